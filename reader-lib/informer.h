@@ -331,9 +331,9 @@ INFORMER_API uint32_t informer_resource_count(const struct informer_snapshot *sn
 INFORMER_API int informer_resource_info_at(const struct informer_snapshot *snapshot, uint32_t position,
 					   struct informer_resource_info *info);
 /*
- * Names of its indexes (i < info.index_count), and its short names. And the paths that the daemon leaves out of
- * its objects (i < info.drop_count), "metadata.managedFields" mostly: an object that lacks others than this one
- * must not be written back. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_CORRUPT.
+ * Names of its indexes (i < info.index_count), and its short names. And the paths that the daemon leaves
+ * out of its objects (i < info.drop_count), "metadata.managedFields" mostly: an object that lacks others
+ * than this one must not be written back. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_CORRUPT.
  */
 INFORMER_API int informer_resource_index_name(const struct informer_snapshot *snapshot, uint32_t position,
 					      uint32_t i, const char **ret_name, size_t *ret_length);

@@ -13,8 +13,12 @@ PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
 TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(SHM_OBJS)
 # tools are tested against the tool's own objects as well
 TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(GATEWAY_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS)
+# what the gateway's tests share stands beside them, for it needs the gateway's objects
+GATEWAY_TEST_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard tests/tools/informer-gateway/*.c)))
 $(B)/tests/tools/%: TEST_EXTRA = $(TOOL_OBJS)
+$(B)/tests/tools/informer-gateway/%: TEST_EXTRA = $(GATEWAY_TEST_OBJS) $(TOOL_OBJS)
 $(filter $(B)/tests/tools/%,$(UNIT)): $(TOOL_OBJS)
+$(filter $(B)/tests/tools/informer-gateway/%,$(UNIT)): $(GATEWAY_TEST_OBJS)
 # it takes the records in as they are
 $(B)/obj/tests/tools/serving/proto_encode_test.o: tests/tools/serving/golden.records
 # conversations between the writer and informer-sim, played by what stands beside them

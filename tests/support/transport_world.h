@@ -69,8 +69,8 @@ void on_watchdog(uv_timer_t *timer);
 void run_for(struct world *w, uint64_t ms);
 
 /*
- * Files in w->dir: a CA (ca.crt), by it a server's s.key and s.crt for the name "api.test" and 127.0.0.1, and a
- * client's c.key and c.crt. Skips the test where they cannot be made.
+ * Files in w->dir: a CA (ca.crt), by it a server's s.key and s.crt for the name "api.test" and 127.0.0.1,
+ * and a client's c.key and c.crt. Skips the test where they cannot be made.
  */
 void make_certificates(struct world *w);
 

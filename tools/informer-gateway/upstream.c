@@ -177,8 +177,12 @@ gw_upstream_post_json(struct gw_upstream *upstream, const char *path, const char
 		      gw_ask_fn *done, void *ctx)
 {
 	static const char *const headers[] = {"Content-Type: application/json", NULL};
-	struct transport_order order = {.method = "POST", .path_and_query = path, .headers = headers,
-					.flags = TRANSPORT_UNTIMED, .body = body, .body_length = strlen(body)};
+	struct transport_order order = {.method = "POST",
+					.path_and_query = path,
+					.flags = TRANSPORT_UNTIMED,
+					.headers = headers,
+					.body = body,
+					.body_length = strlen(body)};
 
 	return begin(upstream, upstream->own, &order, timeout_ms, done, ctx);
 }

@@ -3,12 +3,13 @@
  * Upstream: the gateway's two ways to the API server. They share nothing, not even a connection:
  *
  *	own    with our credentials: reviews, proofs of freshness, and what is asked under a listener's scope
- *	bare   to the same server by the same CA and proxy, made from a configuration that has no credentials at
- *	       all. What callers send goes this way, with the bearer that they brought. HTTP/1.1, a connection for
- *	       each request that is under way: a caller who reads slowly holds up nobody else
+ *	bare   to the same server by the same CA and proxy, made from a configuration that has no
+ *	       credentials at all. What callers send goes this way, with the bearer that they brought.
+ *	       HTTP/1.1, a connection for each request that is under way: a caller who reads slowly holds up
+ *	       nobody else
  *
- * So that a caller's request carries our name, somebody would have to put it there: it is in no structure that
- * the bare way knows.
+ * So that a caller's request carries our name, somebody would have to put it there: it is in no structure
+ * that the bare way knows.
  *
  * Threads   the loop's
  */
@@ -51,8 +52,8 @@ struct gw_ask;
 /*
  * The answer, once, from the loop; all of it is lent for the call.
  *
- * code    the HTTP status; or negative, as transport.h's on_done (-ETIMEDOUT also: not within the time;
- *         -EMSGSIZE: longer than GW_UPSTREAM_BODY_MAX)
+ * code    the HTTP status; or negative, as on_done of writer/kube/transport.h (-ETIMEDOUT also: not within
+ *         the time; -EMSGSIZE: longer than GW_UPSTREAM_BODY_MAX)
  * body    terminated; "" if there is none
  * error   a sentence where code is negative, else ""
  */

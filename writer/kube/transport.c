@@ -264,6 +264,15 @@ was_cut(const struct transport_request *request)
 	       transport_loop_was_cut(&request->transport->loop, port);
 }
 
+static const char *
+why_refused(const struct transport_request *request)
+{
+	if (request->body.damaged)
+		return "the answer's gzip is damaged";
+	return request->abort_code == -EMSGSIZE ? "the answer, or its header, is too long"
+						: "the answer was refused here";
+}
+
 static void
 finish_transfer(struct transport_request *request, CURLcode code)
 {
@@ -279,10 +288,7 @@ finish_transfer(struct transport_request *request, CURLcode code)
 		credentials_refuse(&request->transport->credentials, request->generation);
 	if (request->abort_code)
 		result = message_set(&message, request->abort_code, "%s: %s",
-				     request->transport->config.server,
-				     request->body.damaged	       ? "the answer's gzip is damaged"
-				     : request->abort_code == -EMSGSIZE ? "the answer, or its header, is too long"
-									: "the answer was refused here");
+				     request->transport->config.server, why_refused(request));
 	else if (code != CURLE_OK && was_cut(request))
 		result = message_set(&message, -ETIMEDOUT,
 				     "%s: the connection was silent for %llu s, and the server did not "

@@ -113,8 +113,8 @@ enum transport_flags {
 	 */
 	TRANSPORT_AT_HAND = 1 << 8,
 	/*
-	 * as it is: no headers but those of the order, the credentials, and what HTTP needs; the answer's bytes
-	 * come as they were sent, packed or not
+	 * as it is: no headers but those of the order, the credentials, and what HTTP needs; the answer's
+	 * bytes come as they were sent, packed or not
 	 */
 	TRANSPORT_PLAIN = 1 << 9,
 };
@@ -126,7 +126,7 @@ struct transport_order {
 	const char *method;		/* NULL: GET */
 	const char *path_and_query;
 	unsigned flags;			/* enum transport_flags */
-	const char *etag;		/* 304 without a body is enough if the document still has this ETag; or NULL */
+	const char *etag;		/* 304 is enough if the document still has this one; or NULL */
 	const char *const *headers;	/* "Name: value", in this order; ended by NULL; or NULL */
 	const void *body;
 	size_t body_length;
@@ -166,11 +166,11 @@ int transport_get_unless(struct transport *transport, const char *path_and_query
 /*
  * Ask for more than a path.
  *
- * Returns  as transport_get(); -EINVAL also for what is no method or header, and for a header that says how the
- *          request itself is sent (Host, Content-Length, Transfer-Encoding, Connection and its like), which is
- *          the transport's to say
- * What was sent over a connection that stood already, and ended before any answer came, is sent once more over
- * a new one. TRANSPORT_FRESH: never.
+ * Returns  as transport_get(); -EINVAL also for what is no method or header, and for a header that says how
+ *          the request itself is sent (Host, Content-Length, Transfer-Encoding, Connection and its like),
+ *          which is the transport's to say
+ * What was sent over a connection that stood already, and ended before any answer came, is sent once more
+ * over a new one. TRANSPORT_FRESH: never.
  */
 int transport_send(struct transport *transport, const struct transport_order *order,
 		   const struct transport_callbacks *callbacks, void *ctx,
@@ -195,8 +195,8 @@ void transport_resume(struct transport_request *request);
 void transport_on_connection(struct transport *transport, void (*on_connection)(void *ctx), void *ctx);
 
 /*
- * Whether secrets may be shown on the way to the server: it is TLS, or does not leave this machine. Where not,
- * the configuration's are not shown; who gives headers by an order must ask.
+ * Whether secrets may be shown on the way to the server: it is TLS, or does not leave this machine. Where
+ * not, the configuration's are not shown; who gives headers by an order must ask.
  */
 bool transport_may_authenticate(const struct transport *transport);
 

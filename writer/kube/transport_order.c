@@ -49,9 +49,7 @@ transport_order_set(CURL *easy, const struct transport_order *order)
 	if (length == 0 || length > METHOD_MAX || token_length(method) != length)
 		return -EINVAL;
 	if (strcmp(method, "HEAD") == 0)
-		return body ? -EINVAL
-		       : curl_easy_setopt(easy, CURLOPT_NOBODY, 1L) == CURLE_OK ? 0
-										 : -ENOMEM;
+		return body ? -EINVAL : curl_easy_setopt(easy, CURLOPT_NOBODY, 1L) == CURLE_OK ? 0 : -ENOMEM;
 	if (body)
 		code = set_body(easy, order);
 	if (code == CURLE_OK && (body || strcmp(method, "GET") != 0))
@@ -63,8 +61,9 @@ transport_order_set(CURL *easy, const struct transport_order *order)
 static bool
 is_the_transports(const char *line, size_t name)
 {
-	static const char *const names[] = {"Host", "Content-Length", "Transfer-Encoding", "Connection",
-					    "Upgrade", "Expect", "TE", "Trailer"};
+	static const char *const names[] = {"Host",       "Content-Length", "Transfer-Encoding",
+					    "Connection", "Upgrade",        "Expect",
+					    "TE",         "Trailer"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strlen(names[i]) == name && strncasecmp(line, names[i], name) == 0)

@@ -2,8 +2,8 @@
 /*
  * Transport order: method, headers and body of a request, as libcurl's options. Used by transport.c alone.
  *
- * libcurl adds headers of its own where a request has a body (Content-Type, Expect) or says nothing of what it
- * takes (Accept). None of them stays but what the order says.
+ * libcurl adds headers of its own where a request has a body (Content-Type, Expect) or says nothing of what
+ * it takes (Accept). None of them stays but what the order says.
  */
 #ifndef WRITER_KUBE_TRANSPORT_ORDER_H
 #define WRITER_KUBE_TRANSPORT_ORDER_H

@@ -26,7 +26,7 @@ struct transport_setup {
 	bool tls, loopback;
 	/* a certificate was not accepted: the CA's file may be another one by now */
 	bool ca_doubted;
-	bool no_http2;			/* DISABLE_HTTP2, as in client-go, or the configuration's http1_only */
+	bool no_http2;			/* http1_only; DISABLE_HTTP2, as in client-go */
 	bool may_authenticate;		/* as kubectl: no secret goes over a network without TLS */
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that say more than a path: what of them reaches the server, byte by byte, and what of its answer is told. */
+/*
+ * Requests that say more than a path: what of them reaches the server, byte by byte, and what of its answer
+ * is told.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,14 +104,19 @@ send_order(struct world *w, const struct transport_order *order, struct seen *se
 	run_until(w, seen->n_done);
 }
 
-/* A POST arrives with its method, its headers and its body, with our credentials, and nothing of libcurl's. */
+/*
+ * A POST arrives with its method, its headers and its body, with our credentials, and nothing of libcurl's.
+ */
 static void
 a_post_arrives_as_it_was_ordered(void **state)
 {
 	struct world *w = *state;
 	const char *headers[] = {"Content-Type: application/json", "X-Empty:", NULL};
-	struct transport_order order = {.method = "POST", .path_and_query = "/a?b=c", .headers = headers,
-					.body = "{\"x\":1}", .body_length = 7};
+	struct transport_order order = {.method = "POST",
+					.path_and_query = "/a?b=c",
+					.headers = headers,
+					.body = "{\"x\":1}",
+					.body_length = 7};
 	struct seen seen = {0};
 	const struct raw_request *r;
 
@@ -130,7 +138,8 @@ a_plain_request_says_nothing_of_its_own(void **state)
 {
 	struct world *w = *state;
 	const char *headers[] = {"User-Agent: theirs", "Authorization: Bearer theirs", NULL};
-	struct transport_order order = {.path_and_query = "/packed", .flags = TRANSPORT_PLAIN, .headers = headers};
+	struct transport_order order = {
+		.path_and_query = "/packed", .flags = TRANSPORT_PLAIN, .headers = headers};
 	struct seen seen = {0};
 	char expected[256];
 
@@ -150,7 +159,8 @@ every_method_has_its_length(void **state)
 {
 	struct world *w = *state;
 	struct transport_order put = {.method = "PUT", .path_and_query = "/put"};
-	struct transport_order delete = {.method = "DELETE", .path_and_query = "/d", .body = "{}", .body_length = 2};
+	struct transport_order delete = {
+		.method = "DELETE", .path_and_query = "/d", .body = "{}", .body_length = 2};
 	struct seen seen[2] = {{0}, {0}};
 
 	send_order(w, &put, &seen[0]);
@@ -160,13 +170,24 @@ every_method_has_its_length(void **state)
 	assert_int_equal(strncmp(raw_server_request(server, 1)->head, "DELETE /d ", 10), 0);
 }
 
-/* What would make two requests of one, or another of it than the transport knows, is refused before it is sent. */
+/*
+ * What would make two requests of one, or another of it than the transport knows, is refused before it is
+ * sent.
+ */
 static void
 what_would_split_a_request_is_refused(void **state)
 {
-	static const char *const bad[] = {"Host: else", "content-length: 1", "Transfer-Encoding: chunked",
-					  "Connection: close", "X: a\r\nY: b", "X: a\nY: b", "no colon", "X y: z",
-					  ": z", "Upgrade: h2c", "TE: trailers"};
+	static const char *const bad[] = {"Host: else",
+					  "content-length: 1",
+					  "Transfer-Encoding: chunked",
+					  "Connection: close",
+					  "X: a\r\nY: b",
+					  "X: a\nY: b",
+					  "no colon",
+					  "X y: z",
+					  ": z",
+					  "Upgrade: h2c",
+					  "TE: trailers"};
 	struct world *w = *state;
 	struct seen seen = {0};
 
@@ -238,12 +259,9 @@ main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_post_arrives_as_it_was_ordered),
-		TEST(a_plain_request_says_nothing_of_its_own),
-		TEST(every_method_has_its_length),
-		TEST(what_would_split_a_request_is_refused),
-		TEST(an_endless_header_fails),
-		TEST(a_route_holds_no_identity),
+		TEST(a_post_arrives_as_it_was_ordered), TEST(a_plain_request_says_nothing_of_its_own),
+		TEST(every_method_has_its_length),      TEST(what_would_split_a_request_is_refused),
+		TEST(an_endless_header_fails),          TEST(a_route_holds_no_identity),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

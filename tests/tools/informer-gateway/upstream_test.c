@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two ways to the API server: who is seen to ask by each, and how small requests end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tools/informer-gateway/upstream_world.h"
+
+struct answer {
+	struct upstream_world *u;
+	int code, n;
+	size_t length;
+	char body[64], error[256];
+};
+
+static void
+note(void *ctx, int code, const char *body, size_t length, const char *error)
+{
+	struct answer *a = ctx;
+
+	a->code = code;
+	a->n++;
+	a->length = length;
+	assert_int_equal(strlen(body), length);
+	snprintf(a->body, sizeof(a->body), "%s", body);
+	snprintf(a->error, sizeof(a->error), "%s", error);
+	uv_stop(&a->u->w->loop);
+}
+
+/* "/hang" is not answered, "/long" is more than anybody takes, the rest is 201 {}. */
+static bool
+respond(struct raw_server *s, struct duplex *d, const struct raw_request *request, void *ctx)
+{
+	static char kilobyte[1024];
+
+	(void)ctx;
+	if (strstr(request->head, " /hang "))
+		return raw_server_wait(s);
+	if (strstr(request->head, " /long ")) {
+		duplex_write(d, "HTTP/1.1 200 OK\r\n\r\n", 19);
+		memset(kilobyte, ' ', sizeof(kilobyte));
+		while (duplex_write(d, kilobyte, sizeof(kilobyte)))
+			;
+		return false;
+	}
+	return raw_write_json(d, 201, "{}");
+}
+
+/* A review goes by our own way: our token and certificate, the document as it is. */
+static void
+a_review_is_asked_with_our_credentials(void **state)
+{
+	struct upstream_world *u = *state;
+	struct answer a = {.u = u};
+	const struct raw_request *r;
+
+	upstream_world_start(u, true, respond, NULL);
+	gw_upstream_post_json(u->upstream, "/apis/authentication.k8s.io/v1/tokenreviews", "{\"a\":1}", 10000,
+			      note, &a);
+	assert_int_equal(a.n, 0);
+	run_until(u->w, a.n);
+	assert_int_equal(a.code, 201);
+	assert_string_equal(a.body, "{}");
+	r = raw_server_request(u->server, 0);
+	assert_string_equal(raw_header(r, "Authorization"), "Bearer " OWN_TOKEN);
+	assert_string_equal(raw_header(r, "Content-Type"), "application/json");
+	assert_string_equal(r->body, "{\"a\":1}");
+	assert_true(r->certificate);
+}
+
+/* What is asked with a caller's bearer shows that alone: no token, certificate, connection of ours. */
+static void
+a_callers_request_shows_nothing_of_ours(void **state)
+{
+	struct upstream_world *u = *state;
+	struct answer ours = {.u = u}, theirs = {.u = u};
+	const struct raw_request *r;
+
+	upstream_world_start(u, true, respond, NULL);
+	gw_upstream_get(u->upstream, "/api/v1/namespaces/a/pods/b", NULL, 0, 10000, note, &ours);
+	run_until(u->w, ours.n);
+	gw_upstream_get(u->upstream, "/api/v1/namespaces/a/pods/b", "theirs", 0, 10000, note, &theirs);
+	run_until(u->w, theirs.n);
+	r = raw_server_request(u->server, 1);
+	assert_string_equal(raw_header(r, "Authorization"), "Bearer theirs");
+	assert_null(strstr(r->head, OWN_TOKEN));
+	assert_false(r->certificate);
+	assert_int_not_equal(r->connection, raw_server_request(u->server, 0)->connection);
+	assert_true(raw_server_request(u->server, 0)->certificate);
+}
+
+/* A review that hangs ends in its time, others go on; one that was cancelled is not told of. */
+static void
+a_request_ends_in_its_time(void **state)
+{
+	struct upstream_world *u = *state;
+	struct answer late = {.u = u}, cancelled = {.u = u}, after = {.u = u};
+	struct gw_ask *ask;
+
+	upstream_world_start(u, false, respond, NULL);
+	gw_upstream_post_json(u->upstream, "/hang", "{}", 100, note, &late);
+	ask = gw_upstream_post_json(u->upstream, "/hang", "{}", 100, note, &cancelled);
+	gw_ask_cancel(ask);
+	run_until(u->w, late.n);
+	assert_int_equal(late.code, -ETIMEDOUT);
+	assert_string_not_equal(late.error, "");
+	gw_upstream_get(u->upstream, "/x", NULL, 0, 10000, note, &after);
+	run_until(u->w, after.n);
+	assert_int_equal(after.code, 201);
+	assert_int_equal(cancelled.n, 0);
+}
+
+/* No server, an answer without an end, what cannot be asked: each is told once, with a sentence. */
+static void
+each_failure_is_told_once(void **state)
+{
+	struct upstream_world *u = *state;
+	struct answer longer = {.u = u}, impossible = {.u = u};
+
+	upstream_world_start(u, false, respond, NULL);
+	gw_upstream_get(u->upstream, "/long", "b", 0, 20000, note, &longer);
+	run_until(u->w, longer.n);
+	assert_int_equal(longer.code, -EMSGSIZE);
+	assert_true(longer.length <= GW_UPSTREAM_BODY_MAX);
+	gw_upstream_get(u->upstream, "/x", "two\r\nX: y", 0, 10000, note, &impossible);
+	assert_int_equal(impossible.n, 0);
+	run_until(u->w, impossible.n);
+	assert_int_equal(impossible.code, -EINVAL);
+	assert_int_equal(raw_server_count(u->server), 1);
+}
+
+/* Nobody listens: that is said at once. */
+static void
+an_absent_server_is_said_to_be_absent(void **state)
+{
+	struct upstream_world *u = *state;
+	struct answer a = {.u = u};
+
+	upstream_world_start_nowhere(u);
+	gw_upstream_get(u->upstream, "/x", NULL, 0, 10000, note, &a);
+	run_until(u->w, a.n);
+	assert_int_equal(a.code, -ECONNREFUSED);
+	assert_non_null(strstr(a.error, "127.0.0.1"));
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, upstream_world_setup, upstream_world_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_review_is_asked_with_our_credentials),
+		TEST(a_callers_request_shows_nothing_of_ours),
+		TEST(a_request_ends_in_its_time),
+		TEST(each_failure_is_told_once),
+		TEST(an_absent_server_is_said_to_be_absent),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

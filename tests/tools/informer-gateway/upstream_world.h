@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The world of a test of what asks upstream: transport_world.h's loop and folder, a server that sees every
+ * byte (raw_server.h), and the two ways to it. Our own credentials are the token OWN_TOKEN and, by TLS, a
+ * client certificate.
+ */
+#ifndef TESTS_TOOLS_INFORMER_GATEWAY_UPSTREAM_WORLD_H
+#define TESTS_TOOLS_INFORMER_GATEWAY_UPSTREAM_WORLD_H
+
+#include "tests/support/raw_server.h"
+#include "tests/support/transport_world.h"
+#include "tools/informer-gateway/upstream.h"
+#include "writer/base/clock_uv.h"
+
+#define OWN_TOKEN "our-own-token"
+
+struct upstream_world {
+	struct world *w;
+	struct clock_uv clock;
+	struct raw_server *server;
+	struct gw_upstream *upstream;
+};
+
+/* cmocka's; *state is a struct upstream_world without a server. */
+int upstream_world_setup(void **state);
+int upstream_world_teardown(void **state);
+
+/* A server, and the ways to it. With TLS: skips where no certificates can be made. */
+void upstream_world_start(struct upstream_world *u, bool tls, raw_answer *answer, void *ctx);
+/* The ways to where no server is. */
+void upstream_world_start_nowhere(struct upstream_world *u);
+
+#endif
