@@ -10,25 +10,32 @@
 #include "tools/informer-sim/request.h"
 
 /* The object the request names, referenced; NULL with the status NotFound. */
-struct api_object *sim_request_object(struct sim_request *request);
+struct api_object *
+sim_request_object(struct sim_request *request);
 /* Its key. Free it. */
-char *sim_request_key(const struct sim_request *request, const char *name);
+char *
+sim_request_key(const struct sim_request *request, const char *name);
 
 /*
  * Parse the body, which must be JSON (or protobuf: protobuf.h) of the resource's kind. Texts are borrowed
  * from the request.
  */
-int sim_body_parse(struct sim_request *request, struct api_doc *doc);
+int
+sim_body_parse(struct sim_request *request, struct api_doc *doc);
 /* metadata; made when it is missing. */
-struct api_node *sim_body_metadata(struct api_doc *doc);
+struct api_node *
+sim_body_metadata(struct api_doc *doc);
 /* A name the server would take? */
-int sim_body_check_name(struct sim_request *request, const char *name);
+int
+sim_body_check_name(struct sim_request *request, const char *name);
 /* The namespace in the body, if any, must be the URL's. */
-int sim_body_check_namespace(struct sim_request *request, const struct api_node *meta);
+int
+sim_body_check_namespace(struct sim_request *request, const struct api_node *meta);
 /* Make an object of the document. */
 int sim_body_object(struct sim_request *request, struct api_doc *doc, const char *name,
 		    struct api_object **ret_object);
 /* dryRun is refused, because it would not be one. delete_options may be NULL. */
-int sim_body_dry_run(struct sim_request *request, const struct api_node *delete_options);
+int
+sim_body_dry_run(struct sim_request *request, const struct api_node *delete_options);
 
 #endif

@@ -19,11 +19,15 @@ struct sim_churn_stats {
 	bool running;
 };
 
-struct sim_churn *sim_churn_new(const struct api_registry *registry, struct sim_store *store, uint64_t seed);
+struct sim_churn *
+sim_churn_new(const struct api_registry *registry, struct sim_store *store, uint64_t seed);
 /* Stops it first. NULL is fine. */
-void sim_churn_free(struct sim_churn *churn);
+void
+sim_churn_free(struct sim_churn *churn);
 /* Change at `rate` a second; count 0: until told otherwise. rate 0 stops. Replaces what ran before. */
-void sim_churn_set(struct sim_churn *churn, double rate, uint64_t count);
-struct sim_churn_stats sim_churn_stats(struct sim_churn *churn);
+void
+sim_churn_set(struct sim_churn *churn, double rate, uint64_t count);
+struct sim_churn_stats
+sim_churn_stats(struct sim_churn *churn);
 
 #endif

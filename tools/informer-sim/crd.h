@@ -11,7 +11,8 @@
 #include "tools/serving/status_document.h"
 #include "tools/informer-sim/object_store.h"
 
-bool sim_is_crd(const struct api_resource *resource);
+bool
+sim_is_crd(const struct api_resource *resource);
 
 /*
  * Check a definition that is about to be stored, and fill its status as the server does (Established,
@@ -19,7 +20,8 @@ bool sim_is_crd(const struct api_resource *resource);
  *
  * Returns  0, or -EINVAL with the status
  */
-int sim_crd_prepare(const struct api_resource *crds, struct api_doc *doc, struct api_status *status);
+int
+sim_crd_prepare(const struct api_resource *crds, struct api_doc *doc, struct api_status *status);
 
 /*
  * A definition was stored: serve what it names. old: what it was before, or NULL; a version that is no longer

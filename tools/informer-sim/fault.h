@@ -94,36 +94,45 @@ struct sim_fault_moment {
 struct sim_faults;
 
 /* No rules yet. */
-struct sim_faults *sim_faults_new(void);
-void sim_faults_free(struct sim_faults *faults);
+struct sim_faults *
+sim_faults_new(void);
+void
+sim_faults_free(struct sim_faults *faults);
 
 /*
  * Add a script's rules behind those there are; all of them, or none.
  *
  * Returns  0, or -EINVAL with "line 3: ..." in *ret_error (free it)
  */
-int sim_faults_add(struct sim_faults *faults, const char *script, char **ret_error);
-void sim_faults_clear(struct sim_faults *faults);
+int
+sim_faults_add(struct sim_faults *faults, const char *script, char **ret_error);
+void
+sim_faults_clear(struct sim_faults *faults);
 /* Append the rules, a line each, with how often each has acted: "when LIST pods then 410 once  # 1". */
-void sim_faults_print(struct sim_faults *faults, struct api_buf *buf);
+void
+sim_faults_print(struct sim_faults *faults, struct api_buf *buf);
 /* Are there any rules? Cheap. */
-bool sim_faults_any(struct sim_faults *faults);
+bool
+sim_faults_any(struct sim_faults *faults);
 /* Another number whenever rules were added or dropped. Cheap. */
-unsigned sim_faults_version(struct sim_faults *faults);
+unsigned
+sim_faults_version(struct sim_faults *faults);
 
 /*
  * Read an action alone: "429 retry-after 5"; "" is none. Its text is the set's. Returns as
  * sim_faults_add().
  */
-int sim_faults_action(struct sim_faults *faults, const char *text, struct sim_fault *ret_fault,
-		      char **ret_error);
+int
+sim_faults_action(struct sim_faults *faults, const char *text, struct sim_fault *ret_fault, char **ret_error);
 
 /* Does something go wrong now? false: *ret_fault is none. */
-bool sim_faults_ask(struct sim_faults *faults, const struct sim_fault_moment *moment,
-		    struct sim_fault *ret_fault);
+bool
+sim_faults_ask(struct sim_faults *faults, const struct sim_fault_moment *moment, struct sim_fault *ret_fault);
 
 /* Remember which page a continue token opens, and ask for it: 2 for one that is not known. */
-void sim_faults_note_page(struct sim_faults *faults, const char *token, unsigned page);
-unsigned sim_faults_page(struct sim_faults *faults, const char *token);
+void
+sim_faults_note_page(struct sim_faults *faults, const char *token, unsigned page);
+unsigned
+sim_faults_page(struct sim_faults *faults, const char *token);
 
 #endif

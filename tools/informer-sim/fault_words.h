@@ -21,19 +21,25 @@ struct sim_words {
 };
 
 /* Split a line, which is changed and must stay. All that return int: 0, or -EINVAL with the sentence. */
-int sim_words_split(struct sim_words *w, char *line);
+int
+sim_words_split(struct sim_words *w, char *line);
 /* Returns -EINVAL. */
 int sim_words_refuse(struct sim_words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The next word; "" at the end. */
-const char *sim_words_peek(const struct sim_words *w);
+const char *
+sim_words_peek(const struct sim_words *w);
 /* Step over the word if it is this one. */
-bool sim_words_take(struct sim_words *w, const char *word);
+bool
+sim_words_take(struct sim_words *w, const char *word);
 /* A number from `low` on; `what` asks for it. */
-int sim_words_number(struct sim_words *w, const char *what, uint64_t low, uint64_t *ret);
+int
+sim_words_number(struct sim_words *w, const char *what, uint64_t low, uint64_t *ret);
 /* Is nothing left? */
-int sim_words_end(struct sim_words *w);
+int
+sim_words_end(struct sim_words *w);
 
 /* 200ms, 2s */
-bool sim_is_time(const char *text, unsigned *ret_ms);
+bool
+sim_is_time(const char *text, unsigned *ret_ms);
 
 #endif

@@ -23,8 +23,10 @@ struct sim_holds {
 	unsigned count;
 };
 
-void sim_holds_init(struct sim_holds *holds);
-void sim_holds_done(struct sim_holds *holds);
+void
+sim_holds_init(struct sim_holds *holds);
+void
+sim_holds_done(struct sim_holds *holds);
 
 /*
  * Wait for an answer.
@@ -32,13 +34,17 @@ void sim_holds_done(struct sim_holds *holds);
  * Returns  true with *ret_fault (SIM_FAULT_NONE: as if nobody had held it); false: the client went, or the
  *          server stops
  */
-bool sim_hold(struct sim_request *request, struct sim_fault *ret_fault);
+bool
+sim_hold(struct sim_request *request, struct sim_fault *ret_fault);
 
 /* Answer the one that waits longest. Returns false when none waits. */
-bool sim_holds_answer(struct sim_holds *holds, const struct sim_fault *fault);
+bool
+sim_holds_answer(struct sim_holds *holds, const struct sim_fault *fault);
 
 /* How many wait; and append a line for each: "LIST pods rv=0 limit=500". */
-unsigned sim_holds_count(struct sim_holds *holds);
-void sim_holds_print(struct sim_holds *holds, struct api_buf *buf);
+unsigned
+sim_holds_count(struct sim_holds *holds);
+void
+sim_holds_print(struct sim_holds *holds, struct api_buf *buf);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "tools/informer-sim/listen.h"
 #include "tools/informer-sim/reply.h"
+#include "tools/informer-sim/served_store.h"
 #include "tools/informer-sim/slow_watches.h"
 
 /* As the real server's limit of a request's body. */
@@ -180,6 +181,7 @@ sim_server_start(struct sim_server *server, enum MHD_Result (*answer)(struct sim
 							 (void *)(uintptr_t)o->client_ca};
 	}
 	server->answer = answer;
+	server->served = sim_store_served(server->store);
 	signal(SIGPIPE, SIG_IGN);
 	pthread_mutex_init(&server->lock, NULL);
 	sim_metrics_init(&server->metrics);

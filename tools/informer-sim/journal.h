@@ -26,12 +26,16 @@ struct sim_journal {
 	uint64_t first;
 };
 
-void sim_journal_init(struct sim_journal *journal);
-void sim_journal_done(struct sim_journal *journal);
+void
+sim_journal_init(struct sim_journal *journal);
+void
+sim_journal_done(struct sim_journal *journal);
 void sim_journal_add(struct sim_journal *journal, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-void sim_journal_clear(struct sim_journal *journal);
+void
+sim_journal_clear(struct sim_journal *journal);
 /* Append all lines. */
-void sim_journal_print(struct sim_journal *journal, struct api_buf *buf);
+void
+sim_journal_print(struct sim_journal *journal, struct api_buf *buf);
 
 #endif

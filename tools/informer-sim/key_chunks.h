@@ -48,27 +48,36 @@ struct sim_place {
 	unsigned item;
 };
 
-void sim_key_chunks_done(struct sim_key_chunks *table);
+void
+sim_key_chunks_done(struct sim_key_chunks *table);
 /* Borrowed until the table changes; NULL if there is none. */
-struct api_object *sim_key_chunks_get(const struct sim_key_chunks *table, const char *key);
+struct api_object *
+sim_key_chunks_get(const struct sim_key_chunks *table, const char *key);
 /*
  * Insert or replace. Takes over the caller's reference; returns the one replaced, now the caller's, or
  * NULL.
  */
-struct api_object *sim_key_chunks_put(struct sim_key_chunks *table, struct api_object *object);
+struct api_object *
+sim_key_chunks_put(struct sim_key_chunks *table, struct api_object *object);
 /* Take out; the reference is the caller's. NULL if there is none. */
-struct api_object *sim_key_chunks_remove(struct sim_key_chunks *table, const char *key);
+struct api_object *
+sim_key_chunks_remove(struct sim_key_chunks *table, const char *key);
 /*
  * The n-th object in order of chunks, for random picks: any n; borrowed, NULL only when the table is
  * empty.
  */
-struct api_object *sim_key_chunks_pick(const struct sim_key_chunks *table, size_t chunk, size_t item);
+struct api_object *
+sim_key_chunks_pick(const struct sim_key_chunks *table, size_t chunk, size_t item);
 
-void sim_key_chunks_snapshot(const struct sim_key_chunks *table, struct sim_snapshot *ret_snapshot);
-void sim_snapshot_done(struct sim_snapshot *snapshot);
+void
+sim_key_chunks_snapshot(const struct sim_key_chunks *table, struct sim_snapshot *ret_snapshot);
+void
+sim_snapshot_done(struct sim_snapshot *snapshot);
 /* The first place whose key is not below `key`. */
-struct sim_place sim_snapshot_seek(const struct sim_snapshot *snapshot, const char *key);
+struct sim_place
+sim_snapshot_seek(const struct sim_snapshot *snapshot, const char *key);
 /* The object there, then step on; NULL at the end. Borrowed from the snapshot. */
-struct api_object *sim_snapshot_next(const struct sim_snapshot *snapshot, struct sim_place *place);
+struct api_object *
+sim_snapshot_next(const struct sim_snapshot *snapshot, struct sim_place *place);
 
 #endif

@@ -30,10 +30,11 @@ struct sim_loader {
  *
  * Returns  0, or negative errno; *ret_error then says which file, where in it, and why (free it)
  */
-int sim_load(struct sim_loader *loader, const char *path, char **ret_error);
+int
+sim_load(struct sim_loader *loader, const char *path, char **ret_error);
 
 /* The same for a text; `name` stands for the file in messages. */
-int sim_load_text(struct sim_loader *loader, const char *name, const char *text, size_t len,
-		  char **ret_error);
+int
+sim_load_text(struct sim_loader *loader, const char *name, const char *text, size_t len, char **ret_error);
 
 #endif

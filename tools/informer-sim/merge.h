@@ -9,7 +9,8 @@
 #include "tools/serving/doc.h"
 
 /* JSON merge patch (RFC 7386): returns the patched target, which may be a new node. `target` may be NULL. */
-struct api_node *sim_merge(struct api_doc *doc, struct api_node *target, const struct api_node *patch);
+struct api_node *
+sim_merge(struct api_doc *doc, struct api_node *target, const struct api_node *patch);
 
 /*
  * Strategic merge patch: as a merge patch, but lists that have a merge key (containers by name) are merged by
@@ -25,6 +26,7 @@ int sim_merge_strategic(struct api_doc *doc, struct api_node *target, const stru
  *
  * Returns  0, or -EINVAL with a sentence in *ret_error (free it); the document is then half patched
  */
-int sim_patch_json(struct api_doc *doc, const struct api_node *patch, char **ret_error);
+int
+sim_patch_json(struct api_doc *doc, const struct api_node *patch, char **ret_error);
 
 #endif

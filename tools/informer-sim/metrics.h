@@ -28,13 +28,16 @@ struct sim_metrics {
 	size_t count;
 };
 
-void sim_metrics_init(struct sim_metrics *metrics);
-void sim_metrics_done(struct sim_metrics *metrics);
+void
+sim_metrics_init(struct sim_metrics *metrics);
+void
+sim_metrics_done(struct sim_metrics *metrics);
 void sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct api_resource *resource,
 		       unsigned code);
 
 struct api_buf;
 /* Append the counters in Prometheus' text format. */
-void sim_metrics_print(struct sim_metrics *metrics, struct api_buf *buf);
+void
+sim_metrics_print(struct sim_metrics *metrics, struct api_buf *buf);
 
 #endif

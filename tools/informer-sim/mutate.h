@@ -26,12 +26,17 @@ void sim_mutate_hosts(struct sim_store *store, const struct api_resource *nodes,
  * node   its heartbeat
  * slice  an endpoint turns ready, or not
  */
-bool sim_mutate_pod(struct api_doc *pod, struct sim_mutation *mutation);
-bool sim_mutate_node(struct api_doc *node, struct sim_mutation *mutation);
-bool sim_mutate_slice(struct api_doc *slice, struct sim_mutation *mutation);
+bool
+sim_mutate_pod(struct api_doc *pod, struct sim_mutation *mutation);
+bool
+sim_mutate_node(struct api_doc *node, struct sim_mutation *mutation);
+bool
+sim_mutate_slice(struct api_doc *slice, struct sim_mutation *mutation);
 /* A replica becomes a pod that was just created: Pending, without addresses. */
-void sim_mutate_fresh(struct api_doc *pod, struct sim_mutation *mutation);
+void
+sim_mutate_fresh(struct api_doc *pod, struct sim_mutation *mutation);
 /* Give it a deletionTimestamp. Returns false if it has one. */
-bool sim_mutate_terminating(struct api_doc *pod, struct sim_mutation *mutation);
+bool
+sim_mutate_terminating(struct api_doc *pod, struct sim_mutation *mutation);
 
 #endif

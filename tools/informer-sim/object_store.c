@@ -64,7 +64,7 @@ sim_store_free(struct sim_store *store)
 		struct shelf *shelf = &store->shelves[i];
 
 		for (uint64_t at = shelf->first; at < shelf->next; at++)
-			sim_events_done(&shelf->ring[at % store->history], 1);
+			api_events_done(&shelf->ring[at % store->history], 1);
 		free(shelf->ring);
 		sim_key_chunks_done(&shelf->table);
 		pthread_cond_destroy(&shelf->changed);
@@ -125,7 +125,7 @@ static void
 forget(struct sim_store *store, struct shelf *shelf)
 {
 	for (; shelf->first < shelf->next; shelf->first++)
-		sim_events_done(&shelf->ring[shelf->first % store->history], 1);
+		api_events_done(&shelf->ring[shelf->first % store->history], 1);
 	shelf->floor = store->rv;
 }
 
@@ -193,20 +193,20 @@ sim_store_pick(struct sim_store *store, const struct api_resource *resource, siz
 
 /* Append to the ring; *ret_evicted is the event that had to go (object NULL if none). Lock held. */
 static void
-record(struct sim_store *store, struct shelf *shelf, enum sim_change change, struct api_object *object,
-       struct api_object *prev, struct sim_event *ret_evicted)
+record(struct sim_store *store, struct shelf *shelf, enum api_change change, struct api_object *object,
+       struct api_object *prev, struct api_event *ret_evicted)
 {
-	struct sim_event *slot;
+	struct api_event *slot;
 
 	if (!shelf->ring)
 		shelf->ring = api_alloc(store->history * sizeof(*shelf->ring));
 	slot = &shelf->ring[shelf->next % store->history];
-	*ret_evicted = (struct sim_event){0};
+	*ret_evicted = (struct api_event){0};
 	if (shelf->next - shelf->first == store->history) {
 		*ret_evicted = *slot;
 		shelf->first++;
 	}
-	*slot = (struct sim_event){.change = change,
+	*slot = (struct api_event){.change = change,
 				   .rv = store->rv,
 				   .object = api_object_ref(object),
 				   .prev = prev ? api_object_ref(prev) : NULL};
@@ -223,7 +223,7 @@ int
 sim_store_create(struct sim_store *store, const struct api_resource *resource, struct api_object *object)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
-	struct sim_event evicted;
+	struct api_event evicted;
 
 	pthread_mutex_lock(&store->lock);
 	if (sim_key_chunks_get(&shelf->table, object->key)) {
@@ -232,9 +232,9 @@ sim_store_create(struct sim_store *store, const struct api_resource *resource, s
 	}
 	api_object_stamp(object, ++store->rv);
 	sim_key_chunks_put(&shelf->table, api_object_ref(object));
-	record(store, shelf, SIM_ADDED, object, NULL, &evicted);
+	record(store, shelf, API_ADDED, object, NULL, &evicted);
 	pthread_mutex_unlock(&store->lock);
-	sim_events_done(&evicted, 1);
+	api_events_done(&evicted, 1);
 	return 0;
 }
 
@@ -243,7 +243,7 @@ sim_store_update(struct sim_store *store, const struct api_resource *resource, s
 		 struct api_object *object)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
-	struct sim_event evicted;
+	struct api_event evicted;
 	struct api_object *replaced;
 
 	pthread_mutex_lock(&store->lock);
@@ -253,10 +253,10 @@ sim_store_update(struct sim_store *store, const struct api_resource *resource, s
 	}
 	api_object_stamp(object, ++store->rv);
 	replaced = sim_key_chunks_put(&shelf->table, api_object_ref(object));
-	record(store, shelf, SIM_MODIFIED, object, replaced, &evicted);
+	record(store, shelf, API_MODIFIED, object, replaced, &evicted);
 	pthread_mutex_unlock(&store->lock);
 	api_object_unref(replaced);
-	sim_events_done(&evicted, 1);
+	api_events_done(&evicted, 1);
 	return 0;
 }
 
@@ -265,7 +265,7 @@ sim_store_delete(struct sim_store *store, const struct api_resource *resource, s
 		 uint64_t *ret_rv)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
-	struct sim_event evicted;
+	struct api_event evicted;
 	struct api_object *removed;
 
 	pthread_mutex_lock(&store->lock);
@@ -275,10 +275,10 @@ sim_store_delete(struct sim_store *store, const struct api_resource *resource, s
 	}
 	*ret_rv = ++store->rv;
 	removed = sim_key_chunks_remove(&shelf->table, old->key);
-	record(store, shelf, SIM_DELETED, removed, removed, &evicted);
+	record(store, shelf, API_DELETED, removed, removed, &evicted);
 	pthread_mutex_unlock(&store->lock);
 	api_object_unref(removed);
-	sim_events_done(&evicted, 1);
+	api_events_done(&evicted, 1);
 	return 0;
 }
 
@@ -315,7 +315,7 @@ sim_store_position(struct sim_store *store, const struct api_resource *resource,
 
 int
 sim_store_events(struct sim_store *store, const struct api_resource *resource, uint64_t *position,
-		 struct sim_event *events, unsigned max, uint64_t *ret_rv)
+		 struct api_event *events, unsigned max, uint64_t *ret_rv)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
 	unsigned n = 0;
@@ -323,10 +323,10 @@ sim_store_events(struct sim_store *store, const struct api_resource *resource, u
 	pthread_mutex_lock(&store->lock);
 	if (*position < shelf->first) {
 		pthread_mutex_unlock(&store->lock);
-		return -EOVERFLOW;
+		return -ESTALE;
 	}
 	for (; n < max && *position < shelf->next; n++, (*position)++) {
-		const struct sim_event *event = &shelf->ring[*position % store->history];
+		const struct api_event *event = &shelf->ring[*position % store->history];
 
 		events[n] = *event;
 		api_object_ref(event->object);
@@ -336,16 +336,6 @@ sim_store_events(struct sim_store *store, const struct api_resource *resource, u
 	*ret_rv = store->rv;
 	pthread_mutex_unlock(&store->lock);
 	return (int)n;
-}
-
-void
-sim_events_done(struct sim_event *events, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++) {
-		api_object_unref(events[i].object);
-		api_object_unref(events[i].prev);
-		events[i] = (struct sim_event){0};
-	}
 }
 
 void

@@ -13,7 +13,7 @@
  *                                        exactly when asked >= floor
  *
  * A watcher is a cursor into the ring. Nothing is queued for it: one that is
- * slower than the ring's length loses its place (-EOVERFLOW) and is cut off, as
+ * slower than the ring's length loses its place (-ESTALE) and is cut off, as
  * the real server does; memory does not grow with the number of slow clients.
  *
  * Threads   every function may be called from any thread unless it says otherwise.
@@ -24,21 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/serving/stored_object.h"
+#include "tools/serving/api_store.h"
 #include "tools/informer-sim/key_chunks.h"
-
-enum sim_change { SIM_ADDED, SIM_MODIFIED, SIM_DELETED };
-
-/*
- * One change. object is the new state, or the last one of what was deleted; prev the state before, or
- * NULL.
- */
-struct sim_event {
-	enum sim_change change;
-	uint64_t rv;
-	struct api_object *object;
-	struct api_object *prev;
-};
 
 struct sim_store;
 
@@ -46,26 +33,34 @@ struct sim_store;
  * history: events kept for each resource, at least 1; start_rv: the counter's value before the first
  * change.
  */
-struct sim_store *sim_store_new(size_t history, uint64_t start_rv);
+struct sim_store *
+sim_store_new(size_t history, uint64_t start_rv);
 /* No thread may use the store any more. NULL is fine. */
-void sim_store_free(struct sim_store *store);
+void
+sim_store_free(struct sim_store *store);
 
 /* The current RV, and the number of objects of a resource. */
-uint64_t sim_store_rv(struct sim_store *store);
-size_t sim_store_count(struct sim_store *store, const struct api_resource *resource);
+uint64_t
+sim_store_rv(struct sim_store *store);
+size_t
+sim_store_count(struct sim_store *store, const struct api_resource *resource);
 /* The lowest RV a watch of this resource can start from. */
-uint64_t sim_store_floor(struct sim_store *store, const struct api_resource *resource);
+uint64_t
+sim_store_floor(struct sim_store *store, const struct api_resource *resource);
 /* How many changes were made since the start. */
-uint64_t sim_store_changes(struct sim_store *store);
+uint64_t
+sim_store_changes(struct sim_store *store);
 
 /*
  * Forget all events: older RVs are answered by 410 from now on. Also called once
  * after loading: what was loaded is no history.
  */
-void sim_store_compact(struct sim_store *store);
+void
+sim_store_compact(struct sim_store *store);
 
 /* The same for one resource: it begins anew. */
-void sim_store_forget(struct sim_store *store, const struct api_resource *resource);
+void
+sim_store_forget(struct sim_store *store, const struct api_resource *resource);
 
 /*
  * Put everything back to what it was at an RV and count on from there, as a server does that was restored
@@ -73,17 +68,19 @@ void sim_store_forget(struct sim_store *store, const struct api_resource *resour
  *
  * Returns  0, or -ESTALE  the RV lies in the future, or below some resource's floor
  */
-int sim_store_restore(struct sim_store *store, uint64_t rv);
+int
+sim_store_restore(struct sim_store *store, uint64_t rv);
 
 /* Wait until the RV is reached, at most timeout_ms. Returns 0, or -ETIMEDOUT with *ret_current. */
-int sim_store_wait_rv(struct sim_store *store, uint64_t rv, unsigned timeout_ms, uint64_t *ret_current);
+int
+sim_store_wait_rv(struct sim_store *store, uint64_t rv, unsigned timeout_ms, uint64_t *ret_current);
 
 /* A reference to the current object; NULL if there is none. */
-struct api_object *sim_store_get(struct sim_store *store, const struct api_resource *resource,
-				 const char *key);
+struct api_object *
+sim_store_get(struct sim_store *store, const struct api_resource *resource, const char *key);
 /* A reference to some object; the numbers choose. NULL if there is none. */
-struct api_object *sim_store_pick(struct sim_store *store, const struct api_resource *resource, size_t chunk,
-				  size_t item);
+struct api_object *
+sim_store_pick(struct sim_store *store, const struct api_resource *resource, size_t chunk, size_t item);
 
 /*
  * The three changes. Each stamps the next RV; `object` is borrowed (the store takes its own
@@ -94,7 +91,8 @@ struct api_object *sim_store_pick(struct sim_store *store, const struct api_reso
  *          -ESTALE   it was changed or deleted meanwhile
  * delete   the same; *ret_rv is the deletion's RV
  */
-int sim_store_create(struct sim_store *store, const struct api_resource *resource, struct api_object *object);
+int
+sim_store_create(struct sim_store *store, const struct api_resource *resource, struct api_object *object);
 int sim_store_update(struct sim_store *store, const struct api_resource *resource, struct api_object *old,
 		     struct api_object *object);
 int sim_store_delete(struct sim_store *store, const struct api_resource *resource, struct api_object *old,
@@ -129,11 +127,14 @@ struct sim_view {
  */
 int sim_store_view(struct sim_store *store, const struct api_resource *resource, uint64_t rv,
 		   struct sim_view *ret_view, uint64_t *ret_position);
-void sim_view_done(struct sim_view *view);
+void
+sim_view_done(struct sim_view *view);
 /* Start iterating at the first key not below `key`. */
-void sim_view_seek(struct sim_view *view, const char *key);
+void
+sim_view_seek(struct sim_view *view, const char *key);
 /* The next object in order of keys, borrowed from the view; NULL at the end. */
-struct api_object *sim_view_next(struct sim_view *view);
+struct api_object *
+sim_view_next(struct sim_view *view);
 
 /* ---- watching ------------------------------------------------------------- */
 
@@ -142,24 +143,28 @@ int sim_store_position(struct sim_store *store, const struct api_resource *resou
 		       uint64_t *ret_position, uint64_t *ret_floor);
 /*
  * Up to max events from *position on, which moves behind them; each holds references
- * (release with sim_events_done). When there are none, *ret_rv is the RV up to which that is so.
+ * (release with api_events_done). When there are none, *ret_rv is the RV up to which that is so.
  *
- * Returns  their number, or -EOVERFLOW: the ring has moved past the position
+ * Returns  their number, or -ESTALE: the ring has moved past the position
  */
 int sim_store_events(struct sim_store *store, const struct api_resource *resource, uint64_t *position,
-		     struct sim_event *events, unsigned max, uint64_t *ret_rv);
-void sim_events_done(struct sim_event *events, unsigned count);
+		     struct api_event *events, unsigned max, uint64_t *ret_rv);
 /* Wait for an event at the position, at most timeout_ms, or until sim_store_stop(). */
 void sim_store_wait(struct sim_store *store, const struct api_resource *resource, uint64_t position,
 		    unsigned timeout_ms);
 /* End all such waits now, as if their time were up: their callers have something to look at. */
-void sim_store_wake(struct sim_store *store);
+void
+sim_store_wake(struct sim_store *store);
 /* The position behind the last event. */
-uint64_t sim_store_end(struct sim_store *store, const struct api_resource *resource);
+uint64_t
+sim_store_end(struct sim_store *store, const struct api_resource *resource);
 /* Has the ring moved past the position? */
-bool sim_store_lost(struct sim_store *store, const struct api_resource *resource, uint64_t position);
+bool
+sim_store_lost(struct sim_store *store, const struct api_resource *resource, uint64_t position);
 /* End all waits, now and later. */
-void sim_store_stop(struct sim_store *store);
-bool sim_store_stopped(struct sim_store *store);
+void
+sim_store_stop(struct sim_store *store);
+bool
+sim_store_stopped(struct sim_store *store);
 
 #endif

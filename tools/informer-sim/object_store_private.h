@@ -12,7 +12,7 @@
 
 struct shelf {
 	struct sim_key_chunks table;
-	struct sim_event *ring; /* `history` entries once the first event came */
+	struct api_event *ring; /* `history` entries once the first event came */
 	uint64_t first;         /* position of the oldest event kept */
 	uint64_t next;          /* position of the next event */
 	uint64_t floor;

@@ -60,7 +60,7 @@ sim_store_view(struct sim_store *store, const struct api_resource *resource, uin
 	if (view.rv < store->rv && shelf->next > shelf->first)
 		view.overlay = api_alloc((size_t)(shelf->next - shelf->first) * sizeof(*view.overlay));
 	for (uint64_t at = shelf->next; view.overlay && at > shelf->first; at--) {
-		const struct sim_event *event = &shelf->ring[(at - 1) % store->history];
+		const struct api_event *event = &shelf->ring[(at - 1) % store->history];
 
 		if (event->rv <= view.rv)
 			break;
@@ -133,7 +133,7 @@ sim_store_restore(struct sim_store *store, uint64_t rv)
 		uint64_t end = shelf->next;
 
 		while (shelf->next > shelf->first) {
-			struct sim_event *event = &shelf->ring[(shelf->next - 1) % store->history];
+			struct api_event *event = &shelf->ring[(shelf->next - 1) % store->history];
 
 			if (event->rv > rv) {
 				const char *key = event->object->key;
@@ -142,7 +142,7 @@ sim_store_restore(struct sim_store *store, uint64_t rv)
 										  api_object_ref(event->prev))
 							     : sim_key_chunks_remove(&shelf->table, key));
 			}
-			sim_events_done(event, 1);
+			api_events_done(event, 1);
 			shelf->next--;
 		}
 		/* every watch has lost its place: positions only ever grow */

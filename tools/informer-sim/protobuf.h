@@ -21,6 +21,7 @@
  * ret_why  set on failure: a sentence
  * Returns  0; -EPROTO it is no such message; -EOPNOTSUPP a kind or field that is not read here
  */
-int sim_protobuf_json(const char *data, size_t len, struct api_buf *json, char ret_why[200]);
+int
+sim_protobuf_json(const char *data, size_t len, struct api_buf *json, char ret_why[200]);
 
 #endif

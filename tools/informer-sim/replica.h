@@ -22,13 +22,17 @@ struct sim_hosts {
 };
 
 /* `count` made-up hosts; up to 60,000 have different names and addresses. */
-void sim_hosts_init(struct sim_hosts *hosts, unsigned count, struct sim_rng *rng);
-void sim_hosts_done(struct sim_hosts *hosts);
+void
+sim_hosts_init(struct sim_hosts *hosts, unsigned count, struct sim_rng *rng);
+void
+sim_hosts_done(struct sim_hosts *hosts);
 
 /* An address from the pods' network. */
-void sim_pod_ip(struct sim_rng *rng, char out[16]);
+void
+sim_pod_ip(struct sim_rng *rng, char out[16]);
 
 /* Turn a pod's document into a replica's. All times move back by the same 0 to 30 days. */
-void sim_replica_make(struct api_doc *pod, const struct sim_hosts *hosts, struct sim_rng *rng);
+void
+sim_replica_make(struct api_doc *pod, const struct sim_hosts *hosts, struct sim_rng *rng);
 
 #endif

@@ -8,13 +8,14 @@
 #include "tools/informer-sim/request.h"
 
 /* Answer; the body is taken over. */
-enum MHD_Result sim_reply(struct sim_request *request, unsigned code, const char *content_type,
-			  struct api_buf *body);
+enum MHD_Result
+sim_reply(struct sim_request *request, unsigned code, const char *content_type, struct api_buf *body);
 /* Answer with request->api.status. */
-enum MHD_Result sim_reply_status(struct sim_request *request);
+enum MHD_Result
+sim_reply_status(struct sim_request *request);
 /* Answer with an object, in the shape that was asked for. */
-enum MHD_Result sim_reply_object(struct sim_request *request, unsigned code, const struct api_object *object,
-				 uint64_t rv);
+enum MHD_Result
+sim_reply_object(struct sim_request *request, unsigned code, const struct api_object *object, uint64_t rv);
 /* Answer with a response made by the caller, which is given up here. */
 enum MHD_Result sim_reply_response(struct sim_request *request, unsigned code, const char *content_type,
 				   struct MHD_Response *response);
@@ -30,6 +31,7 @@ enum MHD_Result sim_reply_reader(struct sim_request *request, unsigned code, con
 				 MHD_ContentReaderFreeCallback free_cls);
 
 /* Does the client take gzip? Then readers are asked for their size. */
-bool sim_reply_may_gzip(const struct sim_request *request);
+bool
+sim_reply_may_gzip(const struct sim_request *request);
 
 #endif

@@ -37,12 +37,14 @@ struct sim_request {
 };
 
 /* Append how it reads: "LIST pods in NS rv=0 limit=500". */
-void sim_request_print(const struct sim_request *request, struct api_buf *buf);
+void
+sim_request_print(const struct sim_request *request, struct api_buf *buf);
 
 /*
  * Wait for a resourceVersion that is not reached yet, as the watch cache does: options.await_ms (3 s).
  * Returns 0, or -EINVAL with the status "Too large resource version".
  */
-int sim_request_await(struct sim_request *request, uint64_t rv);
+int
+sim_request_await(struct sim_request *request, uint64_t rv);
 
 #endif

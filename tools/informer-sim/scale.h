@@ -9,18 +9,22 @@
 
 #include "tools/informer-sim/request.h"
 
-bool sim_is_scale(const struct sim_request *request);
+bool
+sim_is_scale(const struct sim_request *request);
 /*
  * Make the object's document the one of its scale. Returns 0, or -EINVAL with the status: a custom object
  * that does not say how many replicas it wants has none.
  */
-int sim_scale_of(struct sim_request *request, struct api_doc *doc);
+int
+sim_scale_of(struct sim_request *request, struct api_doc *doc);
 /*
  * Make the document of a changed Scale the one of the object, with its replicas. Returns 0, or -EINVAL with
  * the status.
  */
-int sim_scale_apply(struct sim_request *request, const struct api_object *object, struct api_doc *doc);
+int
+sim_scale_apply(struct sim_request *request, const struct api_object *object, struct api_doc *doc);
 /* Answer with the object's scale. */
-enum MHD_Result sim_scale_reply(struct sim_request *request, const struct api_object *object);
+enum MHD_Result
+sim_scale_reply(struct sim_request *request, const struct api_object *object);
 
 #endif

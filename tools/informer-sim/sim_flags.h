@@ -36,11 +36,15 @@ struct sim_options {
  * Returns  -1 to go on; otherwise the exit code: 0 after --help or --version, 2 after a
  *          usage error, which was explained on stderr
  */
-int sim_options_parse(int argc, char **argv, struct sim_options *ret_options);
+int
+sim_options_parse(int argc, char **argv, struct sim_options *ret_options);
 /* Declare the resources of --crd. Returns 0, or -EINVAL, explained on stderr. */
-int sim_options_resources(const struct sim_options *options, struct api_registry *registry);
+int
+sim_options_resources(const struct sim_options *options, struct api_registry *registry);
 /* Make the certificates of --tls. Returns 0, or negative errno, explained on stderr. */
-int sim_options_certs(struct sim_options *options);
-void sim_options_done(struct sim_options *options);
+int
+sim_options_certs(struct sim_options *options);
+void
+sim_options_done(struct sim_options *options);
 
 #endif

@@ -43,6 +43,7 @@ struct sim_server_options {
 struct sim_server {
 	struct api_registry *registry;
 	struct sim_store *store;
+	struct api_store served; /* the same, as lists and watches see it */
 	struct sim_server_options options;
 	struct sim_metrics metrics;
 	struct sim_journal journal;
@@ -69,7 +70,9 @@ struct sim_server {
 };
 
 /* A fresh UID, a name suffix of 5 characters. */
-void sim_server_uid(struct sim_server *server, char out[SIM_UID_SIZE]);
-void sim_server_suffix(struct sim_server *server, char out[6]);
+void
+sim_server_uid(struct sim_server *server, char out[SIM_UID_SIZE]);
+void
+sim_server_suffix(struct sim_server *server, char out[6]);
 
 #endif

@@ -27,10 +27,14 @@ struct sim_watch {
 	bool cut;
 };
 
-void sim_slow_watches_start(struct sim_server *server);
-void sim_slow_watches_stop(struct sim_server *server);
+void
+sim_slow_watches_start(struct sim_server *server);
+void
+sim_slow_watches_stop(struct sim_server *server);
 /* Put a watch under its eyes, and take it away; the socket stays open in between. */
-void sim_slow_watches_add(struct sim_server *server, struct sim_watch *watch);
-void sim_slow_watches_remove(struct sim_server *server, struct sim_watch *watch);
+void
+sim_slow_watches_add(struct sim_server *server, struct sim_watch *watch);
+void
+sim_slow_watches_remove(struct sim_server *server, struct sim_watch *watch);
 
 #endif

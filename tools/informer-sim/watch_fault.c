@@ -9,54 +9,45 @@
 #include "tools/informer-sim/sim_clock.h"
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/listen.h"
-#include "tools/informer-sim/watch_line.h"
+#include "tools/serving/watch_frame.h"
 
-/* Drop what is prepared; nothing more is sent. */
+/* Drop the line that was next; nothing more is sent. */
 static void
 stop(struct sim_stream *s, const char *end)
 {
-	s->piece_count = s->piece_at = 0;
-	s->piece_offset = 0;
-	s->initial = s->error = false;
+	api_step_done(&s->step);
+	s->line = false;
 	s->end = end;
 }
 
-/*
- * Go back some events; those that the ring still has come again, and behind them the one that was
- * prepared.
- */
+/* Go back some events; those that the ring still has come again, and behind them the one that was next. */
 static void
 repeat(struct sim_stream *s, uint64_t back)
 {
-	uint64_t at = s->position - (s->event_count - s->event_at);
+	uint64_t at = api_watch_position(s->api);
 
-	back += s->piece_at < s->piece_count;
-	s->piece_count = s->piece_at = 0;
-	sim_events_done(s->events, s->event_count);
-	s->event_count = s->event_at = 0;
+	back += s->line;
+	api_step_done(&s->step);
+	s->line = false;
 	while (back && at && !sim_store_lost(s->server->store, s->resource, at - 1)) {
 		at--;
 		back--;
 	}
-	s->position = at;
-	s->after_rv = 0;
+	api_watch_repeat(s->api, at);
 }
 
-/* A line more, before the one that is prepared, if one is. */
+/* A line more, before the one that is next; in protobuf the frame that it stands for. */
 static void
 say(struct sim_stream *s, const char *text)
 {
-	sim_watch_said(s, text);
-	if (s->piece_at >= s->piece_count) {
-		s->piece_count = s->piece_at = 0;
-		s->piece_offset = 0;
-	}
-	memmove(s->pieces + 1, s->pieces, s->piece_count * sizeof(s->pieces[0]));
-	s->pieces[0] = (struct sim_piece){s->between.data, s->between.len};
-	s->piece_count++;
+	if (api_watch_form(s->api)->shape.protobuf)
+		api_frames_of_line(&s->between, text);
+	else
+		api_buf_puts(&s->between, text);
 }
 
-static void
+/* Returns whether the stream has something else to say now. */
+static bool
 act(struct sim_stream *s, const struct sim_fault *fault)
 {
 	struct api_status status = {0};
@@ -80,26 +71,24 @@ act(struct sim_stream *s, const struct sim_fault *fault)
 	case SIM_FAULT_TOO_LARGE:
 		sim_fault_status(s->server, fault, s->resource, s->verb, s->asked_rv, &status);
 		stop(s, "error");
-		sim_watch_error(s, &status);
-		api_status_done(&status);
-		break;
+		api_watch_fail(s->api, &status);
+		return true;
 	case SIM_FAULT_RESTORE:
 		sim_fault_restore(s->server, fault->amount);
 		break;
 	case SIM_FAULT_STALE:
-		if (!s->initial)
+		if (!api_watch_initial(s->api))
 			repeat(s, fault->amount);
 		break;
 	case SIM_FAULT_SAY:
 		say(s, fault->text);
 		break;
 	case SIM_FAULT_NEWER:
-		s->newer = true;
-		if (s->shown && s->piece_at < s->piece_count)
-			sim_watch_line(s, s->shown_change, s->shown, s->shown_rv);
+		api_watch_form(s->api)->newer = true;
 		break;
 	case SIM_FAULT_BOOKMARK:
-		sim_watch_bookmark(s, s->told_rv, false);
+		s->step = (struct api_step){.kind = API_STEP_BOOKMARK, .rv = api_watch_told(s->api)};
+		s->line = true;
 		break;
 	case SIM_FAULT_FREEZE:
 		s->frozen = true;
@@ -108,10 +97,11 @@ act(struct sim_stream *s, const struct sim_fault *fault)
 	default:
 		s->fault = *fault;
 	}
+	return false;
 }
 
-void
-sim_watch_ask(struct sim_stream *s, bool line)
+bool
+sim_watch_ask(struct sim_stream *s)
 {
 	struct sim_fault_moment moment = {.verb = s->verb,
 					  .resource = s->resource,
@@ -121,17 +111,16 @@ sim_watch_ask(struct sim_stream *s, bool line)
 					  .streaming = true,
 					  .events = s->sent,
 					  .elapsed_ms = sim_now_ms() - s->opened_ms,
-					  .line = line,
+					  .line = s->line,
 					  .seen = &s->seen};
 	struct sim_fault fault = s->fault;
 
 	/* one that came with the request */
 	if (fault.kind == SIM_FAULT_END || fault.kind == SIM_FAULT_STALE) {
 		s->fault = (struct sim_fault){0};
-		act(s, &fault);
-	} else if (sim_faults_ask(s->server->faults, &moment, &fault)) {
-		act(s, &fault);
+		return act(s, &fault);
 	}
+	return sim_faults_ask(s->server->faults, &moment, &fault) && act(s, &fault);
 }
 
 void
@@ -142,7 +131,7 @@ sim_watch_spoil(struct sim_stream *s)
 	size_t len;
 
 	if ((kind != SIM_FAULT_MID_FRAME && kind != SIM_FAULT_TRUNCATE && kind != SIM_FAULT_INVALID) ||
-	    s->piece_at >= s->piece_count)
+	    s->piece_count == 0)
 		return;
 	for (unsigned i = 0; i < s->piece_count; i++)
 		api_buf_put(&whole, s->pieces[i].bytes, s->pieces[i].len);
@@ -150,7 +139,7 @@ sim_watch_spoil(struct sim_stream *s)
 	len = whole.len / 2;
 	if (kind == SIM_FAULT_INVALID) {
 		/* in no JSON text may the one stand, and no frame begins with the other: a field of type 7 */
-		if (s->shape.protobuf)
+		if (api_watch_form(s->api)->shape.protobuf)
 			whole.data[4] = 0x0f;
 		else
 			whole.data[len] = 0x01;
@@ -160,9 +149,10 @@ sim_watch_spoil(struct sim_stream *s)
 		s->ended = kind == SIM_FAULT_TRUNCATE;
 		s->end = s->broken ? "close mid-frame" : "truncate";
 	}
-	api_buf_done(&s->own);
-	s->own = whole;
-	sim_watch_own_line(s);
+	api_buf_done(&s->spoiled);
+	s->spoiled = whole;
+	s->pieces[0] = (struct sim_piece){whole.data, whole.len};
+	s->piece_count = 1;
 }
 
 size_t

@@ -5,9 +5,12 @@
 
 #include "tools/informer-sim/watch_stream.h"
 
-/* Between two lines: does something go wrong? line: one is about to be sent. */
-void
-sim_watch_ask(struct sim_stream *s, bool line);
+/*
+ * Between two lines: does something go wrong? It may put another line in the place of the one that is next,
+ * or end the stream. Returns whether the watch is to be asked again for what comes next.
+ */
+bool
+sim_watch_ask(struct sim_stream *s);
 /* Do to the line that is about to be sent what s->fault says. */
 void
 sim_watch_spoil(struct sim_stream *s);

@@ -60,13 +60,17 @@ void sim_workload_pod(const struct sim_workload *w, unsigned ordinal, const stru
 void sim_workload_pod_text(const struct sim_workload *w, const struct sim_pod *pod, struct sim_rng *rng,
 			   struct api_buf *buf);
 /* Append the JSON of the Deployment, DaemonSet, StatefulSet or Job; ready: how many of its pods are. */
-void sim_workload_text(const struct sim_workload *w, unsigned ready, struct api_buf *buf);
+void
+sim_workload_text(const struct sim_workload *w, unsigned ready, struct api_buf *buf);
 /* Append the JSON of a Deployment's ReplicaSet. */
-void sim_workload_set_text(const struct sim_workload *w, unsigned ready, struct api_buf *buf);
+void
+sim_workload_set_text(const struct sim_workload *w, unsigned ready, struct api_buf *buf);
 
 /* Append "containers", "initContainers" and "volumes" as members, for a template (no node) or a pod. */
-void sim_workload_spec_text(const struct sim_workload *w, bool pod, struct api_buf *buf);
+void
+sim_workload_spec_text(const struct sim_workload *w, bool pod, struct api_buf *buf);
 /* Append the labels that the selector selects, as members. */
-void sim_workload_labels_text(const struct sim_workload *w, struct api_buf *buf);
+void
+sim_workload_labels_text(const struct sim_workload *w, struct api_buf *buf);
 
 #endif

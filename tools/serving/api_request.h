@@ -18,13 +18,13 @@ struct api_request {
 	struct MHD_Connection *connection; /* parameters and headers are read from it */
 	const char *method;
 	const char *url;
-	struct api_offer offer; /* what the server has; `typed` is told by api_request_offer() */
-	bool watch_list;	/* it has sendInitialEvents */
+	struct api_offer offer;              /* what the server has; `typed` is told by api_request_offer() */
+	bool watch_list;                     /* it has sendInitialEvents */
 	const struct api_resource *resource; /* NULL: it asks for none */
-	const char *namespace_;		     /* NULL: all of them, or a cluster-wide resource */
-	const char *name;		     /* NULL: the collection */
+	const char *namespace_;              /* NULL: all of them, or a cluster-wide resource */
+	const char *name;                    /* NULL: the collection */
 	const char *subresource;
-	struct api_shape shape; /* of the objects in the answer */
+	struct api_shape shape;   /* of the objects in the answer */
 	struct api_status status; /* why it fails; the owner frees it */
 };
 

@@ -73,60 +73,80 @@ int api_doc_skip(const char *text, size_t len, size_t offset, size_t *ret_begin,
 		 struct api_doc_error *ret_error);
 
 /* Free the document's nodes. NULL and a zeroed document are fine. */
-void api_doc_done(struct api_doc *doc);
+void
+api_doc_done(struct api_doc *doc);
 
 /* Member of an object, or NULL; also when `object` is NULL or no object. */
-struct api_node *api_get(const struct api_node *object, const char *key);
+struct api_node *
+api_get(const struct api_node *object, const char *key);
 /* The same through several objects: "metadata.labels". */
-struct api_node *api_path(const struct api_node *object, const char *path);
+struct api_node *
+api_path(const struct api_node *object, const char *path);
 
 /* Is it this string? Escapes are resolved. */
-bool api_is(const struct api_node *node, const char *text);
+bool
+api_is(const struct api_node *node, const char *text);
 /*
  * A string's contents with escapes resolved, appended to buf; U+0000 becomes a NUL byte. Other types add
  * nothing.
  */
-void api_text(const struct api_node *node, struct api_buf *buf);
+void
+api_text(const struct api_node *node, struct api_buf *buf);
 /* The same as a new C string; "" for anything but a string. */
-char *api_text_dup(const struct api_node *node);
+char *
+api_text_dup(const struct api_node *node);
 /* The same for a member's name. */
-void api_key(const struct api_node *node, struct api_buf *buf);
+void
+api_key(const struct api_node *node, struct api_buf *buf);
 
 /* New nodes in doc's arena. Texts are copied. */
-struct api_node *api_new(struct api_doc *doc, enum api_type type);
-struct api_node *api_new_string(struct api_doc *doc, const char *text);
+struct api_node *
+api_new(struct api_doc *doc, enum api_type type);
+struct api_node *
+api_new_string(struct api_doc *doc, const char *text);
 /* Number or literal, given as its token. */
-struct api_node *api_new_token(struct api_doc *doc, enum api_type type, const char *token);
+struct api_node *
+api_new_token(struct api_doc *doc, enum api_type type, const char *token);
 /* Bytes of doc's arena. */
-char *api_doc_alloc(struct api_doc *doc, size_t bytes);
+char *
+api_doc_alloc(struct api_doc *doc, size_t bytes);
 
 /* Set a member, in place where it is there, else at the end. */
-void api_set(struct api_doc *doc, struct api_node *object, const char *key, struct api_node *value);
-void api_set_string(struct api_doc *doc, struct api_node *object, const char *key, const char *text);
+void
+api_set(struct api_doc *doc, struct api_node *object, const char *key, struct api_node *value);
+void
+api_set_string(struct api_doc *doc, struct api_node *object, const char *key, const char *text);
 /* Set a member right behind another one (at the end if there is none); where it is there, in place. */
 void api_set_after(struct api_doc *doc, struct api_node *object, const char *after, const char *key,
 		   struct api_node *value);
 /* The value takes over a member's name and place; its members and elements are shared. */
-void api_become(struct api_node *member, const struct api_node *value);
+void
+api_become(struct api_node *member, const struct api_node *value);
 /* Make the node a string with these contents. */
-void api_put_text(struct api_doc *doc, struct api_node *node, const char *text);
-void api_append(struct api_node *array, struct api_node *value);
+void
+api_put_text(struct api_doc *doc, struct api_node *node, const char *text);
+void
+api_append(struct api_node *array, struct api_node *value);
 /* Returns whether it was there. */
-bool api_remove(struct api_node *object, const char *key);
+bool
+api_remove(struct api_node *object, const char *key);
 /* A deep copy in doc's arena; texts stay borrowed. */
-struct api_node *api_clone(struct api_doc *doc, const struct api_node *node);
+struct api_node *
+api_clone(struct api_doc *doc, const struct api_node *node);
 /* Number of members or elements. */
-size_t api_count(const struct api_node *node);
+size_t
+api_count(const struct api_node *node);
 
 /* Equal as documents: order of members does not matter, spelling of escapes does. */
-bool api_equal(const struct api_node *a, const struct api_node *b);
+bool
+api_equal(const struct api_node *a, const struct api_node *b);
 
 /*
  * Append compact JSON. *ret_mark, if mark is met, becomes the offset in buf of mark's text (behind the
  * quote).
  */
-void api_print(const struct api_node *node, struct api_buf *buf, const struct api_node *mark,
-	       size_t *ret_mark);
+void
+api_print(const struct api_node *node, struct api_buf *buf, const struct api_node *mark, size_t *ret_mark);
 /* One member, with its name. */
 void api_print_member(const struct api_node *node, struct api_buf *buf, const struct api_node *mark,
 		      size_t *ret_mark);

@@ -11,6 +11,7 @@
 #include "tools/serving/buf.h"
 
 /* Append the compressed bytes. */
-void api_gzip(const char *data, size_t len, struct api_buf *buf);
+void
+api_gzip(const char *data, size_t len, struct api_buf *buf);
 
 #endif

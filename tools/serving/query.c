@@ -220,3 +220,11 @@ api_query_parse(struct api_request *request, struct api_query *ret_query)
 	*ret_query = query;
 	return r;
 }
+
+uint64_t
+api_query_least_rv(const struct api_query *query)
+{
+	if (query->watch)
+		return query->initial ? query->rv : 0;
+	return query->next_token ? 0 : query->rv;
+}

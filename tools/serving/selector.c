@@ -134,6 +134,49 @@ api_selector_matches(const struct api_selector *selector, const struct api_objec
 	return true;
 }
 
+const char *
+api_selector_equal(const struct api_selector *selector, const char *label)
+{
+	for (size_t i = 0; selector && i < selector->count; i++) {
+		const struct api_requirement *r = &selector->items[i];
+
+		if (r->field != API_NO_FIELD && r->op == API_OP_IN && !strcmp(r->key, label))
+			return r->values[0];
+	}
+	return NULL;
+}
+
+static int
+met_before(const struct api_requirement *r, const struct api_object *object)
+{
+	char scratch[256];
+	const char *value;
+
+	if (r->field == API_NO_FIELD)
+		return -1;
+	value = field_value(r, object, scratch, sizeof(scratch));
+	if (r->field == API_FIELD_NAME || r->field == API_FIELD_NAMESPACE)
+		return meets(r, value);
+	/* it was the same, or there was none */
+	if (!strcmp(r->key, "spec.nodeName") && value[0] && r->op == API_OP_IN && !has_value(r, "") &&
+	    !meets(r, value))
+		return 0;
+	return -1;
+}
+
+int
+api_selector_before(const struct api_selector *selector, const struct api_object *object)
+{
+	int verdict = 1;
+
+	for (size_t i = 0; verdict && selector && i < selector->count; i++) {
+		int met = met_before(&selector->items[i], object);
+
+		verdict = met > 0 ? verdict : met;
+	}
+	return verdict;
+}
+
 /* ---- field selectors ------------------------------------------------------ */
 
 static int

@@ -81,18 +81,21 @@ api_resource_served(const struct api_resource *resource)
 }
 
 /* What can be done to each resource, or to each subresource, as discovery tells it. */
-const char *const *api_resource_verbs(bool subresource, unsigned *ret_count);
+const char *const *
+api_resource_verbs(bool subresource, unsigned *ret_count);
 
 /* A registry with the built-in resources. Free with api_registry_done(). */
-void api_registry_init(struct api_registry *registry);
-void api_registry_done(struct api_registry *registry);
+void
+api_registry_init(struct api_registry *registry);
+void
+api_registry_done(struct api_registry *registry);
 
 /* By URL, served ones only: group "", version "v1", plural "pods". NULL if there is none. */
 struct api_resource *api_registry_find(const struct api_registry *registry, const char *group,
 				       const char *version, const char *plural);
 /* By an object's apiVersion and kind. */
-struct api_resource *api_registry_kind(const struct api_registry *registry, const char *api_version,
-				       const char *kind);
+struct api_resource *
+api_registry_kind(const struct api_registry *registry, const char *api_version, const char *kind);
 
 /*
  * Declare a custom resource. kind NULL: guessed from the plural ("widgets": Widget);
@@ -116,9 +119,11 @@ int api_registry_add(struct api_registry *registry, const char *group, const cha
 int api_registry_define(struct api_registry *registry, const struct api_resource *like,
 			const struct api_resource *first, struct api_resource **ret_resource);
 /* Serve it no more. */
-void api_registry_drop(struct api_resource *resource);
+void
+api_registry_drop(struct api_resource *resource);
 
 /* Parse and declare "widgets.v1.example.com" or "widgets/Widget.v1.example.com". As api_registry_add. */
-int api_registry_declare(struct api_registry *registry, const char *text, struct api_resource **ret_resource);
+int
+api_registry_declare(struct api_registry *registry, const char *text, struct api_resource **ret_resource);
 
 #endif

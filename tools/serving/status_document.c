@@ -170,6 +170,15 @@ api_status_too_large_rv(struct api_status *status, uint64_t asked, uint64_t curr
 }
 
 int
+api_status_not_ready(struct api_status *status)
+{
+	api_status_set(status, 429, "TooManyRequests", "storage is (re)initializing");
+	status->retry_after = 1;
+	status->has_details = true;
+	return -EINVAL;
+}
+
+int
 api_status_invalid(struct api_status *status, const struct api_resource *resource, const char *name,
 		   const char *cause, const char *field, const char *text)
 {

@@ -31,6 +31,7 @@ int api_typed_fit(struct api_doc *doc, struct api_node *object, const struct pro
 		  const struct proto_message *message, char ret_why[API_TYPED_WHY]);
 
 /* Seconds since 1970, and microseconds, of a time in UTC that was fitted; false: it is none. */
-bool api_typed_time(const struct api_node *node, int64_t *ret_seconds, unsigned *ret_micros);
+bool
+api_typed_time(const struct api_node *node, int64_t *ret_seconds, unsigned *ret_micros);
 
 #endif

@@ -226,7 +226,7 @@ each_resource_has_a_history_of_its_own(void **state)
 {
 	struct world *w = *state;
 	uint64_t position, floor, rv;
-	struct sim_event event;
+	struct api_event event;
 
 	create(w, w->maps, "quiet");
 	for (unsigned i = 0; i < 3 * HISTORY; i++)
@@ -234,7 +234,7 @@ each_resource_has_a_history_of_its_own(void **state)
 	assert_int_equal(sim_store_position(w->store, w->maps, 0, &position, &floor), 0);
 	assert_int_equal(sim_store_events(w->store, w->maps, &position, &event, 1, &rv), 1);
 	assert_int_equal(event.rv, 1);
-	sim_events_done(&event, 1);
+	api_events_done(&event, 1);
 
 	/* of the busy one the last HISTORY events are there: RVs 34 to 49 */
 	assert_int_equal(sim_store_position(w->store, w->pods, 32, &position, &floor), -ESTALE);
@@ -242,9 +242,9 @@ each_resource_has_a_history_of_its_own(void **state)
 	assert_int_equal(sim_store_position(w->store, w->pods, 33, &position, &floor), 0);
 	assert_int_equal(sim_store_events(w->store, w->pods, &position, &event, 1, &rv), 1);
 	assert_int_equal(event.rv, 34);
-	assert_int_equal(event.change, SIM_MODIFIED);
+	assert_int_equal(event.change, API_MODIFIED);
 	assert_int_equal(event.prev->rv, 33);
-	sim_events_done(&event, 1);
+	api_events_done(&event, 1);
 }
 
 /* A cursor that the ring has overtaken is told so. */
@@ -253,7 +253,7 @@ a_cursor_that_is_too_slow_loses_its_place(void **state)
 {
 	struct world *w = *state;
 	uint64_t position, floor, rv;
-	struct sim_event event;
+	struct api_event event;
 
 	create(w, w->pods, "a");
 	assert_int_equal(sim_store_position(w->store, w->pods, 1, &position, &floor), 0);
@@ -262,7 +262,7 @@ a_cursor_that_is_too_slow_loses_its_place(void **state)
 	assert_false(sim_store_lost(w->store, w->pods, position));
 	update(w, w->pods, "a", 99);
 	assert_true(sim_store_lost(w->store, w->pods, position));
-	assert_int_equal(sim_store_events(w->store, w->pods, &position, &event, 1, &rv), -EOVERFLOW);
+	assert_int_equal(sim_store_events(w->store, w->pods, &position, &event, 1, &rv), -ESTALE);
 }
 
 /* Against a plain array: 20,000 random changes, views of now and of random RVs inside the history. */
@@ -321,7 +321,7 @@ static void
 a_restored_store_is_the_old_one(void **state)
 {
 	struct world *w = *state;
-	struct sim_event events[4];
+	struct api_event events[4];
 	uint64_t position, rv, floor;
 	struct api_object *a;
 
@@ -340,12 +340,12 @@ a_restored_store_is_the_old_one(void **state)
 	assert_int_equal(a->rv, 1);
 	assert_string_equal(api_object_label(a, "v"), "0");
 	api_object_unref(a);
-	assert_int_equal(sim_store_events(w->store, w->pods, &position, events, 4, &rv), -EOVERFLOW);
+	assert_int_equal(sim_store_events(w->store, w->pods, &position, events, 4, &rv), -ESTALE);
 	assert_int_equal(sim_store_position(w->store, w->pods, 1, &position, &floor), -ESTALE);
 	assert_int_equal(sim_store_position(w->store, w->pods, 2, &position, &floor), 0);
 	assert_int_equal(create(w, w->pods, "d"), 3);
 	assert_int_equal(sim_store_events(w->store, w->pods, &position, events, 4, &rv), 1);
-	sim_events_done(events, 1);
+	api_events_done(events, 1);
 }
 
 int

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A list goes through its view once, and before that once more where something about all items stands in the
+ * head: the token and the count of what is left, or in protobuf the length; see api_list.h.
+ */
+#include "tools/serving/api_list_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the walk ------------------------------------------------------------- */
+
+static void
+begin_walk(struct api_list *list)
+{
+	list->picked = 0;
+	list->store->view_seek(list->view, list->page.start);
+}
+
+/* The next object of the page's range, with a reference; NULL at its end. */
+static struct api_object *
+next_in_range(struct api_list *list)
+{
+	struct api_object *object = list->store->view_next(list->view);
+
+	if (object && list->page.after && !strcmp(object->key, list->page.start)) {
+		api_object_unref(object);
+		object = list->store->view_next(list->view);
+	}
+	if (object && strncmp(object->key, list->prefix.data, list->prefix.len) != 0) {
+		api_object_unref(object);
+		object = NULL;
+	}
+	return object;
+}
+
+/* 1 with a reference; 0 the page is full, or there are no more; -EAGAIN the budget is spent. */
+static int
+next_item(struct api_list *list, unsigned *budget, struct api_object **ret_object)
+{
+	struct api_object *object;
+
+	for (; !list->limit || list->picked < list->limit; --*budget) {
+		if (*budget == 0)
+			return -EAGAIN;
+		object = next_in_range(list);
+		if (!object)
+			return 0;
+		if (api_query_matches(list->query, object)) {
+			list->picked++;
+			*ret_object = object;
+			return 1;
+		}
+		api_object_unref(object);
+	}
+	return 0;
+}
+
+/* ---- the first walk ------------------------------------------------------- */
+
+/* The page is full: is there more, and how much? How much is told where nothing was selected. */
+static void
+look_behind(struct api_list *list, const struct api_object *last)
+{
+	struct api_object *next = next_in_range(list);
+	bool all = api_selector_empty(list->query->labels) && api_selector_empty(list->query->fields);
+
+	if (!next)
+		return;
+	api_object_unref(next);
+	api_page_encode((int64_t)list->rv, last->key + list->prefix.len, true, &list->token);
+	if (list->store->view_hold)
+		list->store->view_hold(list->view);
+	if (!all)
+		return;
+	list->left = 1;
+	if (list->store->view_count) {
+		list->left += list->store->view_count(list->view, list->prefix.data);
+		return;
+	}
+	for (; (next = next_in_range(list)); api_object_unref(next))
+		list->left++;
+}
+
+static void
+end_count(struct api_list *list)
+{
+	list->items = list->picked;
+	if (list->limit && list->picked == list->limit)
+		look_behind(list, list->object);
+	list->counted = true;
+	list->phase = HEAD;
+	begin_walk(list);
+}
+
+/* 0: it is over; -EAGAIN */
+static int
+count_some(struct api_list *list, unsigned budget)
+{
+	struct api_object *object;
+	int r;
+
+	while ((r = next_item(list, &budget, &object)) > 0) {
+		if (!list->sizing) {
+			api_object_unref(list->object);
+			list->object = object;
+		} else {
+			list_put_item(list, object);
+			while (list->piece_count)
+				list->bytes += list->pieces[--list->piece_count].len;
+		}
+		if (budget-- <= 1)
+			return -EAGAIN;
+	}
+	if (r == 0)
+		end_count(list);
+	return r;
+}
+
+void
+api_list_measure(struct api_list *list, uint64_t *ret_items, uint64_t *ret_bytes)
+{
+	bool sizable = list->form.shape.kind != API_TABLE;
+
+	if (!list->counted) {
+		list->sizing = list->form.shape.protobuf || (ret_bytes && sizable);
+		list->phase = COUNTING;
+		while (count_some(list, API_LIST_STRIDE) < 0)
+			;
+	}
+	*ret_items = list->items;
+	if (!ret_bytes)
+		return;
+	*ret_bytes = sizable ? list->bytes : 0;
+	if (!sizable)
+		return;
+	list_make_head(list);
+	*ret_bytes += list->own.len;
+	list_make_tail(list);
+	*ret_bytes += list->own.len;
+}
+
+/* ---- reading -------------------------------------------------------------- */
+
+/* The next pieces. 1; 0: there are none; -EAGAIN */
+static int
+go_on(struct api_list *list, unsigned *budget)
+{
+	struct api_object *object;
+	int r;
+
+	list->piece_count = list->piece_at = 0;
+	switch (list->phase) {
+	case COUNTING:
+		r = count_some(list, *budget);
+		*budget = 0;
+		return r < 0 ? r : 1;
+	case HEAD:
+		list_make_head(list);
+		list_put_own(list);
+		list->phase = AMID;
+		return 1;
+	case AMID:
+		r = next_item(list, budget, &object);
+		if (r > 0)
+			list_put_item(list, object);
+		else if (r == 0)
+			list->phase = TAIL;
+		return r < 0 ? r : 1;
+	case TAIL:
+		list_make_tail(list);
+		list_put_own(list);
+		list->phase = DONE;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+ssize_t
+api_list_read(struct api_list *list, char *out, size_t max)
+{
+	unsigned budget = API_LIST_STRIDE;
+	size_t done = 0;
+	int r = 1;
+
+	while (done < max && r > 0) {
+		const struct list_piece *piece = &list->pieces[list->piece_at];
+		size_t n;
+
+		if (list->piece_at == list->piece_count) {
+			r = go_on(list, &budget);
+			continue;
+		}
+		n = piece->len - list->offset < max - done ? piece->len - list->offset : max - done;
+		if (n)
+			memcpy(out + done, piece->bytes + list->offset, n);
+		done += n;
+		list->offset += n;
+		if (list->offset == piece->len) {
+			list->piece_at++;
+			list->offset = 0;
+		}
+	}
+	return done || r > 0 ? (ssize_t)done : r;
+}
+
+uint64_t
+api_list_rv(const struct api_list *list)
+{
+	return list->rv;
+}
+
+uint64_t
+api_list_position(const struct api_list *list)
+{
+	return list->position;
+}
+
+const char *
+api_list_token(const struct api_list *list)
+{
+	return list->token.len ? list->token.data : NULL;
+}
+
+bool
+api_list_is_cached(const struct api_list *list)
+{
+	const struct api_query *q = list->query;
+
+	return (q->rv_given && q->rv == 0) || (q->rv && !q->limit && q->match != API_MATCH_EXACT);
+}
+
+/* ---- opening -------------------------------------------------------------- */
+
+/* Which RV is to be shown; 0: now. */
+static int
+choose_rv(struct api_request *request, struct api_list *list, uint64_t at_rv, uint64_t *ret_rv)
+{
+	const struct api_query *query = list->query;
+	bool exact = query->match == API_MATCH_EXACT || (query->match == API_MATCH_UNSET && query->limit);
+	uint64_t rv = exact ? query->rv : 0, newest;
+
+	if (query->next_token) {
+		if (query->rv_given && query->rv != 0)
+			return api_status_set(
+				&request->status, 400, "BadRequest",
+				"specifying resource version is not allowed when using continue");
+		if (api_page_decode(request, query->next_token, &list->page) < 0)
+			return -EINVAL;
+		rv = list->page.rv > 0 ? (uint64_t)list->page.rv : 0;
+	} else if (at_rv) {
+		rv = at_rv;
+	}
+	newest = list->store->rv(list->store->ctx, list->form.resource);
+	if (newest && rv > newest)
+		return api_status_too_large_rv(&request->status, rv, newest);
+	*ret_rv = rv;
+	return 0;
+}
+
+static int
+open_view(struct api_request *request, struct api_list *list, uint64_t at_rv)
+{
+	uint64_t rv = 0;
+	int r = choose_rv(request, list, at_rv, &rv);
+
+	if (r < 0)
+		return r;
+	r = list->store->view(list->store->ctx, list->form.resource, rv, &list->view, &list->rv,
+			      &list->position);
+	if (r == -EAGAIN) {
+		api_status_not_ready(&request->status);
+		return r;
+	}
+	if (r < 0 && list->query->next_token)
+		return api_page_expired(request, &list->page);
+	if (r < 0)
+		return api_status_set(&request->status, 410, "Expired",
+				      "The resourceVersion for the provided list is too old.");
+	if (list->store->view_narrow)
+		list->store->view_narrow(list->view, request->namespace_, list->query);
+	return 0;
+}
+
+int
+api_list_open(struct api_request *request, const struct api_query *query, const struct api_store *store,
+	      const struct api_list_options *options, struct api_list **ret_list)
+{
+	static const struct api_list_options none = {0};
+	struct api_list *list = api_alloc(sizeof(*list));
+	int r;
+
+	options = options ? options : &none;
+	*list = (struct api_list){
+		.store = store,
+		.query = query,
+		.form = {.resource = request->resource, .shape = request->shape, .newer = options->newer},
+		.as_events = options->as_events,
+		.limit = query->rv_given && query->rv == 0 ? 0 : query->limit,
+		.phase = HEAD,
+	};
+	if (request->namespace_)
+		api_buf_printf(&list->prefix, "%s/", request->namespace_);
+	api_buf_put(&list->prefix, "", 0);
+	r = open_view(request, list, options->at_rv);
+	if (r < 0) {
+		api_list_close(list);
+		return r;
+	}
+	if (!list->page.start)
+		list->page.start = api_strndup(list->prefix.data, list->prefix.len);
+	if (list->as_events)
+		list->limit = 0;
+	list->sizing = list->form.shape.protobuf && !list->as_events;
+	if (list->limit || list->sizing)
+		list->phase = COUNTING;
+	if (list->form.shape.kind == API_PARTIAL || list->form.shape.kind == API_PARTIAL_LIST)
+		api_shape_partial_head(&list->form.shape, &list->item_head);
+	begin_walk(list);
+	*ret_list = list;
+	return 0;
+}
+
+void
+api_list_close(struct api_list *list)
+{
+	if (!list)
+		return;
+	if (list->view)
+		list->store->view_close(list->view);
+	api_object_unref(list->object);
+	api_object_unref(list->bare);
+	api_page_done(&list->page);
+	api_buf_done(&list->prefix);
+	api_buf_done(&list->token);
+	api_buf_done(&list->own);
+	api_buf_done(&list->item_head);
+	free(list);
+}

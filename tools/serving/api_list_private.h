@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What api_list.c, which walks and reads, and list_item.c, which makes the pieces, both see of a list. */
+#ifndef TOOLS_SERVING_API_LIST_PRIVATE_H
+#define TOOLS_SERVING_API_LIST_PRIVATE_H
+
+#include "tools/serving/api_list.h"
+#include "tools/serving/page.h"
+#include "tools/serving/watch_line.h"
+
+enum list_phase { COUNTING, HEAD, AMID, TAIL, DONE };
+
+struct list_piece {
+	const char *bytes;
+	size_t len;
+};
+
+struct api_list {
+	const struct api_store *store;
+	const struct api_query *query;
+	struct api_form form;
+	bool as_events;
+	enum list_phase phase;
+
+	struct api_view *view;
+	uint64_t rv, position;
+	struct api_buf prefix; /* "namespace/", or "" */
+	struct api_page page;
+	uint64_t limit;  /* 0: none */
+	uint64_t picked; /* in this walk */
+
+	/* of the first walk, if there was one */
+	bool counted;
+	bool sizing;
+	uint64_t items, bytes, left;
+	struct api_buf token;
+
+	struct api_object *object, *bare; /* the item being sent */
+	struct api_buf own;               /* bytes being sent that are no object's */
+	struct api_buf item_head;         /* of metadata alone */
+	struct list_piece pieces[4];
+	unsigned piece_count, piece_at;
+	size_t offset;
+};
+
+/* Make an item the pieces to send; its reference is the list's from now on. The pieces must be empty. */
+void list_put_item(struct api_list *list, struct api_object *object);
+/* Make list->own what stands before the items, or behind them. */
+void list_make_head(struct api_list *list);
+void list_make_tail(struct api_list *list);
+/* Make list->own the piece to send. */
+void list_put_own(struct api_list *list);
+
+#endif

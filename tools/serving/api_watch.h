@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One WATCH, from its request to its end: what comes next, and when to look again. It is pulled: nothing is
+ * queued for it, no thread and no timer belong to it, and while it is idle it holds no object.
+ *
+ *   open -> initial -> (end mark) -> live -> END
+ *        -> ERROR line -> END
+ *
+ * initial   an ADDED for every selected object of a view, where the client gave no RV or 0, or asked for
+ *           sendInitialEvents; the position belongs to that view, which is held until then
+ * live      the store's changes from that position on
+ *
+ * With selectors a change may cross the selection: into it is an ADDED, out of it a DELETED that shows the
+ * state before with the new RV. A state that a client cannot have been told of in full is never made up:
+ * where the one before is not known and matters, the watch ends with 410.
+ *
+ * A server pulls until WAIT, then waits for the store to have something, and no longer than
+ * api_watch_wait_until(). Five thousand idle watches cost their structs.
+ *
+ * Threads   one at a time; different watches of a store as the store allows
+ */
+#ifndef TOOLS_SERVING_API_WATCH_H
+#define TOOLS_SERVING_API_WATCH_H
+
+#include "tools/serving/api_store.h"
+#include "tools/serving/watch_line.h"
+
+struct api_watch;
+
+struct api_watch_options {
+	uint64_t bookmark_ms; /* between two bookmarks; another comes 2 s before the end */
+	uint64_t timeout_ms;  /* where the client gave none */
+	/*
+	 * A place in the history that is gone is told as 410, else the watch ends as if its time were up, and
+	 * the client comes back with its RV.
+	 */
+	bool tell_lost;
+	/*
+	 * The initial events were sent by somebody else, who had them from a view of this RV and position:
+	 * go on behind it. rv 0: no.
+	 */
+	uint64_t begun_rv;
+	uint64_t begun_position;
+};
+
+/*
+ * Open the watch that a request asks for. The RV that api_query_least_rv() names must have been waited for.
+ *
+ * query      its selectors are taken over, also on failure; done and zeroed for the caller
+ * ret_watch  free with api_watch_free()
+ * Returns    0; also where the client's RV is too old: then an ERROR line comes, as upstream tells it
+ *            -EAGAIN  the first list is not in yet; request->status is 429
+ */
+int api_watch_open(struct api_request *request, struct api_query *query, const struct api_store *store,
+		   const struct api_watch_options *options, uint64_t now_ms, struct api_watch **ret_watch);
+/* NULL is fine. */
+void
+api_watch_free(struct api_watch *watch);
+
+enum api_watch_said {
+	API_WATCH_WAIT, /* nothing now */
+	API_WATCH_LINE,
+	API_WATCH_END, /* there will be no more; api_watch_end_reason() */
+};
+
+/*
+ * The next line, ready to be sent; *ret_frame is set for a LINE, with a reference.
+ *
+ * Cost   of a change that somebody has watched in this form: no encoding and no copy. One that is not
+ * selected costs a look at its labels and fields.
+ */
+enum api_watch_said
+api_watch_next(struct api_watch *watch, uint64_t now_ms, struct api_frame **ret_frame);
+
+/* The same in two steps, for who wants to know what a line is before it is written. */
+struct api_step {
+	enum { API_STEP_OBJECT, API_STEP_BOOKMARK, API_STEP_ERROR } kind;
+	enum api_change change;
+	uint64_t rv;               /* that is shown; 0: the object's own */
+	struct api_object *object; /* a reference; NULL but for an OBJECT */
+	struct api_frames *frames; /* the same */
+	bool columns;              /* the first line of a Table */
+	bool end_mark;             /* of a BOOKMARK */
+};
+enum api_watch_said
+api_watch_step(struct api_watch *watch, uint64_t now_ms, struct api_step *ret_step);
+struct api_frame *
+api_watch_write(struct api_watch *watch, const struct api_step *step);
+/* Also a cleanup function; a zeroed one is fine. */
+void
+api_step_done(struct api_step *step);
+
+/* After WAIT: when to pull again though the store has nothing new, for a bookmark or the end. */
+uint64_t
+api_watch_wait_until(const struct api_watch *watch);
+
+/* Why it ended: "timeout", ...; NULL: it has not. */
+const char *
+api_watch_end_reason(const struct api_watch *watch);
+/*
+ * End it: what it has in hand comes first, then a bookmark, where the client takes them and one can be given.
+ * why  a literal
+ */
+void
+api_watch_end(struct api_watch *watch, const char *why);
+/* End it by an ERROR line, which comes next. The status is taken over. */
+void
+api_watch_fail(struct api_watch *watch, struct api_status *status);
+
+/* The position of the next change that it has not looked at. */
+uint64_t
+api_watch_position(const struct api_watch *watch);
+/* The RV up to which everything was told that the client asked for. */
+uint64_t
+api_watch_told(const struct api_watch *watch);
+/* Is it still telling the state that it began with? */
+bool
+api_watch_initial(const struct api_watch *watch);
+/* Is it live, with nothing in hand? Then it may be skipped on. */
+bool
+api_watch_idle(const struct api_watch *watch);
+/*
+ * Of an idle one: no change before this position concerns it, and rv is the newest of these. It costs nothing
+ * to look at them then. Positions before its own change nothing.
+ */
+void
+api_watch_skip(struct api_watch *watch, uint64_t position, uint64_t rv);
+/* Go back (or on) to a position: what comes from there on is told, also again. Only for who repeats himself.
+ */
+void
+api_watch_repeat(struct api_watch *watch, uint64_t position);
+
+/* What it watches: borrowed. The query has its selectors, for who keeps a table of watches by these. */
+const struct api_query *
+api_watch_query(const struct api_watch *watch);
+const struct api_resource *
+api_watch_resource(const struct api_watch *watch);
+/* NULL: all. */
+const char *
+api_watch_namespace(const struct api_watch *watch);
+struct api_form *
+api_watch_form(struct api_watch *watch);
+
+#endif
