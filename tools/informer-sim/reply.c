@@ -10,10 +10,8 @@
 #include <string.h>
 
 #include "tools/informer-sim/fault_body.h"
+#include "tools/serving/answer.h"
 #include "tools/serving/gzip.h"
-#include "tools/serving/proto_document.h"
-#include "tools/serving/proto_object.h"
-#include "tools/informer-sim/protobuf.h"
 
 #define GZIP_MIN ((size_t)128 * 1024)
 #define DRAIN_BYTES ((size_t)256 * 1024)
@@ -175,66 +173,20 @@ sim_reply_reader(struct sim_request *request, unsigned code, const char *content
 				  respond(request, size, told, (size_t)256 * 1024, reader, cls, free_cls));
 }
 
-/* What goes wrong is told in the client's first choice, but never in the shape of an object. */
-static bool
-wants_protobuf(const struct sim_request *request)
-{
-	struct api_offer offer = api_request_offer(&request->api);
-	struct api_shape shape;
-
-	offer.typed = offer.protobuf;
-	return api_shape_parse(api_request_header(&request->api, "Accept"), &offer, &shape) == 0 &&
-	       shape.protobuf && shape.kind == API_PLAIN;
-}
-
-/* A document of an object. */
-static void
-encode(const struct sim_request *request, const struct api_object *object, uint64_t rv, struct api_buf *buf)
-{
-	const struct api_shape *shape = &request->api.shape;
-	_cleanup_(api_buf_done) struct api_buf message = {0};
-
-	api_buf_put(&message, "", 0);
-	api_proto_object_at(shape, request->api.resource, object, rv, &message);
-	if (request->newer)
-		api_buf_put(&message, API_PROTO_NEWER, API_PROTO_NEWER_LENGTH);
-	api_proto_envelope(buf, api_proto_version(shape, request->api.resource),
-			   api_proto_kind(shape, request->api.resource), message.len);
-	api_buf_put(buf, message.data, message.len);
-	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
-}
-
 enum MHD_Result
 sim_reply_status(struct sim_request *request)
 {
 	struct api_buf body = {0};
-	bool protobuf = wants_protobuf(request);
+	const char *type = api_answer_status(&request->api, &body);
 
-	if (protobuf) {
-		api_status_encode(&request->api.status, &body);
-	} else {
-		api_status_print(&request->api.status, &body);
-		api_buf_puts(&body, "\n");
-	}
-	return sim_reply(request, (unsigned)request->api.status.code,
-			 protobuf ? API_PROTOBUF_TYPE : "application/json", &body);
+	return sim_reply(request, (unsigned)request->api.status.code, type, &body);
 }
 
 enum MHD_Result
 sim_reply_object(struct sim_request *request, unsigned code, const struct api_object *object, uint64_t rv)
 {
-	_cleanup_(api_object_unrefp) struct api_object *bare = NULL;
 	struct api_buf body = {0};
+	const char *type = api_answer_object(&request->api, object, rv, request->newer, &body);
 
-	if (request->api.shape.bare) {
-		bare = api_object_bare(request->api.resource, object);
-		object = bare;
-	}
-	if (request->api.shape.protobuf) {
-		encode(request, object, rv, &body);
-		return sim_reply(request, code, API_PROTOBUF_TYPE, &body);
-	}
-	api_shape_print(&request->api.shape, request->api.resource, object, rv, &body);
-	api_buf_puts(&body, "\n");
-	return sim_reply(request, code, "application/json", &body);
+	return sim_reply(request, code, type, &body);
 }

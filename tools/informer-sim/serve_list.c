@@ -9,6 +9,7 @@
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/handlers.h"
 #include "tools/informer-sim/reply.h"
+#include "tools/serving/answer.h"
 #include "tools/serving/api_list.h"
 
 struct answer {
@@ -105,7 +106,6 @@ sim_handle_list(struct sim_request *request)
 		       request->api.shape.protobuf ? " in protobuf" : "");
 	if (table && size == 0)
 		size = write_whole(a);
-	return sim_reply_reader(request, 200,
-				request->api.shape.protobuf ? API_PROTOBUF_TYPE : "application/json", size,
-				told, read_answer, a, answer_free);
+	return sim_reply_reader(request, 200, api_answer_type(&request->api, false), size, told, read_answer,
+				a, answer_free);
 }

@@ -13,6 +13,7 @@
 #include "tools/informer-sim/handlers.h"
 #include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/watch_fault.h"
+#include "tools/serving/answer.h"
 
 #define HANGUP_CHECK_MS 500
 #define FAULT_CHECK_MS 20 /* while there are fault rules */
@@ -246,6 +247,5 @@ sim_handle_watch(struct sim_request *request)
 						     stream_free);
 	if (!response)
 		stream_free(s);
-	return sim_reply_response(
-		request, 200, protobuf ? API_PROTOBUF_TYPE ";stream=watch" : "application/json", response);
+	return sim_reply_response(request, 200, api_answer_type(&request->api, true), response);
 }

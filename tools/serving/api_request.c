@@ -2,19 +2,34 @@
 /* Parameters and headers, as the connection has them; see api_request.h. */
 #include "tools/serving/api_request.h"
 
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
+
+/* Is it there? */
+static bool
+look_up(const struct api_request *request, enum MHD_ValueKind kind, const char *name, const char **ret_value)
+{
+	*ret_value = NULL;
+	if (request->value)
+		return request->value(request, kind, name, ret_value);
+	return MHD_lookup_connection_value_n(request->connection, kind, name, strlen(name), ret_value, NULL);
+}
 
 const char *
 api_request_query(const struct api_request *request, const char *name)
 {
-	return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
+	const char *value;
+
+	return look_up(request, MHD_GET_ARGUMENT_KIND, name, &value) ? value : NULL;
 }
 
 const char *
 api_request_header(const struct api_request *request, const char *name)
 {
-	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+	const char *value;
+
+	return look_up(request, MHD_HEADER_KIND, name, &value) ? value : NULL;
 }
 
 struct api_offer
@@ -24,6 +39,44 @@ api_request_offer(const struct api_request *request)
 
 	offer.typed = offer.protobuf && request->resource && request->resource->message;
 	return offer;
+}
+
+int
+api_request_choose_shape(struct api_request *request)
+{
+	const char *rows = api_request_query(request, "includeObject");
+	bool list = !request->name && !strcmp(request->method, "GET") && !api_request_is_watch(request);
+	struct api_offer offer = api_request_offer(request);
+
+	if (api_shape_parse(api_request_header(request, "Accept"), &offer, &request->shape) < 0)
+		api_status_set(&request->status, 406, "NotAcceptable",
+			       "406: Not Acceptable\n\nAvailable representations: application/json, "
+			       "application/json;stream=watch%s",
+			       offer.protobuf ? ", " API_PROTOBUF_TYPE ", " API_PROTOBUF_TYPE ";stream=watch"
+					      : "");
+	else if (list && request->shape.kind == API_PARTIAL)
+		api_status_set(
+			&request->status, 406, "NotAcceptable",
+			"you requested PartialObjectMetadata, but the requested object is a list (%sList)",
+			request->resource->kind);
+	else if (!list && request->name && request->shape.kind == API_PARTIAL_LIST)
+		api_status_set(&request->status, 406, "NotAcceptable",
+			       "you requested PartialObjectMetadataList, but the requested object is not a "
+			       "list (%s)",
+			       request->resource->kind);
+	if (rows && !strcmp(rows, "None"))
+		request->shape.rows = API_ROW_NONE;
+	else if (rows && !strcmp(rows, "Object"))
+		request->shape.rows = API_ROW_OBJECT;
+	else if (rows && rows[0] && strcmp(rows, "Metadata") != 0 && request->shape.kind == API_TABLE &&
+		 !request->status.code)
+		return api_status_set(&request->status, 400, "BadRequest",
+				      "Unable to convert to Table as requested: includeObject: Invalid "
+				      "value: \"%.100s\": must be 'Metadata', "
+				      "'Object', 'None', or empty",
+				      rows);
+	request->status.has_details = true;
+	return request->status.code ? -EINVAL : 0;
 }
 
 int
@@ -38,11 +91,10 @@ api_request_socket(const struct api_request *request)
 bool
 api_request_flag(const struct api_request *request, const char *name)
 {
-	return MHD_lookup_connection_value_n(request->connection, MHD_GET_ARGUMENT_KIND, name, strlen(name),
-					     NULL, NULL) &&
-	       (!api_request_query(request, name) ||
-		(strcasecmp(api_request_query(request, name), "false") != 0 &&
-		 strcmp(api_request_query(request, name), "0") != 0));
+	const char *value;
+
+	return look_up(request, MHD_GET_ARGUMENT_KIND, name, &value) &&
+	       (!value || (strcasecmp(value, "false") != 0 && strcmp(value, "0") != 0));
 }
 
 bool

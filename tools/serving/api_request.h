@@ -14,8 +14,16 @@
 #include "tools/serving/shape.h"
 #include "tools/serving/status_document.h"
 
+struct api_request;
+
+/* Where its parameters and headers are. Returns whether it is there; *ret_value may be NULL then: "?watch".
+ */
+typedef bool api_value_fn(const struct api_request *request, enum MHD_ValueKind kind, const char *name,
+			  const char **ret_value);
+
 struct api_request {
 	struct MHD_Connection *connection; /* parameters and headers are read from it */
+	api_value_fn *value;               /* NULL: in the connection */
 	const char *method;
 	const char *url;
 	struct api_offer offer;              /* what the server has; `typed` is told by api_request_offer() */
@@ -44,6 +52,14 @@ api_request_is_watch(const struct api_request *request);
 /* What the server can answer it in. */
 struct api_offer
 api_request_offer(const struct api_request *request);
+
+/*
+ * Choose request->shape by Accept and includeObject, for its resource and method.
+ *
+ * Returns  0; -EINVAL  none of those is served: the status is 406, or 400
+ */
+int
+api_request_choose_shape(struct api_request *request);
 
 /* The connection's socket, or -1. */
 int

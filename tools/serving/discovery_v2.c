@@ -5,10 +5,10 @@
 #include <string.h>
 
 static cJSON *
-verbs(bool subresource)
+verbs(const struct api_registry *registry, bool subresource)
 {
 	unsigned count;
-	const char *const *names = api_resource_verbs(subresource, &count);
+	const char *const *names = api_resource_verbs(registry, subresource, &count);
 
 	return cJSON_CreateStringArray(names, (int)count);
 }
@@ -25,18 +25,18 @@ response_kind(const char *group, const char *version, const char *kind)
 }
 
 static void
-add_subresource(cJSON *list, const char *name, cJSON *kind)
+add_subresource(cJSON *list, const struct api_registry *registry, const char *name, cJSON *kind)
 {
 	cJSON *json = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(json, "subresource", name);
 	cJSON_AddItemToObject(json, "responseKind", kind);
-	cJSON_AddItemToObject(json, "verbs", verbs(true));
+	cJSON_AddItemToObject(json, "verbs", verbs(registry, true));
 	cJSON_AddItemToArray(list, json);
 }
 
 static cJSON *
-resource_of(const struct api_resource *r)
+resource_of(const struct api_registry *registry, const struct api_resource *r)
 {
 	cJSON *json = cJSON_CreateObject(), *list;
 
@@ -45,7 +45,7 @@ resource_of(const struct api_resource *r)
 			      response_kind(r->custom ? r->group : "", r->custom ? r->version : "", r->kind));
 	cJSON_AddStringToObject(json, "scope", r->namespaced ? "Namespaced" : "Cluster");
 	cJSON_AddStringToObject(json, "singularResource", r->singular);
-	cJSON_AddItemToObject(json, "verbs", verbs(false));
+	cJSON_AddItemToObject(json, "verbs", verbs(registry, false));
 	list = r->shorts[0] ? cJSON_AddArrayToObject(json, "shortNames") : NULL;
 	for (size_t i = 0; i < 3 && r->shorts[i]; i++)
 		cJSON_AddItemToArray(list, cJSON_CreateString(r->shorts[i]));
@@ -55,10 +55,10 @@ resource_of(const struct api_resource *r)
 		return json;
 	list = cJSON_AddArrayToObject(json, "subresources");
 	if (r->scale)
-		add_subresource(list, "scale", response_kind("autoscaling", "v1", "Scale"));
+		add_subresource(list, registry, "scale", response_kind("autoscaling", "v1", "Scale"));
 	if (r->has_status)
 		add_subresource(
-			list, "status",
+			list, registry, "status",
 			response_kind(r->custom ? r->group : "", r->custom ? r->version : "", r->kind));
 	return json;
 }
@@ -123,7 +123,7 @@ api_discovery_v2(const struct api_registry *registry, bool core)
 		group = find_or_add(groups, "name", r->group, make_group);
 		version = find_or_add(cJSON_GetObjectItem(group, "versions"), "version", r->version,
 				      make_version);
-		cJSON_AddItemToArray(cJSON_GetObjectItem(version, "resources"), resource_of(r));
+		cJSON_AddItemToArray(cJSON_GetObjectItem(version, "resources"), resource_of(registry, r));
 	}
 	return json;
 }

@@ -244,20 +244,26 @@ complete(struct api_registry *registry, const struct api_resource *from, const s
 }
 
 const char *const *
-api_resource_verbs(bool subresource, unsigned *ret_count)
+api_resource_verbs(const struct api_registry *registry, bool subresource, unsigned *ret_count)
 {
 	static const char *const verbs[] = {"create", "delete", "deletecollection", "get",
 					    "list",   "patch",  "update",           "watch"};
+	static const char *const reading[] = {"get", "list", "watch"};
 	static const char *const few[] = {"get", "patch", "update"};
 
-	*ret_count = subresource ? 3 : 8;
-	return subresource ? few : verbs;
+	if (subresource) {
+		*ret_count = registry->read_only ? 1 : 3;
+		return few;
+	}
+	*ret_count = registry->read_only ? 3 : 8;
+	return registry->read_only ? reading : verbs;
 }
 
 void
 api_registry_init(struct api_registry *registry)
 {
 	registry->count = 0;
+	registry->read_only = false;
 	pthread_mutex_init(&registry->lock, NULL);
 	for (size_t i = 0; i < sizeof(built_in) / sizeof(*built_in); i++)
 		complete(registry, &built_in[i], NULL);

@@ -65,6 +65,7 @@ struct api_registry {
 	struct api_resource *items[API_RESOURCES_MAX];
 	_Atomic unsigned count;
 	pthread_mutex_t lock; /* of those who add */
+	bool read_only;       /* discovery tells of reading alone; set before anybody asks */
 };
 
 /* How many entries there are now, gone ones too; entries below that stay where they are. */
@@ -82,7 +83,7 @@ api_resource_served(const struct api_resource *resource)
 
 /* What can be done to each resource, or to each subresource, as discovery tells it. */
 const char *const *
-api_resource_verbs(bool subresource, unsigned *ret_count);
+api_resource_verbs(const struct api_registry *registry, bool subresource, unsigned *ret_count);
 
 /* A registry with the built-in resources. Free with api_registry_done(). */
 void

@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a watch says next: of the state it begins with, of changes, of borders, of its end. */
+#include "tests/tools/serving/played_store.h"
+
+#include "tools/serving/api_watch.h"
+#include "tools/serving/proto_document.h"
+
+#define START 1000000u
+
+static const struct api_watch_options usual = {.bookmark_ms = 60000, .timeout_ms = 1800000};
+
+struct told {
+	struct api_watch *watch;
+	uint64_t now;
+	char text[4096]; /* of the last line */
+};
+
+static struct told
+open_with(struct world *w, const char *namespace_, const char *query, const char *accept,
+	  const struct api_watch_options *options)
+{
+	struct ask ask = ask_for(w, namespace_, query, accept);
+	struct told t = {.now = START};
+	struct api_query parsed;
+
+	assert_int_equal(api_query_parse(&ask.api, &parsed), 0);
+	assert_int_equal(api_watch_open(&ask.api, &parsed, &w->store, options, t.now, &t.watch), 0);
+	return t;
+}
+
+static struct told
+open_watch(struct world *w, const char *query)
+{
+	return open_with(w, NULL, query, NULL, &usual);
+}
+
+static enum api_watch_said
+step(struct told *t)
+{
+	struct api_frame *frame;
+	enum api_watch_said said = api_watch_next(t->watch, t->now, &frame);
+
+	t->text[0] = '\0';
+	if (said == API_WATCH_LINE) {
+		snprintf(t->text, sizeof(t->text), "%.*s", (int)frame->len, frame->bytes);
+		api_frame_unref(frame);
+	}
+	return said;
+}
+
+/* The next line as "ADDED shop/a 101", "BOOKMARK 105", "BOOKMARK 105 end", "ERROR message"; WAIT; "END why".
+ */
+static const char *
+next(struct told *t)
+{
+	static char brief[512];
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_freep) char *type = NULL, *name = NULL, *rv = NULL, *message = NULL;
+	struct api_doc_error error;
+	const struct api_node *object, *meta;
+
+	switch (step(t)) {
+	case API_WATCH_WAIT:
+		return "WAIT";
+	case API_WATCH_END:
+		snprintf(brief, sizeof(brief), "END %s", api_watch_end_reason(t->watch));
+		return brief;
+	case API_WATCH_LINE:
+		break;
+	}
+	assert_int_equal(api_doc_parse(&doc, t->text, strlen(t->text), NULL, &error), 0);
+	object = api_get(doc.root, "object");
+	meta = api_get(object, "metadata");
+	type = api_text_dup(api_get(doc.root, "type"));
+	name = api_text_dup(api_get(meta, "name"));
+	rv = api_text_dup(api_get(meta, "resourceVersion"));
+	message = api_text_dup(api_get(object, "message"));
+	if (!strcmp(type, "ERROR"))
+		snprintf(brief, sizeof(brief), "ERROR %s", message);
+	else if (!strcmp(type, "BOOKMARK"))
+		snprintf(brief, sizeof(brief), "BOOKMARK %s%s", rv,
+			 strstr(t->text, "initial-events-end") ? " end" : "");
+	else
+		snprintf(brief, sizeof(brief), "%s %s %s", type, name, rv);
+	return brief;
+}
+
+static int
+setup(void **state)
+{
+	*state = world_new();
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	world_free(*state);
+	return 0;
+}
+
+/* Without an RV a watch begins with an ADDED for each object; who asks for it is told where that ends. */
+static void
+it_begins_with_the_state_and_marks_its_end(void **state)
+{
+	struct world *w = *state;
+	struct told t;
+
+	put_pod(w, "shop", "b", NULL, NULL);
+	put_pod(w, "shop", "a", NULL, NULL);
+	put_pod(w, "other", "c", NULL, NULL);
+	t = open_with(
+		w, "shop",
+		"watch&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
+		NULL, &usual);
+	put_pod(w, "shop", "d", NULL, NULL); /* behind the view */
+	assert_true(api_watch_initial(t.watch));
+	assert_string_equal(next(&t), "ADDED a 102");
+	assert_string_equal(next(&t), "ADDED b 101");
+	assert_string_equal(next(&t), "BOOKMARK 103 end");
+	assert_int_equal(w->views, 0); /* nothing is held any more */
+	assert_string_equal(next(&t), "ADDED d 104");
+	assert_string_equal(next(&t), "WAIT");
+	api_watch_free(t.watch);
+}
+
+/* Who did not ask for bookmarks gets no mark. */
+static void
+no_mark_without_bookmarks(void **state)
+{
+	struct world *w = *state;
+	struct told t;
+
+	put_pod(w, "shop", "a", NULL, NULL);
+	t = open_watch(w, "watch&resourceVersion=0");
+	assert_string_equal(next(&t), "ADDED a 101");
+	assert_string_equal(next(&t), "WAIT");
+	api_watch_free(t.watch);
+}
+
+/* A change across the border of a selection is an ADDED into it, and a DELETED of the old state out of it. */
+static void
+crossing_the_border_is_added_and_deleted(void **state)
+{
+	struct world *w = *state;
+	struct told t;
+
+	put_pod(w, "shop", "a", "web", NULL);
+	t = open_watch(w, "watch&resourceVersion=101&labelSelector=app=web");
+	put_pod(w, "shop", "a", "db", NULL);
+	put_pod(w, "shop", "a", "db", NULL); /* outside: nothing */
+	put_pod(w, "shop", "a", "web", NULL);
+	put_pod(w, "shop", "a", "web", "n1");
+	delete_pod(w, "shop/a");
+	assert_string_equal(next(&t), "DELETED a 102");
+	assert_non_null(strstr(t.text, "\"app\":\"web\"")); /* as it was when it was selected */
+	assert_string_equal(next(&t), "ADDED a 104");
+	assert_string_equal(next(&t), "MODIFIED a 105");
+	assert_string_equal(next(&t), "DELETED a 106");
+	assert_string_equal(next(&t), "WAIT");
+	assert_int_equal(api_watch_told(t.watch), 106);
+	api_watch_free(t.watch);
+}
+
+/* A namespace whose name begins as another's is another one. */
+static void
+another_namespace_is_not_told(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_with(w, "shop", "watch&resourceVersion=100", NULL, &usual);
+
+	put_pod(w, "shop2", "a", NULL, NULL);
+	put_pod(w, "sho", "a", NULL, NULL);
+	put_pod(w, "shop", "b", NULL, NULL);
+	assert_string_equal(next(&t), "ADDED b 103");
+	assert_string_equal(next(&t), "WAIT");
+	api_watch_free(t.watch);
+}
+
+/* From an RV that is too old: one ERROR line, and the end. */
+static void
+an_rv_below_the_history_is_expired(void **state)
+{
+	struct world *w = *state;
+	struct told t;
+
+	put_pod(w, "shop", "a", NULL, NULL);
+	w->floor = 101;
+	t = open_watch(w, "watch&resourceVersion=100");
+	assert_string_equal(next(&t), "ERROR too old resource version: 100 (101)");
+	assert_non_null(strstr(t.text, "\"reason\":\"Expired\",\"code\":410"));
+	assert_string_equal(next(&t), "END error");
+	assert_string_equal(next(&t), "END error");
+	api_watch_free(t.watch);
+}
+
+/* Nothing is told, and no bookmark either, before an RV of the future is reached. */
+static void
+an_rv_of_the_future_is_waited_for_in_silence(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_watch(w, "watch&resourceVersion=102&allowWatchBookmarks=true");
+
+	put_pod(w, "shop", "a", NULL, NULL);
+	t.now = START + 61000;
+	assert_string_equal(next(&t), "WAIT");
+	put_pod(w, "shop", "b", NULL, NULL);
+	put_pod(w, "shop", "c", NULL, NULL);
+	assert_string_equal(next(&t), "ADDED c 103");
+	t.now = api_watch_wait_until(t.watch);
+	assert_string_equal(next(&t), "BOOKMARK 103");
+	api_watch_free(t.watch);
+}
+
+/* A bookmark each minute and one two seconds before the end; then the end, at timeoutSeconds. */
+static void
+bookmarks_come_each_minute_and_before_the_end(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_watch(w, "watch&resourceVersion=100&allowWatchBookmarks=true&timeoutSeconds=90");
+
+	assert_string_equal(next(&t), "WAIT");
+	assert_int_equal(api_watch_wait_until(t.watch), START + 60000);
+	w->rv = 150; /* other resources go on */
+	t.now = START + 60000;
+	assert_string_equal(next(&t), "BOOKMARK 150");
+	assert_string_equal(next(&t), "WAIT");
+	assert_int_equal(api_watch_wait_until(t.watch), START + 88000);
+	t.now = START + 88000;
+	assert_string_equal(next(&t), "BOOKMARK 150");
+	assert_string_equal(next(&t), "WAIT");
+	t.now = START + 90000;
+	assert_string_equal(next(&t), "END timeout");
+	api_watch_free(t.watch);
+}
+
+/* Who does not ask for bookmarks gets none, and waits until its time is up. */
+static void
+no_bookmark_unasked(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_watch(w, "watch&resourceVersion=100&timeoutSeconds=90");
+
+	assert_int_equal(api_watch_wait_until(t.watch), START + 90000);
+	t.now = START + 89999;
+	assert_string_equal(next(&t), "WAIT");
+	api_watch_free(t.watch);
+}
+
+/* Ended by its server, a watch tells what it has in hand, then by a bookmark how far that was. */
+static void
+a_server_ends_it_behind_a_bookmark(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_watch(w, "watch&resourceVersion=100&allowWatchBookmarks=true");
+
+	put_pod(w, "shop", "a", NULL, NULL);
+	put_pod(w, "shop", "b", NULL, NULL);
+	assert_string_equal(next(&t), "ADDED a 101");
+	api_watch_end(t.watch, "drain");
+	assert_null(api_watch_end_reason(t.watch));
+	assert_string_equal(next(&t), "ADDED b 102");
+	assert_string_equal(next(&t), "BOOKMARK 102");
+	assert_string_equal(next(&t), "END drain");
+	api_watch_free(t.watch);
+}
+
+/* In the middle of its initial events there is no RV that a bookmark could name. */
+static void
+ended_amid_its_initial_events_it_has_no_bookmark(void **state)
+{
+	struct world *w = *state;
+	struct told t;
+
+	put_pod(w, "shop", "a", NULL, NULL);
+	put_pod(w, "shop", "b", NULL, NULL);
+	t = open_watch(w, "watch&allowWatchBookmarks=true");
+	assert_string_equal(next(&t), "ADDED a 101");
+	api_watch_end(t.watch, "drain");
+	assert_string_equal(next(&t), "END drain");
+	api_watch_free(t.watch);
+}
+
+/* A line is written once for all watches of one form, and again for another form or another kind of change.
+ */
+static void
+a_line_is_written_once_for_all_of_a_form(void **state)
+{
+	struct world *w = *state;
+	struct told full[8], metadata, into;
+	const struct api_event *event;
+	struct api_frame *frames[8], *frame;
+
+	put_pod(w, "shop", "a", "db", NULL);
+	for (unsigned i = 0; i < 8; i++)
+		full[i] = open_watch(w, "watch&resourceVersion=101");
+	metadata = open_with(w, NULL, "watch&resourceVersion=101", AS_METADATA, &usual);
+	into = open_watch(w, "watch&resourceVersion=101&labelSelector=app=web");
+	event = put_pod(w, "shop", "a", "web", NULL);
+	for (unsigned i = 0; i < 8; i++) {
+		assert_int_equal(api_watch_next(full[i].watch, START, &frames[i]), API_WATCH_LINE);
+		assert_ptr_equal(frames[i], frames[0]);
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		api_frame_unref(frames[i]);
+		api_watch_free(full[i].watch);
+	}
+	frame = atomic_load(&event->frames->first);
+	assert_null(frame->next);
+	assert_string_equal(next(&metadata), "MODIFIED a 102");
+	assert_null(strstr(metadata.text, "nodeName"));
+	assert_string_equal(next(&into), "ADDED a 102");
+	frame = atomic_load(&event->frames->first);
+	assert_ptr_not_equal(frame->next, NULL);
+	assert_ptr_not_equal(frame->next->next, NULL);
+	assert_null(frame->next->next->next);
+	assert_true(api_frames_bytes(event->frames) > 3 * sizeof(*frame));
+	api_watch_free(metadata.watch);
+	api_watch_free(into.watch);
+}
+
+/* Columns stand in the first line of a Table's watch alone, also where others share its lines. */
+static void
+a_tables_columns_come_once(void **state)
+{
+	struct world *w = *state;
+	struct told early = open_with(w, NULL, "watch&resourceVersion=100", AS_TABLE, &usual), late;
+
+	put_pod(w, "shop", "a", NULL, NULL);
+	step(&early);
+	assert_non_null(strstr(early.text, "\"columnDefinitions\":[{\"name\":\"Name\""));
+	late = open_with(w, NULL, "watch&resourceVersion=101", AS_TABLE, &usual);
+	put_pod(w, "shop", "b", NULL, NULL);
+	step(&early);
+	assert_non_null(strstr(early.text, "\"columnDefinitions\":null"));
+	step(&late);
+	assert_non_null(strstr(late.text, "\"columnDefinitions\":[{\"name\":\"Name\""));
+	api_watch_free(early.watch);
+	api_watch_free(late.watch);
+}
+
+/* In protobuf a line is a frame: its length, then a WatchEvent; the object is the typed kind's. */
+static void
+in_protobuf_a_line_is_a_frame(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_with(w, NULL, "watch&resourceVersion=100", API_PROTOBUF_TYPE, &usual);
+	struct api_frame *frame;
+	const unsigned char *head;
+
+	put_pod(w, "shop", "a", NULL, NULL);
+	assert_int_equal(api_watch_next(t.watch, START, &frame), API_WATCH_LINE);
+	head = (const unsigned char *)frame->bytes;
+	assert_int_equal(frame->len - 4, head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3]);
+	assert_non_null(memmem(frame->bytes, frame->len, "ADDED", 5));
+	assert_non_null(memmem(frame->bytes, frame->len, "k8s", 3));
+	api_frame_unref(frame);
+	api_watch_free(t.watch);
+}
+
+/* A client that drops managedFields does not share its lines with those that have them. */
+static void
+without_managed_fields_is_a_form_of_its_own(void **state)
+{
+	struct world *w = *state;
+	struct api_form plain = {.resource = w->pods, .shape = {.version = "v1"}}, bare = plain;
+
+	bare.shape.bare = true;
+	assert_true(api_line_form(&plain, API_ADDED, false) != api_line_form(&bare, API_ADDED, false));
+	assert_true(api_line_form(&plain, API_ADDED, false) != api_line_form(&plain, API_DELETED, false));
+	assert_true(api_line_form(&plain, API_ADDED, false) != api_line_form(&plain, API_ADDED, true));
+}
+
+/* Where the store has forgotten its place, a watch ends as by its time, or says 410: as it was opened. */
+static void
+a_lost_place_ends_it_or_is_410(void **state)
+{
+	struct world *w = *state;
+	struct api_watch_options tell = usual;
+	struct told quiet, loud;
+
+	tell.tell_lost = true;
+	quiet = open_watch(w, "watch&resourceVersion=100");
+	loud = open_with(w, NULL, "watch&resourceVersion=100", NULL, &tell);
+	put_pod(w, "shop", "a", NULL, NULL);
+	put_pod(w, "shop", "b", NULL, NULL);
+	w->forgotten = 1;
+	w->floor = 101;
+	assert_string_equal(next(&quiet), "END its place in the history is gone");
+	assert_string_equal(next(&loud), "ERROR too old resource version: 100 (101)");
+	assert_string_equal(next(&loud), "END error");
+	api_watch_free(quiet.watch);
+	api_watch_free(loud.watch);
+}
+
+/* A place that is gone is found again by its RV, where the store still can. */
+static void
+a_lost_place_is_found_again_by_its_rv(void **state)
+{
+	struct world *w = *state;
+	struct api_watch_options tell = usual;
+	struct told t;
+
+	tell.tell_lost = true;
+	tell.begun_rv = 101;
+	t = open_with(w, NULL, "watch", NULL, &tell);
+	put_pod(w, "shop", "a", NULL, NULL);
+	put_pod(w, "shop", "b", NULL, NULL);
+	w->forgotten = 1; /* position 0; but RV 101 is behind the first */
+	assert_string_equal(next(&t), "ADDED b 102");
+	api_watch_free(t.watch);
+}
+
+/* Behind initial events that somebody else has sent it goes on at their position and RV. */
+static void
+it_goes_on_behind_events_that_were_sent(void **state)
+{
+	struct world *w = *state;
+	struct api_watch_options begun = usual;
+	struct told t;
+
+	put_pod(w, "shop", "a", NULL, NULL);
+	begun.begun_rv = w->rv;
+	begun.begun_position = w->count;
+	put_pod(w, "shop", "b", NULL, NULL);
+	t = open_with(w, NULL, "watch&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", NULL,
+		      &begun);
+	assert_string_equal(next(&t), "ADDED b 102");
+	assert_string_equal(next(&t), "WAIT");
+	assert_int_equal(w->views, 0);
+	api_watch_free(t.watch);
+}
+
+/* Before its first list a store has nothing to say: 429, to be tried again in a second. */
+static void
+before_the_first_list_it_is_429(void **state)
+{
+	struct world *w = *state;
+	static const char *const queries[] = {"watch", "watch&resourceVersion=100"};
+
+	w->unsynced = true;
+	for (unsigned i = 0; i < 2; i++) {
+		struct ask ask = ask_for(w, NULL, queries[i], NULL);
+		struct api_watch *watch;
+		struct api_query query;
+
+		assert_int_equal(api_query_parse(&ask.api, &query), 0);
+		assert_int_equal(api_watch_open(&ask.api, &query, &w->store, &usual, START, &watch), -EAGAIN);
+		assert_int_equal(ask.api.status.code, 429);
+		assert_int_equal(ask.api.status.retry_after, 1);
+		api_status_done(&ask.api.status);
+	}
+}
+
+/* ---- states that are not known ----------------------------------------------- */
+
+/* Make the last change one whose state before nobody knows. */
+static void
+forget_before(struct world *w)
+{
+	struct api_event *event = &w->events[w->count - 1];
+
+	api_object_unref(event->prev);
+	event->prev = NULL;
+	event->unknown = true;
+}
+
+/* Without selectors nothing needs to be known of the state before. */
+static void
+an_unknown_state_before_does_not_matter_to_all(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_watch(w, "watch&resourceVersion=100");
+
+	put_pod(w, "shop", "a", NULL, NULL);
+	forget_before(w);
+	put_pod(w, "shop", "a", NULL, NULL);
+	forget_before(w);
+	delete_pod(w, "shop/a");
+	forget_before(w);
+	assert_string_equal(next(&t), "ADDED a 101");
+	assert_string_equal(next(&t), "MODIFIED a 102");
+	assert_string_equal(next(&t), "DELETED a 103");
+	api_watch_free(t.watch);
+}
+
+/* A pod of another node was never one of this, so that it needs not be known what it was. */
+static void
+a_pod_of_another_node_never_was_of_this(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_watch(w, "watch&resourceVersion=100&fieldSelector=spec.nodeName=n1");
+
+	put_pod(w, "shop", "a", NULL, "n2");
+	forget_before(w);
+	put_pod(w, "shop", "b", NULL, "n1");
+	forget_before(w);
+	assert_string_equal(next(&t), "ADDED b 102");
+	assert_string_equal(next(&t), "WAIT");
+	api_watch_free(t.watch);
+}
+
+/* Whether an object has left a selection by labels nobody can tell: the client lists anew. */
+static void
+what_may_have_left_a_selection_is_410(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_watch(w, "watch&resourceVersion=100&labelSelector=app=web");
+
+	put_pod(w, "shop", "a", "web", NULL);
+	forget_before(w);
+	put_pod(w, "shop", "a", "db", NULL);
+	forget_before(w);
+	assert_string_equal(next(&t), "ADDED a 101");
+	assert_string_equal(next(&t), "ERROR too old resource version: 101 (102)");
+	assert_string_equal(next(&t), "END error");
+	api_watch_free(t.watch);
+}
+
+/* ---- idle watches ------------------------------------------------------------ */
+
+/* An idle watch that is skipped on looks at no change in between, and its bookmark says how far it is. */
+static void
+an_idle_watch_is_skipped_over_what_does_not_concern_it(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_watch(w, "watch&resourceVersion=100&fieldSelector=spec.nodeName=n1"
+				      "&allowWatchBookmarks=true");
+	unsigned fetches;
+
+	assert_string_equal(next(&t), "WAIT");
+	assert_true(api_watch_idle(t.watch));
+	for (unsigned i = 0; i < 1000; i++)
+		put_pod(w, "shop", "a", NULL, "n2");
+	fetches = w->fetches;
+	api_watch_skip(t.watch, w->count, w->rv);
+	api_watch_skip(t.watch, 1, 101); /* nobody goes back */
+	assert_int_equal(api_watch_position(t.watch), w->count);
+	put_pod(w, "shop", "b", NULL, "n1");
+	assert_string_equal(next(&t), "ADDED b 1101");
+	assert_string_equal(next(&t), "WAIT");
+	assert_int_equal(w->fetches, fetches + 2);
+	t.now = api_watch_wait_until(t.watch);
+	assert_string_equal(next(&t), "BOOKMARK 1101");
+	api_watch_free(t.watch);
+}
+
+/* One that has something in hand is not skipped: it would lose it. */
+static void
+a_busy_watch_is_not_skipped(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_watch(w, "watch&resourceVersion=100");
+
+	put_pod(w, "shop", "a", NULL, NULL);
+	put_pod(w, "shop", "b", NULL, NULL);
+	assert_string_equal(next(&t), "ADDED a 101");
+	assert_false(api_watch_idle(t.watch));
+	api_watch_skip(t.watch, w->count, w->rv);
+	assert_string_equal(next(&t), "ADDED b 102");
+	api_watch_free(t.watch);
+}
+
+/* More changes than a batch has come all, in order. */
+static void
+many_changes_come_in_order(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_watch(w, "watch&resourceVersion=100");
+	char want[64];
+
+	for (unsigned i = 0; i < 99; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "p%u", i);
+		put_pod(w, "shop", name, NULL, NULL);
+	}
+	for (unsigned i = 0; i < 99; i++) {
+		snprintf(want, sizeof(want), "ADDED p%u %u", i, 101 + i);
+		assert_string_equal(next(&t), want);
+	}
+	assert_string_equal(next(&t), "WAIT");
+	api_watch_free(t.watch);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_begins_with_the_state_and_marks_its_end),
+		TEST(no_mark_without_bookmarks),
+		TEST(crossing_the_border_is_added_and_deleted),
+		TEST(another_namespace_is_not_told),
+		TEST(an_rv_below_the_history_is_expired),
+		TEST(an_rv_of_the_future_is_waited_for_in_silence),
+		TEST(bookmarks_come_each_minute_and_before_the_end),
+		TEST(no_bookmark_unasked),
+		TEST(a_server_ends_it_behind_a_bookmark),
+		TEST(ended_amid_its_initial_events_it_has_no_bookmark),
+		TEST(a_line_is_written_once_for_all_of_a_form),
+		TEST(a_tables_columns_come_once),
+		TEST(in_protobuf_a_line_is_a_frame),
+		TEST(without_managed_fields_is_a_form_of_its_own),
+		TEST(a_lost_place_ends_it_or_is_410),
+		TEST(a_lost_place_is_found_again_by_its_rv),
+		TEST(it_goes_on_behind_events_that_were_sent),
+		TEST(before_the_first_list_it_is_429),
+		TEST(an_unknown_state_before_does_not_matter_to_all),
+		TEST(a_pod_of_another_node_never_was_of_this),
+		TEST(what_may_have_left_a_selection_is_410),
+		TEST(an_idle_watch_is_skipped_over_what_does_not_concern_it),
+		TEST(a_busy_watch_is_not_skipped),
+		TEST(many_changes_come_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bodies that are made as a whole; see answer.h. */
+#include "tools/serving/answer.h"
+
+#include <string.h>
+
+#include "tools/serving/proto_document.h"
+#include "tools/serving/proto_object.h"
+
+#define JSON_TYPE "application/json"
+
+static bool
+status_in_protobuf(const struct api_request *request)
+{
+	struct api_offer offer = api_request_offer(request);
+	struct api_shape shape;
+
+	offer.typed = offer.protobuf;
+	return api_shape_parse(api_request_header(request, "Accept"), &offer, &shape) == 0 &&
+	       shape.protobuf && shape.kind == API_PLAIN;
+}
+
+const char *
+api_answer_status(const struct api_request *request, struct api_buf *body)
+{
+	if (status_in_protobuf(request)) {
+		api_status_encode(&request->status, body);
+		return API_PROTOBUF_TYPE;
+	}
+	api_status_print(&request->status, body);
+	api_buf_puts(body, "\n");
+	return JSON_TYPE;
+}
+
+/* A document of an object. */
+static void
+encode(const struct api_request *request, const struct api_object *object, uint64_t rv, bool newer,
+       struct api_buf *buf)
+{
+	const struct api_shape *shape = &request->shape;
+	_cleanup_(api_buf_done) struct api_buf message = {0};
+
+	api_buf_put(&message, "", 0);
+	api_proto_object_at(shape, request->resource, object, rv, &message);
+	if (newer)
+		api_buf_put(&message, API_PROTO_NEWER, API_PROTO_NEWER_LENGTH);
+	api_proto_envelope(buf, api_proto_version(shape, request->resource),
+			   api_proto_kind(shape, request->resource), message.len);
+	api_buf_put(buf, message.data, message.len);
+	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
+}
+
+const char *
+api_answer_object(const struct api_request *request, const struct api_object *object, uint64_t rv, bool newer,
+		  struct api_buf *body)
+{
+	_cleanup_(api_object_unrefp) struct api_object *bare = NULL;
+
+	if (request->shape.bare)
+		object = bare = api_object_bare(request->resource, object);
+	if (request->shape.protobuf) {
+		encode(request, object, rv, newer, body);
+		return API_PROTOBUF_TYPE;
+	}
+	api_shape_print(&request->shape, request->resource, object, rv, body);
+	api_buf_puts(body, "\n");
+	return JSON_TYPE;
+}
+
+static bool
+is_builtin(const struct api_registry *registry, const char *group)
+{
+	unsigned count = api_registry_count(registry);
+
+	for (unsigned i = 0; i < count; i++)
+		if (!registry->items[i]->custom && !strcmp(registry->items[i]->group, group))
+			return true;
+	return false;
+}
+
+const char *
+api_answer_no_resource(struct api_request *request, const struct api_registry *registry, const char *group,
+		       struct api_buf *body)
+{
+	if (group && !is_builtin(registry, group)) {
+		api_buf_puts(body, "404 page not found\n");
+		return "text/plain; charset=utf-8";
+	}
+	api_status_set(&request->status, 404, "NotFound", "the server could not find the requested resource");
+	request->status.has_details = true;
+	return api_answer_status(request, body);
+}
+
+int
+api_status_no_method(struct api_status *status)
+{
+	int r = api_status_set(status, 405, "MethodNotAllowed",
+			       "the server does not allow this method on the requested resource");
+
+	status->has_details = true;
+	return r;
+}
+
+const char *
+api_answer_type(const struct api_request *request, bool watch)
+{
+	if (!request->shape.protobuf)
+		return JSON_TYPE;
+	return watch ? API_PROTOBUF_TYPE ";stream=watch" : API_PROTOBUF_TYPE;
+}
