@@ -29,7 +29,7 @@ $(filter $(B)/tests/conversations/%,$(UNIT)): $(TALK_OBJS) $(SIM_OBJS) $(SERVING
 # The explorer's programs: what they drive is compiled once more, so that each access to memory is a call, and linked with
 # what tests/explorer has for these. Never a sanitizer's build.
 EXPLORED_ROOMS := shm-layout reader-lib/base reader-lib/attach reader-lib/read reader-lib/events writer/base writer/arena \
-	writer/decode writer/store writer/serve tools/schema tests/support
+	writer/decode writer/store writer/serve tools/schema tools/flags tests/support
 explored_objs   = $(patsubst %.c,$(B)/explored/%.o,$(1))
 EXPLORED_OBJS  := $(call explored_objs,$(wildcard $(EXPLORED_ROOMS:%=%/*.c)) tests/explorer/steps.c)
 EXPLORER_OBJS  := $(patsubst %.c,$(B)/explorer/%.o,$(filter-out %_test.c %/steps.c,$(wildcard tests/explorer/*.c)))

@@ -12,9 +12,9 @@
  * For tables of fields (config_field.h). The first two append to in->config, the third fills a struct
  * config_tombstones.
  */
-int config_file_resources(const struct config_reading *in, const cJSON *value, void *into);
-int config_file_indexes(const struct config_reading *in, const cJSON *value, void *into);
-int config_file_wire(const struct config_reading *in, const cJSON *value, void *into);
-int config_file_tombstones(const struct config_reading *in, const cJSON *value, void *into);
+int config_file_resources(const struct yaml_reading *in, const cJSON *value, void *into);
+int config_file_indexes(const struct yaml_reading *in, const cJSON *value, void *into);
+int config_file_wire(const struct yaml_reading *in, const cJSON *value, void *into);
+int config_file_tombstones(const struct yaml_reading *in, const cJSON *value, void *into);
 
 #endif

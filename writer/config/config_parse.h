@@ -23,13 +23,6 @@ int config_parse_resource(const char *text, struct config_resource *ret, char **
 /* NAME=RESOURCE:PATH[:split=SEP]. *ret is zeroed first. */
 int config_parse_index(const char *text, struct config_index *ret, char **ret_error);
 
-/* Bytes, with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024), and a B behind that if you like. */
-int config_parse_size(const char *text, uint64_t *ret_bytes, char **ret_error);
-
-/* Milliseconds, between two bounds: 800ms, 30s, 1m30s, 2h. */
-int config_parse_time(const char *text, uint64_t least_ms, uint64_t most_ms, uint64_t *ret_ms,
-		      char **ret_error);
-
 /* A wait after a failure, when waits begin anew, the least time of a watch: with the bounds of config.h. */
 int config_parse_backoff(const char *text, uint64_t *ret_ms, char **ret_error);
 int config_parse_backoff_reset(const char *text, uint64_t *ret_ms, char **ret_error);

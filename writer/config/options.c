@@ -14,6 +14,7 @@
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/number.h"
+#include "writer/base/quantity.h"
 #include "writer/config/config_entry.h"
 
 /* Each takes a value into the whole struct options, or into what its row names; see tools/flags/flags.h. */
@@ -99,7 +100,7 @@ static int
 take_arena_max(void *at, const char *value, char **ret_error)
 {
 	uint64_t bytes;
-	int r = config_parse_size(value, &bytes, ret_error);
+	int r = quantity_size(value, &bytes, ret_error);
 
 	if (r == 0 && bytes == 0)
 		r = message_set(ret_error, -EINVAL, "an arena of no bytes holds nothing");

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes and times as people write them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/base/message.h"
+#include "writer/base/quantity.h"
+
+static void
+assert_size(const char *text, uint64_t bytes)
+{
+	uint64_t got;
+
+	assert_int_equal(quantity_size(text, &got, NULL), 0);
+	assert_int_equal(got, bytes);
+}
+
+/* Bytes, powers of 1000 and of 1024, with a B or without. */
+static void
+sizes_have_units(void **state)
+{
+	(void)state;
+	assert_size("7", 7);
+	assert_size("7B", 7);
+	assert_size("3k", 3000);
+	assert_size("3Ki", 3072);
+	assert_size("2MB", 2000000);
+	assert_size("4GiB", UINT64_C(4) << 30);
+	assert_size("1Ti", UINT64_C(1) << 40);
+}
+
+/* What is no size, or no size that fits, is refused in words that begin with it. */
+static void
+what_is_no_size_is_refused(void **state)
+{
+	static const char *const wrong[] = {
+		"", "Mi", "1.5Gi", "-1", "5 Mi", "9999999Ti", "12345678901234567890"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		_cleanup_(message_freep) char *error = NULL;
+		uint64_t got;
+
+		assert_int_equal(quantity_size(wrong[i], &got, &error), -EINVAL);
+		assert_int_equal(strncmp(error + 1, wrong[i], strlen(wrong[i])), 0);
+	}
+}
+
+/* Units follow each other; the bounds belong to what is taken, and are said to who passes them. */
+static void
+times_stay_between_their_bounds(void **state)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	uint64_t ms;
+
+	(void)state;
+	assert_int_equal(quantity_time("1m30s", 1, 90000, &ms, NULL), 0);
+	assert_int_equal(ms, 90000);
+	assert_int_equal(quantity_time("800ms", 800, 90000, &ms, NULL), 0);
+	assert_int_equal(quantity_time("799ms", 800, 90000, &ms, NULL), -EINVAL);
+	assert_int_equal(quantity_time("91s", 800, 90000, &ms, &error), -EINVAL);
+	assert_string_equal(error, "'91s' is not a time from 800ms to 1m30s, such as 800ms, 30s or 1m30s");
+	assert_int_equal(quantity_time("30", 1, 90000, &ms, NULL), -EINVAL);
+	assert_int_equal(quantity_time("s", 1, 90000, &ms, NULL), -EINVAL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sizes_have_units),
+		cmocka_unit_test(what_is_no_size_is_refused),
+		cmocka_unit_test(times_stay_between_their_bounds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

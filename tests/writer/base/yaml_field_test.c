@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields of YAML mappings, by a table. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/base/message.h"
+#include "writer/base/yaml_field.h"
+
+struct thing {
+	char *name, *file;
+	bool on;
+	unsigned seconds;
+	uint64_t bytes, wait_ms;
+};
+
+static int
+take_wait(const struct yaml_reading *in, const cJSON *value, void *into)
+{
+	return yaml_field_time(in, value, 1, 60000, into);
+}
+
+/* Read a thing of the text; the message where it is refused, else NULL. */
+static char *
+read_thing(const char *text, struct thing *ret)
+{
+	static const struct yaml_field fields[] = {
+		{"name", yaml_field_string, offsetof(struct thing, name)},
+		{"file", yaml_field_path, offsetof(struct thing, file)},
+		{"on", yaml_field_bool, offsetof(struct thing, on)},
+		{"seconds", yaml_field_seconds, offsetof(struct thing, seconds)},
+		{"bytes", yaml_field_size, offsetof(struct thing, bytes)},
+		{"wait", take_wait, offsetof(struct thing, wait_ms)},
+	};
+	_cleanup_(yaml_unloadp) struct yaml *yaml = NULL;
+	char *error = NULL;
+	struct yaml_reading in = {.ret_error = &error};
+
+	*ret = (struct thing){0};
+	if (yaml_parse("/etc/thing.yaml", text, strlen(text), &yaml, &error) == 0) {
+		in.yaml = yaml;
+		(void)yaml_field_mapping(&in, yaml_root(yaml), YAML_FIELDS(fields), ret, "a thing");
+	}
+	return error;
+}
+
+static void
+thing_done(struct thing *thing)
+{
+	free(thing->name);
+	free(thing->file);
+}
+
+static void
+assert_refused(const char *text, const char *message)
+{
+	struct thing thing;
+	_cleanup_(message_freep) char *error = read_thing(text, &thing);
+
+	assert_non_null(error);
+	assert_string_equal(error, message);
+	thing_done(&thing);
+}
+
+/* Each field goes where the table says; a path is from the file's folder, and null is as if it were not
+ * there. */
+static void
+fields_go_where_the_table_says(void **state)
+{
+	struct thing thing;
+
+	(void)state;
+	assert_null(
+		read_thing("name: a\nfile: b/c.pem\non: true\nseconds: 5\nbytes: 4Ki\nwait: 2s\n", &thing));
+	assert_string_equal(thing.name, "a");
+	assert_string_equal(thing.file, "/etc/b/c.pem");
+	assert_true(thing.on);
+	assert_int_equal(thing.seconds, 5);
+	assert_int_equal(thing.bytes, 4096);
+	assert_int_equal(thing.wait_ms, 2000);
+	thing_done(&thing);
+	assert_null(read_thing("name: null\nbytes: 12\n", &thing));
+	assert_null(thing.name);
+	assert_int_equal(thing.bytes, 12);
+	thing_done(&thing);
+}
+
+/* What is not in the table is refused with its place, and with the name that was meant. */
+static void
+unknown_fields_are_refused_with_the_nearest(void **state)
+{
+	(void)state;
+	assert_refused("name: a\nsecond: 4\n",
+		       "/etc/thing.yaml:2:1: unknown field 'second'; did you mean seconds?");
+	assert_refused("elephant: 4\n", "/etc/thing.yaml:1:1: unknown field 'elephant'");
+}
+
+/* So is a value of another type. */
+static void
+other_types_are_refused(void **state)
+{
+	(void)state;
+	assert_refused("on: yes\n", "/etc/thing.yaml:1:5: on must be true or false");
+	assert_refused("name: 5\n",
+		       "/etc/thing.yaml:1:7: name must be a string (numbers and words like true in quotes)");
+	assert_refused("seconds: 0\n",
+		       "/etc/thing.yaml:1:10: seconds must be a whole number from 1 to 86400");
+	assert_refused("seconds: 1.5\n",
+		       "/etc/thing.yaml:1:10: seconds must be a whole number from 1 to 86400");
+	assert_refused("wait: 2\n",
+		       "/etc/thing.yaml:1:7: wait must be a time as a string, such as 800ms, 30s or 1m30s");
+	assert_refused("bytes: lots\n",
+		       "/etc/thing.yaml:1:8: 'lots' is not a size; write it as 512Mi, 4Gi or in bytes");
+	assert_refused("[]\n", "/etc/thing.yaml:1:1: what stands here must be a thing");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fields_go_where_the_table_says),
+		cmocka_unit_test(unknown_fields_are_refused_with_the_nearest),
+		cmocka_unit_test(other_types_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
