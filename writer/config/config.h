@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "writer/base/backoff.h"
-#include "writer/config/server_choice.h"
+#include "writer/kube/server_choice.h"
 #include "writer/kube/resource_name.h"
 #include "writer/config/list_choices.h"
 

@@ -3,8 +3,8 @@
  * Connection: what the command line and the configuration file say about how to reach the API server
  * and who we are there; the words are kubectl's.
  */
-#ifndef WRITER_CONFIG_SERVER_CHOICE_H
-#define WRITER_CONFIG_SERVER_CHOICE_H
+#ifndef WRITER_KUBE_SERVER_CHOICE_H
+#define WRITER_KUBE_SERVER_CHOICE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How to reach the API server; see server_choice.h. */
-#include "writer/config/server_choice.h"
+#include "writer/kube/server_choice.h"
 
 #include <errno.h>
 #include <stdlib.h>
