@@ -28,11 +28,11 @@ gw_identity_new(enum gw_identity_kind kind, const char *user, const char *uid)
 }
 
 struct gw_identity *
-gw_identity_of_peer(const struct gw_peer *peer)
+gw_identity_of_uid(uid_t uid)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "uid:%lu", (unsigned long)peer->uid);
+	snprintf(name, sizeof(name), "uid:%lu", (unsigned long)uid);
 	return gw_identity_new(GW_IDENTITY_PEER, name, NULL);
 }
 

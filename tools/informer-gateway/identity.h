@@ -38,18 +38,10 @@ struct gw_identity {
 	uint64_t expires_ms; /* by the loop's clock; UINT64_MAX: never */
 };
 
-/* Who sits at the other end of a Unix socket. */
-struct gw_peer {
-	uid_t uid;
-	gid_t gid;
-	const gid_t *groups; /* the others */
-	size_t group_count;
-};
-
 /* A new one with one reference, and without key. uid may be NULL. NULL without memory. */
 struct gw_identity *gw_identity_new(enum gw_identity_kind kind, const char *user, const char *uid);
-/* "uid:1000", of its own uid and gids alone. */
-struct gw_identity *gw_identity_of_peer(const struct gw_peer *peer);
+/* "uid:1000". */
+struct gw_identity *gw_identity_of_uid(uid_t uid);
 
 /* Append. Returns 0 or -ENOMEM. */
 int gw_identity_add_group(struct gw_identity *identity, const char *group);
