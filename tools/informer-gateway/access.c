@@ -107,10 +107,10 @@ finish(struct gw_check *check, enum gw_outcome outcome, struct gw_identity *iden
 static enum gw_outcome
 outcome_of(const struct gw_verdict *verdict, enum gw_outcome no)
 {
-	return verdict->kind == GW_VERDICT_YES    ? GW_ALLOWED
+	return verdict->kind == GW_VERDICT_YES    ? GW_ACCESS_ALLOWED
 	       : verdict->kind == GW_VERDICT_NO   ? no
-	       : verdict->kind == GW_VERDICT_BUSY ? GW_BUSY
-						  : GW_UNAVAILABLE;
+	       : verdict->kind == GW_VERDICT_BUSY ? GW_ACCESS_BUSY
+						  : GW_ACCESS_UNAVAILABLE;
 }
 
 void
@@ -133,7 +133,7 @@ decided(struct gw_check *check, const struct gw_verdict *verdict)
 {
 	if (verdict->made_ms < check->made_ms)
 		check->made_ms = verdict->made_ms;
-	finish(check, outcome_of(verdict, GW_FORBIDDEN), check->identity, verdict->reason);
+	finish(check, outcome_of(verdict, GW_ACCESS_FORBIDDEN), check->identity, verdict->reason);
 }
 
 static void
@@ -160,7 +160,7 @@ ask_decision(struct gw_check *check)
 	uint8_t digest[GW_DIGEST];
 
 	if (!is_in_scope(q->listener, q->attributes)) {
-		finish(check, GW_FORBIDDEN, check->identity, OUT_OF_SCOPE);
+		finish(check, GW_ACCESS_FORBIDDEN, check->identity, OUT_OF_SCOPE);
 		return;
 	}
 	gw_attributes_digest(q->attributes, check->identity->key, GW_DIGEST, access->secret, digest);
@@ -180,7 +180,7 @@ static void
 identified(struct gw_check *check, const struct gw_verdict *verdict)
 {
 	if (verdict->kind != GW_VERDICT_YES) {
-		finish(check, outcome_of(verdict, GW_UNAUTHENTICATED), NULL, verdict->reason);
+		finish(check, outcome_of(verdict, GW_ACCESS_UNAUTHENTICATED), NULL, verdict->reason);
 		return;
 	}
 	check->identity = gw_identity_ref(verdict->identity);
@@ -205,7 +205,7 @@ ask_identity(struct gw_check *check)
 	const char *token = gw_bearer_token(q->authorization, &length);
 
 	if (!token) {
-		finish(check, GW_UNAUTHENTICATED, NULL, "");
+		finish(check, GW_ACCESS_UNAUTHENTICATED, NULL, "");
 		return;
 	}
 	token_digest(access, &q->listener->audiences, token, length, digest);
@@ -222,8 +222,8 @@ ask_identity(struct gw_check *check)
 
 /* ---- the profiles ---- */
 
-static bool
-is_health(const char *path)
+bool
+gw_access_is_health(const char *path)
 {
 	return strcmp(path, "/livez") == 0 || strcmp(path, "/readyz") == 0 || strcmp(path, "/healthz") == 0;
 }
@@ -233,11 +233,11 @@ static void
 ask_scope(struct gw_check *check, struct gw_identity *identity)
 {
 	if (!identity)
-		finish(check, GW_UNAUTHENTICATED, NULL, "");
+		finish(check, GW_ACCESS_UNAUTHENTICATED, NULL, "");
 	else if (gw_scope_allows(&check->question.listener->scope, check->question.attributes))
-		finish(check, GW_ALLOWED, identity, "");
+		finish(check, GW_ACCESS_ALLOWED, identity, "");
 	else
-		finish(check, GW_FORBIDDEN, identity, OUT_OF_SCOPE);
+		finish(check, GW_ACCESS_FORBIDDEN, identity, OUT_OF_SCOPE);
 }
 
 static void
@@ -245,8 +245,8 @@ ask_profile(struct gw_check *check)
 {
 	const struct gw_question *q = &check->question;
 
-	if (q->listener->open_health && is_health(q->attributes->path)) {
-		finish(check, GW_ALLOWED, check->access->nobody, "");
+	if (q->listener->open_health && gw_access_is_health(q->attributes->path)) {
+		finish(check, GW_ACCESS_ALLOWED, check->access->nobody, "");
 		return;
 	}
 	switch (q->listener->profile) {
@@ -264,7 +264,7 @@ ask_profile(struct gw_check *check)
 	case GW_PROFILE_PASS_THROUGH:
 		break;
 	}
-	finish(check, GW_FORBIDDEN, check->access->nobody, OUT_OF_SCOPE);
+	finish(check, GW_ACCESS_FORBIDDEN, check->access->nobody, OUT_OF_SCOPE);
 }
 
 struct gw_check *
@@ -302,6 +302,12 @@ gw_access_lets_in(const struct gw_listener_config *listener, uint32_t uid, uint3
 		if (gw_ids_have(&listener->gids, groups[i]))
 			return true;
 	return false;
+}
+
+uint64_t
+gw_access_expiry_ms(const struct gw_access *access, int64_t wall_s)
+{
+	return gw_asker_expiry_ms(&access->asker, wall_s < 0 ? 0 : (uint64_t)wall_s);
 }
 
 struct clock *

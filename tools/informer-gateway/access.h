@@ -43,11 +43,11 @@ struct gw_question {
 };
 
 enum gw_outcome {
-	GW_ALLOWED,
-	GW_UNAUTHENTICATED, /* 401 */
-	GW_FORBIDDEN,       /* 403 */
-	GW_BUSY,            /* 429 */
-	GW_UNAVAILABLE,     /* 503: it could not be found out */
+	GW_ACCESS_ALLOWED,
+	GW_ACCESS_UNAUTHENTICATED, /* 401 */
+	GW_ACCESS_FORBIDDEN,       /* 403 */
+	GW_ACCESS_BUSY,            /* 429 */
+	GW_ACCESS_UNAVAILABLE,     /* 503: it could not be found out */
 };
 
 struct gw_decision {
@@ -75,6 +75,12 @@ bool gw_access_is_reviewed(const struct gw_listener_config *listener);
 bool gw_access_lets_in(const struct gw_listener_config *listener, uint32_t uid, uint32_t gid,
 		       const uint32_t *groups, size_t group_count);
 
+/* /livez, /readyz or /healthz itself. */
+bool gw_access_is_health(const char *path);
+/* By the loop's clock, of a time in seconds since 1970: when what a token or a certificate proves runs out.
+ */
+uint64_t gw_access_expiry_ms(const struct gw_access *access, int64_t wall_s);
+
 struct clock *gw_access_clock(const struct gw_access *access);
 uint64_t gw_access_keep_ms(const struct gw_access *access);
 /* The key under which identities are sealed. */
@@ -85,7 +91,7 @@ struct gw_access_figures {
 	unsigned tokens, decisions; /* remembered */
 	unsigned reviews;           /* under way */
 	uint64_t asked, failed;     /* reviews so far; without an answer */
-	uint64_t outcomes[GW_UNAVAILABLE + 1];
+	uint64_t outcomes[GW_ACCESS_UNAVAILABLE + 1];
 };
 struct gw_access_figures gw_access_figures(const struct gw_access *access);
 

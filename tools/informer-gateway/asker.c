@@ -16,6 +16,7 @@
 
 #define EXPIRED_TOKEN_MS                                                                                     \
 	10000 /* how long one holds that was accepted though its time is over, by our clock */
+#define FOREVER_S UINT64_C(1000000000000000)
 #define WARN_EVERY_MS 60000
 
 /* A review under way; it outlives who asked first, for others may wait for it. */
@@ -142,12 +143,12 @@ static void ask_for(struct asking *asking, const struct gw_texts *audiences);
 
 /* By our clock, of what a token says by the world's; for a moment at least, as the API server has just taken
  * it. */
-static uint64_t
-expiry_of(const struct gw_asker *asker, uint64_t expires_s)
+uint64_t
+gw_asker_expiry_ms(const struct gw_asker *asker, uint64_t expires_s)
 {
 	uint64_t wall_s = asker->wall_s(), left_ms;
 
-	if (expires_s == UINT64_MAX)
+	if (expires_s >= FOREVER_S)
 		return UINT64_MAX;
 	left_ms = expires_s > wall_s ? (expires_s - wall_s) * 1000 : 0;
 	return now_of(asker) + (left_ms > EXPIRED_TOKEN_MS ? left_ms : EXPIRED_TOKEN_MS);
@@ -158,7 +159,7 @@ accept_token(struct asking *asking, struct gw_identity *identity)
 {
 	struct gw_asker *asker = asking->asker;
 
-	identity->expires_ms = expiry_of(asker, asking->expires_s);
+	identity->expires_ms = gw_asker_expiry_ms(asker, asking->expires_s);
 	gw_identity_seal(identity, asker->secret);
 	asking->keep = gw_identity_size(identity) <= GW_QUESTION_MAX;
 	settle(asking, gw_verdict_new(GW_VERDICT_YES, identity, NULL, now_of(asker)));

@@ -43,4 +43,10 @@ void gw_ask_identity(struct gw_asker *asker, struct gw_memo *memo, const uint8_t
 void gw_ask_decision(struct gw_asker *asker, struct gw_memo *memo, const uint8_t digest[GW_DIGEST],
 		     const struct gw_identity *identity, const struct gw_attributes *attributes);
 
+/*
+ * By the loop's clock, when a proof ends that says so by the world's; for a moment at least, as it has just
+ * been accepted. UINT64_MAX: never.
+ */
+uint64_t gw_asker_expiry_ms(const struct gw_asker *asker, uint64_t expires_s);
+
 #endif

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Access of exchanges; see gatekeeper.h. */
+#include "tools/informer-gateway/gatekeeper.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <uv.h>
+
+#include "tools/informer-gateway/access_watch.h"
+#include "tools/informer-gateway/audit_line.h"
+#include "tools/informer-gateway/client_names.h"
+#include "tools/informer-gateway/exchange_private.h"
+#include "tools/informer-gateway/identity_limits.h"
+#include "tools/informer-gateway/refusal.h"
+#include "tools/informer-gateway/request_path.h"
+#include "tools/informer-gateway/token_review.h"
+
+#define NOT_FOR_IT "this listener is not for it"
+
+struct gw_gatekeeper {
+	struct gw_access *access;
+	struct gw_limits *limits;
+	struct gw_audit_log *audit;
+	void (*pass)(void *ctx, struct gw_exchange *x);
+	void *pass_ctx;
+	uint64_t turned; /* watches whose access turned */
+};
+
+/* What there is of an exchange from its check to its end: gw_exchange.access. */
+struct entry {
+	struct gw_gatekeeper *keeper;
+	struct gw_exchange *x;
+	gw_next *next;
+	const struct gw_listener_config *listener;
+	char *path; /* cut into pieces */
+	char name[GW_NAME_MAX];
+	struct gw_attributes attributes;
+	struct gw_question question;
+	struct gw_identity *peer;
+	struct gw_check *check;
+	struct gw_access_watch *watch;
+	enum gw_limit limit;        /* that is taken; GW_LIMIT_KINDS: none */
+	const char *decision, *why; /* for the audit line */
+	char *reason;               /* what `why` is, where it is the API server's */
+};
+
+struct gw_gatekeeper *
+gw_gatekeeper_new(const struct gw_gatekeeper_options *options)
+{
+	struct gw_gatekeeper *keeper = api_alloc(sizeof(*keeper));
+
+	*keeper = (struct gw_gatekeeper){
+		.access = options->access,
+		.limits = gw_limits_new(options->limits->requests_by_identity,
+					options->limits->watches_by_identity),
+		.audit = options->audit,
+		.pass = options->pass,
+		.pass_ctx = options->pass_ctx,
+	};
+	return keeper;
+}
+
+void
+gw_gatekeeper_free(struct gw_gatekeeper *keeper)
+{
+	if (!keeper)
+		return;
+	gw_limits_free(keeper->limits);
+	free(keeper);
+}
+
+unsigned
+gw_gatekeeper_identities(const struct gw_gatekeeper *keeper)
+{
+	return gw_limits_identities(keeper->limits);
+}
+
+/* ---- who is connected, and what it asks ---- */
+
+/* By the connection alone; NULL: that says nothing, or nobody who may. */
+static struct gw_identity *
+identity_of_peer(struct gw_access *access, const struct gw_listener_config *listener,
+		 const struct gw_peer *peer)
+{
+	struct gw_identity *identity = NULL;
+	const char *name;
+
+	if (listener->profile == GW_PROFILE_UNIX && peer->has_credentials &&
+	    gw_access_lets_in(listener, peer->uid, peer->gid, peer->groups, peer->group_count)) {
+		identity = gw_identity_of_uid(peer->uid);
+	} else if (listener->profile == GW_PROFILE_CERTIFICATES &&
+		   (name = gw_client_name(peer->certificate, &listener->client_names))) {
+		identity = gw_identity_new(GW_IDENTITY_CERTIFICATE, name, NULL);
+		if (identity)
+			identity->expires_ms = gw_access_expiry_ms(access, peer->certificate->expires_s);
+	}
+	if (identity)
+		gw_identity_seal(identity, gw_access_secret(access));
+	return identity;
+}
+
+static bool
+is_read(const struct gw_exchange *x)
+{
+	return strcmp(x->api.method, "GET") == 0 || strcmp(x->api.method, "HEAD") == 0;
+}
+
+/* By what the router found, or what the path says where there is no such resource. */
+static void
+read_attributes(struct entry *entry)
+{
+	struct gw_exchange *x = entry->x;
+	struct gw_asked asked = {0};
+	bool resource = true;
+
+	if (x->api.resource) {
+		asked = (struct gw_asked){.group = x->api.resource->group,
+					  .version = x->api.resource->version,
+					  .resource = x->api.resource->plural,
+					  .namespace_ = x->api.namespace_,
+					  .name = x->api.name,
+					  .subresource = x->api.subresource};
+	} else {
+		entry->path = api_strndup(x->api.url, strlen(x->api.url));
+		resource = gw_request_path_parse(entry->path, &asked);
+	}
+	if (!resource) {
+		entry->attributes = gw_attributes_of_path(x->api.url);
+	} else {
+		asked.field_selector = api_request_query(&x->api, "fieldSelector");
+		asked.label_selector = api_request_query(&x->api, "labelSelector");
+		asked.watch = is_read(x) && api_request_is_watch(&x->api);
+		entry->attributes = gw_attributes_of(&asked, entry->name);
+	}
+	if (!is_read(x))
+		entry->attributes.verb = resource ? gw_request_verb(x->api.method, asked.name && *asked.name)
+						  : "post";
+}
+
+/* ---- refusing ---- */
+
+static void
+refuse(struct entry *entry, const char *decision, const char *why)
+{
+	entry->decision = decision;
+	entry->why = why;
+	gw_reply_status(entry->x);
+}
+
+static void
+refuse_unauthenticated(struct entry *entry, const char *why)
+{
+	gw_refuse_unauthenticated(&entry->x->api.status);
+	refuse(entry, "unauthenticated", why);
+}
+
+static void
+refuse_forbidden(struct entry *entry, const char *user, const char *reason)
+{
+	gw_refuse_forbidden(&entry->x->api.status, &entry->attributes, user, reason);
+	entry->reason = api_strndup(reason, strlen(reason));
+	refuse(entry, "forbidden", entry->reason);
+}
+
+static void
+refuse_too_many(struct entry *entry, const char *why)
+{
+	gw_refuse_too_many(&entry->x->api.status);
+	refuse(entry, "limited", why);
+}
+
+static void
+refuse_unknown(struct entry *entry)
+{
+	gw_refuse_unknown(&entry->x->api.status);
+	refuse(entry, "unknown", "no answer to a review");
+}
+
+/* ---- the check ---- */
+
+static void
+turned(void *ctx, const char *why)
+{
+	struct entry *entry = ctx;
+
+	entry->why = why;
+	entry->keeper->turned++;
+	if (!gw_exchange_end_soon(entry->x)) /* it has not begun to answer */
+		gw_exchange_cut(entry->x);
+}
+
+static void
+let_in(struct entry *entry, const struct gw_decision *decision)
+{
+	struct gw_gatekeeper *keeper = entry->keeper;
+	struct gw_exchange *x = entry->x;
+	bool watch = strcmp(entry->attributes.verb, "watch") == 0;
+	enum gw_limit limit = watch ? GW_LIMIT_WATCHES : GW_LIMIT_REQUESTS;
+
+	if (!gw_limits_take(keeper->limits, decision->identity->key, limit)) {
+		refuse_too_many(entry, watch ? "watches of one identity" : "requests of one identity");
+		return;
+	}
+	entry->limit = limit;
+	entry->decision = "allowed";
+	if (watch)
+		entry->watch = gw_access_watch_begin(keeper->access, &entry->question, decision->identity,
+						     decision->made_ms, turned, entry);
+	entry->next(x);
+}
+
+static void
+decided(void *ctx, const struct gw_decision *decision)
+{
+	struct entry *entry = ctx;
+	struct gw_exchange *x = entry->x;
+
+	entry->check = NULL;
+	gw_on_gone(x, NULL, NULL);
+	if (decision->identity)
+		x->identity = gw_identity_ref(decision->identity);
+	switch (decision->outcome) {
+	case GW_ACCESS_ALLOWED:
+		let_in(entry, decision);
+		return;
+	case GW_ACCESS_UNAUTHENTICATED:
+		refuse_unauthenticated(entry, "no token that is somebody's");
+		return;
+	case GW_ACCESS_FORBIDDEN:
+		refuse_forbidden(entry, decision->identity->user, decision->reason);
+		return;
+	case GW_ACCESS_BUSY:
+		refuse_too_many(entry, "reviews under way");
+		return;
+	case GW_ACCESS_UNAVAILABLE:
+		refuse_unknown(entry);
+		return;
+	}
+}
+
+static void
+gone(void *ctx)
+{
+	struct entry *entry = ctx;
+
+	gw_check_cancel(entry->check);
+	entry->check = NULL;
+}
+
+static bool
+is_by_connection(const struct gw_listener_config *listener)
+{
+	return listener->profile == GW_PROFILE_UNIX || listener->profile == GW_PROFILE_CERTIFICATES;
+}
+
+/* It says who it is, and that is nobody of the configuration's. */
+static void
+refuse_connection(struct entry *entry)
+{
+	const struct gw_peer *peer = entry->x->peer;
+	char user[32];
+
+	if (peer->certificate) {
+		refuse_forbidden(entry, peer->certificate->common_name, NOT_FOR_IT);
+	} else if (peer->has_credentials) {
+		snprintf(user, sizeof(user), "uid:%lu", (unsigned long)peer->uid);
+		refuse_forbidden(entry, user, NOT_FOR_IT);
+	} else {
+		refuse_unauthenticated(entry, "the connection is nobody's");
+	}
+}
+
+/* What runs in a container's place: it has no state that could be read from the arena. */
+static bool
+is_connection_to_kubelet(const struct gw_attributes *a)
+{
+	static const char *const names[] = {"log", "exec", "attach", "portforward", "proxy"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(a->subresource, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Does it go to the API server as it is, whose word about it then counts? */
+static bool
+passes(const struct entry *entry, bool bearer)
+{
+	if (!bearer || !entry->listener->pass_through)
+		return false;
+	return !is_read(entry->x) || is_connection_to_kubelet(&entry->attributes) ||
+	       (!entry->x->api.resource && !*entry->attributes.path);
+}
+
+/* A listener that serves nothing: with a token the API server decides, without nobody does. */
+static void
+check_pass_through(struct entry *entry, bool bearer)
+{
+	struct gw_gatekeeper *keeper = entry->keeper;
+
+	if (!bearer) {
+		refuse_unauthenticated(entry, "no token to pass on");
+	} else if (!keeper->pass) {
+		refuse_forbidden(entry, "system:anonymous", "nothing is passed through");
+	} else {
+		entry->decision = "passed";
+		keeper->pass(keeper->pass_ctx, entry->x);
+	}
+}
+
+static void
+check_connection(struct entry *entry, bool bearer)
+{
+	struct gw_exchange *x = entry->x;
+	struct gw_check *check;
+
+	if (is_by_connection(entry->listener) && !entry->peer) {
+		refuse_connection(entry);
+		return;
+	}
+	if (passes(entry, bearer)) {
+		entry->decision = "passed";
+		entry->next(x);
+		return;
+	}
+	gw_on_gone(x, gone, entry);
+	check = gw_access_ask(entry->keeper->access, &entry->question, decided, entry);
+	if (check)
+		entry->check = check;
+}
+
+void
+gw_gatekeeper_check(void *ctx, struct gw_exchange *x, gw_next *next)
+{
+	struct gw_gatekeeper *keeper = ctx;
+	struct entry *entry = api_alloc(sizeof(*entry));
+	const char *authorization = api_request_header(&x->api, "Authorization");
+	size_t length;
+	bool bearer = gw_bearer_token(authorization, &length) != NULL;
+
+	*entry = (struct entry){.keeper = keeper, .x = x, .next = next, .limit = GW_LIMIT_KINDS};
+	entry->listener = gw_listener_profile(x->listener);
+	entry->peer = identity_of_peer(keeper->access, entry->listener, x->peer);
+	read_attributes(entry);
+	entry->question = (struct gw_question){.listener = entry->listener,
+					       .attributes = &entry->attributes,
+					       .authorization = authorization,
+					       .peer = entry->peer};
+	x->access = entry;
+	if (entry->listener->profile == GW_PROFILE_PASS_THROUGH &&
+	    !(entry->listener->open_health && gw_access_is_health(entry->attributes.path)))
+		check_pass_through(entry, bearer);
+	else
+		check_connection(entry, bearer);
+}
+
+/* ---- the end ---- */
+
+static void
+source_of(const struct gw_peer *peer, char *out, size_t size)
+{
+	if (peer->has_credentials)
+		snprintf(out, size, "uid:%lu,gid:%lu,pid:%ld", (unsigned long)peer->uid,
+			 (unsigned long)peer->gid, (long)peer->pid);
+	else
+		snprintf(out, size, "%s", peer->address);
+}
+
+static void
+write_audit(struct gw_gatekeeper *keeper, const struct gw_exchange *x, const struct entry *entry)
+{
+	_cleanup_(api_buf_done) struct api_buf line = {0};
+	const struct gw_identity *who = x->identity;
+	struct timespec now;
+	char source[96];
+	struct gw_audit_entry audit;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	source_of(x->peer, source, sizeof(source));
+	audit = (struct gw_audit_entry){
+		.wall_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000,
+		.listener = gw_listener_name(x->listener),
+		.source = source,
+		.user = who ? who->user : "",
+		.uid = who ? who->uid : "",
+		.attributes = entry ? &entry->attributes : NULL,
+		.rv_asked = entry ? api_request_query(&x->api, "resourceVersion") : NULL,
+		.rv = x->rv,
+		.decision = entry && entry->decision ? entry->decision : "none",
+		.why = entry ? entry->why : "",
+		.code = x->code,
+		.bytes = x->sent,
+		.duration_ns = x->begun_ns > 0 ? uv_hrtime() - x->begun_ns : 0,
+	};
+	gw_audit_line(&audit, &line);
+	gw_audit_log_write(keeper->audit, line.data, line.len);
+}
+
+void
+gw_gatekeeper_over(struct gw_exchange *x, void *ctx)
+{
+	struct gw_gatekeeper *keeper = ctx;
+	struct entry *entry = x->access;
+
+	if (keeper->audit)
+		write_audit(keeper, x, entry);
+	if (entry) {
+		gw_check_cancel(entry->check);
+		gw_access_watch_end(entry->watch);
+		if (entry->limit != GW_LIMIT_KINDS)
+			gw_limits_give_back(keeper->limits, x->identity->key, entry->limit);
+		gw_identity_unref(entry->peer);
+		free(entry->path);
+		free(entry->reason);
+		free(entry);
+	}
+	x->access = NULL;
+	gw_identity_unref(x->identity);
+	x->identity = NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Identity limits: how many requests and watches of one identity are under way, over all its connections.
+ *
+ * Memory: an entry for each identity that has something under way.
+ */
+#ifndef TOOLS_INFORMER_GATEWAY_IDENTITY_LIMITS_H
+#define TOOLS_INFORMER_GATEWAY_IDENTITY_LIMITS_H
+
+#include "tools/informer-gateway/identity.h"
+
+enum gw_limit { GW_LIMIT_REQUESTS, GW_LIMIT_WATCHES, GW_LIMIT_KINDS };
+
+struct gw_limits;
+
+struct gw_limits *gw_limits_new(unsigned requests, unsigned watches);
+void gw_limits_free(struct gw_limits *limits);
+
+/* Count one more, if there may be one. */
+bool gw_limits_take(struct gw_limits *limits, const uint8_t key[GW_DIGEST], enum gw_limit kind);
+/* It is over: once for each that was taken. */
+void gw_limits_give_back(struct gw_limits *limits, const uint8_t key[GW_DIGEST], enum gw_limit kind);
+
+/* Identities that have something under way. */
+unsigned gw_limits_identities(const struct gw_limits *limits);
+
+#endif
