@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "tools/informer-gateway/scope.h"
+#include "tools/informer-gateway/access_scope.h"
 #include "writer/base/log.h"
 #include "writer/kube/server_choice.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a listener lets be asked; see scope.h. */
-#include "tools/informer-gateway/scope.h"
+/* What a listener lets be asked; see access_scope.h. */
+#include "tools/informer-gateway/access_scope.h"
 
 #include <errno.h>
 #include <stdlib.h>

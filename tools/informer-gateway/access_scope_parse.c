@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of scopes, and rules in one text; see scope.h. */
+/* The names of scopes, and rules in one text; see access_scope.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-gateway/scope.h"
+#include "tools/informer-gateway/access_scope.h"
 #include "writer/base/message.h"
 
 static const char label_letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";

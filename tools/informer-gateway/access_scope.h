@@ -12,8 +12,8 @@
  * one of these: neither "all namespaces" nor what has no namespace. Discovery, /version, /openapi and the
  * three of health need no rule; other paths (/metrics) are named by one.
  */
-#ifndef TOOLS_INFORMER_GATEWAY_SCOPE_H
-#define TOOLS_INFORMER_GATEWAY_SCOPE_H
+#ifndef TOOLS_INFORMER_GATEWAY_ACCESS_SCOPE_H
+#define TOOLS_INFORMER_GATEWAY_ACCESS_SCOPE_H
 
 #include "tools/informer-gateway/attributes.h"
 #include "tools/informer-gateway/text_list.h"
