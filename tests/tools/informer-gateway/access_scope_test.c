@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a listener lets be asked. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/informer-gateway/access_scope.h"
+#include "writer/base/message.h"
+
+static bool
+allows(const char *rule, const struct gw_attributes *attributes)
+{
+	struct gw_scope scope = {0};
+	bool allowed;
+
+	assert_int_equal(gw_scope_parse_rule(rule, &scope, NULL), 0);
+	allowed = gw_scope_allows(&scope, attributes);
+	gw_scope_done(&scope);
+	return allowed;
+}
+
+static bool
+allows_list(const char *rule, const char *group, const char *resource, const char *namespace_)
+{
+	return allows(rule,
+		      &(struct gw_attributes){"list", group, "v1", resource, "", namespace_, "", "", "", ""});
+}
+
+/* A name stands for its resource in its group, and no other. */
+static void
+names_are_exact(void **state)
+{
+	(void)state;
+	assert_true(allows_list("pods", "", "pods", ""));
+	assert_true(allows_list("services,pods", "", "pods", "web"));
+	assert_false(allows_list("pods", "metrics.k8s.io", "pods", ""));
+	assert_false(allows_list("pods", "", "podsecurity", ""));
+	assert_false(allows_list("podsecurity", "", "pods", ""));
+	assert_true(allows_list("deployments.apps", "apps", "deployments", ""));
+	assert_false(allows_list("deployments.apps", "apps.example.com", "deployments", ""));
+	assert_false(allows_list("deployments", "apps", "deployments", ""));
+	assert_false(allows_list("deployments.apps.example.com", "apps", "deployments", ""));
+}
+
+/* A star is all of them, or of a group; never secrets, which are named or not there. */
+static void
+a_star_has_no_secrets(void **state)
+{
+	(void)state;
+	assert_true(allows_list("*", "", "pods", ""));
+	assert_true(allows_list("*", "apps", "deployments", "web"));
+	assert_true(allows_list("*.apps", "apps", "deployments", ""));
+	assert_false(allows_list("*.apps", "", "pods", ""));
+	assert_false(allows_list("*", "", "secrets", ""));
+	assert_true(allows_list("*,secrets", "", "secrets", "web"));
+	assert_true(allows_list("*", "example.com", "secrets", "")); /* another's, of that name */
+}
+
+/* Subresources are named, too. */
+static void
+subresources_are_named(void **state)
+{
+	struct gw_attributes status = {"get", "", "v1", "pods", "status", "web", "a", "", "", ""};
+
+	(void)state;
+	assert_false(allows("pods", &status));
+	assert_false(allows("*", &status));
+	assert_true(allows("pods/status", &status));
+	assert_false(allows("pods/log", &status));
+	status.group = "apps";
+	status.resource = "deployments";
+	assert_true(allows("deployments.apps/status", &status));
+	assert_false(allows("deployments.apps", &status));
+}
+
+/* A rule with namespaces has neither all of them nor what has none. */
+static void
+namespaces_bound_a_rule(void **state)
+{
+	(void)state;
+	assert_true(allows_list("pods?namespaces=web,db", "", "pods", "db"));
+	assert_false(allows_list("pods?namespaces=web,db", "", "pods", "kube-system"));
+	assert_false(allows_list("pods?namespaces=web", "", "pods", ""));
+	assert_false(allows_list("nodes?namespaces=web", "", "nodes", ""));
+}
+
+/* Verbs are those that are named, and all where none is. */
+static void
+verbs_bound_a_rule(void **state)
+{
+	struct gw_attributes a = {"watch", "", "v1", "pods", "", "web", "", "", "", ""};
+
+	(void)state;
+	assert_true(allows("pods", &a));
+	assert_false(allows("pods?verbs=get,list", &a));
+	assert_true(allows("pods?namespaces=web&verbs=get,watch", &a));
+	a.verb = "delete";
+	assert_false(allows("pods", &a));
+}
+
+/* Discovery and health need no rule, other paths one; no resource is a path. */
+static void
+paths_are_discovery_or_named(void **state)
+{
+	static const char *const open[] = {"/api",     "/api/",        "/api/v1",
+					   "/apis",    "/apis/apps",   "/apis/apps/v1",
+					   "/version", "/openapi/v2",  "/openapi/v3/apis/apps/v1",
+					   "/livez",   "/readyz/ping", "/healthz"};
+	static const char *const shut[] = {"/metrics",   "/api/v1/pods", "/apis/apps/v1/deployments",
+					   "/",          "/logs/x",      "/apix",
+					   "/version/x", "/debug/pprof"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(open) / sizeof(*open); i++)
+		assert_true(gw_scope_is_open_path(open[i]));
+	for (size_t i = 0; i < sizeof(shut) / sizeof(*shut); i++)
+		assert_false(gw_scope_is_open_path(shut[i]));
+	assert_true(allows("/metrics",
+			   &(struct gw_attributes){"get", "", "", "", "", "", "", "", "", "/metrics"}));
+	assert_false(allows("*", &(struct gw_attributes){"get", "", "", "", "", "", "", "", "", "/metrics"}));
+	assert_false(allows("/metrics",
+			    &(struct gw_attributes){"post", "", "", "", "", "", "", "", "", "/metrics"}));
+}
+
+/* What is no rule is refused, in words that have it. */
+static void
+what_is_no_rule_is_refused(void **state)
+{
+	static const char *const wrong[] = {"",
+					    "Pods",
+					    "pods,",
+					    "pods?",
+					    "pods?namespace=web",
+					    "pods?",
+					    "p*",
+					    "pods?namespaces=",
+					    "*.",
+					    "pods?verbs=delete",
+					    "pods/",
+					    "a b",
+					    "pods?namespaces=web&x",
+					    "/metrics?x=y",
+					    "pods?namespaces=*"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		_cleanup_(message_freep) char *error = NULL;
+		struct gw_scope scope = {0};
+
+		if (gw_scope_parse_rule(wrong[i], &scope, &error) == 0)
+			fail_msg("'%s' is taken for a rule", wrong[i]);
+		assert_non_null(error);
+		assert_int_equal(scope.count, 0);
+		gw_scope_done(&scope);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_exact),
+		cmocka_unit_test(a_star_has_no_secrets),
+		cmocka_unit_test(subresources_are_named),
+		cmocka_unit_test(namespaces_bound_a_rule),
+		cmocka_unit_test(verbs_bound_a_rule),
+		cmocka_unit_test(paths_are_discovery_or_named),
+		cmocka_unit_test(what_is_no_rule_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

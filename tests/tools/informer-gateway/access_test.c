@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may ask what, by a listener's profile and by the API server's word. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/tools/informer-gateway/access_world.h"
+
+/* ---- tokens ---- */
+
+/* Identities and requests: what is allowed is what the API server allows, all else is refused. */
+static void
+the_api_server_decides_for_tokens(void **state)
+{
+	static const struct {
+		const char *authorization;
+		struct gw_attributes attributes;
+		enum gw_outcome outcome;
+	} rows[] = {
+#define POD(verb, ns, name) {verb, "", "v1", "pods", "", ns, name, "", "", ""}
+		{"Bearer t-admin", POD("list", "", ""), GW_ACCESS_ALLOWED},
+		{"Bearer t-admin", POD("watch", "web", ""), GW_ACCESS_ALLOWED},
+		{"Bearer t-viewer", POD("list", "web", ""), GW_ACCESS_ALLOWED},
+		{"Bearer t-viewer", POD("get", "web", "a"), GW_ACCESS_ALLOWED},
+		{"Bearer t-viewer", POD("list", "", ""), GW_ACCESS_FORBIDDEN},
+		{"Bearer t-viewer", POD("list", "db", ""), GW_ACCESS_FORBIDDEN},
+		{"Bearer t-viewer",
+		 {"get", "", "v1", "namespaces", "", "web", "web", "", "", ""},
+		 GW_ACCESS_ALLOWED},
+		{"Bearer t-viewer",
+		 {"list", "", "v1", "namespaces", "", "", "", "", "", ""},
+		 GW_ACCESS_FORBIDDEN},
+		{"Bearer t-viewer",
+		 {"list", "apps", "v1", "deployments", "", "", "", "", "", ""},
+		 GW_ACCESS_ALLOWED},
+		{"Bearer t-viewer",
+		 {"watch", "apps", "v1", "deployments", "", "", "", "", "", ""},
+		 GW_ACCESS_FORBIDDEN},
+		{"Bearer t-node",
+		 {"list", "", "v1", "pods", "", "", "", "spec.nodeName=n1", "", ""},
+		 GW_ACCESS_ALLOWED},
+		{"Bearer t-node",
+		 {"list", "", "v1", "pods", "", "", "", "spec.nodeName=n2", "", ""},
+		 GW_ACCESS_FORBIDDEN},
+		{"Bearer t-node", POD("list", "", ""), GW_ACCESS_FORBIDDEN},
+		{"Bearer t-viewer", {"get", "", "", "", "", "", "", "", "", "/api"}, GW_ACCESS_ALLOWED},
+		{"Bearer t-viewer", {"get", "", "", "", "", "", "", "", "", "/metrics"}, GW_ACCESS_FORBIDDEN},
+		{"Bearer t-admin", {"get", "", "", "", "", "", "", "", "", "/metrics"}, GW_ACCESS_FORBIDDEN},
+		{"Bearer t-agent", POD("get", "web", "a"), GW_ACCESS_ALLOWED},         /* our own audience */
+		{"Bearer t-other", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED}, /* another's */
+		{"Bearer t-nobody", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
+		{"Bearer ", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
+		{"Basic dDp0", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
+		{"Bearer t-admin t-admin", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
+		{"t-admin", POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
+		{NULL, POD("get", "web", "a"), GW_ACCESS_UNAUTHENTICATED},
+		/* secrets are served where the listener names them, and nowhere else */
+		{"Bearer t-admin",
+		 {"list", "", "v1", "secrets", "", "", "", "", "", ""},
+		 GW_ACCESS_FORBIDDEN},
+		{"Bearer t-admin",
+		 {"get", "", "v1", "secrets", "", "web", "s", "", "", ""},
+		 GW_ACCESS_FORBIDDEN},
+	};
+	struct gw_listener_config *l;
+	struct access_world w;
+
+	(void)state;
+	access_world_open(&w);
+	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
+	assert_int_equal(gw_texts_add(&l->audiences, "informer-gateway", 16), 0);
+	for (int round = 0; round < 2; round++) { /* asked, and remembered */
+		for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+			enum gw_outcome outcome = access_world_ask(&w, l, rows[i].authorization,
+								   &rows[i].attributes);
+
+			if (outcome != rows[i].outcome)
+				fail_msg("row %zu: %d is not %d", i, (int)outcome, (int)rows[i].outcome);
+		}
+	}
+	access_world_close(&w);
+}
+
+/* A scope beside reviews is an upper bound: within it the API server decides, outside nobody is asked. */
+static void
+a_scope_narrows_what_tokens_may(void **state)
+{
+	struct gw_attributes here = access_world_pods("list", "web", ""),
+			     there = access_world_pods("list", "db", "");
+	struct gw_attributes secrets = {"list", "", "v1", "secrets", "", "web", "", "", "", ""};
+	struct gw_listener_config *l;
+	struct access_world w;
+
+	(void)state;
+	access_world_open(&w);
+	l = access_world_listener(&w, GW_PROFILE_TOKENS, "pods,secrets?namespaces=web");
+	assert_int_equal(access_world_ask(&w, l, "Bearer t-admin", &here), GW_ACCESS_ALLOWED);
+	assert_int_equal(access_world_ask(&w, l, "Bearer t-admin", &secrets),
+			 GW_ACCESS_ALLOWED); /* it names them */
+	assert_int_equal(w.server.access_reviews, 2);
+	assert_int_equal(access_world_ask(&w, l, "Bearer t-admin", &there), GW_ACCESS_FORBIDDEN);
+	assert_string_equal(w.got.identity->user, "admin");
+	assert_int_equal(w.server.access_reviews, 2);
+	assert_int_equal(access_world_ask(&w, l, "Bearer t-viewer", &secrets), GW_ACCESS_FORBIDDEN);
+	access_world_close(&w);
+}
+
+/* The reason of the API server comes along, and nothing of the token does. */
+static void
+a_refusal_has_its_reason(void **state)
+{
+	struct gw_attributes a = access_world_pods("list", "", "");
+	struct gw_listener_config *l;
+	struct access_world w;
+
+	(void)state;
+	access_world_open(&w);
+	w.server.reason = "RBAC:\nno";
+	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
+	assert_int_equal(access_world_ask(&w, l, "Bearer t-viewer", &a), GW_ACCESS_FORBIDDEN);
+	assert_string_equal(w.reason, "RBAC:?no");
+	assert_null(strstr(w.server.last, "t-viewer"));
+	access_world_close(&w);
+}
+
+/* ---- the other profiles ---- */
+
+/* By their connection, and the scope: nobody else is asked; without either nothing is. */
+static void
+a_scope_decides_for_connections(void **state)
+{
+	static const enum gw_profile profiles[] = {GW_PROFILE_UNIX, GW_PROFILE_CERTIFICATES};
+	struct gw_attributes here = access_world_pods("get", "web", "a"),
+			     there = access_world_pods("list", "", "");
+	struct gw_attributes version = gw_attributes_of_path("/version"),
+			     metrics = gw_attributes_of_path("/metrics");
+	struct access_world w;
+
+	(void)state;
+	access_world_open(&w);
+	for (size_t i = 0; i < 2; i++) {
+		struct gw_listener_config *l = access_world_listener(&w, profiles[i], "pods?namespaces=web");
+		struct gw_identity *peer = gw_identity_of_uid(1000);
+		struct gw_question q = {
+			.listener = l, .attributes = &here, .peer = peer, .authorization = "Bearer t-admin"};
+
+		assert_null(gw_access_ask(w.access, &q, access_world_decided, &w));
+		assert_int_equal(w.got.outcome, GW_ACCESS_ALLOWED);
+		assert_string_equal(w.got.identity->user, "uid:1000");
+		q.attributes = &there;
+		assert_null(gw_access_ask(w.access, &q, access_world_decided, &w));
+		assert_int_equal(w.got.outcome, GW_ACCESS_FORBIDDEN);
+		q.attributes = &version;
+		assert_null(gw_access_ask(w.access, &q, access_world_decided, &w));
+		assert_int_equal(w.got.outcome, GW_ACCESS_ALLOWED);
+		q.attributes = &metrics;
+		assert_null(gw_access_ask(w.access, &q, access_world_decided, &w));
+		assert_int_equal(w.got.outcome, GW_ACCESS_FORBIDDEN);
+		q.peer = NULL;
+		q.attributes = &here;
+		assert_null(gw_access_ask(w.access, &q, access_world_decided, &w));
+		assert_int_equal(w.got.outcome, GW_ACCESS_UNAUTHENTICATED);
+		gw_identity_unref(peer);
+	}
+	assert_int_equal(w.server.token_reviews + w.server.access_reviews, 0);
+	access_world_close(&w);
+}
+
+/* Without identity the scope decides; a listener that passes through serves nothing; one without profile
+ * neither. */
+static void
+nobody_gets_what_no_rule_names(void **state)
+{
+	struct gw_attributes here = access_world_pods("get", "web", "a"),
+			     there = access_world_pods("list", "", "");
+	struct access_world w;
+
+	(void)state;
+	access_world_open(&w);
+	assert_int_equal(
+		access_world_ask(&w, access_world_listener(&w, GW_PROFILE_INSECURE, "pods?namespaces=web"),
+				 NULL, &here),
+		GW_ACCESS_ALLOWED);
+	assert_string_equal(w.got.identity->user, "system:anonymous");
+	assert_int_equal(access_world_ask(&w, &w.listeners.listeners[0], "Bearer t-admin", &there),
+			 GW_ACCESS_FORBIDDEN);
+	assert_int_equal(access_world_ask(&w, access_world_listener(&w, GW_PROFILE_PASS_THROUGH, NULL),
+					  "Bearer t-admin", &here),
+			 GW_ACCESS_FORBIDDEN);
+	assert_int_equal(access_world_ask(&w, access_world_listener(&w, GW_PROFILE_NONE, "*"),
+					  "Bearer t-admin", &here),
+			 GW_ACCESS_FORBIDDEN);
+	assert_int_equal(w.server.token_reviews, 0);
+	access_world_close(&w);
+}
+
+/* Health is for anybody where the listener says so, and nothing beside it is. */
+static void
+health_is_open_where_it_is_said(void **state)
+{
+	struct gw_attributes live = gw_attributes_of_path("/livez"),
+			     each = gw_attributes_of_path("/livez/ping");
+	struct gw_listener_config *l;
+	struct access_world w;
+
+	(void)state;
+	access_world_open(&w);
+	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
+	assert_int_equal(access_world_ask(&w, l, NULL, &live), GW_ACCESS_UNAUTHENTICATED);
+	l->open_health = true;
+	assert_int_equal(access_world_ask(&w, l, NULL, &live), GW_ACCESS_ALLOWED);
+	assert_int_equal(access_world_ask(&w, l, NULL, &each), GW_ACCESS_UNAUTHENTICATED);
+	access_world_close(&w);
+}
+
+/* A Unix socket's listener lets in its uids, and its gids by any group; root as everybody else. */
+static void
+ids_are_let_in_that_are_named(void **state)
+{
+	struct gw_listener_config l = {0};
+	uint32_t others[] = {30, 40};
+
+	(void)state;
+	assert_int_equal(gw_ids_add(&l.uids, 1000), 0);
+	assert_int_equal(gw_ids_add(&l.gids, 40), 0);
+	assert_true(gw_access_lets_in(&l, 1000, 1000, NULL, 0));
+	assert_true(gw_access_lets_in(&l, 1, 40, NULL, 0));
+	assert_true(gw_access_lets_in(&l, 1, 1, others, 2));
+	assert_false(gw_access_lets_in(&l, 1, 1, others, 1));
+	assert_false(gw_access_lets_in(&l, 0, 0, NULL, 0));
+	free(l.uids.items);
+	free(l.gids.items);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_api_server_decides_for_tokens),
+		cmocka_unit_test(a_scope_narrows_what_tokens_may),
+		cmocka_unit_test(a_refusal_has_its_reason),
+		cmocka_unit_test(a_scope_decides_for_connections),
+		cmocka_unit_test(nobody_gets_what_no_rule_names),
+		cmocka_unit_test(health_is_open_where_it_is_said),
+		cmocka_unit_test(ids_are_let_in_that_are_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A world for tests of access: an API server that knows some tokens and grants, a clock that the test moves,
+ * and what was decided last.
+ */
+#ifndef TESTS_TOOLS_INFORMER_GATEWAY_ACCESS_WORLD_H
+#define TESTS_TOOLS_INFORMER_GATEWAY_ACCESS_WORLD_H
+
+#include "tests/support/review_server.h"
+#include "tests/support/virtual_clock.h"
+#include "tools/informer-gateway/access.h"
+
+struct access_world {
+	struct virtual_clock clock;
+	struct review_server server;
+	struct gw_access_config config;
+	struct gw_config listeners;
+	struct gw_access *access;
+	struct gw_decision got; /* identity: a reference */
+	char *reason;
+	unsigned decisions;
+};
+
+void access_world_open(struct access_world *w);
+void access_world_close(struct access_world *w);
+
+/* A listener of this profile, with a rule in its scope; rule NULL: with none. Lent until the next one is
+ * made. */
+struct gw_listener_config *access_world_listener(struct access_world *w, enum gw_profile profile,
+						 const char *rule);
+
+/* What gw_access_ask() is given to tell: it counts, and remembers what was said last. */
+void access_world_decided(void *ctx, const struct gw_decision *decision);
+
+/* Ask; the API server has not answered yet. */
+struct gw_check *access_world_begin(struct access_world *w, const struct gw_listener_config *l,
+				    const char *authorization, const struct gw_attributes *attributes);
+/* Ask, let the API server answer; what came of it. */
+enum gw_outcome access_world_ask(struct access_world *w, const struct gw_listener_config *l,
+				 const char *authorization, const struct gw_attributes *attributes);
+
+/* A request for pods. */
+struct gw_attributes access_world_pods(const char *verb, const char *namespace_, const char *name);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request asks, in upstream's terms. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <sodium.h>
+
+#include "tools/informer-gateway/attributes.h"
+
+static struct gw_attributes
+of(const struct gw_asked *asked)
+{
+	static char name[GW_NAME_MAX];
+
+	return gw_attributes_of(asked, name);
+}
+
+/* A name makes a get; none a list, or a watch. Selectors belong to these two. */
+static void
+verbs_follow_from_what_is_named(void **state)
+{
+	struct gw_attributes a;
+
+	(void)state;
+	a = of(&(struct gw_asked){
+		.resource = "pods", .namespace_ = "web", .name = "a", .field_selector = "x=y"});
+	assert_string_equal(a.verb, "get");
+	assert_string_equal(a.field_selector, "");
+	a = of(&(struct gw_asked){.resource = "pods", .label_selector = "app=a"});
+	assert_string_equal(a.verb, "list");
+	assert_string_equal(a.namespace_, "");
+	assert_string_equal(a.label_selector, "app=a");
+	a = of(&(struct gw_asked){.group = "apps", .resource = "deployments", .watch = true});
+	assert_string_equal(a.verb, "watch");
+	assert_string_equal(a.group, "apps");
+}
+
+/* A namespace is in itself: who may read it there may read it. */
+static void
+a_namespace_is_in_its_own(void **state)
+{
+	struct gw_attributes a;
+
+	(void)state;
+	a = of(&(struct gw_asked){.resource = "namespaces", .name = "web"});
+	assert_string_equal(a.namespace_, "web");
+	a = of(&(struct gw_asked){.resource = "namespaces"});
+	assert_string_equal(a.namespace_, "");
+	a = of(&(struct gw_asked){.group = "example.com", .resource = "namespaces", .name = "web"});
+	assert_string_equal(a.namespace_, "");
+	a = of(&(struct gw_asked){.resource = "nodes", .name = "n1"});
+	assert_string_equal(a.namespace_, "");
+}
+
+/* A list of one name is of that name, as RBAC's resourceNames want it; of no other selector. */
+static void
+a_list_of_one_name_has_it(void **state)
+{
+	static const struct {
+		const char *selector, *name;
+	} rows[] = {
+		{"metadata.name=a", "a"},
+		{"metadata.name==a", "a"},
+		{"spec.nodeName=n,metadata.name=a", "a"},
+		{"metadata.name=a,metadata.name=b", "a"},
+		{"metadata.name=a\\,b", "a,b"},
+		{"metadata.name!=a", ""},
+		{"metadata.names=a", ""},
+		{"xmetadata.name=a", ""},
+		{"metadata.name", ""},
+		{"metadata.name=", ""},
+		{"metadata.name=..", ""},
+		{"metadata.name=a/b", ""},
+		{"metadata.name=%2e", ""},
+		{"spec.nodeName=x\\,metadata.name=a", ""},
+		{"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct gw_attributes a = of(
+			&(struct gw_asked){.resource = "pods", .field_selector = rows[i].selector});
+
+		assert_string_equal(a.verb, "list");
+		assert_string_equal(a.name, rows[i].name);
+	}
+}
+
+/* A name that is longer than any is none. */
+static void
+a_name_that_cannot_be_is_none(void **state)
+{
+	char selector[GW_NAME_MAX + 32] = "metadata.name=";
+
+	(void)state;
+	memset(selector + strlen(selector), 'x', GW_NAME_MAX);
+	assert_string_equal(of(&(struct gw_asked){.resource = "pods", .field_selector = selector}).name, "");
+}
+
+/* Each part counts in a digest, and where one ends and the next begins; so do who asks, and the key. */
+static void
+digests_tell_questions_apart(void **state)
+{
+	static const uint8_t key[GW_DIGEST] = {1}, other_key[GW_DIGEST] = {2};
+	const struct gw_attributes a = {"get", "g", "v1", "r", "s", "ns", "n", "f", "l", ""};
+	uint8_t digest[GW_DIGEST], other[GW_DIGEST];
+
+	(void)state;
+	gw_attributes_digest(&a, (const uint8_t *)"me", 2, key, digest);
+	gw_attributes_digest(&a, (const uint8_t *)"me", 2, key, other);
+	assert_memory_equal(digest, other, GW_DIGEST);
+	for (unsigned i = 0; i < 10; i++) {
+		struct gw_attributes changed = a;
+
+		((const char **)&changed)[i] = "changed";
+		gw_attributes_digest(&changed, (const uint8_t *)"me", 2, key, other);
+		assert_memory_not_equal(digest, other, GW_DIGEST);
+	}
+	gw_attributes_digest(&(struct gw_attributes){"get", "gv", "1", "r", "s", "ns", "n", "f", "l", ""},
+			     (const uint8_t *)"me", 2, key, other);
+	assert_memory_not_equal(digest, other, GW_DIGEST);
+	gw_attributes_digest(&a, (const uint8_t *)"you", 3, key, other);
+	assert_memory_not_equal(digest, other, GW_DIGEST);
+	gw_attributes_digest(&a, (const uint8_t *)"me", 2, other_key, other);
+	assert_memory_not_equal(digest, other, GW_DIGEST);
+}
+
+static void
+assert_sentence(const struct gw_attributes *a, const char *user, const char *reason, const char *sentence)
+{
+	char *text = gw_attributes_refusal(a, user, reason);
+
+	assert_string_equal(text, sentence);
+	free(text);
+}
+
+/* The sentence is upstream's, in each of its forms. */
+static void
+refusals_are_upstreams_sentences(void **state)
+{
+	struct gw_attributes a = {"list", "", "v1", "pods", "", "y", "", "", "", ""};
+
+	(void)state;
+	assert_sentence(&a, "x", "",
+			"User \"x\" cannot list resource \"pods\" in API group \"\" in the namespace \"y\"");
+	a.namespace_ = "";
+	a.subresource = "log";
+	assert_sentence(
+		&a, "x", "no",
+		"User \"x\" cannot list resource \"pods/log\" in API group \"\" at the cluster scope: no");
+	a = gw_attributes_of_path("/metrics");
+	assert_sentence(&a, "a\"<b>\n", NULL, "User \"a\\\"&lt;b&gt;\\n\" cannot get path \"/metrics\"");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(verbs_follow_from_what_is_named),
+		cmocka_unit_test(a_namespace_is_in_its_own),
+		cmocka_unit_test(a_list_of_one_name_has_it),
+		cmocka_unit_test(a_name_that_cannot_be_is_none),
+		cmocka_unit_test(digests_tell_questions_apart),
+		cmocka_unit_test(refusals_are_upstreams_sentences),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

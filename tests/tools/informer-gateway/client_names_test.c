@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of a listener's names a certificate has. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/informer-gateway/client_names.h"
+
+static const char *
+find(const char *wanted, const char *common_name, char **names)
+{
+	struct gw_certificate certificate = {.common_name = strdup(common_name), .names = names};
+	static struct gw_texts list;
+	const char *found;
+
+	gw_texts_done(&list);
+	assert_int_equal(gw_texts_add(&list, "never", 5), 0);
+	assert_int_equal(gw_texts_add(&list, wanted, strlen(wanted)), 0);
+	found = gw_client_name(&certificate, &list);
+	free(certificate.common_name);
+	return found;
+}
+
+/* A name is the common name or a DNS name, whole; one with a kind is of that kind alone. */
+static void
+names_are_compared_whole(void **state)
+{
+	char *names[] = {(char[]){"dns:relay-1.example"}, (char[]){"uri:spiffe://x/relay"},
+			 (char[]){"email:a@b"}, NULL};
+	char *none[] = {NULL};
+
+	(void)state;
+	assert_string_equal(find("relay", "relay", none), "relay");
+	assert_string_equal(find("relay-1.example", "relay", names), "relay-1.example");
+	assert_string_equal(find("dns:relay-1.example", "", names), "dns:relay-1.example");
+	assert_string_equal(find("uri:spiffe://x/relay", "", names), "uri:spiffe://x/relay");
+	assert_null(find("rela", "relay", names));
+	assert_null(find("relay-", "relay", names));
+	assert_null(find("RELAY", "relay", names));
+	assert_null(find("*.example", "relay", names));
+	assert_null(find("spiffe://x/relay", "", names));
+	assert_null(find("a@b", "", names));
+	assert_null(find("uri:relay-1.example", "", names));
+	assert_null(find("dns:relay", "dns:relay", none)); /* a common name is of no kind */
+	assert_null(find("", "", none));
+}
+
+/* Without a certificate there is no name. */
+static void
+no_certificate_has_no_name(void **state)
+{
+	struct gw_texts list = {0};
+
+	(void)state;
+	assert_int_equal(gw_texts_add(&list, "relay", 5), 0);
+	assert_null(gw_client_name(NULL, &list));
+	gw_texts_done(&list);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_compared_whole),
+		cmocka_unit_test(no_certificate_has_no_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was decided, for a while, and who waits for it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/informer-gateway/decision_memo.h"
+
+static const uint8_t *
+digest(unsigned n)
+{
+	static uint8_t bytes[GW_DIGEST];
+
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(bytes, &n, sizeof(n));
+	return bytes;
+}
+
+static void
+settle(struct gw_memo *memo, unsigned n, enum gw_verdict_kind kind, uint64_t now, uint64_t until)
+{
+	gw_memo_settle(memo, digest(n), gw_verdict_new(kind, NULL, NULL, now), until, now);
+}
+
+struct told {
+	struct gw_waiter waiter, *leaves;
+	struct gw_memo *memo;
+	unsigned times, asks_anew;
+	enum gw_verdict_kind kind;
+};
+
+static void
+tell(void *ctx, struct gw_verdict *verdict)
+{
+	struct told *told = ctx;
+
+	told->times++;
+	told->kind = verdict->kind;
+	if (told->leaves)
+		gw_waiter_leave(told->leaves);
+	if (told->asks_anew > 0 && told->asks_anew--)
+		(void)gw_memo_wait(told->memo, digest(1), &told->waiter);
+}
+
+static void
+told_init(struct told *told, struct gw_memo *memo)
+{
+	*told = (struct told){.memo = memo, .waiter = {.told = tell}};
+	told->waiter.ctx = told;
+}
+
+/* A decision is found until its time is over, and by who accepts one that old. */
+static void
+decisions_are_found_while_they_hold(void **state)
+{
+	struct gw_memo *memo = gw_memo_new(16);
+
+	(void)state;
+	assert_null(gw_memo_find(memo, digest(1), 0, 0));
+	settle(memo, 1, GW_VERDICT_YES, 100, 200);
+	assert_int_equal(gw_memo_find(memo, digest(1), 199, 0)->kind, GW_VERDICT_YES);
+	assert_non_null(gw_memo_find(memo, digest(1), 199, 100));
+	assert_null(gw_memo_find(memo, digest(1), 199, 101));
+	assert_null(gw_memo_find(memo, digest(2), 199, 0));
+	assert_null(gw_memo_find(memo, digest(1), 200, 0));
+	assert_int_equal(gw_memo_count(memo), 0);
+	gw_memo_free(memo);
+}
+
+/* A newer decision takes the place of an older one, even where it is not to be kept; no answer leaves it
+ * alone. */
+static void
+the_newest_decision_counts(void **state)
+{
+	struct gw_memo *memo = gw_memo_new(16);
+
+	(void)state;
+	settle(memo, 1, GW_VERDICT_YES, 100, 900);
+	settle(memo, 1, GW_VERDICT_UNKNOWN, 150, 900);
+	assert_int_equal(gw_memo_find(memo, digest(1), 200, 0)->kind, GW_VERDICT_YES);
+	settle(memo, 1, GW_VERDICT_NO, 200, 900);
+	assert_int_equal(gw_memo_find(memo, digest(1), 300, 0)->kind, GW_VERDICT_NO);
+	settle(memo, 1, GW_VERDICT_YES, 300, 900);
+	settle(memo, 1, GW_VERDICT_NO, 400, 0);
+	assert_null(gw_memo_find(memo, digest(1), 400, 0));
+	gw_memo_free(memo);
+}
+
+/* The first asks, the others wait; all are told once, but for who has left. */
+static void
+all_who_wait_are_told(void **state)
+{
+	struct gw_memo *memo = gw_memo_new(16);
+	struct told told[4];
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		told_init(&told[i], memo);
+		assert_int_equal(gw_memo_wait(memo, digest(1), &told[i].waiter), i > 0);
+	}
+	assert_int_equal(gw_memo_asking(memo), 1);
+	gw_waiter_leave(&told[1].waiter);
+	gw_waiter_leave(&told[1].waiter);
+	told[3].leaves = &told[2].waiter; /* the last is told first */
+	settle(memo, 1, GW_VERDICT_NO, 1, 10);
+	assert_int_equal(told[0].times, 1);
+	assert_int_equal(told[0].kind, GW_VERDICT_NO);
+	assert_int_equal(told[1].times, 0);
+	assert_int_equal(told[2].times, 0);
+	assert_int_equal(told[3].times, 1);
+	assert_int_equal(gw_memo_asking(memo), 0);
+	gw_memo_free(memo);
+}
+
+/* Who asks anew when told waits for the next answer, not for this one. */
+static void
+asking_anew_waits_for_the_next(void **state)
+{
+	struct gw_memo *memo = gw_memo_new(16);
+	struct told told;
+
+	(void)state;
+	told_init(&told, memo);
+	told.asks_anew = 1;
+	assert_false(gw_memo_wait(memo, digest(1), &told.waiter));
+	settle(memo, 1, GW_VERDICT_UNKNOWN, 1, 0);
+	assert_int_equal(told.times, 1);
+	assert_int_equal(gw_memo_asking(memo), 1);
+	settle(memo, 1, GW_VERDICT_YES, 2, 10);
+	assert_int_equal(told.times, 2);
+	gw_memo_free(memo);
+}
+
+/* So many are kept; the least used go first, and refusals push out refusals alone. */
+static void
+memory_is_bounded(void **state)
+{
+	struct gw_memo *memo = gw_memo_new(16);
+
+	(void)state;
+	for (unsigned i = 0; i < 12; i++)
+		settle(memo, i, GW_VERDICT_YES, 1, 1000);
+	assert_non_null(gw_memo_find(memo, digest(0), 2, 0)); /* used */
+	for (unsigned i = 100; i < 1000; i++)
+		settle(memo, i, GW_VERDICT_NO, 1, 1000);
+	assert_int_equal(gw_memo_count(memo), 16);
+	for (unsigned i = 0; i < 12; i++)
+		assert_non_null(gw_memo_find(memo, digest(i), 2, 0));
+	assert_non_null(gw_memo_find(memo, digest(999), 2, 0));
+	assert_null(gw_memo_find(memo, digest(100), 2, 0));
+	assert_non_null(gw_memo_find(memo, digest(0), 2, 0));
+	settle(memo, 50, GW_VERDICT_YES, 1, 1000);
+	assert_non_null(gw_memo_find(memo, digest(0), 2, 0));
+	assert_null(gw_memo_find(memo, digest(1), 2, 0));
+	assert_int_equal(gw_memo_count(memo), 16);
+	gw_memo_free(memo);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(decisions_are_found_while_they_hold),
+		cmocka_unit_test(the_newest_decision_counts),
+		cmocka_unit_test(all_who_wait_are_told),
+		cmocka_unit_test(asking_anew_waits_for_the_next),
+		cmocka_unit_test(memory_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What may not be, in upstream's words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/informer-gateway/refusal.h"
+
+static void
+assert_status(struct api_status *status, const char *text)
+{
+	struct api_buf buf = {0};
+
+	api_status_print(status, &buf);
+	assert_string_equal(buf.data, text);
+	api_buf_done(&buf);
+	api_status_done(status);
+}
+
+#define STATUS(rest)                                                                                         \
+	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\"," rest "}"
+
+/* As k8s.io/apiserver writes them, details included. */
+static void
+documents_are_upstreams(void **state)
+{
+	struct gw_attributes a = {"list", "", "v1", "pods", "", "y", "", "", "", ""};
+	struct api_status status = {0};
+
+	(void)state;
+	gw_refuse_forbidden(&status, &a, "x", "");
+	assert_status(
+		&status,
+		STATUS("\"message\":\"pods is forbidden: User \\\"x\\\" cannot list resource \\\"pods\\\" in "
+		       "API "
+		       "group \\\"\\\" in the namespace \\\"y\\\"\",\"reason\":\"Forbidden\",\"details\":{"
+		       "\"kind\":\"pods\"},\"code\":403"));
+	a = (struct gw_attributes){"get", "apps", "v1", "deployments", "", "y", "a", "", "", ""};
+	gw_refuse_forbidden(&status, &a, "x", "");
+	assert_status(&status,
+		      STATUS("\"message\":\"deployments.apps \\\"a\\\" is forbidden: User \\\"x\\\" cannot "
+			     "get resource "
+			     "\\\"deployments\\\" in API group \\\"apps\\\" in the namespace \\\"y\\\"\","
+			     "\"reason\":\"Forbidden\",\"details\":{\"name\":\"a\",\"group\":\"apps\","
+			     "\"kind\":\"deployments\"},\"code\":403"));
+	a = gw_attributes_of_path("/metrics");
+	gw_refuse_forbidden(&status, &a, "x", "");
+	assert_status(&status,
+		      STATUS("\"message\":\"forbidden: User \\\"x\\\" cannot get path \\\"/metrics\\\"\","
+			     "\"reason\":\"Forbidden\",\"details\":{},\"code\":403"));
+	gw_refuse_unauthenticated(&status);
+	assert_status(&status,
+		      STATUS("\"message\":\"Unauthorized\",\"reason\":\"Unauthorized\",\"code\":401"));
+	gw_refuse_unknown(&status);
+	assert_int_equal(status.code, 503);
+	assert_int_equal(status.retry_after, 1);
+	gw_refuse_too_many(&status);
+	assert_int_equal(status.code, 429);
+	assert_int_equal(status.retry_after, 1);
+	api_status_done(&status);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(documents_are_upstreams),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose a token is: the question, and answers of any kind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "tools/informer-gateway/token_review.h"
+#include "writer/base/message.h"
+
+static const struct gw_texts nobody = {0};
+static char *own_items[] = {(char[]){"informer-gateway"}};
+static const struct gw_texts own = {own_items, 1};
+
+/* The question has the token, and the audiences where some are asked for. */
+static void
+the_question_names_audiences(void **state)
+{
+	char *document = gw_token_review_document("t\"1", &nobody);
+
+	(void)state;
+	assert_string_equal(document, "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenReview\","
+				      "\"spec\":{\"token\":\"t\\\"1\"}}");
+	free(document);
+	document = gw_token_review_document("t", &own);
+	assert_non_null(strstr(document, "\"spec\":{\"token\":\"t\",\"audiences\":[\"informer-gateway\"]}"));
+	free(document);
+}
+
+static int
+answer(const char *status, const struct gw_texts *audiences, struct gw_identity **ret)
+{
+	char body[1024];
+	_cleanup_(message_freep) char *error = NULL;
+	int r;
+
+	snprintf(body, sizeof(body), "{\"kind\":\"TokenReview\",\"spec\":{\"token\":\"t\"},\"status\":%s}",
+		 status);
+	r = gw_token_review_answer(body, strlen(body), audiences, ret, &error);
+	assert_true((r == -EBADMSG) == (error != NULL));
+	return r;
+}
+
+/* All that the API server says of somebody is the identity: user, uid, groups, extra. */
+static void
+an_identity_is_all_that_is_said(void **state)
+{
+	struct gw_identity *identity = NULL;
+
+	(void)state;
+	assert_int_equal(answer("{\"authenticated\":true,\"user\":{\"username\":\"u\",\"uid\":\"7\","
+				"\"groups\":[\"a\",\"b\"],"
+				"\"extra\":{\"k\":[\"1\",\"2\"],\"l\":[]}}}",
+				&nobody, &identity),
+			 0);
+	assert_string_equal(identity->user, "u");
+	assert_string_equal(identity->uid, "7");
+	assert_int_equal(identity->groups.count, 2);
+	assert_string_equal(identity->groups.items[1], "b");
+	assert_string_equal(identity->extra[0].name, "k");
+	assert_string_equal(identity->extra[0].values.items[1], "2");
+	gw_identity_unref(identity);
+}
+
+/* Only true is true, and only for one of our audiences where we asked for them. */
+static void
+what_is_no_yes_is_nobody(void **state)
+{
+	static const char *const none[] = {"{}", "{\"authenticated\":false}", "{\"authenticated\":\"true\"}",
+					   "{\"authenticated\":1,\"user\":{\"username\":\"u\"}}",
+					   "{\"authenticated\":null}"};
+	struct gw_identity *identity = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		assert_int_equal(answer(none[i], &nobody, &identity), -EACCES);
+	assert_int_equal(answer("{\"authenticated\":true,\"user\":{\"username\":\"u\"}}", &own, &identity),
+			 -EACCES);
+	assert_int_equal(
+		answer("{\"authenticated\":true,\"user\":{\"username\":\"u\"},\"audiences\":[\"vault\"]}",
+		       &own, &identity),
+		-EACCES);
+	assert_int_equal(answer("{\"authenticated\":true,\"user\":{\"username\":\"u\"},\"audiences\":[\"x\","
+				"\"informer-gateway\"]}",
+				&own, &identity),
+			 0);
+	gw_identity_unref(identity);
+}
+
+/* What is no answer is none: it is said, and nobody comes of it. */
+static void
+what_is_no_answer_is_said(void **state)
+{
+	static const char *const none[] = {
+		"[]",
+		"7",
+		"{\"authenticated\":true}",
+		"{\"authenticated\":true,\"user\":{\"username\":7}}",
+		"{\"authenticated\":true,\"user\":{\"username\":\"u\",\"groups\":[7]}}",
+		"{\"authenticated\":true,\"user\":{\"username\":\"u\",\"extra\":{\"k\":\"v\"}}}",
+		"{\"authenticated\":true,\"user\":{\"username\":\"admin\\u0000x\"}}"};
+	struct gw_identity *identity = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		assert_int_equal(answer(none[i], &nobody, &identity), -EBADMSG);
+	assert_null(identity);
+}
+
+static bool
+is_bearer(const char *header, const char *token)
+{
+	size_t length;
+	const char *got = gw_bearer_token(header, &length);
+
+	return token ? got && length == strlen(token) && memcmp(got, token, length) == 0 : !got;
+}
+
+/* A bearer token is one word of a token's letters, of a length that can be. */
+static void
+bearers_are_one_word(void **state)
+{
+	char *longest = calloc(1, GW_TOKEN_MAX + 16);
+
+	(void)state;
+	assert_true(is_bearer("Bearer abc", "abc"));
+	assert_true(is_bearer("bearer  a.b-c_~+/=  ", "a.b-c_~+/="));
+	assert_true(is_bearer(NULL, NULL));
+	assert_true(is_bearer("", NULL));
+	assert_true(is_bearer("Bearer", NULL));
+	assert_true(is_bearer("Bearer ", NULL));
+	assert_true(is_bearer("Bearerabc", NULL));
+	assert_true(is_bearer("Basic abc", NULL));
+	assert_true(is_bearer("Bearer a b", NULL));
+	assert_true(is_bearer("Bearer a,b", NULL));
+	assert_true(is_bearer("Bearer a\"b", NULL));
+	strcpy(longest, "Bearer ");
+	memset(longest + 7, 'x', GW_TOKEN_MAX);
+	assert_true(is_bearer(longest, longest + 7));
+	longest[7 + GW_TOKEN_MAX] = 'x';
+	assert_true(is_bearer(longest, NULL));
+	free(longest);
+}
+
+static uint64_t
+expiry(const char *token)
+{
+	return gw_token_expiry(token, strlen(token));
+}
+
+/* What a JWT says of its end is read; of what says nothing that can be read there is none. */
+static void
+a_jwt_says_when_it_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(expiry("e30.eyJleHAiOjE3MDAwMDAwNjB9.x"), 1700000060);
+	assert_true(expiry("e30.eyJleHAiOiIxIn0.x") == UINT64_MAX); /* {"exp":"1"} */
+	assert_true(expiry("e30.eyJleHAiOi0xfQ.x") == UINT64_MAX);  /* {"exp":-1} */
+	assert_true(expiry("e30.e30.x") == UINT64_MAX);
+	assert_true(expiry("e30.***.x") == UINT64_MAX);
+	assert_true(expiry("e30.eyJleHAiOjE3MDAwMDAwNjB9") == UINT64_MAX);
+	assert_true(expiry("opaque") == UINT64_MAX);
+	assert_true(expiry("..") == UINT64_MAX);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_question_names_audiences),
+		cmocka_unit_test(an_identity_is_all_that_is_said),
+		cmocka_unit_test(what_is_no_yes_is_nobody),
+		cmocka_unit_test(what_is_no_answer_is_said),
+		cmocka_unit_test(bearers_are_one_word),
+		cmocka_unit_test(a_jwt_says_when_it_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
