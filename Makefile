@@ -218,7 +218,7 @@ install: all
 	$(call put,644,$(B)/libinformer.pc,$(LIBDIR)/pkgconfig)
 	$(Q)ln -sf libinformer.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	$(Q)ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libinformer.so
-	$(foreach s,1 3 7 8,$(call put,644,$(wildcard */man/*.$(s)),$(MANDIR)/man$(s))$(newline))
+	$(foreach s,1 3 5 7 8,$(call put,644,$(wildcard */man/*.$(s)),$(MANDIR)/man$(s))$(newline))
 	$(if $(DESTDIR),,$(Q)ldconfig 2>/dev/null || true)
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
 define newline

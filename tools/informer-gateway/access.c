@@ -156,7 +156,7 @@ ask_decision(struct gw_check *check)
 {
 	struct gw_access *access = check->access;
 	const struct gw_question *q = &check->question;
-	const struct gw_verdict *known;
+	struct gw_verdict *known;
 	uint8_t digest[GW_DIGEST];
 
 	if (!is_in_scope(q->listener, q->attributes)) {
@@ -166,7 +166,9 @@ ask_decision(struct gw_check *check)
 	gw_attributes_digest(q->attributes, check->identity->key, GW_DIGEST, access->secret, digest);
 	known = gw_memo_find(access->decisions, digest, now_of(access), q->since_ms);
 	if (known) {
+		gw_verdict_ref(known); /* who is told may ask anew, and push it out */
 		decided(check, known);
+		gw_verdict_unref(known);
 		return;
 	}
 	check->waiter = (struct gw_waiter){.told = told_decision, .ctx = check};

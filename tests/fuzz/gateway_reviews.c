@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Any bytes as what the API server answers to reviews, and as what a client sends: a header with a token, a
+ * field selector, a path. A yes is never made of what says no such thing, and a line of the audit log is one.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-gateway/access_review.h"
+#include "tools/informer-gateway/audit_line.h"
+#include "tools/informer-gateway/request_path.h"
+#include "tools/informer-gateway/token_review.h"
+#include "writer/base/message.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+must(int truth)
+{
+	if (!truth)
+		abort();
+}
+
+static void
+answers(const char *text, size_t size)
+{
+	static char *items[] = {(char[]){"informer-gateway"}};
+	static const struct gw_texts audiences = {items, 1};
+	_cleanup_(message_freep) char *error = NULL;
+	_cleanup_(message_freep) char *reason = NULL;
+	struct gw_identity *identity = NULL;
+	bool allowed = false;
+	int r = gw_token_review_answer(text, size, &audiences, &identity, &error);
+
+	must((r == 0) == (identity != NULL));
+	must(r < 0 || (*identity->user && memmem(text, size, "true", 4)));
+	gw_identity_unref(identity);
+	r = gw_access_review_answer(text, size, &allowed, &reason, &error);
+	must(!allowed || (r == 0 && memmem(text, size, "true", 4)));
+	must(r < 0 || (reason && !strchr(reason, '\n')));
+}
+
+static void
+requests(const char *text)
+{
+	_cleanup_(message_freep) char *path = strdup(text);
+	_cleanup_(message_freep) char *document = NULL;
+	_cleanup_(message_freep) char *sentence = NULL;
+	_cleanup_(api_buf_done) struct api_buf line = {0};
+	struct gw_identity *identity = gw_identity_new(GW_IDENTITY_TOKEN, text, text);
+	struct gw_asked asked = {.field_selector = text, .label_selector = text};
+	struct gw_attributes a;
+	char name[GW_NAME_MAX];
+	size_t length;
+	const char *token = gw_bearer_token(text, &length);
+
+	if (token)
+		(void)gw_token_expiry(token, length);
+	(void)gw_token_expiry(text, strnlen(text, GW_TOKEN_MAX));
+	must(identity && path);
+	if (gw_request_path_parse(path, &asked))
+		must(asked.resource && *asked.resource);
+	a = gw_attributes_of(&asked, name);
+	must(strcmp(a.name, "..") != 0 || asked.name);
+	document = gw_access_review_document(identity, &a);
+	sentence = gw_attributes_refusal(&a, text, text);
+	must(document && sentence);
+	gw_audit_line(&(struct gw_audit_entry){.listener = text,
+					       .source = text,
+					       .user = text,
+					       .attributes = &a,
+					       .rv_asked = text,
+					       .decision = "none",
+					       .why = text},
+		      &line);
+	must(memchr(line.data, '\n', line.len) == line.data + line.len - 1);
+	gw_identity_unref(identity);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+
+	must(text != NULL);
+	memcpy(text, data, size);
+	text[size] = '\0';
+	answers(text, size);
+	requests(text);
+	free(text);
+	return 0;
+}
