@@ -32,11 +32,12 @@ ask(struct gw_drain *d, unsigned count)
 		}
 }
 
+/* Those between requests; late: also who has not asked anything yet. */
 static void
-close_idle(const struct gw_front *front)
+close_idle(const struct gw_front *front, bool late)
 {
 	for (struct gw_client *c = front->clients; c; c = c->next)
-		if (c->phase == GW_IDLE)
+		if (c->phase == GW_IDLE || (late && !c->x))
 			gw_client_cut(c);
 }
 
@@ -57,7 +58,7 @@ on_tick(uv_timer_t *timer)
 	uint64_t now = uv_now(timer->loop), gone = now - d->begun_ms, whole = d->end_ms - d->begun_ms;
 	unsigned due = now >= d->end_ms ? UINT32_MAX : (unsigned)(d->all * gone / whole);
 
-	close_idle(d->front);
+	close_idle(d->front, now >= d->end_ms);
 	if (due > d->asked)
 		ask(d, due - d->asked);
 	if (now >= d->end_ms + GRACE_MS)

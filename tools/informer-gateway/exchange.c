@@ -95,6 +95,7 @@ resume(struct gw_exchange_state *s)
 		return;
 	s->suspended = false;
 	MHD_resume_connection(s->connection);
+	s->client->listener->resumed(s->client->listener);
 }
 
 void
@@ -500,5 +501,7 @@ gw_exchange_over(void *listener, struct MHD_Connection *connection, void **reque
 		x->code = 0;
 	if (l->front->options.over)
 		l->front->options.over(x, l->front->options.ctx);
+	if (x->done)
+		x->done(x);
 	release(x);
 }

@@ -43,7 +43,9 @@ struct gw_exchange {
 	uint64_t sent;	  /* bytes of its body */
 	uint64_t rv;	  /* that it shows; 0: none */
 
-	struct gw_exchange_state *state; /* exchange.c's own */
+	struct gw_route *route;			    /* the router's own */
+	void (*done)(struct gw_exchange *x);	    /* what it lets go at the end; or NULL */
+	struct gw_exchange_state *state;	    /* exchange.c's own */
 };
 
 /*

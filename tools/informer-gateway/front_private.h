@@ -42,6 +42,9 @@ struct gw_listener {
 	char *name;
 	struct listener socket; /* of writer/base: fd, file, URL */
 	char url[160];
+	/* a connection was resumed: libmicrohttpd is to be called in the loop's next turn; listener.c */
+	void (*resumed)(struct gw_listener *l);
+	bool called; /* that is settled already */
 	bool accepting;
 	/*
 	 * the connection that is being added: who it is (taken by gw_client_new()); whether beyond the quota

@@ -3,8 +3,7 @@
  * A listening socket, a libmicrohttpd without one, and the loop between; see listener.h.
  *
  * libmicrohttpd watches its connections with an epoll descriptor of its own; the loop watches that one, and
- * a timer for what it wants to be called again for. It is woken by that descriptor, too, when a connection
- * is resumed.
+ * a timer for what it wants to be called again for, as when a connection is resumed.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -40,8 +39,11 @@ turn(struct gw_listener *l)
 {
 	MHD_UNSIGNED_LONG_LONG wait_ms;
 
+	l->called = false;
 	MHD_run(l->daemon);
-	if (MHD_get_timeout(l->daemon, &wait_ms) == MHD_YES)
+	if (l->called)
+		uv_timer_start(&l->daemon_timer, on_daemon_timer, 0, 0);
+	else if (MHD_get_timeout(l->daemon, &wait_ms) == MHD_YES)
 		uv_timer_start(&l->daemon_timer, on_daemon_timer, wait_ms, 0);
 	else
 		uv_timer_stop(&l->daemon_timer);
@@ -51,6 +53,19 @@ static void
 on_daemon_timer(uv_timer_t *timer)
 {
 	turn(timer->data);
+}
+
+/*
+ * Whoever resumes may stand within libmicrohttpd's own call, and many are resumed at once: it is not called
+ * here.
+ */
+static void
+on_resumed(struct gw_listener *l)
+{
+	if (l->called)
+		return;
+	l->called = true;
+	uv_timer_start(&l->daemon_timer, on_daemon_timer, 0, 0);
 }
 
 static void
@@ -341,7 +356,8 @@ gw_listener_open(struct gw_front *front, const struct gw_listener_options *optio
 	struct gw_listener_options *o = &l->options;
 	int r;
 
-	*l = (struct gw_listener){.front = front, .handler = handler, .ctx = ctx, .options = *options};
+	*l = (struct gw_listener){
+		.front = front, .handler = handler, .ctx = ctx, .options = *options, .resumed = on_resumed};
 	l->socket.fd = -1;
 	l->name = api_strndup(options->name, strlen(options->name));
 	o->header_seconds = o->header_seconds ? o->header_seconds : HEADER_SECONDS;
@@ -352,6 +368,9 @@ gw_listener_open(struct gw_front *front, const struct gw_listener_options *optio
 			      : 0;
 	if (r == 0)
 		r = open_socket(l, options, ret_error);
+	/* thousands may come at once, when another relay has gone */
+	if (r == 0 && listen(l->socket.fd, SOMAXCONN) < 0)
+		r = complain(ret_error, -errno, "listen");
 	if (r == 0)
 		r = open_daemon(l, ret_error);
 	if (r < 0) {

@@ -14,7 +14,7 @@
 #define TOOLS_INFORMER_GATEWAY_ROUTER_H
 
 #include "tools/informer-gateway/exchange.h"
-#include "tools/serving/served_resource.h"
+#include "tools/informer-gateway/place_source.h"
 
 /*
  * What others decide. Each takes the exchange and either answers it (a gw_reply function) or calls next(x),
@@ -37,5 +37,37 @@ struct gw_hooks {
 	/* A page beside the API ("/metrics"); false: it is not there. Checked before. [false] */
 	bool (*page)(void *ctx, struct gw_exchange *x);
 };
+
+struct gw_router;
+
+struct gw_router_options {
+	struct gw_source source;
+	struct gw_hooks hooks;
+	const char *program;  /* whose /version it is; NULL: "informer-gateway" */
+	unsigned await_ms;    /* how long an RV that we have not seen is waited for; 0: 3 s */
+	unsigned bookmark_ms; /* between two of a watch; 0: a minute */
+	/* that the bodies of lists may hold, all together, while they are being made and sent; 0: 256 MiB */
+	size_t list_bytes;
+};
+
+struct gw_router *gw_router_new(struct gw_front *front, const struct gw_router_options *options);
+/* After all listeners were closed. NULL is fine; memory goes with the loop's next run. */
+void gw_router_free(struct gw_router *router);
+
+/* A listener's handler; ctx is the router. */
+void gw_router_handle(struct gw_exchange *x, void *router);
+/* A resource has come to this RV: who waits for it goes on. Not from within a function of the store. */
+void gw_router_told(struct gw_router *router, const struct api_resource *resource, uint64_t rv);
+
+/* For metrics and tests. */
+struct gw_router_counters {
+	uint64_t gets, lists, watches;
+	uint64_t lists_made, lists_shared; /* bodies; requests that were given one that was there */
+	uint64_t lists_refused;		   /* 429: the bodies' budget was used up */
+	uint64_t too_large;		   /* 504: an RV did not come */
+	unsigned watching;		   /* now */
+	size_t list_bytes;		   /* now */
+};
+const struct gw_router_counters *gw_router_counters(const struct gw_router *router);
 
 #endif

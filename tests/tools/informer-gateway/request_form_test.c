@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The form of requests: what could be read in two ways is refused, and the connection closed behind it. */
+#include "gateway_fixture.h"
+
+static void
+count(struct gw_exchange *x, void *ctx)
+{
+	++*(unsigned *)ctx;
+	gw_reply_text(x, 200, "text/plain", "served\n");
+}
+
+#define HOST "Host: g\r\n"
+
+/* Each is refused with 400, none is handed on, and what hides behind it is no request. */
+static void
+ambiguous_requests_are_refused(void **state)
+{
+	static const char *const requests[] = {
+		"POST / HTTP/1.1\r\n" HOST "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\n" HOST "Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd",
+		"POST / HTTP/1.1\r\n" HOST "Content-Length: 4\r\nContent-Length: 4\r\n\r\nabcd",
+		"POST / HTTP/1.1\r\n" HOST "Content-Length: +4\r\n\r\nabcd",
+		"POST / HTTP/1.1\r\n" HOST "Content-Length: 4, 4\r\n\r\nabcd",
+		"POST / HTTP/1.1\r\n" HOST "Content-Length : 4\r\n\r\nabcd",
+		"POST / HTTP/1.1\r\n" HOST "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n"
+		"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"POST / HTTP/1.0\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"GET / HTTP/1.1\r\n" HOST HOST "\r\n",
+		"GET / HTTP/1.1\r\n\r\n",
+		"GET http://other/ HTTP/1.1\r\n" HOST "\r\n",
+		"GET * HTTP/1.1\r\n" HOST "\r\n",
+		"GET /%zz HTTP/1.1\r\n" HOST "\r\n",
+		"GET /% HTTP/1.1\r\n" HOST "\r\n",
+		"GET /a?b=%4 HTTP/1.1\r\n" HOST "\r\n",
+		"GET /a%00b HTTP/1.1\r\n" HOST "\r\n",
+		"GET /a?b=%00 HTTP/1.1\r\n" HOST "\r\n",
+		"GET /a%0ab HTTP/1.1\r\n" HOST "\r\n",
+		"GET /a/../b HTTP/1.1\r\n" HOST "\r\n",
+		"GET /a/%2e%2e/b HTTP/1.1\r\n" HOST "\r\n",
+		"GET /a/./b HTTP/1.1\r\n" HOST "\r\n",
+		"GET /a#b HTTP/1.1\r\n" HOST "\r\n",
+		"GET /a\x7f HTTP/1.1\r\n" HOST "\r\n",
+		"GET /a\xc3\xa4 HTTP/1.1\r\n" HOST "\r\n",
+		"GET /a b HTTP/1.1\r\n" HOST "\r\n",
+		"GET / HTTP/1.1\r\n" HOST "Na me: x\r\n\r\n",
+		"GET / HTTP/1.1\r\n" HOST "Name: a\x01" "b\r\n\r\n",
+		"G(T / HTTP/1.1\r\n" HOST "\r\n",
+	};
+	unsigned served = 0;
+	struct gateway g;
+
+	(void)state;
+	gateway_front(&g, (struct gw_front_options){0});
+	gateway_listen(&g, (struct gw_listener_options){0}, count, &served);
+	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
+		struct caller c;
+
+		call_tcp(&g, &c);
+		say(&g, &c, requests[i]);
+		say(&g, &c, GET("/hidden"));
+		gateway_until(&g, has_ended(&c));
+		if (served > 0 || (c.heard.len > 0 && !has_heard(&c, "HTTP/1.1 400 ")))
+			fail_msg("%s: %s", requests[i], c.heard.data);
+		hang_up(&c);
+	}
+	gateway_close(&g);
+}
+
+/* A zero byte in the request's line does not cut it short. */
+static void
+a_zero_byte_is_no_end(void **state)
+{
+	static const char request[] = "GET /a\0b HTTP/1.1\r\n" HOST "\r\n";
+	unsigned served = 0;
+	struct gateway g;
+	struct caller c;
+
+	(void)state;
+	gateway_front(&g, (struct gw_front_options){0});
+	gateway_listen(&g, (struct gw_listener_options){0}, count, &served);
+	call_tcp(&g, &c);
+	say_bytes(&g, &c, request, sizeof(request) - 1);
+	gateway_until(&g, has_ended(&c));
+	assert_int_equal(served, 0);
+	hang_up(&c);
+	gateway_close(&g);
+}
+
+/* What clients do send is served: selectors in escapes, empty segments, an old version. */
+static void
+ordinary_requests_are_served(void **state)
+{
+	static const char *const requests[] = {
+		GET("/api/v1/pods?labelSelector=app%3Dweb%2Ctier+in+%28a%2Cb%29&limit=500"),
+		GET("/apis/apps/v1//deployments"),
+		GET("/api/v1/namespaces/kube-system/pods/a.b-c:d"),
+		"GET /version HTTP/1.0\r\n\r\n",
+		"HEAD /healthz HTTP/1.1\r\n" HOST "\r\n",
+		"GET / HTTP/1.1\r\n" HOST "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,*/*\r\n\r\n",
+	};
+	struct gateway g;
+	unsigned served = 0;
+
+	(void)state;
+	gateway_front(&g, (struct gw_front_options){0});
+	gateway_listen(&g, (struct gw_listener_options){0}, count, &served);
+	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
+		struct caller c;
+
+		call_tcp(&g, &c);
+		say(&g, &c, requests[i]);
+		hear(&g, &c, "200 OK");
+		hang_up(&c);
+	}
+	assert_int_equal(served, sizeof(requests) / sizeof(*requests));
+	gateway_close(&g);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ambiguous_requests_are_refused),
+		cmocka_unit_test(a_zero_byte_is_no_end),
+		cmocka_unit_test(ordinary_requests_are_served),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A GET by name: one look-up; what is not there may be asked elsewhere before it is 404. */
+#include <string.h>
+
+#include "tools/informer-gateway/router_private.h"
+#include "tools/serving/answer.h"
+
+static void
+not_found(struct gw_exchange *x)
+{
+	gw_read_warn(x, x->route->place);
+	api_status_not_found(&x->api.status, x->api.resource, x->api.name);
+	gw_reply_status(x);
+}
+
+static struct api_object *
+find(const struct gw_exchange *x)
+{
+	const struct api_store *store = x->route->place->store;
+	_cleanup_(api_buf_done) struct api_buf key = {0};
+
+	if (x->api.namespace_)
+		api_buf_printf(&key, "%s/", x->api.namespace_);
+	api_buf_puts(&key, x->api.name);
+	return store->get(store->ctx, x->api.resource, key.data);
+}
+
+void
+gw_answer_get(struct gw_exchange *x)
+{
+	const struct gw_hooks *hooks = &x->route->router->options.hooks;
+	_cleanup_(api_object_unrefp) struct api_object *object = find(x);
+	struct api_buf body = {0};
+	const char *type;
+
+	x->route->router->counters.gets++;
+	if (!object && hooks->missing) {
+		hooks->missing(hooks->ctx, x, not_found);
+		return;
+	}
+	if (!object) {
+		not_found(x);
+		return;
+	}
+	x->rv = object->rv;
+	gw_read_warn(x, x->route->place);
+	type = api_answer_object(&x->api, object, 0, false, &body);
+	gw_reply(x, 200, type, &body);
+}

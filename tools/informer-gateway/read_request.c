@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What GET, LIST and WATCH of a cached resource have in common, before they are answered:
+ *
+ *   parameters and shape -> place -> (no RV: fresh enough?) -> is its RV there? -+-> answer
+ *                                                                             +-> wait -> answer, or 504
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "tools/informer-gateway/router_private.h"
+#include "tools/serving/api_list.h"
+
+/* A text that was not given, or is empty: NULL. */
+static const char *
+given(const struct api_request *request, const char *name)
+{
+	const char *text = api_request_query(request, name);
+
+	return text && text[0] ? text : NULL;
+}
+
+int
+gw_read_open(struct gw_exchange *x, struct gw_place **ret_place)
+{
+	const struct gw_source *source = &x->route->router->options.source;
+	struct gw_want want = {.resource = x->api.resource, .namespace_ = x->api.namespace_};
+
+	if (x->route->list) {
+		want.labels = given(&x->api, "labelSelector");
+		want.fields = given(&x->api, "fieldSelector");
+	}
+	return source->open(source->ctx, &want, ret_place);
+}
+
+void
+gw_read_warn(struct gw_exchange *x, struct gw_place *place)
+{
+	const struct gw_source *source = &x->route->router->options.source;
+	const char *why = source->warning ? source->warning(place) : NULL;
+	_cleanup_(api_buf_done) struct api_buf text = {0};
+
+	if (!why)
+		return;
+	api_buf_puts(&text, "299 - ");
+	api_buf_json_str(&text, why);
+	gw_reply_header(x, "Warning", text.data);
+}
+
+/* ---- the RV ---- */
+
+static uint64_t
+newest(const struct gw_exchange *x)
+{
+	const struct api_store *store = x->route->place->store;
+
+	return store->rv(store->ctx, x->api.resource);
+}
+
+/* Below this an answer is none: what the client names, and what was proved. */
+static uint64_t
+least(const struct gw_exchange *x)
+{
+	const struct api_query *query = &x->route->query;
+	uint64_t asked = x->route->list ? api_query_least_rv(query) : query->rv;
+
+	return asked > x->min_rv ? asked : x->min_rv;
+}
+
+static void
+answer(struct gw_exchange *x)
+{
+	if (x->route->watch)
+		gw_answer_watch(x);
+	else if (x->route->list)
+		gw_answer_list(x);
+	else
+		gw_answer_get(x);
+}
+
+static void
+on_gone(void *ctx)
+{
+	struct gw_exchange *x = ctx;
+
+	gw_rv_wait_cancel(&x->route->wait);
+}
+
+static void
+on_waited(struct gw_rv_wait *wait, bool reached)
+{
+	struct gw_exchange *x = wait->ctx;
+
+	gw_on_gone(x, NULL, NULL);
+	if (reached) {
+		answer(x);
+		return;
+	}
+	x->route->router->counters.too_large++;
+	api_status_too_large_rv(&x->api.status, wait->rv, newest(x));
+	gw_reply_status(x);
+}
+
+static void
+on_fresh(struct gw_exchange *x)
+{
+	struct gw_router *router = x->route->router;
+	uint64_t rv = newest(x), wanted = least(x), now = uv_now(gw_front_loop(router->front));
+
+	if (rv == 0) {
+		api_status_not_ready(&x->api.status);
+		gw_reply_status(x);
+		return;
+	}
+	if (rv >= wanted) {
+		answer(x);
+		return;
+	}
+	gw_on_gone(x, on_gone, x);
+	gw_rv_wait_begin(&router->waits, &x->route->wait, x->api.resource, wanted,
+			 now + router->options.await_ms, on_waited, x);
+}
+
+/* ---- the beginning ---- */
+
+/* Does it ask for "the newest there is", as upstream's etcd would say? */
+static bool
+asks_newest(const struct gw_route *route)
+{
+	return !route->query.rv_given && !route->query.next_token;
+}
+
+int
+gw_read_begin(struct gw_exchange *x)
+{
+	struct gw_route *route = x->route;
+	const struct gw_hooks *hooks = &route->router->options.hooks;
+
+	if (gw_read_open(x, &route->place) < 0)
+		return -ENOENT;
+	if (api_request_choose_shape(&x->api) < 0 || api_query_parse(&x->api, &route->query) < 0) {
+		gw_reply_status(x);
+		return 0;
+	}
+	if (hooks->fresh && asks_newest(route))
+		hooks->fresh(hooks->ctx, x, on_fresh);
+	else
+		on_fresh(x);
+	return 0;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * handle -> path -> hooks.check -> checked -+-> page, discovery, /version
+ *                                           +-> get, list, watch of what is cached (read_request.c)
+ *                                           +-> hooks.elsewhere
+ */
+#include "tools/informer-gateway/router.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-gateway/list_body.h"
+#include "tools/informer-gateway/router_private.h"
+#include "tools/serving/answer.h"
+#include "tools/serving/discovery_documents.h"
+
+#define PROGRAM "informer-gateway"
+#define AWAIT_MS 3000u
+#define BOOKMARK_MS 60000u
+#define LIST_BYTES ((size_t)256 << 20)
+
+/* ---- what nobody else answers ---- */
+
+static void
+no_page(struct gw_exchange *x)
+{
+	const struct gw_route *route = x->route;
+	struct api_buf body = {0};
+	const char *type;
+
+	if (strcmp(x->api.method, "GET") != 0 && strcmp(x->api.method, "HEAD") != 0) {
+		api_status_no_method(&x->api.status);
+		gw_reply_status(x);
+		return;
+	}
+	type = api_answer_no_resource(&x->api, route->router->options.source.registry, route->path.group,
+				      &body);
+	gw_reply(x, 404, type, &body);
+}
+
+static void
+elsewhere(struct gw_exchange *x)
+{
+	const struct gw_hooks *hooks = &x->route->router->options.hooks;
+
+	if (hooks->elsewhere)
+		hooks->elsewhere(hooks->ctx, x);
+	else
+		no_page(x);
+}
+
+static void
+forbid(struct gw_exchange *x)
+{
+	api_status_set(&x->api.status, 403, "Forbidden", "forbidden: this listener serves nobody");
+	gw_reply_status(x);
+}
+
+/* ---- pages ---- */
+
+static bool
+discovery(struct gw_exchange *x)
+{
+	const struct gw_router *router = x->route->router;
+	struct api_buf body = {0};
+	struct api_discovery page;
+
+	if (!strcmp(x->api.url, "/version")) {
+		api_version_document(router->options.program, &body);
+		gw_reply(x, 200, "application/json", &body);
+		return true;
+	}
+	page = api_discovery_answer(&x->api, router->options.source.registry, true, &body);
+	if (page.code == 0) {
+		api_buf_done(&body);
+		return false;
+	}
+	if (page.etag[0]) {
+		gw_reply_header(x, "ETag", page.etag);
+		gw_reply_header(x, "Vary", "Accept");
+	}
+	gw_reply(x, page.code, page.type, &body);
+	return true;
+}
+
+static bool
+is_read(const struct gw_exchange *x)
+{
+	return !strcmp(x->api.method, "GET") || !strcmp(x->api.method, "HEAD");
+}
+
+static void
+checked(struct gw_exchange *x)
+{
+	const struct gw_hooks *hooks = &x->route->router->options.hooks;
+
+	if (hooks->page && hooks->page(hooks->ctx, x))
+		return;
+	if (is_read(x) && !x->api.resource && discovery(x))
+		return;
+	if (is_read(x) && x->api.resource && api_path_served(&x->route->path, &x->api) &&
+	    (!x->api.subresource || !strcmp(x->api.subresource, "status")) && gw_read_begin(x) == 0)
+		return;
+	elsewhere(x);
+}
+
+/* ---- the beginning and the end of one ---- */
+
+static void
+route_done(struct gw_exchange *x)
+{
+	struct gw_route *route = x->route;
+
+	gw_rv_wait_cancel(&route->wait);
+	if (route->place)
+		route->router->options.source.close(route->place);
+	api_query_done(&route->query);
+	api_path_done(&route->path);
+	free(route);
+	x->route = NULL;
+}
+
+void
+gw_router_handle(struct gw_exchange *x, void *ctx)
+{
+	struct gw_router *router = ctx;
+	const struct gw_hooks *hooks = &router->options.hooks;
+	struct gw_route *route = api_alloc(sizeof(*route));
+
+	*route = (struct gw_route){.router = router};
+	x->route = route;
+	x->done = route_done;
+	x->api.offer = (struct api_offer){.protobuf = true, .drop = true};
+	x->api.watch_list = true;
+	if (api_path_parse(x->api.url, &route->path) == API_RESOURCE)
+		(void)api_path_apply(&route->path, router->options.source.registry, &x->api);
+	route->list = x->api.resource && !x->api.name;
+	route->watch = route->list && api_request_is_watch(&x->api);
+	if (hooks->check)
+		hooks->check(hooks->ctx, x, checked);
+	else
+		forbid(x);
+}
+
+/* ---- all of it ---- */
+
+struct gw_router *
+gw_router_new(struct gw_front *front, const struct gw_router_options *options)
+{
+	struct gw_router *router = api_alloc(sizeof(*router));
+	struct gw_router_options *o = &router->options;
+
+	*router = (struct gw_router){.front = front, .options = *options, .random = uv_hrtime()};
+	o->program = o->program ? o->program : PROGRAM;
+	o->await_ms = o->await_ms ? o->await_ms : AWAIT_MS;
+	o->bookmark_ms = o->bookmark_ms ? o->bookmark_ms : BOOKMARK_MS;
+	o->list_bytes = o->list_bytes ? o->list_bytes : LIST_BYTES;
+	router->wheel = gw_wheel_new(gw_front_loop(front));
+	router->waits.wheel = router->wheel;
+	router->bodies = gw_bodies_new(router, o->list_bytes);
+	return router;
+}
+
+void
+gw_router_free(struct gw_router *router)
+{
+	if (!router)
+		return;
+	gw_bodies_free(router->bodies);
+	gw_wheel_free(router->wheel);
+	free(router);
+}
+
+void
+gw_router_told(struct gw_router *router, const struct api_resource *resource, uint64_t rv)
+{
+	gw_rv_waits_told(&router->waits, resource, rv);
+}
+
+const struct gw_router_counters *
+gw_router_counters(const struct gw_router *router)
+{
+	return &router->counters;
+}
