@@ -28,7 +28,7 @@
 
 #define UNUSED __attribute__((unused))
 #define PATIENCE_MS 20000u
-#define HEARD_MAX ((size_t)1 << 20)
+#define HEARD_MAX ((size_t)64 << 20)
 
 struct gateway {
 	uv_loop_t loop;
