@@ -79,6 +79,79 @@ gw_client_phase(struct gw_client *client, enum gw_client_phase phase)
 	client->end_ms = client->refused ? now + REFUSED_MS : now + seconds * 1000;
 }
 
+/* ---- handshakes ---- */
+
+static void
+go_on(struct gw_client *client)
+{
+	if (!client->resting)
+		return;
+	client->resting = false;
+	MHD_resume_connection(client->connection);
+	client->listener->resumed(client->listener);
+}
+
+void
+gw_clients_rest(struct gw_listener *listener)
+{
+	for (struct gw_client *c = listener->shaking; c; c = c->shaking_next)
+		if (!c->resting) {
+			c->resting = true;
+			MHD_suspend_connection(c->connection);
+		}
+}
+
+void
+gw_clients_go_on(struct gw_listener *listener)
+{
+	for (struct gw_client *c = listener->shaking; c; c = c->shaking_next)
+		go_on(c);
+}
+
+static void
+end_shaking(struct gw_client *client)
+{
+	if (!client->shaking)
+		return;
+	client->shaking = false;
+	if (client->shaking_previous)
+		client->shaking_previous->shaking_next = client->shaking_next;
+	else
+		client->listener->shaking = client->shaking_next;
+	if (client->shaking_next)
+		client->shaking_next->shaking_previous = client->shaking_previous;
+}
+
+/* The client's last word was taken: what is left of the handshake waits for nobody. */
+static int
+on_finished(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
+	    const gnutls_datum_t *message)
+{
+	struct gw_client *client = gw_client_of(gnutls_session_get_ptr(session));
+	struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = client};
+
+	(void)type;
+	(void)when;
+	(void)message;
+	if (!incoming || !client)
+		return 0;
+	end_shaking(client);
+	(void)epoll_ctl(client->listener->front->hangups, EPOLL_CTL_MOD, client->fd, &event);
+	return 0;
+}
+
+static void
+begin_shaking(struct gw_client *client, gnutls_session_t session)
+{
+	client->tls = gw_tls_install(client->listener->tls, session);
+	gnutls_handshake_set_hook_function(session, GNUTLS_HANDSHAKE_FINISHED, GNUTLS_HOOK_POST, on_finished);
+	client->shaking = true;
+	client->shaking_next = client->listener->shaking;
+	if (client->shaking_next)
+		client->shaking_next->shaking_previous = client;
+	client->listener->shaking = client;
+}
+
 /* ---- hang-ups ---- */
 
 static void
@@ -91,9 +164,13 @@ on_hangups(uv_poll_t *poll, int status, int events)
 	(void)status;
 	(void)events;
 	n = epoll_wait(front->hangups, found, HANGUPS, 0);
+	/* libmicrohttpd is not called in here: nobody of these goes meanwhile */
 	for (int i = 0; i < n; i++) {
 		struct gw_client *client = found[i].data.ptr;
 
+		go_on(client);
+		if (!(found[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
+			continue;
 		client->hung_up = true;
 		if (client->on_hangup)
 			client->on_hangup(client);
@@ -156,7 +233,7 @@ install_tls(struct gw_client *client)
 								       MHD_CONNECTION_INFO_GNUTLS_SESSION);
 
 	if (info && info->tls_session)
-		client->tls = gw_tls_install(client->listener->tls, info->tls_session);
+		begin_shaking(client, info->tls_session);
 }
 
 struct gw_client *
@@ -168,6 +245,8 @@ gw_client_new(struct gw_listener *listener, struct MHD_Connection *connection)
 	struct gw_client *client = api_alloc(sizeof(*client));
 	struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = client};
 
+	if (listener->tls)
+		event.events |= EPOLLIN | EPOLLOUT; /* until hands are shaken */
 	*client = (struct gw_client){.listener = listener,
 				     .connection = connection,
 				     .fd = info->connect_fd,
@@ -197,6 +276,7 @@ gw_client_free(struct gw_client *client)
 	struct gw_listener *listener = client->listener;
 	struct gw_front *front = listener->front;
 
+	end_shaking(client);
 	(void)epoll_ctl(front->hangups, EPOLL_CTL_DEL, client->fd, NULL);
 	if (client->previous)
 		client->previous->next = client->next;

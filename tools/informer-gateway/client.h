@@ -23,6 +23,14 @@ void gw_client_free(struct gw_client *client);
 /* Of this connection; NULL while there is none. */
 struct gw_client *gw_client_of(struct MHD_Connection *connection);
 
+/*
+ * libmicrohttpd asks a handshake that waits for its client again and again, without a pause. So those rest,
+ * after each of its turns, until there is something to read.
+ */
+void gw_clients_rest(struct gw_listener *listener);
+/* All that rest go on, as libmicrohttpd's end wants it. */
+void gw_clients_go_on(struct gw_listener *listener);
+
 void gw_client_phase(struct gw_client *client, enum gw_client_phase phase);
 /* Cut it: libmicrohttpd sees the end of the peer, and ends what is under way. */
 void gw_client_cut(struct gw_client *client);

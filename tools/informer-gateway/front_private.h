@@ -55,6 +55,8 @@ struct gw_listener {
 	struct MHD_Daemon *daemon;
 	uv_poll_t accept_poll, daemon_poll;
 	uv_timer_t daemon_timer, accept_timer, tls_timer;
+	uv_idle_t daemon_idle;
+	struct gw_client *shaking; /* hands: whose handshake is not over */
 	unsigned open_handles;
 	unsigned connections;
 };
@@ -74,6 +76,8 @@ struct gw_client {
 	struct gw_peer peer;
 	uint64_t quota_key;
 	struct gw_tls_set *tls;
+	struct gw_client *shaking_previous, *shaking_next; /* in listener->shaking */
+	bool shaking, resting;
 	bool refused;	/* it is told so, and not counted */
 	bool known;	/* its certificate was read */
 	bool hung_up;

@@ -33,17 +33,23 @@
 /* ---- libmicrohttpd on the loop ---- */
 
 static void on_daemon_timer(uv_timer_t *timer);
+static void on_daemon_idle(uv_idle_t *idle);
 
 static void
 turn(struct gw_listener *l)
 {
-	MHD_UNSIGNED_LONG_LONG wait_ms;
+	MHD_UNSIGNED_LONG_LONG wait_ms = 0;
 
 	l->called = false;
 	MHD_run(l->daemon);
-	if (l->called)
-		uv_timer_start(&l->daemon_timer, on_daemon_timer, 0, 0);
-	else if (MHD_get_timeout(l->daemon, &wait_ms) == MHD_YES)
+	gw_clients_rest(l);
+	if (l->called || (MHD_get_timeout(l->daemon, &wait_ms) == MHD_YES && wait_ms == 0)) {
+		/* not by a timer of nothing: libuv would call that again before it looks at anything else */
+		uv_idle_start(&l->daemon_idle, on_daemon_idle);
+		return;
+	}
+	uv_idle_stop(&l->daemon_idle);
+	if (wait_ms > 0)
 		uv_timer_start(&l->daemon_timer, on_daemon_timer, wait_ms, 0);
 	else
 		uv_timer_stop(&l->daemon_timer);
@@ -53,6 +59,12 @@ static void
 on_daemon_timer(uv_timer_t *timer)
 {
 	turn(timer->data);
+}
+
+static void
+on_daemon_idle(uv_idle_t *idle)
+{
+	turn(idle->data);
 }
 
 /*
@@ -65,7 +77,7 @@ on_resumed(struct gw_listener *l)
 	if (l->called)
 		return;
 	l->called = true;
-	uv_timer_start(&l->daemon_timer, on_daemon_timer, 0, 0);
+	uv_idle_start(&l->daemon_idle, on_daemon_idle);
 }
 
 static void
@@ -299,11 +311,13 @@ start_handles(struct gw_listener *l)
 	uv_loop_t *loop = l->front->loop;
 
 	uv_timer_init(loop, &l->daemon_timer);
+	uv_idle_init(loop, &l->daemon_idle);
+	l->daemon_idle.data = l;
 	uv_timer_init(loop, &l->accept_timer);
 	uv_timer_init(loop, &l->tls_timer);
 	l->daemon_timer.data = l->accept_timer.data = l->tls_timer.data = l;
 	l->daemon_poll.data = l->accept_poll.data = l;
-	l->open_handles = 5;
+	l->open_handles = 6;
 	l->accepting = true;
 	uv_poll_start(&l->daemon_poll, UV_READABLE, on_daemon);
 	uv_poll_start(&l->accept_poll, UV_READABLE, on_accept);
@@ -419,6 +433,7 @@ gw_listener_close(struct gw_listener *listener)
 		if (c->listener == listener && c->x)
 			gw_exchange_cut(c->x);
 	uv_poll_stop(&listener->daemon_poll); /* before its descriptor goes */
+	gw_clients_go_on(listener);
 	MHD_run(listener->daemon);
 	MHD_stop_daemon(listener->daemon);
 	listener->daemon = NULL;
@@ -430,6 +445,7 @@ gw_listener_close(struct gw_listener *listener)
 		listener->next->previous = listener->previous;
 	uv_close((uv_handle_t *)&listener->daemon_poll, on_closed);
 	uv_close((uv_handle_t *)&listener->daemon_timer, on_closed);
+	uv_close((uv_handle_t *)&listener->daemon_idle, on_closed);
 	uv_close((uv_handle_t *)&listener->accept_timer, on_closed);
 	uv_close((uv_handle_t *)&listener->tls_timer, on_closed);
 }

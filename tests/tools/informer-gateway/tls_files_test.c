@@ -235,6 +235,38 @@ a_certificate_is_replaced_while_serving(void **state)
 	gateway_close(&g);
 }
 
+/* A handshake that waits for its client costs no turns of the loop, and is cut when its time is over. */
+static void
+a_handshake_that_waits_rests(void **state)
+{
+	struct gateway g;
+	struct caller c[3];
+	struct files f;
+	unsigned turns = 0;
+	uint64_t end;
+
+	make_files(&f, *state);
+	gateway_front(&g, (struct gw_front_options){0});
+	gateway_listen(&g,
+		       (struct gw_listener_options){.tls_cert = f.cert, .tls_key = f.key, .header_seconds = 1},
+		       who, NULL);
+	for (int i = 0; i < 3; i++)
+		call_tcp(&g, &c[i]);
+	/* the beginning of a record, and no more */
+	say_bytes(&g, &c[1], "\x16\x03\x01\x02", 4);
+	gateway_until(&g, gw_front_counters(g.front)->connections == 3);
+	for (end = test_ms() + 300; test_ms() < end; turns++)
+		uv_run(&g.loop, UV_RUN_ONCE);
+	assert_in_range(turns, 0, 150);
+	gateway_until(&g, has_ended(&c[0]) && has_ended(&c[1]) && has_ended(&c[2]));
+	assert_int_equal(c[0].heard.len, 0);
+	gateway_until(&g, gw_front_counters(g.front)->connections == 0);
+	for (int i = 0; i < 3; i++)
+		hang_up(&c[i]);
+	sim_certs_done(&f.certs);
+	gateway_close(&g);
+}
+
 /* A listener whose files are wrong does not open, and says which. */
 static void
 wrong_files_are_named(void **state)
@@ -271,6 +303,7 @@ main(void)
 		WITH_DIR(a_required_certificate_is_verified),
 		WITH_DIR(an_optional_certificate_must_be_good),
 		WITH_DIR(a_certificate_is_replaced_while_serving),
+		WITH_DIR(a_handshake_that_waits_rests),
 		WITH_DIR(wrong_files_are_named),
 	};
 
