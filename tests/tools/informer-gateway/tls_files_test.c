@@ -247,9 +247,10 @@ a_handshake_that_waits_rests(void **state)
 
 	make_files(&f, *state);
 	gateway_front(&g, (struct gw_front_options){0});
-	gateway_listen(&g,
-		       (struct gw_listener_options){.tls_cert = f.cert, .tls_key = f.key, .header_seconds = 1},
-		       who, NULL);
+	gateway_listen(
+		&g,
+		(struct gw_listener_options){.tls_cert = f.cert, .tls_key = f.key, .header_seconds = 1}, who,
+		NULL);
 	for (int i = 0; i < 3; i++)
 		call_tcp(&g, &c[i]);
 	/* the beginning of a record, and no more */
