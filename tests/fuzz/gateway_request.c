@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Any bytes as what a client of the gateway sends on one connection, through the real listener, exchanges and
+ * routes, over a source in memory: each answer is one of HTTP, and when the client has gone nothing is left.
+ */
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/tools/informer-gateway/memory_source.h"
+#include "tools/informer-gateway/front.h"
+#include "tools/informer-gateway/router.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define QUIET 12 /* turns without a byte */
+
+static uv_loop_t loop;
+static struct memory memory;
+static struct gw_front *front;
+static struct gw_router *router;
+static struct gw_listener *listener;
+
+static void
+must(int truth, const char *what)
+{
+	if (truth)
+		return;
+	fprintf(stderr, "gateway_request: %s\n", what);
+	abort();
+}
+
+static void
+allow(void *ctx, struct gw_exchange *x, gw_next *next)
+{
+	(void)ctx;
+	next(x);
+}
+
+static void
+set_up(void)
+{
+	struct gw_router_options options = {.hooks = {.check = allow}, .await_ms = 1, .bookmark_ms = 1};
+	struct gw_listener_options listen = {
+		.name = "fuzz", .address = "127.0.0.1:0", .body_bytes = 4096, .header_seconds = 1};
+	char *error = NULL;
+
+	memory_init(&memory);
+	memory_put(&memory, "a", "n1", 0);
+	memory_put(&memory, "b", "n2", 200);
+	must(uv_loop_init(&loop) == 0, "no loop");
+	must(gw_front_new(&loop, &(struct gw_front_options){0}, &front) == 0, "no front");
+	options.source = memory.source;
+	router = gw_router_new(front, &options);
+	must(gw_listener_open(front, &listen, gw_router_handle, router, &listener, &error) == 0,
+	     "no listener");
+}
+
+/* What has come; whether there was any. The first bytes of all are kept. */
+static int
+take(int fd, char head[8], size_t *head_len)
+{
+	char block[65536];
+	ssize_t n = recv(fd, block, sizeof(block), MSG_DONTWAIT);
+
+	for (ssize_t i = 0; i < n && *head_len < 8; i++)
+		head[(*head_len)++] = block[i];
+	return n > 0;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct gw_front_counters *n;
+	char head[8] = "";
+	size_t head_len = 0;
+	int fds[2], turns;
+
+	if (!listener)
+		set_up();
+	n = gw_front_counters(front);
+	must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0, "no sockets");
+	must(gw_listener_adopt(listener, fds[1]) == 0, "it is not taken");
+	if (size > 0)
+		must(send(fds[0], data, size, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0, "it cannot be sent");
+	for (turns = 0; turns < QUIET; turns++) {
+		uv_run(&loop, UV_RUN_NOWAIT);
+		if (take(fds[0], head, &head_len))
+			turns = 0;
+		/* a watch hears of this, within bounds */
+		if (turns == QUIET / 2 && memory.event_count < 64)
+			memory_put(&memory, "a", "n1", 0);
+	}
+	must(head_len < 7 || !memcmp(head, "HTTP/1.", 7), "an answer that is none of HTTP");
+	close(fds[0]);
+	for (turns = 0; turns < 1000 && n->connections > 0; turns++)
+		uv_run(&loop, UV_RUN_NOWAIT);
+	must(n->connections == 0 && n->exchanges == 0 && n->streams == 0, "something is left");
+	must(gw_router_counters(router)->watching == 0, "a watch is left");
+	return 0;
+}
