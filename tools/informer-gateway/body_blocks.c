@@ -62,7 +62,7 @@ last(struct gw_blocks *b)
 
 	if (block && block->bytes && block->len < GW_BLOCK_BYTES)
 		return block;
-	if (b->count == b->capacity) {
+	if (!b->blocks || b->count == b->capacity) {
 		b->capacity = b->capacity ? b->capacity * 2 : 4;
 		b->blocks = api_realloc(b->blocks, b->capacity * sizeof(*b->blocks));
 	}

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define SWEEP_MS 1000u
+#define ONCE_MS 60000u /* who was cut is not cut again */
 #define HANGUPS 64
 #define REFUSED_MS 2000u /* for a client beyond the quota to ask, and to be told */
 
@@ -60,7 +61,7 @@ on_sweep(uv_timer_t *timer)
 			front->counters.slow++;
 			tell(c, too_slow);
 		}
-		c->end_ms = now + SWEEP_MS * 60; /* once is enough */
+		c->end_ms = now + ONCE_MS;
 		gw_client_cut(c);
 	}
 	if (!front->clients)

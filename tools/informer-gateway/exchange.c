@@ -40,7 +40,9 @@ struct gw_exchange_state {
 	void (*gone)(void *ctx);
 	void *gone_ctx;
 	struct MHD_Response *response;
-	char *headers[HEADERS_MAX * 2];
+	struct {
+		char *name, *value;
+	} headers[HEADERS_MAX];
 	unsigned header_count;
 
 	const struct gw_stream_ops *ops; /* NULL: no stream */
@@ -83,8 +85,8 @@ gw_reply_header(struct gw_exchange *x, const char *name, const char *value)
 
 	if (s->header_count == HEADERS_MAX)
 		return;
-	s->headers[s->header_count * 2] = api_strndup(name, strlen(name));
-	s->headers[s->header_count * 2 + 1] = api_strndup(value, strlen(value));
+	s->headers[s->header_count].name = api_strndup(name, strlen(name));
+	s->headers[s->header_count].value = api_strndup(value, strlen(value));
 	s->header_count++;
 }
 
@@ -134,7 +136,7 @@ gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *res
 	if (code != MHD_HTTP_SWITCHING_PROTOCOLS)
 		gw_on_gone(x, NULL, NULL);
 	for (unsigned i = 0; i < s->header_count; i++)
-		(void)MHD_add_response_header(response, s->headers[i * 2], s->headers[i * 2 + 1]);
+		(void)MHD_add_response_header(response, s->headers[i].name, s->headers[i].value);
 	if (s->close || front_of(x)->draining)
 		(void)MHD_add_response_header(response, "Connection", "close");
 	x->code = code;
@@ -465,8 +467,10 @@ release(struct gw_exchange *x)
 
 	if (s->response && !s->queued)
 		MHD_destroy_response(s->response);
-	for (unsigned i = 0; i < s->header_count * 2; i++)
-		free(s->headers[i]);
+	for (unsigned i = 0; i < s->header_count; i++) {
+		free(s->headers[i].name);
+		free(s->headers[i].value);
+	}
 	api_buf_done(&x->body);
 	api_status_done(&x->api.status);
 	free((void *)(uintptr_t)x->target);
