@@ -31,58 +31,145 @@ flush(struct printer *p)
 	return r;
 }
 
+/* What does not fit into what is left of the buffer. */
 static int
-put(struct printer *p, const char *data, size_t length)
+put_over(struct printer *p, const char *data, size_t length)
 {
-	int r;
+	int r = 0;
 
-	while (length > 0) {
+	while (r == 0 && length > 0) {
 		size_t n = sizeof(p->buffer) - p->used;
 
-		if (n == 0) {
-			r = flush(p);
-			if (r != 0)
-				return r;
-			continue;
-		}
-		if (n > length)
-			n = length;
+		n = n < length ? n : length;
 		memcpy(p->buffer + p->used, data, n);
 		p->used += n;
 		data += n;
 		length -= n;
+		if (p->used == sizeof(p->buffer))
+			r = flush(p);
 	}
+	return r;
+}
+
+static inline int
+put(struct printer *p, const char *data, size_t length)
+{
+	if (length >= sizeof(p->buffer) - p->used)
+		return put_over(p, data, length);
+	memcpy(p->buffer + p->used, data, length);
+	p->used += length;
 	return 0;
 }
 
+static inline int
+put_byte(struct printer *p, char c)
+{
+	p->buffer[p->used++] = c;
+	return p->used == sizeof(p->buffer) ? flush(p) : 0;
+}
+
+static inline bool
+is_plain(unsigned char c)
+{
+	return c >= 0x20 && c != '"' && c != '\\';
+}
+
+/* Eight bytes at a time; not 0: one of them is not plain. */
+static inline uint64_t
+not_plain(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint64_t quote = word ^ ones * '"', backslash = word ^ ones * '\\';
+
+	return (((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
+		((backslash - ones) & ~backslash)) &
+	       ones * 0x80;
+}
+
+/* Copy, and say whether every byte is plain: most texts are, and this is most of what printing costs. */
+static inline bool
+copy_plain(char *to, const char *from, size_t length)
+{
+	uint64_t word, found = 0;
+	bool plain = true;
+
+	if (length < sizeof(word)) {
+		for (size_t i = 0; i < length; i++) {
+			to[i] = from[i];
+			plain &= is_plain((unsigned char)from[i]);
+		}
+		return plain;
+	}
+	for (size_t at = 0; at + sizeof(word) <= length; at += sizeof(word)) {
+		memcpy(&word, from + at, sizeof(word));
+		memcpy(to + at, &word, sizeof(word));
+		found |= not_plain(word);
+	}
+	memcpy(&word, from + length - sizeof(word), sizeof(word));
+	memcpy(to + length - sizeof(word), &word, sizeof(word));
+	return (found | not_plain(word)) == 0;
+}
+
 static int
-put_string(struct printer *p, const char *data, size_t length)
+put_escaped(struct printer *p, unsigned char c)
 {
 	static const char hex[] = "0123456789abcdef";
 	static const char short_form[32] = {
 		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
-	size_t clean = 0, i;
-	int r = put(p, "\"", 1);
+	char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
 
-	for (i = 0; i < length && r == 0; i++) {
-		unsigned char c = (unsigned char)data[i];
-		char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-		size_t n = 6;
+	if (c < 0x20 && !short_form[c])
+		return put(p, escape, 6);
+	escape[1] = c >= 0x20 ? (char)c : short_form[c];
+	return put(p, escape, 2);
+}
 
-		if (c >= 0x20 && c != '"' && c != '\\')
-			continue;
-		if (c >= 0x20 || short_form[c]) {
-			escape[1] = c >= 0x20 ? (char)c : short_form[c];
-			n = 2;
-		}
-		r = put(p, data + clean, i - clean);
-		if (r == 0)
-			r = put(p, escape, n);
-		clean = i + 1;
+static size_t
+plain_run(const char *data, size_t length)
+{
+	size_t at = 0;
+	uint64_t word;
+
+	for (; at + sizeof(word) <= length; at += sizeof(word)) {
+		memcpy(&word, data + at, sizeof(word));
+		if (not_plain(word))
+			break;
 	}
-	if (r == 0)
-		r = put(p, data + clean, length - clean);
-	return r ? r : put(p, "\"", 1);
+	while (at < length && is_plain((unsigned char)data[at]))
+		at++;
+	return at;
+}
+
+/* A string that needs escapes, or more room than there is. */
+static int
+put_any_string(struct printer *p, const char *data, size_t length)
+{
+	int r = put_byte(p, '"');
+
+	while (r == 0) {
+		size_t plain = plain_run(data, length);
+
+		r = put(p, data, plain);
+		if (plain == length)
+			break;
+		if (r == 0)
+			r = put_escaped(p, (unsigned char)data[plain]);
+		data += plain + 1;
+		length -= plain + 1;
+	}
+	return r ? r : put_byte(p, '"');
+}
+
+static inline int
+put_string(struct printer *p, const char *data, size_t length)
+{
+	char *to = p->buffer + p->used;
+
+	if (length + 2 >= sizeof(p->buffer) - p->used || !copy_plain(to + 1, data, length))
+		return put_any_string(p, data, length);
+	to[0] = to[length + 1] = '"';
+	p->used += length + 2;
+	return 0;
 }
 
 static int
@@ -155,26 +242,26 @@ put_container(struct printer *p, struct value v, unsigned depth)
 {
 	bool object = value_kind(v) == VALUE_OBJECT;
 	struct value_iter it = value_iterate(v);
-	const char *separator = object ? "{" : "[";
+	char separator = object ? '{' : '[';
 	int r = 0;
 
 	if (depth >= VALUE_DEPTH_MAX)
 		return -EBADMSG;
 	while (r == 0 && value_next(&it)) {
-		r = put(p, separator, 1);
-		separator = ",";
+		r = put_byte(p, separator);
+		separator = ',';
 		if (object && r == 0)
 			r = put_string(p, it.key, it.key_length);
 		if (object && r == 0)
-			r = put(p, ":", 1);
+			r = put_byte(p, ':');
 		if (r == 0)
 			r = put_value(p, it.item, depth + 1);
 	}
 	if (r == 0 && it.damaged)
 		r = -EBADMSG;
-	if (r == 0 && *separator != ',')
-		r = put(p, separator, 1);
-	return r ? r : put(p, object ? "}" : "]", 1);
+	if (r == 0 && separator != ',')
+		r = put_byte(p, separator);
+	return r ? r : put_byte(p, object ? '}' : ']');
 }
 
 static int
