@@ -348,6 +348,27 @@ INFORMER_API int informer_each_deleted(const struct informer_snapshot *snapshot,
  */
 INFORMER_API bool informer_object_deleted(const struct informer_object *object, uint64_t *ret_wall_ns);
 
+/*
+ * What the daemon knows of a deletion, of an object that informer_find() or informer_each_deleted() gave.
+ *
+ * size     to be set by the caller: sizeof(struct informer_deletion)
+ * wall_ns  as informer_object_deleted() says
+ * seq      of the deletion; the object's own is that of its last change
+ * seen     the API server told of it: the object is its final state, at the deletion's resourceVersion.
+ *          Else a later list lacked it, and the object is the last state that was known
+ *
+ * Returns 0; INFORMER_E_NOT_FOUND: the object is present, or a copy, or what an on_delete gave and the
+ *         snapshot does not remember
+ */
+struct informer_deletion {
+	size_t size;
+	uint64_t wall_ns;
+	uint64_t seq;
+	bool seen;
+};
+INFORMER_API int informer_object_deletion(const struct informer_object *object,
+					  struct informer_deletion *ret_deletion);
+
 #ifdef __cplusplus
 }
 #endif

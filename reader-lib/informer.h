@@ -320,6 +320,8 @@ struct informer_resource_info {
 	/* cached from the first reader on that asks for it; until then it is not synced */
 	bool on_demand;
 	uint32_t drop_count;	/* paths that are left out of its objects */
+	/* deletions after this seq are all remembered (informer_each_deleted()), earlier ones may be not */
+	uint64_t forgotten_seq;
 };
 
 /*

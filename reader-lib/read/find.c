@@ -242,29 +242,69 @@ informer_each_deleted(const struct informer_snapshot *snapshot, struct informer_
 	return result ? result : r;
 }
 
+/* The tombstone that has an object of a snapshot as its last state, or NULL. To be settled. */
+static const struct tombstone *
+tombstone_of(const struct snapshot *s, const struct informer_object *object)
+{
+	const struct resource *resource = snapshot_resource(s, object->entry_ & OBJECT_POSITION);
+	const struct object *o = object->object_;
+	const uint32_t *links;
+	uint32_t leaf, count;
+
+	if (!resource ||
+	    trie_get(&s->view, resource->deleted, tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), &leaf) <= 0)
+		return NULL;
+	for (count = leaf_links(&s->view, &leaf, &links); count > 0; count--) {
+		const struct tombstone *t = tombstone_at(&s->view, LOAD_ONCE(&links[count - 1]));
+
+		if (t && t->object == object->ref_)
+			return t;
+	}
+	return NULL;
+}
+
 uint64_t
 object_deleted_wall_ns(const struct informer_object *object)
 {
 	const struct snapshot *s = snapshot_of(object->snapshot_);
-	const struct object *o = object->object_;
-	const struct resource *resource;
-	const uint32_t *links;
-	uint64_t wall_ns = 0;
-	uint32_t leaf, count;
+	const struct tombstone *t;
+	uint64_t wall_ns;
 
 	if (is_private_home(s))
 		return private_home_of(s)->deleted_wall_ns;
-	resource = snapshot_resource(s, object->entry_ & OBJECT_POSITION);
-	if (!resource ||
-	    trie_get(&s->view, resource->deleted, tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), &leaf) <= 0)
-		return 0;
-	for (count = leaf_links(&s->view, &leaf, &links); count > 0 && wall_ns == 0; count--) {
-		const struct tombstone *t = tombstone_at(&s->view, LOAD_ONCE(&links[count - 1]));
-
-		if (t && t->object == object->ref_)
-			wall_ns = t->deleted_wall_ns;
-	}
+	t = tombstone_of(s, object);
+	wall_ns = t ? t->deleted_wall_ns : 0;
 	return snapshot_settle(s, 0) < 0 ? 0 : wall_ns;
+}
+
+int
+informer_object_deletion(const struct informer_object *object, struct informer_deletion *ret_deletion)
+{
+	struct informer_deletion deletion = {0};
+	const struct tombstone *t;
+	const struct snapshot *s;
+	int r = object_usable(object);
+
+	if (r == 0 && (!ret_deletion || ret_deletion->size < sizeof(ret_deletion->size)))
+		r = -EINVAL;
+	if (r < 0)
+		return r;
+	s = snapshot_of(object->snapshot_);
+	if (!(object->entry_ & OBJECT_DELETED) || is_private_home(s))
+		return INFORMER_E_NOT_FOUND;
+	t = tombstone_of(s, object);
+	if (t) {
+		deletion.wall_ns = t->deleted_wall_ns;
+		deletion.seq = t->seq;
+		deletion.seen = !(t->flags & TOMBSTONE_UNSEEN);
+	}
+	r = snapshot_settle(s, t ? 0 : INFORMER_E_NOT_FOUND);
+	if (r < 0)
+		return r;
+	deletion.size = ret_deletion->size;
+	memcpy(ret_deletion, &deletion,
+	       ret_deletion->size < sizeof(deletion) ? ret_deletion->size : sizeof(deletion));
+	return 0;
 }
 
 bool

@@ -67,6 +67,7 @@ info_at(const struct snapshot *s, uint32_t position, struct informer_resource_in
 	info->synced = r->state == RESOURCE_SYNCED;
 	info->object_count = r->object_count;
 	info->changed_seq = r->changed_seq;
+	info->forgotten_seq = r->tombstone_floor;
 	info->age_ns = contact_age(s, position);
 	return 0;
 }
@@ -120,6 +121,8 @@ informer_resource_info(const struct informer_snapshot *snapshot, struct informer
 		sum.object_count += one.object_count;
 		sum.synced = sum.synced && one.synced;
 		sum.changed_seq = one.changed_seq > sum.changed_seq ? one.changed_seq : sum.changed_seq;
+		sum.forgotten_seq =
+			one.forgotten_seq > sum.forgotten_seq ? one.forgotten_seq : sum.forgotten_seq;
 		sum.age_ns = one.age_ns > sum.age_ns ? one.age_ns : sum.age_ns;
 		sum.resource_version = sum.namespace_ = "";
 		sum.resource_version_length = sum.namespace_length = 0;

@@ -386,6 +386,72 @@ the_deleted_are_listed_oldest_first(void **state)
 	assert_int_equal(informer_each_deleted(NULL, w->pods, see, &seen), -EINVAL);
 }
 
+static void
+lose_one(struct broker_fixture *fx, void *context)
+{
+	assert_int_equal(store_fixture_lose(fx->store, "n", context), 0);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+static uint64_t
+forgotten_seq(struct reader_world *w)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+
+	assert_int_equal(informer_resource_info(&w->snap, w->pods, &info), 0);
+	return info.forgotten_seq;
+}
+
+static void
+remember_one(struct broker_fixture *fx, void *context)
+{
+	struct tombstone_limits limits = STORE_TOMBSTONES;
+
+	(void)context;
+	limits.count = 1;
+	store_set_tombstone_limits(fx->store->store, fx->store->pods, limits);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+/*
+ * Of a deletion its seq is told, and whether it was seen; of what is present, or a copy, nothing. What was
+ * forgotten ends at forgotten_seq.
+ */
+static void
+a_deletion_has_a_seq_and_was_seen_or_not(void **state)
+{
+	struct reader_world *w = *state;
+	struct informer_deletion a = {.size = sizeof(a)}, b = {.size = sizeof(b)},
+				 cut = {.size = sizeof(size_t)};
+	struct informer_object copy;
+
+	run(w, "a", "u-a", "10.0.0.1");
+	run(w, "b", "u-b", "10.0.0.2");
+	run(w, "c", "u-c", "10.0.0.3");
+	forget(w, "a");
+	broker_fixture_do(w->fx, lose_one, (void *)(uintptr_t)"b");
+	expect(w, INFORMER_BY_UID, "u-c", 0, "u-c");
+	assert_int_equal(informer_object_deletion(&w->pod, &a), INFORMER_E_NOT_FOUND);
+	expect(w, INFORMER_BY_UID, "u-a", 1, "u-a");
+	assert_int_equal(informer_object_deletion(&w->pod, &a), 0);
+	assert_true(a.seen);
+	assert_true(a.seq > informer_object_seq(&w->pod));
+	assert_true(a.wall_ns > 0);
+	assert_int_equal(informer_object_deletion(&w->pod, &cut), 0);
+	assert_int_equal(informer_object_deletion(&w->pod, NULL), -EINVAL);
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
+	assert_int_equal(informer_object_deletion(&copy, &a), INFORMER_E_NOT_FOUND);
+	informer_object_free(&copy);
+	expect(w, INFORMER_BY_UID, "u-b", 1, "u-b");
+	assert_int_equal(informer_object_deletion(&w->pod, &b), 0);
+	assert_false(b.seen);
+	assert_true(b.seq > a.seq);
+	assert_true(forgotten_seq(w) < a.seq);
+	broker_fixture_do(w->fx, remember_one, NULL);
+	expect(w, INFORMER_BY_UID, "u-b", 1, "u-b");
+	assert_int_equal(forgotten_seq(w), a.seq);
+}
+
 struct blocks {
 	uint32_t refs[1024];
 	unsigned count;
@@ -411,10 +477,12 @@ look_at(void *context, const struct informer_object *object)
 	char text[4096];
 	size_t length;
 	int r = informer_object_json(object, text, sizeof(text), &length);
+	struct informer_deletion deletion = {.size = sizeof(deletion)};
 
 	(void)context;
 	assert_true(r == 0 || r == INFORMER_E_CORRUPT);
 	informer_object_deleted(object, NULL);
+	informer_object_deletion(object, &deletion);
 	return 0;
 }
 
@@ -425,7 +493,9 @@ damage_is_survived(void **state)
 	static const struct {
 		enum informer_by by;
 		const char *value;
-	} questions[] = {{INFORMER_BY_KEY, "n/a"}, {INFORMER_BY_UID, "u-2"}, {INFORMER_BY_IP, "10.0.0.1"},
+	} questions[] = {{INFORMER_BY_KEY, "n/a"},
+			 {INFORMER_BY_UID, "u-2"},
+			 {INFORMER_BY_IP, "10.0.0.1"},
 			 {INFORMER_BY_CONTAINER_ID, "c-u-1"}};
 	static struct blocks blocks;
 	struct reader_world *w = *state;
@@ -489,6 +559,7 @@ main(void)
 		TEST(what_is_not_there_is_not_found),
 		TEST(a_forgotten_deletion_stays_in_its_snapshot_and_copies),
 		TEST(the_deleted_are_listed_oldest_first),
+		TEST(a_deletion_has_a_seq_and_was_seen_or_not),
 		TEST(damage_is_survived),
 	};
 
