@@ -36,7 +36,14 @@ next_in_range(struct api_list *list)
 	return object;
 }
 
-/* 1 with a reference; 0 the page is full, or there are no more; -EAGAIN the budget is spent. */
+/* Whether the view ended because there is no more. */
+static int
+check_end(const struct api_list *list)
+{
+	return list->store->view_error && list->store->view_error(list->view) < 0 ? -EIO : 0;
+}
+
+/* 1 with a reference; 0 the page is full, or there are no more; -EAGAIN the budget is spent; -EIO */
 static int
 next_item(struct api_list *list, unsigned *budget, struct api_object **ret_object)
 {
@@ -47,7 +54,7 @@ next_item(struct api_list *list, unsigned *budget, struct api_object **ret_objec
 			return -EAGAIN;
 		object = next_in_range(list);
 		if (!object)
-			return 0;
+			return check_end(list);
 		if (api_query_matches(list->query, object)) {
 			list->picked++;
 			*ret_object = object;
@@ -95,7 +102,7 @@ end_count(struct api_list *list)
 	begin_walk(list);
 }
 
-/* 0: it is over; -EAGAIN */
+/* 0: it is over; -EAGAIN; -EIO */
 static int
 count_some(struct api_list *list, unsigned budget)
 {
@@ -127,7 +134,7 @@ api_list_measure(struct api_list *list, uint64_t *ret_items, uint64_t *ret_bytes
 	if (!list->counted) {
 		list->sizing = list->form.shape.protobuf || (ret_bytes && sizable);
 		list->phase = COUNTING;
-		while (count_some(list, API_LIST_STRIDE) < 0)
+		while (count_some(list, API_LIST_STRIDE) == -EAGAIN)
 			;
 	}
 	*ret_items = list->items;
@@ -144,7 +151,7 @@ api_list_measure(struct api_list *list, uint64_t *ret_items, uint64_t *ret_bytes
 
 /* ---- reading -------------------------------------------------------------- */
 
-/* The next pieces. 1; 0: there are none; -EAGAIN */
+/* The next pieces. 1; 0: there are none; -EAGAIN; -EIO */
 static int
 go_on(struct api_list *list, unsigned *budget)
 {

@@ -32,6 +32,8 @@ struct api_event {
 	 * its labels. A watch whose selectors would have to know it ends with 410.
 	 */
 	bool unknown;
+	/* rv is not its own but one that others have: it is told to whoever comes back with that RV, too. */
+	bool again;
 };
 
 struct api_view; /* each store has its own */
@@ -55,6 +57,8 @@ struct api_store {
 	void (*view_seek)(struct api_view *view, const char *key);
 	/* The next object in order of keys, with a reference; NULL at the end. */
 	struct api_object *(*view_next)(struct api_view *view);
+	/* May be NULL. After the end: 0; negative, what it reads was taken away, and there would be more. */
+	int (*view_error)(struct api_view *view);
 	void (*view_close)(struct api_view *view);
 	/*
 	 * May be NULL. The view is of use for the query's objects in the namespace (NULL: all) alone: those

@@ -74,6 +74,11 @@ next_initial(struct api_watch *w, struct api_step *step)
 		show(w, API_ADDED, mine, 0, NULL, step);
 		return true;
 	}
+	if (w->store->view_error && w->store->view_error(w->view) < 0) {
+		watch_close_view(w);
+		watch_expire(w, w->told_rv, 0);
+		return false;
+	}
 	watch_close_view(w);
 	if (w->end_mark)
 		bookmark(w, w->told_rv, true, step);
@@ -113,7 +118,7 @@ next_event(struct api_watch *w, struct api_step *step)
 	while (!told && !w->failing && w->at < w->count) {
 		const struct api_event *event = &w->batch[w->at++];
 
-		if (event->rv <= w->after_rv)
+		if (event->rv < w->after_rv || (event->rv == w->after_rv && !event->again))
 			continue;
 		w->ahead = false;
 		told = tell(w, event, step);
