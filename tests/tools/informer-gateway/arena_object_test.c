@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objects made straight from the arena are those that a parse of the same text makes, but for one thing: an
+ * object that was stored as upstream sent it is not fitted to its type anew.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "tests/support/json_random.h"
+#include "tests/support/places.h"
+#include "tests/support/reader_world.h"
+#include "tools/informer-gateway/arena_object.h"
+
+#define PODS_MAX 400
+/* Microseconds of CPU for a pod of 9 kB; what is measured is some 20, and a machine may be slow. */
+#define MAKE_US_MAX 400.0
+
+struct made {
+	struct api_registry registry;
+	struct api_resource plain; /* pods, of which no type is known: nothing is fitted */
+	struct gw_object_maker maker;
+};
+
+static void
+begin(struct made *m, struct reader_world *w)
+{
+	api_registry_init(&m->registry);
+	m->plain = *api_registry_find(&m->registry, "", "v1", "pods");
+	m->plain.message = NULL;
+	assert_int_equal(gw_object_maker_init(&m->maker, w->inf, &m->plain), 0);
+}
+
+static void
+end(struct made *m)
+{
+	gw_object_maker_done(&m->maker);
+	api_registry_done(&m->registry);
+}
+
+/* What is made of the object's JSON by parsing it. */
+static struct api_object *
+parsed(struct made *m, const struct informer_object *object, char *text)
+{
+	struct api_object_error error;
+	struct api_doc_error bad;
+	struct api_object *made;
+	struct api_doc doc = {0};
+	size_t length;
+	uint64_t rv = gw_object_rv(object);
+
+	assert_int_equal(informer_object_json(object, text, READER_WORLD_TEXT, &length), 0);
+	assert_int_equal(api_doc_parse(&doc, text, length, NULL, &bad), 0);
+	if (api_object_new(&m->plain, &doc, &made, &error) < 0)
+		fail_msg("%s: %s", error.field, error.text);
+	if (rv)
+		api_object_stamp(made, rv);
+	api_doc_done(&doc);
+	return made;
+}
+
+static void
+assert_same(const struct api_object *a, const struct api_object *b)
+{
+	size_t side = (size_t)(a->text - a->key);
+
+	assert_string_equal(a->key, b->key);
+	assert_int_equal(a->namespace_len, b->namespace_len);
+	assert_int_equal(a->rv, b->rv);
+	assert_int_equal(a->text_len, b->text_len);
+	assert_memory_equal(a->text, b->text, a->text_len);
+	assert_int_equal(a->rv_at, b->rv_at);
+	assert_int_equal(a->rv_len, b->rv_len);
+	assert_int_equal(a->meta_at, b->meta_at);
+	assert_int_equal(a->meta_len, b->meta_len);
+	assert_int_equal(a->label_count, b->label_count);
+	assert_int_equal(side, (size_t)(b->text - b->key));
+	assert_memory_equal(a->key, b->key, side);
+}
+
+static void
+compare(struct made *m, struct reader_world *w, const struct informer_object *object)
+{
+	struct api_object *made, *expected = parsed(m, object, w->text);
+
+	assert_int_equal(gw_object_make(&m->maker, object, &made), 0);
+	assert_same(made, expected);
+	api_object_unref(made);
+	api_object_unref(expected);
+}
+
+static unsigned
+compare_all(struct reader_world *w)
+{
+	struct informer_object object;
+	struct informer_iter it;
+	unsigned count = 0;
+	struct made m;
+
+	begin(&m, w);
+	assert_int_equal(informer_list(&w->snap, w->pods, &it), 0);
+	for (; informer_next(&it, &object) > 0; count++)
+		compare(&m, w, &object);
+	end(&m);
+	return count;
+}
+
+/* A value of every kind, escapes and U+0000 come out as they went in. */
+static void
+a_pod_of_all_kinds_is_the_same(void **state)
+{
+	struct reader_world *w = reader_world_new(pod_of_all_kinds);
+	struct made m;
+
+	(void)state;
+	begin(&m, w);
+	compare(&m, w, &w->pod);
+	end(&m);
+	reader_world_free(w);
+}
+
+/* Metadata without an RV gets a place for one. */
+static void
+an_object_without_an_rv_has_a_place_for_it(void **state)
+{
+	struct reader_world *w = reader_world_new(
+		"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\"}}");
+	struct api_object *made;
+	struct made m;
+
+	(void)state;
+	begin(&m, w);
+	assert_int_equal(gw_object_make(&m.maker, &w->pod, &made), 0);
+	assert_int_equal(made->rv, 0);
+	assert_int_equal(made->rv_len, 0);
+	assert_memory_equal(made->text + made->rv_at - strlen("\"resourceVersion\":\""),
+			    "\"resourceVersion\":\"\"", strlen("\"resourceVersion\":\"\""));
+	assert_int_equal(made->text[made->meta_at + made->meta_len - 1], '}');
+	api_object_unref(made);
+	end(&m);
+	reader_world_free(w);
+}
+
+static char *pods[PODS_MAX + 1];
+
+static void
+read_pods(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *e;
+	size_t count = 0;
+
+	assert_non_null(dir);
+	while ((e = readdir(dir)) && count < PODS_MAX) {
+		struct api_buf text = {0};
+		char path[4096];
+
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
+		assert_int_equal(api_buf_read_file(&text, path, 1u << 20), 0);
+		pods[count++] = api_buf_take(&text);
+	}
+	closedir(dir);
+	assert_true(count > 0);
+}
+
+static double
+cpu_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static void
+measure(struct reader_world *w, unsigned count)
+{
+	struct informer_object objects[PODS_MAX];
+	struct informer_iter it;
+	double began, us;
+	size_t bytes = 0, n = 0;
+	struct made m;
+
+	begin(&m, w);
+	assert_int_equal(informer_list(&w->snap, w->pods, &it), 0);
+	while (n < count && informer_next(&it, &objects[n]) > 0)
+		n++;
+	began = cpu_us();
+	for (int round = 0; round < 20; round++) {
+		for (size_t i = 0; i < n; i++) {
+			struct api_object *made;
+
+			assert_int_equal(gw_object_make(&m.maker, &objects[i], &made), 0);
+			bytes += made->text_len;
+			api_object_unref(made);
+		}
+	}
+	us = (cpu_us() - began) / 20 / (double)n;
+	print_message("%zu pods of %zu bytes: %.1f microseconds of CPU each\n", n, bytes / 20 / n, us);
+#ifndef __SANITIZE_ADDRESS__
+	assert_true(us < MAKE_US_MAX);
+#endif
+	end(&m);
+}
+
+/* Pods of real size are the same, and made quickly. */
+static void
+pods_of_real_size_are_the_same(void **state)
+{
+	struct reader_world *w;
+	unsigned count;
+
+	(void)state;
+	read_pods(pods_directory());
+	w = reader_world_of((const char *const *)pods, 0);
+	count = compare_all(w);
+	assert_true(count > 10);
+	measure(w, count);
+	reader_world_free(w);
+	for (size_t i = 0; pods[i]; i++)
+		free(pods[i]);
+}
+
+/* Documents of any form, as the body of a pod. */
+static void
+random_documents_are_the_same(void **state)
+{
+	struct json_random random = {.seed = 20, .plain = true};
+	struct reader_world *w;
+	char *texts[201] = {0};
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		json_random_document(&random);
+		assert_true(
+			asprintf(&texts[i],
+				 "{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"default\",\"uid\":\"u%d\","
+				 "\"resourceVersion\":\"%d\",\"labels\":{\"n\":\"%d\"}},\"spec\":%.*s}",
+				 i, i, 100 + i, i, (int)random.sent.length,
+				 (const char *)random.sent.data) > 0);
+	}
+	w = reader_world_of((const char *const *)texts, 0);
+	assert_int_equal(compare_all(w), 200);
+	reader_world_free(w);
+	for (int i = 0; i < 200; i++)
+		free(texts[i]);
+	json_random_done(&random);
+}
+
+/* Selectors cannot tell two states apart that have the same labels and fields, and can where one differs. */
+static void
+states_that_selectors_tell_apart(void **state)
+{
+	static const char *const texts[] = {
+		"{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"labels\":{\"x\":\"1\"}},\"spec\":{"
+		"\"nodeName\":\"n1\"},\"status\":{\"message\":\"one\"}}",
+		"{\"metadata\":{\"name\":\"b\",\"namespace\":\"default\",\"labels\":{\"x\":\"1\"}},\"spec\":{"
+		"\"nodeName\":\"n1\"},\"status\":{\"message\":\"two\"}}",
+		"{\"metadata\":{\"name\":\"c\",\"namespace\":\"default\",\"labels\":{\"x\":\"2\"}},\"spec\":{"
+		"\"nodeName\":\"n1\"}}",
+		"{\"metadata\":{\"name\":\"d\",\"namespace\":\"default\",\"labels\":{\"x\":\"1\"}},\"spec\":{"
+		"\"nodeName\":\"n2\"}}",
+		"{\"metadata\":{\"name\":\"e\",\"namespace\":\"default\"},\"spec\":{\"nodeName\":\"n1\"}}",
+		NULL};
+	struct reader_world *w = reader_world_of(texts, 0);
+	struct informer_object a, other;
+	struct made m;
+
+	(void)state;
+	begin(&m, w);
+	reader_world_look(w, "a", &a);
+	reader_world_look(w, "b", &other);
+	assert_true(gw_object_selects_alike(&m.maker, &a, &other));
+	for (const char *name = "cde"; *name; name++) {
+		reader_world_look(w, (char[]){*name, '\0'}, &other);
+		assert_false(gw_object_selects_alike(&m.maker, &a, &other));
+	}
+	end(&m);
+	reader_world_free(w);
+}
+
+/* An RV is a number, or none. */
+static void
+rvs_are_numbers(void **state)
+{
+	(void)state;
+	assert_int_equal(gw_rv_parse("1234", 4), 1234);
+	assert_int_equal(gw_rv_parse("", 0), 0);
+	assert_int_equal(gw_rv_parse("12x", 3), 0);
+	assert_int_equal(gw_rv_parse("-1", 2), 0);
+	assert_int_equal(gw_rv_parse("99999999999999999999999", 23), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pod_of_all_kinds_is_the_same),
+		cmocka_unit_test(an_object_without_an_rv_has_a_place_for_it),
+		cmocka_unit_test(pods_of_real_size_are_the_same),
+		cmocka_unit_test(random_documents_are_the_same),
+		cmocka_unit_test(states_that_selectors_tell_apart),
+		cmocka_unit_test(rvs_are_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What informerd caches, as entries and as a registry.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/tools/informer-gateway/arena_world.h"
+
+static int
+set_up(void **state)
+{
+	*state = arena_world_new("a101 @103", false);
+	return 0;
+}
+
+static void
+add(struct broker_fixture *fx, void *context)
+{
+	const uint8_t fingerprint[32] = {(uint8_t)strlen(context), 1};
+	unsigned id;
+
+	assert_int_equal(store_add_resource(fx->store->store, context, fingerprint, &id), 0);
+	store_set_state(fx->store->store, id, RESOURCE_SYNCED);
+	assert_int_equal(store_set_version(fx->store->store, id, "200", 3), 0);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+/* Another entry: group, version, resource, kind; its namespace and selectors. */
+static void
+cache(struct arena_world *w, const char *gvrk, const char *namespace_, const char *labels, const char *fields)
+{
+	char text[1024], group[64], version[64], resource[64], kind[64];
+
+	assert_int_equal(sscanf(gvrk, "%63[^/]/%63[^/]/%63[^/]/%63s", group, version, resource, kind), 4);
+	snprintf(text, sizeof(text),
+		 "{\"group\":\"%s\",\"version\":\"%s\",\"resource\":\"%s\",\"kind\":\"%s\",\"singular\":"
+		 "\"one\","
+		 "\"shortNames\":[\"s1\",\"s2\"],\"namespaced\":true,\"namespace\":\"%s\",\"labelSelector\":"
+		 "\"%s\","
+		 "\"fieldSelector\":\"%s\",\"metadataOnly\":false,\"onDemand\":false,\"drops\":[],"
+		 "\"indexes\":[]}",
+		 strcmp(group, "core") ? group : "", version, resource, kind, namespace_, labels, fields);
+	broker_fixture_do(w->fx, add, text);
+}
+
+static int
+find(struct arena_world *w, const char *group, const char *plural, const char *ns, const char *labels,
+     const char *fields, struct gw_entry **ret)
+{
+	const struct api_resource *resource = api_registry_find(&w->arena->registry, group, "v1", plural);
+
+	return resource ? gw_resources_find(w->arena, resource, ns, labels, fields, ret) : -ENXIO;
+}
+
+/* Served is what is cached, with what is known of its kind; other known kinds are not. */
+static void
+served_is_what_is_cached(void **state)
+{
+	struct arena_world *w = *state;
+	struct api_resource *r;
+
+	cache(w, "apps/v1/deployments/Deployment", "", "", "");
+	cache(w, "example.com/v1/widgets/Widget", "", "", "");
+	arena_world_open(w);
+	assert_string_equal(w->pods->name, "pods.v1");
+	r = api_registry_find(&w->arena->registry, "", "v1", "pods");
+	assert_non_null(r->fields);
+	assert_non_null(r->message);
+	assert_null(api_registry_find(&w->arena->registry, "", "v1", "services"));
+	r = api_registry_find(&w->arena->registry, "apps", "v1", "deployments");
+	assert_non_null(r);
+	assert_false(r->custom);
+	r = api_registry_find(&w->arena->registry, "example.com", "v1", "widgets");
+	assert_non_null(r);
+	assert_true(r->custom);
+	assert_string_equal(r->singular, "one");
+	assert_string_equal(r->shorts[0], "s1");
+	assert_string_equal(r->shorts[1], "s2");
+	assert_null(r->shorts[2]);
+}
+
+/* A request is answered by an entry that has all of it: its namespace, or all; its selectors' objects. */
+static void
+an_entry_answers_what_it_has_all_of(void **state)
+{
+	struct arena_world *w = *state;
+	struct gw_entry *e, *other;
+
+	cache(w, "core/v1/configmaps/ConfigMap", "a", "", "");
+	cache(w, "core/v1/configmaps/ConfigMap", "b", "", "");
+	cache(w, "core/v1/services/Service", "", "app in (x,y),tier=1", "");
+	cache(w, "core/v1/secrets/Secret", "", "", "type=t");
+	arena_world_open(w);
+	assert_int_equal(find(w, "", "pods", "any", "app=x", NULL, &e), 0);
+	assert_int_equal(find(w, "", "configmaps", "a", NULL, NULL, &e), 0);
+	assert_string_equal(e->namespace_, "a");
+	assert_int_equal(find(w, "", "configmaps", "b", NULL, NULL, &other), 0);
+	assert_ptr_not_equal(e, other);
+	assert_int_equal(find(w, "", "configmaps", "c", NULL, NULL, &e), -ENOENT);
+	assert_int_equal(find(w, "", "configmaps", NULL, NULL, NULL, &e), -EXDEV);
+	assert_int_equal(find(w, "", "configmaps", "", NULL, NULL, &e), -EXDEV);
+	assert_int_equal(find(w, "", "services", NULL, NULL, NULL, &e), -EXDEV);
+	assert_int_equal(find(w, "", "services", NULL, "tier=1", NULL, &e), -EXDEV);
+	assert_int_equal(find(w, "", "services", NULL, "tier=1,a=b,app in (x,y)", NULL, &e), 0);
+	assert_int_equal(find(w, "", "services", NULL, "app in (x,z),b in (q,y),tier=1", NULL, &e), -EXDEV);
+	assert_int_equal(find(w, "", "secrets", NULL, NULL, NULL, &e), -EXDEV);
+	assert_int_equal(find(w, "", "secrets", NULL, NULL, "type=t", &e), 0);
+}
+
+static void
+drop_all_but_pods(struct broker_fixture *fx, void *context)
+{
+	(void)context;
+	for (unsigned i = 0; i < store_resource_count(fx->store->store); i++)
+		if (i != fx->store->pods)
+			store_unclaim(fx->store->store, i);
+	assert_int_equal(store_drop_unclaimed(fx->store->store), 0);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+static void
+wait_served(struct arena_world *w, const char *plural, bool served)
+{
+	struct pollfd p = {.fd = gw_arena_fd(w->arena), .events = POLLIN};
+
+	for (int i = 0; i < 500 && !api_registry_find(&w->arena->registry, "", "v1", plural) == served; i++) {
+		poll(&p, 1, 20);
+		gw_arena_dispatch(w->arena);
+	}
+	assert_int_equal(api_registry_find(&w->arena->registry, "", "v1", plural) != NULL, served);
+}
+
+static void
+count_wake(void *context)
+{
+	++*(unsigned *)context;
+}
+
+/* What informerd drops is gone, and its watches are told; what it has again is the same resource. */
+static void
+a_resource_may_go_and_come_back(void **state)
+{
+	struct arena_world *w = *state;
+	struct gw_hint all = {0};
+	struct gw_store store;
+	struct gw_entry *e, *again;
+	unsigned woken = 0;
+	uint64_t rv, position;
+	struct api_event event;
+
+	cache(w, "core/v1/configmaps/ConfigMap", "", "", "");
+	arena_world_open(w);
+	assert_int_equal(find(w, "", "configmaps", NULL, NULL, NULL, &e), 0);
+	for (int i = 0; i < 500 && !e->feed.begun; i++)
+		arena_world_pump(w);
+	gw_store_init(&store, e);
+	gw_store_watch(&store, &all, count_wake, &woken);
+	position = e->feed.log.next;
+	broker_fixture_do(w->fx, drop_all_but_pods, NULL);
+	wait_served(w, "configmaps", false);
+	assert_true(woken > 0);
+	assert_int_equal(store.api.events(&store, e->resource, &position, &event, 1, &rv), -ESTALE);
+	assert_int_equal(store.api.rv(&store, e->resource), 0);
+	assert_int_equal(gw_entry_age_ns(e), UINT64_MAX);
+	gw_store_done(&store);
+	cache(w, "core/v1/configmaps/ConfigMap", "", "", "");
+	wait_served(w, "configmaps", true);
+	assert_int_equal(find(w, "", "configmaps", NULL, NULL, NULL, &again), 0);
+	assert_ptr_equal(again, e);
+	arena_world_say(w, "a104 @104");
+	arena_world_reach(w, 104);
+}
+
+/* Before informerd runs there is nothing, and no failure. */
+static void
+without_informerd_there_is_nothing_yet(void **state)
+{
+	struct arena_world *w = *state;
+
+	broker_fixture_stop(w->fx);
+	assert_int_equal(gw_arena_new(&w->options, &w->arena), 0);
+	gw_arena_dispatch(w->arena);
+	assert_null(api_registry_find(&w->arena->registry, "", "v1", "pods"));
+	gw_arena_free(w->arena);
+	w->arena = NULL;
+}
+
+static void
+contact(struct broker_fixture *fx, void *context)
+{
+	(void)context;
+	atomic_store(&fx->store->arena->header->contact_boot_ns[fx->store->pods], 1);
+}
+
+/* How long ago the API server was heard of is known at any time. */
+static void
+the_age_of_the_last_contact(void **state)
+{
+	struct arena_world *w = *state;
+
+	arena_world_open(w);
+	assert_int_equal(gw_entry_age_ns(w->pods), UINT64_MAX);
+	broker_fixture_do(w->fx, contact, NULL);
+	assert_true(gw_entry_age_ns(w->pods) > 1000000000u);
+	assert_int_not_equal(gw_entry_age_ns(w->pods), UINT64_MAX);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(served_is_what_is_cached),        TEST(an_entry_answers_what_it_has_all_of),
+		TEST(a_resource_may_go_and_come_back), TEST(without_informerd_there_is_nothing_yet),
+		TEST(the_age_of_the_last_contact),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

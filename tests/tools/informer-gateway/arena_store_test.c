@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lists and watches of tools/serving over the arena.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/tools/informer-gateway/arena_world.h"
+#include "tests/tools/informer-gateway/served_objects.h"
+#include "tools/serving/api_list.h"
+#include "tools/serving/api_watch.h"
+#include "writer/arena/pins.h"
+
+static int
+set_up(void **state)
+{
+	struct arena_world *w = arena_world_new("e100 a101 b102:n2 c103 d104:n2 -e105 @110", false);
+
+	arena_world_open(w);
+	*state = w;
+	return 0;
+}
+
+static struct api_request
+request_for(const struct arena_world *w)
+{
+	return (struct api_request){.method = "GET",
+				    .url = "/api/v1/pods",
+				    .resource = w->pods->resource,
+				    .shape = {.version = "v1"}};
+}
+
+/* ---- lists ----------------------------------------------------------------- */
+
+/* "a101 b102 @110 +": the objects, the list's RV, and whether there is a token, which is kept. */
+static void
+read_list(struct arena_world *w, struct api_list *list, char token[400])
+{
+	struct api_buf body = {0};
+	size_t length = 0;
+	char piece[100];
+	ssize_t n;
+
+	while ((n = api_list_read(list, piece, sizeof(piece))) > 0 || n == -EAGAIN)
+		if (n > 0)
+			api_buf_put(&body, piece, (size_t)n);
+	w->text[0] = '\0';
+	for (const char *at = body.data; at && (at = strstr(at, "\"metadata\":{\"name\":\"")); at++) {
+		const char *name = at + strlen("\"metadata\":{\"name\":\"");
+		const char *rv = strstr(at, "\"resourceVersion\":\"") + strlen("\"resourceVersion\":\"");
+
+		length += (size_t)snprintf(w->text + length, sizeof(w->text) - length, "%.*s%.*s ",
+					   (int)strcspn(name, "\""), name, (int)strcspn(rv, "\""), rv);
+	}
+	snprintf(w->text + length, sizeof(w->text) - length, "@%" PRIu64 "%s%s", api_list_rv(list),
+		 api_list_token(list) ? " +" : "", n == -EIO ? " broken" : "");
+	snprintf(token, 400, "%s", api_list_token(list) ? api_list_token(list) : "");
+	api_buf_done(&body);
+}
+
+/* The same, from its opening; "410", "429" as the status has it. */
+static const char *
+list(struct arena_world *w, struct api_query *query, char token[400])
+{
+	struct api_request request = request_for(w);
+	struct api_list *opened;
+	struct gw_store store;
+
+	gw_store_init(&store, w->pods);
+	if (api_list_open(&request, query, &store.api, NULL, &opened) < 0) {
+		snprintf(w->text, sizeof(w->text), "%u", request.status.code);
+		api_status_done(&request.status);
+	} else {
+		read_list(w, opened, token);
+		api_list_close(opened);
+	}
+	gw_store_done(&store);
+	return w->text;
+}
+
+/* Pages show one state, whatever happens between them; when it is no longer kept the next one is 410. */
+static void
+pages_show_one_state(void **state)
+{
+	struct arena_world *w = *state;
+	struct api_query first = {.limit = 2}, second = {.limit = 2};
+	char token[400], next[400], last[400];
+
+	assert_string_equal(list(w, &first, token), "a101 b102 @110 +");
+	arena_world_say(w, "-a111 aa112 c113 -d114 @114");
+	arena_world_reach(w, 114);
+	second.next_token = token;
+	assert_string_equal(list(w, &second, next), "c103 d104 @110");
+	assert_string_equal(list(w, &first, last), "aa112 b102 @114 +");
+	w->now_ms += 61000;
+	arena_world_pump(w);
+	arena_world_say(w, "@120");
+	arena_world_reach(w, 120);
+	assert_string_equal(list(w, &second, next), "410");
+}
+
+/* Selectors are answered from indexes, and every object that is answered is looked at. */
+static void
+selected_objects_alone(void **state)
+{
+	struct arena_world *w = *state;
+	struct api_query node = {0}, label = {0};
+	char token[400], *error;
+
+	assert_int_equal(api_fields_parse(w->pods->resource, "spec.nodeName=n2", &node.fields, &error), 0);
+	assert_int_equal(api_labels_parse("app in (a,d),app!=a", &label.labels, &error), 0);
+	assert_string_equal(list(w, &node, token), "b102 d104 @110");
+	assert_string_equal(list(w, &label, token), "d104 @110");
+	api_query_done(&node);
+	api_query_done(&label);
+}
+
+static void
+revoke_oldest(struct broker_fixture *fx, void *context)
+{
+	struct slot_stat stat;
+	int slot;
+
+	(void)context;
+	pins_horizon(fx->store->pins, store_epoch(fx->store->store));
+	slot = pins_oldest(fx->store->pins, &stat);
+	assert_true(slot >= 0);
+	store_revoke(fx->store->store, (unsigned)slot);
+	broker_revoke(fx->broker, (unsigned)slot, "it held a snapshot for 61 s");
+}
+
+/* A list whose memory informerd takes back is broken off, never shown as whole. */
+static void
+a_list_that_is_taken_away_breaks_off(void **state)
+{
+	struct arena_world *w = *state;
+	struct api_request request = request_for(w);
+	struct api_query query = {0};
+	struct api_list *opened;
+	char token[400], piece[120];
+
+	assert_int_equal(api_list_open(&request, &query, &w->store.api, NULL, &opened), 0);
+	assert_int_equal(api_list_read(opened, piece, sizeof(piece)), sizeof(piece));
+	arena_world_say(w, "a111 @111");
+	broker_fixture_do(w->fx, revoke_oldest, NULL);
+	read_list(w, opened, token);
+	assert_non_null(strstr(w->text, "broken"));
+	api_list_close(opened);
+	assert_string_equal(list(w, &query, token), "a111 b102 c103 d104 @111");
+}
+
+/* While a commit is half told, or nothing is there yet, the client is asked to come again. */
+static void
+what_is_not_whole_is_asked_for_again(void **state)
+{
+	struct arena_world *w = *state;
+	struct api_query query = {0};
+	char token[400];
+
+	arena_world_say(w, "a111");
+	assert_string_equal(list(w, &query, token), "429");
+	arena_world_say(w, "@111");
+	assert_string_equal(list(w, &query, token), "a111 b102 c103 d104 @111");
+}
+
+/* ---- watches --------------------------------------------------------------- */
+
+struct watcher {
+	struct gw_store store;
+	struct api_watch *watch;
+	unsigned woken;
+};
+
+static void
+on_wake(void *context)
+{
+	((struct watcher *)context)->woken++;
+}
+
+static void
+open_watch(struct arena_world *w, struct watcher *x, const char *fields, const char *labels, uint64_t rv)
+{
+	static const struct api_watch_options options = {
+		.bookmark_ms = 60000, .timeout_ms = 600000, .tell_lost = true};
+	struct api_request request = request_for(w);
+	struct api_query query = {.watch = true, .bookmarks = true, .rv_given = true, .rv = rv};
+	struct gw_hint hint;
+	char *error;
+
+	memset(x, 0, sizeof(*x));
+	assert_int_equal(api_fields_parse(w->pods->resource, fields, &query.fields, &error), 0);
+	assert_int_equal(api_labels_parse(labels, &query.labels, &error), 0);
+	gw_store_init(&x->store, w->pods);
+	gw_hint_init(&hint, NULL, &query);
+	gw_store_watch(&x->store, &hint, on_wake, x);
+	gw_hint_done(&hint);
+	assert_int_equal(api_watch_open(&request, &query, &x->store.api, &options, 1000, &x->watch), 0);
+}
+
+static void
+close_watch(struct watcher *x)
+{
+	api_watch_free(x->watch);
+	gw_store_done(&x->store);
+}
+
+/* "ADDED a111 …": its lines at a time, bookmarks with their RV, errors with their code. */
+static const char *
+lines(struct arena_world *w, struct watcher *x, uint64_t now_ms)
+{
+	struct api_frame *frame;
+	enum api_watch_said said;
+	size_t length = 0;
+
+	w->text[0] = '\0';
+	while ((said = api_watch_next(x->watch, now_ms, &frame)) == API_WATCH_LINE) {
+		const char *type = frame->bytes + strlen("{\"type\":\"");
+		char *line = api_strndup(frame->bytes, frame->len), *name, *rv, *code;
+
+		name = strstr(line, "\"name\":\"");
+		rv = strstr(line, "\"resourceVersion\":\"");
+		code = strstr(line, "\"code\":");
+		length += (size_t)snprintf(w->text + length, sizeof(w->text) - length, "%.*s %.*s%.*s ",
+					   (int)strcspn(type, "\""), type,
+					   name ? (int)strcspn(name + 8, "\"") : 0, name ? name + 8 : "",
+					   rv ? (int)strcspn(rv + 19, "\"") : 0, rv ? rv + 19 : "");
+		if (code)
+			length += (size_t)snprintf(w->text + length, sizeof(w->text) - length, "%.3s ",
+						   code + 7);
+		free(line);
+		api_frame_unref(frame);
+	}
+	if (said == API_WATCH_END)
+		snprintf(w->text + length, sizeof(w->text) - length, "END");
+	return w->text;
+}
+
+/* A watcher of a node is woken by its node's changes alone, and told where its objects come and go. */
+static void
+a_node_is_told_of_its_own(void **state)
+{
+	struct arena_world *w = *state;
+	struct watcher x;
+
+	open_watch(w, &x, "spec.nodeName=n2", "", 110);
+	assert_string_equal(lines(w, &x, 1000), "");
+	arena_world_say(w, "a111 c112 -a113 @113");
+	arena_world_reach(w, 113);
+	assert_int_equal(x.woken, 0);
+	arena_world_say(w, "b114:n2 d115:n3 f116:n2 -b117:n2 @120");
+	arena_world_reach(w, 120);
+	assert_int_equal(x.woken, 1);
+	assert_string_equal(lines(w, &x, 1000), "MODIFIED b114 DELETED d115 ADDED f116 DELETED b117 ");
+	assert_string_equal(lines(w, &x, 70000), "BOOKMARK 120 ");
+	close_watch(&x);
+}
+
+/* What no selector sees is told to who watches without one, in frames that are made once. */
+static void
+frames_are_shared(void **state)
+{
+	struct arena_world *w = *state;
+	struct api_frame *one, *two;
+	struct watcher x, y;
+
+	open_watch(w, &x, "", "", 110);
+	open_watch(w, &y, "", "", 110);
+	arena_world_say(w, "a111 @111");
+	arena_world_reach(w, 111);
+	assert_int_equal(api_watch_next(x.watch, 1000, &one), API_WATCH_LINE);
+	assert_int_equal(api_watch_next(y.watch, 1000, &two), API_WATCH_LINE);
+	assert_ptr_equal(one, two);
+	api_frame_unref(one);
+	api_frame_unref(two);
+	close_watch(&x);
+	close_watch(&y);
+}
+
+/* A watch from before the gateway goes on where the arena has the proof, else it is 410. */
+static void
+a_watch_from_before_the_gateway(void **state)
+{
+	struct arena_world *w = *state;
+	struct watcher x;
+
+	open_watch(w, &x, "", "", 104);
+	assert_string_equal(lines(w, &x, 1000), "ERROR  410 END");
+	close_watch(&x);
+	arena_world_close(w);
+	arena_world_say(w, "a111 f112:n2 -c113 @120");
+	arena_world_open(w);
+	open_watch(w, &x, "", "", 105);
+	assert_string_equal(lines(w, &x, 1000), "MODIFIED a111 MODIFIED f112 DELETED c113 ");
+	close_watch(&x);
+	open_watch(w, &x, "spec.nodeName=n2", "", 105);
+	assert_string_equal(lines(w, &x, 1000), "MODIFIED f112 ");
+	close_watch(&x);
+}
+
+/* A deletion that nobody saw is told again to who comes back with the RV at which it was told. */
+static void
+an_unseen_deletion_is_told_again(void **state)
+{
+	struct arena_world *w = *state;
+	struct watcher x;
+
+	arena_world_say(w, "-a? b120 @130");
+	arena_world_reach(w, 130);
+	open_watch(w, &x, "", "", 130);
+	assert_string_equal(lines(w, &x, 1000), "DELETED a130 ");
+	close_watch(&x);
+	open_watch(w, &x, "", "", 120);
+	assert_string_equal(lines(w, &x, 1000), "DELETED a130 ");
+	close_watch(&x);
+}
+
+/* When everything is told anew a watch ends with 410; where nothing was missed it goes on. */
+static void
+a_lost_history_ends_watches(void **state)
+{
+	struct arena_world *w = *state;
+	struct watcher x;
+
+	open_watch(w, &x, "spec.nodeName=n2", "", 110);
+	broker_fixture_replace(w->fx, true);
+	arena_world_say(w, "a130 @135");
+	arena_world_reach(w, 135);
+	assert_true(x.woken > 0);
+	assert_string_equal(lines(w, &x, 1000), "ERROR  410 END");
+	close_watch(&x);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(pages_show_one_state),
+		TEST(selected_objects_alone),
+		TEST(a_list_that_is_taken_away_breaks_off),
+		TEST(what_is_not_whole_is_asked_for_again),
+		TEST(a_node_is_told_of_its_own),
+		TEST(frames_are_shared),
+		TEST(a_watch_from_before_the_gateway),
+		TEST(an_unseen_deletion_is_told_again),
+		TEST(a_lost_history_ends_watches),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Views: one RV, in order, whole or as a hint leaves it; kept for continue tokens, and taken away.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/tools/informer-gateway/arena_world.h"
+#include "tests/tools/informer-gateway/served_objects.h"
+#include "writer/arena/pins.h"
+
+static int
+set_up(void **state)
+{
+	struct arena_world *w = arena_world_new(
+		"b/x101 a/y102 a/x103:n2 ab/a104 a.b/a105:n2 zz106 aa107 @110", false);
+
+	arena_world_open(w);
+	*state = w;
+	return 0;
+}
+
+static struct gw_view *
+open_at(struct arena_world *w, uint64_t rv)
+{
+	uint64_t shown, position;
+	struct gw_view *view;
+
+	assert_int_equal(gw_view_open(w->pods, rv, &view, &shown, &position), 0);
+	return view;
+}
+
+/* Objects come in the order of storage: by "namespace/name", byte by byte. */
+static void
+objects_come_in_order_of_keys(void **state)
+{
+	assert_string_equal(arena_world_view(*state, 0, NULL),
+			    "a.b/a105 a/x103 a/y102 ab/a104 b/x101 aa107 zz106 @110");
+}
+
+/* A view stays what it was, whatever changes; a watch goes on right behind it. */
+static void
+a_view_stays_what_it_was(void **state)
+{
+	struct arena_world *w = *state;
+	uint64_t shown, position;
+	struct api_object *object;
+	struct gw_view *view;
+
+	assert_int_equal(gw_view_open(w->pods, 0, &view, &shown, &position), 0);
+	arena_world_say(w, "-a.b/a111 a/new112 @112");
+	arena_world_reach(w, 112);
+	assert_int_equal(shown, 110);
+	object = gw_view_next(view);
+	assert_string_equal(object->key, "a.b/a");
+	api_object_unref(object);
+	object = gw_view_next(view);
+	assert_string_equal(object->key, "a/x");
+	api_object_unref(object);
+	assert_string_equal(arena_world_heard(w, &w->store, &position), "-a.b/a111 +a/new112 @112");
+	gw_view_close(view);
+}
+
+/* A view can be begun amid its keys, and says how many of a namespace are left. */
+static void
+seeking_and_counting(void **state)
+{
+	struct gw_view *view = open_at(*state, 0);
+	struct api_object *object;
+
+	gw_view_seek(view, "a/");
+	assert_int_equal(gw_view_count(view, "a/"), 2);
+	assert_int_equal(gw_view_count(view, ""), 6);
+	object = gw_view_next(view);
+	assert_string_equal(object->key, "a/x");
+	api_object_unref(object);
+	assert_int_equal(gw_view_count(view, "a/"), 1);
+	gw_view_seek(view, "zzz");
+	assert_null(gw_view_next(view));
+	assert_int_equal(gw_view_error(view), 0);
+	gw_view_close(view);
+}
+
+/* Hints leave what they name, by namespace, name, node and labels, and together. */
+static void
+hints_leave_what_they_name(void **state)
+{
+	struct arena_world *w = *state;
+	struct gw_hint ns = {.namespace_ = "a"}, name = {.namespace_ = "a", .name = "y"},
+		       nobody = {.namespace_ = "a", .name = "none"},
+		       node = {.value = "n2", .field = POD_NODE},
+		       both = {.namespace_ = "a", .value = "n2", .field = POD_NODE},
+		       labels = {.labels = "app in (x,zz)"},
+		       labels_in = {.namespace_ = "a", .labels = "app=x"},
+		       odd = {.namespace_ = "a", .labels = "app in ("};
+
+	assert_string_equal(arena_world_view(w, 0, &ns), "a/x103 a/y102 @110");
+	assert_string_equal(arena_world_view(w, 0, &name), "a/y102 @110");
+	assert_string_equal(arena_world_view(w, 0, &nobody), "@110");
+	assert_string_equal(arena_world_view(w, 0, &node), "a.b/a105 a/x103 @110");
+	assert_string_equal(arena_world_view(w, 0, &both), "a/x103 @110");
+	assert_string_equal(arena_world_view(w, 0, &labels), "a/x103 b/x101 zz106 @110");
+	assert_string_equal(arena_world_view(w, 0, &labels_in), "a/x103 @110");
+	/* what libinformer does not understand is no hint */
+	assert_string_equal(arena_world_view(w, 0, &odd), "a/x103 a/y102 @110");
+}
+
+/* An RV that nobody holds a token for is gone when the next one is in; 410. */
+static void
+an_rv_that_nobody_holds_is_gone(void **state)
+{
+	struct arena_world *w = *state;
+
+	assert_int_not_equal(strcmp(arena_world_view(w, 110, NULL), "410"), 0);
+	w->now_ms += 1001;
+	arena_world_say(w, "zz111 @111");
+	arena_world_reach(w, 111);
+	assert_string_equal(arena_world_view(w, 110, NULL), "410");
+	assert_string_equal(arena_world_view(w, 109, NULL), "410");
+	assert_int_equal(gw_moments_count(w->arena), 0);
+}
+
+static void
+hold_now(struct arena_world *w)
+{
+	struct gw_view *view = open_at(w, 0);
+
+	gw_view_hold(view);
+	gw_view_close(view);
+}
+
+/* What a continue token was given out for is kept for a minute, whatever it is narrowed to then. */
+static void
+a_held_rv_is_kept_for_a_minute(void **state)
+{
+	struct arena_world *w = *state;
+	struct gw_hint ns = {.namespace_ = "a"};
+
+	hold_now(w);
+	arena_world_say(w, "-a/x111 @111");
+	arena_world_reach(w, 111);
+	w->now_ms += 59000;
+	arena_world_pump(w);
+	assert_string_equal(arena_world_view(w, 110, &ns), "a/x103 a/y102 @110");
+	assert_int_equal(gw_arena_wait_until(w->arena), w->now_ms + 1000);
+	w->now_ms += 2000;
+	arena_world_pump(w);
+	assert_int_equal(gw_moments_count(w->arena), 0);
+	assert_int_equal(gw_arena_wait_until(w->arena), UINT64_MAX);
+	assert_string_equal(arena_world_view(w, 110, &ns), "410");
+}
+
+/* No more than so many are held: the oldest goes first. */
+static void
+the_oldest_held_goes_first(void **state)
+{
+	struct arena_world *w = *state;
+	char said[64];
+
+	for (int i = 0; i < 6; i++) {
+		hold_now(w);
+		snprintf(said, sizeof(said), "zz%d @%d", 111 + i, 111 + i);
+		arena_world_say(w, said);
+		arena_world_reach(w, 111 + (uint64_t)i);
+	}
+	assert_int_equal(gw_moments_count(w->arena), 4);
+	assert_string_equal(arena_world_view(w, 111, NULL), "410");
+	assert_string_equal(arena_world_view(w, 112, NULL),
+			    "a.b/a105 a/x103 a/y102 ab/a104 b/x101 aa107 zz112 @112");
+}
+
+/* Who asks for the same within a second gets the same moment, and its sorted keys. */
+static void
+those_of_one_second_share_a_moment(void **state)
+{
+	struct arena_world *w = *state;
+	struct gw_view *a = open_at(w, 0), *b = open_at(w, 0);
+
+	assert_int_equal(gw_moments_count(w->arena), 1);
+	gw_view_close(a);
+	gw_view_close(b);
+	a = open_at(w, 0);
+	assert_int_equal(gw_moments_count(w->arena), 1);
+	gw_view_close(a);
+	w->now_ms += 1001;
+	arena_world_pump(w);
+	assert_int_equal(gw_moments_count(w->arena), 0);
+}
+
+static void
+revoke_oldest(struct broker_fixture *fx, void *context)
+{
+	struct slot_stat stat;
+	int slot;
+
+	(void)context;
+	pins_horizon(fx->store->pins, store_epoch(fx->store->store));
+	slot = pins_oldest(fx->store->pins, &stat);
+	assert_true(slot >= 0);
+	store_revoke(fx->store->store, (unsigned)slot);
+	broker_revoke(fx->broker, (unsigned)slot, "it held a snapshot for 61 s");
+}
+
+/*
+ * informerd takes a held view's memory back: the view ends and says so, its RV is gone, the log and its
+ * watches go on, and the next view is one of now.
+ */
+static void
+a_view_that_was_taken_away_says_so(void **state)
+{
+	struct arena_world *w = *state;
+	struct gw_view *view = open_at(w, 0);
+	struct api_object *object = gw_view_next(view);
+
+	assert_non_null(object);
+	api_object_unref(object);
+	gw_view_hold(view);
+	arena_world_say(w, "zz111 @111");
+	arena_world_reach(w, 111);
+	broker_fixture_do(w->fx, revoke_oldest, NULL);
+	assert_null(gw_view_next(view));
+	assert_int_equal(gw_view_error(view), INFORMER_E_EXPIRED);
+	assert_null(gw_view_next(view));
+	gw_view_close(view);
+	assert_string_equal(arena_world_view(w, 110, NULL), "410");
+	arena_world_say(w, "zz112 @112");
+	arena_world_reach(w, 112);
+	assert_string_equal(arena_world_heard(w, &w->store, &w->position), "zz111 zz112 @112");
+	assert_string_equal(arena_world_view(w, 0, NULL),
+			    "a.b/a105 a/x103 a/y102 ab/a104 b/x101 aa107 zz112 @112");
+}
+
+/* A single object is the newest there is. */
+static void
+one_object_by_its_key(void **state)
+{
+	struct arena_world *w = *state;
+	struct api_object *object;
+
+	arena_world_say(w, "a/x120 @120");
+	object = gw_view_get(w->pods, "a/x");
+	assert_non_null(object);
+	assert_int_equal(object->rv, 120);
+	api_object_unref(object);
+	assert_null(gw_view_get(w->pods, "a/nobody"));
+	assert_null(gw_view_get(w->pods, ""));
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(objects_come_in_order_of_keys),
+		TEST(a_view_stays_what_it_was),
+		TEST(seeking_and_counting),
+		TEST(hints_leave_what_they_name),
+		TEST(an_rv_that_nobody_holds_is_gone),
+		TEST(a_held_rv_is_kept_for_a_minute),
+		TEST(the_oldest_held_goes_first),
+		TEST(those_of_one_second_share_a_moment),
+		TEST(a_view_that_was_taken_away_says_so),
+		TEST(one_object_by_its_key),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

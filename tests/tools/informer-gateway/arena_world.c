@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plays upstream to a store in this process, and shows what the gateway makes of it.
+ */
+#include "tests/tools/informer-gateway/arena_world.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct arena_world *clock_owner;
+
+static uint64_t
+world_clock(void)
+{
+	return clock_owner->now_ms;
+}
+
+/* ---- upstream ------------------------------------------------------------- */
+
+/* "x/a101:n2#2" */
+struct word {
+	char ns[64], name[64], rv[32], node[64];
+	int object;
+	bool gone, lost;
+};
+
+static struct word
+read_word(const char *text)
+{
+	struct word w = {.ns = "default", .node = "n1", .object = 1};
+	const char *p = text + (*text == '-');
+
+	w.gone = *text == '-';
+	if (strchr(p, '/')) {
+		snprintf(w.ns, sizeof(w.ns), "%.*s", (int)strcspn(p, "/"), p);
+		p = strchr(p, '/') + 1;
+	}
+	snprintf(w.name, sizeof(w.name), "%.*s", (int)strcspn(p, "0123456789?:#"), p);
+	p += strlen(w.name);
+	w.lost = *p == '?';
+	snprintf(w.rv, sizeof(w.rv), "%.*s", (int)strspn(p, "0123456789"), p);
+	if (strchr(p, ':'))
+		snprintf(w.node, sizeof(w.node), "%.*s", (int)strcspn(strchr(p, ':') + 1, "#"),
+			 strchr(p, ':') + 1);
+	if (strchr(p, '#'))
+		w.object = atoi(strchr(p, '#') + 1);
+	return w;
+}
+
+static void
+apply(struct broker_fixture *fx, const char *text)
+{
+	struct word w = read_word(text);
+
+	if (text[0] == '@') {
+		store_set_version(fx->store->store, fx->store->pods, text + 1, strlen(text + 1));
+		store_set_state(fx->store->store, fx->store->pods, RESOURCE_SYNCED);
+	} else if (w.lost) {
+		assert_int_equal(store_fixture_lose(fx->store, w.ns, w.name), 0);
+	} else {
+		assert_int_equal(
+			store_fixture_sayf(fx->store, w.gone ? "DELETED" : "MODIFIED",
+					   "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":"
+					   "\"uid-%s-%d\",\"resourceVersion\":\"%s\",\"labels\":{\"app\":"
+					   "\"%s\"}},\"spec\":{\"nodeName\":\"%s\"}}",
+					   w.name, w.ns, w.name, w.object, w.rv, w.name, w.node),
+			0);
+	}
+}
+
+static void
+say(struct broker_fixture *fx, void *context)
+{
+	char *words = strdup(context), *rest = words, *word;
+
+	while ((word = strsep(&rest, " ")))
+		if (word[0])
+			apply(fx, word);
+	free(words);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+void
+arena_world_say(struct arena_world *w, const char *said)
+{
+	broker_fixture_do(w->fx, say, (void *)(uintptr_t)said);
+}
+
+/* ---- the gateway ---------------------------------------------------------- */
+
+struct arena_world *
+arena_world_new(const char *said, bool generations)
+{
+	struct arena_world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	w->fx = broker_fixture_new();
+	if (generations)
+		broker_fixture_keep_generations(w->fx);
+	broker_fixture_start(w->fx);
+	arena_world_say(w, said);
+	w->now_ms = 1000000;
+	clock_owner = w;
+	w->options = (struct gw_arena_options){
+		.socket_path = w->fx->socket,
+		.reader_name = "gateway",
+		.history_bytes = 1u << 20,
+		.held_views = 4,
+		.hold_ms = 60000,
+		.now_ms = world_clock,
+	};
+	return w;
+}
+
+static struct gw_entry *
+find_pods(struct arena_world *w)
+{
+	const struct api_resource *pods = api_registry_find(&w->arena->registry, "", "v1", "pods");
+	struct gw_entry *entry = NULL;
+
+	if (pods && gw_resources_find(w->arena, pods, NULL, NULL, NULL, &entry) < 0)
+		entry = NULL;
+	return entry;
+}
+
+static void
+wait_some(struct arena_world *w)
+{
+	struct pollfd p = {.fd = gw_arena_fd(w->arena), .events = POLLIN};
+
+	poll(&p, 1, 20);
+	gw_arena_dispatch(w->arena);
+}
+
+void
+arena_world_open(struct arena_world *w)
+{
+	assert_int_equal(gw_arena_new(&w->options, &w->arena), 0);
+	for (int i = 0; i < 500 && (!(w->pods = find_pods(w)) || !w->pods->feed.begun); i++)
+		wait_some(w);
+	assert_non_null(w->pods);
+	assert_true(w->pods->feed.begun);
+	gw_store_init(&w->store, w->pods);
+	w->position = w->pods->feed.log.next;
+}
+
+void
+arena_world_close(struct arena_world *w)
+{
+	gw_store_done(&w->store);
+	gw_arena_free(w->arena);
+	w->arena = NULL;
+	w->pods = NULL;
+}
+
+void
+arena_world_free(struct arena_world *w)
+{
+	if (w->arena)
+		arena_world_close(w);
+	broker_fixture_free(w->fx);
+	free(w);
+}
+
+int
+arena_world_tear_down(void **state)
+{
+	arena_world_free(*state);
+	return 0;
+}
+
+void
+arena_world_reach(struct arena_world *w, uint64_t rv)
+{
+	for (int i = 0; i < 500 && w->store.api.rv(&w->store, w->pods->resource) != rv; i++)
+		wait_some(w);
+	assert_int_equal(w->store.api.rv(&w->store, w->pods->resource), rv);
+	arena_world_pump(w);
+}
+
+void
+arena_world_pump(struct arena_world *w)
+{
+	struct pollfd p = {.fd = gw_arena_fd(w->arena), .events = POLLIN};
+
+	do
+		gw_arena_dispatch(w->arena);
+	while (poll(&p, 1, 0) > 0);
+}
+
+/* ---- what it tells --------------------------------------------------------- */
+
+/* The RV must be in the text, too. */
+static size_t
+write_object(char *at, size_t size, const struct api_object *object, uint64_t rv)
+{
+	char number[32], inside[64];
+	const char *key = object->key;
+
+	snprintf(inside, sizeof(inside), "\"resourceVersion\":\"%" PRIu64 "\"", object->rv);
+	assert_non_null(memmem(object->text + object->meta_at, object->meta_len, inside, strlen(inside)));
+	snprintf(number, sizeof(number), "%" PRIu64, rv);
+	return (size_t)snprintf(at, size, "%s%s ", strncmp(key, "default/", 8) == 0 ? key + 8 : key, number);
+}
+
+const char *
+arena_world_heard(struct arena_world *w, struct gw_store *store, uint64_t *position)
+{
+	struct api_event events[3];
+	size_t length = 0;
+	uint64_t rv = 0;
+	int n;
+
+	w->text[0] = '\0';
+	while ((n = store->api.events(store, store->entry->resource, position, events, 3, &rv)) > 0) {
+		for (int i = 0; i < n; i++) {
+			static const char *const signs[] = {"+", "", "-"};
+
+			length += (size_t)snprintf(w->text + length, sizeof(w->text) - length, "%s",
+						   events[i].unknown ? "?" : signs[events[i].change]);
+			length += write_object(w->text + length, sizeof(w->text) - length, events[i].object,
+					       events[i].rv);
+			if (events[i].change != API_DELETED)
+				assert_int_equal(events[i].object->rv, events[i].rv);
+		}
+		api_events_done(events, (unsigned)n);
+	}
+	if (n < 0)
+		snprintf(w->text + length, sizeof(w->text) - length, "%s", n == -ESTALE ? "410" : "error");
+	else
+		snprintf(w->text + length, sizeof(w->text) - length, "@%" PRIu64, rv);
+	return w->text;
+}
+
+const char *
+arena_world_view(struct arena_world *w, uint64_t rv, const struct gw_hint *hint)
+{
+	struct api_object *object;
+	uint64_t shown, position;
+	struct gw_view *view;
+	size_t length = 0;
+	int r = gw_view_open(w->pods, rv, &view, &shown, &position);
+
+	if (r < 0)
+		return r == -ESTALE ? "410" : r == -EAGAIN ? "again" : "error";
+	if (hint)
+		gw_view_narrow(view, hint);
+	while ((object = gw_view_next(view))) {
+		length += write_object(w->text + length, sizeof(w->text) - length, object, object->rv);
+		api_object_unref(object);
+	}
+	if (gw_view_error(view) < 0)
+		snprintf(w->text + length, sizeof(w->text) - length, "expired");
+	else
+		snprintf(w->text + length, sizeof(w->text) - length, "@%" PRIu64, shown);
+	gw_view_close(view);
+	return w->text;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An arena with pods whose changes a test speaks as upstream would, and the gateway's side of it. What is
+ * told is written down in short:
+ *
+ *	say     "a101"      a is there, or changed, at RV 101
+ *	        "a101:n2"   and stands on the node n2 (else n1)
+ *	        "a101#2"    and is another one of that name
+ *	        "-a105"     it was deleted, at RV 105
+ *	        "-a?"       it is gone, which nobody saw
+ *	        "x/a101"    in the namespace x (else default)
+ *	        "@110"      everything up to RV 110 is in
+ *	heard   "+a101 a102 -a105 ?a110 @110"   ADDED, MODIFIED, DELETED, MODIFIED whose state before is not
+ * known
+ */
+#ifndef TESTS_TOOLS_INFORMER_GATEWAY_ARENA_WORLD_H
+#define TESTS_TOOLS_INFORMER_GATEWAY_ARENA_WORLD_H
+
+#include "tests/support/broker_fixture.h"
+#include "tools/informer-gateway/arena_store.h"
+#include "tools/informer-gateway/gateway_arena.h"
+
+#define ARENA_WORLD_TEXT 8192
+
+struct arena_world {
+	struct broker_fixture *fx;
+	struct gw_arena_options options;
+	struct gw_arena *arena;
+	struct gw_entry *pods;
+	struct gw_store store; /* that sees everything */
+	uint64_t position;
+	uint64_t now_ms; /* the gateway's clock */
+	char text[ARENA_WORLD_TEXT];
+};
+
+/* said before the gateway comes. generations: informerd can be followed by another that takes over. */
+struct arena_world *arena_world_new(const char *said, bool generations);
+void arena_world_free(struct arena_world *w);
+int arena_world_tear_down(void **state);
+
+/* The gateway comes (again): its log begins with what is there. */
+void arena_world_open(struct arena_world *w);
+void arena_world_close(struct arena_world *w);
+
+/* Say, and commit once. */
+void arena_world_say(struct arena_world *w, const char *said);
+/* Dispatch until the log was told up to this RV; fails the test after 10 s. */
+void arena_world_reach(struct arena_world *w, uint64_t rv);
+/* Dispatch as long as there is something to do. */
+void arena_world_pump(struct arena_world *w);
+
+/* The store's events from its position on: valid until the next call. "410": the place is gone. */
+const char *arena_world_heard(struct arena_world *w, struct gw_store *store, uint64_t *position);
+/* A view as "a101 b102"; "410", "again". */
+const char *arena_world_view(struct arena_world *w, uint64_t rv, const struct gw_hint *hint);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The log: positions by RV, bounds, eras.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/tools/informer-gateway/served_objects.h"
+
+static int
+set_up(void **state)
+{
+	struct gw_change_log *log = calloc(1, sizeof(*log));
+
+	gw_change_log_init(log, 1u << 20);
+	*state = log;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	gw_change_log_done(*state);
+	free(*state);
+	return 0;
+}
+
+static uint64_t
+put(struct gw_change_log *log, uint64_t rv)
+{
+	return gw_change_log_put(log, pod_change("default/a", "n1", "n1", rv));
+}
+
+/* The RV of the change with which a watch from an RV goes on; 0: the end; 410. */
+static uint64_t
+next_after(const struct gw_change_log *log, uint64_t rv)
+{
+	uint64_t position;
+
+	if (gw_change_log_position(log, rv, &position) < 0)
+		return 410;
+	return position == log->next ? 0 : gw_change_log_at(log, position)->rv;
+}
+
+/* A log that has not begun has no positions. */
+static void
+before_it_begins_there_is_no_position(void **state)
+{
+	assert_int_equal(next_after(*state, 0), 410);
+	assert_int_equal(next_after(*state, 100), 410);
+}
+
+/* A watch goes on with the first change above its RV, whether that RV is one of the log's or not. */
+static void
+a_position_is_behind_its_rv(void **state)
+{
+	struct gw_change_log *log = *state;
+
+	gw_change_log_begin(log, 100);
+	put(log, 1103);
+	put(log, 1105);
+	assert_int_equal(next_after(log, 99), 410);
+	assert_int_equal(next_after(log, 100), 1103);
+	assert_int_equal(next_after(log, 1102), 1103);
+	assert_int_equal(next_after(log, 1103), 1105);
+	assert_int_equal(next_after(log, 1105), 0);
+	assert_int_equal(log->told, 1105);
+	gw_change_log_tell(log, 1110);
+	gw_change_log_tell(log, 1107);
+	assert_int_equal(log->told, 1110);
+}
+
+/* What has no RV of its own is told again to whoever comes with that RV; once it was dropped that is 410. */
+static void
+what_has_no_rv_of_its_own_is_told_again(void **state)
+{
+	struct gw_change_log *log = *state;
+	struct gw_change change = pod_change("default/b", "n1", NULL, 1103);
+
+	gw_change_log_begin(log, 1000);
+	put(log, 1103);
+	change.again = true;
+	gw_change_log_put(log, change);
+	put(log, 1104);
+	assert_int_equal(gw_change_log_position(log, 1103, &(uint64_t){0}), 0);
+	assert_int_equal(next_after(log, 1103), 1103);
+	assert_int_equal(next_after(log, 1104), 0);
+	gw_change_log_trim(log, 1);
+	assert_int_equal(log->next - log->first, 1);
+	assert_int_equal(next_after(log, 1103), 410);
+	assert_int_equal(next_after(log, 1104), 0);
+}
+
+/* The oldest go first when there are too many bytes, and the newest stays whatever its size. */
+static void
+the_oldest_go_first(void **state)
+{
+	struct gw_change_log *log = *state;
+	size_t one;
+
+	gw_change_log_begin(log, 1000);
+	put(log, 1001);
+	one = log->bytes;
+	log->max_bytes = 3 * one + one / 2;
+	for (uint64_t rv = 1002; rv <= 1200; rv++)
+		put(log, rv);
+	assert_int_equal(log->next - log->first, 3);
+	assert_int_equal(log->floor, 1197);
+	assert_int_equal(next_after(log, 1196), 410);
+	assert_int_equal(next_after(log, 1197), 1198);
+	log->max_bytes = 1;
+	put(log, 1201);
+	assert_int_equal(log->next - log->first, 1);
+	assert_int_equal(log->floor, 1200);
+}
+
+/* In a new era no position of before is one. */
+static void
+a_new_era_has_other_positions(void **state)
+{
+	struct gw_change_log *log = *state;
+	uint64_t before, era;
+
+	gw_change_log_begin(log, 1000);
+	put(log, 1001);
+	before = log->next;
+	era = log->era;
+	gw_change_log_begin(log, 500);
+	assert_true(log->first > before);
+	assert_int_not_equal(log->era, era);
+	assert_int_equal(log->told, 500);
+	assert_int_equal(next_after(log, 500), 0);
+	gw_change_log_break(log);
+	assert_int_equal(next_after(log, 500), 410);
+}
+
+/* Older changes can be put in front: positions that stand are the same, older RVs have one now. */
+static void
+older_changes_can_be_put_in_front(void **state)
+{
+	struct gw_change_log *log = *state;
+	struct gw_change older[70];
+	uint64_t position = 0;
+
+	gw_change_log_begin(log, 1000);
+	put(log, 1001);
+	assert_int_equal(gw_change_log_position(log, 1000, &position), 0);
+	for (unsigned i = 0; i < 70; i++)
+		older[i] = pod_change("default/c", "n1", "n1", 900 + i);
+	gw_change_log_extend(log, older, 70, 890);
+	assert_int_equal(gw_change_log_at(log, position)->rv, 1001);
+	assert_int_equal(next_after(log, 889), 410);
+	assert_int_equal(next_after(log, 890), 900);
+	assert_int_equal(next_after(log, 969), 1001);
+}
+
+/* No watch begins within a gap; one from before it or from its end goes on. */
+static void
+no_watch_begins_in_a_gap(void **state)
+{
+	struct gw_change_log *log = *state;
+
+	gw_change_log_begin(log, 1000);
+	put(log, 1010);
+	put(log, 1020);
+	gw_change_log_gap(log, 1000, 1020);
+	assert_int_equal(next_after(log, 1000), 1010);
+	assert_int_equal(next_after(log, 1001), 410);
+	assert_int_equal(next_after(log, 1010), 410);
+	assert_int_equal(next_after(log, 1020), 0);
+}
+
+/* An event holds references of its own, and its frames are those of every other that asks. */
+static void
+events_share_their_frames(void **state)
+{
+	struct gw_change_log *log = *state;
+	struct api_event a, b;
+	uint64_t at;
+
+	gw_change_log_begin(log, 1000);
+	at = put(log, 1001);
+	gw_change_log_event(log, at, &a);
+	gw_change_log_event(log, at, &b);
+	assert_ptr_equal(a.frames, b.frames);
+	assert_int_equal(a.rv, 1001);
+	gw_change_log_break(log);
+	assert_int_equal(a.object->rv, 1001);
+	api_events_done(&a, 1);
+	api_events_done(&b, 1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(before_it_begins_there_is_no_position),
+		TEST(a_position_is_behind_its_rv),
+		TEST(what_has_no_rv_of_its_own_is_told_again),
+		TEST(the_oldest_go_first),
+		TEST(a_new_era_has_other_positions),
+		TEST(older_changes_can_be_put_in_front),
+		TEST(no_watch_begins_in_a_gap),
+		TEST(events_share_their_frames),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

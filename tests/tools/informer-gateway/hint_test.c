@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hints: what a query's selectors say that an index can answer, and nothing more.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/tools/informer-gateway/served_objects.h"
+#include "tools/informer-gateway/hint.h"
+
+static void
+hint_of(struct gw_hint *hint, const char *namespace_, const char *fields, const char *labels)
+{
+	struct api_query query = {0};
+	char *error;
+
+	assert_int_equal(api_fields_parse(served_pods(), fields, &query.fields, &error), 0);
+	assert_int_equal(api_labels_parse(labels, &query.labels, &error), 0);
+	gw_hint_init(hint, namespace_, &query);
+	api_query_done(&query);
+}
+
+static void
+same(const char *a, const char *b)
+{
+	if (!b)
+		assert_null(a);
+	else
+		assert_string_equal(a, b);
+}
+
+static void
+expect(const char *namespace_, const char *fields, const char *labels, struct gw_hint expected)
+{
+	struct gw_hint hint, copy;
+
+	hint_of(&hint, namespace_, fields, labels);
+	same(hint.namespace_, expected.namespace_);
+	same(hint.name, expected.name);
+	same(hint.value, expected.value);
+	same(hint.labels, expected.labels);
+	if (hint.value)
+		assert_int_equal(hint.field, expected.field);
+	gw_hint_copy(&copy, &hint);
+	assert_true(gw_hint_equal(&copy, &hint));
+	assert_true(gw_hint_equal(&expected, &hint));
+	gw_hint_done(&copy);
+	gw_hint_done(&hint);
+	gw_hint_done(&hint);
+}
+
+/* A value that a field must have is one; what it must not have, or may have of several, is none. */
+static void
+fields_that_must_have_a_value(void **state)
+{
+	(void)state;
+	expect(NULL, "", "", (struct gw_hint){0});
+	expect("", "", "", (struct gw_hint){0});
+	expect("a", "spec.nodeName=n1", "",
+	       (struct gw_hint){.namespace_ = "a", .value = "n1", .field = POD_NODE});
+	expect(NULL, "spec.nodeName!=n1", "", (struct gw_hint){0});
+	expect(NULL, "spec.nodeName=", "", (struct gw_hint){.value = "", .field = POD_NODE});
+	expect(NULL, "metadata.name=x", "", (struct gw_hint){.name = "x"});
+	expect(NULL, "metadata.name=x,metadata.namespace=b", "",
+	       (struct gw_hint){.namespace_ = "b", .name = "x"});
+	expect("a", "metadata.namespace=b", "", (struct gw_hint){.namespace_ = "a"});
+	expect(NULL, "status.phase!=Failed,spec.nodeName=n1", "",
+	       (struct gw_hint){.value = "n1", .field = POD_NODE});
+}
+
+/* Labels are a text again that says the same. */
+static void
+labels_as_a_text(void **state)
+{
+	(void)state;
+	expect(NULL, "", "app=web", (struct gw_hint){.labels = "app in (web)"});
+	expect(NULL, "", "a!=b,c in (d,e),f notin (g),h,!i,j>5,k<6",
+	       (struct gw_hint){.labels = "a notin (b),c in (d,e),f notin (g),h,!i,j>5,k<6"});
+}
+
+/* Different hints are different. */
+static void
+hints_are_compared_in_all_parts(void **state)
+{
+	static const struct gw_hint hints[] = {{0},
+					       {.namespace_ = "a"},
+					       {.name = "a"},
+					       {.value = "a"},
+					       {.value = "a", .field = 1},
+					       {.labels = "a"},
+					       {.labels = "b"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(hints) / sizeof(*hints); i++)
+		for (size_t k = 0; k < sizeof(hints) / sizeof(*hints); k++)
+			assert_int_equal(gw_hint_equal(&hints[i], &hints[k]), i == k);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fields_that_must_have_a_value),
+		cmocka_unit_test(labels_as_a_text),
+		cmocka_unit_test(hints_are_compared_in_all_parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * History: what a gateway that just came can tell of what was before it, and what it must not claim.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/tools/informer-gateway/arena_world.h"
+
+static struct arena_world *
+after(const char *said)
+{
+	struct arena_world *w = arena_world_new(said, false);
+
+	arena_world_open(w);
+	return w;
+}
+
+static void
+expect_from(struct arena_world *w, uint64_t rv, const char *heard)
+{
+	uint64_t position, floor;
+
+	if (w->store.api.position(&w->store, w->pods->resource, rv, &position, &floor) < 0)
+		assert_string_equal("410", heard);
+	else
+		assert_string_equal(arena_world_heard(w, &w->store, &position), heard);
+}
+
+/*
+ * From the oldest deletion on that is remembered everything is told: newest states, whose states before
+ * nobody knows, and deletions. Before it there is no proof.
+ */
+static void
+a_watch_goes_on_from_before_the_gateway_came(void **state)
+{
+	struct arena_world *w = after("a101 b102 c103 d104 -c105 a106 a107 -b108 e109 @110");
+
+	(void)state;
+	expect_from(w, 110, "@110");
+	expect_from(w, 105, "?a107 -b108 ?e109 @110");
+	expect_from(w, 107, "-b108 ?e109 @110");
+	expect_from(w, 104, "410");
+	arena_world_say(w, "a111 @111");
+	arena_world_reach(w, 111);
+	expect_from(w, 108, "?e109 a111 @111");
+	arena_world_free(w);
+}
+
+/* What changed since is told as it was, and not twice. */
+static void
+what_the_log_has_is_not_told_twice(void **state)
+{
+	struct arena_world *w = after("a101 b102 -b103 c104 d105 @110");
+
+	(void)state;
+	arena_world_say(w, "c111 -d112 e113 -e114 @114");
+	arena_world_reach(w, 114);
+	expect_from(w, 103, "c111 -d112 +e113 -e114 @114");
+	arena_world_free(w);
+}
+
+/* One name that was deleted and taken anew is told as both, in order. */
+static void
+a_name_taken_anew_is_told_as_both(void **state)
+{
+	struct arena_world *w = after("a101 b102 -b103 -a104 a105#2 @110");
+
+	(void)state;
+	expect_from(w, 103, "-a104 ?a105 @110");
+	arena_world_free(w);
+}
+
+/* Without a deletion there is no proof of how far back is known. */
+static void
+without_a_deletion_there_is_no_history(void **state)
+{
+	struct arena_world *w = after("a101 b102 @110");
+
+	(void)state;
+	expect_from(w, 105, "410");
+	expect_from(w, 110, "@110");
+	arena_world_free(w);
+}
+
+/* A deletion that nobody saw has no RV: only what is behind the next one that was seen is known. */
+static void
+an_unseen_deletion_hides_what_was_before_it(void **state)
+{
+	struct arena_world *w = after("a101 b102 c103 d104 -a105 -b? -c107 d108 @110");
+
+	(void)state;
+	expect_from(w, 106, "410");
+	expect_from(w, 107, "?d108 @110");
+	arena_world_free(w);
+}
+
+static void
+remember_one(struct broker_fixture *fx, void *context)
+{
+	struct tombstone_limits limits = STORE_TOMBSTONES;
+
+	(void)context;
+	limits.count = 1;
+	store_set_tombstone_limits(fx->store->store, fx->store->pods, limits);
+}
+
+/* What was forgotten cannot be gone on from. */
+static void
+a_forgotten_deletion_is_no_proof(void **state)
+{
+	struct arena_world *w = arena_world_new("a101 b102 c103 @103", false);
+
+	(void)state;
+	broker_fixture_do(w->fx, remember_one, NULL);
+	arena_world_say(w, "-a104 b105 -c106 b107 @110");
+	arena_world_open(w);
+	expect_from(w, 105, "410");
+	expect_from(w, 106, "?b107 @110");
+	arena_world_free(w);
+}
+
+static void
+remember_none(struct broker_fixture *fx, void *context)
+{
+	struct tombstone_limits limits = STORE_TOMBSTONES;
+
+	(void)context;
+	limits.count = 0;
+	store_set_tombstone_limits(fx->store->store, fx->store->pods, limits);
+}
+
+/* A log that overran its bytes stays as it is: what it dropped is not brought back. */
+static void
+history_takes_half_of_the_bytes_at_most(void **state)
+{
+	struct arena_world *w = arena_world_new(
+		"a101 b102 -b103 c104 d105 e106 f107 g108 h109 i110 j111 @120", false);
+
+	(void)state;
+	w->options.history_bytes = 4096;
+	arena_world_open(w);
+	expect_from(w, 103, "410");
+	assert_true(w->pods->feed.log.floor > 103);
+	assert_true(w->pods->feed.log.floor < 111);
+	assert_true(w->pods->feed.log.bytes <= 2048);
+	expect_from(w, 111, "@120");
+	expect_from(w, 110, "?j111 @120");
+	arena_world_free(w);
+}
+
+/* Where no deletion is remembered there is no history. */
+static void
+without_tombstones_there_is_no_history(void **state)
+{
+	struct arena_world *w = arena_world_new("a101 b102 c103 @103", false);
+
+	(void)state;
+	broker_fixture_do(w->fx, remember_none, NULL);
+	arena_world_say(w, "-a104 b105 @110");
+	arena_world_open(w);
+	expect_from(w, 104, "410");
+	arena_world_free(w);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_watch_goes_on_from_before_the_gateway_came),
+		cmocka_unit_test(what_the_log_has_is_not_told_twice),
+		cmocka_unit_test(a_name_taken_anew_is_told_as_both),
+		cmocka_unit_test(without_a_deletion_there_is_no_history),
+		cmocka_unit_test(an_unseen_deletion_hides_what_was_before_it),
+		cmocka_unit_test(a_forgotten_deletion_is_no_proof),
+		cmocka_unit_test(history_takes_half_of_the_bytes_at_most),
+		cmocka_unit_test(without_tombstones_there_is_no_history),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watchers: woken by what concerns them, and by nothing else.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/tools/informer-gateway/served_objects.h"
+#include "tools/informer-gateway/interest.h"
+
+struct world {
+	struct gw_change_log log;
+	struct gw_interests interests;
+};
+
+struct listener {
+	struct gw_watcher watcher;
+	uint64_t position;
+	unsigned woken;
+	bool leaves;            /* when it is woken */
+	struct listener *takes; /* another one along */
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	gw_change_log_init(&w->log, 1u << 20);
+	gw_interests_init(&w->interests, &w->log);
+	gw_change_log_begin(&w->log, 100);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	gw_interests_done(&w->interests);
+	gw_change_log_done(&w->log);
+	free(w);
+	return 0;
+}
+
+static void
+on_wake(void *context)
+{
+	struct listener *l = context;
+
+	l->woken++;
+	if (l->leaves)
+		gw_watcher_remove(&l->watcher);
+	if (l->takes)
+		gw_watcher_remove(&l->takes->watcher);
+}
+
+static void
+listen_for(struct world *w, struct listener *l, enum gw_interest kind, const char *value)
+{
+	*l = (struct listener){.watcher = {.kind = kind, .field = POD_NODE, .wake = on_wake, .context = l},
+			       .position = w->log.next};
+	gw_watcher_add(&w->interests, &l->watcher, value);
+}
+
+static void
+put(struct world *w, struct gw_change change)
+{
+	gw_interests_note(&w->interests, gw_change_log_put(&w->log, change));
+}
+
+/* What it reads, as RVs; "410". */
+static const char *
+heard(struct world *w, struct listener *l)
+{
+	static char text[1000];
+	size_t length = 0;
+	int r;
+
+	text[0] = '\0';
+	for (; (r = gw_watcher_next(&l->watcher, &l->position)) > 0; l->position++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%u ",
+					   (unsigned)gw_change_log_at(&w->log, l->position)->rv);
+	if (r < 0)
+		snprintf(text + length, sizeof(text) - length, "410");
+	else
+		assert_int_equal(l->position, w->log.next);
+	return text;
+}
+
+/* Each kind is woken by what concerns it: a namespace, a name, a field's value now or before. */
+static void
+each_kind_hears_what_concerns_it(void **state)
+{
+	struct world *w = *state;
+	struct listener all, ns, name, n1, n2, none;
+
+	listen_for(w, &all, GW_ALL, NULL);
+	listen_for(w, &ns, GW_NAMESPACE, "a");
+	listen_for(w, &name, GW_KEY, "a/x");
+	listen_for(w, &n1, GW_FIELD, "n1");
+	listen_for(w, &n2, GW_FIELD, "n2");
+	listen_for(w, &none, GW_FIELD, "");
+	put(w, pod_change("a/x", NULL, "n1", 101));
+	put(w, pod_change("b/x", "", "n1", 102));
+	put(w, pod_change("a/y", "n1", "n2", 103));
+	put(w, pod_change("a/x", "n1", NULL, 104));
+	put(w, pod_change("ab/x", "n3", "n3", 105));
+	assert_int_equal(gw_interests_wake(&w->interests), 6);
+	assert_string_equal(heard(w, &all), "101 102 103 104 105 ");
+	assert_string_equal(heard(w, &ns), "101 103 104 ");
+	assert_string_equal(heard(w, &name), "101 104 ");
+	assert_string_equal(heard(w, &n1), "101 102 103 104 ");
+	assert_string_equal(heard(w, &n2), "103 ");
+	assert_string_equal(heard(w, &none), "102 ");
+	gw_watcher_remove(&all.watcher);
+	gw_watcher_remove(&ns.watcher);
+	gw_watcher_remove(&name.watcher);
+	gw_watcher_remove(&n1.watcher);
+	gw_watcher_remove(&n2.watcher);
+	gw_watcher_remove(&none.watcher);
+}
+
+#define NODES 5000u
+#define EVENTS 20000u
+
+/* With thousands of watchers, each of its node, there are as many wakes as there are changes, in batches
+ * fewer. */
+static void
+thousands_of_watchers_are_woken_only_by_their_own(void **state)
+{
+	struct world *w = *state;
+	struct listener *nodes = calloc(NODES, sizeof(*nodes));
+	unsigned woken = 0, told = 0;
+	char node[32], key[32];
+
+	for (unsigned i = 0; i < NODES; i++) {
+		snprintf(node, sizeof(node), "node-%u", i);
+		listen_for(w, &nodes[i], GW_FIELD, node);
+	}
+	for (unsigned i = 0; i < EVENTS; i++) {
+		snprintf(node, sizeof(node), "node-%u", i * 7 % NODES);
+		snprintf(key, sizeof(key), "default/pod-%u", i);
+		put(w, pod_change(key, node, node, 101 + i));
+		if (i % 10 == 9)
+			woken += gw_interests_wake(&w->interests);
+		if (i % 10 == 9) {
+			for (unsigned k = i - 9; k <= i; k++) {
+				struct listener *l = &nodes[k * 7 % NODES];
+
+				assert_int_equal(gw_watcher_next(&l->watcher, &l->position), 1);
+				assert_int_equal(gw_change_log_at(&w->log, l->position)->rv, 101 + k);
+				l->position++;
+				told++;
+			}
+		}
+	}
+	assert_int_equal(woken, EVENTS);
+	assert_int_equal(told, EVENTS);
+	for (unsigned i = 0; i < NODES; i++) {
+		assert_int_equal(nodes[i].woken, EVENTS / NODES);
+		gw_watcher_remove(&nodes[i].watcher);
+	}
+	free(nodes);
+}
+
+/* Several changes before it looks wake it once; more than it keeps it reads from the log. */
+static void
+many_changes_wake_once_and_are_all_read(void **state)
+{
+	struct world *w = *state;
+	struct listener l;
+
+	listen_for(w, &l, GW_FIELD, "n1");
+	for (unsigned i = 0; i < 10; i++) {
+		put(w, pod_change("a/x", "n1", "n1", 101 + 2 * i));
+		put(w, pod_change("a/y", "n2", "n2", 102 + 2 * i));
+	}
+	assert_int_equal(gw_interests_wake(&w->interests), 1);
+	assert_int_equal(gw_interests_wake(&w->interests), 0);
+	assert_string_equal(heard(w, &l), "101 103 105 107 109 111 113 115 117 119 ");
+	put(w, pod_change("a/x", "n1", "n1", 130));
+	assert_int_equal(gw_interests_wake(&w->interests), 1);
+	assert_string_equal(heard(w, &l), "130 ");
+	gw_watcher_remove(&l.watcher);
+}
+
+/* One that slept while the log was overrun by what did not concern it has lost nothing. */
+static void
+who_sleeps_is_not_overrun_by_others(void **state)
+{
+	struct world *w = *state;
+	struct listener sleeper, busy;
+
+	w->log.max_bytes = 5000;
+	listen_for(w, &sleeper, GW_FIELD, "n1");
+	listen_for(w, &busy, GW_FIELD, "n2");
+	for (unsigned i = 0; i < 100; i++)
+		put(w, pod_change("a/y", "n2", "n2", 101 + i));
+	assert_true(w->log.first > busy.position);
+	put(w, pod_change("a/x", "n1", "n1", 300));
+	assert_string_equal(heard(w, &sleeper), "300 ");
+	assert_string_equal(heard(w, &busy), "410");
+	gw_watcher_remove(&sleeper.watcher);
+	gw_watcher_remove(&busy.watcher);
+}
+
+/* A watcher that comes with an older position reads what is in the log since then. */
+static void
+an_older_position_is_read_from_the_log(void **state)
+{
+	struct world *w = *state;
+	struct listener l;
+	uint64_t position;
+
+	put(w, pod_change("a/x", NULL, "n1", 101));
+	put(w, pod_change("a/y", NULL, "n2", 102));
+	put(w, pod_change("a/z", NULL, "n1", 103));
+	assert_int_equal(gw_change_log_position(&w->log, 101, &position), 0);
+	listen_for(w, &l, GW_FIELD, "n1");
+	l.position = position;
+	put(w, pod_change("a/z", "n1", "n1", 104));
+	assert_string_equal(heard(w, &l), "103 104 ");
+	gw_watcher_remove(&l.watcher);
+}
+
+/* Of what is unknown before every value may have been; a pod's node, once it has one, is the exception. */
+static void
+an_unknown_state_before_concerns_whom_it_may(void **state)
+{
+	struct world *w = *state;
+	struct gw_change change = pod_change("a/x", NULL, "n1", 101);
+	struct listener n1, n2, none;
+
+	change.change = API_MODIFIED;
+	change.unknown = true;
+	listen_for(w, &n1, GW_FIELD, "n1");
+	listen_for(w, &n2, GW_FIELD, "n2");
+	listen_for(w, &none, GW_FIELD, "");
+	put(w, change);
+	assert_string_equal(heard(w, &n1), "101 ");
+	assert_string_equal(heard(w, &n2), "101 ");
+	assert_string_equal(heard(w, &none), "101 ");
+	w->interests.lasting = 1u << POD_NODE;
+	change = pod_change("a/x", NULL, "n1", 102);
+	change.change = API_MODIFIED;
+	change.unknown = true;
+	put(w, change);
+	assert_string_equal(heard(w, &n1), "102 ");
+	assert_string_equal(heard(w, &n2), "");
+	assert_string_equal(heard(w, &none), "102 ");
+	gw_watcher_remove(&n1.watcher);
+	gw_watcher_remove(&n2.watcher);
+	gw_watcher_remove(&none.watcher);
+}
+
+/* Whoever is woken may remove himself, and others that were to be woken. */
+static void
+watchers_may_leave_while_others_are_woken(void **state)
+{
+	struct world *w = *state;
+	struct listener a, b, c;
+
+	listen_for(w, &a, GW_ALL, NULL);
+	listen_for(w, &b, GW_ALL, NULL);
+	listen_for(w, &c, GW_ALL, NULL);
+	a.leaves = true;
+	a.takes = &b;
+	put(w, pod_change("a/x", NULL, "n1", 101));
+	assert_int_equal(gw_interests_wake(&w->interests), 2);
+	assert_int_equal(a.woken, 1);
+	assert_int_equal(b.woken, 0);
+	assert_int_equal(c.woken, 1);
+	gw_watcher_remove(&c.watcher);
+}
+
+/* When the log begins anew everybody is woken, and has lost his place until he comes back with another. */
+static void
+a_log_that_begins_anew_wakes_everybody(void **state)
+{
+	struct world *w = *state;
+	struct listener all, n1;
+
+	listen_for(w, &all, GW_ALL, NULL);
+	listen_for(w, &n1, GW_FIELD, "n1");
+	gw_change_log_begin(&w->log, 200);
+	gw_interests_note_all(&w->interests);
+	assert_int_equal(gw_interests_wake(&w->interests), 2);
+	assert_string_equal(heard(w, &all), "410");
+	assert_string_equal(heard(w, &n1), "410");
+	gw_watcher_restart(&n1.watcher);
+	n1.position = w->log.next;
+	put(w, pod_change("a/x", NULL, "n1", 201));
+	assert_string_equal(heard(w, &n1), "201 ");
+	gw_watcher_remove(&all.watcher);
+	gw_watcher_remove(&n1.watcher);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_kind_hears_what_concerns_it),
+		TEST(thousands_of_watchers_are_woken_only_by_their_own),
+		TEST(many_changes_wake_once_and_are_all_read),
+		TEST(who_sleeps_is_not_overrun_by_others),
+		TEST(an_older_position_is_read_from_the_log),
+		TEST(an_unknown_state_before_concerns_whom_it_may),
+		TEST(watchers_may_leave_while_others_are_woken),
+		TEST(a_log_that_begins_anew_wakes_everybody),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pods for tests of logs and watchers, made of a few words; no arena.
+ */
+#ifndef TESTS_TOOLS_INFORMER_GATEWAY_SERVED_OBJECTS_H
+#define TESTS_TOOLS_INFORMER_GATEWAY_SERVED_OBJECTS_H
+
+#include "tools/informer-gateway/change_log.h"
+
+/* Which of a pod's fields spec.nodeName is. */
+#define POD_NODE 0u
+
+/* One registry for the program. */
+struct api_resource *served_pods(void);
+/* key: "ns/name". One reference. */
+struct api_object *served_pod(const char *key, const char *node, uint64_t rv);
+
+/* A change of a pod from one node ("": none; NULL: it was not there) to another (NULL: it is deleted). */
+struct gw_change pod_change(const char *key, const char *from, const char *to, uint64_t rv);
+
+#endif
