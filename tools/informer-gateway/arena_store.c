@@ -97,6 +97,8 @@ position_of(void *ctx, const struct api_resource *resource, uint64_t rv, uint64_
 	int r;
 
 	(void)resource;
+	if (store->watching && store->watcher.era != log->era && rv > log->told)
+		return -ESTALE; /* it has lost its place, and this history does not reach its RV */
 	if (store->watching)
 		gw_watcher_restart(&store->watcher);
 	r = gw_change_log_position(log, rv, ret_position);

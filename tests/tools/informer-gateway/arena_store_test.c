@@ -338,6 +338,40 @@ a_lost_history_ends_watches(void **state)
 	close_watch(&x);
 }
 
+/* Where another informerd lists anew, and has nothing that the watch was not told of, it goes on. */
+static void
+a_watch_that_missed_nothing_goes_on(void **state)
+{
+	struct arena_world *w = *state;
+	struct watcher x;
+
+	open_watch(w, &x, "spec.nodeName=n2", "", 110);
+	broker_fixture_replace(w->fx, true);
+	arena_world_say(w, "a101 b102:n2 c103 d104:n2 @110");
+	while (x.woken == 0)
+		arena_world_pump(w);
+	arena_world_reach(w, 110);
+	assert_string_equal(lines(w, &x, 1000), "");
+	arena_world_say(w, "b111:n2 @111");
+	arena_world_reach(w, 111);
+	assert_string_equal(lines(w, &x, 1000), "MODIFIED b111 ");
+	close_watch(&x);
+}
+
+/* A server that was restored has another history under the same numbers: its watches end. */
+static void
+a_restored_server_ends_watches(void **state)
+{
+	struct arena_world *w = *state;
+	struct watcher x;
+
+	open_watch(w, &x, "spec.nodeName=n2", "", 110);
+	arena_world_say(w, "a90 @95");
+	arena_world_reach(w, 95);
+	assert_string_equal(lines(w, &x, 1000), "ERROR  410 END");
+	close_watch(&x);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
 
 int
@@ -353,6 +387,8 @@ main(void)
 		TEST(a_watch_from_before_the_gateway),
 		TEST(an_unseen_deletion_is_told_again),
 		TEST(a_lost_history_ends_watches),
+		TEST(a_watch_that_missed_nothing_goes_on),
+		TEST(a_restored_server_ends_watches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,6 +209,13 @@ who_sleeps_is_not_overrun_by_others(void **state)
 	put(w, pod_change("a/x", "n1", "n1", 300));
 	assert_string_equal(heard(w, &sleeper), "300 ");
 	assert_string_equal(heard(w, &busy), "410");
+	w->log.max_bytes = 20000;
+	for (unsigned i = 0; i < 100; i++)
+		put(w, pod_change("a/y", "n2", "n2", 301 + i));
+	for (unsigned i = 0; i < GW_PENDING + 2; i++)
+		put(w, pod_change("a/x", "n1", "n1", 500 + i));
+	assert_true(w->log.first > sleeper.position);
+	assert_string_equal(heard(w, &sleeper), "500 501 502 503 504 505 506 507 ");
 	gw_watcher_remove(&sleeper.watcher);
 	gw_watcher_remove(&busy.watcher);
 }
