@@ -205,8 +205,8 @@ write_text(struct gw_object_maker *maker, const struct informer_object *object, 
 static int
 write_key(struct gw_object_maker *maker, const struct informer_object *object, struct places *places)
 {
-	const char *ns, *name;
-	size_t ns_length, name_length;
+	const char *ns = "", *name = "";
+	size_t ns_length = 0, name_length = 0;
 	int r = informer_object_namespace(object, &ns, &ns_length);
 
 	if (r == 0)

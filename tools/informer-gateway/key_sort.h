@@ -4,7 +4,7 @@
  * sorted while watches wait. A quicksort by eight bytes at a time: what keys have in common is not looked at
  * again and again.
  *
- * Cost  about 15 ns an object and eight bytes of key that is not common
+ * Cost  40 ms for 150,000 keys of 40 bytes, 2 for 10,000; strcmp() in qsort() takes twice that
  */
 #ifndef TOOLS_INFORMER_GATEWAY_KEY_SORT_H
 #define TOOLS_INFORMER_GATEWAY_KEY_SORT_H

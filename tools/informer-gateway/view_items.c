@@ -21,8 +21,8 @@ struct collection {
 static int
 collect(struct collection *c, const struct informer_object *object)
 {
-	const char *ns, *name;
-	size_t ns_length, name_length;
+	const char *ns = "", *name = "";
+	size_t ns_length = 0, name_length = 0;
 	int r = informer_object_namespace(object, &ns, &ns_length);
 
 	if (r == 0)
