@@ -18,8 +18,8 @@
  *
  * Ownership  a watcher is its owner's, and in the table until gw_watcher_remove()
  * Threads    one. wake() is called from gw_interests_wake() alone, and may add and remove any watcher
- * Cost       a change: a look-up for each kind that somebody asked for, and its watchers; with 5,000 watchers of
- *            nodes 0.4 us. 160 bytes a watcher
+ * Cost       a change: a look-up for each kind that somebody asked for, and its watchers; 0.4 us with 5,000
+ *            watchers of nodes. 160 bytes a watcher
  */
 #ifndef TOOLS_INFORMER_GATEWAY_INTEREST_H
 #define TOOLS_INFORMER_GATEWAY_INTEREST_H

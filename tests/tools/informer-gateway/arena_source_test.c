@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arena as a source of places.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "shm-layout/time_ns.h"
+#include "tests/tools/informer-gateway/arena_world.h"
+#include "tools/informer-gateway/arena_source.h"
+
+static int
+set_up(void **state)
+{
+	struct arena_world *w = arena_world_new("a101 @103", false);
+
+	arena_world_open(w);
+	*state = w;
+	return 0;
+}
+
+static void
+heard_at(struct broker_fixture *fx, void *context)
+{
+	atomic_store(&fx->store->arena->header->contact_boot_ns[fx->store->pods], *(uint64_t *)context);
+}
+
+static struct gw_place *
+open_pods(struct arena_world *w, const struct gw_source *source)
+{
+	struct gw_want want = {.resource = w->pods->resource};
+	struct gw_place *place;
+
+	assert_int_equal(source->open(source->ctx, &want, &place), 0);
+	return place;
+}
+
+/* What is old is said to be so, with its age; what is not, is not. */
+static void
+a_warning_says_how_old_it_is(void **state)
+{
+	struct arena_world *w = *state;
+	struct gw_source source = gw_arena_source(w->arena);
+	struct gw_place *place = open_pods(w, &source);
+	uint64_t at = time_ns(CLOCK_BOOTTIME);
+
+	assert_non_null(strstr(source.warning(place), "not known"));
+	broker_fixture_do(w->fx, heard_at, &at);
+	assert_null(source.warning(place));
+	at = 1;
+	broker_fixture_do(w->fx, heard_at, &at);
+	assert_non_null(strstr(source.warning(place), "last heard of"));
+	source.close(place);
+}
+
+/* What is not cached, or only in part, is not here. */
+static void
+what_is_not_cached_is_not_here(void **state)
+{
+	struct arena_world *w = *state;
+	struct gw_source source = gw_arena_source(w->arena);
+	struct gw_place *place;
+
+	for (unsigned i = 0; i < api_registry_count(source.registry); i++) {
+		struct gw_want want = {.resource = source.registry->items[i]};
+
+		if (source.registry->items[i] != w->pods->resource)
+			assert_int_equal(source.open(source.ctx, &want, &place), -ENOENT);
+	}
+}
+
+static void
+count(void *ctx)
+{
+	++*(unsigned *)ctx;
+}
+
+/* A place that watches is woken by what its query asks for. */
+static void
+a_place_is_woken_by_what_it_asks_for(void **state)
+{
+	struct arena_world *w = *state;
+	struct gw_source source = gw_arena_source(w->arena);
+	struct gw_place *place = open_pods(w, &source);
+	struct api_query query = {0};
+	unsigned woken = 0;
+	char *error;
+
+	assert_int_equal(api_fields_parse(w->pods->resource, "metadata.name=b", &query.fields, &error), 0);
+	source.watch(place, "default", &query, count, &woken);
+	api_query_done(&query);
+	arena_world_say(w, "a104 @104");
+	arena_world_reach(w, 104);
+	assert_int_equal(woken, 0);
+	arena_world_say(w, "b105 @105");
+	arena_world_reach(w, 105);
+	assert_int_equal(woken, 1);
+	source.close(place);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_warning_says_how_old_it_is),
+		TEST(what_is_not_cached_is_not_here),
+		TEST(a_place_is_woken_by_what_it_asks_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
