@@ -208,6 +208,59 @@ unsupported_fields_are_refused(void **state)
 			      "invalid selector: 'status.phase'; can't understand 'status.phase'");
 }
 
+/* "1", "0" or "?": was the pod, which is on n1 now, selected before its last change? */
+static char
+before(const struct world *w, const char *labels, const char *fields)
+{
+	struct api_selector *selector = NULL;
+	_cleanup_(api_freep) char *error = NULL;
+	int r;
+
+	if (labels)
+		assert_int_equal(api_labels_parse(labels, &selector, &error), 0);
+	else
+		assert_int_equal(api_fields_parse(w->pods, fields, &selector, &error), 0);
+	r = api_selector_before(selector, w->pod);
+	api_selector_free(selector);
+	return r < 0 ? '?' : (char)('0' + r);
+}
+
+/* A name never changes, a node's only from none; of all else nobody knows. */
+static void
+what_never_changes_tells_of_the_state_before(void **state)
+{
+	const struct world *w = *state;
+
+	assert_int_equal(before(w, "", NULL), '1');
+	assert_int_equal(before(w, "app=web", NULL), '?');
+	assert_int_equal(before(w, NULL, "metadata.name=web-1"), '1');
+	assert_int_equal(before(w, NULL, "metadata.name=web-2"), '0');
+	assert_int_equal(before(w, NULL, "metadata.namespace!=shop"), '0');
+	assert_int_equal(before(w, NULL, "spec.nodeName=n2"), '0');
+	assert_int_equal(before(w, NULL, "spec.nodeName=n1"), '?'); /* it may have had none */
+	assert_int_equal(before(w, NULL, "spec.nodeName="), '?');
+	assert_int_equal(before(w, NULL, "spec.nodeName!=n1"), '?');
+	assert_int_equal(before(w, NULL, "status.phase=Running,metadata.name=web-2"), '0');
+	assert_int_equal(before(w, NULL, "metadata.name=web-1,status.phase=Running"), '?');
+}
+
+/* The value that a field must have is known without an object. */
+static void
+a_field_that_is_wanted_is_told(void **state)
+{
+	const struct world *w = *state;
+	struct api_selector *selector;
+	char *error;
+
+	assert_int_equal(
+		api_fields_parse(w->pods, "status.phase!=Failed,spec.nodeName=n7", &selector, &error), 0);
+	assert_string_equal(api_selector_equal(selector, "spec.nodeName"), "n7");
+	assert_null(api_selector_equal(selector, "status.phase"));
+	assert_null(api_selector_equal(selector, "metadata.name"));
+	assert_null(api_selector_equal(NULL, "spec.nodeName"));
+	api_selector_free(selector);
+}
+
 int
 main(void)
 {
@@ -216,6 +269,9 @@ main(void)
 		cmocka_unit_test(bad_label_selectors_are_refused_in_the_servers_words),
 		cmocka_unit_test_setup_teardown(field_selectors_compare_the_pods_fields, setup, teardown),
 		cmocka_unit_test_setup_teardown(unsupported_fields_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_never_changes_tells_of_the_state_before, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_field_that_is_wanted_is_told, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a registry serves, as clients ask for it. */
+#include "tests/tools/serving/played_store.h"
+
+#include <cjson/cJSON.h>
+
+#include "tools/serving/discovery_documents.h"
+
+#define AGGREGATED "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+
+/* The page; its text in *body. */
+static struct api_discovery
+page(struct world *w, const char *url, const char *accept, bool aggregated, struct api_buf *body)
+{
+	struct ask ask = {.api = {.value = asked_value, .method = "GET", .url = url}, .accept = accept};
+
+	return api_discovery_answer(&ask.api, &w->registry, aggregated, body);
+}
+
+static bool
+says(struct world *w, const char *url, const char *accept, const char *text)
+{
+	_cleanup_(api_buf_done) struct api_buf body = {0};
+
+	return page(w, url, accept, true, &body).code == 200 && strstr(body.data, text);
+}
+
+static void
+each_page_is_of_its_kind(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(says(w, "/api", NULL, "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"]"));
+	assert_true(says(w, "/apis", NULL,
+			 "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[{\"name\":"));
+	assert_true(says(w, "/api/v1", NULL,
+			 "{\"name\":\"pods\",\"singularName\":\"pod\",\"namespaced\":true,\"kind\":\"Pod\""));
+	assert_true(says(w, "/apis/apps", NULL,
+			 "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",\"name\":\"apps\""));
+	assert_true(says(w, "/apis/apps/v1/", NULL, "\"deployments/scale\""));
+	assert_true(says(w, "/api", AGGREGATED, "{\"kind\":\"APIGroupDiscoveryList\""));
+}
+
+static void
+what_is_not_served_is_no_page(void **state)
+{
+	static const char *const urls[] = {
+		"/api/v2", "/apis/nowhere", "/apis/apps/v9", "/apis/apps/v1/x", "/", "/x"};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++) {
+		_cleanup_(api_buf_done) struct api_buf body = {0};
+
+		assert_int_equal(page(w, urls[i], NULL, true, &body).code, 0);
+		assert_int_equal(body.len, 0);
+	}
+}
+
+/* The aggregated documents have an ETag of their content; where they are not offered the old ones come. */
+static void
+aggregated_pages_have_a_tag(void **state)
+{
+	struct world *w = *state;
+	_cleanup_(api_buf_done) struct api_buf one = {0}, two = {0}, three = {0};
+	struct api_discovery a = page(w, "/apis", AGGREGATED, true, &one), b;
+
+	assert_int_equal(a.code, 200);
+	assert_string_not_equal(a.etag, "");
+	api_registry_drop(api_registry_find(&w->registry, "apps", "v1", "deployments"));
+	b = page(w, "/apis", AGGREGATED, true, &two);
+	assert_string_not_equal(a.etag, b.etag);
+	assert_null(strstr(two.data, "\"deployments\""));
+	b = page(w, "/apis", AGGREGATED, false, &three);
+	assert_string_equal(b.type, "application/json");
+	assert_string_equal(b.etag, "");
+}
+
+/* A read-only registry offers nothing to write. */
+static void
+a_read_only_registry_tells_of_reading_alone(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(says(w, "/api/v1", NULL, "\"patch\""));
+	w->registry.read_only = true;
+	assert_false(says(w, "/api/v1", NULL, "\"patch\""));
+	assert_true(says(w, "/api/v1", NULL, "\"verbs\":[\"get\",\"list\",\"watch\"]"));
+	assert_false(says(w, "/api", AGGREGATED, "\"patch\""));
+}
+
+static void
+the_version_is_a_document(void **state)
+{
+	_cleanup_(api_buf_done) struct api_buf body = {0};
+	cJSON *json;
+
+	(void)state;
+	api_version_document("some-server", &body);
+	json = cJSON_Parse(body.data);
+	assert_string_equal(cJSON_GetObjectItem(json, "major")->valuestring, "1");
+	assert_non_null(strstr(cJSON_GetObjectItem(json, "gitVersion")->valuestring, "+some-server"));
+	cJSON_Delete(json);
+}
+
+static int
+setup(void **state)
+{
+	*state = world_new();
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	world_free(*state);
+	return 0;
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_page_is_of_its_kind),    TEST(what_is_not_served_is_no_page),
+		TEST(aggregated_pages_have_a_tag), TEST(a_read_only_registry_tells_of_reading_alone),
+		TEST(the_version_is_a_document),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

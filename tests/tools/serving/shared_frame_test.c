@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames of one change, made by whoever comes first and kept for all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/serving/shared_frame.h"
+
+/* What was kept is found by its form, with a reference of its own. */
+static void
+a_frame_is_found_by_its_form(void **state)
+{
+	struct api_frames *frames = api_frames_new();
+	struct api_frame *one = api_frame_new("one", 3), *two = api_frame_new("two!", 4), *found;
+
+	(void)state;
+	assert_null(api_frames_find(frames, 1));
+	api_frames_keep(frames, one, 1);
+	api_frames_keep(frames, two, 2);
+	api_frame_unref(one);
+	api_frame_unref(two);
+	found = api_frames_find(frames, 1);
+	assert_int_equal(found->len, 3);
+	assert_memory_equal(found->bytes, "one", 3);
+	assert_int_equal(api_frames_bytes(frames), 2 * sizeof(*found) + 7);
+	api_frames_unref(frames);
+	assert_memory_equal(found->bytes, "one", 3); /* still ours */
+	api_frame_unref(found);
+}
+
+/* A second frame of a form is not kept: all see the same one. */
+static void
+the_first_of_a_form_stays(void **state)
+{
+	struct api_frames *frames = api_frames_new();
+	struct api_frame *one = api_frame_new("one", 3), *other = api_frame_new("one", 3), *found;
+
+	(void)state;
+	api_frames_keep(frames, one, 7);
+	api_frames_keep(frames, other, 7);
+	found = api_frames_find(frames, 7);
+	assert_ptr_equal(found, one);
+	assert_int_equal(api_frames_bytes(frames), sizeof(*found) + 3);
+	api_frame_unref(found);
+	api_frame_unref(one);
+	api_frame_unref(other);
+	api_frames_unref(frames);
+}
+
+enum { THREADS = 4, FORMS = 200 };
+
+static void *
+make_all(void *arg)
+{
+	struct api_frames *frames = arg;
+
+	for (unsigned form = 0; form < FORMS; form++) {
+		struct api_frame *frame = api_frames_find(frames, form);
+		char text[16];
+
+		snprintf(text, sizeof(text), "%u", form);
+		if (!frame) {
+			frame = api_frame_new(text, strlen(text));
+			api_frames_keep(frames, frame, form);
+		}
+		if (memcmp(frame->bytes, text, strlen(text)) != 0)
+			return frames;
+		api_frame_unref(frame);
+	}
+	api_frames_unref(frames);
+	return NULL;
+}
+
+/* Threads that make the same frames at once leave one of each, whole. */
+static void
+threads_share_what_they_make(void **state)
+{
+	struct api_frames *frames = api_frames_new();
+	pthread_t threads[THREADS];
+	size_t bytes = 0;
+	void *wrong;
+
+	(void)state;
+	for (unsigned i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, make_all, api_frames_ref(frames)), 0);
+	for (unsigned i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], &wrong);
+		assert_null(wrong);
+	}
+	for (unsigned form = 0; form < FORMS; form++)
+		bytes += sizeof(struct api_frame) + (form < 10 ? 1u : form < 100 ? 2u : 3u);
+	assert_int_equal(api_frames_bytes(frames), bytes);
+	api_frames_unref(frames);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_frame_is_found_by_its_form),
+		cmocka_unit_test(the_first_of_a_form_stays),
+		cmocka_unit_test(threads_share_what_they_make),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
