@@ -517,6 +517,23 @@ what_may_have_left_a_selection_is_410(void **state)
 	api_watch_free(t.watch);
 }
 
+/* Of a deletion that is known by its name alone nobody can tell on which node it was. */
+static void
+a_deletion_known_by_its_name_alone_is_410(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_watch(w, "watch&resourceVersion=101&fieldSelector=spec.nodeName=n1"),
+		    named = open_watch(w, "watch&resourceVersion=101&fieldSelector=metadata.name=b");
+
+	put_pod(w, "shop", "a", NULL, NULL);
+	delete_pod(w, "shop/a");
+	forget_before(w);
+	assert_string_equal(next(&named), "WAIT"); /* this one was another */
+	assert_string_equal(next(&t), "ERROR too old resource version: 101 (102)");
+	api_watch_free(t.watch);
+	api_watch_free(named.watch);
+}
+
 /* ---- idle watches ------------------------------------------------------------ */
 
 /* An idle watch that is skipped on looks at no change in between, and its bookmark says how far it is. */
@@ -552,12 +569,20 @@ a_busy_watch_is_not_skipped(void **state)
 	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=100");
 
-	put_pod(w, "shop", "a", NULL, NULL);
-	put_pod(w, "shop", "b", NULL, NULL);
+	for (unsigned i = 0; i < 6; i++) { /* more than it takes into its hand at once */
+		const char name[] = {(char)('a' + i), '\0'};
+
+		put_pod(w, "shop", name, NULL, NULL);
+	}
 	assert_string_equal(next(&t), "ADDED a 101");
 	assert_false(api_watch_idle(t.watch));
 	api_watch_skip(t.watch, w->count, w->rv);
-	assert_string_equal(next(&t), "ADDED b 102");
+	for (unsigned i = 1; i < 6; i++) {
+		char want[32];
+
+		snprintf(want, sizeof(want), "ADDED %c %u", 'a' + (char)i, 101 + i);
+		assert_string_equal(next(&t), want);
+	}
 	api_watch_free(t.watch);
 }
 
@@ -610,6 +635,7 @@ main(void)
 		TEST(an_unknown_state_before_does_not_matter_to_all),
 		TEST(a_pod_of_another_node_never_was_of_this),
 		TEST(what_may_have_left_a_selection_is_410),
+		TEST(a_deletion_known_by_its_name_alone_is_410),
 		TEST(an_idle_watch_is_skipped_over_what_does_not_concern_it),
 		TEST(a_busy_watch_is_not_skipped),
 		TEST(many_changes_come_in_order),
