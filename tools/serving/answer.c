@@ -57,7 +57,8 @@ api_answer_object(const struct api_request *request, const struct api_object *ob
 	_cleanup_(api_object_unrefp) struct api_object *bare = NULL;
 
 	if (request->shape.bare)
-		object = bare = api_object_bare(request->resource, object);
+		bare = api_object_bare(request->resource, object);
+	object = bare ? bare : object;
 	if (request->shape.protobuf) {
 		encode(request, object, rv, newer, body);
 		return API_PROTOBUF_TYPE;
