@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/serving/utf8.h"
+
 struct parser {
 	const char *text;
 	size_t len;
@@ -58,33 +60,6 @@ space(struct parser *p)
 	}
 }
 
-/* Length of the well-formed UTF-8 sequence at `at`, 0 if it is none. */
-static size_t
-utf8_length(const struct parser *p)
-{
-	const unsigned char *s = (const unsigned char *)p->text + p->at;
-	size_t left = p->len - p->at, n;
-	unsigned char low = 0x80, high = 0xbf;
-
-	if (s[0] < 0xc2 || s[0] > 0xf4)
-		return 0;
-	n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	if (s[0] == 0xe0)
-		low = 0xa0;
-	else if (s[0] == 0xed)
-		high = 0x9f;
-	else if (s[0] == 0xf0)
-		low = 0x90;
-	else if (s[0] == 0xf4)
-		high = 0x8f;
-	if (left < n || s[1] < low || s[1] > high)
-		return 0;
-	for (size_t i = 2; i < n; i++)
-		if (s[i] < 0x80 || s[i] > 0xbf)
-			return 0;
-	return n;
-}
-
 static bool
 is_hex(char c)
 {
@@ -111,7 +86,7 @@ string(struct parser *p, const char **ret_text, uint32_t *ret_len)
 		if (c < 0x20)
 			return fail(p, "in string literal");
 		if (c >= 0x80) {
-			size_t n = utf8_length(p);
+			size_t n = api_utf8_length(p->text + p->at, p->len - p->at);
 
 			if (n == 0)
 				return fail_text(p, "invalid UTF-8 in string literal");

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "tools/serving/proto_document.h"
+#include "tools/serving/utf8.h"
 
 static char *__attribute__((format(printf, 1, 0)))
 vformat(const char *format, va_list args)
@@ -77,13 +78,30 @@ api_status_cause(struct api_status *status, const char *reason, const char *fiel
 	status->has_details = true;
 }
 
+/* A text in which something that a client sent may stand: what is no UTF-8 becomes U+FFFD, as upstream prints
+ * it. */
+static void
+put_text(struct api_buf *buf, const char *text)
+{
+	_cleanup_(api_buf_done) struct api_buf clean = {0};
+	size_t left = strlen(text), n;
+
+	api_buf_put(&clean, "", 0);
+	for (; left; text += n, left -= n) {
+		n = (unsigned char)*text < 0x80 ? 1 : api_utf8_length(text, left);
+		api_buf_put(&clean, n ? text : "\xef\xbf\xbd", n ? n : 3);
+		n += n == 0;
+	}
+	api_buf_json(buf, clean.data, clean.len);
+}
+
 static void
 member(struct api_buf *buf, const char *name, const char *value, bool *first)
 {
 	if (!value || !value[0])
 		return;
 	api_buf_printf(buf, "%s\"%s\":", *first ? "" : ",", name);
-	api_buf_json_str(buf, value);
+	put_text(buf, value);
 	*first = false;
 }
 
@@ -123,7 +141,7 @@ api_status_print(const struct api_status *status, struct api_buf *buf)
 	api_buf_puts(buf, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{");
 	member(buf, "continue", status->next_token, &first);
 	api_buf_puts(buf, "},\"status\":\"Failure\",\"message\":");
-	api_buf_json_str(buf, status->message);
+	put_text(buf, status->message);
 	first = false;
 	member(buf, "reason", status->reason, &first);
 	if (status->has_details)

@@ -210,16 +210,16 @@ unsupported_fields_are_refused(void **state)
 
 /* "1", "0" or "?": was the pod, which is on n1 now, selected before its last change? */
 static char
-before(const struct world *w, const char *labels, const char *fields)
+before(const struct world *w, bool labels, const char *text)
 {
 	struct api_selector *selector = NULL;
 	_cleanup_(api_freep) char *error = NULL;
 	int r;
 
 	if (labels)
-		assert_int_equal(api_labels_parse(labels, &selector, &error), 0);
+		assert_int_equal(api_labels_parse(text, &selector, &error), 0);
 	else
-		assert_int_equal(api_fields_parse(w->pods, fields, &selector, &error), 0);
+		assert_int_equal(api_fields_parse(w->pods, text, &selector, &error), 0);
 	r = api_selector_before(selector, w->pod);
 	api_selector_free(selector);
 	return r < 0 ? '?' : (char)('0' + r);
@@ -231,17 +231,17 @@ what_never_changes_tells_of_the_state_before(void **state)
 {
 	const struct world *w = *state;
 
-	assert_int_equal(before(w, "", NULL), '1');
-	assert_int_equal(before(w, "app=web", NULL), '?');
-	assert_int_equal(before(w, NULL, "metadata.name=web-1"), '1');
-	assert_int_equal(before(w, NULL, "metadata.name=web-2"), '0');
-	assert_int_equal(before(w, NULL, "metadata.namespace!=shop"), '0');
-	assert_int_equal(before(w, NULL, "spec.nodeName=n2"), '0');
-	assert_int_equal(before(w, NULL, "spec.nodeName=n1"), '?'); /* it may have had none */
-	assert_int_equal(before(w, NULL, "spec.nodeName="), '?');
-	assert_int_equal(before(w, NULL, "spec.nodeName!=n1"), '?');
-	assert_int_equal(before(w, NULL, "status.phase=Running,metadata.name=web-2"), '0');
-	assert_int_equal(before(w, NULL, "metadata.name=web-1,status.phase=Running"), '?');
+	assert_int_equal(before(w, true, ""), '1');
+	assert_int_equal(before(w, true, "app=web"), '?');
+	assert_int_equal(before(w, false, "metadata.name=web-1"), '1');
+	assert_int_equal(before(w, false, "metadata.name=web-2"), '0');
+	assert_int_equal(before(w, false, "metadata.namespace!=shop"), '0');
+	assert_int_equal(before(w, false, "spec.nodeName=n2"), '0');
+	assert_int_equal(before(w, false, "spec.nodeName=n1"), '?'); /* it may have had none */
+	assert_int_equal(before(w, false, "spec.nodeName="), '?');
+	assert_int_equal(before(w, false, "spec.nodeName!=n1"), '?');
+	assert_int_equal(before(w, false, "status.phase=Running,metadata.name=web-2"), '0');
+	assert_int_equal(before(w, false, "metadata.name=web-1,status.phase=Running"), '?');
 }
 
 /* The value that a field must have is known without an object. */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Failures, as JSON and as protobuf, with whatever a client sent in their words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "tools/serving/status_document.h"
+
+/* What is no UTF-8 becomes U+FFFD: the document is one, and can be encoded. */
+static void
+what_is_no_utf8_is_replaced(void **state)
+{
+	_cleanup_(api_status_done) struct api_status status = {0};
+	_cleanup_(api_buf_done) struct api_buf json = {0}, message = {0};
+
+	(void)state;
+	api_status_set(&status, 400, "BadRequest", "bad: \"%s\"", "a\x89z\xc3\xa4\xe2\x82");
+	api_status_print(&status, &json);
+	assert_non_null(strstr(
+		json.data, "\"message\":\"bad: \\\"a\xef\xbf\xbdz\xc3\xa4\xef\xbf\xbd\xef\xbf\xbd\\\"\""));
+	api_status_encode(&status, &message);
+	assert_memory_equal(message.data, "k8s", 4);
+}
+
+/* A store that has not begun asks to be asked again. */
+static void
+not_ready_is_429_for_a_second(void **state)
+{
+	_cleanup_(api_status_done) struct api_status status = {0};
+	_cleanup_(api_buf_done) struct api_buf json = {0};
+
+	(void)state;
+	api_status_not_ready(&status);
+	api_status_print(&status, &json);
+	assert_string_equal(
+		json.data,
+		"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
+		"\"message\":\"storage is (re)initializing\",\"reason\":\"TooManyRequests\","
+		"\"details\":{\"retryAfterSeconds\":1},\"code\":429}");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_no_utf8_is_replaced),
+		cmocka_unit_test(not_ready_is_429_for_a_second),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
