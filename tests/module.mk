@@ -163,7 +163,7 @@ soak: all $(PROGS)
 
 # The protocols between processes, as threads of one: what ThreadSanitizer can follow.
 TSAN_TESTS := shm-layout/slot writer/arena/pins writer/serve/broker reader-lib/attach/handle reader-lib/attach/snapshot reader-lib/read/lookup reader-lib/events/wait reader-lib/events/run \
-	reader-lib/workqueue/workqueue reader-lib/workqueue/workqueue_threads reader-lib/workqueue/work_line reader-lib/read/copy reader-lib/factory/private_index reader-lib/factory/factory tools/informer-sim/object_store
+	reader-lib/workqueue/workqueue reader-lib/workqueue/workqueue_threads reader-lib/workqueue/work_line reader-lib/read/copy reader-lib/factory/private_index reader-lib/factory/factory tools/informer-sim/object_store tools/serving/shared_frame
 TSAN_TESTS += conversations/conversations conversations/herd
 TSAN_TESTS += writer/serve/broker_subscribe reader-lib/events/handler reader-lib/events/feed reader-lib/events/on_demand
 tsan: setup-test
