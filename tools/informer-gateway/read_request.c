@@ -6,10 +6,8 @@
  *                                                                             +-> wait -> answer, or 504
  */
 #include <errno.h>
-#include <string.h>
 
 #include "tools/informer-gateway/router_private.h"
-#include "tools/serving/api_list.h"
 
 /* ---- the RV ---- */
 

@@ -343,7 +343,7 @@ a_watch_tells_changes(void **state)
 	close_routed(&w);
 }
 
-/* A place in the history that is gone is told as 410 in an ERROR line. */
+/* A place in the history that is gone, at the beginning or later, is told as 410 in an ERROR line. */
 static void
 a_lost_place_is_410(void **state)
 {
@@ -360,6 +360,15 @@ a_lost_place_is_410(void **state)
 	hear(&w.g, &c, "{\"type\":\"ERROR\"");
 	hear(&w.g, &c, "too old resource version");
 	hear(&w.g, &c, "\r\n0\r\n\r\n");
+	forget_heard(&c);
+	say(&w.g, &c, GET(PODS "?watch=1&resourceVersion=3"));
+	gateway_until(&w.g, gw_router_counters(w.router)->watching == 1);
+	hear(&w.g, &c, "HTTP/1.1 200 ");
+	w.m.floor = 4;
+	memory_put(&w.m, "c", "n1", 0);
+	memory_put(&w.m, "d", "n1", 0);
+	hear(&w.g, &c, "{\"type\":\"ERROR\"");
+	hear(&w.g, &c, "\"code\":410");
 	hang_up(&c);
 	close_routed(&w);
 }

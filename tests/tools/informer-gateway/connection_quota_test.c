@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The quota of connections, beside one that counts in an array. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "tools/informer-gateway/connection_quota.h"
+
+#define KEYS 40u
+#define ALL 8u /* in a table of 16 */
+#define OF_ONE 3u
+
+/* Whatever comes and goes, it says what the array says; keys that share a place are told apart. */
+static void
+counts_like_an_array(void **state)
+{
+	unsigned counts[KEYS] = {0}, all = 0;
+	struct gw_quota quota;
+
+	(void)state;
+	srand(7);
+	gw_quota_init(&quota, ALL, OF_ONE);
+	for (unsigned i = 0; i < 200000; i++) {
+		unsigned n = (unsigned)rand() % KEYS;
+		uint64_t key = (uint64_t)n << 33; /* many have one home */
+
+		if (rand() % 2) {
+			enum gw_quota_verdict expected = all == ALL	     ? GW_QUOTA_ALL
+							 : counts[n] == OF_ONE ? GW_QUOTA_OF_ONE
+									       : GW_QUOTA_TAKEN;
+
+			assert_int_equal(gw_quota_take(&quota, key), expected);
+			counts[n] += expected == GW_QUOTA_TAKEN;
+			all += expected == GW_QUOTA_TAKEN;
+		} else if (counts[n] > 0) {
+			gw_quota_give_back(&quota, key);
+			counts[n]--;
+			all--;
+		}
+		assert_int_equal(quota.all, all);
+	}
+	gw_quota_done(&quota);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(counts_like_an_array)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

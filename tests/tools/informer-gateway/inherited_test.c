@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sockets that came with the process: by systemd's names, by number, and what is none. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/informer-gateway/inherited.h"
+
+static void
+set_number(const char *name, long value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%ld", value);
+	setenv(name, text, 1);
+}
+
+static int
+listening(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	return fd >= 0 && listen(fd, 1) == 0 ? fd : -1;
+}
+
+/*
+ * In a process of its own, whose descriptors 3 and 4 are what systemd would pass. The number of the check
+ * that fails.
+ */
+static int
+as_systemd_starts_it(void)
+{
+	int one = listening(), two = listening();
+
+	if (one < 0 || two < 0 || dup2(one, 13) < 0 || dup2(two, 14) < 0 || dup2(13, 3) < 0 ||
+	    dup2(14, 4) < 0)
+		return 1;
+	set_number("LISTEN_FDS", 2);
+	set_number("LISTEN_PID", getpid());
+	setenv("LISTEN_FDNAMES", "agents:relays", 1);
+	if (gw_inherited_systemd("relays", 0) != 4 || gw_inherited_systemd("agents", 0) != 3)
+		return 2;
+	if (gw_inherited_systemd(NULL, 1) != 4 || gw_inherited_systemd(NULL, 2) != -ENOENT)
+		return 3;
+	if (gw_inherited_systemd("agent", 0) != -ENOENT || gw_inherited_systemd("agentsx", 0) != -ENOENT)
+		return 4;
+	if (!(fcntl(3, F_GETFD) & FD_CLOEXEC) || !(fcntl(3, F_GETFL) & O_NONBLOCK))
+		return 5;
+	/* for another process */
+	set_number("LISTEN_PID", getpid() + 1);
+	if (gw_inherited_systemd("agents", 0) != -ENOENT)
+		return 6;
+	set_number("LISTEN_PID", getpid());
+	setenv("LISTEN_FDS", "2x", 1);
+	return gw_inherited_systemd("agents", 0) == -ENOENT ? 0 : 7;
+}
+
+static void
+systemd_passes_them_by_name(void **state)
+{
+	pid_t pid = fork();
+	int status = -1;
+
+	(void)state;
+	if (pid == 0)
+		_exit(as_systemd_starts_it());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void
+what_does_not_listen_is_refused(void **state)
+{
+	int fd = listening(), fds[2];
+
+	(void)state;
+	assert_int_equal(gw_inherited_number(fd), fd);
+	close(fd);
+	assert_int_equal(gw_inherited_number(fd), -EBADF);
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(gw_inherited_number(fds[0]), -ENOTSOCK);
+	close(fds[0]);
+	close(fds[1]);
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(gw_inherited_number(fd), -ENOTSOCK);
+	close(fd);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(systemd_passes_them_by_name),
+		cmocka_unit_test(what_does_not_listen_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The timer wheel: each time comes once, not early, and only if it still stands. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tools/informer-gateway/timer_wheel.h"
+
+struct alarm {
+	struct gw_wheel_time time;
+	struct gw_wheel *wheel;
+	uv_loop_t *loop;
+	struct alarm *other; /* that is cleared when this one comes */
+	unsigned came;
+	bool again;
+	uint64_t at_ms;
+};
+
+static void
+come(struct gw_wheel_time *time)
+{
+	struct alarm *a = (struct alarm *)time; /* its first member */
+
+	a->came++;
+	a->at_ms = uv_now(a->loop);
+	if (a->other)
+		gw_wheel_clear(a->wheel, &a->other->time);
+	if (a->again) {
+		a->again = false;
+		gw_wheel_set(a->wheel, &a->time, a->at_ms + 300);
+	}
+}
+
+static void
+times_come_once_and_not_early(void **state)
+{
+	struct alarm a[5];
+	uv_loop_t loop;
+	struct gw_wheel *wheel;
+	uint64_t begun;
+
+	(void)state;
+	uv_loop_init(&loop);
+	wheel = gw_wheel_new(&loop);
+	for (unsigned i = 0; i < 5; i++)
+		a[i] = (struct alarm){.time.due = come, .wheel = wheel, .loop = &loop};
+	uv_update_time(&loop);
+	begun = uv_now(&loop);
+	a[0].again = true;
+	gw_wheel_set(wheel, &a[0].time, begun + 100);
+	gw_wheel_set(wheel, &a[1].time, begun); /* is past */
+	gw_wheel_set(wheel, &a[2].time, begun + 600000); /* is set anew */
+	gw_wheel_set(wheel, &a[2].time, begun + 500);
+	/* two in one slot, of which the first clears the other */
+	gw_wheel_set(wheel, &a[3].time, begun + 700);
+	gw_wheel_set(wheel, &a[4].time, begun + 700);
+	a[3].other = &a[4];
+	a[4].other = &a[3];
+	uv_run(&loop, UV_RUN_DEFAULT); /* ends when the wheel is empty */
+	assert_int_equal(a[0].came, 2);
+	assert_int_equal(a[1].came, 1);
+	assert_int_equal(a[2].came, 1);
+	assert_true(a[2].at_ms >= begun + 500);
+	assert_int_equal(a[3].came + a[4].came, 1);
+	gw_wheel_free(wheel);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(times_come_once_and_not_early)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
