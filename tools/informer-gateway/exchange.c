@@ -103,6 +103,16 @@ gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *res
 	resume(s);
 }
 
+void
+gw_upgrade_close(struct gw_exchange *x, struct MHD_UpgradeResponseHandle *urh)
+{
+	struct gw_listener *listener = x->listener;
+
+	gw_on_gone(x, NULL, NULL);
+	MHD_upgrade_action(urh, MHD_UPGRADE_ACTION_CLOSE);
+	listener->resumed(listener);
+}
+
 static void
 reply_typed(struct gw_exchange *x, unsigned code, const char *type, struct MHD_Response *response)
 {

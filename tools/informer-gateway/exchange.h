@@ -72,6 +72,8 @@ void gw_reply_status(struct gw_exchange *x);
  * who closes it by itself takes it back before.
  */
 void gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *response);
+/* A connection that was switched to another protocol is over. The exchange is not to be touched any more. */
+void gw_upgrade_close(struct gw_exchange *x, struct MHD_UpgradeResponseHandle *urh);
 /* Close the connection without an answer. */
 void gw_reply_nothing(struct gw_exchange *x);
 

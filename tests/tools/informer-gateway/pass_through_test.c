@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests that are handed on: what of them arrives upstream, what comes back, and what goes wrong in
+ * between. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tools/informer-gateway/forward_world.h"
+
+#define BIG (48u << 20)
+#define AUTH "Host: gateway\r\nAuthorization: Bearer theirs\r\n"
+#define CLOSE "Connection: close\r\n\r\n"
+
+static _Atomic size_t written; /* of BIG */
+
+static bool
+write_text(struct duplex *d, const char *text)
+{
+	return duplex_write(d, text, strlen(text));
+}
+
+static bool
+write_big(struct duplex *d)
+{
+	static char piece[65536];
+
+	memset(piece, 'x', sizeof(piece));
+	write_text(d, "HTTP/1.1 200 OK\r\nContent-Length: 50331648\r\n\r\n");
+	for (size_t n = 0; n < BIG; n += sizeof(piece)) {
+		if (!duplex_write(d, piece, sizeof(piece)))
+			return false;
+		atomic_fetch_add(&written, sizeof(piece));
+	}
+	return true;
+}
+
+static bool
+write_endless_header(struct duplex *d)
+{
+	char line[1024];
+
+	memset(line, 'x', sizeof(line));
+	memcpy(line, "X-Big: ", 7);
+	memcpy(line + sizeof(line) - 2, "\r\n", 2);
+	write_text(d, "HTTP/1.1 200 OK\r\n");
+	for (int i = 0; i < 10240; i++)
+		if (!duplex_write(d, line, sizeof(line)))
+			return false;
+	return write_text(d, "\r\n");
+}
+
+/* What upstream answers to which path. */
+static bool
+respond(struct raw_server *s, struct duplex *d, const struct raw_request *request, void *ctx)
+{
+	const char *head = request->head;
+
+	(void)ctx;
+	if (strstr(head, "/watch"))
+		return write_text(d,
+				  "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: "
+				  "chunked\r\n"
+				  "Audit-Id: a-1\r\nX-Hop: 1\r\nConnection: X-Hop\r\n\r\n4\r\none\n\r\n") &&
+		       raw_server_wait(s) && write_text(d, "4\r\ntwo\n\r\n0\r\n\r\n");
+	if (strstr(head, "/broken"))
+		return write_text(d, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf") && false;
+	if (strstr(head, "/hang"))
+		return raw_server_wait(s);
+	if (strstr(head, "/die"))
+		return false;
+	if (strstr(head, "/big"))
+		return write_big(d);
+	if (strstr(head, "/endless"))
+		return write_endless_header(d);
+	if (strstr(head, "/nothing"))
+		return write_text(d, "HTTP/1.1 204 No Content\r\n\r\n");
+	if (strncmp(head, "HEAD", 4) == 0)
+		return write_text(d, "HTTP/1.1 200 OK\r\nContent-Length: 77\r\nX-Seen: yes\r\n\r\n");
+	return raw_write_json(d, 201, "{\"kind\":\"Thing\"}");
+}
+
+static void
+start(struct forward_world *f, bool tls)
+{
+	upstream_world_start(f->u, tls, respond, NULL);
+	forward_world_start(f, NULL, false);
+}
+
+#define assert_has(seen, text)                                                                               \
+	do {                                                                                                 \
+		if (!strstr((seen).data, text))                                                              \
+			fail_msg("no \"%s\" in: %.2000s", text, (seen).data);                                \
+	} while (0)
+
+/* Of who asks upstream hears the caller's bearer and impersonation, and nothing else: no certificate of ours.
+ */
+static void
+the_callers_bearer_alone_arrives(void **state)
+{
+	struct forward_world *f = *state;
+	struct bytes_seen seen;
+	char expected[512];
+
+	start(f, true);
+	talk(f,
+	     "GET /api/v1/things?a=%20b HTTP/1.1\r\nHost: evil\r\nAuthorization: Bearer theirs\r\n"
+	     "Impersonate-User: somebody\r\nX-Remote-User: system:masters\r\nX-Hop: 1\r\nTE: trailers\r\n"
+	     "Keep-Alive: 5\r\nProxy-Authorization: Basic x\r\nAccept: */*\r\nConnection: close, "
+	     "X-Hop\r\n\r\n",
+	     &seen);
+	assert_has(seen, "HTTP/1.1 201");
+	assert_has(seen, "{\"kind\":\"Thing\"}");
+	snprintf(expected, sizeof(expected),
+		 "GET /api/v1/things?a=%%20b HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+		 "Authorization: Bearer theirs\r\nImpersonate-User: somebody\r\nAccept: */*\r\n\r\n",
+		 raw_server_port(f->u->server));
+	assert_string_equal(raw_server_request(f->u->server, 0)->head, expected);
+	assert_false(raw_server_request(f->u->server, 0)->certificate);
+	bytes_seen_done(&seen);
+}
+
+/* Who brings no bearer is refused in words, and upstream hears nothing; so is who brings two, or hides one.
+ */
+static void
+without_one_bearer_nothing_is_asked(void **state)
+{
+	static const struct {
+		const char *headers, *code;
+	} cases[] = {
+		{"", "HTTP/1.1 401"},
+		{"Authorization: Basic dTpw\r\n", "HTTP/1.1 401"},
+		{"Authorization: Bearer \r\n", "HTTP/1.1 401"},
+		{"Authorization: Bearer a b\r\n", "HTTP/1.1 401"},
+		{"Authorization: Bearer a\r\nAuthorization: Bearer b\r\n", "HTTP/1.1 400"},
+		{"Authorization: Bearer a\r\nConnection: Authorization\r\n", "HTTP/1.1 400"},
+		{"Authorization: Bearer a\r\nImpersonate-User: b\r\nConnection: close, impersonate-user\r\n",
+		 "HTTP/1.1 400"},
+	};
+	struct forward_world *f = *state;
+	struct bytes_seen seen;
+	char request[512];
+
+	start(f, false);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(request, sizeof(request), "GET /api/v1/x HTTP/1.1\r\nHost: g\r\n%s" CLOSE,
+			 cases[i].headers);
+		talk(f, request, &seen);
+		assert_has(seen, cases[i].code);
+		assert_has(seen, "\"kind\":\"Status\"");
+		bytes_seen_done(&seen);
+	}
+	assert_int_equal(raw_server_count(f->u->server), 0);
+}
+
+/* One request here is one request there: a second one in its body stays its body, two lengths are none. */
+static void
+no_request_is_smuggled(void **state)
+{
+	static const char inner[] = "GET /api/v1/secrets HTTP/1.1\r\nHost: x\r\n\r\n";
+	static const char *const bad[] = {
+		"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n",
+		"Content-Length: 3\r\nContent-Length: 4\r\n",
+		"Transfer-Encoding: xchunked\r\n",
+		"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
+	};
+	struct forward_world *f = *state;
+	const struct raw_request *r;
+	struct bytes_seen seen;
+	char request[1024];
+
+	start(f, false);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(request, sizeof(request),
+			 "POST /a HTTP/1.1\r\n" AUTH "%s" CLOSE "3\r\nabc\r\n0\r\n\r\n%s", bad[i], inner);
+		talk(f, request, &seen);
+		assert_has(seen, "HTTP/1.1 400");
+		bytes_seen_done(&seen);
+	}
+	assert_int_equal(raw_server_count(f->u->server), 0);
+	snprintf(request, sizeof(request),
+		 "POST /a HTTP/1.1\r\n" AUTH "Transfer-Encoding: chunked\r\n" CLOSE "%zx\r\n%s\r\n0\r\n\r\n",
+		 strlen(inner), inner);
+	talk(f, request, &seen);
+	assert_has(seen, "HTTP/1.1 201");
+	bytes_seen_done(&seen);
+	assert_int_equal(raw_server_count(f->u->server), 1);
+	r = raw_server_request(f->u->server, 0);
+	assert_string_equal(r->body, inner);
+	assert_null(raw_header(r, "Transfer-Encoding"));
+	assert_int_equal(atoi(raw_header(r, "Content-Length")), strlen(inner));
+}
+
+/* A body of a megabyte arrives whole; answers without a body have none, and HEAD's headers come. */
+static void
+bodies_and_their_absence_arrive(void **state)
+{
+	struct forward_world *f = *state;
+	size_t size = 1u << 20, head;
+	char *request = malloc(size + 512);
+	struct bytes_seen seen;
+
+	start(f, false);
+	head = (size_t)sprintf(request, "PUT /a HTTP/1.1\r\n" AUTH "Content-Length: %zu\r\n" CLOSE, size);
+	for (size_t i = 0; i < size; i++)
+		request[head + i] = (char)('a' + i % 23);
+	talk_bytes(f, request, head + size, &seen);
+	assert_has(seen, "HTTP/1.1 201");
+	assert_int_equal(raw_server_request(f->u->server, 0)->body_length, size);
+	assert_memory_equal(raw_server_request(f->u->server, 0)->body, request + head, size);
+	bytes_seen_done(&seen);
+	talk(f, "DELETE /nothing HTTP/1.1\r\n" AUTH CLOSE, &seen);
+	assert_has(seen, "HTTP/1.1 204");
+	assert_string_equal(strstr(seen.data, "\r\n\r\n"), "\r\n\r\n");
+	bytes_seen_done(&seen);
+	talk(f, "HEAD /a HTTP/1.1\r\n" AUTH CLOSE, &seen);
+	assert_has(seen, "HTTP/1.1 200");
+	assert_has(seen, "X-Seen: yes");
+	assert_string_equal(strstr(seen.data, "\r\n\r\n"), "\r\n\r\n");
+	bytes_seen_done(&seen);
+	free(request);
+}
+
+struct watching {
+	struct raw_server *server;
+	char *data;
+	size_t length;
+};
+
+/* Reads until a line has come, lets upstream go on, and reads the rest. */
+static void
+watch(struct duplex *d, void *ctx)
+{
+	static const char request[] = "GET /watch?watch=true HTTP/1.1\r\n" AUTH CLOSE;
+	struct watching *w = ctx;
+	bool went_on = false;
+
+	duplex_write(d, request, strlen(request));
+	while (duplex_fill(d)) {
+		w->data = realloc(w->data, w->length + d->end + 1);
+		memcpy(w->data + w->length, d->buffer + d->begin, d->end - d->begin);
+		w->length += d->end - d->begin;
+		w->data[w->length] = '\0';
+		d->begin = d->end;
+		if (!went_on && strstr(w->data, "one\n")) {
+			went_on = true;
+			raw_server_go(w->server);
+		}
+	}
+}
+
+/* Each event of a watch comes when upstream sends it, and its end is an end; headers of the connection stay.
+ */
+static void
+a_watch_is_handed_on_as_it_comes(void **state)
+{
+	struct forward_world *f = *state;
+	struct watching w = {0};
+
+	start(f, false);
+	w.server = f->u->server;
+	run_client(f, watch, &w);
+	assert_non_null(w.data);
+	assert_non_null(strstr(w.data, "two\n"));
+	assert_non_null(strstr(w.data, "Audit-Id: a-1"));
+	assert_null(strstr(w.data, "X-Hop"));
+	assert_string_equal(w.data + w.length - 5, "0\r\n\r\n");
+	free(w.data);
+}
+
+/* Upstream breaks off amid an answer: the client's answer has no end either. */
+static void
+a_broken_answer_is_seen_to_be_broken(void **state)
+{
+	struct forward_world *f = *state;
+	struct bytes_seen seen;
+
+	start(f, false);
+	talk(f, "GET /broken HTTP/1.1\r\n" AUTH CLOSE, &seen);
+	assert_has(seen, "HTTP/1.1 200");
+	assert_has(seen, "half");
+	assert_null(strstr(seen.data, "0\r\n\r\n"));
+	assert_int_equal(gw_pass_through_counters(f->pass_through)->broken, 1);
+	bytes_seen_done(&seen);
+}
+
+struct slow {
+	size_t stuck_at, body;
+};
+
+/* Reads nothing until upstream writes no more, then everything. */
+static void
+read_late(struct duplex *d, void *ctx)
+{
+	static const char request[] = "GET /big HTTP/1.1\r\n" AUTH CLOSE;
+	struct slow *slow = ctx;
+	size_t before = SIZE_MAX;
+
+	duplex_write(d, request, strlen(request));
+	for (int quiet = 0; quiet < 10;) { /* half a second without a byte is stuck */
+		size_t now = atomic_load(&written);
+
+		quiet = now == before && now > 0 ? quiet + 1 : 0;
+		before = now;
+		poll(NULL, 0, 50);
+	}
+	slow->stuck_at = before;
+	while (duplex_fill(d)) {
+		for (size_t i = d->begin; i < d->end; i++)
+			slow->body += d->buffer[i] == 'x';
+		d->begin = d->end;
+	}
+}
+
+/* A client that does not read holds upstream back: nothing is gathered for it but what sockets hold. */
+static void
+a_slow_client_holds_upstream_back(void **state)
+{
+	struct forward_world *f = *state;
+	struct slow slow = {0};
+
+	atomic_store(&written, 0);
+	start(f, false);
+	run_client(f, read_late, &slow);
+	assert_true(slow.stuck_at < BIG - (8u << 20));
+	assert_int_equal(slow.body, BIG);
+}
+
+/* No API server: 503 in words, and when to come again. */
+static void
+an_absent_server_is_told(void **state)
+{
+	struct forward_world *f = *state;
+	struct bytes_seen seen;
+
+	upstream_world_start_nowhere(f->u);
+	forward_world_start(f, NULL, false);
+	talk(f, "POST /a HTTP/1.1\r\n" AUTH "Content-Length: 2\r\n" CLOSE "{}", &seen);
+	assert_has(seen, "HTTP/1.1 503");
+	assert_has(seen, "Retry-After: 1");
+	assert_has(seen, "\"reason\":\"ServiceUnavailable\"");
+	assert_has(seen, "connection refused");
+	bytes_seen_done(&seen);
+}
+
+/* Ten megabytes of header from upstream are no answer. */
+static void
+an_endless_header_is_no_answer(void **state)
+{
+	struct forward_world *f = *state;
+	struct bytes_seen seen;
+
+	start(f, false);
+	talk(f, "GET /endless HTTP/1.1\r\n" AUTH CLOSE, &seen);
+	assert_has(seen, "HTTP/1.1 502");
+	bytes_seen_done(&seen);
+}
+
+/* A POST whose connection dies is not sent again, and its client is not told to; the next goes through. */
+static void
+a_write_is_never_sent_twice(void **state)
+{
+	struct forward_world *f = *state;
+	struct bytes_seen seen;
+
+	start(f, false);
+	talk(f, "GET /a HTTP/1.1\r\n" AUTH CLOSE, &seen);
+	bytes_seen_done(&seen);
+	talk(f, "POST /die HTTP/1.1\r\n" AUTH "Content-Length: 2\r\n" CLOSE "{}", &seen);
+	assert_has(seen, "HTTP/1.1 502");
+	assert_null(strstr(seen.data, "Retry-After"));
+	bytes_seen_done(&seen);
+	assert_int_equal(raw_server_count(f->u->server), 2);
+}
+
+static void
+send_and_go(struct duplex *d, void *ctx)
+{
+	static const char request[] = "GET /hang HTTP/1.1\r\n" AUTH "\r\n";
+	struct raw_server *server = ctx;
+
+	duplex_write(d, request, strlen(request));
+	while (raw_server_count(server) == 0)
+		poll(NULL, 0, 5);
+}
+
+/* A client that goes takes its request upstream along. */
+static void
+a_client_that_goes_ends_its_request(void **state)
+{
+	struct forward_world *f = *state;
+
+	start(f, false);
+	run_client(f, send_and_go, f->u->server);
+	run_until(f->u->w, gw_pass_through_counters(f->pass_through)->active == 0);
+}
+
+static bool
+lacks_env(void *ctx, const struct api_resource *resource, struct api_buf *ret)
+{
+	(void)ctx;
+	(void)resource;
+	api_buf_puts(ret, "spec.containers[*].env");
+	return true;
+}
+
+/* What was read without some of its fields is not written back, and it is said which; reads and scales go on.
+ */
+static void
+what_was_not_whole_is_not_written_back(void **state)
+{
+	static char name[] = "pods";
+	static const struct api_resource pods = {.version = "v1", .plural = name, .group_resource = name};
+	struct forward_world *f = *state;
+	struct bytes_seen seen;
+
+	upstream_world_start(f->u, false, respond, NULL);
+	forward_world_start(f, &(struct gw_pass_through_options){.lacks = lacks_env}, false);
+	f->resource = &pods;
+	talk(f, "PUT /a HTTP/1.1\r\n" AUTH "Content-Length: 2\r\n" CLOSE "{}", &seen);
+	assert_has(seen, "HTTP/1.1 405");
+	assert_has(seen, "spec.containers[*].env");
+	bytes_seen_done(&seen);
+	talk(f, "PATCH /a HTTP/1.1\r\n" AUTH "Content-Length: 2\r\n" CLOSE "{}", &seen);
+	assert_has(seen, "HTTP/1.1 405");
+	bytes_seen_done(&seen);
+	assert_int_equal(raw_server_count(f->u->server), 0);
+	talk(f, "GET /a HTTP/1.1\r\n" AUTH CLOSE, &seen);
+	assert_has(seen, "HTTP/1.1 201");
+	bytes_seen_done(&seen);
+	f->subresource = "scale";
+	talk(f, "PUT /a/scale HTTP/1.1\r\n" AUTH "Content-Length: 2\r\n" CLOSE "{}", &seen);
+	assert_has(seen, "HTTP/1.1 201");
+	bytes_seen_done(&seen);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, forward_world_setup, forward_world_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(the_callers_bearer_alone_arrives),
+		TEST(without_one_bearer_nothing_is_asked),
+		TEST(no_request_is_smuggled),
+		TEST(bodies_and_their_absence_arrive),
+		TEST(a_watch_is_handed_on_as_it_comes),
+		TEST(a_broken_answer_is_seen_to_be_broken),
+		TEST(a_slow_client_holds_upstream_back),
+		TEST(an_absent_server_is_told),
+		TEST(an_endless_header_is_no_answer),
+		TEST(a_write_is_never_sent_twice),
+		TEST(a_client_that_goes_ends_its_request),
+		TEST(what_was_not_whole_is_not_written_back),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
