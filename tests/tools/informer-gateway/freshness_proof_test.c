@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who must not be answered with less than upstream has: how many questions that takes, and when the wait
+ * ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tools/informer-gateway/upstream_world.h"
+#include "tools/informer-gateway/freshness_proof.h"
+#include "tools/informer-gateway/quiet_probe.h"
+
+static char plural[] = "pods", group[] = "";
+static const struct api_resource pods = {
+	.group = group, .version = "v1", .plural = plural, .group_resource = plural, .namespaced = true};
+
+/* Upstream: its RV, and what a watch tells. */
+static _Atomic unsigned upstream_rv;
+static const char *_Atomic events;
+static _Atomic bool hangs;
+
+struct fresh_world {
+	struct upstream_world *u;
+	struct gw_freshness *freshness;
+	uint64_t rv; /* of the arena */
+};
+
+struct told {
+	struct fresh_world *f;
+	struct gw_fresh_wait *wait;
+	unsigned n;
+	int result;
+	uint64_t rv;
+	char why[256];
+};
+
+static bool
+respond(struct raw_server *s, struct duplex *d, const struct raw_request *request, void *ctx)
+{
+	char body[160];
+
+	(void)ctx;
+	if (atomic_load(&hangs))
+		return raw_server_wait(s);
+	if (strstr(request->head, "watch=true"))
+		return raw_write_json(d, 200, atomic_load(&events));
+	snprintf(body, sizeof(body),
+		 "{\"kind\":\"PartialObjectMetadataList\",\"metadata\":{\"resourceVersion\":\"%u\"}}",
+		 atomic_load(&upstream_rv));
+	return raw_write_json(d, atomic_load(&upstream_rv) ? 200 : 403, body);
+}
+
+static uint64_t
+arena_rv(void *ctx, const struct api_resource *resource)
+{
+	struct fresh_world *f = ctx;
+
+	assert_ptr_equal(resource, &pods);
+	return f->rv;
+}
+
+static int
+setup(void **state)
+{
+	struct fresh_world *f = calloc(1, sizeof(*f));
+	void *inner = NULL;
+
+	if (!f || upstream_world_setup(&inner) < 0)
+		return -1;
+	f->u = inner;
+	f->rv = 100;
+	atomic_store(&upstream_rv, 100);
+	atomic_store(&events, "");
+	atomic_store(&hangs, false);
+	upstream_world_start(f->u, false, respond, NULL);
+	f->freshness = gw_freshness_new(f->u->upstream, arena_rv, f);
+	*state = f;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct fresh_world *f = *state;
+	void *inner = f->u;
+	int r;
+
+	gw_freshness_free(f->freshness);
+	r = upstream_world_teardown(&inner);
+	free(f);
+	return r;
+}
+
+static void
+note(void *ctx, int result, uint64_t rv, const char *why)
+{
+	struct told *t = ctx;
+
+	t->n++;
+	t->result = result;
+	t->rv = rv;
+	snprintf(t->why, sizeof(t->why), "%s", why);
+	uv_stop(&t->f->u->w->loop);
+}
+
+static void
+ask(struct fresh_world *f, struct told *t)
+{
+	*t = (struct told){.f = f};
+	t->wait = gw_fresh_wait(f->freshness, &pods, NULL, note, t);
+	assert_int_equal(t->n, 0);
+}
+
+/* A hundred who ask at one moment share one question, of one object as metadata, by our own way. */
+static void
+a_hundred_share_one_question(void **state)
+{
+	struct fresh_world *f = *state;
+	static struct told told[100];
+	const struct raw_request *r;
+
+	for (int i = 0; i < 100; i++)
+		ask(f, &told[i]);
+	run_until(f->u->w, told[99].n);
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(told[i].n, 1);
+		assert_int_equal(told[i].result, 0);
+		assert_int_equal(told[i].rv, 100);
+	}
+	assert_int_equal(raw_server_count(f->u->server), 1);
+	r = raw_server_request(f->u->server, 0);
+	assert_ptr_equal(strstr(r->head, "GET /api/v1/pods?limit=1 HTTP/1.1\r\n"), r->head);
+	assert_non_null(strstr(raw_header(r, "Accept"), "as=PartialObjectMetadataList"));
+	assert_string_equal(raw_header(r, "Authorization"), "Bearer " OWN_TOKEN);
+}
+
+/* Who comes while a question is under way has one of his own: its answer may be older than his wish. */
+static void
+who_comes_later_has_a_question_of_his_own(void **state)
+{
+	struct fresh_world *f = *state;
+	struct told first, second;
+
+	atomic_store(&hangs, true);
+	ask(f, &first);
+	run_until(f->u->w, raw_server_count(f->u->server) == 1);
+	ask(f, &second);
+	gw_fresh_cancel(first.wait);
+	atomic_store(&hangs, false);
+	raw_server_go(f->u->server); /* that one breaks off without an answer: nobody waits for it */
+	run_until(f->u->w, second.n);
+	assert_int_equal(first.n, 0);
+	assert_true(gw_freshness_counters(f->freshness)->questions == 2);
+}
+
+/* The arena is behind: it is waited for, and the answer comes with the change. */
+static void
+the_arena_is_waited_for(void **state)
+{
+	struct fresh_world *f = *state;
+	struct told t;
+
+	atomic_store(&upstream_rv, 107);
+	ask(f, &t);
+	run_until(f->u->w, gw_freshness_counters(f->freshness)->probes == 1);
+	f->rv = 106;
+	gw_fresh_reached(f->freshness, &pods);
+	assert_int_equal(t.n, 0);
+	f->rv = 107;
+	gw_fresh_reached(f->freshness, &pods);
+	assert_int_equal(t.n, 1);
+	assert_int_equal(t.result, 0);
+	assert_int_equal(t.rv, 107);
+}
+
+/* Others changed, this resource did not: a probe from the arena's RV on says so, and that is fresh enough. */
+static void
+a_quiet_resource_is_proved_quiet(void **state)
+{
+	struct fresh_world *f = *state;
+	struct told t;
+	const struct raw_request *r;
+
+	atomic_store(&upstream_rv, 107);
+	atomic_store(&events,
+		     "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"110\"}}}\n");
+	ask(f, &t);
+	run_until(f->u->w, t.n);
+	assert_int_equal(t.result, 0);
+	assert_int_equal(t.rv, 100);
+	r = raw_server_request(f->u->server, 1);
+	assert_non_null(
+		strstr(r->head, "/api/v1/pods?watch=true&allowWatchBookmarks=true&resourceVersion=100&"));
+}
+
+/* The probe tells of a change: so far the arena must come, and no further. */
+static void
+a_change_that_the_probe_tells_is_waited_for(void **state)
+{
+	struct fresh_world *f = *state;
+	struct told t;
+
+	atomic_store(&upstream_rv, 107);
+	atomic_store(&events,
+		     "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"resourceVersion\":\"103\"}}}\n"
+		     "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"110\"}}}\n");
+	ask(f, &t);
+	run_until(f->u->w, gw_freshness_counters(f->freshness)->probes == 2); /* the first has ended */
+	assert_int_equal(t.n, 0);
+	f->rv = 103;
+	gw_fresh_reached(f->freshness, &pods);
+	assert_int_equal(t.n, 1);
+	assert_int_equal(t.result, 0);
+}
+
+/* An arena that does not come is waited for three seconds; a bookmark that is too old proves nothing. */
+static void
+a_wait_ends_in_its_time(void **state)
+{
+	struct fresh_world *f = *state;
+	struct told t;
+	uint64_t begun = uv_hrtime();
+
+	atomic_store(&upstream_rv, 107);
+	atomic_store(&events,
+		     "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"106\"}}}\n");
+	ask(f, &t);
+	run_until(f->u->w, t.n);
+	assert_int_equal(t.result, -ETIMEDOUT);
+	assert_int_equal(t.rv, 107);
+	assert_string_not_equal(t.why, "");
+	assert_true((uv_hrtime() - begun) / 1000000 >= GW_FRESH_WAIT_MS - 5);
+}
+
+/* Upstream does not let us ask, or is not there: said at once, with a reason. */
+static void
+what_cannot_be_asked_is_said(void **state)
+{
+	struct fresh_world *f = *state;
+	struct told refused;
+
+	atomic_store(&upstream_rv, 0);
+	ask(f, &refused);
+	run_until(f->u->w, refused.n);
+	assert_int_equal(refused.result, -EACCES);
+	assert_non_null(strstr(refused.why, "403"));
+}
+
+/* An RV is a number without leading zeros; whatever else is none. */
+static void
+an_rv_is_a_number(void **state)
+{
+	(void)state;
+	assert_int_equal(gw_rv_number("1"), 1);
+	assert_true(gw_rv_number("18446744073709551615") == UINT64_MAX);
+	for (const char *const *bad =
+		     (const char *const[]){"", "0", "01", "-1", "1x", "18446744073709551616", NULL};
+	     *bad; bad++)
+		assert_int_equal(gw_rv_number(*bad), 0);
+	assert_int_equal(gw_rv_number(NULL), 0);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_hundred_share_one_question),
+		TEST(who_comes_later_has_a_question_of_his_own),
+		TEST(the_arena_is_waited_for),
+		TEST(a_quiet_resource_is_proved_quiet),
+		TEST(a_change_that_the_probe_tells_is_waited_for),
+		TEST(a_wait_ends_in_its_time),
+		TEST(what_cannot_be_asked_is_said),
+		cmocka_unit_test(an_rv_is_a_number),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
