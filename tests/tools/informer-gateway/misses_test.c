@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the arena does not have: who is asked, how often, and what those who wait are told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tools/informer-gateway/upstream_world.h"
+#include "tools/informer-gateway/misses.h"
+
+static char plural[] = "pods", group[] = "";
+static const struct api_resource pods = {
+	.group = group, .version = "v1", .plural = plural, .group_resource = plural, .namespaced = true};
+
+struct miss_world {
+	struct upstream_world *u;
+	struct gw_misses *misses;
+	bool has; /* the arena */
+};
+
+struct told {
+	struct miss_world *m;
+	unsigned n;
+	enum gw_miss result;
+	int code;
+	char json[64];
+};
+
+static bool
+respond(struct raw_server *s, struct duplex *d, const struct raw_request *request, void *ctx)
+{
+	(void)s;
+	(void)ctx;
+	if (strstr(request->head, "/none"))
+		return raw_write_json(d, 404, "{}");
+	if (strstr(request->head, "/secret"))
+		return raw_write_json(d, 403, "{}");
+	if (strstr(request->head, "/ill"))
+		return raw_write_json(d, 500, "{}");
+	return raw_write_json(d, 200, "{\"kind\":\"Pod\"}");
+}
+
+static bool
+has(void *ctx, const struct api_resource *resource, const char *namespace_, const char *name)
+{
+	struct miss_world *m = ctx;
+
+	(void)resource;
+	(void)namespace_;
+	(void)name;
+	return m->has;
+}
+
+static int
+setup(void **state)
+{
+	struct miss_world *m = calloc(1, sizeof(*m));
+	void *inner = NULL;
+
+	if (!m || upstream_world_setup(&inner) < 0)
+		return -1;
+	m->u = inner;
+	upstream_world_start(m->u, false, respond, NULL);
+	m->misses = gw_misses_new(m->u->upstream,
+				  &(struct gw_misses_options){.rate = 5, .has = has, .ctx = m});
+	*state = m;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct miss_world *m = *state;
+	void *inner = m->u;
+	int r;
+
+	gw_misses_free(m->misses);
+	r = upstream_world_teardown(&inner);
+	free(m);
+	return r;
+}
+
+static void
+note(void *ctx, enum gw_miss result, int code, const char *json, size_t length)
+{
+	struct told *t = ctx;
+
+	assert_int_equal(strlen(json), length);
+	t->n++;
+	t->result = result;
+	t->code = code;
+	snprintf(t->json, sizeof(t->json), "%s", json);
+	uv_stop(&t->m->u->w->loop);
+}
+
+static struct gw_miss_wait *
+ask(struct miss_world *m, struct told *t, const char *name, const char *bearer)
+{
+	struct gw_miss_wait *wait;
+
+	*t = (struct told){.m = m};
+	wait = gw_miss_ask(m->misses, &pods, "default", name, bearer, note, t);
+	assert_int_equal(t->n, 0);
+	return wait;
+}
+
+static unsigned
+asked_by(struct miss_world *m, const char *who)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < raw_server_count(m->u->server); i++)
+		n += strcmp(raw_header(raw_server_request(m->u->server, i), "Authorization"), who) == 0;
+	return n;
+}
+
+/* A hundred who want the same with the same right cause one question; another right asks for itself. */
+static void
+the_same_is_asked_once(void **state)
+{
+	struct miss_world *m = *state;
+	static struct told told[100];
+	struct told other;
+
+	for (int i = 0; i < 100; i++)
+		ask(m, &told[i], "web", "theirs");
+	ask(m, &other, "web", "another's");
+	run_until(m->u->w, told[99].n && other.n);
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(told[i].n, 1);
+		assert_int_equal(told[i].result, GW_MISS_FOUND);
+		assert_string_equal(told[i].json, "{\"kind\":\"Pod\"}");
+	}
+	assert_int_equal(raw_server_count(m->u->server), 2);
+	assert_ptr_equal(strstr(raw_server_request(m->u->server, 0)->head,
+				"GET /api/v1/namespaces/default/pods/web HTTP/1.1\r\n"),
+			 raw_server_request(m->u->server, 0)->head);
+	assert_int_equal(asked_by(m, "Bearer theirs"), 1);
+	assert_int_equal(asked_by(m, "Bearer another's"), 1);
+}
+
+/* What the arena has within its time is answered from there; upstream is not asked at all. */
+static void
+what_the_arena_gets_in_time_is_answered_from_there(void **state)
+{
+	struct miss_world *m = *state;
+	struct told t;
+
+	ask(m, &t, "web", NULL);
+	gw_misses_changed(m->misses, &pods);
+	m->has = true;
+	gw_misses_changed(m->misses, &pods);
+	run_until(m->u->w, t.n);
+	assert_int_equal(t.result, GW_MISS_THERE);
+	assert_int_equal(raw_server_count(m->u->server), 0);
+}
+
+/* Upstream has it: the arena is preferred, if it has it within the second. */
+static void
+upstreams_object_waits_for_the_arenas(void **state)
+{
+	struct miss_world *m = *state;
+	struct told t;
+
+	ask(m, &t, "web", NULL);
+	run_until(m->u->w, raw_server_count(m->u->server) == 1);
+	run_for(m->u->w, 100);
+	assert_int_equal(t.n, 0);
+	m->has = true;
+	gw_misses_changed(m->misses, &pods);
+	run_until(m->u->w, t.n);
+	assert_int_equal(t.result, GW_MISS_THERE);
+	assert_string_equal(raw_header(raw_server_request(m->u->server, 0), "Authorization"),
+			    "Bearer " OWN_TOKEN);
+}
+
+/* A no is remembered for a second, for the same right alone; what is not known is told as that. */
+static void
+a_refusal_is_remembered(void **state)
+{
+	struct miss_world *m = *state;
+	struct told none, again, secret, ill;
+
+	ask(m, &none, "none", "a");
+	ask(m, &secret, "secret", "a");
+	ask(m, &ill, "ill", "a");
+	run_until(m->u->w, none.n && secret.n && ill.n);
+	assert_int_equal(none.result, GW_MISS_ABSENT);
+	assert_int_equal(secret.result, GW_MISS_REFUSED);
+	assert_int_equal(secret.code, 403);
+	assert_int_equal(ill.result, GW_MISS_LATER);
+	ask(m, &again, "none", "a");
+	run_until(m->u->w, again.n);
+	assert_int_equal(again.result, GW_MISS_ABSENT);
+	assert_int_equal(raw_server_count(m->u->server), 3);
+	/* until the arena has it */
+	m->has = true;
+	gw_misses_changed(m->misses, &pods);
+	ask(m, &again, "none", "a");
+	run_until(m->u->w, again.n);
+	assert_int_equal(again.result, GW_MISS_THERE);
+}
+
+/* More than the rate is not asked, and it is not said that there is none. */
+static void
+more_than_the_rate_is_for_later(void **state)
+{
+	struct miss_world *m = *state;
+	static struct told told[30];
+	unsigned later = 0;
+	char name[16];
+
+	for (int i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "none-%d", i);
+		ask(m, &told[i], name, "a");
+	}
+	for (int i = 0; i < 30; i++) {
+		run_until(m->u->w, told[i].n);
+		later += told[i].result == GW_MISS_LATER;
+	}
+	assert_in_range(later, 15, 20);
+	assert_int_equal(raw_server_count(m->u->server), 30 - later);
+}
+
+/* A name is a segment of the path, whatever it holds; who has gone is not told. */
+static void
+a_name_stays_one_segment(void **state)
+{
+	struct miss_world *m = *state;
+	struct told t, gone;
+
+	gw_miss_cancel(ask(m, &gone, "web", "a"));
+	ask(m, &t, "a/../none?x\r\n", "a");
+	run_until(m->u->w, t.n);
+	assert_int_equal(gone.n, 0);
+	run_until(m->u->w, raw_server_count(m->u->server) == 2);
+	assert_true(strstr(raw_server_request(m->u->server, 0)->head, "/a%2F..%2Fnone%3Fx%0D%0A HTTP/1.1") ||
+		    strstr(raw_server_request(m->u->server, 1)->head, "/a%2F..%2Fnone%3Fx%0D%0A HTTP/1.1"));
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(the_same_is_asked_once),
+		TEST(what_the_arena_gets_in_time_is_answered_from_there),
+		TEST(upstreams_object_waits_for_the_arenas),
+		TEST(a_refusal_is_remembered),
+		TEST(more_than_the_rate_is_for_later),
+		TEST(a_name_stays_one_segment),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
