@@ -40,6 +40,7 @@ forward_world_teardown(void **state)
 	if (f->front)
 		uv_run(&f->u->w->loop, UV_RUN_NOWAIT);
 	gw_pass_through_free(f->pass_through);
+	gw_kept_documents_free(f->kept);
 	gw_front_free(f->front);
 	r = upstream_world_teardown(&inner);
 	if (f->trust)
@@ -55,7 +56,8 @@ hand_on(struct gw_exchange *x, void *ctx)
 
 	x->api.resource = f->resource;
 	x->api.subresource = f->subresource;
-	gw_pass_through(f->pass_through, x);
+	if (!f->kept || !gw_kept_documents_answer(f->kept, x))
+		gw_pass_through(f->pass_through, x);
 }
 
 void

@@ -8,6 +8,7 @@
 
 #include "tests/tools/informer-gateway/upstream_world.h"
 #include "tools/informer-gateway/front.h"
+#include "tools/informer-gateway/kept_documents.h"
 #include "tools/informer-gateway/pass_through.h"
 
 struct forward_world {
@@ -15,6 +16,7 @@ struct forward_world {
 	struct gw_front *front;
 	struct gw_listener *listener;
 	struct gw_pass_through *pass_through;
+	struct gw_kept_documents *kept; /* asked first, or NULL */
 	unsigned port;
 	bool tls;
 	gnutls_certificate_credentials_t trust; /* of clients, by TLS */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was deleted is found by its name for so long, and never in place of what is there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "tests/support/reader_world.h"
+#include "tests/support/store_fixture.h"
+#include "tools/informer-gateway/deleted_object.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static void
+delete_web(struct broker_fixture *fx, void *context)
+{
+	(void)context;
+	assert_int_equal(store_fixture_delete(fx->store, "default", "web-0"), 0);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+static int
+setup(void **state)
+{
+	static const char *const pods[] = {"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\"},"
+					   "\"spec\":{\"nodeName\":\"n1\"}}",
+					   "{\"metadata\":{\"name\":\"other\",\"namespace\":\"default\"}}",
+					   NULL};
+
+	*state = reader_world_of(pods, 0);
+	return *state ? 0 : -1;
+}
+
+/* Deleted a moment ago: its last state; a minute later by our clock: nothing. What is there is not deleted.
+ */
+static void
+the_last_state_is_found_for_a_while(void **state)
+{
+	struct reader_world *w = *state;
+	struct informer_object found;
+	uint64_t when = 0;
+
+	assert_int_equal(gw_deleted_object(&w->snap, w->pods, "default", "web-0", SECOND, 0, &found),
+			 INFORMER_E_NOT_FOUND);
+	broker_fixture_do(w->fx, delete_web, NULL);
+	reader_world_renew(w);
+	assert_int_equal(informer_find(&w->snap, w->pods, INFORMER_BY_KEY, "default/web-0", 13, &found), 1);
+	assert_true(informer_object_deleted(&found, &when));
+	assert_int_equal(
+		gw_deleted_object(&w->snap, w->pods, "default", "web-0", SECOND, when + SECOND, &found), 0);
+	assert_non_null(strstr(reader_world_json(w->text, &found), "\"nodeName\":\"n1\""));
+	assert_int_equal(
+		gw_deleted_object(&w->snap, w->pods, "default", "web-0", SECOND, when + SECOND + 1, &found),
+		INFORMER_E_NOT_FOUND);
+	assert_int_equal(gw_deleted_object(&w->snap, w->pods, "default", "other", SECOND, when, &found),
+			 INFORMER_E_NOT_FOUND);
+	assert_int_equal(gw_deleted_object(&w->snap, w->pods, "default", "never", SECOND, when, &found),
+			 INFORMER_E_NOT_FOUND);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_last_state_is_found_for_a_while, setup,
+						reader_world_tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What cached objects are without, as far as it matters to who writes them back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/support/reader_world.h"
+#include "tests/support/store_fixture.h"
+#include "tools/informer-gateway/lacking_fields.h"
+
+static char pods_name[] = "pods", core[] = "", apps[] = "apps";
+static const struct api_resource pods = {.group = core, .version = "v1", .plural = pods_name};
+static const struct api_resource others = {.group = apps, .version = "v1", .plural = pods_name};
+
+static void
+add_entry(struct broker_fixture *fx, void *drops)
+{
+	static uint8_t fingerprint[32];
+	char descriptor[512];
+	unsigned id;
+
+	fingerprint[0]++;
+	snprintf(descriptor, sizeof(descriptor),
+		 "{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":"
+		 "\"pod\","
+		 "\"shortNames\":[\"po\"],\"namespaced\":true,\"namespace\":\"n%u\",\"drops\":[%s],"
+		 "\"indexes\":["
+		 "{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]}]}",
+		 fingerprint[0], (const char *)drops);
+	assert_true(store_add_resource(fx->store->store, descriptor, fingerprint, &id) >= 0);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+static int
+setup(void **state)
+{
+	static const char *const none[] = {"{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}", NULL};
+
+	*state = reader_world_of(none, 0);
+	return *state ? 0 : -1;
+}
+
+/* managedFields do not matter; whatever else any entry of the resource leaves out does, and is named. */
+static void
+what_matters_is_named(void **state)
+{
+	struct reader_world *w = *state;
+	_cleanup_(api_buf_done) struct api_buf fields = {0};
+
+	broker_fixture_do(w->fx, add_entry, (char[]){"\"metadata.managedFields\""});
+	reader_world_renew(w);
+	assert_false(gw_lacking_fields(&w->snap, &pods, &fields));
+	broker_fixture_do(w->fx, add_entry,
+			  (char[]){"\"metadata.managedFields\",\"spec.containers[*].env\",\"status\""});
+	reader_world_renew(w);
+	assert_true(gw_lacking_fields(&w->snap, &pods, &fields));
+	assert_string_equal(fields.data, "spec.containers[*].env, status");
+	api_buf_reset(&fields);
+	assert_false(gw_lacking_fields(&w->snap, &others, &fields));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_matters_is_named, setup, reader_world_tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
