@@ -303,11 +303,9 @@ on_time(void *ctx)
 	struct tunnel *t = ctx;
 	uint64_t limit = t->up.told || t->down.told ? GW_TUNNEL_LINGER_MS : GW_TUNNEL_IDLE_MS;
 
-	if (t->urh && t->watched < 0) /* no descriptor was left for it */
-		tunnel_close(t);
-	else if (!t->urh)
+	if (!t->urh)
 		fail(t, 504, "Timeout", "the API server did not answer in time");
-	else if (now_ms(t) - t->moved_ms >= limit)
+	else if (t->watched < 0 || now_ms(t) - t->moved_ms >= limit) /* <0: no descriptor was left for it */
 		tunnel_close(t);
 	else
 		pump(t);
