@@ -269,16 +269,37 @@ a_client_that_goes_ends_its_tunnel(void **state)
 	run_until(f->u->w, gw_front_counters(f->front)->exchanges == 0);
 }
 
+struct staying {
+	struct forward_world *f;
+	uv_async_t open; /* the tunnel is */
+	bool ended;
+};
+
 static void
-leave_open(struct duplex *d, void *ctx)
+close_listener(uv_async_t *async)
 {
+	struct staying *s = async->data;
+
+	gw_listener_close(s->f->listener);
+	s->f->listener = NULL;
+	uv_close((uv_handle_t *)async, NULL);
+}
+
+/* Stays until the other side ends. */
+static void
+stay(struct duplex *d, void *ctx)
+{
+	struct staying *s = ctx;
 	char line[256];
 
-	(void)ctx;
 	write_text(d, EXEC);
 	while (duplex_line(d, line, sizeof(line)) && strcmp(line, "\r\n") != 0)
 		;
-	duplex_fill(d);
+	uv_async_send(&s->open);
+	do
+		d->begin = d->end;
+	while (duplex_fill(d));
+	s->ended = true;
 }
 
 /* A listener that is closed takes its tunnels along. */
@@ -286,11 +307,13 @@ static void
 a_listener_takes_its_tunnels_along(void **state)
 {
 	struct forward_world *f = *state;
+	struct staying s = {.f = f};
 
 	start(f, false, false);
-	run_client(f, leave_open, NULL);
-	gw_listener_close(f->listener);
-	f->listener = NULL;
+	uv_async_init(&f->u->w->loop, &s.open, close_listener);
+	s.open.data = &s;
+	run_client(f, stay, &s);
+	assert_true(s.ended);
 	run_until(f->u->w, gw_front_counters(f->front)->exchanges == 0);
 }
 
