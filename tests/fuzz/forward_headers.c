@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Any lines as a request's headers: what goes on is made of them, has one bearer, and nothing that belongs to
+ * the connection.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tools/informer-gateway/forward_headers.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool
+begins(const char *line, const char *with)
+{
+	return strncasecmp(line, with, strlen(with)) == 0;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct gw_header headers[GW_FORWARD_MAX + 4];
+	struct gw_header_lines lines = {0};
+	struct gw_forward_fault fault;
+	char *text = malloc(size + 1), *rest = text, *line;
+	size_t count = 0, bearers = 0;
+
+	memcpy(text, data, size);
+	text[size] = '\0';
+	while (count < GW_FORWARD_MAX + 4 && (line = strsep(&rest, "\n"))) {
+		char *value = strchr(line, ':');
+
+		if (value)
+			*value++ = '\0';
+		headers[count++] = (struct gw_header){line, value ? value : ""};
+	}
+	if (gw_forward_request(headers, count, &lines, &fault) == 0) {
+		for (unsigned i = 0; i < lines.count; i++) {
+			bearers += begins(lines.lines[i], "Authorization: Bearer ");
+			if (begins(lines.lines[i], "Connection:") ||
+			    begins(lines.lines[i], "Transfer-Encoding:") ||
+			    begins(lines.lines[i], "Content-Length:") || begins(lines.lines[i], "Host:") ||
+			    begins(lines.lines[i], "X-Remote-"))
+				abort();
+		}
+		if (bearers != 1 || lines.lines[lines.count])
+			abort();
+	} else if (!fault.code || !fault.message) {
+		abort();
+	}
+	gw_header_lines_done(&lines);
+	free(text);
+	return 0;
+}
