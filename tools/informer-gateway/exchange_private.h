@@ -9,7 +9,7 @@
 #include "tools/informer-gateway/client.h"
 #include "tools/informer-gateway/exchange.h"
 
-#define GW_REPLY_HEADERS_MAX 16u
+#define GW_REPLY_HEADERS_MAX 48u
 
 /* Who asks, how far it is, and what it will be answered. */
 struct gw_exchange_state {
