@@ -107,7 +107,7 @@ $(B)/tests/%.so: tests/support/preload/%.c
 # tests that are named apart.
 MUTANT_LISTS := $(wildcard tests/mutants/*.list)
 MUTANT_TESTS := $(sort $(shell sed -n 's/^test //p' $(MUTANT_LISTS)))
-$(B)/mutants/rooms.a: $(sort $(TEST_OBJS) $(TOOL_OBJS) $(TALK_OBJS))
+$(B)/mutants/rooms.a: $(sort $(TEST_OBJS) $(TOOL_OBJS) $(TALK_OBJS) $(GATEWAY_TEST_OBJS))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@
 	$(Q)ar rcsT $@ $^

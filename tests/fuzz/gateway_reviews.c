@@ -26,7 +26,8 @@ must(int truth)
 static void
 answers(const char *text, size_t size)
 {
-	static char *items[] = {(char[]){"informer-gateway"}};
+	static char own[] = "informer-gateway";
+	static char *items[] = {own};
 	static const struct gw_texts audiences = {items, 1};
 	_cleanup_(message_freep) char *error = NULL;
 	_cleanup_(message_freep) char *reason = NULL;

@@ -37,6 +37,8 @@ struct entry {
 	char *path; /* cut into pieces */
 	char name[GW_NAME_MAX];
 	struct gw_attributes attributes;
+	bool resource,
+		kubelets; /* what the attributes are of; of a resource's part that is the kubelet's to tell */
 	struct gw_question question;
 	struct gw_identity *peer;
 	struct gw_check *check;
@@ -107,6 +109,18 @@ is_read(const struct gw_exchange *x)
 	return strcmp(x->api.method, "GET") == 0 || strcmp(x->api.method, "HEAD") == 0;
 }
 
+/* What runs in a container's place: it has no state that could be read from the arena. */
+static bool
+is_kubelets(const char *subresource)
+{
+	static const char *const names[] = {"log", "exec", "attach", "portforward", "proxy"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(subresource, names[i]) == 0)
+			return true;
+	return false;
+}
+
 /* By what the router found, or what the path says where there is no such resource. */
 static void
 read_attributes(struct entry *entry)
@@ -134,6 +148,8 @@ read_attributes(struct entry *entry)
 		asked.watch = is_read(x) && api_request_is_watch(&x->api);
 		entry->attributes = gw_attributes_of(&asked, entry->name);
 	}
+	entry->resource = resource;
+	entry->kubelets = asked.subresource && is_kubelets(asked.subresource);
 	if (!is_read(x))
 		entry->attributes.verb = resource ? gw_request_verb(x->api.method, asked.name && *asked.name)
 						  : "post";
@@ -229,7 +245,7 @@ decided(void *ctx, const struct gw_decision *decision)
 		refuse_unauthenticated(entry, "no token that is somebody's");
 		return;
 	case GW_ACCESS_FORBIDDEN:
-		refuse_forbidden(entry, decision->identity->user, decision->reason);
+		refuse_forbidden(entry, decision->identity ? decision->identity->user : "", decision->reason);
 		return;
 	case GW_ACCESS_BUSY:
 		refuse_too_many(entry, "reviews under way");
@@ -272,26 +288,13 @@ refuse_connection(struct entry *entry)
 	}
 }
 
-/* What runs in a container's place: it has no state that could be read from the arena. */
-static bool
-is_connection_to_kubelet(const struct gw_attributes *a)
-{
-	static const char *const names[] = {"log", "exec", "attach", "portforward", "proxy"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(a->subresource, names[i]) == 0)
-			return true;
-	return false;
-}
-
 /* Does it go to the API server as it is, whose word about it then counts? */
 static bool
 passes(const struct entry *entry, bool bearer)
 {
 	if (!bearer || !entry->listener->pass_through)
 		return false;
-	return !is_read(entry->x) || is_connection_to_kubelet(&entry->attributes) ||
-	       (!entry->x->api.resource && !*entry->attributes.path);
+	return !is_read(entry->x) || (entry->resource && (!entry->x->api.resource || entry->kubelets));
 }
 
 /* A listener that serves nothing: with a token the API server decides, without nobody does. */

@@ -123,6 +123,8 @@ the_time_is_drawn(void **state)
 	(void)gw_access_ask(w.access, &w.question, allowed, &w);
 	assert_true(virtual_clock_next(&w.clock) >= 3 * MINUTE);
 	assert_true(virtual_clock_next(&w.clock) <= 3 * MINUTE + 1);
+	virtual_clock_advance(&w.clock, 3 * MINUTE + 1);
+	assert_int_equal(review_server_waiting(&w.server), 1); /* though the old decision holds still */
 	world_close(&w);
 }
 

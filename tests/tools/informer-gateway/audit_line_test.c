@@ -50,7 +50,8 @@ a_line_stays_one(void **state)
 {
 	char name[3000];
 	const struct gw_attributes a = {
-		"get", "", "v1", "pods", "", "a\nb\"\\\x01", name, "\xff\xc0\xaf\xed\xa0\x80x\xc3", "", ""};
+		"get", "", "v1", "pods", "", "a\nb\"\\\x01", name, "\xff\xc0\xaf\xed\xa0\x80x\xc3y\xc3",
+		"",    ""};
 	const struct gw_audit_entry entry = {.listener = "l", .attributes = &a};
 	struct api_buf out = {0};
 	cJSON *line;
@@ -63,7 +64,7 @@ a_line_stays_one(void **state)
 	line = cJSON_Parse(out.data);
 	assert_string_equal(cJSON_GetObjectItem(line, "namespace")->valuestring, "a\nb\"\\\x01");
 	assert_true(strlen(cJSON_GetObjectItem(line, "name")->valuestring) < 1024);
-	assert_string_equal(cJSON_GetObjectItem(line, "fieldSelector")->valuestring, "??????x?");
+	assert_string_equal(cJSON_GetObjectItem(line, "fieldSelector")->valuestring, "??????x?y?");
 	cJSON_Delete(line);
 	api_buf_done(&out);
 }
