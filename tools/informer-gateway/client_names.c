@@ -32,9 +32,11 @@ has_name(const struct gw_certificate *certificate, const char *name)
 }
 
 const char *
-gw_client_name(const struct gw_certificate *certificate, const struct gw_texts *list)
+gw_client_name(const struct gw_certificate *certificate, const struct gw_texts *list, int64_t now_s)
 {
-	for (size_t i = 0; certificate && i < list->count; i++)
+	if (!certificate || certificate->expires_s <= now_s)
+		return NULL;
+	for (size_t i = 0; i < list->count; i++)
 		if (*list->items[i] && has_name(certificate, list->items[i]))
 			return list->items[i];
 	return NULL;

@@ -14,7 +14,13 @@
 #include "tools/informer-gateway/peer.h"
 #include "tools/informer-gateway/text_list.h"
 
-/* The first name of the list that the certificate has, borrowed from the list; NULL: it has none of them. */
-const char *gw_client_name(const struct gw_certificate *certificate, const struct gw_texts *list);
+/*
+ * The first name of the list that the certificate has, borrowed from the list; NULL: it has none of them. One
+ * that has run out meanwhile, on a connection that goes on, has none at all.
+ *
+ * now_s  seconds since 1970
+ */
+const char *gw_client_name(const struct gw_certificate *certificate, const struct gw_texts *list,
+			   int64_t now_s);
 
 #endif

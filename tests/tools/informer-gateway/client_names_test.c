@@ -15,14 +15,15 @@
 static const char *
 find(const char *wanted, const char *common_name, char **names)
 {
-	struct gw_certificate certificate = {.common_name = strdup(common_name), .names = names};
+	struct gw_certificate certificate = {
+		.common_name = strdup(common_name), .expires_s = 1000, .names = names};
 	static struct gw_texts list;
 	const char *found;
 
 	gw_texts_done(&list);
 	assert_int_equal(gw_texts_add(&list, "never", 5), 0);
 	assert_int_equal(gw_texts_add(&list, wanted, strlen(wanted)), 0);
-	found = gw_client_name(&certificate, &list);
+	found = gw_client_name(&certificate, &list, 999);
 	free(certificate.common_name);
 	return found;
 }
@@ -59,7 +60,21 @@ no_certificate_has_no_name(void **state)
 
 	(void)state;
 	assert_int_equal(gw_texts_add(&list, "relay", 5), 0);
-	assert_null(gw_client_name(NULL, &list));
+	assert_null(gw_client_name(NULL, &list, 0));
+	gw_texts_done(&list);
+}
+
+/* One that has run out has none, though its connection goes on. */
+static void
+a_certificate_that_ran_out_has_none(void **state)
+{
+	struct gw_certificate certificate = {.common_name = (char[]){"relay"}, .expires_s = 1000};
+	struct gw_texts list = {0};
+
+	(void)state;
+	assert_int_equal(gw_texts_add(&list, "relay", 5), 0);
+	assert_non_null(gw_client_name(&certificate, &list, 999));
+	assert_null(gw_client_name(&certificate, &list, 1000));
 	gw_texts_done(&list);
 }
 
@@ -69,6 +84,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_compared_whole),
 		cmocka_unit_test(no_certificate_has_no_name),
+		cmocka_unit_test(a_certificate_that_ran_out_has_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
