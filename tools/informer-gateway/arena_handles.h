@@ -51,6 +51,9 @@ struct gw_arena {
 	struct gw_entry **entries;         /* in no order; they stay where they are */
 	unsigned count;
 	struct gw_moments *moments; /* of views (arena_view.h) */
+	uint64_t seen_epoch, seen_generation;
+	uint8_t seen_lineage[16];
+	unsigned same_looks; /* that showed them, though something newer was said to be there */
 };
 
 /*

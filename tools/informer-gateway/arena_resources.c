@@ -377,6 +377,17 @@ gw_entry_standing(struct gw_entry *entry, const struct informer_snapshot *snapsh
 	return r < 0 ? r : -ENOENT;
 }
 
+/* Whether it is of the arena that the feeds are told of: handles move to another one each in its time. */
+static bool
+is_seen_arena(const struct gw_arena *arena, const struct informer_snapshot *snapshot)
+{
+	struct informer_moment moment;
+
+	return informer_snapshot_moment(snapshot, &moment) == 0 &&
+	       moment.generation == arena->seen_generation &&
+	       !memcmp(moment.lineage, arena->seen_lineage, sizeof(moment.lineage));
+}
+
 int
 gw_entry_begin(struct gw_entry *entry, struct gw_reading *ret_reading)
 {
@@ -387,6 +398,10 @@ gw_entry_begin(struct gw_entry *entry, struct gw_reading *ret_reading)
 	if (entry->gone)
 		return -ENOENT;
 	r = informer_begin(entry->arena->reads, &ret_reading->snapshot);
+	if (r == 0 && !is_seen_arena(entry->arena, &ret_reading->snapshot)) {
+		informer_end(&ret_reading->snapshot);
+		r = INFORMER_E_NOT_READY;
+	}
 	if (r != INFORMER_E_NOT_READY)
 		return r;
 	ret_reading->brief = true;

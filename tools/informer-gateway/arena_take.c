@@ -4,10 +4,13 @@
  */
 #include "tools/informer-gateway/arena_take.h"
 
+#include <string.h>
+
 #include "tools/informer-gateway/arena_resources.h"
 
 /* How often one take looks whether there is a newer commit by now. */
 #define LOOKS_MAX 4u
+#define SAME_LOOKS_MAX 8u
 
 /* The largest log gives way when all of them together are too large. */
 static void
@@ -35,6 +38,16 @@ trim(struct gw_arena *arena)
 	}
 }
 
+static void
+note_seen(struct gw_arena *arena, const struct informer_moment *moment)
+{
+	if (moment->epoch != arena->seen_epoch || moment->generation != arena->seen_generation)
+		arena->same_looks = 0;
+	arena->seen_epoch = moment->epoch;
+	arena->seen_generation = moment->generation;
+	memcpy(arena->seen_lineage, moment->lineage, sizeof(arena->seen_lineage));
+}
+
 /* Look at a snapshot that is begun after what was told. Returns whether there is a newer one by now. */
 static bool
 settle(struct gw_arena *arena)
@@ -49,7 +62,14 @@ settle(struct gw_arena *arena)
 	r = informer_snapshot_moment(&snapshot, &moment);
 	informer_end(&snapshot);
 	trim(arena);
-	return r == 0 && informer_arm(arena->events[0], &moment) > 0;
+	if (r < 0)
+		return false;
+	note_seen(arena, &moment);
+	/*
+	 * Where several looks show the same, though something newer is there, another generation is on its
+	 * way: its coming makes the descriptor readable.
+	 */
+	return informer_arm(arena->events[0], &moment) > 0 && arena->same_looks++ < SAME_LOOKS_MAX;
 }
 
 void

@@ -156,6 +156,11 @@ gw_history_extend(struct gw_entry *entry)
 	log->extended = true;
 	r = gw_entry_standing(entry, &reading.snapshot, &standing);
 	search.forgotten_seq = standing.forgotten_seq;
+	if (r == 0 && !gw_feed_is_at(&entry->feed, &standing)) {
+		/* another arena, or something that the log does not have yet: it may be tried again */
+		log->extended = false;
+		r = -ESTALE;
+	}
 	if (r == 0)
 		r = informer_each_deleted(&reading.snapshot, reading.resource, look_at_deleted, &search);
 	if (r == 0 && search.proven > 0 && search.proven < log->floor)

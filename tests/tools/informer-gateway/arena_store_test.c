@@ -348,8 +348,7 @@ a_watch_that_missed_nothing_goes_on(void **state)
 	open_watch(w, &x, "spec.nodeName=n2", "", 110);
 	broker_fixture_replace(w->fx, true);
 	arena_world_say(w, "a101 b102:n2 c103 d104:n2 @110");
-	while (x.woken == 0)
-		arena_world_pump(w);
+	arena_world_wait(w, &x.woken);
 	arena_world_reach(w, 110);
 	assert_string_equal(lines(w, &x, 1000), "");
 	arena_world_say(w, "b111:n2 @111");

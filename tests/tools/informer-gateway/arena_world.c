@@ -187,13 +187,23 @@ arena_world_reach(struct arena_world *w, uint64_t rv)
 }
 
 void
+arena_world_wait(struct arena_world *w, const unsigned *woken)
+{
+	for (int i = 0; i < 500 && *woken == 0; i++)
+		wait_some(w);
+	assert_true(*woken > 0);
+}
+
+void
 arena_world_pump(struct arena_world *w)
 {
 	struct pollfd p = {.fd = gw_arena_fd(w->arena), .events = POLLIN};
+	unsigned turns = 0;
 
 	do
 		gw_arena_dispatch(w->arena);
-	while (poll(&p, 1, 0) > 0);
+	while (poll(&p, 1, 0) > 0 && turns++ < 100000);
+	assert_true(turns < 100000);
 }
 
 /* ---- what it tells --------------------------------------------------------- */

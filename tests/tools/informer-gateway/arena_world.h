@@ -46,6 +46,8 @@ void arena_world_close(struct arena_world *w);
 void arena_world_say(struct arena_world *w, const char *said);
 /* Dispatch until the log was told up to this RV; fails the test after 10 s. */
 void arena_world_reach(struct arena_world *w, uint64_t rv);
+/* Dispatch until this is not 0; fails the test after 10 s. */
+void arena_world_wait(struct arena_world *w, const unsigned *woken);
 /* Dispatch as long as there is something to do. */
 void arena_world_pump(struct arena_world *w);
 
