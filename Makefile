@@ -134,7 +134,7 @@ $(B)/informer-sim: $(B)/obj/tools/informer-sim/main.o $(SIM_OBJS) $(SERVING_OBJS
 
 # of the writer: its base, and its client of the API server
 $(B)/informer-gateway: $(B)/obj/tools/informer-gateway/main.o $(GATEWAY_OBJS) $(SERVING_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) \
-		$(PRINTER_OBJS) $(call objs,$(wildcard writer/base/*.c writer/kube/*.c)) $(B)/libinformer.a
+		$(PRINTER_OBJS) $(call objs,$(wildcard writer/base/*.c writer/kube/*.c)) $(SHM_OBJS) $(B)/libinformer.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(GATEWAY_LIBS)
 ifneq ($(wildcard tools/informer-gateway/main.c),)

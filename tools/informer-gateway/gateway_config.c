@@ -132,7 +132,7 @@ gw_config_parse_profile(const char *text, enum gw_profile *ret_profile, char **r
 }
 
 int
-gw_config_parse_freshness(const char *text, enum gw_freshness *ret_freshness, char **ret_error)
+gw_config_parse_freshness(const char *text, enum gw_freshness_choice *ret_freshness, char **ret_error)
 {
 	if (strcmp(text, "cache") != 0 && strcmp(text, "strict") != 0)
 		return message_set(ret_error, -EINVAL, "'%s' is not cache or strict", text);

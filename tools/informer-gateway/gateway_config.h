@@ -23,7 +23,7 @@ enum gw_profile {
 	GW_PROFILE_INSECURE,     /* plain HTTP on the loopback address: whoever is on this machine; a scope */
 };
 
-enum gw_freshness { GW_FRESHNESS_CACHE, GW_FRESHNESS_STRICT };
+enum gw_freshness_choice { GW_FRESHNESS_CACHE, GW_FRESHNESS_STRICT };
 
 #define GW_LISTENERS_MAX 16
 
@@ -43,7 +43,7 @@ struct gw_listener_config {
 	struct gw_texts audiences; /* our own; the API server's comes by itself */
 	struct gw_scope scope;
 	bool open_health; /* /livez, /readyz and /healthz without identity */
-	enum gw_freshness freshness;
+	enum gw_freshness_choice freshness;
 	bool misses_ask;
 	bool pass_through;
 	uint64_t deleted_for_ms;
@@ -104,7 +104,7 @@ bool gw_ids_have(const struct gw_ids *ids, uint32_t id);
 
 /* Each returns 0, or -EINVAL with a message that begins with what was wrong. */
 int gw_config_parse_profile(const char *text, enum gw_profile *ret_profile, char **ret_error);
-int gw_config_parse_freshness(const char *text, enum gw_freshness *ret_freshness, char **ret_error);
+int gw_config_parse_freshness(const char *text, enum gw_freshness_choice *ret_freshness, char **ret_error);
 /* Octal, as 0660. */
 int gw_config_parse_mode(const char *text, unsigned *ret_mode, char **ret_error);
 /* A user's or a group's name, or number. */

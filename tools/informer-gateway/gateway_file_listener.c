@@ -22,7 +22,7 @@
 		return r < 0 ? yaml_field_placed(in, value, r, &error) : 0;                                  \
 	}
 TAKE_PARSED(take_profile, enum gw_profile, gw_config_parse_profile, "a profile, as tokens")
-TAKE_PARSED(take_freshness, enum gw_freshness, gw_config_parse_freshness, "cache or strict")
+TAKE_PARSED(take_freshness, enum gw_freshness_choice, gw_config_parse_freshness, "cache or strict")
 TAKE_PARSED(take_mode, unsigned, gw_config_parse_mode, "a mode in quotes, as \"0660\"")
 
 /* ---- lists ---- */

@@ -44,9 +44,7 @@ elsewhere(struct gw_exchange *x)
 {
 	const struct gw_hooks *hooks = &x->route->router->options.hooks;
 
-	if (hooks->elsewhere)
-		hooks->elsewhere(hooks->ctx, x);
-	else
+	if (!hooks->elsewhere || !hooks->elsewhere(hooks->ctx, x))
 		no_page(x);
 }
 

@@ -25,8 +25,8 @@ struct gw_hooks {
 	void *ctx;
 	/* May it be asked? x->api has the resource if it is a cached one. [403 for all] */
 	void (*check)(void *ctx, struct gw_exchange *x, gw_next *next);
-	/* Not of a cached resource, or no GET: answer it, there is no next. [404 or 405] */
-	void (*elsewhere)(void *ctx, struct gw_exchange *x);
+	/* Not of a cached resource, or no GET: answer it, or false: 404 or 405. [false] */
+	bool (*elsewhere)(void *ctx, struct gw_exchange *x);
 	/* A GET by name that found nothing: answer it, or next: 404. [next] */
 	void (*missing)(void *ctx, struct gw_exchange *x, gw_next *next);
 	/*

@@ -41,11 +41,12 @@ think(void *ctx, struct gw_exchange *x, gw_next *next)
 	gw_on_gone(x, kept_gone, w);
 }
 
-static void
+static bool
 send_elsewhere(void *ctx, struct gw_exchange *x)
 {
 	((struct routed *)ctx)->elsewhere++;
 	gw_reply_text(x, 200, "text/plain", "elsewhere\n");
+	return true;
 }
 
 static void

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts, put together; see gateway.h. */
+#include "tools/informer-gateway/gateway.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-gateway/arena_source.h"
+#include "tools/informer-gateway/fresh_read.h"
+#include "tools/informer-gateway/inherited.h"
+#include "tools/informer-gateway/missing_object.h"
+#include "tools/informer-gateway/own_upstream.h"
+#include "tools/informer-gateway/pages.h"
+#include "tools/informer-gateway/upstream_reviews.h"
+#include "writer/base/log.h"
+#include "writer/base/message.h"
+#include "writer/base/notify.h"
+
+#define HELD_VIEWS 16u
+#define HOLD_MS 60000u
+
+/* ---- the arena in the loop ---- */
+
+static void
+log_of_library(void *ctx, enum informer_log_level level, const char *message)
+{
+	(void)ctx;
+	log_write(level == INFORMER_LOG_ERROR	  ? LOG_LEVEL_ERROR
+		  : level == INFORMER_LOG_WARNING ? LOG_LEVEL_WARNING
+						  : LOG_LEVEL_DEBUG,
+		  "%s", message);
+}
+
+static void
+on_told(void *ctx, const struct api_resource *resource, uint64_t rv)
+{
+	struct gateway *g = ctx;
+
+	if (g->router)
+		gw_router_told(g->router, resource, rv);
+	if (g->freshness)
+		gw_fresh_reached(g->freshness, resource);
+	if (g->misses)
+		gw_misses_changed(g->misses, resource);
+}
+
+static void
+on_arena(uv_poll_t *poll, int status, int events)
+{
+	struct gateway *g = poll->data;
+
+	(void)status;
+	(void)events;
+	gw_arena_dispatch(g->arena);
+}
+
+static void
+on_arena_time(uv_timer_t *timer)
+{
+	struct gateway *g = timer->data;
+
+	g->arena_until = UINT64_MAX;
+	gw_arena_dispatch(g->arena);
+}
+
+static void
+before_waiting(uv_prepare_t *prepare)
+{
+	struct gateway *g = prepare->data;
+	uint64_t until = gw_arena_wait_until(g->arena), now;
+
+	if (until == g->arena_until)
+		return;
+	g->arena_until = until;
+	now = gw_arena_now_ms(g->arena);
+	if (until == UINT64_MAX)
+		uv_timer_stop(&g->arena_timer);
+	else
+		uv_timer_start(&g->arena_timer, on_arena_time, until > now ? until - now : 0, 0);
+}
+
+static int
+open_arena(struct gateway *g, char **ret_error)
+{
+	const struct gw_arena_options options = {
+		.socket_path = g->config->socket,
+		.reader_name = "informer-gateway",
+		.history_bytes = g->config->history_bytes,
+		.held_views = HELD_VIEWS,
+		.hold_ms = HOLD_MS,
+		.on_told = on_told,
+		.log = log_of_library,
+		.context = g,
+	};
+	int r = gw_arena_new(&options, &g->arena);
+
+	if (r < 0)
+		return message_set(ret_error, r, "libinformer: %s", informer_strerror(r));
+	uv_poll_init(&g->loop, &g->arena_poll, gw_arena_fd(g->arena));
+	uv_timer_init(&g->loop, &g->arena_timer);
+	uv_prepare_init(&g->loop, &g->arena_prepare);
+	g->arena_poll.data = g->arena_timer.data = g->arena_prepare.data = g;
+	g->arena_until = UINT64_MAX;
+	uv_poll_start(&g->arena_poll, UV_READABLE, on_arena);
+	uv_prepare_start(&g->arena_prepare, before_waiting);
+	gw_arena_dispatch(g->arena);
+	return 0;
+}
+
+/* ---- what the router asks of others ---- */
+
+static void
+fresh_hook(void *ctx, struct gw_exchange *x, gw_next *next)
+{
+	const struct gateway *g = ctx;
+
+	gw_fresh_read(g->freshness, g->arena, x, next);
+}
+
+static void
+missing_hook(void *ctx, struct gw_exchange *x, gw_next *next)
+{
+	const struct gateway *g = ctx;
+
+	gw_missing_object(g->misses, g->arena, x, next);
+}
+
+static bool
+elsewhere_hook(void *ctx, struct gw_exchange *x)
+{
+	const struct gateway *g = ctx;
+	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
+
+	if (!g->pass_through || !listener->pass_through)
+		return false;
+	gw_pass_through(g->pass_through, x);
+	return true;
+}
+
+/* Discovery is upstream's where all else that is not here is. */
+static bool
+page_hook(void *ctx, struct gw_exchange *x)
+{
+	const struct gateway *g = ctx;
+	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
+
+	return gw_page(g, x) ||
+	       (g->kept && listener->pass_through && gw_kept_documents_answer(g->kept, x));
+}
+
+static void
+check_hook(void *ctx, struct gw_exchange *x, gw_next *next)
+{
+	const struct gateway *g = ctx;
+
+	gw_gatekeeper_check(g->keeper, x, next);
+}
+
+static void
+pass_on(void *ctx, struct gw_exchange *x)
+{
+	const struct gateway *g = ctx;
+
+	gw_pass_through(g->pass_through, x);
+}
+
+static void
+is_over(struct gw_exchange *x, void *ctx)
+{
+	const struct gateway *g = ctx;
+
+	gw_gatekeeper_over(x, g->keeper);
+}
+
+/* ---- the parts ---- */
+
+static bool
+any_listener(const struct gw_config *config, bool (*is)(const struct gw_listener_config *listener))
+{
+	for (size_t i = 0; i < config->listener_count; i++)
+		if (is(&config->listeners[i]))
+			return true;
+	return false;
+}
+
+static bool
+is_strict(const struct gw_listener_config *listener)
+{
+	return listener->freshness == GW_FRESHNESS_STRICT;
+}
+
+static bool
+asks(const struct gw_listener_config *listener)
+{
+	return listener->misses_ask;
+}
+
+static bool
+passes_through(const struct gw_listener_config *listener)
+{
+	return listener->pass_through || listener->profile == GW_PROFILE_PASS_THROUGH;
+}
+
+static bool
+needs_upstream(const struct gw_listener_config *listener)
+{
+	return is_strict(listener) || asks(listener) || passes_through(listener) ||
+	       gw_access_is_reviewed(listener);
+}
+
+static int
+open_upstream(struct gateway *g, char **ret_error)
+{
+	const struct gw_pass_through_options passing = {.lacks = gw_arena_lacks, .ctx = g->arena};
+	const struct gw_misses_options missing = {.has = gw_arena_has, .ctx = g->arena};
+	int r;
+
+	if (!any_listener(g->config, needs_upstream))
+		return 0;
+	r = gw_own_upstream(&g->loop, &g->clock.clock, &g->config->server, &g->upstream, ret_error);
+	if (r < 0)
+		return r;
+	if (any_listener(g->config, is_strict))
+		g->freshness = gw_freshness_new(g->upstream, gw_arena_rv, g->arena);
+	if (any_listener(g->config, asks))
+		g->misses = gw_misses_new(g->upstream, &missing);
+	if (any_listener(g->config, passes_through)) {
+		g->pass_through = gw_pass_through_new(g->upstream, &passing, ret_error);
+		if (!g->pass_through)
+			return -EINVAL;
+		g->kept = gw_kept_documents_new(g->upstream);
+	}
+	return 0;
+}
+
+static int
+open_access(struct gateway *g, char **ret_error)
+{
+	const struct gw_config *config = g->config;
+	const struct gw_access_options access = {
+		.config = &config->access,
+		.way = gw_upstream_reviews(g->upstream),
+		.clock = &g->clock.clock,
+	};
+	struct gw_gatekeeper_options keeping = {.limits = &config->limits};
+	int r;
+
+	if (config->audit.file) {
+		r = gw_audit_log_open(config->audit.file, config->audit.max_bytes, config->audit.keep,
+				      &g->audit, ret_error);
+		if (r < 0)
+			return r;
+	}
+	g->access = gw_access_new(&access);
+	keeping.access = g->access;
+	keeping.audit = g->audit;
+	keeping.pass = g->pass_through ? pass_on : NULL;
+	keeping.pass_ctx = g;
+	g->keeper = gw_gatekeeper_new(&keeping);
+	return 0;
+}
+
+static int
+open_front(struct gateway *g, char **ret_error)
+{
+	const struct gw_front_options front = {
+		.connections = g->config->limits.connections,
+		.connections_of_one = g->config->limits.connections_by_client,
+		.over = is_over,
+		.ctx = g,
+	};
+	const struct gw_router_options router = {
+		.source = gw_arena_source(g->arena),
+		.hooks = {.ctx = g,
+			  .check = check_hook,
+			  .elsewhere = elsewhere_hook,
+			  .missing = missing_hook,
+			  .fresh = fresh_hook,
+			  .page = page_hook},
+		.list_bytes = g->config->list_bytes,
+	};
+	int r = gw_front_new(&g->loop, &front, &g->front);
+
+	if (r < 0)
+		return message_set(ret_error, r, "%s", strerror(-r));
+	g->router = gw_router_new(g->front, &router);
+	return 0;
+}
+
+/* The socket that was left open for it, or -1. */
+static int
+inherited(const struct gw_listener_config *l, char **ret_error)
+{
+	int fd;
+
+	if (l->inherit_fd < 0) {
+		fd = l->name ? gw_inherited_systemd(l->name, 0) : -ENOENT;
+		return fd >= 0 ? fd : -1;
+	}
+	fd = gw_inherited_number(l->inherit_fd);
+	if (fd < 0)
+		message_set(ret_error, fd, "%s: descriptor %d: %s", l->origin, l->inherit_fd,
+			     fd == -ENOTSOCK ? "it does not listen" : strerror(-fd));
+	return fd;
+}
+
+static int
+open_listener(struct gateway *g, struct gw_listener_config *l, char **ret_error)
+{
+	_cleanup_(message_freep) char *warning = gw_config_warning(l);
+	int fd = inherited(l, ret_error), r;
+	const struct gw_listener_options options = {
+		.name = l->name ? l->name : l->listen,
+		.address = fd < 0 ? l->listen : NULL,
+		.fd = fd,
+		.mode = l->mode,
+		.tls_cert = l->certificate,
+		.tls_key = l->key,
+		.client_ca = l->client_ca,
+		.client_required = l->profile == GW_PROFILE_CERTIFICATES,
+		.header_seconds = (unsigned)((g->config->limits.header_timeout_ms + 999) / 1000),
+		.body_bytes = g->config->limits.body_bytes,
+		.profile = l,
+	};
+
+	if (fd < -1)
+		return fd;
+	r = gw_listener_open(g->front, &options, gw_router_handle, g->router, &g->listeners[g->listener_count],
+			     ret_error);
+	if (r < 0)
+		return r;
+	if (warning)
+		log_warning("%s", warning);
+	log_info("listening at %s (%s)", gw_listener_url(g->listeners[g->listener_count]),
+		 gw_profile_name(l->profile));
+	g->listener_count++;
+	return 0;
+}
+
+/* ---- the end ---- */
+
+static void
+stop(struct gateway *g)
+{
+	uv_stop(&g->loop);
+}
+
+static void
+drained(void *ctx)
+{
+	stop(ctx);
+}
+
+static void
+on_end(uv_signal_t *handle, int number)
+{
+	struct gateway *g = handle->data;
+
+	(void)number;
+	if (g->drain) {
+		stop(g);
+		return;
+	}
+	log_info("ending: watches end within %llu s; once more ends them now",
+		 (unsigned long long)(g->config->drain_ms / 1000));
+	notify("STOPPING=1");
+	gw_drain_begin(g->front, (unsigned)(g->config->drain_ms / 1000), drained, g, &g->drain);
+}
+
+static void
+on_reload(uv_signal_t *handle, int number)
+{
+	struct gateway *g = handle->data;
+
+	(void)number;
+	if (g->audit)
+		gw_audit_log_reopen(g->audit);
+	for (size_t i = 0; i < g->listener_count; i++) {
+		_cleanup_(message_freep) char *error = NULL;
+
+		if (gw_listener_reload(g->listeners[i], &error) < 0)
+			log_error("%s: the certificate of before stays: %s",
+				  gw_listener_name(g->listeners[i]), error);
+	}
+}
+
+static void
+watch_signals(struct gateway *g)
+{
+	static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		uv_signal_init(&g->loop, &g->signals[i]);
+		g->signals[i].data = g;
+		uv_signal_start(&g->signals[i], numbers[i] == SIGHUP ? on_reload : on_end, numbers[i]);
+	}
+}
+
+static void
+close_handle(uv_handle_t *handle, void *ctx)
+{
+	(void)ctx;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+/* From the clients inwards; what was never made is NULL. */
+static void
+close_all(struct gateway *g)
+{
+	gw_drain_free(g->drain);
+	for (size_t i = 0; i < g->listener_count; i++)
+		gw_listener_close(g->listeners[i]);
+	gw_router_free(g->router);
+	g->router = NULL;
+	gw_front_free(g->front);
+	gw_gatekeeper_free(g->keeper);
+	gw_access_free(g->access);
+	gw_audit_log_close(g->audit);
+	gw_kept_documents_free(g->kept);
+	gw_pass_through_free(g->pass_through);
+	gw_misses_free(g->misses);
+	gw_freshness_free(g->freshness);
+	gw_upstream_free(g->upstream);
+	if (g->arena) {
+		uv_close((uv_handle_t *)&g->arena_poll, NULL);
+		uv_close((uv_handle_t *)&g->arena_timer, NULL);
+		uv_close((uv_handle_t *)&g->arena_prepare, NULL);
+		gw_arena_free(g->arena);
+	}
+	clock_uv_close(&g->clock);
+	uv_run(&g->loop, UV_RUN_NOWAIT);
+	uv_walk(&g->loop, close_handle, NULL);
+	uv_run(&g->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&g->loop);
+}
+
+static int
+begin(struct gateway *g, char **ret_error)
+{
+	int r;
+
+	if ((r = open_arena(g, ret_error)) < 0 || (r = open_upstream(g, ret_error)) < 0 ||
+	    (r = open_access(g, ret_error)) < 0 || (r = open_front(g, ret_error)) < 0)
+		return r;
+	for (size_t i = 0; i < g->config->listener_count; i++)
+		if ((r = open_listener(g, &g->config->listeners[i], ret_error)) < 0)
+			return r;
+	watch_signals(g);
+	return 0;
+}
+
+int
+gateway_run(const struct gw_config *config, char **ret_error)
+{
+	struct gateway g = {.config = config};
+	int r = uv_loop_init(&g.loop);
+
+	if (r < 0)
+		return message_set(ret_error, r, "event loop: %s", uv_strerror(r));
+	clock_uv_init(&g.clock, &g.loop);
+	r = begin(&g, ret_error);
+	if (r == 0) {
+		notify("READY=1");
+		uv_run(&g.loop, UV_RUN_DEFAULT);
+	}
+	close_all(&g);
+	return r;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gateway: all parts of the program, from a configuration to its end.
+ *
+ *	             ┌───────── listeners ─▶ front ─▶ router ─▶ arena (libinformer)
+ *	clients ─────┤                        │  ▲
+ *	             └───────────────── gatekeeper  hooks ─▶ freshness, misses, pass-through ─▶ upstream
+ *
+ * SIGTERM, SIGINT   drain, then end; a second one ends at once
+ * SIGHUP            certificates are read again, the audit log is begun anew
+ *
+ * Threads  one, besides the audit log's
+ */
+#ifndef TOOLS_INFORMER_GATEWAY_GATEWAY_H
+#define TOOLS_INFORMER_GATEWAY_GATEWAY_H
+
+#include "tools/informer-gateway/access.h"
+#include "tools/informer-gateway/audit_log.h"
+#include "tools/informer-gateway/drain.h"
+#include "tools/informer-gateway/freshness_proof.h"
+#include "tools/informer-gateway/gatekeeper.h"
+#include "tools/informer-gateway/gateway_arena.h"
+#include "tools/informer-gateway/kept_documents.h"
+#include "tools/informer-gateway/misses.h"
+#include "tools/informer-gateway/pass_through.h"
+#include "writer/base/clock_uv.h"
+
+struct gateway {
+	const struct gw_config *config;
+	uv_loop_t loop;
+	struct clock_uv clock;
+	uv_signal_t signals[3];
+	uv_poll_t arena_poll;
+	uv_timer_t arena_timer;
+	uv_prepare_t arena_prepare; /* sets the timer to what the arena wants */
+	uint64_t arena_until;       /* that it is set to, by gw_arena_now_ms() */
+
+	struct gw_arena *arena;
+	struct gw_upstream *upstream; /* NULL: no listener needs it */
+	struct gw_access *access;
+	struct gw_audit_log *audit; /* NULL: none */
+	struct gw_gatekeeper *keeper;
+	struct gw_pass_through *pass_through; /* these four: NULL: no listener has it */
+	struct gw_kept_documents *kept;
+	struct gw_freshness *freshness;
+	struct gw_misses *misses;
+	struct gw_front *front;
+	struct gw_router *router;
+	struct gw_listener *listeners[GW_LISTENERS_MAX];
+	size_t listener_count;
+	struct gw_drain *drain; /* NULL: it goes on */
+};
+
+/*
+ * Run until a signal ends it.
+ *
+ * Returns  0, or negative errno with message: it could not begin
+ */
+int gateway_run(const struct gw_config *config, char **ret_error);
+
+#endif
