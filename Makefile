@@ -96,7 +96,7 @@ SUPPORT_OBJS:= $(call objs,$(wildcard tests/support/*.c))
 
 include tools/module.mk
 
-all: $(B)/informerd $(B)/informerctl $(B)/informer-run $(B)/informer-sim $(B)/libinformer.a $(B)/libinformer.so $(B)/libinformer.pc
+all: $(B)/informerd $(B)/informerctl $(B)/informer-run $(B)/informer-sim $(B)/informer-gateway $(B)/libinformer.a $(B)/libinformer.so $(B)/libinformer.pc
 
 # Other flags are another build: what was compiled with others is compiled again.
 FORCE:
@@ -137,9 +137,6 @@ $(B)/informer-gateway: $(B)/obj/tools/informer-gateway/main.o $(GATEWAY_OBJS) $(
 		$(PRINTER_OBJS) $(call objs,$(wildcard writer/base/*.c writer/kube/*.c)) $(SHM_OBJS) $(B)/libinformer.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(GATEWAY_LIBS)
-ifneq ($(wildcard tools/informer-gateway/main.c),)
-all: $(B)/informer-gateway
-endif
 
 # The static library is one object in which only informer_* is global, so that
 # an agent that links it meets no other name of ours.
@@ -209,7 +206,7 @@ $(B)/tidy/%.ok: %.c $(B)/obj/%.o .clang-tidy
 # put MODE FILES DIRECTORY: `install` into the staged tree
 put = $(Q)install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DESTDIR)$(3)/
 install: all
-	$(call put,755,$(B)/informerd,$(PREFIX)/sbin)
+	$(call put,755,$(B)/informerd $(B)/informer-gateway,$(PREFIX)/sbin)
 	$(call put,755,$(B)/informerctl $(B)/informer-run $(B)/informer-sim,$(PREFIX)/bin)
 	$(call put,644,reader-lib/informer.h $(wildcard reader-lib/informer-*.h),$(PREFIX)/include)
 	$(call put,755,$(B)/libinformer.so.$(VERSION),$(LIBDIR))

@@ -9,7 +9,7 @@ export MAKEFLAGS
 MAKEFLAGS=$(printf '%s' "${MAKEFLAGS:-}" | sed 's/ -j[0-9]*//; s/ --jobserver[^ ]*//g')
 root=$T/root
 make -s B="$B" DESTDIR="$root" PREFIX=/usr install >"$T/install.log" 2>&1 || fail "make install"
-for f in sbin/informerd bin/informerctl bin/informer-run bin/informer-sim include/informer.h lib/libinformer.a lib/libinformer.so lib/pkgconfig/libinformer.pc share/informer/kubernetes.schema \
+for f in sbin/informerd sbin/informer-gateway bin/informerctl bin/informer-run bin/informer-sim include/informer.h lib/libinformer.a lib/libinformer.so lib/pkgconfig/libinformer.pc share/informer/kubernetes.schema \
 	share/man/man1/informerctl.1 share/man/man1/informer-run.1 share/man/man3/informer_attach.3 share/man/man7/informer.7 share/man/man8/informerd.8; do
 	[ -s "$root/usr/$f" ] || fail "$f is not installed"
 done

@@ -14,7 +14,8 @@
 #include "tools/informer-gateway/router.h"
 
 /* As gw_hooks.fresh. freshness: NULL where no listener is strict. */
-void gw_fresh_read(struct gw_freshness *freshness, struct gw_arena *arena, struct gw_exchange *x, gw_next *next);
+void gw_fresh_read(struct gw_freshness *freshness, struct gw_arena *arena, struct gw_exchange *x,
+		   gw_next *next);
 
 /* The newest RV that the arena shows of a resource, for gw_freshness_new(); ctx is the arena. */
 uint64_t gw_arena_rv(void *arena, const struct api_resource *resource);

@@ -327,8 +327,8 @@ open_listener(struct gateway *g, struct gw_listener_config *l, char **ret_error)
 
 	if (fd < -1)
 		return fd;
-	r = gw_listener_open(g->front, &options, gw_router_handle, g->router, &g->listeners[g->listener_count],
-			     ret_error);
+	r = gw_listener_open(g->front, &options, gw_router_handle, g->router,
+			     &g->listeners[g->listener_count], ret_error);
 	if (r < 0)
 		return r;
 	if (warning)

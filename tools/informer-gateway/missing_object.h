@@ -16,7 +16,8 @@
 #include "tools/informer-gateway/router.h"
 
 /* misses: NULL where no listener asks. As gw_hooks.missing */
-void gw_missing_object(struct gw_misses *misses, struct gw_arena *arena, struct gw_exchange *x, gw_next *next);
+void gw_missing_object(struct gw_misses *misses, struct gw_arena *arena, struct gw_exchange *x,
+		       gw_next *next);
 
 /* gw_misses_options.has; ctx is the arena. */
 bool gw_arena_has(void *arena, const struct api_resource *resource, const char *namespace_, const char *name);

@@ -72,7 +72,8 @@ of_front(struct metrics_text *m, const struct gw_front_counters *c)
 static void
 of_router(struct metrics_text *m, const struct gw_router_counters *c)
 {
-	metrics_family(m, "informer_gateway_reads_total", "counter", "Reads that were served from the arena.");
+	metrics_family(m, "informer_gateway_reads_total", "counter",
+		       "Reads that were served from the arena.");
 	metrics_sample(m, "", (double)c->gets, LABELS("verb", "get"));
 	metrics_sample(m, "", (double)c->lists, LABELS("verb", "list"));
 	metrics_sample(m, "", (double)c->watches, LABELS("verb", "watch"));
