@@ -16,7 +16,8 @@ start_gateway() {
 }
 # the same for anybody on this machine, with all that is cached
 start_open_gateway() {
-	start_gateway --listen 127.0.0.1:0 --insecure-loopback --allow '*' --allow /metrics "$@"
+	case " $* " in *' --listen '*) ;; *) set -- --listen 127.0.0.1:0 "$@" ;; esac
+	start_gateway --insecure-loopback --allow '*' --allow /metrics "$@"
 	until_true curl -sf "$gateway_url/readyz" || fail "the gateway is not ready: $(curl -s "$gateway_url/readyz")"
 }
 

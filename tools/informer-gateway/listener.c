@@ -259,8 +259,7 @@ open_socket(struct gw_listener *l, const struct gw_listener_options *options, ch
 		r = gw_inherited_number(options->fd);
 		if (r < 0)
 			return complain(ret_error, r, "the inherited descriptor is no listening socket");
-		l->socket = (struct listener){.fd = r};
-		snprintf(l->socket.name, sizeof(l->socket.name), "fd:%d", r);
+		l->socket = listener_inherited(r);
 		return 0;
 	}
 	r = listen_address_parse(options->address, &address, ret_error);

@@ -87,9 +87,9 @@ listen_address_parse(const char *text, struct listen_address *ret, char **ret_er
 
 /* ---- listening ---- */
 
-/* "http://127.0.0.1:43211", as the system says it. */
+/* "http://127.0.0.1:43211", "unix:/path", as the system says it. */
 static void
-name_inet(struct listener *l)
+name_socket(struct listener *l)
 {
 	struct sockaddr_storage address = {0};
 	socklen_t length = sizeof(address);
@@ -107,6 +107,11 @@ name_inet(struct listener *l)
 
 		inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
 		port = ntohs(v6->sin6_port);
+	} else if (address.ss_family == AF_UNIX) {
+		const struct sockaddr_un *un = (const void *)&address;
+
+		snprintf(l->name, sizeof(l->name), "unix:%.*s", (int)sizeof(un->sun_path), un->sun_path);
+		return;
 	}
 	snprintf(l->name, sizeof(l->name), address.ss_family == AF_INET6 ? "http://[%s]:%u" : "http://%s:%u",
 		 host, port);
@@ -201,9 +206,18 @@ listener_open(const struct listen_address *address, struct listener *ret, char *
 		return r;
 	}
 	if (!is_unix)
-		name_inet(&l);
+		name_socket(&l);
 	*ret = l;
 	return 0;
+}
+
+struct listener
+listener_inherited(int fd)
+{
+	struct listener l = {.fd = fd};
+
+	name_socket(&l);
+	return l;
 }
 
 void

@@ -37,6 +37,9 @@ struct listener {
  */
 int listener_open(const struct listen_address *address, struct listener *ret, char **ret_error);
 
+/* One of a socket that listens already, and was inherited: it is named by its address; a file stays. */
+struct listener listener_inherited(int fd);
+
 /*
  * Close, and remove the file if it is still ours. A zeroed one, or one with fd -1 (somebody else closed it),
  * is fine.

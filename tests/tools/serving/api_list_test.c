@@ -67,7 +67,7 @@ brief(struct answer *a)
 {
 	static char text[1024];
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
-	_cleanup_(api_freep) char *rv = NULL, *left = NULL;
+	_cleanup_(api_freep) char *rv = NULL;
 	_cleanup_(api_buf_done) struct api_buf buf = {0};
 	const struct api_node *meta, *items;
 	struct api_doc_error error;

@@ -124,6 +124,29 @@ the_name_has_the_port(void **state)
 	listener_close(&listener);
 }
 
+/* A socket that listens already is named by its address, and its file is somebody else's. */
+static void
+an_inherited_one_has_its_name(void **state)
+{
+	struct listen_address address = unix_at(temp_path(*state, "m.sock"));
+	struct listener made, inherited;
+	struct stat st;
+
+	assert_int_equal(listener_open(&address, &made, NULL), 0);
+	inherited = listener_inherited(made.fd);
+	assert_string_equal(inherited.name, made.name);
+	listener_close(&inherited);
+	assert_int_equal(stat(made.path, &st), 0);
+	made.fd = -1;
+	listener_close(&made);
+	assert_int_equal(listen_address_parse("[::1]:0", &address, NULL), 0);
+	if (listener_open(&address, &made, NULL) < 0)
+		return; /* a machine without IPv6 */
+	inherited = listener_inherited(made.fd);
+	assert_string_equal(inherited.name, made.name);
+	listener_close(&inherited);
+}
+
 int
 main(void)
 {
@@ -133,6 +156,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(only_a_dead_socket_is_replaced, temp_dir_setup,
 						temp_dir_teardown),
 		cmocka_unit_test(the_name_has_the_port),
+		cmocka_unit_test_setup_teardown(an_inherited_one_has_its_name, temp_dir_setup,
+						temp_dir_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A gateway is the next tier: an informerd with the gateway as its server has what the first one has, through changes, while the gateway is killed
+# and another one takes its place at the socket that stayed open, and while the first informerd is killed. The API server is asked for no other
+# list, and the second informerd lists once.
+if [ ! -e /dev/fd/9 ]; then # a listening socket that outlives each gateway: ours
+	exec python3 -c '
+import os, socket, sys
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen(128)
+os.dup2(s.fileno(), 9, inheritable=True)
+os.environ["LISTENING_AT"] = "127.0.0.1:%d" % s.getsockname()[1]
+os.execvp("bash", ["bash"] + sys.argv[1:])' "$0"
+fi
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/gateway.sh"
+
+start_sim --nodes 5 --pods-per-node 20
+start_daemon --resource pods --resource nodes
+wait_ready
+listed_of() { "$B"/tests/stat_query "$1" | jq '[.resources[].lists] | add'; }
+listed=$(listed_of "$S")
+gateway() { start_open_gateway --listen "$LISTENING_AT" --inherit-fd 9; }
+gateway
+sed "s|server:.*|server: $gateway_url|" "$T/kubeconfig" >"$T/kubeconfig.gateway"
+
+mkdir "$T/second"
+S2=$T/second/s.sock
+"$B"/informerd --kubeconfig "$T/kubeconfig.gateway" --socket "$S2" --arena-dir "$T/second" --resource pods --resource nodes 2>"$T/second.log" 9<&- &
+second=$!
+content() { "$B"/informerctl --socket "$1" get pods -A -o json | jq -cS '.items[].metadata | [.namespace, .name, .uid, .resourceVersion]' | sort; }
+same() {
+	local first
+	first=$(content "$S") && [ -n "$first" ] && [ "$first" = "$(content "$S2")" ] && [ "$(echo "$first" | wc -l)" = "$(on_server /api/v1/pods)" ]
+}
+until_true same || fail "the second informerd does not get what the first one has"
+second_listed=$(listed_of "$S2")
+
+changes() {
+	curl -sf -X POST "$url/sim/churn?rate=500&count=500" >/dev/null
+	"$@"
+	until_true churn_over || fail "churn goes on"
+	until_true same || fail "after $*: $(diff <(content "$S") <(content "$S2") | head -n 5)"
+	[ "$(listed_of "$S2")" = "$second_listed" ] || fail "after $*: $(listed_of "$S2") lists instead of $second_listed"
+	[ "$(listed_of "$S")" = "$listed" ] || fail "after $*: $(listed_of "$S") lists at the API server instead of $listed"
+}
+another_gateway() {
+	stop_gateway KILL
+	gateway
+}
+another_informerd() {
+	stop_daemon KILL
+	start_daemon --resource pods --resource nodes
+	wait_ready
+	listed=0 # it adopts what was left, and lists nothing
+}
+changes true
+changes another_gateway
+changes another_informerd
+kill -TERM "$second"
+wait "$second" || fail "the second informerd ends with $?"
+stop_gateway TERM
+[ "$code" = 0 ] || fail "exit code $code: $(cat "$gateway_log")"
+echo ok
