@@ -50,6 +50,7 @@ struct gw_arena {
 	struct api_registry registry;      /* what is cached, and known kinds that are not served */
 	struct gw_entry **entries;         /* in no order; they stay where they are */
 	unsigned count;
+	bool known; /* of all that informerd caches it is known what it is: what is not there is not cached */
 	struct gw_moments *moments; /* of views (arena_view.h) */
 	uint64_t seen_epoch, seen_generation;
 	uint8_t seen_lineage[16];

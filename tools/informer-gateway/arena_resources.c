@@ -288,7 +288,8 @@ gw_resources_sync(struct gw_arena *arena, const struct informer_snapshot *snapsh
 		whole &= e != NULL;
 	}
 	/* what informerd still asks about may be one of those that are missing */
-	if (whole && count > 0)
+	arena->known = whole && count > 0;
+	if (arena->known)
 		forget_unseen(arena);
 }
 

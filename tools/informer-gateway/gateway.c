@@ -139,6 +139,20 @@ elsewhere_hook(void *ctx, struct gw_exchange *x)
 	return true;
 }
 
+/*
+ * What is not in the registry may be so because nobody has said yet what informerd caches: no 404 then, which
+ * clients keep.
+ */
+static bool
+is_too_early(const struct gateway *g, struct gw_exchange *x)
+{
+	if (g->arena->known || x->api.resource || strncmp(x->api.url, "/api", 4) != 0)
+		return false;
+	api_status_not_ready(&x->api.status);
+	gw_reply_status(x);
+	return true;
+}
+
 /* Discovery is upstream's where all else that is not here is. */
 static bool
 page_hook(void *ctx, struct gw_exchange *x)
@@ -146,8 +160,9 @@ page_hook(void *ctx, struct gw_exchange *x)
 	const struct gateway *g = ctx;
 	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
 
-	return gw_page(g, x) ||
-	       (g->kept && listener->pass_through && gw_kept_documents_answer(g->kept, x));
+	if (gw_page(g, x))
+		return true;
+	return g->kept && listener->pass_through ? gw_kept_documents_answer(g->kept, x) : is_too_early(g, x);
 }
 
 static void

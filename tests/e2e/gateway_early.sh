@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A gateway that is there before informerd, or whose informerd has not listed yet, says "in a moment": 429 and Retry-After, for objects and for
+# discovery, no 404 and no empty list, which clients would keep. And what it cannot begin with it says in words.
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/gateway.sh"
+
+start_sim --nodes 2 --pods-per-node 5
+start_gateway --listen 127.0.0.1:0 --insecure-loopback --allow '*' --deleted-for 60s
+early() { # PATH
+	curl -s -D "$T/head" -o "$T/body" "$gateway_url$1"
+	grep -q '^HTTP/1.1 429' "$T/head" && grep -qi '^Retry-After: 1' "$T/head" || fail "$1 without informerd: $(cat "$T/head" "$T/body")"
+}
+early /api/v1/pods
+early /api/v1/namespaces/default/pods/p
+early /apis
+early '/api/v1/pods?watch=1'
+[ "$(curl -s -o /dev/null -w '%{http_code}' "$gateway_url/readyz")" = 503 ] || fail "it says that it is ready"
+[ "$(curl -s "$gateway_url/livez")" = ok ] || fail "it does not live"
+
+# the server keeps the list back
+curl -sf -X POST "$url/sim/faults" --data 'when LIST pods then hold
+when WATCHLIST pods then hold' >/dev/null || fail "no faults"
+start_daemon --resource pods --resource nodes
+nodes_come() { [ "$(of_gateway '/api/v1/nodes' | jq '.items | length')" = 2 ]; }
+until_true nodes_come || fail "no nodes"
+early /api/v1/pods
+early '/api/v1/pods?watch=1'
+curl -sf -X DELETE "$url/sim/faults" >/dev/null || fail "faults stay"
+until_true curl -sf -X POST "$url/sim/held" || fail "no list waits"
+wait_ready
+pods_come() { [ "$(of_gateway '/api/v1/pods' | jq '.items | length')" = "$(on_server /api/v1/pods)" ]; }
+until_true pods_come || fail "no pods"
+[ "$(curl -s -o /dev/null -w '%{http_code}' "$gateway_url/api/v1/configmaps")" = 404 ] || fail "what is not cached is 404 now"
+
+# what is gone is found by its name for a while, and in no list
+key=$(of_gateway '/api/v1/pods?limit=1' | jq -r '.items[0].metadata | "\(.namespace)/pods/\(.name)"')
+curl -sf -X DELETE "$url/api/v1/namespaces/$key?gracePeriodSeconds=0" >/dev/null || fail "not deleted"
+unlisted() { ! of_gateway "/api/v1/namespaces/${key%%/*}/pods" | jq -e --arg n "${key##*/}" '.items[] | select(.metadata.name == $n)'; }
+until_true unlisted || fail "it stays in lists"
+[ "$(of_gateway "/api/v1/namespaces/$key" | jq -r .metadata.name)" = "${key##*/}" ] || fail "what is gone is not found by its name"
+
+# words
+said() { # WORDS FLAGS...: it ends with these
+	local words=$1 code=0
+	shift
+	"$B"/informer-gateway "$@" 2>"$T/said" || code=$?
+	[ "$code" != 0 ] && grep -q -- "$words" "$T/said" || fail "informer-gateway $*: exit code $code, $(cat "$T/said")"
+}
+said 'by --config FILE or --listen'
+said 'did you mean --listen?' --listn 127.0.0.1:0
+said 'who may use this listener?' --listen 127.0.0.1:0
+said 'for 127.0.0.1 and \[::1\] alone' --listen 0.0.0.0:0 --insecure-loopback --allow pods
+stop_gateway TERM
+[ "$code" = 0 ] || fail "exit code $code"
+echo ok
