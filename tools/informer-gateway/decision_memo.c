@@ -143,10 +143,10 @@ forget(struct gw_memo *memo, struct entry *entry)
 static struct entry *
 entry_for(struct gw_memo *memo, const uint8_t digest[GW_DIGEST])
 {
-	struct entry **place = place_of(memo, digest);
+	struct entry **place = place_of(memo, digest), *there = *place;
 
-	if (*place)
-		return *place;
+	if (there)
+		return there;
 	*place = api_alloc(sizeof(**place));
 	**place = (struct entry){0};
 	memcpy((*place)->digest, digest, GW_DIGEST);

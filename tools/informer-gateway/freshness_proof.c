@@ -34,7 +34,7 @@ struct topic {
 	struct gw_freshness *freshness;
 	const struct api_resource *resource;
 	char *path;
-	TAILQ_HEAD(, gw_fresh_wait) waits; /* in the order in which they came, and are late */
+	TAILQ_HEAD(fresh_waits, gw_fresh_wait) waits; /* in the order in which they came, and are late */
 	struct gw_ask *ask;
 	struct gw_quiet_probe *probe;
 	uint64_t probe_ms; /* when one may begin */

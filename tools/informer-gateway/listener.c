@@ -150,6 +150,7 @@ add(struct gw_listener *l, int fd, const struct sockaddr *address, socklen_t len
 		return -EUSERS;
 	}
 	l->refuse = verdict != GW_QUOTA_TAKEN;
+	/* cppcheck-suppress autoVariables ; it is taken, or taken back, below */
 	l->arriving = &peer;
 	(void)MHD_add_connection(l->daemon, fd, address, length); /* closes it if it fails */
 	if (!l->arriving)

@@ -29,7 +29,7 @@ struct gw_miss_wait {
 struct miss {
 	TAILQ_ENTRY(miss) link;
 	struct gw_misses *misses;
-	TAILQ_HEAD(, gw_miss_wait) waits;
+	TAILQ_HEAD(miss_waits, gw_miss_wait) waits;
 	enum miss_state state;
 	const struct api_resource *resource;
 	char *namespace_, *name, *path, *bearer;
@@ -48,7 +48,7 @@ struct gw_misses {
 	struct gw_upstream *upstream;
 	struct clock *clock;
 	struct gw_misses_options options;
-	TAILQ_HEAD(, miss) misses;
+	TAILQ_HEAD(all_misses, miss) misses;
 	unsigned count;
 	unsigned char key[crypto_generichash_KEYBYTES];
 	uint64_t tokens_ms; /* when the bucket was empty, moved on by each question */

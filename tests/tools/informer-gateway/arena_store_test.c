@@ -76,7 +76,7 @@ list(struct arena_world *w, struct api_query *query, char token[400])
 
 	gw_store_init(&store, w->pods);
 	if (api_list_open(&request, query, &store.api, NULL, &opened) < 0) {
-		snprintf(w->text, sizeof(w->text), "%u", request.status.code);
+		snprintf(w->text, sizeof(w->text), "%d", request.status.code);
 		api_status_done(&request.status);
 	} else {
 		read_list(w, opened, token);

@@ -34,7 +34,7 @@ served_pod(const char *key, const char *node, uint64_t rv)
 		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%.*s\",\"labels\":{\"app\":\"web\"}},"
 		 "\"spec\":{"
 		 "\"nodeName\":\"%s\",\"containers\":[]}}",
-		 strchr(key, '/') + 1, (int)strcspn(key, "/"), key, node);
+		 strchr(key, '/') + 1, (int)strcspn(key, "/"), key, node ? node : "");
 	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &bad), 0);
 	assert_int_equal(api_object_new(served_pods(), &doc, &object, &error), 0);
 	api_object_stamp(object, rv);
