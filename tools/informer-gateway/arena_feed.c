@@ -42,8 +42,8 @@ stage(struct gw_feed *feed, const struct informer_object *object, struct gw_chan
 		return;
 	}
 	change.rv = change.object->rv;
-	if (change.change == API_DELETED ||
-	    (change.change == API_MODIFIED && !change.prev && !change.unknown))
+	if (!change.unknown &&
+	    (change.change == API_DELETED || (change.change == API_MODIFIED && !change.prev)))
 		change.prev = api_object_ref(change.object);
 	gw_staging_put(&feed->staging, change, note_seq(feed), unseen);
 	if (feed->staging.bytes > feed->log.max_bytes)
@@ -77,14 +77,18 @@ on_update(void *context, const struct informer_object *old, const struct informe
 	stage(feed, object, change, false);
 }
 
-/* A server that does not count a deletion leaves the RV of the last state, which was told. */
+/*
+ * A server that does not count a deletion leaves the RV of the last state, which was told. While states are
+ * skipped, the last one is not what the watches were told.
+ */
 static void
 on_delete(void *context, const struct informer_object *object, bool final_state_known)
 {
 	struct gw_feed *feed = context;
 
 	if (feed->begun)
-		stage(feed, object, (struct gw_change){.change = API_DELETED},
+		stage(feed, object,
+		      (struct gw_change){.change = API_DELETED, .unknown = feed->coalescing},
 		      !final_state_known || gw_object_rv(object) <= feed->log.told);
 }
 

@@ -80,17 +80,19 @@ newest_first(const void *a, const void *b)
 	return (x->rv < y->rv) - (x->rv > y->rv);
 }
 
+/*
+ * What it was before is not known, of what is gone neither: who selects may have been told of a state that was
+ * selected, and of none of the states between that one and the last.
+ */
 static int
 make_change(struct gw_entry *entry, const struct candidate *c, struct gw_change *ret)
 {
 	struct gw_change change = {
-		.change = c->gone ? API_DELETED : API_MODIFIED, .rv = c->rv, .unknown = !c->gone};
+		.change = c->gone ? API_DELETED : API_MODIFIED, .rv = c->rv, .unknown = true};
 	int r = gw_object_make(&entry->maker, &c->object, &change.object);
 
 	if (r < 0)
 		return r;
-	if (c->gone)
-		change.prev = api_object_ref(change.object);
 	*ret = change;
 	return 0;
 }

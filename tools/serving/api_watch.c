@@ -24,15 +24,21 @@ selected(const struct api_watch *w, const struct api_object *object)
 	return in_namespace(w, object) && api_query_matches(&w->query, object);
 }
 
-/* Was the state before selected, of which only the one behind is known? -1: nobody can tell. */
+/*
+ * Was the state before selected, of which only the one behind is known? -1: nobody can tell. Of what is gone in a
+ * state that is selected no harm is done by telling so.
+ */
 static int
-was_selected(const struct api_watch *w, const struct api_object *object)
+was_selected(const struct api_watch *w, const struct api_event *event)
 {
+	const struct api_object *object = event->object;
 	int labels = api_selector_before(w->query.labels, object),
 	    fields = api_selector_before(w->query.fields, object);
 
 	if (!in_namespace(w, object) || labels == 0 || fields == 0)
 		return 0;
+	if (event->change == API_DELETED && selected(w, object))
+		return 1;
 	return labels < 0 || fields < 0 ? -1 : 1;
 }
 
@@ -96,7 +102,7 @@ tell(struct api_watch *w, const struct api_event *event, struct api_step *step)
 	int before;
 
 	if (event->unknown)
-		before = after ? event->change == API_MODIFIED : was_selected(w, event->object);
+		before = after ? event->change == API_MODIFIED : was_selected(w, event);
 	else
 		before = (event->prev || event->change == API_DELETED) && selected(w, last);
 	if (before < 0) {

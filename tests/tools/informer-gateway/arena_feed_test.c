@@ -221,8 +221,8 @@ an_overflow_skips_states_but_no_deletion(void **state)
 	broker_fixture_do(w->fx, change_much, &many);
 	arena_world_reach(w, 71000);
 	assert_int_equal(w->pods->feed.stats.coalesced, 1);
-	expect(w, "-c105 +d106 ?b70998 ?a70999 @71000");
-	expect_from(w, 104, "-c105 +d106 ?b70998 ?a70999 @71000");
+	expect(w, "?-c105 +d106 ?b70998 ?a70999 @71000");
+	expect_from(w, 104, "?-c105 +d106 ?b70998 ?a70999 @71000");
 	expect_from(w, 107, "410");
 	expect_from(w, 71000, "@71000");
 	arena_world_say(w, "a71001 @71001");

@@ -234,8 +234,11 @@ arena_world_heard(struct arena_world *w, struct gw_store *store, uint64_t *posit
 		for (int i = 0; i < n; i++) {
 			static const char *const signs[] = {"+", "", "-"};
 
-			length += (size_t)snprintf(w->text + length, sizeof(w->text) - length, "%s",
-						   events[i].unknown ? "?" : signs[events[i].change]);
+			length += (size_t)snprintf(w->text + length, sizeof(w->text) - length, "%s%s",
+						   events[i].unknown ? "?" : "",
+						   events[i].unknown && events[i].change != API_DELETED
+							   ? ""
+							   : signs[events[i].change]);
 			length += write_object(w->text + length, sizeof(w->text) - length, events[i].object,
 					       events[i].rv);
 			if (events[i].change != API_DELETED)

@@ -517,6 +517,28 @@ what_may_have_left_a_selection_is_410(void **state)
 	api_watch_free(t.watch);
 }
 
+/*
+ * What went after states that nobody tells: one whose last state is selected is told as gone, of one whose last
+ * state is not it is not known whether the client had it, and it lists anew.
+ */
+static void
+what_went_may_have_been_selected_before(void **state)
+{
+	struct world *w = *state;
+	struct told t = open_watch(w, "watch&resourceVersion=102&labelSelector=app=web");
+
+	put_pod(w, "shop", "a", "web", NULL);
+	put_pod(w, "shop", "b", "db", NULL);
+	delete_pod(w, "shop/a");
+	forget_before(w);
+	delete_pod(w, "shop/b");
+	forget_before(w);
+	assert_string_equal(next(&t), "DELETED a 103");
+	assert_string_equal(next(&t), "ERROR too old resource version: 103 (104)");
+	assert_string_equal(next(&t), "END error");
+	api_watch_free(t.watch);
+}
+
 /* Of a deletion that is known by its name alone nobody can tell on which node it was. */
 static void
 a_deletion_known_by_its_name_alone_is_410(void **state)
@@ -635,6 +657,7 @@ main(void)
 		TEST(an_unknown_state_before_does_not_matter_to_all),
 		TEST(a_pod_of_another_node_never_was_of_this),
 		TEST(what_may_have_left_a_selection_is_410),
+		TEST(what_went_may_have_been_selected_before),
 		TEST(a_deletion_known_by_its_name_alone_is_410),
 		TEST(an_idle_watch_is_skipped_over_what_does_not_concern_it),
 		TEST(a_busy_watch_is_not_skipped),
