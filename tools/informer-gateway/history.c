@@ -81,8 +81,8 @@ newest_first(const void *a, const void *b)
 }
 
 /*
- * What it was before is not known, of what is gone neither: who selects may have been told of a state that was
- * selected, and of none of the states between that one and the last.
+ * What it was before is not known, of what is gone neither: who selects may have been told of a state that
+ * was selected, and of none of the states between that one and the last.
  */
 static int
 make_change(struct gw_entry *entry, const struct candidate *c, struct gw_change *ret)

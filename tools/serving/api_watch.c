@@ -25,8 +25,8 @@ selected(const struct api_watch *w, const struct api_object *object)
 }
 
 /*
- * Was the state before selected, of which only the one behind is known? -1: nobody can tell. Of what is gone in a
- * state that is selected no harm is done by telling so.
+ * Was the state before selected, of which only the one behind is known? -1: nobody can tell. Of what is gone
+ * in a state that is selected no harm is done by telling so.
  */
 static int
 was_selected(const struct api_watch *w, const struct api_event *event)

@@ -7,6 +7,7 @@
 //	peer serve -pods DIR -n N -addr A:P    the server: serve.go
 //	peer events -server URL [-json]        an informer with a handler: events.go
 //	peer beside -kubeconfig F COMMAND...   an informer, and ours: beside.go, for tests/e2e/beside_client_go.sh
+//	peer through -direct F -gateway F      informers at two servers: through.go, for tests/e2e/gateway_client_go.sh
 package main
 
 import (
@@ -16,9 +17,9 @@ import (
 
 func main() {
 	commands := map[string]func(args []string){"rounds": roundsMain, "serve": serveMain, "events": eventsMain,
-		"beside": besideMain}
+		"beside": besideMain, "through": throughMain}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: peer rounds|serve|events|beside FLAG...")
+		fmt.Fprintln(os.Stderr, "usage: peer rounds|serve|events|beside|through FLAG...")
 		os.Exit(2)
 	}
 	commands[os.Args[1]](os.Args[2:])

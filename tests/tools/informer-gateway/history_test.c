@@ -32,8 +32,8 @@ expect_from(struct arena_world *w, uint64_t rv, const char *heard)
 }
 
 /*
- * From the oldest deletion on that is remembered everything is told: newest states and deletions, the states before
- * which nobody knows. Before it there is no proof.
+ * From the oldest deletion on that is remembered everything is told: newest states and deletions, the states
+ * before which nobody knows. Before it there is no proof.
  */
 static void
 a_watch_goes_on_from_before_the_gateway_came(void **state)

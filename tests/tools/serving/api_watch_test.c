@@ -518,8 +518,8 @@ what_may_have_left_a_selection_is_410(void **state)
 }
 
 /*
- * What went after states that nobody tells: one whose last state is selected is told as gone, of one whose last
- * state is not it is not known whether the client had it, and it lists anew.
+ * What went after states that nobody tells: one whose last state is selected is told as gone, of one whose
+ * last state is not it is not known whether the client had it, and it lists anew.
  */
 static void
 what_went_may_have_been_selected_before(void **state)
