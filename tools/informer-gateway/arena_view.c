@@ -15,14 +15,19 @@
 #define SHARE_MS 1000u
 /* How often a view of now looks whether the log has got there. */
 #define LOOKS_MAX 8u
+/* So many items of hints a moment keeps that no view reads: who asks chooses how many there would be. */
+#define UNREAD_MAX 4u
 
+/* readers: views that have been given its items */
 struct sorted {
 	struct sorted *next;
 	struct gw_hint hint;
 	struct gw_view_items items;
+	unsigned readers;
 };
 
 /*
+ * sorted    who was asked for last stands first
  * open      views of it
  * until_ms  when nobody has it open: until then it is kept
  */
@@ -43,7 +48,7 @@ struct gw_moments {
 struct gw_view {
 	struct moment *moment;
 	struct gw_hint hint;
-	const struct gw_view_items *items; /* NULL: not asked for yet */
+	struct sorted *sorted; /* NULL: not asked for yet */
 	size_t at;
 	int error;
 };
@@ -60,19 +65,24 @@ gw_moments_new(void)
 }
 
 static void
+drop_sorted(struct sorted **at)
+{
+	struct sorted *sorted = *at;
+
+	*at = sorted->next;
+	gw_hint_done(&sorted->hint);
+	gw_view_items_done(&sorted->items);
+	free(sorted);
+}
+
+static void
 drop(struct moment **at)
 {
 	struct moment *m = *at;
 
 	*at = m->next;
-	while (m->sorted) {
-		struct sorted *sorted = m->sorted;
-
-		m->sorted = sorted->next;
-		gw_hint_done(&sorted->hint);
-		gw_view_items_done(&sorted->items);
-		free(sorted);
-	}
+	while (m->sorted)
+		drop_sorted(&m->sorted);
 	gw_reading_end(&m->reading);
 	free(m);
 }
@@ -122,6 +132,17 @@ gw_moments_count(const struct gw_arena *arena)
 
 	for (const struct moment *m = arena->moments->first; m; m = m->next)
 		count++;
+	return count;
+}
+
+unsigned
+gw_moments_sorted(const struct gw_arena *arena)
+{
+	unsigned count = 0;
+
+	for (const struct moment *m = arena->moments->first; m; m = m->next)
+		for (const struct sorted *sorted = m->sorted; sorted; sorted = sorted->next)
+			count++;
 	return count;
 }
 
@@ -225,10 +246,39 @@ gw_view_open(struct gw_entry *entry, uint64_t rv, struct gw_view **ret_view, uin
 void
 gw_view_narrow(struct gw_view *view, const struct gw_hint *hint)
 {
-	if (view->items)
+	if (view->sorted)
 		return;
 	gw_hint_done(&view->hint);
 	gw_hint_copy(&view->hint, hint);
+}
+
+/* Those of a hint, taken out of the list; NULL: nobody has asked for them, or they are forgotten. */
+static struct sorted *
+take_sorted(struct moment *m, const struct gw_hint *hint)
+{
+	struct sorted **at = &m->sorted, *found;
+
+	while (*at && !gw_hint_equal(&(*at)->hint, hint))
+		at = &(*at)->next;
+	found = *at;
+	if (found)
+		*at = found->next;
+	return found;
+}
+
+static struct sorted *
+sort(struct gw_view *view)
+{
+	struct gw_view_items items;
+	struct sorted *sorted;
+
+	view->error = gw_view_items_fill(&items, view->moment->entry, &view->moment->reading, &view->hint);
+	if (view->error < 0)
+		return NULL;
+	sorted = api_alloc(sizeof(*sorted));
+	*sorted = (struct sorted){.items = items};
+	gw_hint_copy(&sorted->hint, &view->hint);
+	return sorted;
 }
 
 /* Its items, from now on; another view may have sorted them already. */
@@ -236,32 +286,40 @@ static bool
 filled(struct gw_view *view)
 {
 	struct moment *m = view->moment;
-	struct sorted *sorted = m->sorted;
+	struct sorted *sorted;
 
-	if (view->items || view->error < 0)
-		return view->items != NULL;
-	while (sorted && !gw_hint_equal(&sorted->hint, &view->hint))
-		sorted = sorted->next;
-	if (!sorted) {
-		struct gw_view_items items;
-
-		view->error = gw_view_items_fill(&items, m->entry, &m->reading, &view->hint);
-		if (view->error < 0)
-			return false;
-		sorted = api_alloc(sizeof(*sorted));
-		*sorted = (struct sorted){.next = m->sorted, .items = items};
-		gw_hint_copy(&sorted->hint, &view->hint);
-		m->sorted = sorted;
-	}
-	view->items = &sorted->items;
+	if (view->sorted || view->error < 0)
+		return view->sorted != NULL;
+	sorted = take_sorted(m, &view->hint);
+	if (!sorted)
+		sorted = sort(view);
+	if (!sorted)
+		return false;
+	sorted->next = m->sorted;
+	m->sorted = sorted;
+	sorted->readers++;
+	view->sorted = sorted;
 	return true;
+}
+
+/* Keep the newest of those that nobody reads. */
+static void
+forget_unread(struct moment *m)
+{
+	unsigned unread = 0;
+
+	for (struct sorted **at = &m->sorted; *at;)
+		if ((*at)->readers == 0 && ++unread > UNREAD_MAX)
+			drop_sorted(at);
+		else
+			at = &(*at)->next;
 }
 
 void
 gw_view_seek(struct gw_view *view, const char *key)
 {
 	if (filled(view))
-		view->at = gw_key_seek(view->items->items, view->items->count, key);
+		view->at = gw_key_seek(view->sorted->items.items, view->sorted->items.count, key);
 }
 
 struct api_object *
@@ -270,12 +328,12 @@ gw_view_next(struct gw_view *view)
 	struct api_object *object;
 	int r;
 
-	if (!filled(view) || view->at == view->items->count)
+	if (!filled(view) || view->at == view->sorted->items.count)
 		return NULL;
-	r = gw_object_make(&view->moment->entry->maker, &view->items->items[view->at].object, &object);
+	r = gw_object_make(&view->moment->entry->maker, &view->sorted->items.items[view->at].object, &object);
 	if (r < 0) {
 		view->error = r;
-		view->at = view->items->count;
+		view->at = view->sorted->items.count;
 		return NULL;
 	}
 	view->at++;
@@ -287,8 +345,8 @@ gw_view_count(struct gw_view *view, const char *prefix)
 {
 	size_t length = strlen(prefix), at = view->at, count = 0;
 
-	for (; filled(view) && at < view->items->count; at++)
-		count += !strncmp(view->items->items[at].key, prefix, length);
+	for (; filled(view) && at < view->sorted->items.count; at++)
+		count += !strncmp(view->sorted->items.items[at].key, prefix, length);
 	return count;
 }
 
@@ -323,6 +381,10 @@ gw_view_close(struct gw_view *view)
 		return;
 	m = view->moment;
 	m->open--;
+	if (view->sorted) {
+		view->sorted->readers--;
+		forget_unread(m);
+	}
 	keep_for(m, SHARE_MS);
 	if (view->error < 0)
 		m->until_ms = 0; /* nobody else is to meet that */

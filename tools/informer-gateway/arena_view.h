@@ -2,15 +2,17 @@
 /*
  * Views: a resource at one RV, in order of keys, from one snapshot.
  *
- *	moment   snapshot, RV, position in the log ─┬─ items of a hint, sorted    shared by all who ask for
- * the same └─ items of another view     one reader's place in such items
+ *	moment   snapshot, RV, position in the log ─┬─ items of a hint, sorted: shared
+ *	                                            └─ items of another
+ *	view     one reader's place in such items
  *
  * A view of now is taken where the log has everything that the snapshot shows: a watch goes on behind it
  * without a gap. Its objects are made one by one, as they are asked for.
  *
  * A moment is kept for a second for whoever comes then, and, once a continue token was given out for it, for
  * hold_ms. Its snapshot ends with it, and earlier where there are more than held_views: the oldest goes
- * first. informerd may take the memory back before that: then the view ends with INFORMER_E_EXPIRED, and its
+ * first. Of the items that nobody reads it keeps those few that were asked for last: how many hints there
+ * are is for clients to choose. informerd may take the memory back before that: then the view ends with INFORMER_E_EXPIRED, and its
  * list with 410, as upstream's does.
  *
  * Threads   one
@@ -34,6 +36,8 @@ void gw_moments_expire(struct gw_arena *arena);
 uint64_t gw_moments_wait_until(const struct gw_arena *arena);
 /* How many there are: for metrics. */
 unsigned gw_moments_count(const struct gw_arena *arena);
+/* How many hints' items they keep. */
+unsigned gw_moments_sorted(const struct gw_arena *arena);
 
 /*
  * rv            0: now; else exactly this one

@@ -195,6 +195,49 @@ those_of_one_second_share_a_moment(void **state)
 	assert_int_equal(gw_moments_count(w->arena), 0);
 }
 
+/* Read one object by a name of its own, and hold the moment for who would go on. */
+static void
+ask_for(struct arena_world *w, unsigned number)
+{
+	struct gw_view *view = open_at(w, 0);
+	char name[16];
+
+	snprintf(name, sizeof(name), "n%u", number);
+	gw_view_narrow(view, &(struct gw_hint){.namespace_ = "a", .name = name});
+	assert_null(gw_view_next(view));
+	gw_view_hold(view);
+	gw_view_close(view);
+}
+
+/*
+ * Who asks for something else each time leaves no more than a few orders of items behind, however long the
+ * moment is held; what is being read stays, and what everybody asks for is sorted once.
+ */
+static void
+orders_that_nobody_reads_do_not_pile_up(void **state)
+{
+	struct arena_world *w = *state;
+	struct gw_view *reading = open_at(w, 0);
+	struct api_object *object;
+	unsigned some;
+
+	gw_view_seek(reading, "a/y");
+	for (unsigned i = 0; i < 8; i++)
+		ask_for(w, i);
+	some = gw_moments_sorted(w->arena);
+	for (unsigned i = 8; i < 100; i++)
+		ask_for(w, i);
+	assert_int_equal(gw_moments_count(w->arena), 1);
+	assert_int_equal(gw_moments_sorted(w->arena), some);
+	assert_true(some < 8);
+	object = gw_view_next(reading);
+	assert_string_equal(object->key, "a/y");
+	api_object_unref(object);
+	gw_view_close(reading);
+	ask_for(w, 99);
+	assert_int_equal(gw_moments_sorted(w->arena), some - 1);
+}
+
 static void
 revoke_oldest(struct broker_fixture *fx, void *context)
 {
@@ -268,6 +311,7 @@ main(void)
 		TEST(a_held_rv_is_kept_for_a_minute),
 		TEST(the_oldest_held_goes_first),
 		TEST(those_of_one_second_share_a_moment),
+		TEST(orders_that_nobody_reads_do_not_pile_up),
 		TEST(a_view_that_was_taken_away_says_so),
 		TEST(one_object_by_its_key),
 	};
