@@ -64,6 +64,7 @@ make_key(const struct gw_exchange *x, bool events, bool gzip)
 	const struct api_shape *shape = &x->api.shape;
 	const char *labels = api_request_query(&x->api, "labelSelector");
 	const char *fields = api_request_query(&x->api, "fieldSelector");
+	size_t ns_length = x->api.namespace_ ? strlen(x->api.namespace_) : 0;
 	struct api_buf key = {0};
 
 	if (query->next_token || query->match == API_MATCH_EXACT)
@@ -74,8 +75,10 @@ make_key(const struct gw_exchange *x, bool events, bool gzip)
 	api_buf_printf(&key, "%u %d %s %d %d %d %d %d %d", x->api.resource->index, shape->kind,
 		       shape->version ? shape->version : "", shape->rows, shape->protobuf, shape->bare,
 		       events, events && query->bookmarks, gzip);
-	api_buf_printf(&key, "\n%s\n%s\n%s\n%s", x->api.resource->version,
-		       x->api.namespace_ ? x->api.namespace_ : "", labels ? labels : "",
+	/* a client chooses these, and may use any byte: by their lengths no two questions look the same */
+	labels = labels ? labels : "";
+	api_buf_printf(&key, " %zu %zu\n%s\n%s\n%s\n%s", ns_length, strlen(labels),
+		       x->api.resource->version, ns_length ? x->api.namespace_ : "", labels,
 		       fields ? fields : "");
 	return api_buf_take(&key);
 }
@@ -251,14 +254,12 @@ gw_body_read(struct gw_body_reader *reader, char *out, size_t max)
 	size_t before = b->blocks.held, n;
 
 	n = gw_blocks_read(&b->blocks, &reader->place, out, max);
-	if (b->blocks.held < before) {
+	if (b->blocks.held < before)
 		gw_body_count_held(b, before);
-		gw_bodies_start(b->bodies);
-	}
 	if (n > 0)
 		return (ssize_t)n;
 	if (b->whole)
-		return GW_STREAM_END;
+		return b->broken ? GW_STREAM_BROKEN : GW_STREAM_END;
 	reader->waiting = true;
 	return 0;
 }

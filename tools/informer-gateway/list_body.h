@@ -12,7 +12,8 @@
  * second.
  *
  * Budget  all bodies together hold so many bytes; beyond that who comes is told 429. One body that takes
- *         more than half of it takes no newcomers, and goes on as its slowest reader does.
+ *         more than half of it takes no newcomers, and goes on as its slowest reader does. So does each that
+ *         is more than a quarter of a MiB where many that came at once would together go beyond it.
  * Threads the loop's only. wake() is called from the loop, never from within a function here.
  */
 #ifndef TOOLS_INFORMER_GATEWAY_LIST_BODY_H
@@ -49,7 +50,7 @@ void gw_body_fault(const struct gw_body_reader *reader, struct gw_exchange *x);
 uint64_t gw_body_rv(const struct gw_body_reader *reader);
 uint64_t gw_body_position(const struct gw_body_reader *reader);
 bool gw_body_is_gzip(const struct gw_body_reader *reader);
-/* As gw_stream_ops.read. */
+/* As gw_stream_ops.read; GW_STREAM_BROKEN: what it shows was taken away before it was whole. */
 ssize_t gw_body_read(struct gw_body_reader *reader, char *out, size_t max);
 
 #endif

@@ -20,6 +20,7 @@ struct gw_body {
 	struct api_list_options options;
 	enum gw_body_state state;
 	bool gzip, may_gzip, whole;
+	bool broken; /* behind what there is of it: the rest cannot be had any more */
 	uint64_t rv, position, least;
 	uint64_t begun_ms, bytes;
 	struct gw_blocks blocks;

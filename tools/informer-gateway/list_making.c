@@ -2,18 +2,26 @@
 /* Bodies are made by an idle handle, in turns and in slices; see list_body.h. */
 #include "tools/informer-gateway/list_body_private.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define SLICE_NS 2000000u
 #define GZIP_MIN ((size_t)128 * 1024)
+/* What a body may hold, whatever all of them hold: enough to be answered, and to go on by. */
+#define SHARE (2 * GZIP_MIN)
 
 /* ---- life ---- */
 
 void
 gw_body_count_held(struct gw_body *b, size_t before)
 {
-	b->bodies->held += b->blocks.held - before;
-	b->bodies->router->counters.list_bytes = b->bodies->held;
+	struct gw_bodies *bodies = b->bodies;
+
+	bodies->held += b->blocks.held - before;
+	bodies->router->counters.list_bytes = bodies->held;
+	/* there is room for those that rest */
+	if (b->blocks.held < before)
+		gw_bodies_start(bodies);
 }
 
 void
@@ -62,10 +70,11 @@ wake_all(struct gw_body *b)
 
 /* ---- making ---- */
 
+/* There is no more to come of it. */
 static void
-fail(struct gw_body *b)
+fail(struct gw_body *b, enum gw_body_state state)
 {
-	b->state = GW_BODY_FAILED;
+	b->state = state;
 	b->whole = true;
 	no_newcomers(b);
 }
@@ -77,7 +86,7 @@ gw_body_begin(struct gw_body *b)
 	b->begun_ms = gw_bodies_now_ms(b->bodies);
 	b->bodies->router->counters.lists_made++;
 	if (api_list_open(&b->request, &b->query, b->place->store, &b->options, &b->list) < 0) {
-		fail(b);
+		fail(b, GW_BODY_FAILED);
 		return;
 	}
 	b->rv = api_list_rv(b->list);
@@ -96,6 +105,20 @@ finish(struct gw_body *b)
 	b->state = GW_BODY_OPEN;
 }
 
+/* What it reads was taken away: it must not look whole. */
+static void
+break_off(struct gw_body *b)
+{
+	api_list_close(b->list);
+	b->list = NULL;
+	if (b->state == GW_BODY_PENDING)
+		api_status_set(&b->request.status, 410, "Expired",
+			       "The snapshot of this list is not kept any more: list again.");
+	else
+		b->broken = true;
+	fail(b, b->broken ? GW_BODY_OPEN : GW_BODY_FAILED);
+}
+
 /*
  * It holds more than one may: readers that are there share what is made between the slowest and the fastest.
  */
@@ -112,10 +135,13 @@ detach(struct gw_body *b)
 	free(places);
 }
 
+/* It alone has too much, or all together have and it is not one of the small. */
 static bool
-is_paused(const struct gw_body *b)
+is_over(const struct gw_body *b)
 {
-	return b->blocks.closed && b->blocks.held > b->bodies->budget / 2;
+	const struct gw_bodies *all = b->bodies;
+
+	return b->blocks.held > all->budget / 2 || (all->held > all->budget && b->blocks.held > SHARE);
 }
 
 /* Some bytes more. */
@@ -137,7 +163,9 @@ make(struct gw_body *b)
 	}
 	if (n == 0)
 		finish(b);
-	if (!b->whole && !b->blocks.closed && b->blocks.held > b->bodies->budget / 2)
+	else if (n < 0 && n != -EAGAIN)
+		break_off(b);
+	if (!b->whole && !b->blocks.closed && is_over(b))
 		detach(b);
 	gw_body_count_held(b, before);
 }
@@ -145,7 +173,7 @@ make(struct gw_body *b)
 static bool
 is_making(const struct gw_body *b)
 {
-	return b->list && !is_paused(b);
+	return b->list && !(b->blocks.closed && is_over(b));
 }
 
 static void
@@ -165,13 +193,14 @@ on_idle(uv_idle_t *idle)
 				any = true;
 			}
 	}
+	if (!any)
+		uv_idle_stop(idle);
+	/* who is woken may leave, and with that start it again */
 	for (b = bodies->first; b; b = next) {
 		next = b->next;
 		if (b->state != GW_BODY_PENDING)
 			wake_all(b);
 	}
-	if (!any)
-		uv_idle_stop(idle);
 }
 
 void

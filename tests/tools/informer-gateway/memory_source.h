@@ -32,6 +32,7 @@ struct memory {
 	unsigned open;
 	const char *warning;
 	bool none; /* nothing is cached */
+	size_t taken_at; /* views end early, behind so many objects; 0: they do not */
 };
 
 struct memory_place {
@@ -45,7 +46,7 @@ struct memory_place {
 
 struct api_view {
 	struct api_object **objects;
-	size_t count, at;
+	size_t count, at, end;
 };
 
 static inline uint64_t
@@ -74,7 +75,8 @@ memory_view(void *ctx, const struct api_resource *resource, uint64_t rv, struct 
 	if (rv && rv != m->rv)
 		return -ESTALE;
 	v = api_alloc(sizeof(*v));
-	*v = (struct api_view){.objects = api_alloc((m->count + 1) * sizeof(*v->objects)), .count = m->count};
+	*v = (struct api_view){.objects = api_alloc((m->count + 1) * sizeof(*v->objects)), .count = m->count,
+				.end = m->taken_at && m->taken_at < m->count ? m->taken_at : m->count};
 	for (size_t i = 0; i < m->count; i++)
 		v->objects[i] = api_object_ref(m->objects[i]);
 	if (v->count)
@@ -96,7 +98,13 @@ memory_seek(struct api_view *v, const char *key)
 static inline struct api_object *
 memory_next(struct api_view *v)
 {
-	return v->at < v->count ? api_object_ref(v->objects[v->at++]) : NULL;
+	return v->at < v->end ? api_object_ref(v->objects[v->at++]) : NULL;
+}
+
+static inline int
+memory_view_error(struct api_view *v)
+{
+	return v->end < v->count && v->at >= v->end ? -ESTALE : 0;
 }
 
 static inline void
@@ -180,6 +188,7 @@ memory_open(void *ctx, const struct gw_want *want, struct gw_place **ret_place)
 				      .view = memory_view,
 				      .view_seek = memory_seek,
 				      .view_next = memory_next,
+				      .view_error = memory_view_error,
 				      .view_close = memory_view_close,
 				      .get = memory_get,
 				      .position = memory_position,
