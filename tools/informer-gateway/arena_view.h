@@ -2,8 +2,7 @@
 /*
  * Views: a resource at one RV, in order of keys, from one snapshot.
  *
- *	moment   snapshot, RV, position in the log ─┬─ items of a hint, sorted: shared
- *	                                            └─ items of another
+ *	moment   snapshot, RV, position in the log; items of each hint, sorted: shared
  *	view     one reader's place in such items
  *
  * A view of now is taken where the log has everything that the snapshot shows: a watch goes on behind it
@@ -12,8 +11,8 @@
  * A moment is kept for a second for whoever comes then, and, once a continue token was given out for it, for
  * hold_ms. Its snapshot ends with it, and earlier where there are more than held_views: the oldest goes
  * first. Of the items that nobody reads it keeps those few that were asked for last: how many hints there
- * are is for clients to choose. informerd may take the memory back before that: then the view ends with INFORMER_E_EXPIRED, and its
- * list with 410, as upstream's does.
+ * are is for clients to choose. informerd may take the memory back before that: then the view ends with
+ * INFORMER_E_EXPIRED, and its list with 410, as upstream's does.
  *
  * Threads   one
  * Cost      of a view of now: a dispatch and a snapshot; with the first object asked for, what view_items.h

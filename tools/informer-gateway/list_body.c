@@ -8,20 +8,25 @@
 
 #include "tools/informer-gateway/request_form.h"
 
-#define FRESH_MS 1000u
+#define LOOK_MS 50u /* whether one may begin, or is old */
 #define LARGE ((uint64_t)1 << 20) /* bytes of a body that is made once a second at most */
 
 /* ---- which one ---- */
+
+/* It was begun so recently that others may have it. */
+static bool
+is_fresh(const struct gw_body *b)
+{
+	return gw_bodies_now_ms(b->bodies) - b->begun_ms < b->bodies->router->options.share_ms;
+}
 
 /* Whether another of the same kind is under way, or was begun just now and is large: b waits for it. */
 static bool
 must_wait(const struct gw_body *b)
 {
-	uint64_t now = gw_bodies_now_ms(b->bodies);
-
 	for (const struct gw_body *o = b->bodies->first; b->key && o; o = o->next)
 		if (o != b && o->key && o->begun_ms && !strcmp(o->key, b->key) &&
-		    (!o->whole || (o->bytes > LARGE && now - o->begun_ms < FRESH_MS)))
+		    (!o->whole || (o->bytes > LARGE && is_fresh(o))))
 			return true;
 	return false;
 }
@@ -32,7 +37,7 @@ static void
 look_later(struct gw_bodies *bodies)
 {
 	if (!uv_is_active((uv_handle_t *)&bodies->timer))
-		uv_timer_start(&bodies->timer, on_timer, FRESH_MS / 20, 0);
+		uv_timer_start(&bodies->timer, on_timer, LOOK_MS, 0);
 }
 
 /* Begin what waited; let go what is old. */
@@ -40,7 +45,6 @@ static void
 on_timer(uv_timer_t *timer)
 {
 	struct gw_bodies *bodies = timer->data;
-	uint64_t now = gw_bodies_now_ms(bodies);
 	struct gw_body *next;
 
 	for (struct gw_body *b = bodies->first; b; b = next) {
@@ -49,7 +53,7 @@ on_timer(uv_timer_t *timer)
 			gw_body_begin(b);
 			gw_bodies_start(bodies);
 		}
-		if (b->begun_ms && now - b->begun_ms >= FRESH_MS && !b->readers)
+		if (b->begun_ms && !is_fresh(b) && !b->readers)
 			gw_body_drop(b);
 		else
 			look_later(bodies);
@@ -96,13 +100,11 @@ least_rv(const struct gw_exchange *x, const struct api_store *store)
 static struct gw_body *
 find(const struct gw_bodies *bodies, const char *key, uint64_t least)
 {
-	uint64_t now = gw_bodies_now_ms(bodies);
-
 	for (struct gw_body *b = bodies->first; b; b = b->next) {
 		if (!b->key || strcmp(b->key, key) != 0)
 			continue;
 		/* one that has not begun shows what will be then */
-		if (!b->begun_ms || (b->rv >= least && now - b->begun_ms < FRESH_MS))
+		if (!b->begun_ms || (b->rv >= least && is_fresh(b)))
 			return b;
 	}
 	return NULL;

@@ -19,6 +19,7 @@
 #define AWAIT_MS 3000u
 #define BOOKMARK_MS 60000u
 #define LIST_BYTES ((size_t)256 << 20)
+#define SHARE_MS 1000u
 
 /* ---- what nobody else answers ---- */
 
@@ -154,6 +155,7 @@ gw_router_new(struct gw_front *front, const struct gw_router_options *options)
 	o->await_ms = o->await_ms ? o->await_ms : AWAIT_MS;
 	o->bookmark_ms = o->bookmark_ms ? o->bookmark_ms : BOOKMARK_MS;
 	o->list_bytes = o->list_bytes ? o->list_bytes : LIST_BYTES;
+	o->share_ms = o->share_ms ? o->share_ms : SHARE_MS;
 	router->wheel = gw_wheel_new(gw_front_loop(front));
 	router->waits.wheel = router->wheel;
 	router->bodies = gw_bodies_new(router, o->list_bytes);

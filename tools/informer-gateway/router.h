@@ -48,6 +48,7 @@ struct gw_router_options {
 	unsigned bookmark_ms; /* between two of a watch; 0: a minute */
 	/* that the bodies of lists may hold, all together, while they are being made and sent; 0: 256 MiB */
 	size_t list_bytes;
+	unsigned share_ms; /* for how long such a body is given to others, see list_body.h; 0: 1 s */
 };
 
 struct gw_router *gw_router_new(struct gw_front *front, const struct gw_router_options *options);

@@ -3,7 +3,6 @@
  * What informerd caches, as entries and as a registry.
  */
 #include <errno.h>
-#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -130,13 +129,7 @@ drop_all_but_pods(struct broker_fixture *fx, void *context)
 static void
 wait_served(struct arena_world *w, const char *plural, bool served)
 {
-	struct pollfd p = {.fd = gw_arena_fd(w->arena), .events = POLLIN};
-
-	for (int i = 0; i < 500 && !api_registry_find(&w->arena->registry, "", "v1", plural) == served; i++) {
-		poll(&p, 1, 20);
-		gw_arena_dispatch(w->arena);
-	}
-	assert_int_equal(api_registry_find(&w->arena->registry, "", "v1", plural) != NULL, served);
+	arena_world_until(w, (api_registry_find(&w->arena->registry, "", "v1", plural) != NULL) == served);
 }
 
 static void
@@ -160,8 +153,7 @@ a_resource_may_go_and_come_back(void **state)
 	cache(w, "core/v1/configmaps/ConfigMap", "", "", "");
 	arena_world_open(w);
 	assert_int_equal(find(w, "", "configmaps", NULL, NULL, NULL, &e), 0);
-	for (int i = 0; i < 500 && !e->feed.begun; i++)
-		arena_world_pump(w);
+	arena_world_until(w, e->feed.begun);
 	gw_store_init(&store, e);
 	gw_store_watch(&store, &all, count_wake, &woken);
 	position = e->feed.log.next;

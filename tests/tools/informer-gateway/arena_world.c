@@ -131,8 +131,8 @@ find_pods(struct arena_world *w)
 	return entry;
 }
 
-static void
-wait_some(struct arena_world *w)
+void
+arena_world_wait_some(struct arena_world *w)
 {
 	struct pollfd p = {.fd = gw_arena_fd(w->arena), .events = POLLIN};
 
@@ -144,10 +144,7 @@ void
 arena_world_open(struct arena_world *w)
 {
 	assert_int_equal(gw_arena_new(&w->options, &w->arena), 0);
-	for (int i = 0; i < 500 && (!(w->pods = find_pods(w)) || !w->pods->feed.begun); i++)
-		wait_some(w);
-	assert_non_null(w->pods);
-	assert_true(w->pods->feed.begun);
+	arena_world_until(w, (w->pods = find_pods(w)) && w->pods->feed.begun);
 	gw_store_init(&w->store, w->pods);
 	w->position = w->pods->feed.log.next;
 }
@@ -180,18 +177,14 @@ arena_world_tear_down(void **state)
 void
 arena_world_reach(struct arena_world *w, uint64_t rv)
 {
-	for (int i = 0; i < 500 && w->store.api.rv(&w->store, w->pods->resource) != rv; i++)
-		wait_some(w);
-	assert_int_equal(w->store.api.rv(&w->store, w->pods->resource), rv);
+	arena_world_until(w, w->store.api.rv(&w->store, w->pods->resource) == rv);
 	arena_world_pump(w);
 }
 
 void
 arena_world_wait(struct arena_world *w, const unsigned *woken)
 {
-	for (int i = 0; i < 500 && *woken == 0; i++)
-		wait_some(w);
-	assert_true(*woken > 0);
+	arena_world_until(w, *woken > 0);
 }
 
 void

@@ -56,4 +56,19 @@ const char *arena_world_heard(struct arena_world *w, struct gw_store *store, uin
 /* A view as "a101 b102"; "410", "again". */
 const char *arena_world_view(struct arena_world *w, uint64_t rv, const struct gw_hint *hint);
 
+/*
+ * Dispatch until the condition holds; the patience is far more than that needs, on a busy machine and under a
+ * sanitizer too.
+ */
+#define ARENA_PATIENCE_NS 120000000000u
+#define arena_world_until(w, condition)                                                                      \
+	do {                                                                                                 \
+		uint64_t arena_end = uv_hrtime() + ARENA_PATIENCE_NS;                                        \
+		while (!(condition) && uv_hrtime() < arena_end)                                              \
+			arena_world_wait_some(w);                                                            \
+		assert_true(condition);                                                                      \
+	} while (0)
+/* Rest until something comes, briefly, and dispatch. */
+void arena_world_wait_some(struct arena_world *w);
+
 #endif
