@@ -102,8 +102,11 @@ position_of(void *ctx, const struct api_resource *resource, uint64_t rv, uint64_
 	if (store->watching)
 		gw_watcher_restart(&store->watcher);
 	r = gw_change_log_position(log, rv, ret_position);
-	if (r == -ESTALE && gw_history_extend(store->entry) == 0)
-		r = gw_change_log_position(log, rv, ret_position);
+	if (r == -ESTALE) {
+		r = gw_history_extend(store->entry);
+		if (r == 0)
+			r = gw_change_log_position(log, rv, ret_position);
+	}
 	*ret_floor = log->floor;
 	return r;
 }

@@ -166,9 +166,8 @@ take(struct gw_arena *arena)
 	gw_handles_kick(arena);
 }
 
-/* A snapshot of which the log has everything, and nothing beyond it. */
-static int
-begin_whole(struct gw_entry *entry, struct gw_reading *ret_reading)
+int
+gw_view_begin_whole(struct gw_entry *entry, struct gw_reading *ret_reading)
 {
 	for (unsigned i = 0; i < LOOKS_MAX; i++) {
 		struct gw_standing standing;
@@ -199,7 +198,7 @@ new_moment(struct gw_entry *entry, struct moment **ret_moment)
 	int r;
 
 	*m = (struct moment){.entry = entry};
-	r = begin_whole(entry, &m->reading);
+	r = gw_view_begin_whole(entry, &m->reading);
 	if (r < 0) {
 		free(m);
 		return r;

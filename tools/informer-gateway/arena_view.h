@@ -39,6 +39,15 @@ unsigned gw_moments_count(const struct gw_arena *arena);
 unsigned gw_moments_sorted(const struct gw_arena *arena);
 
 /*
+ * Begin a snapshot of which the entry's log has everything, and nothing beyond it: what has come meanwhile is
+ * taken into the log. End it with gw_reading_end().
+ *
+ * Returns 0; -EAGAIN: commits come faster than they are taken in, or there is nothing to read;
+ * INFORMER_E_CORRUPT
+ */
+int gw_view_begin_whole(struct gw_entry *entry, struct gw_reading *ret_reading);
+
+/*
  * rv            0: now; else exactly this one
  * ret_rv        the view's RV
  * ret_position  where the log goes on behind it; may be NULL

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "tools/informer-gateway/arena_view.h"
+
 /* One change that could be put in front. */
 struct candidate {
 	struct informer_object object;
@@ -153,16 +155,15 @@ gw_history_extend(struct gw_entry *entry)
 	struct gw_standing standing = {0};
 	int r;
 
-	if (!entry->feed.begun || log->extended || gw_entry_begin(entry, &reading) < 0)
+	/* a snapshot that is ahead of the log would prove nothing of what lies between them */
+	if (!entry->feed.begun || log->extended)
 		return -ESTALE;
+	r = gw_view_begin_whole(entry, &reading);
+	if (r < 0)
+		return r == -EAGAIN ? r : -ESTALE;
 	log->extended = true;
 	r = gw_entry_standing(entry, &reading.snapshot, &standing);
 	search.forgotten_seq = standing.forgotten_seq;
-	if (r == 0 && !gw_feed_is_at(&entry->feed, &standing)) {
-		/* another arena, or something that the log does not have yet: it may be tried again */
-		log->extended = false;
-		r = -ESTALE;
-	}
 	if (r == 0)
 		r = informer_each_deleted(&reading.snapshot, reading.resource, look_at_deleted, &search);
 	if (r == 0 && search.proven > 0 && search.proven < log->floor)

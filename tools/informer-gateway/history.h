@@ -25,8 +25,8 @@
 /*
  * Put what the arena has in front of an entry's log, up to half of the log's bytes.
  *
- * Returns 0: the log's floor is lower now; -ESTALE: there is nothing that can be proven, or it was done
- * before
+ * Returns 0: the log's floor is lower now; -EAGAIN: informerd is ahead of what was taken in: try again soon;
+ * -ESTALE: there is nothing that can be proven, or it was done before
  */
 int gw_history_extend(struct gw_entry *entry);
 

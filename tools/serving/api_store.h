@@ -77,7 +77,10 @@ struct api_store {
 	/* The current object, with a reference; NULL: there is none. */
 	struct api_object *(*get)(void *ctx, const struct api_resource *resource, const char *key);
 
-	/* The position behind all changes up to rv. -ESTALE with *ret_floor, the lowest RV that has one. */
+	/*
+	 * The position behind all changes up to rv. -ESTALE with *ret_floor, the lowest RV that has one;
+	 * -EAGAIN: that is not known at this moment.
+	 */
 	int (*position)(void *ctx, const struct api_resource *resource, uint64_t rv, uint64_t *ret_position,
 			uint64_t *ret_floor);
 	/*

@@ -51,6 +51,23 @@ a_watch_goes_on_from_before_the_gateway_came(void **state)
 	arena_world_free(w);
 }
 
+/* What informerd has committed and the log does not have yet is taken in, and hides no history. */
+static void
+history_is_there_amid_changes(void **state)
+{
+	struct arena_world *w = after("a101 b102 c103 d104 -c105 a106 a107 -b108 e109 @110");
+	uint64_t position, floor;
+	int r;
+
+	(void)state;
+	arena_world_say(w, "a111 @111");
+	arena_world_until(w, (r = w->store.api.position(&w->store, w->pods->resource, 107, &position,
+							 &floor)) != -EAGAIN);
+	assert_int_equal(r, 0);
+	assert_string_equal(arena_world_heard(w, &w->store, &position), "-b108 ?e109 a111 @111");
+	arena_world_free(w);
+}
+
 /* What changed since is told as it was, and not twice. */
 static void
 what_the_log_has_is_not_told_twice(void **state)
@@ -172,6 +189,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_watch_goes_on_from_before_the_gateway_came),
+		cmocka_unit_test(history_is_there_amid_changes),
 		cmocka_unit_test(what_the_log_has_is_not_told_twice),
 		cmocka_unit_test(a_name_taken_anew_is_told_as_both),
 		cmocka_unit_test(without_a_deletion_there_is_no_history),
