@@ -162,7 +162,9 @@ page_hook(void *ctx, struct gw_exchange *x)
 
 	if (gw_page(g, x))
 		return true;
-	return g->kept && listener->pass_through ? gw_kept_documents_answer(g->kept, x) : is_too_early(g, x);
+	if (g->kept && listener->pass_through)
+		return gw_kept_documents_answer(g->kept, x) || gw_server_release_page(g->release, x);
+	return gw_server_release_page(g->release, x) || is_too_early(g, x);
 }
 
 static void
@@ -300,6 +302,7 @@ open_front(struct gateway *g, char **ret_error)
 
 	if (r < 0)
 		return message_set(ret_error, r, "%s", strerror(-r));
+	g->release = gw_server_release_new(&g->loop, gw_informerd_report, g->config->socket);
 	g->router = gw_router_new(g->front, &router);
 	return 0;
 }
@@ -435,6 +438,7 @@ close_all(struct gateway *g)
 	gw_access_free(g->access);
 	gw_audit_log_close(g->audit);
 	gw_kept_documents_free(g->kept);
+	gw_server_release_free(g->release);
 	gw_pass_through_free(g->pass_through);
 	gw_misses_free(g->misses);
 	gw_freshness_free(g->freshness);

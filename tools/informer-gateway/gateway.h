@@ -23,6 +23,7 @@
 #include "tools/informer-gateway/kept_documents.h"
 #include "tools/informer-gateway/misses.h"
 #include "tools/informer-gateway/pass_through.h"
+#include "tools/informer-gateway/server_release.h"
 #include "writer/base/clock_uv.h"
 
 struct gateway {
@@ -44,6 +45,7 @@ struct gateway {
 	struct gw_kept_documents *kept;
 	struct gw_freshness *freshness;
 	struct gw_misses *misses;
+	struct gw_server_release *release;
 	struct gw_front *front;
 	struct gw_router *router;
 	struct gw_listener *listeners[GW_LISTENERS_MAX];
