@@ -30,7 +30,8 @@
 // CustomResourceDefinitions and what they define. Lists with
 // pages, snapshots and selectors, watches with bookmarks and initial events, 410
 // and 504, JSON, YAML and protobuf, gzip, Table, PartialObjectMetadata, aggregated
-// discovery, OpenAPI, the four kinds of patch.
+// discovery, OpenAPI, the four kinds of patch. With --rbac upstream's authorizer
+// (of k8s.io/kubernetes), TokenReviews and SubjectAccessReviews.
 //
 // # What is not as in a cluster
 //
@@ -73,6 +74,8 @@ type options struct {
 	port            int
 	dataDir         string
 	token           string
+	tokenFiles      paths
+	rbac            string
 	kubeconfig      string
 	load            paths
 	replicas        int
@@ -98,7 +101,9 @@ func parseFlags() *options {
 	o := &options{storeStatus: true}
 	flag.IntVar(&o.port, "port", 0, "listen here, on 127.0.0.1; 0 takes any free `PORT`")
 	flag.StringVar(&o.kubeconfig, "write-kubeconfig", "", "write a kubeconfig to `FILE`; without it, into the data directory")
-	flag.StringVar(&o.token, "token", "test-token", "the bearer `TOKEN` of the one user")
+	flag.StringVar(&o.token, "token", "test-token", "the bearer `TOKEN` of the one user, who may everything")
+	flag.Var(&o.tokenFiles, "token-file", "more users, with --rbac: CSV as kube-apiserver's, of tokens for the server or an audience: `[AUDIENCE=]FILE`; repeatable")
+	flag.StringVar(&o.rbac, "rbac", "", "authorize by the roles and bindings in `FILE`, a JSON list that is read each time; serve reviews")
 	flag.Var(&o.load, "load", "load the objects of a JSON `FILE|DIR`; repeatable")
 	flag.IntVar(&o.replicas, "replicas", 1, "make each loaded pod `N` pods")
 	flag.StringVar(&o.dataDir, "data-dir", "", "keep etcd and certificates in `DIR`; without it, in one that goes at the end")

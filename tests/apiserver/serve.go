@@ -16,10 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
-	"k8s.io/apiserver/pkg/authentication/request/bearertoken"
-	"k8s.io/apiserver/pkg/authentication/token/tokenfile"
-	"k8s.io/apiserver/pkg/authentication/user"
-	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	aggregated "k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
 	apiopenapi "k8s.io/apiserver/pkg/endpoints/openapi"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -70,6 +66,11 @@ func newServer(o *options, dir string) (*server, error) {
 	}
 	for _, gv := range groupVersions {
 		if err := s.install(gv); err != nil {
+			return nil, err
+		}
+	}
+	if o.rbac != "" {
+		if err := s.installReviews(); err != nil {
 			return nil, err
 		}
 	}
@@ -157,9 +158,9 @@ func (s *server) configure(dir string) error {
 		return err
 	}
 
-	admin := &user.DefaultInfo{Name: "admin", UID: "admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
-	c.Authentication.Authenticator = bearertoken.New(tokenfile.New(map[string]*user.DefaultInfo{s.options.token: admin}))
-	c.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	if err := s.admit(c); err != nil {
+		return err
+	}
 	c.BuildHandlerChainFunc = func(h http.Handler, c *genericapiserver.Config) http.Handler {
 		return s.journal.around(genericapiserver.DefaultBuildHandlerChain(h, c), c.RequestInfoResolver)
 	}

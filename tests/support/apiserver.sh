@@ -29,7 +29,7 @@ start_apiserver() {
 		--start-rv) rm -rf "$T/apiserver/etcd"; flags+=("$1" "$2") ;;
 		--token) token=$2 ;;
 		--tls-cert|--tls-key) flags+=("$1" "$2"); plain= ;;
-		--load|--replicas|--min-request-timeout|--feature-gates) flags+=("$1" "$2") ;;
+		--load|--replicas|--min-request-timeout|--feature-gates|--token-file|--rbac) flags+=("$1" "$2") ;;
 		*) echo "$1 is informer-sim's alone"; exit 77 ;;
 		esac
 		shift 2
