@@ -40,6 +40,8 @@ same() {
 }
 until_true same || fail "the second informerd does not get what the first one has"
 second_listed=$(listed_of "$S2")
+[ "$("$B"/tests/stat_query "$S2" | jq -r .release)" = "$(stat .release)" ] || fail "the second informerd is told of another release: $(cat "$T/second.log")"
+grep -q 'pods: listed .* of protobuf' "$T/second.log" || fail "the second informerd does not list in protobuf: $(cat "$T/second.log")"
 
 changes() {
 	curl -sf -X POST "$url/sim/churn?rate=500&count=500" >/dev/null

@@ -4,7 +4,7 @@
  * /version says it on, so that an informerd behind this gateway knows what protobuf means here.
  *
  * Asked when somebody asks for /version and the last answer is not of this minute, in a thread of libuv's,
- * for informerd may be slow; all who wait share one question. While nobody can say, what was said last counts.
+ * for informerd may be slow; all who wait share one question. While nobody can say, the last word counts.
  *
  * Threads  the loop's; `report` is called in another one
  */
