@@ -14,7 +14,7 @@
 #include "tests/support/virtual_clock.h"
 #include "tools/informer-gateway/access_watch.h"
 
-#define MINUTE 60000u
+#define MINUTE 60000ul
 
 /* {"exp":1700000060}: a minute from when the world begins */
 #define JWT "h.eyJleHAiOjE3MDAwMDAwNjB9.s"

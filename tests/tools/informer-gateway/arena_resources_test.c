@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -60,6 +61,18 @@ find(struct arena_world *w, const char *group, const char *plural, const char *n
 	return resource ? gw_resources_find(w->arena, resource, ns, labels, fields, ret) : -ENXIO;
 }
 
+/* The entry that answers such a request, which there is. */
+static struct gw_entry *
+found(struct arena_world *w, const char *plural, const char *ns)
+{
+	struct gw_entry *entry = NULL;
+
+	assert_int_equal(find(w, "", plural, ns, NULL, NULL, &entry), 0);
+	if (!entry)
+		abort();
+	return entry;
+}
+
 /* Served is what is cached, with what is known of its kind; other known kinds are not. */
 static void
 served_is_what_is_cached(void **state)
@@ -92,7 +105,7 @@ static void
 an_entry_answers_what_it_has_all_of(void **state)
 {
 	struct arena_world *w = *state;
-	struct gw_entry *e, *other;
+	struct gw_entry *e = NULL;
 
 	cache(w, "core/v1/configmaps/ConfigMap", "a", "", "");
 	cache(w, "core/v1/configmaps/ConfigMap", "b", "", "");
@@ -100,10 +113,9 @@ an_entry_answers_what_it_has_all_of(void **state)
 	cache(w, "core/v1/secrets/Secret", "", "", "type=t");
 	arena_world_open(w);
 	assert_int_equal(find(w, "", "pods", "any", "app=x", NULL, &e), 0);
-	assert_int_equal(find(w, "", "configmaps", "a", NULL, NULL, &e), 0);
+	e = found(w, "configmaps", "a");
 	assert_string_equal(e->namespace_, "a");
-	assert_int_equal(find(w, "", "configmaps", "b", NULL, NULL, &other), 0);
-	assert_ptr_not_equal(e, other);
+	assert_ptr_not_equal(e, found(w, "configmaps", "b"));
 	assert_int_equal(find(w, "", "configmaps", "c", NULL, NULL, &e), -ENOENT);
 	assert_int_equal(find(w, "", "configmaps", NULL, NULL, NULL, &e), -EXDEV);
 	assert_int_equal(find(w, "", "configmaps", "", NULL, NULL, &e), -EXDEV);
@@ -145,14 +157,14 @@ a_resource_may_go_and_come_back(void **state)
 	struct arena_world *w = *state;
 	struct gw_hint all = {0};
 	struct gw_store store;
-	struct gw_entry *e, *again;
+	struct gw_entry *e;
 	unsigned woken = 0;
 	uint64_t rv, position;
 	struct api_event event;
 
 	cache(w, "core/v1/configmaps/ConfigMap", "", "", "");
 	arena_world_open(w);
-	assert_int_equal(find(w, "", "configmaps", NULL, NULL, NULL, &e), 0);
+	e = found(w, "configmaps", NULL);
 	arena_world_until(w, e->feed.begun);
 	gw_store_init(&store, e);
 	gw_store_watch(&store, &all, count_wake, &woken);
@@ -166,8 +178,7 @@ a_resource_may_go_and_come_back(void **state)
 	gw_store_done(&store);
 	cache(w, "core/v1/configmaps/ConfigMap", "", "", "");
 	wait_served(w, "configmaps", true);
-	assert_int_equal(find(w, "", "configmaps", NULL, NULL, NULL, &again), 0);
-	assert_ptr_equal(again, e);
+	assert_ptr_equal(found(w, "configmaps", NULL), e);
 	arena_world_say(w, "a104 @104");
 	arena_world_reach(w, 104);
 }

@@ -67,8 +67,8 @@ files_are_rotated_by_size(void **state)
 
 	snprintf(path, sizeof(path), "%s", temp_path(*state, "rotated"));
 	log = begin(path, 10, 2);
-	for (char c = 'a'; c <= 'g'; c++) {
-		char line[] = {c, c, c, '\n'};
+	for (const char *at = "abcdefg"; *at; at++) {
+		const char line[] = {*at, *at, *at, '\n'};
 
 		gw_audit_log_write(log, line, 4);
 	}

@@ -15,7 +15,7 @@
 
 #include "tests/tools/informer-gateway/forward_world.h"
 
-#define MEGABYTE (1u << 20)
+#define MEGABYTE (1ul << 20)
 #define EXEC                                                                                                 \
 	"POST /api/v1/namespaces/a/pods/b/exec?command=sh HTTP/1.1\r\nHost: gateway\r\n"                     \
 	"Authorization: Bearer theirs\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"                       \
