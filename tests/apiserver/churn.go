@@ -29,6 +29,13 @@ type churn struct {
 	done      uint64
 	running   bool
 	stop      context.CancelFunc
+	commits   []commit
+}
+
+// commit is when a stamped change was in the store, by its resource version.
+type commit struct {
+	rv string
+	us int64
 }
 
 // Writers of stamped changes. One that waits for etcd makes some 500 a second; those that wait together share a turn of raft.
@@ -46,7 +53,7 @@ func (c *churn) set(rate float64, count uint64, annotation string) {
 	if c.stop != nil {
 		c.stop()
 	}
-	c.rate, c.remaining, c.running, c.stop = rate, count, rate > 0, nil
+	c.rate, c.remaining, c.running, c.stop, c.commits = rate, count, rate > 0, nil, nil
 	if rate > 0 {
 		ctx, stop := context.WithCancel(context.Background())
 		c.stop = stop
@@ -185,21 +192,34 @@ func (c *churn) change(ctx context.Context, keys []podKey, most int) []podKey {
 }
 
 func (c *churn) stamp(ctx context.Context, key podKey, annotation string) error {
-	return c.edit(request.WithNamespace(ctx, key.namespace), c.pods, key.name, func(p *corev1.Pod) {
+	o, err := c.update(request.WithNamespace(ctx, key.namespace), c.pods, key.name, func(p *corev1.Pod) {
 		if p.Annotations == nil {
 			p.Annotations = map[string]string{}
 		}
 		p.Annotations[annotation] = strconv.FormatInt(time.Now().UnixNano(), 10)
 	})
+	if err != nil {
+		return err
+	}
+	made := commit{o.(*corev1.Pod).ResourceVersion, time.Now().UnixMicro()}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.commits = append(c.commits, made)
+	return nil
 }
 
 func (c *churn) edit(ctx context.Context, door rest.Updater, name string, edit func(*corev1.Pod)) error {
+	_, err := c.update(ctx, door, name, edit)
+	return err
+}
+
+func (c *churn) update(ctx context.Context, door rest.Updater, name string, edit func(*corev1.Pod)) (runtime.Object, error) {
 	transform := func(_ context.Context, _, old runtime.Object) (runtime.Object, error) {
 		p := old.DeepCopyObject().(*corev1.Pod)
 		edit(p)
 		return p, nil
 	}
-	_, _, err := door.Update(ctx, name, rest.DefaultUpdatedObjectInfo(nil, transform),
+	o, _, err := door.Update(ctx, name, rest.DefaultUpdatedObjectInfo(nil, transform),
 		rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
-	return err
+	return o, err
 }

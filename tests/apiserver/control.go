@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -16,6 +17,7 @@ func (s *server) addControl() {
 	mux := s.generic.Handler.NonGoRestfulMux
 	mux.HandleFunc("/sim/stats", s.stats)
 	mux.HandleFunc("/sim/churn", s.setChurn)
+	mux.HandleFunc("/sim/commits", s.commits)
 	mux.HandleFunc("/sim/compact", s.compact)
 	mux.Handle("/sim/log", &s.journal)
 }
@@ -59,6 +61,24 @@ func (s *server) setChurn(w http.ResponseWriter, r *http.Request) {
 	}
 	s.churn.set(rate, count, query.Get("stamp"))
 	s.stats(w, r)
+}
+
+// commits are the stamped changes of the newest churn, [[RV, µs since 1970], ...]: when its writer was told
+// that they are in the store.
+func (s *server) commits(w http.ResponseWriter, _ *http.Request) {
+	s.churn.mu.Lock()
+	made := s.churn.commits
+	s.churn.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	before := "["
+	for _, c := range made {
+		fmt.Fprintf(w, "%s[%s,%d]", before, c.rv, c.us)
+		before = ",\n"
+	}
+	if len(made) == 0 {
+		fmt.Fprint(w, before)
+	}
+	fmt.Fprintln(w, "]")
 }
 
 func (s *server) compact(w http.ResponseWriter, r *http.Request) {

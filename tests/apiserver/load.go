@@ -151,6 +151,10 @@ func (s *server) loadObject(ctx context.Context, raw []byte, of outline) error {
 			}
 			m.SetName(name + "-" + strconv.Itoa(i))
 		}
+		if pod, is := one.(*corev1.Pod); is && s.options.nodes > 0 {
+			pod.Spec.NodeName = "node-" + strconv.Itoa(s.spread%s.options.nodes)
+			s.spread++
+		}
 		if err := s.create(ctx, r, one); err != nil {
 			return err
 		}

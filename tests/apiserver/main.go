@@ -15,7 +15,7 @@
 //
 // Flags and the READY line are informer-sim's where both have them, and so are
 // the pages /sim/stats, /sim/log, /sim/churn and /sim/compact: one script drives
-// both.
+// both. /sim/commits, when each stamped change was made, is here alone.
 // Started with SERVER=apiserver, tests/support/daemon.sh starts this one.
 //
 // To restart it, kill it and start it with the same --data-dir and --port: what
@@ -79,6 +79,7 @@ type options struct {
 	kubeconfig      string
 	load            paths
 	replicas        int
+	nodes           int
 	compactInterval time.Duration
 	noWatchCache    bool
 	gates           string
@@ -106,6 +107,7 @@ func parseFlags() *options {
 	flag.StringVar(&o.rbac, "rbac", "", "authorize by the roles and bindings in `FILE`, a JSON list that is read each time; serve reviews")
 	flag.Var(&o.load, "load", "load the objects of a JSON `FILE|DIR`; repeatable")
 	flag.IntVar(&o.replicas, "replicas", 1, "make each loaded pod `N` pods")
+	flag.IntVar(&o.nodes, "nodes", 0, "spread the loaded pods over `N` nodes, node-0 and so on; 0: as they are")
 	flag.StringVar(&o.dataDir, "data-dir", "", "keep etcd and certificates in `DIR`; without it, in one that goes at the end")
 	flag.DurationVar(&o.compactInterval, "compact-interval", 0, "let the server compact etcd in this interval; 0 never")
 	flag.BoolVar(&o.noWatchCache, "no-watch-cache", false, "serve from etcd alone")

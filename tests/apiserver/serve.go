@@ -41,6 +41,7 @@ type server struct {
 	stores  map[*resource]*store
 	churn   *churn
 	journal journal
+	spread  int          // loaded pods that were given a node
 	plain   net.Listener // without TLS; or nil
 	sent    atomic.Int64 // bytes on all connections, TLS and HTTP with them
 }
