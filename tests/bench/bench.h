@@ -91,6 +91,8 @@ void measure_traffic(struct bench *b);	/* traffic_* */
 void measure_upstream(struct bench *b); /* upstream_* */
 /* hostile_*; on demand alone: those attacks whose names stand between commas; "": all */
 void measure_hostile(struct bench *b, const char *attacks);
+/* gateway_*; on demand alone: those of list, get, watch, node and herd that are named; "": all */
+void measure_gateway(struct bench *b, const char *which);
 
 /* `bench reader SOCKET KEYS ROUNDS`: the process that measure_reader() looks at. */
 int reader_main(int argc, char **argv);

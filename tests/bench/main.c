@@ -4,7 +4,7 @@
  *
  *	bench --build DIR --pods DIR [--generated] [--client-go FILE | --no-client-go WHY]
  *	      [--wire auto|json|protobuf] [--upstream-pods N,...]
- *	      [--json FILE] [--svg FILE] [--quick] [--only LETTERS|hostile[:ATTACK,...]]
+ *	      [--json FILE] [--svg FILE] [--quick] [--only LETTERS|hostile[:ATTACK,...]|gateway[:PART,...]]
  *
  * The measurements run in a child with a process group of its own. Its parent does nothing but wait, and when
  * it ends, in whatever way, or when the parent is told to end, it ends the whole group and removes the run's
@@ -50,22 +50,33 @@ find_pods(struct bench *b, bool generated)
 	return 0;
 }
 
-/* Minutes of attacks are measured when they are asked for by name: which ones ("": all); NULL: none. */
+/* What takes minutes is measured when it is asked for by its word: which parts of it ("": all); NULL: no. */
 static const char *
-only_hostile(const struct arguments *a)
+only_word(const struct arguments *a, const char *word)
 {
-	static const char word[] = "hostile";
-	size_t length = sizeof(word) - 1;
+	size_t length = strlen(word);
 
 	if (!a->only || strncmp(a->only, word, length) != 0)
 		return NULL;
 	return a->only[length] == ':' ? a->only + length + 1 : a->only[length] ? NULL : "";
 }
 
+static const char *
+only_hostile(const struct arguments *a)
+{
+	return only_word(a, "hostile");
+}
+
+static const char *
+only_gateway(const struct arguments *a)
+{
+	return only_word(a, "gateway");
+}
+
 static bool
 wanted(const struct arguments *a, char letter)
 {
-	return !a->only || (!only_hostile(a) && strchr(a->only, letter));
+	return !a->only || (!only_hostile(a) && !only_gateway(a) && strchr(a->only, letter));
 }
 
 /* Names that scripts rely on are always there. */
@@ -121,6 +132,8 @@ run(struct bench *b, const struct arguments *a)
 		measure_upstream(b);
 	if (only_hostile(a))
 		measure_hostile(b, only_hostile(a));
+	if (only_gateway(a))
+		measure_gateway(b, only_gateway(a));
 	complete(b);
 	report_table(b->report);
 	printf("took    %.0f s%s\n", (double)(now_ns() - start) / 1e9,

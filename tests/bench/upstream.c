@@ -42,9 +42,17 @@ upstream_end(struct upstream *u)
 int
 upstream_start(const struct bench *b, size_t pods, struct upstream *ret)
 {
+	const char *const more[UPSTREAM_MORE] = {NULL};
+
+	return upstream_start_with(b, pods, more, ret);
+}
+
+int
+upstream_start_with(const struct bench *b, size_t pods, const char *const more[UPSTREAM_MORE], struct upstream *ret)
+{
 	char program[4096], replicas[24], line[512], *url;
 	size_t real = pods_count(b->pods), each = (pods + real - 1) / real;
-	const char *argv[] = {program,
+	const char *argv[12 + UPSTREAM_MORE] = {program,
 			      "--load",
 			      b->pods_directory,
 			      "--replicas",
@@ -54,10 +62,11 @@ upstream_start(const struct bench *b, size_t pods, struct upstream *ret)
 			      "--write-kubeconfig",
 			      ret->kubeconfig,
 			      "--token",
-			      TOKEN,
-			      NULL};
+			      TOKEN};
 	int r;
 
+	for (unsigned i = 0; i < UPSTREAM_MORE && more[i]; i++)
+		argv[11 + i] = more[i];
 	*ret = (struct upstream){.pods = each * real};
 	snprintf(program, sizeof(program), "%s/apiserver", b->build);
 	snprintf(replicas, sizeof(replicas), "%zu", each);
@@ -147,4 +156,35 @@ upstream_change(struct upstream *u, unsigned rate, size_t n)
 	stats = ask(u, true, path);
 	cJSON_Delete(stats);
 	return stats ? 0 : -EPROTO;
+}
+
+static int
+by_rv(const void *a, const void *b)
+{
+	const struct upstream_commit *x = a, *y = b;
+
+	return (x->rv > y->rv) - (x->rv < y->rv);
+}
+
+int
+upstream_commits(struct upstream *u, struct upstream_commit **ret, size_t *ret_count)
+{
+	cJSON *made = ask(u, false, "/sim/commits"), *one;
+	size_t count = (size_t)cJSON_GetArraySize(made), i = 0;
+	struct upstream_commit *commits = calloc(count ? count : 1, sizeof(*commits));
+
+	if (!made || !commits) {
+		cJSON_Delete(made);
+		free(commits);
+		return made ? -ENOMEM : -EPROTO;
+	}
+	cJSON_ArrayForEach(one, made) {
+		commits[i].rv = (uint64_t)cJSON_GetNumberValue(cJSON_GetArrayItem(one, 0));
+		commits[i++].us = (int64_t)cJSON_GetNumberValue(cJSON_GetArrayItem(one, 1));
+	}
+	cJSON_Delete(made);
+	qsort(commits, count, sizeof(*commits), by_rv);
+	*ret = commits;
+	*ret_count = count;
+	return 0;
 }
