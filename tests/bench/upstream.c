@@ -48,21 +48,15 @@ upstream_start(const struct bench *b, size_t pods, struct upstream *ret)
 }
 
 int
-upstream_start_with(const struct bench *b, size_t pods, const char *const more[UPSTREAM_MORE], struct upstream *ret)
+upstream_start_with(const struct bench *b, size_t pods, const char *const more[UPSTREAM_MORE],
+		    struct upstream *ret)
 {
 	char program[4096], replicas[24], line[512], *url;
 	size_t real = pods_count(b->pods), each = (pods + real - 1) / real;
-	const char *argv[12 + UPSTREAM_MORE] = {program,
-			      "--load",
-			      b->pods_directory,
-			      "--replicas",
-			      replicas,
-			      "--data-dir",
-			      ret->directory,
-			      "--write-kubeconfig",
-			      ret->kubeconfig,
-			      "--token",
-			      TOKEN};
+	const char *argv[12 + UPSTREAM_MORE] = {
+		program,      "--load",       b->pods_directory,    "--replicas",    replicas,
+		"--data-dir", ret->directory, "--write-kubeconfig", ret->kubeconfig, "--token",
+		TOKEN};
 	int r;
 
 	for (unsigned i = 0; i < UPSTREAM_MORE && more[i]; i++)
@@ -178,7 +172,8 @@ upstream_commits(struct upstream *u, struct upstream_commit **ret, size_t *ret_c
 		free(commits);
 		return made ? -ENOMEM : -EPROTO;
 	}
-	cJSON_ArrayForEach(one, made) {
+	cJSON_ArrayForEach(one, made)
+	{
 		commits[i].rv = (uint64_t)cJSON_GetNumberValue(cJSON_GetArrayItem(one, 0));
 		commits[i++].us = (int64_t)cJSON_GetNumberValue(cJSON_GetArrayItem(one, 1));
 	}
