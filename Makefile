@@ -243,5 +243,6 @@ help:
 	@echo '                REAL_PODS=DIR of pods, a file each, else generated ones (tests read them, too)'
 	@echo '                QUICK=1 rough figures; ONLY=lbdpes by letters: lookups, bytes, decode, lists (i: applied), events, initial sync;'
 	@echo '                ONLY=hostile: honest readers beside each attack on informerd; ONLY=hostile:ATTACK,… these alone'
+	@echo '                ONLY=gateway: informer-gateway beside upstream'\''s API server; ONLY=gateway:PART,… of list, get, watch, node, herd'
 	@echo 'make install    DESTDIR= PREFIX=/usr/local'
 	@echo 'make clean'

@@ -254,7 +254,8 @@ fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
 # QUICK=1: few rounds, rough figures. ONLY=lbdpes: lookups, bytes, decode, lists (i: their apply alone), events (v, f, a: from the server, fan-out,
 # agents), initial sync beside client-go's, what the server hears and sends for 1, 4 and 8 agents (t: that alone), and both on upstream's API
 # server (u: that alone), which is measured where `make test-apiserver` has built it; UPSTREAM_PODS=10000,50000: with how many pods, agents and
-# events with the first. WIRE=json|protobuf: informerd's --wire in all rows but p, which has both.
+# events with the first. WIRE=json|protobuf: informerd's --wire in all rows but p, which has both. ONLY=gateway[:PART,...]: informer-gateway before
+# that server, and its clients at the one and the other.
 BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))
 
 $(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(SIM_OBJS) $(SERVING_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(PRINTER_OBJS) $(SHM_OBJS) $(B)/libinformer.a

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informer-gateway beside the API server that it stands before: the same questions to the one and the other,
- * in turn, over plain HTTP, with the same bytes of each object in the answers. informerd follows the server
- * all the while, and the gateway informerd.
+ * in turn, over plain HTTP, with the same bytes of each object in the answers; but for lists that are
+ * measured once more as informerd caches without being told otherwise, without managedFields. informerd
+ * follows the server all the while, and the gateway informerd.
  */
 #include "tests/bench/bench.h"
 
@@ -62,8 +63,21 @@ take_list(struct gateway_world *w, enum place at, unsigned clients, bool gzip, d
 
 enum listed { FRESH, SHARED, LISTED };
 
+/* What a row is of: who asks, in which form, and what informerd keeps. */
+struct listing {
+	enum listed what;
+	bool gzip, as_cached;
+};
+
 static void
-report_list(struct gateway_world *w, enum listed what, bool gzip, const struct rounds *ours,
+listing_name(const struct listing *l, char name[48])
+{
+	snprintf(name, 48, "gateway_list_%s%s%scpu_ms", l->what == SHARED ? "shared_" : "",
+		 l->as_cached ? "as_cached_" : "", l->gzip ? "gzip_" : "");
+}
+
+static void
+report_list(struct gateway_world *w, const struct listing *l, const struct rounds *ours,
 	    const struct rounds *theirs, const double bytes[PLACES])
 {
 	static const char *const says[] = {[FRESH] = "one client, whose list is made for him",
@@ -72,24 +86,26 @@ report_list(struct gateway_world *w, enum listed what, bool gzip, const struct r
 	char name[48];
 	struct row *row;
 
-	snprintf(name, sizeof(name), "gateway_list_%s%scpu_ms", what == SHARED ? "shared_" : "",
-		 gzip ? "gzip_" : "");
+	listing_name(l, name);
 	row = report_add(
 		w->b->report, name, "ms", rounds_median(ours), "upstream's API server", rounds_median(theirs),
 		"user and system time of who serves a LIST of %zu pods as JSON%s: %s; %.0f–%.0f, the server "
-		"%.0f–%.0f; %.1f MB here, %.1f MB there; %u rounds in turn",
-		w->server.pods, gzip ? " in gzip" : "", says[what], rounds_min(ours), rounds_max(ours),
-		rounds_min(theirs), rounds_max(theirs), bytes[AT_GATEWAY] / 1e6, bytes[AT_UPSTREAM] / 1e6,
-		ours->count);
+		"%.0f–%.0f; %.1f MB here%s, %.1f MB there; %u rounds in turn",
+		w->server.pods, l->gzip ? " in gzip" : "", says[l->what], rounds_min(ours), rounds_max(ours),
+		rounds_min(theirs), rounds_max(theirs), bytes[AT_GATEWAY] / 1e6,
+		l->as_cached ? ", without managedFields, which informerd drops" : "",
+		bytes[AT_UPSTREAM] / 1e6, ours->count);
 	row->target.ratio = 5;
 	row->target.ratio_aim = 10;
 }
 
 static void
-measure_lists_as(struct gateway_world *w, bool gzip)
+measure_lists_as(struct gateway_world *w, bool gzip, bool as_cached)
 {
+	struct listing listing = {.gzip = gzip, .as_cached = as_cached};
 	struct rounds ours[LISTED] = {0}, theirs = {0};
 	double ms, bytes[PLACES] = {0};
+	char name[48];
 	int r = 0;
 
 	for (unsigned round = 0; r == 0 && round < (w->b->quick ? 2u : 5u); round++) {
@@ -102,12 +118,19 @@ measure_lists_as(struct gateway_world *w, bool gzip)
 		}
 	}
 	if (r < 0) {
-		report_skip(w->b->report, gzip ? "gateway_list_gzip_cpu_ms" : "gateway_list_cpu_ms", "ms",
-			    "%s", gateway_reason(r));
+		listing_name(&listing, name);
+		report_skip(w->b->report, name, "ms", "%s", gateway_reason(r));
 		return;
 	}
-	for (enum listed what = 0; what < LISTED; what++)
-		report_list(w, what, gzip, &ours[what], &theirs, bytes);
+	for (; listing.what < LISTED; listing.what++)
+		report_list(w, &listing, &ours[listing.what], &theirs, bytes);
+}
+
+static void
+measure_lists(struct gateway_world *w, bool as_cached)
+{
+	measure_lists_as(w, false, as_cached);
+	measure_lists_as(w, true, as_cached);
 }
 
 /* ---- one pod ---- */
@@ -284,10 +307,48 @@ gateway_reason(int r)
 	return r < -4095 ? informer_strerror(r) : strerror(-r);
 }
 
+/* Whether a part is to be measured. */
+static bool
+has(const char *which, const char *part)
+{
+	return !*which || strstr(which, part);
+}
+
+static void
+measure_all(struct gateway_world *w, const char *which)
+{
+	if (has(which, "list"))
+		measure_lists(w, false);
+	if (has(which, "get"))
+		measure_gets(w);
+	if (has(which, "watch"))
+		measure_gateway_watches(w);
+	if (has(which, "node"))
+		measure_gateway_nodes(w);
+	if (has(which, "herd"))
+		measure_herd(w);
+}
+
+/* A gateway, and what is measured with it. */
+static void
+with_gateway(struct gateway_world *w, const char *which, bool all_fields)
+{
+	int r = gateway_side_start(w->b, &w->server, all_fields, &w->gateway);
+
+	if (r < 0)
+		report_skip(w->b->report, "gateway_*", "ms", "the gateway did not start: %s",
+			    gateway_reason(r));
+	else if (all_fields)
+		measure_all(w, which);
+	else
+		measure_lists(w, true);
+	gateway_side_end(&w->gateway);
+}
+
 void
 measure_gateway(struct bench *b, const char *which)
 {
-	const char *const more[UPSTREAM_MORE] = {"--plain", "--nodes", "5000"} /* GATEWAY_NODES */;
+	const char *const more[UPSTREAM_MORE] = {"--plain", "--nodes", "5000"}; /* GATEWAY_NODES */
 	const char *why = upstream_missing(b);
 	struct gateway_world w = {.b = b};
 	int r;
@@ -303,23 +364,8 @@ measure_gateway(struct bench *b, const char *which)
 		report_skip(b->report, "gateway_*", "ms", "the API server did not start: %s", strerror(-r));
 		return;
 	}
-	r = gateway_side_start(b, &w.server, &w.gateway);
-	if (r < 0) {
-		report_skip(b->report, "gateway_*", "ms", "the gateway did not start: %s", gateway_reason(r));
-	} else {
-		if (!*which || strstr(which, "list")) {
-			measure_lists_as(&w, false);
-			measure_lists_as(&w, true);
-		}
-		if (!*which || strstr(which, "get"))
-			measure_gets(&w);
-		if (!*which || strstr(which, "watch"))
-			measure_gateway_watches(&w);
-		if (!*which || strstr(which, "node"))
-			measure_gateway_nodes(&w);
-		if (!*which || strstr(which, "herd"))
-			measure_herd(&w);
-	}
-	gateway_side_end(&w.gateway);
+	if (has(which, "list"))
+		with_gateway(&w, which, false);
+	with_gateway(&w, which, true);
 	upstream_end(&w.server);
 }

@@ -63,11 +63,14 @@ start_gateway(struct gateway_side *g, const struct upstream *server)
 }
 
 int
-gateway_side_start(const struct bench *b, const struct upstream *server, struct gateway_side *ret)
+gateway_side_start(const struct bench *b, const struct upstream *server, bool all_fields,
+		   struct gateway_side *ret)
 {
-	const char *const more[DAEMON_MORE] = {"--keep-managed-fields", b->wire ? "--wire" : NULL, b->wire};
+	const char *more[DAEMON_MORE] = {b->wire ? "--wire" : NULL, b->wire};
 	int r;
 
+	if (all_fields)
+		more[b->wire ? 2 : 0] = "--keep-managed-fields";
 	*ret = (struct gateway_side){.b = b};
 	r = daemon_start_with(b, "gateway", "--kubeconfig", server->kubeconfig, more, &ret->daemon);
 	if (r == 0)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informerd and an informer-gateway before upstream's API server, both without TLS. informerd keeps
- * managedFields, so that both answer with the same bytes of an object.
+ * informerd and an informer-gateway before upstream's API server, both without TLS.
  */
 #ifndef TESTS_BENCH_GATEWAY_SIDE_H
 #define TESTS_BENCH_GATEWAY_SIDE_H
@@ -16,8 +15,12 @@ struct gateway_side {
 	char log[96], url[64];
 };
 
-/* Until it is ready to serve all pods of the server. 0 or negative errno; afterwards end in any case. */
-int gateway_side_start(const struct bench *b, const struct upstream *server, struct gateway_side *ret);
+/*
+ * Until it is ready to serve all pods of the server. all_fields: informerd keeps managedFields, so that both
+ * answer with the same bytes of an object. 0 or negative errno; afterwards end in any case.
+ */
+int gateway_side_start(const struct bench *b, const struct upstream *server, bool all_fields,
+		       struct gateway_side *ret);
 void gateway_side_end(struct gateway_side *g);
 
 /* A figure of its /metrics, by name and labels; negative: it is not there. */
