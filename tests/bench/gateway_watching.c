@@ -122,6 +122,12 @@ ascending(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+static double
+in_ms(const int64_t *lag, size_t i)
+{
+	return (double)lag[i] / 1e3;
+}
+
 static void
 judge(const struct clients *c, const struct upstream_commit *commits, size_t count, struct watched *ret)
 {
@@ -144,9 +150,9 @@ judge(const struct clients *c, const struct upstream_commit *commits, size_t cou
 	}
 	if (known > 0) {
 		qsort(lag, known, sizeof(*lag), ascending);
-		ret->lag_p50 = (double)lag[known / 2] / 1e3;
-		ret->lag_p99 = (double)lag[known - 1 - known / 100] / 1e3;
-		ret->lag_worst = (double)lag[known - 1] / 1e3;
+		ret->lag_p50 = in_ms(lag, known / 2);
+		ret->lag_p99 = in_ms(lag, known - 1 - known / 100);
+		ret->lag_worst = in_ms(lag, known - 1);
 	}
 	ret->lines = (double)known;
 	free(lag);
@@ -174,8 +180,8 @@ static int
 run(struct gateway_side *g, struct upstream *u, struct clients *c, const struct watching *w,
     struct watched *ret)
 {
-	size_t expected = w->changes * (w->nodes ? w->watchers / w->nodes : w->watchers), count;
-	struct upstream_commit *commits;
+	size_t expected = w->changes * (w->nodes ? w->watchers / w->nodes : w->watchers), count = 0;
+	struct upstream_commit *commits = NULL;
 	struct spent before, after;
 	uint64_t bytes;
 	int r = look(g, u, &before);
