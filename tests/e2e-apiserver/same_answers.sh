@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# informer-sim answers as upstream's API server does: one list of requests to both, status, type and body compared, in order.
+# informer-sim answers as upstream's API server does, and so does a gateway (OURS=gateway): one list of requests to both, status, type and
+# body compared, in order. What a gateway does not hold, and what is written, it passes on: that comes through as it was.
 # What must differ from run to run (RVs, UIDs, times, managedFields) is made equal first. And what differs with reason:
 #   - empty objects and nulls, which upstream adds: it keeps typed objects where informer-sim keeps JSON;
 #   - the lists of media types: informer-sim has no YAML and no protobuf;
@@ -12,14 +13,16 @@
 # Not asked: unknown pages (404, with a list of all pages), graceful deletion, server-side apply, fieldValidation; deletion in the
 # foreground and orphaning, for which neither has a garbage collector; labels that are wrong in an update, which upstream tells twice; OpenAPI's documents; whole CustomResourceDefinitions, of which informer-sim
 # defaults and checks less, and which go at once.
+# Of a gateway:
+#   - its warning that the API server was not heard of for 15 s, where a client names an RV or goes on with a list: a quiet resource's watch
+#     has a bookmark each minute. Without an RV the newest is proved, and nothing is warned of;
+#   - a list as of an RV of the past (Exact) is 410: nobody keeps that state but who holds a continue token for it;
+#   - its history is its own: what the server has forgotten it still has.
 . "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/sides.sh"
 
-SERVER=sim start_sim
-sim_url=$url
 # no watch of this script lasts long enough for a bookmark that only time brings
-sim_port=0
-SERVER=apiserver start_sim
-real_url=$url
+start_sides
 failed=0 asked=0
 
 normal() {
@@ -58,40 +61,49 @@ one() {
 	curl -s -m 20 -X "$method" -D "$T/$side.head" -o "$T/$side.body" -A same-answers "$@" "${!base}$path" || true
 	{
 		head -n 1 "$T/$side.head" | cut -d ' ' -f 2
-		tr -d '\r' <"$T/$side.head" | grep -i '^\(content-type\|retry-after\|warning\):' | tr A-Z a-z | sort
+		tr -d '\r' <"$T/$side.head" | grep -i '^\(content-type\|retry-after\|warning\):' | tr A-Z a-z | sort | allow "$path"
 		normal <"$T/$side.body"
 	} >"$T/$side.said"
 }
 
+# allow PATH: the headers, without the warning that a gateway's answer may have
+allow() {
+	case $OURS:$1 in
+	gateway:*resourceVersion=* | gateway:*continue=*) grep -v '^warning: 299 - "the api server was last heard of [0-9]* s ago' || true ;;
+	*) cat ;;
+	esac
+}
+# ask_sim ...: what a gateway answers otherwise, with reason
+ask_sim() { [ "$OURS" != sim ] || ask "$@"; }
 # ask METHOD PATH CURL-ARGUMENTS...
 ask() {
 	asked=$((asked + 1))
-	one sim "$@" &
+	one ours "$@" &
 	one real "$@"
 	wait $!
-	cmp -s "$T/sim.said" "$T/real.said" && return
+	cmp -s "$T/ours.said" "$T/real.said" && return
 	failed=$((failed + 1))
 	echo "DIFFERENT: $*" | cut -c 1-300
-	diff <(cut -c 1-1500 "$T/real.said") <(cut -c 1-1500 "$T/sim.said") | sed 's/^</  upstream /; s/^>/  the sim  /' || true
+	diff <(cut -c 1-1500 "$T/real.said") <(cut -c 1-1500 "$T/ours.said") | sed "s/^</  upstream /; s/^>/  $OURS /" || true
 }
 json='Content-Type: application/json'
 post() { ask POST "$1" -H "$json" -d "$2"; }
 patch() { ask PATCH "$1" -H "Content-Type: application/$2-patch+json" -d "$3"; }
-page() { # the newest RV, and the token of a first page
-	for side in sim real; do
+page() { # page COLLECTION: its newest RV, and the token of a first page
+	for side in ours real; do
 		base=${side}_url
-		curl -s "${!base}$pods?limit=2" | jq -r .metadata.continue >"$T/$side.continue"
-		curl -s "${!base}$pods" | jq -r .metadata.resourceVersion >"$T/$side.rv"
+		curl -s "${!base}$1?limit=2" | jq -r .metadata.continue >"$T/$side.continue"
+		curl -s "${!base}$1" | jq -r .metadata.resourceVersion >"$T/$side.rv"
 	done
 }
 pods=/api/v1/namespaces/wire/pods
 pod() { printf '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"%s","labels":{"app":"%s"}},"spec":{"nodeName":"%s","containers":[{"name":"c","image":"i"}]}}' "$1" "$2" "$3"; }
-for side in sim real; do for what in rv old continue first; do echo 0 >"$T/$side.$what"; done; done
+for side in ours real; do for what in rv old continue first; do echo 0 >"$T/$side.$what"; done; done
 
 # ---- create
 ask GET $pods
 post $pods "$(pod a0 w n1)"
-for side in sim real; do base=${side}_url; curl -s "${!base}$pods" | jq -r .metadata.resourceVersion >"$T/$side.old"; done
+for side in ours real; do base=${side}_url; curl -s "${!base}$pods" | jq -r .metadata.resourceVersion >"$T/$side.old"; done
 for p in a1 a2 a3; do post $pods "$(pod $p w n2)"; done
 post $pods "$(pod a4 x n1)"
 post $pods "$(pod a0 w n1)"
@@ -117,8 +129,8 @@ post /api/v1/nodes '{"kind":"Node","apiVersion":"v1","metadata":{"name":"n1"},"s
 post /api/v1/namespaces/wire/configmaps '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"},"data":{"k":"v"}}'
 post /api/v1/namespaces/wire/services '{"kind":"Service","apiVersion":"v1","metadata":{"name":"s"},"spec":{"ports":[{"port":80,"targetPort":0}],"selector":{"app":"w"}}}'
 post /api/v1/namespaces '{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"made"}}'
-page
-for side in sim real; do cp "$T/$side.continue" "$T/$side.first"; done
+page $pods
+for side in ours real; do cp "$T/$side.continue" "$T/$side.first"; done
 
 # ---- get, list, pages, selectors
 ask GET $pods/a0
@@ -145,8 +157,8 @@ ask GET "$pods?resourceVersionMatch=Exact"
 ask GET "$pods?resourceVersionMatch=Exact&resourceVersion=0"
 ask GET "$pods?resourceVersionMatch=Nonsense&resourceVersion=1"
 ask GET "$pods?resourceVersionMatch=NotOlderThan&resourceVersion=@OLD"
-ask GET "$pods?resourceVersionMatch=Exact&resourceVersion=@OLD"
-ask GET "$pods?resourceVersionMatch=Exact&resourceVersion=@OLD&limit=1"
+ask_sim GET "$pods?resourceVersionMatch=Exact&resourceVersion=@OLD"
+ask_sim GET "$pods?resourceVersionMatch=Exact&resourceVersion=@OLD&limit=1"
 ask GET "$pods?sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
 for s in app%3Dw app!%3Dw 'app%20in%20(w,x)' 'app%20notin%20(w)' app '!app' app%3D%3D%3D 'app%20in%20w' 'a,' 'app%20exists' app%3Dw,nope; do
 	ask GET "$pods?labelSelector=$s"
@@ -322,7 +334,7 @@ crd() { # SCOPE VERSION...
 	printf '{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gadgets.example.com"},"spec":{"group":"example.com","scope":"%s","names":{"plural":"gadgets","singular":"gadget","kind":"Gadget","listKind":"GadgetList","shortNames":["gd"]},"versions":[%s],"conversion":{"strategy":"None"}}}' "$scope" "$versions"
 }
 everywhere() { # CODE PATH: both answer with that, within a while
-	for side in sim real; do
+	for side in ours real; do
 		base=${side}_url
 		is() { [ "$(curl -s -o "$T/waited" -w '%{http_code}' "${!base}$2")" = "$1" ]; }
 		until_true is "$1" "$2" || fail "$side: $2 is not $1"
@@ -335,7 +347,7 @@ ask GET /apis/example.com/v1
 post $crds "$(crd Nowhere v1)"
 post $crds "$(crd Namespaced v1 | sed 's/"group":"example.com"/"group":"example.org"/')"
 crd Namespaced v1 v1beta1 >"$T/crd"
-for side in sim real; do base=${side}_url; curl -sf -H "$json" --data-binary "@$T/crd" -o "$T/made" "${!base}$crds" || fail "$side: not defined"; done
+for side in ours real; do base=${side}_url; curl -sf -H "$json" --data-binary "@$T/crd" -o "$T/made" "${!base}$crds" || fail "$side: not defined"; done
 everywhere 200 $gadgets
 post $crds "$(crd Namespaced v1)"
 ask GET $gadgets
@@ -347,7 +359,7 @@ post $gadgets "$(gadget g1 a 1)"
 post $gadgets "$(gadget g1 a 1)"
 post $gadgets "$(gadget g2 b 2)"
 post $gadgets "$(gadget Bad_Name b 2)"
-page
+page $gadgets
 ask GET $gadgets
 ask GET $gadgets/g1
 ask GET ${gadgets/v1/v1beta1}/g1
@@ -369,23 +381,23 @@ ask GET "$gadgets?watch=true&timeoutSeconds=1&sendInitialEvents=true&resourceVer
 ask DELETE $gadgets/g2
 ask DELETE $gadgets
 ask GET $crds/nope
-for side in sim real; do base=${side}_url; curl -sf -X DELETE -o "$T/deleted" "${!base}$crds/gadgets.example.com" || fail "$side: not deleted"; done
+for side in ours real; do base=${side}_url; curl -sf -X DELETE -o "$T/deleted" "${!base}$crds/gadgets.example.com" || fail "$side: not deleted"; done
 everywhere 404 $crds/gadgets.example.com
 ask GET $gadgets
 ask GET /apis/example.com
 ask GET /apis/example.com/v1
 
 # ---- forgotten history: upstream's watch cache has it in its memory still, and begins anew
-for side in sim real; do base=${side}_url; curl -sf -X POST "${!base}/sim/compact" >/dev/null || fail "not compacted"; done
+for side in ours real; do base=${side}_control; curl -sf -X POST "${!base}/sim/compact" >/dev/null || fail "not compacted"; done
 stop_sim
-SERVER=apiserver start_sim
+restart_real
 ask GET "$pods?limit=1&continue=@FIRST"
 ask GET "$pods?resourceVersion=@OLD&resourceVersionMatch=Exact"
 ask GET "$pods?limit=1&resourceVersion=@OLD&resourceVersionMatch=Exact"
 ask GET "$pods?resourceVersion=@OLD&resourceVersionMatch=NotOlderThan"
 ask GET "$pods?resourceVersion=@OLD"
-ask GET "$w&resourceVersion=@OLD"
-ask GET "$w&resourceVersion=@OLD&allowWatchBookmarks=true"
+ask_sim GET "$w&resourceVersion=@OLD"
+ask_sim GET "$w&resourceVersion=@OLD&allowWatchBookmarks=true"
 ask GET "$w&resourceVersion=1"
 ask GET "$w&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=@OLD"
 

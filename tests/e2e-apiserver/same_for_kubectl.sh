@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# kubectl cannot tell informer-sim from upstream's API server: one list of commands to both, what they print and their exit codes
-# compared. Ages, UIDs, RVs, times and managedFields are made equal first. Not asked is what informer-sim does not have and says so:
-# server-side apply, dry runs on the server, and protobuf, which kubectl's generators (create configmap) send.
+# kubectl cannot tell informer-sim from upstream's API server, nor a gateway (OURS=gateway): one list of commands to both, what they print and
+# their exit codes compared. Ages, UIDs, RVs, times and managedFields are made equal first. Not asked is what informer-sim does not have and
+# says so: server-side apply, dry runs on the server, and protobuf, which kubectl's generators (create configmap) send. Of a gateway differ:
+#   - its warning that the API server was not heard of for 15 s, at a watch that names an RV: a quiet resource's has a bookmark each minute;
+#   - "(no change)" behind a patch: kubectl compares what it read with what the patch answers, and there are no managedFields in the arena.
 . "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/sides.sh"
 command -v kubectl >/dev/null || { echo "SKIP: kubectl is not installed"; exit 77; }
 export HOME=$T # its cache
 
 mkdir "$T/in"
-SERVER=sim start_sim
-cp "$T/kubeconfig" "$T/sim.kubeconfig"
-sim_url=$url sim_port=0
-SERVER=apiserver start_sim
-cp "$T/kubeconfig" "$T/real.kubeconfig"
-real_url=$url
+start_sides
 failed=0 asked=0
+at_gateway=
+[ "$OURS" != gateway ] || at_gateway='/^Warning: the API server was last heard of [0-9]+ s ago/d; s/ patched \(no change\)$/ patched/'
 
 normal() {
 	sed -E '/^[EW][0-9]{4} /d; s/"managedFields":.*\],("name":"[^"]*","namespace")/\1/; s/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/UID/g; s/20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]+Z/TIME/g
-		s/(resourceVersion"?: ?)"[0-9]+"/\1"RV"/g; s/(^| )([0-9]+m)?[0-9]+s( |$)/\1AGE\3/g; s/ +/ /g; s/127\.0\.0\.1:[0-9]+/SERVER/g'
+		s/(resourceVersion"?: ?)"[0-9]+"/\1"RV"/g; s/(^| )([0-9]+m)?[0-9]+s( |$)/\1AGE\3/g; s/ +/ /g; s/127\.0\.0\.1:[0-9]+/SERVER/g
+		'"$at_gateway"
 }
 run() { # SIDE ARGUMENTS...
 	local side=$1 code=0; shift
@@ -27,12 +28,12 @@ run() { # SIDE ARGUMENTS...
 }
 both() {
 	asked=$((asked + 1))
-	run sim "$@"
+	run ours "$@"
 	run real "$@"
-	cmp -s "$T/sim.said" "$T/real.said" && return
+	cmp -s "$T/ours.said" "$T/real.said" && return
 	failed=$((failed + 1))
 	echo "DIFFERENT: kubectl $*"
-	diff "$T/real.said" "$T/sim.said" | sed 's/^</  upstream /; s/^>/  the sim  /' | cut -c 1-400 | head -30 || true
+	diff "$T/real.said" "$T/ours.said" | sed "s/^</  upstream /; s/^>/  $OURS /" | cut -c 1-400 | head -30 || true
 }
 put() { cat >"$T/in/$1.yaml"; }
 
@@ -162,20 +163,18 @@ both replace -f "$T/in/map.yaml" -o name
 both replace -f "$T/in/unknown.yaml" --validate=false
 
 # ---- watch: what happens to one object while it is watched, as table, as names, as documents
-curl -s -X DELETE "$sim_url/sim/log" >/dev/null
-curl -s -X DELETE "$real_url/sim/log" >/dev/null
+curl -s -X DELETE "$ours_control/sim/log" >/dev/null
+curl -s -X DELETE "$real_control/sim/log" >/dev/null
 n=0
 for how in "pods" "pods -o name" "pods --output-watch-events" "pods -l app=watched -o name" "pods --output-watch-events -o json" "pods --watch-only"; do
 	n=$((n + 1))
-	for side in sim real; do
+	for side in ours real; do
 		# shellcheck disable=SC2086
 		kubectl --kubeconfig "$T/$side.kubeconfig" get $how -w >"$T/$side.watch.$n" 2>&1 &
 	done
 done
-for side in sim real; do
-	base=${side}_url
-	all_watch() { [ "$(curl -s "${!base}/sim/log" | grep -c '^WATCH pods')" = $n ]; }
-	until_true all_watch || fail "$side: not all watch: $(curl -s "${!base}/sim/log")"
+for side in ours real; do
+	until_true watching $side $n || fail "$side: not all watch"
 done
 sed 's/web-1/watched/; s/app: web/app: watched/' "$T/in/pod.yaml" >"$T/in/watched.yaml"
 both create -f "$T/in/watched.yaml"
@@ -184,12 +183,12 @@ both label pod watched app=other --overwrite
 both delete pod watched
 ended() {
 	for i in $(seq $n); do
-		for side in sim real; do normal <"$T/$side.watch.$i" | grep -v '^exit' >"$T/$side.w"; done
-		cmp -s "$T/sim.w" "$T/real.w" || { which=$i; return 1; }
+		for side in ours real; do normal <"$T/$side.watch.$i" | grep -v '^exit' >"$T/$side.w"; done
+		cmp -s "$T/ours.w" "$T/real.w" || { which=$i; return 1; }
 	done
 }
-until_true ended || { ended || { failed=$((failed + 1)); echo "DIFFERENT: watch $which"; diff "$T/real.w" "$T/sim.w" | head -30; }; }
-grep -c watched "$T/sim.watch.1" | grep -qx 4 || fail "the watch shows $(cat "$T/sim.watch.1")"
+until_true ended || { ended || { failed=$((failed + 1)); echo "DIFFERENT: watch $which"; diff "$T/real.w" "$T/ours.w" | head -30; }; }
+grep -c watched "$T/ours.watch.1" | grep -qx 4 || fail "the watch shows $(cat "$T/ours.watch.1")"
 
 # ---- delete
 both delete pod web-2
@@ -207,13 +206,13 @@ both delete pods --all
 both get pods
 
 # ---- what is there
-for side in sim real; do kubectl --kubeconfig "$T/$side.kubeconfig" api-resources --no-headers | awk '{$1 = $1; print}' | sort >"$T/$side.resources"; done
-comm -12 <(cut -d ' ' -f 1 "$T/sim.resources") <(cut -d ' ' -f 1 "$T/real.resources") >"$T/common"
+for side in ours real; do kubectl --kubeconfig "$T/$side.kubeconfig" api-resources --no-headers | awk '{$1 = $1; print}' | sort >"$T/$side.resources"; done
+comm -12 <(cut -d ' ' -f 1 "$T/ours.resources") <(cut -d ' ' -f 1 "$T/real.resources") >"$T/common"
 [ "$(wc -l <"$T/common")" -ge 10 ] || fail "they have hardly a resource in common: $(cat "$T/common")"
 while read -r resource; do
-	grep "^$resource " "$T/real.resources" | diff - <(grep "^$resource " "$T/sim.resources") || failed=$((failed + 1))
+	grep "^$resource " "$T/real.resources" | diff - <(grep "^$resource " "$T/ours.resources") || failed=$((failed + 1))
 done <"$T/common"
-for side in sim real; do
+for side in ours real; do
 	kubectl --kubeconfig "$T/$side.kubeconfig" api-versions | grep -qx apps/v1 || fail "api-versions of $side"
 	kubectl --kubeconfig "$T/$side.kubeconfig" explain pods >"$T/explained" || fail "explain of $side"
 	head -n 2 "$T/explained" | tr -s ' ' | tr '\n' ' ' | grep -qx 'KIND: Pod VERSION: v1 ' || fail "explain of $side: $(cat "$T/explained")"

@@ -26,7 +26,7 @@ start_apiserver() {
 		--nodes|--pods-per-node|--seed) generate+=("$1" "$2") ;;
 		--churn) rate=$2 ;;
 		--churn-count) count=$2 ;;
-		--start-rv) rm -rf "$T/apiserver/etcd"; flags+=("$1" "$2") ;;
+		--start-rv) rm -rf "${apiserver_data:-$T/apiserver}/etcd"; flags+=("$1" "$2") ;;
 		--token) token=$2 ;;
 		--tls-cert|--tls-key) flags+=("$1" "$2"); plain= ;;
 		--load|--replicas|--min-request-timeout|--feature-gates|--token-file|--rbac) flags+=("$1" "$2") ;;
@@ -39,7 +39,7 @@ start_apiserver() {
 		flags+=(--load "$T/generated")
 	fi
 	[ -z "$plain" ] || flags+=(--plain)
-	start_server apiserver --data-dir "$T/apiserver" --token "$token" "${flags[@]}"
+	start_server apiserver --data-dir "${apiserver_data:-$T/apiserver}" --token "$token" "${flags[@]}"
 	sed -n 's/.*certificate-authority-data: //p' "$T/kubeconfig" | base64 -d >"$T/server.ca"
 	printf '%s\n' "cacert = \"$T/server.ca\"" "header = \"Authorization: Bearer $token\"" 'user-agent = "e2e"' >"$T/.curlrc"
 	export CURL_HOME=$T

@@ -26,6 +26,7 @@ proved(void *ctx, int result, uint64_t rv, const char *why)
 	free(read);
 	gw_on_gone(x, NULL, NULL);
 	if (result == 0) {
+		x->proved = true;
 		next(x);
 		return;
 	}

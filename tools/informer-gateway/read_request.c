@@ -3,7 +3,8 @@
  * What GET, LIST and WATCH of a cached resource have in common, before they are answered:
  *
  *   parameters and shape -> place -> (no RV: fresh enough?) -> is its RV there? -+-> answer
- *                                                                             +-> wait -> answer, or 504
+ *                                                                             +-> wait -> answer, or 504,
+ *                                                                                   which a watch says in an event
  */
 #include <errno.h>
 
@@ -60,7 +61,10 @@ on_waited(struct gw_rv_wait *wait, bool reached)
 	}
 	x->route->router->counters.too_large++;
 	api_status_too_large_rv(&x->api.status, wait->rv, newest(x));
-	gw_reply_status(x);
+	if (x->route->watch)
+		gw_answer_watch(x);
+	else
+		gw_reply_status(x);
 }
 
 static void

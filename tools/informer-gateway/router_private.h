@@ -33,7 +33,10 @@ struct gw_route {
 	bool watch;
 };
 
-/* What a request for a cached resource is answered with, once it may be and its RV is reached. */
+/*
+ * What a request for a cached resource is answered with, once it may be and its RV is reached. A watch is told of
+ * an RV that did not come, x->api.status, in its first event.
+ */
 void gw_answer_get(struct gw_exchange *x);
 void gw_answer_list(struct gw_exchange *x);
 void gw_answer_watch(struct gw_exchange *x);
@@ -43,7 +46,7 @@ void gw_answer_watch(struct gw_exchange *x);
  * -ENOENT: the source has not all that it asks for, and nothing was done.
  */
 int gw_read_begin(struct gw_exchange *x);
-/* Append what the place says of its age to the answer. */
+/* Append what the place says of its age to the answer, unless that was proved to be none. */
 void gw_read_warn(struct gw_exchange *x, struct gw_place *place);
 /* Open a place for the exchange's request. -ENOENT as gw_source.open */
 int gw_read_open(struct gw_exchange *x, struct gw_place **ret_place);

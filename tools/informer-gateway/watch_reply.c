@@ -158,6 +158,18 @@ open_watch(struct watcher *w, const struct api_watch_options *behind)
 	return api_watch_open(&w->x->api, &route->query, w->place->store, &options, now_ms(w), &w->watch);
 }
 
+/* Nothing but an event that says x->api.status, which is taken. */
+static int
+open_failed(struct watcher *w)
+{
+	const struct api_watch_options nowhere = {.begun_rv = 1};
+	int r = open_watch(w, &nowhere);
+
+	if (r == 0)
+		api_watch_fail(w->watch, &w->x->api.status);
+	return r;
+}
+
 /* Its first bytes are the state of all objects, as many others have it, too. */
 static bool
 begins_like_others(const struct api_query *query)
@@ -208,8 +220,12 @@ gw_answer_watch(struct gw_exchange *x)
 	router->counters.watching++;
 	gw_read_warn(x, w->place);
 	source->watch(w->place, x->api.namespace_, &route->query, on_store, w);
-	r = begins_like_others(&route->query) ? gw_body_join(x, true, on_body, w, &w->initial)
-					      : open_watch(w, &here);
+	if (x->api.status.code)
+		r = open_failed(w);
+	else if (begins_like_others(&route->query))
+		r = gw_body_join(x, true, on_body, w, &w->initial);
+	else
+		r = open_watch(w, &here);
 	route->place = NULL; /* the watcher's now */
 	if (r < 0) {
 		watch_closed(w);

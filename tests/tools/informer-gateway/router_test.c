@@ -63,6 +63,7 @@ prove(void *ctx, struct gw_exchange *x, gw_next *next)
 
 	w->proofs++;
 	x->min_rv = w->proved;
+	x->proved = true;
 	next(x);
 }
 
@@ -284,6 +285,29 @@ a_later_rv_is_waited_for(void **state)
 	close_routed(&w);
 }
 
+/* A watch whose initial events would be of an RV that does not come is told so in its stream, as upstream does. */
+static void
+a_watch_is_told_that_its_rv_does_not_come(void **state)
+{
+	struct routed w = {.hooks = {.check = allow}};
+	struct caller c;
+
+	(void)state;
+	open_routed(&w, (struct gw_router_options){.await_ms = 100});
+	memory_put(&w.m, "a", "n1", 0);
+	call_tcp(&w.g, &c);
+	say(&w.g, &c,
+	    GET(PODS "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=9"));
+	hear(&w.g, &c, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\"");
+	hear(&w.g, &c, "\r\n0\r\n\r\n");
+	assert_heard(&c, "HTTP/1.1 200 OK");
+	assert_heard(&c, "Too large resource version: 9, current: 2");
+	assert_false(has_heard(&c, "ADDED"));
+	assert_int_equal(gw_router_counters(w.router)->watching, 0);
+	hang_up(&c);
+	close_routed(&w);
+}
+
 /* What a proof of freshness says is waited for where no RV is named, and not asked for where one is. */
 static void
 a_proof_comes_before_an_answer_without_rv(void **state)
@@ -294,9 +318,11 @@ a_proof_comes_before_an_answer_without_rv(void **state)
 	(void)state;
 	open_routed(&w, (struct gw_router_options){0});
 	memory_put(&w.m, "a", "n1", 0);
+	w.m.warning = "the last word from the API server is 20 s old";
 	call_tcp(&w.g, &c);
 	say(&w.g, &c, GET(PODS "?resourceVersion=0"));
 	hear(&w.g, &c, "\r\n0\r\n\r\n");
+	assert_heard(&c, "Warning: 299 - \"the last word");
 	assert_int_equal(w.proofs, 0);
 	forget_heard(&c);
 	say(&w.g, &c, GET(PODS "/a"));
@@ -307,6 +333,7 @@ a_proof_comes_before_an_answer_without_rv(void **state)
 	memory_put(&w.m, "a", "n2", 0);
 	gw_router_told(w.router, w.m.pods, w.m.rv);
 	hear(&w.g, &c, "\"nodeName\":\"n2\"");
+	assert_false(has_heard(&c, "Warning"));
 	hang_up(&c);
 	close_routed(&w);
 }
@@ -385,6 +412,7 @@ main(void)
 		cmocka_unit_test(discovery_is_answered),
 		cmocka_unit_test(what_is_not_synced_is_429),
 		cmocka_unit_test(a_later_rv_is_waited_for),
+		cmocka_unit_test(a_watch_is_told_that_its_rv_does_not_come),
 		cmocka_unit_test(a_proof_comes_before_an_answer_without_rv),
 		cmocka_unit_test(a_watch_tells_changes),
 		cmocka_unit_test(a_lost_place_is_410),
