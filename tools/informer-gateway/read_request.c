@@ -3,8 +3,9 @@
  * What GET, LIST and WATCH of a cached resource have in common, before they are answered:
  *
  *   parameters and shape -> place -> (no RV: fresh enough?) -> is its RV there? -+-> answer
- *                                                                             +-> wait -> answer, or 504,
- *                                                                                   which a watch says in an event
+ *                                                                             +-> wait -> answer, or 504
+ *
+ * A watch is told of the 504 in an event.
  */
 #include <errno.h>
 

@@ -34,8 +34,8 @@ struct gw_route {
 };
 
 /*
- * What a request for a cached resource is answered with, once it may be and its RV is reached. A watch is told of
- * an RV that did not come, x->api.status, in its first event.
+ * What a request for a cached resource is answered with, once it may be and its RV is reached. A watch is
+ * told of an RV that did not come, x->api.status, in its first event.
  */
 void gw_answer_get(struct gw_exchange *x);
 void gw_answer_list(struct gw_exchange *x);

@@ -285,7 +285,7 @@ a_later_rv_is_waited_for(void **state)
 	close_routed(&w);
 }
 
-/* A watch whose initial events would be of an RV that does not come is told so in its stream, as upstream does. */
+/* A watch with initial events of an RV that does not come is told so in its stream, as upstream does. */
 static void
 a_watch_is_told_that_its_rv_does_not_come(void **state)
 {
