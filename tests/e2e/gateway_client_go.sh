@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# client-go's own informers (typed in protobuf, dynamic, metadata, and with a selector), with and without WatchList, are told the same through the
+# client-go's own informers (typed in protobuf, dynamic, metadata, and with a selector), with and without WatchList, and those of v0.30, are told the same through the
 # gateway as by the server, whatever is killed meanwhile: in the end the same pods, UIDs and RVs, no state that never was, and no RV that goes
 # back. While nothing is killed, each change. CHANGES=20000 makes that many.
 if [ ! -e /dev/fd/9 ]; then # a listening socket that outlives each gateway: ours
@@ -19,9 +19,14 @@ fi
 command -v go >/dev/null || { echo "Go is not installed: there is no client-go to compare with"; exit 77; }
 mkdir -p "$B/bench"
 program=$(cd "$B/bench" && pwd)/peer
-(cd tests/bench/peer && go list -deps .) >"$T/modules" 2>&1 ||
-	{ echo "client-go's modules are not here, and cannot be had: $(tail -n 1 "$T/modules")"; exit 77; }
-(cd tests/bench/peer && go build -buildvcs=false -o "$program" .) 2>"$T/build.log" || fail "tests/bench/peer does not build"
+# build OUTPUT FLAGS...: the same program, with the client-go of a go.mod
+build() {
+	(cd tests/bench/peer && go list "${@:2}" -deps .) >"$T/modules" 2>&1 ||
+		{ echo "client-go's modules are not here, and cannot be had: $(tail -n 1 "$T/modules")"; exit 77; }
+	(cd tests/bench/peer && go build "${@:2}" -buildvcs=false -o "$1" .) 2>"$T/build.log" || fail "tests/bench/peer does not build"
+}
+build "$program"
+build "$program-0.30" -modfile client-go-0.30.mod
 
 start_sim --nodes 5 --pods-per-node 20 --history 200000
 informerd() { start_daemon --resource pods; }
@@ -31,31 +36,44 @@ wait_ready
 gateway
 sed "s|server:.*|server: $gateway_url|" "$T/kubeconfig" >"$T/kubeconfig.gateway"
 
-# two of it: one asks for watches that begin with the state, the other for lists
-for list in true false; do
-	mkfifo "$T/in.$list" "$T/out.$list"
-	KUBE_FEATURE_WatchListClient=$list "$program" through -direct "$T/kubeconfig" -gateway "$T/kubeconfig.gateway" \
-		<"$T/in.$list" >"$T/out.$list" 2>"$T/through.$list.log" 9<&- &
+# three of it: one asks for watches that begin with the state, the next for lists, and the last knows nothing else
+names=('with WatchList' 'without it' 'client-go 0.30')
+run() { # NUMBER PROGRAM WATCHLIST
+	mkfifo "$T/in.$1" "$T/out.$1"
+	KUBE_FEATURE_WatchListClient=$3 "$2" through -direct "$T/kubeconfig" -gateway "$T/kubeconfig.gateway" \
+		<"$T/in.$1" >"$T/out.$1" 2>"$T/through.$1.log" 9<&- &
+}
+run 0 "$program" true
+run 1 "$program" false
+run 2 "$program-0.30" false
+exec 3>"$T/in.0" 4>"$T/in.1" 5>"$T/in.2" 6<"$T/out.0" 7<"$T/out.1" 8<"$T/out.2"
+answer() { # NUMBER
+	IFS= read -r -t $((PATIENCE + 60)) said <&$((6 + $1)) || fail "no answer of ${names[$1]}"
+}
+each() { # WORDS...: what they answer is in answers
+	local i
+	for i in 0 1 2; do echo "$*" >&$((3 + i)); done
+	for i in 0 1 2; do
+		answer "$i"
+		answers[i]=$said
+	done
+}
+answers=()
+for i in 0 1 2; do
+	answer "$i"
+	[ "${said%% *}" = ready ] || fail "${names[i]}: $said"
 done
-exec 3>"$T/in.true" 4<"$T/out.true" 5>"$T/in.false" 6<"$T/out.false"
-answer() { # FD
-	IFS= read -r -t $((PATIENCE + 60)) said <&"$1" || fail "no answer"
-}
-both() { # WORDS...: $first and $second are the answers
-	echo "$*" >&3
-	echo "$*" >&5
-	answer 4; first=$said
-	answer 6; second=$said
-}
-answer 4; [ "${said%% *}" = ready ] || fail "$said"
-answer 6; [ "${said%% *}" = ready ] || fail "$said"
 
-# told_each WORDS: each informer had each state that the server had
+# told_each WORDS: each informer had each state that the server had; told_as_many WORDS: through the gateway as many as directly (0.30 tells by
+# the key what came while it told of others, and is not always in a state that the server was in)
+told_as_many() { echo "$1" | tr ' ' '\n' | awk -F '[=/-]' 'NF == 5 && $1 == "direct" {n[$2] = $3} NF == 5 && $1 == "gateway" && $3 != n[$2] {bad = 1} END {exit bad}'; }
 told_each() { echo "$1" | tr ' ' '\n' | awk -F '[=/]' 'NF == 4 && $2 != $3 {print; bad = 1} END {exit bad}'; }
 same() {
-	both compare "$PATIENCE"
-	case "$first $second" in *other:*|*wrong:*) fail "$1: $first; without WatchList: $second" ;; esac
-	echo "$1: $first; without WatchList: $second"
+	local i told=
+	each compare "$PATIENCE"
+	for i in 0 1 2; do told="$told; ${names[i]}: ${answers[i]}"; done
+	case "$told" in *other:*|*wrong:*) fail "$1$told" ;; esac
+	echo "$1$told"
 }
 churn() { # COUNT: goes on while others go on
 	curl -sf -X POST "$url/sim/churn?rate=$RATE&count=$1" >/dev/null || fail "no churn"
@@ -72,11 +90,11 @@ during() {
 # over: all that was to change has changed, and the informers' histories have it
 over() {
 	if [ "$swapping" ]; then
-		answer 4; [ "${said%% *}" = swapped ] || fail "$said"
+		answer 0; [ "${said%% *}" = swapped ] || fail "$said"
 		swapping=
 	fi
 	until_true churn_over || fail "churn goes on"
-	both reach
+	each reach
 }
 another_gateway() { stop_gateway "$1"; gateway; }
 another_informerd() { stop_daemon "$1"; informerd; wait_ready; }
@@ -104,7 +122,8 @@ held() { kill -STOP "$gateway_pid"; over; kill -CONT "$gateway_pid"; }
 swapping=
 same "what is there"
 during "each change" true
-told_each "$first" && told_each "$second" || fail "some changes were not told one by one"
+for i in 0 1; do told_each "${answers[i]}" || fail "some changes were not told one by one, ${names[i]}"; done
+told_as_many "${answers[2]}" || fail "some changes were not told, ${names[2]}"
 during "the gateway killed" another_gateway KILL
 during "the gateway stopped" another_gateway TERM
 during "informerd killed" another_informerd KILL

@@ -15,7 +15,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -168,11 +167,10 @@ func besideMain(args []string) {
 	theirs, ours := &side{keys: map[string][]told{}}, &side{keys: map[string][]told{}}
 	factory := informers.NewSharedInformerFactory(client, 0)
 	informer := factory.Core().V1().Pods().Informer()
-	die(informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+	die(informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
 		if !informer.HasSynced() {
 			die(err) // the server is there, or the test would not have come to this
 		}
-		cache.DefaultWatchErrorHandler(ctx, r, err)
 	}))
 	handler, err := informer.AddEventHandler(cache.FilteringResourceEventHandler{
 		FilterFunc: func(object any) bool {

@@ -142,7 +142,7 @@ func (w *watched) start(config *rest.Config, kind string, protobuf bool) {
 		w.informer = factory.ForResource(podsResource).Informer()
 		defer factory.Start(stop)
 	}
-	die(w.informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}))
+	die(w.informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
 	var err error
 	w.handler, err = w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { w.tell(nil, object) },
