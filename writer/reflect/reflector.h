@@ -42,12 +42,14 @@
  *
  * An RV that the server does not know yet (restored from a backup, or another server) is not refused but
  * answered with silence. So a watch that hears nothing for `silence_ms` asks the server whether it knows the
- * RV, and lists if not. A server that sent bookmarks sends one a minute: when they stop, or the WATCH was not
- * even accepted, and the server answers questions all the same, the stream is dead, and one watches again; so
- * with a stream that the server ought to have ended by now. (A connection that is dead is noticed by the
- * transport within a minute, kube/transport_ping.h: then the watch fails and is begun anew.)
+ * RV, and lists if not. A server that sent a bookmark sends one a minute (before the first it may be silent:
+ * there is none of the RV at which the stream began, other than a WatchList's end mark): when they stop, or
+ * the WATCH was not even accepted, and the server answers questions all the same, the stream is dead, and one
+ * watches again; so with a stream that the server ought to have ended by now. (A connection that is dead is
+ * noticed by the transport within a minute, kube/transport_ping.h: then the watch fails and is begun anew.)
  *
- * Source    client-go tools/cache/reflector.go
+ * Source    client-go tools/cache/reflector.go;
+ *           apiserver pkg/storage/cacher, cacheWatcher.process()
  * Threads   the writer's loop thread only
  */
 #ifndef WRITER_REFLECT_REFLECTOR_H

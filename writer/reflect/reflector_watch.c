@@ -60,12 +60,13 @@ rewatch(struct reflector *r, const char *why)
 
 /*
  * When the silence of a stream will mean something. A WATCH from an RV that nobody confirmed may be one that
- * the server does not know yet; and bookmarks come every minute.
+ * the server does not know yet; and bookmarks come every minute once the first one has come. An end mark is
+ * none of these: while nothing happens, no bookmark follows it.
  */
 static uint64_t
 silence_due(const struct reflector *r, const struct watch_stats *stats)
 {
-	if (r->probe || (r->version_confirmed && stats->bookmarks == 0))
+	if (r->probe || (r->version_confirmed && !stats->bookmarked))
 		return CLOCK_NEVER;
 	return stats->heard_ms + r->timing.silence_ms;
 }
@@ -97,7 +98,7 @@ on_freshness(void *context, enum version_probe_answer answer, const struct reque
 	watch_get_stats(r->watch, &stats);
 	switch (answer) {
 	case VERSION_PROBE_KNOWN:
-		if ((stats.bookmarks > 0 || !stats.opened) && !stats.paused &&
+		if ((stats.bookmarked || !stats.opened) && !stats.paused &&
 		    reflector_now_ms(r) - stats.heard_ms >= r->timing.silence_ms) {
 			rewatch(r, stats.opened ? "the server answers, but its bookmarks have stopped"
 						: "the server answers, but not to the WATCH");
@@ -170,7 +171,7 @@ on_open(void *context)
 }
 
 static void
-on_heard(void *context)
+on_heard(void *context, bool bookmark)
 {
 	struct reflector *r = context;
 
@@ -178,6 +179,8 @@ on_heard(void *context)
 	r->version_confirmed = true;
 	r->stream_was_broken = false;
 	r->internal_errors_since_ms = 0;
+	if (bookmark)
+		keep_vigil(r); /* it may be the first: from here on silence means something */
 }
 
 static void
@@ -192,7 +195,7 @@ on_listed(void *context)
 	clock_clear(r->source.clock, &r->timer);
 	r->version_unavailable = false;
 	r->watch_list_was_cut = false;
-	on_heard(r);
+	on_heard(r, false);
 	reflector_note_success(r);
 	reflector_enter(r, REFLECTOR_WATCHING);
 	keep_vigil(r);

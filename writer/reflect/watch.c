@@ -92,10 +92,11 @@ now_ms(const struct watch *w)
 }
 
 static void
-heard(struct watch *w)
+heard(struct watch *w, bool bookmark)
 {
 	w->stats.heard_ms = now_ms(w);
-	w->events->on_heard(w->context);
+	w->stats.bookmarked |= bookmark;
+	w->events->on_heard(w->context, bookmark);
 }
 
 /* Not one of those that change the store: nothing is lost with it, and the RV does not move. */
@@ -163,7 +164,7 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 	if (!w->unordered)
 		delta_fifo_set_version(w->source.fifo, version, length);
 	w->stats.events++;
-	heard(w);
+	heard(w, false);
 	return 0;
 }
 
@@ -228,7 +229,7 @@ on_bookmark(struct watch *w, const cJSON *object)
 	w->unordered = false;
 	delta_fifo_set_version(w->source.fifo, version, strlen(version));
 	w->stats.bookmarks++;
-	heard(w);
+	heard(w, true);
 	return 0;
 }
 

@@ -41,13 +41,14 @@ struct watch_stats {
 	uint64_t waited_ms, decoded_ns;	/* until the answer began; with decoding a WatchList's state */
 	uint64_t staged;		/* objects of a WatchList's state, so far */
 	bool opened;			/* the server accepted it */
+	bool bookmarked;		/* a bookmark came that is not the end mark */
 	bool initial;			/* a WatchList before its end mark */
 	bool paused;
 };
 
 /*
  * on_open   the server accepted the watch
- * on_heard  an event or bookmark came
+ * on_heard  an event came, or a bookmark
  * on_listed a WatchList's state is whole and in the FIFO
  * on_end    called once, from the loop; watch_free() may be called inside it. `ended` is lent for the call.
  *           RESULT_UNSUPPORTED: the server refuses WatchLists, or takes one for a plain WATCH;
@@ -56,7 +57,7 @@ struct watch_stats {
  */
 struct watch_events {
 	void (*on_open)(void *context);
-	void (*on_heard)(void *context);
+	void (*on_heard)(void *context, bool bookmark);
 	void (*on_listed)(void *context);
 	void (*on_end)(void *context, struct watch *watch, const struct request_result *ended);
 };
