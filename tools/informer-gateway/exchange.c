@@ -251,3 +251,28 @@ gw_exchange_end_soon(struct gw_exchange *x)
 	}
 	return true;
 }
+
+/* ---- moving elsewhere ---- */
+
+bool
+gw_exchange_may_move(const struct gw_exchange *x)
+{
+	const struct gw_exchange_state *s = x->state;
+
+	return s->ops && s->ops->settled && !s->end_asked;
+}
+
+bool
+gw_exchange_is_settled(const struct gw_exchange *x)
+{
+	const struct gw_exchange_state *s = x->state;
+
+	return s->waiting && s->ops->settled(s->stream);
+}
+
+void
+gw_exchange_move(struct gw_exchange *x)
+{
+	x->state->leaves = true;
+	(void)gw_exchange_end_soon(x);
+}

@@ -304,6 +304,8 @@ open_front(struct gateway *g, char **ret_error)
 		return message_set(ret_error, r, "%s", strerror(-r));
 	g->release = gw_server_release_new(&g->loop, gw_informerd_report, g->config->socket);
 	g->router = gw_router_new(g->front, &router);
+	if (g->config->relays.peers.count > 0)
+		g->relays = gw_relays_new(g->front, &g->config->relays, &g->clock.clock);
 	return 0;
 }
 
@@ -429,6 +431,7 @@ static void
 close_all(struct gateway *g)
 {
 	gw_drain_free(g->drain);
+	gw_relays_free(g->relays);
 	for (size_t i = 0; i < g->listener_count; i++)
 		gw_listener_close(g->listeners[i]);
 	gw_router_free(g->router);

@@ -51,8 +51,8 @@ take_texts(const struct yaml_reading *in, const cJSON *value, struct gw_texts *t
 	return r;
 }
 
-static int
-take_names(const struct yaml_reading *in, const cJSON *value, void *into)
+int
+gw_file_names(const struct yaml_reading *in, const cJSON *value, void *into)
 {
 	return take_texts(in, value, into, NULL, "a list of names");
 }
@@ -64,7 +64,7 @@ take_resources(const struct yaml_reading *in, const cJSON *value, void *into)
 }
 
 static int
-take_namespaces(const struct yaml_reading *in, const cJSON *value, void *into)
+gw_file_namespaces(const struct yaml_reading *in, const cJSON *value, void *into)
 {
 	return take_texts(in, value, into, gw_scope_check_namespace,
 			  "a list of namespaces (of a rule for all of them, leave it out)");
@@ -144,7 +144,7 @@ take_rule(const struct yaml_reading *in, const cJSON *entry, struct gw_scope *sc
 {
 	static const struct yaml_field fields[] = {
 		{"resources", take_resources, offsetof(struct gw_rule, resources)},
-		{"namespaces", take_namespaces, offsetof(struct gw_rule, namespaces)},
+		{"namespaces", gw_file_namespaces, offsetof(struct gw_rule, namespaces)},
 		{"verbs", take_verbs, offsetof(struct gw_rule, verbs)},
 		{"paths", take_paths, offsetof(struct gw_rule, paths)},
 	};
@@ -245,8 +245,8 @@ take_listener(const struct yaml_reading *in, const cJSON *entry)
 		{"certificate", yaml_field_path, AT(certificate)},
 		{"key", yaml_field_path, AT(key)},
 		{"clientCA", yaml_field_path, AT(client_ca)},
-		{"clientNames", take_names, AT(client_names)},
-		{"audiences", take_names, AT(audiences)},
+		{"clientNames", gw_file_names, AT(client_names)},
+		{"audiences", gw_file_names, AT(audiences)},
 		{"scope", take_scope, AT(scope)},
 		{"openHealth", yaml_field_bool, AT(open_health)},
 		{"freshness", take_freshness, AT(freshness)},

@@ -10,5 +10,7 @@
 
 /* For a table of fields: a list of listeners, appended to the reading's context, a struct gw_config. */
 int gw_file_listeners(const struct yaml_reading *in, const cJSON *value, void *into);
+/* The same: a list of names, appended to a struct gw_texts. */
+int gw_file_names(const struct yaml_reading *in, const cJSON *value, void *into);
 
 #endif

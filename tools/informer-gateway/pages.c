@@ -10,12 +10,12 @@
 
 #define TEXT "text/plain; charset=utf-8"
 
+/* What is missing, a line each; nothing: it is ready. */
 static void
-ready(const struct gateway *g, struct gw_exchange *x)
+say_missing(const struct gateway *g, struct api_buf *body)
 {
 	const struct gw_arena *arena = g->arena;
-	struct api_buf body = {0};
-	unsigned missing = 0, there = 0;
+	unsigned there = 0;
 
 	for (unsigned i = 0; i < arena->count; i++) {
 		const struct gw_entry *entry = arena->entries[i];
@@ -25,19 +25,35 @@ ready(const struct gateway *g, struct gw_exchange *x)
 		there++;
 		if (entry->feed.begun)
 			continue;
-		missing++;
-		api_buf_printf(&body, "[-]%s: its first list is not in\n", entry->name);
+		api_buf_printf(body, "[-]%s: its first list is not in\n", entry->name);
 	}
 	if (gw_front_draining(g->front))
-		api_buf_puts(&body, "[-]draining\n");
+		api_buf_puts(body, "[-]draining\n");
 	if (there == 0)
-		api_buf_puts(&body, "[-]informerd: it is not running, or caches nothing yet\n");
+		api_buf_puts(body, "[-]informerd: it is not running, or caches nothing yet\n");
+}
+
+static void
+ready(const struct gateway *g, struct gw_exchange *x)
+{
+	struct api_buf body = {0};
+
+	say_missing(g, &body);
 	if (body.len == 0) {
 		gw_reply_text(x, 200, TEXT, "ok");
 		return;
 	}
 	api_buf_puts(&body, "readyz check failed\n");
 	gw_reply(x, 503, TEXT, &body);
+}
+
+static void
+relay(const struct gateway *g, struct gw_exchange *x)
+{
+	_cleanup_(api_buf_done) struct api_buf missing = {0};
+
+	say_missing(g, &missing);
+	gw_relays_page(g->relays, x, missing.len == 0);
 }
 
 /* ---- metrics ---- */
@@ -125,6 +141,23 @@ of_upstream(struct metrics_text *m, const struct gateway *g)
 }
 
 static void
+of_relays(struct metrics_text *m, const struct gw_relays *relays)
+{
+	struct gw_relays_figures f = gw_relays_figures(relays);
+
+	number(m, "informer_gateway_clients", "gauge", "Connections with a watch that may be asked to move.",
+	       f.clients);
+	number(m, "informer_gateway_relays_ready", "gauge", "Other gateways of this tier that are ready.",
+	       f.share.ready);
+	number(m, "informer_gateway_share", "gauge", "This one's share of all their clients.", f.share.share);
+	number(m, "informer_gateway_moves_asked_total", "counter", "Clients that were asked to move.",
+	       f.asked);
+	metrics_family(m, "informer_gateway_moves_total", "counter", "What came of it, as others say.");
+	metrics_sample(m, "", (double)f.moved, LABELS("outcome", "moved"));
+	metrics_sample(m, "", (double)f.came_to_nothing, LABELS("outcome", "nothing"));
+}
+
+static void
 of_arena(struct metrics_text *m, const struct gw_arena *arena)
 {
 	metrics_family(m, "informer_gateway_changes_total", "counter", "Changes that watches were offered.");
@@ -164,6 +197,8 @@ metrics(const struct gateway *g, struct gw_exchange *x)
 	of_router(&m, gw_router_counters(g->router));
 	of_access(&m, g);
 	of_upstream(&m, g);
+	if (g->relays)
+		of_relays(&m, g->relays);
 	of_arena(&m, g->arena);
 	text = metrics_take(&m, &length);
 	api_buf_put(&body, text ? text : "", text ? length : 0);
@@ -184,6 +219,8 @@ gw_page(const struct gateway *g, struct gw_exchange *x)
 		ready(g, x);
 	else if (!strcmp(url, "/metrics"))
 		metrics(g, x);
+	else if (g->relays && !strcmp(url, "/relay"))
+		relay(g, x);
 	else
 		return false;
 	return true;

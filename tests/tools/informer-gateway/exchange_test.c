@@ -74,7 +74,7 @@ speech_over(void *ctx)
 	((struct speaker *)ctx)->closed++;
 }
 
-static const struct gw_stream_ops speech = {speak, end_speech, speech_over};
+static const struct gw_stream_ops speech = {speak, end_speech, speech_over, NULL};
 
 static void
 open_speech(struct gw_exchange *x, void *ctx)

@@ -60,6 +60,8 @@ static const char file[] = "listeners: [{listen: '127.0.0.1:1', profile: insecur
 			   "context: of-file\n"
 			   "asGroups: [f, g]\n"
 			   "access: {keepAllowed: 1m}\n"
+			   "relays: {peers: ['https://a', 'https://b'], grace: 5s,\n"
+			   "  certificateAuthority: ca.pem}\n"
 			   "drain: 5s\n";
 
 /* Beside a file flags count, and what they do not say the file does. */
@@ -71,7 +73,7 @@ flags_count_beside_a_file(void **state)
 
 	snprintf(path, sizeof(path), "%s", temp_file(*state, "g.yaml", file));
 	assert_int_equal(parse(WORDS(W("--server=https://flag"), W("--config"), path, W("--as-group=x"),
-				     W("--drain=9s"), W("--context=")),
+				     W("--drain=9s"), W("--context="), W("--peer=https://c:1")),
 			       &config, NULL),
 			 0);
 	assert_string_equal(config.server.server, "https://flag");
@@ -80,8 +82,41 @@ flags_count_beside_a_file(void **state)
 	assert_string_equal(config.server.as_groups[0], "x");
 	assert_int_equal(config.drain_ms, 9000);
 	assert_int_equal(config.access.keep_allowed_ms, 60000);
+	assert_int_equal(config.relays.peers.count, 1);
+	assert_string_equal(config.relays.peers.items[0], "https://c:1");
+	assert_int_equal(config.relays.grace_ms, 5000);
+	assert_int_equal(*config.relays.certificate_authority, '/'); /* beside the file */
 	assert_int_equal(config.listener_count, 1);
 	gw_config_done(&config);
+}
+
+/* What is said of peers must be whole: a certificate with its key, files for somebody, URLs that are some. */
+static void
+peers_are_whole(void **state)
+{
+	static const struct {
+		const char *flags[3], *error;
+	} wrong[] = {
+		{{"--peer=relays:8443"}, "'relays:8443' is no URL of a peer"},
+		{{"--peer=https://a", "--peer-cert=x"}, "for peers there is a certificate without its key"},
+		{{"--peer-ca=x"}, "files for peers, and no peer"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		_cleanup_(message_freep) char *error = NULL;
+		char *words[] = {W("informer-gateway"),
+				 W("--listen=unix:/g"),
+				 W("--allow-uid=0"),
+				 W("--allow=pods"),
+				 (char *)(uintptr_t)wrong[i].flags[0],
+				 (char *)(uintptr_t)wrong[i].flags[1],
+				 NULL};
+		struct gw_config config;
+
+		assert_true(parse(words, &config, &error) < 0);
+		assert_non_null(strstr(error, wrong[i].error));
+	}
 }
 
 /* A listener in flags beside a file would be one more, or another: neither is guessed. */
@@ -125,6 +160,7 @@ main(void)
 		cmocka_unit_test(one_listener_is_said_by_flags),
 		TEST(flags_count_beside_a_file),
 		TEST(a_file_and_a_listener_do_not_go_together),
+		cmocka_unit_test(peers_are_whole),
 		cmocka_unit_test(help_is_told),
 	};
 
