@@ -36,11 +36,11 @@ watch() {
 	sleep 2 # for what is on its way
 	used=$(($(cpu) - before))
 	bytes=0
-	[ "$2" = 0 ] || bytes=$(stat_bytes "$T/watched.0")
-	[ "$2" = 0 ] || kill "${pids[@]}"
+	[ "$2" -gt 0 ] || return 0 # wait without a pid would be for all
+	bytes=$(wc -c <"$T/watched.0")
+	kill "${pids[@]}"
 	wait "${pids[@]}" 2>/dev/null || true
 }
-stat_bytes() { wc -c <"$1"; }
 
 pods=$(curl -s "$url/api/v1/pods" | jq '.items | length')
 list $json

@@ -71,13 +71,15 @@ pause_after(unsigned vain)
 
 /* The one that was asked last: has it been seen elsewhere? */
 static void
-settle(struct gw_rebalance *b, uint64_t others, uint64_t now_ms)
+settle(struct gw_rebalance *b, uint64_t own, uint64_t others, uint64_t now_ms)
 {
+	uint64_t waited = now_ms - b->asked_ms;
+
 	if (others > b->others_then) {
 		b->waiting = false;
 		b->vain = 0;
 		b->moved++;
-	} else if (now_ms - b->asked_ms >= GW_MOVE_WAIT_MS) {
+	} else if (waited >= GW_MOVE_WAIT_MS || (own >= b->own_then && waited >= GW_MOVE_PAUSE_MS)) {
 		b->waiting = false;
 		b->vain++;
 		b->came_to_nothing++;
@@ -91,7 +93,7 @@ gw_rebalance_due(struct gw_rebalance *b, uint64_t own, uint64_t now_ms)
 	struct gw_share s = gw_rebalance_share(b, own, now_ms);
 
 	if (b->waiting)
-		settle(b, s.others, now_ms);
+		settle(b, own, s.others, now_ms);
 	return !b->waiting && now_ms >= b->next_ms && s.ready > 0 && own > s.limit;
 }
 
@@ -99,6 +101,7 @@ void
 gw_rebalance_asked(struct gw_rebalance *b, uint64_t own, uint64_t now_ms)
 {
 	b->others_then = gw_rebalance_share(b, own, now_ms).others;
+	b->own_then = own;
 	b->asked_ms = now_ms;
 	b->next_ms = now_ms + GW_MOVE_PAUSE_MS;
 	b->waiting = true;

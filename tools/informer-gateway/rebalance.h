@@ -7,10 +7,10 @@
  *	limit   the share and a fifth of it, one at least: below it nobody is asked
  *
  * A client is asked only while another relay is ready, and one at a time: the next one when the others say
- * that they have more than before, or 5 s later. Who was asked and came back here (its Service sent it so)
- * was asked in vain, and so was one for whom a relay lies that has room and never fills: after three in a row
- * the pause doubles, up to five minutes. So a liar's harvest is a client each five minutes, and none below
- * the share that it makes up.
+ * that they have more than before, or we have as many as before, or 5 s later. Who was asked and came back
+ * here (its Service sent it so) was asked in vain, and so was one for whom a relay lies that has room and
+ * never fills: after three in a row the pause doubles, up to five minutes. So a liar's harvest is a client
+ * each five minutes, and none below the share that it makes up.
  *
  * What a relay said counts for 15 s. Numbers are others' words: they are clamped, and two addresses of one
  * relay, or our own, are found by the id that it drew at its start.
@@ -45,7 +45,7 @@ struct gw_rebalance {
 	} told[GW_RELAYS_MAX]; /* by place: an address has one */
 	bool waiting;          /* for the one that was asked last */
 	uint64_t asked_ms, next_ms;
-	uint64_t others_then;
+	uint64_t own_then, others_then;
 	unsigned vain;         /* in a row */
 	uint64_t moved, came_to_nothing;
 };
