@@ -33,11 +33,12 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$
 PACKAGES := gcc pkg-config libcurl4-openssl-dev libcjson-dev libsodium-dev \
 	libuv1-dev libyaml-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev libcmocka-dev liblmdb-dev binutils jq curl
 # what only tests need: without one of these `make test` says so and goes on, and the tests that miss it say SKIP
-TEST_PACKAGES := g++ python3 strace openssl procps locales
+TEST_PACKAGES := g++ python3 strace openssl procps locales rsyslog rsyslog-kubernetes
 LINT_PACKAGES := clang clang-tidy cppcheck python3
 MODULES  := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd zlib cmocka lmdb
 present   = pkg-config --exists $(MODULES) 2>/dev/null && for c in ld objcopy jq curl; do command -v $$c || exit 1; done >/dev/null
 can_test  = for c in g++ python3 strace openssl ps; do command -v $$c || exit 1; done >/dev/null && \
+	PATH=$$PATH:/usr/sbin && command -v rsyslogd >/dev/null && ls /usr/lib*/rsyslog/mmkubernetes.so /usr/lib/*/rsyslog/mmkubernetes.so 2>/dev/null | grep -q . && \
 	{ [ -e /usr/share/i18n/locales/de_DE ] || locale -a 2>/dev/null | grep -qx de_DE.utf8; }
 
 .DEFAULT_GOAL := all
