@@ -358,7 +358,7 @@ INFORMER_API bool informer_object_deleted(const struct informer_object *object, 
  *          Else a later list lacked it, and the object is the last state that was known
  *
  * Returns 0; INFORMER_E_NOT_FOUND: the object is present, or a copy, or what an on_delete gave and the
- *         snapshot does not remember
+ *         snapshot does not remember; INFORMER_E_CORRUPT, INFORMER_E_EXPIRED
  */
 struct informer_deletion {
 	size_t size;

@@ -8,6 +8,7 @@
  */
 #include "reader-lib/read/find.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "reader-lib/read/found_object.h"
@@ -242,25 +243,38 @@ informer_each_deleted(const struct informer_snapshot *snapshot, struct informer_
 	return result ? result : r;
 }
 
-/* The tombstone that has an object of a snapshot as its last state, or NULL. To be settled. */
-static const struct tombstone *
-tombstone_of(const struct snapshot *s, const struct informer_object *object)
+/*
+ * The tombstone that has an object of a snapshot as its last state: 1, 0: there is none, -EBADMSG. To be
+ * settled.
+ */
+static int
+tombstone_of(const struct snapshot *s, const struct informer_object *object, const struct tombstone **ret)
 {
 	const struct resource *resource = snapshot_resource(s, object->entry_ & OBJECT_POSITION);
 	const struct object *o = object->object_;
 	const uint32_t *links;
 	uint32_t leaf, count;
+	int r;
 
-	if (!resource ||
-	    trie_get(&s->view, resource->deleted, tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), &leaf) <= 0)
-		return NULL;
-	for (count = leaf_links(&s->view, &leaf, &links); count > 0; count--) {
-		const struct tombstone *t = tombstone_at(&s->view, LOAD_ONCE(&links[count - 1]));
+	if (!resource)
+		return -EBADMSG;
+	r = trie_get(&s->view, resource->deleted, tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), &leaf);
+	if (r <= 0)
+		return r;
+	count = leaf_links(&s->view, &leaf, &links);
+	if (count == 0)
+		return -EBADMSG;
+	while (count-- > 0) {
+		const struct tombstone *t = tombstone_at(&s->view, LOAD_ONCE(&links[count]));
 
-		if (t && t->object == object->ref_)
-			return t;
+		if (!t)
+			return -EBADMSG;
+		if (LOAD_ONCE(&t->object) == object->ref_) {
+			*ret = t;
+			return 1;
+		}
 	}
-	return NULL;
+	return 0;
 }
 
 uint64_t
@@ -272,8 +286,7 @@ object_deleted_wall_ns(const struct informer_object *object)
 
 	if (is_private_home(s))
 		return private_home_of(s)->deleted_wall_ns;
-	t = tombstone_of(s, object);
-	wall_ns = t ? t->deleted_wall_ns : 0;
+	wall_ns = tombstone_of(s, object, &t) > 0 ? t->deleted_wall_ns : 0;
 	return snapshot_settle(s, 0) < 0 ? 0 : wall_ns;
 }
 
@@ -292,13 +305,13 @@ informer_object_deletion(const struct informer_object *object, struct informer_d
 	s = snapshot_of(object->snapshot_);
 	if (!(object->entry_ & OBJECT_DELETED) || is_private_home(s))
 		return INFORMER_E_NOT_FOUND;
-	t = tombstone_of(s, object);
-	if (t) {
+	r = tombstone_of(s, object, &t);
+	if (r > 0) {
 		deletion.wall_ns = t->deleted_wall_ns;
 		deletion.seq = t->seq;
 		deletion.seen = !(t->flags & TOMBSTONE_UNSEEN);
 	}
-	r = snapshot_settle(s, t ? 0 : INFORMER_E_NOT_FOUND);
+	r = snapshot_settle(s, r > 0 ? 0 : r < 0 ? r : INFORMER_E_NOT_FOUND);
 	if (r < 0)
 		return r;
 	deletion.size = ret_deletion->size;

@@ -174,13 +174,13 @@ count_object(void *context, const struct informer_object *object)
 	struct reader_answer *a = context;
 	struct informer_deletion deletion = {.size = sizeof(deletion)};
 	uint64_t wall = 0;
+	int e = informer_object_deletion(object, &deletion);
 
 	a->words[0]++;
 	if (informer_object_deleted(object, &wall))
 		a->words[1] += object->ref_;
-	if (informer_object_deletion(object, &deletion) == 0)
-		a->words[1] += deletion.seq;
-	return 0;
+	a->words[1] += e == 0 ? deletion.seq : 0;
+	return e == INFORMER_E_NOT_FOUND ? 0 : e;
 }
 
 static void
