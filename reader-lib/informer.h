@@ -322,6 +322,11 @@ struct informer_resource_info {
 	uint32_t drop_count;	/* paths that are left out of its objects */
 	/* deletions after this seq are all remembered (informer_each_deleted()), earlier ones may be not */
 	uint64_t forgotten_seq;
+	/*
+	 * every deletion after this resourceVersion is remembered, and was seen when it happened; 0: not known
+	 * since when. It begins with the first list, and ends with the first that is forgotten.
+	 */
+	uint64_t complete_from;
 };
 
 /*
@@ -345,7 +350,7 @@ INFORMER_API int informer_resource_drop(const struct informer_snapshot *snapshot
 					uint32_t i, const char **ret_path, size_t *ret_length);
 /*
  * The same for an opened resource. With several entries: counts are sums, synced is true when all are, age_ns
- * is the oldest, resource_version is ""; drop_count is that of the first.
+ * is the oldest, resource_version is "", complete_from is 0; drop_count is that of the first.
  */
 INFORMER_API int informer_resource_info(const struct informer_snapshot *snapshot,
 					struct informer_resource *resource,

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 static inline bool
@@ -29,6 +30,21 @@ resource_version_is_less(const char *a, size_t a_length, const char *b, size_t b
 	if (!resource_version_is_comparable(a, a_length) || !resource_version_is_comparable(b, b_length))
 		return false;
 	return a_length != b_length ? a_length < b_length : memcmp(a, b, a_length) < 0;
+}
+
+/* As a number; 0: it cannot be compared, or is none of 64 bits. */
+static inline uint64_t
+resource_version_number(const char *text, size_t length)
+{
+	uint64_t number = 0;
+
+	if (!resource_version_is_comparable(text, length))
+		return 0;
+	for (size_t i = 0; i < length; i++)
+		if (__builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number))
+			return 0;
+	return number;
 }
 
 #endif

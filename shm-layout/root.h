@@ -17,6 +17,7 @@
 #define SHM_LAYOUT_ROOT_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "shm-layout/block.h"
 #include "shm-layout/header.h"
@@ -73,7 +74,8 @@ enum resource_state {
  *   fingerprint       of what its content is, 16 bytes, and of the CA of the server that it came from
  *   cluster           the first 8 bytes of BLAKE2b-128 of the id of the cluster that it came from; zeroes:
  *                     not known
- *   version           the API server's resourceVersion, opaque, length first; empty: none
+ *   version           the API server's resourceVersion, opaque, length first; empty: none. One of 55 bytes
+ *                     at most leaves the last 8 to complete_from: resource_complete_from() below
  *   identity, ordinals, by_seq, deleted, indexes[]  links (trie.h; deleted: tombstone.h)
  *   by_key, by_ordinal  refs of BLOCK_SHORTCUTs (shortcut.h), or 0
  *   status            ref of a BLOCK_VALUE: what the Reflector last met (LAYOUT.md, STATUS), or 0
@@ -172,6 +174,32 @@ resource_version(const struct resource *r, size_t *ret_length)
 
 	*ret_length = length > RESOURCE_VERSION_MAX ? 0 : length;
 	return r->version;
+}
+
+/*
+ * Of every deletion after this RV there is the tombstone, and it was seen; 0: not known since when. A version
+ * that is too long leaves no room for it.
+ */
+#define RESOURCE_COMPLETE_AT (RESOURCE_VERSION_MAX - sizeof(uint64_t))
+_Static_assert(offsetof(struct resource, version) + RESOURCE_COMPLETE_AT == 128, "resource: complete_from moved");
+
+static inline uint64_t
+resource_complete_from(const struct resource *r)
+{
+	uint64_t rv;
+
+	if (__atomic_load_n(&r->version_length, __ATOMIC_RELAXED) > RESOURCE_COMPLETE_AT)
+		return 0;
+	memcpy(&rv, r->version + RESOURCE_COMPLETE_AT, sizeof(rv));
+	return rv;
+}
+
+/* The writer's. */
+static inline void
+resource_set_complete_from(struct resource *r, uint64_t rv)
+{
+	if (r->version_length <= RESOURCE_COMPLETE_AT)
+		memcpy(r->version + RESOURCE_COMPLETE_AT, &rv, sizeof(rv));
 }
 
 /* The same two of a root that does not change while one looks: the writer's, a frozen one. */

@@ -68,6 +68,7 @@ info_at(const struct snapshot *s, uint32_t position, struct informer_resource_in
 	info->object_count = r->object_count;
 	info->changed_seq = r->changed_seq;
 	info->forgotten_seq = r->tombstone_floor;
+	info->complete_from = resource_complete_from(r);
 	info->age_ns = contact_age(s, position);
 	return 0;
 }
@@ -123,6 +124,7 @@ informer_resource_info(const struct informer_snapshot *snapshot, struct informer
 		sum.changed_seq = one.changed_seq > sum.changed_seq ? one.changed_seq : sum.changed_seq;
 		sum.forgotten_seq =
 			one.forgotten_seq > sum.forgotten_seq ? one.forgotten_seq : sum.forgotten_seq;
+		sum.complete_from = 0;
 		sum.age_ns = one.age_ns > sum.age_ns ? one.age_ns : sum.age_ns;
 		sum.resource_version = sum.namespace_ = "";
 		sum.resource_version_length = sum.namespace_length = 0;

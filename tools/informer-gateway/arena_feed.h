@@ -29,7 +29,7 @@
 struct gw_standing {
 	uint8_t lineage[16];
 	bool synced;
-	uint64_t changed_seq, forgotten_seq, rv, age_ns;
+	uint64_t changed_seq, forgotten_seq, complete_from, rv, age_ns;
 };
 
 struct gw_feed_stats {

@@ -36,6 +36,7 @@ standing_of(const struct informer_resource_info *info, const struct informer_mom
 		.synced = info->synced,
 		.changed_seq = info->changed_seq,
 		.forgotten_seq = info->forgotten_seq,
+		.complete_from = info->complete_from,
 		.rv = gw_rv_parse(info->resource_version, info->resource_version_length),
 		.age_ns = info->age_ns,
 	};

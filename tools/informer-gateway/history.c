@@ -34,27 +34,53 @@ add(struct search *s, const struct informer_object *object, uint64_t rv, bool go
 	s->items[s->count++] = (struct candidate){.object = *object, .rv = rv, .gone = gone};
 }
 
-/* From the oldest to the newest deletion. */
-static int
-look_at_deleted(void *context, const struct informer_object *object)
+/* The RV of a deletion that was seen, and behind which none was forgotten; 0: it is no such. */
+static uint64_t
+rv_of_seen(const struct search *s, const struct informer_object *object)
 {
 	struct informer_deletion deletion = {.size = sizeof(deletion)};
+
+	if (informer_object_deletion(object, &deletion) < 0 || !deletion.seen ||
+	    deletion.seq < s->forgotten_seq)
+		return 0;
+	return gw_object_rv(object);
+}
+
+/* From the oldest to the newest deletion. */
+static int
+prove_by_deleted(void *context, const struct informer_object *object)
+{
 	struct search *s = context;
-	uint64_t rv = gw_object_rv(object);
+	uint64_t rv = rv_of_seen(s, object);
 
 	if (informer_object_position(object) != s->entry->position)
 		return 0;
-	if (rv == 0 || informer_object_deletion(object, &deletion) < 0 || !deletion.seen ||
-	    deletion.seq < s->forgotten_seq) {
-		s->proven = 0;
-		s->count = 0;
-		return 0;
-	}
-	if (s->proven == 0)
+	if (rv == 0 || s->proven == 0)
 		s->proven = rv;
-	else if (rv <= s->entry->feed.log.floor)
+	return 0;
+}
+
+static int
+look_at_deleted(void *context, const struct informer_object *object)
+{
+	struct search *s = context;
+	uint64_t rv = rv_of_seen(s, object);
+
+	if (informer_object_position(object) == s->entry->position && rv > s->proven &&
+	    rv <= s->entry->feed.log.floor)
 		add(s, object, rv, true);
 	return 0;
+}
+
+/* How far back, by the deletions that are remembered, or by the first list. */
+static int
+prove(struct search *s, const struct gw_reading *reading, uint64_t complete_from)
+{
+	int r = informer_each_deleted(&reading->snapshot, reading->resource, prove_by_deleted, s);
+
+	if (complete_from > 0 && (s->proven == 0 || complete_from < s->proven))
+		s->proven = complete_from;
+	return r < 0 ? r : s->proven > 0 && s->proven < s->entry->feed.log.floor ? 0 : -ESTALE;
 }
 
 static int
@@ -165,11 +191,11 @@ gw_history_extend(struct gw_entry *entry)
 	r = gw_entry_standing(entry, &reading.snapshot, &standing);
 	search.forgotten_seq = standing.forgotten_seq;
 	if (r == 0)
+		r = prove(&search, &reading, standing.complete_from);
+	if (r == 0)
 		r = informer_each_deleted(&reading.snapshot, reading.resource, look_at_deleted, &search);
-	if (r == 0 && search.proven > 0 && search.proven < log->floor)
+	if (r == 0)
 		r = look_at_present(&search, &reading);
-	else
-		r = -ESTALE;
 	if (r == 0)
 		r = extend(entry, &search);
 	gw_reading_end(&reading);

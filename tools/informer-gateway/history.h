@@ -8,11 +8,14 @@
  *	─────────────┴─────────────────────┴────────────────────┴──▶ RV
  *	              ◀── put in front ────
  *
- * Objects are there in their newest state: states between are skipped, as upstream's watch cache may. Of
- * deletions informerd remembers the last ones, oldest gone first. So all deletions above F are there, F being
- * the RV of the oldest remembered one that informerd was told of by its watch; deletions that it only found
- * out about by a list have no RV, and F is that of the first one behind the last of these. Without any there
- * is no proof, and no history.
+ * Objects are there in their newest state: states between are skipped, as upstream's watch cache may. All
+ * deletions above F are there, F being the lower of two:
+ * - the RV of the first list, as long as none was forgotten since, and none only found out about by another
+ *   list (complete_from);
+ * - the RV of the oldest remembered one that informerd was told of by its watch, the oldest being forgotten
+ *   first; deletions that it only found out about by a list have no RV, and F is that of the first one behind
+ *   the last of these.
+ * Without either there is no proof, and no history.
  *
  * Cost     a walk over the resource's objects, and the making of those that changed; once in a log's life
  * Threads  one

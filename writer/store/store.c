@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/resource_version.h"
 #include "writer/store/store_definition.h"
 #include "writer/store/store_document.h"
 
@@ -141,6 +142,7 @@ int
 store_set_version(struct store *s, unsigned resource, const char *version, size_t length)
 {
 	struct resource *now = &s->resources[resource]->now;
+	uint64_t complete_from = resource_complete_from(now);
 
 	if (length > RESOURCE_VERSION_MAX)
 		return -E2BIG;
@@ -149,6 +151,9 @@ store_set_version(struct store *s, unsigned resource, const char *version, size_
 	memset(now->version, 0, sizeof(now->version));
 	memcpy(now->version, version, length);
 	now->version_length = (uint8_t)length;
+	/* given up, or a restored server's: what was deleted there nobody knows */
+	if (resource_version_number(version, length) >= complete_from)
+		resource_set_complete_from(now, complete_from);
 	s->resources[resource]->dirty = true;
 	return 0;
 }
@@ -185,6 +190,10 @@ store_set_state(struct store *s, unsigned resource, enum resource_state state)
 		return;
 	res->now.state = (uint32_t)state;
 	res->dirty = true;
+	/* a list is in: this is what the server had then */
+	if (state == RESOURCE_SYNCED && resource_complete_from(&res->now) == 0)
+		resource_set_complete_from(&res->now, resource_version_number(res->now.version,
+									      res->now.version_length));
 }
 
 /* ---- status ---- */

@@ -59,6 +59,7 @@ reset_others(struct store *s, const char *name)
 			continue;
 		store_note(s, QUEUE_RESET, i, s->seq, 0, 0);
 		res->now.tombstone_floor = s->seq;
+		resource_set_complete_from(&res->now, 0);
 		res->dirty = true;
 	}
 }

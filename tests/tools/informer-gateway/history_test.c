@@ -92,15 +92,80 @@ a_name_taken_anew_is_told_as_both(void **state)
 	arena_world_free(w);
 }
 
-/* Without a deletion there is no proof of how far back is known. */
+/* Of what was before the first list nobody knows what was deleted. */
 static void
-without_a_deletion_there_is_no_history(void **state)
+before_the_first_list_there_is_no_history(void **state)
 {
 	struct arena_world *w = after("a101 b102 @110");
 
 	(void)state;
 	expect_from(w, 105, "410");
 	expect_from(w, 110, "@110");
+	arena_world_free(w);
+}
+
+/* The first list, what was said behind it, and then the gateway. */
+static struct arena_world *
+listed_and_after(const char *listed, const char *said)
+{
+	struct arena_world *w = arena_world_new(listed, false);
+
+	arena_world_say(w, said);
+	arena_world_open(w);
+	return w;
+}
+
+/* Where nothing was forgotten history begins with the first list, though nothing was ever deleted. */
+static void
+without_a_deletion_history_begins_with_the_first_list(void **state)
+{
+	struct arena_world *w = listed_and_after("a101 b102 @110", "a111 c113 @120");
+
+	(void)state;
+	expect_from(w, 109, "410");
+	expect_from(w, 110, "?a111 ?c113 @120");
+	expect_from(w, 111, "?c113 @120");
+	arena_world_free(w);
+}
+
+/* And the first deletion behind it is told as any other. */
+static void
+with_deletions_history_begins_with_the_first_list(void **state)
+{
+	struct arena_world *w = listed_and_after("a101 b102 @110", "-a111 c113 -b115 @120");
+
+	(void)state;
+	expect_from(w, 109, "410");
+	expect_from(w, 110, "?-a111 ?c113 ?-b115 @120");
+	arena_world_free(w);
+}
+
+/* What a later list shows to be gone went at an RV that nobody knows: before that list there is no proof. */
+static void
+what_went_unseen_ends_the_first_lists_proof(void **state)
+{
+	struct arena_world *w = listed_and_after("a101 b102 c103 @110", "a111 -b? @120");
+
+	(void)state;
+	arena_world_say(w, "c121 @130");
+	arena_world_reach(w, 130);
+	expect_from(w, 110, "410");
+	expect_from(w, 119, "410");
+	arena_world_free(w);
+}
+
+/* A server that was restored goes on from before: its RVs are others. */
+static void
+a_restored_server_ends_the_first_lists_proof(void **state)
+{
+	struct arena_world *w = listed_and_after("a101 b102 @110", "a111 @120");
+
+	(void)state;
+	arena_world_close(w);
+	arena_world_say(w, "a104 @105");
+	arena_world_say(w, "b112 @130");
+	arena_world_open(w);
+	expect_from(w, 110, "410");
 	arena_world_free(w);
 }
 
@@ -192,7 +257,11 @@ main(void)
 		cmocka_unit_test(history_is_there_amid_changes),
 		cmocka_unit_test(what_the_log_has_is_not_told_twice),
 		cmocka_unit_test(a_name_taken_anew_is_told_as_both),
-		cmocka_unit_test(without_a_deletion_there_is_no_history),
+		cmocka_unit_test(before_the_first_list_there_is_no_history),
+		cmocka_unit_test(without_a_deletion_history_begins_with_the_first_list),
+		cmocka_unit_test(with_deletions_history_begins_with_the_first_list),
+		cmocka_unit_test(what_went_unseen_ends_the_first_lists_proof),
+		cmocka_unit_test(a_restored_server_ends_the_first_lists_proof),
 		cmocka_unit_test(an_unseen_deletion_hides_what_was_before_it),
 		cmocka_unit_test(a_forgotten_deletion_is_no_proof),
 		cmocka_unit_test(history_takes_half_of_the_bytes_at_most),

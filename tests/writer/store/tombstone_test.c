@@ -339,6 +339,54 @@ another_uid_leaves_a_tombstone(void **state)
 	store_fixture_free(fx);
 }
 
+/* ---- since when all are there ---- */
+
+static void
+say_version(struct store_fixture *fx, const char *version, enum resource_state state)
+{
+	assert_int_equal(store_set_version(fx->store, fx->pods, version, strlen(version)), 0);
+	store_set_state(fx->store, fx->pods, state);
+}
+
+/*
+ * From the first list on all deletions are there, until one is forgotten, was not seen, or what there is is
+ * given up; the next list begins it anew. A later version changes nothing, a lower one is another history's.
+ */
+static void
+deletions_are_complete_from_the_list_on(void **state)
+{
+	struct store_fixture *fx = new_store(1u << 30);
+
+	(void)state;
+	limit(fx, 1, UINT64_MAX, 300);
+	for (unsigned i = 1; i <= 5; i++)
+		assert_int_equal(put(fx, i, 10 + i, 1), 0);
+	say_version(fx, "90", RESOURCE_LISTING);
+	assert_true(resource_complete_from(store_resource(fx->store, fx->pods)) == 0);
+	say_version(fx, "100", RESOURCE_SYNCED);
+	assert_int_equal(delete(fx, 1), 0);
+	say_version(fx, "110", RESOURCE_SYNCED);
+	commit(fx);
+	assert_true(resource_complete_from(published(fx)) == 100);
+	assert_int_equal(delete(fx, 2), 0); /* and the first is forgotten */
+	commit(fx);
+	assert_true(resource_complete_from(published(fx)) == 0);
+
+	say_version(fx, "120", RESOURCE_LISTING);
+	say_version(fx, "120", RESOURCE_SYNCED);
+	assert_true(resource_complete_from(store_resource(fx->store, fx->pods)) == 120);
+	say_version(fx, "119", RESOURCE_SYNCED);
+	assert_true(resource_complete_from(store_resource(fx->store, fx->pods)) == 0);
+
+	say_version(fx, "130", RESOURCE_LISTING);
+	say_version(fx, "130", RESOURCE_SYNCED);
+	say_version(fx, "", RESOURCE_LISTING);
+	assert_true(resource_complete_from(store_resource(fx->store, fx->pods)) == 0);
+	say_version(fx, "of another kind", RESOURCE_SYNCED);
+	assert_true(resource_complete_from(store_resource(fx->store, fx->pods)) == 0);
+	store_fixture_free(fx);
+}
+
 /* ---- limits ---- */
 
 /* Beyond the count the oldest go, and the floor is the seq of the last of them. */
@@ -878,6 +926,7 @@ main(void)
 		cmocka_unit_test(the_deleted_are_found_by_all_they_had),
 		cmocka_unit_test(the_newest_stands_last),
 		cmocka_unit_test(another_uid_leaves_a_tombstone),
+		cmocka_unit_test(deletions_are_complete_from_the_list_on),
 		cmocka_unit_test(the_oldest_go_beyond_the_count),
 		cmocka_unit_test(the_oldest_go_beyond_the_bytes),
 		cmocka_unit_test(the_old_go_when_their_time_is_over),
