@@ -82,6 +82,16 @@ token_digest(const struct gw_access *access, const struct gw_texts *audiences, c
 	sodium_memzero(&state, sizeof(state));
 }
 
+void
+gw_access_bearer_key(const struct gw_access *access, const char *authorization, uint8_t key[GW_DIGEST])
+{
+	static const struct gw_texts none;
+	size_t length = 0;
+	const char *token = gw_bearer_token(authorization, &length);
+
+	token_digest(access, &none, token ? token : "", length, key);
+}
+
 /* ---- the end of a check ---- */
 
 static void

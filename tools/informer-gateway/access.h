@@ -71,6 +71,11 @@ void gw_check_cancel(struct gw_check *check);
 
 /* Does the decision rest on reviews, so that it turns? */
 bool gw_access_is_reviewed(const struct gw_listener_config *listener);
+/*
+ * What stands for the identity of a token that is passed on: nobody has reviewed it here. authorization has a
+ * bearer token.
+ */
+void gw_access_bearer_key(const struct gw_access *access, const char *authorization, uint8_t key[GW_DIGEST]);
 /* Who may connect to a Unix socket: one of these ids. */
 bool gw_access_lets_in(const struct gw_listener_config *listener, uint32_t uid, uint32_t gid,
 		       const uint32_t *groups, size_t group_count);

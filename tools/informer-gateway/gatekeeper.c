@@ -16,6 +16,7 @@
 #include "tools/informer-gateway/refusal.h"
 #include "tools/informer-gateway/request_path.h"
 #include "tools/informer-gateway/token_review.h"
+#include "tools/informer-gateway/upgrade_tunnel.h"
 
 #define NOT_FOR_IT "this listener is not for it"
 
@@ -44,6 +45,7 @@ struct entry {
 	struct gw_check *check;
 	struct gw_access_watch *watch;
 	enum gw_limit limit;        /* that is taken; GW_LIMIT_KINDS: none */
+	uint8_t limit_key[GW_DIGEST];
 	const char *decision, *why; /* for the audit line */
 	char *reason;               /* what `why` is, where it is the API server's */
 };
@@ -56,7 +58,8 @@ gw_gatekeeper_new(const struct gw_gatekeeper_options *options)
 	*keeper = (struct gw_gatekeeper){
 		.access = options->access,
 		.limits = gw_limits_new(options->limits->requests_by_identity,
-					options->limits->watches_by_identity),
+					options->limits->watches_by_identity,
+					options->limits->tunnels_by_identity),
 		.audit = options->audit,
 		.pass = options->pass,
 		.pass_ctx = options->pass_ctx,
@@ -207,24 +210,60 @@ turned(void *ctx, const char *why)
 		gw_exchange_cut(entry->x);
 }
 
+/* Count it, or say that there are too many. */
+static bool
+take_limit(struct entry *entry, enum gw_limit limit, const uint8_t key[GW_DIGEST])
+{
+	static const char *const names[] = {"requests of one identity", "watches of one identity",
+					    "tunnels of one identity"};
+
+	if (!gw_limits_take(entry->keeper->limits, key, limit)) {
+		refuse_too_many(entry, names[limit]);
+		return false;
+	}
+	entry->limit = limit;
+	memcpy(entry->limit_key, key, GW_DIGEST);
+	return true;
+}
+
+static bool
+is_watch(const struct entry *entry)
+{
+	return strcmp(entry->attributes.verb, "watch") == 0;
+}
+
 static void
 let_in(struct entry *entry, const struct gw_decision *decision)
 {
 	struct gw_gatekeeper *keeper = entry->keeper;
-	struct gw_exchange *x = entry->x;
-	bool watch = strcmp(entry->attributes.verb, "watch") == 0;
-	enum gw_limit limit = watch ? GW_LIMIT_WATCHES : GW_LIMIT_REQUESTS;
+	bool watch = is_watch(entry);
 
-	if (!gw_limits_take(keeper->limits, decision->identity->key, limit)) {
-		refuse_too_many(entry, watch ? "watches of one identity" : "requests of one identity");
+	if (!take_limit(entry, watch ? GW_LIMIT_WATCHES : GW_LIMIT_REQUESTS, decision->identity->key))
 		return;
-	}
-	entry->limit = limit;
 	entry->decision = "allowed";
 	if (watch)
 		entry->watch = gw_access_watch_begin(keeper->access, &entry->question, decision->identity,
 						     decision->made_ms, turned, entry);
-	entry->next(x);
+	entry->next(entry->x);
+}
+
+/* It goes on with its caller's token, and counts for that as long as it lasts, a tunnel too. */
+static void
+let_pass(struct entry *entry, void (*pass)(struct entry *entry))
+{
+	const struct gw_exchange *x = entry->x;
+	enum gw_limit limit = GW_LIMIT_REQUESTS;
+	uint8_t key[GW_DIGEST];
+
+	gw_access_bearer_key(entry->keeper->access, entry->question.authorization, key);
+	if (gw_wants_upgrade(x))
+		limit = GW_LIMIT_TUNNELS;
+	else if (is_watch(entry) || api_request_flag(&x->api, "follow"))
+		limit = GW_LIMIT_WATCHES;
+	if (!take_limit(entry, limit, key))
+		return;
+	entry->decision = "passed";
+	pass(entry);
 }
 
 static void
@@ -297,6 +336,18 @@ passes(const struct entry *entry, bool bearer)
 	return !is_read(entry->x) || (entry->resource && (!entry->x->api.resource || entry->kubelets));
 }
 
+static void
+pass_elsewhere(struct entry *entry)
+{
+	entry->keeper->pass(entry->keeper->pass_ctx, entry->x);
+}
+
+static void
+pass_next(struct entry *entry)
+{
+	entry->next(entry->x);
+}
+
 /* A listener that serves nothing: with a token the API server decides, without nobody does. */
 static void
 check_pass_through(struct entry *entry, bool bearer)
@@ -308,8 +359,7 @@ check_pass_through(struct entry *entry, bool bearer)
 	} else if (!keeper->pass) {
 		refuse_forbidden(entry, "system:anonymous", "nothing is passed through");
 	} else {
-		entry->decision = "passed";
-		keeper->pass(keeper->pass_ctx, entry->x);
+		let_pass(entry, pass_elsewhere);
 	}
 }
 
@@ -324,8 +374,7 @@ check_connection(struct entry *entry, bool bearer)
 		return;
 	}
 	if (passes(entry, bearer)) {
-		entry->decision = "passed";
-		entry->next(x);
+		let_pass(entry, pass_next);
 		return;
 	}
 	gw_on_gone(x, gone, entry);
@@ -413,7 +462,7 @@ gw_gatekeeper_over(struct gw_exchange *x, void *ctx)
 		gw_check_cancel(entry->check);
 		gw_access_watch_end(entry->watch);
 		if (entry->limit != GW_LIMIT_KINDS)
-			gw_limits_give_back(keeper->limits, x->identity->key, entry->limit);
+			gw_limits_give_back(keeper->limits, entry->limit_key, entry->limit);
 		gw_identity_unref(entry->peer);
 		free(entry->path);
 		free(entry->reason);

@@ -22,11 +22,13 @@ struct gw_limits {
 };
 
 struct gw_limits *
-gw_limits_new(unsigned requests, unsigned watches)
+gw_limits_new(unsigned requests, unsigned watches, unsigned tunnels)
 {
 	struct gw_limits *limits = api_alloc(sizeof(*limits));
 
-	*limits = (struct gw_limits){.most = {[GW_LIMIT_REQUESTS] = requests, [GW_LIMIT_WATCHES] = watches}};
+	*limits = (struct gw_limits){.most = {[GW_LIMIT_REQUESTS] = requests,
+					      [GW_LIMIT_WATCHES] = watches,
+					      [GW_LIMIT_TUNNELS] = tunnels}};
 	return limits;
 }
 

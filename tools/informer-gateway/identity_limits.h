@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Identity limits: how many requests and watches of one identity are under way, over all its connections.
+ * Identity limits: how many requests, watches and tunnels of one identity are under way, over all its connections.
  *
  * Memory: an entry for each identity that has something under way.
  */
@@ -9,11 +9,11 @@
 
 #include "tools/informer-gateway/identity.h"
 
-enum gw_limit { GW_LIMIT_REQUESTS, GW_LIMIT_WATCHES, GW_LIMIT_KINDS };
+enum gw_limit { GW_LIMIT_REQUESTS, GW_LIMIT_WATCHES, GW_LIMIT_TUNNELS, GW_LIMIT_KINDS };
 
 struct gw_limits;
 
-struct gw_limits *gw_limits_new(unsigned requests, unsigned watches);
+struct gw_limits *gw_limits_new(unsigned requests, unsigned watches, unsigned tunnels);
 void gw_limits_free(struct gw_limits *limits);
 
 /* Count one more, if there may be one. */

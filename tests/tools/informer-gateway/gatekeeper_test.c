@@ -17,6 +17,7 @@ struct gate {
 	struct gw_audit_log *audit;
 	char log[256], socket[100];
 	unsigned served, passed, over;
+	struct gw_exchange *passing[4]; /* "?keep" that were passed on */
 	bool streaming, ended;    /* a watch */
 	struct gw_exchange *kept; /* "/api/v1/pods?keep" is answered by the test */
 };
@@ -69,6 +70,11 @@ pass_on(void *ctx, struct gw_exchange *x)
 {
 	struct gate *gate = ctx;
 
+	if (api_request_query(&x->api, "keep")) {
+		assert_true(gate->passed < 4);
+		gate->passing[gate->passed++] = x;
+		return;
+	}
 	gate->passed++;
 	gw_reply_text(x, 200, "text/plain", "passed\n");
 }
@@ -111,7 +117,8 @@ open_gate(struct gate *gate, void **state, enum gw_profile profile, const char *
 	snprintf(gate->socket, sizeof(gate->socket), "%s", temp_path(*state, "socket"));
 	assert_int_equal(gw_audit_log_open(gate->log, 0, 0, &gate->audit, NULL), 0);
 	keeper.access = gate->w.access;
-	keeper.limits = &(struct gw_limits_config){.requests_by_identity = 2, .watches_by_identity = 1};
+	keeper.limits = &(struct gw_limits_config){.requests_by_identity = 2, .watches_by_identity = 1,
+						     .tunnels_by_identity = 1};
 	keeper.audit = gate->audit;
 	gate->keeper = gw_gatekeeper_new(&keeper);
 	uv_loop_init(&gate->g.loop);
@@ -295,6 +302,54 @@ requests_are_counted_by_identity(void **state)
 	free(close_gate(&gate));
 }
 
+/* Send what is passed on and goes on until the test answers it. */
+static void
+begin_passing(struct gate *gate, struct caller *c, const char *request)
+{
+	unsigned before = gate->passed;
+
+	say(&gate->g, c, request);
+	gateway_until(&gate->g, gate->passed > before);
+}
+
+#define UPGRADING(token, path)                                                                               \
+	"POST " path " HTTP/1.1\r\nHost: g\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"                  \
+	"Content-Length: 0\r\nAuthorization: Bearer " token "\r\n\r\n"
+
+/*
+ * What is passed on counts for its token: so many requests, watches with logs that are followed, and tunnels;
+ * each for as long as it lasts. Other tokens' do not.
+ */
+static void
+what_is_passed_on_is_counted_by_token(void **state)
+{
+	static const char exec[] = UPGRADING("t-admin", "/api/v1/namespaces/web/pods/a/exec?keep=1"),
+			  others[] = UPGRADING("t-viewer", "/api/v1/namespaces/web/pods/a/exec");
+	struct gate gate;
+	struct caller c[6];
+
+	open_gate(&gate, state, GW_PROFILE_PASS_THROUGH, NULL);
+	for (int i = 0; i < 6; i++)
+		call_tcp(&gate.g, &c[i]);
+	begin_passing(&gate, &c[0], exec);
+	ask(&gate, &c[1], exec, "HTTP/1.1 429 ");
+	ask(&gate, &c[1], others, "passed");
+	begin_passing(&gate, &c[2],
+		      WITH("t-admin", "GET", "/api/v1/namespaces/web/pods/a/log?keep=1&follow=true"));
+	ask(&gate, &c[1], WITH("t-admin", "GET", "/api/v1/gadgets?watch=1"), "HTTP/1.1 429 ");
+	begin_passing(&gate, &c[3], WITH("t-admin", "GET", "/api/v1/gadgets?keep=1"));
+	ask(&gate, &c[1], WITH("t-admin", "GET", "/api/v1/gadgets"), "passed");
+	gw_reply_text(gate.passing[0], 200, "text/plain", "over\n");
+	hear(&gate.g, &c[0], "over");
+	ask(&gate, &c[1], UPGRADING("t-admin", "/api/v1/namespaces/web/pods/a/exec"), "passed");
+	gw_reply_text(gate.passing[2], 200, "text/plain", "over\n");
+	gw_reply_text(gate.passing[3], 200, "text/plain", "over\n");
+	for (int i = 0; i < 6; i++)
+		hang_up(&c[i]);
+	gateway_until(&gate.g, gw_gatekeeper_identities(gate.keeper) == 0);
+	free(close_gate(&gate));
+}
+
 /* A watch ends when what allowed it is revoked, and its line says why. */
 static void
 a_watch_ends_when_it_is_revoked(void **state)
@@ -353,7 +408,7 @@ main(void)
 		TEST(verdicts_have_words_and_lines),    TEST(a_unix_socket_is_for_its_ids),
 		TEST(writes_pass_with_their_own_token), TEST(a_pass_through_listener_serves_nothing),
 		TEST(requests_are_counted_by_identity), TEST(a_watch_ends_when_it_is_revoked),
-		TEST(a_client_goes_before_the_review),
+		TEST(a_client_goes_before_the_review),  TEST(what_is_passed_on_is_counted_by_token),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

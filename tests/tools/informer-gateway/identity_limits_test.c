@@ -17,7 +17,7 @@ static void
 each_identity_has_its_own_count(void **state)
 {
 	static const uint8_t a[GW_DIGEST] = {1}, b[GW_DIGEST] = {1, 0, 0, 0, 2}; /* of one bucket */
-	struct gw_limits *limits = gw_limits_new(2, 1);
+	struct gw_limits *limits = gw_limits_new(2, 1, 1);
 
 	(void)state;
 	assert_true(gw_limits_take(limits, a, GW_LIMIT_REQUESTS));
