@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-gateway/client.h"
 #include "tools/informer-gateway/request_form.h"
 #include "tools/serving/answer.h"
 #include "tools/serving/gzip.h"
@@ -233,6 +234,14 @@ uint64_t
 gw_stream_blocked_since(const struct gw_exchange *x)
 {
 	return x->state->waiting ? 0 : x->state->read_ms;
+}
+
+/* Libmicrohttpd waits for the socket to take bytes: it sees the end there. */
+void
+gw_stream_drop(struct gw_exchange *x)
+{
+	gw_exchange_cut(x);
+	gw_client_cut(x->state->client);
 }
 
 bool

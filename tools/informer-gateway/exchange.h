@@ -107,6 +107,8 @@ void gw_reply_stream(struct gw_exchange *x, unsigned code, const char *type, con
 		     void *ctx);
 /* There is something to read again. Cheap if the stream is not waiting. Not within its own read(). */
 void gw_stream_wake(struct gw_exchange *x);
+/* Its client does not take what it is given: close the connection, from the loop's next turn on. */
+void gw_stream_drop(struct gw_exchange *x);
 /*
  * Bytes that the client has not taken yet are waited for: the stream is held up by it, since when
  * (uv_now()); 0: it is not.

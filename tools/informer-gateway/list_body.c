@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/informer-gateway/request_form.h"
+#include "tools/informer-gateway/slow_takers.h"
 
 #define LOOK_MS 50u /* whether one may begin, or is old */
 #define LARGE ((uint64_t)1 << 20) /* bytes of a body that is made once a second at most */
@@ -40,7 +41,7 @@ look_later(struct gw_bodies *bodies)
 		uv_timer_start(&bodies->timer, on_timer, LOOK_MS, 0);
 }
 
-/* Begin what waited; let go what is old. */
+/* Begin what waited; let go what is old, and who is too slow. */
 static void
 on_timer(uv_timer_t *timer)
 {
@@ -53,6 +54,7 @@ on_timer(uv_timer_t *timer)
 			gw_body_begin(b);
 			gw_bodies_start(bodies);
 		}
+		gw_slow_takers_drop(b);
 		if (b->begun_ms && !is_fresh(b) && !b->readers)
 			gw_body_drop(b);
 		else
@@ -169,7 +171,12 @@ gw_body_join(struct gw_exchange *x, bool events, void (*wake)(void *ctx), void *
 		return -EBUSY;
 	}
 	reader = api_alloc(sizeof(*reader));
-	*reader = (struct gw_body_reader){.body = b, .wake = wake, .ctx = ctx, .next = b->readers};
+	*reader = (struct gw_body_reader){.body = b,
+					  .x = x,
+					  .begun_ms = gw_bodies_now_ms(bodies),
+					  .wake = wake,
+					  .ctx = ctx,
+					  .next = b->readers};
 	if (reader->next)
 		reader->next->previous = reader;
 	b->readers = reader;

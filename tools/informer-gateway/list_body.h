@@ -14,6 +14,7 @@
  * Budget  all bodies together hold so many bytes; beyond that who comes is told 429. One body that takes
  *         more than half of it takes no newcomers, and goes on as its slowest reader does. So does each that
  *         is more than a quarter of a MiB where many that came at once would together go beyond it.
+ *         Who does not take his is dropped (slow_takers.h).
  * Threads the loop's only. wake() is called from the loop, never from within a function here.
  */
 #ifndef TOOLS_INFORMER_GATEWAY_LIST_BODY_H

@@ -31,7 +31,10 @@ struct gw_body_reader {
 	struct gw_body *body;
 	struct gw_body_reader *previous, *next;
 	struct gw_blocks_place place;
+	struct gw_exchange *x;
+	uint64_t begun_ms;
 	bool waiting;
+	bool dropped; /* its connection was cut */
 	void (*wake)(void *ctx);
 	void *ctx;
 };

@@ -99,6 +99,8 @@ of_router(struct metrics_text *m, const struct gw_router_counters *c)
 	       "Requests that were given a list that was there.", c->lists_shared);
 	number(m, "informer_gateway_lists_refused_total", "counter", "Lists for which there was no room.",
 	       c->lists_refused);
+	number(m, "informer_gateway_lists_dropped_total", "counter", "Lists that their clients did not take.",
+	       c->lists_dropped);
 	number(m, "informer_gateway_list_bytes", "gauge", "Bytes of lists that are made or sent.",
 	       c->list_bytes);
 	number(m, "informer_gateway_version_too_large_total", "counter",

@@ -20,6 +20,7 @@
 #define BOOKMARK_MS 60000u
 #define LIST_BYTES ((size_t)256 << 20)
 #define SHARE_MS 1000u
+#define STALL_MS 30000u
 
 /* ---- what nobody else answers ---- */
 
@@ -156,6 +157,7 @@ gw_router_new(struct gw_front *front, const struct gw_router_options *options)
 	o->bookmark_ms = o->bookmark_ms ? o->bookmark_ms : BOOKMARK_MS;
 	o->list_bytes = o->list_bytes ? o->list_bytes : LIST_BYTES;
 	o->share_ms = o->share_ms ? o->share_ms : SHARE_MS;
+	o->stall_ms = o->stall_ms ? o->stall_ms : STALL_MS;
 	router->wheel = gw_wheel_new(gw_front_loop(front));
 	router->waits.wheel = router->wheel;
 	router->bodies = gw_bodies_new(router, o->list_bytes);

@@ -49,6 +49,7 @@ struct gw_router_options {
 	/* that the bodies of lists may hold, all together, while they are being made and sent; 0: 256 MiB */
 	size_t list_bytes;
 	unsigned share_ms; /* for how long such a body is given to others, see list_body.h; 0: 1 s */
+	unsigned stall_ms; /* who takes nothing of a list for so long is dropped; 0: 30 s */
 };
 
 struct gw_router *gw_router_new(struct gw_front *front, const struct gw_router_options *options);
@@ -65,6 +66,7 @@ struct gw_router_counters {
 	uint64_t gets, lists, watches;
 	uint64_t lists_made, lists_shared; /* bodies; requests that were given one that was there */
 	uint64_t lists_refused;		   /* 429: the bodies' budget was used up */
+	uint64_t lists_dropped;		   /* connections of those who did not take theirs */
 	uint64_t too_large;		   /* 504: an RV did not come */
 	unsigned watching;		   /* now */
 	size_t list_bytes;		   /* now */

@@ -1,60 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists that are made once for all who ask for the same, over a source in memory. */
-#include "gateway_fixture.h"
-#include "memory_source.h"
+#include "lists_world.h"
 
 #include <zlib.h>
 
-#include "tools/informer-gateway/router.h"
-
-struct lists {
-	struct gateway g;
-	struct memory m;
-	struct gw_router *router;
-};
-
-static void
-allow(void *ctx, struct gw_exchange *x, gw_next *next)
-{
-	(void)ctx;
-	next(x);
-}
-
-/*
- * So many pods, of so many bytes each. Where bodies are shared the time in which they may be is a longer one:
- * on a busy machine not everything is done within a second.
- */
-static void
-open_lists(struct lists *w, struct gw_router_options options, unsigned count, size_t bytes)
-{
-	memset(w, 0, sizeof(*w));
-	memory_init(&w->m);
-	for (unsigned i = 0; i < count; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "pod-%05u", i);
-		memory_put(&w->m, name, "n1", bytes);
-	}
-	gateway_front(&w->g, (struct gw_front_options){0});
-	options.source = w->m.source;
-	options.hooks = (struct gw_hooks){.check = allow};
-	w->router = gw_router_new(w->g.front, &options);
-	gateway_listen(&w->g, (struct gw_listener_options){0}, gw_router_handle, w->router);
-}
-
-static void
-close_lists(struct lists *w)
-{
-	gw_listener_close(w->g.listener);
-	w->g.listener = NULL;
-	gw_router_free(w->router);
-	assert_int_equal(w->m.open, 0);
-	memory_done(&w->m);
-	gateway_close(&w->g);
-}
-
-#define PODS "/api/v1/pods"
-#define END "\r\n0\r\n\r\n"
 #define HERD 20
 
 /* Who asks at one moment is given one body; who names no RV, none that is older than his question. */
@@ -297,22 +246,6 @@ large_lists_are_compressed(void **state)
 	hang_up(&c);
 	hang_up(&d);
 	close_lists(&w);
-}
-
-/* Take all that comes, and keep none of it; whether the end was among it. */
-static bool
-drinks_up(struct caller *c)
-{
-	size_t length = strlen(END);
-	bool end;
-
-	listen_to(c);
-	end = c->heard.len >= length && !memcmp(c->heard.data + c->heard.len - length, END, length);
-	if (!end && c->heard.len > length) {
-		memmove(c->heard.data, c->heard.data + c->heard.len - length, length);
-		c->heard.len = length;
-	}
-	return end;
 }
 
 /* Bodies that nobody takes do not pile up: who comes beyond the budget is told to come again. */
