@@ -323,7 +323,7 @@ struct informer_resource_info {
 	/* deletions after this seq are all remembered (informer_each_deleted()), earlier ones may be not */
 	uint64_t forgotten_seq;
 	/*
-	 * every deletion after this resourceVersion is remembered, and was seen when it happened; 0: not known
+	 * each deletion after this resourceVersion is remembered, and was seen as it came; 0: not known
 	 * since when. It begins with the first list, and ends with the first that is forgotten.
 	 */
 	uint64_t complete_from;

@@ -181,7 +181,7 @@ resource_version(const struct resource *r, size_t *ret_length)
  * that is too long leaves no room for it.
  */
 #define RESOURCE_COMPLETE_AT (RESOURCE_VERSION_MAX - sizeof(uint64_t))
-_Static_assert(offsetof(struct resource, version) + RESOURCE_COMPLETE_AT == 128, "resource: complete_from moved");
+_Static_assert(offsetof(struct resource, version) + RESOURCE_COMPLETE_AT == 128, "resource: complete_from");
 
 static inline uint64_t
 resource_complete_from(const struct resource *r)

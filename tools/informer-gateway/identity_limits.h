@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Identity limits: how many requests, watches and tunnels of one identity are under way, over all its connections.
+ * Identity limits: how much of each kind one identity has under way, over all its connections.
  *
  * Memory: an entry for each identity that has something under way.
  */

@@ -13,7 +13,7 @@ gateway_for(struct gateway *g, uint64_t ms)
 		uv_run(&g->loop, UV_RUN_ONCE);
 }
 
-/* Two that read nothing fill the budget; who comes is refused, until they are dropped, each without an end. */
+/* Two that read nothing fill the budget, until they are dropped, each without an end. */
 static void
 who_takes_nothing_is_dropped(void **state)
 {
