@@ -235,18 +235,20 @@ put_number_text(struct printer *p, struct value v)
 	return put(p, text, length);
 }
 
-static int put_value(struct printer *p, struct value v, unsigned depth);
+static int put_value(struct printer *p, const struct value *v, unsigned depth);
 
 static int
-put_container(struct printer *p, struct value v, unsigned depth)
+put_container(struct printer *p, const struct value *v, bool object, unsigned depth)
 {
-	bool object = value_kind(v) == VALUE_OBJECT;
-	struct value_iter it = value_iterate(v);
+	struct value_iter it;
 	char separator = object ? '{' : '[';
 	int r = 0;
 
 	if (depth >= VALUE_DEPTH_MAX)
 		return -EBADMSG;
+	if (object && LOAD_ONCE(v->at) == TAG_EMPTY_OBJECT) /* half of what managedFields are made of */
+		return put(p, "{}", 2);
+	it = value_iterate(*v);
 	while (r == 0 && value_next(&it)) {
 		r = put_byte(p, separator);
 		separator = ',';
@@ -255,7 +257,7 @@ put_container(struct printer *p, struct value v, unsigned depth)
 		if (object && r == 0)
 			r = put_byte(p, ':');
 		if (r == 0)
-			r = put_value(p, it.item, depth + 1);
+			r = put_value(p, &it.item, depth + 1);
 	}
 	if (r == 0 && it.damaged)
 		r = -EBADMSG;
@@ -265,8 +267,9 @@ put_container(struct printer *p, struct value v, unsigned depth)
 }
 
 static int
-put_value(struct printer *p, struct value v, unsigned depth)
+put_value(struct printer *p, const struct value *v, unsigned depth)
 {
+	enum value_kind kind;
 	const char *data;
 	size_t length;
 	int64_t n;
@@ -276,28 +279,30 @@ put_value(struct printer *p, struct value v, unsigned depth)
 
 	if (++p->items > VALUE_ITEMS_MAX)
 		return -EBADMSG;
-	switch (value_kind(v)) {
+	if (value_text(v, &data, &length)) /* most are texts */
+		return put_string(p, data, length);
+	kind = value_kind(*v);
+	switch (kind) {
 	case VALUE_NULL:
 		return put(p, "null", 4);
 	case VALUE_BOOL:
-		if (!value_bool(v, &b))
+		if (!value_bool(*v, &b))
 			return -EBADMSG;
 		return b ? put(p, "true", 4) : put(p, "false", 5);
 	case VALUE_INT:
-		if (!value_int(v, &n))
+		if (!value_int(*v, &n))
 			return -EBADMSG;
 		return put_uint(p, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, n < 0);
 	case VALUE_UINT:
-		return value_uint(v, &u) ? put_uint(p, u, false) : -EBADMSG;
+		return value_uint(*v, &u) ? put_uint(p, u, false) : -EBADMSG;
 	case VALUE_DOUBLE:
-		return value_double(v, &f) ? put_double(p, f) : -EBADMSG;
+		return value_double(*v, &f) ? put_double(p, f) : -EBADMSG;
 	case VALUE_NUMBER:
-		return put_number_text(p, v);
-	case VALUE_STRING:
-		return value_string(v, &data, &length) ? put_string(p, data, length) : -EBADMSG;
+		return put_number_text(p, *v);
 	case VALUE_ARRAY:
 	case VALUE_OBJECT:
-		return put_container(p, v, depth);
+		return put_container(p, v, kind == VALUE_OBJECT, depth);
+	case VALUE_STRING:
 	case VALUE_NONE:
 		break;
 	}
@@ -314,7 +319,7 @@ value_to_json(struct value v, int (*emit)(const char *data, size_t length, void 
 	p.context = context;
 	p.used = 0;
 	p.items = 0;
-	r = put_value(&p, v, 0);
+	r = put_value(&p, &v, 0);
 	return r ? r : flush(&p);
 }
 

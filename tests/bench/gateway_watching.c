@@ -195,8 +195,8 @@ run(struct gateway_side *g, struct upstream *u, struct clients *c, const struct 
 	r = look(g, u, &after);
 	if (r == 0)
 		r = upstream_commits(u, &commits, &count);
-	if (r < 0)
-		return r;
+	if (r < 0 || !commits)
+		return r < 0 ? r : -EPROTO;
 	for (enum place at = 0; at < PLACES; at++)
 		ret->cpu_us[at] = after.place_us[at] - before.place_us[at];
 	ret->informerd_us = after.informerd_us - before.informerd_us;
