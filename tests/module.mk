@@ -185,7 +185,7 @@ tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test) $(PODS)
 #   soak.sh         needs churn that keeps the number of pods, for what is to be flat
 #   the rest        builds, installs, shows, fuzzes: no server
 APISERVER_E2E_NOT := $(filter-out %/bad_moment.sh %/sim_changes.sh,$(wildcard tests/e2e/bad_*.sh tests/e2e/sim_*.sh)) \
-	$(addprefix tests/e2e/,chaos.sh connect_other_cluster.sh demo.sh fuzz_decoder.sh install.sh layout_in_python.sh set_up.sh small_machine.sh soak.sh structure.sh \
+	$(addprefix tests/e2e/,chaos.sh connect_other_cluster.sh demo.sh fuzz_decoder.sh gateway_early.sh gateway_rsyslog.sh install.sh layout_in_python.sh set_up.sh small_machine.sh soak.sh structure.sh \
 	wire_switch.sh writer_address_space.sh writer_killed_amid_list.sh writer_stuck_reader.sh)
 APISERVER_E2E := $(filter-out $(APISERVER_E2E_NOT),$(E2E)) $(sort $(wildcard tests/e2e-apiserver/*.sh))
 test-apiserver: setup-test
