@@ -278,6 +278,8 @@ decided(void *ctx, const struct gw_decision *decision)
 		x->identity = gw_identity_ref(decision->identity);
 	switch (decision->outcome) {
 	case GW_ACCESS_ALLOWED:
+		if (!decision->identity)
+			break; /* nobody is let in */
 		let_in(entry, decision);
 		return;
 	case GW_ACCESS_UNAUTHENTICATED:
@@ -290,9 +292,9 @@ decided(void *ctx, const struct gw_decision *decision)
 		refuse_too_many(entry, "reviews under way");
 		return;
 	case GW_ACCESS_UNAVAILABLE:
-		refuse_unknown(entry);
-		return;
+		break;
 	}
+	refuse_unknown(entry);
 }
 
 static void
