@@ -182,10 +182,12 @@ tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test) $(PODS)
 #   wire_switch.sh  goes by what informer-sim's journal says of the syntax; wire.sh is its like on a real server
 #   writer_killed_amid_list.sh  has 30,000 pods, which a real server takes minutes to be given
 #   writer_address_space.sh, writer_stuck_reader.sh  need thousands of changes a second, also on a busy machine
+#   gateway_relay.sh    a real server that comes back remembers nothing of before, so the relay lists as any client; what it says is of a relay that need not
+#   gateway_kubectl.sh  gateway_same_for_kubectl.sh is its like on a real server
 #   soak.sh         needs churn that keeps the number of pods, for what is to be flat
 #   the rest        builds, installs, shows, fuzzes: no server
 APISERVER_E2E_NOT := $(filter-out %/bad_moment.sh %/sim_changes.sh,$(wildcard tests/e2e/bad_*.sh tests/e2e/sim_*.sh)) \
-	$(addprefix tests/e2e/,chaos.sh connect_other_cluster.sh demo.sh fuzz_decoder.sh gateway_early.sh gateway_rsyslog.sh install.sh layout_in_python.sh set_up.sh small_machine.sh soak.sh structure.sh \
+	$(addprefix tests/e2e/,chaos.sh connect_other_cluster.sh demo.sh fuzz_decoder.sh gateway_early.sh gateway_kubectl.sh gateway_relay.sh gateway_rsyslog.sh install.sh layout_in_python.sh set_up.sh small_machine.sh soak.sh structure.sh \
 	wire_switch.sh writer_address_space.sh writer_killed_amid_list.sh writer_stuck_reader.sh)
 APISERVER_E2E := $(filter-out $(APISERVER_E2E_NOT),$(E2E)) $(sort $(wildcard tests/e2e-apiserver/*.sh))
 test-apiserver: setup-test

@@ -13,7 +13,7 @@ wait_ready
 start_open_gateway
 until_true reached "$(newest_rv)" || fail "it does not come up to the server"
 here() { kubectl --server "$gateway_url" "$@" 2>"$T/err"; }
-there() { kubectl --server "$url" "$@" 2>"$T/err.there"; }
+there() { kubectl --kubeconfig "$T/kubeconfig" "$@" 2>"$T/err.there"; }
 ages() { sed -E 's/ +/ /g; s/(^| )([0-9]+[dhm])*[0-9]+[smhd]( |$)/\1AGE\3/g'; }
 read -r ns pod < <(there get pods -A --no-headers -o custom-columns=N:.metadata.namespace,P:.metadata.name | head -n 1)
 for what in "pods -A" "pods -A -o wide" "pods -A -o name" "pods -A -o json" "pod $pod -n $ns -o yaml" "pod $pod -n $ns -o jsonpath={.spec.nodeName}" \

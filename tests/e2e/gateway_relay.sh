@@ -3,7 +3,7 @@
 # Nodes behind a relay cost the API server what the relay costs it alone: 20 nodes' informerds go on, without a list of their own, while the API
 # server is away and comes back, while the relay's gateway is killed, its informerd, and both; and a new gateway serves them on without a list. Another
 # relay is seen by the first one, which asks clients to move until it has no more than its share and a fifth; they list nowhere. When the first one
-# is gone, too, all go on at the other one. Takes NODES from the environment (20), and SERVER=apiserver for upstream's.
+# is gone, too, all go on at the other one. Takes NODES from the environment (20).
 . "$(dirname "${BASH_SOURCE[0]}")/../support/daemon.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../support/gateway.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../support/relay.sh"

@@ -82,6 +82,19 @@ pages() { # some of them, and then no more: what is held for the next is let go 
 	done
 	lists=$((lists + 4))
 }
+# as much at one time as the dice may ever ask for: what is larger afterwards has grown
+everything_at_once() {
+	local clients=() i watch='watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=2'
+	for i in 0 1 2 3 0 1 2 3; do
+		form "$i"
+		curl -q -s -m 60 -H "Accept: $accept" -o /dev/null "$gateway_url/api/v1/pods?limit=0" &
+		clients+=($!)
+		curl -q -s -m 60 -H "Accept: $accept" -o /dev/null "$gateway_url/api/v1/pods?$watch" &
+		clients+=($!)
+	done
+	wait "${clients[@]}" || fail "SEED=$seed: not all are served at once"
+	lists=$((lists + 8)) came=$((came + 8))
+}
 came=0 lists=0
 moves=('visit a' 'visit b' 'visit c' 'visit d' stick list list pages)
 
@@ -137,6 +150,7 @@ for i in 0 1 2 3 4 5; do
 	stayers=$((stayers + 1))
 done
 unrest 25
+everything_at_once
 quiet quiet-1
 first=quiet-1
 unrest 25
