@@ -182,8 +182,8 @@ tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test) $(PODS)
 #   wire_switch.sh  goes by what informer-sim's journal says of the syntax; wire.sh is its like on a real server
 #   writer_killed_amid_list.sh  has 30,000 pods, which a real server takes minutes to be given
 #   writer_address_space.sh, writer_stuck_reader.sh  need thousands of changes a second, also on a busy machine
-#   gateway_relay.sh    a real server that comes back remembers nothing of before, so the relay lists as any client; what it says is of a relay that need not
-#   gateway_kubectl.sh  gateway_same_for_kubectl.sh is its like on a real server
+#   gateway_relay.sh    does not hold there: after another gateway of the relay the nodes list pods once at it, for its history begins behind them
+#   gateway_kubectl.sh  nodes -o wide differ there; gateway_same_for_kubectl.sh compares the rest with a real server
 #   soak.sh         needs churn that keeps the number of pods, for what is to be flat
 #   the rest        builds, installs, shows, fuzzes: no server
 APISERVER_E2E_NOT := $(filter-out %/bad_moment.sh %/sim_changes.sh,$(wildcard tests/e2e/bad_*.sh tests/e2e/sim_*.sh)) \
