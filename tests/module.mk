@@ -1,30 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each tests/ROOM/NAME_test.c is one cmocka program, build/tests/ROOM/NAME_test,
-# linked with all rooms' objects; each tests/e2e/*.sh drives the real binaries.
+# The unit tests of a room, tests/ROOM/*_test.c, are one cmocka program (tests/room.h). Scripts drive the real binaries: those of
+# tests/e2e in `make test`, those of tests/long as well in `make test-long`.
 
-UNIT_SRC := $(wildcard tests/shm-layout/*_test.c tests/writer/*/*_test.c tests/reader-lib/*_test.c tests/reader-lib/*/*_test.c tests/tools/*/*_test.c tests/conversations/*_test.c)
-UNIT_SRC += $(wildcard tests/explorer/*_test.c)
-UNIT     := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC))
+# The rooms that have tests, and each one's program: tests/writer/store/*_test.c are build/tests/writer-store.
+UNIT_SRC := $(wildcard $(addprefix tests/,shm-layout/*_test.c writer/*/*_test.c reader-lib/*_test.c reader-lib/*/*_test.c tools/*/*_test.c conversations/*_test.c))
+ROOMS    := $(sort $(patsubst tests/%/,%,$(dir $(UNIT_SRC))))
+room_program = $(B)/tests/$(subst /,-,$(1))
+UNIT     := $(foreach r,$(ROOMS),$(call room_program,$(r)))
 # what is installed is a plain build, never a sanitizer's
 E2E      := $(filter-out $(if $(SAN),tests/e2e/install.sh),$(sort $(wildcard tests/e2e/*.sh)))
 PROG_SRC := $(wildcard tests/support/prog/*.c)
 PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
 
 TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(SHM_OBJS)
-# tools are tested against the tool's own objects as well
 TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(GATEWAY_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS)
-# what the gateway's tests share stands beside them, for it needs the gateway's objects
-GATEWAY_TEST_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard tests/tools/informer-gateway/*.c)))
-$(B)/tests/tools/%: TEST_EXTRA = $(TOOL_OBJS)
-$(B)/tests/tools/informer-gateway/%: TEST_EXTRA = $(GATEWAY_TEST_OBJS) $(TOOL_OBJS)
-$(filter $(B)/tests/tools/%,$(UNIT)): $(TOOL_OBJS)
-$(filter $(B)/tests/tools/informer-gateway/%,$(UNIT)): $(GATEWAY_TEST_OBJS)
+# what only one room's tests share stands beside them
+WORLD_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard tests/tools/*/*.c tests/conversations/*.c tests/writer/*/*.c)))
+# all objects but the tests: a program takes of it what it needs
+$(B)/tests/rooms.a: $(sort $(TEST_OBJS) $(TOOL_OBJS) $(WORLD_OBJS))
+	@mkdir -p $(@D)
+	$(call say,AR,$@)
+	$(Q)rm -f $@
+	$(Q)ar rcsT $@ $^
+LINK_TEST = $(LINK) -Wl,--as-needed -o $@ $(filter %.o %.a,$^) $(WRAPS:%=-Wl,--wrap=%) $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
+
+define room
+$(call room_program,$(1)): $(B)/obj/tests/room.o $(call objs,$(wildcard tests/$(1)/*_test.c)) $(B)/tests/rooms.a
+	$$(call say,LINK,$$@)
+	$$(Q)$$(LINK_TEST)
+endef
+$(foreach r,$(ROOMS),$(eval $(call room,$(r))))
+# What a room's tests stand in for: calls that change an arena's file, private memory that runs out, hashes cut short.
+$(B)/tests/writer-store: WRAPS = malloc realloc calloc key_hash key_hash_name crypto_shorthash
+$(B)/tests/writer-cut: WRAPS = mmap munmap openat fchmod ftruncate posix_fallocate fallocate unlinkat renameat pread \
+	trie_edit_seal store_release_held key_hash key_hash_name
+$(B)/tests/reader-lib-read: WRAPS = key_hash key_hash_name
 # it takes the records in as they are
 $(B)/obj/tests/tools/serving/proto_encode_test.o: tests/tools/serving/golden.records
-# conversations between the writer and informer-sim, played by what stands beside them
-TALK_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard tests/conversations/*.c)))
-$(B)/tests/conversations/%: TEST_EXTRA = $(TALK_OBJS) $(SIM_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS)
-$(filter $(B)/tests/conversations/%,$(UNIT)): $(TALK_OBJS) $(SIM_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS)
+
+$(PROGS): $(B)/tests/%: $(B)/obj/tests/support/prog/%.o $(B)/tests/rooms.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK_TEST)
 
 # The explorer's programs: what they drive is compiled once more, so that each access to memory is a call, and linked with
 # what tests/explorer has for these. Never a sanitizer's build.
@@ -80,21 +96,11 @@ FAULTS := $(wildcard tests/explorer/faults/*/*.sed)
 fault_program = $(notdir $(patsubst %/,%,$(dir $(1))))
 $(foreach f,$(FAULTS),$(eval $(call explored_fault,$(call fault_program,$(f)),$(basename $(notdir $(f))),$(shell sed -n '1s/^# //p' $(f)))))
 FAULTY := $(foreach f,$(FAULTS),$(B)/tests/explorer/$(call fault_program,$(f))_$(basename $(notdir $(f))))
-UNIT += $(FAULTY)
+EXPLORER := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/explorer/*_test.c)) $(FAULTY)
 $(FAULTY): $(EXPLORER_OBJS) $(B)/explored/rooms.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK_EXPLORED)
-
-$(B)/tests/%_test: $(B)/obj/tests/%_test.o $(TEST_OBJS)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $< $(TEST_EXTRA) $(TEST_OBJS) $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
-
-$(B)/tests/%: $(B)/obj/tests/support/prog/%.o $(TEST_OBJS)
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $< $(TEST_OBJS) $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
 
 # preloaded by a process under test, so that it is no sanitizer's
 PRELOADS := $(patsubst tests/support/preload/%.c,$(B)/tests/%.so,$(wildcard tests/support/preload/*.c))
@@ -159,7 +165,7 @@ busy-check: all tests $(PODS)
 # What `check` runs for some seconds, for DURATION=3600; the figures are shown as they come.
 .PHONY: soak
 soak: all $(PROGS)
-	$(Q)B=$(B) DURATION=$(or $(DURATION),3600) bash tests/e2e/soak.sh
+	$(Q)B=$(B) DURATION=$(or $(DURATION),3600) bash tests/long/soak.sh
 
 # The protocols between processes, as threads of one: what ThreadSanitizer can follow.
 TSAN_TESTS := shm-layout/slot writer/arena/pins writer/serve/broker reader-lib/attach/handle reader-lib/attach/snapshot reader-lib/read/lookup reader-lib/events/wait reader-lib/events/run \
@@ -189,7 +195,7 @@ tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test) $(PODS)
 APISERVER_E2E_NOT := $(filter-out %/bad_moment.sh %/sim_changes.sh,$(wildcard tests/e2e/bad_*.sh tests/e2e/sim_*.sh)) \
 	$(addprefix tests/e2e/,chaos.sh connect_other_cluster.sh demo.sh fuzz_decoder.sh gateway_early.sh gateway_kubectl.sh gateway_relay.sh gateway_rsyslog.sh install.sh layout_in_python.sh set_up.sh small_machine.sh soak.sh structure.sh \
 	wire_switch.sh writer_address_space.sh writer_killed_amid_list.sh writer_stuck_reader.sh)
-APISERVER_E2E := $(filter-out $(APISERVER_E2E_NOT),$(E2E)) $(sort $(wildcard tests/e2e-apiserver/*.sh))
+APISERVER_E2E := $(filter-out $(APISERVER_E2E_NOT),$(E2E)) $(sort $(wildcard tests/upstream/*.sh))
 test-apiserver: setup-test
 	$(SUBMAKE) apiserver-check
 apiserver: $(B)/apiserver
@@ -198,29 +204,8 @@ $(B)/apiserver: FORCE
 	$(Q)sh tests/apiserver/build.sh $@ || [ $$? = 77 ]
 apiserver-check: all tests $(PODS) $(B)/apiserver
 	$(Q)SERVER=apiserver CHANGES=3000 RATE=500 REPLICAS=8 sh tests/run.sh $(B) $(APISERVER_E2E)
-	$(Q)SERVER=apiserver sh tests/run.sh $(B) tests/e2e/chaos.sh
+	$(Q)SERVER=apiserver sh tests/run.sh $(B) tests/long/chaos.sh
 .PHONY: test-apiserver apiserver apiserver-check
-
-# forks thousands of times, which costs as much as is mapped: of rooms and libraries what it needs
-$(B)/tests/rooms.a: $(TEST_OBJS)
-	@mkdir -p $(@D)
-	$(Q)rm -f $@
-	$(Q)ar rcsT $@ $^
-$(B)/tests/reader-lib/read/revoked_arena_test $(B)/tests/reader-lib/events/revoked_delivery_test: \
-		$(B)/tests/%_test: $(B)/obj/tests/%_test.o $(B)/tests/rooms.a
-	@mkdir -p $(@D)
-	$(call say,LINK,$@)
-	$(Q)$(LINK) -Wl,--as-needed -o $@ $^ $(WRITER_LIBS) $(TEST_LIBS)
-
-# hashes cut short, see the test
-$(B)/tests/writer/store/short_hash_test: TEST_EXTRA = -Wl,--wrap=crypto_shorthash,--wrap=key_hash,--wrap=key_hash_name
-$(B)/tests/reader-lib/read/flipped_bits_test: TEST_EXTRA = -Wl,--wrap=key_hash,--wrap=key_hash_name
-# what changes an arena's file, see the test
-$(B)/tests/writer/store/cut_test: TEST_EXTRA = -Wl,--wrap=mmap,--wrap=munmap,--wrap=openat,--wrap=fchmod,--wrap=ftruncate \
-	-Wl,--wrap=posix_fallocate,--wrap=fallocate,--wrap=unlinkat,--wrap=renameat,--wrap=pread,--wrap=trie_edit_seal,--wrap=store_release_held \
-	-Wl,--wrap=key_hash,--wrap=key_hash_name
-# private memory that runs out, see the test
-$(B)/tests/writer/store/tombstone_test: TEST_EXTRA = -Wl,--wrap=malloc -Wl,--wrap=realloc -Wl,--wrap=calloc
 
 # ---- fuzz: what a server, a file or a plugin sends, under libFuzzer (clang) ------------
 # FUZZ_SECONDS for each of tests/fuzz/NAME.c, from tests/fuzz/corpus/NAME; what it finds stays in build-fuzz/corpus/NAME,

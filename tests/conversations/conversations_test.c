@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every conversation of this folder, in JSON and in protobuf, each as the lowest and the highest that chance
- * may say and something in between; and what holds the whole together. `conversations_test FILE …` plays
- * these alone.
+ * may say and something in between. Run it in the project's folder.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <glob.h>
 
 #include "tests/conversations/talk.h"
+#include "tests/room.h"
 
 #define FOLDER "tests/conversations/"
 
@@ -49,28 +44,22 @@ play(void **state)
 	script_done(&script);
 }
 
-int
-main(int argc, char **argv)
+/* Before main(): each file is a test. */
+__attribute__((constructor)) static void
+add_conversations(void)
 {
-	glob_t found = { 0 };
-	char **paths = argv + 1;
-	size_t count = (size_t)argc - 1;
+	static struct test_group group = {__FILE__, NULL, 0, NULL, NULL, NULL};
+	static glob_t found;
 	struct CMUnitTest *tests;
-	int failed;
 
-	if (argc == 1 && glob(FOLDER "*.talk", 0, NULL, &found) == 0) {
-		paths = found.gl_pathv;
-		count = found.gl_pathc;
-	}
-	tests = calloc(count + 1, sizeof(*tests));
-	for (size_t i = 0; i < count; i++) {
-		const char *slash = strrchr(paths[i], '/');
-
-		tests[i] = (struct CMUnitTest){
-			.name = slash ? slash + 1 : paths[i], .test_func = play, .initial_state = paths[i]};
-	}
-	failed = _cmocka_run_group_tests("conversations", tests, count, NULL, NULL);
-	globfree(&found);
-	free(tests);
-	return failed;
+	if (glob(FOLDER "*.talk", 0, NULL, &found) != 0)
+		return;
+	tests = calloc(found.gl_pathc, sizeof(*tests));
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		tests[i] = (struct CMUnitTest){.name = found.gl_pathv[i] + strlen(FOLDER),
+					       .test_func = play,
+					       .initial_state = found.gl_pathv[i]};
+	group.tests = tests;
+	group.count = found.gl_pathc;
+	test_group_add(&group);
 }

@@ -3,17 +3,12 @@
  * Fifty writers at one API server, which goes away and comes back: when they ask, in virtual time, and what
  * for; in JSON and in protobuf.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "tests/conversations/settle.h"
+#include "tests/room.h"
 #include "writer/base/log.h"
 
 #define WRITERS  50u
@@ -268,16 +263,10 @@ many_writers_do_not_list_together(void **state)
 	assert_int_equal(count_lines(h, "WATCH"), 2 * WRITERS);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(many_writers_do_not_come_back_together, in_json, tear_down),
-		cmocka_unit_test_setup_teardown(many_writers_do_not_list_together, in_json, tear_down),
-		cmocka_unit_test_setup_teardown(many_writers_do_not_come_back_together, in_protobuf,
-						tear_down),
-		cmocka_unit_test_setup_teardown(many_writers_do_not_list_together, in_protobuf, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(many_writers_do_not_come_back_together, in_json, tear_down),
+	cmocka_unit_test_setup_teardown(many_writers_do_not_list_together, in_json, tear_down),
+	cmocka_unit_test_setup_teardown(many_writers_do_not_come_back_together, in_protobuf, tear_down),
+	cmocka_unit_test_setup_teardown(many_writers_do_not_list_together, in_protobuf, tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

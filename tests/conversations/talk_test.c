@@ -3,19 +3,15 @@
  * The player itself: a script that tells what does not happen, or leaves out what does, fails, and is told by
  * file and line. And the table in README.md has every script, and no other.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <glob.h>
 
 #include "tests/conversations/talk.h"
+#include "tests/room.h"
 
 #define FOLDER "tests/conversations/"
 #define GIVEN "# a script\ngiven pods?watchList=false\nserver pods a at 20\n"
@@ -257,18 +253,13 @@ the_table_has_every_script(void **state)
 	free(text);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_script_that_tells_all_passes),
-		cmocka_unit_test(what_no_line_tells_fails),
-		cmocka_unit_test(what_does_not_happen_fails),
-		cmocka_unit_test(what_is_played_in_protobuf_comes_in_it),
-		cmocka_unit_test(what_cannot_be_understood_fails),
-		cmocka_unit_test(a_report_shows_the_conversation),
-		cmocka_unit_test(the_table_has_every_script),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_script_that_tells_all_passes),
+	cmocka_unit_test(what_no_line_tells_fails),
+	cmocka_unit_test(what_does_not_happen_fails),
+	cmocka_unit_test(what_is_played_in_protobuf_comes_in_it),
+	cmocka_unit_test(what_cannot_be_understood_fails),
+	cmocka_unit_test(a_report_shows_the_conversation),
+	cmocka_unit_test(the_table_has_every_script),
+};
+TEST_GROUP(tests, NULL, NULL);

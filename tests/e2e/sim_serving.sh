@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # informer-sim starts, tells so in one line, lists and pages consistently, refuses
 # what a real API server refuses, and ends cleanly.
-. "$(dirname "$0")/sim_common.inc"
+. "$(dirname "$0")/../support/sim_common.sh"
 
 # ---- flags
 "$BIN" --help | grep -q -- '--pods-per-node M' || fail "--help shows the flags"

@@ -4,17 +4,13 @@
  * say. Works on $B/libinformer.so; the build directory is where this program is.
  */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/informer.h"
+#include "tests/room.h"
 #include "tests/support/places.h"
 
 #define HEADERS "reader-lib/informer.h reader-lib/informer-*.h"
@@ -250,21 +246,16 @@ null_handles_are_refused(void **state)
 	informer_free(NULL, NULL);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(header_map_and_library_agree),
-		cmocka_unit_test(the_static_library_offers_no_other_name),
-		cmocka_unit_test(it_needs_libc_and_libsodium_alone),
-		cmocka_unit_test(the_headers_are_c11),
-		cmocka_unit_test(the_headers_are_cpp17),
-		cmocka_unit_test(every_error_has_name_cause_and_remedy),
-		cmocka_unit_test(versions_are_told),
-		cmocka_unit_test(every_function_has_a_page),
-		cmocka_unit_test(every_example_compiles),
-		cmocka_unit_test(null_handles_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(header_map_and_library_agree),
+	cmocka_unit_test(the_static_library_offers_no_other_name),
+	cmocka_unit_test(it_needs_libc_and_libsodium_alone),
+	cmocka_unit_test(the_headers_are_c11),
+	cmocka_unit_test(the_headers_are_cpp17),
+	cmocka_unit_test(every_error_has_name_cause_and_remedy),
+	cmocka_unit_test(versions_are_told),
+	cmocka_unit_test(every_function_has_a_page),
+	cmocka_unit_test(every_example_compiles),
+	cmocka_unit_test(null_handles_are_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

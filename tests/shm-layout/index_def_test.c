@@ -2,18 +2,13 @@
 /*
  * Index definitions: which values an object has by each kind of rule, and which definitions are refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm-layout/index_def.h"
+#include "tests/room.h"
 #include "tests/support/body_fixture.h"
 
 struct found {
@@ -235,17 +230,12 @@ impossible_definitions_are_refused(void **state)
 	body_fixture_free(fx);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_give_their_values),
-		cmocka_unit_test(by_user_holds_every_user),
-		cmocka_unit_test(the_namespace_comes_from_the_key),
-		cmocka_unit_test(long_values_are_not_indexed),
-		cmocka_unit_test(a_callback_stops_the_walk),
-		cmocka_unit_test(impossible_definitions_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(rules_give_their_values),
+	cmocka_unit_test(by_user_holds_every_user),
+	cmocka_unit_test(the_namespace_comes_from_the_key),
+	cmocka_unit_test(long_values_are_not_indexed),
+	cmocka_unit_test(a_callback_stops_the_walk),
+	cmocka_unit_test(impossible_definitions_are_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

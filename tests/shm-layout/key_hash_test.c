@@ -4,17 +4,12 @@
  * or a trie's digit are spread evenly. (That it is what LAYOUT.md says is proven by e2e/layout_in_python,
  * which has its own.)
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm-layout/key_hash.h"
+#include "tests/room.h"
 
 static const uint8_t key[16] = "a key of tests..";
 
@@ -121,15 +116,10 @@ names_are_spread_evenly(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_length_has_a_hash_of_its_own),
-		cmocka_unit_test(the_border_between_namespace_and_name_counts),
-		cmocka_unit_test(every_bit_counts),
-		cmocka_unit_test(names_are_spread_evenly),
-	};
-
-	return cmocka_run_group_tests_name("key_hash", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(every_length_has_a_hash_of_its_own),
+	cmocka_unit_test(the_border_between_namespace_and_name_counts),
+	cmocka_unit_test(every_bit_counts),
+	cmocka_unit_test(names_are_spread_evenly),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,17 +3,12 @@
  * LAYOUT.md gives each block type, message and refusal the number that the enums give it: none is missing
  * from the page, and none stands there that does not exist. (layout_test.c does so for the structs.)
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "shm-layout/block.h"
 #include "shm-layout/protocol.h"
+#include "tests/room.h"
 
 #define ENTRIES_MAX 64
 
@@ -94,14 +89,9 @@ the_page_has_all_refusals(void **state)
 	table_is("| code | refused |", refusals, sizeof(refusals) / sizeof(refusals[0]));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_page_has_all_block_types),
-		cmocka_unit_test(the_page_has_all_messages),
-		cmocka_unit_test(the_page_has_all_refusals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_page_has_all_block_types),
+	cmocka_unit_test(the_page_has_all_messages),
+	cmocka_unit_test(the_page_has_all_refusals),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,12 +2,6 @@
 /*
  * LAYOUT.md says of every fixed structure what the compiler says.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +15,7 @@
 #include "shm-layout/root.h"
 #include "shm-layout/shortcut.h"
 #include "shm-layout/tombstone.h"
+#include "tests/room.h"
 
 struct field {
 	const char *section, *name;
@@ -207,13 +202,8 @@ the_fingerprint_is_what_the_page_says(void **state)
 	assert_true(hash == header_fingerprint());
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_page_and_the_structs_agree),
-		cmocka_unit_test(the_fingerprint_is_what_the_page_says),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_page_and_the_structs_agree),
+	cmocka_unit_test(the_fingerprint_is_what_the_page_says),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,17 +2,12 @@
 /*
  * Paths: what compiles to what, where the others stop making sense, and what they find in a document.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "shm-layout/path.h"
+#include "tests/room.h"
 #include "tests/support/body_fixture.h"
 
 static const char document[] =
@@ -198,17 +193,12 @@ the_fingerprint_is_fnv_1a(void **state)
 	assert_int_equal(shape_fingerprint("foobar", 6), 0xbf9cf968u & 0xff);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths_find_what_they_name),
-		cmocka_unit_test(a_dot_is_the_whole_document),
-		cmocka_unit_test(what_is_no_path_is_refused_at_its_byte),
-		cmocka_unit_test(long_paths_are_refused),
-		cmocka_unit_test(a_callback_stops_the_walk),
-		cmocka_unit_test(the_fingerprint_is_fnv_1a),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(paths_find_what_they_name),
+	cmocka_unit_test(a_dot_is_the_whole_document),
+	cmocka_unit_test(what_is_no_path_is_refused_at_its_byte),
+	cmocka_unit_test(long_paths_are_refused),
+	cmocka_unit_test(a_callback_stops_the_walk),
+	cmocka_unit_test(the_fingerprint_is_fnv_1a),
+};
+TEST_GROUP(tests, NULL, NULL);

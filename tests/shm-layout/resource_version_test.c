@@ -2,14 +2,8 @@
 /*
  * Which resource versions can be compared, and how: as apimachinery's CompareResourceVersion.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "shm-layout/resource_version.h"
+#include "tests/room.h"
 
 static bool
 comparable(const char *text)
@@ -55,13 +49,8 @@ they_are_compared_as_numbers(void **state)
 	assert_false(less("a", "b"));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(digits_can_be_compared),
-		cmocka_unit_test(they_are_compared_as_numbers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(digits_can_be_compared),
+	cmocka_unit_test(they_are_compared_as_numbers),
+};
+TEST_GROUP(tests, NULL, NULL);

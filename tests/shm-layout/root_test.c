@@ -3,16 +3,12 @@
  * Roots and resources that become something else while they are read: what is touched is what was checked.
  * The arena ends at a page that nobody may touch.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
 #include "shm-layout/root.h"
+#include "tests/room.h"
 
 #define PAGE ((size_t)4096)
 #define RESOURCE_AT (PAGE - 512)
@@ -143,15 +139,10 @@ a_version_fits_its_room(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_root_keeps_the_count_that_was_checked),
-		TEST(a_root_that_claims_too_much_is_none),
-		TEST(an_index_beyond_the_arena_is_none),
-		TEST(a_version_fits_its_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_root_keeps_the_count_that_was_checked),
+	TEST(a_root_that_claims_too_much_is_none),
+	TEST(an_index_beyond_the_arena_is_none),
+	TEST(a_version_fits_its_room),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,14 +4,10 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "writer/arena/pins.h"
 
 /*
@@ -138,13 +134,8 @@ no_block_is_reused_under_a_reader(void **state)
 	pins_free(pins);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_cells_can_be_claimed_and_no_more),
-		cmocka_unit_test(no_block_is_reused_under_a_reader),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(all_cells_can_be_claimed_and_no_more),
+	cmocka_unit_test(no_block_is_reused_under_a_reader),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,12 +3,6 @@
  * Reading values in place: what was written is read back, in every form; and whatever bytes stand there,
  * reading ends, stays within the block, and says no more than that something is absent or damaged.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <float.h>
 #include <locale.h>
@@ -19,6 +13,7 @@
 #include <unistd.h>
 
 #include "shm-layout/path.h"
+#include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "tests/support/json_random.h"
 
@@ -488,22 +483,17 @@ every_ref_is_told(void **state)
 	assert_int_equal(value_each_ref(value, value + sizeof(value), count_ref, &count), -EBADMSG);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(integers_are_exact),
-		cmocka_unit_test(other_numbers_keep_their_kind),
-		cmocka_unit_test(numbers_do_not_depend_on_the_locale),
-		cmocka_unit_test(strings_of_every_form),
-		cmocka_unit_test(fields_and_elements_are_found),
-		cmocka_unit_test(stepping_visits_everything_in_order),
-		cmocka_unit_test(own_names_come_from_the_header),
-		cmocka_unit_test(every_flipped_bit_is_survived),
-		cmocka_unit_test(random_bytes_are_survived),
-		cmocka_unit_test(loops_in_a_damaged_arena_end),
-		cmocka_unit_test(every_ref_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(integers_are_exact),
+	cmocka_unit_test(other_numbers_keep_their_kind),
+	cmocka_unit_test(numbers_do_not_depend_on_the_locale),
+	cmocka_unit_test(strings_of_every_form),
+	cmocka_unit_test(fields_and_elements_are_found),
+	cmocka_unit_test(stepping_visits_everything_in_order),
+	cmocka_unit_test(own_names_come_from_the_header),
+	cmocka_unit_test(every_flipped_bit_is_survived),
+	cmocka_unit_test(random_bytes_are_survived),
+	cmocka_unit_test(loops_in_a_damaged_arena_end),
+	cmocka_unit_test(every_ref_is_told),
+};
+TEST_GROUP(tests, NULL, NULL);

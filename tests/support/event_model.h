@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the programs of tests/e2e/events_model.sh and chaos.sh agree on: who changes the server
+ * What the programs of tests/long/events_model.sh and chaos.sh agree on: who changes the server
  * (events_change, chaos_change), who is told of it (events_reader, chaos_reader) and who compares the two
  * (events_check, chaos_check). Files of lines, a line of the server's history being
  *

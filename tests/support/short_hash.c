@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hashes cut short. In programs that do not wrap them nobody calls these, and what they call is not there.
+ * Hashes cut short, for programs that the linker is told to wrap them in.
  */
 #include "tests/support/short_hash.h"
 
 #include <stddef.h>
 
-__attribute__((weak)) uint64_t __real_key_hash(const uint8_t key[16], const void *value, size_t length);
+uint64_t __real_key_hash(const uint8_t key[16], const void *value, size_t length);
 uint64_t __wrap_key_hash(const uint8_t key[16], const void *value, size_t length);
-__attribute__((weak)) uint64_t __real_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length,
-						    const char *name, size_t name_length);
+uint64_t __real_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
+			      size_t name_length);
 uint64_t __wrap_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
 			      size_t name_length);
 

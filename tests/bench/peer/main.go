@@ -6,8 +6,8 @@
 //	peer rounds -pods DIR -n N             the indexer and the codecs: rounds.go
 //	peer serve -pods DIR -n N -addr A:P    the server: serve.go
 //	peer events -server URL [-json]        an informer with a handler: events.go
-//	peer beside -kubeconfig F COMMAND...   an informer, and ours: beside.go, for tests/e2e/beside_client_go.sh
-//	peer through -direct F -gateway F      informers at two servers: through.go, for tests/e2e/gateway_client_go.sh
+//	peer beside -kubeconfig F COMMAND...   an informer, and ours: beside.go, for tests/long/beside_client_go.sh
+//	peer through -direct F -gateway F      informers at two servers: through.go, for tests/long/gateway_client_go.sh
 package main
 
 import (

@@ -4,10 +4,7 @@
  * attached again, and its slot is given up when it has let go, hung up or died, no sooner.
  */
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/attach/handle.h"
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 #define CHANGES 3000u
@@ -388,16 +384,11 @@ a_stopped_reader_that_dies_lets_go(void **state)
 #define WITH_BROKER(name)                                                                                    \
 	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(what_a_dropped_reader_holds_stays),
-		IN_WORLD(a_dropped_reader_begins_nothing_until_it_is_back),
-		IN_WORLD(a_reader_dropped_at_any_time_sees_what_is_whole),
-		WITH_BROKER(a_stopped_reader_keeps_what_it_pins),
-		WITH_BROKER(a_stopped_reader_that_dies_lets_go),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	IN_WORLD(what_a_dropped_reader_holds_stays),
+	IN_WORLD(a_dropped_reader_begins_nothing_until_it_is_back),
+	IN_WORLD(a_reader_dropped_at_any_time_sees_what_is_whole),
+	WITH_BROKER(a_stopped_reader_keeps_what_it_pins),
+	WITH_BROKER(a_stopped_reader_that_dies_lets_go),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -6,10 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "shm-layout/protocol.h"
 #include "shm-layout/slot.h"
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "writer/serve/broker_internal.h"
 
@@ -609,25 +605,20 @@ several_handles_live_side_by_side(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(attach_succeeds_before_the_daemon_exists),
-		TEST(begin_attaches_for_those_who_never_dispatch),
-		TEST(a_reader_outlives_the_daemon_and_moves_to_the_next),
-		TEST(a_reader_follows_from_daemon_to_daemon),
-		TEST(begin_moves_on_the_superseded_word),
-		TEST(snapshots_expire_when_their_slot_is_lost),
-		TEST(a_starting_daemon_puts_readers_off),
-		TEST(every_call_in_a_child_says_forked),
-		TEST(more_descriptors_than_there_should_be_are_not_taken),
-		TEST(the_reserved_message_makes_no_sense),
-		TEST(descriptors_are_close_on_exec_and_closed_by_detach),
-		TEST(options_are_checked),
-		TEST(each_failed_allocation_is_survived),
-		TEST(several_handles_live_side_by_side),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(attach_succeeds_before_the_daemon_exists),
+	TEST(begin_attaches_for_those_who_never_dispatch),
+	TEST(a_reader_outlives_the_daemon_and_moves_to_the_next),
+	TEST(a_reader_follows_from_daemon_to_daemon),
+	TEST(begin_moves_on_the_superseded_word),
+	TEST(snapshots_expire_when_their_slot_is_lost),
+	TEST(a_starting_daemon_puts_readers_off),
+	TEST(every_call_in_a_child_says_forked),
+	TEST(more_descriptors_than_there_should_be_are_not_taken),
+	TEST(the_reserved_message_makes_no_sense),
+	TEST(descriptors_are_close_on_exec_and_closed_by_detach),
+	TEST(options_are_checked),
+	TEST(each_failed_allocation_is_survived),
+	TEST(several_handles_live_side_by_side),
+};
+TEST_GROUP(tests, NULL, NULL);

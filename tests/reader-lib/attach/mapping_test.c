@@ -5,9 +5,6 @@
  * within its own address range all the same.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -16,9 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/attach/mapping.h"
+#include "tests/room.h"
 #include "tests/support/lone_reader.h"
 #include "tests/support/store_fixture.h"
 
@@ -85,10 +81,5 @@ what_is_checked_of_a_header_is_what_is_used(void **state)
 	store_fixture_free(fx);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_checked_of_a_header_is_what_is_used)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_checked_of_a_header_is_what_is_used)};
+TEST_GROUP(tests, NULL, NULL);

@@ -9,9 +9,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/informer-handlers.h"
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/left_world.h"
 
@@ -460,17 +456,12 @@ the_kernels_own_limit_is_named(void **state)
 	assert_int_equal(said, 4); /* no socket; one with no room for three, two, one of what came */
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_reader_says_what_has_run_out_and_comes_back,
-						broker_fixture_set_up, broker_fixture_tear_down),
-		cmocka_unit_test_setup_teardown(so_does_one_that_nobody_serves, left_world_set_up,
-						left_world_tear_down),
-		cmocka_unit_test_setup_teardown(the_kernels_own_limit_is_named, broker_fixture_set_up,
-						broker_fixture_tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(a_reader_says_what_has_run_out_and_comes_back, broker_fixture_set_up,
+					broker_fixture_tear_down),
+	cmocka_unit_test_setup_teardown(so_does_one_that_nobody_serves, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(the_kernels_own_limit_is_named, broker_fixture_set_up,
+					broker_fixture_tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -7,9 +7,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/informer.h"
 #include "shm-layout/lock_note.h"
 #include "shm-layout/root.h"
+#include "tests/room.h"
 #include "tests/support/left_world.h"
 #include "tests/support/temp_dir.h"
 
@@ -451,41 +447,36 @@ a_writer_that_starts_is_told_from_none(void **state)
 	informer_detach(inf);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_a_dead_writer_left_is_read, left_world_set_up,
-						left_world_tear_down),
-		cmocka_unit_test_setup_teardown(only_who_asks_for_it_reads_an_orphan, left_world_set_up,
-						left_world_tear_down),
-		cmocka_unit_test_setup_teardown(an_orphan_is_verified_with_the_key_file, left_world_set_up,
-						left_world_tear_down),
-		cmocka_unit_test_setup_teardown(a_key_file_in_other_hands_is_not_believed, left_world_set_up,
-						left_world_tear_down),
-		cmocka_unit_test_setup_teardown(a_superseded_orphan_is_read_until_it_is_revoked,
-						left_world_set_up, left_world_tear_down),
-		cmocka_unit_test_setup_teardown(a_writer_that_starts_is_told_from_none, left_world_set_up,
-						left_world_tear_down),
-		cmocka_unit_test_setup_teardown(anybody_sees_whether_a_writer_is_there, left_world_set_up,
-						left_world_tear_down),
-		cmocka_unit_test_setup_teardown(a_living_writers_arena_is_not_taken, left_world_set_up,
-						left_world_tear_down),
-		cmocka_unit_test_setup_teardown(the_next_writer_leaves_an_orphans_blocks_alone,
-						left_world_set_up, left_world_tear_down),
-		cmocka_unit_test_setup_teardown(a_file_that_the_note_does_not_mean_is_not_taken,
-						left_world_set_up, left_world_tear_down),
-		cmocka_unit_test_setup_teardown(a_file_in_other_hands_is_not_taken, left_world_set_up,
-						left_world_tear_down),
-		cmocka_unit_test_setup_teardown(what_is_no_file_is_not_opened, left_world_set_up,
-						left_world_tear_down),
-		cmocka_unit_test_setup_teardown(a_note_that_makes_no_sense_is_no_note, left_world_set_up,
-						left_world_tear_down),
-		cmocka_unit_test_setup_teardown(what_stands_behind_a_note_is_nothing, left_world_set_up,
-						left_world_tear_down),
-		cmocka_unit_test_setup_teardown(a_writer_that_dies_early_leaves_the_orphan_findable,
-						left_world_set_up, left_world_tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(what_a_dead_writer_left_is_read, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(only_who_asks_for_it_reads_an_orphan, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(an_orphan_is_verified_with_the_key_file, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(a_key_file_in_other_hands_is_not_believed, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(a_superseded_orphan_is_read_until_it_is_revoked, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(a_writer_that_starts_is_told_from_none, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(anybody_sees_whether_a_writer_is_there, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(a_living_writers_arena_is_not_taken, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(the_next_writer_leaves_an_orphans_blocks_alone, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(a_file_that_the_note_does_not_mean_is_not_taken, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(a_file_in_other_hands_is_not_taken, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(what_is_no_file_is_not_opened, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(a_note_that_makes_no_sense_is_no_note, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(what_stands_behind_a_note_is_nothing, left_world_set_up,
+					left_world_tear_down),
+	cmocka_unit_test_setup_teardown(a_writer_that_dies_early_leaves_the_orphan_findable,
+					left_world_set_up, left_world_tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

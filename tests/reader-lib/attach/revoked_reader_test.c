@@ -3,16 +3,12 @@
  * A reader that is revoked for what it holds: it hears why, its calls say EXPIRED, informerd goes on knowing
  * of what it may still look at, and it comes back by itself once it has let go.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 static char said[8][256];
@@ -124,13 +120,8 @@ a_revoked_reader_comes_back_when_it_let_go(void **state)
 	informer_detach(inf);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_revoked_reader_comes_back_when_it_let_go,
-						broker_fixture_set_up, broker_fixture_tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(a_revoked_reader_comes_back_when_it_let_go, broker_fixture_set_up,
+					broker_fixture_tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -5,9 +5,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +15,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/attach/handle.h"
 #include "shm-layout/shortcut.h"
 #include "shm-layout/time_ns.h"
+#include "tests/room.h"
 #include "tests/support/left_world.h"
 #include "writer/store/shortcut_edit.h"
 
@@ -405,17 +401,12 @@ a_crowd_before_the_socket_does_not_matter(void **state)
 	close(listener);
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, left_world_set_up, left_world_tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(what_a_silent_writer_published_is_copied),  TEST(only_who_asks_for_it_reads_a_copy),
-		TEST(a_writer_that_shows_life_is_not_copied),    TEST(a_copy_is_nobody_elses),
-		TEST(a_copy_of_what_changed_is_thrown_away),     TEST(a_copy_is_not_kept_for_good),
-		TEST(shortcuts_are_not_followed_in_a_copy),      TEST(what_is_too_large_is_not_copied),
-		TEST(a_crowd_before_the_socket_does_not_matter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(what_a_silent_writer_published_is_copied),  TEST(only_who_asks_for_it_reads_a_copy),
+	TEST(a_writer_that_shows_life_is_not_copied),    TEST(a_copy_is_nobody_elses),
+	TEST(a_copy_of_what_changed_is_thrown_away),     TEST(a_copy_is_not_kept_for_good),
+	TEST(shortcuts_are_not_followed_in_a_copy),      TEST(what_is_too_large_is_not_copied),
+	TEST(a_crowd_before_the_socket_does_not_matter),
+};
+TEST_GROUP(tests, NULL, NULL);

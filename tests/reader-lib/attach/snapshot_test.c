@@ -3,17 +3,13 @@
  * Snapshots: what they show, how many there may be, when they end early.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 #define PINS 63
@@ -341,18 +337,13 @@ snapshots_are_whole_under_churn(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_sixty_fourth_snapshot_is_busy),
-		TEST(a_snapshot_shows_one_version),
-		TEST(a_snapshot_that_is_not_open_is_refused),
-		TEST(a_revoked_snapshot_expires),
-		TEST(a_root_that_changes_is_read_as_it_was_checked),
-		TEST(an_older_root_is_damage),
-		TEST(snapshots_are_whole_under_churn),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(the_sixty_fourth_snapshot_is_busy),
+	TEST(a_snapshot_shows_one_version),
+	TEST(a_snapshot_that_is_not_open_is_refused),
+	TEST(a_revoked_snapshot_expires),
+	TEST(a_root_that_changes_is_read_as_it_was_checked),
+	TEST(an_older_root_is_damage),
+	TEST(snapshots_are_whole_under_churn),
+};
+TEST_GROUP(tests, NULL, NULL);

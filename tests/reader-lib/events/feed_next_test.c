@@ -2,17 +2,13 @@
 /*
  * What a turn of the feed makes of a ring that is behind its root, and of entries that say what is not so.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/events/handler.h"
+#include "tests/room.h"
 #include "tests/support/recorder_world.h"
 #include "tests/support/writers_queue.h"
 
@@ -157,13 +153,8 @@ what_an_entry_says_must_be_so(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		T(what_is_still_to_be_pushed_is_told_before_synced),
-		T(what_an_entry_says_must_be_so),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	T(what_is_still_to_be_pushed_is_told_before_synced),
+	T(what_an_entry_says_must_be_so),
+};
+TEST_GROUP(tests, NULL, NULL);

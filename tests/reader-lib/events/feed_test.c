@@ -5,9 +5,6 @@
  * and in the end what was told is what is there.
  */
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/attach/connection.h"
 #include "reader-lib/events/handler.h"
 #include "shm-layout/time_ns.h"
+#include "tests/room.h"
 #include "tests/support/handler_view.h"
 #include "tests/support/writers_queue.h"
 
@@ -923,35 +919,30 @@ nonsense_in_a_ring_is_mended(void **state)
 #define TEST(name) cmocka_unit_test(name)
 #define TEST_IN(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(whatever_overflows_nothing_is_lost),
-		TEST(in_an_event_loop_nothing_is_lost),
-		TEST(over_generations_nothing_is_lost),
-		TEST(forgotten_deletions_bring_a_resync),
-		TEST_IN(a_switch_of_generations_loses_no_change),
-		TEST_IN(what_changed_amid_a_walk_needs_no_further_change),
-		TEST_IN(what_a_slow_call_ended_with_needs_no_further_change),
-		TEST_IN(a_daemon_that_comes_back_is_gone_on_with),
-		TEST_IN(a_call_that_outlives_its_arena_is_told_anew),
-		TEST_IN(with_keys_that_call_alone_is_told_again),
-		TEST_IN(with_keys_a_deletion_is_told_again),
-		TEST_IN(what_changed_before_it_was_back_is_a_catch_up),
-		TEST_IN(a_deletion_forgotten_amid_a_catch_up_is_a_resync),
-		TEST_IN(after_an_overflow_a_restart_is_gone_on_with),
-		TEST_IN(after_an_overflow_what_waits_in_the_next_ring_is_told),
-		TEST_IN(what_was_emptied_is_told_anew),
-		TEST_IN(a_named_consumer_goes_on_where_it_was),
-		cmocka_unit_test_setup_teardown(a_consumer_of_a_lost_arena_is_resynced, set_up_one_arena,
-						recorder_world_tear_down),
-		TEST_IN(what_went_unacknowledged_and_is_gone_is_deleted),
-		TEST_IN(what_went_unacknowledged_is_gone_after_a_resync_too),
-		TEST_IN(what_was_not_acknowledged_comes_again),
-		TEST_IN(a_consumer_that_is_taken_is_waited_for),
-		TEST_IN(nonsense_in_a_ring_is_mended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(whatever_overflows_nothing_is_lost),
+	TEST(in_an_event_loop_nothing_is_lost),
+	TEST(over_generations_nothing_is_lost),
+	TEST(forgotten_deletions_bring_a_resync),
+	TEST_IN(a_switch_of_generations_loses_no_change),
+	TEST_IN(what_changed_amid_a_walk_needs_no_further_change),
+	TEST_IN(what_a_slow_call_ended_with_needs_no_further_change),
+	TEST_IN(a_daemon_that_comes_back_is_gone_on_with),
+	TEST_IN(a_call_that_outlives_its_arena_is_told_anew),
+	TEST_IN(with_keys_that_call_alone_is_told_again),
+	TEST_IN(with_keys_a_deletion_is_told_again),
+	TEST_IN(what_changed_before_it_was_back_is_a_catch_up),
+	TEST_IN(a_deletion_forgotten_amid_a_catch_up_is_a_resync),
+	TEST_IN(after_an_overflow_a_restart_is_gone_on_with),
+	TEST_IN(after_an_overflow_what_waits_in_the_next_ring_is_told),
+	TEST_IN(what_was_emptied_is_told_anew),
+	TEST_IN(a_named_consumer_goes_on_where_it_was),
+	cmocka_unit_test_setup_teardown(a_consumer_of_a_lost_arena_is_resynced, set_up_one_arena,
+					recorder_world_tear_down),
+	TEST_IN(what_went_unacknowledged_and_is_gone_is_deleted),
+	TEST_IN(what_went_unacknowledged_is_gone_after_a_resync_too),
+	TEST_IN(what_was_not_acknowledged_comes_again),
+	TEST_IN(a_consumer_that_is_taken_is_waited_for),
+	TEST_IN(nonsense_in_a_ring_is_mended),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,19 +4,15 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/events/handler.h"
 #include "shm-layout/time_ns.h"
+#include "tests/room.h"
 #include "tests/support/recorder_world.h"
 
 static int
@@ -1024,51 +1020,46 @@ several_entries_are_told_as_one(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(present_objects_come_first_then_each_change),
-		TEST(a_name_created_anew_is_a_delete_and_an_add),
-		TEST(a_deletion_tells_the_final_state),
-		TEST(a_catch_up_tells_final_states),
-		cmocka_unit_test(what_comes_before_the_list_is_in_is_initial),
-		TEST(a_namespace_narrows_what_is_told),
-		TEST(updates_that_cross_the_selector_become_add_or_delete),
-		TEST(field_selectors_select_as_label_selectors_do),
-		TEST(a_filter_selects_as_selectors_do),
-		TEST(a_filter_comes_after_the_other_selectors),
-		TEST(a_filter_may_look),
-		TEST(bad_options_are_refused),
-		TEST(a_late_handler_is_told_of_all_that_is_there),
-		TEST(a_resource_that_is_not_cached_yet_is_waited_for),
-		cmocka_unit_test(a_handler_may_come_before_the_daemon),
-		TEST(a_full_queue_is_coalesced),
-		TEST(selectors_in_a_catch_up_are_exact),
-		TEST(selectors_in_a_catch_up_without_keys),
-		TEST(beyond_its_keys_a_selector_is_resynced),
-		TEST(beyond_its_keys_another_lineage_is_a_resync),
-		TEST(a_filter_in_a_catch_up),
-		TEST(another_lineage_is_a_resync),
-		TEST(with_track_keys_another_lineage_is_exact),
-		TEST(in_another_lineage_a_consumer_acknowledges_anew),
-		TEST(with_track_keys_a_consumer_knows_what_its_former_life_was_told),
-		TEST(a_resync_moves_the_cursor_at_its_end),
-		TEST(what_waits_is_not_told_again),
-		TEST(deletions_of_a_resync_are_told_before_they_are_acknowledged),
-		TEST(a_removed_handler_is_called_no_more),
-		TEST(a_handler_may_remove_itself),
-		TEST(a_handler_that_is_held_back_goes_on_where_it_was),
-		TEST(a_stopped_handle_refuses_handlers),
-		TEST(detach_ends_what_is_left),
-		TEST(there_is_room_for_64_handlers),
-		TEST(errors_of_the_reflector_are_told),
-		TEST(a_resync_is_for_the_one_who_asked),
-		TEST(resync_tells_each_object_again),
-		TEST(a_forked_child_calls_no_handler),
-		TEST(cursor_and_stats_tell_where_it_stands),
-		TEST(several_entries_are_told_as_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(present_objects_come_first_then_each_change),
+	TEST(a_name_created_anew_is_a_delete_and_an_add),
+	TEST(a_deletion_tells_the_final_state),
+	TEST(a_catch_up_tells_final_states),
+	cmocka_unit_test(what_comes_before_the_list_is_in_is_initial),
+	TEST(a_namespace_narrows_what_is_told),
+	TEST(updates_that_cross_the_selector_become_add_or_delete),
+	TEST(field_selectors_select_as_label_selectors_do),
+	TEST(a_filter_selects_as_selectors_do),
+	TEST(a_filter_comes_after_the_other_selectors),
+	TEST(a_filter_may_look),
+	TEST(bad_options_are_refused),
+	TEST(a_late_handler_is_told_of_all_that_is_there),
+	TEST(a_resource_that_is_not_cached_yet_is_waited_for),
+	cmocka_unit_test(a_handler_may_come_before_the_daemon),
+	TEST(a_full_queue_is_coalesced),
+	TEST(selectors_in_a_catch_up_are_exact),
+	TEST(selectors_in_a_catch_up_without_keys),
+	TEST(beyond_its_keys_a_selector_is_resynced),
+	TEST(beyond_its_keys_another_lineage_is_a_resync),
+	TEST(a_filter_in_a_catch_up),
+	TEST(another_lineage_is_a_resync),
+	TEST(with_track_keys_another_lineage_is_exact),
+	TEST(in_another_lineage_a_consumer_acknowledges_anew),
+	TEST(with_track_keys_a_consumer_knows_what_its_former_life_was_told),
+	TEST(a_resync_moves_the_cursor_at_its_end),
+	TEST(what_waits_is_not_told_again),
+	TEST(deletions_of_a_resync_are_told_before_they_are_acknowledged),
+	TEST(a_removed_handler_is_called_no_more),
+	TEST(a_handler_may_remove_itself),
+	TEST(a_handler_that_is_held_back_goes_on_where_it_was),
+	TEST(a_stopped_handle_refuses_handlers),
+	TEST(detach_ends_what_is_left),
+	TEST(there_is_room_for_64_handlers),
+	TEST(errors_of_the_reflector_are_told),
+	TEST(a_resync_is_for_the_one_who_asked),
+	TEST(resync_tells_each_object_again),
+	TEST(a_forked_child_calls_no_handler),
+	TEST(cursor_and_stats_tell_where_it_stands),
+	TEST(several_entries_are_told_as_one),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,16 +4,12 @@
  * each value is released once.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/recorder_world.h"
 
 /*
@@ -430,23 +426,18 @@ half_a_transform_is_refused(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_value_comes_changes_and_goes),
-		TEST(values_cross_selectors),
-		TEST(no_value_is_no_object),
-		TEST(a_name_created_anew),
-		TEST(values_are_exact_after_a_gap),
-		TEST(what_a_resync_does_not_meet_is_gone),
-		TEST(values_with_track_keys),
-		TEST(a_resync_tells_the_value_again),
-		TEST(a_consumer_hears_of_what_its_former_life_knew),
-		TEST(what_is_gone_costs_nothing),
-		TEST(a_value_comes_when_there_is_memory),
-		TEST(half_a_transform_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_value_comes_changes_and_goes),
+	TEST(values_cross_selectors),
+	TEST(no_value_is_no_object),
+	TEST(a_name_created_anew),
+	TEST(values_are_exact_after_a_gap),
+	TEST(what_a_resync_does_not_meet_is_gone),
+	TEST(values_with_track_keys),
+	TEST(a_resync_tells_the_value_again),
+	TEST(a_consumer_hears_of_what_its_former_life_knew),
+	TEST(what_is_gone_costs_nothing),
+	TEST(a_value_comes_when_there_is_memory),
+	TEST(half_a_transform_is_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

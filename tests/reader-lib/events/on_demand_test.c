@@ -4,16 +4,11 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 
 static int
@@ -181,15 +176,10 @@ a_version_that_cannot_be_compared_is_refused(void **state)
 	informer_detach(inf);
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, broker_fixture_tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(a_lookup_asks_for_its_resource),      TEST(a_wait_asks_and_ends_when_the_list_is_in),
-		TEST(a_wait_for_all_leaves_it_out),        TEST(its_description_says_so),
-		TEST(a_version_is_waited_for_as_a_number), TEST(a_version_that_cannot_be_compared_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_lookup_asks_for_its_resource),      TEST(a_wait_asks_and_ends_when_the_list_is_in),
+	TEST(a_wait_for_all_leaves_it_out),        TEST(its_description_says_so),
+	TEST(a_version_is_waited_for_as_a_number), TEST(a_version_that_cannot_be_compared_is_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -6,18 +6,14 @@
  * up, is busy meanwhile, or is held back while its library goes on. Writer and reader are the real ones.
  */
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/events/handler.h"
 #include "shm-layout/time_ns.h"
+#include "tests/room.h"
 #include "tests/support/handler_view.h"
 
 #define VIEWS 6
@@ -425,14 +421,9 @@ a_handler_that_is_held_loses_nothing(void **state)
 	walk_all(HELD);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_handler_that_keeps_up_loses_nothing),
-		cmocka_unit_test(a_handler_that_is_busy_loses_nothing),
-		cmocka_unit_test(a_handler_that_is_held_loses_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_handler_that_keeps_up_loses_nothing),
+	cmocka_unit_test(a_handler_that_is_busy_loses_nothing),
+	cmocka_unit_test(a_handler_that_is_held_loses_nothing),
+};
+TEST_GROUP(tests, NULL, NULL);

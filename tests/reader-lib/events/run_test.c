@@ -4,18 +4,14 @@
  * silence.
  */
 #include <errno.h>
-#include <setjmp.h>
 #include <stdatomic.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/recorder_world.h"
 
 static int
@@ -396,21 +392,16 @@ a_handler_is_called_once_at_a_time(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(it_runs_by_itself),
-		TEST(a_wait_for_sync_ends_at_its_deadline),
-		TEST(resync_goes_on_beside_other_handlers),
-		TEST(a_slow_handler_delays_no_other),
-		TEST(removal_waits_for_the_call_that_runs),
-		TEST(within_a_handler_it_cannot_be_stopped),
-		TEST(stop_ends_everything_under_churn),
-		TEST(handlers_come_and_go_beside_churn),
-		TEST(a_handler_is_called_once_at_a_time),
-		TEST(an_idle_reader_sleeps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(it_runs_by_itself),
+	TEST(a_wait_for_sync_ends_at_its_deadline),
+	TEST(resync_goes_on_beside_other_handlers),
+	TEST(a_slow_handler_delays_no_other),
+	TEST(removal_waits_for_the_call_that_runs),
+	TEST(within_a_handler_it_cannot_be_stopped),
+	TEST(stop_ends_everything_under_churn),
+	TEST(handlers_come_and_go_beside_churn),
+	TEST(a_handler_is_called_once_at_a_time),
+	TEST(an_idle_reader_sleeps),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,14 +3,10 @@
  * Subscriptions: what is said to the daemon of the handler that asks. (What comes of the answers: feed_test.c
  * and handler_test.c.)
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/recorder_world.h"
 
 static int
@@ -82,14 +78,9 @@ a_daemon_that_knows_no_names_is_told_none(void **state)
 	assert_called(w, "test");
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(a_handler_is_called_by_its_name),
-		TEST(a_daemon_that_knows_no_names_is_told_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_handler_is_called_by_its_name),
+	TEST(a_daemon_that_knows_no_names_is_told_none),
+};
+TEST_GROUP(tests, NULL, NULL);

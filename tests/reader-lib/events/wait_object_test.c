@@ -4,16 +4,12 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 
 /* What is waited for, and what was shown. */
@@ -242,18 +238,10 @@ the_caller_may_end_the_wait(void **state)
 	informer_detach(w.inf);
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(what_is_so_already_is_not_waited_for),
-		TEST(a_change_ends_the_wait_and_nothing_is_polled),
-		TEST(the_end_of_an_object_is_waited_for),
-		TEST(what_a_list_may_bring_yet_is_not_called_gone),
-		TEST(a_wait_outlives_the_daemon),
-		TEST(the_caller_may_end_the_wait),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(what_is_so_already_is_not_waited_for), TEST(a_change_ends_the_wait_and_nothing_is_polled),
+	TEST(the_end_of_an_object_is_waited_for),   TEST(what_a_list_may_bring_yet_is_not_called_gone),
+	TEST(a_wait_outlives_the_daemon),           TEST(the_caller_may_end_the_wait),
+};
+TEST_GROUP(tests, NULL, NULL);

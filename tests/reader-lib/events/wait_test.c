@@ -5,16 +5,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 
 static struct informer_moment
@@ -274,19 +270,14 @@ without_a_daemon_there_is_no_report(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_wait_ends_at_its_deadline),
-		TEST(a_wait_in_vain_tells_what_the_server_said),
-		TEST(one_commit_wakes_every_waiter),
-		TEST(a_wait_spans_the_daemons_start),
-		TEST(a_commit_wait_ends_with_a_new_generation),
-		TEST(the_descriptor_tells_of_a_commit_once_armed),
-		TEST(the_report_comes_in_pieces),
-		TEST(without_a_daemon_there_is_no_report),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_wait_ends_at_its_deadline),
+	TEST(a_wait_in_vain_tells_what_the_server_said),
+	TEST(one_commit_wakes_every_waiter),
+	TEST(a_wait_spans_the_daemons_start),
+	TEST(a_commit_wait_ends_with_a_new_generation),
+	TEST(the_descriptor_tells_of_a_commit_once_armed),
+	TEST(the_report_comes_in_pieces),
+	TEST(without_a_daemon_there_is_no_report),
+};
+TEST_GROUP(tests, NULL, NULL);

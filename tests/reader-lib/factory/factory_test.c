@@ -6,19 +6,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/events/handler.h"
+#include "tests/room.h"
 #include "tests/support/lister_fixture.h"
 #include "tests/support/recorder.h"
 
@@ -935,33 +931,28 @@ handlers_come_and_go_while_one_goes_on(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_resource_has_one_informer),
-		TEST(an_exclusive_informer_is_nobody_elses),
-		TEST(bad_names_are_refused),
-		TEST(without_a_daemon_everything_can_be_set_up),
-		TEST(nothing_is_told_before_the_start),
-		TEST(starting_twice_starts_each_once),
-		TEST(a_late_handler_gets_what_is_there_first),
-		TEST(waiting_answers_for_each_resource),
-		TEST(waiting_is_for_the_handlers_too),
-		TEST(a_factorys_namespace_is_its_handlers),
-		TEST(selectors_of_tweak_and_handler_must_both_match),
-		TEST(the_nearest_resync_counts),
-		TEST(handlers_see_what_the_transform_keeps),
-		TEST(a_filter_sees_what_the_transform_keeps),
-		TEST(values_are_made_of_what_the_transform_keeps),
-		TEST(bad_options_are_refused),
-		TEST(handlers_for_something_else_are_refused),
-		TEST(removing_a_handler_leaves_the_others),
-		TEST(a_stopped_informer_refuses_handlers),
-		TEST(shutting_down_waits_for_running_handlers),
-		TEST(a_forked_child_takes_its_copy_down),
-		TEST(handlers_come_and_go_while_one_goes_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_resource_has_one_informer),
+	TEST(an_exclusive_informer_is_nobody_elses),
+	TEST(bad_names_are_refused),
+	TEST(without_a_daemon_everything_can_be_set_up),
+	TEST(nothing_is_told_before_the_start),
+	TEST(starting_twice_starts_each_once),
+	TEST(a_late_handler_gets_what_is_there_first),
+	TEST(waiting_answers_for_each_resource),
+	TEST(waiting_is_for_the_handlers_too),
+	TEST(a_factorys_namespace_is_its_handlers),
+	TEST(selectors_of_tweak_and_handler_must_both_match),
+	TEST(the_nearest_resync_counts),
+	TEST(handlers_see_what_the_transform_keeps),
+	TEST(a_filter_sees_what_the_transform_keeps),
+	TEST(values_are_made_of_what_the_transform_keeps),
+	TEST(bad_options_are_refused),
+	TEST(handlers_for_something_else_are_refused),
+	TEST(removing_a_handler_leaves_the_others),
+	TEST(a_stopped_informer_refuses_handlers),
+	TEST(shutting_down_waits_for_running_handlers),
+	TEST(a_forked_child_takes_its_copy_down),
+	TEST(handlers_come_and_go_while_one_goes_on),
+};
+TEST_GROUP(tests, NULL, NULL);

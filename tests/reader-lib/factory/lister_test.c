@@ -4,15 +4,11 @@
  * reading goes. (Writing is the daemon's: tests/writer/store/store_test.c.)
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/lister_fixture.h"
 
 static int
@@ -471,26 +467,21 @@ impossible_arguments_are_refused(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_object_is_found_by_namespace_and_name),
-		TEST(what_is_missing_is_not_found_by_name),
-		TEST(a_resource_that_is_not_cached_is_told_apart),
-		TEST(lists_go_by_namespace_and_selector),
-		TEST(a_result_of_the_callers_stops),
-		TEST(all_listers_agree_in_one_snapshot),
-		TEST(objects_are_found_by_each_of_their_values),
-		TEST(an_index_gives_in_order_of_key),
-		TEST(an_unknown_index_has_no_values_and_is_an_error),
-		TEST(those_that_share_a_value_come_once_each),
-		TEST(a_factorys_namespace_hides_all_others),
-		TEST(a_tweaks_selectors_hide_what_they_do_not_match),
-		TEST(a_transform_keeps_and_drops),
-		TEST(transformed_objects_live_as_long_as_the_snapshot),
-		TEST(impossible_arguments_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(an_object_is_found_by_namespace_and_name),
+	TEST(what_is_missing_is_not_found_by_name),
+	TEST(a_resource_that_is_not_cached_is_told_apart),
+	TEST(lists_go_by_namespace_and_selector),
+	TEST(a_result_of_the_callers_stops),
+	TEST(all_listers_agree_in_one_snapshot),
+	TEST(objects_are_found_by_each_of_their_values),
+	TEST(an_index_gives_in_order_of_key),
+	TEST(an_unknown_index_has_no_values_and_is_an_error),
+	TEST(those_that_share_a_value_come_once_each),
+	TEST(a_factorys_namespace_hides_all_others),
+	TEST(a_tweaks_selectors_hide_what_they_do_not_match),
+	TEST(a_transform_keeps_and_drops),
+	TEST(transformed_objects_live_as_long_as_the_snapshot),
+	TEST(impossible_arguments_are_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

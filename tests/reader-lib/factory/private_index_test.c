@@ -5,18 +5,14 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/factory/lister.h"
+#include "tests/room.h"
 #include "tests/support/lister_fixture.h"
 
 /* Keys that are gone, of which an index keeps something, at most. */
@@ -646,26 +642,21 @@ threads_get_what_their_snapshots_have(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_index_added_to_a_filled_store_knows_what_is_there),
-		TEST(keys_that_are_gone_do_not_pile_up),
-		TEST(an_index_follows_what_changes),
-		TEST(a_use_costs_what_changed_since_the_last),
-		TEST(a_value_that_is_emitted_twice_counts_once),
-		TEST(an_older_snapshot_is_answered_as_it_is),
-		TEST(a_snapshot_from_before_the_first_use_is_answered_as_it_is),
-		TEST(forgotten_deletions_make_it_anew),
-		TEST(another_lineage_makes_it_anew),
-		TEST(many_deletions_are_followed),
-		TEST(a_name_is_taken_once),
-		TEST(the_function_sees_what_the_informer_shows),
-		TEST(a_use_without_memory_says_so_and_the_next_is_right),
-		TEST(it_says_of_any_snapshot_what_a_scan_says),
-		TEST(threads_get_what_their_snapshots_have),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(an_index_added_to_a_filled_store_knows_what_is_there),
+	TEST(keys_that_are_gone_do_not_pile_up),
+	TEST(an_index_follows_what_changes),
+	TEST(a_use_costs_what_changed_since_the_last),
+	TEST(a_value_that_is_emitted_twice_counts_once),
+	TEST(an_older_snapshot_is_answered_as_it_is),
+	TEST(a_snapshot_from_before_the_first_use_is_answered_as_it_is),
+	TEST(forgotten_deletions_make_it_anew),
+	TEST(another_lineage_makes_it_anew),
+	TEST(many_deletions_are_followed),
+	TEST(a_name_is_taken_once),
+	TEST(the_function_sees_what_the_informer_shows),
+	TEST(a_use_without_memory_says_so_and_the_next_is_right),
+	TEST(it_says_of_any_snapshot_what_a_scan_says),
+	TEST(threads_get_what_their_snapshots_have),
+};
+TEST_GROUP(tests, NULL, NULL);

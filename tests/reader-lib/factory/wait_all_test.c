@@ -4,15 +4,11 @@
  * missing.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/lister_fixture.h"
 #include "tests/support/recorder.h"
 
@@ -134,15 +130,10 @@ what_is_not_one_thing_of_the_handle_is_refused(void **state)
 	informer_detach(other);
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		TEST(what_is_missing_is_named),
-		TEST(the_wait_ends_with_the_last),
-		TEST(what_is_not_one_thing_of_the_handle_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(what_is_missing_is_named),
+	TEST(the_wait_ends_with_the_last),
+	TEST(what_is_not_one_thing_of_the_handle_is_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -7,19 +7,15 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/read/copy.h"
 #include "shm-layout/walk.h"
+#include "tests/room.h"
 #include "tests/support/places.h"
 #include "tests/support/reader_world.h"
 
@@ -500,21 +496,16 @@ damaged_objects_are_refused_or_copied_as_they_are(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_copy_says_what_its_source_says),
-		TEST(a_copy_outlives_snapshot_and_handle),
-		TEST(a_forked_child_may_use_its_copy),
-		TEST(only_copies_are_freed),
-		TEST(a_copys_own_snapshot_has_no_resources),
-		TEST(threads_share_a_copy),
-		TEST(a_lent_copy_goes_with_its_snapshot),
-		TEST(a_copy_that_gets_no_memory_says_so),
-		TEST(pods_survive_copying),
-		TEST(damaged_objects_are_refused_or_copied_as_they_are),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_copy_says_what_its_source_says),
+	TEST(a_copy_outlives_snapshot_and_handle),
+	TEST(a_forked_child_may_use_its_copy),
+	TEST(only_copies_are_freed),
+	TEST(a_copys_own_snapshot_has_no_resources),
+	TEST(threads_share_a_copy),
+	TEST(a_lent_copy_goes_with_its_snapshot),
+	TEST(a_copy_that_gets_no_memory_says_so),
+	TEST(pods_survive_copying),
+	TEST(damaged_objects_are_refused_or_copied_as_they_are),
+};
+TEST_GROUP(tests, NULL, NULL);

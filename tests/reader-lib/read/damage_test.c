@@ -5,16 +5,12 @@
  *
  * Each test damages the writer's own memory, which the reader has mapped too.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "shm-layout/walk.h"
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 
 static const char pod[] = "{\"metadata\":{\"name\":\"web-%d\",\"namespace\":\"ns-%d\",\"uid\":\"u-%d\","
@@ -337,15 +333,10 @@ a_foreign_arena_is_refused_at_attach(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(damage_anywhere_is_found_by_verification),
-		TEST(random_damage_is_survived_without_verification),
-		TEST(an_impossible_header_is_survived),
-		TEST(a_foreign_arena_is_refused_at_attach),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(damage_anywhere_is_found_by_verification),
+	TEST(random_damage_is_survived_without_verification),
+	TEST(an_impossible_header_is_survived),
+	TEST(a_foreign_arena_is_refused_at_attach),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,17 +2,13 @@
 /*
  * Field selectors: the API server's syntax on any path.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/read/field_selector.h"
 #include "reader-lib/read/key_object.h"
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 static const char pod[] = "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"labels\":{\"a=b\":"
@@ -209,20 +205,15 @@ a_key_alone_does_not_say(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(strings_are_compared),
-		TEST(requirements_are_joined_by_and),
-		TEST(an_absent_field_counts_as_empty),
-		TEST(numbers_and_booleans_compare_by_their_json_text),
-		TEST(containers_are_equal_to_nothing),
-		TEST(escapes_are_understood),
-		TEST(a_path_with_many_hits_matches_when_one_does),
-		TEST(a_bad_selector_is_refused_with_its_place),
-		TEST(a_key_alone_does_not_say),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(strings_are_compared),
+	TEST(requirements_are_joined_by_and),
+	TEST(an_absent_field_counts_as_empty),
+	TEST(numbers_and_booleans_compare_by_their_json_text),
+	TEST(containers_are_equal_to_nothing),
+	TEST(escapes_are_understood),
+	TEST(a_path_with_many_hits_matches_when_one_does),
+	TEST(a_bad_selector_is_refused_with_its_place),
+	TEST(a_key_alone_does_not_say),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,19 +3,15 @@
  * Finding what is present or was deleted a short while ago.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "shm-layout/time_ns.h"
 #include "shm-layout/tombstone.h"
 #include "shm-layout/walk.h"
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 /* As pods are, with every index by which deleted ones are found. */
@@ -546,22 +542,17 @@ damage_is_survived(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_present_is_found_by_each_name),
-		TEST(the_deleted_is_found_by_each_name),
-		TEST(a_re_created_name_is_the_new_one),
-		TEST(of_several_deleted_the_last_is_found),
-		TEST(an_address_belongs_to_who_had_it_last),
-		TEST(two_entries_are_searched_as_one),
-		TEST(what_is_not_there_is_not_found),
-		TEST(a_forgotten_deletion_stays_in_its_snapshot_and_copies),
-		TEST(the_deleted_are_listed_oldest_first),
-		TEST(a_deletion_has_a_seq_and_was_seen_or_not),
-		TEST(damage_is_survived),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(the_present_is_found_by_each_name),
+	TEST(the_deleted_is_found_by_each_name),
+	TEST(a_re_created_name_is_the_new_one),
+	TEST(of_several_deleted_the_last_is_found),
+	TEST(an_address_belongs_to_who_had_it_last),
+	TEST(two_entries_are_searched_as_one),
+	TEST(what_is_not_there_is_not_found),
+	TEST(a_forgotten_deletion_stays_in_its_snapshot_and_copies),
+	TEST(the_deleted_are_listed_oldest_first),
+	TEST(a_deletion_has_a_seq_and_was_seen_or_not),
+	TEST(damage_is_survived),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -8,19 +8,15 @@
  *
  * FLIPS=n: each n-th bit only, of what is not the arena's own (objects, values, shapes). 1: all of them.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "shm-layout/walk.h"
+#include "tests/room.h"
 #include "tests/support/lone_reader.h"
 #include "tests/support/reader_calls.h"
 #include "tests/support/short_hash.h"
@@ -258,15 +254,9 @@ any_bit_leaves_a_plain_reader_within_bounds(void **state)
 	flip_all(*state, false, 23);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(any_bit_leaves_a_verifying_reader_right_or_warned,
-						set_up_verifying, tear_down),
-		cmocka_unit_test_setup_teardown(any_bit_leaves_a_plain_reader_within_bounds, set_up_plain,
-						tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(any_bit_leaves_a_verifying_reader_right_or_warned, set_up_verifying,
+					tear_down),
+	cmocka_unit_test_setup_teardown(any_bit_leaves_a_plain_reader_within_bounds, set_up_plain, tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,15 +4,11 @@
  * changes moves; what goes leaves no trace. Behaviours of its store_test.go, index_test.go and
  * thread_safe_store_test.go carry their names in brackets.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 static int
@@ -252,17 +248,12 @@ an_iteration_sees_one_moment(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(values_and_objects_are_many_to_many),
-		TEST(an_update_moves_an_object_to_its_new_values),
-		TEST(a_value_goes_with_its_last_object),
-		TEST(an_unknown_index_is_an_error),
-		TEST(what_is_put_is_got),
-		TEST(an_iteration_sees_one_moment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(values_and_objects_are_many_to_many),
+	TEST(an_update_moves_an_object_to_its_new_values),
+	TEST(a_value_goes_with_its_last_object),
+	TEST(an_unknown_index_is_an_error),
+	TEST(what_is_put_is_got),
+	TEST(an_iteration_sees_one_moment),
+};
+TEST_GROUP(tests, NULL, NULL);

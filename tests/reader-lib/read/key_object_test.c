@@ -3,16 +3,12 @@
  * Keys, and objects that have nothing else.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/read/key_object.h"
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 static const char pod[] = "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\"}}";
@@ -110,13 +106,8 @@ an_object_may_have_only_its_key(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_key_is_namespace_and_name),
-		TEST(an_object_may_have_only_its_key),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_key_is_namespace_and_name),
+	TEST(an_object_may_have_only_its_key),
+};
+TEST_GROUP(tests, NULL, NULL);

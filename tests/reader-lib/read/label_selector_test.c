@@ -2,15 +2,11 @@
 /*
  * Label selectors: the API's syntax, and what it means.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 static const char pod[] =
@@ -217,15 +213,10 @@ the_bounds_are_as_said(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_operator_means_what_the_api_says),
-		TEST(what_is_no_selector_is_refused_with_its_place),
-		TEST(any_bytes_are_survived),
-		TEST(the_bounds_are_as_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(each_operator_means_what_the_api_says),
+	TEST(what_is_no_selector_is_refused_with_its_place),
+	TEST(any_bytes_are_survived),
+	TEST(the_bounds_are_as_said),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,15 +2,11 @@
 /*
  * Lookups, against a writer in this process.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 static const char *const pods[] = {
@@ -414,24 +410,19 @@ a_sound_arena_verifies(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_object_is_found_by_its_key),
-		TEST(a_key_that_does_not_exist_is_not_found),
-		TEST(an_object_is_found_by_its_uid),
-		TEST(an_index_gives_the_objects_of_a_value),
-		TEST(a_list_gives_all_or_one_namespace),
-		TEST(a_selector_narrows_a_list),
-		TEST(a_pod_is_found_by_an_address_that_is_its_own),
-		TEST(a_resource_is_known_by_its_names),
-		TEST(a_resource_says_what_it_is_and_how_fresh),
-		TEST(two_entries_of_one_resource_are_looked_up_as_one),
-		TEST(an_entry_says_what_its_objects_lack),
-		TEST(many_objects_are_all_found),
-		TEST(a_sound_arena_verifies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(an_object_is_found_by_its_key),
+	TEST(a_key_that_does_not_exist_is_not_found),
+	TEST(an_object_is_found_by_its_uid),
+	TEST(an_index_gives_the_objects_of_a_value),
+	TEST(a_list_gives_all_or_one_namespace),
+	TEST(a_selector_narrows_a_list),
+	TEST(a_pod_is_found_by_an_address_that_is_its_own),
+	TEST(a_resource_is_known_by_its_names),
+	TEST(a_resource_says_what_it_is_and_how_fresh),
+	TEST(two_entries_of_one_resource_are_looked_up_as_one),
+	TEST(an_entry_says_what_its_objects_lack),
+	TEST(many_objects_are_all_found),
+	TEST(a_sound_arena_verifies),
+};
+TEST_GROUP(tests, NULL, NULL);

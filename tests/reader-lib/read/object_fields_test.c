@@ -3,15 +3,11 @@
  * Objects and values as an agent reads them.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 /* As the API server would send it: what is kept is what comes out. */
@@ -246,17 +242,12 @@ an_object_comes_out_as_the_json_that_came_in(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_object_says_who_it_is),
-		TEST(fields_are_read_by_path_and_kind),
-		TEST(a_bad_path_is_refused_with_its_place),
-		TEST(every_hit_of_a_path_is_visited),
-		TEST(values_are_walked),
-		TEST(an_object_comes_out_as_the_json_that_came_in),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(an_object_says_who_it_is),
+	TEST(fields_are_read_by_path_and_kind),
+	TEST(a_bad_path_is_refused_with_its_place),
+	TEST(every_hit_of_a_path_is_visited),
+	TEST(values_are_walked),
+	TEST(an_object_comes_out_as_the_json_that_came_in),
+};
+TEST_GROUP(tests, NULL, NULL);

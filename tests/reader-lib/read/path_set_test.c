@@ -3,16 +3,12 @@
  * What paths leave of an object, seen on its copies.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/read/copy.h"
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 static int
@@ -192,17 +188,12 @@ impossible_paths_are_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(keep_leaves_what_it_names),
-		TEST(drop_takes_what_it_names),
-		TEST(an_object_stays_somebody),
-		TEST(paths_find_their_way_in_filtered_copies),
-		TEST(equal_shapes_may_be_filtered_differently),
-		TEST(impossible_paths_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(keep_leaves_what_it_names),
+	TEST(drop_takes_what_it_names),
+	TEST(an_object_stays_somebody),
+	TEST(paths_find_their_way_in_filtered_copies),
+	TEST(equal_shapes_may_be_filtered_differently),
+	TEST(impossible_paths_are_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,16 +3,11 @@
  * Resources that come, go, and are indexed otherwise while a reader is attached; against a writer in this
  * process.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 
 #define POD(name, ns)                                                                                        \
@@ -213,14 +208,9 @@ indexes_are_exchanged_in_one_commit(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_part_that_comes_for_another_resource_is_seen),
-		TEST(what_is_not_known_yet_is_not_refused),
-		TEST(indexes_are_exchanged_in_one_commit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_part_that_comes_for_another_resource_is_seen),
+	TEST(what_is_not_known_yet_is_not_refused),
+	TEST(indexes_are_exchanged_in_one_commit),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -20,10 +20,7 @@
  *
  * CALL=part of a call's name; TRIALS=n of each call at most (0: no end).
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +29,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "reader-lib/attach/mapping.h"
+#include "tests/room.h"
 #include "tests/support/access_trap.h"
 #include "tests/support/lone_reader.h"
 #include "tests/support/reader_calls.h"
@@ -449,13 +445,8 @@ any_bytes_at_any_instruction_are_survived(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(zeros_at_any_instruction_give_the_right_answer_or_none),
-		TEST(any_bytes_at_any_instruction_are_survived),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(zeros_at_any_instruction_give_the_right_answer_or_none),
+	TEST(any_bytes_at_any_instruction_are_survived),
+};
+TEST_GROUP(tests, NULL, NULL);

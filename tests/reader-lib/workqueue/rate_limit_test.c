@@ -4,14 +4,10 @@
  * figures, against a clock that the test moves.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/workqueue_world.h"
 
 static void
@@ -351,21 +347,16 @@ a_queue_is_made_whole_or_not_at_all(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(exponential_doubles_by_key_until_forgotten),
-		TEST(exponential_ends_at_its_maximum_and_never_wraps),
-		TEST(fast_at_first_then_slow),
-		TEST(a_bucket_is_one_for_all_keys),
-		TEST(queues_of_one_description_do_not_share_a_bucket),
-		TEST(the_longest_of_several_counts_and_all_are_asked),
-		TEST(no_wait_is_longer_than_the_longest),
-		TEST(the_callers_own_function_decides),
-		TEST(a_limit_that_makes_no_sense_is_refused),
-		TEST(a_queue_is_made_whole_or_not_at_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(exponential_doubles_by_key_until_forgotten),
+	TEST(exponential_ends_at_its_maximum_and_never_wraps),
+	TEST(fast_at_first_then_slow),
+	TEST(a_bucket_is_one_for_all_keys),
+	TEST(queues_of_one_description_do_not_share_a_bucket),
+	TEST(the_longest_of_several_counts_and_all_are_asked),
+	TEST(no_wait_is_longer_than_the_longest),
+	TEST(the_callers_own_function_decides),
+	TEST(a_limit_that_makes_no_sense_is_refused),
+	TEST(a_queue_is_made_whole_or_not_at_all),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,15 +4,11 @@
  * against a plain sort.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/workqueue_world.h"
 
 static void
@@ -248,20 +244,15 @@ the_line_is_a_sorted_one(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_highest_comes_first_and_equals_in_order),
-		TEST(an_add_raises_and_never_lowers),
-		TEST(a_priority_goes_for_one_time),
-		TEST(a_delayed_key_has_its_priority_when_it_is_ready),
-		TEST(of_two_delayed_adds_the_earlier_time_and_the_higher_priority_count),
-		TEST(a_delay_that_is_over_raises_who_waits),
-		TEST(rate_limited_and_delayed_the_shorter_wait_counts),
-		TEST(an_impossible_priority_is_refused),
-		TEST(the_line_is_a_sorted_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(the_highest_comes_first_and_equals_in_order),
+	TEST(an_add_raises_and_never_lowers),
+	TEST(a_priority_goes_for_one_time),
+	TEST(a_delayed_key_has_its_priority_when_it_is_ready),
+	TEST(of_two_delayed_adds_the_earlier_time_and_the_higher_priority_count),
+	TEST(a_delay_that_is_over_raises_who_waits),
+	TEST(rate_limited_and_delayed_the_shorter_wait_counts),
+	TEST(an_impossible_priority_is_refused),
+	TEST(the_line_is_a_sorted_one),
+};
+TEST_GROUP(tests, NULL, NULL);

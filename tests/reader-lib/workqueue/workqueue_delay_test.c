@@ -2,14 +2,10 @@
 /*
  * The workqueue: keys that wait for their time, and rate limits, against a clock that the test moves.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/workqueue_world.h"
 
 /* ---- later ---- */
@@ -445,31 +441,26 @@ failures_are_remembered_until_forgotten(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_delayed_key_comes_after_its_time),
-		TEST(of_two_delays_the_earlier_one_counts),
-		TEST(two_delayed_keys_come_each_at_its_time),
-		TEST(delayed_keys_come_in_order_of_their_times),
-		TEST(a_thousand_delays_come_in_order),
-		TEST(without_a_delay_it_comes_at_once),
-		TEST(a_waiting_key_may_be_delayed_too),
-		TEST(a_key_that_is_ready_while_processed_comes_after_done),
-		TEST(a_ready_key_stands_before_a_later_add),
-		TEST(an_endless_delay_does_not_wrap),
-		TEST(an_items_backoff_doubles_until_forgotten),
-		TEST(the_backoff_ends_at_its_maximum),
-		TEST(base_and_maximum_are_the_callers),
-		TEST(the_bucket_gives_ten_a_second_after_a_hundred),
-		TEST(the_bucket_fills_again),
-		TEST(the_longer_of_backoff_and_bucket_counts),
-		TEST(without_a_bucket_only_the_backoff_counts),
-		TEST(a_second_rate_limited_add_keeps_the_earlier_time),
-		TEST(forget_takes_nothing_out),
-		TEST(failures_are_remembered_until_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_delayed_key_comes_after_its_time),
+	TEST(of_two_delays_the_earlier_one_counts),
+	TEST(two_delayed_keys_come_each_at_its_time),
+	TEST(delayed_keys_come_in_order_of_their_times),
+	TEST(a_thousand_delays_come_in_order),
+	TEST(without_a_delay_it_comes_at_once),
+	TEST(a_waiting_key_may_be_delayed_too),
+	TEST(a_key_that_is_ready_while_processed_comes_after_done),
+	TEST(a_ready_key_stands_before_a_later_add),
+	TEST(an_endless_delay_does_not_wrap),
+	TEST(an_items_backoff_doubles_until_forgotten),
+	TEST(the_backoff_ends_at_its_maximum),
+	TEST(base_and_maximum_are_the_callers),
+	TEST(the_bucket_gives_ten_a_second_after_a_hundred),
+	TEST(the_bucket_fills_again),
+	TEST(the_longer_of_backoff_and_bucket_counts),
+	TEST(without_a_bucket_only_the_backoff_counts),
+	TEST(a_second_rate_limited_add_keeps_the_earlier_time),
+	TEST(forget_takes_nothing_out),
+	TEST(failures_are_remembered_until_forgotten),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -5,15 +5,11 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/workqueue_world.h"
 
 /* ---- adding and getting ---- */
@@ -580,36 +576,31 @@ impossible_arguments_are_refused(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(keys_come_in_order),
-		TEST(adding_a_waiting_key_does_nothing),
-		TEST(adding_while_processing_brings_it_again_after_done),
-		TEST(adds_while_processing_collapse),
-		TEST(adds_while_waiting_collapse),
-		TEST(a_key_that_is_done_leaves_nothing_behind),
-		TEST(keys_are_bytes),
-		TEST(many_keys_come_once_each),
-		TEST(done_twice_does_nothing),
-		TEST(after_a_shut_down_get_drains_and_adds_are_refused),
-		TEST(delayed_keys_are_dropped_by_a_shut_down),
-		TEST(a_plain_shut_down_does_not_wait),
-		TEST(draining_an_idle_queue_is_done_at_once),
-		TEST(a_drain_gives_up_after_its_time),
-		TEST(a_drain_waits_for_the_line_and_drops_the_delayed),
-		TEST(a_drain_waits_for_what_is_processed),
-		TEST(a_drain_waits_for_what_was_added_again),
-		TEST(a_plain_shut_down_ends_a_drain),
-		TEST(metrics_count_as_kubernetes_does),
-		TEST(unfinished_is_a_sum_and_longest_running_a_maximum),
-		TEST(buckets_are_powers_of_ten),
-		TEST(a_delayed_keys_latency_counts_from_when_it_was_ready),
-		TEST(a_shorter_struct_is_filled_as_far_as_it_goes),
-		TEST(an_add_without_memory_changes_nothing),
-		TEST(impossible_arguments_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(keys_come_in_order),
+	TEST(adding_a_waiting_key_does_nothing),
+	TEST(adding_while_processing_brings_it_again_after_done),
+	TEST(adds_while_processing_collapse),
+	TEST(adds_while_waiting_collapse),
+	TEST(a_key_that_is_done_leaves_nothing_behind),
+	TEST(keys_are_bytes),
+	TEST(many_keys_come_once_each),
+	TEST(done_twice_does_nothing),
+	TEST(after_a_shut_down_get_drains_and_adds_are_refused),
+	TEST(delayed_keys_are_dropped_by_a_shut_down),
+	TEST(a_plain_shut_down_does_not_wait),
+	TEST(draining_an_idle_queue_is_done_at_once),
+	TEST(a_drain_gives_up_after_its_time),
+	TEST(a_drain_waits_for_the_line_and_drops_the_delayed),
+	TEST(a_drain_waits_for_what_is_processed),
+	TEST(a_drain_waits_for_what_was_added_again),
+	TEST(a_plain_shut_down_ends_a_drain),
+	TEST(metrics_count_as_kubernetes_does),
+	TEST(unfinished_is_a_sum_and_longest_running_a_maximum),
+	TEST(buckets_are_powers_of_ten),
+	TEST(a_delayed_keys_latency_counts_from_when_it_was_ready),
+	TEST(a_shorter_struct_is_filled_as_far_as_it_goes),
+	TEST(an_add_without_memory_changes_nothing),
+	TEST(impossible_arguments_are_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

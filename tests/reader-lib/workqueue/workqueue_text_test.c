@@ -3,14 +3,10 @@
  * The metrics of workqueues as Prometheus' text: the whole page, word by word.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/workqueue_world.h"
 
 struct page {
@@ -195,16 +191,11 @@ queues_without_names_of_their_own_are_refused(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_page_is_that_of_kubernetes_programs),
-		TEST(families_stand_together),
-		TEST(names_are_escaped),
-		TEST(emit_may_stop_it),
-		TEST(queues_without_names_of_their_own_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(the_page_is_that_of_kubernetes_programs),
+	TEST(families_stand_together),
+	TEST(names_are_escaped),
+	TEST(emit_may_stop_it),
+	TEST(queues_without_names_of_their_own_are_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -5,16 +5,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/workqueue_world.h"
 
 /* ---- threads ---- */
@@ -279,17 +275,12 @@ a_kick_wakes_who_waits_for_the_callers_clock(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_key_is_ever_with_two_workers),
-		cmocka_unit_test(those_who_wait_get_delayed_keys_in_time),
-		cmocka_unit_test(who_gives_up_leaves_the_watch_to_another),
-		cmocka_unit_test(each_key_wakes_one_who_waits),
-		cmocka_unit_test(waiting_ends_by_shut_down_or_time),
-		TEST(a_kick_wakes_who_waits_for_the_callers_clock),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(no_key_is_ever_with_two_workers),
+	cmocka_unit_test(those_who_wait_get_delayed_keys_in_time),
+	cmocka_unit_test(who_gives_up_leaves_the_watch_to_another),
+	cmocka_unit_test(each_key_wakes_one_who_waits),
+	cmocka_unit_test(waiting_ends_by_shut_down_or_time),
+	TEST(a_kick_wakes_who_waits_for_the_callers_clock),
+};
+TEST_GROUP(tests, NULL, NULL);

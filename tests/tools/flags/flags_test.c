@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Command lines by a table. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tools/flags/flags.h"
 
 struct line {
@@ -305,21 +300,16 @@ help_is_the_table(void **state)
 	free(beside);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_value_stands_in_five_places),
-		cmocka_unit_test(letters_stand_together),
-		cmocka_unit_test(a_switch_may_say_true_or_false),
-		cmocka_unit_test(a_flag_may_be_repeated),
-		cmocka_unit_test(words_are_the_callers),
-		cmocka_unit_test(flags_end_at_the_first_word),
-		cmocka_unit_test(an_unknown_flag_suggests_the_nearest),
-		cmocka_unit_test(a_wrong_value_names_its_flag),
-		cmocka_unit_test(a_reader_goes_on_behind_what_is_wrong),
-		cmocka_unit_test(help_is_the_table),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_value_stands_in_five_places),
+	cmocka_unit_test(letters_stand_together),
+	cmocka_unit_test(a_switch_may_say_true_or_false),
+	cmocka_unit_test(a_flag_may_be_repeated),
+	cmocka_unit_test(words_are_the_callers),
+	cmocka_unit_test(flags_end_at_the_first_word),
+	cmocka_unit_test(an_unknown_flag_suggests_the_nearest),
+	cmocka_unit_test(a_wrong_value_names_its_flag),
+	cmocka_unit_test(a_reader_goes_on_behind_what_is_wrong),
+	cmocka_unit_test(help_is_the_table),
+};
+TEST_GROUP(tests, NULL, NULL);

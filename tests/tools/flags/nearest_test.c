@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which name somebody may have meant. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
+#include "tests/room.h"
 #include "tools/flags/nearest.h"
 
 static const char *const names[] = {"pods", "services", "deployments", "nodes"};
@@ -56,14 +51,9 @@ a_stranger_has_none(void **state)
 	assert_null(nearest(word, names, 4));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(typos_find_their_name),
-		cmocka_unit_test(a_beginning_finds_its_name),
-		cmocka_unit_test(a_stranger_has_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(typos_find_their_name),
+	cmocka_unit_test(a_beginning_finds_its_name),
+	cmocka_unit_test(a_stranger_has_none),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* May he: the question, and answers of any kind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-gateway/access_review.h"
 #include "writer/base/message.h"
 
@@ -84,14 +79,9 @@ a_reason_is_one_short_line(void **state)
 	assert_true(strlen(reason) <= 512 && strlen(reason) % 2 == 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_question_has_everything),
-		cmocka_unit_test(what_is_empty_is_left_out),
-		cmocka_unit_test(a_reason_is_one_short_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_question_has_everything),
+	cmocka_unit_test(what_is_empty_is_left_out),
+	cmocka_unit_test(a_reason_is_one_short_line),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a listener lets be asked. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-gateway/access_scope.h"
 #include "writer/base/message.h"
 
@@ -161,18 +156,13 @@ what_is_no_rule_is_refused(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_exact),
-		cmocka_unit_test(a_star_has_no_secrets),
-		cmocka_unit_test(subresources_are_named),
-		cmocka_unit_test(namespaces_bound_a_rule),
-		cmocka_unit_test(verbs_bound_a_rule),
-		cmocka_unit_test(paths_are_discovery_or_named),
-		cmocka_unit_test(what_is_no_rule_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(names_are_exact),
+	cmocka_unit_test(a_star_has_no_secrets),
+	cmocka_unit_test(subresources_are_named),
+	cmocka_unit_test(namespaces_bound_a_rule),
+	cmocka_unit_test(verbs_bound_a_rule),
+	cmocka_unit_test(paths_are_discovery_or_named),
+	cmocka_unit_test(what_is_no_rule_is_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who may ask what, by a listener's profile and by the API server's word. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/access_world.h"
 
 /* ---- tokens ---- */
@@ -238,18 +233,13 @@ ids_are_let_in_that_are_named(void **state)
 	free(l.gids.items);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_api_server_decides_for_tokens),
-		cmocka_unit_test(a_scope_narrows_what_tokens_may),
-		cmocka_unit_test(a_refusal_has_its_reason),
-		cmocka_unit_test(a_scope_decides_for_connections),
-		cmocka_unit_test(nobody_gets_what_no_rule_names),
-		cmocka_unit_test(health_is_open_where_it_is_said),
-		cmocka_unit_test(ids_are_let_in_that_are_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_api_server_decides_for_tokens),
+	cmocka_unit_test(a_scope_narrows_what_tokens_may),
+	cmocka_unit_test(a_refusal_has_its_reason),
+	cmocka_unit_test(a_scope_decides_for_connections),
+	cmocka_unit_test(nobody_gets_what_no_rule_names),
+	cmocka_unit_test(health_is_open_where_it_is_said),
+	cmocka_unit_test(ids_are_let_in_that_are_named),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Access of a watch, asked again while it goes on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/review_server.h"
 #include "tests/support/virtual_clock.h"
 #include "tools/informer-gateway/access_watch.h"
@@ -263,19 +258,14 @@ a_scope_asks_nobody(void **state)
 	world_close(&w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_asked_again_in_time),
-		cmocka_unit_test(the_time_is_drawn),
-		cmocka_unit_test(equal_watches_share_an_answer),
-		cmocka_unit_test(it_ends_when_the_decision_turns),
-		cmocka_unit_test(it_ends_with_its_token),
-		cmocka_unit_test(nobody_to_ask_is_borne_for_five_minutes),
-		cmocka_unit_test(an_api_server_that_comes_back_is_asked),
-		cmocka_unit_test(a_scope_asks_nobody),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(it_is_asked_again_in_time),
+	cmocka_unit_test(the_time_is_drawn),
+	cmocka_unit_test(equal_watches_share_an_answer),
+	cmocka_unit_test(it_ends_when_the_decision_turns),
+	cmocka_unit_test(it_ends_with_its_token),
+	cmocka_unit_test(nobody_to_ask_is_borne_for_five_minutes),
+	cmocka_unit_test(an_api_server_that_comes_back_is_asked),
+	cmocka_unit_test(a_scope_asks_nobody),
+};
+TEST_GROUP(tests, NULL, NULL);

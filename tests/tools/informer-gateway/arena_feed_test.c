@@ -2,15 +2,10 @@
 /*
  * The feed: from commits of informerd's to a log of upstream's RVs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/arena_world.h"
 
 static int
@@ -258,25 +253,19 @@ a_lost_lineage_begins_the_log_anew(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(changes_are_told_at_their_own_rv),
-		TEST(a_bookmark_moves_what_was_told),
-		TEST(what_the_rv_has_not_reached_waits),
-		TEST(a_list_is_told_in_order_of_rvs),
-		TEST(an_unseen_deletion_is_told_at_its_commits_rv),
-		TEST(a_name_taken_anew_is_a_deletion_and_an_addition),
-		TEST(deleted_and_created_within_a_commit),
-		TEST(rvs_that_fall_begin_the_log_anew),
-		TEST(a_change_from_the_past_begins_the_log_anew),
-		TEST(the_same_rv_is_no_change),
-		TEST(an_overflow_skips_states_but_no_deletion),
-		cmocka_unit_test_setup_teardown(a_new_generation_goes_on, set_up_generations,
-						arena_world_tear_down),
-		TEST(a_lost_lineage_begins_the_log_anew),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(changes_are_told_at_their_own_rv),
+	TEST(a_bookmark_moves_what_was_told),
+	TEST(what_the_rv_has_not_reached_waits),
+	TEST(a_list_is_told_in_order_of_rvs),
+	TEST(an_unseen_deletion_is_told_at_its_commits_rv),
+	TEST(a_name_taken_anew_is_a_deletion_and_an_addition),
+	TEST(deleted_and_created_within_a_commit),
+	TEST(rvs_that_fall_begin_the_log_anew),
+	TEST(a_change_from_the_past_begins_the_log_anew),
+	TEST(the_same_rv_is_no_change),
+	TEST(an_overflow_skips_states_but_no_deletion),
+	cmocka_unit_test_setup_teardown(a_new_generation_goes_on, set_up_generations, arena_world_tear_down),
+	TEST(a_lost_lineage_begins_the_log_anew),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -5,16 +5,12 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/json_random.h"
 #include "tests/support/places.h"
 #include "tests/support/reader_world.h"
@@ -301,17 +297,12 @@ rvs_are_numbers(void **state)
 	assert_int_equal(gw_rv_parse("99999999999999999999999", 23), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pod_of_all_kinds_is_the_same),
-		cmocka_unit_test(an_object_without_an_rv_has_a_place_for_it),
-		cmocka_unit_test(pods_of_real_size_are_the_same),
-		cmocka_unit_test(random_documents_are_the_same),
-		cmocka_unit_test(states_that_selectors_tell_apart),
-		cmocka_unit_test(rvs_are_numbers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_pod_of_all_kinds_is_the_same),
+	cmocka_unit_test(an_object_without_an_rv_has_a_place_for_it),
+	cmocka_unit_test(pods_of_real_size_are_the_same),
+	cmocka_unit_test(random_documents_are_the_same),
+	cmocka_unit_test(states_that_selectors_tell_apart),
+	cmocka_unit_test(rvs_are_numbers),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,16 +3,11 @@
  * What informerd caches, as entries and as a registry.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/arena_world.h"
 
 static int
@@ -219,14 +214,9 @@ the_age_of_the_last_contact(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(served_is_what_is_cached),        TEST(an_entry_answers_what_it_has_all_of),
-		TEST(a_resource_may_go_and_come_back), TEST(without_informerd_there_is_nothing_yet),
-		TEST(the_age_of_the_last_contact),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(served_is_what_is_cached),        TEST(an_entry_answers_what_it_has_all_of),
+	TEST(a_resource_may_go_and_come_back), TEST(without_informerd_there_is_nothing_yet),
+	TEST(the_age_of_the_last_contact),
+};
+TEST_GROUP(tests, NULL, NULL);

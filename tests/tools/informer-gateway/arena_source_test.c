@@ -3,15 +3,11 @@
  * The arena as a source of places.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "shm-layout/time_ns.h"
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/arena_world.h"
 #include "tools/informer-gateway/arena_source.h"
 
@@ -106,14 +102,9 @@ a_place_is_woken_by_what_it_asks_for(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_warning_says_how_old_it_is),
-		TEST(what_is_not_cached_is_not_here),
-		TEST(a_place_is_woken_by_what_it_asks_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_warning_says_how_old_it_is),
+	TEST(what_is_not_cached_is_not_here),
+	TEST(a_place_is_woken_by_what_it_asks_for),
+};
+TEST_GROUP(tests, NULL, NULL);

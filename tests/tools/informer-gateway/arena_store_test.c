@@ -4,15 +4,11 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/arena_world.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 #include "tools/serving/api_list.h"
@@ -373,22 +369,17 @@ a_restored_server_ends_watches(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(pages_show_one_state),
-		TEST(selected_objects_alone),
-		TEST(a_list_that_is_taken_away_breaks_off),
-		TEST(what_is_not_whole_is_asked_for_again),
-		TEST(a_node_is_told_of_its_own),
-		TEST(frames_are_shared),
-		TEST(a_watch_from_before_the_gateway),
-		TEST(an_unseen_deletion_is_told_again),
-		TEST(a_lost_history_ends_watches),
-		TEST(a_watch_that_missed_nothing_goes_on),
-		TEST(a_restored_server_ends_watches),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(pages_show_one_state),
+	TEST(selected_objects_alone),
+	TEST(a_list_that_is_taken_away_breaks_off),
+	TEST(what_is_not_whole_is_asked_for_again),
+	TEST(a_node_is_told_of_its_own),
+	TEST(frames_are_shared),
+	TEST(a_watch_from_before_the_gateway),
+	TEST(an_unseen_deletion_is_told_again),
+	TEST(a_lost_history_ends_watches),
+	TEST(a_watch_that_missed_nothing_goes_on),
+	TEST(a_restored_server_ends_watches),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,15 +4,11 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/arena_world.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 #include "writer/arena/pins.h"
@@ -299,22 +295,17 @@ one_object_by_its_key(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(objects_come_in_order_of_keys),
-		TEST(a_view_stays_what_it_was),
-		TEST(seeking_and_counting),
-		TEST(hints_leave_what_they_name),
-		TEST(an_rv_that_nobody_holds_is_gone),
-		TEST(a_held_rv_is_kept_for_a_minute),
-		TEST(the_oldest_held_goes_first),
-		TEST(those_of_one_second_share_a_moment),
-		TEST(orders_that_nobody_reads_do_not_pile_up),
-		TEST(a_view_that_was_taken_away_says_so),
-		TEST(one_object_by_its_key),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(objects_come_in_order_of_keys),
+	TEST(a_view_stays_what_it_was),
+	TEST(seeking_and_counting),
+	TEST(hints_leave_what_they_name),
+	TEST(an_rv_that_nobody_holds_is_gone),
+	TEST(a_held_rv_is_kept_for_a_minute),
+	TEST(the_oldest_held_goes_first),
+	TEST(those_of_one_second_share_a_moment),
+	TEST(orders_that_nobody_reads_do_not_pile_up),
+	TEST(a_view_that_was_taken_away_says_so),
+	TEST(one_object_by_its_key),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions to the API server: what is remembered of its answers, and what becomes of those that are none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/access_world.h"
 #include "tools/informer-gateway/asker.h"
 
@@ -276,20 +271,15 @@ a_flood_of_tokens_is_bounded(void **state)
 	access_world_close(&w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_questions_are_asked_once),
-		cmocka_unit_test(decisions_grow_old),
-		cmocka_unit_test(a_token_does_not_outlive_itself),
-		cmocka_unit_test(long_questions_are_not_remembered),
-		cmocka_unit_test(no_answer_is_no_leave),
-		cmocka_unit_test(no_answer_about_access_is_no_leave),
-		cmocka_unit_test(a_review_that_hangs_ends),
-		cmocka_unit_test(who_goes_is_not_told),
-		cmocka_unit_test(a_flood_of_tokens_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(equal_questions_are_asked_once),
+	cmocka_unit_test(decisions_grow_old),
+	cmocka_unit_test(a_token_does_not_outlive_itself),
+	cmocka_unit_test(long_questions_are_not_remembered),
+	cmocka_unit_test(no_answer_is_no_leave),
+	cmocka_unit_test(no_answer_about_access_is_no_leave),
+	cmocka_unit_test(a_review_that_hangs_ends),
+	cmocka_unit_test(who_goes_is_not_told),
+	cmocka_unit_test(a_flood_of_tokens_is_bounded),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a request asks, in upstream's terms. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <sodium.h>
 
+#include "tests/room.h"
 #include "tools/informer-gateway/attributes.h"
 
 static struct gw_attributes
@@ -159,17 +154,9 @@ refusals_are_upstreams_sentences(void **state)
 	assert_sentence(&a, "a\"<b>\n", NULL, "User \"a\\\"&lt;b&gt;\\n\" cannot get path \"/metrics\"");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(verbs_follow_from_what_is_named),
-		cmocka_unit_test(a_namespace_is_in_its_own),
-		cmocka_unit_test(a_list_of_one_name_has_it),
-		cmocka_unit_test(a_name_that_cannot_be_is_none),
-		cmocka_unit_test(digests_tell_questions_apart),
-		cmocka_unit_test(refusals_are_upstreams_sentences),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(verbs_follow_from_what_is_named), cmocka_unit_test(a_namespace_is_in_its_own),
+	cmocka_unit_test(a_list_of_one_name_has_it),       cmocka_unit_test(a_name_that_cannot_be_is_none),
+	cmocka_unit_test(digests_tell_questions_apart),    cmocka_unit_test(refusals_are_upstreams_sentences),
+};
+TEST_GROUP(tests, NULL, NULL);

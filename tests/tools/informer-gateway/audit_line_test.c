@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A request as a line of JSON. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <cjson/cJSON.h>
 
+#include "tests/room.h"
 #include "tools/informer-gateway/audit_line.h"
 
 /* What is there is told in a stable order, what is empty is left out. */
@@ -83,14 +78,9 @@ a_request_of_nobody_has_a_line(void **state)
 	api_buf_done(&out);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_has_what_is_known),
-		cmocka_unit_test(a_line_stays_one),
-		cmocka_unit_test(a_request_of_nobody_has_a_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_line_has_what_is_known),
+	cmocka_unit_test(a_line_stays_one),
+	cmocka_unit_test(a_request_of_nobody_has_a_line),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines into a file, of bounded length, by a thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tools/informer-gateway/audit_log.h"
 #include "writer/base/file.h"
@@ -183,22 +178,14 @@ no_file_is_said_at_once(void **state)
 	assert_string_equal(error, "audit log /nowhere/at/all: No such file or directory");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(lines_are_written, temp_dir_setup, temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(files_are_rotated_by_size, temp_dir_setup, temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(a_long_line_has_its_own_file, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(what_cannot_be_rotated_grows, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(a_renamed_file_is_begun_anew, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test(lost_lines_are_counted),
-		cmocka_unit_test(there_is_room_for_so_much),
-		cmocka_unit_test(no_file_is_said_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(lines_are_written, temp_dir_setup, temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(files_are_rotated_by_size, temp_dir_setup, temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(a_long_line_has_its_own_file, temp_dir_setup, temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(what_cannot_be_rotated_grows, temp_dir_setup, temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(a_renamed_file_is_begun_anew, temp_dir_setup, temp_dir_teardown),
+	cmocka_unit_test(lost_lines_are_counted),
+	cmocka_unit_test(there_is_room_for_so_much),
+	cmocka_unit_test(no_file_is_said_at_once),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,13 +3,9 @@
  * The log: positions by RV, bounds, eras.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 
 static int
@@ -197,19 +193,14 @@ events_share_their_frames(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(before_it_begins_there_is_no_position),
-		TEST(a_position_is_behind_its_rv),
-		TEST(what_has_no_rv_of_its_own_is_told_again),
-		TEST(the_oldest_go_first),
-		TEST(a_new_era_has_other_positions),
-		TEST(older_changes_can_be_put_in_front),
-		TEST(no_watch_begins_in_a_gap),
-		TEST(events_share_their_frames),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(before_it_begins_there_is_no_position),
+	TEST(a_position_is_behind_its_rv),
+	TEST(what_has_no_rv_of_its_own_is_told_again),
+	TEST(the_oldest_go_first),
+	TEST(a_new_era_has_other_positions),
+	TEST(older_changes_can_be_put_in_front),
+	TEST(no_watch_begins_in_a_gap),
+	TEST(events_share_their_frames),
+};
+TEST_GROUP(tests, NULL, NULL);

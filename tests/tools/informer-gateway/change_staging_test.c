@@ -3,15 +3,11 @@
  * Staging: commits go into the log as a whole, in order of RVs, or are told to be out of order.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 #include "tools/informer-gateway/change_staging.h"
 
@@ -163,16 +159,11 @@ nothing_but_an_rv(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(released_up_to_a_seq),
-		TEST(all_wait_for_the_rv),
-		TEST(deletions_without_an_rv_find_their_places),
-		TEST(what_is_out_of_order_is_said_so),
-		TEST(nothing_but_an_rv),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(released_up_to_a_seq),
+	TEST(all_wait_for_the_rv),
+	TEST(deletions_without_an_rv_find_their_places),
+	TEST(what_is_out_of_order_is_said_so),
+	TEST(nothing_but_an_rv),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which of a listener's names a certificate has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-gateway/client_names.h"
 
 static const char *
@@ -78,14 +73,9 @@ a_certificate_that_ran_out_has_none(void **state)
 	gw_texts_done(&list);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_compared_whole),
-		cmocka_unit_test(no_certificate_has_no_name),
-		cmocka_unit_test(a_certificate_that_ran_out_has_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(names_are_compared_whole),
+	cmocka_unit_test(no_certificate_has_no_name),
+	cmocka_unit_test(a_certificate_that_ran_out_has_none),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The quota of connections, beside one that counts in an array. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 
+#include "tests/room.h"
 #include "tools/informer-gateway/connection_quota.h"
 
 #define KEYS 40u
@@ -45,10 +41,5 @@ counts_like_an_array(void **state)
 	gw_quota_done(&quota);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(counts_like_an_array)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(counts_like_an_array)};
+TEST_GROUP(tests, NULL, NULL);

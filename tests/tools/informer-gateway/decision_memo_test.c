@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was decided, for a while, and who waits for it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-gateway/decision_memo.h"
 
 static const uint8_t *
@@ -162,16 +157,11 @@ memory_is_bounded(void **state)
 	gw_memo_free(memo);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(decisions_are_found_while_they_hold),
-		cmocka_unit_test(the_newest_decision_counts),
-		cmocka_unit_test(all_who_wait_are_told),
-		cmocka_unit_test(asking_anew_waits_for_the_next),
-		cmocka_unit_test(memory_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(decisions_are_found_while_they_hold),
+	cmocka_unit_test(the_newest_decision_counts),
+	cmocka_unit_test(all_who_wait_are_told),
+	cmocka_unit_test(asking_anew_waits_for_the_next),
+	cmocka_unit_test(memory_is_bounded),
+};
+TEST_GROUP(tests, NULL, NULL);

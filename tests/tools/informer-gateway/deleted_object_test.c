@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was deleted is found by its name for so long, and never in place of what is there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 #include "tests/support/store_fixture.h"
 #include "tools/informer-gateway/deleted_object.h"
@@ -61,12 +56,7 @@ the_last_state_is_found_for_a_while(void **state)
 			 INFORMER_E_NOT_FOUND);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_last_state_is_found_for_a_while, setup,
-						reader_world_tear_down),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(the_last_state_is_found_for_a_while, setup, reader_world_tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Exchanges: answers that come later, streams, and clients that do not wait for them. */
 #include "gateway_fixture.h"
 
+#include "tests/room.h"
 #include "tools/informer-gateway/drain.h"
 
 #define KEPT 16
@@ -385,20 +386,15 @@ a_drain_spreads_the_ends(void **state)
 	gateway_close(&g);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_come_later),
-		cmocka_unit_test(a_client_that_goes_is_noticed),
-		cmocka_unit_test(bodies_come_whole_or_not_at_all),
-		cmocka_unit_test(a_stream_rests_and_wakes),
-		cmocka_unit_test(a_broken_stream_is_cut),
-		cmocka_unit_test(a_slow_client_holds_nobody_up),
-		cmocka_unit_test(an_old_client_gets_no_chunks),
-		cmocka_unit_test(closing_ends_all),
-		cmocka_unit_test(a_drain_spreads_the_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(answers_come_later),
+	cmocka_unit_test(a_client_that_goes_is_noticed),
+	cmocka_unit_test(bodies_come_whole_or_not_at_all),
+	cmocka_unit_test(a_stream_rests_and_wakes),
+	cmocka_unit_test(a_broken_stream_is_cut),
+	cmocka_unit_test(a_slow_client_holds_nobody_up),
+	cmocka_unit_test(an_old_client_gets_no_chunks),
+	cmocka_unit_test(closing_ends_all),
+	cmocka_unit_test(a_drain_spreads_the_ends),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who must not be answered with less than upstream has: how many questions that takes, and when the wait
  * ends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/upstream_world.h"
 #include "tools/informer-gateway/freshness_proof.h"
 #include "tools/informer-gateway/quiet_probe.h"
@@ -267,19 +262,15 @@ an_rv_is_a_number(void **state)
 	assert_int_equal(gw_rv_number(NULL), 0);
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(a_hundred_share_one_question),
-		TEST(who_comes_later_has_a_question_of_his_own),
-		TEST(the_arena_is_waited_for),
-		TEST(a_quiet_resource_is_proved_quiet),
-		TEST(a_change_that_the_probe_tells_is_waited_for),
-		TEST(a_wait_ends_in_its_time),
-		TEST(what_cannot_be_asked_is_said),
-		cmocka_unit_test(an_rv_is_a_number),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_hundred_share_one_question),
+	TEST(who_comes_later_has_a_question_of_his_own),
+	TEST(the_arena_is_waited_for),
+	TEST(a_quiet_resource_is_proved_quiet),
+	TEST(a_change_that_the_probe_tells_is_waited_for),
+	TEST(a_wait_ends_in_its_time),
+	TEST(what_cannot_be_asked_is_said),
+	cmocka_unit_test(an_rv_is_a_number),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,6 +3,7 @@
  */
 #include "gateway_fixture.h"
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tests/tools/informer-gateway/access_world.h"
 #include "tools/informer-gateway/gatekeeper.h"
@@ -401,15 +402,10 @@ a_client_goes_before_the_review(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(verdicts_have_words_and_lines),    TEST(a_unix_socket_is_for_its_ids),
-		TEST(writes_pass_with_their_own_token), TEST(a_pass_through_listener_serves_nothing),
-		TEST(requests_are_counted_by_identity), TEST(a_watch_ends_when_it_is_revoked),
-		TEST(a_client_goes_before_the_review),  TEST(what_is_passed_on_is_counted_by_token),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(verdicts_have_words_and_lines),    TEST(a_unix_socket_is_for_its_ids),
+	TEST(writes_pass_with_their_own_token), TEST(a_pass_through_listener_serves_nothing),
+	TEST(requests_are_counted_by_identity), TEST(a_watch_ends_when_it_is_revoked),
+	TEST(a_client_goes_before_the_review),  TEST(what_is_passed_on_is_counted_by_token),
+};
+TEST_GROUP(tests, NULL, NULL);

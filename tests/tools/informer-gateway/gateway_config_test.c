@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a configuration must be as a whole: deny by default, one profile a listener. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <errno.h>
 
+#include "tests/room.h"
 #include "tools/informer-gateway/gateway_config.h"
 #include "tools/informer-gateway/gateway_flags.h"
 #include "writer/base/message.h"
@@ -153,14 +148,9 @@ what_is_given_away_is_said(void **state)
 	gw_config_done(&config);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_profile_has_what_it_needs),
-		cmocka_unit_test(what_is_missing_or_anothers_is_refused),
-		cmocka_unit_test(what_is_given_away_is_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(each_profile_has_what_it_needs),
+	cmocka_unit_test(what_is_missing_or_anothers_is_refused),
+	cmocka_unit_test(what_is_given_away_is_said),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration file: listeners, and who may. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tools/informer-gateway/gateway_file.h"
 #include "writer/base/message.h"
@@ -182,15 +177,10 @@ no_file_is_said(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_whole_file_is_read),
-		TEST(unknown_words_are_refused),
-		TEST(bounds_are_kept),
-		TEST(no_file_is_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_whole_file_is_read),
+	TEST(unknown_words_are_refused),
+	TEST(bounds_are_kept),
+	TEST(no_file_is_said),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line, alone and beside a file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tools/informer-gateway/gateway_flags.h"
 #include "writer/base/message.h"
@@ -153,16 +148,11 @@ help_is_told(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_listener_is_said_by_flags),
-		TEST(flags_count_beside_a_file),
-		TEST(a_file_and_a_listener_do_not_go_together),
-		cmocka_unit_test(peers_are_whole),
-		cmocka_unit_test(help_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(one_listener_is_said_by_flags),
+	TEST(flags_count_beside_a_file),
+	TEST(a_file_and_a_listener_do_not_go_together),
+	cmocka_unit_test(peers_are_whole),
+	cmocka_unit_test(help_is_told),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,14 +2,10 @@
 /*
  * Hints: what a query's selectors say that an index can answer, and nothing more.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 #include "tools/informer-gateway/hint.h"
 
@@ -101,14 +97,9 @@ hints_are_compared_in_all_parts(void **state)
 			assert_int_equal(gw_hint_equal(&hints[i], &hints[k]), i == k);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields_that_must_have_a_value),
-		cmocka_unit_test(labels_as_a_text),
-		cmocka_unit_test(hints_are_compared_in_all_parts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(fields_that_must_have_a_value),
+	cmocka_unit_test(labels_as_a_text),
+	cmocka_unit_test(hints_are_compared_in_all_parts),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,13 +2,7 @@
 /*
  * History: what a gateway that just came can tell of what was before it, and what it must not claim.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/arena_world.h"
 
 static struct arena_world *
@@ -249,24 +243,19 @@ without_tombstones_there_is_no_history(void **state)
 	arena_world_free(w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_watch_goes_on_from_before_the_gateway_came),
-		cmocka_unit_test(history_is_there_amid_changes),
-		cmocka_unit_test(what_the_log_has_is_not_told_twice),
-		cmocka_unit_test(a_name_taken_anew_is_told_as_both),
-		cmocka_unit_test(before_the_first_list_there_is_no_history),
-		cmocka_unit_test(without_a_deletion_history_begins_with_the_first_list),
-		cmocka_unit_test(with_deletions_history_begins_with_the_first_list),
-		cmocka_unit_test(what_went_unseen_ends_the_first_lists_proof),
-		cmocka_unit_test(a_restored_server_ends_the_first_lists_proof),
-		cmocka_unit_test(an_unseen_deletion_hides_what_was_before_it),
-		cmocka_unit_test(a_forgotten_deletion_is_no_proof),
-		cmocka_unit_test(history_takes_half_of_the_bytes_at_most),
-		cmocka_unit_test(without_tombstones_there_is_no_history),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_watch_goes_on_from_before_the_gateway_came),
+	cmocka_unit_test(history_is_there_amid_changes),
+	cmocka_unit_test(what_the_log_has_is_not_told_twice),
+	cmocka_unit_test(a_name_taken_anew_is_told_as_both),
+	cmocka_unit_test(before_the_first_list_there_is_no_history),
+	cmocka_unit_test(without_a_deletion_history_begins_with_the_first_list),
+	cmocka_unit_test(with_deletions_history_begins_with_the_first_list),
+	cmocka_unit_test(what_went_unseen_ends_the_first_lists_proof),
+	cmocka_unit_test(a_restored_server_ends_the_first_lists_proof),
+	cmocka_unit_test(an_unseen_deletion_hides_what_was_before_it),
+	cmocka_unit_test(a_forgotten_deletion_is_no_proof),
+	cmocka_unit_test(history_takes_half_of_the_bytes_at_most),
+	cmocka_unit_test(without_tombstones_there_is_no_history),
+};
+TEST_GROUP(tests, NULL, NULL);

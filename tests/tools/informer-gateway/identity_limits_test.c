@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one identity may have under way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-gateway/identity_limits.h"
 
 /* Each identity has its own count of each kind; what is given back may be taken again, and leaves nothing. */
@@ -39,12 +34,7 @@ each_identity_has_its_own_count(void **state)
 	gw_limits_free(limits);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_identity_has_its_own_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(each_identity_has_its_own_count),
+};
+TEST_GROUP(tests, NULL, NULL);

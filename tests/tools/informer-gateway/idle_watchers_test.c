@@ -8,6 +8,7 @@
 
 #include <sys/resource.h>
 
+#include "tests/room.h"
 #include "tools/informer-gateway/router.h"
 
 #define WATCHERS 2000u
@@ -155,13 +156,8 @@ ten_thousand_idle_connections(void **state)
 	gateway_close(&g);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(idle_watchers_are_small),
-		cmocka_unit_test(ten_thousand_idle_connections),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(idle_watchers_are_small),
+	cmocka_unit_test(ten_thousand_idle_connections),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,17 +2,13 @@
 /* Sockets that came with the process: by systemd's names, by number, and what is none. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tools/informer-gateway/inherited.h"
 
 static void
@@ -96,13 +92,8 @@ what_does_not_listen_is_refused(void **state)
 	close(fd);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(systemd_passes_them_by_name),
-		cmocka_unit_test(what_does_not_listen_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(systemd_passes_them_by_name),
+	cmocka_unit_test(what_does_not_listen_is_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

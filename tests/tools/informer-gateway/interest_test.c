@@ -3,15 +3,11 @@
  * Watchers: woken by what concerns them, and by nothing else.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 #include "tools/informer-gateway/interest.h"
 
@@ -313,19 +309,14 @@ a_log_that_begins_anew_wakes_everybody(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_kind_hears_what_concerns_it),
-		TEST(thousands_of_watchers_are_woken_only_by_their_own),
-		TEST(many_changes_wake_once_and_are_all_read),
-		TEST(who_sleeps_is_not_overrun_by_others),
-		TEST(an_older_position_is_read_from_the_log),
-		TEST(an_unknown_state_before_concerns_whom_it_may),
-		TEST(watchers_may_leave_while_others_are_woken),
-		TEST(a_log_that_begins_anew_wakes_everybody),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(each_kind_hears_what_concerns_it),
+	TEST(thousands_of_watchers_are_woken_only_by_their_own),
+	TEST(many_changes_wake_once_and_are_all_read),
+	TEST(who_sleeps_is_not_overrun_by_others),
+	TEST(an_older_position_is_read_from_the_log),
+	TEST(an_unknown_state_before_concerns_whom_it_may),
+	TEST(watchers_may_leave_while_others_are_woken),
+	TEST(a_log_that_begins_anew_wakes_everybody),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Discovery that is kept: asked each time while upstream is there, and shown from memory to whom it was
  * shown. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/forward_world.h"
 #include "tools/informer-gateway/kept_documents.h"
 
@@ -135,15 +130,11 @@ discovery_is_known_by_its_path(void **state)
 		assert_false(gw_is_discovery(no[i]));
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, forward_world_setup, forward_world_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(what_is_kept_is_asked_for_by_its_etag),
-		TEST(an_absent_server_is_stood_in_for),
-		TEST(a_refusal_is_upstreams),
-		cmocka_unit_test(discovery_is_known_by_its_path),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(what_is_kept_is_asked_for_by_its_etag),
+	TEST(an_absent_server_is_stood_in_for),
+	TEST(a_refusal_is_upstreams),
+	cmocka_unit_test(discovery_is_known_by_its_path),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,16 +2,11 @@
 /*
  * Keys are sorted as strcmp() orders them, whatever they have in common.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-gateway/key_sort.h"
 
 #define COUNT 20000u
@@ -152,14 +147,9 @@ few_or_none(void **state)
 	finish(k);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_workloads), cmocka_unit_test(keys_that_begin_each_other),
-		cmocka_unit_test(bytes_of_any_value), cmocka_unit_test(ordered_already),
-		cmocka_unit_test(few_or_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(names_of_workloads), cmocka_unit_test(keys_that_begin_each_other),
+	cmocka_unit_test(bytes_of_any_value), cmocka_unit_test(ordered_already),
+	cmocka_unit_test(few_or_none),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What cached objects are without, as far as it matters to who writes them back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/reader_world.h"
 #include "tests/support/store_fixture.h"
 #include "tools/informer-gateway/lacking_fields.h"
@@ -61,11 +56,7 @@ what_matters_is_named(void **state)
 	assert_false(gw_lacking_fields(&w->snap, &others, &fields));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_matters_is_named, setup, reader_world_tear_down),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(what_matters_is_named, setup, reader_world_tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

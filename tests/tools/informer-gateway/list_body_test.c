@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists that are made once for all who ask for the same, over a source in memory. */
 #include "lists_world.h"
+#include "tests/room.h"
 
 #include <zlib.h>
 
@@ -403,21 +404,16 @@ large_bodies_are_made_once_a_second(void **state)
 	close_lists(&w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_herd_is_given_one_body),
-		cmocka_unit_test(other_questions_get_other_bodies),
-		cmocka_unit_test(pages_are_not_shared),
-		cmocka_unit_test(a_list_that_fails_says_why),
-		cmocka_unit_test(a_list_that_is_taken_away_is_broken_off),
-		cmocka_unit_test(large_lists_are_compressed),
-		cmocka_unit_test(the_budget_is_kept),
-		cmocka_unit_test(a_burst_keeps_the_budget),
-		cmocka_unit_test(beginnings_of_watches_are_shared),
-		cmocka_unit_test(large_bodies_are_made_once_a_second),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_herd_is_given_one_body),
+	cmocka_unit_test(other_questions_get_other_bodies),
+	cmocka_unit_test(pages_are_not_shared),
+	cmocka_unit_test(a_list_that_fails_says_why),
+	cmocka_unit_test(a_list_that_is_taken_away_is_broken_off),
+	cmocka_unit_test(large_lists_are_compressed),
+	cmocka_unit_test(the_budget_is_kept),
+	cmocka_unit_test(a_burst_keeps_the_budget),
+	cmocka_unit_test(beginnings_of_watches_are_shared),
+	cmocka_unit_test(large_bodies_are_made_once_a_second),
+};
+TEST_GROUP(tests, NULL, NULL);

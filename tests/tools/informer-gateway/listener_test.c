@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 
 /* Answers each request with its peer and its target. */
@@ -250,22 +251,16 @@ an_inherited_socket_is_served(void **state)
 	gateway_close(&g);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_one_request_after_the_other),
-		cmocka_unit_test_setup_teardown(a_unix_socket_tells_who_asks, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test(one_connection_too_many_is_told_so),
-		cmocka_unit_test_setup_teardown(one_client_takes_no_more_than_its_share, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test(a_slow_request_is_cut),
-		cmocka_unit_test(a_slow_body_is_cut),
-		cmocka_unit_test(an_idle_connection_is_closed_silently),
-		cmocka_unit_test(large_headers_are_refused),
-		cmocka_unit_test(an_inherited_socket_is_served),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(answers_one_request_after_the_other),
+	cmocka_unit_test_setup_teardown(a_unix_socket_tells_who_asks, temp_dir_setup, temp_dir_teardown),
+	cmocka_unit_test(one_connection_too_many_is_told_so),
+	cmocka_unit_test_setup_teardown(one_client_takes_no_more_than_its_share, temp_dir_setup,
+					temp_dir_teardown),
+	cmocka_unit_test(a_slow_request_is_cut),
+	cmocka_unit_test(a_slow_body_is_cut),
+	cmocka_unit_test(an_idle_connection_is_closed_silently),
+	cmocka_unit_test(large_headers_are_refused),
+	cmocka_unit_test(an_inherited_socket_is_served),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the arena does not have: who is asked, how often, and what those who wait are told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/upstream_world.h"
 #include "tools/informer-gateway/misses.h"
 
@@ -243,17 +238,13 @@ a_name_stays_one_segment(void **state)
 		    strstr(raw_server_request(m->u->server, 1)->head, "/a%2F..%2Fnone%3Fx%0D%0A HTTP/1.1"));
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(the_same_is_asked_once),
-		TEST(what_the_arena_gets_in_time_is_answered_from_there),
-		TEST(upstreams_object_waits_for_the_arenas),
-		TEST(a_refusal_is_remembered),
-		TEST(more_than_the_rate_is_for_later),
-		TEST(a_name_stays_one_segment),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(the_same_is_asked_once),
+	TEST(what_the_arena_gets_in_time_is_answered_from_there),
+	TEST(upstreams_object_waits_for_the_arenas),
+	TEST(a_refusal_is_remembered),
+	TEST(more_than_the_rate_is_for_later),
+	TEST(a_name_stays_one_segment),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that are handed on: what of them arrives upstream, what comes back, and what goes wrong in
  * between. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/forward_world.h"
 
 #define BIG (48u << 20)
@@ -441,23 +436,19 @@ what_was_not_whole_is_not_written_back(void **state)
 	bytes_seen_done(&seen);
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, forward_world_setup, forward_world_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(the_callers_bearer_alone_arrives),
-		TEST(without_one_bearer_nothing_is_asked),
-		TEST(no_request_is_smuggled),
-		TEST(bodies_and_their_absence_arrive),
-		TEST(a_watch_is_handed_on_as_it_comes),
-		TEST(a_broken_answer_is_seen_to_be_broken),
-		TEST(a_slow_client_holds_upstream_back),
-		TEST(an_absent_server_is_told),
-		TEST(an_endless_header_is_no_answer),
-		TEST(a_write_is_never_sent_twice),
-		TEST(a_client_that_goes_ends_its_request),
-		TEST(what_was_not_whole_is_not_written_back),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(the_callers_bearer_alone_arrives),
+	TEST(without_one_bearer_nothing_is_asked),
+	TEST(no_request_is_smuggled),
+	TEST(bodies_and_their_absence_arrive),
+	TEST(a_watch_is_handed_on_as_it_comes),
+	TEST(a_broken_answer_is_seen_to_be_broken),
+	TEST(a_slow_client_holds_upstream_back),
+	TEST(an_absent_server_is_told),
+	TEST(an_endless_header_is_no_answer),
+	TEST(a_write_is_never_sent_twice),
+	TEST(a_client_that_goes_ends_its_request),
+	TEST(what_was_not_whole_is_not_written_back),
+};
+TEST_GROUP(tests, NULL, NULL);

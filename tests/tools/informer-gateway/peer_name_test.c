@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A peer's URL is scheme, host and port alone, and each of its addresses makes one again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-gateway/peer_name.h"
 #include "writer/base/message.h"
 
@@ -78,14 +73,9 @@ addresses_make_urls(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(urls_are_taken_apart),
-		cmocka_unit_test(what_is_more_or_less_is_refused),
-		cmocka_unit_test(addresses_make_urls),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(urls_are_taken_apart),
+	cmocka_unit_test(what_is_more_or_less_is_refused),
+	cmocka_unit_test(addresses_make_urls),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,14 +3,9 @@
  * Who has more than his share asks, one at a time, and nobody when nobody else is ready; whoever lies gains
  * little.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-gateway/rebalance.h"
 
 #define ME 1u
@@ -149,16 +144,11 @@ a_liar_gains_little(void **state)
 	assert_true(own < 960);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_is_asked_alone),
-		cmocka_unit_test(shares_are_of_those_that_are_ready),
-		cmocka_unit_test(a_new_relay_fills_and_then_all_stay),
-		cmocka_unit_test(some_that_come_back_do_not_stop_it),
-		cmocka_unit_test(a_liar_gains_little),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(nobody_is_asked_alone),
+	cmocka_unit_test(shares_are_of_those_that_are_ready),
+	cmocka_unit_test(a_new_relay_fills_and_then_all_stay),
+	cmocka_unit_test(some_that_come_back_do_not_stop_it),
+	cmocka_unit_test(a_liar_gains_little),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The form of requests: what could be read in two ways is refused, and the connection closed behind it. */
 #include "gateway_fixture.h"
+#include "tests/room.h"
 
 static void
 count(struct gw_exchange *x, void *ctx)
@@ -120,14 +121,9 @@ ordinary_requests_are_served(void **state)
 	gateway_close(&g);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ambiguous_requests_are_refused),
-		cmocka_unit_test(a_zero_byte_is_no_end),
-		cmocka_unit_test(ordinary_requests_are_served),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(ambiguous_requests_are_refused),
+	cmocka_unit_test(a_zero_byte_is_no_end),
+	cmocka_unit_test(ordinary_requests_are_served),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which resource a path speaks of. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-gateway/request_path.h"
 
 static void
@@ -67,13 +62,8 @@ methods_are_verbs(void **state)
 	assert_string_equal(gw_request_verb("GET", false), "get");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths_are_read_as_upstream_reads_them),
-		cmocka_unit_test(methods_are_verbs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(paths_are_read_as_upstream_reads_them),
+	cmocka_unit_test(methods_are_verbs),
+};
+TEST_GROUP(tests, NULL, NULL);

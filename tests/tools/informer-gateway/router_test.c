@@ -3,6 +3,7 @@
 #include "gateway_fixture.h"
 #include "memory_source.h"
 
+#include "tests/room.h"
 #include "tools/informer-gateway/router.h"
 
 struct routed {
@@ -401,22 +402,17 @@ a_lost_place_is_410(void **state)
 	close_routed(&w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(deny_is_the_default),
-		cmocka_unit_test(a_check_may_take_its_time),
-		cmocka_unit_test(gets_are_answered),
-		cmocka_unit_test(the_rest_goes_elsewhere),
-		cmocka_unit_test(discovery_is_answered),
-		cmocka_unit_test(what_is_not_synced_is_429),
-		cmocka_unit_test(a_later_rv_is_waited_for),
-		cmocka_unit_test(a_watch_is_told_that_its_rv_does_not_come),
-		cmocka_unit_test(a_proof_comes_before_an_answer_without_rv),
-		cmocka_unit_test(a_watch_tells_changes),
-		cmocka_unit_test(a_lost_place_is_410),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(deny_is_the_default),
+	cmocka_unit_test(a_check_may_take_its_time),
+	cmocka_unit_test(gets_are_answered),
+	cmocka_unit_test(the_rest_goes_elsewhere),
+	cmocka_unit_test(discovery_is_answered),
+	cmocka_unit_test(what_is_not_synced_is_429),
+	cmocka_unit_test(a_later_rv_is_waited_for),
+	cmocka_unit_test(a_watch_is_told_that_its_rv_does_not_come),
+	cmocka_unit_test(a_proof_comes_before_an_answer_without_rv),
+	cmocka_unit_test(a_watch_tells_changes),
+	cmocka_unit_test(a_lost_place_is_410),
+};
+TEST_GROUP(tests, NULL, NULL);

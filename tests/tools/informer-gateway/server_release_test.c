@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "tests/room.h"
 #include "tools/informer-gateway/server_release.h"
 #include "tools/schema/proto_schema.h"
 
@@ -101,13 +102,8 @@ an_unknown_release_is_asked_for_again(void **state)
 	close_reported(&w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_version_is_the_reported_one),
-		cmocka_unit_test(an_unknown_release_is_asked_for_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_version_is_the_reported_one),
+	cmocka_unit_test(an_unknown_release_is_asked_for_again),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Who does not take his list holds it for a while, and is dropped then. */
 #include "lists_world.h"
 
+#include "tests/room.h"
 #include "tools/informer-gateway/list_body_private.h"
 
 #define BUDGET ((size_t)1 << 20)
@@ -138,15 +139,10 @@ who_reads_is_not_dropped(void **state)
 	close_lists(&w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_takes_nothing_is_dropped),
-		cmocka_unit_test(who_takes_nothing_of_a_whole_list_is_dropped),
-		cmocka_unit_test(who_is_slow_is_dropped_while_others_are_refused),
-		cmocka_unit_test(who_reads_is_not_dropped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(who_takes_nothing_is_dropped),
+	cmocka_unit_test(who_takes_nothing_of_a_whole_list_is_dropped),
+	cmocka_unit_test(who_is_slow_is_dropped_while_others_are_refused),
+	cmocka_unit_test(who_reads_is_not_dropped),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The timer wheel: each time comes once, not early, and only if it still stands. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-gateway/timer_wheel.h"
 
 struct alarm {
@@ -69,10 +64,5 @@ times_come_once_and_not_early(void **state)
 	assert_int_equal(uv_loop_close(&loop), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(times_come_once_and_not_early)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(times_come_once_and_not_early)};
+TEST_GROUP(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tools/informer-sim/certs.h"
 
@@ -297,16 +298,11 @@ wrong_files_are_named(void **state)
 
 #define WITH_DIR(test) cmocka_unit_test_setup_teardown(test, temp_dir_setup, temp_dir_teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_DIR(a_required_certificate_is_verified),
-		WITH_DIR(an_optional_certificate_must_be_good),
-		WITH_DIR(a_certificate_is_replaced_while_serving),
-		WITH_DIR(a_handshake_that_waits_rests),
-		WITH_DIR(wrong_files_are_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	WITH_DIR(a_required_certificate_is_verified),
+	WITH_DIR(an_optional_certificate_must_be_good),
+	WITH_DIR(a_certificate_is_replaced_while_serving),
+	WITH_DIR(a_handshake_that_waits_rests),
+	WITH_DIR(wrong_files_are_named),
+};
+TEST_GROUP(tests, NULL, NULL);

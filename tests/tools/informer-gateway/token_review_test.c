@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose a token is: the question, and answers of any kind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <errno.h>
 
+#include "tests/room.h"
 #include "tools/informer-gateway/token_review.h"
 #include "writer/base/message.h"
 
@@ -170,17 +165,9 @@ a_jwt_says_when_it_ends(void **state)
 	assert_true(expiry("..") == UINT64_MAX);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_question_names_audiences),
-		cmocka_unit_test(an_identity_is_all_that_is_said),
-		cmocka_unit_test(what_is_no_yes_is_nobody),
-		cmocka_unit_test(what_is_no_answer_is_said),
-		cmocka_unit_test(bearers_are_one_word),
-		cmocka_unit_test(a_jwt_says_when_it_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_question_names_audiences), cmocka_unit_test(an_identity_is_all_that_is_said),
+	cmocka_unit_test(what_is_no_yes_is_nobody),     cmocka_unit_test(what_is_no_answer_is_said),
+	cmocka_unit_test(bearers_are_one_word),         cmocka_unit_test(a_jwt_says_when_it_ends),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec, attach, port-forward: a switch of protocols goes through, and then every byte of both sides. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -13,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/forward_world.h"
 
 #define MEGABYTE (1ul << 20)
@@ -317,19 +312,15 @@ a_listener_takes_its_tunnels_along(void **state)
 	run_until(f->u->w, gw_front_counters(f->front)->exchanges == 0);
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, forward_world_setup, forward_world_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(bytes_go_both_ways),
-		TEST(bytes_go_both_ways_by_tls),
-		TEST(who_has_said_all_still_hears),
-		TEST(a_refusal_is_the_clients_answer),
-		TEST(what_cannot_be_switched_is_said),
-		TEST(no_server_is_said),
-		TEST(a_client_that_goes_ends_its_tunnel),
-		TEST(a_listener_takes_its_tunnels_along),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(bytes_go_both_ways),
+	TEST(bytes_go_both_ways_by_tls),
+	TEST(who_has_said_all_still_hears),
+	TEST(a_refusal_is_the_clients_answer),
+	TEST(what_cannot_be_switched_is_said),
+	TEST(no_server_is_said),
+	TEST(a_client_that_goes_ends_its_tunnel),
+	TEST(a_listener_takes_its_tunnels_along),
+};
+TEST_GROUP(tests, NULL, NULL);

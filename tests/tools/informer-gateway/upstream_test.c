@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two ways to the API server: who is seen to ask by each, and how small requests end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/upstream_world.h"
 
 struct answer {
@@ -150,16 +145,12 @@ an_absent_server_is_said_to_be_absent(void **state)
 	assert_non_null(strstr(a.error, "127.0.0.1"));
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, upstream_world_setup, upstream_world_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(a_review_is_asked_with_our_credentials),
-		TEST(a_callers_request_shows_nothing_of_ours),
-		TEST(a_request_ends_in_its_time),
-		TEST(each_failure_is_told_once),
-		TEST(an_absent_server_is_said_to_be_absent),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_review_is_asked_with_our_credentials),
+	TEST(a_callers_request_shows_nothing_of_ours),
+	TEST(a_request_ends_in_its_time),
+	TEST(each_failure_is_told_once),
+	TEST(an_absent_server_is_said_to_be_absent),
+};
+TEST_GROUP(tests, NULL, NULL);

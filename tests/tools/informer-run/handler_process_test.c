@@ -3,18 +3,14 @@
  * informer-run's handler processes: real ones, /bin/sh.
  */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-run/handler_process.h"
 
 struct fixture {
@@ -270,19 +266,14 @@ handlers_go_with_informer_run(void **state)
 	close(ends[1]);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_go_in_and_out),
-		cmocka_unit_test(last_words_are_heard),
-		cmocka_unit_test(a_line_that_is_too_long_is_dropped),
-		cmocka_unit_test(a_slow_reader_gets_everything),
-		cmocka_unit_test(writing_to_the_deaf_is_harmless),
-		cmocka_unit_test(what_cannot_be_executed_is_told),
-		cmocka_unit_test(children_of_a_process_go_with_it),
-		cmocka_unit_test(handlers_go_with_informer_run),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(lines_go_in_and_out),
+	cmocka_unit_test(last_words_are_heard),
+	cmocka_unit_test(a_line_that_is_too_long_is_dropped),
+	cmocka_unit_test(a_slow_reader_gets_everything),
+	cmocka_unit_test(writing_to_the_deaf_is_harmless),
+	cmocka_unit_test(what_cannot_be_executed_is_told),
+	cmocka_unit_test(children_of_a_process_go_with_it),
+	cmocka_unit_test(handlers_go_with_informer_run),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,16 +3,12 @@
  * What informer-run is told to do: its command line, its file, and what it says of mistakes.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tools/informer-run/handlers_file.h"
 #include "tools/informer-run/dead_letters.h"
@@ -251,18 +247,11 @@ dead_letters_are_lines(void **state)
 	assert_int_equal(dead_letters_open(*state), -EISDIR);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flags_become_settings),
-		cmocka_unit_test(mistakes_are_explained),
-		cmocka_unit_test_setup_teardown(a_file_holds_several_handlers, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(mistakes_in_a_file_have_a_place, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(dead_letters_are_lines, temp_dir_setup, temp_dir_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(flags_become_settings),
+	cmocka_unit_test(mistakes_are_explained),
+	cmocka_unit_test_setup_teardown(a_file_holds_several_handlers, temp_dir_setup, temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(mistakes_in_a_file_have_a_place, temp_dir_setup, temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(dead_letters_are_lines, temp_dir_setup, temp_dir_teardown),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /*
  * informer-run's supervisor when handlers crash, hang and misbehave. Without processes, in virtual time.
  */
+#include "tests/room.h"
 #include "tests/tools/informer-run/supervisor_fixture.h"
 
 /* What a crashed worker had is sent again, one by one in the order of arrival, before anything else. */
@@ -376,26 +377,21 @@ a_short_process_that_cannot_start_has_crashed(void **state)
 	world_done(&w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_crashed_worker_had_comes_again),
-		cmocka_unit_test(a_poison_event_is_set_aside_and_the_rest_goes_on),
-		cmocka_unit_test(nothing_is_set_aside_on_suspicion),
-		cmocka_unit_test(other_workers_go_on_meanwhile),
-		cmocka_unit_test(starts_are_delayed_more_and_more),
-		cmocka_unit_test(a_handler_that_only_crashes_is_slowed_down),
-		cmocka_unit_test(poison_events_do_not_add_up),
-		cmocka_unit_test(a_hung_worker_is_killed),
-		cmocka_unit_test(an_idle_worker_is_left_alone),
-		cmocka_unit_test(a_worker_that_ends_is_sent_nothing_more),
-		cmocka_unit_test(an_event_stays_when_it_cannot_be_set_aside),
-		cmocka_unit_test(a_command_that_does_not_start_is_tried_again),
-		cmocka_unit_test(short_processes_answer_by_their_end),
-		cmocka_unit_test(short_processes_crash_for_themselves),
-		cmocka_unit_test(a_short_process_that_cannot_start_has_crashed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_a_crashed_worker_had_comes_again),
+	cmocka_unit_test(a_poison_event_is_set_aside_and_the_rest_goes_on),
+	cmocka_unit_test(nothing_is_set_aside_on_suspicion),
+	cmocka_unit_test(other_workers_go_on_meanwhile),
+	cmocka_unit_test(starts_are_delayed_more_and_more),
+	cmocka_unit_test(a_handler_that_only_crashes_is_slowed_down),
+	cmocka_unit_test(poison_events_do_not_add_up),
+	cmocka_unit_test(a_hung_worker_is_killed),
+	cmocka_unit_test(an_idle_worker_is_left_alone),
+	cmocka_unit_test(a_worker_that_ends_is_sent_nothing_more),
+	cmocka_unit_test(an_event_stays_when_it_cannot_be_set_aside),
+	cmocka_unit_test(a_command_that_does_not_start_is_tried_again),
+	cmocka_unit_test(short_processes_answer_by_their_end),
+	cmocka_unit_test(short_processes_crash_for_themselves),
+	cmocka_unit_test(a_short_process_that_cannot_start_has_crashed),
+};
+TEST_GROUP(tests, NULL, NULL);

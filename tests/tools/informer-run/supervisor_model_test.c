@@ -8,6 +8,7 @@
  */
 #include <time.h>
 
+#include "tests/room.h"
 #include "tests/tools/informer-run/supervisor_fixture.h"
 
 #define KEYS 12
@@ -172,10 +173,5 @@ nothing_is_lost_whatever_workers_do(void **state)
 		run_model(seed + run * 7919, 1 + run % 4);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost_whatever_workers_do)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost_whatever_workers_do)};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,6 +3,7 @@
  * informer-run's supervisor: which event is sent when, what is acknowledged, how much is held. Without
  * processes, in virtual time.
  */
+#include "tests/room.h"
 #include "tests/tools/informer-run/supervisor_fixture.h"
 
 /* Events of one object are sent one at a time: the second when the first was acknowledged. */
@@ -415,29 +416,24 @@ after_a_loss_nothing_is_acknowledged(void **state)
 	world_done(&w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_of_one_key_are_sent_one_at_a_time),
-		cmocka_unit_test(keys_order_holds_over_workers),
-		cmocka_unit_test(only_what_has_no_gap_is_acknowledged),
-		cmocka_unit_test(initial_events_are_acknowledged_together),
-		cmocka_unit_test(what_was_told_without_events_is_acknowledged),
-		cmocka_unit_test(answers_for_what_it_does_not_have_are_refused),
-		cmocka_unit_test(a_retry_keeps_its_keys_order),
-		cmocka_unit_test(retries_without_a_time_double),
-		cmocka_unit_test(what_is_held_is_bounded),
-		cmocka_unit_test(a_key_that_is_never_done_takes_little_room),
-		cmocka_unit_test(a_key_whose_handler_is_slow_keeps_each_event),
-		cmocka_unit_test(merged_events_say_what_happened),
-		cmocka_unit_test(marks_are_told_in_their_place),
-		cmocka_unit_test(a_retry_does_not_hold_marks_up),
-		cmocka_unit_test(a_worker_that_starts_amid_a_resync_is_told),
-		cmocka_unit_test(a_seq_is_unique_in_a_worker),
-		cmocka_unit_test(draining_sends_nothing_more),
-		cmocka_unit_test(after_a_loss_nothing_is_acknowledged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(events_of_one_key_are_sent_one_at_a_time),
+	cmocka_unit_test(keys_order_holds_over_workers),
+	cmocka_unit_test(only_what_has_no_gap_is_acknowledged),
+	cmocka_unit_test(initial_events_are_acknowledged_together),
+	cmocka_unit_test(what_was_told_without_events_is_acknowledged),
+	cmocka_unit_test(answers_for_what_it_does_not_have_are_refused),
+	cmocka_unit_test(a_retry_keeps_its_keys_order),
+	cmocka_unit_test(retries_without_a_time_double),
+	cmocka_unit_test(what_is_held_is_bounded),
+	cmocka_unit_test(a_key_that_is_never_done_takes_little_room),
+	cmocka_unit_test(a_key_whose_handler_is_slow_keeps_each_event),
+	cmocka_unit_test(merged_events_say_what_happened),
+	cmocka_unit_test(marks_are_told_in_their_place),
+	cmocka_unit_test(a_retry_does_not_hold_marks_up),
+	cmocka_unit_test(a_worker_that_starts_amid_a_resync_is_told),
+	cmocka_unit_test(a_seq_is_unique_in_a_worker),
+	cmocka_unit_test(draining_sends_nothing_more),
+	cmocka_unit_test(after_a_loss_nothing_is_acknowledged),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,14 +3,10 @@
  * informer-sim's made-up cluster: its objects are as a server prints them that knows their types, whatever it
  * was given, so that they may come in protobuf as well.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tools/informer-sim/cluster.h"
 
 #define NODES 20u
@@ -128,12 +124,7 @@ quantities_are_canonical(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(quantities_are_canonical, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(quantities_are_canonical, setup, teardown),
+};
+TEST_GROUP(tests, NULL, NULL);

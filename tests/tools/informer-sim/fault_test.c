@@ -2,14 +2,10 @@
 /*
  * Fault scripts: which rule acts when, how often, and what is said of a script that cannot be read.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tools/informer-sim/fault.h"
 
 struct world {
@@ -336,18 +332,13 @@ pages_are_known_by_their_tokens(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_rule_acts_on_what_it_names),        TEST(a_rule_acts_as_often_as_it_says),
-		TEST(a_streams_rule_waits_for_its_moment), TEST(a_cut_waits_for_a_line),
-		TEST(idle_waits_until_all_was_sent),       TEST(what_is_said_is_not_split),
-		TEST(an_action_alone_can_be_read),         TEST(a_watch_list_is_a_watch),
-		TEST(new_rules_are_new_to_an_old_stream),  TEST(chance_follows_its_seed),
-		TEST(a_bad_script_adds_nothing),           TEST(rules_are_shown_with_their_count),
-		TEST(pages_are_known_by_their_tokens),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_rule_acts_on_what_it_names),        TEST(a_rule_acts_as_often_as_it_says),
+	TEST(a_streams_rule_waits_for_its_moment), TEST(a_cut_waits_for_a_line),
+	TEST(idle_waits_until_all_was_sent),       TEST(what_is_said_is_not_split),
+	TEST(an_action_alone_can_be_read),         TEST(a_watch_list_is_a_watch),
+	TEST(new_rules_are_new_to_an_old_stream),  TEST(chance_follows_its_seed),
+	TEST(a_bad_script_adds_nothing),           TEST(rules_are_shown_with_their_count),
+	TEST(pages_are_known_by_their_tokens),
+};
+TEST_GROUP(tests, NULL, NULL);

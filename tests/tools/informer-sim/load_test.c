@@ -4,15 +4,11 @@
  * fills in, what a replica keeps and what is its own.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tools/informer-sim/cluster.h"
 #include "tools/informer-sim/load.h"
 #include "tools/serving/time_text.h"
@@ -358,21 +354,14 @@ generated_pods_have_owners_and_nodes(void **state)
 	sim_view_done(&view);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_shape_of_dump_is_taken, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_missing_is_filled_in, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_unknown_kind_becomes_a_resource, setup, teardown),
-		cmocka_unit_test_setup_teardown(bad_input_says_where_and_why, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_replica_is_another_pod_of_the_same_workload, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_replica_on_the_host_network_has_its_hosts_address, setup,
-						teardown),
-		cmocka_unit_test(equal_seeds_generate_equal_clusters),
-		cmocka_unit_test_setup_teardown(generated_pods_have_owners_and_nodes, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(every_shape_of_dump_is_taken, setup, teardown),
+	cmocka_unit_test_setup_teardown(what_is_missing_is_filled_in, setup, teardown),
+	cmocka_unit_test_setup_teardown(an_unknown_kind_becomes_a_resource, setup, teardown),
+	cmocka_unit_test_setup_teardown(bad_input_says_where_and_why, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_replica_is_another_pod_of_the_same_workload, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_replica_on_the_host_network_has_its_hosts_address, setup, teardown),
+	cmocka_unit_test(equal_seeds_generate_equal_clusters),
+	cmocka_unit_test_setup_teardown(generated_pods_have_owners_and_nodes, setup, teardown),
+};
+TEST_GROUP(tests, NULL, NULL);

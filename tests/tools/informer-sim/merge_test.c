@@ -2,14 +2,10 @@
 /*
  * informer-sim's patches: strategic merge patch with its merge keys and directives, JSON patch.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tools/informer-sim/merge.h"
 
 enum how { STRATEGIC, JSON_PATCH };
@@ -171,18 +167,13 @@ bad_json_patches_are_refused(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_are_merged_by_their_key),
-		cmocka_unit_test(other_lists_are_replaced),
-		cmocka_unit_test(null_removes),
-		cmocka_unit_test(directives_are_followed),
-		cmocka_unit_test(bad_strategic_patches_are_refused),
-		cmocka_unit_test(json_patch_does_its_operations),
-		cmocka_unit_test(bad_json_patches_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(lists_are_merged_by_their_key),
+	cmocka_unit_test(other_lists_are_replaced),
+	cmocka_unit_test(null_removes),
+	cmocka_unit_test(directives_are_followed),
+	cmocka_unit_test(bad_strategic_patches_are_refused),
+	cmocka_unit_test(json_patch_does_its_operations),
+	cmocka_unit_test(bad_json_patches_are_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,15 +4,11 @@
  * ring and its floor.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tools/informer-sim/rng.h"
 #include "tools/informer-sim/object_store.h"
 
@@ -348,20 +344,14 @@ a_restored_store_is_the_old_one(void **state)
 	api_events_done(events, 1);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_restored_store_is_the_old_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_counter_numbers_the_changes_of_all_resources, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_change_of_an_outdated_object_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_view_shows_the_state_at_its_rv, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_view_stays_as_it_was_taken, setup, teardown),
-		cmocka_unit_test_setup_teardown(each_resource_has_a_history_of_its_own, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_cursor_that_is_too_slow_loses_its_place, setup, teardown),
-		cmocka_unit_test_setup_teardown(random_changes_match_a_plain_model, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(a_restored_store_is_the_old_one, setup, teardown),
+	cmocka_unit_test_setup_teardown(one_counter_numbers_the_changes_of_all_resources, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_change_of_an_outdated_object_is_refused, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_view_shows_the_state_at_its_rv, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_view_stays_as_it_was_taken, setup, teardown),
+	cmocka_unit_test_setup_teardown(each_resource_has_a_history_of_its_own, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_cursor_that_is_too_slow_loses_its_place, setup, teardown),
+	cmocka_unit_test_setup_teardown(random_changes_match_a_plain_model, setup, teardown),
+};
+TEST_GROUP(tests, NULL, NULL);

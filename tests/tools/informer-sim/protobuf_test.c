@@ -4,16 +4,11 @@
  * bytes do harm.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-sim/protobuf.h"
 
 /* Fields of a message that is being built. */
@@ -267,14 +262,9 @@ no_bytes_do_harm(void **state)
 	expect_refused(&body, -EPROTO, "no protobuf message");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_body_becomes_its_json),
-		cmocka_unit_test(what_is_not_read_is_refused_by_name),
-		cmocka_unit_test(no_bytes_do_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_body_becomes_its_json),
+	cmocka_unit_test(what_is_not_read_is_refused_by_name),
+	cmocka_unit_test(no_bytes_do_harm),
+};
+TEST_GROUP(tests, NULL, NULL);

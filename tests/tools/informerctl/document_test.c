@@ -3,15 +3,11 @@
  * JSON, YAML and tables as kubectl lays them out. That all three are kubectl's own, byte for byte, is shown
  * on whole clusters by tests/e2e/ctl_get.sh; here each rule is shown alone.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informerctl/document.h"
 #include "tools/informerctl/aligned_table.h"
 
@@ -265,26 +261,21 @@ tables_are_kubectls(void **state)
 	text_done(&out);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json_is_indented_and_ordered),
-		cmocka_unit_test(json_escapes_as_go_does),
-		cmocka_unit_test(identity_is_added_where_it_lacks),
-		cmocka_unit_test(strings_that_look_like_values_are_quoted),
-		cmocka_unit_test(strings_that_only_resemble_values_are_plain),
-		cmocka_unit_test(indicators_are_quoted_singly),
-		cmocka_unit_test(special_characters_are_escaped),
-		cmocka_unit_test(lines_are_a_literal_block),
-		cmocka_unit_test(nothing_stands_behind_an_open_text),
-		cmocka_unit_test(keys_that_are_not_simple_are_explicit),
-		cmocka_unit_test(other_line_breaks_stand_in_single_quotes),
-		cmocka_unit_test(long_texts_are_folded),
-		cmocka_unit_test(yaml_nests_as_kubectl_does),
-		cmocka_unit_test(yaml_keys_are_in_natural_order),
-		cmocka_unit_test(tables_are_kubectls),
-	};
-
-	return cmocka_run_group_tests_name("ctl_document", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(json_is_indented_and_ordered),
+	cmocka_unit_test(json_escapes_as_go_does),
+	cmocka_unit_test(identity_is_added_where_it_lacks),
+	cmocka_unit_test(strings_that_look_like_values_are_quoted),
+	cmocka_unit_test(strings_that_only_resemble_values_are_plain),
+	cmocka_unit_test(indicators_are_quoted_singly),
+	cmocka_unit_test(special_characters_are_escaped),
+	cmocka_unit_test(lines_are_a_literal_block),
+	cmocka_unit_test(nothing_stands_behind_an_open_text),
+	cmocka_unit_test(keys_that_are_not_simple_are_explicit),
+	cmocka_unit_test(other_line_breaks_stand_in_single_quotes),
+	cmocka_unit_test(long_texts_are_folded),
+	cmocka_unit_test(yaml_nests_as_kubectl_does),
+	cmocka_unit_test(yaml_keys_are_in_natural_order),
+	cmocka_unit_test(tables_are_kubectls),
+};
+TEST_GROUP(tests, NULL, NULL);

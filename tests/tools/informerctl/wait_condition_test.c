@@ -3,15 +3,11 @@
  * Conditions of `informerctl wait`: what is one, and which objects meet it, as kubectl has it.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informerctl/wait_condition.h"
 
 static const char pod[] =
@@ -208,17 +204,12 @@ creation_and_deletion_are_conditions(void **state)
 	wait_condition_done(&condition);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_condition_is_met_by_its_status),
-		cmocka_unit_test(an_outdated_condition_is_not_met),
-		cmocka_unit_test(a_path_is_met_by_what_it_leads_to),
-		cmocka_unit_test(a_path_to_more_than_a_value_is_an_error),
-		cmocka_unit_test(what_is_no_condition_is_refused),
-		cmocka_unit_test(creation_and_deletion_are_conditions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_condition_is_met_by_its_status),
+	cmocka_unit_test(an_outdated_condition_is_not_met),
+	cmocka_unit_test(a_path_is_met_by_what_it_leads_to),
+	cmocka_unit_test(a_path_to_more_than_a_value_is_an_error),
+	cmocka_unit_test(what_is_no_condition_is_refused),
+	cmocka_unit_test(creation_and_deletion_are_conditions),
+};
+TEST_GROUP(tests, NULL, NULL);

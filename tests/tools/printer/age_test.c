@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ages and times as kubectl prints them; flags' durations; nearest names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/printer/age.h"
 #include "tools/informerctl/cli.h"
 
@@ -130,14 +126,9 @@ durations_are_gos(void **state)
 	assert_int_equal(ms_of("1x"), -77);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ages_are_kubectls),	     cmocka_unit_test(the_future_is_invalid),
-		cmocka_unit_test(times_of_rfc3339_are_read), cmocka_unit_test(what_is_no_time_is_refused),
-		cmocka_unit_test(durations_are_gos),
-	};
-
-	return cmocka_run_group_tests_name("ctl_age", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(ages_are_kubectls),         cmocka_unit_test(the_future_is_invalid),
+	cmocka_unit_test(times_of_rfc3339_are_read), cmocka_unit_test(what_is_no_time_is_refused),
+	cmocka_unit_test(durations_are_gos),
+};
+TEST_GROUP(tests, NULL, NULL);

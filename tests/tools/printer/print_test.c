@@ -3,15 +3,11 @@
  * Table rows as Kubernetes prints them. The pods are the cases of Kubernetes' own printers test, and those
  * that its code tells apart besides; each is a test named by what it shows.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/printer/age.h"
 #include "tools/printer/print.h"
 
@@ -276,14 +272,15 @@ unknown_resources_have_name_and_age(void **state)
 	assert_ptr_equal(print_find((struct field_text){"", 0}, (struct field_text){"pods", 4}), &print_pod);
 }
 
-int
-main(void)
+__attribute__((constructor)) static void
+add_tests(void)
 {
-	struct CMUnitTest tests[ROWS + 1];
+	static struct CMUnitTest tests[ROWS + 1];
+	static struct test_group group = {__FILE__, tests, ROWS + 1, NULL, NULL, NULL};
 
 	for (size_t i = 0; i < ROWS; i++)
 		tests[i] = (struct CMUnitTest){rows[i].sentence, row_is_printed, NULL, NULL,
 					       (void *)(uintptr_t)&rows[i]};
 	tests[ROWS] = (struct CMUnitTest)cmocka_unit_test(unknown_resources_have_name_and_age);
-	return cmocka_run_group_tests_name("ctl_print", tests, NULL, NULL);
+	test_group_add(&group);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A release of Kubernetes, as servers and k8s.io/api write it, as a number. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/schema/proto_release.h"
 
 static void
@@ -36,13 +30,8 @@ a_release_is_read_of_a_modules_version(void **state)
 	assert_int_equal(proto_release_of("", "1"), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_release_is_read_as_servers_write_it),
-		cmocka_unit_test(a_release_is_read_of_a_modules_version),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_release_is_read_as_servers_write_it),
+	cmocka_unit_test(a_release_is_read_of_a_modules_version),
+};
+TEST_GROUP(tests, NULL, NULL);

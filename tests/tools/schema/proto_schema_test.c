@@ -3,17 +3,11 @@
  * The schema's text becomes kinds, messages and fields; whatever is wrong with one is said in a sentence with
  * the line; and the one that is built in has the kinds of Kubernetes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tools/schema/proto_schema.h"
 #include "writer/base/growing.h"
 
@@ -378,20 +372,15 @@ the_one_that_is_built_in_has_the_kinds_of_kubernetes(void **state)
 	assert_memory_equal(proto_field_find(spec, 2)->name, "\"containers\":", 13);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_becomes_a_field),
-		cmocka_unit_test(a_number_that_is_not_there_is_not_found),
-		cmocka_unit_test(a_kind_is_found_by_both_its_names),
-		cmocka_unit_test(a_schema_fits_one_server),
-		cmocka_unit_test(what_is_wrong_is_said_with_its_line),
-		cmocka_unit_test(a_reason_keeps_within_its_room),
-		cmocka_unit_test(what_is_too_much_is_refused),
-		cmocka_unit_test(any_bytes_give_a_schema_or_a_sentence),
-		cmocka_unit_test(the_one_that_is_built_in_has_the_kinds_of_kubernetes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_line_becomes_a_field),
+	cmocka_unit_test(a_number_that_is_not_there_is_not_found),
+	cmocka_unit_test(a_kind_is_found_by_both_its_names),
+	cmocka_unit_test(a_schema_fits_one_server),
+	cmocka_unit_test(what_is_wrong_is_said_with_its_line),
+	cmocka_unit_test(a_reason_keeps_within_its_room),
+	cmocka_unit_test(what_is_too_much_is_refused),
+	cmocka_unit_test(any_bytes_give_a_schema_or_a_sentence),
+	cmocka_unit_test(the_one_that_is_built_in_has_the_kinds_of_kubernetes),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which RV a list shows, where its pages end, and the bytes of each shape. */
+#include "tests/room.h"
 #include "tests/tools/serving/played_store.h"
 
 #include <inttypes.h>
@@ -422,26 +423,21 @@ which_answers_are_the_watch_caches(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(objects_come_in_order_of_keys),
-		TEST(the_rv_that_is_shown_is_upstreams_choice),
-		TEST(pages_walk_through_one_state),
-		TEST(a_selections_page_does_not_tell_what_is_left),
-		TEST(an_expired_token_says_how_to_go_on),
-		TEST(a_token_that_is_none_is_refused),
-		TEST(before_the_first_list_it_is_429),
-		TEST(a_plain_list_is_upstreams_bytes),
-		TEST(metadata_alone),
-		TEST(a_table_has_a_row_for_each),
-		TEST(protobuf_tells_its_length_first),
-		TEST(it_is_the_same_in_pieces_of_any_size),
-		TEST(no_call_takes_long),
-		TEST(it_can_be_the_beginning_of_a_watch),
-		TEST(which_answers_are_the_watch_caches),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(objects_come_in_order_of_keys),
+	TEST(the_rv_that_is_shown_is_upstreams_choice),
+	TEST(pages_walk_through_one_state),
+	TEST(a_selections_page_does_not_tell_what_is_left),
+	TEST(an_expired_token_says_how_to_go_on),
+	TEST(a_token_that_is_none_is_refused),
+	TEST(before_the_first_list_it_is_429),
+	TEST(a_plain_list_is_upstreams_bytes),
+	TEST(metadata_alone),
+	TEST(a_table_has_a_row_for_each),
+	TEST(protobuf_tells_its_length_first),
+	TEST(it_is_the_same_in_pieces_of_any_size),
+	TEST(no_call_takes_long),
+	TEST(it_can_be_the_beginning_of_a_watch),
+	TEST(which_answers_are_the_watch_caches),
+};
+TEST_GROUP(tests, NULL, NULL);

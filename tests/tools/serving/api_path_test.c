@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a path names, and whether there is such a place. */
+#include "tests/room.h"
 #include "tests/tools/serving/played_store.h"
 
 #include "tools/serving/api_path.h"
@@ -109,14 +110,9 @@ discovery_ends_at_a_version(void **state)
 	assert_false(api_path_is_discovery("/healthz"));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_path_is_taken_apart),
-		cmocka_unit_test(not_each_path_is_a_place),
-		cmocka_unit_test(discovery_ends_at_a_version),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_path_is_taken_apart),
+	cmocka_unit_test(not_each_path_is_a_place),
+	cmocka_unit_test(discovery_ends_at_a_version),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a watch says next: of the state it begins with, of changes, of borders, of its end. */
+#include "tests/room.h"
 #include "tests/tools/serving/played_store.h"
 
 #include "tools/serving/api_watch.h"
@@ -632,37 +633,32 @@ many_changes_come_in_order(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(it_begins_with_the_state_and_marks_its_end),
-		TEST(no_mark_without_bookmarks),
-		TEST(crossing_the_border_is_added_and_deleted),
-		TEST(another_namespace_is_not_told),
-		TEST(an_rv_below_the_history_is_expired),
-		TEST(an_rv_of_the_future_is_waited_for_in_silence),
-		TEST(bookmarks_come_each_minute_and_before_the_end),
-		TEST(no_bookmark_unasked),
-		TEST(a_server_ends_it_behind_a_bookmark),
-		TEST(ended_amid_its_initial_events_it_has_no_bookmark),
-		TEST(a_line_is_written_once_for_all_of_a_form),
-		TEST(a_tables_columns_come_once),
-		TEST(in_protobuf_a_line_is_a_frame),
-		TEST(without_managed_fields_is_a_form_of_its_own),
-		TEST(a_lost_place_ends_it_or_is_410),
-		TEST(a_lost_place_is_found_again_by_its_rv),
-		TEST(it_goes_on_behind_events_that_were_sent),
-		TEST(before_the_first_list_it_is_429),
-		TEST(an_unknown_state_before_does_not_matter_to_all),
-		TEST(a_pod_of_another_node_never_was_of_this),
-		TEST(what_may_have_left_a_selection_is_410),
-		TEST(what_went_may_have_been_selected_before),
-		TEST(a_deletion_known_by_its_name_alone_is_410),
-		TEST(an_idle_watch_is_skipped_over_what_does_not_concern_it),
-		TEST(a_busy_watch_is_not_skipped),
-		TEST(many_changes_come_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(it_begins_with_the_state_and_marks_its_end),
+	TEST(no_mark_without_bookmarks),
+	TEST(crossing_the_border_is_added_and_deleted),
+	TEST(another_namespace_is_not_told),
+	TEST(an_rv_below_the_history_is_expired),
+	TEST(an_rv_of_the_future_is_waited_for_in_silence),
+	TEST(bookmarks_come_each_minute_and_before_the_end),
+	TEST(no_bookmark_unasked),
+	TEST(a_server_ends_it_behind_a_bookmark),
+	TEST(ended_amid_its_initial_events_it_has_no_bookmark),
+	TEST(a_line_is_written_once_for_all_of_a_form),
+	TEST(a_tables_columns_come_once),
+	TEST(in_protobuf_a_line_is_a_frame),
+	TEST(without_managed_fields_is_a_form_of_its_own),
+	TEST(a_lost_place_ends_it_or_is_410),
+	TEST(a_lost_place_is_found_again_by_its_rv),
+	TEST(it_goes_on_behind_events_that_were_sent),
+	TEST(before_the_first_list_it_is_429),
+	TEST(an_unknown_state_before_does_not_matter_to_all),
+	TEST(a_pod_of_another_node_never_was_of_this),
+	TEST(what_may_have_left_a_selection_is_410),
+	TEST(what_went_may_have_been_selected_before),
+	TEST(a_deletion_known_by_its_name_alone_is_410),
+	TEST(an_idle_watch_is_skipped_over_what_does_not_concern_it),
+	TEST(a_busy_watch_is_not_skipped),
+	TEST(many_changes_come_in_order),
+};
+TEST_GROUP(tests, NULL, NULL);

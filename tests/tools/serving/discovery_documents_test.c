@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a registry serves, as clients ask for it. */
+#include "tests/room.h"
 #include "tests/tools/serving/played_store.h"
 
 #include <cjson/cJSON.h>
@@ -118,14 +119,9 @@ teardown(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_page_is_of_its_kind),    TEST(what_is_not_served_is_no_page),
-		TEST(aggregated_pages_have_a_tag), TEST(a_read_only_registry_tells_of_reading_alone),
-		TEST(the_version_is_a_document),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(each_page_is_of_its_kind),    TEST(what_is_not_served_is_no_page),
+	TEST(aggregated_pages_have_a_tag), TEST(a_read_only_registry_tells_of_reading_alone),
+	TEST(the_version_is_a_document),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,14 +4,10 @@
  * given, byte for byte, and refuse what is not JSON.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tools/serving/doc.h"
 #include "tools/informer-sim/merge.h"
 
@@ -199,18 +195,13 @@ texts_are_unescaped_and_escaped(void **state)
 	assert_string_equal(out.data, "{\"k\\u0065y\":\"\\\"\\\\\\u0001\\n\"}");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(documents_keep_every_byte_but_white_space),
-		cmocka_unit_test(of_equal_names_the_last_one_wins),
-		cmocka_unit_test(bad_json_is_refused_with_offset_and_reason),
-		cmocka_unit_test(nesting_ends_at_ten_thousand),
-		cmocka_unit_test(merge_patch_follows_its_rfc),
-		cmocka_unit_test(equality_ignores_the_order_of_members),
-		cmocka_unit_test(texts_are_unescaped_and_escaped),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(documents_keep_every_byte_but_white_space),
+	cmocka_unit_test(of_equal_names_the_last_one_wins),
+	cmocka_unit_test(bad_json_is_refused_with_offset_and_reason),
+	cmocka_unit_test(nesting_ends_at_ten_thousand),
+	cmocka_unit_test(merge_patch_follows_its_rfc),
+	cmocka_unit_test(equality_ignores_the_order_of_members),
+	cmocka_unit_test(texts_are_unescaped_and_escaped),
+};
+TEST_GROUP(tests, NULL, NULL);

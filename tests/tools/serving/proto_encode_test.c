@@ -5,17 +5,13 @@
  *
  *	schema golden 2 v1/Pod v1/ConfigMap … > tests/tools/serving/golden.records
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <errno.h>
 
+#include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "tools/serving/proto_document.h"
 #include "tools/serving/proto_encode.h"
@@ -320,16 +316,11 @@ another_type_is_refused(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_bytes_are_those_of_upstreams_types),
-		cmocka_unit_test(what_upstream_prints_fits_its_type),
-		cmocka_unit_test(the_writer_reads_the_bytes_as_the_json),
-		cmocka_unit_test(a_document_becomes_what_its_type_prints),
-		cmocka_unit_test(another_type_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_bytes_are_those_of_upstreams_types),
+	cmocka_unit_test(what_upstream_prints_fits_its_type),
+	cmocka_unit_test(the_writer_reads_the_bytes_as_the_json),
+	cmocka_unit_test(a_document_becomes_what_its_type_prints),
+	cmocka_unit_test(another_type_is_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,14 +4,10 @@
  * k8s.io/apimachinery.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tools/serving/selector.h"
 
 struct world {
@@ -261,18 +257,12 @@ a_field_that_is_wanted_is_told(void **state)
 	api_selector_free(selector);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_operator_selects_what_it_says, setup, teardown),
-		cmocka_unit_test(bad_label_selectors_are_refused_in_the_servers_words),
-		cmocka_unit_test_setup_teardown(field_selectors_compare_the_pods_fields, setup, teardown),
-		cmocka_unit_test_setup_teardown(unsupported_fields_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_never_changes_tells_of_the_state_before, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_field_that_is_wanted_is_told, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(every_operator_selects_what_it_says, setup, teardown),
+	cmocka_unit_test(bad_label_selectors_are_refused_in_the_servers_words),
+	cmocka_unit_test_setup_teardown(field_selectors_compare_the_pods_fields, setup, teardown),
+	cmocka_unit_test_setup_teardown(unsupported_fields_are_refused, setup, teardown),
+	cmocka_unit_test_setup_teardown(what_never_changes_tells_of_the_state_before, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_field_that_is_wanted_is_told, setup, teardown),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames of one change, made by whoever comes first and kept for all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tools/serving/shared_frame.h"
 
 /* What was kept is found by its form, with a reference of its own. */
@@ -98,14 +94,9 @@ threads_share_what_they_make(void **state)
 	api_frames_unref(frames);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_frame_is_found_by_its_form),
-		cmocka_unit_test(the_first_of_a_form_stays),
-		cmocka_unit_test(threads_share_what_they_make),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_frame_is_found_by_its_form),
+	cmocka_unit_test(the_first_of_a_form_stays),
+	cmocka_unit_test(threads_share_what_they_make),
+};
+TEST_GROUP(tests, NULL, NULL);

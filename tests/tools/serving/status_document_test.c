@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Failures, as JSON and as protobuf, with whatever a client sent in their words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tools/serving/status_document.h"
 
 /* What is no UTF-8 becomes U+FFFD: the document is one, and can be encoded. */
@@ -42,13 +38,8 @@ not_ready_is_429_for_a_second(void **state)
 		"\"details\":{\"retryAfterSeconds\":1},\"code\":429}");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_no_utf8_is_replaced),
-		cmocka_unit_test(not_ready_is_429_for_a_second),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_is_no_utf8_is_replaced),
+	cmocka_unit_test(not_ready_is_429_for_a_second),
+};
+TEST_GROUP(tests, NULL, NULL);

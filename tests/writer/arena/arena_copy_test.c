@@ -4,12 +4,6 @@
  * and holes where that has none; a move that breaks off anywhere goes on where its journal says, and each
  * page stands in one of the two files all the while.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -20,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "writer/arena/arena_copy.h"
 #include "writer/arena/arena_pages.h"
 
@@ -288,15 +283,10 @@ a_journal_that_cannot_be_is_damage(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_copy_has_what_its_source_has),         TEST(a_copy_has_the_pages_that_are_asked_for),
-		TEST(a_source_that_is_too_short_is_an_error), TEST(a_move_leaves_nothing_behind),
-		TEST(a_move_goes_on_where_its_journal_says),  TEST(a_move_tells_of_nothing_that_is_not_there),
-		TEST(what_was_touched_is_not_moved_again),    TEST(a_journal_that_cannot_be_is_damage),
-	};
-
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_copy_has_what_its_source_has),         TEST(a_copy_has_the_pages_that_are_asked_for),
+	TEST(a_source_that_is_too_short_is_an_error), TEST(a_move_leaves_nothing_behind),
+	TEST(a_move_goes_on_where_its_journal_says),  TEST(a_move_tells_of_nothing_that_is_not_there),
+	TEST(what_was_touched_is_not_moved_again),    TEST(a_journal_that_cannot_be_is_damage),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,15 +2,9 @@
 /*
  * The pages of an arena's file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +17,7 @@
 #include <unistd.h>
 
 #include "shm-layout/huge_map.h"
+#include "tests/room.h"
 #include "writer/arena/arena_pages.h"
 
 #define ROOM (16 * HUGE_PAGE_BYTES)
@@ -264,17 +259,12 @@ what_is_punched_is_filled_again(void **state)
 	world_close(&w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_that_grows_has_all_its_pages),
-		cmocka_unit_test(what_was_written_stays),
-		cmocka_unit_test(whole_regions_are_huge_pages_at_once),
-		cmocka_unit_test(a_file_that_cannot_grow_stays_as_it_was),
-		cmocka_unit_test(a_full_tmpfs_has_pages_for_who_looks_at_holes),
-		cmocka_unit_test(what_is_punched_is_filled_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_file_that_grows_has_all_its_pages),
+	cmocka_unit_test(what_was_written_stays),
+	cmocka_unit_test(whole_regions_are_huge_pages_at_once),
+	cmocka_unit_test(a_file_that_cannot_grow_stays_as_it_was),
+	cmocka_unit_test(a_full_tmpfs_has_pages_for_who_looks_at_holes),
+	cmocka_unit_test(what_is_punched_is_filled_again),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,13 +3,9 @@
  * Bitmaps against an array of bools: whatever run of bits is asked for or set, at the ends of words and
  * amid them, the answer is that of going through one by one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "tests/room.h"
 #include "writer/arena/bitmap.h"
 
 #define BITS 300u
@@ -107,13 +103,8 @@ what_is_dropped_is_zero(void **state)
 	bitmap_release(NULL, bits);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_run_is_what_one_by_one_says),
-		cmocka_unit_test(what_is_dropped_is_zero),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(each_run_is_what_one_by_one_says),
+	cmocka_unit_test(what_is_dropped_is_zero),
+};
+TEST_GROUP(tests, NULL, NULL);

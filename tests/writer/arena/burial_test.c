@@ -4,12 +4,6 @@
  * it was or reads as zeros, byte by byte, until it is dug up; nothing else is put there; and the file has
  * memory for just what the books say.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -17,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "writer/arena/arena.h"
 #include "writer/arena/arena_pages.h"
 
@@ -624,21 +619,16 @@ what_lapsed_comes_free_in_parts(void **state)
 	end();
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_seen_stays_or_is_zero),
-		cmocka_unit_test(what_is_punched_is_room_in_the_budget),
-		cmocka_unit_test(what_is_not_dug_up_yet_is_buried_again),
-		cmocka_unit_test(a_page_that_is_mostly_free_is_not_punched),
-		cmocka_unit_test(what_was_seen_is_forgotten),
-		cmocka_unit_test(absent_pages_get_as_much_as_is_needed),
-		cmocka_unit_test(what_is_touched_is_punched_again),
-		cmocka_unit_test(holes_are_not_gathered),
-		cmocka_unit_test(what_lapsed_comes_free_in_parts),
-		cmocka_unit_test(absent_pages_of_a_copy_get_memory_first),
-	};
-
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_is_seen_stays_or_is_zero),
+	cmocka_unit_test(what_is_punched_is_room_in_the_budget),
+	cmocka_unit_test(what_is_not_dug_up_yet_is_buried_again),
+	cmocka_unit_test(a_page_that_is_mostly_free_is_not_punched),
+	cmocka_unit_test(what_was_seen_is_forgotten),
+	cmocka_unit_test(absent_pages_get_as_much_as_is_needed),
+	cmocka_unit_test(what_is_touched_is_punched_again),
+	cmocka_unit_test(holes_are_not_gathered),
+	cmocka_unit_test(what_lapsed_comes_free_in_parts),
+	cmocka_unit_test(absent_pages_of_a_copy_get_memory_first),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,18 +2,13 @@
 /*
  * The table of shared blocks against a plain count of who refers to what.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm-layout/value.h"
+#include "tests/room.h"
 #include "tests/support/arena_fixture.h"
 #include "tests/support/json_random.h"
 #include "writer/arena/intern.h"
@@ -261,18 +256,13 @@ the_table_stays_small(void **state)
 	free_world(&w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_values_have_one_block),
-		cmocka_unit_test(a_million_changes_agree_with_a_plain_count),
-		cmocka_unit_test(the_last_reference_takes_what_it_referred_to_along),
-		cmocka_unit_test(a_body_is_released_ref_by_ref),
-		cmocka_unit_test(a_rebuilt_table_counts_the_same),
-		cmocka_unit_test(a_full_arena_changes_nothing),
-		cmocka_unit_test(the_table_stays_small),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(equal_values_have_one_block),
+	cmocka_unit_test(a_million_changes_agree_with_a_plain_count),
+	cmocka_unit_test(the_last_reference_takes_what_it_referred_to_along),
+	cmocka_unit_test(a_body_is_released_ref_by_ref),
+	cmocka_unit_test(a_rebuilt_table_counts_the_same),
+	cmocka_unit_test(a_full_arena_changes_nothing),
+	cmocka_unit_test(the_table_stays_small),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,12 +2,7 @@
 /*
  * What memory cgroups still allow, read from made-up hierarchies of both versions.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/arena/memory_limit.h"
 
@@ -93,17 +88,9 @@ nonsense_is_passed_over(void **state)
 	assert_int_equal(left(dir), 60);
 }
 
-int
-main(void)
-{
 #define T(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
-	const struct CMUnitTest tests[] = {
-		T(no_limit_is_no_limit),
-		T(the_tightest_group_counts),
-		T(page_cache_is_free_memory),
-		T(version_1_is_understood),
-		T(nonsense_is_passed_over),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	T(no_limit_is_no_limit),    T(the_tightest_group_counts), T(page_cache_is_free_memory),
+	T(version_1_is_understood), T(nonsense_is_passed_over),
+};
+TEST_GROUP(tests, NULL, NULL);

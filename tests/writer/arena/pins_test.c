@@ -4,17 +4,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/store_fixture.h"
 #include "writer/arena/pins.h"
 
@@ -412,26 +408,21 @@ a_revoked_slot_does_not_count(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(cells_count_once_they_were_touched),
-		TEST(the_oldest_pin_is_the_horizon),
-		TEST(a_cell_that_stays_acquiring_holds_what_it_may_have_seen),
-		TEST(a_pin_of_the_future_counts_as_the_present),
-		TEST(the_horizon_never_goes_down),
-		TEST(an_effective_pin_never_goes_down),
-		TEST(a_pin_that_flickers_grows_old),
-		TEST(a_pin_that_changes_lets_go_of_the_past),
-		TEST(garbage_hurts_only_its_owner),
-		TEST(a_slot_cannot_be_resized),
-		TEST(pins_are_given_out_up_to_the_limit),
-		TEST(armed_is_taken_once),
-		TEST(the_oldest_reader_is_found),
-		TEST(a_closed_slot_counts_until_its_cells_are_free),
-		TEST(a_revoked_slot_does_not_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(cells_count_once_they_were_touched),
+	TEST(the_oldest_pin_is_the_horizon),
+	TEST(a_cell_that_stays_acquiring_holds_what_it_may_have_seen),
+	TEST(a_pin_of_the_future_counts_as_the_present),
+	TEST(the_horizon_never_goes_down),
+	TEST(an_effective_pin_never_goes_down),
+	TEST(a_pin_that_flickers_grows_old),
+	TEST(a_pin_that_changes_lets_go_of_the_past),
+	TEST(garbage_hurts_only_its_owner),
+	TEST(a_slot_cannot_be_resized),
+	TEST(pins_are_given_out_up_to_the_limit),
+	TEST(armed_is_taken_once),
+	TEST(the_oldest_reader_is_found),
+	TEST(a_closed_slot_counts_until_its_cells_are_free),
+	TEST(a_revoked_slot_does_not_count),
+};
+TEST_GROUP(tests, NULL, NULL);

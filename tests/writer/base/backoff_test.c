@@ -2,16 +2,11 @@
 /*
  * Backoff and the clock it stands on.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/virtual_clock.h"
 #include "writer/base/backoff.h"
 
@@ -199,20 +194,15 @@ a_timer_may_set_itself_and_clear_others(void **state)
 	clock_clear(&c.clock, &y.timer);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waits_double_up_to_thirty_seconds),
-		cmocka_unit_test(chance_adds_up_to_as_much_again),
-		cmocka_unit_test(two_quiet_minutes_begin_anew),
-		cmocka_unit_test(retry_after_is_a_lower_bound),
-		cmocka_unit_test(those_told_the_same_retry_after_do_not_come_back_together),
-		cmocka_unit_test(the_pace_can_be_said),
-		cmocka_unit_test(a_longest_wait_is_no_quiet_time),
-		cmocka_unit_test(timers_fire_once_in_order),
-		cmocka_unit_test(a_timer_may_set_itself_and_clear_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(waits_double_up_to_thirty_seconds),
+	cmocka_unit_test(chance_adds_up_to_as_much_again),
+	cmocka_unit_test(two_quiet_minutes_begin_anew),
+	cmocka_unit_test(retry_after_is_a_lower_bound),
+	cmocka_unit_test(those_told_the_same_retry_after_do_not_come_back_together),
+	cmocka_unit_test(the_pace_can_be_said),
+	cmocka_unit_test(a_longest_wait_is_no_quiet_time),
+	cmocka_unit_test(timers_fire_once_in_order),
+	cmocka_unit_test(a_timer_may_set_itself_and_clear_others),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,15 +2,10 @@
 /*
  * The clock of a libuv loop.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "writer/base/clock_uv.h"
 
 #define TIMES 5u
@@ -96,13 +91,8 @@ a_cleared_timer_leaves_the_loop_nothing_to_do(void **state)
 	world_close(&w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_delay_means_the_next_turn_of_the_loop),
-		cmocka_unit_test(a_cleared_timer_leaves_the_loop_nothing_to_do),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(no_delay_means_the_next_turn_of_the_loop),
+	cmocka_unit_test(a_cleared_timer_leaves_the_loop_nothing_to_do),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,17 +3,12 @@
  * The limit of open descriptors: ours goes up to the hard one, a child has what there was before.
  */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "writer/base/descriptor_limit.h"
 
 #define SOFT 100u
@@ -79,13 +74,8 @@ what_is_left_is_told(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_left_is_told),
-		cmocka_unit_test(the_limit_is_raised_for_us_and_not_for_children),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_is_left_is_told),
+	cmocka_unit_test(the_limit_is_raised_for_us_and_not_for_children),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which paths may be dropped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "writer/base/drop_path.h"
 
 /* Fields, elements all at once, and what stands beside an object's name may go. */
@@ -52,13 +47,8 @@ what_an_object_is_found_by_stays(void **state)
 			fail_msg("%s was accepted", impossible[i]);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_no_object_is_found_by_may_go),
-		cmocka_unit_test(what_an_object_is_found_by_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_no_object_is_found_by_may_go),
+	cmocka_unit_test(what_an_object_is_found_by_stays),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,12 +2,7 @@
 /*
  * The ring that grows.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "writer/base/fifo_ring.h"
 
 struct item {
@@ -83,13 +78,8 @@ a_reservation_is_enough_for_its_pushes(void **state)
 	assert_int_equal(r.capacity, 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_order_stays_when_it_grows),
-		cmocka_unit_test(a_reservation_is_enough_for_its_pushes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_order_stays_when_it_grows),
+	cmocka_unit_test(a_reservation_is_enough_for_its_pushes),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SIGHUP as a descriptor. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <poll.h>
 #include <signal.h>
 
+#include "tests/room.h"
 #include "writer/base/hangup.h"
 
 /* The signal makes the descriptor readable until it is taken; several are one, and none ends the process. */
@@ -30,10 +25,5 @@ several_hangups_are_one(void **state)
 	assert_true(hangup_take(fd.fd));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(several_hangups_are_one)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {cmocka_unit_test(several_hangups_are_one)};
+TEST_GROUP(tests, NULL, NULL);

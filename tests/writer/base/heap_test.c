@@ -2,16 +2,11 @@
 /*
  * Memory of large blocks goes back to the system when they are freed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "writer/base/heap.h"
 
 #define LARGEST ((size_t)16 << 20)
@@ -64,12 +59,7 @@ a_large_block_goes_back(void **state)
 	free(small);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_large_block_goes_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_large_block_goes_back),
+};
+TEST_GROUP(tests, NULL, NULL);

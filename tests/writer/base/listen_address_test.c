@@ -2,12 +2,6 @@
 /*
  * Where the HTTP server listens, as users write it, and the socket's file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -17,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/listen_address.h"
 #include "writer/base/message.h"
@@ -147,18 +142,11 @@ an_inherited_one_has_its_name(void **state)
 	listener_close(&inherited);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(addresses_are_understood),
-		cmocka_unit_test(what_is_no_address_is_refused),
-		cmocka_unit_test_setup_teardown(only_a_dead_socket_is_replaced, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test(the_name_has_the_port),
-		cmocka_unit_test_setup_teardown(an_inherited_one_has_its_name, temp_dir_setup,
-						temp_dir_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(addresses_are_understood),
+	cmocka_unit_test(what_is_no_address_is_refused),
+	cmocka_unit_test_setup_teardown(only_a_dead_socket_is_replaced, temp_dir_setup, temp_dir_teardown),
+	cmocka_unit_test(the_name_has_the_port),
+	cmocka_unit_test_setup_teardown(an_inherited_one_has_its_name, temp_dir_setup, temp_dir_teardown),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log's lines, and the nearest name of messages. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 
@@ -174,19 +169,14 @@ a_message_replaces_the_one_before(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_line_has_time_level_and_message),
-		TEST(the_journal_gets_priorities),
-		TEST(less_important_lines_are_left_out),
-		TEST(control_characters_are_escaped),
-		TEST(long_messages_are_cut),
-		TEST(errno_is_preserved),
-		cmocka_unit_test(levels_have_names),
-		cmocka_unit_test(a_message_replaces_the_one_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_line_has_time_level_and_message),
+	TEST(the_journal_gets_priorities),
+	TEST(less_important_lines_are_left_out),
+	TEST(control_characters_are_escaped),
+	TEST(long_messages_are_cut),
+	TEST(errno_is_preserved),
+	cmocka_unit_test(levels_have_names),
+	cmocka_unit_test(a_message_replaces_the_one_before),
+};
+TEST_GROUP(tests, NULL, NULL);

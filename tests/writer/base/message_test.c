@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
+#include "tests/room.h"
 #include "writer/base/message.h"
 
 /* A name from a file may hold newlines and a terminal's commands. */
@@ -34,13 +29,8 @@ a_message_may_be_built_from_the_one_before(void **state)
 	assert_string_equal(error, "outer: inner");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_message_is_one_line_whatever_it_quotes),
-		cmocka_unit_test(a_message_may_be_built_from_the_one_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_message_is_one_line_whatever_it_quotes),
+	cmocka_unit_test(a_message_may_be_built_from_the_one_before),
+};
+TEST_GROUP(tests, NULL, NULL);

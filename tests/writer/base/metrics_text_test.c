@@ -2,16 +2,11 @@
 /*
  * The exposition format of Prometheus, and the counting behind rest_client_*.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "writer/kube/request_stats.h"
 #include "writer/base/metrics_text.h"
 
@@ -121,18 +116,13 @@ impossible_codes_count_as_none(void **state)
 	assert_int_equal(stats.codes[0], 2);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_family_is_told_with_its_first_sample),
-		cmocka_unit_test(label_values_are_escaped),
-		cmocka_unit_test(a_label_without_value_is_left_out),
-		cmocka_unit_test(numbers_are_exact),
-		cmocka_unit_test(nothing_is_an_empty_text),
-		cmocka_unit_test(durations_fall_into_buckets),
-		cmocka_unit_test(impossible_codes_count_as_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_family_is_told_with_its_first_sample),
+	cmocka_unit_test(label_values_are_escaped),
+	cmocka_unit_test(a_label_without_value_is_left_out),
+	cmocka_unit_test(numbers_are_exact),
+	cmocka_unit_test(nothing_is_an_empty_text),
+	cmocka_unit_test(durations_fall_into_buckets),
+	cmocka_unit_test(impossible_codes_count_as_none),
+};
+TEST_GROUP(tests, NULL, NULL);

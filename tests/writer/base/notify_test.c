@@ -3,20 +3,15 @@
  * systemd's readiness protocol, against a socket of our own.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/notify.h"
 
@@ -88,15 +83,10 @@ nobody_need_want_to_know(void **state)
 	assert_int_equal(notify("READY=1"), -ENOENT);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_message_is_one_datagram, temp_dir_setup, temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(an_abstract_socket_is_named_with_an_at, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(nobody_need_want_to_know, temp_dir_setup, temp_dir_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(a_message_is_one_datagram, temp_dir_setup, temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(an_abstract_socket_is_named_with_an_at, temp_dir_setup,
+					temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(nobody_need_want_to_know, temp_dir_setup, temp_dir_teardown),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
+#include "tests/room.h"
 #include "writer/base/message.h"
 #include "writer/base/number.h"
 
@@ -45,13 +40,8 @@ all_else_is_refused(void **state)
 	assert_string_equal(error, "'10' is more than 9");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(digits_are_a_number_up_to_the_limit),
-		cmocka_unit_test(all_else_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(digits_are_a_number_up_to_the_limit),
+	cmocka_unit_test(all_else_is_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

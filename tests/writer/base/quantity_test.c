@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes and times as people write them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "writer/base/message.h"
 #include "writer/base/quantity.h"
 
@@ -71,14 +66,9 @@ times_stay_between_their_bounds(void **state)
 	assert_int_equal(quantity_time("s", 1, 90000, &ms, NULL), -EINVAL);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_have_units),
-		cmocka_unit_test(what_is_no_size_is_refused),
-		cmocka_unit_test(times_stay_between_their_bounds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(sizes_have_units),
+	cmocka_unit_test(what_is_no_size_is_refused),
+	cmocka_unit_test(times_stay_between_their_bounds),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fields of YAML mappings, by a table. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "writer/base/message.h"
 #include "writer/base/yaml_field.h"
 
@@ -120,14 +115,9 @@ other_types_are_refused(void **state)
 	assert_refused("[]\n", "/etc/thing.yaml:1:1: what stands here must be a thing");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields_go_where_the_table_says),
-		cmocka_unit_test(unknown_fields_are_refused_with_the_nearest),
-		cmocka_unit_test(other_types_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(fields_go_where_the_table_says),
+	cmocka_unit_test(unknown_fields_are_refused_with_the_nearest),
+	cmocka_unit_test(other_types_are_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

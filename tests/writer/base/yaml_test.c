@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* YAML: core-schema scalars, positions, and refusals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/message.h"
 #include "writer/base/yaml.h"
@@ -284,27 +279,21 @@ unreadable_files_are_named(void **state)
 	assert_int_equal(yaml_load(*state, &yaml, &error), -EISDIR);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_scalars_follow_the_core_schema),
-		cmocka_unit_test(quoted_scalars_are_strings),
-		cmocka_unit_test(json_is_yaml),
-		cmocka_unit_test(nodes_know_where_they_stood),
-		cmocka_unit_test(aliases_are_expanded),
-		cmocka_unit_test(the_latest_anchor_of_a_name_counts),
-		cmocka_unit_test(a_billion_laughs_are_refused),
-		cmocka_unit_test(an_alias_to_itself_is_refused),
-		cmocka_unit_test(duplicate_keys_are_refused),
-		cmocka_unit_test(exotic_yaml_is_refused),
-		cmocka_unit_test(deep_nesting_is_refused),
-		cmocka_unit_test(an_empty_document_is_an_empty_mapping),
-		cmocka_unit_test(truncated_documents_never_crash),
-		cmocka_unit_test(damaged_documents_never_crash),
-		cmocka_unit_test_setup_teardown(unreadable_files_are_named, temp_dir_setup,
-						temp_dir_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(plain_scalars_follow_the_core_schema),
+	cmocka_unit_test(quoted_scalars_are_strings),
+	cmocka_unit_test(json_is_yaml),
+	cmocka_unit_test(nodes_know_where_they_stood),
+	cmocka_unit_test(aliases_are_expanded),
+	cmocka_unit_test(the_latest_anchor_of_a_name_counts),
+	cmocka_unit_test(a_billion_laughs_are_refused),
+	cmocka_unit_test(an_alias_to_itself_is_refused),
+	cmocka_unit_test(duplicate_keys_are_refused),
+	cmocka_unit_test(exotic_yaml_is_refused),
+	cmocka_unit_test(deep_nesting_is_refused),
+	cmocka_unit_test(an_empty_document_is_an_empty_mapping),
+	cmocka_unit_test(truncated_documents_never_crash),
+	cmocka_unit_test(damaged_documents_never_crash),
+	cmocka_unit_test_setup_teardown(unreadable_files_are_named, temp_dir_setup, temp_dir_teardown),
+};
+TEST_GROUP(tests, NULL, NULL);

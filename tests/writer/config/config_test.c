@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration file, its merge with flags, and the checks after discovery. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/config/config.h"
 #include "writer/config/config_parse.h"
@@ -724,39 +719,34 @@ queues_and_consumers_are_limited(void **state)
 	assert_refused(*state, "consumers: {days: 1.5}\n", NULL, -EINVAL, "from 1 to 3650");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(every_field_of_a_file_is_taken),
-		TEST(the_connection_may_stand_in_the_file),
-		TEST(waits_and_timeouts_may_stand_in_the_file),
-		TEST(flags_win_and_lists_are_joined),
-		TEST(an_unknown_field_names_its_place_and_the_nearest),
-		TEST(a_wrong_type_names_its_place),
-		TEST(an_impossible_path_names_itself),
-		TEST(an_impossible_drop_names_its_place),
-		TEST(possible_paths_are_taken),
-		TEST(no_resource_is_refused),
-		TEST(secrets_need_allow_secrets),
-		TEST(tombstones_are_limited_for_all_and_for_one),
-		TEST(a_socket_path_that_is_too_long_is_refused),
-		TEST(the_arena_name_follows_the_socket),
-		TEST(entries_of_one_resource_must_be_disjoint),
-		TEST(resolved_secrets_are_refused),
-		TEST(cluster_resources_take_no_namespace),
-		TEST(an_index_needs_a_cached_resource),
-		TEST(queues_and_consumers_are_limited),
-		TEST(a_resource_has_choices_of_its_own),
-		TEST(watch_lists_are_used_as_it_is_said),
-		TEST(the_wire_is_chosen_for_all_and_for_one),
-		TEST(a_wire_that_there_is_not_is_refused),
-		TEST(compression_is_chosen_for_all),
-		TEST(several_namespaces_are_several_entries),
-		TEST(variables_are_the_environments),
-		TEST(a_variable_without_a_value_is_refused),
-		TEST(impossible_choices_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(every_field_of_a_file_is_taken),
+	TEST(the_connection_may_stand_in_the_file),
+	TEST(waits_and_timeouts_may_stand_in_the_file),
+	TEST(flags_win_and_lists_are_joined),
+	TEST(an_unknown_field_names_its_place_and_the_nearest),
+	TEST(a_wrong_type_names_its_place),
+	TEST(an_impossible_path_names_itself),
+	TEST(an_impossible_drop_names_its_place),
+	TEST(possible_paths_are_taken),
+	TEST(no_resource_is_refused),
+	TEST(secrets_need_allow_secrets),
+	TEST(tombstones_are_limited_for_all_and_for_one),
+	TEST(a_socket_path_that_is_too_long_is_refused),
+	TEST(the_arena_name_follows_the_socket),
+	TEST(entries_of_one_resource_must_be_disjoint),
+	TEST(resolved_secrets_are_refused),
+	TEST(cluster_resources_take_no_namespace),
+	TEST(an_index_needs_a_cached_resource),
+	TEST(queues_and_consumers_are_limited),
+	TEST(a_resource_has_choices_of_its_own),
+	TEST(watch_lists_are_used_as_it_is_said),
+	TEST(the_wire_is_chosen_for_all_and_for_one),
+	TEST(a_wire_that_there_is_not_is_refused),
+	TEST(compression_is_chosen_for_all),
+	TEST(several_namespaces_are_several_entries),
+	TEST(variables_are_the_environments),
+	TEST(a_variable_without_a_value_is_refused),
+	TEST(impossible_choices_are_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

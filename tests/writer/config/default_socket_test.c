@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The socket nobody named. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "writer/config/default_socket.h"
 
 /* The socket nobody named is $INFORMER_SOCKET, else the system's or the user's own. */
@@ -30,12 +25,7 @@ the_default_socket_follows_the_environment(void **state)
 	free(path);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_default_socket_follows_the_environment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_default_socket_follows_the_environment),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/config/config_parse.h"
@@ -390,23 +385,18 @@ the_manual_page_describes_every_flag(void **state)
 	free(text);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_stand_behind_the_flag_or_after_equals),
-		cmocka_unit_test(kubectls_flags_for_connecting_are_known),
-		cmocka_unit_test(kubectls_flags_may_be_empty),
-		cmocka_unit_test(secrets_are_overwritten_in_the_arguments),
-		cmocka_unit_test(a_timeout_is_read_as_kubectl_does),
-		cmocka_unit_test(waits_are_times_with_a_unit),
-		cmocka_unit_test(a_resource_takes_selectors_as_a_query),
-		cmocka_unit_test(an_index_names_resource_path_and_separator),
-		cmocka_unit_test(an_unknown_flag_suggests_the_nearest),
-		cmocka_unit_test(a_wrong_value_names_its_flag),
-		cmocka_unit_test(help_describes_every_flag),
-		cmocka_unit_test(the_manual_page_describes_every_flag),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(values_stand_behind_the_flag_or_after_equals),
+	cmocka_unit_test(kubectls_flags_for_connecting_are_known),
+	cmocka_unit_test(kubectls_flags_may_be_empty),
+	cmocka_unit_test(secrets_are_overwritten_in_the_arguments),
+	cmocka_unit_test(a_timeout_is_read_as_kubectl_does),
+	cmocka_unit_test(waits_are_times_with_a_unit),
+	cmocka_unit_test(a_resource_takes_selectors_as_a_query),
+	cmocka_unit_test(an_index_names_resource_path_and_separator),
+	cmocka_unit_test(an_unknown_flag_suggests_the_nearest),
+	cmocka_unit_test(a_wrong_value_names_its_flag),
+	cmocka_unit_test(help_describes_every_flag),
+	cmocka_unit_test(the_manual_page_describes_every_flag),
+};
+TEST_GROUP(tests, NULL, NULL);

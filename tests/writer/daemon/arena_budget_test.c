@@ -2,12 +2,7 @@
 /*
  * What the arena may have, by what there is; and what a snapshot may hold of that.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "writer/arena/arena.h"
 #include "writer/arena/arena_pages.h"
 #include "writer/daemon/arena_budget.h"
@@ -81,15 +76,10 @@ a_snapshot_may_hold_a_quarter(void **state)
 	assert_int_equal(limits_of_snapshots(&config, 64 * MIB).bytes, 16 * MIB);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_large_as_configured_else_as_the_file_system),
-		cmocka_unit_test(no_more_than_there_is),
-		cmocka_unit_test(there_is_more_address_space_than_memory),
-		cmocka_unit_test(a_snapshot_may_hold_a_quarter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(as_large_as_configured_else_as_the_file_system),
+	cmocka_unit_test(no_more_than_there_is),
+	cmocka_unit_test(there_is_more_address_space_than_memory),
+	cmocka_unit_test(a_snapshot_may_hold_a_quarter),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,12 +2,7 @@
 /*
  * When an open snapshot is too expensive.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "writer/daemon/snapshot_limit.h"
 
 static const struct snapshot_limit limits = {1000, 60};
@@ -32,13 +27,8 @@ a_warning_comes_at_half_the_limits(void **state)
 	assert_int_equal(snapshot_limit_ask(&limits, 1000, 60), SNAPSHOT_LIMIT_OVER);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_both_together_are_too_much),
-		cmocka_unit_test(a_warning_comes_at_half_the_limits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(only_both_together_are_too_much),
+	cmocka_unit_test(a_warning_comes_at_half_the_limits),
+};
+TEST_GROUP(tests, NULL, NULL);

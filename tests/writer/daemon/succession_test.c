@@ -2,23 +2,19 @@
 /*
  * Whose turn it is: the lock passes from one to the next without being free, what is no lock is not believed,
  * and whoever gives it goes on when nobody has taken it. What processes do to each other is
- * tests/e2e/writer_succession.sh's and writer_takeover.sh's.
+ * tests/long/writer_succession.sh's and writer_takeover.sh's.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "shm-layout/protocol.h"
+#include "tests/room.h"
 #include "writer/daemon/succession.h"
 
 struct world {
@@ -223,15 +219,10 @@ a_holder_out_of_reach_is_waited_for(void **state)
 	inheritance_release(&got);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_lock_is_never_free, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(who_hangs_up_has_taken_nothing, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(only_the_lock_is_inherited, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_holder_out_of_reach_is_waited_for, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(the_lock_is_never_free, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(who_hangs_up_has_taken_nothing, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(only_the_lock_is_inherited, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_holder_out_of_reach_is_waited_for, set_up, tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,18 +4,12 @@
  * that were whole; a length is looked at before memory is asked for; an error names its byte, however the
  * bytes came; and nothing of it stays in the arena.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "tests/support/proto_text.h"
 #include "tools/schema/proto_schema.h"
@@ -564,22 +558,16 @@ an_object_of_nothing_is_bad(void **state)
 	bytes_done(&in);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_list_is_cut_at_every_byte, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_watch_is_cut_at_every_byte, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_length_is_looked_at_before_memory_is_asked_for, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(what_is_collected_takes_its_length, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_follows_something_too_long_is_told, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_nested_too_deep_is_left_out, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_error_names_its_byte, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_kind_of_any_length_is_named, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_event_that_is_wrong_ends_the_stream, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_object_of_nothing_is_bad, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(a_list_is_cut_at_every_byte, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_watch_is_cut_at_every_byte, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_length_is_looked_at_before_memory_is_asked_for, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(what_is_collected_takes_its_length, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(what_follows_something_too_long_is_told, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(what_is_nested_too_deep_is_left_out, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(an_error_names_its_byte, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_kind_of_any_length_is_named, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(an_event_that_is_wrong_ends_the_stream, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(an_object_of_nothing_is_bad, set_up, tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,19 +3,14 @@
  * Protobuf gives the body that the server's JSON gives: each kind of field, there, zero and absent, by a
  * schema of the test's own; fed whole or byte by byte. What the schema does not know, what is cut off or
  * damaged, ends in an error, and nothing is left in the arena. (Every kind of Kubernetes:
- * tests/e2e-apiserver/wire_objects.sh.)
+ * tests/upstream/wire_objects.sh.)
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "tests/support/proto_text.h"
 #include "tools/schema/proto_schema.h"
@@ -643,22 +638,17 @@ a_type_stands_where_it_was_sent(void **state)
 	bytes_done(&event);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(each_field_becomes_what_json_has, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_release_says_what_is_printed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(fields_at_one_path_stay_what_they_are, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(kinds_at_one_path_stay_what_they_are, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(schemas_at_one_path_stay_what_they_are, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_not_known_ends_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_malformed_is_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(cut_or_damaged_anywhere, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_too_long_is_left_out, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_watch_tells_its_events, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_type_stands_where_it_was_sent, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(each_field_becomes_what_json_has, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(the_release_says_what_is_printed, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(fields_at_one_path_stay_what_they_are, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(kinds_at_one_path_stay_what_they_are, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(schemas_at_one_path_stay_what_they_are, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(what_is_not_known_ends_it, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(what_is_malformed_is_refused, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(cut_or_damaged_anywhere, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(what_is_too_long_is_left_out, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_watch_tells_its_events, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_type_stands_where_it_was_sent, set_up, tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,12 +3,6 @@
  * The decoder against generated documents, a table of what RFC 8259 allows and refuses, pods, and
  * streams in which things are missing, too deep, too long, twice there, or in another order.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <cjson/cJSON.h>
 #include <dirent.h>
 #include <errno.h>
@@ -17,6 +11,7 @@
 #include <string.h>
 
 #include "shm-layout/path.h"
+#include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "tests/support/json_random.h"
 #include "tests/support/places.h"
@@ -1267,42 +1262,37 @@ a_schema_moves_to_another_arena(void **state)
 	body_fixture_free(b);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(generated_documents_survive_the_round_trip),
-		cmocka_unit_test(the_pieces_make_no_difference),
-		cmocka_unit_test(what_the_grammar_allows_is_accepted),
-		cmocka_unit_test(what_the_grammar_forbids_is_refused_at_its_byte),
-		cmocka_unit_test(nesting_ends_at_128),
-		cmocka_unit_test(surrogates_become_what_the_api_server_makes_of_them),
-		cmocka_unit_test(the_last_of_equal_keys_wins),
-		cmocka_unit_test(an_object_of_70000_fields_is_kept),
-		cmocka_unit_test(strings_with_escapes_that_come_again_are_the_same),
-		cmocka_unit_test(pods_survive_the_round_trip),
-		cmocka_unit_test(documents_beyond_the_schema_are_decoded_all_the_same),
-		cmocka_unit_test(a_full_schema_confuses_no_paths),
-		cmocka_unit_test(known_texts_with_equal_keys_stay_what_they_are),
-		cmocka_unit_test(what_repeats_is_shared_and_the_rest_stands_inline),
-		cmocka_unit_test(huge_strings_are_read_up_to_the_limit),
-		cmocka_unit_test(a_list_gives_items_and_version_in_any_order),
-		cmocka_unit_test(a_watch_gives_events_in_any_order_of_fields),
-		cmocka_unit_test(the_last_of_an_events_equal_fields_wins),
-		cmocka_unit_test(objects_without_a_key_are_reported),
-		cmocka_unit_test(key_lengths_are_limited),
-		cmocka_unit_test(a_name_with_escapes_that_comes_again_is_a_name),
-		cmocka_unit_test(items_too_deep_or_too_long_are_passed),
-		cmocka_unit_test(the_length_limit_is_exact),
-		cmocka_unit_test(objects_of_another_kind_are_told),
-		cmocka_unit_test(objects_of_another_version_are_told),
-		cmocka_unit_test(drops_leave_out_their_paths),
-		cmocka_unit_test(impossible_drops_are_refused),
-		cmocka_unit_test(broken_envelopes_are_refused),
-		cmocka_unit_test(a_callback_stops_the_decoder),
-		cmocka_unit_test(a_full_arena_leaves_nothing_behind),
-		cmocka_unit_test(a_schema_moves_to_another_arena),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(generated_documents_survive_the_round_trip),
+	cmocka_unit_test(the_pieces_make_no_difference),
+	cmocka_unit_test(what_the_grammar_allows_is_accepted),
+	cmocka_unit_test(what_the_grammar_forbids_is_refused_at_its_byte),
+	cmocka_unit_test(nesting_ends_at_128),
+	cmocka_unit_test(surrogates_become_what_the_api_server_makes_of_them),
+	cmocka_unit_test(the_last_of_equal_keys_wins),
+	cmocka_unit_test(an_object_of_70000_fields_is_kept),
+	cmocka_unit_test(strings_with_escapes_that_come_again_are_the_same),
+	cmocka_unit_test(pods_survive_the_round_trip),
+	cmocka_unit_test(documents_beyond_the_schema_are_decoded_all_the_same),
+	cmocka_unit_test(a_full_schema_confuses_no_paths),
+	cmocka_unit_test(known_texts_with_equal_keys_stay_what_they_are),
+	cmocka_unit_test(what_repeats_is_shared_and_the_rest_stands_inline),
+	cmocka_unit_test(huge_strings_are_read_up_to_the_limit),
+	cmocka_unit_test(a_list_gives_items_and_version_in_any_order),
+	cmocka_unit_test(a_watch_gives_events_in_any_order_of_fields),
+	cmocka_unit_test(the_last_of_an_events_equal_fields_wins),
+	cmocka_unit_test(objects_without_a_key_are_reported),
+	cmocka_unit_test(key_lengths_are_limited),
+	cmocka_unit_test(a_name_with_escapes_that_comes_again_is_a_name),
+	cmocka_unit_test(items_too_deep_or_too_long_are_passed),
+	cmocka_unit_test(the_length_limit_is_exact),
+	cmocka_unit_test(objects_of_another_kind_are_told),
+	cmocka_unit_test(objects_of_another_version_are_told),
+	cmocka_unit_test(drops_leave_out_their_paths),
+	cmocka_unit_test(impossible_drops_are_refused),
+	cmocka_unit_test(broken_envelopes_are_refused),
+	cmocka_unit_test(a_callback_stops_the_decoder),
+	cmocka_unit_test(a_full_arena_leaves_nothing_behind),
+	cmocka_unit_test(a_schema_moves_to_another_arena),
+};
+TEST_GROUP(tests, NULL, NULL);

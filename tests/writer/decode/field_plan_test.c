@@ -2,15 +2,10 @@
 /*
  * Remembered plans: each is found for its message and its fields and for no others, and references go back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "shm-layout/value.h"
+#include "tests/room.h"
 #include "tests/support/arena_fixture.h"
 #include "writer/decode/field_plan.h"
 
@@ -97,13 +92,8 @@ a_plan_gives_way_to_a_newer_one(void **state)
 	arena_fixture_free(arena);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_its_message_and_fields_find_a_plan),
-		cmocka_unit_test(a_plan_gives_way_to_a_newer_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(only_its_message_and_fields_find_a_plan),
+	cmocka_unit_test(a_plan_gives_way_to_a_newer_one),
+};
+TEST_GROUP(tests, NULL, NULL);

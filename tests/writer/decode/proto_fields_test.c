@@ -2,15 +2,10 @@
 /*
  * Which fields a message has: where they are, which absent ones stand in JSON, and where it ends in failure.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "writer/decode/proto_fields.h"
 
@@ -149,15 +144,9 @@ failures_say_where_they_are(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(fields_are_found_in_any_order, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_absent_stands_only_where_it_prints_null, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(failures_say_where_they_are, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(fields_are_found_in_any_order, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(what_is_absent_stands_only_where_it_prints_null, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(failures_say_where_they_are, set_up, tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

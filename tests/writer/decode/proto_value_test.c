@@ -2,19 +2,13 @@
 /*
  * What stands otherwise in JSON than in protobuf: texts that are no UTF-8, times, and the small messages.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "writer/decode/proto_value.h"
 
@@ -291,17 +285,12 @@ a_time_that_is_read_at_once_is_what_its_fields_say(void **state)
 	bytes_done(&in);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_byte_that_is_no_utf8_becomes_a_replacement),
-		cmocka_unit_test(a_time_is_written_as_the_server_writes_it),
-		cmocka_unit_test(every_day_is_written_as_the_calendar_has_it),
-		cmocka_unit_test(the_year_one_is_no_time),
-		cmocka_unit_test(a_small_message_has_the_fields_of_its_form),
-		cmocka_unit_test(a_time_that_is_read_at_once_is_what_its_fields_say),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(each_byte_that_is_no_utf8_becomes_a_replacement),
+	cmocka_unit_test(a_time_is_written_as_the_server_writes_it),
+	cmocka_unit_test(every_day_is_written_as_the_calendar_has_it),
+	cmocka_unit_test(the_year_one_is_no_time),
+	cmocka_unit_test(a_small_message_has_the_fields_of_its_form),
+	cmocka_unit_test(a_time_that_is_read_at_once_is_what_its_fields_say),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,19 +2,13 @@
 /*
  * A schema from a file: read, or a message that names the file, and the line of what is wrong in it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/log.h"
 #include "writer/decode/schema_file.h"
@@ -189,17 +183,12 @@ it_is_installed_beside_the_program(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_file_is_read_or_named_in_the_message),
-		TEST(the_installed_one_is_used_where_it_is_newer),
-		TEST(the_same_again_is_not_newer),
-		TEST(where_there_is_none_nothing_is_said_of_it),
-		TEST(one_that_is_named_goes_before),
-		TEST(it_is_installed_beside_the_program),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_file_is_read_or_named_in_the_message),
+	TEST(the_installed_one_is_used_where_it_is_newer),
+	TEST(the_same_again_is_not_newer),
+	TEST(where_there_is_none_nothing_is_said_of_it),
+	TEST(one_that_is_named_goes_before),
+	TEST(it_is_installed_beside_the_program),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,12 +3,7 @@
  * What is learnt about sharing from streams of values: ever new ones, repeating ones, some of both, and a
  * change of mind.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/json_random.h"
 #include "writer/decode/sharing.h"
 
@@ -105,15 +100,10 @@ a_change_is_noticed(void **state)
 	assert_int_equal(source(&s, &r, 5000, 60, 20, 0, seen), 5000);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_never_comes_again_stands_inline),
-		cmocka_unit_test(what_comes_again_is_shared),
-		cmocka_unit_test(the_size_decides_where_few_come_again),
-		cmocka_unit_test(a_change_is_noticed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_never_comes_again_stands_inline),
+	cmocka_unit_test(what_comes_again_is_shared),
+	cmocka_unit_test(the_size_decides_where_few_come_again),
+	cmocka_unit_test(a_change_is_noticed),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,17 +3,12 @@
  * Remembered texts: found where they stand whole, by their last byte, and never otherwise; references and
  * bytes go back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm-layout/value.h"
+#include "tests/room.h"
 #include "tests/support/arena_fixture.h"
 #include "writer/decode/text_memo.h"
 
@@ -163,15 +158,10 @@ a_long_string_is_hashed_by_pieces_of_it(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_the_very_text_is_found),
-		cmocka_unit_test(more_texts_than_places_push_out_older_ones),
-		cmocka_unit_test(strings_that_differ_in_a_byte_have_other_hashes),
-		cmocka_unit_test(a_long_string_is_hashed_by_pieces_of_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(only_the_very_text_is_found),
+	cmocka_unit_test(more_texts_than_places_push_out_older_ones),
+	cmocka_unit_test(strings_that_differ_in_a_byte_have_other_hashes),
+	cmocka_unit_test(a_long_string_is_hashed_by_pieces_of_it),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,16 +2,11 @@
 /*
  * Values are the same exactly when they print the same, however they are stored.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "tests/support/json_random.h"
 #include "writer/decode/value_same.h"
@@ -160,14 +155,9 @@ what_is_not_there_is_the_same_as_nothing(void **state)
 	body_fixture_free(fx);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_differs_is_not_the_same),
-		cmocka_unit_test(how_it_is_stored_does_not_matter),
-		cmocka_unit_test(what_is_not_there_is_the_same_as_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_differs_is_not_the_same),
+	cmocka_unit_test(how_it_is_stored_does_not_matter),
+	cmocka_unit_test(what_is_not_there_is_the_same_as_nothing),
+};
+TEST_GROUP(tests, NULL, NULL);

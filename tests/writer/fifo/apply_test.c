@@ -4,17 +4,12 @@
  * when it cannot be made.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "shm-layout/queue.h"
+#include "tests/room.h"
 #include "tests/support/source_fixture.h"
 #include "writer/reflect/reflector.h"
 
@@ -809,32 +804,27 @@ what_is_distrusted_waits_for_a_list(void **state)
 	assert_string_equal(published(t->fx), "[9] ");
 }
 
-int
-main(void)
-{
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define S(name) cmocka_unit_test_setup_teardown(name, set_up_small, tear_down)
-	const struct CMUnitTest tests[] = {
-		T(what_is_distrusted_waits_for_a_list),
-		T(a_turn_is_one_commit),
-		T(nothing_new_is_no_commit),
-		T(what_fails_once_is_published_by_the_retry),
-		T(what_waits_goes_on_when_there_is_room),
-		T(a_delta_that_waits_holds_the_version_back),
-		T(a_bookmark_keeps_its_place_behind_what_waits),
-		T(a_long_list_is_listing_until_its_last_delta),
-		T(portions_that_nobody_hears_of_share_a_commit),
-		T(a_long_relist_is_listing_meanwhile),
-		T(a_long_relist_tells_what_goes_first),
-		T(a_relist_that_changes_little_is_never_listing),
-		T(events_behind_a_list_wait_for_it),
-		T(a_relist_is_not_shown_with_the_older_version),
-		T(no_version_is_shown_amid_a_sync),
-		T(a_long_list_starves_nobody),
-		T(a_refused_resource_leaves_the_other_alone),
-		S(a_full_arena_loses_nothing),
-		S(a_list_that_does_not_fit_changes_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	T(what_is_distrusted_waits_for_a_list),
+	T(a_turn_is_one_commit),
+	T(nothing_new_is_no_commit),
+	T(what_fails_once_is_published_by_the_retry),
+	T(what_waits_goes_on_when_there_is_room),
+	T(a_delta_that_waits_holds_the_version_back),
+	T(a_bookmark_keeps_its_place_behind_what_waits),
+	T(a_long_list_is_listing_until_its_last_delta),
+	T(portions_that_nobody_hears_of_share_a_commit),
+	T(a_long_relist_is_listing_meanwhile),
+	T(a_long_relist_tells_what_goes_first),
+	T(a_relist_that_changes_little_is_never_listing),
+	T(events_behind_a_list_wait_for_it),
+	T(a_relist_is_not_shown_with_the_older_version),
+	T(no_version_is_shown_amid_a_sync),
+	T(a_long_list_starves_nobody),
+	T(a_refused_resource_leaves_the_other_alone),
+	S(a_full_arena_loses_nothing),
+	S(a_list_that_does_not_fit_changes_nothing),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -5,19 +5,14 @@
  * its names in brackets.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "shm-layout/fnv.h"
 #include "shm-layout/root.h"
+#include "tests/room.h"
 #include "writer/fifo/delta_fifo.h"
 
 /* ---- a world of objects ---------------------------------------------------- */
@@ -1036,48 +1031,43 @@ random_operations_match_a_plain_model(void **state)
 	}
 }
 
-int
-main(void)
-{
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		T(deltas_come_in_the_order_of_their_arrival),
-		T(portions_keep_the_order),
-		T(keys_with_equal_hashes_stay_apart),
-		T(nothing_is_merged),
-		T(a_seen_end_is_not_buried),
-		T(delete_of_an_unknown_key_is_ignored),
-		T(delete_of_a_queued_or_known_key_is_queued),
-		T(the_known_version_takes_no_new_body),
-		T(a_version_behind_a_queued_one_is_never_unchanged),
-		T(staging_discards_what_is_known),
-		T(unstaging_leaves_nothing),
-		T(staging_keeps_bodies_while_something_is_queued),
-		T(replace_buries_known_keys_that_are_missing),
-		T(replace_buries_what_lost_its_name),
-		T(replace_buries_what_lost_its_name_in_the_queue),
-		T(a_list_may_have_a_key_many_times),
-		T(replace_buries_keys_that_are_only_queued),
-		T(replace_buries_keys_that_wait),
-		T(replace_buries_a_key_that_is_known_and_queued_once),
-		T(replace_keeps_what_is_queued_before_it),
-		T(a_second_replace_buries_what_only_the_first_had),
-		T(a_refused_replace_changes_nothing),
-		T(a_key_that_goes_is_buried_once),
-		T(resync_skips_keys_with_something_queued),
-		T(listing_lasts_until_the_last_key_of_the_list),
-		T(what_fails_goes_back_in_front),
-		T(newer_deltas_wait_behind_those_that_failed),
-		T(only_what_was_not_consumed_is_put_back),
-		T(a_tombstone_put_back_refers_to_what_is_known_now),
-		T(what_nothing_is_known_of_any_more_is_dropped),
-		T(failing_keys_keep_their_order),
-		T(freeing_discards_what_is_queued),
-		T(freeing_discards_nothing_that_is_known),
-		T(the_version_is_that_of_the_last_arrival),
-		T(a_key_costs_at_most_64_bytes),
-		T(random_operations_match_a_plain_model),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	T(deltas_come_in_the_order_of_their_arrival),
+	T(portions_keep_the_order),
+	T(keys_with_equal_hashes_stay_apart),
+	T(nothing_is_merged),
+	T(a_seen_end_is_not_buried),
+	T(delete_of_an_unknown_key_is_ignored),
+	T(delete_of_a_queued_or_known_key_is_queued),
+	T(the_known_version_takes_no_new_body),
+	T(a_version_behind_a_queued_one_is_never_unchanged),
+	T(staging_discards_what_is_known),
+	T(unstaging_leaves_nothing),
+	T(staging_keeps_bodies_while_something_is_queued),
+	T(replace_buries_known_keys_that_are_missing),
+	T(replace_buries_what_lost_its_name),
+	T(replace_buries_what_lost_its_name_in_the_queue),
+	T(a_list_may_have_a_key_many_times),
+	T(replace_buries_keys_that_are_only_queued),
+	T(replace_buries_keys_that_wait),
+	T(replace_buries_a_key_that_is_known_and_queued_once),
+	T(replace_keeps_what_is_queued_before_it),
+	T(a_second_replace_buries_what_only_the_first_had),
+	T(a_refused_replace_changes_nothing),
+	T(a_key_that_goes_is_buried_once),
+	T(resync_skips_keys_with_something_queued),
+	T(listing_lasts_until_the_last_key_of_the_list),
+	T(what_fails_goes_back_in_front),
+	T(newer_deltas_wait_behind_those_that_failed),
+	T(only_what_was_not_consumed_is_put_back),
+	T(a_tombstone_put_back_refers_to_what_is_known_now),
+	T(what_nothing_is_known_of_any_more_is_dropped),
+	T(failing_keys_keep_their_order),
+	T(freeing_discards_what_is_queued),
+	T(freeing_discards_nothing_that_is_known),
+	T(the_version_is_that_of_the_last_arrival),
+	T(a_key_costs_at_most_64_bytes),
+	T(random_operations_match_a_plain_model),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,17 +3,11 @@
  * An answer's bytes, fed as libcurl feeds them: each once, unpacked where the header that counts says so,
  * none while they are paused, and none after one that was not wanted.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/gzip_member.h"
 #include "writer/base/growing.h"
 #include "writer/kube/answer_body.h"
@@ -226,15 +220,10 @@ gzip_that_is_damaged_or_cut_is_seen(void **state)
 	bytes_done(&packed);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_header_says_whether_it_is_packed),
-		cmocka_unit_test(all_come_once_however_often_they_wait),
-		cmocka_unit_test(what_nobody_wants_is_the_last),
-		cmocka_unit_test(gzip_that_is_damaged_or_cut_is_seen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_header_says_whether_it_is_packed),
+	cmocka_unit_test(all_come_once_however_often_they_wait),
+	cmocka_unit_test(what_nobody_wants_is_the_last),
+	cmocka_unit_test(gzip_that_is_damaged_or_cut_is_seen),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Discovery against a small API server of the test's own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/http_fixture.h"
 #include "writer/kube/api_lists.h"
 #include "writer/kube/discovery.h"
@@ -580,30 +575,25 @@ a_freed_discovery_is_silent(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(core_names_cost_one_request),
-		TEST(a_named_group_is_asked_alone),
-		TEST(unqualified_names_prefer_preferred_versions),
-		TEST(older_versions_are_found),
-		TEST(aggregated_discovery_costs_two_requests),
-		TEST(a_stale_group_is_read_by_itself),
-		TEST(an_ambiguous_name_means_core),
-		TEST(an_unknown_name_suggests_the_nearest),
-		TEST(a_resource_without_list_is_refused),
-		TEST(a_failing_group_leaves_the_others),
-		TEST(forbidden_discovery_falls_back_on_the_well_known),
-		TEST(unauthorized_is_an_access_error),
-		TEST(an_unready_server_is_to_be_tried_again),
-		TEST(a_web_server_is_not_a_kubernetes_server),
-		cmocka_unit_test(damaged_lists_never_crash),
-		TEST(what_was_absent_is_asked_for_by_its_etag),
-		TEST(what_has_changed_is_read),
-		TEST(what_is_stale_is_not_remembered),
-		TEST(a_freed_discovery_is_silent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(core_names_cost_one_request),
+	TEST(a_named_group_is_asked_alone),
+	TEST(unqualified_names_prefer_preferred_versions),
+	TEST(older_versions_are_found),
+	TEST(aggregated_discovery_costs_two_requests),
+	TEST(a_stale_group_is_read_by_itself),
+	TEST(an_ambiguous_name_means_core),
+	TEST(an_unknown_name_suggests_the_nearest),
+	TEST(a_resource_without_list_is_refused),
+	TEST(a_failing_group_leaves_the_others),
+	TEST(forbidden_discovery_falls_back_on_the_well_known),
+	TEST(unauthorized_is_an_access_error),
+	TEST(an_unready_server_is_to_be_tried_again),
+	TEST(a_web_server_is_not_a_kubernetes_server),
+	cmocka_unit_test(damaged_lists_never_crash),
+	TEST(what_was_absent_is_asked_for_by_its_etag),
+	TEST(what_has_changed_is_read),
+	TEST(what_is_stale_is_not_remembered),
+	TEST(a_freed_discovery_is_silent),
+};
+TEST_GROUP(tests, NULL, NULL);

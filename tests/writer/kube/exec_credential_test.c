@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What goes between us and a credential plugin. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <stdio.h>
 
+#include "tests/room.h"
 #include "writer/kube/exec_credential.h"
 #include "writer/base/message.h"
 
@@ -185,17 +180,12 @@ a_plugin_is_told_the_cluster_if_it_wants(void **state)
 		"\"disable-compression\":true,\"config\":{\"audience\":\"a\"}},\"interactive\":false}}");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_token_is_taken),
-		cmocka_unit_test(a_client_certificate_is_taken),
-		cmocka_unit_test(expiry_is_any_rfc_3339_time),
-		cmocka_unit_test(other_answers_are_refused_without_being_shown),
-		cmocka_unit_test(a_plugin_is_told_little),
-		cmocka_unit_test(a_plugin_is_told_the_cluster_if_it_wants),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_token_is_taken),
+	cmocka_unit_test(a_client_certificate_is_taken),
+	cmocka_unit_test(expiry_is_any_rfc_3339_time),
+	cmocka_unit_test(other_answers_are_refused_without_being_shown),
+	cmocka_unit_test(a_plugin_is_told_little),
+	cmocka_unit_test(a_plugin_is_told_the_cluster_if_it_wants),
+};
+TEST_GROUP(tests, NULL, NULL);

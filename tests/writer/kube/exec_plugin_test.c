@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Running a credential plugin: a shell script here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/kube/exec_plugin.h"
 #include "writer/base/message.h"
@@ -291,21 +286,16 @@ a_cancelled_one_is_silent(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_it_prints_is_the_credential),
-		TEST(arguments_and_environment_reach_it),
-		TEST(it_inherits_no_descriptor),
-		TEST(a_failure_tells_its_words_without_secrets),
-		TEST(garbage_is_refused),
-		TEST(endless_output_is_cut),
-		TEST(a_hanging_one_is_killed),
-		TEST(a_helper_left_behind_is_not_waited_for),
-		TEST(a_missing_command_tells_the_hint),
-		TEST(a_cancelled_one_is_silent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(what_it_prints_is_the_credential),
+	TEST(arguments_and_environment_reach_it),
+	TEST(it_inherits_no_descriptor),
+	TEST(a_failure_tells_its_words_without_secrets),
+	TEST(garbage_is_refused),
+	TEST(endless_output_is_cut),
+	TEST(a_hanging_one_is_killed),
+	TEST(a_helper_left_behind_is_not_waited_for),
+	TEST(a_missing_command_tells_the_hint),
+	TEST(a_cancelled_one_is_silent),
+};
+TEST_GROUP(tests, NULL, NULL);

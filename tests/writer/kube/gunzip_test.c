@@ -3,17 +3,11 @@
  * Gzip of one member or of several, cut at each byte, unpacks to the same; what is cut off is seen, and what
  * is damaged is an error or something else, never a crash.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/gzip_member.h"
 #include "writer/base/growing.h"
 #include "writer/kube/gunzip.h"
@@ -147,14 +141,9 @@ what_is_no_gzip_or_damaged_is_an_error(void **state)
 	bytes_done(&out);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(several_members_cut_at_each_byte),
-		cmocka_unit_test(in_pieces_of_any_size),
-		cmocka_unit_test(what_is_no_gzip_or_damaged_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(several_members_cut_at_each_byte),
+	cmocka_unit_test(in_pieces_of_any_size),
+	cmocka_unit_test(what_is_no_gzip_or_damaged_is_an_error),
+};
+TEST_GROUP(tests, NULL, NULL);

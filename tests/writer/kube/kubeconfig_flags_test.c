@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What flags replace of a kubeconfig's cluster and user, and of a pod's account. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/kubeconfig_fixture.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/message.h"
@@ -334,24 +329,19 @@ compression_by_flag(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kubeconfig_setup, temp_dir_teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(everything_of_a_kubeconfig_is_taken),
-		TEST(cluster_and_user_can_be_chosen),
-		TEST(another_server_has_another_name),
-		TEST(trust_by_flag_replaces_the_clusters),
-		TEST(a_token_by_flag_replaces_other_ways),
-		TEST(a_certificate_by_flag_replaces_the_users),
-		TEST(a_password_by_flag_replaces_the_users),
-		TEST(compression_by_flag),
-		TEST(impersonation_by_flag),
-		TEST(flags_count_in_a_pod_too),
-		TEST(unusable_plugins_are_refused),
-		TEST(old_words_for_true_are_read),
-		TEST(a_wrong_proxy_url_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(everything_of_a_kubeconfig_is_taken),
+	TEST(cluster_and_user_can_be_chosen),
+	TEST(another_server_has_another_name),
+	TEST(trust_by_flag_replaces_the_clusters),
+	TEST(a_token_by_flag_replaces_other_ways),
+	TEST(a_certificate_by_flag_replaces_the_users),
+	TEST(a_password_by_flag_replaces_the_users),
+	TEST(compression_by_flag),
+	TEST(impersonation_by_flag),
+	TEST(flags_count_in_a_pod_too),
+	TEST(unusable_plugins_are_refused),
+	TEST(old_words_for_true_are_read),
+	TEST(a_wrong_proxy_url_is_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several kubeconfig files as one: kubectl's rules. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/kubeconfig_fixture.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/message.h"
@@ -193,19 +188,10 @@ bytes_are_read_as_a_file(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kubeconfig_setup, temp_dir_teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(entries_of_all_files_are_one),
-		TEST(the_first_entry_of_a_name_wins_whole),
-		TEST(the_first_current_context_counts),
-		TEST(paths_stand_beside_their_own_file),
-		TEST(missing_files_are_left_out),
-		TEST(a_broken_file_is_an_error),
-		TEST(empty_files_leave_a_pod_its_account),
-		TEST(bytes_are_read_as_a_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(entries_of_all_files_are_one),        TEST(the_first_entry_of_a_name_wins_whole),
+	TEST(the_first_current_context_counts),    TEST(paths_stand_beside_their_own_file),
+	TEST(missing_files_are_left_out),          TEST(a_broken_file_is_an_error),
+	TEST(empty_files_leave_a_pod_its_account), TEST(bytes_are_read_as_a_file),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kubeconfig files and the service account of a pod. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/kubeconfig_fixture.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/message.h"
@@ -253,23 +248,18 @@ a_ca_with_insecure_is_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kubeconfig_setup, temp_dir_teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_current_context_is_used),
-		TEST(context_and_server_can_be_chosen),
-		TEST(a_copy_is_deep),
-		TEST(relative_files_stand_beside_the_kubeconfig),
-		TEST(the_file_is_found_as_kubectl_does),
-		TEST(nothing_found_says_what_to_do),
-		TEST(a_server_alone_is_enough),
-		TEST(a_pod_uses_its_service_account),
-		TEST(names_that_lead_nowhere_are_named),
-		TEST(unusable_users_are_refused),
-		TEST(wrong_server_urls_are_refused),
-		TEST(a_ca_with_insecure_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(the_current_context_is_used),
+	TEST(context_and_server_can_be_chosen),
+	TEST(a_copy_is_deep),
+	TEST(relative_files_stand_beside_the_kubeconfig),
+	TEST(the_file_is_found_as_kubectl_does),
+	TEST(nothing_found_says_what_to_do),
+	TEST(a_server_alone_is_enough),
+	TEST(a_pod_uses_its_service_account),
+	TEST(names_that_lead_nowhere_are_named),
+	TEST(unusable_users_are_refused),
+	TEST(wrong_server_urls_are_refused),
+	TEST(a_ca_with_insecure_is_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which proxy leads to a server. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "writer/kube/proxy.h"
 
 static const char *upper, *lower, *none, *plain;
@@ -171,16 +166,11 @@ other_proxy_urls_are_not_usable(void **state)
 	assert_false(proxy_url_is_usable("ftp://proxy"));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_kubeconfigs_proxy_always_counts),
-		cmocka_unit_test(the_environments_proxy_goes_by_scheme),
-		cmocka_unit_test(excluded_servers_are_reached_directly),
-		cmocka_unit_test(no_proxy_means_what_it_means_for_go),
-		cmocka_unit_test(other_proxy_urls_are_not_usable),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_kubeconfigs_proxy_always_counts),
+	cmocka_unit_test(the_environments_proxy_goes_by_scheme),
+	cmocka_unit_test(excluded_servers_are_reached_directly),
+	cmocka_unit_test(no_proxy_means_what_it_means_for_go),
+	cmocka_unit_test(other_proxy_urls_are_not_usable),
+};
+TEST_GROUP(tests, NULL, NULL);

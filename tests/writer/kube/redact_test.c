@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Foreign text without secrets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "writer/kube/redact.h"
 
 static void
@@ -81,15 +76,10 @@ it_is_one_short_line(void **state)
 	assert_redacted("", NULL, 6, "");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ordinary_words_stay),
-		cmocka_unit_test(what_looks_like_a_secret_is_hidden),
-		cmocka_unit_test(known_secrets_are_hidden),
-		cmocka_unit_test(it_is_one_short_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(ordinary_words_stay),
+	cmocka_unit_test(what_looks_like_a_secret_is_hidden),
+	cmocka_unit_test(known_secrets_are_hidden),
+	cmocka_unit_test(it_is_one_short_line),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resource names, request paths and the RBAC rule. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "writer/kube/rbac.h"
 #include "writer/kube/resource_name.h"
 #include "writer/base/message.h"
@@ -182,18 +177,13 @@ the_rbac_rule_can_be_pasted(void **state)
 	free(one);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_spelling_means_the_resource),
-		cmocka_unit_test(groups_with_dots_are_told_from_versions),
-		cmocka_unit_test(names_that_are_no_names_are_refused),
-		cmocka_unit_test(versions_are_recognised),
-		cmocka_unit_test(paths_follow_group_and_namespace),
-		cmocka_unit_test(a_copy_is_deep),
-		cmocka_unit_test(the_rbac_rule_can_be_pasted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(every_spelling_means_the_resource),
+	cmocka_unit_test(groups_with_dots_are_told_from_versions),
+	cmocka_unit_test(names_that_are_no_names_are_refused),
+	cmocka_unit_test(versions_are_recognised),
+	cmocka_unit_test(paths_follow_group_and_namespace),
+	cmocka_unit_test(a_copy_is_deep),
+	cmocka_unit_test(the_rbac_rule_can_be_pasted),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Status bodies, as captured from a real API server. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "writer/kube/status.h"
 
@@ -170,17 +165,12 @@ protobuf_says_the_same(void **state)
 	bytes_done(&body);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(too_large_rv_is_recognised),
-		cmocka_unit_test(expired_is_recognised),
-		cmocka_unit_test(a_body_that_is_no_status_gives_its_first_line),
-		cmocka_unit_test(wrong_types_count_as_absent),
-		cmocka_unit_test(an_internal_error_is_one_by_its_reason),
-		cmocka_unit_test(protobuf_says_the_same),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(too_large_rv_is_recognised),
+	cmocka_unit_test(expired_is_recognised),
+	cmocka_unit_test(a_body_that_is_no_status_gives_its_first_line),
+	cmocka_unit_test(wrong_types_count_as_absent),
+	cmocka_unit_test(an_internal_error_is_one_by_its_reason),
+	cmocka_unit_test(protobuf_says_the_same),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bearer token, kept fresh from its file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/kube/token.h"
 #include "writer/base/message.h"
@@ -106,15 +101,10 @@ a_file_without_a_token_is_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_literal_token_stays),
-		TEST(the_file_is_read_again_in_time),
-		TEST(the_last_good_token_is_kept),
-		TEST(a_file_without_a_token_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_literal_token_stays),
+	TEST(the_file_is_read_again_in_time),
+	TEST(the_last_good_token_is_kept),
+	TEST(a_file_without_a_token_is_refused),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who the transport says that it is: credentials that are renewed, plugins, impersonation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/transport_world.h"
 
@@ -298,22 +293,17 @@ a_proxys_password_is_in_no_message(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, transport_world_setup, transport_world_teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_401_renews_the_token_and_asks_again),
-		TEST(a_second_401_is_the_answer),
-		TEST(one_run_of_a_plugin_serves_many_requests),
-		TEST(expired_credentials_are_renewed),
-		TEST(a_401_runs_the_plugin_again),
-		TEST(a_failing_plugin_ends_what_waits_for_it),
-		TEST(a_transport_that_goes_takes_its_plugin_along),
-		TEST(impersonation_stands_in_headers),
-		TEST(no_secret_goes_without_tls),
-		TEST(the_request_timeout_is_for_answers_with_an_end),
-		TEST(a_proxys_password_is_in_no_message),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_401_renews_the_token_and_asks_again),
+	TEST(a_second_401_is_the_answer),
+	TEST(one_run_of_a_plugin_serves_many_requests),
+	TEST(expired_credentials_are_renewed),
+	TEST(a_401_runs_the_plugin_again),
+	TEST(a_failing_plugin_ends_what_waits_for_it),
+	TEST(a_transport_that_goes_takes_its_plugin_along),
+	TEST(impersonation_stands_in_headers),
+	TEST(no_secret_goes_without_tls),
+	TEST(the_request_timeout_is_for_answers_with_an_end),
+	TEST(a_proxys_password_is_in_no_message),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,17 +3,12 @@
  * Requests that say more than a path: what of them reaches the server, byte by byte, and what of its answer
  * is told.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/raw_server.h"
 #include "tests/support/transport_world.h"
 
@@ -254,14 +249,10 @@ a_route_holds_no_identity(void **state)
 	kube_client_config_done(&to);
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(a_post_arrives_as_it_was_ordered), TEST(a_plain_request_says_nothing_of_its_own),
-		TEST(every_method_has_its_length),      TEST(what_would_split_a_request_is_refused),
-		TEST(an_endless_header_fails),          TEST(a_route_holds_no_identity),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_post_arrives_as_it_was_ordered), TEST(a_plain_request_says_nothing_of_its_own),
+	TEST(every_method_has_its_length),      TEST(what_would_split_a_request_is_refused),
+	TEST(an_endless_header_fails),          TEST(a_route_holds_no_identity),
+};
+TEST_GROUP(tests, NULL, NULL);

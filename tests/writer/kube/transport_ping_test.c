@@ -3,12 +3,6 @@
  * Connections that are dead though nobody says so, over HTTP/1.1 and HTTP/2; with a second for each half
  * minute.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/transport_world.h"
 
@@ -401,24 +396,19 @@ over_http2_all_watches_of_a_frozen_server_fail(void **state)
 
 #define PING_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PING_TEST(a_silent_watch_of_a_server_that_answers_goes_on),
-		PING_TEST(a_refusal_is_an_answer),
-		PING_TEST(the_question_waits_for_no_plugin),
-		PING_TEST(the_question_is_asked_though_a_plugin_fails),
-		PING_TEST(a_watch_that_speaks_is_not_asked_about),
-		PING_TEST(a_paused_watch_is_not_asked_about),
-		PING_TEST(an_idle_transport_asks_nothing),
-		PING_TEST(zero_seconds_turn_it_off),
-		PING_TEST(an_answer_that_arrived_while_we_slept_counts),
-		PING_TEST(a_watch_of_a_frozen_server_fails),
-		PING_TEST(a_request_timeout_is_not_for_the_question),
-		PING_TEST(over_http2_the_question_goes_over_the_same_connection),
-		PING_TEST(over_http2_all_watches_of_a_frozen_server_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	PING_TEST(a_silent_watch_of_a_server_that_answers_goes_on),
+	PING_TEST(a_refusal_is_an_answer),
+	PING_TEST(the_question_waits_for_no_plugin),
+	PING_TEST(the_question_is_asked_though_a_plugin_fails),
+	PING_TEST(a_watch_that_speaks_is_not_asked_about),
+	PING_TEST(a_paused_watch_is_not_asked_about),
+	PING_TEST(an_idle_transport_asks_nothing),
+	PING_TEST(zero_seconds_turn_it_off),
+	PING_TEST(an_answer_that_arrived_while_we_slept_counts),
+	PING_TEST(a_watch_of_a_frozen_server_fails),
+	PING_TEST(a_request_timeout_is_not_for_the_question),
+	PING_TEST(over_http2_the_question_goes_over_the_same_connection),
+	PING_TEST(over_http2_all_watches_of_a_frozen_server_fail),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The transport against a small HTTP server of the test's own, plain and with TLS. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/transport_world.h"
 #include "writer/base/message.h"
@@ -762,43 +757,38 @@ make_gzip(void **state)
 	return 0;
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PLAIN(a_whole_answer_ends_with_zero),
-		PLAIN(requests_carry_the_expected_headers),
-		PLAIN(an_error_answer_is_an_answer),
-		PLAIN(an_empty_answer_tells_its_header),
-		PLAIN(a_stream_is_delivered_as_it_arrives),
-		PLAIN(what_is_asked_for_stands_in_accept),
-		PLAIN(answers_are_counted),
-		PLAIN(a_fresh_connection_is_made_where_it_is_asked_for),
-		PLAIN(on_data_aborts_with_its_number),
-		PLAIN(a_cancelled_request_is_silent),
-		PLAIN(on_done_may_start_a_request),
-		PLAIN(a_paused_request_waits_for_resume),
-		PLAIN(gzip_is_asked_for_where_it_pays),
-		PLAIN(an_answer_of_several_members_is_unpacked),
-		PLAIN(a_pause_within_gzip_waits_for_resume),
-		PLAIN(gzip_that_is_damaged_or_cut_off_is_an_error),
-		BARE(each_header_speaks_of_its_own_body),
-		cmocka_unit_test(gzip_is_for_lists_in_json_from_afar),
-		PLAIN(a_request_may_be_paused_at_once),
-		PLAIN(an_abort_after_resume_ends_once),
-		PLAIN(a_callback_may_free_the_transport),
-		PLAIN(a_cut_answer_is_an_error),
-		PLAIN(impossible_paths_are_refused),
-		BARE(nobody_listening_is_connection_refused),
-		BARE(a_rejected_token_is_read_again),
-		BARE(an_unreadable_token_fails_the_request),
-		BARE(a_password_is_sent_as_basic_authentication),
-		BARE(a_certificate_of_the_ca_is_accepted),
-		BARE(a_certificate_of_a_stranger_is_refused),
-		BARE(tls_server_name_is_what_is_verified),
-		BARE(insecure_believes_any_certificate),
-		BARE(a_server_that_speaks_no_tls_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, make_gzip, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	PLAIN(a_whole_answer_ends_with_zero),
+	PLAIN(requests_carry_the_expected_headers),
+	PLAIN(an_error_answer_is_an_answer),
+	PLAIN(an_empty_answer_tells_its_header),
+	PLAIN(a_stream_is_delivered_as_it_arrives),
+	PLAIN(what_is_asked_for_stands_in_accept),
+	PLAIN(answers_are_counted),
+	PLAIN(a_fresh_connection_is_made_where_it_is_asked_for),
+	PLAIN(on_data_aborts_with_its_number),
+	PLAIN(a_cancelled_request_is_silent),
+	PLAIN(on_done_may_start_a_request),
+	PLAIN(a_paused_request_waits_for_resume),
+	PLAIN(gzip_is_asked_for_where_it_pays),
+	PLAIN(an_answer_of_several_members_is_unpacked),
+	PLAIN(a_pause_within_gzip_waits_for_resume),
+	PLAIN(gzip_that_is_damaged_or_cut_off_is_an_error),
+	BARE(each_header_speaks_of_its_own_body),
+	cmocka_unit_test(gzip_is_for_lists_in_json_from_afar),
+	PLAIN(a_request_may_be_paused_at_once),
+	PLAIN(an_abort_after_resume_ends_once),
+	PLAIN(a_callback_may_free_the_transport),
+	PLAIN(a_cut_answer_is_an_error),
+	PLAIN(impossible_paths_are_refused),
+	BARE(nobody_listening_is_connection_refused),
+	BARE(a_rejected_token_is_read_again),
+	BARE(an_unreadable_token_fails_the_request),
+	BARE(a_password_is_sent_as_basic_authentication),
+	BARE(a_certificate_of_the_ca_is_accepted),
+	BARE(a_certificate_of_a_stranger_is_refused),
+	BARE(tls_server_name_is_what_is_verified),
+	BARE(insecure_believes_any_certificate),
+	BARE(a_server_that_speaks_no_tls_is_an_error),
+};
+TEST_GROUP(tests, make_gzip, NULL);

@@ -2,16 +2,11 @@
 /*
  * Which paths and queries the ListerWatcher asks for: those that upstream's API server was seen to answer.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "writer/reflect/lister_watcher.h"
 
 static struct kube_resource pods = {
@@ -128,18 +123,13 @@ a_watch_list(void **state)
 		     "&resourceVersion=7&timeoutSeconds=301");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_first_page),
-		cmocka_unit_test(an_empty_version_is_left_out),
-		cmocka_unit_test(a_token_goes_encoded_with_the_selectors),
-		cmocka_unit_test(selectors_alone_begin_the_query),
-		cmocka_unit_test(the_question_about_a_version),
-		cmocka_unit_test(a_watch_asks_for_bookmarks),
-		cmocka_unit_test(a_watch_list),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_first_page),
+	cmocka_unit_test(an_empty_version_is_left_out),
+	cmocka_unit_test(a_token_goes_encoded_with_the_selectors),
+	cmocka_unit_test(selectors_alone_begin_the_query),
+	cmocka_unit_test(the_question_about_a_version),
+	cmocka_unit_test(a_watch_asks_for_bookmarks),
+	cmocka_unit_test(a_watch_list),
+};
+TEST_GROUP(tests, NULL, NULL);

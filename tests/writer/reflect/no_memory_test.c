@@ -4,17 +4,12 @@
  * what it stands for is queued, not before.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/reflector_fixture.h"
-#include "writer/base/log.h"
 #include "writer/fifo/delta_table.h"
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -112,19 +107,12 @@ a_state_that_cannot_be_queued_moves_no_version(void **state)
 	assert_string_equal(diary(t->fx), "WATCHLIST rv=\"\"; WATCHLIST rv=\"\"; ");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(an_event_that_cannot_be_queued_comes_again, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_state_that_cannot_be_queued_moves_no_version,
-						set_up_watch_list, tear_down),
-	};
-
-	log_open(LOG_LEVEL_ERROR, 2);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(an_event_that_cannot_be_queued_comes_again, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_state_that_cannot_be_queued_moves_no_version, set_up_watch_list,
+					tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);
 
 #else
 

@@ -5,16 +5,11 @@
  * out, an end in every state. Time is virtual.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/reflector_fixture.h"
 #include "writer/base/backoff.h"
 #include "writer/reflect/watch.h"
@@ -461,31 +456,26 @@ it_is_not_begun_by_being_told_so(void **state)
 	assert_string_equal(diary(t->fx), "");
 }
 
-int
-main(void)
-{
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		T(it_lists_anew_when_told_so),
-		T(it_is_not_begun_by_being_told_so),
-		T(fields_in_any_order_and_bytes_in_any_pieces),
-		T(every_answer_is_a_sign_of_life),
-		T(a_list_that_fails_changes_nothing),
-		T(an_answer_that_is_no_list_deletes_nothing),
-		T(a_custom_list_may_be_called_anything),
-		T(pages_that_never_end_are_an_error),
-		T(an_item_without_a_name_is_left_out),
-		T(other_failures_watch_again),
-		T(waits_and_timeouts_are_choices),
-		T(an_event_that_does_not_fit_is_watched_again_then_listed),
-		T(what_found_no_room_is_tried_when_there_is_some),
-		T(a_request_that_cannot_be_made_is_tried_again),
-		T(a_stored_version_needs_no_list),
-		T(an_event_ends_the_doubt),
-		T(a_stream_has_a_share_of_a_turn),
-		T(a_stream_waits_for_the_store),
-		T(it_can_be_freed_in_every_state),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	T(it_lists_anew_when_told_so),
+	T(it_is_not_begun_by_being_told_so),
+	T(fields_in_any_order_and_bytes_in_any_pieces),
+	T(every_answer_is_a_sign_of_life),
+	T(a_list_that_fails_changes_nothing),
+	T(an_answer_that_is_no_list_deletes_nothing),
+	T(a_custom_list_may_be_called_anything),
+	T(pages_that_never_end_are_an_error),
+	T(an_item_without_a_name_is_left_out),
+	T(other_failures_watch_again),
+	T(waits_and_timeouts_are_choices),
+	T(an_event_that_does_not_fit_is_watched_again_then_listed),
+	T(what_found_no_room_is_tried_when_there_is_some),
+	T(a_request_that_cannot_be_made_is_tried_again),
+	T(a_stored_version_needs_no_list),
+	T(an_event_ends_the_doubt),
+	T(a_stream_has_a_share_of_a_turn),
+	T(a_stream_waits_for_the_store),
+	T(it_can_be_freed_in_every_state),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -5,18 +5,13 @@
  * middle of a state, where the time went. Time is virtual.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/reflector_fixture.h"
 #include "writer/base/log.h"
 #include "writer/reflect/watch.h"
@@ -332,23 +327,13 @@ a_paused_stream_is_not_dead(void **state)
 	assert_string_equal(diary(t->fx), "");
 }
 
-int
-main(void)
-{
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define PLAIN(name) cmocka_unit_test_setup_teardown(name, set_up_plain, tear_down)
-	const struct CMUnitTest tests[] = {
-		T(a_state_without_its_mark_changes_nothing),
-		T(a_mark_that_says_anything_but_true_is_none),
-		T(a_state_that_does_not_fit_is_taken_back),
-		cmocka_unit_test(the_first_version_is_a_choice),
-		T(a_long_list_says_where_the_time_went),
-		T(a_state_has_a_share_of_a_turn),
-		T(it_can_be_freed_in_the_middle_of_a_state),
-		PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead),
-		PLAIN(a_late_bookmark_keeps_the_stream),
-		PLAIN(a_paused_stream_is_not_dead),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	T(a_state_without_its_mark_changes_nothing), T(a_mark_that_says_anything_but_true_is_none),
+	T(a_state_that_does_not_fit_is_taken_back),  cmocka_unit_test(the_first_version_is_a_choice),
+	T(a_long_list_says_where_the_time_went),     T(a_state_has_a_share_of_a_turn),
+	T(it_can_be_freed_in_the_middle_of_a_state), PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead),
+	PLAIN(a_late_bookmark_keeps_the_stream),     PLAIN(a_paused_stream_is_not_dead),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,19 +4,13 @@
  * on in JSON from where they were, and what readers see is what the server has. (A server that knows a field
  * more than the schema is one whose field was taken out of the schema.)
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "tests/support/reflector_fixture.h"
 #include "writer/base/log.h"
@@ -597,31 +591,26 @@ a_watch_list_is_for_protobuf(void **state)
 
 #define TEST(name, begin) cmocka_unit_test_setup_teardown(name, begin, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(protobuf_is_asked_for_where_the_schema_has_the_kind, set_up),
-		TEST(protobuf_waits_for_the_release, set_up),
-		TEST(the_answer_says_what_it_is, set_up),
-		TEST(json_alone_is_told_where_protobuf_was_configured, set_up),
-		TEST(a_list_with_an_unknown_field_is_asked_for_in_json, set_up),
-		TEST(a_later_page_begins_the_list_anew, set_up),
-		TEST(a_watch_goes_on_in_json_from_the_last_good_event, set_up),
-		TEST(a_watch_list_becomes_a_list_in_json, set_up_watch_list),
-		TEST(a_watch_list_in_protobuf, set_up_watch_list),
-		TEST(not_acceptable_is_asked_for_in_json, set_up),
-		TEST(not_acceptable_for_a_watch, set_up),
-		TEST(a_broken_connection_is_no_reason, set_up),
-		TEST(what_cannot_be_read_twice_is_asked_for_in_json, set_up),
-		TEST(what_was_not_asked_for_is_not_given_up, set_up),
-		TEST(what_was_read_between_counts, set_up),
-		TEST(a_list_that_breaks_off_changes_nothing, set_up),
-		TEST(it_is_asked_for_again_after_an_hour, set_up),
-		TEST(it_is_asked_for_again_of_another_release, set_up),
-		TEST(another_choice_counts_from_the_next_request_on, set_up),
-		TEST(a_watch_list_is_for_protobuf, set_up_watch_list),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(protobuf_is_asked_for_where_the_schema_has_the_kind, set_up),
+	TEST(protobuf_waits_for_the_release, set_up),
+	TEST(the_answer_says_what_it_is, set_up),
+	TEST(json_alone_is_told_where_protobuf_was_configured, set_up),
+	TEST(a_list_with_an_unknown_field_is_asked_for_in_json, set_up),
+	TEST(a_later_page_begins_the_list_anew, set_up),
+	TEST(a_watch_goes_on_in_json_from_the_last_good_event, set_up),
+	TEST(a_watch_list_becomes_a_list_in_json, set_up_watch_list),
+	TEST(a_watch_list_in_protobuf, set_up_watch_list),
+	TEST(not_acceptable_is_asked_for_in_json, set_up),
+	TEST(not_acceptable_for_a_watch, set_up),
+	TEST(a_broken_connection_is_no_reason, set_up),
+	TEST(what_cannot_be_read_twice_is_asked_for_in_json, set_up),
+	TEST(what_was_not_asked_for_is_not_given_up, set_up),
+	TEST(what_was_read_between_counts, set_up),
+	TEST(a_list_that_breaks_off_changes_nothing, set_up),
+	TEST(it_is_asked_for_again_after_an_hour, set_up),
+	TEST(it_is_asked_for_again_of_another_release, set_up),
+	TEST(another_choice_counts_from_the_next_request_on, set_up),
+	TEST(a_watch_list_is_for_protobuf, set_up_watch_list),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,18 +4,13 @@
  * through the plan, the DeltaFIFO and the pipeline, against a store that had the last configuration from the
  * start. The API server is this test: what a list would bring is put into the FIFO.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <sodium.h>
 
+#include "tests/room.h"
 #include "tests/support/store_fixture.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/virtual_clock.h"
@@ -674,23 +669,16 @@ the_ca_counts_where_the_cluster_is_hidden(void **state)
 	adopt(dir, hidden, false, hidden_other, LISTED);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_end_is_as_if_it_had_been_so_from_the_start,
-						temp_dir_setup, temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(only_objects_that_change_are_updated, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(a_list_brings_what_was_dropped, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(a_change_waits_for_what_is_queued, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(the_ca_counts_where_the_cluster_is_hidden, temp_dir_setup,
-						temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(what_does_not_fit_can_be_taken_back, temp_dir_setup,
-						temp_dir_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(the_end_is_as_if_it_had_been_so_from_the_start, temp_dir_setup,
+					temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(only_objects_that_change_are_updated, temp_dir_setup,
+					temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(a_list_brings_what_was_dropped, temp_dir_setup, temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(a_change_waits_for_what_is_queued, temp_dir_setup, temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(the_ca_counts_where_the_cluster_is_hidden, temp_dir_setup,
+					temp_dir_teardown),
+	cmocka_unit_test_setup_teardown(what_does_not_fit_can_be_taken_back, temp_dir_setup,
+					temp_dir_teardown),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,14 +3,9 @@
  * When a resource is compared with the server, and what is counted.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/source_fixture.h"
 #include "writer/resource/check_schedule.h"
 
@@ -171,15 +166,10 @@ one_that_is_given_up_is_followed_by_another(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(it_comes_once_a_period),
-		TEST(it_waits_for_settled_content),
-		TEST(differences_are_told),
-		TEST(one_that_is_given_up_is_followed_by_another),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(it_comes_once_a_period),
+	TEST(it_waits_for_settled_content),
+	TEST(differences_are_told),
+	TEST(one_that_is_given_up_is_followed_by_another),
+};
+TEST_GROUP(tests, NULL, NULL);

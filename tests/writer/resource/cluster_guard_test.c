@@ -3,16 +3,11 @@
  * Which cluster answers, asked of a small server whose namespace kube-system the test changes; the clock is
  * virtual.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/transport_world.h"
 #include "tests/support/virtual_clock.h"
 #include "writer/resource/cluster_guard.h"
@@ -413,23 +408,18 @@ a_question_that_failed_is_asked_again(void **state)
 
 #define GUARD_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		GUARD_TEST(the_id_is_the_uid_of_kube_system),
-		GUARD_TEST(a_hidden_id_is_no_obstacle),
-		GUARD_TEST(the_release_is_asked_for_with_the_id),
-		GUARD_TEST(a_release_that_is_hidden_is_told_as_0),
-		GUARD_TEST(a_release_that_cannot_be_told_now_is_waited_for),
-		GUARD_TEST(not_this_time_is_no_answer),
-		GUARD_TEST(a_new_connection_is_asked_which_cluster_it_leads_to),
-		GUARD_TEST(no_older_connection_answers_for_a_new_one),
-		GUARD_TEST(a_kept_connection_is_not_asked_about),
-		GUARD_TEST(another_cluster_is_told),
-		GUARD_TEST(an_id_that_appears_is_a_change_and_one_that_disappears_is_none),
-		GUARD_TEST(a_question_that_failed_is_asked_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	GUARD_TEST(the_id_is_the_uid_of_kube_system),
+	GUARD_TEST(a_hidden_id_is_no_obstacle),
+	GUARD_TEST(the_release_is_asked_for_with_the_id),
+	GUARD_TEST(a_release_that_is_hidden_is_told_as_0),
+	GUARD_TEST(a_release_that_cannot_be_told_now_is_waited_for),
+	GUARD_TEST(not_this_time_is_no_answer),
+	GUARD_TEST(a_new_connection_is_asked_which_cluster_it_leads_to),
+	GUARD_TEST(no_older_connection_answers_for_a_new_one),
+	GUARD_TEST(a_kept_connection_is_not_asked_about),
+	GUARD_TEST(another_cluster_is_told),
+	GUARD_TEST(an_id_that_appears_is_a_change_and_one_that_disappears_is_none),
+	GUARD_TEST(a_question_that_failed_is_asked_again),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,16 +2,11 @@
 /*
  * The comparison of a resource with the server: what it asks for, what it finds, and when it says nothing.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/source_fixture.h"
 #include "writer/resource/consistency_check.h"
 
@@ -174,15 +169,10 @@ a_list_that_breaks_off_says_nothing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(it_asks_for_just_this_version),         TEST(differences_are_counted_and_named),
-		TEST(what_comes_meanwhile_is_no_difference), TEST(what_went_meanwhile_counts_without_a_name),
-		TEST(another_answer_says_nothing),           TEST(what_is_no_list_says_nothing),
-		TEST(an_expired_version_says_nothing),       TEST(a_list_that_breaks_off_says_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(it_asks_for_just_this_version),         TEST(differences_are_counted_and_named),
+	TEST(what_comes_meanwhile_is_no_difference), TEST(what_went_meanwhile_counts_without_a_name),
+	TEST(another_answer_says_nothing),           TEST(what_is_no_list_says_nothing),
+	TEST(an_expired_version_says_nothing),       TEST(a_list_that_breaks_off_says_nothing),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,19 +3,14 @@
  * Descriptors, the indexes that every cache has, and fingerprints: what stands beside a resource's content.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <sodium.h>
 
 #include "shm-layout/index_def.h"
+#include "tests/room.h"
 #include "tests/support/store_fixture.h"
 #include "writer/resource/descriptor.h"
 #include "writer/resource/fingerprint.h"
@@ -301,18 +296,13 @@ a_descriptor_serves_the_entries_that_mean_it(void **state)
 	store_fixture_free(fx);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_descriptor_of_pods),
-		cmocka_unit_test(only_pods_have_a_pods_indexes),
-		cmocka_unit_test(an_impossible_index_is_refused),
-		cmocka_unit_test(a_name_is_declared_once),
-		cmocka_unit_test(builtin_indexes_find_a_pod),
-		cmocka_unit_test(a_fingerprint_names_its_source),
-		cmocka_unit_test(a_descriptor_serves_the_entries_that_mean_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_descriptor_of_pods),
+	cmocka_unit_test(only_pods_have_a_pods_indexes),
+	cmocka_unit_test(an_impossible_index_is_refused),
+	cmocka_unit_test(a_name_is_declared_once),
+	cmocka_unit_test(builtin_indexes_find_a_pod),
+	cmocka_unit_test(a_fingerprint_names_its_source),
+	cmocka_unit_test(a_descriptor_serves_the_entries_that_mean_it),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What makes content other content. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include <sodium.h>
 
+#include "tests/room.h"
 #include "writer/resource/fingerprint.h"
 
 static const char *const one_drop[] = {"metadata.managedFields"}, *const two_drops[] = {"a", "b"},
@@ -132,15 +127,10 @@ the_ca_stands_apart(void **state)
 	assert_memory_equal(of_a, written, FINGERPRINT_BYTES);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_part_makes_it_another_one),
-		cmocka_unit_test(what_means_the_same_is_the_same),
-		cmocka_unit_test(the_ca_stands_apart),
-		cmocka_unit_test(a_cluster_has_a_mark_of_its_own),
-	};
-
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(each_part_makes_it_another_one),
+	cmocka_unit_test(what_means_the_same_is_the_same),
+	cmocka_unit_test(the_ca_stands_apart),
+	cmocka_unit_test(a_cluster_has_a_mark_of_its_own),
+};
+TEST_GROUP(tests, NULL, NULL);

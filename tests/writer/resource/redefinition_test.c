@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of a resource whose definition is looked at again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
+#include "tests/room.h"
 #include "writer/resource/known_names.h"
 #include "writer/resource/redefinition.h"
 
@@ -109,16 +104,11 @@ a_known_name_means_the_successor_from_then_on(void **state)
 	known_names_done(&known);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_definition_is_no_other_one),
-		cmocka_unit_test(another_version_kind_scope_or_name_is_another_definition),
-		cmocka_unit_test(nothing_and_what_only_answers_to_its_name_is_no_successor),
-		cmocka_unit_test(only_what_can_be_defined_is_doubted_and_only_when_it_is_not_found),
-		cmocka_unit_test(a_known_name_means_the_successor_from_then_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_same_definition_is_no_other_one),
+	cmocka_unit_test(another_version_kind_scope_or_name_is_another_definition),
+	cmocka_unit_test(nothing_and_what_only_answers_to_its_name_is_no_successor),
+	cmocka_unit_test(only_what_can_be_defined_is_doubted_and_only_when_it_is_not_found),
+	cmocka_unit_test(a_known_name_means_the_successor_from_then_on),
+};
+TEST_GROUP(tests, NULL, NULL);

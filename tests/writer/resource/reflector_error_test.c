@@ -2,17 +2,12 @@
 /*
  * What readers are told of a Reflector's failures, and when.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/source_fixture.h"
 #include "writer/reflect/reflector.h"
 #include "writer/resource/reflector_error.h"
@@ -149,15 +144,10 @@ the_reflector_tells_of_its_failures(void **state)
 	source_fixture_free(fx);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_error_is_told_once),
-		cmocka_unit_test(short_trouble_is_told_too),
-		cmocka_unit_test(adopted_trouble_is_ended),
-		cmocka_unit_test(the_reflector_tells_of_its_failures),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(each_error_is_told_once),
+	cmocka_unit_test(short_trouble_is_told_too),
+	cmocka_unit_test(adopted_trouble_is_ended),
+	cmocka_unit_test(the_reflector_tells_of_its_failures),
+};
+TEST_GROUP(tests, NULL, NULL);

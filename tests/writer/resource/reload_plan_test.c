@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What differs between two configurations, and what that costs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/message.h"
 #include "writer/config/options.h"
@@ -294,18 +289,13 @@ what_waits_is_kept_as_it_was(void **state)
 	side_done(&after);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields_count_now_or_wait_for_a_restart),
-		cmocka_unit_test(what_is_kept_costs_a_list_only_when_it_grows),
-		cmocka_unit_test(indexes_belong_to_their_resource),
-		cmocka_unit_test(entries_are_known_by_resource_and_namespace),
-		cmocka_unit_test(another_selection_is_listed),
-		cmocka_unit_test(choices_change_nothing_of_what_is_there),
-		cmocka_unit_test(what_waits_is_kept_as_it_was),
-	};
-
-	return cmocka_run_group_tests(tests, temp_dir_setup, temp_dir_teardown);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(fields_count_now_or_wait_for_a_restart),
+	cmocka_unit_test(what_is_kept_costs_a_list_only_when_it_grows),
+	cmocka_unit_test(indexes_belong_to_their_resource),
+	cmocka_unit_test(entries_are_known_by_resource_and_namespace),
+	cmocka_unit_test(another_selection_is_listed),
+	cmocka_unit_test(choices_change_nothing_of_what_is_there),
+	cmocka_unit_test(what_waits_is_kept_as_it_was),
+};
+TEST_GROUP(tests, temp_dir_setup, temp_dir_teardown);

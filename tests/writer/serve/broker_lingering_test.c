@@ -3,20 +3,14 @@
  * What readers keep open after their end counts as if they were there, for their user, until it is closed;
  * and who closes what he was given may come and go as often as he likes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tests/support/arena_fixture.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
-#include "writer/base/log.h"
 
 #define USER 54321u
 #define SHARE 7u /* of one user, of 16 readers */
@@ -166,16 +160,10 @@ who_keeps_nothing_comes_as_often_as_he_likes(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(who_keeps_slots_keeps_places),
-		TEST(who_keeps_eventfds_keeps_places),
-		TEST(who_keeps_queues_gets_no_more),
-		TEST(who_keeps_nothing_comes_as_often_as_he_likes),
-	};
-
-	log_open(LOG_LEVEL_ERROR, 2);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(who_keeps_slots_keeps_places),
+	TEST(who_keeps_eventfds_keeps_places),
+	TEST(who_keeps_queues_gets_no_more),
+	TEST(who_keeps_nothing_comes_as_often_as_he_likes),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,12 +3,6 @@
  * The ration of the writer's time: a user who asks without pause is heard less, and nobody else is; a turn of
  * the loop hears few; and who only connects is not let in without end.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +14,9 @@
 #include <unistd.h>
 
 #include "shm-layout/time_ns.h"
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
-#include "writer/base/log.h"
 
 #define USER 54321u
 #define COST_NS 2000000u /* of one report */
@@ -264,17 +258,11 @@ who_only_connects_waits(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(who_asks_without_pause_waits),
-		TEST(who_hangs_up_while_he_waits_is_gone),
-		TEST(a_broker_ends_beside_one_that_waits),
-		TEST(a_turn_hears_one_that_is_dear),
-		TEST(who_only_connects_waits),
-	};
-
-	log_open(LOG_LEVEL_ERROR, 2);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(who_asks_without_pause_waits),
+	TEST(who_hangs_up_while_he_waits_is_gone),
+	TEST(a_broker_ends_beside_one_that_waits),
+	TEST(a_turn_hears_one_that_is_dear),
+	TEST(who_only_connects_waits),
+};
+TEST_GROUP(tests, NULL, NULL);

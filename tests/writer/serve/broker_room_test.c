@@ -6,11 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +17,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
-#include "writer/base/log.h"
 
 #define STRANGER 54400u
 #define USER 54321u
@@ -470,22 +465,16 @@ kept_descriptors_keep_no_memory(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(strangers_lock_nobody_out),
-		TEST(a_stranger_hears_why),
-		TEST(the_library_hears_why),
-		TEST(silent_connections_give_way),
-		TEST(root_gives_way_to_nobody_else),
-		TEST(reports_that_wait_are_few),
-		TEST(each_user_leaves_room_for_the_next),
-		TEST(descriptors_are_kept),
-		TEST(queues_share_their_memory),
-		TEST(kept_descriptors_keep_no_memory),
-	};
-
-	log_open(LOG_LEVEL_ERROR, 2);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(strangers_lock_nobody_out),
+	TEST(a_stranger_hears_why),
+	TEST(the_library_hears_why),
+	TEST(silent_connections_give_way),
+	TEST(root_gives_way_to_nobody_else),
+	TEST(reports_that_wait_are_few),
+	TEST(each_user_leaves_room_for_the_next),
+	TEST(descriptors_are_kept),
+	TEST(queues_share_their_memory),
+	TEST(kept_descriptors_keep_no_memory),
+};
+TEST_GROUP(tests, NULL, NULL);

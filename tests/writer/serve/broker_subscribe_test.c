@@ -4,12 +4,7 @@
  */
 #include <fcntl.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
 #include "writer/base/log.h"
@@ -645,28 +641,22 @@ what_readers_look_at_is_told(void **state)
 	raw_reader_free(r);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(answers_may_wait),
-		TEST(a_subscriber_gets_each_change),
-		TEST(a_number_names_one_queue),
-		TEST(readers_are_woken_for_what_they_wait_for),
-		TEST(an_overflowed_reader_is_woken),
-		TEST(nonsense_in_a_slot_hurts_its_reader_only),
-		TEST(a_killed_reader_lets_go_of_what_it_held),
-		TEST(a_consumer_is_one_reader),
-		TEST(impossible_wishes_are_answered),
-		TEST(garbage_from_an_attached_reader_ends_it),
-		TEST(a_reader_that_takes_no_answer_is_dropped),
-		TEST(entries_of_a_reader_are_bounded),
-		TEST(the_report_shows_queues),
-		TEST(a_handler_has_a_name),
-		TEST(a_handler_that_is_behind_is_named_in_the_log),
-		TEST(what_readers_look_at_is_told),
-	};
-
-	log_open(LOG_LEVEL_ERROR, 2);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(answers_may_wait),
+	TEST(a_subscriber_gets_each_change),
+	TEST(a_number_names_one_queue),
+	TEST(readers_are_woken_for_what_they_wait_for),
+	TEST(an_overflowed_reader_is_woken),
+	TEST(nonsense_in_a_slot_hurts_its_reader_only),
+	TEST(a_killed_reader_lets_go_of_what_it_held),
+	TEST(a_consumer_is_one_reader),
+	TEST(impossible_wishes_are_answered),
+	TEST(garbage_from_an_attached_reader_ends_it),
+	TEST(a_reader_that_takes_no_answer_is_dropped),
+	TEST(entries_of_a_reader_are_bounded),
+	TEST(the_report_shows_queues),
+	TEST(a_handler_has_a_name),
+	TEST(a_handler_that_is_behind_is_named_in_the_log),
+	TEST(what_readers_look_at_is_told),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -6,9 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
 
@@ -377,20 +373,15 @@ another_file_stays_as_it_is(void **state)
 	unlink(fx->socket);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(who_is_there_is_answered, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_connection_stays_for_the_answer, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_daemon_that_cannot_says_so, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(nonsense_is_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(only_root_and_our_own_user_may_ask, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(who_has_left_is_not_heard, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_listener_passes_on, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(another_listener_is_not_believed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(another_file_stays_as_it_is, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(who_is_there_is_answered, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(the_connection_stays_for_the_answer, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_daemon_that_cannot_says_so, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(nonsense_is_refused, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(only_root_and_our_own_user_may_ask, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(who_has_left_is_not_heard, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(the_listener_passes_on, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(another_listener_is_not_believed, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(another_file_stays_as_it_is, set_up, tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -7,10 +7,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "shm-layout/protocol.h"
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
 #include "writer/daemon/lock.h"
-#include "writer/base/log.h"
 
 #define OTHER_UID 54321
 #define OTHER_GID 54322
@@ -951,38 +946,32 @@ a_stale_socket_is_replaced_and_nothing_else(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_arena_is_handed_out_read_only),
-		TEST(another_user_cannot_reopen_the_arena_for_writing),
-		TEST(keys_are_given_on_request),
-		TEST(admission_goes_by_user_and_group),
-		TEST(the_reader_too_many_is_refused),
-		TEST(one_user_cannot_take_all_places),
-		TEST(another_layout_is_refused),
-		TEST(a_killed_reader_gives_its_slot_back),
-		TEST(a_dead_reader_is_noticed_though_its_child_lives),
-		TEST(garbage_is_refused),
-		TEST(descriptors_that_are_sent_are_dropped),
-		TEST(a_silent_connection_is_ended),
-		TEST(a_reader_that_blocks_its_wake_up_stops_nobody),
-		TEST(a_write_that_hangs_is_set_free),
-		TEST(the_report_lists_readers),
-		TEST(a_dropped_reader_keeps_its_place_while_it_reads),
-		TEST(a_dropped_reader_that_hangs_up_is_gone),
-		TEST(a_revoked_process_is_kept_out_for_a_while),
-		TEST(a_revoked_reader_without_a_pin_is_gone),
-		TEST(a_process_of_another_user_is_not_kept_out),
-		TEST(a_revoked_readers_queues_take_no_more),
-		TEST(a_broker_ends_beside_a_dropped_reader),
-		TEST(a_second_writer_is_refused),
-		TEST(a_child_program_does_not_keep_the_lock),
-		TEST(a_path_too_long_is_refused),
-		TEST(a_stale_socket_is_replaced_and_nothing_else),
-	};
-
-	log_open(LOG_LEVEL_ERROR, 2);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(the_arena_is_handed_out_read_only),
+	TEST(another_user_cannot_reopen_the_arena_for_writing),
+	TEST(keys_are_given_on_request),
+	TEST(admission_goes_by_user_and_group),
+	TEST(the_reader_too_many_is_refused),
+	TEST(one_user_cannot_take_all_places),
+	TEST(another_layout_is_refused),
+	TEST(a_killed_reader_gives_its_slot_back),
+	TEST(a_dead_reader_is_noticed_though_its_child_lives),
+	TEST(garbage_is_refused),
+	TEST(descriptors_that_are_sent_are_dropped),
+	TEST(a_silent_connection_is_ended),
+	TEST(a_reader_that_blocks_its_wake_up_stops_nobody),
+	TEST(a_write_that_hangs_is_set_free),
+	TEST(the_report_lists_readers),
+	TEST(a_dropped_reader_keeps_its_place_while_it_reads),
+	TEST(a_dropped_reader_that_hangs_up_is_gone),
+	TEST(a_revoked_process_is_kept_out_for_a_while),
+	TEST(a_revoked_reader_without_a_pin_is_gone),
+	TEST(a_process_of_another_user_is_not_kept_out),
+	TEST(a_revoked_readers_queues_take_no_more),
+	TEST(a_broker_ends_beside_a_dropped_reader),
+	TEST(a_second_writer_is_refused),
+	TEST(a_child_program_does_not_keep_the_lock),
+	TEST(a_path_too_long_is_refused),
+	TEST(a_stale_socket_is_replaced_and_nothing_else),
+};
+TEST_GROUP(tests, NULL, NULL);

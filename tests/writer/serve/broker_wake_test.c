@@ -6,21 +6,16 @@
 #include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "shm-layout/time_ns.h"
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
-#include "writer/base/log.h"
 
 /* Each pair of a descriptor and an instance is an entry: with a hundred thousand of them a wake took 10 ms.
  */
@@ -341,21 +336,22 @@ a_broker_ends_beside_a_dear_reader(void **state)
 	end(&w);
 }
 
+/* libuv makes its pool at first use. */
+static int
+one_pool_thread(void **state)
+{
+	(void)state;
+	return setenv("UV_THREADPOOL_SIZE", "1", 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_dear_reader_delays_nobody),
-		TEST(a_dear_reader_is_named_and_comes_back),
-		TEST(a_dear_reader_comes_back_where_eventfds_are_written),
-		TEST(newcomers_after_a_dear_one_are_woken_aside),
-		TEST(who_comes_anew_does_not_shorten_the_rest),
-		TEST(a_broker_ends_beside_a_dear_reader),
-	};
-
-	log_open(LOG_LEVEL_ERROR, 2);
-	setenv("UV_THREADPOOL_SIZE", "1", 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_dear_reader_delays_nobody),
+	TEST(a_dear_reader_is_named_and_comes_back),
+	TEST(a_dear_reader_comes_back_where_eventfds_are_written),
+	TEST(newcomers_after_a_dear_one_are_woken_aside),
+	TEST(who_comes_anew_does_not_shorten_the_rest),
+	TEST(a_broker_ends_beside_a_dear_reader),
+};
+TEST_GROUP(tests, one_pool_thread, NULL);

@@ -2,12 +2,6 @@
 /*
  * Named consumers: whose word counts, who gives way, and what outlives a daemon.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +10,7 @@
 #include <time.h>
 
 #include "shm-layout/time_ns.h"
+#include "tests/room.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 #include "writer/serve/consumers.h"
@@ -506,24 +501,19 @@ the_report_lists_consumers(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_consumer_goes_on_where_it_was),
-		TEST(a_seat_has_room_for_one),
-		TEST(only_sensible_acknowledgements_count),
-		TEST(consumers_outlive_the_daemon),
-		TEST(names_are_capped_a_user),
-		TEST(who_said_nothing_takes_no_place),
-		TEST(a_new_lineage_counts_anew),
-		TEST(names_are_capped_in_all),
-		TEST(consumers_are_forgotten_by_age),
-		TEST(a_clock_that_jumps_makes_nobody_old),
-		TEST(the_age_is_kept_over_a_restart),
-		TEST(without_room_it_is_tried_again),
-		TEST(the_report_lists_consumers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_consumer_goes_on_where_it_was),
+	TEST(a_seat_has_room_for_one),
+	TEST(only_sensible_acknowledgements_count),
+	TEST(consumers_outlive_the_daemon),
+	TEST(names_are_capped_a_user),
+	TEST(who_said_nothing_takes_no_place),
+	TEST(a_new_lineage_counts_anew),
+	TEST(names_are_capped_in_all),
+	TEST(consumers_are_forgotten_by_age),
+	TEST(a_clock_that_jumps_makes_nobody_old),
+	TEST(the_age_is_kept_over_a_restart),
+	TEST(without_room_it_is_tried_again),
+	TEST(the_report_lists_consumers),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,12 +2,6 @@
 /*
  * Who gets what, what it holds back, and where that ends.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 
 #include "shm-layout/object.h"
 #include "shm-layout/time_ns.h"
+#include "tests/room.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 #include "writer/serve/fan_out.h"
@@ -593,26 +588,21 @@ memory_is_bounded_through_a_million_events(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(events_go_by_resource_and_namespace),
-		TEST(news_of_the_resource_goes_to_every_namespace),
-		TEST(a_queue_is_complete_from_its_base_on),
-		TEST(a_resource_that_comes_later_matches),
-		TEST(several_entries_of_a_resource_are_one),
-		TEST(entries_with_an_old_position_are_not_shown),
-		TEST(what_is_unread_stays_whole),
-		TEST(a_resource_is_heard_of_while_somebody_listens),
-		TEST(a_reader_that_goes_lets_go),
-		TEST(a_queue_over_its_bytes_overflows),
-		TEST(overflows_are_counted_beyond_their_queue),
-		TEST(a_quiet_namespace_holds_no_more_than_its_share),
-		TEST(a_queue_that_nobody_reads_overflows_by_age),
-		TEST(a_queue_reopens_at_any_commit),
-		TEST(memory_is_bounded_through_a_million_events),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(events_go_by_resource_and_namespace),
+	TEST(news_of_the_resource_goes_to_every_namespace),
+	TEST(a_queue_is_complete_from_its_base_on),
+	TEST(a_resource_that_comes_later_matches),
+	TEST(several_entries_of_a_resource_are_one),
+	TEST(entries_with_an_old_position_are_not_shown),
+	TEST(what_is_unread_stays_whole),
+	TEST(a_resource_is_heard_of_while_somebody_listens),
+	TEST(a_reader_that_goes_lets_go),
+	TEST(a_queue_over_its_bytes_overflows),
+	TEST(overflows_are_counted_beyond_their_queue),
+	TEST(a_quiet_namespace_holds_no_more_than_its_share),
+	TEST(a_queue_that_nobody_reads_overflows_by_age),
+	TEST(a_queue_reopens_at_any_commit),
+	TEST(memory_is_bounded_through_a_million_events),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,9 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "writer/serve/ring_out.h"
 
 struct world {
@@ -337,22 +333,17 @@ nonsense_hurts_nobody_else(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_new_queue_is_open_and_empty),
-		TEST(its_reader_cannot_write_to_it),
-		TEST(memory_is_given_and_taken_back),
-		TEST(what_is_left_can_be_read),
-		TEST(entries_show_when_published),
-		TEST(the_lowest_unread_seq_follows_the_reader),
-		TEST(a_full_queue_overflows_and_reopens_when_empty),
-		TEST(a_commit_larger_than_the_queue_overflows_it),
-		TEST(room_made_during_a_commit_is_used),
-		TEST(the_ring_goes_around),
-		TEST(nonsense_hurts_nobody_else),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(a_new_queue_is_open_and_empty),
+	TEST(its_reader_cannot_write_to_it),
+	TEST(memory_is_given_and_taken_back),
+	TEST(what_is_left_can_be_read),
+	TEST(entries_show_when_published),
+	TEST(the_lowest_unread_seq_follows_the_reader),
+	TEST(a_full_queue_overflows_and_reopens_when_empty),
+	TEST(a_commit_larger_than_the_queue_overflows_it),
+	TEST(room_made_during_a_commit_is_used),
+	TEST(the_ring_goes_around),
+	TEST(nonsense_hurts_nobody_else),
+};
+TEST_GROUP(tests, NULL, NULL);

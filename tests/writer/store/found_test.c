@@ -2,12 +2,7 @@
 /*
  * What was found travels with a draft, and is believed only while it is so.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/store_fixture.h"
 
 /* What is said with the next put; what store_look() said of it then. */
@@ -189,18 +184,13 @@ another_key_is_left_alone(void **state)
 	assert_int_equal(count(fx, "u1"), 1);
 }
 
-int
-main(void)
-{
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		T(a_look_tells_what_a_draft_is),
-		T(what_has_no_uid_is_not_called_the_same),
-		T(what_is_no_longer_new_is_an_update),
-		T(a_state_that_was_replaced_is_not_updated_again),
-		T(what_is_gone_is_added),
-		T(another_key_is_left_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	T(a_look_tells_what_a_draft_is),
+	T(what_has_no_uid_is_not_called_the_same),
+	T(what_is_no_longer_new_is_an_update),
+	T(a_state_that_was_replaced_is_not_updated_again),
+	T(what_is_gone_is_added),
+	T(another_key_is_left_alone),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -5,12 +5,6 @@
  * the root and of the resources is tried; of all else that is in use a part drawn by lot, of what is free a
  * few.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +16,7 @@
 #include <unistd.h>
 
 #include "shm-layout/walk.h"
+#include "tests/room.h"
 #include "tests/support/arena_text.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
@@ -248,12 +243,7 @@ what_is_flipped_is_found_or_harmless(void **state)
 		      (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_flipped_is_found_or_harmless, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(what_is_flipped_is_found_or_harmless, set_up, tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

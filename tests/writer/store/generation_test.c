@@ -3,12 +3,6 @@
  * Generations: a writer that comes back carries the old arena's content over; whatever was killed at whatever
  * moment leaves one whole version behind; damage is found and named.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +20,7 @@
 #include <unistd.h>
 
 #include "shm-layout/walk.h"
+#include "tests/room.h"
 #include "tests/support/store_fixture.h"
 #include "writer/store/generation.h"
 
@@ -958,34 +953,25 @@ what_was_replaced_is_not_gone_back_to(void **state)
 	assert_set_aside(w, "replaced");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_new_writer_carries_the_content_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(rebuilt_books_say_what_the_old_ones_said, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_old_generation_says_which_one_replaced_it, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(another_key_file_means_a_new_arena, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_symlink_in_the_arenas_place_is_not_followed, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_flipped_bit_is_found_and_named, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_older_root_is_not_gone_back_to, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_root_whose_epoch_is_not_told_yet_is_adopted, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(an_arena_that_says_unfinished_is_set_aside, setup, teardown),
-		cmocka_unit_test_setup_teardown(two_hundred_kills_leave_one_whole_arena, setup, teardown),
-		cmocka_unit_test_setup_teardown(files_of_strangers_are_passed_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_hole_in_a_full_tmpfs_is_cleared_away, setup, teardown),
-		cmocka_unit_test_setup_teardown(where_two_do_not_fit_the_old_one_is_moved, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_damaged_gives_its_memory_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_start_without_any_room_changes_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_replaced_lives_as_long_as_patience, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_replaced_goes_with_its_last_reader, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_generation_that_was_replaced_is_alive_at_most, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(what_was_replaced_is_not_gone_back_to, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(a_new_writer_carries_the_content_over, setup, teardown),
+	cmocka_unit_test_setup_teardown(rebuilt_books_say_what_the_old_ones_said, setup, teardown),
+	cmocka_unit_test_setup_teardown(the_old_generation_says_which_one_replaced_it, setup, teardown),
+	cmocka_unit_test_setup_teardown(another_key_file_means_a_new_arena, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_symlink_in_the_arenas_place_is_not_followed, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_flipped_bit_is_found_and_named, setup, teardown),
+	cmocka_unit_test_setup_teardown(an_older_root_is_not_gone_back_to, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_root_whose_epoch_is_not_told_yet_is_adopted, setup, teardown),
+	cmocka_unit_test_setup_teardown(an_arena_that_says_unfinished_is_set_aside, setup, teardown),
+	cmocka_unit_test_setup_teardown(two_hundred_kills_leave_one_whole_arena, setup, teardown),
+	cmocka_unit_test_setup_teardown(files_of_strangers_are_passed_over, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_hole_in_a_full_tmpfs_is_cleared_away, setup, teardown),
+	cmocka_unit_test_setup_teardown(where_two_do_not_fit_the_old_one_is_moved, setup, teardown),
+	cmocka_unit_test_setup_teardown(what_is_damaged_gives_its_memory_back, setup, teardown),
+	cmocka_unit_test_setup_teardown(a_start_without_any_room_changes_nothing, setup, teardown),
+	cmocka_unit_test_setup_teardown(what_was_replaced_lives_as_long_as_patience, setup, teardown),
+	cmocka_unit_test_setup_teardown(what_was_replaced_goes_with_its_last_reader, setup, teardown),
+	cmocka_unit_test_setup_teardown(one_generation_that_was_replaced_is_alive_at_most, setup, teardown),
+	cmocka_unit_test_setup_teardown(what_was_replaced_is_not_gone_back_to, setup, teardown),
+};
+TEST_GROUP(tests, NULL, NULL);

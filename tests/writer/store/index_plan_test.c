@@ -3,16 +3,11 @@
  * One walk for all indexes finds in each what the index's own definition finds: in documents of many shapes,
  * by paths that share their ways, end within each other's, or lead nowhere.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "writer/store/index_plan.h"
 
@@ -236,14 +231,9 @@ a_callback_stops_the_walk(void **state)
 	assert_int_equal(count, 3);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(one_walk_finds_what_each_definition_finds, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_not_there_has_no_values, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_callback_stops_the_walk, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(one_walk_finds_what_each_definition_finds, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(what_is_not_there_has_no_values, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_callback_stops_the_walk, set_up, tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,12 +2,7 @@
 /*
  * Free ordinals.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "writer/store/ordinals.h"
 
 static uint32_t
@@ -68,14 +63,9 @@ the_last_number_is_the_last(void **state)
 	assert_true(ordinals_take(&o, 1, &next, &ordinal) < 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_ordinal_waits_for_its_epoch),
-		cmocka_unit_test(the_oldest_comes_first),
-		cmocka_unit_test(the_last_number_is_the_last),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(an_ordinal_waits_for_its_epoch),
+	cmocka_unit_test(the_oldest_comes_first),
+	cmocka_unit_test(the_last_number_is_the_last),
+};
+TEST_GROUP(tests, NULL, NULL);

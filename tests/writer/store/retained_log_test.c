@@ -2,16 +2,11 @@
 /*
  * What is held for queues: the log by itself, and the store that retires along it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/store_fixture.h"
 #include "writer/store/retained_log.h"
 
@@ -262,18 +257,13 @@ an_old_status_is_held(void **state)
 	store_fixture_free(fx);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_log_lets_go_in_order_up_to_the_limit),
-		cmocka_unit_test(bytes_after_a_seq_are_those_of_what_left_later),
-		cmocka_unit_test(a_reservation_is_enough_for_its_appends),
-		cmocka_unit_test(what_a_queue_shows_stays_until_it_is_read),
-		cmocka_unit_test(release_goes_up_to_the_lowest_unread),
-		cmocka_unit_test(states_between_commits_last_until_they_are_told),
-		cmocka_unit_test(an_old_status_is_held),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(the_log_lets_go_in_order_up_to_the_limit),
+	cmocka_unit_test(bytes_after_a_seq_are_those_of_what_left_later),
+	cmocka_unit_test(a_reservation_is_enough_for_its_appends),
+	cmocka_unit_test(what_a_queue_shows_stays_until_it_is_read),
+	cmocka_unit_test(release_goes_up_to_the_lowest_unread),
+	cmocka_unit_test(states_between_commits_last_until_they_are_told),
+	cmocka_unit_test(an_old_status_is_held),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -4,16 +4,11 @@
  * three bits: every trie of the store is full of collisions, the books of shared blocks too, and all
  * must be found as if nothing were the matter, whatever was found before.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/short_hash.h"
 #include "tests/support/store_fixture.h"
 
@@ -142,14 +137,9 @@ even_equal_hashes_are_told_apart(void **state)
 	fill_and_check(0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hashes_of_three_low_bits_are_told_apart_by_their_keys),
-		cmocka_unit_test(hashes_of_three_high_bits_are_told_apart_by_their_keys),
-		cmocka_unit_test(even_equal_hashes_are_told_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(hashes_of_three_low_bits_are_told_apart_by_their_keys),
+	cmocka_unit_test(hashes_of_three_high_bits_are_told_apart_by_their_keys),
+	cmocka_unit_test(even_equal_hashes_are_told_apart),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -2,12 +2,6 @@
 /*
  * Shortcuts: hints that may be missing and never mislead, whatever root one looks from.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "shm-layout/root.h"
 #include "shm-layout/shortcut.h"
 #include "shm-layout/trie.h"
+#include "tests/room.h"
 #include "tests/support/store_fixture.h"
 #include "writer/store/shortcut_edit.h"
 
@@ -274,16 +269,11 @@ a_rebuild_leaves_nothing_of_what_was(void **state)
 	store_fixture_free(fx);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_shortcut_shows_what_the_root_has_or_nothing),
-		cmocka_unit_test(tables_follow_the_number_of_objects),
-		cmocka_unit_test(without_room_there_is_no_table),
-		cmocka_unit_test(a_lost_note_costs_the_tables),
-		cmocka_unit_test(a_rebuild_leaves_nothing_of_what_was),
-	};
-
-	return cmocka_run_group_tests_name("shortcut_edit", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_shortcut_shows_what_the_root_has_or_nothing),
+	cmocka_unit_test(tables_follow_the_number_of_objects),
+	cmocka_unit_test(without_room_there_is_no_table),
+	cmocka_unit_test(a_lost_note_costs_the_tables),
+	cmocka_unit_test(a_rebuild_leaves_nothing_of_what_was),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,12 +3,6 @@
  * What a commit tells: the changes in order, with the states before and after; and what the root tells beside
  * objects.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +11,7 @@
 #include "shm-layout/object.h"
 #include "shm-layout/path.h"
 #include "shm-layout/queue.h"
+#include "tests/room.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 
@@ -467,23 +462,18 @@ a_failed_commit_keeps_its_events(void **state)
 	end_diary(d);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(changes_are_told_in_order_with_old_and_new),
-		cmocka_unit_test(an_object_between_commits_is_an_add_and_a_delete),
-		cmocka_unit_test(another_uid_is_a_delete_and_an_add),
-		cmocka_unit_test(what_changes_nothing_is_not_told),
-		cmocka_unit_test(synced_is_told_when_it_is_shown),
-		cmocka_unit_test(a_status_is_told_and_shown),
-		cmocka_unit_test(another_fingerprint_is_a_reset_in_place),
-		cmocka_unit_test(a_reset_is_of_its_own_namespace),
-		cmocka_unit_test(dropping_an_entry_resets_the_others_of_its_name),
-		cmocka_unit_test(consumers_are_shown_with_the_next_commit),
-		cmocka_unit_test(adoption_keeps_consumers_status_and_seq),
-		cmocka_unit_test(a_failed_commit_keeps_its_events),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(changes_are_told_in_order_with_old_and_new),
+	cmocka_unit_test(an_object_between_commits_is_an_add_and_a_delete),
+	cmocka_unit_test(another_uid_is_a_delete_and_an_add),
+	cmocka_unit_test(what_changes_nothing_is_not_told),
+	cmocka_unit_test(synced_is_told_when_it_is_shown),
+	cmocka_unit_test(a_status_is_told_and_shown),
+	cmocka_unit_test(another_fingerprint_is_a_reset_in_place),
+	cmocka_unit_test(a_reset_is_of_its_own_namespace),
+	cmocka_unit_test(dropping_an_entry_resets_the_others_of_its_name),
+	cmocka_unit_test(consumers_are_shown_with_the_next_commit),
+	cmocka_unit_test(adoption_keeps_consumers_status_and_seq),
+	cmocka_unit_test(a_failed_commit_keeps_its_events),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,15 +3,10 @@
  * A resource that goes on with its content under another definition: its objects stand in the new indexes
  * under the values that those say, whatever changes before, amid and after it, and as often as it happens.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/store_fixture.h"
 
 enum { PODS = 20 };
@@ -190,16 +185,10 @@ one_that_is_given_up_leaves_nothing(void **state)
 	assert_int_equal(store_fixture_count_by_index(fx, "version", "2"), -1);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(objects_stand_where_the_new_definition_says, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(changes_amid_it_stand_in_both, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_sync_that_changes_the_object_files_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(one_that_is_given_up_leaves_nothing, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(objects_stand_where_the_new_definition_says, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(changes_amid_it_stand_in_both, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_sync_that_changes_the_object_files_it, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(one_that_is_given_up_leaves_nothing, set_up, tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

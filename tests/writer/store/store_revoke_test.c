@@ -4,12 +4,6 @@
  * stays bounded; what the reader sees is what it saw, or zeros; other readers see what they should; a writer
  * that comes back finds everything; and when the reader has gone, all that was kept for it is used again.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +12,7 @@
 #include <unistd.h>
 
 #include "shm-layout/walk.h"
+#include "tests/room.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 
@@ -457,19 +452,14 @@ a_revocation_makes_room(void **state)
 	reader_end(&reader);
 }
 
-int
-main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-	const struct CMUnitTest tests[] = {
-		TEST(memory_stays_bounded),
-		TEST(memory_of_what_has_gone_comes_back),
-		TEST(what_it_touches_is_taken_again),
-		TEST(what_was_kept_is_used_again),
-		TEST(it_needs_no_change_to_be_used_again),
-		TEST(a_file_with_holes_is_adopted),
-		TEST(a_revocation_makes_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	TEST(memory_stays_bounded),
+	TEST(memory_of_what_has_gone_comes_back),
+	TEST(what_it_touches_is_taken_again),
+	TEST(what_was_kept_is_used_again),
+	TEST(it_needs_no_change_to_be_used_again),
+	TEST(a_file_with_holes_is_adopted),
+	TEST(a_revocation_makes_room),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -3,17 +3,12 @@
  * The store against a plain model: what was put is found by key and by every index; versions change together;
  * memory comes back; a change that does not fit leaves everything as it was.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/store_fixture.h"
 #include "writer/decode/value_encode.h"
 
@@ -655,24 +650,19 @@ what_is_kept_is_not_written_over(void **state)
 	store_fixture_free(fx);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_unchanged_object_publishes_nothing),
-		cmocka_unit_test(the_same_version_with_another_content_is_an_update),
-		cmocka_unit_test(a_sweep_frees_what_a_failed_list_shared),
-		cmocka_unit_test(an_update_that_moves_no_value_touches_no_index),
-		cmocka_unit_test(a_commit_leaves_other_resources_as_they_are),
-		cmocka_unit_test(an_empty_value_is_found),
-		cmocka_unit_test(what_is_kept_is_not_written_over),
-		cmocka_unit_test(random_changes_agree_with_a_plain_table),
-		cmocka_unit_test(a_first_list_in_one_commit_is_as_in_many),
-		cmocka_unit_test(deleting_everything_gives_all_memory_back),
-		cmocka_unit_test(a_pinned_version_stays_as_it_was),
-		cmocka_unit_test(what_readers_let_go_is_room),
-		cmocka_unit_test(a_full_arena_refuses_and_loses_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(an_unchanged_object_publishes_nothing),
+	cmocka_unit_test(the_same_version_with_another_content_is_an_update),
+	cmocka_unit_test(a_sweep_frees_what_a_failed_list_shared),
+	cmocka_unit_test(an_update_that_moves_no_value_touches_no_index),
+	cmocka_unit_test(a_commit_leaves_other_resources_as_they_are),
+	cmocka_unit_test(an_empty_value_is_found),
+	cmocka_unit_test(what_is_kept_is_not_written_over),
+	cmocka_unit_test(random_changes_agree_with_a_plain_table),
+	cmocka_unit_test(a_first_list_in_one_commit_is_as_in_many),
+	cmocka_unit_test(deleting_everything_gives_all_memory_back),
+	cmocka_unit_test(a_pinned_version_stays_as_it_was),
+	cmocka_unit_test(what_readers_let_go_is_room),
+	cmocka_unit_test(a_full_arena_refuses_and_loses_nothing),
+};
+TEST_GROUP(tests, NULL, NULL);

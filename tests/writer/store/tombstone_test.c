@@ -6,12 +6,6 @@
  *
  * The linker puts __wrap_malloc and its kin in libc's place, so that private memory can run out as well.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>
@@ -24,6 +18,7 @@
 #include "shm-layout/object.h"
 #include "shm-layout/time_ns.h"
 #include "shm-layout/tombstone.h"
+#include "tests/room.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 
@@ -918,26 +913,21 @@ each_private_allocation_of_a_delete_may_fail(void **state)
 	assert_true(refusals >= 2);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_seq_shows_deletions_between_changes),
-		cmocka_unit_test(the_deleted_are_found_by_all_they_had),
-		cmocka_unit_test(the_newest_stands_last),
-		cmocka_unit_test(another_uid_leaves_a_tombstone),
-		cmocka_unit_test(deletions_are_complete_from_the_list_on),
-		cmocka_unit_test(the_oldest_go_beyond_the_count),
-		cmocka_unit_test(the_oldest_go_beyond_the_bytes),
-		cmocka_unit_test(the_old_go_when_their_time_is_over),
-		cmocka_unit_test(tombstones_give_way_in_a_full_arena),
-		cmocka_unit_test(a_delete_without_room_raises_the_floor),
-		cmocka_unit_test(a_value_that_stands_twice_is_filed_once),
-		cmocka_unit_test(adoption_keeps_them),
-		cmocka_unit_test(a_reset_forgets_all),
-		cmocka_unit_test(random_changes_agree_with_a_plain_list),
-		cmocka_unit_test(each_private_allocation_of_a_delete_may_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(by_seq_shows_deletions_between_changes),
+	cmocka_unit_test(the_deleted_are_found_by_all_they_had),
+	cmocka_unit_test(the_newest_stands_last),
+	cmocka_unit_test(another_uid_leaves_a_tombstone),
+	cmocka_unit_test(deletions_are_complete_from_the_list_on),
+	cmocka_unit_test(the_oldest_go_beyond_the_count),
+	cmocka_unit_test(the_oldest_go_beyond_the_bytes),
+	cmocka_unit_test(the_old_go_when_their_time_is_over),
+	cmocka_unit_test(tombstones_give_way_in_a_full_arena),
+	cmocka_unit_test(a_delete_without_room_raises_the_floor),
+	cmocka_unit_test(a_value_that_stands_twice_is_filed_once),
+	cmocka_unit_test(adoption_keeps_them),
+	cmocka_unit_test(a_reset_forgets_all),
+	cmocka_unit_test(random_changes_agree_with_a_plain_list),
+	cmocka_unit_test(each_private_allocation_of_a_delete_may_fail),
+};
+TEST_GROUP(tests, NULL, NULL);

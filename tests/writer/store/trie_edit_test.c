@@ -3,17 +3,12 @@
  * The trie against a plain sorted array: random edits in batches, every published version still readable
  * unchanged.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/room.h"
 #include "tests/support/arena_fixture.h"
 #include "writer/store/trie_edit.h"
 
@@ -335,17 +330,12 @@ a_failed_edit_changes_nothing(void **state)
 	world_free(w);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_edits_agree_with_a_sorted_array),
-		cmocka_unit_test(dense_keys_agree_with_a_sorted_array),
-		cmocka_unit_test(sparse_digits_agree_with_a_sorted_array),
-		cmocka_unit_test(form_does_not_depend_on_the_order_of_edits),
-		cmocka_unit_test(a_batch_copies_a_node_once),
-		cmocka_unit_test(a_failed_edit_changes_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(random_edits_agree_with_a_sorted_array),
+	cmocka_unit_test(dense_keys_agree_with_a_sorted_array),
+	cmocka_unit_test(sparse_digits_agree_with_a_sorted_array),
+	cmocka_unit_test(form_does_not_depend_on_the_order_of_edits),
+	cmocka_unit_test(a_batch_copies_a_node_once),
+	cmocka_unit_test(a_failed_edit_changes_nothing),
+};
+TEST_GROUP(tests, NULL, NULL);

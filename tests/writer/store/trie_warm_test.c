@@ -2,14 +2,9 @@
 /*
  * Walks side by side end where a lookup ends, and do no harm where a trie is damaged.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
+#include "tests/room.h"
 #include "writer/arena/arena.h"
 #include "writer/store/trie_edit.h"
 #include "writer/store/trie_warm.h"
@@ -122,14 +117,9 @@ a_damaged_trie_ends_the_walk(void **state)
 		assert_true(walks[i].link == w->root || walks[i].link == REF_MAX || walks[i].link == 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(walks_end_where_lookups_end, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_trie_without_nodes_has_nothing_to_walk, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_damaged_trie_ends_the_walk, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(walks_end_where_lookups_end, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_trie_without_nodes_has_nothing_to_walk, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(a_damaged_trie_ends_the_walk, set_up, tear_down),
+};
+TEST_GROUP(tests, NULL, NULL);

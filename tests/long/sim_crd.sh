@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A CustomResourceDefinition makes a resource while the server runs, in all its versions; deleting it takes resource,
 # objects and watches away, and leaves everything else alone.
-. "$(dirname "$0")/sim_common.inc"
+. "$(dirname "$0")/../support/sim_common.sh"
 start --rv-wait 100
 CRDS=/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 GADGETS=/apis/example.com/v1/namespaces/n/gadgets

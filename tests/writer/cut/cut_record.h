@@ -13,7 +13,7 @@
 #ifndef TESTS_SUPPORT_CUT_RECORD_H
 #define TESTS_SUPPORT_CUT_RECORD_H
 
-#include "tests/support/cut_log.h"
+#include "tests/writer/cut/cut_log.h"
 
 /* NULL; or why nothing can be recorded here, in words for SKIP. */
 const char *cut_impossible(void);

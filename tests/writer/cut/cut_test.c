@@ -4,12 +4,6 @@
  * every store into the arena and every call on its file, in commits of every kind and in adoption itself,
  * what lies there then is read as those read who have it mapped, adopted, and read again.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -19,8 +13,9 @@
 #include <sys/types.h>
 
 #include "shm-layout/walk.h"
-#include "tests/support/cut_record.h"
-#include "tests/support/cut_world.h"
+#include "tests/room.h"
+#include "tests/writer/cut/cut_record.h"
+#include "tests/writer/cut/cut_world.h"
 #include "tests/support/short_hash.h"
 
 /* ---- what is wrapped: calls that change files, the copy of an arena, the publishing part ---- */
@@ -763,37 +758,32 @@ a_move_is_taken_up_without_room(void **state)
 	room_at_once = INT32_MAX;
 }
 
-int
-main(void)
-{
 #define CUT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, cut_world_tear_down)
-	const struct CMUnitTest tests[] = {
-		CUT_TEST(a_create_is_there_or_not),
-		CUT_TEST(an_update_is_there_or_not),
-		CUT_TEST(a_delete_is_there_or_not),
-		CUT_TEST(several_changes_are_there_together),
-		CUT_TEST(a_new_index_value_is_there_or_not),
-		CUT_TEST(nodes_split_or_not),
-		CUT_TEST(nodes_merge_or_not),
-		CUT_TEST(collisions_are_there_or_not),
-		CUT_TEST(collisions_in_deep_tries_are_there_or_not),
-		CUT_TEST(shortcuts_grow_or_not),
-		CUT_TEST(shortcuts_change_with_their_root),
-		CUT_TEST(the_arena_grows_or_not),
-		CUT_TEST(the_arena_grows_by_the_least_or_not),
-		CUT_TEST(memory_is_reused_or_not),
-		CUT_TEST(tombstones_go_or_not),
-		CUT_TEST(consumers_are_there_or_not),
-		CUT_TEST(a_status_is_there_or_not),
-		CUT_TEST(more_is_expected_or_not),
-		CUT_TEST(resources_come_and_go_together),
-		CUT_TEST(other_indexes_are_there_or_not),
-		CUT_TEST(a_resource_is_emptied_or_not),
-		CUT_TEST(the_first_arena_is_there_or_not),
-		CUT_TEST(adoption_is_adopted),
-		CUT_TEST(a_move_is_taken_up),
-		CUT_TEST(a_move_is_taken_up_without_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+	CUT_TEST(a_create_is_there_or_not),
+	CUT_TEST(an_update_is_there_or_not),
+	CUT_TEST(a_delete_is_there_or_not),
+	CUT_TEST(several_changes_are_there_together),
+	CUT_TEST(a_new_index_value_is_there_or_not),
+	CUT_TEST(nodes_split_or_not),
+	CUT_TEST(nodes_merge_or_not),
+	CUT_TEST(collisions_are_there_or_not),
+	CUT_TEST(collisions_in_deep_tries_are_there_or_not),
+	CUT_TEST(shortcuts_grow_or_not),
+	CUT_TEST(shortcuts_change_with_their_root),
+	CUT_TEST(the_arena_grows_or_not),
+	CUT_TEST(the_arena_grows_by_the_least_or_not),
+	CUT_TEST(memory_is_reused_or_not),
+	CUT_TEST(tombstones_go_or_not),
+	CUT_TEST(consumers_are_there_or_not),
+	CUT_TEST(a_status_is_there_or_not),
+	CUT_TEST(more_is_expected_or_not),
+	CUT_TEST(resources_come_and_go_together),
+	CUT_TEST(other_indexes_are_there_or_not),
+	CUT_TEST(a_resource_is_emptied_or_not),
+	CUT_TEST(the_first_arena_is_there_or_not),
+	CUT_TEST(adoption_is_adopted),
+	CUT_TEST(a_move_is_taken_up),
+	CUT_TEST(a_move_is_taken_up_without_room),
+};
+TEST_GROUP(tests, NULL, NULL);

@@ -5,7 +5,7 @@
  * The recorder keeps a picture of the directory. Behind every store, and every call, it compares, notes the
  * difference as a step, and has the picture follow.
  */
-#include "tests/support/cut_record.h"
+#include "tests/writer/cut/cut_record.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # kubectl reads from a gateway as from the API server, in every form, and while the API server is away, which it is then warned of. (What it
-# prints, writes and passes on is compared with upstream by e2e-apiserver's gateway_same_for_kubectl.sh.)
+# prints, writes and passes on is compared with upstream by upstream's gateway_same_for_kubectl.sh.)
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/gateway.sh"
 command -v kubectl >/dev/null || { echo "SKIP: kubectl is not installed"; exit 77; }

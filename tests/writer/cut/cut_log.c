@@ -2,7 +2,7 @@
 /*
  * Keeps pictures and steps of a directory's files, and plays them, for tests that cut a writer anywhere.
  */
-#include "tests/support/cut_log.h"
+#include "tests/writer/cut/cut_log.h"
 
 #include <dirent.h>
 #include <fcntl.h>

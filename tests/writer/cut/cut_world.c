@@ -3,7 +3,7 @@
  * Has a writer over a directory of its own change pods, cuts it, and holds what each cut leaves against the
  * state before and the state after, for the tests of commits and of adoption.
  */
-#include "tests/support/cut_world.h"
+#include "tests/writer/cut/cut_world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "tests/support/arena_text.h"
-#include "tests/support/cut_record.h"
+#include "tests/writer/cut/cut_record.h"
 
 /* The same keys and lineages in each run. */
 static uint64_t seed;
