@@ -3,7 +3,7 @@
 #
 #   make            build everything into build/
 #   make demo       watch it work (KEEP=1 leaves it running)
-#   make test       set-up, build, all tests, again under ASan + UBSan
+#   make test       set-up, build, the tests of each change (minutes)
 #   make help       the other targets
 
 VERSION := 0.1.0
@@ -42,7 +42,7 @@ can_test  = for c in g++ python3 strace openssl ps; do command -v $$c || exit 1;
 	{ [ -e /usr/share/i18n/locales/de_DE ] || locale -a 2>/dev/null | grep -qx de_DE.utf8; }
 
 .DEFAULT_GOAL := all
-no_build_goals := setup setup-test setup-lint setup-fuzz clean help demo test test-busy test-apiserver lint tsan fuzz
+no_build_goals := setup setup-test setup-lint setup-fuzz clean help demo test test-long test-upstream lint fuzz
 ifneq ($(filter-out $(no_build_goals),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell $(call present) && echo ok),ok)
 $(shell sh tools/setup.sh $(PACKAGES) >&2)
@@ -165,7 +165,7 @@ $(B)/libinformer.pc: reader-lib/libinformer.pc.in FORCE
 include tests/module.mk
 
 # ---- the other targets ----------------------------------------------------
-.PHONY: all setup setup-test setup-lint demo test tsan lint tidy bench install clean help FORCE
+.PHONY: all objects setup setup-test setup-lint demo lint tidy bench install clean help FORCE
 setup:
 	$(Q)($(call present)) || sh tools/setup.sh $(PACKAGES)
 setup-test: setup
@@ -177,32 +177,41 @@ demo: setup
 	$(SUBMAKE) all
 	$(Q)KEEP=$(KEEP) sh tools/demo/demo.sh $(B)
 
-# All of it, the tests too: what gcc, clang, cppcheck and clang-tidy have to say, and whether the rooms stand as
-# tests/structure/rooms has them. Silent but for one line a step when that is nothing.
+# All sources, the tests too: what gcc, clang, cppcheck and clang-tidy say, and whether the rooms stand as tests/structure/rooms has them.
+# One line a step when that is nothing. What cppcheck and clang-tidy found clean is remembered by its content, in LINT_CACHE: only what
+# changed since, or includes what changed, is looked at again.
+LINT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/informer-lint
 lint: setup-lint
 	$(call say,LINT,'gcc -Werror')
-	$(SUBMAKE) -s WERROR=1 B=build-lint-gcc  CC=gcc   all tests build-lint-gcc/bench/bench
+	$(SUBMAKE) -s WERROR=1 B=build-lint-gcc CC=gcc objects
 	$(call say,LINT,'structure')
 	$(Q)python3 tests/structure/check.py --objects build-lint-gcc/obj
 	$(Q)python3 tests/structure/names.py
 	$(call say,LINT,'clang -Werror')
-	$(SUBMAKE) -s WERROR=1 B=build-lint-clang CC=clang all tests build-lint-clang/bench/bench
+	$(SUBMAKE) -s WERROR=1 B=build-lint-clang CC=clang objects
 	$(call say,LINT,'cppcheck')
+	$(Q)mkdir -p $(LINT_CACHE)/cppcheck $(LINT_CACHE)/tidy
 	$(Q)cppcheck --quiet -j$(CPUS) --std=c11 --inline-suppr --enable=warning,portability,performance --error-exitcode=1 \
+		--cppcheck-build-dir=$(LINT_CACHE)/cppcheck \
 		--library=.cppcheck.cfg --suppressions-list=.cppcheck -D_GNU_SOURCE -DINFORMER_VERSION='""' -I. $(LINT_SRC)
 	$(call say,LINT,'clang-tidy')
 	$(SUBMAKE) -s --output-sync --keep-going WERROR=1 B=build-lint-clang CC=clang tidy
 
-LINT_SRC := $(sort $(wildcard shm-layout/*.c reader-lib/*/*.c writer/*.c writer/*/*.c tools/*/*.c tests/*/*.c tests/*/*/*.c))
+LINT_SRC := $(sort $(wildcard shm-layout/*.c reader-lib/*/*.c writer/*.c writer/*/*.c tools/*/*.c tests/*.c tests/*/*.c tests/*/*/*.c))
+objects: $(call objs,$(LINT_SRC))
 # the examples include the library's header as users do
 $(B)/obj/tools/examples/%.o $(B)/tidy/tools/examples/%.ok: OUR_CPPFLAGS += -Ireader-lib
 tidy: $(LINT_SRC:%.c=$(B)/tidy/%.ok)
-# after the object, whose dependencies say when to look again
+TIDY = clang-tidy --quiet --warnings-as-errors='*' $< -- $(OUR_CPPFLAGS) $(CPPFLAGS) -std=gnu17
+# after the object, whose dependencies say what it is made of
 $(B)/tidy/%.ok: %.c $(B)/obj/%.o .clang-tidy
-	@mkdir -p $(@D)
-	$(call say,TIDY,$<)
-	$(Q)clang-tidy --quiet --warnings-as-errors='*' $< -- $(OUR_CPPFLAGS) $(CPPFLAGS) -std=gnu17 >$@.log 2>&1 && mv $@.log $@ \
-		|| { grep -v 'warnings* generated' $@.log >&2; exit 1; }
+	@mkdir -p $(@D) $(LINT_CACHE)/tidy
+	$(Q)key=$$({ clang-tidy --version; echo $(call quote,$(TIDY)); \
+			cat .clang-tidy $$(sed 's/^[^ ]*: //; /:$$/d; s/\\$$//' $(B)/obj/$*.d); } | sha256sum | cut -d ' ' -f 1); \
+		if [ ! -e $(LINT_CACHE)/tidy/$$key ]; then \
+			$(TIDY) >$@.log 2>&1 || { grep -v 'warnings* generated' $@.log >&2; exit 1; }; \
+			touch $(LINT_CACHE)/tidy/$$key; \
+		fi; touch $@
 
 # put MODE FILES DIRECTORY: `install` into the staged tree
 put = $(Q)install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DESTDIR)$(3)/
@@ -230,15 +239,15 @@ clean:
 help:
 	@echo 'make            build everything into build/'
 	@echo 'make demo       a cluster without a cluster: sync, lookups, events, kills, memory  (KEEP=1 leaves it running)'
-	@echo 'make test       set-up, build, all tests, again under ASan + UBSan'
-	@echo 'make test-busy  the tests again, N=3 times, with as many busy loops beside them as there are processors'
-	@echo '                ONLY=PART those with PART in their name; DRAW=SEED a fifth of the end-to-end tests, drawn by SEED'
+	@echo 'make test       set-up, build and the tests of each change: 3 minutes in an empty clone, 1 in a built tree, on two processors'
+	@echo '                ONLY=PART of a script'\''s name, or of a unit test'\''s ROOM/FILE/TEST; SEED= draws other dice'
+	@echo '                SAN=address,undefined the same under sanitizers; SAN=thread the unit tests of what shares memory'
+	@echo 'make test-long  everything else, hours: chaos, kills, soak, upstream'\''s API server (Go), explorer, mutants, fuzzing, sanitizers'
+	@echo '                ONLY=; SEED= repeats what it drew; MINUTES=N a slice of so many minutes; the table is also in build/long.json'
+	@echo 'make test-upstream  of it the scripts on upstream'\''s own API server, which it builds with Go (ONLY=)'
 	@echo 'make mutants    small faults put into the sources, one at a time: a test must turn red for each (tests/mutants)'
 	@echo '                ONLY=PART of a name or file; DRAW=N of them, by SEED=; KEEP_GOING=1 after one that survives; JOBS=; ANEW=1'
-	@echo 'make soak       churn, reloads, kills, readers that come and go, snapshots held: DURATION=3600 seconds of it, with figures'
-	@echo 'make test-apiserver  the end-to-end tests again, on upstream'\''s own API server, built with Go'
-	@echo 'make tsan       the shared-memory protocol under ThreadSanitizer'
-	@echo 'make fuzz       what comes from outside under libFuzzer, FUZZ_SECONDS=10 each (clang)'
+	@echo 'make fuzz       what comes from outside under libFuzzer (clang), FUZZ_SECONDS=10 each; 0: only the inputs that are kept'
 	@echo 'make lint       gcc and clang with -Werror, clang-tidy, cppcheck; rooms, circles, columns (tests/structure)'
 	@echo 'make bench      measure, beside LMDB, cJSON and client-go (where Go is present); build/bench.json, build/bench.svg'
 	@echo '                REAL_PODS=DIR of pods, a file each, else generated ones (tests read them, too)'

@@ -113,15 +113,11 @@ $(B)/tests/%.so: tests/support/preload/%.c
 # tests that are named apart.
 MUTANT_LISTS := $(wildcard tests/mutants/*.list)
 MUTANT_TESTS := $(sort $(shell sed -n 's/^test //p' $(MUTANT_LISTS)))
-$(B)/mutants/rooms.a: $(sort $(TEST_OBJS) $(TOOL_OBJS) $(TALK_OBJS) $(GATEWAY_TEST_OBJS))
-	@mkdir -p $(@D)
-	$(Q)rm -f $@
-	$(Q)ar rcsT $@ $^
-MUTATE = python3 tests/mutants/run.py --build $(B) --archive $(B)/mutants/rooms.a --compile $(call quote,$(COMPILE)) --link $(call quote,$(LINK)) \
-	--libs $(call quote,$(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)) $(if $(ONLY),--only $(call quote,$(ONLY))) $(if $(DRAW),--draw $(DRAW)) \
+MUTATE = python3 tests/mutants/run.py --build $(B) --archive $(B)/tests/rooms.a --compile $(call quote,$(COMPILE)) --link $(call quote,$(LINK)) \
+	--libs $(call quote,$(B)/obj/tests/room.o $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)) $(if $(ONLY),--only $(call quote,$(ONLY))) $(if $(DRAW),--draw $(DRAW)) \
 	$(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(KEEP_GOING),--keep-going) $(if $(ANEW),--anew)
 .PHONY: mutants
-mutants: all $(B)/mutants/rooms.a $(call objs,$(MUTANT_TESTS:%=tests/%_test.c)) $(PODS)
+mutants: all $(B)/tests/rooms.a $(B)/obj/tests/room.o $(call objs,$(MUTANT_TESTS:%=tests/%_test.c)) $(PODS)
 	$(Q)$(MUTATE) $(MUTANT_LISTS)
 
 # Pods of real size, for tests and the bench: those in REAL_PODS, a folder of files, if it is set; else generated ones.
@@ -131,7 +127,6 @@ $(B)/pods: tests/support/make_pods.sh $(B)/informer-sim
 	$(call say,PODS,$@)
 	$(Q)sh $^ $@
 
-.PHONY: tests check unit e2e
 # informerd of another release, for the sources that know of which they are
 NEXT_SRC  := $(shell grep -l INFORMER_VERSION writer/*.c writer/*/*.c)
 NEXT_OBJS := $(NEXT_SRC:%.c=$(B)/next/%.o)
@@ -145,79 +140,50 @@ $(B)/tests/informerd_next: $(NEXT_OBJS) $(filter-out $(call objs,$(NEXT_SRC)),$(
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS)
 
+.PHONY: tests explorer check test test-long long-check
 tests: $(UNIT) $(PROGS) $(PRELOADS) $(B)/tests/informerd_next
-unit: all tests $(PODS)
-	$(Q)sh tests/run.sh $(B) $(UNIT)
+explorer: $(EXPLORER)
+
+# Under ThreadSanitizer: the rooms whose code runs in several threads or shares memory between processes, and no scripts.
+THREADED := shm-layout writer/arena writer/serve $(filter reader-lib/%,$(ROOMS)) tools/serving conversations
+ifeq ($(SAN),thread)
+check: $(foreach r,$(THREADED),$(call room_program,$(r))) $(PODS)
+	$(Q)sh tests/run.sh $(B) $(filter-out $(PODS),$^)
+else
 check: all tests $(PODS)
-	$(Q)sh tests/run.sh $(B) $(E2E) $(UNIT)
-# Built-in kinds come in protobuf, and once more, with sanitizers, in JSON: both syntaxes for the time of one.
+	$(Q)sh tests/run.sh $(B) $(UNIT) $(E2E)
+endif
 test: setup-test
 	$(SUBMAKE) check
-	$(SUBMAKE) WIRE=json B=$(B)-address-undefined SAN=address,undefined check
 
-# The same, plain, on a machine whose processors are all busy, N=3 times over. DRAW=SEED: a fifth of the scripts, drawn by SEED.
-test-busy: setup-test
-	$(SUBMAKE) busy-check
-busy-check: all tests $(PODS)
-	$(Q)sh tests/busy.sh $(B) $(E2E) $(if $(DRAW),,$(UNIT))
-.PHONY: test-busy busy-check
-
-# What `check` runs for some seconds, for DURATION=3600; the figures are shown as they come.
-.PHONY: soak
-soak: all $(PROGS)
-	$(Q)B=$(B) DURATION=$(or $(DURATION),3600) bash tests/long/soak.sh
-
-# The protocols between processes, as threads of one: what ThreadSanitizer can follow.
-TSAN_TESTS := shm-layout/slot writer/arena/pins writer/serve/broker reader-lib/attach/handle reader-lib/attach/snapshot reader-lib/read/lookup reader-lib/events/wait reader-lib/events/run \
-	reader-lib/workqueue/workqueue reader-lib/workqueue/workqueue_threads reader-lib/workqueue/work_line reader-lib/read/copy reader-lib/factory/private_index reader-lib/factory/factory tools/informer-sim/object_store tools/serving/shared_frame
-TSAN_TESTS += conversations/conversations conversations/herd
-TSAN_TESTS += writer/serve/broker_subscribe reader-lib/events/handler reader-lib/events/feed reader-lib/events/on_demand
-tsan: setup-test
-	$(SUBMAKE) B=$(B)-thread SAN=thread tsan-check
-.PHONY: tsan-check
-tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test) $(PODS)
-	$(Q)sh tests/run.sh $(B) $(filter-out $(PODS),$^)
-
-# ---- upstream's own API server: tests/apiserver, which needs Go; where that is not to be had the scripts are skipped ----
-# The same scripts as against informer-sim, smaller where a real server is slower, and those of its own, which compare both. Not these:
-#   bad_*.sh        a server that answers nonsense, or none that matters (but bad_moment.sh: killed at any moment of a LIST)
-#   sim_*.sh        informer-sim's own flags, faults and pages, and at once what it answers when they act; what it answers otherwise is
-#                   compared with upstream by same_answers.sh and same_for_kubectl.sh (but sim_changes.sh: it needs no flag)
-#   connect_other_cluster.sh  informer-sim is another cluster after each start, and hides which one by a fault
-#   chaos.sh        comes by itself, with figures of its own
-#   wire_switch.sh  goes by what informer-sim's journal says of the syntax; wire.sh is its like on a real server
-#   writer_killed_amid_list.sh  has 30,000 pods, which a real server takes minutes to be given
-#   writer_address_space.sh, writer_stuck_reader.sh  need thousands of changes a second, also on a busy machine
-#   gateway_relay.sh    does not hold there: after another gateway of the relay the nodes list pods once at it, for its history begins behind them
-#   gateway_kubectl.sh  nodes -o wide differ there; gateway_same_for_kubectl.sh compares the rest with a real server
-#   soak.sh         needs churn that keeps the number of pods, for what is to be flat
-#   the rest        builds, installs, shows, fuzzes: no server
-APISERVER_E2E_NOT := $(filter-out %/bad_moment.sh %/sim_changes.sh,$(wildcard tests/e2e/bad_*.sh tests/e2e/sim_*.sh)) \
-	$(addprefix tests/e2e/,chaos.sh connect_other_cluster.sh demo.sh fuzz_decoder.sh gateway_early.sh gateway_kubectl.sh gateway_relay.sh gateway_rsyslog.sh install.sh layout_in_python.sh set_up.sh small_machine.sh soak.sh structure.sh \
-	wire_switch.sh writer_address_space.sh writer_killed_amid_list.sh writer_stuck_reader.sh)
-APISERVER_E2E := $(filter-out $(APISERVER_E2E_NOT),$(E2E)) $(sort $(wildcard tests/upstream/*.sh))
-test-apiserver: setup-test
-	$(SUBMAKE) apiserver-check
+# The long half: all of `make test` with more rounds, the scripts that take minutes, the explorer, and the scripts on upstream's API server
+# (tests/apiserver, skipped where Go is missing). A script that cannot run there says why in a line "# Not upstream: ...".
+LONG     := $(sort $(wildcard tests/long/*.sh))
+UPSTREAM := $(sort $(wildcard tests/upstream/*.sh)) \
+	$(addprefix upstream:,$(shell grep -L '^# Not upstream: ' tests/e2e/*.sh tests/long/*.sh))
+test-long: setup-test setup-fuzz
+	$(SUBMAKE) long-check
+long-check: all tests explorer $(PODS) $(B)/apiserver
+	$(Q)python3 tests/long.py $(B) $(UNIT) $(EXPLORER) $(E2E) $(LONG) $(UPSTREAM)
+# the scripts on upstream's API server alone
+test-upstream: setup-test
+	$(SUBMAKE) all tests $(PODS) $(B)/apiserver
+	$(Q)sh tests/run.sh $(B) $(UPSTREAM)
+.PHONY: apiserver test-upstream
 apiserver: $(B)/apiserver
 $(B)/apiserver: FORCE
 	@mkdir -p $(@D)
 	$(Q)sh tests/apiserver/build.sh $@ || [ $$? = 77 ]
-apiserver-check: all tests $(PODS) $(B)/apiserver
-	$(Q)SERVER=apiserver CHANGES=3000 RATE=500 REPLICAS=8 sh tests/run.sh $(B) $(APISERVER_E2E)
-	$(Q)SERVER=apiserver sh tests/run.sh $(B) tests/long/chaos.sh
-.PHONY: test-apiserver apiserver apiserver-check
 
 # ---- fuzz: what a server, a file or a plugin sends, under libFuzzer (clang) ------------
-# FUZZ_SECONDS for each of tests/fuzz/NAME.c, from tests/fuzz/corpus/NAME; what it finds stays in build-fuzz/corpus/NAME,
+# FUZZ_SECONDS (0: the corpus once, and nothing drawn) for each of tests/fuzz/NAME.c, from tests/fuzz/corpus/NAME; what it finds stays in build-fuzz/corpus/NAME,
 # and what breaks it in build-fuzz/NAME-crash-*. FUZZ=NAME: that one alone.
 FUZZ_SECONDS ?= 10
 FUZZ    ?= $(sort $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
-# one is linked with all rooms' objects, as tests are
-FUZZ_OBJS := $(TEST_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(GATEWAY_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS) $(CHANGE_OBJS)
-$(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_OBJS)
+$(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/tests/rooms.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
+	$(Q)$(LINK_TEST) -fsanitize=fuzzer
 # libFuzzer and its sanitizers are a package of their own
 FUZZ_PACKAGES := clang libclang-rt-dev
 can_fuzz = echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' \
@@ -230,7 +196,7 @@ fuzz: setup-fuzz
 fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
 	$(Q)passed=0; for f in $(FUZZ); do \
 		mkdir -p $(B)/corpus/$$f; \
-		$(B)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 \
+		$(B)/fuzz/$$f $(if $(filter 0,$(FUZZ_SECONDS)),-runs=0,-max_total_time=$(FUZZ_SECONDS)) -timeout=10 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 \
 			-artifact_prefix=$(B)/$$f- $(B)/corpus/$$f tests/fuzz/corpus/$$f </dev/null >$(B)/$$f.log 2>&1 \
 			|| { cat $(B)/$$f.log; echo "FAIL  fuzz $$f"; echo "$$passed passed, 1 failed, 0 skipped"; exit 1; }; \
 		printf 'ok    fuzz %s (%s inputs kept)\n' $$f $$(ls $(B)/corpus/$$f | wc -l); \
@@ -240,7 +206,7 @@ fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
 # ---- bench: figures beside LMDB, cJSON and client-go (where Go is present) --------
 # QUICK=1: few rounds, rough figures. ONLY=lbdpes: lookups, bytes, decode, lists (i: their apply alone), events (v, f, a: from the server, fan-out,
 # agents), initial sync beside client-go's, what the server hears and sends for 1, 4 and 8 agents (t: that alone), and both on upstream's API
-# server (u: that alone), which is measured where `make test-apiserver` has built it; UPSTREAM_PODS=10000,50000: with how many pods, agents and
+# server (u: that alone), which is measured where `make apiserver` has built it; UPSTREAM_PODS=10000,50000: with how many pods, agents and
 # events with the first. WIRE=json|protobuf: informerd's --wire in all rows but p, which has both. ONLY=gateway[:PART,...]: informer-gateway before
 # that server, and its clients at the one and the other.
 BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tests of a room are one program, build/tests/ROOM, made of its files NAME_test.c. Each of them ends
+ * The tests of a room are one program, build/tests/ROOM, made of the files with tests in tests/ROOM. Each of them ends
  *with its tests and TEST_GROUP, which registers them before main() begins:
  *
  *	static const struct CMUnitTest tests[] = {
@@ -23,7 +23,7 @@
 #include <cmocka.h>
 
 struct test_group {
-	const char *file; /* tests/ROOM/NAME_test.c */
+	const char *file; /* from tests/ on */
 	const struct CMUnitTest *tests;
 	size_t count;
 	CMFixtureFunction set_up, tear_down;

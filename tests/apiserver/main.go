@@ -8,7 +8,7 @@
 //
 // # Using it
 //
-//	make test-apiserver      build it into build/apiserver, run the tests against it
+//	make test-upstream       build it into build/apiserver, run the tests against it
 //	build/apiserver --load pods.json &
 //	    READY url=https://127.0.0.1:PORT kubeconfig=FILE pid=PID
 //	kubectl --kubeconfig FILE get pods -A

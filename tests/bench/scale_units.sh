@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The measured figures of informer-scale(7), of upstream's API server (tests/apiserver, `make test-apiserver` builds it): bytes of a pod in a list and
+# The measured figures of informer-scale(7), of upstream's API server (tests/apiserver, `make apiserver` builds it): bytes of a pod in a list and
 # of a change in a watch, as JSON and protobuf, and the server's CPU for them, TLS included. CPU time, so that others on the machine matter little.
 # Takes PODS (1000), WATCHERS (40) and EVENTS (2000) from the environment.
 SERVER=apiserver

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by daemon.sh: upstream's API server in informer-sim's place. What is asked with curl gets the token and the CA from
 # a .curlrc of the test's own; what was stored stays for the next start_sim of the same test.
-[ -x "$B/apiserver" ] || { echo "no $B/apiserver: make test-apiserver builds it, where Go is installed"; exit 77; }
+[ -x "$B/apiserver" ] || { echo "no $B/apiserver: make apiserver builds it, where Go is installed"; exit 77; }
 
 # generated FLAGS...: the cluster that informer-sim makes of these, as files to load
 generated() {

@@ -13,7 +13,7 @@ B=${B:-build}
 case $B in /*) ;; *) B=$(cd "$(dirname "$0")/../.." && pwd)/$B ;; esac
 BIN=$B/informer-sim
 [ "${SERVER:=sim}" = sim ] || BIN=$B/apiserver
-[ -x "$BIN" ] || { echo "no $BIN: make test-apiserver builds it, where Go is installed"; exit 77; }
+[ -x "$BIN" ] || { echo "no $BIN: make apiserver builds it, where Go is installed"; exit 77; }
 for tool in curl jq; do
 	command -v $tool >/dev/null || { echo "needs $tool, which is not installed"; exit 77; }
 done
