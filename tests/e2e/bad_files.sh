@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is wrong in a file: the configuration is refused with line and column, and nothing is touched; an arena file that is not what it
 # should be is neither followed nor believed nor, if it is someone else's, written to, and a new one is built from a LIST.
+# Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 
 start_sim --nodes 1 --pods-per-node 5

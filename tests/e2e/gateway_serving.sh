@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What informer-gateway answers from the arena is what the API server answers: objects, lists in pages and by selectors, tables, metadata, watches
 # from now, from an RV, and with the initial events; and what it cannot answer it says in the API server's words.
+# Takes 39 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/gateway.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A reader in another language, written from LAYOUT.md alone, reads what informerctl reads: every object, one by key, many by index.
+# Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 
 python3 -c 'import socket; socket.recv_fds' 2>/dev/null || { echo "SKIP: needs python3 3.9 or later"; exit 77; }

@@ -3,6 +3,7 @@
 # A handler that does not answer for thousands of changes: informer-run takes no more than it has room for, keeps no snapshot open, and its
 # memory stays; then the handler is told that it fell behind, and gets the newest states. A store that is rebuilt is told by what changed,
 # or without keys as RESYNC.
+# Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/run.sh"
 rss() { awk '/^VmRSS/ {print $2}' "/proc/$run_pid/status"; }

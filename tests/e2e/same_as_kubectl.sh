@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What informerctl prints is what kubectl prints, document by document: on $REAL_PODS and replicas of them (else on those that make has
 # generated), after 100,000 changes and three kill -9 of the daemon. Without kubectl the server is asked directly.
+# Takes 23 s.
 . "$(dirname "$0")/../support/daemon.sh"
 
 start_sim --load "${REAL_PODS:-$B/pods}" --replicas "${REPLICAS:-60}"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Objects are created, read, replaced, patched and deleted, and bad requests answered: by informer-sim as by a real API server.
+# Takes 5 s.
 . "$(dirname "$0")/../support/sim_common.sh"
 start
 PODS=/api/v1/namespaces/wire/pods

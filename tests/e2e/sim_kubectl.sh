@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A real kubectl works on informer-sim.
+# Takes 5 s.
 . "$(dirname "$0")/../support/sim_common.sh"
 command -v kubectl >/dev/null || { echo "needs kubectl, which is not installed"; exit 77; }
 start --nodes 3 --pods-per-node 10 --crd widgets.v1.example.com --release 1.36

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # informerd lists, watches, publishes, tells that it is ready, ends in good order, and goes on from where it ended.
+# Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 
 pods=/api/v1/namespaces/default/pods

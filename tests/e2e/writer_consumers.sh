@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a named consumer acknowledged outlives reader and daemon, killed at once: it goes on with what it has not seen. Readers are told when
 # the API server is away, and when it is back.
+# Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 
 pods=/api/v1/namespaces/default/pods

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SIGHUP: the configuration is read again. What is wrong is refused as a whole, what a running daemon cannot change is said, everything else
 # is in force at once.
+# Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 
 M=$T/metrics.sock

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Killed at any moment of its start (the first LIST, the adoption, the making of key, lock, socket and arena), informerd leaves nothing
 # behind that the next one does not clear away: in the end one arena file, and content that is whole. SIGTERM leaves an arena that says so.
+# Takes 8 s.
 . "$(dirname "$0")/../support/daemon.sh"
 
 A=$T/arena

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Of all calls that can fail for want of memory, descriptors, space or address space the n-th fails, in informerd: while it starts it says so and ends,
 # or becomes ready; while it runs it goes on, and comes to what the server has. NTHS=40 such n of each kind are drawn by SEED; NTHS=0 takes all (an hour).
+# Takes 56 s.
 . "$(dirname "$0")/../support/daemon.sh"
 : "${SEED:=$RANDOM}" "${NTHS:=40}"
 ! sanitized || { echo "SKIP: the sanitizer has an allocator of its own"; exit 77; }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Client certificates: as files, which are read again when the server no longer takes the old one, on a connection of its own then;
 # inline; and from a plugin.
+# Takes 11 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/connect.sh"
 

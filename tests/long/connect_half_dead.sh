@@ -3,6 +3,7 @@
 # A server that is frozen, though its kernel still acknowledges everything, is noticed within a minute; here with seconds for half
 # minutes. Its watches end, and go on where they were when it comes back: no LIST, and nothing is missed. One that has nothing to
 # tell, and answers, is left alone.
+# Takes 13 s.
 . "$(dirname "$0")/../support/daemon.sh"
 
 export HTTP2_READ_IDLE_TIMEOUT_SECONDS=2 HTTP2_PING_TIMEOUT_SECONDS=4

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Merged kubeconfigs come to what they come to for kubectl, context by context, and both say the same to the server about whom they
 # impersonate.
+# Takes 7 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/connect.sh"
 

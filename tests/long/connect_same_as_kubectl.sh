@@ -3,6 +3,7 @@
 # What kubectl connects with, informerd connects with, and what it refuses, informerd refuses, with words that say what is wrong: flags,
 # kubeconfigs, KUBECONFIG lists and credential plugins, one by one, against the same server. Where informerd is stricter on purpose
 # it says so here.
+# Takes 13 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/connect.sh"
 

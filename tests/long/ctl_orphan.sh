@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # informerd is away, or stopped: informerctl get shows what it left, says how old that is, and that it is away; not while it lives, not to another
 # user, and nothing that waits for informerd takes that for an answer.
+# Takes 11 s.
 . "$(dirname "$0")/../support/daemon.sh"
 export INFORMER_SOCKET=$S
 pods() { "$B"/informerctl get pods -A -o name 2>"$T/err" | LC_ALL=C sort; }

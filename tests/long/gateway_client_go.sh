@@ -3,6 +3,7 @@
 # client-go's own informers (typed in protobuf, dynamic, metadata, and with a selector), with and without WatchList, and those of v0.30, are told the same through the
 # gateway as by the server, whatever is killed meanwhile: in the end the same pods, UIDs and RVs, no state that never was, and no RV that goes
 # back. While nothing is killed, each change. CHANGES=20000 makes that many.
+# Takes 76 s.
 if [ ! -e /dev/fd/9 ]; then # a listening socket that outlives each gateway: ours
 	exec python3 -c '
 import os, socket, sys

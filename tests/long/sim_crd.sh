@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A CustomResourceDefinition makes a resource while the server runs, in all its versions; deleting it takes resource,
 # objects and watches away, and leaves everything else alone.
+# Takes 5 s.
 . "$(dirname "$0")/../support/sim_common.sh"
 start --rv-wait 100
 CRDS=/apis/apiextensions.k8s.io/v1/customresourcedefinitions

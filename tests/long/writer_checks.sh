@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # informerd compares its cache with the API server when it is told to: what a lying watch made of it is named, counted and mended by one list;
 # while all is the same nothing is listed. A reload turns it off.
+# Takes 12 s.
 . "$(dirname "$0")/../support/daemon.sh"
 WIRE=json # what it lets the server say is text
 M=$T/metrics.sock

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A named consumer is not forgotten for time in which no informerd ran, nor for a wall clock that is set forward beside one.
+# Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 
 day=$((24 * 3600))

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # informerd shows its figures to Prometheus and answers probes, on an address and on a Unix socket: alive without the API server,
 # ready once everything was there.
+# Takes 13 s.
 . "$(dirname "$0")/../support/daemon.sh"
 
 M=$T/metrics.sock

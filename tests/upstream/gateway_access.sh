@@ -8,6 +8,7 @@
 #   - the watches of old, below /api/v1/watch, are nobody's here;
 #   - a path that is neither discovery nor health must be within the listener's scope as well: /metrics is named in it, /sim/stats is not.
 # What is taken away there ends watches here, and is refused when the decision's time is over.
+# Takes 60 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/gateway.sh"
 command -v openssl >/dev/null || { echo "SKIP openssl is missing"; exit 77; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The golden bytes that informer-sim's encoder is held against are what upstream's types print today. Needs Go, and no server.
+# Takes 60 s.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)

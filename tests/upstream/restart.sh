@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A real server goes and comes back with what it had: informerd watches on, without a LIST. What it missed because the history was
 # compacted meanwhile it gets by one more list: changes, creations and deletions, and nothing else is lost.
+# Takes 60 s.
 SERVER=apiserver
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -18,6 +18,7 @@
 #     has a bookmark each minute. Without an RV the newest is proved, and nothing is warned of;
 #   - a list as of an RV of the past (Exact) is 410: nobody keeps that state but who holds a continue token for it;
 #   - its history is its own: what the server has forgotten it still has.
+# Takes 60 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/sides.sh"
 

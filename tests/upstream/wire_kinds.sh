@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What upstream's server sends of made-up objects (every field, zeros, nothing, and COUNT drawn by SEED) of each kind that it has, informerd
 # has from protobuf and from JSON alike, and prints as kubectl does (without kubectl: as the server). And $REAL_PODS.
+# Takes 60 s.
 SERVER=apiserver
 . "$(dirname "$0")/../support/daemon.sh"
 : "${SEED:=$RANDOM}" "${COUNT:=10}"

@@ -4,6 +4,7 @@
 # kind that upstream's own types wrote, with every field set, zero and absent, and others drawn by SEED, COUNT of each kind; and
 # $REAL_PODS, else the pods that make has generated. Fed as a whole, byte by byte, and in other pieces; and as servers of each release that
 # the schema was made of write them. Needs no server.
+# Takes 60 s.
 set -eu
 : "${B:=build}" "${SEED:=$RANDOM}" "${COUNT:=60}"
 root=$(cd "$(dirname "$0")/../.." && pwd)
