@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the server refuses for one resource leaves the others alone, names the RBAC rule that is missing, and comes by itself once it is
 # granted; two namespaces of one resource are read through one name; a resource that cannot be read is no empty one.
+# Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/bad.sh"

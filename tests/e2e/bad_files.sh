@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is wrong in a file: the configuration is refused with line and column, and nothing is touched; an arena file that is not what it
 # should be is neither followed nor believed nor, if it is someone else's, written to, and a new one is built from a LIST.
+# Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 

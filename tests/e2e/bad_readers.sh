@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Hostile readers (garbage on the socket, garbage in their slot pages, connections that are never closed) are refused in words, do not fill
 # the log, and nobody else notices: the store follows the server, other readers read, all tags are right.
+# Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 

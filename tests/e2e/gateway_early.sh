@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A gateway that is there before informerd, or whose informerd has not listed yet, says "in a moment": 429 and Retry-After, for objects and for
 # discovery, no 404 and no empty list, which clients would keep. And what it cannot begin with it says in words.
+# Not upstream: informer-sim keeps the list back.
 # Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/gateway.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make install fills a staged tree, from which README's agent builds as printed and works; the library brings its own names alone, and
 # needs libsodium and libc only.
+# Not upstream: it needs no server.
 # Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The set-up installs what is missing as root, prints the line to type without root, names the packages on other systems, and says
 # nothing where nothing is missing. A PATH of stubs stands for each of these machines.
+# Not upstream: it needs no server.
 # Takes 5 s.
 set -eu
 T=$(mktemp -d "${TMPDIR:-/tmp}/informer-e2e.XXXXXX")

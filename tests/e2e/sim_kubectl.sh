@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A real kubectl works on informer-sim.
+# Not upstream: it tries informer-sim's own flags and faults.
 # Takes 5 s.
 . "$(dirname "$0")/../support/sim_common.sh"
 command -v kubectl >/dev/null || { echo "needs kubectl, which is not installed"; exit 77; }

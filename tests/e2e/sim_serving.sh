@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # informer-sim starts, tells so in one line, lists and pages consistently, refuses
 # what a real API server refuses, and ends cleanly.
+# Not upstream: it tries informer-sim's own flags and faults.
 # Takes 5 s.
 . "$(dirname "$0")/../support/sim_common.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Whatever a broken server answers to a LIST: what is known stays, the reason is told in words, other resources do not notice, and
 # once the server answers as it should the cache follows. Each answer is tried in a namespace of its own, all at once.
+# Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 10 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/bad.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Whatever a broken server sends in a WATCH or among a LIST's items: what cannot be kept is named, what was known stays, the rest goes on, and
 # an event that was lost is made good by a LIST. Each stream is tried in a namespace of its own, all at once.
+# Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/bad.sh"

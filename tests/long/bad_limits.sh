@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Limits of the process: with too few descriptors or too little address space informerd says what is missing, and ends or goes on; a reader
 # that comes when descriptors have run out is told so.
+# Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 9 s.
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A memory cgroup's limit, past which a process that fills a tmpfs is killed: informerd stops before it, says what to do, keeps what it knows,
 # and goes on when there is less to keep.
+# Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/bad.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Of all calls that can fail for want of memory, descriptors, space or address space the n-th fails, in informerd: while it starts it says so and ends,
 # or becomes ready; while it runs it goes on, and comes to what the server has. NTHS=40 such n of each kind are drawn by SEED; NTHS=0 takes all (an hour).
+# Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 56 s.
 . "$(dirname "$0")/../support/daemon.sh"
 : "${SEED:=$RANDOM}" "${NTHS:=40}"

@@ -3,6 +3,7 @@
 # A user who may attach asks for 64 queues over each of 128 connections, while a memory cgroup leaves informerd 128 MiB: it gets what its share
 # is, and informerd lives; other users get theirs. Queues that are given up, or belong to one that is gone, give their memory back though
 # their descriptors are kept; and what is kept counts for its user, so that nobody gets more by coming again and again.
+# Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 42 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/hogs.sh"

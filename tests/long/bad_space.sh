@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A full tmpfs: informerd says what to do, readers read on, nothing is lost, and it goes on by itself once objects are deleted on the server.
 # The same for a first list that does not fit, and for a restart when two generations do not fit.
+# Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 6 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/small.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Idle connections of users who may not attach, many of many users, lock nobody out: they are refused at once, in words, which the log has
 # now and then, and report and metrics count them. Nor do idle connections of users who may attach.
+# Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 5 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/hogs.sh"

@@ -3,6 +3,7 @@
 # Another cluster behind the same URL, with resourceVersions that overlap: whether it came while the daemon was away, or while its
 # watches were down, everything is listed anew and published as a difference, and no RV of the one is taken for one of the other. The
 # same cluster, come back, is trusted, and so it is where nobody may see which one it is.
+# Not upstream: informer-sim is another cluster after each start, and hides which one by a fault.
 # Takes 16 s.
 . "$(dirname "$0")/../support/daemon.sh"
 

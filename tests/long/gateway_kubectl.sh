@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # kubectl reads from a gateway as from the API server, in every form, and while the API server is away, which it is then warned of. (What it
 # prints, writes and passes on is compared with upstream by upstream's gateway_same_for_kubectl.sh.)
+# Not upstream: nodes -o wide differ there; upstream/gateway_same_for_kubectl.sh compares the rest.
 # Takes 52 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/gateway.sh"

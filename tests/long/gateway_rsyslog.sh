@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # rsyslog with mmkubernetes, as Debian ships them, labels log lines by what a gateway answers, and asks the API server nothing itself. It
 # keeps a 404 for an hour: so also of a pod that informerd has not heard of yet, which --misses ask looks up, and while nothing is cached yet.
+# Not upstream: the gateway answers alike before both.
 # Takes 4 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/gateway.sh"

@@ -3,6 +3,7 @@
 # What `make mutants` runs, on a project of one file: a fault that a test finds is killed; one that changes nothing survives, and that is a
 # failure unless it is written down why; what no longer applies, or does not compile, is said by name; sources stay as they are; what is known is
 # not run again until something changes.
+# Not upstream: it needs no server.
 # Takes 5 s.
 set -u
 CC=${CC:-cc}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A CustomResourceDefinition makes a resource while the server runs, in all its versions; deleting it takes resource,
 # objects and watches away, and leaves everything else alone.
+# Not upstream: it tries informer-sim's own flags and faults.
 # Takes 5 s.
 . "$(dirname "$0")/../support/sim_common.sh"
 start --rv-wait 100

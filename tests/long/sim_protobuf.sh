@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # informer-sim in protobuf: what is answered to which Accept, as upstream's server answers it; envelopes, lists and frames to the byte;
 # the same objects in JSON and in protobuf, as the writer reads them; and the switches for what goes wrong.
+# Not upstream: it tries informer-sim's own flags and faults.
 # Takes 10 s.
 . "$(dirname "$0")/../support/sim_common.sh"
 P=application/vnd.kubernetes.protobuf

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # TLS with certificates of its own: the kubeconfig is all a client needs, and who has neither certificate nor token stays out.
+# Not upstream: it tries informer-sim's own flags and faults.
 # Takes 5 s.
 . "$(dirname "$0")/../support/sim_common.sh"
 curl --version | grep -qi ' https' || { echo "needs curl with TLS"; exit 77; }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # informer-sim's watches: events, selectors, bookmarks, history, slow clients; and
 # the proof that LIST + WATCH under churn ends in the server's own state.
+# Not upstream: it tries informer-sim's own flags and faults.
 # Takes 17 s.
 . "$(dirname "$0")/../support/sim_common.sh"
 start --history 200 --bookmark-interval 1 --crd widgets.v1.example.com

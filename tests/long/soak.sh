@@ -7,6 +7,7 @@
 #
 # DURATION: seconds of unrest (20; `make soak` takes an hour). EVERY: seconds between two lines of figures (a 60th of that). SEED repeats a run's
 # dice, not its timing. RATE: changes a second (200), GAP: tenths of a second between two blows, at most. KEEP: a folder where all logs stay.
+# Not upstream: it needs churn that keeps the number of pods.
 # Takes 67 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/told.sh"

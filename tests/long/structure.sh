@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/structure/check.py says what it finds: an arrow up, a circle, one name for two things, a long line, a missing licence line; each
 # made here in a small tree of its own. (The project's own tree is held against it by make lint.)
+# Not upstream: it needs no server.
 # Takes 5 s.
 set -eu
 dir=$(mktemp -d)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One resource in protobuf and in JSON by turns: whoever changes the syntax, by a restart, by a reload, or because the server has a field
 # that the schema lacks, readers are told of the changes and of nothing else. And what a server may do that has no protobuf.
+# Not upstream: it reads informer-sim's journal; upstream/wire.sh is its like.
 # Takes 14 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/told.sh"

@@ -3,6 +3,7 @@
 # The last resort: informerd is given address space for what it may use and no more (ulimit -v), and a reader that is stopped for good is revoked
 # while it sees nearly all of it. There is memory then and no place to put anything: informerd ends in good order and begins over with a new
 # generation, in the same process, without a LIST; other readers go over by themselves and miss nothing; the stopped one is told once it goes on.
+# Not upstream: it needs thousands of changes a second.
 # Takes 30 s.
 . "$(dirname "$0")/../support/daemon.sh"
 

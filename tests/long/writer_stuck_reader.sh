@@ -4,6 +4,7 @@
 # room left, and nobody else notices. No new generation, no LIST, no WATCH; memory stays within the tmpfs. The stopped reader goes on where it
 # was once it is continued: its calls say EXPIRED, it is attached again by itself, its handler has missed nothing. The same where there is
 # room, and holdBytes and holdSeconds are reached.
+# Not upstream: it needs thousands of changes a second.
 # Takes 106 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/small.sh"
