@@ -73,7 +73,7 @@ forward(struct view *v, unsigned key, unsigned version, const char *call)
 }
 
 /* TRACE=1: every call, to stderr. */
-static bool tracing;
+static _Atomic bool tracing;
 #define TRACE(v, format, ...)                                                                                \
 	do {                                                                                                 \
 		if (tracing)                                                                                 \
