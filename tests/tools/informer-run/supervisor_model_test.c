@@ -164,8 +164,7 @@ run_model(uint32_t seed, uint32_t workers)
 static void
 nothing_is_lost_whatever_workers_do(void **state)
 {
-	const char *named = getenv("SEED");
-	uint32_t seed = named ? (uint32_t)strtoul(named, NULL, 10) : (uint32_t)time(NULL);
+	uint32_t seed = (uint32_t)test_seed(1);
 
 	(void)state;
 	print_message("SEED=%u\n", seed);

@@ -5,9 +5,6 @@
  */
 #include "tests/writer/cut/cut_world.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,9 +15,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tests/room.h"
 #include "tests/support/arena_text.h"
 #include "tests/writer/cut/cut_record.h"
 
@@ -52,17 +49,8 @@ static struct randombytes_implementation seeded = {
 
 /* ---- a writer, and what its cuts must leave ---- */
 
-/* With sanitizers each adoption takes several times as long: fewer of the cuts between stores are taken. */
-#if defined(__SANITIZE_ADDRESS__)
-#define EVERY 8u
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define EVERY 8u
-#endif
-#endif
-#ifndef EVERY
-#define EVERY 1u
-#endif
+/* Each adoption takes a millisecond: every eighth of the cuts between stores is made in `make test`. */
+#define EVERY_IN_SHORT 8u
 
 int
 cut_world_set_up(void **state)
@@ -413,7 +401,6 @@ void
 cut_world_cut(struct cut_world *w, const char *kind, void (*body)(void *world))
 {
 	static const char *const by[] = {"stores", "copies of a page", "calls"};
-	struct timespec begin, done;
 	char *after;
 	struct cut_log *log;
 
@@ -421,7 +408,6 @@ cut_world_cut(struct cut_world *w, const char *kind, void (*body)(void *world))
 		print_message("SKIP: %s\n", cut_impossible());
 		skip();
 	}
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	w->kind = kind;
 	if (w->fx)
 		cut_world_note_published(w);
@@ -432,14 +418,12 @@ cut_world_cut(struct cut_world *w, const char *kind, void (*body)(void *world))
 	if (w->was)
 		assert_string_equal(w->before.text, w->was);
 	assert_string_equal(w->after.text, after);
-	cut_play(log, w->cut.path, EVERY, check_cut, w);
-	clock_gettime(CLOCK_MONOTONIC, &done);
+	cut_play(log, w->cut.path, test_is_long() ? 1 : EVERY_IN_SHORT, check_cut, w);
 	print_message("%s:", kind);
 	for (unsigned i = 0; i < CUT_BYS; i++)
 		print_message(" %zu %s,", log->counts.by[i], by[i]);
-	print_message(" %zu instructions; %zu adopted: %zu before, %zu after; %.1f s\n",
-		      log->counts.instructions, w->adopted, w->found_before, w->found_after,
-		      (double)(done.tv_sec - begin.tv_sec) + (double)(done.tv_nsec - begin.tv_nsec) / 1e9);
+	print_message(" %zu instructions; %zu adopted: %zu before, %zu after\n",
+		      log->counts.instructions, w->adopted, w->found_before, w->found_after);
 	assert_true(log->counts.by[CUT_BY_STORE] > 0 && w->found_before > 0);
 	assert_int_equal(w->found_after > 0, !w->was || strcmp(w->was, after) != 0);
 	free(after);

@@ -232,9 +232,8 @@ two_hundred_kills_leave_one_whole_arena(void **state)
 	uint64_t span_ns = 12000000;
 	struct adoption adoption;
 	char name[256];
-	uint64_t random;
+	uint64_t random = test_seed(1);
 
-	randombytes_buf(&random, sizeof(random));
 	print_message("seed %" PRIu64 "\n", random);
 	for (unsigned kill_number = 0; kill_number < 200; kill_number++) {
 		struct timespec delay = {0, 0};
