@@ -30,11 +30,12 @@ $(call room_program,$(1)): $(B)/obj/tests/room.o $(call objs,$(wildcard tests/$(
 	$$(Q)$$(LINK_TEST)
 endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
-# What a room's tests stand in for: calls that change an arena's file, private memory that runs out, hashes cut short.
+# What a room's tests stand in for: calls that change an arena's file, private memory that runs out, hashes cut short, the clock.
 $(B)/tests/writer-store: WRAPS = malloc realloc calloc key_hash key_hash_name crypto_shorthash
 $(B)/tests/writer-cut: WRAPS = mmap munmap openat fchmod ftruncate posix_fallocate fallocate unlinkat renameat pread \
 	trie_edit_seal store_release_held key_hash key_hash_name
 $(B)/tests/reader-lib-read: WRAPS = key_hash key_hash_name
+$(B)/tests/reader-lib-events: WRAPS = clock_gettime
 # it takes the records in as they are
 $(B)/obj/tests/tools/serving/proto_encode_test.o: tests/tools/serving/golden.records
 

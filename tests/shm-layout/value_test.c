@@ -416,8 +416,9 @@ loops_in_a_damaged_arena_end(void **state)
 		memcpy(p + 4, &refs[i - 1], 4);
 		memcpy(p + 9, &refs[i - 1], 4);
 	}
-	assert_int_equal(value_to_json(value_of_block(&fx->arena->view, refs[100]), nothing, &length),
-			 -EBADMSG);
+	if (test_is_long()) /* it takes VALUE_ITEMS_MAX steps */
+		assert_int_equal(value_to_json(value_of_block(&fx->arena->view, refs[100]), nothing, &length),
+				 -EBADMSG);
 	/* a reference to a reference is none */
 	assert_int_equal(value_kind(value_of_block(&fx->arena->view, refs[0])), VALUE_NULL);
 	p = arena_payload(fx->arena, refs[1]);

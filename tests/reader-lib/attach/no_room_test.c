@@ -370,6 +370,7 @@ a_reader_says_what_has_run_out_and_comes_back(void **state)
 	struct broker_fixture *fx = *state;
 	struct informer *honest;
 
+	ONLY_IN_LONG(); /* each of some hundred failures is waited out for up to a second */
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");
 	/* one that has what it needs: what the broker has for all readers is there */

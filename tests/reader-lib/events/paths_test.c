@@ -387,15 +387,18 @@ walk(const struct step *one, const struct step *other, enum manner manner)
 static void
 walk_all(enum manner manner)
 {
+	/* in the short half some of the pairs, and each step in both places */
+	size_t apart = test_is_long() ? 1 : 5, paths = 0;
+
 	memset(&total, 0, sizeof(total));
 	for (size_t i = 0; i < STEPS; i++)
-		for (size_t k = 0; k < STEPS; k++)
+		for (size_t k = i % apart; k < STEPS; k += apart, paths++)
 			walk(&steps[i], &steps[k], manner);
 	print_message("%s: %llu paths, %llu calls, %llu overflows told, %llu resyncs, %llu told again\n",
 		      manners[manner], (unsigned long long)total.paths, (unsigned long long)total.calls,
 		      (unsigned long long)total.overflows, (unsigned long long)total.resyncs,
 		      (unsigned long long)total.again);
-	assert_int_equal(total.paths, STEPS * STEPS);
+	assert_int_equal(total.paths, paths);
 	assert_true(total.overflows > total.resyncs && total.resyncs > 0);
 }
 

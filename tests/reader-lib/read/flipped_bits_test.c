@@ -6,7 +6,7 @@
  * Hashes have four bits, so that tries are full of collisions. The arena's file ends where its last page
  * does: whatever is read beyond is a signal.
  *
- * FLIPS=n: each n-th bit only, of what is not the arena's own (objects, values, shapes). 1: all of them.
+ * Of what is not the arena's own (objects, values, shapes) each n-th bit only.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -213,12 +213,11 @@ flip_all(struct world *w, bool verifies, unsigned each)
 	static const size_t words[] = {
 		offsetof(struct header, root), offsetof(struct header, committed_bytes),
 		offsetof(struct header, state), offsetof(struct header, superseded_by)};
-	const char *env = getenv("FLIPS");
 	const struct itimerval none = {0};
 	uint64_t bits = 0;
 
-	if (env)
-		each = (unsigned)atoi(env) ? (unsigned)atoi(env) : 1;
+	if (!test_is_long())
+		each *= 10;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		for (unsigned bit = 0; bit < 64; bit++)
 			flip(w, words[i] + bit / 8, bit % 8, verifies);

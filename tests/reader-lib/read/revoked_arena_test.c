@@ -434,13 +434,13 @@ interrupt_all(struct world *w, bool zeros, size_t trials_max)
 static void
 zeros_at_any_instruction_give_the_right_answer_or_none(void **state)
 {
-	interrupt_all(*state, true, 0);
+	interrupt_all(*state, true, test_is_long() ? 0 : 40);
 }
 
 static void
 any_bytes_at_any_instruction_are_survived(void **state)
 {
-	interrupt_all(*state, false, 100);
+	interrupt_all(*state, false, test_is_long() ? 100 : 10);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -225,7 +225,7 @@ rebuilt_books_say_what_the_old_ones_said(void **state)
  * arena file; a reader of the last generation that was live never sees a torn version.
  */
 static void
-two_hundred_kills_leave_one_whole_arena(void **state)
+kills_leave_one_whole_arena(void **state)
 {
 	struct world *w = *state;
 	unsigned long last = 0, advanced = 0;
@@ -234,6 +234,7 @@ two_hundred_kills_leave_one_whole_arena(void **state)
 	char name[256];
 	uint64_t random = test_seed(1);
 
+	ONLY_IN_LONG(); /* how far a writer comes is luck; writer/cut cuts each store in turn */
 	print_message("seed %" PRIu64 "\n", random);
 	for (unsigned kill_number = 0; kill_number < 200; kill_number++) {
 		struct timespec delay = {0, 0};
@@ -962,7 +963,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(an_older_root_is_not_gone_back_to, setup, teardown),
 	cmocka_unit_test_setup_teardown(a_root_whose_epoch_is_not_told_yet_is_adopted, setup, teardown),
 	cmocka_unit_test_setup_teardown(an_arena_that_says_unfinished_is_set_aside, setup, teardown),
-	cmocka_unit_test_setup_teardown(two_hundred_kills_leave_one_whole_arena, setup, teardown),
+	cmocka_unit_test_setup_teardown(kills_leave_one_whole_arena, setup, teardown),
 	cmocka_unit_test_setup_teardown(files_of_strangers_are_passed_over, setup, teardown),
 	cmocka_unit_test_setup_teardown(a_hole_in_a_full_tmpfs_is_cleared_away, setup, teardown),
 	cmocka_unit_test_setup_teardown(where_two_do_not_fit_the_old_one_is_moved, setup, teardown),
