@@ -5,8 +5,8 @@
  *	build/tests/ROOM [-l] [-v] [PART...]
  *
  * Without PART all of them, else those whose name, ROOM/FILE/TEST, contains one of the PARTs. -l lists the
- *names. Each test's output is shown when the test fails, with -v always. A test that runs for more than
- *TEST_SECONDS (60, in the long half 1800) is ended. Exits with 0 when no test failed.
+ * names. Each test's output is shown when the test fails, with -v always. A test that runs for more than
+ * TEST_SECONDS (60, in the long half 1800) is ended. Exits with 0 when no test failed.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tests of a room are one program, build/tests/ROOM, made of the files with tests in tests/ROOM. Each of them ends
- *with its tests and TEST_GROUP, which registers them before main() begins:
+ * The tests of a room are one program, build/tests/ROOM, made of the files of its folder that end in `_test`.
+ * Each file ends with its tests and TEST_GROUP, which registers them before main() begins:
  *
  *	static const struct CMUnitTest tests[] = {
  *		cmocka_unit_test(a_shortcut_shows_what_the_root_has_or_nothing),
@@ -9,7 +9,7 @@
  *	TEST_GROUP(tests, NULL, NULL);
  *
  * Every test runs in a process of its own (room.c), between its group's set-up and tear-down. What a test
- *leaves behind in memory reaches no other test, and a crash is reported with the test's name.
+ * leaves behind in memory reaches no other test, and a crash is reported with the test's name.
  */
 #ifndef TESTS_ROOM_H
 #define TESTS_ROOM_H
