@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/room.h"
 #include "tests/support/json_random.h"
@@ -17,8 +16,6 @@
 #include "tools/informer-gateway/arena_object.h"
 
 #define PODS_MAX 400
-/* Microseconds of CPU for a pod of 9 kB; what is measured is some 20, and a machine may be slow. */
-#define MAKE_US_MAX 400.0
 
 struct made {
 	struct api_registry registry;
@@ -169,47 +166,7 @@ read_pods(const char *folder)
 	assert_true(count > 0);
 }
 
-static double
-cpu_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static void
-measure(struct reader_world *w, unsigned count)
-{
-	struct informer_object objects[PODS_MAX];
-	struct informer_iter it;
-	double began, us;
-	size_t bytes = 0, n = 0;
-	struct made m;
-
-	begin(&m, w);
-	assert_int_equal(informer_list(&w->snap, w->pods, &it), 0);
-	while (n < count && informer_next(&it, &objects[n]) > 0)
-		n++;
-	began = cpu_us();
-	for (int round = 0; round < 20; round++) {
-		for (size_t i = 0; i < n; i++) {
-			struct api_object *made;
-
-			assert_int_equal(gw_object_make(&m.maker, &objects[i], &made), 0);
-			bytes += made->text_len;
-			api_object_unref(made);
-		}
-	}
-	us = (cpu_us() - began) / 20 / (double)n;
-	print_message("%zu pods of %zu bytes: %.1f microseconds of CPU each\n", n, bytes / 20 / n, us);
-#ifndef __SANITIZE_ADDRESS__
-	assert_true(us < MAKE_US_MAX);
-#endif
-	end(&m);
-}
-
-/* Pods of real size are the same, and made quickly. */
+/* Pods of real size are the same. */
 static void
 pods_of_real_size_are_the_same(void **state)
 {
@@ -221,7 +178,6 @@ pods_of_real_size_are_the_same(void **state)
 	w = reader_world_of((const char *const *)pods, 0);
 	count = compare_all(w);
 	assert_true(count > 10);
-	measure(w, count);
 	reader_world_free(w);
 	for (size_t i = 0; pods[i]; i++)
 		free(pods[i]);

@@ -103,6 +103,7 @@ arena_world_new(const char *said, bool generations)
 
 	assert_non_null(w);
 	w->fx = broker_fixture_new();
+	w->fx->options.wake_by_writing = true; /* to end the kernel's asynchronous requests takes 40 ms */
 	if (generations)
 		broker_fixture_keep_generations(w->fx);
 	broker_fixture_start(w->fx);
@@ -144,6 +145,7 @@ void
 arena_world_open(struct arena_world *w)
 {
 	assert_int_equal(gw_arena_new(&w->options, &w->arena), 0);
+	gw_arena_dispatch(w->arena);
 	arena_world_until(w, (w->pods = find_pods(w)) && w->pods->feed.begun);
 	gw_store_init(&w->store, w->pods);
 	w->position = w->pods->feed.log.next;

@@ -163,7 +163,7 @@ bodies_come_whole_or_not_at_all(void **state)
 		call_tcp(&g, &c[i]);
 	say(&g, &c[0], "POST /a HTTP/1.1\r\nHost: g\r\nContent-Length: 6\r\n\r\nabc");
 	for (int i = 0; i < 5; i++)
-		uv_run(&g.loop, UV_RUN_ONCE);
+		test_loop_turn(&g.loop);
 	assert_int_equal(d.count, 0);
 	say(&g, &c[0], "def");
 	gateway_until(&g, d.count == 1);
@@ -204,7 +204,7 @@ a_stream_rests_and_wakes(void **state)
 	hear(&g, &c, "first\n");
 	reads = s.reads;
 	for (int i = 0; i < 20; i++)
-		uv_run(&g.loop, UV_RUN_ONCE);
+		test_loop_turn(&g.loop);
 	assert_int_equal(s.reads, reads);
 	api_buf_puts(&s.text, "second\n");
 	gw_stream_wake(s.x);
@@ -267,7 +267,7 @@ a_slow_client_holds_nobody_up(void **state)
 	do {
 		given = s[0].given;
 		for (int i = 0; i < 20; i++)
-			uv_run(&g.loop, UV_RUN_ONCE);
+			test_loop_turn(&g.loop);
 	} while (s[0].given != given);
 	assert_true(s[0].given < s[0].text.len);
 	assert_true(gw_stream_blocked_since(s[0].x) > 0);
@@ -370,7 +370,7 @@ a_drain_spreads_the_ends(void **state)
 		for (int i = 0; i < 4; i++)
 			ended += s[i].asked_to_end;
 		between |= ended > 0 && ended < 4;
-		uv_run(&g.loop, UV_RUN_ONCE);
+		gateway_pass(&g, 50);
 	}
 	assert_true(between);
 	for (int i = 0; i < 4; i++) {

@@ -125,7 +125,7 @@ run_client(struct forward_world *f, client_script *script, void *ctx)
 
 	uv_async_init(&f->u->w->loop, &c.over, on_over);
 	pthread_create(&thread, NULL, client_thread, &c);
-	run_until(f->u->w, atomic_load(&c.done));
+	test_loop_until(&f->u->w->loop, atomic_load(&c.done));
 	pthread_join(thread, NULL);
 	uv_close((uv_handle_t *)&c.over, NULL);
 	uv_run(&f->u->w->loop, UV_RUN_NOWAIT);

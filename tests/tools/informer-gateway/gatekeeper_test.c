@@ -122,9 +122,8 @@ open_gate(struct gate *gate, void **state, enum gw_profile profile, const char *
 						     .tunnels_by_identity = 1};
 	keeper.audit = gate->audit;
 	gate->keeper = gw_gatekeeper_new(&keeper);
+	test_clock_stop();
 	uv_loop_init(&gate->g.loop);
-	uv_timer_init(&gate->g.loop, &gate->g.tick);
-	uv_timer_start(&gate->g.tick, gateway_tick, 5, 5);
 	assert_int_equal(gw_front_new(&gate->g.loop, &(struct gw_front_options){.over = over, .ctx = gate},
 				      &gate->g.front),
 			 0);

@@ -22,18 +22,16 @@
 
 #include <cmocka.h>
 
+#include "tests/tools/informer-gateway/test_clock.h"
 #include "tools/informer-gateway/exchange.h"
 #include "tools/informer-gateway/front.h"
 #include "tools/informer-gateway/listener.h"
 
 #define UNUSED __attribute__((unused))
-/* far more than any fact needs, on a busy machine and under a sanitizer too */
-#define PATIENCE_MS 120000u
 #define HEARD_MAX ((size_t)64 << 20)
 
 struct gateway {
 	uv_loop_t loop;
-	uv_timer_t tick; /* so that a turn never rests for long */
 	struct gw_front *front;
 	struct gw_listener *listener;
 	unsigned over; /* exchanges that are */
@@ -45,12 +43,6 @@ struct caller {
 	struct api_buf heard;
 	bool eof;
 };
-
-static void
-gateway_tick(uv_timer_t *timer)
-{
-	(void)timer;
-}
 
 static void
 gateway_over(struct gw_exchange *x, void *ctx)
@@ -67,9 +59,8 @@ gateway_front(struct gateway *g, struct gw_front_options options)
 	memset(g, 0, sizeof(*g));
 	options.over = gateway_over;
 	options.ctx = g;
+	test_clock_stop();
 	assert_int_equal(uv_loop_init(&g->loop), 0);
-	uv_timer_init(&g->loop, &g->tick);
-	uv_timer_start(&g->tick, gateway_tick, 5, 5);
 	assert_int_equal(gw_front_new(&g->loop, &options, &g->front), 0);
 }
 
@@ -93,28 +84,18 @@ gateway_close(struct gateway *g)
 	gw_listener_close(g->listener);
 	g->listener = NULL;
 	gw_front_free(g->front);
-	uv_close((uv_handle_t *)&g->tick, NULL);
 	while (uv_run(&g->loop, UV_RUN_DEFAULT))
 		;
 	assert_int_equal(uv_loop_close(&g->loop), 0);
 }
 
-static UNUSED uint64_t
-test_ms(void)
-{
-	return uv_hrtime() / 1000000;
-}
+#define gateway_until(g, condition) test_loop_until(&(g)->loop, condition)
 
-/* Turn the loop until the condition holds. */
-#define gateway_until(g, condition)                                                                          \
-	do {                                                                                                 \
-		uint64_t gateway_end = test_ms() + PATIENCE_MS;                                              \
-		while (!(condition)) {                                                                       \
-			if (test_ms() > gateway_end)                                                         \
-				fail_msg("it never came true: %s", #condition);                              \
-			uv_run(&(g)->loop, UV_RUN_ONCE);                                                     \
-		}                                                                                            \
-	} while (0)
+static UNUSED void
+gateway_pass(struct gateway *g, uint64_t ms)
+{
+	test_clock_pass(&g->loop, ms);
+}
 
 /* ---- callers ---- */
 
@@ -153,8 +134,6 @@ hang_up(struct caller *c)
 static UNUSED void
 say_bytes(struct gateway *g, const struct caller *c, const char *text, size_t length)
 {
-	uint64_t end = test_ms() + PATIENCE_MS;
-
 	while (length > 0) {
 		ssize_t n = send(c->fd, text, length, MSG_NOSIGNAL);
 
@@ -165,8 +144,7 @@ say_bytes(struct gateway *g, const struct caller *c, const char *text, size_t le
 			length -= (size_t)n;
 		}
 		if (n < 0)
-			uv_run(&g->loop, UV_RUN_ONCE);
-		assert_true(test_ms() < end);
+			test_loop_turn(&g->loop);
 	}
 }
 

@@ -29,8 +29,10 @@ respond(struct raw_server *s, struct duplex *d, const struct raw_request *reques
 	const char *text = atomic_load(&mode) == NEWER ? newer : document;
 
 	(void)ctx;
-	if (atomic_load(&mode) == SILENT)
+	if (atomic_load(&mode) == SILENT) {
+		test_clock_move(GW_KEPT_WAIT_MS);
 		return raw_server_wait(s);
+	}
 	if (atomic_load(&mode) == ILL)
 		return raw_write_json(d, 503, "{}");
 	if (strstr(request->head, "Bearer stranger"))

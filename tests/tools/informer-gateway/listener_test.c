@@ -144,17 +144,18 @@ a_slow_request_is_cut(void **state)
 {
 	struct gateway g;
 	struct caller c;
+	unsigned ms = 0;
 
 	(void)state;
 	gateway_front(&g, (struct gw_front_options){0});
 	gateway_listen(&g, (struct gw_listener_options){.header_seconds = 1}, echo, NULL);
 	call_tcp(&g, &c);
 	say(&g, &c, "GET /slow HTTP/1.1\r\n");
-	while (!has_ended(&c)) {
+	for (; !has_ended(&c); ms += 100) {
 		say(&g, &c, "a");
-		for (int i = 0; i < 10; i++)
-			uv_run(&g.loop, UV_RUN_ONCE);
+		gateway_pass(&g, 100);
 	}
+	assert_in_range(ms, 1000, 2000);
 	assert_heard(&c, "HTTP/1.1 408 ");
 	assert_int_equal(gw_front_counters(g.front)->slow, 1);
 	gateway_until(&g, gw_front_counters(g.front)->connections == 0);
@@ -175,6 +176,7 @@ a_slow_body_is_cut(void **state)
 	gateway_listen(&g, (struct gw_listener_options){.header_seconds = 1}, echo, NULL);
 	call_tcp(&g, &c);
 	say(&g, &c, "POST /slow HTTP/1.1\r\nHost: g\r\nContent-Length: 10\r\n\r\nabc");
+	gateway_pass(&g, 2000);
 	gateway_until(&g, has_ended(&c));
 	assert_heard(&c, "HTTP/1.1 408 ");
 	hang_up(&c);
@@ -195,6 +197,9 @@ an_idle_connection_is_closed_silently(void **state)
 	say(&g, &c, GET("/once"));
 	hear(&g, &c, "GET /once");
 	forget_heard(&c);
+	gateway_pass(&g, 999);
+	assert_false(has_ended(&c));
+	gateway_pass(&g, 2000);
 	gateway_until(&g, has_ended(&c));
 	assert_int_equal(c.heard.len, 0);
 	assert_int_equal(gw_front_counters(g.front)->slow, 0);

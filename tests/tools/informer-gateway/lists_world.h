@@ -21,10 +21,7 @@ allow(void *ctx, struct gw_exchange *x, gw_next *next)
 	next(x);
 }
 
-/*
- * So many pods, of so many bytes each. Where bodies are shared the time in which they may be is a longer one:
- * on a busy machine not everything is done within a second.
- */
+/* So many pods, of so many bytes each. */
 static UNUSED void
 open_lists(struct lists *w, struct gw_router_options options, unsigned count, size_t bytes)
 {
@@ -40,7 +37,9 @@ open_lists(struct lists *w, struct gw_router_options options, unsigned count, si
 	options.source = w->m.source;
 	options.hooks = (struct gw_hooks){.check = allow};
 	w->router = gw_router_new(w->g.front, &options);
-	gateway_listen(&w->g, (struct gw_listener_options){0}, gw_router_handle, w->router);
+	/* libmicrohttpd does not cut those who do not read: that is the router's task */
+	gateway_listen(&w->g, (struct gw_listener_options){.idle_seconds = 3600}, gw_router_handle,
+		       w->router);
 }
 
 static UNUSED void

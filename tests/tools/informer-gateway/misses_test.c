@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the arena does not have: who is asked, how often, and what those who wait are told. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +27,11 @@ struct told {
 	char json[64];
 };
 
+static _Atomic unsigned answers; /* that upstream gave */
+
 static bool
-respond(struct raw_server *s, struct duplex *d, const struct raw_request *request, void *ctx)
+answer(struct duplex *d, const struct raw_request *request)
 {
-	(void)s;
-	(void)ctx;
 	if (strstr(request->head, "/none"))
 		return raw_write_json(d, 404, "{}");
 	if (strstr(request->head, "/secret"))
@@ -38,6 +39,17 @@ respond(struct raw_server *s, struct duplex *d, const struct raw_request *reques
 	if (strstr(request->head, "/ill"))
 		return raw_write_json(d, 500, "{}");
 	return raw_write_json(d, 200, "{\"kind\":\"Pod\"}");
+}
+
+static bool
+respond(struct raw_server *s, struct duplex *d, const struct raw_request *request, void *ctx)
+{
+	bool more = answer(d, request);
+
+	(void)s;
+	(void)ctx;
+	atomic_fetch_add(&answers, 1);
+	return more;
 }
 
 static bool
@@ -114,6 +126,14 @@ asked_by(struct miss_world *m, const char *who)
 	return n;
 }
 
+/* The arena does not have it in its time; upstream is asked, and answers. */
+static void
+let_upstream_answer(struct miss_world *m, unsigned count)
+{
+	test_clock_pass(&m->u->w->loop, GW_MISS_PATIENCE_MS);
+	test_loop_until(&m->u->w->loop, atomic_load(&answers) == count);
+}
+
 /* A hundred who want the same with the same right cause one question; another right asks for itself. */
 static void
 the_same_is_asked_once(void **state)
@@ -125,7 +145,8 @@ the_same_is_asked_once(void **state)
 	for (int i = 0; i < 100; i++)
 		ask(m, &told[i], "web", "theirs");
 	ask(m, &other, "web", "another's");
-	run_until(m->u->w, told[99].n && other.n);
+	let_upstream_answer(m, 2);
+	test_clock_pass(&m->u->w->loop, GW_MISS_ARENA_MS - GW_MISS_PATIENCE_MS);
 	for (int i = 0; i < 100; i++) {
 		assert_int_equal(told[i].n, 1);
 		assert_int_equal(told[i].result, GW_MISS_FOUND);
@@ -150,7 +171,7 @@ what_the_arena_gets_in_time_is_answered_from_there(void **state)
 	gw_misses_changed(m->misses, &pods);
 	m->has = true;
 	gw_misses_changed(m->misses, &pods);
-	run_until(m->u->w, t.n);
+	test_loop_until(&m->u->w->loop, t.n);
 	assert_int_equal(t.result, GW_MISS_THERE);
 	assert_int_equal(raw_server_count(m->u->server), 0);
 }
@@ -163,12 +184,12 @@ upstreams_object_waits_for_the_arenas(void **state)
 	struct told t;
 
 	ask(m, &t, "web", NULL);
-	run_until(m->u->w, raw_server_count(m->u->server) == 1);
-	run_for(m->u->w, 100);
+	let_upstream_answer(m, 1);
+	test_clock_pass(&m->u->w->loop, GW_MISS_ARENA_MS - GW_MISS_PATIENCE_MS - 1);
 	assert_int_equal(t.n, 0);
 	m->has = true;
 	gw_misses_changed(m->misses, &pods);
-	run_until(m->u->w, t.n);
+	test_loop_until(&m->u->w->loop, t.n);
 	assert_int_equal(t.result, GW_MISS_THERE);
 	assert_string_equal(raw_header(raw_server_request(m->u->server, 0), "Authorization"),
 			    "Bearer " OWN_TOKEN);
@@ -184,20 +205,21 @@ a_refusal_is_remembered(void **state)
 	ask(m, &none, "none", "a");
 	ask(m, &secret, "secret", "a");
 	ask(m, &ill, "ill", "a");
-	run_until(m->u->w, none.n && secret.n && ill.n);
+	let_upstream_answer(m, 3);
+	test_loop_until(&m->u->w->loop, none.n && secret.n && ill.n);
 	assert_int_equal(none.result, GW_MISS_ABSENT);
 	assert_int_equal(secret.result, GW_MISS_REFUSED);
 	assert_int_equal(secret.code, 403);
 	assert_int_equal(ill.result, GW_MISS_LATER);
 	ask(m, &again, "none", "a");
-	run_until(m->u->w, again.n);
+	test_loop_until(&m->u->w->loop, again.n);
 	assert_int_equal(again.result, GW_MISS_ABSENT);
 	assert_int_equal(raw_server_count(m->u->server), 3);
 	/* until the arena has it */
 	m->has = true;
 	gw_misses_changed(m->misses, &pods);
 	ask(m, &again, "none", "a");
-	run_until(m->u->w, again.n);
+	test_loop_until(&m->u->w->loop, again.n);
 	assert_int_equal(again.result, GW_MISS_THERE);
 }
 
@@ -214,11 +236,12 @@ more_than_the_rate_is_for_later(void **state)
 		snprintf(name, sizeof(name), "none-%d", i);
 		ask(m, &told[i], name, "a");
 	}
+	test_clock_pass(&m->u->w->loop, GW_MISS_PATIENCE_MS);
 	for (int i = 0; i < 30; i++) {
-		run_until(m->u->w, told[i].n);
+		test_loop_until(&m->u->w->loop, told[i].n);
 		later += told[i].result == GW_MISS_LATER;
 	}
-	assert_in_range(later, 15, 20);
+	assert_int_equal(later, 20); /* two seconds of the rate are asked */
 	assert_int_equal(raw_server_count(m->u->server), 30 - later);
 }
 
@@ -231,9 +254,10 @@ a_name_stays_one_segment(void **state)
 
 	gw_miss_cancel(ask(m, &gone, "web", "a"));
 	ask(m, &t, "a/../none?x\r\n", "a");
-	run_until(m->u->w, t.n);
+	let_upstream_answer(m, 2);
+	test_clock_pass(&m->u->w->loop, GW_MISS_ARENA_MS - GW_MISS_PATIENCE_MS);
+	assert_int_equal(t.n, 1);
 	assert_int_equal(gone.n, 0);
-	run_until(m->u->w, raw_server_count(m->u->server) == 2);
 	assert_true(strstr(raw_server_request(m->u->server, 0)->head, "/a%2F..%2Fnone%3Fx%0D%0A HTTP/1.1") ||
 		    strstr(raw_server_request(m->u->server, 1)->head, "/a%2F..%2Fnone%3Fx%0D%0A HTTP/1.1"));
 }

@@ -5,6 +5,9 @@
 
 #include "tests/room.h"
 #include "tools/informer-gateway/router.h"
+#include "tools/informer-gateway/timer_wheel.h"
+
+#define AWAIT_MS 3000 /* what router.h says of 0 */
 
 struct routed {
 	struct gateway g;
@@ -261,7 +264,7 @@ a_later_rv_is_waited_for(void **state)
 	struct caller c, d;
 
 	(void)state;
-	open_routed(&w, (struct gw_router_options){.await_ms = 1000});
+	open_routed(&w, (struct gw_router_options){0});
 	memory_put(&w.m, "a", "n1", 0);
 	call_tcp(&w.g, &c);
 	call_tcp(&w.g, &d);
@@ -272,6 +275,9 @@ a_later_rv_is_waited_for(void **state)
 	gw_router_told(w.router, w.m.pods, w.m.rv);
 	hear(&w.g, &c, "\"name\":\"b\"");
 	hear(&w.g, &c, "\r\n0\r\n\r\n");
+	gateway_pass(&w.g, AWAIT_MS - 1);
+	assert_false(has_heard(&d, "HTTP/1.1"));
+	gateway_pass(&w.g, 1 + GW_WHEEL_STEP_MS);
 	hear(&w.g, &d, "HTTP/1.1 504 ");
 	hear(&w.g, &d, "Too large resource version: 4, current: 3");
 	assert_heard(&d, "ResourceVersionTooLarge");
@@ -294,11 +300,13 @@ a_watch_is_told_that_its_rv_does_not_come(void **state)
 	struct caller c;
 
 	(void)state;
-	open_routed(&w, (struct gw_router_options){.await_ms = 100});
+	open_routed(&w, (struct gw_router_options){0});
 	memory_put(&w.m, "a", "n1", 0);
 	call_tcp(&w.g, &c);
 	say(&w.g, &c,
 	    GET(PODS "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=9"));
+	gateway_until(&w.g, gw_front_counters(w.g.front)->requests == 1);
+	gateway_pass(&w.g, AWAIT_MS + GW_WHEEL_STEP_MS);
 	hear(&w.g, &c, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\"");
 	hear(&w.g, &c, "\r\n0\r\n\r\n");
 	assert_heard(&c, "HTTP/1.1 200 OK");
@@ -329,7 +337,7 @@ a_proof_comes_before_an_answer_without_rv(void **state)
 	say(&w.g, &c, GET(PODS "/a"));
 	gateway_until(&w.g, w.proofs == 1);
 	for (int i = 0; i < 5; i++)
-		uv_run(&w.g.loop, UV_RUN_ONCE);
+		test_loop_turn(&w.g.loop);
 	assert_false(has_heard(&c, "HTTP/1.1"));
 	memory_put(&w.m, "a", "n2", 0);
 	gw_router_told(w.router, w.m.pods, w.m.rv);
@@ -363,6 +371,9 @@ a_watch_tells_changes(void **state)
 	hear(&w.g, &c, "{\"type\":\"DELETED\"");
 	hear(&w.g, &d, "{\"type\":\"DELETED\"");
 	assert_false(has_heard(&d, "n1"));
+	gateway_pass(&w.g, 2000 - 1);
+	assert_false(has_heard(&c, "\r\n0\r\n\r\n"));
+	gateway_pass(&w.g, 1 + GW_WHEEL_STEP_MS);
 	hear(&w.g, &c, "\r\n0\r\n\r\n");
 	gateway_until(&w.g, gw_router_counters(w.router)->watching == 1);
 	hang_up(&d);

@@ -7,12 +7,9 @@
 
 #define BUDGET ((size_t)1 << 20)
 
-static void
-gateway_for(struct gateway *g, uint64_t ms)
-{
-	for (uint64_t end = test_ms() + ms; test_ms() < end;)
-		uv_run(&g->loop, UV_RUN_ONCE);
-}
+#define STALL_MS 30000 /* what router.h says of 0 */
+#define LOOK_MS 50     /* list_body.c looks so often */
+#define SHARE_MS 1000
 
 /* Two that read nothing fill the budget, until they are dropped, each without an end. */
 static void
@@ -23,14 +20,17 @@ who_takes_nothing_is_dropped(void **state)
 	struct lists w;
 
 	(void)state;
-	open_lists(&w, (struct gw_router_options){.list_bytes = BUDGET, .stall_ms = 2000}, 4000, 8000);
+	open_lists(&w, (struct gw_router_options){.list_bytes = BUDGET}, 4000, 8000);
 	n = gw_router_counters(w.router);
 	for (int i = 0; i < 2; i++) {
 		call_tcp(&w.g, &stuck[i]);
 		say(&w.g, &stuck[i], i ? GET(PODS "?limit=100000") : GET(PODS));
 	}
 	gateway_until(&w.g, n->list_bytes >= BUDGET);
-	gateway_until(&w.g, n->lists_dropped == 2);
+	gateway_pass(&w.g, STALL_MS - LOOK_MS);
+	assert_int_equal(n->lists_dropped, 0);
+	gateway_pass(&w.g, 2 * LOOK_MS);
+	assert_int_equal(n->lists_dropped, 2);
 	gateway_until(&w.g, n->list_bytes == 0);
 	call_tcp(&w.g, &c);
 	say(&w.g, &c, GET(PODS "?limit=2"));
@@ -54,23 +54,31 @@ who_takes_nothing_of_a_whole_list_is_dropped(void **state)
 	struct lists w;
 
 	(void)state;
-	open_lists(&w, (struct gw_router_options){.stall_ms = 300}, 4000, 8000);
+	open_lists(&w, (struct gw_router_options){0}, 4000, 8000);
 	n = gw_router_counters(w.router);
 	call_tcp(&w.g, &stuck);
 	say(&w.g, &stuck, GET(PODS));
-	gateway_until(&w.g, n->lists_dropped == 1 && n->list_bytes == 0);
+	gateway_pass(&w.g, STALL_MS + LOOK_MS);
+	assert_int_equal(n->lists_dropped, 1);
+	gateway_pass(&w.g, LOOK_MS);
+	assert_int_equal(n->list_bytes, 0);
 	hang_up(&stuck);
 	close_lists(&w);
 }
 
-/* As if all readers had come so long ago. */
+#define ONE_BITE 8192
+
+/* Take so many bites of what has come. */
 static void
-make_older(const struct lists *w, uint64_t ms)
+sip(const struct caller *c, unsigned bites)
 {
-	for (struct gw_body *b = w->router->bodies->first; b; b = b->next)
-		for (struct gw_body_reader *r = b->readers; r; r = r->next)
-			r->begun_ms -= r->begun_ms < ms ? r->begun_ms : ms;
+	char bite[ONE_BITE];
+
+	while (bites-- > 0 && recv(c->fd, bite, sizeof(bite), MSG_DONTWAIT) > 0)
+		;
 }
+
+#define VERY_SLOW_STALL_MS 450000 /* it is sent some 6 MB, and 16 bytes a ms are too slow */
 
 /* Who took little for how long he is there is dropped while others are refused for it, and not before. */
 static void
@@ -81,18 +89,21 @@ who_is_slow_is_dropped_while_others_are_refused(void **state)
 	struct lists w;
 
 	(void)state;
-	open_lists(&w, (struct gw_router_options){.list_bytes = BUDGET, .stall_ms = 16000}, 4000, 8000);
+	open_lists(&w, (struct gw_router_options){.list_bytes = BUDGET, .stall_ms = VERY_SLOW_STALL_MS}, 4000,
+		   8000);
 	n = gw_router_counters(w.router);
 	call_tcp(&w.g, &slow);
+	setsockopt(slow.fd, SOL_SOCKET, SO_RCVBUF, &(int){65536}, sizeof(int));
 	say(&w.g, &slow, GET(PODS));
 	gateway_until(&w.g, n->list_bytes >= BUDGET / 2);
-	gateway_for(&w.g, 100); /* so that it has an age */
-	make_older(&w, UINT64_MAX);
-	gateway_for(&w.g, 1500);
+	gateway_pass(&w.g, VERY_SLOW_STALL_MS - 1000);
+	sip(&slow, 256);
+	gateway_pass(&w.g, VERY_SLOW_STALL_MS / 16 + 1000);
 	assert_int_equal(n->lists_dropped, 0);
 	call_tcp(&w.g, &young);
 	say(&w.g, &young, GET(PODS "?limit=100000"));
-	gateway_until(&w.g, n->lists_dropped == 1);
+	gateway_pass(&w.g, LOOK_MS);
+	assert_int_equal(n->lists_dropped, 1);
 	gateway_until(&w.g, has_ended(&slow));
 	assert_false(has_heard(&slow, END));
 	gateway_until(&w.g, drinks_up(&young));
@@ -103,16 +114,6 @@ who_is_slow_is_dropped_while_others_are_refused(void **state)
 	close_lists(&w);
 }
 
-/* Take a little. */
-static void
-sip(const struct caller *c)
-{
-	char some[8192];
-	ssize_t got = recv(c->fd, some, sizeof(some), MSG_DONTWAIT);
-
-	(void)got;
-}
-
 /* Who reads at any pace that is not too slow gets all of it, long after that time. */
 static void
 who_reads_is_not_dropped(void **state)
@@ -120,22 +121,21 @@ who_reads_is_not_dropped(void **state)
 	const struct gw_router_counters *n;
 	struct caller c;
 	struct lists w;
-	uint64_t begun = test_ms();
 
 	(void)state;
 	open_lists(&w, (struct gw_router_options){.list_bytes = BUDGET, .stall_ms = 2000}, 4000, 8000);
 	n = gw_router_counters(w.router);
 	call_tcp(&w.g, &c);
 	say(&w.g, &c, GET(PODS));
-	while (test_ms() - begun < 4500) { /* a part of it, in small bites */
-		gateway_for(&w.g, 50);
-		for (int i = 0; i < 8; i++)
-			sip(&c);
+	for (unsigned ms = 0; ms < 4500; ms += 50) { /* a part of it, in small bites */
+		gateway_pass(&w.g, 50);
+		sip(&c, 8);
 	}
 	gateway_until(&w.g, drinks_up(&c));
 	assert_int_equal(n->lists_dropped, 0);
 	hang_up(&c);
-	gateway_until(&w.g, n->list_bytes == 0);
+	gateway_pass(&w.g, SHARE_MS + LOOK_MS);
+	assert_int_equal(n->list_bytes, 0);
 	close_lists(&w);
 }
 

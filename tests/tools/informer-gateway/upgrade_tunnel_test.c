@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec, attach, port-forward: a switch of protocols goes through, and then every byte of both sides. */
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/tools/informer-gateway/forward_world.h"
@@ -237,31 +237,27 @@ no_server_is_said(void **state)
 	bytes_seen_done(&seen);
 }
 
-static void
-ask_and_go(struct duplex *d, void *ctx)
-{
-	struct raw_server *server = ctx;
-
-	write_text(d, "GET /hang HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer t\r\nConnection: upgrade\r\n"
-		      "Upgrade: websocket\r\n\r\n");
-	while (raw_server_count(server) == 0)
-		poll(NULL, 0, 5);
-}
-
 /* A client that goes before the switch takes its tunnel along, and the next one is served. */
 static void
 a_client_that_goes_ends_its_tunnel(void **state)
 {
+	static const char request[] =
+		"GET /hang HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer t\r\nConnection: upgrade\r\n"
+		"Upgrade: websocket\r\n\r\n";
 	struct forward_world *f = *state;
 	struct session s = {.request = EXEC};
+	int fd;
 
 	start(f, false, false);
-	run_client(f, ask_and_go, f->u->server);
-	run_until(f->u->w, gw_front_counters(f->front)->exchanges == 0);
+	fd = duplex_connect(f->port);
+	assert_int_equal(send(fd, request, strlen(request), 0), strlen(request));
+	test_loop_until(&f->u->w->loop, raw_server_count(f->u->server) == 1);
+	close(fd);
+	test_loop_until(&f->u->w->loop, gw_front_counters(f->front)->exchanges == 0);
 	run_client(f, converse, &s);
 	assert_echo(&s);
 	free(s.data);
-	run_until(f->u->w, gw_front_counters(f->front)->exchanges == 0);
+	test_loop_until(&f->u->w->loop, gw_front_counters(f->front)->exchanges == 0);
 }
 
 struct staying {
@@ -309,7 +305,7 @@ a_listener_takes_its_tunnels_along(void **state)
 	s.open.data = &s;
 	run_client(f, stay, &s);
 	assert_true(s.ended);
-	run_until(f->u->w, gw_front_counters(f->front)->exchanges == 0);
+	test_loop_until(&f->u->w->loop, gw_front_counters(f->front)->exchanges == 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, forward_world_setup, forward_world_teardown)

@@ -60,7 +60,7 @@ a_review_is_asked_with_our_credentials(void **state)
 	gw_upstream_post_json(u->upstream, "/apis/authentication.k8s.io/v1/tokenreviews", "{\"a\":1}", 10000,
 			      note, &a);
 	assert_int_equal(a.n, 0);
-	run_until(u->w, a.n);
+	test_loop_until(&u->w->loop, a.n);
 	assert_int_equal(a.code, 201);
 	assert_string_equal(a.body, "{}");
 	r = raw_server_request(u->server, 0);
@@ -80,9 +80,9 @@ a_callers_request_shows_nothing_of_ours(void **state)
 
 	upstream_world_start(u, true, respond, NULL);
 	gw_upstream_get(u->upstream, "/api/v1/namespaces/a/pods/b", NULL, 0, 10000, note, &ours);
-	run_until(u->w, ours.n);
+	test_loop_until(&u->w->loop, ours.n);
 	gw_upstream_get(u->upstream, "/api/v1/namespaces/a/pods/b", "theirs", 0, 10000, note, &theirs);
-	run_until(u->w, theirs.n);
+	test_loop_until(&u->w->loop, theirs.n);
 	r = raw_server_request(u->server, 1);
 	assert_string_equal(raw_header(r, "Authorization"), "Bearer theirs");
 	assert_null(strstr(r->head, OWN_TOKEN));
@@ -103,11 +103,14 @@ a_request_ends_in_its_time(void **state)
 	gw_upstream_post_json(u->upstream, "/hang", "{}", 100, note, &late);
 	ask = gw_upstream_post_json(u->upstream, "/hang", "{}", 100, note, &cancelled);
 	gw_ask_cancel(ask);
-	run_until(u->w, late.n);
+	test_clock_pass(&u->w->loop, 99);
+	assert_int_equal(late.n, 0);
+	test_clock_pass(&u->w->loop, 1);
+	test_loop_until(&u->w->loop, late.n);
 	assert_int_equal(late.code, -ETIMEDOUT);
 	assert_string_not_equal(late.error, "");
 	gw_upstream_get(u->upstream, "/x", NULL, 0, 10000, note, &after);
-	run_until(u->w, after.n);
+	test_loop_until(&u->w->loop, after.n);
 	assert_int_equal(after.code, 201);
 	assert_int_equal(cancelled.n, 0);
 }
@@ -121,12 +124,12 @@ each_failure_is_told_once(void **state)
 
 	upstream_world_start(u, false, respond, NULL);
 	gw_upstream_get(u->upstream, "/long", "b", 0, 20000, note, &longer);
-	run_until(u->w, longer.n);
+	test_loop_until(&u->w->loop, longer.n);
 	assert_int_equal(longer.code, -EMSGSIZE);
 	assert_true(longer.length <= GW_UPSTREAM_BODY_MAX);
 	gw_upstream_get(u->upstream, "/x", "two\r\nX: y", 0, 10000, note, &impossible);
 	assert_int_equal(impossible.n, 0);
-	run_until(u->w, impossible.n);
+	test_loop_until(&u->w->loop, impossible.n);
 	assert_int_equal(impossible.code, -EINVAL);
 	assert_int_equal(raw_server_count(u->server), 1);
 }
@@ -140,7 +143,7 @@ an_absent_server_is_said_to_be_absent(void **state)
 
 	upstream_world_start_nowhere(u);
 	gw_upstream_get(u->upstream, "/x", NULL, 0, 10000, note, &a);
-	run_until(u->w, a.n);
+	test_loop_until(&u->w->loop, a.n);
 	assert_int_equal(a.code, -ECONNREFUSED);
 	assert_non_null(strstr(a.error, "127.0.0.1"));
 }

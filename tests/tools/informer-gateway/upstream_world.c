@@ -25,6 +25,7 @@ upstream_world_setup(void **state)
 	struct upstream_world *u = calloc(1, sizeof(*u));
 	void *inner = NULL;
 
+	test_clock_stop();
 	if (!u || transport_world_setup(&inner) < 0)
 		return -1;
 	u->w = inner;

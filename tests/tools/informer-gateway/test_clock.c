@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clocks that stand until the test moves them; see test_clock.h. */
+#include "tests/tools/informer-gateway/test_clock.h"
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CLOCKS (CLOCK_BOOTTIME + 1)
+#define SETTLED_TURNS 8 /* uv_run() registers a watcher, and may call it, without poll() having seen it */
+#define NS_A_MS 1000000u
+#define NS_A_SECOND 1000000000u
+
+static struct timespec stopped_at[CLOCKS];
+static _Atomic bool stands;
+static _Atomic uint64_t passed_ns;
+
+__attribute__((visibility("default"))) int /* shared libraries call it, too */
+clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	uint64_t ns;
+
+	if (!atomic_load(&stands) || clock < 0 || clock >= CLOCKS || clock == CLOCK_PROCESS_CPUTIME_ID ||
+	    clock == CLOCK_THREAD_CPUTIME_ID)
+		return (int)syscall(SYS_clock_gettime, clock, ret);
+	ns = (uint64_t)stopped_at[clock].tv_nsec + atomic_load(&passed_ns);
+	ret->tv_sec = stopped_at[clock].tv_sec + (time_t)(ns / NS_A_SECOND);
+	ret->tv_nsec = (long)(ns % NS_A_SECOND);
+	return 0;
+}
+
+void
+test_clock_stop(void)
+{
+	if (atomic_load(&stands))
+		return;
+	for (clockid_t clock = 0; clock < CLOCKS; clock++)
+		syscall(SYS_clock_gettime, clock, &stopped_at[clock]);
+	atomic_store(&stands, true);
+}
+
+void
+test_clock_move(uint64_t ms)
+{
+	atomic_fetch_add(&passed_ns, ms * NS_A_MS);
+}
+
+/* True if there was something to do, as far as libuv shows that before uv_run(). */
+static bool
+turn(uv_loop_t *loop, int wait_ms)
+{
+	struct pollfd io = {.fd = uv_backend_fd(loop), .events = POLLIN};
+	bool came = uv_backend_timeout(loop) == 0 || poll(&io, 1, wait_ms) > 0;
+
+	uv_run(loop, UV_RUN_NOWAIT);
+	return came;
+}
+
+bool
+test_loop_turn(uv_loop_t *loop)
+{
+	return turn(loop, 1);
+}
+
+void
+test_loop_settle(uv_loop_t *loop)
+{
+	for (int idle = 0; idle < SETTLED_TURNS;)
+		idle = turn(loop, 0) ? 0 : idle + 1;
+}
+
+void
+test_clock_pass(uv_loop_t *loop, uint64_t ms)
+{
+	test_loop_settle(loop);
+	while (ms > 0) {
+		int next = uv_backend_timeout(loop);
+		uint64_t step = next < 0 || (uint64_t)next > ms ? ms : next > 0 ? (uint64_t)next : 1;
+
+		test_clock_move(step);
+		ms -= step;
+		uv_run(loop, UV_RUN_NOWAIT);
+	}
+}
