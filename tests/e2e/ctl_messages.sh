@@ -25,6 +25,10 @@ expect() {
 }
 export INFORMER_SOCKET=$S
 
+# A wait begins before its daemon is there, and tells of it after two seconds: it runs beside the next parts.
+"$ctl" wait --for=synced --timeout="${PATIENCE}s" >"$T/wait.out" 2>"$T/wait.err" &
+waiter=$!
+
 # usage
 expect 0 'usage: informerctl' --help
 expect 0 '^informerctl [0-9]+\.[0-9]+' --version
@@ -76,9 +80,7 @@ expect 2 "socket tried: $T/other" --socket "$T/other" get po
 expect 2 'too long' get po --socket "/$(printf 'x%.0s' $(seq 200))"
 expect 1 'timed out waiting for all resources' wait --for=synced --timeout=100ms
 
-# a wait begins before its daemon is there, and tells of it after two seconds
-"$ctl" wait --for=synced --timeout="${PATIENCE}s" >"$T/out" 2>"$T/wait.err" &
-waiter=$!
+# the wait from the beginning
 until_true grep -q '^informerctl: waiting: ' "$T/wait.err" || fail "no progress from wait"
 start_sim --nodes 2 --pods-per-node 5
 start_daemon --resource 'pods?namespace=kube-system' --resource nodes
@@ -108,9 +110,12 @@ expect 0 '^kube-proxy-' --socket "$INFORMER_SOCKET" -nkube-system get po
 expect 0 '^pod/kube-proxy-' get all -n kube-system
 expect 2 "--sort-by a\[: path 'a\['" get po --sort-by 'a['
 
-# a watch of what is empty says so, and where it looks
-expect 0 '^informerctl: no nodes that match yet, waiting for changes$' get nodes -l no=such -w --timeout=4s
-expect 0 '^informerctl: no po in namespace default yet, waiting for changes \(-A: of all namespaces\)$' changes po --timeout=4s
+# A watch ends at its time. A watch of what is empty says so after a while, and where it looks: these two run beside the next part.
+expect 0 '' get nodes -l no=such -w --timeout=100ms
+"$ctl" get nodes -l no=such -w --timeout="${PATIENCE}s" >"$T/nodes.out" 2>"$T/nodes.err" &
+nodes_pid=$!
+"$ctl" changes po --timeout="${PATIENCE}s" >"$T/po.out" 2>"$T/po.err" &
+po_pid=$!
 
 # stat and verify
 expect 0 '^pods namespace=kube-system +synced +watching' stat
@@ -118,6 +123,13 @@ expect 0 '^informerctl +[0-9]+' stat
 expect 0 '"schema": ?1' stat -o json
 jq -e '.synced and (.resources | length == 2)' "$T/out" >/dev/null || fail "stat -o json"
 expect 0 '^ok: generation [0-9]+, epoch [0-9]+: [1-9][0-9]* blocks, [1-9][0-9]* tags, .* 0 faults' verify
+
+until_true grep -qx 'informerctl: no nodes that match yet, waiting for changes' "$T/nodes.err" || fail "get -w of nothing: $(cat "$T/nodes.err")"
+until_true grep -qx 'informerctl: no po in namespace default yet, waiting for changes (-A: of all namespaces)' "$T/po.err" || fail "changes of nothing: $(cat "$T/po.err")"
+for p in "$nodes_pid" "$po_pid"; do
+	kill -0 "$p" || fail "a watch of nothing ended by itself"
+	kill "$p"
+done
 
 # at the end of descriptors: whichever of them is the one that is missing, the message names the limit
 limit=64 said=0

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# informerd --takeover, TAKEOVERS times (20) in a row, while pods change: whoever reads goes on, handlers are told everything, readers that come are
-# let in each time, the server is asked for no list, nothing piles up. Then either side is killed at each point of it, and one follows that is
-# of another release: nothing is lost, and the next plain start works.
+# informerd --takeover, several times in a row while pods change: readers go on, handlers are told everything, new readers are let in each time, the
+# server is asked for no list, and nothing piles up. Then either side is killed at each point of a takeover, and a successor of another release
+# takes over: nothing is lost, and the next plain start works.
 #
-# SEED repeats a run's dice (not its timing), MEASURE=1 says how long nobody was let in.
+# TAKEOVERS in a row: 5, with LONG=1 20. SEED repeats a run's dice (not its timing), MEASURE=1 says for how long no reader was let in.
 # Takes 12 s.
 . "$(dirname "$0")/../support/daemon.sh"
 server_is_plain=yes # events_change speaks HTTP
 seed=${SEED:-$(date +%s)}
-takeovers=${TAKEOVERS:-20}
+takeovers=${TAKEOVERS:-${LONG:+20}} takeovers=${takeovers:-5}
 echo "SEED=$seed"
 export INFORMER_SOCKET=$S
 declare -A reader

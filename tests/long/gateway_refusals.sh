@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Who may not is told so, and given nothing, by the real program over TLS: tokens that ran out, for others, or nobody's; reviews that refuse, fail or
-# hang, which keep nobody else waiting; certificates of another CA, none, or with a name that is not listed; requests that could be read in two ways,
-# headers of 10 MB, or slow ones, thousands of connections that say nothing, too many watches. A watch ends with its token. Secrets are nobody's whose
-# listener does not name them, and nobody's at all where informerd may not cache them. No token is ever in the log, the audit log or the metrics.
+# informer-gateway over TLS refuses callers that may not, and gives them nothing: tokens that ran out; reviews that refuse, fail or hang, while others
+# are served; certificates of another CA, none, or with a name that is not listed; requests that can be read in two ways; headers of 10 MB, or slow
+# ones; 10,000 idle connections; too many watches. A watch ends with its token. A listener that does not name secrets serves none, and no listener
+# serves those that informerd may not cache. No token is ever in the log, the audit log or the metrics.
 # Takes 76 s.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/gateway.sh"
-command -v openssl >/dev/null || { echo "SKIP openssl is missing"; exit 77; }
+. "$(dirname "$0")/../support/reviews.sh"
 here=$(cd "$(dirname "$0")/../support" && pwd)
 
 # ---- certificates: ours, our clients', and somebody else's
@@ -16,23 +16,12 @@ client() { # client FILE NAME CA
 	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$T/$1.key" -out "$T/$1.csr" -subj "/CN=$2" 2>/dev/null &&
 		openssl x509 -req -in "$T/$1.csr" -CA "$T/$3.crt" -CAkey "$T/$3.key" -CAcreateserial -days 2 -out "$T/$1.crt" 2>/dev/null
 }
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$T/gw.key" -out "$T/gw.crt" -days 2 -subj /CN=gateway \
-	-addext subjectAltName=IP:127.0.0.1 2>/dev/null && authority clients && authority others && client relay relay-1 clients &&
+gateway_certificate
+authority clients && authority others && client relay relay-1 clients &&
 	client stranger relay-10 clients && client foreign relay-1 others || fail "no certificates"
 
 # ---- who is who
-python3 "$here/review_api.py" "$T/reviews.port" 2>"$T/reviews.log" &
-reviews_pid=$!
-until_true test -s "$T/reviews.port" || fail "the review server does not start"
-tokens=()
-token() { # token USER [AUDIENCE [SECONDS]]: in $made
-	made=$(python3 -c '
-import base64, json, sys, time
-def part(what): return base64.urlsafe_b64encode(json.dumps(what).encode()).decode().rstrip("=")
-print(".".join([part({"alg": "none"}), part({"sub": sys.argv[1], "aud": sys.argv[2], "exp": int(time.time()) + int(sys.argv[3])}), "signature-of-" + sys.argv[1]]))
-' "$1" "${2:-informer-gateway}" "${3:-3600}")
-	tokens+=("$made")
-}
+start_reviews
 token viewer && viewer=$made
 token other && other=$made
 token keeper && keeper=$made
@@ -43,11 +32,6 @@ curl -sf -o /dev/null "$url/api/v1/namespaces/default/secrets" -H 'Content-Type:
 	-d '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"one"},"data":{"k":"aGlkZGVuLWluLWhlcmU="}}' || fail "no secret"
 start_daemon --resource pods --resource nodes
 wait_ready
-cat >"$T/kubeconfig.reviews" <<-END
-	{apiVersion: v1, kind: Config, current-context: x, contexts: [{name: x, context: {cluster: x, user: x}}],
-	 clusters: [{name: x, cluster: {server: "http://127.0.0.1:$(<"$T/reviews.port")"}}], users: [{name: x, user: {token: the-gateways-own}}]}
-END
-tokens+=(the-gateways-own)
 cat >"$T/gateway.yaml" <<-END
 	listeners:
 	- {name: all, listen: "127.0.0.1:0", profile: tokens, certificate: gw.crt, key: gw.key, audiences: [informer-gateway], scope: ["*", /metrics], openHealth: true}
@@ -77,16 +61,11 @@ ready() { [ "$(said "$viewer" "$pods")" = 200 ]; }
 until_true ready || fail "not ready: $(said "$viewer" "$pods")"
 [ "$(jq '.items | length' "$T/body")" = 10 ] || fail "not all pods"
 
-# ---- tokens and reviews
-expect "no token" '401 Unauthorized: Unauthorized' "$(said '' "$pods" -H 'Authorization;')"
+# ---- tokens and reviews; e2e/gateway_access.sh has the plain cases
 token viewer informer-gateway -10
 expect "a token that ran out" '401 Unauthorized: Unauthorized' "$(said "$made" "$pods")"
-token viewer somebody-else
-expect "a token for others" '401 Unauthorized: Unauthorized' "$(said "$made" "$pods")"
-expect "no JWT" '401 Unauthorized: Unauthorized' "$(said nonsense-token "$pods")"
-tokens+=(nonsense-token)
 token nobody
-expect "a review that refuses" '403 Forbidden: pods is forbidden: User "nobody" cannot list resource "pods"*no rule has it*' "$(said "$made" "$pods")"
+expect "a review that refuses" '403 Forbidden: *no rule has it*' "$(said "$made" "$pods")"
 token broken
 expect "a review that fails" '503 *' "$(said "$made" "$pods")"
 for user in hang hang-later; do

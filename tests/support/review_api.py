@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """An API server as far as reviews go, for tests of a gateway's real program.
 
-    review_api.py PORT-FILE
+    review_api.py PORT-FILE [BEHIND PASSED-FILE]
+
+With BEHIND, the URL of an API server, it passes all other requests on to that server, and writes a line for each
+to PASSED-FILE: METHOD PATH AUTHORIZATION.
 
 Tokens are JWTs that nobody signed: {"sub": USER, "aud": AUDIENCE, "exp": SECONDS}. A TokenReview accepts one
 that has not run out and is for an audience that is asked for; where none is, that is the audience "api". A SubjectAccessReview allows what the table
 says. What it is asked of some users is not answered: of "hang" no review ever, of "hang-later" only the
-first; and those of "broken" with 500. Sentences have no token in them.
+first; and those of "broken" with 500. "tenant" may read pods of the namespace default. Sentences have no token in them.
 """
 import base64
 import http.server
@@ -16,10 +19,13 @@ import os
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 
 ALLOWED = {
     "viewer": lambda a: a.get("resource") in ("pods", "nodes"),
     "other": lambda a: a.get("resource") == "pods",
+    "tenant": lambda a: (a.get("resource"), a.get("namespace")) == ("pods", "default"),
     "keeper": lambda a: True,
 }
 never = threading.Event()
@@ -61,16 +67,45 @@ def review_access(spec):
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
+    def answer(self, status, content_type, body):
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def pass_on(self, body=None):
+        if len(sys.argv) < 4:
+            self.answer(404, "text/plain", b"")
+            return
+        with open(sys.argv[3], "a", encoding="utf-8") as file:
+            file.write(f"{self.command} {self.path} {self.headers.get('Authorization')}\n")
+        request = urllib.request.Request(sys.argv[2] + self.path, data=body, method=self.command)
+        for name in ("Accept", "Content-Type"):
+            if name in self.headers:
+                request.add_header(name, self.headers[name])
+        try:
+            with urllib.request.urlopen(request) as got:
+                self.answer(got.status, got.headers["Content-Type"], got.read())
+        except urllib.error.HTTPError as error:
+            self.answer(error.code, error.headers["Content-Type"], error.read())
+
+    def do_GET(self):
+        self.pass_on()
+
+    def do_DELETE(self):
+        self.pass_on()
+
     def do_POST(self):
-        question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if not self.path.endswith("reviews"):
+            self.pass_on(body)
+            return
+        question = json.loads(body)
         reviews = {"TokenReview": review_token, "SubjectAccessReview": review_access}
         status = reviews[question["kind"]](question["spec"])
         answer = json.dumps(dict(question, status=status or {})).encode()
-        self.send_response(201 if status else 500)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
+        self.answer(201 if status else 500, "application/json", answer)
 
     def log_message(self, *_):
         pass

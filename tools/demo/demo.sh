@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make demo: real pods' way from an API server through the arena to readers and handlers, and what happens when things are killed.
 #   demo.sh BUILD_DIR         KEEP=1 leaves everything running and prints commands to try
+#                             AGENT_MS=N: the agent prints a line every N ms (1000)
 # Each step checks what it shows: the demo fails rather than tell a tale. It waits for the fact that it needs, never for a time, and as
 # long as a busy machine may take.
 set -eu
@@ -93,7 +94,7 @@ show 2 "$dir/on-node"
 
 say "4. An agent looks pods up, by key and by index, in a fraction of a microsecond"
 : >"$dir/agent.log"
-"$B/demo-reader" agent "$INFORMER_SOCKET" >"$dir/agent.log" 2>&1 &
+"$B/demo-reader" agent "$INFORMER_SOCKET" "${AGENT_MS:-1000}" >"$dir/agent.log" 2>&1 &
 agent=$!
 agent_says
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The demo's reader: an agent as anyone could write one. It attaches, and every second says what it found
- * since: by key, by index, how long a lookup took on average, and from which generation. It goes on whatever
- * happens to the daemon, until it is ended.
+ * The demo's reader: an agent as anyone could write one. It attaches, and every second (or MILLISECONDS) says
+ * what it found since: by key, by index, how long a lookup took on average, and from which generation. It goes on
+ * whatever happens to the daemon, until it is ended.
  *
- *	demo-reader NAME SOCKET
+ *	demo-reader NAME SOCKET [MILLISECONDS]
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -60,10 +61,11 @@ main(int argc, char **argv)
 	struct informer_resource *pods;
 	struct informer_path *node;
 	char node_name[256] = "";
+	double interval = argc == 4 ? atof(argv[3]) / 1000 : 1;
 	int count;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: demo-reader NAME SOCKET\n");
+	if (argc < 3 || argc > 4) {
+		fprintf(stderr, "usage: demo-reader NAME SOCKET [MILLISECONDS]\n");
 		return 2;
 	}
 	options.reader_name = argv[1];
@@ -85,7 +87,7 @@ main(int argc, char **argv)
 		double start = now(), taken = 0;
 
 		/* some thousand lookups by key, each in a snapshot of its own; then rest a little */
-		while (now() < start + 1) {
+		while (now() < start + interval) {
 			double t = now();
 
 			for (int n = 0; n < 16 * count; n++) {
