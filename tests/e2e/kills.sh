@@ -26,7 +26,7 @@ start_handlers() {
 	start_run --resource pods --consumer k --workers 2 --window 8 --max-crashes 1000 --dead-letters "$T/dead" -- "$B"/tests/run_handler
 }
 handler_pids() { "$B"/informer-run status k -o json 2>/dev/null | jq -r '.handlers[0].pids[]'; }
-has_ended() { ! grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"; } # whoever inherits it may not have looked yet
+has_ended() { ! grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"; } # whoever inherits it may not have looked yet
 kill_run() {
 	kill -0 "$run_pid" 2>/dev/null || fail "SEED=$seed: informer-run ended by itself"
 	old=$(handler_pids)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-service.py FILE [PORT]: a Service, for tests: hands each connection on to one of the ports that stand in FILE, a line each, in turn; one at which
-nobody listens is passed over, and where there is none the connection is closed. FILE is read anew for each. Prints "READY PORT".
+service.py FILE [PORT]: a Service, for tests. It hands each connection on to one of the ports that stand in FILE, a line each: to the one that has
+the fewest connections of those that came this way. So a client that leaves one port for another gets there, whoever else connects meanwhile. A port
+at which nobody listens is passed over. Where there is none the connection is closed. FILE is read anew for each. Prints "READY PORT".
 """
-import itertools
 import socket
 import sys
 import threading
 
-turn = itertools.count()
+connections = {}  # by port
+lock = threading.Lock()
 
 
 def pump(source, sink):
@@ -24,26 +25,33 @@ def pump(source, sink):
             pass
 
 
+def count(port, by):
+    with lock:
+        connections[port] = connections.get(port, 0) + by
+
+
 def backend():
     with open(sys.argv[1], encoding="ascii") as f:
         ports = [int(line) for line in f if line.strip()]
-    first = next(turn)
-    for i in range(len(ports)):
+    for port in sorted(ports, key=lambda port: connections.get(port, 0)):
         try:
-            return socket.create_connection(("127.0.0.1", ports[(first + i) % len(ports)]))
+            server = socket.create_connection(("127.0.0.1", port))
         except OSError:
             continue
-    return None
+        count(port, 1)
+        return server, port
+    return None, 0
 
 
 def serve(client):
-    server = backend()
+    server, port = backend()
     if server:
         back = threading.Thread(target=pump, args=(server, client))
         back.start()
         pump(client, server)
         back.join()
         server.close()
+        count(port, -1)
     client.close()
 
 
