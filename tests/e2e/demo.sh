@@ -10,6 +10,7 @@ T=$(mktemp -d "${TMPDIR:-/tmp}/informer-e2e-XXXXXX")
 mkdir "$T/plain" "$T/keep"
 done_with= ended=
 clean_up() {
+	trap "" INT TERM
 	# a demo that is told to end clears up
 	kill $(jobs -p) 2>/dev/null || true
 	wait || true
