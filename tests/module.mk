@@ -149,7 +149,7 @@ explorer: $(EXPLORER)
 THREADED := shm-layout writer/arena writer/serve $(filter reader-lib/%,$(ROOMS)) tools/serving conversations
 ifeq ($(SAN),thread)
 check: $(foreach r,$(THREADED),$(call room_program,$(r))) $(PODS)
-	$(Q)sh tests/run.sh $(B) $(filter-out $(PODS),$^)
+	$(Q)TSAN_OPTIONS="$$TSAN_OPTIONS suppressions=$(CURDIR)/tests/tsan.supp" sh tests/run.sh $(B) $(filter-out $(PODS),$^)
 else
 check: all tests $(PODS)
 	$(Q)sh tests/run.sh $(B) $(UNIT) $(E2E)
