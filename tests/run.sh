@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run tests: run.sh BUILD_DIR TEST...  A test is a room's program (tests/room.h) or a .sh script. Exit 0 is passed, 77 skipped (its
 # last line says why), anything else failed. Nothing is tried twice. A failed test's output is shown whole.
-# upstream:SCRIPT runs the script on upstream's API server, with less to do, for that server is slower than informer-sim.
+# upstream:SCRIPT, and those of tests/upstream, run on upstream's API server, with less to do, for that server is slower than informer-sim.
 #
 # From the environment:
 #   ONLY=PART       the scripts with PART in their name, and of the rooms the tests with PART in their name, ROOM/FILE/TEST
@@ -15,7 +15,7 @@ set -u
 # One test: its report to stdout at once, its verdict as a line of $VERDICTS.
 if [ "$1" = --one ]; then
 	t=$2 path=${2#upstream:} PART=
-	[ "$path" = "$t" ] || export SERVER=apiserver CHANGES=3000 RATE=500 REPLICAS=8
+	case $t in upstream:*|tests/upstream/*) export SERVER=apiserver CHANGES=3000 RATE=500 REPLICAS=8 ;; esac
 	case $t in *.sh|*"${ONLY:-}"*) ;; *) PART=$ONLY ;; esac
 	report=$(mktemp "$RUN/report.XXXXXX") log=$(mktemp "$RUN/log.XXXXXX")
 	start=$(date +%s) limit=${TEST_SECONDS:-900}
