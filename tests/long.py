@@ -4,7 +4,7 @@
 
 A TEST is what run.sh takes. From the environment, besides what run.sh takes:
   SEED=N     what the tests draw by; drawn itself if it is not given, and printed
-  MINUTES=N  a slice of the tests, drawn by SEED, that takes about N minutes
+  MINUTES=N  a slice of the tests, drawn by SEED, that takes about N minutes; ONLY then picks whole scripts and programs
 A script says how long it takes in a line "# Takes N s.". Prints a table at the end and writes BUILD_DIR/long.json.
 """
 import json
@@ -44,6 +44,7 @@ def main():
     seed = int(os.environ.get("SEED") or random.randrange(2**31))
     jobs = int(os.environ.get("JOBS") or os.cpu_count())
     if os.environ.get("MINUTES"):
+        tests = [test for test in tests if os.environ.get("ONLY", "") in test]
         tests = slice_of(tests, seed, float(os.environ["MINUTES"]) * 60 * jobs)
     verdicts = os.path.join(build, "long.verdicts")
     print(f"SEED={seed}: {len(tests)} tests, {jobs} at a time, "
