@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The demo's reader: an agent as anyone could write one. It attaches, and every second (or MILLISECONDS) says
- * what it found since: by key, by index, how long a lookup took on average, and from which generation. It goes on
- * whatever happens to the daemon, until it is ended.
+ * what it found since: by key, by index, how long a lookup took on average, and from which generation. It
+ * goes on whatever happens to the daemon, until it is ended.
  *
  *	demo-reader NAME SOCKET [MILLISECONDS]
  */

@@ -29,7 +29,7 @@ who_takes_nothing_is_dropped(void **state)
 	gateway_until(&w.g, n->list_bytes >= BUDGET);
 	gateway_pass(&w.g, STALL_MS - LOOK_MS);
 	assert_int_equal(n->lists_dropped, 0);
-	gateway_pass(&w.g, 2 * LOOK_MS);
+	gateway_pass(&w.g, 2ull * LOOK_MS);
 	assert_int_equal(n->lists_dropped, 2);
 	gateway_until(&w.g, n->list_bytes == 0);
 	call_tcp(&w.g, &c);

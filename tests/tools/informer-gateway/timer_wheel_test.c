@@ -5,7 +5,7 @@
 #include "tools/informer-gateway/timer_wheel.h"
 
 /* a step is looked at when it has passed, and the looks may lag behind by as much */
-#define LATE_MS (2 * GW_WHEEL_STEP_MS)
+#define LATE_MS (2ull * GW_WHEEL_STEP_MS)
 
 struct alarm {
 	struct gw_wheel_time time;
