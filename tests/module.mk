@@ -146,7 +146,7 @@ tests: $(UNIT) $(PROGS) $(PRELOADS) $(B)/tests/informerd_next
 explorer: $(EXPLORER)
 
 # Under ThreadSanitizer: the rooms whose code runs in several threads or shares memory between processes, and no scripts.
-THREADED := shm-layout writer/arena writer/serve $(filter reader-lib/%,$(ROOMS)) tools/serving conversations
+THREADED := shm-layout writer/arena writer/serve $(filter reader-lib/%,$(ROOMS)) tools/serving tools/informer-sim conversations
 ifeq ($(SAN),thread)
 check: $(foreach r,$(THREADED),$(call room_program,$(r))) $(PODS)
 	$(Q)TSAN_OPTIONS="$$TSAN_OPTIONS suppressions=$(CURDIR)/tests/tsan.supp" sh tests/run.sh $(B) $(filter-out $(PODS),$^)

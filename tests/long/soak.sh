@@ -5,7 +5,7 @@
 # has and informerd is no larger than it was: memory, descriptors, threads, queues, arena. In the middle, almost half of the time, one
 # informerd lives on and is not killed, so that what grows in a life has time for it; the rest of the time, what is left behind by the dead has.
 #
-# DURATION: seconds of unrest (20; `make soak` takes an hour). EVERY: seconds between two lines of figures (a 60th of that). SEED repeats a run's
+# DURATION: seconds of unrest (20; an hour: make test-long ONLY=soak DURATION=3600). EVERY: seconds between two lines of figures (a 60th of that). SEED repeats a run's
 # dice, not its timing. RATE: changes a second (200), GAP: tenths of a second between two blows, at most. KEEP: a folder where all logs stay.
 # Not upstream: it needs churn that keeps the number of pods.
 # Takes 67 s.

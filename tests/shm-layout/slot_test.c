@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pin protocol, both sides as threads of one process: also meant for the thread sanitizer (make tsan).
+ * The pin protocol, both sides as threads of one process, which ThreadSanitizer can follow (make test
+ * SAN=thread).
  */
 #include <pthread.h>
 #include <sched.h>
