@@ -30,12 +30,11 @@ $(call room_program,$(1)): $(B)/obj/tests/room.o $(call objs,$(wildcard tests/$(
 	$$(Q)$$(LINK_TEST)
 endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
-# What a room's tests stand in for: calls that change an arena's file, private memory that runs out, hashes cut short, the clock.
+# What a room's tests stand in for: calls that change an arena's file, private memory that runs out, hashes cut short.
 $(B)/tests/writer-store: WRAPS = malloc realloc calloc key_hash key_hash_name crypto_shorthash
 $(B)/tests/writer-cut: WRAPS = mmap munmap openat fchmod ftruncate posix_fallocate fallocate unlinkat renameat pread \
 	trie_edit_seal store_release_held key_hash key_hash_name
 $(B)/tests/reader-lib-read: WRAPS = key_hash key_hash_name
-$(B)/tests/reader-lib-events: WRAPS = clock_gettime
 # it takes the records in as they are
 $(B)/obj/tests/tools/serving/proto_encode_test.o: tests/tools/serving/golden.records
 
@@ -48,7 +47,7 @@ $(PROGS): $(B)/tests/%: $(B)/obj/tests/support/prog/%.o $(B)/tests/rooms.a
 EXPLORED_ROOMS := shm-layout reader-lib/base reader-lib/attach reader-lib/read reader-lib/events writer/base writer/arena \
 	writer/decode writer/store writer/serve tools/schema tools/flags tests/support
 explored_objs   = $(patsubst %.c,$(B)/explored/%.o,$(1))
-EXPLORED_OBJS  := $(call explored_objs,$(wildcard $(EXPLORED_ROOMS:%=%/*.c)) tests/explorer/steps.c)
+EXPLORED_OBJS  := $(call explored_objs,$(filter-out tests/support/test_clock.c,$(wildcard $(EXPLORED_ROOMS:%=%/*.c))) tests/explorer/steps.c)
 EXPLORER_OBJS  := $(patsubst %.c,$(B)/explorer/%.o,$(filter-out %_test.c %/steps.c,$(wildcard tests/explorer/*.c)))
 EXPLORER_WRAPS := memcpy memmove memset memcmp malloc calloc realloc reallocarray strdup strndup free mmap munmap madvise fallocate close crypto_generichash_final \
 	pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_cond_wait pthread_cond_timedwait \

@@ -9,7 +9,7 @@
 
 #include "reader-lib/events/handler.h"
 #include "tests/room.h"
-#include "tests/support/moved_clock.h"
+#include "tests/support/test_clock.h"
 #include "tests/support/recorder_world.h"
 #include "tests/support/writers_queue.h"
 
@@ -147,7 +147,7 @@ what_an_entry_says_must_be_so(void **state)
 			usleep(1000);
 		}
 		assert_non_null(strstr(text, "the events of pods make no sense"));
-		moved_clock_advance(1000000000); /* the next ring is asked for after that */
+		test_clock_move(1000); /* the next ring is asked for after that */
 		recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
 		error_set(w->inf, 0, "%s", "");
 	}

@@ -17,7 +17,7 @@
 #include "shm-layout/time_ns.h"
 #include "tests/room.h"
 #include "tests/support/handler_view.h"
-#include "tests/support/moved_clock.h"
+#include "tests/support/test_clock.h"
 #include "tests/support/writers_queue.h"
 
 #define LATE 7
@@ -871,7 +871,7 @@ survives(struct recorder_world *w, void (*spoil)(struct broker_fixture *fx, void
 		usleep(1000);
 	}
 	assert_non_null(strstr(text, "the events of pods make no sense"));
-	moved_clock_advance(1000000000); /* the next ring is asked for after that */
+	test_clock_move(1000); /* the next ring is asked for after that */
 	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
 	error_set(w->inf, 0, "%s", "");
 }

@@ -25,7 +25,7 @@
 #include "tests/room.h"
 #include "tests/support/access_trap.h"
 #include "tests/support/delivery_world.h"
-#include "tests/support/moved_clock.h"
+#include "tests/support/test_clock.h"
 
 #define CPU_SECONDS 10 /* of one delivery, when it goes on without an end */
 
@@ -34,7 +34,7 @@ static int
 stop_clock(void **state)
 {
 	(void)state;
-	moved_clock_stop();
+	test_clock_stop();
 	return 0;
 }
 

@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "tests/tools/informer-gateway/test_clock.h"
+#include "tests/support/test_clock.h"
 #include "tools/informer-gateway/exchange.h"
 #include "tools/informer-gateway/front.h"
 #include "tools/informer-gateway/listener.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The timer wheel: each time comes once, not early, and only if it still stands. */
 #include "tests/room.h"
-#include "tests/tools/informer-gateway/test_clock.h"
+#include "tests/support/test_clock.h"
 #include "tools/informer-gateway/timer_wheel.h"
 
 /* a step is looked at when it has passed, and the looks may lag behind by as much */

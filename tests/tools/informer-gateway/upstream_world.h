@@ -9,7 +9,7 @@
 
 #include "tests/support/raw_server.h"
 #include "tests/support/transport_world.h"
-#include "tests/tools/informer-gateway/test_clock.h"
+#include "tests/support/test_clock.h"
 #include "tools/informer-gateway/upstream.h"
 #include "writer/base/clock_uv.h"
 

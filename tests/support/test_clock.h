@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The time of this room's tests. The program has a clock_gettime() of its own, which libuv, libcurl and
- * libmicrohttpd call too. After test_clock_stop() all clocks of the process stand; test_clock_pass() and
- * test_clock_move() move them. No timer of the gateway fires before the test says so.
+ * Time that a test moves. The program has a clock_gettime() of its own, which libuv, libcurl and
+ * libmicrohttpd call too. After test_clock_stop() all clocks of the process stand still; test_clock_pass()
+ * and test_clock_move() move them. What waits in the kernel (poll, timers of the kernel) keeps the system's
+ * time.
  */
-#ifndef TESTS_TOOLS_INFORMER_GATEWAY_TEST_CLOCK_H
-#define TESTS_TOOLS_INFORMER_GATEWAY_TEST_CLOCK_H
+#ifndef TESTS_SUPPORT_TEST_CLOCK_H
+#define TESTS_SUPPORT_TEST_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@
 /* Before the loop is made. CLOCK_PROCESS_CPUTIME_ID and CLOCK_THREAD_CPUTIME_ID go on. */
 void test_clock_stop(void);
 
-/* Move the clocks alone. From any thread. */
+/* Move the clocks alone, whether they stand or not. From any thread. */
 void test_clock_move(uint64_t ms);
 
 /* uv_run(loop, UV_RUN_ONCE) would wait for timers that never fire while the clocks stand. This waits for I/O
