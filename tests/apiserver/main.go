@@ -16,7 +16,7 @@
 // Flags and the READY line are informer-sim's where both have them, and so are
 // the pages /sim/stats, /sim/log, /sim/churn and /sim/compact: one script drives
 // both. /sim/commits, when each stamped change was made, is here alone.
-// Started with SERVER=apiserver, tests/support/daemon.sh starts this one.
+// Started with SERVER=apiserver, tests/support/script.sh starts this one.
 //
 // To restart it, kill it and start it with the same --data-dir and --port: what
 // was stored, the certificate and the resource versions stay. Without --data-dir

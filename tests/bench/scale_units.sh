@@ -4,7 +4,7 @@
 # of a change in a watch, as JSON and protobuf, and the server's CPU for them, TLS included. CPU time, so that others on the machine matter little.
 # Takes PODS (1000), WATCHERS (40) and EVENTS (2000) from the environment.
 SERVER=apiserver
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 : "${PODS:=1000}" "${WATCHERS:=40}" "${EVENTS:=2000}"
 json=application/json
 protobuf=application/vnd.kubernetes.protobuf

@@ -4,7 +4,7 @@
 # granted; two namespaces of one resource are read through one name; a resource that cannot be read is no empty one.
 # Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/bad.sh"
 
 status() { # CODE REASON MESSAGE

@@ -4,7 +4,7 @@
 # should be is neither followed nor believed nor, if it is someone else's, written to, and a new one is built from a LIST.
 # Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 1 --pods-per-node 5
 

@@ -4,7 +4,7 @@
 # the log, and nobody else notices: the store follows the server, other readers read, all tags are right.
 # Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 ctl() { "$B"/informerctl --socket "$S" "$@"; }
 start_sim --nodes 5 --pods-per-node 20 --churn 200

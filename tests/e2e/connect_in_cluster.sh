@@ -10,7 +10,7 @@ if [ -z "${IN_NAMESPACE:-}" ]; then
 	echo "SKIP a mount namespace is not to be had here"
 	exit 77
 fi
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 mount -t tmpfs none /run
 [ -d /var/run ] && [ "$(realpath /var/run)" = /run ] || { echo "SKIP /var/run is not /run"; exit 77; }
 unset KUBECONFIG KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT

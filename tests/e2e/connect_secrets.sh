@@ -3,7 +3,7 @@
 # Whatever is wrong with a connection, no secret is in what informerd writes, reports, shows in /proc, in metrics or in the arena: each
 # case here holds at least one that begins with "hunter", and goes wrong in a place of its own.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/connect.sh"
 
 pem="LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCmh1bnRlcgo=" # -----BEGIN PRIVATE KEY----- hunter

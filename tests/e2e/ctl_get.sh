@@ -3,7 +3,7 @@
 # informerctl get prints what kubectl prints: JSON, YAML and names of a generated cluster, and of objects full of awkward
 # texts, are the same bytes as kubectl's against the same server; selectors, indexes and names find the same objects.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 set -o pipefail
 command -v kubectl >/dev/null || { echo "SKIP: kubectl is not installed"; exit 77; }
 

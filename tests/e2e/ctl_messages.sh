@@ -3,7 +3,7 @@
 # informerctl says what is wrong and what to do: exit codes and messages without a daemon, without permission, with typos,
 # for what does not exist; stat, verify and wait tell how the daemon is.
 # Takes 11 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 set +e -o pipefail
 fail() {
 	echo "FAIL: $*"

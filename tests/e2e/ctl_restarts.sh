@@ -3,7 +3,7 @@
 # Who attaches anew while informerd ends and starts again and again, by kill -9, SIGTERM, SIGHUP and --takeover, always finds what is
 # published: every informerctl get answers whole. TRIES of them (4000 by hand).
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 : "${TRIES:=400}"
 export INFORMER_SOCKET=$S
 

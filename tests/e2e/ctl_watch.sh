@@ -3,7 +3,7 @@
 # informerctl get -w prints what kubectl get -w prints while pods change, come and go: tables, names, JSON and YAML, with and without
 # the events' names; it goes on over informerd's death, and ends when nobody reads.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 command -v kubectl >/dev/null || { echo "SKIP: kubectl is not installed"; exit 77; }
 start_sim --nodes 2 --pods-per-node 4
 start_daemon --resource pods --keep-managed-fields

@@ -3,7 +3,7 @@
 # The examples for events build as their first lines say, and do what they are for: pod-logger says client-go's three sentences, event-loop
 # follows one node's pods and ends with its input.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 sodium=$(pkg-config --libs libsodium)
 for example in pod-logger event-loop; do
 	# a build with sanitizers has them built by make alone

@@ -3,7 +3,7 @@
 # The example of informer-from-client-go(7), built as printed: a controller sees pods of its node come, change and go, over a
 # restart of the daemon as well, and nothing of other nodes.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 for tool in cc curl jq stdbuf pkg-config; do
 	command -v $tool >/dev/null || { echo "needs $tool, which is not installed"; exit 77; }
 done

@@ -6,8 +6,7 @@
 # server with the caller's own token, and its answer comes back.
 # Not upstream: it has reviews of its own making; upstream/gateway_access.sh has the API server's.
 # Takes 4 s.
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/reviews.sh"
 command -v python3 >/dev/null || { echo "SKIP: needs python3"; exit 77; }
 

@@ -3,8 +3,7 @@
 # curl over a gateway's Unix socket: the kernel says who asks, the listener's scope what he may. Nobody else is let in, and neither a refusal, a
 # count nor a continue token tells of what is outside the scope; a secret least of all, though informerd has it.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 3 --pods-per-node 20
 json='Content-Type: application/json'

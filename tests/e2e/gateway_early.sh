@@ -4,8 +4,7 @@
 # discovery, no 404 and no empty list, which clients would keep. And what it cannot begin with it says in words.
 # Not upstream: informer-sim keeps the list back.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 2 --pods-per-node 5
 start_gateway --listen 127.0.0.1:0 --insecure-loopback --allow '*' --deleted-for 60s

@@ -4,8 +4,7 @@
 # from now, from an RV, and with the initial events. What it cannot answer it refuses in the API server's words. After SIGTERM its watches end
 # cleanly within --drain.
 # Takes 7 s.
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 5 --pods-per-node 20 --drop-fields
 start_daemon --resource pods --resource services --resource nodes

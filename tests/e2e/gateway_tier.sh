@@ -14,8 +14,7 @@ os.dup2(s.fileno(), 9, inheritable=True)
 os.environ["LISTENING_AT"] = "127.0.0.1:%d" % s.getsockname()[1]
 os.execvp("bash", ["bash"] + sys.argv[1:])' "$0"
 fi
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 5 --pods-per-node 20
 start_daemon --resource pods --resource nodes

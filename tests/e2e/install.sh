@@ -4,7 +4,7 @@
 # needs libsodium and libc only.
 # Not upstream: it needs no server.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 # the flags that this build was made with, without the job server, which is not for us
 export MAKEFLAGS

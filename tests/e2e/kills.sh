@@ -8,7 +8,7 @@
 # Of KILLS, 10 go round the parts in order. LONG=1: 50, and dice choose the part; KILLS=1000 is for a run by hand. SEED repeats a run's dice (not its
 # timing). KEEP is a folder where what was told and all logs stay.
 # Takes 21 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/run.sh"
 . "$(dirname "$0")/../support/told.sh"
 kills=${KILLS:-${LONG:+50}} kills=${kills:-10}

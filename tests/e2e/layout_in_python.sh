@@ -3,7 +3,7 @@
 # A reader in another language, written from LAYOUT.md alone, reads what informerctl reads: every object, one by key, many by index.
 # Not upstream: it needs no server.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 python3 -c 'import socket; socket.recv_fds' 2>/dev/null || { echo "SKIP: needs python3 3.9 or later"; exit 77; }
 read_arena() { python3 tests/support/read_arena.py "$S" "$@"; }

@@ -4,7 +4,7 @@
 # memory stays; then the handler is told that it fell behind, and gets the newest states. A store that is rebuilt is told by what changed,
 # or without keys as RESYNC.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/run.sh"
 rss() { awk '/^VmRSS/ {print $2}' "/proc/$run_pid/status"; }
 export HOLD=$T/hold

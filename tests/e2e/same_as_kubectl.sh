@@ -4,7 +4,7 @@
 # after the first list, and after 10,000 changes amid which informerd was killed with -9 three times. Without kubectl the server is asked directly.
 # REPLICAS of each pod (5), CHANGES (10000), RATE a second (8000). LONG=1: 60 replicas and 100,000 changes.
 # Takes 23 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 if [ -n "${LONG:-}" ]; then : "${REPLICAS:=60}" "${CHANGES:=100000}"; fi
 : "${REPLICAS:=5}" "${CHANGES:=10000}" "${RATE:=8000}"
 

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Objects are created, read, replaced, patched and deleted, and bad requests answered: by informer-sim as by a real API server.
 # Takes 5 s.
-. "$(dirname "$0")/../support/sim_common.sh"
-start
+. "$(dirname "$0")/../support/script.sh"
+set +e # codes are compared
+export KUBECONFIG=$T/kubeconfig
+server_is_plain=yes
+start_sim
 PODS=/api/v1/namespaces/wire/pods
 MERGE='Content-Type: application/merge-patch+json'
-patch() { curl -s -X PATCH -H "$MERGE" -d "$2" "$URL$1"; }
+patch() { curl -s -X PATCH -H "$MERGE" -d "$2" "$url$1"; }
 
 # ---- create
 POD='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a0","namespace":"wire","labels":{"app":"w"}},"spec":{"containers":[{"name":"c","image":"i"}]}}'
@@ -20,9 +23,9 @@ same "bad name" '422 Invalid Pod "Bad_/Name" is invalid: metadata.name: Invalid 
 same "other namespace" "400 BadRequest the namespace of the provided object does not match the namespace sent on the request" "$(status POST $PODS -d '{"metadata":{"name":"q","namespace":"other"}}')"
 same "other kind" '400 BadRequest Service in version "v1" cannot be handled as a Pod' "$(status POST $PODS -d '{"kind":"Service","apiVersion":"v1","metadata":{"name":"q"}}' | sed 's/: converting .*//')" # between types that a cluster keeps apart
 same "malformed body" "400 BadRequest the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json parse error: unexpected end of JSON input ({\"kind\":\"Pod\",)" "$(status POST $PODS -d '{"kind":"Pod",')"
-same "no JSON" 415 "$(curl -s -X POST -H "Content-Type: text/csv" -d a,b -o /dev/null -w "%{http_code}" "$URL$PODS")"
-head -c 4000000 /dev/zero | tr '\0' ' ' >"$DIR/big"
-same "too large a body" "413 RequestEntityTooLarge Request entity too large: limit is 3145728" "$(status POST $PODS --data-binary "@$DIR/big")"
+same "no JSON" 415 "$(curl -s -X POST -H "Content-Type: text/csv" -d a,b -o /dev/null -w "%{http_code}" "$url$PODS")"
+head -c 4000000 /dev/zero | tr '\0' ' ' >"$T/big"
+same "too large a body" "413 RequestEntityTooLarge Request entity too large: limit is 3145728" "$(status POST $PODS --data-binary "@$T/big")"
 same "labels that are no strings" 400 "$(code POST $PODS -d '{"metadata":{"name":"q","labels":{"a":1}}}')"
 same "metadata that is no object" 400 "$(code POST $PODS -d '{"metadata":[]}')"
 
@@ -45,7 +48,7 @@ same "one that changes nothing keeps the RV" "$BEFORE" "$(patch $PODS/a0 '{"meta
 same "status by PATCH" "10.1.2.3" "$(patch $PODS/a0/status '{"status":{"podIP":"10.1.2.3","podIPs":[{"ip":"10.1.2.3"}]}}' | jq -r .status.podIP)"
 same "the field selector sees it" a0 "$(api GET "$PODS?fieldSelector=status.podIP%3D10.1.2.3" | jq -r '.items[].metadata.name')"
 same "a patch with an old RV: Conflict" 409 "$(patch $PODS/a0 '{"metadata":{"resourceVersion":"1","labels":{"y":"1"}}}' | jq .code)"
-same "other patches are refused" 415 "$(curl -s -X PATCH -H 'Content-Type: application/other-patch+json' -d '[]' -o /dev/null -w '%{http_code}' "$URL$PODS/a0")"
+same "other patches are refused" 415 "$(curl -s -X PATCH -H 'Content-Type: application/other-patch+json' -d '[]' -o /dev/null -w '%{http_code}' "$url$PODS/a0")"
 same "a patch that is no object" 400 "$(patch $PODS/a0 '[]' | jq .code)"
 
 # ---- many at once: every one of 40 patches is kept

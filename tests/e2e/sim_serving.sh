@@ -4,30 +4,32 @@
 # what a real API server refuses, and ends cleanly.
 # Not upstream: it tries informer-sim's own flags and faults.
 # Takes 5 s.
-. "$(dirname "$0")/../support/sim_common.sh"
+. "$(dirname "$0")/../support/script.sh"
+set +e # codes are compared
+export KUBECONFIG=$T/kubeconfig
 
 # ---- flags
-"$BIN" --help | grep -q -- '--pods-per-node M' || fail "--help shows the flags"
-"$BIN" --prot 1 >"$DIR/o" 2>"$DIR/e"
+"$B/informer-sim" --help | grep -q -- '--pods-per-node M' || fail "--help shows the flags"
+"$B/informer-sim" --prot 1 >"$T/o" 2>"$T/e"
 same "an unknown flag ends with code 2" 2 $?
-same "and a hint" "informer-sim: unknown flag --prot; did you mean --port? (informer-sim --help lists all flags)" "$(cat "$DIR/e")"
-"$BIN" --pods 3 >"$DIR/o" 2>"$DIR/e"
-same "half of a flag's name is none" "2 informer-sim: unknown flag --pods; did you mean --pods-per-node? (informer-sim --help lists all flags)" "$? $(cat "$DIR/e")"
-"$BIN" --port 70000 2>"$DIR/e"
+same "and a hint" "informer-sim: unknown flag --prot; did you mean --port? (informer-sim --help lists all flags)" "$(cat "$T/e")"
+"$B/informer-sim" --pods 3 >"$T/o" 2>"$T/e"
+same "half of a flag's name is none" "2 informer-sim: unknown flag --pods; did you mean --pods-per-node? (informer-sim --help lists all flags)" "$? $(cat "$T/e")"
+"$B/informer-sim" --port 70000 2>"$T/e"
 same "a bad value ends with code 2" 2 $?
-"$BIN" --load "$DIR/nothing" 2>"$DIR/e"
+"$B/informer-sim" --load "$T/nothing" 2>"$T/e"
 same "what cannot be loaded ends with code 1" 1 $?
-grep -q 'nothing: No such file' "$DIR/e" || fail "and names the file: $(cat "$DIR/e")"
+grep -q 'nothing: No such file' "$T/e" || fail "and names the file: $(cat "$T/e")"
 
 # ---- a small world: 5 pods in one namespace, 1 in another
 for n in a0 a1 a2 a3 a4; do
 	echo '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"'$n'","namespace":"wire","labels":{"app":"w","n":"'$n'"}},"spec":{"containers":[]},"status":{"phase":"Running"}}'
-done >"$DIR/pods.json"
-echo '{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"b","namespace":"wire2"},"spec":{"containers":[],"hostname":"\u0000"}}]}' >>"$DIR/pods.json"
-echo '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"z","namespace":"wire2"},"spec":{"x":9007199254740993,"y":1.50,"z":"\u0000"}}' >>"$DIR/pods.json"
-start --load "$DIR/pods.json" --crd widgets.v1.example.com
-same "one line on stdout" 1 "$(wc -l <"$DIR/out")"
-same "of the promised form" "READY url=$URL kubeconfig=$DIR/kubeconfig pid=$SIM" "$(cat "$DIR/out")"
+done >"$T/pods.json"
+echo '{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"b","namespace":"wire2"},"spec":{"containers":[],"hostname":"\u0000"}}]}' >>"$T/pods.json"
+echo '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"z","namespace":"wire2"},"spec":{"x":9007199254740993,"y":1.50,"z":"\u0000"}}' >>"$T/pods.json"
+start_sim --load "$T/pods.json" --crd widgets.v1.example.com
+same "one line on stdout" 1 "$(wc -l <"$T/sim.out")"
+same "of the promised form" "READY url=$url kubeconfig=$T/kubeconfig pid=$sim_pid" "$(cat "$T/sim.out")"
 RV=$(api GET /api/v1/pods | jq -r .metadata.resourceVersion)
 
 # ---- LIST
@@ -87,13 +89,11 @@ LISTS=$(api GET /metrics | sed -n 's/^apiserver_request_total{verb="LIST",resour
 api GET /api/v1/pods >/dev/null
 same "each LIST is counted" $((LISTS + 1)) "$(api GET /metrics | sed -n 's/^apiserver_request_total{verb="LIST",resource="pods",code="200"} //p')"
 
-kill "$SIM"
-wait "$SIM"
-same "SIGTERM ends it cleanly" 0 $?
+end_sim
 
 # ---- token
-start --token s3cret --nodes 1 --pods-per-node 4
+start_sim --token s3cret --nodes 1 --pods-per-node 4
 same "without the token nothing is served" "401 Unauthorized Unauthorized" "$(status GET /api/v1/pods)"
 same "with it everything" 4 "$(api GET /api/v1/pods -H 'Authorization: Bearer s3cret' | jq '.items|length')"
 grep -q 'token: "s3cret"' "$KUBECONFIG" || fail "the kubeconfig has the token"
-same "the kubeconfig is its owner's alone" 600 "$(stat -c %a "$KUBECONFIG")"
+same "the kubeconfig is its owner's alone" 600 "$(command stat -c %a "$KUBECONFIG")"

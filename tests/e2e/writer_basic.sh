@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # informerd lists, watches, publishes, tells that it is ready, ends in good order, and goes on from where it ended.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 pods=/api/v1/namespaces/default/pods
 pod() { printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"%s","namespace":"default","labels":{"app":"w"}},"spec":{"containers":[{"name":"c","image":"i"}]}}' "$1"; }

@@ -3,7 +3,7 @@
 # What is said about single resources is done: on demand, metadata alone, several namespaces, a node's own part, pages, LIST instead of WatchList;
 # and how long a watch lasts, and how failures are waited after.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 asked() { curl -s "$url/sim/log" | grep -c "$1" || true; }
 of() { stat ".resources[] | select(.resource == \"$1\") | $2"; }

@@ -3,7 +3,7 @@
 # What a named consumer acknowledged outlives reader and daemon, killed at once: it goes on with what it has not seen. Readers are told when
 # the API server is away, and when it is back.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 pods=/api/v1/namespaces/default/pods
 create() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a person gets wrong is refused with a sentence that says what to do, and exit code 2; what the machine lacks, with 1.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 # refused CODE PATTERN FLAGS...
 refused() {

@@ -3,7 +3,7 @@
 # SIGHUP: the configuration is read again. What is wrong is refused as a whole, what a running daemon cannot change is said, everything else
 # is in force at once.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 M=$T/metrics.sock
 C=$T/config.yaml

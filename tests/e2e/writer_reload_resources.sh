@@ -3,7 +3,7 @@
 # SIGHUP, and what it costs: other indexes and drops are applied to what the store has, without a request; a LIST is made only where more
 # is kept or another selection is wanted; resources come and go beside others that notice nothing.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 C=$T/config.yaml
 end_changes() {

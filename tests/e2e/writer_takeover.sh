@@ -6,7 +6,7 @@
 #
 # TAKEOVERS in a row: 5, with LONG=1 20. SEED repeats a run's dice (not its timing), MEASURE=1 says for how long no reader was let in.
 # Takes 12 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 server_is_plain=yes # events_change speaks HTTP
 seed=${SEED:-1}
 takeovers=${TAKEOVERS:-${LONG:+20}} takeovers=${takeovers:-5}

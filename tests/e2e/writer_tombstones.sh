@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Deletions are remembered by the daemon within the limits of its configuration, over its own end, and forgotten by age.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 pods=/api/v1/namespaces/default/pods
 create() {

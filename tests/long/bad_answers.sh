@@ -4,7 +4,7 @@
 # once the server answers as it should the cache follows. Each answer is tried in a namespace of its own, all at once.
 # Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 10 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/bad.sh"
 
 # answer NAME PATTERN: stdin is the answer, PATTERN what the daemon says of it

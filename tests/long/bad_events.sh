@@ -4,7 +4,7 @@
 # an event that was lost is made good by a LIST. Each stream is tried in a namespace of its own, all at once.
 # Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/bad.sh"
 
 # stream NAME PATTERN OUTCOME: stdin comes in the WATCH after a good event, the log then has PATTERN; OUTCOME is what follows:

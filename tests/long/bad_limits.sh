@@ -4,7 +4,7 @@
 # that comes when descriptors have run out is told so.
 # Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 9 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 ended() { ! kill -0 "$daemon_pid" 2>/dev/null; }
 # libcurl has one word for all sockets that it cannot make

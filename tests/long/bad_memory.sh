@@ -4,7 +4,7 @@
 # and goes on when there is less to keep.
 # Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/bad.sh"
 . "$(dirname "$0")/../support/small.sh"
 

@@ -3,7 +3,7 @@
 # Killed at any moment of its start (the first LIST, the adoption, the making of key, lock, socket and arena), informerd leaves nothing
 # behind that the next one does not clear away: in the end one arena file, and content that is whole. SIGTERM leaves an arena that says so.
 # Takes 8 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 A=$T/arena
 mkdir "$A" "$T/run"

@@ -4,7 +4,7 @@
 # or becomes ready; while it runs it goes on, and comes to what the server has. NTHS=40 such n of each kind are drawn by SEED; NTHS=0 takes all (an hour).
 # Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 56 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 : "${SEED:=$RANDOM}" "${NTHS:=40}"
 ! sanitized || { echo "SKIP: the sanitizer has an allocator of its own"; exit 77; }
 echo "SEED=$SEED"

@@ -5,7 +5,7 @@
 # their descriptors are kept; and what is kept counts for its user, so that nobody gets more by coming again and again.
 # Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 42 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/hogs.sh"
 . "$(dirname "$0")/../support/small.sh"
 

@@ -4,7 +4,7 @@
 # The same for a first list that does not fit, and for a restart when two generations do not fit.
 # Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 6 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/small.sh"
 
 small_tmpfs 6m

@@ -4,7 +4,7 @@
 # now and then, and report and metrics count them. Nor do idle connections of users who may attach.
 # Not upstream: it is about readers, limits or broken answers, which are the same there.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/hogs.sh"
 
 M=$T/metrics.sock

@@ -3,7 +3,7 @@
 # client-go's informer and ours, side by side on one server: by key both tell the same types, UIDs and resourceVersions, with each change
 # while ours keeps up, and without one that never was after it overflowed, over restarts of informerd, a reload, and a stop through each.
 # Takes 110 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 command -v go >/dev/null || { echo "Go is not installed: there is no client-go to compare with"; exit 77; }
 mkdir -p "$B/bench"
 program=$(cd "$B/bench" && pwd)/peer

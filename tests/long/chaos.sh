@@ -13,7 +13,7 @@
 # upstream's server, for which 100000 take five minutes), RATE how many a second. KEEP: a folder where what was told, the history, the
 # conversation on the wire and all logs stay.
 # Takes 73 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/chaos.sh"
 case $SERVER-$B in
 *address* | *thread*) changes=12000 pace=250 speed=15 ;;

@@ -3,7 +3,7 @@
 # Client certificates: as files, which are read again when the server no longer takes the old one, on a connection of its own then;
 # inline; and from a plugin.
 # Takes 11 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/connect.sh"
 
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null || { echo "SKIP python3 (3.8 or newer) is missing"; exit 77; }

@@ -4,7 +4,7 @@
 # minutes. Its watches end, and go on where they were when it comes back: no LIST, and nothing is missed. One that has nothing to
 # tell, and answers, is left alone.
 # Takes 13 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 export HTTP2_READ_IDLE_TIMEOUT_SECONDS=2 HTTP2_PING_TIMEOUT_SECONDS=4
 start_sim --nodes 2 --pods-per-node 5

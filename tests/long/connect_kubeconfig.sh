@@ -3,7 +3,7 @@
 # Merged kubeconfigs come to what they come to for kubectl, context by context, and both say the same to the server about whom they
 # impersonate.
 # Takes 7 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/connect.sh"
 
 kubectl=$(command -v "${KUBECTL:-kubectl}") || { echo "SKIP kubectl is missing"; exit 77; }

@@ -5,7 +5,7 @@
 # same cluster, come back, is trusted, and so it is where nobody may see which one it is.
 # Not upstream: informer-sim is another cluster after each start, and hides which one by a fault.
 # Takes 16 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 keys() { curl -s "$url/api/v1/pods" | jq -S '[.items[].metadata | [.namespace, .name, .uid, .resourceVersion]] | sort' >"$T/server.json"; }
 same() {

@@ -3,7 +3,7 @@
 # A credential plugin (exec) opens the way to the server, is run again when the server no longer takes what it gave, inherits nothing of
 # ours, and can neither block the daemon nor make it tell a secret.
 # Takes 11 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/connect.sh"
 
 start_sim --nodes 2 --pods-per-node 3

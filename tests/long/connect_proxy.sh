@@ -3,7 +3,7 @@
 # The server is reached through proxies: the kubeconfig's (http, https, socks5) and the environment's, with Go's NO_PROXY; the name of the
 # server is only known to the proxy. One that wants credentials gets them, and nobody else hears of them.
 # Takes 8 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/connect.sh"
 
 make_certificates api.test

@@ -4,7 +4,7 @@
 # kubeconfigs, KUBECONFIG lists and credential plugins, one by one, against the same server. Where informerd is stricter on purpose
 # it says so here.
 # Takes 13 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/connect.sh"
 
 kubectl=$(command -v "${KUBECTL:-kubectl}") || { echo "SKIP kubectl is missing"; exit 77; }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A token file that is replaced is read when the server no longer takes the old one; impersonation reaches the server in each request.
 # Takes 10 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/connect.sh"
 
 start_sim --nodes 2 --pods-per-node 3

@@ -3,7 +3,7 @@
 # informerctl changes tells every change as a line of JSON: replayed, its lines are the server's state at any time, over informerd's
 # death, over a rebuilt store, and when it was stopped for a while; selectors make adds and deletes of what crosses them.
 # Takes 10 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 start_sim --nodes 4 --pods-per-node 10 --churn 500 --churn-count 1500
 start_daemon --resource pods --resource nodes
 wait_ready

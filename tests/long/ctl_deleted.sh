@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # informerctl get --deleted shows what was deleted a short while ago: listed, by name, by uid, address and container; and says so.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 2 --pods-per-node 5
 start_daemon --resource pods --resource services

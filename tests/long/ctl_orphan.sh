@@ -3,7 +3,7 @@
 # informerd is away, or stopped: informerctl get shows what it left, says how old that is, and that it is away; not while it lives, not to another
 # user, and nothing that waits for informerd takes that for an answer.
 # Takes 11 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 export INFORMER_SOCKET=$S
 pods() { "$B"/informerctl get pods -A -o name 2>"$T/err" | LC_ALL=C sort; }
 chmod 755 "$T"

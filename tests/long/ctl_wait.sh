@@ -3,7 +3,7 @@
 # informerctl wait for objects says what kubectl wait says, with its exit code: conditions, paths, creation, deletion, by name and by
 # selector, met at once, met later and never. A wait goes on over informerd's death.
 # Takes 18 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 command -v kubectl >/dev/null || { echo "SKIP: kubectl is not installed"; exit 77; }
 start_sim --nodes 2 --pods-per-node 3
 start_daemon --resource pods --resource nodes --resource deployments.apps --resource 'configmaps?namespace=kube-system'

@@ -3,7 +3,7 @@
 # Of 64 readers 16 are stalled: 12 are stopped, 4 never dispatch. The others are not told later than before, the daemon's memory and the arena
 # stay bounded through changes without end, and when the stalled ones go on, each comes to the exact state by states that were.
 # Takes 8 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 server_is_plain=yes # events_change speaks HTTP
 seed=${SEED:-$(date +%s)}
 honest= stalled=

@@ -7,7 +7,7 @@
 # SEED repeats a run's dice (not its timing), SECONDS_EACH (8) is the length of each of its three parts, KEEP a folder where all that was told,
 # and the server's history, stays.
 # Takes 26 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 server_is_plain=yes # events_change speaks HTTP
 seed=${SEED:-$(date +%s)}
 part=${SECONDS_EACH:-8}

@@ -4,7 +4,7 @@
 # own, and in an event loop. One that keeps up at 1,000 changes a second is told each of them, without COALESCED, and its queue never
 # overflows. SECONDS_LONG (15) is for how long.
 # Takes 26 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 long=${SECONDS_LONG:-15}
 pids=
 rv() { curl -s "$url/api/v1/pods?limit=1" | jq -r .metadata.resourceVersion; }

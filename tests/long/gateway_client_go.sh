@@ -14,8 +14,7 @@ os.dup2(s.fileno(), 9, inheritable=True)
 os.environ["LISTENING_AT"] = "127.0.0.1:%d" % s.getsockname()[1]
 os.execvp("bash", ["bash"] + sys.argv[1:])' "$0"
 fi
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 : "${CHANGES:=4000}" "${RATE:=400}"
 command -v go >/dev/null || { echo "Go is not installed: there is no client-go to compare with"; exit 77; }
 mkdir -p "$B/bench"

@@ -4,8 +4,7 @@
 # prints, writes and passes on is compared with upstream by upstream's gateway_same_for_kubectl.sh.)
 # Not upstream: nodes -o wide differ there; upstream/gateway_same_for_kubectl.sh compares the rest.
 # Takes 24 s.
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 command -v kubectl >/dev/null || { echo "SKIP: kubectl is not installed"; exit 77; }
 export HOME=$T # its cache
 

@@ -5,8 +5,7 @@
 # ones; 10,000 idle connections; too many watches. A watch ends with its token. A listener that does not name secrets serves none, and no listener
 # serves those that informerd may not cache. No token is ever in the log, the audit log or the metrics.
 # Takes 42 s.
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/reviews.sh"
 here=$(cd "$(dirname "$0")/../support" && pwd)
 

@@ -6,8 +6,7 @@
 # is gone, too, all go on at the other one. Takes NODES from the environment (20).
 # Not upstream: after another gateway of the relay the nodes list pods once at it, for its history begins behind them.
 # Takes 50 s.
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/relay.sh"
 : "${NODES:=20}"
 

@@ -4,8 +4,7 @@
 # keeps a 404 for an hour: so also of a pod that informerd has not heard of yet, which --misses ask looks up, and while nothing is cached yet.
 # Not upstream: the gateway answers alike before both.
 # Takes 4 s.
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 PATH=$PATH:/usr/sbin
 command -v rsyslogd >/dev/null || { echo "SKIP: rsyslogd is not installed"; exit 77; }
 plugins=$(dirname "$(find /usr/lib /usr/lib64 -name mmkubernetes.so 2>/dev/null | head -n 1)")

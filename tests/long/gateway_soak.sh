@@ -6,8 +6,7 @@
 #
 # DURATION: seconds of unrest (20; by hand 600). RATE: changes a second (2000). SEED repeats a run's dice. KEEP: a folder where the figures stay.
 # Takes 25 s.
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 duration=${DURATION:-20} rate=${RATE:-2000} seed=${SEED:-$(date +%s)}
 RANDOM=$((seed % 32768))
 echo "SEED=$seed DURATION=$duration RATE=$rate"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A reader with handlers to which nothing happens makes no system call, though the daemon commits changes of other resources.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 command -v strace >/dev/null || { echo "SKIP: no strace"; exit 77; }
 services=/api/v1/namespaces/default/services

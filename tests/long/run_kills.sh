@@ -3,7 +3,7 @@
 # Handler processes are killed at random under churn, and informer-run and informerd too: every event is acknowledged at least once, each
 # object's in order, and at the end handlers were told the server's state.
 # Takes 12 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/run.sh"
 kills=${KILLS:-40}
 pids() { "$B"/informer-run status k -o json 2>/dev/null | jq -r '.handlers[0].pids[]'; }

@@ -3,7 +3,7 @@
 # informer-run and events that handlers crash on, hang on or want later; one process an event; draining; several handlers from a file;
 # what it says of itself; a daemon or resource that is not there yet.
 # Takes 16 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/run.sh"
 dead=$T/dead
 pod() {

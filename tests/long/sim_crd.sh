@@ -4,8 +4,10 @@
 # objects and watches away, and leaves everything else alone.
 # Not upstream: it tries informer-sim's own flags and faults.
 # Takes 5 s.
-. "$(dirname "$0")/../support/sim_common.sh"
-start --rv-wait 100
+. "$(dirname "$0")/../support/script.sh"
+set +e # codes are compared
+export KUBECONFIG=$T/kubeconfig
+start_sim --rv-wait 100
 CRDS=/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 GADGETS=/apis/example.com/v1/namespaces/n/gadgets
 crd() { # crd SCOPE [VERSION...]
@@ -34,23 +36,23 @@ same "another one through it" "g1 g2" "$(api POST ${GADGETS/v1/v1beta1} -d '{"me
 RV=$(api GET $GADGETS | jq -r .metadata.resourceVersion)
 
 # ---- delete
-curl -sN "$URL$GADGETS?watch=1&resourceVersion=$RV&timeoutSeconds=60" >"$DIR/gadgets" & ONE=$!
-curl -sN "$URL/api/v1/configmaps?watch=1&resourceVersion=$RV&timeoutSeconds=60" >"$DIR/maps" & PIDS="$PIDS $!"
+curl -sN "$url$GADGETS?watch=1&resourceVersion=$RV&timeoutSeconds=60" >"$T/gadgets" & ONE=$!
+curl -sN "$url/api/v1/configmaps?watch=1&resourceVersion=$RV&timeoutSeconds=60" >"$T/maps" &
 watches() { [ "$(api GET /sim/stats | jq .watches)" = "$1" ]; }
-until_true "both are watched" watches 2
+until_true watches 2 || fail "both are watched"
 same "it is deleted" 200 "$(code DELETE $CRDS/gadgets.example.com)"
 wait $ONE
-same "its watch ends cleanly, after each object's DELETED" "0 DELETED g1,DELETED g2," "$? $(jq -r '"\(.type) \(.object.metadata.name)"' "$DIR/gadgets" | tr '\n' ,)"
+same "its watch ends cleanly, after each object's DELETED" "0 DELETED g1,DELETED g2," "$? $(jq -r '"\(.type) \(.object.metadata.name)"' "$T/gadgets" | tr '\n' ,)"
 same "the resource is gone" "404 404 404" "$(code GET $GADGETS) $(code GET $GADGETS/g1) $(code GET /apis/example.com/v1)"
 same "the log says so" 1 "$(api GET /sim/log | grep -c 'gadgets.example.com in n .*ended after 2 events: the resource is gone')"
 api POST /api/v1/namespaces/n/configmaps -d '{"metadata":{"name":"c"}}' >/dev/null
-heard() { grep -q ADDED "$DIR/maps"; }
-until_true "the other watch goes on" heard
+heard() { grep -q ADDED "$T/maps"; }
+until_true heard || fail "the other watch goes on"
 
 # ---- again
 same "it can be made again" "201 0" "$(code POST $CRDS -d "$(crd Namespaced v1 v1beta1)") $(api GET $GADGETS | jq '.items|length')"
-same "without the old history" "410" "$(curl -s "$URL$GADGETS?watch=1&resourceVersion=$RV" | jq .object.code)"
-same "a version that is no longer served" "200 200 404" "$(curl -s -X PATCH "$URL$CRDS/gadgets.example.com" -H 'Content-Type: application/merge-patch+json' -d '{"spec":{"versions":[{"name":"v1","served":true,"storage":true}]}}' -o /dev/null -w '%{http_code}') $(code GET $GADGETS) $(code GET ${GADGETS/v1/v1beta1})"
+same "without the old history" "410" "$(curl -s "$url$GADGETS?watch=1&resourceVersion=$RV" | jq .object.code)"
+same "a version that is no longer served" "200 200 404" "$(curl -s -X PATCH "$url$CRDS/gadgets.example.com" -H 'Content-Type: application/merge-patch+json' -d '{"spec":{"versions":[{"name":"v1","served":true,"storage":true}]}}' -o /dev/null -w '%{http_code}') $(code GET $GADGETS) $(code GET ${GADGETS/v1/v1beta1})"
 api DELETE $CRDS/gadgets.example.com >/dev/null
 same "or with another scope" "201 false 201" "$(code POST $CRDS -d "$(crd Cluster v1)") $(discovered v1 | jq '.[0][2]') $(code POST /apis/example.com/v1/gadgets -d '{"metadata":{"name":"g"}}')"
 for i in $(seq 60); do
@@ -68,24 +70,23 @@ same "and stand where they belong" '422' "$(code POST $CRDS -d "$(scaled | jq -c
 same "a definition with a scale" 201 "$(code POST $CRDS -d "$(scaled)")"
 same "discovery has it" '["autoscaling","v1","Scale"]' "$(api GET /apis/example.com/v1 | jq -c '.resources[]|select(.name=="gadgets/scale")|[.group,.version,.kind]')"
 api POST $GADGETS -d '{"metadata":{"name":"s"},"spec":{"size":{"wanted":3},"x":1}}' >/dev/null
-merge() { curl -s -X PATCH "$URL$GADGETS/$1" -H 'Content-Type: application/merge-patch+json' -d "$2"; }
+merge() { curl -s -X PATCH "$url$GADGETS/$1" -H 'Content-Type: application/merge-patch+json' -d "$2"; }
 merge s/status '{"status":{"ready":2,"selector":"app=s"}}' >/dev/null
 same "an object's scale" 'Scale autoscaling/v1 s 3 2 app=s' "$(api GET $GADGETS/s/scale | jq -r '"\(.kind) \(.apiVersion) \(.metadata.name) \(.spec.replicas) \(.status.replicas) \(.status.selector)"')"
 same "it is changed where the path says" '5 {"size":{"wanted":5},"x":1} 2' "$(merge s/scale '{"spec":{"replicas":5}}' | jq .spec.replicas) $(api GET $GADGETS/s | jq -r '"\(.spec|tojson) \(.status.ready)"')"
-same "by PUT, too" 7 "$(api GET $GADGETS/s/scale | jq '.spec.replicas=7' >"$DIR/scale"; api PUT $GADGETS/s/scale -d "@$DIR/scale" >/dev/null; api GET $GADGETS/s | jq .spec.size.wanted)"
+same "by PUT, too" 7 "$(api GET $GADGETS/s/scale | jq '.spec.replicas=7' >"$T/scale"; api PUT $GADGETS/s/scale -d "@$T/scale" >/dev/null; api GET $GADGETS/s | jq .spec.size.wanted)"
 api POST $GADGETS -d '{"metadata":{"name":"t"}}' >/dev/null
 same "one that wants none has none" '500 InternalError Internal error occurred: the spec replicas field ".spec.size.wanted" does not exist' "$(status GET $GADGETS/t/scale)"
 merge t '{"spec":{"size":{"wanted":1}}}' >/dev/null
 same "until it says so" 1 "$(api GET $GADGETS/t/scale | jq .spec.replicas)"
 
 # ---- from a file
-kill "$SIM"
-wait "$SIM"
-{ crd Namespaced v1; echo '{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"l","namespace":"n"}}'; } >"$DIR/load.json"
-start --load "$DIR/load.json"
+end_sim
+{ crd Namespaced v1; echo '{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"l","namespace":"n"}}'; } >"$T/load.json"
+start_sim --load "$T/load.json"
 same "a loaded definition serves, and its objects are there" '[["gadgets","Gadget",true,"gd"],["gadgets/status","Gadget",true,null]] l' "$(discovered v1) $(api GET $GADGETS | jq -r '.items[0].metadata.name')"
 command -v kubectl >/dev/null || { echo "ok: (kubectl not tried: it is not installed)"; exit 0; }
-export HOME=$DIR
+export HOME=$T
 same "kubectl knows it by its short name" l "$(kubectl get gd -n n -o jsonpath='{.items[0].metadata.name}')"
 same "kubectl waits for it" 'customresourcedefinition.apiextensions.k8s.io/gadgets.example.com condition met' "$(kubectl wait --for condition=established crd/gadgets.example.com --timeout="${PATIENCE}s")"
 same "kubectl deletes it" 'customresourcedefinition.apiextensions.k8s.io "gadgets.example.com" deleted' "$(kubectl delete crd gadgets.example.com | sed 's/ from .* namespace//')"

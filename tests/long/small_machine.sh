@@ -7,7 +7,7 @@
 # SEED repeats a run's dice (not its timing).
 # Not upstream: it needs thousands of changes a second.
 # Takes 56 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/small.sh"
 . "$(dirname "$0")/../support/told.sh"
 ! sanitized || { echo "SKIP: a sanitizer needs more memory than that"; exit 77; }

@@ -9,7 +9,7 @@
 # dice, not its timing. RATE: changes a second (200), GAP: tenths of a second between two blows, at most. KEEP: a folder where all logs stay.
 # Not upstream: it needs churn that keeps the number of pods.
 # Takes 67 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/told.sh"
 duration=${DURATION:-20}
 every=${EVERY:-$((duration / 60 > 0 ? duration / 60 : 1))}

@@ -3,7 +3,7 @@
 # What a server prints of what is absent depends on its release: whatever that is, protobuf gives what this server's JSON has, also when it
 # becomes newer while it is watched. Where the release is hidden, or older than all that are known, all comes in JSON.
 # Takes 24 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 unset WIRE # it says itself which one
 # objects whose fields other releases print otherwise where they are absent: null, or nothing
 mkdir "$T/objects"

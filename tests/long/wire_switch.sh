@@ -4,7 +4,7 @@
 # that the schema lacks, readers are told of the changes and of nothing else. And what a server may do that has no protobuf.
 # Not upstream: it reads informer-sim's journal; upstream/wire.sh is its like.
 # Takes 14 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/told.sh"
 unset WIRE # it says itself which one
 C=$T/config.yaml

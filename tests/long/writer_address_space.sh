@@ -5,7 +5,7 @@
 # generation, in the same process, without a LIST; other readers go over by themselves and miss nothing; the stopped one is told once it goes on.
 # Not upstream: it needs thousands of changes a second.
 # Takes 30 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 A=$T/shm
 mkdir "$A"

@@ -3,7 +3,7 @@
 # informerd compares its cache with the API server when it is told to: what a lying watch made of it is named, counted and mended by one list;
 # while all is the same nothing is listed. A reload turns it off.
 # Takes 12 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 WIRE=json # what it lets the server say is text
 M=$T/metrics.sock
 metric() { curl -s --unix-socket "$M" http://informer/metrics | awk -v s="$1" 'index($0, s " ") == 1 {print $NF}'; }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A named consumer is not forgotten for time in which no informerd ran, nor for a wall clock that is set forward beside one.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 day=$((24 * 3600))
 # set_clock SECONDS: how far the daemon's wall clock is ahead

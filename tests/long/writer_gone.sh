@@ -3,7 +3,7 @@
 # A history that has gone on without us (410) is listed again, and only differences are published; a server that is away is
 # waited for, and what is known can be read meanwhile.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 10 --pods-per-node 10
 start_daemon --resource pods

@@ -4,7 +4,7 @@
 # goes, and the next informerd takes it over and ends with what the server has.
 # Not upstream: it has 30,000 pods, which that server takes minutes to be given.
 # Takes 8 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 python3 -c '' 2>/dev/null || { echo "SKIP: needs python3"; exit 77; }
 pods=30000

@@ -3,7 +3,7 @@
 # informerd shows its figures to Prometheus and answers probes, on an address and on a Unix socket: alive without the API server,
 # ready once everything was there.
 # Takes 13 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 M=$T/metrics.sock
 ask() { curl -s --max-time 20 --unix-socket "$M" "http://informer$1"; }

@@ -3,7 +3,7 @@
 # A resource that the API server does not have: refused at the start with the nearest name, unless it is said to be optional: then it is
 # cached when somebody defines it. One that disappears leaves the others alone, and comes back when it is defined anew.
 # Takes 14 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 M=$T/metrics.sock
 CRDS=/apis/apiextensions.k8s.io/v1/customresourcedefinitions

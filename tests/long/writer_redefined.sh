@@ -3,7 +3,7 @@
 # A definition that comes back as another one while informerd runs (another version, scope or kind) is noticed, and cached as what it is
 # now: readers are told, and nothing else is disturbed.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/gadgets.sh"
 
 expect_shown() { until_true shows "$@" || fail "$*: $(get gadgets.example.com -A -o json 2>&1 | head -40) $(stat '.resources[0]')"; }

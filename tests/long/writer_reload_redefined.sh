@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A definition comes back as another one while the configuration changes as well: both are taken over, whichever comes first.
 # Takes 5 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/gadgets.sh"
 
 C=$T/config.yaml

@@ -3,7 +3,7 @@
 # What waits for room goes on as soon as there is some, without a restart: the tmpfs is mounted anew with another size, arena.maxBytes is
 # raised by a reload. And nothing is lost meanwhile.
 # Takes 11 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/small.sh"
 
 small_tmpfs 6m

@@ -4,7 +4,7 @@
 # that has room for two and not for three, informerd is killed and started ten times, each time beside readers that hold a snapshot. Each
 # snapshot says what it said before, or EXPIRED, and all that was there is there again.
 # Takes 8 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/small.sh"
 
 PODS=2700 STARTS=10

@@ -6,7 +6,7 @@
 # room, and holdBytes and holdSeconds are reached.
 # Not upstream: it needs thousands of changes a second.
 # Takes 106 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/small.sh"
 
 small_tmpfs 40m

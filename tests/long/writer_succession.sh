@@ -3,7 +3,7 @@
 # Who holds the lock and is about to end is waited for, and then the start goes on as any other; who lives and serves is named at once, and so
 # is, after a while, who says nothing. Nothing is touched before the lock is ours.
 # Takes 27 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 # hold PROGRAM ARGUMENTS...: start it, and wait until it says that it is in its place
 hold() {

@@ -3,7 +3,7 @@
 # Until the API server has said what the configured names mean, which may take hours, nobody hears that informerd does not cache them: look-ups
 # are told to come later, and why; waits wait. Once it has, what is not cached is told; and what is known from an earlier life is served at once.
 # Takes 13 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/run.sh"
 export INFORMER_SOCKET=$S
 ctl="$B/informerctl"

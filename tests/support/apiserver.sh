@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by daemon.sh: upstream's API server in informer-sim's place. What is asked with curl gets the token and the CA from
+# Sourced by script.sh: upstream's API server in informer-sim's place. What is asked with curl gets the token and the CA from
 # a .curlrc of the test's own; what was stored stays for the next start_sim of the same test.
 [ -x "$B/apiserver" ] || { echo "no $B/apiserver: make apiserver builds it, where Go is installed"; exit 77; }
 

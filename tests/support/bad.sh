@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For tests of bad input: sourced after daemon.sh. An API server whose answers are the files below $R (tests/support/prog/bad_server.c),
+# For tests of bad input: sourced after script.sh. An API server whose answers are the files below $R (tests/support/prog/bad_server.c),
 # and the documents to put there.
 R=$T/api
 mkdir -p "$R"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For tests/long/chaos.sh: sourced after daemon.sh. The programs it is played with, and everything that can go wrong, each a function of the
+# For tests/long/chaos.sh: sourced after script.sh. The programs it is played with, and everything that can go wrong, each a function of the
 # name that it has in the plan.
 #
 #	changes ─▶ API server ─▶ fault_proxy ─▶ informerd ─▶ handlers, snapshots

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For tests of connecting: sourced after daemon.sh. A gate (tests/support/prog/gate.c) before the API server, and kubeconfigs.
+# For tests of connecting: sourced after script.sh. A gate (tests/support/prog/gate.c) before the API server, and kubeconfigs.
 server_is_plain=yes
 
 # start_gate FLAGS...: sets gate (its URL); what it was asked is in $T/gate.out.

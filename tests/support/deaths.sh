@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For end-to-end tests in which somebody is killed: readers, and an informerd whose configuration changes. Sourced after daemon.sh, with SEED
+# For end-to-end tests in which somebody is killed: readers, and an informerd whose configuration changes. Sourced after script.sh, with SEED
 # drawn into $seed. $T/told has what readers were told.
 A=$T # where the arena is
 C=$T/config.yaml

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A custom resource of tests: gadgets.example.com, defined and deleted at informer-sim, and what informerctl has of it. Behind daemon.sh.
+# A custom resource of tests: gadgets.example.com, defined and deleted at informer-sim, and what informerctl has of it. Behind script.sh.
 CRDS=/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 post() { curl -sf -X POST -H 'Content-Type: application/json' -d "$2" "$url$1" >/dev/null || fail "POST $1"; }
 answers() { [ "$(curl -s -o "$T/answer" -w '%{http_code}' "$url$1")" = "$2" ]; }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For end-to-end tests with readers of other users: sourced after daemon.sh. Needs root and setpriv, and skips the test without.
+# For end-to-end tests with readers of other users: sourced after script.sh. Needs root and setpriv, and skips the test without.
 [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || { echo "SKIP: only root can become another user, with setpriv"; exit 77; }
 chmod 711 "$T"
 cp "$B/tests/hog" "$B/informerctl" "$T" # another user may not reach the build directory

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For end-to-end tests of relays, behind daemon.sh and gateway.sh: relays (an informerd and a gateway each) behind one Service, and informerds of
+# For end-to-end tests of relays, behind script.sh: relays (an informerd and a gateway each) behind one Service, and informerds of
 # nodes that have the Service as their API server, as agents would.
 
 # front NAME [PORT]: hands on to the ports in $T/NAME.ports; sets front_pid, front_port

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For end-to-end tests of a gateway whose listener takes tokens, behind daemon.sh and gateway.sh: a certificate, the API server that reviews
+# For end-to-end tests of a gateway whose listener takes tokens, behind script.sh: a certificate, the API server that reviews
 # (review_api.py), and tokens for it.
 command -v openssl >/dev/null || { echo "SKIP openssl is missing"; exit 77; }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For end-to-end tests of informer-run: sourced after daemon.sh.
+# For end-to-end tests of informer-run: sourced after script.sh.
 export INFORMER_SOCKET=$S INFORMER_RUN_DIR=$T/run OUT=$T/out
 
 # start_run FLAGS...: sets run_pid; what it says is in $T/run.log

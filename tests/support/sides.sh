@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For scripts that ask two servers the same, behind daemon.sh: upstream's API server is `real`, and `ours` is what OURS says:
+# For scripts that ask two servers the same, behind script.sh: upstream's API server is `real`, and `ours` is what OURS says:
 #   sim      informer-sim (default)
 #   gateway  informer-gateway, with its own informerd, before a second API server of upstream's: what is cached it answers itself, and
 #            proves it to be the newest (--freshness strict); the rest it passes on with the caller's token, writes too
@@ -36,7 +36,6 @@ watching() {
 
 both_flags=()
 start_gateway_side() {
-	. "$(dirname "${BASH_SOURCE[0]}")/gateway.sh"
 	command -v openssl >/dev/null || { echo "SKIP openssl is missing"; exit 77; }
 	# one certificate for all three, so that one curl asks any of them
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$T/tls.key" -out "$T/tls.crt" -days 2 -subj /CN=side \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For end-to-end tests on small machines: sourced after daemon.sh. What cannot be made small here skips the test; what was made goes with it.
+# For end-to-end tests on small machines: sourced after script.sh. What cannot be made small here skips the test; what was made goes with it.
 
 # small_tmpfs SIZE: A, a directory for the arena with so much room; again with another size once informerd has ended.
 A=$T/shm

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For end-to-end tests: what readers were told (event_model.h), beside what the server has. Sourced after daemon.sh.
+# For end-to-end tests: what readers were told (event_model.h), beside what the server has. Sourced after script.sh.
 
 # state FILE: the newest state of each key that a reader's life left it with; says what went back.
 state() {

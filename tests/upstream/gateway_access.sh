@@ -9,8 +9,7 @@
 #   - a path that is neither discovery nor health must be within the listener's scope as well: /metrics is named in it, /sim/stats is not.
 # What is taken away there ends watches here, and is refused when the decision's time is over.
 # Takes 60 s.
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 command -v openssl >/dev/null || { echo "SKIP openssl is missing"; exit 77; }
 
 # ---- users, and what they may

@@ -9,8 +9,7 @@
 #   - what Go says of its own parser's errors in an RV or a limit: code and reason are compared of what is refused;
 #   - an RV that is gone: the gateway's history is its own, the server's watch cache another; both say 410 of one that neither has.
 # Takes 60 s.
-. "$(dirname "$0")/../support/daemon.sh"
-. "$(dirname "$0")/../support/gateway.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 command -v openssl >/dev/null || { echo "SKIP openssl is missing"; exit 77; }
 

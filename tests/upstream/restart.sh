@@ -4,7 +4,7 @@
 # compacted meanwhile it gets by one more list: changes, creations and deletions, and nothing else is lost.
 # Takes 60 s.
 SERVER=apiserver
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 pods=/api/v1/namespaces/default/pods
 create() {

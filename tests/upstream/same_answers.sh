@@ -19,7 +19,7 @@
 #   - a list as of an RV of the past (Exact) is 410: nobody keeps that state but who holds a continue token for it;
 #   - its history is its own: what the server has forgotten it still has.
 # Takes 60 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/sides.sh"
 
 # no watch of this script lasts long enough for a bookmark that only time brings

@@ -6,7 +6,7 @@
 #   - its warning that the API server was not heard of for 15 s, at a watch that names an RV: a quiet resource's has a bookmark each minute;
 #   - "(no change)" behind a patch: kubectl compares what it read with what the patch answers, and there are no managedFields in the arena.
 # Takes 60 s.
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/sides.sh"
 command -v kubectl >/dev/null || { echo "SKIP: kubectl is not installed"; exit 77; }
 export HOME=$T # its cache

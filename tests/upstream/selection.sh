@@ -4,7 +4,7 @@
 # the server itself says is selected.
 # Takes 60 s.
 SERVER=apiserver
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 4 --pods-per-node 30
 node=$(curl -s "$url/api/v1/nodes" | jq -r '.items[0].metadata.name')

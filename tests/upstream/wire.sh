@@ -5,7 +5,7 @@
 # other, over restarts, no object changes for anybody.
 # Takes 60 s.
 SERVER=apiserver
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/gadgets.sh"
 
 pods=/api/v1/namespaces/default/pods

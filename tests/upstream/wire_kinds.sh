@@ -4,7 +4,7 @@
 # has from protobuf and from JSON alike, and prints as kubectl does (without kubectl: as the server). And $REAL_PODS.
 # Takes 60 s.
 SERVER=apiserver
-. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/script.sh"
 : "${SEED:=$RANDOM}" "${COUNT:=10}"
 echo "SEED=$SEED"
 root=$(cd "$(dirname "$0")/../.." && pwd)

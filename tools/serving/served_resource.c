@@ -213,11 +213,9 @@ complete(struct api_registry *registry, const struct api_resource *from, const s
 	r->kind = api_strndup(from->kind, strlen(from->kind));
 	r->singular = from->singular ? api_strndup(from->singular, strlen(from->singular))
 				     : lower(from->kind);
-	if (r->scale) {
-		r->scale_spec = copy_or(from->scale_spec, "spec.replicas");
-		r->scale_status = copy_or(from->scale_status, "status.replicas");
-		r->scale_selector = copy_or(from->scale_selector, "");
-	}
+	r->scale_spec = r->scale ? copy_or(from->scale_spec, "spec.replicas") : NULL;
+	r->scale_status = r->scale ? copy_or(from->scale_status, "status.replicas") : NULL;
+	r->scale_selector = r->scale ? copy_or(from->scale_selector, "") : NULL;
 	if (!r->field_error)
 		r->field_error = r->fields || r->custom ? NOT_SUPPORTED : ONLY_NAMES;
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# For end-to-end tests of the daemon: sourced with B set to the build directory. Makes a directory $T of the test's own,
-# removes it and ends whatever was started when the script ends, however it ends.
+# Sourced by each script, with B set to the build directory: a directory $T of the script's own, which goes when the script ends,
+# however it ends, as does all that was started; the API server, informerd, informer-gateway; and words for asking them.
 set -eu
 : "${B:=build}"
 T=$(mktemp -d "${TMPDIR:-/tmp}/informer-e2e-XXXXXX")
@@ -86,6 +86,12 @@ stop_sim() {
 	wait "$sim_pid" 2>/dev/null || true
 	sim_pid=
 }
+# end_sim: by SIGTERM, after which it leaves nothing to say
+end_sim() {
+	kill "$sim_pid"
+	wait "$sim_pid" || fail "the API server ends with $? after SIGTERM"
+	sim_pid=
+}
 
 # forget_history: what changed so far cannot be watched any more. (Upstream's server still has it in its memory, and goes and comes back.)
 forget_history() {
@@ -167,3 +173,58 @@ churn_over() {
 on_server() {
 	curl -s "$url$1" | jq '.items | length'
 }
+
+# ---- the API server, asked directly: for scripts about the server itself
+
+# same WHAT EXPECTED GOT: fail unless equal
+same() {
+	[ "$2" = "$3" ] || fail "$1
+expected: $2
+got:      $3"
+	echo "ok: $1"
+}
+
+# api METHOD PATH [curl's arguments]: the body on stdout; code: the HTTP code; status: code, reason and message of a Status
+api() { curl -s -X "$1" -H 'Content-Type: application/json' "${@:3}" "$url$2"; }
+code() { api "$@" -o /dev/null -w '%{http_code}'; }
+status() { api "$@" | jq -r '"\(.code) \(.reason) \(.message)"'; }
+
+# ---- informer-gateway, before the arena of $S
+
+gateway_pid= gateway_url=
+gateway_starts=0
+
+# start_gateway FLAGS...: with its one listener; sets gateway_pid and gateway_url. What it logs is in $T/gateway.N.log, the newest is $gateway_log.
+start_gateway() {
+	gateway_starts=$((gateway_starts + 1))
+	gateway_log=$T/gateway.$gateway_starts.log
+	"$B"/informer-gateway --socket "$S" --kubeconfig "$T/kubeconfig" "$@" 2>"$gateway_log" &
+	gateway_pid=$!
+	listens_or_ended() { grep -q 'listening at ' "$gateway_log" || ! kill -0 "$gateway_pid"; }
+	until_true listens_or_ended || true
+	gateway_url=$(sed -n 's/.*listening at \([^ ]*\) .*/\1/p' "$gateway_log" | head -n 1)
+	[ -n "$gateway_url" ] || fail "informer-gateway does not listen: $(cat "$gateway_log")"
+}
+# the same for anybody on this machine, with all that is cached
+start_open_gateway() {
+	case " $* " in *' --listen '*) ;; *) set -- --listen 127.0.0.1:0 "$@" ;; esac
+	start_gateway --insecure-loopback --allow '*' --allow /metrics "$@"
+	until_true curl -sf "$gateway_url/readyz" || fail "the gateway is not ready: $(curl -s "$gateway_url/readyz")"
+}
+
+# stop_gateway SIGNAL: ends it; the exit code is in $code.
+stop_gateway() {
+	code=0
+	kill "-$1" "$gateway_pid"
+	wait "$gateway_pid" 2>/dev/null || code=$?
+	gateway_pid=
+}
+
+# of_gateway PATH: what it answers; metric NAME: one of its figures
+of_gateway() { curl -sf "$gateway_url$1"; }
+metric() { of_gateway /metrics | awk -v name="$1" '$1 == name {print $2}'; }
+
+# newest_rv: of pods at the server
+newest_rv() { curl -s "$url/api/v1/pods?limit=1" | jq -r .metadata.resourceVersion; }
+# reached RV: the gateway shows pods as of then, or later
+reached() { [ "$(of_gateway '/api/v1/pods?limit=1' | jq -r .metadata.resourceVersion)" -ge "$1" ]; }
