@@ -89,8 +89,6 @@ void measure_agents(struct bench *b);		/* eight_readers_pss, restart_requests */
 void measure_sync(struct bench *b);	/* sync_10k_*, sync_50k_* */
 void measure_traffic(struct bench *b);	/* traffic_* */
 void measure_upstream(struct bench *b); /* upstream_* */
-/* hostile_*; on demand alone: those attacks whose names stand between commas; "": all */
-void measure_hostile(struct bench *b, const char *attacks);
 /* gateway_*; on demand alone: those of list, get, watch, node and herd that are named; "": all */
 void measure_gateway(struct bench *b, const char *which);
 

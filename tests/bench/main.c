@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench: run all measurements, print the table, write JSON and picture.
+ * bench: run all measurements, print the table, write JSON.
  *
  *	bench --build DIR --pods DIR [--generated] [--client-go FILE | --no-client-go WHY]
  *	      [--wire auto|json|protobuf] [--upstream-pods N,...]
- *	      [--json FILE] [--svg FILE] [--quick] [--only LETTERS|hostile[:ATTACK,...]|gateway[:PART,...]]
+ *	      [--json FILE] [--quick] [--only LETTERS|gateway[:PART,...]]
  *
  * The measurements run in a child with a process group of its own. Its parent does nothing but wait, and when
  * it ends, in whatever way, or when the parent is told to end, it ends the whole group and removes the run's
@@ -24,12 +24,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/bench/attacker.h"
 #include "tests/bench/handler_side.h"
 #include "tests/bench/remove_tree.h"
 
 struct arguments {
-	const char *json, *svg, *only;
+	const char *json, *only;
 	bool generated;
 };
 
@@ -50,33 +49,22 @@ find_pods(struct bench *b, bool generated)
 	return 0;
 }
 
-/* What takes minutes is measured when it is asked for by its word: which parts of it ("": all); NULL: no. */
-static const char *
-only_word(const struct arguments *a, const char *word)
-{
-	size_t length = strlen(word);
-
-	if (!a->only || strncmp(a->only, word, length) != 0)
-		return NULL;
-	return a->only[length] == ':' ? a->only + length + 1 : a->only[length] ? NULL : "";
-}
-
-static const char *
-only_hostile(const struct arguments *a)
-{
-	return only_word(a, "hostile");
-}
-
+/* The gateway takes minutes and is measured when it is asked for: which parts of it ("": all); NULL: no. */
 static const char *
 only_gateway(const struct arguments *a)
 {
-	return only_word(a, "gateway");
+	static const char word[] = "gateway";
+	const char *parts = a->only && strncmp(a->only, word, sizeof(word) - 1) == 0
+				    ? a->only + sizeof(word) - 1
+				    : NULL;
+
+	return !parts ? NULL : *parts == ':' ? parts + 1 : *parts ? NULL : "";
 }
 
 static bool
 wanted(const struct arguments *a, char letter)
 {
-	return !a->only || (!only_hostile(a) && !only_gateway(a) && strchr(a->only, letter));
+	return !a->only || (!only_gateway(a) && strchr(a->only, letter));
 }
 
 /* Names that scripts rely on are always there. */
@@ -130,8 +118,6 @@ run(struct bench *b, const struct arguments *a)
 		measure_traffic(b);
 	if (wanted(a, 's') || wanted(a, 'u'))
 		measure_upstream(b);
-	if (only_hostile(a))
-		measure_hostile(b, only_hostile(a));
 	if (only_gateway(a))
 		measure_gateway(b, only_gateway(a));
 	complete(b);
@@ -139,12 +125,10 @@ run(struct bench *b, const struct arguments *a)
 	printf("took    %.0f s%s\n", (double)(now_ns() - start) / 1e9,
 	       b->quick ? " (QUICK=1: few rounds, rough figures)" : "");
 	r = a->json ? report_json(b->report, a->json) : 0;
-	if (r == 0 && a->svg)
-		r = report_picture(b->report, a->svg);
 	if (r < 0)
 		fprintf(stderr, "bench: results could not be written: %s\n", strerror(-r));
-	else if (a->json && a->svg)
-		printf("written %s, %s\n", a->json, a->svg);
+	else if (a->json)
+		printf("written %s\n", a->json);
 	pods_free(b->pods);
 	return fflush(stdout) == 0 && r == 0 ? 0 : 1;
 }
@@ -209,10 +193,10 @@ int
 main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"build", 1, NULL, 'b'},        {"pods", 1, NULL, 'p'},          {"client-go", 1, NULL, 'c'},
-		{"no-client-go", 1, NULL, 'n'}, {"json", 1, NULL, 'j'},          {"svg", 1, NULL, 's'},
-		{"quick", 0, NULL, 'q'},        {"only", 1, NULL, 'o'},          {"generated", 0, NULL, 'g'},
-		{"wire", 1, NULL, 'w'},         {"upstream-pods", 1, NULL, 'u'}, {NULL, 0, NULL, 0},
+		{"build", 1, NULL, 'b'},         {"pods", 1, NULL, 'p'},      {"client-go", 1, NULL, 'c'},
+		{"no-client-go", 1, NULL, 'n'},  {"json", 1, NULL, 'j'},      {"quick", 0, NULL, 'q'},
+		{"only", 1, NULL, 'o'},          {"generated", 0, NULL, 'g'}, {"wire", 1, NULL, 'w'},
+		{"upstream-pods", 1, NULL, 'u'}, {NULL, 0, NULL, 0},
 	};
 	static struct report report;
 	static char self[4096];
@@ -229,16 +213,15 @@ main(int argc, char **argv)
 		return reader_main(argc, argv);
 	if (argc > 1 && strcmp(argv[1], "handler") == 0)
 		return handler_main(argc, argv);
-	if (argc > 1 && strcmp(argv[1], "attack") == 0)
-		return attacker_main(argc, argv);
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case 'b': b.build = optarg; break;
 		case 'p': b.pods_directory = optarg; break;
 		case 'c': b.client_go = optarg; break;
 		case 'n': b.why_no_client_go = optarg; break;
-		case 'j': a.json = optarg; break;
-		case 's': a.svg = optarg; break;
+		case 'j':
+			a.json = optarg;
+			break;
 		case 'q': b.quick = true; break;
 		case 'o': a.only = optarg; break;
 		case 'g': a.generated = true; break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report: one row a figure, printed as a table, written as JSON and as a picture.
+ * The report: one row a figure, printed as a table, written as JSON.
  *
  * Names are stable, and so is the JSON: [{"name","value","unit","peer","peer_value","ratio","conditions"}],
  * where what is not known is null, and ratio > 1 means that ours is better.
@@ -61,8 +61,7 @@ const char *row_mark(const struct row *row);
 void row_figure(double value, const char *unit, char *buffer, size_t size);
 
 void report_table(const struct report *r);
-/* Both return 0 or negative errno. */
+/* Returns 0 or negative errno. */
 int report_json(const struct report *r, const char *path);
-int report_picture(const struct report *r, const char *path);
 
 #endif

@@ -24,4 +24,4 @@ if [ -z "$why" ]; then set -- "$@" --client-go "$program"; else set -- "$@" --no
 [ -n "${WIRE:-}" ] && set -- "$@" --wire "$WIRE"
 [ -n "${UPSTREAM_PODS:-}" ] && set -- "$@" --upstream-pods "$UPSTREAM_PODS"
 [ -n "${ONLY:-}" ] && set -- "$@" --only "$ONLY"
-exec "$B/bench/bench" --build "$B" --json "$B/bench.json" --svg "$B/bench.svg" "$@"
+exec "$B/bench/bench" --build "$B" --json "$B/bench.json" "$@"
