@@ -42,7 +42,7 @@ test_group_add(struct test_group *group)
 {
 	struct test_group **at = &groups;
 
-	while (*at != NULL && strcmp((*at)->file, group->file) < 0)
+	while (*at != NULL && strcmp((*at)->file, group->file) <= 0)
 		at = &(*at)->next;
 	group->next = *at;
 	*at = group;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tests of a room are one program, build/tests/ROOM, made of the files of its folder that end in `_test`.
- * Each file ends with its tests and TEST_GROUP, which registers them before main() begins:
+ * Each test registers itself before main() begins; its body follows:
  *
- *	static const struct CMUnitTest tests[] = {
- *		cmocka_unit_test(a_shortcut_shows_what_the_root_has_or_nothing),
- *	};
- *	TEST_GROUP(tests, NULL, NULL);
+ *	TEST_CASE(a_shortcut_shows_what_the_root_has_or_nothing)
+ *	{
+ *
+ * TEST_CASE_IN() names a set-up and a tear-down as well, cmocka's, to which the test's `state` belongs. A
+ *file whose tests share one world names them once, and that world, which is each test's parameter:
+ *
+ *	#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
  *
  * Every test runs in a process of its own (room.c), between its group's set-up and tear-down. What a test
  * leaves behind in memory reaches no other test, and a crash is reported with the test's name.
@@ -14,11 +17,15 @@
 #ifndef TESTS_ROOM_H
 #define TESTS_ROOM_H
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -33,6 +40,25 @@ struct test_group {
 /* Registers a group; it and its tests must stay where they are. Only before main(). */
 void test_group_add(struct test_group *group);
 
+#define TEST_CASE_IN(set_up_, tear_down_, name_)                                                             \
+	static void name_(void **state);                                                                     \
+	__attribute__((constructor)) static void add_##name_(void)                                           \
+	{                                                                                                    \
+		static const struct CMUnitTest test = {#name_, name_, set_up_, tear_down_, NULL};            \
+		static struct test_group alone = {__FILE__, &test, 1, NULL, NULL, NULL};                     \
+		test_group_add(&alone);                                                                      \
+	}                                                                                                    \
+	static void name_(__attribute__((unused)) void **state)
+#define TEST_CASE_OF(world_, set_up_, tear_down_, name_)                                                     \
+	static void name_##_of(__attribute__((unused)) world_);                                              \
+	TEST_CASE_IN(set_up_, tear_down_, name_)                                                             \
+	{                                                                                                    \
+		name_##_of(*state);                                                                          \
+	}                                                                                                    \
+	static void name_##_of(__attribute__((unused)) world_)
+#define TEST_CASE(name_) TEST_CASE_IN(NULL, NULL, name_)
+
+/* The tests of a file as a list, tests[], at its end: for set-ups that each of them lists by itself. */
 #define TEST_GROUP(tests_, set_up_, tear_down_)                                                              \
 	__attribute__((constructor)) static void add_tests(void)                                             \
 	{                                                                                                    \

@@ -48,12 +48,10 @@ need_source_tree(void)
 }
 
 /* Header, version script and library name the same functions, one by one. */
-static void
-header_map_and_library_agree(void **state)
+TEST_CASE(header_map_and_library_agree)
 {
 	char *header, *map, *library;
 
-	(void)state;
 	need_source_tree();
 	header = output_of("grep -h -A1 '^INFORMER_API ' " HEADERS
 			   " | grep -oE '\\binformer_[a-z_]+\\(' | tr -d '(' | LC_ALL=C sort -u");
@@ -76,12 +74,10 @@ header_map_and_library_agree(void **state)
 }
 
 /* The static library offers the same names, and no other. */
-static void
-the_static_library_offers_no_other_name(void **state)
+TEST_CASE(the_static_library_offers_no_other_name)
 {
 	char *map, *library;
 
-	(void)state;
 	need_source_tree();
 	map = output_of(
 		"grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';' | LC_ALL=C sort -u");
@@ -99,12 +95,10 @@ the_static_library_offers_no_other_name(void **state)
 }
 
 /* libc and libsodium are all it needs. */
-static void
-it_needs_libc_and_libsodium_alone(void **state)
+TEST_CASE(it_needs_libc_and_libsodium_alone)
 {
 	char *needed;
 
-	(void)state;
 	need_source_tree();
 	needed = output_of("objdump -p %s/libinformer.so 2>/dev/null | awk '$1 == \"NEEDED\" { print $2 }' | "
 			   "grep -vE '^lib(c|sodium|asan|ubsan|tsan)\\.so|^ld-linux'", build_directory());
@@ -135,19 +129,15 @@ compiles_as(const char *compiler, const char *standard, const char *language)
 }
 
 /* The headers are C11. */
-static void
-the_headers_are_c11(void **state)
+TEST_CASE(the_headers_are_c11)
 {
-	(void)state;
 	need_source_tree();
 	compiles_as("cc", "c11", "c");
 }
 
 /* The headers are C++17. */
-static void
-the_headers_are_cpp17(void **state)
+TEST_CASE(the_headers_are_cpp17)
 {
-	(void)state;
 	need_source_tree();
 	compiles_as("g++", "c++17", "c++");
 }
@@ -156,10 +146,8 @@ the_headers_are_cpp17(void **state)
  * Every code has a name, a cause and a remedy; unknown ones have a sentence too; and all lie below those of
  * the system.
  */
-static void
-every_error_has_name_cause_and_remedy(void **state)
+TEST_CASE(every_error_has_name_cause_and_remedy)
 {
-	(void)state;
 #define X(name, code, cause, remedy)                                                                         \
 	assert_true(INFORMER_E_##name < -4095);                                                              \
 	assert_string_equal(informer_error_name(INFORMER_E_##name), "INFORMER_E_" #name);                    \
@@ -178,21 +166,17 @@ every_error_has_name_cause_and_remedy(void **state)
 }
 
 /* Library and header say which version they are. */
-static void
-versions_are_told(void **state)
+TEST_CASE(versions_are_told)
 {
-	(void)state;
 	assert_int_equal(informer_api_version(), INFORMER_API_VERSION);
 	assert_string_equal(informer_library_version(), INFORMER_VERSION);
 }
 
 /* Every exported function stands on a page of section 3. */
-static void
-every_function_has_a_page(void **state)
+TEST_CASE(every_function_has_a_page)
 {
 	char *missing;
 
-	(void)state;
 	need_source_tree();
 	missing = output_of(
 		"for f in $(grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';'); do "
@@ -202,12 +186,10 @@ every_function_has_a_page(void **state)
 }
 
 /* Every page's example compiles as printed. */
-static void
-every_example_compiles(void **state)
+TEST_CASE(every_example_compiles)
 {
 	char *errors;
 
-	(void)state;
 	need_source_tree();
 	errors = output_of(
 		"for f in $(grep -l '^.EX' reader-lib/man/*.[37]); do awk '/^\\.EX/ { on = 1; next } "
@@ -222,15 +204,13 @@ every_example_compiles(void **state)
 }
 
 /* NULL handles are -EINVAL, not a crash. */
-static void
-null_handles_are_refused(void **state)
+TEST_CASE(null_handles_are_refused)
 {
 	struct informer_status status = {.size = sizeof(status)};
 	struct informer_resource *res;
 	struct informer_snapshot snap;
 	char text[8];
 
-	(void)state;
 	assert_int_equal(informer_begin(NULL, &snap), -22);
 	assert_int_equal(informer_dispatch(NULL), -22);
 	assert_int_equal(informer_fd(NULL), -22);
@@ -245,17 +225,3 @@ null_handles_are_refused(void **state)
 	assert_int_equal(informer_last_error(NULL, text, sizeof(text)), 0);
 	informer_free(NULL, NULL);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(header_map_and_library_agree),
-	cmocka_unit_test(the_static_library_offers_no_other_name),
-	cmocka_unit_test(it_needs_libc_and_libsodium_alone),
-	cmocka_unit_test(the_headers_are_c11),
-	cmocka_unit_test(the_headers_are_cpp17),
-	cmocka_unit_test(every_error_has_name_cause_and_remedy),
-	cmocka_unit_test(versions_are_told),
-	cmocka_unit_test(every_function_has_a_page),
-	cmocka_unit_test(every_example_compiles),
-	cmocka_unit_test(null_handles_are_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

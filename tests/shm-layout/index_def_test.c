@@ -49,8 +49,7 @@ assert_values(const char *definition, struct value body, const char *expected)
 }
 
 /* Each kind of rule gives the values it promises. */
-static void
-rules_give_their_values(void **state)
+TEST_CASE(rules_give_their_values)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct value body = body_fixture_value(
@@ -61,7 +60,6 @@ rules_give_their_values(void **state)
 		    "\"status\":{\"ids\":[\"cri-o://abc\",\"containerd://def\",\"plain\",\"://x\",\"docker://"
 		    "\"]}}");
 
-	(void)state;
 	assert_values("{\"name\":\"node\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]}", body,
 		      "n1");
 	assert_values(
@@ -89,12 +87,10 @@ rules_give_their_values(void **state)
 }
 
 /* The classic: byUser over the annotation "ernie,bert" holds both. */
-static void
-by_user_holds_every_user(void **state)
+TEST_CASE(by_user_holds_every_user)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 
-	(void)state;
 	assert_values("{\"name\":\"byUser\",\"rules\":[{\"path\":\"metadata.annotations.users\",\"as\":"
 		      "\"split\",\"separator\":\",\"}]}",
 		      body_fixture_value(fx, "{\"metadata\":{\"annotations\":{\"users\":\"ernie,bert\"}}}"),
@@ -103,14 +99,12 @@ by_user_holds_every_user(void **state)
 }
 
 /* A namespace rule takes the object's own namespace, and nothing for objects without. */
-static void
-the_namespace_comes_from_the_key(void **state)
+TEST_CASE(the_namespace_comes_from_the_key)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct object *o = calloc(1, sizeof(*o) + 8);
 	struct value body = body_fixture_value(fx, "{\"a\":1}");
 
-	(void)state;
 	assert_non_null(o);
 	o->namespace_length = 4;
 	memcpy(o->key, "kube", 4);
@@ -121,13 +115,11 @@ the_namespace_comes_from_the_key(void **state)
 }
 
 /* Values up to 4,096 bytes are indexed, longer ones are not, whatever rule they come from. */
-static void
-long_values_are_not_indexed(void **state)
+TEST_CASE(long_values_are_not_indexed)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0), *defs = body_fixture_new(NULL, 0);
 	char *text = malloc(20000);
 
-	(void)state;
 	assert_non_null(text);
 	for (unsigned length = INDEX_VALUE_MAX; length <= INDEX_VALUE_MAX + 1; length++) {
 		const char *rules = "{\"name\":\"x\",\"rules\":[{\"path\":\"l[*]\",\"as\":\"string\"},{"
@@ -157,14 +149,12 @@ long_values_are_not_indexed(void **state)
 }
 
 /* The caller's answer stops the walk and comes back. */
-static void
-a_callback_stops_the_walk(void **state)
+TEST_CASE(a_callback_stops_the_walk)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0), *defs = body_fixture_new(NULL, 0);
 	struct found f = {.stop_after = 2};
 	struct index_def def;
 
-	(void)state;
 	assert_int_equal(
 		index_def_read(
 			&def,
@@ -184,8 +174,7 @@ a_callback_stops_the_walk(void **state)
 }
 
 /* Definitions that make no sense are refused, each with a reason. */
-static void
-impossible_definitions_are_refused(void **state)
+TEST_CASE(impossible_definitions_are_refused)
 {
 	static const char nine_rules[] =
 		"{\"name\":\"x\",\"rules\":[{\"as\":\"namespace\"},{\"as\":\"namespace\"},{\"as\":"
@@ -218,7 +207,6 @@ impossible_definitions_are_refused(void **state)
 	};
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {
 		const char *why = NULL;
 		struct index_def def;
@@ -229,13 +217,3 @@ impossible_definitions_are_refused(void **state)
 	}
 	body_fixture_free(fx);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(rules_give_their_values),
-	cmocka_unit_test(by_user_holds_every_user),
-	cmocka_unit_test(the_namespace_comes_from_the_key),
-	cmocka_unit_test(long_values_are_not_indexed),
-	cmocka_unit_test(a_callback_stops_the_walk),
-	cmocka_unit_test(impossible_definitions_are_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -24,13 +24,11 @@ ascending(const void *a, const void *b)
 }
 
 /* Zeros of different lengths are different values. */
-static void
-every_length_has_a_hash_of_its_own(void **state)
+TEST_CASE(every_length_has_a_hash_of_its_own)
 {
 	static const uint8_t zeros[1300];
 	uint64_t hashes[1300];
 
-	(void)state;
 	for (size_t n = 0; n < 1300; n++)
 		hashes[n] = key_hash(key, zeros, n);
 	qsort(hashes, 1300, sizeof(hashes[0]), ascending);
@@ -39,14 +37,12 @@ every_length_has_a_hash_of_its_own(void **state)
 }
 
 /* Where the namespace ends counts: a/bc is not ab/c. */
-static void
-the_border_between_namespace_and_name_counts(void **state)
+TEST_CASE(the_border_between_namespace_and_name_counts)
 {
 	static const char both[] = "payments-team-checkout-frontend-7d9f8b6c5d-x2x4z";
 	size_t n = sizeof(both) - 1;
 	uint64_t hashes[sizeof(both)];
 
-	(void)state;
 	for (size_t i = 0; i < n; i++)
 		hashes[i] = key_hash_name(key, both, i, both + i, n - i);
 	qsort(hashes, n, sizeof(hashes[0]), ascending);
@@ -58,13 +54,11 @@ the_border_between_namespace_and_name_counts(void **state)
  * Flipping any bit of any byte flips about half of the hash's bits, for every length; and so does any bit of
  * the key.
  */
-static void
-every_bit_counts(void **state)
+TEST_CASE(every_bit_counts)
 {
 	uint8_t value[200], other[16];
 	uint64_t flips = 0, count = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(value); i++)
 		value[i] = (uint8_t)(i * 37 + 11);
 	for (size_t n = 1; n <= sizeof(value); n++) {
@@ -91,14 +85,12 @@ every_bit_counts(void **state)
 }
 
 /* Names as Kubernetes makes them fill 4,096 places evenly, whichever 12 bits of the hash choose the place. */
-static void
-names_are_spread_evenly(void **state)
+TEST_CASE(names_are_spread_evenly)
 {
 	static unsigned places[4096];
 	static const unsigned shifts[] = {0, 3, 20, 32, 52};
 	char ns[32], name[64];
 
-	(void)state;
 	for (size_t s = 0; s < sizeof(shifts) / sizeof(shifts[0]); s++) {
 		double chi = 0;
 
@@ -115,11 +107,3 @@ names_are_spread_evenly(void **state)
 		assert_true(chi > 3550 && chi < 4640);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_length_has_a_hash_of_its_own),
-	cmocka_unit_test(the_border_between_namespace_and_name_counts),
-	cmocka_unit_test(every_bit_counts),
-	cmocka_unit_test(names_are_spread_evenly),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -66,32 +66,19 @@ table_is(const char *head, const struct entry *entries, size_t count)
 }
 
 /* Every type of block has its row, with its number. */
-static void
-the_page_has_all_block_types(void **state)
+TEST_CASE(the_page_has_all_block_types)
 {
-	(void)state;
 	table_is("| type | block |", block_types, sizeof(block_types) / sizeof(block_types[0]));
 }
 
 /* Every message has its row, with its number. */
-static void
-the_page_has_all_messages(void **state)
+TEST_CASE(the_page_has_all_messages)
 {
-	(void)state;
 	table_is("| type | message |", messages, sizeof(messages) / sizeof(messages[0]));
 }
 
 /* Every reason to refuse has its row, with its number. */
-static void
-the_page_has_all_refusals(void **state)
+TEST_CASE(the_page_has_all_refusals)
 {
-	(void)state;
 	table_is("| code | refused |", refusals, sizeof(refusals) / sizeof(refusals[0]));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_page_has_all_block_types),
-	cmocka_unit_test(the_page_has_all_messages),
-	cmocka_unit_test(the_page_has_all_refusals),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -148,14 +148,12 @@ static const struct field fields[] = {
  * Every row of a section's table is a field of its struct, at that offset and of that size, and no field is
  * missing.
  */
-static void
-the_page_and_the_structs_agree(void **state)
+TEST_CASE(the_page_and_the_structs_agree)
 {
 	FILE *f = fopen("shm-layout/LAYOUT.md", "re");
 	char line[1024], section[64] = "";
 	unsigned found[FIELDS] = {0};
 
-	(void)state;
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f)) {
 		char name[64], bytes[16];
@@ -189,21 +187,13 @@ the_page_and_the_structs_agree(void **state)
 }
 
 /* The fingerprint is what the page's list of numbers gives. */
-static void
-the_fingerprint_is_what_the_page_says(void **state)
+TEST_CASE(the_fingerprint_is_what_the_page_says)
 {
 	static const uint32_t numbers[] = {8192, 16, 96, 168, 8, 8, 36, 8192, 8, 16, 128, 60, 63};
 	uint64_t hash = 0xcbf29ce484222325ull;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		for (unsigned byte = 0; byte < 4; byte++)
 			hash = (hash ^ ((numbers[i] >> (8 * byte)) & 0xff)) * 0x100000001b3ull;
 	assert_true(hash == header_fingerprint());
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_page_and_the_structs_agree),
-	cmocka_unit_test(the_fingerprint_is_what_the_page_says),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -34,8 +34,7 @@ collect(struct value hit, void *context)
 }
 
 /* Each spelling finds what it names: all hits in order, and the first of them without stepping. */
-static void
-paths_find_what_they_name(void **state)
+TEST_CASE(paths_find_what_they_name)
 {
 	static const struct {
 		const char *path, *hits;
@@ -74,7 +73,6 @@ paths_find_what_they_name(void **state)
 	struct body_fixture *fx = body_fixture_new(NULL, 0), *scratch = body_fixture_new(NULL, 0);
 	struct value root = body_fixture_value(fx, document);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct hits h = {.fx = scratch};
 		size_t offset = 0, first;
@@ -100,15 +98,13 @@ paths_find_what_they_name(void **state)
 }
 
 /* The whole document has a path of no steps. */
-static void
-a_dot_is_the_whole_document(void **state)
+TEST_CASE(a_dot_is_the_whole_document)
 {
 	static const char *const spellings[] = {".", "$", "{.}", "{$}"};
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct value root = body_fixture_value(fx, document);
 	struct path p;
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(path_compile(&p, spellings[i], strlen(spellings[i]), NULL, NULL), 0);
 		assert_int_equal(p.count, 0);
@@ -118,8 +114,7 @@ a_dot_is_the_whole_document(void **state)
 }
 
 /* What is no path is refused at the byte where it stops making sense, with a reason. */
-static void
-what_is_no_path_is_refused_at_its_byte(void **state)
+TEST_CASE(what_is_no_path_is_refused_at_its_byte)
 {
 	static const struct {
 		const char *path;
@@ -132,7 +127,6 @@ what_is_no_path_is_refused_at_its_byte(void **state)
 		{"a\\", 1},   {"a.{b}", 2}, {"$..a", 2},    {"a[?(@.x)]", 2},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		size_t offset = 999;
 		const char *why = NULL;
@@ -147,14 +141,12 @@ what_is_no_path_is_refused_at_its_byte(void **state)
 }
 
 /* 16 steps and 1,024 bytes of names are the limit. */
-static void
-long_paths_are_refused(void **state)
+TEST_CASE(long_paths_are_refused)
 {
 	char text[4096] = "a";
 	const char *why = NULL;
 	struct path p;
 
-	(void)state;
 	for (unsigned i = 1; i < PATH_STEPS_MAX; i++)
 		strcat(text, ".b");
 	assert_int_equal(path_compile(&p, text, strlen(text), NULL, NULL), 0);
@@ -168,14 +160,12 @@ long_paths_are_refused(void **state)
 }
 
 /* The caller's answer stops the walk and comes back. */
-static void
-a_callback_stops_the_walk(void **state)
+TEST_CASE(a_callback_stops_the_walk)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0), *scratch = body_fixture_new(NULL, 0);
 	struct hits h = {.fx = scratch, .stop_after = 2};
 	struct path p;
 
-	(void)state;
 	assert_int_equal(path_compile(&p, "spec.containers[*].ports[*].p", 29, NULL, NULL), 0);
 	assert_int_equal(path_each(&p, body_fixture_value(fx, document), collect, &h), 42);
 	assert_string_equal(h.text, "80 81 ");
@@ -184,21 +174,9 @@ a_callback_stops_the_walk(void **state)
 }
 
 /* The fingerprint is the low byte of FNV-1a 32: the published test values. */
-static void
-the_fingerprint_is_fnv_1a(void **state)
+TEST_CASE(the_fingerprint_is_fnv_1a)
 {
-	(void)state;
 	assert_int_equal(shape_fingerprint("", 0), 0x811c9dc5u & 0xff);
 	assert_int_equal(shape_fingerprint("a", 1), 0xe40c292cu & 0xff);
 	assert_int_equal(shape_fingerprint("foobar", 6), 0xbf9cf968u & 0xff);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(paths_find_what_they_name),
-	cmocka_unit_test(a_dot_is_the_whole_document),
-	cmocka_unit_test(what_is_no_path_is_refused_at_its_byte),
-	cmocka_unit_test(long_paths_are_refused),
-	cmocka_unit_test(a_callback_stops_the_walk),
-	cmocka_unit_test(the_fingerprint_is_fnv_1a),
-};
-TEST_GROUP(tests, NULL, NULL);

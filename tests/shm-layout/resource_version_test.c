@@ -18,12 +18,10 @@ less(const char *a, const char *b)
 }
 
 /* Digits without leading zeros; no sign, no blank, and not "0", which stands for any. */
-static void
-digits_can_be_compared(void **state)
+TEST_CASE(digits_can_be_compared)
 {
 	static const char *const not[] = {"", "0", "007", "-1", "+1", " 1", "1 ", "1a", "0x1", "1.0"};
 
-	(void)state;
 	assert_true(comparable("1"));
 	assert_true(comparable("10"));
 	assert_true(comparable("99999999999999999999999999999999999999999999999999999999999999"));
@@ -33,10 +31,8 @@ digits_can_be_compared(void **state)
 }
 
 /* By their numbers, however long. What cannot be compared is not less, and nothing is less than it. */
-static void
-they_are_compared_as_numbers(void **state)
+TEST_CASE(they_are_compared_as_numbers)
 {
-	(void)state;
 	assert_true(less("9", "10"));
 	assert_false(less("10", "9"));
 	assert_false(less("10", "10"));
@@ -48,9 +44,3 @@ they_are_compared_as_numbers(void **state)
 	assert_false(less("1", "b"));
 	assert_false(less("a", "b"));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(digits_can_be_compared),
-	cmocka_unit_test(they_are_compared_as_numbers),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -66,9 +66,10 @@ tear_down(void **state)
 	return 0;
 }
 
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+
 /* A root has as many resources as it had when it was checked, whatever it says later. */
-static void
-a_root_keeps_the_count_that_was_checked(void **state)
+TEST(a_root_keeps_the_count_that_was_checked)
 {
 	struct world *w = *state;
 	const struct root *root;
@@ -84,8 +85,7 @@ a_root_keeps_the_count_that_was_checked(void **state)
 }
 
 /* More resources than its block has room for, than there may be, a block that ends outside: no root. */
-static void
-a_root_that_claims_too_much_is_none(void **state)
+TEST(a_root_that_claims_too_much_is_none)
 {
 	struct world *w = *state;
 	uint32_t count;
@@ -103,8 +103,7 @@ a_root_that_claims_too_much_is_none(void **state)
 }
 
 /* Index links lie in the arena, however many a resource claims; only those that it claims count. */
-static void
-an_index_beyond_the_arena_is_none(void **state)
+TEST(an_index_beyond_the_arena_is_none)
 {
 	struct world *w = *state;
 	const struct resource *r = root_resource_of(&w->view, w->root, 4, 0);
@@ -122,8 +121,7 @@ an_index_beyond_the_arena_is_none(void **state)
 }
 
 /* A version has the bytes that there is room for at most. */
-static void
-a_version_fits_its_room(void **state)
+TEST(a_version_fits_its_room)
 {
 	struct world *w = *state;
 	const struct resource *r = root_resource_of(&w->view, w->root, 4, 0);
@@ -136,13 +134,3 @@ a_version_fits_its_room(void **state)
 	assert_int_equal(length, 0);
 	assert_null(root_resource_of(&w->view, w->root, 4, 0));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_root_keeps_the_count_that_was_checked),
-	TEST(a_root_that_claims_too_much_is_none),
-	TEST(an_index_beyond_the_arena_is_none),
-	TEST(a_version_fits_its_room),
-};
-TEST_GROUP(tests, NULL, NULL);

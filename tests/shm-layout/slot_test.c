@@ -15,13 +15,11 @@
  * Every cell can be claimed, the next claim gets none, and a freed one is found wherever the search
  * begins.
  */
-static void
-all_cells_can_be_claimed_and_no_more(void **state)
+TEST_CASE(all_cells_can_be_claimed_and_no_more)
 {
 	struct slot *slot = aligned_alloc(64, sizeof(*slot));
 	struct pin_cell *cells[SLOT_CELLS];
 
-	(void)state;
 	memset(slot, 0, sizeof(*slot));
 	for (unsigned i = 0; i < SLOT_CELLS; i++) {
 		cells[i] = slot_claim(slot, i * 7919);
@@ -89,8 +87,7 @@ read_on(void *context)
 }
 
 /* Whatever the interleaving, a block is not reused while a reader can see it. */
-static void
-no_block_is_reused_under_a_reader(void **state)
+TEST_CASE(no_block_is_reused_under_a_reader)
 {
 	static struct world w;
 	struct pins *pins = pins_new(1);
@@ -99,7 +96,6 @@ no_block_is_reused_under_a_reader(void **state)
 	unsigned id;
 	int fd;
 
-	(void)state;
 	memset(&w, 0, sizeof(w));
 	atomic_store(&w.root, published);
 	w.blocks[published % BLOCKS] = published;
@@ -134,9 +130,3 @@ no_block_is_reused_under_a_reader(void **state)
 	assert_true(atomic_load(&w.looks) > 0);
 	pins_free(pins);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(all_cells_can_be_claimed_and_no_more),
-	cmocka_unit_test(no_block_is_reused_under_a_reader),
-};
-TEST_GROUP(tests, NULL, NULL);

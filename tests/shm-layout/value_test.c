@@ -24,13 +24,11 @@ field(struct value v, const char *name)
 }
 
 /* Integers come back exactly, at each size at which their form changes. */
-static void
-integers_are_exact(void **state)
+TEST_CASE(integers_are_exact)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	char text[32];
 
-	(void)state;
 	for (unsigned bit = 0; bit < 64; bit++)
 		for (int delta = -2; delta <= 2; delta++)
 			for (int sign = -1; sign <= 1; sign += 2) {
@@ -51,8 +49,7 @@ integers_are_exact(void **state)
 }
 
 /* Numbers that are no int64_t: up to 2^64 - 1, doubles, and texts; each answers what it can. */
-static void
-other_numbers_keep_their_kind(void **state)
+TEST_CASE(other_numbers_keep_their_kind)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct value v;
@@ -60,7 +57,6 @@ other_numbers_keep_their_kind(void **state)
 	int64_t n = 0;
 	double d = 0;
 
-	(void)state;
 	v = body_fixture_value(fx, "18446744073709551615");
 	assert_int_equal(value_kind(v), VALUE_UINT);
 	assert_true(value_uint(v, &u) && u == UINT64_MAX);
@@ -91,15 +87,13 @@ other_numbers_keep_their_kind(void **state)
  * Doubles are read and printed alike in a locale whose decimal point is a comma: an installed one, or one
  * made for the test.
  */
-static void
-numbers_do_not_depend_on_the_locale(void **state)
+TEST_CASE(numbers_do_not_depend_on_the_locale)
 {
 	char dir[] = "/tmp/informer-locale-XXXXXX", command[256];
 	struct body_fixture *fx;
 	const char *set = setlocale(LC_NUMERIC, "de_DE.UTF-8");
 	double d = 0;
 
-	(void)state;
 	if (!set && mkdtemp(dir)) {
 		snprintf(command, sizeof(command), "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >%s/log 2>&1",
 			 dir, dir);
@@ -125,14 +119,12 @@ numbers_do_not_depend_on_the_locale(void **state)
 }
 
 /* Strings of each length at which their form changes, whether they stand inline or shared. */
-static void
-strings_of_every_form(void **state)
+TEST_CASE(strings_of_every_form)
 {
 	static const size_t lengths[] = {0, 1, 11, 12, 62, 63, 64, 65, 255, 256, 65535, 65536, 100000};
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	char *text = malloc(200020);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		struct value v;
 		const char *data;
@@ -156,8 +148,7 @@ strings_of_every_form(void **state)
 }
 
 /* Fields are found by name, elements by position; what is not there is absent, on values of every kind. */
-static void
-fields_and_elements_are_found(void **state)
+TEST_CASE(fields_and_elements_are_found)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct value v = body_fixture_value(
@@ -166,7 +157,6 @@ fields_and_elements_are_found(void **state)
 	int64_t n = 0;
 	bool b = false;
 
-	(void)state;
 	assert_int_equal(value_kind(v), VALUE_OBJECT);
 	assert_int_equal(value_count(v), 6);
 	assert_true(value_int(field(v, "a"), &n) && n == 1);
@@ -192,8 +182,7 @@ fields_and_elements_are_found(void **state)
 }
 
 /* Stepping visits fields with their names and elements without, in order, and nothing in other values. */
-static void
-stepping_visits_everything_in_order(void **state)
+TEST_CASE(stepping_visits_everything_in_order)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct value v = body_fixture_value(fx, "{\"b\":[1,2,3],\"a\":{},\"text\":\"no container\"}");
@@ -202,7 +191,6 @@ stepping_visits_everything_in_order(void **state)
 	unsigned i = 0;
 	int64_t n;
 
-	(void)state;
 	for (; i < 3 && value_next(&it); i++) {
 		assert_int_equal(it.key_length, strlen(names[i]));
 		assert_memory_equal(it.key, names[i], it.key_length);
@@ -225,8 +213,7 @@ stepping_visits_everything_in_order(void **state)
 }
 
 /* An object's name and namespace stand in its header, and are read as the strings they are. */
-static void
-own_names_come_from_the_header(void **state)
+TEST_CASE(own_names_come_from_the_header)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	uint8_t payload[] = {TAG_ARRAY16, 3, 0, TAG_OWN_NAME, TAG_OWN_NAMESPACE, TAG_TRUE};
@@ -236,7 +223,6 @@ own_names_come_from_the_header(void **state)
 	uint32_t ref;
 	size_t length;
 
-	(void)state;
 	assert_int_equal(arena_new_block(fx->arena, BLOCK_OBJECT,
 					 offsetof(struct object, key) + 5 + sizeof(payload), 0, &ref),
 			 0);
@@ -305,8 +291,7 @@ read_all(struct value v, unsigned depth)
  * An arena of one document at the very end of a mapping, so that a byte read beyond it is a fault: with each
  * bit of it flipped, everything that reads it ends.
  */
-static void
-every_flipped_bit_is_survived(void **state)
+TEST_CASE(every_flipped_bit_is_survived)
 {
 	const char *text = "{\"metadata\":{\"name\":\"a name that is "
 			   "long\",\"labels\":{\"k\":\"v\",\"l\":\"w\"}},\"spec\":{\"containers\":"
@@ -319,7 +304,6 @@ every_flipped_bit_is_survived(void **state)
 	uint64_t used, bytes;
 	uint8_t *map;
 
-	(void)state;
 	(void)v;
 	/* in a fresh arena the object comes last, behind all that it refers to */
 	used = ref_offset(fx->ref) + block_footprint(block_length(arena_block(fx->arena, fx->ref)));
@@ -355,8 +339,7 @@ every_flipped_bit_is_survived(void **state)
 }
 
 /* Random bytes as values, at the end of a mapping: the same. */
-static void
-random_bytes_are_survived(void **state)
+TEST_CASE(random_bytes_are_survived)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint8_t *map = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -364,7 +347,6 @@ random_bytes_are_survived(void **state)
 	struct json_random r = {.seed = 77};
 	struct object own = {.name_length = 0};
 
-	(void)state;
 	assert_true(map != MAP_FAILED);
 	assert_int_equal(mprotect(map + 2 * page, page, PROT_NONE), 0);
 	for (unsigned i = 0; i < 20000; i++) {
@@ -393,15 +375,13 @@ random_bytes_are_survived(void **state)
  * A shape or a value that leads back to itself, or doubles at each of 100 levels, ends in an error and not in
  * a loop.
  */
-static void
-loops_in_a_damaged_arena_end(void **state)
+TEST_CASE(loops_in_a_damaged_arena_end)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	uint32_t refs[101];
 	size_t length = 0;
 	uint8_t *p;
 
-	(void)state;
 	assert_int_equal(arena_new_block(fx->arena, BLOCK_VALUE, 8, 0, &refs[0]), 0);
 	p = arena_payload(fx->arena, refs[0]);
 	memcpy(p, (uint8_t[]){TAG_ARRAY16, 5, 0, TAG_REF}, 4);
@@ -440,8 +420,7 @@ stop_at_once(uint32_t ref, void *context)
 	return 7;
 }
 
-static void
-every_ref_is_told(void **state)
+TEST_CASE(every_ref_is_told)
 {
 	uint8_t value[] = {TAG_OBJECT16,
 			   16,
@@ -473,7 +452,6 @@ every_ref_is_told(void **state)
 			   9};
 	unsigned count = 0;
 
-	(void)state;
 	assert_int_equal(value_each_ref(value, value + sizeof(value), count_ref, &count), 0);
 	assert_int_equal(count, 3);
 	count = 0;
@@ -483,18 +461,3 @@ every_ref_is_told(void **state)
 	value[13] = 60;
 	assert_int_equal(value_each_ref(value, value + sizeof(value), count_ref, &count), -EBADMSG);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(integers_are_exact),
-	cmocka_unit_test(other_numbers_keep_their_kind),
-	cmocka_unit_test(numbers_do_not_depend_on_the_locale),
-	cmocka_unit_test(strings_of_every_form),
-	cmocka_unit_test(fields_and_elements_are_found),
-	cmocka_unit_test(stepping_visits_everything_in_order),
-	cmocka_unit_test(own_names_come_from_the_header),
-	cmocka_unit_test(every_flipped_bit_is_survived),
-	cmocka_unit_test(random_bytes_are_survived),
-	cmocka_unit_test(loops_in_a_damaged_arena_end),
-	cmocka_unit_test(every_ref_is_told),
-};
-TEST_GROUP(tests, NULL, NULL);

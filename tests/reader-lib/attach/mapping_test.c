@@ -81,5 +81,7 @@ what_is_checked_of_a_header_is_what_is_used(void **state)
 	store_fixture_free(fx);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_checked_of_a_header_is_what_is_used)};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(what_is_checked_of_a_header_is_what_is_used),
+};
 TEST_GROUP(tests, NULL, NULL);

@@ -91,9 +91,10 @@ assert_error_has(struct world *w, const char *part)
 
 /* ---- which informer ---- */
 
+#define TEST(f) TEST_CASE_IN(set_up, tear_down, f)
+
 /* A resource has one informer, however often, and under whatever name, it is asked for. */
-static void
-a_resource_has_one_informer(void **state)
+TEST(a_resource_has_one_informer)
 {
 	static const char *const names[] = {"pods", "po", "pod", "Pod", "pods.v1", "v1/pods", "/v1/pods"};
 	struct world *w = *state;
@@ -114,8 +115,7 @@ a_resource_has_one_informer(void **state)
 }
 
 /* One that is made for somebody alone is given to nobody else, and counts for nobody. */
-static void
-an_exclusive_informer_is_nobody_elses(void **state)
+TEST(an_exclusive_informer_is_nobody_elses)
 {
 	struct world *w = *state;
 	struct informer_shared *one, *two, *shared;
@@ -136,8 +136,7 @@ an_exclusive_informer_is_nobody_elses(void **state)
 }
 
 /* What is no resource name is refused; what is one, but is not cached, is not. */
-static void
-bad_names_are_refused(void **state)
+TEST(bad_names_are_refused)
 {
 	static const char *const names[] = {
 		"", "/", "a/b/c/d", "v1/", "/pods", "apps//deployments", "//pods", "apps/v1/"};
@@ -157,8 +156,7 @@ bad_names_are_refused(void **state)
 }
 
 /* While nothing is attached, names are one when they are equal; and everything can be set up. */
-static void
-without_a_daemon_everything_can_be_set_up(void **state)
+TEST(without_a_daemon_everything_can_be_set_up)
 {
 	struct world *w = *state;
 	struct informer_options o = {.size = sizeof(o), .socket_path = "/nonexistent/informer.sock"};
@@ -188,8 +186,7 @@ without_a_daemon_everything_can_be_set_up(void **state)
  * Handlers that are added before the start are told nothing before it, whoever drives the handle
  * meanwhile.
  */
-static void
-nothing_is_told_before_the_start(void **state)
+TEST(nothing_is_told_before_the_start)
 {
 	struct world *w = *state;
 
@@ -208,8 +205,7 @@ nothing_is_told_before_the_start(void **state)
 }
 
 /* Starting twice starts each once; one that was asked for in between is started by the second. */
-static void
-starting_twice_starts_each_once(void **state)
+TEST(starting_twice_starts_each_once)
 {
 	struct world *w = *state;
 	struct informer_shared *nodes;
@@ -234,8 +230,7 @@ starting_twice_starts_each_once(void **state)
  * A handler that comes late gets what is there, as initial adds, before any later event; others go on.
  * [MultipleRegistration]
  */
-static void
-a_late_handler_gets_what_is_there_first(void **state)
+TEST(a_late_handler_gets_what_is_there_first)
 {
 	struct world *w = *state;
 
@@ -268,8 +263,7 @@ note_outcome(void *context, const char *resource, bool synced)
 }
 
 /* Waiting answers for each resource that was started, and fails when one of them is not synced. */
-static void
-waiting_answers_for_each_resource(void **state)
+TEST(waiting_answers_for_each_resource)
 {
 	struct world *w = *state;
 	struct informer_shared *shared;
@@ -302,8 +296,7 @@ remove_itself(struct recorder *r)
  * It waits for the handlers too: every initial add returned. One that is removed meanwhile is not waited
  * for.
  */
-static void
-waiting_is_for_the_handlers_too(void **state)
+TEST(waiting_is_for_the_handlers_too)
 {
 	struct world *w = *state;
 
@@ -324,8 +317,7 @@ waiting_is_for_the_handlers_too(void **state)
 /* ---- options ---- */
 
 /* A factory's namespace is that of its handlers; resources without namespaces do not care. */
-static void
-a_factorys_namespace_is_its_handlers(void **state)
+TEST(a_factorys_namespace_is_its_handlers)
 {
 	struct world *w = *state;
 	struct informer_factory_options o = {.size = sizeof(o), .namespace_ = "x"};
@@ -347,8 +339,7 @@ a_factorys_namespace_is_its_handlers(void **state)
 }
 
 /* A tweak's selectors and a handler's own must both match. */
-static void
-selectors_of_tweak_and_handler_must_both_match(void **state)
+TEST(selectors_of_tweak_and_handler_must_both_match)
 {
 	struct world *w = *state;
 	struct informer_tweak tweak = {.resource = "pods",
@@ -390,8 +381,7 @@ resync_of(struct world *w, const char *resource, uint32_t own_ms)
  * The default resync, a resource's own, a handler's own: the nearest counts. [ListenerResyncPeriods,
  * ResyncCheckPeriod]
  */
-static void
-the_nearest_resync_counts(void **state)
+TEST(the_nearest_resync_counts)
 {
 	struct world *w = *state;
 	struct informer_tweak tweaks[] = {{.resource = "nodes", .resync_ms = 30000},
@@ -462,8 +452,7 @@ text_delete(void *context, const struct informer_object *object, bool final_stat
  * With a transform handlers see only what it keeps, in old and new state, at the end, and in a resync.
  * [RespectStoreTransformer]
  */
-static void
-handlers_see_what_the_transform_keeps(void **state)
+TEST(handlers_see_what_the_transform_keeps)
 {
 	struct world *w = *state;
 	const char *drop[] = {"metadata.labels", "metadata.uid"};
@@ -515,8 +504,7 @@ has_label_web(void *context, const struct informer_object *object)
 }
 
 /* A filter is given objects as the handler's other functions see them, and the caller's context. */
-static void
-a_filter_sees_what_the_transform_keeps(void **state)
+TEST(a_filter_sees_what_the_transform_keeps)
 {
 	struct world *w = *state;
 	const char *drop[] = {"metadata.labels"};
@@ -583,8 +571,7 @@ count_released(void *context, void *value)
 }
 
 /* Values too are made of what the factory's paths keep, and their functions get the caller's context. */
-static void
-values_are_made_of_what_the_transform_keeps(void **state)
+TEST(values_are_made_of_what_the_transform_keeps)
 {
 	struct world *w = *state;
 	const char *drop[] = {"metadata.labels"};
@@ -621,8 +608,7 @@ values_are_made_of_what_the_transform_keeps(void **state)
 }
 
 /* What cannot be understood is said when the factory is made. */
-static void
-bad_options_are_refused(void **state)
+TEST(bad_options_are_refused)
 {
 	struct world *w = *state;
 	struct informer_tweak tweak = {.resource = "pods", .label_selector = "a=="};
@@ -655,8 +641,7 @@ bad_options_are_refused(void **state)
  * A handler that was meant for another resource or namespace is refused, and one with a bad selector; nothing
  * of it stays.
  */
-static void
-handlers_for_something_else_are_refused(void **state)
+TEST(handlers_for_something_else_are_refused)
 {
 	struct world *w = *state;
 
@@ -685,8 +670,7 @@ handlers_for_something_else_are_refused(void **state)
  * Removing a handler is idempotent, while active too, and leaves the others alone. [RemoveWhileActive,
  * RemovingRemovedSharedInformer]
  */
-static void
-removing_a_handler_leaves_the_others(void **state)
+TEST(removing_a_handler_leaves_the_others)
 {
 	struct world *w = *state;
 
@@ -722,8 +706,7 @@ at_the_end(void *context)
 }
 
 /* A stopped informer says so, and refuses handlers. [RemoveWhileActive] */
-static void
-a_stopped_informer_refuses_handlers(void **state)
+TEST(a_stopped_informer_refuses_handlers)
 {
 	struct world *w = *state;
 	struct last_words last = {.w = w};
@@ -784,8 +767,7 @@ shut_down(void *context)
  * Shutting down waits for a handler that runs; its last call is on_done. Another factory on the same handle
  * goes on.
  */
-static void
-shutting_down_waits_for_running_handlers(void **state)
+TEST(shutting_down_waits_for_running_handlers)
 {
 	struct world *w = *state;
 	struct gate gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -827,8 +809,7 @@ shutting_down_waits_for_running_handlers(void **state)
  * A forked child may only take its copy down; the parent's handlers are not disturbed, and none is called in
  * the child.
  */
-static void
-a_forked_child_takes_its_copy_down(void **state)
+TEST(a_forked_child_takes_its_copy_down)
 {
 	struct world *w = *state;
 	struct informer_factory *factory;
@@ -898,8 +879,7 @@ add_and_remove(void *context)
  * Handlers come and go in several threads while one goes on and the store changes: that one misses nothing.
  * [AddWhileActive]
  */
-static void
-handlers_come_and_go_while_one_goes_on(void **state)
+TEST(handlers_come_and_go_while_one_goes_on)
 {
 	struct world *w = *state;
 	struct registrar registrars[3];
@@ -928,31 +908,3 @@ handlers_come_and_go_while_one_goes_on(void **state)
 		assert_int_equal(registrars[i].failures, 0);
 	}
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_resource_has_one_informer),
-	TEST(an_exclusive_informer_is_nobody_elses),
-	TEST(bad_names_are_refused),
-	TEST(without_a_daemon_everything_can_be_set_up),
-	TEST(nothing_is_told_before_the_start),
-	TEST(starting_twice_starts_each_once),
-	TEST(a_late_handler_gets_what_is_there_first),
-	TEST(waiting_answers_for_each_resource),
-	TEST(waiting_is_for_the_handlers_too),
-	TEST(a_factorys_namespace_is_its_handlers),
-	TEST(selectors_of_tweak_and_handler_must_both_match),
-	TEST(the_nearest_resync_counts),
-	TEST(handlers_see_what_the_transform_keeps),
-	TEST(a_filter_sees_what_the_transform_keeps),
-	TEST(values_are_made_of_what_the_transform_keeps),
-	TEST(bad_options_are_refused),
-	TEST(handlers_for_something_else_are_refused),
-	TEST(removing_a_handler_leaves_the_others),
-	TEST(a_stopped_informer_refuses_handlers),
-	TEST(shutting_down_waits_for_running_handlers),
-	TEST(a_forked_child_takes_its_copy_down),
-	TEST(handlers_come_and_go_while_one_goes_on),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -57,9 +57,10 @@ lister_of(struct lister_fixture *fx, const char *resource)
 
 /* ---- get ---- */
 
+#define TEST(f) TEST_CASE_IN(set_up, tear_down, f)
+
 /* An object is found by namespace and name; a cluster-scoped one by name alone. */
-static void
-an_object_is_found_by_namespace_and_name(void **state)
+TEST(an_object_is_found_by_namespace_and_name)
 {
 	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
@@ -81,8 +82,7 @@ an_object_is_found_by_namespace_and_name(void **state)
  * What is missing is NOT_FOUND, with the resource's name as the API says it: with its group where it has
  * one.
  */
-static void
-what_is_missing_is_not_found_by_name(void **state)
+TEST(what_is_missing_is_not_found_by_name)
 {
 	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
@@ -110,8 +110,7 @@ what_is_missing_is_not_found_by_name(void **state)
 }
 
 /* A resource that is not cached is not "not found": it is said to be unknown. */
-static void
-a_resource_that_is_not_cached_is_told_apart(void **state)
+TEST(a_resource_that_is_not_cached_is_told_apart)
 {
 	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
@@ -130,8 +129,7 @@ a_resource_that_is_not_cached_is_told_apart(void **state)
 /* ---- list ---- */
 
 /* All objects, those of a namespace, those that a selector matches, and both. */
-static void
-lists_go_by_namespace_and_selector(void **state)
+TEST(lists_go_by_namespace_and_selector)
 {
 	struct lister_fixture *fx = *state;
 
@@ -157,8 +155,7 @@ stop_at_second(void *context, const struct informer_object *object)
 }
 
 /* A non-zero result of the caller's function stops, and is returned. */
-static void
-a_result_of_the_callers_stops(void **state)
+TEST(a_result_of_the_callers_stops)
 {
 	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
@@ -176,8 +173,7 @@ a_result_of_the_callers_stops(void **state)
 }
 
 /* All listers agree in one snapshot: what changes afterwards is in none of them. */
-static void
-all_listers_agree_in_one_snapshot(void **state)
+TEST(all_listers_agree_in_one_snapshot)
 {
 	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
@@ -203,8 +199,7 @@ all_listers_agree_in_one_snapshot(void **state)
  * Several values an object: each is found under each of its values, and a value with no object left
  * disappears. [IndexingFunctionsWithMultipleValues, MultiIndexKeys]
  */
-static void
-objects_are_found_by_each_of_their_values(void **state)
+TEST(objects_are_found_by_each_of_their_values)
 {
 	struct lister_fixture *fx = *state;
 
@@ -235,8 +230,7 @@ objects_are_found_by_each_of_their_values(void **state)
 }
 
 /* What an index gives comes in order of key. */
-static void
-an_index_gives_in_order_of_key(void **state)
+TEST(an_index_gives_in_order_of_key)
 {
 	struct lister_fixture *fx = *state;
 
@@ -252,8 +246,7 @@ an_index_gives_in_order_of_key(void **state)
 }
 
 /* An unknown index has no values; any other use of it is an error. */
-static void
-an_unknown_index_has_no_values_and_is_an_error(void **state)
+TEST(an_unknown_index_has_no_values_and_is_an_error)
 {
 	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
@@ -273,8 +266,7 @@ an_unknown_index_has_no_values_and_is_an_error(void **state)
  * Those that share a value with an object: a union without duplicates.
  * [IndexingFunctionsWithMultipleValues]
  */
-static void
-those_that_share_a_value_come_once_each(void **state)
+TEST(those_that_share_a_value_come_once_each)
 {
 	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
@@ -302,8 +294,7 @@ those_that_share_a_value_come_once_each(void **state)
 /* ---- what an informer shows ---- */
 
 /* A lister of a factory with a namespace knows no other. Cluster-scoped objects are in every namespace. */
-static void
-a_factorys_namespace_hides_all_others(void **state)
+TEST(a_factorys_namespace_hides_all_others)
 {
 	struct lister_fixture *fx = *state;
 	struct informer_factory_options o = {.size = sizeof(o), .namespace_ = "jobs"};
@@ -332,8 +323,7 @@ a_factorys_namespace_hides_all_others(void **state)
 }
 
 /* A resource's tweak hides what its selectors do not match, together with the selector that is asked with. */
-static void
-a_tweaks_selectors_hide_what_they_do_not_match(void **state)
+TEST(a_tweaks_selectors_hide_what_they_do_not_match)
 {
 	struct lister_fixture *fx = *state;
 	struct informer_tweak tweaks[] = {
@@ -375,8 +365,7 @@ assert_json(struct lister_fixture *fx, const char *ns, const char *name, const c
 }
 
 /* With a transform a lister gives only what it keeps, without what it drops, in whatever way it was asked. */
-static void
-a_transform_keeps_and_drops(void **state)
+TEST(a_transform_keeps_and_drops)
 {
 	struct lister_fixture *fx = *state;
 	const char *keep[] = {"metadata.annotations", "status"}, *drop[] = {"spec", "metadata.annotations"};
@@ -412,8 +401,7 @@ keep_object(void *context, const struct informer_object *object)
 }
 
 /* What a lister with a transform gave stays as long as the snapshot, as without one. */
-static void
-transformed_objects_live_as_long_as_the_snapshot(void **state)
+TEST(transformed_objects_live_as_long_as_the_snapshot)
 {
 	struct lister_fixture *fx = *state;
 	const char *drop[] = {"spec"};
@@ -435,8 +423,7 @@ transformed_objects_live_as_long_as_the_snapshot(void **state)
 }
 
 /* Impossible arguments are refused, and a snapshot that is not open. */
-static void
-impossible_arguments_are_refused(void **state)
+TEST(impossible_arguments_are_refused)
 {
 	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot = {0};
@@ -464,24 +451,3 @@ impossible_arguments_are_refused(void **state)
 			 -EINVAL);
 	informer_end(&snapshot);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(an_object_is_found_by_namespace_and_name),
-	TEST(what_is_missing_is_not_found_by_name),
-	TEST(a_resource_that_is_not_cached_is_told_apart),
-	TEST(lists_go_by_namespace_and_selector),
-	TEST(a_result_of_the_callers_stops),
-	TEST(all_listers_agree_in_one_snapshot),
-	TEST(objects_are_found_by_each_of_their_values),
-	TEST(an_index_gives_in_order_of_key),
-	TEST(an_unknown_index_has_no_values_and_is_an_error),
-	TEST(those_that_share_a_value_come_once_each),
-	TEST(a_factorys_namespace_hides_all_others),
-	TEST(a_tweaks_selectors_hide_what_they_do_not_match),
-	TEST(a_transform_keeps_and_drops),
-	TEST(transformed_objects_live_as_long_as_the_snapshot),
-	TEST(impossible_arguments_are_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -86,12 +86,13 @@ calls(struct world *w)
 	return atomic_exchange(&w->calls, 0);
 }
 
+#define TEST(f) TEST_CASE_IN(set_up, tear_down, f)
+
 /*
  * An index added to a filled store knows what is there. [MultiIndexKeys,
  * TestThreadSafeStoreAddIndexersWithItems]
  */
-static void
-an_index_added_to_a_filled_store_knows_what_is_there(void **state)
+TEST(an_index_added_to_a_filled_store_knows_what_is_there)
 {
 	struct world *w = *state;
 
@@ -107,8 +108,7 @@ an_index_added_to_a_filled_store_knows_what_is_there(void **state)
 /*
  * Keys that are gone do not pile up: what an index keeps of them is bounded, and it answers as before.
  */
-static void
-keys_that_are_gone_do_not_pile_up(void **state)
+TEST(keys_that_are_gone_do_not_pile_up)
 {
 	struct world *w = *state;
 	const struct private_index *ix;
@@ -129,8 +129,7 @@ keys_that_are_gone_do_not_pile_up(void **state)
 }
 
 /* Objects that come, change and go are followed: a value with no object left disappears. [MultiIndexKeys] */
-static void
-an_index_follows_what_changes(void **state)
+TEST(an_index_follows_what_changes)
 {
 	struct world *w = *state;
 
@@ -153,8 +152,7 @@ an_index_follows_what_changes(void **state)
 }
 
 /* Each use calls the function for what changed since the last one, and for nothing else. */
-static void
-a_use_costs_what_changed_since_the_last(void **state)
+TEST(a_use_costs_what_changed_since_the_last)
 {
 	struct world *w = *state;
 
@@ -172,8 +170,7 @@ a_use_costs_what_changed_since_the_last(void **state)
 }
 
 /* A value that is emitted twice counts once; those that share a value come once each. */
-static void
-a_value_that_is_emitted_twice_counts_once(void **state)
+TEST(a_value_that_is_emitted_twice_counts_once)
 {
 	struct world *w = *state;
 	struct informer_snapshot snapshot;
@@ -198,8 +195,7 @@ a_value_that_is_emitted_twice_counts_once(void **state)
  * A snapshot that is older than the index has seen is answered as it is, at the cost of what changed
  * since.
  */
-static void
-an_older_snapshot_is_answered_as_it_is(void **state)
+TEST(an_older_snapshot_is_answered_as_it_is)
 {
 	struct world *w = *state;
 	struct informer_snapshot old, older;
@@ -231,8 +227,7 @@ an_older_snapshot_is_answered_as_it_is(void **state)
 }
 
 /* A snapshot from before the index was made, too. */
-static void
-a_snapshot_from_before_the_first_use_is_answered_as_it_is(void **state)
+TEST(a_snapshot_from_before_the_first_use_is_answered_as_it_is)
 {
 	struct world *w = *state;
 	struct informer_snapshot old;
@@ -255,8 +250,7 @@ forget_deletions(struct broker_fixture *writer, void *context)
 }
 
 /* When the daemon has forgotten a deletion, the index is made anew, and right. */
-static void
-forgotten_deletions_make_it_anew(void **state)
+TEST(forgotten_deletions_make_it_anew)
 {
 	struct world *w = *state;
 
@@ -270,8 +264,7 @@ forgotten_deletions_make_it_anew(void **state)
 }
 
 /* Another lineage is another world, also when it has counted farther: the index is made anew. */
-static void
-another_lineage_makes_it_anew(void **state)
+TEST(another_lineage_makes_it_anew)
 {
 	struct world *w = *state;
 
@@ -296,8 +289,7 @@ another_lineage_makes_it_anew(void **state)
 }
 
 /* More deletions than are remembered key by key: older snapshots are answered all the same. */
-static void
-many_deletions_are_followed(void **state)
+TEST(many_deletions_are_followed)
 {
 	struct world *w = *state;
 	struct informer_snapshot old;
@@ -322,8 +314,7 @@ many_deletions_are_followed(void **state)
 }
 
 /* Two indexes of one name are refused, also when the daemon has the other; none is left changed. */
-static void
-a_name_is_taken_once(void **state)
+TEST(a_name_is_taken_once)
 {
 	struct world *w = *state;
 	char text[256];
@@ -358,8 +349,7 @@ by_fields(void *context, const struct informer_object *object, informer_emit_val
  * The function sees of an object what the informer shows: after the transform, and only what the selectors
  * match.
  */
-static void
-the_function_sees_what_the_informer_shows(void **state)
+TEST(the_function_sees_what_the_informer_shows)
 {
 	struct world *w = *state;
 	const char *drop[] = {"metadata.annotations", "metadata.labels", "metadata.uid", "spec"};
@@ -421,8 +411,7 @@ purse_release(void *context, void *memory)
 /*
  * Whichever allocation of a use fails, the use says so; the next one with memory is right. All is given back.
  */
-static void
-a_use_without_memory_says_so_and_the_next_is_right(void **state)
+TEST(a_use_without_memory_says_so_and_the_next_is_right)
 {
 	struct world *w = *state;
 	struct purse purse = {.left = SIZE_MAX};
@@ -528,8 +517,7 @@ random_change(struct world *w)
  * Random changes, with snapshots of any age open, some asked for, at any time: the index says what a scan of
  * that snapshot says. Now and then deletions are forgotten.
  */
-static void
-it_says_of_any_snapshot_what_a_scan_says(void **state)
+TEST(it_says_of_any_snapshot_what_a_scan_says)
 {
 	struct world *w = *state;
 	struct informer_snapshot snapshots[6];
@@ -616,8 +604,7 @@ swap(struct broker_fixture *writer, void *context)
 }
 
 /* Several threads use one index while the store changes: each gets what its snapshot has. */
-static void
-threads_get_what_their_snapshots_have(void **state)
+TEST(threads_get_what_their_snapshots_have)
 {
 	struct world *w = *state;
 	struct asker askers[3];
@@ -639,24 +626,3 @@ threads_get_what_their_snapshots_have(void **state)
 		assert_int_equal(askers[i].wrong, 0);
 	}
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(an_index_added_to_a_filled_store_knows_what_is_there),
-	TEST(keys_that_are_gone_do_not_pile_up),
-	TEST(an_index_follows_what_changes),
-	TEST(a_use_costs_what_changed_since_the_last),
-	TEST(a_value_that_is_emitted_twice_counts_once),
-	TEST(an_older_snapshot_is_answered_as_it_is),
-	TEST(a_snapshot_from_before_the_first_use_is_answered_as_it_is),
-	TEST(forgotten_deletions_make_it_anew),
-	TEST(another_lineage_makes_it_anew),
-	TEST(many_deletions_are_followed),
-	TEST(a_name_is_taken_once),
-	TEST(the_function_sees_what_the_informer_shows),
-	TEST(a_use_without_memory_says_so_and_the_next_is_right),
-	TEST(it_says_of_any_snapshot_what_a_scan_says),
-	TEST(threads_get_what_their_snapshots_have),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -60,9 +60,10 @@ shared_of(struct world *w, const char *resource)
 	return shared;
 }
 
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+
 /* All that is missing is named at the deadline, each in its way; what is synced is marked. */
-static void
-what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
 	struct world *w = *state;
 	struct informer_sync syncs[5] = {{.resource = "pods"}, {.resource = "deployments.apps"}};
@@ -85,8 +86,7 @@ what_is_missing_is_named(void **state)
 }
 
 /* The wait ends when the last of them is there, whichever that is; waiting for nothing ends at once. */
-static void
-the_wait_ends_with_the_last(void **state)
+TEST(the_wait_ends_with_the_last)
 {
 	struct world *w = *state;
 	struct informer_sync syncs[4] = {{.resource = "deployments"}};
@@ -107,8 +107,7 @@ the_wait_ends_with_the_last(void **state)
 }
 
 /* What is no one thing of this handle is refused before anything is waited for. */
-static void
-what_is_not_one_thing_of_the_handle_is_refused(void **state)
+TEST(what_is_not_one_thing_of_the_handle_is_refused)
 {
 	struct world *w = *state;
 	struct informer *other = broker_fixture_attach(w->fx->writer, 0);
@@ -129,11 +128,3 @@ what_is_not_one_thing_of_the_handle_is_refused(void **state)
 	assert_int_equal(informer_wait_all_synced(other, NULL, 2, -1), -EINVAL);
 	informer_detach(other);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-static const struct CMUnitTest tests[] = {
-	TEST(what_is_missing_is_named),
-	TEST(the_wait_ends_with_the_last),
-	TEST(what_is_not_one_thing_of_the_handle_is_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -39,9 +39,10 @@ requeues(struct workqueue_world *w, const char *key)
 	return informer_workqueue_num_requeues(w->q, key, strlen(key));
 }
 
+#define TEST(f) TEST_CASE_IN(workqueue_world_set_up, workqueue_world_tear_down, f)
+
 /* [TestItemExponentialFailureRateLimiter] */
-static void
-exponential_doubles_by_key_until_forgotten(void **state)
+TEST(exponential_doubles_by_key_until_forgotten)
 {
 	struct workqueue_world *w = *state;
 	const struct informer_rate_limit limit = {
@@ -60,8 +61,7 @@ exponential_doubles_by_key_until_forgotten(void **state)
 }
 
 /* [TestItemExponentialFailureRateLimiterOverFlow] */
-static void
-exponential_ends_at_its_maximum_and_never_wraps(void **state)
+TEST(exponential_ends_at_its_maximum_and_never_wraps)
 {
 	struct workqueue_world *w = *state;
 	const struct informer_rate_limit limit = {
@@ -88,8 +88,7 @@ exponential_ends_at_its_maximum_and_never_wraps(void **state)
 }
 
 /* [TestItemFastSlowRateLimiter] */
-static void
-fast_at_first_then_slow(void **state)
+TEST(fast_at_first_then_slow)
 {
 	struct workqueue_world *w = *state;
 	const struct informer_rate_limit limit = {
@@ -107,8 +106,7 @@ fast_at_first_then_slow(void **state)
 }
 
 /* One bucket for all keys, which forget does not fill. [TestBucketRateLimiter] */
-static void
-a_bucket_is_one_for_all_keys(void **state)
+TEST(a_bucket_is_one_for_all_keys)
 {
 	struct workqueue_world *w = *state;
 	const struct informer_rate_limit limit = {.kind = INFORMER_LIMIT_BUCKET, .qps = 4, .burst = 2};
@@ -128,8 +126,7 @@ a_bucket_is_one_for_all_keys(void **state)
 }
 
 /* A queue has a bucket of its own, also where two were described by one. */
-static void
-queues_of_one_description_do_not_share_a_bucket(void **state)
+TEST(queues_of_one_description_do_not_share_a_bucket)
 {
 	struct workqueue_world *w = *state;
 	const struct informer_rate_limit limit = {.kind = INFORMER_LIMIT_BUCKET, .qps = 1, .burst = 1};
@@ -146,8 +143,7 @@ queues_of_one_description_do_not_share_a_bucket(void **state)
 }
 
 /* [TestMaxOfRateLimiter] */
-static void
-the_longest_of_several_counts_and_all_are_asked(void **state)
+TEST(the_longest_of_several_counts_and_all_are_asked)
 {
 	struct workqueue_world *w = *state;
 	const struct informer_rate_limit each = {
@@ -170,8 +166,7 @@ the_longest_of_several_counts_and_all_are_asked(void **state)
 }
 
 /* [TestWithMaxWaitRateLimiter] */
-static void
-no_wait_is_longer_than_the_longest(void **state)
+TEST(no_wait_is_longer_than_the_longest)
 {
 	struct workqueue_world *w = *state;
 	struct informer_rate_limit limit = {.kind = INFORMER_LIMIT_FAST_SLOW,
@@ -228,8 +223,7 @@ own_forget(void *context, const char *key, size_t length)
 }
 
 /* The caller's function is told what the others know, also as one of several; forget tells it, if it can. */
-static void
-the_callers_own_function_decides(void **state)
+TEST(the_callers_own_function_decides)
 {
 	struct workqueue_world *w = *state;
 	struct own own = {.world = w};
@@ -269,8 +263,7 @@ assert_refused(struct workqueue_world *w, const struct informer_rate_limit *limi
 }
 
 /* Each is refused alone, and within another; so is one that is made of itself. */
-static void
-a_limit_that_makes_no_sense_is_refused(void **state)
+TEST(a_limit_that_makes_no_sense_is_refused)
 {
 	struct workqueue_world *w = *state;
 	static const struct informer_rate_limit good = {.kind = INFORMER_LIMIT_FAST_SLOW};
@@ -322,8 +315,7 @@ a_limit_that_makes_no_sense_is_refused(void **state)
 }
 
 /* Whichever piece of memory is missing, no queue is made and nothing is left behind. */
-static void
-a_queue_is_made_whole_or_not_at_all(void **state)
+TEST(a_queue_is_made_whole_or_not_at_all)
 {
 	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
@@ -344,19 +336,3 @@ a_queue_is_made_whole_or_not_at_all(void **state)
 	informer_workqueue_free(q);
 	assert_int_equal(w->allocated, before);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(exponential_doubles_by_key_until_forgotten),
-	TEST(exponential_ends_at_its_maximum_and_never_wraps),
-	TEST(fast_at_first_then_slow),
-	TEST(a_bucket_is_one_for_all_keys),
-	TEST(queues_of_one_description_do_not_share_a_bucket),
-	TEST(the_longest_of_several_counts_and_all_are_asked),
-	TEST(no_wait_is_longer_than_the_longest),
-	TEST(the_callers_own_function_decides),
-	TEST(a_limit_that_makes_no_sense_is_refused),
-	TEST(a_queue_is_made_whole_or_not_at_all),
-};
-TEST_GROUP(tests, NULL, NULL);

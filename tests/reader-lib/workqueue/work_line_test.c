@@ -27,8 +27,9 @@ assert_comes(struct workqueue_world *w, const char *key, int priority)
 	informer_workqueue_done(w->q, &item);
 }
 
-static void
-the_highest_comes_first_and_equals_in_order(void **state)
+#define TEST(f) TEST_CASE_IN(workqueue_world_set_up, workqueue_world_tear_down, f)
+
+TEST(the_highest_comes_first_and_equals_in_order)
 {
 	struct workqueue_world *w = *state;
 
@@ -51,8 +52,7 @@ the_highest_comes_first_and_equals_in_order(void **state)
 }
 
 /* Added again, a key is raised and never lowered; raised, it stands behind those of that priority. */
-static void
-an_add_raises_and_never_lowers(void **state)
+TEST(an_add_raises_and_never_lowers)
 {
 	struct workqueue_world *w = *state;
 
@@ -71,8 +71,7 @@ an_add_raises_and_never_lowers(void **state)
 }
 
 /* It goes for one time: a key that comes again has the priority with which it was added again. */
-static void
-a_priority_goes_for_one_time(void **state)
+TEST(a_priority_goes_for_one_time)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item item;
@@ -94,8 +93,7 @@ a_priority_goes_for_one_time(void **state)
 }
 
 /* A delayed key keeps nobody waiting; ready, it has its priority. Of equals the first to be ready comes. */
-static void
-a_delayed_key_has_its_priority_when_it_is_ready(void **state)
+TEST(a_delayed_key_has_its_priority_when_it_is_ready)
 {
 	struct workqueue_world *w = *state;
 
@@ -112,8 +110,7 @@ a_delayed_key_has_its_priority_when_it_is_ready(void **state)
 }
 
 /* Of two delayed adds the earlier time and the higher priority count, whichever add they came with. */
-static void
-of_two_delayed_adds_the_earlier_time_and_the_higher_priority_count(void **state)
+TEST(of_two_delayed_adds_the_earlier_time_and_the_higher_priority_count)
 {
 	struct workqueue_world *w = *state;
 
@@ -133,8 +130,7 @@ of_two_delayed_adds_the_earlier_time_and_the_higher_priority_count(void **state)
 }
 
 /* A key that waits is raised when its delay, of a higher priority, is over. */
-static void
-a_delay_that_is_over_raises_who_waits(void **state)
+TEST(a_delay_that_is_over_raises_who_waits)
 {
 	struct workqueue_world *w = *state;
 
@@ -148,8 +144,7 @@ a_delay_that_is_over_raises_who_waits(void **state)
 }
 
 /* rate_limited counts as a failure; with a delay too the shorter wait counts; only waits are retries. */
-static void
-rate_limited_and_delayed_the_shorter_wait_counts(void **state)
+TEST(rate_limited_and_delayed_the_shorter_wait_counts)
 {
 	struct workqueue_world *w = *state;
 
@@ -173,8 +168,7 @@ rate_limited_and_delayed_the_shorter_wait_counts(void **state)
 }
 
 /* What is beyond the priorities is refused and changes nothing, and so is what has no size. */
-static void
-an_impossible_priority_is_refused(void **state)
+TEST(an_impossible_priority_is_refused)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_add how = {.size = sizeof(how), .priority = INFORMER_PRIORITY_MAX + 1};
@@ -197,8 +191,7 @@ an_impossible_priority_is_refused(void **state)
 }
 
 /* Many keys with all priorities, some raised, taken in between: the highest, and of these the first. */
-static void
-the_line_is_a_sorted_one(void **state)
+TEST(the_line_is_a_sorted_one)
 {
 	struct workqueue_world *w = *state;
 	struct {
@@ -241,18 +234,3 @@ the_line_is_a_sorted_one(void **state)
 		model[best].in = false;
 	}
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(the_highest_comes_first_and_equals_in_order),
-	TEST(an_add_raises_and_never_lowers),
-	TEST(a_priority_goes_for_one_time),
-	TEST(a_delayed_key_has_its_priority_when_it_is_ready),
-	TEST(of_two_delayed_adds_the_earlier_time_and_the_higher_priority_count),
-	TEST(a_delay_that_is_over_raises_who_waits),
-	TEST(rate_limited_and_delayed_the_shorter_wait_counts),
-	TEST(an_impossible_priority_is_refused),
-	TEST(the_line_is_a_sorted_one),
-};
-TEST_GROUP(tests, NULL, NULL);

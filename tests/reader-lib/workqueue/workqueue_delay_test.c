@@ -10,9 +10,10 @@
 
 /* ---- later ---- */
 
+#define TEST(f) TEST_CASE_IN(workqueue_world_set_up, workqueue_world_tear_down, f)
+
 /* A delayed key comes after its time, once. [TestSimpleQueue] */
-static void
-a_delayed_key_comes_after_its_time(void **state)
+TEST(a_delayed_key_comes_after_its_time)
 {
 	struct workqueue_world *w = *state;
 
@@ -31,8 +32,7 @@ a_delayed_key_comes_after_its_time(void **state)
  * Of two delays for one key the earlier one counts, whichever came first; the other is gone.
  * [TestDeduping]
  */
-static void
-of_two_delays_the_earlier_one_counts(void **state)
+TEST(of_two_delays_the_earlier_one_counts)
 {
 	struct workqueue_world *w = *state;
 
@@ -57,8 +57,7 @@ of_two_delays_the_earlier_one_counts(void **state)
  * Keys that are ready come while others still wait, and those come at their own time.
  * [TestAddTwoFireEarly]
  */
-static void
-two_delayed_keys_come_each_at_its_time(void **state)
+TEST(two_delayed_keys_come_each_at_its_time)
 {
 	struct workqueue_world *w = *state;
 
@@ -76,8 +75,7 @@ two_delayed_keys_come_each_at_its_time(void **state)
 }
 
 /* Keys that are ready at once come in the order of their times, not of their adds. [TestCopyShifting] */
-static void
-delayed_keys_come_in_order_of_their_times(void **state)
+TEST(delayed_keys_come_in_order_of_their_times)
 {
 	struct workqueue_world *w = *state;
 
@@ -94,8 +92,7 @@ delayed_keys_come_in_order_of_their_times(void **state)
 }
 
 /* A thousand delays, added in disorder, some made shorter: the heap gives them back in order. */
-static void
-a_thousand_delays_come_in_order(void **state)
+TEST(a_thousand_delays_come_in_order)
 {
 	struct workqueue_world *w = *state;
 	char key[16];
@@ -119,8 +116,7 @@ a_thousand_delays_come_in_order(void **state)
 }
 
 /* Without a delay a key comes at once. */
-static void
-without_a_delay_it_comes_at_once(void **state)
+TEST(without_a_delay_it_comes_at_once)
 {
 	struct workqueue_world *w = *state;
 
@@ -130,8 +126,7 @@ without_a_delay_it_comes_at_once(void **state)
 }
 
 /* A key may wait and be delayed: it comes for either, once each; when it still waits at the time, once. */
-static void
-a_waiting_key_may_be_delayed_too(void **state)
+TEST(a_waiting_key_may_be_delayed_too)
 {
 	struct workqueue_world *w = *state;
 
@@ -150,8 +145,7 @@ a_waiting_key_may_be_delayed_too(void **state)
 }
 
 /* A key whose time comes while it is processed comes again after done. [TestDeduping, the last case] */
-static void
-a_key_that_is_ready_while_processed_comes_after_done(void **state)
+TEST(a_key_that_is_ready_while_processed_comes_after_done)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item item;
@@ -169,8 +163,7 @@ a_key_that_is_ready_while_processed_comes_after_done(void **state)
  * A key that was ready before another was added comes before it, though nobody looked at the clock
  * between.
  */
-static void
-a_ready_key_stands_before_a_later_add(void **state)
+TEST(a_ready_key_stands_before_a_later_add)
 {
 	struct workqueue_world *w = *state;
 
@@ -182,8 +175,7 @@ a_ready_key_stands_before_a_later_add(void **state)
 }
 
 /* A delay beyond all time is one that never ends, not one that wraps round. */
-static void
-an_endless_delay_does_not_wrap(void **state)
+TEST(an_endless_delay_does_not_wrap)
 {
 	struct workqueue_world *w = *state;
 
@@ -198,8 +190,7 @@ an_endless_delay_does_not_wrap(void **state)
  * An item's own backoff doubles from 5 ms; forget begins anew; each item has its own.
  * [TestItemExponentialFailureRateLimiter]
  */
-static void
-an_items_backoff_doubles_until_forgotten(void **state)
+TEST(an_items_backoff_doubles_until_forgotten)
 {
 	struct workqueue_world *w = *state;
 
@@ -235,8 +226,7 @@ an_items_backoff_doubles_until_forgotten(void **state)
  * The backoff ends at 1,000 s, and stays there however often.
  * [TestItemExponentialFailureRateLimiterOverFlow]
  */
-static void
-the_backoff_ends_at_its_maximum(void **state)
+TEST(the_backoff_ends_at_its_maximum)
 {
 	struct workqueue_world *w = *state;
 	static const uint64_t expected[] = {640 * SECOND + 1, 1000 * SECOND};
@@ -262,8 +252,7 @@ the_backoff_ends_at_its_maximum(void **state)
 }
 
 /* Base and maximum are the caller's. [TestItemExponentialFailureRateLimiter's own figures: 1 ms, 1 s] */
-static void
-base_and_maximum_are_the_callers(void **state)
+TEST(base_and_maximum_are_the_callers)
 {
 	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
@@ -286,8 +275,7 @@ base_and_maximum_are_the_callers(void **state)
  * The bucket: a hundred at once, then ten a second; each add that comes waits behind those before it.
  * [TestBucketRateLimiter, TestMaxOfRateLimiter]
  */
-static void
-the_bucket_gives_ten_a_second_after_a_hundred(void **state)
+TEST(the_bucket_gives_ten_a_second_after_a_hundred)
 {
 	struct workqueue_world *w = *state;
 	char key[16];
@@ -316,8 +304,7 @@ the_bucket_gives_ten_a_second_after_a_hundred(void **state)
 }
 
 /* The bucket fills again, up to its size and not above. */
-static void
-the_bucket_fills_again(void **state)
+TEST(the_bucket_fills_again)
 {
 	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
@@ -350,8 +337,7 @@ the_bucket_fills_again(void **state)
  * The longer of the two counts: an item's backoff beyond the bucket's wait, and the other way round.
  * [TestMaxOfRateLimiter]
  */
-static void
-the_longer_of_backoff_and_bucket_counts(void **state)
+TEST(the_longer_of_backoff_and_bucket_counts)
 {
 	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
@@ -371,8 +357,7 @@ the_longer_of_backoff_and_bucket_counts(void **state)
 }
 
 /* With qps below zero there is no bucket: only the item's own backoff counts. */
-static void
-without_a_bucket_only_the_backoff_counts(void **state)
+TEST(without_a_bucket_only_the_backoff_counts)
 {
 	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
@@ -392,8 +377,7 @@ without_a_bucket_only_the_backoff_counts(void **state)
  * A key added with a rate limit while its earlier one still waits keeps the earlier time, and counts as
  * tried.
  */
-static void
-a_second_rate_limited_add_keeps_the_earlier_time(void **state)
+TEST(a_second_rate_limited_add_keeps_the_earlier_time)
 {
 	struct workqueue_world *w = *state;
 
@@ -407,8 +391,7 @@ a_second_rate_limited_add_keeps_the_earlier_time(void **state)
 }
 
 /* Forget does not take a key out of the queue, nor one that is delayed. */
-static void
-forget_takes_nothing_out(void **state)
+TEST(forget_takes_nothing_out)
 {
 	struct workqueue_world *w = *state;
 
@@ -423,8 +406,7 @@ forget_takes_nothing_out(void **state)
 }
 
 /* What was forgotten leaves nothing behind, what was not is remembered after done. */
-static void
-failures_are_remembered_until_forgotten(void **state)
+TEST(failures_are_remembered_until_forgotten)
 {
 	struct workqueue_world *w = *state;
 	size_t before;
@@ -438,29 +420,3 @@ failures_are_remembered_until_forgotten(void **state)
 	assert_int_equal(w->allocated, before - 1);
 	assert_int_equal(informer_workqueue_num_requeues(w->q, "foo", 3), 0);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_delayed_key_comes_after_its_time),
-	TEST(of_two_delays_the_earlier_one_counts),
-	TEST(two_delayed_keys_come_each_at_its_time),
-	TEST(delayed_keys_come_in_order_of_their_times),
-	TEST(a_thousand_delays_come_in_order),
-	TEST(without_a_delay_it_comes_at_once),
-	TEST(a_waiting_key_may_be_delayed_too),
-	TEST(a_key_that_is_ready_while_processed_comes_after_done),
-	TEST(a_ready_key_stands_before_a_later_add),
-	TEST(an_endless_delay_does_not_wrap),
-	TEST(an_items_backoff_doubles_until_forgotten),
-	TEST(the_backoff_ends_at_its_maximum),
-	TEST(base_and_maximum_are_the_callers),
-	TEST(the_bucket_gives_ten_a_second_after_a_hundred),
-	TEST(the_bucket_fills_again),
-	TEST(the_longer_of_backoff_and_bucket_counts),
-	TEST(without_a_bucket_only_the_backoff_counts),
-	TEST(a_second_rate_limited_add_keeps_the_earlier_time),
-	TEST(forget_takes_nothing_out),
-	TEST(failures_are_remembered_until_forgotten),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -14,9 +14,10 @@
 
 /* ---- adding and getting ---- */
 
+#define TEST(f) TEST_CASE_IN(workqueue_world_set_up, workqueue_world_tear_down, f)
+
 /* Keys come in the order in which they were added. */
-static void
-keys_come_in_order(void **state)
+TEST(keys_come_in_order)
 {
 	struct workqueue_world *w = *state;
 
@@ -30,8 +31,7 @@ keys_come_in_order(void **state)
 }
 
 /* A key that is added while it waits is there once. [TestLen, TestDeduping] */
-static void
-adding_a_waiting_key_does_nothing(void **state)
+TEST(adding_a_waiting_key_does_nothing)
 {
 	struct workqueue_world *w = *state;
 
@@ -51,8 +51,7 @@ adding_a_waiting_key_does_nothing(void **state)
  * A key that is added while it is processed comes again after done, and not before. [TestReinsert,
  * ReinsertUntilDone]
  */
-static void
-adding_while_processing_brings_it_again_after_done(void **state)
+TEST(adding_while_processing_brings_it_again_after_done)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item item;
@@ -67,8 +66,7 @@ adding_while_processing_brings_it_again_after_done(void **state)
 }
 
 /* However often it is added while it is processed, it comes once. [TestCollapseWhileProcessing] */
-static void
-adds_while_processing_collapse(void **state)
+TEST(adds_while_processing_collapse)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item item;
@@ -84,8 +82,7 @@ adds_while_processing_collapse(void **state)
 }
 
 /* Adds while a key waits collapse too; the queue holds it at the place of its first add. [TestCollapse] */
-static void
-adds_while_waiting_collapse(void **state)
+TEST(adds_while_waiting_collapse)
 {
 	struct workqueue_world *w = *state;
 
@@ -102,8 +99,7 @@ adds_while_waiting_collapse(void **state)
  * A key that is done, and added anew, is processed anew; nothing of it is kept meanwhile.
  * [TestGarbageCollection]
  */
-static void
-a_key_that_is_done_leaves_nothing_behind(void **state)
+TEST(a_key_that_is_done_leaves_nothing_behind)
 {
 	struct workqueue_world *w = *state;
 	size_t before = w->allocated;
@@ -116,8 +112,7 @@ a_key_that_is_done_leaves_nothing_behind(void **state)
 }
 
 /* Keys are bytes: empty ones, and ones with zeros inside, are keys; what is handed out is terminated. */
-static void
-keys_are_bytes(void **state)
+TEST(keys_are_bytes)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item item;
@@ -139,8 +134,7 @@ keys_are_bytes(void **state)
 }
 
 /* Ten thousand keys: all come, each once, in order. */
-static void
-many_keys_come_once_each(void **state)
+TEST(many_keys_come_once_each)
 {
 	struct workqueue_world *w = *state;
 	char key[32];
@@ -159,8 +153,7 @@ many_keys_come_once_each(void **state)
 }
 
 /* Done a second time with the same item, or with none, does nothing. */
-static void
-done_twice_does_nothing(void **state)
+TEST(done_twice_does_nothing)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item item;
@@ -176,8 +169,7 @@ done_twice_does_nothing(void **state)
 /* ---- shutting down ---- */
 
 /* After a shut down get hands out what is left and then says so; adds are refused. [TestBasic] */
-static void
-after_a_shut_down_get_drains_and_adds_are_refused(void **state)
+TEST(after_a_shut_down_get_drains_and_adds_are_refused)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item item;
@@ -200,8 +192,7 @@ after_a_shut_down_get_drains_and_adds_are_refused(void **state)
 }
 
 /* Keys that are delayed when it shuts down are dropped; those that are ready by then are not. */
-static void
-delayed_keys_are_dropped_by_a_shut_down(void **state)
+TEST(delayed_keys_are_dropped_by_a_shut_down)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item item;
@@ -216,8 +207,7 @@ delayed_keys_are_dropped_by_a_shut_down(void **state)
 }
 
 /* A plain shut down waits for nobody. [TestNoQueueDrainageUsingShutDown] */
-static void
-a_plain_shut_down_does_not_wait(void **state)
+TEST(a_plain_shut_down_does_not_wait)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item foo, bar;
@@ -232,8 +222,7 @@ a_plain_shut_down_does_not_wait(void **state)
 }
 
 /* Draining an idle queue is done at once, and can be asked for again. */
-static void
-draining_an_idle_queue_is_done_at_once(void **state)
+TEST(draining_an_idle_queue_is_done_at_once)
 {
 	struct workqueue_world *w = *state;
 
@@ -243,8 +232,7 @@ draining_an_idle_queue_is_done_at_once(void **state)
 }
 
 /* A drain gives up after its time, and says so; asked again when all is done it succeeds. */
-static void
-a_drain_gives_up_after_its_time(void **state)
+TEST(a_drain_gives_up_after_its_time)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item item;
@@ -257,8 +245,7 @@ a_drain_gives_up_after_its_time(void **state)
 }
 
 /* It waits for what nobody got yet as well, and not for what is delayed: that is dropped. */
-static void
-a_drain_waits_for_the_line_and_drops_the_delayed(void **state)
+TEST(a_drain_waits_for_the_line_and_drops_the_delayed)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item item;
@@ -309,8 +296,7 @@ drain_end(struct drain *d)
 }
 
 /* A drain waits until what is processed is done. [TestQueueDrainageUsingShutDownWithDrain] */
-static void
-a_drain_waits_for_what_is_processed(void **state)
+TEST(a_drain_waits_for_what_is_processed)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item foo, bar;
@@ -331,8 +317,7 @@ a_drain_waits_for_what_is_processed(void **state)
  * What was added again while it was processed is drained too.
  * [TestQueueDrainageUsingShutDownWithDrainWithDirtyItem]
  */
-static void
-a_drain_waits_for_what_was_added_again(void **state)
+TEST(a_drain_waits_for_what_was_added_again)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item item;
@@ -351,8 +336,7 @@ a_drain_waits_for_what_was_added_again(void **state)
 }
 
 /* A plain shut down ends a drain that would wait for ever. [TestForceQueueShutdownUsingShutDown] */
-static void
-a_plain_shut_down_ends_a_drain(void **state)
+TEST(a_plain_shut_down_ends_a_drain)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item item;
@@ -372,8 +356,7 @@ a_plain_shut_down_ends_a_drain(void **state)
  * Depth, adds, latency, work time, unfinished, longest running and retries are those of client-go's own test.
  * [TestMetrics]
  */
-static void
-metrics_count_as_kubernetes_does(void **state)
+TEST(metrics_count_as_kubernetes_does)
 {
 	struct workqueue_world *w = *state;
 	struct informer_workqueue_metrics m;
@@ -426,8 +409,7 @@ metrics_count_as_kubernetes_does(void **state)
 }
 
 /* Unfinished is the sum over all that are processed, longest running the longest of them. */
-static void
-unfinished_is_a_sum_and_longest_running_a_maximum(void **state)
+TEST(unfinished_is_a_sum_and_longest_running_a_maximum)
 {
 	struct workqueue_world *w = *state;
 	struct informer_work_item a, b, c;
@@ -453,8 +435,7 @@ unfinished_is_a_sum_and_longest_running_a_maximum(void **state)
 }
 
 /* Buckets are powers of ten from 10 ns to 1,000 s, each including those below; the last one counts all. */
-static void
-buckets_are_powers_of_ten(void **state)
+TEST(buckets_are_powers_of_ten)
 {
 	struct workqueue_world *w = *state;
 	struct informer_workqueue_metrics m;
@@ -474,8 +455,7 @@ buckets_are_powers_of_ten(void **state)
 }
 
 /* The latency of a delayed key counts from when it was ready, not from when somebody came to move it. */
-static void
-a_delayed_keys_latency_counts_from_when_it_was_ready(void **state)
+TEST(a_delayed_keys_latency_counts_from_when_it_was_ready)
 {
 	struct workqueue_world *w = *state;
 
@@ -486,8 +466,7 @@ a_delayed_keys_latency_counts_from_when_it_was_ready(void **state)
 }
 
 /* A caller that knows fewer metrics gets those. */
-static void
-a_shorter_struct_is_filled_as_far_as_it_goes(void **state)
+TEST(a_shorter_struct_is_filled_as_far_as_it_goes)
 {
 	struct workqueue_world *w = *state;
 	struct informer_workqueue_metrics m;
@@ -503,8 +482,7 @@ a_shorter_struct_is_filled_as_far_as_it_goes(void **state)
 /* ---- failures ---- */
 
 /* Whichever allocation fails, the add says so and nothing has changed; the next one succeeds. */
-static void
-an_add_without_memory_changes_nothing(void **state)
+TEST(an_add_without_memory_changes_nothing)
 {
 	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
@@ -540,8 +518,7 @@ an_add_without_memory_changes_nothing(void **state)
 }
 
 /* Impossible arguments are refused, and NULL queues do no harm. */
-static void
-impossible_arguments_are_refused(void **state)
+TEST(impossible_arguments_are_refused)
 {
 	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
@@ -573,34 +550,3 @@ impossible_arguments_are_refused(void **state)
 	assert_int_equal(informer_workqueue_new(NULL, &other), 0);
 	informer_workqueue_free(other);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(keys_come_in_order),
-	TEST(adding_a_waiting_key_does_nothing),
-	TEST(adding_while_processing_brings_it_again_after_done),
-	TEST(adds_while_processing_collapse),
-	TEST(adds_while_waiting_collapse),
-	TEST(a_key_that_is_done_leaves_nothing_behind),
-	TEST(keys_are_bytes),
-	TEST(many_keys_come_once_each),
-	TEST(done_twice_does_nothing),
-	TEST(after_a_shut_down_get_drains_and_adds_are_refused),
-	TEST(delayed_keys_are_dropped_by_a_shut_down),
-	TEST(a_plain_shut_down_does_not_wait),
-	TEST(draining_an_idle_queue_is_done_at_once),
-	TEST(a_drain_gives_up_after_its_time),
-	TEST(a_drain_waits_for_the_line_and_drops_the_delayed),
-	TEST(a_drain_waits_for_what_is_processed),
-	TEST(a_drain_waits_for_what_was_added_again),
-	TEST(a_plain_shut_down_ends_a_drain),
-	TEST(metrics_count_as_kubernetes_does),
-	TEST(unfinished_is_a_sum_and_longest_running_a_maximum),
-	TEST(buckets_are_powers_of_ten),
-	TEST(a_delayed_keys_latency_counts_from_when_it_was_ready),
-	TEST(a_shorter_struct_is_filled_as_far_as_it_goes),
-	TEST(an_add_without_memory_changes_nothing),
-	TEST(impossible_arguments_are_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -48,9 +48,10 @@ use_name(struct workqueue_world *w, const char *name)
 	       "_bucket{name=\"pods\",le=\"1000\"} " b "\n" family "_bucket{name=\"pods\",le=\"+Inf\"} " c   \
 	       "\n"
 
+#define TEST(f) TEST_CASE_IN(workqueue_world_set_up, workqueue_world_tear_down, f)
+
 /* Names, types, label and buckets are those of k8s.io/component-base. */
-static void
-the_page_is_that_of_kubernetes_programs(void **state)
+TEST(the_page_is_that_of_kubernetes_programs)
 {
 	struct workqueue_world *w = *state;
 	struct page p = {.room = sizeof(p.text) - 1};
@@ -107,8 +108,7 @@ the_page_is_that_of_kubernetes_programs(void **state)
 }
 
 /* Several queues: each family once, with a line for each of them. */
-static void
-families_stand_together(void **state)
+TEST(families_stand_together)
 {
 	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
@@ -130,8 +130,7 @@ families_stand_together(void **state)
 }
 
 /* A name is anything; what would end the label is escaped. */
-static void
-names_are_escaped(void **state)
+TEST(names_are_escaped)
 {
 	struct workqueue_world *w = *state;
 	struct page p = {.room = sizeof(p.text) - 1};
@@ -151,8 +150,7 @@ names_are_escaped(void **state)
 }
 
 /* What emit says when it does not want more is what comes back, wherever it says so. */
-static void
-emit_may_stop_it(void **state)
+TEST(emit_may_stop_it)
 {
 	struct workqueue_world *w = *state;
 	struct page p = {.room = sizeof(p.text) - 1};
@@ -169,8 +167,7 @@ emit_may_stop_it(void **state)
 }
 
 /* Series that could not be told apart are not written. */
-static void
-queues_without_names_of_their_own_are_refused(void **state)
+TEST(queues_without_names_of_their_own_are_refused)
 {
 	struct workqueue_world *w = *state;
 	struct page p = {.room = sizeof(p.text) - 1};
@@ -188,14 +185,3 @@ queues_without_names_of_their_own_are_refused(void **state)
 	assert_int_equal(p.length, 0);
 	assert_int_equal(informer_workqueue_metrics_text(NULL, 0, page_emit, &p), 0);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(the_page_is_that_of_kubernetes_programs),
-	TEST(families_stand_together),
-	TEST(names_are_escaped),
-	TEST(emit_may_stop_it),
-	TEST(queues_without_names_of_their_own_are_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -66,14 +66,14 @@ crowd_worker(void *context)
 	return NULL;
 }
 
+#define TEST(f) TEST_CASE_IN(workqueue_world_set_up, workqueue_world_tear_down, f)
+
 /*
  * Many producers and many workers: every key is worked on, none by two at once, and a shut down of either
  * kind ends them all with nothing left. [TestBasic, TestAddWhileProcessing]
  */
-static void
-no_key_is_ever_with_two_workers(void **state)
+TEST_CASE(no_key_is_ever_with_two_workers)
 {
-	(void)state;
 	for (unsigned drain = 0; drain < 2; drain++) {
 		struct crowd c = {.again = 2};
 		pthread_t producers[8], workers[10];
@@ -171,14 +171,12 @@ assert_in_time(struct informer_workqueue *q)
 }
 
 /* Those who wait get delayed keys when they are ready, one each, in whatever order they were added. */
-static void
-those_who_wait_get_delayed_keys_in_time(void **state)
+TEST_CASE(those_who_wait_get_delayed_keys_in_time)
 {
 	static const char *const keys[] = {"a", "b", "c", "d"};
 	struct informer_workqueue *q;
 	struct sleeper s[4];
 
-	(void)state;
 	assert_int_equal(informer_workqueue_new(NULL, &q), 0);
 	for (unsigned i = 0; i < 4; i++)
 		sleeper_start(&s[i], q, 5000);
@@ -194,10 +192,8 @@ those_who_wait_get_delayed_keys_in_time(void **state)
  * One who sleeps until the next delayed key is ready and gives up before leaves that to another who waits. On
  * a busy machine it may give up so late that the key is there: then again, with a key that takes longer.
  */
-static void
-who_gives_up_leaves_the_watch_to_another(void **state)
+TEST_CASE(who_gives_up_leaves_the_watch_to_another)
 {
-	(void)state;
 	for (uint64_t delay_ns = 60 * MS;; delay_ns *= 2) {
 		struct informer_workqueue *q;
 		struct sleeper first, second;
@@ -220,13 +216,11 @@ who_gives_up_leaves_the_watch_to_another(void **state)
 }
 
 /* Keys added in quick succession wake one each of those who wait, the one who watches the clock as well. */
-static void
-each_key_wakes_one_who_waits(void **state)
+TEST_CASE(each_key_wakes_one_who_waits)
 {
 	struct informer_workqueue *q;
 	struct sleeper s[2];
 
-	(void)state;
 	for (unsigned round = 0; round < 50; round++) {
 		assert_int_equal(informer_workqueue_new(NULL, &q), 0);
 		assert_int_equal(informer_workqueue_add_after(q, "late", 4, 3600 * SECOND), 0);
@@ -242,14 +236,12 @@ each_key_wakes_one_who_waits(void **state)
 }
 
 /* One who waits is let go by a shut down, and a wait ends after its time. */
-static void
-waiting_ends_by_shut_down_or_time(void **state)
+TEST_CASE(waiting_ends_by_shut_down_or_time)
 {
 	struct informer_workqueue *q;
 	struct informer_work_item item;
 	struct sleeper s;
 
-	(void)state;
 	assert_int_equal(informer_workqueue_new(NULL, &q), 0);
 	assert_int_equal(informer_workqueue_get(q, 5, &item), -ETIMEDOUT);
 	assert_int_equal(informer_workqueue_add_after(q, "late", 4, 3600 * SECOND), 0);
@@ -261,8 +253,7 @@ waiting_ends_by_shut_down_or_time(void **state)
 }
 
 /* With a clock of the caller's, a kick wakes those who wait for a key that is ready by then. */
-static void
-a_kick_wakes_who_waits_for_the_callers_clock(void **state)
+TEST(a_kick_wakes_who_waits_for_the_callers_clock)
 {
 	struct workqueue_world *w = *state;
 	struct sleeper s;
@@ -272,15 +263,3 @@ a_kick_wakes_who_waits_for_the_callers_clock(void **state)
 	pass_time(w, 10 * SECOND);
 	assert_int_equal(sleeper_end(&s), 0);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(no_key_is_ever_with_two_workers),
-	cmocka_unit_test(those_who_wait_get_delayed_keys_in_time),
-	cmocka_unit_test(who_gives_up_leaves_the_watch_to_another),
-	cmocka_unit_test(each_key_wakes_one_who_waits),
-	cmocka_unit_test(waiting_ends_by_shut_down_or_time),
-	TEST(a_kick_wakes_who_waits_for_the_callers_clock),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -142,8 +142,9 @@ journal(struct world *w)
 	return atomic_load(&w->new.header->moved_bytes);
 }
 
-static void
-a_copy_has_what_its_source_has(void **state)
+#define TEST(test) TEST_CASE_IN(set_up, tear_down, test)
+
+TEST(a_copy_has_what_its_source_has)
 {
 	struct world *w = *state;
 
@@ -155,8 +156,7 @@ a_copy_has_what_its_source_has(void **state)
 }
 
 /* Of a page whose bit is not set nothing comes along. */
-static void
-a_copy_has_the_pages_that_are_asked_for(void **state)
+TEST(a_copy_has_the_pages_that_are_asked_for)
 {
 	struct world *w = *state;
 	uint64_t pages[PAGES / 64 + 2] = {0};
@@ -174,8 +174,7 @@ a_copy_has_the_pages_that_are_asked_for(void **state)
 	assert_int_equal(memory_of(w->new.fd), (uint64_t)(asked + HEADER) * PAGE);
 }
 
-static void
-a_source_that_is_too_short_is_an_error(void **state)
+TEST(a_source_that_is_too_short_is_an_error)
 {
 	struct world *w = *state;
 	uint64_t pages[PAGES / 64 + 2];
@@ -186,8 +185,7 @@ a_source_that_is_too_short_is_an_error(void **state)
 	assert_int_equal(arena_copy_all(&w->new, &w->source, pages), -EIO);
 }
 
-static void
-a_move_leaves_nothing_behind(void **state)
+TEST(a_move_leaves_nothing_behind)
 {
 	struct world *w = *state;
 
@@ -205,8 +203,7 @@ a_move_leaves_nothing_behind(void **state)
  * A move that breaks off where a chunk is to be punched has written down that it is there, no more than what
  * is, and no less: what is told of is gone when the next one begins.
  */
-static void
-a_move_goes_on_where_its_journal_says(void **state)
+TEST(a_move_goes_on_where_its_journal_says)
 {
 	struct world *w = *state;
 	struct arena_source reading = w->source;
@@ -232,8 +229,7 @@ a_move_goes_on_where_its_journal_says(void **state)
 }
 
 /* A chunk that cannot be read is not told of. */
-static void
-a_move_tells_of_nothing_that_is_not_there(void **state)
+TEST(a_move_tells_of_nothing_that_is_not_there)
 {
 	struct world *w = *state;
 	struct arena_source writing = w->source;
@@ -250,8 +246,7 @@ a_move_tells_of_nothing_that_is_not_there(void **state)
 }
 
 /* What was moved and has memory again, for somebody touched it, is not taken for the content. */
-static void
-what_was_touched_is_not_moved_again(void **state)
+TEST(what_was_touched_is_not_moved_again)
 {
 	struct world *w = *state;
 	static const uint8_t zeros[PAGE];
@@ -266,8 +261,7 @@ what_was_touched_is_not_moved_again(void **state)
 	assert_int_equal(memory_of(w->fd), 0);
 }
 
-static void
-a_journal_that_cannot_be_is_damage(void **state)
+TEST(a_journal_that_cannot_be_is_damage)
 {
 	struct world *w = *state;
 	static const uint64_t bad[] = {0, HEADER_BYTES - PAGE, HEADER_BYTES + 1, BYTES + PAGE, UINT64_MAX};
@@ -280,13 +274,3 @@ a_journal_that_cannot_be_is_damage(void **state)
 	for (unsigned i = HEADER; i < PAGES; i++)
 		assert_page(w->fd, i, !is_hole(i));
 }
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_copy_has_what_its_source_has),         TEST(a_copy_has_the_pages_that_are_asked_for),
-	TEST(a_source_that_is_too_short_is_an_error), TEST(a_move_leaves_nothing_behind),
-	TEST(a_move_goes_on_where_its_journal_says),  TEST(a_move_tells_of_nothing_that_is_not_there),
-	TEST(what_was_touched_is_not_moved_again),    TEST(a_journal_that_cannot_be_is_damage),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -77,15 +77,13 @@ huge_kib(const struct world *w)
 }
 
 /* A file that grows has all its pages at once, whatever pages they are, and they are zero. */
-static void
-a_file_that_grows_has_all_its_pages(void **state)
+TEST_CASE(a_file_that_grows_has_all_its_pages)
 {
 	static const uint64_t lengths[] = {
 		4096, 12288, HUGE_PAGE_BYTES - 4096, HUGE_PAGE_BYTES + 8192, 5 * HUGE_PAGE_BYTES, ROOM};
 	struct world w;
 	uint64_t from = 0;
 
-	(void)state;
 	world_open(&w);
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		assert_int_equal(arena_pages_extend(w.fd, w.base, from, lengths[i]), 0);
@@ -98,12 +96,10 @@ a_file_that_grows_has_all_its_pages(void **state)
 }
 
 /* What was written stays when the file grows next to it, and when its pages become a huge one. */
-static void
-what_was_written_stays(void **state)
+TEST_CASE(what_was_written_stays)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	assert_int_equal(arena_pages_extend(w.fd, w.base, 0, HUGE_PAGE_BYTES / 2), 0);
 	memset(w.base, 0xa5, HUGE_PAGE_BYTES / 2);
@@ -115,13 +111,11 @@ what_was_written_stays(void **state)
 }
 
 /* Each whole 2 MiB that come are a huge page from the beginning. */
-static void
-whole_regions_are_huge_pages_at_once(void **state)
+TEST_CASE(whole_regions_are_huge_pages_at_once)
 {
 	struct world w;
 	bool able;
 
-	(void)state;
 	world_open(&w);
 	assert_int_equal(arena_pages_extend(w.fd, w.base, 0, HUGE_PAGE_BYTES - 4096), 0);
 	assert_int_equal(huge_kib(&w), 0);
@@ -224,28 +218,22 @@ on_a_small_tmpfs(int (*child_main)(const char *directory))
 }
 
 /* Where there is no room the file stays as it was, and what it had got of the room is free again. */
-static void
-a_file_that_cannot_grow_stays_as_it_was(void **state)
+TEST_CASE(a_file_that_cannot_grow_stays_as_it_was)
 {
-	(void)state;
 	on_a_small_tmpfs(fill_a_small_tmpfs);
 }
 
 /* Something is left for those who look at pages that were punched. */
-static void
-a_full_tmpfs_has_pages_for_who_looks_at_holes(void **state)
+TEST_CASE(a_full_tmpfs_has_pages_for_who_looks_at_holes)
 {
-	(void)state;
 	on_a_small_tmpfs(look_at_holes_of_a_full_tmpfs);
 }
 
 /* What is punched reads as zeros and takes no memory; filled, it is there again, beside what was kept. */
-static void
-what_is_punched_is_filled_again(void **state)
+TEST_CASE(what_is_punched_is_filled_again)
 {
 	struct world w;
 
-	(void)state;
 	world_open(&w);
 	assert_int_equal(arena_pages_extend(w.fd, w.base, 0, 2 * HUGE_PAGE_BYTES), 0);
 	memset(w.base, 0xa5, 2 * HUGE_PAGE_BYTES);
@@ -258,13 +246,3 @@ what_is_punched_is_filled_again(void **state)
 		assert_int_equal(w.base[i], i < 8192 || i >= HUGE_PAGE_BYTES + 4096 ? 0xa5 : 0);
 	world_close(&w);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_file_that_grows_has_all_its_pages),
-	cmocka_unit_test(what_was_written_stays),
-	cmocka_unit_test(whole_regions_are_huge_pages_at_once),
-	cmocka_unit_test(a_file_that_cannot_grow_stays_as_it_was),
-	cmocka_unit_test(a_full_tmpfs_has_pages_for_who_looks_at_holes),
-	cmocka_unit_test(what_is_punched_is_filled_again),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -55,12 +55,10 @@ assert_same(const uint64_t *map)
 		assert_int_equal(bit(map, i), model[i]);
 }
 
-static void
-each_run_is_what_one_by_one_says(void **state)
+TEST_CASE(each_run_is_what_one_by_one_says)
 {
 	uint64_t *map = bitmap_reserve(BITS);
 
-	(void)state;
 	assert_non_null(map);
 	for (unsigned step = 0; step < STEPS; step++) {
 		uint64_t from, count, start;
@@ -85,13 +83,11 @@ each_run_is_what_one_by_one_says(void **state)
 }
 
 /* What is dropped is zero again; more than the bits that were asked for may be, up to the end of a page. */
-static void
-what_is_dropped_is_zero(void **state)
+TEST_CASE(what_is_dropped_is_zero)
 {
 	const uint64_t page = 4096ull * 8, bits = 3 * page;
 	uint64_t *map = bitmap_reserve(bits);
 
-	(void)state;
 	assert_non_null(map);
 	bits_fill(map, 0, bits, true);
 	bitmap_drop(map, 0);
@@ -102,9 +98,3 @@ what_is_dropped_is_zero(void **state)
 	bitmap_release(map, bits);
 	bitmap_release(NULL, bits);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(each_run_is_what_one_by_one_says),
-	cmocka_unit_test(what_is_dropped_is_zero),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -231,13 +231,11 @@ free_all(void)
 	m.count = 0;
 }
 
-static void
-what_is_seen_stays_or_is_zero(void **state)
+TEST_CASE(what_is_seen_stays_or_is_zero)
 {
 	struct arena_stats stats;
 	uint64_t punched = 0, absent = 0, filled = 0, before = 0;
 
-	(void)state;
 	begin(20261122);
 	for (unsigned step = 0; step < STEPS; step++) {
 		unsigned what = pick(1000);
@@ -293,14 +291,12 @@ fill(uint32_t *refs, unsigned most)
 }
 
 /* The budget is memory, not addresses: punching makes room in it, at once where something is refused. */
-static void
-what_is_punched_is_room_in_the_budget(void **state)
+TEST_CASE(what_is_punched_is_room_in_the_budget)
 {
 	static uint32_t refs[MAX_BYTES / 8192], more[MAX_BYTES / 8192];
 	struct arena_stats stats;
 	unsigned n, again;
 
-	(void)state;
 	begin(1);
 	arena_set_budget(&m.arena, 6u << 20);
 	n = fill(refs, MAX_BYTES / 8192);
@@ -338,14 +334,12 @@ what_is_punched_is_room_in_the_budget(void **state)
 }
 
 /* Somebody is revoked when only a part was dug up: what is left is buried as before, and punched. */
-static void
-what_is_not_dug_up_yet_is_buried_again(void **state)
+TEST_CASE(what_is_not_dug_up_yet_is_buried_again)
 {
 	static uint32_t small[40000];
 	struct arena_stats stats;
 	uint32_t large, punched, keep;
 
-	(void)state;
 	begin(5);
 	for (unsigned i = 0; i < 40000; i++)
 		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &small[i]), 0);
@@ -378,13 +372,11 @@ what_is_not_dug_up_yet_is_buried_again(void **state)
 }
 
 /* A page of which little is buried keeps its memory: what is free there is of use. */
-static void
-a_page_that_is_mostly_free_is_not_punched(void **state)
+TEST_CASE(a_page_that_is_mostly_free_is_not_punched)
 {
 	struct arena_stats stats;
 	uint32_t rest, little, keep;
 
-	(void)state;
 	begin(7);
 	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 3 * 4096, 0, &rest), 0);
 	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 1000, 0, &little), 0);
@@ -413,13 +405,11 @@ fill_the_rest(void)
 
 /* When all have gone nothing of what they saw is remembered: not what was in use, nor what was to be punched.
  */
-static void
-what_was_seen_is_forgotten(void **state)
+TEST_CASE(what_was_seen_is_forgotten)
 {
 	struct arena_stats stats;
 	uint32_t keep, ref, same;
 
-	(void)state;
 	begin(8);
 	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &ref), 0);
 	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &keep), 0);
@@ -450,14 +440,12 @@ what_was_seen_is_forgotten(void **state)
 }
 
 /* Absent pages get memory as far as it is needed: runs that are too short none, a long one not all of it. */
-static void
-absent_pages_get_as_much_as_is_needed(void **state)
+TEST_CASE(absent_pages_get_as_much_as_is_needed)
 {
 	uint32_t shorter[10], longer, ref, keep;
 	struct arena_stats stats;
 	uint64_t absent;
 
-	(void)state;
 	begin(9);
 	for (unsigned i = 0; i < 10; i++) {
 		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 3 * 4096, 0, &shorter[i]), 0);
@@ -486,13 +474,11 @@ absent_pages_get_as_much_as_is_needed(void **state)
 }
 
 /* What revoked readers touch has memory again, and loses it. */
-static void
-what_is_touched_is_punched_again(void **state)
+TEST_CASE(what_is_touched_is_punched_again)
 {
 	uint32_t ref, keep;
 	uint64_t before;
 
-	(void)state;
 	begin(2);
 	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 300000, 0, &ref), 0);
 	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100, 0, &keep), 0);
@@ -511,13 +497,11 @@ what_is_touched_is_punched_again(void **state)
 }
 
 /* Huge pages are not made of what has holes: it would get memory again. */
-static void
-holes_are_not_gathered(void **state)
+TEST_CASE(holes_are_not_gathered)
 {
 	uint32_t refs[80];
 	uint64_t before;
 
-	(void)state;
 	begin(3);
 	for (unsigned i = 0; i < 80; i++)
 		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &refs[i]), 0);
@@ -535,8 +519,7 @@ holes_are_not_gathered(void **state)
 }
 
 /* A file with holes, as a copy may be: they are free, and get memory before something stands there. */
-static void
-absent_pages_of_a_copy_get_memory_first(void **state)
+TEST_CASE(absent_pages_of_a_copy_get_memory_first)
 {
 	const uint64_t from = HEADER_BYTES + 8 * 4096ull, to = from + 40 * 4096ull;
 	struct arena_stats stats;
@@ -544,7 +527,6 @@ absent_pages_of_a_copy_get_memory_first(void **state)
 	uint32_t ref, outside = HEADER_BYTES / REF_UNIT;
 	bool first;
 
-	(void)state;
 	begin(4);
 	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 4000, 0, &ref), 0);
 	assert_int_equal(ref, outside);
@@ -576,14 +558,12 @@ absent_pages_of_a_copy_get_memory_first(void **state)
 }
 
 /* Much that is let go at once comes free in parts, and is no longer told of as waiting for readers. */
-static void
-what_lapsed_comes_free_in_parts(void **state)
+TEST_CASE(what_lapsed_comes_free_in_parts)
 {
 	struct arena_stats stats;
 	uint32_t ref;
 	uint64_t used;
 
-	(void)state;
 	begin(6);
 	for (unsigned i = 0; i < MANY; i++) {
 		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &ref), 0);
@@ -618,17 +598,3 @@ what_lapsed_comes_free_in_parts(void **state)
 	assert_sums();
 	end();
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_is_seen_stays_or_is_zero),
-	cmocka_unit_test(what_is_punched_is_room_in_the_budget),
-	cmocka_unit_test(what_is_not_dug_up_yet_is_buried_again),
-	cmocka_unit_test(a_page_that_is_mostly_free_is_not_punched),
-	cmocka_unit_test(what_was_seen_is_forgotten),
-	cmocka_unit_test(absent_pages_get_as_much_as_is_needed),
-	cmocka_unit_test(what_is_touched_is_punched_again),
-	cmocka_unit_test(holes_are_not_gathered),
-	cmocka_unit_test(what_lapsed_comes_free_in_parts),
-	cmocka_unit_test(absent_pages_of_a_copy_get_memory_first),
-};
-TEST_GROUP(tests, NULL, NULL);

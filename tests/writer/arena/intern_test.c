@@ -52,15 +52,13 @@ get_string(struct world *w, const char *text, bool *ret_known)
 }
 
 /* Equal values have one block, sealed; others have others; type and content count. */
-static void
-equal_values_have_one_block(void **state)
+TEST_CASE(equal_values_have_one_block)
 {
 	struct world w = new_world();
 	uint8_t same[4] = {TAG_ARRAY16, 1, 0, TAG_NULL};
 	uint32_t a, b, c, v, s;
 	bool known;
 
-	(void)state;
 	a = get_string(&w, "one", &known);
 	assert_false(known);
 	b = get_string(&w, "one", &known);
@@ -84,8 +82,7 @@ equal_values_have_one_block(void **state)
  * A million random gets, refs and unrefs, singly and many at once: the table holds what the plain count
  * says.
  */
-static void
-a_million_changes_agree_with_a_plain_count(void **state)
+TEST_CASE(a_million_changes_agree_with_a_plain_count)
 {
 	struct world w = new_world();
 	static uint32_t counts[VALUES], refs[VALUES];
@@ -93,7 +90,6 @@ a_million_changes_agree_with_a_plain_count(void **state)
 	char text[32];
 	bool known;
 
-	(void)state;
 	for (unsigned step = 0; step < 1000000; step++) {
 		/* the set in use wanders, so that the table grows and empties */
 		uint32_t i = (json_random_below(&w.random, 300) + step / 200) % VALUES, n;
@@ -132,15 +128,13 @@ a_million_changes_agree_with_a_plain_count(void **state)
  * With the last reference a value's own references go, down through values and shapes to names; before that,
  * none.
  */
-static void
-the_last_reference_takes_what_it_referred_to_along(void **state)
+TEST_CASE(the_last_reference_takes_what_it_referred_to_along)
 {
 	struct world w = new_world();
 	uint8_t shape[12] = {1, 0, 0, 0}, object[] = {TAG_OBJECT16, 5, 0, 0, 0, 0, 0, TAG_REF, 0, 0, 0, 0};
 	uint32_t name, text, shape_ref, object_ref, again;
 	bool known;
 
-	(void)state;
 	name = get_string(&w, "name", &known);
 	text = get_string(&w, "a text", &known);
 	memcpy(shape + 8, &name, 4);
@@ -163,15 +157,13 @@ the_last_reference_takes_what_it_referred_to_along(void **state)
 }
 
 /* Releasing an object's body gives back each ref that stands in it, once for each time it stands there. */
-static void
-a_body_is_released_ref_by_ref(void **state)
+TEST_CASE(a_body_is_released_ref_by_ref)
 {
 	struct world w = new_world();
 	uint8_t body[] = {TAG_ARRAY16, 11, 0, TAG_REF, 0, 0, 0, 0, TAG_TRUE, TAG_REF, 0, 0, 0, 0};
 	uint32_t text;
 	bool known;
 
-	(void)state;
 	text = get_string(&w, "twice", &known);
 	text = get_string(&w, "twice", &known);
 	memcpy(body + 4, &text, 4);
@@ -182,8 +174,7 @@ a_body_is_released_ref_by_ref(void **state)
 }
 
 /* A table rebuilt ref by ref counts as the old one did, and finds the same blocks. */
-static void
-a_rebuilt_table_counts_the_same(void **state)
+TEST_CASE(a_rebuilt_table_counts_the_same)
 {
 	struct world w = new_world();
 	struct intern *rebuilt = intern_new(w.arena);
@@ -191,7 +182,6 @@ a_rebuilt_table_counts_the_same(void **state)
 	char text[32];
 	bool known;
 
-	(void)state;
 	for (uint32_t i = 0; i < 2000; i++) {
 		snprintf(text, sizeof(text), "value %u", i);
 		refs[i] = get_string(&w, text, &known);
@@ -218,15 +208,13 @@ a_rebuilt_table_counts_the_same(void **state)
 }
 
 /* A full arena is an error that changes nothing; what is there is still found. */
-static void
-a_full_arena_changes_nothing(void **state)
+TEST_CASE(a_full_arena_changes_nothing)
 {
 	struct world w = new_world();
 	uint8_t payload[2] = {TAG_STRING0 + 1, 'x'};
 	uint32_t ref, text;
 	bool known;
 
-	(void)state;
 	text = get_string(&w, "present", &known);
 	arena_fail_after(w.arena, 0);
 	assert_int_equal(intern_get(w.intern, BLOCK_VALUE, payload, 2, &ref, &known), -ENOSPC);
@@ -239,14 +227,12 @@ a_full_arena_changes_nothing(void **state)
 }
 
 /* Twelve bytes an entry, at most three quarters full, at least three eighths once it has grown. */
-static void
-the_table_stays_small(void **state)
+TEST_CASE(the_table_stays_small)
 {
 	struct world w = new_world();
 	char text[32];
 	bool known;
 
-	(void)state;
 	for (uint32_t i = 0; i < 100000; i++) {
 		snprintf(text, sizeof(text), "value %u", i);
 		get_string(&w, text, &known);
@@ -255,14 +241,3 @@ the_table_stays_small(void **state)
 	assert_true(intern_private_bytes(w.intern) <= 100000 * 32ul);
 	free_world(&w);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(equal_values_have_one_block),
-	cmocka_unit_test(a_million_changes_agree_with_a_plain_count),
-	cmocka_unit_test(the_last_reference_takes_what_it_referred_to_along),
-	cmocka_unit_test(a_body_is_released_ref_by_ref),
-	cmocka_unit_test(a_rebuilt_table_counts_the_same),
-	cmocka_unit_test(a_full_arena_changes_nothing),
-	cmocka_unit_test(the_table_stays_small),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -12,9 +12,10 @@ left(const char *dir)
 	return memory_limit_left_at(temp_path(dir, "cgroup"), temp_path(dir, "fs"));
 }
 
+#define T(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
+
 /* Without any group, or with groups that have no limit, there is none. */
-static void
-no_limit_is_no_limit(void **state)
+T(no_limit_is_no_limit)
 {
 	const char *dir = *state;
 
@@ -27,8 +28,7 @@ no_limit_is_no_limit(void **state)
 }
 
 /* The tightest limit of a group and all above it counts. */
-static void
-the_tightest_group_counts(void **state)
+T(the_tightest_group_counts)
 {
 	const char *dir = *state;
 
@@ -48,8 +48,7 @@ the_tightest_group_counts(void **state)
 }
 
 /* Page cache that the kernel drops before it kills is not counted as used; what lies in tmpfs is. */
-static void
-page_cache_is_free_memory(void **state)
+T(page_cache_is_free_memory)
 {
 	const char *dir = *state;
 
@@ -62,8 +61,7 @@ page_cache_is_free_memory(void **state)
 }
 
 /* Version 1 has a hierarchy of memory's own, beside others. */
-static void
-version_1_is_understood(void **state)
+T(version_1_is_understood)
 {
 	const char *dir = *state;
 
@@ -74,8 +72,7 @@ version_1_is_understood(void **state)
 }
 
 /* Lines that are no group are passed over. */
-static void
-nonsense_is_passed_over(void **state)
+T(nonsense_is_passed_over)
 {
 	const char *dir = *state;
 
@@ -87,10 +84,3 @@ nonsense_is_passed_over(void **state)
 	temp_file(dir, "fs/a/memory.current", "40\n");
 	assert_int_equal(left(dir), 60);
 }
-
-#define T(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
-static const struct CMUnitTest tests[] = {
-	T(no_limit_is_no_limit),    T(the_tightest_group_counts), T(page_cache_is_free_memory),
-	T(version_1_is_understood), T(nonsense_is_passed_over),
-};
-TEST_GROUP(tests, NULL, NULL);

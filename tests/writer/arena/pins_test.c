@@ -51,9 +51,10 @@ put(struct world *w, unsigned cell, uint64_t value)
 	atomic_store(&w->page->cells[cell].epoch, value);
 }
 
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+
 /* A reader that takes back the bit of a cell it pinned keeps the pin; one that never set the bit has none. */
-static void
-cells_count_once_they_were_touched(void **state)
+TEST(cells_count_once_they_were_touched)
 {
 	struct world *w = *state;
 
@@ -67,8 +68,7 @@ cells_count_once_they_were_touched(void **state)
 }
 
 /* Without pins everything retired may go; with pins what the oldest one protects stays. */
-static void
-the_oldest_pin_is_the_horizon(void **state)
+TEST(the_oldest_pin_is_the_horizon)
 {
 	struct world *w = *state;
 
@@ -83,8 +83,7 @@ the_oldest_pin_is_the_horizon(void **state)
 }
 
 /* ACQUIRING protects what was current when the cell was last seen free, however long it stays so. */
-static void
-a_cell_that_stays_acquiring_holds_what_it_may_have_seen(void **state)
+TEST(a_cell_that_stays_acquiring_holds_what_it_may_have_seen)
 {
 	struct world *w = *state;
 
@@ -102,8 +101,7 @@ a_cell_that_stays_acquiring_holds_what_it_may_have_seen(void **state)
  * A pin of the future counts as the present: it frees nothing that another one protects, and holds nothing of
  * the past.
  */
-static void
-a_pin_of_the_future_counts_as_the_present(void **state)
+TEST(a_pin_of_the_future_counts_as_the_present)
 {
 	struct world *w = *state;
 
@@ -119,8 +117,7 @@ a_pin_of_the_future_counts_as_the_present(void **state)
 }
 
 /* The horizon never goes down, whatever is stored: what was given free may have been reused. */
-static void
-the_horizon_never_goes_down(void **state)
+TEST(the_horizon_never_goes_down)
 {
 	struct world *w = *state;
 
@@ -136,8 +133,7 @@ the_horizon_never_goes_down(void **state)
 }
 
 /* A cell that its reader moves backwards protects what one does that was claimed since. */
-static void
-an_effective_pin_never_goes_down(void **state)
+TEST(an_effective_pin_never_goes_down)
 {
 	struct world *w = *state;
 	struct slot_stat stat;
@@ -164,8 +160,7 @@ since(struct world *w)
 }
 
 /* A pin is as old as what it protects: what is written into its cell makes it no younger while that stays. */
-static void
-a_pin_that_flickers_grows_old(void **state)
+TEST(a_pin_that_flickers_grows_old)
 {
 	struct world *w = *state;
 	uint64_t first;
@@ -185,8 +180,7 @@ a_pin_that_flickers_grows_old(void **state)
  * What is written into a cell that was scanned protects nothing from before that scan: a hostile reader holds
  * a past for one scan, and then has a pin of its own age.
  */
-static void
-a_pin_that_changes_lets_go_of_the_past(void **state)
+TEST(a_pin_that_changes_lets_go_of_the_past)
 {
 	struct world *w = *state;
 	uint64_t horizon = 0;
@@ -214,8 +208,7 @@ a_pin_that_changes_lets_go_of_the_past(void **state)
  * Whatever a page holds, the horizon stays between what it was and the present, and other readers' pins
  * hold.
  */
-static void
-garbage_hurts_only_its_owner(void **state)
+TEST(garbage_hurts_only_its_owner)
 {
 	struct world *w = *state;
 	struct slot *honest;
@@ -253,8 +246,7 @@ garbage_hurts_only_its_owner(void **state)
  * A slot's page cannot be resized by its reader, is not open to others, and stays good when its reader
  * tries.
  */
-static void
-a_slot_cannot_be_resized(void **state)
+TEST(a_slot_cannot_be_resized)
 {
 	struct world *w = *state;
 	struct stat st;
@@ -270,8 +262,7 @@ a_slot_cannot_be_resized(void **state)
 }
 
 /* So many slots and no more; one that is given back is given out again. */
-static void
-pins_are_given_out_up_to_the_limit(void **state)
+TEST(pins_are_given_out_up_to_the_limit)
 {
 	struct world *w = *state;
 	unsigned id, other;
@@ -290,8 +281,7 @@ pins_are_given_out_up_to_the_limit(void **state)
  * Armed is told once, for what was answered; who waits for something else stays armed, and bits that mean
  * nothing wake nobody.
  */
-static void
-armed_is_taken_once(void **state)
+TEST(armed_is_taken_once)
 {
 	struct world *w = *state;
 
@@ -311,8 +301,7 @@ armed_is_taken_once(void **state)
 }
 
 /* Who holds the horizon back is found, with the time since when. */
-static void
-the_oldest_reader_is_found(void **state)
+TEST(the_oldest_reader_is_found)
 {
 	struct world *w = *state;
 	struct slot_stat stat;
@@ -342,8 +331,7 @@ the_oldest_reader_is_found(void **state)
  * A slot that is closed counts as before until its cells are free: what its reader pinned stays, and it is
  * told that there will be no other snapshot.
  */
-static void
-a_closed_slot_counts_until_its_cells_are_free(void **state)
+TEST(a_closed_slot_counts_until_its_cells_are_free)
 {
 	struct world *w = *state;
 
@@ -366,8 +354,7 @@ a_closed_slot_counts_until_its_cells_are_free(void **state)
 }
 
 /* A revoked reader's pins hold nothing back, but are told of; its slot is looked at until it is free. */
-static void
-a_revoked_slot_does_not_count(void **state)
+TEST(a_revoked_slot_does_not_count)
 {
 	struct world *w = *state;
 	struct slot_stat stat;
@@ -405,24 +392,3 @@ a_revoked_slot_does_not_count(void **state)
 	pins_stat(w->pins, w->id, &stat);
 	assert_false(stat.revoked);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(cells_count_once_they_were_touched),
-	TEST(the_oldest_pin_is_the_horizon),
-	TEST(a_cell_that_stays_acquiring_holds_what_it_may_have_seen),
-	TEST(a_pin_of_the_future_counts_as_the_present),
-	TEST(the_horizon_never_goes_down),
-	TEST(an_effective_pin_never_goes_down),
-	TEST(a_pin_that_flickers_grows_old),
-	TEST(a_pin_that_changes_lets_go_of_the_past),
-	TEST(garbage_hurts_only_its_owner),
-	TEST(a_slot_cannot_be_resized),
-	TEST(pins_are_given_out_up_to_the_limit),
-	TEST(armed_is_taken_once),
-	TEST(the_oldest_reader_is_found),
-	TEST(a_closed_slot_counts_until_its_cells_are_free),
-	TEST(a_revoked_slot_does_not_count),
-};
-TEST_GROUP(tests, NULL, NULL);

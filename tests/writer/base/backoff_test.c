@@ -11,27 +11,23 @@
 #include "writer/base/backoff.h"
 
 /* 0.8 s, doubling, at most 30 s. */
-static void
-waits_double_up_to_thirty_seconds(void **state)
+TEST_CASE(waits_double_up_to_thirty_seconds)
 {
 	static const uint64_t expected[] = { 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000 };
 	struct virtual_clock c;
 	struct backoff b = { 0 };
 
-	(void)state;
 	virtual_clock_init(&c);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		assert_int_equal(backoff_next(&b, &c.clock, 0), expected[i]);
 }
 
 /* Up to as much again by chance. */
-static void
-chance_adds_up_to_as_much_again(void **state)
+TEST_CASE(chance_adds_up_to_as_much_again)
 {
 	struct virtual_clock c;
 	struct backoff b = { 0 };
 
-	(void)state;
 	virtual_clock_init(&c);
 	c.chance = UINT32_MAX;
 	assert_int_equal(backoff_next(&b, &c.clock, 0), 1600);
@@ -40,13 +36,11 @@ chance_adds_up_to_as_much_again(void **state)
 }
 
 /* Two minutes without a failure begin anew; a shorter time does not. */
-static void
-two_quiet_minutes_begin_anew(void **state)
+TEST_CASE(two_quiet_minutes_begin_anew)
 {
 	struct virtual_clock c;
 	struct backoff b = { 0 };
 
-	(void)state;
 	virtual_clock_init(&c);
 	backoff_next(&b, &c.clock, 0);
 	virtual_clock_advance(&c, 120000);
@@ -56,13 +50,11 @@ two_quiet_minutes_begin_anew(void **state)
 }
 
 /* What the server asks for is honoured, up to five minutes; a wait that is longer anyway stays. */
-static void
-retry_after_is_a_lower_bound(void **state)
+TEST_CASE(retry_after_is_a_lower_bound)
 {
 	struct virtual_clock c;
 	struct backoff b = { 0 };
 
-	(void)state;
 	virtual_clock_init(&c);
 	assert_int_equal(backoff_next(&b, &c.clock, 10000), 10000);
 	assert_int_equal(backoff_next(&b, &c.clock, 1), 1600);
@@ -70,13 +62,11 @@ retry_after_is_a_lower_bound(void **state)
 }
 
 /* A server that has just started tells every node the same Retry-After. */
-static void
-those_told_the_same_retry_after_do_not_come_back_together(void **state)
+TEST_CASE(those_told_the_same_retry_after_do_not_come_back_together)
 {
 	struct virtual_clock c;
 	struct backoff one = { 0 }, other = { 0 };
 
-	(void)state;
 	virtual_clock_init(&c);
 	c.chance = 7;
 	assert_int_equal(backoff_next(&one, &c.clock, 10000), 10007);
@@ -88,13 +78,11 @@ those_told_the_same_retry_after_do_not_come_back_together(void **state)
 }
 
 /* The pace can be said, wholly or in part, and becomes another one while one waits. */
-static void
-the_pace_can_be_said(void **state)
+TEST_CASE(the_pace_can_be_said)
 {
 	struct virtual_clock c;
 	struct backoff b = {.pace = {.first_ms = 100, .max_ms = 350, .reset_ms = 1000}};
 
-	(void)state;
 	virtual_clock_init(&c);
 	assert_int_equal(backoff_next(&b, &c.clock, 0), 100);
 	assert_int_equal(backoff_next(&b, &c.clock, 0), 200);
@@ -113,14 +101,12 @@ the_pace_can_be_said(void **state)
 }
 
 /* A wait alone is no reason to begin anew: what is usual grows with the longest wait. */
-static void
-a_longest_wait_is_no_quiet_time(void **state)
+TEST_CASE(a_longest_wait_is_no_quiet_time)
 {
 	struct virtual_clock c;
 	struct backoff b = {.pace = {.max_ms = 3600000}};
 	uint64_t wait = 0;
 
-	(void)state;
 	virtual_clock_init(&c);
 	c.chance = UINT32_MAX;
 	for (unsigned i = 0; i < 20; i++) {
@@ -153,14 +139,12 @@ ring(void *context)
 }
 
 /* Timers fire once, in the order of their times; one that is moved fires at its new time only. */
-static void
-timers_fire_once_in_order(void **state)
+TEST_CASE(timers_fire_once_in_order)
 {
 	struct virtual_clock c;
 	char log[16] = "";
 	struct bell x = { .clock = &c, .log = log, .name = 'x' }, y = x, z = x;
 
-	(void)state;
 	virtual_clock_init(&c);
 	y.name = 'y';
 	z.name = 'z';
@@ -176,15 +160,13 @@ timers_fire_once_in_order(void **state)
 }
 
 /* A timer may arm itself again, and take another one back that is due in the same moment. */
-static void
-a_timer_may_set_itself_and_clear_others(void **state)
+TEST_CASE(a_timer_may_set_itself_and_clear_others)
 {
 	struct virtual_clock c;
 	char log[16] = "";
 	struct bell x = {.clock = &c, .log = log, .name = 'x', .again = 2},
 		    y = {.clock = &c, .log = log, .name = 'y'};
 
-	(void)state;
 	virtual_clock_init(&c);
 	x.other = &y.timer;
 	clock_set(&c.clock, &x.timer, 10, ring, &x);
@@ -193,16 +175,3 @@ a_timer_may_set_itself_and_clear_others(void **state)
 	assert_string_equal(log, "xxx");
 	clock_clear(&c.clock, &y.timer);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(waits_double_up_to_thirty_seconds),
-	cmocka_unit_test(chance_adds_up_to_as_much_again),
-	cmocka_unit_test(two_quiet_minutes_begin_anew),
-	cmocka_unit_test(retry_after_is_a_lower_bound),
-	cmocka_unit_test(those_told_the_same_retry_after_do_not_come_back_together),
-	cmocka_unit_test(the_pace_can_be_said),
-	cmocka_unit_test(a_longest_wait_is_no_quiet_time),
-	cmocka_unit_test(timers_fire_once_in_order),
-	cmocka_unit_test(a_timer_may_set_itself_and_clear_others),
-};
-TEST_GROUP(tests, NULL, NULL);

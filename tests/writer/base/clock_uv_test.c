@@ -59,12 +59,10 @@ world_close(struct world *w)
  * Whoever sets a timer of no delay within a timer lets the loop turn first: sockets are looked at in between,
  * however often it is done and however slowly the loop's own time goes.
  */
-static void
-no_delay_means_the_next_turn_of_the_loop(void **state)
+TEST_CASE(no_delay_means_the_next_turn_of_the_loop)
 {
 	struct world w = {0};
 
-	(void)state;
 	world_open(&w);
 	clock_set(&w.clock.clock, &w.timer, 0, fire, &w);
 	uv_run(&w.loop, UV_RUN_DEFAULT);
@@ -75,12 +73,10 @@ no_delay_means_the_next_turn_of_the_loop(void **state)
 }
 
 /* A timer that is cleared does not fire, and the loop does not wait for it. */
-static void
-a_cleared_timer_leaves_the_loop_nothing_to_do(void **state)
+TEST_CASE(a_cleared_timer_leaves_the_loop_nothing_to_do)
 {
 	struct world w = {0};
 
-	(void)state;
 	world_open(&w);
 	clock_set(&w.clock.clock, &w.timer, 0, fire, &w);
 	clock_clear(&w.clock.clock, &w.timer);
@@ -90,9 +86,3 @@ a_cleared_timer_leaves_the_loop_nothing_to_do(void **state)
 	assert_int_equal(w.fired, 0);
 	world_close(&w);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(no_delay_means_the_next_turn_of_the_loop),
-	cmocka_unit_test(a_cleared_timer_leaves_the_loop_nothing_to_do),
-};
-TEST_GROUP(tests, NULL, NULL);

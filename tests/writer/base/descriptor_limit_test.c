@@ -22,15 +22,13 @@ limit_of(pid_t pid)
 	return limit;
 }
 
-static void
-the_limit_is_raised_for_us_and_not_for_children(void **state)
+TEST_CASE(the_limit_is_raised_for_us_and_not_for_children)
 {
 	struct rlimit limit = limit_of(0);
 	rlim_t hard = limit.rlim_max;
 	int status;
 	pid_t pid;
 
-	(void)state;
 	assert_true(hard > SOFT);
 	limit.rlim_cur = SOFT;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -54,13 +52,11 @@ the_limit_is_raised_for_us_and_not_for_children(void **state)
 }
 
 /* Asking takes none; and says when there are too few. */
-static void
-what_is_left_is_told(void **state)
+TEST_CASE(what_is_left_is_told)
 {
 	struct rlimit limit = limit_of(0), few;
 	int before, after;
 
-	(void)state;
 	few = limit;
 	before = dup(0);
 	close(before);
@@ -73,9 +69,3 @@ what_is_left_is_told(void **state)
 	assert_int_equal(after, before);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_is_left_is_told),
-	cmocka_unit_test(the_limit_is_raised_for_us_and_not_for_children),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -4,8 +4,7 @@
 #include "writer/base/drop_path.h"
 
 /* Fields, elements all at once, and what stands beside an object's name may go. */
-static void
-what_no_object_is_found_by_may_go(void **state)
+TEST_CASE(what_no_object_is_found_by_may_go)
 {
 	static const char *const possible[] = {"spec",
 					       "metadata.managedFields",
@@ -16,15 +15,13 @@ what_no_object_is_found_by_may_go(void **state)
 					       "[*].data"};
 	struct path path;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(possible) / sizeof(possible[0]); i++)
 		if (drop_path_compile(possible[i], &path) != 0)
 			fail_msg("%s was refused", possible[i]);
 }
 
 /* The object, what it is found by, and single elements stay. */
-static void
-what_an_object_is_found_by_stays(void **state)
+TEST_CASE(what_an_object_is_found_by_stays)
 {
 	static const char *const impossible[] = {"",
 						 ".",
@@ -41,14 +38,7 @@ what_an_object_is_found_by_stays(void **state)
 						 "metadata[*]"};
 	struct path path;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++)
 		if (drop_path_compile(impossible[i], &path) == 0)
 			fail_msg("%s was accepted", impossible[i]);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_no_object_is_found_by_may_go),
-	cmocka_unit_test(what_an_object_is_found_by_stays),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -31,10 +31,8 @@ take(struct fifo_ring *r, uint64_t number)
 }
 
 /* What is pushed comes out in its order, wherever the ring's end lies when it grows. */
-static void
-the_order_stays_when_it_grows(void **state)
+TEST_CASE(the_order_stays_when_it_grows)
 {
-	(void)state;
 	for (uint64_t start = 0; start <= FIFO_RING_FIRST; start++) {
 		struct fifo_ring r = {0};
 		uint64_t in = 0, out = 0;
@@ -58,13 +56,11 @@ the_order_stays_when_it_grows(void **state)
 }
 
 /* After a reservation the pushes need no memory; one that no memory can hold changes nothing. */
-static void
-a_reservation_is_enough_for_its_pushes(void **state)
+TEST_CASE(a_reservation_is_enough_for_its_pushes)
 {
 	struct fifo_ring r = {0};
 	const uint8_t *items;
 
-	(void)state;
 	push(&r, 7);
 	assert_int_equal(fifo_ring_reserve(&r, sizeof(struct item), 1000), 0);
 	items = r.items;
@@ -77,9 +73,3 @@ a_reservation_is_enough_for_its_pushes(void **state)
 	fifo_ring_done(&r);
 	assert_int_equal(r.capacity, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_order_stays_when_it_grows),
-	cmocka_unit_test(a_reservation_is_enough_for_its_pushes),
-};
-TEST_GROUP(tests, NULL, NULL);

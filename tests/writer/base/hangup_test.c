@@ -7,12 +7,10 @@
 #include "writer/base/hangup.h"
 
 /* The signal makes the descriptor readable until it is taken; several are one, and none ends the process. */
-static void
-several_hangups_are_one(void **state)
+TEST_CASE(several_hangups_are_one)
 {
 	struct pollfd fd = {.fd = hangup_open(), .events = POLLIN};
 
-	(void)state;
 	assert_true(fd.fd >= 0);
 	assert_false(hangup_take(fd.fd));
 	assert_int_equal(poll(&fd, 1, 0), 0);
@@ -24,6 +22,3 @@ several_hangups_are_one(void **state)
 	raise(SIGHUP);
 	assert_true(hangup_take(fd.fd));
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(several_hangups_are_one)};
-TEST_GROUP(tests, NULL, NULL);

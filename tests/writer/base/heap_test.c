@@ -39,13 +39,11 @@ filled(size_t bytes)
 }
 
 /* A large block below a small one goes back when it is freed, though a larger one was freed before. */
-static void
-a_large_block_goes_back(void **state)
+TEST_CASE(a_large_block_goes_back)
 {
 	void *large, *small;
 	size_t before;
 
-	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	skip(); /* its malloc is another */
 #endif
@@ -58,8 +56,3 @@ a_large_block_goes_back(void **state)
 	assert_true(private_bytes() + LARGE / 2 < before);
 	free(small);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_large_block_goes_back),
-};
-TEST_GROUP(tests, NULL, NULL);

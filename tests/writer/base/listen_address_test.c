@@ -29,12 +29,10 @@ assert_refused(const char *text, const char *message)
 }
 
 /* Ports of IPv4, of IPv6, of all addresses, and paths are understood. */
-static void
-addresses_are_understood(void **state)
+TEST_CASE(addresses_are_understood)
 {
 	struct listen_address a;
 
-	(void)state;
 	assert_int_equal(listen_address_parse("127.0.0.1:9090", &a, NULL), 0);
 	assert_int_equal(a.address.ss_family, AF_INET);
 	assert_int_equal(ntohs(((const struct sockaddr_in *)(const void *)&a.address)->sin_port), 9090);
@@ -47,12 +45,10 @@ addresses_are_understood(void **state)
 }
 
 /* What is none is refused, and the message says how to write it. */
-static void
-what_is_no_address_is_refused(void **state)
+TEST_CASE(what_is_no_address_is_refused)
 {
 	char path[256] = "unix:/";
 
-	(void)state;
 	assert_refused("9090", "write it as 127.0.0.1:9090");
 	assert_refused("localhost:80", "names are not looked up");
 	assert_refused("127.0.0.1:", "no port");
@@ -78,8 +74,7 @@ unix_at(const char *path)
 }
 
 /* The file that a dead predecessor left is replaced; that of a living one is not, and nothing else is. */
-static void
-only_a_dead_socket_is_replaced(void **state)
+TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, only_a_dead_socket_is_replaced)
 {
 	_cleanup_(message_freep) char *error = NULL;
 	const char *path = temp_path(*state, "m.sock");
@@ -103,14 +98,12 @@ only_a_dead_socket_is_replaced(void **state)
 }
 
 /* With port 0 the name has the port that the system chose. */
-static void
-the_name_has_the_port(void **state)
+TEST_CASE(the_name_has_the_port)
 {
 	struct listen_address address;
 	struct listener listener;
 	unsigned port = 0;
 
-	(void)state;
 	assert_int_equal(listen_address_parse("127.0.0.1:0", &address, NULL), 0);
 	assert_int_equal(listener_open(&address, &listener, NULL), 0);
 	assert_int_equal(sscanf(listener.name, "http://127.0.0.1:%u", &port), 1);
@@ -120,8 +113,7 @@ the_name_has_the_port(void **state)
 }
 
 /* A socket that listens already is named by its address, and its file is somebody else's. */
-static void
-an_inherited_one_has_its_name(void **state)
+TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, an_inherited_one_has_its_name)
 {
 	struct listen_address address = unix_at(temp_path(*state, "m.sock"));
 	struct listener made, inherited;
@@ -141,12 +133,3 @@ an_inherited_one_has_its_name(void **state)
 	assert_string_equal(inherited.name, made.name);
 	listener_close(&inherited);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(addresses_are_understood),
-	cmocka_unit_test(what_is_no_address_is_refused),
-	cmocka_unit_test_setup_teardown(only_a_dead_socket_is_replaced, temp_dir_setup, temp_dir_teardown),
-	cmocka_unit_test(the_name_has_the_port),
-	cmocka_unit_test_setup_teardown(an_inherited_one_has_its_name, temp_dir_setup, temp_dir_teardown),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -44,9 +44,10 @@ teardown(void **state)
 	return 0;
 }
 
+#define TEST(name) TEST_CASE_IN(setup, teardown, name)
+
 /* A line has the time in UTC, the level, and the message. */
-static void
-a_line_has_time_level_and_message(void **state)
+TEST(a_line_has_time_level_and_message)
 {
 	const int *fds = *state;
 	const char *line;
@@ -60,8 +61,7 @@ a_line_has_time_level_and_message(void **state)
 }
 
 /* Under the journal the priority stands in front, and no time. */
-static void
-the_journal_gets_priorities(void **state)
+TEST(the_journal_gets_priorities)
 {
 	const int *fds = *state;
 	struct stat st;
@@ -85,8 +85,7 @@ the_journal_gets_priorities(void **state)
 }
 
 /* What is less important than the chosen level is not written. */
-static void
-less_important_lines_are_left_out(void **state)
+TEST(less_important_lines_are_left_out)
 {
 	const int *fds = *state;
 
@@ -99,8 +98,7 @@ less_important_lines_are_left_out(void **state)
 }
 
 /* A message cannot make a second line, or speak to a terminal. */
-static void
-control_characters_are_escaped(void **state)
+TEST(control_characters_are_escaped)
 {
 	const int *fds = *state;
 
@@ -110,8 +108,7 @@ control_characters_are_escaped(void **state)
 }
 
 /* A message that is too long is cut, and is still one line. */
-static void
-long_messages_are_cut(void **state)
+TEST(long_messages_are_cut)
 {
 	const int *fds = *state;
 	char text[6000];
@@ -129,10 +126,8 @@ long_messages_are_cut(void **state)
 }
 
 /* Writing does not change errno, also when it fails. */
-static void
-errno_is_preserved(void **state)
+TEST(errno_is_preserved)
 {
-	(void)state;
 	log_open(LOG_LEVEL_INFO, -1);
 	errno = ENOTTY;
 	log_info("lost");
@@ -140,12 +135,10 @@ errno_is_preserved(void **state)
 }
 
 /* Level names are read back. */
-static void
-levels_have_names(void **state)
+TEST_CASE(levels_have_names)
 {
 	enum log_level level;
 
-	(void)state;
 	assert_int_equal(log_level_parse("warn", &level), 0);
 	assert_int_equal(level, LOG_LEVEL_WARNING);
 	assert_int_equal(log_level_parse("debug", &level), 0);
@@ -154,29 +147,13 @@ levels_have_names(void **state)
 }
 
 /* A second message replaces the first, which may be its argument; the code is handed through. */
-static void
-a_message_replaces_the_one_before(void **state)
+TEST_CASE(a_message_replaces_the_one_before)
 {
 	char *error = NULL;
 
-	(void)state;
 	assert_int_equal(message_set(&error, -EINVAL, "inner %d", 1), -EINVAL);
 	assert_int_equal(message_set(&error, -EIO, "outer: %s", error), -EIO);
 	assert_string_equal(error, "outer: inner 1");
 	assert_int_equal(message_set(NULL, -EIO, "nobody listens"), -EIO);
 	message_freep(&error);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_line_has_time_level_and_message),
-	TEST(the_journal_gets_priorities),
-	TEST(less_important_lines_are_left_out),
-	TEST(control_characters_are_escaped),
-	TEST(long_messages_are_cut),
-	TEST(errno_is_preserved),
-	cmocka_unit_test(levels_have_names),
-	cmocka_unit_test(a_message_replaces_the_one_before),
-};
-TEST_GROUP(tests, NULL, NULL);

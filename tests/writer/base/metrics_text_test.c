@@ -23,12 +23,10 @@ assert_text(struct metrics_text *m, const char *expected)
 }
 
 /* A family's head stands before its first sample, once; a family without samples is not there. */
-static void
-a_family_is_told_with_its_first_sample(void **state)
+TEST_CASE(a_family_is_told_with_its_first_sample)
 {
 	struct metrics_text m = {0};
 
-	(void)state;
 	metrics_family(&m, "a_total", "counter", "Nothing yet.");
 	metrics_family(&m, "b", "gauge", "Two of them.");
 	metrics_sample(&m, "", 1, NULL);
@@ -37,24 +35,20 @@ a_family_is_told_with_its_first_sample(void **state)
 }
 
 /* Nothing that a label's value contains breaks the line or the quotes. */
-static void
-label_values_are_escaped(void **state)
+TEST_CASE(label_values_are_escaped)
 {
 	struct metrics_text m = {0};
 
-	(void)state;
 	metrics_family(&m, "b", "gauge", "h");
 	metrics_sample(&m, "", 1, LABELS("x", "a\"b\\c\nd\x01\xffz"));
 	assert_text(&m, "# HELP b h\n# TYPE b gauge\nb{x=\"a\\\"b\\\\c\\nd??z\"} 1\n");
 }
 
 /* A label without a value is left out, the others stay. */
-static void
-a_label_without_value_is_left_out(void **state)
+TEST_CASE(a_label_without_value_is_left_out)
 {
 	struct metrics_text m = {0};
 
-	(void)state;
 	metrics_family(&m, "b", "gauge", "h");
 	metrics_sample(&m, "", 1, LABELS("x", NULL, "y", "1"));
 	metrics_sample(&m, "", 1, LABELS("x", NULL));
@@ -62,12 +56,10 @@ a_label_without_value_is_left_out(void **state)
 }
 
 /* Whole numbers have no exponent and no point, up to 2^53; fractions keep their digits. */
-static void
-numbers_are_exact(void **state)
+TEST_CASE(numbers_are_exact)
 {
 	struct metrics_text m = {0};
 
-	(void)state;
 	metrics_family(&m, "b", "gauge", "h");
 	metrics_sample(&m, "", 9007199254740992.0, NULL);
 	metrics_sample(&m, "", -1, NULL);
@@ -76,22 +68,18 @@ numbers_are_exact(void **state)
 }
 
 /* Nothing at all is an empty text. */
-static void
-nothing_is_an_empty_text(void **state)
+TEST_CASE(nothing_is_an_empty_text)
 {
 	struct metrics_text m = {0};
 
-	(void)state;
 	assert_text(&m, "");
 }
 
 /* A duration falls into the first bucket whose bound it does not exceed, or behind all of them. */
-static void
-durations_fall_into_buckets(void **state)
+TEST_CASE(durations_fall_into_buckets)
 {
 	struct request_stats stats = {0};
 
-	(void)state;
 	request_stats_duration(&stats, 0.005);
 	request_stats_duration(&stats, 0.0051);
 	request_stats_duration(&stats, 61);
@@ -103,26 +91,13 @@ durations_fall_into_buckets(void **state)
 }
 
 /* A code that no server should send counts as no answer, and is written nowhere else. */
-static void
-impossible_codes_count_as_none(void **state)
+TEST_CASE(impossible_codes_count_as_none)
 {
 	struct request_stats stats = {0};
 
-	(void)state;
 	request_stats_answer(&stats, 200);
 	request_stats_answer(&stats, -1);
 	request_stats_answer(&stats, 1000);
 	assert_int_equal(stats.codes[200], 1);
 	assert_int_equal(stats.codes[0], 2);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_family_is_told_with_its_first_sample),
-	cmocka_unit_test(label_values_are_escaped),
-	cmocka_unit_test(a_label_without_value_is_left_out),
-	cmocka_unit_test(numbers_are_exact),
-	cmocka_unit_test(nothing_is_an_empty_text),
-	cmocka_unit_test(durations_fall_into_buckets),
-	cmocka_unit_test(impossible_codes_count_as_none),
-};
-TEST_GROUP(tests, NULL, NULL);

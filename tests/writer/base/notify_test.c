@@ -39,9 +39,10 @@ expect(int fd, const char *message)
 	assert_string_equal(got, message);
 }
 
+#define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
+
 /* A message is one datagram to the socket that NOTIFY_SOCKET names. */
-static void
-a_message_is_one_datagram(void **state)
+TEST(a_message_is_one_datagram)
 {
 	const char *path = temp_path(*state, "notify");
 	int fd = receiver(path, strlen(path));
@@ -55,13 +56,11 @@ a_message_is_one_datagram(void **state)
 }
 
 /* An abstract socket is named with @. */
-static void
-an_abstract_socket_is_named_with_an_at(void **state)
+TEST(an_abstract_socket_is_named_with_an_at)
 {
 	char path[100];
 	int fd;
 
-	(void)state;
 	snprintf(path, sizeof(path), "@informer-notify-test-%ld", (long)getpid());
 	fd = receiver(path, strlen(path));
 	setenv("NOTIFY_SOCKET", path, 1);
@@ -71,10 +70,8 @@ an_abstract_socket_is_named_with_an_at(void **state)
 }
 
 /* Nobody who wants to know, or a name that can be none, is no accident. */
-static void
-nobody_need_want_to_know(void **state)
+TEST(nobody_need_want_to_know)
 {
-	(void)state;
 	unsetenv("NOTIFY_SOCKET");
 	assert_int_equal(notify("READY=1"), 0);
 	setenv("NOTIFY_SOCKET", "relative/path", 1);
@@ -82,11 +79,3 @@ nobody_need_want_to_know(void **state)
 	setenv("NOTIFY_SOCKET", temp_path(*state, "nobody-listens"), 1);
 	assert_int_equal(notify("READY=1"), -ENOENT);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(a_message_is_one_datagram, temp_dir_setup, temp_dir_teardown),
-	cmocka_unit_test_setup_teardown(an_abstract_socket_is_named_with_an_at, temp_dir_setup,
-					temp_dir_teardown),
-	cmocka_unit_test_setup_teardown(nobody_need_want_to_know, temp_dir_setup, temp_dir_teardown),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -7,12 +7,10 @@
 #include "writer/base/number.h"
 
 /* Digits alone are a number, up to the largest that fits. */
-static void
-digits_are_a_number_up_to_the_limit(void **state)
+TEST_CASE(digits_are_a_number_up_to_the_limit)
 {
 	uint64_t n = 1;
 
-	(void)state;
 	assert_int_equal(number_parse("0", 0, &n, NULL), 0);
 	assert_true(n == 0);
 	assert_int_equal(number_parse("007", 9, &n, NULL), 0);
@@ -22,14 +20,12 @@ digits_are_a_number_up_to_the_limit(void **state)
 }
 
 /* What is no number, or too large, is refused with a message that quotes it. */
-static void
-all_else_is_refused(void **state)
+TEST_CASE(all_else_is_refused)
 {
 	static const char *const wrong[] = {"", "-1", "+1", " 1", "1 ", "0x1", "1.5", "1e3"};
 	_cleanup_(message_freep) char *error = NULL;
 	uint64_t n;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_int_equal(number_parse(wrong[i], UINT64_MAX, &n, NULL), -EINVAL);
 	assert_int_equal(number_parse("18446744073709551616", UINT64_MAX, &n, NULL), -EINVAL);
@@ -39,9 +35,3 @@ all_else_is_refused(void **state)
 	assert_int_equal(number_parse("10", 9, &n, &error), -EINVAL);
 	assert_string_equal(error, "'10' is more than 9");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(digits_are_a_number_up_to_the_limit),
-	cmocka_unit_test(all_else_is_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -18,10 +18,8 @@ assert_size(const char *text, uint64_t bytes)
 }
 
 /* Bytes, powers of 1000 and of 1024, with a B or without. */
-static void
-sizes_have_units(void **state)
+TEST_CASE(sizes_have_units)
 {
-	(void)state;
 	assert_size("7", 7);
 	assert_size("7B", 7);
 	assert_size("3k", 3000);
@@ -32,13 +30,11 @@ sizes_have_units(void **state)
 }
 
 /* What is no size, or no size that fits, is refused in words that begin with it. */
-static void
-what_is_no_size_is_refused(void **state)
+TEST_CASE(what_is_no_size_is_refused)
 {
 	static const char *const wrong[] = {
 		"", "Mi", "1.5Gi", "-1", "5 Mi", "9999999Ti", "12345678901234567890"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		_cleanup_(message_freep) char *error = NULL;
 		uint64_t got;
@@ -49,13 +45,11 @@ what_is_no_size_is_refused(void **state)
 }
 
 /* Units follow each other; the bounds belong to what is taken, and are said to who passes them. */
-static void
-times_stay_between_their_bounds(void **state)
+TEST_CASE(times_stay_between_their_bounds)
 {
 	_cleanup_(message_freep) char *error = NULL;
 	uint64_t ms;
 
-	(void)state;
 	assert_int_equal(quantity_time("1m30s", 1, 90000, &ms, NULL), 0);
 	assert_int_equal(ms, 90000);
 	assert_int_equal(quantity_time("800ms", 800, 90000, &ms, NULL), 0);
@@ -65,10 +59,3 @@ times_stay_between_their_bounds(void **state)
 	assert_int_equal(quantity_time("30", 1, 90000, &ms, NULL), -EINVAL);
 	assert_int_equal(quantity_time("s", 1, 90000, &ms, NULL), -EINVAL);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(sizes_have_units),
-	cmocka_unit_test(what_is_no_size_is_refused),
-	cmocka_unit_test(times_stay_between_their_bounds),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -65,12 +65,10 @@ assert_refused(const char *text, const char *message)
 
 /* Each field goes where the table says; a path is from the file's folder, and null is as if it were not
  * there. */
-static void
-fields_go_where_the_table_says(void **state)
+TEST_CASE(fields_go_where_the_table_says)
 {
 	struct thing thing;
 
-	(void)state;
 	assert_null(
 		read_thing("name: a\nfile: b/c.pem\non: true\nseconds: 5\nbytes: 4Ki\nwait: 2s\n", &thing));
 	assert_string_equal(thing.name, "a");
@@ -87,20 +85,16 @@ fields_go_where_the_table_says(void **state)
 }
 
 /* What is not in the table is refused with its place, and with the name that was meant. */
-static void
-unknown_fields_are_refused_with_the_nearest(void **state)
+TEST_CASE(unknown_fields_are_refused_with_the_nearest)
 {
-	(void)state;
 	assert_refused("name: a\nsecond: 4\n",
 		       "/etc/thing.yaml:2:1: unknown field 'second'; did you mean seconds?");
 	assert_refused("elephant: 4\n", "/etc/thing.yaml:1:1: unknown field 'elephant'");
 }
 
 /* So is a value of another type. */
-static void
-other_types_are_refused(void **state)
+TEST_CASE(other_types_are_refused)
 {
-	(void)state;
 	assert_refused("on: yes\n", "/etc/thing.yaml:1:5: on must be true or false");
 	assert_refused("name: 5\n",
 		       "/etc/thing.yaml:1:7: name must be a string (numbers and words like true in quotes)");
@@ -114,10 +108,3 @@ other_types_are_refused(void **state)
 		       "/etc/thing.yaml:1:8: 'lots' is not a size; write it as 512Mi, 4Gi or in bytes");
 	assert_refused("[]\n", "/etc/thing.yaml:1:1: what stands here must be a thing");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(fields_go_where_the_table_says),
-	cmocka_unit_test(unknown_fields_are_refused_with_the_nearest),
-	cmocka_unit_test(other_types_are_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -43,14 +43,12 @@ member(const struct yaml *yaml, const char *name)
 }
 
 /* A plain scalar has the type of YAML 1.2's core schema, not of 1.1's. */
-static void
-plain_scalars_follow_the_core_schema(void **state)
+TEST_CASE(plain_scalars_follow_the_core_schema)
 {
 	struct yaml *y = parsed(
 		"t: true\nf: False\nn: ~\nempty:\ni: -12\nh: 0xff\no: 0o17\nd: 1.5e2\nyes: yes\n"
 		"on: on\nv: 1.2.3\ntime: 12:30\nold: 017\n");
 
-	(void)state;
 	assert_true(cJSON_IsTrue(member(y, "t")));
 	assert_true(cJSON_IsFalse(member(y, "f")));
 	assert_true(cJSON_IsNull(member(y, "n")));
@@ -68,12 +66,10 @@ plain_scalars_follow_the_core_schema(void **state)
 }
 
 /* A quoted, block or !!str scalar is a string, whatever it says. */
-static void
-quoted_scalars_are_strings(void **state)
+TEST_CASE(quoted_scalars_are_strings)
 {
 	struct yaml *y = parsed("a: \"true\"\nb: '12'\nc: |\n  null\nd: !!str 5\n");
 
-	(void)state;
 	assert_string_equal(member(y, "a")->valuestring, "true");
 	assert_string_equal(member(y, "b")->valuestring, "12");
 	assert_string_equal(member(y, "c")->valuestring, "null\n");
@@ -82,20 +78,17 @@ quoted_scalars_are_strings(void **state)
 }
 
 /* JSON is read as it is, also when it is indented with tabs. */
-static void
-json_is_yaml(void **state)
+TEST_CASE(json_is_yaml)
 {
 	struct yaml *y = parsed("{\n\t\"a\": [1, {\"b\": null}],\n\t\"c\": \"x\\u00e4\\n\"\n}\n");
 
-	(void)state;
 	assert_int_equal(cJSON_GetArraySize(member(y, "a")), 2);
 	assert_string_equal(member(y, "c")->valuestring, "x\xc3\xa4\n");
 	yaml_unload(y);
 }
 
 /* A node knows its line and column, and those of its key. */
-static void
-nodes_know_where_they_stood(void **state)
+TEST_CASE(nodes_know_where_they_stood)
 {
 	struct yaml *y = parsed("# comment\nfirst: 1\nsecond:\n  - x: 1\n    why: [a, b]\n");
 	const cJSON *entry = member(y, "second")->child,
@@ -103,7 +96,6 @@ nodes_know_where_they_stood(void **state)
 	_cleanup_(message_freep) char *error = NULL;
 	unsigned line, column;
 
-	(void)state;
 	yaml_position(why, YAML_AT_KEY, &line, &column);
 	assert_int_equal(line, 5);
 	assert_int_equal(column, 5);
@@ -116,14 +108,12 @@ nodes_know_where_they_stood(void **state)
 }
 
 /* Aliases are copies of what their anchor holds, and positions stay the original's. */
-static void
-aliases_are_expanded(void **state)
+TEST_CASE(aliases_are_expanded)
 {
 	struct yaml *y = parsed("a: &x {k: [1, 2]}\nb: *x\n");
 	const cJSON *k = cJSON_GetObjectItemCaseSensitive(member(y, "b"), "k");
 	unsigned line, column;
 
-	(void)state;
 	assert_int_equal(cJSON_GetArraySize(k), 2);
 	yaml_position(k, YAML_AT_KEY, &line, &column);
 	assert_int_equal(line, 1);
@@ -131,25 +121,21 @@ aliases_are_expanded(void **state)
 }
 
 /* An anchor's name may stand again: the latest one counts. */
-static void
-the_latest_anchor_of_a_name_counts(void **state)
+TEST_CASE(the_latest_anchor_of_a_name_counts)
 {
 	struct yaml *y = parsed("a: &x 1\nb: *x\nc: &x 2\nd: *x\n");
 
-	(void)state;
 	assert_int_equal(member(y, "b")->valueint, 1);
 	assert_int_equal(member(y, "d")->valueint, 2);
 	yaml_unload(y);
 }
 
 /* Nine levels of nine aliases each end at the node limit, not at the end of memory. */
-static void
-a_billion_laughs_are_refused(void **state)
+TEST_CASE(a_billion_laughs_are_refused)
 {
 	char text[2048] = "l0: &l0 [x,x,x,x,x,x,x,x,x]\n";
 	size_t at = strlen(text);
 
-	(void)state;
 	for (int i = 1; i < 9; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
 				       "l%d: &l%d [*l%d,*l%d,*l%d,*l%d,*l%d,*l%d,*l%d,*l%d,*l%d]\n", i, i,
@@ -158,28 +144,22 @@ a_billion_laughs_are_refused(void **state)
 }
 
 /* An anchor cannot hold itself. */
-static void
-an_alias_to_itself_is_refused(void **state)
+TEST_CASE(an_alias_to_itself_is_refused)
 {
-	(void)state;
 	assert_refused("a: &a [1, *a]\n", -EINVAL, "test.yaml:1:11: *a refers to itself");
 	assert_refused("a: *b\n", -EINVAL, "*b: no such anchor");
 }
 
 /* A key that stands twice in one mapping is refused where it stands the second time. */
-static void
-duplicate_keys_are_refused(void **state)
+TEST_CASE(duplicate_keys_are_refused)
 {
-	(void)state;
 	assert_refused("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n", -EINVAL,
 		       "test.yaml:5:3: 'c' stands here a second time (first in line 3)");
 }
 
 /* What only YAML has and configuration does not need is refused with its place. */
-static void
-exotic_yaml_is_refused(void **state)
+TEST_CASE(exotic_yaml_is_refused)
 {
-	(void)state;
 	assert_refused("a: 1\n---\nb: 2\n", -EINVAL, "a second document");
 	assert_refused("? [a, b]\n: 1\n", -EINVAL, "a key must be a plain or quoted string");
 	assert_refused("a: !!binary x\n", -EINVAL, "test.yaml:1:4: unknown tag");
@@ -192,24 +172,20 @@ exotic_yaml_is_refused(void **state)
 }
 
 /* Nesting ends at a depth that cannot exhaust the stack. */
-static void
-deep_nesting_is_refused(void **state)
+TEST_CASE(deep_nesting_is_refused)
 {
 	char text[1001];
 
-	(void)state;
 	memset(text, '[', 1000);
 	text[1000] = '\0';
 	assert_refused(text, -E2BIG, "nested deeper than 64");
 }
 
 /* An empty file, or one of comments, is an empty mapping. */
-static void
-an_empty_document_is_an_empty_mapping(void **state)
+TEST_CASE(an_empty_document_is_an_empty_mapping)
 {
 	static const char *const texts[] = {"", "# nothing\n", "---\n", "\n\n"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		struct yaml *y = parsed(texts[i]);
 
@@ -226,10 +202,8 @@ static const char document[] =
 	"list:\n- - 1\n  - {a: ~, \"b\": [0x1f, 1.5]}\n- |+\n  block\n\n...\n";
 
 /* Every prefix of a document is either a document or refused with a message. */
-static void
-truncated_documents_never_crash(void **state)
+TEST_CASE(truncated_documents_never_crash)
 {
-	(void)state;
 	for (size_t len = 0; len < sizeof(document); len++) {
 		_cleanup_(message_freep) char *error = NULL;
 		struct yaml *yaml = NULL;
@@ -246,12 +220,10 @@ truncated_documents_never_crash(void **state)
 }
 
 /* A document with any one byte replaced is a document or refused with a message. */
-static void
-damaged_documents_never_crash(void **state)
+TEST_CASE(damaged_documents_never_crash)
 {
 	static const char bytes[] = "\0\n\t :-?[]{}&*!|>'\"%@`#\\\x80\xff";
 
-	(void)state;
 	for (size_t at = 0; at + 1 < sizeof(document); at++)
 		for (size_t b = 0; b < sizeof(bytes); b++) {
 			_cleanup_(message_freep) char *error = NULL;
@@ -268,8 +240,7 @@ damaged_documents_never_crash(void **state)
 }
 
 /* A file that is missing, a folder, or too large is named with its reason. */
-static void
-unreadable_files_are_named(void **state)
+TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, unreadable_files_are_named)
 {
 	_cleanup_(message_freep) char *error = NULL;
 	struct yaml *yaml = NULL;
@@ -278,22 +249,3 @@ unreadable_files_are_named(void **state)
 	assert_non_null(strstr(error, "none: No such file"));
 	assert_int_equal(yaml_load(*state, &yaml, &error), -EISDIR);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(plain_scalars_follow_the_core_schema),
-	cmocka_unit_test(quoted_scalars_are_strings),
-	cmocka_unit_test(json_is_yaml),
-	cmocka_unit_test(nodes_know_where_they_stood),
-	cmocka_unit_test(aliases_are_expanded),
-	cmocka_unit_test(the_latest_anchor_of_a_name_counts),
-	cmocka_unit_test(a_billion_laughs_are_refused),
-	cmocka_unit_test(an_alias_to_itself_is_refused),
-	cmocka_unit_test(duplicate_keys_are_refused),
-	cmocka_unit_test(exotic_yaml_is_refused),
-	cmocka_unit_test(deep_nesting_is_refused),
-	cmocka_unit_test(an_empty_document_is_an_empty_mapping),
-	cmocka_unit_test(truncated_documents_never_crash),
-	cmocka_unit_test(damaged_documents_never_crash),
-	cmocka_unit_test_setup_teardown(unreadable_files_are_named, temp_dir_setup, temp_dir_teardown),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -85,9 +85,10 @@ static const char full[] = "kubeconfig: kube/config\n"
 			   "access: {uids: [0, 1000], gids: [7], maxReaders: 9}\n"
 			   "logLevel: debug\n";
 
+#define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
+
 /* Every field of a file reaches the configuration. */
-static void
-every_field_of_a_file_is_taken(void **state)
+TEST(every_field_of_a_file_is_taken)
 {
 	struct config c = built(*state, full, NULL);
 	const char *slash = strrchr(c.choice.kubeconfig, '/');
@@ -122,8 +123,7 @@ every_field_of_a_file_is_taken(void **state)
  * What there is to say about the connection may stand in the file; a flag wins, and groups of flags are
  * instead.
  */
-static void
-the_connection_may_stand_in_the_file(void **state)
+TEST(the_connection_may_stand_in_the_file)
 {
 	static const char text[] =
 		"cluster: c\nuser: u\ncertificateAuthority: ca.crt\ninsecureSkipTlsVerify: false\n"
@@ -158,8 +158,7 @@ the_connection_may_stand_in_the_file(void **state)
  * How failures are waited after, and how long a watch lasts; a flag wins, and what does not fit together is
  * refused, whoever said it.
  */
-static void
-waits_and_timeouts_may_stand_in_the_file(void **state)
+TEST(waits_and_timeouts_may_stand_in_the_file)
 {
 	static const char text[] = "watchTimeout: 20m\nbackoff: {initial: 2s, max: 1m, reset: 5m}\n"
 				   "resources: [pods]\n";
@@ -207,8 +206,7 @@ waits_and_timeouts_may_stand_in_the_file(void **state)
 }
 
 /* A flag wins over the file's value, and lists are joined. */
-static void
-flags_win_and_lists_are_joined(void **state)
+TEST(flags_win_and_lists_are_joined)
 {
 	char *flags[] = {"--context",   "test", "--resource",        "deploy",
 			 "--allow-uid", "5",    "--log-level=error", NULL};
@@ -224,8 +222,7 @@ flags_win_and_lists_are_joined(void **state)
 }
 
 /* An unknown field is refused with its place and the nearest known name. */
-static void
-an_unknown_field_names_its_place_and_the_nearest(void **state)
+TEST(an_unknown_field_names_its_place_and_the_nearest)
 {
 	assert_refused(*state, "resources:\n- resource: pods\n  labelselector: x\n", NULL, -EINVAL,
 		       "conf.yaml:3:3: unknown field 'labelselector'; did you mean labelSelector?");
@@ -237,8 +234,7 @@ an_unknown_field_names_its_place_and_the_nearest(void **state)
 }
 
 /* A value of another type is refused with its place and what was expected. */
-static void
-a_wrong_type_names_its_place(void **state)
+TEST(a_wrong_type_names_its_place)
 {
 	assert_refused(*state, "socket: 5\n", NULL, -EINVAL, "conf.yaml:1:9: socket must be a string");
 	assert_refused(*state, "allowSecrets: 'yes'\n", NULL, -EINVAL,
@@ -263,8 +259,7 @@ a_wrong_type_names_its_place(void **state)
 }
 
 /* An index whose path cannot be one is refused, naming the path and the character. */
-static void
-an_impossible_path_names_itself(void **state)
+TEST(an_impossible_path_names_itself)
 {
 	static const char *const wrong[] = {"a..b", "a.",    "a[", "a[x]", "a[*",
 					    "a['b", "a[1]b", "a[", "[",    "."};
@@ -287,8 +282,7 @@ an_impossible_path_names_itself(void **state)
 }
 
 /* What objects are found by cannot be dropped, and it is said before anything is begun. */
-static void
-an_impossible_drop_names_its_place(void **state)
+TEST(an_impossible_drop_names_its_place)
 {
 	assert_refused(*state, "resources:\n- resource: pods\n  drop: [spec.volumes, metadata.name]\n", NULL,
 		       -EINVAL, "conf.yaml:3:24: 'metadata.name' cannot be dropped");
@@ -297,8 +291,7 @@ an_impossible_drop_names_its_place(void **state)
 }
 
 /* Names, quoted names, stars and numbers are paths. */
-static void
-possible_paths_are_taken(void **state)
+TEST(possible_paths_are_taken)
 {
 	static const char *const right[] = {"metadata.annotations.users",
 					    "metadata.annotations[\"a.b/c\"]",
@@ -309,21 +302,18 @@ possible_paths_are_taken(void **state)
 					    "['a.b'].c",
 					    "metadata.labels.app-name_1"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++)
 		assert_int_equal(config_check_path(right[i], NULL), 0);
 }
 
 /* Without a resource there is nothing to do, and the message says how to name one. */
-static void
-no_resource_is_refused(void **state)
+TEST(no_resource_is_refused)
 {
 	assert_refused(*state, NULL, NULL, -EINVAL, "--resource pods");
 }
 
 /* Secrets are refused unless allowSecrets is true; the message says so. */
-static void
-secrets_need_allow_secrets(void **state)
+TEST(secrets_need_allow_secrets)
 {
 	char *flags[] = {"--resource", "Secret", NULL};
 	struct config c;
@@ -335,8 +325,7 @@ secrets_need_allow_secrets(void **state)
 }
 
 /* Deletions are remembered as the file says, for all resources or for one; a count of 0 is said, too. */
-static void
-tombstones_are_limited_for_all_and_for_one(void **state)
+TEST(tombstones_are_limited_for_all_and_for_one)
 {
 	struct config c = built(*state,
 				"tombstones: {count: 50, bytes: 2Mi, seconds: 600}\n"
@@ -361,8 +350,7 @@ tombstones_are_limited_for_all_and_for_one(void **state)
 }
 
 /* A socket path that no socket address holds is refused before anything is made. */
-static void
-a_socket_path_that_is_too_long_is_refused(void **state)
+TEST(a_socket_path_that_is_too_long_is_refused)
 {
 	char path[200] = "/tmp/";
 	char *flags[] = {"--resource", "pods", "--socket", path, NULL};
@@ -372,8 +360,7 @@ a_socket_path_that_is_too_long_is_refused(void **state)
 }
 
 /* Two daemons with sockets of their own have arenas of their own. */
-static void
-the_arena_name_follows_the_socket(void **state)
+TEST(the_arena_name_follows_the_socket)
 {
 	char *one[] = {"-r", "pods", "--socket", "/tmp/one.sock", NULL},
 	     *two[] = {"-r", "pods", "--socket", "/tmp/two.sock", NULL};
@@ -415,8 +402,7 @@ assert_resolved_refused(const char *dir, const char *yaml, char *const *flags,
 }
 
 /* Two entries that are one resource must each have a namespace of its own. */
-static void
-entries_of_one_resource_must_be_disjoint(void **state)
+TEST(entries_of_one_resource_must_be_disjoint)
 {
 	struct kube_resource pods = resource("", "pods", true);
 	const struct kube_resource *both[] = {&pods, &pods};
@@ -432,8 +418,7 @@ entries_of_one_resource_must_be_disjoint(void **state)
 }
 
 /* Secrets are also found out behind another spelling, once it is resolved. */
-static void
-resolved_secrets_are_refused(void **state)
+TEST(resolved_secrets_are_refused)
 {
 	struct kube_resource secrets = resource("", "secrets", true);
 	const struct kube_resource *resolved[] = {&secrets};
@@ -444,8 +429,7 @@ resolved_secrets_are_refused(void **state)
 }
 
 /* --namespace does not reach resources without namespaces; one of their own is refused. */
-static void
-cluster_resources_take_no_namespace(void **state)
+TEST(cluster_resources_take_no_namespace)
 {
 	struct kube_resource nodes = resource("", "nodes", false);
 	const struct kube_resource *resolved[] = {&nodes};
@@ -460,8 +444,7 @@ cluster_resources_take_no_namespace(void **state)
 }
 
 /* An index over a resource that is not cached is refused with both names. */
-static void
-an_index_needs_a_cached_resource(void **state)
+TEST(an_index_needs_a_cached_resource)
 {
 	struct kube_resource pods = resource("", "pods", true), services = resource("", "services", true);
 	const struct kube_resource *resolved[] = {&pods, &services};
@@ -475,8 +458,7 @@ an_index_needs_a_cached_resource(void **state)
  * What is said about one resource reaches its entry, from the file and from a flag; the rest follows what is
  * said for all.
  */
-static void
-a_resource_has_choices_of_its_own(void **state)
+TEST(a_resource_has_choices_of_its_own)
 {
 	static const char yaml[] = "watchList: false\n"
 				   "resources:\n"
@@ -506,8 +488,7 @@ a_resource_has_choices_of_its_own(void **state)
 }
 
 /* WatchLists are used where they are cheap, unless the file or a flag says otherwise; the flag wins. */
-static void
-watch_lists_are_used_as_it_is_said(void **state)
+TEST(watch_lists_are_used_as_it_is_said)
 {
 	char *plain[] = {"-r", "pods", NULL}, *without[] = {"-r", "pods", "--no-watch-list", NULL};
 	struct config c = built(*state, NULL, plain);
@@ -523,8 +504,7 @@ watch_lists_are_used_as_it_is_said(void **state)
 }
 
 /* The syntax of all resources, and of one of them; a flag wins over the file; a file of kinds. */
-static void
-the_wire_is_chosen_for_all_and_for_one(void **state)
+TEST(the_wire_is_chosen_for_all_and_for_one)
 {
 	static const char yaml[] = "wire: json\nschema: /some/file\n"
 				   "resources:\n- {resource: pods, wire: protobuf}\n- services\n";
@@ -549,8 +529,7 @@ the_wire_is_chosen_for_all_and_for_one(void **state)
 	config_done(&c);
 }
 
-static void
-compression_is_chosen_for_all(void **state)
+TEST(compression_is_chosen_for_all)
 {
 	char *plain[] = {"-r", "pods", NULL}, *flags[] = {"-r", "pods", "--compression", "gzip", NULL};
 	struct config c = built(*state, NULL, plain);
@@ -569,8 +548,7 @@ compression_is_chosen_for_all(void **state)
 	assert_refused(*state, "compression: 1\n", NULL, -EINVAL, "compression must be auto, gzip or none");
 }
 
-static void
-a_wire_that_there_is_not_is_refused(void **state)
+TEST(a_wire_that_there_is_not_is_refused)
 {
 	assert_refused(*state, "resources: [pods]\nwire: cbor\n", NULL, -EINVAL,
 		       "conf.yaml:2:7: 'cbor' is neither auto, json nor protobuf");
@@ -579,8 +557,7 @@ a_wire_that_there_is_not_is_refused(void **state)
 }
 
 /* Several namespaces are as many entries, each with all the rest. */
-static void
-several_namespaces_are_several_entries(void **state)
+TEST(several_namespaces_are_several_entries)
 {
 	static const char yaml[] =
 		"resources:\n"
@@ -607,8 +584,7 @@ several_namespaces_are_several_entries(void **state)
 }
 
 /* Variables of the environment stand in namespaces and selectors; what they bring is not looked at again. */
-static void
-variables_are_the_environments(void **state)
+TEST(variables_are_the_environments)
 {
 	static const char yaml[] = "namespace: ${INFORMER_TEST_NS}\n"
 				   "resources:\n"
@@ -629,8 +605,7 @@ variables_are_the_environments(void **state)
 }
 
 /* A variable that is not set, or empty, would make a selector mean another part: refused, with its name. */
-static void
-a_variable_without_a_value_is_refused(void **state)
+TEST(a_variable_without_a_value_is_refused)
 {
 	static const struct {
 		const char *selector, *message;
@@ -658,8 +633,7 @@ a_variable_without_a_value_is_refused(void **state)
 }
 
 /* Impossible choices are refused where they stand. */
-static void
-impossible_choices_are_refused(void **state)
+TEST(impossible_choices_are_refused)
 {
 	static const struct {
 		const char *entry, *message;
@@ -680,14 +654,11 @@ impossible_choices_are_refused(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
-
 /*
  * What events and consumers may cost is configured; what is not said keeps the default, and what cannot be is
  * refused.
  */
-static void
-queues_and_consumers_are_limited(void **state)
+TEST(queues_and_consumers_are_limited)
 {
 	struct config config = built(
 		*state,
@@ -718,35 +689,3 @@ queues_and_consumers_are_limited(void **state)
 	assert_refused(*state, "consumers: {perUser: 0}\n", NULL, -EINVAL, "from 1 to 65536");
 	assert_refused(*state, "consumers: {days: 1.5}\n", NULL, -EINVAL, "from 1 to 3650");
 }
-
-static const struct CMUnitTest tests[] = {
-	TEST(every_field_of_a_file_is_taken),
-	TEST(the_connection_may_stand_in_the_file),
-	TEST(waits_and_timeouts_may_stand_in_the_file),
-	TEST(flags_win_and_lists_are_joined),
-	TEST(an_unknown_field_names_its_place_and_the_nearest),
-	TEST(a_wrong_type_names_its_place),
-	TEST(an_impossible_path_names_itself),
-	TEST(an_impossible_drop_names_its_place),
-	TEST(possible_paths_are_taken),
-	TEST(no_resource_is_refused),
-	TEST(secrets_need_allow_secrets),
-	TEST(tombstones_are_limited_for_all_and_for_one),
-	TEST(a_socket_path_that_is_too_long_is_refused),
-	TEST(the_arena_name_follows_the_socket),
-	TEST(entries_of_one_resource_must_be_disjoint),
-	TEST(resolved_secrets_are_refused),
-	TEST(cluster_resources_take_no_namespace),
-	TEST(an_index_needs_a_cached_resource),
-	TEST(queues_and_consumers_are_limited),
-	TEST(a_resource_has_choices_of_its_own),
-	TEST(watch_lists_are_used_as_it_is_said),
-	TEST(the_wire_is_chosen_for_all_and_for_one),
-	TEST(a_wire_that_there_is_not_is_refused),
-	TEST(compression_is_chosen_for_all),
-	TEST(several_namespaces_are_several_entries),
-	TEST(variables_are_the_environments),
-	TEST(a_variable_without_a_value_is_refused),
-	TEST(impossible_choices_are_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

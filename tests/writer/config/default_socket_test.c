@@ -7,12 +7,10 @@
 #include "writer/config/default_socket.h"
 
 /* The socket nobody named is $INFORMER_SOCKET, else the system's or the user's own. */
-static void
-the_default_socket_follows_the_environment(void **state)
+TEST_CASE(the_default_socket_follows_the_environment)
 {
 	char *path;
 
-	(void)state;
 	setenv("INFORMER_SOCKET", "/x/y.sock", 1);
 	path = default_socket();
 	assert_string_equal(path, "/x/y.sock");
@@ -24,8 +22,3 @@ the_default_socket_follows_the_environment(void **state)
 						 : "/run/user/7/informer/informer.sock");
 	free(path);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_default_socket_follows_the_environment),
-};
-TEST_GROUP(tests, NULL, NULL);

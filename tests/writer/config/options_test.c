@@ -49,15 +49,13 @@ assert_refused(char *const *argv, const char *message)
 }
 
 /* A value stands behind the flag or behind '='; letters too. */
-static void
-values_stand_behind_the_flag_or_after_equals(void **state)
+TEST_CASE(values_stand_behind_the_flag_or_after_equals)
 {
 	struct options o = parsed(ARGS("--kubeconfig", "/k", "--context=c", "-n", "web", "-sserver",
 				       "--log-level", "debug", "--arena-max=2Gi", "--allow-uid", "0",
 				       "--allow-uid=1000", "--allow-gid", "7", "--max-readers", "12",
 				       "--keep-managed-fields", "-c", "conf.yaml"));
 
-	(void)state;
 	assert_string_equal(o.flags.choice.kubeconfig, "/k");
 	assert_string_equal(o.flags.choice.context, "c");
 	assert_string_equal(o.flags.namespace_, "web");
@@ -74,8 +72,7 @@ values_stand_behind_the_flag_or_after_equals(void **state)
 }
 
 /* All of kubectl's flags for connecting are known; groups are repeated, a switch may say =true or =false. */
-static void
-kubectls_flags_for_connecting_are_known(void **state)
+TEST_CASE(kubectls_flags_for_connecting_are_known)
 {
 	struct options o = parsed(ARGS(
 		"--cluster=c", "--user=u", "--token=t", "--as=a", "--as-group=g", "--as-group", "h",
@@ -83,7 +80,6 @@ kubectls_flags_for_connecting_are_known(void **state)
 		"--insecure-skip-tls-verify=true", "--tls-server-name=n", "--request-timeout=1m30s"));
 	const struct server_choice *c = &o.flags.choice;
 
-	(void)state;
 	assert_string_equal(c->cluster, "c");
 	assert_string_equal(c->user, "u");
 	assert_string_equal(c->token, "t");
@@ -110,8 +106,7 @@ kubectls_flags_for_connecting_are_known(void **state)
 }
 
 /* What others can read of our arguments holds no secret; everything else stays as it was typed. */
-static void
-secrets_are_overwritten_in_the_arguments(void **state)
+TEST_CASE(secrets_are_overwritten_in_the_arguments)
 {
 	char *typed[] = {"informerd",
 			 "--token=hunter2",
@@ -141,7 +136,6 @@ secrets_are_overwritten_in_the_arguments(void **state)
 	int n = sizeof(shown) / sizeof(*shown);
 	char *argv[sizeof(shown) / sizeof(*shown) + 1] = {NULL};
 
-	(void)state;
 	for (int i = 0; i < n; i++)
 		argv[i] = strdup(typed[i]);
 	options_hide_secrets(n, argv);
@@ -155,8 +149,7 @@ secrets_are_overwritten_in_the_arguments(void **state)
  * As for kubectl, a flag for connecting whose value is empty, as of a variable that is not set, is not
  * there.
  */
-static void
-kubectls_flags_may_be_empty(void **state)
+TEST_CASE(kubectls_flags_may_be_empty)
 {
 	struct options o = parsed(ARGS(
 		"--kubeconfig=", "--context", "", "--cluster=", "--user=", "--server=", "-s", "", "--token=",
@@ -164,14 +157,12 @@ kubectls_flags_may_be_empty(void **state)
 		"--client-key=", "--certificate-authority=", "--tls-server-name=", "--request-timeout="));
 	const struct server_choice nothing = {0};
 
-	(void)state;
 	assert_memory_equal(&o.flags.choice, &nothing, sizeof(nothing));
 	options_done(&o);
 }
 
 /* A time is seconds, or numbers with units, as Go reads them. */
-static void
-a_timeout_is_read_as_kubectl_does(void **state)
+TEST_CASE(a_timeout_is_read_as_kubectl_does)
 {
 	static const struct {
 		const char *text;
@@ -205,7 +196,6 @@ a_timeout_is_read_as_kubectl_does(void **state)
 		{"inf", -1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		uint64_t ms = 0;
 		int r = server_choice_parse_timeout(times[i].text, &ms, NULL);
@@ -220,8 +210,7 @@ a_timeout_is_read_as_kubectl_does(void **state)
 }
 
 /* Waits and time-outs are times with a unit, in sensible bounds, which the message names. */
-static void
-waits_are_times_with_a_unit(void **state)
+TEST_CASE(waits_are_times_with_a_unit)
 {
 	static const struct time {
 		const char *text;
@@ -236,7 +225,6 @@ waits_are_times_with_a_unit(void **state)
 	struct options o = parsed(ARGS("--watch-timeout=30m", "--backoff-initial=2s", "--backoff-max", "1m",
 				       "--backoff-reset=10m", "--check-every=1h"));
 
-	(void)state;
 	assert_int_equal(o.flags.watch_timeout_ms, 1800000);
 	assert_int_equal(o.flags.backoff.first_ms, 2000);
 	assert_int_equal(o.flags.backoff.max_ms, 60000);
@@ -261,14 +249,12 @@ waits_are_times_with_a_unit(void **state)
 }
 
 /* A resource takes selectors as the API's own query, commas and equals signs included. */
-static void
-a_resource_takes_selectors_as_a_query(void **state)
+TEST_CASE(a_resource_takes_selectors_as_a_query)
 {
 	char part[] =
 		"pods?namespace=web&labelSelector=app in (a,b),tier!=x&fieldSelector=spec.nodeName=n1%26";
 	struct options o = parsed(ARGS("-r", part, "--resource=deploy.apps"));
 
-	(void)state;
 	assert_int_equal(o.flags.n_resources, 2);
 	assert_string_equal(o.flags.resources[0].resource, "pods");
 	assert_string_equal(o.flags.resources[0].namespace_, "web");
@@ -280,13 +266,11 @@ a_resource_takes_selectors_as_a_query(void **state)
 }
 
 /* An index names its resource, its path and, if wanted, a separator. */
-static void
-an_index_names_resource_path_and_separator(void **state)
+TEST_CASE(an_index_names_resource_path_and_separator)
 {
 	struct options o = parsed(ARGS("--index", "byUser=pods:metadata.annotations[\"x:split=y\"]:split=,",
 				       "--index", "image=po:spec.containers[*].image"));
 
-	(void)state;
 	assert_string_equal(o.flags.indexes[0].name, "byUser");
 	assert_string_equal(o.flags.indexes[0].resource, "pods");
 	assert_string_equal(o.flags.indexes[0].paths[0], "metadata.annotations[\"x:split=y\"]");
@@ -296,10 +280,8 @@ an_index_names_resource_path_and_separator(void **state)
 }
 
 /* A mistyped flag is answered with the nearest one. */
-static void
-an_unknown_flag_suggests_the_nearest(void **state)
+TEST_CASE(an_unknown_flag_suggests_the_nearest)
 {
-	(void)state;
 	assert_refused(ARGS("--resouce", "pods"), "unknown flag --resouce; did you mean --resource?");
 	assert_refused(ARGS("--kube-config=x"), "did you mean --kubeconfig?");
 	assert_refused(ARGS("--zzzzzz"), "unknown flag --zzzzzz; see --help");
@@ -308,10 +290,8 @@ an_unknown_flag_suggests_the_nearest(void **state)
 }
 
 /* A wrong value is named together with its flag. */
-static void
-a_wrong_value_names_its_flag(void **state)
+TEST_CASE(a_wrong_value_names_its_flag)
 {
-	(void)state;
 	assert_refused(ARGS("--socket"), "--socket needs a value: --socket PATH");
 	assert_refused(ARGS("--socket="), "--socket needs a value that is not empty");
 	assert_refused(ARGS("--help=x"), "--help takes no value");
@@ -335,14 +315,12 @@ a_wrong_value_names_its_flag(void **state)
 }
 
 /* --help describes every flag of the table. */
-static void
-help_describes_every_flag(void **state)
+TEST_CASE(help_describes_every_flag)
 {
 	char *text = NULL, flag[64];
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
 
-	(void)state;
 	assert_non_null(out);
 	options_help(out);
 	fclose(out);
@@ -355,14 +333,12 @@ help_describes_every_flag(void **state)
 }
 
 /* The manual page describes every flag of the table. */
-static void
-the_manual_page_describes_every_flag(void **state)
+TEST_CASE(the_manual_page_describes_every_flag)
 {
 	char flag[96], *text;
 	long size;
 	FILE *page = fopen("writer/man/informerd.8", "r");
 
-	(void)state;
 	if (!page) {
 		print_message("SKIP the manual page is only found from the source folder\n");
 		skip();
@@ -384,19 +360,3 @@ the_manual_page_describes_every_flag(void **state)
 	}
 	free(text);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(values_stand_behind_the_flag_or_after_equals),
-	cmocka_unit_test(kubectls_flags_for_connecting_are_known),
-	cmocka_unit_test(kubectls_flags_may_be_empty),
-	cmocka_unit_test(secrets_are_overwritten_in_the_arguments),
-	cmocka_unit_test(a_timeout_is_read_as_kubectl_does),
-	cmocka_unit_test(waits_are_times_with_a_unit),
-	cmocka_unit_test(a_resource_takes_selectors_as_a_query),
-	cmocka_unit_test(an_index_names_resource_path_and_separator),
-	cmocka_unit_test(an_unknown_flag_suggests_the_nearest),
-	cmocka_unit_test(a_wrong_value_names_its_flag),
-	cmocka_unit_test(help_describes_every_flag),
-	cmocka_unit_test(the_manual_page_describes_every_flag),
-};
-TEST_GROUP(tests, NULL, NULL);

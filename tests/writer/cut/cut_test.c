@@ -151,8 +151,9 @@ create(void *context)
 	cut_world_commit(w);
 }
 
-static void
-a_create_is_there_or_not(void **state)
+#define CUT_TEST(name) TEST_CASE_IN(set_up, cut_world_tear_down, name)
+
+CUT_TEST(a_create_is_there_or_not)
 {
 	struct cut_world *w = *state;
 
@@ -171,8 +172,7 @@ update(void *context)
 	cut_world_commit(w);
 }
 
-static void
-an_update_is_there_or_not(void **state)
+CUT_TEST(an_update_is_there_or_not)
 {
 	struct cut_world *w = *state;
 
@@ -190,8 +190,7 @@ static void delete (void *context)
 	cut_world_commit(w);
 }
 
-static void
-a_delete_is_there_or_not(void **state)
+CUT_TEST(a_delete_is_there_or_not)
 {
 	struct cut_world *w = *state;
 
@@ -227,8 +226,7 @@ several(void *context)
 	cut_world_commit(w);
 }
 
-static void
-several_changes_are_there_together(void **state)
+CUT_TEST(several_changes_are_there_together)
 {
 	struct cut_world *w = *state;
 
@@ -249,8 +247,7 @@ move_to_a_new_node(void *context)
 	cut_world_commit(w);
 }
 
-static void
-a_new_index_value_is_there_or_not(void **state)
+CUT_TEST(a_new_index_value_is_there_or_not)
 {
 	struct cut_world *w = *state;
 
@@ -292,8 +289,7 @@ put_eight_more(void *context)
 	cut_world_commit(w);
 }
 
-static void
-nodes_split_or_not(void **state)
+CUT_TEST(nodes_split_or_not)
 {
 	struct cut_world *w = *state;
 	size_t nodes;
@@ -316,8 +312,7 @@ delete_seven(void *context)
 	cut_world_commit(w);
 }
 
-static void
-nodes_merge_or_not(void **state)
+CUT_TEST(nodes_merge_or_not)
 {
 	struct cut_world *w = *state;
 	size_t nodes;
@@ -332,8 +327,7 @@ nodes_merge_or_not(void **state)
 	assert_true(count_nodes(w) < nodes);
 }
 
-static void
-collisions_are_there_or_not(void **state)
+CUT_TEST(collisions_are_there_or_not)
 {
 	struct cut_world *w = *state;
 
@@ -345,8 +339,7 @@ collisions_are_there_or_not(void **state)
 	cut_world_cut(w, "collision", several);
 }
 
-static void
-collisions_in_deep_tries_are_there_or_not(void **state)
+CUT_TEST(collisions_in_deep_tries_are_there_or_not)
 {
 	struct cut_world *w = *state;
 
@@ -367,8 +360,7 @@ put_four(void *context)
 	cut_world_commit(w);
 }
 
-static void
-shortcuts_grow_or_not(void **state)
+CUT_TEST(shortcuts_grow_or_not)
 {
 	struct cut_world *w = *state;
 	uint32_t table;
@@ -382,8 +374,7 @@ shortcuts_grow_or_not(void **state)
 	assert_int_not_equal(store_resource(w->fx->store, w->fx->pods)->by_key, table);
 }
 
-static void
-shortcuts_change_with_their_root(void **state)
+CUT_TEST(shortcuts_change_with_their_root)
 {
 	struct cut_world *w = *state;
 	uint32_t table;
@@ -411,8 +402,7 @@ leave_free(struct cut_world *w, uint64_t bytes)
 	arena_open_reserve(w->fx->arena, false);
 }
 
-static void
-the_arena_grows_or_not(void **state)
+CUT_TEST(the_arena_grows_or_not)
 {
 	struct cut_world *w = *state;
 	uint64_t committed;
@@ -427,8 +417,7 @@ the_arena_grows_or_not(void **state)
 }
 
 /* There is no room to grow with comfort, so it grows by the least. */
-static void
-the_arena_grows_by_the_least_or_not(void **state)
+CUT_TEST(the_arena_grows_by_the_least_or_not)
 {
 	struct cut_world *w = *state;
 	uint64_t committed;
@@ -461,8 +450,7 @@ waste(struct cut_world *w, uint64_t retired)
 	} while (stats.retired_bytes < retired);
 }
 
-static void
-memory_is_reused_or_not(void **state)
+CUT_TEST(memory_is_reused_or_not)
 {
 	struct cut_world *w = *state;
 	struct store_stats before, after;
@@ -489,8 +477,7 @@ forget(void *context)
 	cut_world_commit(w);
 }
 
-static void
-tombstones_go_or_not(void **state)
+CUT_TEST(tombstones_go_or_not)
 {
 	struct cut_world *w = *state;
 	uint64_t floor;
@@ -529,8 +516,7 @@ one_consumer_more(void *context)
 	cut_world_commit(w);
 }
 
-static void
-consumers_are_there_or_not(void **state)
+CUT_TEST(consumers_are_there_or_not)
 {
 	struct cut_world *w = *state;
 
@@ -554,8 +540,7 @@ meet_trouble(void *context)
 	cut_world_commit(w);
 }
 
-static void
-a_status_is_there_or_not(void **state)
+CUT_TEST(a_status_is_there_or_not)
 {
 	struct cut_world *w = *state;
 
@@ -574,8 +559,7 @@ expect_more(void *context)
 	cut_world_commit(w);
 }
 
-static void
-more_is_expected_or_not(void **state)
+CUT_TEST(more_is_expected_or_not)
 {
 	struct cut_world *w = *state;
 
@@ -614,8 +598,7 @@ exchange_resources(void *context)
 	cut_world_commit(w);
 }
 
-static void
-resources_come_and_go_together(void **state)
+CUT_TEST(resources_come_and_go_together)
 {
 	struct cut_world *w = *state;
 	unsigned nodes;
@@ -648,8 +631,7 @@ finish_redefinition(void *context)
 	cut_world_commit(w);
 }
 
-static void
-other_indexes_are_there_or_not(void **state)
+CUT_TEST(other_indexes_are_there_or_not)
 {
 	struct cut_world *w = *state;
 
@@ -682,8 +664,7 @@ redefine_otherwise(void *context)
 	assert_int_equal(store_commit(w->fx->store), 0);
 }
 
-static void
-a_resource_is_emptied_or_not(void **state)
+CUT_TEST(a_resource_is_emptied_or_not)
 {
 	struct cut_world *w = *state;
 
@@ -696,14 +677,12 @@ a_resource_is_emptied_or_not(void **state)
 
 /* ---- generations ---- */
 
-static void
-the_first_arena_is_there_or_not(void **state)
+CUT_TEST(the_first_arena_is_there_or_not)
 {
 	cut_world_cut(*state, "first arena", cut_world_start);
 }
 
-static void
-adoption_is_adopted(void **state)
+CUT_TEST(adoption_is_adopted)
 {
 	struct cut_world *w = *state;
 
@@ -742,48 +721,16 @@ fill_and_end(struct cut_world *w)
 	w->moved = true;
 }
 
-static void
-a_move_is_taken_up(void **state)
+CUT_TEST(a_move_is_taken_up)
 {
 	fill_and_end(*state);
 	cut_world_cut(*state, "move", start_without_room);
 }
 
-static void
-a_move_is_taken_up_without_room(void **state)
+CUT_TEST(a_move_is_taken_up_without_room)
 {
 	fill_and_end(*state);
 	room_at_once = HEADER_BYTES;
 	cut_world_cut(*state, "move, and no room at the next start", cut_world_start);
 	room_at_once = INT32_MAX;
 }
-
-#define CUT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, cut_world_tear_down)
-static const struct CMUnitTest tests[] = {
-	CUT_TEST(a_create_is_there_or_not),
-	CUT_TEST(an_update_is_there_or_not),
-	CUT_TEST(a_delete_is_there_or_not),
-	CUT_TEST(several_changes_are_there_together),
-	CUT_TEST(a_new_index_value_is_there_or_not),
-	CUT_TEST(nodes_split_or_not),
-	CUT_TEST(nodes_merge_or_not),
-	CUT_TEST(collisions_are_there_or_not),
-	CUT_TEST(collisions_in_deep_tries_are_there_or_not),
-	CUT_TEST(shortcuts_grow_or_not),
-	CUT_TEST(shortcuts_change_with_their_root),
-	CUT_TEST(the_arena_grows_or_not),
-	CUT_TEST(the_arena_grows_by_the_least_or_not),
-	CUT_TEST(memory_is_reused_or_not),
-	CUT_TEST(tombstones_go_or_not),
-	CUT_TEST(consumers_are_there_or_not),
-	CUT_TEST(a_status_is_there_or_not),
-	CUT_TEST(more_is_expected_or_not),
-	CUT_TEST(resources_come_and_go_together),
-	CUT_TEST(other_indexes_are_there_or_not),
-	CUT_TEST(a_resource_is_emptied_or_not),
-	CUT_TEST(the_first_arena_is_there_or_not),
-	CUT_TEST(adoption_is_adopted),
-	CUT_TEST(a_move_is_taken_up),
-	CUT_TEST(a_move_is_taken_up_without_room),
-};
-TEST_GROUP(tests, NULL, NULL);

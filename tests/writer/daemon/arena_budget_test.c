@@ -13,12 +13,10 @@
 /*
  * Nothing said: as large as the file system, or as refs reach. Said: that, however large the file system is.
  */
-static void
-as_large_as_configured_else_as_the_file_system(void **state)
+TEST_CASE(as_large_as_configured_else_as_the_file_system)
 {
 	struct arena_means m = {.system = 64 * MIB, .system_left = 64 * MIB, .group_left = UINT64_MAX};
 
-	(void)state;
 	assert_int_equal(arena_budget_wanted(&m), 64 * MIB);
 	m.configured = 1024 * MIB;
 	assert_int_equal(arena_budget_wanted(&m), 1024 * MIB);
@@ -30,13 +28,11 @@ as_large_as_configured_else_as_the_file_system(void **state)
 }
 
 /* What it has counts as there; of what is left something is left. The tightest limit counts. */
-static void
-no_more_than_there_is(void **state)
+TEST_CASE(no_more_than_there_is)
 {
 	struct arena_means m = {
 		.system = 64 * MIB, .system_left = 20 * MIB, .group_left = UINT64_MAX, .present = 30 * MIB};
 
-	(void)state;
 	assert_int_equal(arena_budget_now(&m), 50 * MIB - ARENA_PAGES_HEADROOM);
 	m.group_left = 18 * MIB;
 	assert_int_equal(arena_budget_now(&m), 48 * MIB - ARENA_PAGES_GROUP_RESERVE);
@@ -50,10 +46,8 @@ no_more_than_there_is(void **state)
 }
 
 /* Places are several times what may be in use at once, as far as refs reach. */
-static void
-there_is_more_address_space_than_memory(void **state)
+TEST_CASE(there_is_more_address_space_than_memory)
 {
-	(void)state;
 	assert_true(arena_address_range(64 * MIB) >= 256 * MIB);
 	assert_true(arena_address_range(ARENA_BYTES_LIMIT / 2) == ARENA_BYTES_LIMIT);
 	assert_true(arena_address_range(UINT64_MAX) == ARENA_BYTES_LIMIT);
@@ -62,12 +56,10 @@ there_is_more_address_space_than_memory(void **state)
 }
 
 /* Both limits on what a snapshot holds can be reached in whatever there is. */
-static void
-a_snapshot_may_hold_a_quarter(void **state)
+TEST_CASE(a_snapshot_may_hold_a_quarter)
 {
 	struct config config = {0};
 
-	(void)state;
 	assert_int_equal(limits_of_snapshots(&config, 40 * MIB).bytes, 10 * MIB);
 	assert_int_equal(limits_of_snapshots(&config, 4096 * MIB).bytes, SNAPSHOT_LIMIT_DEFAULT_BYTES);
 	config.hold_bytes = 3 * MIB;
@@ -75,11 +67,3 @@ a_snapshot_may_hold_a_quarter(void **state)
 	config.hold_bytes = 500 * MIB;
 	assert_int_equal(limits_of_snapshots(&config, 64 * MIB).bytes, 16 * MIB);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(as_large_as_configured_else_as_the_file_system),
-	cmocka_unit_test(no_more_than_there_is),
-	cmocka_unit_test(there_is_more_address_space_than_memory),
-	cmocka_unit_test(a_snapshot_may_hold_a_quarter),
-};
-TEST_GROUP(tests, NULL, NULL);

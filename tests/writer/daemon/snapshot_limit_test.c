@@ -8,27 +8,17 @@
 static const struct snapshot_limit limits = {1000, 60};
 
 /* An old snapshot that holds little back, and a young one that holds much, are both fine. */
-static void
-only_both_together_are_too_much(void **state)
+TEST_CASE(only_both_together_are_too_much)
 {
-	(void)state;
 	assert_int_equal(snapshot_limit_ask(&limits, 10, 1000000), SNAPSHOT_LIMIT_FINE);
 	assert_int_equal(snapshot_limit_ask(&limits, 1000000, 10), SNAPSHOT_LIMIT_FINE);
 	assert_int_equal(snapshot_limit_ask(&limits, 0, 0), SNAPSHOT_LIMIT_FINE);
 }
 
 /* It is said before it is done. */
-static void
-a_warning_comes_at_half_the_limits(void **state)
+TEST_CASE(a_warning_comes_at_half_the_limits)
 {
-	(void)state;
 	assert_int_equal(snapshot_limit_ask(&limits, 500, 30), SNAPSHOT_LIMIT_WORN);
 	assert_int_equal(snapshot_limit_ask(&limits, 999, 60), SNAPSHOT_LIMIT_WORN);
 	assert_int_equal(snapshot_limit_ask(&limits, 1000, 60), SNAPSHOT_LIMIT_OVER);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(only_both_together_are_too_much),
-	cmocka_unit_test(a_warning_comes_at_half_the_limits),
-};
-TEST_GROUP(tests, NULL, NULL);

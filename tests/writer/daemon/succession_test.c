@@ -114,9 +114,10 @@ say(const struct world *w, uint32_t flags)
 	assert_int_equal(send(w->pair[1], &message, sizeof(message), MSG_NOSIGNAL), sizeof(message));
 }
 
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+
 /* The lock is held at every moment, by one, by both, by the other; and who gave it has closed it. */
-static void
-the_lock_is_never_free(void **state)
+TEST(the_lock_is_never_free)
 {
 	struct world *w = *state;
 	struct lock lock = {0};
@@ -140,8 +141,7 @@ the_lock_is_never_free(void **state)
 }
 
 /* A successor that is gone without a word has nothing: who gave goes on with what it has. */
-static void
-who_hangs_up_has_taken_nothing(void **state)
+TEST(who_hangs_up_has_taken_nothing)
 {
 	struct world *w = *state;
 	int fds[TAKEOVER_DESCRIPTORS];
@@ -171,8 +171,7 @@ who_hangs_up_has_taken_nothing(void **state)
 }
 
 /* Another file is not the lock, nor is the file without the lock while another holds it. */
-static void
-only_the_lock_is_inherited(void **state)
+TEST(only_the_lock_is_inherited)
 {
 	struct world *w = *state;
 	struct lock lock = {0};
@@ -198,8 +197,7 @@ wait_no_more(void *context, unsigned ms)
 }
 
 /* Who waits for a holder that nobody can reach goes on looking, until it is told to give up; or gets it. */
-static void
-a_holder_out_of_reach_is_waited_for(void **state)
+TEST(a_holder_out_of_reach_is_waited_for)
 {
 	struct world *w = *state;
 	unsigned looks = 0;
@@ -218,11 +216,3 @@ a_holder_out_of_reach_is_waited_for(void **state)
 	assert_false(is_free(w));
 	inheritance_release(&got);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(the_lock_is_never_free, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(who_hangs_up_has_taken_nothing, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(only_the_lock_is_inherited, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_holder_out_of_reach_is_waited_for, set_up, tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -165,9 +165,9 @@ decode_text(struct world *w, enum decoder_mode mode, const char *text, size_t ch
 #define LIST_HEAD "'k8s' 00 1:{1:'v1' 2:'ThingList'} "
 
 /* ---- cut ---- */
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
 
-static void
-a_list_is_cut_at_every_byte(void **state)
+TEST(a_list_is_cut_at_every_byte)
 {
 	struct world *w = *state;
 	struct bytes in = {0}, part = {0};
@@ -216,8 +216,7 @@ frame(struct bytes *to, const char *text)
 	bytes_done(&event);
 }
 
-static void
-a_watch_is_cut_at_every_byte(void **state)
+TEST(a_watch_is_cut_at_every_byte)
 {
 	struct world *w = *state;
 	struct bytes in = {0};
@@ -275,8 +274,7 @@ static const struct {
 	{DECODE_WATCH, "raw 00 01 10 01", NULL},
 };
 
-static void
-a_length_is_looked_at_before_memory_is_asked_for(void **state)
+TEST(a_length_is_looked_at_before_memory_is_asked_for)
 {
 	struct world *w = *state;
 	struct bytes in = {0};
@@ -298,8 +296,7 @@ a_length_is_looked_at_before_memory_is_asked_for(void **state)
 }
 
 /* What is not too long is waited for in as much memory as it says, and not before its head is whole. */
-static void
-what_is_collected_takes_its_length(void **state)
+TEST(what_is_collected_takes_its_length)
 {
 	struct world *w = *state;
 	struct bytes in = {0};
@@ -316,8 +313,7 @@ what_is_collected_takes_its_length(void **state)
 }
 
 /* What is too long is passed over, and what follows it is told. */
-static void
-what_follows_something_too_long_is_told(void **state)
+TEST(what_follows_something_too_long_is_told)
 {
 	struct world *w = *state;
 	struct bytes in = {0};
@@ -397,8 +393,7 @@ decode_nested(struct world *w, const struct bytes *nested)
 	return r;
 }
 
-static void
-what_is_nested_too_deep_is_left_out(void **state)
+TEST(what_is_nested_too_deep_is_left_out)
 {
 	struct world *w = *state;
 	struct bytes nested = {0};
@@ -460,8 +455,7 @@ static const struct {
 	 -EPROTO, 36},
 };
 
-static void
-an_error_names_its_byte(void **state)
+TEST(an_error_names_its_byte)
 {
 	struct world *w = *state;
 
@@ -475,8 +469,7 @@ an_error_names_its_byte(void **state)
 }
 
 /* However long a name is, its begin is told; a multiple of 256 is no length of its own. */
-static void
-a_kind_of_any_length_is_named(void **state)
+TEST(a_kind_of_any_length_is_named)
 {
 	static const size_t names[] = {63, 64, 65, 255, 256, 257, 512, 4096};
 	struct world *w = *state;
@@ -516,8 +509,7 @@ static const struct {
 };
 
 /* An event before it was told, and none behind it is. */
-static void
-an_event_that_is_wrong_ends_the_stream(void **state)
+TEST(an_event_that_is_wrong_ends_the_stream)
 {
 	static const char good[] = "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}}}}";
 	struct world *w = *state;
@@ -543,8 +535,7 @@ an_event_that_is_wrong_ends_the_stream(void **state)
 }
 
 /* What says of which kind it is, and nothing more, has no name: nobody knows what it tells of. */
-static void
-an_object_of_nothing_is_bad(void **state)
+TEST(an_object_of_nothing_is_bad)
 {
 	struct world *w = *state;
 	struct bytes in = {0};
@@ -557,17 +548,3 @@ an_object_of_nothing_is_bad(void **state)
 	}
 	bytes_done(&in);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(a_list_is_cut_at_every_byte, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_watch_is_cut_at_every_byte, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_length_is_looked_at_before_memory_is_asked_for, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(what_is_collected_takes_its_length, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(what_follows_something_too_long_is_told, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(what_is_nested_too_deep_is_left_out, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(an_error_names_its_byte, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_kind_of_any_length_is_named, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(an_event_that_is_wrong_ends_the_stream, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(an_object_of_nothing_is_bad, set_up, tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

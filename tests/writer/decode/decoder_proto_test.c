@@ -252,9 +252,9 @@ a_list_of(struct bytes *to, const char *spec)
 		 spec);
 	proto_text(to, text);
 }
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
 
-static void
-each_field_becomes_what_json_has(void **state)
+TEST(each_field_becomes_what_json_has)
 {
 	struct world *w = *state;
 	struct bytes in = {0};
@@ -280,8 +280,7 @@ each_field_becomes_what_json_has(void **state)
 }
 
 /* The same bytes are other JSON of a server of another release, also where they were remembered. */
-static void
-the_release_says_what_is_printed(void **state)
+TEST(the_release_says_what_is_printed)
 {
 	static const char line[] = "8 list []string\n", since[] = "8 list []string since=1.35\n";
 	static const struct {
@@ -324,8 +323,7 @@ the_release_says_what_is_printed(void **state)
  * messages stand there. (The first two items have more names than are remembered; with the second the
  * schema begins anew and keeps what it has for long.)
  */
-static void
-fields_at_one_path_stay_what_they_are(void **state)
+TEST(fields_at_one_path_stay_what_they_are)
 {
 	enum { MAPS = 17, NAMES = 256, TIMES = 150 };
 	static const char head[] =
@@ -384,8 +382,7 @@ fields_at_one_path_stay_what_they_are(void **state)
 }
 
 /* The same of two kinds that come by one schema. */
-static void
-kinds_at_one_path_stay_what_they_are(void **state)
+TEST(kinds_at_one_path_stay_what_they_are)
 {
 	enum { TIMES = 150 };
 	static const char text[] = "kind v1 Thing Thing.v1\nkind v1 Other Other.v1\nmessage Meta.v1\n"
@@ -425,8 +422,7 @@ kinds_at_one_path_stay_what_they_are(void **state)
  * Nor is what a message became by one schema anything to go by with the next one, though it has as many
  * fields at the same numbers, and lies where the other one lay.
  */
-static void
-schemas_at_one_path_stay_what_they_are(void **state)
+TEST(schemas_at_one_path_stay_what_they_are)
 {
 	static const char text[] = "kind v1 Thing Thing.v1\nmessage Meta.v1\n1 name string\n"
 				   "message Thing.v1\n1 metadata Meta.v1\n2 part Part.v1\n"
@@ -474,8 +470,7 @@ static const char *const unknown[] = {
 	"18:{1:'k' 2:{1:'1' 2:''}}",
 };
 
-static void
-what_is_not_known_ends_it(void **state)
+TEST(what_is_not_known_ends_it)
 {
 	struct world *w = *state;
 	struct bytes in = {0};
@@ -498,8 +493,7 @@ what_is_not_known_ends_it(void **state)
 	bytes_done(&in);
 }
 
-static void
-what_is_malformed_is_refused(void **state)
+TEST(what_is_malformed_is_refused)
 {
 	static const char *const wrong[] = {
 		"1=5",          "3:'text'",
@@ -524,8 +518,7 @@ what_is_malformed_is_refused(void **state)
 
 /* Cut anywhere it is an error; with any byte another one it is an error or something else, and never a crash.
  */
-static void
-cut_or_damaged_anywhere(void **state)
+TEST(cut_or_damaged_anywhere)
 {
 	struct world *w = *state;
 	struct bytes in = {0};
@@ -548,8 +541,7 @@ cut_or_damaged_anywhere(void **state)
 	bytes_done(&in);
 }
 
-static void
-what_is_too_long_is_left_out(void **state)
+TEST(what_is_too_long_is_left_out)
 {
 	struct world *w = *state;
 	struct bytes in = {0};
@@ -586,8 +578,7 @@ frame(struct bytes *to, const char *text)
 	bytes_done(&event);
 }
 
-static void
-a_watch_tells_its_events(void **state)
+TEST(a_watch_tells_its_events)
 {
 	struct world *w = *state;
 	struct bytes in = {0};
@@ -616,8 +607,7 @@ a_watch_tells_its_events(void **state)
  * An event's object has its kind and apiVersion, a list's item has not: what fields become in one is nothing
  * to go by in the other.
  */
-static void
-a_type_stands_where_it_was_sent(void **state)
+TEST(a_type_stands_where_it_was_sent)
 {
 	struct world *w = *state;
 	struct bytes list = {0}, event = {0};
@@ -637,18 +627,3 @@ a_type_stands_where_it_was_sent(void **state)
 	bytes_done(&list);
 	bytes_done(&event);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(each_field_becomes_what_json_has, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(the_release_says_what_is_printed, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(fields_at_one_path_stay_what_they_are, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(kinds_at_one_path_stay_what_they_are, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(schemas_at_one_path_stay_what_they_are, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(what_is_not_known_ends_it, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(what_is_malformed_is_refused, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(cut_or_damaged_anywhere, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(what_is_too_long_is_left_out, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_watch_tells_its_events, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_type_stands_where_it_was_sent, set_up, tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

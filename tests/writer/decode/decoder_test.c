@@ -23,15 +23,13 @@
  * or in pieces of any size; and once the drafts are gone the table holds nothing but what the schema
  * remembers, and then nothing.
  */
-static void
-generated_documents_survive_the_round_trip(void **state)
+TEST_CASE(generated_documents_survive_the_round_trip)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct json_random r = {.seed = test_seed(8259)};
 	unsigned documents = test_is_long() ? 20000 : 1500;
 	uint64_t duplicates = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < documents; i++) {
 		size_t chunk = i % 3 == 0 ? 0 : i % 3 == 1 ? 1 : 1 + json_random_below(&r, 40);
 
@@ -58,12 +56,10 @@ generated_documents_survive_the_round_trip(void **state)
  * A document fed byte by byte gives the same body as one fed whole, when what was learnt is the same: byte
  * for byte.
  */
-static void
-the_pieces_make_no_difference(void **state)
+TEST_CASE(the_pieces_make_no_difference)
 {
 	struct json_random r = {.seed = 5};
 
-	(void)state;
 	for (unsigned i = 0; i < 300; i++) {
 		struct body_fixture *a = body_fixture_new(NULL, 0), *b = body_fixture_new(NULL, 0);
 		const struct block *x, *y;
@@ -210,12 +206,10 @@ static const struct {
 };
 
 /* What RFC 8259 allows is accepted, however it is cut. */
-static void
-what_the_grammar_allows_is_accepted(void **state)
+TEST_CASE(what_the_grammar_allows_is_accepted)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++)
 		for (size_t chunk = 0; chunk < 4; chunk++)
 			if (body_fixture_decode(fx, accepted[i], strlen(accepted[i]), chunk) != 0)
@@ -228,13 +222,11 @@ what_the_grammar_allows_is_accepted(void **state)
  * What it does not allow is refused at the byte where it stops being JSON, however it is cut, kept or
  * dropped.
  */
-static void
-what_the_grammar_forbids_is_refused_at_its_byte(void **state)
+TEST_CASE(what_the_grammar_forbids_is_refused_at_its_byte)
 {
 	const char *drops[] = {"dropped"};
 	struct body_fixture *fx = body_fixture_new(drops, 1);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		for (size_t chunk = 0; chunk < 8; chunk++) {
 			const char *text = refused[i].text;
@@ -257,13 +249,11 @@ what_the_grammar_forbids_is_refused_at_its_byte(void **state)
 }
 
 /* 128 levels are read and printed; the bracket that opens the 129th is refused. */
-static void
-nesting_ends_at_128(void **state)
+TEST_CASE(nesting_ends_at_128)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	char text[1000];
 
-	(void)state;
 	for (unsigned depth = 127; depth <= 129; depth++) {
 		char *p = text;
 
@@ -284,12 +274,10 @@ nesting_ends_at_128(void **state)
 }
 
 /* A lone surrogate becomes U+FFFD, a pair its character; U+0000 stays. */
-static void
-surrogates_become_what_the_api_server_makes_of_them(void **state)
+TEST_CASE(surrogates_become_what_the_api_server_makes_of_them)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 
-	(void)state;
 	assert_string_equal(
 		body_fixture_print(fx, body_fixture_value(fx, "\"\\ud83d\\ude00\\ud83dx\\ude00\\ud800\\ud800"
 							      "\\udc00\\u0000\\udc01\\udc02\"")),
@@ -299,14 +287,12 @@ surrogates_become_what_the_api_server_makes_of_them(void **state)
 }
 
 /* The last of equal keys wins, at its place, whatever the values were; hundreds of keys, too. */
-static void
-the_last_of_equal_keys_wins(void **state)
+TEST_CASE(the_last_of_equal_keys_wins)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct bytes text = {0}, expected = {0};
 	char field[100];
 
-	(void)state;
 	for (int again = 0; again < 3; again++)
 		assert_string_equal(
 			body_fixture_print(
@@ -334,8 +320,7 @@ the_last_of_equal_keys_wins(void **state)
  * An object may have more fields than 16 bits count: 70,000 are decoded, whole or in pieces, found by name,
  * and printed as they came.
  */
-static void
-an_object_of_70000_fields_is_kept(void **state)
+TEST_CASE(an_object_of_70000_fields_is_kept)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct bytes text = {0};
@@ -343,7 +328,6 @@ an_object_of_70000_fields_is_kept(void **state)
 	struct value v;
 	int64_t n;
 
-	(void)state;
 	for (unsigned i = 0; i < 70000; i++) {
 		snprintf(field, sizeof(field), "%s\"k%u\":%u", i ? "," : "{\"data\":{", i, i);
 		assert_int_equal(bytes_append(&text, field, strlen(field)), 0);
@@ -367,8 +351,7 @@ an_object_of_70000_fields_is_kept(void **state)
  * Strings with escapes that come again are taken by their text, one block for all of them, and come out as
  * they went in: whole or in pieces, also when another begins or goes on alike.
  */
-static void
-strings_with_escapes_that_come_again_are_the_same(void **state)
+TEST_CASE(strings_with_escapes_that_come_again_are_the_same)
 {
 	static const char *const tails[] = {"", "\\n", "x", "\\u00e9", "\\\\"};
 	static const char head[] =
@@ -376,7 +359,6 @@ strings_with_escapes_that_come_again_are_the_same(void **state)
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	char text[500];
 
-	(void)state;
 	for (unsigned i = 0; i < 500; i++) {
 		unsigned k = i % 5;
 		int n = snprintf(text, sizeof(text), "{\"a\":[\"%s%s\",\"%s\",\"%s%s\"]}", head, tails[k],
@@ -421,8 +403,7 @@ read_file(const char *path)
  * Every pod, of real size, comes out as it went in, fed whole, in pieces of 1,000 bytes, and byte by byte,
  * three times over.
  */
-static void
-pods_survive_the_round_trip(void **state)
+TEST_CASE(pods_survive_the_round_trip)
 {
 	const char *dir = pods_directory();
 	struct body_fixture *fx;
@@ -430,7 +411,6 @@ pods_survive_the_round_trip(void **state)
 	char path[4096];
 	int n = scandir(dir, &files, is_json, alphasort);
 
-	(void)state;
 	assert_true(n > 30);
 	fx = body_fixture_new(NULL, 0);
 	for (int round = 0; round < 3; round++)
@@ -463,14 +443,12 @@ pods_survive_the_round_trip(void **state)
  * An object of more than 256 names, thousands of paths, deep paths: beyond what the schema remembers all is
  * decoded just so.
  */
-static void
-documents_beyond_the_schema_are_decoded_all_the_same(void **state)
+TEST_CASE(documents_beyond_the_schema_are_decoded_all_the_same)
 {
 	const char *drops[] = {"deep[*].gone", "many.gone"};
 	struct body_fixture *fx = body_fixture_new(drops, 2);
 	char field[256];
 
-	(void)state;
 	for (unsigned doc = 0; doc < 3; doc++) {
 		struct bytes text = {0}, expected = {0};
 
@@ -530,14 +508,12 @@ fill_schema(struct body_fixture *fx)
  * Where paths are not told apart any more, what was learnt at one of them is not believed at another: neither
  * drops nor depth.
  */
-static void
-a_full_schema_confuses_no_paths(void **state)
+TEST_CASE(a_full_schema_confuses_no_paths)
 {
 	const char *drops[] = {"A.gone"};
 	struct body_fixture *fx = body_fixture_new(drops, 1);
 	struct bytes text = {0};
 
-	(void)state;
 	fill_schema(fx);
 	fill_schema(fx); /* a full one starts anew, but not at each item */
 	for (int i = 0; i < 3; i++)
@@ -569,12 +545,10 @@ a_full_schema_confuses_no_paths(void **state)
 }
 
 /* Of equal keys the last one stays, also in a sub-tree whose text came before. */
-static void
-known_texts_with_equal_keys_stay_what_they_are(void **state)
+TEST_CASE(known_texts_with_equal_keys_stay_what_they_are)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 
-	(void)state;
 	for (int i = 0; i < 10; i++)
 		assert_string_equal(
 			body_fixture_print(
@@ -595,8 +569,7 @@ known_texts_with_equal_keys_stay_what_they_are(void **state)
  * A string of 63 MiB in pieces of 16 KiB is read in time that grows with its length, and one of 64 MiB is
  * refused.
  */
-static void
-huge_strings_are_read_up_to_the_limit(void **state)
+TEST_CASE(huge_strings_are_read_up_to_the_limit)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	size_t length = 64u << 20;
@@ -604,7 +577,6 @@ huge_strings_are_read_up_to_the_limit(void **state)
 	struct value v;
 	char *text = malloc(length + 3);
 
-	(void)state;
 	assert_non_null(text);
 	memset(text, 'x', length + 2);
 	text[0] = text[length - 1] = '"';
@@ -626,8 +598,7 @@ huge_strings_are_read_up_to_the_limit(void **state)
  * 2,000 objects of 20 kinds in random order: what they have in common stands in the arena once, what is each
  * one's own stands in its own block, and both read as they were sent.
  */
-static void
-what_repeats_is_shared_and_the_rest_stands_inline(void **state)
+TEST_CASE(what_repeats_is_shared_and_the_rest_stands_inline)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct json_random r = {.seed = 44};
@@ -636,7 +607,6 @@ what_repeats_is_shared_and_the_rest_stands_inline(void **state)
 	struct arena_stats stats;
 	char text[2048];
 
-	(void)state;
 	for (unsigned i = 0; i < 2000; i++) {
 		unsigned kind = json_random_below(&r, 20);
 		size_t n = (size_t)snprintf(
@@ -768,8 +738,7 @@ assert_stream(enum decoder_mode mode, const char *text, const char *expected)
 }
 
 /* A list gives its items in order, then its version, wherever in it these stand. */
-static void
-a_list_gives_items_and_version_in_any_order(void **state)
+TEST_CASE(a_list_gives_items_and_version_in_any_order)
 {
 	const char *items = "\"items\":[{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}},{\"spec\":1,"
 			    "\"metadata\":{\"namespace\":\"n\",\"name\":\"b\"}},"
@@ -781,7 +750,6 @@ a_list_gives_items_and_version_in_any_order(void **state)
 			       "\"t\\u006fken\",\"remainingItemCount\":7}";
 	char text[1024], expected[1024];
 
-	(void)state;
 	snprintf(text, sizeof(text), "{\"kind\":\"PodList\",%s,%s}\n", metadata, items);
 	snprintf(expected, sizeof(expected), "%sEND:12,token,7\n", objects);
 	assert_stream(DECODE_LIST, text, expected);
@@ -792,10 +760,8 @@ a_list_gives_items_and_version_in_any_order(void **state)
 }
 
 /* Watch events give type and object in either order; bookmarks and errors are given as text. */
-static void
-a_watch_gives_events_in_any_order_of_fields(void **state)
+TEST_CASE(a_watch_gives_events_in_any_order_of_fields)
 {
-	(void)state;
 	assert_stream(
 		DECODE_WATCH,
 		"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}}\n"
@@ -813,10 +779,8 @@ a_watch_gives_events_in_any_order_of_fields(void **state)
 }
 
 /* Of an event's fields that stand there twice the last counts, and nothing of the first is left behind. */
-static void
-the_last_of_an_events_equal_fields_wins(void **state)
+TEST_CASE(the_last_of_an_events_equal_fields_wins)
 {
-	(void)state;
 	assert_stream(
 		DECODE_WATCH,
 		"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"first, and long "
@@ -830,8 +794,7 @@ the_last_of_an_events_equal_fields_wins(void **state)
 }
 
 /* Objects without a usable key are reported with what is wrong, and the stream goes on. */
-static void
-objects_without_a_key_are_reported(void **state)
+TEST_CASE(objects_without_a_key_are_reported)
 {
 	static const struct {
 		const char *object, *why;
@@ -857,7 +820,6 @@ objects_without_a_key_are_reported(void **state)
 	};
 	char text[512], expected[512];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		snprintf(text, sizeof(text),
 			 "{\"items\":[%s,{\"metadata\":{\"name\":\"ok\",\"namespace\":null}}]}",
@@ -877,12 +839,10 @@ objects_without_a_key_are_reported(void **state)
 }
 
 /* Names and namespaces up to their limits are keys, longer ones are refused. */
-static void
-key_lengths_are_limited(void **state)
+TEST_CASE(key_lengths_are_limited)
 {
 	char name[1100], ns[300], text[2000];
 
-	(void)state;
 	memset(name, 'n', sizeof(name));
 	memset(ns, 's', sizeof(ns));
 	for (int over = 0; over < 3; over++) {
@@ -905,15 +865,13 @@ key_lengths_are_limited(void **state)
 }
 
 /* What a schema remembers of texts it met is not taken for a name: that goes into the key. */
-static void
-a_name_with_escapes_that_comes_again_is_a_name(void **state)
+TEST_CASE(a_name_with_escapes_that_comes_again_is_a_name)
 {
 	static const char name[] = "a-name-that-has-\\u0065scapes-and-is-long-enough-to-be-remembered";
 	struct stream s = {.fx = body_fixture_new(NULL, 0)};
 	char item[300], text[400];
 	int n = snprintf(item, sizeof(item), "{\"other\":\"%s\",\"metadata\":{\"name\":\"%s\"}}", name, name);
 
-	(void)state;
 	for (unsigned i = 0; i < 20; i++)
 		assert_int_equal(body_fixture_decode(s.fx, item, (size_t)n, 0), 0);
 	n = snprintf(text, sizeof(text), "{\"items\":[%s]}", item);
@@ -925,14 +883,12 @@ a_name_with_escapes_that_comes_again_is_a_name(void **state)
 }
 
 /* An item nested 10,000 deep, or longer than allowed, is reported and passed; its neighbours arrive. */
-static void
-items_too_deep_or_too_long_are_passed(void **state)
+TEST_CASE(items_too_deep_or_too_long_are_passed)
 {
 	const char *ok = "{\"metadata\":{\"name\":\"ok\"}}";
 	struct bytes text = {0};
 	char expected[512];
 
-	(void)state;
 	for (int kind = 0; kind < 3; kind++) {
 		text.length = 0;
 		assert_int_equal(bytes_append(&text, "{\"items\":[", 10), 0);
@@ -964,12 +920,10 @@ items_too_deep_or_too_long_are_passed(void **state)
 }
 
 /* A length limit counts the item's own bytes: at the limit it is kept, one byte more and it is not. */
-static void
-the_length_limit_is_exact(void **state)
+TEST_CASE(the_length_limit_is_exact)
 {
 	const char *text = "{\"items\":[{\"metadata\":{\"name\":\"ok\"}}]}";
 
-	(void)state;
 	assert_stream_limited(DECODE_LIST, NULL, 0, text, strlen(text), 26,
 			      "[/ok]{\"metadata\":{\"name\":\"ok\"}}\nEND:,,0\n");
 	assert_stream_limited(
@@ -1005,10 +959,8 @@ assert_pods(enum decoder_mode mode, const char *text, const char *expected)
  * An event with an object of another kind, or without metadata, is told as one of none of ours; a list with
  * such an item refused; bookmarks and errors may be of any kind.
  */
-static void
-objects_of_another_kind_are_told(void **state)
+TEST_CASE(objects_of_another_kind_are_told)
 {
-	(void)state;
 	assert_pods(DECODE_WATCH,
 		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{"
 		    "\"name\":\"a\"}}}\n"
@@ -1036,10 +988,8 @@ objects_of_another_kind_are_told(void **state)
  * An event with an object of another apiVersion is told as one of none of ours, whatever stands before it; in
  * a list it counts, as in client-go.
  */
-static void
-objects_of_another_version_are_told(void **state)
+TEST_CASE(objects_of_another_version_are_told)
 {
-	(void)state;
 	assert_pods(
 		DECODE_WATCH,
 		"{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v2\",\"metadata\":{"
@@ -1062,8 +1012,7 @@ objects_of_another_version_are_told(void **state)
  * Dropped paths are left out, under every spelling of their names, in arrays and under [*]; what only looks
  * like them stays.
  */
-static void
-drops_leave_out_their_paths(void **state)
+TEST_CASE(drops_leave_out_their_paths)
 {
 	const char *drops[] = {"metadata.managedFields", "spec.containers[*].env", "status['a.b'].c",
 			       "data[*].secret", "all[*]"};
@@ -1074,7 +1023,6 @@ drops_leave_out_their_paths(void **state)
 		"\"status\":{\"a.b\":{\"c\":1,\"d\":2},\"c\":3},\"data\":{\"x\":{\"secret\":1,\"y\":2},"
 		"\"secret\":{\"z\":1}},\"all\":[1,2,3]}]}";
 
-	(void)state;
 	assert_stream_limited(DECODE_LIST, drops, 5, text, strlen(text), 0,
 			      "[/"
 			      "a]{\"metadata\":{\"name\":\"a\"},\"managedFields\":1,\"spec\":{\"containers\":"
@@ -1087,8 +1035,7 @@ drops_leave_out_their_paths(void **state)
  * Drops that cannot be: what is no path, single elements, and what would take away what an object is found
  * by.
  */
-static void
-impossible_drops_are_refused(void **state)
+TEST_CASE(impossible_drops_are_refused)
 {
 	static const char *const impossible[] = {"",
 						 "a..b",
@@ -1104,7 +1051,6 @@ impossible_drops_are_refused(void **state)
 						 "metadata[*]",
 						 "."};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {
 		const char *drops[] = {"metadata.managedFields", impossible[i]};
 		int bad = 99;
@@ -1116,8 +1062,7 @@ impossible_drops_are_refused(void **state)
 }
 
 /* What stands around the items is checked, too. */
-static void
-broken_envelopes_are_refused(void **state)
+TEST_CASE(broken_envelopes_are_refused)
 {
 	static const struct {
 		enum decoder_mode mode;
@@ -1143,7 +1088,6 @@ broken_envelopes_are_refused(void **state)
 		{DECODE_WATCH, "{\"x\":[1,}", 8},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		for (size_t chunk = 1; chunk < 50; chunk += 6) {
 			struct stream s = {.fx = body_fixture_new(NULL, 0)};
@@ -1171,13 +1115,11 @@ broken_envelopes_are_refused(void **state)
  * What a callback answers stops the decoder and is returned, whether negative or positive; after a reset it
  * reads again.
  */
-static void
-a_callback_stops_the_decoder(void **state)
+TEST_CASE(a_callback_stops_the_decoder)
 {
 	const char *text = "{\"items\":[{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"}}]}";
 	const int answers[] = {-ENOSPC, 1, 77, -1};
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		struct stream s = {.fx = body_fixture_new(NULL, 0), .answer = answers[i]};
 
@@ -1200,13 +1142,11 @@ a_callback_stops_the_decoder(void **state)
  * An arena that is full at any allocation: the decoder says so, gives back what it had, and reads on after a
  * reset.
  */
-static void
-a_full_arena_leaves_nothing_behind(void **state)
+TEST_CASE(a_full_arena_leaves_nothing_behind)
 {
 	struct json_random r = {.seed = 99};
 	unsigned failed = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 60; i++) {
 		struct body_fixture *fx = body_fixture_new(NULL, 0);
 		int result;
@@ -1237,14 +1177,12 @@ a_full_arena_leaves_nothing_behind(void **state)
 }
 
 /* A schema taken to another arena forgets the first one's blocks and serves the second. */
-static void
-a_schema_moves_to_another_arena(void **state)
+TEST_CASE(a_schema_moves_to_another_arena)
 {
 	struct body_fixture *a = body_fixture_new(NULL, 0), *b = body_fixture_new(NULL, 0);
 	const char *text = "{\"items\":[{\"metadata\":{\"name\":\"a\",\"labels\":{\"k\":\"v\"}}}]}";
 	struct stream s = {.fx = a};
 
-	(void)state;
 	s.decoder = decoder_new(DECODE_LIST, a->arena, a->intern, a->schema, &stream_events, &s, 0);
 	assert_int_equal(decoder_feed(s.decoder, text, strlen(text)), 0);
 	decoder_free(s.decoder);
@@ -1262,38 +1200,3 @@ a_schema_moves_to_another_arena(void **state)
 	body_fixture_free(a);
 	body_fixture_free(b);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(generated_documents_survive_the_round_trip),
-	cmocka_unit_test(the_pieces_make_no_difference),
-	cmocka_unit_test(what_the_grammar_allows_is_accepted),
-	cmocka_unit_test(what_the_grammar_forbids_is_refused_at_its_byte),
-	cmocka_unit_test(nesting_ends_at_128),
-	cmocka_unit_test(surrogates_become_what_the_api_server_makes_of_them),
-	cmocka_unit_test(the_last_of_equal_keys_wins),
-	cmocka_unit_test(an_object_of_70000_fields_is_kept),
-	cmocka_unit_test(strings_with_escapes_that_come_again_are_the_same),
-	cmocka_unit_test(pods_survive_the_round_trip),
-	cmocka_unit_test(documents_beyond_the_schema_are_decoded_all_the_same),
-	cmocka_unit_test(a_full_schema_confuses_no_paths),
-	cmocka_unit_test(known_texts_with_equal_keys_stay_what_they_are),
-	cmocka_unit_test(what_repeats_is_shared_and_the_rest_stands_inline),
-	cmocka_unit_test(huge_strings_are_read_up_to_the_limit),
-	cmocka_unit_test(a_list_gives_items_and_version_in_any_order),
-	cmocka_unit_test(a_watch_gives_events_in_any_order_of_fields),
-	cmocka_unit_test(the_last_of_an_events_equal_fields_wins),
-	cmocka_unit_test(objects_without_a_key_are_reported),
-	cmocka_unit_test(key_lengths_are_limited),
-	cmocka_unit_test(a_name_with_escapes_that_comes_again_is_a_name),
-	cmocka_unit_test(items_too_deep_or_too_long_are_passed),
-	cmocka_unit_test(the_length_limit_is_exact),
-	cmocka_unit_test(objects_of_another_kind_are_told),
-	cmocka_unit_test(objects_of_another_version_are_told),
-	cmocka_unit_test(drops_leave_out_their_paths),
-	cmocka_unit_test(impossible_drops_are_refused),
-	cmocka_unit_test(broken_envelopes_are_refused),
-	cmocka_unit_test(a_callback_stops_the_decoder),
-	cmocka_unit_test(a_full_arena_leaves_nothing_behind),
-	cmocka_unit_test(a_schema_moves_to_another_arena),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -27,8 +27,7 @@ node(uintptr_t n)
 	return (struct path_node *)n; /* never looked into */
 }
 
-static void
-only_its_message_and_fields_find_a_plan(void **state)
+TEST_CASE(only_its_message_and_fields_find_a_plan)
 {
 	struct arena *arena = arena_fixture_new();
 	struct intern *in = intern_new(arena);
@@ -37,7 +36,6 @@ only_its_message_and_fields_find_a_plan(void **state)
 	struct field_plan plan = {.message = 5, .fields = 0x8000000000000041, .shape.ref = block(in, 1)},
 			  *kept;
 
-	(void)state;
 	assert_null(field_plan_find(NULL, 5, 0x41));
 	assert_null(field_plan_find(plans, plan.message, plan.fields));
 	kept = field_plan_put(plans, in, &plan, children, 3);
@@ -59,15 +57,13 @@ only_its_message_and_fields_find_a_plan(void **state)
 }
 
 /* Many more than places: the newest is found, one that is found is right, and references balance. */
-static void
-a_plan_gives_way_to_a_newer_one(void **state)
+TEST_CASE(a_plan_gives_way_to_a_newer_one)
 {
 	struct arena *arena = arena_fixture_new();
 	struct intern *in = intern_new(arena);
 	struct field_plans *plans = calloc(1, sizeof(*plans));
 	unsigned found = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 1000; i++) {
 		unsigned n = i * i % 37;
 		struct path_node *child = node(n + 1);
@@ -91,9 +87,3 @@ a_plan_gives_way_to_a_newer_one(void **state)
 	intern_free(in);
 	arena_fixture_free(arena);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(only_its_message_and_fields_find_a_plan),
-	cmocka_unit_test(a_plan_gives_way_to_a_newer_one),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -75,9 +75,9 @@ assert_bytes(const struct world *w, unsigned field, const char *text)
 	assert_memory_equal(span.at, want.data, want.length);
 	bytes_done(&want);
 }
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
 
-static void
-fields_are_found_in_any_order(void **state)
+TEST(fields_are_found_in_any_order)
 {
 	struct world *w = *state;
 
@@ -94,8 +94,7 @@ fields_are_found_in_any_order(void **state)
 }
 
 /* Absent is what prints null, and what is zero and left out then is as if it were not there. */
-static void
-what_is_absent_stands_only_where_it_prints_null(void **state)
+TEST(what_is_absent_stands_only_where_it_prints_null)
 {
 	static const char *const texts[] = {"", "1:'' 4:''", "4:{1=-62135596800}"};
 	struct world *w = *state;
@@ -112,8 +111,7 @@ what_is_absent_stands_only_where_it_prints_null(void **state)
 	assert_non_null(w->found[LIST].at);
 }
 
-static void
-failures_say_where_they_are(void **state)
+TEST(failures_say_where_they_are)
 {
 	static const struct {
 		const char *text;
@@ -143,10 +141,3 @@ failures_say_where_they_are(void **state)
 			assert_int_equal(w->end.number, cases[i].number);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(fields_are_found_in_any_order, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(what_is_absent_stands_only_where_it_prints_null, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(failures_say_where_they_are, set_up, tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -49,10 +49,8 @@ static const struct {
 	{"1234567890\xc3\xa9", "1234567890\xc3\xa9"},
 };
 
-static void
-each_byte_that_is_no_utf8_becomes_a_replacement(void **state)
+TEST_CASE(each_byte_that_is_no_utf8_becomes_a_replacement)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		size_t length = strlen(texts[i].text), room = proto_text_repaired_max(length), n;
 		/* as long as they are, so that a sanitizer sees what is read or written behind them */
@@ -104,13 +102,11 @@ static const struct {
 	{-62135596800, -1000, NULL, "0000-12-31T23:59:59.999999Z"},
 };
 
-static void
-a_time_is_written_as_the_server_writes_it(void **state)
+TEST_CASE(a_time_is_written_as_the_server_writes_it)
 {
 	char to[PROTO_TIME_TEXT_MAX];
 	struct proto_date date = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		struct proto_small time = {
 			.number = {0, (uint64_t)times[i].seconds, (uint64_t)times[i].nanos}};
@@ -130,14 +126,12 @@ a_time_is_written_as_the_server_writes_it(void **state)
 }
 
 /* Counted by the calendar's own rules; each day has another time of day. */
-static void
-every_day_is_written_as_the_calendar_has_it(void **state)
+TEST_CASE(every_day_is_written_as_the_calendar_has_it)
 {
 	static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 	int64_t midnight = -62167219200; /* 0000-01-01 */
 	struct proto_date date = {0};
 
-	(void)state;
 	for (int year = 0; year < 10000; year++) {
 		bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 
@@ -161,12 +155,10 @@ every_day_is_written_as_the_calendar_has_it(void **state)
 	assert_int_equal(midnight, 253402300800);
 }
 
-static void
-the_year_one_is_no_time(void **state)
+TEST_CASE(the_year_one_is_no_time)
 {
 	struct proto_small time = {.number = {0, (uint64_t)-62135596800, 0}};
 
-	(void)state;
 	assert_true(proto_time_is_zero(&time, false));
 	assert_true(proto_time_is_zero(&time, true));
 	time.number[2] = 999; /* nanoseconds, of which neither form has any */
@@ -207,14 +199,12 @@ static const struct {
 	{PROTO_RAW, "raw 0d 00 00 00 00", -EBADMSG, 0}, /* of fixed width */
 };
 
-static void
-a_small_message_has_the_fields_of_its_form(void **state)
+TEST_CASE(a_small_message_has_the_fields_of_its_form)
 {
 	struct bytes in = {0};
 	struct proto_small s;
 	uint64_t number;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(smalls) / sizeof(*smalls); i++) {
 		struct proto_span span;
 
@@ -257,12 +247,10 @@ static const struct {
 };
 
 /* As servers write it; with anything else proto_small_read() has the say. */
-static void
-a_time_that_is_read_at_once_is_what_its_fields_say(void **state)
+TEST_CASE(a_time_that_is_read_at_once_is_what_its_fields_say)
 {
 	struct bytes in = {0};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(plain_times) / sizeof(*plain_times); i++) {
 		struct proto_small at_once = {0}, s;
 		struct proto_span span;
@@ -284,13 +272,3 @@ a_time_that_is_read_at_once_is_what_its_fields_say(void **state)
 	}
 	bytes_done(&in);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(each_byte_that_is_no_utf8_becomes_a_replacement),
-	cmocka_unit_test(a_time_is_written_as_the_server_writes_it),
-	cmocka_unit_test(every_day_is_written_as_the_calendar_has_it),
-	cmocka_unit_test(the_year_one_is_no_time),
-	cmocka_unit_test(a_small_message_has_the_fields_of_its_form),
-	cmocka_unit_test(a_time_that_is_read_at_once_is_what_its_fields_say),
-};
-TEST_GROUP(tests, NULL, NULL);

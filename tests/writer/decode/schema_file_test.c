@@ -26,8 +26,9 @@ fails(const char *path, int result, const char *reason)
 	free(error);
 }
 
-static void
-a_file_is_read_or_named_in_the_message(void **state)
+#define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
+
+TEST(a_file_is_read_or_named_in_the_message)
 {
 	const char *dir = *state, *path;
 	struct proto_schema *s = NULL;
@@ -81,8 +82,7 @@ choose(const char *path, const char *installed)
 
 #define SCHEMA(releases) "releases " releases "\nkind v1 A A.v1\nmessage A.v1\n"
 
-static void
-the_installed_one_is_used_where_it_is_newer(void **state)
+TEST(the_installed_one_is_used_where_it_is_newer)
 {
 	static const struct {
 		const char *text;
@@ -114,8 +114,7 @@ the_installed_one_is_used_where_it_is_newer(void **state)
 }
 
 /* The releases that are built in are no newer than themselves. */
-static void
-the_same_again_is_not_newer(void **state)
+TEST(the_same_again_is_not_newer)
 {
 	char text[256];
 	struct chosen c;
@@ -127,8 +126,7 @@ the_same_again_is_not_newer(void **state)
 	free(c.log);
 }
 
-static void
-where_there_is_none_nothing_is_said_of_it(void **state)
+TEST(where_there_is_none_nothing_is_said_of_it)
 {
 	const char *places[] = {temp_path(*state, "none"), temp_path(*state, "none/none"), NULL};
 
@@ -144,8 +142,7 @@ where_there_is_none_nothing_is_said_of_it(void **state)
 }
 
 /* One that somebody named counts, however old it is, and must be good. */
-static void
-one_that_is_named_goes_before(void **state)
+TEST(one_that_is_named_goes_before)
 {
 	const char *installed = temp_file(*state, "new", SCHEMA("v0.99.0"));
 	struct chosen c = choose(temp_file(*state, "old", SCHEMA("v0.1.0")), installed);
@@ -161,13 +158,11 @@ one_that_is_named_goes_before(void **state)
 	free(c.log);
 }
 
-static void
-it_is_installed_beside_the_program(void **state)
+TEST(it_is_installed_beside_the_program)
 {
 	char *path = schema_file_installed(), program[4096], *end;
 	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
-	(void)state;
 	assert_true(n > 0);
 	program[n] = '\0';
 	assert_non_null(path);
@@ -180,15 +175,3 @@ it_is_installed_beside_the_program(void **state)
 	assert_ptr_equal(strchr(end + 1, '/'), strrchr(program, '/'));
 	free(path);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_file_is_read_or_named_in_the_message),
-	TEST(the_installed_one_is_used_where_it_is_newer),
-	TEST(the_same_again_is_not_newer),
-	TEST(where_there_is_none_nothing_is_said_of_it),
-	TEST(one_that_is_named_goes_before),
-	TEST(it_is_installed_beside_the_program),
-};
-TEST_GROUP(tests, NULL, NULL);

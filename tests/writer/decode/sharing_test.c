@@ -32,15 +32,13 @@ source(struct sharing *s, struct json_random *r, unsigned count, uint32_t bytes,
 }
 
 /* Values that never come again are soon left inline, and tried again ever more seldom. */
-static void
-what_never_comes_again_stands_inline(void **state)
+TEST_CASE(what_never_comes_again_stands_inline)
 {
 	struct json_random r = {.seed = 3};
 	uint8_t seen[1] = {0};
 	struct sharing s = {0};
 	unsigned looked_up = source(&s, &r, 1000, 36, 0, 1000, seen);
 
-	(void)state;
 	assert_in_range(looked_up, 32, 100);
 	source(&s, &r, 100000, 36, 0, 1000, seen);
 	assert_true(source(&s, &r, 100000, 36, 0, 1000, seen) < 400);
@@ -50,12 +48,10 @@ what_never_comes_again_stands_inline(void **state)
  * Values of 35 kinds in any order are shared from the first on, whatever their size and the order: 200 orders
  * are tried.
  */
-static void
-what_comes_again_is_shared(void **state)
+TEST_CASE(what_comes_again_is_shared)
 {
 	static const uint32_t sizes[] = {20, 40, 200, 3000};
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 200; seed++)
 		for (unsigned i = 0; i < 4; i++) {
 			struct json_random r = {.seed = seed};
@@ -72,38 +68,26 @@ what_comes_again_is_shared(void **state)
 }
 
 /* Where one large value in five is known sharing pays; where one short string in five is, it does not. */
-static void
-the_size_decides_where_few_come_again(void **state)
+TEST_CASE(the_size_decides_where_few_come_again)
 {
 	struct json_random r = {.seed = 8};
 	uint8_t seen[8] = {0}, seen_too[8] = {0};
 	struct sharing large = {0}, small = {0};
 
-	(void)state;
 	assert_true(source(&large, &r, 20000, 1000, 8, 800, seen) > 19900);
 	assert_true(source(&small, &r, 20000, 24, 8, 800, seen_too) < 4000);
 }
 
 /* Values that stop coming again stop being shared, and are shared again when they do. */
-static void
-a_change_is_noticed(void **state)
+TEST_CASE(a_change_is_noticed)
 {
 	struct json_random r = {.seed = 21};
 	uint8_t seen[20] = {0};
 	struct sharing s = {0};
 
-	(void)state;
 	assert_int_equal(source(&s, &r, 5000, 60, 20, 0, seen), 5000);
 	source(&s, &r, 2000, 60, 20, 1000, seen);
 	assert_true(source(&s, &r, 5000, 60, 20, 1000, seen) < 1000);
 	source(&s, &r, 20000, 60, 20, 0, seen);
 	assert_int_equal(source(&s, &r, 5000, 60, 20, 0, seen), 5000);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_never_comes_again_stands_inline),
-	cmocka_unit_test(what_comes_again_is_shared),
-	cmocka_unit_test(the_size_decides_where_few_come_again),
-	cmocka_unit_test(a_change_is_noticed),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -26,8 +26,7 @@ block(struct intern *in, unsigned n)
 }
 
 /* Texts that begin alike, that differ in the last byte only, or that end too early are told apart. */
-static void
-only_the_very_text_is_found(void **state)
+TEST_CASE(only_the_very_text_is_found)
 {
 	struct arena *arena = arena_fixture_new();
 	struct intern *in = intern_new(arena);
@@ -37,7 +36,6 @@ only_the_very_text_is_found(void **state)
 	uint32_t ref = block(in, 1);
 	char other[100];
 
-	(void)state;
 	assert_null(text_memo_find(m, text, text + length));
 	text_memo_put(m, in, text, length, ref, &bytes);
 	assert_int_equal(bytes, length);
@@ -68,8 +66,7 @@ only_the_very_text_is_found(void **state)
  * Many more texts than places: what is found is right, the newest are found, the references balance, stock
  * included.
  */
-static void
-more_texts_than_places_push_out_older_ones(void **state)
+TEST_CASE(more_texts_than_places_push_out_older_ones)
 {
 	struct arena *arena = arena_fixture_new();
 	struct intern *in = intern_new(arena);
@@ -78,7 +75,6 @@ more_texts_than_places_push_out_older_ones(void **state)
 	char text[128];
 	unsigned found = 0;
 
-	(void)state;
 	for (unsigned round = 0; round < 4; round++)
 		for (unsigned n = 0; n < TEXTS; n++) {
 			unsigned i = n * n % 211;
@@ -115,12 +111,10 @@ more_texts_than_places_push_out_older_ones(void **state)
  * Strings of one path are often alike at both ends, and of one length: an address in the middle says which
  * one it is, wherever it stands.
  */
-static void
-strings_that_differ_in_a_byte_have_other_hashes(void **state)
+TEST_CASE(strings_that_differ_in_a_byte_have_other_hashes)
 {
 	char text[256];
 
-	(void)state;
 	for (size_t length = 12; length <= sizeof(text); length++) {
 		uint32_t hash;
 
@@ -137,10 +131,8 @@ strings_that_differ_in_a_byte_have_other_hashes(void **state)
 }
 
 /* Of a long one not every byte counts, but none behind it, and its ends do. */
-static void
-a_long_string_is_hashed_by_pieces_of_it(void **state)
+TEST_CASE(a_long_string_is_hashed_by_pieces_of_it)
 {
-	(void)state;
 	for (size_t length = 257; length < 5000; length += 97) {
 		/* as long as it is, so that a sanitizer sees what is read behind it */
 		char *text = malloc(length);
@@ -157,11 +149,3 @@ a_long_string_is_hashed_by_pieces_of_it(void **state)
 		free(text);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(only_the_very_text_is_found),
-	cmocka_unit_test(more_texts_than_places_push_out_older_ones),
-	cmocka_unit_test(strings_that_differ_in_a_byte_have_other_hashes),
-	cmocka_unit_test(a_long_string_is_hashed_by_pieces_of_it),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -53,8 +53,7 @@ are_same(struct body_fixture *fx, const char *a, const char *b)
 }
 
 /* Every kind of value is told from another one of its kind, and of another, wherever it stands. */
-static void
-what_differs_is_not_the_same(void **state)
+TEST_CASE(what_differs_is_not_the_same)
 {
 	static const char *const values[] = {
 		"null",
@@ -91,7 +90,6 @@ what_differs_is_not_the_same(void **state)
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	char a[256], b[256];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
 		for (size_t j = 0; j < sizeof(values) / sizeof(*values); j++) {
 			snprintf(a, sizeof(a), "{\"x\":[{\"y\":%s}]}", values[i]);
@@ -105,15 +103,13 @@ what_differs_is_not_the_same(void **state)
  * Thousands of documents, each beside itself and the one before: what was seen to come again is shared by
  * then, and is the same nevertheless as what stands inline.
  */
-static void
-how_it_is_stored_does_not_matter(void **state)
+TEST_CASE(how_it_is_stored_does_not_matter)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct json_random r = {.seed = 5};
 	uint32_t before = 0, first, second;
 	unsigned stored_otherwise = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 3000; i++) {
 		char *text;
 		bool equal;
@@ -142,22 +138,13 @@ how_it_is_stored_does_not_matter(void **state)
 }
 
 /* What is absent is the same as nothing, not even as another absence. */
-static void
-what_is_not_there_is_the_same_as_nothing(void **state)
+TEST_CASE(what_is_not_there_is_the_same_as_nothing)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct value v = body_fixture_value(fx, "{\"a\":1}");
 
-	(void)state;
 	assert_true(value_same(v, v));
 	assert_false(value_same(v, (struct value){0}));
 	assert_false(value_same((struct value){0}, (struct value){0}));
 	body_fixture_free(fx);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_differs_is_not_the_same),
-	cmocka_unit_test(how_it_is_stored_does_not_matter),
-	cmocka_unit_test(what_is_not_there_is_the_same_as_nothing),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -65,9 +65,11 @@ begin(struct test *t)
 
 #define EVENT(type, object) "{\"type\":\"" type "\",\"object\":%s}\n", object
 
+#define S(name) TEST_CASE_IN(set_up_small, tear_down, name)
+#define T(name) TEST_CASE_IN(set_up, tear_down, name)
+
 /* What is read in one turn of the loop is published together, and not before. */
-static void
-a_turn_is_one_commit(void **state)
+T(a_turn_is_one_commit)
 {
 	struct test *t = *state;
 	uint64_t epoch;
@@ -84,8 +86,7 @@ a_turn_is_one_commit(void **state)
 }
 
 /* A turn without news commits nothing. */
-static void
-nothing_new_is_no_commit(void **state)
+T(nothing_new_is_no_commit)
 {
 	struct test *t = *state;
 	uint64_t epoch;
@@ -100,8 +101,7 @@ nothing_new_is_no_commit(void **state)
 }
 
 /* Whichever piece of room is missing once, in a change or in its commit, the retry publishes all of it. */
-static void
-what_fails_once_is_published_by_the_retry(void **state)
+T(what_fails_once_is_published_by_the_retry)
 {
 	struct test *t = *state;
 	struct arena *arena = t->fx->store->arena;
@@ -134,8 +134,7 @@ what_fails_once_is_published_by_the_retry(void **state)
 }
 
 /* Whatever the backoff has come to: where there is room again, what waits is applied by the next turn. */
-static void
-what_waits_goes_on_when_there_is_room(void **state)
+T(what_waits_goes_on_when_there_is_room)
 {
 	struct test *t = *state;
 	struct arena *arena = t->fx->store->arena;
@@ -179,8 +178,7 @@ apply_but(void *context, const struct delta *d)
  * The RV rule: 12 is not committed while 10 waits. A writer that dies here goes
  * on from 8 and hears 10 again; with 12 it would be lost.
  */
-static void
-a_delta_that_waits_holds_the_version_back(void **state)
+T(a_delta_that_waits_holds_the_version_back)
 {
 	struct test *t = *state;
 	struct failing failing = { "y", t };
@@ -201,8 +199,7 @@ a_delta_that_waits_holds_the_version_back(void **state)
 }
 
 /* A bookmark behind a delta that waits does not move the published RV either. */
-static void
-a_bookmark_keeps_its_place_behind_what_waits(void **state)
+T(a_bookmark_keeps_its_place_behind_what_waits)
 {
 	struct test *t = *state;
 	struct failing failing = { "y", t };
@@ -277,8 +274,7 @@ somebody_hears(void *context, unsigned resource)
  * A long list is applied in portions, shown as listing, without its RV until its last Delta. Where somebody
  * is told of it each portion is shown.
  */
-static void
-a_long_list_is_listing_until_its_last_delta(void **state)
+T(a_long_list_is_listing_until_its_last_delta)
 {
 	struct test *t = *state;
 	char *list = long_list("5000", 1, 3001, 0);
@@ -300,8 +296,7 @@ a_long_list_is_listing_until_its_last_delta(void **state)
 }
 
 /* Of a first list that nobody is told of many portions share a commit; all of it is there at its end. */
-static void
-portions_that_nobody_hears_of_share_a_commit(void **state)
+T(portions_that_nobody_hears_of_share_a_commit)
 {
 	struct test *t = *state;
 	char *list = long_list("50000", 1, 20001, 0);
@@ -334,8 +329,7 @@ portions_that_nobody_hears_of_share_a_commit(void **state)
  * A relist of a synced resource that takes several portions is listing meanwhile: what is shown is neither
  * before nor after.
  */
-static void
-a_long_relist_is_listing_meanwhile(void **state)
+T(a_long_relist_is_listing_meanwhile)
 {
 	struct test *t = *state;
 	char *list = long_list("5000", 1, 2, 0), *relist = long_list("9000", 10, 3010, 0);
@@ -401,8 +395,7 @@ expect_whole(struct test *t, uint64_t first, uint64_t second)
  * What goes with a relist is told before what comes, though both take many commits; and none of these shows
  * half of it for a whole.
  */
-static void
-a_long_relist_tells_what_goes_first(void **state)
+T(a_long_relist_tells_what_goes_first)
 {
 	struct test *t = *state;
 	char *list = long_list("5000", 1, 2501, 0), *relist = long_list("9000", 2301, 5401, 0);
@@ -435,8 +428,7 @@ a_long_relist_tells_what_goes_first(void **state)
 }
 
 /* A long relist that changes little is applied whole: nobody sees it as listing. */
-static void
-a_relist_that_changes_little_is_never_listing(void **state)
+T(a_relist_that_changes_little_is_never_listing)
 {
 	struct test *t = *state;
 	char *list = long_list("5000", 1, 3001, 0), *relist = long_list("9000", 2, 3002, 0);
@@ -460,8 +452,7 @@ a_relist_that_changes_little_is_never_listing(void **state)
  * Events that arrive while a list is applied are behind it, and the RV of the last of them is stored with the
  * last Delta.
  */
-static void
-events_behind_a_list_wait_for_it(void **state)
+T(events_behind_a_list_wait_for_it)
 {
 	struct test *t = *state;
 	char *list = long_list("5000", 1, 2001, 0);
@@ -484,8 +475,7 @@ events_behind_a_list_wait_for_it(void **state)
  * Events that came with a relist are applied with its last portion: what is shown is never the second list's
  * content with the first one's RV.
  */
-static void
-a_relist_is_not_shown_with_the_older_version(void **state)
+T(a_relist_is_not_shown_with_the_older_version)
 {
 	struct test *t = *state;
 	char *list = long_list("5000", 1, 31, 0), *relist = long_list("9000", 11, 51, 0);
@@ -544,8 +534,7 @@ sync_done(void *context)
  * What changes while known objects are synced is shown, but no RV with it before the sync is at its end: with
  * an empty FIFO, too, when the end finds no room.
  */
-static void
-no_version_is_shown_amid_a_sync(void **state)
+T(no_version_is_shown_amid_a_sync)
 {
 	struct test *t = *state;
 	struct applier *applier = t->fx->applier;
@@ -601,8 +590,7 @@ neighbour_init(struct neighbour *n, struct test *t)
  * A long list of one resource does not keep another waiting: its events are published with the next
  * portion.
  */
-static void
-a_long_list_starves_nobody(void **state)
+T(a_long_list_starves_nobody)
 {
 	struct test *t = *state;
 	char *list = long_list("5000", 1, 10001, 0);
@@ -642,8 +630,7 @@ a_long_list_starves_nobody(void **state)
 }
 
 /* A resource that the server refuses leaves the other alone, and comes when it is allowed. */
-static void
-a_refused_resource_leaves_the_other_alone(void **state)
+T(a_refused_resource_leaves_the_other_alone)
 {
 	static const char forbidden[] = "{\"kind\":\"Status\",\"message\":\"services is "
 					"forbidden\",\"reason\":\"Forbidden\",\"code\":403}";
@@ -697,8 +684,7 @@ a_refused_resource_leaves_the_other_alone(void **state)
  * the trouble has a name and a remedy. When deletes have made room everything goes on by itself, and nothing
  * was lost.
  */
-static void
-a_full_arena_loses_nothing(void **state)
+S(a_full_arena_loses_nothing)
 {
 	struct test *t = *state;
 	char padding[8001], key[32];
@@ -756,8 +742,7 @@ a_full_arena_loses_nothing(void **state)
 }
 
 /* A list that does not fit changes nothing, says why, and is tried again. */
-static void
-a_list_that_does_not_fit_changes_nothing(void **state)
+S(a_list_that_does_not_fit_changes_nothing)
 {
 	struct test *t = *state;
 	char *list = long_list("5000", 1, 1000, 8000), *small = long_list("6000", 1000, 1100, 8000);
@@ -782,8 +767,7 @@ a_list_that_does_not_fit_changes_nothing(void **state)
  * What is distrusted stays, as LISTING at no RV, whatever still waits in the FIFO, until the next list is
  * applied; also when that has the very RV that was known.
  */
-static void
-what_is_distrusted_waits_for_a_list(void **state)
+T(what_is_distrusted_waits_for_a_list)
 {
 	struct test *t = *state;
 	struct store *store = t->fx->store->store;
@@ -803,28 +787,3 @@ what_is_distrusted_waits_for_a_list(void **state)
 	applier_run(t->fx->applier);
 	assert_string_equal(published(t->fx), "[9] ");
 }
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define S(name) cmocka_unit_test_setup_teardown(name, set_up_small, tear_down)
-static const struct CMUnitTest tests[] = {
-	T(what_is_distrusted_waits_for_a_list),
-	T(a_turn_is_one_commit),
-	T(nothing_new_is_no_commit),
-	T(what_fails_once_is_published_by_the_retry),
-	T(what_waits_goes_on_when_there_is_room),
-	T(a_delta_that_waits_holds_the_version_back),
-	T(a_bookmark_keeps_its_place_behind_what_waits),
-	T(a_long_list_is_listing_until_its_last_delta),
-	T(portions_that_nobody_hears_of_share_a_commit),
-	T(a_long_relist_is_listing_meanwhile),
-	T(a_long_relist_tells_what_goes_first),
-	T(a_relist_that_changes_little_is_never_listing),
-	T(events_behind_a_list_wait_for_it),
-	T(a_relist_is_not_shown_with_the_older_version),
-	T(no_version_is_shown_amid_a_sync),
-	T(a_long_list_starves_nobody),
-	T(a_refused_resource_leaves_the_other_alone),
-	S(a_full_arena_loses_nothing),
-	S(a_list_that_does_not_fit_changes_nothing),
-};
-TEST_GROUP(tests, NULL, NULL);

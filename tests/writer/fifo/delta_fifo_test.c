@@ -278,9 +278,10 @@ replace(struct world *w, size_t count, const struct delta_item *items)
 
 /* ---- order ------------------------------------------------------------------ */
 
+#define T(name) TEST_CASE_IN(set_up, tear_down, name)
+
 /* Deltas come in the order of their arrival, whatever their keys: the RVs told never go back. */
-static void
-deltas_come_in_the_order_of_their_arrival(void **state)
+T(deltas_come_in_the_order_of_their_arrival)
 {
 	struct world *w = *state;
 
@@ -296,8 +297,7 @@ deltas_come_in_the_order_of_their_arrival(void **state)
 }
 
 /* So they do when they are popped in portions, with others coming in between. */
-static void
-portions_keep_the_order(void **state)
+T(portions_keep_the_order)
 {
 	struct world *w = *state;
 
@@ -312,8 +312,7 @@ portions_keep_the_order(void **state)
 }
 
 /* Keys whose hashes are equal are different keys. */
-static void
-keys_with_equal_hashes_stay_apart(void **state)
+T(keys_with_equal_hashes_stay_apart)
 {
 	struct world *w = *state;
 
@@ -326,8 +325,7 @@ keys_with_equal_hashes_stay_apart(void **state)
 }
 
 /* Nothing is merged: what a watch said is processed, repeated updates and deletes, too. */
-static void
-nothing_is_merged(void **state)
+T(nothing_is_merged)
 {
 	struct world *w = *state;
 
@@ -342,8 +340,7 @@ nothing_is_merged(void **state)
 }
 
 /* A key that a list lacks and whose end is queued already is not buried as well. [DedupDeltas] */
-static void
-a_seen_end_is_not_buried(void **state)
+T(a_seen_end_is_not_buried)
 {
 	struct world *w = *state;
 
@@ -354,8 +351,7 @@ a_seen_end_is_not_buried(void **state)
 }
 
 /* A delete of a key that neither store nor queue has is ignored. */
-static void
-delete_of_an_unknown_key_is_ignored(void **state)
+T(delete_of_an_unknown_key_is_ignored)
 {
 	struct world *w = *state;
 
@@ -365,8 +361,7 @@ delete_of_an_unknown_key_is_ignored(void **state)
 }
 
 /* A delete of a key that is only queued, or only known, is queued. */
-static void
-delete_of_a_queued_or_known_key_is_queued(void **state)
+T(delete_of_a_queued_or_known_key_is_queued)
 {
 	struct world *w = *state;
 
@@ -380,8 +375,7 @@ delete_of_a_queued_or_known_key_is_queued(void **state)
 /* ---- unchanged -------------------------------------------------------------- */
 
 /* A state with the UID and resourceVersion that is known takes no new body. */
-static void
-the_known_version_takes_no_new_body(void **state)
+T(the_known_version_takes_no_new_body)
 {
 	struct world *w = *state;
 	uint32_t same = 0;
@@ -395,8 +389,7 @@ the_known_version_takes_no_new_body(void **state)
 }
 
 /* With something queued in between, the known version is no longer what it will be compared with. */
-static void
-a_version_behind_a_queued_one_is_never_unchanged(void **state)
+T(a_version_behind_a_queued_one_is_never_unchanged)
 {
 	struct world *w = *state;
 
@@ -407,8 +400,7 @@ a_version_behind_a_queued_one_is_never_unchanged(void **state)
 }
 
 /* What a list repeats is discarded when it is staged, so that a relist needs no room for a second copy. */
-static void
-staging_discards_what_is_known(void **state)
+T(staging_discards_what_is_known)
 {
 	struct world *w = *state;
 	struct delta_item items[3];
@@ -424,8 +416,7 @@ staging_discards_what_is_known(void **state)
 }
 
 /* A failed list is taken back without a trace. */
-static void
-unstaging_leaves_nothing(void **state)
+T(unstaging_leaves_nothing)
 {
 	struct world *w = *state;
 	struct delta_item items[2];
@@ -444,8 +435,7 @@ unstaging_leaves_nothing(void **state)
  * While something of a watch is still queued, staging keeps the body: what is known may change before the
  * list is whole.
  */
-static void
-staging_keeps_bodies_while_something_is_queued(void **state)
+T(staging_keeps_bodies_while_something_is_queued)
 {
 	struct world *w = *state;
 	struct delta_item item;
@@ -464,8 +454,7 @@ staging_keeps_bodies_while_something_is_queued(void **state)
  * A list makes every item a REPLACED, and every known key that it lacks a tombstone with the last known
  * state. The deletions come first. [ReplaceMakesDeletions]
  */
-static void
-replace_buries_known_keys_that_are_missing(void **state)
+T(replace_buries_known_keys_that_are_missing)
 {
 	struct world *w = *state;
 	struct delta_item items[2];
@@ -484,8 +473,7 @@ replace_buries_known_keys_that_are_missing(void **state)
  * An object whose name the list gives to another UID is deleted, too: in front, with the others, so that
  * nobody who took over what it had is told of before its end.
  */
-static void
-replace_buries_what_lost_its_name(void **state)
+T(replace_buries_what_lost_its_name)
 {
 	struct world *w = *state;
 	struct delta_item items[3];
@@ -502,8 +490,7 @@ replace_buries_what_lost_its_name(void **state)
 }
 
 /* The same when what lost its name is only queued, and not when that is deleted already. */
-static void
-replace_buries_what_lost_its_name_in_the_queue(void **state)
+T(replace_buries_what_lost_its_name_in_the_queue)
 {
 	struct world *w = *state;
 	struct delta_item items[4];
@@ -522,8 +509,7 @@ replace_buries_what_lost_its_name_in_the_queue(void **state)
 }
 
 /* A list that has a key many times, each with another UID, says nothing that could be told in front. */
-static void
-a_list_may_have_a_key_many_times(void **state)
+T(a_list_may_have_a_key_many_times)
 {
 	struct world *w = *state;
 	struct delta_item items[4];
@@ -547,8 +533,7 @@ a_list_may_have_a_key_many_times(void **state)
  * A key that is only queued and not in the list gets a tombstone behind what is queued.
  * [ReplaceMakesDeletionsForObjectsOnlyInQueue]
  */
-static void
-replace_buries_keys_that_are_only_queued(void **state)
+T(replace_buries_keys_that_are_only_queued)
 {
 	struct world *w = *state;
 	struct delta_item item;
@@ -561,8 +546,7 @@ replace_buries_keys_that_are_only_queued(void **state)
 }
 
 /* So does one that waits, which an earlier list brought, or a watch. */
-static void
-replace_buries_keys_that_wait(void **state)
+T(replace_buries_keys_that_wait)
 {
 	struct world *w = *state;
 	struct delta_item item;
@@ -582,8 +566,7 @@ replace_buries_keys_that_wait(void **state)
  * A key that is known and queued is buried once, after its queued Deltas.
  * [ReplaceMakesDeletionsForObjectsInQueue]
  */
-static void
-replace_buries_a_key_that_is_known_and_queued_once(void **state)
+T(replace_buries_a_key_that_is_known_and_queued_once)
 {
 	struct world *w = *state;
 
@@ -596,8 +579,7 @@ replace_buries_a_key_that_is_known_and_queued_once(void **state)
 }
 
 /* Items of a list go behind what is queued, and keep the list's order. */
-static void
-replace_keeps_what_is_queued_before_it(void **state)
+T(replace_keeps_what_is_queued_before_it)
 {
 	struct world *w = *state;
 	struct delta_item items[2];
@@ -610,8 +592,7 @@ replace_keeps_what_is_queued_before_it(void **state)
 }
 
 /* A second list before the first was popped buries what only the first one had. */
-static void
-a_second_replace_buries_what_only_the_first_had(void **state)
+T(a_second_replace_buries_what_only_the_first_had)
 {
 	struct world *w = *state;
 	struct delta_item items[2] = { listed(w, "x", 1), listed(w, "y", 1) };
@@ -623,8 +604,7 @@ a_second_replace_buries_what_only_the_first_had(void **state)
 }
 
 /* A list with a ref that names no object changes nothing, and its items stay the caller's. */
-static void
-a_refused_replace_changes_nothing(void **state)
+T(a_refused_replace_changes_nothing)
 {
 	struct world *w = *state;
 	struct delta_item items[2] = { listed(w, "x", 1), { 4711, FOUND_UNASKED } };
@@ -640,8 +620,7 @@ a_refused_replace_changes_nothing(void **state)
  * Whatever is queued for a key that a list lacks, one burial stands at its end, however many lists lack it.
  * [ReplaceMakesDeletionsForObjectsInQueue]
  */
-static void
-a_key_that_goes_is_buried_once(void **state)
+T(a_key_that_goes_is_buried_once)
 {
 	struct world *w = *state;
 	struct delta_item item;
@@ -671,8 +650,7 @@ a_key_that_goes_is_buried_once(void **state)
 }
 
 /* Resync queues a SYNC for every known object but those that have something queued. */
-static void
-resync_skips_keys_with_something_queued(void **state)
+T(resync_skips_keys_with_something_queued)
 {
 	struct world *w = *state;
 
@@ -687,8 +665,7 @@ resync_skips_keys_with_something_queued(void **state)
 /* ---- listing ------------------------------------------------------------------ */
 
 /* A list is under way from Replace until its last key was processed, whatever a watch adds behind it. */
-static void
-listing_lasts_until_the_last_key_of_the_list(void **state)
+T(listing_lasts_until_the_last_key_of_the_list)
 {
 	struct world *w = *state;
 	struct delta_item items[2] = { listed(w, "x", 1), listed(w, "y", 1) };
@@ -706,8 +683,7 @@ listing_lasts_until_the_last_key_of_the_list(void **state)
 /* ---- failures, close ------------------------------------------------------------ */
 
 /* What fails goes back in front; the keys behind it have their turn meanwhile. [RequeueOnPop] */
-static void
-what_fails_goes_back_in_front(void **state)
+T(what_fails_goes_back_in_front)
 {
 	struct world *w = *state;
 	size_t done;
@@ -729,8 +705,7 @@ what_fails_goes_back_in_front(void **state)
 }
 
 /* Newer Deltas of a key that waits go behind those that failed, and let other keys pass. */
-static void
-newer_deltas_wait_behind_those_that_failed(void **state)
+T(newer_deltas_wait_behind_those_that_failed)
 {
 	struct world *w = *state;
 
@@ -750,8 +725,7 @@ newer_deltas_wait_behind_those_that_failed(void **state)
 }
 
 /* Deltas that were consumed before the failure do not come back. */
-static void
-only_what_was_not_consumed_is_put_back(void **state)
+T(only_what_was_not_consumed_is_put_back)
 {
 	struct world *w = *state;
 
@@ -767,8 +741,7 @@ only_what_was_not_consumed_is_put_back(void **state)
 }
 
 /* A tombstone that is put back refers to what is known by then, not to a block that is gone. */
-static void
-a_tombstone_put_back_refers_to_what_is_known_now(void **state)
+T(a_tombstone_put_back_refers_to_what_is_known_now)
 {
 	struct world *w = *state;
 	uint32_t first = know(w, "x", 1);
@@ -786,8 +759,7 @@ a_tombstone_put_back_refers_to_what_is_known_now(void **state)
 }
 
 /* What borrows a known object that is gone meanwhile says nothing, and does not stay. */
-static void
-what_nothing_is_known_of_any_more_is_dropped(void **state)
+T(what_nothing_is_known_of_any_more_is_dropped)
 {
 	struct world *w = *state;
 	uint32_t known = know(w, "x", 1);
@@ -805,8 +777,7 @@ what_nothing_is_known_of_any_more_is_dropped(void **state)
 }
 
 /* Several failing keys keep their order. */
-static void
-failing_keys_keep_their_order(void **state)
+T(failing_keys_keep_their_order)
 {
 	struct world *w = *state;
 	struct delta_item items[3] = { listed(w, "a", 1), listed(w, "b", 1), listed(w, "c", 1) };
@@ -822,8 +793,7 @@ failing_keys_keep_their_order(void **state)
 }
 
 /* Freeing a FIFO discards the drafts that are queued or wait (tear_down() counts them). */
-static void
-freeing_discards_what_is_queued(void **state)
+T(freeing_discards_what_is_queued)
 {
 	struct world *w = *state;
 
@@ -838,8 +808,7 @@ freeing_discards_what_is_queued(void **state)
 }
 
 /* What only borrows a known object discards nothing: world_discard() takes no object that is known. */
-static void
-freeing_discards_nothing_that_is_known(void **state)
+T(freeing_discards_nothing_that_is_known)
 {
 	struct world *w = *state;
 
@@ -854,8 +823,7 @@ freeing_discards_nothing_that_is_known(void **state)
 /* ---- the version, and the cost --------------------------------------------------- */
 
 /* The version is that of the last arrival, whatever of it is still queued. */
-static void
-the_version_is_that_of_the_last_arrival(void **state)
+T(the_version_is_that_of_the_last_arrival)
 {
 	struct world *w = *state;
 	char long_version[RESOURCE_VERSION_MAX + 1];
@@ -873,8 +841,7 @@ the_version_is_that_of_the_last_arrival(void **state)
 }
 
 /* A queued key costs at most 64 private bytes, and a queue that has run empty gives its pools back. */
-static void
-a_key_costs_at_most_64_bytes(void **state)
+T(a_key_costs_at_most_64_bytes)
 {
 	struct world *w = *state;
 	struct delta_fifo *big;
@@ -991,8 +958,7 @@ model_pop(struct world *w, struct model *m, size_t max)
 }
 
 /* Random operations on few keys, lists among them, come out as a plain row of Deltas does. */
-static void
-random_operations_match_a_plain_model(void **state)
+T(random_operations_match_a_plain_model)
 {
 	struct world *w = *state;
 	struct model m = { .count = 0 };
@@ -1030,44 +996,3 @@ random_operations_match_a_plain_model(void **state)
 		assert_int_equal(delta_fifo_queued(FIFO(w)), m.count);
 	}
 }
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-static const struct CMUnitTest tests[] = {
-	T(deltas_come_in_the_order_of_their_arrival),
-	T(portions_keep_the_order),
-	T(keys_with_equal_hashes_stay_apart),
-	T(nothing_is_merged),
-	T(a_seen_end_is_not_buried),
-	T(delete_of_an_unknown_key_is_ignored),
-	T(delete_of_a_queued_or_known_key_is_queued),
-	T(the_known_version_takes_no_new_body),
-	T(a_version_behind_a_queued_one_is_never_unchanged),
-	T(staging_discards_what_is_known),
-	T(unstaging_leaves_nothing),
-	T(staging_keeps_bodies_while_something_is_queued),
-	T(replace_buries_known_keys_that_are_missing),
-	T(replace_buries_what_lost_its_name),
-	T(replace_buries_what_lost_its_name_in_the_queue),
-	T(a_list_may_have_a_key_many_times),
-	T(replace_buries_keys_that_are_only_queued),
-	T(replace_buries_keys_that_wait),
-	T(replace_buries_a_key_that_is_known_and_queued_once),
-	T(replace_keeps_what_is_queued_before_it),
-	T(a_second_replace_buries_what_only_the_first_had),
-	T(a_refused_replace_changes_nothing),
-	T(a_key_that_goes_is_buried_once),
-	T(resync_skips_keys_with_something_queued),
-	T(listing_lasts_until_the_last_key_of_the_list),
-	T(what_fails_goes_back_in_front),
-	T(newer_deltas_wait_behind_those_that_failed),
-	T(only_what_was_not_consumed_is_put_back),
-	T(a_tombstone_put_back_refers_to_what_is_known_now),
-	T(what_nothing_is_known_of_any_more_is_dropped),
-	T(failing_keys_keep_their_order),
-	T(freeing_discards_what_is_queued),
-	T(freeing_discards_nothing_that_is_known),
-	T(the_version_is_that_of_the_last_arrival),
-	T(a_key_costs_at_most_64_bytes),
-	T(random_operations_match_a_plain_model),
-};
-TEST_GROUP(tests, NULL, NULL);

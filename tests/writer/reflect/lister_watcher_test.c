@@ -44,28 +44,22 @@ expect_watch(const struct kube_resource *resource, const char *ns, const char *l
 }
 
 /* A first page, all namespaces. */
-static void
-a_first_page(void **state)
+TEST_CASE(a_first_page)
 {
-	(void)state;
 	expect_list(&pods, NULL, NULL, NULL, (struct list_params){ .resource_version = "0", .limit = 500 },
 		    "/api/v1/pods?limit=500&resourceVersion=0");
 }
 
 /* An RV "" is left out, and with it the whole query. */
-static void
-an_empty_version_is_left_out(void **state)
+TEST_CASE(an_empty_version_is_left_out)
 {
-	(void)state;
 	expect_list(&deployments, "team-a", NULL, NULL, (struct list_params){ .resource_version = "" },
 		    "/apis/apps/v1/namespaces/team-a/deployments");
 }
 
 /* A token goes encoded, and with the selectors. */
-static void
-a_token_goes_encoded_with_the_selectors(void **state)
+TEST_CASE(a_token_goes_encoded_with_the_selectors)
 {
-	(void)state;
 	expect_list(&pods, NULL, "app in (a,b),!x", "spec.nodeName=n 1",
 		    (struct list_params){.continue_token = "a+b/c=", .limit = 500},
 		    "/api/v1/pods?limit=500&continue=a%2Bb%2Fc%3D&labelSelector=app%20in%20%28a%2Cb%29%2C%21x"
@@ -73,19 +67,15 @@ a_token_goes_encoded_with_the_selectors(void **state)
 }
 
 /* Selectors alone begin the query. */
-static void
-selectors_alone_begin_the_query(void **state)
+TEST_CASE(selectors_alone_begin_the_query)
 {
-	(void)state;
 	expect_list(&pods, NULL, NULL, "metadata.name=a", (struct list_params){ 0 },
 		    "/api/v1/pods?fieldSelector=metadata.name%3Da");
 }
 
 /* The question about an RV. */
-static void
-the_question_about_a_version(void **state)
+TEST_CASE(the_question_about_a_version)
 {
-	(void)state;
 	expect_list(&pods, NULL, NULL, NULL,
 		    (struct list_params){
 			    .resource_version = "7", .resource_version_match = "NotOlderThan", .limit = 1},
@@ -93,10 +83,8 @@ the_question_about_a_version(void **state)
 }
 
 /* A watch asks for bookmarks and a timeout. */
-static void
-a_watch_asks_for_bookmarks(void **state)
+TEST_CASE(a_watch_asks_for_bookmarks)
 {
-	(void)state;
 	expect_watch(&pods, "a", "app=w", NULL,
 		     (struct watch_params){.resource_version = "11", .timeout_s = 301},
 		     "/api/v1/namespaces/a/"
@@ -105,10 +93,8 @@ a_watch_asks_for_bookmarks(void **state)
 }
 
 /* A WatchList asks for the initial events, NotOlderThan its RV; an RV "" is left out. */
-static void
-a_watch_list(void **state)
+TEST_CASE(a_watch_list)
 {
-	(void)state;
 	expect_watch(&pods, NULL, NULL, NULL,
 		     (struct watch_params){.resource_version = "", .timeout_s = 301, .initial_events = true},
 		     "/api/v1/"
@@ -122,14 +108,3 @@ a_watch_list(void **state)
 		     "NotOlderThan"
 		     "&resourceVersion=7&timeoutSeconds=301");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_first_page),
-	cmocka_unit_test(an_empty_version_is_left_out),
-	cmocka_unit_test(a_token_goes_encoded_with_the_selectors),
-	cmocka_unit_test(selectors_alone_begin_the_query),
-	cmocka_unit_test(the_question_about_a_version),
-	cmocka_unit_test(a_watch_asks_for_bookmarks),
-	cmocka_unit_test(a_watch_list),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -63,8 +63,7 @@ wait_out(struct reflector_fixture *t)
 }
 
 /* An event that cannot be queued is asked for again: the next watch begins behind the last that could. */
-static void
-an_event_that_cannot_be_queued_comes_again(void **state)
+TEST_CASE_IN(set_up, tear_down, an_event_that_cannot_be_queued_comes_again)
 {
 	struct reflector_fixture *t = *state;
 	char key[16], expected[32];
@@ -90,8 +89,7 @@ an_event_that_cannot_be_queued_comes_again(void **state)
 }
 
 /* A state that cannot be queued moves nothing: it is asked for as before. */
-static void
-a_state_that_cannot_be_queued_moves_no_version(void **state)
+TEST_CASE_IN(set_up_watch_list, tear_down, a_state_that_cannot_be_queued_moves_no_version)
 {
 	struct reflector_fixture *t = *state;
 
@@ -106,12 +104,5 @@ a_state_that_cannot_be_queued_moves_no_version(void **state)
 	wait_out(t);
 	assert_string_equal(diary(t->fx), "WATCHLIST rv=\"\"; WATCHLIST rv=\"\"; ");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(an_event_that_cannot_be_queued_comes_again, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_state_that_cannot_be_queued_moves_no_version, set_up_watch_list,
-					tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);
 
 #endif

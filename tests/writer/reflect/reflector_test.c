@@ -40,9 +40,10 @@ start_watching(struct reflector_fixture *t)
 
 /* ---- bytes, signs of life ---------------------------------------------------------- */
 
+#define T(name) TEST_CASE_IN(set_up, tear_down, name)
+
 /* An event's fields may come in any order, and its bytes in any pieces. */
-static void
-fields_in_any_order_and_bytes_in_any_pieces(void **state)
+T(fields_in_any_order_and_bytes_in_any_pieces)
 {
 	struct reflector_fixture *t = *state;
 	char event[700];
@@ -55,8 +56,7 @@ fields_in_any_order_and_bytes_in_any_pieces(void **state)
 }
 
 /* Bytes from the server are noted, so that readers can tell the content's age. */
-static void
-every_answer_is_a_sign_of_life(void **state)
+T(every_answer_is_a_sign_of_life)
 {
 	struct reflector_fixture *t = *state;
 	unsigned before;
@@ -73,8 +73,7 @@ every_answer_is_a_sign_of_life(void **state)
  * A list that fails, however far it came, changes nothing and leaves no block behind; the next one counts.
  * [ListAndWatchWithErrors]
  */
-static void
-a_list_that_fails_changes_nothing(void **state)
+T(a_list_that_fails_changes_nothing)
 {
 	struct reflector_fixture *t = *state;
 	const char *list;
@@ -100,8 +99,7 @@ a_list_that_fails_changes_nothing(void **state)
 }
 
 /* An answer that is no list (a proxy's {}) is not taken for an empty one, which would delete everything. */
-static void
-an_answer_that_is_no_list_deletes_nothing(void **state)
+T(an_answer_that_is_no_list_deletes_nothing)
 {
 	static const char *const answers[] = {
 		"{}",
@@ -128,8 +126,7 @@ an_answer_that_is_no_list_deletes_nothing(void **state)
 }
 
 /* A custom resource's list may have a kind of its own, but not that of a single object. */
-static void
-a_custom_list_may_be_called_anything(void **state)
+T(a_custom_list_may_be_called_anything)
 {
 	struct reflector_fixture *t = *state;
 
@@ -147,8 +144,7 @@ a_custom_list_may_be_called_anything(void **state)
 }
 
 /* A continue token that leads to itself ends the list with an error instead of going round for ever. */
-static void
-pages_that_never_end_are_an_error(void **state)
+T(pages_that_never_end_are_an_error)
 {
 	struct reflector_fixture *t = *state;
 
@@ -164,8 +160,7 @@ pages_that_never_end_are_an_error(void **state)
 }
 
 /* An item without a name is left out and counted; the others are kept. */
-static void
-an_item_without_a_name_is_left_out(void **state)
+T(an_item_without_a_name_is_left_out)
 {
 	struct reflector_fixture *t = *state;
 
@@ -182,8 +177,7 @@ an_item_without_a_name_is_left_out(void **state)
  * Refused connections, 429, 500, broken streams: watch again from the last RV, never a LIST.
  * [NoRelistOnTooManyRequests, InitConnBackoff]
  */
-static void
-other_failures_watch_again(void **state)
+T(other_failures_watch_again)
 {
 	struct reflector_fixture *t = *state;
 
@@ -205,8 +199,7 @@ other_failures_watch_again(void **state)
 }
 
 /* How long to wait, and how long a watch lasts, are choices; a new one counts from the next on. */
-static void
-waits_and_timeouts_are_choices(void **state)
+T(waits_and_timeouts_are_choices)
 {
 	struct reflector_fixture *t = *state;
 	const struct reflector_timing quick = {
@@ -245,8 +238,7 @@ waits_and_timeouts_are_choices(void **state)
  * An event that does not fit comes again with the next watch; when it still does not, a LIST goes around it:
  * what makes room may stand behind it.
  */
-static void
-an_event_that_does_not_fit_is_watched_again_then_listed(void **state)
+T(an_event_that_does_not_fit_is_watched_again_then_listed)
 {
 	struct reflector_fixture *t = *state;
 
@@ -269,8 +261,7 @@ an_event_that_does_not_fit_is_watched_again_then_listed(void **state)
  * Where there is room again, what found none is tried at once; but the server is not asked more than once a
  * step.
  */
-static void
-what_found_no_room_is_tried_when_there_is_some(void **state)
+T(what_found_no_room_is_tried_when_there_is_some)
 {
 	struct reflector_fixture *t = *state;
 
@@ -305,8 +296,7 @@ what_found_no_room_is_tried_when_there_is_some(void **state)
 /* ---- refusals, backoff ----------------------------------------------------------------- */
 
 /* A request that cannot even be made is tried again. */
-static void
-a_request_that_cannot_be_made_is_tried_again(void **state)
+T(a_request_that_cannot_be_made_is_tried_again)
 {
 	struct reflector_fixture *t = *state;
 
@@ -322,8 +312,7 @@ a_request_that_cannot_be_made_is_tried_again(void **state)
 /* ---- going on from a stored RV ------------------------------------------------------------ */
 
 /* With content that stands at a known RV one watches from there: no LIST. */
-static void
-a_stored_version_needs_no_list(void **state)
+T(a_stored_version_needs_no_list)
 {
 	struct reflector_fixture *t = *state;
 
@@ -335,8 +324,7 @@ a_stored_version_needs_no_list(void **state)
 }
 
 /* Whoever sends an event knows the RV: nothing is asked. */
-static void
-an_event_ends_the_doubt(void **state)
+T(an_event_ends_the_doubt)
 {
 	struct reflector_fixture *t = *state;
 
@@ -351,8 +339,7 @@ an_event_ends_the_doubt(void **state)
 /* ---- back-pressure, the end ------------------------------------------------------------------ */
 
 /* More than a turn's share of events pauses the stream until the next turn. */
-static void
-a_stream_has_a_share_of_a_turn(void **state)
+T(a_stream_has_a_share_of_a_turn)
 {
 	struct reflector_fixture *t = *state;
 	char key[16];
@@ -369,8 +356,7 @@ a_stream_has_a_share_of_a_turn(void **state)
 }
 
 /* While the store does not keep up the stream is paused; it goes on when there is room. */
-static void
-a_stream_waits_for_the_store(void **state)
+T(a_stream_waits_for_the_store)
 {
 	struct reflector_fixture *t = *state;
 	char key[16];
@@ -391,8 +377,7 @@ a_stream_waits_for_the_store(void **state)
 }
 
 /* A Reflector can be freed in every state, and cancels what is under way. */
-static void
-it_can_be_freed_in_every_state(void **state)
+T(it_can_be_freed_in_every_state)
 {
 	struct reflector_fixture *t = *state;
 	struct reflector_options options = { .source = &t->fx->source };
@@ -424,8 +409,7 @@ it_can_be_freed_in_every_state(void **state)
  * Another cluster: whatever is under way is left, a wait too, and everything is listed at no known RV: the
  * latest, for what is shown must not be followed by what some server has at hand, which may be older.
  */
-static void
-it_lists_anew_when_told_so(void **state)
+T(it_lists_anew_when_told_so)
 {
 	struct reflector_fixture *t = *state;
 
@@ -447,35 +431,10 @@ it_lists_anew_when_told_so(void **state)
 }
 
 /* One that has not begun has nothing to list anew. */
-static void
-it_is_not_begun_by_being_told_so(void **state)
+T(it_is_not_begun_by_being_told_so)
 {
 	struct reflector_fixture *t = *state;
 
 	reflector_relist(t->reflector, RESULT_OTHER_CLUSTER);
 	assert_string_equal(diary(t->fx), "");
 }
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-static const struct CMUnitTest tests[] = {
-	T(it_lists_anew_when_told_so),
-	T(it_is_not_begun_by_being_told_so),
-	T(fields_in_any_order_and_bytes_in_any_pieces),
-	T(every_answer_is_a_sign_of_life),
-	T(a_list_that_fails_changes_nothing),
-	T(an_answer_that_is_no_list_deletes_nothing),
-	T(a_custom_list_may_be_called_anything),
-	T(pages_that_never_end_are_an_error),
-	T(an_item_without_a_name_is_left_out),
-	T(other_failures_watch_again),
-	T(waits_and_timeouts_are_choices),
-	T(an_event_that_does_not_fit_is_watched_again_then_listed),
-	T(what_found_no_room_is_tried_when_there_is_some),
-	T(a_request_that_cannot_be_made_is_tried_again),
-	T(a_stored_version_needs_no_list),
-	T(an_event_ends_the_doubt),
-	T(a_stream_has_a_share_of_a_turn),
-	T(a_stream_waits_for_the_store),
-	T(it_can_be_freed_in_every_state),
-};
-TEST_GROUP(tests, NULL, NULL);

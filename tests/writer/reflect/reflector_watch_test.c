@@ -64,9 +64,11 @@ wait_out(struct reflector_fixture *t)
 
 /* ---- WatchList -------------------------------------------------------------------- */
 
+#define PLAIN(name) TEST_CASE_IN(set_up_plain, tear_down, name)
+#define T(name) TEST_CASE_IN(set_up, tear_down, name)
+
 /* A stream that ends before its mark, at whatever byte, changes nothing and leaves no block behind. */
-static void
-a_state_without_its_mark_changes_nothing(void **state)
+T(a_state_without_its_mark_changes_nothing)
 {
 	struct reflector_fixture *t = *state;
 	struct store_stats before, after;
@@ -97,8 +99,7 @@ a_state_without_its_mark_changes_nothing(void **state)
 }
 
 /* The mark says "true"; an annotation of its name that says anything else marks no end. */
-static void
-a_mark_that_says_anything_but_true_is_none(void **state)
+T(a_mark_that_says_anything_but_true_is_none)
 {
 	static const char *const others[] = {"false", "", "True", "true ", "1"};
 	struct reflector_fixture *t = *state;
@@ -126,8 +127,7 @@ a_mark_that_says_anything_but_true_is_none(void **state)
 }
 
 /* A state that does not fit is taken back whole, and tried again later. */
-static void
-a_state_that_does_not_fit_is_taken_back(void **state)
+T(a_state_that_does_not_fit_is_taken_back)
 {
 	struct reflector_fixture *t = *state;
 
@@ -146,8 +146,7 @@ a_state_that_does_not_fit_is_taken_back(void **state)
  * Where any RV will do, the server may answer from what it has at hand; where the latest is asked for, LISTs
  * ask for it, too.
  */
-static void
-the_first_version_is_a_choice(void **state)
+TEST_CASE(the_first_version_is_a_choice)
 {
 	static const struct {
 		bool watch_list;
@@ -162,7 +161,6 @@ the_first_version_is_a_choice(void **state)
 		{false, REFLECTOR_VERSION_LATEST, "LIST rv=\"\" limit=500; "},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct reflector_fixture *t = reflector_fixture_new(&(struct list_choices){
 			.watch_list = cases[i].watch_list, .version = cases[i].version});
@@ -215,8 +213,7 @@ expect_where_the_time_went(struct reflector_fixture *t, bool watch_list)
 }
 
 /* A list of either kind that takes over ten seconds says where the time went. */
-static void
-a_long_list_says_where_the_time_went(void **state)
+T(a_long_list_says_where_the_time_went)
 {
 	struct reflector_fixture *plain = reflector_fixture_new(NULL);
 
@@ -226,8 +223,7 @@ a_long_list_says_where_the_time_went(void **state)
 }
 
 /* More than a turn's share of the state's bytes pauses the stream until the next turn. */
-static void
-a_state_has_a_share_of_a_turn(void **state)
+T(a_state_has_a_share_of_a_turn)
 {
 	struct reflector_fixture *t = *state;
 	size_t sent = 0;
@@ -247,8 +243,7 @@ a_state_has_a_share_of_a_turn(void **state)
 }
 
 /* It can be freed in the middle of a state, and takes what is staged back. */
-static void
-it_can_be_freed_in_the_middle_of_a_state(void **state)
+T(it_can_be_freed_in_the_middle_of_a_state)
 {
 	struct reflector_fixture *t = *state;
 	struct store_stats before, after;
@@ -272,8 +267,7 @@ it_can_be_freed_in_the_middle_of_a_state(void **state)
  * Bookmarks that came every minute stop, and the server answers a question all the same: the stream is dead.
  * It is begun again, over another connection and from the last RV; there is no LIST.
  */
-static void
-bookmarks_that_stop_mean_that_the_stream_is_dead(void **state)
+PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead)
 {
 	struct reflector_fixture *t = *state;
 
@@ -292,8 +286,7 @@ bookmarks_that_stop_mean_that_the_stream_is_dead(void **state)
 }
 
 /* A bookmark that comes while the question is under way ends the doubt. */
-static void
-a_late_bookmark_keeps_the_stream(void **state)
+PLAIN(a_late_bookmark_keeps_the_stream)
 {
 	struct reflector_fixture *t = *state;
 	struct scripted_request *stream;
@@ -310,8 +303,7 @@ a_late_bookmark_keeps_the_stream(void **state)
 }
 
 /* A stream that waits for the store is not dead: it is not read. */
-static void
-a_paused_stream_is_not_dead(void **state)
+PLAIN(a_paused_stream_is_not_dead)
 {
 	struct reflector_fixture *t = *state;
 	char key[16];
@@ -326,14 +318,3 @@ a_paused_stream_is_not_dead(void **state)
 	virtual_clock_advance(&t->fx->clock, 3600000);
 	assert_string_equal(diary(t->fx), "");
 }
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define PLAIN(name) cmocka_unit_test_setup_teardown(name, set_up_plain, tear_down)
-static const struct CMUnitTest tests[] = {
-	T(a_state_without_its_mark_changes_nothing), T(a_mark_that_says_anything_but_true_is_none),
-	T(a_state_that_does_not_fit_is_taken_back),  cmocka_unit_test(the_first_version_is_a_choice),
-	T(a_long_list_says_where_the_time_went),     T(a_state_has_a_share_of_a_turn),
-	T(it_can_be_freed_in_the_middle_of_a_state), PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead),
-	PLAIN(a_late_bookmark_keeps_the_stream),     PLAIN(a_paused_stream_is_not_dead),
-};
-TEST_GROUP(tests, NULL, NULL);

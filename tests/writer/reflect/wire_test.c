@@ -158,8 +158,9 @@ start_watching(struct world *w)
 
 /* ---- what is asked for ---- */
 
-static void
-protobuf_is_asked_for_where_the_schema_has_the_kind(void **state)
+#define TEST(name, begin) TEST_CASE_IN(begin, tear_down, name)
+
+TEST(protobuf_is_asked_for_where_the_schema_has_the_kind, set_up)
 {
 	struct world *w = *state;
 	struct wire wire;
@@ -191,8 +192,7 @@ protobuf_is_asked_for_where_the_schema_has_the_kind(void **state)
 }
 
 /* What a server prints of a kind that releases print differently is known with its release. */
-static void
-protobuf_waits_for_the_release(void **state)
+TEST(protobuf_waits_for_the_release, set_up)
 {
 	static const char text[] =
 		"releases v0.33.1 v0.36.1\nkind v1 Pod Pod\nmessage Pod\n1 l []string since=1.35\n";
@@ -216,8 +216,7 @@ protobuf_waits_for_the_release(void **state)
 }
 
 /* The answer's Content-Type decides, whatever was asked for; a list in JSON, its watch in protobuf. */
-static void
-the_answer_says_what_it_is(void **state)
+TEST(the_answer_says_what_it_is, set_up)
 {
 	struct world *w = *state;
 
@@ -234,8 +233,7 @@ the_answer_says_what_it_is(void **state)
 	assert_null(strstr(said(w), "WARN"));
 }
 
-static void
-json_alone_is_told_where_protobuf_was_configured(void **state)
+TEST(json_alone_is_told_where_protobuf_was_configured, set_up)
 {
 	struct world *w = *state;
 
@@ -258,8 +256,7 @@ json_alone_is_told_where_protobuf_was_configured(void **state)
 /* ---- giving it up ---- */
 
 /* Two of three items were decoded already: nothing of them is left, and the list is whole. */
-static void
-a_list_with_an_unknown_field_is_asked_for_in_json(void **state)
+TEST(a_list_with_an_unknown_field_is_asked_for_in_json, set_up)
 {
 	struct world *w = *state;
 
@@ -278,8 +275,7 @@ a_list_with_an_unknown_field_is_asked_for_in_json(void **state)
 }
 
 /* On its second page, the list begins anew: two pages of one list are in one syntax. */
-static void
-a_later_page_begins_the_list_anew(void **state)
+TEST(a_later_page_begins_the_list_anew, set_up)
 {
 	struct world *w = *state;
 
@@ -298,8 +294,7 @@ a_later_page_begins_the_list_anew(void **state)
 }
 
 /* What came before it in the stream was told; it, and what follows it, comes again from there. */
-static void
-a_watch_goes_on_in_json_from_the_last_good_event(void **state)
+TEST(a_watch_goes_on_in_json_from_the_last_good_event, set_up)
 {
 	struct world *w = *state;
 
@@ -317,8 +312,7 @@ a_watch_goes_on_in_json_from_the_last_good_event(void **state)
 	assert_string_equal(diary(w->fx), "WATCH rv=12; ");
 }
 
-static void
-a_watch_list_becomes_a_list_in_json(void **state)
+TEST(a_watch_list_becomes_a_list_in_json, set_up_watch_list)
 {
 	struct world *w = *state;
 
@@ -333,8 +327,7 @@ a_watch_list_becomes_a_list_in_json(void **state)
 }
 
 /* Bookmark, end mark and ERROR in protobuf, where all is known. */
-static void
-a_watch_list_in_protobuf(void **state)
+TEST(a_watch_list_in_protobuf, set_up_watch_list)
 {
 	struct world *w = *state;
 
@@ -353,8 +346,7 @@ a_watch_list_in_protobuf(void **state)
 }
 
 /* An aggregated server that chooses protobuf and cannot write it: once more with JSON alone, at once. */
-static void
-not_acceptable_is_asked_for_in_json(void **state)
+TEST(not_acceptable_is_asked_for_in_json, set_up)
 {
 	struct world *w = *state;
 
@@ -372,8 +364,7 @@ not_acceptable_is_asked_for_in_json(void **state)
 	assert_string_equal(diary(w->fx), "");
 }
 
-static void
-not_acceptable_for_a_watch(void **state)
+TEST(not_acceptable_for_a_watch, set_up)
 {
 	struct world *w = *state;
 
@@ -387,8 +378,7 @@ not_acceptable_for_a_watch(void **state)
 }
 
 /* A connection that breaks is no reason, whatever the transport calls it. */
-static void
-a_broken_connection_is_no_reason(void **state)
+TEST(a_broken_connection_is_no_reason, set_up)
 {
 	static const int results[] = {-EPROTO, -ECONNRESET, -ETIMEDOUT, -EIO};
 	struct world *w = *state;
@@ -407,8 +397,7 @@ a_broken_connection_is_no_reason(void **state)
 
 /* Once it may be the network's fault; twice in a row it is what the schema says, and JSON says it otherwise.
  */
-static void
-what_cannot_be_read_twice_is_asked_for_in_json(void **state)
+TEST(what_cannot_be_read_twice_is_asked_for_in_json, set_up)
 {
 	struct world *w = *state;
 
@@ -424,8 +413,7 @@ what_cannot_be_read_twice_is_asked_for_in_json(void **state)
 }
 
 /* A server that sends it to whoever asks for JSON is no reason to give up what was not asked for. */
-static void
-what_was_not_asked_for_is_not_given_up(void **state)
+TEST(what_was_not_asked_for_is_not_given_up, set_up)
 {
 	struct world *w = *state;
 
@@ -443,8 +431,7 @@ what_was_not_asked_for_is_not_given_up(void **state)
 	assert_string_equal(seen(w->t), "[10] a/x@5 ");
 }
 
-static void
-what_was_read_between_counts(void **state)
+TEST(what_was_read_between_counts, set_up)
 {
 	struct world *w = *state;
 
@@ -460,8 +447,7 @@ what_was_read_between_counts(void **state)
 }
 
 /* A list is cut at every byte, in either way: nothing of it is shown, and nothing of it stays. */
-static void
-a_list_that_breaks_off_changes_nothing(void **state)
+TEST(a_list_that_breaks_off_changes_nothing, set_up)
 {
 	struct world *w = *state;
 	struct bytes all = {0};
@@ -493,8 +479,7 @@ a_list_that_breaks_off_changes_nothing(void **state)
 
 /* ---- asking for it again ---- */
 
-static void
-it_is_asked_for_again_after_an_hour(void **state)
+TEST(it_is_asked_for_again_after_an_hour, set_up)
 {
 	struct world *w = *state;
 	uint64_t began = w->fx->clock.clock.now_ms(&w->fx->clock.clock), now = began;
@@ -529,8 +514,7 @@ it_is_asked_for_again_after_an_hour(void **state)
 }
 
 /* Not only after an hour: it may have lost the field, as we may have been told a table that has it. */
-static void
-it_is_asked_for_again_of_another_release(void **state)
+TEST(it_is_asked_for_again_of_another_release, set_up)
 {
 	struct world *w = *state;
 
@@ -545,8 +529,7 @@ it_is_asked_for_again_of_another_release(void **state)
 	assert_string_equal(diary(w->fx), "WATCH protobuf rv=10; ");
 }
 
-static void
-another_choice_counts_from_the_next_request_on(void **state)
+TEST(another_choice_counts_from_the_next_request_on, set_up)
 {
 	struct world *w = *state;
 
@@ -573,8 +556,7 @@ another_choice_counts_from_the_next_request_on(void **state)
 }
 
 /* A LIST where a WatchList in JSON would cost the server more; and the other way round. */
-static void
-a_watch_list_is_for_protobuf(void **state)
+TEST(a_watch_list_is_for_protobuf, set_up_watch_list)
 {
 	struct world *w = *state;
 
@@ -588,29 +570,3 @@ a_watch_list_is_for_protobuf(void **state)
 	reflector_relist(w->t->reflector, RESULT_EXPIRED);
 	assert_string_equal(diary(w->fx), "WATCH protobuf rv=10; CANCEL; WATCHLIST protobuf rv=10; ");
 }
-
-#define TEST(name, begin) cmocka_unit_test_setup_teardown(name, begin, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(protobuf_is_asked_for_where_the_schema_has_the_kind, set_up),
-	TEST(protobuf_waits_for_the_release, set_up),
-	TEST(the_answer_says_what_it_is, set_up),
-	TEST(json_alone_is_told_where_protobuf_was_configured, set_up),
-	TEST(a_list_with_an_unknown_field_is_asked_for_in_json, set_up),
-	TEST(a_later_page_begins_the_list_anew, set_up),
-	TEST(a_watch_goes_on_in_json_from_the_last_good_event, set_up),
-	TEST(a_watch_list_becomes_a_list_in_json, set_up_watch_list),
-	TEST(a_watch_list_in_protobuf, set_up_watch_list),
-	TEST(not_acceptable_is_asked_for_in_json, set_up),
-	TEST(not_acceptable_for_a_watch, set_up),
-	TEST(a_broken_connection_is_no_reason, set_up),
-	TEST(what_cannot_be_read_twice_is_asked_for_in_json, set_up),
-	TEST(what_was_not_asked_for_is_not_given_up, set_up),
-	TEST(what_was_read_between_counts, set_up),
-	TEST(a_list_that_breaks_off_changes_nothing, set_up),
-	TEST(it_is_asked_for_again_after_an_hour, set_up),
-	TEST(it_is_asked_for_again_of_another_release, set_up),
-	TEST(another_choice_counts_from_the_next_request_on, set_up),
-	TEST(a_watch_list_is_for_protobuf, set_up_watch_list),
-};
-TEST_GROUP(tests, NULL, NULL);

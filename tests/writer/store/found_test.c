@@ -77,9 +77,10 @@ count(struct store_fixture *fx, const char *uid)
 	return store_fixture_count_by_index(fx, "uid", uid);
 }
 
+#define T(name) TEST_CASE_IN(set_up, tear_down, name)
+
 /* A look tells new drafts, newer states, other objects under the name, and what says nothing new. */
-static void
-a_look_tells_what_a_draft_is(void **state)
+T(a_look_tells_what_a_draft_is)
 {
 	struct store_fixture *fx = *state;
 	uint32_t first, second;
@@ -105,8 +106,7 @@ a_look_tells_what_a_draft_is(void **state)
 }
 
 /* Without a UID two equal states are left to the change, which takes them for the same. */
-static void
-what_has_no_uid_is_not_called_the_same(void **state)
+T(what_has_no_uid_is_not_called_the_same)
 {
 	struct store_fixture *fx = *state;
 	const char *json = "{\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\",\"resourceVersion\":\"1\"}}";
@@ -120,8 +120,7 @@ what_has_no_uid_is_not_called_the_same(void **state)
 }
 
 /* "It is new" was true; meanwhile another state came, an equal one, or another object. */
-static void
-what_is_no_longer_new_is_an_update(void **state)
+T(what_is_no_longer_new_is_an_update)
 {
 	struct store_fixture *fx = *state;
 
@@ -138,8 +137,7 @@ what_is_no_longer_new_is_an_update(void **state)
 }
 
 /* The state that was found was replaced, and the one that replaced it. */
-static void
-a_state_that_was_replaced_is_not_updated_again(void **state)
+T(a_state_that_was_replaced_is_not_updated_again)
 {
 	struct store_fixture *fx = *state;
 	uint32_t first = put(fx, "a", "u1", 1), second = put(fx, "a", "u1", 2);
@@ -154,8 +152,7 @@ a_state_that_was_replaced_is_not_updated_again(void **state)
 }
 
 /* What was found is gone: the draft is new. */
-static void
-what_is_gone_is_added(void **state)
+T(what_is_gone_is_added)
 {
 	struct store_fixture *fx = *state;
 	uint32_t first = put(fx, "a", "u1", 1);
@@ -169,8 +166,7 @@ what_is_gone_is_added(void **state)
 }
 
 /* What was found has another key, or is no object: nothing of it is touched. */
-static void
-another_key_is_left_alone(void **state)
+T(another_key_is_left_alone)
 {
 	struct store_fixture *fx = *state;
 	uint32_t other = put(fx, "b", "u9", 1);
@@ -183,14 +179,3 @@ another_key_is_left_alone(void **state)
 	assert_int_equal(count(fx, "u9"), 1);
 	assert_int_equal(count(fx, "u1"), 1);
 }
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-static const struct CMUnitTest tests[] = {
-	T(a_look_tells_what_a_draft_is),
-	T(what_has_no_uid_is_not_called_the_same),
-	T(what_is_no_longer_new_is_an_update),
-	T(a_state_that_was_replaced_is_not_updated_again),
-	T(what_is_gone_is_added),
-	T(another_key_is_left_alone),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -208,8 +208,7 @@ try_bit(struct world *w, uint64_t byte, unsigned bit)
 	unlinkat(place->directory, "arena.bad", 0);
 }
 
-static void
-what_is_flipped_is_found_or_harmless(void **state)
+TEST_CASE_IN(set_up, tear_down, what_is_flipped_is_found_or_harmless)
 {
 	struct world *w = *state;
 	unsigned step = test_is_long() ? 1 : 17, next = (unsigned)draw(w, step);
@@ -239,8 +238,3 @@ what_is_flipped_is_found_or_harmless(void **state)
 			(unsigned)draw(w, 8));
 	print_message("%u bits anywhere: %u found, %u harmless\n", rest_tried, w->found, w->harmless);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(what_is_flipped_is_found_or_harmless, set_up, tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -151,9 +151,10 @@ assert_one_whole_round(struct store_fixture *fx)
 	return round;
 }
 
+#define TEST(name) TEST_CASE_IN(setup, teardown, name)
+
 /* A second writer finds everything that the first had published, and goes on from there. */
-static void
-a_new_writer_carries_the_content_over(void **state)
+TEST(a_new_writer_carries_the_content_over)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -191,8 +192,7 @@ a_new_writer_carries_the_content_over(void **state)
 }
 
 /* Books rebuilt by the walk are the books that were: the same bytes in use, the same shared blocks. */
-static void
-rebuilt_books_say_what_the_old_ones_said(void **state)
+TEST(rebuilt_books_say_what_the_old_ones_said)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -224,8 +224,7 @@ rebuilt_books_say_what_the_old_ones_said(void **state)
  * A writer killed with -9 at any moment, adoption included, leaves one whole commit; 200 kills leave one
  * arena file; a reader of the last generation that was live never sees a torn version.
  */
-static void
-kills_leave_one_whole_arena(void **state)
+TEST(kills_leave_one_whole_arena)
 {
 	struct world *w = *state;
 	unsigned long last = 0, advanced = 0;
@@ -326,8 +325,7 @@ note_block(void *context, uint32_t ref, const struct block *b)
  * Any bit flipped in the identity or in any block that the root reaches is found at adoption, and the message
  * says where. (The cells of shortcuts are hints, and are filled anew.)
  */
-static void
-a_flipped_bit_is_found_and_named(void **state)
+TEST(a_flipped_bit_is_found_and_named)
 {
 	struct world *w = *state;
 	struct reachable *all = calloc(1, sizeof(*all));
@@ -402,8 +400,7 @@ assert_set_aside(struct world *w, const char *why)
 
 /* A root of before, whole as it may still stand there, is not gone back to: the header says how new the
  * newest is. */
-static void
-an_older_root_is_not_gone_back_to(void **state)
+TEST(an_older_root_is_not_gone_back_to)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -424,8 +421,7 @@ an_older_root_is_not_gone_back_to(void **state)
 }
 
 /* A writer killed between the two words of the header leaves its newest root; the next one says its epoch. */
-static void
-a_root_whose_epoch_is_not_told_yet_is_adopted(void **state)
+TEST(a_root_whose_epoch_is_not_told_yet_is_adopted)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -446,8 +442,7 @@ a_root_whose_epoch_is_not_told_yet_is_adopted(void **state)
 }
 
 /* A state word that says "unfinished" of a file that was published is damage; it is not cleared away. */
-static void
-an_arena_that_says_unfinished_is_set_aside(void **state)
+TEST(an_arena_that_says_unfinished_is_set_aside)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -466,8 +461,7 @@ an_arena_that_says_unfinished_is_set_aside(void **state)
  * A symbolic link or a stranger's file under the next name is not followed and not used; the writer starts
  * beside it.
  */
-static void
-a_symlink_in_the_arenas_place_is_not_followed(void **state)
+TEST(a_symlink_in_the_arenas_place_is_not_followed)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -492,8 +486,7 @@ a_symlink_in_the_arenas_place_is_not_followed(void **state)
 }
 
 /* Another key file: the old content cannot be trusted, and the message says why. */
-static void
-another_key_file_means_a_new_arena(void **state)
+TEST(another_key_file_means_a_new_arena)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -512,8 +505,7 @@ another_key_file_means_a_new_arena(void **state)
  * Readers of the old generation are told: its header names the one that replaced it, and what they have
  * mapped stays as it was.
  */
-static void
-the_old_generation_says_which_one_replaced_it(void **state)
+TEST(the_old_generation_says_which_one_replaced_it)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -556,8 +548,7 @@ strangers_file(struct world *w, const char *name)
  * In a directory that is everybody's, files of others under the arena's name, many, with high numbers, with
  * the next one, keep nobody from starting, nor from finding the own arena; they are counted and left alone.
  */
-static void
-files_of_strangers_are_passed_over(void **state)
+TEST(files_of_strangers_are_passed_over)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -622,8 +613,7 @@ unmount_small(struct world *w, const char *path)
  * A writer killed after its file got its size and before it got its pages leaves a hole. On a tmpfs that is
  * full by now a touch of it would be a SIGBUS; it is cleared away instead, and what others say is an error.
  */
-static void
-a_hole_in_a_full_tmpfs_is_cleared_away(void **state)
+TEST(a_hole_in_a_full_tmpfs_is_cleared_away)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -718,8 +708,7 @@ fill_up(struct store_fixture *fx)
 }
 
 /* Where two generations do not fit, the old one is moved, with all that is in it; who reads there is told. */
-static void
-where_two_do_not_fit_the_old_one_is_moved(void **state)
+TEST(where_two_do_not_fit_the_old_one_is_moved)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -759,8 +748,7 @@ where_two_do_not_fit_the_old_one_is_moved(void **state)
 }
 
 /* A damaged arena that fills the tmpfs, and that somebody reads, stands in no start's way. */
-static void
-what_is_damaged_gives_its_memory_back(void **state)
+TEST(what_is_damaged_gives_its_memory_back)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -793,8 +781,7 @@ what_is_damaged_gives_its_memory_back(void **state)
  * Without room for even a page the old arena stays as it is, and its readers with it; the start that comes
  * when there is some has everything.
  */
-static void
-a_start_without_any_room_changes_nothing(void **state)
+TEST(a_start_without_any_room_changes_nothing)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -832,8 +819,7 @@ a_start_without_any_room_changes_nothing(void **state)
 }
 
 /* What was replaced stays, whole, for those who read there; when patience is over it is revoked, and goes. */
-static void
-what_was_replaced_lives_as_long_as_patience(void **state)
+TEST(what_was_replaced_lives_as_long_as_patience)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -866,8 +852,7 @@ what_was_replaced_lives_as_long_as_patience(void **state)
 }
 
 /* Nobody reads there any more: it goes at once, and is not revoked for it. */
-static void
-what_was_replaced_goes_with_its_last_reader(void **state)
+TEST(what_was_replaced_goes_with_its_last_reader)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -890,8 +875,7 @@ what_was_replaced_goes_with_its_last_reader(void **state)
 
 /* However often a writer starts, and whoever reads in each generation: one that was replaced has memory at
  * most. */
-static void
-one_generation_that_was_replaced_is_alive_at_most(void **state)
+TEST(one_generation_that_was_replaced_is_alive_at_most)
 {
 	enum { STARTS = 14 };
 	struct world *w = *state;
@@ -921,8 +905,7 @@ one_generation_that_was_replaced_is_alive_at_most(void **state)
 /*
  * The one that replaced an arena is gone, or damaged: what it replaced is older, and is not gone back to.
  */
-static void
-what_was_replaced_is_not_gone_back_to(void **state)
+TEST(what_was_replaced_is_not_gone_back_to)
 {
 	struct world *w = *state;
 	struct adoption adoption;
@@ -952,26 +935,3 @@ what_was_replaced_is_not_gone_back_to(void **state)
 	munmap(h, HEADER_BYTES);
 	assert_set_aside(w, "replaced");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(a_new_writer_carries_the_content_over, setup, teardown),
-	cmocka_unit_test_setup_teardown(rebuilt_books_say_what_the_old_ones_said, setup, teardown),
-	cmocka_unit_test_setup_teardown(the_old_generation_says_which_one_replaced_it, setup, teardown),
-	cmocka_unit_test_setup_teardown(another_key_file_means_a_new_arena, setup, teardown),
-	cmocka_unit_test_setup_teardown(a_symlink_in_the_arenas_place_is_not_followed, setup, teardown),
-	cmocka_unit_test_setup_teardown(a_flipped_bit_is_found_and_named, setup, teardown),
-	cmocka_unit_test_setup_teardown(an_older_root_is_not_gone_back_to, setup, teardown),
-	cmocka_unit_test_setup_teardown(a_root_whose_epoch_is_not_told_yet_is_adopted, setup, teardown),
-	cmocka_unit_test_setup_teardown(an_arena_that_says_unfinished_is_set_aside, setup, teardown),
-	cmocka_unit_test_setup_teardown(kills_leave_one_whole_arena, setup, teardown),
-	cmocka_unit_test_setup_teardown(files_of_strangers_are_passed_over, setup, teardown),
-	cmocka_unit_test_setup_teardown(a_hole_in_a_full_tmpfs_is_cleared_away, setup, teardown),
-	cmocka_unit_test_setup_teardown(where_two_do_not_fit_the_old_one_is_moved, setup, teardown),
-	cmocka_unit_test_setup_teardown(what_is_damaged_gives_its_memory_back, setup, teardown),
-	cmocka_unit_test_setup_teardown(a_start_without_any_room_changes_nothing, setup, teardown),
-	cmocka_unit_test_setup_teardown(what_was_replaced_lives_as_long_as_patience, setup, teardown),
-	cmocka_unit_test_setup_teardown(what_was_replaced_goes_with_its_last_reader, setup, teardown),
-	cmocka_unit_test_setup_teardown(one_generation_that_was_replaced_is_alive_at_most, setup, teardown),
-	cmocka_unit_test_setup_teardown(what_was_replaced_is_not_gone_back_to, setup, teardown),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -170,9 +170,10 @@ write_value(char *to, uint64_t *seed, unsigned depth)
 	}
 }
 
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+
 /* More shapes at a step than are remembered, and each again and again. */
-static void
-one_walk_finds_what_each_definition_finds(void **state)
+TEST(one_walk_finds_what_each_definition_finds)
 {
 	struct world *w = *state;
 	char *text = malloc(1 << 20);
@@ -189,8 +190,7 @@ one_walk_finds_what_each_definition_finds(void **state)
 }
 
 /* A body that is none, or has nothing, has no values but its namespace. */
-static void
-what_is_not_there_has_no_values(void **state)
+TEST(what_is_not_there_has_no_values)
 {
 	struct world *w = *state;
 	struct object *o = calloc(1, sizeof(*o) + 8);
@@ -219,8 +219,7 @@ stop_at_third(unsigned index, const char *data, size_t length, void *context)
 	return ++*count == 3 ? 9 : 0;
 }
 
-static void
-a_callback_stops_the_walk(void **state)
+TEST(a_callback_stops_the_walk)
 {
 	struct world *w = *state;
 	struct value body = body_fixture_value(
@@ -230,10 +229,3 @@ a_callback_stops_the_walk(void **state)
 	assert_int_equal(index_plan_each(w->plan, body, stop_at_third, &count), 9);
 	assert_int_equal(count, 3);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(one_walk_finds_what_each_definition_finds, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(what_is_not_there_has_no_values, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_callback_stops_the_walk, set_up, tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -15,13 +15,11 @@ take(struct ordinals *o, uint64_t published, uint64_t *next)
 }
 
 /* An ordinal that is given back in a commit names nothing else before that commit is published. */
-static void
-an_ordinal_waits_for_its_epoch(void **state)
+TEST_CASE(an_ordinal_waits_for_its_epoch)
 {
 	struct ordinals o = {0};
 	uint64_t next = 0;
 
-	(void)state;
 	assert_int_equal(take(&o, 7, &next), 0);
 	assert_int_equal(take(&o, 7, &next), 1);
 	ordinals_give(&o, 8, 0);
@@ -32,13 +30,11 @@ an_ordinal_waits_for_its_epoch(void **state)
 }
 
 /* Many come back in the order in which they were given. */
-static void
-the_oldest_comes_first(void **state)
+TEST_CASE(the_oldest_comes_first)
 {
 	struct ordinals o = {0};
 	uint64_t next = 1000;
 
-	(void)state;
 	for (uint32_t i = 0; i < 500; i++) {
 		ordinals_give(&o, i, i);
 		if (i % 3 == 0)
@@ -51,21 +47,12 @@ the_oldest_comes_first(void **state)
 }
 
 /* There are 2^31 - 1 of them; after the last one, it is said. */
-static void
-the_last_number_is_the_last(void **state)
+TEST_CASE(the_last_number_is_the_last)
 {
 	struct ordinals o = {0};
 	uint64_t next = 0x7ffffffe;
 	uint32_t ordinal;
 
-	(void)state;
 	assert_int_equal(take(&o, 1, &next), 0x7ffffffe);
 	assert_true(ordinals_take(&o, 1, &next, &ordinal) < 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(an_ordinal_waits_for_its_epoch),
-	cmocka_unit_test(the_oldest_comes_first),
-	cmocka_unit_test(the_last_number_is_the_last),
-};
-TEST_GROUP(tests, NULL, NULL);

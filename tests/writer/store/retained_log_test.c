@@ -11,13 +11,11 @@
 #include "writer/store/retained_log.h"
 
 /* What was noted comes out oldest first, and only what left before the limit. */
-static void
-the_log_lets_go_in_order_up_to_the_limit(void **state)
+TEST_CASE(the_log_lets_go_in_order_up_to_the_limit)
 {
 	struct retained_log h = {0};
 	uint32_t ref;
 
-	(void)state;
 	for (uint32_t i = 1; i <= 1000; i++)
 		assert_true(retained_log_append(&h, i / 2, i, 16));
 	for (uint32_t i = 1; i < 600; i++) {
@@ -36,13 +34,11 @@ the_log_lets_go_in_order_up_to_the_limit(void **state)
 }
 
 /* The bytes after any seq are those of the entries behind it, whatever was let go before. */
-static void
-bytes_after_a_seq_are_those_of_what_left_later(void **state)
+TEST_CASE(bytes_after_a_seq_are_those_of_what_left_later)
 {
 	struct retained_log h = {0};
 	uint32_t ref;
 
-	(void)state;
 	assert_int_equal(retained_log_bytes_after(&h, 0), 0);
 	for (uint32_t i = 1; i <= 100; i++)
 		assert_true(retained_log_append(&h, 10ull * i, i, i));
@@ -58,13 +54,11 @@ bytes_after_a_seq_are_those_of_what_left_later(void **state)
 }
 
 /* After a reservation the appends need no memory: the ring stays where it is. */
-static void
-a_reservation_is_enough_for_its_appends(void **state)
+TEST_CASE(a_reservation_is_enough_for_its_appends)
 {
 	struct retained_log h = {0};
 	const void *ring;
 
-	(void)state;
 	assert_int_equal(retained_log_reserve(&h, 5000), 0);
 	ring = h.entries.items;
 	for (uint32_t i = 0; i < 5000; i++)
@@ -121,15 +115,13 @@ is_version(struct store_fixture *fx, uint32_t ref, int version)
  * A state that a queue shows unread stays whole over any number of commits, and is given back when it was
  * read.
  */
-static void
-what_a_queue_shows_stays_until_it_is_read(void **state)
+TEST_CASE(what_a_queue_shows_stays_until_it_is_read)
 {
 	struct store_fixture *fx = new_held();
 	struct store_stats before, held, after;
 	uint64_t start;
 	uint32_t first;
 
-	(void)state;
 	assert_int_equal(put(fx, 100), 0);
 	assert_int_equal(store_commit(fx->store), 0);
 	first = store_fixture_find(fx, "n", "a");
@@ -158,14 +150,12 @@ what_a_queue_shows_stays_until_it_is_read(void **state)
 }
 
 /* Only what nobody can read goes: with the lowest unread seq in the middle, the later half stays. */
-static void
-release_goes_up_to_the_lowest_unread(void **state)
+TEST_CASE(release_goes_up_to_the_lowest_unread)
 {
 	struct store_fixture *fx = new_held();
 	uint32_t refs[10];
 	uint64_t seqs[10];
 
-	(void)state;
 	lowest_unread = 1;
 	for (int v = 0; v < 10; v++) {
 		assert_int_equal(put(fx, v), 0);
@@ -209,12 +199,10 @@ look_at_events(void *context, const struct store_event *events, size_t count, ui
  * A state that came and went between two commits is whole when the commit tells of it, though nobody had
  * anything unread.
  */
-static void
-states_between_commits_last_until_they_are_told(void **state)
+TEST_CASE(states_between_commits_last_until_they_are_told)
 {
 	struct store_fixture *fx = new_held();
 
-	(void)state;
 	told = 0;
 	store_on_events(fx->store, look_at_events, fx);
 	for (int v = 0; v < 100; v++) {
@@ -229,13 +217,11 @@ states_between_commits_last_until_they_are_told(void **state)
 }
 
 /* A status that a queue shows is held like an object. */
-static void
-an_old_status_is_held(void **state)
+TEST_CASE(an_old_status_is_held)
 {
 	struct store_fixture *fx = new_held();
 	struct store_stats before, held, after;
 
-	(void)state;
 	store_stats(fx->store, &before);
 	lowest_unread = 0;
 	assert_int_equal(
@@ -256,14 +242,3 @@ an_old_status_is_held(void **state)
 	assert_true(after.shared_blocks < held.shared_blocks);
 	store_fixture_free(fx);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_log_lets_go_in_order_up_to_the_limit),
-	cmocka_unit_test(bytes_after_a_seq_are_those_of_what_left_later),
-	cmocka_unit_test(a_reservation_is_enough_for_its_appends),
-	cmocka_unit_test(what_a_queue_shows_stays_until_it_is_read),
-	cmocka_unit_test(release_goes_up_to_the_lowest_unread),
-	cmocka_unit_test(states_between_commits_last_until_they_are_told),
-	cmocka_unit_test(an_old_status_is_held),
-};
-TEST_GROUP(tests, NULL, NULL);

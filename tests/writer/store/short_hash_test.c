@@ -114,32 +114,19 @@ fill_and_check(uint64_t mask)
 }
 
 /* Hashes that differ in the lowest three bits only: the tries' last level, and collisions under it. */
-static void
-hashes_of_three_low_bits_are_told_apart_by_their_keys(void **state)
+TEST_CASE(hashes_of_three_low_bits_are_told_apart_by_their_keys)
 {
-	(void)state;
 	fill_and_check(7);
 }
 
 /* Hashes that differ at the top only: the level with 16 digits. */
-static void
-hashes_of_three_high_bits_are_told_apart_by_their_keys(void **state)
+TEST_CASE(hashes_of_three_high_bits_are_told_apart_by_their_keys)
 {
-	(void)state;
 	fill_and_check(7ull << 61);
 }
 
 /* No hash at all: everything is one collision. */
-static void
-even_equal_hashes_are_told_apart(void **state)
+TEST_CASE(even_equal_hashes_are_told_apart)
 {
-	(void)state;
 	fill_and_check(0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(hashes_of_three_low_bits_are_told_apart_by_their_keys),
-	cmocka_unit_test(hashes_of_three_high_bits_are_told_apart_by_their_keys),
-	cmocka_unit_test(even_equal_hashes_are_told_apart),
-};
-TEST_GROUP(tests, NULL, NULL);

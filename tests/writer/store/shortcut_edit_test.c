@@ -103,8 +103,7 @@ change_one(struct store_fixture *fx, uint64_t *random, unsigned version)
  * that are not committed: what is found is what that root has; and nearly everything is found from the
  * newest.
  */
-static void
-a_shortcut_shows_what_the_root_has_or_nothing(void **state)
+TEST_CASE(a_shortcut_shows_what_the_root_has_or_nothing)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	unsigned version = 0, id, found;
@@ -112,7 +111,6 @@ a_shortcut_shows_what_the_root_has_or_nothing(void **state)
 	struct slot *slot;
 	int fd;
 
-	(void)state;
 	assert_int_equal(pins_add(fx->pins, store_epoch(fx->store), &id, &fd), 0);
 	slot = pins_page(fx->pins, id);
 	slot_touch(slot, 0);
@@ -140,15 +138,13 @@ a_shortcut_shows_what_the_root_has_or_nothing(void **state)
 }
 
 /* A table grows with the objects, and shrinks when nearly all are gone; its block is given back. */
-static void
-tables_follow_the_number_of_objects(void **state)
+TEST_CASE(tables_follow_the_number_of_objects)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	const struct resource *res;
 	uint32_t cells;
 	char name[32];
 
-	(void)state;
 	for (unsigned i = 0; i < 4000; i++) {
 		assert_int_equal(
 			store_fixture_putf(
@@ -177,14 +173,12 @@ tables_follow_the_number_of_objects(void **state)
 }
 
 /* Without room for a table there is none, and commits go on. */
-static void
-without_room_there_is_no_table(void **state)
+TEST_CASE(without_room_there_is_no_table)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	struct shortcut_edit edit = {0};
 	struct resource now;
 
-	(void)state;
 	for (unsigned i = 0; i < 100; i++)
 		assert_int_equal(
 			store_fixture_putf(
@@ -210,15 +204,13 @@ without_room_there_is_no_table(void **state)
 }
 
 /* A lost note (no memory) costs the tables, not the truth: they are made anew. */
-static void
-a_lost_note_costs_the_tables(void **state)
+TEST_CASE(a_lost_note_costs_the_tables)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	struct shortcut_edit edit = {.lost = true};
 	struct resource now;
 	uint32_t before;
 
-	(void)state;
 	for (unsigned i = 0; i < 100; i++)
 		assert_int_equal(
 			store_fixture_putf(
@@ -237,8 +229,7 @@ a_lost_note_costs_the_tables(void **state)
 }
 
 /* Cells that are nonsense (a writer died between them and its root) are gone after a rebuild. */
-static void
-a_rebuild_leaves_nothing_of_what_was(void **state)
+TEST_CASE(a_rebuild_leaves_nothing_of_what_was)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	_Atomic uint64_t *keys;
@@ -246,7 +237,6 @@ a_rebuild_leaves_nothing_of_what_was(void **state)
 	struct resource now;
 	uint32_t key_cells = 0, ordinal_cells = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < PODS; i++)
 		assert_int_equal(
 			store_fixture_putf(
@@ -268,12 +258,3 @@ a_rebuild_leaves_nothing_of_what_was(void **state)
 	assert_true(check_root(fx, current(fx)) >= PODS * 90 / 100);
 	store_fixture_free(fx);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_shortcut_shows_what_the_root_has_or_nothing),
-	cmocka_unit_test(tables_follow_the_number_of_objects),
-	cmocka_unit_test(without_room_there_is_no_table),
-	cmocka_unit_test(a_lost_note_costs_the_tables),
-	cmocka_unit_test(a_rebuild_leaves_nothing_of_what_was),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -112,12 +112,10 @@ commit(struct diary *d)
  * Every change is told once, in order of seq, with the state before and the state after; base is the seq that
  * readers had.
  */
-static void
-changes_are_told_in_order_with_old_and_new(void **state)
+TEST_CASE(changes_are_told_in_order_with_old_and_new)
 {
 	struct diary *d = new_diary();
 
-	(void)state;
 	put(d, "a", "u1", "10");
 	put(d, "b", "u2", "11");
 	commit(d);
@@ -130,12 +128,10 @@ changes_are_told_in_order_with_old_and_new(void **state)
 }
 
 /* What came and went between two commits is told whole: an add and a delete. */
-static void
-an_object_between_commits_is_an_add_and_a_delete(void **state)
+TEST_CASE(an_object_between_commits_is_an_add_and_a_delete)
 {
 	struct diary *d = new_diary();
 
-	(void)state;
 	put(d, "a", "u1", "10");
 	assert_int_equal(store_fixture_delete(d->fx, "n", "a"), 0);
 	put(d, "a", "u2", "11");
@@ -148,12 +144,10 @@ an_object_between_commits_is_an_add_and_a_delete(void **state)
  * Another UID under a name is another object: the old one's delete, then the new one's add, each with a
  * seq.
  */
-static void
-another_uid_is_a_delete_and_an_add(void **state)
+TEST_CASE(another_uid_is_a_delete_and_an_add)
 {
 	struct diary *d = new_diary();
 
-	(void)state;
 	put(d, "a", "u1", "10");
 	commit(d);
 	put(d, "a", "u2", "11");
@@ -163,12 +157,10 @@ another_uid_is_a_delete_and_an_add(void **state)
 }
 
 /* The same resourceVersion again, and the delete of what is unknown, are no events. */
-static void
-what_changes_nothing_is_not_told(void **state)
+TEST_CASE(what_changes_nothing_is_not_told)
 {
 	struct diary *d = new_diary();
 
-	(void)state;
 	put(d, "a", "u1", "10");
 	commit(d);
 	put(d, "a", "u1", "10");
@@ -182,12 +174,10 @@ what_changes_nothing_is_not_told(void **state)
  * SYNCED is told with the commit that shows it, behind its changes, and again after the resource was
  * LISTING.
  */
-static void
-synced_is_told_when_it_is_shown(void **state)
+TEST_CASE(synced_is_told_when_it_is_shown)
 {
 	struct diary *d = new_diary();
 
-	(void)state;
 	put(d, "a", "u1", "10");
 	commit(d);
 	store_set_state(d->fx->store, d->fx->pods, RESOURCE_SYNCED);
@@ -204,8 +194,7 @@ synced_is_told_when_it_is_shown(void **state)
 }
 
 /* A status is told and stands in the root until the next one; the same again is nothing new. */
-static void
-a_status_is_told_and_shown(void **state)
+TEST_CASE(a_status_is_told_and_shown)
 {
 	static const char bad[] = "{\"recovered\":false,\"code\":503,\"reason\":\"ServiceUnavailable\"}";
 	struct diary *d = new_diary();
@@ -214,7 +203,6 @@ a_status_is_told_and_shown(void **state)
 	const char *reason;
 	size_t length;
 
-	(void)state;
 	put(d, "a", "u1", "10");
 	commit(d);
 	assert_int_equal(store_set_status(d->fx->store, d->fx->pods, bad), 0);
@@ -236,8 +224,7 @@ a_status_is_told_and_shown(void **state)
 }
 
 /* A resource whose content comes from elsewhere now keeps its place: RESET, then what is listed anew. */
-static void
-another_fingerprint_is_a_reset_in_place(void **state)
+TEST_CASE(another_fingerprint_is_a_reset_in_place)
 {
 	static const uint8_t other[32] = "another server";
 	struct generations generations;
@@ -246,7 +233,6 @@ another_fingerprint_is_a_reset_in_place(void **state)
 	struct intern *intern;
 	unsigned id;
 
-	(void)state;
 	generations_begin(&generations);
 	fx.arena = generations_next(&generations, &intern);
 	d.fx = store_fixture_over(fx.arena, intern);
@@ -283,8 +269,7 @@ another_fingerprint_is_a_reset_in_place(void **state)
  * Of two entries of one resource, in namespaces of their own, only that one is reset which changed, whatever
  * the order they are asked for in.
  */
-static void
-a_reset_is_of_its_own_namespace(void **state)
+TEST_CASE(a_reset_is_of_its_own_namespace)
 {
 	static const char in_a[] = "{\"resource\":\"pods\",\"namespace\":\"a\",\"indexes\":[]}";
 	static const char in_b[] = "{\"resource\":\"pods\",\"namespace\":\"b\",\"indexes\":[]}";
@@ -295,7 +280,6 @@ a_reset_is_of_its_own_namespace(void **state)
 	struct store *s;
 	unsigned a, b;
 
-	(void)state;
 	generations_begin(&generations);
 	arena = generations_next(&generations, &intern);
 	assert_int_equal(store_new(arena, intern, NULL, &s), 0);
@@ -326,8 +310,7 @@ a_reset_is_of_its_own_namespace(void **state)
  * Of two entries of one resource one is dropped: readers that know both as one are told to look anew, and who
  * comes later sees it too.
  */
-static void
-dropping_an_entry_resets_the_others_of_its_name(void **state)
+TEST_CASE(dropping_an_entry_resets_the_others_of_its_name)
 {
 	static const char in_a[] = "{\"resource\":\"pods\",\"namespace\":\"a\",\"indexes\":[]}";
 	static const char in_b[] = "{\"resource\":\"pods\",\"namespace\":\"b\",\"indexes\":[]}";
@@ -340,7 +323,6 @@ dropping_an_entry_resets_the_others_of_its_name(void **state)
 	struct arena *arena;
 	unsigned a, b, n;
 
-	(void)state;
 	generations_begin(&generations);
 	arena = generations_next(&generations, &intern);
 	assert_int_equal(store_new(arena, intern, NULL, &fx.store), 0);
@@ -370,8 +352,7 @@ dropping_an_entry_resets_the_others_of_its_name(void **state)
 }
 
 /* Named consumers stand in the root with the next commit; the same again is nothing new. */
-static void
-consumers_are_shown_with_the_next_commit(void **state)
+TEST_CASE(consumers_are_shown_with_the_next_commit)
 {
 	struct diary *d = new_diary();
 	struct consumer list[2] = {{.seq = 7, .uid = 1000, .name_length = 3, .name = "log"},
@@ -381,7 +362,6 @@ consumers_are_shown_with_the_next_commit(void **state)
 	uint64_t epoch;
 	size_t count;
 
-	(void)state;
 	assert_null(store_consumers(d->fx->store, &count));
 	assert_int_equal(count, 0);
 	store_lineage(d->fx->store, list[0].lineage);
@@ -406,8 +386,7 @@ consumers_are_shown_with_the_next_commit(void **state)
 }
 
 /* Consumers, status, lineage and seq are there when the arena is taken over. */
-static void
-adoption_keeps_consumers_status_and_seq(void **state)
+TEST_CASE(adoption_keeps_consumers_status_and_seq)
 {
 	const struct consumer list[1] = {{.seq = 7, .uid = 1000, .name_length = 3, .name = "log"}};
 	struct generations generations;
@@ -417,7 +396,6 @@ adoption_keeps_consumers_status_and_seq(void **state)
 	struct arena *arena;
 	size_t count;
 
-	(void)state;
 	generations_begin(&generations);
 	for (unsigned i = 0; i < 3; i++) {
 		arena = generations_next(&generations, &intern);
@@ -445,12 +423,10 @@ adoption_keeps_consumers_status_and_seq(void **state)
 }
 
 /* A commit that fails tells nothing; the next one tells all, once. */
-static void
-a_failed_commit_keeps_its_events(void **state)
+TEST_CASE(a_failed_commit_keeps_its_events)
 {
 	struct diary *d = new_diary();
 
-	(void)state;
 	put(d, "a", "u1", "10");
 	arena_fail_after(d->fx->arena, 0);
 	assert_int_equal(store_commit(d->fx->store), -ENOSPC);
@@ -461,19 +437,3 @@ a_failed_commit_keeps_its_events(void **state)
 	assert_string_equal(d->text, "0: 1A>10 2U10>11\n");
 	end_diary(d);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(changes_are_told_in_order_with_old_and_new),
-	cmocka_unit_test(an_object_between_commits_is_an_add_and_a_delete),
-	cmocka_unit_test(another_uid_is_a_delete_and_an_add),
-	cmocka_unit_test(what_changes_nothing_is_not_told),
-	cmocka_unit_test(synced_is_told_when_it_is_shown),
-	cmocka_unit_test(a_status_is_told_and_shown),
-	cmocka_unit_test(another_fingerprint_is_a_reset_in_place),
-	cmocka_unit_test(a_reset_is_of_its_own_namespace),
-	cmocka_unit_test(dropping_an_entry_resets_the_others_of_its_name),
-	cmocka_unit_test(consumers_are_shown_with_the_next_commit),
-	cmocka_unit_test(adoption_keeps_consumers_status_and_seq),
-	cmocka_unit_test(a_failed_commit_keeps_its_events),
-};
-TEST_GROUP(tests, NULL, NULL);

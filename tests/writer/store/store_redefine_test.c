@@ -81,9 +81,9 @@ become(struct store_fixture *fx, const char *descriptor, const uint8_t fingerpri
 		sync(fx, i);
 	assert_int_equal(store_redefined(fx->store, fx->pods), 0);
 }
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
 
-static void
-objects_stand_where_the_new_definition_says(void **state)
+TEST(objects_stand_where_the_new_definition_says)
 {
 	struct store_fixture *fx = *state;
 
@@ -106,8 +106,7 @@ objects_stand_where_the_new_definition_says(void **state)
 }
 
 /* What changes while the new indexes are filled stands in all of them, old and new. */
-static void
-changes_amid_it_stand_in_both(void **state)
+TEST(changes_amid_it_stand_in_both)
 {
 	struct store_fixture *fx = *state;
 
@@ -137,8 +136,7 @@ keep(void *context, const char *type, size_t type_length, struct draft d)
 }
 
 /* An object that becomes another one by its sync stands in the new indexes with all values, old ones too. */
-static void
-a_sync_that_changes_the_object_files_it(void **state)
+TEST(a_sync_that_changes_the_object_files_it)
 {
 	static const struct decoder_events events = {.on_object = keep};
 	static const char text[] =
@@ -167,8 +165,7 @@ a_sync_that_changes_the_object_files_it(void **state)
 }
 
 /* One that is given up on its way leaves nothing, and what changes then is filed as before. */
-static void
-one_that_is_given_up_leaves_nothing(void **state)
+TEST(one_that_is_given_up_leaves_nothing)
 {
 	struct store_fixture *fx = *state;
 
@@ -184,11 +181,3 @@ one_that_is_given_up_leaves_nothing(void **state)
 	assert_int_equal(store_fixture_count_by_index(fx, "labels", "app=web"), PODS);
 	assert_int_equal(store_fixture_count_by_index(fx, "version", "2"), -1);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(objects_stand_where_the_new_definition_says, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(changes_amid_it_stand_in_both, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_sync_that_changes_the_object_files_it, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(one_that_is_given_up_leaves_nothing, set_up, tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

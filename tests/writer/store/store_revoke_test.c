@@ -240,18 +240,18 @@ end(void **state)
 	return 0;
 }
 
+#define TEST(name) TEST_CASE_IN(begin, end, name)
+
 /*
  * Pods that change share with what they were all that did not change, so pages of what is seen stay: it is
  * that at most, beside what there is now.
  */
-static void
-memory_stays_bounded(void **state)
+TEST(memory_stays_bounded)
 {
 	struct store_stats stats;
 	struct reader reader, other;
 	uint64_t whole = memory(), most = 0;
 
-	(void)state;
 	reader_begin(&reader);
 	change(1000);
 	store_stats(fx->store, &stats);
@@ -276,13 +276,11 @@ memory_stays_bounded(void **state)
 }
 
 /* Of what has gone nothing stays but what shares a page. */
-static void
-memory_of_what_has_gone_comes_back(void **state)
+TEST(memory_of_what_has_gone_comes_back)
 {
 	struct reader reader;
 	struct seen seen;
 
-	(void)state;
 	reader_begin(&reader);
 	change(1000);
 	store_revoke(fx->store, reader.id);
@@ -297,13 +295,11 @@ memory_of_what_has_gone_comes_back(void **state)
 	reader_end(&reader);
 }
 
-static void
-what_it_touches_is_taken_again(void **state)
+TEST(what_it_touches_is_taken_again)
 {
 	struct reader reader;
 	uint64_t before;
 
-	(void)state;
 	reader_begin(&reader);
 	store_revoke(fx->store, reader.id);
 	turn_over(CHANGES);
@@ -317,14 +313,12 @@ what_it_touches_is_taken_again(void **state)
 }
 
 /* Several at different times; the places are free when the last of them has gone. */
-static void
-what_was_kept_is_used_again(void **state)
+TEST(what_was_kept_is_used_again)
 {
 	struct store_stats stats;
 	struct reader first, second;
 	uint64_t bytes;
 
-	(void)state;
 	reader_begin(&first);
 	store_revoke(fx->store, first.id);
 	change(CHANGES / 2);
@@ -361,13 +355,11 @@ what_was_kept_is_used_again(void **state)
 }
 
 /* Also where the last slot goes and no change comes: the next commit, or who reclaims, sees to it. */
-static void
-it_needs_no_change_to_be_used_again(void **state)
+TEST(it_needs_no_change_to_be_used_again)
 {
 	struct store_stats stats;
 	struct reader reader;
 
-	(void)state;
 	reader_begin(&reader);
 	store_revoke(fx->store, reader.id);
 	change(CHANGES / 2);
@@ -378,15 +370,13 @@ it_needs_no_change_to_be_used_again(void **state)
 	assert_int_equal(stats.buried_bytes, 0);
 }
 
-static void
-a_file_with_holes_is_adopted(void **state)
+TEST(a_file_with_holes_is_adopted)
 {
 	struct intern *intern;
 	struct reader reader;
 	struct arena *arena;
 	char *before[PODS];
 
-	(void)state;
 	reader_begin(&reader);
 	store_revoke(fx->store, reader.id);
 	change(CHANGES);
@@ -420,13 +410,11 @@ a_file_with_holes_is_adopted(void **state)
 }
 
 /* In a budget that has no room for what a reader holds: refused, and after the revocation not any more. */
-static void
-a_revocation_makes_room(void **state)
+TEST(a_revocation_makes_room)
 {
 	struct reader reader;
 	unsigned refused = 0;
 
-	(void)state;
 	arena_set_budget(fx->arena, memory() + SMALL);
 	reader_begin(&reader);
 	for (unsigned i = 0; i < CHANGES; i++) {
@@ -451,15 +439,3 @@ a_revocation_makes_room(void **state)
 	look(&reader);
 	reader_end(&reader);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-static const struct CMUnitTest tests[] = {
-	TEST(memory_stays_bounded),
-	TEST(memory_of_what_has_gone_comes_back),
-	TEST(what_it_touches_is_taken_again),
-	TEST(what_was_kept_is_used_again),
-	TEST(it_needs_no_change_to_be_used_again),
-	TEST(a_file_with_holes_is_adopted),
-	TEST(a_revocation_makes_room),
-};
-TEST_GROUP(tests, NULL, NULL);

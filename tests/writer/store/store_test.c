@@ -162,14 +162,12 @@ change_at_random(struct store_fixture *fx, struct model_pod *pods, int *next_uid
  * Thousands of random adds, updates, re-creations and deletes: keys and all indexes say what a plain table
  * says.
  */
-static void
-random_changes_agree_with_a_plain_table(void **state)
+TEST_CASE(random_changes_agree_with_a_plain_table)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	struct model_pod pods[PODS] = {0};
 	int uid = 0, version = 0;
 
-	(void)state;
 	for (unsigned round = 0; round < 60; round++) {
 		unsigned batch = 1 + pick(300);
 
@@ -231,10 +229,8 @@ assert_commits_do_not_matter(unsigned one_in, unsigned batch, bool deletes)
 		store_fixture_free(fx[w]);
 }
 
-static void
-a_first_list_in_one_commit_is_as_in_many(void **state)
+TEST_CASE(a_first_list_in_one_commit_is_as_in_many)
 {
-	(void)state;
 	assert_commits_do_not_matter(1, 600, false);
 	assert_commits_do_not_matter(1, 600, true);
 	/* so many that a change asks for its places ahead (WARM_MIN) */
@@ -246,15 +242,13 @@ a_first_list_in_one_commit_is_as_in_many(void **state)
  * When everything was deleted and nobody reads, the arena is as empty as before: no block, count or ordinal
  * leaks.
  */
-static void
-deleting_everything_gives_all_memory_back(void **state)
+TEST_CASE(deleting_everything_gives_all_memory_back)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	struct model_pod pods[PODS] = {0};
 	struct store_stats once = {0}, again;
 	int uid = 0, version = 0;
 
-	(void)state;
 	store_set_tombstone_limits(fx->store, fx->pods, (struct tombstone_limits){0});
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned n = 0; n < 3000; n++)
@@ -286,8 +280,7 @@ deleting_everything_gives_all_memory_back(void **state)
  * A pinned epoch stays readable, unchanged, however much is committed after it; let go, its memory is
  * reused.
  */
-static void
-a_pinned_version_stays_as_it_was(void **state)
+TEST_CASE(a_pinned_version_stays_as_it_was)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	struct model_pod pods[PODS] = {0}, pinned[PODS];
@@ -298,7 +291,6 @@ a_pinned_version_stays_as_it_was(void **state)
 	uint64_t root, live;
 	unsigned id;
 
-	(void)state;
 	for (unsigned n = 0; n < 2000; n++)
 		change_at_random(fx, pods, &uid, &version, 7);
 	assert_int_equal(store_commit(fx->store), 0);
@@ -371,8 +363,7 @@ let_go(void *cell)
  * What fills the arena for a reader is room the moment it is wanted after the reader let go: nothing else has
  * to happen first. And before something is refused, whoever can make a reader let go is asked to.
  */
-static void
-what_readers_let_go_is_room(void **state)
+TEST_CASE(what_readers_let_go_is_room)
 {
 	struct store_fixture *fx = store_fixture_new(4u << 20);
 	struct pin_cell *cell;
@@ -380,7 +371,6 @@ what_readers_let_go_is_room(void **state)
 	unsigned id;
 	int fd;
 
-	(void)state;
 	assert_int_equal(store_commit(fx->store), 0);
 	assert_int_equal(pins_add(fx->pins, store_epoch(fx->store), &id, &fd), 0);
 	slot = test_map_slot(fd);
@@ -401,14 +391,12 @@ what_readers_let_go_is_room(void **state)
 }
 
 /* When the arena is full a put says so and changes nothing; after deletes it goes on. */
-static void
-a_full_arena_refuses_and_loses_nothing(void **state)
+TEST_CASE(a_full_arena_refuses_and_loses_nothing)
 {
 	struct store_fixture *fx = store_fixture_new(4u << 20);
 	struct model_pod pods[PODS] = {0};
 	unsigned refused = 0, filled = 0;
 
-	(void)state;
 	filler_bytes = 30000;
 	for (unsigned i = 0; i < PODS; i++) {
 		struct model_pod p = {
@@ -453,15 +441,13 @@ a_full_arena_refuses_and_loses_nothing(void **state)
 }
 
 /* The same object again takes no new body and publishes nothing. */
-static void
-an_unchanged_object_publishes_nothing(void **state)
+TEST_CASE(an_unchanged_object_publishes_nothing)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	struct model_pod p = {1, 1, 1, 1, 1, 1, 1};
 	uint64_t epoch;
 	uint32_t ref;
 
-	(void)state;
 	assert_int_equal(put(fx, 1, &p), 0);
 	assert_int_equal(store_commit(fx->store), 0);
 	epoch = store_epoch(fx->store);
@@ -478,13 +464,11 @@ an_unchanged_object_publishes_nothing(void **state)
  * A server that was restored to an older state gives resourceVersions again: the same one with another
  * content is an update.
  */
-static void
-the_same_version_with_another_content_is_an_update(void **state)
+TEST_CASE(the_same_version_with_another_content_is_an_update)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	struct model_pod p = {1, 1, 1, 1, 1, 1, 1}, restored = {1, 1, 1, 2, 1, 1, 1};
 
-	(void)state;
 	assert_int_equal(put(fx, 1, &p), 0);
 	assert_int_equal(store_commit(fx->store), 0);
 	assert_int_equal(put(fx, 1, &restored), 0);
@@ -499,8 +483,7 @@ the_same_version_with_another_content_is_an_update(void **state)
  * What drafts shared and gave back before anything was committed is free after a sweep, though there is
  * nothing to commit.
  */
-static void
-a_sweep_frees_what_a_failed_list_shared(void **state)
+TEST_CASE(a_sweep_frees_what_a_failed_list_shared)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	uint8_t payload[1024] = {0};
@@ -509,7 +492,6 @@ a_sweep_frees_what_a_failed_list_shared(void **state)
 	size_t length;
 	bool known;
 
-	(void)state;
 	store_stats(fx->store, &before);
 	assert_int_equal(store_sweep(fx->store), 0);
 	assert_int_equal(store_epoch(fx->store), before.epoch); /* nothing to sweep */
@@ -536,8 +518,7 @@ a_sweep_frees_what_a_failed_list_shared(void **state)
 }
 
 /* An update that changes no index value touches no index: their links in the root are the same. */
-static void
-an_update_that_moves_no_value_touches_no_index(void **state)
+TEST_CASE(an_update_that_moves_no_value_touches_no_index)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	struct model_pod p = {1, 1, 1, 1, 1, 1, 1};
@@ -545,7 +526,6 @@ an_update_that_moves_no_value_touches_no_index(void **state)
 	const struct root *root;
 	const struct resource *res;
 
-	(void)state;
 	for (unsigned i = 0; i < 100; i++) {
 		p.uid = (int)i + 1;
 		assert_int_equal(put(fx, i, &p), 0);
@@ -571,8 +551,7 @@ an_update_that_moves_no_value_touches_no_index(void **state)
 }
 
 /* A commit writes the resources that it changes, and no others. */
-static void
-a_commit_leaves_other_resources_as_they_are(void **state)
+TEST_CASE(a_commit_leaves_other_resources_as_they_are)
 {
 	static const char descriptor[] =
 		"{\"group\":\"example.com\",\"version\":\"v1\",\"resource\":\"widgets\",\"kind\":\"Widget\","
@@ -583,7 +562,6 @@ a_commit_leaves_other_resources_as_they_are(void **state)
 	const struct root *before, *after;
 	unsigned widgets;
 
-	(void)state;
 	assert_int_equal(store_add_resource(fx->store, descriptor, fingerprint, &widgets), 0);
 	assert_int_equal(store_commit(fx->store), 0);
 	before = root_at(&fx->arena->view, atomic_load(&fx->arena->header->root));
@@ -600,12 +578,10 @@ a_commit_leaves_other_resources_as_they_are(void **state)
  * An empty value is one, also when it is the first that its index ever had (what says nothing is no
  * value).
  */
-static void
-an_empty_value_is_found(void **state)
+TEST_CASE(an_empty_value_is_found)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 
-	(void)state;
 	assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"x\",\"uid\":"
 					       "\"1\"},\"spec\":{\"nodeName\":\"\"}}"),
 			 0);
@@ -619,15 +595,13 @@ an_empty_value_is_found(void **state)
 }
 
 /* From store_keep() on, what was replaced stays as it was, whatever is committed and whoever has unpinned. */
-static void
-what_is_kept_is_not_written_over(void **state)
+TEST_CASE(what_is_kept_is_not_written_over)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 	struct model_pod p = {1, 1, 1, 1, 1, 1, 1};
 	char *before, *after;
 	uint32_t ref;
 
-	(void)state;
 	filler_bytes = 20000;
 	assert_int_equal(put(fx, 1, &p), 0);
 	assert_int_equal(store_commit(fx->store), 0);
@@ -649,20 +623,3 @@ what_is_kept_is_not_written_over(void **state)
 	filler_bytes = 0;
 	store_fixture_free(fx);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(an_unchanged_object_publishes_nothing),
-	cmocka_unit_test(the_same_version_with_another_content_is_an_update),
-	cmocka_unit_test(a_sweep_frees_what_a_failed_list_shared),
-	cmocka_unit_test(an_update_that_moves_no_value_touches_no_index),
-	cmocka_unit_test(a_commit_leaves_other_resources_as_they_are),
-	cmocka_unit_test(an_empty_value_is_found),
-	cmocka_unit_test(what_is_kept_is_not_written_over),
-	cmocka_unit_test(random_changes_agree_with_a_plain_table),
-	cmocka_unit_test(a_first_list_in_one_commit_is_as_in_many),
-	cmocka_unit_test(deleting_everything_gives_all_memory_back),
-	cmocka_unit_test(a_pinned_version_stays_as_it_was),
-	cmocka_unit_test(what_readers_let_go_is_room),
-	cmocka_unit_test(a_full_arena_refuses_and_loses_nothing),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -249,12 +249,10 @@ commit(struct store_fixture *fx)
 /* ---- what is found ---- */
 
 /* A walk along by-seq meets live objects at their last change and the deleted at their deletion. */
-static void
-by_seq_shows_deletions_between_changes(void **state)
+TEST_CASE(by_seq_shows_deletions_between_changes)
 {
 	struct store_fixture *fx = new_store(1u << 30);
 
-	(void)state;
 	assert_int_equal(put(fx, 1, 11, 1), 0);
 	assert_int_equal(put(fx, 2, 12, 2), 0);
 	assert_int_equal(put(fx, 3, 13, 3), 0);
@@ -271,12 +269,10 @@ by_seq_shows_deletions_between_changes(void **state)
  * A deleted object is found by its key, its uid, each of its addresses and each of its containers, and by
  * nothing else.
  */
-static void
-the_deleted_are_found_by_all_they_had(void **state)
+TEST_CASE(the_deleted_are_found_by_all_they_had)
 {
 	struct store_fixture *fx = new_store(1u << 30);
 
-	(void)state;
 	assert_int_equal(put(fx, 1, 11, 1), 0);
 	assert_int_equal(put(fx, 2, 12, 1), 0);
 	commit(fx);
@@ -293,12 +289,10 @@ the_deleted_are_found_by_all_they_had(void **state)
 }
 
 /* Several that had the same stand together, the newest last; one that goes leaves the others. */
-static void
-the_newest_stands_last(void **state)
+TEST_CASE(the_newest_stands_last)
 {
 	struct store_fixture *fx = new_store(1u << 30);
 
-	(void)state;
 	for (unsigned uid = 1; uid <= 5; uid++) {
 		assert_int_equal(put(fx, 1, uid, uid), 0);
 		assert_int_equal(delete(fx, 1), 0);
@@ -319,12 +313,10 @@ the_newest_stands_last(void **state)
  * Another UID under the name leaves a tombstone of the one before, with a seq of its own before the new
  * one's.
  */
-static void
-another_uid_leaves_a_tombstone(void **state)
+TEST_CASE(another_uid_leaves_a_tombstone)
 {
 	struct store_fixture *fx = new_store(1u << 30);
 
-	(void)state;
 	assert_int_equal(put(fx, 1, 11, 1), 0);
 	assert_int_equal(put(fx, 1, 12, 2), 0);
 	commit(fx);
@@ -347,12 +339,10 @@ say_version(struct store_fixture *fx, const char *version, enum resource_state s
  * From the first list on all deletions are there, until one is forgotten, was not seen, or what there is is
  * given up; the next list begins it anew. A later version changes nothing, a lower one is another history's.
  */
-static void
-deletions_are_complete_from_the_list_on(void **state)
+TEST_CASE(deletions_are_complete_from_the_list_on)
 {
 	struct store_fixture *fx = new_store(1u << 30);
 
-	(void)state;
 	limit(fx, 1, UINT64_MAX, 300);
 	for (unsigned i = 1; i <= 5; i++)
 		assert_int_equal(put(fx, i, 10 + i, 1), 0);
@@ -385,13 +375,11 @@ deletions_are_complete_from_the_list_on(void **state)
 /* ---- limits ---- */
 
 /* Beyond the count the oldest go, and the floor is the seq of the last of them. */
-static void
-the_oldest_go_beyond_the_count(void **state)
+TEST_CASE(the_oldest_go_beyond_the_count)
 {
 	struct store_fixture *fx = new_store(1u << 30);
 	struct tombstone_stats stats;
 
-	(void)state;
 	limit(fx, 3, UINT64_MAX, 300);
 	for (unsigned i = 1; i <= 5; i++) {
 		assert_int_equal(put(fx, i, 10 + i, 1), 0);
@@ -417,13 +405,11 @@ the_oldest_go_beyond_the_count(void **state)
 }
 
 /* Beyond the bytes the oldest go; what only they shared counts. */
-static void
-the_oldest_go_beyond_the_bytes(void **state)
+TEST_CASE(the_oldest_go_beyond_the_bytes)
 {
 	struct store_fixture *fx = new_store(1u << 30);
 	struct tombstone_stats stats;
 
-	(void)state;
 	limit(fx, 1000, 100000, 300);
 	for (unsigned i = 1; i <= 100; i++) {
 		assert_int_equal(store_fixture_putf(fx,
@@ -442,14 +428,12 @@ the_oldest_go_beyond_the_bytes(void **state)
 }
 
 /* What is older than the age goes when it is asked for; what is younger stays. */
-static void
-the_old_go_when_their_time_is_over(void **state)
+TEST_CASE(the_old_go_when_their_time_is_over)
 {
 	struct store_fixture *fx = new_store(1u << 30);
 	struct tombstone_stats stats;
 	uint64_t now;
 
-	(void)state;
 	limit(fx, 100, UINT64_MAX, 60);
 	assert_int_equal(put(fx, 1, 11, 1), 0);
 	assert_int_equal(delete(fx, 1), 0);
@@ -470,8 +454,7 @@ the_old_go_when_their_time_is_over(void **state)
 }
 
 /* A full arena takes deletes all the same, and what they left gives way to what comes. */
-static void
-tombstones_give_way_in_a_full_arena(void **state)
+TEST_CASE(tombstones_give_way_in_a_full_arena)
 {
 	struct store_fixture *fx = new_store(4u << 20);
 	struct tombstone_stats stats;
@@ -479,7 +462,6 @@ tombstones_give_way_in_a_full_arena(void **state)
 	uint64_t floor;
 	int r = 0;
 
-	(void)state;
 	while (r == 0 && filled < 1000) {
 		r = store_fixture_putf(fx,
 				       "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"n\",\"uid\":\"uid-"
@@ -516,8 +498,7 @@ tombstones_give_way_in_a_full_arena(void **state)
  * A delete that finds room for itself but not for a tombstone happens, and the floor says that it cannot be
  * found.
  */
-static void
-a_delete_without_room_raises_the_floor(void **state)
+TEST_CASE(a_delete_without_room_raises_the_floor)
 {
 	struct store_fixture *fx = new_store(4u << 20);
 	uint32_t filler[1024];
@@ -525,7 +506,6 @@ a_delete_without_room_raises_the_floor(void **state)
 	unsigned count = 0;
 	int r;
 
-	(void)state;
 	assert_int_equal(put(fx, 1, 11, 1), 0);
 	assert_int_equal(put(fx, 2, 12, 1), 0);
 	assert_int_equal(delete(fx, 2), 0);
@@ -551,12 +531,10 @@ a_delete_without_room_raises_the_floor(void **state)
 }
 
 /* A value that an object has twice is filed once, and taken out once. */
-static void
-a_value_that_stands_twice_is_filed_once(void **state)
+TEST_CASE(a_value_that_stands_twice_is_filed_once)
 {
 	struct store_fixture *fx = new_store(1u << 30);
 
-	(void)state;
 	for (unsigned n = 0; n < 2; n++) {
 		assert_int_equal(
 			store_fixture_put(fx, "{\"metadata\":{\"name\":\"pod-1\",\"namespace\":\"n\",\"uid\":"
@@ -579,8 +557,7 @@ a_value_that_stands_twice_is_filed_once(void **state)
 /* ---- adoption ---- */
 
 /* The next generation has the same tombstones, finds them the same ways, and drops them in the same order. */
-static void
-adoption_keeps_them(void **state)
+TEST_CASE(adoption_keeps_them)
 {
 	struct generations generations;
 	struct tombstone_stats stats, again;
@@ -589,7 +566,6 @@ adoption_keeps_them(void **state)
 	struct arena *arena;
 	char *before;
 
-	(void)state;
 	generations_begin(&generations);
 	arena = generations_next(&generations, &intern);
 	fx = over(arena, intern);
@@ -626,8 +602,7 @@ adoption_keeps_them(void **state)
  * A resource whose content comes from elsewhere forgets the deletions of the old content, and gives back what
  * they held.
  */
-static void
-a_reset_forgets_all(void **state)
+TEST_CASE(a_reset_forgets_all)
 {
 	static const uint8_t other[32] = "another server";
 	struct generations generations;
@@ -638,7 +613,6 @@ a_reset_forgets_all(void **state)
 	struct store *s;
 	unsigned id;
 
-	(void)state;
 	generations_begin(&generations);
 	arena = generations_next(&generations, &intern);
 	fx = over(arena, intern);
@@ -822,15 +796,13 @@ change_limits(struct store_fixture *fx)
  * Whatever is refused at whatever moment: by-seq, `deleted`, floor and figures are what a plain list of
  * deletions says.
  */
-static void
-random_changes_agree_with_a_plain_list(void **state)
+TEST_CASE(random_changes_agree_with_a_plain_list)
 {
 	struct model *m = calloc(1, sizeof(*m));
 	struct store_fixture *fx = new_store(1u << 30);
 	struct store_stats empty, again;
 	unsigned failures = 0;
 
-	(void)state;
 	assert_non_null(m);
 	store_fixture_settle(fx);
 	store_stats(fx->store, &empty);
@@ -875,12 +847,10 @@ random_changes_agree_with_a_plain_list(void **state)
  * With an allocation refused at each step in turn, a delete happens whole or not at all, and does once it is
  * let through.
  */
-static void
-each_private_allocation_of_a_delete_may_fail(void **state)
+TEST_CASE(each_private_allocation_of_a_delete_may_fail)
 {
 	unsigned refusals = 0;
 
-	(void)state;
 	for (uint64_t n = 0;; n++) {
 		struct store_fixture *fx = new_store(1u << 30);
 		int r;
@@ -912,22 +882,3 @@ each_private_allocation_of_a_delete_may_fail(void **state)
 	}
 	assert_true(refusals >= 2);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(by_seq_shows_deletions_between_changes),
-	cmocka_unit_test(the_deleted_are_found_by_all_they_had),
-	cmocka_unit_test(the_newest_stands_last),
-	cmocka_unit_test(another_uid_leaves_a_tombstone),
-	cmocka_unit_test(deletions_are_complete_from_the_list_on),
-	cmocka_unit_test(the_oldest_go_beyond_the_count),
-	cmocka_unit_test(the_oldest_go_beyond_the_bytes),
-	cmocka_unit_test(the_old_go_when_their_time_is_over),
-	cmocka_unit_test(tombstones_give_way_in_a_full_arena),
-	cmocka_unit_test(a_delete_without_room_raises_the_floor),
-	cmocka_unit_test(a_value_that_stands_twice_is_filed_once),
-	cmocka_unit_test(adoption_keeps_them),
-	cmocka_unit_test(a_reset_forgets_all),
-	cmocka_unit_test(random_changes_agree_with_a_plain_list),
-	cmocka_unit_test(each_private_allocation_of_a_delete_may_fail),
-};
-TEST_GROUP(tests, NULL, NULL);

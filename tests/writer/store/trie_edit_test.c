@@ -201,18 +201,14 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
  * A million random edits of hashed keys do what a sorted array does, and old versions stay readable
  * unchanged.
  */
-static void
-random_edits_agree_with_a_sorted_array(void **state)
+TEST_CASE(random_edits_agree_with_a_sorted_array)
 {
-	(void)state;
 	run_model(5000, 700000, 0x9e3779b97f4a7c15ull, ~0ull);
 }
 
 /* The same with keys that are dense from 0, as ordinals and seqs are. */
-static void
-dense_keys_agree_with_a_sorted_array(void **state)
+TEST_CASE(dense_keys_agree_with_a_sorted_array)
 {
-	(void)state;
 	run_model(4000, 200000, 4711, 0xfff);
 }
 
@@ -220,20 +216,16 @@ dense_keys_agree_with_a_sorted_array(void **state)
  * The same with keys that differ in high and in low digits only: levels in between have no node, the top one
  * has 16 digits.
  */
-static void
-sparse_digits_agree_with_a_sorted_array(void **state)
+TEST_CASE(sparse_digits_agree_with_a_sorted_array)
 {
-	(void)state;
 	run_model(3000, 200000, 815, 0xf00000000000003full);
 }
 
 /* Equal contents have equal form: whatever the order of edits, the nodes are the same in number and size. */
-static void
-form_does_not_depend_on_the_order_of_edits(void **state)
+TEST_CASE(form_does_not_depend_on_the_order_of_edits)
 {
 	uint64_t bytes[2];
 
-	(void)state;
 	for (unsigned order = 0; order < 2; order++) {
 		struct world *w = world_new(2000, 99, ~0ull);
 		struct trie_keys resolver = {key_of, w};
@@ -259,15 +251,13 @@ form_does_not_depend_on_the_order_of_edits(void **state)
  * Within one batch a node is copied once: many edits of one small trie cost no more blocks than the trie has
  * nodes.
  */
-static void
-a_batch_copies_a_node_once(void **state)
+TEST_CASE(a_batch_copies_a_node_once)
 {
 	struct world *w = world_new(64, 5, 0x3f);
 	struct trie_keys resolver = {key_of, w};
 	struct arena_stats before, after;
 	uint32_t root = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < w->universe_count; i++)
 		assert_int_equal(trie_put(w->edit, &root, w->universe[i], link_of(i), &resolver, NULL), 0);
 	trie_edit_seal(w->edit);
@@ -283,8 +273,7 @@ a_batch_copies_a_node_once(void **state)
 }
 
 /* When memory runs out at any allocation of an edit, the trie is what it was and nothing leaks. */
-static void
-a_failed_edit_changes_nothing(void **state)
+TEST_CASE(a_failed_edit_changes_nothing)
 {
 	struct world *w = world_new(3000, 17, ~0ull);
 	struct trie_keys resolver = {key_of, w};
@@ -292,7 +281,6 @@ a_failed_edit_changes_nothing(void **state)
 	uint32_t root = 0, root_before;
 	unsigned failures = 0;
 
-	(void)state;
 	for (uint32_t value = 0; value < w->universe_count; value += 2) {
 		assert_int_equal(
 			trie_put(w->edit, &root, w->universe[value], link_of(value), &resolver, NULL), 0);
@@ -329,13 +317,3 @@ a_failed_edit_changes_nothing(void **state)
 	free(present);
 	world_free(w);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(random_edits_agree_with_a_sorted_array),
-	cmocka_unit_test(dense_keys_agree_with_a_sorted_array),
-	cmocka_unit_test(sparse_digits_agree_with_a_sorted_array),
-	cmocka_unit_test(form_does_not_depend_on_the_order_of_edits),
-	cmocka_unit_test(a_batch_copies_a_node_once),
-	cmocka_unit_test(a_failed_edit_changes_nothing),
-};
-TEST_GROUP(tests, NULL, NULL);

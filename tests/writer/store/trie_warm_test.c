@@ -63,9 +63,10 @@ tear_down(void **state)
 	return 0;
 }
 
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+
 /* As many walks as there may be, of keys that are there and of others, each end at what trie_get() says. */
-static void
-walks_end_where_lookups_end(void **state)
+TEST(walks_end_where_lookups_end)
 {
 	struct world *w = *state;
 
@@ -87,8 +88,7 @@ walks_end_where_lookups_end(void **state)
 }
 
 /* No trie, a trie that is one leaf, and no walk at all. */
-static void
-a_trie_without_nodes_has_nothing_to_walk(void **state)
+TEST(a_trie_without_nodes_has_nothing_to_walk)
 {
 	struct world *w = *state;
 	struct trie_walk walks[2] = {{7, 0}, {7, link_of(9)}};
@@ -100,8 +100,7 @@ a_trie_without_nodes_has_nothing_to_walk(void **state)
 }
 
 /* A node that leads to itself, or behind the arena's end, ends the walk. */
-static void
-a_damaged_trie_ends_the_walk(void **state)
+TEST(a_damaged_trie_ends_the_walk)
 {
 	struct world *w = *state;
 	struct trie_node *node = arena_payload(&w->arena, w->root);
@@ -116,10 +115,3 @@ a_damaged_trie_ends_the_walk(void **state)
 	for (uint32_t i = 0; i < 16; i++)
 		assert_true(walks[i].link == w->root || walks[i].link == REF_MAX || walks[i].link == 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(walks_end_where_lookups_end, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_trie_without_nodes_has_nothing_to_walk, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_damaged_trie_ends_the_walk, set_up, tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);
