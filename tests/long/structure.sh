@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/structure/check.py says what it finds: an arrow up, a circle, one name for two things, a long line, a missing licence line; each
-# made here in a small tree of its own. (The project's own tree is held against it by make lint.)
+# tests/structure/check.py says what it finds: an arrow up, a circle, one name for two things, a long line, a missing licence line, a test
+# without a promise; each made here in a small tree of its own. (The project's own tree is held against it by make lint.)
 # Not upstream: it needs no server.
 # Takes 5 s.
 set -eu
@@ -73,3 +73,14 @@ bad "a long line" 'low.h:2: 14[0-9] columns; 110 are the most'
 begin
 echo 'int low(void);' >"$dir/tree/writer/base/low.h"
 bad "no licence line" 'low.h: no SPDX line'
+
+begin
+mkdir "$dir/tree/tests/e2e"
+put tests/e2e/works_test.c 'int test(void);'
+bad "a test without a promise" 'tests/e2e/works stands in no row'
+echo '| It works. | e2e/works |' >"$dir/tree/tests/README.md"
+good "a test with a promise"
+
+begin
+echo '| It works. | e2e/works.sh |' >"$dir/tree/tests/README.md"
+bad "a promise without a test" 'README.md:1: e2e/works.sh is no test'

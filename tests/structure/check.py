@@ -8,6 +8,7 @@
   names     no file name stands in two rooms for two things
   columns   C lines end at 110 columns, a tab is 8
   licence   each source has one SPDX line, at its top
+  promises  the tables of tests/README.md name each test, and only tests that there are
 
 Prints a sentence for each fault, with what to do, and exits 1; silent and 0 when there is none.
 """
@@ -178,6 +179,23 @@ def check_lines(root):
             fault(path, f"no SPDX line at the top: {LICENCE}")
 
 
+def check_promises(root):
+    """Rows are | promise | test test ... |: ROOM/FILE of unit tests, FOLDER/SCRIPT.sh of a script."""
+    page = "tests/README.md"
+    tests = {path[len("tests/"):].replace("_test.c", "") for path in files(root, ("tests",), ("_test.c",))}
+    tests |= {path[len("tests/"):] for folder in ("e2e", "long", "upstream") for path in files(root, (f"tests/{folder}",), (".sh",))}
+    named = set()
+    if os.path.exists(os.path.join(root, page)):
+        for number, line in enumerate(read(root, page).splitlines(), 1):
+            m = re.fullmatch(r"\| (.+) \| ([\w./ -]+) \|", line)
+            for test in m.group(2).split() if m and "/" in m.group(2) else ():
+                named.add(test)
+                if test not in tests:
+                    fault(f"{page}:{number}", f"{test} is no test. Which one holds \"{m.group(1)}\"?")
+    for test in sorted(tests - named):
+        fault(page, f"tests/{test} stands in no row: name the promise that it holds, or delete it")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", default=".", help="the checkout (default: here)")
@@ -187,6 +205,7 @@ def main():
     check_arrows(args.root, rooms)
     check_names(args.root)
     check_lines(args.root)
+    check_promises(args.root)
     if args.objects:
         check_circles(args.root, args.objects)
     for sentence in faults:
