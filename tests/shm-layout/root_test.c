@@ -66,12 +66,11 @@ tear_down(void **state)
 	return 0;
 }
 
-#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
 /* A root has as many resources as it had when it was checked, whatever it says later. */
 TEST(a_root_keeps_the_count_that_was_checked)
 {
-	struct world *w = *state;
 	const struct root *root;
 	uint32_t count = 0;
 
@@ -87,7 +86,6 @@ TEST(a_root_keeps_the_count_that_was_checked)
 /* More resources than its block has room for, than there may be, a block that ends outside: no root. */
 TEST(a_root_that_claims_too_much_is_none)
 {
-	struct world *w = *state;
 	uint32_t count;
 
 	w->root->resource_count = 5;
@@ -105,7 +103,6 @@ TEST(a_root_that_claims_too_much_is_none)
 /* Index links lie in the arena, however many a resource claims; only those that it claims count. */
 TEST(an_index_beyond_the_arena_is_none)
 {
-	struct world *w = *state;
 	const struct resource *r = root_resource_of(&w->view, w->root, 4, 0);
 	uint32_t link = 0;
 
@@ -123,7 +120,6 @@ TEST(an_index_beyond_the_arena_is_none)
 /* A version has the bytes that there is room for at most. */
 TEST(a_version_fits_its_room)
 {
-	struct world *w = *state;
 	const struct resource *r = root_resource_of(&w->view, w->root, 4, 0);
 	size_t length;
 

@@ -91,13 +91,12 @@ assert_error_has(struct world *w, const char *part)
 
 /* ---- which informer ---- */
 
-#define TEST(f) TEST_CASE_IN(set_up, tear_down, f)
+#define TEST(f) TEST_CASE_OF(struct world *w, set_up, tear_down, f)
 
 /* A resource has one informer, however often, and under whatever name, it is asked for. */
 TEST(a_resource_has_one_informer)
 {
 	static const char *const names[] = {"pods", "po", "pod", "Pod", "pods.v1", "v1/pods", "/v1/pods"};
-	struct world *w = *state;
 	struct informer_shared *shared, *deployments;
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -117,7 +116,6 @@ TEST(a_resource_has_one_informer)
 /* One that is made for somebody alone is given to nobody else, and counts for nobody. */
 TEST(an_exclusive_informer_is_nobody_elses)
 {
-	struct world *w = *state;
 	struct informer_shared *one, *two, *shared;
 
 	assert_int_equal(informer_factory_new_exclusive(w->fx->factory, "pods", &one), 0);
@@ -140,7 +138,6 @@ TEST(bad_names_are_refused)
 {
 	static const char *const names[] = {
 		"", "/", "a/b/c/d", "v1/", "/pods", "apps//deployments", "//pods", "apps/v1/"};
-	struct world *w = *state;
 	struct informer_shared *shared;
 	char *much = calloc(1, 600);
 
@@ -158,7 +155,6 @@ TEST(bad_names_are_refused)
 /* While nothing is attached, names are one when they are equal; and everything can be set up. */
 TEST(without_a_daemon_everything_can_be_set_up)
 {
-	struct world *w = *state;
 	struct informer_options o = {.size = sizeof(o), .socket_path = "/nonexistent/informer.sock"};
 	struct informer_tweak tweak = {.resource = "v1/pods", .label_selector = "app=web"};
 	struct informer_factory_options fo = {.size = sizeof(fo), .tweaks = &tweak, .n_tweaks = 1};
@@ -188,8 +184,6 @@ TEST(without_a_daemon_everything_can_be_set_up)
  */
 TEST(nothing_is_told_before_the_start)
 {
-	struct world *w = *state;
-
 	recorder_change(w->fx->writer, "a1");
 	add(w, w->r);
 	recorder_pump(w->fx->inf);
@@ -207,7 +201,6 @@ TEST(nothing_is_told_before_the_start)
 /* Starting twice starts each once; one that was asked for in between is started by the second. */
 TEST(starting_twice_starts_each_once)
 {
-	struct world *w = *state;
 	struct informer_shared *nodes;
 
 	recorder_change(w->fx->writer, "a1");
@@ -232,8 +225,6 @@ TEST(starting_twice_starts_each_once)
  */
 TEST(a_late_handler_gets_what_is_there_first)
 {
-	struct world *w = *state;
-
 	recorder_change(w->fx->writer, "a1");
 	add(w, w->r);
 	start(w);
@@ -265,7 +256,6 @@ note_outcome(void *context, const char *resource, bool synced)
 /* Waiting answers for each resource that was started, and fails when one of them is not synced. */
 TEST(waiting_answers_for_each_resource)
 {
-	struct world *w = *state;
 	struct informer_shared *shared;
 	struct request_result ended = {""};
 
@@ -298,8 +288,6 @@ remove_itself(struct recorder *r)
  */
 TEST(waiting_is_for_the_handlers_too)
 {
-	struct world *w = *state;
-
 	recorder_change(w->fx->writer, "a1 b1");
 	add(w, w->r);
 	w->other->each = remove_itself;
@@ -319,7 +307,6 @@ TEST(waiting_is_for_the_handlers_too)
 /* A factory's namespace is that of its handlers; resources without namespaces do not care. */
 TEST(a_factorys_namespace_is_its_handlers)
 {
-	struct world *w = *state;
 	struct informer_factory_options o = {.size = sizeof(o), .namespace_ = "x"};
 	struct informer_shared *nodes;
 
@@ -341,7 +328,6 @@ TEST(a_factorys_namespace_is_its_handlers)
 /* A tweak's selectors and a handler's own must both match. */
 TEST(selectors_of_tweak_and_handler_must_both_match)
 {
-	struct world *w = *state;
 	struct informer_tweak tweak = {.resource = "pods",
 				       .label_selector = "app in (web,db)",
 				       .field_selector = "metadata.name!=c"};
@@ -383,7 +369,6 @@ resync_of(struct world *w, const char *resource, uint32_t own_ms)
  */
 TEST(the_nearest_resync_counts)
 {
-	struct world *w = *state;
 	struct informer_tweak tweaks[] = {{.resource = "nodes", .resync_ms = 30000},
 					  {.resource = "deployments.apps", .label_selector = "app=web"},
 					  {.resource = "services", .resync_ms = INFORMER_NO_RESYNC},
@@ -454,7 +439,6 @@ text_delete(void *context, const struct informer_object *object, bool final_stat
  */
 TEST(handlers_see_what_the_transform_keeps)
 {
-	struct world *w = *state;
 	const char *drop[] = {"metadata.labels", "metadata.uid"};
 	struct informer_factory_options fo = {.size = sizeof(fo), .drop = drop, .n_drop = 2};
 	struct texts t = {.log = ""};
@@ -506,7 +490,6 @@ has_label_web(void *context, const struct informer_object *object)
 /* A filter is given objects as the handler's other functions see them, and the caller's context. */
 TEST(a_filter_sees_what_the_transform_keeps)
 {
-	struct world *w = *state;
 	const char *drop[] = {"metadata.labels"};
 	struct informer_factory_options fo = {.size = sizeof(fo)};
 
@@ -573,7 +556,6 @@ count_released(void *context, void *value)
 /* Values too are made of what the factory's paths keep, and their functions get the caller's context. */
 TEST(values_are_made_of_what_the_transform_keeps)
 {
-	struct world *w = *state;
 	const char *drop[] = {"metadata.labels"};
 	struct informer_factory_options fo = {.size = sizeof(fo)};
 	struct lengths l = {.made = 0};
@@ -610,7 +592,6 @@ TEST(values_are_made_of_what_the_transform_keeps)
 /* What cannot be understood is said when the factory is made. */
 TEST(bad_options_are_refused)
 {
-	struct world *w = *state;
 	struct informer_tweak tweak = {.resource = "pods", .label_selector = "a=="};
 	const char *path[] = {"spec..x"};
 	struct informer_factory_options o = {.size = sizeof(o), .tweaks = &tweak, .n_tweaks = 1};
@@ -643,8 +624,6 @@ TEST(bad_options_are_refused)
  */
 TEST(handlers_for_something_else_are_refused)
 {
-	struct world *w = *state;
-
 	w->r->options.resource = "nodes";
 	assert_int_equal(informer_shared_add_handler(w->pods, &w->r->options, NULL), -EINVAL);
 	assert_error_has(w, "a handler of 'nodes' was given to the informer of pods");
@@ -672,8 +651,6 @@ TEST(handlers_for_something_else_are_refused)
  */
 TEST(removing_a_handler_leaves_the_others)
 {
-	struct world *w = *state;
-
 	recorder_change(w->fx->writer, "a1");
 	add(w, w->r);
 	add(w, w->other);
@@ -708,7 +685,6 @@ at_the_end(void *context)
 /* A stopped informer says so, and refuses handlers. [RemoveWhileActive] */
 TEST(a_stopped_informer_refuses_handlers)
 {
-	struct world *w = *state;
 	struct last_words last = {.w = w};
 	struct informer_handler_options o = {.size = sizeof(o), .on_done = at_the_end, .context = &last};
 
@@ -769,7 +745,6 @@ shut_down(void *context)
  */
 TEST(shutting_down_waits_for_running_handlers)
 {
-	struct world *w = *state;
 	struct gate gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 	struct closing closing = {0};
 	struct informer_shared *pods;
@@ -811,7 +786,6 @@ TEST(shutting_down_waits_for_running_handlers)
  */
 TEST(a_forked_child_takes_its_copy_down)
 {
-	struct world *w = *state;
 	struct informer_factory *factory;
 	struct informer_shared *shared;
 	int status;
@@ -881,7 +855,6 @@ add_and_remove(void *context)
  */
 TEST(handlers_come_and_go_while_one_goes_on)
 {
-	struct world *w = *state;
 	struct registrar registrars[3];
 	char change[16];
 

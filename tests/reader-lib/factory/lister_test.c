@@ -57,12 +57,11 @@ lister_of(struct lister_fixture *fx, const char *resource)
 
 /* ---- get ---- */
 
-#define TEST(f) TEST_CASE_IN(set_up, tear_down, f)
+#define TEST(f) TEST_CASE_OF(struct lister_fixture *fx, set_up, tear_down, f)
 
 /* An object is found by namespace and name; a cluster-scoped one by name alone. */
 TEST(an_object_is_found_by_namespace_and_name)
 {
-	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
 	struct informer_object o;
 	const char *name;
@@ -84,7 +83,6 @@ TEST(an_object_is_found_by_namespace_and_name)
  */
 TEST(what_is_missing_is_not_found_by_name)
 {
-	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
 	struct informer_object o;
 
@@ -112,7 +110,6 @@ TEST(what_is_missing_is_not_found_by_name)
 /* A resource that is not cached is not "not found": it is said to be unknown. */
 TEST(a_resource_that_is_not_cached_is_told_apart)
 {
-	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
 	struct informer_object o;
 	struct word_list list = {0};
@@ -131,8 +128,6 @@ TEST(a_resource_that_is_not_cached_is_told_apart)
 /* All objects, those of a namespace, those that a selector matches, and both. */
 TEST(lists_go_by_namespace_and_selector)
 {
-	struct lister_fixture *fx = *state;
-
 	assert_string_equal(lister_fixture_list_now(fx, NULL, NULL),
 			    "default/web-0 default/web-1 jobs/bare jobs/done");
 	assert_string_equal(lister_fixture_list_now(fx, "", ""),
@@ -157,7 +152,6 @@ stop_at_second(void *context, const struct informer_object *object)
 /* A non-zero result of the caller's function stops, and is returned. */
 TEST(a_result_of_the_callers_stops)
 {
-	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
 	int calls = 0;
 
@@ -175,7 +169,6 @@ TEST(a_result_of_the_callers_stops)
 /* All listers agree in one snapshot: what changes afterwards is in none of them. */
 TEST(all_listers_agree_in_one_snapshot)
 {
-	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
 	struct informer_object o;
 
@@ -201,8 +194,6 @@ TEST(all_listers_agree_in_one_snapshot)
  */
 TEST(objects_are_found_by_each_of_their_values)
 {
-	struct lister_fixture *fx = *state;
-
 	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "ernie"), "default/web-0 jobs/done");
 	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "bert"), "default/web-0 default/web-1");
 	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "oscar"), "default/web-1");
@@ -232,8 +223,6 @@ TEST(objects_are_found_by_each_of_their_values)
 /* What an index gives comes in order of key. */
 TEST(an_index_gives_in_order_of_key)
 {
-	struct lister_fixture *fx = *state;
-
 	for (int i = 20; i-- > 0;) {
 		char name[16];
 
@@ -248,7 +237,6 @@ TEST(an_index_gives_in_order_of_key)
 /* An unknown index has no values; any other use of it is an error. */
 TEST(an_unknown_index_has_no_values_and_is_an_error)
 {
-	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
 	struct word_list list = {0};
 	struct informer_object o;
@@ -268,7 +256,6 @@ TEST(an_unknown_index_has_no_values_and_is_an_error)
  */
 TEST(those_that_share_a_value_come_once_each)
 {
-	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot;
 	struct word_list list = {0};
 	struct informer_object o;
@@ -296,7 +283,6 @@ TEST(those_that_share_a_value_come_once_each)
 /* A lister of a factory with a namespace knows no other. Cluster-scoped objects are in every namespace. */
 TEST(a_factorys_namespace_hides_all_others)
 {
-	struct lister_fixture *fx = *state;
 	struct informer_factory_options o = {.size = sizeof(o), .namespace_ = "jobs"};
 	struct informer_snapshot snapshot;
 	struct informer_object object;
@@ -325,7 +311,6 @@ TEST(a_factorys_namespace_hides_all_others)
 /* A resource's tweak hides what its selectors do not match, together with the selector that is asked with. */
 TEST(a_tweaks_selectors_hide_what_they_do_not_match)
 {
-	struct lister_fixture *fx = *state;
 	struct informer_tweak tweaks[] = {
 		{.resource = "pods", .label_selector = "app=job"},
 		{.resource = "v1/pods", .label_selector = "app", .field_selector = "metadata.name!=web-1"},
@@ -367,7 +352,6 @@ assert_json(struct lister_fixture *fx, const char *ns, const char *name, const c
 /* With a transform a lister gives only what it keeps, without what it drops, in whatever way it was asked. */
 TEST(a_transform_keeps_and_drops)
 {
-	struct lister_fixture *fx = *state;
 	const char *keep[] = {"metadata.annotations", "status"}, *drop[] = {"spec", "metadata.annotations"};
 	struct informer_factory_options o = {.size = sizeof(o), .keep = keep, .n_keep = 2};
 
@@ -403,7 +387,6 @@ keep_object(void *context, const struct informer_object *object)
 /* What a lister with a transform gave stays as long as the snapshot, as without one. */
 TEST(transformed_objects_live_as_long_as_the_snapshot)
 {
-	struct lister_fixture *fx = *state;
 	const char *drop[] = {"spec"};
 	struct informer_factory_options o = {.size = sizeof(o), .drop = drop, .n_drop = 1};
 	struct informer_snapshot snapshot;
@@ -425,7 +408,6 @@ TEST(transformed_objects_live_as_long_as_the_snapshot)
 /* Impossible arguments are refused, and a snapshot that is not open. */
 TEST(impossible_arguments_are_refused)
 {
-	struct lister_fixture *fx = *state;
 	struct informer_snapshot snapshot = {0};
 	struct word_list list = {0};
 	struct informer_object o;

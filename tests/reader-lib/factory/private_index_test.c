@@ -86,7 +86,7 @@ calls(struct world *w)
 	return atomic_exchange(&w->calls, 0);
 }
 
-#define TEST(f) TEST_CASE_IN(set_up, tear_down, f)
+#define TEST(f) TEST_CASE_OF(struct world *w, set_up, tear_down, f)
 
 /*
  * An index added to a filled store knows what is there. [MultiIndexKeys,
@@ -94,8 +94,6 @@ calls(struct world *w)
  */
 TEST(an_index_added_to_a_filled_store_knows_what_is_there)
 {
-	struct world *w = *state;
-
 	assert_users(w, "ernie", "default/one default/tre");
 	assert_users(w, "bert", "default/one default/two");
 	assert_users(w, "elmo", "default/tre");
@@ -110,7 +108,6 @@ TEST(an_index_added_to_a_filled_store_knows_what_is_there)
  */
 TEST(keys_that_are_gone_do_not_pile_up)
 {
-	struct world *w = *state;
 	const struct private_index *ix;
 
 	assert_users(w, "ernie", "default/one default/tre");
@@ -131,8 +128,6 @@ TEST(keys_that_are_gone_do_not_pile_up)
 /* Objects that come, change and go are followed: a value with no object left disappears. [MultiIndexKeys] */
 TEST(an_index_follows_what_changes)
 {
-	struct world *w = *state;
-
 	assert_users(w, "ernie", "default/one default/tre");
 	lister_fixture_delete(w->fx, "default", "tre");
 	assert_users(w, "elmo", "");
@@ -154,8 +149,6 @@ TEST(an_index_follows_what_changes)
 /* Each use calls the function for what changed since the last one, and for nothing else. */
 TEST(a_use_costs_what_changed_since_the_last)
 {
-	struct world *w = *state;
-
 	assert_users(w, "bert", "default/one default/two");
 	assert_int_equal(calls(w), 3);
 	assert_users(w, "oscar", "default/two");
@@ -172,7 +165,6 @@ TEST(a_use_costs_what_changed_since_the_last)
 /* A value that is emitted twice counts once; those that share a value come once each. */
 TEST(a_value_that_is_emitted_twice_counts_once)
 {
-	struct world *w = *state;
 	struct informer_snapshot snapshot;
 	struct informer_object object;
 	struct word_list list = {0};
@@ -197,7 +189,6 @@ TEST(a_value_that_is_emitted_twice_counts_once)
  */
 TEST(an_older_snapshot_is_answered_as_it_is)
 {
-	struct world *w = *state;
 	struct informer_snapshot old, older;
 
 	begin(w, &older);
@@ -229,7 +220,6 @@ TEST(an_older_snapshot_is_answered_as_it_is)
 /* A snapshot from before the index was made, too. */
 TEST(a_snapshot_from_before_the_first_use_is_answered_as_it_is)
 {
-	struct world *w = *state;
 	struct informer_snapshot old;
 
 	begin(w, &old);
@@ -252,8 +242,6 @@ forget_deletions(struct broker_fixture *writer, void *context)
 /* When the daemon has forgotten a deletion, the index is made anew, and right. */
 TEST(forgotten_deletions_make_it_anew)
 {
-	struct world *w = *state;
-
 	assert_users(w, "bert", "default/one default/two");
 	broker_fixture_do(w->fx->writer, forget_deletions, NULL);
 	lister_fixture_delete(w->fx, "default", "one");
@@ -266,8 +254,6 @@ TEST(forgotten_deletions_make_it_anew)
 /* Another lineage is another world, also when it has counted farther: the index is made anew. */
 TEST(another_lineage_makes_it_anew)
 {
-	struct world *w = *state;
-
 	assert_users(w, "bert", "default/one default/two");
 	broker_fixture_replace(w->fx->writer, true);
 	for (int i = 0; i < 20; i++)
@@ -291,7 +277,6 @@ TEST(another_lineage_makes_it_anew)
 /* More deletions than are remembered key by key: older snapshots are answered all the same. */
 TEST(many_deletions_are_followed)
 {
-	struct world *w = *state;
 	struct informer_snapshot old;
 	char name[32];
 
@@ -316,7 +301,6 @@ TEST(many_deletions_are_followed)
 /* Two indexes of one name are refused, also when the daemon has the other; none is left changed. */
 TEST(a_name_is_taken_once)
 {
-	struct world *w = *state;
 	char text[256];
 
 	assert_int_equal(informer_add_index(w->fx->pods, "users", by_user, w), -EEXIST);
@@ -351,7 +335,6 @@ by_fields(void *context, const struct informer_object *object, informer_emit_val
  */
 TEST(the_function_sees_what_the_informer_shows)
 {
-	struct world *w = *state;
 	const char *drop[] = {"metadata.annotations", "metadata.labels", "metadata.uid", "spec"};
 	struct informer_tweak tweak = {.resource = "pods", .label_selector = "app=web"};
 	struct informer_factory_options o = {.size = sizeof(o),
@@ -413,7 +396,6 @@ purse_release(void *context, void *memory)
  */
 TEST(a_use_without_memory_says_so_and_the_next_is_right)
 {
-	struct world *w = *state;
 	struct purse purse = {.left = SIZE_MAX};
 	struct informer_options o = {.size = sizeof(o),
 				     .socket_path = w->fx->writer->socket,
@@ -519,7 +501,6 @@ random_change(struct world *w)
  */
 TEST(it_says_of_any_snapshot_what_a_scan_says)
 {
-	struct world *w = *state;
 	struct informer_snapshot snapshots[6];
 	bool open[6] = {false};
 	unsigned seed = (unsigned)test_seed(1);
@@ -606,7 +587,6 @@ swap(struct broker_fixture *writer, void *context)
 /* Several threads use one index while the store changes: each gets what its snapshot has. */
 TEST(threads_get_what_their_snapshots_have)
 {
-	struct world *w = *state;
 	struct asker askers[3];
 	atomic_bool over = false;
 	int which = 0;

@@ -60,12 +60,11 @@ shared_of(struct world *w, const char *resource)
 	return shared;
 }
 
-#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
 /* All that is missing is named at the deadline, each in its way; what is synced is marked. */
 TEST(what_is_missing_is_named)
 {
-	struct world *w = *state;
 	struct informer_sync syncs[5] = {{.resource = "pods"}, {.resource = "deployments.apps"}};
 
 	w->r->options.name = "hook";
@@ -88,7 +87,6 @@ TEST(what_is_missing_is_named)
 /* The wait ends when the last of them is there, whichever that is; waiting for nothing ends at once. */
 TEST(the_wait_ends_with_the_last)
 {
-	struct world *w = *state;
 	struct informer_sync syncs[4] = {{.resource = "deployments"}};
 
 	assert_int_equal(informer_wait_all_synced(w->fx->inf, NULL, 0, 0), 0);
@@ -109,7 +107,6 @@ TEST(the_wait_ends_with_the_last)
 /* What is no one thing of this handle is refused before anything is waited for. */
 TEST(what_is_not_one_thing_of_the_handle_is_refused)
 {
-	struct world *w = *state;
 	struct informer *other = broker_fixture_attach(w->fx->writer, 0);
 	struct informer_sync syncs[2] = {{.resource = "deployments"}, {.synced = true}};
 

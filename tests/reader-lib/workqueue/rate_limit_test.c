@@ -39,12 +39,11 @@ requeues(struct workqueue_world *w, const char *key)
 	return informer_workqueue_num_requeues(w->q, key, strlen(key));
 }
 
-#define TEST(f) TEST_CASE_IN(workqueue_world_set_up, workqueue_world_tear_down, f)
+#define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
 /* [TestItemExponentialFailureRateLimiter] */
 TEST(exponential_doubles_by_key_until_forgotten)
 {
-	struct workqueue_world *w = *state;
 	const struct informer_rate_limit limit = {
 		.kind = INFORMER_LIMIT_EXPONENTIAL, .base_ns = 1 * MS, .max_ns = 1 * SECOND};
 
@@ -63,7 +62,6 @@ TEST(exponential_doubles_by_key_until_forgotten)
 /* [TestItemExponentialFailureRateLimiterOverFlow] */
 TEST(exponential_ends_at_its_maximum_and_never_wraps)
 {
-	struct workqueue_world *w = *state;
 	const struct informer_rate_limit limit = {
 		.kind = INFORMER_LIMIT_EXPONENTIAL, .base_ns = 1 * MS, .max_ns = 1000 * SECOND};
 	const struct informer_rate_limit endless = {.kind = INFORMER_LIMIT_EXPONENTIAL, .base_ns = 3};
@@ -90,7 +88,6 @@ TEST(exponential_ends_at_its_maximum_and_never_wraps)
 /* [TestItemFastSlowRateLimiter] */
 TEST(fast_at_first_then_slow)
 {
-	struct workqueue_world *w = *state;
 	const struct informer_rate_limit limit = {
 		.kind = INFORMER_LIMIT_FAST_SLOW, .fast_ns = 5 * MS, .slow_ns = 10 * SECOND, .fast_tries = 3};
 
@@ -108,7 +105,6 @@ TEST(fast_at_first_then_slow)
 /* One bucket for all keys, which forget does not fill. [TestBucketRateLimiter] */
 TEST(a_bucket_is_one_for_all_keys)
 {
-	struct workqueue_world *w = *state;
 	const struct informer_rate_limit limit = {.kind = INFORMER_LIMIT_BUCKET, .qps = 4, .burst = 2};
 
 	use_limit(w, &limit);
@@ -128,7 +124,6 @@ TEST(a_bucket_is_one_for_all_keys)
 /* A queue has a bucket of its own, also where two were described by one. */
 TEST(queues_of_one_description_do_not_share_a_bucket)
 {
-	struct workqueue_world *w = *state;
 	const struct informer_rate_limit limit = {.kind = INFORMER_LIMIT_BUCKET, .qps = 1, .burst = 1};
 	struct informer_workqueue_options o = workqueue_world_options(w);
 	struct informer_workqueue *other;
@@ -145,7 +140,6 @@ TEST(queues_of_one_description_do_not_share_a_bucket)
 /* [TestMaxOfRateLimiter] */
 TEST(the_longest_of_several_counts_and_all_are_asked)
 {
-	struct workqueue_world *w = *state;
 	const struct informer_rate_limit each = {
 		.kind = INFORMER_LIMIT_FAST_SLOW, .fast_ns = 5 * MS, .slow_ns = 3 * SECOND, .fast_tries = 3};
 	const struct informer_rate_limit all = {.kind = INFORMER_LIMIT_BUCKET, .qps = 1, .burst = 2};
@@ -168,7 +162,6 @@ TEST(the_longest_of_several_counts_and_all_are_asked)
 /* [TestWithMaxWaitRateLimiter] */
 TEST(no_wait_is_longer_than_the_longest)
 {
-	struct workqueue_world *w = *state;
 	struct informer_rate_limit limit = {.kind = INFORMER_LIMIT_FAST_SLOW,
 					    .max_ns = 100 * MS,
 					    .fast_ns = 5 * MS,
@@ -225,7 +218,6 @@ own_forget(void *context, const char *key, size_t length)
 /* The caller's function is told what the others know, also as one of several; forget tells it, if it can. */
 TEST(the_callers_own_function_decides)
 {
-	struct workqueue_world *w = *state;
 	struct own own = {.world = w};
 	const struct informer_rate_limit mine = {
 		.kind = INFORMER_LIMIT_OWN, .context = &own, .when = own_when, .forget = own_forget};
@@ -265,7 +257,6 @@ assert_refused(struct workqueue_world *w, const struct informer_rate_limit *limi
 /* Each is refused alone, and within another; so is one that is made of itself. */
 TEST(a_limit_that_makes_no_sense_is_refused)
 {
-	struct workqueue_world *w = *state;
 	static const struct informer_rate_limit good = {.kind = INFORMER_LIMIT_FAST_SLOW};
 	static const struct informer_rate_limit *const with_hole[] = {&good, NULL};
 	static const struct informer_rate_limit bad[] = {
@@ -317,7 +308,6 @@ TEST(a_limit_that_makes_no_sense_is_refused)
 /* Whichever piece of memory is missing, no queue is made and nothing is left behind. */
 TEST(a_queue_is_made_whole_or_not_at_all)
 {
-	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
 	size_t before = w->allocated, pieces = 0;
 	struct informer_workqueue *q = NULL;

@@ -27,12 +27,10 @@ assert_comes(struct workqueue_world *w, const char *key, int priority)
 	informer_workqueue_done(w->q, &item);
 }
 
-#define TEST(f) TEST_CASE_IN(workqueue_world_set_up, workqueue_world_tear_down, f)
+#define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
 TEST(the_highest_comes_first_and_equals_in_order)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add_priority(w, "low", INFORMER_PRIORITY_LOW);
 	queue_add_priority(w, "a", 1);
 	queue_add(w, "zero");
@@ -54,8 +52,6 @@ TEST(the_highest_comes_first_and_equals_in_order)
 /* Added again, a key is raised and never lowered; raised, it stands behind those of that priority. */
 TEST(an_add_raises_and_never_lowers)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add_priority(w, "raised", 1);
 	queue_add_priority(w, "kept", 5);
 	queue_add_priority(w, "other", 5);
@@ -73,7 +69,6 @@ TEST(an_add_raises_and_never_lowers)
 /* It goes for one time: a key that comes again has the priority with which it was added again. */
 TEST(a_priority_goes_for_one_time)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item item;
 
 	queue_add_priority(w, "foo", 7);
@@ -95,8 +90,6 @@ TEST(a_priority_goes_for_one_time)
 /* A delayed key keeps nobody waiting; ready, it has its priority. Of equals the first to be ready comes. */
 TEST(a_delayed_key_has_its_priority_when_it_is_ready)
 {
-	struct workqueue_world *w = *state;
-
 	add_with(w, "late", (struct informer_work_add){.priority = 9, .delay_ns = 20 * MS});
 	add_with(w, "sooner", (struct informer_work_add){.priority = 9, .delay_ns = 10 * MS});
 	queue_add(w, "now");
@@ -112,8 +105,6 @@ TEST(a_delayed_key_has_its_priority_when_it_is_ready)
 /* Of two delayed adds the earlier time and the higher priority count, whichever add they came with. */
 TEST(of_two_delayed_adds_the_earlier_time_and_the_higher_priority_count)
 {
-	struct workqueue_world *w = *state;
-
 	add_with(w, "a", (struct informer_work_add){.priority = 1, .delay_ns = 10 * MS});
 	add_with(w, "a", (struct informer_work_add){.priority = 4, .delay_ns = 90 * MS});
 	add_with(w, "b", (struct informer_work_add){.priority = 3, .delay_ns = 90 * MS});
@@ -132,8 +123,6 @@ TEST(of_two_delayed_adds_the_earlier_time_and_the_higher_priority_count)
 /* A key that waits is raised when its delay, of a higher priority, is over. */
 TEST(a_delay_that_is_over_raises_who_waits)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add(w, "first");
 	queue_add(w, "foo");
 	add_with(w, "foo", (struct informer_work_add){.priority = 5, .delay_ns = 10 * MS});
@@ -146,8 +135,6 @@ TEST(a_delay_that_is_over_raises_who_waits)
 /* rate_limited counts as a failure; with a delay too the shorter wait counts; only waits are retries. */
 TEST(rate_limited_and_delayed_the_shorter_wait_counts)
 {
-	struct workqueue_world *w = *state;
-
 	add_with(w, "foo", (struct informer_work_add){.priority = 2, .rate_limited = true});
 	assert_nothing_waits(w);
 	pass_time(w, 5 * MS);
@@ -170,7 +157,6 @@ TEST(rate_limited_and_delayed_the_shorter_wait_counts)
 /* What is beyond the priorities is refused and changes nothing, and so is what has no size. */
 TEST(an_impossible_priority_is_refused)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_add how = {.size = sizeof(how), .priority = INFORMER_PRIORITY_MAX + 1};
 
 	assert_int_equal(informer_workqueue_add_with(w->q, "a", 1, &how), -EINVAL);
@@ -193,7 +179,6 @@ TEST(an_impossible_priority_is_refused)
 /* Many keys with all priorities, some raised, taken in between: the highest, and of these the first. */
 TEST(the_line_is_a_sorted_one)
 {
-	struct workqueue_world *w = *state;
 	struct {
 		int priority;
 		unsigned order;

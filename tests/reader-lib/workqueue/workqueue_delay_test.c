@@ -10,13 +10,11 @@
 
 /* ---- later ---- */
 
-#define TEST(f) TEST_CASE_IN(workqueue_world_set_up, workqueue_world_tear_down, f)
+#define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
 /* A delayed key comes after its time, once. [TestSimpleQueue] */
 TEST(a_delayed_key_comes_after_its_time)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add_after(w, "foo", 50 * MS);
 	assert_nothing_waits(w);
 	pass_time(w, 49 * MS);
@@ -34,8 +32,6 @@ TEST(a_delayed_key_comes_after_its_time)
  */
 TEST(of_two_delays_the_earlier_one_counts)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add_after(w, "foo", 50 * MS);
 	queue_add_after(w, "foo", 70 * MS);
 	pass_time(w, 60 * MS);
@@ -59,8 +55,6 @@ TEST(of_two_delays_the_earlier_one_counts)
  */
 TEST(two_delayed_keys_come_each_at_its_time)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add_after(w, "foo", 1 * SECOND);
 	queue_add_after(w, "bar", 50 * MS);
 	pass_time(w, 60 * MS);
@@ -77,8 +71,6 @@ TEST(two_delayed_keys_come_each_at_its_time)
 /* Keys that are ready at once come in the order of their times, not of their adds. [TestCopyShifting] */
 TEST(delayed_keys_come_in_order_of_their_times)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add_after(w, "foo", 1 * SECOND);
 	queue_add_after(w, "bar", 500 * MS);
 	queue_add_after(w, "baz", 250 * MS);
@@ -94,7 +86,6 @@ TEST(delayed_keys_come_in_order_of_their_times)
 /* A thousand delays, added in disorder, some made shorter: the heap gives them back in order. */
 TEST(a_thousand_delays_come_in_order)
 {
-	struct workqueue_world *w = *state;
 	char key[16];
 
 	for (unsigned i = 0; i < 1000; i++) {
@@ -118,8 +109,6 @@ TEST(a_thousand_delays_come_in_order)
 /* Without a delay a key comes at once. */
 TEST(without_a_delay_it_comes_at_once)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add_after(w, "foo", 0);
 	queue_get_and_done(w, "foo");
 	assert_int_equal(queue_metrics(w).retries, 1);
@@ -128,8 +117,6 @@ TEST(without_a_delay_it_comes_at_once)
 /* A key may wait and be delayed: it comes for either, once each; when it still waits at the time, once. */
 TEST(a_waiting_key_may_be_delayed_too)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add(w, "foo");
 	queue_add_after(w, "foo", 10 * MS);
 	queue_get_and_done(w, "foo");
@@ -147,7 +134,6 @@ TEST(a_waiting_key_may_be_delayed_too)
 /* A key whose time comes while it is processed comes again after done. [TestDeduping, the last case] */
 TEST(a_key_that_is_ready_while_processed_comes_after_done)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item item;
 
 	queue_add(w, "foo");
@@ -165,8 +151,6 @@ TEST(a_key_that_is_ready_while_processed_comes_after_done)
  */
 TEST(a_ready_key_stands_before_a_later_add)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add_after(w, "delayed", 10 * MS);
 	atomic_fetch_add(&w->now, 20 * MS);
 	queue_add(w, "later");
@@ -177,8 +161,6 @@ TEST(a_ready_key_stands_before_a_later_add)
 /* A delay beyond all time is one that never ends, not one that wraps round. */
 TEST(an_endless_delay_does_not_wrap)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add_after(w, "foo", UINT64_MAX);
 	pass_time(w, 1000000 * SECOND);
 	assert_nothing_waits(w);
@@ -192,8 +174,6 @@ TEST(an_endless_delay_does_not_wrap)
  */
 TEST(an_items_backoff_doubles_until_forgotten)
 {
-	struct workqueue_world *w = *state;
-
 	for (unsigned n = 0; n < 5; n++) {
 		queue_add_limited(w, "one");
 		assert_nothing_waits(w);
@@ -228,7 +208,6 @@ TEST(an_items_backoff_doubles_until_forgotten)
  */
 TEST(the_backoff_ends_at_its_maximum)
 {
-	struct workqueue_world *w = *state;
 	static const uint64_t expected[] = {640 * SECOND + 1, 1000 * SECOND};
 	unsigned n = 0;
 
@@ -254,7 +233,6 @@ TEST(the_backoff_ends_at_its_maximum)
 /* Base and maximum are the caller's. [TestItemExponentialFailureRateLimiter's own figures: 1 ms, 1 s] */
 TEST(base_and_maximum_are_the_callers)
 {
-	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
 	static const uint64_t expected[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000, 1000};
 
@@ -277,7 +255,6 @@ TEST(base_and_maximum_are_the_callers)
  */
 TEST(the_bucket_gives_ten_a_second_after_a_hundred)
 {
-	struct workqueue_world *w = *state;
 	char key[16];
 
 	for (unsigned i = 0; i < 130; i++) {
@@ -306,7 +283,6 @@ TEST(the_bucket_gives_ten_a_second_after_a_hundred)
 /* The bucket fills again, up to its size and not above. */
 TEST(the_bucket_fills_again)
 {
-	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
 	char key[16];
 
@@ -339,7 +315,6 @@ TEST(the_bucket_fills_again)
  */
 TEST(the_longer_of_backoff_and_bucket_counts)
 {
-	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
 
 	o.burst = 1;
@@ -359,7 +334,6 @@ TEST(the_longer_of_backoff_and_bucket_counts)
 /* With qps below zero there is no bucket: only the item's own backoff counts. */
 TEST(without_a_bucket_only_the_backoff_counts)
 {
-	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
 	char key[16];
 
@@ -379,8 +353,6 @@ TEST(without_a_bucket_only_the_backoff_counts)
  */
 TEST(a_second_rate_limited_add_keeps_the_earlier_time)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add_limited(w, "foo");
 	queue_add_limited(w, "foo");
 	assert_int_equal(informer_workqueue_num_requeues(w->q, "foo", 3), 2);
@@ -393,8 +365,6 @@ TEST(a_second_rate_limited_add_keeps_the_earlier_time)
 /* Forget does not take a key out of the queue, nor one that is delayed. */
 TEST(forget_takes_nothing_out)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add_limited(w, "delayed");
 	queue_add(w, "waiting");
 	informer_workqueue_forget(w->q, "delayed", 7);
@@ -408,7 +378,6 @@ TEST(forget_takes_nothing_out)
 /* What was forgotten leaves nothing behind, what was not is remembered after done. */
 TEST(failures_are_remembered_until_forgotten)
 {
-	struct workqueue_world *w = *state;
 	size_t before;
 
 	queue_add_limited(w, "foo");

@@ -14,13 +14,11 @@
 
 /* ---- adding and getting ---- */
 
-#define TEST(f) TEST_CASE_IN(workqueue_world_set_up, workqueue_world_tear_down, f)
+#define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
 /* Keys come in the order in which they were added. */
 TEST(keys_come_in_order)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add(w, "a");
 	queue_add(w, "b");
 	queue_add(w, "c");
@@ -33,8 +31,6 @@ TEST(keys_come_in_order)
 /* A key that is added while it waits is there once. [TestLen, TestDeduping] */
 TEST(adding_a_waiting_key_does_nothing)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add(w, "foo");
 	assert_int_equal(informer_workqueue_length(w->q), 1);
 	queue_add(w, "bar");
@@ -53,7 +49,6 @@ TEST(adding_a_waiting_key_does_nothing)
  */
 TEST(adding_while_processing_brings_it_again_after_done)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item item;
 
 	queue_add(w, "foo");
@@ -68,7 +63,6 @@ TEST(adding_while_processing_brings_it_again_after_done)
 /* However often it is added while it is processed, it comes once. [TestCollapseWhileProcessing] */
 TEST(adds_while_processing_collapse)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item item;
 
 	queue_add(w, "foo");
@@ -84,8 +78,6 @@ TEST(adds_while_processing_collapse)
 /* Adds while a key waits collapse too; the queue holds it at the place of its first add. [TestCollapse] */
 TEST(adds_while_waiting_collapse)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add(w, "foo");
 	queue_add(w, "bar");
 	queue_add(w, "foo");
@@ -101,7 +93,6 @@ TEST(adds_while_waiting_collapse)
  */
 TEST(a_key_that_is_done_leaves_nothing_behind)
 {
-	struct workqueue_world *w = *state;
 	size_t before = w->allocated;
 
 	for (int i = 0; i < 3; i++) {
@@ -114,7 +105,6 @@ TEST(a_key_that_is_done_leaves_nothing_behind)
 /* Keys are bytes: empty ones, and ones with zeros inside, are keys; what is handed out is terminated. */
 TEST(keys_are_bytes)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item item;
 
 	assert_int_equal(informer_workqueue_add(w->q, NULL, 0), 0);
@@ -136,7 +126,6 @@ TEST(keys_are_bytes)
 /* Ten thousand keys: all come, each once, in order. */
 TEST(many_keys_come_once_each)
 {
-	struct workqueue_world *w = *state;
 	char key[32];
 
 	for (int round = 0; round < 2; round++) {
@@ -155,7 +144,6 @@ TEST(many_keys_come_once_each)
 /* Done a second time with the same item, or with none, does nothing. */
 TEST(done_twice_does_nothing)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item item;
 
 	queue_add(w, "foo");
@@ -171,7 +159,6 @@ TEST(done_twice_does_nothing)
 /* After a shut down get hands out what is left and then says so; adds are refused. [TestBasic] */
 TEST(after_a_shut_down_get_drains_and_adds_are_refused)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item item;
 
 	queue_add(w, "foo");
@@ -194,7 +181,6 @@ TEST(after_a_shut_down_get_drains_and_adds_are_refused)
 /* Keys that are delayed when it shuts down are dropped; those that are ready by then are not. */
 TEST(delayed_keys_are_dropped_by_a_shut_down)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item item;
 
 	queue_add_after(w, "ready", 10 * MS);
@@ -209,7 +195,6 @@ TEST(delayed_keys_are_dropped_by_a_shut_down)
 /* A plain shut down waits for nobody. [TestNoQueueDrainageUsingShutDown] */
 TEST(a_plain_shut_down_does_not_wait)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item foo, bar;
 
 	queue_add(w, "foo");
@@ -224,8 +209,6 @@ TEST(a_plain_shut_down_does_not_wait)
 /* Draining an idle queue is done at once, and can be asked for again. */
 TEST(draining_an_idle_queue_is_done_at_once)
 {
-	struct workqueue_world *w = *state;
-
 	assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, -1), 0);
 	assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, -1), 0);
 	informer_workqueue_shut_down(w->q);
@@ -234,7 +217,6 @@ TEST(draining_an_idle_queue_is_done_at_once)
 /* A drain gives up after its time, and says so; asked again when all is done it succeeds. */
 TEST(a_drain_gives_up_after_its_time)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item item;
 
 	queue_add(w, "foo");
@@ -247,7 +229,6 @@ TEST(a_drain_gives_up_after_its_time)
 /* It waits for what nobody got yet as well, and not for what is delayed: that is dropped. */
 TEST(a_drain_waits_for_the_line_and_drops_the_delayed)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item item;
 
 	queue_add(w, "foo");
@@ -298,7 +279,6 @@ drain_end(struct drain *d)
 /* A drain waits until what is processed is done. [TestQueueDrainageUsingShutDownWithDrain] */
 TEST(a_drain_waits_for_what_is_processed)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item foo, bar;
 	struct drain d;
 
@@ -319,7 +299,6 @@ TEST(a_drain_waits_for_what_is_processed)
  */
 TEST(a_drain_waits_for_what_was_added_again)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item item;
 	struct drain d;
 
@@ -338,7 +317,6 @@ TEST(a_drain_waits_for_what_was_added_again)
 /* A plain shut down ends a drain that would wait for ever. [TestForceQueueShutdownUsingShutDown] */
 TEST(a_plain_shut_down_ends_a_drain)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item item;
 	struct drain d;
 
@@ -358,7 +336,6 @@ TEST(a_plain_shut_down_ends_a_drain)
  */
 TEST(metrics_count_as_kubernetes_does)
 {
-	struct workqueue_world *w = *state;
 	struct informer_workqueue_metrics m;
 	struct informer_work_item item;
 
@@ -411,7 +388,6 @@ TEST(metrics_count_as_kubernetes_does)
 /* Unfinished is the sum over all that are processed, longest running the longest of them. */
 TEST(unfinished_is_a_sum_and_longest_running_a_maximum)
 {
-	struct workqueue_world *w = *state;
 	struct informer_work_item a, b, c;
 
 	queue_add(w, "a");
@@ -437,7 +413,6 @@ TEST(unfinished_is_a_sum_and_longest_running_a_maximum)
 /* Buckets are powers of ten from 10 ns to 1,000 s, each including those below; the last one counts all. */
 TEST(buckets_are_powers_of_ten)
 {
-	struct workqueue_world *w = *state;
 	struct informer_workqueue_metrics m;
 	static const uint64_t latency[] = {0, 10, 11, 100, 50 * MS, 1000 * SECOND, 1000 * SECOND + 1};
 	static const uint64_t expected[INFORMER_WORKQUEUE_BUCKETS] = {2, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 6, 7};
@@ -457,8 +432,6 @@ TEST(buckets_are_powers_of_ten)
 /* The latency of a delayed key counts from when it was ready, not from when somebody came to move it. */
 TEST(a_delayed_keys_latency_counts_from_when_it_was_ready)
 {
-	struct workqueue_world *w = *state;
-
 	queue_add_after(w, "foo", 10 * MS);
 	atomic_fetch_add(&w->now, 15 * MS);
 	queue_get_and_done(w, "foo");
@@ -468,7 +441,6 @@ TEST(a_delayed_keys_latency_counts_from_when_it_was_ready)
 /* A caller that knows fewer metrics gets those. */
 TEST(a_shorter_struct_is_filled_as_far_as_it_goes)
 {
-	struct workqueue_world *w = *state;
 	struct informer_workqueue_metrics m;
 
 	memset(&m, 0x55, sizeof(m));
@@ -484,7 +456,6 @@ TEST(a_shorter_struct_is_filled_as_far_as_it_goes)
 /* Whichever allocation fails, the add says so and nothing has changed; the next one succeeds. */
 TEST(an_add_without_memory_changes_nothing)
 {
-	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
 	struct informer_workqueue *other;
 	unsigned failed = 0;
@@ -520,7 +491,6 @@ TEST(an_add_without_memory_changes_nothing)
 /* Impossible arguments are refused, and NULL queues do no harm. */
 TEST(impossible_arguments_are_refused)
 {
-	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
 	struct informer_workqueue *other;
 	struct informer_work_item item;

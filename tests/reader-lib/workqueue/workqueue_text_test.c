@@ -48,12 +48,11 @@ use_name(struct workqueue_world *w, const char *name)
 	       "_bucket{name=\"pods\",le=\"1000\"} " b "\n" family "_bucket{name=\"pods\",le=\"+Inf\"} " c   \
 	       "\n"
 
-#define TEST(f) TEST_CASE_IN(workqueue_world_set_up, workqueue_world_tear_down, f)
+#define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
 /* Names, types, label and buckets are those of k8s.io/component-base. */
 TEST(the_page_is_that_of_kubernetes_programs)
 {
-	struct workqueue_world *w = *state;
 	struct page p = {.room = sizeof(p.text) - 1};
 	struct informer_work_item a, b;
 
@@ -110,7 +109,6 @@ TEST(the_page_is_that_of_kubernetes_programs)
 /* Several queues: each family once, with a line for each of them. */
 TEST(families_stand_together)
 {
-	struct workqueue_world *w = *state;
 	struct informer_workqueue_options o = workqueue_world_options(w);
 	struct informer_workqueue *queues[2];
 	struct page p = {.room = sizeof(p.text) - 1};
@@ -132,7 +130,6 @@ TEST(families_stand_together)
 /* A name is anything; what would end the label is escaped. */
 TEST(names_are_escaped)
 {
-	struct workqueue_world *w = *state;
 	struct page p = {.room = sizeof(p.text) - 1};
 	char longest[1001];
 
@@ -152,7 +149,6 @@ TEST(names_are_escaped)
 /* What emit says when it does not want more is what comes back, wherever it says so. */
 TEST(emit_may_stop_it)
 {
-	struct workqueue_world *w = *state;
 	struct page p = {.room = sizeof(p.text) - 1};
 	size_t whole;
 
@@ -169,7 +165,6 @@ TEST(emit_may_stop_it)
 /* Series that could not be told apart are not written. */
 TEST(queues_without_names_of_their_own_are_refused)
 {
-	struct workqueue_world *w = *state;
 	struct page p = {.room = sizeof(p.text) - 1};
 	struct informer_workqueue *twice[2], *none = NULL;
 

@@ -66,7 +66,7 @@ crowd_worker(void *context)
 	return NULL;
 }
 
-#define TEST(f) TEST_CASE_IN(workqueue_world_set_up, workqueue_world_tear_down, f)
+#define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
 /*
  * Many producers and many workers: every key is worked on, none by two at once, and a shut down of either
@@ -255,7 +255,6 @@ TEST_CASE(waiting_ends_by_shut_down_or_time)
 /* With a clock of the caller's, a kick wakes those who wait for a key that is ready by then. */
 TEST(a_kick_wakes_who_waits_for_the_callers_clock)
 {
-	struct workqueue_world *w = *state;
 	struct sleeper s;
 
 	queue_add_after(w, "foo", 10 * SECOND);

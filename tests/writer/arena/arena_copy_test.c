@@ -142,12 +142,10 @@ journal(struct world *w)
 	return atomic_load(&w->new.header->moved_bytes);
 }
 
-#define TEST(test) TEST_CASE_IN(set_up, tear_down, test)
+#define TEST(test) TEST_CASE_OF(struct world *w, set_up, tear_down, test)
 
 TEST(a_copy_has_what_its_source_has)
 {
-	struct world *w = *state;
-
 	open_new(w);
 	assert_int_equal(arena_copy_all(&w->new, &w->source, NULL), 0);
 	assert_all_there(w);
@@ -158,7 +156,6 @@ TEST(a_copy_has_what_its_source_has)
 /* Of a page whose bit is not set nothing comes along. */
 TEST(a_copy_has_the_pages_that_are_asked_for)
 {
-	struct world *w = *state;
 	uint64_t pages[PAGES / 64 + 2] = {0};
 	unsigned asked = 0;
 
@@ -176,7 +173,6 @@ TEST(a_copy_has_the_pages_that_are_asked_for)
 
 TEST(a_source_that_is_too_short_is_an_error)
 {
-	struct world *w = *state;
 	uint64_t pages[PAGES / 64 + 2];
 
 	memset(pages, 0xff, sizeof(pages));
@@ -187,8 +183,6 @@ TEST(a_source_that_is_too_short_is_an_error)
 
 TEST(a_move_leaves_nothing_behind)
 {
-	struct world *w = *state;
-
 	open_new(w);
 	atomic_store(&w->new.header->moved_bytes, HEADER_BYTES);
 	assert_int_equal(arena_copy_move(&w->new, &w->source), 0);
@@ -205,7 +199,6 @@ TEST(a_move_leaves_nothing_behind)
  */
 TEST(a_move_goes_on_where_its_journal_says)
 {
-	struct world *w = *state;
 	struct arena_source reading = w->source;
 	uint64_t before = HEADER_BYTES;
 
@@ -231,7 +224,6 @@ TEST(a_move_goes_on_where_its_journal_says)
 /* A chunk that cannot be read is not told of. */
 TEST(a_move_tells_of_nothing_that_is_not_there)
 {
-	struct world *w = *state;
 	struct arena_source writing = w->source;
 
 	writing.fd = open(w->path, O_WRONLY | O_CLOEXEC);
@@ -248,7 +240,6 @@ TEST(a_move_tells_of_nothing_that_is_not_there)
 /* What was moved and has memory again, for somebody touched it, is not taken for the content. */
 TEST(what_was_touched_is_not_moved_again)
 {
-	struct world *w = *state;
 	static const uint8_t zeros[PAGE];
 
 	open_new(w);
@@ -263,7 +254,6 @@ TEST(what_was_touched_is_not_moved_again)
 
 TEST(a_journal_that_cannot_be_is_damage)
 {
-	struct world *w = *state;
 	static const uint64_t bad[] = {0, HEADER_BYTES - PAGE, HEADER_BYTES + 1, BYTES + PAGE, UINT64_MAX};
 
 	open_new(w);

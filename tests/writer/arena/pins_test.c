@@ -51,13 +51,11 @@ put(struct world *w, unsigned cell, uint64_t value)
 	atomic_store(&w->page->cells[cell].epoch, value);
 }
 
-#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
 /* A reader that takes back the bit of a cell it pinned keeps the pin; one that never set the bit has none. */
 TEST(cells_count_once_they_were_touched)
 {
-	struct world *w = *state;
-
 	put(w, 62, 15);
 	assert_int_equal(pins_horizon(w->pins, 20), 15);
 	atomic_store(&w->page->touched, 0);
@@ -70,8 +68,6 @@ TEST(cells_count_once_they_were_touched)
 /* Without pins everything retired may go; with pins what the oldest one protects stays. */
 TEST(the_oldest_pin_is_the_horizon)
 {
-	struct world *w = *state;
-
 	assert_int_equal(pins_horizon(w->pins, 10), 10);
 	put(w, 5, 12);
 	put(w, 62, 11);
@@ -85,8 +81,6 @@ TEST(the_oldest_pin_is_the_horizon)
 /* ACQUIRING protects what was current when the cell was last seen free, however long it stays so. */
 TEST(a_cell_that_stays_acquiring_holds_what_it_may_have_seen)
 {
-	struct world *w = *state;
-
 	assert_int_equal(pins_horizon(w->pins, 15), 15);
 	put(w, 0, CELL_ACQUIRING);
 	assert_int_equal(pins_horizon(w->pins, 16), 15);
@@ -103,8 +97,6 @@ TEST(a_cell_that_stays_acquiring_holds_what_it_may_have_seen)
  */
 TEST(a_pin_of_the_future_counts_as_the_present)
 {
-	struct world *w = *state;
-
 	put(w, 3, UINT64_MAX);
 	assert_int_equal(pins_horizon(w->pins, 20), 20);
 	put(w, 4, 18);
@@ -119,8 +111,6 @@ TEST(a_pin_of_the_future_counts_as_the_present)
 /* The horizon never goes down, whatever is stored: what was given free may have been reused. */
 TEST(the_horizon_never_goes_down)
 {
-	struct world *w = *state;
-
 	assert_int_equal(pins_horizon(w->pins, 50), 50);
 	put(w, 0, 2);
 	assert_int_equal(pins_horizon(w->pins, 51), 50);
@@ -135,7 +125,6 @@ TEST(the_horizon_never_goes_down)
 /* A cell that its reader moves backwards protects what one does that was claimed since. */
 TEST(an_effective_pin_never_goes_down)
 {
-	struct world *w = *state;
 	struct slot_stat stat;
 
 	put(w, 1, 12);
@@ -162,7 +151,6 @@ since(struct world *w)
 /* A pin is as old as what it protects: what is written into its cell makes it no younger while that stays. */
 TEST(a_pin_that_flickers_grows_old)
 {
-	struct world *w = *state;
 	uint64_t first;
 
 	put(w, 1, CELL_ACQUIRING);
@@ -182,7 +170,6 @@ TEST(a_pin_that_flickers_grows_old)
  */
 TEST(a_pin_that_changes_lets_go_of_the_past)
 {
-	struct world *w = *state;
 	uint64_t horizon = 0;
 
 	put(w, 1, 12);
@@ -210,7 +197,6 @@ TEST(a_pin_that_changes_lets_go_of_the_past)
  */
 TEST(garbage_hurts_only_its_owner)
 {
-	struct world *w = *state;
 	struct slot *honest;
 	uint64_t last = 0, pinned = 0;
 	unsigned id;
@@ -248,7 +234,6 @@ TEST(garbage_hurts_only_its_owner)
  */
 TEST(a_slot_cannot_be_resized)
 {
-	struct world *w = *state;
 	struct stat st;
 
 	assert_int_equal(ftruncate(w->fd, 0), -1);
@@ -264,7 +249,6 @@ TEST(a_slot_cannot_be_resized)
 /* So many slots and no more; one that is given back is given out again. */
 TEST(pins_are_given_out_up_to_the_limit)
 {
-	struct world *w = *state;
 	unsigned id, other;
 	int fd;
 
@@ -283,8 +267,6 @@ TEST(pins_are_given_out_up_to_the_limit)
  */
 TEST(armed_is_taken_once)
 {
-	struct world *w = *state;
-
 	assert_false(pins_take_armed(w->pins, w->id, ARMED_COMMIT));
 	atomic_store(&w->page->armed, ARMED_COMMIT);
 	assert_false(pins_take_armed(w->pins, w->id, ARMED_QUEUE));
@@ -303,7 +285,6 @@ TEST(armed_is_taken_once)
 /* Who holds the horizon back is found, with the time since when. */
 TEST(the_oldest_reader_is_found)
 {
-	struct world *w = *state;
 	struct slot_stat stat;
 	struct slot *other;
 	unsigned id;
@@ -333,8 +314,6 @@ TEST(the_oldest_reader_is_found)
  */
 TEST(a_closed_slot_counts_until_its_cells_are_free)
 {
-	struct world *w = *state;
-
 	put(w, 62, 15);
 	put(w, 3, 16);
 	assert_false(slot_is_closed(w->page));
@@ -356,7 +335,6 @@ TEST(a_closed_slot_counts_until_its_cells_are_free)
 /* A revoked reader's pins hold nothing back, but are told of; its slot is looked at until it is free. */
 TEST(a_revoked_slot_does_not_count)
 {
-	struct world *w = *state;
 	struct slot_stat stat;
 	unsigned other;
 	int fd;

@@ -114,12 +114,11 @@ say(const struct world *w, uint32_t flags)
 	assert_int_equal(send(w->pair[1], &message, sizeof(message), MSG_NOSIGNAL), sizeof(message));
 }
 
-#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
 /* The lock is held at every moment, by one, by both, by the other; and who gave it has closed it. */
 TEST(the_lock_is_never_free)
 {
-	struct world *w = *state;
 	struct lock lock = {0};
 	int fds[TAKEOVER_DESCRIPTORS], was = w->left.lock.fd;
 
@@ -143,7 +142,6 @@ TEST(the_lock_is_never_free)
 /* A successor that is gone without a word has nothing: who gave goes on with what it has. */
 TEST(who_hangs_up_has_taken_nothing)
 {
-	struct world *w = *state;
 	int fds[TAKEOVER_DESCRIPTORS];
 
 	for (unsigned heard = 0; heard < 2; heard++) {
@@ -173,7 +171,6 @@ TEST(who_hangs_up_has_taken_nothing)
 /* Another file is not the lock, nor is the file without the lock while another holds it. */
 TEST(only_the_lock_is_inherited)
 {
-	struct world *w = *state;
 	struct lock lock = {0};
 	int other = open(w->lock, O_RDWR | O_CLOEXEC), null = open("/dev/null", O_RDWR | O_CLOEXEC),
 	    reading = open(w->lock, O_RDONLY | O_CLOEXEC);
@@ -199,7 +196,6 @@ wait_no_more(void *context, unsigned ms)
 /* Who waits for a holder that nobody can reach goes on looking, until it is told to give up; or gets it. */
 TEST(a_holder_out_of_reach_is_waited_for)
 {
-	struct world *w = *state;
 	unsigned looks = 0;
 	struct succession s = {.socket = w->socket, .wait = wait_no_more, .context = &looks};
 	struct inheritance got;

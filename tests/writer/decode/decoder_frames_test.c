@@ -165,11 +165,10 @@ decode_text(struct world *w, enum decoder_mode mode, const char *text, size_t ch
 #define LIST_HEAD "'k8s' 00 1:{1:'v1' 2:'ThingList'} "
 
 /* ---- cut ---- */
-#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
 TEST(a_list_is_cut_at_every_byte)
 {
-	struct world *w = *state;
 	struct bytes in = {0}, part = {0};
 	size_t ends[3], end; /* of the items; of the list */
 
@@ -218,7 +217,6 @@ frame(struct bytes *to, const char *text)
 
 TEST(a_watch_is_cut_at_every_byte)
 {
-	struct world *w = *state;
 	struct bytes in = {0};
 	size_t ends[4];
 
@@ -276,7 +274,6 @@ static const struct {
 
 TEST(a_length_is_looked_at_before_memory_is_asked_for)
 {
-	struct world *w = *state;
 	struct bytes in = {0};
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
@@ -298,7 +295,6 @@ TEST(a_length_is_looked_at_before_memory_is_asked_for)
 /* What is not too long is waited for in as much memory as it says, and not before its head is whole. */
 TEST(what_is_collected_takes_its_length)
 {
-	struct world *w = *state;
 	struct bytes in = {0};
 
 	proto_text(&in, LIST_HEAD "raw 12 80 40 12 80 20");
@@ -315,7 +311,6 @@ TEST(what_is_collected_takes_its_length)
 /* What is too long is passed over, and what follows it is told. */
 TEST(what_follows_something_too_long_is_told)
 {
-	struct world *w = *state;
 	struct bytes in = {0};
 
 	proto_text(&in, "raw 00 01 10 01");
@@ -395,7 +390,6 @@ decode_nested(struct world *w, const struct bytes *nested)
 
 TEST(what_is_nested_too_deep_is_left_out)
 {
-	struct world *w = *state;
 	struct bytes nested = {0};
 	static const struct {
 		uint8_t number;
@@ -457,8 +451,6 @@ static const struct {
 
 TEST(an_error_names_its_byte)
 {
-	struct world *w = *state;
-
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		for (size_t chunk = 0; chunk < 30; chunk++) {
 			assert_int_equal(decode_text(w, wrong[i].mode, wrong[i].text, chunk),
@@ -472,7 +464,6 @@ TEST(an_error_names_its_byte)
 TEST(a_kind_of_any_length_is_named)
 {
 	static const size_t names[] = {63, 64, 65, 255, 256, 257, 512, 4096};
-	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		char kind[4096 + 1], version[4096 + 1], text[2 * 4096 + 64], why[160];
@@ -512,7 +503,6 @@ static const struct {
 TEST(an_event_that_is_wrong_ends_the_stream)
 {
 	static const char good[] = "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}}}}";
-	struct world *w = *state;
 	struct bytes in = {0};
 
 	for (size_t i = 0; i < sizeof(events_wrong) / sizeof(*events_wrong); i++)
@@ -537,7 +527,6 @@ TEST(an_event_that_is_wrong_ends_the_stream)
 /* What says of which kind it is, and nothing more, has no name: nobody knows what it tells of. */
 TEST(an_object_of_nothing_is_bad)
 {
-	struct world *w = *state;
 	struct bytes in = {0};
 
 	frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'}}}");

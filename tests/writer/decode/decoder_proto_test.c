@@ -252,11 +252,10 @@ a_list_of(struct bytes *to, const char *spec)
 		 spec);
 	proto_text(to, text);
 }
-#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
 TEST(each_field_becomes_what_json_has)
 {
-	struct world *w = *state;
 	struct bytes in = {0};
 	struct heard h;
 	char want[1024];
@@ -287,7 +286,6 @@ TEST(the_release_says_what_is_printed)
 		unsigned release;
 		const char *list;
 	} servers[] = {{1035, ",\"list\":null"}, {1034, ""}, {1036, ",\"list\":null"}, {1033, ""}};
-	struct world *w = *state;
 	struct bytes in = {0};
 	struct heard h;
 	char text[sizeof(schema_text) + sizeof(since)], want[256], why[200];
@@ -329,7 +327,6 @@ TEST(fields_at_one_path_stay_what_they_are)
 	static const char head[] =
 		"'k8s' 00 1:{1:'v1' 2:'ThingList'} 2:{1:{} 2:{1:{1:'n'} %s}} 3:'' 4:''";
 	static const char same[] = "{1:'texts that' 2:'stand where' 3:'they are' 4:'and are not' 5:'shared'}";
-	struct world *w = *state;
 	struct bytes in = {0}, schema = {0}, names = {0};
 	char text[512], why[200] = "";
 	struct heard h;
@@ -391,7 +388,6 @@ TEST(kinds_at_one_path_stay_what_they_are)
 				   "message A.v1\n1 left string\n2 b string\n3 c string\n4 d string\n"
 				   "5 e string\nmessage B.v1\n1 right string\n2 b string\n3 c string\n"
 				   "4 d string\n5 e string\n";
-	struct world *w = *state;
 	struct bytes in = {0};
 	char why[200] = "", whole[512];
 	struct heard h;
@@ -428,7 +424,6 @@ TEST(schemas_at_one_path_stay_what_they_are)
 				   "message Thing.v1\n1 metadata Meta.v1\n2 part Part.v1\n"
 				   "message Part.v1\n1 %s string\n2 %s string\n";
 	static const char *const names[][2] = {{"left", "right"}, {"over", "under"}, {"same", "same"}};
-	struct world *w = *state;
 	struct bytes in = {0};
 	char why[200] = "", whole[512], want[128];
 	struct heard h;
@@ -472,7 +467,6 @@ static const char *const unknown[] = {
 
 TEST(what_is_not_known_ends_it)
 {
-	struct world *w = *state;
 	struct bytes in = {0};
 	struct heard h;
 
@@ -504,7 +498,6 @@ TEST(what_is_malformed_is_refused)
 		"raw 0a 7f 61", "raw 02 01",
 		"raw 0b",       "18:{1=0}",
 	};
-	struct world *w = *state;
 	struct bytes in = {0};
 	struct heard h;
 
@@ -520,7 +513,6 @@ TEST(what_is_malformed_is_refused)
  */
 TEST(cut_or_damaged_anywhere)
 {
-	struct world *w = *state;
 	struct bytes in = {0};
 	struct heard h;
 	size_t whole;
@@ -543,7 +535,6 @@ TEST(cut_or_damaged_anywhere)
 
 TEST(what_is_too_long_is_left_out)
 {
-	struct world *w = *state;
 	struct bytes in = {0};
 	struct heard h;
 
@@ -580,7 +571,6 @@ frame(struct bytes *to, const char *text)
 
 TEST(a_watch_tells_its_events)
 {
-	struct world *w = *state;
 	struct bytes in = {0};
 	struct heard h;
 
@@ -609,7 +599,6 @@ TEST(a_watch_tells_its_events)
  */
 TEST(a_type_stands_where_it_was_sent)
 {
-	struct world *w = *state;
 	struct bytes list = {0}, event = {0};
 	struct heard h;
 

@@ -75,12 +75,10 @@ assert_bytes(const struct world *w, unsigned field, const char *text)
 	assert_memory_equal(span.at, want.data, want.length);
 	bytes_done(&want);
 }
-#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
 TEST(fields_are_found_in_any_order)
 {
-	struct world *w = *state;
-
 	assert_int_equal(find(w, "900:'f' 3:'a' 2=300 3:'b' 1:'t' 4:{1=5 2=0} 3:'c' 5=0"), 0);
 	assert_int_equal(w->fields, (1u << FIELDS) - 1);
 	assert_bytes(w, TEXT, "raw 74");
@@ -97,7 +95,6 @@ TEST(fields_are_found_in_any_order)
 TEST(what_is_absent_stands_only_where_it_prints_null)
 {
 	static const char *const texts[] = {"", "1:'' 4:''", "4:{1=-62135596800}"};
-	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		assert_int_equal(find(w, texts[i]), 0);
@@ -132,7 +129,6 @@ TEST(failures_say_where_they_are)
 		{"2=1 raw 35 00 00 00 00", -EBADMSG, 2, 0},
 		{"2=1 raw 0a ff ff ff ff ff ff ff ff ff ff 01", -EBADMSG, 2, 0},
 	};
-	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		assert_int_equal(find(w, cases[i].text), cases[i].result);

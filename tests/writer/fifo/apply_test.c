@@ -65,13 +65,12 @@ begin(struct test *t)
 
 #define EVENT(type, object) "{\"type\":\"" type "\",\"object\":%s}\n", object
 
-#define S(name) TEST_CASE_IN(set_up_small, tear_down, name)
-#define T(name) TEST_CASE_IN(set_up, tear_down, name)
+#define S(name) TEST_CASE_OF(struct test *t, set_up_small, tear_down, name)
+#define T(name) TEST_CASE_OF(struct test *t, set_up, tear_down, name)
 
 /* What is read in one turn of the loop is published together, and not before. */
 T(a_turn_is_one_commit)
 {
-	struct test *t = *state;
 	uint64_t epoch;
 
 	begin(t);
@@ -88,7 +87,6 @@ T(a_turn_is_one_commit)
 /* A turn without news commits nothing. */
 T(nothing_new_is_no_commit)
 {
-	struct test *t = *state;
 	uint64_t epoch;
 
 	begin(t);
@@ -103,7 +101,6 @@ T(nothing_new_is_no_commit)
 /* Whichever piece of room is missing once, in a change or in its commit, the retry publishes all of it. */
 T(what_fails_once_is_published_by_the_retry)
 {
-	struct test *t = *state;
 	struct arena *arena = t->fx->store->arena;
 	unsigned version = 9, failures = 0;
 	char expected[64];
@@ -136,7 +133,6 @@ T(what_fails_once_is_published_by_the_retry)
 /* Whatever the backoff has come to: where there is room again, what waits is applied by the next turn. */
 T(what_waits_goes_on_when_there_is_room)
 {
-	struct test *t = *state;
 	struct arena *arena = t->fx->store->arena;
 
 	begin(t);
@@ -180,7 +176,6 @@ apply_but(void *context, const struct delta *d)
  */
 T(a_delta_that_waits_holds_the_version_back)
 {
-	struct test *t = *state;
 	struct failing failing = { "y", t };
 
 	begin(t);
@@ -201,7 +196,6 @@ T(a_delta_that_waits_holds_the_version_back)
 /* A bookmark behind a delta that waits does not move the published RV either. */
 T(a_bookmark_keeps_its_place_behind_what_waits)
 {
-	struct test *t = *state;
 	struct failing failing = { "y", t };
 
 	begin(t);
@@ -276,7 +270,6 @@ somebody_hears(void *context, unsigned resource)
  */
 T(a_long_list_is_listing_until_its_last_delta)
 {
-	struct test *t = *state;
 	char *list = long_list("5000", 1, 3001, 0);
 	unsigned portions = 1;
 
@@ -298,7 +291,6 @@ T(a_long_list_is_listing_until_its_last_delta)
 /* Of a first list that nobody is told of many portions share a commit; all of it is there at its end. */
 T(portions_that_nobody_hears_of_share_a_commit)
 {
-	struct test *t = *state;
 	char *list = long_list("50000", 1, 20001, 0);
 	struct store_stats before, after;
 	unsigned portions = 1, shown = 0;
@@ -331,7 +323,6 @@ T(portions_that_nobody_hears_of_share_a_commit)
  */
 T(a_long_relist_is_listing_meanwhile)
 {
-	struct test *t = *state;
 	char *list = long_list("5000", 1, 2, 0), *relist = long_list("9000", 10, 3010, 0);
 
 	reflector_start(t->reflector, "", 0);
@@ -397,7 +388,6 @@ expect_whole(struct test *t, uint64_t first, uint64_t second)
  */
 T(a_long_relist_tells_what_goes_first)
 {
-	struct test *t = *state;
 	char *list = long_list("5000", 1, 2501, 0), *relist = long_list("9000", 2301, 5401, 0);
 	struct told told = { 0 };
 	unsigned portions = 1;
@@ -430,7 +420,6 @@ T(a_long_relist_tells_what_goes_first)
 /* A long relist that changes little is applied whole: nobody sees it as listing. */
 T(a_relist_that_changes_little_is_never_listing)
 {
-	struct test *t = *state;
 	char *list = long_list("5000", 1, 3001, 0), *relist = long_list("9000", 2, 3002, 0);
 
 	reflector_start(t->reflector, "", 0);
@@ -454,7 +443,6 @@ T(a_relist_that_changes_little_is_never_listing)
  */
 T(events_behind_a_list_wait_for_it)
 {
-	struct test *t = *state;
 	char *list = long_list("5000", 1, 2001, 0);
 
 	reflector_start(t->reflector, "", 0);
@@ -477,7 +465,6 @@ T(events_behind_a_list_wait_for_it)
  */
 T(a_relist_is_not_shown_with_the_older_version)
 {
-	struct test *t = *state;
 	char *list = long_list("5000", 1, 31, 0), *relist = long_list("9000", 11, 51, 0);
 	unsigned runs = 0;
 
@@ -536,7 +523,6 @@ sync_done(void *context)
  */
 T(no_version_is_shown_amid_a_sync)
 {
-	struct test *t = *state;
 	struct applier *applier = t->fx->applier;
 	unsigned failures = 1;
 	const struct applier_sync sync = { sync_any, sync_done, &failures };
@@ -592,7 +578,6 @@ neighbour_init(struct neighbour *n, struct test *t)
  */
 T(a_long_list_starves_nobody)
 {
-	struct test *t = *state;
 	char *list = long_list("5000", 1, 10001, 0);
 	struct neighbour n;
 	struct reflector_options options = { 0 };
@@ -634,7 +619,6 @@ T(a_refused_resource_leaves_the_other_alone)
 {
 	static const char forbidden[] = "{\"kind\":\"Status\",\"message\":\"services is "
 					"forbidden\",\"reason\":\"Forbidden\",\"code\":403}";
-	struct test *t = *state;
 	struct neighbour n;
 	struct reflector_options options = { 0 };
 	struct reflector_status status;
@@ -686,7 +670,6 @@ T(a_refused_resource_leaves_the_other_alone)
  */
 S(a_full_arena_loses_nothing)
 {
-	struct test *t = *state;
 	char padding[8001], key[32];
 	unsigned i, heard = 8, watches = 0;
 	struct reflector_status status;
@@ -744,7 +727,6 @@ S(a_full_arena_loses_nothing)
 /* A list that does not fit changes nothing, says why, and is tried again. */
 S(a_list_that_does_not_fit_changes_nothing)
 {
-	struct test *t = *state;
 	char *list = long_list("5000", 1, 1000, 8000), *small = long_list("6000", 1000, 1100, 8000);
 	struct reflector_status status;
 
@@ -769,7 +751,6 @@ S(a_list_that_does_not_fit_changes_nothing)
  */
 T(what_is_distrusted_waits_for_a_list)
 {
-	struct test *t = *state;
 	struct store *store = t->fx->store->store;
 	const struct delta_item none[1] = { 0 };
 

@@ -278,13 +278,11 @@ replace(struct world *w, size_t count, const struct delta_item *items)
 
 /* ---- order ------------------------------------------------------------------ */
 
-#define T(name) TEST_CASE_IN(set_up, tear_down, name)
+#define T(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
 /* Deltas come in the order of their arrival, whatever their keys: the RVs told never go back. */
 T(deltas_come_in_the_order_of_their_arrival)
 {
-	struct world *w = *state;
-
 	ok(delta_fifo_add(FIFO(w), draft(w, "a/x", 1)));
 	ok(delta_fifo_add(FIFO(w), draft(w, "a/y", 2)));
 	ok(delta_fifo_update(FIFO(w), draft(w, "a/x", 3)));
@@ -299,8 +297,6 @@ T(deltas_come_in_the_order_of_their_arrival)
 /* So they do when they are popped in portions, with others coming in between. */
 T(portions_keep_the_order)
 {
-	struct world *w = *state;
-
 	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
 	ok(delta_fifo_add(FIFO(w), draft(w, "y", 2)));
 	ok(delta_fifo_update(FIFO(w), draft(w, "x", 3)));
@@ -314,8 +310,6 @@ T(portions_keep_the_order)
 /* Keys whose hashes are equal are different keys. */
 T(keys_with_equal_hashes_stay_apart)
 {
-	struct world *w = *state;
-
 	w->same_hash = true;
 	ok(delta_fifo_add(FIFO(w), draft(w, "a/bc", 1)));
 	ok(delta_fifo_add(FIFO(w), draft(w, "ab/c", 2)));
@@ -327,8 +321,6 @@ T(keys_with_equal_hashes_stay_apart)
 /* Nothing is merged: what a watch said is processed, repeated updates and deletes, too. */
 T(nothing_is_merged)
 {
-	struct world *w = *state;
-
 	know(w, "x", 1);
 	ok(delta_fifo_delete(FIFO(w), draft(w, "x", 2)));
 	ok(delta_fifo_add(FIFO(w), draft(w, "x", 3)));
@@ -342,8 +334,6 @@ T(nothing_is_merged)
 /* A key that a list lacks and whose end is queued already is not buried as well. [DedupDeltas] */
 T(a_seen_end_is_not_buried)
 {
-	struct world *w = *state;
-
 	know(w, "x", 1);
 	ok(delta_fifo_delete(FIFO(w), draft(w, "x", 2)));
 	replace(w, 0, NULL);
@@ -353,8 +343,6 @@ T(a_seen_end_is_not_buried)
 /* A delete of a key that neither store nor queue has is ignored. */
 T(delete_of_an_unknown_key_is_ignored)
 {
-	struct world *w = *state;
-
 	ok(delta_fifo_delete(FIFO(w), draft(w, "x", 1)));
 	assert_true(delta_fifo_is_empty(FIFO(w)));
 	assert_int_equal(drafts_alive(w), 0);
@@ -363,8 +351,6 @@ T(delete_of_an_unknown_key_is_ignored)
 /* A delete of a key that is only queued, or only known, is queued. */
 T(delete_of_a_queued_or_known_key_is_queued)
 {
-	struct world *w = *state;
-
 	know(w, "x", 1);
 	ok(delta_fifo_delete(FIFO(w), draft(w, "x", 2)));
 	ok(delta_fifo_add(FIFO(w), draft(w, "y", 3)));
@@ -377,7 +363,6 @@ T(delete_of_a_queued_or_known_key_is_queued)
 /* A state with the UID and resourceVersion that is known takes no new body. */
 T(the_known_version_takes_no_new_body)
 {
-	struct world *w = *state;
 	uint32_t same = 0;
 
 	know(w, "x", 5);
@@ -391,8 +376,6 @@ T(the_known_version_takes_no_new_body)
 /* With something queued in between, the known version is no longer what it will be compared with. */
 T(a_version_behind_a_queued_one_is_never_unchanged)
 {
-	struct world *w = *state;
-
 	know(w, "x", 5);
 	ok(delta_fifo_update(FIFO(w), draft(w, "x", 6)));
 	ok(delta_fifo_update(FIFO(w), draft(w, "x", 5)));
@@ -402,7 +385,6 @@ T(a_version_behind_a_queued_one_is_never_unchanged)
 /* What a list repeats is discarded when it is staged, so that a relist needs no room for a second copy. */
 T(staging_discards_what_is_known)
 {
-	struct world *w = *state;
 	struct delta_item items[3];
 
 	know(w, "a", 1);
@@ -418,7 +400,6 @@ T(staging_discards_what_is_known)
 /* A failed list is taken back without a trace. */
 T(unstaging_leaves_nothing)
 {
-	struct world *w = *state;
 	struct delta_item items[2];
 
 	know(w, "a", 1);
@@ -437,7 +418,6 @@ T(unstaging_leaves_nothing)
  */
 T(staging_keeps_bodies_while_something_is_queued)
 {
-	struct world *w = *state;
 	struct delta_item item;
 
 	know(w, "a", 1);
@@ -456,7 +436,6 @@ T(staging_keeps_bodies_while_something_is_queued)
  */
 T(replace_buries_known_keys_that_are_missing)
 {
-	struct world *w = *state;
 	struct delta_item items[2];
 
 	know(w, "a", 1);
@@ -475,7 +454,6 @@ T(replace_buries_known_keys_that_are_missing)
  */
 T(replace_buries_what_lost_its_name)
 {
-	struct world *w = *state;
 	struct delta_item items[3];
 
 	know(w, "a", 1);
@@ -492,7 +470,6 @@ T(replace_buries_what_lost_its_name)
 /* The same when what lost its name is only queued, and not when that is deleted already. */
 T(replace_buries_what_lost_its_name_in_the_queue)
 {
-	struct world *w = *state;
 	struct delta_item items[4];
 
 	know(w, "x", 1);
@@ -511,7 +488,6 @@ T(replace_buries_what_lost_its_name_in_the_queue)
 /* A list that has a key many times, each with another UID, says nothing that could be told in front. */
 T(a_list_may_have_a_key_many_times)
 {
-	struct world *w = *state;
 	struct delta_item items[4];
 
 	know(w, "x", 1);
@@ -535,7 +511,6 @@ T(a_list_may_have_a_key_many_times)
  */
 T(replace_buries_keys_that_are_only_queued)
 {
-	struct world *w = *state;
 	struct delta_item item;
 
 	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
@@ -548,7 +523,6 @@ T(replace_buries_keys_that_are_only_queued)
 /* So does one that waits, which an earlier list brought, or a watch. */
 T(replace_buries_keys_that_wait)
 {
-	struct world *w = *state;
 	struct delta_item item;
 
 	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
@@ -568,8 +542,6 @@ T(replace_buries_keys_that_wait)
  */
 T(replace_buries_a_key_that_is_known_and_queued_once)
 {
-	struct world *w = *state;
-
 	know(w, "x", 1);
 	ok(delta_fifo_update(FIFO(w), draft(w, "x", 2)));
 	ok(delta_fifo_update(FIFO(w), draft(w, "x", 3)));
@@ -581,7 +553,6 @@ T(replace_buries_a_key_that_is_known_and_queued_once)
 /* Items of a list go behind what is queued, and keep the list's order. */
 T(replace_keeps_what_is_queued_before_it)
 {
-	struct world *w = *state;
 	struct delta_item items[2];
 
 	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
@@ -594,7 +565,6 @@ T(replace_keeps_what_is_queued_before_it)
 /* A second list before the first was popped buries what only the first one had. */
 T(a_second_replace_buries_what_only_the_first_had)
 {
-	struct world *w = *state;
 	struct delta_item items[2] = { listed(w, "x", 1), listed(w, "y", 1) };
 
 	replace(w, 2, items);
@@ -606,7 +576,6 @@ T(a_second_replace_buries_what_only_the_first_had)
 /* A list with a ref that names no object changes nothing, and its items stay the caller's. */
 T(a_refused_replace_changes_nothing)
 {
-	struct world *w = *state;
 	struct delta_item items[2] = { listed(w, "x", 1), { 4711, FOUND_UNASKED } };
 
 	know(w, "y", 1);
@@ -622,7 +591,6 @@ T(a_refused_replace_changes_nothing)
  */
 T(a_key_that_goes_is_buried_once)
 {
-	struct world *w = *state;
 	struct delta_item item;
 
 	/* deleted already */
@@ -652,8 +620,6 @@ T(a_key_that_goes_is_buried_once)
 /* Resync queues a SYNC for every known object but those that have something queued. */
 T(resync_skips_keys_with_something_queued)
 {
-	struct world *w = *state;
-
 	know(w, "a", 1);
 	know(w, "b", 1);
 	ok(delta_fifo_update(FIFO(w), draft(w, "a", 2)));
@@ -667,7 +633,6 @@ T(resync_skips_keys_with_something_queued)
 /* A list is under way from Replace until its last key was processed, whatever a watch adds behind it. */
 T(listing_lasts_until_the_last_key_of_the_list)
 {
-	struct world *w = *state;
 	struct delta_item items[2] = { listed(w, "x", 1), listed(w, "y", 1) };
 
 	replace(w, 2, items);
@@ -685,7 +650,6 @@ T(listing_lasts_until_the_last_key_of_the_list)
 /* What fails goes back in front; the keys behind it have their turn meanwhile. [RequeueOnPop] */
 T(what_fails_goes_back_in_front)
 {
-	struct world *w = *state;
 	size_t done;
 
 	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
@@ -707,8 +671,6 @@ T(what_fails_goes_back_in_front)
 /* Newer Deltas of a key that waits go behind those that failed, and let other keys pass. */
 T(newer_deltas_wait_behind_those_that_failed)
 {
-	struct world *w = *state;
-
 	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
 	w->fail_key = "x";
 	pop(w, 100);
@@ -727,8 +689,6 @@ T(newer_deltas_wait_behind_those_that_failed)
 /* Deltas that were consumed before the failure do not come back. */
 T(only_what_was_not_consumed_is_put_back)
 {
-	struct world *w = *state;
-
 	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
 	ok(delta_fifo_update(FIFO(w), draft(w, "x", 2)));
 	ok(delta_fifo_update(FIFO(w), draft(w, "x", 3)));
@@ -743,7 +703,6 @@ T(only_what_was_not_consumed_is_put_back)
 /* A tombstone that is put back refers to what is known by then, not to a block that is gone. */
 T(a_tombstone_put_back_refers_to_what_is_known_now)
 {
-	struct world *w = *state;
 	uint32_t first = know(w, "x", 1);
 
 	ok(delta_fifo_update(FIFO(w), draft(w, "x", 2)));
@@ -761,7 +720,6 @@ T(a_tombstone_put_back_refers_to_what_is_known_now)
 /* What borrows a known object that is gone meanwhile says nothing, and does not stay. */
 T(what_nothing_is_known_of_any_more_is_dropped)
 {
-	struct world *w = *state;
 	uint32_t known = know(w, "x", 1);
 
 	replace(w, 0, NULL);
@@ -779,7 +737,6 @@ T(what_nothing_is_known_of_any_more_is_dropped)
 /* Several failing keys keep their order. */
 T(failing_keys_keep_their_order)
 {
-	struct world *w = *state;
 	struct delta_item items[3] = { listed(w, "a", 1), listed(w, "b", 1), listed(w, "c", 1) };
 
 	replace(w, 3, items);
@@ -795,8 +752,6 @@ T(failing_keys_keep_their_order)
 /* Freeing a FIFO discards the drafts that are queued or wait (tear_down() counts them). */
 T(freeing_discards_what_is_queued)
 {
-	struct world *w = *state;
-
 	know(w, "k", 1);
 	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
 	ok(delta_fifo_add(FIFO(w), draft(w, "y", 2)));
@@ -810,8 +765,6 @@ T(freeing_discards_what_is_queued)
 /* What only borrows a known object discards nothing: world_discard() takes no object that is known. */
 T(freeing_discards_nothing_that_is_known)
 {
-	struct world *w = *state;
-
 	know(w, "x", 1);
 	ok(delta_fifo_resync(FIFO(w)));
 	know(w, "y", 1);
@@ -825,7 +778,6 @@ T(freeing_discards_nothing_that_is_known)
 /* The version is that of the last arrival, whatever of it is still queued. */
 T(the_version_is_that_of_the_last_arrival)
 {
-	struct world *w = *state;
 	char long_version[RESOURCE_VERSION_MAX + 1];
 	size_t length;
 
@@ -843,7 +795,6 @@ T(the_version_is_that_of_the_last_arrival)
 /* A queued key costs at most 64 private bytes, and a queue that has run empty gives its pools back. */
 T(a_key_costs_at_most_64_bytes)
 {
-	struct world *w = *state;
 	struct delta_fifo *big;
 	struct known_objects known = {w,           world_object,   world_find,    world_look,  world_each,
 				      world_count, world_same_uid, world_discard, world_expect};
@@ -960,7 +911,6 @@ model_pop(struct world *w, struct model *m, size_t max)
 /* Random operations on few keys, lists among them, come out as a plain row of Deltas does. */
 T(random_operations_match_a_plain_model)
 {
-	struct world *w = *state;
 	struct model m = { .count = 0 };
 	unsigned seed = (unsigned)test_seed(1);
 	char key[8];

@@ -40,12 +40,11 @@ start_watching(struct reflector_fixture *t)
 
 /* ---- bytes, signs of life ---------------------------------------------------------- */
 
-#define T(name) TEST_CASE_IN(set_up, tear_down, name)
+#define T(name) TEST_CASE_OF(struct reflector_fixture *t, set_up, tear_down, name)
 
 /* An event's fields may come in any order, and its bytes in any pieces. */
 T(fields_in_any_order_and_bytes_in_any_pieces)
 {
-	struct reflector_fixture *t = *state;
 	char event[700];
 
 	start_watching(t);
@@ -58,7 +57,6 @@ T(fields_in_any_order_and_bytes_in_any_pieces)
 /* Bytes from the server are noted, so that readers can tell the content's age. */
 T(every_answer_is_a_sign_of_life)
 {
-	struct reflector_fixture *t = *state;
 	unsigned before;
 
 	start_watching(t);
@@ -75,7 +73,6 @@ T(every_answer_is_a_sign_of_life)
  */
 T(a_list_that_fails_changes_nothing)
 {
-	struct reflector_fixture *t = *state;
 	const char *list;
 	struct store_stats before, after;
 
@@ -112,7 +109,6 @@ T(an_answer_that_is_no_list_deletes_nothing)
 		"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"x\",\"resourceVersion\":\"20\"}}",
 		"{\"metadata\":{\"resourceVersion\":\"20\"}}",
 		"{\"kind\":\"ServiceList\",\"metadata\":{\"resourceVersion\":\"20\"},\"items\":[]}"};
-	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, ERROR_EVENT(EXPIRED));
@@ -128,8 +124,6 @@ T(an_answer_that_is_no_list_deletes_nothing)
 /* A custom resource's list may have a kind of its own, but not that of a single object. */
 T(a_custom_list_may_be_called_anything)
 {
-	struct reflector_fixture *t = *state;
-
 	t->fx->source.custom = true;
 	reflector_free(t->reflector);
 	t->reflector = reflector_new(&(struct reflector_options){ .source = &t->fx->source });
@@ -146,8 +140,6 @@ T(a_custom_list_may_be_called_anything)
 /* A continue token that leads to itself ends the list with an error instead of going round for ever. */
 T(pages_that_never_end_are_an_error)
 {
-	struct reflector_fixture *t = *state;
-
 	start_watching(t);
 	server_send(t->fx, ERROR_EVENT(EXPIRED));
 	virtual_clock_advance(&t->fx->clock, 2000);
@@ -162,8 +154,6 @@ T(pages_that_never_end_are_an_error)
 /* An item without a name is left out and counted; the others are kept. */
 T(an_item_without_a_name_is_left_out)
 {
-	struct reflector_fixture *t = *state;
-
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 200,
 		      pod_list("10", NULL, pod("a/x", 5), "{\"metadata\":{}}", "42", pod("a/y", 6), NULL));
@@ -179,8 +169,6 @@ T(an_item_without_a_name_is_left_out)
  */
 T(other_failures_watch_again)
 {
-	struct reflector_fixture *t = *state;
-
 	start_watching(t);
 	server_end(t->fx, -ECONNREFUSED);
 	virtual_clock_advance(&t->fx->clock, 31000);
@@ -201,7 +189,6 @@ T(other_failures_watch_again)
 /* How long to wait, and how long a watch lasts, are choices; a new one counts from the next on. */
 T(waits_and_timeouts_are_choices)
 {
-	struct reflector_fixture *t = *state;
 	const struct reflector_timing quick = {
 		.watch_timeout_s = 20,
 		.backoff = {.first_ms = 50, .max_ms = 60},
@@ -240,8 +227,6 @@ T(waits_and_timeouts_are_choices)
  */
 T(an_event_that_does_not_fit_is_watched_again_then_listed)
 {
-	struct reflector_fixture *t = *state;
-
 	start_watching(t);
 	arena_fail_after(t->fx->store->arena, 0);
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 11)));
@@ -263,8 +248,6 @@ T(an_event_that_does_not_fit_is_watched_again_then_listed)
  */
 T(what_found_no_room_is_tried_when_there_is_some)
 {
-	struct reflector_fixture *t = *state;
-
 	start_watching(t);
 	arena_fail_after(t->fx->store->arena, 0);
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 11)));
@@ -298,8 +281,6 @@ T(what_found_no_room_is_tried_when_there_is_some)
 /* A request that cannot even be made is tried again. */
 T(a_request_that_cannot_be_made_is_tried_again)
 {
-	struct reflector_fixture *t = *state;
-
 	t->fx->refuse = -ENOMEM;
 	reflector_start(t->reflector, "", 0);
 	assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
@@ -314,8 +295,6 @@ T(a_request_that_cannot_be_made_is_tried_again)
 /* With content that stands at a known RV one watches from there: no LIST. */
 T(a_stored_version_needs_no_list)
 {
-	struct reflector_fixture *t = *state;
-
 	reflector_start(t->reflector, "41", 2);
 	assert_string_equal(diary(t->fx), "WATCH rv=41; ");
 	server_open(t->fx);
@@ -326,8 +305,6 @@ T(a_stored_version_needs_no_list)
 /* Whoever sends an event knows the RV: nothing is asked. */
 T(an_event_ends_the_doubt)
 {
-	struct reflector_fixture *t = *state;
-
 	reflector_start(t->reflector, "41", 2);
 	server_open(t->fx);
 	virtual_clock_advance(&t->fx->clock, 60000);
@@ -341,7 +318,6 @@ T(an_event_ends_the_doubt)
 /* More than a turn's share of events pauses the stream until the next turn. */
 T(a_stream_has_a_share_of_a_turn)
 {
-	struct reflector_fixture *t = *state;
 	char key[16];
 
 	start_watching(t);
@@ -358,7 +334,6 @@ T(a_stream_has_a_share_of_a_turn)
 /* While the store does not keep up the stream is paused; it goes on when there is room. */
 T(a_stream_waits_for_the_store)
 {
-	struct reflector_fixture *t = *state;
 	char key[16];
 
 	start_watching(t);
@@ -379,7 +354,6 @@ T(a_stream_waits_for_the_store)
 /* A Reflector can be freed in every state, and cancels what is under way. */
 T(it_can_be_freed_in_every_state)
 {
-	struct reflector_fixture *t = *state;
 	struct reflector_options options = { .source = &t->fx->source };
 
 	for (int step = 0; step < 6; step++) {
@@ -411,8 +385,6 @@ T(it_can_be_freed_in_every_state)
  */
 T(it_lists_anew_when_told_so)
 {
-	struct reflector_fixture *t = *state;
-
 	start_watching(t);
 	applier_distrust(t->fx->applier, t->fx->fifo);
 	reflector_relist(t->reflector, RESULT_OTHER_CLUSTER);
@@ -433,8 +405,6 @@ T(it_lists_anew_when_told_so)
 /* One that has not begun has nothing to list anew. */
 T(it_is_not_begun_by_being_told_so)
 {
-	struct reflector_fixture *t = *state;
-
 	reflector_relist(t->reflector, RESULT_OTHER_CLUSTER);
 	assert_string_equal(diary(t->fx), "");
 }

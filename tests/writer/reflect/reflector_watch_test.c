@@ -64,7 +64,7 @@ wait_out(struct reflector_fixture *t)
 
 /* ---- WatchList -------------------------------------------------------------------- */
 
-#define PLAIN(name) TEST_CASE_IN(set_up_plain, tear_down, name)
+#define PLAIN(name) TEST_CASE_OF(struct reflector_fixture *t, set_up_plain, tear_down, name)
 #define T(name) TEST_CASE_IN(set_up, tear_down, name)
 
 /* A stream that ends before its mark, at whatever byte, changes nothing and leaves no block behind. */
@@ -269,8 +269,6 @@ T(it_can_be_freed_in_the_middle_of_a_state)
  */
 PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead)
 {
-	struct reflector_fixture *t = *state;
-
 	start_watching(t);
 	for (unsigned i = 11; i < 13; i++) {
 		virtual_clock_advance(&t->fx->clock, 60000);
@@ -288,7 +286,6 @@ PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead)
 /* A bookmark that comes while the question is under way ends the doubt. */
 PLAIN(a_late_bookmark_keeps_the_stream)
 {
-	struct reflector_fixture *t = *state;
 	struct scripted_request *stream;
 
 	start_watching(t);
@@ -305,7 +302,6 @@ PLAIN(a_late_bookmark_keeps_the_stream)
 /* A stream that waits for the store is not dead: it is not read. */
 PLAIN(a_paused_stream_is_not_dead)
 {
-	struct reflector_fixture *t = *state;
 	char key[16];
 
 	start_watching(t);

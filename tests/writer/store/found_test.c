@@ -77,12 +77,11 @@ count(struct store_fixture *fx, const char *uid)
 	return store_fixture_count_by_index(fx, "uid", uid);
 }
 
-#define T(name) TEST_CASE_IN(set_up, tear_down, name)
+#define T(name) TEST_CASE_OF(struct store_fixture *fx, set_up, tear_down, name)
 
 /* A look tells new drafts, newer states, other objects under the name, and what says nothing new. */
 T(a_look_tells_what_a_draft_is)
 {
-	struct store_fixture *fx = *state;
 	uint32_t first, second;
 
 	fx->find = say_what_is;
@@ -108,7 +107,6 @@ T(a_look_tells_what_a_draft_is)
 /* Without a UID two equal states are left to the change, which takes them for the same. */
 T(what_has_no_uid_is_not_called_the_same)
 {
-	struct store_fixture *fx = *state;
 	const char *json = "{\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\",\"resourceVersion\":\"1\"}}";
 
 	fx->find = say_what_is;
@@ -122,8 +120,6 @@ T(what_has_no_uid_is_not_called_the_same)
 /* "It is new" was true; meanwhile another state came, an equal one, or another object. */
 T(what_is_no_longer_new_is_an_update)
 {
-	struct store_fixture *fx = *state;
-
 	put(fx, "a", "u1", 1);
 	put_saying(fx, FOUND_NEW, "a", "u1", 2, STORE_UPDATED);
 	put_saying(fx, FOUND_NEW, "a", "u1", 2, STORE_NOTHING);
@@ -139,7 +135,6 @@ T(what_is_no_longer_new_is_an_update)
 /* The state that was found was replaced, and the one that replaced it. */
 T(a_state_that_was_replaced_is_not_updated_again)
 {
-	struct store_fixture *fx = *state;
 	uint32_t first = put(fx, "a", "u1", 1), second = put(fx, "a", "u1", 2);
 
 	put_saying(fx, first, "a", "u1", 3, STORE_UPDATED);
@@ -154,7 +149,6 @@ T(a_state_that_was_replaced_is_not_updated_again)
 /* What was found is gone: the draft is new. */
 T(what_is_gone_is_added)
 {
-	struct store_fixture *fx = *state;
 	uint32_t first = put(fx, "a", "u1", 1);
 
 	assert_int_equal(store_fixture_delete(fx, "ns", "a"), 0);
@@ -168,7 +162,6 @@ T(what_is_gone_is_added)
 /* What was found has another key, or is no object: nothing of it is touched. */
 T(another_key_is_left_alone)
 {
-	struct store_fixture *fx = *state;
 	uint32_t other = put(fx, "b", "u9", 1);
 
 	put_saying(fx, other, "a", "u1", 2, STORE_ADDED);

@@ -170,12 +170,11 @@ write_value(char *to, uint64_t *seed, unsigned depth)
 	}
 }
 
-#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
 /* More shapes at a step than are remembered, and each again and again. */
 TEST(one_walk_finds_what_each_definition_finds)
 {
-	struct world *w = *state;
 	char *text = malloc(1 << 20);
 	uint64_t seed = 20240229;
 	size_t values = 0;
@@ -192,7 +191,6 @@ TEST(one_walk_finds_what_each_definition_finds)
 /* A body that is none, or has nothing, has no values but its namespace. */
 TEST(what_is_not_there_has_no_values)
 {
-	struct world *w = *state;
 	struct object *o = calloc(1, sizeof(*o) + 8);
 	struct value body = body_fixture_value(w->fx, "{}");
 
@@ -221,7 +219,6 @@ stop_at_third(unsigned index, const char *data, size_t length, void *context)
 
 TEST(a_callback_stops_the_walk)
 {
-	struct world *w = *state;
 	struct value body = body_fixture_value(
 		w->fx, "{\"a\":{\"b\":\"1\",\"c\":2},\"c\":[{\"a\":\"3\"},{\"b\":\"4\"}],\"d\":\"5\"}");
 	unsigned count = 0;

@@ -81,12 +81,10 @@ become(struct store_fixture *fx, const char *descriptor, const uint8_t fingerpri
 		sync(fx, i);
 	assert_int_equal(store_redefined(fx->store, fx->pods), 0);
 }
-#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct store_fixture *fx, set_up, tear_down, name)
 
 TEST(objects_stand_where_the_new_definition_says)
 {
-	struct store_fixture *fx = *state;
-
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned i = 0; i < PODS; i++)
 			put(fx, i, 10 * round + 1);
@@ -108,8 +106,6 @@ TEST(objects_stand_where_the_new_definition_says)
 /* What changes while the new indexes are filled stands in all of them, old and new. */
 TEST(changes_amid_it_stand_in_both)
 {
-	struct store_fixture *fx = *state;
-
 	for (unsigned i = 0; i < PODS; i++)
 		put(fx, i, 1);
 	assert_shown(fx, 1);
@@ -142,7 +138,6 @@ TEST(a_sync_that_changes_the_object_files_it)
 	static const char text[] =
 		"{\"metadata\":{},\"items\":[{\"metadata\":{\"name\":\"p0\",\"namespace\":\"d\",\"uid\":"
 		"\"u0\",\"resourceVersion\":\"1\"},\"spec\":{\"nodeName\":\"n1\"}}]}";
-	struct store_fixture *fx = *state;
 	struct draft draft = {0};
 	struct decoder *d = decoder_new(DECODE_LIST, fx->arena, store_intern(fx->store), fx->schema, &events,
 					&draft, 0);
@@ -167,8 +162,6 @@ TEST(a_sync_that_changes_the_object_files_it)
 /* One that is given up on its way leaves nothing, and what changes then is filed as before. */
 TEST(one_that_is_given_up_leaves_nothing)
 {
-	struct store_fixture *fx = *state;
-
 	for (unsigned i = 0; i < PODS; i++)
 		put(fx, i, 1);
 	assert_int_equal(store_redefine(fx->store, fx->pods, other_descriptor, other_fingerprint), 0);

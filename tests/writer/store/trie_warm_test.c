@@ -63,13 +63,11 @@ tear_down(void **state)
 	return 0;
 }
 
-#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
 /* As many walks as there may be, of keys that are there and of others, each end at what trie_get() says. */
 TEST(walks_end_where_lookups_end)
 {
-	struct world *w = *state;
-
 	for (uint32_t first = 0; first < 2 * LEAVES; first += 997) {
 		struct trie_walk walks[TRIE_WARM_MAX];
 
@@ -90,7 +88,6 @@ TEST(walks_end_where_lookups_end)
 /* No trie, a trie that is one leaf, and no walk at all. */
 TEST(a_trie_without_nodes_has_nothing_to_walk)
 {
-	struct world *w = *state;
 	struct trie_walk walks[2] = {{7, 0}, {7, link_of(9)}};
 
 	trie_warm(&w->arena.view, walks, 2);
@@ -102,7 +99,6 @@ TEST(a_trie_without_nodes_has_nothing_to_walk)
 /* A node that leads to itself, or behind the arena's end, ends the walk. */
 TEST(a_damaged_trie_ends_the_walk)
 {
-	struct world *w = *state;
 	struct trie_node *node = arena_payload(&w->arena, w->root);
 	unsigned count = (unsigned)__builtin_popcountll(node->map);
 	struct trie_walk walks[16];
