@@ -17,6 +17,7 @@
 #include "tests/room.h"
 #include "tests/support/lister_fixture.h"
 #include "tests/support/recorder.h"
+#include "tests/support/test_clock.h"
 
 struct world {
 	struct lister_fixture *fx;
@@ -468,6 +469,7 @@ TEST(handlers_see_what_the_transform_keeps)
 	recorder_change(w->fx->writer, "a2:web");
 	recorder_expect(w->r, "a1>a2");
 	t.calls = 0;
+	test_clock_move(1000);
 	while (t.calls == 0)
 		informer_dispatch(w->fx->inf);
 	assert_true(t.same);
