@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# For tests of bad input: sourced after script.sh. An API server whose answers are the files below $R (tests/support/prog/bad_server.c),
+# For tests of bad input: sourced after script.sh. An API server whose answers are the files below $R (bad_server.py),
 # and the documents to put there.
 R=$T/api
 mkdir -p "$R"
 
 start_bad_server() {
-	"$B"/tests/bad_server "$R" >"$T/bad.out" 2>"$T/bad.log" &
+	python3 "$(dirname "${BASH_SOURCE[0]}")/bad_server.py" "$R" >"$T/bad.out" 2>"$T/bad.log" &
 	sim_pid=$!
 	until_true grep -q ^READY "$T/bad.out" || fail "bad_server does not start"
 	url=$(sed -n 's/^READY url=//p' "$T/bad.out")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# For tests of connecting: sourced after script.sh. A gate (tests/support/prog/gate.c) before the API server, and kubeconfigs.
+# For tests of connecting: sourced after script.sh. A gate (gate.py) before the API server, and kubeconfigs.
 server_is_plain=yes
 
 # start_gate FLAGS...: sets gate (its URL); what it was asked is in $T/gate.out.
 start_gate() {
 	: >"$T/gate.out"
-	"$B"/tests/gate "$@" >>"$T/gate.out" 2>"$T/gate.log" &
+	python3 "$(dirname "${BASH_SOURCE[0]}")/gate.py" "$@" >>"$T/gate.out" 2>"$T/gate.log" &
 	until_true grep -q ^READY "$T/gate.out" || fail "gate does not start"
 	gate=$(sed -n 's/^READY url=//p' "$T/gate.out")
 }
