@@ -35,6 +35,9 @@ $(B)/tests/writer-store: WRAPS = malloc realloc calloc key_hash key_hash_name cr
 $(B)/tests/writer-cut: WRAPS = mmap munmap openat fchmod ftruncate posix_fallocate fallocate unlinkat renameat pread \
 	trie_edit_seal store_release_held key_hash key_hash_name
 $(B)/tests/reader-lib-read: WRAPS = key_hash key_hash_name
+# calls that cost what a test says (tests/writer/serve/given_cost.h)
+SERVE_WRAPS := accept4 write eventfd_signal_all
+$(B)/tests/writer-serve: WRAPS = $(SERVE_WRAPS)
 # it takes the records in as they are
 $(B)/obj/tests/tools/serving/proto_encode_test.o: tests/tools/serving/golden.records
 
@@ -115,7 +118,7 @@ MUTANT_LISTS := $(wildcard tests/mutants/*.list)
 MUTANT_TESTS := $(sort $(shell sed -n 's/^test //p' $(MUTANT_LISTS)))
 MUTATE = python3 tests/mutants/run.py --build $(B) --archive $(B)/tests/rooms.a --compile $(call quote,$(COMPILE)) --link $(call quote,$(LINK)) \
 	--libs $(call quote,$(B)/obj/tests/room.o $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)) $(if $(ONLY),--only $(call quote,$(ONLY))) $(if $(DRAW),--draw $(DRAW)) \
-	$(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(KEEP_GOING),--keep-going) $(if $(ANEW),--anew)
+	--wraps $(call quote,writer/serve=$(SERVE_WRAPS)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(KEEP_GOING),--keep-going) $(if $(ANEW),--anew)
 .PHONY: mutants
 mutants: all $(B)/tests/rooms.a $(B)/obj/tests/room.o $(call objs,$(MUTANT_TESTS:%=tests/%_test.c)) $(PODS)
 	$(Q)$(MUTATE) $(MUTANT_LISTS)

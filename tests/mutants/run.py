@@ -122,7 +122,7 @@ class Runner:
         self.results = {}
         self.running = set()
         self.stopped = False
-        self.world = hashlib.sha256((args.compile + args.link + args.libs).encode())
+        self.world = hashlib.sha256((args.compile + args.link + args.libs + args.wraps).encode())
         for path in self.objects():
             with open(path, "rb") as file:
                 self.world.update(file.read())
@@ -189,10 +189,12 @@ class Runner:
         source = f"tests/{test}_test.c"
         program = os.path.join(own, test.replace("/", "_"))
         first = objects.get(source, self.object_of(source))
+        room, _, wraps = self.args.wraps.partition("=")
+        wraps = wraps.split() if os.path.dirname(test) == room else []
         # of the libraries what it needs: a test that forks much is quicker with little mapped
         command = (shlex.split(self.args.link) + ["-Wl,--as-needed", "-o", program, first] +
                    [o for s, o in objects.items() if s != source] + [self.args.archive] +
-                   shlex.split(self.args.libs))
+                   [f"-Wl,--wrap={name}" for name in wraps] + shlex.split(self.args.libs))
         if self.call(command, log, 300) != 0:
             raise Mistake(f"{test} cannot be linked: {log.name}")
         return self.call([program], log, self.args.timeout)
@@ -334,6 +336,7 @@ def main():
     parser.add_argument("--compile", required=True)
     parser.add_argument("--link", required=True)
     parser.add_argument("--libs", default="")
+    parser.add_argument("--wraps", default="", help="ROOM=CALL...: calls that a world of this room stands in for")
     parser.add_argument("--only", help="names or files with this in them")
     parser.add_argument("--draw", type=int, help="only so many, drawn")
     parser.add_argument("--seed", default=str(int(time.time())))

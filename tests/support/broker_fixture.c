@@ -5,6 +5,7 @@
  */
 #include "tests/support/broker_fixture.h"
 
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#define SETTLED_TURNS 4
 
 static void
 need(bool ok, const char *what)
@@ -227,6 +230,61 @@ broker_fixture_do(struct broker_fixture *fx, void (*task)(struct broker_fixture 
 }
 
 static void
+look_for_io(struct broker_fixture *fx, void *context)
+{
+	struct pollfd io = {.fd = uv_backend_fd(&fx->loop), .events = POLLIN};
+
+	*(bool *)context = poll(&io, 1, 0) > 0;
+}
+
+/* Turn the loop until it has nothing to do: some turns, for uv_run() registers what it is to watch late. */
+static void
+settle(struct broker_fixture *fx)
+{
+	bool any;
+
+	for (int idle = 0; idle < SETTLED_TURNS;) {
+		broker_fixture_do(fx, look_for_io, &any);
+		idle = any ? 0 : idle + 1;
+	}
+}
+
+/* On the loop's thread: to its next timer. */
+static void
+move_clock(struct broker_fixture *fx, void *context)
+{
+	uint64_t *left_ms = context;
+	int next = uv_backend_timeout(&fx->loop);
+	uint64_t step = next < 0 || (uint64_t)next > *left_ms ? *left_ms : next > 0 ? (uint64_t)next : 1;
+
+	test_clock_move(step);
+	*left_ms -= step;
+}
+
+static void
+do_nothing(struct broker_fixture *fx, void *context)
+{
+	(void)fx;
+	(void)context;
+}
+
+void
+broker_fixture_turn(struct broker_fixture *fx)
+{
+	broker_fixture_do(fx, do_nothing, NULL);
+}
+
+void
+broker_fixture_pass(struct broker_fixture *fx, uint64_t ms)
+{
+	settle(fx);
+	while (ms > 0) {
+		broker_fixture_do(fx, move_clock, &ms);
+		settle(fx);
+	}
+}
+
+static void
 close_broker(struct broker_fixture *fx, void *context)
 {
 	(void)context;
@@ -278,6 +336,14 @@ int
 broker_fixture_set_up(void **state)
 {
 	*state = broker_fixture_new();
+	return 0;
+}
+
+int
+broker_fixture_set_up_running(void **state)
+{
+	broker_fixture_set_up(state);
+	broker_fixture_start(*state);
 	return 0;
 }
 
@@ -392,9 +458,7 @@ broker_fixture_stats(struct broker_fixture *fx)
 void
 broker_fixture_wait_readers(struct broker_fixture *fx, unsigned readers)
 {
-	for (int i = 0; i < 100000 && broker_fixture_stats(fx).readers != readers; i++)
-		usleep(1000);
-	assert_int_equal(broker_fixture_stats(fx).readers, readers);
+	broker_fixture_until(fx, broker_fixture_stats(fx).readers == readers);
 }
 
 void

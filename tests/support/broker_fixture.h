@@ -11,6 +11,7 @@
 #include "reader-lib/informer.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
+#include "tests/support/test_clock.h"
 #include "writer/serve/broker.h"
 #include "writer/serve/consumers.h"
 #include "writer/serve/fan_out.h"
@@ -60,11 +61,24 @@ void broker_fixture_stop(struct broker_fixture *fx);
 void broker_fixture_free(struct broker_fixture *fx);
 /* For cmocka: *state is the fixture, and nobody listens yet. */
 int broker_fixture_set_up(void **state);
+/* The same, and the broker runs. */
+int broker_fixture_set_up_running(void **state);
 int broker_fixture_tear_down(void **state);
 
 /* Run a function on the loop's thread, and wait for it. Without a running loop, here. */
 void broker_fixture_do(struct broker_fixture *fx, void (*task)(struct broker_fixture *fx, void *context),
 		       void *context);
+
+/* Let the loop turn until the condition holds. */
+#define broker_fixture_until(fx, condition)                                                                  \
+	for (unsigned turns = 0; !(condition); broker_fixture_turn(fx))                                      \
+		if (++turns > BROKER_TURNS_MAX)                                                              \
+	fail_msg("it never came true: %s", #condition)
+#define BROKER_TURNS_MAX 200000u
+void broker_fixture_turn(struct broker_fixture *fx);
+
+/* With clocks that stand (test_clock.h): move them, from one of the loop's timers to the next. */
+void broker_fixture_pass(struct broker_fixture *fx, uint64_t ms);
 
 /* widgets.example.com, cached on demand, beside pods; before broker_fixture_start(). */
 void broker_fixture_on_demand(struct broker_fixture *fx);
@@ -94,7 +108,7 @@ void broker_fixture_keep_generations(struct broker_fixture *fx);
 void broker_fixture_adopt(struct broker_fixture *fx);
 
 struct broker_stats broker_fixture_stats(struct broker_fixture *fx);
-/* Wait until so many readers are attached; fails the test after 10 s. */
+/* Wait until so many readers are attached. */
 void broker_fixture_wait_readers(struct broker_fixture *fx, unsigned readers);
 
 /*

@@ -54,6 +54,77 @@ loaded(struct kubeconfig_choice choice)
 	return config;
 }
 
+#define TEXT(field)                                                                                          \
+	{                                                                                                    \
+#field, offsetof(struct kube_client_config, field), false                                    \
+	}
+#define SWITCH(field)                                                                                        \
+	{                                                                                                    \
+#field, offsetof(struct kube_client_config, field), true                                     \
+	}
+static const struct {
+	const char *name;
+	size_t offset;
+	bool is_switch;
+} fields[] = {
+	TEXT(server),
+	TEXT(origin),
+	TEXT(context),
+	TEXT(namespace_),
+	TEXT(tls_server_name),
+	TEXT(proxy_url),
+	SWITCH(insecure_skip_tls_verify),
+	SWITCH(disable_compression),
+	TEXT(ca.data),
+	TEXT(ca.file),
+	TEXT(client_cert.data),
+	TEXT(client_cert.file),
+	TEXT(client_key.file),
+	TEXT(token),
+	TEXT(token_file),
+	TEXT(username),
+	TEXT(password),
+	TEXT(exec.command),
+	TEXT(as.user),
+	TEXT(as.uid),
+};
+
+static const char *
+value_of(const struct kube_client_config *config, const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		const void *at = (const char *)config + fields[i].offset;
+
+		if (strncmp(fields[i].name, name, length) != 0 || fields[i].name[length])
+			continue;
+		if (fields[i].is_switch)
+			return *(const bool *)at ? "true" : "false";
+		return *(char *const *)at ? *(char *const *)at : "";
+	}
+	fail_msg("no field %.*s", (int)length, name);
+	return NULL;
+}
+
+void
+assert_loads(struct kubeconfig_choice choice, const char *expected)
+{
+	struct kube_client_config config = loaded(choice), copy;
+
+	assert_int_equal(kube_client_config_copy(&config, &copy), 0);
+	kube_client_config_done(&config);
+	for (size_t length; *expected; expected += length + strspn(expected + length, " ")) {
+		size_t name = strcspn(expected, "=");
+		const char *value = value_of(&copy, expected, name), *want = expected + name + 1;
+
+		length = strcspn(expected, " ");
+		if (*want == '*'
+			    ? !*value
+			    : strlen(value) != length - name - 1 || strncmp(value, want, strlen(value)) != 0)
+			fail_msg("%.*s is '%s'", (int)length, expected, value);
+	}
+	kube_client_config_done(&copy);
+}
+
 void
 assert_refused(struct kubeconfig_choice choice, int code, const char *message)
 {

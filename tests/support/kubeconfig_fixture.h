@@ -15,6 +15,14 @@ void set_env(const char *name, const char *value);
 /* kubeconfig_load() that must succeed; the result is the caller's. */
 struct kube_client_config loaded(struct kubeconfig_choice choice);
 
+#define CHOICE(...) ((struct kubeconfig_choice){__VA_ARGS__})
+
+/*
+ * It must succeed, and a copy of the result must hold this: "server=https://a token= ca.data=* ..." by the
+ * fields' names. Nothing behind "=": NULL; "*": anything else. Switches are "true" or "false".
+ */
+void assert_loads(struct kubeconfig_choice choice, const char *expected);
+
 /*
  * It must fail with this code, and a message that has this text; "hunter2" is a secret that must not be in
  * it.

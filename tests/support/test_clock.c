@@ -16,6 +16,8 @@
 static struct timespec stopped_at[CLOCKS];
 static _Atomic bool stands;
 static _Atomic uint64_t passed_ns;
+static _Atomic bool work_stands;
+static _Thread_local uint64_t worked_ns;
 
 __attribute__((visibility("default"))) int /* shared libraries call it, too */
 clock_gettime(clockid_t clock, struct timespec *ret)
@@ -24,6 +26,11 @@ clock_gettime(clockid_t clock, struct timespec *ret)
 		      clock == CLOCK_THREAD_CPUTIME_ID;
 	uint64_t ns;
 
+	if (clock == CLOCK_THREAD_CPUTIME_ID && atomic_load(&work_stands)) {
+		ret->tv_sec = (time_t)(worked_ns / NS_A_SECOND);
+		ret->tv_nsec = (long)(worked_ns % NS_A_SECOND);
+		return 0;
+	}
 	if (of_cpu || !atomic_load(&stands)) {
 		int r = (int)syscall(SYS_clock_gettime, clock, ret);
 
@@ -52,6 +59,18 @@ void
 test_clock_move(uint64_t ms)
 {
 	atomic_fetch_add(&passed_ns, ms * NS_A_MS);
+}
+
+void
+test_work_stop(void)
+{
+	atomic_store(&work_stands, true);
+}
+
+void
+test_work(uint64_t ns)
+{
+	worked_ns += ns;
 }
 
 /* True if there was something to do, as far as libuv shows that before uv_run(). */

@@ -18,6 +18,10 @@ void test_clock_stop(void);
 /* Move the clocks alone, whether they stand or not. From any thread. */
 void test_clock_move(uint64_t ms);
 
+/* From now on CLOCK_THREAD_CPUTIME_ID shows only what its thread gives to test_work(). */
+void test_work_stop(void);
+void test_work(uint64_t ns);
+
 /* uv_run(loop, UV_RUN_ONCE) would wait for timers that never fire while the clocks stand. This waits for I/O
  * alone, at most 1 ms, and returns false when none came. */
 bool test_loop_turn(uv_loop_t *loop);

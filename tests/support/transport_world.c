@@ -26,7 +26,6 @@ on_response(void *ctx, const struct transport_response *response)
 {
 	struct seen *seen = ctx;
 
-	uv_stop(&seen->world->loop);
 	seen->n_responses++;
 	seen->status = response->status;
 	seen->retry_after = response->retry_after_s;
@@ -42,7 +41,6 @@ on_data(void *ctx, const void *data, size_t len)
 	size_t at = strlen(seen->text),
 	       n = len < sizeof(seen->text) - 1 - at ? len : sizeof(seen->text) - 1 - at;
 
-	uv_stop(&seen->world->loop);
 	memcpy(seen->text + at, data, n);
 	seen->bytes += len;
 	if (seen->cancel)
@@ -61,7 +59,6 @@ on_done(void *ctx, int result, const char *message)
 {
 	struct seen *seen = ctx;
 
-	uv_stop(&seen->world->loop);
 	seen->n_done++;
 	seen->result = result;
 	seen->request = NULL;
@@ -81,13 +78,6 @@ get(struct world *w, const char *path, unsigned flags, struct seen *seen)
 }
 
 void
-on_watchdog(uv_timer_t *timer)
-{
-	*(bool *)timer->data = true;
-	uv_stop(timer->loop);
-}
-
-void
 connect_to(struct world *w, const char *url)
 {
 	_cleanup_(message_freep) char *error = NULL;
@@ -98,25 +88,31 @@ connect_to(struct world *w, const char *url)
 		fail_msg("%s", error);
 }
 
-static void
-keep_turning(uv_timer_t *timer)
+void
+serve(struct world *w, const struct http_route *routes)
 {
-	(void)timer;
+	w->server = http_fixture_new(routes, NULL, NULL);
+	assert_non_null(w->server);
+	connect_to(w, http_fixture_url(w->server));
 }
 
-void
-run_for(struct world *w, uint64_t ms)
+struct seen
+fetch(struct world *w, const char *path, unsigned flags)
 {
-	uv_timer_t tick;
-	uint64_t until;
+	struct seen seen = {0};
 
-	uv_update_time(&w->loop);
-	until = uv_now(&w->loop) + ms;
-	uv_timer_init(&w->loop, &tick);
-	uv_timer_start(&tick, keep_turning, 10, 10);
-	run_until(w, uv_now(&w->loop) >= until);
-	uv_close((uv_handle_t *)&tick, NULL);
-	uv_run(&w->loop, UV_RUN_NOWAIT);
+	get(w, path, flags, &seen);
+	run_until(w, seen.n_done);
+	return seen;
+}
+
+struct transport_stats
+stats_of(const struct world *w)
+{
+	struct transport_stats stats;
+
+	transport_stats(w->transport, &stats);
+	return stats;
 }
 
 int
@@ -126,12 +122,11 @@ transport_world_setup(void **state)
 	void *dir = NULL;
 
 	signal(SIGPIPE, SIG_IGN);
+	test_clock_stop();
 	if (!w || temp_dir_setup(&dir) < 0)
 		return -1;
 	w->dir = dir;
 	uv_loop_init(&w->loop);
-	uv_timer_init(&w->loop, &w->watchdog);
-	w->watchdog.data = &w->late;
 	*state = w;
 	return 0;
 }
@@ -144,8 +139,7 @@ transport_world_teardown(void **state)
 	int r;
 
 	transport_free(w->transport);
-	uv_close((uv_handle_t *)&w->watchdog, NULL);
-	uv_run(&w->loop, UV_RUN_DEFAULT);
+	test_loop_until(&w->loop, !uv_loop_alive(&w->loop));
 	r = uv_loop_close(&w->loop); /* EBUSY when a handle was forgotten */
 	http_fixture_free(w->server);
 	kube_client_config_done(&w->config);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The world of a transport's test: a loop, a server (http_fixture.h), a transport, and what
- * requests told.
+ * requests told. The clocks stand still (test_clock.h).
  */
 #ifndef TESTS_SUPPORT_TRANSPORT_WORLD_H
 #define TESTS_SUPPORT_TRANSPORT_WORLD_H
@@ -12,22 +12,19 @@
 #include <uv.h>
 
 #include "tests/support/http_fixture.h"
+#include "tests/support/test_clock.h"
 #include "writer/kube/transport.h"
-
-#define WATCHDOG_MS 30000
 
 /* One test's world: a loop, a server, a transport. */
 struct world {
 	char *dir;
 	uv_loop_t loop;
-	uv_timer_t watchdog;
-	bool late; /* the watchdog's */
 	struct http_fixture *server;
 	struct kube_client_config config;
 	struct transport *transport;
 };
 
-/* What a request told. Each callback stops the loop's turn, so that run_until() looks again. */
+/* What a request told. */
 struct seen {
 	struct world *world;
 	struct transport_request *request;
@@ -47,26 +44,20 @@ int transport_world_teardown(void **state);
 
 /* Make the transport from w->config and this URL. */
 void connect_to(struct world *w, const char *url);
+/* A server with these routes, and the transport to it. */
+void serve(struct world *w, const struct http_route *routes);
 
 extern const struct transport_callbacks seen_callbacks;
 
 /* Start a request. */
 void get(struct world *w, const char *path, unsigned flags, struct seen *seen);
 
-#define run_until(w, condition)                                                                              \
-	do {                                                                                                 \
-		(w)->late = false;                                                                           \
-		uv_timer_start(&(w)->watchdog, on_watchdog, WATCHDOG_MS, 0);                                 \
-		while (!(condition) && !(w)->late)                                                           \
-			uv_run(&(w)->loop, UV_RUN_ONCE);                                                     \
-		uv_timer_stop(&(w)->watchdog);                                                               \
-		if ((w)->late)                                                                               \
-			fail_msg("not in %d ms: %s", WATCHDOG_MS, #condition);                               \
-	} while (0)
-void on_watchdog(uv_timer_t *timer);
+/* Start a request and wait for its end. */
+struct seen fetch(struct world *w, const char *path, unsigned flags);
 
-/* Let the loop run for so long. */
-void run_for(struct world *w, uint64_t ms);
+#define run_until(w, condition) test_loop_until(&(w)->loop, condition)
+
+struct transport_stats stats_of(const struct world *w);
 
 /*
  * Files in w->dir: a CA (ca.crt), by it a server's s.key and s.crt for the name "api.test" and 127.0.0.1,

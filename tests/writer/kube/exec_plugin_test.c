@@ -11,6 +11,7 @@
 
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/transport_world.h"
 #include "writer/kube/exec_plugin.h"
 #include "writer/base/message.h"
 
@@ -19,57 +20,33 @@
 	"echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{\"token\":\"hunter2\"}}'"  \
 								  "\n"
 
-struct world {
-	char *dir;
-	uv_loop_t loop;
-	struct kube_client_config config;
-	int n_done;
-	char token[64], error[1024];
-};
+static int n_done;
+static char token[64], error[1024];
 
 static int
 setup(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-	void *dir = NULL;
+	struct world *w;
 
-	if (!w || temp_dir_setup(&dir) < 0)
+	if (transport_world_setup(state) < 0)
 		return -1;
-	w->dir = dir;
-	uv_loop_init(&w->loop);
+	w = *state;
 	w->config.server = strdup("https://x:6443");
 	w->config.exec.api_version = strdup(V1);
-	*state = w;
 	return 0;
 }
 
-static int
-teardown(void **state)
-{
-	struct world *w = *state;
-	void *dir = w->dir;
-	int r;
-
-	uv_run(&w->loop, UV_RUN_DEFAULT);
-	r = uv_loop_close(&w->loop); /* EBUSY when a handle was forgotten */
-	kube_client_config_done(&w->config);
-	temp_dir_teardown(&dir);
-	free(w);
-	return r;
-}
-
 static void
-on_done(void *ctx, struct exec_credential *credential, const char *error)
+on_done(void *ctx, struct exec_credential *credential, const char *its_error)
 {
-	struct world *w = ctx;
-
-	w->n_done++;
-	w->token[0] = w->error[0] = '\0';
+	(void)ctx;
+	n_done++;
+	token[0] = error[0] = '\0';
 	if (credential) {
-		snprintf(w->token, sizeof(w->token), "%s", credential->token ? credential->token : "");
+		snprintf(token, sizeof(token), "%s", credential->token ? credential->token : "");
 		exec_credential_done(credential);
 	} else {
-		snprintf(w->error, sizeof(w->error), "%s", error);
+		snprintf(error, sizeof(error), "%s", its_error);
 	}
 }
 
@@ -88,12 +65,12 @@ write_plugin(struct world *w, const char *body)
 static struct exec_plugin *
 start(struct world *w)
 {
-	_cleanup_(message_freep) char *error = NULL;
+	_cleanup_(message_freep) char *why = NULL;
 	struct exec_plugin *plugin = NULL;
 
-	if (exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &error) < 0)
-		fail_msg("%s", error ? error : "no message");
-	assert_int_equal(w->n_done, 0);
+	if (exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &why) < 0)
+		fail_msg("%s", why ? why : "no message");
+	assert_int_equal(n_done, 0);
 	return plugin;
 }
 
@@ -101,12 +78,11 @@ static void
 run(struct world *w, const char *body)
 {
 	write_plugin(w, body);
-	w->n_done = 0;
+	n_done = 0;
 	start(w);
-	uv_run(&w->loop, UV_RUN_DEFAULT);
-	assert_int_equal(w->n_done, 1);
-	if (strstr(w->error, "hunter"))
-		fail_msg("a secret is in '%s'", w->error);
+	run_until(w, n_done == 1);
+	if (strstr(error, "hunter"))
+		fail_msg("a secret is in '%s'", error);
 }
 
 static const char *
@@ -130,8 +106,8 @@ what_it_prints_is_the_credential(void **state)
 	struct world *w = *state;
 
 	run(w, ANSWER);
-	assert_string_equal(w->error, "");
-	assert_string_equal(w->token, "hunter2");
+	assert_string_equal(error, "");
+	assert_string_equal(token, "hunter2");
 }
 
 /*
@@ -188,9 +164,9 @@ a_failure_tells_its_words_without_secrets(void **state)
 	kube_pairs_add(&w->config.exec.args, NULL, "--password");
 	kube_pairs_add(&w->config.exec.args, NULL, "hunter5");
 	run(w, "echo \"no profile; tried $SECRET $1 $3\" >&2; echo 'token=hunter2' >&2; exit 3");
-	assert_non_null(strstr(w->error, "/plugin failed with exit code 3: no profile; tried [redacted]"));
+	assert_non_null(strstr(error, "/plugin failed with exit code 3: no profile; tried [redacted]"));
 	run(w, "kill -9 $$");
-	assert_non_null(strstr(w->error, "was ended by signal 9"));
+	assert_non_null(strstr(error, "was ended by signal 9"));
 }
 
 /* Garbage is refused, and not shown. */
@@ -200,11 +176,11 @@ garbage_is_refused(void **state)
 	struct world *w = *state;
 
 	run(w, "echo hunter2");
-	assert_non_null(strstr(w->error, "is of no use: it printed no ExecCredential"));
+	assert_non_null(strstr(error, "is of no use: it printed no ExecCredential"));
 	run(w, ":");
-	assert_non_null(strstr(w->error, "is of no use: it printed no ExecCredential"));
+	assert_non_null(strstr(error, "is of no use: it printed no ExecCredential"));
 	run(w, "head -c 300000 /dev/urandom");
-	assert_non_null(strstr(w->error, "is of no use"));
+	assert_non_null(strstr(error, "is of no use"));
 }
 
 /* One that prints without end is killed, with its children. */
@@ -214,7 +190,24 @@ endless_output_is_cut(void **state)
 	struct world *w = *state;
 
 	run(w, "yes hunter2 | cat");
-	assert_non_null(strstr(w->error, "printed more than 1 MiB and was killed"));
+	assert_non_null(strstr(error, "printed more than 1 MiB and was killed"));
+}
+
+/* A zombie is dead, too: it stays until init has waited. */
+static bool
+is_dead(pid_t pid)
+{
+	char path[64], text[256] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "r");
+	if (!file)
+		return true;
+	if (!fgets(text, sizeof(text), file))
+		text[0] = '\0';
+	fclose(file);
+	return !*text || strstr(text, ") Z ");
 }
 
 /* One that hangs is killed when its time is over, with its children. */
@@ -225,21 +218,17 @@ a_hanging_one_is_killed(void **state)
 	pid_t child;
 
 	w->config.request_timeout_ms = 300;
-	run(w, "echo waiting for a browser >&2; sleep 1000 & echo $! >$D/child; wait");
-	assert_non_null(strstr(w->error, "did not end within 0.3 s and was killed: waiting for a browser"));
+	write_plugin(
+		w, "echo waiting for a browser >&2; sleep 1000 & echo $! >$D/pid; mv $D/pid $D/child; wait");
+	start(w);
+	run_until(w, access(temp_path(w->dir, "child"), F_OK) == 0);
 	child = (pid_t)atol(read_file(w, "child"));
-	for (int i = 0; i < 2000 && kill(child, 0) == 0; i++) { /* a zombie counts until init has waited */
-		char path[64], text[256] = "";
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/proc/%d/stat", (int)child);
-		file = fopen(path, "r");
-		if (!file || !fgets(text, sizeof(text), file) || strstr(text, ") Z "))
-			break;
-		fclose(file);
-		assert_true(i < 1999);
-		usleep(1000);
-	}
+	test_clock_pass(&w->loop, 299);
+	assert_false(is_dead(child));
+	test_clock_pass(&w->loop, 1);
+	run_until(w, n_done == 1);
+	assert_non_null(strstr(error, "did not end within 0.3 s and was killed: waiting for a browser"));
+	run_until(w, is_dead(child));
 }
 
 /* What it leaves running, with its stderr, is not waited for. */
@@ -249,7 +238,7 @@ a_helper_left_behind_is_not_waited_for(void **state)
 	struct world *w = *state;
 
 	run(w, "sleep 1000 >/dev/null & echo $! >$D/child\n" ANSWER);
-	assert_string_equal(w->token, "hunter2");
+	assert_string_equal(token, "hunter2");
 	assert_int_equal(kill((pid_t)atol(read_file(w, "child")), SIGKILL), 0);
 }
 
@@ -258,18 +247,18 @@ static void
 a_missing_command_tells_the_hint(void **state)
 {
 	struct world *w = *state;
-	_cleanup_(message_freep) char *error = NULL, *hinted = NULL;
+	_cleanup_(message_freep) char *why = NULL, *hinted = NULL;
 	struct exec_plugin *plugin;
 
 	w->config.exec.command = strdup("no-such-plugin");
-	assert_int_equal(exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &error), -ENOENT);
-	assert_string_equal(error, "credential plugin no-such-plugin cannot be started: No such file or "
-				   "directory; install it, or "
-				   "name its whole path in the kubeconfig");
+	assert_int_equal(exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &why), -ENOENT);
+	assert_string_equal(why, "credential plugin no-such-plugin cannot be started: No such file or "
+				 "directory; install it, or "
+				 "name its whole path in the kubeconfig");
 	w->config.exec.install_hint = strdup("Get it\nfrom example.com");
 	assert_int_equal(exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &hinted), -ENOENT);
 	assert_non_null(strstr(hinted, "Get it; from example.com"));
-	assert_int_equal(w->n_done, 0);
+	assert_int_equal(n_done, 0);
 }
 
 /* A cancelled one is killed and silent. */
@@ -280,11 +269,11 @@ a_cancelled_one_is_silent(void **state)
 
 	write_plugin(w, "sleep 1000");
 	exec_plugin_cancel(start(w));
-	uv_run(&w->loop, UV_RUN_DEFAULT);
-	assert_int_equal(w->n_done, 0);
+	run_until(w, !uv_loop_alive(&w->loop));
+	assert_int_equal(n_done, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, transport_world_teardown)
 
 static const struct CMUnitTest tests[] = {
 	TEST(what_it_prints_is_the_credential),

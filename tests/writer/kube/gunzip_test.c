@@ -72,37 +72,6 @@ several_members_cut_at_each_byte(void **state)
 }
 
 static void
-in_pieces_of_any_size(void **state)
-{
-	struct bytes in = {0}, want = {0}, out = {0};
-
-	(void)state;
-	for (unsigned i = 0; i < 300000; i++) {
-		uint8_t b = (uint8_t)(i % 7000 < 6000 ? 'x' : i * 2654435761u >> 24);
-
-		assert_int_equal(bytes_append(&want, &b, 1), 0);
-	}
-	gzip_member(&in, want.data, 200000);
-	gzip_member(&in, want.data + 200000, 100000);
-	for (size_t chunk = 1; chunk < 2 * in.length; chunk = chunk * 5 + 1) {
-		struct gunzip *g = gunzip_new();
-
-		out.length = 0;
-		for (size_t at = 0; at < in.length; at += chunk)
-			assert_int_equal(
-				feed(g, &out, in.data + at, in.length - at < chunk ? in.length - at : chunk),
-				0);
-		assert_int_equal(out.length, want.length);
-		assert_memory_equal(out.data, want.data, want.length);
-		assert_true(gunzip_is_whole(g));
-		gunzip_free(g);
-	}
-	bytes_done(&in);
-	bytes_done(&want);
-	bytes_done(&out);
-}
-
-static void
 what_is_no_gzip_or_damaged_is_an_error(void **state)
 {
 	static const char text[] = "some text, some more of that text, and its end";
@@ -143,7 +112,6 @@ what_is_no_gzip_or_damaged_is_an_error(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(several_members_cut_at_each_byte),
-	cmocka_unit_test(in_pieces_of_any_size),
 	cmocka_unit_test(what_is_no_gzip_or_damaged_is_an_error),
 };
 TEST_GROUP(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static void
 everything_of_a_kubeconfig_is_taken(void **state)
 {
 	const char *path = temp_file(*state, "k", full);
-	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = path}), copy;
+	struct kube_client_config c = loaded(CHOICE(.kubeconfig = path)), copy;
 
 	assert_int_equal(kube_client_config_copy(&c, &copy), 0);
 	kube_client_config_done(&c);
@@ -52,7 +52,7 @@ everything_of_a_kubeconfig_is_taken(void **state)
 	assert_null(copy.exec.command);
 	kube_client_config_done(&copy);
 
-	c = loaded((struct kubeconfig_choice){.kubeconfig = path, .user = "plugin"});
+	c = loaded(CHOICE(.kubeconfig = path, .user = "plugin"));
 	assert_int_equal(kube_client_config_copy(&c, &copy), 0);
 	kube_client_config_done(&c);
 	assert_string_equal(copy.exec.command, "p");
@@ -70,20 +70,14 @@ static void
 cluster_and_user_can_be_chosen(void **state)
 {
 	const char *path = temp_file(*state, "k", full);
-	struct kube_client_config c = loaded(
-		(struct kubeconfig_choice){.kubeconfig = path, .cluster = "d", .user = "basic"});
-
-	assert_string_equal(c.server, "https://d");
-	assert_string_equal(c.username, "me");
-	assert_string_equal(c.namespace_, "n");
-	kube_client_config_done(&c);
-	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .cluster = "e"}, -EINVAL,
+	assert_loads(CHOICE(.kubeconfig = path, .cluster = "d", .user = "basic"),
+		     "server=https://d username=me namespace_=n");
+	assert_refused(CHOICE(.kubeconfig = path, .cluster = "e"), -EINVAL,
 		       "no cluster 'e' in it; it has: c, d");
-	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .user = "v"}, -EINVAL,
+	assert_refused(CHOICE(.kubeconfig = path, .user = "v"), -EINVAL,
 		       "no user 'v' in it; it has: u, cert");
 	set_env("HOME", *state);
-	assert_refused((struct kubeconfig_choice){.user = "v"}, -ENOENT,
-		       "--user v, but there is no kubeconfig");
+	assert_refused(CHOICE(.user = "v"), -ENOENT, "--user v, but there is no kubeconfig");
 }
 
 /* --server takes the cluster's tls-server-name away, --tls-server-name puts another one there. */
@@ -91,16 +85,9 @@ static void
 another_server_has_another_name(void **state)
 {
 	const char *path = temp_file(*state, "k", full);
-	struct kube_client_config c = loaded(
-		(struct kubeconfig_choice){.kubeconfig = path, .server = "https://e"});
-
-	assert_string_equal(c.server, "https://e");
-	assert_null(c.tls_server_name);
-	assert_non_null(c.ca.data);
-	kube_client_config_done(&c);
-	c = loaded((struct kubeconfig_choice){.kubeconfig = path, .tls_server_name = "z"});
-	assert_string_equal(c.tls_server_name, "z");
-	kube_client_config_done(&c);
+	assert_loads(CHOICE(.kubeconfig = path, .server = "https://e"),
+		     "server=https://e tls_server_name= ca.data=*");
+	assert_loads(CHOICE(.kubeconfig = path, .tls_server_name = "z"), "tls_server_name=z");
 }
 
 /* Each of --certificate-authority and --insecure-skip-tls-verify replaces what the cluster says of both. */
@@ -108,21 +95,13 @@ static void
 trust_by_flag_replaces_the_clusters(void **state)
 {
 	const char *path = temp_file(*state, "k", full);
-	struct kube_client_config c = loaded(
-		(struct kubeconfig_choice){.kubeconfig = path, .insecure_skip_tls_verify = true});
-
-	assert_true(c.insecure_skip_tls_verify);
-	assert_null(c.ca.data);
-	kube_client_config_done(&c);
-	c = loaded((struct kubeconfig_choice){
-		.kubeconfig = path, .cluster = "d", .certificate_authority = "/ca"});
-	assert_false(c.insecure_skip_tls_verify);
-	assert_string_equal(c.ca.file, "/ca");
-	kube_client_config_done(&c);
-	assert_refused((struct kubeconfig_choice){.kubeconfig = path,
-						  .certificate_authority = "/ca",
-						  .insecure_skip_tls_verify = true},
-		       -EINVAL, "contradict each other");
+	assert_loads(CHOICE(.kubeconfig = path, .insecure_skip_tls_verify = true),
+		     "insecure_skip_tls_verify=true ca.data=");
+	assert_loads(CHOICE(.kubeconfig = path, .cluster = "d", .certificate_authority = "/ca"),
+		     "insecure_skip_tls_verify=false ca.file=/ca");
+	assert_refused(
+		CHOICE(.kubeconfig = path, .certificate_authority = "/ca", .insecure_skip_tls_verify = true),
+		-EINVAL, "contradict each other");
 }
 
 /* --token is instead of token, tokenFile, password and plugin, even one that could not be used. */
@@ -134,15 +113,14 @@ a_token_by_flag_replaces_other_ways(void **state)
 	struct kube_client_config c;
 
 	for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++) {
-		c = loaded((struct kubeconfig_choice){.kubeconfig = path, .user = users[i], .token = "flag"});
+		c = loaded(CHOICE(.kubeconfig = path, .user = users[i], .token = "flag"));
 		assert_string_equal(c.token, "flag");
 		assert_null(c.token_file);
 		assert_null(c.username);
 		assert_null(c.exec.command);
 		kube_client_config_done(&c);
 	}
-	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .token = "hunter2\n"}, -EINVAL,
-		       "--token has a character");
+	assert_refused(CHOICE(.kubeconfig = path, .token = "hunter2\n"), -EINVAL, "--token has a character");
 }
 
 /*
@@ -155,20 +133,11 @@ a_certificate_by_flag_replaces_the_users(void **state)
 	const char *path = temp_file(*state, "k", full);
 	struct kubeconfig_choice choice = {
 		.kubeconfig = path, .user = "cert", .client_certificate = "/c", .client_key = "/k"};
-	struct kube_client_config c = loaded(choice);
-
-	assert_string_equal(c.client_cert.file, "/c");
-	assert_null(c.client_cert.data);
-	assert_string_equal(c.client_key.file, "/k");
-	kube_client_config_done(&c);
+	assert_loads(choice, "client_cert.file=/c client_cert.data= client_key.file=/k");
 	choice.user = "plugin";
-	c = loaded(choice);
-	assert_null(c.exec.command);
-	kube_client_config_done(&c);
-	c = loaded((struct kubeconfig_choice){.kubeconfig = path, .user = "both"});
-	assert_null(c.exec.command);
-	kube_client_config_done(&c);
-	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .client_key = "/k"}, -EINVAL,
+	assert_loads(choice, "exec.command=");
+	assert_loads(CHOICE(.kubeconfig = path, .user = "both"), "exec.command=");
+	assert_refused(CHOICE(.kubeconfig = path, .client_key = "/k"), -EINVAL,
 		       "only one of client-certificate");
 }
 
@@ -205,11 +174,8 @@ flags_count_in_a_pod_too(void **state)
 	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/token", "t");
 	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/ca.crt",
 		  "-----BEGIN CERTIFICATE-----");
-	c = loaded((struct kubeconfig_choice){.root = *state,
-					      .as = "me",
-					      .token = "t2",
-					      .certificate_authority = "/ca",
-					      .request_timeout_ms = 5});
+	c = loaded(CHOICE(.root = *state, .as = "me", .token = "t2", .certificate_authority = "/ca",
+			  .request_timeout_ms = 5));
 	assert_string_equal(c.server, "https://10.0.0.1:443");
 	assert_string_equal(c.as.user, "me");
 	assert_string_equal(c.token, "t2");
@@ -227,10 +193,8 @@ assert_user(const char *dir, const char *user, int code, const char *message)
 	snprintf(text, sizeof(text),
 		 "clusters: [{name: c, cluster: {server: 'https://x'}}]\nusers:\n- name: u\n  user: %s\n",
 		 user);
-	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(dir, "k", text),
-						  .cluster = "c",
-						  .user = "u"},
-		       code, message);
+	assert_refused(CHOICE(.kubeconfig = temp_file(dir, "k", text), .cluster = "c", .user = "u"), code,
+		       message);
 }
 
 /* A plugin that wants a person, or is described in a wrong way, is refused with its place. */
@@ -265,16 +229,12 @@ old_words_for_true_are_read(void **state)
 {
 	static const char text[] = "clusters: [{name: c, cluster: {server: 'https://x', "
 				   "insecure-skip-tls-verify: Yes, disable-compression: off}}]\n";
-	struct kube_client_config c = loaded(
-		(struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", text), .cluster = "c"});
-
-	assert_true(c.insecure_skip_tls_verify);
-	assert_false(c.disable_compression);
-	kube_client_config_done(&c);
+	assert_loads(CHOICE(.kubeconfig = temp_file(*state, "k", text), .cluster = "c"),
+		     "insecure_skip_tls_verify=true disable_compression=false");
 	temp_file(*state, "k",
 		  "clusters: [{name: c, cluster: {server: 'https://x', disable-compression: maybe}}]\n");
-	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_path(*state, "k"), .cluster = "c"},
-		       -EINVAL, "must be true or false");
+	assert_refused(CHOICE(.kubeconfig = temp_path(*state, "k"), .cluster = "c"), -EINVAL,
+		       "must be true or false");
 }
 
 /* A proxy-url that is none is refused without being shown. */
@@ -284,8 +244,8 @@ a_wrong_proxy_url_is_refused(void **state)
 	static const char text[] =
 		"clusters: [{name: c, cluster: {server: 'https://x', proxy-url: 'ftp://u:hunter2@x'}}]\n";
 
-	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", text), .cluster = "c"},
-		       -EINVAL, "proxy-url must be a URL that starts with http://, https:// or socks5://");
+	assert_refused(CHOICE(.kubeconfig = temp_file(*state, "k", text), .cluster = "c"), -EINVAL,
+		       "proxy-url must be a URL that starts with http://, https:// or socks5://");
 }
 
 /*
@@ -296,20 +256,12 @@ static void
 a_password_by_flag_replaces_the_users(void **state)
 {
 	const char *path = temp_file(*state, "k", full);
-	struct kube_client_config c = loaded((struct kubeconfig_choice){
-		.kubeconfig = path, .user = "plugin", .username = "me", .password = "pass"});
-
-	assert_string_equal(c.username, "me");
-	assert_string_equal(c.password, "pass");
-	assert_null(c.exec.command);
-	kube_client_config_done(&c);
-	c = loaded((struct kubeconfig_choice){.kubeconfig = path, .user = "basic", .username = "her"});
-	assert_string_equal(c.username, "her");
-	assert_string_equal(c.password, "hunter2");
-	kube_client_config_done(&c);
-	assert_refused(
-		(struct kubeconfig_choice){.kubeconfig = path, .username = "me", .password = "hunter2"},
-		-EINVAL, "keep one");
+	assert_loads(CHOICE(.kubeconfig = path, .user = "plugin", .username = "me", .password = "pass"),
+		     "username=me password=pass exec.command=");
+	assert_loads(CHOICE(.kubeconfig = path, .user = "basic", .username = "her"),
+		     "username=her password=hunter2");
+	assert_refused(CHOICE(.kubeconfig = path, .username = "me", .password = "hunter2"), -EINVAL,
+		       "keep one");
 }
 
 /* Compression may be turned off by flag as well as by cluster. */
@@ -317,14 +269,9 @@ static void
 compression_by_flag(void **state)
 {
 	const char *path = temp_file(*state, "k", full);
-	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = path, .cluster = "d"});
-
-	assert_false(c.disable_compression);
-	kube_client_config_done(&c);
-	c = loaded(
-		(struct kubeconfig_choice){.kubeconfig = path, .cluster = "d", .disable_compression = true});
-	assert_true(c.disable_compression);
-	kube_client_config_done(&c);
+	assert_loads(CHOICE(.kubeconfig = path, .cluster = "d"), "disable_compression=false");
+	assert_loads(CHOICE(.kubeconfig = path, .cluster = "d", .disable_compression = true),
+		     "disable_compression=true");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kubeconfig_setup, temp_dir_teardown)

@@ -31,7 +31,7 @@ entries_of_all_files_are_one(void **state)
 		 temp_file(*state, "b",
 			   "clusters: [{name: c, cluster: {server: 'https://b:1'}}]\nusers: [{name: u, user: "
 			   "{token: t}}]\n"));
-	c = loaded((struct kubeconfig_choice){0});
+	c = loaded(CHOICE(0));
 	assert_string_equal(c.server, "https://b:1");
 	assert_string_equal(c.token, "t");
 	assert_string_equal(c.namespace_, "n");
@@ -44,8 +44,6 @@ entries_of_all_files_are_one(void **state)
 static void
 the_first_entry_of_a_name_wins_whole(void **state)
 {
-	struct kube_client_config c;
-
 	use_list(temp_file(*state, "a",
 			   "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
 			   "clusters: [{name: c, cluster: {server: 'https://first'}}]\nusers: [{name: u, "
@@ -56,12 +54,7 @@ the_first_entry_of_a_name_wins_whole(void **state)
 			   "clusters: [{name: c, cluster: {server: 'https://second', tls-server-name: z}}, "
 			   "{name: other, cluster: {server: 'https://other'}}]\n"
 			   "users: [{name: u, user: {token: t}}]\n"));
-	c = loaded((struct kubeconfig_choice){0});
-	assert_string_equal(c.server, "https://first");
-	assert_null(c.tls_server_name);
-	assert_null(c.token);
-	assert_null(c.namespace_);
-	kube_client_config_done(&c);
+	assert_loads(CHOICE(0), "server=https://first tls_server_name= token= namespace_=");
 }
 
 /* current-context is that of the first file that sets it; empty is not set. */
@@ -71,7 +64,6 @@ the_first_current_context_counts(void **state)
 	static const char rest[] =
 		"contexts: [{name: x, context: {cluster: c}}, {name: y, context: {cluster: c}}]\n"
 		"clusters: [{name: c, cluster: {server: 'https://s'}}]\n";
-	struct kube_client_config c;
 	char list[4000], text[512];
 
 	snprintf(text, sizeof(text), "current-context: x\n%s", rest);
@@ -79,9 +71,7 @@ the_first_current_context_counts(void **state)
 		 temp_file(*state, "a", "current-context: ''\n"),
 		 temp_file(*state, "b", "current-context: y\n"), temp_file(*state, "c", text));
 	set_env("KUBECONFIG", list);
-	c = loaded((struct kubeconfig_choice){0});
-	assert_string_equal(c.context, "y");
-	kube_client_config_done(&c);
+	assert_loads(CHOICE(0), "context=y");
 }
 
 /*
@@ -106,16 +96,14 @@ paths_stand_beside_their_own_file(void **state)
 			"apiVersion: client.authentication.k8s.io/v1beta1}}}, {name: p, user: {exec: "
 			"{command: p, "
 			"apiVersion: client.authentication.k8s.io/v1beta1}}}]\n"));
-	c = loaded((struct kubeconfig_choice){0});
+	c = loaded(CHOICE(0));
 	assert_string_equal(c.ca.file, temp_path(*state, "one/ca"));
 	assert_string_equal(c.token_file, temp_path(*state, "two/t"));
 	kube_client_config_done(&c);
-	c = loaded((struct kubeconfig_choice){.user = "e"});
+	c = loaded(CHOICE(.user = "e"));
 	assert_string_equal(c.exec.command, temp_path(*state, "two/./bin/p"));
 	kube_client_config_done(&c);
-	c = loaded((struct kubeconfig_choice){.user = "p"});
-	assert_string_equal(c.exec.command, "p");
-	kube_client_config_done(&c);
+	assert_loads(CHOICE(.user = "p"), "exec.command=p");
 }
 
 /* Files that do not exist are left out, and one that is named twice is read once; --kubeconfig is alone. */
@@ -130,11 +118,10 @@ missing_files_are_left_out(void **state)
 	snprintf(path, sizeof(path), "%s", temp_file(*state, "k", text));
 	snprintf(list, sizeof(list), ":%s:%s:%s:", temp_path(*state, "missing"), path, path);
 	set_env("KUBECONFIG", list);
-	c = loaded((struct kubeconfig_choice){0});
+	c = loaded(CHOICE(0));
 	assert_string_equal(c.origin, path);
 	kube_client_config_done(&c);
-	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "empty", "")}, -EINVAL,
-		       "no current-context");
+	assert_refused(CHOICE(.kubeconfig = temp_file(*state, "empty", "")), -EINVAL, "no current-context");
 }
 
 /*
@@ -147,29 +134,25 @@ a_broken_file_is_an_error(void **state)
 	const char *good = temp_file(*state, "a", "current-context: x\n");
 
 	use_list(good, temp_file(*state, "b", "users: [{name: u, user: {token: hunter2\n"));
-	assert_refused((struct kubeconfig_choice){0}, -EINVAL, "/b:");
+	assert_refused(CHOICE(0), -EINVAL, "/b:");
 	temp_file(*state, "b", "kind: Pod\n");
-	assert_refused((struct kubeconfig_choice){0}, -EINVAL, "/b:1:7: not a kubeconfig");
+	assert_refused(CHOICE(0), -EINVAL, "/b:1:7: not a kubeconfig");
 	temp_file(*state, "b", "users: [{name: u, user: {}}, {name: u, user: {}}]\n");
-	assert_refused((struct kubeconfig_choice){0}, -EINVAL, "users has 'u' twice");
+	assert_refused(CHOICE(0), -EINVAL, "users has 'u' twice");
 	temp_file(*state, "b", "users: [{user: {}}]\n");
-	assert_refused((struct kubeconfig_choice){0}, -EINVAL, "must be a mapping with name and user");
+	assert_refused(CHOICE(0), -EINVAL, "must be a mapping with name and user");
 	temp_file(*state, "b", "users: {}\n");
-	assert_refused((struct kubeconfig_choice){0}, -EINVAL, "users must be a list");
+	assert_refused(CHOICE(0), -EINVAL, "users must be a list");
 }
 
 /* In a pod, kubeconfigs that say nothing are as if there were none. */
 static void
 empty_files_leave_a_pod_its_account(void **state)
 {
-	struct kube_client_config c;
-
 	set_env("KUBERNETES_SERVICE_HOST", "10.0.0.1");
 	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/token", "t");
 	use_list(temp_file(*state, "a", ""), temp_file(*state, "b", "kind: Config\ncontexts: []\n"));
-	c = loaded((struct kubeconfig_choice){.root = *state});
-	assert_string_equal(c.origin, "in-cluster");
-	kube_client_config_done(&c);
+	assert_loads(CHOICE(.root = *state), "origin=in-cluster");
 }
 
 /* The bytes of one file are read as a file is. */

@@ -59,13 +59,11 @@ static void
 a_401_renews_the_token_and_asks_again(void **state)
 {
 	struct world *w = *state;
-	struct seen first = {0}, second = {0}, watch = {0};
+	struct seen second = {0}, watch = {0};
 
-	w->server = http_fixture_new(routes, NULL, NULL);
 	w->config.token_file = strdup(temp_file(w->dir, "token", "old"));
-	connect_to(w, http_fixture_url(w->server));
-	get(w, "/open", 0, &first);
-	run_until(w, first.n_done);
+	serve(w, routes);
+	fetch(w, "/open", 0);
 	temp_file(w->dir, "token", "new");
 	get(w, "/new", TRANSPORT_PROTOBUF | TRANSPORT_DROP_MANAGED, &second); /* as for lists */
 	run_until(w, second.n_done);
@@ -86,13 +84,11 @@ static void
 a_second_401_is_the_answer(void **state)
 {
 	struct world *w = *state;
-	struct seen file = {0}, fixed = {0};
+	struct seen file, fixed;
 
-	w->server = http_fixture_new(routes, NULL, NULL);
 	w->config.token_file = strdup(temp_file(w->dir, "token", "old"));
-	connect_to(w, http_fixture_url(w->server));
-	get(w, "/never", 0, &file);
-	run_until(w, file.n_done);
+	serve(w, routes);
+	file = fetch(w, "/never", 0);
 	assert_int_equal(file.result, 0);
 	assert_int_equal(file.status, 401);
 	assert_non_null(strstr(file.text, "401"));
@@ -103,8 +99,7 @@ a_second_401_is_the_answer(void **state)
 	w->config.token_file = NULL;
 	w->config.token = strdup("fixed");
 	connect_to(w, http_fixture_url(w->server));
-	get(w, "/never", 0, &fixed);
-	run_until(w, fixed.n_done);
+	fixed = fetch(w, "/never", 0);
 	assert_int_equal(fixed.status, 401);
 	assert_int_equal(http_fixture_count(w->server, "/never"), 3);
 }
@@ -114,18 +109,16 @@ static void
 one_run_of_a_plugin_serves_many_requests(void **state)
 {
 	struct world *w = *state;
-	struct seen one = {0}, two = {0}, three = {0};
+	struct seen one = {0}, two = {0};
 
-	w->server = http_fixture_new(routes, NULL, NULL);
 	use_plugin(w, "", "\"expirationTimestamp\":\"2200-01-01T00:00:00Z\",");
-	connect_to(w, http_fixture_url(w->server));
+	serve(w, routes);
 	get(w, "/open", 0, &one);
 	get(w, "/open", 0, &two);
 	run_until(w, one.n_done && two.n_done);
 	assert_int_equal(two.status, 200);
 	assert_string_equal(http_fixture_header(w->server, "Authorization"), "Bearer token-1");
-	get(w, "/open", 0, &three);
-	run_until(w, three.n_done);
+	fetch(w, "/open", 0);
 	assert_int_equal(runs(w), 1);
 }
 
@@ -135,18 +128,15 @@ expired_credentials_are_renewed(void **state)
 {
 	struct world *w = *state;
 
-	w->server = http_fixture_new(routes, NULL, NULL);
 	use_plugin(w, "", "\"expirationTimestamp\":\"2001-01-01T00:00:00Z\",");
-	connect_to(w, http_fixture_url(w->server));
-	for (int i = 0; i < 1000 && runs(w) < 2; i++) {
-		struct seen seen = {0};
-
-		get(w, "/open", 0, &seen);
-		run_until(w, seen.n_done);
-		assert_int_equal(seen.result, 0);
-		uv_sleep(5);
-	}
-	assert_int_equal(runs(w), 2); /* once a second at most */
+	serve(w, routes);
+	fetch(w, "/open", 0);
+	test_clock_pass(&w->loop, 999);
+	fetch(w, "/open", 0);
+	assert_int_equal(runs(w), 1); /* once a second at most */
+	test_clock_pass(&w->loop, 1);
+	fetch(w, "/open", 0);
+	assert_int_equal(runs(w), 2);
 	assert_string_equal(http_fixture_header(w->server, "Authorization"), "Bearer token-2");
 }
 
@@ -157,11 +147,9 @@ a_401_runs_the_plugin_again(void **state)
 	struct world *w = *state;
 	struct seen seen = {0};
 
-	w->server = http_fixture_new(routes, NULL, NULL);
 	use_plugin(w, "", "");
-	connect_to(w, http_fixture_url(w->server));
-	get(w, "/2", 0, &seen);
-	run_until(w, seen.n_done);
+	serve(w, routes);
+	seen = fetch(w, "/2", 0);
 	assert_int_equal(seen.status, 200);
 	assert_int_equal(runs(w), 2);
 }
@@ -173,9 +161,8 @@ a_failing_plugin_ends_what_waits_for_it(void **state)
 	struct world *w = *state;
 	struct seen one = {0}, two = {0}, three = {0};
 
-	w->server = http_fixture_new(routes, NULL, NULL);
 	use_plugin(w, "echo 'login first; token=hunter2' >&2; exit 1", "");
-	connect_to(w, http_fixture_url(w->server));
+	serve(w, routes);
 	get(w, "/open", 0, &one);
 	get(w, "/open", 0, &two);
 	get(w, "/open", 0, &three);
@@ -196,9 +183,8 @@ a_transport_that_goes_takes_its_plugin_along(void **state)
 	struct world *w = *state;
 	struct seen seen = {0};
 
-	w->server = http_fixture_new(routes, NULL, NULL);
 	use_plugin(w, "sleep 1000", "");
-	connect_to(w, http_fixture_url(w->server));
+	serve(w, routes);
 	get(w, "/open", 0, &seen);
 	while (runs(w) == 0)
 		uv_run(&w->loop, UV_RUN_NOWAIT);
@@ -213,18 +199,15 @@ static void
 impersonation_stands_in_headers(void **state)
 {
 	struct world *w = *state;
-	struct seen seen = {0};
 
-	w->server = http_fixture_new(routes, NULL, NULL);
 	w->config.as.user = strdup("system:serviceaccount:web:shop");
 	w->config.as.uid = strdup("123");
 	kube_pairs_add(&w->config.as.groups, NULL, "system:authenticated");
 	kube_pairs_add(&w->config.as.groups, NULL, "dev team");
 	kube_pairs_add(&w->config.as.extra, "example.com/scopes%", "view");
 	kube_pairs_add(&w->config.as.extra, "example.com/scopes%", "list");
-	connect_to(w, http_fixture_url(w->server));
-	get(w, "/open", 0, &seen);
-	run_until(w, seen.n_done);
+	serve(w, routes);
+	fetch(w, "/open", 0);
 	assert_string_equal(http_fixture_header(w->server, "Impersonate-User"),
 			    "system:serviceaccount:web:shop");
 	assert_string_equal(http_fixture_header(w->server, "Impersonate-Uid"), "123");
@@ -249,8 +232,7 @@ no_secret_goes_without_tls(void **state)
 	w->config.token = strdup("hunter2");
 	w->config.as.user = strdup("me");
 	connect_to(w, "http://api.test:8080");
-	get(w, "/open", 0, &seen);
-	run_until(w, seen.n_done);
+	seen = fetch(w, "/open", 0);
 	assert_int_equal(seen.result, 0);
 	assert_string_equal(http_fixture_header(w->server, "Authorization"), "");
 	assert_string_equal(http_fixture_header(w->server, "Impersonate-User"), "me");
@@ -263,12 +245,13 @@ the_request_timeout_is_for_answers_with_an_end(void **state)
 	struct world *w = *state;
 	struct seen list = {0}, watch = {0};
 
-	w->server = http_fixture_new(routes, NULL, NULL);
 	w->config.token = strdup("new");
 	w->config.request_timeout_ms = 200;
-	connect_to(w, http_fixture_url(w->server));
+	serve(w, routes);
 	get(w, "/watch", TRANSPORT_WATCH, &watch);
 	get(w, "/watch", 0, &list); /* a stream that does not end in time */
+	run_until(w, http_fixture_count(w->server, "/watch") == 2);
+	test_clock_pass(&w->loop, 200);
 	run_until(w, list.n_done);
 	assert_int_equal(list.result, -ETIMEDOUT);
 	http_fixture_send(w->server, "event");
@@ -285,8 +268,7 @@ a_proxys_password_is_in_no_message(void **state)
 
 	w->config.proxy_url = strdup("socks9://u:hunter2@proxy:1");
 	connect_to(w, "https://api.test:6443");
-	get(w, "/open", 0, &seen);
-	run_until(w, seen.n_done);
+	seen = fetch(w, "/open", 0);
 	assert_true(seen.result < 0);
 	assert_null(strstr(seen.message, "hunter2"));
 }

@@ -37,7 +37,6 @@ on_settled(void *context, int result, const char *message)
 	t->settled++;
 	t->result = result;
 	snprintf(t->message, sizeof(t->message), "%s", message);
-	uv_stop(&t->world->loop);
 }
 
 static void
@@ -46,7 +45,6 @@ on_changed(void *context)
 	struct test *t = context;
 
 	t->changed++;
-	uv_stop(&t->world->loop);
 }
 
 static void
@@ -59,10 +57,18 @@ on_release(void *context, unsigned release, const char *why)
 	snprintf(t->why, sizeof(t->why), "%s", why);
 }
 
+static void
+begin_anew(struct test *t)
+{
+	static const struct cluster_guard_events events = {on_settled, on_changed, on_release};
+
+	cluster_guard_done(&t->guard);
+	cluster_guard_init(&t->guard, t->world->transport, &t->clock.clock, &events, t);
+}
+
 static int
 setup(void **state)
 {
-	static const struct cluster_guard_events events = {on_settled, on_changed, on_release};
 	static struct test t;
 	void *world = NULL;
 
@@ -73,12 +79,9 @@ setup(void **state)
 	t.routes[0] = (struct http_route){.path = QUESTION, .status = 200, .body = NAMESPACE("aaaa-1111")};
 	t.routes[1] = (struct http_route){.path = "/list", .status = 200, .body = "{}"};
 	t.routes[2] = (struct http_route){.path = VERSION, .status = 200, .body = RELEASE("36+")};
-	t.world->server = http_fixture_new(t.routes, NULL, NULL);
-	if (!t.world->server)
-		return -1;
-	connect_to(t.world, http_fixture_url(t.world->server));
+	serve(t.world, t.routes);
 	virtual_clock_init(&t.clock);
-	cluster_guard_init(&t.guard, t.world->transport, &t.clock.clock, &events, &t);
+	begin_anew(&t);
 	*state = &t;
 	return 0;
 }
@@ -111,19 +114,23 @@ settle(struct test *t)
 static void
 make_connection(struct test *t)
 {
-	struct seen seen = {0};
-
-	get(t->world, "/list", TRANSPORT_FRESH, &seen);
-	run_until(t->world, seen.n_done);
+	fetch(t->world, "/list", TRANSPORT_FRESH);
 }
 
 /* Until the guard has no question under way. */
 static void
 wait_for_answer(struct test *t)
 {
-	for (int i = 0; t->guard.question && i < 1000; i++)
-		run_for(t->world, 10);
-	assert_null(t->guard.question);
+	run_until(t->world, !t->guard.question);
+}
+
+/* After a new connection, and ten seconds. */
+static void
+be_asked_again(struct test *t)
+{
+	make_connection(t);
+	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
+	wait_for_answer(t);
 }
 
 static void
@@ -162,19 +169,14 @@ a_hidden_id_is_no_obstacle(void **state)
 		{200, NAMESPACE("not/an id")},
 		{200, NAMESPACE("0123456789012345678901234567890123456789012345678901234567890123456789")},
 	};
+	struct test *t = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct test *t;
-
-		if (i > 0)
-			assert_int_equal(setup(state), 0);
-		t = *state;
+		begin_anew(t);
 		answer(t, cases[i].status, cases[i].body);
 		settle(t);
 		assert_int_equal(t->result, 0);
 		assert_string_equal(cluster_guard_id(&t->guard), "");
-		if (i + 1 < sizeof(cases) / sizeof(*cases))
-			assert_int_equal(teardown(state), 0);
 	}
 }
 
@@ -189,15 +191,11 @@ the_release_is_asked_for_with_the_id(void **state)
 	assert_int_equal(t->release, 1036);
 	assert_int_equal(http_fixture_count(t->world->server, VERSION), 1);
 	t->routes[2].body = RELEASE("37");
-	make_connection(t);
-	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
-	wait_for_answer(t);
+	be_asked_again(t);
 	assert_int_equal(t->releases, 2);
 	assert_int_equal(t->release, 1037);
 	assert_int_equal(t->settled, 1);
-	make_connection(t);
-	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
-	wait_for_answer(t);
+	be_asked_again(t);
 	assert_int_equal(http_fixture_count(t->world->server, VERSION), 3);
 	assert_int_equal(t->releases, 2); /* the same */
 	assert_int_equal(t->changed, 0);
@@ -218,23 +216,18 @@ a_release_that_is_hidden_is_told_as_0(void **state)
 		{200, RELEASE(""), "no release"},
 		{200, "[1", "no JSON"},
 	};
+	struct test *t = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct test *t;
-
-		if (i > 0)
-			assert_int_equal(setup(state), 0);
-		t = *state;
+		begin_anew(t);
 		t->routes[2].status = cases[i].status;
 		t->routes[2].body = cases[i].body;
 		settle(t);
 		assert_int_equal(t->result, 0);
-		assert_int_equal(t->releases, 1);
+		assert_int_equal(t->releases, i + 1);
 		assert_int_equal(t->release, 0);
 		assert_non_null(strstr(t->why, cases[i].why));
 		assert_string_equal(cluster_guard_id(&t->guard), "aaaa-1111");
-		if (i + 1 < sizeof(cases) / sizeof(*cases))
-			assert_int_equal(teardown(state), 0);
 	}
 }
 
@@ -305,15 +298,6 @@ a_new_connection_is_asked_which_cluster_it_leads_to(void **state)
 	assert_int_equal(questions(t), 3);
 }
 
-static unsigned long
-connections(const struct test *t)
-{
-	struct transport_stats stats;
-
-	transport_stats(t->world->transport, &stats);
-	return stats.connections;
-}
-
 /*
  * What was connected before still leads to the server from before: it cannot say where a new connection
  * leads.
@@ -322,20 +306,18 @@ static void
 no_older_connection_answers_for_a_new_one(void **state)
 {
 	struct test *t = *state;
-	struct seen seen = {0};
 	unsigned long before;
 
 	settle(t);
 	make_connection(t);
-	before = connections(t);
+	before = stats_of(t->world).connections;
 	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
 	wait_for_answer(t);
-	assert_int_equal(connections(t), before + 2);
+	assert_int_equal(stats_of(t->world).connections, before + 2);
 	/* the questions' own are no reason to ask again */
 	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER);
-	get(t->world, "/list", 0, &seen);
-	run_until(t->world, seen.n_done);
-	assert_int_equal(connections(t), before + 2);
+	fetch(t->world, "/list", 0);
+	assert_int_equal(stats_of(t->world).connections, before + 2);
 }
 
 /* A connection that stands is the same server's. */
@@ -343,11 +325,9 @@ static void
 a_kept_connection_is_not_asked_about(void **state)
 {
 	struct test *t = *state;
-	struct seen seen = {0};
 
 	settle(t);
-	get(t->world, "/list", 0, &seen);
-	run_until(t->world, seen.n_done);
+	fetch(t->world, "/list", 0);
 	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER);
 }
 
@@ -359,9 +339,7 @@ another_cluster_is_told(void **state)
 
 	settle(t);
 	answer(t, 200, NAMESPACE("bbbb-2222"));
-	make_connection(t);
-	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
-	run_until(t->world, t->changed);
+	be_asked_again(t);
 	assert_int_equal(t->changed, 1);
 	assert_string_equal(cluster_guard_id(&t->guard), "bbbb-2222");
 }
@@ -378,13 +356,9 @@ an_id_that_appears_is_a_change_and_one_that_disappears_is_none(void **state)
 	answer(t, 403, "{}");
 	settle(t);
 	answer(t, 200, NAMESPACE("aaaa-1111"));
-	make_connection(t);
-	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
-	run_until(t->world, t->changed);
+	be_asked_again(t);
 	answer(t, 403, "{}");
-	make_connection(t);
-	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
-	wait_for_answer(t);
+	be_asked_again(t);
 	assert_int_equal(t->changed, 1);
 	assert_string_equal(cluster_guard_id(&t->guard), "aaaa-1111");
 }
@@ -397,9 +371,7 @@ a_question_that_failed_is_asked_again(void **state)
 
 	settle(t);
 	answer(t, 500, "{}");
-	make_connection(t);
-	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
-	wait_for_answer(t);
+	be_asked_again(t);
 	assert_int_equal(t->settled, 1);
 	answer(t, 200, NAMESPACE("bbbb-2222"));
 	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);

@@ -78,7 +78,6 @@ strangers_lock_nobody_out(void **state)
 	int fds[4 * 17];
 	struct raw_answer a;
 
-	broker_fixture_start(fx);
 	for (unsigned i = 0; i < 4 * 17; i++)
 		fds[i] = raw_connect_as(fx, STRANGER + i % 4);
 	for (unsigned i = 0; i < 20; i++)
@@ -99,7 +98,6 @@ a_stranger_hears_why(void **state)
 	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 
-	broker_fixture_start(fx);
 	for (unsigned i = 0; i < 300; i++) {
 		struct message_hello hello = {
 			.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
@@ -107,7 +105,7 @@ a_stranger_hears_why(void **state)
 		int fd = raw_connect_as(fx, STRANGER);
 
 		if (i % 3 == 1)
-			usleep(i);
+			broker_fixture_turn(fx);
 		for (unsigned k = 0; k < i % 5; k++)
 			send(fd, &hello, sizeof(hello), MSG_NOSIGNAL);
 		raw_hear(fd, &a);
@@ -127,7 +125,6 @@ the_library_hears_why(void **state)
 	size_t length;
 	char *text;
 
-	broker_fixture_start(fx);
 	close(raw_connect_as(fx, STRANGER)); /* skips without root */
 	for (unsigned i = 0; i < 30; i++) {
 		assert_int_equal(syscall(SYS_setresuid, -1, STRANGER, -1), 0);
@@ -426,8 +423,8 @@ queues_share_their_memory(void **state)
 	raw_reader_free(greedy);
 	raw_reader_free(honest);
 	raw_reader_free(root);
-	while (broker_fixture_stats(fx).queue_bytes > 0)
-		usleep(1000);
+	broker_fixture_pass(fx, 1000);
+	broker_fixture_until(fx, broker_fixture_stats(fx).queue_bytes == 0);
 }
 
 /*
@@ -441,7 +438,6 @@ kept_descriptors_keep_no_memory(void **state)
 	int kept[40];
 	struct stat st;
 
-	broker_fixture_start(fx);
 	for (unsigned readers = 0, n = 0; readers < 4; readers++) {
 		struct raw_reader *r = raw_reader_new(fx);
 
@@ -463,18 +459,15 @@ kept_descriptors_keep_no_memory(void **state)
 	close_all(kept, 40);
 }
 
+#define RUNNING(name)                                                                                        \
+	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_running, broker_fixture_tear_down)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
 static const struct CMUnitTest tests[] = {
-	TEST(strangers_lock_nobody_out),
-	TEST(a_stranger_hears_why),
-	TEST(the_library_hears_why),
-	TEST(silent_connections_give_way),
-	TEST(root_gives_way_to_nobody_else),
-	TEST(reports_that_wait_are_few),
-	TEST(each_user_leaves_room_for_the_next),
-	TEST(descriptors_are_kept),
-	TEST(queues_share_their_memory),
-	TEST(kept_descriptors_keep_no_memory),
+	RUNNING(strangers_lock_nobody_out),       RUNNING(a_stranger_hears_why),
+	RUNNING(the_library_hears_why),           TEST(silent_connections_give_way),
+	TEST(root_gives_way_to_nobody_else),      TEST(reports_that_wait_are_few),
+	TEST(each_user_leaves_room_for_the_next), TEST(descriptors_are_kept),
+	TEST(queues_share_their_memory),          RUNNING(kept_descriptors_keep_no_memory),
 };
 TEST_GROUP(tests, NULL, NULL);

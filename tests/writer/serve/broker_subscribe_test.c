@@ -91,9 +91,7 @@ queues_of(struct broker_fixture *fx)
 static void
 wait_queues(struct broker_fixture *fx, unsigned queues)
 {
-	for (int i = 0; i < 60000 && queues_of(fx) != queues; i++)
-		usleep(1000);
-	assert_int_equal(queues_of(fx), queues);
+	broker_fixture_until(fx, queues_of(fx) == queues);
 }
 
 /* ---- what is handed out ---- */
@@ -106,7 +104,6 @@ answers_may_wait(void **state)
 	struct raw_reader *r;
 	unsigned refused = 0;
 
-	broker_fixture_start(fx);
 	r = raw_reader_new(fx);
 	for (uint32_t i = 0; i < SLOT_QUEUES; i++)
 		raw_subscribe(r->fd, i, "pods", NULL, NULL);
@@ -135,7 +132,6 @@ a_subscriber_gets_each_change(void **state)
 	struct raw_reader *r;
 	const struct queue *q;
 
-	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");
 	r = raw_reader_new(fx);
 	atomic_store(&r->slot->queues[5].consumed, 77);
@@ -168,7 +164,6 @@ a_number_names_one_queue(void **state)
 	const struct queue *first, *second;
 	struct raw_reader *r;
 
-	broker_fixture_start(fx);
 	r = raw_reader_new(fx);
 	first = raw_reader_subscribe(r, 0, "pods", NULL, NULL);
 	second = raw_reader_subscribe(r, 0, "pods", NULL, NULL);
@@ -203,7 +198,6 @@ readers_are_woken_for_what_they_wait_for(void **state)
 	struct raw_reader *queue, *commits, *other;
 	const struct queue *q, *none;
 
-	broker_fixture_start(fx);
 	broker_fixture_commit(fx);
 	queue = raw_reader_new(fx);
 	commits = raw_reader_new(fx);
@@ -314,7 +308,6 @@ a_killed_reader_lets_go_of_what_it_held(void **state)
 	int ready[2], status;
 	pid_t pid;
 
-	broker_fixture_start(fx);
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -353,7 +346,6 @@ a_consumer_is_one_reader(void **state)
 	struct broker_fixture *fx = *state;
 	struct raw_reader *first, *second;
 
-	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");
 	broker_fixture_pod(fx, "b");
 	first = raw_reader_new(fx);
@@ -382,7 +374,6 @@ impossible_wishes_are_answered(void **state)
 	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
 
-	broker_fixture_start(fx);
 	r = raw_reader_new(fx);
 	raw_reader_is_refused(r, SLOT_QUEUES, "pods", NULL, REFUSED_PROTOCOL, "no queue of that number");
 	raw_reader_is_refused(r, UINT32_MAX, "pods", NULL, REFUSED_PROTOCOL, "no queue of that number");
@@ -405,7 +396,6 @@ garbage_from_an_attached_reader_ends_it(void **state)
 		char bytes[2000];
 	} noise;
 
-	broker_fixture_start(fx);
 	good = raw_reader_new(fx);
 	raw_unmap_queue(raw_reader_subscribe(good, 0, "pods", NULL, NULL));
 	srand(5);
@@ -442,7 +432,6 @@ a_reader_that_takes_no_answer_is_dropped(void **state)
 	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
 
-	broker_fixture_start(fx);
 	r = raw_reader_new(fx);
 	while (send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL) > 0)
 		;
@@ -462,7 +451,6 @@ entries_of_a_reader_are_bounded(void **state)
 	struct raw_reader *r;
 	uint64_t entries = 0;
 
-	broker_fixture_start(fx);
 	r = raw_reader_new(fx);
 	for (wish.number = 0; wish.number < SLOT_QUEUES; wish.number++) {
 		assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
@@ -485,7 +473,6 @@ the_report_shows_queues(void **state)
 	struct raw_reader *r;
 	cJSON *readers, *q;
 
-	broker_fixture_start(fx);
 	broker_fixture_commit(fx);
 	r = raw_reader_new(fx);
 	raw_unmap_queue(raw_reader_subscribe(r, 7, "pods", "default", "agent"));
@@ -612,6 +599,8 @@ a_handler_that_is_behind_is_named_in_the_log(void **state)
 	fclose(log);
 }
 
+#define RUNNING(name)                                                                                        \
+	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_running, broker_fixture_tear_down)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
 /* Who subscribes to a resource, or says that it looks at it, wants it; what cannot be a name is nobody's. */
@@ -624,7 +613,6 @@ what_readers_look_at_is_told(void **state)
 	struct raw_reader *r;
 	char text[WANTED_MAX], expected[WANTED_MAX];
 
-	broker_fixture_start(fx);
 	r = raw_reader_new(fx);
 	assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
 	memset(wish.resource, 'x', sizeof(wish.resource)); /* fills its field, without a terminator */
@@ -642,21 +630,21 @@ what_readers_look_at_is_told(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	TEST(answers_may_wait),
-	TEST(a_subscriber_gets_each_change),
-	TEST(a_number_names_one_queue),
-	TEST(readers_are_woken_for_what_they_wait_for),
+	RUNNING(answers_may_wait),
+	RUNNING(a_subscriber_gets_each_change),
+	RUNNING(a_number_names_one_queue),
+	RUNNING(readers_are_woken_for_what_they_wait_for),
 	TEST(an_overflowed_reader_is_woken),
 	TEST(nonsense_in_a_slot_hurts_its_reader_only),
-	TEST(a_killed_reader_lets_go_of_what_it_held),
-	TEST(a_consumer_is_one_reader),
-	TEST(impossible_wishes_are_answered),
-	TEST(garbage_from_an_attached_reader_ends_it),
-	TEST(a_reader_that_takes_no_answer_is_dropped),
-	TEST(entries_of_a_reader_are_bounded),
-	TEST(the_report_shows_queues),
+	RUNNING(a_killed_reader_lets_go_of_what_it_held),
+	RUNNING(a_consumer_is_one_reader),
+	RUNNING(impossible_wishes_are_answered),
+	RUNNING(garbage_from_an_attached_reader_ends_it),
+	RUNNING(a_reader_that_takes_no_answer_is_dropped),
+	RUNNING(entries_of_a_reader_are_bounded),
+	RUNNING(the_report_shows_queues),
 	TEST(a_handler_has_a_name),
 	TEST(a_handler_that_is_behind_is_named_in_the_log),
-	TEST(what_readers_look_at_is_told),
+	RUNNING(what_readers_look_at_is_told),
 };
 TEST_GROUP(tests, NULL, NULL);

@@ -126,8 +126,7 @@ the_connection_stays_for_the_answer(void **state)
 	broker_fixture_start(fx);
 	fd = raw_connect(fx);
 	say(fd, 0);
-	while (!__atomic_load_n(&daemon_was.asked, __ATOMIC_ACQUIRE))
-		usleep(1000);
+	broker_fixture_until(fx, __atomic_load_n(&daemon_was.asked, __ATOMIC_ACQUIRE));
 	broker_fixture_stop(fx);
 	assert_int_equal(daemon_was.asked, 1);
 	assert_int_equal(strlen(daemon_was.version), sizeof(((struct message_takeover *)0)->version));

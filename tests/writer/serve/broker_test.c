@@ -25,6 +25,9 @@
 #include "tests/support/raw_reader.h"
 #include "writer/daemon/lock.h"
 
+#define LOOK_MS 1000u /* the broker looks at dropped readers so often */
+#define BARRED_MS 5000u
+#define DEADLINE_MS 5000u
 #define OTHER_UID 54321
 #define OTHER_GID 54322
 
@@ -81,7 +84,6 @@ the_arena_is_handed_out_read_only(void **state)
 	void *p;
 	int fd;
 
-	broker_fixture_start(fx);
 	raw_attach(fx, &fd, &a, 0);
 	assert_int_equal(fcntl(a.fds[0], F_GETFL) & O_ACCMODE, O_RDONLY);
 	assert_int_equal(a.u.welcome.has_keys, 0);
@@ -125,7 +127,6 @@ another_user_cannot_reopen_the_arena_for_writing(void **state)
 	struct raw_answer a;
 	int fd, r;
 
-	broker_fixture_start(fx);
 	raw_attach(fx, &fd, &a, 0);
 	r = as_another_user(reopen_for_writing, a.fds, 0);
 	assert_int_equal(r, 0);
@@ -141,7 +142,6 @@ keys_are_given_on_request(void **state)
 	struct raw_answer a;
 	int fd;
 
-	broker_fixture_start(fx);
 	raw_attach(fx, &fd, &a, HELLO_WANT_KEYS);
 	assert_int_equal(a.u.welcome.has_keys, 1);
 	assert_memory_equal(a.u.welcome.keys, &fx->store->arena->keys, sizeof(a.u.welcome.keys));
@@ -215,7 +215,6 @@ the_reader_too_many_is_refused(void **state)
 	struct raw_answer a[6];
 	int fds[6], fd;
 
-	broker_fixture_start(fx);
 	for (int i = 0; i < 6; i++)
 		raw_attach(fx, &fds[i], &a[i], 0);
 	fd = raw_connect(fx);
@@ -238,45 +237,6 @@ the_reader_too_many_is_refused(void **state)
 	}
 }
 
-static int
-attach_thrice(void *context)
-{
-	struct broker_fixture *fx = context;
-	struct informer_options options = {.size = sizeof(options), .socket_path = fx->socket};
-	struct informer *inf[3];
-	int attached = 0;
-
-	for (int i = 0; i < 3; i++) {
-		struct informer_status status = {.size = sizeof(status)};
-
-		if (informer_attach(&options, &inf[i]) < 0)
-			return 90;
-		broker_fixture_wait_answer(inf[i]);
-		informer_status(inf[i], &status);
-		attached += status.attached;
-	}
-	for (int i = 0; i < 3; i++)
-		informer_detach(inf[i]);
-	return attached;
-}
-
-/* One user cannot take all the places. */
-static void
-one_user_cannot_take_all_places(void **state)
-{
-	static const uid_t uids[] = {OTHER_UID};
-	struct broker_fixture *fx = *state;
-	int r;
-
-	assert_int_equal(chmod(fx->directory, 0755), 0);
-	fx->options.allow_uids = uids;
-	fx->options.n_allow_uids = 1;
-	fx->options.max_readers = 4;
-	broker_fixture_start(fx);
-	r = as_another_user(attach_thrice, fx, 0);
-	assert_int_equal(r, 2);
-}
-
 /* A reader of another layout is refused, and told which one each side has. */
 static void
 another_layout_is_refused(void **state)
@@ -287,7 +247,6 @@ another_layout_is_refused(void **state)
 	struct broker_fixture *fx = *state;
 	int fd;
 
-	broker_fixture_start(fx);
 	fd = raw_connect(fx);
 	send(fd, &hello, sizeof(hello), 0);
 	assert_refused(fd, REFUSED_LAYOUT, "from one release");
@@ -318,7 +277,6 @@ a_killed_reader_gives_its_slot_back(void **state)
 	uint64_t held = 0;
 	pid_t pid;
 
-	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
@@ -337,6 +295,7 @@ a_killed_reader_gives_its_slot_back(void **state)
 	assert_true(held > 0);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
+	broker_fixture_pass(fx, LOOK_MS);
 	broker_fixture_wait_readers(fx, 0);
 	broker_fixture_do(fx, held_epochs, &held);
 	assert_int_equal(held, 0);
@@ -352,7 +311,6 @@ a_dead_reader_is_noticed_though_its_child_lives(void **state)
 	int ready[2], status;
 	pid_t pid, child = 0;
 
-	broker_fixture_start(fx);
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -391,7 +349,6 @@ garbage_is_refused(void **state)
 	char noise[2000] = {0};
 	int good, fd;
 
-	broker_fixture_start(fx);
 	raw_attach(fx, &good, &honest, 0);
 	srand(3);
 	for (int i = 0; i < 300; i++) {
@@ -490,8 +447,13 @@ a_silent_connection_is_ended(void **state)
 	struct raw_answer a;
 	int fd;
 
+	test_clock_stop();
 	broker_fixture_start(fx);
 	fd = raw_connect(fx);
+	broker_fixture_until(fx, broker_fixture_stats(fx).pending == 1);
+	broker_fixture_pass(fx, DEADLINE_MS - 1);
+	assert_int_equal(broker_fixture_stats(fx).dropped, 0);
+	broker_fixture_pass(fx, 1);
 	raw_hear(fd, &a);
 	assert_int_equal(a.length, 0);
 	assert_int_equal(broker_fixture_stats(fx).dropped, 1);
@@ -572,7 +534,6 @@ the_report_lists_readers(void **state)
 	char *text;
 	int fd;
 
-	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");
 	raw_attach(fx, &fd, &a, 0);
 	inf = broker_fixture_attach(fx, 0);
@@ -631,6 +592,7 @@ assert_it_goes(struct broker_fixture *fx)
 {
 	uint64_t held = 0;
 
+	broker_fixture_pass(fx, LOOK_MS);
 	broker_fixture_wait_readers(fx, 0);
 	broker_fixture_do(fx, held_epochs, &held);
 	assert_int_equal(held, 0);
@@ -675,7 +637,6 @@ a_dropped_reader_that_hangs_up_is_gone(void **state)
 	struct pin_cell *cell;
 	struct raw_reader *r;
 
-	broker_fixture_start(fx);
 	r = drop_one_that_reads(fx, &cell);
 	send(r->fd, "more", 4, MSG_NOSIGNAL);
 	shutdown(r->fd, SHUT_RDWR);
@@ -719,7 +680,7 @@ a_revoked_process_is_kept_out_for_a_while(void **state)
 	pid_t child;
 	int fd, status;
 
-	fx->options.barred_ms = 300;
+	test_clock_stop();
 	broker_fixture_start(fx);
 	r = raw_reader_new(fx);
 	cell = slot_claim(r->slot, 7);
@@ -740,15 +701,12 @@ a_revoked_process_is_kept_out_for_a_while(void **state)
 
 	slot_unpin(cell);
 	assert_it_goes(fx);
-	do {
-		raw_close(&a);
-		fd = raw_connect(fx);
-		raw_hello(fd, 0);
-		raw_hear(fd, &a);
-		if (a.u.head.type == MESSAGE_REFUSED)
-			close(fd);
-	} while (a.u.head.type == MESSAGE_REFUSED);
-	assert_int_equal(a.u.head.type, MESSAGE_WELCOME);
+	broker_fixture_pass(fx, BARRED_MS - LOOK_MS - 1);
+	fd = raw_connect(fx);
+	raw_hello(fd, 0);
+	assert_refused(fd, REFUSED_BUSY, "revoked a moment ago");
+	broker_fixture_pass(fx, 1);
+	raw_attach(fx, &fd, &a, 0);
 	raw_close(&a);
 	close(fd);
 	raw_reader_free(r);
@@ -823,7 +781,6 @@ a_revoked_readers_queues_take_no_more(void **state)
 	unsigned slot = 0;
 	uint64_t head;
 
-	broker_fixture_start(fx);
 	r = raw_reader_new(fx);
 	slot_claim(r->slot, 7);
 	q = raw_reader_subscribe(r, 0, "pods", NULL, NULL);
@@ -844,7 +801,6 @@ a_broker_ends_beside_a_dropped_reader(void **state)
 	struct pin_cell *cell;
 	struct raw_reader *r;
 
-	broker_fixture_start(fx);
 	r = drop_one_that_reads(fx, &cell);
 	broker_fixture_stop(fx);
 	raw_reader_free(r);
@@ -944,31 +900,32 @@ a_stale_socket_is_replaced_and_nothing_else(void **state)
 	assert_int_equal(stat(fx->socket, &st), 0);
 }
 
+#define RUNNING(name)                                                                                        \
+	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_running, broker_fixture_tear_down)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
 static const struct CMUnitTest tests[] = {
-	TEST(the_arena_is_handed_out_read_only),
-	TEST(another_user_cannot_reopen_the_arena_for_writing),
-	TEST(keys_are_given_on_request),
+	RUNNING(the_arena_is_handed_out_read_only),
+	RUNNING(another_user_cannot_reopen_the_arena_for_writing),
+	RUNNING(keys_are_given_on_request),
 	TEST(admission_goes_by_user_and_group),
-	TEST(the_reader_too_many_is_refused),
-	TEST(one_user_cannot_take_all_places),
-	TEST(another_layout_is_refused),
-	TEST(a_killed_reader_gives_its_slot_back),
-	TEST(a_dead_reader_is_noticed_though_its_child_lives),
-	TEST(garbage_is_refused),
+	RUNNING(the_reader_too_many_is_refused),
+	RUNNING(another_layout_is_refused),
+	RUNNING(a_killed_reader_gives_its_slot_back),
+	RUNNING(a_dead_reader_is_noticed_though_its_child_lives),
+	RUNNING(garbage_is_refused),
 	TEST(descriptors_that_are_sent_are_dropped),
 	TEST(a_silent_connection_is_ended),
 	TEST(a_reader_that_blocks_its_wake_up_stops_nobody),
 	TEST(a_write_that_hangs_is_set_free),
-	TEST(the_report_lists_readers),
+	RUNNING(the_report_lists_readers),
 	TEST(a_dropped_reader_keeps_its_place_while_it_reads),
-	TEST(a_dropped_reader_that_hangs_up_is_gone),
+	RUNNING(a_dropped_reader_that_hangs_up_is_gone),
 	TEST(a_revoked_process_is_kept_out_for_a_while),
 	TEST(a_revoked_reader_without_a_pin_is_gone),
 	TEST(a_process_of_another_user_is_not_kept_out),
-	TEST(a_revoked_readers_queues_take_no_more),
-	TEST(a_broker_ends_beside_a_dropped_reader),
+	RUNNING(a_revoked_readers_queues_take_no_more),
+	RUNNING(a_broker_ends_beside_a_dropped_reader),
 	TEST(a_second_writer_is_refused),
 	TEST(a_child_program_does_not_keep_the_lock),
 	TEST(a_path_too_long_is_refused),

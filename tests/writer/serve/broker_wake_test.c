@@ -1,56 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waking readers whose wake is dear, as they have a crowd of epoll entries on their eventfd: who pays for it,
- * who does not, and how they come back.
+ * Waking readers whose wake is dear, as a crowd of epoll entries on their eventfd makes it (here it costs
+ * what the test says): who pays for it, who does not, and how they come back.
  */
-#include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
-#include "shm-layout/time_ns.h"
 #include "tests/room.h"
-#include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
+#include "tests/writer/serve/given_cost.h"
+#include "writer/serve/broker_internal.h"
 
-/* Each pair of a descriptor and an instance is an entry: with a hundred thousand of them a wake took 10 ms.
- */
-#define COPIES 200
-#define INSTANCES 100
-#define ROUNDS 20000
-
-struct crowd {
-	int copies[COPIES];
-	int instances[INSTANCES];
-};
-
-static void
-crowd_gather(struct crowd *crowd, int fd)
-{
-	struct epoll_event event = {.events = EPOLLIN};
-
-	for (int i = 0; i < COPIES; i++)
-		assert_true((crowd->copies[i] = dup(fd)) >= 0);
-	for (int i = 0; i < INSTANCES; i++) {
-		assert_true((crowd->instances[i] = epoll_create1(EPOLL_CLOEXEC)) >= 0);
-		for (int k = 0; k < COPIES; k++)
-			assert_int_equal(
-				epoll_ctl(crowd->instances[i], EPOLL_CTL_ADD, crowd->copies[k], &event), 0);
-	}
-}
-
-static void
-crowd_leave(struct crowd *crowd)
-{
-	for (int i = 0; i < INSTANCES; i++)
-		close(crowd->instances[i]);
-	for (int i = 0; i < COPIES; i++)
-		close(crowd->copies[i]);
-}
+#define COST_MS 2u
+#define REST_MS (1 + COST_MS * 199) /* of the thread after a dear one */
+#define ASIDE_MS 1000u              /* at least, the first time */
 
 static bool
 was_signalled(const struct raw_reader *r)
@@ -108,37 +74,47 @@ look_at_standing(struct broker_fixture *fx, void *context)
 struct world {
 	struct broker_fixture *fx;
 	struct raw_reader *honest, *dear;
-	struct crowd crowd;
 };
 
-/*
- * Of two readers one gathers a crowd, and they are woken until it is known for that, alone: on a busy machine
- * the other may be, too, for a moment.
- */
+static void
+find_newest_fd(struct broker_fixture *fx, void *context)
+{
+	(void)context;
+	given_cost.dear_fd = fx->broker->clients->waker->fd;
+}
+
+static struct standing
+standing_of(struct broker_fixture *fx)
+{
+	struct standing standing;
+
+	broker_fixture_do(fx, look_at_standing, &standing);
+	return standing;
+}
+
+/* Of two readers in good standing one becomes dear, and is known for that, alone. */
 static void
 begin(struct world *w, struct broker_fixture *fx)
 {
-	struct standing standing = {0};
-
 	w->fx = fx;
 	w->honest = raw_reader_new(fx);
 	w->dear = raw_reader_new(fx);
-	for (int i = 0; i < 3; i++) { /* in good standing, before it has a crowd */
+	broker_fixture_do(fx, find_newest_fd, NULL);
+	for (int i = 0; i < 5; i++) {
+		if (i == 3)
+			given_cost.signal_ms = COST_MS;
 		one_round(fx, w->honest, w->dear);
 		wait_for_signal(w->honest);
 		wait_for_signal(w->dear);
 	}
-	crowd_gather(&w->crowd, w->dear->eventfd);
-	for (int i = 0; i < ROUNDS && !(standing.aside && standing.readers_aside == 1); i++) {
-		one_round(fx, w->honest, w->dear);
-		wait_for_signal(w->honest);
-		broker_fixture_do(fx, look_at_standing, &standing);
-	}
+	broker_fixture_until(fx, standing_of(fx).aside);
+	assert_int_equal(standing_of(fx).readers_aside, 1);
 }
 
 static void
 end(struct world *w)
 {
+	given_cost.signal_ms = 0;
 	raw_reader_free(w->honest);
 	raw_reader_free(w->dear);
 }
@@ -178,17 +154,14 @@ take_the_pool(struct broker_fixture *fx, void *context)
 	assert_int_equal(uv_queue_work(&fx->loop, context, take_thread, NULL), 0);
 }
 
-/*
- * The honest one is signalled by the loop before the dear one is begun, which waits for a thread, and is
- * signalled in the end.
- */
+/* The loop signals the honest reader at once. The dear one waits for the thread. */
 static void
 a_dear_reader_delays_nobody(void **state)
 {
 	struct broker_fixture *fx = *state;
 	struct world w;
 	struct round round = {.world = &w};
-	uv_work_t blocker;
+	static uv_work_t blocker; /* libuv has it until the loop's next turn */
 
 	sem_init(&taken, 0, 0);
 	sem_init(&let_go, 0, 0);
@@ -202,35 +175,44 @@ a_dear_reader_delays_nobody(void **state)
 	assert_true(round.honest);
 	assert_false(round.dear);
 	wait_for_signal(w.dear);
-	crowd_leave(&w.crowd);
 	end(&w);
 }
 
 /* ---- the report, and the way back ---- */
 
-/* It stands in the report, alone; and without its crowd it is woken by the loop again. */
+static void
+look_at_thread(struct broker_fixture *fx, void *context)
+{
+	*(bool *)context = fx->broker->wake.aside.active;
+}
+
+static bool
+thread_is_active(struct broker_fixture *fx)
+{
+	bool active = false;
+
+	broker_fixture_do(fx, look_at_thread, &active);
+	return active;
+}
+
+/* The report names the dear reader alone. When its wake is cheap again, the loop wakes it, after a second. */
 static void
 is_named_and_comes_back(struct broker_fixture *fx)
 {
-	struct standing standing;
 	struct world w;
 
 	broker_fixture_start(fx);
 	begin(&w, fx);
-	broker_fixture_do(fx, look_at_standing, &standing);
-	assert_true(standing.aside);
-	assert_int_equal(standing.readers_aside, 1);
-	assert_true(standing.wake_ns > 100000);
-	crowd_leave(&w.crowd);
-	for (int i = 0; i < ROUNDS && standing.readers_aside > 0; i++) {
+	assert_true(standing_of(fx).wake_ns == COST_MS * 1e6);
+	given_cost.signal_ms = 0;
+	for (int i = 0; i < 2; i++) {
+		broker_fixture_pass(fx, i == 0 ? ASIDE_MS - COST_MS - 1 : 1);
 		one_round(fx, w.honest, w.dear);
 		wait_for_signal(w.honest);
 		wait_for_signal(w.dear);
-		usleep(1000);
-		broker_fixture_do(fx, look_at_standing, &standing);
+		broker_fixture_until(fx, !thread_is_active(fx));
+		assert_int_equal(standing_of(fx).readers_aside, i == 0);
 	}
-	assert_false(standing.aside);
-	assert_int_equal(standing.readers_aside, 0);
 	end(&w);
 }
 
@@ -251,74 +233,53 @@ a_dear_reader_comes_back_where_eventfds_are_written(void **state)
 }
 
 /*
- * Who is dear, hangs up and comes anew finds the thread waiting for him; and an honest one that comes
- * meanwhile is woken all the same, and by the loop in the end. It takes several tries where the machine is so
- * busy that an alarm is over before the next one has come.
+ * A reader that comes within a second of a dear one is woken by the thread, when that has rested: it may be
+ * the dear one again. After that second the loop wakes it.
  */
 static void
 newcomers_after_a_dear_one_are_woken_aside(void **state)
 {
 	struct broker_fixture *fx = *state;
-	struct standing standing = {0};
-	struct raw_reader *newcomer = NULL;
+	struct raw_reader *newcomer;
 	struct world w;
 
 	broker_fixture_start(fx);
-	for (int i = 0; i < 100 && !standing.aside; i++) {
-		begin(&w, fx);
-		if (newcomer)
-			raw_reader_free(newcomer);
-		newcomer = raw_reader_new(fx);
-		broker_fixture_do(fx, look_at_standing, &standing);
-		crowd_leave(&w.crowd);
-		end(&w);
-		broker_fixture_wait_readers(fx, 1);
-	}
-	assert_true(standing.aside);
-	assert_true(standing.wake_ns < 1);
-	for (int i = 0; i < ROUNDS * 10 && standing.aside; i++) {
+	begin(&w, fx);
+	end(&w);
+	broker_fixture_wait_readers(fx, 0);
+	newcomer = raw_reader_new(fx);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(standing_of(fx).aside, i < 2);
+		broker_fixture_pass(fx, i == 0 ? REST_MS : ASIDE_MS);
 		one_round(fx, newcomer, newcomer);
 		wait_for_signal(newcomer);
-		usleep(1000);
-		broker_fixture_do(fx, look_at_standing, &standing);
+		broker_fixture_until(fx, !thread_is_active(fx));
 	}
-	assert_false(standing.aside);
 	raw_reader_free(newcomer);
 }
 
-/* While the thread rests from a dear one, another one of that user of whom nothing is known waits, too. */
+/* While the thread rests from a dear one, a reader of that user that was never measured waits, too. */
 static void
 who_comes_anew_does_not_shorten_the_rest(void **state)
 {
 	struct broker_fixture *fx = *state;
-	struct standing dear = {0}, standing = {0};
-	struct raw_reader *newcomer = NULL;
-	uint64_t begun_ns = 0;
-	struct world w = {0};
+	struct raw_reader *newcomer;
+	struct world w;
 
 	broker_fixture_start(fx);
-	for (int i = 0; i < 100 && !standing.aside; i++) {
-		if (newcomer) {
-			raw_reader_free(newcomer);
-			crowd_leave(&w.crowd);
-			end(&w);
-			broker_fixture_wait_readers(fx, 0);
-		}
-		begin(&w, fx);
-		one_round(fx, w.honest, w.dear);
-		wait_for_signal(w.dear);
-		begun_ns = time_ns(CLOCK_MONOTONIC);
-		broker_fixture_do(fx, look_at_standing, &dear);
-		newcomer = raw_reader_new(fx);
-		broker_fixture_do(fx, look_at_standing, &standing);
-	}
-	assert_true(standing.aside);
+	begin(&w, fx);
+	one_round(fx, w.honest, w.dear);
+	wait_for_signal(w.dear);
+	broker_fixture_until(fx, !thread_is_active(fx));
+	newcomer = raw_reader_new(fx);
+	assert_true(standing_of(fx).aside);
 	one_round(fx, w.honest, newcomer);
+	broker_fixture_pass(fx, REST_MS - 1);
+	assert_false(thread_is_active(fx));
+	assert_false(was_signalled(newcomer));
+	broker_fixture_pass(fx, 1);
 	wait_for_signal(newcomer);
-	/* 199 times what the wake took; what is known of that may be of the one before */
-	assert_true((double)(time_ns(CLOCK_MONOTONIC) - begun_ns) > dear.wake_ns * 199 / 4);
 	raw_reader_free(newcomer);
-	crowd_leave(&w.crowd);
 	end(&w);
 }
 
@@ -331,8 +292,10 @@ a_broker_ends_beside_a_dear_reader(void **state)
 
 	broker_fixture_start(fx);
 	begin(&w, fx);
+	one_round(fx, w.honest, w.dear);
+	wait_for_signal(w.dear);
+	one_round(fx, w.honest, w.dear);
 	broker_fixture_stop(fx);
-	crowd_leave(&w.crowd);
 	end(&w);
 }
 
@@ -344,7 +307,7 @@ one_pool_thread(void **state)
 	return setenv("UV_THREADPOOL_SIZE", "1", 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, given_cost_set_up, broker_fixture_tear_down)
 
 static const struct CMUnitTest tests[] = {
 	TEST(a_dear_reader_delays_nobody),
