@@ -166,6 +166,15 @@ broker_fixture_new(void)
 	return fx;
 }
 
+struct broker_fixture *
+broker_fixture_of_readers(void)
+{
+	struct broker_fixture *fx = broker_fixture_new();
+
+	fx->options.wake_by_writing = true;
+	return fx;
+}
+
 void
 broker_fixture_limit_queues(struct broker_fixture *fx, struct fan_out_limits limits)
 {
@@ -348,6 +357,13 @@ broker_fixture_set_up_running(void **state)
 }
 
 int
+broker_fixture_set_up_of_readers(void **state)
+{
+	*state = broker_fixture_of_readers();
+	return 0;
+}
+
+int
 broker_fixture_tear_down(void **state)
 {
 	broker_fixture_free(*state);
@@ -484,4 +500,12 @@ broker_fixture_attach(struct broker_fixture *fx, uint32_t flags)
 	assert_int_equal(informer_attach(&options, &inf), 0);
 	broker_fixture_wait_answer(inf);
 	return inf;
+}
+
+struct informer *
+broker_fixture_serve(struct broker_fixture *fx, uint32_t flags)
+{
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	return broker_fixture_attach(fx, flags);
 }

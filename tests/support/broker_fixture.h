@@ -52,6 +52,8 @@ struct broker_fixture {
 
 /* Directory and store; nobody listens yet. */
 struct broker_fixture *broker_fixture_new(void);
+/* For tests of readers: it writes to eventfds. To end the kernel's asynchronous requests takes 40 ms. */
+struct broker_fixture *broker_fixture_of_readers(void);
 /* Other limits for queues; before broker_fixture_start(). */
 void broker_fixture_limit_queues(struct broker_fixture *fx, struct fan_out_limits limits);
 void broker_fixture_start(struct broker_fixture *fx);
@@ -63,6 +65,7 @@ void broker_fixture_free(struct broker_fixture *fx);
 int broker_fixture_set_up(void **state);
 /* The same, and the broker runs. */
 int broker_fixture_set_up_running(void **state);
+int broker_fixture_set_up_of_readers(void **state);
 int broker_fixture_tear_down(void **state);
 
 /* Run a function on the loop's thread, and wait for it. Without a running loop, here. */
@@ -119,5 +122,7 @@ void broker_fixture_wait_answer(struct informer *inf);
 
 /* Attach to the fixture's socket, with flags, and wait for the answer. Fails the test when that fails. */
 struct informer *broker_fixture_attach(struct broker_fixture *fx, uint32_t flags);
+/* Start with a pod "a", and attach. */
+struct informer *broker_fixture_serve(struct broker_fixture *fx, uint32_t flags);
 
 #endif

@@ -4,13 +4,13 @@
  */
 #include "tests/support/handler_view.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -59,7 +59,8 @@ stall(struct view *v)
 
 	v->calls++;
 	if (v->stall && count++ * 7919u % 1000 < v->stall)
-		usleep(count % 5 == 0 ? 3000 : 200);
+		for (unsigned turns = count % 5 == 0 ? 300 : 20; turns > 0; turns--)
+			sched_yield();
 }
 
 static void

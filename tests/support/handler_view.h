@@ -37,7 +37,7 @@ struct view {
 	_Atomic bool resyncing, synced;
 	bool coalesced;
 	uint64_t calls, overflows, resyncs, initials, updates, again;
-	unsigned stall;				/* sleeps this often, of 1,000 calls */
+	unsigned stall; /* gives way this often, of 1,000 calls */
 	char error[200];
 };
 

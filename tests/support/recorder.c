@@ -5,14 +5,12 @@
  */
 #include "tests/support/recorder.h"
 
-#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -39,9 +37,10 @@ write_down(struct recorder *r, const char *format, ...)
 	r->length += (size_t)n;
 	r->log[r->length++] = ' ';
 	r->log[r->length] = '\0';
+	r->calls++;
+	pthread_cond_broadcast(&r->written);
 	pthread_mutex_unlock(&r->lock);
 	free(word);
-	r->calls++;
 }
 
 static const char *
@@ -153,6 +152,7 @@ recorder_new(struct informer *inf)
 		abort();
 	r->inf = inf;
 	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->written, NULL);
 	r->options = (struct informer_handler_options){.size = sizeof(r->options),
 						       .resource = "pods",
 						       .context = r,
@@ -179,6 +179,7 @@ recorder_free(struct recorder *r)
 {
 	free(r->log);
 	pthread_mutex_destroy(&r->lock);
+	pthread_cond_destroy(&r->written);
 	free(r);
 }
 
@@ -195,60 +196,67 @@ recorder_text(struct recorder *r, bool take)
 	return text;
 }
 
-static uint64_t
-now_ms(void)
+/* locked */
+static bool
+is_written(const struct recorder *r, const char *expected)
 {
-	return time_ns(CLOCK_MONOTONIC) / 1000000;
+	size_t length = strlen(expected);
+
+	return r->length == (length ? length + 1 : 0) && memcmp(r->log ? r->log : "", expected, length) == 0;
 }
 
-void
-recorder_pump(struct informer *inf)
+static bool
+was_written(struct recorder *r, const char *expected)
 {
-	struct pollfd p = {.fd = informer_fd(inf), .events = POLLIN};
+	bool is;
 
-	do
-		while (informer_dispatch(inf) > 0)
-			;
-	while (poll(&p, 1, 0) > 0);
+	pthread_mutex_lock(&r->lock);
+	is = is_written(r, expected);
+	pthread_mutex_unlock(&r->lock);
+	return is;
 }
 
 static void
-expect(struct recorder *r, const char *expected, bool dispatch)
+take(struct recorder *r, const char *expected)
 {
-	uint64_t end = now_ms() + 10000;
-	char *text;
+	char *text = recorder_text(r, true);
 
-	for (;;) {
-		struct pollfd p = {.fd = informer_fd(r->inf), .events = POLLIN};
-		bool same;
-
-		if (dispatch)
-			recorder_pump(r->inf);
-		text = recorder_text(r, false);
-		same = strcmp(text, expected) == 0;
-		if (same || now_ms() > end)
-			break;
-		free(text);
-		if (dispatch)
-			poll(&p, 1, 20);
-		else
-			usleep(1000);
-	}
 	assert_string_equal(text, expected);
 	free(text);
-	free(recorder_text(r, true));
 }
 
 void
 recorder_expect(struct recorder *r, const char *expected)
 {
-	expect(r, expected, true);
+	dispatch_all(r->inf);
+	for (unsigned idle = 0; !was_written(r, expected) && idle < DISPATCH_IDLE_MAX;)
+		idle += !dispatch_turn(r->inf);
+	take(r, expected);
 }
 
 void
 recorder_await(struct recorder *r, const char *expected)
 {
-	expect(r, expected, false);
+	struct timespec end;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += 10;
+	pthread_mutex_lock(&r->lock);
+	while (!is_written(r, expected) &&
+	       pthread_cond_clockwait(&r->written, &r->lock, CLOCK_MONOTONIC, &end) == 0)
+		;
+	pthread_mutex_unlock(&r->lock);
+	take(r, expected);
+}
+
+void
+recorder_await_calls(struct recorder *r, unsigned calls)
+{
+	pthread_mutex_lock(&r->lock);
+	while (r->calls < calls)
+		pthread_cond_wait(&r->written, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	assert_int_equal(r->calls, calls);
 }
 
 struct changes {

@@ -17,12 +17,14 @@
 
 #include "reader-lib/informer.h"
 #include "tests/support/broker_fixture.h"
+#include "tests/support/dispatch.h"
 
 struct recorder {
 	struct informer *inf;
 	struct informer_handler *handler;
 	struct informer_handler_options options;
 	pthread_mutex_t lock;
+	pthread_cond_t written;
 	char *log;
 	size_t length;
 	_Atomic unsigned calls;			/* of any kind */
@@ -39,12 +41,12 @@ void recorder_free(struct recorder *r);
 /* What was written so far, without the last blank; free() it. take: and forget it. */
 char *recorder_text(struct recorder *r, bool take);
 
-/* Dispatch until the log is this, and forget it; fails the test after 10 s with what it is. */
+/* Dispatch until the log is this, and forget it; when that does not come the test fails with what it is. */
 void recorder_expect(struct recorder *r, const char *expected);
 /* The same where informer_run() does the work. */
 void recorder_await(struct recorder *r, const char *expected);
-/* Dispatch, as an event loop does, for as long as there is something to do. */
-void recorder_pump(struct informer *inf);
+/* Until it was called so often, and no more often. */
+void recorder_await_calls(struct recorder *r, unsigned calls);
 
 /*
  * Put pods and commit once: "a1 b2 x/c3"; with a label: "a1:web" (label app). "-a" deletes, "-a7:db" does

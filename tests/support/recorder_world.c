@@ -4,7 +4,9 @@
  */
 #include "tests/support/recorder_world.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct recorder_world *
 recorder_world_new(const char *present, bool generations)
@@ -13,7 +15,7 @@ recorder_world_new(const char *present, bool generations)
 
 	if (!w)
 		abort();
-	w->fx = broker_fixture_new();
+	w->fx = broker_fixture_of_readers();
 	if (generations)
 		broker_fixture_keep_generations(w->fx);
 	broker_fixture_start(w->fx);
@@ -39,4 +41,57 @@ recorder_world_tear_down(void **state)
 {
 	recorder_world_free(*state);
 	return 0;
+}
+
+static void
+change_often(struct recorder_world *w, const char *what)
+{
+	const char *star = strchr(what, '*');
+	char *label;
+	long last = strtol(star + 1, &label, 10);
+
+	for (long i = 2; i <= last; i++) {
+		char change[64];
+
+		snprintf(change, sizeof(change), "%.*s%ld%s", (int)(star - what), what, i, label);
+		recorder_change(w->fx, change);
+	}
+}
+
+static void
+happen(struct recorder_world *w, const char *what)
+{
+	if (strcmp(what, "REPLACE") == 0) {
+		broker_fixture_replace(w->fx, true);
+	} else if (strcmp(what, "DETACH") == 0) {
+		informer_detach(w->inf);
+		w->inf = NULL;
+		free(recorder_text(w->r, true));
+	} else if (strcmp(what, "ATTACH") == 0) {
+		w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
+		recorder_add(w->r);
+	} else if (what[0] == '~') {
+		recorder_change_unsynced(w->fx, what + 1);
+		dispatch_all(w->inf);
+	} else if (strchr(what, '*')) {
+		change_often(w, what);
+	} else {
+		recorder_change(w->fx, what);
+	}
+}
+
+void
+recorder_world_play(struct recorder_world *w, const char *const *story)
+{
+	for (size_t i = 0; story[i]; i += 2) {
+		char changes[256], *rest = changes, *one;
+
+		snprintf(changes, sizeof(changes), "%s", story[i]);
+		while ((one = strsep(&rest, ";")))
+			if (one[0])
+				happen(w, one);
+		if (!w->r->handler)
+			recorder_add(w->r);
+		recorder_expect(w->r, story[i + 1]);
+	}
 }

@@ -23,4 +23,15 @@ void recorder_world_free(struct recorder_world *w);
 /* The same for cmocka: *state is the world. */
 int recorder_world_tear_down(void **state);
 
+/*
+ * A handler's story, told by w->r: changes, what it is told of them, changes, ...; NULL at the end. It is
+ * added after the first changes, if it was not yet. One commit ends at each ';', and is one of:
+ *
+ *	"a1 -b"        as recorder_change()         "~a1"     the same, without synced state
+ *	"a*79:db"      a2 to a79, a commit each     REPLACE   another lineage, without objects
+ *	DETACH ATTACH  the reader goes; it comes, and adds the handler again
+ */
+void recorder_world_play(struct recorder_world *w, const char *const *story);
+#define PLAY(w, ...) recorder_world_play(w, (const char *const[]){__VA_ARGS__, NULL})
+
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks that stand still until the test moves them; see test_clock.h. */
+/* Clocks that stand still until the test moves them, and timers that follow; see test_clock.h. */
 #include "tests/support/test_clock.h"
 
 #include <poll.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,12 +13,15 @@
 #define SETTLED_TURNS 8 /* uv_run() registers a watcher, and may call it, without poll() having seen it */
 #define NS_A_MS 1000000u
 #define NS_A_SECOND 1000000000u
+#define DESCRIPTORS 1024
 
 static struct timespec stopped_at[CLOCKS];
 static _Atomic bool stands;
 static _Atomic uint64_t passed_ns;
 static _Atomic bool work_stands;
 static _Thread_local uint64_t worked_ns;
+/* For timerfds: when each was set to fire, by the moved clock. */
+static _Atomic uint64_t timer_ns[DESCRIPTORS];
 
 __attribute__((visibility("default"))) int /* shared libraries call it, too */
 clock_gettime(clockid_t clock, struct timespec *ret)
@@ -45,6 +49,37 @@ clock_gettime(clockid_t clock, struct timespec *ret)
 	return 0;
 }
 
+static long
+set_timer(int fd, uint64_t ns)
+{
+	struct itimerspec when = {.it_value = {(time_t)(ns / NS_A_SECOND), (long)(ns % NS_A_SECOND)}};
+
+	return syscall(SYS_timerfd_settime, fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+/* The kernel's clock comes to a timer's time earlier or, while clocks stand, never. */
+static long
+follow(int fd, uint64_t ns)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (ns <= (uint64_t)now.tv_sec * NS_A_SECOND + (uint64_t)now.tv_nsec)
+		return set_timer(fd, 1);
+	return set_timer(fd, atomic_load(&stands) ? INT64_MAX : ns - atomic_load(&passed_ns));
+}
+
+int
+timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *ret_before)
+{
+	uint64_t ns = (uint64_t)when->it_value.tv_sec * NS_A_SECOND + (uint64_t)when->it_value.tv_nsec;
+
+	if (!(flags & TFD_TIMER_ABSTIME) || ns == 0 || fd < 0 || fd >= DESCRIPTORS)
+		return (int)syscall(SYS_timerfd_settime, fd, flags, when, ret_before);
+	atomic_store(&timer_ns[fd], ns);
+	return (int)follow(fd, ns);
+}
+
 void
 test_clock_stop(void)
 {
@@ -59,6 +94,14 @@ void
 test_clock_move(uint64_t ms)
 {
 	atomic_fetch_add(&passed_ns, ms * NS_A_MS);
+	for (int fd = 0; fd < DESCRIPTORS; fd++) {
+		struct itimerspec left;
+
+		/* one that fired has nothing left */
+		if (timer_ns[fd] && syscall(SYS_timerfd_gettime, fd, &left) == 0 &&
+		    (left.it_value.tv_sec || left.it_value.tv_nsec))
+			follow(fd, timer_ns[fd]);
+	}
 }
 
 void

@@ -2,8 +2,8 @@
 /*
  * Time that a test moves. The program has a clock_gettime() of its own, which libuv, libcurl and
  * libmicrohttpd call too. After test_clock_stop() all clocks of the process stand still; test_clock_pass()
- * and test_clock_move() move them. What waits in the kernel (poll, timers of the kernel) keeps the system's
- * time.
+ * and test_clock_move() move them. timerfds that were set to a moment fire when these clocks come to it. A
+ * timeout of poll() keeps the system's time.
  */
 #ifndef TESTS_SUPPORT_TEST_CLOCK_H
 #define TESTS_SUPPORT_TEST_CLOCK_H

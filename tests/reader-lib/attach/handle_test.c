@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include "shm-layout/slot.h"
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
+#include "tests/support/dispatch.h"
 #include "writer/serve/broker_internal.h"
 
 static struct informer_status
@@ -46,17 +46,6 @@ get(struct informer *inf, const char *name)
 	informer_end(&snap);
 	return r;
 }
-
-/* Poll and dispatch, as an event loop does, until something holds. */
-#define DISPATCH_UNTIL(inf, condition)                                                                       \
-	do {                                                                                                 \
-		for (int i_ = 0; i_ < 1000 && !(condition); i_++) {                                          \
-			struct pollfd p_ = {.fd = informer_fd(inf), .events = POLLIN};                       \
-			poll(&p_, 1, 10000);                                                                 \
-			assert_true(informer_dispatch(inf) >= 0);                                            \
-		}                                                                                            \
-		assert_true(condition);                                                                      \
-	} while (0)
 
 /* Attach succeeds before the daemon exists; lookups say NOT_READY; the descriptor tells when it has come. */
 static void
@@ -88,14 +77,11 @@ begin_attaches_for_those_who_never_dispatch(void **state)
 {
 	struct broker_fixture *fx = *state;
 	struct informer *inf = broker_fixture_attach(fx, 0);
-	int r = INFORMER_E_NOT_READY;
+	int r;
 
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");
-	for (int i = 0; i < 10000 && r == INFORMER_E_NOT_READY; i++) {
-		r = get(inf, "a");
-		usleep(1000);
-	}
+	AWAIT((r = get(inf, "a")) != INFORMER_E_NOT_READY);
 	assert_int_equal(r, 0);
 	informer_detach(inf);
 }
@@ -114,9 +100,7 @@ a_reader_outlives_the_daemon_and_moves_to_the_next(void **state)
 	struct informer *inf;
 	struct informer_moment moment;
 
-	broker_fixture_start(fx);
-	broker_fixture_pod(fx, "a");
-	inf = broker_fixture_attach(fx, 0);
+	inf = broker_fixture_serve(fx, 0);
 	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
 	assert_int_equal(informer_begin(inf, &old), 0);
 	broker_fixture_stop(fx);
@@ -150,9 +134,7 @@ a_reader_follows_from_daemon_to_daemon(void **state)
 	struct broker_fixture *fx = *state;
 	struct informer *inf;
 
-	broker_fixture_start(fx);
-	broker_fixture_pod(fx, "a");
-	inf = broker_fixture_attach(fx, 0);
+	inf = broker_fixture_serve(fx, 0);
 	assert_int_equal(get(inf, "a"), 0);
 	for (unsigned i = 1; i <= 5; i++) {
 		broker_fixture_replace(fx, true);
@@ -176,18 +158,14 @@ begin_moves_on_the_superseded_word(void **state)
 	struct informer *inf;
 	int r;
 
-	broker_fixture_start(fx);
-	broker_fixture_pod(fx, "a");
-	inf = broker_fixture_attach(fx, 0);
+	inf = broker_fixture_serve(fx, 0);
 	broker_fixture_stop(fx);
 	broker_fixture_replace(fx, true);
 	assert_int_equal(get(inf, "a"), 0);
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "b");
-	for (int i = 0; i < 10000 && (r = get(inf, "b")) == INFORMER_E_NOT_FOUND; i++) {
-		assert_int_equal(get(inf, "a"), 0);
-		usleep(1000);
-	}
+	while ((r = get(inf, "b")) == INFORMER_E_NOT_FOUND)
+		assert_true(get(inf, "a") == 0 || get(inf, "b") == 0);
 	assert_int_equal(r, 0);
 	informer_detach(inf);
 }
@@ -205,9 +183,7 @@ snapshots_expire_when_their_slot_is_lost(void **state)
 	struct informer_object o;
 	struct informer *inf;
 
-	broker_fixture_start(fx);
-	broker_fixture_pod(fx, "a");
-	inf = broker_fixture_attach(fx, 0);
+	inf = broker_fixture_serve(fx, 0);
 	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
 	assert_int_equal(informer_begin(inf, &old), 0);
 	broker_fixture_stop(fx);	/* only the broker: the arena is the same one afterwards */
@@ -259,9 +235,7 @@ every_call_in_a_child_says_forked(void **state)
 	int wait_status;
 	pid_t pid;
 
-	broker_fixture_start(fx);
-	broker_fixture_pod(fx, "a");
-	inf = broker_fixture_attach(fx, INFORMER_VERIFY);
+	inf = broker_fixture_serve(fx, INFORMER_VERIFY);
 	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
 	assert_int_equal(informer_path_compile(inf, "spec.nodeName", 13, &path), 0);
 	assert_int_equal(informer_begin(inf, &snap), 0);
@@ -373,6 +347,7 @@ more_descriptors_than_there_should_be_are_not_taken(void **state)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), peer, before;
 	char reason[sizeof(((struct informer_status *)0)->reason)];
+	struct informer_options options = {.size = sizeof(options), .socket_path = fx->socket};
 	struct message_hello hello;
 	struct informer *inf;
 	bool cloexec;
@@ -380,7 +355,7 @@ more_descriptors_than_there_should_be_are_not_taken(void **state)
 	memcpy(address.sun_path, fx->socket, strlen(fx->socket) + 1);
 	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(listen(listener, 1), 0);
-	inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(informer_attach(&options, &inf), 0);
 	snprintf(reason, sizeof(reason), "%s", status_of(inf).reason);
 	peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	assert_int_equal(recv(peer, &hello, sizeof(hello), 0), sizeof(hello));
@@ -438,9 +413,7 @@ the_reserved_message_makes_no_sense(void **state)
 	bool cloexec;
 	int open = 0;
 
-	broker_fixture_start(fx);
-	broker_fixture_pod(fx, "a");
-	inf = broker_fixture_attach(fx, 0);
+	inf = broker_fixture_serve(fx, 0);
 	for (unsigned i = 2; i <= 4; i++) {
 		broker_fixture_do(fx, send_reserved, NULL);
 		DISPATCH_UNTIL(inf, status_of(inf).attaches == i && status_of(inf).connected);
@@ -465,9 +438,7 @@ descriptors_are_close_on_exec_and_closed_by_detach(void **state)
 	bool before_cloexec, cloexec;
 	int before;
 
-	broker_fixture_start(fx);
-	broker_fixture_pod(fx, "a");
-	inf = broker_fixture_attach(fx, 0);
+	inf = broker_fixture_serve(fx, 0);
 	informer_detach(inf);
 	broker_fixture_wait_readers(fx, 0);
 	before = count_descriptors(&before_cloexec);
@@ -603,7 +574,8 @@ several_handles_live_side_by_side(void **state)
 	broker_fixture_wait_readers(fx, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
+#define TEST(name)                                                                                           \
+	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_of_readers, broker_fixture_tear_down)
 
 static const struct CMUnitTest tests[] = {
 	TEST(attach_succeeds_before_the_daemon_exists),

@@ -25,6 +25,7 @@
 #include "reader-lib/informer-handlers.h"
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
+#include "tests/support/dispatch.h"
 #include "tests/support/left_world.h"
 
 /* ---- calls that run out ---- */
@@ -339,9 +340,7 @@ live(const char *socket, uint32_t flags, bool handles)
 static void
 assert_no_descriptor_is_left(int before)
 {
-	for (int i = 0; i < 10000 && open_descriptors() > before; i++)
-		usleep(1000);
-	assert_true(open_descriptors() <= before);
+	AWAIT(open_descriptors() <= before);
 }
 
 /* Each call in turn fails, once (fails is 1) or from then on. */
@@ -458,11 +457,11 @@ the_kernels_own_limit_is_named(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(a_reader_says_what_has_run_out_and_comes_back, broker_fixture_set_up,
-					broker_fixture_tear_down),
+	cmocka_unit_test_setup_teardown(a_reader_says_what_has_run_out_and_comes_back,
+					broker_fixture_set_up_of_readers, broker_fixture_tear_down),
 	cmocka_unit_test_setup_teardown(so_does_one_that_nobody_serves, left_world_set_up,
 					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(the_kernels_own_limit_is_named, broker_fixture_set_up,
+	cmocka_unit_test_setup_teardown(the_kernels_own_limit_is_named, broker_fixture_set_up_of_readers,
 					broker_fixture_tear_down),
 };
 TEST_GROUP(tests, NULL, NULL);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "shm-layout/lock_note.h"
 #include "shm-layout/root.h"
 #include "tests/room.h"
+#include "tests/support/dispatch.h"
 #include "tests/support/left_world.h"
 #include "tests/support/temp_dir.h"
 
@@ -179,15 +179,12 @@ a_living_writers_arena_is_not_taken(void **state)
 {
 	struct left_world *w = *state;
 	struct informer *inf = left_world_attach(w, INFORMER_ORPHAN);
-	int r = INFORMER_E_NOT_READY;
+	int r;
 
 	assert_int_equal(left_world_get(w, inf, "a"), INFORMER_E_NOT_READY);
 	left_world_put(w, "b");
 	left_world_die(w);
-	for (int i = 0; i < 60000 && r == INFORMER_E_NOT_READY; i++) {
-		usleep(1000);
-		r = left_world_get(w, inf, "b");
-	}
+	AWAIT((r = left_world_get(w, inf, "b")) != INFORMER_E_NOT_READY);
 	assert_int_equal(r, 0);
 	informer_detach(inf);
 }
@@ -435,48 +432,29 @@ a_writer_that_starts_is_told_from_none(void **state)
 	assert_int_equal(status.failure, INFORMER_E_NOT_READY);
 	assert_non_null(strstr(status.reason, pid));
 	left_world_die(w);
-	while (status.failure == INFORMER_E_NOT_READY) {
-		struct pollfd news = {.fd = informer_fd(inf), .events = POLLIN};
-
-		assert_true(poll(&news, 1, 60000) > 0);
-		assert_true(informer_dispatch(inf) >= 0);
-		assert_int_equal(informer_status(inf, &status), 0);
-	}
+	DISPATCH_UNTIL(inf, informer_status(inf, &status) == 0 && status.failure != INFORMER_E_NOT_READY);
 	assert_int_equal(status.failure, -ENOENT);
 	assert_non_null(strstr(status.reason, "is informerd running?"));
 	informer_detach(inf);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, left_world_set_up, left_world_tear_down)
+
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(what_a_dead_writer_left_is_read, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(only_who_asks_for_it_reads_an_orphan, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(an_orphan_is_verified_with_the_key_file, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(a_key_file_in_other_hands_is_not_believed, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(a_superseded_orphan_is_read_until_it_is_revoked, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(a_writer_that_starts_is_told_from_none, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(anybody_sees_whether_a_writer_is_there, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(a_living_writers_arena_is_not_taken, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(the_next_writer_leaves_an_orphans_blocks_alone, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(a_file_that_the_note_does_not_mean_is_not_taken, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(a_file_in_other_hands_is_not_taken, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(what_is_no_file_is_not_opened, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(a_note_that_makes_no_sense_is_no_note, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(what_stands_behind_a_note_is_nothing, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(a_writer_that_dies_early_leaves_the_orphan_findable,
-					left_world_set_up, left_world_tear_down),
+	TEST(what_a_dead_writer_left_is_read),
+	TEST(only_who_asks_for_it_reads_an_orphan),
+	TEST(an_orphan_is_verified_with_the_key_file),
+	TEST(a_key_file_in_other_hands_is_not_believed),
+	TEST(a_superseded_orphan_is_read_until_it_is_revoked),
+	TEST(a_writer_that_starts_is_told_from_none),
+	TEST(anybody_sees_whether_a_writer_is_there),
+	TEST(a_living_writers_arena_is_not_taken),
+	TEST(the_next_writer_leaves_an_orphans_blocks_alone),
+	TEST(a_file_that_the_note_does_not_mean_is_not_taken),
+	TEST(a_file_in_other_hands_is_not_taken),
+	TEST(what_is_no_file_is_not_opened),
+	TEST(a_note_that_makes_no_sense_is_no_note),
+	TEST(what_stands_behind_a_note_is_nothing),
+	TEST(a_writer_that_dies_early_leaves_the_orphan_findable),
 };
 TEST_GROUP(tests, NULL, NULL);

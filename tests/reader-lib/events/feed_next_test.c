@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "reader-lib/events/handler.h"
 #include "tests/room.h"
@@ -67,18 +66,12 @@ what_is_still_to_be_pushed_is_told_before_synced(void **state)
 	w->r->context = w;
 	w->r->each = change_the_last;
 	recorder_add(w->r);
-	for (int i = 0; i < 10000 && w->r->calls < MANY + 2; i++) {
-		recorder_pump(w->inf);
-		usleep(1000);
-	}
-	recorder_pump(w->inf);
+	DISPATCH_UNTIL(w->inf, w->r->calls >= MANY + 2);
+	dispatch_all(w->inf);
 	assert_int_equal(w->r->calls, MANY + 2);
 	/* the next commit's entry stands behind the one that was missing */
 	recorder_change(w->fx, "b2");
-	for (int i = 0; i < 10000 && !informer_handler_has_synced(w->r->handler); i++) {
-		recorder_pump(w->inf);
-		usleep(1000);
-	}
+	DISPATCH_UNTIL(w->inf, informer_handler_has_synced(w->r->handler));
 	text = recorder_text(w->r, false);
 	last = strstr(text, "last");
 	assert_non_null(last);
@@ -133,20 +126,15 @@ what_an_entry_says_must_be_so(void **state)
 	};
 
 	w->r->options.namespace_ = "default";
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	PLAY(w, "", "+a1* +b1* SYNCED");
 	for (unsigned i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
 		char change[16], text[300] = "";
 
 		snprintf(change, sizeof(change), "x/z%u", i + 1);
 		recorder_change(w->fx, change);
 		broker_fixture_do(w->fx, push_lie, &lies[i]);
-		for (int k = 0; k < 5000 && !strstr(text, "make no sense"); k++) {
-			recorder_pump(w->inf);
-			informer_last_error(w->inf, text, sizeof(text));
-			usleep(1000);
-		}
-		assert_non_null(strstr(text, "the events of pods make no sense"));
+		DISPATCH_UNTIL(w->inf, informer_last_error(w->inf, text, sizeof(text)) > 0 &&
+					       strstr(text, "the events of pods make no sense"));
 		test_clock_move(1000); /* the next ring is asked for after that */
 		recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
 		error_set(w->inf, 0, "%s", "");

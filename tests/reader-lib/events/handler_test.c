@@ -14,6 +14,7 @@
 #include "shm-layout/time_ns.h"
 #include "tests/room.h"
 #include "tests/support/recorder_world.h"
+#include "tests/support/test_clock.h"
 
 static int
 set_up(void **state)
@@ -22,73 +23,11 @@ set_up(void **state)
 	return 0;
 }
 
-/* What is there comes first, as initial adds, then on_synced, then each change with old and new state. */
-static void
-present_objects_come_first_then_each_change(void **state)
-{
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1 b1");
-	recorder_add(w->r);
-	assert_false(informer_handler_has_synced(w->r->handler));
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
-	assert_true(informer_handler_has_synced(w->r->handler));
-	recorder_change(w->fx, "c1 a2");
-	recorder_change(w->fx, "a3 -b");
-	recorder_expect(w->r, "+c1 a1>a2 a2>a3 -b1");
-}
-
-/* A name that is deleted and created anew is a delete and an add. */
-static void
-a_name_created_anew_is_a_delete_and_an_add(void **state)
-{
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
-	recorder_change(w->fx, "a2:new");
-	recorder_expect(w->r, "-a1? +a2");
-}
-
-/*
- * A deletion tells the final state that came with it; where the deletion was not seen, the last state known,
- * which need not be final. With a selector it is the last state that matched.
- */
-static void
-a_deletion_tells_the_final_state(void **state)
-{
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1:web b1:web c1:web d1:db");
-	w->r->options.label_selector = "app=web";
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
-	recorder_change(w->fx, "-a2:web -b? -c2:db -d2:db");
-	recorder_expect(w->r, "-a2 -b1? -c1");
-}
-
-/* So does one that a late handler finds as a tombstone. */
-static void
-a_catch_up_tells_final_states(void **state)
-{
-	struct recorder_world *w = *state;
-
-	w->r->options.queue_entries = 64;
-	recorder_change(w->fx, "a1 b1 c1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
-	recorder_change(w->fx, "-a2 -b?");
-	for (unsigned i = 0; i < 100; i++)
-		recorder_change(w->fx, i % 2 ? "c2" : "c3");
-	recorder_expect(w->r, "COALESCED -a2 -b1? ?>c2");
-}
-
 /* Before the first list is in, what comes is initial; on_synced comes with its end. */
 static void
 what_comes_before_the_list_is_in_is_initial(void **state)
 {
-	struct broker_fixture *fx = broker_fixture_new();
+	struct broker_fixture *fx = broker_fixture_of_readers();
 	struct informer *inf;
 	struct recorder *r;
 
@@ -111,50 +50,6 @@ what_comes_before_the_list_is_in_is_initial(void **state)
 	broker_fixture_free(fx);
 }
 
-/* A namespace's handler hears of that namespace alone. */
-static void
-a_namespace_narrows_what_is_told(void **state)
-{
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1 x/b1 y/c1");
-	w->r->options.namespace_ = "x";
-	recorder_add(w->r);
-	recorder_expect(w->r, "+x/b1* SYNCED");
-	recorder_change(w->fx, "a2 x/b2 y/d1 x/e1 -a -x/b");
-	recorder_expect(w->r, "x/b1>x/b2 +x/e1 -x/b2");
-}
-
-/* An update that crosses a selector is an add, or a delete with the last state that matched. */
-static void
-updates_that_cross_the_selector_become_add_or_delete(void **state)
-{
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1:web b1:db");
-	w->r->options.label_selector = "app=web";
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
-	recorder_change(w->fx, "a2:db b2:web");
-	recorder_change(w->fx, "a3:db b3:web");
-	recorder_change(w->fx, "-a -b");
-	recorder_expect(w->r, "-a1 +b2 b2>b3 -b3");
-}
-
-/* The same for field selectors, on any path. */
-static void
-field_selectors_select_as_label_selectors_do(void **state)
-{
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1:web b1:db");
-	w->r->options.field_selector = "metadata.labels.app!=db,spec.nodeName=n1";
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
-	recorder_change(w->fx, "a2:db b2:web");
-	recorder_expect(w->r, "-a1 +b2");
-}
-
 /* What a filter was asked, and whether it was ever asked of what the other selectors do not match. */
 static unsigned filter_asked, filter_asked_in_vain;
 
@@ -173,23 +68,6 @@ only_web(void *context, const struct informer_object *object)
 	return strstr(json, "\"web\"") != NULL;
 }
 
-/* A function selects as a selector does: an update that crosses it, and final states. */
-static void
-a_filter_selects_as_selectors_do(void **state)
-{
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1:web b1:db c1:web d1:web");
-	w->r->options.filter = only_web;
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +c1* +d1* SYNCED");
-	recorder_change(w->fx, "a2:db b2:web");
-	recorder_change(w->fx, "a3:db b3:web e1:db f1:web");
-	recorder_expect(w->r, "-a1 +b2 b2>b3 +f1");
-	recorder_change(w->fx, "-a -b4:web -c? -d2:db");
-	recorder_expect(w->r, "-b4 -c1? -d1");
-}
-
 /* It is asked only of what the other selectors match, and both must. */
 static void
 a_filter_comes_after_the_other_selectors(void **state)
@@ -200,10 +78,7 @@ a_filter_comes_after_the_other_selectors(void **state)
 	w->r->options.label_selector = "app!=db";
 	w->r->options.filter = only_web;
 	filter_asked = filter_asked_in_vain = 0;
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
-	recorder_change(w->fx, "a2:mid b2:web c2:web");
-	recorder_expect(w->r, "-a1 +b2 +c2");
+	PLAY(w, "", "+a1* SYNCED", "a2:mid b2:web c2:web", "-a1 +b2 +c2");
 	assert_true(filter_asked >= 2);
 	assert_int_equal(filter_asked_in_vain, 0);
 }
@@ -223,20 +98,289 @@ knows_its_resource(void *context, const struct informer_object *object)
 	return true;
 }
 
-/* A filter may take a snapshot; the object that it is given is one of the resource, by its position too. */
+/* ---- what is told of what happens ---- */
+
+/* Its options, and changes and calls by turns (recorder_world_play()). */
+struct story {
+	struct informer_handler_options options;
+	const char *const steps[12];
+};
+
 static void
-a_filter_may_look(void **state)
+tell(void **state)
 {
 	struct recorder_world *w = *state;
+	const struct story *story = w->r->context;
+	const struct informer_handler_options *given = &story->options;
+	struct informer_handler_options *o = &w->r->options;
 
-	recorder_change(w->fx, "a1");
-	w->r->options.filter = knows_its_resource;
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
-	recorder_change(w->fx, "a2");
-	recorder_change(w->fx, "-a");
-	recorder_expect(w->r, "a1>a2 -a2");
+	o->namespace_ = given->namespace_;
+	o->label_selector = given->label_selector;
+	o->field_selector = given->field_selector;
+	o->filter = given->filter;
+	o->queue_entries = given->queue_entries;
+	o->track_keys = given->track_keys;
+	o->keys_max = given->keys_max;
+	o->consumer = given->consumer;
+	recorder_world_play(w, story->steps);
+	assert_true(informer_handler_has_synced(w->r->handler));
 }
+
+static int
+set_up_story(void **state)
+{
+	struct recorder_world *w = recorder_world_new("", false);
+
+	w->r->context = *state;
+	*state = w;
+	return 0;
+}
+
+/* What is there comes first, as initial adds, then on_synced, then each change with old and new state. */
+static const struct story present_objects_come_first_then_each_change = {
+	.steps =
+		{
+			"a1 b1",
+			"+a1* +b1* SYNCED",
+			"c1 a2;a3 -b",
+			"+c1 a1>a2 a2>a3 -b1",
+		},
+};
+
+/* A name that is deleted and created anew is a delete and an add. */
+static const struct story a_name_created_anew_is_a_delete_and_an_add = {
+	.steps =
+		{
+			"a1",
+			"+a1* SYNCED",
+			"a2:new",
+			"-a1? +a2",
+		},
+};
+
+/*
+ * A deletion tells the final state that came with it; where the deletion was not seen, the last state known,
+ * which need not be final. With a selector it is the last state that matched.
+ */
+static const struct story a_deletion_tells_the_final_state = {
+	.options = {.label_selector = "app=web"},
+	.steps =
+		{
+			"a1:web b1:web c1:web d1:db",
+			"+a1* +b1* +c1* SYNCED",
+			"-a2:web -b? -c2:db -d2:db",
+			"-a2 -b1? -c1",
+		},
+};
+
+/* A late handler is told the final state that a tombstone has. */
+static const struct story a_catch_up_tells_final_states = {
+	.options = {.queue_entries = 64},
+	.steps =
+		{
+			"a1 b1 c1",
+			"+a1* +b1* +c1* SYNCED",
+			"-a2 -b?;c*80",
+			"COALESCED -a2 -b1? ?>c80",
+		},
+};
+
+/* A namespace's handler hears of that namespace alone. */
+static const struct story a_namespace_narrows_what_is_told = {
+	.options = {.namespace_ = "x"},
+	.steps =
+		{
+			"a1 x/b1 y/c1",
+			"+x/b1* SYNCED",
+			"a2 x/b2 y/d1 x/e1 -a -x/b",
+			"x/b1>x/b2 +x/e1 -x/b2",
+		},
+};
+
+/* An update that crosses a selector is an add, or a delete with the last state that matched. */
+static const struct story updates_that_cross_the_selector_become_add_or_delete = {
+	.options = {.label_selector = "app=web"},
+	.steps =
+		{
+			"a1:web b1:db",
+			"+a1* SYNCED",
+			"a2:db b2:web;a3:db b3:web;-a -b",
+			"-a1 +b2 b2>b3 -b3",
+		},
+};
+
+/* Field selectors select as label selectors do, on any path. */
+static const struct story field_selectors_select_as_label_selectors_do = {
+	.options = {.field_selector = "metadata.labels.app!=db,spec.nodeName=n1"},
+	.steps =
+		{
+			"a1:web b1:db",
+			"+a1* SYNCED",
+			"a2:db b2:web",
+			"-a1 +b2",
+		},
+};
+
+/* A function selects as a selector does: an update that crosses it, and final states. */
+static const struct story a_filter_selects_as_selectors_do = {
+	.options = {.filter = only_web},
+	.steps =
+		{
+			"a1:web b1:db c1:web d1:web",
+			"+a1* +c1* +d1* SYNCED",
+			"a2:db b2:web;a3:db b3:web e1:db f1:web",
+			"-a1 +b2 b2>b3 +f1",
+			"-a -b4:web -c? -d2:db",
+			"-b4 -c1? -d1",
+		},
+};
+
+/* A filter may take a snapshot; the object that it is given is one of the resource, by its position too. */
+static const struct story a_filter_may_look = {
+	.options = {.filter = knows_its_resource},
+	.steps =
+		{
+			"a1",
+			"+a1* SYNCED",
+			"a2;-a",
+			"a1>a2 -a2",
+		},
+};
+
+/* A queue that is full: one event a key with the newest state, said so, and then each change again. */
+static const struct story a_full_queue_is_coalesced = {
+	.options = {.queue_entries = 64},
+	.steps =
+		{
+			"a1 b1 c1",
+			"+a1* +b1* +c1* SYNCED",
+			"b2;a*79;-b d1;c2:new",
+			"COALESCED ?>a79 -b2 +d1 -c1? +c2",
+			"a80",
+			"a79>a80",
+			"-a",
+			"-a80",
+		},
+};
+
+/*
+ * Where it must not: an object within the selector is an update, or an add if it is new; one outside a delete
+ * of unknown state.
+ */
+static const struct story selectors_in_a_catch_up_without_keys = {
+	.options = {.queue_entries = 64, .label_selector = "app=web", .keys_max = INFORMER_NO_KEYS},
+	.steps =
+		{
+			"a1:web b1:web c1:db d1:db",
+			"+a1* +b1* SYNCED",
+			"x*80:db;a2:web b2:db c2:web d2:db e1:web f1:db -d",
+			"COALESCED ?>a2 -b2? ?>c2 +e1 -d2?",
+			"b3:web c3:db",
+			"+b3 -c2",
+		},
+};
+
+/* With a filter nothing comes of an object that the handler never heard of either. */
+static const struct story a_filter_in_a_catch_up = {
+	.options = {.queue_entries = 64, .filter = only_web},
+	.steps =
+		{
+			"a1:web b1:web c1:db d1:db",
+			"+a1* +b1* SYNCED",
+			"x*80:db;a2:web b2:db c2:web d2:db e1:web f1:db -d",
+			"COALESCED ?>a2 -b2? +c2 +e1",
+			"b3:web c3:db -e",
+			"+b3 -c2 -e1",
+		},
+};
+
+/* Without selectors a gap needs no keys, only another lineage does. */
+static const struct story beyond_its_keys_another_lineage_is_a_resync = {
+	.options = {.queue_entries = 64, .track_keys = true, .keys_max = 2},
+	.steps =
+		{
+			"a1 b1 c1",
+			"+a1* +b1* +c1* SYNCED",
+			"a*79;-b",
+			"COALESCED ?>a79 -b1",
+			"REPLACE;c2 d1",
+			"RESYNC BEGIN +c2* +d1* END SYNCED",
+			"REPLACE;c3",
+			"COALESCED ?>c3 -d!",
+			"REPLACE;e1 f1 g1",
+			"COALESCED +e1 +f1 RESYNC BEGIN +e1* +f1* +g1* END SYNCED",
+		},
+};
+
+/*
+ * A store that was built anew: everything present between begin and end, so that what is not told again is
+ * gone.
+ */
+static const struct story another_lineage_is_a_resync = {
+	.steps =
+		{
+			"a1 b1",
+			"+a1* +b1* SYNCED",
+			"REPLACE;~b2;c1",
+			"RESYNC BEGIN +b2* +c1* END SYNCED",
+			"c2",
+			"c1>c2",
+		},
+};
+
+/* With track_keys another lineage comes as adds, updates and deletes. */
+static const struct story with_track_keys_another_lineage_is_exact = {
+	.options = {.track_keys = true},
+	.steps =
+		{
+			"a1 b1 c1 d1",
+			"+a1* +b1* +c1* +d1* SYNCED",
+			"d2",
+			"d1>d2",
+			"REPLACE;b2 c1 d9:new e1",
+			"COALESCED ?>b2 -d! +d9 +e1 -a!",
+			"-c e2",
+			"-c1 e1>e2",
+		},
+};
+
+/*
+ * A cursor counts in its lineage: what was acknowledged in the old one says nothing in the new one, where
+ * counting begins anew.
+ */
+static const struct story in_another_lineage_a_consumer_acknowledges_anew = {
+	.options = {.consumer = "agent"},
+	.steps =
+		{
+			"",
+			"RESYNC BEGIN END SYNCED",
+			"a1 b1 c1 d1 e1 f1",
+			"+a1 +b1 +c1 +d1 +e1 +f1",
+			"REPLACE;a2 b2",
+			"RESYNC BEGIN +a2* +b2* END SYNCED",
+			"DETACH;a3 -b;ATTACH",
+			"COALESCED ?>a3 -b2 SYNCED",
+		},
+};
+
+/*
+ * A consumer that missed nothing while it was away: what its former life was told it can still be told the
+ * end of.
+ */
+static const struct story with_track_keys_a_consumer_knows_what_its_former_life_was_told = {
+	.options = {.consumer = "agent", .track_keys = true},
+	.steps =
+		{
+			"a1 b1 c1",
+			"RESYNC BEGIN +a1* +b1* +c1* END SYNCED",
+			"DETACH;ATTACH",
+			"SYNCED",
+			"a2 -b d1",
+			"a1>a2 -b1 +d1",
+			"REPLACE;a2 d2",
+			"COALESCED ?>d2 -c!",
+		},
+};
 
 /* A selector that makes no sense is refused with a sentence. */
 static void
@@ -277,14 +421,11 @@ a_late_handler_is_told_of_all_that_is_there(void **state)
 	struct recorder_world *w = *state;
 	struct recorder *late = recorder_new(w->inf);
 
-	recorder_change(w->fx, "a1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
+	PLAY(w, "a1", "+a1* SYNCED");
 	recorder_change(w->fx, "b1 a2");
 	recorder_add(late);
 	recorder_expect(late, "+b1* +a2* SYNCED");
-	recorder_change(w->fx, "a3");
-	recorder_expect(w->r, "+b1 a1>a2 a2>a3");
+	PLAY(w, "a3", "+b1 a1>a2 a2>a3");
 	recorder_expect(late, "a2>a3");
 	informer_remove_handler(late->handler);
 	recorder_free(late);
@@ -298,9 +439,8 @@ a_resource_that_is_not_cached_yet_is_waited_for(void **state)
 
 	w->r->options.resource = "nodes";
 	recorder_add(w->r);
-	recorder_pump(w->inf);
-	recorder_change(w->fx, "a1");
-	recorder_expect(w->r, "");
+	dispatch_all(w->inf);
+	PLAY(w, "a1", "");
 	informer_remove_handler(w->r->handler);
 	recorder_expect(w->r, "DONE");
 	w->r->options.resource = "po";
@@ -312,13 +452,13 @@ a_resource_that_is_not_cached_yet_is_waited_for(void **state)
 static void
 a_handler_may_come_before_the_daemon(void **state)
 {
-	struct broker_fixture *fx = broker_fixture_new();
+	struct broker_fixture *fx = broker_fixture_of_readers();
 	struct informer *inf = broker_fixture_attach(fx, 0);
 	struct recorder *r = recorder_new(inf);
 
 	(void)state;
 	recorder_add(r);
-	recorder_pump(inf);
+	dispatch_all(inf);
 	broker_fixture_start(fx);
 	recorder_change(fx, "a1");
 	recorder_expect(r, "+a1* SYNCED");
@@ -329,53 +469,15 @@ a_handler_may_come_before_the_daemon(void **state)
 	broker_fixture_free(fx);
 }
 
-/* A queue that is full: one event a key with the newest state, said so, and then each change again. */
-static void
-a_full_queue_is_coalesced(void **state)
-{
-	struct recorder_world *w = *state;
-	char word[32];
-
-	recorder_change(w->fx, "a1 b1 c1");
-	w->r->options.queue_entries = 64;
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
-	for (int i = 2; i < 80; i++) {
-		snprintf(word, sizeof(word), "a%d b%d", i, i);
-		recorder_change(w->fx, word);
-	}
-	recorder_change(w->fx, "-b d1");
-	recorder_change(w->fx, "c2:new");
-	recorder_expect(w->r, "COALESCED ?>a79 -b79 +d1 -c1? +c2");
-	recorder_change(w->fx, "a80");
-	recorder_expect(w->r, "a79>a80");
-	recorder_change(w->fx, "-a");
-	recorder_expect(w->r, "-a80");
-}
-
-/* More changes of what no selector of these tests matches than a small queue holds. */
-static void
-overflow(struct recorder_world *w)
-{
-	char word[32];
-
-	for (int i = 0; i < 80; i++) {
-		snprintf(word, sizeof(word), "x%d:db", i);
-		recorder_change(w->fx, word);
-	}
-}
-
 /* A catch-up over changes within, out of, into and outside of a selector; what is told follows COALESCED. */
 static void
-catch_up_across_selectors(struct recorder_world *w)
+catch_up_across_selectors(struct recorder_world *w, const char *expected)
 {
-	recorder_change(w->fx, "a1:web b1:web c1:db d1:db");
 	w->r->options.queue_entries = 64;
 	w->r->options.label_selector = "app=web";
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
-	overflow(w);
-	recorder_change(w->fx, "a2:web b2:db c2:web d2:db e1:web f1:db -d");
+	recorder_world_play(w, (const char *const[]){"a1:web b1:web c1:db d1:db", "+a1* +b1* SYNCED",
+						     "x*80:db;a2:web b2:db c2:web d2:db e1:web f1:db -d",
+						     expected, NULL});
 }
 
 /* A handler with selectors remembers what it was told: nothing comes of an object that it never heard of. */
@@ -385,47 +487,11 @@ selectors_in_a_catch_up_are_exact(void **state)
 	struct recorder_world *w = *state;
 	struct informer_handler_stats stats = {.size = sizeof(stats)};
 
-	catch_up_across_selectors(w);
-	recorder_expect(w->r, "COALESCED ?>a2 -b2? +c2 +e1");
-	recorder_change(w->fx, "b3:web c3:db -e");
-	recorder_expect(w->r, "+b3 -c2 -e1");
+	catch_up_across_selectors(w, "COALESCED ?>a2 -b2? +c2 +e1");
+	PLAY(w, "b3:web c3:db -e", "+b3 -c2 -e1");
 	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
 	assert_int_equal(stats.keys, 2);
 	assert_false(stats.untracked);
-}
-
-/*
- * Where it must not: an object within the selector is an update, or an add if it is new; one outside a delete
- * of unknown state.
- */
-static void
-selectors_in_a_catch_up_without_keys(void **state)
-{
-	struct recorder_world *w = *state;
-
-	w->r->options.keys_max = INFORMER_NO_KEYS;
-	catch_up_across_selectors(w);
-	recorder_expect(w->r, "COALESCED ?>a2 -b2? ?>c2 +e1 -d2?");
-	recorder_change(w->fx, "b3:web c3:db");
-	recorder_expect(w->r, "+b3 -c2");
-}
-
-/* The same with a function. */
-static void
-a_filter_in_a_catch_up(void **state)
-{
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1:web b1:web c1:db d1:db");
-	w->r->options.queue_entries = 64;
-	w->r->options.filter = only_web;
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
-	overflow(w);
-	recorder_change(w->fx, "a2:web b2:db c2:web d2:db e1:web f1:db -d");
-	recorder_expect(w->r, "COALESCED ?>a2 -b2? +c2 +e1");
-	recorder_change(w->fx, "b3:web c3:db -e");
-	recorder_expect(w->r, "+b3 -c2 -e1");
 }
 
 /*
@@ -439,145 +505,19 @@ beyond_its_keys_a_selector_is_resynced(void **state)
 	struct informer_handler_stats stats = {.size = sizeof(stats)};
 
 	w->r->options.keys_max = 2;
-	catch_up_across_selectors(w);
 	/* e is the third: the episode that goes by keys ends, whatever it told */
-	recorder_expect(w->r, "COALESCED ?>a2 -b2? +c2 +e1 RESYNC BEGIN +a2* +c2* +e1* END SYNCED");
+	catch_up_across_selectors(w, "COALESCED ?>a2 -b2? +c2 +e1 RESYNC BEGIN +a2* +c2* +e1* END SYNCED");
 	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
 	assert_int_equal(stats.keys, 0);
 	assert_true(stats.untracked);
-	recorder_change(w->fx, "b3:web c3:db -e d3:db");
-	recorder_expect(w->r, "+b3 -c2 -e1");
-	overflow(w);
+	PLAY(w, "b3:web c3:db -e d3:db", "+b3 -c2 -e1");
+	for (unsigned i = 0; i < 80; i++)
+		recorder_change(w->fx, i % 2 ? "x1:db" : "x2:db");
 	recorder_expect(w->r, "RESYNC BEGIN +a2* +b3* END SYNCED");
 	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
 	assert_int_equal(stats.keys, 2);
 	assert_false(stats.untracked);
-	recorder_change(w->fx, "-a -b");
-	recorder_expect(w->r, "-a2 -b3");
-}
-
-/* Without selectors a gap needs no keys, only another lineage does. */
-static void
-beyond_its_keys_another_lineage_is_a_resync(void **state)
-{
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1 b1 c1");
-	w->r->options.queue_entries = 64;
-	w->r->options.track_keys = true;
-	w->r->options.keys_max = 2;
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
-	for (unsigned i = 2; i < 80; i++) {
-		char word[16];
-
-		snprintf(word, sizeof(word), "a%u", i);
-		recorder_change(w->fx, word);
-	}
-	recorder_change(w->fx, "-b");
-	recorder_expect(w->r, "COALESCED ?>a79 -b1");
-	broker_fixture_replace(w->fx, true);
-	recorder_change(w->fx, "c2 d1");
-	recorder_expect(w->r, "RESYNC BEGIN +c2* +d1* END SYNCED");
-	/* two keys fit: the next comes by key; that it takes a third ends that */
-	broker_fixture_replace(w->fx, true);
-	recorder_change(w->fx, "c3");
-	recorder_expect(w->r, "COALESCED ?>c3 -d!");
-	broker_fixture_replace(w->fx, true);
-	recorder_change(w->fx, "e1 f1 g1");
-	recorder_expect(w->r, "COALESCED +e1 +f1 RESYNC BEGIN +e1* +f1* +g1* END SYNCED");
-}
-
-/*
- * A store that was built anew: everything present between begin and end, so that what is not told again is
- * gone.
- */
-static void
-another_lineage_is_a_resync(void **state)
-{
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1 b1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
-	broker_fixture_replace(w->fx, true);
-	/* not before its list is in: what is still to come would look gone */
-	recorder_change_unsynced(w->fx, "b2");
-	recorder_pump(w->inf);
-	recorder_change(w->fx, "c1");
-	recorder_expect(w->r, "RESYNC BEGIN +b2* +c1* END SYNCED");
-	recorder_change(w->fx, "c2");
-	recorder_expect(w->r, "c1>c2");
-}
-
-/* With track_keys the same comes as adds, updates and deletes. */
-static void
-with_track_keys_another_lineage_is_exact(void **state)
-{
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1 b1 c1 d1");
-	w->r->options.track_keys = true;
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* +c1* +d1* SYNCED");
-	recorder_change(w->fx, "d2");
-	recorder_expect(w->r, "d1>d2");
-	broker_fixture_replace(w->fx, true);
-	recorder_change(w->fx, "b2 c1 d9:new e1");
-	recorder_expect(w->r, "COALESCED ?>b2 -d! +d9 +e1 -a!");
-	recorder_change(w->fx, "-c e2");
-	recorder_expect(w->r, "-c1 e1>e2");
-}
-
-/*
- * A cursor counts in its lineage: what was acknowledged in the old one says nothing in the new one, where
- * counting begins anew.
- */
-static void
-in_another_lineage_a_consumer_acknowledges_anew(void **state)
-{
-	struct recorder_world *w = *state;
-
-	w->r->options.consumer = "agent";
-	recorder_add(w->r);
-	recorder_expect(w->r, "RESYNC BEGIN END SYNCED");
-	recorder_change(w->fx, "a1 b1 c1 d1 e1 f1");
-	recorder_expect(w->r, "+a1 +b1 +c1 +d1 +e1 +f1");
-	broker_fixture_replace(w->fx, true);
-	recorder_change(w->fx, "a2 b2");
-	recorder_expect(w->r, "RESYNC BEGIN +a2* +b2* END SYNCED");
-	informer_detach(w->inf);
-	free(recorder_text(w->r, true));
-	recorder_change(w->fx, "a3 -b");
-	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
-	recorder_add(w->r);
-	recorder_expect(w->r, "COALESCED ?>a3 -b2 SYNCED");
-}
-
-/*
- * A consumer that missed nothing while it was away: what its former life was told it can still be told the
- * end of.
- */
-static void
-with_track_keys_a_consumer_knows_what_its_former_life_was_told(void **state)
-{
-	struct recorder_world *w = *state;
-
-	w->r->options.consumer = "agent";
-	w->r->options.track_keys = true;
-	recorder_change(w->fx, "a1 b1 c1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* +c1* END SYNCED");
-	informer_detach(w->inf);
-	free(recorder_text(w->r, true));
-	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
-	recorder_add(w->r);
-	recorder_expect(w->r, "SYNCED");
-	recorder_change(w->fx, "a2 -b d1");
-	recorder_expect(w->r, "a1>a2 -b1 +d1");
-	broker_fixture_replace(w->fx, true);
-	recorder_change(w->fx, "a2 d2");
-	recorder_expect(w->r, "COALESCED ?>d2 -c!");
+	PLAY(w, "-a -b", "-a2 -b3");
 }
 
 static void remove_itself(struct recorder *r);
@@ -593,16 +533,11 @@ deletions_of_a_resync_are_told_before_they_are_acknowledged(void **state)
 	recorder_change(w->fx, "a1 b1 c1");
 	w->r->options.consumer = "agent";
 	w->r->options.track_keys = true;
-	recorder_add(w->r);
-	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* +c1* END SYNCED");
+	PLAY(w, "", "RESYNC BEGIN +a1* +b1* +c1* END SYNCED");
 	w->r->each = remove_itself;
 	broker_fixture_replace(w->fx, true);
 	recorder_change(w->fx, "c1");
-	for (int i = 0; i < 10000 && informer_handler_stats(w->r->handler, &stats) == 0 && stats.subscribed;
-	     i++) {
-		recorder_pump(w->inf);
-		usleep(1000);
-	}
+	DISPATCH_UNTIL(w->inf, informer_handler_stats(w->r->handler, &stats) == 0 && !stats.subscribed);
 	text = recorder_text(w->r, true);
 	/* which of the two comes first is their hashes' */
 	assert_true(strcmp(text, "COALESCED -a! DONE") == 0 || strcmp(text, "COALESCED -b! DONE") == 0);
@@ -621,9 +556,7 @@ what_waits_is_not_told_again(void **state)
 	uint64_t begun;
 
 	w->r->options.resync_ms = 3600000;
-	recorder_change(w->fx, "a1 b1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	PLAY(w, "a1 b1", "+a1* +b1* SYNCED");
 	recorder_change(w->fx, "a2");
 	work = w->r->handler->work;
 	/* the whole period is over, before the change was told; it may be longer than the machine runs */
@@ -660,15 +593,11 @@ a_resync_moves_the_cursor_at_its_end(void **state)
 	struct standing standing = {.calls = 0};
 	struct informer_cursor after;
 
-	recorder_change(w->fx, "a1 b1 c1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
+	PLAY(w, "a1 b1 c1", "+a1* +b1* +c1* SYNCED");
 	assert_int_equal(informer_handler_cursor(w->r->handler, &standing.at), 0);
 	w->r->context = &standing;
 	w->r->each = look_where_it_stands;
-	broker_fixture_replace(w->fx, true);
-	recorder_change(w->fx, "a1 b2");
-	recorder_expect(w->r, "RESYNC BEGIN +a1* +b2* END SYNCED");
+	PLAY(w, "REPLACE;a1 b2", "RESYNC BEGIN +a1* +b2* END SYNCED");
 	assert_int_equal(standing.calls, 2);
 	assert_false(standing.moved);
 	assert_int_equal(informer_handler_cursor(w->r->handler, &after), 0);
@@ -681,12 +610,10 @@ a_removed_handler_is_called_no_more(void **state)
 {
 	struct recorder_world *w = *state;
 
-	recorder_change(w->fx, "a1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
+	PLAY(w, "a1", "+a1* SYNCED");
 	informer_remove_handler(w->r->handler);
 	recorder_change(w->fx, "a2");
-	recorder_pump(w->inf);
+	dispatch_all(w->inf);
 	recorder_expect(w->r, "DONE");
 	informer_remove_handler(w->r->handler);
 	recorder_expect(w->r, "");
@@ -708,8 +635,7 @@ a_handler_may_remove_itself(void **state)
 
 	recorder_change(w->fx, "a1 b1");
 	w->r->each = remove_itself;
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* DONE");
+	PLAY(w, "", "+a1* DONE");
 	informer_remove_handler(w->r->handler);
 }
 
@@ -728,10 +654,9 @@ a_handler_that_is_held_back_goes_on_where_it_was(void **state)
 
 	recorder_change(w->fx, "a1 b1 c1");
 	w->r->each = pause_itself;
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1*");
+	PLAY(w, "", "+a1*");
 	recorder_change(w->fx, "b2 d1");
-	recorder_pump(w->inf);
+	dispatch_all(w->inf);
 	assert_int_equal(informer_status(w->inf, &status), 0);
 	assert_int_equal(status.pins, 0);
 	informer_pause_handler(w->r->handler, false);
@@ -750,13 +675,11 @@ a_stopped_handle_refuses_handlers(void **state)
 	struct recorder_world *w = *state;
 	struct informer_snapshot snap;
 
-	recorder_change(w->fx, "a1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
+	PLAY(w, "a1", "+a1* SYNCED");
 	assert_int_equal(informer_stop(w->inf), 0);
 	recorder_expect(w->r, "DONE");
 	recorder_change(w->fx, "a2");
-	recorder_pump(w->inf);
+	dispatch_all(w->inf);
 	recorder_expect(w->r, "");
 	assert_int_equal(informer_add_handler(w->inf, &w->r->options, NULL), INFORMER_E_STOPPED);
 	assert_int_equal(informer_run(w->inf), INFORMER_E_STOPPED);
@@ -772,9 +695,7 @@ detach_ends_what_is_left(void **state)
 	struct recorder_world *w = *state;
 	char *text;
 
-	recorder_change(w->fx, "a1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
+	PLAY(w, "a1", "+a1* SYNCED");
 	informer_detach(w->inf);
 	w->inf = NULL;
 	text = recorder_text(w->r, true);
@@ -804,8 +725,7 @@ there_is_room_for_64_handlers(void **state)
 	for (int i = 0; i < 64; i++)
 		recorder_expect(all[i], "a1>a2");
 	informer_remove_handler(all[5]->handler);
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a2* SYNCED");
+	PLAY(w, "", "+a2* SYNCED");
 	informer_stop(w->inf);
 	for (int i = 0; i < 64; i++)
 		recorder_free(all[i]);
@@ -833,8 +753,7 @@ errors_of_the_reflector_are_told(void **state)
 	struct recorder_world *w = *state;
 	struct recorder *late = recorder_new(w->inf);
 
-	recorder_add(w->r);
-	recorder_expect(w->r, "SYNCED");
+	PLAY(w, "", "SYNCED");
 	broker_fixture_do(w->fx, set_status, expired);
 	recorder_expect(w->r, "ERROR(pods 410 Expired)");
 	recorder_add(late);
@@ -856,17 +775,17 @@ a_resync_is_for_the_one_who_asked(void **state)
 	struct recorder_world *w = *state;
 	struct recorder *late = recorder_new(w->inf);
 
-	recorder_change(w->fx, "a1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
+	PLAY(w, "a1", "+a1* SYNCED");
 	late->options.resync_ms = 1000;
 	recorder_add(late);
 	recorder_expect(late, "+a1* SYNCED");
-	recorder_expect(late, "a1=a1");
-	recorder_expect(late, "a1=a1");
+	for (int i = 0; i < 2; i++) {
+		test_clock_move(1000);
+		recorder_expect(late, "a1=a1");
+	}
 	recorder_expect(w->r, "");
 	informer_remove_handler(late->handler);
-	recorder_pump(w->inf);
+	dispatch_all(w->inf);
 	recorder_expect(late, "DONE");
 	recorder_free(late);
 }
@@ -882,10 +801,12 @@ resync_tells_each_object_again(void **state)
 
 	recorder_change(w->fx, "a1 b1");
 	w->r->options.resync_ms = 1;	/* counts as 1,000 */
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	PLAY(w, "", "+a1* +b1* SYNCED");
+	test_clock_move(500);
 	recorder_expect(w->r, "a1=a1");
+	test_clock_move(500);
 	recorder_expect(w->r, "b1=b1");
+	test_clock_move(500);
 	recorder_expect(w->r, "a1=a1");
 }
 
@@ -899,9 +820,7 @@ a_forked_child_calls_no_handler(void **state)
 	int status;
 	pid_t child;
 
-	recorder_change(w->fx, "a1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
+	PLAY(w, "a1", "+a1* SYNCED");
 	child = fork();
 	if (child == 0) {
 		unsigned calls = w->r->calls;
@@ -920,8 +839,7 @@ a_forked_child_calls_no_handler(void **state)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	recorder_change(w->fx, "a2");
-	recorder_expect(w->r, "a1>a2");
+	PLAY(w, "a2", "a1>a2");
 }
 
 /* Where it stands: the event that is being told, and the stats. */
@@ -943,9 +861,7 @@ cursor_and_stats_tell_where_it_stands(void **state)
 
 	w->r->each = read_cursor;
 	w->r->context = &seq;
-	recorder_change(w->fx, "a1 b1");
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	PLAY(w, "a1 b1", "+a1* +b1* SYNCED");
 	first = seq;
 	assert_true(first > 0);
 	recorder_change(w->fx, "a2");
@@ -1002,8 +918,7 @@ several_entries_are_told_as_one(void **state)
 	change_second(w->fx, "x/b1", false);
 	recorder_change(w->fx, "c1");
 	w->r->options.queue_entries = 64;
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +x/b1* +c1*");
+	PLAY(w, "", "+a1* +x/b1* +c1*");
 	change_second(w->fx, "x/d1", true);
 	recorder_expect(w->r, "+x/d1* SYNCED");
 	recorder_change(w->fx, "a2");
@@ -1019,33 +934,37 @@ several_entries_are_told_as_one(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
+#define STORY(story)                                                                                         \
+	{                                                                                                    \
+#story, tell, set_up_story, recorder_world_tear_down, (void *)(uintptr_t) & (story)          \
+	}
 
 static const struct CMUnitTest tests[] = {
-	TEST(present_objects_come_first_then_each_change),
-	TEST(a_name_created_anew_is_a_delete_and_an_add),
-	TEST(a_deletion_tells_the_final_state),
-	TEST(a_catch_up_tells_final_states),
+	STORY(present_objects_come_first_then_each_change),
+	STORY(a_name_created_anew_is_a_delete_and_an_add),
+	STORY(a_deletion_tells_the_final_state),
+	STORY(a_catch_up_tells_final_states),
+	STORY(a_namespace_narrows_what_is_told),
+	STORY(updates_that_cross_the_selector_become_add_or_delete),
+	STORY(field_selectors_select_as_label_selectors_do),
+	STORY(a_filter_selects_as_selectors_do),
+	STORY(a_filter_may_look),
+	STORY(a_full_queue_is_coalesced),
+	STORY(selectors_in_a_catch_up_without_keys),
+	STORY(a_filter_in_a_catch_up),
+	STORY(beyond_its_keys_another_lineage_is_a_resync),
+	STORY(another_lineage_is_a_resync),
+	STORY(with_track_keys_another_lineage_is_exact),
+	STORY(in_another_lineage_a_consumer_acknowledges_anew),
+	STORY(with_track_keys_a_consumer_knows_what_its_former_life_was_told),
 	cmocka_unit_test(what_comes_before_the_list_is_in_is_initial),
-	TEST(a_namespace_narrows_what_is_told),
-	TEST(updates_that_cross_the_selector_become_add_or_delete),
-	TEST(field_selectors_select_as_label_selectors_do),
-	TEST(a_filter_selects_as_selectors_do),
 	TEST(a_filter_comes_after_the_other_selectors),
-	TEST(a_filter_may_look),
 	TEST(bad_options_are_refused),
 	TEST(a_late_handler_is_told_of_all_that_is_there),
 	TEST(a_resource_that_is_not_cached_yet_is_waited_for),
 	cmocka_unit_test(a_handler_may_come_before_the_daemon),
-	TEST(a_full_queue_is_coalesced),
 	TEST(selectors_in_a_catch_up_are_exact),
-	TEST(selectors_in_a_catch_up_without_keys),
 	TEST(beyond_its_keys_a_selector_is_resynced),
-	TEST(beyond_its_keys_another_lineage_is_a_resync),
-	TEST(a_filter_in_a_catch_up),
-	TEST(another_lineage_is_a_resync),
-	TEST(with_track_keys_another_lineage_is_exact),
-	TEST(in_another_lineage_a_consumer_acknowledges_anew),
-	TEST(with_track_keys_a_consumer_knows_what_its_former_life_was_told),
 	TEST(a_resync_moves_the_cursor_at_its_end),
 	TEST(what_waits_is_not_told_again),
 	TEST(deletions_of_a_resync_are_told_before_they_are_acknowledged),

@@ -6,15 +6,15 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
+#include "tests/support/dispatch.h"
 
 static int
 set_up(void **state)
 {
-	struct broker_fixture *fx = broker_fixture_new();
+	struct broker_fixture *fx = broker_fixture_of_readers();
 
 	broker_fixture_on_demand(fx);
 	broker_fixture_start(fx);
@@ -37,14 +37,8 @@ expect_wanted(struct broker_fixture *fx, const char *expected)
 {
 	char text[WANTED_MAX];
 
-	for (unsigned i = 0; i < 10000; i++) {
-		if (broker_fixture_wanted(fx, text)[0]) {
-			assert_string_equal(text, expected);
-			return;
-		}
-		usleep(1000);
-	}
-	fail_msg("the daemon was not told of %s", expected);
+	AWAIT(broker_fixture_wanted(fx, text)[0]);
+	assert_string_equal(text, expected);
 }
 
 static void
@@ -74,7 +68,7 @@ a_lookup_asks_for_its_resource(void **state)
 	look_up(inf, "wi");
 	assert_int_equal(informer_dispatch(inf) >= 0, 1);
 	/* what is answered proves that whatever was said before has been heard */
-	assert_int_equal(informer_wait_synced(inf, "wi", 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_synced(inf, "wi", 1), -ETIMEDOUT);
 	broker_fixture_commit(fx);
 	assert_string_equal(broker_fixture_wanted(fx, text), "");
 	informer_detach(inf);
@@ -152,11 +146,11 @@ a_version_is_waited_for_as_a_number(void **state)
 	struct broker_fixture *fx = *state;
 	struct informer *inf = attached(fx);
 
-	assert_int_equal(informer_wait_version(inf, "pods", "1", 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_version(inf, "pods", "1", 1), -ETIMEDOUT);
 	broker_fixture_version(fx, fx->store->pods, "9");
 	broker_fixture_version(fx, fx->widgets, "100000");
 	assert_int_equal(informer_wait_version(inf, "pods", "9", 60000), 0);
-	assert_int_equal(informer_wait_version(inf, "pods", "10", 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_version(inf, "pods", "10", 1), -ETIMEDOUT);
 	assert_int_equal(informer_wait_version(inf, "widgets", "10", 0), 0);
 	broker_fixture_version(fx, fx->store->pods, "99999999999999999999999999");
 	assert_int_equal(informer_wait_version(inf, "pods", "10000000000000000000000000", 60000), 0);

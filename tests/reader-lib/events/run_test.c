@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include <sys/timerfd.h>
 
+#include "reader-lib/events/handler.h"
+#include "reader-lib/events/run.h"
 #include "tests/room.h"
 #include "tests/support/recorder_world.h"
+#include "tests/support/test_clock.h"
 
 static int
 set_up(void **state)
@@ -34,7 +36,8 @@ stay_a_while(struct recorder *r)
 
 	if (now > atomic_load(&f->most))
 		atomic_store(&f->most, now);
-	usleep(50);
+	for (int i = 0; i < 20; i++)
+		sched_yield();
 	atomic_fetch_sub(&f->now, 1);
 }
 
@@ -117,13 +120,6 @@ await_waiting(struct gate *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
-static void
-take_a_while(struct recorder *r)
-{
-	(void)r;
-	usleep(3000);
-}
-
 /*
  * A handler whose next resync is set while another thread sleeps already for all of them is woken in time all
  * the same.
@@ -132,18 +128,17 @@ static void
 resync_goes_on_beside_other_handlers(void **state)
 {
 	struct recorder_world *w = *state;
-	unsigned before;
 
 	w->r->options.resync_ms = 1000;
-	w->r->each = take_a_while;
 	recorder_add(w->r);
 	recorder_add(w->other);
 	assert_int_equal(informer_run(w->inf), 0);
-	assert_int_equal(informer_wait_handler_synced(w->inf, NULL, 60000), 0);
-	before = atomic_load(&w->r->calls);
-	for (int i = 0; i < 60000 && atomic_load(&w->r->calls) < before + 3; i++)
-		usleep(1000);
-	assert_true(atomic_load(&w->r->calls) >= before + 3);
+	recorder_await(w->r, "+a1* SYNCED");
+	recorder_await(w->other, "+a1* SYNCED");
+	for (int i = 0; i < 3; i++) {
+		test_clock_move(1000);
+		recorder_await(w->r, "a1=a1");
+	}
 }
 
 /* A handler that hangs delays no other, and gets what it missed when it goes on. */
@@ -170,9 +165,7 @@ a_slow_handler_delays_no_other(void **state)
 		recorder_await(w->other, expected);
 	}
 	gate_open(&gate);
-	for (int i = 0; i < 60000 && w->r->calls < 30; i++)
-		usleep(1000);
-	assert_int_equal(w->r->calls, 30);	/* an add, 28 updates, on_synced */
+	recorder_await_calls(w->r, 30); /* an add, 28 updates, on_synced */
 }
 
 static void *
@@ -200,7 +193,7 @@ removal_waits_for_the_call_that_runs(void **state)
 	assert_int_equal(informer_run(w->inf), 0);
 	await_waiting(&gate);
 	assert_int_equal(pthread_create(&thread, NULL, remove_now, w->r), 0);
-	usleep(20000);
+	AWAIT(atomic_load(&w->r->handler->leave));
 	recorder_await(w->r, "+a1*");
 	gate_open(&gate);
 	pthread_join(thread, NULL);
@@ -250,7 +243,6 @@ stop_ends_everything_under_churn(void **state)
 	assert_string_equal(text + strlen(text) - 4, "DONE");
 	free(text);
 	recorder_change(w->fx, "a1000");
-	usleep(10000);
 	assert_int_equal(w->r->calls, calls);
 	assert_int_equal(informer_stop(w->inf), 0);
 }
@@ -270,8 +262,7 @@ add_and_remove(void *context)
 		char *text;
 
 		recorder_add(r);
-		for (int i = 0; i < 60000 && r->calls < 2; i++)
-			usleep(100);
+		AWAIT(r->calls >= 2);
 		informer_remove_handler(r->handler);
 		text = recorder_text(r, true);
 		/* a is there all the time, so it is the first that is told; on_done is the last */
@@ -308,54 +299,35 @@ handlers_come_and_go_beside_churn(void **state)
 		pthread_join(threads[i], NULL);
 }
 
-/* System calls of this process's threads so far that made them give up the processor. */
-static unsigned long
-switches(void)
-{
-	char line[200];
-	unsigned long n = 0;
-	FILE *f = popen("cat /proc/$PPID/task/*/status 2>/dev/null", "re");
-
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f))
-		if (strncmp(line, "voluntary_ctxt_switches:", 24) == 0)
-			n += strtoul(line + 24, NULL, 10);
-	pclose(f);
-	return n;
-}
-
-/* Half a second in which nobody woke up but for the measuring, or the fixture's loop for a moment. */
+/* locked: one thread waits for descriptors and no timer, the others for that thread. */
 static bool
-half_a_second_is_quiet(void)
+all_sleep(struct informer *inf)
 {
-	unsigned long base = switches(), before;
+	struct itimerspec timer;
 
-	base = switches() - base;
-	before = switches();
-	usleep(500000);
-	return switches() - before <= base + 5;
+	assert_int_equal(timerfd_gettime(inf->timer, &timer), 0);
+	return inf->run->leader && inf->run->idle + 1 == inf->run->thread_count &&
+	       inf->run->alarm_at == UINT64_MAX && timer.it_value.tv_sec == 0 && timer.it_value.tv_nsec == 0;
 }
 
-/* Threads with nothing to do do not wake up: what still goes on from their start ends. */
+/* Threads with nothing to do sleep, and no timer will wake them. */
 static void
 an_idle_reader_sleeps(void **state)
 {
 	struct recorder_world *w = *state;
-	bool quiet = false;
+	bool asleep = false;
 
-#ifdef __SANITIZE_THREAD__
-	print_message("SKIP: ThreadSanitizer has threads of its own that wake up\n");
-	skip();
-#endif
 	recorder_add(w->r);
 	recorder_add(w->other);
 	assert_int_equal(informer_run(w->inf), 0);
 	recorder_await(w->r, "+a1* SYNCED");
 	recorder_await(w->other, "+a1* SYNCED");
-	/* each look at a timer would be seen, however long it is waited */
-	for (unsigned half_seconds = 0; !quiet && half_seconds < 120; half_seconds++)
-		quiet = half_a_second_is_quiet();
-	assert_true(quiet);
+	while (!asleep) {
+		test_clock_move(1000); /* what was set at the start ends */
+		pthread_mutex_lock(&w->inf->run->wait_lock);
+		asleep = all_sleep(w->inf);
+		pthread_mutex_unlock(&w->inf->run->wait_lock);
+	}
 }
 
 /*

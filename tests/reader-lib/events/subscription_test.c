@@ -53,8 +53,7 @@ a_handler_is_called_by_its_name(void **state)
 	name[sizeof(name) - 1] = '\0';
 	recorder_change(w->fx, "a1");
 	w->r->options.name = name;
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
+	PLAY(w, "", "+a1* SYNCED");
 	name[91] = '\0';
 	assert_called(w, name);
 	informer_remove_handler(w->r->handler);
@@ -73,8 +72,7 @@ a_daemon_that_knows_no_names_is_told_none(void **state)
 	w->fx->store->arena->header->layout_minor = 0;
 	recorder_change(w->fx, "a1");
 	w->r->options.name = "hook";
-	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* SYNCED");
+	PLAY(w, "", "+a1* SYNCED");
 	assert_called(w, "test");
 }
 

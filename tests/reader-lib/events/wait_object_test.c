@@ -125,7 +125,7 @@ what_is_so_already_is_not_waited_for(void **state)
 	assert_int_equal(informer_wait_object(w.inf, "pods", "n", "b", is_as_wanted, &w, 0), -ETIMEDOUT);
 	informer_last_error(w.inf, text, sizeof(text));
 	assert_non_null(strstr(text, "pods n/b: it is not there"));
-	assert_int_equal(informer_wait_object(w.inf, "nodes", NULL, "b", is_as_wanted, &w, 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_object(w.inf, "nodes", NULL, "b", is_as_wanted, &w, 1), -ETIMEDOUT);
 	informer_last_error(w.inf, text, sizeof(text));
 	assert_non_null(strstr(text, "nodes b: informerd does not cache it"));
 	informer_detach(w.inf);
@@ -142,7 +142,7 @@ a_change_ends_the_wait_and_nothing_is_polled(void **state)
 	broker_fixture_start(fx);
 	put(fx, "a", "u-1", "Pending");
 	w.inf = broker_fixture_attach(fx, 0);
-	assert_int_equal(wait_ms(&w, 100), -ETIMEDOUT);
+	assert_int_equal(wait_ms(&w, 1), -ETIMEDOUT);
 	assert_int_equal(atomic_load(&w.calls), 1);
 	atomic_store(&w.calls, 0);
 	thread = begin_to_wait(&w);
@@ -172,7 +172,7 @@ the_end_of_an_object_is_waited_for(void **state)
 	assert_int_equal(w.result, 0);
 	assert_string_equal(w.uid, "");
 	put(fx, "a", "u-2", "Running");
-	assert_int_equal(wait_ms(&w, 20), -ETIMEDOUT);
+	assert_int_equal(wait_ms(&w, 1), -ETIMEDOUT);
 	assert_string_equal(w.uid, "u-2");
 	informer_detach(w.inf);
 }
@@ -187,7 +187,7 @@ what_a_list_may_bring_yet_is_not_called_gone(void **state)
 
 	broker_fixture_start(fx);
 	w.inf = broker_fixture_attach(fx, 0);
-	assert_int_equal(wait_ms(&w, 20), -ETIMEDOUT);
+	assert_int_equal(wait_ms(&w, 1), -ETIMEDOUT);
 	assert_int_equal(atomic_load(&w.calls), 0);
 	informer_last_error(w.inf, text, sizeof(text));
 	assert_non_null(strstr(text, "pods n/a: the first list is not in"));
@@ -238,7 +238,8 @@ the_caller_may_end_the_wait(void **state)
 	informer_detach(w.inf);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
+#define TEST(name)                                                                                           \
+	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_of_readers, broker_fixture_tear_down)
 static const struct CMUnitTest tests[] = {
 	TEST(what_is_so_already_is_not_waited_for), TEST(a_change_ends_the_wait_and_nothing_is_polled),
 	TEST(the_end_of_an_object_is_waited_for),   TEST(what_a_list_may_bring_yet_is_not_called_gone),

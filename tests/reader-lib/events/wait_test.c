@@ -5,13 +5,15 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "reader-lib/events/run.h"
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
+#include "tests/support/dispatch.h"
 
 static struct informer_moment
 moment_of(struct informer *inf)
@@ -34,18 +36,18 @@ a_wait_ends_at_its_deadline(void **state)
 	struct informer_moment moment;
 	char text[256];
 
-	assert_int_equal(informer_wait_attached(inf, 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_attached(inf, 1), -ETIMEDOUT);
 	assert_true(informer_last_error(inf, text, sizeof(text)) > 0);
 	assert_non_null(strstr(text, "no arena is attached"));
 	broker_fixture_start(fx);
 	assert_int_equal(informer_wait_attached(inf, 60000), 0);
-	assert_int_equal(informer_wait_synced(inf, "pods", 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_synced(inf, "pods", 1), -ETIMEDOUT);
 	assert_int_equal(informer_wait_synced(inf, NULL, 0), -ETIMEDOUT);
-	assert_int_equal(informer_wait_synced(inf, "nodes", 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_synced(inf, "nodes", 1), -ETIMEDOUT);
 	informer_last_error(inf, text, sizeof(text));
 	assert_non_null(strstr(text, "does not cache"));
 	moment = moment_of(inf);
-	assert_int_equal(informer_wait_commit(inf, &moment, 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_commit(inf, &moment, 1), -ETIMEDOUT);
 	broker_fixture_pod(fx, "a");
 	assert_int_equal(informer_wait_commit(inf, &moment, 60000), 0);
 	assert_int_equal(informer_wait_synced(inf, "pods", 0), 0);
@@ -75,14 +77,14 @@ a_wait_in_vain_tells_what_the_server_said(void **state)
 	broker_fixture_start(fx);
 	broker_fixture_do(fx, be_refused, refused);
 	inf = broker_fixture_attach(fx, 0);
-	assert_int_equal(informer_wait_synced(inf, "pods", 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_synced(inf, "pods", 1), -ETIMEDOUT);
 	informer_last_error(inf, text, sizeof(text));
 	assert_non_null(strstr(text, "the first list is not in; LIST failed: forbidden"));
-	assert_int_equal(informer_wait_version(inf, "pods", "7", 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_version(inf, "pods", "7", 1), -ETIMEDOUT);
 	informer_last_error(inf, text, sizeof(text));
 	assert_non_null(strstr(text, "LIST failed: forbidden"));
 	broker_fixture_do(fx, be_refused, recovered);
-	assert_int_equal(informer_wait_synced(inf, "pods", 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_synced(inf, "pods", 1), -ETIMEDOUT);
 	informer_last_error(inf, text, sizeof(text));
 	assert_null(strstr(text, "LIST failed"));
 	informer_detach(inf);
@@ -105,6 +107,20 @@ sleep_for_commit(void *context)
 	return NULL;
 }
 
+/* Until so many threads wait on this handle. */
+static void
+await_sleepers(struct informer *inf, unsigned count)
+{
+	unsigned waiters = 0;
+
+	while (waiters < count) {
+		pthread_mutex_lock(&inf->run->wait_lock);
+		waiters = inf->run->waiters;
+		pthread_mutex_unlock(&inf->run->wait_lock);
+		sched_yield();
+	}
+}
+
 /*
  * Several threads that wait on one handle are all woken by one commit, also while another thread
  * dispatches.
@@ -117,10 +133,8 @@ one_commit_wakes_every_waiter(void **state)
 	pthread_t threads[4];
 	struct informer *inf;
 
-	broker_fixture_start(fx);
-	broker_fixture_pod(fx, "a");
-	inf = broker_fixture_attach(fx, 0);
-	for (int round = 0; round < 50; round++) {
+	inf = broker_fixture_serve(fx, 0);
+	for (int round = 0; round < 10; round++) {
 		struct informer_moment seen = moment_of(inf);
 		char name[16];
 
@@ -130,7 +144,7 @@ one_commit_wakes_every_waiter(void **state)
 					 0);
 		}
 		if (round % 2)
-			usleep(2000);
+			await_sleepers(inf, 4);
 		snprintf(name, sizeof(name), "p%d", round);
 		broker_fixture_pod(fx, name);
 		for (int i = 0; i < 10; i++)
@@ -153,9 +167,9 @@ a_wait_spans_the_daemons_start(void **state)
 
 	s.inf = broker_fixture_attach(fx, 0);
 	assert_int_equal(pthread_create(&thread, NULL, sleep_for_commit, &s), 0);
-	usleep(30000);
+	await_sleepers(s.inf, 1);
 	broker_fixture_start(fx);
-	usleep(30000);
+	await_sleepers(s.inf, 1);
 	broker_fixture_pod(fx, "a");
 	pthread_join(thread, NULL);
 	assert_int_equal(s.result, 0);
@@ -170,9 +184,7 @@ a_commit_wait_ends_with_a_new_generation(void **state)
 	struct sleeper s = {.result = 1};
 	pthread_t thread;
 
-	broker_fixture_start(fx);
-	broker_fixture_pod(fx, "a");
-	s.inf = broker_fixture_attach(fx, 0);
+	s.inf = broker_fixture_serve(fx, 0);
 	s.seen = moment_of(s.inf);
 	assert_int_equal(pthread_create(&thread, NULL, sleep_for_commit, &s), 0);
 	broker_fixture_replace(fx, true);
@@ -194,11 +206,8 @@ the_descriptor_tells_of_a_commit_once_armed(void **state)
 	struct informer_moment seen;
 	struct informer *inf;
 	struct pollfd p = {.events = POLLIN};
-	struct broker_stats stats;
 
-	broker_fixture_start(fx);
-	broker_fixture_pod(fx, "a");
-	inf = broker_fixture_attach(fx, 0);
+	inf = broker_fixture_serve(fx, 0);
 	p.fd = informer_fd(inf);
 	while (informer_dispatch(inf) > 0)
 		;
@@ -213,8 +222,7 @@ the_descriptor_tells_of_a_commit_once_armed(void **state)
 	assert_int_equal(informer_dispatch(inf), 0);
 	assert_int_equal(poll(&p, 1, 0), 0);
 	assert_int_equal(informer_arm(inf, &seen), 1);
-	stats = broker_fixture_stats(fx);
-	assert_true(stats.wakeups >= 1);
+	AWAIT(broker_fixture_stats(fx).wakeups >= 1);
 	informer_detach(inf);
 }
 
@@ -268,7 +276,8 @@ without_a_daemon_there_is_no_report(void **state)
 	informer_detach(inf);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
+#define TEST(name)                                                                                           \
+	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_of_readers, broker_fixture_tear_down)
 
 static const struct CMUnitTest tests[] = {
 	TEST(a_wait_ends_at_its_deadline),

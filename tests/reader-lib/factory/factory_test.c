@@ -187,9 +187,9 @@ TEST(nothing_is_told_before_the_start)
 {
 	recorder_change(w->fx->writer, "a1");
 	add(w, w->r);
-	recorder_pump(w->fx->inf);
+	dispatch_all(w->fx->inf);
 	recorder_change(w->fx->writer, "a2 b1");
-	recorder_pump(w->fx->inf);
+	dispatch_all(w->fx->inf);
 	assert_int_equal(w->r->calls, 0);
 	assert_false(informer_shared_has_synced(w->pods));
 	start(w);
@@ -212,7 +212,7 @@ TEST(starting_twice_starts_each_once)
 	assert_int_equal(informer_factory_for(w->fx->factory, "nodes", &nodes), 0);
 	assert_int_equal(informer_shared_add_handler(nodes, &w->other->options, NULL), 0);
 	lister_fixture_put(w->fx, w->fx->nodes, "{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"1\"}}");
-	recorder_pump(w->fx->inf);
+	dispatch_all(w->fx->inf);
 	assert_int_equal(w->other->calls, 0);
 	start(w);
 	recorder_expect(w->other, "+/n1* SYNCED");
@@ -577,7 +577,7 @@ TEST(values_are_made_of_what_the_transform_keeps)
 		assert_int_equal(informer_shared_add_handler(w->pods, &o, NULL), 0);
 		start(w);
 		while (l.told == 0)
-			recorder_pump(w->fx->inf);
+			dispatch_all(w->fx->inf);
 		assert_int_equal(l.seen[0], l.seen[1]);
 		if (round == 0)
 			whole = l.seen[0];
@@ -585,7 +585,7 @@ TEST(values_are_made_of_what_the_transform_keeps)
 			assert_true(l.seen[0] < whole);
 		recorder_change(w->fx->writer, "-a");
 		while (l.told == 1)
-			recorder_pump(w->fx->inf);
+			dispatch_all(w->fx->inf);
 		assert_int_equal(l.made, 1);
 		assert_int_equal(l.released, 1);
 	}

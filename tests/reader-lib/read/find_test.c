@@ -37,7 +37,7 @@ add_workers(struct broker_fixture *fx, void *context)
 static int
 set_up(void **state)
 {
-	struct broker_fixture *fx = broker_fixture_new();
+	struct broker_fixture *fx = broker_fixture_of_readers();
 
 	broker_fixture_do(fx, add_workers, NULL);
 	broker_fixture_commit(fx);

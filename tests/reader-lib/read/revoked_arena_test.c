@@ -434,7 +434,7 @@ interrupt_all(struct world *w, bool zeros, size_t trials_max)
 static void
 zeros_at_any_instruction_give_the_right_answer_or_none(void **state)
 {
-	interrupt_all(*state, true, test_is_long() ? 0 : 40);
+	interrupt_all(*state, true, test_is_long() ? 0 : 16);
 }
 
 static void

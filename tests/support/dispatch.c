@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Turns a reader as an event loop does; see dispatch.h. */
+#include "tests/support/dispatch.h"
+
+#include <poll.h>
+
+void
+dispatch_all(struct informer *inf)
+{
+	struct pollfd news = {.fd = informer_fd(inf), .events = POLLIN};
+
+	do
+		while (informer_dispatch(inf) > 0)
+			;
+	while (poll(&news, 1, 0) > 0);
+}
+
+bool
+dispatch_turn(struct informer *inf)
+{
+	struct pollfd news = {.fd = informer_fd(inf), .events = POLLIN};
+	bool came = poll(&news, 1, 1) > 0;
+
+	dispatch_all(inf);
+	return came;
+}
