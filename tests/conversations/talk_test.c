@@ -57,21 +57,18 @@ expect_report(const char *text, const char *expected)
 	expect_report_in(TALK_JSON, text, expected);
 }
 
-static void
-a_script_that_tells_all_passes(void **state)
+TEST_CASE(a_script_that_tells_all_passes)
 {
 	char *report = report_of(
 		WATCHED "server add b@25\nstore a@1 b@25 at 25\nstore a b at 25\npass 30s\nstream end\n"
 			"client WATCH rv=25 timeout=300..300 bookmarks\n");
 
-	(void)state;
 	assert_string_equal(report, "");
 	free(report);
 }
 
 /* What the client does and no line tells, what a line tells and does not happen, and what is no script. */
-static void
-a_script_that_tells_otherwise_fails(void **state)
+TEST_CASE(a_script_that_tells_otherwise_fails)
 {
 	static const struct { const char *text, *report;
 	} cases[] = {
@@ -111,14 +108,12 @@ a_script_that_tells_otherwise_fails(void **state)
 		{WATCHED "stat colour=1\n", "x.talk:8: a status has no colour"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		expect_report(cases[i].text, cases[i].report);
 }
 
 /* In protobuf all comes in that, and the client keeps to it, unless the script is for that wire alone. */
-static void
-what_is_played_in_protobuf_comes_in_it(void **state)
+TEST_CASE(what_is_played_in_protobuf_comes_in_it)
 {
 	static const char given_up[] = WATCHED "stream invalid\nserver add b@21\nclient hangs up\n"
 					       "after 800ms\nclient WATCH rv=20\n"
@@ -126,7 +121,6 @@ what_is_played_in_protobuf_comes_in_it(void **state)
 					       "client WATCH rv=20\nanswers 200\n";
 	char of_one_wire[sizeof(given_up) + 32];
 
-	(void)state;
 	expect_report_in(TALK_PROTOBUF, GIVEN "client LIST rv=0 limit=500\nanswers 200 rv=20 items=2\n",
 			 "x.talk:5: the server answered otherwise: rv=20 items=1 in protobuf\n");
 	expect_report_in(TALK_PROTOBUF, LISTED "client WATCH rv=20\n", "");
@@ -143,12 +137,10 @@ what_is_played_in_protobuf_comes_in_it(void **state)
 }
 
 /* A report has the conversation up to its line, and the time. */
-static void
-a_report_shows_the_conversation(void **state)
+TEST_CASE(a_report_shows_the_conversation)
 {
 	char *report = report_of(WATCHED "stream 410\nafter 800ms\nclient WATCH rv=20\n");
 
-	(void)state;
 	assert_non_null(strstr(report, "     0.000    8  stream 410\n     0.800    9  after 800ms\n=>   "
 				       "0.800   10  client WATCH rv=20\n"));
 	assert_non_null(strstr(report, "Waiting for an answer:\nLIST pods rv=20\n"));
@@ -157,15 +149,13 @@ a_report_shows_the_conversation(void **state)
 }
 
 /* README.md says which line of the reference each script proves. */
-static void
-the_table_has_every_script(void **state)
+TEST_CASE(the_table_has_every_script)
 {
 	FILE *file = fopen(FOLDER "README.md", "r");
 	glob_t found = { 0 };
 	char *text = NULL, name[256];
 	size_t size = 0, named = 0;
 
-	(void)state;
 	assert_non_null(file);
 	assert_true(getdelim(&text, &size, '\0', file) > 0);
 	fclose(file);
@@ -192,12 +182,3 @@ the_table_has_every_script(void **state)
 	globfree(&found);
 	free(text);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_script_that_tells_all_passes),
-	cmocka_unit_test(a_script_that_tells_otherwise_fails),
-	cmocka_unit_test(what_is_played_in_protobuf_comes_in_it),
-	cmocka_unit_test(a_report_shows_the_conversation),
-	cmocka_unit_test(the_table_has_every_script),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -168,14 +168,15 @@ still_right(struct informer_resource *pods, struct found *f)
 	return r == 0 || r == INFORMER_E_EXPIRED ? 0 : -5;
 }
 
+#define IN_WORLD(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
+#define WITH_BROKER(name) TEST_CASE_IN(broker_fixture_set_up_of_readers, broker_fixture_tear_down, name)
+
 /*
  * What a dropped reader holds stays as it was for as long as it holds it, and each call says that it is over.
  * The next snapshot is one of a new slot; the old slot is given up when the old snapshot ends.
  */
-static void
-what_a_dropped_reader_holds_stays(void **state)
+IN_WORLD(what_a_dropped_reader_holds_stays)
 {
-	struct reader_world *w = *state;
 	struct informer_object o;
 	struct found held, next;
 
@@ -201,10 +202,8 @@ what_a_dropped_reader_holds_stays(void **state)
 }
 
 /* A reader that is dropped while it holds nothing is gone at once, and reads nothing before it is back. */
-static void
-a_dropped_reader_begins_nothing_until_it_is_back(void **state)
+IN_WORLD(a_dropped_reader_begins_nothing_until_it_is_back)
 {
-	struct reader_world *w = *state;
 	struct informer_status status = {.size = sizeof(status)};
 	struct informer_object o;
 	struct found next;
@@ -276,10 +275,8 @@ look(void *context)
 }
 
 /* Dropped again and again, at any time: between begin and end, before begin, while it attaches. */
-static void
-a_reader_dropped_at_any_time_sees_what_is_whole(void **state)
+IN_WORLD(a_reader_dropped_at_any_time_sees_what_is_whole)
 {
-	struct reader_world *w = *state;
 	_Atomic bool stop = false;
 	struct looker lookers[3] = {{0}};
 	uint64_t looks = 0, ends = 0;
@@ -366,28 +363,13 @@ end_a_stopped_reader(struct broker_fixture *fx, int how)
 }
 
 /* A reader that stopped keeps its slot and what it pins, as one that was not dropped, until it goes on. */
-static void
-a_stopped_reader_keeps_what_it_pins(void **state)
+WITH_BROKER(a_stopped_reader_keeps_what_it_pins)
 {
 	end_a_stopped_reader(*state, SIGCONT);
 }
 
 /* When it dies instead, what it pinned is free at once. */
-static void
-a_stopped_reader_that_dies_lets_go(void **state)
+WITH_BROKER(a_stopped_reader_that_dies_lets_go)
 {
 	end_a_stopped_reader(*state, SIGKILL);
 }
-
-#define IN_WORLD(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
-#define WITH_BROKER(name)                                                                                    \
-	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_of_readers, broker_fixture_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	IN_WORLD(what_a_dropped_reader_holds_stays),
-	IN_WORLD(a_dropped_reader_begins_nothing_until_it_is_back),
-	IN_WORLD(a_reader_dropped_at_any_time_sees_what_is_whole),
-	WITH_BROKER(a_stopped_reader_keeps_what_it_pins),
-	WITH_BROKER(a_stopped_reader_that_dies_lets_go),
-};
-TEST_GROUP(tests, NULL, NULL);

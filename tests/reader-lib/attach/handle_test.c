@@ -47,11 +47,13 @@ get(struct informer *inf, const char *name)
 	return r;
 }
 
+#define TEST(name)                                                                                           \
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up_of_readers, broker_fixture_tear_down,  \
+		     name)
+
 /* Attach succeeds before the daemon exists; lookups say NOT_READY; the descriptor tells when it has come. */
-static void
-attach_succeeds_before_the_daemon_exists(void **state)
+TEST(attach_succeeds_before_the_daemon_exists)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf = broker_fixture_attach(fx, 0);
 	struct informer_status status = status_of(inf);
 
@@ -72,10 +74,8 @@ attach_succeeds_before_the_daemon_exists(void **state)
 }
 
 /* A program that never dispatches is attached all the same, by informer_begin(). */
-static void
-begin_attaches_for_those_who_never_dispatch(void **state)
+TEST(begin_attaches_for_those_who_never_dispatch)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf = broker_fixture_attach(fx, 0);
 	int r;
 
@@ -90,10 +90,8 @@ begin_attaches_for_those_who_never_dispatch(void **state)
  * The daemon ends: what was read is read on, the status tells, the age grows; it comes again: the reader
  * moves over by itself.
  */
-static void
-a_reader_outlives_the_daemon_and_moves_to_the_next(void **state)
+TEST(a_reader_outlives_the_daemon_and_moves_to_the_next)
 {
-	struct broker_fixture *fx = *state;
 	struct informer_snapshot old;
 	struct informer_resource *pods;
 	struct informer_object o;
@@ -128,10 +126,8 @@ a_reader_outlives_the_daemon_and_moves_to_the_next(void **state)
 }
 
 /* Each daemon that follows has its reader back by itself, and the reader one arena after the other. */
-static void
-a_reader_follows_from_daemon_to_daemon(void **state)
+TEST(a_reader_follows_from_daemon_to_daemon)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf;
 
 	inf = broker_fixture_serve(fx, 0);
@@ -151,10 +147,8 @@ a_reader_follows_from_daemon_to_daemon(void **state)
  * begin() sees the superseded word and moves, without dispatch; until the new arena has come it shows the old
  * one.
  */
-static void
-begin_moves_on_the_superseded_word(void **state)
+TEST(begin_moves_on_the_superseded_word)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf;
 	int r;
 
@@ -174,10 +168,8 @@ begin_moves_on_the_superseded_word(void **state)
  * When our connection was lost and the writer was not, the slot is gone and old snapshots expire; new ones
  * are fine.
  */
-static void
-snapshots_expire_when_their_slot_is_lost(void **state)
+TEST(snapshots_expire_when_their_slot_is_lost)
 {
-	struct broker_fixture *fx = *state;
 	struct informer_snapshot old;
 	struct informer_resource *pods;
 	struct informer_object o;
@@ -196,10 +188,8 @@ snapshots_expire_when_their_slot_is_lost(void **state)
 }
 
 /* While the daemon has nothing to give yet, readers are put off and come again by themselves. */
-static void
-a_starting_daemon_puts_readers_off(void **state)
+TEST(a_starting_daemon_puts_readers_off)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf;
 
 	fx->starting = true;
@@ -218,10 +208,8 @@ a_starting_daemon_puts_readers_off(void **state)
  * In a child every call says FORKED, detach there leaves the parent alone, and the child can attach for
  * itself.
  */
-static void
-every_call_in_a_child_says_forked(void **state)
+TEST(every_call_in_a_child_says_forked)
 {
-	struct broker_fixture *fx = *state;
 	struct informer_snapshot snap, other;
 	struct informer_resource *pods;
 	struct informer_object o, found;
@@ -340,10 +328,8 @@ welcome_with_too_many(int peer)
 
 /* Of more descriptors than a packet has, those beyond are the kernel's to close: there is no room for them.
  */
-static void
-more_descriptors_than_there_should_be_are_not_taken(void **state)
+TEST(more_descriptors_than_there_should_be_are_not_taken)
 {
-	struct broker_fixture *fx = *state;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), peer, before;
 	char reason[sizeof(((struct informer_status *)0)->reason)];
@@ -405,10 +391,8 @@ lingering(struct broker_fixture *fx)
 }
 
 /* The number that is reserved is a packet as senseless as any other: the reader hangs up, and comes again. */
-static void
-the_reserved_message_makes_no_sense(void **state)
+TEST(the_reserved_message_makes_no_sense)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf;
 	bool cloexec;
 	int open = 0;
@@ -430,10 +414,8 @@ the_reserved_message_makes_no_sense(void **state)
 }
 
 /* Every descriptor is close-on-exec, and detach closes all of them, also after moves. */
-static void
-descriptors_are_close_on_exec_and_closed_by_detach(void **state)
+TEST(descriptors_are_close_on_exec_and_closed_by_detach)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf;
 	bool before_cloexec, cloexec;
 	int before;
@@ -454,10 +436,8 @@ descriptors_are_close_on_exec_and_closed_by_detach(void **state)
 }
 
 /* Options that make no sense are refused; shorter ones, of an older header, are taken with zeroes behind. */
-static void
-options_are_checked(void **state)
+TEST(options_are_checked)
 {
-	struct broker_fixture *fx = *state;
 	struct informer_options options = {.size = sizeof(options), .socket_path = fx->socket};
 	struct informer *inf = NULL;
 	char path[300];
@@ -511,10 +491,8 @@ counting_release(void *context, void *memory)
  * All memory comes from the caller's allocator and goes back to it; each failure of it is an error, not a
  * crash.
  */
-static void
-each_failed_allocation_is_survived(void **state)
+TEST(each_failed_allocation_is_survived)
 {
-	struct broker_fixture *fx = *state;
 	struct counts c = {0};
 	struct informer_options options = {.size = sizeof(options),
 					   .socket_path = fx->socket,
@@ -555,10 +533,8 @@ each_failed_allocation_is_survived(void **state)
 }
 
 /* Several handles live in one process without knowing of each other. */
-static void
-several_handles_live_side_by_side(void **state)
+TEST(several_handles_live_side_by_side)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf[3];
 
 	broker_fixture_start(fx);
@@ -573,24 +549,3 @@ several_handles_live_side_by_side(void **state)
 	informer_detach(inf[2]);
 	broker_fixture_wait_readers(fx, 0);
 }
-
-#define TEST(name)                                                                                           \
-	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_of_readers, broker_fixture_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(attach_succeeds_before_the_daemon_exists),
-	TEST(begin_attaches_for_those_who_never_dispatch),
-	TEST(a_reader_outlives_the_daemon_and_moves_to_the_next),
-	TEST(a_reader_follows_from_daemon_to_daemon),
-	TEST(begin_moves_on_the_superseded_word),
-	TEST(snapshots_expire_when_their_slot_is_lost),
-	TEST(a_starting_daemon_puts_readers_off),
-	TEST(every_call_in_a_child_says_forked),
-	TEST(more_descriptors_than_there_should_be_are_not_taken),
-	TEST(the_reserved_message_makes_no_sense),
-	TEST(descriptors_are_close_on_exec_and_closed_by_detach),
-	TEST(options_are_checked),
-	TEST(each_failed_allocation_is_survived),
-	TEST(several_handles_live_side_by_side),
-};
-TEST_GROUP(tests, NULL, NULL);

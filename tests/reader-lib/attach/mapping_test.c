@@ -39,8 +39,7 @@ again(int fd)
 	return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
-static void
-what_is_checked_of_a_header_is_what_is_used(void **state)
+TEST_CASE(what_is_checked_of_a_header_is_what_is_used)
 {
 	const uint64_t elsewhere[] = {0, HEADER_BYTES, 1ull << 40, UINT64_MAX};
 	struct store_fixture *fx = store_fixture_new(0);
@@ -52,7 +51,6 @@ what_is_checked_of_a_header_is_what_is_used(void **state)
 	struct slot *slot;
 	int slot_fd;
 
-	(void)state;
 	arena_set_state(fx->arena, HEADER_LIVE);
 	slot = lone_slot_new(&slot_fd);
 	inf = lone_reader_new(fx->arena, fx->arena->fd, slot_fd, 0);
@@ -80,8 +78,3 @@ what_is_checked_of_a_header_is_what_is_used(void **state)
 	close(slot_fd);
 	store_fixture_free(fx);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_is_checked_of_a_header_is_what_is_used),
-};
-TEST_GROUP(tests, NULL, NULL);

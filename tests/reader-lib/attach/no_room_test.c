@@ -363,8 +363,8 @@ let_each_fail(const char *socket, uint32_t flags, bool handles, long fails)
 	return n;
 }
 
-static void
-a_reader_says_what_has_run_out_and_comes_back(void **state)
+TEST_CASE_IN(broker_fixture_set_up_of_readers, broker_fixture_tear_down,
+	     a_reader_says_what_has_run_out_and_comes_back)
 {
 	struct broker_fixture *fx = *state;
 	struct informer *honest;
@@ -381,8 +381,7 @@ a_reader_says_what_has_run_out_and_comes_back(void **state)
 }
 
 /* So does one of an orphan, and of a copy, verified or not. */
-static void
-so_does_one_that_nobody_serves(void **state)
+TEST_CASE_IN(left_world_set_up, left_world_tear_down, so_does_one_that_nobody_serves)
 {
 	struct left_world *w = *state;
 
@@ -429,8 +428,7 @@ attach_with(const char *socket, unsigned descriptors)
 }
 
 /* The real end: with one descriptor more each time, until all are there that a reader needs. */
-static void
-the_kernels_own_limit_is_named(void **state)
+TEST_CASE_IN(broker_fixture_set_up_of_readers, broker_fixture_tear_down, the_kernels_own_limit_is_named)
 {
 	struct broker_fixture *fx = *state;
 	enum outcome outcome = NO_HANDLE;
@@ -455,13 +453,3 @@ the_kernels_own_limit_is_named(void **state)
 	}
 	assert_int_equal(said, 4); /* no socket; one with no room for three, two, one of what came */
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(a_reader_says_what_has_run_out_and_comes_back,
-					broker_fixture_set_up_of_readers, broker_fixture_tear_down),
-	cmocka_unit_test_setup_teardown(so_does_one_that_nobody_serves, left_world_set_up,
-					left_world_tear_down),
-	cmocka_unit_test_setup_teardown(the_kernels_own_limit_is_named, broker_fixture_set_up_of_readers,
-					broker_fixture_tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

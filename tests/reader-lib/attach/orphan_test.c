@@ -22,11 +22,11 @@
 #include "tests/support/left_world.h"
 #include "tests/support/temp_dir.h"
 
+#define TEST(name) TEST_CASE_OF(struct left_world *w, left_world_set_up, left_world_tear_down, name)
+
 /* Who starts while no writer lives, and asks for it, reads its last commit; it is told how that is. */
-static void
-what_a_dead_writer_left_is_read(void **state)
+TEST(what_a_dead_writer_left_is_read)
 {
-	struct left_world *w = *state;
 	struct informer_status status = {.size = sizeof(status)};
 	struct informer *inf;
 
@@ -44,10 +44,8 @@ what_a_dead_writer_left_is_read(void **state)
 }
 
 /* Who does not ask for it waits for informerd, as ever. */
-static void
-only_who_asks_for_it_reads_an_orphan(void **state)
+TEST(only_who_asks_for_it_reads_an_orphan)
 {
-	struct left_world *w = *state;
 	struct informer_status status = {.size = sizeof(status)};
 	struct informer *plain;
 
@@ -112,10 +110,8 @@ forge_root(struct left_world *w, uint64_t offset)
 
 /* One that verifies takes the keys from the key file: every block is checked, and the root, and the header.
  */
-static void
-an_orphan_is_verified_with_the_key_file(void **state)
+TEST(an_orphan_is_verified_with_the_key_file)
 {
-	struct left_world *w = *state;
 	uint64_t root = atomic_load(&w->arena->header->root);
 	uint32_t resource = ((const struct root *)(const void *)(w->arena->view.base + root +
 								 sizeof(struct block)))
@@ -139,10 +135,8 @@ an_orphan_is_verified_with_the_key_file(void **state)
 }
 
 /* A key file that may be another's work, or is no key, is none: nothing is read, and the reason is said. */
-static void
-a_key_file_in_other_hands_is_not_believed(void **state)
+TEST(a_key_file_in_other_hands_is_not_believed)
 {
-	struct left_world *w = *state;
 	const char *elsewhere = temp_path(w->dir, "elsewhere");
 
 	left_world_die(w);
@@ -174,10 +168,8 @@ a_key_file_in_other_hands_is_not_believed(void **state)
  * While a writer lives its arena is never taken by name: it would reuse what we read. When it is gone, the
  * same handle takes it.
  */
-static void
-a_living_writers_arena_is_not_taken(void **state)
+TEST(a_living_writers_arena_is_not_taken)
 {
-	struct left_world *w = *state;
 	struct informer *inf = left_world_attach(w, INFORMER_ORPHAN);
 	int r;
 
@@ -212,10 +204,8 @@ failure_for_nobody(const struct left_world *w)
 }
 
 /* Another user tells a writer that starts from none, too. */
-static void
-anybody_sees_whether_a_writer_is_there(void **state)
+TEST(anybody_sees_whether_a_writer_is_there)
 {
-	struct left_world *w = *state;
 	int r;
 
 	if (geteuid() != 0)
@@ -233,10 +223,8 @@ anybody_sees_whether_a_writer_is_there(void **state)
  * The next writer adopts a copy, goes on there, and reuses nothing of what an open snapshot shows; its own
  * arena is not taken.
  */
-static void
-the_next_writer_leaves_an_orphans_blocks_alone(void **state)
+TEST(the_next_writer_leaves_an_orphans_blocks_alone)
 {
-	struct left_world *w = *state;
 	struct informer_snapshot snap;
 	struct informer_resource *pods;
 	struct informer_object pod;
@@ -267,10 +255,8 @@ the_next_writer_leaves_an_orphans_blocks_alone(void **state)
  * The note says which file, and which writer's: another file under that name (of a daemon with another
  * socket, and so another lock, which may live) is not taken.
  */
-static void
-a_file_that_the_note_does_not_mean_is_not_taken(void **state)
+TEST(a_file_that_the_note_does_not_mean_is_not_taken)
 {
-	struct left_world *w = *state;
 	struct lock_note note;
 	int fd;
 
@@ -289,10 +275,8 @@ a_file_that_the_note_does_not_mean_is_not_taken(void **state)
 }
 
 /* A file that others may write or have a name for, a link to it, none at all: not taken. */
-static void
-a_file_in_other_hands_is_not_taken(void **state)
+TEST(a_file_in_other_hands_is_not_taken)
 {
-	struct left_world *w = *state;
 	struct lock_note note;
 	const char *link_path = temp_path(w->dir, "link");
 	int fd;
@@ -319,10 +303,8 @@ a_file_in_other_hands_is_not_taken(void **state)
 }
 
 /* What is no plain file is not even opened: for a device that may already be too much. */
-static void
-what_is_no_file_is_not_opened(void **state)
+TEST(what_is_no_file_is_not_opened)
 {
-	struct left_world *w = *state;
 	struct lock_note note;
 	char event[sizeof(struct inotify_event) + NAME_MAX + 1];
 	const char *fifo = temp_path(w->dir, "fifo");
@@ -344,8 +326,7 @@ what_is_no_file_is_not_opened(void **state)
 }
 
 /* A lock file of whatever content is no crash, and nothing is read for it. */
-static void
-a_note_that_makes_no_sense_is_no_note(void **state)
+TEST(a_note_that_makes_no_sense_is_no_note)
 {
 	static const char *const texts[] = {
 		"",
@@ -358,7 +339,6 @@ a_note_that_makes_no_sense_is_no_note(void **state)
 		"informer 1\n4711\n/dev/null\nzz112233445566778899aabbccddeeff\n",
 		"informer 2\n4711\n/dev/null\n00112233445566778899aabbccddeeff\n",
 	};
-	struct left_world *w = *state;
 	struct lock_note note;
 
 	left_world_die(w);
@@ -374,10 +354,8 @@ a_note_that_makes_no_sense_is_no_note(void **state)
 }
 
 /* A note that was written over a longer one, whose end is still there: its writer was killed amid that. */
-static void
-what_stands_behind_a_note_is_nothing(void **state)
+TEST(what_stands_behind_a_note_is_nothing)
 {
-	struct left_world *w = *state;
 	int fd;
 
 	left_world_die(w);
@@ -388,10 +366,8 @@ what_stands_behind_a_note_is_nothing(void **state)
 }
 
 /* A writer that dies before it has an arena of its own leaves the note of the one before. */
-static void
-a_writer_that_dies_early_leaves_the_orphan_findable(void **state)
+TEST(a_writer_that_dies_early_leaves_the_orphan_findable)
 {
-	struct left_world *w = *state;
 	char *error = NULL;
 
 	left_world_die(w);
@@ -405,10 +381,8 @@ a_writer_that_dies_early_leaves_the_orphan_findable(void **state)
  * So does one that has superseded that arena already, but not said where its own is; one that has revoked it
  * leaves nothing.
  */
-static void
-a_superseded_orphan_is_read_until_it_is_revoked(void **state)
+TEST(a_superseded_orphan_is_read_until_it_is_revoked)
 {
-	struct left_world *w = *state;
 	struct header *h = w->arena->header;
 
 	atomic_store(&h->superseded_by, 2);
@@ -419,10 +393,8 @@ a_superseded_orphan_is_read_until_it_is_revoked(void **state)
 }
 
 /* Who waits is told of a writer that starts, by its pid; and that none is there when it has ended. */
-static void
-a_writer_that_starts_is_told_from_none(void **state)
+TEST(a_writer_that_starts_is_told_from_none)
 {
-	struct left_world *w = *state;
 	struct informer_status status = {.size = sizeof(status)};
 	struct informer *inf = left_world_attach(w, 0);
 	char pid[32];
@@ -437,24 +409,3 @@ a_writer_that_starts_is_told_from_none(void **state)
 	assert_non_null(strstr(status.reason, "is informerd running?"));
 	informer_detach(inf);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, left_world_set_up, left_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(what_a_dead_writer_left_is_read),
-	TEST(only_who_asks_for_it_reads_an_orphan),
-	TEST(an_orphan_is_verified_with_the_key_file),
-	TEST(a_key_file_in_other_hands_is_not_believed),
-	TEST(a_superseded_orphan_is_read_until_it_is_revoked),
-	TEST(a_writer_that_starts_is_told_from_none),
-	TEST(anybody_sees_whether_a_writer_is_there),
-	TEST(a_living_writers_arena_is_not_taken),
-	TEST(the_next_writer_leaves_an_orphans_blocks_alone),
-	TEST(a_file_that_the_note_does_not_mean_is_not_taken),
-	TEST(a_file_in_other_hands_is_not_taken),
-	TEST(what_is_no_file_is_not_opened),
-	TEST(a_note_that_makes_no_sense_is_no_note),
-	TEST(what_stands_behind_a_note_is_nothing),
-	TEST(a_writer_that_dies_early_leaves_the_orphan_findable),
-};
-TEST_GROUP(tests, NULL, NULL);

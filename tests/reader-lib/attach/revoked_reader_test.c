@@ -68,8 +68,8 @@ try_once_more(struct broker_fixture *fx, struct informer *inf)
 	}
 }
 
-static void
-a_revoked_reader_comes_back_when_it_let_go(void **state)
+TEST_CASE_IN(broker_fixture_set_up_of_readers, broker_fixture_tear_down,
+	     a_revoked_reader_comes_back_when_it_let_go)
 {
 	struct informer_options options = {.size = sizeof(options), .log = note, .reader_name = "held"};
 	struct broker_fixture *fx = *state;
@@ -119,9 +119,3 @@ a_revoked_reader_comes_back_when_it_let_go(void **state)
 	informer_end(&next);
 	informer_detach(inf);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(a_revoked_reader_comes_back_when_it_let_go,
-					broker_fixture_set_up_of_readers, broker_fixture_tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

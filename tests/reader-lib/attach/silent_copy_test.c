@@ -117,11 +117,18 @@ settle(struct informer *inf, struct informer_status *status)
 	return 0;
 }
 
-/* A stopped writer's pods are read; how old they are is told, and that nobody answers. */
-static void
-what_a_silent_writer_published_is_copied(void **state)
+static int
+set_up(void **state)
 {
-	struct left_world *w = *state;
+	time_is_ours = true;
+	return left_world_set_up(state);
+}
+
+#define TEST(name) TEST_CASE_OF(struct left_world *w, set_up, left_world_tear_down, name)
+
+/* A stopped writer's pods are read; how old they are is told, and that nobody answers. */
+TEST(what_a_silent_writer_published_is_copied)
+{
 	struct informer_status status;
 	int listener = listen_and_ignore(w);
 	struct informer *inf;
@@ -140,10 +147,8 @@ what_a_silent_writer_published_is_copied(void **state)
 }
 
 /* Who does not ask for a copy gets none, but the reason, with the pid of who listens. */
-static void
-only_who_asks_for_it_reads_a_copy(void **state)
+TEST(only_who_asks_for_it_reads_a_copy)
 {
-	struct left_world *w = *state;
 	struct informer_status status = {.size = sizeof(status)};
 	int listener = listen_and_ignore(w);
 	struct informer *inf;
@@ -164,10 +169,8 @@ only_who_asks_for_it_reads_a_copy(void **state)
 }
 
 /* A writer whose heart beats is busy, not stopped: it is waited for, until it beats no more. */
-static void
-a_writer_that_shows_life_is_not_copied(void **state)
+TEST(a_writer_that_shows_life_is_not_copied)
 {
-	struct left_world *w = *state;
 	struct informer_status status = {.size = sizeof(status)};
 	int listener = listen_and_ignore(w);
 	struct informer *inf = left_world_attach(w, INFORMER_ORPHAN);
@@ -185,10 +188,8 @@ a_writer_that_shows_life_is_not_copied(void **state)
 }
 
 /* It goes on, and reuses memory as one does that knows of no reader: the copy stays what it was. */
-static void
-a_copy_is_nobody_elses(void **state)
+TEST(a_copy_is_nobody_elses)
 {
-	struct left_world *w = *state;
 	struct informer_verify_counts counts = {0};
 	int listener = listen_and_ignore(w);
 	struct informer_status status;
@@ -240,10 +241,8 @@ commit_in_a_circle(struct left_world *w)
 }
 
 /* What was published while the copy was made spoils it, whatever the root's place: there is another try. */
-static void
-a_copy_of_what_changed_is_thrown_away(void **state)
+TEST(a_copy_of_what_changed_is_thrown_away)
 {
-	struct left_world *w = *state;
 	int listener = listen_and_ignore(w);
 	struct informer_status status;
 	bool over = false;
@@ -274,10 +273,8 @@ a_copy_of_what_changed_is_thrown_away(void **state)
 }
 
 /* Who only begins snapshots, and never dispatches, goes on asking for the writer all the same. */
-static void
-a_copy_is_not_kept_for_good(void **state)
+TEST(a_copy_is_not_kept_for_good)
 {
-	struct left_world *w = *state;
 	int listener = listen_and_ignore(w), r = 0;
 	struct informer_status status;
 	struct informer_snapshot snap;
@@ -304,10 +301,8 @@ a_copy_is_not_kept_for_good(void **state)
  * Shortcuts may be ahead of the root, and of the bytes they lead to: in a copy they lead nowhere. Here one
  * leads to what stood there before.
  */
-static void
-shortcuts_are_not_followed_in_a_copy(void **state)
+TEST(shortcuts_are_not_followed_in_a_copy)
 {
-	struct left_world *w = *state;
 	int listener = listen_and_ignore(w);
 	const struct arena_view *view = &w->arena->view;
 	uint32_t before = store_fixture_find(w->store, "default", "a"), count = 0, after;
@@ -358,10 +353,8 @@ shortcuts_are_not_followed_in_a_copy(void **state)
 }
 
 /* More than is copied, or than this process may write, is refused in words. */
-static void
-what_is_too_large_is_not_copied(void **state)
+TEST(what_is_too_large_is_not_copied)
 {
-	struct left_world *w = *state;
 	int listener = listen_and_ignore(w);
 	struct rlimit before, small;
 	struct informer_status status;
@@ -391,10 +384,8 @@ what_is_too_large_is_not_copied(void **state)
 }
 
 /* So many wait to be let in already that there is no room to wait: the copy does not need that. */
-static void
-a_crowd_before_the_socket_does_not_matter(void **state)
+TEST(a_crowd_before_the_socket_does_not_matter)
 {
-	struct left_world *w = *state;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int listener = listen_and_ignore(w), fds[64];
 	struct informer_status status;
@@ -416,20 +407,3 @@ a_crowd_before_the_socket_does_not_matter(void **state)
 		close(fds[--count]);
 	close(listener);
 }
-
-static int
-set_up(void **state)
-{
-	time_is_ours = true;
-	return left_world_set_up(state);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, left_world_tear_down)
-static const struct CMUnitTest tests[] = {
-	TEST(what_a_silent_writer_published_is_copied),  TEST(only_who_asks_for_it_reads_a_copy),
-	TEST(a_writer_that_shows_life_is_not_copied),    TEST(a_copy_is_nobody_elses),
-	TEST(a_copy_of_what_changed_is_thrown_away),     TEST(a_copy_is_not_kept_for_good),
-	TEST(shortcuts_are_not_followed_in_a_copy),      TEST(what_is_too_large_is_not_copied),
-	TEST(a_crowd_before_the_socket_does_not_matter),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -33,11 +33,11 @@ has(struct reader_world *w, const struct informer_snapshot *snap, const char *na
 	return informer_get_z(snap, w->pods, "default", name, &o);
 }
 
+#define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
+
 /* A handle has 63 pins: the 64th snapshot is BUSY, and one that ends makes room. */
-static void
-the_sixty_fourth_snapshot_is_busy(void **state)
+TEST(the_sixty_fourth_snapshot_is_busy)
 {
-	struct reader_world *w = *state;
 	struct informer_snapshot snaps[PINS + 1];
 	struct informer_status status = {.size = sizeof(status)};
 
@@ -55,10 +55,8 @@ the_sixty_fourth_snapshot_is_busy(void **state)
 }
 
 /* A snapshot shows one version for as long as it is open, whatever is committed meanwhile. */
-static void
-a_snapshot_shows_one_version(void **state)
+TEST(a_snapshot_shows_one_version)
 {
-	struct reader_world *w = *state;
 	struct informer_snapshot old, new;
 	struct informer_moment then, now;
 
@@ -83,10 +81,8 @@ a_snapshot_shows_one_version(void **state)
 }
 
 /* A snapshot that is not open is refused, and ending it again is nothing. */
-static void
-a_snapshot_that_is_not_open_is_refused(void **state)
+TEST(a_snapshot_that_is_not_open_is_refused)
 {
-	struct reader_world *w = *state;
 	struct informer_snapshot snap = {0};
 	struct informer_moment moment;
 	struct informer_iter it;
@@ -123,10 +119,8 @@ take_back(struct broker_fixture *fx, void *context)
  * A generation whose pages were taken back ends its snapshots with EXPIRED, in each call, and new ones show
  * the next.
  */
-static void
-a_revoked_snapshot_expires(void **state)
+TEST(a_revoked_snapshot_expires)
 {
-	struct reader_world *w = *state;
 	struct informer_snapshot old, new;
 	struct informer_moment moment;
 	struct informer_object o;
@@ -167,10 +161,8 @@ count_resources(struct broker_fixture *fx, void *context)
 }
 
 /* A root that becomes something else under a snapshot is read as far as it was checked, no further. */
-static void
-a_root_that_changes_is_read_as_it_was_checked(void **state)
+TEST(a_root_that_changes_is_read_as_it_was_checked)
 {
-	struct reader_world *w = *state;
 	struct informer_resource *none;
 	struct informer_snapshot snap;
 	struct informer_object o;
@@ -199,10 +191,8 @@ exchange_root(struct broker_fixture *fx, void *context)
 
 /* A root offset that leads to a root of before, which stands there still, whole: it is called damage, not
  * read. */
-static void
-an_older_root_is_damage(void **state)
+TEST(an_older_root_is_damage)
 {
-	struct reader_world *w = *state;
 	struct informer_snapshot held, snap;
 	uint64_t offset;
 
@@ -309,10 +299,8 @@ have_all_looked(struct looker *lookers, unsigned count)
  * Readers in threads, a writer that commits, reclaims and moves: every snapshot is whole, none goes back in
  * time.
  */
-static void
-snapshots_are_whole_under_churn(void **state)
+TEST(snapshots_are_whole_under_churn)
 {
-	struct reader_world *w = *state;
 	_Atomic bool stop = false;
 	struct looker lookers[3] = {{0}};
 	pthread_t threads[3];
@@ -334,16 +322,3 @@ snapshots_are_whole_under_churn(void **state)
 		assert_true(lookers[i].looks > 0);
 	}
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(the_sixty_fourth_snapshot_is_busy),
-	TEST(a_snapshot_shows_one_version),
-	TEST(a_snapshot_that_is_not_open_is_refused),
-	TEST(a_revoked_snapshot_expires),
-	TEST(a_root_that_changes_is_read_as_it_was_checked),
-	TEST(an_older_root_is_damage),
-	TEST(snapshots_are_whole_under_churn),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -47,14 +47,14 @@ change_the_last(struct recorder *r)
 	broker_fixture_do(w->fx, hide_newest_entry, NULL);
 }
 
+#define T(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
+
 /*
  * An object that moved on before the walk came to it is told before the word that all was told, also when the
  * walk is at its end before the writer has pushed the change.
  */
-static void
-what_is_still_to_be_pushed_is_told_before_synced(void **state)
+T(what_is_still_to_be_pushed_is_told_before_synced)
 {
-	struct recorder_world *w = *state;
 	char changes[2048], *text = NULL, *last;
 	size_t n = 0;
 
@@ -114,10 +114,8 @@ push_lie(struct broker_fixture *fx, void *context)
 }
 
 /* Each is said, drops the ring, and what is there is told anew; nothing of what it says is told. */
-static void
-what_an_entry_says_must_be_so(void **state)
+T(what_an_entry_says_must_be_so)
 {
-	struct recorder_world *w = *state;
 	struct lie lies[] = {
 		{.kind = QUEUE_RESET, .ahead = 1},
 		{.kind = QUEUE_ADDED, .new_name = "a"},
@@ -140,11 +138,3 @@ what_an_entry_says_must_be_so(void **state)
 		error_set(w->inf, 0, "%s", "");
 	}
 }
-
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	T(what_is_still_to_be_pushed_is_told_before_synced),
-	T(what_an_entry_says_must_be_so),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -164,35 +164,30 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 	free(history);
 }
 
+#define TEST(name) TEST_CASE(name)
+#define TEST_IN(name) TEST_CASE_IN(set_up, recorder_world_tear_down, name)
+
 /* Small queues, handlers that stall: overflows all the time, and nothing lost. */
-static void
-whatever_overflows_nothing_is_lost(void **state)
+TEST(whatever_overflows_nothing_is_lost)
 {
-	(void)state;
 	model(1000, 0, 10000, true);
 }
 
 /* The same in an event loop. */
-static void
-in_an_event_loop_nothing_is_lost(void **state)
+TEST(in_an_event_loop_nothing_is_lost)
 {
-	(void)state;
 	model(1000, 0, 10000, false);
 }
 
 /* Over daemons that die, and the generations of those that follow. */
-static void
-over_generations_nothing_is_lost(void **state)
+TEST(over_generations_nothing_is_lost)
 {
-	(void)state;
 	model(400, 20, 10000, true);
 }
 
 /* Where deletions are forgotten early, handlers that fall behind are told everything anew. */
-static void
-forgotten_deletions_bring_a_resync(void **state)
+TEST(forgotten_deletions_bring_a_resync)
 {
-	(void)state;
 	model(800, 50, 3, true);
 }
 
@@ -225,8 +220,7 @@ await_new_ring(struct recorder_world *w)
  * The next daemon is there before its reader looks: what waits in the old ring is told as it was, then the
  * new one goes on; nothing is coalesced.
  */
-static void
-a_switch_of_generations_loses_no_change(void **state)
+TEST_IN(a_switch_of_generations_loses_no_change)
 {
 	struct recorder_world *w = *state;
 
@@ -262,8 +256,7 @@ another_daemon(struct recorder_world *w)
  * The daemon dies with changes waiting, comes back with what it had, and the reader goes on without a
  * duplicate.
  */
-static void
-a_daemon_that_comes_back_is_gone_on_with(void **state)
+TEST_IN(a_daemon_that_comes_back_is_gone_on_with)
 {
 	struct recorder_world *w = *state;
 
@@ -302,8 +295,7 @@ turn_if_due(struct recorder_world *w)
  * A walk that another generation interrupted ends at a change from before; what changed since stands in no
  * ring, and nothing changes any more: it is told all the same.
  */
-static void
-what_changed_amid_a_walk_needs_no_further_change(void **state)
+TEST_IN(what_changed_amid_a_walk_needs_no_further_change)
 {
 	struct recorder_world *w = *state;
 
@@ -333,8 +325,7 @@ take_long_each(struct recorder *r)
  * A change amid a walk stands in the ring, and the turn ends with it, the ring's last: that all was told is
  * said without a further change.
  */
-static void
-what_a_slow_call_ended_with_needs_no_further_change(void **state)
+TEST_IN(what_a_slow_call_ended_with_needs_no_further_change)
 {
 	struct recorder_world *w = *state;
 
@@ -379,15 +370,13 @@ outlive_the_arena(struct recorder_world *w, const char *change, const char *expe
  * A call that is under way when the arena is taken back may not have been able to read what it was told of:
  * that is told again.
  */
-static void
-a_call_that_outlives_its_arena_is_told_anew(void **state)
+TEST_IN(a_call_that_outlives_its_arena_is_told_anew)
 {
 	outlive_the_arena(*state, "a2", "a1>a2 RESYNC BEGIN +b1* +a2* END SYNCED");
 }
 
 /* With keys it is told again alone; what was told stays known. */
-static void
-with_keys_that_call_alone_is_told_again(void **state)
+TEST_IN(with_keys_that_call_alone_is_told_again)
 {
 	struct recorder_world *w = *state;
 
@@ -395,8 +384,7 @@ with_keys_that_call_alone_is_told_again(void **state)
 	outlive_the_arena(w, "a2", "a1>a2 COALESCED ?>a2");
 }
 
-static void
-with_keys_a_deletion_is_told_again(void **state)
+TEST_IN(with_keys_a_deletion_is_told_again)
 {
 	struct recorder_world *w = *state;
 
@@ -405,8 +393,7 @@ with_keys_a_deletion_is_told_again(void **state)
 }
 
 /* What changed before the reader was back is told as a catch-up. */
-static void
-what_changed_before_it_was_back_is_a_catch_up(void **state)
+TEST_IN(what_changed_before_it_was_back_is_a_catch_up)
 {
 	struct recorder_world *w = *state;
 
@@ -452,8 +439,7 @@ overflow_once(struct recorder_world *w)
  * What was counted in a ring that overflowed says nothing of the ring that follows it: over a restart the
  * handler goes on, and is told of nothing anew.
  */
-static void
-after_an_overflow_a_restart_is_gone_on_with(void **state)
+TEST_IN(after_an_overflow_a_restart_is_gone_on_with)
 {
 	struct recorder_world *w = *state;
 	unsigned version = overflow_once(w);
@@ -466,8 +452,7 @@ after_an_overflow_a_restart_is_gone_on_with(void **state)
 }
 
 /* The same for a handler that was held back meanwhile: each change that waits in the new ring is told. */
-static void
-after_an_overflow_what_waits_in_the_next_ring_is_told(void **state)
+TEST_IN(after_an_overflow_what_waits_in_the_next_ring_is_told)
 {
 	struct recorder_world *w = *state;
 	unsigned version = overflow_once(w);
@@ -498,8 +483,7 @@ empty_pods(struct broker_fixture *fx, void *context)
  * What was emptied is told anew once its list is in, as a RESYNC: that what is not told again is gone nobody
  * else says. The next event is told as ever.
  */
-static void
-what_was_emptied_is_told_anew(void **state)
+TEST_IN(what_was_emptied_is_told_anew)
 {
 	struct recorder_world *w = *state;
 
@@ -549,8 +533,7 @@ told_up_to(struct recorder_world *w, const char *one, const char *other)
  * A deletion that a catch-up has not come to yet, and that is forgotten meanwhile, is not lost: the catch-up
  * becomes a RESYNC.
  */
-static void
-a_deletion_forgotten_amid_a_catch_up_is_a_resync(void **state)
+TEST_IN(a_deletion_forgotten_amid_a_catch_up_is_a_resync)
 {
 	struct recorder_world *w = *state;
 	uint64_t tombstones = 3;
@@ -579,8 +562,7 @@ a_deletion_forgotten_amid_a_catch_up_is_a_resync(void **state)
  * A handler that comes back under its name goes on from where it was, without initial adds; another name gets
  * them, as a RESYNC.
  */
-static void
-a_named_consumer_goes_on_where_it_was(void **state)
+TEST_IN(a_named_consumer_goes_on_where_it_was)
 {
 	struct recorder_world *w = *state;
 	struct informer *next;
@@ -612,8 +594,7 @@ a_named_consumer_goes_on_where_it_was(void **state)
 }
 
 /* The arena was lost, and with it the name: what the consumer knew and is not told again is gone. */
-static void
-a_consumer_of_a_lost_arena_is_resynced(void **state)
+TEST_CASE_IN(set_up_one_arena, recorder_world_tear_down, a_consumer_of_a_lost_arena_is_resynced)
 {
 	struct recorder_world *w = *state;
 
@@ -640,8 +621,7 @@ keep_first_cursor(struct recorder *r)
 		informer_handler_cursor(r->handler, &first_cursor);
 }
 
-static void
-what_was_not_acknowledged_comes_again(void **state)
+TEST_IN(what_was_not_acknowledged_comes_again)
 {
 	struct recorder_world *w = *state;
 	struct informer_cursor cursor;
@@ -664,8 +644,7 @@ what_was_not_acknowledged_comes_again(void **state)
  * was created after its cursor: else it would keep it for ever. That may tell deletes of what it never heard
  * of.
  */
-static void
-what_went_unacknowledged_and_is_gone_is_deleted(void **state)
+TEST_IN(what_went_unacknowledged_and_is_gone_is_deleted)
 {
 	struct recorder_world *w = *state;
 	struct informer_cursor cursor;
@@ -683,8 +662,7 @@ what_went_unacknowledged_and_is_gone_is_deleted(void **state)
  * The same, when the catch-up that would have deleted it becomes a RESYNC: it is not among the keys that the
  * stored cursor gives, so the keys cannot stand for what the consumer has.
  */
-static void
-what_went_unacknowledged_is_gone_after_a_resync_too(void **state)
+TEST_IN(what_went_unacknowledged_is_gone_after_a_resync_too)
 {
 	struct recorder_world *w = *state;
 	uint64_t tombstones = 3;
@@ -720,8 +698,7 @@ what_went_unacknowledged_is_gone_after_a_resync_too(void **state)
 }
 
 /* A name that another process has is refused, said, and asked for again until it is free. */
-static void
-a_consumer_that_is_taken_is_waited_for(void **state)
+TEST_IN(a_consumer_that_is_taken_is_waited_for)
 {
 	struct recorder_world *w = *state;
 	struct informer *other = broker_fixture_attach(w->fx, 0);
@@ -800,8 +777,7 @@ survives(struct recorder_world *w, void (*spoil)(struct broker_fixture *fx, void
 	error_set(w->inf, 0, "%s", "");
 }
 
-static void
-nonsense_in_a_ring_is_mended(void **state)
+TEST_IN(nonsense_in_a_ring_is_mended)
 {
 	struct recorder_world *w = *state;
 	static const struct queue_entry bad[] = {
@@ -837,34 +813,3 @@ nonsense_in_a_ring_is_mended(void **state)
 		survives(w, spoil_entry);
 	}
 }
-
-#define TEST(name) cmocka_unit_test(name)
-#define TEST_IN(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(whatever_overflows_nothing_is_lost),
-	TEST(in_an_event_loop_nothing_is_lost),
-	TEST(over_generations_nothing_is_lost),
-	TEST(forgotten_deletions_bring_a_resync),
-	TEST_IN(a_switch_of_generations_loses_no_change),
-	TEST_IN(what_changed_amid_a_walk_needs_no_further_change),
-	TEST_IN(what_a_slow_call_ended_with_needs_no_further_change),
-	TEST_IN(a_daemon_that_comes_back_is_gone_on_with),
-	TEST_IN(a_call_that_outlives_its_arena_is_told_anew),
-	TEST_IN(with_keys_that_call_alone_is_told_again),
-	TEST_IN(with_keys_a_deletion_is_told_again),
-	TEST_IN(what_changed_before_it_was_back_is_a_catch_up),
-	TEST_IN(a_deletion_forgotten_amid_a_catch_up_is_a_resync),
-	TEST_IN(after_an_overflow_a_restart_is_gone_on_with),
-	TEST_IN(after_an_overflow_what_waits_in_the_next_ring_is_told),
-	TEST_IN(what_was_emptied_is_told_anew),
-	TEST_IN(a_named_consumer_goes_on_where_it_was),
-	cmocka_unit_test_setup_teardown(a_consumer_of_a_lost_arena_is_resynced, set_up_one_arena,
-					recorder_world_tear_down),
-	TEST_IN(what_went_unacknowledged_and_is_gone_is_deleted),
-	TEST_IN(what_went_unacknowledged_is_gone_after_a_resync_too),
-	TEST_IN(what_was_not_acknowledged_comes_again),
-	TEST_IN(a_consumer_that_is_taken_is_waited_for),
-	TEST_IN(nonsense_in_a_ring_is_mended),
-};
-TEST_GROUP(tests, NULL, NULL);

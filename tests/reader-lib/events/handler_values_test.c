@@ -159,11 +159,10 @@ add(struct values *v)
 	assert_int_equal(informer_add_handler(v->w->inf, &v->options, NULL), 0);
 }
 
-static void
-a_value_comes_changes_and_goes(void **state)
-{
-	struct values *v = *state;
+#define TEST(f) TEST_CASE_OF(struct values *v, set_up, tear_down, f)
 
+TEST(a_value_comes_changes_and_goes)
+{
 	recorder_change(v->w->fx, "a1 b1");
 	add(v);
 	expect(v, "-=a1 -=b1 ");
@@ -175,11 +174,8 @@ a_value_comes_changes_and_goes(void **state)
 }
 
 /* With a selector: what crosses it comes and goes. */
-static void
-values_cross_selectors(void **state)
+TEST(values_cross_selectors)
 {
-	struct values *v = *state;
-
 	recorder_change(v->w->fx, "a1:web b1:db");
 	v->options.label_selector = "app=web";
 	add(v);
@@ -190,11 +186,8 @@ values_cross_selectors(void **state)
 }
 
 /* Of what transform wants nothing nothing is told; when it changes its mind the value goes, and comes. */
-static void
-no_value_is_no_object(void **state)
+TEST(no_value_is_no_object)
 {
-	struct values *v = *state;
-
 	recorder_change(v->w->fx, "a1:off b1:web");
 	add(v);
 	expect(v, "-=b1 ");
@@ -205,11 +198,8 @@ no_value_is_no_object(void **state)
 }
 
 /* A name that is created anew has the value before, told or not as a delete and an add. */
-static void
-a_name_created_anew(void **state)
+TEST(a_name_created_anew)
 {
-	struct values *v = *state;
-
 	recorder_change(v->w->fx, "a1");
 	add(v);
 	expect(v, "-=a1 ");
@@ -218,10 +208,8 @@ a_name_created_anew(void **state)
 }
 
 /* After a gap the value before is known though the state before is not. */
-static void
-values_are_exact_after_a_gap(void **state)
+TEST(values_are_exact_after_a_gap)
 {
-	struct values *v = *state;
 	char word[32];
 
 	recorder_change(v->w->fx, "a1:web b1:web c1:db d1:db");
@@ -238,11 +226,8 @@ values_are_exact_after_a_gap(void **state)
 }
 
 /* What a RESYNC does not tell again is told as gone, at its end; what it does has its value before. */
-static void
-what_a_resync_does_not_meet_is_gone(void **state)
+TEST(what_a_resync_does_not_meet_is_gone)
 {
-	struct values *v = *state;
-
 	recorder_change(v->w->fx, "a1 b1");
 	add(v);
 	expect(v, "-=a1 -=b1 ");
@@ -259,11 +244,8 @@ what_a_resync_does_not_meet_is_gone(void **state)
 }
 
 /* The same with track_keys, where there is no RESYNC. */
-static void
-values_with_track_keys(void **state)
+TEST(values_with_track_keys)
 {
-	struct values *v = *state;
-
 	recorder_change(v->w->fx, "a1 b1 c1");
 	v->options.track_keys = true;
 	add(v);
@@ -274,11 +256,8 @@ values_with_track_keys(void **state)
 }
 
 /* A resync tells the value that there is, twice, and makes none. */
-static void
-a_resync_tells_the_value_again(void **state)
+TEST(a_resync_tells_the_value_again)
 {
-	struct values *v = *state;
-
 	recorder_change(v->w->fx, "a1:off b1:web");
 	v->options.resync_ms = 1;
 	add(v);
@@ -290,11 +269,8 @@ a_resync_tells_the_value_again(void **state)
 }
 
 /* Who goes on from a cursor has no values of before; what is gone meanwhile is told all the same. */
-static void
-a_consumer_hears_of_what_its_former_life_knew(void **state)
+TEST(a_consumer_hears_of_what_its_former_life_knew)
 {
-	struct values *v = *state;
-
 	v->options.consumer = "agent";
 	add(v);
 	expect(v, "RESYNC END ");
@@ -347,10 +323,8 @@ attach_with_purse(struct values *v)
 }
 
 /* What is gone, or not wanted any more, leaves nothing behind. */
-static void
-what_is_gone_costs_nothing(void **state)
+TEST(what_is_gone_costs_nothing)
 {
-	struct values *v = *state;
 	char word[32];
 	unsigned before;
 
@@ -372,11 +346,8 @@ what_is_gone_costs_nothing(void **state)
 }
 
 /* A value for which there is no memory comes when there is, and nothing is told of it before. */
-static void
-a_value_comes_when_there_is_memory(void **state)
+TEST(a_value_comes_when_there_is_memory)
 {
-	struct values *v = *state;
-
 	attach_with_purse(v);
 	recorder_change(v->w->fx, "a1");
 	add(v);
@@ -396,10 +367,8 @@ a_value_comes_when_there_is_memory(void **state)
 }
 
 /* Functions that would be told the same twice, or not at all, are refused with a sentence. */
-static void
-half_a_transform_is_refused(void **state)
+TEST(half_a_transform_is_refused)
 {
-	struct values *v = *state;
 	char text[300];
 
 	v->options.on_value = NULL;
@@ -419,21 +388,3 @@ half_a_transform_is_refused(void **state)
 	v->options.on_delete = v->w->r->options.on_delete;
 	assert_int_equal(informer_add_handler(v->w->inf, &v->options, NULL), -EINVAL);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_value_comes_changes_and_goes),
-	TEST(values_cross_selectors),
-	TEST(no_value_is_no_object),
-	TEST(a_name_created_anew),
-	TEST(values_are_exact_after_a_gap),
-	TEST(what_a_resync_does_not_meet_is_gone),
-	TEST(values_with_track_keys),
-	TEST(a_resync_tells_the_value_again),
-	TEST(a_consumer_hears_of_what_its_former_life_knew),
-	TEST(what_is_gone_costs_nothing),
-	TEST(a_value_comes_when_there_is_memory),
-	TEST(half_a_transform_is_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

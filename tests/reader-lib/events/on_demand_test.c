@@ -54,11 +54,11 @@ look_up(struct informer *inf, const char *resource)
 	informer_end(&snap);
 }
 
+#define TEST(name) TEST_CASE_OF(struct broker_fixture *fx, set_up, broker_fixture_tear_down, name)
+
 /* A mere lookup asks, by whatever name, once; one of another resource does not. */
-static void
-a_lookup_asks_for_its_resource(void **state)
+TEST(a_lookup_asks_for_its_resource)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf = attached(fx);
 	char text[WANTED_MAX];
 
@@ -89,10 +89,8 @@ wait_for_widgets(void *context)
 }
 
 /* A wait asks at once, though it sleeps, and ends when the list is in. */
-static void
-a_wait_asks_and_ends_when_the_list_is_in(void **state)
+TEST(a_wait_asks_and_ends_when_the_list_is_in)
 {
-	struct broker_fixture *fx = *state;
 	struct waiting w = {attached(fx), 1};
 	pthread_t thread;
 
@@ -105,10 +103,8 @@ a_wait_asks_and_ends_when_the_list_is_in(void **state)
 }
 
 /* Who waits for all that is cached does not wait for what nobody asked for. */
-static void
-a_wait_for_all_leaves_it_out(void **state)
+TEST(a_wait_for_all_leaves_it_out)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf = attached(fx);
 	char text[WANTED_MAX];
 
@@ -119,10 +115,8 @@ a_wait_for_all_leaves_it_out(void **state)
 }
 
 /* What one may know about it: that it is on demand. */
-static void
-its_description_says_so(void **state)
+TEST(its_description_says_so)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf = attached(fx);
 	struct informer_resource_info info = {.size = sizeof(info)};
 	struct informer_snapshot snap;
@@ -140,10 +134,8 @@ its_description_says_so(void **state)
 /* ---- versions ---------------------------------------------------------------------------- */
 
 /* Versions count as numbers, within one resource: 9 is before 10. */
-static void
-a_version_is_waited_for_as_a_number(void **state)
+TEST(a_version_is_waited_for_as_a_number)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf = attached(fx);
 
 	assert_int_equal(informer_wait_version(inf, "pods", "1", 1), -ETIMEDOUT);
@@ -158,22 +150,12 @@ a_version_is_waited_for_as_a_number(void **state)
 }
 
 /* What is no version that the API would compare cannot be waited for; no object ever has "0", or "007". */
-static void
-a_version_that_cannot_be_compared_is_refused(void **state)
+TEST(a_version_that_cannot_be_compared_is_refused)
 {
 	static const char *const versions[] = {"", "abc", "1x", "-1", " 1", "1.0", "0", "007", "00"};
-	struct broker_fixture *fx = *state;
 	struct informer *inf = attached(fx);
 
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		assert_int_equal(informer_wait_version(inf, "pods", versions[i], 0), -EINVAL);
 	informer_detach(inf);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, broker_fixture_tear_down)
-static const struct CMUnitTest tests[] = {
-	TEST(a_lookup_asks_for_its_resource),      TEST(a_wait_asks_and_ends_when_the_list_is_in),
-	TEST(a_wait_for_all_leaves_it_out),        TEST(its_description_says_so),
-	TEST(a_version_is_waited_for_as_a_number), TEST(a_version_that_cannot_be_compared_is_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

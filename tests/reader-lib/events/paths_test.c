@@ -393,31 +393,18 @@ walk_all(enum manner manner)
 	assert_true(total.overflows > total.resyncs && total.resyncs > 0);
 }
 
-static void
-a_handler_that_keeps_up_loses_nothing(void **state)
+TEST_CASE(a_handler_that_keeps_up_loses_nothing)
 {
-	(void)state;
 	walk_all(KEEPS_UP);
 	assert_true(total.again > 0);
 }
 
-static void
-a_handler_that_is_busy_loses_nothing(void **state)
+TEST_CASE(a_handler_that_is_busy_loses_nothing)
 {
-	(void)state;
 	walk_all(BUSY);
 }
 
-static void
-a_handler_that_is_held_loses_nothing(void **state)
+TEST_CASE(a_handler_that_is_held_loses_nothing)
 {
-	(void)state;
 	walk_all(HELD);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_handler_that_keeps_up_loses_nothing),
-	cmocka_unit_test(a_handler_that_is_busy_loses_nothing),
-	cmocka_unit_test(a_handler_that_is_held_loses_nothing),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -41,12 +41,11 @@ stay_a_while(struct recorder *r)
 	atomic_fetch_sub(&f->now, 1);
 }
 
-/* Events come without anybody's dispatching; handlers may be added while it runs. */
-static void
-it_runs_by_itself(void **state)
-{
-	struct recorder_world *w = *state;
+#define TEST(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
 
+/* Events come without anybody's dispatching; handlers may be added while it runs. */
+TEST(it_runs_by_itself)
+{
 	recorder_add(w->r);
 	assert_int_equal(informer_run(w->inf), 0);
 	assert_int_equal(informer_run(w->inf), 0);
@@ -63,11 +62,8 @@ it_runs_by_itself(void **state)
 }
 
 /* A wait for sync that is not met ends at its deadline. */
-static void
-a_wait_for_sync_ends_at_its_deadline(void **state)
+TEST(a_wait_for_sync_ends_at_its_deadline)
 {
-	struct recorder_world *w = *state;
-
 	w->r->options.resource = "nodes";
 	recorder_add(w->r);
 	assert_int_equal(informer_run(w->inf), 0);
@@ -124,11 +120,8 @@ await_waiting(struct gate *g)
  * A handler whose next resync is set while another thread sleeps already for all of them is woken in time all
  * the same.
  */
-static void
-resync_goes_on_beside_other_handlers(void **state)
+TEST(resync_goes_on_beside_other_handlers)
 {
-	struct recorder_world *w = *state;
-
 	w->r->options.resync_ms = 1000;
 	recorder_add(w->r);
 	recorder_add(w->other);
@@ -142,10 +135,8 @@ resync_goes_on_beside_other_handlers(void **state)
 }
 
 /* A handler that hangs delays no other, and gets what it missed when it goes on. */
-static void
-a_slow_handler_delays_no_other(void **state)
+TEST(a_slow_handler_delays_no_other)
 {
-	struct recorder_world *w = *state;
 	struct gate gate;
 
 	gate_init(&gate);
@@ -178,10 +169,8 @@ remove_now(void *context)
 }
 
 /* Removal by another thread waits for the call that runs; nothing comes after it. */
-static void
-removal_waits_for_the_call_that_runs(void **state)
+TEST(removal_waits_for_the_call_that_runs)
 {
-	struct recorder_world *w = *state;
 	pthread_t thread;
 	struct gate gate;
 
@@ -209,11 +198,8 @@ stop_within(struct recorder *r)
 }
 
 /* informer_stop() from within a handler is refused; informer_remove_handler() is not. */
-static void
-within_a_handler_it_cannot_be_stopped(void **state)
+TEST(within_a_handler_it_cannot_be_stopped)
 {
-	struct recorder_world *w = *state;
-
 	recorder_change(w->fx, "b1");
 	w->r->each = stop_within;
 	recorder_add(w->r);
@@ -223,10 +209,8 @@ within_a_handler_it_cannot_be_stopped(void **state)
 }
 
 /* Stop ends threads and handlers, while changes go on; afterwards nothing is called. */
-static void
-stop_ends_everything_under_churn(void **state)
+TEST(stop_ends_everything_under_churn)
 {
-	struct recorder_world *w = *state;
 	unsigned calls;
 	char change[16], *text;
 
@@ -275,10 +259,8 @@ add_and_remove(void *context)
 }
 
 /* Handlers come and go beside churn, from several threads; one that stays misses nothing. */
-static void
-handlers_come_and_go_beside_churn(void **state)
+TEST(handlers_come_and_go_beside_churn)
 {
-	struct recorder_world *w = *state;
 	struct adder adder = {.inf = w->inf};
 	pthread_t threads[3];
 	char change[16], expected[32];
@@ -311,10 +293,8 @@ all_sleep(struct informer *inf)
 }
 
 /* Threads with nothing to do sleep, and no timer will wake them. */
-static void
-an_idle_reader_sleeps(void **state)
+TEST(an_idle_reader_sleeps)
 {
-	struct recorder_world *w = *state;
 	bool asleep = false;
 
 	recorder_add(w->r);
@@ -334,10 +314,8 @@ an_idle_reader_sleeps(void **state)
  * Of one handler never two calls run at once, whoever of the threads makes them, and they come in order; of
  * two handlers they may.
  */
-static void
-a_handler_is_called_once_at_a_time(void **state)
+TEST(a_handler_is_called_once_at_a_time)
 {
-	struct recorder_world *w = *state;
 	struct in_flight one = {0}, two = {0};
 	char change[16], expected[8192];
 	size_t n = 0;
@@ -361,19 +339,3 @@ a_handler_is_called_once_at_a_time(void **state)
 	assert_int_equal(atomic_load(&one.most), 1);
 	assert_int_equal(atomic_load(&two.most), 1);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(it_runs_by_itself),
-	TEST(a_wait_for_sync_ends_at_its_deadline),
-	TEST(resync_goes_on_beside_other_handlers),
-	TEST(a_slow_handler_delays_no_other),
-	TEST(removal_waits_for_the_call_that_runs),
-	TEST(within_a_handler_it_cannot_be_stopped),
-	TEST(stop_ends_everything_under_churn),
-	TEST(handlers_come_and_go_beside_churn),
-	TEST(a_handler_is_called_once_at_a_time),
-	TEST(an_idle_reader_sleeps),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -42,11 +42,11 @@ assert_called(struct recorder_world *w, const char *name)
 	assert_string_equal(called.name, name);
 }
 
+#define TEST(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
+
 /* A handler's name reaches the daemon: what is too long is cut; none is its reader's. */
-static void
-a_handler_is_called_by_its_name(void **state)
+TEST(a_handler_is_called_by_its_name)
 {
-	struct recorder_world *w = *state;
 	char name[200];
 
 	memset(name, 'n', sizeof(name));
@@ -64,21 +64,11 @@ a_handler_is_called_by_its_name(void **state)
 }
 
 /* To a daemon of layout 1.0, which knows no names and drops who says one, nothing is said of them. */
-static void
-a_daemon_that_knows_no_names_is_told_none(void **state)
+TEST(a_daemon_that_knows_no_names_is_told_none)
 {
-	struct recorder_world *w = *state;
-
 	w->fx->store->arena->header->layout_minor = 0;
 	recorder_change(w->fx, "a1");
 	w->r->options.name = "hook";
 	PLAY(w, "", "+a1* SYNCED");
 	assert_called(w, "test");
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
-static const struct CMUnitTest tests[] = {
-	TEST(a_handler_is_called_by_its_name),
-	TEST(a_daemon_that_knows_no_names_is_told_none),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -105,11 +105,13 @@ delete_one(struct broker_fixture *fx, void *context)
 
 static char name_a[] = "a";
 
+#define TEST(name)                                                                                           \
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up_of_readers, broker_fixture_tear_down,  \
+		     name)
+
 /* An object that is as it is wanted already needs no wait; one that is not is looked at once. */
-static void
-what_is_so_already_is_not_waited_for(void **state)
+TEST(what_is_so_already_is_not_waited_for)
 {
-	struct broker_fixture *fx = *state;
 	struct wanted w = {.phase = "Running"};
 	char text[512];
 
@@ -132,10 +134,8 @@ what_is_so_already_is_not_waited_for(void **state)
 }
 
 /* Its changes are looked at as they come, those of others do not end the wait; nothing is asked between. */
-static void
-a_change_ends_the_wait_and_nothing_is_polled(void **state)
+TEST(a_change_ends_the_wait_and_nothing_is_polled)
 {
-	struct broker_fixture *fx = *state;
 	struct wanted w = {.phase = "Running"};
 	pthread_t thread;
 
@@ -155,10 +155,8 @@ a_change_ends_the_wait_and_nothing_is_polled(void **state)
 }
 
 /* Its end is told as no object; what takes its name has another UID. */
-static void
-the_end_of_an_object_is_waited_for(void **state)
+TEST(the_end_of_an_object_is_waited_for)
 {
-	struct broker_fixture *fx = *state;
 	struct wanted w = {0};
 	pthread_t thread;
 
@@ -178,10 +176,8 @@ the_end_of_an_object_is_waited_for(void **state)
 }
 
 /* While the first list is not in nobody is told that an object is not there. */
-static void
-what_a_list_may_bring_yet_is_not_called_gone(void **state)
+TEST(what_a_list_may_bring_yet_is_not_called_gone)
 {
-	struct broker_fixture *fx = *state;
 	struct wanted w = {0};
 	char text[512];
 
@@ -197,10 +193,8 @@ what_a_list_may_bring_yet_is_not_called_gone(void **state)
 }
 
 /* A wait begun before the daemon goes on over its end and its return with another arena. */
-static void
-a_wait_outlives_the_daemon(void **state)
+TEST(a_wait_outlives_the_daemon)
 {
-	struct broker_fixture *fx = *state;
 	struct wanted w = {.phase = "Running"};
 	struct informer_status status = {.size = sizeof(status)};
 	pthread_t thread;
@@ -222,10 +216,8 @@ a_wait_outlives_the_daemon(void **state)
 }
 
 /* The caller may give up, with a code of its own. */
-static void
-the_caller_may_end_the_wait(void **state)
+TEST(the_caller_may_end_the_wait)
 {
-	struct broker_fixture *fx = *state;
 	struct wanted w = {.answer = -ENOTSUP};
 
 	broker_fixture_start(fx);
@@ -237,12 +229,3 @@ the_caller_may_end_the_wait(void **state)
 	assert_int_equal(informer_wait_object(w.inf, "pods", "n", "a", NULL, &w, 0), -EINVAL);
 	informer_detach(w.inf);
 }
-
-#define TEST(name)                                                                                           \
-	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_of_readers, broker_fixture_tear_down)
-static const struct CMUnitTest tests[] = {
-	TEST(what_is_so_already_is_not_waited_for), TEST(a_change_ends_the_wait_and_nothing_is_polled),
-	TEST(the_end_of_an_object_is_waited_for),   TEST(what_a_list_may_bring_yet_is_not_called_gone),
-	TEST(a_wait_outlives_the_daemon),           TEST(the_caller_may_end_the_wait),
-};
-TEST_GROUP(tests, NULL, NULL);

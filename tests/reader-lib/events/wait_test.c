@@ -27,11 +27,13 @@ moment_of(struct informer *inf)
 	return moment;
 }
 
+#define TEST(name)                                                                                           \
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up_of_readers, broker_fixture_tear_down,  \
+		     name)
+
 /* A wait that is not met says so at its deadline, and what is missing. */
-static void
-a_wait_ends_at_its_deadline(void **state)
+TEST(a_wait_ends_at_its_deadline)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf = broker_fixture_attach(fx, 0);
 	struct informer_moment moment;
 	char text[256];
@@ -64,13 +66,11 @@ be_refused(struct broker_fixture *fx, void *context)
 }
 
 /* Who waited in vain for a resource is told what the API server said of it, as long as that is so. */
-static void
-a_wait_in_vain_tells_what_the_server_said(void **state)
+TEST(a_wait_in_vain_tells_what_the_server_said)
 {
 	static char refused[] = "{\"recovered\":false,\"code\":403,\"reason\":\"Forbidden\",\"message\":"
 				"\"LIST failed:\\nforbidden\"}";
 	static char recovered[] = "{\"recovered\":true,\"code\":0,\"reason\":\"\",\"message\":\"\"}";
-	struct broker_fixture *fx = *state;
 	struct informer *inf;
 	char text[256];
 
@@ -125,10 +125,8 @@ await_sleepers(struct informer *inf, unsigned count)
  * Several threads that wait on one handle are all woken by one commit, also while another thread
  * dispatches.
  */
-static void
-one_commit_wakes_every_waiter(void **state)
+TEST(one_commit_wakes_every_waiter)
 {
-	struct broker_fixture *fx = *state;
 	struct sleeper sleepers[4];
 	pthread_t threads[4];
 	struct informer *inf;
@@ -158,10 +156,8 @@ one_commit_wakes_every_waiter(void **state)
 }
 
 /* A wait begun before the daemon exists ends when the first list is in. */
-static void
-a_wait_spans_the_daemons_start(void **state)
+TEST(a_wait_spans_the_daemons_start)
 {
-	struct broker_fixture *fx = *state;
 	struct sleeper s = {.resource = "pods", .result = 1};
 	pthread_t thread;
 
@@ -177,10 +173,8 @@ a_wait_spans_the_daemons_start(void **state)
 }
 
 /* A commit wait ends when another generation takes over. */
-static void
-a_commit_wait_ends_with_a_new_generation(void **state)
+TEST(a_commit_wait_ends_with_a_new_generation)
 {
-	struct broker_fixture *fx = *state;
 	struct sleeper s = {.result = 1};
 	pthread_t thread;
 
@@ -199,10 +193,8 @@ a_commit_wait_ends_with_a_new_generation(void **state)
  * For event loops: once armed, the descriptor becomes readable at the next commit, and not before; unarmed it
  * stays quiet.
  */
-static void
-the_descriptor_tells_of_a_commit_once_armed(void **state)
+TEST(the_descriptor_tells_of_a_commit_once_armed)
 {
-	struct broker_fixture *fx = *state;
 	struct informer_moment seen;
 	struct informer *inf;
 	struct pollfd p = {.events = POLLIN};
@@ -239,10 +231,8 @@ long_report(void *context)
 	return text;
 }
 
-static void
-the_report_comes_in_pieces(void **state)
+TEST(the_report_comes_in_pieces)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf[6], *other;
 	char *text;
 	size_t length;
@@ -263,10 +253,8 @@ the_report_comes_in_pieces(void **state)
 }
 
 /* Without a daemon there is no report, and the error says where it was looked for. */
-static void
-without_a_daemon_there_is_no_report(void **state)
+TEST(without_a_daemon_there_is_no_report)
 {
-	struct broker_fixture *fx = *state;
 	struct informer *inf = broker_fixture_attach(fx, 0);
 	char *text, error[256];
 
@@ -275,18 +263,3 @@ without_a_daemon_there_is_no_report(void **state)
 	assert_non_null(strstr(error, fx->socket));
 	informer_detach(inf);
 }
-
-#define TEST(name)                                                                                           \
-	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_of_readers, broker_fixture_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_wait_ends_at_its_deadline),
-	TEST(a_wait_in_vain_tells_what_the_server_said),
-	TEST(one_commit_wakes_every_waiter),
-	TEST(a_wait_spans_the_daemons_start),
-	TEST(a_commit_wait_ends_with_a_new_generation),
-	TEST(the_descriptor_tells_of_a_commit_once_armed),
-	TEST(the_report_comes_in_pieces),
-	TEST(without_a_daemon_there_is_no_report),
-};
-TEST_GROUP(tests, NULL, NULL);

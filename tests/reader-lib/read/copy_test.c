@@ -26,11 +26,11 @@ set_up(void **state)
 	return 0;
 }
 
+#define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
+
 /* A copy says the same as its source, to every question. */
-static void
-a_copy_says_what_its_source_says(void **state)
+TEST(a_copy_says_what_its_source_says)
 {
-	struct reader_world *w = *state;
 	struct informer_path *path = reader_world_path(w, "spec.containers[*].image");
 	struct informer_selector *selector;
 	struct informer_object copy;
@@ -72,10 +72,8 @@ a_copy_says_what_its_source_says(void **state)
 }
 
 /* A copy outlives its snapshot, its object, and its handle. */
-static void
-a_copy_outlives_snapshot_and_handle(void **state)
+TEST(a_copy_outlives_snapshot_and_handle)
 {
-	struct reader_world *w = *state;
 	struct informer_object copy, second;
 
 	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
@@ -93,10 +91,8 @@ a_copy_outlives_snapshot_and_handle(void **state)
  * A copy is private memory: a forked child may read and free its own, though the parent's handle is closed to
  * it.
  */
-static void
-a_forked_child_may_use_its_copy(void **state)
+TEST(a_forked_child_may_use_its_copy)
 {
-	struct reader_world *w = *state;
 	struct informer_object copy, more;
 	int status;
 	pid_t child;
@@ -120,10 +116,8 @@ a_forked_child_may_use_its_copy(void **state)
 }
 
 /* What is no copy is left alone; what makes no sense is refused. */
-static void
-only_copies_are_freed(void **state)
+TEST(only_copies_are_freed)
 {
-	struct reader_world *w = *state;
 	struct informer_object same = w->pod, zero = {0};
 
 	informer_object_free(NULL);
@@ -142,10 +136,8 @@ only_copies_are_freed(void **state)
  * A copy stands in no snapshot of the store: questions about resources find none, lookups are refused, ending
  * it does nothing.
  */
-static void
-a_copys_own_snapshot_has_no_resources(void **state)
+TEST(a_copys_own_snapshot_has_no_resources)
 {
-	struct reader_world *w = *state;
 	struct informer_resource_info info = {.size = sizeof(info)};
 	struct informer_object copy, found;
 	struct informer_iter it;
@@ -185,10 +177,8 @@ read_often(void *context)
 }
 
 /* Several threads read one copy, while its source's handle works. */
-static void
-threads_share_a_copy(void **state)
+TEST(threads_share_a_copy)
 {
-	struct reader_world *w = *state;
 	struct informer_object copy;
 	pthread_t threads[4];
 	void *bad;
@@ -225,10 +215,8 @@ count_release(void *context, void *memory)
 }
 
 /* A lent copy goes with its snapshot; freeing it by hand does nothing. */
-static void
-a_lent_copy_goes_with_its_snapshot(void **state)
+TEST(a_lent_copy_goes_with_its_snapshot)
 {
-	struct reader_world *w = *state;
 	struct informer_options options = {.size = sizeof(options), .socket_path = w->fx->socket,
 					   .allocate = count_allocate, .release = count_release};
 	struct informer_object object, lent, kept;
@@ -283,10 +271,8 @@ just_release(void *context, void *memory)
 }
 
 /* Whichever allocation fails: -ENOMEM, and nothing is lost. */
-static void
-a_copy_that_gets_no_memory_says_so(void **state)
+TEST(a_copy_that_gets_no_memory_says_so)
 {
-	struct reader_world *w = *state;
 	struct informer_options options = {.size = sizeof(options), .socket_path = w->fx->socket,
 					   .allocate = fail_allocate, .release = just_release};
 	struct informer_object object, copy;
@@ -346,10 +332,8 @@ file_text(const char *name)
  * Every pod, of real size, comes back from its copy as it went in, and from a copy of it that keeps
  * everything by name.
  */
-static void
-pods_survive_copying(void **state)
+TEST(pods_survive_copying)
 {
-	struct reader_world *w = *state;
 	struct informer_object object, copy;
 	struct path_set *all, *none;
 	struct informer_iter it;
@@ -456,11 +440,9 @@ copy_and_read(struct reader_world *w, const struct path_set *set, unsigned *corr
  * Each bit of each block that an object reaches, flipped in turn: an error or a copy as wrong, and never a
  * crash.
  */
-static void
-damaged_objects_are_refused_or_copied_as_they_are(void **state)
+TEST(damaged_objects_are_refused_or_copied_as_they_are)
 {
 	static struct blocks blocks;
-	struct reader_world *w = *state;
 	struct arena *arena = w->fx->store->arena;
 	struct walk_visitor visitor = {collect, &blocks};
 	struct walk_damage damage;
@@ -493,19 +475,3 @@ damaged_objects_are_refused_or_copied_as_they_are(void **state)
 	assert_string_equal(reader_world_json(w->text, &w->pod), pod_of_all_kinds);
 	path_set_free(w->inf, set);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_copy_says_what_its_source_says),
-	TEST(a_copy_outlives_snapshot_and_handle),
-	TEST(a_forked_child_may_use_its_copy),
-	TEST(only_copies_are_freed),
-	TEST(a_copys_own_snapshot_has_no_resources),
-	TEST(threads_share_a_copy),
-	TEST(a_lent_copy_goes_with_its_snapshot),
-	TEST(a_copy_that_gets_no_memory_says_so),
-	TEST(pods_survive_copying),
-	TEST(damaged_objects_are_refused_or_copied_as_they_are),
-};
-TEST_GROUP(tests, NULL, NULL);

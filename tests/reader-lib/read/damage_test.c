@@ -159,12 +159,12 @@ find_blocks(struct world *w, struct blocks *blocks)
 	assert_true(blocks->count > 50);
 }
 
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
+
 /* Each reachable block, damaged in header, ends and middle in turn: verification finds it. */
-static void
-damage_anywhere_is_found_by_verification(void **state)
+TEST(damage_anywhere_is_found_by_verification)
 {
 	static struct blocks blocks;
-	struct world *w = *state;
 	struct arena *arena = w->fx->store->arena;
 	struct informer_resource *pods;
 	struct informer *inf = broker_fixture_attach(w->fx, INFORMER_VERIFY);
@@ -214,11 +214,9 @@ damage_anywhere_is_found_by_verification(void **state)
  * Without verification wrong answers are possible, but each is an answer: random damage, everything used,
  * nothing crashes.
  */
-static void
-random_damage_is_survived_without_verification(void **state)
+TEST(random_damage_is_survived_without_verification)
 {
 	static struct blocks blocks;
-	struct world *w = *state;
 	struct arena *arena = w->fx->store->arena;
 	struct informer_resource *pods;
 	struct informer *inf = broker_fixture_attach(w->fx, 0);
@@ -254,12 +252,10 @@ random_damage_is_survived_without_verification(void **state)
  * Words of the header that change: an impossible root or size is CORRUPT, or believed only as far as the file
  * goes.
  */
-static void
-an_impossible_header_is_survived(void **state)
+TEST(an_impossible_header_is_survived)
 {
 	static const uint64_t roots[] = {
 		1, 8, 15, 17, 8191, 1ull << 34, UINT64_MAX, (1ull << 31) * 16, HEADER_BYTES};
-	struct world *w = *state;
 	struct header *h = w->fx->store->arena->header;
 	uint64_t root = atomic_load(&h->root), committed = atomic_load(&h->committed_bytes);
 	struct informer_resource *pods;
@@ -291,8 +287,7 @@ an_impossible_header_is_survived(void **state)
 }
 
 /* An arena that is not one is refused at attach, with a sentence that says what is off. */
-static void
-a_foreign_arena_is_refused_at_attach(void **state)
+TEST(a_foreign_arena_is_refused_at_attach)
 {
 	static const struct {
 		size_t offset;
@@ -307,7 +302,6 @@ a_foreign_arena_is_refused_at_attach(void **state)
 		{offsetof(struct header, max_bytes), 1ull << 60, "maximum size"},
 		{offsetof(struct header, committed_bytes), 1ull << 50, "more bytes than its file"},
 	};
-	struct world *w = *state;
 	uint8_t *header = (uint8_t *)w->fx->store->arena->header;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -330,13 +324,3 @@ a_foreign_arena_is_refused_at_attach(void **state)
 		memcpy(header + cases[i].offset, &word, sizeof(word));
 	}
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(damage_anywhere_is_found_by_verification),
-	TEST(random_damage_is_survived_without_verification),
-	TEST(an_impossible_header_is_survived),
-	TEST(a_foreign_arena_is_refused_at_attach),
-};
-TEST_GROUP(tests, NULL, NULL);

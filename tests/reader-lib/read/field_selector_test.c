@@ -43,12 +43,11 @@ expect(struct reader_world *w, const char *text, int expected)
 	field_selector_free(w->inf, selector);
 }
 
-/* The three operators compare a string with the field's. */
-static void
-strings_are_compared(void **state)
-{
-	struct reader_world *w = *state;
+#define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
+/* The three operators compare a string with the field's. */
+TEST(strings_are_compared)
+{
 	expect(w, "spec.nodeName=n1", 1);
 	expect(w, "spec.nodeName==n1", 1);
 	expect(w, "spec.nodeName!=n1", 0);
@@ -60,11 +59,8 @@ strings_are_compared(void **state)
 }
 
 /* All requirements must hold; empty ones, and an empty selector, ask for nothing. */
-static void
-requirements_are_joined_by_and(void **state)
+TEST(requirements_are_joined_by_and)
 {
-	struct reader_world *w = *state;
-
 	expect(w, "", 1);
 	expect(w, ",, ,", 1);
 	expect(w, "spec.nodeName=n1,spec.priority=-5", 1);
@@ -73,11 +69,8 @@ requirements_are_joined_by_and(void **state)
 }
 
 /* What is absent, or null, is the empty string. */
-static void
-an_absent_field_counts_as_empty(void **state)
+TEST(an_absent_field_counts_as_empty)
 {
-	struct reader_world *w = *state;
-
 	expect(w, "spec.absent.deep=", 1);
 	expect(w, "spec.absent!=", 0);
 	expect(w, "spec.absent=x", 0);
@@ -90,11 +83,8 @@ an_absent_field_counts_as_empty(void **state)
 }
 
 /* Numbers and booleans are what they look like in JSON. */
-static void
-numbers_and_booleans_compare_by_their_json_text(void **state)
+TEST(numbers_and_booleans_compare_by_their_json_text)
 {
-	struct reader_world *w = *state;
-
 	expect(w, "spec.priority=-5", 1);
 	expect(w, "spec.priority=-50", 0);
 	expect(w, "spec.priority=-", 0);
@@ -107,11 +97,8 @@ numbers_and_booleans_compare_by_their_json_text(void **state)
 }
 
 /* An array or object equals nothing, not even the empty string. */
-static void
-containers_are_equal_to_nothing(void **state)
+TEST(containers_are_equal_to_nothing)
 {
-	struct reader_world *w = *state;
-
 	expect(w, "spec.none=", 0);
 	expect(w, "spec.none!=", 1);
 	expect(w, "spec.containers={}", 0);
@@ -121,11 +108,8 @@ containers_are_equal_to_nothing(void **state)
  * A backslash makes a comma, an equals sign or a backslash part of the value; names with such characters are
  * quoted.
  */
-static void
-escapes_are_understood(void **state)
+TEST(escapes_are_understood)
 {
-	struct reader_world *w = *state;
-
 	expect(w, "metadata.labels[\"a=b\"]=c\\,d", 1);
 	expect(w, "metadata.labels['a=b']==c\\,d,spec.nodeName=n1", 1);
 	expect(w, "metadata.labels.back=x\\\\y", 1);
@@ -135,11 +119,8 @@ escapes_are_understood(void **state)
 }
 
 /* With [*], = asks for one hit that is equal, and != for none. */
-static void
-a_path_with_many_hits_matches_when_one_does(void **state)
+TEST(a_path_with_many_hits_matches_when_one_does)
 {
-	struct reader_world *w = *state;
-
 	expect(w, "spec.containers[*].image=redis", 1);
 	expect(w, "spec.containers[*].image=nginx,spec.containers[*].image=redis", 1);
 	expect(w, "spec.containers[*].image!=redis", 0);
@@ -164,10 +145,8 @@ refuse(struct reader_world *w, const char *text, unsigned at, const char *says)
 }
 
 /* What makes no sense is refused with the place and the reason. */
-static void
-a_bad_selector_is_refused_with_its_place(void **state)
+TEST(a_bad_selector_is_refused_with_its_place)
 {
-	struct reader_world *w = *state;
 	char many[65 * 4 + 1];
 
 	refuse(w, "spec.nodeName", 13, "expected =, == or !=");
@@ -188,10 +167,8 @@ a_bad_selector_is_refused_with_its_place(void **state)
 }
 
 /* An object of which only the key is known can be neither in nor out. */
-static void
-a_key_alone_does_not_say(void **state)
+TEST(a_key_alone_does_not_say)
 {
-	struct reader_world *w = *state;
 	struct field_selector *selector;
 	struct key_object memory;
 	struct informer_object object;
@@ -202,18 +179,3 @@ a_key_alone_does_not_say(void **state)
 	field_selector_free(w->inf, selector);
 	field_selector_free(w->inf, NULL);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(strings_are_compared),
-	TEST(requirements_are_joined_by_and),
-	TEST(an_absent_field_counts_as_empty),
-	TEST(numbers_and_booleans_compare_by_their_json_text),
-	TEST(containers_are_equal_to_nothing),
-	TEST(escapes_are_understood),
-	TEST(a_path_with_many_hits_matches_when_one_does),
-	TEST(a_bad_selector_is_refused_with_its_place),
-	TEST(a_key_alone_does_not_say),
-};
-TEST_GROUP(tests, NULL, NULL);

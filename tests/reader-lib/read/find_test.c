@@ -107,12 +107,11 @@ expect(struct reader_world *w, enum informer_by by, const char *value, int resul
 	assert_int_equal(informer_object_deleted(&w->pod, NULL), result == 1);
 }
 
-/* What is present is found by each of its names, and is not deleted. */
-static void
-the_present_is_found_by_each_name(void **state)
-{
-	struct reader_world *w = *state;
+#define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
+/* What is present is found by each of its names, and is not deleted. */
+TEST(the_present_is_found_by_each_name)
+{
 	run(w, "a", "u-a", "10.0.0.1");
 	expect(w, INFORMER_BY_KEY, "n/a", 0, "u-a");
 	expect(w, INFORMER_BY_UID, "u-a", 0, "u-a");
@@ -122,10 +121,8 @@ the_present_is_found_by_each_name(void **state)
 }
 
 /* What was deleted is found by each of its names, in its last state, with the time. */
-static void
-the_deleted_is_found_by_each_name(void **state)
+TEST(the_deleted_is_found_by_each_name)
 {
-	struct reader_world *w = *state;
 	uint64_t before, after, when = 0;
 	struct informer_path *path;
 	const char *data;
@@ -154,11 +151,8 @@ the_deleted_is_found_by_each_name(void **state)
 }
 
 /* A name that is taken again means the new one; the old one is still found by what is its own. */
-static void
-a_re_created_name_is_the_new_one(void **state)
+TEST(a_re_created_name_is_the_new_one)
 {
-	struct reader_world *w = *state;
-
 	run(w, "a", "u-1", "10.0.0.1");
 	forget(w, "a");
 	run(w, "a", "u-2", "10.0.0.2");
@@ -170,11 +164,8 @@ a_re_created_name_is_the_new_one(void **state)
 }
 
 /* Of several that were deleted under one name, the last one is meant. */
-static void
-of_several_deleted_the_last_is_found(void **state)
+TEST(of_several_deleted_the_last_is_found)
 {
-	struct reader_world *w = *state;
-
 	run(w, "a", "u-1", "10.0.0.1");
 	run(w, "b", "u-2", "10.0.0.1");
 	forget(w, "b");
@@ -192,11 +183,8 @@ of_several_deleted_the_last_is_found(void **state)
  * By address: who runs, then who has finished (the last), then who was deleted; those on the host's network
  * never.
  */
-static void
-an_address_belongs_to_who_had_it_last(void **state)
+TEST(an_address_belongs_to_who_had_it_last)
 {
-	struct reader_world *w = *state;
-
 	put(w, "host", "u-h", "10.0.0.1", "Running", true);
 	assert_int_equal(find(w, INFORMER_BY_IP, "10.0.0.1"), INFORMER_E_NOT_FOUND);
 	forget(w, "host");
@@ -238,10 +226,8 @@ use_entry(struct broker_fixture *fx, void *context)
 }
 
 /* Of a resource that is cached by two entries the last deletion is found, whichever it stands in. */
-static void
-two_entries_are_searched_as_one(void **state)
+TEST(two_entries_are_searched_as_one)
 {
-	struct reader_world *w = *state;
 	unsigned entries[2] = {w->fx->store->pods};
 
 	broker_fixture_do(w->fx, add_second_entry, &entries[1]);
@@ -260,10 +246,8 @@ two_entries_are_searched_as_one(void **state)
 }
 
 /* What is not there, cannot be there, or makes no sense. */
-static void
-what_is_not_there_is_not_found(void **state)
+TEST(what_is_not_there_is_not_found)
 {
-	struct reader_world *w = *state;
 	struct informer_resource *pods, *none;
 	char longest[5000];
 
@@ -309,10 +293,8 @@ remember_no_deletions(struct broker_fixture *fx, void *context)
 }
 
 /* A snapshot goes on showing a deletion that is forgotten meanwhile; a copy keeps its time for ever. */
-static void
-a_forgotten_deletion_stays_in_its_snapshot_and_copies(void **state)
+TEST(a_forgotten_deletion_stays_in_its_snapshot_and_copies)
 {
-	struct reader_world *w = *state;
 	struct informer_object copy, second;
 	uint64_t when = 0, again = 0;
 
@@ -356,10 +338,8 @@ see(void *context, const struct informer_object *object)
 }
 
 /* All that is remembered, the oldest deletion first; what is present is passed over. */
-static void
-the_deleted_are_listed_oldest_first(void **state)
+TEST(the_deleted_are_listed_oldest_first)
 {
-	struct reader_world *w = *state;
 	struct seen seen = {"", 0};
 
 	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
@@ -413,10 +393,8 @@ remember_one(struct broker_fixture *fx, void *context)
  * Of a deletion its seq is told, and whether it was seen; of what is present, or a copy, nothing. What was
  * forgotten ends at forgotten_seq.
  */
-static void
-a_deletion_has_a_seq_and_was_seen_or_not(void **state)
+TEST(a_deletion_has_a_seq_and_was_seen_or_not)
 {
-	struct reader_world *w = *state;
 	struct informer_deletion a = {.size = sizeof(a)}, b = {.size = sizeof(b)},
 				 cut = {.size = sizeof(size_t)};
 	struct informer_object copy;
@@ -483,8 +461,7 @@ look_at(void *context, const struct informer_object *object)
 }
 
 /* Each bit of each block flipped in turn: what is found may be wrong or CORRUPT, and nothing crashes. */
-static void
-damage_is_survived(void **state)
+TEST(damage_is_survived)
 {
 	static const struct {
 		enum informer_by by;
@@ -494,7 +471,6 @@ damage_is_survived(void **state)
 			 {INFORMER_BY_IP, "10.0.0.1"},
 			 {INFORMER_BY_CONTAINER_ID, "c-u-1"}};
 	static struct blocks blocks;
-	struct reader_world *w = *state;
 	struct arena *arena = w->fx->store->arena;
 	struct walk_visitor visitor = {collect, &blocks};
 	struct walk_damage damage;
@@ -539,20 +515,3 @@ damage_is_survived(void **state)
 	assert_true(corrupt > 100);
 	expect(w, INFORMER_BY_KEY, "n/a", 1, "u-3");
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(the_present_is_found_by_each_name),
-	TEST(the_deleted_is_found_by_each_name),
-	TEST(a_re_created_name_is_the_new_one),
-	TEST(of_several_deleted_the_last_is_found),
-	TEST(an_address_belongs_to_who_had_it_last),
-	TEST(two_entries_are_searched_as_one),
-	TEST(what_is_not_there_is_not_found),
-	TEST(a_forgotten_deletion_stays_in_its_snapshot_and_copies),
-	TEST(the_deleted_are_listed_oldest_first),
-	TEST(a_deletion_has_a_seq_and_was_seen_or_not),
-	TEST(damage_is_survived),
-};
-TEST_GROUP(tests, NULL, NULL);

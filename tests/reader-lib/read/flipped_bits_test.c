@@ -243,21 +243,12 @@ flip_all(struct world *w, bool verifies, unsigned each)
 	}
 }
 
-static void
-any_bit_leaves_a_verifying_reader_right_or_warned(void **state)
+TEST_CASE_IN(set_up_verifying, tear_down, any_bit_leaves_a_verifying_reader_right_or_warned)
 {
 	flip_all(*state, true, 101);
 }
 
-static void
-any_bit_leaves_a_plain_reader_within_bounds(void **state)
+TEST_CASE_IN(set_up_plain, tear_down, any_bit_leaves_a_plain_reader_within_bounds)
 {
 	flip_all(*state, false, 23);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(any_bit_leaves_a_verifying_reader_right_or_warned, set_up_verifying,
-					tear_down),
-	cmocka_unit_test_setup_teardown(any_bit_leaves_a_plain_reader_within_bounds, set_up_plain, tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -95,12 +95,11 @@ list(struct reader_world *w)
 	return keys_of(w, r, &it);
 }
 
-/* Several values an object, several objects a value; deletes and updates move them. [MultiIndexKeys] */
-static void
-values_and_objects_are_many_to_many(void **state)
-{
-	struct reader_world *w = *state;
+#define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
+/* Several values an object, several objects a value; deletes and updates move them. [MultiIndexKeys] */
+TEST(values_and_objects_are_many_to_many)
+{
 	put(w, "one", "ernie,bert", 1);
 	put(w, "two", "bert,oscar", 1);
 	put(w, "tre", "ernie,elmo", 1);
@@ -121,13 +120,11 @@ values_and_objects_are_many_to_many(void **state)
  * Whatever set of values follows another, the object stands under each of the new ones once, and under no
  * other. [IndexingFunctionsWithMultipleValues]
  */
-static void
-an_update_moves_an_object_to_its_new_values(void **state)
+TEST(an_update_moves_an_object_to_its_new_values)
 {
 	static const char *const rounds[] = {"foo,bar",     "foo,bar", "foo",         "bar",    "",
 					     "foo,bar,baz", "baz,foo", "bar,bar,bar", "foo,foo"};
 	static const char *const values[] = {"foo", "bar", "baz"};
-	struct reader_world *w = *state;
 	uint64_t count;
 
 	put(w, "other", "foo", 1);
@@ -151,10 +148,8 @@ an_update_moves_an_object_to_its_new_values(void **state)
  * A value whose last object went is gone; one that has others stays. [DeleteRemovesEmptySetsFromIndex,
  * AddKeepsNonEmptySetPostDeleteFromIndex]
  */
-static void
-a_value_goes_with_its_last_object(void **state)
+TEST(a_value_goes_with_its_last_object)
 {
-	struct reader_world *w = *state;
 	uint64_t count = 7;
 
 	put(w, "a", "shared", 1);
@@ -173,10 +168,8 @@ a_value_goes_with_its_last_object(void **state)
 }
 
 /* Using an index that is not there is an error, whatever for. */
-static void
-an_unknown_index_is_an_error(void **state)
+TEST(an_unknown_index_is_an_error)
 {
-	struct reader_world *w = *state;
 	struct informer_iter it;
 	uint64_t count;
 
@@ -188,10 +181,8 @@ an_unknown_index_is_an_error(void **state)
 }
 
 /* Put, get, put again, list, delete: the newest state is got, by key and by object. [Store] */
-static void
-what_is_put_is_got(void **state)
+TEST(what_is_put_is_got)
 {
-	struct reader_world *w = *state;
 	struct informer_object object;
 	const char *data;
 	size_t length;
@@ -215,10 +206,8 @@ what_is_put_is_got(void **state)
 }
 
 /* Whoever iterates sees the moment at which the snapshot began, whatever is put and deleted meanwhile. */
-static void
-an_iteration_sees_one_moment(void **state)
+TEST(an_iteration_sees_one_moment)
 {
-	struct reader_world *w = *state;
 	struct informer_object object;
 	struct informer_snapshot old;
 	struct informer_iter it;
@@ -245,15 +234,3 @@ an_iteration_sees_one_moment(void **state)
 	informer_end(&old);
 	assert_string_equal(by_user(w, "all"), "");
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(values_and_objects_are_many_to_many),
-	TEST(an_update_moves_an_object_to_its_new_values),
-	TEST(a_value_goes_with_its_last_object),
-	TEST(an_unknown_index_is_an_error),
-	TEST(what_is_put_is_got),
-	TEST(an_iteration_sees_one_moment),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -20,11 +20,11 @@ set_up(void **state)
 	return 0;
 }
 
+#define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
+
 /* The key of every kind of object; a buffer too small gets what fits. */
-static void
-a_key_is_namespace_and_name(void **state)
+TEST(a_key_is_namespace_and_name)
 {
-	struct reader_world *w = *state;
 	struct key_object memory;
 	struct informer_object object;
 	char key[64];
@@ -60,10 +60,8 @@ count_bytes(void *context, const char *data, size_t length)
 }
 
 /* An object that has only its key answers for that, and has no field; so does its copy. */
-static void
-an_object_may_have_only_its_key(void **state)
+TEST(an_object_may_have_only_its_key)
 {
-	struct reader_world *w = *state;
 	struct informer_path *path = reader_world_path(w, "spec.nodeName");
 	struct informer_object object, copy;
 	struct informer_selector *selector;
@@ -103,11 +101,3 @@ an_object_may_have_only_its_key(void **state)
 	informer_selector_free(selector);
 	informer_path_free(path);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_key_is_namespace_and_name),
-	TEST(an_object_may_have_only_its_key),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -26,9 +26,10 @@ set_up(void **state)
 	return 0;
 }
 
+#define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
+
 /* Each operator, against an object with labels and one without. */
-static void
-each_operator_means_what_the_api_says(void **state)
+TEST(each_operator_means_what_the_api_says)
 {
 	static const struct {
 		const char *text;
@@ -77,7 +78,6 @@ each_operator_means_what_the_api_says(void **state)
 		{"app=web,tier,!absent,in notin (x)", 1, 0},
 		{"app=web,absent", 0, 0},
 	};
-	struct reader_world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct informer_selector *sel;
@@ -99,8 +99,7 @@ each_operator_means_what_the_api_says(void **state)
 }
 
 /* What is no selector is refused at the byte where it stops making sense. */
-static void
-what_is_no_selector_is_refused_with_its_place(void **state)
+TEST(what_is_no_selector_is_refused_with_its_place)
 {
 	static const struct {
 		const char *text;
@@ -134,7 +133,6 @@ what_is_no_selector_is_refused_with_its_place(void **state)
 		{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 0},
 		{"a=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 2},
 	};
-	struct reader_world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct informer_selector *sel;
@@ -151,11 +149,9 @@ what_is_no_selector_is_refused_with_its_place(void **state)
 }
 
 /* Any bytes at all are either a selector or refused. */
-static void
-any_bytes_are_survived(void **state)
+TEST(any_bytes_are_survived)
 {
 	static const char alphabet[] = "ab,()!=<>in notin \t/.-_1\0\xff";
-	struct reader_world *w = *state;
 
 	srand(11);
 	for (int i = 0; i < 20000; i++) {
@@ -194,10 +190,8 @@ is_selector(struct reader_world *w, const char *begin, const char *piece, unsign
 }
 
 /* The bounds: 64 requirements, 256 values, 63 bytes of a name, 253 of a prefix. */
-static void
-the_bounds_are_as_said(void **state)
+TEST(the_bounds_are_as_said)
 {
-	struct reader_world *w = *state;
 	char prefix[255];
 
 	assert_true(is_selector(w, "", "a=b", 64, ""));
@@ -210,13 +204,3 @@ the_bounds_are_as_said(void **state)
 	assert_false(is_selector(w, prefix, "/b", 1, ""));
 	assert_true(is_selector(w, prefix + 1, "/b", 1, ""));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(each_operator_means_what_the_api_says),
-	TEST(what_is_no_selector_is_refused_with_its_place),
-	TEST(any_bytes_are_survived),
-	TEST(the_bounds_are_as_said),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -83,11 +83,11 @@ assert_names(int r, struct informer_iter *it, const char *expected)
 	assert_string_equal(text, expected);
 }
 
+#define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
+
 /* An object is found by namespace and name, given apart, terminated, or as one key. */
-static void
-an_object_is_found_by_its_key(void **state)
+TEST(an_object_is_found_by_its_key)
 {
-	struct reader_world *w = *state;
 	struct informer_object o;
 
 	assert_int_equal(informer_get(&w->snap, w->pods, "default", 7, "web-0", 5, &o), 0);
@@ -99,10 +99,8 @@ an_object_is_found_by_its_key(void **state)
 }
 
 /* A key that does not exist is NOT_FOUND, whatever is near it; also one that no object can have. */
-static void
-a_key_that_does_not_exist_is_not_found(void **state)
+TEST(a_key_that_does_not_exist_is_not_found)
 {
-	struct reader_world *w = *state;
 	struct informer_object o;
 	char *much = calloc(1, 70000);
 
@@ -127,10 +125,8 @@ a_key_that_does_not_exist_is_not_found(void **state)
 }
 
 /* An object is found by its UID. */
-static void
-an_object_is_found_by_its_uid(void **state)
+TEST(an_object_is_found_by_its_uid)
 {
-	struct reader_world *w = *state;
 	struct informer_object o;
 
 	assert_int_equal(informer_get_by_uid(&w->snap, w->pods, "u-4", 3, &o), 0);
@@ -139,10 +135,8 @@ an_object_is_found_by_its_uid(void **state)
 }
 
 /* An index gives the objects of a value, several values an object, and counts them. */
-static void
-an_index_gives_the_objects_of_a_value(void **state)
+TEST(an_index_gives_the_objects_of_a_value)
 {
-	struct reader_world *w = *state;
 	struct informer_iter it;
 	uint64_t count;
 
@@ -162,10 +156,8 @@ an_index_gives_the_objects_of_a_value(void **state)
 }
 
 /* A list gives all objects, or those of one namespace. */
-static void
-a_list_gives_all_or_one_namespace(void **state)
+TEST(a_list_gives_all_or_one_namespace)
 {
-	struct reader_world *w = *state;
 	struct informer_iter it;
 
 	assert_names(informer_list(&w->snap, w->pods, &it), &it, "agent done failed web-0 web-1");
@@ -176,8 +168,7 @@ a_list_gives_all_or_one_namespace(void **state)
 }
 
 /* A selector narrows by label, and by namespace, whether an index helps or not. */
-static void
-a_selector_narrows_a_list(void **state)
+TEST(a_selector_narrows_a_list)
 {
 	static const struct {
 		const char *ns, *selector, *names;
@@ -194,7 +185,6 @@ a_selector_narrows_a_list(void **state)
 		{"", "app=nothing", ""},
 		{"", "app in (nothing,web)", "agent web-0 web-1"},
 	};
-	struct reader_world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct informer_selector *sel;
@@ -210,10 +200,8 @@ a_selector_narrows_a_list(void **state)
 }
 
 /* Of the pods with an address, the one that answers there: not on the host's network, not finished. */
-static void
-a_pod_is_found_by_an_address_that_is_its_own(void **state)
+TEST(a_pod_is_found_by_an_address_that_is_its_own)
 {
-	struct reader_world *w = *state;
 	struct informer_object o;
 
 	assert_int_equal(informer_pod_by_ip(&w->snap, w->pods, "10.0.0.1", 8, &o), 0);
@@ -230,12 +218,10 @@ a_pod_is_found_by_an_address_that_is_its_own(void **state)
 }
 
 /* A resource is known by every name that kubectl takes; others are NO_RESOURCE. */
-static void
-a_resource_is_known_by_its_names(void **state)
+TEST(a_resource_is_known_by_its_names)
 {
 	static const char *const good[] = {"pods", "po", "pod", "Pod", "PODS", "pods.v1", "pods.v1."};
 	static const char *const bad[] = {"pods.apps", "pods.v2", "poods", "nodes", "pods.v1.apps"};
-	struct reader_world *w = *state;
 	struct informer_resource *res, *again;
 	struct informer_object o;
 
@@ -255,10 +241,8 @@ a_resource_is_known_by_its_names(void **state)
 }
 
 /* What the store says about a resource: identity, version, count, indexes. */
-static void
-a_resource_says_what_it_is_and_how_fresh(void **state)
+TEST(a_resource_says_what_it_is_and_how_fresh)
 {
-	struct reader_world *w = *state;
 	struct informer_resource_info info = {.size = sizeof(info)};
 	const char *name;
 	size_t length;
@@ -311,10 +295,8 @@ add_second_entry(struct broker_fixture *fx, void *context)
 }
 
 /* A resource that is cached by two entries (of two namespaces) is one to whoever looks things up. */
-static void
-two_entries_of_one_resource_are_looked_up_as_one(void **state)
+TEST(two_entries_of_one_resource_are_looked_up_as_one)
 {
-	struct reader_world *w = *state;
 	struct informer_resource_info info = {.size = sizeof(info)};
 	struct informer_object o;
 	struct informer_iter it;
@@ -341,10 +323,8 @@ two_entries_of_one_resource_are_looked_up_as_one(void **state)
 }
 
 /* An entry says which paths its objects lack; one that lacks none says so. */
-static void
-an_entry_says_what_its_objects_lack(void **state)
+TEST(an_entry_says_what_its_objects_lack)
 {
-	struct reader_world *w = *state;
 	struct informer_resource_info info = {.size = sizeof(info)};
 	const char *path;
 	size_t length;
@@ -364,10 +344,8 @@ an_entry_says_what_its_objects_lack(void **state)
 }
 
 /* Thousands of objects: each is found, each is listed once, and a large posting is walked whole. */
-static void
-many_objects_are_all_found(void **state)
+TEST(many_objects_are_all_found)
 {
-	struct reader_world *w = *state;
 	struct informer_object o;
 	struct informer_iter it;
 	char name[32];
@@ -396,10 +374,8 @@ many_objects_are_all_found(void **state)
 }
 
 /* Verification of the whole reports nothing for a sound arena, and has looked at every tag. */
-static void
-a_sound_arena_verifies(void **state)
+TEST(a_sound_arena_verifies)
 {
-	struct reader_world *w = *state;
 	struct informer_verify_counts counts;
 
 	assert_int_equal(informer_verify(&w->snap, NULL, NULL, &counts), 0);
@@ -407,22 +383,3 @@ a_sound_arena_verifies(void **state)
 	assert_int_equal(counts.tags, counts.blocks);
 	assert_int_equal(counts.faults, 0);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(an_object_is_found_by_its_key),
-	TEST(a_key_that_does_not_exist_is_not_found),
-	TEST(an_object_is_found_by_its_uid),
-	TEST(an_index_gives_the_objects_of_a_value),
-	TEST(a_list_gives_all_or_one_namespace),
-	TEST(a_selector_narrows_a_list),
-	TEST(a_pod_is_found_by_an_address_that_is_its_own),
-	TEST(a_resource_is_known_by_its_names),
-	TEST(a_resource_says_what_it_is_and_how_fresh),
-	TEST(two_entries_of_one_resource_are_looked_up_as_one),
-	TEST(an_entry_says_what_its_objects_lack),
-	TEST(many_objects_are_all_found),
-	TEST(a_sound_arena_verifies),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -30,11 +30,11 @@ set_up(void **state)
 	return 0;
 }
 
+#define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
+
 /* Identity: namespace, name, UID, version, the changes that made it. */
-static void
-an_object_says_who_it_is(void **state)
+TEST(an_object_says_who_it_is)
 {
-	struct reader_world *w = *state;
 	const char *data;
 	size_t length;
 	int r;
@@ -53,10 +53,8 @@ an_object_says_who_it_is(void **state)
 }
 
 /* A field is read by its path, as its own kind only; an absent one is NOT_FOUND. */
-static void
-fields_are_read_by_path_and_kind(void **state)
+TEST(fields_are_read_by_path_and_kind)
 {
-	struct reader_world *w = *state;
 	struct informer_path *paths[8];
 	const char *data;
 	size_t length;
@@ -99,10 +97,8 @@ fields_are_read_by_path_and_kind(void **state)
 }
 
 /* A path that makes no sense is refused with the place and the reason. */
-static void
-a_bad_path_is_refused_with_its_place(void **state)
+TEST(a_bad_path_is_refused_with_its_place)
 {
-	struct reader_world *w = *state;
 	struct informer_path *path;
 	char text[256];
 
@@ -135,10 +131,8 @@ stop_at_once(void *context, const struct informer_value *value)
 }
 
 /* A path with [*] visits every hit in order; the callback can stop it. */
-static void
-every_hit_of_a_path_is_visited(void **state)
+TEST(every_hit_of_a_path_is_visited)
 {
-	struct reader_world *w = *state;
 	struct informer_path *path = reader_world_path(w, "spec.containers[*].image");
 	char text[32] = "";
 	int calls = 0;
@@ -151,8 +145,7 @@ every_hit_of_a_path_is_visited(void **state)
 }
 
 /* Values are walked by field, element and step; each kind is told. */
-static void
-values_are_walked(void **state)
+TEST(values_are_walked)
 {
 	static const struct {
 		const char *field;
@@ -163,7 +156,6 @@ values_are_walked(void **state)
 		{"nothing", INFORMER_NULL},     {"none", INFORMER_OBJECT},      {"empty", INFORMER_ARRAY},
 		{"containers", INFORMER_ARRAY},
 	};
-	struct reader_world *w = *state;
 	struct informer_value root, spec, v, none = {{0}};
 	struct informer_value_iter it;
 	const char *data;
@@ -220,10 +212,8 @@ fail_at_once(void *context, const char *data, size_t length)
 }
 
 /* An object written out is the document that came in; a buffer too small gets what fits, and the length. */
-static void
-an_object_comes_out_as_the_json_that_came_in(void **state)
+TEST(an_object_comes_out_as_the_json_that_came_in)
 {
-	struct reader_world *w = *state;
 	char text[2048], small[10];
 	size_t length, again;
 
@@ -239,15 +229,3 @@ an_object_comes_out_as_the_json_that_came_in(void **state)
 	assert_int_equal(again, length);
 	assert_int_equal(informer_object_to_json(&w->pod, fail_at_once, NULL), 7);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(an_object_says_who_it_is),
-	TEST(fields_are_read_by_path_and_kind),
-	TEST(a_bad_path_is_refused_with_its_place),
-	TEST(every_hit_of_a_path_is_visited),
-	TEST(values_are_walked),
-	TEST(an_object_comes_out_as_the_json_that_came_in),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -40,12 +40,11 @@ expect_filtered(struct reader_world *w, const char *const *keep, const char *con
 #define LIST(...) (const char *const[]){__VA_ARGS__, NULL}
 #define WHO "\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"77\""
 
-/* What keep names is kept with all that is below it, and who the object is; the rest is gone. */
-static void
-keep_leaves_what_it_names(void **state)
-{
-	struct reader_world *w = *state;
+#define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
+/* What keep names is kept with all that is below it, and who the object is; the rest is gone. */
+TEST(keep_leaves_what_it_names)
+{
 	expect_filtered(w, LIST("spec.nodeName"), NULL,
 			"{\"metadata\":{" WHO "},\"spec\":{\"nodeName\":\"n1\"}}");
 	expect_filtered(w, LIST("status"), NULL,
@@ -65,11 +64,8 @@ keep_leaves_what_it_names(void **state)
 }
 
 /* What drop names is gone, the rest is kept; of two that apply, drop wins. */
-static void
-drop_takes_what_it_names(void **state)
+TEST(drop_takes_what_it_names)
 {
-	struct reader_world *w = *state;
-
 	expect_filtered(w, NULL, LIST("spec", "text", "metadata.annotations"),
 			"{\"metadata\":{" WHO
 			",\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"}},\"status\":{\"phase\":\"Running\"}}");
@@ -89,11 +85,8 @@ drop_takes_what_it_names(void **state)
 }
 
 /* Who the object is cannot be dropped, whatever is tried. */
-static void
-an_object_stays_somebody(void **state)
+TEST(an_object_stays_somebody)
 {
-	struct reader_world *w = *state;
-
 	expect_filtered(w, LIST("nothing"), NULL, "{\"metadata\":{" WHO "}}");
 	expect_filtered(w, NULL, LIST("metadata", "spec", "text", "status"), "{\"metadata\":{" WHO "}}");
 	expect_filtered(w, NULL, LIST("[*]", "[*][*]"), "{\"metadata\":{" WHO "}}");
@@ -103,10 +96,8 @@ an_object_stays_somebody(void **state)
 }
 
 /* A path that knows the shapes of a whole object finds its way in what is left of it. */
-static void
-paths_find_their_way_in_filtered_copies(void **state)
+TEST(paths_find_their_way_in_filtered_copies)
 {
-	struct reader_world *w = *state;
 	struct informer_path *path = reader_world_path(w, "spec.containers[*].image"),
 			     *name = reader_world_path(w, "spec.containers[*].name");
 	struct informer_object copy;
@@ -133,13 +124,11 @@ paths_find_their_way_in_filtered_copies(void **state)
 }
 
 /* Of two objects with the same fields, each keeps its own. */
-static void
-equal_shapes_may_be_filtered_differently(void **state)
+TEST(equal_shapes_may_be_filtered_differently)
 {
 	static const char twins[] = "{\"metadata\":{\"name\":\"twins\",\"namespace\":\"default\"},\"a\":{"
 				    "\"x\":1,\"y\":2,\"z\":3},"
 				    "\"b\":{\"x\":4,\"y\":5,\"z\":6},\"c\":{\"x\":7,\"y\":8,\"z\":9}}";
-	struct reader_world *w = *state;
 	struct informer_object object, copy;
 	struct path_set *set;
 
@@ -160,10 +149,8 @@ equal_shapes_may_be_filtered_differently(void **state)
 }
 
 /* Impossible paths are refused, with their text. */
-static void
-impossible_paths_are_refused(void **state)
+TEST(impossible_paths_are_refused)
 {
-	struct reader_world *w = *state;
 	const char *many[PATH_SET_MAX + 1];
 	struct path_set *set;
 	char why[512];
@@ -185,15 +172,3 @@ impossible_paths_are_refused(void **state)
 	path_set_free(w->inf, set);
 	path_set_free(w->inf, NULL);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(keep_leaves_what_it_names),
-	TEST(drop_takes_what_it_names),
-	TEST(an_object_stays_somebody),
-	TEST(paths_find_their_way_in_filtered_copies),
-	TEST(equal_shapes_may_be_filtered_differently),
-	TEST(impossible_paths_are_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -73,14 +73,14 @@ pods_for_nodes(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
+#define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
+
 /*
  * One resource went and an entry of another came: there are as many as before, and where pods stood they
  * stand. The reader sees both parts.
  */
-static void
-a_part_that_comes_for_another_resource_is_seen(void **state)
+TEST(a_part_that_comes_for_another_resource_is_seen)
 {
-	struct reader_world *w = *state;
 	struct informer_resource *nodes;
 	struct informer_object o;
 	struct informer_iter it;
@@ -125,11 +125,9 @@ look_for_nodes(struct reader_world *w)
  * While informerd does not know yet what all that it is to cache is, a name that is not there may be one of
  * it. What is there is found all the same.
  */
-static void
-what_is_not_known_yet_is_not_refused(void **state)
+TEST(what_is_not_known_yet_is_not_refused)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};
-	struct reader_world *w = *state;
 
 	assert_int_equal(look_for_nodes(w), INFORMER_E_NO_RESOURCE);
 	broker_fixture_do(w->fx, expect_more, w);
@@ -179,10 +177,8 @@ redefine(struct broker_fixture *fx, void *context)
  * While indexes are filled, commits show the old ones; then all of the new ones at once, to whoever was
  * attached before.
  */
-static void
-indexes_are_exchanged_in_one_commit(void **state)
+TEST(indexes_are_exchanged_in_one_commit)
 {
-	struct reader_world *w = *state;
 	struct informer_snapshot open;
 	unsigned step = 0;
 
@@ -205,12 +201,3 @@ indexes_are_exchanged_in_one_commit(void **state)
 	assert_int_equal(count(w, &open, "byUser", "ernie"), 0);
 	informer_end(&open);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_part_that_comes_for_another_resource_is_seen),
-	TEST(what_is_not_known_yet_is_not_refused),
-	TEST(indexes_are_exchanged_in_one_commit),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -431,22 +431,14 @@ interrupt_all(struct world *w, bool zeros, size_t trials_max)
 	assert_true(calls > 0);
 }
 
-static void
-zeros_at_any_instruction_give_the_right_answer_or_none(void **state)
+#define TEST(test) TEST_CASE_IN(set_up, tear_down, test)
+
+TEST(zeros_at_any_instruction_give_the_right_answer_or_none)
 {
 	interrupt_all(*state, true, test_is_long() ? 0 : 16);
 }
 
-static void
-any_bytes_at_any_instruction_are_survived(void **state)
+TEST(any_bytes_at_any_instruction_are_survived)
 {
 	interrupt_all(*state, false, test_is_long() ? 100 : 10);
 }
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(zeros_at_any_instruction_give_the_right_answer_or_none),
-	TEST(any_bytes_at_any_instruction_are_survived),
-};
-TEST_GROUP(tests, NULL, NULL);

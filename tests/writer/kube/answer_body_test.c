@@ -111,10 +111,8 @@ static const struct {
 	 true},
 };
 
-static void
-the_header_says_whether_it_is_packed(void **state)
+TEST_CASE(the_header_says_whether_it_is_packed)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++) {
 		struct taker t = {.body.asks_gzip = headers[i].asks};
 
@@ -139,13 +137,11 @@ make_text(struct bytes *to)
 	}
 }
 
-static void
-all_come_once_however_often_they_wait(void **state)
+TEST_CASE(all_come_once_however_often_they_wait)
 {
 	static const unsigned pauses[] = {0, 1, 2, 3};
 	struct bytes text = {0}, packed = {0};
 
-	(void)state;
 	make_text(&text);
 	gzip_member(&packed, text.data, PLAIN_BYTES / 2);
 	gzip_member(&packed, text.data + PLAIN_BYTES / 2, PLAIN_BYTES / 2);
@@ -167,12 +163,10 @@ all_come_once_however_often_they_wait(void **state)
 }
 
 /* With its own number, also where gzip has the same one for damage; and it is the last. */
-static void
-what_nobody_wants_is_the_last(void **state)
+TEST_CASE(what_nobody_wants_is_the_last)
 {
 	struct bytes text = {0}, packed = {0};
 
-	(void)state;
 	make_text(&text);
 	gzip_member(&packed, text.data, PLAIN_BYTES);
 	for (unsigned gzip = 0; gzip < 2; gzip++) {
@@ -189,13 +183,11 @@ what_nobody_wants_is_the_last(void **state)
 	bytes_done(&packed);
 }
 
-static void
-gzip_that_is_damaged_or_cut_is_seen(void **state)
+TEST_CASE(gzip_that_is_damaged_or_cut_is_seen)
 {
 	struct bytes text = {0}, packed = {0};
 	struct taker t = {.body.asks_gzip = true};
 
-	(void)state;
 	make_text(&text);
 	gzip_member(&packed, text.data, PLAIN_BYTES);
 	begin(&t, gzip_header);
@@ -219,11 +211,3 @@ gzip_that_is_damaged_or_cut_is_seen(void **state)
 	bytes_done(&text);
 	bytes_done(&packed);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_header_says_whether_it_is_packed),
-	cmocka_unit_test(all_come_once_however_often_they_wait),
-	cmocka_unit_test(what_nobody_wants_is_the_last),
-	cmocka_unit_test(gzip_that_is_damaged_or_cut_is_seen),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -186,12 +186,13 @@ assert_unresolved(const char *name, int code, const char *part)
 		fail_msg("'%s' is not in '%s'", part, error);
 }
 
+#define TEST(name) TEST_CASE_OF(struct world *w, transport_world_setup, teardown, name)
+
 /*
  * Names of core cost one request; names with a group cost core, the list of groups and that group. An
  * unqualified name is looked for in preferred versions first, and an ambiguous one means core.
  */
-static void
-names_resolve_with_few_requests(void **state)
+TEST(names_resolve_with_few_requests)
 {
 	static const struct {
 		const char *names[5], *paths[4];
@@ -219,7 +220,6 @@ names_resolve_with_few_requests(void **state)
 		 "/api/v1",
 		 1},
 	};
-	struct world *w = *state;
 
 	serve(w, cluster);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -237,11 +237,9 @@ names_resolve_with_few_requests(void **state)
  * Where the server tells of everything at once, two requests are enough: for short names, older versions, and
  * what has no namespace.
  */
-static void
-aggregated_discovery_costs_two_requests(void **state)
+TEST(aggregated_discovery_costs_two_requests)
 {
 	const struct kube_resource *relics;
-	struct world *w = *state;
 
 	discover(w, aggregated, NAMES("deploy", "relics", "deployments.v1beta1.apps", "pods"));
 	assert_non_null(strstr(http_fixture_header(w->server, "Accept"),
@@ -263,11 +261,8 @@ aggregated_discovery_costs_two_requests(void **state)
  * What the server calls stale is read by itself; an unknown name is refused with the nearest of what is
  * known.
  */
-static void
-a_stale_group_is_read_by_itself(void **state)
+TEST(a_stale_group_is_read_by_itself)
 {
-	struct world *w = *state;
-
 	discover(w, aggregated, NAMES("widgets", "deploymnts"));
 	assert_resolves("widgets", "/apis/example.com/v1/widgets");
 	assert_unresolved("deploymnts", -ENOENT, "did you mean deployments.apps?");
@@ -276,8 +271,7 @@ a_stale_group_is_read_by_itself(void **state)
 }
 
 /* An unknown name is refused with the nearest, in whichever group that is. */
-static void
-an_unknown_name_suggests_the_nearest(void **state)
+TEST(an_unknown_name_suggests_the_nearest)
 {
 	static const struct http_route routes[] = {
 		{.path = "/api/v1", .status = 200, .body = CORE},
@@ -288,7 +282,6 @@ an_unknown_name_suggests_the_nearest(void **state)
 		{.path = "/apis/apps/v1", .status = 200, .body = DEPLOYMENTS},
 		{0},
 	};
-	struct world *w = *state;
 
 	discover(w, routes, NAMES("pdos", "deploymnts", "deployments.extensions", "zzzzzz"));
 	assert_int_equal(result, 0);
@@ -299,21 +292,15 @@ an_unknown_name_suggests_the_nearest(void **state)
 }
 
 /* What cannot be listed and watched cannot be cached. */
-static void
-a_resource_without_list_is_refused(void **state)
+TEST(a_resource_without_list_is_refused)
 {
-	struct world *w = *state;
-
 	discover(w, cluster, NAMES("bindings"));
 	assert_unresolved("bindings", -ENOTSUP, "its verbs lack list");
 }
 
 /* A group that does not answer leaves the others usable; what may be in it is to be tried again. */
-static void
-a_failing_group_leaves_the_others(void **state)
+TEST(a_failing_group_leaves_the_others)
 {
-	struct world *w = *state;
-
 	discover(w, cluster,
 		 NAMES("pods", "deploy", "unknowns", "podmetrics.metrics.k8s.io", "unknowns.example.com"));
 	assert_int_equal(result, 0);
@@ -325,15 +312,13 @@ a_failing_group_leaves_the_others(void **state)
 }
 
 /* Where discovery is forbidden the well-known resources are still known. */
-static void
-forbidden_discovery_falls_back_on_the_well_known(void **state)
+TEST(forbidden_discovery_falls_back_on_the_well_known)
 {
 	static const struct http_route routes[] = {
 		{.path = "/api/v1", .status = 403, .body = "{\"kind\":\"Status\",\"code\":403}"},
 		{.path = "/apis", .status = 403, .body = "{\"kind\":\"Status\",\"code\":403}"},
 		{0},
 	};
-	struct world *w = *state;
 
 	discover(w, routes,
 		 NAMES("po", "svc", "deploy", "deployments.v1.apps", "netpol", "widgets.v1.example.com"));
@@ -348,8 +333,7 @@ forbidden_discovery_falls_back_on_the_well_known(void **state)
 }
 
 /* Refused credentials, a busy server and a server that is no Kubernetes API server are told apart. */
-static void
-a_failing_server_is_told_by_its_failure(void **state)
+TEST(a_failing_server_is_told_by_its_failure)
 {
 	static const struct {
 		int status, result;
@@ -360,7 +344,6 @@ a_failing_server_is_told_by_its_failure(void **state)
 		{200, -EPROTO, "<html>hello</html>", "does not answer as a Kubernetes API server does"},
 	};
 	struct http_route routes[] = {{.path = "/api/v1"}, {0}};
-	struct world *w = *state;
 
 	serve(w, routes);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -375,15 +358,13 @@ a_failing_server_is_told_by_its_failure(void **state)
 }
 
 /* Every prefix of discovery's documents parses or is refused, and entries of wrong types are left out. */
-static void
-damaged_lists_never_crash(void **state)
+TEST_CASE(damaged_lists_never_crash)
 {
 	struct api_group_discovery *all;
 	struct api_group_version *groups;
 	struct kube_resource *resources;
 	size_t n;
 
-	(void)state;
 	for (size_t len = 0; len < strlen(AGGREGATED); len++)
 		assert_int_equal(api_group_discovery_parse(AGGREGATED, len, &all, &n), -EPROTO);
 	static const char strange[] = "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[1,{},{\"metadata\":{"
@@ -424,11 +405,9 @@ damaged_lists_never_crash(void **state)
 }
 
 /* What was absent costs a 304 when it is asked for again; core is asked only for what it may have. */
-static void
-what_was_absent_is_asked_for_by_its_etag(void **state)
+TEST(what_was_absent_is_asked_for_by_its_etag)
 {
 	struct discovery_memory remembered = {0};
-	struct world *w = *state;
 
 	memory = &remembered;
 	discover(w, tagged, NAMES("gadgets.example.org"));
@@ -450,11 +429,9 @@ what_was_absent_is_asked_for_by_its_etag(void **state)
 }
 
 /* What has changed meanwhile is taken, and remembered instead; so is what failed: in full. */
-static void
-what_has_changed_is_read(void **state)
+TEST(what_has_changed_is_read)
 {
 	struct discovery_memory remembered = {.etag = strdup("\"A0\"")};
-	struct world *w = *state;
 
 	memory = &remembered;
 	discover(w, tagged, NAMES("deployments.apps"));
@@ -469,11 +446,9 @@ what_has_changed_is_read(void **state)
 }
 
 /* With a stale group the ETag does not say whether that has it by now. */
-static void
-what_is_stale_is_not_remembered(void **state)
+TEST(what_is_stale_is_not_remembered)
 {
 	struct discovery_memory remembered = {0};
-	struct world *w = *state;
 
 	memory = &remembered;
 	discover(w, stale, NAMES("gadgets.example.com"));
@@ -484,11 +459,8 @@ what_is_stale_is_not_remembered(void **state)
 }
 
 /* A discovery that is freed while it runs calls nobody. */
-static void
-a_freed_discovery_is_silent(void **state)
+TEST(a_freed_discovery_is_silent)
 {
-	struct world *w = *state;
-
 	serve(w, cluster);
 	assert_int_equal(discovery_start(w->transport, NAMES("pods"), 1, on_done, w, &discovery, NULL), 0);
 	discovery_free(discovery);
@@ -496,22 +468,3 @@ a_freed_discovery_is_silent(void **state)
 	fetch(w, "/api/v1", 0);
 	assert_false(done);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, transport_world_setup, teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(aggregated_discovery_costs_two_requests),
-	TEST(a_stale_group_is_read_by_itself),
-	TEST(names_resolve_with_few_requests),
-	TEST(an_unknown_name_suggests_the_nearest),
-	TEST(a_resource_without_list_is_refused),
-	TEST(a_failing_group_leaves_the_others),
-	TEST(forbidden_discovery_falls_back_on_the_well_known),
-	TEST(a_failing_server_is_told_by_its_failure),
-	cmocka_unit_test(damaged_lists_never_crash),
-	TEST(what_was_absent_is_asked_for_by_its_etag),
-	TEST(what_has_changed_is_read),
-	TEST(what_is_stale_is_not_remembered),
-	TEST(a_freed_discovery_is_silent),
-};
-TEST_GROUP(tests, NULL, NULL);

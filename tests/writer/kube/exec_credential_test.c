@@ -27,15 +27,13 @@ parsed(const char *text, const char *version)
 }
 
 /* A token, until when it is good, in both versions, as JSON and as YAML. */
-static void
-a_token_is_taken(void **state)
+TEST_CASE(a_token_is_taken)
 {
 	struct exec_credential c = parsed(
 		"{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"spec\":{\"interactive\":false},"
 		"\"status\":{\"token\":\"abc\",\"expirationTimestamp\":\"2026-01-31T12:00:00Z\"}}",
 		V1);
 
-	(void)state;
 	assert_string_equal(c.token, "abc");
 	assert_null(c.cert.data);
 	assert_true(c.expires_s == 1769860800);
@@ -47,15 +45,13 @@ a_token_is_taken(void **state)
 }
 
 /* A client certificate comes with its key; a token may be beside it. */
-static void
-a_client_certificate_is_taken(void **state)
+TEST_CASE(a_client_certificate_is_taken)
 {
 	struct exec_credential c = parsed(
 		"{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{\"token\":null,"
 		"\"clientCertificateData\":\"" CERT "\",\"clientKeyData\":\"" KEY "\"}}",
 		V1);
 
-	(void)state;
 	assert_null(c.token);
 	assert_string_equal(c.cert.data, "-----BEGIN CERTIFICATE-----\nx");
 	assert_int_equal(c.key.len, strlen("-----BEGIN EC PRIVATE KEY-----\ny"));
@@ -63,8 +59,7 @@ a_client_certificate_is_taken(void **state)
 }
 
 /* Times have fractions and offsets. */
-static void
-expiry_is_any_rfc_3339_time(void **state)
+TEST_CASE(expiry_is_any_rfc_3339_time)
 {
 	static const struct {
 		const char *text;
@@ -83,7 +78,6 @@ expiry_is_any_rfc_3339_time(void **state)
 	};
 	char text[512];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		struct exec_credential c = {0};
 		int r;
@@ -100,8 +94,7 @@ expiry_is_any_rfc_3339_time(void **state)
 }
 
 /* What is no answer is refused in words that show nothing of it. */
-static void
-other_answers_are_refused_without_being_shown(void **state)
+TEST_CASE(other_answers_are_refused_without_being_shown)
 {
 #define ANSWER(status) "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":" status "}"
 	static const struct {
@@ -127,7 +120,6 @@ other_answers_are_refused_without_being_shown(void **state)
 		 "expirationTimestamp"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		_cleanup_(message_freep) char *error = NULL;
 		struct exec_credential credential;
@@ -141,22 +133,19 @@ other_answers_are_refused_without_being_shown(void **state)
 }
 
 /* A plugin is told the version, and that nobody can be asked. */
-static void
-a_plugin_is_told_little(void **state)
+TEST_CASE(a_plugin_is_told_little)
 {
 	struct kube_client_config config = {.server = (char[]){"https://x"},
 					    .exec = {.api_version = (char[]){V1}}};
 	_cleanup_(message_freep) char *json = NULL;
 
-	(void)state;
 	assert_int_equal(exec_credential_info(&config, &json, NULL), 0);
 	assert_string_equal(json, "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1
 				  "\",\"spec\":{\"interactive\":false}}");
 }
 
 /* With provideClusterInfo the cluster is there as the kubeconfig has it, its own part for plugins too. */
-static void
-a_plugin_is_told_the_cluster_if_it_wants(void **state)
+TEST_CASE(a_plugin_is_told_the_cluster_if_it_wants)
 {
 	struct kube_client_config config = {
 		.server = (char[]){"https://x:6443"},
@@ -170,7 +159,6 @@ a_plugin_is_told_the_cluster_if_it_wants(void **state)
 	};
 	_cleanup_(message_freep) char *json = NULL;
 
-	(void)state;
 	assert_int_equal(exec_credential_info(&config, &json, NULL), 0);
 	assert_string_equal(
 		json,
@@ -179,13 +167,3 @@ a_plugin_is_told_the_cluster_if_it_wants(void **state)
 		"\"certificate-authority-data\":\"cGVt\",\"proxy-url\":\"http://p:1\","
 		"\"disable-compression\":true,\"config\":{\"audience\":\"a\"}},\"interactive\":false}}");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_token_is_taken),
-	cmocka_unit_test(a_client_certificate_is_taken),
-	cmocka_unit_test(expiry_is_any_rfc_3339_time),
-	cmocka_unit_test(other_answers_are_refused_without_being_shown),
-	cmocka_unit_test(a_plugin_is_told_little),
-	cmocka_unit_test(a_plugin_is_told_the_cluster_if_it_wants),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -99,12 +99,11 @@ read_file(struct world *w, const char *name)
 	return text;
 }
 
-/* What it prints is the credential; the loop goes on meanwhile. */
-static void
-what_it_prints_is_the_credential(void **state)
-{
-	struct world *w = *state;
+#define TEST(name) TEST_CASE_OF(struct world *w, setup, transport_world_teardown, name)
 
+/* What it prints is the credential; the loop goes on meanwhile. */
+TEST(what_it_prints_is_the_credential)
+{
 	run(w, ANSWER);
 	assert_string_equal(error, "");
 	assert_string_equal(token, "hunter2");
@@ -114,11 +113,8 @@ what_it_prints_is_the_credential(void **state)
  * Arguments are handed on as they are; the environment is ours, with the kubeconfig's over it and the
  * description in it.
  */
-static void
-arguments_and_environment_reach_it(void **state)
+TEST(arguments_and_environment_reach_it)
 {
-	struct world *w = *state;
-
 	setenv("CONNECT_TEST_KEPT", "kept", 1);
 	setenv("CONNECT_TEST_REPLACED", "old", 1);
 	setenv("NOTIFY_SOCKET", "/run/x", 1);
@@ -135,10 +131,8 @@ arguments_and_environment_reach_it(void **state)
 }
 
 /* It has /dev/null to read, and nothing else that is ours: not even what was opened without close-on-exec. */
-static void
-it_inherits_no_descriptor(void **state)
+TEST(it_inherits_no_descriptor)
 {
-	struct world *w = *state;
 	int leak = open("/etc/passwd", O_RDONLY), moved;
 
 	assert_true(leak >= 0);
@@ -154,11 +148,8 @@ it_inherits_no_descriptor(void **state)
 }
 
 /* A failure is told with the exit code and what it wrote on stderr, without secrets. */
-static void
-a_failure_tells_its_words_without_secrets(void **state)
+TEST(a_failure_tells_its_words_without_secrets)
 {
-	struct world *w = *state;
-
 	kube_pairs_add(&w->config.exec.env, "SECRET", "hunter3");
 	kube_pairs_add(&w->config.exec.args, NULL, "--client-secret=hunter4");
 	kube_pairs_add(&w->config.exec.args, NULL, "--password");
@@ -170,11 +161,8 @@ a_failure_tells_its_words_without_secrets(void **state)
 }
 
 /* Garbage is refused, and not shown. */
-static void
-garbage_is_refused(void **state)
+TEST(garbage_is_refused)
 {
-	struct world *w = *state;
-
 	run(w, "echo hunter2");
 	assert_non_null(strstr(error, "is of no use: it printed no ExecCredential"));
 	run(w, ":");
@@ -184,11 +172,8 @@ garbage_is_refused(void **state)
 }
 
 /* One that prints without end is killed, with its children. */
-static void
-endless_output_is_cut(void **state)
+TEST(endless_output_is_cut)
 {
-	struct world *w = *state;
-
 	run(w, "yes hunter2 | cat");
 	assert_non_null(strstr(error, "printed more than 1 MiB and was killed"));
 }
@@ -211,10 +196,8 @@ is_dead(pid_t pid)
 }
 
 /* One that hangs is killed when its time is over, with its children. */
-static void
-a_hanging_one_is_killed(void **state)
+TEST(a_hanging_one_is_killed)
 {
-	struct world *w = *state;
 	pid_t child;
 
 	w->config.request_timeout_ms = 300;
@@ -232,21 +215,16 @@ a_hanging_one_is_killed(void **state)
 }
 
 /* What it leaves running, with its stderr, is not waited for. */
-static void
-a_helper_left_behind_is_not_waited_for(void **state)
+TEST(a_helper_left_behind_is_not_waited_for)
 {
-	struct world *w = *state;
-
 	run(w, "sleep 1000 >/dev/null & echo $! >$D/child\n" ANSWER);
 	assert_string_equal(token, "hunter2");
 	assert_int_equal(kill((pid_t)atol(read_file(w, "child")), SIGKILL), 0);
 }
 
 /* A command that does not exist says so, with the kubeconfig's hint. */
-static void
-a_missing_command_tells_the_hint(void **state)
+TEST(a_missing_command_tells_the_hint)
 {
-	struct world *w = *state;
 	_cleanup_(message_freep) char *why = NULL, *hinted = NULL;
 	struct exec_plugin *plugin;
 
@@ -262,29 +240,10 @@ a_missing_command_tells_the_hint(void **state)
 }
 
 /* A cancelled one is killed and silent. */
-static void
-a_cancelled_one_is_silent(void **state)
+TEST(a_cancelled_one_is_silent)
 {
-	struct world *w = *state;
-
 	write_plugin(w, "sleep 1000");
 	exec_plugin_cancel(start(w));
 	run_until(w, !uv_loop_alive(&w->loop));
 	assert_int_equal(n_done, 0);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, transport_world_teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(what_it_prints_is_the_credential),
-	TEST(arguments_and_environment_reach_it),
-	TEST(it_inherits_no_descriptor),
-	TEST(a_failure_tells_its_words_without_secrets),
-	TEST(garbage_is_refused),
-	TEST(endless_output_is_cut),
-	TEST(a_hanging_one_is_killed),
-	TEST(a_helper_left_behind_is_not_waited_for),
-	TEST(a_missing_command_tells_the_hint),
-	TEST(a_cancelled_one_is_silent),
-};
-TEST_GROUP(tests, NULL, NULL);

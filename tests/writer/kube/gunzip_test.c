@@ -34,14 +34,12 @@ feed(struct gunzip *g, struct bytes *to, const uint8_t *data, size_t length)
 	return r;
 }
 
-static void
-several_members_cut_at_each_byte(void **state)
+TEST_CASE(several_members_cut_at_each_byte)
 {
 	static const char *const parts[] = {"first, first, first ", "", "second", "the third one\n"};
 	struct bytes in = {0}, want = {0}, out = {0};
 	size_t ends[4];
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		gzip_member(&in, parts[i], strlen(parts[i]));
 		ends[i] = in.length;
@@ -71,14 +69,12 @@ several_members_cut_at_each_byte(void **state)
 	bytes_done(&out);
 }
 
-static void
-what_is_no_gzip_or_damaged_is_an_error(void **state)
+TEST_CASE(what_is_no_gzip_or_damaged_is_an_error)
 {
 	static const char text[] = "some text, some more of that text, and its end";
 	struct bytes in = {0}, out = {0};
 	unsigned errors = 0;
 
-	(void)state;
 	gzip_member(&in, text, sizeof(text));
 	for (size_t bit = 0; bit < in.length * 8; bit++) {
 		struct gunzip *g = gunzip_new();
@@ -109,9 +105,3 @@ what_is_no_gzip_or_damaged_is_an_error(void **state)
 	bytes_done(&in);
 	bytes_done(&out);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(several_members_cut_at_each_byte),
-	cmocka_unit_test(what_is_no_gzip_or_damaged_is_an_error),
-};
-TEST_GROUP(tests, NULL, NULL);

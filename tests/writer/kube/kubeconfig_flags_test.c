@@ -31,9 +31,10 @@ static const char full[] =
 	", args: [a, b], env: [{name: N, value: hunter2}], provideClusterInfo: true, installHint: h}}\n"
 	"- name: both\n  user: {token: hunter2, exec: {command: p, " V1 "}}\n";
 
+#define TEST(name) TEST_CASE_IN(kubeconfig_setup, temp_dir_teardown, name)
+
 /* All that a cluster and a user may say is taken over. */
-static void
-everything_of_a_kubeconfig_is_taken(void **state)
+TEST(everything_of_a_kubeconfig_is_taken)
 {
 	const char *path = temp_file(*state, "k", full);
 	struct kube_client_config c = loaded(CHOICE(.kubeconfig = path)), copy;
@@ -66,8 +67,7 @@ everything_of_a_kubeconfig_is_taken(void **state)
 }
 
 /* --cluster and --user choose others than the context's. */
-static void
-cluster_and_user_can_be_chosen(void **state)
+TEST(cluster_and_user_can_be_chosen)
 {
 	const char *path = temp_file(*state, "k", full);
 	assert_loads(CHOICE(.kubeconfig = path, .cluster = "d", .user = "basic"),
@@ -81,8 +81,7 @@ cluster_and_user_can_be_chosen(void **state)
 }
 
 /* --server takes the cluster's tls-server-name away, --tls-server-name puts another one there. */
-static void
-another_server_has_another_name(void **state)
+TEST(another_server_has_another_name)
 {
 	const char *path = temp_file(*state, "k", full);
 	assert_loads(CHOICE(.kubeconfig = path, .server = "https://e"),
@@ -91,8 +90,7 @@ another_server_has_another_name(void **state)
 }
 
 /* Each of --certificate-authority and --insecure-skip-tls-verify replaces what the cluster says of both. */
-static void
-trust_by_flag_replaces_the_clusters(void **state)
+TEST(trust_by_flag_replaces_the_clusters)
 {
 	const char *path = temp_file(*state, "k", full);
 	assert_loads(CHOICE(.kubeconfig = path, .insecure_skip_tls_verify = true),
@@ -105,8 +103,7 @@ trust_by_flag_replaces_the_clusters(void **state)
 }
 
 /* --token is instead of token, tokenFile, password and plugin, even one that could not be used. */
-static void
-a_token_by_flag_replaces_other_ways(void **state)
+TEST(a_token_by_flag_replaces_other_ways)
 {
 	static const char *const users[] = {"u", "file", "basic", "plugin"};
 	const char *path = temp_file(*state, "k", full);
@@ -127,8 +124,7 @@ a_token_by_flag_replaces_other_ways(void **state)
  * --client-certificate and --client-key replace the user's; a plugin is then not run, and neither beside a
  * token.
  */
-static void
-a_certificate_by_flag_replaces_the_users(void **state)
+TEST(a_certificate_by_flag_replaces_the_users)
 {
 	const char *path = temp_file(*state, "k", full);
 	struct kubeconfig_choice choice = {
@@ -142,8 +138,7 @@ a_certificate_by_flag_replaces_the_users(void **state)
 }
 
 /* --as, --as-uid and --as-group replace what the user says, each by itself. */
-static void
-impersonation_by_flag(void **state)
+TEST(impersonation_by_flag)
 {
 	static const char *const groups[] = {"one", "two"};
 	const char *path = temp_file(*state, "k", full);
@@ -165,8 +160,7 @@ impersonation_by_flag(void **state)
 }
 
 /* In a pod flags replace what its account says. */
-static void
-flags_count_in_a_pod_too(void **state)
+TEST(flags_count_in_a_pod_too)
 {
 	struct kube_client_config c;
 
@@ -198,8 +192,7 @@ assert_user(const char *dir, const char *user, int code, const char *message)
 }
 
 /* A plugin that wants a person, or is described in a wrong way, is refused with its place. */
-static void
-unusable_plugins_are_refused(void **state)
+TEST(unusable_plugins_are_refused)
 {
 #define EXEC(rest) "{exec: {command: p, apiVersion: client.authentication.k8s.io/v1" rest "}}"
 	assert_user(*state, EXEC(", interactiveMode: Always"), -ENOTSUP,
@@ -224,8 +217,7 @@ unusable_plugins_are_refused(void **state)
 }
 
 /* A switch may be said in YAML 1.1's words, as kubectl reads them. */
-static void
-old_words_for_true_are_read(void **state)
+TEST(old_words_for_true_are_read)
 {
 	static const char text[] = "clusters: [{name: c, cluster: {server: 'https://x', "
 				   "insecure-skip-tls-verify: Yes, disable-compression: off}}]\n";
@@ -238,8 +230,7 @@ old_words_for_true_are_read(void **state)
 }
 
 /* A proxy-url that is none is refused without being shown. */
-static void
-a_wrong_proxy_url_is_refused(void **state)
+TEST(a_wrong_proxy_url_is_refused)
 {
 	static const char text[] =
 		"clusters: [{name: c, cluster: {server: 'https://x', proxy-url: 'ftp://u:hunter2@x'}}]\n";
@@ -252,8 +243,7 @@ a_wrong_proxy_url_is_refused(void **state)
  * A password by flag is instead of the user's password or plugin, but not of its token: which one counts
  * would be a guess.
  */
-static void
-a_password_by_flag_replaces_the_users(void **state)
+TEST(a_password_by_flag_replaces_the_users)
 {
 	const char *path = temp_file(*state, "k", full);
 	assert_loads(CHOICE(.kubeconfig = path, .user = "plugin", .username = "me", .password = "pass"),
@@ -265,30 +255,10 @@ a_password_by_flag_replaces_the_users(void **state)
 }
 
 /* Compression may be turned off by flag as well as by cluster. */
-static void
-compression_by_flag(void **state)
+TEST(compression_by_flag)
 {
 	const char *path = temp_file(*state, "k", full);
 	assert_loads(CHOICE(.kubeconfig = path, .cluster = "d"), "disable_compression=false");
 	assert_loads(CHOICE(.kubeconfig = path, .cluster = "d", .disable_compression = true),
 		     "disable_compression=true");
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, kubeconfig_setup, temp_dir_teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(everything_of_a_kubeconfig_is_taken),
-	TEST(cluster_and_user_can_be_chosen),
-	TEST(another_server_has_another_name),
-	TEST(trust_by_flag_replaces_the_clusters),
-	TEST(a_token_by_flag_replaces_other_ways),
-	TEST(a_certificate_by_flag_replaces_the_users),
-	TEST(a_password_by_flag_replaces_the_users),
-	TEST(compression_by_flag),
-	TEST(impersonation_by_flag),
-	TEST(flags_count_in_a_pod_too),
-	TEST(unusable_plugins_are_refused),
-	TEST(old_words_for_true_are_read),
-	TEST(a_wrong_proxy_url_is_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

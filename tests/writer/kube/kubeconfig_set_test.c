@@ -19,9 +19,10 @@ use_list(const char *first, const char *second)
 	set_env("KUBECONFIG", list);
 }
 
+#define TEST(name) TEST_CASE_IN(kubeconfig_setup, temp_dir_teardown, name)
+
 /* A context of one file may lead to a cluster and a user of another. */
-static void
-entries_of_all_files_are_one(void **state)
+TEST(entries_of_all_files_are_one)
 {
 	struct kube_client_config c;
 
@@ -41,8 +42,7 @@ entries_of_all_files_are_one(void **state)
 }
 
 /* Of two entries of one name the first counts whole: what only the second says is not there. */
-static void
-the_first_entry_of_a_name_wins_whole(void **state)
+TEST(the_first_entry_of_a_name_wins_whole)
 {
 	use_list(temp_file(*state, "a",
 			   "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
@@ -58,8 +58,7 @@ the_first_entry_of_a_name_wins_whole(void **state)
 }
 
 /* current-context is that of the first file that sets it; empty is not set. */
-static void
-the_first_current_context_counts(void **state)
+TEST(the_first_current_context_counts)
 {
 	static const char rest[] =
 		"contexts: [{name: x, context: {cluster: c}}, {name: y, context: {cluster: c}}]\n"
@@ -78,8 +77,7 @@ the_first_current_context_counts(void **state)
  * A relative path stands beside the file that it stands in, also of a plugin; a command without a slash is
  * for $PATH.
  */
-static void
-paths_stand_beside_their_own_file(void **state)
+TEST(paths_stand_beside_their_own_file)
 {
 	struct kube_client_config c;
 
@@ -107,8 +105,7 @@ paths_stand_beside_their_own_file(void **state)
 }
 
 /* Files that do not exist are left out, and one that is named twice is read once; --kubeconfig is alone. */
-static void
-missing_files_are_left_out(void **state)
+TEST(missing_files_are_left_out)
 {
 	static const char text[] = "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\n"
 				   "clusters: [{name: c, cluster: {server: 'https://s'}}]\n";
@@ -128,8 +125,7 @@ missing_files_are_left_out(void **state)
  * One that cannot be read or understood is an error, though others are fine: what it says could change
  * everything.
  */
-static void
-a_broken_file_is_an_error(void **state)
+TEST(a_broken_file_is_an_error)
 {
 	const char *good = temp_file(*state, "a", "current-context: x\n");
 
@@ -146,8 +142,7 @@ a_broken_file_is_an_error(void **state)
 }
 
 /* In a pod, kubeconfigs that say nothing are as if there were none. */
-static void
-empty_files_leave_a_pod_its_account(void **state)
+TEST(empty_files_leave_a_pod_its_account)
 {
 	set_env("KUBERNETES_SERVICE_HOST", "10.0.0.1");
 	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/token", "t");
@@ -156,25 +151,13 @@ empty_files_leave_a_pod_its_account(void **state)
 }
 
 /* The bytes of one file are read as a file is. */
-static void
-bytes_are_read_as_a_file(void **state)
+TEST(bytes_are_read_as_a_file)
 {
 	static const char text[] = "{\"clusters\":[{\"name\":\"c\",\"cluster\":{\"server\":\"https://s\"}}]}";
 	struct kubeconfig_choice choice = {.cluster = "c"};
 	struct kube_client_config c;
 
-	(void)state;
 	assert_int_equal(kubeconfig_parse("bytes", text, strlen(text), &choice, &c, NULL), 0);
 	assert_string_equal(c.server, "https://s");
 	kube_client_config_done(&c);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, kubeconfig_setup, temp_dir_teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(entries_of_all_files_are_one),        TEST(the_first_entry_of_a_name_wins_whole),
-	TEST(the_first_current_context_counts),    TEST(paths_stand_beside_their_own_file),
-	TEST(missing_files_are_left_out),          TEST(a_broken_file_is_an_error),
-	TEST(empty_files_leave_a_pod_its_account), TEST(bytes_are_read_as_a_file),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -24,9 +24,10 @@ static const char two_contexts[] =
 	"- name: u1\n  user: {token: hunter2}\n"
 	"- name: u2\n  user: {username: me, password: hunter2}\n";
 
+#define TEST(name) TEST_CASE_IN(kubeconfig_setup, temp_dir_teardown, name)
+
 /* The current context leads to its cluster and user. */
-static void
-the_current_context_is_used(void **state)
+TEST(the_current_context_is_used)
 {
 	struct kube_client_config c = loaded(CHOICE(.kubeconfig = temp_file(*state, "k", two_contexts)));
 
@@ -38,8 +39,7 @@ the_current_context_is_used(void **state)
 }
 
 /* --context chooses another one, --server another address. */
-static void
-context_and_server_can_be_chosen(void **state)
+TEST(context_and_server_can_be_chosen)
 {
 	const char *path = temp_file(*state, "k", two_contexts);
 	assert_loads(
@@ -50,8 +50,7 @@ context_and_server_can_be_chosen(void **state)
 }
 
 /* Files that a kubeconfig names stand relative to its own folder. */
-static void
-relative_files_stand_beside_the_kubeconfig(void **state)
+TEST(relative_files_stand_beside_the_kubeconfig)
 {
 	static const char text[] =
 		"current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"
@@ -76,8 +75,7 @@ relative_files_stand_beside_the_kubeconfig(void **state)
 }
 
 /* Without --kubeconfig: the files of $KUBECONFIG that exist, else ~/.kube/config. */
-static void
-the_file_is_found_as_kubectl_does(void **state)
+TEST(the_file_is_found_as_kubectl_does)
 {
 	char list[4000];
 	snprintf(list, sizeof(list), "%.1900s::%.1900s", temp_path(*state, "missing"),
@@ -91,8 +89,7 @@ the_file_is_found_as_kubectl_does(void **state)
 }
 
 /* With nothing at all the message says what can be done. */
-static void
-nothing_found_says_what_to_do(void **state)
+TEST(nothing_found_says_what_to_do)
 {
 	set_env("HOME", *state);
 	assert_refused(CHOICE(0), -ENOENT, ".kube/config does not exist; name one with --kubeconfig or");
@@ -101,16 +98,14 @@ nothing_found_says_what_to_do(void **state)
 }
 
 /* --server alone means that server, without credentials. */
-static void
-a_server_alone_is_enough(void **state)
+TEST(a_server_alone_is_enough)
 {
 	set_env("HOME", *state);
 	assert_loads(CHOICE(.server = "127.0.0.1:8080/"), "server=http://127.0.0.1:8080 token=");
 }
 
 /* In a pod the service account's files are used, IPv6 addresses in brackets. */
-static void
-a_pod_uses_its_service_account(void **state)
+TEST(a_pod_uses_its_service_account)
 {
 	struct kube_client_config c;
 
@@ -132,8 +127,7 @@ a_pod_uses_its_service_account(void **state)
 }
 
 /* A name that leads nowhere is named, with those that are there. */
-static void
-names_that_lead_nowhere_are_named(void **state)
+TEST(names_that_lead_nowhere_are_named)
 {
 	struct kubeconfig_choice choice = {.kubeconfig = temp_file(*state, "k", two_contexts),
 					   .context = "prd"};
@@ -163,8 +157,7 @@ assert_user_refused(const char *dir, const char *user, int code, const char *mes
 }
 
 /* What informerd cannot do with a user is said with its place, and never with the secret. */
-static void
-unusable_users_are_refused(void **state)
+TEST(unusable_users_are_refused)
 {
 	assert_user_refused(*state, "{auth-provider: {name: gcp}}", -ENOTSUP,
 			    "k:6:10: user 'u': auth-provider is the old way");
@@ -181,8 +174,7 @@ unusable_users_are_refused(void **state)
 }
 
 /* A server's URL that cannot be one, or that holds a password, is refused without being shown. */
-static void
-wrong_server_urls_are_refused(void **state)
+TEST(wrong_server_urls_are_refused)
 {
 	set_env("HOME", *state);
 	assert_refused(CHOICE(.server = "ftp://x"), -EINVAL, "must start with https://");
@@ -192,8 +184,7 @@ wrong_server_urls_are_refused(void **state)
 }
 
 /* A CA beside insecure-skip-tls-verify is a contradiction, as for kubectl. */
-static void
-a_ca_with_insecure_is_refused(void **state)
+TEST(a_ca_with_insecure_is_refused)
 {
 	static const char text[] =
 		"current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
@@ -202,20 +193,3 @@ a_ca_with_insecure_is_refused(void **state)
 
 	assert_refused(CHOICE(.kubeconfig = temp_file(*state, "k", text)), -EINVAL, "keep one");
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, kubeconfig_setup, temp_dir_teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(the_current_context_is_used),
-	TEST(context_and_server_can_be_chosen),
-	TEST(relative_files_stand_beside_the_kubeconfig),
-	TEST(the_file_is_found_as_kubectl_does),
-	TEST(nothing_found_says_what_to_do),
-	TEST(a_server_alone_is_enough),
-	TEST(a_pod_uses_its_service_account),
-	TEST(names_that_lead_nowhere_are_named),
-	TEST(unusable_users_are_refused),
-	TEST(wrong_server_urls_are_refused),
-	TEST(a_ca_with_insecure_is_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

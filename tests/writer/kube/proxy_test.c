@@ -38,10 +38,8 @@ assert_proxy(const char *server, const char *explicit_url, const char *expected)
 }
 
 /* The kubeconfig's proxy-url counts before everything, for servers on this machine, too. */
-static void
-the_kubeconfigs_proxy_always_counts(void **state)
+TEST_CASE(the_kubeconfigs_proxy_always_counts)
 {
-	(void)state;
 	upper = "http://env:1";
 	lower = plain = NULL;
 	none = "*";
@@ -51,10 +49,8 @@ the_kubeconfigs_proxy_always_counts(void **state)
 }
 
 /* HTTPS_PROXY is for https, capitals before small letters; ALL_PROXY is nobody's; a scheme may be missing. */
-static void
-the_environments_proxy_goes_by_scheme(void **state)
+TEST_CASE(the_environments_proxy_goes_by_scheme)
 {
-	(void)state;
 	upper = lower = none = plain = NULL;
 	assert_proxy("https://api:6443", NULL, NULL);
 	lower = "http://low:1";
@@ -67,10 +63,8 @@ the_environments_proxy_goes_by_scheme(void **state)
 }
 
 /* A server on this machine, or one that NO_PROXY has, is reached without the environment's proxy. */
-static void
-excluded_servers_are_reached_directly(void **state)
+TEST_CASE(excluded_servers_are_reached_directly)
 {
-	(void)state;
 	upper = "http://up:2";
 	lower = plain = none = NULL;
 	assert_proxy("https://localhost:6443", NULL, NULL);
@@ -83,8 +77,7 @@ excluded_servers_are_reached_directly(void **state)
 }
 
 /* The table of golang.org/x/net/http/httpproxy's own tests, and more: what NO_PROXY means for Go. */
-static void
-no_proxy_means_what_it_means_for_go(void **state)
+TEST_CASE(no_proxy_means_what_it_means_for_go)
 {
 	static const struct {
 		const char *no_proxy, *host, *port;
@@ -141,7 +134,6 @@ no_proxy_means_what_it_means_for_go(void **state)
 	};
 	const char *list = "";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		if (cases[i].no_proxy)
 			list = cases[i].no_proxy;
@@ -153,10 +145,8 @@ no_proxy_means_what_it_means_for_go(void **state)
 }
 
 /* proxy-url is http, https or socks5, as kubectl takes it. */
-static void
-other_proxy_urls_are_not_usable(void **state)
+TEST_CASE(other_proxy_urls_are_not_usable)
 {
-	(void)state;
 	assert_true(proxy_url_is_usable("http://proxy:3128"));
 	assert_true(proxy_url_is_usable("https://u:p@proxy"));
 	assert_true(proxy_url_is_usable("socks5://[::1]:1080"));
@@ -165,12 +155,3 @@ other_proxy_urls_are_not_usable(void **state)
 	assert_false(proxy_url_is_usable("http://"));
 	assert_false(proxy_url_is_usable("ftp://proxy"));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_kubeconfigs_proxy_always_counts),
-	cmocka_unit_test(the_environments_proxy_goes_by_scheme),
-	cmocka_unit_test(excluded_servers_are_reached_directly),
-	cmocka_unit_test(no_proxy_means_what_it_means_for_go),
-	cmocka_unit_test(other_proxy_urls_are_not_usable),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -38,8 +38,7 @@ matches(const char *text, const struct kube_resource *r)
 }
 
 /* Plural, singular, kind and short name mean the resource, in any case. */
-static void
-every_spelling_means_the_resource(void **state)
+TEST_CASE(every_spelling_means_the_resource)
 {
 	static const char *const right[] = {"deployments",
 					    "deployment",
@@ -55,7 +54,6 @@ every_spelling_means_the_resource(void **state)
 					    "deployments.v1.",   "deployments."};
 	struct kube_resource r = resource("apps", "v1", "deployments", "Deployment", "deployment", true);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++)
 		if (!matches(right[i], &r))
 			fail_msg("%s does not match", right[i]);
@@ -65,14 +63,12 @@ every_spelling_means_the_resource(void **state)
 }
 
 /* A group with dots is told from a version before it; a group may even begin like a version. */
-static void
-groups_with_dots_are_told_from_versions(void **state)
+TEST_CASE(groups_with_dots_are_told_from_versions)
 {
 	struct kube_resource widget = resource("example.com", "v1", "widgets", "Widget", "widget", true);
 	struct kube_resource odd = resource("v1.example.com", "v2", "widgets", "Widget", "widget", true);
 	struct kube_resource pods = resource("", "v1", "pods", "Pod", "pod", true);
 
-	(void)state;
 	assert_true(matches("widgets.v1.example.com", &widget));
 	assert_true(matches("widgets.example.com", &widget));
 	assert_false(matches("widgets.v2.example.com", &widget));
@@ -85,13 +81,11 @@ groups_with_dots_are_told_from_versions(void **state)
 }
 
 /* Names that could do something to a request path are refused. */
-static void
-names_that_are_no_names_are_refused(void **state)
+TEST_CASE(names_that_are_no_names_are_refused)
 {
 	static const char *const wrong[] = {"",       "pods/log", "../secrets", "a b",
 					    "pods?x", ".apps",    "a..b",       "pods%2f"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		_cleanup_(message_freep) char *error = NULL;
 		struct resource_name name;
@@ -102,14 +96,12 @@ names_that_are_no_names_are_refused(void **state)
 }
 
 /* What Kubernetes calls a version is one; other words are not. */
-static void
-versions_are_recognised(void **state)
+TEST_CASE(versions_are_recognised)
 {
 	static const char *const right[] = {"v1", "v2", "v12", "v1alpha1", "v2beta3"};
 	static const char *const wrong[] = {"v",       "v0",      "1",    "vx", "v1gamma1",
 					    "v1alpha", "v1beta0", "apps", "v1x"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++)
 		assert_true(resource_name_is_version(right[i]));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
@@ -126,15 +118,13 @@ assert_path(const struct kube_resource *r, const char *namespace_, const char *e
 }
 
 /* Core stands under /api, groups under /apis; a namespace is a part of the path where there is one. */
-static void
-paths_follow_group_and_namespace(void **state)
+TEST_CASE(paths_follow_group_and_namespace)
 {
 	struct kube_resource pods = resource("", "v1", "pods", "Pod", "pod", true);
 	struct kube_resource nodes = resource("", "v1", "nodes", "Node", "node", false);
 	struct kube_resource deployments = resource("apps", "v1", "deployments", "Deployment", "deployment",
 						    true);
 
-	(void)state;
 	assert_path(&pods, NULL, "/api/v1/pods");
 	assert_path(&pods, "", "/api/v1/pods");
 	assert_path(&pods, "web", "/api/v1/namespaces/web/pods");
@@ -145,14 +135,12 @@ paths_follow_group_and_namespace(void **state)
 }
 
 /* A copy is deep, and its group name is the short unambiguous one. */
-static void
-a_copy_is_deep(void **state)
+TEST_CASE(a_copy_is_deep)
 {
 	struct kube_resource r = resource("apps", "v1", "deployments", "Deployment", "deployment", true),
 			     copy;
 	char *name;
 
-	(void)state;
 	assert_int_equal(kube_resource_copy(&r, &copy), 0);
 	assert_string_equal(copy.short_names[0], "deploy");
 	assert_ptr_not_equal(copy.group, r.group);
@@ -163,27 +151,14 @@ a_copy_is_deep(void **state)
 }
 
 /* The missing rule stands in one line that YAML reads, for a role of the right kind. */
-static void
-the_rbac_rule_can_be_pasted(void **state)
+TEST_CASE(the_rbac_rule_can_be_pasted)
 {
 	struct kube_resource r = resource("apps", "v1", "deployments", "Deployment", "deployment", true);
 	char *all = rbac_hint(&r, NULL), *one = rbac_hint(&r, "web");
 
-	(void)state;
 	assert_string_equal(all, "add to informerd's ClusterRole: {apiGroups: [\"apps\"], resources: "
 				 "[\"deployments\"], verbs: [\"list\", \"watch\"]}");
 	assert_non_null(strstr(one, "Role in namespace web: {"));
 	free(all);
 	free(one);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(every_spelling_means_the_resource),
-	cmocka_unit_test(groups_with_dots_are_told_from_versions),
-	cmocka_unit_test(names_that_are_no_names_are_refused),
-	cmocka_unit_test(versions_are_recognised),
-	cmocka_unit_test(paths_follow_group_and_namespace),
-	cmocka_unit_test(a_copy_is_deep),
-	cmocka_unit_test(the_rbac_rule_can_be_pasted),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -16,8 +16,7 @@ parsed(const char *body, int http_code)
 }
 
 /* A future RV is told from other timeouts by its cause, or by the words of older servers. */
-static void
-too_large_rv_is_recognised(void **state)
+TEST_CASE(too_large_rv_is_recognised)
 {
 	struct kube_status s = parsed("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
 				      "\"Failure\",\"message\":\"Timeout: Too "
@@ -27,7 +26,6 @@ too_large_rv_is_recognised(void **state)
 				      "version\"}],\"retryAfterSeconds\":1},\"code\":504}",
 				      504);
 
-	(void)state;
 	assert_true(kube_status_is_too_large_rv(&s));
 	assert_false(kube_status_is_expired(&s));
 	assert_int_equal(s.code, 504);
@@ -45,8 +43,7 @@ too_large_rv_is_recognised(void **state)
 }
 
 /* 410, Expired and Gone all mean that the RV is too old; the fresh continue token is kept. */
-static void
-expired_is_recognised(void **state)
+TEST_CASE(expired_is_recognised)
 {
 	struct kube_status s = parsed(
 		"{\"kind\":\"Status\",\"metadata\":{\"continue\":\"eyJ\"},\"status\":\"Failure\","
@@ -54,7 +51,6 @@ expired_is_recognised(void **state)
 		"old\",\"reason\":\"Expired\",\"code\":410}",
 		410);
 
-	(void)state;
 	assert_true(kube_status_is_expired(&s));
 	assert_string_equal(s.continue_token, "eyJ");
 	kube_status_done(&s);
@@ -67,15 +63,13 @@ expired_is_recognised(void **state)
 }
 
 /* A body that is no Status gives its first line, without control characters, as message. */
-static void
-a_body_that_is_no_status_gives_its_first_line(void **state)
+TEST_CASE(a_body_that_is_no_status_gives_its_first_line)
 {
 	static const char *const bodies[] = {"\n <h1>Bad\tGateway</h1>\r\nmore",
 					     "{\"kind\":\"Status\",\"code\":41", "[1]", "null", ""};
 	static const char *const messages[] = {"<h1>Bad?Gateway</h1>", "{\"kind\":\"Status\",\"code\":41",
 					       "[1]", "null", ""};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
 		struct kube_status s = parsed(bodies[i], 502);
 
@@ -87,15 +81,13 @@ a_body_that_is_no_status_gives_its_first_line(void **state)
 }
 
 /* Fields of wrong types count as absent. */
-static void
-wrong_types_count_as_absent(void **state)
+TEST_CASE(wrong_types_count_as_absent)
 {
 	struct kube_status s = parsed(
 		"{\"kind\":\"Status\",\"code\":\"x\",\"reason\":5,\"message\":null,\"metadata\":[],"
 		"\"details\":{\"causes\":[1,{\"reason\":{}}],\"retryAfterSeconds\":-5}}",
 		500);
 
-	(void)state;
 	assert_int_equal(s.code, 500);
 	assert_string_equal(s.reason, "");
 	assert_int_equal(s.retry_after_s, 0);
@@ -105,8 +97,7 @@ wrong_types_count_as_absent(void **state)
 }
 
 /* A 500 with another reason of Kubernetes' is that, and no internal error. */
-static void
-an_internal_error_is_one_by_its_reason(void **state)
+TEST_CASE(an_internal_error_is_one_by_its_reason)
 {
 	static const struct {
 		const char *body;
@@ -120,7 +111,6 @@ an_internal_error_is_one_by_its_reason(void **state)
 		{"{\"kind\":\"Status\",\"reason\":\"OfAProxy\",\"code\":503}", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct kube_status s = parsed(cases[i].body, 0);
 
@@ -130,13 +120,11 @@ an_internal_error_is_one_by_its_reason(void **state)
 }
 
 /* The same in protobuf, whole or cut anywhere; another kind of it is no Status. */
-static void
-protobuf_says_the_same(void **state)
+TEST_CASE(protobuf_says_the_same)
 {
 	struct kube_status s;
 	struct bytes body = {0};
 
-	(void)state;
 	proto_text(&body, "'k8s' 00 1:{1:'v1' 2:'Status'} 2:{1:{1:'' 2:'' 3:'eyJ'} 2:'Failure' "
 			  "3:'Timeout: Too large resource version: 9, current: 7' 4:'Timeout' "
 			  "5:{1:'' 4:{1:'ResourceVersionTooLarge' 2:'Too large' 3:''} 4:{1:'other'} 5=3} "
@@ -164,13 +152,3 @@ protobuf_says_the_same(void **state)
 	kube_status_done(&s);
 	bytes_done(&body);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(too_large_rv_is_recognised),
-	cmocka_unit_test(expired_is_recognised),
-	cmocka_unit_test(a_body_that_is_no_status_gives_its_first_line),
-	cmocka_unit_test(wrong_types_count_as_absent),
-	cmocka_unit_test(an_internal_error_is_one_by_its_reason),
-	cmocka_unit_test(protobuf_says_the_same),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -31,14 +31,14 @@ assert_token(struct token *token, uint64_t now_ms, const char *expected)
 	assert_string_equal(value, expected);
 }
 
+#define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
+
 /* A token that stands in the kubeconfig never changes; none at all is no error. */
-static void
-a_literal_token_stays(void **state)
+TEST_CASE(a_literal_token_stays)
 {
 	struct token token = token_of(NULL, "abc"), none = token_of(NULL, NULL);
 	const char *value = "unset";
 
-	(void)state;
 	assert_token(&token, 0, "abc");
 	token_reject(&token);
 	assert_token(&token, 10 * REREAD_MS, "abc");
@@ -49,8 +49,7 @@ a_literal_token_stays(void **state)
 }
 
 /* The file is read again within a minute, not at each request, and at once after a refusal. */
-static void
-the_file_is_read_again_in_time(void **state)
+TEST(the_file_is_read_again_in_time)
 {
 	struct token token = token_of(temp_file(*state, "t", " one\n"), NULL);
 
@@ -67,8 +66,7 @@ the_file_is_read_again_in_time(void **state)
 }
 
 /* While the file is missing or empty the last good token is used on. */
-static void
-the_last_good_token_is_kept(void **state)
+TEST(the_last_good_token_is_kept)
 {
 	const char *path = temp_file(*state, "t", "good");
 	struct token token = token_of(path, NULL);
@@ -82,8 +80,7 @@ the_last_good_token_is_kept(void **state)
 }
 
 /* What cannot be a token is refused without being shown, so that no header can be forged. */
-static void
-a_file_without_a_token_is_refused(void **state)
+TEST(a_file_without_a_token_is_refused)
 {
 	static const char *const wrong[] = {"", "\n", "a\r\nX-Evil: hunter2", "a hunter2", "hunter2\x80"};
 
@@ -98,13 +95,3 @@ a_file_without_a_token_is_refused(void **state)
 		token_done(&token);
 	}
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_literal_token_stays),
-	TEST(the_file_is_read_again_in_time),
-	TEST(the_last_good_token_is_kept),
-	TEST(a_file_without_a_token_is_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -54,11 +54,11 @@ runs(struct world *w)
 	return n / 2;
 }
 
+#define TEST(name) TEST_CASE_OF(struct world *w, transport_world_setup, transport_world_teardown, name)
+
 /* A 401 is answered by reading the token file and asking once more; nobody hears of it. */
-static void
-a_401_renews_the_token_and_asks_again(void **state)
+TEST(a_401_renews_the_token_and_asks_again)
 {
-	struct world *w = *state;
 	struct seen second = {0}, watch = {0};
 
 	w->config.token_file = strdup(temp_file(w->dir, "token", "old"));
@@ -80,10 +80,8 @@ a_401_renews_the_token_and_asks_again(void **state)
 }
 
 /* A second 401 is the answer; a token that cannot change is not sent twice. */
-static void
-a_second_401_is_the_answer(void **state)
+TEST(a_second_401_is_the_answer)
 {
-	struct world *w = *state;
 	struct seen file, fixed;
 
 	w->config.token_file = strdup(temp_file(w->dir, "token", "old"));
@@ -105,10 +103,8 @@ a_second_401_is_the_answer(void **state)
 }
 
 /* Requests wait for one run of the plugin, and what it gave serves until it expires. */
-static void
-one_run_of_a_plugin_serves_many_requests(void **state)
+TEST(one_run_of_a_plugin_serves_many_requests)
 {
-	struct world *w = *state;
 	struct seen one = {0}, two = {0};
 
 	use_plugin(w, "", "\"expirationTimestamp\":\"2200-01-01T00:00:00Z\",");
@@ -123,11 +119,8 @@ one_run_of_a_plugin_serves_many_requests(void **state)
 }
 
 /* When it has expired the plugin is run again. */
-static void
-expired_credentials_are_renewed(void **state)
+TEST(expired_credentials_are_renewed)
 {
-	struct world *w = *state;
-
 	use_plugin(w, "", "\"expirationTimestamp\":\"2001-01-01T00:00:00Z\",");
 	serve(w, routes);
 	fetch(w, "/open", 0);
@@ -141,10 +134,8 @@ expired_credentials_are_renewed(void **state)
 }
 
 /* A 401 runs the plugin once more, whatever expiry it named. */
-static void
-a_401_runs_the_plugin_again(void **state)
+TEST(a_401_runs_the_plugin_again)
 {
-	struct world *w = *state;
 	struct seen seen = {0};
 
 	use_plugin(w, "", "");
@@ -155,10 +146,8 @@ a_401_runs_the_plugin_again(void **state)
 }
 
 /* A plugin that fails ends all requests that wait for it, with its words; it is not run for each. */
-static void
-a_failing_plugin_ends_what_waits_for_it(void **state)
+TEST(a_failing_plugin_ends_what_waits_for_it)
 {
-	struct world *w = *state;
 	struct seen one = {0}, two = {0}, three = {0};
 
 	use_plugin(w, "echo 'login first; token=hunter2' >&2; exit 1", "");
@@ -177,10 +166,8 @@ a_failing_plugin_ends_what_waits_for_it(void **state)
 }
 
 /* A transport that goes kills the plugin that it waits for. */
-static void
-a_transport_that_goes_takes_its_plugin_along(void **state)
+TEST(a_transport_that_goes_takes_its_plugin_along)
 {
-	struct world *w = *state;
 	struct seen seen = {0};
 
 	use_plugin(w, "sleep 1000", "");
@@ -195,11 +182,8 @@ a_transport_that_goes_takes_its_plugin_along(void **state)
 }
 
 /* Whom to impersonate stands in headers, one a group; keys that cannot be a header's name are escaped. */
-static void
-impersonation_stands_in_headers(void **state)
+TEST(impersonation_stands_in_headers)
 {
-	struct world *w = *state;
-
 	w->config.as.user = strdup("system:serviceaccount:web:shop");
 	w->config.as.uid = strdup("123");
 	kube_pairs_add(&w->config.as.groups, NULL, "system:authenticated");
@@ -221,10 +205,8 @@ impersonation_stands_in_headers(void **state)
  * Through a proxy, which is no longer this machine, no secret goes without TLS; impersonation does, as
  * kubectl's.
  */
-static void
-no_secret_goes_without_tls(void **state)
+TEST(no_secret_goes_without_tls)
 {
-	struct world *w = *state;
 	struct seen seen = {0};
 
 	w->server = http_fixture_new(routes, NULL, NULL); /* it is the proxy */
@@ -239,10 +221,8 @@ no_secret_goes_without_tls(void **state)
 }
 
 /* An answer with an end is given up after the request timeout; a watch is not. */
-static void
-the_request_timeout_is_for_answers_with_an_end(void **state)
+TEST(the_request_timeout_is_for_answers_with_an_end)
 {
-	struct world *w = *state;
 	struct seen list = {0}, watch = {0};
 
 	w->config.token = strdup("new");
@@ -260,10 +240,8 @@ the_request_timeout_is_for_answers_with_an_end(void **state)
 }
 
 /* The words about a proxy that cannot be used hold no password of its URL. */
-static void
-a_proxys_password_is_in_no_message(void **state)
+TEST(a_proxys_password_is_in_no_message)
 {
-	struct world *w = *state;
 	struct seen seen = {0};
 
 	w->config.proxy_url = strdup("socks9://u:hunter2@proxy:1");
@@ -272,20 +250,3 @@ a_proxys_password_is_in_no_message(void **state)
 	assert_true(seen.result < 0);
 	assert_null(strstr(seen.message, "hunter2"));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, transport_world_setup, transport_world_teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_401_renews_the_token_and_asks_again),
-	TEST(a_second_401_is_the_answer),
-	TEST(one_run_of_a_plugin_serves_many_requests),
-	TEST(expired_credentials_are_renewed),
-	TEST(a_401_runs_the_plugin_again),
-	TEST(a_failing_plugin_ends_what_waits_for_it),
-	TEST(a_transport_that_goes_takes_its_plugin_along),
-	TEST(impersonation_stands_in_headers),
-	TEST(no_secret_goes_without_tls),
-	TEST(the_request_timeout_is_for_answers_with_an_end),
-	TEST(a_proxys_password_is_in_no_message),
-};
-TEST_GROUP(tests, NULL, NULL);

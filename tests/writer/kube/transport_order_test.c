@@ -99,13 +99,13 @@ send_order(struct world *w, const struct transport_order *order, struct seen *se
 	run_until(w, seen->n_done);
 }
 
+#define TEST(name) TEST_CASE_OF(struct world *w, setup, teardown, name)
+
 /*
  * A POST arrives with its method, its headers and its body, with our credentials, and nothing of libcurl's.
  */
-static void
-a_post_arrives_as_it_was_ordered(void **state)
+TEST(a_post_arrives_as_it_was_ordered)
 {
-	struct world *w = *state;
 	const char *headers[] = {"Content-Type: application/json", "X-Empty:", NULL};
 	struct transport_order order = {.method = "POST",
 					.path_and_query = "/a?b=c",
@@ -128,10 +128,8 @@ a_post_arrives_as_it_was_ordered(void **state)
 }
 
 /* Plain: the order's headers are all there are, and what comes back is told and handed on as it was sent. */
-static void
-a_plain_request_says_nothing_of_its_own(void **state)
+TEST(a_plain_request_says_nothing_of_its_own)
 {
-	struct world *w = *state;
 	const char *headers[] = {"User-Agent: theirs", "Authorization: Bearer theirs", NULL};
 	struct transport_order order = {
 		.path_and_query = "/packed", .flags = TRANSPORT_PLAIN, .headers = headers};
@@ -149,10 +147,8 @@ a_plain_request_says_nothing_of_its_own(void **state)
 }
 
 /* A write without a body says that it has none; a DELETE may have one; HEAD gets a header alone. */
-static void
-every_method_has_its_length(void **state)
+TEST(every_method_has_its_length)
 {
-	struct world *w = *state;
 	struct transport_order put = {.method = "PUT", .path_and_query = "/put"};
 	struct transport_order delete = {
 		.method = "DELETE", .path_and_query = "/d", .body = "{}", .body_length = 2};
@@ -169,8 +165,7 @@ every_method_has_its_length(void **state)
  * What would make two requests of one, or another of it than the transport knows, is refused before it is
  * sent.
  */
-static void
-what_would_split_a_request_is_refused(void **state)
+TEST(what_would_split_a_request_is_refused)
 {
 	static const char *const bad[] = {"Host: else",
 					  "content-length: 1",
@@ -183,7 +178,6 @@ what_would_split_a_request_is_refused(void **state)
 					  ": z",
 					  "Upgrade: h2c",
 					  "TE: trailers"};
-	struct world *w = *state;
 	struct seen seen = {0};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -201,10 +195,8 @@ what_would_split_a_request_is_refused(void **state)
 }
 
 /* Ten megabytes of header are not taken: the request fails, and others go on. */
-static void
-an_endless_header_fails(void **state)
+TEST(an_endless_header_fails)
 {
-	struct world *w = *state;
 	struct transport_order endless = {.path_and_query = "/endless"}, after = {.path_and_query = "/after"};
 	struct seen first = {0}, second = {0};
 
@@ -216,10 +208,8 @@ an_endless_header_fails(void **state)
 }
 
 /* The way there is copied without anything that says who we are. */
-static void
-a_route_holds_no_identity(void **state)
+TEST(a_route_holds_no_identity)
 {
-	struct world *w = *state;
 	struct kube_client_config from = {0}, to;
 
 	(void)w;
@@ -248,11 +238,3 @@ a_route_holds_no_identity(void **state)
 	kube_client_config_done(&from);
 	kube_client_config_done(&to);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-static const struct CMUnitTest tests[] = {
-	TEST(a_post_arrives_as_it_was_ordered), TEST(a_plain_request_says_nothing_of_its_own),
-	TEST(every_method_has_its_length),      TEST(what_would_split_a_request_is_refused),
-	TEST(an_endless_header_fails),          TEST(a_route_holds_no_identity),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -67,16 +67,16 @@ goes_on(struct world *w, const struct http_route *its)
 	assert_int_equal(seen.n_done, 0);
 }
 
+#define PING_TEST(name) TEST_CASE_IN(transport_world_setup, transport_world_teardown, name)
+
 /* A silent watch goes on as long as its server answers a question each 30 s. */
-static void
-a_silent_watch_of_a_server_that_answers_goes_on(void **state)
+PING_TEST(a_silent_watch_of_a_server_that_answers_goes_on)
 {
 	goes_on(*state, routes);
 }
 
 /* A 401 is an answer, too. */
-static void
-a_refusal_is_an_answer(void **state)
+PING_TEST(a_refusal_is_an_answer)
 {
 	goes_on(*state, closed_routes);
 }
@@ -101,22 +101,19 @@ goes_on_beside_a_plugin(struct world *w, const char *again)
 	goes_on(w, closed_routes);
 }
 
-static void
-the_question_waits_for_no_plugin(void **state)
+PING_TEST(the_question_waits_for_no_plugin)
 {
 	goes_on_beside_a_plugin(*state, "exec sleep 1000");
 }
 
-static void
-the_question_is_asked_though_a_plugin_fails(void **state)
+PING_TEST(the_question_is_asked_though_a_plugin_fails)
 {
 	goes_on_beside_a_plugin(*state, "exit 1");
 }
 
 /* No question is asked while bytes come, while the watch is paused, or when the environment says 0 seconds.
  */
-static void
-a_watch_that_speaks_is_not_asked_about(void **state)
+PING_TEST(a_watch_that_speaks_is_not_asked_about)
 {
 	struct world *w = *state;
 	struct seen seen = {0};
@@ -130,8 +127,7 @@ a_watch_that_speaks_is_not_asked_about(void **state)
 	assert_int_equal(stats_of(w).requests_started, 1);
 }
 
-static void
-a_paused_watch_is_not_asked_about(void **state)
+PING_TEST(a_paused_watch_is_not_asked_about)
 {
 	struct world *w = *state;
 	struct seen seen = {.pause = true};
@@ -142,8 +138,7 @@ a_paused_watch_is_not_asked_about(void **state)
 	assert_int_equal(seen.n_done, 0);
 }
 
-static void
-zero_seconds_turn_it_off(void **state)
+PING_TEST(zero_seconds_turn_it_off)
 {
 	struct world *w = *state;
 	struct seen seen = {0};
@@ -156,8 +151,7 @@ zero_seconds_turn_it_off(void **state)
 }
 
 /* A transport without a request asks nothing. */
-static void
-an_idle_transport_asks_nothing(void **state)
+PING_TEST(an_idle_transport_asks_nothing)
 {
 	struct world *w = *state;
 
@@ -198,8 +192,7 @@ ask_late(struct world *w, struct seen *watch)
 }
 
 /* Time in which this process did not run is not the peer's silence: what arrived meanwhile counts. */
-static void
-an_answer_that_arrived_while_we_slept_counts(void **state)
+PING_TEST(an_answer_that_arrived_while_we_slept_counts)
 {
 	struct world *w = *state;
 	struct seen watch = {0};
@@ -228,8 +221,7 @@ hear_nothing(struct world *w)
  * HTTP/1.1: a question over another connection finds the whole server frozen. The watch ends, and its message
  * says why; the time that lists may take is not the question's.
  */
-static void
-a_watch_of_a_frozen_server_fails(void **state)
+PING_TEST(a_watch_of_a_frozen_server_fails)
 {
 	struct world *w = *state;
 	struct seen watch = {0};
@@ -293,8 +285,7 @@ stop_h2(pid_t pid, FILE *out)
 }
 
 /* HTTP/2: the question goes over the silent connection; its answer keeps all watches on it. */
-static void
-over_http2_the_question_goes_over_the_same_connection(void **state)
+PING_TEST(over_http2_the_question_goes_over_the_same_connection)
 {
 	struct world *w = *state;
 	struct seen one = {0}, two = {0};
@@ -315,8 +306,7 @@ over_http2_the_question_goes_over_the_same_connection(void **state)
 }
 
 /* HTTP/2: all watches of a frozen server fail together, and the next one makes a connection of its own. */
-static void
-over_http2_all_watches_of_a_frozen_server_fail(void **state)
+PING_TEST(over_http2_all_watches_of_a_frozen_server_fail)
 {
 	struct world *w = *state;
 	struct seen one = {0}, two = {0}, next = {0};
@@ -343,21 +333,3 @@ over_http2_all_watches_of_a_frozen_server_fail(void **state)
 		assert_memory_equal(line, "1 ", 2);
 	stop_h2(pid, out);
 }
-
-#define PING_TEST(name) cmocka_unit_test_setup_teardown(name, transport_world_setup, transport_world_teardown)
-
-static const struct CMUnitTest tests[] = {
-	PING_TEST(a_silent_watch_of_a_server_that_answers_goes_on),
-	PING_TEST(a_refusal_is_an_answer),
-	PING_TEST(the_question_waits_for_no_plugin),
-	PING_TEST(the_question_is_asked_though_a_plugin_fails),
-	PING_TEST(a_watch_that_speaks_is_not_asked_about),
-	PING_TEST(a_paused_watch_is_not_asked_about),
-	PING_TEST(zero_seconds_turn_it_off),
-	PING_TEST(an_idle_transport_asks_nothing),
-	PING_TEST(an_answer_that_arrived_while_we_slept_counts),
-	PING_TEST(a_watch_of_a_frozen_server_fails),
-	PING_TEST(over_http2_the_question_goes_over_the_same_connection),
-	PING_TEST(over_http2_all_watches_of_a_frozen_server_fail),
-};
-TEST_GROUP(tests, NULL, NULL);

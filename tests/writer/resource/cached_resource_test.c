@@ -362,13 +362,14 @@ with_phase(struct side *side)
 
 /* ---- tests ---- */
 
+#define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
+
 /*
  * Whatever happened to objects and configurations, what is there at the end is what it would be had the last
  * configuration been there from the start; and in between nobody saw half of it: the index that comes with a
  * configuration is whole in the commit that shows it.
  */
-static void
-the_end_is_as_if_it_had_been_so_from_the_start(void **state)
+TEST(the_end_is_as_if_it_had_been_so_from_the_start)
 {
 	for (unsigned round = 0; round < 60; round++) {
 		struct server server = {.version = 10};
@@ -420,8 +421,7 @@ the_end_is_as_if_it_had_been_so_from_the_start(void **state)
  * Another index is no change of any object: nobody is told anything. What is dropped is, of those that had
  * it.
  */
-static void
-only_objects_that_change_are_updated(void **state)
+TEST(only_objects_that_change_are_updated)
 {
 	struct side *side = side_new(*state, "resources: [pods]\n");
 	struct server server = {.version = 10};
@@ -453,8 +453,7 @@ only_objects_that_change_are_updated(void **state)
  * A list that repeats the versions that are known brings what was dropped until now all the same, and only
  * where there was something.
  */
-static void
-a_list_brings_what_was_dropped(void **state)
+TEST(a_list_brings_what_was_dropped)
 {
 	struct side *side = side_new(*state, "resources: [{resource: pods, drop: [status]}]\n");
 	struct server server = {.version = 10};
@@ -486,8 +485,7 @@ a_list_brings_what_was_dropped(void **state)
  * While something is queued a change waits; of several that wait the last counts, and nothing that one of
  * them needs is left out.
  */
-static void
-a_change_waits_for_what_is_queued(void **state)
+TEST(a_change_waits_for_what_is_queued)
 {
 	struct side *side = side_new(*state, "resources: [{resource: pods, drop: [status]}]\n");
 	struct server server = {.version = 10};
@@ -545,8 +543,7 @@ published(const struct side *side)
  * What there is no room for is not shown, neither whole nor in part, and the content is not taken for what it
  * is not; with a configuration that fits everything goes on.
  */
-static void
-what_does_not_fit_can_be_taken_back(void **state)
+TEST(what_does_not_fit_can_be_taken_back)
 {
 	static const uint8_t nobody[FINGERPRINT_BYTES];
 	struct side *side = side_of(*state, "resources: [pods]\n", ARENA_BYTES_MIN), *fresh;
@@ -650,8 +647,7 @@ adopt(const char *dir, struct cluster was, bool former, struct cluster is, enum 
  * A cluster whose id is known may have another CA; where it is hidden the CA must be the same. So it is for
  * what an older release left.
  */
-static void
-the_ca_counts_where_the_cluster_is_hidden(void **state)
+TEST(the_ca_counts_where_the_cluster_is_hidden)
 {
 	const struct cluster known = {"1-a", "ca"}, renewed = {"1-a", "new ca"}, other = {"2-b", "ca"},
 			     hidden = {"", "ca"}, hidden_other = {"", "new ca"};
@@ -668,17 +664,3 @@ the_ca_counts_where_the_cluster_is_hidden(void **state)
 	adopt(dir, known, false, hidden_other, LISTED);
 	adopt(dir, hidden, false, hidden_other, LISTED);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(the_end_is_as_if_it_had_been_so_from_the_start, temp_dir_setup,
-					temp_dir_teardown),
-	cmocka_unit_test_setup_teardown(only_objects_that_change_are_updated, temp_dir_setup,
-					temp_dir_teardown),
-	cmocka_unit_test_setup_teardown(a_list_brings_what_was_dropped, temp_dir_setup, temp_dir_teardown),
-	cmocka_unit_test_setup_teardown(a_change_waits_for_what_is_queued, temp_dir_setup, temp_dir_teardown),
-	cmocka_unit_test_setup_teardown(the_ca_counts_where_the_cluster_is_hidden, temp_dir_setup,
-					temp_dir_teardown),
-	cmocka_unit_test_setup_teardown(what_does_not_fit_can_be_taken_back, temp_dir_setup,
-					temp_dir_teardown),
-};
-TEST_GROUP(tests, NULL, NULL);

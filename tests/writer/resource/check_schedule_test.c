@@ -68,12 +68,11 @@ tear_down(void **state)
 	return 0;
 }
 
-/* Never, unless a period is set; then within it, and a period after the end of the last. */
-static void
-it_comes_once_a_period(void **state)
-{
-	struct scheduled *t = *state;
+#define TEST(name) TEST_CASE_OF(struct scheduled *t, set_up, tear_down, name)
 
+/* Never, unless a period is set; then within it, and a period after the end of the last. */
+TEST(it_comes_once_a_period)
+{
 	virtual_clock_advance(&t->fx->clock, 1000000);
 	assert_int_equal(t->asked, 0);
 	t->fx->clock.chance = 30000;
@@ -107,11 +106,8 @@ it_comes_once_a_period(void **state)
 }
 
 /* Content that is not settled is looked at again soon, and nothing is counted. */
-static void
-it_waits_for_settled_content(void **state)
+TEST(it_waits_for_settled_content)
 {
-	struct scheduled *t = *state;
-
 	t->settled = false;
 	check_schedule_set(&t->schedule, 3600000);
 	virtual_clock_advance(&t->fx->clock, 0);
@@ -127,11 +123,8 @@ it_waits_for_settled_content(void **state)
 }
 
 /* Differences are counted, and the owner is told once a check. */
-static void
-differences_are_told(void **state)
+TEST(differences_are_told)
 {
-	struct scheduled *t = *state;
-
 	check_schedule_set(&t->schedule, 1000);
 	virtual_clock_advance(&t->fx->clock, 0);
 	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/y", 5), pod("a/z", 6), NULL));
@@ -148,11 +141,8 @@ differences_are_told(void **state)
 }
 
 /* A check that is given up is taken back from the server, and another comes a period later. */
-static void
-one_that_is_given_up_is_followed_by_another(void **state)
+TEST(one_that_is_given_up_is_followed_by_another)
 {
-	struct scheduled *t = *state;
-
 	check_schedule_set(&t->schedule, 10000);
 	virtual_clock_advance(&t->fx->clock, 0);
 	assert_non_null(t->schedule.check);
@@ -163,13 +153,3 @@ one_that_is_given_up_is_followed_by_another(void **state)
 	virtual_clock_advance(&t->fx->clock, 9000);
 	assert_non_null(t->schedule.check);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(it_comes_once_a_period),
-	TEST(it_waits_for_settled_content),
-	TEST(differences_are_told),
-	TEST(one_that_is_given_up_is_followed_by_another),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -140,12 +140,11 @@ answer(struct test *t, int status, const char *body)
 	t->routes[0].body = body;
 }
 
-/* The UID of kube-system is the cluster's id; it is asked for where it costs the server least. */
-static void
-the_id_is_the_uid_of_kube_system(void **state)
-{
-	struct test *t = *state;
+#define GUARD_TEST(name) TEST_CASE_OF(struct test *t, setup, teardown, name)
 
+/* The UID of kube-system is the cluster's id; it is asked for where it costs the server least. */
+GUARD_TEST(the_id_is_the_uid_of_kube_system)
+{
 	assert_false(cluster_guard_is_settled(&t->guard));
 	settle(t);
 	assert_int_equal(t->result, 0);
@@ -156,8 +155,7 @@ the_id_is_the_uid_of_kube_system(void **state)
 }
 
 /* Who may not see it, or asks a server without it, goes on without an id. */
-static void
-a_hidden_id_is_no_obstacle(void **state)
+GUARD_TEST(a_hidden_id_is_no_obstacle)
 {
 	static const struct { int status; const char *body;
 	} cases[] = {
@@ -169,7 +167,6 @@ a_hidden_id_is_no_obstacle(void **state)
 		{200, NAMESPACE("not/an id")},
 		{200, NAMESPACE("0123456789012345678901234567890123456789012345678901234567890123456789")},
 	};
-	struct test *t = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		begin_anew(t);
@@ -181,11 +178,8 @@ a_hidden_id_is_no_obstacle(void **state)
 }
 
 /* It is known before anything is listed, and asked for again where the id is. */
-static void
-the_release_is_asked_for_with_the_id(void **state)
+GUARD_TEST(the_release_is_asked_for_with_the_id)
 {
-	struct test *t = *state;
-
 	settle(t);
 	assert_int_equal(t->releases, 1);
 	assert_int_equal(t->release, 1036);
@@ -202,8 +196,7 @@ the_release_is_asked_for_with_the_id(void **state)
 }
 
 /* Whoever keeps it to himself is of an unknown release, and that is told once. */
-static void
-a_release_that_is_hidden_is_told_as_0(void **state)
+GUARD_TEST(a_release_that_is_hidden_is_told_as_0)
 {
 	static const struct {
 		int status;
@@ -216,7 +209,6 @@ a_release_that_is_hidden_is_told_as_0(void **state)
 		{200, RELEASE(""), "no release"},
 		{200, "[1", "no JSON"},
 	};
-	struct test *t = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		begin_anew(t);
@@ -232,11 +224,8 @@ a_release_that_is_hidden_is_told_as_0(void **state)
 }
 
 /* Nothing begins while it is not known: what was decoded would be of another release. */
-static void
-a_release_that_cannot_be_told_now_is_waited_for(void **state)
+GUARD_TEST(a_release_that_cannot_be_told_now_is_waited_for)
 {
-	struct test *t = *state;
-
 	t->routes[2].status = 503;
 	settle(t);
 	assert_int_equal(t->result, -EAGAIN);
@@ -249,11 +238,8 @@ a_release_that_cannot_be_told_now_is_waited_for(void **state)
 }
 
 /* A server that cannot answer now is asked again, before anything is believed. */
-static void
-not_this_time_is_no_answer(void **state)
+GUARD_TEST(not_this_time_is_no_answer)
 {
-	struct test *t = *state;
-
 	answer(t, 503, "{}");
 	settle(t);
 	assert_int_equal(t->result, -EAGAIN);
@@ -272,11 +258,8 @@ not_this_time_is_no_answer(void **state)
  * Each new connection is one to another server, perhaps: it is asked; but not more often than every ten
  * seconds.
  */
-static void
-a_new_connection_is_asked_which_cluster_it_leads_to(void **state)
+GUARD_TEST(a_new_connection_is_asked_which_cluster_it_leads_to)
 {
-	struct test *t = *state;
-
 	settle(t);
 	assert_int_equal(questions(t), 1);
 	make_connection(t);
@@ -302,10 +285,8 @@ a_new_connection_is_asked_which_cluster_it_leads_to(void **state)
  * What was connected before still leads to the server from before: it cannot say where a new connection
  * leads.
  */
-static void
-no_older_connection_answers_for_a_new_one(void **state)
+GUARD_TEST(no_older_connection_answers_for_a_new_one)
 {
-	struct test *t = *state;
 	unsigned long before;
 
 	settle(t);
@@ -321,22 +302,16 @@ no_older_connection_answers_for_a_new_one(void **state)
 }
 
 /* A connection that stands is the same server's. */
-static void
-a_kept_connection_is_not_asked_about(void **state)
+GUARD_TEST(a_kept_connection_is_not_asked_about)
 {
-	struct test *t = *state;
-
 	settle(t);
 	fetch(t->world, "/list", 0);
 	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER);
 }
 
 /* Another cluster is told, with its id. */
-static void
-another_cluster_is_told(void **state)
+GUARD_TEST(another_cluster_is_told)
 {
-	struct test *t = *state;
-
 	settle(t);
 	answer(t, 200, NAMESPACE("bbbb-2222"));
 	be_asked_again(t);
@@ -348,11 +323,8 @@ another_cluster_is_told(void **state)
  * An id that was hidden and is no longer may be another cluster's. An id that is hidden later changes
  * nothing.
  */
-static void
-an_id_that_appears_is_a_change_and_one_that_disappears_is_none(void **state)
+GUARD_TEST(an_id_that_appears_is_a_change_and_one_that_disappears_is_none)
 {
-	struct test *t = *state;
-
 	answer(t, 403, "{}");
 	settle(t);
 	answer(t, 200, NAMESPACE("aaaa-1111"));
@@ -364,11 +336,8 @@ an_id_that_appears_is_a_change_and_one_that_disappears_is_none(void **state)
 }
 
 /* A question that fails once the id is known is asked again, later. */
-static void
-a_question_that_failed_is_asked_again(void **state)
+GUARD_TEST(a_question_that_failed_is_asked_again)
 {
-	struct test *t = *state;
-
 	settle(t);
 	answer(t, 500, "{}");
 	be_asked_again(t);
@@ -377,21 +346,3 @@ a_question_that_failed_is_asked_again(void **state)
 	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
 	run_until(t->world, t->changed);
 }
-
-#define GUARD_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static const struct CMUnitTest tests[] = {
-	GUARD_TEST(the_id_is_the_uid_of_kube_system),
-	GUARD_TEST(a_hidden_id_is_no_obstacle),
-	GUARD_TEST(the_release_is_asked_for_with_the_id),
-	GUARD_TEST(a_release_that_is_hidden_is_told_as_0),
-	GUARD_TEST(a_release_that_cannot_be_told_now_is_waited_for),
-	GUARD_TEST(not_this_time_is_no_answer),
-	GUARD_TEST(a_new_connection_is_asked_which_cluster_it_leads_to),
-	GUARD_TEST(no_older_connection_answers_for_a_new_one),
-	GUARD_TEST(a_kept_connection_is_not_asked_about),
-	GUARD_TEST(another_cluster_is_told),
-	GUARD_TEST(an_id_that_appears_is_a_change_and_one_that_disappears_is_none),
-	GUARD_TEST(a_question_that_failed_is_asked_again),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -74,12 +74,11 @@ tear_down(void **state)
 	return 0;
 }
 
-/* It asks for exactly the version at which the cache stands, page by page; equal states say nothing. */
-static void
-it_asks_for_just_this_version(void **state)
-{
-	struct checked *t = *state;
+#define TEST(name) TEST_CASE_OF(struct checked *t, set_up, tear_down, name)
 
+/* It asks for exactly the version at which the cache stands, page by page; equal states say nothing. */
+TEST(it_asks_for_just_this_version)
+{
 	assert_string_equal(diary(t->fx), "LIST rv=10 match=Exact limit=500; ");
 	server_answer(t->fx, 200, pod_list("10", "more", pod("a/x", 5), pod("a/y", 7), NULL));
 	assert_string_equal(t->said, "");
@@ -89,11 +88,8 @@ it_asks_for_just_this_version(void **state)
 }
 
 /* What one side lacks, and what both have in another state, is counted and named. */
-static void
-differences_are_counted_and_named(void **state)
+TEST(differences_are_counted_and_named)
 {
-	struct checked *t = *state;
-
 	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), pod("a/y", 8), pod("a/new", 6), NULL));
 	assert_non_null(strstr(t->said, "missing 1, extra 1, different 1 of 3; "));
 	assert_non_null(strstr(t->said, "; a/y is another state: the server's is UID "));
@@ -103,11 +99,8 @@ differences_are_counted_and_named(void **state)
 }
 
 /* The cache goes on meanwhile: what it was when the check began is compared. */
-static void
-what_comes_meanwhile_is_no_difference(void **state)
+TEST(what_comes_meanwhile_is_no_difference)
 {
-	struct checked *t = *state;
-
 	assert_int_equal(store_fixture_put(t->fx->store, pod("a/x", 11)), 0);
 	assert_int_equal(store_fixture_put(t->fx->store, pod("a/later", 12)), 0);
 	assert_int_equal(store_fixture_delete(t->fx->store, "a", "y"), 0);
@@ -116,11 +109,8 @@ what_comes_meanwhile_is_no_difference(void **state)
 }
 
 /* Extra objects that went meanwhile count, and have no name any more. */
-static void
-what_went_meanwhile_counts_without_a_name(void **state)
+TEST(what_went_meanwhile_counts_without_a_name)
 {
-	struct checked *t = *state;
-
 	assert_int_equal(store_fixture_delete(t->fx->store, "a", "y"), 0);
 	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), pod("a/z", 9), NULL));
 	assert_string_equal(t->said, "missing 0, extra 1, different 0 of 2");
@@ -128,8 +118,7 @@ what_went_meanwhile_counts_without_a_name(void **state)
 
 /* A list of another version, an answer that is no list or breaks off, and an error say nothing of
  * differences. */
-static void
-other_answers_say_nothing(void **state)
+TEST(other_answers_say_nothing)
 {
 	static const struct {
 		int status;
@@ -143,7 +132,6 @@ other_answers_say_nothing(void **state)
 		{200, "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[",
 		 "it cannot be read"},
 	};
-	struct checked *t = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		if (i > 0)
@@ -153,14 +141,3 @@ other_answers_say_nothing(void **state)
 		assert_non_null(strstr(t->said, cases[i].why));
 	}
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(it_asks_for_just_this_version),
-	TEST(differences_are_counted_and_named),
-	TEST(what_comes_meanwhile_is_no_difference),
-	TEST(what_went_meanwhile_counts_without_a_name),
-	TEST(other_answers_say_nothing),
-};
-TEST_GROUP(tests, NULL, NULL);

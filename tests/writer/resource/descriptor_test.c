@@ -38,8 +38,7 @@ static struct kube_resource other_pods = {
 };
 
 /* A pod's descriptor, whole: this text is the format that LAYOUT.md describes. */
-static void
-a_descriptor_of_pods(void **state)
+TEST_CASE(a_descriptor_of_pods)
 {
 	char *users[] = { "metadata.annotations.users" };
 	struct config_index by_user = {.name = "byUser",
@@ -60,7 +59,6 @@ a_descriptor_of_pods(void **state)
 	};
 	char *json = NULL;
 
-	(void)state;
 	assert_int_equal(descriptor_build(&lister_watcher, &json, NULL), 0);
 	assert_string_equal(
 		json, "{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\","
@@ -87,12 +85,10 @@ a_descriptor_of_pods(void **state)
 }
 
 /* Only the core group's pods have a pod's indexes. */
-static void
-only_pods_have_a_pods_indexes(void **state)
+TEST_CASE(only_pods_have_a_pods_indexes)
 {
 	const struct kube_resource *others[] = { &nodes, &other_pods };
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct descriptor_source lister_watcher = { .resource = others[i] };
 		char *json = NULL;
@@ -122,14 +118,12 @@ refused(struct config_index index, const char *expected)
 }
 
 /* What the arena could not hold is refused with place and reason. */
-static void
-an_impossible_index_is_refused(void **state)
+TEST_CASE(an_impossible_index_is_refused)
 {
 	char *good[] = { "a.b" }, *bad[] = { "a..b" }, *whole[] = { "$." };
 	char *many[9] = { "a", "a", "a", "a", "a", "a", "a", "a", "a" };
 	char name[80];
 
-	(void)state;
 	memset(name, 'n', 64);
 	name[64] = 0;
 	refused((struct config_index){.name = "uid", .paths = good, .n_paths = 1},
@@ -143,8 +137,7 @@ an_impossible_index_is_refused(void **state)
 }
 
 /* Two declared indexes of one name are one too many. */
-static void
-a_name_is_declared_once(void **state)
+TEST_CASE(a_name_is_declared_once)
 {
 	char *paths[] = { "a.b" };
 	struct config_index index = {
@@ -153,7 +146,6 @@ a_name_is_declared_once(void **state)
 	struct descriptor_source lister_watcher = { .resource = &pods, .indexes = indexes, .index_count = 2 };
 	char *json = NULL;
 
-	(void)state;
 	assert_int_equal(descriptor_build(&lister_watcher, &json, NULL), -EINVAL);
 }
 
@@ -184,8 +176,7 @@ has(struct store_fixture *fx, const char *index, const char *value)
  * The built-in indexes find a pod by what agents know of it, the mirror annotation and stripped container IDs
  * included.
  */
-static void
-builtin_indexes_find_a_pod(void **state)
+TEST_CASE(builtin_indexes_find_a_pod)
 {
 	static const char pod[] = "{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u-1\","
 				  "\"labels\":{\"app\":\"web\"},"
@@ -209,7 +200,6 @@ builtin_indexes_find_a_pod(void **state)
 	struct descriptor_source lister_watcher = { .resource = &pods };
 	char *json = NULL;
 
-	(void)state;
 	assert_int_equal(descriptor_build(&lister_watcher, &json, NULL), 0);
 	assert_int_equal(store_add_resource(fx->store, json, fingerprint, &fx->pods), 0);
 	assert_int_equal(store_fixture_put(fx, pod), 0);
@@ -222,8 +212,7 @@ builtin_indexes_find_a_pod(void **state)
 }
 
 /* Every part of where content comes from makes another fingerprint; the order of drops does not. */
-static void
-a_fingerprint_names_its_source(void **state)
+TEST_CASE(a_fingerprint_names_its_source)
 {
 	const char *ab[] = { "a", "b" }, *ba[] = { "b", "a" }, *joined[] = { "ab" };
 	struct fingerprint_source base = {
@@ -240,7 +229,6 @@ a_fingerprint_names_its_source(void **state)
 	struct fingerprint_source variants[9];
 	uint8_t first[FINGERPRINT_BYTES], other[FINGERPRINT_BYTES];
 
-	(void)state;
 	assert_true(sodium_init() >= 0);
 	assert_int_equal(fingerprint_make(&base, first), 0);
 	for (size_t i = 0; i < 9; i++)
@@ -266,8 +254,7 @@ a_fingerprint_names_its_source(void **state)
 }
 
 /* What an earlier life left serves an entry that names it, in any spelling, for the same namespace. */
-static void
-a_descriptor_serves_the_entries_that_mean_it(void **state)
+TEST_CASE(a_descriptor_serves_the_entries_that_mean_it)
 {
 	static const struct {
 		const char *name, *namespace_;
@@ -281,7 +268,6 @@ a_descriptor_serves_the_entries_that_mean_it(void **state)
 	struct value descriptor = value_of_block(&fx->arena->view,
 						 store_resource(fx->store, fx->pods)->descriptor);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char name[16], ns[16];
 		struct config_resource entry = {.resource = name};
@@ -295,14 +281,3 @@ a_descriptor_serves_the_entries_that_mean_it(void **state)
 	}
 	store_fixture_free(fx);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_descriptor_of_pods),
-	cmocka_unit_test(only_pods_have_a_pods_indexes),
-	cmocka_unit_test(an_impossible_index_is_refused),
-	cmocka_unit_test(a_name_is_declared_once),
-	cmocka_unit_test(builtin_indexes_find_a_pod),
-	cmocka_unit_test(a_fingerprint_names_its_source),
-	cmocka_unit_test(a_descriptor_serves_the_entries_that_mean_it),
-};
-TEST_GROUP(tests, NULL, NULL);

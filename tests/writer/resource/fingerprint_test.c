@@ -27,8 +27,7 @@ make(const struct fingerprint_source *lister_watcher, uint8_t ret[FINGERPRINT_BY
 }
 
 /* Each part counts, and none can be mistaken for another. */
-static void
-each_part_makes_it_another_one(void **state)
+TEST_CASE(each_part_makes_it_another_one)
 {
 	struct kube_impersonation user = {.user = (char[]){"u"}},
 				  uid = {.user = (char[]){"u"}, .uid = (char[]){"7"}};
@@ -58,7 +57,6 @@ each_part_makes_it_another_one(void **state)
 	size_t n = sizeof(sources) / sizeof(*sources);
 	uint8_t made[sizeof(sources) / sizeof(*sources)][FINGERPRINT_BYTES];
 
-	(void)state;
 	for (size_t i = 0; i < n; i++) {
 		make(&sources[i], made[i]);
 		for (size_t j = 0; j < i; j++)
@@ -67,14 +65,12 @@ each_part_makes_it_another_one(void **state)
 }
 
 /* Nobody to impersonate is nobody, however it is said; the order of drops does not count. */
-static void
-what_means_the_same_is_the_same(void **state)
+TEST_CASE(what_means_the_same_is_the_same)
 {
 	struct kube_impersonation nobody = {0};
 	struct fingerprint_source a = {.resource = &pods, .drops = two_drops, .drop_count = 2}, b = a;
 	uint8_t of_a[FINGERPRINT_BYTES], of_b[FINGERPRINT_BYTES];
 
-	(void)state;
 	b.as = &nobody;
 	b.drops = swapped;
 	b.namespace_ = "";
@@ -84,14 +80,12 @@ what_means_the_same_is_the_same(void **state)
 }
 
 /* A cluster that is not known is zeroes, and no known one is. */
-static void
-a_cluster_has_a_mark_of_its_own(void **state)
+TEST_CASE(a_cluster_has_a_mark_of_its_own)
 {
 	static const uint8_t none[FINGERPRINT_CLUSTER_BYTES];
 	uint8_t unknown[FINGERPRINT_CLUSTER_BYTES], a[FINGERPRINT_CLUSTER_BYTES],
 		b[FINGERPRINT_CLUSTER_BYTES];
 
-	(void)state;
 	fingerprint_cluster("", unknown);
 	fingerprint_cluster("c425ac92-6380-4bdd-bcb6-395635824a26", a);
 	fingerprint_cluster("c425ac92-6380-4bdd-bcb6-395635824a27", b);
@@ -101,8 +95,7 @@ a_cluster_has_a_mark_of_its_own(void **state)
 }
 
 /* The CA is told by the last bytes alone; and what older releases wrote is what it always was. */
-static void
-the_ca_stands_apart(void **state)
+TEST_CASE(the_ca_stands_apart)
 {
 	static const uint8_t written[FINGERPRINT_BYTES] = {0x7a, 0xe2, 0x7a, 0xe6, 0x6c, 0x4a, 0x26, 0x97,
 							   0xda, 0x7c, 0x94, 0x38, 0x99, 0x3a, 0x48, 0xf6,
@@ -116,7 +109,6 @@ the_ca_stands_apart(void **state)
 	struct fingerprint_source b = a;
 	uint8_t of_a[FINGERPRINT_BYTES], of_b[FINGERPRINT_BYTES];
 
-	(void)state;
 	b.ca = "cb";
 	make(&a, of_a);
 	make(&b, of_b);
@@ -126,11 +118,3 @@ the_ca_stands_apart(void **state)
 	assert_int_equal(fingerprint_make_former(&a, of_a), 0);
 	assert_memory_equal(of_a, written, FINGERPRINT_BYTES);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(each_part_makes_it_another_one),
-	cmocka_unit_test(what_means_the_same_is_the_same),
-	cmocka_unit_test(the_ca_stands_apart),
-	cmocka_unit_test(a_cluster_has_a_mark_of_its_own),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -25,8 +25,7 @@ gadgets(void)
 }
 
 /* Another version, kind, scope or name is another definition; another group or resource is none of it. */
-static void
-a_definition_is_compared_part_by_part(void **state)
+TEST_CASE(a_definition_is_compared_part_by_part)
 {
 	struct kube_resource was = gadgets(), now[9];
 	static const enum redefinition expected[9] = {
@@ -34,7 +33,6 @@ a_definition_is_compared_part_by_part(void **state)
 		REDEFINITION_OTHER, REDEFINITION_OTHER, REDEFINITION_OTHER,
 		REDEFINITION_OTHER, REDEFINITION_GONE,  REDEFINITION_GONE};
 
-	(void)state;
 	for (size_t i = 0; i < 9; i++)
 		now[i] = gadgets();
 	now[1].version = "v2";
@@ -51,12 +49,10 @@ a_definition_is_compared_part_by_part(void **state)
 }
 
 /* A resource of the API server's own is never doubted, another one when it is not found. */
-static void
-only_what_can_be_defined_is_doubted_and_only_when_it_is_not_found(void **state)
+TEST_CASE(only_what_can_be_defined_is_doubted_and_only_when_it_is_not_found)
 {
 	struct kube_resource custom = gadgets(), builtin = gadgets();
 
-	(void)state;
 	builtin.group = "apps";
 	assert_true(redefinition_may_be(&custom, 404));
 	assert_true(redefinition_may_be(&custom, 410));
@@ -66,13 +62,11 @@ only_what_can_be_defined_is_doubted_and_only_when_it_is_not_found(void **state)
 	assert_false(redefinition_may_be(&builtin, 404));
 }
 
-static void
-a_known_name_means_the_successor_from_then_on(void **state)
+TEST_CASE(a_known_name_means_the_successor_from_then_on)
 {
 	struct kube_resource was = gadgets(), now = gadgets();
 	struct known_names known = {0};
 
-	(void)state;
 	now.version = "v2";
 	assert_int_equal(known_names_change(&known, "gd", &now), -ENOENT);
 	assert_int_equal(known_names_add(&known, "gd", &was), 0);
@@ -82,10 +76,3 @@ a_known_name_means_the_successor_from_then_on(void **state)
 	assert_string_equal(known_names_find(&known, "gadgets")->version, "v1");
 	known_names_done(&known);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_definition_is_compared_part_by_part),
-	cmocka_unit_test(only_what_can_be_defined_is_doubted_and_only_when_it_is_not_found),
-	cmocka_unit_test(a_known_name_means_the_successor_from_then_on),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -40,12 +40,10 @@ look(struct reflector_error *t)
 }
 
 /* Trouble is told once, its repetitions not, another error again, and its end once. */
-static void
-each_error_is_told_once(void **state)
+TEST_CASE(each_error_is_told_once)
 {
 	struct reflector_error t = {0};
 
-	(void)state;
 	assert_string_equal(look(&t), "");
 	reflector_error_end(&t);
 	assert_string_equal(look(&t), "");
@@ -65,12 +63,10 @@ each_error_is_told_once(void **state)
 }
 
 /* What came and went between two looks is told, and that it is over at the next. */
-static void
-short_trouble_is_told_too(void **state)
+TEST_CASE(short_trouble_is_told_too)
 {
 	struct reflector_error t = {0};
 
-	(void)state;
 	reflector_error_meet(&t, 500, "InternalError", "oh", WALL);
 	reflector_error_end(&t);
 	assert_string_equal(look(&t), "500 InternalError oh 2023-11-14T22:13:20Z 1");
@@ -86,12 +82,10 @@ short_trouble_is_told_too(void **state)
 }
 
 /* Trouble that the daemon before told of is ended by this one. */
-static void
-adopted_trouble_is_ended(void **state)
+TEST_CASE(adopted_trouble_is_ended)
 {
 	struct reflector_error t = {0};
 
-	(void)state;
 	reflector_error_adopt(&t);
 	assert_string_equal(look(&t), "");
 	reflector_error_end(&t);
@@ -113,8 +107,7 @@ over(void *context)
 }
 
 /* The Reflector says what it met, with the API's own code and reason, and that it goes on. */
-static void
-the_reflector_tells_of_its_failures(void **state)
+TEST_CASE(the_reflector_tells_of_its_failures)
 {
 	struct source_fixture *fx = source_fixture_new(0);
 	struct reflector_error t = {0};
@@ -122,7 +115,6 @@ the_reflector_tells_of_its_failures(void **state)
 	struct reflector_options options = {.source = &source};
 	struct reflector *r;
 
-	(void)state;
 	source.on_contact = NULL;
 	source.on_failure = met;
 	source.on_success = over;
@@ -143,11 +135,3 @@ the_reflector_tells_of_its_failures(void **state)
 	reflector_error_done(&t);
 	source_fixture_free(fx);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(each_error_is_told_once),
-	cmocka_unit_test(short_trouble_is_told_too),
-	cmocka_unit_test(adopted_trouble_is_ended),
-	cmocka_unit_test(the_reflector_tells_of_its_failures),
-};
-TEST_GROUP(tests, NULL, NULL);

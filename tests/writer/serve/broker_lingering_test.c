@@ -57,11 +57,12 @@ assert_gets_in(struct broker_fixture *fx, uid_t uid)
 	raw_close(&a);
 }
 
+#define TEST(name)                                                                                           \
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
+
 /* A mapping is enough, and no descriptor. */
-static void
-who_keeps_slots_keeps_places(void **state)
+TEST(who_keeps_slots_keeps_places)
 {
-	struct broker_fixture *fx = *state;
 	struct slot *slots[TRIES] = {0};
 	struct raw_answer a;
 	unsigned n = 0;
@@ -82,10 +83,8 @@ who_keeps_slots_keeps_places(void **state)
 			munmap(slots[i], SLOT_BYTES);
 }
 
-static void
-who_keeps_eventfds_keeps_places(void **state)
+TEST(who_keeps_eventfds_keeps_places)
 {
-	struct broker_fixture *fx = *state;
 	int kept[TRIES] = {0};
 	struct raw_answer a;
 	unsigned n = 0;
@@ -107,10 +106,8 @@ who_keeps_eventfds_keeps_places(void **state)
 }
 
 /* The same number again and again: what was given up counts less, for its memory is back, but it counts. */
-static void
-who_keeps_queues_gets_no_more(void **state)
+TEST(who_keeps_queues_gets_no_more)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a, queue;
 	int kept[TRIES] = {0}, fd;
 	unsigned n = 0;
@@ -138,11 +135,8 @@ who_keeps_queues_gets_no_more(void **state)
 	close(fd);
 }
 
-static void
-who_keeps_nothing_comes_as_often_as_he_likes(void **state)
+TEST(who_keeps_nothing_comes_as_often_as_he_likes)
 {
-	struct broker_fixture *fx = *state;
-
 	start(fx, 4);
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct raw_answer a, queue;
@@ -157,13 +151,3 @@ who_keeps_nothing_comes_as_often_as_he_likes(void **state)
 		close(fd);
 	}
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(who_keeps_slots_keeps_places),
-	TEST(who_keeps_eventfds_keeps_places),
-	TEST(who_keeps_queues_gets_no_more),
-	TEST(who_keeps_nothing_comes_as_often_as_he_likes),
-};
-TEST_GROUP(tests, NULL, NULL);

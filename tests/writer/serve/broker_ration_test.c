@@ -68,14 +68,14 @@ take_answers(int fd, unsigned count)
 	}
 }
 
+#define TEST(name) TEST_CASE_OF(struct broker_fixture *fx, given_cost_set_up, broker_fixture_tear_down, name)
+
 /*
  * What a user asks takes a tenth of the time, over all his connections: it is all answered in the end, and
  * meanwhile others are heard at once.
  */
-static void
-who_asks_without_pause_waits(void **state)
+TEST(who_asks_without_pause_waits)
 {
-	struct broker_fixture *fx = *state;
 	int fds[4], root, other;
 
 	start(fx);
@@ -120,20 +120,15 @@ ask_too_much(struct broker_fixture *fx)
 }
 
 /* A connection that hangs up while it waits is gone at once, with what it still had to say. */
-static void
-who_hangs_up_while_he_waits_is_gone(void **state)
+TEST(who_hangs_up_while_he_waits_is_gone)
 {
-	struct broker_fixture *fx = *state;
-
 	close(ask_too_much(fx));
 	broker_fixture_until(fx, broker_fixture_stats(fx).pending == 0);
 }
 
 /* The broker may end beside a connection that is not heard. */
-static void
-a_broker_ends_beside_one_that_waits(void **state)
+TEST(a_broker_ends_beside_one_that_waits)
 {
-	struct broker_fixture *fx = *state;
 	int fd = ask_too_much(fx);
 
 	broker_fixture_stop(fx);
@@ -167,11 +162,9 @@ end_asking(struct broker_fixture *fx, void *context)
 }
 
 /* The loop does not do all of it before it looks at anything else, though the user has time left. */
-static void
-a_turn_hears_one_that_is_dear(void **state)
+TEST(a_turn_hears_one_that_is_dear)
 {
 	static struct asking all;
-	struct broker_fixture *fx = *state;
 
 	start(fx);
 	for (unsigned i = 0; i < AT_ONCE; i++)
@@ -188,10 +181,8 @@ a_turn_hears_one_that_is_dear(void **state)
 }
 
 /* Connections cost the loop a tenth of its time, whoever makes them; the next one is let in behind them. */
-static void
-who_only_connects_waits(void **state)
+TEST(who_only_connects_waits)
 {
-	struct broker_fixture *fx = *state;
 	int other;
 
 	given_cost.accept_us = 1000;
@@ -209,14 +200,3 @@ who_only_connects_waits(void **state)
 	take_answers(other, 1);
 	close(other);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, given_cost_set_up, broker_fixture_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(who_asks_without_pause_waits),
-	TEST(who_hangs_up_while_he_waits_is_gone),
-	TEST(a_broker_ends_beside_one_that_waits),
-	TEST(a_turn_hears_one_that_is_dear),
-	TEST(who_only_connects_waits),
-};
-TEST_GROUP(tests, NULL, NULL);

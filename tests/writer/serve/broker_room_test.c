@@ -70,11 +70,14 @@ close_all(const int *fds, size_t count)
 
 /* ---- connections ---- */
 
+#define RUNNING(name)                                                                                        \
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up_running, broker_fixture_tear_down, name)
+#define TEST(name)                                                                                           \
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
+
 /* Connections of users who may not attach are told so at once, unasked, and take nobody's room. */
-static void
-strangers_lock_nobody_out(void **state)
+RUNNING(strangers_lock_nobody_out)
 {
-	struct broker_fixture *fx = *state;
 	int fds[4 * 17];
 	struct raw_answer a;
 
@@ -92,10 +95,8 @@ strangers_lock_nobody_out(void **state)
 }
 
 /* A stranger hears why, whenever he greets: before he was looked at, while, or after. */
-static void
-a_stranger_hears_why(void **state)
+RUNNING(a_stranger_hears_why)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 
 	for (unsigned i = 0; i < 300; i++) {
@@ -115,10 +116,8 @@ a_stranger_hears_why(void **state)
 }
 
 /* The library tells it too, though its greeting meets the hang-up. */
-static void
-the_library_hears_why(void **state)
+RUNNING(the_library_hears_why)
 {
-	struct broker_fixture *fx = *state;
 	struct informer_options options = {.size = sizeof(options), .socket_path = fx->socket};
 	struct informer_status status = {.size = sizeof(status)};
 	struct informer *inf;
@@ -144,10 +143,8 @@ the_library_hears_why(void **state)
  * Users who may attach, but say nothing, do not keep others out, whoever they are: the oldest of who has most
  * gives way, and is told.
  */
-static void
-silent_connections_give_way(void **state)
+TEST(silent_connections_give_way)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 	int fds[100], one, fd;
 
@@ -175,10 +172,8 @@ silent_connections_give_way(void **state)
 }
 
 /* Where nobody else is left to give way, root's oldest does; and never while there are others. */
-static void
-root_gives_way_to_nobody_else(void **state)
+TEST(root_gives_way_to_nobody_else)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 	int fds[64], others[10];
 
@@ -229,11 +224,9 @@ take_report(int fd, size_t *ret_length)
 }
 
 /* Of reports that nobody takes four are kept: the oldest of who has most makes way for the next one. */
-static void
-reports_that_wait_are_few(void **state)
+TEST(reports_that_wait_are_few)
 {
 	struct message_head head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_STAT, sizeof(head), 0};
-	struct broker_fixture *fx = *state;
 	size_t length;
 	int fds[9];
 
@@ -270,11 +263,9 @@ reports_that_wait_are_few(void **state)
  * Of 16 places, 2 are kept for root; one user gets half of the rest, the next half of what is left then, so
  * that the fourth user still gets in; and root gets what nobody else may have.
  */
-static void
-each_user_leaves_room_for_the_next(void **state)
+TEST(each_user_leaves_room_for_the_next)
 {
 	static const unsigned expected[] = {7, 4, 2, 1};
-	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 	int fds[16];
 	unsigned n = 0;
@@ -306,10 +297,8 @@ each_user_leaves_room_for_the_next(void **state)
  * Out of descriptors, a connection is refused in words; those kept for root are not given to others; and all
  * is well when there are some again.
  */
-static void
-descriptors_are_kept(void **state)
+TEST(descriptors_are_kept)
 {
-	struct broker_fixture *fx = *state;
 	struct rlimit was, few;
 	struct raw_answer a;
 	int fds[300], peers[3], fd, top;
@@ -390,10 +379,8 @@ take_queues(struct raw_reader *r, unsigned most, unsigned *ret_queues)
  * Memory for queues is shared out: a user gets smaller queues and then none, in words, when half is his; the
  * next one gets some all the same, and root what is kept for it. What is given up can be had again.
  */
-static void
-queues_share_their_memory(void **state)
+TEST(queues_share_their_memory)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_reader *greedy, *honest, *root;
 	unsigned queues, entries;
 
@@ -431,10 +418,8 @@ queues_share_their_memory(void **state)
  * A queue that ends gives its memory back, whoever keeps its descriptor: a reader that subscribes the same
  * number again and again, and one that comes and goes, keep the head of each.
  */
-static void
-kept_descriptors_keep_no_memory(void **state)
+RUNNING(kept_descriptors_keep_no_memory)
 {
-	struct broker_fixture *fx = *state;
 	int kept[40];
 	struct stat st;
 
@@ -458,16 +443,3 @@ kept_descriptors_keep_no_memory(void **state)
 	}
 	close_all(kept, 40);
 }
-
-#define RUNNING(name)                                                                                        \
-	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_running, broker_fixture_tear_down)
-#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	RUNNING(strangers_lock_nobody_out),       RUNNING(a_stranger_hears_why),
-	RUNNING(the_library_hears_why),           TEST(silent_connections_give_way),
-	TEST(root_gives_way_to_nobody_else),      TEST(reports_that_wait_are_few),
-	TEST(each_user_leaves_room_for_the_next), TEST(descriptors_are_kept),
-	TEST(queues_share_their_memory),          RUNNING(kept_descriptors_keep_no_memory),
-};
-TEST_GROUP(tests, NULL, NULL);

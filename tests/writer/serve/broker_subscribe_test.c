@@ -96,11 +96,14 @@ wait_queues(struct broker_fixture *fx, unsigned queues)
 
 /* ---- what is handed out ---- */
 
+#define RUNNING(name)                                                                                        \
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up_running, broker_fixture_tear_down, name)
+#define TEST(name)                                                                                           \
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
+
 /* All queues may be asked for before an answer is taken, and asked for again. */
-static void
-answers_may_wait(void **state)
+RUNNING(answers_may_wait)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
 	unsigned refused = 0;
 
@@ -125,10 +128,8 @@ answers_may_wait(void **state)
 }
 
 /* A reader that subscribes gets a queue complete from the published seq on, and each change after it. */
-static void
-a_subscriber_gets_each_change(void **state)
+RUNNING(a_subscriber_gets_each_change)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
 	const struct queue *q;
 
@@ -155,12 +156,10 @@ a_subscriber_gets_each_change(void **state)
  * A number that is in use is given up for the new queue; UNSUBSCRIBE gives one up; a foreign number is
  * nothing.
  */
-static void
-a_number_names_one_queue(void **state)
+RUNNING(a_number_names_one_queue)
 {
 	struct message_unsubscribe end = {
 		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_UNSUBSCRIBE, sizeof(end), 0}};
-	struct broker_fixture *fx = *state;
 	const struct queue *first, *second;
 	struct raw_reader *r;
 
@@ -191,10 +190,8 @@ a_number_names_one_queue(void **state)
  * A reader that sleeps for its queue is woken when something is in it, and not by other commits; one that
  * sleeps for commits by each.
  */
-static void
-readers_are_woken_for_what_they_wait_for(void **state)
+RUNNING(readers_are_woken_for_what_they_wait_for)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_reader *queue, *commits, *other;
 	const struct queue *q, *none;
 
@@ -236,10 +233,8 @@ readers_are_woken_for_what_they_wait_for(void **state)
 }
 
 /* A sleeper is woken while its queue is overflowed, too. */
-static void
-an_overflowed_reader_is_woken(void **state)
+TEST(an_overflowed_reader_is_woken)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
 	const struct queue *q;
 
@@ -263,10 +258,8 @@ an_overflowed_reader_is_woken(void **state)
 }
 
 /* Whatever stands in armed, cursors and cells, the daemon goes on and the others get theirs. */
-static void
-nonsense_in_a_slot_hurts_its_reader_only(void **state)
+TEST(nonsense_in_a_slot_hurts_its_reader_only)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_reader *bad, *good;
 	const struct queue *bad_queue, *good_queue;
 
@@ -301,10 +294,8 @@ nonsense_in_a_slot_hurts_its_reader_only(void **state)
 /* ---- readers that go ---- */
 
 /* A reader that is killed with unread entries gives its queues up, and what they held. */
-static void
-a_killed_reader_lets_go_of_what_it_held(void **state)
+RUNNING(a_killed_reader_lets_go_of_what_it_held)
 {
-	struct broker_fixture *fx = *state;
 	int ready[2], status;
 	pid_t pid;
 
@@ -340,10 +331,8 @@ a_killed_reader_lets_go_of_what_it_held(void **state)
 /* ---- consumers ---- */
 
 /* Two readers do not sit as one consumer; when the first goes, the second gets where it had got to. */
-static void
-a_consumer_is_one_reader(void **state)
+RUNNING(a_consumer_is_one_reader)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_reader *first, *second;
 
 	broker_fixture_pod(fx, "a");
@@ -368,10 +357,8 @@ a_consumer_is_one_reader(void **state)
 /* ---- what is refused ---- */
 
 /* What cannot be is answered with a sentence, and the reader stays. */
-static void
-impossible_wishes_are_answered(void **state)
+RUNNING(impossible_wishes_are_answered)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
 
 	r = raw_reader_new(fx);
@@ -386,10 +373,8 @@ impossible_wishes_are_answered(void **state)
 }
 
 /* An attached reader that sends anything else is dropped with all that it had; the others stay. */
-static void
-garbage_from_an_attached_reader_ends_it(void **state)
+RUNNING(garbage_from_an_attached_reader_ends_it)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_reader *good;
 	union {
 		struct message_head head;
@@ -423,13 +408,11 @@ garbage_from_an_attached_reader_ends_it(void **state)
 }
 
 /* A reader that asks for queues and never takes an answer is dropped. */
-static void
-a_reader_that_takes_no_answer_is_dropped(void **state)
+RUNNING(a_reader_that_takes_no_answer_is_dropped)
 {
 	struct message_subscribe wish = {
 		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
 		.resource = "pods"};
-	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
 
 	r = raw_reader_new(fx);
@@ -440,14 +423,12 @@ a_reader_that_takes_no_answer_is_dropped(void **state)
 }
 
 /* The entries of one reader's queues are bounded, however much it asks for. */
-static void
-entries_of_a_reader_are_bounded(void **state)
+RUNNING(entries_of_a_reader_are_bounded)
 {
 	struct message_subscribe wish = {
 		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
 		.resource = "pods",
 		.entries = UINT32_MAX};
-	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
 	uint64_t entries = 0;
 
@@ -466,10 +447,8 @@ entries_of_a_reader_are_bounded(void **state)
 /* ---- the report ---- */
 
 /* The report shows each queue: what it is for, how full it is, what it holds back. */
-static void
-the_report_shows_queues(void **state)
+RUNNING(the_report_shows_queues)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
 	cJSON *readers, *q;
 
@@ -517,10 +496,8 @@ assert_named(struct broker_fixture *fx, struct raw_reader *r, struct message_sub
  * A handler is called as it says, whatever bytes these are, else as its consumer or its reader; one of a
  * library of layout 1.0 cannot say.
  */
-static void
-a_handler_has_a_name(void **state)
+TEST(a_handler_has_a_name)
 {
-	struct broker_fixture *fx = *state;
 	struct message_subscribe wish = {.resource = "pods", .name = "web hook"};
 	char longest[sizeof(wish.name)];
 	struct raw_reader *r;
@@ -564,10 +541,8 @@ count_in(FILE *log, const char *text)
 }
 
 /* Who does not keep up is named in the log, once a minute at most. */
-static void
-a_handler_that_is_behind_is_named_in_the_log(void **state)
+TEST(a_handler_that_is_behind_is_named_in_the_log)
 {
-	struct broker_fixture *fx = *state;
 	struct message_subscribe wish = {
 		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
 		.resource = "pods",
@@ -599,15 +574,9 @@ a_handler_that_is_behind_is_named_in_the_log(void **state)
 	fclose(log);
 }
 
-#define RUNNING(name)                                                                                        \
-	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_running, broker_fixture_tear_down)
-#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
-
 /* Who subscribes to a resource, or says that it looks at it, wants it; what cannot be a name is nobody's. */
-static void
-what_readers_look_at_is_told(void **state)
+RUNNING(what_readers_look_at_is_told)
 {
-	struct broker_fixture *fx = *state;
 	struct message_want wish = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_WANT, sizeof(wish), 0},
 				    .resource = "a b"};
 	struct raw_reader *r;
@@ -628,23 +597,3 @@ what_readers_look_at_is_told(void **state)
 	assert_string_equal(text, expected);
 	raw_reader_free(r);
 }
-
-static const struct CMUnitTest tests[] = {
-	RUNNING(answers_may_wait),
-	RUNNING(a_subscriber_gets_each_change),
-	RUNNING(a_number_names_one_queue),
-	RUNNING(readers_are_woken_for_what_they_wait_for),
-	TEST(an_overflowed_reader_is_woken),
-	TEST(nonsense_in_a_slot_hurts_its_reader_only),
-	RUNNING(a_killed_reader_lets_go_of_what_it_held),
-	RUNNING(a_consumer_is_one_reader),
-	RUNNING(impossible_wishes_are_answered),
-	RUNNING(garbage_from_an_attached_reader_ends_it),
-	RUNNING(a_reader_that_takes_no_answer_is_dropped),
-	RUNNING(entries_of_a_reader_are_bounded),
-	RUNNING(the_report_shows_queues),
-	TEST(a_handler_has_a_name),
-	TEST(a_handler_that_is_behind_is_named_in_the_log),
-	RUNNING(what_readers_look_at_is_told),
-};
-TEST_GROUP(tests, NULL, NULL);

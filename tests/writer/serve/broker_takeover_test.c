@@ -90,11 +90,11 @@ tear_down(void **state)
 	return 0;
 }
 
+#define TEST(name) TEST_CASE_OF(struct broker_fixture *fx, set_up, tear_down, name)
+
 /* Who asks whether anybody is there is told which release, without a descriptor, as often as it likes. */
-static void
-who_is_there_is_answered(void **state)
+TEST(who_is_there_is_answered)
 {
-	struct broker_fixture *fx = *state;
 	struct message_takeover answer;
 	struct raw_answer a;
 	int fd;
@@ -116,10 +116,8 @@ who_is_there_is_answered(void **state)
 }
 
 /* The request goes to the daemon, which answers over the same connection when it has ended all others. */
-static void
-the_connection_stays_for_the_answer(void **state)
+TEST(the_connection_stays_for_the_answer)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 	int fd;
 
@@ -138,10 +136,8 @@ the_connection_stays_for_the_answer(void **state)
 }
 
 /* A daemon that cannot says so; one that was asked by another first hangs up, and that one is asked then. */
-static void
-a_daemon_that_cannot_says_so(void **state)
+TEST(a_daemon_that_cannot_says_so)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 	int fd;
 
@@ -160,10 +156,8 @@ a_daemon_that_cannot_says_so(void **state)
 
 /* What makes no sense is refused, and what is too short; so is everything where nothing can be handed over.
  */
-static void
-nonsense_is_refused(void **state)
+TEST(nonsense_is_refused)
 {
-	struct broker_fixture *fx = *state;
 	struct message_head head = {.magic = PROTOCOL_MAGIC,
 				    .version = PROTOCOL_VERSION,
 				    .type = MESSAGE_TAKEOVER,
@@ -197,10 +191,8 @@ nonsense_is_refused(void **state)
 }
 
 /* Another user may read, where it is allowed to, and not take over. */
-static void
-only_root_and_our_own_user_may_ask(void **state)
+TEST(only_root_and_our_own_user_may_ask)
 {
-	struct broker_fixture *fx = *state;
 	static const uid_t allowed[] = {OTHER_UID};
 	int status;
 	pid_t pid;
@@ -253,10 +245,8 @@ ask_and_leave(struct broker_fixture *fx, void *context)
 }
 
 /* Who has hung up by the time it is heard is not handed anything: nobody would be there. */
-static void
-who_has_left_is_not_heard(void **state)
+TEST(who_has_left_is_not_heard)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 	int fd;
 
@@ -280,10 +270,8 @@ pass_on(struct broker_fixture *fx, void *context)
  * The socket passes on: its file stays, the same, who connects between two brokers waits for the second, and
  * the second removes it.
  */
-static void
-the_listener_passes_on(void **state)
+TEST(the_listener_passes_on)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 	struct stat before, after;
 	int listener = -1, fd;
@@ -324,10 +312,8 @@ listen_at(const char *path, int type)
 }
 
 /* A socket of another type, or whose file is gone, is closed, and a new one made: nobody would find it. */
-static void
-another_listener_is_not_believed(void **state)
+TEST(another_listener_is_not_believed)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 	int fd, wrong;
 
@@ -348,10 +334,8 @@ another_listener_is_not_believed(void **state)
 }
 
 /* Nor where another file has taken the socket's place: that is not ours to change. */
-static void
-another_file_stays_as_it_is(void **state)
+TEST(another_file_stays_as_it_is)
 {
-	struct broker_fixture *fx = *state;
 	struct broker_options options = fx->options;
 	struct broker *broker;
 	char *error = NULL;
@@ -374,16 +358,3 @@ another_file_stays_as_it_is(void **state)
 	assert_int_equal(uv_loop_close(&loop), 0);
 	unlink(fx->socket);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(who_is_there_is_answered, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(the_connection_stays_for_the_answer, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(a_daemon_that_cannot_says_so, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(nonsense_is_refused, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(only_root_and_our_own_user_may_ask, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(who_has_left_is_not_heard, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(the_listener_passes_on, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(another_listener_is_not_believed, set_up, tear_down),
-	cmocka_unit_test_setup_teardown(another_file_stays_as_it_is, set_up, tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -72,14 +72,16 @@ as_another_user(int (*body)(void *context), void *context, gid_t extra_group)
 
 /* ---- what is handed out ---- */
 
+#define RUNNING(name)                                                                                        \
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up_running, broker_fixture_tear_down, name)
+#define TEST(name) TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, name)
+
 /*
  * A reader gets arena, slot and eventfd; the arena cannot be written through what it gets: not mapped, not
  * re-protected.
  */
-static void
-the_arena_is_handed_out_read_only(void **state)
+RUNNING(the_arena_is_handed_out_read_only)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 	void *p;
 	int fd;
@@ -120,10 +122,8 @@ reopen_for_writing(void *context)
 }
 
 /* Another user cannot open what it got again for writing, by way of /proc. */
-static void
-another_user_cannot_reopen_the_arena_for_writing(void **state)
+RUNNING(another_user_cannot_reopen_the_arena_for_writing)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 	int fd, r;
 
@@ -135,10 +135,8 @@ another_user_cannot_reopen_the_arena_for_writing(void **state)
 }
 
 /* Keys go to those who ask for them. */
-static void
-keys_are_given_on_request(void **state)
+RUNNING(keys_are_given_on_request)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a;
 	int fd;
 
@@ -173,8 +171,7 @@ attach_as_other(void *context)
  * Another user is refused, with the flag that would let it in; then let in by its uid, its group, a
  * supplementary group.
  */
-static void
-admission_goes_by_user_and_group(void **state)
+TEST(admission_goes_by_user_and_group)
 {
 	static const uid_t uids[] = {1, OTHER_UID};
 	static const gid_t gids[] = {2, OTHER_GID}, more_gids[] = {77};
@@ -208,10 +205,8 @@ admission_goes_by_user_and_group(void **state)
 }
 
 /* Attached readers are limited, and the one too many is told so; one that leaves makes room. */
-static void
-the_reader_too_many_is_refused(void **state)
+RUNNING(the_reader_too_many_is_refused)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer a[6];
 	int fds[6], fd;
 
@@ -238,13 +233,11 @@ the_reader_too_many_is_refused(void **state)
 }
 
 /* A reader of another layout is refused, and told which one each side has. */
-static void
-another_layout_is_refused(void **state)
+RUNNING(another_layout_is_refused)
 {
 	struct message_hello hello = {
 		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
 		.layout_major = LAYOUT_MAJOR + 1};
-	struct broker_fixture *fx = *state;
 	int fd;
 
 	fd = raw_connect(fx);
@@ -269,10 +262,8 @@ held_epochs(struct broker_fixture *fx, void *context)
 }
 
 /* kill -9 of a reader that holds a pin gives its slot and its pin back. */
-static void
-a_killed_reader_gives_its_slot_back(void **state)
+RUNNING(a_killed_reader_gives_its_slot_back)
 {
-	struct broker_fixture *fx = *state;
 	int ready[2], status;
 	uint64_t held = 0;
 	pid_t pid;
@@ -304,10 +295,8 @@ a_killed_reader_gives_its_slot_back(void **state)
 }
 
 /* A reader whose forked child keeps the connection open is noticed by its process. */
-static void
-a_dead_reader_is_noticed_though_its_child_lives(void **state)
+RUNNING(a_dead_reader_is_noticed_though_its_child_lives)
 {
-	struct broker_fixture *fx = *state;
 	int ready[2], status;
 	pid_t pid, child = 0;
 
@@ -341,10 +330,8 @@ a_dead_reader_is_noticed_though_its_child_lives(void **state)
 /* ---- clients that misbehave ---- */
 
 /* Garbage is refused or hung up on, and nobody else notices. */
-static void
-garbage_is_refused(void **state)
+RUNNING(garbage_is_refused)
 {
-	struct broker_fixture *fx = *state;
 	struct raw_answer honest, a;
 	char noise[2000] = {0};
 	int good, fd;
@@ -400,8 +387,7 @@ descriptors(void)
 }
 
 /* Descriptors that a client sends along do not pile up in the daemon; newer kernels do not even take them. */
-static void
-descriptors_that_are_sent_are_dropped(void **state)
+TEST(descriptors_that_are_sent_are_dropped)
 {
 	struct message_head head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_STAT, sizeof(head), 0};
 	struct broker_fixture *fx = *state;
@@ -440,8 +426,7 @@ descriptors_that_are_sent_are_dropped(void **state)
 }
 
 /* A connection that says nothing is ended after its time. */
-static void
-a_silent_connection_is_ended(void **state)
+TEST(a_silent_connection_is_ended)
 {
 	struct broker_fixture *fx = *state;
 	struct raw_answer a;
@@ -503,15 +488,13 @@ wake_with_one_that_blocks(struct broker_fixture *fx, unsigned readers_left)
 }
 
 /* A reader whose eventfd is full and blocks stops nobody. */
-static void
-a_reader_that_blocks_its_wake_up_stops_nobody(void **state)
+TEST(a_reader_that_blocks_its_wake_up_stops_nobody)
 {
 	assert_int_equal(wake_with_one_that_blocks(*state, 2), 0);
 }
 
 /* Where the kernel does not signal for us and the write hangs, it is set free, and its reader is dropped. */
-static void
-a_write_that_hangs_is_set_free(void **state)
+TEST(a_write_that_hangs_is_set_free)
 {
 	struct broker_fixture *fx = *state;
 
@@ -522,10 +505,8 @@ a_write_that_hangs_is_set_free(void **state)
 /* ---- the report ---- */
 
 /* The report lists readers with their pins and how far they lag, their names made harmless. */
-static void
-the_report_lists_readers(void **state)
+RUNNING(the_report_lists_readers)
 {
-	struct broker_fixture *fx = *state;
 	struct informer_snapshot snap;
 	struct informer *inf;
 	struct raw_answer a;
@@ -599,8 +580,7 @@ assert_it_goes(struct broker_fixture *fx)
 }
 
 /* A reader that we hang up on keeps slot, pin and place while it reads, in the report too. */
-static void
-a_dropped_reader_keeps_its_place_while_it_reads(void **state)
+TEST(a_dropped_reader_keeps_its_place_while_it_reads)
 {
 	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
@@ -630,10 +610,8 @@ a_dropped_reader_keeps_its_place_while_it_reads(void **state)
 }
 
 /* One that hangs up in turn is gone, whatever its slot says. */
-static void
-a_dropped_reader_that_hangs_up_is_gone(void **state)
+RUNNING(a_dropped_reader_that_hangs_up_is_gone)
 {
-	struct broker_fixture *fx = *state;
 	struct pin_cell *cell;
 	struct raw_reader *r;
 
@@ -669,8 +647,7 @@ is_let_in(void *context)
  * A reader that is revoked is told why, and hung up on; what it held of places it keeps while it reads. Its
  * process is not let in as long as that is so, nor for a while; others are, and it is in the end.
  */
-static void
-a_revoked_process_is_kept_out_for_a_while(void **state)
+TEST(a_revoked_process_is_kept_out_for_a_while)
 {
 	struct broker_fixture *fx = *state;
 	struct raw_answer a = {0};
@@ -713,8 +690,7 @@ a_revoked_process_is_kept_out_for_a_while(void **state)
 }
 
 /* One that reads no more when it is revoked is gone at once, and kept out all the same. */
-static void
-a_revoked_reader_without_a_pin_is_gone(void **state)
+TEST(a_revoked_reader_without_a_pin_is_gone)
 {
 	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
@@ -734,8 +710,7 @@ a_revoked_reader_without_a_pin_is_gone(void **state)
 }
 
 /* Another user's process is another one, whatever its pid: that of the revoked may be given out again. */
-static void
-a_process_of_another_user_is_not_kept_out(void **state)
+TEST(a_process_of_another_user_is_not_kept_out)
 {
 	static const uid_t users[] = {54321};
 	struct broker_fixture *fx = *state;
@@ -772,10 +747,8 @@ revoke_and_change(struct broker_fixture *fx, void *slot)
 /*
  * What is committed behind a revocation does not come to the queues of the revoked: nothing keeps it there.
  */
-static void
-a_revoked_readers_queues_take_no_more(void **state)
+RUNNING(a_revoked_readers_queues_take_no_more)
 {
-	struct broker_fixture *fx = *state;
 	const struct queue *q;
 	struct raw_reader *r;
 	unsigned slot = 0;
@@ -794,10 +767,8 @@ a_revoked_readers_queues_take_no_more(void **state)
 }
 
 /* The daemon may end while a dropped reader still reads. */
-static void
-a_broker_ends_beside_a_dropped_reader(void **state)
+RUNNING(a_broker_ends_beside_a_dropped_reader)
 {
-	struct broker_fixture *fx = *state;
 	struct pin_cell *cell;
 	struct raw_reader *r;
 
@@ -812,8 +783,7 @@ a_broker_ends_beside_a_dropped_reader(void **state)
  * A second writer is told who holds the lock, and takes nothing away from the first; after its end the lock
  * is free.
  */
-static void
-a_second_writer_is_refused(void **state)
+TEST(a_second_writer_is_refused)
 {
 	struct broker_fixture *fx = *state;
 	struct lock lock = {0}, second = {0};
@@ -832,8 +802,7 @@ a_second_writer_is_refused(void **state)
 }
 
 /* A child that the writer started does not keep its lock: the descriptor is close-on-exec. */
-static void
-a_child_program_does_not_keep_the_lock(void **state)
+TEST(a_child_program_does_not_keep_the_lock)
 {
 	struct broker_fixture *fx = *state;
 	struct lock lock = {0};
@@ -845,8 +814,7 @@ a_child_program_does_not_keep_the_lock(void **state)
 }
 
 /* A path that does not fit a socket's address is named with both lengths, by lock and broker. */
-static void
-a_path_too_long_is_refused(void **state)
+TEST(a_path_too_long_is_refused)
 {
 	struct broker_fixture *fx = *state;
 	struct broker_options options = fx->options;
@@ -870,8 +838,7 @@ a_path_too_long_is_refused(void **state)
 }
 
 /* A socket that a dead writer left is replaced; anything else that stands there is left alone. */
-static void
-a_stale_socket_is_replaced_and_nothing_else(void **state)
+TEST(a_stale_socket_is_replaced_and_nothing_else)
 {
 	struct broker_fixture *fx = *state;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -899,36 +866,3 @@ a_stale_socket_is_replaced_and_nothing_else(void **state)
 	uv_loop_close(&loop);
 	assert_int_equal(stat(fx->socket, &st), 0);
 }
-
-#define RUNNING(name)                                                                                        \
-	cmocka_unit_test_setup_teardown(name, broker_fixture_set_up_running, broker_fixture_tear_down)
-#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	RUNNING(the_arena_is_handed_out_read_only),
-	RUNNING(another_user_cannot_reopen_the_arena_for_writing),
-	RUNNING(keys_are_given_on_request),
-	TEST(admission_goes_by_user_and_group),
-	RUNNING(the_reader_too_many_is_refused),
-	RUNNING(another_layout_is_refused),
-	RUNNING(a_killed_reader_gives_its_slot_back),
-	RUNNING(a_dead_reader_is_noticed_though_its_child_lives),
-	RUNNING(garbage_is_refused),
-	TEST(descriptors_that_are_sent_are_dropped),
-	TEST(a_silent_connection_is_ended),
-	TEST(a_reader_that_blocks_its_wake_up_stops_nobody),
-	TEST(a_write_that_hangs_is_set_free),
-	RUNNING(the_report_lists_readers),
-	TEST(a_dropped_reader_keeps_its_place_while_it_reads),
-	RUNNING(a_dropped_reader_that_hangs_up_is_gone),
-	TEST(a_revoked_process_is_kept_out_for_a_while),
-	TEST(a_revoked_reader_without_a_pin_is_gone),
-	TEST(a_process_of_another_user_is_not_kept_out),
-	RUNNING(a_revoked_readers_queues_take_no_more),
-	RUNNING(a_broker_ends_beside_a_dropped_reader),
-	TEST(a_second_writer_is_refused),
-	TEST(a_child_program_does_not_keep_the_lock),
-	TEST(a_path_too_long_is_refused),
-	TEST(a_stale_socket_is_replaced_and_nothing_else),
-};
-TEST_GROUP(tests, NULL, NULL);

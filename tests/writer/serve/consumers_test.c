@@ -160,11 +160,11 @@ is_known(struct world *w, uid_t uid, const char *name)
 	return r == 1;
 }
 
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
+
 /* A new name has no cursor; one that acknowledged goes on from there, and only its user does. */
-static void
-a_consumer_goes_on_where_it_was(void **state)
+TEST(a_consumer_goes_on_where_it_was)
 {
-	struct world *w = *state;
 	struct consumer_seat *seat, *other;
 	uint8_t lineage[16];
 
@@ -187,10 +187,8 @@ a_consumer_goes_on_where_it_was(void **state)
 }
 
 /* A seat has room for one, until that one leaves. */
-static void
-a_seat_has_room_for_one(void **state)
+TEST(a_seat_has_room_for_one)
 {
-	struct world *w = *state;
 	struct consumer_seat *first, *second = NULL;
 
 	assert_int_equal(sit(w, 0, "a", 0, &first), 0);
@@ -206,11 +204,9 @@ a_seat_has_room_for_one(void **state)
  * What is acknowledged counts when it grows and is published; anything else is as if nothing had been
  * said.
  */
-static void
-only_sensible_acknowledgements_count(void **state)
+TEST(only_sensible_acknowledgements_count)
 {
 	static const uint64_t nonsense[] = {UINT64_MAX, 1ull << 63, 11, 0, 4, 3};
-	struct world *w = *state;
 	struct consumer_seat *seat;
 	const struct consumer *shown;
 	size_t count;
@@ -237,10 +233,8 @@ only_sensible_acknowledgements_count(void **state)
 }
 
 /* What was acknowledged and committed is there for the next daemon, which goes on with the same lineage. */
-static void
-consumers_outlive_the_daemon(void **state)
+TEST(consumers_outlive_the_daemon)
 {
-	struct world *w = *state;
 	struct consumer_seat *seat;
 	uint8_t lineage[16];
 
@@ -267,10 +261,8 @@ consumers_outlive_the_daemon(void **state)
  * A user has so many names; the one absent longest gives way, never one that is attached or another
  * user's.
  */
-static void
-names_are_capped_a_user(void **state)
+TEST(names_are_capped_a_user)
 {
-	struct world *w = *state;
 	struct consumer_seat *a, *d, *e, *f;
 
 	limit(w, (struct consumers_limits){3, 100, 7 * DAY});
@@ -294,10 +286,8 @@ names_are_capped_a_user(void **state)
 }
 
 /* One that sat and acknowledged nothing takes nobody's place afterwards. */
-static void
-who_said_nothing_takes_no_place(void **state)
+TEST(who_said_nothing_takes_no_place)
 {
-	struct world *w = *state;
 	struct consumer_seat *seat;
 
 	limit(w, (struct consumers_limits){2, 100, 7 * DAY});
@@ -313,10 +303,8 @@ who_said_nothing_takes_no_place(void **state)
 }
 
 /* A cursor of another lineage says nothing about this one: any acknowledgement here is news. */
-static void
-a_new_lineage_counts_anew(void **state)
+TEST(a_new_lineage_counts_anew)
 {
-	struct world *w = *state;
 	struct consumer old = {
 		.uid = 1000, .name = "agent", .name_length = 5, .seq = 90, .last_seen_wall_ns = now()};
 	struct consumer_seat *seat;
@@ -342,10 +330,8 @@ a_new_lineage_counts_anew(void **state)
 }
 
 /* All names together are capped too: a user makes room among its own. */
-static void
-names_are_capped_in_all(void **state)
+TEST(names_are_capped_in_all)
 {
-	struct world *w = *state;
 	struct consumer_seat *seat;
 
 	limit(w, (struct consumers_limits){3, 4, 7 * DAY});
@@ -370,10 +356,8 @@ known(struct world *w)
 }
 
 /* Who was not seen for too long is forgotten, but not while it is attached. */
-static void
-consumers_are_forgotten_by_age(void **state)
+TEST(consumers_are_forgotten_by_age)
 {
-	struct world *w = *state;
 	struct consumer_seat *seat;
 	const struct consumer *shown;
 	size_t count;
@@ -395,11 +379,8 @@ consumers_are_forgotten_by_age(void **state)
 }
 
 /* Time that no daemon lived through makes nobody old: a clock that is set, a machine that sleeps. */
-static void
-a_clock_that_jumps_makes_nobody_old(void **state)
+TEST(a_clock_that_jumps_makes_nobody_old)
 {
-	struct world *w = *state;
-
 	changes(w, 3);
 	visit(w, 1000, "a", 1);
 	poll_now(w);
@@ -433,11 +414,8 @@ commit_in_its_time(struct world *w)
 }
 
 /* What a daemon lived through without a consumer counts for the next one, too, but for an hour of it. */
-static void
-the_age_is_kept_over_a_restart(void **state)
+TEST(the_age_is_kept_over_a_restart)
 {
-	struct world *w = *state;
-
 	changes(w, 3);
 	visit(w, 1000, "a", 1);
 	poll_now(w);
@@ -455,10 +433,8 @@ the_age_is_kept_over_a_restart(void **state)
 }
 
 /* Without room in the arena nothing is lost: it is tried again. */
-static void
-without_room_it_is_tried_again(void **state)
+TEST(without_room_it_is_tried_again)
 {
-	struct world *w = *state;
 	struct consumer_seat *seat;
 	size_t count;
 
@@ -476,10 +452,8 @@ without_room_it_is_tried_again(void **state)
 }
 
 /* The report tells name, user, how far it got and how far behind that is. */
-static void
-the_report_lists_consumers(void **state)
+TEST(the_report_lists_consumers)
 {
-	struct world *w = *state;
 	struct consumer_seat *seat;
 	cJSON *report, *c;
 
@@ -498,22 +472,3 @@ the_report_lists_consumers(void **state)
 	cJSON_Delete(report);
 	consumers_leave(seat);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_consumer_goes_on_where_it_was),
-	TEST(a_seat_has_room_for_one),
-	TEST(only_sensible_acknowledgements_count),
-	TEST(consumers_outlive_the_daemon),
-	TEST(names_are_capped_a_user),
-	TEST(who_said_nothing_takes_no_place),
-	TEST(a_new_lineage_counts_anew),
-	TEST(names_are_capped_in_all),
-	TEST(consumers_are_forgotten_by_age),
-	TEST(a_clock_that_jumps_makes_nobody_old),
-	TEST(the_age_is_kept_over_a_restart),
-	TEST(without_room_it_is_tried_again),
-	TEST(the_report_lists_consumers),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -205,11 +205,11 @@ held(struct world *w)
 
 /* ---- who gets what ---- */
 
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
+
 /* A reader gets what happens in its resource and namespace, and is told of nothing else. */
-static void
-events_go_by_resource_and_namespace(void **state)
+TEST(events_go_by_resource_and_namespace)
 {
-	struct world *w = *state;
 	unsigned services = add_resource(w, services_descriptor, 1);
 	struct reader *all = subscribe(w, "pods", ""), *one = subscribe(w, "pods", "default"),
 		      *none = subscribe(w, "pods", "defaul");
@@ -234,10 +234,8 @@ events_go_by_resource_and_namespace(void **state)
 }
 
 /* What concerns the resource as a whole goes to every namespace. */
-static void
-news_of_the_resource_goes_to_every_namespace(void **state)
+TEST(news_of_the_resource_goes_to_every_namespace)
 {
-	struct world *w = *state;
 	struct reader *one = subscribe(w, "pods", "default"), *all = subscribe(w, "pods", "");
 
 	put_pod(w, "x", "a");
@@ -251,10 +249,8 @@ news_of_the_resource_goes_to_every_namespace(void **state)
 }
 
 /* The queue is complete from the published seq on, also when changes wait to be published. */
-static void
-a_queue_is_complete_from_its_base_on(void **state)
+TEST(a_queue_is_complete_from_its_base_on)
 {
-	struct world *w = *state;
 	struct reader *r;
 	uint64_t published;
 
@@ -271,10 +267,8 @@ a_queue_is_complete_from_its_base_on(void **state)
  * A resource that is not cached yet matches once it is; the entries that stand in the queue already are
  * kept.
  */
-static void
-a_resource_that_comes_later_matches(void **state)
+TEST(a_resource_that_comes_later_matches)
 {
-	struct world *w = *state;
 	struct reader *r = subscribe(w, "gadgets.example.com", ""), *pods = subscribe(w, "pods", "");
 	unsigned gadgets;
 
@@ -289,10 +283,8 @@ a_resource_that_comes_later_matches(void **state)
 }
 
 /* Several entries of one resource are one subscription. */
-static void
-several_entries_of_a_resource_are_one(void **state)
+TEST(several_entries_of_a_resource_are_one)
 {
-	struct world *w = *state;
 	struct reader *r = subscribe(w, "services", "");
 	unsigned first = add_resource(w, services_descriptor, 1),
 		 second = add_resource(w, services_descriptor, 2);
@@ -310,10 +302,8 @@ several_entries_of_a_resource_are_one(void **state)
  * Where a resource gets another position, entries with the old one are shown no more; empty queues stay as
  * they are.
  */
-static void
-entries_with_an_old_position_are_not_shown(void **state)
+TEST(entries_with_an_old_position_are_not_shown)
 {
-	struct world *w = *state;
 	struct generations g;
 	struct intern *intern;
 	struct arena *arena;
@@ -361,10 +351,8 @@ entries_with_an_old_position_are_not_shown(void **state)
 /* ---- what is held back ---- */
 
 /* What an unread entry shows stays whole while the store goes on, and is let go when it was read. */
-static void
-what_is_unread_stays_whole(void **state)
+TEST(what_is_unread_stays_whole)
 {
-	struct world *w = *state;
 	struct reader *r = subscribe(w, "pods", ""), *quick = subscribe(w, "pods", "");
 	char want[64];
 
@@ -393,11 +381,8 @@ what_is_unread_stays_whole(void **state)
 }
 
 /* A resource is heard of while somebody listens to it, whatever namespace he wants; then not any more. */
-static void
-a_resource_is_heard_of_while_somebody_listens(void **state)
+TEST(a_resource_is_heard_of_while_somebody_listens)
 {
-	struct world *w = *state;
-
 	assert_false(store_is_heard(w->fx->store, w->fx->pods));
 	subscribe(w, "services", "");
 	assert_false(store_is_heard(w->fx->store, w->fx->pods));
@@ -409,10 +394,8 @@ a_resource_is_heard_of_while_somebody_listens(void **state)
 }
 
 /* A reader that goes lets go of everything that only it held. */
-static void
-a_reader_that_goes_lets_go(void **state)
+TEST(a_reader_that_goes_lets_go)
 {
-	struct world *w = *state;
 	struct reader *r = subscribe(w, "pods", "");
 
 	put_pod(w, "default", "a");
@@ -428,10 +411,8 @@ a_reader_that_goes_lets_go(void **state)
  * A queue whose reader holds back more than its share of bytes overflows, though it has room; the others stay
  * open.
  */
-static void
-a_queue_over_its_bytes_overflows(void **state)
+TEST(a_queue_over_its_bytes_overflows)
 {
-	struct world *w = *state;
 	struct reader *slow, *other, *quick;
 	struct subscriber_stats stats;
 
@@ -456,10 +437,8 @@ a_queue_over_its_bytes_overflows(void **state)
 }
 
 /* The overflows of a queue count on when its reader has gone, for its resource. */
-static void
-overflows_are_counted_beyond_their_queue(void **state)
+TEST(overflows_are_counted_beyond_their_queue)
 {
-	struct world *w = *state;
 	struct reader *slow;
 
 	start(w, (struct fan_out_limits){4096, 4096, 20000, 60 * SECOND});
@@ -478,10 +457,8 @@ overflows_are_counted_beyond_their_queue(void **state)
  * What others change while one entry stays unread counts too: a reader of a quiet namespace cannot hold the
  * resource's past forever.
  */
-static void
-a_quiet_namespace_holds_no_more_than_its_share(void **state)
+TEST(a_quiet_namespace_holds_no_more_than_its_share)
 {
-	struct world *w = *state;
 	struct reader *quiet;
 
 	start(w, (struct fan_out_limits){4096, 4096, 20000, 60 * SECOND});
@@ -495,10 +472,8 @@ a_quiet_namespace_holds_no_more_than_its_share(void **state)
 }
 
 /* An entry that stays unread for too long overflows its queue. */
-static void
-a_queue_that_nobody_reads_overflows_by_age(void **state)
+TEST(a_queue_that_nobody_reads_overflows_by_age)
 {
-	struct world *w = *state;
 	struct reader *slow = subscribe(w, "pods", ""), *quick = subscribe(w, "pods", "");
 	uint64_t now;
 
@@ -513,10 +488,8 @@ a_queue_that_nobody_reads_overflows_by_age(void **state)
 }
 
 /* A queue that overflowed reopens at the next commit that finds it empty, be it about another resource. */
-static void
-a_queue_reopens_at_any_commit(void **state)
+TEST(a_queue_reopens_at_any_commit)
 {
-	struct world *w = *state;
 	unsigned services = add_resource(w, services_descriptor, 1);
 	struct reader *r = subscribe_n(w, "pods", "", 64);
 	char name[16];
@@ -541,11 +514,9 @@ a_queue_reopens_at_any_commit(void **state)
  * A reader that is stopped through many events costs what its budget says and no more; its ring stays as
  * it was, and the other one misses nothing.
  */
-static void
-memory_is_bounded_through_many_events(void **state)
+TEST(memory_is_bounded_through_many_events)
 {
 	unsigned long events = test_is_long() ? 1000000 : 200000;
-	struct world *w = *state;
 	struct reader *stopped, *quick;
 	struct store_stats before, after;
 	uint64_t seen = 0;
@@ -580,24 +551,3 @@ memory_is_bounded_through_many_events(void **state)
 	assert_true(after.used_bytes <= before.used_bytes + (2u << 20));
 	assert_true(after.private_bytes <= before.private_bytes + (2u << 20));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(events_go_by_resource_and_namespace),
-	TEST(news_of_the_resource_goes_to_every_namespace),
-	TEST(a_queue_is_complete_from_its_base_on),
-	TEST(a_resource_that_comes_later_matches),
-	TEST(several_entries_of_a_resource_are_one),
-	TEST(entries_with_an_old_position_are_not_shown),
-	TEST(what_is_unread_stays_whole),
-	TEST(a_resource_is_heard_of_while_somebody_listens),
-	TEST(a_reader_that_goes_lets_go),
-	TEST(a_queue_over_its_bytes_overflows),
-	TEST(overflows_are_counted_beyond_their_queue),
-	TEST(a_quiet_namespace_holds_no_more_than_its_share),
-	TEST(a_queue_that_nobody_reads_overflows_by_age),
-	TEST(a_queue_reopens_at_any_commit),
-	TEST(memory_is_bounded_through_many_events),
-};
-TEST_GROUP(tests, NULL, NULL);

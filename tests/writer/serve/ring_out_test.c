@@ -87,12 +87,13 @@ overflowed(const struct world *w)
 	return atomic_load(&((struct queue *)(uintptr_t)w->seen)->state) == QUEUE_OVERFLOWED;
 }
 
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+
 /*
  * A new queue is open, empty, and complete from its base on; what is asked for is rounded up, within
  * bounds.
  */
-static void
-a_new_queue_is_open_and_empty(void **state)
+TEST(a_new_queue_is_open_and_empty)
 {
 	struct world *w = *state;
 
@@ -108,8 +109,7 @@ a_new_queue_is_open_and_empty(void **state)
 }
 
 /* Its reader cannot write to it, nor resize it, be it of the same user and open it again. */
-static void
-its_reader_cannot_write_to_it(void **state)
+TEST(its_reader_cannot_write_to_it)
 {
 	struct world *w = *state;
 	char path[64];
@@ -143,8 +143,7 @@ memory_of(const struct world *w)
  * A queue has all its memory from the start, so that no push needs any. Taken back, it has given all but its
  * head back though its reader still maps it, who sees that it has overflowed, and follows no entry.
  */
-static void
-memory_is_given_and_taken_back(void **state)
+TEST(memory_is_given_and_taken_back)
 {
 	struct world *w = *state;
 
@@ -160,8 +159,7 @@ memory_is_given_and_taken_back(void **state)
 }
 
 /* One that is not taken back can be read to its end: what a writer that ends has pushed last. */
-static void
-what_is_left_can_be_read(void **state)
+TEST(what_is_left_can_be_read)
 {
 	struct world *w = *state;
 
@@ -173,8 +171,7 @@ what_is_left_can_be_read(void **state)
 }
 
 /* Entries show when they are published, in order, each once, with the time at which they were pushed. */
-static void
-entries_show_when_published(void **state)
+TEST(entries_show_when_published)
 {
 	struct world *w = *state;
 
@@ -199,8 +196,7 @@ entries_show_when_published(void **state)
 }
 
 /* The lowest unread seq moves as the reader goes on. */
-static void
-the_lowest_unread_seq_follows_the_reader(void **state)
+TEST(the_lowest_unread_seq_follows_the_reader)
 {
 	struct world *w = *state;
 
@@ -218,8 +214,7 @@ the_lowest_unread_seq_follows_the_reader(void **state)
  * A full queue overflows and keeps its unread entries as they were; it reopens at the first commit that finds
  * it empty, with the seq before that commit as its base, and wakes its reader meanwhile.
  */
-static void
-a_full_queue_overflows_and_reopens_when_empty(void **state)
+TEST(a_full_queue_overflows_and_reopens_when_empty)
 {
 	struct world *w = *state;
 
@@ -252,8 +247,7 @@ a_full_queue_overflows_and_reopens_when_empty(void **state)
  * A commit larger than the queue overflows it, though it was empty; and again when it was reopened for that
  * commit.
  */
-static void
-a_commit_larger_than_the_queue_overflows_it(void **state)
+TEST(a_commit_larger_than_the_queue_overflows_it)
 {
 	struct world *w = *state;
 
@@ -267,8 +261,7 @@ a_commit_larger_than_the_queue_overflows_it(void **state)
 }
 
 /* Room that the reader makes during a commit is used. */
-static void
-room_made_during_a_commit_is_used(void **state)
+TEST(room_made_during_a_commit_is_used)
 {
 	struct world *w = *state;
 
@@ -282,8 +275,7 @@ room_made_during_a_commit_is_used(void **state)
 }
 
 /* The ring goes around many times and every entry comes once, in order. */
-static void
-the_ring_goes_around(void **state)
+TEST(the_ring_goes_around)
 {
 	struct world *w = *state;
 	uint64_t next = 8, read = 0;
@@ -302,8 +294,7 @@ the_ring_goes_around(void **state)
  * Whatever a reader says that it has read, an unread entry is not overwritten, and nothing outside the ring
  * is touched.
  */
-static void
-nonsense_hurts_nobody_else(void **state)
+TEST(nonsense_hurts_nobody_else)
 {
 	static const uint64_t nonsense[] = {UINT64_MAX, UINT64_MAX - 63, 1ull << 63, 65, 64 + 1000,
 					    0,          1ull << 32};
@@ -330,20 +321,3 @@ nonsense_hurts_nobody_else(void **state)
 	commit(w, 1);
 	assert_false(overflowed(w));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_new_queue_is_open_and_empty),
-	TEST(its_reader_cannot_write_to_it),
-	TEST(memory_is_given_and_taken_back),
-	TEST(what_is_left_can_be_read),
-	TEST(entries_show_when_published),
-	TEST(the_lowest_unread_seq_follows_the_reader),
-	TEST(a_full_queue_overflows_and_reopens_when_empty),
-	TEST(a_commit_larger_than_the_queue_overflows_it),
-	TEST(room_made_during_a_commit_is_used),
-	TEST(the_ring_goes_around),
-	TEST(nonsense_hurts_nobody_else),
-};
-TEST_GROUP(tests, NULL, NULL);
