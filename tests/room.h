@@ -6,8 +6,8 @@
  *	TEST_CASE(a_shortcut_shows_what_the_root_has_or_nothing)
  *	{
  *
- * TEST_CASE_IN() names a set-up and a tear-down as well, cmocka's, to which the test's `state` belongs. A
- *file whose tests share one world names them once, and that world, which is each test's parameter:
+ * TEST_CASE_IN() names cmocka's set-up and tear-down as well. A file whose tests share one world names the
+ * three once:
  *
  *	#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
  *

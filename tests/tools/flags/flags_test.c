@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Command lines by a table. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/flags/flags.h"
 
@@ -110,10 +105,8 @@ assert_refused(char **argv, const char *message)
 }
 
 /* A value stands behind the flag or behind '='; of a letter at it, behind '=' or behind it. */
-static void
-a_value_stands_in_five_places(void **state)
+TEST_CASE(a_value_stands_in_five_places)
 {
-	(void)state;
 	assert_string_equal(parsed(ARGS("--text", "a")).text, "a");
 	assert_string_equal(parsed(ARGS("--text=a=b")).text, "a=b");
 	assert_string_equal(parsed(ARGS("-t", "-5")).text, "-5");
@@ -122,12 +115,10 @@ a_value_stands_in_five_places(void **state)
 }
 
 /* Letters of switches stand together, and the last one may have a value. */
-static void
-letters_stand_together(void **state)
+TEST_CASE(letters_stand_together)
 {
 	struct line line = parsed(ARGS("-Awn", "3"));
 
-	(void)state;
 	assert_true(line.all);
 	assert_true(line.watch);
 	assert_int_equal(line.number, 3);
@@ -137,12 +128,10 @@ letters_stand_together(void **state)
 }
 
 /* A switch takes Go's words for true and false, behind '=' alone. */
-static void
-a_switch_may_say_true_or_false(void **state)
+TEST_CASE(a_switch_may_say_true_or_false)
 {
 	struct line line = parsed(ARGS("--all=T", "--watch", "false"));
 
-	(void)state;
 	assert_true(line.all);
 	assert_true(line.watch);
 	assert_string_equal(line.words, "false;");
@@ -152,13 +141,11 @@ a_switch_may_say_true_or_false(void **state)
 }
 
 /* Of a flag that stands there twice the last value counts, or all of them. */
-static void
-a_flag_may_be_repeated(void **state)
+TEST_CASE(a_flag_may_be_repeated)
 {
 	struct line line = parsed(ARGS("--text=a", "--texts=1", "--copy=a", "-t", "b", "-T2", "--copy", "b"));
 	char one[] = "-Tx", *many[FLAG_TEXTS_MAX + 3];
 
-	(void)state;
 	assert_string_equal(line.text, "b");
 	assert_string_equal(line.copy, "b");
 	free(line.copy);
@@ -172,12 +159,10 @@ a_flag_may_be_repeated(void **state)
 }
 
 /* What is no flag is the caller's, in order; behind -- everything is. */
-static void
-words_are_the_callers(void **state)
+TEST_CASE(words_are_the_callers)
 {
 	struct line line = parsed(ARGS("a", "-A", "b", "-", "--", "--text", "--"));
 
-	(void)state;
 	assert_true(line.all);
 	assert_null(line.text);
 	assert_string_equal(line.words, "a;b;-;--text;--;");
@@ -185,13 +170,11 @@ words_are_the_callers(void **state)
 }
 
 /* Who wants no words learns where the flags ended. */
-static void
-flags_end_at_the_first_word(void **state)
+TEST_CASE(flags_end_at_the_first_word)
 {
 	struct line line = {0};
 	char *error = NULL;
 
-	(void)state;
 	assert_int_equal(flags_parse(&table, 4, ARGS("-A", "b", "-w"), &line, NULL, &error), 2);
 	assert_true(line.all);
 	assert_false(line.watch);
@@ -202,10 +185,8 @@ flags_end_at_the_first_word(void **state)
 }
 
 /* A name is known as a whole; another one is answered with the nearest, or with what the program says. */
-static void
-an_unknown_flag_suggests_the_nearest(void **state)
+TEST_CASE(an_unknown_flag_suggests_the_nearest)
 {
-	(void)state;
 	assert_refused(ARGS("--tex"), "unknown flag --tex; did you mean --text?; see x --help");
 	assert_refused(ARGS("--numbr=5"), "unknown flag --numbr; did you mean --number?; see x --help");
 	assert_refused(ARGS("--wat"), "unknown flag --wat; did you mean --watch?; see x --help");
@@ -218,14 +199,12 @@ an_unknown_flag_suggests_the_nearest(void **state)
 }
 
 /* A value that is missing, empty or wrong names its flag. */
-static void
-a_wrong_value_names_its_flag(void **state)
+TEST_CASE(a_wrong_value_names_its_flag)
 {
 	struct flag_table plain = table;
 	struct line line = {.empty = "as it was"};
 	char *error = NULL;
 
-	(void)state;
 	assert_refused(ARGS("-A", "--text"), "--text needs a value: --text TEXT");
 	assert_refused(ARGS("-t"), "--text needs a value: --text TEXT");
 	assert_refused(ARGS("--text="), "--text needs a value that is not empty: --text TEXT");
@@ -246,15 +225,13 @@ a_wrong_value_names_its_flag(void **state)
 }
 
 /* Who only looks is told each flag, and goes on behind what is wrong. */
-static void
-a_reader_goes_on_behind_what_is_wrong(void **state)
+TEST_CASE(a_reader_goes_on_behind_what_is_wrong)
 {
 	char **argv = ARGS("--zzzz", "-Az", "word", "-t", "value", "-t");
 	struct flag_reader in = {.argc = 7, .argv = argv, .at = 1};
 	const struct flag *flag = NULL;
 	char *value = NULL;
 
-	(void)state;
 	assert_int_equal(flag_next(&table, &in, &flag, &value, NULL), -EINVAL);
 	assert_int_equal(flag_next(&table, &in, &flag, &value, NULL), 1);
 	assert_string_equal(flag->name, "all");
@@ -282,12 +259,10 @@ help_text(int column)
 }
 
 /* The table is its own help, with the texts below the flags or beside them. */
-static void
-help_is_the_table(void **state)
+TEST_CASE(help_is_the_table)
 {
 	char *below = help_text(0), *beside = help_text(15);
 
-	(void)state;
 	assert_non_null(strstr(below, "\nValues\n"
 				      "  -t, --text TEXT\n"
 				      "          a text\n"
@@ -299,17 +274,3 @@ help_is_the_table(void **state)
 	free(below);
 	free(beside);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_value_stands_in_five_places),
-	cmocka_unit_test(letters_stand_together),
-	cmocka_unit_test(a_switch_may_say_true_or_false),
-	cmocka_unit_test(a_flag_may_be_repeated),
-	cmocka_unit_test(words_are_the_callers),
-	cmocka_unit_test(flags_end_at_the_first_word),
-	cmocka_unit_test(an_unknown_flag_suggests_the_nearest),
-	cmocka_unit_test(a_wrong_value_names_its_flag),
-	cmocka_unit_test(a_reader_goes_on_behind_what_is_wrong),
-	cmocka_unit_test(help_is_the_table),
-};
-TEST_GROUP(tests, NULL, NULL);

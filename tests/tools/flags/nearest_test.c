@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which name somebody may have meant. */
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/flags/nearest.h"
 
 static const char *const names[] = {"pods", "services", "deployments", "nodes"};
 
 /* The nearest name is found over a letter too many, too few, wrong or swapped; case does not count. */
-static void
-typos_find_their_name(void **state)
+TEST_CASE(typos_find_their_name)
 {
-	(void)state;
 	assert_string_equal(nearest("pds", names, 4), "pods");
 	assert_string_equal(nearest("podss", names, 4), "pods");
 	assert_string_equal(nearest("pdos", names, 4), "pods");
@@ -24,24 +20,20 @@ typos_find_their_name(void **state)
 }
 
 /* Three letters that one name alone begins with are enough. */
-static void
-a_beginning_finds_its_name(void **state)
+TEST_CASE(a_beginning_finds_its_name)
 {
 	static const char *const flags[] = {"pods", "pods-per-node", "resource"};
 
-	(void)state;
 	assert_string_equal(nearest("dep", names, 4), "deployments");
 	assert_string_equal(nearest("res", flags, 3), "resource");
 	assert_string_equal(nearest("pods-", flags, 3), "pods-per-node");
 }
 
 /* A wild word has none, nor one that is longer than any name. */
-static void
-a_stranger_has_none(void **state)
+TEST_CASE(a_stranger_has_none)
 {
 	char word[300];
 
-	(void)state;
 	assert_null(nearest("configmaps", names, 4));
 	assert_null(nearest("kubernetes", names, 4));
 	assert_null(nearest("x", names, 4));
@@ -50,10 +42,3 @@ a_stranger_has_none(void **state)
 	word[sizeof(word) - 1] = '\0';
 	assert_null(nearest(word, names, 4));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(typos_find_their_name),
-	cmocka_unit_test(a_beginning_finds_its_name),
-	cmocka_unit_test(a_stranger_has_none),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* May he: the question, and answers of any kind. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/informer-gateway/access_review.h"
 #include "writer/base/message.h"
@@ -22,12 +18,10 @@ assert_document(const struct gw_identity *identity, const struct gw_attributes *
 }
 
 /* The question has all that the request asks, and all that is known of who asks it. */
-static void
-the_question_has_everything(void **state)
+TEST_CASE(the_question_has_everything)
 {
 	struct gw_identity *identity = gw_identity_new(GW_IDENTITY_TOKEN, "u", "7");
 
-	(void)state;
 	assert_int_equal(gw_identity_add_group(identity, "g1"), 0);
 	assert_int_equal(gw_identity_add_group(identity, "g2"), 0);
 	assert_int_equal(gw_identity_add_extra(identity, "k", "v"), 0);
@@ -45,13 +39,11 @@ the_question_has_everything(void **state)
 }
 
 /* What is empty is left out, as upstream has it; a path is asked as one. */
-static void
-what_is_empty_is_left_out(void **state)
+TEST_CASE(what_is_empty_is_left_out)
 {
 	struct gw_identity *identity = gw_identity_new(GW_IDENTITY_TOKEN, "u", NULL);
 	struct gw_attributes path = gw_attributes_of_path("/metrics");
 
-	(void)state;
 	assert_document(identity, &(struct gw_attributes){"list", "", "v1", "pods", "", "", "", "", "", ""},
 			"\"resourceAttributes\":{\"verb\":\"list\",\"version\":\"v1\",\"resource\":\"pods\"},"
 			"\"user\":\"u\"");
@@ -61,15 +53,13 @@ what_is_empty_is_left_out(void **state)
 }
 
 /* A reason is told on one line, cut at a letter's end. */
-static void
-a_reason_is_one_short_line(void **state)
+TEST_CASE(a_reason_is_one_short_line)
 {
 	_cleanup_(message_freep) char *reason = NULL;
 	char body[2048] =
 		"{\"kind\":\"SubjectAccessReview\",\"status\":{\"allowed\":false,\"reason\":\"a\\nb ";
 	bool allowed = true;
 
-	(void)state;
 	for (int i = 0; i < 400; i++)
 		strcat(body, "\xc3\xa4");
 	strcat(body, "\"}}");
@@ -78,10 +68,3 @@ a_reason_is_one_short_line(void **state)
 	assert_int_equal(strncmp(reason, "a?b \xc3\xa4", 6), 0);
 	assert_true(strlen(reason) <= 512 && strlen(reason) % 2 == 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_question_has_everything),
-	cmocka_unit_test(what_is_empty_is_left_out),
-	cmocka_unit_test(a_reason_is_one_short_line),
-};
-TEST_GROUP(tests, NULL, NULL);

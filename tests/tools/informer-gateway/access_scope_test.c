@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a listener lets be asked. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/informer-gateway/access_scope.h"
 #include "writer/base/message.h"
@@ -28,10 +24,8 @@ allows_list(const char *rule, const char *group, const char *resource, const cha
 }
 
 /* A name stands for its resource in its group, and no other. */
-static void
-names_are_exact(void **state)
+TEST_CASE(names_are_exact)
 {
-	(void)state;
 	assert_true(allows_list("pods", "", "pods", ""));
 	assert_true(allows_list("services,pods", "", "pods", "web"));
 	assert_false(allows_list("pods", "metrics.k8s.io", "pods", ""));
@@ -44,10 +38,8 @@ names_are_exact(void **state)
 }
 
 /* A star is all of them, or of a group; never secrets, which are named or not there. */
-static void
-a_star_has_no_secrets(void **state)
+TEST_CASE(a_star_has_no_secrets)
 {
-	(void)state;
 	assert_true(allows_list("*", "", "pods", ""));
 	assert_true(allows_list("*", "apps", "deployments", "web"));
 	assert_true(allows_list("*.apps", "apps", "deployments", ""));
@@ -58,12 +50,10 @@ a_star_has_no_secrets(void **state)
 }
 
 /* Subresources are named, too. */
-static void
-subresources_are_named(void **state)
+TEST_CASE(subresources_are_named)
 {
 	struct gw_attributes status = {"get", "", "v1", "pods", "status", "web", "a", "", "", ""};
 
-	(void)state;
 	assert_false(allows("pods", &status));
 	assert_false(allows("*", &status));
 	assert_true(allows("pods/status", &status));
@@ -75,10 +65,8 @@ subresources_are_named(void **state)
 }
 
 /* A rule with namespaces has neither all of them nor what has none. */
-static void
-namespaces_bound_a_rule(void **state)
+TEST_CASE(namespaces_bound_a_rule)
 {
-	(void)state;
 	assert_true(allows_list("pods?namespaces=web,db", "", "pods", "db"));
 	assert_false(allows_list("pods?namespaces=web,db", "", "pods", "kube-system"));
 	assert_false(allows_list("pods?namespaces=web", "", "pods", ""));
@@ -86,12 +74,10 @@ namespaces_bound_a_rule(void **state)
 }
 
 /* Verbs are those that are named, and all where none is. */
-static void
-verbs_bound_a_rule(void **state)
+TEST_CASE(verbs_bound_a_rule)
 {
 	struct gw_attributes a = {"watch", "", "v1", "pods", "", "web", "", "", "", ""};
 
-	(void)state;
 	assert_true(allows("pods", &a));
 	assert_false(allows("pods?verbs=get,list", &a));
 	assert_true(allows("pods?namespaces=web&verbs=get,watch", &a));
@@ -100,8 +86,7 @@ verbs_bound_a_rule(void **state)
 }
 
 /* Discovery and health need no rule, other paths one; no resource is a path. */
-static void
-paths_are_discovery_or_named(void **state)
+TEST_CASE(paths_are_discovery_or_named)
 {
 	static const char *const open[] = {"/api",     "/api/",        "/api/v1",
 					   "/apis",    "/apis/apps",   "/apis/apps/v1",
@@ -111,7 +96,6 @@ paths_are_discovery_or_named(void **state)
 					   "/",          "/logs/x",      "/apix",
 					   "/version/x", "/debug/pprof"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(open) / sizeof(*open); i++)
 		assert_true(gw_scope_is_open_path(open[i]));
 	for (size_t i = 0; i < sizeof(shut) / sizeof(*shut); i++)
@@ -124,8 +108,7 @@ paths_are_discovery_or_named(void **state)
 }
 
 /* What is no rule is refused, in words that have it. */
-static void
-what_is_no_rule_is_refused(void **state)
+TEST_CASE(what_is_no_rule_is_refused)
 {
 	static const char *const wrong[] = {"",
 					    "Pods",
@@ -143,7 +126,6 @@ what_is_no_rule_is_refused(void **state)
 					    "/metrics?x=y",
 					    "pods?namespaces=*"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		_cleanup_(message_freep) char *error = NULL;
 		struct gw_scope scope = {0};
@@ -155,14 +137,3 @@ what_is_no_rule_is_refused(void **state)
 		gw_scope_done(&scope);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(names_are_exact),
-	cmocka_unit_test(a_star_has_no_secrets),
-	cmocka_unit_test(subresources_are_named),
-	cmocka_unit_test(namespaces_bound_a_rule),
-	cmocka_unit_test(verbs_bound_a_rule),
-	cmocka_unit_test(paths_are_discovery_or_named),
-	cmocka_unit_test(what_is_no_rule_is_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who may ask what, by a listener's profile and by the API server's word. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tests/room.h"
 #include "tests/tools/informer-gateway/access_world.h"
 
 /* ---- tokens ---- */
 
 /* Identities and requests: what is allowed is what the API server allows, all else is refused. */
-static void
-the_api_server_decides_for_tokens(void **state)
+ACCESS_TEST(the_api_server_decides_for_tokens)
 {
 	static const struct {
 		const char *authorization;
@@ -63,165 +57,128 @@ the_api_server_decides_for_tokens(void **state)
 		 {"get", "", "v1", "secrets", "", "web", "s", "", "", ""},
 		 GW_ACCESS_FORBIDDEN},
 	};
-	struct gw_listener_config *l;
-	struct access_world w;
 
-	(void)state;
-	access_world_open(&w);
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
-	assert_int_equal(gw_texts_add(&l->audiences, "informer-gateway", 16), 0);
+	assert_int_equal(gw_texts_add(&w->tokens->audiences, "informer-gateway", 16), 0);
 	for (int round = 0; round < 2; round++) { /* asked, and remembered */
 		for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-			enum gw_outcome outcome = access_world_ask(&w, l, rows[i].authorization,
+			enum gw_outcome outcome = access_world_ask(w, w->tokens, rows[i].authorization,
 								   &rows[i].attributes);
 
 			if (outcome != rows[i].outcome)
 				fail_msg("row %zu: %d is not %d", i, (int)outcome, (int)rows[i].outcome);
 		}
 	}
-	access_world_close(&w);
 }
 
 /* A scope beside reviews is an upper bound: within it the API server decides, outside nobody is asked. */
-static void
-a_scope_narrows_what_tokens_may(void **state)
+ACCESS_TEST(a_scope_narrows_what_tokens_may)
 {
 	struct gw_attributes here = access_world_pods("list", "web", ""),
 			     there = access_world_pods("list", "db", "");
 	struct gw_attributes secrets = {"list", "", "v1", "secrets", "", "web", "", "", "", ""};
 	struct gw_listener_config *l;
-	struct access_world w;
 
-	(void)state;
-	access_world_open(&w);
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, "pods,secrets?namespaces=web");
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-admin", &here), GW_ACCESS_ALLOWED);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-admin", &secrets),
+	l = access_world_listener(w, GW_PROFILE_TOKENS, "pods,secrets?namespaces=web");
+	assert_int_equal(access_world_ask(w, l, "Bearer t-admin", &here), GW_ACCESS_ALLOWED);
+	assert_int_equal(access_world_ask(w, l, "Bearer t-admin", &secrets),
 			 GW_ACCESS_ALLOWED); /* it names them */
-	assert_int_equal(w.server.access_reviews, 2);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-admin", &there), GW_ACCESS_FORBIDDEN);
-	assert_string_equal(w.got.identity->user, "admin");
-	assert_int_equal(w.server.access_reviews, 2);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-viewer", &secrets), GW_ACCESS_FORBIDDEN);
-	access_world_close(&w);
+	assert_int_equal(w->server.access_reviews, 2);
+	assert_int_equal(access_world_ask(w, l, "Bearer t-admin", &there), GW_ACCESS_FORBIDDEN);
+	assert_string_equal(w->got.identity->user, "admin");
+	assert_int_equal(w->server.access_reviews, 2);
+	assert_int_equal(access_world_ask(w, l, "Bearer t-viewer", &secrets), GW_ACCESS_FORBIDDEN);
 }
 
 /* The reason of the API server comes along, and nothing of the token does. */
-static void
-a_refusal_has_its_reason(void **state)
+ACCESS_TEST(a_refusal_has_its_reason)
 {
 	struct gw_attributes a = access_world_pods("list", "", "");
-	struct gw_listener_config *l;
-	struct access_world w;
 
-	(void)state;
-	access_world_open(&w);
-	w.server.reason = "RBAC:\nno";
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-viewer", &a), GW_ACCESS_FORBIDDEN);
-	assert_string_equal(w.reason, "RBAC:?no");
-	assert_null(strstr(w.server.last, "t-viewer"));
-	access_world_close(&w);
+	w->server.reason = "RBAC:\nno";
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-viewer", &a), GW_ACCESS_FORBIDDEN);
+	assert_string_equal(w->reason, "RBAC:?no");
+	assert_null(strstr(w->server.last, "t-viewer"));
 }
 
 /* ---- the other profiles ---- */
 
 /* By their connection, and the scope: nobody else is asked; without either nothing is. */
-static void
-a_scope_decides_for_connections(void **state)
+ACCESS_TEST(a_scope_decides_for_connections)
 {
 	static const enum gw_profile profiles[] = {GW_PROFILE_UNIX, GW_PROFILE_CERTIFICATES};
 	struct gw_attributes here = access_world_pods("get", "web", "a"),
 			     there = access_world_pods("list", "", "");
 	struct gw_attributes version = gw_attributes_of_path("/version"),
 			     metrics = gw_attributes_of_path("/metrics");
-	struct access_world w;
 
-	(void)state;
-	access_world_open(&w);
 	for (size_t i = 0; i < 2; i++) {
-		struct gw_listener_config *l = access_world_listener(&w, profiles[i], "pods?namespaces=web");
+		struct gw_listener_config *l = access_world_listener(w, profiles[i], "pods?namespaces=web");
 		struct gw_identity *peer = gw_identity_of_uid(1000);
 		struct gw_question q = {
 			.listener = l, .attributes = &here, .peer = peer, .authorization = "Bearer t-admin"};
 
-		assert_null(gw_access_ask(w.access, &q, access_world_decided, &w));
-		assert_int_equal(w.got.outcome, GW_ACCESS_ALLOWED);
-		assert_string_equal(w.got.identity->user, "uid:1000");
+		assert_null(gw_access_ask(w->access, &q, access_world_decided, w));
+		assert_int_equal(w->got.outcome, GW_ACCESS_ALLOWED);
+		assert_string_equal(w->got.identity->user, "uid:1000");
 		q.attributes = &there;
-		assert_null(gw_access_ask(w.access, &q, access_world_decided, &w));
-		assert_int_equal(w.got.outcome, GW_ACCESS_FORBIDDEN);
+		assert_null(gw_access_ask(w->access, &q, access_world_decided, w));
+		assert_int_equal(w->got.outcome, GW_ACCESS_FORBIDDEN);
 		q.attributes = &version;
-		assert_null(gw_access_ask(w.access, &q, access_world_decided, &w));
-		assert_int_equal(w.got.outcome, GW_ACCESS_ALLOWED);
+		assert_null(gw_access_ask(w->access, &q, access_world_decided, w));
+		assert_int_equal(w->got.outcome, GW_ACCESS_ALLOWED);
 		q.attributes = &metrics;
-		assert_null(gw_access_ask(w.access, &q, access_world_decided, &w));
-		assert_int_equal(w.got.outcome, GW_ACCESS_FORBIDDEN);
+		assert_null(gw_access_ask(w->access, &q, access_world_decided, w));
+		assert_int_equal(w->got.outcome, GW_ACCESS_FORBIDDEN);
 		q.peer = NULL;
 		q.attributes = &here;
-		assert_null(gw_access_ask(w.access, &q, access_world_decided, &w));
-		assert_int_equal(w.got.outcome, GW_ACCESS_UNAUTHENTICATED);
+		assert_null(gw_access_ask(w->access, &q, access_world_decided, w));
+		assert_int_equal(w->got.outcome, GW_ACCESS_UNAUTHENTICATED);
 		gw_identity_unref(peer);
 	}
-	assert_int_equal(w.server.token_reviews + w.server.access_reviews, 0);
-	access_world_close(&w);
+	assert_int_equal(w->server.token_reviews + w->server.access_reviews, 0);
 }
 
 /* Without identity the scope decides; a listener that passes through serves nothing; one without profile
  * neither. */
-static void
-nobody_gets_what_no_rule_names(void **state)
+ACCESS_TEST(nobody_gets_what_no_rule_names)
 {
 	struct gw_attributes here = access_world_pods("get", "web", "a"),
 			     there = access_world_pods("list", "", "");
-	struct access_world w;
 
-	(void)state;
-	access_world_open(&w);
 	assert_int_equal(
-		access_world_ask(&w, access_world_listener(&w, GW_PROFILE_INSECURE, "pods?namespaces=web"),
+		access_world_ask(w, access_world_listener(w, GW_PROFILE_INSECURE, "pods?namespaces=web"),
 				 NULL, &here),
 		GW_ACCESS_ALLOWED);
-	assert_string_equal(w.got.identity->user, "system:anonymous");
-	assert_int_equal(access_world_ask(&w, &w.listeners.listeners[0], "Bearer t-admin", &there),
+	assert_string_equal(w->got.identity->user, "system:anonymous");
+	assert_int_equal(access_world_ask(w, &w->listeners.listeners[0], "Bearer t-admin", &there),
 			 GW_ACCESS_FORBIDDEN);
-	assert_int_equal(access_world_ask(&w, access_world_listener(&w, GW_PROFILE_PASS_THROUGH, NULL),
+	assert_int_equal(access_world_ask(w, access_world_listener(w, GW_PROFILE_PASS_THROUGH, NULL),
 					  "Bearer t-admin", &here),
 			 GW_ACCESS_FORBIDDEN);
-	assert_int_equal(access_world_ask(&w, access_world_listener(&w, GW_PROFILE_NONE, "*"),
+	assert_int_equal(access_world_ask(w, access_world_listener(w, GW_PROFILE_NONE, "*"),
 					  "Bearer t-admin", &here),
 			 GW_ACCESS_FORBIDDEN);
-	assert_int_equal(w.server.token_reviews, 0);
-	access_world_close(&w);
+	assert_int_equal(w->server.token_reviews, 0);
 }
 
 /* Health is for anybody where the listener says so, and nothing beside it is. */
-static void
-health_is_open_where_it_is_said(void **state)
+ACCESS_TEST(health_is_open_where_it_is_said)
 {
 	struct gw_attributes live = gw_attributes_of_path("/livez"),
 			     each = gw_attributes_of_path("/livez/ping");
-	struct gw_listener_config *l;
-	struct access_world w;
 
-	(void)state;
-	access_world_open(&w);
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
-	assert_int_equal(access_world_ask(&w, l, NULL, &live), GW_ACCESS_UNAUTHENTICATED);
-	l->open_health = true;
-	assert_int_equal(access_world_ask(&w, l, NULL, &live), GW_ACCESS_ALLOWED);
-	assert_int_equal(access_world_ask(&w, l, NULL, &each), GW_ACCESS_UNAUTHENTICATED);
-	access_world_close(&w);
+	assert_int_equal(access_world_ask(w, w->tokens, NULL, &live), GW_ACCESS_UNAUTHENTICATED);
+	w->tokens->open_health = true;
+	assert_int_equal(access_world_ask(w, w->tokens, NULL, &live), GW_ACCESS_ALLOWED);
+	assert_int_equal(access_world_ask(w, w->tokens, NULL, &each), GW_ACCESS_UNAUTHENTICATED);
 }
 
 /* A Unix socket's listener lets in its uids, and its gids by any group; root as everybody else. */
-static void
-ids_are_let_in_that_are_named(void **state)
+TEST_CASE(ids_are_let_in_that_are_named)
 {
 	struct gw_listener_config l = {0};
 	uint32_t others[] = {30, 40};
 
-	(void)state;
 	assert_int_equal(gw_ids_add(&l.uids, 1000), 0);
 	assert_int_equal(gw_ids_add(&l.gids, 40), 0);
 	assert_true(gw_access_lets_in(&l, 1000, 1000, NULL, 0));
@@ -232,14 +189,3 @@ ids_are_let_in_that_are_named(void **state)
 	free(l.uids.items);
 	free(l.gids.items);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_api_server_decides_for_tokens),
-	cmocka_unit_test(a_scope_narrows_what_tokens_may),
-	cmocka_unit_test(a_refusal_has_its_reason),
-	cmocka_unit_test(a_scope_decides_for_connections),
-	cmocka_unit_test(nobody_gets_what_no_rule_names),
-	cmocka_unit_test(health_is_open_where_it_is_said),
-	cmocka_unit_test(ids_are_let_in_that_are_named),
-};
-TEST_GROUP(tests, NULL, NULL);

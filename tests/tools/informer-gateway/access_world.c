@@ -2,13 +2,6 @@
 /* A world for tests of access; see access_world.h. */
 #include "tests/tools/informer-gateway/access_world.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 static const struct review_token tokens[] = {
 	{"t-admin", "admin", "ops", NULL},
 	{"t-viewer", "viewer", NULL, NULL},
@@ -47,6 +40,9 @@ access_world_open(struct access_world *w)
 	options = (struct gw_access_options){&w->config, review_server_way(&w->server), &w->clock.clock,
 					     wall_s};
 	w->access = gw_access_new(&options);
+	gw_config_init(&w->of_tokens);
+	w->tokens = gw_config_add_listener(&w->of_tokens);
+	w->tokens->profile = GW_PROFILE_TOKENS;
 }
 
 static void
@@ -65,6 +61,24 @@ access_world_close(struct access_world *w)
 	gw_access_free(w->access);
 	review_server_done(&w->server);
 	gw_config_done(&w->listeners);
+	gw_config_done(&w->of_tokens);
+}
+
+int
+access_world_set_up(void **state)
+{
+	static struct access_world w;
+
+	access_world_open(&w);
+	*state = &w;
+	return 0;
+}
+
+int
+access_world_tear_down(void **state)
+{
+	access_world_close(*state);
+	return 0;
 }
 
 struct gw_listener_config *

@@ -6,6 +6,7 @@
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_ACCESS_WORLD_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_ACCESS_WORLD_H
 
+#include "tests/room.h"
 #include "tests/support/review_server.h"
 #include "tests/support/virtual_clock.h"
 #include "tools/informer-gateway/access.h"
@@ -15,6 +16,8 @@ struct access_world {
 	struct review_server server;
 	struct gw_access_config config;
 	struct gw_config listeners;
+	struct gw_config of_tokens;
+	struct gw_listener_config *tokens; /* its only one: reviews tokens, without a scope */
 	struct gw_access *access;
 	struct gw_decision got; /* identity: a reference */
 	char *reason;
@@ -23,6 +26,11 @@ struct access_world {
 
 void access_world_open(struct access_world *w);
 void access_world_close(struct access_world *w);
+int access_world_set_up(void **state);
+int access_world_tear_down(void **state);
+
+#define ACCESS_TEST(name)                                                                                    \
+	TEST_CASE_OF(struct access_world *w, access_world_set_up, access_world_tear_down, name)
 
 /* A listener of this profile, with a rule in its scope; rule NULL: with none. Lent until the next one is
  * made. */

@@ -5,9 +5,6 @@
  */
 #include <dirent.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/room.h"
 #include "tests/support/json_random.h"
@@ -107,13 +104,11 @@ compare_all(struct reader_world *w)
 }
 
 /* A value of every kind, escapes and U+0000 come out as they went in. */
-static void
-a_pod_of_all_kinds_is_the_same(void **state)
+TEST_CASE(a_pod_of_all_kinds_is_the_same)
 {
 	struct reader_world *w = reader_world_new(pod_of_all_kinds);
 	struct made m;
 
-	(void)state;
 	begin(&m, w);
 	compare(&m, w, &w->pod);
 	end(&m);
@@ -121,15 +116,13 @@ a_pod_of_all_kinds_is_the_same(void **state)
 }
 
 /* Metadata without an RV gets a place for one. */
-static void
-an_object_without_an_rv_has_a_place_for_it(void **state)
+TEST_CASE(an_object_without_an_rv_has_a_place_for_it)
 {
 	struct reader_world *w = reader_world_new(
 		"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\"}}");
 	struct api_object *made;
 	struct made m;
 
-	(void)state;
 	begin(&m, w);
 	assert_int_equal(gw_object_make(&m.maker, &w->pod, &made), 0);
 	assert_int_equal(made->rv, 0);
@@ -167,13 +160,11 @@ read_pods(const char *folder)
 }
 
 /* Pods of real size are the same. */
-static void
-pods_of_real_size_are_the_same(void **state)
+TEST_CASE(pods_of_real_size_are_the_same)
 {
 	struct reader_world *w;
 	unsigned count;
 
-	(void)state;
 	read_pods(pods_directory());
 	w = reader_world_of((const char *const *)pods, 0);
 	count = compare_all(w);
@@ -184,14 +175,12 @@ pods_of_real_size_are_the_same(void **state)
 }
 
 /* Documents of any form, as the body of a pod. */
-static void
-random_documents_are_the_same(void **state)
+TEST_CASE(random_documents_are_the_same)
 {
 	struct json_random random = {.seed = 20, .plain = true};
 	struct reader_world *w;
 	char *texts[201] = {0};
 
-	(void)state;
 	for (int i = 0; i < 200; i++) {
 		json_random_document(&random);
 		assert_true(
@@ -210,8 +199,7 @@ random_documents_are_the_same(void **state)
 }
 
 /* Selectors cannot tell two states apart that have the same labels and fields, and can where one differs. */
-static void
-states_that_selectors_tell_apart(void **state)
+TEST_CASE(states_that_selectors_tell_apart)
 {
 	static const char *const texts[] = {
 		"{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"labels\":{\"x\":\"1\"}},\"spec\":{"
@@ -228,7 +216,6 @@ states_that_selectors_tell_apart(void **state)
 	struct informer_object a, other;
 	struct made m;
 
-	(void)state;
 	begin(&m, w);
 	reader_world_look(w, "a", &a);
 	reader_world_look(w, "b", &other);
@@ -242,23 +229,11 @@ states_that_selectors_tell_apart(void **state)
 }
 
 /* An RV is a number, or none. */
-static void
-rvs_are_numbers(void **state)
+TEST_CASE(rvs_are_numbers)
 {
-	(void)state;
 	assert_int_equal(gw_rv_parse("1234", 4), 1234);
 	assert_int_equal(gw_rv_parse("", 0), 0);
 	assert_int_equal(gw_rv_parse("12x", 3), 0);
 	assert_int_equal(gw_rv_parse("-1", 2), 0);
 	assert_int_equal(gw_rv_parse("99999999999999999999999", 23), 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_pod_of_all_kinds_is_the_same),
-	cmocka_unit_test(an_object_without_an_rv_has_a_place_for_it),
-	cmocka_unit_test(pods_of_real_size_are_the_same),
-	cmocka_unit_test(random_documents_are_the_same),
-	cmocka_unit_test(states_that_selectors_tell_apart),
-	cmocka_unit_test(rvs_are_numbers),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What informerd caches, as entries and as a registry.
- */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tests/room.h"
+/* What informerd caches, as entries and as a registry. */
 #include "tests/tools/informer-gateway/arena_world.h"
 
 static int
@@ -40,8 +32,7 @@ cache(struct arena_world *w, const char *gvrk, const char *namespace_, const cha
 		 "{\"group\":\"%s\",\"version\":\"%s\",\"resource\":\"%s\",\"kind\":\"%s\",\"singular\":"
 		 "\"one\","
 		 "\"shortNames\":[\"s1\",\"s2\"],\"namespaced\":true,\"namespace\":\"%s\",\"labelSelector\":"
-		 "\"%s\","
-		 "\"fieldSelector\":\"%s\",\"metadataOnly\":false,\"onDemand\":false,\"drops\":[],"
+		 "\"%s\",\"fieldSelector\":\"%s\",\"metadataOnly\":false,\"onDemand\":false,\"drops\":[],"
 		 "\"indexes\":[]}",
 		 strcmp(group, "core") ? group : "", version, resource, kind, namespace_, labels, fields);
 	broker_fixture_do(w->fx, add, text);
@@ -68,11 +59,11 @@ found(struct arena_world *w, const char *plural, const char *ns)
 	return entry;
 }
 
+#define TEST(name) TEST_CASE_OF(struct arena_world *w, set_up, arena_world_tear_down, name)
+
 /* Served is what is cached, with what is known of its kind; other known kinds are not. */
-static void
-served_is_what_is_cached(void **state)
+TEST(served_is_what_is_cached)
 {
-	struct arena_world *w = *state;
 	struct api_resource *r;
 
 	cache(w, "apps/v1/deployments/Deployment", "", "", "");
@@ -96,10 +87,8 @@ served_is_what_is_cached(void **state)
 }
 
 /* A request is answered by an entry that has all of it: its namespace, or all; its selectors' objects. */
-static void
-an_entry_answers_what_it_has_all_of(void **state)
+TEST(an_entry_answers_what_it_has_all_of)
 {
-	struct arena_world *w = *state;
 	struct gw_entry *e = NULL;
 
 	cache(w, "core/v1/configmaps/ConfigMap", "a", "", "");
@@ -146,10 +135,8 @@ count_wake(void *context)
 }
 
 /* What informerd drops is gone, and its watches are told; what it has again is the same resource. */
-static void
-a_resource_may_go_and_come_back(void **state)
+TEST(a_resource_may_go_and_come_back)
 {
-	struct arena_world *w = *state;
 	struct gw_hint all = {0};
 	struct gw_store store;
 	struct gw_entry *e;
@@ -174,16 +161,12 @@ a_resource_may_go_and_come_back(void **state)
 	cache(w, "core/v1/configmaps/ConfigMap", "", "", "");
 	wait_served(w, "configmaps", true);
 	assert_ptr_equal(found(w, "configmaps", NULL), e);
-	arena_world_say(w, "a104 @104");
-	arena_world_reach(w, 104);
+	arena_world_tell(w, "a104 @104");
 }
 
 /* Before informerd runs there is nothing, and no failure. */
-static void
-without_informerd_there_is_nothing_yet(void **state)
+TEST(without_informerd_there_is_nothing_yet)
 {
-	struct arena_world *w = *state;
-
 	broker_fixture_stop(w->fx);
 	assert_int_equal(gw_arena_new(&w->options, &w->arena), 0);
 	gw_arena_dispatch(w->arena);
@@ -191,32 +174,3 @@ without_informerd_there_is_nothing_yet(void **state)
 	gw_arena_free(w->arena);
 	w->arena = NULL;
 }
-
-static void
-contact(struct broker_fixture *fx, void *context)
-{
-	(void)context;
-	atomic_store(&fx->store->arena->header->contact_boot_ns[fx->store->pods], 1);
-}
-
-/* How long ago the API server was heard of is known at any time. */
-static void
-the_age_of_the_last_contact(void **state)
-{
-	struct arena_world *w = *state;
-
-	arena_world_open(w);
-	assert_int_equal(gw_entry_age_ns(w->pods), UINT64_MAX);
-	broker_fixture_do(w->fx, contact, NULL);
-	assert_true(gw_entry_age_ns(w->pods) > 1000000000u);
-	assert_int_not_equal(gw_entry_age_ns(w->pods), UINT64_MAX);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(served_is_what_is_cached),        TEST(an_entry_answers_what_it_has_all_of),
-	TEST(a_resource_may_go_and_come_back), TEST(without_informerd_there_is_nothing_yet),
-	TEST(the_age_of_the_last_contact),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The arena as a source of places.
- */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
+/* The arena as a source of places. */
 #include "shm-layout/time_ns.h"
-#include "tests/room.h"
 #include "tests/tools/informer-gateway/arena_world.h"
 #include "tools/informer-gateway/arena_source.h"
 
@@ -37,29 +30,29 @@ open_pods(struct arena_world *w, const struct gw_source *source)
 	return place;
 }
 
+#define TEST(name) TEST_CASE_OF(struct arena_world *w, set_up, arena_world_tear_down, name)
+
 /* What is old is said to be so, with its age; what is not, is not. */
-static void
-a_warning_says_how_old_it_is(void **state)
+TEST(a_warning_says_how_old_it_is)
 {
-	struct arena_world *w = *state;
 	struct gw_source source = gw_arena_source(w->arena);
 	struct gw_place *place = open_pods(w, &source);
 	uint64_t at = time_ns(CLOCK_BOOTTIME);
 
 	assert_non_null(strstr(source.warning(place), "not known"));
+	assert_int_equal(gw_entry_age_ns(w->pods), UINT64_MAX);
 	broker_fixture_do(w->fx, heard_at, &at);
 	assert_null(source.warning(place));
 	at = 1;
 	broker_fixture_do(w->fx, heard_at, &at);
 	assert_non_null(strstr(source.warning(place), "last heard of"));
+	assert_in_range(gw_entry_age_ns(w->pods), 1000000000, UINT64_MAX - 1);
 	source.close(place);
 }
 
 /* What is not cached, or only in part, is not here. */
-static void
-what_is_not_cached_is_not_here(void **state)
+TEST(what_is_not_cached_is_not_here)
 {
-	struct arena_world *w = *state;
 	struct gw_source source = gw_arena_source(w->arena);
 	struct gw_place *place;
 
@@ -78,10 +71,8 @@ count(void *ctx)
 }
 
 /* A place that watches is woken by what its query asks for. */
-static void
-a_place_is_woken_by_what_it_asks_for(void **state)
+TEST(a_place_is_woken_by_what_it_asks_for)
 {
-	struct arena_world *w = *state;
 	struct gw_source source = gw_arena_source(w->arena);
 	struct gw_place *place = open_pods(w, &source);
 	struct api_query query = {0};
@@ -91,20 +82,9 @@ a_place_is_woken_by_what_it_asks_for(void **state)
 	assert_int_equal(api_fields_parse(w->pods->resource, "metadata.name=b", &query.fields, &error), 0);
 	source.watch(place, "default", &query, count, &woken);
 	api_query_done(&query);
-	arena_world_say(w, "a104 @104");
-	arena_world_reach(w, 104);
+	arena_world_tell(w, "a104 @104");
 	assert_int_equal(woken, 0);
-	arena_world_say(w, "b105 @105");
-	arena_world_reach(w, 105);
+	arena_world_tell(w, "b105 @105");
 	assert_int_equal(woken, 1);
 	source.close(place);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_warning_says_how_old_it_is),
-	TEST(what_is_not_cached_is_not_here),
-	TEST(a_place_is_woken_by_what_it_asks_for),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The lists and watches of tools/serving over the arena.
- */
-#include <errno.h>
+/* The lists and watches of tools/serving over the arena. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tests/room.h"
 #include "tests/tools/informer-gateway/arena_world.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 #include "tools/serving/api_list.h"
 #include "tools/serving/api_watch.h"
-#include "writer/arena/pins.h"
 
 static int
 set_up(void **state)
@@ -82,32 +74,28 @@ list(struct arena_world *w, struct api_query *query, char token[400])
 	return w->text;
 }
 
+#define TEST(name) TEST_CASE_OF(struct arena_world *w, set_up, arena_world_tear_down, name)
+
 /* Pages show one state, whatever happens between them; when it is no longer kept the next one is 410. */
-static void
-pages_show_one_state(void **state)
+TEST(pages_show_one_state)
 {
-	struct arena_world *w = *state;
 	struct api_query first = {.limit = 2}, second = {.limit = 2};
 	char token[400], next[400], last[400];
 
 	assert_string_equal(list(w, &first, token), "a101 b102 @110 +");
-	arena_world_say(w, "-a111 aa112 c113 -d114 @114");
-	arena_world_reach(w, 114);
+	arena_world_tell(w, "-a111 aa112 c113 -d114 @114");
 	second.next_token = token;
 	assert_string_equal(list(w, &second, next), "c103 d104 @110");
 	assert_string_equal(list(w, &first, last), "aa112 b102 @114 +");
 	w->now_ms += 61000;
 	arena_world_pump(w);
-	arena_world_say(w, "@120");
-	arena_world_reach(w, 120);
+	arena_world_tell(w, "@120");
 	assert_string_equal(list(w, &second, next), "410");
 }
 
 /* Selectors are answered from indexes, and every object that is answered is looked at. */
-static void
-selected_objects_alone(void **state)
+TEST(selected_objects_alone)
 {
-	struct arena_world *w = *state;
 	struct api_query node = {0}, label = {0};
 	char token[400], *error;
 
@@ -119,25 +107,9 @@ selected_objects_alone(void **state)
 	api_query_done(&label);
 }
 
-static void
-revoke_oldest(struct broker_fixture *fx, void *context)
-{
-	struct slot_stat stat;
-	int slot;
-
-	(void)context;
-	pins_horizon(fx->store->pins, store_epoch(fx->store->store));
-	slot = pins_oldest(fx->store->pins, &stat);
-	assert_true(slot >= 0);
-	store_revoke(fx->store->store, (unsigned)slot);
-	broker_revoke(fx->broker, (unsigned)slot, "it held a snapshot for 61 s");
-}
-
 /* A list whose memory informerd takes back is broken off, never shown as whole. */
-static void
-a_list_that_is_taken_away_breaks_off(void **state)
+TEST(a_list_that_is_taken_away_breaks_off)
 {
-	struct arena_world *w = *state;
 	struct api_request request = request_for(w);
 	struct api_query query = {0};
 	struct api_list *opened;
@@ -146,7 +118,7 @@ a_list_that_is_taken_away_breaks_off(void **state)
 	assert_int_equal(api_list_open(&request, &query, &w->store.api, NULL, &opened), 0);
 	assert_int_equal(api_list_read(opened, piece, sizeof(piece)), sizeof(piece));
 	arena_world_say(w, "a111 @111");
-	broker_fixture_do(w->fx, revoke_oldest, NULL);
+	arena_world_revoke(w);
 	read_list(w, opened, token);
 	assert_non_null(strstr(w->text, "broken"));
 	api_list_close(opened);
@@ -154,10 +126,8 @@ a_list_that_is_taken_away_breaks_off(void **state)
 }
 
 /* While a commit is half told, or nothing is there yet, the client is asked to come again. */
-static void
-what_is_not_whole_is_asked_for_again(void **state)
+TEST(what_is_not_whole_is_asked_for_again)
 {
-	struct arena_world *w = *state;
 	struct api_query query = {0};
 	char token[400];
 
@@ -240,19 +210,15 @@ lines(struct arena_world *w, struct watcher *x, uint64_t now_ms)
 }
 
 /* A watcher of a node is woken by its node's changes alone, and told where its objects come and go. */
-static void
-a_node_is_told_of_its_own(void **state)
+TEST(a_node_is_told_of_its_own)
 {
-	struct arena_world *w = *state;
 	struct watcher x;
 
 	open_watch(w, &x, "spec.nodeName=n2", "", 110);
 	assert_string_equal(lines(w, &x, 1000), "");
-	arena_world_say(w, "a111 c112 -a113 @113");
-	arena_world_reach(w, 113);
+	arena_world_tell(w, "a111 c112 -a113 @113");
 	assert_int_equal(x.woken, 0);
-	arena_world_say(w, "b114:n2 d115:n3 f116:n2 -b117:n2 @120");
-	arena_world_reach(w, 120);
+	arena_world_tell(w, "b114:n2 d115:n3 f116:n2 -b117:n2 @120");
 	assert_int_equal(x.woken, 1);
 	assert_string_equal(lines(w, &x, 1000), "MODIFIED b114 DELETED d115 ADDED f116 DELETED b117 ");
 	assert_string_equal(lines(w, &x, 70000), "BOOKMARK 120 ");
@@ -260,17 +226,14 @@ a_node_is_told_of_its_own(void **state)
 }
 
 /* What no selector sees is told to who watches without one, in frames that are made once. */
-static void
-frames_are_shared(void **state)
+TEST(frames_are_shared)
 {
-	struct arena_world *w = *state;
 	struct api_frame *one, *two;
 	struct watcher x, y;
 
 	open_watch(w, &x, "", "", 110);
 	open_watch(w, &y, "", "", 110);
-	arena_world_say(w, "a111 @111");
-	arena_world_reach(w, 111);
+	arena_world_tell(w, "a111 @111");
 	assert_int_equal(api_watch_next(x.watch, 1000, &one), API_WATCH_LINE);
 	assert_int_equal(api_watch_next(y.watch, 1000, &two), API_WATCH_LINE);
 	assert_ptr_equal(one, two);
@@ -280,65 +243,9 @@ frames_are_shared(void **state)
 	close_watch(&y);
 }
 
-/* A watch from before the gateway goes on where the arena has the proof, else it is 410. */
-static void
-a_watch_from_before_the_gateway(void **state)
-{
-	struct arena_world *w = *state;
-	struct watcher x;
-
-	open_watch(w, &x, "", "", 104);
-	assert_string_equal(lines(w, &x, 1000), "ERROR  410 END");
-	close_watch(&x);
-	arena_world_close(w);
-	arena_world_say(w, "a111 f112:n2 -c113 @120");
-	arena_world_open(w);
-	open_watch(w, &x, "", "", 105);
-	assert_string_equal(lines(w, &x, 1000), "MODIFIED a111 MODIFIED f112 DELETED c113 ");
-	close_watch(&x);
-	open_watch(w, &x, "spec.nodeName=n2", "", 105);
-	assert_string_equal(lines(w, &x, 1000), "MODIFIED f112 ");
-	close_watch(&x);
-}
-
-/* A deletion that nobody saw is told again to who comes back with the RV at which it was told. */
-static void
-an_unseen_deletion_is_told_again(void **state)
-{
-	struct arena_world *w = *state;
-	struct watcher x;
-
-	arena_world_say(w, "-a? b120 @130");
-	arena_world_reach(w, 130);
-	open_watch(w, &x, "", "", 130);
-	assert_string_equal(lines(w, &x, 1000), "DELETED a130 ");
-	close_watch(&x);
-	open_watch(w, &x, "", "", 120);
-	assert_string_equal(lines(w, &x, 1000), "DELETED a130 ");
-	close_watch(&x);
-}
-
-/* When everything is told anew a watch ends with 410; where nothing was missed it goes on. */
-static void
-a_lost_history_ends_watches(void **state)
-{
-	struct arena_world *w = *state;
-	struct watcher x;
-
-	open_watch(w, &x, "spec.nodeName=n2", "", 110);
-	broker_fixture_replace(w->fx, true);
-	arena_world_say(w, "a130 @135");
-	arena_world_reach(w, 135);
-	assert_true(x.woken > 0);
-	assert_string_equal(lines(w, &x, 1000), "ERROR  410 END");
-	close_watch(&x);
-}
-
 /* Where another informerd lists anew, and has nothing that the watch was not told of, it goes on. */
-static void
-a_watch_that_missed_nothing_goes_on(void **state)
+TEST(a_watch_that_missed_nothing_goes_on)
 {
-	struct arena_world *w = *state;
 	struct watcher x;
 
 	open_watch(w, &x, "spec.nodeName=n2", "", 110);
@@ -347,39 +254,7 @@ a_watch_that_missed_nothing_goes_on(void **state)
 	arena_world_wait(w, &x.woken);
 	arena_world_reach(w, 110);
 	assert_string_equal(lines(w, &x, 1000), "");
-	arena_world_say(w, "b111:n2 @111");
-	arena_world_reach(w, 111);
+	arena_world_tell(w, "b111:n2 @111");
 	assert_string_equal(lines(w, &x, 1000), "MODIFIED b111 ");
 	close_watch(&x);
 }
-
-/* A server that was restored has another history under the same numbers: its watches end. */
-static void
-a_restored_server_ends_watches(void **state)
-{
-	struct arena_world *w = *state;
-	struct watcher x;
-
-	open_watch(w, &x, "spec.nodeName=n2", "", 110);
-	arena_world_say(w, "a90 @95");
-	arena_world_reach(w, 95);
-	assert_string_equal(lines(w, &x, 1000), "ERROR  410 END");
-	close_watch(&x);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(pages_show_one_state),
-	TEST(selected_objects_alone),
-	TEST(a_list_that_is_taken_away_breaks_off),
-	TEST(what_is_not_whole_is_asked_for_again),
-	TEST(a_node_is_told_of_its_own),
-	TEST(frames_are_shared),
-	TEST(a_watch_from_before_the_gateway),
-	TEST(an_unseen_deletion_is_told_again),
-	TEST(a_lost_history_ends_watches),
-	TEST(a_watch_that_missed_nothing_goes_on),
-	TEST(a_restored_server_ends_watches),
-};
-TEST_GROUP(tests, NULL, NULL);

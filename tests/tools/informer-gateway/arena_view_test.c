@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Views: one RV, in order, whole or as a hint leaves it; kept for continue tokens, and taken away.
- */
-#include <errno.h>
+/* Views: one RV, in order, whole or as a hint leaves it; kept for continue tokens, and taken away. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tests/room.h"
 #include "tests/tools/informer-gateway/arena_world.h"
 #include "tests/tools/informer-gateway/served_objects.h"
-#include "writer/arena/pins.h"
 
 static int
 set_up(void **state)
@@ -34,26 +26,24 @@ open_at(struct arena_world *w, uint64_t rv)
 	return view;
 }
 
+#define TEST(name) TEST_CASE_OF(struct arena_world *w, set_up, arena_world_tear_down, name)
+
 /* Objects come in the order of storage: by "namespace/name", byte by byte. */
-static void
-objects_come_in_order_of_keys(void **state)
+TEST(objects_come_in_order_of_keys)
 {
-	assert_string_equal(arena_world_view(*state, 0, NULL),
+	assert_string_equal(arena_world_view(w, 0, NULL),
 			    "a.b/a105 a/x103 a/y102 ab/a104 b/x101 aa107 zz106 @110");
 }
 
 /* A view stays what it was, whatever changes; a watch goes on right behind it. */
-static void
-a_view_stays_what_it_was(void **state)
+TEST(a_view_stays_what_it_was)
 {
-	struct arena_world *w = *state;
 	uint64_t shown, position;
 	struct api_object *object;
 	struct gw_view *view;
 
 	assert_int_equal(gw_view_open(w->pods, 0, &view, &shown, &position), 0);
-	arena_world_say(w, "-a.b/a111 a/new112 @112");
-	arena_world_reach(w, 112);
+	arena_world_tell(w, "-a.b/a111 a/new112 @112");
 	assert_int_equal(shown, 110);
 	object = gw_view_next(view);
 	assert_string_equal(object->key, "a.b/a");
@@ -66,10 +56,9 @@ a_view_stays_what_it_was(void **state)
 }
 
 /* A view can be begun amid its keys, and says how many of a namespace are left. */
-static void
-seeking_and_counting(void **state)
+TEST(seeking_and_counting)
 {
-	struct gw_view *view = open_at(*state, 0);
+	struct gw_view *view = open_at(w, 0);
 	struct api_object *object;
 
 	gw_view_seek(view, "a/");
@@ -86,10 +75,8 @@ seeking_and_counting(void **state)
 }
 
 /* Hints leave what they name, by namespace, name, node and labels, and together. */
-static void
-hints_leave_what_they_name(void **state)
+TEST(hints_leave_what_they_name)
 {
-	struct arena_world *w = *state;
 	struct gw_hint ns = {.namespace_ = "a"}, name = {.namespace_ = "a", .name = "y"},
 		       nobody = {.namespace_ = "a", .name = "none"},
 		       node = {.value = "n2", .field = POD_NODE},
@@ -110,15 +97,11 @@ hints_leave_what_they_name(void **state)
 }
 
 /* An RV that nobody holds a token for is gone when the next one is in; 410. */
-static void
-an_rv_that_nobody_holds_is_gone(void **state)
+TEST(an_rv_that_nobody_holds_is_gone)
 {
-	struct arena_world *w = *state;
-
 	assert_int_not_equal(strcmp(arena_world_view(w, 110, NULL), "410"), 0);
 	w->now_ms += 1001;
-	arena_world_say(w, "zz111 @111");
-	arena_world_reach(w, 111);
+	arena_world_tell(w, "zz111 @111");
 	assert_string_equal(arena_world_view(w, 110, NULL), "410");
 	assert_string_equal(arena_world_view(w, 109, NULL), "410");
 	assert_int_equal(gw_moments_count(w->arena), 0);
@@ -134,15 +117,12 @@ hold_now(struct arena_world *w)
 }
 
 /* What a continue token was given out for is kept for a minute, whatever it is narrowed to then. */
-static void
-a_held_rv_is_kept_for_a_minute(void **state)
+TEST(a_held_rv_is_kept_for_a_minute)
 {
-	struct arena_world *w = *state;
 	struct gw_hint ns = {.namespace_ = "a"};
 
 	hold_now(w);
-	arena_world_say(w, "-a/x111 @111");
-	arena_world_reach(w, 111);
+	arena_world_tell(w, "-a/x111 @111");
 	w->now_ms += 59000;
 	arena_world_pump(w);
 	assert_string_equal(arena_world_view(w, 110, &ns), "a/x103 a/y102 @110");
@@ -155,10 +135,8 @@ a_held_rv_is_kept_for_a_minute(void **state)
 }
 
 /* No more than so many are held: the oldest goes first. */
-static void
-the_oldest_held_goes_first(void **state)
+TEST(the_oldest_held_goes_first)
 {
-	struct arena_world *w = *state;
 	char said[64];
 
 	for (int i = 0; i < 6; i++) {
@@ -174,10 +152,8 @@ the_oldest_held_goes_first(void **state)
 }
 
 /* Who asks for the same within a second gets the same moment, and its sorted keys. */
-static void
-those_of_one_second_share_a_moment(void **state)
+TEST(those_of_one_second_share_a_moment)
 {
-	struct arena_world *w = *state;
 	struct gw_view *a = open_at(w, 0), *b = open_at(w, 0);
 
 	assert_int_equal(gw_moments_count(w->arena), 1);
@@ -209,10 +185,8 @@ ask_for(struct arena_world *w, unsigned number)
  * Who asks for something else each time leaves no more than a few orders of items behind, however long the
  * moment is held; what is being read stays, and what everybody asks for is sorted once.
  */
-static void
-orders_that_nobody_reads_do_not_pile_up(void **state)
+TEST(orders_that_nobody_reads_do_not_pile_up)
 {
-	struct arena_world *w = *state;
 	struct gw_view *reading = open_at(w, 0);
 	struct api_object *object;
 	unsigned some;
@@ -234,54 +208,34 @@ orders_that_nobody_reads_do_not_pile_up(void **state)
 	assert_int_equal(gw_moments_sorted(w->arena), some - 1);
 }
 
-static void
-revoke_oldest(struct broker_fixture *fx, void *context)
-{
-	struct slot_stat stat;
-	int slot;
-
-	(void)context;
-	pins_horizon(fx->store->pins, store_epoch(fx->store->store));
-	slot = pins_oldest(fx->store->pins, &stat);
-	assert_true(slot >= 0);
-	store_revoke(fx->store->store, (unsigned)slot);
-	broker_revoke(fx->broker, (unsigned)slot, "it held a snapshot for 61 s");
-}
-
 /*
  * informerd takes a held view's memory back: the view ends and says so, its RV is gone, the log and its
  * watches go on, and the next view is one of now.
  */
-static void
-a_view_that_was_taken_away_says_so(void **state)
+TEST(a_view_that_was_taken_away_says_so)
 {
-	struct arena_world *w = *state;
 	struct gw_view *view = open_at(w, 0);
 	struct api_object *object = gw_view_next(view);
 
 	assert_non_null(object);
 	api_object_unref(object);
 	gw_view_hold(view);
-	arena_world_say(w, "zz111 @111");
-	arena_world_reach(w, 111);
-	broker_fixture_do(w->fx, revoke_oldest, NULL);
+	arena_world_tell(w, "zz111 @111");
+	arena_world_revoke(w);
 	assert_null(gw_view_next(view));
 	assert_int_equal(gw_view_error(view), INFORMER_E_EXPIRED);
 	assert_null(gw_view_next(view));
 	gw_view_close(view);
 	assert_string_equal(arena_world_view(w, 110, NULL), "410");
-	arena_world_say(w, "zz112 @112");
-	arena_world_reach(w, 112);
+	arena_world_tell(w, "zz112 @112");
 	assert_string_equal(arena_world_heard(w, &w->store, &w->position), "zz111 zz112 @112");
 	assert_string_equal(arena_world_view(w, 0, NULL),
 			    "a.b/a105 a/x103 a/y102 ab/a104 b/x101 aa107 zz112 @112");
 }
 
 /* A single object is the newest there is. */
-static void
-one_object_by_its_key(void **state)
+TEST(one_object_by_its_key)
 {
-	struct arena_world *w = *state;
 	struct api_object *object;
 
 	arena_world_say(w, "a/x120 @120");
@@ -292,20 +246,3 @@ one_object_by_its_key(void **state)
 	assert_null(gw_view_get(w->pods, "a/nobody"));
 	assert_null(gw_view_get(w->pods, ""));
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, arena_world_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(objects_come_in_order_of_keys),
-	TEST(a_view_stays_what_it_was),
-	TEST(seeking_and_counting),
-	TEST(hints_leave_what_they_name),
-	TEST(an_rv_that_nobody_holds_is_gone),
-	TEST(a_held_rv_is_kept_for_a_minute),
-	TEST(the_oldest_held_goes_first),
-	TEST(those_of_one_second_share_a_moment),
-	TEST(orders_that_nobody_reads_do_not_pile_up),
-	TEST(a_view_that_was_taken_away_says_so),
-	TEST(one_object_by_its_key),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Plays upstream to a store in this process, and shows what the gateway makes of it.
- */
+/* Plays upstream to a store in this process, and shows what the gateway makes of it. */
 #include "tests/tools/informer-gateway/arena_world.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "writer/arena/pins.h"
 
 static struct arena_world *clock_owner;
 
@@ -184,6 +176,13 @@ arena_world_reach(struct arena_world *w, uint64_t rv)
 }
 
 void
+arena_world_tell(struct arena_world *w, const char *said)
+{
+	arena_world_say(w, said);
+	arena_world_reach(w, strtoull(strrchr(said, '@') + 1, NULL, 10));
+}
+
+void
 arena_world_wait(struct arena_world *w, const unsigned *woken)
 {
 	arena_world_until(w, *woken > 0);
@@ -246,6 +245,43 @@ arena_world_heard(struct arena_world *w, struct gw_store *store, uint64_t *posit
 	else
 		snprintf(w->text + length, sizeof(w->text) - length, "@%" PRIu64, rv);
 	return w->text;
+}
+
+void
+arena_world_expect(struct arena_world *w, const char *heard)
+{
+	assert_string_equal(arena_world_heard(w, &w->store, &w->position), heard);
+}
+
+void
+arena_world_expect_from(struct arena_world *w, uint64_t rv, const char *heard)
+{
+	uint64_t position, floor;
+
+	if (w->store.api.position(&w->store, w->pods->resource, rv, &position, &floor) < 0)
+		assert_string_equal("410", heard);
+	else
+		assert_string_equal(arena_world_heard(w, &w->store, &position), heard);
+}
+
+static void
+revoke_oldest(struct broker_fixture *fx, void *context)
+{
+	struct slot_stat stat;
+	int slot;
+
+	(void)context;
+	pins_horizon(fx->store->pins, store_epoch(fx->store->store));
+	slot = pins_oldest(fx->store->pins, &stat);
+	assert_true(slot >= 0);
+	store_revoke(fx->store->store, (unsigned)slot);
+	broker_revoke(fx->broker, (unsigned)slot, "it held a snapshot for 61 s");
+}
+
+void
+arena_world_revoke(struct arena_world *w)
+{
+	broker_fixture_do(w->fx, revoke_oldest, NULL);
 }
 
 const char *

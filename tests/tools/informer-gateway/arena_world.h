@@ -16,6 +16,7 @@
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_ARENA_WORLD_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_ARENA_WORLD_H
 
+#include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tools/informer-gateway/arena_store.h"
 #include "tools/informer-gateway/gateway_arena.h"
@@ -46,6 +47,8 @@ void arena_world_close(struct arena_world *w);
 void arena_world_say(struct arena_world *w, const char *said);
 /* Dispatch until the log was told up to this RV. */
 void arena_world_reach(struct arena_world *w, uint64_t rv);
+/* Say what ends with "@RV", and reach that. */
+void arena_world_tell(struct arena_world *w, const char *said);
 /* Dispatch until this is not 0. */
 void arena_world_wait(struct arena_world *w, const unsigned *woken);
 /* Dispatch as long as there is something to do. */
@@ -53,6 +56,11 @@ void arena_world_pump(struct arena_world *w);
 
 /* The store's events from its position on: valid until the next call. "410": the place is gone. */
 const char *arena_world_heard(struct arena_world *w, struct gw_store *store, uint64_t *position);
+/* The world's own store hears this, from its position on; or from behind an RV on: "410" where it cannot. */
+void arena_world_expect(struct arena_world *w, const char *heard);
+void arena_world_expect_from(struct arena_world *w, uint64_t rv, const char *heard);
+/* informerd takes back the oldest snapshot. */
+void arena_world_revoke(struct arena_world *w);
 /* A view as "a101 b102"; "410", "again". */
 const char *arena_world_view(struct arena_world *w, uint64_t rv, const struct gw_hint *hint);
 

@@ -1,126 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions to the API server: what is remembered of its answers, and what becomes of those that are none. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tests/room.h"
 #include "tests/tools/informer-gateway/access_world.h"
 #include "tools/informer-gateway/asker.h"
 
 /* ---- what is remembered ---- */
 
 /* Who asks what was asked waits for the same answer; who asks later gets it at once. */
-static void
-equal_questions_are_asked_once(void **state)
+ACCESS_TEST(equal_questions_are_asked_once)
 {
 	struct gw_attributes a = access_world_pods("list", "web", "");
-	struct gw_listener_config *l;
-	struct access_world w;
 
-	(void)state;
-	access_world_open(&w);
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
 	for (int i = 0; i < 10; i++)
-		assert_non_null(access_world_begin(&w, l, "Bearer t-viewer", &a));
-	assert_int_equal(review_server_waiting(&w.server), 1);
-	review_server_answer(&w.server);
-	assert_int_equal(w.decisions, 10);
-	assert_int_equal(w.server.token_reviews, 1);
-	assert_int_equal(w.server.access_reviews, 1);
-	assert_null(access_world_begin(&w, l, "Bearer t-viewer", &a));
-	assert_int_equal(w.decisions, 11);
+		assert_non_null(access_world_begin(w, w->tokens, "Bearer t-viewer", &a));
+	assert_int_equal(review_server_waiting(&w->server), 1);
+	review_server_answer(&w->server);
+	assert_int_equal(w->decisions, 10);
+	assert_int_equal(w->server.token_reviews, 1);
+	assert_int_equal(w->server.access_reviews, 1);
+	assert_null(access_world_begin(w, w->tokens, "Bearer t-viewer", &a));
+	assert_int_equal(w->decisions, 11);
 	a.name = "other";
 	a.verb = "get";
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-viewer", &a), GW_ACCESS_ALLOWED);
-	assert_int_equal(w.server.token_reviews, 1);
-	assert_int_equal(w.server.access_reviews, 2);
-	access_world_close(&w);
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-viewer", &a), GW_ACCESS_ALLOWED);
+	assert_int_equal(w->server.token_reviews, 1);
+	assert_int_equal(w->server.access_reviews, 2);
 }
 
 /* What was allowed holds for its time and not a moment longer; a refusal for its own, which is shorter. */
-static void
-decisions_grow_old(void **state)
+ACCESS_TEST(decisions_grow_old)
 {
 	struct gw_attributes yes = access_world_pods("list", "web", ""),
 			     no = access_world_pods("list", "", "");
-	struct gw_listener_config *l;
-	struct access_world w;
 
-	(void)state;
-	access_world_open(&w);
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-viewer", &yes), GW_ACCESS_ALLOWED);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-viewer", &no), GW_ACCESS_FORBIDDEN);
-	w.server.grants = NULL; /* revoked */
-	w.server.tokens = NULL;
-	virtual_clock_advance(&w.clock, w.config.keep_refused_ms - 1);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-viewer", &no), GW_ACCESS_FORBIDDEN);
-	assert_int_equal(w.server.access_reviews, 2);
-	virtual_clock_advance(&w.clock, 1);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-viewer", &no), GW_ACCESS_FORBIDDEN);
-	assert_int_equal(w.server.access_reviews, 3);
-	virtual_clock_advance(&w.clock, w.config.keep_allowed_ms - w.config.keep_refused_ms - 1);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-viewer", &yes), GW_ACCESS_ALLOWED);
-	virtual_clock_advance(&w.clock, 1);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-viewer", &yes), GW_ACCESS_UNAUTHENTICATED);
-	access_world_close(&w);
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-viewer", &yes), GW_ACCESS_ALLOWED);
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-viewer", &no), GW_ACCESS_FORBIDDEN);
+	w->server.grants = NULL; /* revoked */
+	w->server.tokens = NULL;
+	virtual_clock_advance(&w->clock, w->config.keep_refused_ms - 1);
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-viewer", &no), GW_ACCESS_FORBIDDEN);
+	assert_int_equal(w->server.access_reviews, 2);
+	virtual_clock_advance(&w->clock, 1);
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-viewer", &no), GW_ACCESS_FORBIDDEN);
+	assert_int_equal(w->server.access_reviews, 3);
+	virtual_clock_advance(&w->clock, w->config.keep_allowed_ms - w->config.keep_refused_ms - 1);
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-viewer", &yes), GW_ACCESS_ALLOWED);
+	virtual_clock_advance(&w->clock, 1);
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-viewer", &yes), GW_ACCESS_UNAUTHENTICATED);
 }
 
 /* A token that ends sooner than that holds until it ends. */
-static void
-a_token_does_not_outlive_itself(void **state)
+ACCESS_TEST(a_token_does_not_outlive_itself)
 {
 	/* {"exp":1700000060}: a minute from now */
 	static const char jwt[] = "h.eyJleHAiOjE3MDAwMDAwNjB9.s";
 	static const struct review_token own[] = {{jwt, "viewer", NULL, NULL}, {0}};
 	struct gw_attributes a = access_world_pods("list", "web", "");
-	struct gw_listener_config *l;
-	struct access_world w;
 	char header[64] = "Bearer ";
 
-	(void)state;
 	strcat(header, jwt);
-	access_world_open(&w);
-	w.server.tokens = own;
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
-	assert_int_equal(access_world_ask(&w, l, header, &a), GW_ACCESS_ALLOWED);
-	w.server.tokens = NULL;
-	virtual_clock_advance(&w.clock, 59999);
-	assert_int_equal(access_world_ask(&w, l, header, &a), GW_ACCESS_ALLOWED);
-	virtual_clock_advance(&w.clock, 1);
-	assert_int_equal(access_world_ask(&w, l, header, &a), GW_ACCESS_UNAUTHENTICATED);
-	access_world_close(&w);
+	w->server.tokens = own;
+	assert_int_equal(access_world_ask(w, w->tokens, header, &a), GW_ACCESS_ALLOWED);
+	w->server.tokens = NULL;
+	virtual_clock_advance(&w->clock, 59999);
+	assert_int_equal(access_world_ask(w, w->tokens, header, &a), GW_ACCESS_ALLOWED);
+	virtual_clock_advance(&w->clock, 1);
+	assert_int_equal(access_world_ask(w, w->tokens, header, &a), GW_ACCESS_UNAUTHENTICATED);
 }
 
 /* A question of more than 10 kB is answered, and not remembered. */
-static void
-long_questions_are_not_remembered(void **state)
+ACCESS_TEST(long_questions_are_not_remembered)
 {
 	struct gw_attributes a = access_world_pods("list", "web", "");
-	struct gw_listener_config *l;
 	char *selector = calloc(1, GW_QUESTION_MAX + 1);
-	struct access_world w;
 
-	(void)state;
 	memset(selector, 'x', GW_QUESTION_MAX);
 	a.label_selector = selector;
-	access_world_open(&w);
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-admin", &a), GW_ACCESS_ALLOWED);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-admin", &a), GW_ACCESS_ALLOWED);
-	assert_int_equal(w.server.token_reviews, 1);
-	assert_int_equal(w.server.access_reviews, 2);
-	assert_int_equal(gw_access_figures(w.access).decisions, 0);
-	access_world_close(&w);
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-admin", &a), GW_ACCESS_ALLOWED);
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-admin", &a), GW_ACCESS_ALLOWED);
+	assert_int_equal(w->server.token_reviews, 1);
+	assert_int_equal(w->server.access_reviews, 2);
+	assert_int_equal(gw_access_figures(w->access).decisions, 0);
 	free(selector);
 }
 
 /* ---- what goes wrong ---- */
 
 /* An answer that is none lets nobody in, is not remembered, and is asked for again. */
-static void
-no_answer_is_no_leave(void **state)
+ACCESS_TEST(no_answer_is_no_leave)
 {
 	static const struct {
 		int code;
@@ -145,27 +111,20 @@ no_answer_is_no_leave(void **state)
 		      "\"admin\"}}}"},
 	};
 	struct gw_attributes a = access_world_pods("list", "", "");
-	struct gw_listener_config *l;
-	struct access_world w;
 
-	(void)state;
-	access_world_open(&w);
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		w.server.code = rows[i].code;
-		w.server.body = rows[i].body;
-		if (access_world_ask(&w, l, "Bearer t-admin", &a) != GW_ACCESS_UNAVAILABLE)
-			fail_msg("row %zu: %d", i, (int)w.got.outcome);
-		assert_int_equal(w.server.token_reviews, i + 1);
+		w->server.code = rows[i].code;
+		w->server.body = rows[i].body;
+		if (access_world_ask(w, w->tokens, "Bearer t-admin", &a) != GW_ACCESS_UNAVAILABLE)
+			fail_msg("row %zu: %d", i, (int)w->got.outcome);
+		assert_int_equal(w->server.token_reviews, i + 1);
 	}
-	w.server.code = 0;
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-admin", &a), GW_ACCESS_ALLOWED);
-	access_world_close(&w);
+	w->server.code = 0;
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-admin", &a), GW_ACCESS_ALLOWED);
 }
 
 /* The same of the second question; what says allowed and denied is denied. */
-static void
-no_answer_about_access_is_no_leave(void **state)
+ACCESS_TEST(no_answer_about_access_is_no_leave)
 {
 	static const struct {
 		int code;
@@ -182,104 +141,64 @@ no_answer_about_access_is_no_leave(void **state)
 	};
 	struct gw_attributes known = access_world_pods("list", "web", ""),
 			     a = access_world_pods("list", "", "");
-	struct gw_listener_config *l;
-	struct access_world w;
 
-	(void)state;
-	access_world_open(&w);
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-admin", &known), GW_ACCESS_ALLOWED);
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-admin", &known), GW_ACCESS_ALLOWED);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		virtual_clock_advance(&w.clock, w.config.keep_refused_ms);
-		w.server.code = rows[i].code;
-		w.server.body = rows[i].body;
-		if (access_world_ask(&w, l, "Bearer t-admin", &a) != rows[i].outcome)
-			fail_msg("row %zu: %d", i, (int)w.got.outcome);
+		virtual_clock_advance(&w->clock, w->config.keep_refused_ms);
+		w->server.code = rows[i].code;
+		w->server.body = rows[i].body;
+		if (access_world_ask(w, w->tokens, "Bearer t-admin", &a) != rows[i].outcome)
+			fail_msg("row %zu: %d", i, (int)w->got.outcome);
 	}
-	access_world_close(&w);
 }
 
 /* A review that hangs ends in time, and all who wait for it are told. */
-static void
-a_review_that_hangs_ends(void **state)
+ACCESS_TEST(a_review_that_hangs_ends)
 {
 	struct gw_attributes a = access_world_pods("list", "", "");
-	struct gw_listener_config *l;
-	struct access_world w;
 
-	(void)state;
-	access_world_open(&w);
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
-	assert_non_null(access_world_begin(&w, l, "Bearer t-admin", &a));
-	assert_non_null(access_world_begin(&w, l, "Bearer t-admin", &a));
-	virtual_clock_advance(&w.clock, w.config.review_timeout_ms + 1000);
-	assert_int_equal(w.decisions, 2);
-	assert_int_equal(w.got.outcome, GW_ACCESS_UNAVAILABLE);
-	assert_int_equal(w.server.cancelled, 1);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-admin", &a), GW_ACCESS_ALLOWED);
-	access_world_close(&w);
+	assert_non_null(access_world_begin(w, w->tokens, "Bearer t-admin", &a));
+	assert_non_null(access_world_begin(w, w->tokens, "Bearer t-admin", &a));
+	virtual_clock_advance(&w->clock, w->config.review_timeout_ms + 1000);
+	assert_int_equal(w->decisions, 2);
+	assert_int_equal(w->got.outcome, GW_ACCESS_UNAVAILABLE);
+	assert_int_equal(w->server.cancelled, 1);
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-admin", &a), GW_ACCESS_ALLOWED);
 }
 
 /* Who goes before the answer is not told; the others are. */
-static void
-who_goes_is_not_told(void **state)
+ACCESS_TEST(who_goes_is_not_told)
 {
 	struct gw_attributes a = access_world_pods("list", "", "");
-	struct gw_listener_config *l;
 	struct gw_check *check;
-	struct access_world w;
 
-	(void)state;
-	access_world_open(&w);
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
-	check = access_world_begin(&w, l, "Bearer t-admin", &a);
-	assert_non_null(access_world_begin(&w, l, "Bearer t-admin", &a));
+	check = access_world_begin(w, w->tokens, "Bearer t-admin", &a);
+	assert_non_null(access_world_begin(w, w->tokens, "Bearer t-admin", &a));
 	gw_check_cancel(check);
-	review_server_answer(&w.server);
-	assert_int_equal(w.decisions, 1);
-	access_world_close(&w);
+	review_server_answer(&w->server);
+	assert_int_equal(w->decisions, 1);
 }
 
 /* Tokens tried by the thousand: so many reviews at a time, the rest is told to come later, and who may is
  * known. */
-static void
-a_flood_of_tokens_is_bounded(void **state)
+ACCESS_TEST(a_flood_of_tokens_is_bounded)
 {
 	struct gw_attributes a = access_world_pods("list", "", "");
-	struct gw_listener_config *l;
-	struct access_world w;
 	unsigned at_once;
 
-	(void)state;
-	access_world_open(&w);
-	at_once = w.config.reviews;
-	l = access_world_listener(&w, GW_PROFILE_TOKENS, NULL);
-	assert_int_equal(access_world_ask(&w, l, "Bearer t-admin", &a), GW_ACCESS_ALLOWED);
+	at_once = w->config.reviews;
+	assert_int_equal(access_world_ask(w, w->tokens, "Bearer t-admin", &a), GW_ACCESS_ALLOWED);
 	for (unsigned i = 0; i < 30000; i++) {
 		char header[32];
 
 		snprintf(header, sizeof(header), "Bearer guess-%u", i);
-		if (!access_world_begin(&w, l, header, &a))
-			assert_int_equal(w.got.outcome, GW_ACCESS_BUSY);
-		assert_true(review_server_waiting(&w.server) <= at_once);
+		if (!access_world_begin(w, w->tokens, header, &a))
+			assert_int_equal(w->got.outcome, GW_ACCESS_BUSY);
+		assert_true(review_server_waiting(&w->server) <= at_once);
 		if (i % 500 == 499)
-			review_server_answer(&w.server);
+			review_server_answer(&w->server);
 	}
-	assert_true(gw_access_figures(w.access).tokens <= w.config.decisions / 2);
-	assert_null(access_world_begin(&w, l, "Bearer t-admin", &a)); /* not pushed out */
-	assert_int_equal(w.got.outcome, GW_ACCESS_ALLOWED);
-	access_world_close(&w);
+	assert_true(gw_access_figures(w->access).tokens <= w->config.decisions / 2);
+	assert_null(access_world_begin(w, w->tokens, "Bearer t-admin", &a)); /* not pushed out */
+	assert_int_equal(w->got.outcome, GW_ACCESS_ALLOWED);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(equal_questions_are_asked_once),
-	cmocka_unit_test(decisions_grow_old),
-	cmocka_unit_test(a_token_does_not_outlive_itself),
-	cmocka_unit_test(long_questions_are_not_remembered),
-	cmocka_unit_test(no_answer_is_no_leave),
-	cmocka_unit_test(no_answer_about_access_is_no_leave),
-	cmocka_unit_test(a_review_that_hangs_ends),
-	cmocka_unit_test(who_goes_is_not_told),
-	cmocka_unit_test(a_flood_of_tokens_is_bounded),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a request asks, in upstream's terms. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <sodium.h>
 
 #include "tests/room.h"
@@ -18,12 +14,10 @@ of(const struct gw_asked *asked)
 }
 
 /* A name makes a get; none a list, or a watch. Selectors belong to these two. */
-static void
-verbs_follow_from_what_is_named(void **state)
+TEST_CASE(verbs_follow_from_what_is_named)
 {
 	struct gw_attributes a;
 
-	(void)state;
 	a = of(&(struct gw_asked){
 		.resource = "pods", .namespace_ = "web", .name = "a", .field_selector = "x=y"});
 	assert_string_equal(a.verb, "get");
@@ -38,12 +32,10 @@ verbs_follow_from_what_is_named(void **state)
 }
 
 /* A namespace is in itself: who may read it there may read it. */
-static void
-a_namespace_is_in_its_own(void **state)
+TEST_CASE(a_namespace_is_in_its_own)
 {
 	struct gw_attributes a;
 
-	(void)state;
 	a = of(&(struct gw_asked){.resource = "namespaces", .name = "web"});
 	assert_string_equal(a.namespace_, "web");
 	a = of(&(struct gw_asked){.resource = "namespaces"});
@@ -55,8 +47,7 @@ a_namespace_is_in_its_own(void **state)
 }
 
 /* A list of one name is of that name, as RBAC's resourceNames want it; of no other selector. */
-static void
-a_list_of_one_name_has_it(void **state)
+TEST_CASE(a_list_of_one_name_has_it)
 {
 	static const struct {
 		const char *selector, *name;
@@ -78,7 +69,6 @@ a_list_of_one_name_has_it(void **state)
 		{"", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct gw_attributes a = of(
 			&(struct gw_asked){.resource = "pods", .field_selector = rows[i].selector});
@@ -89,25 +79,21 @@ a_list_of_one_name_has_it(void **state)
 }
 
 /* A name that is longer than any is none. */
-static void
-a_name_that_cannot_be_is_none(void **state)
+TEST_CASE(a_name_that_cannot_be_is_none)
 {
 	char selector[GW_NAME_MAX + 32] = "metadata.name=";
 
-	(void)state;
 	memset(selector + strlen(selector), 'x', GW_NAME_MAX);
 	assert_string_equal(of(&(struct gw_asked){.resource = "pods", .field_selector = selector}).name, "");
 }
 
 /* Each part counts in a digest, and where one ends and the next begins; so do who asks, and the key. */
-static void
-digests_tell_questions_apart(void **state)
+TEST_CASE(digests_tell_questions_apart)
 {
 	static const uint8_t key[GW_DIGEST] = {1}, other_key[GW_DIGEST] = {2};
 	const struct gw_attributes a = {"get", "g", "v1", "r", "s", "ns", "n", "f", "l", ""};
 	uint8_t digest[GW_DIGEST], other[GW_DIGEST];
 
-	(void)state;
 	gw_attributes_digest(&a, (const uint8_t *)"me", 2, key, digest);
 	gw_attributes_digest(&a, (const uint8_t *)"me", 2, key, other);
 	assert_memory_equal(digest, other, GW_DIGEST);
@@ -137,12 +123,10 @@ assert_sentence(const struct gw_attributes *a, const char *user, const char *rea
 }
 
 /* The sentence is upstream's, in each of its forms. */
-static void
-refusals_are_upstreams_sentences(void **state)
+TEST_CASE(refusals_are_upstreams_sentences)
 {
 	struct gw_attributes a = {"list", "", "v1", "pods", "", "y", "", "", "", ""};
 
-	(void)state;
 	assert_sentence(&a, "x", "",
 			"User \"x\" cannot list resource \"pods\" in API group \"\" in the namespace \"y\"");
 	a.namespace_ = "";
@@ -153,10 +137,3 @@ refusals_are_upstreams_sentences(void **state)
 	a = gw_attributes_of_path("/metrics");
 	assert_sentence(&a, "a\"<b>\n", NULL, "User \"a\\\"&lt;b&gt;\\n\" cannot get path \"/metrics\"");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(verbs_follow_from_what_is_named), cmocka_unit_test(a_namespace_is_in_its_own),
-	cmocka_unit_test(a_list_of_one_name_has_it),       cmocka_unit_test(a_name_that_cannot_be_is_none),
-	cmocka_unit_test(digests_tell_questions_apart),    cmocka_unit_test(refusals_are_upstreams_sentences),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A request as a line of JSON. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <cjson/cJSON.h>
 
 #include "tests/room.h"
 #include "tools/informer-gateway/audit_line.h"
 
 /* What is there is told in a stable order, what is empty is left out. */
-static void
-a_line_has_what_is_known(void **state)
+TEST_CASE(a_line_has_what_is_known)
 {
 	const struct gw_attributes a = {"list", "", "v1", "pods", "", "web", "", "", "app=a", ""};
 	const struct gw_audit_entry entry = {.wall_ms = 1700000000123,
@@ -28,7 +23,6 @@ a_line_has_what_is_known(void **state)
 					     .duration_ns = 12003456};
 	struct api_buf out = {0};
 
-	(void)state;
 	gw_audit_line(&entry, &out);
 	assert_string_equal(
 		out.data,
@@ -40,8 +34,7 @@ a_line_has_what_is_known(void **state)
 }
 
 /* Whatever a client writes, it is one line, JSON, UTF-8, and not too long. */
-static void
-a_line_stays_one(void **state)
+TEST_CASE(a_line_stays_one)
 {
 	char name[3000];
 	const struct gw_attributes a = {
@@ -51,7 +44,6 @@ a_line_stays_one(void **state)
 	struct api_buf out = {0};
 	cJSON *line;
 
-	(void)state;
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	gw_audit_line(&entry, &out);
@@ -65,22 +57,13 @@ a_line_stays_one(void **state)
 }
 
 /* What was refused before anybody looked has a line, too. */
-static void
-a_request_of_nobody_has_a_line(void **state)
+TEST_CASE(a_request_of_nobody_has_a_line)
 {
 	const struct gw_audit_entry entry = {
 		.listener = "l", .source = "unix", .decision = "none", .code = 400};
 	struct api_buf out = {0};
 
-	(void)state;
 	gw_audit_line(&entry, &out);
 	assert_non_null(strstr(out.data, "\"source\":\"unix\",\"decision\":\"none\",\"code\":400,"));
 	api_buf_done(&out);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_line_has_what_is_known),
-	cmocka_unit_test(a_line_stays_one),
-	cmocka_unit_test(a_request_of_nobody_has_a_line),
-};
-TEST_GROUP(tests, NULL, NULL);

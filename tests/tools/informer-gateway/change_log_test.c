@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The log: positions by RV, bounds, eras.
- */
-#include <errno.h>
-#include <stdlib.h>
-
+/* The log: positions by RV, bounds, eras. */
 #include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 
@@ -43,20 +38,18 @@ next_after(const struct gw_change_log *log, uint64_t rv)
 	return position == log->next ? 0 : gw_change_log_at(log, position)->rv;
 }
 
+#define TEST(name) TEST_CASE_OF(struct gw_change_log *log, set_up, tear_down, name)
+
 /* A log that has not begun has no positions. */
-static void
-before_it_begins_there_is_no_position(void **state)
+TEST(before_it_begins_there_is_no_position)
 {
-	assert_int_equal(next_after(*state, 0), 410);
-	assert_int_equal(next_after(*state, 100), 410);
+	assert_int_equal(next_after(log, 0), 410);
+	assert_int_equal(next_after(log, 100), 410);
 }
 
 /* A watch goes on with the first change above its RV, whether that RV is one of the log's or not. */
-static void
-a_position_is_behind_its_rv(void **state)
+TEST(a_position_is_behind_its_rv)
 {
-	struct gw_change_log *log = *state;
-
 	gw_change_log_begin(log, 100);
 	put(log, 1103);
 	put(log, 1105);
@@ -72,10 +65,8 @@ a_position_is_behind_its_rv(void **state)
 }
 
 /* What has no RV of its own is told again to whoever comes with that RV; once it was dropped that is 410. */
-static void
-what_has_no_rv_of_its_own_is_told_again(void **state)
+TEST(what_has_no_rv_of_its_own_is_told_again)
 {
-	struct gw_change_log *log = *state;
 	struct gw_change change = pod_change("default/b", "n1", NULL, 1103);
 
 	gw_change_log_begin(log, 1000);
@@ -93,10 +84,8 @@ what_has_no_rv_of_its_own_is_told_again(void **state)
 }
 
 /* The oldest go first when there are too many bytes, and the newest stays whatever its size. */
-static void
-the_oldest_go_first(void **state)
+TEST(the_oldest_go_first)
 {
-	struct gw_change_log *log = *state;
 	size_t one;
 
 	gw_change_log_begin(log, 1000);
@@ -116,10 +105,8 @@ the_oldest_go_first(void **state)
 }
 
 /* In a new era no position of before is one. */
-static void
-a_new_era_has_other_positions(void **state)
+TEST(a_new_era_has_other_positions)
 {
-	struct gw_change_log *log = *state;
 	uint64_t before, era;
 
 	gw_change_log_begin(log, 1000);
@@ -136,10 +123,8 @@ a_new_era_has_other_positions(void **state)
 }
 
 /* Older changes can be put in front: positions that stand are the same, older RVs have one now. */
-static void
-older_changes_can_be_put_in_front(void **state)
+TEST(older_changes_can_be_put_in_front)
 {
-	struct gw_change_log *log = *state;
 	struct gw_change older[70];
 	uint64_t position = 0;
 
@@ -156,11 +141,8 @@ older_changes_can_be_put_in_front(void **state)
 }
 
 /* No watch begins within a gap; one from before it or from its end goes on. */
-static void
-no_watch_begins_in_a_gap(void **state)
+TEST(no_watch_begins_in_a_gap)
 {
-	struct gw_change_log *log = *state;
-
 	gw_change_log_begin(log, 1000);
 	put(log, 1010);
 	put(log, 1020);
@@ -172,10 +154,8 @@ no_watch_begins_in_a_gap(void **state)
 }
 
 /* An event holds references of its own, and its frames are those of every other that asks. */
-static void
-events_share_their_frames(void **state)
+TEST(events_share_their_frames)
 {
-	struct gw_change_log *log = *state;
 	struct api_event a, b;
 	uint64_t at;
 
@@ -190,17 +170,3 @@ events_share_their_frames(void **state)
 	api_events_done(&a, 1);
 	api_events_done(&b, 1);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(before_it_begins_there_is_no_position),
-	TEST(a_position_is_behind_its_rv),
-	TEST(what_has_no_rv_of_its_own_is_told_again),
-	TEST(the_oldest_go_first),
-	TEST(a_new_era_has_other_positions),
-	TEST(older_changes_can_be_put_in_front),
-	TEST(no_watch_begins_in_a_gap),
-	TEST(events_share_their_frames),
-};
-TEST_GROUP(tests, NULL, NULL);

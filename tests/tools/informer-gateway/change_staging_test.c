@@ -1,169 +1,117 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Staging: commits go into the log as a whole, in order of RVs, or are told to be out of order.
- */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* Staging: commits go into the log as a whole, in order of RVs, or are told to be out of order. */
 #include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 #include "tools/informer-gateway/change_staging.h"
 
-struct world {
-	struct gw_staging staging;
-	struct gw_change_log log;
-	struct gw_interests interests;
-	uint64_t seq;
-	char text[500];
-};
-
-static int
-set_up(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-
-	gw_change_log_init(&w->log, 1u << 20);
-	gw_interests_init(&w->interests, &w->log);
-	gw_change_log_begin(&w->log, 100);
-	*state = w;
-	return 0;
-}
+static struct gw_staging staging;
+static uint64_t seq;
 
 static int
 tear_down(void **state)
 {
-	struct world *w = *state;
-
-	gw_staging_done(&w->staging);
-	gw_interests_done(&w->interests);
-	gw_change_log_done(&w->log);
-	free(w);
-	return 0;
+	gw_staging_done(&staging);
+	return logged_tear_down(state);
 }
 
 static void
-update(struct world *w, const char *name, uint64_t rv)
+update(const char *name, uint64_t rv)
 {
-	gw_staging_put(&w->staging, pod_change(name, "n1", "n1", rv), ++w->seq, false);
+	gw_staging_put(&staging, pod_change(name, "n1", "n1", rv), ++seq, false);
 }
 
 static void
-lose(struct world *w, const char *name, uint64_t last_rv)
+lose(const char *name, uint64_t last_rv)
 {
-	gw_staging_put(&w->staging, pod_change(name, "n1", NULL, last_rv), ++w->seq, true);
+	gw_staging_put(&staging, pod_change(name, "n1", NULL, last_rv), ++seq, true);
 }
 
 static int
-release(struct world *w, uint64_t seq, uint64_t rv)
+release(struct logged *w, uint64_t up_to, uint64_t rv)
 {
-	return gw_staging_release(&w->staging, seq, rv, &w->log, &w->interests);
+	return gw_staging_release(&staging, up_to, rv, &w->log, &w->interests);
 }
 
 /* What is in the log: "a104 -b105 @110". */
 static const char *
-logged(struct world *w)
+logged(struct logged *w)
 {
+	static char text[500];
 	size_t length = 0;
 
 	for (uint64_t at = w->log.first; at < w->log.next; at++) {
 		const struct gw_change *change = gw_change_log_at(&w->log, at);
 
-		length += (size_t)snprintf(w->text + length, sizeof(w->text) - length, "%s%s%u%s ",
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s%u%s ",
 					   change->change == API_DELETED ? "-" : "", change->object->key + 2,
 					   (unsigned)change->rv, change->again ? "!" : "");
 	}
-	snprintf(w->text + length, sizeof(w->text) - length, "@%u", (unsigned)w->log.told);
-	return w->text;
+	snprintf(text + length, sizeof(text) - length, "@%u", (unsigned)w->log.told);
+	return text;
 }
 
-/* What was told is released up to a seq, and what came later waits. */
-static void
-released_up_to_a_seq(void **state)
-{
-	struct world *w = *state;
+#define TEST(name) TEST_CASE_OF(struct logged *w, logged_set_up, tear_down, name)
 
-	update(w, "d/a", 104);
-	update(w, "d/b", 105);
-	update(w, "d/a", 106);
+/* What was told is released up to a seq, and what came later waits. */
+TEST(released_up_to_a_seq)
+{
+	update("d/a", 104);
+	update("d/b", 105);
+	update("d/a", 106);
 	assert_int_equal(release(w, 2, 105), 0);
 	assert_string_equal(logged(w), "a104 b105 @105");
-	assert_int_equal(w->staging.count, 1);
+	assert_int_equal(staging.count, 1);
 	assert_int_equal(release(w, UINT64_MAX, 110), 0);
 	assert_string_equal(logged(w), "a104 b105 a106 @110");
-	assert_int_equal(w->staging.count, 0);
-	assert_int_equal(w->staging.bytes, 0);
+	assert_int_equal(staging.count, 0);
+	assert_int_equal(staging.bytes, 0);
 }
 
 /* As long as the RV has not reached one of them, all wait. */
-static void
-all_wait_for_the_rv(void **state)
+TEST(all_wait_for_the_rv)
 {
-	struct world *w = *state;
-
-	update(w, "d/a", 104);
-	update(w, "d/b", 108);
+	update("d/a", 104);
+	update("d/b", 108);
 	assert_int_equal(release(w, UINT64_MAX, 107), -EAGAIN);
 	assert_string_equal(logged(w), "@100");
-	assert_int_equal(w->staging.count, 2);
+	assert_int_equal(staging.count, 2);
 	assert_int_equal(release(w, UINT64_MAX, 108), 0);
 	assert_string_equal(logged(w), "a104 b108 @108");
 }
 
 /* Deletions without an RV come last, at the commit's; those whose name is taken anew right before that. */
-static void
-deletions_without_an_rv_find_their_places(void **state)
+TEST(deletions_without_an_rv_find_their_places)
 {
-	struct world *w = *state;
-
-	lose(w, "d/a", 90);
-	lose(w, "d/b", 91);
-	lose(w, "d/c", 92);
-	update(w, "d/x", 120);
-	update(w, "d/b", 110);
-	update(w, "d/c", 105);
-	update(w, "d/b", 130);
+	lose("d/a", 90);
+	lose("d/b", 91);
+	lose("d/c", 92);
+	update("d/x", 120);
+	update("d/b", 110);
+	update("d/c", 105);
+	update("d/b", 130);
 	assert_int_equal(release(w, UINT64_MAX, 140), 0);
 	assert_string_equal(logged(w), "-c100! c105 -b105! b110 x120 b130 -a140! @140");
 }
 
 /* What does not go on from what was told, and an RV that falls, are said so, and dropped. */
-static void
-what_is_out_of_order_is_said_so(void **state)
+TEST(what_is_out_of_order_is_said_so)
 {
-	struct world *w = *state;
-
 	gw_change_log_tell(&w->log, 110);
-	update(w, "d/a", 110);
+	update("d/a", 110);
 	assert_int_equal(release(w, UINT64_MAX, 120), -ESTALE);
-	assert_int_equal(w->staging.count, 0);
-	lose(w, "d/a", 90);
-	update(w, "d/a", 105);
+	assert_int_equal(staging.count, 0);
+	lose("d/a", 90);
+	update("d/a", 105);
 	assert_int_equal(release(w, UINT64_MAX, 120), -ESTALE);
 	assert_int_equal(release(w, UINT64_MAX, 109), -ESTALE);
-	lose(w, "d/a", 90);
+	lose("d/a", 90);
 	assert_int_equal(release(w, UINT64_MAX, 110), 0);
 	assert_string_equal(logged(w), "-a110! @110");
 }
 
 /* With nothing staged an RV moves on what was told. */
-static void
-nothing_but_an_rv(void **state)
+TEST(nothing_but_an_rv)
 {
-	struct world *w = *state;
-
 	assert_int_equal(release(w, UINT64_MAX, 150), 0);
 	assert_string_equal(logged(w), "@150");
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(released_up_to_a_seq),
-	TEST(all_wait_for_the_rv),
-	TEST(deletions_without_an_rv_find_their_places),
-	TEST(what_is_out_of_order_is_said_so),
-	TEST(nothing_but_an_rv),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which of a listener's names a certificate has. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/informer-gateway/client_names.h"
 
@@ -24,14 +20,12 @@ find(const char *wanted, const char *common_name, char **names)
 }
 
 /* A name is the common name or a DNS name, whole; one with a kind is of that kind alone. */
-static void
-names_are_compared_whole(void **state)
+TEST_CASE(names_are_compared_whole)
 {
 	char *names[] = {(char[]){"dns:relay-1.example"}, (char[]){"uri:spiffe://x/relay"},
 			 (char[]){"email:a@b"}, NULL};
 	char *none[] = {NULL};
 
-	(void)state;
 	assert_string_equal(find("relay", "relay", none), "relay");
 	assert_string_equal(find("relay-1.example", "relay", names), "relay-1.example");
 	assert_string_equal(find("dns:relay-1.example", "", names), "dns:relay-1.example");
@@ -48,34 +42,23 @@ names_are_compared_whole(void **state)
 }
 
 /* Without a certificate there is no name. */
-static void
-no_certificate_has_no_name(void **state)
+TEST_CASE(no_certificate_has_no_name)
 {
 	struct gw_texts list = {0};
 
-	(void)state;
 	assert_int_equal(gw_texts_add(&list, "relay", 5), 0);
 	assert_null(gw_client_name(NULL, &list, 0));
 	gw_texts_done(&list);
 }
 
 /* One that has run out has none, though its connection goes on. */
-static void
-a_certificate_that_ran_out_has_none(void **state)
+TEST_CASE(a_certificate_that_ran_out_has_none)
 {
 	struct gw_certificate certificate = {.common_name = (char[]){"relay"}, .expires_s = 1000};
 	struct gw_texts list = {0};
 
-	(void)state;
 	assert_int_equal(gw_texts_add(&list, "relay", 5), 0);
 	assert_non_null(gw_client_name(&certificate, &list, 999));
 	assert_null(gw_client_name(&certificate, &list, 1000));
 	gw_texts_done(&list);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(names_are_compared_whole),
-	cmocka_unit_test(no_certificate_has_no_name),
-	cmocka_unit_test(a_certificate_that_ran_out_has_none),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The quota of connections, beside one that counts in an array. */
-#include <stdlib.h>
-
 #include "tests/room.h"
 #include "tools/informer-gateway/connection_quota.h"
 
@@ -10,13 +8,11 @@
 #define OF_ONE 3u
 
 /* Whatever comes and goes, it says what the array says; keys that share a place are told apart. */
-static void
-counts_like_an_array(void **state)
+TEST_CASE(counts_like_an_array)
 {
 	unsigned counts[KEYS] = {0}, all = 0;
 	struct gw_quota quota;
 
-	(void)state;
 	srand(7);
 	gw_quota_init(&quota, ALL, OF_ONE);
 	for (unsigned i = 0; i < 200000; i++) {
@@ -40,6 +36,3 @@ counts_like_an_array(void **state)
 	}
 	gw_quota_done(&quota);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(counts_like_an_array)};
-TEST_GROUP(tests, NULL, NULL);

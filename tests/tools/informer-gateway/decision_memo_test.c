@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was decided, for a while, and who waits for it. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/informer-gateway/decision_memo.h"
 
@@ -50,13 +46,25 @@ told_init(struct told *told, struct gw_memo *memo)
 	told->waiter.ctx = told;
 }
 
-/* A decision is found until its time is over, and by who accepts one that old. */
-static void
-decisions_are_found_while_they_hold(void **state)
+static int
+set_up(void **state)
 {
-	struct gw_memo *memo = gw_memo_new(16);
+	*state = gw_memo_new(16);
+	return 0;
+}
 
-	(void)state;
+static int
+tear_down(void **state)
+{
+	gw_memo_free(*state);
+	return 0;
+}
+
+#define TEST(name) TEST_CASE_OF(struct gw_memo *memo, set_up, tear_down, name)
+
+/* A decision is found until its time is over, and by who accepts one that old. */
+TEST(decisions_are_found_while_they_hold)
+{
 	assert_null(gw_memo_find(memo, digest(1), 0, 0));
 	settle(memo, 1, GW_VERDICT_YES, 100, 200);
 	assert_int_equal(gw_memo_find(memo, digest(1), 199, 0)->kind, GW_VERDICT_YES);
@@ -65,17 +73,12 @@ decisions_are_found_while_they_hold(void **state)
 	assert_null(gw_memo_find(memo, digest(2), 199, 0));
 	assert_null(gw_memo_find(memo, digest(1), 200, 0));
 	assert_int_equal(gw_memo_count(memo), 0);
-	gw_memo_free(memo);
 }
 
 /* A newer decision takes the place of an older one, even where it is not to be kept; no answer leaves it
  * alone. */
-static void
-the_newest_decision_counts(void **state)
+TEST(the_newest_decision_counts)
 {
-	struct gw_memo *memo = gw_memo_new(16);
-
-	(void)state;
 	settle(memo, 1, GW_VERDICT_YES, 100, 900);
 	settle(memo, 1, GW_VERDICT_UNKNOWN, 150, 900);
 	assert_int_equal(gw_memo_find(memo, digest(1), 200, 0)->kind, GW_VERDICT_YES);
@@ -84,17 +87,13 @@ the_newest_decision_counts(void **state)
 	settle(memo, 1, GW_VERDICT_YES, 300, 900);
 	settle(memo, 1, GW_VERDICT_NO, 400, 0);
 	assert_null(gw_memo_find(memo, digest(1), 400, 0));
-	gw_memo_free(memo);
 }
 
 /* The first asks, the others wait; all are told once, but for who has left. */
-static void
-all_who_wait_are_told(void **state)
+TEST(all_who_wait_are_told)
 {
-	struct gw_memo *memo = gw_memo_new(16);
 	struct told told[4];
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		told_init(&told[i], memo);
 		assert_int_equal(gw_memo_wait(memo, digest(1), &told[i].waiter), i > 0);
@@ -110,17 +109,13 @@ all_who_wait_are_told(void **state)
 	assert_int_equal(told[2].times, 0);
 	assert_int_equal(told[3].times, 1);
 	assert_int_equal(gw_memo_asking(memo), 0);
-	gw_memo_free(memo);
 }
 
 /* Who asks anew when told waits for the next answer, not for this one. */
-static void
-asking_anew_waits_for_the_next(void **state)
+TEST(asking_anew_waits_for_the_next)
 {
-	struct gw_memo *memo = gw_memo_new(16);
 	struct told told;
 
-	(void)state;
 	told_init(&told, memo);
 	told.asks_anew = 1;
 	assert_false(gw_memo_wait(memo, digest(1), &told.waiter));
@@ -129,16 +124,11 @@ asking_anew_waits_for_the_next(void **state)
 	assert_int_equal(gw_memo_asking(memo), 1);
 	settle(memo, 1, GW_VERDICT_YES, 2, 10);
 	assert_int_equal(told.times, 2);
-	gw_memo_free(memo);
 }
 
 /* So many are kept; the least used go first, and refusals push out refusals alone. */
-static void
-memory_is_bounded(void **state)
+TEST(memory_is_bounded)
 {
-	struct gw_memo *memo = gw_memo_new(16);
-
-	(void)state;
 	for (unsigned i = 0; i < 12; i++)
 		settle(memo, i, GW_VERDICT_YES, 1, 1000);
 	assert_non_null(gw_memo_find(memo, digest(0), 2, 0)); /* used */
@@ -154,14 +144,4 @@ memory_is_bounded(void **state)
 	assert_non_null(gw_memo_find(memo, digest(0), 2, 0));
 	assert_null(gw_memo_find(memo, digest(1), 2, 0));
 	assert_int_equal(gw_memo_count(memo), 16);
-	gw_memo_free(memo);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(decisions_are_found_while_they_hold),
-	cmocka_unit_test(the_newest_decision_counts),
-	cmocka_unit_test(all_who_wait_are_told),
-	cmocka_unit_test(asking_anew_waits_for_the_next),
-	cmocka_unit_test(memory_is_bounded),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was deleted is found by its name for so long, and never in place of what is there. */
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 #include "tests/support/store_fixture.h"
@@ -31,8 +29,7 @@ setup(void **state)
 
 /* Deleted a moment ago: its last state; a minute later by our clock: nothing. What is there is not deleted.
  */
-static void
-the_last_state_is_found_for_a_while(void **state)
+TEST_CASE_IN(setup, reader_world_tear_down, the_last_state_is_found_for_a_while)
 {
 	struct reader_world *w = *state;
 	struct informer_object found;
@@ -55,8 +52,3 @@ the_last_state_is_found_for_a_while(void **state)
 	assert_int_equal(gw_deleted_object(&w->snap, w->pods, "default", "never", SECOND, when, &found),
 			 INFORMER_E_NOT_FOUND);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(the_last_state_is_found_for_a_while, setup, reader_world_tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

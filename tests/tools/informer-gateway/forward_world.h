@@ -1,48 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The world of a test of what is handed on: upstream_world.h, a listener whose requests all are handed on,
- * and clients that are threads of their own, so that they may block.
+ * The world of a test of what is handed on: upstream_world.h, and on its loop a gateway whose requests all
+ * are handed on. Included by each test, which it is compiled into.
  */
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_FORWARD_WORLD_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_FORWARD_WORLD_H
 
+#include "gateway_fixture.h"
+
 #include "tests/tools/informer-gateway/upstream_world.h"
-#include "tools/informer-gateway/front.h"
 #include "tools/informer-gateway/kept_documents.h"
 #include "tools/informer-gateway/pass_through.h"
 
 struct forward_world {
 	struct upstream_world *u;
-	struct gw_front *front;
-	struct gw_listener *listener;
+	struct gateway g;
 	struct gw_pass_through *pass_through;
 	struct gw_kept_documents *kept; /* asked first, or NULL */
-	unsigned port;
-	bool tls;
-	gnutls_certificate_credentials_t trust; /* of clients, by TLS */
 	/* what the router would say of a request, or NULL */
 	const struct api_resource *resource;
 	const char *subresource;
 };
 
-int forward_world_setup(void **state);
-int forward_world_teardown(void **state);
+static UNUSED int
+forward_world_setup(void **state)
+{
+	static struct forward_world f;
+
+	if (upstream_world_setup((void **)&f.u) < 0)
+		return -1;
+	f.g.loop = &f.u->w->loop;
+	gateway_begin(&f.g);
+	*state = &f;
+	return 0;
+}
+
+static UNUSED int
+forward_world_teardown(void **state)
+{
+	struct forward_world *f = *state;
+
+	gateway_close_listener(&f->g);
+	uv_run(f->g.loop, UV_RUN_NOWAIT);
+	gw_pass_through_free(f->pass_through);
+	gw_kept_documents_free(f->kept);
+	gateway_close(&f->g);
+	return upstream_world_teardown((void **)&f->u);
+}
+
+#define FORWARD_TEST(name)                                                                                   \
+	TEST_CASE_OF(struct forward_world *f, forward_world_setup, forward_world_teardown, name)
+
+static void
+hand_on(struct gw_exchange *x, void *ctx)
+{
+	struct forward_world *f = ctx;
+
+	x->api.resource = f->resource;
+	x->api.subresource = f->subresource;
+	if (!f->kept || !gw_kept_documents_answer(f->kept, x))
+		gw_pass_through(f->pass_through, x);
+}
 
 /* After upstream_world_start(). options NULL: none. tls: of the listener. */
-void forward_world_start(struct forward_world *f, const struct gw_pass_through_options *options, bool tls);
+static UNUSED void
+forward_world_start(struct forward_world *f, const struct gw_pass_through_options *options, bool tls)
+{
+	struct gw_listener_options listen = {0};
+	char *error = NULL;
 
-/* A client's thread: d is connected to the listener. It asserts nothing. */
-typedef void client_script(struct duplex *d, void *ctx);
-/* Run it, and the loop, until it returns. */
-void run_client(struct forward_world *f, client_script *script, void *ctx);
+	if (tls) {
+		listen.tls_cert = temp_path(f->u->w->dir, "s.crt");
+		listen.tls_key = temp_path(f->u->w->dir, "s.key");
+	}
+	f->pass_through = gw_pass_through_new(
+		f->u->upstream, options ? options : &(struct gw_pass_through_options){0}, &error);
+	if (!f->pass_through)
+		fail_msg("%s", error);
+	gateway_listen(&f->g, listen, hand_on, f);
+}
 
-struct bytes_seen {
-	char *data; /* terminated */
-	size_t length;
-};
-/* Send this text, and read until the connection ends. */
-void talk(struct forward_world *f, const char *request, struct bytes_seen *ret);
-void talk_bytes(struct forward_world *f, const char *request, size_t length, struct bytes_seen *ret);
-void bytes_seen_done(struct bytes_seen *seen);
+/* Until the connection ends. */
+static UNUSED const char *
+hear_all(struct caller *c)
+{
+	gateway_until(c->g, has_ended(c));
+	return c->heard.data;
+}
+
+/* Send this text, and hear until the connection ends. */
+static UNUSED const char *
+talk(struct forward_world *f, const char *request)
+{
+	return hear_all(asks(&f->g, request));
+}
+
+/* The same, and hear this among it. */
+static UNUSED struct caller *
+expect(struct forward_world *f, const char *request, const char *text)
+{
+	struct caller *c = asks(&f->g, request);
+
+	hear_all(c);
+	assert_heard(c, text);
+	return c;
+}
 
 #endif

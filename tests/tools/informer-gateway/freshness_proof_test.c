@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who must not be answered with less than upstream has: how many questions that takes, and when the wait
  * ends. */
-#include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tests/room.h"
 #include "tests/tools/informer-gateway/upstream_world.h"
 #include "tools/informer-gateway/freshness_proof.h"
 #include "tools/informer-gateway/quiet_probe.h"
@@ -75,12 +70,11 @@ arena_rv(void *ctx, const struct api_resource *resource)
 static int
 setup(void **state)
 {
-	struct fresh_world *f = calloc(1, sizeof(*f));
-	void *inner = NULL;
+	static struct fresh_world world;
+	struct fresh_world *f = &world;
 
-	if (!f || upstream_world_setup(&inner) < 0)
+	if (upstream_world_setup((void **)&f->u) < 0)
 		return -1;
-	f->u = inner;
 	f->rv = 100;
 	atomic_store(&upstream_rv, 100);
 	atomic_store(&events, "");
@@ -95,13 +89,9 @@ static int
 teardown(void **state)
 {
 	struct fresh_world *f = *state;
-	void *inner = f->u;
-	int r;
 
 	gw_freshness_free(f->freshness);
-	r = upstream_world_teardown(&inner);
-	free(f);
-	return r;
+	return upstream_world_teardown((void **)&f->u);
 }
 
 static void
@@ -132,11 +122,11 @@ pass_to_probe(struct fresh_world *f, unsigned count)
 	test_clock_pass(&f->u->w->loop, GW_FRESH_PROBE_MS);
 }
 
+#define TEST(name) TEST_CASE_OF(struct fresh_world *f, setup, teardown, name)
+
 /* A hundred who ask at one moment share one question, of one object as metadata, by our own way. */
-static void
-a_hundred_share_one_question(void **state)
+TEST(a_hundred_share_one_question)
 {
-	struct fresh_world *f = *state;
 	static struct told told[100];
 	const struct raw_request *r;
 
@@ -156,10 +146,8 @@ a_hundred_share_one_question(void **state)
 }
 
 /* Who comes while a question is under way has one of his own: its answer may be older than his wish. */
-static void
-who_comes_later_has_a_question_of_his_own(void **state)
+TEST(who_comes_later_has_a_question_of_his_own)
 {
-	struct fresh_world *f = *state;
 	struct told first, second;
 
 	atomic_store(&hangs, true);
@@ -176,10 +164,8 @@ who_comes_later_has_a_question_of_his_own(void **state)
 }
 
 /* The arena is behind: it is waited for, and the answer comes with the change. */
-static void
-the_arena_is_waited_for(void **state)
+TEST(the_arena_is_waited_for)
 {
-	struct fresh_world *f = *state;
 	struct told t;
 
 	atomic_store(&upstream_rv, 107);
@@ -197,10 +183,8 @@ the_arena_is_waited_for(void **state)
 }
 
 /* Others changed, this resource did not: a probe from the arena's RV on says so, and that is fresh enough. */
-static void
-a_quiet_resource_is_proved_quiet(void **state)
+TEST(a_quiet_resource_is_proved_quiet)
 {
-	struct fresh_world *f = *state;
 	struct told t;
 	const struct raw_request *r;
 
@@ -218,10 +202,8 @@ a_quiet_resource_is_proved_quiet(void **state)
 }
 
 /* The probe tells of a change: so far the arena must come, and no further. */
-static void
-a_change_that_the_probe_tells_is_waited_for(void **state)
+TEST(a_change_that_the_probe_tells_is_waited_for)
 {
-	struct fresh_world *f = *state;
 	struct told t;
 
 	atomic_store(&upstream_rv, 107);
@@ -240,10 +222,8 @@ a_change_that_the_probe_tells_is_waited_for(void **state)
 }
 
 /* An arena that does not come is waited for three seconds; a bookmark that is too old proves nothing. */
-static void
-a_wait_ends_in_its_time(void **state)
+TEST(a_wait_ends_in_its_time)
 {
-	struct fresh_world *f = *state;
 	struct told t;
 
 	atomic_store(&upstream_rv, 107);
@@ -262,10 +242,8 @@ a_wait_ends_in_its_time(void **state)
 }
 
 /* Upstream does not let us ask, or is not there: said at once, with a reason. */
-static void
-what_cannot_be_asked_is_said(void **state)
+TEST(what_cannot_be_asked_is_said)
 {
-	struct fresh_world *f = *state;
 	struct told refused;
 
 	atomic_store(&upstream_rv, 0);
@@ -276,10 +254,8 @@ what_cannot_be_asked_is_said(void **state)
 }
 
 /* An RV is a number without leading zeros; whatever else is none. */
-static void
-an_rv_is_a_number(void **state)
+TEST_CASE(an_rv_is_a_number)
 {
-	(void)state;
 	assert_int_equal(gw_rv_number("1"), 1);
 	assert_true(gw_rv_number("18446744073709551615") == UINT64_MAX);
 	for (const char *const *bad =
@@ -288,16 +264,3 @@ an_rv_is_a_number(void **state)
 		assert_int_equal(gw_rv_number(*bad), 0);
 	assert_int_equal(gw_rv_number(NULL), 0);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-static const struct CMUnitTest tests[] = {
-	TEST(a_hundred_share_one_question),
-	TEST(who_comes_later_has_a_question_of_his_own),
-	TEST(the_arena_is_waited_for),
-	TEST(a_quiet_resource_is_proved_quiet),
-	TEST(a_change_that_the_probe_tells_is_waited_for),
-	TEST(a_wait_ends_in_its_time),
-	TEST(what_cannot_be_asked_is_said),
-	cmocka_unit_test(an_rv_is_a_number),
-};
-TEST_GROUP(tests, NULL, NULL);

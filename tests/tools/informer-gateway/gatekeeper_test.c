@@ -3,8 +3,6 @@
  */
 #include "gateway_fixture.h"
 
-#include "tests/room.h"
-#include "tests/support/temp_dir.h"
 #include "tests/tools/informer-gateway/access_world.h"
 #include "tools/informer-gateway/gatekeeper.h"
 #include "writer/base/file.h"
@@ -16,7 +14,7 @@ struct gate {
 	struct access_world w;
 	struct gw_gatekeeper *keeper;
 	struct gw_audit_log *audit;
-	char log[256], socket[100];
+	char log[256];
 	unsigned served, passed, over;
 	struct gw_exchange *passing[4]; /* "?keep" that were passed on */
 	bool streaming, ended;    /* a watch */
@@ -46,12 +44,12 @@ stream_closed(void *ctx)
 }
 
 static const struct gw_stream_ops stream = {read_stream, end_stream, stream_closed, NULL};
-static struct gate *the_gate; /* gw_next has no context but the exchange */
+static struct gate the_gate; /* gw_next has no context but the exchange */
 
 static void
 serve(struct gw_exchange *x)
 {
-	struct gate *gate = the_gate;
+	struct gate *gate = &the_gate;
 
 	gate->served++;
 	if (api_request_is_watch(&x->api)) {
@@ -103,65 +101,79 @@ over(struct gw_exchange *x, void *ctx)
 	gate->over++;
 }
 
-static struct gw_listener_config *
-open_gate(struct gate *gate, void **state, enum gw_profile profile, const char *rule)
+static int
+set_up(void **state)
 {
-	struct gw_listener_config *l;
-	struct gw_listener_options options = {0};
-	struct gw_gatekeeper_options keeper = {.pass = pass_on, .pass_ctx = gate};
+	struct gate *gate = &the_gate;
 
-	*gate = (struct gate){0};
-	the_gate = gate;
+	gateway_begin(&gate->g);
 	access_world_open(&gate->w);
-	l = access_world_listener(&gate->w, profile, rule);
-	snprintf(gate->log, sizeof(gate->log), "%s", temp_path(*state, "audit"));
-	snprintf(gate->socket, sizeof(gate->socket), "%s", temp_path(*state, "socket"));
+	snprintf(gate->log, sizeof(gate->log), "%s", temp_path(gate->g.dir, "audit"));
 	assert_int_equal(gw_audit_log_open(gate->log, 0, 0, &gate->audit, NULL), 0);
-	keeper.access = gate->w.access;
-	keeper.limits = &(struct gw_limits_config){.requests_by_identity = 2, .watches_by_identity = 1,
-						     .tunnels_by_identity = 1};
-	keeper.audit = gate->audit;
-	gate->keeper = gw_gatekeeper_new(&keeper);
-	test_clock_stop();
-	uv_loop_init(&gate->g.loop);
-	assert_int_equal(gw_front_new(&gate->g.loop, &(struct gw_front_options){.over = over, .ctx = gate},
-				      &gate->g.front),
-			 0);
-	options.profile = l;
-	if (profile == GW_PROFILE_UNIX) {
-		static char address[300];
+	gate->keeper = gw_gatekeeper_new(&(struct gw_gatekeeper_options){
+		.access = gate->w.access,
+		.limits = &(struct gw_limits_config){.requests_by_identity = 2,
+						     .watches_by_identity = 1,
+						     .tunnels_by_identity = 1},
+		.audit = gate->audit,
+		.pass = pass_on,
+		.pass_ctx = gate});
+	gateway_front(&gate->g, (struct gw_front_options){.over = over, .ctx = gate});
+	*state = gate;
+	return 0;
+}
 
-		snprintf(address, sizeof(address), "unix:%s", gate->socket);
-		options.address = address;
-	}
-	gateway_listen(&gate->g, options, handle, gate);
+static struct gw_listener_config *
+open_gate(struct gate *gate, enum gw_profile profile, const char *rule)
+{
+	struct gw_listener_config *l = access_world_listener(&gate->w, profile, rule);
+
+	gateway_listen(
+		&gate->g,
+		(struct gw_listener_options){
+			.profile = l, .address = profile == GW_PROFILE_UNIX ? gate->g.unix_address : NULL},
+		handle, gate);
 	return l;
 }
 
-/* Closes all; the audit log's text, for the caller to free. */
-static char *
+/* Closes all but the folder; the audit log's text. */
+static const char *
 close_gate(struct gate *gate)
 {
-	char *text = NULL;
+	static char *text;
 	size_t length;
 
-	gateway_close(&gate->g);
+	gateway_shut(&gate->g);
 	gw_gatekeeper_free(gate->keeper);
 	gw_audit_log_close(gate->audit);
-	access_world_close(&gate->w);
+	gate->audit = NULL;
 	assert_int_equal(file_read(gate->log, 1 << 20, &text, &length, NULL), 0);
 	return text;
 }
 
+static int
+tear_down(void **state)
+{
+	struct gate *gate = *state;
+
+	if (gate->audit)
+		close_gate(gate);
+	access_world_close(&gate->w);
+	gateway_close(&gate->g);
+	return 0;
+}
+
+#define TEST(name) TEST_CASE_OF(struct gate *gate, set_up, tear_down, name)
+
 /* Send a request, let the API server answer, hear that. */
 static void
-ask(struct gate *gate, struct caller *c, const char *request, const char *answer)
+review(struct gate *gate, struct caller *c, const char *request, const char *answer)
 {
 	unsigned before = gate->over;
 
-	say(&gate->g, c, request);
+	say(c, request);
 	gateway_until(&gate->g, (review_server_answer(&gate->w.server), gate->over > before));
-	hear(&gate->g, c, answer);
+	hear(c, answer);
 	forget_heard(c);
 }
 
@@ -169,33 +181,28 @@ ask(struct gate *gate, struct caller *c, const char *request, const char *answer
 	method " " path " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " token "\r\n\r\n"
 
 /* Each verdict has its words, its code, and its line; a token is in none of them. */
-static void
-verdicts_have_words_and_lines(void **state)
+TEST(verdicts_have_words_and_lines)
 {
-	struct gate gate;
-	struct caller c;
-	char *log;
+	struct caller *c;
+	const char *log;
 
-	open_gate(&gate, state, GW_PROFILE_TOKENS, NULL);
-	call_tcp(&gate.g, &c);
-	ask(&gate, &c, WITH("t-viewer", "GET", "/api/v1/namespaces/web/pods?resourceVersion=12"), "served");
-	ask(&gate, &c, WITH("t-viewer", "GET", "/api/v1/pods"),
-	    "pods is forbidden: User \\\"viewer\\\" cannot list resource \\\"pods\\\" in API group \\\"\\\" "
-	    "at the cluster "
-	    "scope");
+	open_gate(gate, GW_PROFILE_TOKENS, NULL);
+	c = call_tcp(&gate->g);
+	review(gate, c, WITH("t-viewer", "GET", "/api/v1/namespaces/web/pods?resourceVersion=12"), "served");
+	review(gate, c, WITH("t-viewer", "GET", "/api/v1/pods"),
+	       "pods is forbidden: User \\\"viewer\\\" cannot list resource \\\"pods\\\" in API group "
+	       "\\\"\\\" at the cluster scope");
 	/* there is no such resource here: that is not said to who may not ask */
-	ask(&gate, &c, WITH("t-viewer", "GET", "/apis/x.io/v1/namespaces/web/gadgets/a"),
-	    "gadgets.x.io \\\"a\\\" is forbidden: User \\\"viewer\\\" cannot get resource \\\"gadgets\\\" in "
-	    "API group "
-	    "\\\"x.io\\\" in the namespace \\\"web\\\"");
-	ask(&gate, &c, WITH("t-viewer", "GET", "/metrics"), "cannot get path \\\"/metrics\\\"");
-	ask(&gate, &c, WITH("t-nobody", "GET", "/api/v1/pods"), "HTTP/1.1 401 ");
-	ask(&gate, &c, GET("/api/v1/pods"), "\"reason\":\"Unauthorized\"");
-	gate.w.server.code = 500;
-	ask(&gate, &c, WITH("t-admin", "GET", "/api/v1/pods"), "HTTP/1.1 503 ");
-	assert_int_equal(gate.served, 1);
-	hang_up(&c);
-	log = close_gate(&gate);
+	review(gate, c, WITH("t-viewer", "GET", "/apis/x.io/v1/namespaces/web/gadgets/a"),
+	       "gadgets.x.io \\\"a\\\" is forbidden: User \\\"viewer\\\" cannot get resource \\\"gadgets\\\" "
+	       "in API group \\\"x.io\\\" in the namespace \\\"web\\\"");
+	review(gate, c, WITH("t-viewer", "GET", "/metrics"), "cannot get path \\\"/metrics\\\"");
+	review(gate, c, WITH("t-nobody", "GET", "/api/v1/pods"), "HTTP/1.1 401 ");
+	review(gate, c, GET("/api/v1/pods"), "\"reason\":\"Unauthorized\"");
+	gate->w.server.code = 500;
+	review(gate, c, WITH("t-admin", "GET", "/api/v1/pods"), "HTTP/1.1 503 ");
+	assert_int_equal(gate->served, 1);
+	log = close_gate(gate);
 	assert_non_null(strstr(
 		log, "\"user\":\"viewer\",\"verb\":\"list\",\"resource\":\"pods\",\"namespace\":\"web\","
 		     "\"rvAsked\":\"12\",\"rv\":\"40\",\"decision\":\"allowed\",\"code\":200,\"bytes\":7,"));
@@ -206,100 +213,86 @@ verdicts_have_words_and_lines(void **state)
 	assert_non_null(strstr(log, "\"decision\":\"unknown\""));
 	assert_null(strstr(log, "t-viewer"));
 	assert_null(strstr(log, "t-nobody"));
-	free(log);
 }
 
 /* The kernel says who is at a Unix socket: one of the list is let in, another is told that it is not for it.
  */
-static void
-a_unix_socket_is_for_its_ids(void **state)
+TEST(a_unix_socket_is_for_its_ids)
 {
 	struct gw_listener_config *l;
-	struct gate gate;
-	struct caller c;
-	char who[64], *log;
+	struct caller *c;
+	char who[64];
+	const char *log;
 
-	l = open_gate(&gate, state, GW_PROFILE_UNIX, "pods?namespaces=web");
+	l = open_gate(gate, GW_PROFILE_UNIX, "pods?namespaces=web");
 	snprintf(who, sizeof(who), "User \\\"uid:%lu\\\" cannot list", (unsigned long)getuid());
-	call_unix(&c, gate.socket);
-	ask(&gate, &c, GET("/api/v1/namespaces/web/pods"), who); /* no id is in its list */
+	c = call_unix(&gate->g);
+	review(gate, c, GET("/api/v1/namespaces/web/pods"), who); /* no id is in its list */
 	assert_int_equal(gw_ids_add(&l->uids, (uint32_t)getuid()), 0);
-	ask(&gate, &c, GET("/api/v1/namespaces/web/pods"), "served");
-	ask(&gate, &c, GET("/api/v1/pods"), "it is not in the scope of this listener");
-	ask(&gate, &c, GET("/version"), "served");
-	hang_up(&c);
-	assert_int_equal(gate.w.server.token_reviews, 0);
-	log = close_gate(&gate);
+	review(gate, c, GET("/api/v1/namespaces/web/pods"), "served");
+	review(gate, c, GET("/api/v1/pods"), "it is not in the scope of this listener");
+	review(gate, c, GET("/version"), "served");
+	hang_up(c);
+	assert_int_equal(gate->w.server.token_reviews, 0);
+	log = close_gate(gate);
 	assert_non_null(strstr(log, "this listener is not for it"));
-	free(log);
 }
 
 /* What is no read goes on with its caller's token where that is passed on; without one it does not. */
-static void
-writes_pass_with_their_own_token(void **state)
+TEST(writes_pass_with_their_own_token)
 {
 	struct gw_listener_config *l;
-	struct gate gate;
-	struct caller c;
+	struct caller *c;
 
-	l = open_gate(&gate, state, GW_PROFILE_TOKENS, NULL);
-	call_tcp(&gate.g, &c);
-	ask(&gate, &c, WITH("t-viewer", "DELETE", "/api/v1/pods"), "cannot deletecollection resource");
+	l = open_gate(gate, GW_PROFILE_TOKENS, NULL);
+	c = call_tcp(&gate->g);
+	review(gate, c, WITH("t-viewer", "DELETE", "/api/v1/pods"), "cannot deletecollection resource");
 	l->pass_through = true;
-	ask(&gate, &c, WITH("t-viewer", "DELETE", "/api/v1/pods"), "served"); /* the router's `elsewhere` */
-	ask(&gate, &c, WITH("t-viewer", "GET", "/api/v1/namespaces/web/gadgets"), "served");
-	ask(&gate, &c, "DELETE /api/v1/pods HTTP/1.1\r\nHost: g\r\n\r\n", "HTTP/1.1 401 ");
+	review(gate, c, WITH("t-viewer", "DELETE", "/api/v1/pods"), "served"); /* the router's `elsewhere` */
+	review(gate, c, WITH("t-viewer", "GET", "/api/v1/namespaces/web/gadgets"), "served");
+	review(gate, c, "DELETE /api/v1/pods HTTP/1.1\r\nHost: g\r\n\r\n", "HTTP/1.1 401 ");
 	/* what the arena has is never served by that */
-	ask(&gate, &c, WITH("t-viewer", "GET", "/api/v1/pods"), "HTTP/1.1 403 ");
-	assert_int_equal(gate.served, 2);
-	assert_int_equal(gate.w.server.access_reviews, 2);
-	hang_up(&c);
-	free(close_gate(&gate));
+	review(gate, c, WITH("t-viewer", "GET", "/api/v1/pods"), "HTTP/1.1 403 ");
+	assert_int_equal(gate->served, 2);
+	assert_int_equal(gate->w.server.access_reviews, 2);
 }
 
 /* A listener that passes through serves nothing, not to who may do everything. */
-static void
-a_pass_through_listener_serves_nothing(void **state)
+TEST(a_pass_through_listener_serves_nothing)
 {
-	struct gate gate;
-	struct caller c;
+	struct caller *c;
 
-	open_gate(&gate, state, GW_PROFILE_PASS_THROUGH, NULL);
-	call_tcp(&gate.g, &c);
-	ask(&gate, &c, WITH("t-admin", "GET", "/api/v1/pods"), "passed");
-	ask(&gate, &c, WITH("t-admin", "GET", "/version"), "passed");
-	ask(&gate, &c, GET("/version"), "HTTP/1.1 401 ");
-	assert_int_equal(gate.served, 0);
-	assert_int_equal(gate.w.server.token_reviews, 0);
-	hang_up(&c);
-	free(close_gate(&gate));
+	open_gate(gate, GW_PROFILE_PASS_THROUGH, NULL);
+	c = call_tcp(&gate->g);
+	review(gate, c, WITH("t-admin", "GET", "/api/v1/pods"), "passed");
+	review(gate, c, WITH("t-admin", "GET", "/version"), "passed");
+	review(gate, c, GET("/version"), "HTTP/1.1 401 ");
+	assert_int_equal(gate->served, 0);
+	assert_int_equal(gate->w.server.token_reviews, 0);
 }
 
 /* One identity has so many requests under way, over all its connections; when one is over there is room. */
-static void
-requests_are_counted_by_identity(void **state)
+TEST(requests_are_counted_by_identity)
 {
-	struct gate gate;
-	struct caller c[4];
+	struct caller *c[4];
 
-	open_gate(&gate, state, GW_PROFILE_TOKENS, NULL);
+	open_gate(gate, GW_PROFILE_TOKENS, NULL);
 	for (int i = 0; i < 4; i++)
-		call_tcp(&gate.g, &c[i]);
+		c[i] = call_tcp(&gate->g);
 	for (unsigned i = 0; i < 2; i++) {
-		say(&gate.g, &c[i], WITH("t-admin", "GET", "/api/v1/pods?keep=1"));
-		gateway_until(&gate.g, (review_server_answer(&gate.w.server), gate.served == i + 1));
+		say(c[i], WITH("t-admin", "GET", "/api/v1/pods?keep=1"));
+		gateway_until(&gate->g, (review_server_answer(&gate->w.server), gate->served == i + 1));
 	}
-	assert_int_equal(gw_gatekeeper_identities(gate.keeper), 1);
-	ask(&gate, &c[2], WITH("t-admin", "GET", "/api/v1/pods"), "HTTP/1.1 429 ");
-	ask(&gate, &c[3], WITH("t-viewer", "GET", "/api/v1/namespaces/web/pods"), "served");
-	gw_reply_text(gate.kept, 200, "text/plain", "late\n");
-	hear(&gate.g, &c[1], "late");
-	gateway_until(&gate.g, gate.over == 3);
-	ask(&gate, &c[2], WITH("t-admin", "GET", "/api/v1/pods"), "served");
+	assert_int_equal(gw_gatekeeper_identities(gate->keeper), 1);
+	review(gate, c[2], WITH("t-admin", "GET", "/api/v1/pods"), "HTTP/1.1 429 ");
+	review(gate, c[3], WITH("t-viewer", "GET", "/api/v1/namespaces/web/pods"), "served");
+	gw_reply_text(gate->kept, 200, "text/plain", "late\n");
+	hear(c[1], "late");
+	gateway_until(&gate->g, gate->over == 3);
+	review(gate, c[2], WITH("t-admin", "GET", "/api/v1/pods"), "served");
 	for (int i = 0; i < 4; i++)
-		hang_up(&c[i]);
-	gateway_until(&gate.g, gw_gatekeeper_identities(gate.keeper) == 0);
-	free(close_gate(&gate));
+		hang_up(c[i]);
+	gateway_until(&gate->g, gw_gatekeeper_identities(gate->keeper) == 0);
 }
 
 /* Send what is passed on and goes on until the test answers it. */
@@ -308,7 +301,7 @@ begin_passing(struct gate *gate, struct caller *c, const char *request)
 {
 	unsigned before = gate->passed;
 
-	say(&gate->g, c, request);
+	say(c, request);
 	gateway_until(&gate->g, gate->passed > before);
 }
 
@@ -320,91 +313,68 @@ begin_passing(struct gate *gate, struct caller *c, const char *request)
  * What is passed on counts for its token: so many requests, watches with logs that are followed, and tunnels;
  * each for as long as it lasts. Other tokens' do not.
  */
-static void
-what_is_passed_on_is_counted_by_token(void **state)
+TEST(what_is_passed_on_is_counted_by_token)
 {
 	static const char exec[] = UPGRADING("t-admin", "/api/v1/namespaces/web/pods/a/exec?keep=1"),
 			  others[] = UPGRADING("t-viewer", "/api/v1/namespaces/web/pods/a/exec");
-	struct gate gate;
-	struct caller c[6];
+	struct caller *c[6];
 
-	open_gate(&gate, state, GW_PROFILE_PASS_THROUGH, NULL);
+	open_gate(gate, GW_PROFILE_PASS_THROUGH, NULL);
 	for (int i = 0; i < 6; i++)
-		call_tcp(&gate.g, &c[i]);
-	begin_passing(&gate, &c[0], exec);
-	ask(&gate, &c[1], exec, "HTTP/1.1 429 ");
-	ask(&gate, &c[1], others, "passed");
-	begin_passing(&gate, &c[2],
+		c[i] = call_tcp(&gate->g);
+	begin_passing(gate, c[0], exec);
+	review(gate, c[1], exec, "HTTP/1.1 429 ");
+	review(gate, c[1], others, "passed");
+	begin_passing(gate, c[2],
 		      WITH("t-admin", "GET", "/api/v1/namespaces/web/pods/a/log?keep=1&follow=true"));
-	ask(&gate, &c[1], WITH("t-admin", "GET", "/api/v1/gadgets?watch=1"), "HTTP/1.1 429 ");
-	begin_passing(&gate, &c[3], WITH("t-admin", "GET", "/api/v1/gadgets?keep=1"));
-	ask(&gate, &c[1], WITH("t-admin", "GET", "/api/v1/gadgets"), "passed");
-	gw_reply_text(gate.passing[0], 200, "text/plain", "over\n");
-	hear(&gate.g, &c[0], "over");
-	ask(&gate, &c[1], UPGRADING("t-admin", "/api/v1/namespaces/web/pods/a/exec"), "passed");
-	gw_reply_text(gate.passing[2], 200, "text/plain", "over\n");
-	gw_reply_text(gate.passing[3], 200, "text/plain", "over\n");
+	review(gate, c[1], WITH("t-admin", "GET", "/api/v1/gadgets?watch=1"), "HTTP/1.1 429 ");
+	begin_passing(gate, c[3], WITH("t-admin", "GET", "/api/v1/gadgets?keep=1"));
+	review(gate, c[1], WITH("t-admin", "GET", "/api/v1/gadgets"), "passed");
+	gw_reply_text(gate->passing[0], 200, "text/plain", "over\n");
+	hear(c[0], "over");
+	review(gate, c[1], UPGRADING("t-admin", "/api/v1/namespaces/web/pods/a/exec"), "passed");
+	gw_reply_text(gate->passing[2], 200, "text/plain", "over\n");
+	gw_reply_text(gate->passing[3], 200, "text/plain", "over\n");
 	for (int i = 0; i < 6; i++)
-		hang_up(&c[i]);
-	gateway_until(&gate.g, gw_gatekeeper_identities(gate.keeper) == 0);
-	free(close_gate(&gate));
+		hang_up(c[i]);
+	gateway_until(&gate->g, gw_gatekeeper_identities(gate->keeper) == 0);
 }
 
 /* A watch ends when what allowed it is revoked, and its line says why. */
-static void
-a_watch_ends_when_it_is_revoked(void **state)
+TEST(a_watch_ends_when_it_is_revoked)
 {
-	struct gate gate;
-	struct caller c;
-	char *log;
+	const char *log;
 
-	open_gate(&gate, state, GW_PROFILE_TOKENS, NULL);
-	call_tcp(&gate.g, &c);
-	say(&gate.g, &c, WITH("t-admin", "GET", "/api/v1/pods?watch=1"));
-	gateway_until(&gate.g, (review_server_answer(&gate.w.server), gate.streaming));
-	virtual_clock_advance(&gate.w.clock, gate.w.config.keep_allowed_ms);
-	review_server_answer(&gate.w.server);
-	assert_false(gate.ended);
-	gate.w.server.grants = NULL;
-	virtual_clock_advance(&gate.w.clock, gate.w.config.keep_allowed_ms);
-	review_server_answer(&gate.w.server);
-	virtual_clock_advance(&gate.w.clock, 0);
-	assert_true(gate.ended);
-	gateway_until(&gate.g, gate.over == 1);
-	hang_up(&c);
-	log = close_gate(&gate);
+	open_gate(gate, GW_PROFILE_TOKENS, NULL);
+	asks(&gate->g, WITH("t-admin", "GET", "/api/v1/pods?watch=1"));
+	gateway_until(&gate->g, (review_server_answer(&gate->w.server), gate->streaming));
+	virtual_clock_advance(&gate->w.clock, gate->w.config.keep_allowed_ms);
+	review_server_answer(&gate->w.server);
+	assert_false(gate->ended);
+	gate->w.server.grants = NULL;
+	virtual_clock_advance(&gate->w.clock, gate->w.config.keep_allowed_ms);
+	review_server_answer(&gate->w.server);
+	virtual_clock_advance(&gate->w.clock, 0);
+	assert_true(gate->ended);
+	gateway_until(&gate->g, gate->over == 1);
+	log = close_gate(gate);
 	assert_non_null(strstr(log, "\"verb\":\"watch\""));
 	assert_non_null(strstr(log, "\"why\":\"it is not allowed any more\""));
-	free(log);
 }
 
 /* A client that goes while a review hangs leaves nothing behind. */
-static void
-a_client_goes_before_the_review(void **state)
+TEST(a_client_goes_before_the_review)
 {
-	struct gate gate;
-	struct caller c;
-	char *log;
+	struct caller *c;
+	const char *log;
 
-	open_gate(&gate, state, GW_PROFILE_TOKENS, NULL);
-	call_tcp(&gate.g, &c);
-	say(&gate.g, &c, WITH("t-admin", "GET", "/api/v1/pods"));
-	gateway_until(&gate.g, review_server_waiting(&gate.w.server) == 1);
-	hang_up(&c);
-	gateway_until(&gate.g, gate.over == 1);
-	review_server_answer(&gate.w.server);
-	assert_int_equal(gate.served, 0);
-	log = close_gate(&gate);
+	open_gate(gate, GW_PROFILE_TOKENS, NULL);
+	c = asks(&gate->g, WITH("t-admin", "GET", "/api/v1/pods"));
+	gateway_until(&gate->g, review_server_waiting(&gate->w.server) == 1);
+	hang_up(c);
+	gateway_until(&gate->g, gate->over == 1);
+	review_server_answer(&gate->w.server);
+	assert_int_equal(gate->served, 0);
+	log = close_gate(gate);
 	assert_non_null(strstr(log, "\"decision\":\"none\",\"code\":0,"));
-	free(log);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(verdicts_have_words_and_lines),    TEST(a_unix_socket_is_for_its_ids),
-	TEST(writes_pass_with_their_own_token), TEST(a_pass_through_listener_serves_nothing),
-	TEST(requests_are_counted_by_identity), TEST(a_watch_ends_when_it_is_revoked),
-	TEST(a_client_goes_before_the_review),  TEST(what_is_passed_on_is_counted_by_token),
-};
-TEST_GROUP(tests, NULL, NULL);

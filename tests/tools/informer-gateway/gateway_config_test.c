@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a configuration must be as a whole: deny by default, one profile a listener. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <errno.h>
-
+/* The command line, alone and beside a file, and what a configuration must be as a whole: deny by default,
+ * one profile a listener. */
 #include "tests/room.h"
+#include "tests/support/temp_dir.h"
 #include "tools/informer-gateway/gateway_config.h"
 #include "tools/informer-gateway/gateway_flags.h"
 #include "writer/base/message.h"
@@ -35,8 +31,7 @@ parse(const char *line, struct gw_config *config)
 #define INSECURE "--listen 127.0.0.1:8001 --insecure-loopback --allow pods"
 
 /* Each profile with what it needs is taken. */
-static void
-each_profile_has_what_it_needs(void **state)
+TEST_CASE(each_profile_has_what_it_needs)
 {
 	static const struct {
 		const char *line;
@@ -54,7 +49,6 @@ each_profile_has_what_it_needs(void **state)
 		{"--listen [::1]:8001 --insecure-loopback --allow pods", GW_PROFILE_INSECURE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct gw_config config = {0};
 		_cleanup_(message_freep) char *error = parse(rows[i].line, &config);
@@ -68,8 +62,7 @@ each_profile_has_what_it_needs(void **state)
 
 /* What a profile needs and does not have, or has and another's it is, is refused: nothing is open by an
  * oversight. */
-static void
-what_is_missing_or_anothers_is_refused(void **state)
+TEST_CASE(what_is_missing_or_anothers_is_refused)
 {
 	static const struct {
 		const char *line, *words;
@@ -113,9 +106,11 @@ what_is_missing_or_anothers_is_refused(void **state)
 		{TOKENS " --allow Pods", "is no resource of a scope"},
 		{TOKENS " pods", "is no flag"},
 		{TOKENS " --lisen x", "did you mean --listen?"},
+		{UNIX " --peer=relays:8443", "'relays:8443' is no URL of a peer"},
+		{UNIX " --peer=https://a --peer-cert=x", "for peers there is a certificate without its key"},
+		{UNIX " --peer-ca=x", "files for peers, and no peer"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct gw_config config = {0};
 		_cleanup_(message_freep) char *error = parse(rows[i].line, &config);
@@ -126,13 +121,11 @@ what_is_missing_or_anothers_is_refused(void **state)
 }
 
 /* What an insecure listener gives away is said, resource by resource; of the others nothing is. */
-static void
-what_is_given_away_is_said(void **state)
+TEST_CASE(what_is_given_away_is_said)
 {
 	_cleanup_(message_freep) char *warning = NULL;
 	struct gw_config config = {0};
 
-	(void)state;
 	assert_null(
 		parse("--listen 127.0.0.1:8001 --insecure-loopback --allow pods,services?namespaces=web,db "
 		      "--allow nodes --allow /metrics",
@@ -148,9 +141,84 @@ what_is_given_away_is_said(void **state)
 	gw_config_done(&config);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(each_profile_has_what_it_needs),
-	cmocka_unit_test(what_is_missing_or_anothers_is_refused),
-	cmocka_unit_test(what_is_given_away_is_said),
-};
-TEST_GROUP(tests, NULL, NULL);
+/* ---- flags ---- */
+
+/* Everything of one listener can be said by flags. */
+TEST_CASE(one_listener_is_said_by_flags)
+{
+	const struct gw_listener_config *l;
+	struct gw_config config;
+
+	assert_null(parse("--listen unix:/run/g.sock --allow-uid=0 --allow-uid=7 --allow pods?namespaces=web "
+			  "--allow=/metrics --mode=0600 --misses=ask --deleted-for=60s --inherit-fd=5 "
+			  "--server https://x --as-group=a --history=1Mi --audit-log=-",
+			  &config));
+	l = &config.listeners[0];
+	assert_string_equal(l->name, "unix:/run/g.sock");
+	assert_int_equal(l->uids.count, 2);
+	assert_int_equal(l->scope.count, 2);
+	assert_int_equal(l->mode, 0600);
+	assert_int_equal(l->inherit_fd, 5);
+	assert_true(l->misses_ask);
+	assert_int_equal(l->deleted_for_ms, 60000);
+	assert_string_equal(config.server.server, "https://x");
+	assert_string_equal(config.audit.file, "-");
+	assert_int_equal(config.history_bytes, 1 << 20);
+	gw_config_done(&config);
+}
+
+static const char file[] = "listeners: [{listen: '127.0.0.1:1', profile: insecure-loopback, scope: [pods]}]\n"
+			   "server: https://file\n"
+			   "context: of-file\n"
+			   "asGroups: [f, g]\n"
+			   "access: {keepAllowed: 1m}\n"
+			   "relays: {peers: ['https://a', 'https://b'], grace: 5s,\n"
+			   "  certificateAuthority: ca.pem}\n"
+			   "drain: 5s\n";
+
+/* Beside a file flags count, and what they do not say the file does; a listener in both is not guessed. */
+TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, flags_count_beside_a_file)
+{
+	const char *path = temp_file(*state, "g.yaml", file);
+	_cleanup_(message_freep) char *error = NULL;
+	struct gw_config config;
+	char line[400];
+
+	snprintf(line, sizeof(line),
+		 "--server=https://flag --config %s --as-group=x --drain=9s --context= --peer=https://c:1",
+		 path);
+	assert_null(parse(line, &config));
+	assert_string_equal(config.server.server, "https://flag");
+	assert_string_equal(config.server.context, "of-file");
+	assert_int_equal(config.server.n_as_groups, 1);
+	assert_string_equal(config.server.as_groups[0], "x");
+	assert_int_equal(config.drain_ms, 9000);
+	assert_int_equal(config.access.keep_allowed_ms, 60000);
+	assert_int_equal(config.relays.peers.count, 1);
+	assert_string_equal(config.relays.peers.items[0], "https://c:1");
+	assert_int_equal(config.relays.grace_ms, 5000);
+	assert_int_equal(*config.relays.certificate_authority, '/'); /* beside the file */
+	assert_int_equal(config.listener_count, 1);
+	gw_config_done(&config);
+	snprintf(line, sizeof(line), "--config %s --allow=pods", path);
+	error = parse(line, &config);
+	assert_string_equal(error, "listeners stand in the file of --config, or one in flags; not both");
+}
+
+/* Help has each flag; nothing is started. */
+TEST_CASE(help_is_told)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	struct gw_config config;
+
+	assert_int_equal(
+		gw_flags_parse(2, (char *const[]){(char[]){"informer-gateway"}, (char[]){"--help"}, NULL},
+			       out, &config, NULL),
+		1);
+	fclose(out);
+	assert_non_null(strstr(text, "--insecure-loopback"));
+	assert_non_null(strstr(text, "--audit-log"));
+	free(text);
+}

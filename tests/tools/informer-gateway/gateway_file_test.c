@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration file: listeners, and who may. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tools/informer-gateway/gateway_file.h"
@@ -79,9 +75,10 @@ static const char whole[] =
 	"drain: 1m\n"
 	"logLevel: debug\n";
 
+#define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
+
 /* Each word goes where it belongs; paths are the file's neighbours. */
-static void
-a_whole_file_is_read(void **state)
+TEST(a_whole_file_is_read)
 {
 	struct gw_config config;
 	const struct gw_listener_config *l;
@@ -125,8 +122,7 @@ a_whole_file_is_read(void **state)
 }
 
 /* What is not known is refused with its line, and with the word that was meant. */
-static void
-unknown_words_are_refused(void **state)
+TEST(unknown_words_are_refused)
 {
 	assert_refused(state, "listener: []\n", ":1:1: unknown field 'listener'; did you mean listeners?");
 	assert_refused(state, "listeners:\n- listen: 127.0.0.1:1\n  uid: [1]\n",
@@ -137,8 +133,7 @@ unknown_words_are_refused(void **state)
 }
 
 /* Values have their bounds; what lies outside is refused, not bent. */
-static void
-bounds_are_kept(void **state)
+TEST(bounds_are_kept)
 {
 	assert_refused(state, "access: {keepAllowed: 6m}\n", "is not a time from 10s to 5m");
 	assert_refused(state, "access: {keepAllowed: 9s}\n", "is not a time from 10s to 5m");
@@ -163,8 +158,7 @@ bounds_are_kept(void **state)
 }
 
 /* A file that is not there is said. */
-static void
-no_file_is_said(void **state)
+TEST(no_file_is_said)
 {
 	_cleanup_(message_freep) char *error = NULL;
 	struct gw_config config;
@@ -174,13 +168,3 @@ no_file_is_said(void **state)
 	assert_non_null(strstr(error, "No such file"));
 	gw_config_done(&config);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_whole_file_is_read),
-	TEST(unknown_words_are_refused),
-	TEST(bounds_are_kept),
-	TEST(no_file_is_said),
-};
-TEST_GROUP(tests, NULL, NULL);

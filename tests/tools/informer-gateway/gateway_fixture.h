@@ -7,21 +7,15 @@
 #define TESTS_TOOLS_INFORMER_GATEWAY_GATEWAY_FIXTURE_H
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include <gnutls/gnutls.h>
 
+#include "tests/room.h"
+#include "tests/support/temp_dir.h"
 #include "tests/support/test_clock.h"
 #include "tools/informer-gateway/exchange.h"
 #include "tools/informer-gateway/front.h"
@@ -31,18 +25,41 @@
 #define HEARD_MAX ((size_t)64 << 20)
 
 struct gateway {
-	uv_loop_t loop;
+	uv_loop_t own_loop, *loop;           /* another one's, if it is set before gateway_begin() */
+	const char *dir;                     /* a folder of its own */
+	char socket[100], unix_address[110]; /* in it; "unix:SOCKET" */
 	struct gw_front *front;
 	struct gw_listener *listener;
+	struct caller *callers;
 	unsigned over; /* exchanges that are */
 	unsigned last_code;
 };
 
+/* A client: the gateway's, which hangs up in the end for those that have not. */
 struct caller {
+	struct gateway *g;
+	struct caller *next;
 	int fd;
+	gnutls_session_t tls; /* or NULL */
+	gnutls_certificate_credentials_t credentials;
 	struct api_buf heard;
 	bool eof;
 };
+
+static void
+hang_up(struct caller *c)
+{
+	if (c->tls) {
+		gnutls_deinit(c->tls);
+		gnutls_certificate_free_credentials(c->credentials);
+		c->tls = NULL;
+	}
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+	api_buf_done(&c->heard);
+	c->heard = (struct api_buf){0};
+}
 
 static void
 gateway_over(struct gw_exchange *x, void *ctx)
@@ -54,22 +71,40 @@ gateway_over(struct gw_exchange *x, void *ctx)
 }
 
 static UNUSED void
-gateway_front(struct gateway *g, struct gw_front_options options)
+gateway_begin(struct gateway *g)
 {
-	memset(g, 0, sizeof(*g));
-	options.over = gateway_over;
-	options.ctx = g;
+	void *dir = NULL;
+
 	test_clock_stop();
-	assert_int_equal(uv_loop_init(&g->loop), 0);
-	assert_int_equal(gw_front_new(&g->loop, &options, &g->front), 0);
+	assert_int_equal(temp_dir_setup(&dir), 0);
+	g->dir = dir;
+	snprintf(g->socket, sizeof(g->socket), "%s/gateway.sock", g->dir);
+	if (!g->loop) {
+		g->loop = &g->own_loop;
+		assert_int_equal(uv_loop_init(g->loop), 0);
+	}
+	snprintf(g->unix_address, sizeof(g->unix_address), "unix:%s", g->socket);
 }
 
+static UNUSED void
+gateway_front(struct gateway *g, struct gw_front_options options)
+{
+	if (!options.over) {
+		options.over = gateway_over;
+		options.ctx = g;
+	}
+	assert_int_equal(gw_front_new(g->loop, &options, &g->front), 0);
+}
+
+/* A listener whose requests are this handler's; the usual front, where there is none. */
 static UNUSED void
 gateway_listen(struct gateway *g, struct gw_listener_options options, gw_handler *handler, void *ctx)
 {
 	char *error = NULL;
 	int r;
 
+	if (!g->front)
+		gateway_front(g, (struct gw_front_options){0});
 	options.name = options.name ? options.name : "test";
 	if (!options.address && !options.fd)
 		options.address = "127.0.0.1:0";
@@ -79,82 +114,137 @@ gateway_listen(struct gateway *g, struct gw_listener_options options, gw_handler
 }
 
 static UNUSED void
-gateway_close(struct gateway *g)
+gateway_close_listener(struct gateway *g)
 {
 	gw_listener_close(g->listener);
 	g->listener = NULL;
-	gw_front_free(g->front);
-	while (uv_run(&g->loop, UV_RUN_DEFAULT))
-		;
-	assert_int_equal(uv_loop_close(&g->loop), 0);
 }
 
-#define gateway_until(g, condition) test_loop_until(&(g)->loop, condition)
+/* Hang up for all, and close what is open; the loop stays. */
+static UNUSED void
+gateway_shut(struct gateway *g)
+{
+	for (struct caller *c = g->callers, *next; c; c = next) {
+		next = c->next;
+		hang_up(c);
+		free(c);
+	}
+	g->callers = NULL;
+	gateway_close_listener(g);
+	gw_front_free(g->front);
+	g->front = NULL;
+	while (uv_run(g->loop, g->loop == &g->own_loop ? UV_RUN_DEFAULT : UV_RUN_NOWAIT) &&
+	       g->loop == &g->own_loop)
+		;
+}
+
+static UNUSED void
+gateway_close(struct gateway *g)
+{
+	void *dir = (void *)(uintptr_t)g->dir;
+
+	gateway_shut(g);
+	if (g->loop == &g->own_loop)
+		assert_int_equal(uv_loop_close(g->loop), 0);
+	temp_dir_teardown(&dir);
+}
+
+/* cmocka's: *state is a gateway that is not open yet. */
+static UNUSED int
+gateway_set_up(void **state)
+{
+	static struct gateway g;
+
+	gateway_begin(&g);
+	*state = &g;
+	return 0;
+}
+
+static UNUSED int
+gateway_tear_down(void **state)
+{
+	gateway_close(*state);
+	return 0;
+}
+
+#define GATEWAY_TEST(name) TEST_CASE_OF(struct gateway *g, gateway_set_up, gateway_tear_down, name)
+
+#define gateway_until(g, condition) test_loop_until((g)->loop, condition)
 
 static UNUSED void
 gateway_pass(struct gateway *g, uint64_t ms)
 {
-	test_clock_pass(&g->loop, ms);
+	test_clock_pass(g->loop, ms);
 }
 
 /* ---- callers ---- */
 
-static UNUSED void
-call_tcp(struct gateway *g, struct caller *c)
+static UNUSED struct caller *
+call(struct gateway *g, const void *address, socklen_t length)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-	const char *url = gw_listener_url(g->listener);
+	struct caller *c = calloc(1, sizeof(*c));
 
-	*c = (struct caller){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-	address.sin_port = htons((uint16_t)atoi(strrchr(url, ':') + 1));
-	assert_int_equal(connect(c->fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_non_null(c);
+	*c = (struct caller){.g = g, .next = g->callers};
+	g->callers = c;
+	c->fd = socket(((const struct sockaddr *)address)->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(c->fd, address, length), 0);
 	fcntl(c->fd, F_SETFL, O_NONBLOCK);
+	return c;
 }
 
-static UNUSED void
-call_unix(struct caller *c, const char *path)
+static UNUSED struct caller *
+call_tcp(struct gateway *g)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+
+	address.sin_port = htons((uint16_t)atoi(strrchr(gw_listener_url(g->listener), ':') + 1));
+	return call(g, &address, sizeof(address));
+}
+
+static UNUSED struct caller *
+call_unix(struct gateway *g)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	*c = (struct caller){.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	assert_int_equal(connect(c->fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	fcntl(c->fd, F_SETFL, O_NONBLOCK);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", g->socket);
+	return call(g, &address, sizeof(address));
 }
 
-static UNUSED void
-hang_up(struct caller *c)
+/* By TLS, with a client's certificate and key in PEM, or NULL; what gnutls says of the handshake. */
+static UNUSED int
+call_tls(struct gateway *g, const char *certificate, const char *key, struct caller **ret_caller)
 {
-	close(c->fd);
-	api_buf_done(&c->heard);
-	*c = (struct caller){.fd = -1};
-}
+	struct caller *c = *ret_caller = call_tcp(g);
+	int r;
 
-/* Send all of it; the loop is turned while it does not fit. A peer that has gone is fine. */
-static UNUSED void
-say_bytes(struct gateway *g, const struct caller *c, const char *text, size_t length)
-{
-	while (length > 0) {
-		ssize_t n = send(c->fd, text, length, MSG_NOSIGNAL);
+	gnutls_certificate_allocate_credentials(&c->credentials);
+	if (certificate) {
+		gnutls_datum_t cert = {(unsigned char *)(uintptr_t)certificate,
+				       (unsigned)strlen(certificate)},
+			       own_key = {(unsigned char *)(uintptr_t)key, (unsigned)strlen(key)};
 
-		if (n < 0 && errno != EAGAIN)
-			return;
-		if (n > 0) {
-			text += n;
-			length -= (size_t)n;
-		}
-		if (n < 0)
-			test_loop_turn(&g->loop);
+		assert_int_equal(gnutls_certificate_set_x509_key_mem(c->credentials, &cert, &own_key,
+								     GNUTLS_X509_FMT_PEM),
+				 0);
 	}
+	gnutls_init(&c->tls, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_FORCE_CLIENT_CERT);
+	gnutls_set_default_priority(c->tls);
+	gnutls_credentials_set(c->tls, GNUTLS_CRD_CERTIFICATE, c->credentials);
+	gnutls_transport_set_int(c->tls, c->fd);
+	while ((r = gnutls_handshake(c->tls)) == GNUTLS_E_AGAIN)
+		test_loop_turn(g->loop);
+	return r;
 }
 
-static UNUSED void
-say(struct gateway *g, const struct caller *c, const char *text)
+static ssize_t
+caller_result(const struct caller *c, ssize_t n)
 {
-	say_bytes(g, c, text, strlen(text));
+	if (!c->tls || n >= 0)
+		return n;
+	errno = n == GNUTLS_E_AGAIN || n == GNUTLS_E_INTERRUPTED ? EAGAIN : ECONNRESET;
+	return -1;
 }
-
-#define GET(path) "GET " path " HTTP/1.1\r\nHost: gateway\r\n\r\n"
 
 /* Take what has come; whether there is more to come. */
 static UNUSED bool
@@ -164,7 +254,9 @@ listen_to(struct caller *c)
 	ssize_t n;
 
 	while (!c->eof && c->heard.len < HEARD_MAX) {
-		n = recv(c->fd, block, sizeof(block), 0);
+		n = c->tls ? gnutls_record_recv(c->tls, block, sizeof(block))
+			   : recv(c->fd, block, sizeof(block), 0);
+		n = caller_result(c, n);
 		if (n == 0 || (n < 0 && errno != EAGAIN))
 			c->eof = true;
 		if (n <= 0)
@@ -175,6 +267,46 @@ listen_to(struct caller *c)
 	return !c->eof;
 }
 
+/* Send all of it; while it does not fit the loop is turned, and what comes is heard. A peer that has gone is
+ * fine. */
+static UNUSED void
+say_bytes(struct caller *c, const char *text, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = c->tls ? gnutls_record_send(c->tls, text, length)
+				   : send(c->fd, text, length, MSG_NOSIGNAL);
+
+		n = caller_result(c, n);
+		if (n < 0 && errno != EAGAIN)
+			return;
+		if (n > 0) {
+			text += n;
+			length -= (size_t)n;
+		} else {
+			listen_to(c);
+			test_loop_turn(c->g->loop);
+		}
+	}
+}
+
+static UNUSED void
+say(struct caller *c, const char *text)
+{
+	say_bytes(c, text, strlen(text));
+}
+
+/* A client that says this as soon as it is there. */
+static UNUSED struct caller *
+asks(struct gateway *g, const char *text)
+{
+	struct caller *c = call_tcp(g);
+
+	say(c, text);
+	return c;
+}
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: gateway\r\n\r\n"
+
 static UNUSED bool
 has_heard(struct caller *c, const char *text)
 {
@@ -182,13 +314,19 @@ has_heard(struct caller *c, const char *text)
 	return c->heard.data && memmem(c->heard.data, c->heard.len, text, strlen(text)) != NULL;
 }
 
-#define hear(g, c, text) gateway_until(g, has_heard(c, text) || (c)->eof); assert_heard(c, text)
-
 static UNUSED void
 assert_heard(struct caller *c, const char *text)
 {
 	if (!has_heard(c, text))
 		fail_msg("not said: \"%s\", but: \"%.2000s\"", text, c->heard.data ? c->heard.data : "");
+}
+
+/* Turn the loop until the text has come. */
+static UNUSED void
+hear(struct caller *c, const char *text)
+{
+	gateway_until(c->g, has_heard(c, text) || c->eof);
+	assert_heard(c, text);
 }
 
 static UNUSED bool
@@ -201,6 +339,25 @@ static UNUSED void
 forget_heard(struct caller *c)
 {
 	api_buf_reset(&c->heard);
+}
+
+/* Forget, say, and hear. */
+static UNUSED void
+ask(struct caller *c, const char *text, const char *answer)
+{
+	forget_heard(c);
+	say(c, text);
+	hear(c, answer);
+}
+
+/* A client that says this as soon as it is there, and hears that. */
+static UNUSED struct caller *
+hears(struct gateway *g, const char *text, const char *answer)
+{
+	struct caller *c = asks(g, text);
+
+	hear(c, answer);
+	return c;
 }
 
 #endif

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Hints: what a query's selectors say that an index can answer, and nothing more.
- */
-#include <stdlib.h>
-#include <string.h>
-
+/* Hints: what a query's selectors say that an index can answer, and nothing more. */
 #include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
 #include "tools/informer-gateway/hint.h"
@@ -51,10 +46,8 @@ expect(const char *namespace_, const char *fields, const char *labels, struct gw
 }
 
 /* A value that a field must have is one; what it must not have, or may have of several, is none. */
-static void
-fields_that_must_have_a_value(void **state)
+TEST_CASE(fields_that_must_have_a_value)
 {
-	(void)state;
 	expect(NULL, "", "", (struct gw_hint){0});
 	expect("", "", "", (struct gw_hint){0});
 	expect("a", "spec.nodeName=n1", "",
@@ -70,18 +63,15 @@ fields_that_must_have_a_value(void **state)
 }
 
 /* Labels are a text again that says the same. */
-static void
-labels_as_a_text(void **state)
+TEST_CASE(labels_as_a_text)
 {
-	(void)state;
 	expect(NULL, "", "app=web", (struct gw_hint){.labels = "app in (web)"});
 	expect(NULL, "", "a!=b,c in (d,e),f notin (g),h,!i,j>5,k<6",
 	       (struct gw_hint){.labels = "a notin (b),c in (d,e),f notin (g),h,!i,j>5,k<6"});
 }
 
 /* Different hints are different. */
-static void
-hints_are_compared_in_all_parts(void **state)
+TEST_CASE(hints_are_compared_in_all_parts)
 {
 	static const struct gw_hint hints[] = {{0},
 					       {.namespace_ = "a"},
@@ -91,15 +81,7 @@ hints_are_compared_in_all_parts(void **state)
 					       {.labels = "a"},
 					       {.labels = "b"}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(hints) / sizeof(*hints); i++)
 		for (size_t k = 0; k < sizeof(hints) / sizeof(*hints); k++)
 			assert_int_equal(gw_hint_equal(&hints[i], &hints[k]), i == k);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(fields_that_must_have_a_value),
-	cmocka_unit_test(labels_as_a_text),
-	cmocka_unit_test(hints_are_compared_in_all_parts),
-};
-TEST_GROUP(tests, NULL, NULL);

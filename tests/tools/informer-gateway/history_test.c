@@ -1,261 +1,144 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * History: what a gateway that just came can tell of what was before it, and what it must not claim.
- */
-#include "tests/room.h"
+/* History: what a gateway that just came can tell of what was before it, and what it must not claim. */
 #include "tests/tools/informer-gateway/arena_world.h"
 
-static struct arena_world *
-after(const char *said)
-{
-	struct arena_world *w = arena_world_new(said, false);
-
-	arena_world_open(w);
-	return w;
-}
+struct history {
+	const char *listed; /* the first list; said behind it, one commit each, before the gateway comes */
+	const char *said[2];
+	const char *told; /* when the gateway is there */
+	struct {
+		uint64_t rv; /* a watch from here on */
+		const char *heard;
+	} from[5];
+};
 
 static void
-expect_from(struct arena_world *w, uint64_t rv, const char *heard)
+expect_history(const struct history *h)
 {
-	uint64_t position, floor;
+	struct arena_world *w = arena_world_new(h->listed, false);
 
-	if (w->store.api.position(&w->store, w->pods->resource, rv, &position, &floor) < 0)
-		assert_string_equal("410", heard);
-	else
-		assert_string_equal(arena_world_heard(w, &w->store, &position), heard);
+	for (size_t i = 0; i < 2 && h->said[i]; i++)
+		arena_world_say(w, h->said[i]);
+	arena_world_open(w);
+	if (h->told)
+		arena_world_tell(w, h->told);
+	for (size_t i = 0; i < 5 && h->from[i].heard; i++)
+		arena_world_expect_from(w, h->from[i].rv, h->from[i].heard);
+	arena_world_free(w);
 }
+
+/* A history, as a test. */
+#define HISTORY(name, ...)                                                                                   \
+	TEST_CASE(name)                                                                                      \
+	{                                                                                                    \
+		expect_history(&(const struct history){__VA_ARGS__});                                        \
+	}
+
+#define DELETED "a101 b102 c103 d104 -c105 a106 a107 -b108 e109 @110"
 
 /*
  * From the oldest deletion on that is remembered everything is told: newest states and deletions, the states
  * before which nobody knows. Before it there is no proof.
  */
-static void
-a_watch_goes_on_from_before_the_gateway_came(void **state)
-{
-	struct arena_world *w = after("a101 b102 c103 d104 -c105 a106 a107 -b108 e109 @110");
+HISTORY(a_watch_goes_on_from_before_the_gateway_came, DELETED,
+	.from = {{110, "@110"}, {105, "?a107 ?-b108 ?e109 @110"}, {107, "?-b108 ?e109 @110"}, {104, "410"}})
+HISTORY(and_what_comes_then_is_told_behind_it, DELETED, .told = "a111 @111",
+	.from = {{108, "?e109 a111 @111"}})
 
-	(void)state;
-	expect_from(w, 110, "@110");
-	expect_from(w, 105, "?a107 ?-b108 ?e109 @110");
-	expect_from(w, 107, "?-b108 ?e109 @110");
-	expect_from(w, 104, "410");
-	arena_world_say(w, "a111 @111");
-	arena_world_reach(w, 111);
-	expect_from(w, 108, "?e109 a111 @111");
-	arena_world_free(w);
-}
+/* What changed since is told as it was, and not twice. */
+HISTORY(what_the_log_has_is_not_told_twice, "a101 b102 -b103 c104 d105 @110",
+	.told = "c111 -d112 e113 -e114 @114", .from = {{103, "c111 -d112 +e113 -e114 @114"}})
+
+/* One name that was deleted and taken anew is told as both, in order. */
+HISTORY(a_name_taken_anew_is_told_as_both, "a101 b102 -b103 -a104 a105#2 @110",
+	.from = {{103, "?-a104 ?a105 @110"}})
+
+/* Of what was before the first list nobody knows what was deleted. */
+HISTORY(before_the_first_list_there_is_no_history, "a101 b102 @110", .from = {{105, "410"}, {110, "@110"}})
+
+/* Where nothing was forgotten history begins with the first list, though nothing was ever deleted. */
+HISTORY(without_a_deletion_history_begins_with_the_first_list, "a101 b102 @110", {"a111 c113 @120"},
+	.from = {{109, "410"}, {110, "?a111 ?c113 @120"}, {111, "?c113 @120"}})
+
+/* And the first deletion behind it is told as any other. */
+HISTORY(with_deletions_history_begins_with_the_first_list, "a101 b102 @110", {"-a111 c113 -b115 @120"},
+	.from = {{109, "410"}, {110, "?-a111 ?c113 ?-b115 @120"}})
+
+/* What a later list shows to be gone went at an RV that nobody knows: before that list there is no proof. */
+HISTORY(what_went_unseen_ends_the_first_lists_proof, "a101 b102 c103 @110", {"a111 -b? @120"}, "c121 @130",
+	{{110, "410"}, {119, "410"}})
+
+/* A deletion that nobody saw has no RV: only what is behind the next one that was seen is known. */
+HISTORY(an_unseen_deletion_hides_what_was_before_it, "a101 b102 c103 d104 -a105 -b? -c107 d108 @110",
+	.from = {{106, "410"}, {107, "?d108 @110"}})
 
 /* What informerd has committed and the log does not have yet is taken in, and hides no history. */
-static void
-history_is_there_amid_changes(void **state)
+TEST_CASE(history_is_there_amid_changes)
 {
-	struct arena_world *w = after("a101 b102 c103 d104 -c105 a106 a107 -b108 e109 @110");
+	struct arena_world *w = arena_world_new(DELETED, false);
 	uint64_t position, floor;
 	int r;
 
-	(void)state;
+	arena_world_open(w);
 	arena_world_say(w, "a111 @111");
 	arena_world_until(w, (r = w->store.api.position(&w->store, w->pods->resource, 107, &position,
-							 &floor)) != -EAGAIN);
+							&floor)) != -EAGAIN);
 	assert_int_equal(r, 0);
 	assert_string_equal(arena_world_heard(w, &w->store, &position), "?-b108 ?e109 a111 @111");
 	arena_world_free(w);
 }
 
-/* What changed since is told as it was, and not twice. */
-static void
-what_the_log_has_is_not_told_twice(void **state)
-{
-	struct arena_world *w = after("a101 b102 -b103 c104 d105 @110");
-
-	(void)state;
-	arena_world_say(w, "c111 -d112 e113 -e114 @114");
-	arena_world_reach(w, 114);
-	expect_from(w, 103, "c111 -d112 +e113 -e114 @114");
-	arena_world_free(w);
-}
-
-/* One name that was deleted and taken anew is told as both, in order. */
-static void
-a_name_taken_anew_is_told_as_both(void **state)
-{
-	struct arena_world *w = after("a101 b102 -b103 -a104 a105#2 @110");
-
-	(void)state;
-	expect_from(w, 103, "?-a104 ?a105 @110");
-	arena_world_free(w);
-}
-
-/* Of what was before the first list nobody knows what was deleted. */
-static void
-before_the_first_list_there_is_no_history(void **state)
-{
-	struct arena_world *w = after("a101 b102 @110");
-
-	(void)state;
-	expect_from(w, 105, "410");
-	expect_from(w, 110, "@110");
-	arena_world_free(w);
-}
-
-/* The first list, what was said behind it, and then the gateway. */
-static struct arena_world *
-listed_and_after(const char *listed, const char *said)
-{
-	struct arena_world *w = arena_world_new(listed, false);
-
-	arena_world_say(w, said);
-	arena_world_open(w);
-	return w;
-}
-
-/* Where nothing was forgotten history begins with the first list, though nothing was ever deleted. */
-static void
-without_a_deletion_history_begins_with_the_first_list(void **state)
-{
-	struct arena_world *w = listed_and_after("a101 b102 @110", "a111 c113 @120");
-
-	(void)state;
-	expect_from(w, 109, "410");
-	expect_from(w, 110, "?a111 ?c113 @120");
-	expect_from(w, 111, "?c113 @120");
-	arena_world_free(w);
-}
-
-/* And the first deletion behind it is told as any other. */
-static void
-with_deletions_history_begins_with_the_first_list(void **state)
-{
-	struct arena_world *w = listed_and_after("a101 b102 @110", "-a111 c113 -b115 @120");
-
-	(void)state;
-	expect_from(w, 109, "410");
-	expect_from(w, 110, "?-a111 ?c113 ?-b115 @120");
-	arena_world_free(w);
-}
-
-/* What a later list shows to be gone went at an RV that nobody knows: before that list there is no proof. */
-static void
-what_went_unseen_ends_the_first_lists_proof(void **state)
-{
-	struct arena_world *w = listed_and_after("a101 b102 c103 @110", "a111 -b? @120");
-
-	(void)state;
-	arena_world_say(w, "c121 @130");
-	arena_world_reach(w, 130);
-	expect_from(w, 110, "410");
-	expect_from(w, 119, "410");
-	arena_world_free(w);
-}
-
 /* A server that was restored goes on from before: its RVs are others. */
-static void
-a_restored_server_ends_the_first_lists_proof(void **state)
+TEST_CASE(a_restored_server_ends_the_first_lists_proof)
 {
-	struct arena_world *w = listed_and_after("a101 b102 @110", "a111 @120");
+	struct arena_world *w = arena_world_new("a101 b102 @110", false);
 
-	(void)state;
+	arena_world_say(w, "a111 @120");
+	arena_world_open(w);
 	arena_world_close(w);
 	arena_world_say(w, "a104 @105");
 	arena_world_say(w, "b112 @130");
 	arena_world_open(w);
-	expect_from(w, 110, "410");
-	arena_world_free(w);
-}
-
-/* A deletion that nobody saw has no RV: only what is behind the next one that was seen is known. */
-static void
-an_unseen_deletion_hides_what_was_before_it(void **state)
-{
-	struct arena_world *w = after("a101 b102 c103 d104 -a105 -b? -c107 d108 @110");
-
-	(void)state;
-	expect_from(w, 106, "410");
-	expect_from(w, 107, "?d108 @110");
+	arena_world_expect_from(w, 110, "410");
 	arena_world_free(w);
 }
 
 static void
-remember_one(struct broker_fixture *fx, void *context)
+remember(struct broker_fixture *fx, void *count)
 {
 	struct tombstone_limits limits = STORE_TOMBSTONES;
 
-	(void)context;
-	limits.count = 1;
+	limits.count = *(unsigned *)count;
 	store_set_tombstone_limits(fx->store->store, fx->store->pods, limits);
 }
 
-/* What was forgotten cannot be gone on from. */
-static void
-a_forgotten_deletion_is_no_proof(void **state)
+/* What was forgotten cannot be gone on from; where no deletion is remembered there is no history. */
+TEST_CASE(a_forgotten_deletion_is_no_proof)
 {
-	struct arena_world *w = arena_world_new("a101 b102 c103 @103", false);
+	for (unsigned count = 0; count < 2; count++) {
+		struct arena_world *w = arena_world_new("a101 b102 c103 @103", false);
 
-	(void)state;
-	broker_fixture_do(w->fx, remember_one, NULL);
-	arena_world_say(w, "-a104 b105 -c106 b107 @110");
-	arena_world_open(w);
-	expect_from(w, 105, "410");
-	expect_from(w, 106, "?b107 @110");
-	arena_world_free(w);
-}
-
-static void
-remember_none(struct broker_fixture *fx, void *context)
-{
-	struct tombstone_limits limits = STORE_TOMBSTONES;
-
-	(void)context;
-	limits.count = 0;
-	store_set_tombstone_limits(fx->store->store, fx->store->pods, limits);
+		broker_fixture_do(w->fx, remember, &count);
+		arena_world_say(w, "-a104 b105 -c106 b107 @110");
+		arena_world_open(w);
+		arena_world_expect_from(w, 105, "410");
+		arena_world_expect_from(w, 106, count ? "?b107 @110" : "410");
+		arena_world_free(w);
+	}
 }
 
 /* A log that overran its bytes stays as it is: what it dropped is not brought back. */
-static void
-history_takes_half_of_the_bytes_at_most(void **state)
+TEST_CASE(history_takes_half_of_the_bytes_at_most)
 {
 	struct arena_world *w = arena_world_new(
 		"a101 b102 -b103 c104 d105 e106 f107 g108 h109 i110 j111 @120", false);
 
-	(void)state;
 	w->options.history_bytes = 4096;
 	arena_world_open(w);
-	expect_from(w, 103, "410");
-	assert_true(w->pods->feed.log.floor > 103);
-	assert_true(w->pods->feed.log.floor < 111);
+	arena_world_expect_from(w, 103, "410");
+	assert_in_range(w->pods->feed.log.floor, 104, 110);
 	assert_true(w->pods->feed.log.bytes <= 2048);
-	expect_from(w, 111, "@120");
-	expect_from(w, 110, "?j111 @120");
+	arena_world_expect_from(w, 111, "@120");
+	arena_world_expect_from(w, 110, "?j111 @120");
 	arena_world_free(w);
 }
-
-/* Where no deletion is remembered there is no history. */
-static void
-without_tombstones_there_is_no_history(void **state)
-{
-	struct arena_world *w = arena_world_new("a101 b102 c103 @103", false);
-
-	(void)state;
-	broker_fixture_do(w->fx, remember_none, NULL);
-	arena_world_say(w, "-a104 b105 @110");
-	arena_world_open(w);
-	expect_from(w, 104, "410");
-	arena_world_free(w);
-}
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_watch_goes_on_from_before_the_gateway_came),
-	cmocka_unit_test(history_is_there_amid_changes),
-	cmocka_unit_test(what_the_log_has_is_not_told_twice),
-	cmocka_unit_test(a_name_taken_anew_is_told_as_both),
-	cmocka_unit_test(before_the_first_list_there_is_no_history),
-	cmocka_unit_test(without_a_deletion_history_begins_with_the_first_list),
-	cmocka_unit_test(with_deletions_history_begins_with_the_first_list),
-	cmocka_unit_test(what_went_unseen_ends_the_first_lists_proof),
-	cmocka_unit_test(a_restored_server_ends_the_first_lists_proof),
-	cmocka_unit_test(an_unseen_deletion_hides_what_was_before_it),
-	cmocka_unit_test(a_forgotten_deletion_is_no_proof),
-	cmocka_unit_test(history_takes_half_of_the_bytes_at_most),
-	cmocka_unit_test(without_tombstones_there_is_no_history),
-};
-TEST_GROUP(tests, NULL, NULL);

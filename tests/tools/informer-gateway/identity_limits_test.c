@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one identity may have under way. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/informer-gateway/identity_limits.h"
 
 /* Each identity has its own count of each kind; what is given back may be taken again, and leaves nothing. */
-static void
-each_identity_has_its_own_count(void **state)
+TEST_CASE(each_identity_has_its_own_count)
 {
 	static const uint8_t a[GW_DIGEST] = {1}, b[GW_DIGEST] = {1, 0, 0, 0, 2}; /* of one bucket */
 	struct gw_limits *limits = gw_limits_new(2, 1, 1);
 
-	(void)state;
 	assert_true(gw_limits_take(limits, a, GW_LIMIT_REQUESTS));
 	assert_true(gw_limits_take(limits, a, GW_LIMIT_REQUESTS));
 	assert_false(gw_limits_take(limits, a, GW_LIMIT_REQUESTS));
@@ -33,8 +27,3 @@ each_identity_has_its_own_count(void **state)
 	assert_int_equal(gw_limits_identities(limits), 0);
 	gw_limits_free(limits);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(each_identity_has_its_own_count),
-};
-TEST_GROUP(tests, NULL, NULL);

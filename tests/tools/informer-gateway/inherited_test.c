@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sockets that came with the process: by systemd's names, by number, and what is none. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,13 +57,11 @@ as_systemd_starts_it(void)
 	return gw_inherited_systemd("agents", 0) == -ENOENT ? 0 : 7;
 }
 
-static void
-systemd_passes_them_by_name(void **state)
+TEST_CASE(systemd_passes_them_by_name)
 {
 	pid_t pid = fork();
 	int status = -1;
 
-	(void)state;
 	if (pid == 0)
 		_exit(as_systemd_starts_it());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -74,12 +69,10 @@ systemd_passes_them_by_name(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void
-what_does_not_listen_is_refused(void **state)
+TEST_CASE(what_does_not_listen_is_refused)
 {
 	int fd = listening(), fds[2];
 
-	(void)state;
 	assert_int_equal(gw_inherited_number(fd), fd);
 	close(fd);
 	assert_int_equal(gw_inherited_number(fd), -EBADF);
@@ -91,9 +84,3 @@ what_does_not_listen_is_refused(void **state)
 	assert_int_equal(gw_inherited_number(fd), -ENOTSOCK);
 	close(fd);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(systemd_passes_them_by_name),
-	cmocka_unit_test(what_does_not_listen_is_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,20 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Watchers: woken by what concerns them, and by nothing else.
- */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* Watchers: woken by what concerns them, and by nothing else. */
 #include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
-#include "tools/informer-gateway/interest.h"
-
-struct world {
-	struct gw_change_log log;
-	struct gw_interests interests;
-};
 
 struct listener {
 	struct gw_watcher watcher;
@@ -23,29 +10,6 @@ struct listener {
 	bool leaves;            /* when it is woken */
 	struct listener *takes; /* another one along */
 };
-
-static int
-set_up(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-
-	gw_change_log_init(&w->log, 1u << 20);
-	gw_interests_init(&w->interests, &w->log);
-	gw_change_log_begin(&w->log, 100);
-	*state = w;
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	struct world *w = *state;
-
-	gw_interests_done(&w->interests);
-	gw_change_log_done(&w->log);
-	free(w);
-	return 0;
-}
 
 static void
 on_wake(void *context)
@@ -60,22 +24,30 @@ on_wake(void *context)
 }
 
 static void
-listen_for(struct world *w, struct listener *l, enum gw_interest kind, const char *value)
+listen_for(struct logged *w, struct listener *l, enum gw_interest kind, const char *value)
 {
 	*l = (struct listener){.watcher = {.kind = kind, .field = POD_NODE, .wake = on_wake, .context = l},
 			       .position = w->log.next};
 	gw_watcher_add(&w->interests, &l->watcher, value);
 }
 
+/* These listeners go. */
+#define leave(...)                                                                                           \
+	do {                                                                                                 \
+		struct listener *const all_[] = {__VA_ARGS__};                                               \
+		for (size_t i_ = 0; i_ < sizeof(all_) / sizeof(*all_); i_++)                                 \
+			gw_watcher_remove(&all_[i_]->watcher);                                               \
+	} while (0)
+
 static void
-put(struct world *w, struct gw_change change)
+put(struct logged *w, struct gw_change change)
 {
 	gw_interests_note(&w->interests, gw_change_log_put(&w->log, change));
 }
 
 /* What it reads, as RVs; "410". */
 static const char *
-heard(struct world *w, struct listener *l)
+heard(struct logged *w, struct listener *l)
 {
 	static char text[1000];
 	size_t length = 0;
@@ -92,11 +64,11 @@ heard(struct world *w, struct listener *l)
 	return text;
 }
 
+#define TEST(name) TEST_CASE_OF(struct logged *w, logged_set_up, logged_tear_down, name)
+
 /* Each kind is woken by what concerns it: a namespace, a name, a field's value now or before. */
-static void
-each_kind_hears_what_concerns_it(void **state)
+TEST(each_kind_hears_what_concerns_it)
 {
-	struct world *w = *state;
 	struct listener all, ns, name, n1, n2, none;
 
 	listen_for(w, &all, GW_ALL, NULL);
@@ -117,12 +89,7 @@ each_kind_hears_what_concerns_it(void **state)
 	assert_string_equal(heard(w, &n1), "101 102 103 104 ");
 	assert_string_equal(heard(w, &n2), "103 ");
 	assert_string_equal(heard(w, &none), "102 ");
-	gw_watcher_remove(&all.watcher);
-	gw_watcher_remove(&ns.watcher);
-	gw_watcher_remove(&name.watcher);
-	gw_watcher_remove(&n1.watcher);
-	gw_watcher_remove(&n2.watcher);
-	gw_watcher_remove(&none.watcher);
+	leave(&all, &ns, &name, &n1, &n2, &none);
 }
 
 #define NODES 5000u
@@ -130,10 +97,8 @@ each_kind_hears_what_concerns_it(void **state)
 
 /* With thousands of watchers, each of its node, there are as many wakes as there are changes, in batches
  * fewer. */
-static void
-thousands_of_watchers_are_woken_only_by_their_own(void **state)
+TEST(thousands_of_watchers_are_woken_only_by_their_own)
 {
-	struct world *w = *state;
 	struct listener *nodes = calloc(NODES, sizeof(*nodes));
 	unsigned woken = 0, told = 0;
 	char node[32], key[32];
@@ -169,10 +134,8 @@ thousands_of_watchers_are_woken_only_by_their_own(void **state)
 }
 
 /* Several changes before it looks wake it once; more than it keeps it reads from the log. */
-static void
-many_changes_wake_once_and_are_all_read(void **state)
+TEST(many_changes_wake_once_and_are_all_read)
 {
-	struct world *w = *state;
 	struct listener l;
 
 	listen_for(w, &l, GW_FIELD, "n1");
@@ -186,14 +149,12 @@ many_changes_wake_once_and_are_all_read(void **state)
 	put(w, pod_change("a/x", "n1", "n1", 130));
 	assert_int_equal(gw_interests_wake(&w->interests), 1);
 	assert_string_equal(heard(w, &l), "130 ");
-	gw_watcher_remove(&l.watcher);
+	leave(&l);
 }
 
 /* One that slept while the log was overrun by what did not concern it has lost nothing. */
-static void
-who_sleeps_is_not_overrun_by_others(void **state)
+TEST(who_sleeps_is_not_overrun_by_others)
 {
-	struct world *w = *state;
 	struct listener sleeper, busy;
 
 	w->log.max_bytes = 5000;
@@ -212,15 +173,12 @@ who_sleeps_is_not_overrun_by_others(void **state)
 		put(w, pod_change("a/x", "n1", "n1", 500 + i));
 	assert_true(w->log.first > sleeper.position);
 	assert_string_equal(heard(w, &sleeper), "500 501 502 503 504 505 506 507 ");
-	gw_watcher_remove(&sleeper.watcher);
-	gw_watcher_remove(&busy.watcher);
+	leave(&sleeper, &busy);
 }
 
 /* A watcher that comes with an older position reads what is in the log since then. */
-static void
-an_older_position_is_read_from_the_log(void **state)
+TEST(an_older_position_is_read_from_the_log)
 {
-	struct world *w = *state;
 	struct listener l;
 	uint64_t position;
 
@@ -232,14 +190,12 @@ an_older_position_is_read_from_the_log(void **state)
 	l.position = position;
 	put(w, pod_change("a/z", "n1", "n1", 104));
 	assert_string_equal(heard(w, &l), "103 104 ");
-	gw_watcher_remove(&l.watcher);
+	leave(&l);
 }
 
 /* Of what is unknown before every value may have been; a pod's node, once it has one, is the exception. */
-static void
-an_unknown_state_before_concerns_whom_it_may(void **state)
+TEST(an_unknown_state_before_concerns_whom_it_may)
 {
-	struct world *w = *state;
 	struct gw_change change = pod_change("a/x", NULL, "n1", 101);
 	struct listener n1, n2, none;
 
@@ -260,16 +216,12 @@ an_unknown_state_before_concerns_whom_it_may(void **state)
 	assert_string_equal(heard(w, &n1), "102 ");
 	assert_string_equal(heard(w, &n2), "");
 	assert_string_equal(heard(w, &none), "102 ");
-	gw_watcher_remove(&n1.watcher);
-	gw_watcher_remove(&n2.watcher);
-	gw_watcher_remove(&none.watcher);
+	leave(&n1, &n2, &none);
 }
 
 /* Whoever is woken may remove himself, and others that were to be woken. */
-static void
-watchers_may_leave_while_others_are_woken(void **state)
+TEST(watchers_may_leave_while_others_are_woken)
 {
-	struct world *w = *state;
 	struct listener a, b, c;
 
 	listen_for(w, &a, GW_ALL, NULL);
@@ -282,14 +234,12 @@ watchers_may_leave_while_others_are_woken(void **state)
 	assert_int_equal(a.woken, 1);
 	assert_int_equal(b.woken, 0);
 	assert_int_equal(c.woken, 1);
-	gw_watcher_remove(&c.watcher);
+	leave(&c);
 }
 
 /* When the log begins anew everybody is woken, and has lost his place until he comes back with another. */
-static void
-a_log_that_begins_anew_wakes_everybody(void **state)
+TEST(a_log_that_begins_anew_wakes_everybody)
 {
-	struct world *w = *state;
 	struct listener all, n1;
 
 	listen_for(w, &all, GW_ALL, NULL);
@@ -303,20 +253,5 @@ a_log_that_begins_anew_wakes_everybody(void **state)
 	n1.position = w->log.next;
 	put(w, pod_change("a/x", NULL, "n1", 201));
 	assert_string_equal(heard(w, &n1), "201 ");
-	gw_watcher_remove(&all.watcher);
-	gw_watcher_remove(&n1.watcher);
+	leave(&all, &n1);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(each_kind_hears_what_concerns_it),
-	TEST(thousands_of_watchers_are_woken_only_by_their_own),
-	TEST(many_changes_wake_once_and_are_all_read),
-	TEST(who_sleeps_is_not_overrun_by_others),
-	TEST(an_older_position_is_read_from_the_log),
-	TEST(an_unknown_state_before_concerns_whom_it_may),
-	TEST(watchers_may_leave_while_others_are_woken),
-	TEST(a_log_that_begins_anew_wakes_everybody),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -2,15 +2,11 @@
 /* Discovery that is kept: asked each time while upstream is there, and shown from memory to whom it was
  * shown. */
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tests/room.h"
-#include "tests/tools/informer-gateway/forward_world.h"
+#include "forward_world.h"
 #include "tools/informer-gateway/kept_documents.h"
 
-#define GET(target, bearer)                                                                                  \
+#define ASK(target, bearer)                                                                                  \
 	"GET " target " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " bearer                                \
 	"\r\nAccept: application/json\r\nConnection: close\r\n"
 
@@ -52,70 +48,55 @@ start(struct forward_world *f)
 }
 
 static void
-expect(struct forward_world *f, const char *request, const char *a, const char *b)
+expect_both(struct forward_world *f, const char *request, const char *a, const char *b)
 {
-	struct bytes_seen seen;
-
-	talk(f, request, &seen);
-	if (!strstr(seen.data, a) || !strstr(seen.data, b))
-		fail_msg("not \"%s\" and \"%s\": %s", a, b, seen.data);
-	bytes_seen_done(&seen);
+	assert_heard(expect(f, request, a), b);
 }
 
 /* While upstream is there each request asks it, from the second on by the ETag; its news are ours. */
-static void
-what_is_kept_is_asked_for_by_its_etag(void **state)
+FORWARD_TEST(what_is_kept_is_asked_for_by_its_etag)
 {
-	struct forward_world *f = *state;
-
 	start(f);
-	expect(f, GET("/apis", "a") "\r\n", "HTTP/1.1 200", "{\"kind\":\"A\"}");
+	expect_both(f, ASK("/apis", "a") "\r\n", "HTTP/1.1 200", "{\"kind\":\"A\"}");
 	assert_null(raw_header(raw_server_request(f->u->server, 0), "If-None-Match"));
 	assert_string_equal(raw_header(raw_server_request(f->u->server, 0), "Authorization"), "Bearer a");
-	expect(f, GET("/apis", "a") "\r\n", "HTTP/1.1 200", "{\"kind\":\"A\"}");
+	expect_both(f, ASK("/apis", "a") "\r\n", "HTTP/1.1 200", "{\"kind\":\"A\"}");
 	assert_string_equal(raw_header(raw_server_request(f->u->server, 1), "If-None-Match"), "\"one\"");
 	assert_int_equal(gw_kept_documents_counters(f->kept)->unchanged, 1);
-	expect(f, GET("/apis", "a") "If-None-Match: \"one\"\r\n\r\n", "HTTP/1.1 304", "ETag: \"one\"");
+	expect_both(f, ASK("/apis", "a") "If-None-Match: \"one\"\r\n\r\n", "HTTP/1.1 304", "ETag: \"one\"");
 	atomic_store(&mode, NEWER);
-	expect(f, GET("/apis", "a") "\r\n", "HTTP/1.1 200", "{\"kind\":\"B\"}");
+	expect_both(f, ASK("/apis", "a") "\r\n", "HTTP/1.1 200", "{\"kind\":\"B\"}");
 	assert_int_equal(gw_kept_documents_counters(f->kept)->documents, 1);
 }
 
 /* Upstream is away, or says nothing: what it said is shown, with a warning, to whom it had shown it; to
  * nobody else. */
-static void
-an_absent_server_is_stood_in_for(void **state)
+FORWARD_TEST(an_absent_server_is_stood_in_for)
 {
-	struct forward_world *f = *state;
-
 	start(f);
-	expect(f, GET("/version", "a") "\r\n", "HTTP/1.1 200", "{\"kind\":\"A\"}");
+	expect_both(f, ASK("/version", "a") "\r\n", "HTTP/1.1 200", "{\"kind\":\"A\"}");
 	atomic_store(&mode, ILL);
-	expect(f, GET("/version", "a") "\r\n", "Warning: 299 - \"the API server", "{\"kind\":\"A\"}");
-	expect(f, GET("/version", "b") "\r\n", "HTTP/1.1 503", "ServiceUnavailable");
-	expect(f, GET("/version", "a") "Impersonate-User: root\r\n\r\n", "HTTP/1.1 503",
-	       "ServiceUnavailable");
-	expect(f, GET("/api", "a") "\r\n", "HTTP/1.1 503", "ServiceUnavailable");
+	expect_both(f, ASK("/version", "a") "\r\n", "Warning: 299 - \"the API server", "{\"kind\":\"A\"}");
+	expect_both(f, ASK("/version", "b") "\r\n", "HTTP/1.1 503", "ServiceUnavailable");
+	expect_both(f, ASK("/version", "a") "Impersonate-User: root\r\n\r\n", "HTTP/1.1 503",
+		    "ServiceUnavailable");
+	expect_both(f, ASK("/api", "a") "\r\n", "HTTP/1.1 503", "ServiceUnavailable");
 	atomic_store(&mode, SILENT);
-	expect(f, GET("/version", "a") "\r\n", "Warning: 299 - \"the API server", "{\"kind\":\"A\"}");
+	expect_both(f, ASK("/version", "a") "\r\n", "Warning: 299 - \"the API server", "{\"kind\":\"A\"}");
 }
 
 /* Whom upstream refuses it is refused here, and is not shown it later. */
-static void
-a_refusal_is_upstreams(void **state)
+FORWARD_TEST(a_refusal_is_upstreams)
 {
-	struct forward_world *f = *state;
-
 	start(f);
-	expect(f, GET("/apis/apps/v1", "a") "\r\n", "HTTP/1.1 200", "{\"kind\":\"A\"}");
-	expect(f, GET("/apis/apps/v1", "stranger") "\r\n", "HTTP/1.1 403", "{\"code\":403}");
+	expect_both(f, ASK("/apis/apps/v1", "a") "\r\n", "HTTP/1.1 200", "{\"kind\":\"A\"}");
+	expect_both(f, ASK("/apis/apps/v1", "stranger") "\r\n", "HTTP/1.1 403", "{\"code\":403}");
 	atomic_store(&mode, ILL);
-	expect(f, GET("/apis/apps/v1", "stranger") "\r\n", "HTTP/1.1 503", "ServiceUnavailable");
+	expect_both(f, ASK("/apis/apps/v1", "stranger") "\r\n", "HTTP/1.1 503", "ServiceUnavailable");
 }
 
 /* Which paths are discovery's. */
-static void
-discovery_is_known_by_its_path(void **state)
+TEST_CASE(discovery_is_known_by_its_path)
 {
 	static const char *const yes[] = {"/api",     "/api/",       "/api/v1",
 					  "/apis",    "/apis/apps",  "/apis/apps/v1",
@@ -125,18 +106,8 @@ discovery_is_known_by_its_path(void **state)
 		"/",        "/api/v1/pods", "/apis/apps/v1/deployments", "/apiserver", "/versions",
 		"/openapi", "/healthz",     "/api/v1/pods?watch=true"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
 		assert_true(gw_is_discovery(yes[i]));
 	for (size_t i = 0; i < sizeof(no) / sizeof(*no); i++)
 		assert_false(gw_is_discovery(no[i]));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, forward_world_setup, forward_world_teardown)
-static const struct CMUnitTest tests[] = {
-	TEST(what_is_kept_is_asked_for_by_its_etag),
-	TEST(an_absent_server_is_stood_in_for),
-	TEST(a_refusal_is_upstreams),
-	cmocka_unit_test(discovery_is_known_by_its_path),
-};
-TEST_GROUP(tests, NULL, NULL);

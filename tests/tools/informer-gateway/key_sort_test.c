@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Keys are sorted as strcmp() orders them, whatever they have in common.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* Keys are sorted as strcmp() orders them, whatever they have in common. */
 #include "tests/room.h"
 #include "tools/informer-gateway/key_sort.h"
 
@@ -63,13 +57,11 @@ begin(void)
 }
 
 /* Names as there are: few namespaces, long common beginnings. */
-static void
-names_of_workloads(void **state)
+TEST_CASE(names_of_workloads)
 {
 	struct keys *k = begin();
 	char text[200];
 
-	(void)state;
 	for (unsigned i = 0; i < COUNT; i++) {
 		snprintf(text, sizeof(text), "team-%u/a-deployment-with-a-name-%u-%08x-%u", below(5),
 			 below(40), below(UINT32_MAX), i);
@@ -79,13 +71,11 @@ names_of_workloads(void **state)
 }
 
 /* Each key the beginning of the next; of every length around the words that are compared. */
-static void
-keys_that_begin_each_other(void **state)
+TEST_CASE(keys_that_begin_each_other)
 {
 	struct keys *k = begin();
 	char text[200] = "";
 
-	(void)state;
 	for (unsigned i = 1; i < sizeof(text); i++) {
 		memset(text, 'a', i);
 		text[i < sizeof(text) - 1 ? i : sizeof(text) - 1] = '\0';
@@ -96,13 +86,11 @@ keys_that_begin_each_other(void **state)
 }
 
 /* Bytes above 127 come behind the others. */
-static void
-bytes_of_any_value(void **state)
+TEST_CASE(bytes_of_any_value)
 {
 	struct keys *k = begin();
 	char text[32];
 
-	(void)state;
 	for (unsigned i = 0; i < 5000; i++) {
 		size_t length = 4 + below(16);
 
@@ -115,13 +103,11 @@ bytes_of_any_value(void **state)
 }
 
 /* Ordered already, in either direction. */
-static void
-ordered_already(void **state)
+TEST_CASE(ordered_already)
 {
 	struct keys *up = begin(), *down = begin();
 	char text[32];
 
-	(void)state;
 	for (unsigned i = 0; i < COUNT; i++) {
 		snprintf(text, sizeof(text), "default/pod-%06u", i);
 		add(up, text);
@@ -133,12 +119,10 @@ ordered_already(void **state)
 }
 
 /* None, and one. */
-static void
-few_or_none(void **state)
+TEST_CASE(few_or_none)
 {
 	struct keys *k = begin();
 
-	(void)state;
 	gw_key_sort(k->items, 0);
 	assert_int_equal(gw_key_seek(k->items, 0, "a"), 0);
 	add(k, "b");
@@ -146,10 +130,3 @@ few_or_none(void **state)
 	assert_int_equal(gw_key_seek(k->items, 1, "c"), 1);
 	finish(k);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(names_of_workloads), cmocka_unit_test(keys_that_begin_each_other),
-	cmocka_unit_test(bytes_of_any_value), cmocka_unit_test(ordered_already),
-	cmocka_unit_test(few_or_none),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -19,10 +19,8 @@ add_entry(struct broker_fixture *fx, void *drops)
 	fingerprint[0]++;
 	snprintf(descriptor, sizeof(descriptor),
 		 "{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":"
-		 "\"pod\","
-		 "\"shortNames\":[\"po\"],\"namespaced\":true,\"namespace\":\"n%u\",\"drops\":[%s],"
-		 "\"indexes\":["
-		 "{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]}]}",
+		 "\"pod\",\"shortNames\":[\"po\"],\"namespaced\":true,\"namespace\":\"n%u\",\"drops\":[%s],"
+		 "\"indexes\":[{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]}]}",
 		 fingerprint[0], (const char *)drops);
 	assert_true(store_add_resource(fx->store->store, descriptor, fingerprint, &id) >= 0);
 	assert_int_equal(store_commit(fx->store->store), 0);
@@ -38,8 +36,7 @@ setup(void **state)
 }
 
 /* managedFields do not matter; whatever else any entry of the resource leaves out does, and is named. */
-static void
-what_matters_is_named(void **state)
+TEST_CASE_IN(setup, reader_world_tear_down, what_matters_is_named)
 {
 	struct reader_world *w = *state;
 	_cleanup_(api_buf_done) struct api_buf fields = {0};
@@ -55,8 +52,3 @@ what_matters_is_named(void **state)
 	api_buf_reset(&fields);
 	assert_false(gw_lacking_fields(&w->snap, &others, &fields));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(what_matters_is_named, setup, reader_world_tear_down),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the arena does not have: who is asked, how often, and what those who wait are told. */
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tests/room.h"
 #include "tests/tools/informer-gateway/upstream_world.h"
 #include "tools/informer-gateway/misses.h"
 
@@ -66,12 +62,11 @@ has(void *ctx, const struct api_resource *resource, const char *namespace_, cons
 static int
 setup(void **state)
 {
-	struct miss_world *m = calloc(1, sizeof(*m));
-	void *inner = NULL;
+	static struct miss_world world;
+	struct miss_world *m = &world;
 
-	if (!m || upstream_world_setup(&inner) < 0)
+	if (upstream_world_setup((void **)&m->u) < 0)
 		return -1;
-	m->u = inner;
 	upstream_world_start(m->u, false, respond, NULL);
 	m->misses = gw_misses_new(m->u->upstream,
 				  &(struct gw_misses_options){.rate = 5, .has = has, .ctx = m});
@@ -83,13 +78,9 @@ static int
 teardown(void **state)
 {
 	struct miss_world *m = *state;
-	void *inner = m->u;
-	int r;
 
 	gw_misses_free(m->misses);
-	r = upstream_world_teardown(&inner);
-	free(m);
-	return r;
+	return upstream_world_teardown((void **)&m->u);
 }
 
 static void
@@ -134,11 +125,11 @@ let_upstream_answer(struct miss_world *m, unsigned count)
 	test_loop_until(&m->u->w->loop, atomic_load(&answers) == count);
 }
 
+#define TEST(name) TEST_CASE_OF(struct miss_world *m, setup, teardown, name)
+
 /* A hundred who want the same with the same right cause one question; another right asks for itself. */
-static void
-the_same_is_asked_once(void **state)
+TEST(the_same_is_asked_once)
 {
-	struct miss_world *m = *state;
 	static struct told told[100];
 	struct told other;
 
@@ -161,10 +152,8 @@ the_same_is_asked_once(void **state)
 }
 
 /* What the arena has within its time is answered from there; upstream is not asked at all. */
-static void
-what_the_arena_gets_in_time_is_answered_from_there(void **state)
+TEST(what_the_arena_gets_in_time_is_answered_from_there)
 {
-	struct miss_world *m = *state;
 	struct told t;
 
 	ask(m, &t, "web", NULL);
@@ -177,10 +166,8 @@ what_the_arena_gets_in_time_is_answered_from_there(void **state)
 }
 
 /* Upstream has it: the arena is preferred, if it has it within the second. */
-static void
-upstreams_object_waits_for_the_arenas(void **state)
+TEST(upstreams_object_waits_for_the_arenas)
 {
-	struct miss_world *m = *state;
 	struct told t;
 
 	ask(m, &t, "web", NULL);
@@ -196,10 +183,8 @@ upstreams_object_waits_for_the_arenas(void **state)
 }
 
 /* A no is remembered for a second, for the same right alone; what is not known is told as that. */
-static void
-a_refusal_is_remembered(void **state)
+TEST(a_refusal_is_remembered)
 {
-	struct miss_world *m = *state;
 	struct told none, again, secret, ill;
 
 	ask(m, &none, "none", "a");
@@ -224,10 +209,8 @@ a_refusal_is_remembered(void **state)
 }
 
 /* More than the rate is not asked, and it is not said that there is none. */
-static void
-more_than_the_rate_is_for_later(void **state)
+TEST(more_than_the_rate_is_for_later)
 {
-	struct miss_world *m = *state;
 	static struct told told[30];
 	unsigned later = 0;
 	char name[16];
@@ -246,10 +229,8 @@ more_than_the_rate_is_for_later(void **state)
 }
 
 /* A name is a segment of the path, whatever it holds; who has gone is not told. */
-static void
-a_name_stays_one_segment(void **state)
+TEST(a_name_stays_one_segment)
 {
-	struct miss_world *m = *state;
 	struct told t, gone;
 
 	gw_miss_cancel(ask(m, &gone, "web", "a"));
@@ -261,14 +242,3 @@ a_name_stays_one_segment(void **state)
 	assert_true(strstr(raw_server_request(m->u->server, 0)->head, "/a%2F..%2Fnone%3Fx%0D%0A HTTP/1.1") ||
 		    strstr(raw_server_request(m->u->server, 1)->head, "/a%2F..%2Fnone%3Fx%0D%0A HTTP/1.1"));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-static const struct CMUnitTest tests[] = {
-	TEST(the_same_is_asked_once),
-	TEST(what_the_arena_gets_in_time_is_answered_from_there),
-	TEST(upstreams_object_waits_for_the_arenas),
-	TEST(a_refusal_is_remembered),
-	TEST(more_than_the_rate_is_for_later),
-	TEST(a_name_stays_one_segment),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A peer's URL is scheme, host and port alone, and each of its addresses makes one again. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/informer-gateway/peer_name.h"
 #include "writer/base/message.h"
@@ -20,24 +17,20 @@ says(const char *url, const char *scheme, const char *host, const char *port, bo
 	gw_peer_name_done(&name);
 }
 
-static void
-urls_are_taken_apart(void **state)
+TEST_CASE(urls_are_taken_apart)
 {
-	(void)state;
 	says("https://relays.informer.svc:8443", "https", "relays.informer.svc", "8443", false);
 	says("https://relays", "https", "relays", "443", false);
 	says("http://127.0.0.1:81/", "http", "127.0.0.1", "81", true);
 	says("https://[fd00::7]:8443", "https", "fd00::7", "8443", true);
 }
 
-static void
-what_is_more_or_less_is_refused(void **state)
+TEST_CASE(what_is_more_or_less_is_refused)
 {
 	static const char *const wrong[] = {"",		     "relays:8443",	 "ftp://relays",
 					    "https://",	     "https://a/path",	 "https://u@relays",
 					    "https://a?b=c", "https://a:99999", "https://u:p@a"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		struct gw_peer_name name;
 		char *error = NULL;
@@ -49,15 +42,13 @@ what_is_more_or_less_is_refused(void **state)
 	}
 }
 
-static void
-addresses_make_urls(void **state)
+TEST_CASE(addresses_make_urls)
 {
 	static const struct {
 		const char *url, *address;
 	} both[] = {{"http://127.0.0.1:81", "http://127.0.0.1:81"},
 		    {"https://[fd00::7]", "https://[fd00::7]:443"}};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM};
 		struct gw_peer_name name;
@@ -72,10 +63,3 @@ addresses_make_urls(void **state)
 		gw_peer_name_done(&name);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(urls_are_taken_apart),
-	cmocka_unit_test(what_is_more_or_less_is_refused),
-	cmocka_unit_test(addresses_make_urls),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -3,8 +3,6 @@
  * Who has more than his share asks, one at a time, and nobody when nobody else is ready; whoever lies gains
  * little.
  */
-#include <stdlib.h>
-
 #include "tests/room.h"
 #include "tools/informer-gateway/rebalance.h"
 
@@ -19,10 +17,8 @@ heard(unsigned place, uint64_t id, bool ready, uint64_t clients, uint64_t now)
 	gw_rebalance_heard(&b, place, &(struct gw_relay_word){id, ready, clients}, now);
 }
 
-static void
-nobody_is_asked_alone(void **state)
+TEST_CASE(nobody_is_asked_alone)
 {
-	(void)state;
 	gw_rebalance_init(&b, ME);
 	assert_false(gw_rebalance_due(&b, 1000, 0));
 	heard(0, 2, false, 0, 0); /* is there, and not ready */
@@ -37,12 +33,10 @@ nobody_is_asked_alone(void **state)
 	assert_false(gw_rebalance_due(&b, 1000, 50000));
 }
 
-static void
-shares_are_of_those_that_are_ready(void **state)
+TEST_CASE(shares_are_of_those_that_are_ready)
 {
 	struct gw_share s;
 
-	(void)state;
 	gw_rebalance_init(&b, ME);
 	heard(0, 2, true, 10, 0);
 	heard(1, 3, true, 0, 0);
@@ -88,12 +82,10 @@ live(struct cluster *c, uint64_t until)
 	}
 }
 
-static void
-a_new_relay_fills_and_then_all_stay(void **state)
+TEST_CASE(a_new_relay_fills_and_then_all_stay)
 {
 	struct cluster c = {.here = 100};
 
-	(void)state;
 	gw_rebalance_init(&b, ME);
 	live(&c, 60000);
 	assert_int_equal(c.here, 60); /* the limit: a share of 50, and a fifth */
@@ -103,12 +95,10 @@ a_new_relay_fills_and_then_all_stay(void **state)
 	assert_int_equal(c.asked, 40);
 }
 
-static void
-some_that_come_back_do_not_stop_it(void **state)
+TEST_CASE(some_that_come_back_do_not_stop_it)
 {
 	struct cluster c = {.here = 100, .back = 2};
 
-	(void)state;
 	gw_rebalance_init(&b, ME);
 	live(&c, 170000); /* two seconds each, three where one came back */
 	assert_int_equal(c.here, 60);
@@ -116,12 +106,10 @@ some_that_come_back_do_not_stop_it(void **state)
 }
 
 /* Says that it is ready and has nobody, always. */
-static void
-a_liar_gains_little(void **state)
+TEST_CASE(a_liar_gains_little)
 {
 	uint64_t own = 1000, asked = 0;
 
-	(void)state;
 	gw_rebalance_init(&b, ME);
 	for (uint64_t now = 0; now < 3600000; now += TICK) {
 		heard(0, 2, true, 0, now);
@@ -143,12 +131,3 @@ a_liar_gains_little(void **state)
 	}
 	assert_true(own < 960);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(nobody_is_asked_alone),
-	cmocka_unit_test(shares_are_of_those_that_are_ready),
-	cmocka_unit_test(a_new_relay_fills_and_then_all_stay),
-	cmocka_unit_test(some_that_come_back_do_not_stop_it),
-	cmocka_unit_test(a_liar_gains_little),
-};
-TEST_GROUP(tests, NULL, NULL);

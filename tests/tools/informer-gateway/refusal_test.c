@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What may not be, in upstream's words. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/informer-gateway/refusal.h"
 
@@ -22,13 +18,11 @@ assert_status(struct api_status *status, const char *text)
 	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\"," rest "}"
 
 /* As k8s.io/apiserver writes them, details included. */
-static void
-documents_are_upstreams(void **state)
+TEST_CASE(documents_are_upstreams)
 {
 	struct gw_attributes a = {"list", "", "v1", "pods", "", "y", "", "", "", ""};
 	struct api_status status = {0};
 
-	(void)state;
 	gw_refuse_forbidden(&status, &a, "x", "");
 	assert_status(
 		&status,
@@ -60,8 +54,3 @@ documents_are_upstreams(void **state)
 	assert_int_equal(status.retry_after, 1);
 	api_status_done(&status);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(documents_are_upstreams),
-};
-TEST_GROUP(tests, NULL, NULL);

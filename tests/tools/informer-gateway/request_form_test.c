@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The form of requests: what could be read in two ways is refused, and the connection closed behind it. */
 #include "gateway_fixture.h"
-#include "tests/room.h"
 
 static void
 count(struct gw_exchange *x, void *ctx)
@@ -13,8 +12,7 @@ count(struct gw_exchange *x, void *ctx)
 #define HOST "Host: g\r\n"
 
 /* Each is refused with 400, none is handed on, and what hides behind it is no request. */
-static void
-ambiguous_requests_are_refused(void **state)
+GATEWAY_TEST(ambiguous_requests_are_refused)
 {
 	static const char *const requests[] = {
 		"POST / HTTP/1.1\r\n" HOST "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -52,48 +50,36 @@ ambiguous_requests_are_refused(void **state)
 		"G(T / HTTP/1.1\r\n" HOST "\r\n",
 	};
 	unsigned served = 0;
-	struct gateway g;
 
-	(void)state;
-	gateway_front(&g, (struct gw_front_options){0});
-	gateway_listen(&g, (struct gw_listener_options){0}, count, &served);
+	gateway_listen(g, (struct gw_listener_options){0}, count, &served);
 	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
-		struct caller c;
+		struct caller *c;
 
-		call_tcp(&g, &c);
-		say(&g, &c, requests[i]);
-		say(&g, &c, GET("/hidden"));
-		gateway_until(&g, has_ended(&c));
-		if (served > 0 || (c.heard.len > 0 && !has_heard(&c, "HTTP/1.1 400 ")))
-			fail_msg("%s: %s", requests[i], c.heard.data);
-		hang_up(&c);
+		c = asks(g, requests[i]);
+		say(c, GET("/hidden"));
+		gateway_until(g, has_ended(c));
+		if (served > 0 || (c->heard.len > 0 && !has_heard(c, "HTTP/1.1 400 ")))
+			fail_msg("%s: %s", requests[i], c->heard.data);
+		hang_up(c);
 	}
-	gateway_close(&g);
 }
 
 /* A zero byte in the request's line does not cut it short. */
-static void
-a_zero_byte_is_no_end(void **state)
+GATEWAY_TEST(a_zero_byte_is_no_end)
 {
 	static const char request[] = "GET /a\0b HTTP/1.1\r\n" HOST "\r\n";
 	unsigned served = 0;
-	struct gateway g;
-	struct caller c;
+	struct caller *c;
 
-	(void)state;
-	gateway_front(&g, (struct gw_front_options){0});
-	gateway_listen(&g, (struct gw_listener_options){0}, count, &served);
-	call_tcp(&g, &c);
-	say_bytes(&g, &c, request, sizeof(request) - 1);
-	gateway_until(&g, has_ended(&c));
+	gateway_listen(g, (struct gw_listener_options){0}, count, &served);
+	c = call_tcp(g);
+	say_bytes(c, request, sizeof(request) - 1);
+	gateway_until(g, has_ended(c));
 	assert_int_equal(served, 0);
-	hang_up(&c);
-	gateway_close(&g);
 }
 
 /* What clients do send is served: selectors in escapes, empty segments, an old version. */
-static void
-ordinary_requests_are_served(void **state)
+GATEWAY_TEST(ordinary_requests_are_served)
 {
 	static const char *const requests[] = {
 		GET("/api/v1/pods?labelSelector=app%3Dweb%2Ctier+in+%28a%2Cb%29&limit=500"),
@@ -103,27 +89,14 @@ ordinary_requests_are_served(void **state)
 		"HEAD /healthz HTTP/1.1\r\n" HOST "\r\n",
 		"GET / HTTP/1.1\r\n" HOST "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,*/*\r\n\r\n",
 	};
-	struct gateway g;
 	unsigned served = 0;
 
-	(void)state;
-	gateway_front(&g, (struct gw_front_options){0});
-	gateway_listen(&g, (struct gw_listener_options){0}, count, &served);
+	gateway_listen(g, (struct gw_listener_options){0}, count, &served);
 	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
-		struct caller c;
+		struct caller *c;
 
-		call_tcp(&g, &c);
-		say(&g, &c, requests[i]);
-		hear(&g, &c, "200 OK");
-		hang_up(&c);
+		c = hears(g, requests[i], "200 OK");
+		hang_up(c);
 	}
 	assert_int_equal(served, sizeof(requests) / sizeof(*requests));
-	gateway_close(&g);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(ambiguous_requests_are_refused),
-	cmocka_unit_test(a_zero_byte_is_no_end),
-	cmocka_unit_test(ordinary_requests_are_served),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which resource a path speaks of. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/informer-gateway/request_path.h"
 
@@ -23,10 +19,8 @@ assert_path(const char *path, const char *said)
 }
 
 /* As upstream reads them, whether there is such a resource or not. */
-static void
-paths_are_read_as_upstream_reads_them(void **state)
+TEST_CASE(paths_are_read_as_upstream_reads_them)
 {
-	(void)state;
 	assert_path("/api/v1/pods", "|v1|-|pods|-|-");
 	assert_path("/api/v1/namespaces", "|v1|-|namespaces|-|-");
 	assert_path("/api/v1/namespaces/web", "|v1|-|namespaces|web|-");
@@ -50,10 +44,8 @@ paths_are_read_as_upstream_reads_them(void **state)
 }
 
 /* A method is a verb; what is no write is a read. */
-static void
-methods_are_verbs(void **state)
+TEST_CASE(methods_are_verbs)
 {
-	(void)state;
 	assert_string_equal(gw_request_verb("POST", false), "create");
 	assert_string_equal(gw_request_verb("PUT", true), "update");
 	assert_string_equal(gw_request_verb("PATCH", true), "patch");
@@ -61,9 +53,3 @@ methods_are_verbs(void **state)
 	assert_string_equal(gw_request_verb("DELETE", false), "deletecollection");
 	assert_string_equal(gw_request_verb("GET", false), "get");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(paths_are_read_as_upstream_reads_them),
-	cmocka_unit_test(methods_are_verbs),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Makes pods by way of their JSON.
- */
+/* Makes pods by way of their JSON. */
+#include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 struct api_resource *
 served_pods(void)
@@ -32,8 +24,7 @@ served_pod(const char *key, const char *node, uint64_t rv)
 
 	snprintf(text, sizeof(text),
 		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%.*s\",\"labels\":{\"app\":\"web\"}},"
-		 "\"spec\":{"
-		 "\"nodeName\":\"%s\",\"containers\":[]}}",
+		 "\"spec\":{\"nodeName\":\"%s\",\"containers\":[]}}",
 		 strchr(key, '/') + 1, (int)strcspn(key, "/"), key, node ? node : "");
 	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &bad), 0);
 	assert_int_equal(api_object_new(served_pods(), &doc, &object, &error), 0);
@@ -53,4 +44,26 @@ pod_change(const char *key, const char *from, const char *to, uint64_t rv)
 	else if (from)
 		change.prev = api_object_ref(change.object);
 	return change;
+}
+
+int
+logged_set_up(void **state)
+{
+	static struct logged w;
+
+	gw_change_log_init(&w.log, 1u << 20);
+	gw_interests_init(&w.interests, &w.log);
+	gw_change_log_begin(&w.log, 100);
+	*state = &w;
+	return 0;
+}
+
+int
+logged_tear_down(void **state)
+{
+	struct logged *w = *state;
+
+	gw_interests_done(&w->interests);
+	gw_change_log_done(&w->log);
+	return 0;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Pods for tests of logs and watchers, made of a few words; no arena.
- */
+/* Pods for tests of logs and watchers, made of a few words; no arena. */
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_SERVED_OBJECTS_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_SERVED_OBJECTS_H
 
-#include "tools/informer-gateway/change_log.h"
+#include "tools/informer-gateway/interest.h"
 
 /* Which of a pod's fields spec.nodeName is. */
 #define POD_NODE 0u
@@ -17,5 +15,14 @@ struct api_object *served_pod(const char *key, const char *node, uint64_t rv);
 
 /* A change of a pod from one node ("": none; NULL: it was not there) to another (NULL: it is deleted). */
 struct gw_change pod_change(const char *key, const char *from, const char *to, uint64_t rv);
+
+/* A log that begins at RV 100, and who is interested in it; cmocka's. */
+struct logged {
+	struct gw_change_log log;
+	struct gw_interests interests;
+};
+
+int logged_set_up(void **state);
+int logged_tear_down(void **state);
 
 #endif

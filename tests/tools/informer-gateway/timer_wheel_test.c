@@ -32,15 +32,13 @@ come(struct gw_wheel_time *time)
 	}
 }
 
-static void
-times_come_once_and_not_early(void **state)
+TEST_CASE(times_come_once_and_not_early)
 {
 	struct alarm a[5];
 	uv_loop_t loop;
 	struct gw_wheel *wheel;
 	uint64_t begun;
 
-	(void)state;
 	test_clock_stop();
 	uv_loop_init(&loop);
 	wheel = gw_wheel_new(&loop);
@@ -69,6 +67,3 @@ times_come_once_and_not_early(void **state)
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&loop), 0);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(times_come_once_and_not_early)};
-TEST_GROUP(tests, NULL, NULL);

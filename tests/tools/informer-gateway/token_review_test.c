@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose a token is: the question, and answers of any kind. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <errno.h>
-
 #include "tests/room.h"
 #include "tools/informer-gateway/token_review.h"
 #include "writer/base/message.h"
@@ -15,12 +9,10 @@ static char *own_items[] = {(char[]){"informer-gateway"}};
 static const struct gw_texts own = {own_items, 1};
 
 /* The question has the token, and the audiences where some are asked for. */
-static void
-the_question_names_audiences(void **state)
+TEST_CASE(the_question_names_audiences)
 {
 	char *document = gw_token_review_document("t\"1", &nobody);
 
-	(void)state;
 	assert_string_equal(document, "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenReview\","
 				      "\"spec\":{\"token\":\"t\\\"1\"}}");
 	free(document);
@@ -44,15 +36,12 @@ answer(const char *status, const struct gw_texts *audiences, struct gw_identity 
 }
 
 /* All that the API server says of somebody is the identity: user, uid, groups, extra. */
-static void
-an_identity_is_all_that_is_said(void **state)
+TEST_CASE(an_identity_is_all_that_is_said)
 {
 	struct gw_identity *identity = NULL;
 
-	(void)state;
 	assert_int_equal(answer("{\"authenticated\":true,\"user\":{\"username\":\"u\",\"uid\":\"7\","
-				"\"groups\":[\"a\",\"b\"],"
-				"\"extra\":{\"k\":[\"1\",\"2\"],\"l\":[]}}}",
+				"\"groups\":[\"a\",\"b\"],\"extra\":{\"k\":[\"1\",\"2\"],\"l\":[]}}}",
 				&nobody, &identity),
 			 0);
 	assert_string_equal(identity->user, "u");
@@ -65,15 +54,13 @@ an_identity_is_all_that_is_said(void **state)
 }
 
 /* Only true is true, and only for one of our audiences where we asked for them. */
-static void
-what_is_no_yes_is_nobody(void **state)
+TEST_CASE(what_is_no_yes_is_nobody)
 {
 	static const char *const none[] = {"{}", "{\"authenticated\":false}", "{\"authenticated\":\"true\"}",
 					   "{\"authenticated\":1,\"user\":{\"username\":\"u\"}}",
 					   "{\"authenticated\":null}"};
 	struct gw_identity *identity = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
 		assert_int_equal(answer(none[i], &nobody, &identity), -EACCES);
 	assert_int_equal(answer("{\"authenticated\":true,\"user\":{\"username\":\"u\"}}", &own, &identity),
@@ -90,8 +77,7 @@ what_is_no_yes_is_nobody(void **state)
 }
 
 /* What is no answer is none: it is said, and nobody comes of it. */
-static void
-what_is_no_answer_is_said(void **state)
+TEST_CASE(what_is_no_answer_is_said)
 {
 	static const char *const none[] = {
 		"[]",
@@ -103,7 +89,6 @@ what_is_no_answer_is_said(void **state)
 		"{\"authenticated\":true,\"user\":{\"username\":\"admin\\u0000x\"}}"};
 	struct gw_identity *identity = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
 		assert_int_equal(answer(none[i], &nobody, &identity), -EBADMSG);
 	assert_null(identity);
@@ -119,12 +104,10 @@ is_bearer(const char *header, const char *token)
 }
 
 /* A bearer token is one word of a token's letters, of a length that can be. */
-static void
-bearers_are_one_word(void **state)
+TEST_CASE(bearers_are_one_word)
 {
 	char *longest = calloc(1, GW_TOKEN_MAX + 16);
 
-	(void)state;
 	assert_true(is_bearer("Bearer abc", "abc"));
 	assert_true(is_bearer("bearer  a.b-c_~+/=  ", "a.b-c_~+/="));
 	assert_true(is_bearer(NULL, NULL));
@@ -151,10 +134,8 @@ expiry(const char *token)
 }
 
 /* What a JWT says of its end is read; of what says nothing that can be read there is none. */
-static void
-a_jwt_says_when_it_ends(void **state)
+TEST_CASE(a_jwt_says_when_it_ends)
 {
-	(void)state;
 	assert_int_equal(expiry("e30.eyJleHAiOjE3MDAwMDAwNjB9.x"), 1700000060);
 	assert_true(expiry("e30.eyJleHAiOiIxIn0.x") == UINT64_MAX); /* {"exp":"1"} */
 	assert_true(expiry("e30.eyJleHAiOi0xfQ.x") == UINT64_MAX);  /* {"exp":-1} */
@@ -164,10 +145,3 @@ a_jwt_says_when_it_ends(void **state)
 	assert_true(expiry("opaque") == UINT64_MAX);
 	assert_true(expiry("..") == UINT64_MAX);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_question_names_audiences), cmocka_unit_test(an_identity_is_all_that_is_said),
-	cmocka_unit_test(what_is_no_yes_is_nobody),     cmocka_unit_test(what_is_no_answer_is_said),
-	cmocka_unit_test(bearers_are_one_word),         cmocka_unit_test(a_jwt_says_when_it_ends),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec, attach, port-forward: a switch of protocols goes through, and then every byte of both sides. */
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include "tests/room.h"
-#include "tests/tools/informer-gateway/forward_world.h"
+#include "forward_world.h"
 
 #define MEGABYTE (1ul << 20)
 #define EXEC                                                                                                 \
 	"POST /api/v1/namespaces/a/pods/b/exec?command=sh HTTP/1.1\r\nHost: gateway\r\n"                     \
 	"Authorization: Bearer theirs\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"                       \
 	"X-Stream-Protocol-Version: v4.channel.k8s.io\r\nContent-Length: 0\r\n\r\n"
+#define WEBSOCKET "Host: g\r\nAuthorization: Bearer t\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n"
 #define SWITCHED "HTTP/1.1 101 Switching Protocols\r\n"
 
 static bool
@@ -60,67 +53,32 @@ respond(struct raw_server *s, struct duplex *d, const struct raw_request *reques
 	return echo(d);
 }
 
-struct session {
-	const char *request;
-	char head[512];
-	char *data;
-	size_t length;
-	bool ends_early; /* says that it has no more, and reads on */
-};
-
-static void *
-write_megabyte(void *ctx)
+/* Switches, sends a megabyte, and hears all that comes meanwhile; it comes back byte by byte plus one. */
+static void
+assert_echo(struct caller *c, bool ends_early)
 {
-	struct duplex *d = ctx;
 	char *piece = malloc(MEGABYTE);
+	const char *body;
 
 	for (size_t i = 0; i < MEGABYTE; i++)
 		piece[i] = (char)(i * 7 % 101);
-	duplex_write(d, piece, MEGABYTE);
-	free(piece);
-	return NULL;
-}
-
-/* Switches, sends a megabyte, and reads all that comes meanwhile. */
-static void
-converse(struct duplex *d, void *ctx)
-{
-	struct session *s = ctx;
-	char line[256];
-	pthread_t writer;
-
-	write_text(d, s->request);
-	while (duplex_line(d, line, sizeof(line)) && strcmp(line, "\r\n") != 0)
-		strncat(s->head, line, sizeof(s->head) - strlen(s->head) - 1);
-	s->data = calloc(1, 2 * MEGABYTE);
-	if (strncmp(s->head, SWITCHED, strlen(SWITCHED)) != 0)
-		return;
-	pthread_create(&writer, NULL, write_megabyte, d);
-	if (s->ends_early) {
-		pthread_join(writer, NULL);
-		shutdown(d->fd, SHUT_WR);
-	}
-	while (s->length < 2 * MEGABYTE - DUPLEX_BUFFER && (d->begin < d->end || duplex_fill(d))) {
-		memcpy(s->data + s->length, d->buffer + d->begin, d->end - d->begin);
-		s->length += d->end - d->begin;
-		d->begin = d->end;
-	}
-	if (!s->ends_early)
-		pthread_join(writer, NULL);
-}
-
-static void
-assert_echo(const struct session *s)
-{
-	assert_non_null(strstr(s->head, "101 Switching"));
-	assert_non_null(strstr(s->head, "Upgrade: SPDY/3.1"));
-	assert_non_null(strstr(s->head, "X-Stream-Protocol-Version: v4.channel.k8s.io"));
-	assert_int_equal(s->length, 5 + MEGABYTE + 8);
-	assert_memory_equal(s->data, "hello", 5);
+	say(c, EXEC);
+	hear(c, "\r\n\r\n");
+	assert_heard(c, SWITCHED);
+	assert_heard(c, "Upgrade: SPDY/3.1");
+	assert_heard(c, "X-Stream-Protocol-Version: v4.channel.k8s.io");
+	say_bytes(c, piece, MEGABYTE);
+	if (ends_early)
+		shutdown(c->fd, SHUT_WR);
+	hear_all(c);
+	body = strstr(c->heard.data, "\r\n\r\n") + 4;
+	assert_int_equal(c->heard.data + c->heard.len - body, 5 + MEGABYTE + 8);
+	assert_memory_equal(body, "hello", 5);
 	for (size_t i = 0; i < MEGABYTE; i++)
-		if (s->data[5 + i] != (char)(i * 7 % 101 + 1))
+		if (body[5 + i] != (char)(piece[i] + 1))
 			fail_msg("byte %zu is another", i);
-	assert_memory_equal(s->data + 5 + MEGABYTE, "good-bye", 8);
+	assert_memory_equal(body + 5 + MEGABYTE, "good-bye", 8);
+	free(piece);
 }
 
 static void
@@ -132,17 +90,13 @@ start(struct forward_world *f, bool tls_up, bool tls_here)
 
 /* A megabyte each way, with what came right behind the switch and before the end; with the caller's bearer
  * alone. */
-static void
-bytes_go_both_ways(void **state)
+FORWARD_TEST(bytes_go_both_ways)
 {
-	struct forward_world *f = *state;
-	struct session s = {.request = EXEC};
 	const struct raw_request *r;
 	char expected[512];
 
 	start(f, true, false);
-	run_client(f, converse, &s);
-	assert_echo(&s);
+	assert_echo(call_tcp(&f->g), false);
 	r = raw_server_request(f->u->server, 0);
 	snprintf(expected, sizeof(expected),
 		 "POST /api/v1/namespaces/a/pods/b/exec?command=sh HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
@@ -151,172 +105,86 @@ bytes_go_both_ways(void **state)
 		 raw_server_port(f->u->server));
 	assert_string_equal(r->head, expected);
 	assert_false(r->certificate);
-	free(s.data);
 }
 
 /* The same where the client's side is TLS as well. */
-static void
-bytes_go_both_ways_by_tls(void **state)
+FORWARD_TEST(bytes_go_both_ways_by_tls)
 {
-	struct forward_world *f = *state;
-	struct session s = {.request = EXEC};
+
+	struct caller *c;
 
 	start(f, true, true);
-	run_client(f, converse, &s);
-	assert_echo(&s);
-	free(s.data);
+	assert_int_equal(call_tls(&f->g, NULL, NULL, &c), 0);
+	assert_echo(c, false);
 }
 
 /* A side that has no more to say still hears the other to its end. */
-static void
-who_has_said_all_still_hears(void **state)
+FORWARD_TEST(who_has_said_all_still_hears)
 {
-	struct forward_world *f = *state;
-	struct session s = {.request = EXEC, .ends_early = true};
 
 	start(f, false, false);
-	run_client(f, converse, &s);
-	assert_echo(&s);
-	free(s.data);
+	assert_echo(call_tcp(&f->g), true);
 }
 
 /* What upstream does not switch it answers, and that is the client's answer, taken out of its chunks. */
-static void
-a_refusal_is_the_clients_answer(void **state)
+FORWARD_TEST(a_refusal_is_the_clients_answer)
 {
-	struct forward_world *f = *state;
-	struct bytes_seen seen;
+	struct caller *c;
 
 	start(f, false, false);
-	talk(f,
-	     "GET /refused HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer t\r\nConnection: upgrade, close\r\n"
-	     "Upgrade: websocket\r\nSec-WebSocket-Key: k\r\n\r\n",
-	     &seen);
-	assert_non_null(strstr(seen.data, "HTTP/1.1 403"));
-	assert_non_null(strstr(seen.data, "Audit-Id: 7"));
-	assert_non_null(strstr(seen.data, "\r\n\r\n{\"a\":1}"));
+	c = expect(f, "GET /refused HTTP/1.1\r\n" WEBSOCKET "Sec-WebSocket-Key: k\r\n\r\n", "HTTP/1.1 403");
+	assert_heard(c, "Audit-Id: 7");
+	assert_heard(c, "\r\n\r\n{\"a\":1}");
 	assert_string_equal(raw_header(raw_server_request(f->u->server, 0), "Sec-WebSocket-Key"), "k");
-	bytes_seen_done(&seen);
 }
 
 /* Who answers with something else than HTTP, or is not there, or has no bearer: each is said. */
-static void
-what_cannot_be_switched_is_said(void **state)
+FORWARD_TEST(what_cannot_be_switched_is_said)
 {
-	struct forward_world *f = *state;
-	struct bytes_seen seen;
-
 	start(f, false, false);
-	talk(f,
-	     "GET /nonsense HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer t\r\nConnection: upgrade, close\r\n"
-	     "Upgrade: websocket\r\n\r\n",
-	     &seen);
-	assert_non_null(strstr(seen.data, "HTTP/1.1 502"));
-	bytes_seen_done(&seen);
-	talk(f, "GET /x HTTP/1.1\r\nHost: g\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n",
-	     &seen);
-	assert_non_null(strstr(seen.data, "HTTP/1.1 401"));
-	bytes_seen_done(&seen);
+	expect(f, "GET /nonsense HTTP/1.1\r\n" WEBSOCKET "\r\n", "HTTP/1.1 502");
+	expect(f, "GET /x HTTP/1.1\r\nHost: g\r\nConnection: upgrade, close\r\nUpgrade: websocket\r\n\r\n",
+	       "HTTP/1.1 401");
 	assert_int_equal(raw_server_count(f->u->server), 1);
 }
 
-static void
-no_server_is_said(void **state)
+FORWARD_TEST(no_server_is_said)
 {
-	struct forward_world *f = *state;
-	struct bytes_seen seen;
+	struct caller *c;
 
 	upstream_world_start_nowhere(f->u);
 	forward_world_start(f, NULL, false);
-	talk(f,
-	     "GET /x HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer t\r\nConnection: upgrade, close\r\n"
-	     "Upgrade: websocket\r\n\r\n",
-	     &seen);
-	assert_non_null(strstr(seen.data, "HTTP/1.1 503"));
-	assert_non_null(strstr(seen.data, "Retry-After: 1"));
-	bytes_seen_done(&seen);
+	c = expect(f, "GET /x HTTP/1.1\r\n" WEBSOCKET "\r\n", "HTTP/1.1 503");
+	assert_heard(c, "Retry-After: 1");
 }
 
 /* A client that goes before the switch takes its tunnel along, and the next one is served. */
-static void
-a_client_that_goes_ends_its_tunnel(void **state)
+FORWARD_TEST(a_client_that_goes_ends_its_tunnel)
 {
 	static const char request[] =
 		"GET /hang HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer t\r\nConnection: upgrade\r\n"
 		"Upgrade: websocket\r\n\r\n";
-	struct forward_world *f = *state;
-	struct session s = {.request = EXEC};
-	int fd;
+	struct caller *c;
 
 	start(f, false, false);
-	fd = duplex_connect(f->port);
-	assert_int_equal(send(fd, request, strlen(request), 0), strlen(request));
-	test_loop_until(&f->u->w->loop, raw_server_count(f->u->server) == 1);
-	close(fd);
-	test_loop_until(&f->u->w->loop, gw_front_counters(f->front)->exchanges == 0);
-	run_client(f, converse, &s);
-	assert_echo(&s);
-	free(s.data);
-	test_loop_until(&f->u->w->loop, gw_front_counters(f->front)->exchanges == 0);
-}
-
-struct staying {
-	struct forward_world *f;
-	uv_async_t open; /* the tunnel is */
-	bool ended;
-};
-
-static void
-close_listener(uv_async_t *async)
-{
-	struct staying *s = async->data;
-
-	gw_listener_close(s->f->listener);
-	s->f->listener = NULL;
-	uv_close((uv_handle_t *)async, NULL);
-}
-
-/* Stays until the other side ends. */
-static void
-stay(struct duplex *d, void *ctx)
-{
-	struct staying *s = ctx;
-	char line[256];
-
-	write_text(d, EXEC);
-	while (duplex_line(d, line, sizeof(line)) && strcmp(line, "\r\n") != 0)
-		;
-	uv_async_send(&s->open);
-	do
-		d->begin = d->end;
-	while (duplex_fill(d));
-	s->ended = true;
+	c = asks(&f->g, request);
+	test_loop_until(f->g.loop, raw_server_count(f->u->server) == 1);
+	hang_up(c);
+	test_loop_until(f->g.loop, gw_front_counters(f->g.front)->exchanges == 0);
+	c = call_tcp(&f->g);
+	assert_echo(c, false);
+	hang_up(c);
+	test_loop_until(f->g.loop, gw_front_counters(f->g.front)->exchanges == 0);
 }
 
 /* A listener that is closed takes its tunnels along. */
-static void
-a_listener_takes_its_tunnels_along(void **state)
+FORWARD_TEST(a_listener_takes_its_tunnels_along)
 {
-	struct forward_world *f = *state;
-	struct staying s = {.f = f};
+	struct caller *c;
 
 	start(f, false, false);
-	uv_async_init(&f->u->w->loop, &s.open, close_listener);
-	s.open.data = &s;
-	run_client(f, stay, &s);
-	assert_true(s.ended);
-	test_loop_until(&f->u->w->loop, gw_front_counters(f->front)->exchanges == 0);
+	c = hears(&f->g, EXEC, SWITCHED);
+	gateway_close_listener(&f->g);
+	hear_all(c);
+	test_loop_until(f->g.loop, gw_front_counters(f->g.front)->exchanges == 0);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, forward_world_setup, forward_world_teardown)
-static const struct CMUnitTest tests[] = {
-	TEST(bytes_go_both_ways),
-	TEST(bytes_go_both_ways_by_tls),
-	TEST(who_has_said_all_still_hears),
-	TEST(a_refusal_is_the_clients_answer),
-	TEST(what_cannot_be_switched_is_said),
-	TEST(no_server_is_said),
-	TEST(a_client_that_goes_ends_its_tunnel),
-	TEST(a_listener_takes_its_tunnels_along),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two ways to the API server: who is seen to ask by each, and how small requests end. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tests/room.h"
 #include "tests/tools/informer-gateway/upstream_world.h"
 
 struct answer {
@@ -48,11 +42,11 @@ respond(struct raw_server *s, struct duplex *d, const struct raw_request *reques
 	return raw_write_json(d, 201, "{}");
 }
 
+#define TEST(name) TEST_CASE_OF(struct upstream_world *u, upstream_world_setup, upstream_world_teardown, name)
+
 /* A review goes by our own way: our token and certificate, the document as it is. */
-static void
-a_review_is_asked_with_our_credentials(void **state)
+TEST(a_review_is_asked_with_our_credentials)
 {
-	struct upstream_world *u = *state;
 	struct answer a = {.u = u};
 	const struct raw_request *r;
 
@@ -71,10 +65,8 @@ a_review_is_asked_with_our_credentials(void **state)
 }
 
 /* What is asked with a caller's bearer shows that alone: no token, certificate, connection of ours. */
-static void
-a_callers_request_shows_nothing_of_ours(void **state)
+TEST(a_callers_request_shows_nothing_of_ours)
 {
-	struct upstream_world *u = *state;
 	struct answer ours = {.u = u}, theirs = {.u = u};
 	const struct raw_request *r;
 
@@ -92,10 +84,8 @@ a_callers_request_shows_nothing_of_ours(void **state)
 }
 
 /* A review that hangs ends in its time, others go on; one that was cancelled is not told of. */
-static void
-a_request_ends_in_its_time(void **state)
+TEST(a_request_ends_in_its_time)
 {
-	struct upstream_world *u = *state;
 	struct answer late = {.u = u}, cancelled = {.u = u}, after = {.u = u};
 	struct gw_ask *ask;
 
@@ -116,10 +106,8 @@ a_request_ends_in_its_time(void **state)
 }
 
 /* No server, an answer without an end, what cannot be asked: each is told once, with a sentence. */
-static void
-each_failure_is_told_once(void **state)
+TEST(each_failure_is_told_once)
 {
-	struct upstream_world *u = *state;
 	struct answer longer = {.u = u}, impossible = {.u = u};
 
 	upstream_world_start(u, false, respond, NULL);
@@ -135,10 +123,8 @@ each_failure_is_told_once(void **state)
 }
 
 /* Nobody listens: that is said at once. */
-static void
-an_absent_server_is_said_to_be_absent(void **state)
+TEST(an_absent_server_is_said_to_be_absent)
 {
-	struct upstream_world *u = *state;
 	struct answer a = {.u = u};
 
 	upstream_world_start_nowhere(u);
@@ -147,13 +133,3 @@ an_absent_server_is_said_to_be_absent(void **state)
 	assert_int_equal(a.code, -ECONNREFUSED);
 	assert_non_null(strstr(a.error, "127.0.0.1"));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, upstream_world_setup, upstream_world_teardown)
-static const struct CMUnitTest tests[] = {
-	TEST(a_review_is_asked_with_our_credentials),
-	TEST(a_callers_request_shows_nothing_of_ours),
-	TEST(a_request_ends_in_its_time),
-	TEST(each_failure_is_told_once),
-	TEST(an_absent_server_is_said_to_be_absent),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A loop, a server and the gateway's ways to it; see upstream_world.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include "tests/tools/informer-gateway/upstream_world.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,13 +14,12 @@
 int
 upstream_world_setup(void **state)
 {
-	struct upstream_world *u = calloc(1, sizeof(*u));
-	void *inner = NULL;
+	static struct upstream_world world;
+	struct upstream_world *u = &world;
 
 	test_clock_stop();
-	if (!u || transport_world_setup(&inner) < 0)
+	if (transport_world_setup((void **)&u->w) < 0)
 		return -1;
-	u->w = inner;
 	clock_uv_init(&u->clock, &u->w->loop);
 	*state = u;
 	return 0;
@@ -38,15 +29,13 @@ int
 upstream_world_teardown(void **state)
 {
 	struct upstream_world *u = *state;
-	void *inner = u->w;
 	int r;
 
 	gw_upstream_free(u->upstream);
 	clock_uv_close(&u->clock);
 	uv_run(&u->w->loop, UV_RUN_NOWAIT);
-	r = transport_world_teardown(&inner);
+	r = transport_world_teardown((void **)&u->w);
 	raw_server_free(u->server);
-	free(u);
 	return r;
 }
 

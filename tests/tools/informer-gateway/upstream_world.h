@@ -7,6 +7,7 @@
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_UPSTREAM_WORLD_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_UPSTREAM_WORLD_H
 
+#include "tests/room.h"
 #include "tests/support/raw_server.h"
 #include "tests/support/transport_world.h"
 #include "tests/support/test_clock.h"

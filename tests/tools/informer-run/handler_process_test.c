@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * informer-run's handler processes: real ones, /bin/sh.
- */
-#include <errno.h>
+/* informer-run's handler processes: real ones, /bin/sh. */
+#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,13 +33,28 @@ begin(struct fixture *f)
 	process_init(&f->process, &f->loop, take_line, f);
 }
 
-static void
-end(struct fixture *f)
+static int
+set_up(void **state)
 {
+	static struct fixture f;
+
+	begin(&f);
+	*state = &f;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct fixture *f = *state;
+
 	process_done(&f->process);
 	text_done(&f->lines);
 	loop_done(&f->loop);
+	return 0;
 }
+
+#define TEST(name) TEST_CASE_OF(struct fixture *f, set_up, tear_down, name)
 
 static void
 run_shell(struct fixture *f, const char *script)
@@ -55,22 +66,22 @@ run_shell(struct fixture *f, const char *script)
 	free(argv[2]);
 }
 
+static size_t
+count_lines(const struct fixture *f)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < f->lines.length; i++)
+		count += f->lines.data[i] == '\n';
+	return count;
+}
+
 /* Until this many lines have come. */
 static void
 wait_lines(struct fixture *f, size_t wanted)
 {
-	uint64_t end_ms = loop_now() + 20000;
-
-	for (;;) {
-		size_t count = 0;
-
-		for (size_t i = 0; i < f->lines.length; i++)
-			count += f->lines.data[i] == '\n';
-		if (count >= wanted)
-			return;
-		assert_true(loop_now() < end_ms);
-		loop_once(&f->loop, end_ms);
-	}
+	while (count_lines(f) < wanted)
+		loop_once(&f->loop, UINT64_MAX);
 }
 
 static void
@@ -85,165 +96,117 @@ wait_end(struct fixture *f)
  * A process reads what is written to it, its lines are told one by one, its environment is what was asked
  * for.
  */
-static void
-lines_go_in_and_out(void **state)
+TEST(lines_go_in_and_out)
 {
-	struct fixture f;
 	char why[64];
 
-	(void)state;
-	begin(&f);
-	run_shell(&f, "echo $GREETING; while read -r line; do echo \"got $line\"; done; exit 3");
-	assert_int_equal(process_write(&f.process, "one\ntwo\n", 8), 0);
-	wait_lines(&f, 3);
-	assert_string_equal(f.lines.data, "hello\ngot one\ngot two\n");
-	process_close_input(&f.process);
-	wait_end(&f);
-	assert_int_equal(WEXITSTATUS(process_reap(&f.process, why, sizeof(why))), 3);
+	run_shell(f, "echo $GREETING; while read -r line; do echo \"got $line\"; done; exit 3");
+	assert_int_equal(process_write(&f->process, "one\ntwo\n", 8), 0);
+	wait_lines(f, 3);
+	assert_string_equal(f->lines.data, "hello\ngot one\ngot two\n");
+	process_close_input(&f->process);
+	wait_end(f);
+	assert_int_equal(WEXITSTATUS(process_reap(&f->process, why, sizeof(why))), 3);
 	assert_string_equal(why, "exit code 3");
-	end(&f);
 }
 
 /* What it said last before it ended is told when it is reaped. */
-static void
-last_words_are_heard(void **state)
+TEST(last_words_are_heard)
 {
-	struct fixture f;
 	char why[64];
 
-	(void)state;
-	begin(&f);
-	run_shell(&f, "echo ack 1; echo ack 2; kill -9 $$");
-	wait_end(&f);
-	process_reap(&f.process, why, sizeof(why));
-	assert_string_equal(f.lines.data, "ack 1\nack 2\n");
+	run_shell(f, "echo ack 1; echo ack 2; kill -9 $$");
+	wait_end(f);
+	process_reap(&f->process, why, sizeof(why));
+	assert_string_equal(f->lines.data, "ack 1\nack 2\n");
 	assert_string_equal(why, "signal 9 (Killed)");
-	end(&f);
 }
 
 /* A line that is longer than any answer is told as such, and the next ones are whole. */
-static void
-a_line_that_is_too_long_is_dropped(void **state)
+TEST(a_line_that_is_too_long_is_dropped)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	run_shell(&f, "printf '%01000d\\nack 5\\n' 0; read -r line");
-	wait_lines(&f, 2);
-	assert_string_equal(f.lines.data, "TOO LONG\nack 5\n");
-	end(&f);
+	run_shell(f, "printf '%01000d\\nack 5\\n' 0; read -r line");
+	wait_lines(f, 2);
+	assert_string_equal(f->lines.data, "TOO LONG\nack 5\n");
 }
 
 /* Events that the pipe does not hold are kept, and written as it is read; nothing blocks meanwhile. */
-static void
-a_slow_reader_gets_everything(void **state)
+TEST(a_slow_reader_gets_everything)
 {
-	struct fixture f;
 	char *line = malloc(100001);
 
-	(void)state;
-	begin(&f);
 	assert_non_null(line);
 	memset(line, 'x', 100000);
 	line[100000] = '\n';
-	run_shell(&f, "read -r go; wc -c");
-	assert_int_equal(process_write(&f.process, "go\n", 3), 0);
+	run_shell(f, "read -r go; wc -c");
+	assert_int_equal(process_write(&f->process, "go\n", 3), 0);
 	for (int i = 0; i < 20; i++)
-		assert_int_equal(process_write(&f.process, line, 100001), 0);
-	process_close_input(&f.process);
-	wait_lines(&f, 1);
-	assert_int_equal(atoi(f.lines.data), 20 * 100001);
+		assert_int_equal(process_write(&f->process, line, 100001), 0);
+	process_close_input(&f->process);
+	wait_lines(f, 1);
+	assert_int_equal(atoi(f->lines.data), 20 * 100001);
 	free(line);
-	end(&f);
 }
 
 /* Writing to one that reads no more kills nobody. */
-static void
-writing_to_the_deaf_is_harmless(void **state)
+TEST(writing_to_the_deaf_is_harmless)
 {
-	struct fixture f;
-
-	(void)state;
-	begin(&f);
-	run_shell(&f, "exec 0<&-; echo closed; sleep 60");
-	wait_lines(&f, 1);
+	run_shell(f, "exec 0<&-; echo closed; sleep 60");
+	wait_lines(f, 1);
 	for (int i = 0; i < 3; i++)
-		process_write(&f.process, "event\n", 6);
-	assert_int_equal(process_write(&f.process, "event\n", 6), -EBADF);
-	end(&f);
+		process_write(&f->process, "event\n", 6);
+	assert_int_equal(process_write(&f->process, "event\n", 6), -EBADF);
 }
 
 /* A command that is not there is a failure to start, with its cause; nothing is left behind. */
-static void
-what_cannot_be_executed_is_told(void **state)
+TEST(what_cannot_be_executed_is_told)
 {
 	char *const argv[] = {(char[]){"/nonexistent/handler"}, NULL};
-	struct fixture f;
 
-	(void)state;
-	begin(&f);
-	assert_int_equal(process_start(&f.process, argv, NULL, true), -ENOENT);
-	assert_int_equal(f.process.pid, 0);
+	assert_int_equal(process_start(&f->process, argv, NULL, true), -ENOENT);
+	assert_int_equal(f->process.pid, 0);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 	assert_int_equal(process_check("/nonexistent/handler"), -ENOENT);
 	assert_int_equal(process_check("/etc"), 0); /* the start will tell */
 	assert_int_equal(process_check("sh"), 0);
-	end(&f);
 }
 
-static bool
-is_gone(pid_t pid)
-{
-	char path[64], text[256] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return true;
-	if (!fgets(text, sizeof(text), file))
-		text[0] = '\0';
-	fclose(file);
-	return strstr(text, ") Z ") != NULL; /* whose parent has not looked yet */
-}
-
+/* Until a process that need not be a child of ours has ended. */
 static void
 wait_gone(pid_t pid)
 {
-	for (uint64_t end_ms = loop_now() + 20000; !is_gone(pid); usleep(1000))
-		assert_true(loop_now() < end_ms);
+	struct pollfd ended = {(int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0};
+
+	if (ended.fd < 0) {
+		assert_int_equal(errno, ESRCH);
+		return;
+	}
+	assert_int_equal(poll(&ended, 1, -1), 1);
+	close(ended.fd);
 }
 
 /* What a process started in its group goes with it. */
-static void
-children_of_a_process_go_with_it(void **state)
+TEST(children_of_a_process_go_with_it)
 {
-	struct fixture f;
 	char why[64];
 	pid_t child;
 
-	(void)state;
-	begin(&f);
-	run_shell(&f, "sleep 1000 & echo $!; kill -9 $$");
-	wait_lines(&f, 1);
-	child = atoi(f.lines.data);
+	run_shell(f, "sleep 1000 & echo $!; kill -9 $$");
+	wait_lines(f, 1);
+	child = atoi(f->lines.data);
 	assert_true(child > 0);
-	wait_end(&f);
-	process_reap(&f.process, why, sizeof(why));
+	wait_end(f);
+	process_reap(&f->process, why, sizeof(why));
 	wait_gone(child);
-	end(&f);
 }
 
 /* When informer-run is killed, its handlers go too. */
-static void
-handlers_go_with_informer_run(void **state)
+TEST_CASE(handlers_go_with_informer_run)
 {
 	int ends[2];
 	pid_t parent, handler = 0;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	parent = fork();
 	assert_true(parent >= 0);
@@ -265,15 +228,3 @@ handlers_go_with_informer_run(void **state)
 	close(ends[0]);
 	close(ends[1]);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(lines_go_in_and_out),
-	cmocka_unit_test(last_words_are_heard),
-	cmocka_unit_test(a_line_that_is_too_long_is_dropped),
-	cmocka_unit_test(a_slow_reader_gets_everything),
-	cmocka_unit_test(writing_to_the_deaf_is_harmless),
-	cmocka_unit_test(what_cannot_be_executed_is_told),
-	cmocka_unit_test(children_of_a_process_go_with_it),
-	cmocka_unit_test(handlers_go_with_informer_run),
-};
-TEST_GROUP(tests, NULL, NULL);

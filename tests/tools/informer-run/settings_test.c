@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What informer-run is told to do: its command line, its file, and what it says of mistakes.
- */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* What informer-run is told to do: its command line, its file, and what it says of mistakes. */
 #include <unistd.h>
 
 #include "tests/room.h"
@@ -68,18 +62,15 @@ refused(const char *line, const char *why)
 }
 
 /* All flags reach the handler's settings; what follows -- is its command, flags and all. */
-static void
-flags_become_settings(void **state)
+TEST_CASE(flags_become_settings)
 {
 	struct settings s;
 	const struct handler_settings *h;
 
-	(void)state;
 	assert_int_equal(parse(&s, "--resource pods -n shop -l app=web --field-selector=spec.nodeName=n1 "
 				   "--consumer net --workers 4 "
 				   "--window 2 --deadline 1m30s --max-crashes 5 --dead-letters /x/y "
-				   "--drain-timeout 500ms --queue 100 "
-				   "--socket /s -- ./handler --verbose"),
+				   "--drain-timeout 500ms --queue 100 --socket /s -- ./handler --verbose"),
 			 -1);
 	h = &s.handlers[0];
 	assert_string_equal(h->resource, "pods");
@@ -104,10 +95,8 @@ flags_become_settings(void **state)
 }
 
 /* What is missing or makes no sense is said, with what would be right. */
-static void
-mistakes_are_explained(void **state)
+TEST_CASE(mistakes_are_explained)
 {
-	(void)state;
 	refused("--consumer a -- x", "which resource? --resource pods");
 	refused("--resource pods -- x", "--consumer NAME");
 	refused("--resource pods --consumer a", "which command? -- ./handler");
@@ -138,13 +127,14 @@ file_refused(const char *dir, const char *content, const char *why)
 	settings_done(&settings);
 }
 
+#define TEST(name) TEST_CASE_OF(const char *dir, temp_dir_setup, temp_dir_teardown, name)
+
 /* A file holds several handlers; a command that is a text is the shell's. */
-static void
-a_file_holds_several_handlers(void **state)
+TEST(a_file_holds_several_handlers)
 {
 	struct settings s = {0};
 
-	assert_int_equal(settings_load(temp_file(*state, "run.yaml",
+	assert_int_equal(settings_load(temp_file(dir, "run.yaml",
 						 "drainTimeout: 5s\n"
 						 "socket: /s\n"
 						 "handlers:\n"
@@ -181,11 +171,8 @@ a_file_holds_several_handlers(void **state)
 }
 
 /* Mistakes in a file are named with line and column. */
-static void
-mistakes_in_a_file_have_a_place(void **state)
+TEST(mistakes_in_a_file_have_a_place)
 {
-	const char *dir = *state;
-
 	file_refused(dir, "handlers:\n- resource: pods\n  consumer: a\n  command: x\n  workers: many\n",
 		     "run.yaml:5:12: a number");
 	file_refused(dir, "handlers:\n- resorce: pods\n",
@@ -210,10 +197,9 @@ mistakes_in_a_file_have_a_place(void **state)
 }
 
 /* A dead letter is one line: when, why, and the event as the handler got it. */
-static void
-dead_letters_are_lines(void **state)
+TEST(dead_letters_are_lines)
 {
-	const char *path = temp_path(*state, "folder/that/was/not/dead.jsonl");
+	const char *path = temp_path(dir, "folder/that/was/not/dead.jsonl");
 	struct event *event = event_new(CHANGE_ADDED, "a\"b");
 	char text[1024];
 	FILE *file;
@@ -244,14 +230,5 @@ dead_letters_are_lines(void **state)
 	assert_int_equal(dead_letters_add(fd, "con", "pods", event, "why"), -ENOSPC);
 	close(fd);
 	event_free(event);
-	assert_int_equal(dead_letters_open(*state), -EISDIR);
+	assert_int_equal(dead_letters_open(dir), -EISDIR);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(flags_become_settings),
-	cmocka_unit_test(mistakes_are_explained),
-	cmocka_unit_test_setup_teardown(a_file_holds_several_handlers, temp_dir_setup, temp_dir_teardown),
-	cmocka_unit_test_setup_teardown(mistakes_in_a_file_have_a_place, temp_dir_setup, temp_dir_teardown),
-	cmocka_unit_test_setup_teardown(dead_letters_are_lines, temp_dir_setup, temp_dir_teardown),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,397 +1,277 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * informer-run's supervisor when handlers crash, hang and misbehave. Without processes, in virtual time.
- */
-#include "tests/room.h"
+/* informer-run's supervisor when handlers crash, hang and misbehave. Without processes, in virtual time. */
 #include "tests/tools/informer-run/supervisor_fixture.h"
 
 /* What a crashed worker had is sent again, one by one in the order of arrival, before anything else. */
-static void
-what_a_crashed_worker_had_comes_again(void **state)
+TEST(what_a_crashed_worker_had_comes_again)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_offer(&w, CHANGE_ADDED, "b", 2);
-	world_offer(&w, CHANGE_ADDED, "c", 3);
-	world_crash(&w, 0);
-	world_offer(&w, CHANGE_ADDED, "d", 4);
-	world_expect_count(&w, 0, 3);
-	world_pass(&w, 100);
-	assert_int_equal(w.workers[0].starts, 2);
-	world_expect(&w, 0, 3, 1);
-	world_ack(&w, 0, 1);
-	world_expect(&w, 0, 4, 2);
-	world_ack(&w, 0, 2);
-	world_expect(&w, 0, 5, 3);
-	world_ack(&w, 0, 3);
-	world_expect(&w, 0, 6, 4);
-	world_ack(&w, 0, 4);
-	assert_int_equal(w.acknowledged, 4);
-	world_done(&w);
+	world_offers(w, "+a1 +b2 +c3");
+	world_crash(w, 0);
+	world_offers(w, "+d4");
+	world_expect_count(w, 0, 3);
+	world_pass(w, 100);
+	assert_int_equal(w->workers[0].starts, 2);
+	world_expect(w, 0, 3, 1);
+	world_ack(w, 0, 1);
+	world_expect(w, 0, 4, 2);
+	world_ack(w, 0, 2);
+	world_expect(w, 0, 5, 3);
+	world_ack(w, 0, 3);
+	world_expect(w, 0, 6, 4);
+	world_ack(w, 0, 4);
+	assert_int_equal(w->acknowledged, 4);
 }
 
 /* An event on which three handlers crashed is set aside and acknowledged; all others are delivered. */
-static void
-a_poison_event_is_set_aside_and_the_rest_goes_on(void **state)
+TEST(a_poison_event_is_set_aside_and_the_rest_goes_on)
 {
 	struct supervisor_stats stats;
-	struct world w;
 	unsigned crashes = 0;
 
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
 	for (uint64_t seq = 1; seq <= 5; seq++)
-		world_offer(&w, CHANGE_ADDED, (char[]){(char)('a' + seq), 0}, seq);
-	for (size_t n = 0; n < w.workers[0].sent_count; n++) {
-		if (w.workers[0].sent[n] == 3) {
+		world_offer(w, CHANGE_ADDED, (char[]){(char)('a' + seq), 0}, seq);
+	for (size_t n = 0; n < w->workers[0].sent_count; n++) {
+		if (w->workers[0].sent[n] == 3) {
 			/* what was sent behind it is lost with the worker */
-			n = w.workers[0].sent_count - 1;
+			n = w->workers[0].sent_count - 1;
 			crashes++;
-			world_crash(&w, 0);
-			world_pass(&w, 30000);
+			world_crash(w, 0);
+			world_pass(w, 30000);
 		} else {
-			world_ack(&w, 0, w.workers[0].sent[n]);
+			world_ack(w, 0, w->workers[0].sent[n]);
 		}
 	}
 	assert_int_equal(crashes, 3);
-	assert_int_equal(w.dead_count, 1);
-	assert_int_equal(w.dead[0], 3);
-	assert_int_equal(w.acknowledged, 5);
-	supervisor_stats(w.s, &stats);
+	assert_int_equal(w->dead_count, 1);
+	assert_int_equal(w->dead[0], 3);
+	assert_int_equal(w->acknowledged, 5);
+	supervisor_stats(w->s, &stats);
 	assert_int_equal(stats.processed, 4);
 	assert_int_equal(stats.dead_letters, 1);
 	assert_int_equal(stats.restarts, 3);
 	assert_int_equal(stats.held, 0);
-	world_done(&w);
 }
 
 /* While several events were in a worker's hands none is set aside: which of them it was is not known yet. */
-static void
-nothing_is_set_aside_on_suspicion(void **state)
+TEST(nothing_is_set_aside_on_suspicion)
 {
-	struct supervisor_options options = SUPERVISOR_OPTIONS;
-	struct world w;
-
-	(void)state;
-	options.max_crashes = 1;
-	world_init(&w, options);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_offer(&w, CHANGE_ADDED, "b", 2);
-	world_crash(&w, 0);
-	assert_int_equal(w.dead_count, 0);
-	world_pass(&w, 100);
-	world_ack(&w, 0, 1);
-	world_crash(&w, 0);
-	assert_int_equal(w.dead_count, 1);
-	assert_int_equal(w.dead[0], 2);
-	world_done(&w);
+	w->options.max_crashes = 1;
+	world_begin(w);
+	world_offers(w, "+a1 +b2");
+	world_crash(w, 0);
+	assert_int_equal(w->dead_count, 0);
+	world_pass(w, 100);
+	world_ack(w, 0, 1);
+	world_crash(w, 0);
+	assert_int_equal(w->dead_count, 1);
+	assert_int_equal(w->dead[0], 2);
 }
 
 /* Other workers take other keys while one worker's events are looked at one by one. */
-static void
-other_workers_go_on_meanwhile(void **state)
+TEST(other_workers_go_on_meanwhile)
 {
-	struct supervisor_options options = SUPERVISOR_OPTIONS;
-	struct world w;
-
-	(void)state;
-	options.workers = 2;
-	options.window = 2;
-	world_init(&w, options);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_offer(&w, CHANGE_ADDED, "b", 2);
-	world_offer(&w, CHANGE_ADDED, "c", 3);
-	world_expect(&w, 0, 0, 1, 3);
-	world_crash(&w, 0);
-	world_ack(&w, 1, 2);
-	world_offer(&w, CHANGE_ADDED, "d", 4);
-	world_expect(&w, 1, 1, 4);
-	world_pass(&w, 100);
-	world_expect(&w, 0, 2, 1);
-	world_offer(&w, CHANGE_ADDED, "e", 5);
-	world_expect(&w, 1, 2, 5);
-	world_expect_count(&w, 0, 3);
-	world_done(&w);
+	w->options.workers = 2;
+	w->options.window = 2;
+	world_begin(w);
+	world_offers(w, "+a1 +b2 +c3");
+	world_expect(w, 0, 0, 1, 3);
+	world_crash(w, 0);
+	world_ack(w, 1, 2);
+	world_offers(w, "+d4");
+	world_expect(w, 1, 1, 4);
+	world_pass(w, 100);
+	world_expect(w, 0, 2, 1);
+	world_offers(w, "+e5");
+	world_expect(w, 1, 2, 5);
+	world_expect_count(w, 0, 3);
 }
 
 /*
  * Crashes without an acknowledgement between delay the next start: 100 ms, doubling, at most 30 s; one resets
  * that.
  */
-static void
-starts_are_delayed_more_and_more(void **state)
+TEST(starts_are_delayed_more_and_more)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
 	for (unsigned n = 0; n < 12; n++) {
 		uint64_t ms = n < 9 ? 100u << n : 30000;
 
-		world_crash(&w, 0);
-		world_pass(&w, ms - 1);
-		assert_int_equal(w.workers[0].starts, n + 1);
-		world_pass(&w, 1);
-		assert_int_equal(w.workers[0].starts, n + 2);
+		world_crash(w, 0);
+		world_pass(w, ms - 1);
+		assert_int_equal(w->workers[0].starts, n + 1);
+		world_pass(w, 1);
+		assert_int_equal(w->workers[0].starts, n + 2);
 	}
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_ack(&w, 0, 1);
-	world_crash(&w, 0);
-	world_pass(&w, 100);
-	assert_int_equal(w.workers[0].starts, 14);
-	world_done(&w);
+	world_offers(w, "+a1");
+	world_ack(w, 0, 1);
+	world_crash(w, 0);
+	world_pass(w, 100);
+	assert_int_equal(w->workers[0].starts, 14);
 }
 
 /* A handler that does nothing but crash is not fed all events at full speed: ten of them take minutes. */
-static void
-a_handler_that_only_crashes_is_slowed_down(void **state)
+TEST(a_handler_that_only_crashes_is_slowed_down)
 {
-	struct world w;
 	uint64_t start;
 
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	start = w.now;
+	start = w->now;
 	for (uint64_t seq = 1; seq <= 10; seq++)
-		world_offer(&w, CHANGE_ADDED, (char[]){(char)('a' + seq), 0}, seq);
-	while (w.dead_count < 10) {
-		if (supervisor_busy(w.s))
-			world_crash(&w, 0);
+		world_offer(w, CHANGE_ADDED, (char[]){(char)('a' + seq), 0}, seq);
+	while (w->dead_count < 10) {
+		if (supervisor_busy(w->s))
+			world_crash(w, 0);
 		else
-			world_pass(&w, supervisor_next(w.s) - w.now);
+			world_pass(w, supervisor_next(w->s) - w->now);
 	}
-	assert_true(w.now - start > 300000);
-	world_done(&w);
+	assert_true(w->now - start > 300000);
 }
 
 /* Two poison events apart from each other cost little: after a success the delays begin anew. */
-static void
-poison_events_do_not_add_up(void **state)
+TEST(poison_events_do_not_add_up)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
 	for (uint64_t seq = 1; seq <= 20; seq++) {
-		world_offer(&w, CHANGE_ADDED, "a", seq);
+		world_offer(w, CHANGE_ADDED, "a", seq);
 		if (seq % 2 == 0) {
-			world_ack(&w, 0, seq);
+			world_ack(w, 0, seq);
 			continue;
 		}
 		for (unsigned n = 0; n < 3; n++) {
-			world_crash(&w, 0);
-			world_pass(&w, 400);
+			world_crash(w, 0);
+			world_pass(w, 400);
 		}
 	}
-	assert_int_equal(w.dead_count, 10);
-	assert_int_equal(w.acknowledged, 20);
-	world_done(&w);
+	assert_int_equal(w->dead_count, 10);
+	assert_int_equal(w->acknowledged, 20);
 }
 
 /*
  * A worker that does not answer the event it has longest within the deadline is killed, which counts as a
  * crash.
  */
-static void
-a_hung_worker_is_killed(void **state)
+TEST(a_hung_worker_is_killed)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_offer(&w, CHANGE_ADDED, "b", 2);
-	world_pass(&w, 20000);
+	world_offers(w, "+a1 +b2");
+	world_pass(w, 20000);
 	/* the second's time begins when it is the first */
-	world_ack(&w, 0, 1);
-	world_pass(&w, 29999);
-	assert_false(w.workers[0].killed);
-	world_pass(&w, 1);
-	assert_true(w.workers[0].killed);
-	world_offer(&w, CHANGE_ADDED, "c", 3);
-	world_expect(&w, 0, 0, 1, 2);
-	world_crash(&w, 0);
-	world_pass(&w, 100);
-	world_expect(&w, 0, 2, 2);
-	world_done(&w);
+	world_ack(w, 0, 1);
+	world_pass(w, 29999);
+	assert_false(w->workers[0].killed);
+	world_pass(w, 1);
+	assert_true(w->workers[0].killed);
+	world_offers(w, "+c3");
+	world_expect(w, 0, 0, 1, 2);
+	world_crash(w, 0);
+	world_pass(w, 100);
+	world_expect(w, 0, 2, 2);
 }
 
 /* An idle worker has no deadline. */
-static void
-an_idle_worker_is_left_alone(void **state)
+TEST(an_idle_worker_is_left_alone)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_ack(&w, 0, 1);
-	assert_int_equal(supervisor_next(w.s), SUPERVISOR_NEVER);
-	world_done(&w);
+	world_offers(w, "+a1");
+	world_ack(w, 0, 1);
+	assert_int_equal(supervisor_next(w->s), SUPERVISOR_NEVER);
 }
 
 /*
  * Its last answers count, but a worker that is about to end is sent nothing: what it never saw would count as
  * its crash.
  */
-static void
-a_worker_that_ends_is_sent_nothing_more(void **state)
+TEST(a_worker_that_ends_is_sent_nothing_more)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_offer(&w, CHANGE_MODIFIED, "a", 2);
-	supervisor_closing(w.s, 0);
-	world_ack(&w, 0, 1);
-	world_expect(&w, 0, 0, 1);
-	world_crash(&w, 0);
-	world_pass(&w, 100);
-	world_expect(&w, 0, 1, 2);
-	world_done(&w);
+	world_offers(w, "+a1 ~a2");
+	supervisor_closing(w->s, 0);
+	world_ack(w, 0, 1);
+	world_expect(w, 0, 0, 1);
+	world_crash(w, 0);
+	world_pass(w, 100);
+	world_expect(w, 0, 1, 2);
 }
 
 /* Where dead letters cannot be written, the event stays, and is tried again later. */
-static void
-an_event_stays_when_it_cannot_be_set_aside(void **state)
+TEST(an_event_stays_when_it_cannot_be_set_aside)
 {
-	struct supervisor_options options = SUPERVISOR_OPTIONS;
-	struct world w;
-
-	(void)state;
-	options.max_crashes = 1;
-	world_init(&w, options);
-	w.dead_error = -ENOSPC;
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_crash(&w, 0);
-	world_pass(&w, 29999);
-	world_expect_count(&w, 0, 1);
-	world_offer(&w, CHANGE_ADDED, "b", 2);
-	world_ack(&w, 0, 2);
-	assert_int_equal(w.acknowledged, 0);
-	world_pass(&w, 1);
-	world_expect(&w, 0, 0, 1, 2, 1);
-	w.dead_error = 0;
-	world_crash(&w, 0);
-	assert_int_equal(w.dead_count, 1);
-	assert_int_equal(w.acknowledged, 2);
-	world_done(&w);
+	w->options.max_crashes = 1;
+	world_begin(w);
+	w->dead_error = -ENOSPC;
+	world_offers(w, "+a1");
+	world_crash(w, 0);
+	world_pass(w, 29999);
+	world_expect_count(w, 0, 1);
+	world_offers(w, "+b2");
+	world_ack(w, 0, 2);
+	assert_int_equal(w->acknowledged, 0);
+	world_pass(w, 1);
+	world_expect(w, 0, 0, 1, 2, 1);
+	w->dead_error = 0;
+	world_crash(w, 0);
+	assert_int_equal(w->dead_count, 1);
+	assert_int_equal(w->acknowledged, 2);
 }
 
 /* A command that cannot be started is tried again, later and later; events wait for it. */
-static void
-a_command_that_does_not_start_is_tried_again(void **state)
+TEST(a_command_that_does_not_start_is_tried_again)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	w.start_error = -ENOENT;
-	world_crash(&w, 0);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_pass(&w, 10000);
-	assert_int_equal(w.workers[0].starts, 1);
-	w.start_error = 0;
-	world_pass(&w, 30000);
-	assert_int_equal(w.workers[0].starts, 2);
-	world_expect(&w, 0, 0, 1);
-	world_done(&w);
+	w->start_error = -ENOENT;
+	world_crash(w, 0);
+	world_offers(w, "+a1");
+	world_pass(w, 10000);
+	assert_int_equal(w->workers[0].starts, 1);
+	w->start_error = 0;
+	world_pass(w, 30000);
+	assert_int_equal(w->workers[0].starts, 2);
+	world_expect(w, 0, 0, 1);
 }
 
 /*
  * With a process an event, its exit code is the answer: 0 done, 75 later, else a crash, tried again a few
  * times.
  */
-static void
-short_processes_answer_by_their_end(void **state)
+TEST(short_processes_answer_by_their_end)
 {
-	struct supervisor_options options = SUPERVISOR_OPTIONS;
-	struct world w;
-
-	(void)state;
-	options.exec = true;
-	world_init(&w, options);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_offer(&w, CHANGE_ADDED, "b", 2);
-	world_expect(&w, 0, 0, 1);
-	supervisor_exited(w.s, 0, SUPERVISOR_END_DONE, "exit code 0", w.now);
-	assert_int_equal(w.acknowledged, 1);
-	world_expect(&w, 0, 1, 2);
-	supervisor_exited(w.s, 0, SUPERVISOR_END_RETRY, "exit code 75", w.now);
-	world_pass(&w, 99);
-	world_expect_count(&w, 0, 2);
-	world_pass(&w, 1);
-	world_expect(&w, 0, 2, 2);
+	w->options.exec = true;
+	world_begin(w);
+	world_offers(w, "+a1 +b2");
+	world_expect(w, 0, 0, 1);
+	supervisor_exited(w->s, 0, SUPERVISOR_END_DONE, "exit code 0", w->now);
+	assert_int_equal(w->acknowledged, 1);
+	world_expect(w, 0, 1, 2);
+	supervisor_exited(w->s, 0, SUPERVISOR_END_RETRY, "exit code 75", w->now);
+	world_pass(w, 99);
+	world_expect_count(w, 0, 2);
+	world_pass(w, 1);
+	world_expect(w, 0, 2, 2);
 	for (unsigned n = 0; n < 3; n++) {
-		world_crash(&w, 0);
-		world_pass(&w, 400);
+		world_crash(w, 0);
+		world_pass(w, 400);
 	}
-	assert_int_equal(w.dead_count, 1);
-	assert_int_equal(w.dead[0], 2);
-	assert_int_equal(w.acknowledged, 2);
-	assert_int_equal(w.workers[0].starts, 0);
-	world_done(&w);
+	assert_int_equal(w->dead_count, 1);
+	assert_int_equal(w->dead[0], 2);
+	assert_int_equal(w->acknowledged, 2);
+	assert_int_equal(w->workers[0].starts, 0);
 }
 
 /* An event that crashes its short process does not keep others from theirs. */
-static void
-short_processes_crash_for_themselves(void **state)
+TEST(short_processes_crash_for_themselves)
 {
-	struct supervisor_options options = SUPERVISOR_OPTIONS;
-	struct world w;
-
-	(void)state;
-	options.exec = true;
-	world_init(&w, options);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_offer(&w, CHANGE_MODIFIED, "a", 2);
-	world_offer(&w, CHANGE_ADDED, "b", 3);
-	world_crash(&w, 0);
-	world_expect(&w, 0, 0, 1, 3);
-	supervisor_exited(w.s, 0, SUPERVISOR_END_DONE, "exit code 0", w.now);
-	world_expect_count(&w, 0, 2);
-	world_pass(&w, 100);
-	world_expect(&w, 0, 2, 1);
-	world_done(&w);
+	w->options.exec = true;
+	world_begin(w);
+	world_offers(w, "+a1 ~a2 +b3");
+	world_crash(w, 0);
+	world_expect(w, 0, 0, 1, 3);
+	supervisor_exited(w->s, 0, SUPERVISOR_END_DONE, "exit code 0", w->now);
+	world_expect_count(w, 0, 2);
+	world_pass(w, 100);
+	world_expect(w, 0, 2, 1);
 }
 
 /* A short process that cannot be started counts as crashed. */
-static void
-a_short_process_that_cannot_start_has_crashed(void **state)
+TEST(a_short_process_that_cannot_start_has_crashed)
 {
-	struct supervisor_options options = SUPERVISOR_OPTIONS;
-	struct world w;
-
-	(void)state;
-	options.exec = true;
-	world_init(&w, options);
-	w.send_error = -EAGAIN;
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	assert_false(supervisor_busy(w.s));
-	world_pass(&w, 1000);
-	assert_int_equal(w.dead_count, 1);
-	world_done(&w);
+	w->options.exec = true;
+	world_begin(w);
+	w->send_error = -EAGAIN;
+	world_offers(w, "+a1");
+	assert_false(supervisor_busy(w->s));
+	world_pass(w, 1000);
+	assert_int_equal(w->dead_count, 1);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_a_crashed_worker_had_comes_again),
-	cmocka_unit_test(a_poison_event_is_set_aside_and_the_rest_goes_on),
-	cmocka_unit_test(nothing_is_set_aside_on_suspicion),
-	cmocka_unit_test(other_workers_go_on_meanwhile),
-	cmocka_unit_test(starts_are_delayed_more_and_more),
-	cmocka_unit_test(a_handler_that_only_crashes_is_slowed_down),
-	cmocka_unit_test(poison_events_do_not_add_up),
-	cmocka_unit_test(a_hung_worker_is_killed),
-	cmocka_unit_test(an_idle_worker_is_left_alone),
-	cmocka_unit_test(a_worker_that_ends_is_sent_nothing_more),
-	cmocka_unit_test(an_event_stays_when_it_cannot_be_set_aside),
-	cmocka_unit_test(a_command_that_does_not_start_is_tried_again),
-	cmocka_unit_test(short_processes_answer_by_their_end),
-	cmocka_unit_test(short_processes_crash_for_themselves),
-	cmocka_unit_test(a_short_process_that_cannot_start_has_crashed),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -6,22 +6,11 @@
 #ifndef TESTS_TOOLS_INFORMER_RUN_SUPERVISOR_FIXTURE_H
 #define TESTS_TOOLS_INFORMER_RUN_SUPERVISOR_FIXTURE_H
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tools/informer-run/supervisor.h"
 
 #define WORLD_WORKERS 8
 #define WORLD_SENT 4096
-#define UNUSED __attribute__((unused))
 
 struct world_worker {
 	uint64_t sent[WORLD_SENT]; /* seqs, in order; a mark as 1000000 + its type */
@@ -32,6 +21,7 @@ struct world_worker {
 };
 
 struct world {
+	struct supervisor_options options;
 	struct supervisor *s;
 	uint64_t now;
 	struct world_worker workers[WORLD_WORKERS];
@@ -123,20 +113,35 @@ world_hold(void *context, bool hold)
 static const struct supervisor_ops world_ops = {world_start, world_send,	   world_mark, world_kill,
 						world_acknowledge, world_set_aside, world_hold};
 
-UNUSED static void
-world_init(struct world *w, struct supervisor_options options)
+/* Begins anew, with its options. */
+static inline void
+world_begin(struct world *w)
 {
-	memset(w, 0, sizeof(*w));
-	w->now = 1000;
-	assert_int_equal(supervisor_new(&options, &world_ops, w, &w->s), 0);
+	supervisor_free(w->s);
+	*w = (struct world){.options = w->options, .now = w->now};
+	assert_int_equal(supervisor_new(&w->options, &world_ops, w, &w->s), 0);
 	supervisor_tick(w->s, w->now);
 }
 
-UNUSED static void
-world_done(struct world *w)
+/* cmocka's: *state is a world with the usual options, which has begun. */
+static inline int
+world_set_up(void **state)
 {
-	supervisor_free(w->s);
+	static struct world w = {.options = SUPERVISOR_OPTIONS, .now = 1000};
+
+	world_begin(&w);
+	*state = &w;
+	return 0;
 }
+
+static inline int
+world_tear_down(void **state)
+{
+	supervisor_free(((struct world *)*state)->s);
+	return 0;
+}
+
+#define TEST(name) TEST_CASE_OF(struct world *w, world_set_up, world_tear_down, name)
 
 static struct informer_cursor
 world_cursor(uint64_t seq)
@@ -145,7 +150,7 @@ world_cursor(uint64_t seq)
 }
 
 /* An event whose object says its seq. */
-UNUSED static struct event *
+static inline struct event *
 world_event(enum change_type type, const char *key, uint64_t seq)
 {
 	struct event *event = event_new(type, key);
@@ -163,13 +168,22 @@ world_event(enum change_type type, const char *key, uint64_t seq)
 	return event;
 }
 
-UNUSED static void
+static inline void
 world_offer(struct world *w, enum change_type type, const char *key, uint64_t seq)
 {
 	assert_int_equal(supervisor_offer(w->s, world_event(type, key, seq), w->now), 0);
 }
 
-UNUSED static void
+/* "+a1 ~b2": a is added at seq 1, b is modified at seq 2. */
+static inline void
+world_offers(struct world *w, const char *words)
+{
+	for (const char *at = words; at; at = strchr(at, ' '), at = at ? at + 1 : NULL)
+		world_offer(w, *at == '+' ? CHANGE_ADDED : CHANGE_MODIFIED, (char[]){at[1], 0},
+			    strtoull(at + 2, NULL, 10));
+}
+
+static inline void
 world_offer_initial(struct world *w, const char *key, uint64_t seq)
 {
 	struct event *event = world_event(CHANGE_ADDED, key, seq);
@@ -179,13 +193,21 @@ world_offer_initial(struct world *w, const char *key, uint64_t seq)
 	assert_int_equal(supervisor_offer(w->s, event, w->now), 0);
 }
 
-UNUSED static void
+static inline void
 world_ack(struct world *w, uint32_t i, uint64_t seq)
 {
 	assert_true(supervisor_acknowledged(w->s, i, seq, w->now));
 }
 
-UNUSED static void
+/* world_ack() of each of these seqs. */
+#define world_acks(w, i, ...)                                                                                \
+	do {                                                                                                 \
+		const uint64_t seqs_[] = {__VA_ARGS__};                                                      \
+		for (size_t k_ = 0; k_ < sizeof(seqs_) / sizeof(*seqs_); k_++)                               \
+			world_ack(w, i, seqs_[k_]);                                                          \
+	} while (0)
+
+static inline void
 world_crash(struct world *w, uint32_t i)
 {
 	w->workers[i].up = false;
@@ -193,7 +215,7 @@ world_crash(struct world *w, uint32_t i)
 }
 
 /* Let time pass, one thing after another. */
-UNUSED static void
+static inline void
 world_pass(struct world *w, uint64_t ms)
 {
 	uint64_t end = w->now + ms, next;

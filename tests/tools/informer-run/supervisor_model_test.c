@@ -6,9 +6,6 @@
  *
  * SEED=N repeats a run.
  */
-#include <time.h>
-
-#include "tests/room.h"
 #include "tests/tools/informer-run/supervisor_fixture.h"
 
 #define KEYS 12
@@ -127,15 +124,15 @@ check(const struct model *m)
 static void
 run_model(uint32_t seed, uint32_t workers)
 {
-	struct supervisor_options options = SUPERVISOR_OPTIONS;
 	struct model *m = calloc(1, sizeof(*m));
 	uint64_t seq = 0;
 
 	assert_non_null(m);
 	m->random = seed;
-	options.workers = workers;
-	options.window = 1 + chance(m, 6);
-	world_init(&m->world, options);
+	m->world = (struct world){.options = SUPERVISOR_OPTIONS, .now = 1000};
+	m->world.options.workers = workers;
+	m->world.options.window = 1 + chance(m, 6);
+	world_begin(&m->world);
 	for (unsigned rounds = 0; m->world.acknowledged < EVENTS; rounds++) {
 		assert_true(rounds < 2000000);
 		if (seq < EVENTS && !m->world.held) {
@@ -156,21 +153,16 @@ run_model(uint32_t seed, uint32_t workers)
 	}
 	check(m);
 	assert_false(supervisor_busy(m->world.s));
-	world_done(&m->world);
+	supervisor_free(m->world.s);
 	free(m);
 }
 
 /* Whatever workers do, nothing is lost, nothing comes out of order, nothing is acknowledged early. */
-static void
-nothing_is_lost_whatever_workers_do(void **state)
+TEST_CASE(nothing_is_lost_whatever_workers_do)
 {
 	uint32_t seed = (uint32_t)test_seed(1);
 
-	(void)state;
 	print_message("SEED=%u\n", seed);
 	for (uint32_t run = 0; run < 12; run++)
 		run_model(seed + run * 7919, 1 + run % 4);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost_whatever_workers_do)};
-TEST_GROUP(tests, NULL, NULL);

@@ -3,259 +3,187 @@
  * informer-run's supervisor: which event is sent when, what is acknowledged, how much is held. Without
  * processes, in virtual time.
  */
-#include "tests/room.h"
 #include "tests/tools/informer-run/supervisor_fixture.h"
 
 /* Events of one object are sent one at a time: the second when the first was acknowledged. */
-static void
-events_of_one_key_are_sent_one_at_a_time(void **state)
+TEST(events_of_one_key_are_sent_one_at_a_time)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_offer(&w, CHANGE_MODIFIED, "a", 2);
-	world_offer(&w, CHANGE_MODIFIED, "b", 3);
-	world_expect(&w, 0, 0, 1, 3);
-	world_ack(&w, 0, 1);
-	world_expect(&w, 0, 2, 2);
-	world_done(&w);
+	world_offers(w, "+a1 ~a2 ~b3");
+	world_expect(w, 0, 0, 1, 3);
+	world_ack(w, 0, 1);
+	world_expect(w, 0, 2, 2);
 }
 
 /* A key's next event may go to another worker, but only after the first is done. */
-static void
-keys_order_holds_over_workers(void **state)
+TEST(keys_order_holds_over_workers)
 {
-	struct supervisor_options options = SUPERVISOR_OPTIONS;
-	struct world w;
-
-	(void)state;
-	options.workers = 2;
-	options.window = 1;
-	world_init(&w, options);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_offer(&w, CHANGE_MODIFIED, "a", 2);
-	world_expect(&w, 0, 0, 1);
-	world_expect_count(&w, 1, 0);
-	world_offer(&w, CHANGE_ADDED, "b", 3);
-	world_expect(&w, 1, 0, 3);
-	world_ack(&w, 0, 1);
-	world_expect(&w, 0, 1, 2);
-	world_done(&w);
+	w->options.workers = 2;
+	w->options.window = 1;
+	world_begin(w);
+	world_offers(w, "+a1 ~a2");
+	world_expect(w, 0, 0, 1);
+	world_expect_count(w, 1, 0);
+	world_offers(w, "+b3");
+	world_expect(w, 1, 0, 3);
+	world_ack(w, 0, 1);
+	world_expect(w, 0, 1, 2);
 }
 
 /*
  * What is acknowledged is the last event up to which everything is done, in whatever order they were
  * answered.
  */
-static void
-only_what_has_no_gap_is_acknowledged(void **state)
+TEST(only_what_has_no_gap_is_acknowledged)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 11);
-	world_offer(&w, CHANGE_ADDED, "b", 12);
-	world_offer(&w, CHANGE_ADDED, "c", 15);
-	world_ack(&w, 0, 12);
-	world_ack(&w, 0, 15);
-	assert_int_equal(w.acknowledged, 0);
-	world_ack(&w, 0, 11);
-	assert_int_equal(w.acknowledged, 15);
-	world_done(&w);
+	world_offers(w, "+a11 +b12 +c15");
+	world_acks(w, 0, 12, 15);
+	assert_int_equal(w->acknowledged, 0);
+	world_ack(w, 0, 11);
+	assert_int_equal(w->acknowledged, 15);
 }
 
 /* Initial events have no order in time: nothing is acknowledged before all of them were told and are done. */
-static void
-initial_events_are_acknowledged_together(void **state)
+TEST(initial_events_are_acknowledged_together)
 {
 	struct informer_cursor snapshot = world_cursor(40);
-	struct world w;
 
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer_initial(&w, "a", 33);
-	world_offer_initial(&w, "b", 7);
-	world_ack(&w, 0, 33);
-	world_ack(&w, 0, 7);
-	assert_int_equal(w.acknowledged, 0);
-	world_offer_initial(&w, "c", 21);
-	supervisor_told(w.s, &snapshot, w.now);
-	world_offer(&w, CHANGE_MODIFIED, "d", 41);
-	world_ack(&w, 0, 41);
-	assert_int_equal(w.acknowledged, 0);
-	world_ack(&w, 0, 21);
-	assert_int_equal(w.acknowledged, 41);
-	world_done(&w);
+	world_offer_initial(w, "a", 33);
+	world_offer_initial(w, "b", 7);
+	world_acks(w, 0, 33, 7);
+	assert_int_equal(w->acknowledged, 0);
+	world_offer_initial(w, "c", 21);
+	supervisor_told(w->s, &snapshot, w->now);
+	world_offers(w, "~d41");
+	world_ack(w, 0, 41);
+	assert_int_equal(w->acknowledged, 0);
+	world_ack(w, 0, 21);
+	assert_int_equal(w->acknowledged, 41);
 }
 
 /* Changes that are nothing for this handler move its cursor, too. */
-static void
-what_was_told_without_events_is_acknowledged(void **state)
+TEST(what_was_told_without_events_is_acknowledged)
 {
 	struct informer_cursor cursor = world_cursor(90);
-	struct world w;
 
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 50);
-	supervisor_told(w.s, &cursor, w.now);
-	assert_int_equal(w.acknowledged, 0);
-	world_ack(&w, 0, 50);
-	assert_int_equal(w.acknowledged, 90);
-	world_done(&w);
+	world_offers(w, "+a50");
+	supervisor_told(w->s, &cursor, w->now);
+	assert_int_equal(w->acknowledged, 0);
+	world_ack(w, 0, 50);
+	assert_int_equal(w->acknowledged, 90);
 }
 
 /* An answer for an event that the worker does not have is refused, and changes nothing. */
-static void
-answers_for_what_it_does_not_have_are_refused(void **state)
+TEST(answers_for_what_it_does_not_have_are_refused)
 {
-	struct supervisor_options options = SUPERVISOR_OPTIONS;
-	struct world w;
-
-	(void)state;
-	options.workers = 2;
-	world_init(&w, options);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	assert_false(supervisor_acknowledged(w.s, 1, 1, w.now));
-	assert_false(supervisor_acknowledged(w.s, 0, 2, w.now));
-	assert_false(supervisor_retry(w.s, 0, 2, 5, w.now));
-	world_ack(&w, 0, 1);
-	assert_false(supervisor_acknowledged(w.s, 0, 1, w.now));
-	world_done(&w);
+	w->options.workers = 2;
+	world_begin(w);
+	world_offers(w, "+a1");
+	assert_false(supervisor_acknowledged(w->s, 1, 1, w->now));
+	assert_false(supervisor_acknowledged(w->s, 0, 2, w->now));
+	assert_false(supervisor_retry(w->s, 0, 2, 5, w->now));
+	world_ack(w, 0, 1);
+	assert_false(supervisor_acknowledged(w->s, 0, 1, w->now));
 }
 
 /* A retry comes again after its time; later events of its key wait for it, other keys do not. */
-static void
-a_retry_keeps_its_keys_order(void **state)
+TEST(a_retry_keeps_its_keys_order)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	assert_true(supervisor_retry(w.s, 0, 1, 500, w.now));
-	world_offer(&w, CHANGE_MODIFIED, "a", 2);
-	world_offer(&w, CHANGE_ADDED, "b", 3);
-	world_expect(&w, 0, 0, 1, 3);
-	world_pass(&w, 499);
-	world_expect_count(&w, 0, 2);
-	world_pass(&w, 1);
-	world_expect(&w, 0, 2, 1);
-	world_ack(&w, 0, 1);
-	world_expect(&w, 0, 3, 2);
-	world_done(&w);
+	world_offers(w, "+a1");
+	assert_true(supervisor_retry(w->s, 0, 1, 500, w->now));
+	world_offers(w, "~a2 +b3");
+	world_expect(w, 0, 0, 1, 3);
+	world_pass(w, 499);
+	world_expect_count(w, 0, 2);
+	world_pass(w, 1);
+	world_expect(w, 0, 2, 1);
+	world_ack(w, 0, 1);
+	world_expect(w, 0, 3, 2);
 }
 
 /* A retry that names no time waits 100 ms, then twice as long each time. */
-static void
-retries_without_a_time_double(void **state)
+TEST(retries_without_a_time_double)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
+	world_offers(w, "+a1");
 	for (uint64_t n = 1, ms = 100; n <= 5; n++, ms *= 2) {
-		assert_true(supervisor_retry(w.s, 0, 1, -1, w.now));
-		assert_int_equal(supervisor_next(w.s), w.now + ms);
-		world_pass(&w, ms);
-		world_expect_count(&w, 0, n + 1);
+		assert_true(supervisor_retry(w->s, 0, 1, -1, w->now));
+		assert_int_equal(supervisor_next(w->s), w->now + ms);
+		world_pass(w, ms);
+		world_expect_count(w, 0, n + 1);
 	}
-	world_done(&w);
 }
 
 /*
  * No worker has more than its window; the source is held back when twice that is there, and let go when half
  * is done.
  */
-static void
-what_is_held_is_bounded(void **state)
+TEST(what_is_held_is_bounded)
 {
-	struct supervisor_options options = SUPERVISOR_OPTIONS;
-	struct world w;
 	char key[16];
 
-	(void)state;
-	options.workers = 2;
-	options.window = 4;
-	world_init(&w, options);
+	w->options.workers = 2;
+	w->options.window = 4;
+	world_begin(w);
 	for (uint64_t seq = 1; seq <= 16; seq++) {
-		assert_false(w.held);
+		assert_false(w->held);
 		snprintf(key, sizeof(key), "k%d", (int)seq);
-		world_offer(&w, CHANGE_ADDED, key, seq);
+		world_offer(w, CHANGE_ADDED, key, seq);
 	}
-	assert_true(w.held);
-	world_expect_count(&w, 0, 4);
-	world_expect_count(&w, 1, 4);
+	assert_true(w->held);
+	world_expect_count(w, 0, 4);
+	world_expect_count(w, 1, 4);
 	for (size_t n = 0; n < 8; n++) {
-		assert_true(w.held);
-		world_ack(&w, 0, w.workers[0].sent[n]);
+		assert_true(w->held);
+		world_ack(w, 0, w->workers[0].sent[n]);
 	}
-	world_ack(&w, 1, w.workers[1].sent[0]);
-	assert_false(w.held);
-	assert_int_equal(w.holds, 1);
-	world_done(&w);
+	world_ack(w, 1, w->workers[1].sent[0]);
+	assert_false(w->held);
+	assert_int_equal(w->holds, 1);
 }
 
 /*
  * A key that is tried again and again keeps a few events, the newest merged: it cannot fill the room of
  * others.
  */
-static void
-a_key_that_is_never_done_takes_little_room(void **state)
+TEST(a_key_that_is_never_done_takes_little_room)
 {
-	struct world w;
 	uint64_t last = 0;
 
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	assert_true(supervisor_retry(w.s, 0, 1, 60000, w.now));
+	world_offers(w, "+a1");
+	assert_true(supervisor_retry(w->s, 0, 1, 60000, w->now));
 	for (uint64_t seq = 2; seq <= 1000; seq++)
-		world_offer(&w, CHANGE_MODIFIED, "a", seq);
-	assert_false(w.held);
-	world_offer(&w, CHANGE_ADDED, "b", 1001);
-	world_ack(&w, 0, 1001);
-	world_pass(&w, 60000);
-	for (size_t n = 2; n < w.workers[0].sent_count; n++) {
-		last = w.workers[0].sent[n];
-		world_ack(&w, 0, last);
+		world_offer(w, CHANGE_MODIFIED, "a", seq);
+	assert_false(w->held);
+	world_offers(w, "+b1001");
+	world_ack(w, 0, 1001);
+	world_pass(w, 60000);
+	for (size_t n = 2; n < w->workers[0].sent_count; n++) {
+		last = w->workers[0].sent[n];
+		world_ack(w, 0, last);
 	}
-	world_expect(&w, 0, 0, 1, 1001, 1, 2, 3, 1000);
-	assert_int_equal(w.acknowledged, 1001);
-	world_done(&w);
+	world_expect(w, 0, 0, 1, 1001, 1, 2, 3, 1000);
+	assert_int_equal(w->acknowledged, 1001);
 }
 
 /* Where the handler is merely slow, each event of a key is kept: then it is the source that waits. */
-static void
-a_key_whose_handler_is_slow_keeps_each_event(void **state)
+TEST(a_key_whose_handler_is_slow_keeps_each_event)
 {
-	struct world w;
 	uint64_t seq = 0;
 
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	while (!w.held)
-		world_offer(&w, CHANGE_MODIFIED, "a", ++seq);
+	while (!w->held)
+		world_offer(w, CHANGE_MODIFIED, "a", ++seq);
 	assert_int_equal(seq, 32);
 	for (uint64_t n = 1; n <= seq; n++)
-		world_ack(&w, 0, n);
-	assert_int_equal(w.acknowledged, 32);
-	world_done(&w);
+		world_ack(w, 0, n);
+	assert_int_equal(w->acknowledged, 32);
 }
 
 /* Merging: from the first's old state to the last's new one; a delete and a new add stay two events. */
-static void
-merged_events_say_what_happened(void **state)
+TEST_CASE(merged_events_say_what_happened)
 {
 	struct text line = TEXT_INIT(-1);
 	struct event *event = world_event(CHANGE_MODIFIED, "a", 5),
 		     *later = world_event(CHANGE_MODIFIED, "a", 6);
 
-	(void)state;
 	event->old = strdup("{\"v\":4}");
 	event->old_length = 7;
 	later->old = strdup("{\"v\":5}");
@@ -287,153 +215,92 @@ merged_events_say_what_happened(void **state)
 }
 
 /* COALESCED is told in its place; RESYNC_END only when every key before it was answered. */
-static void
-marks_are_told_in_their_place(void **state)
+TEST(marks_are_told_in_their_place)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_offer(&w, CHANGE_COALESCED, NULL, 1);
-	world_offer(&w, CHANGE_ADDED, "b", 2);
-	world_expect(&w, 0, 0, 1, MARK(CHANGE_COALESCED), 2);
-	world_offer(&w, CHANGE_RESYNC, NULL, 9);
-	world_offer_initial(&w, "c", 3);
-	world_expect_count(&w, 0, 3);
-	world_ack(&w, 0, 1);
-	world_ack(&w, 0, 2);
-	world_expect(&w, 0, 3, MARK(CHANGE_RESYNC), 3);
-	world_offer(&w, CHANGE_RESYNC_END, NULL, 9);
-	world_offer(&w, CHANGE_ADDED, "d", 10);
-	world_expect_count(&w, 0, 5);
-	assert_int_equal(w.acknowledged, 2);
-	world_ack(&w, 0, 3);
-	world_expect(&w, 0, 5, MARK(CHANGE_RESYNC_END), 10);
-	assert_int_equal(w.acknowledged, 9);
-	world_done(&w);
+	world_offers(w, "+a1");
+	world_offer(w, CHANGE_COALESCED, NULL, 1);
+	world_offers(w, "+b2");
+	world_expect(w, 0, 0, 1, MARK(CHANGE_COALESCED), 2);
+	world_offer(w, CHANGE_RESYNC, NULL, 9);
+	world_offer_initial(w, "c", 3);
+	world_expect_count(w, 0, 3);
+	world_acks(w, 0, 1, 2);
+	world_expect(w, 0, 3, MARK(CHANGE_RESYNC), 3);
+	world_offer(w, CHANGE_RESYNC_END, NULL, 9);
+	world_offers(w, "+d10");
+	world_expect_count(w, 0, 5);
+	assert_int_equal(w->acknowledged, 2);
+	world_ack(w, 0, 3);
+	world_expect(w, 0, 5, MARK(CHANGE_RESYNC_END), 10);
+	assert_int_equal(w->acknowledged, 9);
 }
 
 /* An event that is tried again and again does not hold RESYNC_END up: its key was told. */
-static void
-a_retry_does_not_hold_marks_up(void **state)
+TEST(a_retry_does_not_hold_marks_up)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_RESYNC, NULL, 9);
-	world_offer_initial(&w, "a", 3);
-	world_offer(&w, CHANGE_RESYNC_END, NULL, 9);
-	assert_true(supervisor_retry(w.s, 0, 3, 1000, w.now));
-	world_offer(&w, CHANGE_MODIFIED, "b", 10);
-	world_expect(&w, 0, 0, MARK(CHANGE_RESYNC), 3, MARK(CHANGE_RESYNC_END), 10);
-	world_ack(&w, 0, 10);
-	assert_int_equal(w.acknowledged, 0);
-	world_pass(&w, 1000);
-	world_ack(&w, 0, 3);
-	assert_int_equal(w.acknowledged, 10);
-	world_done(&w);
+	world_offer(w, CHANGE_RESYNC, NULL, 9);
+	world_offer_initial(w, "a", 3);
+	world_offer(w, CHANGE_RESYNC_END, NULL, 9);
+	assert_true(supervisor_retry(w->s, 0, 3, 1000, w->now));
+	world_offers(w, "~b10");
+	world_expect(w, 0, 0, MARK(CHANGE_RESYNC), 3, MARK(CHANGE_RESYNC_END), 10);
+	world_ack(w, 0, 10);
+	assert_int_equal(w->acknowledged, 0);
+	world_pass(w, 1000);
+	world_ack(w, 0, 3);
+	assert_int_equal(w->acknowledged, 10);
 }
 
 /* A worker that starts amid a RESYNC is told that it is one, and which. */
-static void
-a_worker_that_starts_amid_a_resync_is_told(void **state)
+TEST(a_worker_that_starts_amid_a_resync_is_told)
 {
 	struct event *resync = event_new(CHANGE_RESYNC, NULL);
-	struct world w;
 
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
 	resync->resync = 77;
-	assert_int_equal(supervisor_offer(w.s, resync, w.now), 0);
-	world_offer_initial(&w, "a", 3);
-	world_crash(&w, 0);
-	world_pass(&w, 100);
-	world_expect(&w, 0, 0, MARK(CHANGE_RESYNC), 3, MARK(CHANGE_RESYNC), 3);
-	assert_int_equal(w.resync, 77);
-	world_done(&w);
+	assert_int_equal(supervisor_offer(w->s, resync, w->now), 0);
+	world_offer_initial(w, "a", 3);
+	world_crash(w, 0);
+	world_pass(w, 100);
+	world_expect(w, 0, 0, MARK(CHANGE_RESYNC), 3, MARK(CHANGE_RESYNC), 3);
+	assert_int_equal(w->resync, 77);
 }
 
 /*
  * The same seq twice (a new lineage counts anew) is not given to one worker at the same time: answers name
  * seqs.
  */
-static void
-a_seq_is_unique_in_a_worker(void **state)
+TEST(a_seq_is_unique_in_a_worker)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 5);
-	world_offer(&w, CHANGE_ADDED, "b", 5);
-	world_expect(&w, 0, 0, 5);
-	world_ack(&w, 0, 5);
-	world_expect(&w, 0, 1, 5);
-	world_ack(&w, 0, 5);
-	assert_false(supervisor_busy(w.s));
-	world_done(&w);
+	world_offers(w, "+a5 +b5");
+	world_expect(w, 0, 0, 5);
+	world_ack(w, 0, 5);
+	world_expect(w, 0, 1, 5);
+	world_ack(w, 0, 5);
+	assert_false(supervisor_busy(w->s));
 }
 
 /* Draining: nothing more is sent, what is under way may be answered. */
-static void
-draining_sends_nothing_more(void **state)
+TEST(draining_sends_nothing_more)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	world_offer(&w, CHANGE_MODIFIED, "a", 2);
-	supervisor_drain(w.s);
-	assert_true(w.held);
-	assert_true(supervisor_busy(w.s));
-	world_ack(&w, 0, 1);
-	assert_false(supervisor_busy(w.s));
-	world_expect(&w, 0, 0, 1);
-	assert_int_equal(w.acknowledged, 1);
-	world_crash(&w, 0);
-	world_pass(&w, 100000);
-	assert_int_equal(w.workers[0].starts, 1);
-	world_done(&w);
+	world_offers(w, "+a1 ~a2");
+	supervisor_drain(w->s);
+	assert_true(w->held);
+	assert_true(supervisor_busy(w->s));
+	world_ack(w, 0, 1);
+	assert_false(supervisor_busy(w->s));
+	world_expect(w, 0, 0, 1);
+	assert_int_equal(w->acknowledged, 1);
+	world_crash(w, 0);
+	world_pass(w, 100000);
+	assert_int_equal(w->workers[0].starts, 1);
 }
 
 /* An event that was lost for want of memory ends acknowledgements: it comes again after a restart. */
-static void
-after_a_loss_nothing_is_acknowledged(void **state)
+TEST(after_a_loss_nothing_is_acknowledged)
 {
-	struct world w;
-
-	(void)state;
-	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_ADDED, "a", 1);
-	supervisor_lose(w.s);
-	world_offer(&w, CHANGE_ADDED, "b", 3);
-	world_ack(&w, 0, 1);
-	world_ack(&w, 0, 3);
-	assert_int_equal(w.acknowledged, 0);
-	world_done(&w);
+	world_offers(w, "+a1");
+	supervisor_lose(w->s);
+	world_offers(w, "+b3");
+	world_acks(w, 0, 1, 3);
+	assert_int_equal(w->acknowledged, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(events_of_one_key_are_sent_one_at_a_time),
-	cmocka_unit_test(keys_order_holds_over_workers),
-	cmocka_unit_test(only_what_has_no_gap_is_acknowledged),
-	cmocka_unit_test(initial_events_are_acknowledged_together),
-	cmocka_unit_test(what_was_told_without_events_is_acknowledged),
-	cmocka_unit_test(answers_for_what_it_does_not_have_are_refused),
-	cmocka_unit_test(a_retry_keeps_its_keys_order),
-	cmocka_unit_test(retries_without_a_time_double),
-	cmocka_unit_test(what_is_held_is_bounded),
-	cmocka_unit_test(a_key_that_is_never_done_takes_little_room),
-	cmocka_unit_test(a_key_whose_handler_is_slow_keeps_each_event),
-	cmocka_unit_test(merged_events_say_what_happened),
-	cmocka_unit_test(marks_are_told_in_their_place),
-	cmocka_unit_test(a_retry_does_not_hold_marks_up),
-	cmocka_unit_test(a_worker_that_starts_amid_a_resync_is_told),
-	cmocka_unit_test(a_seq_is_unique_in_a_worker),
-	cmocka_unit_test(draining_sends_nothing_more),
-	cmocka_unit_test(after_a_loss_nothing_is_acknowledged),
-};
-TEST_GROUP(tests, NULL, NULL);

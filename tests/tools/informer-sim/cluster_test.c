@@ -3,9 +3,6 @@
  * informer-sim's made-up cluster: its objects are as a server prints them that knows their types, whatever it
  * was given, so that they may come in protobuf as well.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/informer-sim/cluster.h"
 
@@ -92,8 +89,7 @@ check_quantities(const struct api_node *node)
 }
 
 /* A server prints a quantity in its canonical form: 2Gi, never 2048Mi. */
-static void
-quantities_are_canonical(void **state)
+TEST_CASE_IN(setup, teardown, quantities_are_canonical)
 {
 	struct world *w = *state;
 	static const struct {
@@ -123,8 +119,3 @@ quantities_are_canonical(void **state)
 		assert_in_range(objects, NODES, SIZE_MAX);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(quantities_are_canonical, setup, teardown),
-};
-TEST_GROUP(tests, NULL, NULL);

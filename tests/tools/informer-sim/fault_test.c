@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Fault scripts: which rule acts when, how often, and what is said of a script that cannot be read.
- */
-#include <stdlib.h>
-#include <string.h>
-
+/* Fault scripts: which rule acts when, how often, and what is said of a script that cannot be read. */
 #include "tests/room.h"
 #include "tools/informer-sim/fault.h"
 
@@ -78,12 +73,11 @@ stream(struct world *w, struct sim_fault_seen *seen, uint64_t events, uint64_t e
 	return fault.kind == SIM_FAULT_STATUS ? fault.code : -(int)fault.kind;
 }
 
-/* A rule acts on the verb, resource, page and RV it names, the resource by any of its names. */
-static void
-a_rule_acts_on_what_it_names(void **state)
-{
-	struct world *w = *state;
+#define TEST(name) TEST_CASE_OF(struct world *w, setup, teardown, name)
 
+/* A rule acts on the verb, resource, page and RV it names, the resource by any of its names. */
+TEST(a_rule_acts_on_what_it_names)
+{
 	script(w, "when LIST po page 2 then 410\nwhen GET deployments.apps then 500\nwhen LIST rv none then "
 		  "429");
 	assert_int_equal(request(w, "LIST", w->pods, "0", 2), 410);
@@ -95,10 +89,8 @@ a_rule_acts_on_what_it_names(void **state)
 }
 
 /* Without `once` a rule acts always, with it once, `times` so often, `nth` from that one on. */
-static void
-a_rule_acts_as_often_as_it_says(void **state)
+TEST(a_rule_acts_as_often_as_it_says)
 {
-	struct world *w = *state;
 	static const int expected[] = {401, 402, 402, 403, 404, 405, 405};
 
 	script(w, "when GET then 401 once\nwhen GET then 402 times 2\nwhen GET nth 1 then 403 once\n"
@@ -111,10 +103,8 @@ a_rule_acts_as_often_as_it_says(void **state)
  * `after 2 events` acts between the second and the third line, and once in one stream however often it is
  * asked.
  */
-static void
-a_streams_rule_waits_for_its_moment(void **state)
+TEST(a_streams_rule_waits_for_its_moment)
 {
-	struct world *w = *state;
 	struct sim_fault_seen first = {0}, second = {0};
 
 	script(w, "when WATCH pods after 2 events then 410\nwhen WATCH pods after 100ms then close");
@@ -128,10 +118,8 @@ a_streams_rule_waits_for_its_moment(void **state)
 }
 
 /* What cuts a line in two waits until there is one. */
-static void
-a_cut_waits_for_a_line(void **state)
+TEST(a_cut_waits_for_a_line)
 {
-	struct world *w = *state;
 	struct sim_fault_seen seen = {0};
 
 	script(w, "when WATCH after 1 event then close mid-frame once");
@@ -143,10 +131,8 @@ a_cut_waits_for_a_line(void **state)
  * `idle` waits until nothing is left to be sent, and so does a bookmark, whose RV is that of what was
  * sent.
  */
-static void
-idle_waits_until_all_was_sent(void **state)
+TEST(idle_waits_until_all_was_sent)
 {
-	struct world *w = *state;
 	struct sim_fault_seen seen = {0};
 
 	script(w, "when WATCH idle then end once\nwhen WATCH after 1 event then bookmark");
@@ -157,8 +143,7 @@ idle_waits_until_all_was_sent(void **state)
 }
 
 /* What is said stands to the end of its line, or to how often; it is there after the rules were dropped. */
-static void
-what_is_said_is_not_split(void **state)
+TEST(what_is_said_is_not_split)
 {
 	static const struct {
 		const char *rule, *text;
@@ -168,7 +153,6 @@ what_is_said_is_not_split(void **state)
 		{"when LIST then say  times 3 times 4", "times 3\n"},
 		{"when LIST then say times 10", "times 10\n"},
 	};
-	struct world *w = *state;
 	struct sim_fault_moment moment = {.verb = "LIST", .resource = w->pods, .page = 1};
 	struct sim_fault fault;
 
@@ -182,11 +166,9 @@ what_is_said_is_not_split(void **state)
 }
 
 /* An action alone is read as in a rule; none is none. */
-static void
-an_action_alone_can_be_read(void **state)
+TEST(an_action_alone_can_be_read)
 {
 	static const char *const bad[] = {"410 once", "explode", "say", "bookmark now"};
-	struct world *w = *state;
 	struct sim_fault fault;
 	char *error;
 
@@ -205,11 +187,8 @@ an_action_alone_can_be_read(void **state)
 }
 
 /* A rule for WATCH holds for a watch that begins with the list, one for WATCHLIST for no other. */
-static void
-a_watch_list_is_a_watch(void **state)
+TEST(a_watch_list_is_a_watch)
 {
-	struct world *w = *state;
-
 	script(w, "when WATCHLIST then 422 once\nwhen WATCH then 500");
 	assert_int_equal(request(w, "WATCH", w->pods, "5", 1), 500);
 	assert_int_equal(request(w, "WATCHLIST", w->pods, NULL, 1), 422);
@@ -217,10 +196,8 @@ a_watch_list_is_a_watch(void **state)
 }
 
 /* Rules that came later do not inherit what a stream met of those before. */
-static void
-new_rules_are_new_to_an_old_stream(void **state)
+TEST(new_rules_are_new_to_an_old_stream)
 {
-	struct world *w = *state;
 	struct sim_fault_seen seen = {0};
 
 	script(w, "when WATCH after 1 event then 410 once");
@@ -241,10 +218,8 @@ draw(struct world *w, const char *rule, char out[201])
 }
 
 /* Equal seeds draw equal faults, others do not; about as many as the rate says. */
-static void
-chance_follows_its_seed(void **state)
+TEST(chance_follows_its_seed)
 {
-	struct world *w = *state;
 	char one[201], two[201], other[201];
 	unsigned hit = 0;
 
@@ -259,8 +234,7 @@ chance_follows_its_seed(void **state)
 }
 
 /* A script is taken whole or not at all; what is wrong is said with its line. */
-static void
-a_bad_script_adds_nothing(void **state)
+TEST(a_bad_script_adds_nothing)
 {
 	static const struct {
 		const char *text, *why;
@@ -293,7 +267,6 @@ a_bad_script_adds_nothing(void **state)
 		{"random rate=1%", "line 1: \"\" is no action"},
 		{"whenever", "line 1: a rule begins with when or random: \"whenever\""},
 	};
-	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		_cleanup_(api_freep) char *error = NULL;
@@ -306,11 +279,9 @@ a_bad_script_adds_nothing(void **state)
 }
 
 /* Comments and empty lines are none; the rules are shown as they were written, with how often they acted. */
-static void
-rules_are_shown_with_their_count(void **state)
+TEST(rules_are_shown_with_their_count)
 {
 	_cleanup_(api_buf_done) struct api_buf text = {0};
-	struct world *w = *state;
 
 	script(w, "# a comment\n\n  when LIST   then 410 # why\r\nrandom rate=0% close mid-frame freeze 2s");
 	assert_int_equal(request(w, "LIST", w->pods, NULL, 1), 410);
@@ -320,25 +291,9 @@ rules_are_shown_with_their_count(void **state)
 }
 
 /* A continue token is known by the page it was given for; one that is not known opens some later page. */
-static void
-pages_are_known_by_their_tokens(void **state)
+TEST(pages_are_known_by_their_tokens)
 {
-	struct world *w = *state;
-
 	sim_faults_note_page(w->faults, "abc", 3);
 	assert_int_equal(sim_faults_page(w->faults, "abc"), 3);
 	assert_int_equal(sim_faults_page(w->faults, "xyz"), 2);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_rule_acts_on_what_it_names),        TEST(a_rule_acts_as_often_as_it_says),
-	TEST(a_streams_rule_waits_for_its_moment), TEST(a_cut_waits_for_a_line),
-	TEST(idle_waits_until_all_was_sent),       TEST(what_is_said_is_not_split),
-	TEST(an_action_alone_can_be_read),         TEST(a_watch_list_is_a_watch),
-	TEST(new_rules_are_new_to_an_old_stream),  TEST(chance_follows_its_seed),
-	TEST(a_bad_script_adds_nothing),           TEST(rules_are_shown_with_their_count),
-	TEST(pages_are_known_by_their_tokens),
-};
-TEST_GROUP(tests, NULL, NULL);

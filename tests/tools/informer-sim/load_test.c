@@ -3,11 +3,6 @@
  * Loading and replicating in informer-sim: the shapes of input it takes, what it
  * fills in, what a replica keeps and what is its own.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/informer-sim/cluster.h"
 #include "tools/informer-sim/load.h"
@@ -54,6 +49,8 @@ teardown(void **state)
 	return 0;
 }
 
+#define TEST(name) TEST_CASE_OF(struct world *w, setup, teardown, name)
+
 static int
 load(struct world *w, const char *text)
 {
@@ -84,16 +81,12 @@ shown(struct world *w, const char *group, const char *plural, const char *key)
 }
 
 /* A List, a PodList with items of no kind, single manifests, and all of them one behind the other. */
-static void
-every_shape_of_dump_is_taken(void **state)
+TEST(every_shape_of_dump_is_taken)
 {
-	struct world *w = *state;
-
 	assert_int_equal(load(w, "{\"apiVersion\":\"v1\",\"items\":[{\"kind\":\"Service\",\"apiVersion\":"
 				 "\"v1\",\"metadata\":{\"name\":"
 				 "\"s\",\"namespace\":\"n\"}},{\"kind\":\"Node\",\"apiVersion\":\"v1\","
-				 "\"metadata\":{\"name\":\"w1\"}}],"
-				 "\"kind\":\"List\"}"),
+				 "\"metadata\":{\"name\":\"w1\"}}],\"kind\":\"List\"}"),
 			 0);
 	assert_int_equal(
 		load(w,
@@ -112,15 +105,12 @@ every_shape_of_dump_is_taken(void **state)
 }
 
 /* A missing namespace, UID and creation time are filled in; the RV is always the server's. */
-static void
-what_is_missing_is_filled_in(void **state)
+TEST(what_is_missing_is_filled_in)
 {
-	struct world *w = *state;
 	_cleanup_(api_freep) char *text = NULL;
 
 	assert_int_equal(load(w, "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"c\","
-				 "\"resourceVersion\":"
-				 "\"777\"},\"data\":{\"big\":\"9007199254740993\"}}"),
+				 "\"resourceVersion\":\"777\"},\"data\":{\"big\":\"9007199254740993\"}}"),
 			 0);
 	text = shown(w, "", "configmaps", "default/c");
 	assert_non_null(strstr(text, "\"resourceVersion\":\"1\""));
@@ -129,14 +119,10 @@ what_is_missing_is_filled_in(void **state)
 }
 
 /* An unknown kind becomes a resource of that name, with the plural guessed. */
-static void
-an_unknown_kind_becomes_a_resource(void **state)
+TEST(an_unknown_kind_becomes_a_resource)
 {
-	struct world *w = *state;
-
 	assert_int_equal(load(w, "{\"kind\":\"NetworkPolicy\",\"apiVersion\":\"networking.k8s.io/"
-				 "v1\",\"metadata\":{\"name\":\"p\","
-				 "\"namespace\":\"n\"}}"),
+				 "v1\",\"metadata\":{\"name\":\"p\",\"namespace\":\"n\"}}"),
 			 0);
 	assert_int_equal(count(w, "networking.k8s.io", "networkpolicies"), 1);
 	assert_true(
@@ -148,11 +134,8 @@ an_unknown_kind_becomes_a_resource(void **state)
 }
 
 /* Bad input names file, place and reason, and leaves what was loaded before. */
-static void
-bad_input_says_where_and_why(void **state)
+TEST(bad_input_says_where_and_why)
 {
-	struct world *w = *state;
-
 	assert_int_equal(load(w, "{\"kind\":\"Node\",\n\"apiVersion\":}"), -EINVAL);
 	assert_string_equal(
 		w->error,
@@ -184,10 +167,8 @@ bad_input_says_where_and_why(void **state)
 	"00ff\",\"restartCount\":3}]}}"
 
 /* The first pod stays as it is; the others keep what a template gives and have the rest for themselves. */
-static void
-a_replica_is_another_pod_of_the_same_workload(void **state)
+TEST(a_replica_is_another_pod_of_the_same_workload)
 {
-	struct world *w = *state;
 	const struct api_resource *pods = api_registry_find(&w->registry, "", "v1", "pods");
 	struct api_object *object;
 	struct sim_view view;
@@ -237,13 +218,11 @@ a_replica_is_another_pod_of_the_same_workload(void **state)
 }
 
 /* The address of a pod on its host's network is its host's. */
-static void
-a_replica_on_the_host_network_has_its_hosts_address(void **state)
+TEST(a_replica_on_the_host_network_has_its_hosts_address)
 {
 	static const char text[] = "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"hostNetwork\":true,"
 				   "\"nodeName\":\"n\"},\"status\":{"
 				   "\"podIP\":\"1.1.1.1\",\"hostIP\":\"1.1.1.1\"}}";
-	struct world *w = *state;
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_freep) char *ip = NULL;
 	struct api_doc_error error;
@@ -295,25 +274,21 @@ generate(uint64_t seed, size_t *ret_pods)
 }
 
 /* A generated cluster has exactly the pods asked for, and equal seeds make it equal to the byte. */
-static void
-equal_seeds_generate_equal_clusters(void **state)
+TEST_CASE(equal_seeds_generate_equal_clusters)
 {
 	size_t pods;
 	_cleanup_(api_freep) char *a = generate(1, &pods);
 	_cleanup_(api_freep) char *b = generate(1, &pods);
 	_cleanup_(api_freep) char *c = generate(2, &pods);
 
-	(void)state;
 	assert_int_equal(pods, 7 * 23);
 	assert_string_equal(a, b);
 	assert_string_not_equal(a, c);
 }
 
 /* Each generated pod is owned by an object that is there, and runs on a node that is there. */
-static void
-generated_pods_have_owners_and_nodes(void **state)
+TEST(generated_pods_have_owners_and_nodes)
 {
-	struct world *w = *state;
 	const struct api_resource *pods = api_registry_find(&w->registry, "", "v1", "pods");
 	const struct api_resource *nodes = api_registry_find(&w->registry, "", "v1", "nodes");
 	struct api_object *object;
@@ -353,15 +328,3 @@ generated_pods_have_owners_and_nodes(void **state)
 	}
 	sim_view_done(&view);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(every_shape_of_dump_is_taken, setup, teardown),
-	cmocka_unit_test_setup_teardown(what_is_missing_is_filled_in, setup, teardown),
-	cmocka_unit_test_setup_teardown(an_unknown_kind_becomes_a_resource, setup, teardown),
-	cmocka_unit_test_setup_teardown(bad_input_says_where_and_why, setup, teardown),
-	cmocka_unit_test_setup_teardown(a_replica_is_another_pod_of_the_same_workload, setup, teardown),
-	cmocka_unit_test_setup_teardown(a_replica_on_the_host_network_has_its_hosts_address, setup, teardown),
-	cmocka_unit_test(equal_seeds_generate_equal_clusters),
-	cmocka_unit_test_setup_teardown(generated_pods_have_owners_and_nodes, setup, teardown),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * informer-sim's patches: strategic merge patch with its merge keys and directives, JSON patch.
- */
-#include <stdlib.h>
-#include <string.h>
-
+/* informer-sim's patches: strategic merge patch with its merge keys and directives, JSON patch. */
 #include "tests/room.h"
 #include "tools/informer-sim/merge.h"
 
@@ -43,18 +38,15 @@ expect(enum how how, const char *text, const char *patch, const char *expected)
 }
 
 /* A list with a merge key is merged by it: known elements change, new ones are added, the others stay. */
-static void
-lists_are_merged_by_their_key(void **state)
+TEST_CASE(lists_are_merged_by_their_key)
 {
-	(void)state;
 	expect(STRATEGIC,
 	       "{\"containers\":[{\"name\":\"a\",\"image\":\"1\",\"env\":[{\"name\":\"X\",\"value\":\"1\"}]},"
 	       "{\"name\":\"b\"}]}",
 	       "{\"containers\":[{\"name\":\"a\",\"image\":\"2\",\"env\":[{\"name\":\"Y\",\"value\":\"2\"}]},"
 	       "{\"name\":\"c\"}]}",
 	       "{\"containers\":[{\"name\":\"a\",\"image\":\"2\",\"env\":[{\"name\":\"Y\",\"value\":\"2\"},{"
-	       "\"name\":\"X\",\"value\":\"1\"}]},"
-	       "{\"name\":\"c\"},{\"name\":\"b\"}]}");
+	       "\"name\":\"X\",\"value\":\"1\"}]},{\"name\":\"c\"},{\"name\":\"b\"}]}");
 	expect(STRATEGIC, "{\"ports\":[{\"port\":80,\"a\":1}]}", "{\"ports\":[{\"port\":80,\"a\":2}]}",
 	       "{\"ports\":[{\"port\":80,\"a\":2}]}");
 	expect(STRATEGIC, "{\"ports\":[{\"containerPort\":80}]}", "{\"ports\":[{\"containerPort\":81}]}",
@@ -66,10 +58,8 @@ lists_are_merged_by_their_key(void **state)
 }
 
 /* A list without one is replaced, a set of strings is united. */
-static void
-other_lists_are_replaced(void **state)
+TEST_CASE(other_lists_are_replaced)
 {
-	(void)state;
 	expect(STRATEGIC, "{\"args\":[\"a\",\"b\"],\"tolerations\":[{\"key\":\"x\"}]}",
 	       "{\"args\":[\"c\"],\"tolerations\":[{\"key\":\"y\"}]}",
 	       "{\"args\":[\"c\"],\"tolerations\":[{\"key\":\"y\"}]}");
@@ -78,10 +68,8 @@ other_lists_are_replaced(void **state)
 }
 
 /* null removes, also where the patch makes something new. */
-static void
-null_removes(void **state)
+TEST_CASE(null_removes)
 {
-	(void)state;
 	expect(STRATEGIC, "{\"a\":1,\"labels\":{\"x\":\"1\",\"y\":\"2\"}}",
 	       "{\"a\":null,\"labels\":{\"x\":null},\"new\":{\"z\":null,\"b\":1}}",
 	       "{\"labels\":{\"y\":\"2\"},\"new\":{\"b\":1}}");
@@ -91,10 +79,8 @@ null_removes(void **state)
  * The directives: delete and replace an element, a list or a map, keep only some keys, set an order, delete
  * from a set.
  */
-static void
-directives_are_followed(void **state)
+TEST_CASE(directives_are_followed)
 {
-	(void)state;
 	expect(STRATEGIC, "{\"volumes\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
 	       "{\"volumes\":[{\"$patch\":\"delete\",\"name\":\"a\"}]}", "{\"volumes\":[{\"name\":\"b\"}]}");
 	expect(STRATEGIC, "{\"volumes\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
@@ -114,10 +100,8 @@ directives_are_followed(void **state)
 }
 
 /* What is no patch is refused with the reason. */
-static void
-bad_strategic_patches_are_refused(void **state)
+TEST_CASE(bad_strategic_patches_are_refused)
 {
-	(void)state;
 	expect(STRATEGIC, "{}", "{\"m\":{\"$patch\":\"explode\"}}", "! Unknown patch type found: explode");
 	expect(STRATEGIC, "{}", "{\"containers\":[{\"image\":\"x\"}]}",
 	       "! map does not contain declared merge key: name");
@@ -125,24 +109,20 @@ bad_strategic_patches_are_refused(void **state)
 }
 
 /* JSON patch: every operation, with escaped pointers and the end of a list. */
-static void
-json_patch_does_its_operations(void **state)
+TEST_CASE(json_patch_does_its_operations)
 {
-	(void)state;
 	expect(JSON_PATCH, "{\"a\":{\"b/c\":1},\"l\":[1,3]}",
 	       "[{\"op\":\"test\",\"path\":\"/a/b~1c\",\"value\":1},{\"op\":\"add\",\"path\":\"/l/"
 	       "1\",\"value\":2},"
 	       "{\"op\":\"add\",\"path\":\"/l/-\",\"value\":4},{\"op\":\"replace\",\"path\":\"/l/"
 	       "0\",\"value\":0},"
 	       "{\"op\":\"copy\",\"from\":\"/l/1\",\"path\":\"/two\"},{\"op\":\"move\",\"from\":\"/"
-	       "a\",\"path\":\"/z\"},"
-	       "{\"op\":\"remove\",\"path\":\"/l/2\"}]",
+	       "a\",\"path\":\"/z\"},{\"op\":\"remove\",\"path\":\"/l/2\"}]",
 	       "{\"l\":[0,2,4],\"two\":2,\"z\":{\"b/c\":1}}");
 }
 
 /* An operation that cannot be done says which. */
-static void
-bad_json_patches_are_refused(void **state)
+TEST_CASE(bad_json_patches_are_refused)
 {
 	static const struct {
 		const char *patch, *why;
@@ -158,7 +138,6 @@ bad_json_patches_are_refused(void **state)
 		{"[{\"op\":\"move\",\"from\":\"/q\",\"path\":\"/a\"}]", "there is nothing at this path: /a"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		_cleanup_(api_freep) char *got = patched(JSON_PATCH, "{\"a\":1,\"l\":[1]}", cases[i].patch);
 
@@ -166,14 +145,3 @@ bad_json_patches_are_refused(void **state)
 			fail_msg("%s is answered by: %s", cases[i].patch, got);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(lists_are_merged_by_their_key),
-	cmocka_unit_test(other_lists_are_replaced),
-	cmocka_unit_test(null_removes),
-	cmocka_unit_test(directives_are_followed),
-	cmocka_unit_test(bad_strategic_patches_are_refused),
-	cmocka_unit_test(json_patch_does_its_operations),
-	cmocka_unit_test(bad_json_patches_are_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -3,11 +3,6 @@
  * What typed clients send becomes the JSON that it stands for; what is not read is refused by name, and no
  * bytes do harm.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/informer-sim/protobuf.h"
 
@@ -169,12 +164,10 @@ deployment(void)
  * Names, maps, lists, quantities, numbers that may be texts; empty is left out as Go leaves it out, a pointer
  * to 0 is not.
  */
-static void
-a_body_becomes_its_json(void **state)
+TEST_CASE(a_body_becomes_its_json)
 {
 	struct api_buf body = deployment(), object = {0}, time = {0}, meta = {0};
 
-	(void)state;
 	expect_json(&body, "{\"kind\":\"Deployment\",\"apiVersion\":\"apps/"
 			   "v1\",\"metadata\":{\"name\":\"web\"},\"spec\":{\"replicas\":0,"
 			   "\"selector\":{\"matchLabels\":{\"app\":\"web\",\"quote\":\"\\\"\"}},\"template\":"
@@ -202,12 +195,10 @@ a_body_becomes_its_json(void **state)
 }
 
 /* A kind or field that is not read is named, and nothing is lost silently; an empty one is no loss. */
-static void
-what_is_not_read_is_refused_by_name(void **state)
+TEST_CASE(what_is_not_read_is_refused_by_name)
 {
 	struct api_buf object = {0}, spec = {0}, body;
 
-	(void)state;
 	add_metadata(&object, "q");
 	body = wrapped("v1", "ResourceQuota", &object);
 	expect_refused(&body, -EOPNOTSUPP, "protobuf ResourceQuota");
@@ -230,13 +221,11 @@ what_is_not_read_is_refused_by_name(void **state)
  * A body that ends early, or has one wrong byte, is refused or becomes some JSON; under ASan: nothing beyond
  * it is read.
  */
-static void
-no_bytes_do_harm(void **state)
+TEST_CASE(no_bytes_do_harm)
 {
 	struct api_buf body = deployment();
 	char why[200];
 
-	(void)state;
 	for (size_t len = 0; len < body.len; len++) {
 		char *copy = malloc(len ? len : 1);
 		struct api_buf out = {0};
@@ -261,10 +250,3 @@ no_bytes_do_harm(void **state)
 	body.len -= 1;
 	expect_refused(&body, -EPROTO, "no protobuf message");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_body_becomes_its_json),
-	cmocka_unit_test(what_is_not_read_is_refused_by_name),
-	cmocka_unit_test(no_bytes_do_harm),
-};
-TEST_GROUP(tests, NULL, NULL);

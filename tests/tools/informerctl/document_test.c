@@ -3,10 +3,6 @@
  * JSON, YAML and tables as kubectl lays them out. That all three are kubectl's own, byte for byte, is shown
  * on whole clusters by tests/e2e/ctl_get.sh; here each rule is shown alone.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/informerctl/document.h"
 #include "tools/informerctl/aligned_table.h"
@@ -45,33 +41,27 @@ assert_scalar(const char *string, const char *expected)
 }
 
 /* Four spaces, keys in order, nothing between empty brackets. */
-static void
-json_is_indented_and_ordered(void **state)
+TEST_CASE(json_is_indented_and_ordered)
 {
-	(void)state;
 	assert_text("{\"b\":[1,{}],\"a\":{\"y\":[],\"x\":null}}", false,
 		    "{\n    \"a\": {\n        \"x\": null,\n        \"y\": []\n    },\n    \"b\": [\n        "
 		    "1,\n        {}\n    ]\n}\n");
 }
 
 /* The characters that Go escapes are escaped, others are not. */
-static void
-json_escapes_as_go_does(void **state)
+TEST_CASE(json_escapes_as_go_does)
 {
-	(void)state;
 	assert_text("{\"a\":\"<&>\\\"\\\\\\n\\t\\u0001\\u2028\xc3\xa9/\"}", false,
 		    "{\n    \"a\": \"\\u003c\\u0026\\u003e\\\"\\\\\\n\\t\\u0001\\u2028\xc3\xa9/\"\n}\n");
 }
 
 /* apiVersion and kind, which a list leaves out, are added, and are not added twice. */
-static void
-identity_is_added_where_it_lacks(void **state)
+TEST_CASE(identity_is_added_where_it_lacks)
 {
 	cJSON *node = cJSON_Parse("{\"kind\":\"Own\",\"z\":1}");
 	struct document document = {field_of_cjson(node), "v1", "Pod"};
 	struct text out = TEXT_INIT(-1);
 
-	(void)state;
 	document_yaml(&document, &out);
 	assert_string_equal(out.data, "apiVersion: v1\nkind: Own\nz: 1\n");
 	text_done(&out);
@@ -79,41 +69,18 @@ identity_is_added_where_it_lacks(void **state)
 }
 
 /* What YAML would take for a boolean, a number, a time or nothing is quoted. */
-static void
-strings_that_look_like_values_are_quoted(void **state)
+TEST_CASE(strings_that_look_like_values_are_quoted)
 {
-	static const char *const quoted[] = {"true",
-					     "Yes",
-					     "off",
-					     "y",
-					     "N",
-					     "null",
-					     "~",
-					     "",
-					     "1",
-					     "-1",
-					     "+1",
-					     "1.5",
-					     ".5",
-					     ".5_7",
-					     "1e3",
-					     "0x1f",
-					     "0b11",
-					     "0b-1",
-					     "0o17",
-					     "017",
-					     "08",
-					     "1_000",
-					     "12:30:45",
-					     "2026-01-02",
-					     "2026-01-02T03:04:05Z",
-					     ".inf",
-					     "-.INF",
-					     ".nan",
-					     "18446744073709551615"};
+	static const char *const quoted[] = {"true", "Yes",   "off", "y",     "N",        "null",
+					     "~",    "",      "1",   "-1",    "+1",       "1.5",
+					     ".5",   ".5_7",  "1e3", "0x1f",  "0b11",     "0b-1",
+					     "0o17", "017",   "08",  "1_000", "12:30:45", "2026-01-02",
+
+					     ".inf", "-.INF", ".nan"};
 	char expected[64];
 
-	(void)state;
+	assert_scalar("2026-01-02T03:04:05Z", "\"2026-01-02T03:04:05Z\"");
+	assert_scalar("18446744073709551615", "\"18446744073709551615\"");
 	for (size_t i = 0; i < sizeof(quoted) / sizeof(*quoted); i++) {
 		snprintf(expected, sizeof(expected), "\"%s\"", quoted[i]);
 		assert_scalar(quoted[i], expected);
@@ -121,8 +88,7 @@ strings_that_look_like_values_are_quoted(void **state)
 }
 
 /* What only resembles them is plain. */
-static void
-strings_that_only_resemble_values_are_plain(void **state)
+TEST_CASE(strings_that_only_resemble_values_are_plain)
 {
 	static const char *const plain[] = {"tRUE",       "yes!",       "nul",   "1.2.3", "1e",  "0xg",
 					    "2026-13-02", "2026-02-30", "12:60", "1 000", "v1",  "10Gi",
@@ -130,16 +96,13 @@ strings_that_only_resemble_values_are_plain(void **state)
 					    "?a",         ":a",         "0x",    "1e400", "-1e400",
 					    ".5__7",      ".5_",        "0x0x1"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
 		assert_scalar(plain[i], plain[i]);
 }
 
 /* Texts with characters that mean something stand in single quotes. */
-static void
-indicators_are_quoted_singly(void **state)
+TEST_CASE(indicators_are_quoted_singly)
 {
-	(void)state;
 	assert_scalar("a: b", "'a: b'");
 	assert_scalar("a #b", "'a #b'");
 	assert_scalar("- a", "'- a'");
@@ -151,10 +114,8 @@ indicators_are_quoted_singly(void **state)
 }
 
 /* Tabs, controls and what is beyond the basic plane are escaped in double quotes. */
-static void
-special_characters_are_escaped(void **state)
+TEST_CASE(special_characters_are_escaped)
 {
-	(void)state;
 	assert_scalar("a\tb", "\"a\\tb\"");
 	assert_scalar("a\rb", "\"a\\rb\"");
 	assert_scalar("\x1b[31m", "\"\\e[31m\"");
@@ -166,10 +127,8 @@ special_characters_are_escaped(void **state)
  * Several lines are a literal block, whose header tells of line feeds at the end and spaces at the
  * beginning.
  */
-static void
-lines_are_a_literal_block(void **state)
+TEST_CASE(lines_are_a_literal_block)
 {
-	(void)state;
 	assert_scalar("a\nb", "|-\n  a\n  b");
 	assert_scalar("a\n\nb\n", "|\n  a\n\n  b");
 	assert_text("{\"k\":\"a\\n\\n\",\"l\":1}", true, "k: |+\n  a\n\nl: 1\n");
@@ -177,20 +136,16 @@ lines_are_a_literal_block(void **state)
 }
 
 /* A document that ends with a text whose line feeds are all kept ends there. */
-static void
-nothing_stands_behind_an_open_text(void **state)
+TEST_CASE(nothing_stands_behind_an_open_text)
 {
-	(void)state;
 	assert_text("{\"k\":\"a\\n\\n\"}", true, "k: |+\n  a\n\n");
 }
 
 /* A key of several lines, or of more than 128 bytes, stands behind a question mark. */
-static void
-keys_that_are_not_simple_are_explicit(void **state)
+TEST_CASE(keys_that_are_not_simple_are_explicit)
 {
 	char json[256], expected[256];
 
-	(void)state;
 	assert_text("{\"a\\nb\":1}", true, "? |-\n  a\n  b\n: 1\n");
 	snprintf(json, sizeof(json), "{\"%0129d\":1}", 0);
 	snprintf(expected, sizeof(expected), "? \"%0129d\"\n: 1\n", 0);
@@ -204,19 +159,15 @@ keys_that_are_not_simple_are_explicit(void **state)
  * U+2028 breaks a line and needs no double quotes. Where a text ends with it the closing quote is indented,
  * which is read alike; kubectl writes 'a<U+2028>'.
  */
-static void
-other_line_breaks_stand_in_single_quotes(void **state)
+TEST_CASE(other_line_breaks_stand_in_single_quotes)
 {
-	(void)state;
 	assert_scalar("a\xe2\x80\xa8" "b", "'a\xe2\x80\xa8  b'");
 	assert_scalar("a\xe2\x80\xa8", "'a\xe2\x80\xa8  '");
 }
 
 /* A long text is folded at the first space beyond column 80. */
-static void
-long_texts_are_folded(void **state)
+TEST_CASE(long_texts_are_folded)
 {
-	(void)state;
 	assert_scalar(
 		"0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 end",
 		"0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789\n  "
@@ -224,26 +175,21 @@ long_texts_are_folded(void **state)
 }
 
 /* Sequences stand at their key's level; empty ones on its line; a mapping begins on its dash's line. */
-static void
-yaml_nests_as_kubectl_does(void **state)
+TEST_CASE(yaml_nests_as_kubectl_does)
 {
-	(void)state;
 	assert_text("{\"a\":[{\"p\":1,\"q\":[2,[3]]},[]],\"b\":{\"c\":{}},\"d\":[]}", true,
 		    "a:\n- p: 1\n  q:\n  - 2\n  - - 3\n- []\nb:\n  c: {}\nd: []\n");
 }
 
 /* Numbers in keys are ordered by value, keys that look like values are quoted. */
-static void
-yaml_keys_are_in_natural_order(void **state)
+TEST_CASE(yaml_keys_are_in_natural_order)
 {
-	(void)state;
 	assert_text("{\"b10\":1,\"b9\":2,\"B\":3,\"y\":4,\"1\":5,\"a.b\":6,\"ab\":7}", true,
 		    "\"1\": 5\nB: 3\na.b: 6\nab: 7\nb9: 2\nb10: 1\n\"y\": 4\n");
 }
 
 /* Columns are as wide as their widest cell; no spaces end a line; a cell ends with its first line. */
-static void
-tables_are_kubectls(void **state)
+TEST_CASE(tables_are_kubectls)
 {
 	static const char *const cells_of[] = {
 		"NAME", "X",           "AGE",        "web", "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
@@ -251,7 +197,6 @@ tables_are_kubectls(void **state)
 	struct cells cells = CELLS_INIT;
 	struct text out = TEXT_INIT(-1);
 
-	(void)state;
 	for (size_t i = 0; i < 9; i++)
 		cells_adds(&cells, cells_of[i]);
 	table_write(&cells, 3, &out);
@@ -260,22 +205,3 @@ tables_are_kubectls(void **state)
 	cells_done(&cells);
 	text_done(&out);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(json_is_indented_and_ordered),
-	cmocka_unit_test(json_escapes_as_go_does),
-	cmocka_unit_test(identity_is_added_where_it_lacks),
-	cmocka_unit_test(strings_that_look_like_values_are_quoted),
-	cmocka_unit_test(strings_that_only_resemble_values_are_plain),
-	cmocka_unit_test(indicators_are_quoted_singly),
-	cmocka_unit_test(special_characters_are_escaped),
-	cmocka_unit_test(lines_are_a_literal_block),
-	cmocka_unit_test(nothing_stands_behind_an_open_text),
-	cmocka_unit_test(keys_that_are_not_simple_are_explicit),
-	cmocka_unit_test(other_line_breaks_stand_in_single_quotes),
-	cmocka_unit_test(long_texts_are_folded),
-	cmocka_unit_test(yaml_nests_as_kubectl_does),
-	cmocka_unit_test(yaml_keys_are_in_natural_order),
-	cmocka_unit_test(tables_are_kubectls),
-};
-TEST_GROUP(tests, NULL, NULL);

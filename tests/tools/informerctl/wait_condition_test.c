@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Conditions of `informerctl wait`: what is one, and which objects meet it, as kubectl has it.
- */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* Conditions of `informerctl wait`: what is one, and which objects meet it, as kubectl has it. */
 #include "tests/room.h"
 #include "tools/informerctl/wait_condition.h"
 
 static const char pod[] =
 	"{\"metadata\":{\"name\":\"a\",\"generation\":3,\"labels\":{\"a.b/c\":\"x\"}},"
 	"\"spec\":{\"containers\":[{\"name\":\"one\",\"image\":\"i:1\"},{\"name\":\"two\",\"image\":\"i:2\"}]"
-	","
-	"\"hostNetwork\":false},"
+	",\"hostNetwork\":false},"
 	"\"status\":{\"phase\":\" Running \",\"ready\":2,\"half\":0.5,\"nothing\":null,\"conditions\":["
 	"{\"type\":7,\"status\":\"True\"},{\"type\":\"Initialized\",\"status\":\"True\"},"
 	"{\"type\":\"Ready\",\"status\":\"False\",\"observedGeneration\":3},"
@@ -47,10 +39,8 @@ assert_met(const char *text, const char *json, int result)
 }
 
 /* Type and status count without their case; the first of the types that is there decides. */
-static void
-a_condition_is_met_by_its_status(void **state)
+TEST_CASE(a_condition_is_met_by_its_status)
 {
-	(void)state;
 	assert_met("condition=Initialized", pod, 1);
 	assert_met("condition=initialized=TRUE", pod, 1);
 	assert_met("condition=Ready", pod, 0);
@@ -68,8 +58,7 @@ a_condition_is_met_by_its_status(void **state)
 
 /* A condition that was observed of an older generation says nothing of this one; its own number comes first.
  */
-static void
-an_outdated_condition_is_not_met(void **state)
+TEST_CASE(an_outdated_condition_is_not_met)
 {
 	static const char by_status[] =
 		"{\"metadata\":{\"generation\":%d},\"status\":{\"observedGeneration\":%d,\"conditions\":["
@@ -77,7 +66,6 @@ an_outdated_condition_is_not_met(void **state)
 		"{\"type\":\"Own\",\"status\":\"True\",\"observedGeneration\":9}]}}";
 	char json[400];
 
-	(void)state;
 	assert_met("condition=Old", pod, 0);
 	assert_met("condition=Old=False", pod, 0);
 	snprintf(json, sizeof(json), by_status, 2, 1);
@@ -88,8 +76,7 @@ an_outdated_condition_is_not_met(void **state)
 }
 
 /* A path leads to a value, whatever it is, or to the one that is named; blanks around it do not count. */
-static void
-a_path_is_met_by_what_it_leads_to(void **state)
+TEST_CASE(a_path_is_met_by_what_it_leads_to)
 {
 	static const struct {
 		const char *text;
@@ -127,18 +114,15 @@ a_path_is_met_by_what_it_leads_to(void **state)
 		{"jsonpath={.metadata.labels.*}=x", 1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_met(cases[i].text, pod, cases[i].result);
 }
 
 /* Several values, and what has no text, are no answer. */
-static void
-a_path_to_more_than_a_value_is_an_error(void **state)
+TEST_CASE(a_path_to_more_than_a_value_is_an_error)
 {
 	const char *why = "";
 
-	(void)state;
 	assert_int_equal(met("jsonpath={.spec.containers[*].image}=i:1", pod, &why), -EINVAL);
 	assert_string_equal(why, "given jsonpath expression matches more than one value");
 	assert_int_equal(met("jsonpath={.spec.containers}=x", pod, &why), -EINVAL);
@@ -146,8 +130,7 @@ a_path_to_more_than_a_value_is_an_error(void **state)
 }
 
 /* What is no condition is refused: with a reason when it is meant to be one. */
-static void
-what_is_no_condition_is_refused(void **state)
+TEST_CASE(what_is_no_condition_is_refused)
 {
 	static const struct {
 		const char *text, *why;
@@ -177,7 +160,6 @@ what_is_no_condition_is_refused(void **state)
 		{"jsonpath=a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a", "32 steps"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct wait_condition condition;
 		const char *why = NULL;
@@ -190,26 +172,14 @@ what_is_no_condition_is_refused(void **state)
 }
 
 /* The two that need no object's fields. */
-static void
-creation_and_deletion_are_conditions(void **state)
+TEST_CASE(creation_and_deletion_are_conditions)
 {
 	struct wait_condition condition;
 	const char *why;
 
-	(void)state;
 	assert_int_equal(wait_condition_parse("Delete", &condition, &why), 0);
 	assert_int_equal(condition.kind, WAIT_DELETE);
 	assert_int_equal(wait_condition_parse("create", &condition, &why), 0);
 	assert_int_equal(condition.kind, WAIT_CREATE);
 	wait_condition_done(&condition);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_condition_is_met_by_its_status),
-	cmocka_unit_test(an_outdated_condition_is_not_met),
-	cmocka_unit_test(a_path_is_met_by_what_it_leads_to),
-	cmocka_unit_test(a_path_to_more_than_a_value_is_an_error),
-	cmocka_unit_test(what_is_no_condition_is_refused),
-	cmocka_unit_test(creation_and_deletion_are_conditions),
-};
-TEST_GROUP(tests, NULL, NULL);

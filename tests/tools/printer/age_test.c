@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ages and times as kubectl prints them; flags' durations; nearest names. */
-#include <stdio.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/printer/age.h"
 #include "tools/informerctl/cli.h"
@@ -21,10 +18,8 @@ assert_age(int64_t seconds, const char *text)
 }
 
 /* Each range has its own two units, as in Kubernetes' own test of HumanDuration. */
-static void
-ages_are_kubectls(void **state)
+TEST_CASE(ages_are_kubectls)
 {
-	(void)state;
 	assert_age(0, "0s");
 	assert_age(1, "1s");
 	assert_age(70, "70s");
@@ -52,12 +47,10 @@ ages_are_kubectls(void **state)
 }
 
 /* A clock that is a second behind is forgiven, one that is further behind is not. */
-static void
-the_future_is_invalid(void **state)
+TEST_CASE(the_future_is_invalid)
 {
 	char buffer[AGE_TEXT_MAX];
 
-	(void)state;
 	assert_age(-1, "0s");
 	assert_string_equal(age_format(-NS_PER_S - NS_PER_S / 2, buffer), "0s");
 	assert_age(-2, "<invalid>");
@@ -72,10 +65,8 @@ seconds_of(const char *text)
 }
 
 /* Times come in UTC, with an offset, with fractions. */
-static void
-times_of_rfc3339_are_read(void **state)
+TEST_CASE(times_of_rfc3339_are_read)
 {
-	(void)state;
 	assert_int_equal(seconds_of("1970-01-01T00:00:00Z"), 0);
 	assert_int_equal(seconds_of("2026-03-01T12:00:00Z"), 1772366400);
 	assert_int_equal(seconds_of("2026-03-01T14:00:00+02:00"), 1772366400);
@@ -83,12 +74,10 @@ times_of_rfc3339_are_read(void **state)
 }
 
 /* What is no time is refused, wherever it ends. */
-static void
-what_is_no_time_is_refused(void **state)
+TEST_CASE(what_is_no_time_is_refused)
 {
 	static const char whole[] = "2026-03-01T12:00:00+02:00";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(whole) - 1; i++) {
 		int64_t ns;
 
@@ -109,10 +98,8 @@ ms_of(const char *text)
 }
 
 /* --timeout takes Go's durations. */
-static void
-durations_are_gos(void **state)
+TEST_CASE(durations_are_gos)
 {
-	(void)state;
 	assert_int_equal(ms_of("30s"), 30000);
 	assert_int_equal(ms_of("500ms"), 500);
 	assert_int_equal(ms_of("1h30m"), 5400000);
@@ -125,10 +112,3 @@ durations_are_gos(void **state)
 	assert_int_equal(ms_of("-"), -77);
 	assert_int_equal(ms_of("1x"), -77);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(ages_are_kubectls),         cmocka_unit_test(the_future_is_invalid),
-	cmocka_unit_test(times_of_rfc3339_are_read), cmocka_unit_test(what_is_no_time_is_refused),
-	cmocka_unit_test(durations_are_gos),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -3,10 +3,6 @@
  * Table rows as Kubernetes prints them. The pods are the cases of Kubernetes' own printers test, and those
  * that its code tells apart besides; each is a test named by what it shows.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/printer/age.h"
 #include "tools/printer/print.h"

@@ -3,10 +3,8 @@
 #include "tests/room.h"
 #include "tools/schema/proto_release.h"
 
-static void
-a_release_is_read_as_servers_write_it(void **state)
+TEST_CASE(a_release_is_read_as_servers_write_it)
 {
-	(void)state;
 	assert_int_equal(proto_release("1", "36"), 1036);
 	assert_int_equal(proto_release("1", "29+"), 1029);
 	assert_int_equal(proto_release("2", "0-beta"), 2000);
@@ -18,10 +16,8 @@ a_release_is_read_as_servers_write_it(void **state)
 	assert_int_equal(proto_release("99999999999999999999", "1"), 0);
 }
 
-static void
-a_release_is_read_of_a_modules_version(void **state)
+TEST_CASE(a_release_is_read_of_a_modules_version)
 {
-	(void)state;
 	assert_int_equal(proto_release_of("v0.36.6 v0.37.2", "v0"), 1036);
 	assert_int_equal(proto_release_of("1.37", "1"), 1037);
 	assert_int_equal(proto_release_of("v0.36.6", "1"), 0);
@@ -29,9 +25,3 @@ a_release_is_read_of_a_modules_version(void **state)
 	assert_int_equal(proto_release_of("v0", "v0"), 0);
 	assert_int_equal(proto_release_of("", "1"), 0);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_release_is_read_as_servers_write_it),
-	cmocka_unit_test(a_release_is_read_of_a_modules_version),
-};
-TEST_GROUP(tests, NULL, NULL);

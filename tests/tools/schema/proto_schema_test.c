@@ -3,10 +3,6 @@
  * The schema's text becomes kinds, messages and fields; whatever is wrong with one is said in a sentence with
  * the line; and the one that is built in has the kinds of Kubernetes.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/schema/proto_schema.h"
 #include "writer/base/growing.h"
@@ -71,10 +67,8 @@ static const struct {
 	{"0 a \"Text\"", "\"a\":", 0, PROTO_CONSTANT, 0, true},
 };
 
-static void
-a_line_becomes_a_field(void **state)
+TEST_CASE(a_line_becomes_a_field)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		char text[256];
 		struct proto_schema *s;
@@ -103,14 +97,12 @@ a_line_becomes_a_field(void **state)
 	}
 }
 
-static void
-a_number_that_is_not_there_is_not_found(void **state)
+TEST_CASE(a_number_that_is_not_there_is_not_found)
 {
 	struct proto_schema *s = parsed("kind v1 A A.v1\nmessage A.v1\n0 k \"v\"\n2 a string\n7 b string\n");
 	const struct proto_message *m = kind(s, "v1", "A");
 	static const uint64_t others[] = {0, 1, 3, 6, 8, 1023, 1024, UINT32_MAX, UINT64_MAX};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		assert_null(proto_field_find(m, others[i]));
 	assert_ptr_equal(proto_field_find(m, 2), &m->fields[1]);
@@ -118,13 +110,11 @@ a_number_that_is_not_there_is_not_found(void **state)
 	proto_schema_free(s);
 }
 
-static void
-a_kind_is_found_by_both_its_names(void **state)
+TEST_CASE(a_kind_is_found_by_both_its_names)
 {
 	struct proto_schema *s = parsed(
 		"releases v1.2 v1.3\nkind v1 A A.v1\nkind x/v1 A B.v1\nmessage A.v1\nmessage B.v1\n");
 
-	(void)state;
 	assert_string_equal(proto_schema_releases(s), "v1.2 v1.3");
 	assert_string_equal(kind(s, "v1", "A")->name, "A.v1");
 	assert_string_equal(kind(s, "x/v1", "A")->name, "B.v1");
@@ -144,8 +134,7 @@ static const char varying[] =
 	"message B.v1\n1 a []A.v1\nmessage C.v1\n1 q *int omitempty gone=1.36\n2 r string\n";
 
 /* What the fields are in each release, and which print though they are absent; nobody knows of older ones. */
-static void
-a_schema_fits_one_server(void **state)
+TEST_CASE(a_schema_fits_one_server)
 {
 	enum { EMPTY = PROTO_OMIT_EMPTY | PROTO_DROP_ZERO, ZERO = PROTO_OMIT_EMPTY | PROTO_OMIT_ZERO };
 	static const struct {
@@ -166,7 +155,6 @@ a_schema_fits_one_server(void **state)
 	struct proto_schema *s = parsed(varying);
 	const struct proto_message *m = kind(s, "v1", "A");
 
-	(void)state;
 	assert_int_equal(proto_schema_newest(s), 1037);
 	for (size_t i = 0; i < sizeof(servers) / sizeof(*servers); i++) {
 		bool was = proto_schema_release(s) != (servers[i].sure ? servers[i].release : 0);
@@ -238,12 +226,10 @@ static const struct {
 	{"message A.v1\n1 - []A.v1\n", "line 2: only a message can"},
 };
 
-static void
-what_is_wrong_is_said_with_its_line(void **state)
+TEST_CASE(what_is_wrong_is_said_with_its_line)
 {
 	char why[256];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		assert_null(parse(wrong[i].text, strlen(wrong[i].text), why));
 		if (strncmp(why, wrong[i].why, strlen(wrong[i].why)) != 0)
@@ -254,12 +240,10 @@ what_is_wrong_is_said_with_its_line(void **state)
 }
 
 /* The longest sentence there can be is cut, and ends. */
-static void
-a_reason_keeps_within_its_room(void **state)
+TEST_CASE(a_reason_keeps_within_its_room)
 {
 	char why[16], text[600] = "message A.v1\n1 a ";
 
-	(void)state;
 	memset(text + strlen(text), 'x', 500);
 	for (size_t room = 1; room <= sizeof(why); room++) {
 		memset(why, '!', sizeof(why));
@@ -280,14 +264,12 @@ static void __attribute__((format(printf, 2, 3))) add(struct bytes *to, const ch
 	assert_int_equal(bytes_append(to, line, (size_t)length), 0);
 }
 
-static void
-what_is_too_much_is_refused(void **state)
+TEST_CASE(what_is_too_much_is_refused)
 {
 	struct bytes text = {0};
 	struct proto_schema *s;
 	char why[256];
 
-	(void)state;
 	add(&text, "kind v1 A A.v1\nmessage A.v1\n");
 	for (unsigned i = 1; i <= PROTO_FIELDS_MAX; i++)
 		add(&text, "%u a string\n", i);
@@ -322,8 +304,7 @@ what_is_too_much_is_refused(void **state)
 }
 
 /* Cut anywhere, or with any byte another one: a schema, or a sentence. */
-static void
-any_bytes_give_a_schema_or_a_sentence(void **state)
+TEST_CASE(any_bytes_give_a_schema_or_a_sentence)
 {
 	static const char text[] =
 		"# c\nreleases a b\nkind v1 A A.v1\nmessage A.v1\n0 k \"v\"\n1 a *list[]string omitempty\n"
@@ -332,7 +313,6 @@ any_bytes_give_a_schema_or_a_sentence(void **state)
 	unsigned good = 0, bad = 0;
 	struct proto_schema *s;
 
-	(void)state;
 	for (size_t at = 0; at < sizeof(text); at++) {
 		for (unsigned c = 0; c < 256; c++) {
 			memcpy(copy, text, sizeof(text));
@@ -349,14 +329,12 @@ any_bytes_give_a_schema_or_a_sentence(void **state)
 
 /* ---- the one that is built in ---- */
 
-static void
-the_one_that_is_built_in_has_the_kinds_of_kubernetes(void **state)
+TEST_CASE(the_one_that_is_built_in_has_the_kinds_of_kubernetes)
 {
 	const struct proto_schema *s = proto_schema_builtin();
 	const struct proto_message *spec;
 	const struct proto_field *f;
 
-	(void)state;
 	assert_non_null(s);
 	assert_ptr_equal(s, proto_schema_builtin());
 	assert_non_null(strstr(proto_schema_releases(s), "v0.3"));
@@ -371,16 +349,3 @@ the_one_that_is_built_in_has_the_kinds_of_kubernetes(void **state)
 	assert_true(spec->count > 35 && spec->count <= PROTO_FIELDS_MAX);
 	assert_memory_equal(proto_field_find(spec, 2)->name, "\"containers\":", 13);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_line_becomes_a_field),
-	cmocka_unit_test(a_number_that_is_not_there_is_not_found),
-	cmocka_unit_test(a_kind_is_found_by_both_its_names),
-	cmocka_unit_test(a_schema_fits_one_server),
-	cmocka_unit_test(what_is_wrong_is_said_with_its_line),
-	cmocka_unit_test(a_reason_keeps_within_its_room),
-	cmocka_unit_test(what_is_too_much_is_refused),
-	cmocka_unit_test(any_bytes_give_a_schema_or_a_sentence),
-	cmocka_unit_test(the_one_that_is_built_in_has_the_kinds_of_kubernetes),
-};
-TEST_GROUP(tests, NULL, NULL);

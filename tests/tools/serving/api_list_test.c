@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which RV a list shows, where its pages end, and the bytes of each shape. */
-#include "tests/room.h"
 #include "tests/tools/serving/played_store.h"
-
-#include <inttypes.h>
 
 #include "tools/serving/api_list.h"
 #include "tools/serving/doc.h"
@@ -62,6 +59,8 @@ done(struct answer *a)
 	api_status_done(&a->ask.api.status);
 }
 
+#define ANSWER _cleanup_(done) struct answer
+
 /* "RV: name name ... +left" of a list in JSON; "CODE message" of a failure. */
 static const char *
 brief(struct answer *a)
@@ -118,19 +117,11 @@ setup(void **state)
 	return 0;
 }
 
-static int
-teardown(void **state)
-{
-	world_free(*state);
-	return 0;
-}
+#define TEST(name) TEST_CASE_OF(struct world *w, setup, world_tear_down, name)
 
 /* Keys are in order, a namespace is a part of them, selectors choose. */
-static void
-objects_come_in_order_of_keys(void **state)
+TEST(objects_come_in_order_of_keys)
 {
-	struct world *w = *state;
-
 	expect(w, NULL, "", "104: z a b c");
 	expect(w, "shop", "", "104: a b c");
 	expect(w, "sho", "", "104:");
@@ -139,11 +130,8 @@ objects_come_in_order_of_keys(void **state)
 }
 
 /* The table of resourceVersion, match and limit. */
-static void
-the_rv_that_is_shown_is_upstreams_choice(void **state)
+TEST(the_rv_that_is_shown_is_upstreams_choice)
 {
-	struct world *w = *state;
-
 	put_pod(w, "shop", "d", NULL, NULL);
 	expect(w, "shop", "resourceVersion=0", "105: a b c d");
 	expect(w, "shop", "resourceVersion=102", "105: a b c d"); /* not before it */
@@ -160,11 +148,9 @@ the_rv_that_is_shown_is_upstreams_choice(void **state)
 }
 
 /* Page by page, at the RV of the first one, whatever happens meanwhile; each tells how much is left. */
-static void
-pages_walk_through_one_state(void **state)
+TEST(pages_walk_through_one_state)
 {
-	struct world *w = *state;
-	struct answer first = list_of(w, "limit=2"), second, third;
+	ANSWER first = list_of(w, "limit=2"), second = {0}, third = {0};
 	char query[600];
 
 	assert_string_equal(brief(&first), "104: z a +2");
@@ -177,30 +163,22 @@ pages_walk_through_one_state(void **state)
 	third = list_of(w, query);
 	assert_string_equal(brief(&third), "104: c");
 	assert_string_equal(third.token, "");
-	done(&first);
-	done(&second);
-	done(&third);
 }
 
 /* Where something is selected nobody can tell how much is left without looking at it. */
-static void
-a_selections_page_does_not_tell_what_is_left(void **state)
+TEST(a_selections_page_does_not_tell_what_is_left)
 {
-	struct world *w = *state;
-	struct answer page = list_with(w, "shop", "limit=1&labelSelector=app=web", NULL, NULL, 0);
+	ANSWER page = list_with(w, "shop", "limit=1&labelSelector=app=web", NULL, NULL, 0);
 
 	assert_string_equal(brief(&page), "104: a");
 	assert_string_not_equal(page.token, "");
-	done(&page);
 	expect(w, "shop", "limit=2&labelSelector=app=web", "104: a c");
 }
 
 /* Behind a token whose state is gone: 410, with a token that goes on with what is there now. */
-static void
-an_expired_token_says_how_to_go_on(void **state)
+TEST(an_expired_token_says_how_to_go_on)
 {
-	struct world *w = *state;
-	struct answer first = list_with(w, "shop", "limit=1", NULL, NULL, 0), second, third;
+	ANSWER first = list_with(w, "shop", "limit=1", NULL, NULL, 0), second = {0}, third = {0};
 	char query[600];
 
 	put_pod(w, "shop", "b2", NULL, NULL);
@@ -212,17 +190,11 @@ an_expired_token_says_how_to_go_on(void **state)
 	snprintf(query, sizeof(query), "limit=2&continue=%s", second.ask.api.status.next_token);
 	third = list_with(w, "shop", query, NULL, NULL, 0);
 	assert_string_equal(brief(&third), "105: b b2 +1");
-	done(&first);
-	done(&second);
-	done(&third);
 }
 
 /* Tokens come from clients. */
-static void
-a_token_that_is_none_is_refused(void **state)
+TEST(a_token_that_is_none_is_refused)
 {
-	struct world *w = *state;
-
 	expect(w, NULL, "continue=%25",
 	       "400 invalid continue token: continue key is not valid: illegal base64 data");
 	expect(w, NULL, "continue=e30",
@@ -233,11 +205,8 @@ a_token_that_is_none_is_refused(void **state)
 }
 
 /* Before its first list a store has nothing to list. */
-static void
-before_the_first_list_it_is_429(void **state)
+TEST(before_the_first_list_it_is_429)
 {
-	struct world *w = *state;
-
 	w->unsynced = true;
 	expect(w, NULL, "", "429 storage is (re)initializing");
 	expect(w, NULL, "resourceVersion=5&limit=2", "429 storage is (re)initializing");
@@ -245,25 +214,20 @@ before_the_first_list_it_is_429(void **state)
 }
 
 /* A plain list's bytes, to the last. */
-static void
-a_plain_list_is_upstreams_bytes(void **state)
+TEST(a_plain_list_is_upstreams_bytes)
 {
-	struct world *w = *state;
-	struct answer a = list_with(w, "other", "", NULL, NULL, 0);
+	ANSWER a = list_with(w, "other", "", NULL, NULL, 0);
 
 	assert_int_equal(a.items, 1);
 	assert_non_null(strstr(a.text.data,
 			       "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{"
 			       "\"resourceVersion\":\"104\"},\"items\":[{\"metadata\":{\"name\":\"z\""));
 	assert_string_equal(a.text.data + a.text.len - 4, "}]}\n");
-	done(&a);
 }
 
-static void
-metadata_alone(void **state)
+TEST(metadata_alone)
 {
-	struct world *w = *state;
-	struct answer a = list_with(w, "shop", "", AS_METADATA_LIST, NULL, 0);
+	ANSWER a = list_with(w, "shop", "", AS_METADATA_LIST, NULL, 0);
 
 	assert_string_equal(brief(&a), "104: a b c");
 	assert_int_equal(a.bytes, a.text.len);
@@ -273,15 +237,12 @@ metadata_alone(void **state)
 		a.text.data,
 		"[{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{"));
 	assert_null(strstr(a.text.data, "nodeName"));
-	done(&a);
 }
 
 /* A Table has its columns once and a row for each; what it measures is not told, for ages change. */
-static void
-a_table_has_a_row_for_each(void **state)
+TEST(a_table_has_a_row_for_each)
 {
-	struct world *w = *state;
-	struct answer a = list_with(w, "shop", "", AS_TABLE, NULL, 0);
+	ANSWER a = list_with(w, "shop", "", AS_TABLE, NULL, 0);
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	struct api_doc_error error;
 
@@ -290,16 +251,13 @@ a_table_has_a_row_for_each(void **state)
 	assert_int_equal(api_doc_parse(&doc, a.text.data, a.text.len, NULL, &error), 0);
 	assert_int_equal(api_count(api_get(doc.root, "rows")), 3);
 	assert_true(api_count(api_get(doc.root, "columnDefinitions")) > 3);
-	done(&a);
 }
 
 /* In protobuf the length that stands first is that of all that follows. */
-static void
-protobuf_tells_its_length_first(void **state)
+TEST(protobuf_tells_its_length_first)
 {
-	struct world *w = *state;
-	struct answer a = list_with(w, "shop", "", API_PROTOBUF_TYPE, NULL, 0);
-	struct answer paged = list_with(w, "shop", "limit=2", API_PROTOBUF_TYPE, NULL, 7);
+	ANSWER a = list_with(w, "shop", "", API_PROTOBUF_TYPE, NULL, 0);
+	ANSWER paged = list_with(w, "shop", "limit=2", API_PROTOBUF_TYPE, NULL, 7);
 	const unsigned char *at = memmem(a.text.data, a.text.len, "PodList\x12", 8);
 	size_t length = 0;
 
@@ -314,36 +272,28 @@ protobuf_tells_its_length_first(void **state)
 	}
 	assert_int_equal((const char *)at + length + API_PROTO_TRAILER_LENGTH - a.text.data, a.text.len);
 	assert_non_null(memmem(paged.text.data, paged.text.len, paged.token, strlen(paged.token)));
-	done(&a);
-	done(&paged);
 }
 
 /* However small the pieces in which it is read, it is the same. */
-static void
-it_is_the_same_in_pieces_of_any_size(void **state)
+TEST(it_is_the_same_in_pieces_of_any_size)
 {
 	static const char *const accepts[] = {NULL, AS_METADATA_LIST, API_PROTOBUF_TYPE};
-	struct world *w = *state;
 
 	for (unsigned i = 0; i < 3; i++) {
-		struct answer whole = list_with(w, NULL, "limit=3", accepts[i], NULL, 0);
+		ANSWER whole = list_with(w, NULL, "limit=3", accepts[i], NULL, 0);
 
 		for (size_t block = 1; block < 40; block += 6) {
-			struct answer cut = list_with(w, NULL, "limit=3", accepts[i], NULL, block);
+			ANSWER cut = list_with(w, NULL, "limit=3", accepts[i], NULL, block);
 
 			assert_int_equal(cut.text.len, whole.text.len);
 			assert_memory_equal(cut.text.data, whole.text.data, whole.text.len);
-			done(&cut);
 		}
-		done(&whole);
 	}
 }
 
 /* No call looks at more than a stride of objects, selected or not. */
-static void
-no_call_takes_long(void **state)
+TEST(no_call_takes_long)
 {
-	struct world *w = *state;
 	struct ask ask = ask_for(w, NULL, "labelSelector=app=none-at-all", NULL);
 	struct api_list *list;
 	struct api_query query;
@@ -372,13 +322,10 @@ no_call_takes_long(void **state)
 }
 
 /* As a watch's initial events it is a line for each, and the mark behind them. */
-static void
-it_can_be_the_beginning_of_a_watch(void **state)
+TEST(it_can_be_the_beginning_of_a_watch)
 {
-	struct world *w = *state;
 	const struct api_list_options events = {.as_events = true};
-	struct answer a = list_with(w, "shop", "allowWatchBookmarks=true&labelSelector=app=web", NULL,
-				    &events, 0);
+	ANSWER a = list_with(w, "shop", "allowWatchBookmarks=true&labelSelector=app=web", NULL, &events, 0);
 	unsigned lines = 0;
 
 	assert_int_equal(a.bytes, a.text.len);
@@ -388,12 +335,10 @@ it_can_be_the_beginning_of_a_watch(void **state)
 	assert_memory_equal(a.text.data, "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\"", 38);
 	assert_non_null(strstr(a.text.data, "{\"type\":\"BOOKMARK\""));
 	assert_non_null(strstr(a.text.data, "\"k8s.io/initial-events-end\":\"true\""));
-	done(&a);
 }
 
 /* What the watch cache answers comes in chunks, what storage answers with its length. */
-static void
-which_answers_are_the_watch_caches(void **state)
+TEST(which_answers_are_the_watch_caches)
 {
 	static const struct {
 		const char *query;
@@ -406,7 +351,6 @@ which_answers_are_the_watch_caches(void **state)
 		    {"resourceVersion=104&limit=1", false},
 		    {"resourceVersion=104&resourceVersionMatch=Exact", false},
 		    {"resourceVersion=104&resourceVersionMatch=NotOlderThan", true}};
-	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct ask ask = ask_for(w, NULL, rows[i].query, NULL);
@@ -420,24 +364,3 @@ which_answers_are_the_watch_caches(void **state)
 		api_query_done(&query);
 	}
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(objects_come_in_order_of_keys),
-	TEST(the_rv_that_is_shown_is_upstreams_choice),
-	TEST(pages_walk_through_one_state),
-	TEST(a_selections_page_does_not_tell_what_is_left),
-	TEST(an_expired_token_says_how_to_go_on),
-	TEST(a_token_that_is_none_is_refused),
-	TEST(before_the_first_list_it_is_429),
-	TEST(a_plain_list_is_upstreams_bytes),
-	TEST(metadata_alone),
-	TEST(a_table_has_a_row_for_each),
-	TEST(protobuf_tells_its_length_first),
-	TEST(it_is_the_same_in_pieces_of_any_size),
-	TEST(no_call_takes_long),
-	TEST(it_can_be_the_beginning_of_a_watch),
-	TEST(which_answers_are_the_watch_caches),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a path names, and whether there is such a place. */
-#include "tests/room.h"
 #include "tests/tools/serving/played_store.h"
 
 #include "tools/serving/api_path.h"
@@ -25,8 +24,7 @@ parts(const char *url)
 	return text;
 }
 
-static void
-a_path_is_taken_apart(void **state)
+TEST_CASE(a_path_is_taken_apart)
 {
 	static const struct {
 		const char *url, *want;
@@ -59,7 +57,6 @@ a_path_is_taken_apart(void **state)
 		 "|v1|shop|services|a|proxy..."},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		assert_string_equal(parts(rows[i].url), rows[i].want);
 }
@@ -78,12 +75,10 @@ place(struct world *w, const char *url)
 	return verdict;
 }
 
-static void
-not_each_path_is_a_place(void **state)
+TEST_CASE(not_each_path_is_a_place)
 {
 	struct world *w = world_new();
 
-	(void)state;
 	assert_int_equal(place(w, "/api/v1/pods"), 'y');
 	assert_int_equal(place(w, "/api/v1/namespaces/shop/pods/a"), 'y');
 	assert_int_equal(place(w, "/api/v1/namespaces/shop/pods/a/status"), 'y');
@@ -96,10 +91,8 @@ not_each_path_is_a_place(void **state)
 	world_free(w);
 }
 
-static void
-discovery_ends_at_a_version(void **state)
+TEST_CASE(discovery_ends_at_a_version)
 {
-	(void)state;
 	assert_true(api_path_is_discovery("/api"));
 	assert_true(api_path_is_discovery("/api/v1"));
 	assert_true(api_path_is_discovery("/apis/apps/v1/"));
@@ -109,10 +102,3 @@ discovery_ends_at_a_version(void **state)
 	assert_false(api_path_is_discovery("/apis/apps/v1/deployments"));
 	assert_false(api_path_is_discovery("/healthz"));
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_path_is_taken_apart),
-	cmocka_unit_test(not_each_path_is_a_place),
-	cmocka_unit_test(discovery_ends_at_a_version),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a watch says next: of the state it begins with, of changes, of borders, of its end. */
-#include "tests/room.h"
 #include "tests/tools/serving/played_store.h"
 
 #include "tools/serving/api_watch.h"
@@ -16,6 +15,9 @@ struct told {
 	char text[4096]; /* of the last line */
 };
 
+static struct api_watch *opened[16]; /* freed at the end */
+static unsigned opened_count;
+
 static struct told
 open_with(struct world *w, const char *namespace_, const char *query, const char *accept,
 	  const struct api_watch_options *options)
@@ -26,6 +28,7 @@ open_with(struct world *w, const char *namespace_, const char *query, const char
 
 	assert_int_equal(api_query_parse(&ask.api, &parsed), 0);
 	assert_int_equal(api_watch_open(&ask.api, &parsed, &w->store, options, t.now, &t.watch), 0);
+	opened[opened_count++] = t.watch;
 	return t;
 }
 
@@ -86,25 +89,27 @@ next(struct told *t)
 	return brief;
 }
 
-static int
-setup(void **state)
-{
-	*state = world_new();
-	return 0;
-}
+/* What comes next, line by line. */
+#define says(told, ...)                                                                                      \
+	do {                                                                                                 \
+		const char *const lines_[] = {__VA_ARGS__};                                                  \
+		for (size_t i_ = 0; i_ < sizeof(lines_) / sizeof(*lines_); i_++)                             \
+			assert_string_equal(next(told), lines_[i_]);                                         \
+	} while (0)
 
 static int
-teardown(void **state)
+tear_down(void **state)
 {
-	world_free(*state);
-	return 0;
+	while (opened_count > 0)
+		api_watch_free(opened[--opened_count]);
+	return world_tear_down(state);
 }
+
+#define TEST(name) TEST_CASE_OF(struct world *w, world_set_up, tear_down, name)
 
 /* Without an RV a watch begins with an ADDED for each object; who asks for it is told where that ends. */
-static void
-it_begins_with_the_state_and_marks_its_end(void **state)
+TEST(it_begins_with_the_state_and_marks_its_end)
 {
-	struct world *w = *state;
 	struct told t;
 
 	put_pod(w, "shop", "b", NULL, NULL);
@@ -116,34 +121,24 @@ it_begins_with_the_state_and_marks_its_end(void **state)
 		NULL, &usual);
 	put_pod(w, "shop", "d", NULL, NULL); /* behind the view */
 	assert_true(api_watch_initial(t.watch));
-	assert_string_equal(next(&t), "ADDED a 102");
-	assert_string_equal(next(&t), "ADDED b 101");
-	assert_string_equal(next(&t), "BOOKMARK 103 end");
+	says(&t, "ADDED a 102", "ADDED b 101", "BOOKMARK 103 end");
 	assert_int_equal(w->views, 0); /* nothing is held any more */
-	assert_string_equal(next(&t), "ADDED d 104");
-	assert_string_equal(next(&t), "WAIT");
-	api_watch_free(t.watch);
+	says(&t, "ADDED d 104", "WAIT");
 }
 
 /* Who did not ask for bookmarks gets no mark. */
-static void
-no_mark_without_bookmarks(void **state)
+TEST(no_mark_without_bookmarks)
 {
-	struct world *w = *state;
 	struct told t;
 
 	put_pod(w, "shop", "a", NULL, NULL);
 	t = open_watch(w, "watch&resourceVersion=0");
-	assert_string_equal(next(&t), "ADDED a 101");
-	assert_string_equal(next(&t), "WAIT");
-	api_watch_free(t.watch);
+	says(&t, "ADDED a 101", "WAIT");
 }
 
 /* A change across the border of a selection is an ADDED into it, and a DELETED of the old state out of it. */
-static void
-crossing_the_border_is_added_and_deleted(void **state)
+TEST(crossing_the_border_is_added_and_deleted)
 {
-	struct world *w = *state;
 	struct told t;
 
 	put_pod(w, "shop", "a", "web", NULL);
@@ -155,34 +150,24 @@ crossing_the_border_is_added_and_deleted(void **state)
 	delete_pod(w, "shop/a");
 	assert_string_equal(next(&t), "DELETED a 102");
 	assert_non_null(strstr(t.text, "\"app\":\"web\"")); /* as it was when it was selected */
-	assert_string_equal(next(&t), "ADDED a 104");
-	assert_string_equal(next(&t), "MODIFIED a 105");
-	assert_string_equal(next(&t), "DELETED a 106");
-	assert_string_equal(next(&t), "WAIT");
+	says(&t, "ADDED a 104", "MODIFIED a 105", "DELETED a 106", "WAIT");
 	assert_int_equal(api_watch_told(t.watch), 106);
-	api_watch_free(t.watch);
 }
 
 /* A namespace whose name begins as another's is another one. */
-static void
-another_namespace_is_not_told(void **state)
+TEST(another_namespace_is_not_told)
 {
-	struct world *w = *state;
 	struct told t = open_with(w, "shop", "watch&resourceVersion=100", NULL, &usual);
 
 	put_pod(w, "shop2", "a", NULL, NULL);
 	put_pod(w, "sho", "a", NULL, NULL);
 	put_pod(w, "shop", "b", NULL, NULL);
-	assert_string_equal(next(&t), "ADDED b 103");
-	assert_string_equal(next(&t), "WAIT");
-	api_watch_free(t.watch);
+	says(&t, "ADDED b 103", "WAIT");
 }
 
 /* From an RV that is too old: one ERROR line, and the end. */
-static void
-an_rv_below_the_history_is_expired(void **state)
+TEST(an_rv_below_the_history_is_expired)
 {
-	struct world *w = *state;
 	struct told t;
 
 	put_pod(w, "shop", "a", NULL, NULL);
@@ -190,16 +175,12 @@ an_rv_below_the_history_is_expired(void **state)
 	t = open_watch(w, "watch&resourceVersion=100");
 	assert_string_equal(next(&t), "ERROR too old resource version: 100 (101)");
 	assert_non_null(strstr(t.text, "\"reason\":\"Expired\",\"code\":410"));
-	assert_string_equal(next(&t), "END error");
-	assert_string_equal(next(&t), "END error");
-	api_watch_free(t.watch);
+	says(&t, "END error", "END error");
 }
 
 /* Nothing is told, and no bookmark either, before an RV of the future is reached. */
-static void
-an_rv_of_the_future_is_waited_for_in_silence(void **state)
+TEST(an_rv_of_the_future_is_waited_for_in_silence)
 {
-	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=102&allowWatchBookmarks=true");
 
 	put_pod(w, "shop", "a", NULL, NULL);
@@ -210,49 +191,38 @@ an_rv_of_the_future_is_waited_for_in_silence(void **state)
 	assert_string_equal(next(&t), "ADDED c 103");
 	t.now = api_watch_wait_until(t.watch);
 	assert_string_equal(next(&t), "BOOKMARK 103");
-	api_watch_free(t.watch);
 }
 
 /* A bookmark each minute and one two seconds before the end; then the end, at timeoutSeconds. */
-static void
-bookmarks_come_each_minute_and_before_the_end(void **state)
+TEST(bookmarks_come_each_minute_and_before_the_end)
 {
-	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=100&allowWatchBookmarks=true&timeoutSeconds=90");
 
 	assert_string_equal(next(&t), "WAIT");
 	assert_int_equal(api_watch_wait_until(t.watch), START + 60000);
 	w->rv = 150; /* other resources go on */
 	t.now = START + 60000;
-	assert_string_equal(next(&t), "BOOKMARK 150");
-	assert_string_equal(next(&t), "WAIT");
+	says(&t, "BOOKMARK 150", "WAIT");
 	assert_int_equal(api_watch_wait_until(t.watch), START + 88000);
 	t.now = START + 88000;
-	assert_string_equal(next(&t), "BOOKMARK 150");
-	assert_string_equal(next(&t), "WAIT");
+	says(&t, "BOOKMARK 150", "WAIT");
 	t.now = START + 90000;
 	assert_string_equal(next(&t), "END timeout");
-	api_watch_free(t.watch);
 }
 
 /* Who does not ask for bookmarks gets none, and waits until its time is up. */
-static void
-no_bookmark_unasked(void **state)
+TEST(no_bookmark_unasked)
 {
-	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=100&timeoutSeconds=90");
 
 	assert_int_equal(api_watch_wait_until(t.watch), START + 90000);
 	t.now = START + 89999;
 	assert_string_equal(next(&t), "WAIT");
-	api_watch_free(t.watch);
 }
 
 /* Ended by its server, a watch tells what it has in hand, then by a bookmark how far that was. */
-static void
-a_server_ends_it_behind_a_bookmark(void **state)
+TEST(a_server_ends_it_behind_a_bookmark)
 {
-	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=100&allowWatchBookmarks=true");
 
 	put_pod(w, "shop", "a", NULL, NULL);
@@ -260,17 +230,12 @@ a_server_ends_it_behind_a_bookmark(void **state)
 	assert_string_equal(next(&t), "ADDED a 101");
 	api_watch_end(t.watch, "drain");
 	assert_null(api_watch_end_reason(t.watch));
-	assert_string_equal(next(&t), "ADDED b 102");
-	assert_string_equal(next(&t), "BOOKMARK 102");
-	assert_string_equal(next(&t), "END drain");
-	api_watch_free(t.watch);
+	says(&t, "ADDED b 102", "BOOKMARK 102", "END drain");
 }
 
 /* In the middle of its initial events there is no RV that a bookmark could name. */
-static void
-ended_amid_its_initial_events_it_has_no_bookmark(void **state)
+TEST(ended_amid_its_initial_events_it_has_no_bookmark)
 {
-	struct world *w = *state;
 	struct told t;
 
 	put_pod(w, "shop", "a", NULL, NULL);
@@ -279,15 +244,12 @@ ended_amid_its_initial_events_it_has_no_bookmark(void **state)
 	assert_string_equal(next(&t), "ADDED a 101");
 	api_watch_end(t.watch, "drain");
 	assert_string_equal(next(&t), "END drain");
-	api_watch_free(t.watch);
 }
 
 /* A line is written once for all watches of one form, and again for another form or another kind of change.
  */
-static void
-a_line_is_written_once_for_all_of_a_form(void **state)
+TEST(a_line_is_written_once_for_all_of_a_form)
 {
-	struct world *w = *state;
 	struct told full[8], metadata, into;
 	const struct api_event *event;
 	struct api_frame *frames[8], *frame;
@@ -302,10 +264,8 @@ a_line_is_written_once_for_all_of_a_form(void **state)
 		assert_int_equal(api_watch_next(full[i].watch, START, &frames[i]), API_WATCH_LINE);
 		assert_ptr_equal(frames[i], frames[0]);
 	}
-	for (unsigned i = 0; i < 8; i++) {
+	for (unsigned i = 0; i < 8; i++)
 		api_frame_unref(frames[i]);
-		api_watch_free(full[i].watch);
-	}
 	frame = atomic_load(&event->frames->first);
 	assert_null(frame->next);
 	assert_string_equal(next(&metadata), "MODIFIED a 102");
@@ -316,15 +276,11 @@ a_line_is_written_once_for_all_of_a_form(void **state)
 	assert_ptr_not_equal(frame->next->next, NULL);
 	assert_null(frame->next->next->next);
 	assert_true(api_frames_bytes(event->frames) > 3 * sizeof(*frame));
-	api_watch_free(metadata.watch);
-	api_watch_free(into.watch);
 }
 
 /* Columns stand in the first line of a Table's watch alone, also where others share its lines. */
-static void
-a_tables_columns_come_once(void **state)
+TEST(a_tables_columns_come_once)
 {
-	struct world *w = *state;
 	struct told early = open_with(w, NULL, "watch&resourceVersion=100", AS_TABLE, &usual), late;
 
 	put_pod(w, "shop", "a", NULL, NULL);
@@ -336,15 +292,11 @@ a_tables_columns_come_once(void **state)
 	assert_non_null(strstr(early.text, "\"columnDefinitions\":null"));
 	step(&late);
 	assert_non_null(strstr(late.text, "\"columnDefinitions\":[{\"name\":\"Name\""));
-	api_watch_free(early.watch);
-	api_watch_free(late.watch);
 }
 
 /* In protobuf a line is a frame: its length, then a WatchEvent; the object is the typed kind's. */
-static void
-in_protobuf_a_line_is_a_frame(void **state)
+TEST(in_protobuf_a_line_is_a_frame)
 {
-	struct world *w = *state;
 	struct told t = open_with(w, NULL, "watch&resourceVersion=100", API_PROTOBUF_TYPE, &usual);
 	struct api_frame *frame;
 	const unsigned char *head;
@@ -356,14 +308,11 @@ in_protobuf_a_line_is_a_frame(void **state)
 	assert_non_null(memmem(frame->bytes, frame->len, "ADDED", 5));
 	assert_non_null(memmem(frame->bytes, frame->len, "k8s", 3));
 	api_frame_unref(frame);
-	api_watch_free(t.watch);
 }
 
 /* A client that drops managedFields does not share its lines with those that have them. */
-static void
-without_managed_fields_is_a_form_of_its_own(void **state)
+TEST(without_managed_fields_is_a_form_of_its_own)
 {
-	struct world *w = *state;
 	struct api_form plain = {.resource = w->pods, .shape = {.version = "v1"}}, bare = plain;
 
 	bare.shape.bare = true;
@@ -373,10 +322,8 @@ without_managed_fields_is_a_form_of_its_own(void **state)
 }
 
 /* Where the store has forgotten its place, a watch ends as by its time, or says 410: as it was opened. */
-static void
-a_lost_place_ends_it_or_is_410(void **state)
+TEST(a_lost_place_ends_it_or_is_410)
 {
-	struct world *w = *state;
 	struct api_watch_options tell = usual;
 	struct told quiet, loud;
 
@@ -388,17 +335,12 @@ a_lost_place_ends_it_or_is_410(void **state)
 	w->forgotten = 1;
 	w->floor = 101;
 	assert_string_equal(next(&quiet), "END its place in the history is gone");
-	assert_string_equal(next(&loud), "ERROR too old resource version: 100 (101)");
-	assert_string_equal(next(&loud), "END error");
-	api_watch_free(quiet.watch);
-	api_watch_free(loud.watch);
+	says(&loud, "ERROR too old resource version: 100 (101)", "END error");
 }
 
 /* A place that is gone is found again by its RV, where the store still can. */
-static void
-a_lost_place_is_found_again_by_its_rv(void **state)
+TEST(a_lost_place_is_found_again_by_its_rv)
 {
-	struct world *w = *state;
 	struct api_watch_options tell = usual;
 	struct told t;
 
@@ -409,14 +351,11 @@ a_lost_place_is_found_again_by_its_rv(void **state)
 	put_pod(w, "shop", "b", NULL, NULL);
 	w->forgotten = 1; /* position 0; but RV 101 is behind the first */
 	assert_string_equal(next(&t), "ADDED b 102");
-	api_watch_free(t.watch);
 }
 
 /* Behind initial events that somebody else has sent it goes on at their position and RV. */
-static void
-it_goes_on_behind_events_that_were_sent(void **state)
+TEST(it_goes_on_behind_events_that_were_sent)
 {
-	struct world *w = *state;
 	struct api_watch_options begun = usual;
 	struct told t;
 
@@ -426,17 +365,13 @@ it_goes_on_behind_events_that_were_sent(void **state)
 	put_pod(w, "shop", "b", NULL, NULL);
 	t = open_with(w, NULL, "watch&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", NULL,
 		      &begun);
-	assert_string_equal(next(&t), "ADDED b 102");
-	assert_string_equal(next(&t), "WAIT");
+	says(&t, "ADDED b 102", "WAIT");
 	assert_int_equal(w->views, 0);
-	api_watch_free(t.watch);
 }
 
 /* Before its first list a store has nothing to say: 429, to be tried again in a second. */
-static void
-before_the_first_list_it_is_429(void **state)
+TEST(before_the_first_list_it_is_429)
 {
-	struct world *w = *state;
 	static const char *const queries[] = {"watch", "watch&resourceVersion=100"};
 
 	w->unsynced = true;
@@ -467,10 +402,8 @@ forget_before(struct world *w)
 }
 
 /* Without selectors nothing needs to be known of the state before. */
-static void
-an_unknown_state_before_does_not_matter_to_all(void **state)
+TEST(an_unknown_state_before_does_not_matter_to_all)
 {
-	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=100");
 
 	put_pod(w, "shop", "a", NULL, NULL);
@@ -479,53 +412,39 @@ an_unknown_state_before_does_not_matter_to_all(void **state)
 	forget_before(w);
 	delete_pod(w, "shop/a");
 	forget_before(w);
-	assert_string_equal(next(&t), "ADDED a 101");
-	assert_string_equal(next(&t), "MODIFIED a 102");
-	assert_string_equal(next(&t), "DELETED a 103");
-	api_watch_free(t.watch);
+	says(&t, "ADDED a 101", "MODIFIED a 102", "DELETED a 103");
 }
 
 /* A pod of another node was never one of this, so that it needs not be known what it was. */
-static void
-a_pod_of_another_node_never_was_of_this(void **state)
+TEST(a_pod_of_another_node_never_was_of_this)
 {
-	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=100&fieldSelector=spec.nodeName=n1");
 
 	put_pod(w, "shop", "a", NULL, "n2");
 	forget_before(w);
 	put_pod(w, "shop", "b", NULL, "n1");
 	forget_before(w);
-	assert_string_equal(next(&t), "ADDED b 102");
-	assert_string_equal(next(&t), "WAIT");
-	api_watch_free(t.watch);
+	says(&t, "ADDED b 102", "WAIT");
 }
 
 /* Whether an object has left a selection by labels nobody can tell: the client lists anew. */
-static void
-what_may_have_left_a_selection_is_410(void **state)
+TEST(what_may_have_left_a_selection_is_410)
 {
-	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=100&labelSelector=app=web");
 
 	put_pod(w, "shop", "a", "web", NULL);
 	forget_before(w);
 	put_pod(w, "shop", "a", "db", NULL);
 	forget_before(w);
-	assert_string_equal(next(&t), "ADDED a 101");
-	assert_string_equal(next(&t), "ERROR too old resource version: 101 (102)");
-	assert_string_equal(next(&t), "END error");
-	api_watch_free(t.watch);
+	says(&t, "ADDED a 101", "ERROR too old resource version: 101 (102)", "END error");
 }
 
 /*
  * What went after states that nobody tells: one whose last state is selected is told as gone, of one whose
  * last state is not it is not known whether the client had it, and it lists anew.
  */
-static void
-what_went_may_have_been_selected_before(void **state)
+TEST(what_went_may_have_been_selected_before)
 {
-	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=102&labelSelector=app=web");
 
 	put_pod(w, "shop", "a", "web", NULL);
@@ -534,17 +453,12 @@ what_went_may_have_been_selected_before(void **state)
 	forget_before(w);
 	delete_pod(w, "shop/b");
 	forget_before(w);
-	assert_string_equal(next(&t), "DELETED a 103");
-	assert_string_equal(next(&t), "ERROR too old resource version: 103 (104)");
-	assert_string_equal(next(&t), "END error");
-	api_watch_free(t.watch);
+	says(&t, "DELETED a 103", "ERROR too old resource version: 103 (104)", "END error");
 }
 
 /* Of a deletion that is known by its name alone nobody can tell on which node it was. */
-static void
-a_deletion_known_by_its_name_alone_is_410(void **state)
+TEST(a_deletion_known_by_its_name_alone_is_410)
 {
-	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=101&fieldSelector=spec.nodeName=n1"),
 		    named = open_watch(w, "watch&resourceVersion=101&fieldSelector=metadata.name=b");
 
@@ -553,17 +467,13 @@ a_deletion_known_by_its_name_alone_is_410(void **state)
 	forget_before(w);
 	assert_string_equal(next(&named), "WAIT"); /* this one was another */
 	assert_string_equal(next(&t), "ERROR too old resource version: 101 (102)");
-	api_watch_free(t.watch);
-	api_watch_free(named.watch);
 }
 
 /* ---- idle watches ------------------------------------------------------------ */
 
 /* An idle watch that is skipped on looks at no change in between, and its bookmark says how far it is. */
-static void
-an_idle_watch_is_skipped_over_what_does_not_concern_it(void **state)
+TEST(an_idle_watch_is_skipped_over_what_does_not_concern_it)
 {
-	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=100&fieldSelector=spec.nodeName=n1"
 				      "&allowWatchBookmarks=true");
 	unsigned fetches;
@@ -577,19 +487,15 @@ an_idle_watch_is_skipped_over_what_does_not_concern_it(void **state)
 	api_watch_skip(t.watch, 1, 101); /* nobody goes back */
 	assert_int_equal(api_watch_position(t.watch), w->count);
 	put_pod(w, "shop", "b", NULL, "n1");
-	assert_string_equal(next(&t), "ADDED b 1101");
-	assert_string_equal(next(&t), "WAIT");
+	says(&t, "ADDED b 1101", "WAIT");
 	assert_int_equal(w->fetches, fetches + 2);
 	t.now = api_watch_wait_until(t.watch);
 	assert_string_equal(next(&t), "BOOKMARK 1101");
-	api_watch_free(t.watch);
 }
 
 /* One that has something in hand is not skipped: it would lose it. */
-static void
-a_busy_watch_is_not_skipped(void **state)
+TEST(a_busy_watch_is_not_skipped)
 {
-	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=100");
 
 	for (unsigned i = 0; i < 6; i++) { /* more than it takes into its hand at once */
@@ -606,14 +512,11 @@ a_busy_watch_is_not_skipped(void **state)
 		snprintf(want, sizeof(want), "ADDED %c %u", 'a' + (char)i, 101 + i);
 		assert_string_equal(next(&t), want);
 	}
-	api_watch_free(t.watch);
 }
 
 /* More changes than a batch has come all, in order. */
-static void
-many_changes_come_in_order(void **state)
+TEST(many_changes_come_in_order)
 {
-	struct world *w = *state;
 	struct told t = open_watch(w, "watch&resourceVersion=100");
 	char want[64];
 
@@ -628,37 +531,4 @@ many_changes_come_in_order(void **state)
 		assert_string_equal(next(&t), want);
 	}
 	assert_string_equal(next(&t), "WAIT");
-	api_watch_free(t.watch);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(it_begins_with_the_state_and_marks_its_end),
-	TEST(no_mark_without_bookmarks),
-	TEST(crossing_the_border_is_added_and_deleted),
-	TEST(another_namespace_is_not_told),
-	TEST(an_rv_below_the_history_is_expired),
-	TEST(an_rv_of_the_future_is_waited_for_in_silence),
-	TEST(bookmarks_come_each_minute_and_before_the_end),
-	TEST(no_bookmark_unasked),
-	TEST(a_server_ends_it_behind_a_bookmark),
-	TEST(ended_amid_its_initial_events_it_has_no_bookmark),
-	TEST(a_line_is_written_once_for_all_of_a_form),
-	TEST(a_tables_columns_come_once),
-	TEST(in_protobuf_a_line_is_a_frame),
-	TEST(without_managed_fields_is_a_form_of_its_own),
-	TEST(a_lost_place_ends_it_or_is_410),
-	TEST(a_lost_place_is_found_again_by_its_rv),
-	TEST(it_goes_on_behind_events_that_were_sent),
-	TEST(before_the_first_list_it_is_429),
-	TEST(an_unknown_state_before_does_not_matter_to_all),
-	TEST(a_pod_of_another_node_never_was_of_this),
-	TEST(what_may_have_left_a_selection_is_410),
-	TEST(what_went_may_have_been_selected_before),
-	TEST(a_deletion_known_by_its_name_alone_is_410),
-	TEST(an_idle_watch_is_skipped_over_what_does_not_concern_it),
-	TEST(a_busy_watch_is_not_skipped),
-	TEST(many_changes_come_in_order),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a registry serves, as clients ask for it. */
-#include "tests/room.h"
 #include "tests/tools/serving/played_store.h"
 
 #include <cjson/cJSON.h>
@@ -26,11 +25,10 @@ says(struct world *w, const char *url, const char *accept, const char *text)
 	return page(w, url, accept, true, &body).code == 200 && strstr(body.data, text);
 }
 
-static void
-each_page_is_of_its_kind(void **state)
-{
-	struct world *w = *state;
+#define TEST(name) TEST_CASE_OF(struct world *w, world_set_up, world_tear_down, name)
 
+TEST(each_page_is_of_its_kind)
+{
 	assert_true(says(w, "/api", NULL, "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"]"));
 	assert_true(says(w, "/apis", NULL,
 			 "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[{\"name\":"));
@@ -42,12 +40,10 @@ each_page_is_of_its_kind(void **state)
 	assert_true(says(w, "/api", AGGREGATED, "{\"kind\":\"APIGroupDiscoveryList\""));
 }
 
-static void
-what_is_not_served_is_no_page(void **state)
+TEST(what_is_not_served_is_no_page)
 {
 	static const char *const urls[] = {
 		"/api/v2", "/apis/nowhere", "/apis/apps/v9", "/apis/apps/v1/x", "/", "/x"};
-	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(urls) / sizeof(*urls); i++) {
 		_cleanup_(api_buf_done) struct api_buf body = {0};
@@ -58,10 +54,8 @@ what_is_not_served_is_no_page(void **state)
 }
 
 /* The aggregated documents have an ETag of their content; where they are not offered the old ones come. */
-static void
-aggregated_pages_have_a_tag(void **state)
+TEST(aggregated_pages_have_a_tag)
 {
-	struct world *w = *state;
 	_cleanup_(api_buf_done) struct api_buf one = {0}, two = {0}, three = {0};
 	struct api_discovery a = page(w, "/apis", AGGREGATED, true, &one), b;
 
@@ -77,11 +71,8 @@ aggregated_pages_have_a_tag(void **state)
 }
 
 /* A read-only registry offers nothing to write. */
-static void
-a_read_only_registry_tells_of_reading_alone(void **state)
+TEST(a_read_only_registry_tells_of_reading_alone)
 {
-	struct world *w = *state;
-
 	assert_true(says(w, "/api/v1", NULL, "\"patch\""));
 	w->registry.read_only = true;
 	assert_false(says(w, "/api/v1", NULL, "\"patch\""));
@@ -89,39 +80,14 @@ a_read_only_registry_tells_of_reading_alone(void **state)
 	assert_false(says(w, "/api", AGGREGATED, "\"patch\""));
 }
 
-static void
-the_version_is_a_document(void **state)
+TEST(the_version_is_a_document)
 {
 	_cleanup_(api_buf_done) struct api_buf body = {0};
 	cJSON *json;
 
-	(void)state;
 	api_version_document("some-server", &body);
 	json = cJSON_Parse(body.data);
 	assert_string_equal(cJSON_GetObjectItem(json, "major")->valuestring, "1");
 	assert_non_null(strstr(cJSON_GetObjectItem(json, "gitVersion")->valuestring, "+some-server"));
 	cJSON_Delete(json);
 }
-
-static int
-setup(void **state)
-{
-	*state = world_new();
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	world_free(*state);
-	return 0;
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-static const struct CMUnitTest tests[] = {
-	TEST(each_page_is_of_its_kind),    TEST(what_is_not_served_is_no_page),
-	TEST(aggregated_pages_have_a_tag), TEST(a_read_only_registry_tells_of_reading_alone),
-	TEST(the_version_is_a_document),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -3,10 +3,6 @@
  * The document that informer-sim keeps objects in: it must give back what it was
  * given, byte for byte, and refuse what is not JSON.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/serving/doc.h"
 #include "tools/informer-sim/merge.h"
@@ -39,10 +35,8 @@ assert_refused(const char *text, size_t offset, const char *why)
  * Numbers that a double cannot hold, spellings, escapes and U+0000 come out as they went in; only white space
  * goes.
  */
-static void
-documents_keep_every_byte_but_white_space(void **state)
+TEST_CASE(documents_keep_every_byte_but_white_space)
 {
-	(void)state;
 	assert_round_trip("{ \"a\" : 9007199254740993 ,\n\"b\":[1.0,1e2,-0,18446744073709551615] }",
 			  "{\"a\":9007199254740993,\"b\":[1.0,1e2,-0,18446744073709551615]}");
 	assert_round_trip("{\"\":\"a\\u0000b\\/"
@@ -52,13 +46,11 @@ documents_keep_every_byte_but_white_space(void **state)
 }
 
 /* Of equal names the last one wins, in the first one's place, in small and in large objects. */
-static void
-of_equal_names_the_last_one_wins(void **state)
+TEST_CASE(of_equal_names_the_last_one_wins)
 {
 	_cleanup_(api_buf_done) struct api_buf text = {0};
 	_cleanup_(api_buf_done) struct api_buf expected = {0};
 
-	(void)state;
 	assert_round_trip("{\"a\":1,\"b\":2,\"a\":{\"c\":3}}", "{\"a\":{\"c\":3},\"b\":2}");
 	api_buf_puts(&text, "{");
 	api_buf_puts(&expected, "{");
@@ -72,10 +64,8 @@ of_equal_names_the_last_one_wins(void **state)
 }
 
 /* What is not JSON is refused with the byte and Go's words for it. */
-static void
-bad_json_is_refused_with_offset_and_reason(void **state)
+TEST_CASE(bad_json_is_refused_with_offset_and_reason)
 {
-	(void)state;
 	assert_refused("{\"kind\":\"Pod\",", 14, "unexpected end of JSON input");
 	assert_refused("i", 0, "invalid character 'i' looking for beginning of value");
 	assert_refused("{\"a\" 1}", 5, "invalid character '1' after object key");
@@ -95,15 +85,13 @@ bad_json_is_refused_with_offset_and_reason(void **state)
 }
 
 /* A nesting of ten thousand is served, one more is refused, as Go's decoder does. */
-static void
-nesting_ends_at_ten_thousand(void **state)
+TEST_CASE(nesting_ends_at_ten_thousand)
 {
 	_cleanup_(api_freep) char *text = calloc(1, 2 * (API_DOC_DEPTH + 1) + 1);
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_buf_done) struct api_buf out = {0};
 	struct api_doc_error error;
 
-	(void)state;
 	memset(text, '[', API_DOC_DEPTH);
 	memset(text + API_DOC_DEPTH, ']', API_DOC_DEPTH);
 	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
@@ -130,10 +118,8 @@ assert_merged(const char *target, const char *patch, const char *expected)
 }
 
 /* The examples of RFC 7386, appendix A. */
-static void
-merge_patch_follows_its_rfc(void **state)
+TEST_CASE(merge_patch_follows_its_rfc)
 {
-	(void)state;
 	assert_merged("{\"a\":\"b\"}", "{\"a\":\"c\"}", "{\"a\":\"c\"}");
 	assert_merged("{\"a\":\"b\"}", "{\"b\":\"c\"}", "{\"a\":\"b\",\"b\":\"c\"}");
 	assert_merged("{\"a\":\"b\"}", "{\"a\":null}", "{}");
@@ -150,8 +136,7 @@ merge_patch_follows_its_rfc(void **state)
 }
 
 /* Order of members does not make documents differ, any value does. */
-static void
-equality_ignores_the_order_of_members(void **state)
+TEST_CASE(equality_ignores_the_order_of_members)
 {
 	static const struct {
 		const char *a, *b;
@@ -164,7 +149,6 @@ equality_ignores_the_order_of_members(void **state)
 		{"{\"a\":\"1\"}", "{\"a\":1}", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		_cleanup_(api_doc_done) struct api_doc a = {0};
 		_cleanup_(api_doc_done) struct api_doc b = {0};
@@ -177,8 +161,7 @@ equality_ignores_the_order_of_members(void **state)
 }
 
 /* Texts are read with their escapes resolved and written with what JSON needs. */
-static void
-texts_are_unescaped_and_escaped(void **state)
+TEST_CASE(texts_are_unescaped_and_escaped)
 {
 	static const char text[] = "{\"k\\u0065y\":\"\\ud83d\\ude00\\n\\\\\\ud800\"}";
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
@@ -186,7 +169,6 @@ texts_are_unescaped_and_escaped(void **state)
 	_cleanup_(api_buf_done) struct api_buf out = {0};
 	struct api_doc_error error;
 
-	(void)state;
 	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
 	value = api_text_dup(api_get(doc.root, "key"));
 	assert_string_equal(value, "\xf0\x9f\x98\x80\n\\\xef\xbf\xbd");
@@ -194,14 +176,3 @@ texts_are_unescaped_and_escaped(void **state)
 	api_print(doc.root, &out, NULL, NULL);
 	assert_string_equal(out.data, "{\"k\\u0065y\":\"\\\"\\\\\\u0001\\n\"}");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(documents_keep_every_byte_but_white_space),
-	cmocka_unit_test(of_equal_names_the_last_one_wins),
-	cmocka_unit_test(bad_json_is_refused_with_offset_and_reason),
-	cmocka_unit_test(nesting_ends_at_ten_thousand),
-	cmocka_unit_test(merge_patch_follows_its_rfc),
-	cmocka_unit_test(equality_ignores_the_order_of_members),
-	cmocka_unit_test(texts_are_unescaped_and_escaped),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * informer-sim's gzip: what it writes, gzip reads.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* informer-sim's gzip: what it writes, gzip reads. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,14 +34,12 @@ round_trip(const char *data, size_t len)
 }
 
 /* Nothing, a byte, every byte, runs longer than one match, repetitions farther away than the window. */
-static void
-anything_comes_back(void **state)
+TEST_CASE(anything_comes_back)
 {
 	size_t len = 300000;
 	char *data = malloc(len);
 	struct sim_rng rng = {7};
 
-	(void)state;
 	assert_non_null(data);
 	round_trip("", 0);
 	round_trip("x", 1);
@@ -72,12 +65,10 @@ anything_comes_back(void **state)
 }
 
 /* Objects of a list resemble each other: it pays. */
-static void
-a_list_becomes_small(void **state)
+TEST_CASE(a_list_becomes_small)
 {
 	_cleanup_(api_buf_done) struct api_buf text = {0};
 
-	(void)state;
 	for (unsigned i = 0; i < 2000; i++)
 		api_buf_printf(&text,
 			       "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"default\","
@@ -85,9 +76,3 @@ a_list_becomes_small(void **state)
 			       i, i * 7);
 	assert_true(round_trip(text.data, text.len) < text.len / 4);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(anything_comes_back),
-	cmocka_unit_test(a_list_becomes_small),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -6,21 +6,13 @@
 #ifndef TESTS_TOOLS_SERVING_PLAYED_STORE_H
 #define TESTS_TOOLS_SERVING_PLAYED_STORE_H
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "tests/room.h"
 #include "tools/serving/api_request.h"
 #include "tools/serving/api_store.h"
 
-#define PLAYED_MAX 2048
+#define PLAYED_MAX 8192
 
 struct world {
 	struct api_registry registry;
@@ -28,9 +20,12 @@ struct world {
 	struct api_store store;
 	struct api_event events[PLAYED_MAX]; /* position i lies before the i-th */
 	unsigned count;
+	struct api_object *live[PLAYED_MAX]; /* what is there now; borrowed from the events */
+	unsigned live_count;
 	uint64_t rv;
 	uint64_t floor;     /* the lowest RV that is served */
 	unsigned forgotten; /* positions below are gone */
+	unsigned taken_at;  /* views end early, behind so many objects; 0: they do not */
 	bool unsynced;
 	unsigned views;   /* open now */
 	unsigned handed;  /* objects that views have given out */
@@ -60,6 +55,18 @@ played_order(const void *a, const void *b)
 	return strcmp((*x)->key, (*y)->key);
 }
 
+/* What is there behind a change of what was there. */
+static void
+played_apply(struct api_object **items, unsigned *count, const struct api_event *event)
+{
+	unsigned k = 0;
+
+	while (k < *count && strcmp(items[k]->key, event->object->key) != 0)
+		k++;
+	*count += k == *count;
+	items[k] = event->change == API_DELETED ? items[--*count] : event->object;
+}
+
 static int
 played_view(void *ctx, const struct api_resource *resource, uint64_t rv, struct api_view **ret_view,
 	    uint64_t *ret_rv, uint64_t *ret_position)
@@ -72,19 +79,15 @@ played_view(void *ctx, const struct api_resource *resource, uint64_t rv, struct 
 		return -EAGAIN;
 	if (rv && rv < w->floor)
 		return -ESTALE;
-	v = calloc(1, sizeof(*v));
+	v = malloc(sizeof(*v));
 	v->world = w;
-	for (unsigned i = 0; i < w->count && (!rv || w->events[i].rv <= rv); i++) {
-		const struct api_event *event = &w->events[i];
-		unsigned k = 0;
-
-		while (k < v->count && strcmp(v->items[k]->key, event->object->key) != 0)
-			k++;
-		if (event->change == API_DELETED)
-			v->items[k] = v->items[--v->count];
-		else
-			v->items[k] = event->object;
-		v->count += event->change != API_DELETED && k == v->count;
+	v->at = v->count = 0;
+	if (!rv || rv >= w->rv) {
+		v->count = w->live_count;
+		memcpy(v->items, w->live, w->live_count * sizeof(*w->live));
+	} else {
+		for (unsigned i = 0; i < w->count && w->events[i].rv <= rv; i++)
+			played_apply(v->items, &v->count, &w->events[i]);
 	}
 	qsort(v->items, v->count, sizeof(*v->items), played_order);
 	w->views++;
@@ -105,10 +108,16 @@ played_seek(struct api_view *v, const char *key)
 static struct api_object *
 played_next(struct api_view *v)
 {
-	if (v->at == v->count)
+	if (v->at == v->count || (v->world->taken_at && v->at >= v->world->taken_at))
 		return NULL;
 	v->world->handed++;
 	return api_object_ref(v->items[v->at++]);
+}
+
+static int
+played_error(struct api_view *v)
+{
+	return v->at < v->count && v->world->taken_at && v->at >= v->world->taken_at ? -ESTALE : 0;
 }
 
 static void
@@ -124,11 +133,9 @@ played_get(void *ctx, const struct api_resource *resource, const char *key)
 	struct world *w = ctx;
 
 	(void)resource;
-	for (unsigned i = w->count; i > 0; i--)
-		if (!strcmp(w->events[i - 1].object->key, key))
-			return w->events[i - 1].change == API_DELETED
-				       ? NULL
-				       : api_object_ref(w->events[i - 1].object);
+	for (unsigned i = 0; i < w->live_count; i++)
+		if (!strcmp(w->live[i]->key, key))
+			return api_object_ref(w->live[i]);
 	return NULL;
 }
 
@@ -186,6 +193,7 @@ world_new(void)
 				      .view = played_view,
 				      .view_seek = played_seek,
 				      .view_next = played_next,
+				      .view_error = played_error,
 				      .view_close = played_close,
 				      .get = played_get,
 				      .position = played_position,
@@ -202,9 +210,25 @@ world_free(struct world *w)
 	free(w);
 }
 
-/* Add or change a pod; its RV is the next. Texts may be NULL. */
+/* cmocka's: *state is an empty world. */
+static inline int
+world_set_up(void **state)
+{
+	*state = world_new();
+	return 0;
+}
+
+static inline int
+world_tear_down(void **state)
+{
+	world_free(*state);
+	return 0;
+}
+
+/* Add or change a pod, with so many bytes more in an annotation; its RV is the next. Texts may be NULL. */
 static inline struct api_event *
-put_pod(struct world *w, const char *namespace_, const char *name, const char *app, const char *node)
+put_pod_of(struct world *w, const char *namespace_, const char *name, const char *app, const char *node,
+	   size_t bytes)
 {
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_buf_done) struct api_buf text = {0};
@@ -214,9 +238,11 @@ put_pod(struct world *w, const char *namespace_, const char *name, const char *a
 	struct api_object *object = NULL;
 
 	api_buf_printf(&text,
-		       "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"labels\":{\"app\":\"%s\"}},"
-		       "\"spec\":{\"nodeName\":\"%s\"}}",
-		       name, namespace_, app ? app : "none", node ? node : "");
+		       "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"labels\":{\"app\":\"%s\"}",
+		       name, namespace_, app ? app : "none");
+	if (bytes > 0)
+		api_buf_printf(&text, ",\"annotations\":{\"a\":\"%0*d\"}", (int)bytes, 0);
+	api_buf_printf(&text, "},\"spec\":{\"nodeName\":\"%s\"}}", node ? node : "");
 	assert_int_equal(api_doc_parse(&doc, text.data, text.len, NULL, &error), 0);
 	assert_int_equal(api_object_new(w->pods, &doc, &object, &why), 0);
 	api_object_stamp(object, ++w->rv);
@@ -225,8 +251,15 @@ put_pod(struct world *w, const char *namespace_, const char *name, const char *a
 				    .prev = played_get(w, w->pods, object->key),
 				    .frames = api_frames_new()};
 	event->change = event->prev ? API_MODIFIED : API_ADDED;
+	played_apply(w->live, &w->live_count, event);
 	w->count++;
 	return event;
+}
+
+static inline struct api_event *
+put_pod(struct world *w, const char *namespace_, const char *name, const char *app, const char *node)
+{
+	return put_pod_of(w, namespace_, name, app, node, 0);
 }
 
 static inline void
@@ -240,6 +273,7 @@ delete_pod(struct world *w, const char *key)
 						   .object = object,
 						   .prev = api_object_ref(object),
 						   .frames = api_frames_new()};
+	played_apply(w->live, &w->live_count, &w->events[w->count - 1]);
 }
 
 /* ---- requests --------------------------------------------------------------- */

@@ -5,12 +5,6 @@
  *
  *	schema golden 2 v1/Pod v1/ConfigMap … > tests/tools/serving/golden.records
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <errno.h>
-
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "tools/serving/proto_document.h"
@@ -99,14 +93,12 @@ put_document(const struct record *r, struct api_buf *buf)
 	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
 }
 
-static void
-the_bytes_are_those_of_upstreams_types(void **state)
+TEST_CASE(the_bytes_are_those_of_upstreams_types)
 {
 	const char *at = golden_records;
 	struct record r;
 	unsigned count = 0;
 
-	(void)state;
 	for (; next_record(&at, &r); count++) {
 		_cleanup_(api_buf_done) struct api_buf ours = {0};
 		size_t same = 0;
@@ -122,13 +114,11 @@ the_bytes_are_those_of_upstreams_types(void **state)
 }
 
 /* White space apart, what upstream prints is not changed by being fitted to its type. */
-static void
-what_upstream_prints_fits_its_type(void **state)
+TEST_CASE(what_upstream_prints_fits_its_type)
 {
 	const char *at = golden_records;
 	struct record r;
 
-	(void)state;
 	while (next_record(&at, &r)) {
 		_cleanup_(api_doc_done) struct api_doc before = {0};
 		_cleanup_(api_doc_done) struct api_doc after = {0};
@@ -197,15 +187,13 @@ decode(struct body_fixture *fx, const struct api_buf *list, bool proto)
 	return draft;
 }
 
-static void
-the_writer_reads_the_bytes_as_the_json(void **state)
+TEST_CASE(the_writer_reads_the_bytes_as_the_json)
 {
 	static const char *drops[] = {"apiVersion", "kind"};
 	struct body_fixture *fx = body_fixture_new(drops, 2);
 	const char *at = golden_records;
 	struct record r;
 
-	(void)state;
 	while (next_record(&at, &r)) {
 		_cleanup_(api_doc_done) struct api_doc doc = {0};
 		_cleanup_(api_buf_done) struct api_buf json = {0};
@@ -254,10 +242,8 @@ fits(const char *kind, const char *text, const char *wanted)
 	assert_string_equal(printed.data, wanted);
 }
 
-static void
-a_document_becomes_what_its_type_prints(void **state)
+TEST_CASE(a_document_becomes_what_its_type_prints)
 {
-	(void)state;
 	/* order, what is unknown, what is null or empty */
 	fits("ConfigMap",
 	     "{\"x\":1,\"data\":{\"b\":\"2\",\"a\\u0061\":\"1\",\"a\":null},\"binaryData\":{},\"metadata\":{"
@@ -294,13 +280,11 @@ static const struct {
 	{"{\"status\":{\"startTime\":\"0000-01-01T00:00:00-00:00\"}}", NULL},
 };
 
-static void
-another_type_is_refused(void **state)
+TEST_CASE(another_type_is_refused)
 {
 	const struct proto_schema *schema = proto_schema_builtin();
 	const struct proto_message *pod = proto_schema_kind(schema, "v1", 2, "Pod", 3);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		_cleanup_(api_doc_done) struct api_doc doc = {0};
 		struct api_doc_error error;
@@ -315,12 +299,3 @@ another_type_is_refused(void **state)
 			assert_string_equal(why, others[i].why);
 	}
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(the_bytes_are_those_of_upstreams_types),
-	cmocka_unit_test(what_upstream_prints_fits_its_type),
-	cmocka_unit_test(the_writer_reads_the_bytes_as_the_json),
-	cmocka_unit_test(a_document_becomes_what_its_type_prints),
-	cmocka_unit_test(another_type_is_refused),
-};
-TEST_GROUP(tests, NULL, NULL);

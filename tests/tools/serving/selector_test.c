@@ -3,10 +3,6 @@
  * informer-sim's label and field selectors: grammar, meaning and messages of
  * k8s.io/apimachinery.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/serving/selector.h"
 
@@ -57,6 +53,8 @@ teardown(void **state)
 	return 0;
 }
 
+#define TEST(name) TEST_CASE_OF(struct world *w, setup, teardown, name)
+
 static bool
 labels_match(const struct world *w, const char *text)
 {
@@ -81,8 +79,7 @@ assert_labels_refused(const char *text, const char *why)
 }
 
 /* Every operator selects what it says, also in the places where a key is missing. */
-static void
-every_operator_selects_what_it_says(void **state)
+TEST(every_operator_selects_what_it_says)
 {
 	static const struct {
 		const char *text;
@@ -119,15 +116,13 @@ every_operator_selects_what_it_says(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		if (labels_match(*state, cases[i].text) != cases[i].matches)
+		if (labels_match(w, cases[i].text) != cases[i].matches)
 			fail_msg("%s: expected %d", cases[i].text, cases[i].matches);
 }
 
 /* What the real server refuses is refused in its words. */
-static void
-bad_label_selectors_are_refused_in_the_servers_words(void **state)
+TEST_CASE(bad_label_selectors_are_refused_in_the_servers_words)
 {
-	(void)state;
 	assert_labels_refused("a===", "unable to parse requirement: found '=', expected: identifier");
 	assert_labels_refused(
 		"a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt");
@@ -164,11 +159,8 @@ fields_match(const struct world *w, const char *text)
 }
 
 /* A pod's fields are compared as the server has them, absent ones as empty or false. */
-static void
-field_selectors_compare_the_pods_fields(void **state)
+TEST(field_selectors_compare_the_pods_fields)
 {
-	const struct world *w = *state;
-
 	assert_true(fields_match(w, "metadata.name=web-1,metadata.namespace=shop"));
 	assert_false(fields_match(w, "metadata.namespace!=shop"));
 	assert_true(fields_match(w, "spec.nodeName==n1,status.phase!=Pending,spec.hostNetwork=true"));
@@ -189,11 +181,8 @@ assert_fields_refused(const struct api_resource *resource, const char *text, con
 }
 
 /* A field that the real server does not index for the resource is refused. */
-static void
-unsupported_fields_are_refused(void **state)
+TEST(unsupported_fields_are_refused)
 {
-	const struct world *w = *state;
-
 	assert_fields_refused(w->pods, "spec.foo=x", "field label not supported: spec.foo");
 	assert_fields_refused(api_registry_find(&w->registry, "", "v1", "nodes"), "metadata.namespace=x",
 			      "field label not supported: metadata.namespace");
@@ -222,11 +211,8 @@ before(const struct world *w, bool labels, const char *text)
 }
 
 /* A name never changes, a node's only from none; of all else nobody knows. */
-static void
-what_never_changes_tells_of_the_state_before(void **state)
+TEST(what_never_changes_tells_of_the_state_before)
 {
-	const struct world *w = *state;
-
 	assert_int_equal(before(w, true, ""), '1');
 	assert_int_equal(before(w, true, "app=web"), '?');
 	assert_int_equal(before(w, false, "metadata.name=web-1"), '1');
@@ -241,10 +227,8 @@ what_never_changes_tells_of_the_state_before(void **state)
 }
 
 /* The value that a field must have is known without an object. */
-static void
-a_field_that_is_wanted_is_told(void **state)
+TEST(a_field_that_is_wanted_is_told)
 {
-	const struct world *w = *state;
 	struct api_selector *selector;
 	char *error;
 
@@ -256,13 +240,3 @@ a_field_that_is_wanted_is_told(void **state)
 	assert_null(api_selector_equal(NULL, "spec.nodeName"));
 	api_selector_free(selector);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test_setup_teardown(every_operator_selects_what_it_says, setup, teardown),
-	cmocka_unit_test(bad_label_selectors_are_refused_in_the_servers_words),
-	cmocka_unit_test_setup_teardown(field_selectors_compare_the_pods_fields, setup, teardown),
-	cmocka_unit_test_setup_teardown(unsupported_fields_are_refused, setup, teardown),
-	cmocka_unit_test_setup_teardown(what_never_changes_tells_of_the_state_before, setup, teardown),
-	cmocka_unit_test_setup_teardown(a_field_that_is_wanted_is_told, setup, teardown),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames of one change, made by whoever comes first and kept for all. */
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/room.h"
 #include "tools/serving/shared_frame.h"
 
 /* What was kept is found by its form, with a reference of its own. */
-static void
-a_frame_is_found_by_its_form(void **state)
+TEST_CASE(a_frame_is_found_by_its_form)
 {
 	struct api_frames *frames = api_frames_new();
 	struct api_frame *one = api_frame_new("one", 3), *two = api_frame_new("two!", 4), *found;
 
-	(void)state;
 	assert_null(api_frames_find(frames, 1));
 	api_frames_keep(frames, one, 1);
 	api_frames_keep(frames, two, 2);
@@ -30,13 +26,11 @@ a_frame_is_found_by_its_form(void **state)
 }
 
 /* A second frame of a form is not kept: all see the same one. */
-static void
-the_first_of_a_form_stays(void **state)
+TEST_CASE(the_first_of_a_form_stays)
 {
 	struct api_frames *frames = api_frames_new();
 	struct api_frame *one = api_frame_new("one", 3), *other = api_frame_new("one", 3), *found;
 
-	(void)state;
 	api_frames_keep(frames, one, 7);
 	api_frames_keep(frames, other, 7);
 	found = api_frames_find(frames, 7);
@@ -73,15 +67,13 @@ make_all(void *arg)
 }
 
 /* Threads that make the same frames at once leave one of each, whole. */
-static void
-threads_share_what_they_make(void **state)
+TEST_CASE(threads_share_what_they_make)
 {
 	struct api_frames *frames = api_frames_new();
 	pthread_t threads[THREADS];
 	size_t bytes = 0;
 	void *wrong;
 
-	(void)state;
 	for (unsigned i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, make_all, api_frames_ref(frames)), 0);
 	for (unsigned i = 0; i < THREADS; i++) {
@@ -93,10 +85,3 @@ threads_share_what_they_make(void **state)
 	assert_int_equal(api_frames_bytes(frames), bytes);
 	api_frames_unref(frames);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_frame_is_found_by_its_form),
-	cmocka_unit_test(the_first_of_a_form_stays),
-	cmocka_unit_test(threads_share_what_they_make),
-};
-TEST_GROUP(tests, NULL, NULL);

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Failures, as JSON and as protobuf, with whatever a client sent in their words. */
-#include <string.h>
-
 #include "tests/room.h"
 #include "tools/serving/status_document.h"
 
 /* What is no UTF-8 becomes U+FFFD: the document is one, and can be encoded. */
-static void
-what_is_no_utf8_is_replaced(void **state)
+TEST_CASE(what_is_no_utf8_is_replaced)
 {
 	_cleanup_(api_status_done) struct api_status status = {0};
 	_cleanup_(api_buf_done) struct api_buf json = {0}, message = {0};
 
-	(void)state;
 	api_status_set(&status, 400, "BadRequest", "bad: \"%s\"", "a\x89z\xc3\xa4\xe2\x82");
 	api_status_print(&status, &json);
 	assert_non_null(strstr(
@@ -22,13 +18,11 @@ what_is_no_utf8_is_replaced(void **state)
 }
 
 /* A store that has not begun asks to be asked again. */
-static void
-not_ready_is_429_for_a_second(void **state)
+TEST_CASE(not_ready_is_429_for_a_second)
 {
 	_cleanup_(api_status_done) struct api_status status = {0};
 	_cleanup_(api_buf_done) struct api_buf json = {0};
 
-	(void)state;
 	api_status_not_ready(&status);
 	api_status_print(&status, &json);
 	assert_string_equal(
@@ -37,9 +31,3 @@ not_ready_is_429_for_a_second(void **state)
 		"\"message\":\"storage is (re)initializing\",\"reason\":\"TooManyRequests\","
 		"\"details\":{\"retryAfterSeconds\":1},\"code\":429}");
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(what_is_no_utf8_is_replaced),
-	cmocka_unit_test(not_ready_is_429_for_a_second),
-};
-TEST_GROUP(tests, NULL, NULL);
