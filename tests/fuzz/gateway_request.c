@@ -93,7 +93,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (take(fds[0], head, &head_len))
 			turns = 0;
 		/* a watch hears of this, within bounds */
-		if (turns == QUIET / 2 && memory.event_count < 64)
+		if (turns == QUIET / 2 && memory.world->count < 64)
 			memory_put(&memory, "a", "n1", 0);
 	}
 	must(head_len < 7 || !memcmp(head, "HTTP/1.", 7), "an answer that is none of HTTP");

@@ -39,20 +39,53 @@ static struct http_route routes[] = {
 	{0},
 };
 
+static size_t
+pack_member(char *to, size_t room)
+{
+	z_stream z = {0};
+	uint8_t *data = malloc(MEMBER);
+
+	assert_non_null(data);
+	memset(data, 'p', MEMBER);
+	assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	z.next_in = data;
+	z.avail_in = MEMBER;
+	z.next_out = (Bytef *)to;
+	z.avail_out = (unsigned)room;
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&z);
+	free(data);
+	return room - z.avail_out;
+}
+
+static void
+make_gzip(void)
+{
+	size_t one = pack_member(gzip_body, sizeof(gzip_body) / 2),
+	       two = one + pack_member(gzip_body + one, sizeof(gzip_body) / 2);
+
+	memcpy(damaged_body, gzip_body, two);
+	damaged_body[one + 20] ^= 0x55;
+	routes[0].length = routes[2].length = two;
+	routes[1].length = two - 3;
+}
+
 static int
 setup_plain(void **state)
 {
+	make_gzip();
 	if (transport_world_setup(state) < 0)
 		return -1;
 	serve(*state, routes);
 	return 0;
 }
 
+#define BARE(name) TEST_CASE_OF(struct world *w, transport_world_setup, transport_world_teardown, name)
+#define PLAIN(name) TEST_CASE_OF(struct world *w, setup_plain, transport_world_teardown, name)
+
 /* A whole answer is told in order: header, bytes, end. The request says who asks. */
-static void
-a_whole_answer_ends_with_zero(void **state)
+PLAIN(a_whole_answer_ends_with_zero)
 {
-	struct world *w = *state;
 	struct seen seen = fetch(w, "/api/v1/pods?limit=500&labelSelector=a%20in%20(b)", 0);
 
 	assert_int_equal(seen.status, 200);
@@ -68,10 +101,8 @@ a_whole_answer_ends_with_zero(void **state)
 }
 
 /* An error answer is an answer: status, Retry-After and body are handed on, the result is 0. */
-static void
-an_error_answer_is_an_answer(void **state)
+PLAIN(an_error_answer_is_an_answer)
 {
-	struct world *w = *state;
 	struct seen busy = {0}, gone = {0}, moved = {0};
 
 	get(w, "/busy", 0, &busy);
@@ -87,10 +118,8 @@ an_error_answer_is_an_answer(void **state)
 }
 
 /* Answers are counted by their code, and how long they took; of a watch only that it was answered. */
-static void
-answers_are_counted(void **state)
+PLAIN(answers_are_counted)
 {
-	struct world *w = *state;
 	struct seen busy = {0}, pods = {0}, watch = {0};
 	const struct request_stats *stats = transport_requests(w->transport);
 
@@ -108,10 +137,8 @@ answers_are_counted(void **state)
 }
 
 /* The bytes of a watch come when the server sends them, not when the answer ends. */
-static void
-a_stream_is_delivered_as_it_arrives(void **state)
+PLAIN(a_stream_is_delivered_as_it_arrives)
 {
-	struct world *w = *state;
 	struct seen seen = {0};
 
 	get(w, "/watch", TRANSPORT_WATCH, &seen);
@@ -130,8 +157,7 @@ a_stream_is_delivered_as_it_arrives(void **state)
  * Metadata alone is asked for in a form of its own, without another to fall back to; everything else as
  * JSON, or as protobuf with JSON behind it; without managedFields where they are not wanted.
  */
-static void
-what_is_asked_for_stands_in_accept(void **state)
+PLAIN(what_is_asked_for_stands_in_accept)
 {
 #define PROTOBUF "application/vnd.kubernetes.protobuf"
 #define LIST_OF ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
@@ -155,7 +181,6 @@ what_is_asked_for_stands_in_accept(void **state)
 		{TRANSPORT_DROP_MANAGED | TRANSPORT_PROTOBUF | TRANSPORT_METADATA | TRANSPORT_WATCH,
 		 PROTOBUF ONE_OF DROP ",application/json" ONE_OF DROP},
 	};
-	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		fetch(w, "/empty", cases[i].flags);
@@ -164,10 +189,8 @@ what_is_asked_for_stands_in_accept(void **state)
 }
 
 /* A request that does not trust the connections that stand makes one of its own. */
-static void
-a_fresh_connection_is_made_where_it_is_asked_for(void **state)
+PLAIN(a_fresh_connection_is_made_where_it_is_asked_for)
 {
-	struct world *w = *state;
 	struct transport_stats before, after;
 
 	fetch(w, "/api/v1/pods", 0);
@@ -180,10 +203,8 @@ a_fresh_connection_is_made_where_it_is_asked_for(void **state)
 }
 
 /* on_data ends a request with the number that it returns. */
-static void
-on_data_aborts_with_its_number(void **state)
+PLAIN(on_data_aborts_with_its_number)
 {
-	struct world *w = *state;
 	struct seen seen = {.answer = -EBADMSG};
 
 	get(w, "/big", 0, &seen);
@@ -193,10 +214,8 @@ on_data_aborts_with_its_number(void **state)
 }
 
 /* After a cancel nothing is called back, while the others go on. */
-static void
-a_cancelled_request_is_silent(void **state)
+PLAIN(a_cancelled_request_is_silent)
 {
-	struct world *w = *state;
 	struct seen inside = {.cancel = true}, header = {.cancel_at_response = true}, early = {0},
 		    other = {0};
 
@@ -219,10 +238,8 @@ a_cancelled_request_is_silent(void **state)
 }
 
 /* A request may be started from the end of another one. */
-static void
-on_done_may_start_a_request(void **state)
+PLAIN(on_done_may_start_a_request)
 {
-	struct world *w = *state;
 	struct seen second = {0}, first = {.start = &second, .start_path = "/api/v1/pods"};
 
 	get(w, "/empty", 0, &first);
@@ -231,10 +248,8 @@ on_done_may_start_a_request(void **state)
 }
 
 /* A paused request gets nothing while others are served, and all of it after it is resumed. */
-static void
-a_paused_request_waits_for_resume(void **state)
+PLAIN(a_paused_request_waits_for_resume)
 {
-	struct world *w = *state;
 	struct seen big = {.pause = true}, other;
 	size_t at_pause;
 
@@ -258,8 +273,7 @@ a_paused_request_waits_for_resume(void **state)
 /* ---- gzip ---- */
 
 /* Gzip is asked for where it pays, or where it is said. */
-static void
-gzip_is_asked_for_where_it_pays(void **state)
+PLAIN(gzip_is_asked_for_where_it_pays)
 {
 	static const struct {
 		enum kube_compression compression;
@@ -274,7 +288,6 @@ gzip_is_asked_for_where_it_pays(void **state)
 		{KUBE_COMPRESSION_GZIP, true, 0, ""},
 		{KUBE_COMPRESSION_NONE, false, 0, ""},
 	};
-	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		w->config.compression = cases[i].compression;
@@ -287,14 +300,12 @@ gzip_is_asked_for_where_it_pays(void **state)
 }
 
 /* Not from this machine: of lists in JSON alone. */
-static void
-gzip_is_for_lists_in_json_from_afar(void **state)
+TEST_CASE(gzip_is_for_lists_in_json_from_afar)
 {
 	struct kube_client_config config = {.server = "https://192.0.2.1:6443"};
 	struct transport_setup setup;
 	char *error = NULL;
 
-	(void)state;
 	assert_int_equal(transport_setup_init(&setup, &config, &error), 0);
 	assert_true(transport_setup_asks_gzip(&setup, 0));
 	assert_true(transport_setup_asks_gzip(&setup, TRANSPORT_METADATA));
@@ -314,10 +325,8 @@ ask_for_gzip(struct world *w)
 }
 
 /* A pause in the middle of a few bytes that become many: nothing comes, and then all of it once. */
-static void
-a_pause_within_gzip_waits_for_resume(void **state)
+PLAIN(a_pause_within_gzip_waits_for_resume)
 {
-	struct world *w = *state;
 	struct seen packed = {.pause = true};
 	unsigned pieces = 0;
 
@@ -337,10 +346,8 @@ a_pause_within_gzip_waits_for_resume(void **state)
 	assert_true(pieces > 2 * MEMBER / GUNZIP_PIECE_MAX);
 }
 
-static void
-gzip_that_is_damaged_or_cut_off_is_an_error(void **state)
+PLAIN(gzip_that_is_damaged_or_cut_off_is_an_error)
 {
-	struct world *w = *state;
 	struct seen damaged = {0}, cut = {0};
 
 	ask_for_gzip(w);
@@ -354,10 +361,8 @@ gzip_that_is_damaged_or_cut_off_is_an_error(void **state)
 }
 
 /* A request that was paused before it was sent waits, too. */
-static void
-a_request_may_be_paused_at_once(void **state)
+PLAIN(a_request_may_be_paused_at_once)
 {
-	struct world *w = *state;
 	struct seen first = {0};
 
 	get(w, "/api/v1/pods", 0, &first);
@@ -371,10 +376,8 @@ a_request_may_be_paused_at_once(void **state)
 }
 
 /* on_data that aborts while it gets the bytes kept during a pause ends the request once. */
-static void
-an_abort_after_resume_ends_once(void **state)
+PLAIN(an_abort_after_resume_ends_once)
 {
-	struct world *w = *state;
 	struct seen big = {.pause = true};
 
 	get(w, "/big", 0, &big);
@@ -391,10 +394,8 @@ an_abort_after_resume_ends_once(void **state)
 }
 
 /* The transport may be freed from inside a callback; nothing is called afterwards. */
-static void
-a_callback_may_free_the_transport(void **state)
+PLAIN(a_callback_may_free_the_transport)
 {
-	struct world *w = *state;
 	struct seen watch = {0}, freeing = {.free_transport = true};
 
 	get(w, "/watch", TRANSPORT_WATCH, &watch);
@@ -407,10 +408,8 @@ a_callback_may_free_the_transport(void **state)
 }
 
 /* An answer that ends before its length is a connection error. */
-static void
-a_cut_answer_is_an_error(void **state)
+PLAIN(a_cut_answer_is_an_error)
 {
-	struct world *w = *state;
 	struct seen seen = fetch(w, "/cut", 0);
 
 	assert_string_equal(seen.text, "half");
@@ -419,10 +418,8 @@ a_cut_answer_is_an_error(void **state)
 }
 
 /* Where nobody listens the result is -ECONNREFUSED, with the server's URL. */
-static void
-nobody_listening_is_connection_refused(void **state)
+BARE(nobody_listening_is_connection_refused)
 {
-	struct world *w = *state;
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(address);
 	struct seen seen = {0};
@@ -443,21 +440,16 @@ nobody_listening_is_connection_refused(void **state)
 }
 
 /* A path that would break the request line is refused at once. */
-static void
-impossible_paths_are_refused(void **state)
+PLAIN(impossible_paths_are_refused)
 {
-	struct world *w = *state;
-
 	assert_int_equal(transport_get(w->transport, "api", 0, &seen_callbacks, w, NULL), -EINVAL);
 	assert_int_equal(transport_get(w->transport, "/a b", 0, &seen_callbacks, w, NULL), -EINVAL);
 	assert_int_equal(transport_get(w->transport, "/a\r\nX: y", 0, &seen_callbacks, w, NULL), -EINVAL);
 }
 
 /* Without a readable token no request is sent; the message names the file, not what is in it. */
-static void
-an_unreadable_token_fails_the_request(void **state)
+BARE(an_unreadable_token_fails_the_request)
 {
-	struct world *w = *state;
 	struct seen missing, bad;
 
 	w->config.token_file = strdup(temp_path(w->dir, "token"));
@@ -473,11 +465,8 @@ an_unreadable_token_fails_the_request(void **state)
 }
 
 /* User name and password are sent as basic authentication. */
-static void
-a_password_is_sent_as_basic_authentication(void **state)
+BARE(a_password_is_sent_as_basic_authentication)
 {
-	struct world *w = *state;
-
 	w->config.username = strdup("u");
 	w->config.password = strdup("p:w");
 	serve(w, routes);
@@ -491,8 +480,7 @@ a_password_is_sent_as_basic_authentication(void **state)
  * The server's certificate must be by the kubeconfig's CA, as a file or inline, and for tls-server-name, or
  * else the host. The request names the host.
  */
-static void
-a_certificate_is_by_the_ca_and_for_the_name(void **state)
+BARE(a_certificate_is_by_the_ca_and_for_the_name)
 {
 	static const struct {
 		bool file, data;
@@ -506,7 +494,6 @@ a_certificate_is_by_the_ca_and_for_the_name(void **state)
 		{true, false, "api.test", "localhost", 0},
 		{true, false, "other.test", "127.0.0.1", -EKEYREJECTED},
 	};
-	struct world *w = *state;
 	char host[64];
 
 	start_tls(w, routes);
@@ -534,10 +521,8 @@ a_certificate_is_by_the_ca_and_for_the_name(void **state)
 }
 
 /* insecure-skip-tls-verify believes any certificate. */
-static void
-insecure_believes_any_certificate(void **state)
+BARE(insecure_believes_any_certificate)
 {
-	struct world *w = *state;
 	struct seen seen = {0};
 
 	start_tls(w, routes);
@@ -550,10 +535,8 @@ insecure_believes_any_certificate(void **state)
 }
 
 /* HTTP spoken to a TLS port fails with a message, it does not hang. */
-static void
-a_server_that_speaks_no_tls_is_an_error(void **state)
+BARE(a_server_that_speaks_no_tls_is_an_error)
 {
-	struct world *w = *state;
 	struct seen seen = {0};
 
 	w->server = http_fixture_new(routes, NULL, NULL);
@@ -561,68 +544,3 @@ a_server_that_speaks_no_tls_is_an_error(void **state)
 	seen = fetch(w, "/api/v1/pods", 0);
 	assert_int_equal(seen.result, -EPROTO);
 }
-
-#define PLAIN(name) cmocka_unit_test_setup_teardown(name, setup_plain, transport_world_teardown)
-#define BARE(name)  cmocka_unit_test_setup_teardown(name, transport_world_setup, transport_world_teardown)
-
-static size_t
-pack_member(char *to, size_t room)
-{
-	z_stream z = {0};
-	uint8_t *data = malloc(MEMBER);
-
-	assert_non_null(data);
-	memset(data, 'p', MEMBER);
-	assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
-	z.next_in = data;
-	z.avail_in = MEMBER;
-	z.next_out = (Bytef *)to;
-	z.avail_out = (unsigned)room;
-	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-	deflateEnd(&z);
-	free(data);
-	return room - z.avail_out;
-}
-
-static int
-make_gzip(void **state)
-{
-	size_t one = pack_member(gzip_body, sizeof(gzip_body) / 2),
-	       two = one + pack_member(gzip_body + one, sizeof(gzip_body) / 2);
-
-	(void)state;
-	memcpy(damaged_body, gzip_body, two);
-	damaged_body[one + 20] ^= 0x55;
-	routes[0].length = routes[2].length = two;
-	routes[1].length = two - 3;
-	return 0;
-}
-
-static const struct CMUnitTest tests[] = {
-	PLAIN(a_whole_answer_ends_with_zero),
-	PLAIN(an_error_answer_is_an_answer),
-	PLAIN(a_stream_is_delivered_as_it_arrives),
-	PLAIN(what_is_asked_for_stands_in_accept),
-	PLAIN(answers_are_counted),
-	PLAIN(a_fresh_connection_is_made_where_it_is_asked_for),
-	PLAIN(on_data_aborts_with_its_number),
-	PLAIN(a_cancelled_request_is_silent),
-	PLAIN(on_done_may_start_a_request),
-	PLAIN(a_paused_request_waits_for_resume),
-	PLAIN(gzip_is_asked_for_where_it_pays),
-	PLAIN(a_pause_within_gzip_waits_for_resume),
-	PLAIN(gzip_that_is_damaged_or_cut_off_is_an_error),
-	cmocka_unit_test(gzip_is_for_lists_in_json_from_afar),
-	PLAIN(a_request_may_be_paused_at_once),
-	PLAIN(an_abort_after_resume_ends_once),
-	PLAIN(a_callback_may_free_the_transport),
-	PLAIN(a_cut_answer_is_an_error),
-	PLAIN(impossible_paths_are_refused),
-	BARE(nobody_listening_is_connection_refused),
-	BARE(an_unreadable_token_fails_the_request),
-	BARE(a_password_is_sent_as_basic_authentication),
-	BARE(a_certificate_is_by_the_ca_and_for_the_name),
-	BARE(insecure_believes_any_certificate),
-	BARE(a_server_that_speaks_no_tls_is_an_error),
-};
-TEST_GROUP(tests, make_gzip, NULL);

@@ -113,9 +113,10 @@ check_rows(const char *dir, const struct row *rows, size_t count)
 #define POD(more) "resources: [{resource: pods" more "}]\n"
 #define PODS	  POD("")
 
+#define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
+
 /* What a running daemon can take over is told apart from what it cannot, field by field. */
-static void
-fields_count_now_or_wait_for_a_restart(void **state)
+TEST(fields_count_now_or_wait_for_a_restart)
 {
 	static const struct row rows[] = {
 		{PODS, PODS "logLevel: debug\n", "logLevel", ""},
@@ -158,8 +159,7 @@ fields_count_now_or_wait_for_a_restart(void **state)
 }
 
 /* Less is kept of what is there: no list. More: a list. The same in other words: neither. */
-static void
-what_is_kept_costs_a_list_only_when_it_grows(void **state)
+TEST(what_is_kept_costs_a_list_only_when_it_grows)
 {
 	static const struct row rows[] = {
 		{PODS, POD(", drop: [spec.volumes]"), "pods: more is dropped", ""},
@@ -182,8 +182,7 @@ what_is_kept_costs_a_list_only_when_it_grows(void **state)
 }
 
 /* Another index needs no list, and concerns its resource alone; how its resource is spelt does not matter. */
-static void
-indexes_belong_to_their_resource(void **state)
+TEST(indexes_belong_to_their_resource)
 {
 #define BOTH "resources: [pods, services]\n"
 	static const struct row rows[] = {
@@ -207,8 +206,7 @@ indexes_belong_to_their_resource(void **state)
  * Resources come and go; what is still there is known by resource and namespace, and nothing is asked of it
  * again.
  */
-static void
-entries_are_known_by_resource_and_namespace(void **state)
+TEST(entries_are_known_by_resource_and_namespace)
 {
 	static const struct row rows[] = {
 		{PODS, "resources: [pods, services]\n", "services: new", ""},
@@ -228,8 +226,7 @@ entries_are_known_by_resource_and_namespace(void **state)
 }
 
 /* Another selection, or version of the API, is listed. */
-static void
-another_selection_is_listed(void **state)
+TEST(another_selection_is_listed)
 {
 	static const struct row rows[] = {
 		{PODS, POD(", namespace: a"), "pods in a: selection", ""},
@@ -244,8 +241,7 @@ another_selection_is_listed(void **state)
 }
 
 /* What is chosen about lists and deletions changes nothing of what is there. */
-static void
-choices_change_nothing_of_what_is_there(void **state)
+TEST(choices_change_nothing_of_what_is_there)
 {
 	static const struct row rows[] = {
 		{PODS, POD(", pageSize: 7"), "pods: way of listing", ""},
@@ -268,8 +264,7 @@ choices_change_nothing_of_what_is_there(void **state)
  * What has to wait is in the new configuration as it was in the old one, and the old one has what is to be
  * freed.
  */
-static void
-what_waits_is_kept_as_it_was(void **state)
+TEST(what_waits_is_kept_as_it_was)
 {
 	struct side before = side_of(*state, PODS "socket: /tmp/a\ncontext: x\nasGroups: [g, h]\narena: "
 						  "{name: n}\nlogLevel: error\n"),
@@ -288,14 +283,3 @@ what_waits_is_kept_as_it_was(void **state)
 	side_done(&before);
 	side_done(&after);
 }
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(fields_count_now_or_wait_for_a_restart),
-	cmocka_unit_test(what_is_kept_costs_a_list_only_when_it_grows),
-	cmocka_unit_test(indexes_belong_to_their_resource),
-	cmocka_unit_test(entries_are_known_by_resource_and_namespace),
-	cmocka_unit_test(another_selection_is_listed),
-	cmocka_unit_test(choices_change_nothing_of_what_is_there),
-	cmocka_unit_test(what_waits_is_kept_as_it_was),
-};
-TEST_GROUP(tests, temp_dir_setup, temp_dir_teardown);

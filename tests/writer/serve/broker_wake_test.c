@@ -154,9 +154,18 @@ take_the_pool(struct broker_fixture *fx, void *context)
 	assert_int_equal(uv_queue_work(&fx->loop, context, take_thread, NULL), 0);
 }
 
+/* libuv makes its pool at first use. */
+static int
+set_up(void **state)
+{
+	setenv("UV_THREADPOOL_SIZE", "1", 1);
+	return given_cost_set_up(state);
+}
+
+#define TEST(name) TEST_CASE_IN(set_up, broker_fixture_tear_down, name)
+
 /* The loop signals the honest reader at once. The dear one waits for the thread. */
-static void
-a_dear_reader_delays_nobody(void **state)
+TEST(a_dear_reader_delays_nobody)
 {
 	struct broker_fixture *fx = *state;
 	struct world w;
@@ -216,15 +225,13 @@ is_named_and_comes_back(struct broker_fixture *fx)
 	end(&w);
 }
 
-static void
-a_dear_reader_is_named_and_comes_back(void **state)
+TEST(a_dear_reader_is_named_and_comes_back)
 {
 	is_named_and_comes_back(*state);
 }
 
 /* The same where a thread writes to all of them. */
-static void
-a_dear_reader_comes_back_where_eventfds_are_written(void **state)
+TEST(a_dear_reader_comes_back_where_eventfds_are_written)
 {
 	struct broker_fixture *fx = *state;
 
@@ -236,8 +243,7 @@ a_dear_reader_comes_back_where_eventfds_are_written(void **state)
  * A reader that comes within a second of a dear one is woken by the thread, when that has rested: it may be
  * the dear one again. After that second the loop wakes it.
  */
-static void
-newcomers_after_a_dear_one_are_woken_aside(void **state)
+TEST(newcomers_after_a_dear_one_are_woken_aside)
 {
 	struct broker_fixture *fx = *state;
 	struct raw_reader *newcomer;
@@ -259,8 +265,7 @@ newcomers_after_a_dear_one_are_woken_aside(void **state)
 }
 
 /* While the thread rests from a dear one, a reader of that user that was never measured waits, too. */
-static void
-who_comes_anew_does_not_shorten_the_rest(void **state)
+TEST(who_comes_anew_does_not_shorten_the_rest)
 {
 	struct broker_fixture *fx = *state;
 	struct raw_reader *newcomer;
@@ -284,8 +289,7 @@ who_comes_anew_does_not_shorten_the_rest(void **state)
 }
 
 /* A broker ends while a reader waits for the thread to have rested. */
-static void
-a_broker_ends_beside_a_dear_reader(void **state)
+TEST(a_broker_ends_beside_a_dear_reader)
 {
 	struct broker_fixture *fx = *state;
 	struct world w;
@@ -298,23 +302,3 @@ a_broker_ends_beside_a_dear_reader(void **state)
 	broker_fixture_stop(fx);
 	end(&w);
 }
-
-/* libuv makes its pool at first use. */
-static int
-one_pool_thread(void **state)
-{
-	(void)state;
-	return setenv("UV_THREADPOOL_SIZE", "1", 1);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, given_cost_set_up, broker_fixture_tear_down)
-
-static const struct CMUnitTest tests[] = {
-	TEST(a_dear_reader_delays_nobody),
-	TEST(a_dear_reader_is_named_and_comes_back),
-	TEST(a_dear_reader_comes_back_where_eventfds_are_written),
-	TEST(newcomers_after_a_dear_one_are_woken_aside),
-	TEST(who_comes_anew_does_not_shorten_the_rest),
-	TEST(a_broker_ends_beside_a_dear_reader),
-};
-TEST_GROUP(tests, one_pool_thread, NULL);
