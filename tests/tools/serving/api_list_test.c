@@ -178,17 +178,17 @@ TEST(a_selections_page_does_not_tell_what_is_left)
 /* Behind a token whose state is gone: 410, with a token that goes on with what is there now. */
 TEST(an_expired_token_says_how_to_go_on)
 {
-	ANSWER first = list_with(w, "shop", "limit=1", NULL, NULL, 0), second = {0}, third = {0};
-	char query[600];
+	char query[600] = "limit=1";
+	ANSWER first = list_with(w, "shop", query, NULL, NULL, 0);
 
 	put_pod(w, "shop", "b2", NULL, NULL);
 	w->floor = 105;
 	snprintf(query, sizeof(query), "limit=2&continue=%s", first.token);
-	second = list_with(w, "shop", query, NULL, NULL, 0);
+	ANSWER second = list_with(w, "shop", query, NULL, NULL, 0);
 	assert_int_equal(second.r, -EINVAL);
 	assert_int_equal(second.ask.api.status.code, 410);
 	snprintf(query, sizeof(query), "limit=2&continue=%s", second.ask.api.status.next_token);
-	third = list_with(w, "shop", query, NULL, NULL, 0);
+	ANSWER third = list_with(w, "shop", query, NULL, NULL, 0);
 	assert_string_equal(brief(&third), "105: b b2 +1");
 }
 

@@ -136,7 +136,7 @@ TEST(expired_credentials_are_renewed)
 /* A 401 runs the plugin once more, whatever expiry it named. */
 TEST(a_401_runs_the_plugin_again)
 {
-	struct seen seen = {0};
+	struct seen seen;
 
 	use_plugin(w, "", "");
 	serve(w, routes);
@@ -207,7 +207,7 @@ TEST(impersonation_stands_in_headers)
  */
 TEST(no_secret_goes_without_tls)
 {
-	struct seen seen = {0};
+	struct seen seen;
 
 	w->server = http_fixture_new(routes, NULL, NULL); /* it is the proxy */
 	w->config.proxy_url = strdup(http_fixture_url(w->server));
@@ -242,7 +242,7 @@ TEST(the_request_timeout_is_for_answers_with_an_end)
 /* The words about a proxy that cannot be used hold no password of its URL. */
 TEST(a_proxys_password_is_in_no_message)
 {
-	struct seen seen = {0};
+	struct seen seen;
 
 	w->config.proxy_url = strdup("socks9://u:hunter2@proxy:1");
 	connect_to(w, "https://api.test:6443");

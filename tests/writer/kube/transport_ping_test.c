@@ -15,7 +15,7 @@
 #include "tests/support/transport_world.h"
 #include "writer/kube/transport_ping.h"
 
-#define IDLE_MS (TRANSPORT_PING_IDLE_S * 1000u)
+#define IDLE_MS (TRANSPORT_PING_IDLE_S * 1000ull)
 #define WAIT_MS (TRANSPORT_PING_WAIT_S * 1000u)
 #define LAST_LOOK_MS 200u
 

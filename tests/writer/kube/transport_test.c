@@ -422,7 +422,7 @@ BARE(nobody_listening_is_connection_refused)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(address);
-	struct seen seen = {0};
+	struct seen seen;
 	char url[64];
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
@@ -537,7 +537,7 @@ BARE(insecure_believes_any_certificate)
 /* HTTP spoken to a TLS port fails with a message, it does not hang. */
 BARE(a_server_that_speaks_no_tls_is_an_error)
 {
-	struct seen seen = {0};
+	struct seen seen;
 
 	w->server = http_fixture_new(routes, NULL, NULL);
 	connect_tls(w, "127.0.0.1");

@@ -94,7 +94,7 @@ TEST(who_asks_without_pause_waits)
 	reports = 0;
 	broker_fixture_pass(fx, 1000);
 	assert_in_range(reports, 1000 / 10 / REPORT_MS - 1, 1000 / 10 / REPORT_MS + 1);
-	broker_fixture_pass(fx, ASKED * REPORT_MS * 10);
+	broker_fixture_pass(fx, (uint64_t)ASKED * REPORT_MS * 10);
 	for (unsigned i = 0; i < 4; i++)
 		take_answers(fds[i], ASKED / 4);
 	/* a connection that waits is not looked at: each pause of the four ends with an answer */
