@@ -1,233 +1,165 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tiny HTTP server for tests; see http_fixture.h. */
+/* Answers from a table of routes, over raw_server.h; see http_fixture.h. */
 #include "tests/support/http_fixture.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
-#include <microhttpd.h>
-
-#define MAX_HEADERS 32
-#define MAX_SEEN    512
+#include "tests/support/raw_server.h"
 
 struct http_fixture {
 	const struct http_route *routes;
-	struct MHD_Daemon *daemon;
-	unsigned port;
+	struct raw_server *server;
 	char url[64];
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	char *stream; /* all that was sent on stream routes */
 	size_t stream_len;
 	bool ended;
-	char *seen[MAX_SEEN]; /* the requests' paths */
-	unsigned n_seen;
-	struct {
-		char name[64], value[512];
-	} headers[MAX_HEADERS]; /* of the newest request */
-	size_t n_headers;
-	char query[1024], answer[1024];
+	char answer[1024];
 };
 
-struct reply {
-	struct http_fixture *fixture;
-	const struct http_route *route;
-};
-
-static enum MHD_Result
-note_header(void *ctx, enum MHD_ValueKind kind, const char *name, const char *value)
+static bool
+write_chunk(struct duplex *d, const char *data, size_t length)
 {
-	struct http_fixture *f = ctx;
+	char head[32];
+	int n = snprintf(head, sizeof(head), "%zx\r\n", length);
 
-	(void)kind;
-	if (f->n_headers < MAX_HEADERS) {
-		snprintf(f->headers[f->n_headers].name, sizeof(f->headers[0].name), "%s", name);
-		snprintf(f->headers[f->n_headers++].value, sizeof(f->headers[0].value), "%s",
-			 value ? value : "");
-	}
-	return MHD_YES;
-}
-
-static enum MHD_Result
-note_argument(void *ctx, enum MHD_ValueKind kind, const char *name, const char *value)
-{
-	struct http_fixture *f = ctx;
-	size_t at = strlen(f->query);
-
-	(void)kind;
-	snprintf(f->query + at, sizeof(f->query) - at, "%s%s%s%s", at ? "&" : "", name, value ? "=" : "",
-		 value ? value : "");
-	return MHD_YES;
-}
-
-static ssize_t
-send_stream(void *ctx, uint64_t at, char *to, size_t max)
-{
-	struct reply *reply = ctx;
-	struct http_fixture *f = reply->fixture;
-	ssize_t n = MHD_CONTENT_READER_END_OF_STREAM;
-
-	pthread_mutex_lock(&f->lock);
-	while (f->stream_len <= at && !f->ended)
-		pthread_cond_wait(&f->changed, &f->lock);
-	if (f->stream_len > at) {
-		n = (ssize_t)(f->stream_len - at < max ? f->stream_len - at : max);
-		memcpy(to, f->stream + at, (size_t)n);
-	}
-	pthread_mutex_unlock(&f->lock);
-	return n;
-}
-
-static ssize_t
-send_generated(void *ctx, uint64_t at, char *to, size_t max)
-{
-	struct reply *reply = ctx;
-	size_t left = reply->route->generated - (size_t)at;
-
-	if (left == 0)
-		return MHD_CONTENT_READER_END_OF_STREAM;
-	memset(to, 'x', left < max ? left : max);
-	return (ssize_t)(left < max ? left : max);
-}
-
-static ssize_t
-send_cut(void *ctx, uint64_t at, char *to, size_t max)
-{
-	struct reply *reply = ctx;
-	size_t len = strlen(reply->route->body);
-
-	if (at >= len)
-		return MHD_CONTENT_READER_END_WITH_ERROR;
-	len = len - (size_t)at < max ? len - (size_t)at : max;
-	memcpy(to, reply->route->body + at, len);
-	return (ssize_t)len;
-}
-
-static struct MHD_Response *
-respond(struct http_fixture *f, const struct http_route *route)
-{
-	struct reply *reply;
-	struct MHD_Response *response;
-	const char *body = route->body ? route->body : "";
-
-	if (!route->stream && !route->generated && !route->cut)
-		return MHD_create_response_from_buffer(route->length ? route->length : strlen(body),
-						       (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT);
-	reply = calloc(1, sizeof(*reply));
-	*reply = (struct reply){f, route};
-	response = MHD_create_response_from_callback(route->cut ? strlen(body) + 1 : MHD_SIZE_UNKNOWN, 65536,
-						     route->stream ? send_stream
-						     : route->cut  ? send_cut
-								   : send_generated,
-						     reply, free);
-	return response;
+	return duplex_write(d, head, (size_t)n) && duplex_write(d, data, length) &&
+	       duplex_write(d, "\r\n", 2);
 }
 
 static bool
-shows(struct MHD_Connection *connection, const char *bearer)
+send_stream(struct http_fixture *f, struct duplex *d)
 {
-	const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
+	bool more = true;
+	size_t at = 0;
 
-	return value && strncmp(value, "Bearer ", 7) == 0 && strcmp(value + 7, bearer) == 0;
+	while (more) {
+		char *piece = NULL;
+		size_t n;
+
+		pthread_mutex_lock(&f->lock);
+		while (f->stream_len == at && !f->ended)
+			pthread_cond_wait(&f->changed, &f->lock);
+		n = f->stream_len - at;
+		if (n > 0)
+			piece = memcpy(malloc(n), f->stream + at, n);
+		pthread_mutex_unlock(&f->lock);
+		more = n > 0 && write_chunk(d, piece, n);
+		at += n;
+		free(piece);
+	}
+	return duplex_write(d, "0\r\n\r\n", 5);
 }
 
 static bool
-has(struct MHD_Connection *connection, const char *etag)
+send_generated(struct duplex *d, size_t left)
 {
-	const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "If-None-Match");
+	char block[65536];
+	bool sent = true;
 
-	return value && strcmp(value, etag) == 0;
+	memset(block, 'x', sizeof(block));
+	for (size_t n; sent && left > 0; left -= n) {
+		n = left < sizeof(block) ? left : sizeof(block);
+		sent = duplex_write(d, block, n);
+	}
+	return sent;
 }
 
-static enum MHD_Result
-on_request(void *ctx, struct MHD_Connection *connection, const char *url, const char *method,
-	   const char *version, const char *data, size_t *data_size, void **request_ctx)
+/* "PATH" or "PATH?QUERY" of the request line. */
+static const char *
+target_of(const struct raw_request *request, size_t *ret_path, size_t *ret_query)
 {
-	static const struct http_route missing = {
-		.path = "", .status = 404, .body = "{\"kind\":\"Status\",\"code\":404}"};
-	static const struct http_route stranger = {
-		.path = "", .status = 401, .body = "{\"kind\":\"Status\",\"code\":401}"};
-	static const struct http_route unchanged = {.path = "", .status = 304};
-	struct http_fixture *f = ctx;
+	const char *target = strchr(request->head, ' ') + 1;
+	size_t length = strcspn(target, " ");
+
+	*ret_path = strcspn(target, "? ");
+	*ret_query = *ret_path < length ? length - *ret_path - 1 : 0;
+	return target;
+}
+
+static bool
+is_for(const struct raw_request *request, const char *path)
+{
+	size_t length, query;
+	const char *target = target_of(request, &length, &query);
+
+	return strlen(path) == length && memcmp(target, path, length) == 0;
+}
+
+static const struct http_route *
+find_route(const struct http_fixture *f, const struct raw_request *request)
+{
+	static const struct http_route missing = {.status = 404,
+						  .body = "{\"kind\":\"Status\",\"code\":404}"},
+				       stranger = {.status = 401,
+						   .body = "{\"kind\":\"Status\",\"code\":401}"},
+				       unchanged = {.status = 304};
 	const struct http_route *route = f->routes;
-	struct MHD_Response *response;
-	enum MHD_Result r;
+	const char *value;
 
-	(void)method;
-	(void)version;
-	(void)data;
-	(void)data_size;
-	/*
-	 * Whoever answers at the first call, before the (empty) body is read, closes the connection with
-	 * it.
-	 */
-	if (!*request_ctx) {
-		*request_ctx = f;
-		return MHD_YES;
-	}
-	pthread_mutex_lock(&f->lock);
-	f->n_headers = 0;
-	f->query[0] = '\0';
-	MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, f);
-	MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, note_argument, f);
-	if (f->n_seen < MAX_SEEN)
-		f->seen[f->n_seen++] = strdup(url);
-	pthread_mutex_unlock(&f->lock);
-	while (route->path && strcmp(route->path, url) != 0)
+	while (route->path && !is_for(request, route->path))
 		route++;
 	if (!route->path)
-		route = &missing;
-	if (route->bearer && !shows(connection, route->bearer))
-		route = &stranger;
-	if (route->etag && has(connection, route->etag))
-		route = &unchanged;
-	response = respond(f, route);
-	MHD_add_response_header(response, "Content-Type",
-				route->content_type ? route->content_type : "application/json");
+		return &missing;
+	value = raw_header(request, "Authorization");
+	if (route->bearer &&
+	    (!value || strncmp(value, "Bearer ", 7) != 0 || strcmp(value + 7, route->bearer) != 0))
+		return &stranger;
+	value = raw_header(request, "If-None-Match");
+	return route->etag && value && strcmp(value, route->etag) == 0 ? &unchanged : route;
+}
+
+static bool
+answer(struct raw_server *server, struct duplex *d, const struct raw_request *request, void *ctx)
+{
+	struct http_fixture *f = ctx;
+	const struct http_route *route = find_route(f, request);
+	const char *body = route->body ? route->body : "";
+	size_t length = route->generated ? route->generated : route->length ? route->length : strlen(body);
+	char *head = NULL;
+	size_t head_length;
+	FILE *text = open_memstream(&head, &head_length);
+	bool sent;
+
+	(void)server;
+	fprintf(text, "HTTP/1.1 %d Word\r\nContent-Type: %s\r\n", route->status,
+		route->content_type ? route->content_type : "application/json");
 	if (route->encoding)
-		MHD_add_response_header(response, "Content-Encoding", route->encoding);
+		fprintf(text, "Content-Encoding: %s\r\n", route->encoding);
 	if (route->retry_after)
-		MHD_add_response_header(response, "Retry-After", route->retry_after);
+		fprintf(text, "Retry-After: %s\r\n", route->retry_after);
 	if (route->etag)
-		MHD_add_response_header(response, "ETag", route->etag);
-	r = MHD_queue_response(connection, (unsigned)route->status, response);
-	MHD_destroy_response(response);
-	return r;
+		fprintf(text, "ETag: %s\r\n", route->etag);
+	if (route->stream)
+		fprintf(text, "Transfer-Encoding: chunked\r\n\r\n");
+	else
+		fprintf(text, "Content-Length: %zu\r\n\r\n", length + route->cut);
+	fclose(text);
+	sent = duplex_write(d, head, head_length);
+	free(head);
+	if (sent && route->stream)
+		return send_stream(f, d);
+	if (sent && route->generated)
+		return send_generated(d, length);
+	return sent && duplex_write(d, body, length) && !route->cut;
 }
 
 struct http_fixture *
 http_fixture_new(const struct http_route *routes, const char *key, const char *cert)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION;
 	struct http_fixture *f = calloc(1, sizeof(*f));
 
-	if (!f)
-		return NULL;
 	f->routes = routes;
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->changed, NULL);
-	if (key)
-		f->daemon = MHD_start_daemon(flags | MHD_USE_TLS, 0, NULL, NULL, on_request, f,
-					     MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_HTTPS_MEM_KEY, key,
-					     MHD_OPTION_HTTPS_MEM_CERT, cert, MHD_OPTION_END);
-	else
-		f->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, f, MHD_OPTION_SOCK_ADDR,
-					     &address, MHD_OPTION_END);
-	if (!f->daemon) {
-		fprintf(stderr, "the test server does not start\n");
-		http_fixture_free(f);
-		return NULL;
-	}
-	f->port = MHD_get_daemon_info(f->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
-	snprintf(f->url, sizeof(f->url), "%s:%u", key ? "https://localhost" : "http://127.0.0.1", f->port);
+	f->server = raw_server_new(key, cert, answer, f);
+	snprintf(f->url, sizeof(f->url), "%s:%u", key ? "https://localhost" : "http://127.0.0.1",
+		 raw_server_port(f->server));
 	return f;
 }
 
@@ -237,10 +169,7 @@ http_fixture_free(struct http_fixture *fixture)
 	if (!fixture)
 		return;
 	http_fixture_end(fixture);
-	if (fixture->daemon)
-		MHD_stop_daemon(fixture->daemon);
-	for (unsigned i = 0; i < fixture->n_seen; i++)
-		free(fixture->seen[i]);
+	raw_server_free(fixture->server);
 	free(fixture->stream);
 	pthread_cond_destroy(&fixture->changed);
 	pthread_mutex_destroy(&fixture->lock);
@@ -250,7 +179,7 @@ http_fixture_free(struct http_fixture *fixture)
 unsigned
 http_fixture_port(const struct http_fixture *fixture)
 {
-	return fixture->port;
+	return raw_server_port(fixture->server);
 }
 
 const char *
@@ -284,36 +213,55 @@ http_fixture_end(struct http_fixture *fixture)
 unsigned
 http_fixture_count(struct http_fixture *fixture, const char *path)
 {
+	const struct raw_request *request;
 	unsigned n = 0;
 
-	pthread_mutex_lock(&fixture->lock);
-	for (unsigned i = 0; i < fixture->n_seen; i++)
-		n += !path || strcmp(fixture->seen[i], path) == 0;
-	pthread_mutex_unlock(&fixture->lock);
+	for (unsigned i = 0; (request = raw_server_request(fixture->server, i)); i++)
+		n += !path || is_for(request, path);
 	return n;
+}
+
+static const struct raw_request *
+newest(struct http_fixture *fixture)
+{
+	return raw_server_request(fixture->server, raw_server_count(fixture->server) - 1);
 }
 
 const char *
 http_fixture_header(struct http_fixture *fixture, const char *name)
 {
-	pthread_mutex_lock(&fixture->lock);
-	fixture->answer[0] = '\0';
-	for (size_t i = 0; i < fixture->n_headers; i++)
-		if (strcasecmp(fixture->headers[i].name, name) == 0) {
-			size_t at = strlen(fixture->answer);
+	const struct raw_request *request = newest(fixture);
+	size_t length = strlen(name), at = 0;
 
-			snprintf(fixture->answer + at, sizeof(fixture->answer) - at, "%s%s", at ? ", " : "",
-				 fixture->headers[i].value);
-		}
-	pthread_mutex_unlock(&fixture->lock);
+	fixture->answer[0] = '\0';
+	for (const char *line = request ? request->head : ""; (line = strstr(line, "\r\n"));) {
+		line += 2;
+		if (strncasecmp(line, name, length) == 0 && line[length] == ':')
+			at += (size_t)snprintf(fixture->answer + at, sizeof(fixture->answer) - at, "%s%.*s",
+					       at ? ", " : "", (int)strcspn(line + length + 2, "\r"),
+					       line + length + 2);
+	}
 	return fixture->answer;
 }
 
 const char *
 http_fixture_query(struct http_fixture *fixture)
 {
-	pthread_mutex_lock(&fixture->lock);
-	snprintf(fixture->answer, sizeof(fixture->answer), "%s", fixture->query);
-	pthread_mutex_unlock(&fixture->lock);
+	const struct raw_request *request = newest(fixture);
+	size_t path, length = 0;
+	const char *from = request ? target_of(request, &path, &length) + path + 1 : "";
+	char *to = fixture->answer;
+
+	for (const char *end = from + length; from < end; from++) {
+		unsigned byte;
+
+		if (*from == '%' && sscanf(from + 1, "%2x", &byte) == 1) {
+			*to++ = (char)byte;
+			from += 2;
+		} else {
+			*to++ = *from == '+' ? ' ' : *from;
+		}
+	}
+	*to = '\0';
 	return fixture->answer;
 }

@@ -30,8 +30,7 @@ struct http_fixture;
 /*
  * Start on 127.0.0.1. Routes are borrowed and end with one whose path is NULL; other paths are 404.
  *
- * key, cert  PEM text for TLS, or NULL
- * Returns    NULL when it cannot (the reason is printed)
+ * key, cert  paths of PEM files for TLS, or NULL
  */
 struct http_fixture *http_fixture_new(const struct http_route *routes, const char *key, const char *cert);
 

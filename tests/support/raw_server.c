@@ -3,6 +3,7 @@
 #include "tests/support/raw_server.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -51,10 +52,14 @@ append(char **text, size_t *length, const char *more, size_t n)
 static bool
 read_head(struct duplex *d, struct raw_request *request)
 {
-	char *line = malloc(LINE_MAX_BYTES);
+	char *line;
 	size_t length = 0;
 	bool whole = false;
 
+	/* a client that speaks TLS sends no line */
+	if ((d->begin == d->end && !duplex_fill(d)) || !isupper((unsigned char)d->buffer[d->begin]))
+		return false;
+	line = malloc(LINE_MAX_BYTES);
 	while (!whole && duplex_line(d, line, LINE_MAX_BYTES)) {
 		append(&request->head, &length, line, strlen(line));
 		whole = strcmp(line, "\r\n") == 0;

@@ -190,15 +190,8 @@ make_certificates(struct world *w)
 void
 start_tls(struct world *w, const struct http_route *routes)
 {
-	char *key, *cert;
-
 	make_certificates(w);
-	key = slurp(temp_path(w->dir, "s.key"));
-	cert = slurp(temp_path(w->dir, "s.crt"));
-	w->server = http_fixture_new(routes, key, cert);
-	free(key);
-	free(cert);
-	assert_non_null(w->server);
+	w->server = http_fixture_new(routes, temp_path(w->dir, "s.key"), temp_path(w->dir, "s.crt"));
 }
 
 void
