@@ -4,10 +4,6 @@
  * or a trie's digit are spread evenly. (That it is what LAYOUT.md says is proven by e2e/layout_in_python,
  * which has its own.)
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "shm-layout/key_hash.h"
 #include "tests/room.h"
 

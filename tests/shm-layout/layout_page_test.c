@@ -3,9 +3,6 @@
  * LAYOUT.md gives each block type, message and refusal the number that the enums give it: none is missing
  * from the page, and none stands there that does not exist. (layout_test.c does so for the structs.)
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "shm-layout/block.h"
 #include "shm-layout/protocol.h"
 #include "tests/room.h"

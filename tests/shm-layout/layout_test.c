@@ -2,10 +2,6 @@
 /*
  * LAYOUT.md says of every fixed structure what the compiler says.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "shm-layout/consumer.h"
 #include "shm-layout/header.h"
 #include "shm-layout/object.h"

@@ -2,10 +2,6 @@
 /*
  * Paths: what compiles to what, where the others stop making sense, and what they find in a document.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "shm-layout/path.h"
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
@@ -33,8 +29,10 @@ collect(struct value hit, void *context)
 	return --h->stop_after == 0 ? 42 : 0;
 }
 
+#define TEST(name) TEST_CASE_OF(struct body_fixture *fx, body_fixture_set_up, body_fixture_tear_down, name)
+
 /* Each spelling finds what it names: all hits in order, and the first of them without stepping. */
-TEST_CASE(paths_find_what_they_name)
+TEST(paths_find_what_they_name)
 {
 	static const struct {
 		const char *path, *hits;
@@ -70,7 +68,7 @@ TEST_CASE(paths_find_what_they_name)
 		{"metadata[0]", ""},
 		{"status.podIPs.ip", ""},
 	};
-	struct body_fixture *fx = body_fixture_new(NULL, 0), *scratch = body_fixture_new(NULL, 0);
+	struct body_fixture *scratch = body_fixture_new(NULL, 0);
 	struct value root = body_fixture_value(fx, document);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -93,15 +91,13 @@ TEST_CASE(paths_find_what_they_name)
 			assert_memory_equal(scratch->printed.data, cases[i].hits, first);
 		}
 	}
-	body_fixture_free(fx);
 	body_fixture_free(scratch);
 }
 
 /* The whole document has a path of no steps. */
-TEST_CASE(a_dot_is_the_whole_document)
+TEST(a_dot_is_the_whole_document)
 {
 	static const char *const spellings[] = {".", "$", "{.}", "{$}"};
-	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct value root = body_fixture_value(fx, document);
 	struct path p;
 
@@ -110,7 +106,6 @@ TEST_CASE(a_dot_is_the_whole_document)
 		assert_int_equal(p.count, 0);
 		assert_ptr_equal(path_get(&p, root).at, root.at);
 	}
-	body_fixture_free(fx);
 }
 
 /* What is no path is refused at the byte where it stops making sense, with a reason. */
@@ -160,16 +155,15 @@ TEST_CASE(long_paths_are_refused)
 }
 
 /* The caller's answer stops the walk and comes back. */
-TEST_CASE(a_callback_stops_the_walk)
+TEST(a_callback_stops_the_walk)
 {
-	struct body_fixture *fx = body_fixture_new(NULL, 0), *scratch = body_fixture_new(NULL, 0);
+	struct body_fixture *scratch = body_fixture_new(NULL, 0);
 	struct hits h = {.fx = scratch, .stop_after = 2};
 	struct path p;
 
 	assert_int_equal(path_compile(&p, "spec.containers[*].ports[*].p", 29, NULL, NULL), 0);
 	assert_int_equal(path_each(&p, body_fixture_value(fx, document), collect, &h), 42);
 	assert_string_equal(h.text, "80 81 ");
-	body_fixture_free(fx);
 	body_fixture_free(scratch);
 }
 

@@ -3,8 +3,6 @@
  * Roots and resources that become something else while they are read: what is touched is what was checked.
  * The arena ends at a page that nobody may touch.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "shm-layout/root.h"

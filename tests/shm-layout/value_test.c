@@ -3,12 +3,8 @@
  * Reading values in place: what was written is read back, in every form; and whatever bytes stand there,
  * reading ends, stays within the block, and says no more than that something is absent or damaged.
  */
-#include <errno.h>
 #include <float.h>
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,10 +19,11 @@ field(struct value v, const char *name)
 	return value_field(v, name, strlen(name), shape_fingerprint(name, strlen(name)));
 }
 
+#define TEST(name) TEST_CASE_OF(struct body_fixture *fx, body_fixture_set_up, body_fixture_tear_down, name)
+
 /* Integers come back exactly, at each size at which their form changes. */
-TEST_CASE(integers_are_exact)
+TEST(integers_are_exact)
 {
-	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	char text[32];
 
 	for (unsigned bit = 0; bit < 64; bit++)
@@ -45,13 +42,11 @@ TEST_CASE(integers_are_exact)
 				assert_true(got == n);
 				assert_string_equal(body_fixture_print(fx, v), text);
 			}
-	body_fixture_free(fx);
 }
 
 /* Numbers that are no int64_t: up to 2^64 - 1, doubles, and texts; each answers what it can. */
-TEST_CASE(other_numbers_keep_their_kind)
+TEST(other_numbers_keep_their_kind)
 {
-	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct value v;
 	uint64_t u = 0;
 	int64_t n = 0;
@@ -80,7 +75,6 @@ TEST_CASE(other_numbers_keep_their_kind)
 	assert_int_equal(value_kind(v), VALUE_NUMBER);
 	assert_true(value_double(v, &d) && d < -DBL_MAX);
 	assert_string_equal(body_fixture_print(fx, v), "-1.5e999");
-	body_fixture_free(fx);
 }
 
 /*
@@ -119,10 +113,9 @@ TEST_CASE(numbers_do_not_depend_on_the_locale)
 }
 
 /* Strings of each length at which their form changes, whether they stand inline or shared. */
-TEST_CASE(strings_of_every_form)
+TEST(strings_of_every_form)
 {
 	static const size_t lengths[] = {0, 1, 11, 12, 62, 63, 64, 65, 255, 256, 65535, 65536, 100000};
-	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	char *text = malloc(200020);
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -144,13 +137,11 @@ TEST_CASE(strings_of_every_form)
 		assert_string_equal(body_fixture_print_ref(fx, fx->ref), text);
 	}
 	free(text);
-	body_fixture_free(fx);
 }
 
 /* Fields are found by name, elements by position; what is not there is absent, on values of every kind. */
-TEST_CASE(fields_and_elements_are_found)
+TEST(fields_and_elements_are_found)
 {
-	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct value v = body_fixture_value(
 		fx,
 		"{\"a\":1,\"\":2,\"b\":{\"c\":[10,20,{\"d\":null}]},\"x\\u0000y\":true,\"e\":{},\"f\":[]}");
@@ -178,13 +169,11 @@ TEST_CASE(fields_and_elements_are_found)
 	assert_null(value_element(field(v, "f"), 0).at);
 	assert_int_equal(value_kind(field(v, "nothing")), VALUE_NONE);
 	assert_null(field(field(v, "nothing"), "x").at);
-	body_fixture_free(fx);
 }
 
 /* Stepping visits fields with their names and elements without, in order, and nothing in other values. */
-TEST_CASE(stepping_visits_everything_in_order)
+TEST(stepping_visits_everything_in_order)
 {
-	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct value v = body_fixture_value(fx, "{\"b\":[1,2,3],\"a\":{},\"text\":\"no container\"}");
 	const char *names[] = {"b", "a", "text"};
 	struct value_iter it = value_iterate(v);
@@ -209,13 +198,11 @@ TEST_CASE(stepping_visits_everything_in_order)
 	it = value_iterate(field(v, "text"));
 	assert_false(value_next(&it));
 	assert_false(it.damaged);
-	body_fixture_free(fx);
 }
 
 /* An object's name and namespace stand in its header, and are read as the strings they are. */
-TEST_CASE(own_names_come_from_the_header)
+TEST(own_names_come_from_the_header)
 {
-	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	uint8_t payload[] = {TAG_ARRAY16, 3, 0, TAG_OWN_NAME, TAG_OWN_NAMESPACE, TAG_TRUE};
 	const char *data;
 	struct object *o;
@@ -241,7 +228,6 @@ TEST_CASE(own_names_come_from_the_header)
 	v.own = NULL;
 	assert_int_equal(value_kind(value_element(v, 0)), VALUE_NONE);
 	assert_false(value_string(value_element(v, 0), &data, &length));
-	body_fixture_free(fx);
 }
 
 static int
@@ -291,13 +277,12 @@ read_all(struct value v, unsigned depth)
  * An arena of one document at the very end of a mapping, so that a byte read beyond it is a fault: with each
  * bit of it flipped, everything that reads it ends.
  */
-TEST_CASE(every_flipped_bit_is_survived)
+TEST(every_flipped_bit_is_survived)
 {
 	const char *text = "{\"metadata\":{\"name\":\"a name that is "
 			   "long\",\"labels\":{\"k\":\"v\",\"l\":\"w\"}},\"spec\":{\"containers\":"
 			   "[{\"name\":\"one\",\"args\":[\"x\",1,-70000,2.5,18446744073709551615,1e999,null,"
 			   "true]},{\"name\":\"two\",\"args\":[]}]}}";
-	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), length;
 	struct value v = body_fixture_value(fx, text);
 	struct arena_view view = fx->arena->view;
@@ -335,7 +320,6 @@ TEST_CASE(every_flipped_bit_is_survived)
 	assert_int_equal(value_to_json(value_of_object(&view, fx->ref), nothing, &length), 0);
 	assert_int_equal(length, strlen(text));
 	munmap(map, bytes + page);
-	body_fixture_free(fx);
 }
 
 /* Random bytes as values, at the end of a mapping: the same. */
@@ -375,9 +359,8 @@ TEST_CASE(random_bytes_are_survived)
  * A shape or a value that leads back to itself, or doubles at each of 100 levels, ends in an error and not in
  * a loop.
  */
-TEST_CASE(loops_in_a_damaged_arena_end)
+TEST(loops_in_a_damaged_arena_end)
 {
-	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	uint32_t refs[101];
 	size_t length = 0;
 	uint8_t *p;
@@ -405,7 +388,6 @@ TEST_CASE(loops_in_a_damaged_arena_end)
 	p[0] = TAG_REF;
 	memcpy(p + 1, &refs[0], 4);
 	assert_null(value_of_block(&fx->arena->view, refs[1]).at);
-	body_fixture_free(fx);
 }
 
 /*
@@ -422,36 +404,22 @@ stop_at_once(uint32_t ref, void *context)
 
 TEST_CASE(every_ref_is_told)
 {
-	uint8_t value[] = {TAG_OBJECT16,
-			   16,
-			   0,
-			   1,
-			   0,
-			   0,
-			   0,
-			   TAG_REF,
-			   2,
-			   0,
-			   0,
-			   0,
-			   TAG_ARRAY16,
-			   6,
-			   0,
-			   TAG_REF,
-			   3,
-			   0,
-			   0,
-			   0,
-			   TAG_NULL,
-			   TAG_TRUE,
-			   TAG_FALSE,
-			   TAG_REF,
-			   9,
-			   9,
-			   9,
-			   9};
+	/* an object of shape 1 with a ref, an array of a ref and null, true, and false; then another value */
+	uint8_t value[28] = {TAG_OBJECT16, 16};
 	unsigned count = 0;
 
+	value[3] = 1;
+	value[7] = TAG_REF;
+	value[8] = 2;
+	value[12] = TAG_ARRAY16;
+	value[13] = 6;
+	value[15] = TAG_REF;
+	value[16] = 3;
+	value[20] = TAG_NULL;
+	value[21] = TAG_TRUE;
+	value[22] = TAG_FALSE;
+	value[23] = TAG_REF;
+	memset(value + 24, 9, 4);
 	assert_int_equal(value_each_ref(value, value + sizeof(value), count_ref, &count), 0);
 	assert_int_equal(count, 3);
 	count = 0;

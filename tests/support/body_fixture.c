@@ -66,6 +66,20 @@ body_fixture_free(struct body_fixture *fx)
 }
 
 int
+body_fixture_set_up(void **state)
+{
+	*state = body_fixture_new(NULL, 0);
+	return 0;
+}
+
+int
+body_fixture_tear_down(void **state)
+{
+	body_fixture_free(*state);
+	return 0;
+}
+
+int
 body_fixture_decode(struct body_fixture *fx, const char *text, size_t length, size_t chunk)
 {
 	int r = 0;
@@ -118,4 +132,31 @@ const char *
 body_fixture_print_ref(struct body_fixture *fx, uint32_t ref)
 {
 	return body_fixture_print(fx, value_of_object(&fx->arena->view, ref));
+}
+
+void
+bytes_say(struct bytes *to, const char *format, ...)
+{
+	char *text;
+	int length;
+	va_list args;
+
+	va_start(args, format);
+	length = vasprintf(&text, format, args);
+	va_end(args);
+	assert_true(length >= 0);
+	assert_int_equal(bytes_append(to, text, (size_t)length + 1), 0);
+	to->length--;
+	free(text);
+}
+
+void
+assert_nothing_left(struct body_fixture *fx)
+{
+	forget(fx);
+	decoder_free(fx->document);
+	fx->document = NULL;
+	decoder_schema_free(fx->schema);
+	fx->schema = NULL;
+	assert_int_equal(intern_count(fx->intern), 0);
 }

@@ -29,6 +29,10 @@ struct body_fixture {
 struct body_fixture *body_fixture_new(const char *const *drops, size_t drop_count);
 void body_fixture_free(struct body_fixture *fx);	/* discards the last draft */
 
+/* For cmocka: *state is a fixture without drops. */
+int body_fixture_set_up(void **state);
+int body_fixture_tear_down(void **state);
+
 /*
  * Decode one document, fed in pieces of chunk bytes (0: all at once). Discards the draft before. The
  * decoder's result.
@@ -43,5 +47,12 @@ const char *body_fixture_print(struct body_fixture *fx, struct value v);
 
 /* The same for the object of a draft, whoever decoded it. */
 const char *body_fixture_print_ref(struct body_fixture *fx, uint32_t ref);
+
+/* Append text to `to`, with a NUL behind it. */
+__attribute__((format(printf, 2, 3))) void bytes_say(struct bytes *to, const char *format, ...);
+
+/* Forget all that was learnt: when all drafts are gone, nothing is left in the arena. Nothing can be decoded
+ * then. */
+void assert_nothing_left(struct body_fixture *fx);
 
 #endif

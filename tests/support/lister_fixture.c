@@ -55,12 +55,9 @@ lister_fixture_new(const struct informer_factory_options *options)
 void
 lister_fixture_renew(struct lister_fixture *fx, const struct informer_factory_options *options)
 {
-	struct informer_shared *shared;
-
 	informer_factory_shutdown(fx->factory);
 	assert_int_equal(informer_factory_new(fx->inf, options, &fx->factory), 0);
-	assert_int_equal(informer_factory_for(fx->factory, "pods", &shared), 0);
-	fx->pods = informer_shared_lister(shared);
+	fx->pods = informer_shared_lister(lister_fixture_shared(fx, "pods"));
 }
 
 void
@@ -187,68 +184,110 @@ finish(struct lister_fixture *fx, struct word_list *list, bool sorted, int r)
 	return fx->text;
 }
 
-const char *
-lister_fixture_list(struct lister_fixture *fx, const struct informer_snapshot *snapshot, const char *ns,
-		    const char *selector)
+struct informer_shared *
+lister_fixture_shared(struct lister_fixture *fx, const char *resource)
 {
-	struct word_list list = {0};
-	int r = informer_lister_list(fx->pods, snapshot, ns, selector, word_list_add_key, &list);
+	struct informer_shared *shared;
 
-	return finish(fx, &list, true, r);
+	assert_int_equal(informer_factory_for(fx->factory, resource, &shared), 0);
+	return shared;
+}
+
+static const char *
+argument(const char *text)
+{
+	return strcmp(text, "*") == 0 ? NULL : strcmp(text, "\"\"") == 0 ? "" : text;
+}
+
+static const char *
+ask_list(struct lister_fixture *fx, struct informer_lister *lister, const struct informer_snapshot *snapshot,
+	 const char *question)
+{
+	char ns[64] = "*", selector[128] = "*";
+	struct word_list list = {0};
+
+	sscanf(question, "list %63s %127[^\n]", ns, selector);
+	return finish(fx, &list, true,
+		      informer_lister_list(lister, snapshot, argument(ns), argument(selector),
+					   word_list_add_key, &list));
+}
+
+static const char *
+ask_get(struct lister_fixture *fx, struct informer_lister *lister, const struct informer_snapshot *snapshot,
+	const char *key)
+{
+	const char *slash = strchr(key, '/');
+	struct word_list list = {0};
+	struct informer_object object;
+	char ns[64];
+	int r;
+
+	snprintf(ns, sizeof(ns), "%.*s", slash ? (int)(slash - key) : 0, key);
+	r = informer_lister_get(lister, snapshot, slash ? ns : NULL, slash ? slash + 1 : key, &object);
+	if (r == 0)
+		word_list_add_key(&list, &object);
+	finish(fx, &list, true, r);
+	if (r == INFORMER_E_NOT_FOUND)
+		informer_last_error(fx->inf, fx->text, sizeof(fx->text));
+	return fx->text;
+}
+
+static const char *
+ask_index(struct lister_fixture *fx, struct informer_lister *lister, const struct informer_snapshot *snapshot,
+	  const char *question)
+{
+	const char *equals = strchr(question, '=');
+	struct word_list list = {0};
+	char name[64];
+
+	if (!equals)
+		return finish(fx, &list, true,
+			      informer_index_values(lister, snapshot, question, add_value, &list));
+	snprintf(name, sizeof(name), "%.*s", (int)(equals - question), question);
+	return finish(fx, &list, false,
+		      informer_lister_by_index(lister, snapshot, name, equals + 1, strlen(equals + 1),
+					       word_list_add_key, &list));
 }
 
 const char *
-lister_fixture_by_index(struct lister_fixture *fx, const struct informer_snapshot *snapshot,
-			const char *index, const char *value)
+lister_ask(struct lister_fixture *fx, const struct informer_snapshot *snapshot, const char *question)
 {
-	struct word_list list = {0};
-	int r = informer_lister_by_index(fx->pods, snapshot, index, value, strlen(value), word_list_add_key,
-					 &list);
-
-	return finish(fx, &list, false, r);
-}
-
-const char *
-lister_fixture_values(struct lister_fixture *fx, const struct informer_snapshot *snapshot, const char *index)
-{
-	struct word_list list = {0};
-	int r = informer_index_values(fx->pods, snapshot, index, add_value, &list);
-
-	return finish(fx, &list, true, r);
-}
-
-const char *
-lister_fixture_list_now(struct lister_fixture *fx, const char *ns, const char *selector)
-{
-	struct informer_snapshot snapshot;
+	struct informer_lister *lister = fx->pods;
+	const char *colon = strstr(question, ": ");
+	struct informer_snapshot now;
+	char resource[64];
 	const char *text;
 
-	assert_int_equal(informer_begin(fx->inf, &snapshot), 0);
-	text = lister_fixture_list(fx, &snapshot, ns, selector);
-	informer_end(&snapshot);
+	if (!snapshot)
+		assert_int_equal(informer_begin(fx->inf, &now), 0);
+	if (colon) {
+		snprintf(resource, sizeof(resource), "%.*s", (int)(colon - question), question);
+		lister = informer_shared_lister(lister_fixture_shared(fx, resource));
+		question = colon + 2;
+	}
+	if (strncmp(question, "list", 4) == 0)
+		text = ask_list(fx, lister, snapshot ? snapshot : &now, question);
+	else if (strncmp(question, "get ", 4) == 0)
+		text = ask_get(fx, lister, snapshot ? snapshot : &now, question + 4);
+	else
+		text = ask_index(fx, lister, snapshot ? snapshot : &now, question);
+	if (!snapshot)
+		informer_end(&now);
 	return text;
 }
 
-const char *
-lister_fixture_by_index_now(struct lister_fixture *fx, const char *index, const char *value)
+void
+assert_answers(struct lister_fixture *fx, const struct informer_snapshot *snapshot, const char *lines)
 {
-	struct informer_snapshot snapshot;
-	const char *text;
+	char *text = strdup(lines), *rest = text, *question, *answer;
 
-	assert_int_equal(informer_begin(fx->inf, &snapshot), 0);
-	text = lister_fixture_by_index(fx, &snapshot, index, value);
-	informer_end(&snapshot);
-	return text;
-}
-
-const char *
-lister_fixture_values_now(struct lister_fixture *fx, const char *index)
-{
-	struct informer_snapshot snapshot;
-	const char *text;
-
-	assert_int_equal(informer_begin(fx->inf, &snapshot), 0);
-	text = lister_fixture_values(fx, &snapshot, index);
-	informer_end(&snapshot);
-	return text;
+	while ((question = strtok_r(rest, "\n", &rest))) {
+		answer = strstr(question, " -> ");
+		assert_non_null(answer);
+		*answer = '\0';
+		answer += strlen(" -> ");
+		if (strcmp(lister_ask(fx, snapshot, question), answer) != 0)
+			fail_msg("%s: '%s', expected '%s'", question, fx->text, answer);
+	}
+	free(text);
 }

@@ -23,6 +23,9 @@ void lister_fixture_free(struct lister_fixture *fx);
 /* Another factory over the same handle takes the place of the one that is there. */
 void lister_fixture_renew(struct lister_fixture *fx, const struct informer_factory_options *options);
 
+/* The factory's informer of a resource. */
+struct informer_shared *lister_fixture_shared(struct lister_fixture *fx, const char *resource);
+
 /* Put an object into a resource (by id), and commit; all of it is synced from then on. */
 void lister_fixture_put(struct lister_fixture *fx, unsigned resource, const char *json);
 /* A pod in namespace/name with users ("ernie,bert"; its annotation) and label app=APP. NULL: none */
@@ -30,19 +33,21 @@ void lister_fixture_pod(struct lister_fixture *fx, const char *ns, const char *n
 			const char *app);
 void lister_fixture_delete(struct lister_fixture *fx, const char *ns, const char *name);
 
-/* Keys of what is found, sorted unless said otherwise, joined with blanks; "error CODE" when it failed. */
-const char *lister_fixture_list(struct lister_fixture *fx, const struct informer_snapshot *snapshot,
-				const char *ns, const char *selector);
-/* In the order in which they came. */
-const char *lister_fixture_by_index(struct lister_fixture *fx, const struct informer_snapshot *snapshot,
-				    const char *index, const char *value);
-/* Values, sorted. */
-const char *lister_fixture_values(struct lister_fixture *fx, const struct informer_snapshot *snapshot,
-				  const char *index);
-/* The same with a snapshot of its own. */
-const char *lister_fixture_list_now(struct lister_fixture *fx, const char *ns, const char *selector);
-const char *lister_fixture_by_index_now(struct lister_fixture *fx, const char *index, const char *value);
-const char *lister_fixture_values_now(struct lister_fixture *fx, const char *index);
+/*
+ * What a lister says to a question, of this snapshot or, if that is NULL, of a new one:
+ *
+ *	list, list NS, list * SELECTOR, list NS SELECTOR	keys, sorted ("" is an empty argument)
+ *	get NS/NAME, get NAME					the key
+ *	INDEX=VALUE						keys, as they came
+ *	INDEX							the index's values, sorted
+ *
+ * of pods, or with "nodes: " in front of nodes, joined with blanks; "error CODE" when it failed, or, of a
+ *get, what informer_last_error() says.
+ */
+const char *lister_ask(struct lister_fixture *fx, const struct informer_snapshot *snapshot,
+		       const char *question);
+/* Each line is a question and its answer: "get jobs/done -> jobs/done\n". */
+void assert_answers(struct lister_fixture *fx, const struct informer_snapshot *snapshot, const char *lines);
 
 /* Words, to be gathered by a lister's `each`: context. */
 struct word_list {

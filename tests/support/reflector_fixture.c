@@ -38,6 +38,32 @@ reflector_fixture_free(struct reflector_fixture *t)
 	return timers ? -1 : 0;
 }
 
+int
+reflector_set_up(void **state)
+{
+	*state = reflector_fixture_new(NULL);
+	return 0;
+}
+
+int
+reflector_set_up_watch_list(void **state)
+{
+	*state = reflector_fixture_new(&(struct list_choices){.watch_list = true});
+	return 0;
+}
+
+int
+reflector_tear_down(void **state)
+{
+	return reflector_fixture_free(*state);
+}
+
+void
+wait_out(struct reflector_fixture *t)
+{
+	virtual_clock_advance(&t->fx->clock, virtual_clock_next(&t->fx->clock));
+}
+
 const char *
 seen(struct reflector_fixture *t)
 {

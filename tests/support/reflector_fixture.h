@@ -40,6 +40,14 @@ struct reflector_fixture *reflector_fixture_new(const struct list_choices *choic
 /* 0; -1: timers were left behind. */
 int reflector_fixture_free(struct reflector_fixture *t);
 
+/* For cmocka: *state is a fixture, of LISTs or of WatchLists. */
+int reflector_set_up(void **state);
+int reflector_set_up_watch_list(void **state);
+int reflector_tear_down(void **state);
+
+/* Let the time pass until the Reflector's next timer. */
+void wait_out(struct reflector_fixture *t);
+
 /* One turn of the loop's end, and what readers then see. */
 const char *seen(struct reflector_fixture *t);
 struct reflector_status status_of(struct reflector_fixture *t);

@@ -3,10 +3,12 @@
  * Makes a workqueue on a virtual clock and counted memory for its tests, and looks that nothing is left
  * behind.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,60 +100,6 @@ pass_time(struct workqueue_world *w, uint64_t ns)
 	informer_workqueue_kick(w->q);
 }
 
-void
-queue_add(struct workqueue_world *w, const char *key)
-{
-	assert_int_equal(informer_workqueue_add(w->q, key, strlen(key)), 0);
-}
-
-void
-queue_add_after(struct workqueue_world *w, const char *key, uint64_t delay_ns)
-{
-	assert_int_equal(informer_workqueue_add_after(w->q, key, strlen(key), delay_ns), 0);
-}
-
-void
-queue_add_limited(struct workqueue_world *w, const char *key)
-{
-	assert_int_equal(informer_workqueue_add_rate_limited(w->q, key, strlen(key)), 0);
-}
-
-void
-queue_add_priority(struct workqueue_world *w, const char *key, int priority)
-{
-	const struct informer_work_add how = {.size = sizeof(how), .priority = priority};
-
-	assert_int_equal(informer_workqueue_add_with(w->q, key, strlen(key), &how), 0);
-}
-
-struct informer_work_item
-queue_get(struct workqueue_world *w, const char *expected)
-{
-	struct informer_work_item item;
-
-	assert_int_equal(informer_workqueue_get(w->q, 0, &item), 0);
-	assert_string_equal(item.key, expected);
-	assert_int_equal(item.length, strlen(expected));
-	return item;
-}
-
-void
-queue_get_and_done(struct workqueue_world *w, const char *expected)
-{
-	struct informer_work_item item = queue_get(w, expected);
-
-	informer_workqueue_done(w->q, &item);
-}
-
-void
-assert_nothing_waits(struct workqueue_world *w)
-{
-	struct informer_work_item item;
-
-	assert_int_equal(informer_workqueue_get(w->q, 0, &item), -ETIMEDOUT);
-	assert_int_equal(informer_workqueue_length(w->q), 0);
-}
-
 struct informer_workqueue_metrics
 queue_metrics(struct workqueue_world *w)
 {
@@ -159,4 +107,223 @@ queue_metrics(struct workqueue_world *w)
 
 	assert_int_equal(informer_workqueue_metrics(w->q, &m), 0);
 	return m;
+}
+
+/* "5ms" in nanoseconds; without a unit, the number. */
+static uint64_t
+amount(const char *text)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {{"", 1}, {"ns", 1}, {"us", 1000}, {"ms", MS}, {"s", SECOND}};
+	char *unit;
+	uint64_t n = strtoull(text, &unit, 10);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(unit, units[i].unit) == 0)
+			return n * units[i].ns;
+	fail_msg("no amount: %s", text);
+	return 0;
+}
+
+static void
+assert_metric(struct workqueue_world *w, const char *name, uint64_t expected)
+{
+#define METRIC(field)                                                                                        \
+	{                                                                                                    \
+#field, offsetof(struct informer_workqueue_metrics, field)                                   \
+	}
+	static const struct {
+		const char *name;
+		size_t at;
+	} metrics[] = {METRIC(depth),       METRIC(adds),          METRIC(retries),
+		       METRIC(queue_count), METRIC(queue_sum_ns),  METRIC(work_count),
+		       METRIC(work_sum_ns), METRIC(unfinished_ns), METRIC(longest_running_ns)};
+	struct informer_workqueue_metrics m = queue_metrics(w);
+
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+		if (strcmp(name, metrics[i].name) == 0) {
+			assert_int_equal(*(uint64_t *)((char *)&m + metrics[i].at), expected);
+			return;
+		}
+	fail_msg("no metric: %s", name);
+}
+
+/* KEY[^PRIORITY][~][@DELAY]; fills *how, whose size stays 0 if nothing but the key is there. */
+static size_t
+parse_add(char *word, struct informer_work_add *how)
+{
+	size_t length = strcspn(word, "^~@");
+	char *p = word + length;
+
+	*how = (struct informer_work_add){.size = *p ? sizeof(*how) : 0};
+	if (*p == '^')
+		how->priority = (int)strtol(p + 1, &p, 10);
+	if (*p == '~') {
+		how->rate_limited = true;
+		p++;
+	}
+	if (*p == '@')
+		how->delay_ns = amount(p + 1);
+	return length;
+}
+
+static void
+play_add(struct workqueue_world *w, char *word)
+{
+	char *end = word + strlen(word) - 1;
+	int expected = *end == '!' ? -ESHUTDOWN : 0;
+	struct informer_work_add how;
+	size_t length;
+	int r;
+
+	*end = *end == '!' ? '\0' : *end;
+	length = parse_add(word, &how);
+	if (word[length] == '\0')
+		r = informer_workqueue_add(w->q, word, length);
+	else if (word[length] == '@')
+		r = informer_workqueue_add_after(w->q, word, length, how.delay_ns);
+	else if (strcmp(word + length, "~") == 0)
+		r = informer_workqueue_add_rate_limited(w->q, word, length);
+	else
+		r = informer_workqueue_add_with(w->q, word, length, &how);
+	assert_int_equal(r, expected);
+}
+
+static struct informer_work_item
+play_get(struct workqueue_world *w, char *word)
+{
+	char *priority = strchr(word, '^');
+	struct informer_work_item item;
+
+	if (priority)
+		*priority++ = '\0';
+	assert_int_equal(informer_workqueue_get(w->q, 0, &item), 0);
+	assert_string_equal(item.key, word);
+	assert_int_equal(item.length, strlen(word));
+	if (priority)
+		assert_int_equal(item.priority, atoi(priority));
+	return item;
+}
+
+static void
+play_done(struct workqueue_world *w, const char *key)
+{
+	for (size_t i = 0; i < WORKQUEUE_HELD; i++)
+		if (w->held[i].key && strcmp(w->held[i].key, key) == 0) {
+			informer_workqueue_done(w->q, &w->held[i]);
+			w->held[i].key = NULL;
+			return;
+		}
+	fail_msg("nobody has %s", key);
+}
+
+static void
+play_hold(struct workqueue_world *w, char *word)
+{
+	size_t i = 0;
+
+	while (w->held[i].key)
+		assert_true(++i < WORKQUEUE_HELD);
+	w->held[i] = play_get(w, word);
+}
+
+static void
+play_nothing(struct workqueue_world *w)
+{
+	struct informer_work_item item;
+
+	assert_int_equal(informer_workqueue_get(w->q, 0, &item), -ETIMEDOUT);
+	assert_int_equal(informer_workqueue_length(w->q), 0);
+}
+
+/* A failed key comes after this wait, to the nanosecond. */
+static void
+play_wait(struct workqueue_world *w, char *key, uint64_t wait_ns)
+{
+	struct informer_work_item item;
+
+	assert_int_equal(informer_workqueue_add_rate_limited(w->q, key, strlen(key)), 0);
+	if (wait_ns > 0) {
+		play_nothing(w);
+		pass_time(w, wait_ns - 1);
+		play_nothing(w);
+		pass_time(w, 1);
+	}
+	item = play_get(w, key);
+	informer_workqueue_done(w->q, &item);
+}
+
+static void
+play_call(struct workqueue_world *w, const char *word)
+{
+	struct informer_work_item item;
+
+	if (strcmp(word, "SHUT") == 0)
+		informer_workqueue_shut_down(w->q);
+	else if (strcmp(word, "OVER") == 0)
+		assert_int_equal(informer_workqueue_get(w->q, -1, &item), -ESHUTDOWN);
+	else if (strcmp(word, "DRAIN") == 0)
+		assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, -1), 0);
+	else if (strcmp(word, "DRAIN!") == 0)
+		assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, 1), -ETIMEDOUT);
+	else
+		fail_msg("no call: %s", word);
+}
+
+static void
+play_word(struct workqueue_world *w, char *word)
+{
+	char *sign = strpbrk(word, "=?:");
+	struct informer_work_item item;
+	char kind = *word;
+
+	if (kind == '+') {
+		play_add(w, word + 1);
+	} else if (kind == '/') {
+		atomic_fetch_add(&w->now, amount(word + 1));
+	} else if (isdigit((unsigned char)kind) && word[strlen(word) - 1] == 's') {
+		pass_time(w, amount(word));
+	} else if (kind == '#') {
+		assert_int_equal(informer_workqueue_length(w->q), amount(word + 1));
+	} else if (kind == '<') {
+		play_hold(w, word + 1);
+	} else if (kind == '>') {
+		play_done(w, word + 1);
+	} else if (kind == '-') {
+		informer_workqueue_forget(w->q, word + 1, strlen(word + 1));
+	} else if (strcmp(word, ".") == 0) {
+		play_nothing(w);
+	} else if (isupper((unsigned char)kind)) {
+		play_call(w, word);
+	} else if (!sign) {
+		item = play_get(w, word);
+		informer_workqueue_done(w->q, &item);
+	} else if (*sign == '=') {
+		*sign = '\0';
+		assert_metric(w, word, amount(sign + 1));
+	} else if (*sign == '?') {
+		assert_int_equal(informer_workqueue_num_requeues(w->q, word, (size_t)(sign - word)),
+				 amount(sign + 1));
+	} else {
+		*sign = '\0';
+		play_wait(w, word, amount(sign + 1));
+	}
+}
+
+void
+play(struct workqueue_world *w, const char *format, ...)
+{
+	char script[512], *rest = script, *word;
+	va_list args;
+
+	va_start(args, format);
+	assert_in_range(vsnprintf(script, sizeof(script), format, args), 1, sizeof(script) - 1);
+	va_end(args);
+	while ((word = strtok_r(rest, " ", &rest))) {
+		if (!strchr(format, '%')) /* a loop's words would be too many */
+			print_message("%s\n", word);
+		play_word(w, word);
+	}
 }

@@ -3,13 +3,9 @@
  * Factories and shared informers, against a writer in this process: client-go's Factory and its
  * SharedIndexInformer's handlers, line by line.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,7 +39,7 @@ set_up(void **state)
 	recorder_change(w->fx->writer, "");
 	w->r = recorder_for_shared(w->fx->inf);
 	w->other = recorder_for_shared(w->fx->inf);
-	assert_int_equal(informer_factory_for(w->fx->factory, "pods", &w->pods), 0);
+	w->pods = lister_fixture_shared(w->fx, "pods");
 	*state = w;
 	return 0;
 }
@@ -65,7 +61,7 @@ static void
 renew(struct world *w, const struct informer_factory_options *options)
 {
 	lister_fixture_renew(w->fx, options);
-	assert_int_equal(informer_factory_for(w->fx->factory, "pods", &w->pods), 0);
+	w->pods = lister_fixture_shared(w->fx, "pods");
 }
 
 static void
@@ -98,33 +94,27 @@ assert_error_has(struct world *w, const char *part)
 TEST(a_resource_has_one_informer)
 {
 	static const char *const names[] = {"pods", "po", "pod", "Pod", "pods.v1", "v1/pods", "/v1/pods"};
-	struct informer_shared *shared, *deployments;
+	struct informer_shared *deployments;
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		assert_int_equal(informer_factory_for(w->fx->factory, names[i], &shared), 0);
-		assert_ptr_equal(shared, w->pods);
-	}
-	assert_int_equal(informer_factory_for(w->fx->factory, "apps/v1/deployments", &deployments), 0);
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_ptr_equal(lister_fixture_shared(w->fx, names[i]), w->pods);
+	deployments = lister_fixture_shared(w->fx, "apps/v1/deployments");
 	assert_ptr_not_equal(deployments, w->pods);
-	assert_int_equal(informer_factory_for(w->fx->factory, "deploy", &shared), 0);
-	assert_ptr_equal(shared, deployments);
-	assert_int_equal(informer_factory_for(w->fx->factory, "deployments.apps", &shared), 0);
-	assert_ptr_equal(shared, deployments);
-	assert_int_equal(informer_factory_for(w->fx->factory, "apps/v2/deployments", &shared), 0);
-	assert_ptr_not_equal(shared, deployments);
+	assert_ptr_equal(lister_fixture_shared(w->fx, "deploy"), deployments);
+	assert_ptr_equal(lister_fixture_shared(w->fx, "deployments.apps"), deployments);
+	assert_ptr_not_equal(lister_fixture_shared(w->fx, "apps/v2/deployments"), deployments);
 }
 
 /* One that is made for somebody alone is given to nobody else, and counts for nobody. */
 TEST(an_exclusive_informer_is_nobody_elses)
 {
-	struct informer_shared *one, *two, *shared;
+	struct informer_shared *one, *two;
 
 	assert_int_equal(informer_factory_new_exclusive(w->fx->factory, "pods", &one), 0);
 	assert_int_equal(informer_factory_new_exclusive(w->fx->factory, "pods", &two), 0);
 	assert_ptr_not_equal(one, two);
 	assert_ptr_not_equal(one, w->pods);
-	assert_int_equal(informer_factory_for(w->fx->factory, "pods", &shared), 0);
-	assert_ptr_equal(shared, w->pods);
+	assert_ptr_equal(lister_fixture_shared(w->fx, "pods"), w->pods);
 	/* its handlers start and end with the factory */
 	assert_int_equal(informer_shared_add_handler(one, &w->r->options, &w->r->handler), 0);
 	recorder_change(w->fx->writer, "a1");
@@ -209,7 +199,7 @@ TEST(starting_twice_starts_each_once)
 	start(w);
 	start(w);
 	recorder_expect(w->r, "+a1* SYNCED");
-	assert_int_equal(informer_factory_for(w->fx->factory, "nodes", &nodes), 0);
+	nodes = lister_fixture_shared(w->fx, "nodes");
 	assert_int_equal(informer_shared_add_handler(nodes, &w->other->options, NULL), 0);
 	lister_fixture_put(w->fx, w->fx->nodes, "{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"1\"}}");
 	dispatch_all(w->fx->inf);
@@ -218,25 +208,6 @@ TEST(starting_twice_starts_each_once)
 	recorder_expect(w->other, "+/n1* SYNCED");
 	recorder_change(w->fx->writer, "b1");
 	recorder_expect(w->r, "+b1");
-}
-
-/*
- * A handler that comes late gets what is there, as initial adds, before any later event; others go on.
- * [MultipleRegistration]
- */
-TEST(a_late_handler_gets_what_is_there_first)
-{
-	recorder_change(w->fx->writer, "a1");
-	add(w, w->r);
-	start(w);
-	recorder_expect(w->r, "+a1* SYNCED");
-	recorder_change(w->fx->writer, "b1");
-	add(w, w->other);
-	assert_false(informer_shared_has_synced(w->pods));
-	recorder_expect(w->other, "+a1* +b1* SYNCED");
-	recorder_change(w->fx->writer, "-a");
-	recorder_expect(w->other, "-a1");
-	recorder_expect(w->r, "+b1 -a1");
 }
 
 /* ---- synced ---- */
@@ -263,7 +234,7 @@ TEST(waiting_answers_for_each_resource)
 	/* none is started: nothing to wait for */
 	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 0, note_outcome, &ended), 0);
 	assert_string_equal(ended.text, "");
-	assert_int_equal(informer_factory_for(w->fx->factory, "v1/nodes", &shared), 0);
+	shared = lister_fixture_shared(w->fx, "v1/nodes");
 	start(w);
 	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 20, note_outcome, &ended), -ETIMEDOUT);
 	assert_string_equal(ended.text, "v1/nodes:no pods:yes ");
@@ -315,7 +286,7 @@ TEST(a_factorys_namespace_is_its_handlers)
 	recorder_change(w->fx->writer, "a1 x/b1");
 	lister_fixture_put(w->fx, w->fx->nodes, "{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"1\"}}");
 	add(w, w->r);
-	assert_int_equal(informer_factory_for(w->fx->factory, "nodes", &nodes), 0);
+	nodes = lister_fixture_shared(w->fx, "nodes");
 	assert_int_equal(informer_shared_add_handler(nodes, &w->other->options, NULL), 0);
 	start(w);
 	recorder_expect(w->r, "+x/b1* SYNCED");
@@ -357,7 +328,7 @@ resync_of(struct world *w, const char *resource, uint32_t own_ms)
 	struct informer_shared *shared;
 	uint32_t ms;
 
-	assert_int_equal(informer_factory_for(w->fx->factory, resource, &shared), 0);
+	shared = lister_fixture_shared(w->fx, resource);
 	assert_int_equal(informer_shared_add_handler(shared, &o, &h), 0);
 	ms = (uint32_t)(h->work->period_ns / 1000000);
 	informer_remove_handler(h);
@@ -512,83 +483,58 @@ TEST(a_filter_sees_what_the_transform_keeps)
 	recorder_expect(w->r, "SYNCED");
 }
 
-struct lengths {
-	size_t seen[2];		/* by transform, by on_value */
-	unsigned made, told, released;
-};
-
-static size_t
-json_length(const struct informer_object *object)
-{
-	size_t length;
-
-	assert_int_equal(informer_object_json(object, NULL, 0, &length), 0);
-	return length;
-}
-
 static void *
-count_made(void *context, const struct informer_object *object)
+see_made(void *context, const struct informer_object *object)
 {
-	struct lengths *l = context;
-
-	l->seen[0] = json_length(object);
-	l->made++;
-	return l;
+	append_json(context, "made ", object);
+	return context;
 }
 
 static void
-count_told(void *context, const struct informer_object *object, void *old, void *value)
+see_value(void *context, const struct informer_object *object, void *old, void *value)
 {
-	struct lengths *l = context;
+	struct texts *t = context;
 
-	assert_true(value == l || old == l);
-	l->seen[1] = json_length(object);
-	l->told++;
+	assert_true(value == t || old == t);
+	append_json(t, value ? "told " : "gone ", object);
+	t->calls++;
 }
 
 static void
-count_released(void *context, void *value)
+see_released(void *context, void *value)
 {
-	struct lengths *l = context;
+	struct texts *t = context;
 
-	assert_ptr_equal(value, l);
-	l->released++;
+	assert_ptr_equal(value, t);
+	strcat(t->log, "released");
 }
 
 /* Values too are made of what the factory's paths keep, and their functions get the caller's context. */
 TEST(values_are_made_of_what_the_transform_keeps)
 {
+	static const char a[] = "{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\","
+				"\"resourceVersion\":\"1\"},\"spec\":{\"nodeName\":\"n1\"}}\n";
 	const char *drop[] = {"metadata.labels"};
-	struct informer_factory_options fo = {.size = sizeof(fo)};
-	struct lengths l = {.made = 0};
+	struct informer_factory_options fo = {.size = sizeof(fo), .drop = drop, .n_drop = 1};
+	struct texts t = {.log = ""};
 	struct informer_handler_options o = {.size = sizeof(o),
-					     .context = &l,
-					     .transform = count_made,
-					     .on_value = count_told,
-					     .release = count_released};
-	size_t whole = 0;
+					     .context = &t,
+					     .transform = see_made,
+					     .on_value = see_value,
+					     .release = see_released};
+	char expected[1024];
 
-	for (unsigned round = 0; round < 2; round++) {
-		fo.drop = drop;
-		fo.n_drop = round;
-		renew(w, &fo);
-		l = (struct lengths){.made = 0};
-		recorder_change(w->fx->writer, "a1:web");
-		assert_int_equal(informer_shared_add_handler(w->pods, &o, NULL), 0);
-		start(w);
-		while (l.told == 0)
-			dispatch_all(w->fx->inf);
-		assert_int_equal(l.seen[0], l.seen[1]);
-		if (round == 0)
-			whole = l.seen[0];
-		else
-			assert_true(l.seen[0] < whole);
-		recorder_change(w->fx->writer, "-a");
-		while (l.told == 1)
-			dispatch_all(w->fx->inf);
-		assert_int_equal(l.made, 1);
-		assert_int_equal(l.released, 1);
-	}
+	renew(w, &fo);
+	recorder_change(w->fx->writer, "a1:web");
+	assert_int_equal(informer_shared_add_handler(w->pods, &o, NULL), 0);
+	start(w);
+	while (t.calls == 0)
+		dispatch_all(w->fx->inf);
+	recorder_change(w->fx->writer, "-a");
+	while (t.calls == 1)
+		dispatch_all(w->fx->inf);
+	snprintf(expected, sizeof(expected), "made %stold %sgone %sreleased", a, a, a);
+	assert_string_equal(t.log, expected);
 }
 
 /* What cannot be understood is said when the factory is made. */
@@ -646,27 +592,6 @@ TEST(handlers_for_something_else_are_refused)
 }
 
 /* ---- the end ---- */
-
-/*
- * Removing a handler is idempotent, while active too, and leaves the others alone. [RemoveWhileActive,
- * RemovingRemovedSharedInformer]
- */
-TEST(removing_a_handler_leaves_the_others)
-{
-	recorder_change(w->fx->writer, "a1");
-	add(w, w->r);
-	add(w, w->other);
-	start(w);
-	recorder_expect(w->r, "+a1* SYNCED");
-	recorder_expect(w->other, "+a1* SYNCED");
-	informer_remove_handler(w->r->handler);
-	informer_remove_handler(w->r->handler);
-	recorder_change(w->fx->writer, "a2");
-	recorder_expect(w->other, "a1>a2");
-	recorder_expect(w->r, "DONE");
-	informer_remove_handler(w->r->handler);
-	assert_true(informer_shared_has_synced(w->pods));
-}
 
 struct last_words {
 	struct world *w;

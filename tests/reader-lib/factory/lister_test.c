@@ -3,11 +3,6 @@
  * Listers, against a writer in this process: client-go's Store, Indexer and Lister, line by line, as far as
  * reading goes. (Writing is the daemon's: tests/writer/store/store_test.c.)
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/lister_fixture.h"
 
@@ -37,90 +32,36 @@ begin(struct lister_fixture *fx, struct informer_snapshot *snapshot)
 	assert_int_equal(informer_begin(fx->inf, snapshot), 0);
 }
 
-static void
-assert_error_is(struct lister_fixture *fx, const char *expected)
-{
-	char text[512];
-
-	informer_last_error(fx->inf, text, sizeof(text));
-	assert_string_equal(text, expected);
-}
-
-static struct informer_lister *
-lister_of(struct lister_fixture *fx, const char *resource)
-{
-	struct informer_shared *shared;
-
-	assert_int_equal(informer_factory_for(fx->factory, resource, &shared), 0);
-	return informer_shared_lister(shared);
-}
-
 /* ---- get ---- */
 
 #define TEST(f) TEST_CASE_OF(struct lister_fixture *fx, set_up, tear_down, f)
 
-/* An object is found by namespace and name; a cluster-scoped one by name alone. */
+/*
+ * An object is found by namespace and name; a cluster-scoped one by name alone. What is missing is NOT_FOUND,
+ * with the resource's name as the API says it: with its group where it has one.
+ */
 TEST(an_object_is_found_by_namespace_and_name)
 {
-	struct informer_snapshot snapshot;
-	struct informer_object o;
-	const char *name;
-	size_t length;
-
 	lister_fixture_put(fx, fx->nodes, "{\"metadata\":{\"name\":\"n1\",\"uid\":\"u-n1\"}}");
-	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-1", &o), 0);
-	assert_int_equal(informer_object_name(&o, &name, &length), 0);
-	assert_memory_equal(name, "web-1", length);
-	assert_int_equal(informer_lister_get(lister_of(fx, "nodes"), &snapshot, NULL, "n1", &o), 0);
-	assert_int_equal(informer_lister_get(lister_of(fx, "nodes"), &snapshot, "", "n1", &o), 0);
-	informer_end(&snapshot);
-}
-
-/*
- * What is missing is NOT_FOUND, with the resource's name as the API says it: with its group where it has
- * one.
- */
-TEST(what_is_missing_is_not_found_by_name)
-{
-	struct informer_snapshot snapshot;
-	struct informer_object o;
-
 	lister_fixture_put(fx, fx->deployments,
 			   "{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\",\"uid\":\"u-d\"}}");
-	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-9", &o),
-			 INFORMER_E_NOT_FOUND);
-	assert_error_is(fx, "pods \"web-9\" not found");
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "other", "web-0", &o),
-			 INFORMER_E_NOT_FOUND);
-	assert_error_is(fx, "pods \"web-0\" not found");
-	assert_int_equal(
-		informer_lister_get(lister_of(fx, "apps/v1/deployments"), &snapshot, "default", "web", &o),
-		0);
-	assert_int_equal(informer_lister_get(lister_of(fx, "deploy"), &snapshot, "jobs", "web", &o),
-			 INFORMER_E_NOT_FOUND);
-	assert_error_is(fx, "deployments.apps \"web\" not found");
-	assert_int_equal(informer_lister_get(lister_of(fx, "no"), &snapshot, NULL, "n9", &o),
-			 INFORMER_E_NOT_FOUND);
-	assert_error_is(fx, "nodes \"n9\" not found");
-	informer_end(&snapshot);
+	assert_answers(fx, NULL,
+		       "get default/web-1 -> default/web-1\n"
+		       "nodes: get n1 -> n1\n"
+		       "nodes: get /n1 -> n1\n"
+		       "apps/v1/deployments: get default/web -> default/web\n"
+		       "get default/web-9 -> pods \"web-9\" not found\n"
+		       "get other/web-0 -> pods \"web-0\" not found\n"
+		       "deploy: get jobs/web -> deployments.apps \"web\" not found\n"
+		       "no: get n9 -> nodes \"n9\" not found\n");
 }
 
 /* A resource that is not cached is not "not found": it is said to be unknown. */
 TEST(a_resource_that_is_not_cached_is_told_apart)
 {
-	struct informer_snapshot snapshot;
-	struct informer_object o;
-	struct word_list list = {0};
-
-	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(lister_of(fx, "secrets"), &snapshot, "a", "b", &o),
-			 INFORMER_E_NO_RESOURCE);
-	assert_int_equal(informer_lister_list(lister_of(fx, "secrets"), &snapshot, NULL, NULL,
-					      word_list_add_key, &list),
-			 INFORMER_E_NO_RESOURCE);
-	informer_end(&snapshot);
+	assert_answers(fx, NULL,
+		       "secrets: get a/b -> error INFORMER_E_NO_RESOURCE\n"
+		       "secrets: list -> error INFORMER_E_NO_RESOURCE\n");
 }
 
 /* ---- list ---- */
@@ -128,18 +69,16 @@ TEST(a_resource_that_is_not_cached_is_told_apart)
 /* All objects, those of a namespace, those that a selector matches, and both. */
 TEST(lists_go_by_namespace_and_selector)
 {
-	assert_string_equal(lister_fixture_list_now(fx, NULL, NULL),
-			    "default/web-0 default/web-1 jobs/bare jobs/done");
-	assert_string_equal(lister_fixture_list_now(fx, "", ""),
-			    "default/web-0 default/web-1 jobs/bare jobs/done");
-	assert_string_equal(lister_fixture_list_now(fx, "jobs", NULL), "jobs/bare jobs/done");
-	assert_string_equal(lister_fixture_list_now(fx, NULL, "app in (web,other)"),
-			    "default/web-0 default/web-1");
-	assert_string_equal(lister_fixture_list_now(fx, "jobs", "app"), "jobs/done");
-	assert_string_equal(lister_fixture_list_now(fx, "jobs", "app=web"), "");
-	assert_string_equal(lister_fixture_list_now(fx, "nowhere", NULL), "");
-	assert_string_equal(lister_fixture_list_now(fx, NULL, "app=="), "");
-	assert_string_equal(lister_fixture_list_now(fx, NULL, "app=,,"), "error INFORMER_E_SYNTAX");
+	assert_answers(fx, NULL,
+		       "list -> default/web-0 default/web-1 jobs/bare jobs/done\n"
+		       "list \"\" \"\" -> default/web-0 default/web-1 jobs/bare jobs/done\n"
+		       "list jobs -> jobs/bare jobs/done\n"
+		       "list * app in (web,other) -> default/web-0 default/web-1\n"
+		       "list jobs app -> jobs/done\n"
+		       "list jobs app=web -> \n"
+		       "list nowhere -> \n"
+		       "list * app== -> \n"
+		       "list * app=,, -> error INFORMER_E_SYNTAX\n");
 }
 
 static int
@@ -170,20 +109,18 @@ TEST(a_result_of_the_callers_stops)
 TEST(all_listers_agree_in_one_snapshot)
 {
 	struct informer_snapshot snapshot;
-	struct informer_object o;
 
 	begin(fx, &snapshot);
 	lister_fixture_pod(fx, "default", "web-2", "oscar", "web");
 	lister_fixture_delete(fx, "default", "web-0");
 	lister_fixture_put(fx, fx->nodes, "{\"metadata\":{\"name\":\"n1\",\"uid\":\"u-n1\"}}");
-	assert_string_equal(lister_fixture_list(fx, &snapshot, "default", NULL),
-			    "default/web-0 default/web-1");
-	assert_string_equal(lister_fixture_by_index(fx, &snapshot, "byUser", "oscar"), "default/web-1");
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &o), 0);
-	assert_int_equal(informer_lister_get(lister_of(fx, "nodes"), &snapshot, NULL, "n1", &o),
-			 INFORMER_E_NOT_FOUND);
+	assert_answers(fx, &snapshot,
+		       "list default -> default/web-0 default/web-1\n"
+		       "byUser=oscar -> default/web-1\n"
+		       "get default/web-0 -> default/web-0\n"
+		       "nodes: get n1 -> nodes \"n1\" not found\n");
 	informer_end(&snapshot);
-	assert_string_equal(lister_fixture_list_now(fx, "default", NULL), "default/web-1 default/web-2");
+	assert_answers(fx, NULL, "list default -> default/web-1 default/web-2\n");
 }
 
 /* ---- the daemon's indexes ---- */
@@ -194,30 +131,18 @@ TEST(all_listers_agree_in_one_snapshot)
  */
 TEST(objects_are_found_by_each_of_their_values)
 {
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "ernie"), "default/web-0 jobs/done");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "bert"), "default/web-0 default/web-1");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "oscar"), "default/web-1");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "elmo"), "jobs/done");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "elmo1"), "");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", ""), "");
-	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "bert elmo ernie oscar");
-
+	assert_answers(fx, NULL,
+		       "byUser=ernie -> default/web-0 jobs/done\n"
+		       "byUser=bert -> default/web-0 default/web-1\n"
+		       "byUser=elmo1 -> \n"
+		       "byUser= -> \n"
+		       "byUser -> bert elmo ernie oscar\n");
 	lister_fixture_delete(fx, "jobs", "done");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "ernie"), "default/web-0");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "elmo"), "");
-	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "bert ernie oscar");
-
-	/* an update that changes values moves the object */
 	lister_fixture_pod(fx, "default", "web-0", "oscar", "web");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "ernie"), "");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "bert"), "default/web-1");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "oscar"),
-			    "default/web-0 default/web-1");
-	/* one that does not touches no index */
-	lister_fixture_pod(fx, "default", "web-0", "oscar", "other");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "oscar"),
-			    "default/web-0 default/web-1");
-	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "bert oscar");
+	assert_answers(fx, NULL,
+		       "byUser=ernie -> \n"
+		       "byUser=oscar -> default/web-0 default/web-1\n"
+		       "byUser -> bert oscar\n");
 }
 
 /* What an index gives comes in order of key. */
@@ -229,7 +154,7 @@ TEST(an_index_gives_in_order_of_key)
 		snprintf(name, sizeof(name), "p%02d", i);
 		lister_fixture_pod(fx, i % 2 ? "a-b" : "a", name, "many", NULL);
 	}
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "many"),
+	assert_string_equal(lister_ask(fx, NULL, "byUser=many"),
 			    "a-b/p01 a-b/p03 a-b/p05 a-b/p07 a-b/p09 a-b/p11 a-b/p13 a-b/p15 a-b/p17 a-b/p19 "
 			    "a/p00 a/p02 a/p04 a/p06 a/p08 a/p10 a/p12 a/p14 a/p16 a/p18");
 }
@@ -241,8 +166,9 @@ TEST(an_unknown_index_has_no_values_and_is_an_error)
 	struct word_list list = {0};
 	struct informer_object o;
 
-	assert_string_equal(lister_fixture_values_now(fx, "nothing"), "");
-	assert_string_equal(lister_fixture_by_index_now(fx, "nothing", "x"), "error INFORMER_E_NO_INDEX");
+	assert_answers(fx, NULL,
+		       "nothing -> \n"
+		       "nothing=x -> error INFORMER_E_NO_INDEX\n");
 	begin(fx, &snapshot);
 	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &o), 0);
 	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "nothing", &o, word_list_add_key, &list),
@@ -272,9 +198,10 @@ TEST(those_that_share_a_value_come_once_each)
 			 0);
 	assert_int_equal(list.count, 0);
 	/* an object of another resource has no values here */
-	assert_int_equal(informer_lister_index(lister_of(fx, "deployments"), &snapshot, "namespace", &o,
-					       word_list_add_key, &list),
-			 -EINVAL);
+	assert_int_equal(
+		informer_lister_index(informer_shared_lister(lister_fixture_shared(fx, "deployments")),
+				      &snapshot, "namespace", &o, word_list_add_key, &list),
+		-EINVAL);
 	informer_end(&snapshot);
 }
 
@@ -284,28 +211,19 @@ TEST(those_that_share_a_value_come_once_each)
 TEST(a_factorys_namespace_hides_all_others)
 {
 	struct informer_factory_options o = {.size = sizeof(o), .namespace_ = "jobs"};
-	struct informer_snapshot snapshot;
-	struct informer_object object;
-	struct word_list list = {0};
 
 	lister_fixture_put(fx, fx->nodes, "{\"metadata\":{\"name\":\"n1\",\"uid\":\"u-n1\"}}");
 	lister_fixture_renew(fx, &o);
-	assert_string_equal(lister_fixture_list_now(fx, NULL, NULL), "jobs/bare jobs/done");
-	assert_string_equal(lister_fixture_list_now(fx, "jobs", "app"), "jobs/done");
-	assert_string_equal(lister_fixture_list_now(fx, "default", NULL), "");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "ernie"), "jobs/done");
-	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "elmo ernie");
-	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &object),
-			 INFORMER_E_NOT_FOUND);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "jobs", "done", &object), 0);
-	assert_int_equal(informer_lister_get(lister_of(fx, "nodes"), &snapshot, NULL, "n1", &object), 0);
-	assert_int_equal(
-		informer_lister_list(lister_of(fx, "nodes"), &snapshot, NULL, NULL, word_list_add_key, &list),
-		0);
-	informer_end(&snapshot);
-	word_list_join(&list, true, fx->text, sizeof(fx->text));
-	assert_string_equal(fx->text, "n1");
+	assert_answers(fx, NULL,
+		       "list -> jobs/bare jobs/done\n"
+		       "list jobs app -> jobs/done\n"
+		       "list default -> \n"
+		       "byUser=ernie -> jobs/done\n"
+		       "byUser -> elmo ernie\n"
+		       "get default/web-0 -> pods \"web-0\" not found\n"
+		       "get jobs/done -> jobs/done\n"
+		       "nodes: get n1 -> n1\n"
+		       "nodes: list -> n1\n");
 }
 
 /* A resource's tweak hides what its selectors do not match, together with the selector that is asked with. */
@@ -317,20 +235,15 @@ TEST(a_tweaks_selectors_hide_what_they_do_not_match)
 		{.resource = "nodes", .label_selector = "none"},
 	};
 	struct informer_factory_options o = {.size = sizeof(o), .tweaks = tweaks, .n_tweaks = 3};
-	struct informer_snapshot snapshot;
-	struct informer_object object;
 
 	lister_fixture_renew(fx, &o);
-	assert_string_equal(lister_fixture_list_now(fx, NULL, NULL), "default/web-0 jobs/done");
-	assert_string_equal(lister_fixture_list_now(fx, NULL, "app!=job"), "default/web-0");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "bert"), "default/web-0");
-	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "bert elmo ernie");
-	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-1", &object),
-			 INFORMER_E_NOT_FOUND);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "jobs", "bare", &object),
-			 INFORMER_E_NOT_FOUND);
-	informer_end(&snapshot);
+	assert_answers(fx, NULL,
+		       "list -> default/web-0 jobs/done\n"
+		       "list * app!=job -> default/web-0\n"
+		       "byUser=bert -> default/web-0\n"
+		       "byUser -> bert elmo ernie\n"
+		       "get default/web-1 -> pods \"web-1\" not found\n"
+		       "get jobs/bare -> pods \"bare\" not found\n");
 }
 
 /* The text of an object as a lister gives it. */
@@ -366,8 +279,9 @@ TEST(a_transform_keeps_and_drops)
 		fx, "default", "web-0",
 		"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"uid-default-web-0\","
 		"\"labels\":{\"app\":\"web\"}},\"status\":{\"phase\":\"Running\"}}");
-	assert_string_equal(lister_fixture_list_now(fx, "jobs", NULL), "jobs/bare jobs/done");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "elmo"), "jobs/done");
+	assert_answers(fx, NULL,
+		       "list jobs -> jobs/bare jobs/done\n"
+		       "byUser=elmo -> jobs/done\n");
 }
 
 struct kept {

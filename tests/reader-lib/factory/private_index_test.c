@@ -3,12 +3,8 @@
  * Private indexes: that they follow the store, at the cost they state, and say of every snapshot what is in
  * that snapshot.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "reader-lib/factory/lister.h"
@@ -77,7 +73,7 @@ begin(struct world *w, struct informer_snapshot *snapshot)
 }
 
 #define assert_users(w, value, expected)                                                                     \
-	assert_string_equal(lister_fixture_by_index_now((w)->fx, "users", value), expected)
+	assert_string_equal(lister_ask((w)->fx, NULL, "users=" value), expected)
 
 /* How often the function was called since the last time this was asked. */
 static unsigned
@@ -99,30 +95,8 @@ TEST(an_index_added_to_a_filled_store_knows_what_is_there)
 	assert_users(w, "elmo", "default/tre");
 	assert_users(w, "oscar", "default/two");
 	assert_users(w, "elmo1", "");
-	assert_string_equal(lister_fixture_values_now(w->fx, "users"), "bert elmo ernie oscar");
+	assert_string_equal(lister_ask(w->fx, NULL, "users"), "bert elmo ernie oscar");
 	assert_int_equal(calls(w), 3);
-}
-
-/*
- * Keys that are gone do not pile up: what an index keeps of them is bounded, and it answers as before.
- */
-TEST(keys_that_are_gone_do_not_pile_up)
-{
-	const struct private_index *ix;
-
-	assert_users(w, "ernie", "default/one default/tre");
-	ix = w->fx->pods->indexes;
-	for (unsigned i = 0; i < 3 * GONE_MOST; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "gone%u", i);
-		lister_fixture_pod(w->fx, "default", name, "ernie", "web");
-		lister_fixture_delete(w->fx, "default", name);
-		if (i % 64 == 0)
-			assert_users(w, "ernie", "default/one default/tre");
-		assert_in_range(ix->absent, 0, GONE_MOST);
-	}
-	assert_users(w, "bert", "default/one default/two");
 }
 
 /* Objects that come, change and go are followed: a value with no object left disappears. [MultiIndexKeys] */
@@ -132,7 +106,7 @@ TEST(an_index_follows_what_changes)
 	lister_fixture_delete(w->fx, "default", "tre");
 	assert_users(w, "elmo", "");
 	assert_users(w, "ernie", "default/one");
-	assert_string_equal(lister_fixture_values_now(w->fx, "users"), "bert ernie oscar");
+	assert_string_equal(lister_ask(w->fx, NULL, "users"), "bert ernie oscar");
 	lister_fixture_pod(w->fx, "default", "two", "oscar,elmo", "web");
 	assert_users(w, "bert", "default/one");
 	assert_users(w, "elmo", "default/two");
@@ -152,7 +126,7 @@ TEST(a_use_costs_what_changed_since_the_last)
 	assert_users(w, "bert", "default/one default/two");
 	assert_int_equal(calls(w), 3);
 	assert_users(w, "oscar", "default/two");
-	assert_string_equal(lister_fixture_values_now(w->fx, "users"), "bert elmo ernie oscar");
+	assert_string_equal(lister_ask(w->fx, NULL, "users"), "bert elmo ernie oscar");
 	assert_int_equal(calls(w), 0);
 	lister_fixture_pod(w->fx, "default", "one", "oscar", "web");
 	lister_fixture_pod(w->fx, "default", "one", "oscar,bert", "web");
@@ -200,14 +174,13 @@ TEST(an_older_snapshot_is_answered_as_it_is)
 	lister_fixture_pod(w->fx, "jobs", "new", "bert", NULL);
 	assert_users(w, "bert", "jobs/new");
 	calls(w);
-	assert_string_equal(lister_fixture_by_index(w->fx, &old, "users", "bert"), "");
-	assert_string_equal(lister_fixture_by_index(w->fx, &old, "users", "elmo"), "default/tre default/two");
+	assert_string_equal(lister_ask(w->fx, &old, "users=bert"), "");
+	assert_string_equal(lister_ask(w->fx, &old, "users=elmo"), "default/tre default/two");
 	assert_int_equal(calls(w), 0);
-	assert_string_equal(lister_fixture_by_index(w->fx, &older, "users", "bert"),
-			    "default/one default/two");
-	assert_string_equal(lister_fixture_by_index(w->fx, &older, "users", "elmo"), "default/tre");
-	assert_string_equal(lister_fixture_values(w->fx, &older, "users"), "bert elmo ernie oscar");
-	assert_string_equal(lister_fixture_values(w->fx, &old, "users"), "elmo ernie");
+	assert_string_equal(lister_ask(w->fx, &older, "users=bert"), "default/one default/two");
+	assert_string_equal(lister_ask(w->fx, &older, "users=elmo"), "default/tre");
+	assert_string_equal(lister_ask(w->fx, &older, "users"), "bert elmo ernie oscar");
+	assert_string_equal(lister_ask(w->fx, &old, "users"), "elmo ernie");
 	/* and the newest is as it was, without a new look at anything */
 	calls(w);
 	assert_users(w, "bert", "jobs/new");
@@ -215,20 +188,6 @@ TEST(an_older_snapshot_is_answered_as_it_is)
 	assert_int_equal(calls(w), 0);
 	informer_end(&old);
 	informer_end(&older);
-}
-
-/* A snapshot from before the index was made, too. */
-TEST(a_snapshot_from_before_the_first_use_is_answered_as_it_is)
-{
-	struct informer_snapshot old;
-
-	begin(w, &old);
-	lister_fixture_pod(w->fx, "default", "one", "oscar", "web");
-	lister_fixture_delete(w->fx, "default", "two");
-	assert_users(w, "oscar", "default/one");
-	assert_string_equal(lister_fixture_by_index(w->fx, &old, "users", "bert"), "default/one default/two");
-	assert_users(w, "oscar", "default/one");
-	informer_end(&old);
 }
 
 static void
@@ -274,26 +233,30 @@ TEST(another_lineage_makes_it_anew)
 	assert_users(w, "ernie", "");
 }
 
-/* More deletions than are remembered key by key: older snapshots are answered all the same. */
-TEST(many_deletions_are_followed)
+/*
+ * More deletions than are remembered key by key: what an index keeps of them is bounded, and older snapshots,
+ * also from before its first use, are answered all the same.
+ */
+TEST(keys_that_are_gone_do_not_pile_up)
 {
 	struct informer_snapshot old;
 	char name[32];
 
 	begin(w, &old);
 	assert_users(w, "many", "");
-	for (int i = 0; i < 1100; i++) {
-		snprintf(name, sizeof(name), "p%d", i);
+	for (unsigned i = 0; i < 3 * GONE_MOST; i++) {
+		snprintf(name, sizeof(name), "p%u", i);
 		lister_fixture_pod(w->fx, "default", name, "many", NULL);
-		if (i % 100 == 0)
-			(void)lister_fixture_values_now(w->fx, "users");
+		if (i % 64 == 0)
+			(void)lister_ask(w->fx, NULL, "users");
 		lister_fixture_delete(w->fx, "default", name);
+		assert_in_range(w->fx->pods->indexes->absent, 0, GONE_MOST);
 	}
 	lister_fixture_pod(w->fx, "default", "one", "oscar", "web");
 	assert_users(w, "many", "");
 	assert_users(w, "oscar", "default/one default/two");
-	assert_string_equal(lister_fixture_by_index(w->fx, &old, "users", "bert"), "default/one default/two");
-	assert_string_equal(lister_fixture_by_index(w->fx, &old, "users", "many"), "");
+	assert_string_equal(lister_ask(w->fx, &old, "users=bert"), "default/one default/two");
+	assert_string_equal(lister_ask(w->fx, &old, "users=many"), "");
 	assert_users(w, "bert", "default/two");
 	informer_end(&old);
 }
@@ -315,7 +278,7 @@ TEST(a_name_is_taken_once)
 	assert_int_equal(informer_add_index(w->fx->pods, "x", NULL, w), -EINVAL);
 	assert_int_equal(informer_add_index(NULL, "x", by_user, w), -EINVAL);
 	assert_users(w, "bert", "default/one default/two");
-	assert_string_equal(lister_fixture_by_index_now(w->fx, "users2", "bert"), "default/one default/two");
+	assert_string_equal(lister_ask(w->fx, NULL, "users2=bert"), "default/one default/two");
 }
 
 static void
@@ -347,7 +310,7 @@ TEST(the_function_sees_what_the_informer_shows)
 	lister_fixture_pod(w->fx, "jobs", "web", "bert", "web");
 	lister_fixture_renew(w->fx, &o);
 	assert_int_equal(informer_add_index(w->fx->pods, "fields", by_fields, w), 0);
-	assert_string_equal(lister_fixture_values_now(w->fx, "fields"),
+	assert_string_equal(lister_ask(w->fx, NULL, "fields"),
 			    "{\"metadata\":{\"name\":\"one\",\"namespace\":\"default\",\"uid\":\"uid-default-"
 			    "one\"},\"status\":{\"phase\":\"Running\"}} "
 			    "{\"metadata\":{\"name\":\"two\",\"namespace\":\"default\",\"uid\":\"uid-default-"
@@ -355,7 +318,7 @@ TEST(the_function_sees_what_the_informer_shows)
 	/* an update that leaves the selector takes it out, one that comes back puts it in */
 	lister_fixture_pod(w->fx, "default", "one", NULL, "job");
 	lister_fixture_pod(w->fx, "default", "tre", NULL, "web");
-	assert_string_equal(lister_fixture_values_now(w->fx, "fields"),
+	assert_string_equal(lister_ask(w->fx, NULL, "fields"),
 			    "{\"metadata\":{\"name\":\"tre\",\"namespace\":\"default\",\"uid\":\"uid-default-"
 			    "tre\"},\"status\":{\"phase\":\"Running\"}} "
 			    "{\"metadata\":{\"name\":\"two\",\"namespace\":\"default\",\"uid\":\"uid-default-"
@@ -415,11 +378,11 @@ TEST(a_use_without_memory_says_so_and_the_next_is_right)
 	assert_int_equal(informer_factory_for(factory, "pods", &shared), 0);
 	w->fx->pods = informer_shared_lister(shared);
 	assert_int_equal(informer_add_index(w->fx->pods, "users", by_user, w), 0);
-	(void)lister_fixture_list_now(w->fx, NULL, NULL);
+	(void)lister_ask(w->fx, NULL, "list");
 	for (bool failed = true; failed; round++) {
 		lister_fixture_pod(w->fx, "default", "one", round % 2 ? "ernie,bert" : "bert,x", "web");
 		purse.left = round;
-		failed = strcmp(lister_fixture_by_index_now(w->fx, "users", "bert"), "error ENOMEM") == 0;
+		failed = strcmp(lister_ask(w->fx, NULL, "users=bert"), "error ENOMEM") == 0;
 		purse.left = SIZE_MAX;
 		failures += failed;
 		assert_users(w, "bert", "default/one default/two");
@@ -473,11 +436,12 @@ static void
 assert_as_scanned(struct world *w, const struct informer_snapshot *snapshot, const char *value)
 {
 	struct scan scan = {.w = w, .value = value};
-	char expected[4096];
+	char expected[4096], question[64];
 
 	assert_int_equal(informer_lister_list(w->fx->pods, snapshot, NULL, NULL, scan_one, &scan), 0);
 	word_list_join(&scan.list, true, expected, sizeof(expected));
-	assert_string_equal(lister_fixture_by_index(w->fx, snapshot, "users", value), expected);
+	snprintf(question, sizeof(question), "users=%s", value);
+	assert_string_equal(lister_ask(w->fx, snapshot, question), expected);
 }
 
 static void

@@ -3,11 +3,6 @@
  * Waiting for a mixture: resources, handlers, informers, factories; and what is said of those that are
  * missing.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/lister_fixture.h"
 #include "tests/support/recorder.h"
@@ -51,15 +46,6 @@ assert_error_has(struct world *w, const char *part)
 		assert_string_equal(text, part);
 }
 
-static struct informer_shared *
-shared_of(struct world *w, const char *resource)
-{
-	struct informer_shared *shared;
-
-	assert_int_equal(informer_factory_for(w->fx->factory, resource, &shared), 0);
-	return shared;
-}
-
 #define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
 /* All that is missing is named at the deadline, each in its way; what is synced is marked. */
@@ -70,7 +56,7 @@ TEST(what_is_missing_is_named)
 	w->r->options.name = "hook";
 	recorder_add(w->r); /* and nobody dispatches */
 	syncs[2].handler = w->r->handler;
-	syncs[3].shared = shared_of(w, "nodes");
+	syncs[3].shared = lister_fixture_shared(w->fx, "nodes");
 	syncs[4].factory = w->fx->factory;
 	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs, 5, 20), -ETIMEDOUT);
 	assert_error_has(w, "after 20 ms still: not synced: deployments.apps, handler hook of pods, "
@@ -92,7 +78,7 @@ TEST(the_wait_ends_with_the_last)
 	assert_int_equal(informer_wait_all_synced(w->fx->inf, NULL, 0, 0), 0);
 	recorder_add(w->r);
 	syncs[1].handler = w->r->handler;
-	syncs[2].shared = shared_of(w, "nodes");
+	syncs[2].shared = lister_fixture_shared(w->fx, "nodes");
 	syncs[3].factory = w->fx->factory;
 	assert_int_equal(informer_factory_start(w->fx->factory), 0);
 	assert_int_equal(informer_run(w->fx->inf), 0);
@@ -116,7 +102,7 @@ TEST(what_is_not_one_thing_of_the_handle_is_refused)
 	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs, 2, -1), -EINVAL);
 	syncs[1] = (struct informer_sync){.factory = w->fx->factory};
 	assert_int_equal(informer_wait_all_synced(other, syncs, 2, -1), -EINVAL);
-	syncs[1] = (struct informer_sync){.shared = shared_of(w, "pods")};
+	syncs[1] = (struct informer_sync){.shared = lister_fixture_shared(w->fx, "pods")};
 	assert_int_equal(informer_wait_all_synced(other, syncs, 2, -1), -EINVAL);
 	recorder_add(w->r);
 	syncs[1] = (struct informer_sync){.handler = w->r->handler};

@@ -3,10 +3,6 @@
  * The rate limits that a queue can be given: what client-go's tests of its limiters ask for, with their
  * figures, against a clock that the test moves.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/workqueue_world.h"
 
@@ -19,26 +15,6 @@ use_limit(struct workqueue_world *w, const struct informer_rate_limit *limit)
 	workqueue_world_queue(w, &o);
 }
 
-/* A failed key comes after this wait, to the nanosecond. */
-static void
-assert_waits(struct workqueue_world *w, const char *key, uint64_t wait_ns)
-{
-	queue_add_limited(w, key);
-	if (wait_ns > 0) {
-		assert_nothing_waits(w);
-		pass_time(w, wait_ns - 1);
-		assert_nothing_waits(w);
-		pass_time(w, 1);
-	}
-	queue_get_and_done(w, key);
-}
-
-static uint32_t
-requeues(struct workqueue_world *w, const char *key)
-{
-	return informer_workqueue_num_requeues(w->q, key, strlen(key));
-}
-
 #define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
 /* [TestItemExponentialFailureRateLimiter] */
@@ -48,15 +24,7 @@ TEST(exponential_doubles_by_key_until_forgotten)
 		.kind = INFORMER_LIMIT_EXPONENTIAL, .base_ns = 1 * MS, .max_ns = 1 * SECOND};
 
 	use_limit(w, &limit);
-	for (unsigned n = 0; n < 5; n++)
-		assert_waits(w, "one", 1 * MS << n);
-	assert_int_equal(requeues(w, "one"), 5);
-	assert_waits(w, "two", 1 * MS);
-	assert_waits(w, "two", 2 * MS);
-	assert_int_equal(requeues(w, "two"), 2);
-	informer_workqueue_forget(w->q, "one", 3);
-	assert_int_equal(requeues(w, "one"), 0);
-	assert_waits(w, "one", 1 * MS);
+	play(w, "one:1ms one:2ms one:4ms one:8ms one:16ms one?5 two:1ms two:2ms two?2 -one one?0 one:1ms");
 }
 
 /* [TestItemExponentialFailureRateLimiterOverFlow] */
@@ -68,21 +36,15 @@ TEST(exponential_ends_at_its_maximum_and_never_wraps)
 
 	use_limit(w, &limit);
 	/* 2^19 ms are 524 s, 2^20 ms are more than the maximum */
-	for (unsigned n = 0; n < 20; n++)
-		assert_waits(w, "one", 1 * MS << n);
-	for (unsigned n = 20; n < 80; n++)
-		assert_waits(w, "one", 1000 * SECOND);
+	for (unsigned n = 0; n < 80; n++)
+		play(w, "one:%ums", n < 20 ? 1u << n : 1000000);
 	/* without a maximum: as long as there is time */
 	use_limit(w, &endless);
 	for (unsigned n = 0; n < 40; n++)
-		assert_waits(w, "one", UINT64_C(3) << n);
+		play(w, "one:%lluns", 3ull << n);
 	for (unsigned n = 0; n < 80; n++)
-		queue_add_limited(w, "two");
-	pass_time(w, 3);
-	queue_get_and_done(w, "two");
-	queue_add_limited(w, "two");
-	pass_time(w, 9000000000 * SECOND);
-	assert_nothing_waits(w);
+		play(w, "+two~");
+	play(w, "3ns two +two~ 9000000000s .");
 }
 
 /* [TestItemFastSlowRateLimiter] */
@@ -92,14 +54,7 @@ TEST(fast_at_first_then_slow)
 		.kind = INFORMER_LIMIT_FAST_SLOW, .fast_ns = 5 * MS, .slow_ns = 10 * SECOND, .fast_tries = 3};
 
 	use_limit(w, &limit);
-	for (unsigned n = 0; n < 3; n++)
-		assert_waits(w, "one", 5 * MS);
-	assert_waits(w, "one", 10 * SECOND);
-	assert_waits(w, "one", 10 * SECOND);
-	assert_int_equal(requeues(w, "one"), 5);
-	assert_waits(w, "two", 5 * MS);
-	informer_workqueue_forget(w->q, "one", 3);
-	assert_waits(w, "one", 5 * MS);
+	play(w, "one:5ms one:5ms one:5ms one:10s one:10s one?5 two:5ms -one one:5ms");
 }
 
 /* One bucket for all keys, which forget does not fill. [TestBucketRateLimiter] */
@@ -108,17 +63,9 @@ TEST(a_bucket_is_one_for_all_keys)
 	const struct informer_rate_limit limit = {.kind = INFORMER_LIMIT_BUCKET, .qps = 4, .burst = 2};
 
 	use_limit(w, &limit);
-	assert_waits(w, "one", 0);
-	assert_waits(w, "two", 0);
-	informer_workqueue_forget(w->q, "one", 3);
-	informer_workqueue_forget(w->q, "two", 3);
-	assert_waits(w, "three", 250 * MS);
-	assert_waits(w, "four", 250 * MS);
+	play(w, "one:0s two:0s -one -two three:250ms four:250ms");
 	/* filled again to two, not more */
-	pass_time(w, 3600 * SECOND);
-	assert_waits(w, "one", 0);
-	assert_waits(w, "two", 0);
-	assert_waits(w, "three", 250 * MS);
+	play(w, "3600s one:0s two:0s three:250ms");
 }
 
 /* A queue has a bucket of its own, also where two were described by one. */
@@ -133,7 +80,7 @@ TEST(queues_of_one_description_do_not_share_a_bucket)
 	assert_int_equal(informer_workqueue_new(&o, &other), 0);
 	assert_int_equal(informer_workqueue_add_rate_limited(other, "x", 1), 0);
 	assert_int_equal(informer_workqueue_length(other), 1);
-	assert_waits(w, "one", 0);
+	play(w, "one:0s");
 	informer_workqueue_free(other);
 }
 
@@ -152,11 +99,8 @@ TEST(the_longest_of_several_counts_and_all_are_asked)
 		.kind = INFORMER_LIMIT_LONGEST_OF, .limits = three, .n_limits = 3};
 
 	use_limit(w, &limit);
-	assert_waits(w, "one", 5 * MS);
-	assert_waits(w, "one", 5 * MS);
-	/* both tokens went though the other wait was longer; a hundredth of one is back */
-	assert_waits(w, "one", 990 * MS);
-	assert_waits(w, "one", 3 * SECOND);
+	/* the third time both tokens are gone though the other wait was longer; a hundredth of one is back */
+	play(w, "one:5ms one:5ms one:990ms one:3s");
 }
 
 /* [TestWithMaxWaitRateLimiter] */
@@ -175,13 +119,11 @@ TEST(no_wait_is_longer_than_the_longest)
 		.kind = INFORMER_LIMIT_BUCKET, .max_ns = 7 * MS, .qps = 1, .burst = 1};
 
 	use_limit(w, &limit);
-	assert_waits(w, "one", 5 * MS);
-	assert_waits(w, "one", 100 * MS);
+	play(w, "one:5ms one:100ms");
 	use_limit(w, &outer);
-	assert_waits(w, "one", 20 * MS);
+	play(w, "one:20ms");
 	use_limit(w, &bucket);
-	assert_waits(w, "one", 0);
-	assert_waits(w, "one", 7 * MS);
+	play(w, "one:0s one:7ms");
 }
 
 /* ---- the caller's own ---- */
@@ -228,15 +170,15 @@ TEST(the_callers_own_function_decides)
 		.kind = INFORMER_LIMIT_LONGEST_OF, .limits = both, .n_limits = 2};
 
 	use_limit(w, &limit);
-	assert_waits(w, "one", 42 * MS);
+	play(w, "one:42ms");
 	assert_int_equal(own.failures, 0);
 	assert_int_equal(own.asked, 2);
 	assert_int_equal(own.now_ns, w->now - 42 * MS);
-	assert_waits(w, "one", 42 * MS);
+	play(w, "one:42ms");
 	assert_int_equal(own.failures, 1);
 	assert_string_equal(own.key, "one");
 	/* also a key that the queue knows nothing of */
-	informer_workqueue_forget(w->q, "unknown", 7);
+	play(w, "-unknown");
 	assert_int_equal(own.forgotten, 1);
 	assert_string_equal(own.key, "unknown");
 }
@@ -291,18 +233,14 @@ TEST(a_limit_that_makes_no_sense_is_refused)
 	of.n_limits = 63;
 	use_limit(w, &of);
 	/* and both ways to say it at once */
-	o.rate_limit = &good;
-	o.burst = 1;
-	assert_int_equal(informer_workqueue_new(&o, &(struct informer_workqueue *){NULL}), -EINVAL);
-	o.burst = 0;
-	o.qps = -1;
-	assert_int_equal(informer_workqueue_new(&o, &(struct informer_workqueue *){NULL}), -EINVAL);
-	o.qps = 0;
-	o.base_delay_ns = 1;
-	assert_int_equal(informer_workqueue_new(&o, &(struct informer_workqueue *){NULL}), -EINVAL);
-	o.base_delay_ns = 0;
-	o.max_delay_ns = 1;
-	assert_int_equal(informer_workqueue_new(&o, &(struct informer_workqueue *){NULL}), -EINVAL);
+	for (unsigned i = 0; i < 4; i++) {
+		o.rate_limit = &good;
+		o.burst = i == 0;
+		o.qps = i == 1 ? -1 : 0;
+		o.base_delay_ns = i == 2;
+		o.max_delay_ns = i == 3;
+		assert_int_equal(informer_workqueue_new(&o, &(struct informer_workqueue *){NULL}), -EINVAL);
+	}
 }
 
 /* Whichever piece of memory is missing, no queue is made and nothing is left behind. */

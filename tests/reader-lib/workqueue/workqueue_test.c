@@ -3,11 +3,7 @@
  * The workqueue: what client-go's tests of its util/workqueue ask for, line by line. Delays and rate limits:
  * workqueue_delay_test.c; threads: workqueue_threads_test.c.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/room.h"
 #include "tests/support/workqueue_world.h"
@@ -19,72 +15,22 @@
 /* Keys come in the order in which they were added. */
 TEST(keys_come_in_order)
 {
-	queue_add(w, "a");
-	queue_add(w, "b");
-	queue_add(w, "c");
-	queue_get_and_done(w, "a");
-	queue_get_and_done(w, "b");
-	queue_get_and_done(w, "c");
-	assert_nothing_waits(w);
+	play(w, "+a +b +c a b c .");
 }
 
-/* A key that is added while it waits is there once. [TestLen, TestDeduping] */
+/* A key that is added while it waits is there once, at the place of its first add. [TestLen, TestDeduping] */
 TEST(adding_a_waiting_key_does_nothing)
 {
-	queue_add(w, "foo");
-	assert_int_equal(informer_workqueue_length(w->q), 1);
-	queue_add(w, "bar");
-	assert_int_equal(informer_workqueue_length(w->q), 2);
-	queue_add(w, "foo");
-	assert_int_equal(informer_workqueue_length(w->q), 2);
-	assert_int_equal(queue_metrics(w).adds, 2);
-	queue_get_and_done(w, "foo");
-	queue_get_and_done(w, "bar");
-	assert_nothing_waits(w);
+	play(w, "+foo #1 +bar #2 +foo #2 +foo #2 adds=2 foo bar .");
 }
 
 /*
- * A key that is added while it is processed comes again after done, and not before. [TestReinsert,
- * ReinsertUntilDone]
+ * A key that is added while it is processed comes again after done, and not before, once, however often it
+ * was added. [TestReinsert, ReinsertUntilDone, TestCollapseWhileProcessing]
  */
 TEST(adding_while_processing_brings_it_again_after_done)
 {
-	struct informer_work_item item;
-
-	queue_add(w, "foo");
-	item = queue_get(w, "foo");
-	queue_add(w, "foo");
-	assert_nothing_waits(w);
-	informer_workqueue_done(w->q, &item);
-	queue_get_and_done(w, "foo");
-	assert_nothing_waits(w);
-}
-
-/* However often it is added while it is processed, it comes once. [TestCollapseWhileProcessing] */
-TEST(adds_while_processing_collapse)
-{
-	struct informer_work_item item;
-
-	queue_add(w, "foo");
-	item = queue_get(w, "foo");
-	for (int i = 0; i < 5; i++)
-		queue_add(w, "foo");
-	informer_workqueue_done(w->q, &item);
-	assert_int_equal(informer_workqueue_length(w->q), 1);
-	queue_get_and_done(w, "foo");
-	assert_nothing_waits(w);
-}
-
-/* Adds while a key waits collapse too; the queue holds it at the place of its first add. [TestCollapse] */
-TEST(adds_while_waiting_collapse)
-{
-	queue_add(w, "foo");
-	queue_add(w, "bar");
-	queue_add(w, "foo");
-	queue_add(w, "foo");
-	queue_get_and_done(w, "foo");
-	queue_get_and_done(w, "bar");
-	assert_nothing_waits(w);
+	play(w, "+foo <foo +foo . +foo +foo +foo +foo >foo #1 foo .");
 }
 
 /*
@@ -96,8 +42,7 @@ TEST(a_key_that_is_done_leaves_nothing_behind)
 	size_t before = w->allocated;
 
 	for (int i = 0; i < 3; i++) {
-		queue_add(w, "foo");
-		queue_get_and_done(w, "foo");
+		play(w, "+foo foo");
 		assert_int_equal(w->allocated, before);
 	}
 }
@@ -105,40 +50,32 @@ TEST(a_key_that_is_done_leaves_nothing_behind)
 /* Keys are bytes: empty ones, and ones with zeros inside, are keys; what is handed out is terminated. */
 TEST(keys_are_bytes)
 {
+	static const struct {
+		const char *key;
+		size_t length;
+	} keys[] = {{NULL, 0}, {"a\0b", 3}, {"a\0c", 3}, {"axxx", 1}};
 	struct informer_work_item item;
 
-	assert_int_equal(informer_workqueue_add(w->q, NULL, 0), 0);
-	assert_int_equal(informer_workqueue_add(w->q, "a\0b", 3), 0);
-	assert_int_equal(informer_workqueue_add(w->q, "a\0c", 3), 0);
-	assert_int_equal(informer_workqueue_add(w->q, "axxx", 1), 0);
-	assert_int_equal(informer_workqueue_length(w->q), 4);
-	queue_get_and_done(w, "");
-	assert_int_equal(informer_workqueue_get(w->q, 0, &item), 0);
-	assert_int_equal(item.length, 3);
-	assert_memory_equal(item.key, "a\0b", 4);
-	informer_workqueue_done(w->q, &item);
-	assert_int_equal(informer_workqueue_get(w->q, 0, &item), 0);
-	assert_memory_equal(item.key, "a\0c", 4);
-	informer_workqueue_done(w->q, &item);
-	queue_get_and_done(w, "a");
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(informer_workqueue_add(w->q, keys[i].key, keys[i].length), 0);
+	play(w, "#4");
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(informer_workqueue_get(w->q, 0, &item), 0);
+		assert_int_equal(item.length, keys[i].length);
+		assert_memory_equal(item.key, keys[i].length ? keys[i].key : "", item.length);
+		assert_int_equal(item.key[item.length], '\0');
+		informer_workqueue_done(w->q, &item);
+	}
 }
 
 /* Ten thousand keys: all come, each once, in order. */
 TEST(many_keys_come_once_each)
 {
-	char key[32];
-
-	for (int round = 0; round < 2; round++) {
-		for (int i = 0; i < 10000; i++) {
-			snprintf(key, sizeof(key), "namespace/pod-%d", i);
-			queue_add(w, key);
-		}
-	}
-	for (int i = 0; i < 10000; i++) {
-		snprintf(key, sizeof(key), "namespace/pod-%d", i);
-		queue_get_and_done(w, key);
-	}
-	assert_nothing_waits(w);
+	for (int i = 0; i < 20000; i++)
+		play(w, "+namespace/pod-%d", i % 10000);
+	for (int i = 0; i < 10000; i++)
+		play(w, "namespace/pod-%d", i);
+	play(w, ".");
 }
 
 /* Done a second time with the same item, or with none, does nothing. */
@@ -146,12 +83,12 @@ TEST(done_twice_does_nothing)
 {
 	struct informer_work_item item;
 
-	queue_add(w, "foo");
-	item = queue_get(w, "foo");
+	play(w, "+foo");
+	assert_int_equal(informer_workqueue_get(w->q, 0, &item), 0);
 	informer_workqueue_done(w->q, &item);
 	informer_workqueue_done(w->q, &item);
 	informer_workqueue_done(w->q, NULL);
-	assert_int_equal(queue_metrics(w).work_count, 1);
+	play(w, "work_count=1");
 }
 
 /* ---- shutting down ---- */
@@ -159,85 +96,40 @@ TEST(done_twice_does_nothing)
 /* After a shut down get hands out what is left and then says so; adds are refused. [TestBasic] */
 TEST(after_a_shut_down_get_drains_and_adds_are_refused)
 {
-	struct informer_work_item item;
-
-	queue_add(w, "foo");
-	queue_add(w, "bar");
 	assert_false(informer_workqueue_is_shutting_down(w->q));
-	informer_workqueue_shut_down(w->q);
+	play(w, "+foo +bar SHUT +baz! +baz@0s! +baz@1ns! +baz~! baz?0");
 	assert_true(informer_workqueue_is_shutting_down(w->q));
-	assert_int_equal(informer_workqueue_add(w->q, "baz", 3), -ESHUTDOWN);
-	assert_int_equal(informer_workqueue_add_after(w->q, "baz", 3, 0), -ESHUTDOWN);
-	assert_int_equal(informer_workqueue_add_after(w->q, "baz", 3, 1), -ESHUTDOWN);
-	assert_int_equal(informer_workqueue_add_rate_limited(w->q, "baz", 3), -ESHUTDOWN);
-	assert_int_equal(informer_workqueue_num_requeues(w->q, "baz", 3), 0);
-	queue_get_and_done(w, "foo");
-	queue_get_and_done(w, "bar");
-	assert_int_equal(informer_workqueue_get(w->q, -1, &item), -ESHUTDOWN);
-	assert_int_equal(informer_workqueue_get(w->q, 0, &item), -ESHUTDOWN);
-	assert_int_equal(informer_workqueue_length(w->q), 0);
+	play(w, "foo bar OVER OVER #0");
 }
 
 /* Keys that are delayed when it shuts down are dropped; those that are ready by then are not. */
 TEST(delayed_keys_are_dropped_by_a_shut_down)
 {
-	struct informer_work_item item;
-
-	queue_add_after(w, "ready", 10 * MS);
-	queue_add_after(w, "not", 30 * MS);
-	atomic_fetch_add(&w->now, 20 * MS);
-	informer_workqueue_shut_down(w->q);
-	pass_time(w, 1 * SECOND);
-	queue_get_and_done(w, "ready");
-	assert_int_equal(informer_workqueue_get(w->q, 0, &item), -ESHUTDOWN);
+	play(w, "+ready@10ms +not@30ms /20ms SHUT 1s ready OVER");
 }
 
 /* A plain shut down waits for nobody. [TestNoQueueDrainageUsingShutDown] */
 TEST(a_plain_shut_down_does_not_wait)
 {
-	struct informer_work_item foo, bar;
-
-	queue_add(w, "foo");
-	queue_add(w, "bar");
-	foo = queue_get(w, "foo");
-	bar = queue_get(w, "bar");
-	informer_workqueue_shut_down(w->q);
-	informer_workqueue_done(w->q, &foo);
-	informer_workqueue_done(w->q, &bar);
+	play(w, "+foo +bar <foo <bar SHUT >foo >bar");
 }
 
 /* Draining an idle queue is done at once, and can be asked for again. */
 TEST(draining_an_idle_queue_is_done_at_once)
 {
-	assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, -1), 0);
-	assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, -1), 0);
-	informer_workqueue_shut_down(w->q);
+	play(w, "DRAIN DRAIN SHUT");
 }
 
 /* A drain gives up after its time, and says so; asked again when all is done it succeeds. */
 TEST(a_drain_gives_up_after_its_time)
 {
-	struct informer_work_item item;
-
-	queue_add(w, "foo");
-	item = queue_get(w, "foo");
-	assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, 5), -ETIMEDOUT);
-	informer_workqueue_done(w->q, &item);
-	assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, 5), 0);
+	play(w, "+foo <foo DRAIN! >foo DRAIN");
 }
 
 /* It waits for what nobody got yet as well, and not for what is delayed: that is dropped. */
 TEST(a_drain_waits_for_the_line_and_drops_the_delayed)
 {
-	struct informer_work_item item;
-
-	queue_add(w, "foo");
-	queue_add_after(w, "late", 10 * MS);
-	assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, 5), -ETIMEDOUT);
-	pass_time(w, 10 * MS);
-	queue_get_and_done(w, "foo");
-	assert_int_equal(informer_workqueue_get(w->q, 0, &item), -ESHUTDOWN);
-	assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, 5), 0);
+	play(w, "+foo +late@10ms DRAIN! 10ms foo OVER DRAIN");
 }
 
 struct drain {
@@ -261,12 +153,10 @@ drain_thread(void *context)
 static void
 drain_begin(struct drain *d, struct workqueue_world *w)
 {
-	struct informer_work_item item;
-
 	d->w = w;
 	atomic_init(&d->over, false);
 	assert_int_equal(pthread_create(&d->thread, NULL, drain_thread, d), 0);
-	assert_int_equal(informer_workqueue_get(w->q, -1, &item), -ESHUTDOWN);
+	play(w, "OVER");
 }
 
 static int
@@ -279,17 +169,13 @@ drain_end(struct drain *d)
 /* A drain waits until what is processed is done. [TestQueueDrainageUsingShutDownWithDrain] */
 TEST(a_drain_waits_for_what_is_processed)
 {
-	struct informer_work_item foo, bar;
 	struct drain d;
 
-	queue_add(w, "foo");
-	queue_add(w, "bar");
-	foo = queue_get(w, "foo");
-	bar = queue_get(w, "bar");
+	play(w, "+foo +bar <foo <bar");
 	drain_begin(&d, w);
-	informer_workqueue_done(w->q, &foo);
+	play(w, ">foo");
 	assert_false(atomic_load(&d.over));
-	informer_workqueue_done(w->q, &bar);
+	play(w, ">bar");
 	assert_int_equal(drain_end(&d), 0);
 }
 
@@ -299,33 +185,26 @@ TEST(a_drain_waits_for_what_is_processed)
  */
 TEST(a_drain_waits_for_what_was_added_again)
 {
-	struct informer_work_item item;
 	struct drain d;
 
-	queue_add(w, "foo");
-	item = queue_get(w, "foo");
-	queue_add(w, "foo");
+	play(w, "+foo <foo +foo");
 	drain_begin(&d, w);
-	informer_workqueue_done(w->q, &item);
-	item = queue_get(w, "foo");
+	play(w, ">foo <foo");
 	assert_false(atomic_load(&d.over));
-	informer_workqueue_done(w->q, &item);
-	assert_int_equal(informer_workqueue_get(w->q, -1, &item), -ESHUTDOWN);
+	play(w, ">foo OVER");
 	assert_int_equal(drain_end(&d), 0);
 }
 
 /* A plain shut down ends a drain that would wait for ever. [TestForceQueueShutdownUsingShutDown] */
 TEST(a_plain_shut_down_ends_a_drain)
 {
-	struct informer_work_item item;
 	struct drain d;
 
-	queue_add(w, "foo");
-	item = queue_get(w, "foo");
+	play(w, "+foo <foo");
 	drain_begin(&d, w);
-	informer_workqueue_shut_down(w->q);
+	play(w, "SHUT");
 	assert_int_equal(drain_end(&d), -ECANCELED);
-	informer_workqueue_done(w->q, &item);
+	play(w, ">foo");
 }
 
 /* ---- metrics ---- */
@@ -336,78 +215,21 @@ TEST(a_plain_shut_down_ends_a_drain)
  */
 TEST(metrics_count_as_kubernetes_does)
 {
-	struct informer_workqueue_metrics m;
-	struct informer_work_item item;
-
-	queue_add(w, "foo");
-	m = queue_metrics(w);
-	assert_int_equal(m.adds, 1);
-	assert_int_equal(m.depth, 1);
-
 	/* an item that waits is no second add */
-	queue_add(w, "foo");
-	assert_int_equal(queue_metrics(w).adds, 1);
-
-	pass_time(w, 50000);
-	item = queue_get(w, "foo");
-	m = queue_metrics(w);
-	assert_int_equal(m.depth, 0);
-	assert_int_equal(m.queue_count, 1);
-	assert_int_equal(m.queue_sum_ns, 50000);
-
+	play(w, "+foo adds=1 depth=1 +foo adds=1");
+	play(w, "50us <foo depth=0 queue_count=1 queue_sum_ns=50us");
 	/* added while it is processed: an add, and counted in depth; its latency runs from there */
-	pass_time(w, 25000);
-	queue_add(w, "foo");
-	m = queue_metrics(w);
-	assert_int_equal(m.adds, 2);
-	assert_int_equal(m.depth, 1);
-	assert_int_equal(m.unfinished_ns, 25000);
-	assert_int_equal(m.longest_running_ns, 25000);
-	informer_workqueue_done(w->q, &item);
-	m = queue_metrics(w);
-	assert_int_equal(m.work_count, 1);
-	assert_int_equal(m.work_sum_ns, 25000);
-	assert_int_equal(m.unfinished_ns, 0);
-	assert_int_equal(m.longest_running_ns, 0);
-
-	pass_time(w, 10000);
-	item = queue_get(w, "foo");
-	m = queue_metrics(w);
-	assert_int_equal(m.depth, 0);
-	assert_int_equal(m.queue_count, 2);
-	assert_int_equal(m.queue_sum_ns, 60000);
-	informer_workqueue_done(w->q, &item);
-	assert_int_equal(queue_metrics(w).work_count, 2);
-	assert_int_equal(queue_metrics(w).retries, 0);
-	queue_add_limited(w, "foo");
-	queue_add_after(w, "foo", 5);
-	assert_int_equal(queue_metrics(w).retries, 2);
-	assert_int_equal(queue_metrics(w).adds, 2);
+	play(w, "25us +foo adds=2 depth=1 unfinished_ns=25us longest_running_ns=25us");
+	play(w, ">foo work_count=1 work_sum_ns=25us unfinished_ns=0 longest_running_ns=0");
+	play(w, "10us foo depth=0 queue_count=2 queue_sum_ns=60us work_count=2 retries=0");
+	play(w, "+foo~ +foo@5ns retries=2 adds=2");
 }
 
 /* Unfinished is the sum over all that are processed, longest running the longest of them. */
 TEST(unfinished_is_a_sum_and_longest_running_a_maximum)
 {
-	struct informer_work_item a, b, c;
-
-	queue_add(w, "a");
-	queue_add(w, "b");
-	queue_add(w, "c");
-	a = queue_get(w, "a");
-	pass_time(w, 1 * SECOND);
-	b = queue_get(w, "b");
-	pass_time(w, 2 * SECOND);
-	c = queue_get(w, "c");
-	pass_time(w, 3 * SECOND);
-	assert_int_equal(queue_metrics(w).unfinished_ns, 14 * SECOND);
-	assert_int_equal(queue_metrics(w).longest_running_ns, 6 * SECOND);
-	informer_workqueue_done(w->q, &b);
-	assert_int_equal(queue_metrics(w).unfinished_ns, 9 * SECOND);
-	informer_workqueue_done(w->q, &a);
-	assert_int_equal(queue_metrics(w).longest_running_ns, 3 * SECOND);
-	informer_workqueue_done(w->q, &c);
-	assert_int_equal(queue_metrics(w).unfinished_ns, 0);
-	assert_int_equal(queue_metrics(w).work_sum_ns, (6 + 5 + 3) * SECOND);
+	play(w, "+a +b +c <a 1s <b 2s <c 3s unfinished_ns=14s longest_running_ns=6s "
+		">b unfinished_ns=9s >a longest_running_ns=3s >c unfinished_ns=0 work_sum_ns=14s");
 }
 
 /* Buckets are powers of ten from 10 ns to 1,000 s, each including those below; the last one counts all. */
@@ -418,9 +240,9 @@ TEST(buckets_are_powers_of_ten)
 	static const uint64_t expected[INFORMER_WORKQUEUE_BUCKETS] = {2, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 6, 7};
 
 	for (unsigned i = 0; i < sizeof(latency) / sizeof(latency[0]); i++) {
-		queue_add(w, "foo");
+		play(w, "+foo");
 		pass_time(w, latency[i]);
-		queue_get_and_done(w, "foo");
+		play(w, "foo");
 	}
 	m = queue_metrics(w);
 	for (unsigned i = 0; i < INFORMER_WORKQUEUE_BUCKETS; i++) {
@@ -432,10 +254,7 @@ TEST(buckets_are_powers_of_ten)
 /* The latency of a delayed key counts from when it was ready, not from when somebody came to move it. */
 TEST(a_delayed_keys_latency_counts_from_when_it_was_ready)
 {
-	queue_add_after(w, "foo", 10 * MS);
-	atomic_fetch_add(&w->now, 15 * MS);
-	queue_get_and_done(w, "foo");
-	assert_int_equal(queue_metrics(w).queue_sum_ns, 5 * MS);
+	play(w, "+foo@10ms /15ms foo queue_sum_ns=5ms");
 }
 
 /* A caller that knows fewer metrics gets those. */
@@ -445,7 +264,7 @@ TEST(a_shorter_struct_is_filled_as_far_as_it_goes)
 
 	memset(&m, 0x55, sizeof(m));
 	m.size = offsetof(struct informer_workqueue_metrics, adds);
-	queue_add(w, "foo");
+	play(w, "+foo");
 	assert_int_equal(informer_workqueue_metrics(w->q, &m), 0);
 	assert_int_equal(m.depth, 1);
 	assert_int_equal(m.adds, 0x5555555555555555ull);
@@ -467,9 +286,7 @@ TEST(an_add_without_memory_changes_nothing)
 	assert_int_equal(informer_workqueue_add_rate_limited(w->q, "foo", 3), -ENOMEM);
 	w->fail_after = 1;
 	assert_int_equal(informer_workqueue_add_rate_limited(w->q, "foo", 3), -ENOMEM);
-	assert_int_equal(informer_workqueue_num_requeues(w->q, "foo", 3), 0);
-	assert_int_equal(queue_metrics(w).adds, 0);
-	assert_int_equal(queue_metrics(w).retries, 0);
+	play(w, "foo?0 adds=0 retries=0");
 	for (size_t i = 0; i < 2; i++) {
 		w->fail_after = i;
 		assert_int_equal(informer_workqueue_new(&o, &other), -ENOMEM);
@@ -482,10 +299,8 @@ TEST(an_add_without_memory_changes_nothing)
 	}
 	w->fail_after = SIZE_MAX;
 	assert_int_equal(failed, 0);
-	for (unsigned i = 0; i < 300; i++) {
-		snprintf(key, sizeof(key), "%u", i);
-		queue_get_and_done(w, key);
-	}
+	for (unsigned i = 0; i < 300; i++)
+		play(w, "%u", i);
 }
 
 /* Impossible arguments are refused, and NULL queues do no harm. */

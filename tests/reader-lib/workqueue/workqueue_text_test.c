@@ -2,10 +2,6 @@
 /*
  * The metrics of workqueues as Prometheus' text: the whole page, word by word.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/workqueue_world.h"
 
@@ -54,20 +50,11 @@ use_name(struct workqueue_world *w, const char *name)
 TEST(the_page_is_that_of_kubernetes_programs)
 {
 	struct page p = {.room = sizeof(p.text) - 1};
-	struct informer_work_item a, b;
 
 	use_name(w, "pods");
 	assert_string_equal(informer_workqueue_name(w->q), "pods");
-	queue_add(w, "a");
-	queue_add(w, "b");
-	queue_add(w, "c");
-	a = queue_get(w, "a"); /* waited 0 */
-	pass_time(w, 50 * MS);
-	b = queue_get(w, "b"); /* waited 50 ms */
-	pass_time(w, 2000 * SECOND);
-	queue_get_and_done(w, "c"); /* waited 2,000.05 s, worked 0 */
-	queue_add_after(w, "late", 3600 * SECOND);
-	queue_add(w, "waits");
+	/* a waits 0, b 50 ms; c waits 2,000.05 s and is worked on for 0 */
+	play(w, "+a +b +c <a 50ms <b 2000s c +late@3600s +waits");
 	assert_int_equal(informer_workqueue_metrics_text(&w->q, 1, page_emit, &p), 0);
 	assert_string_equal(
 		p.text,
@@ -102,8 +89,7 @@ TEST(the_page_is_that_of_kubernetes_programs)
 					  "limit.\n"
 					  "# TYPE workqueue_retries_total counter\n"
 					  "workqueue_retries_total{name=\"pods\"} 1\n");
-	informer_workqueue_done(w->q, &a);
-	informer_workqueue_done(w->q, &b);
+	play(w, ">a >b");
 }
 
 /* Several queues: each family once, with a line for each of them. */

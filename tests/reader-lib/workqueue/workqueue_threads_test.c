@@ -2,12 +2,8 @@
 /*
  * The workqueue between threads: no key with two workers, nobody left asleep.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/room.h"
@@ -257,7 +253,7 @@ TEST(a_kick_wakes_who_waits_for_the_callers_clock)
 {
 	struct sleeper s;
 
-	queue_add_after(w, "foo", 10 * SECOND);
+	play(w, "+foo@10s");
 	sleeper_start(&s, w->q, -1);
 	pass_time(w, 10 * SECOND);
 	assert_int_equal(sleeper_end(&s), 0);

@@ -2,9 +2,6 @@
 /*
  * The clock of a libuv loop.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "tests/room.h"
 #include "writer/base/clock_uv.h"
 

@@ -2,7 +2,6 @@
 /*
  * The limit of open descriptors: ours goes up to the hard one, a child has what there was before.
  */
-#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -2,10 +2,6 @@
 /*
  * Memory of large blocks goes back to the system when they are freed.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "writer/base/heap.h"
 

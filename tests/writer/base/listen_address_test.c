@@ -2,11 +2,7 @@
 /*
  * Where the HTTP server listens, as users write it, and the socket's file.
  */
-#include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log's lines, and the nearest name of messages. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* The log's lines. */
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/room.h"
 #include "writer/base/log.h"
-#include "writer/base/message.h"
 
 /* What was written to `fds` since the last call. */
 static const char *
@@ -44,12 +39,11 @@ teardown(void **state)
 	return 0;
 }
 
-#define TEST(name) TEST_CASE_IN(setup, teardown, name)
+#define TEST(name) TEST_CASE_OF(const int *fds, setup, teardown, name)
 
 /* A line has the time in UTC, the level, and the message. */
 TEST(a_line_has_time_level_and_message)
 {
-	const int *fds = *state;
 	const char *line;
 	int year, ms;
 
@@ -63,7 +57,6 @@ TEST(a_line_has_time_level_and_message)
 /* Under the journal the priority stands in front, and no time. */
 TEST(the_journal_gets_priorities)
 {
-	const int *fds = *state;
 	struct stat st;
 	char stream[64];
 
@@ -87,8 +80,6 @@ TEST(the_journal_gets_priorities)
 /* What is less important than the chosen level is not written. */
 TEST(less_important_lines_are_left_out)
 {
-	const int *fds = *state;
-
 	log_open(LOG_LEVEL_WARNING, fds[1]);
 	log_info("no");
 	log_debug("no");
@@ -100,8 +91,6 @@ TEST(less_important_lines_are_left_out)
 /* A message cannot make a second line, or speak to a terminal. */
 TEST(control_characters_are_escaped)
 {
-	const int *fds = *state;
-
 	log_open(LOG_LEVEL_INFO, fds[1]);
 	log_info("%s", "a\nb\x1b[31m\x7f");
 	assert_non_null(strstr(line_of(fds), " info a\\x0ab\\x1b[31m\\x7f\n"));
@@ -110,7 +99,6 @@ TEST(control_characters_are_escaped)
 /* A message that is too long is cut, and is still one line. */
 TEST(long_messages_are_cut)
 {
-	const int *fds = *state;
 	char text[6000];
 	const char *line;
 	size_t len;
@@ -144,16 +132,4 @@ TEST_CASE(levels_have_names)
 	assert_int_equal(log_level_parse("debug", &level), 0);
 	assert_int_equal(level, LOG_LEVEL_DEBUG);
 	assert_int_equal(log_level_parse("Debug", &level), -EINVAL);
-}
-
-/* A second message replaces the first, which may be its argument; the code is handed through. */
-TEST_CASE(a_message_replaces_the_one_before)
-{
-	char *error = NULL;
-
-	assert_int_equal(message_set(&error, -EINVAL, "inner %d", 1), -EINVAL);
-	assert_int_equal(message_set(&error, -EIO, "outer: %s", error), -EIO);
-	assert_string_equal(error, "outer: inner 1");
-	assert_int_equal(message_set(NULL, -EIO, "nobody listens"), -EIO);
-	message_freep(&error);
 }

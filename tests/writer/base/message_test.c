@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages. */
-#include <errno.h>
-
 #include "tests/room.h"
 #include "writer/base/message.h"
 
@@ -16,11 +14,13 @@ TEST_CASE(a_message_is_one_line_whatever_it_quotes)
 	assert_int_equal(message_one_line(NULL, 1), 1);
 }
 
-TEST_CASE(a_message_may_be_built_from_the_one_before)
+/* A second message replaces the first, which may be its argument; the code is handed through. */
+TEST_CASE(a_message_replaces_the_one_before)
 {
 	_cleanup_(message_freep) char *error = NULL;
 
-	message_set(&error, 0, "inner");
-	message_set(&error, 0, "outer: %s", error);
-	assert_string_equal(error, "outer: inner");
+	assert_int_equal(message_set(&error, -EINVAL, "inner %d", 1), -EINVAL);
+	assert_int_equal(message_set(&error, -EIO, "outer: %s", error), -EIO);
+	assert_string_equal(error, "outer: inner 1");
+	assert_int_equal(message_set(NULL, -EIO, "nobody listens"), -EIO);
 }

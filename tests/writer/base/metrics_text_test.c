@@ -3,8 +3,6 @@
  * The exposition format of Prometheus, and the counting behind rest_client_*.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/room.h"
 #include "writer/kube/request_stats.h"
@@ -22,57 +20,35 @@ assert_text(struct metrics_text *m, const char *expected)
 	free(text);
 }
 
-/* A family's head stands before its first sample, once; a family without samples is not there. */
-TEST_CASE(a_family_is_told_with_its_first_sample)
-{
-	struct metrics_text m = {0};
-
-	metrics_family(&m, "a_total", "counter", "Nothing yet.");
-	metrics_family(&m, "b", "gauge", "Two of them.");
-	metrics_sample(&m, "", 1, NULL);
-	metrics_sample(&m, "", 2, LABELS("x", "y"));
-	assert_text(&m, "# HELP b Two of them.\n# TYPE b gauge\nb 1\nb{x=\"y\"} 2\n");
-}
-
-/* Nothing that a label's value contains breaks the line or the quotes. */
-TEST_CASE(label_values_are_escaped)
-{
-	struct metrics_text m = {0};
-
-	metrics_family(&m, "b", "gauge", "h");
-	metrics_sample(&m, "", 1, LABELS("x", "a\"b\\c\nd\x01\xffz"));
-	assert_text(&m, "# HELP b h\n# TYPE b gauge\nb{x=\"a\\\"b\\\\c\\nd??z\"} 1\n");
-}
-
-/* A label without a value is left out, the others stay. */
-TEST_CASE(a_label_without_value_is_left_out)
-{
-	struct metrics_text m = {0};
-
-	metrics_family(&m, "b", "gauge", "h");
-	metrics_sample(&m, "", 1, LABELS("x", NULL, "y", "1"));
-	metrics_sample(&m, "", 1, LABELS("x", NULL));
-	assert_text(&m, "# HELP b h\n# TYPE b gauge\nb{y=\"1\"} 1\nb 1\n");
-}
-
-/* Whole numbers have no exponent and no point, up to 2^53; fractions keep their digits. */
-TEST_CASE(numbers_are_exact)
-{
-	struct metrics_text m = {0};
-
-	metrics_family(&m, "b", "gauge", "h");
-	metrics_sample(&m, "", 9007199254740992.0, NULL);
-	metrics_sample(&m, "", -1, NULL);
-	metrics_sample(&m, "", 0.005, NULL);
-	assert_text(&m, "# HELP b h\n# TYPE b gauge\nb 9007199254740992\nb -1\nb 0.005\n");
-}
-
-/* Nothing at all is an empty text. */
-TEST_CASE(nothing_is_an_empty_text)
+/*
+ * A family's head stands before its first sample, once; a family without samples is not there. Nothing that a
+ * label's value contains breaks the line or the quotes; a label without a value is left out. Whole numbers
+ * have no exponent and no point, up to 2^53; fractions keep their digits.
+ */
+TEST_CASE(the_text_is_what_prometheus_reads)
 {
 	struct metrics_text m = {0};
 
 	assert_text(&m, "");
+	metrics_family(&m, "a_total", "counter", "Nothing yet.");
+	metrics_family(&m, "b", "gauge", "Some of them.");
+	metrics_sample(&m, "", 1, NULL);
+	metrics_sample(&m, "", 2, LABELS("x", "y"));
+	metrics_sample(&m, "", 3, LABELS("x", "a\"b\\c\nd\x01\xffz"));
+	metrics_sample(&m, "", 4, LABELS("x", NULL, "y", "1"));
+	metrics_sample(&m, "", 5, LABELS("x", NULL));
+	metrics_sample(&m, "", 9007199254740992.0, NULL);
+	metrics_sample(&m, "", -1, NULL);
+	metrics_sample(&m, "", 0.005, NULL);
+	assert_text(&m, "# HELP b Some of them.\n# TYPE b gauge\n"
+			"b 1\n"
+			"b{x=\"y\"} 2\n"
+			"b{x=\"a\\\"b\\\\c\\nd??z\"} 3\n"
+			"b{y=\"1\"} 4\n"
+			"b 5\n"
+			"b 9007199254740992\n"
+			"b -1\n"
+			"b 0.005\n");
 }
 
 /* A duration falls into the first bucket whose bound it does not exceed, or behind all of them. */

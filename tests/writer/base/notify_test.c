@@ -2,11 +2,6 @@
 /*
  * systemd's readiness protocol, against a socket of our own.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>

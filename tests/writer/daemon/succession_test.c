@@ -4,12 +4,8 @@
  * and whoever gives it goes on when nobody has taken it. What processes do to each other is
  * tests/long/writer_succession.sh's and writer_takeover.sh's.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

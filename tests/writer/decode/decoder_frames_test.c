@@ -4,16 +4,9 @@
  * that were whole; a length is looked at before memory is asked for; an error names its byte, however the
  * bytes came; and nothing of it stays in the arena.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
-#include "tests/support/body_fixture.h"
 #include "tests/support/proto_text.h"
-#include "tools/schema/proto_schema.h"
-#include "writer/decode/decoder_internal.h"
+#include "tests/support/stream_fixture.h"
 
 #define ITEM_MAX 4096ul
 #define PART_MAX 65536ul /* of what stands around the items */
@@ -33,131 +26,33 @@ static const char schema_text[] = "kind v1 Thing Thing.v1\n"
 				  "message Status.v1\n"
 				  "6 code int omitempty\n";
 
-struct world {
-	struct body_fixture *fx;
-	struct proto_schema *schema;
-	unsigned objects, others, bad, ends;
-	char why[400];   /* of the last bad object, or of the error */
-	uint64_t offset; /* of the error */
-	size_t memory;   /* the most that was asked for, to keep what is not whole */
-};
-
-static int
-on_object(void *context, const char *type, size_t type_length, struct draft d)
-{
-	struct world *w = context;
-
-	(void)type;
-	(void)type_length;
-	w->objects++;
-	draft_discard(w->fx->arena, w->fx->intern, d);
-	return 0;
-}
-
-static int
-on_other(void *context, const char *type, size_t type_length, const char *json, size_t length)
-{
-	struct world *w = context;
-
-	(void)type;
-	(void)type_length;
-	(void)json;
-	(void)length;
-	w->others++;
-	return 0;
-}
-
-static int
-on_bad(void *context, const char *why)
-{
-	struct world *w = context;
-
-	w->bad++;
-	snprintf(w->why, sizeof(w->why), "%s", why);
-	return 0;
-}
-
-static int
-on_list_end(void *context, const char *version, const char *token, int64_t remaining)
-{
-	struct world *w = context;
-
-	(void)version;
-	(void)token;
-	(void)remaining;
-	w->ends++;
-	return 0;
-}
-
-static const struct decoder_events events = {on_object, on_other, on_bad, on_list_end};
-
 static int
 set_up(void **state)
 {
 	static const char *const drops[] = {"kind", "apiVersion"};
-	struct world *w = calloc(1, sizeof(*w));
+	struct stream *s = stream_new(drops, 2, schema_text);
 
-	assert_non_null(w);
-	w->fx = body_fixture_new(drops, 2);
-	w->schema = proto_schema_parse(schema_text, sizeof(schema_text) - 1, w->why, sizeof(w->why));
-	assert_non_null(w->schema);
-	*state = w;
+	s->forgets = true;
+	s->max_bytes = ITEM_MAX;
+	*state = s;
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	struct world *w = *state;
-
-	body_fixture_free(w->fx);
-	proto_schema_free(w->schema);
-	free(w);
+	stream_free(*state);
 	return 0;
 }
 
-/* The first length bytes, in pieces. Nothing of them is left. */
 static int
-decode(struct world *w, enum decoder_mode mode, const uint8_t *data, size_t length, size_t chunk)
-{
-	struct decoder_schema *schema = decoder_schema_new(NULL, 0, NULL);
-	struct decoder *d = decoder_new(mode, w->fx->arena, w->fx->intern, schema, &events, w, ITEM_MAX);
-	uint64_t before = intern_count(w->fx->intern);
-	int r = 0;
-
-	assert_non_null(d);
-	w->objects = w->others = w->bad = w->ends = 0;
-	w->why[0] = '\0';
-	w->memory = 0;
-	decoder_use_protobuf(d, w->schema);
-	for (size_t at = 0; r == 0 && at < length; at += chunk) {
-		size_t n = length - at < chunk ? length - at : chunk;
-		char *piece = malloc(n); /* so that a sanitizer sees what is read behind it */
-
-		assert_non_null(piece);
-		memcpy(piece, data + at, n);
-		r = decoder_feed(d, piece, n);
-		free(piece);
-		w->memory = d->carry.capacity > w->memory ? d->carry.capacity : w->memory;
-	}
-	if (r == 0)
-		r = decoder_finish(d);
-	if (r < 0)
-		snprintf(w->why, sizeof(w->why), "%s", decoder_error(d, &w->offset));
-	decoder_free(d);
-	decoder_schema_free(schema);
-	assert_int_equal(intern_count(w->fx->intern), before);
-	return r;
-}
-
-static int
-decode_text(struct world *w, enum decoder_mode mode, const char *text, size_t chunk)
+decode_text(struct stream *w, enum decoder_mode mode, const char *text, size_t chunk)
 {
 	struct bytes in = {0};
 	int r;
 
 	proto_text(&in, text);
-	r = decode(w, mode, in.data, in.length, chunk ? chunk : in.length);
+	r = stream_run(w, mode, in.data, in.length, chunk);
 	bytes_done(&in);
 	return r;
 }
@@ -165,7 +60,7 @@ decode_text(struct world *w, enum decoder_mode mode, const char *text, size_t ch
 #define LIST_HEAD "'k8s' 00 1:{1:'v1' 2:'ThingList'} "
 
 /* ---- cut ---- */
-#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct stream *w, set_up, tear_down, name)
 
 TEST(a_list_is_cut_at_every_byte)
 {
@@ -187,7 +82,7 @@ TEST(a_list_is_cut_at_every_byte)
 		for (size_t chunk = 1; chunk <= 64; chunk *= 4) {
 			bool whole = n == end || n == end + 2 || n == end + 4;
 
-			assert_int_equal(decode(w, DECODE_LIST, in.data, n, chunk), whole ? 0 : -EBADMSG);
+			assert_int_equal(stream_run(w, DECODE_LIST, in.data, n, chunk), whole ? 0 : -EBADMSG);
 			assert_int_equal(w->objects, (n >= ends[0]) + (n >= ends[1]) + (n >= ends[2]));
 			assert_int_equal(w->bad, 0);
 			if (whole)
@@ -201,38 +96,25 @@ TEST(a_list_is_cut_at_every_byte)
 	bytes_done(&part);
 }
 
-static void
-frame(struct bytes *to, const char *text)
-{
-	struct bytes event = {0};
-	uint8_t head[4];
-
-	proto_text(&event, text);
-	for (unsigned i = 0; i < 4; i++)
-		head[i] = (uint8_t)(event.length >> (24 - 8 * i));
-	assert_int_equal(bytes_append(to, head, 4), 0);
-	assert_int_equal(bytes_append(to, event.data, event.length), 0);
-	bytes_done(&event);
-}
-
 TEST(a_watch_is_cut_at_every_byte)
 {
 	struct bytes in = {0};
 	size_t ends[4];
 
-	frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}} 3:'' 4:''}}");
+	stream_frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}} 3:'' 4:''}}");
 	ends[0] = in.length;
-	frame(&in, "1:'MODIFIED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'2'} 2:{3=-1}}}}");
+	stream_frame(&in, "1:'MODIFIED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'2'} 2:{3=-1}}}}");
 	ends[1] = in.length;
-	frame(&in, "1:'BOOKMARK' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'' 6:'9'}} 3:'' 4:''}}");
+	stream_frame(&in, "1:'BOOKMARK' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'' 6:'9'}} 3:'' 4:''}}");
 	ends[2] = in.length;
-	frame(&in, "1:'ERROR' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Status'} 2:{6=410}}}");
+	stream_frame(&in, "1:'ERROR' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Status'} 2:{6=410}}}");
 	ends[3] = in.length;
 	for (size_t n = 0; n <= in.length; n++)
 		for (size_t chunk = 1; chunk <= 64; chunk *= 4) {
 			bool whole = n == 0 || n == ends[0] || n == ends[1] || n == ends[2] || n == ends[3];
 
-			assert_int_equal(decode(w, DECODE_WATCH, in.data, n, chunk), whole ? 0 : -EBADMSG);
+			assert_int_equal(stream_run(w, DECODE_WATCH, in.data, n, chunk),
+					 whole ? 0 : -EBADMSG);
 			assert_int_equal(w->objects, (n >= ends[0]) + (n >= ends[1]));
 			assert_int_equal(w->others, (n >= ends[2]) + (n >= ends[3]));
 		}
@@ -282,7 +164,7 @@ TEST(a_length_is_looked_at_before_memory_is_asked_for)
 			assert_int_equal(bytes_room(&in, 3000), 0);
 			memset(in.data + in.length, 0, 3000);
 			in.length += 3000;
-			assert_int_equal(decode(w, lengths[i].mode, in.data, in.length, chunk), -EBADMSG);
+			assert_int_equal(stream_run(w, lengths[i].mode, in.data, in.length, chunk), -EBADMSG);
 			assert_int_equal(w->objects, 0);
 			assert_true(w->memory <= 4096);
 			assert_int_equal(w->bad, lengths[i].why ? 0 : 1);
@@ -298,12 +180,12 @@ TEST(what_is_collected_takes_its_length)
 	struct bytes in = {0};
 
 	proto_text(&in, LIST_HEAD "raw 12 80 40 12 80 20");
-	assert_int_equal(decode(w, DECODE_LIST, in.data, in.length - 1, 1), -EBADMSG);
+	assert_int_equal(stream_run(w, DECODE_LIST, in.data, in.length - 1, 1), -EBADMSG);
 	assert_true(w->memory <= 1024);
-	assert_int_equal(decode(w, DECODE_LIST, in.data, in.length, in.length), -EBADMSG);
+	assert_int_equal(stream_run(w, DECODE_LIST, in.data, in.length, in.length), -EBADMSG);
 	assert_true(w->memory >= ITEM_MAX && w->memory <= 2 * ITEM_MAX);
 	proto_text(&in, "raw 00 01 10 00");
-	assert_int_equal(decode(w, DECODE_WATCH, in.data, in.length, in.length), -EBADMSG);
+	assert_int_equal(stream_run(w, DECODE_WATCH, in.data, in.length, in.length), -EBADMSG);
 	assert_true(w->memory >= ITEM_MAX + PART_MAX && w->memory <= 2 * (ITEM_MAX + PART_MAX));
 	bytes_done(&in);
 }
@@ -317,9 +199,9 @@ TEST(what_follows_something_too_long_is_told)
 	assert_int_equal(bytes_room(&in, PART_MAX + ITEM_MAX + 1), 0);
 	memset(in.data + in.length, 0x5a, PART_MAX + ITEM_MAX + 1);
 	in.length += PART_MAX + ITEM_MAX + 1;
-	frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}}}}");
+	stream_frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}}}}");
 	for (size_t chunk = 1; chunk <= 65536; chunk *= 16) {
-		assert_int_equal(decode(w, DECODE_WATCH, in.data, in.length, chunk), 0);
+		assert_int_equal(stream_run(w, DECODE_WATCH, in.data, in.length, chunk), 0);
 		assert_int_equal(w->bad, 1);
 		assert_int_equal(w->objects, 1);
 	}
@@ -328,72 +210,10 @@ TEST(what_follows_something_too_long_is_told)
 
 /* ---- nesting ---- */
 
-/* So many messages in each other, with this field; fills *to. */
-static void
-nest(struct bytes *to, unsigned levels, uint8_t number)
-{
-	struct bytes inner = {0}, outer = {0};
-
-	proto_text(&inner, "3=7");
-	for (unsigned i = 0; i < levels; i++) {
-		uint8_t head[4] = {(uint8_t)(number << 3 | 2), (uint8_t)(inner.length | 0x80),
-				   (uint8_t)(inner.length >> 7)};
-
-		outer.length = 0;
-		assert_true(inner.length < 1 << 14);
-		assert_int_equal(bytes_append(&outer, head, 3), 0);
-		assert_int_equal(bytes_append(&outer, inner.data, inner.length), 0);
-		inner.length = 0;
-		assert_int_equal(bytes_append(&inner, outer.data, outer.length), 0);
-	}
-	to->length = 0;
-	assert_int_equal(bytes_append(to, inner.data, inner.length), 0);
-	bytes_done(&inner);
-	bytes_done(&outer);
-}
-
-static void
-append_varint(struct bytes *to, size_t n)
-{
-	uint8_t b[2] = {(uint8_t)(n | 0x80), (uint8_t)(n >> 7)};
-
-	assert_true(n < 1 << 14);
-	assert_int_equal(bytes_append(to, b, 2), 0);
-}
-
-/* A list of one thing whose `nested` is this, and of another one. */
-static int
-decode_nested(struct world *w, const struct bytes *nested)
-{
-	struct bytes in = {0}, head = {0}, other = {0};
-	size_t item;
-	int r;
-
-	proto_text(&head, "1:{1:'deep'}");
-	proto_text(&other, "2:{1:{1:'a'}}");
-	item = head.length + 3 + nested->length;
-	proto_text(&in, LIST_HEAD "raw 12");
-	append_varint(&in, 3 + item + other.length);
-	bytes_append(&in, "\x12", 1);
-	append_varint(&in, item);
-	bytes_append(&in, head.data, head.length);
-	bytes_append(&in, "\x12", 1);
-	append_varint(&in, nested->length);
-	bytes_append(&in, nested->data, nested->length);
-	bytes_append(&in, other.data, other.length);
-	r = decode(w, DECODE_LIST, in.data, in.length, 7);
-	bytes_done(&in);
-	bytes_done(&head);
-	bytes_done(&other);
-	return r;
-}
-
 TEST(what_is_nested_too_deep_is_left_out)
 {
-	struct bytes nested = {0};
 	static const struct {
-		uint8_t number;
-		unsigned levels, bad;
+		unsigned number, levels, bad;
 	} cases[] = {
 		{1, 0, 0},
 		{1, 126, 0},
@@ -406,13 +226,21 @@ TEST(what_is_nested_too_deep_is_left_out)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		nest(&nested, cases[i].levels, cases[i].number);
-		assert_int_equal(decode_nested(w, &nested), 0);
+		struct bytes text = {0};
+
+		bytes_say(&text, LIST_HEAD "2:{2:{1:{1:'deep'} 2:{");
+		for (unsigned level = 0; level < cases[i].levels; level++)
+			bytes_say(&text, "%u:{", cases[i].number);
+		bytes_say(&text, "3=7");
+		for (unsigned level = 0; level < cases[i].levels; level++)
+			bytes_say(&text, "}");
+		bytes_say(&text, "}} 2:{1:{1:'a'}}}");
+		assert_int_equal(decode_text(w, DECODE_LIST, (const char *)text.data, 7), 0);
 		assert_int_equal(w->bad, cases[i].bad);
 		assert_int_equal(w->objects, 2 - cases[i].bad);
 		assert_int_equal(w->ends, 1);
+		bytes_done(&text);
 	}
-	bytes_done(&nested);
 }
 
 /* ---- what stands where it does not belong ---- */
@@ -510,12 +338,12 @@ TEST(an_event_that_is_wrong_ends_the_stream)
 			size_t begin, end;
 
 			in.length = 0;
-			frame(&in, good);
+			stream_frame(&in, good);
 			begin = in.length;
-			frame(&in, events_wrong[i].event);
+			stream_frame(&in, events_wrong[i].event);
 			end = in.length;
-			frame(&in, good);
-			assert_int_equal(decode(w, DECODE_WATCH, in.data, in.length, chunk),
+			stream_frame(&in, good);
+			assert_int_equal(stream_run(w, DECODE_WATCH, in.data, in.length, chunk),
 					 events_wrong[i].result);
 			assert_non_null(strstr(w->why, events_wrong[i].why));
 			assert_true(w->offset >= begin && w->offset <= end);
@@ -529,9 +357,9 @@ TEST(an_object_of_nothing_is_bad)
 {
 	struct bytes in = {0};
 
-	frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'}}}");
+	stream_frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'}}}");
 	for (size_t chunk = 1; chunk <= in.length; chunk++) {
-		assert_int_equal(decode(w, DECODE_WATCH, in.data, in.length, chunk), 0);
+		assert_int_equal(stream_run(w, DECODE_WATCH, in.data, in.length, chunk), 0);
 		assert_int_equal(w->bad, 1);
 		assert_string_equal(w->why, "the object at byte 32 is left out: it has no metadata.name");
 	}

@@ -5,15 +5,9 @@
  * damaged, ends in an error, and nothing is left in the arena. (Every kind of Kubernetes:
  * tests/upstream/wire_objects.sh.)
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
-#include "tests/support/body_fixture.h"
 #include "tests/support/proto_text.h"
-#include "tools/schema/proto_schema.h"
+#include "tests/support/stream_fixture.h"
 
 static const char schema_text[] =
 	"releases test\n"
@@ -64,131 +58,26 @@ static const char schema_text[] =
 	"3 message string omitempty\n"
 	"6 code int omitempty\n";
 
-struct heard {
-	struct body_fixture *fx;
-	char said[4096];	/* "TYPE json\n" of each, in order */
-	unsigned bad;
-	char why[320];
-	char version[64], token[64];
-	int64_t remaining;
-	bool ended;
-};
-
-static void
-say(struct heard *h, const char *type, size_t type_length, const char *json)
-{
-	size_t n = strlen(h->said);
-
-	snprintf(h->said + n, sizeof(h->said) - n, "%.*s %s\n", (int)type_length, type, json);
-}
-
-/* Drafts that stay, so that what comes again is shared; none unless a test says how many. */
-static struct draft kept[2];
-static unsigned kept_count, kept_max;
-
-static int
-on_object(void *context, const char *type, size_t type_length, struct draft d)
-{
-	struct heard *h = context;
-
-	say(h, type, type_length, body_fixture_print_ref(h->fx, d.ref));
-	if (kept_count < kept_max)
-		kept[kept_count++] = d;
-	else
-		draft_discard(h->fx->arena, h->fx->intern, d);
-	return 0;
-}
-
-static int
-on_other(void *context, const char *type, size_t type_length, const char *json, size_t length)
-{
-	char text[512];
-
-	snprintf(text, sizeof(text), "%.*s", (int)length, json);
-	say(context, type, type_length, text);
-	return 0;
-}
-
-static int
-on_bad(void *context, const char *why)
-{
-	struct heard *h = context;
-
-	h->bad++;
-	snprintf(h->why, sizeof(h->why), "%s", why);
-	return 0;
-}
-
-static int
-on_list_end(void *context, const char *version, const char *token, int64_t remaining)
-{
-	struct heard *h = context;
-
-	snprintf(h->version, sizeof(h->version), "%s", version);
-	snprintf(h->token, sizeof(h->token), "%s", token);
-	h->remaining = remaining;
-	h->ended = true;
-	return 0;
-}
-
-static const struct decoder_events events = {on_object, on_other, on_bad, on_list_end};
-
-struct world {
-	struct body_fixture *fx;
-	struct proto_schema *schema;
-};
-
 static int
 set_up(void **state)
 {
 	static const char *const drops[] = {"metadata.managedFields", "kind", "apiVersion"};
-	struct world *w = calloc(1, sizeof(*w));
-	char why[200] = "";
 
-	w->fx = body_fixture_new(drops, 3);
-	w->schema = proto_schema_parse(schema_text, sizeof(schema_text) - 1, why, sizeof(why));
-	assert_string_equal(why, "");
-	assert_non_null(w->schema);
-	*state = w;
+	*state = stream_new(drops, 3, schema_text);
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	struct world *w = *state;
-
-	body_fixture_free(w->fx);
-	proto_schema_free(w->schema);
-	free(w);
+	stream_free(*state);
 	return 0;
 }
 
-/* The decoder's result; what it said is in *ret, its error in ret->why. */
 static int
-decode(struct world *w, enum decoder_mode mode, const struct bytes *in, size_t chunk, uint64_t max,
-       struct heard *ret)
+run(struct stream *s, enum decoder_mode mode, const struct bytes *in, size_t chunk)
 {
-	struct decoder *d = decoder_new(mode, w->fx->arena, w->fx->intern, w->fx->schema, &events, ret, max);
-	int r = 0;
-
-	memset(ret, 0, sizeof(*ret));
-	ret->fx = w->fx;
-	decoder_use_protobuf(d, w->schema);
-	for (size_t at = 0; r == 0 && at < in->length; at += chunk) {
-		size_t n = in->length - at < chunk ? in->length - at : chunk;
-		char *piece = malloc(n);
-
-		memcpy(piece, in->data + at, n);
-		r = decoder_feed(d, piece, n);
-		free(piece);
-	}
-	if (r == 0)
-		r = decoder_finish(d);
-	if (r < 0)
-		snprintf(ret->why, sizeof(ret->why), "%s", decoder_error(d, NULL));
-	decoder_free(d);
-	return r;
+	return stream_run(s, mode, in->data, in->length, chunk);
 }
 
 /* ---- what fields become ---- */
@@ -252,27 +141,23 @@ a_list_of(struct bytes *to, const char *spec)
 		 spec);
 	proto_text(to, text);
 }
-#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct stream *w, set_up, tear_down, name)
 
 TEST(each_field_becomes_what_json_has)
 {
 	struct bytes in = {0};
-	struct heard h;
 	char want[1024];
 
 	for (unsigned again = 0; again < 3; again++) /* what was learnt changes nothing */
 		for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 			a_list_of(&in, cases[i].fields);
 			snprintf(want, sizeof(want),
-				 " {\"metadata\":{\"name\":\"n\",\"namespace\":\"d\",\"resourceVersion\":"
-				 "\"3\",\"labels\":{\"app\":\"web\"}},\"spec\":%s}\n",
+				 "[d/n]{\"metadata\":{\"name\":\"n\",\"namespace\":\"d\",\"resourceVersion\":"
+				 "\"3\",\"labels\":{\"app\":\"web\"}},\"spec\":%s}\nEND:77,next,5\n",
 				 cases[i].json);
 			for (size_t chunk = 1; chunk < in.length; chunk = chunk < 8 ? chunk + 1 : chunk * 2) {
-				assert_int_equal(decode(w, DECODE_LIST, &in, chunk, 0, &h), 0);
-				assert_string_equal(h.said, want);
-				assert_string_equal(h.version, "77");
-				assert_string_equal(h.token, "next");
-				assert_int_equal(h.remaining, 5);
+				assert_int_equal(run(w, DECODE_LIST, &in, chunk), 0);
+				assert_string_equal(w->log, want);
 			}
 		}
 	bytes_done(&in);
@@ -287,32 +172,27 @@ TEST(the_release_says_what_is_printed)
 		const char *list;
 	} servers[] = {{1035, ",\"list\":null"}, {1034, ""}, {1036, ",\"list\":null"}, {1033, ""}};
 	struct bytes in = {0};
-	struct heard h;
-	char text[sizeof(schema_text) + sizeof(since)], want[256], why[200];
+	char text[sizeof(schema_text) + sizeof(since)], want[256];
 	const char *at = strstr(schema_text, line);
 
 	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - schema_text), schema_text, since,
 		 at + sizeof(line) - 1);
-	proto_schema_free(w->schema);
-	w->schema = proto_schema_parse(text, strlen(text), why, sizeof(why));
-	assert_non_null(w->schema);
-	kept_max = sizeof(kept) / sizeof(*kept);
+	stream_use_schema(w, text);
+	w->keep = STREAM_KEPT;
 	a_list_of(&in, "1:'0123456789' 2:'abcdefghij' "
 		       "3=1099511627776 4=1099511627777 6=1 7:'0123' 12:{1=1 3:'abcdefghi'}");
 	for (size_t i = 0; i < sizeof(servers) / sizeof(*servers); i++) {
-		assert_true(proto_schema_fit(w->schema, servers[i].release));
+		assert_true(proto_schema_fit(w->proto, servers[i].release));
 		decoder_schema_forget_texts(w->fx->schema);
 		snprintf(want, sizeof(want),
 			 "\"bytes\":\"MDEyMw==\"%s,\"port\":\"abcdefghi\"}}\n",
 			 servers[i].list);
 		for (unsigned again = 0; again < 150; again++) { /* until it is remembered, and more */
-			assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), 0);
-			assert_non_null(strstr(h.said, want));
+			assert_int_equal(run(w, DECODE_LIST, &in, 0), 0);
+			assert_non_null(strstr(w->log, want));
 		}
 	}
-	while (kept_count > 0)
-		draft_discard(w->fx->arena, w->fx->intern, kept[--kept_count]);
-	kept_max = 0;
+	stream_give_back(w);
 	bytes_done(&in);
 }
 
@@ -328,29 +208,19 @@ TEST(fields_at_one_path_stay_what_they_are)
 		"'k8s' 00 1:{1:'v1' 2:'ThingList'} 2:{1:{} 2:{1:{1:'n'} %s}} 3:'' 4:''";
 	static const char same[] = "{1:'texts that' 2:'stand where' 3:'they are' 4:'and are not' 5:'shared'}";
 	struct bytes in = {0}, schema = {0}, names = {0};
-	char text[512], why[200] = "";
-	struct heard h;
 
-	bytes_append(&schema, text,
-		     (size_t)snprintf(text, sizeof(text),
-				      "kind v1 Thing Thing.v1\nmessage Meta.v1\n1 name string\n"
-				      "message A.v1\n1 left string\n2 b string\n3 c string\n4 d string\n"
-				      "5 e string\nmessage B.v1\n1 right string\n2 b string\n3 c string\n"
-				      "4 d string\n5 e string\n"
-				      "message Thing.v1\n1 metadata Meta.v1\n2 a *A.v1 omitempty\n"
-				      "3 b *B.v1 omitempty\n"));
+	bytes_say(&schema, "kind v1 Thing Thing.v1\nmessage Meta.v1\n1 name string\n"
+			   "message A.v1\n1 left string\n2 b string\n3 c string\n4 d string\n"
+			   "5 e string\nmessage B.v1\n1 right string\n2 b string\n3 c string\n"
+			   "4 d string\n5 e string\n"
+			   "message Thing.v1\n1 metadata Meta.v1\n2 a *A.v1 omitempty\n"
+			   "3 b *B.v1 omitempty\n");
 	for (unsigned m = 0; m < MAPS; m++) {
-		bytes_append(&schema, text,
-			     (size_t)snprintf(text, sizeof(text), "%u m%u map[]string omitempty\n", 10 + m,
-					      m));
+		bytes_say(&schema, "%u m%u map[]string omitempty\n", 10 + m, m);
 		for (unsigned i = 0; i < NAMES; i++)
-			bytes_append(&names, text,
-				     (size_t)snprintf(text, sizeof(text), " %u:{1:'%u'}", 10 + m, i));
+			bytes_say(&names, " %u:{1:'%u'}", 10 + m, i);
 	}
-	bytes_append(&names, "", 1);
-	proto_schema_free(w->schema);
-	w->schema = proto_schema_parse((const char *)schema.data, schema.length, why, sizeof(why));
-	assert_string_equal(why, "");
+	stream_use_schema(w, (const char *)schema.data);
 	for (unsigned i = 0; i < 2; i++) {
 		size_t room = sizeof(head) + names.length;
 		char *full = malloc(room);
@@ -358,21 +228,19 @@ TEST(fields_at_one_path_stay_what_they_are)
 		snprintf(full, room, head, (const char *)names.data);
 		proto_text(&in, full);
 		free(full);
-		assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), 0);
+		assert_int_equal(run(w, DECODE_LIST, &in, 0), 0);
 	}
-	kept_max = sizeof(kept) / sizeof(*kept);
+	w->keep = STREAM_KEPT;
 	for (unsigned i = 0; i < 2 * TIMES; i++) {
 		char field[sizeof(same) + 8], whole[sizeof(head) + sizeof(field)];
 
 		snprintf(field, sizeof(field), "%d:%s", i < TIMES ? 2 : 3, same);
 		snprintf(whole, sizeof(whole), head, field);
 		proto_text(&in, whole);
-		assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), 0);
-		assert_non_null(strstr(h.said, i < TIMES ? "\"a\":{\"left\":" : "\"b\":{\"right\":"));
+		assert_int_equal(run(w, DECODE_LIST, &in, 0), 0);
+		assert_non_null(strstr(w->log, i < TIMES ? "\"a\":{\"left\":" : "\"b\":{\"right\":"));
 	}
-	while (kept_count > 0)
-		draft_discard(w->fx->arena, w->fx->intern, kept[--kept_count]);
-	kept_max = 0;
+	stream_give_back(w);
 	bytes_done(&in);
 	bytes_done(&schema);
 	bytes_done(&names);
@@ -389,13 +257,10 @@ TEST(kinds_at_one_path_stay_what_they_are)
 				   "5 e string\nmessage B.v1\n1 right string\n2 b string\n3 c string\n"
 				   "4 d string\n5 e string\n";
 	struct bytes in = {0};
-	char why[200] = "", whole[512];
-	struct heard h;
+	char whole[512];
 
-	proto_schema_free(w->schema);
-	w->schema = proto_schema_parse(text, sizeof(text) - 1, why, sizeof(why));
-	assert_string_equal(why, "");
-	kept_max = sizeof(kept) / sizeof(*kept);
+	stream_use_schema(w, text);
+	w->keep = STREAM_KEPT;
 	for (unsigned i = 0; i < 4 * TIMES; i++) {
 		bool thing = i / TIMES % 2 == 0;
 
@@ -404,13 +269,13 @@ TEST(kinds_at_one_path_stay_what_they_are)
 			 "2:'stand where' 3:'they are' 4:'and are not' 5:'shared'}}} 3:'' 4:''",
 			 thing ? "Thing" : "Other");
 		proto_text(&in, whole);
-		assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), 0);
-		assert_non_null(strstr(h.said, thing ? "\"part\":{\"left\":\"" : "\"part\":{\"right\":\""));
-		if (i % TIMES == TIMES - 1)
-			while (kept_count > 0)
-				draft_discard(w->fx->arena, w->fx->intern, kept[--kept_count]);
+		assert_int_equal(run(w, DECODE_LIST, &in, 0), 0);
+		assert_non_null(strstr(w->log, thing ? "\"part\":{\"left\":\"" : "\"part\":{\"right\":\""));
+		if (i % TIMES == TIMES - 1) {
+			stream_give_back(w);
+			w->keep = STREAM_KEPT;
+		}
 	}
-	kept_max = 0;
 	bytes_done(&in);
 }
 
@@ -425,23 +290,20 @@ TEST(schemas_at_one_path_stay_what_they_are)
 				   "message Part.v1\n1 %s string\n2 %s string\n";
 	static const char *const names[][2] = {{"left", "right"}, {"over", "under"}, {"same", "same"}};
 	struct bytes in = {0};
-	char why[200] = "", whole[512], want[128];
-	struct heard h;
+	char whole[512], want[128];
 
 	proto_text(&in, "'k8s' 00 1:{1:'v1' 2:'ThingList'} 2:{1:{} 2:{1:{1:'n'} 2:{1:'a' 2:'b'}}} 3:'' 4:''");
 	for (unsigned i = 0; i < 12; i++) {
 		const char *const *name = names[i % 3];
 
 		snprintf(whole, sizeof(whole), text, name[0], name[1]);
-		proto_schema_free(w->schema);
-		w->schema = proto_schema_parse(whole, strlen(whole), why, sizeof(why));
-		assert_string_equal(why, "");
+		stream_use_schema(w, whole);
 		snprintf(want, sizeof(want), "\"part\":{\"%s\":\"a\",\"%s\":\"b\"}", name[0], name[1]);
 		if (i % 3 == 2) /* of two with one name the last one stays */
 			snprintf(want, sizeof(want), "\"part\":{\"%s\":\"b\"}", name[0]);
 		for (unsigned again = 0; again < 3; again++) {
-			assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), 0);
-			assert_non_null(strstr(h.said, want));
+			assert_int_equal(run(w, DECODE_LIST, &in, 0), 0);
+			assert_non_null(strstr(w->log, want));
 		}
 	}
 	bytes_done(&in);
@@ -468,22 +330,21 @@ static const char *const unknown[] = {
 TEST(what_is_not_known_ends_it)
 {
 	struct bytes in = {0};
-	struct heard h;
 
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
 		a_list_of(&in, unknown[i]);
 		for (size_t chunk = 1; chunk <= in.length; chunk += in.length - 1) {
-			assert_int_equal(decode(w, DECODE_LIST, &in, chunk, 0, &h), -EPROTO);
-			assert_true(strstr(h.why, "not known") || strstr(h.why, "should be JSON"));
-			assert_string_equal(h.said, "");
+			assert_int_equal(run(w, DECODE_LIST, &in, chunk), -EPROTO);
+			assert_true(strstr(w->why, "not known") || strstr(w->why, "should be JSON"));
+			assert_string_equal(w->log, "");
 		}
 	}
 	a_list_of(&in, "10:{2:{2:{7=1}}}");
-	assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), -EPROTO);
-	assert_string_equal(h.why, "field 7 of Part.v1 is not known");
+	assert_int_equal(run(w, DECODE_LIST, &in, 0), -EPROTO);
+	assert_string_equal(w->why, "field 7 of Part.v1 is not known");
 	proto_text(&in, "'k8s' 00 1:{1:'v2' 2:'ThingList'} 2:{1:{}}");
-	assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), -EPROTO);
-	assert_string_equal(h.why, "kind Thing of v2 is not known");
+	assert_int_equal(run(w, DECODE_LIST, &in, 0), -EPROTO);
+	assert_string_equal(w->why, "kind Thing of v2 is not known");
 	bytes_done(&in);
 }
 
@@ -499,12 +360,11 @@ TEST(what_is_malformed_is_refused)
 		"raw 0b",       "18:{1=0}",
 	};
 	struct bytes in = {0};
-	struct heard h;
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		a_list_of(&in, wrong[i]);
-		assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), -EBADMSG);
-		assert_string_equal(h.said, "");
+		assert_int_equal(run(w, DECODE_LIST, &in, 0), -EBADMSG);
+		assert_string_equal(w->log, "");
 	}
 	bytes_done(&in);
 }
@@ -514,19 +374,18 @@ TEST(what_is_malformed_is_refused)
 TEST(cut_or_damaged_anywhere)
 {
 	struct bytes in = {0};
-	struct heard h;
 	size_t whole;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		a_list_of(&in, cases[i].fields);
 		whole = in.length;
 		for (in.length = 0; in.length < whole - 4; in.length++) /* the last fields are empty */
-			assert_int_equal(decode(w, DECODE_LIST, &in, 1 + in.length % 9, 0, &h), -EBADMSG);
+			assert_int_equal(run(w, DECODE_LIST, &in, 1 + in.length % 9), -EBADMSG);
 		in.length = whole;
 		for (size_t at = 0; at < whole; at++)
 			for (unsigned bit = 0; bit < 8; bit++) {
 				in.data[at] ^= (uint8_t)(1 << bit);
-				decode(w, DECODE_LIST, &in, bit ? 5 : whole, 0, &h);
+				run(w, DECODE_LIST, &in, bit ? 5 : whole);
 				in.data[at] ^= (uint8_t)(1 << bit);
 			}
 	}
@@ -536,60 +395,42 @@ TEST(cut_or_damaged_anywhere)
 TEST(what_is_too_long_is_left_out)
 {
 	struct bytes in = {0};
-	struct heard h;
 
 	proto_text(&in, "'k8s' 00 1:{1:'v1' 2:'ThingList'} 2:{1:{2:'7'} 2:{1:{1:'a'}} "
 			"2:{1:{1:'b'} 2:{1:'0123456789012345678901234567890123456789'}} 2:{1:{1:'c'}}}");
+	w->max_bytes = 30;
 	for (size_t chunk = 1; chunk <= in.length; chunk++) {
-		assert_int_equal(decode(w, DECODE_LIST, &in, chunk, 30, &h), 0);
-		assert_string_equal(h.said,
-				    " {\"metadata\":{\"name\":\"a\"}}\n {\"metadata\":{\"name\":\"c\"}}\n");
-		assert_int_equal(h.bad, 1);
-		assert_non_null(strstr(h.why, "is longer than 30 bytes"));
-		assert_true(h.ended);
+		assert_int_equal(run(w, DECODE_LIST, &in, chunk), 0);
+		assert_string_equal(w->log,
+				    "[/a]{\"metadata\":{\"name\":\"a\"}}\n"
+				    "BAD:the object at byte 37 is left out: it is longer than 30 bytes\n"
+				    "[/c]{\"metadata\":{\"name\":\"c\"}}\nEND:7,,0\n");
 	}
 	bytes_done(&in);
 }
 
 /* ---- watches ---- */
 
-static void
-frame(struct bytes *to, const char *text)
-{
-	struct bytes event = {0};
-	uint8_t head[4];
-
-	proto_text(&event, text);
-	head[0] = (uint8_t)(event.length >> 24);
-	head[1] = (uint8_t)(event.length >> 16);
-	head[2] = (uint8_t)(event.length >> 8);
-	head[3] = (uint8_t)event.length;
-	bytes_append(to, head, 4);
-	bytes_append(to, event.data, event.length);
-	bytes_done(&event);
-}
-
 TEST(a_watch_tells_its_events)
 {
 	struct bytes in = {0};
-	struct heard h;
 
-	frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}} 3:'' 4:''}}");
-	frame(&in, "1:'DELETED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'2'}} 3:'' 4:''}}");
-	frame(&in, "1:'BOOKMARK' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'' 6:'9'}} 3:'' 4:''}}");
-	frame(&in, "1:'ERROR' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Status'} 2:{3:'gone' 6=410} 3:'' 4:''}}");
+	stream_frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}} 3:'' 4:''}}");
+	stream_frame(&in, "1:'DELETED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'2'}} 3:'' 4:''}}");
+	stream_frame(&in, "1:'BOOKMARK' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'' 6:'9'}} 3:'' 4:''}}");
+	stream_frame(&in, "1:'ERROR' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Status'} 2:{3:'gone' 6=410} 3:'' 4:''}}");
 	for (size_t chunk = 1; chunk <= in.length; chunk++) {
-		assert_int_equal(decode(w, DECODE_WATCH, &in, chunk, 0, &h), 0);
-		assert_string_equal(h.said,
-				    "ADDED {\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}\n"
-				    "DELETED {\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"2\"}}\n"
-				    "BOOKMARK {\"metadata\":{\"resourceVersion\":\"9\"}}\n"
-				    "ERROR {\"message\":\"gone\",\"code\":410}\n");
+		assert_int_equal(run(w, DECODE_WATCH, &in, chunk), 0);
+		assert_string_equal(w->log,
+				    "ADDED[/a]{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}\n"
+				    "DELETED[/a]{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"2\"}}\n"
+				    "BOOKMARK:{\"metadata\":{\"resourceVersion\":\"9\"}}\n"
+				    "ERROR:{\"message\":\"gone\",\"code\":410}\n");
 	}
 	bytes_clear(&in);
-	frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a'} 2:{22:'new'}}}}");
-	assert_int_equal(decode(w, DECODE_WATCH, &in, 3, 0, &h), -EPROTO);
-	assert_string_equal(h.why, "field 22 of Spec.v1 is not known");
+	stream_frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a'} 2:{22:'new'}}}}");
+	assert_int_equal(run(w, DECODE_WATCH, &in, 3), -EPROTO);
+	assert_string_equal(w->why, "field 22 of Spec.v1 is not known");
 	bytes_done(&in);
 }
 
@@ -600,18 +441,18 @@ TEST(a_watch_tells_its_events)
 TEST(a_type_stands_where_it_was_sent)
 {
 	struct bytes list = {0}, event = {0};
-	struct heard h;
 
 	body_fixture_free(w->fx);
 	w->fx = body_fixture_new(NULL, 0);
-	frame(&event, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}} 3:'' 4:''}}");
+	stream_frame(&event, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}} 3:'' 4:''}}");
 	proto_text(&list, "'k8s' 00 1:{1:'v1' 2:'ThingList'} 2:{1:{} 2:{1:{1:'a' 6:'1'}}} 3:'' 4:''");
 	for (unsigned i = 0; i < 4; i++) {
-		assert_int_equal(decode(w, DECODE_WATCH, &event, event.length, 0, &h), 0);
-		assert_string_equal(h.said, "ADDED {\"kind\":\"Thing\",\"apiVersion\":\"v1\","
+		assert_int_equal(run(w, DECODE_WATCH, &event, 0), 0);
+		assert_string_equal(w->log, "ADDED[/a]{\"kind\":\"Thing\",\"apiVersion\":\"v1\","
 					    "\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}\n");
-		assert_int_equal(decode(w, DECODE_LIST, &list, list.length, 0, &h), 0);
-		assert_string_equal(h.said, " {\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}\n");
+		assert_int_equal(run(w, DECODE_LIST, &list, 0), 0);
+		assert_string_equal(
+			w->log, "[/a]{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}\nEND:,,0\n");
 	}
 	bytes_done(&list);
 	bytes_done(&event);

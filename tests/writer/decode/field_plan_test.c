@@ -2,8 +2,6 @@
 /*
  * Remembered plans: each is found for its message and its fields and for no others, and references go back.
  */
-#include <stdlib.h>
-
 #include "shm-layout/value.h"
 #include "tests/room.h"
 #include "tests/support/arena_fixture.h"

@@ -2,9 +2,6 @@
 /*
  * Which fields a message has: where they are, which absent ones stand in JSON, and where it ends in failure.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "writer/decode/proto_fields.h"

@@ -2,10 +2,6 @@
 /*
  * A schema from a file: read, or a message that names the file, and the line of what is wrong in it.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/room.h"

@@ -3,10 +3,6 @@
  * Remembered texts: found where they stand whole, by their last byte, and never otherwise; references and
  * bytes go back.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "shm-layout/value.h"
 #include "tests/room.h"
 #include "tests/support/arena_fixture.h"

@@ -2,10 +2,6 @@
 /*
  * Values are the same exactly when they print the same, however they are stored.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "tests/support/json_random.h"
@@ -52,8 +48,10 @@ are_same(struct body_fixture *fx, const char *a, const char *b)
 	return same;
 }
 
+#define TEST(name) TEST_CASE_OF(struct body_fixture *fx, body_fixture_set_up, body_fixture_tear_down, name)
+
 /* Every kind of value is told from another one of its kind, and of another, wherever it stands. */
-TEST_CASE(what_differs_is_not_the_same)
+TEST(what_differs_is_not_the_same)
 {
 	static const char *const values[] = {
 		"null",
@@ -87,7 +85,6 @@ TEST_CASE(what_differs_is_not_the_same)
 		"{\"a\":{\"a\":1}}",
 		"\"a text of more than 63 bytes, which has another form in the arena than a short one\"",
 		"\"a text of more than 63 bytes, which has another form in the arena than a short ONE\""};
-	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	char a[256], b[256];
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
@@ -96,16 +93,14 @@ TEST_CASE(what_differs_is_not_the_same)
 			snprintf(b, sizeof(b), "{\"x\":[{\"y\":%s}]}", values[j]);
 			assert_int_equal(are_same(fx, a, b), i == j);
 		}
-	body_fixture_free(fx);
 }
 
 /*
  * Thousands of documents, each beside itself and the one before: what was seen to come again is shared by
  * then, and is the same nevertheless as what stands inline.
  */
-TEST_CASE(how_it_is_stored_does_not_matter)
+TEST(how_it_is_stored_does_not_matter)
 {
-	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct json_random r = {.seed = 5};
 	uint32_t before = 0, first, second;
 	unsigned stored_otherwise = 0;
@@ -134,17 +129,14 @@ TEST_CASE(how_it_is_stored_does_not_matter)
 	draft_discard(fx->arena, fx->intern, (struct draft){before});
 	assert_true(stored_otherwise > 10);
 	json_random_done(&r);
-	body_fixture_free(fx);
 }
 
 /* What is absent is the same as nothing, not even as another absence. */
-TEST_CASE(what_is_not_there_is_the_same_as_nothing)
+TEST(what_is_not_there_is_the_same_as_nothing)
 {
-	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct value v = body_fixture_value(fx, "{\"a\":1}");
 
 	assert_true(value_same(v, v));
 	assert_false(value_same(v, (struct value){0}));
 	assert_false(value_same((struct value){0}, (struct value){0}));
-	body_fixture_free(fx);
 }

@@ -1,31 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Reflector between a scripted server and a real store, in what a conversation over the wire
- * (tests/conversations) cannot show: streams cut at every byte, answers of every wrong kind, memory that runs
+ * (tests/conversations) cannot show: streams cut anywhere, answers of every wrong kind, memory that runs
  * out, an end in every state. Time is virtual.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/reflector_fixture.h"
 #include "writer/base/backoff.h"
 #include "writer/reflect/watch.h"
-
-static int
-set_up(void **state)
-{
-	*state = reflector_fixture_new(NULL);
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	return reflector_fixture_free(*state);
-}
 
 /* Listed a/x at RV 5, list at 10, watching from there. */
 static void
@@ -40,19 +22,7 @@ start_watching(struct reflector_fixture *t)
 
 /* ---- bytes, signs of life ---------------------------------------------------------- */
 
-#define T(name) TEST_CASE_OF(struct reflector_fixture *t, set_up, tear_down, name)
-
-/* An event's fields may come in any order, and its bytes in any pieces. */
-T(fields_in_any_order_and_bytes_in_any_pieces)
-{
-	char event[700];
-
-	start_watching(t);
-	snprintf(event, sizeof(event), "{\"object\":%s,\"type\":\"ADDED\"}\n", pod("a/y", 11));
-	for (const char *c = event; *c; c++)
-		server_send(t->fx, "%c", *c);
-	assert_string_equal(seen(t), "[11] a/x@5 a/y@11 ");
-}
+#define T(name) TEST_CASE_OF(struct reflector_fixture *t, reflector_set_up, reflector_tear_down, name)
 
 /* Bytes from the server are noted, so that readers can tell the content's age. */
 T(every_answer_is_a_sign_of_life)
@@ -161,31 +131,6 @@ T(an_item_without_a_name_is_left_out)
 	assert_int_equal(status_of(t).bad_events, 2);
 }
 
-/* ---- WATCH: how it ends ------------------------------------------------------------ */
-
-/*
- * Refused connections, 429, 500, broken streams: watch again from the last RV, never a LIST.
- * [NoRelistOnTooManyRequests, InitConnBackoff]
- */
-T(other_failures_watch_again)
-{
-	start_watching(t);
-	server_end(t->fx, -ECONNREFUSED);
-	virtual_clock_advance(&t->fx->clock, 31000);
-	server_answer(t->fx, 429, THROTTLED);
-	virtual_clock_advance(&t->fx->clock, 31000);
-	server_answer(t->fx, 500, INTERNAL);
-	virtual_clock_advance(&t->fx->clock, 31000);
-	server_open(t->fx);
-	server_send(t->fx, ERROR_EVENT(THROTTLED));
-	virtual_clock_advance(&t->fx->clock, 31000);
-	server_answer(t->fx, 503, "upstream connect error");
-	virtual_clock_advance(&t->fx->clock, 31000);
-	assert_string_equal(diary(t->fx),
-			    "WATCH rv=10; WATCH rv=10; WATCH rv=10; WATCH rv=10; WATCH rv=10; ");
-	assert_int_equal(status_of(t).lists, 1);
-}
-
 /* How long to wait, and how long a watch lasts, are choices; a new one counts from the next on. */
 T(waits_and_timeouts_are_choices)
 {
@@ -252,7 +197,7 @@ T(what_found_no_room_is_tried_when_there_is_some)
 	arena_fail_after(t->fx->store->arena, 0);
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 11)));
 	for (int i = 0; i < 4; i++) {
-		virtual_clock_advance(&t->fx->clock, virtual_clock_next(&t->fx->clock));
+		wait_out(t);
 		server_answer(t->fx, 200, pod_list("20", NULL, pod("a/z", 15), NULL));
 	}
 	assert_non_null(strstr(status_of(t).last_error, "the arena is full"));
@@ -300,17 +245,6 @@ T(a_stored_version_needs_no_list)
 	server_open(t->fx);
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 42)));
 	assert_string_equal(seen(t), "[42] a/y@42 ");
-}
-
-/* Whoever sends an event knows the RV: nothing is asked. */
-T(an_event_ends_the_doubt)
-{
-	reflector_start(t->reflector, "41", 2);
-	server_open(t->fx);
-	virtual_clock_advance(&t->fx->clock, 60000);
-	server_send(t->fx, EVENT("ADDED", pod("a/y", 42)));
-	virtual_clock_advance(&t->fx->clock, 200000);
-	assert_string_equal(diary(t->fx), "WATCH rv=41; ");
 }
 
 /* ---- back-pressure, the end ------------------------------------------------------------------ */

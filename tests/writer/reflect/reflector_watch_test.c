@@ -4,10 +4,6 @@
  * wire (tests/conversations) cannot show: streams cut at every byte, memory that runs out, an end in the
  * middle of a state, where the time went. Time is virtual.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,26 +11,6 @@
 #include "tests/support/reflector_fixture.h"
 #include "writer/base/log.h"
 #include "writer/reflect/watch.h"
-
-static int
-set_up(void **state)
-{
-	*state = reflector_fixture_new(&(struct list_choices){ .watch_list = true });
-	return 0;
-}
-
-static int
-set_up_plain(void **state)
-{
-	*state = reflector_fixture_new(NULL);
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	return reflector_fixture_free(*state);
-}
 
 /* Start, and send a state of a/x up to its end mark at 10. */
 static void
@@ -53,24 +29,15 @@ start_watching(struct reflector_fixture *t)
 	diary(t->fx);
 }
 
-/* Let the next wait pass. */
-static void
-wait_out(struct reflector_fixture *t)
-{
-	assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
-	assert_false(server_has_request(t->fx));
-	virtual_clock_advance(&t->fx->clock, virtual_clock_next(&t->fx->clock));
-}
-
 /* ---- WatchList -------------------------------------------------------------------- */
 
-#define PLAIN(name) TEST_CASE_OF(struct reflector_fixture *t, set_up_plain, tear_down, name)
-#define T(name) TEST_CASE_IN(set_up, tear_down, name)
+#define PLAIN(name) TEST_CASE_OF(struct reflector_fixture *t, reflector_set_up, reflector_tear_down, name)
+#define T(name)                                                                                              \
+	TEST_CASE_OF(struct reflector_fixture *t, reflector_set_up_watch_list, reflector_tear_down, name)
 
 /* A stream that ends before its mark, at whatever byte, changes nothing and leaves no block behind. */
 T(a_state_without_its_mark_changes_nothing)
 {
-	struct reflector_fixture *t = *state;
 	struct store_stats before, after;
 	char text[2048];
 	int length;
@@ -102,7 +69,6 @@ T(a_state_without_its_mark_changes_nothing)
 T(a_mark_that_says_anything_but_true_is_none)
 {
 	static const char *const others[] = {"false", "", "True", "true ", "1"};
-	struct reflector_fixture *t = *state;
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		struct list_choices choices = {.watch_list = true};
@@ -129,8 +95,6 @@ T(a_mark_that_says_anything_but_true_is_none)
 /* A state that does not fit is taken back whole, and tried again later. */
 T(a_state_that_does_not_fit_is_taken_back)
 {
-	struct reflector_fixture *t = *state;
-
 	reflector_start(t->reflector, "", 0);
 	server_open(t->fx);
 	server_send(t->fx, EVENT("ADDED", pod("a/x", 5)));
@@ -217,7 +181,7 @@ T(a_long_list_says_where_the_time_went)
 {
 	struct reflector_fixture *plain = reflector_fixture_new(NULL);
 
-	expect_where_the_time_went(*state, true);
+	expect_where_the_time_went(t, true);
 	expect_where_the_time_went(plain, false);
 	reflector_fixture_free(plain);
 }
@@ -225,7 +189,6 @@ T(a_long_list_says_where_the_time_went)
 /* More than a turn's share of the state's bytes pauses the stream until the next turn. */
 T(a_state_has_a_share_of_a_turn)
 {
-	struct reflector_fixture *t = *state;
 	size_t sent = 0;
 	char key[16];
 
@@ -245,7 +208,6 @@ T(a_state_has_a_share_of_a_turn)
 /* It can be freed in the middle of a state, and takes what is staged back. */
 T(it_can_be_freed_in_the_middle_of_a_state)
 {
-	struct reflector_fixture *t = *state;
 	struct store_stats before, after;
 
 	store_stats(t->fx->store->store, &before);

@@ -4,15 +4,12 @@
  * on in JSON from where they were, and what readers see is what the server has. (A server that knows a field
  * more than the schema is one whose field was taken out of the schema.)
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "tests/support/reflector_fixture.h"
+#include "tests/support/stream_fixture.h"
 #include "writer/base/log.h"
 #include "writer/reflect/wire.h"
 
@@ -135,14 +132,12 @@ static bool
 send_event(struct world *w, const char *type, const char *kind, const char *object)
 {
 	char text[2048];
-	uint8_t head[4];
 
 	snprintf(text, sizeof(text), "1:'%s' 2:{1:{'k8s' 00 1:{1:'v1' 2:'%s'} 2:%s 3:'' 4:''}}", type, kind,
 		 object);
-	proto_text(&w->bytes, text);
-	for (unsigned i = 0; i < 4; i++)
-		head[i] = (uint8_t)(w->bytes.length >> (24 - 8 * i));
-	return server_send_bytes(w->fx, head, 4) && server_send_bytes(w->fx, w->bytes.data, w->bytes.length);
+	bytes_clear(&w->bytes);
+	stream_frame(&w->bytes, text);
+	return server_send_bytes(w->fx, w->bytes.data, w->bytes.length);
 }
 
 /* Listed in protobuf, and watching. */
@@ -158,11 +153,10 @@ start_watching(struct world *w)
 
 /* ---- what is asked for ---- */
 
-#define TEST(name, begin) TEST_CASE_IN(begin, tear_down, name)
+#define TEST(name, begin) TEST_CASE_OF(struct world *w, begin, tear_down, name)
 
 TEST(protobuf_is_asked_for_where_the_schema_has_the_kind, set_up)
 {
-	struct world *w = *state;
 	struct wire wire;
 	static const struct {
 		enum wire_choice choice;
@@ -196,7 +190,6 @@ TEST(protobuf_waits_for_the_release, set_up)
 {
 	static const char text[] =
 		"releases v0.33.1 v0.36.1\nkind v1 Pod Pod\nmessage Pod\n1 l []string since=1.35\n";
-	struct world *w = *state;
 	struct wire wire;
 	char why[128];
 	struct proto_schema *s = proto_schema_parse(text, sizeof(text) - 1, why, sizeof(why));
@@ -218,8 +211,6 @@ TEST(protobuf_waits_for_the_release, set_up)
 /* The answer's Content-Type decides, whatever was asked for; a list in JSON, its watch in protobuf. */
 TEST(the_answer_says_what_it_is, set_up)
 {
-	struct world *w = *state;
-
 	reflector_start(w->t->reflector, "", 0);
 	server_answer(w->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
 	assert_string_equal(wire_syntax_name(&w->wire), "json");
@@ -235,8 +226,6 @@ TEST(the_answer_says_what_it_is, set_up)
 
 TEST(json_alone_is_told_where_protobuf_was_configured, set_up)
 {
-	struct world *w = *state;
-
 	wire_choose(&w->wire, WIRE_PROTOBUF);
 	reflector_start(w->t->reflector, "", 0);
 	server_answer(w->fx, 200, pod_list("10", NULL, NULL));
@@ -248,7 +237,7 @@ TEST(json_alone_is_told_where_protobuf_was_configured, set_up)
 	wire_expect(&w->wire, "example.com/v1", "Widget", false);
 	wire_choose(&w->wire, WIRE_AUTO);
 	wire_choose(&w->wire, WIRE_PROTOBUF);
-	virtual_clock_advance(&w->fx->clock, virtual_clock_next(&w->fx->clock));
+	wait_out(w->t);
 	server_open(w->fx);
 	assert_non_null(strstr(said(w), "though protobuf is configured: its kind is not in the schema"));
 }
@@ -258,8 +247,6 @@ TEST(json_alone_is_told_where_protobuf_was_configured, set_up)
 /* Two of three items were decoded already: nothing of them is left, and the list is whole. */
 TEST(a_list_with_an_unknown_field_is_asked_for_in_json, set_up)
 {
-	struct world *w = *state;
-
 	reflector_start(w->t->reflector, "", 0);
 	answer_list(w, "2:" POD("x", "5", "") " 2:" POD("y", "6", "") " 2:" POD("z", "7", "1:'n' 42:'new'"));
 	assert_string_equal(seen(w->t), "[-] ");
@@ -277,8 +264,6 @@ TEST(a_list_with_an_unknown_field_is_asked_for_in_json, set_up)
 /* On its second page, the list begins anew: two pages of one list are in one syntax. */
 TEST(a_later_page_begins_the_list_anew, set_up)
 {
-	struct world *w = *state;
-
 	reflector_start(w->t->reflector, "", 0);
 	proto_text(&w->bytes,
 		   "'k8s' 00 1:{1:'v1' 2:'PodList'} 2:{1:{1:'' 2:'10' 3:'more'} 2:" POD("x", "5", "") "}");
@@ -296,8 +281,6 @@ TEST(a_later_page_begins_the_list_anew, set_up)
 /* What came before it in the stream was told; it, and what follows it, comes again from there. */
 TEST(a_watch_goes_on_in_json_from_the_last_good_event, set_up)
 {
-	struct world *w = *state;
-
 	start_watching(w);
 	assert_true(send_event(w, "MODIFIED", "Pod", POD("x", "11", "1:'n'")));
 	assert_false(send_event(w, "ADDED", "Pod", POD("y", "12", "2:'new'")));
@@ -314,8 +297,6 @@ TEST(a_watch_goes_on_in_json_from_the_last_good_event, set_up)
 
 TEST(a_watch_list_becomes_a_list_in_json, set_up_watch_list)
 {
-	struct world *w = *state;
-
 	reflector_start(w->t->reflector, "", 0);
 	server_open_with(w->fx, 200, PROTOBUF ";stream=watch");
 	assert_true(send_event(w, "ADDED", "Pod", POD("x", "5", "")));
@@ -329,8 +310,6 @@ TEST(a_watch_list_becomes_a_list_in_json, set_up_watch_list)
 /* Bookmark, end mark and ERROR in protobuf, where all is known. */
 TEST(a_watch_list_in_protobuf, set_up_watch_list)
 {
-	struct world *w = *state;
-
 	reflector_start(w->t->reflector, "", 0);
 	server_open_with(w->fx, 200, PROTOBUF ";stream=watch");
 	assert_true(send_event(w, "ADDED", "Pod", POD("x", "5", "")));
@@ -348,8 +327,6 @@ TEST(a_watch_list_in_protobuf, set_up_watch_list)
 /* An aggregated server that chooses protobuf and cannot write it: once more with JSON alone, at once. */
 TEST(not_acceptable_is_asked_for_in_json, set_up)
 {
-	struct world *w = *state;
-
 	reflector_start(w->t->reflector, "", 0);
 	server_open_with(w->fx, 406, "application/json");
 	server_send(w->fx, "{\"kind\":\"Status\",\"reason\":\"NotAcceptable\",\"code\":406}");
@@ -366,8 +343,6 @@ TEST(not_acceptable_is_asked_for_in_json, set_up)
 
 TEST(not_acceptable_for_a_watch, set_up)
 {
-	struct world *w = *state;
-
 	reflector_start(w->t->reflector, "", 0);
 	answer_list(w, "2:" POD("x", "5", ""));
 	diary(w->fx);
@@ -381,7 +356,6 @@ TEST(not_acceptable_for_a_watch, set_up)
 TEST(a_broken_connection_is_no_reason, set_up)
 {
 	static const int results[] = {-EPROTO, -ECONNRESET, -ETIMEDOUT, -EIO};
-	struct world *w = *state;
 
 	reflector_start(w->t->reflector, "", 0);
 	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++) {
@@ -390,7 +364,7 @@ TEST(a_broken_connection_is_no_reason, set_up)
 		server_open_with(w->fx, 200, PROTOBUF);
 		assert_true(server_send_bytes(w->fx, w->bytes.data, w->bytes.length));
 		server_end(w->fx, results[i]);
-		virtual_clock_advance(&w->fx->clock, virtual_clock_next(&w->fx->clock));
+		wait_out(w->t);
 	}
 	assert_int_equal(w->wire.fallbacks, 0);
 }
@@ -399,14 +373,12 @@ TEST(a_broken_connection_is_no_reason, set_up)
  */
 TEST(what_cannot_be_read_twice_is_asked_for_in_json, set_up)
 {
-	struct world *w = *state;
-
 	reflector_start(w->t->reflector, "", 0);
 	answer_list(w, "2:{1:{1=7}}");
 	assert_non_null(strstr(status_of(w->t).last_error, "the list cannot be read at byte "));
 	assert_non_null(strstr(status_of(w->t).last_error, ": a message Meta.v1 is malformed"));
 	assert_string_equal(diary(w->fx), "LIST protobuf rv=0 limit=500; ");
-	virtual_clock_advance(&w->fx->clock, virtual_clock_next(&w->fx->clock));
+	wait_out(w->t);
 	answer_list(w, "2:{1:{1=7}}");
 	assert_string_equal(diary(w->fx), "LIST protobuf rv=0 limit=500; LIST rv=0 limit=500; ");
 	assert_string_equal(w->wire.why, "protobuf cannot be read: a message Meta.v1 is malformed");
@@ -415,13 +387,11 @@ TEST(what_cannot_be_read_twice_is_asked_for_in_json, set_up)
 /* A server that sends it to whoever asks for JSON is no reason to give up what was not asked for. */
 TEST(what_was_not_asked_for_is_not_given_up, set_up)
 {
-	struct world *w = *state;
-
 	wire_choose(&w->wire, WIRE_JSON);
 	reflector_start(w->t->reflector, "", 0);
 	for (unsigned i = 0; i < 2; i++) {
 		answer_list(w, "2:{1:{1=7}}");
-		virtual_clock_advance(&w->fx->clock, virtual_clock_next(&w->fx->clock));
+		wait_out(w->t);
 	}
 	diary(w->fx);
 	wire_choose(&w->wire, WIRE_AUTO);
@@ -433,12 +403,10 @@ TEST(what_was_not_asked_for_is_not_given_up, set_up)
 
 TEST(what_was_read_between_counts, set_up)
 {
-	struct world *w = *state;
-
 	for (unsigned i = 0; i < 3; i++) {
 		reflector_start(w->t->reflector, "", 0);
 		answer_list(w, "2:{1:{1=7}}");
-		virtual_clock_advance(&w->fx->clock, virtual_clock_next(&w->fx->clock));
+		wait_out(w->t);
 		answer_list(w, "2:" POD("x", "5", ""));
 		server_open_with(w->fx, 200, PROTOBUF);
 		server_end(w->fx, 0);
@@ -449,7 +417,6 @@ TEST(what_was_read_between_counts, set_up)
 /* A list is cut at every byte, in either way: nothing of it is shown, and nothing of it stays. */
 TEST(a_list_that_breaks_off_changes_nothing, set_up)
 {
-	struct world *w = *state;
 	struct bytes all = {0};
 
 	start_watching(w);
@@ -481,7 +448,6 @@ TEST(a_list_that_breaks_off_changes_nothing, set_up)
 
 TEST(it_is_asked_for_again_after_an_hour, set_up)
 {
-	struct world *w = *state;
 	uint64_t began = w->fx->clock.clock.now_ms(&w->fx->clock.clock), now = began;
 
 	reflector_start(w->t->reflector, "", 0);
@@ -516,8 +482,6 @@ TEST(it_is_asked_for_again_after_an_hour, set_up)
 /* Not only after an hour: it may have lost the field, as we may have been told a table that has it. */
 TEST(it_is_asked_for_again_of_another_release, set_up)
 {
-	struct world *w = *state;
-
 	reflector_start(w->t->reflector, "", 0);
 	answer_list(w, "2:" POD("x", "5", "42:'new'"));
 	server_answer(w->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
@@ -531,8 +495,6 @@ TEST(it_is_asked_for_again_of_another_release, set_up)
 
 TEST(another_choice_counts_from_the_next_request_on, set_up)
 {
-	struct world *w = *state;
-
 	start_watching(w);
 	wire_choose(&w->wire, WIRE_JSON);
 	server_send_bytes(w->fx, "", 0);
@@ -558,8 +520,6 @@ TEST(another_choice_counts_from_the_next_request_on, set_up)
 /* A LIST where a WatchList in JSON would cost the server more; and the other way round. */
 TEST(a_watch_list_is_for_protobuf, set_up_watch_list)
 {
-	struct world *w = *state;
-
 	reflector_start(w->t->reflector, "", 0);
 	server_open(w->fx); /* JSON all the same, this time */
 	server_send(w->fx, END_MARK, 10);

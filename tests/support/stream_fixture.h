@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A decoder that is fed a list or a watch in pieces, and writes down what it reports:
+ *
+ *	ADDED[NAMESPACE/NAME]JSON	an object, of an event or, without its type, of a list
+ *	BOOKMARK:JSON ERROR:JSON	other events
+ *	BAD:WHY FOREIGN:WHY		what is left out, and what tells of none of the objects
+ *	END:VERSION,TOKEN,REMAINING	the end of a list
+ *
+ * each in a line.
+ */
+#ifndef TESTS_SUPPORT_STREAM_FIXTURE_H
+#define TESTS_SUPPORT_STREAM_FIXTURE_H
+
+#include "tests/support/body_fixture.h"
+#include "tools/schema/proto_schema.h"
+
+#define STREAM_KEPT 2u
+
+struct stream {
+	struct body_fixture *fx;
+	struct proto_schema *proto; /* NULL: JSON */
+	struct decoder *decoder;    /* while it runs */
+	uint64_t max_bytes;         /* of an item; 0: any */
+	const char *kind;           /* of v1, that is expected; NULL: any */
+	bool forgets;               /* each run has a schema of its own, and leaves nothing in the arena */
+	int answer;                 /* what on_object returns */
+	unsigned keep, kept;        /* so many drafts stay, so that what comes again is shared */
+	struct draft drafts[STREAM_KEPT];
+	/* of the last run */
+	char log[8192];
+	size_t used;
+	unsigned objects, others, bad, ends;
+	char why[400];   /* of the last bad object, or of the error */
+	uint64_t offset; /* of the error */
+	size_t memory;   /* the most that was taken for what is not whole */
+};
+
+/* proto_schema NULL: JSON. Its errors fail the test. */
+struct stream *stream_new(const char *const *drops, size_t drop_count, const char *proto_schema);
+void stream_free(struct stream *s);
+
+/* Another schema. */
+void stream_use_schema(struct stream *s, const char *proto_schema);
+/* Give back what was kept; from now on none is. */
+void stream_give_back(struct stream *s);
+
+/* Decode this, in pieces of so many bytes (0: whole). The decoder's result. */
+int stream_run(struct stream *s, enum decoder_mode mode, const void *data, size_t length, size_t chunk);
+
+/* A watch event of protobuf (proto_text.h), with its length in front. */
+void stream_frame(struct bytes *to, const char *text);
+
+#endif
