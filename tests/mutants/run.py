@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -23,6 +24,17 @@ import subprocess
 import sys
 import threading
 import time
+
+
+def stood_in_for(source):
+    """Calls that a test stands in for, itself or by what it takes from tests/support."""
+    with open(source, encoding="utf-8") as file:
+        text = file.read()
+    for header in re.findall(r'#include "(tests/support/\w+)\.h"', text):
+        if os.path.exists(header + ".c"):
+            with open(header + ".c", encoding="utf-8") as file:
+                text += file.read()
+    return sorted(set(re.findall(r"\b__real_(\w+)\(", text)))
 
 
 class Mistake(Exception):
@@ -190,7 +202,7 @@ class Runner:
         program = os.path.join(own, test.replace("/", "_"))
         first = objects.get(source, self.object_of(source))
         room, _, wraps = self.args.wraps.partition("=")
-        wraps = wraps.split() if os.path.dirname(test) == room else []
+        wraps = wraps.split() if os.path.dirname(test) == room else stood_in_for(source)
         # of the libraries what it needs: a test that forks much is quicker with little mapped
         command = (shlex.split(self.args.link) + ["-Wl,--as-needed", "-o", program, first] +
                    [o for s, o in objects.items() if s != source] + [self.args.archive] +

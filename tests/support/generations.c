@@ -58,3 +58,14 @@ generations_next(struct generations *g, struct intern **ret_intern)
 	generation_leave(&adoption);
 	return arena;
 }
+
+struct store_fixture *
+generations_store(struct generations *g, const char *descriptor)
+{
+	struct intern *intern;
+	struct arena *arena = generations_next(g, &intern);
+	struct store_fixture *fx = store_fixture_of(arena, intern, descriptor ? descriptor : pods_descriptor);
+
+	fx->owns_arena = 1;
+	return fx;
+}

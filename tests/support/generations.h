@@ -6,6 +6,7 @@
 #ifndef TESTS_SUPPORT_GENERATIONS_H
 #define TESTS_SUPPORT_GENERATIONS_H
 
+#include "tests/support/store_fixture.h"
 #include "writer/store/generation.h"
 
 struct generations {
@@ -22,5 +23,9 @@ void generations_end(struct generations *g);
  * (NULL: a new one). The arena is live at once; arena_close() and free() it. Aborts when it cannot be had.
  */
 struct arena *generations_next(struct generations *g, struct intern **ret_intern);
+
+/* The same with a store of pods (NULL: pods_descriptor) over it; store_fixture_free() closes the arena, too.
+ */
+struct store_fixture *generations_store(struct generations *g, const char *descriptor);
 
 #endif

@@ -237,6 +237,21 @@ store_fixture_delete(struct store_fixture *fx, const char *ns, const char *name)
 	return delete_key(fx, ns, name, true);
 }
 
+void
+store_fixture_deletef(struct store_fixture *fx, const char *ns, const char *format, ...)
+{
+	char name[64];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(name, sizeof(name), format, args);
+	va_end(args);
+	if (store_fixture_delete(fx, ns, name) < 0) {
+		fprintf(stderr, "%s/%s cannot be deleted\n", ns, name);
+		abort();
+	}
+}
+
 int
 store_fixture_lose(struct store_fixture *fx, const char *ns, const char *name)
 {
@@ -366,4 +381,56 @@ store_fixture_verify(struct store_fixture *fx)
 		fprintf(stderr, "block %llu: %s\n", (unsigned long long)ref_offset(damage.ref), damage.why);
 	walk_seen_done(&c.seen);
 	return r;
+}
+
+void
+store_fixture_assert_count(struct store_fixture *fx, long count, const char *index, const char *format, ...)
+{
+	char value[64];
+	va_list args;
+	long found;
+
+	va_start(args, format);
+	vsnprintf(value, sizeof(value), format, args);
+	va_end(args);
+	found = store_fixture_count_by_index(fx, index, value);
+	if (found != count) {
+		fprintf(stderr, "%s has %ld of %s, not %ld\n", index, found, value, count);
+		abort();
+	}
+}
+
+const struct root *
+store_fixture_root(const struct store_fixture *fx)
+{
+	return root_at(&fx->arena->view, atomic_load(&fx->arena->header->root));
+}
+
+const struct resource *
+store_fixture_published(const struct store_fixture *fx)
+{
+	return root_resource(&fx->arena->view, store_fixture_root(fx), fx->pods);
+}
+
+void
+store_fixture_commit(struct store_fixture *fx)
+{
+	if (store_commit(fx->store) < 0 || store_fixture_verify(fx) < 0) {
+		fprintf(stderr, "a commit fails, or what it shows is damaged\n");
+		abort();
+	}
+}
+
+int
+store_fixture_set_up(void **state)
+{
+	*state = store_fixture_new(0);
+	return 0;
+}
+
+int
+store_fixture_tear_down(void **state)
+{
+	store_fixture_free(*state);
+	return 0;
 }

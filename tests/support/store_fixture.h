@@ -43,6 +43,9 @@ struct store_fixture *store_fixture_over(struct arena *arena, struct intern *int
 /* The same with pods of another description. */
 struct store_fixture *store_fixture_of(struct arena *arena, struct intern *intern, const char *descriptor);
 void store_fixture_free(struct store_fixture *fx);
+/* For cmocka: *state is store_fixture_new(0). */
+int store_fixture_set_up(void **state);
+int store_fixture_tear_down(void **state);
 
 /* Decode one object's JSON and put it. Returns store_put()'s result; -EBADMSG when it does not decode. */
 int store_fixture_put(struct store_fixture *fx, const char *json);
@@ -53,6 +56,9 @@ int store_fixture_sayf(struct store_fixture *fx, const char *type, const char *f
 	__attribute__((format(printf, 3, 4)));
 /* Delete: the last state known is final; lose: the deletion was not seen. */
 int store_fixture_delete(struct store_fixture *fx, const char *ns, const char *name);
+/* The same with a formatted name; aborts when it is refused. */
+void store_fixture_deletef(struct store_fixture *fx, const char *ns, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 int store_fixture_lose(struct store_fixture *fx, const char *ns, const char *name);
 
 /*
@@ -77,6 +83,17 @@ char *store_fixture_json(struct store_fixture *fx, uint32_t ref);
  * unknown or damaged.
  */
 long store_fixture_count_by_index(struct store_fixture *fx, const char *index, const char *value);
+
+/* Aborts unless so many have this formatted value. */
+void store_fixture_assert_count(struct store_fixture *fx, long count, const char *index, const char *format,
+				...) __attribute__((format(printf, 4, 5)));
+
+/* The published root, and what it says of the pods. */
+const struct root *store_fixture_root(const struct store_fixture *fx);
+const struct resource *store_fixture_published(const struct store_fixture *fx);
+
+/* Commit, and verify; aborts when one of these fails. */
+void store_fixture_commit(struct store_fixture *fx);
 
 /*
  * Check every tag and every reachable offset of the published root: 0, or -EBADMSG with the reason

@@ -27,21 +27,31 @@ struct world {
 	uint8_t *base;
 };
 
-static void
-world_open(struct world *w)
+static int
+set_up(void **state)
 {
+	struct world *w = calloc(1, sizeof(*w));
+
 	w->fd = memfd_create("arena-pages", MFD_CLOEXEC);
 	assert_true(w->fd >= 0);
 	w->base = huge_map(ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, w->fd);
 	assert_ptr_not_equal(w->base, MAP_FAILED);
+	*state = w;
+	return 0;
 }
 
-static void
-world_close(struct world *w)
+static int
+tear_down(void **state)
 {
+	struct world *w = *state;
+
 	munmap(w->base, ROOM);
 	close(w->fd);
+	free(w);
+	return 0;
 }
+
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
 static void
 assert_no_holes(const struct world *w, uint64_t bytes)
@@ -77,61 +87,45 @@ huge_kib(const struct world *w)
 }
 
 /* A file that grows has all its pages at once, whatever pages they are, and they are zero. */
-TEST_CASE(a_file_that_grows_has_all_its_pages)
+TEST(a_file_that_grows_has_all_its_pages)
 {
 	static const uint64_t lengths[] = {
 		4096, 12288, HUGE_PAGE_BYTES - 4096, HUGE_PAGE_BYTES + 8192, 5 * HUGE_PAGE_BYTES, ROOM};
-	struct world w;
 	uint64_t from = 0;
 
-	world_open(&w);
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		assert_int_equal(arena_pages_extend(w.fd, w.base, from, lengths[i]), 0);
-		assert_no_holes(&w, lengths[i]);
+		assert_int_equal(arena_pages_extend(w->fd, w->base, from, lengths[i]), 0);
+		assert_no_holes(w, lengths[i]);
 		for (uint64_t at = from; at < lengths[i]; at += 4096)
-			assert_int_equal(w.base[at], 0);
+			assert_int_equal(w->base[at], 0);
 		from = lengths[i];
 	}
-	world_close(&w);
 }
 
 /* What was written stays when the file grows next to it, and when its pages become a huge one. */
-TEST_CASE(what_was_written_stays)
+TEST(what_was_written_stays)
 {
-	struct world w;
-
-	world_open(&w);
-	assert_int_equal(arena_pages_extend(w.fd, w.base, 0, HUGE_PAGE_BYTES / 2), 0);
-	memset(w.base, 0xa5, HUGE_PAGE_BYTES / 2);
-	assert_int_equal(arena_pages_extend(w.fd, w.base, HUGE_PAGE_BYTES / 2, 3 * HUGE_PAGE_BYTES), 0);
-	arena_pages_gather(w.base);
+	assert_int_equal(arena_pages_extend(w->fd, w->base, 0, HUGE_PAGE_BYTES / 2), 0);
+	memset(w->base, 0xa5, HUGE_PAGE_BYTES / 2);
+	assert_int_equal(arena_pages_extend(w->fd, w->base, HUGE_PAGE_BYTES / 2, 3 * HUGE_PAGE_BYTES), 0);
+	arena_pages_gather(w->base);
 	for (size_t i = 0; i < HUGE_PAGE_BYTES; i++)
-		assert_int_equal(w.base[i], i < HUGE_PAGE_BYTES / 2 ? 0xa5 : 0);
-	world_close(&w);
+		assert_int_equal(w->base[i], i < HUGE_PAGE_BYTES / 2 ? 0xa5 : 0);
 }
 
 /* Each whole 2 MiB that come are a huge page from the beginning. */
-TEST_CASE(whole_regions_are_huge_pages_at_once)
+TEST(whole_regions_are_huge_pages_at_once)
 {
-	struct world w;
-	bool able;
-
-	world_open(&w);
-	assert_int_equal(arena_pages_extend(w.fd, w.base, 0, HUGE_PAGE_BYTES - 4096), 0);
-	assert_int_equal(huge_kib(&w), 0);
-	assert_int_equal(arena_pages_extend(w.fd, w.base, HUGE_PAGE_BYTES - 4096, HUGE_PAGE_BYTES), 0);
-	able = arena_pages_gather(w.base);
-	if (able) {
-		assert_int_equal(
-			arena_pages_extend(w.fd, w.base, HUGE_PAGE_BYTES, 4 * HUGE_PAGE_BYTES + 4096), 0);
-		assert_int_equal(huge_kib(&w), 4 * HUGE_PAGE_BYTES / 1024);
-	}
-	world_close(&w);
-	if (!able) {
+	assert_int_equal(arena_pages_extend(w->fd, w->base, 0, HUGE_PAGE_BYTES - 4096), 0);
+	assert_int_equal(huge_kib(w), 0);
+	assert_int_equal(arena_pages_extend(w->fd, w->base, HUGE_PAGE_BYTES - 4096, HUGE_PAGE_BYTES), 0);
+	if (!arena_pages_gather(w->base)) {
 		print_message(
 			"SKIP: this kernel makes no huge pages of a file, or has no memory for one\n");
 		skip();
 	}
+	assert_int_equal(arena_pages_extend(w->fd, w->base, HUGE_PAGE_BYTES, 4 * HUGE_PAGE_BYTES + 4096), 0);
+	assert_int_equal(huge_kib(w), 4 * HUGE_PAGE_BYTES / 1024);
 }
 
 /* In a mount namespace of its own. 0, 1 it is not as it should be, 77 such a file system is not to be had. */
@@ -230,19 +224,15 @@ TEST_CASE(a_full_tmpfs_has_pages_for_who_looks_at_holes)
 }
 
 /* What is punched reads as zeros and takes no memory; filled, it is there again, beside what was kept. */
-TEST_CASE(what_is_punched_is_filled_again)
+TEST(what_is_punched_is_filled_again)
 {
-	struct world w;
-
-	world_open(&w);
-	assert_int_equal(arena_pages_extend(w.fd, w.base, 0, 2 * HUGE_PAGE_BYTES), 0);
-	memset(w.base, 0xa5, 2 * HUGE_PAGE_BYTES);
-	assert_int_equal(arena_pages_taken(w.fd), 2 * HUGE_PAGE_BYTES);
-	assert_int_equal(arena_pages_punch(w.fd, 8192, HUGE_PAGE_BYTES + 4096), 0);
-	assert_int_equal(arena_pages_taken(w.fd), HUGE_PAGE_BYTES + 4096);
-	assert_int_equal(arena_pages_fill(w.fd, w.base, 8192, HUGE_PAGE_BYTES + 4096), 0);
-	assert_int_equal(arena_pages_taken(w.fd), 2 * HUGE_PAGE_BYTES);
+	assert_int_equal(arena_pages_extend(w->fd, w->base, 0, 2 * HUGE_PAGE_BYTES), 0);
+	memset(w->base, 0xa5, 2 * HUGE_PAGE_BYTES);
+	assert_int_equal(arena_pages_taken(w->fd), 2 * HUGE_PAGE_BYTES);
+	assert_int_equal(arena_pages_punch(w->fd, 8192, HUGE_PAGE_BYTES + 4096), 0);
+	assert_int_equal(arena_pages_taken(w->fd), HUGE_PAGE_BYTES + 4096);
+	assert_int_equal(arena_pages_fill(w->fd, w->base, 8192, HUGE_PAGE_BYTES + 4096), 0);
+	assert_int_equal(arena_pages_taken(w->fd), 2 * HUGE_PAGE_BYTES);
 	for (size_t i = 0; i < 2 * HUGE_PAGE_BYTES; i++)
-		assert_int_equal(w.base[i], i < 8192 || i >= HUGE_PAGE_BYTES + 4096 ? 0xa5 : 0);
-	world_close(&w);
+		assert_int_equal(w->base[i], i < 8192 || i >= HUGE_PAGE_BYTES + 4096 ? 0xa5 : 0);
 }

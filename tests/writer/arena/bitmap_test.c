@@ -6,22 +6,13 @@
 #include <string.h>
 
 #include "tests/room.h"
+#include "tests/support/dice.h"
 #include "writer/arena/bitmap.h"
 
 #define BITS 300u
 #define STEPS 20000u
 
 static bool model[BITS];
-static uint64_t seed = 20261123;
-
-static uint64_t
-pick(uint64_t n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % n;
-}
 
 /* Often where words end, and with runs of whole words. */
 static void

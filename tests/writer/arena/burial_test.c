@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/room.h"
+#include "tests/support/dice.h"
 #include "writer/arena/arena.h"
 #include "writer/arena/arena_pages.h"
 
@@ -34,19 +35,10 @@ static struct model {
 	struct arena arena;
 	struct model_block blocks[BLOCKS];
 	unsigned count, sights;
-	uint64_t epoch, seed;
+	uint64_t epoch;
 	uint8_t *seen, *saved, *now;
 	bool revoked;
 } m;
-
-static unsigned
-pick(unsigned n)
-{
-	m.seed ^= m.seed << 13;
-	m.seed ^= m.seed >> 7;
-	m.seed ^= m.seed << 17;
-	return (unsigned)(m.seed % n);
-}
 
 static uint64_t
 units_of(uint32_t length)
@@ -198,11 +190,10 @@ all_have_gone(void)
 	arena_dig_up(&m.arena);
 }
 
-static void
-begin(uint64_t seed)
+static int
+set_up(void **state)
 {
-	memset(&m, 0, sizeof(m));
-	m.seed = seed;
+	(void)state;
 	m.epoch = 5;
 	assert_int_equal(arena_create_private(&m.arena, MAX_BYTES), 0);
 	arena_set_working_epoch(&m.arena, m.epoch);
@@ -210,15 +201,38 @@ begin(uint64_t seed)
 	m.saved = calloc(1, MAX_BYTES);
 	m.now = calloc(1, MAX_BYTES);
 	assert_true(m.seen && m.saved && m.now);
+	return 0;
 }
 
-static void
-end(void)
+static int
+tear_down(void **state)
 {
+	(void)state;
 	free(m.seen);
 	free(m.saved);
 	free(m.now);
 	arena_close(&m.arena);
+	return 0;
+}
+
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+
+static struct arena_stats
+stats(void)
+{
+	struct arena_stats now;
+
+	arena_stats(&m.arena, &now);
+	return now;
+}
+
+static uint32_t
+block(uint32_t length)
+{
+	uint32_t ref;
+
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, length, 0, &ref), 0);
+	return ref;
 }
 
 static void
@@ -231,12 +245,11 @@ free_all(void)
 	m.count = 0;
 }
 
-TEST_CASE(what_is_seen_stays_or_is_zero)
+TEST(what_is_seen_stays_or_is_zero)
 {
-	struct arena_stats stats;
+	struct arena_stats now;
 	uint64_t punched = 0, absent = 0, filled = 0, before = 0;
 
-	begin(20261122);
 	for (unsigned step = 0; step < STEPS; step++) {
 		unsigned what = pick(1000);
 
@@ -254,11 +267,11 @@ TEST_CASE(what_is_seen_stays_or_is_zero)
 			all_have_gone();
 		else
 			arena_punch(&m.arena);
-		arena_stats(&m.arena, &stats);
-		punched = stats.punched_bytes > punched ? stats.punched_bytes : punched;
-		absent = stats.absent_bytes > absent ? stats.absent_bytes : absent;
-		filled += stats.absent_bytes < before;
-		before = stats.absent_bytes;
+		now = stats();
+		punched = now.punched_bytes > punched ? now.punched_bytes : punched;
+		absent = now.absent_bytes > absent ? now.absent_bytes : absent;
+		filled += now.absent_bytes < before;
+		before = now.absent_bytes;
 		if (step % LOOK_EVERY == 0) {
 			assert_nothing_was_lost();
 			assert_sums();
@@ -273,10 +286,8 @@ TEST_CASE(what_is_seen_stays_or_is_zero)
 	all_have_gone();
 	free_all();
 	assert_sums();
-	arena_stats(&m.arena, &stats);
-	assert_int_equal(stats.used_bytes, HEADER_BYTES);
-	assert_int_equal(stats.buried_bytes, 0);
-	end();
+	assert_int_equal(stats().used_bytes, HEADER_BYTES);
+	assert_int_equal(stats().buried_bytes, 0);
 }
 
 /* Blocks of a page and more each, until nothing more fits. */
@@ -291,17 +302,14 @@ fill(uint32_t *refs, unsigned most)
 }
 
 /* The budget is memory, not addresses: punching makes room in it, at once where something is refused. */
-TEST_CASE(what_is_punched_is_room_in_the_budget)
+TEST(what_is_punched_is_room_in_the_budget)
 {
 	static uint32_t refs[MAX_BYTES / 8192], more[MAX_BYTES / 8192];
-	struct arena_stats stats;
 	unsigned n, again;
 
-	begin(1);
 	arena_set_budget(&m.arena, 6u << 20);
 	n = fill(refs, MAX_BYTES / 8192);
-	arena_stats(&m.arena, &stats);
-	assert_true(stats.present_bytes <= 6u << 20);
+	assert_true(stats().present_bytes <= 6u << 20);
 	assert_in_range(n, 600, 6u << 20 >> 13);
 	assert_int_equal(fill(more, 1), 0);
 	/* its reader is revoked, and all of it is given back */
@@ -311,41 +319,34 @@ TEST_CASE(what_is_punched_is_room_in_the_budget)
 	again = fill(more, MAX_BYTES / 8192);
 	assert_in_range(again, n - 2, n + 2);
 	assert_sums();
-	arena_stats(&m.arena, &stats);
-	assert_true(stats.present_bytes <= 6u << 20);
+	assert_true(stats().present_bytes <= 6u << 20);
 	/* and a third time, in the places of the first */
 	assert_false(arena_dig_up(&m.arena));
 	for (unsigned i = 0; i < again; i++)
 		arena_free(&m.arena, more[i]);
-	arena_stats(&m.arena, &stats);
-	assert_true(stats.absent_bytes > 5u << 20);
+	assert_true(stats().absent_bytes > 5u << 20);
 	arena_set_budget(&m.arena, MAX_BYTES);
 	arena_see(&m.arena); /* not what is absent */
 	n = fill(refs, MAX_BYTES / 8192);
-	arena_stats(&m.arena, &stats);
-	assert_int_equal(stats.absent_bytes, 0);
-	assert_int_equal(stats.committed_bytes, MAX_BYTES);
+	assert_int_equal(stats().absent_bytes, 0);
+	assert_int_equal(stats().committed_bytes, MAX_BYTES);
 	assert_sums();
 	for (unsigned i = 0; i < n; i++)
 		arena_free(&m.arena, refs[i]);
-	arena_stats(&m.arena, &stats);
-	assert_int_equal(stats.buried_bytes, 0);
-	end();
+	assert_int_equal(stats().buried_bytes, 0);
 }
 
 /* Somebody is revoked when only a part was dug up: what is left is buried as before, and punched. */
-TEST_CASE(what_is_not_dug_up_yet_is_buried_again)
+TEST(what_is_not_dug_up_yet_is_buried_again)
 {
 	static uint32_t small[40000];
-	struct arena_stats stats;
-	uint32_t large, punched, keep;
+	uint32_t large, punched;
 
-	begin(5);
 	for (unsigned i = 0; i < 40000; i++)
-		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &small[i]), 0);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &large), 0);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &punched), 0);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &keep), 0);
+		small[i] = block(16);
+	large = block(100000);
+	punched = block(100000);
+	block(16);
 	arena_see(&m.arena);
 	for (unsigned i = 0; i < 40000; i += 2)
 		arena_free(&m.arena, small[i]);
@@ -353,44 +354,36 @@ TEST_CASE(what_is_not_dug_up_yet_is_buried_again)
 	assert_false(arena_punch(&m.arena));
 	arena_free(&m.arena, large);
 	assert_true(arena_dig_up(&m.arena));
-	arena_stats(&m.arena, &stats);
-	assert_true(stats.buried_bytes > 200000);
-	assert_true(stats.punched_bytes > 0);
+	assert_true(stats().buried_bytes > 200000);
+	assert_true(stats().punched_bytes > 0);
 	assert_false(arena_punch(&m.arena)); /* nobody sees it */
 	assert_sums();
 	arena_see(&m.arena);
 	assert_false(arena_punch(&m.arena));
-	arena_stats(&m.arena, &stats);
-	assert_true(stats.punched_bytes >= 200000 - 3 * 4096);
+	assert_true(stats().punched_bytes >= 200000 - 3 * 4096);
 	assert_sums(); /* each of them once */
 	while (arena_dig_up(&m.arena))
 		;
-	arena_stats(&m.arena, &stats);
-	assert_int_equal(stats.buried_bytes, 0);
+	assert_int_equal(stats().buried_bytes, 0);
 	assert_sums();
-	end();
 }
 
 /* A page of which little is buried keeps its memory: what is free there is of use. */
-TEST_CASE(a_page_that_is_mostly_free_is_not_punched)
+TEST(a_page_that_is_mostly_free_is_not_punched)
 {
-	struct arena_stats stats;
-	uint32_t rest, little, keep;
+	uint32_t rest, little, last;
 
-	begin(7);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 3 * 4096, 0, &rest), 0);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 1000, 0, &little), 0);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 3 * 4096, 0, &keep), 0);
+	rest = block(3 * 4096);
+	little = block(1000);
+	last = block(3 * 4096);
 	arena_free(&m.arena, rest);
-	arena_free(&m.arena, keep);
+	arena_free(&m.arena, last);
 	arena_see(&m.arena);
 	arena_free(&m.arena, little);
 	assert_false(arena_punch(&m.arena));
-	arena_stats(&m.arena, &stats);
-	assert_int_equal(stats.buried_bytes, block_footprint(1000));
-	assert_int_equal(stats.punched_bytes, 0);
+	assert_int_equal(stats().buried_bytes, block_footprint(1000));
+	assert_int_equal(stats().punched_bytes, 0);
 	assert_sums();
-	end();
 }
 
 /* All other places are taken, so that what comes next comes to stand where something is freed. */
@@ -405,54 +398,45 @@ fill_the_rest(void)
 
 /* When all have gone nothing of what they saw is remembered: not what was in use, nor what was to be punched.
  */
-TEST_CASE(what_was_seen_is_forgotten)
+TEST(what_was_seen_is_forgotten)
 {
-	struct arena_stats stats;
-	uint32_t keep, ref, same;
+	uint32_t ref;
 
-	begin(8);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &ref), 0);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &keep), 0);
+	ref = block(100000);
+	block(16);
 	fill_the_rest();
 	for (unsigned i = 0; i < 3; i++) {
 		arena_see(&m.arena);
 		arena_free(&m.arena, ref);
 		if (i > 0) { /* the first time it is due, and not punched before they go */
 			assert_false(arena_punch(&m.arena));
-			arena_stats(&m.arena, &stats);
-			assert_true(stats.punched_bytes >= 100000 - 2 * 4096);
+			assert_true(stats().punched_bytes >= 100000 - 2 * 4096);
 		}
 		while (arena_dig_up(&m.arena))
 			;
 		/* it is free when somebody is revoked, so what stands there next is not seen */
 		arena_see(&m.arena);
-		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &same), 0);
-		assert_int_equal(same, ref);
-		arena_free(&m.arena, same);
-		arena_stats(&m.arena, &stats);
-		assert_int_equal(stats.buried_bytes, 0);
-		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &same), 0);
-		assert_int_equal(same, ref);
+		assert_int_equal(block(100000), ref);
+		arena_free(&m.arena, ref);
+		assert_int_equal(stats().buried_bytes, 0);
+		assert_int_equal(block(100000), ref);
 		assert_false(arena_dig_up(&m.arena));
 		assert_sums();
 	}
-	end();
 }
 
 /* Absent pages get memory as far as it is needed: runs that are too short none, a long one not all of it. */
-TEST_CASE(absent_pages_get_as_much_as_is_needed)
+TEST(absent_pages_get_as_much_as_is_needed)
 {
-	uint32_t shorter[10], longer, ref, keep;
-	struct arena_stats stats;
+	uint32_t shorter[10], longer;
 	uint64_t absent;
 
-	begin(9);
 	for (unsigned i = 0; i < 10; i++) {
-		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 3 * 4096, 0, &shorter[i]), 0);
-		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &keep), 0);
+		shorter[i] = block(3 * 4096);
+		block(16);
 	}
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 1u << 20, 0, &longer), 0);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &keep), 0);
+	longer = block(1u << 20);
+	block(16);
 	arena_open_reserve(&m.arena, true);
 	fill_the_rest();
 	arena_see(&m.arena);
@@ -463,25 +447,21 @@ TEST_CASE(absent_pages_get_as_much_as_is_needed)
 		;
 	while (arena_dig_up(&m.arena))
 		;
-	arena_stats(&m.arena, &stats);
-	absent = stats.absent_bytes;
+	absent = stats().absent_bytes;
 	assert_true(absent >= (1u << 20) + 10 * 2 * 4096 - 4096);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 6 * 4096, 0, &ref), 0);
-	arena_stats(&m.arena, &stats);
-	assert_int_equal(absent - stats.absent_bytes, 1u << 19); /* the step by which it grows */
+	block(6 * 4096);
+	assert_int_equal(absent - stats().absent_bytes, 1u << 19); /* the step by which it grows */
 	assert_sums();
-	end();
 }
 
 /* What revoked readers touch has memory again, and loses it. */
-TEST_CASE(what_is_touched_is_punched_again)
+TEST(what_is_touched_is_punched_again)
 {
-	uint32_t ref, keep;
+	uint32_t ref;
 	uint64_t before;
 
-	begin(2);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 300000, 0, &ref), 0);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100, 0, &keep), 0);
+	ref = block(300000);
+	block(100);
 	arena_see(&m.arena);
 	before = file_bytes();
 	arena_free(&m.arena, ref);
@@ -493,18 +473,16 @@ TEST_CASE(what_is_touched_is_punched_again)
 	assert_true(file_bytes() > before + 180000);
 	arena_punch_again(&m.arena);
 	assert_int_equal(file_bytes(), before);
-	end();
 }
 
 /* Huge pages are not made of what has holes: it would get memory again. */
-TEST_CASE(holes_are_not_gathered)
+TEST(holes_are_not_gathered)
 {
 	uint32_t refs[80];
 	uint64_t before;
 
-	begin(3);
 	for (unsigned i = 0; i < 80; i++)
-		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &refs[i]), 0);
+		refs[i] = block(100000);
 	arena_see(&m.arena);
 	for (unsigned i = 0; i < 80; i += 2)
 		arena_free(&m.arena, refs[i]);
@@ -515,20 +493,17 @@ TEST_CASE(holes_are_not_gathered)
 		;
 	assert_int_equal(file_bytes(), before);
 	assert_sums();
-	end();
 }
 
 /* A file with holes, as a copy may be: they are free, and get memory before something stands there. */
-TEST_CASE(absent_pages_of_a_copy_get_memory_first)
+TEST(absent_pages_of_a_copy_get_memory_first)
 {
 	const uint64_t from = HEADER_BYTES + 8 * 4096ull, to = from + 40 * 4096ull;
-	struct arena_stats stats;
 	uint64_t before;
 	uint32_t ref, outside = HEADER_BYTES / REF_UNIT;
 	bool first;
 
-	begin(4);
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 4000, 0, &ref), 0);
+	ref = block(4000);
 	assert_int_equal(ref, outside);
 	assert_int_equal(arena_pages_punch(m.arena.fd, from, to), 0);
 	assert_int_equal(arena_books_begin(&m.arena), 0);
@@ -542,59 +517,48 @@ TEST_CASE(absent_pages_of_a_copy_get_memory_first)
 	arena_books_finish(&m.arena);
 	assert_int_equal(arena_pages_punch(m.arena.fd, from, to), 0);
 	assert_sums();
-	arena_stats(&m.arena, &stats);
-	assert_int_equal(stats.absent_bytes, to - from);
+	assert_int_equal(stats().absent_bytes, to - from);
 	/* all of what there is, absent pages included, before the file grows */
-	before = stats.committed_bytes;
+	before = stats().committed_bytes;
 	arena_open_reserve(&m.arena, true);
-	while (stats.absent_bytes > 0) {
-		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 4000, 0, &ref), 0);
+	while (stats().absent_bytes > 0) {
+		ref = block(4000);
 		memset(arena_payload(&m.arena, ref), 0xa5, 4000);
-		arena_stats(&m.arena, &stats);
-		assert_int_equal(stats.committed_bytes, before);
+		assert_int_equal(stats().committed_bytes, before);
 		assert_sums();
 	}
-	end();
 }
 
 /* Much that is let go at once comes free in parts, and is no longer told of as waiting for readers. */
-TEST_CASE(what_lapsed_comes_free_in_parts)
+TEST(what_lapsed_comes_free_in_parts)
 {
-	struct arena_stats stats;
 	uint32_t ref;
 	uint64_t used;
 
-	begin(6);
 	for (unsigned i = 0; i < MANY; i++) {
-		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &ref), 0);
+		ref = block(16);
 		arena_retire(&m.arena, ref);
 	}
-	arena_stats(&m.arena, &stats);
-	used = stats.used_bytes;
-	assert_int_equal(stats.retired_bytes, MANY * 32ull);
+	used = stats().used_bytes;
+	assert_int_equal(stats().retired_bytes, MANY * 32ull);
 	arena_reclaim(&m.arena, m.epoch - 1);
-	arena_stats(&m.arena, &stats);
-	assert_int_equal(stats.retired_bytes, MANY * 32ull);
-	assert_int_equal(stats.lapsed_bytes, 0);
+	assert_int_equal(stats().retired_bytes, MANY * 32ull);
+	assert_int_equal(stats().lapsed_bytes, 0);
 	arena_reclaim(&m.arena, m.epoch);
-	arena_stats(&m.arena, &stats);
-	assert_int_equal(stats.retired_bytes, 0);
-	assert_in_range(stats.lapsed_bytes, 32, MANY * 32ull - 32);
-	assert_int_equal(stats.used_bytes, used - MANY * 32ull + stats.lapsed_bytes);
+	assert_int_equal(stats().retired_bytes, 0);
+	assert_in_range(stats().lapsed_bytes, 32, MANY * 32ull - 32);
+	assert_int_equal(stats().used_bytes, used - MANY * 32ull + stats().lapsed_bytes);
 	/* what is retired meanwhile waits as it should */
-	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &ref), 0);
+	ref = block(16);
 	arena_set_working_epoch(&m.arena, ++m.epoch);
 	arena_retire(&m.arena, ref);
-	for (unsigned i = 0; stats.lapsed_bytes > 0; i++) {
+	for (unsigned i = 0; stats().lapsed_bytes > 0; i++) {
 		assert_true(i < 10);
 		arena_reclaim(&m.arena, m.epoch - 1);
-		arena_stats(&m.arena, &stats);
-		assert_int_equal(stats.retired_bytes, 32);
+		assert_int_equal(stats().retired_bytes, 32);
 	}
-	assert_int_equal(stats.used_bytes, used - MANY * 32ull + 32);
+	assert_int_equal(stats().used_bytes, used - MANY * 32ull + 32);
 	arena_reclaim(&m.arena, m.epoch);
-	arena_stats(&m.arena, &stats);
-	assert_int_equal(stats.used_bytes, used - MANY * 32ull);
+	assert_int_equal(stats().used_bytes, used - MANY * 32ull);
 	assert_sums();
-	end();
 }

@@ -21,170 +21,163 @@ struct world {
 	struct json_random random;
 };
 
-static struct world
-new_world(void)
+static int
+set_up(void **state)
 {
-	struct world w = {.arena = arena_fixture_new(), .random = {.seed = 12}};
+	struct world *w = calloc(1, sizeof(*w));
 
-	w.intern = intern_new(w.arena);
-	assert_non_null(w.intern);
-	return w;
+	w->arena = arena_fixture_new();
+	w->random.seed = 12;
+	w->intern = intern_new(w->arena);
+	assert_non_null(w->intern);
+	*state = w;
+	return 0;
 }
 
-static void
-free_world(struct world *w)
+static int
+tear_down(void **state)
 {
+	struct world *w = *state;
+
 	intern_free(w->intern);
 	arena_fixture_free(w->arena);
+	free(w);
+	return 0;
 }
 
-static uint32_t
-get_string(struct world *w, const char *text, bool *ret_known)
-{
-	uint8_t payload[64] = {(uint8_t)(TAG_STRING0 + strlen(text))};
-	uint32_t ref = 0;
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
-	memcpy(payload + 1, text, strlen(text));
-	assert_int_equal(
-		intern_get(w->intern, BLOCK_VALUE, payload, (uint32_t)(1 + strlen(text)), &ref, ret_known),
-		0);
+/* The block of this payload; known: there was one already. */
+static uint32_t
+get(struct world *w, enum block_type type, const void *payload, size_t length, bool known)
+{
+	uint32_t ref = 0;
+	bool was_known = !known;
+
+	assert_int_equal(intern_get(w->intern, type, payload, (uint32_t)length, &ref, &was_known), 0);
+	assert_int_equal(was_known, known);
 	return ref;
 }
 
-/* Equal values have one block, sealed; others have others; type and content count. */
-TEST_CASE(equal_values_have_one_block)
+static uint32_t
+get_string(struct world *w, const char *text, bool known)
 {
-	struct world w = new_world();
-	uint8_t same[4] = {TAG_ARRAY16, 1, 0, TAG_NULL};
-	uint32_t a, b, c, v, s;
-	bool known;
+	uint8_t payload[64] = {(uint8_t)(TAG_STRING0 + strlen(text))};
 
-	a = get_string(&w, "one", &known);
-	assert_false(known);
-	b = get_string(&w, "one", &known);
-	assert_true(known);
-	c = get_string(&w, "two", &known);
-	assert_false(known);
-	assert_int_equal(a, b);
-	assert_int_not_equal(a, c);
-	assert_true(tag_block_ok(&w.arena->keys, ref_offset(a), arena_block(w.arena, a)));
-	assert_int_equal(arena_block(w.arena, a)->aux,
-			 (uint32_t)tag_content_hash(&w.arena->keys, arena_payload(w.arena, a), 4));
-	assert_int_equal(intern_get(w.intern, BLOCK_VALUE, same, 4, &v, &known), 0);
-	assert_int_equal(intern_get(w.intern, BLOCK_SHAPE, same, 4, &s, &known), 0);
-	assert_false(known);
-	assert_int_not_equal(v, s);
-	assert_int_equal(intern_count(w.intern), 4);
-	free_world(&w);
+	memcpy(payload + 1, text, strlen(text));
+	return get(w, BLOCK_VALUE, payload, 1 + strlen(text), known);
+}
+
+static uint32_t
+get_number(struct world *w, uint32_t i, bool known)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "value %u", i);
+	return get_string(w, text, known);
+}
+
+/* Equal values have one block, sealed; others have others; type and content count. */
+TEST(equal_values_have_one_block)
+{
+	uint8_t same[4] = {TAG_ARRAY16, 1, 0, TAG_NULL};
+	uint32_t a = get_string(w, "one", false);
+
+	assert_int_equal(get_string(w, "one", true), a);
+	assert_int_not_equal(get_string(w, "two", false), a);
+	assert_true(tag_block_ok(&w->arena->keys, ref_offset(a), arena_block(w->arena, a)));
+	assert_int_equal(arena_block(w->arena, a)->aux,
+			 (uint32_t)tag_content_hash(&w->arena->keys, arena_payload(w->arena, a), 4));
+	assert_int_not_equal(get(w, BLOCK_VALUE, same, 4, false), get(w, BLOCK_SHAPE, same, 4, false));
+	assert_int_equal(intern_count(w->intern), 4);
 }
 
 /*
  * A million random gets, refs and unrefs, singly and many at once: the table holds what the plain count
  * says.
  */
-TEST_CASE(a_million_changes_agree_with_a_plain_count)
+TEST(a_million_changes_agree_with_a_plain_count)
 {
-	struct world w = new_world();
 	static uint32_t counts[VALUES], refs[VALUES];
 	uint64_t live = 0;
-	char text[32];
-	bool known;
 
 	for (unsigned step = 0; step < 1000000; step++) {
 		/* the set in use wanders, so that the table grows and empties */
-		uint32_t i = (json_random_below(&w.random, 300) + step / 200) % VALUES, n;
+		uint32_t i = (json_random_below(&w->random, 300) + step / 200) % VALUES, n;
 
-		if (json_random_below(&w.random, 2) || counts[i] == 0) {
+		if (json_random_below(&w->random, 2) || counts[i] == 0) {
 			uint32_t before = refs[i];
 
-			snprintf(text, sizeof(text), "value %u", i);
-			refs[i] = get_string(&w, text, &known);
-			assert_int_equal(known, counts[i] > 0);
-			if (known)
+			refs[i] = get_number(w, i, counts[i] > 0);
+			if (counts[i] > 0)
 				assert_int_equal(refs[i], before);
 			live += counts[i]++ == 0;
-		} else if (json_random_below(&w.random, 10) == 0) {
-			n = json_random_below(&w.random, 5);
-			intern_ref_many(w.intern, refs[i], n);
+		} else if (json_random_below(&w->random, 10) == 0) {
+			n = json_random_below(&w->random, 5);
+			intern_ref_many(w->intern, refs[i], n);
 			counts[i] += n;
 		} else {
-			n = 1 + json_random_below(&w.random, counts[i]);
-			intern_unref_many(w.intern, refs[i], n);
+			n = 1 + json_random_below(&w->random, counts[i]);
+			intern_unref_many(w->intern, refs[i], n);
 			counts[i] -= n;
 			live -= counts[i] == 0;
 		}
 		if (step % 1000 == 0)
-			arena_reclaim(w.arena, UINT64_MAX);
-		assert_int_equal(intern_count(w.intern), live);
+			arena_reclaim(w->arena, UINT64_MAX);
+		assert_int_equal(intern_count(w->intern), live);
 	}
 	for (uint32_t i = 0; i < VALUES; i++)
 		if (counts[i])
-			intern_unref_many(w.intern, refs[i], counts[i]);
-	assert_int_equal(intern_count(w.intern), 0);
-	free_world(&w);
+			intern_unref_many(w->intern, refs[i], counts[i]);
+	assert_int_equal(intern_count(w->intern), 0);
 }
 
 /*
  * With the last reference a value's own references go, down through values and shapes to names; before that,
  * none.
  */
-TEST_CASE(the_last_reference_takes_what_it_referred_to_along)
+TEST(the_last_reference_takes_what_it_referred_to_along)
 {
-	struct world w = new_world();
 	uint8_t shape[12] = {1, 0, 0, 0}, object[] = {TAG_OBJECT16, 5, 0, 0, 0, 0, 0, TAG_REF, 0, 0, 0, 0};
-	uint32_t name, text, shape_ref, object_ref, again;
-	bool known;
+	uint32_t name = get_string(w, "name", false), text = get_string(w, "a text", false), ref;
 
-	name = get_string(&w, "name", &known);
-	text = get_string(&w, "a text", &known);
 	memcpy(shape + 8, &name, 4);
-	assert_int_equal(intern_get(w.intern, BLOCK_SHAPE, shape, sizeof(shape), &shape_ref, &known), 0);
-	memcpy(object + 3, &shape_ref, 4);
+	ref = get(w, BLOCK_SHAPE, shape, sizeof(shape), false);
+	memcpy(object + 3, &ref, 4);
 	memcpy(object + 8, &text, 4);
-	assert_int_equal(intern_get(w.intern, BLOCK_VALUE, object, sizeof(object), &object_ref, &known), 0);
-	assert_false(known);
-	assert_int_equal(intern_get(w.intern, BLOCK_VALUE, object, sizeof(object), &again, &known), 0);
-	assert_true(known);
-	assert_int_equal(intern_count(w.intern), 4);
-	intern_unref(w.intern, object_ref);
-	assert_int_equal(intern_count(w.intern), 4);
-	intern_ref(w.intern, text);
-	intern_unref(w.intern, object_ref);
-	assert_int_equal(intern_count(w.intern), 1);
-	intern_unref(w.intern, text);
-	assert_int_equal(intern_count(w.intern), 0);
-	free_world(&w);
+	ref = get(w, BLOCK_VALUE, object, sizeof(object), false);
+	assert_int_equal(get(w, BLOCK_VALUE, object, sizeof(object), true), ref);
+	assert_int_equal(intern_count(w->intern), 4);
+	intern_unref(w->intern, ref);
+	assert_int_equal(intern_count(w->intern), 4);
+	intern_ref(w->intern, text);
+	intern_unref(w->intern, ref);
+	assert_int_equal(intern_count(w->intern), 1);
+	intern_unref(w->intern, text);
+	assert_int_equal(intern_count(w->intern), 0);
 }
 
 /* Releasing an object's body gives back each ref that stands in it, once for each time it stands there. */
-TEST_CASE(a_body_is_released_ref_by_ref)
+TEST(a_body_is_released_ref_by_ref)
 {
-	struct world w = new_world();
 	uint8_t body[] = {TAG_ARRAY16, 11, 0, TAG_REF, 0, 0, 0, 0, TAG_TRUE, TAG_REF, 0, 0, 0, 0};
-	uint32_t text;
-	bool known;
+	uint32_t text = get_string(w, "twice", false);
 
-	text = get_string(&w, "twice", &known);
-	text = get_string(&w, "twice", &known);
+	get_string(w, "twice", true);
 	memcpy(body + 4, &text, 4);
 	memcpy(body + 10, &text, 4);
-	intern_release_value(w.intern, body, body + sizeof(body));
-	assert_int_equal(intern_count(w.intern), 0);
-	free_world(&w);
+	intern_release_value(w->intern, body, body + sizeof(body));
+	assert_int_equal(intern_count(w->intern), 0);
 }
 
 /* A table rebuilt ref by ref counts as the old one did, and finds the same blocks. */
-TEST_CASE(a_rebuilt_table_counts_the_same)
+TEST(a_rebuilt_table_counts_the_same)
 {
-	struct world w = new_world();
-	struct intern *rebuilt = intern_new(w.arena);
+	struct intern *rebuilt = intern_new(w->arena);
 	uint32_t refs[2000];
-	char text[32];
-	bool known;
 
 	for (uint32_t i = 0; i < 2000; i++) {
-		snprintf(text, sizeof(text), "value %u", i);
-		refs[i] = get_string(&w, text, &known);
+		refs[i] = get_number(w, i, false);
 		for (uint32_t k = 0; k <= i % 3; k++) {
 			bool first;
 
@@ -192,52 +185,38 @@ TEST_CASE(a_rebuilt_table_counts_the_same)
 			assert_int_equal(first, k == 0);
 		}
 	}
-	intern_free(w.intern);
-	w.intern = rebuilt;
+	intern_free(w->intern);
+	w->intern = rebuilt;
 	assert_int_equal(intern_count(rebuilt), 2000);
 	for (uint32_t i = 0; i < 2000; i++) {
-		snprintf(text, sizeof(text), "value %u", i);
-		assert_int_equal(get_string(&w, text, &known), refs[i]);
-		assert_true(known);
+		assert_int_equal(get_number(w, i, true), refs[i]);
 		intern_unref_many(rebuilt, refs[i], i % 3 + 1);
 		assert_int_equal(intern_count(rebuilt), 2000 - i);
 		intern_unref(rebuilt, refs[i]);
 	}
 	assert_int_equal(intern_count(rebuilt), 0);
-	free_world(&w);
 }
 
 /* A full arena is an error that changes nothing; what is there is still found. */
-TEST_CASE(a_full_arena_changes_nothing)
+TEST(a_full_arena_changes_nothing)
 {
-	struct world w = new_world();
 	uint8_t payload[2] = {TAG_STRING0 + 1, 'x'};
-	uint32_t ref, text;
+	uint32_t ref, text = get_string(w, "present", false);
 	bool known;
 
-	text = get_string(&w, "present", &known);
-	arena_fail_after(w.arena, 0);
-	assert_int_equal(intern_get(w.intern, BLOCK_VALUE, payload, 2, &ref, &known), -ENOSPC);
-	assert_int_equal(get_string(&w, "present", &known), text);
-	assert_true(known);
-	assert_int_equal(intern_count(w.intern), 1);
-	arena_fail_after(w.arena, UINT64_MAX);
-	assert_int_equal(intern_get(w.intern, BLOCK_VALUE, payload, 2, &ref, &known), 0);
-	free_world(&w);
+	arena_fail_after(w->arena, 0);
+	assert_int_equal(intern_get(w->intern, BLOCK_VALUE, payload, 2, &ref, &known), -ENOSPC);
+	assert_int_equal(get_string(w, "present", true), text);
+	assert_int_equal(intern_count(w->intern), 1);
+	arena_fail_after(w->arena, UINT64_MAX);
+	get(w, BLOCK_VALUE, payload, 2, false);
 }
 
 /* Twelve bytes an entry, at most three quarters full, at least three eighths once it has grown. */
-TEST_CASE(the_table_stays_small)
+TEST(the_table_stays_small)
 {
-	struct world w = new_world();
-	char text[32];
-	bool known;
-
-	for (uint32_t i = 0; i < 100000; i++) {
-		snprintf(text, sizeof(text), "value %u", i);
-		get_string(&w, text, &known);
-	}
-	assert_int_equal(intern_count(w.intern), 100000);
-	assert_true(intern_private_bytes(w.intern) <= 100000 * 32ul);
-	free_world(&w);
+	for (uint32_t i = 0; i < 100000; i++)
+		get_number(w, i, false);
+	assert_int_equal(intern_count(w->intern), 100000);
+	assert_true(intern_private_bytes(w->intern) <= 100000 * 32ul);
 }

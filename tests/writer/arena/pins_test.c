@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tests/room.h"
+#include "tests/support/steps.h"
 #include "tests/support/store_fixture.h"
 #include "writer/arena/pins.h"
 
@@ -51,92 +52,90 @@ put(struct world *w, unsigned cell, uint64_t value)
 	atomic_store(&w->page->cells[cell].epoch, value);
 }
 
+/* "5=12" stores 12 in cell 5; so "free", "acquiring" and "max". "at 20: 15": at epoch 20 the horizon is 15.
+ */
+static void
+act(void *context, const char *step)
+{
+	struct world *w = context;
+	unsigned long cell, epoch, horizon;
+	char value[16];
+
+	if (sscanf(step, " at %lu: %lu", &epoch, &horizon) == 2) {
+		if (pins_horizon(w->pins, epoch) != horizon)
+			fail_msg("not so%s", step);
+		return;
+	}
+	assert_int_equal(sscanf(step, "%lu=%15s", &cell, value), 2);
+	put(w, (unsigned)cell,
+	    strcmp(value, "free") == 0        ? CELL_FREE
+	    : strcmp(value, "acquiring") == 0 ? CELL_ACQUIRING
+	    : strcmp(value, "max") == 0       ? UINT64_MAX
+					      : strtoul(value, NULL, 10));
+}
+
+static void
+play(struct world *w, const char *steps)
+{
+	each_step(w, steps, act);
+}
+
+/* "2 pins, the oldest 14, revoked" */
+static void
+assert_stat(struct world *w, unsigned id, const char *told)
+{
+	struct slot_stat stat;
+	char text[64];
+
+	pins_stat(w->pins, id, &stat);
+	snprintf(text, sizeof(text), "%u pins, the oldest %llu%s", stat.pins,
+		 (unsigned long long)stat.oldest_epoch, stat.revoked ? ", revoked" : "");
+	assert_string_equal(text, told);
+}
+
 #define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
+#define PLAY(name, steps)                                                                                    \
+	TEST(name)                                                                                           \
+	{                                                                                                    \
+		play(w, steps);                                                                              \
+	}                                                                                                    \
+	struct world
 
 /* A reader that takes back the bit of a cell it pinned keeps the pin; one that never set the bit has none. */
 TEST(cells_count_once_they_were_touched)
 {
-	put(w, 62, 15);
-	assert_int_equal(pins_horizon(w->pins, 20), 15);
+	play(w, "62=15, at 20: 15");
 	atomic_store(&w->page->touched, 0);
 	atomic_store(&w->page->cells[3].epoch, 15);
-	assert_int_equal(pins_horizon(w->pins, 25), 15);
+	play(w, "at 25: 15");
 	atomic_store(&w->page->cells[62].epoch, CELL_FREE);
-	assert_int_equal(pins_horizon(w->pins, 30), 30);
+	play(w, "at 30: 30");
 }
 
 /* Without pins everything retired may go; with pins what the oldest one protects stays. */
-TEST(the_oldest_pin_is_the_horizon)
-{
-	assert_int_equal(pins_horizon(w->pins, 10), 10);
-	put(w, 5, 12);
-	put(w, 62, 11);
-	assert_int_equal(pins_horizon(w->pins, 20), 11);
-	put(w, 62, CELL_FREE);
-	assert_int_equal(pins_horizon(w->pins, 21), 12);
-	put(w, 5, CELL_FREE);
-	assert_int_equal(pins_horizon(w->pins, 22), 22);
-}
+PLAY(the_oldest_pin_is_the_horizon,
+     "at 10: 10, 5=12, 62=11, at 20: 11, 62=free, at 21: 12, 5=free, at 22: 22");
 
 /* ACQUIRING protects what was current when the cell was last seen free, however long it stays so. */
-TEST(a_cell_that_stays_acquiring_holds_what_it_may_have_seen)
-{
-	assert_int_equal(pins_horizon(w->pins, 15), 15);
-	put(w, 0, CELL_ACQUIRING);
-	assert_int_equal(pins_horizon(w->pins, 16), 15);
-	assert_int_equal(pins_horizon(w->pins, 900), 15);
-	put(w, 0, 16);
-	assert_int_equal(pins_horizon(w->pins, 901), 16);
-	put(w, 0, CELL_ACQUIRING);
-	assert_int_equal(pins_horizon(w->pins, 902), 901);
-}
+PLAY(a_cell_that_stays_acquiring_holds_what_it_may_have_seen,
+     "at 15: 15, 0=acquiring, at 16: 15, at 900: 15, 0=16, at 901: 16, 0=acquiring, at 902: 901");
 
 /*
  * A pin of the future counts as the present: it frees nothing that another one protects, and holds nothing of
- * the past.
+ * the past. 18 is below what was given free already.
  */
-TEST(a_pin_of_the_future_counts_as_the_present)
-{
-	put(w, 3, UINT64_MAX);
-	assert_int_equal(pins_horizon(w->pins, 20), 20);
-	put(w, 4, 18);
-	/* 18 is below what was given free already */
-	assert_int_equal(pins_horizon(w->pins, 25), 20);
-	put(w, 4, 0);
-	assert_int_equal(pins_horizon(w->pins, 30), 20);
-	put(w, 3, 0);
-	assert_int_equal(pins_horizon(w->pins, 31), 31);
-}
+PLAY(a_pin_of_the_future_counts_as_the_present,
+     "3=max, at 20: 20, 4=18, at 25: 20, 4=free, at 30: 20, 3=free, at 31: 31");
 
 /* The horizon never goes down, whatever is stored: what was given free may have been reused. */
-TEST(the_horizon_never_goes_down)
-{
-	assert_int_equal(pins_horizon(w->pins, 50), 50);
-	put(w, 0, 2);
-	assert_int_equal(pins_horizon(w->pins, 51), 50);
-	put(w, 0, 51);
-	assert_int_equal(pins_horizon(w->pins, 60), 51);
-	put(w, 0, 3);
-	assert_int_equal(pins_horizon(w->pins, 61), 60);
-	put(w, 0, CELL_FREE);
-	assert_int_equal(pins_horizon(w->pins, 62), 62);
-}
+PLAY(the_horizon_never_goes_down,
+     "at 50: 50, 0=2, at 51: 50, 0=51, at 60: 51, 0=3, at 61: 60, 0=free, at 62: 62");
 
 /* A cell that its reader moves backwards protects what one does that was claimed since. */
 TEST(an_effective_pin_never_goes_down)
 {
-	struct slot_stat stat;
-
-	put(w, 1, 12);
-	assert_int_equal(pins_horizon(w->pins, 20), 12);
-	put(w, 2, 18);
-	pins_horizon(w->pins, 21);
-	put(w, 2, 13);
-	put(w, 1, CELL_FREE);
-	assert_int_equal(pins_horizon(w->pins, 22), 21);
-	pins_stat(w->pins, w->id, &stat);
-	assert_int_equal(stat.pins, 1);
-	assert_int_equal(stat.oldest_epoch, 21);
+	play(w, "1=12, at 20: 12, 2=18, at 21: 12, 2=13, 1=free, at 22: 21");
+	assert_stat(w, w->id, "1 pins, the oldest 21");
 }
 
 static uint64_t
@@ -153,14 +152,11 @@ TEST(a_pin_that_flickers_grows_old)
 {
 	uint64_t first;
 
-	put(w, 1, CELL_ACQUIRING);
-	assert_int_equal(pins_horizon(w->pins, 20), 10);
+	play(w, "1=acquiring, at 20: 10");
 	first = since(w);
-	put(w, 1, 3); /* below what it protects */
-	assert_int_equal(pins_horizon(w->pins, 21), 10);
+	play(w, "1=3, at 21: 10"); /* below what it protects */
 	assert_int_equal(since(w), first);
-	put(w, 1, UINT64_MAX); /* that protects something else */
-	assert_int_equal(pins_horizon(w->pins, 22), 22);
+	play(w, "1=max, at 22: 22"); /* that protects something else */
 	assert_true(since(w) > first);
 }
 
@@ -172,23 +168,16 @@ TEST(a_pin_that_changes_lets_go_of_the_past)
 {
 	uint64_t horizon = 0;
 
-	put(w, 1, 12);
-	assert_int_equal(pins_horizon(w->pins, 20), 12);
+	play(w, "1=12, at 20: 12");
 	for (uint64_t epoch = 21; epoch < 40; epoch++) {
 		put(w, 1, horizon % 2 ? CELL_FREE : epoch - 8);
 		horizon = pins_horizon(w->pins, epoch);
 		assert_true(horizon >= epoch - 1);
 	}
 	/* one that was seen free, and pins the past again */
-	put(w, 1, CELL_FREE);
-	pins_horizon(w->pins, 50);
-	put(w, 1, 41);
-	assert_int_equal(pins_horizon(w->pins, 60), 50);
+	play(w, "1=free, at 50: 50, 1=41, at 60: 50");
 	/* one that is claimed, and says what it loaded then: that it protects */
-	put(w, 1, CELL_ACQUIRING);
-	assert_int_equal(pins_horizon(w->pins, 70), 60);
-	put(w, 1, 65);
-	assert_int_equal(pins_horizon(w->pins, 80), 65);
+	play(w, "1=acquiring, at 70: 60, 1=65, at 80: 65");
 }
 
 /*
@@ -294,17 +283,13 @@ TEST(the_oldest_reader_is_found)
 	assert_int_equal(pins_add(w->pins, 10, &id, &fd), 0);
 	other = test_map_slot(fd);
 	slot_touch(other, 7);
-	put(w, 0, 15);
-	put(w, 1, 14);
+	play(w, "0=15, 1=14");
 	atomic_store(&other->cells[7].epoch, 13);
 	pins_horizon(w->pins, 20);
 	assert_int_equal(pins_oldest(w->pins, &stat), (int)id);
-	assert_int_equal(stat.oldest_epoch, 13);
-	assert_int_equal(stat.pins, 1);
 	assert_true(stat.oldest_since_ns > 0);
-	pins_stat(w->pins, w->id, &stat);
-	assert_int_equal(stat.pins, 2);
-	assert_int_equal(stat.oldest_epoch, 14);
+	assert_stat(w, id, "1 pins, the oldest 13");
+	assert_stat(w, w->id, "2 pins, the oldest 14");
 	test_unmap_slot(other);
 }
 
@@ -314,19 +299,18 @@ TEST(the_oldest_reader_is_found)
  */
 TEST(a_closed_slot_counts_until_its_cells_are_free)
 {
-	put(w, 62, 15);
-	put(w, 3, 16);
+	play(w, "62=15, 3=16");
 	assert_false(slot_is_closed(w->page));
 	pins_close(w->pins, w->id);
 	assert_true(slot_is_closed(w->page));
 	assert_false(pins_are_free(w->pins, w->id));
-	assert_int_equal(pins_horizon(w->pins, 20), 15);
+	play(w, "at 20: 15");
 	atomic_store(&w->page->touched, 0);
-	put(w, 62, CELL_FREE);
+	play(w, "62=free");
 	assert_false(pins_are_free(w->pins, w->id));
-	put(w, 3, CELL_ACQUIRING);
+	play(w, "3=acquiring");
 	assert_false(pins_are_free(w->pins, w->id));
-	put(w, 3, CELL_FREE);
+	play(w, "3=free");
 	assert_true(pins_are_free(w->pins, w->id));
 	assert_true(pins_are_free(w->pins, 3));
 	pins_close(w->pins, 3);
@@ -340,24 +324,18 @@ TEST(a_revoked_slot_does_not_count)
 	int fd;
 
 	assert_int_equal(pins_add(w->pins, 12, &other, &fd), 0);
-	put(w, 5, 15);
-	assert_int_equal(pins_horizon(w->pins, 20), 15);
+	play(w, "5=15, at 20: 15");
 	assert_int_equal(pins_oldest(w->pins, &stat), w->id);
 	assert_int_equal(pins_revoked(w->pins), 0);
 	pins_revoke(w->pins, w->id);
 	pins_revoke(w->pins, w->id);
 	assert_int_equal(pins_revoked(w->pins), 1);
 	assert_true(slot_is_closed(w->page));
-	put(w, 6, 16);
-	assert_int_equal(pins_horizon(w->pins, 21), 21);
+	play(w, "6=16, at 21: 21");
 	assert_int_equal(pins_oldest(w->pins, &stat), -1);
-	pins_stat(w->pins, w->id, &stat);
-	assert_true(stat.revoked);
-	assert_int_equal(stat.pins, 2);
-	assert_int_equal(stat.oldest_epoch, 15);
+	assert_stat(w, w->id, "2 pins, the oldest 15, revoked");
 	assert_false(pins_are_free(w->pins, w->id));
-	put(w, 5, CELL_FREE);
-	put(w, 6, CELL_FREE);
+	play(w, "5=free, 6=free");
 	assert_true(pins_are_free(w->pins, w->id));
 	pins_remove(w->pins, other);
 	assert_int_equal(pins_revoked(w->pins), 1);
@@ -367,6 +345,5 @@ TEST(a_revoked_slot_does_not_count)
 	assert_int_equal(pins_revoked(w->pins), 0);
 	assert_int_equal(pins_add(w->pins, 21, &w->id, &fd), 0);
 	assert_false(slot_is_closed(pins_page(w->pins, w->id)));
-	pins_stat(w->pins, w->id, &stat);
-	assert_false(stat.revoked);
+	assert_stat(w, w->id, "0 pins, the oldest 0");
 }

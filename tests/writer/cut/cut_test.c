@@ -17,6 +17,7 @@
 #include "tests/writer/cut/cut_record.h"
 #include "tests/writer/cut/cut_world.h"
 #include "tests/support/short_hash.h"
+#include "tests/support/steps.h"
 
 /* ---- what is wrapped: calls that change files, the copy of an arena, the publishing part ---- */
 
@@ -39,29 +40,23 @@ WRAPPED(int, munmap, (void *map, size_t length))
 	return __real_munmap(map, length);
 }
 
-WRAPPED(int, openat, (int directory, const char *path, int flags, mode_t mode))
-{
-	int fd = __real_openat(directory, path, flags, mode);
+/* A call that changes what lies there. */
+#define NOTED(name, parameters, arguments)                                                                   \
+	WRAPPED(int, name, parameters)                                                                       \
+	{                                                                                                    \
+		int r = __real_##name arguments;                                                             \
+                                                                                                             \
+		cut_called();                                                                                \
+		return r;                                                                                    \
+	}                                                                                                    \
+	struct cut_world
 
-	cut_called();
-	return fd;
-}
-
-WRAPPED(int, fchmod, (int fd, mode_t mode))
-{
-	int r = __real_fchmod(fd, mode);
-
-	cut_called();
-	return r;
-}
-
-WRAPPED(int, ftruncate, (int fd, off_t length))
-{
-	int r = __real_ftruncate(fd, length);
-
-	cut_called();
-	return r;
-}
+NOTED(openat, (int directory, const char *path, int flags, mode_t mode), (directory, path, flags, mode));
+NOTED(fchmod, (int fd, mode_t mode), (fd, mode));
+NOTED(ftruncate, (int fd, off_t length), (fd, length));
+NOTED(unlinkat, (int directory, const char *path, int flags), (directory, path, flags));
+NOTED(renameat, (int old_directory, const char *old, int new_directory, const char *new),
+      (old_directory, old, new_directory, new));
 
 /* There is no room for more than that at once; so many times there is none at all. */
 static off_t room_at_once = INT32_MAX;
@@ -83,22 +78,6 @@ WRAPPED(int, fallocate, (int fd, int mode, off_t offset, off_t length))
 
 	if (r == 0 && (mode & FALLOC_FL_PUNCH_HOLE))
 		cut_punched(fd, (uint64_t)offset, (uint64_t)length);
-	return r;
-}
-
-WRAPPED(int, unlinkat, (int directory, const char *path, int flags))
-{
-	int r = __real_unlinkat(directory, path, flags);
-
-	cut_called();
-	return r;
-}
-
-WRAPPED(int, renameat, (int old_directory, const char *old, int new_directory, const char *new))
-{
-	int r = __real_renameat(old_directory, old, new_directory, new);
-
-	cut_called();
 	return r;
 }
 
@@ -140,123 +119,127 @@ set_up(void **state)
 	return cut_world_set_up(state);
 }
 
+/* ---- a test as two texts: what is there, and what is cut ---- */
+
+static void
+set_consumers(struct cut_world *w, unsigned count, uint64_t seq)
+{
+	struct consumer consumers[4];
+
+	memset(consumers, 0, sizeof(consumers));
+	for (unsigned i = 0; i < count; i++) {
+		store_lineage(w->fx->store, consumers[i].lineage);
+		consumers[i].seq = seq + i;
+		consumers[i].name_length = 1;
+		consumers[i].name[0] = (char)('a' + i);
+	}
+	assert_int_equal(store_set_consumers(w->fx->store, consumers, count), 0);
+}
+
+/*
+ * "put 6 2" puts pod 6 on node 2, "fill 3 11" the pods 3 to 10, "delete 3" deletes one by an event, "drop 3"
+ * by its key, so that nothing is decoded. "forget 1" keeps one tombstone, "consumers 2 1" two consumers from
+ * seq 1 on.
+ */
+static void
+act(void *context, const char *step)
+{
+	struct cut_world *w = context;
+	struct store *s = w->fx->store;
+	char verb[16] = "";
+	unsigned a = 0, b = 0;
+
+	sscanf(step, "%15s %u %u", verb, &a, &b);
+	if (strcmp(verb, "put") == 0) {
+		cut_world_put(w, a, b);
+	} else if (strcmp(verb, "fill") == 0) {
+		cut_world_put_all(w, a, b);
+	} else if (strcmp(verb, "delete") == 0) {
+		cut_world_del(w, a);
+	} else if (strcmp(verb, "drop") == 0) {
+		store_fixture_deletef(w->fx, a % 2 ? "ns-1" : "ns-0", "pod-%u", a);
+	} else if (strcmp(verb, "forget") == 0) {
+		store_set_tombstone_limits(s, w->fx->pods,
+					   (struct tombstone_limits){a, UINT64_MAX, UINT64_MAX});
+	} else if (strcmp(verb, "consumers") == 0) {
+		set_consumers(w, a, b);
+	} else if (strcmp(verb, "status") == 0) {
+		assert_int_equal(
+			store_set_status(
+				s, w->fx->pods,
+				"{\"recovered\":false,\"code\":500,\"reason\":\"x\",\"message\":\"y\","
+				"\"since\":\"2026-01-01T00:00:00Z\",\"count\":1}"),
+			0);
+	} else {
+		assert_string_equal(verb, "expect");
+		store_expect(s, true);
+	}
+}
+
+static void
+commit(struct cut_world *w, const char *steps)
+{
+	each_step(w, steps, act);
+	cut_world_commit(w);
+}
+
+static const char *to_be_cut;
+
+static void
+commit_it(void *context)
+{
+	commit(context, to_be_cut);
+}
+
+static void
+begin(struct cut_world *w, const char *steps)
+{
+	cut_world_start(w);
+	commit(w, steps);
+}
+
+static void
+cut(struct cut_world *w, const char *steps)
+{
+	to_be_cut = steps;
+	cut_world_cut(w, steps, commit_it);
+}
+
+#define CUT_TEST(name) TEST_CASE_OF(struct cut_world *w, set_up, cut_world_tear_down, name)
+
+/* A commit of `before`, then one of `steps`, which is cut. */
+#define CUT(name, before, steps)                                                                             \
+	CUT_TEST(name)                                                                                       \
+	{                                                                                                    \
+		begin(w, before);                                                                            \
+		cut(w, steps);                                                                               \
+	}                                                                                                    \
+	struct cut_world
+
 /* ---- commits ---- */
 
-static void
-create(void *context)
+#define SEVERAL "put 8 0, delete 1, put 2 2, put 1 1, put 9 1, delete 5, put 8 1"
+
+CUT(a_create_is_there_or_not, "fill 0 6", "put 6 2");
+CUT(an_update_is_there_or_not, "fill 0 6", "put 3 1");
+CUT(a_delete_is_there_or_not, "fill 0 6", "delete 3");
+CUT(several_changes_are_there_together, "fill 0 8", SEVERAL);
+CUT(a_new_index_value_is_there_or_not, "fill 0 6", "put 2 20");
+CUT(consumers_are_there_or_not, "fill 0 6, consumers 2 1", "consumers 3 2");
+CUT(a_status_is_there_or_not, "fill 0 6", "status");
+CUT(more_is_expected_or_not, "fill 0 6", "expect");
+
+CUT_TEST(tombstones_go_or_not)
 {
-	struct cut_world *w = context;
+	uint64_t floor;
 
-	cut_world_put(w, 6, 2);
-	cut_world_commit(w);
-}
-
-#define CUT_TEST(name) TEST_CASE_IN(set_up, cut_world_tear_down, name)
-
-CUT_TEST(a_create_is_there_or_not)
-{
-	struct cut_world *w = *state;
-
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 6);
-	cut_world_commit(w);
-	cut_world_cut(w, "create", create);
-}
-
-static void
-update(void *context)
-{
-	struct cut_world *w = context;
-
-	cut_world_put(w, 3, 1);
-	cut_world_commit(w);
-}
-
-CUT_TEST(an_update_is_there_or_not)
-{
-	struct cut_world *w = *state;
-
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 6);
-	cut_world_commit(w);
-	cut_world_cut(w, "update", update);
-}
-
-static void delete (void *context)
-{
-	struct cut_world *w = context;
-
-	cut_world_del(w, 3);
-	cut_world_commit(w);
-}
-
-CUT_TEST(a_delete_is_there_or_not)
-{
-	struct cut_world *w = *state;
-
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 6);
-	cut_world_commit(w);
-	cut_world_cut(w, "delete", delete);
-}
-
-/* Its final state is not told: nothing is decoded. */
-static void
-delete_by_key(void *context)
-{
-	struct cut_world *w = context;
-
-	assert_int_equal(store_fixture_delete(w->fx, "ns-1", "pod-3"), 0);
-	w->pods[3].rv = 0;
-	cut_world_commit(w);
-}
-
-static void
-several(void *context)
-{
-	struct cut_world *w = context;
-
-	cut_world_put(w, 8, 0);
-	cut_world_del(w, 1);
-	cut_world_put(w, 2, 2);
-	cut_world_put(w, 1, 1);
-	cut_world_put(w, 9, 1);
-	cut_world_del(w, 5);
-	cut_world_put(w, 8, 1);
-	cut_world_commit(w);
-}
-
-CUT_TEST(several_changes_are_there_together)
-{
-	struct cut_world *w = *state;
-
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 8);
-	cut_world_commit(w);
-	cut_world_cut(w, "several in one", several);
+	begin(w, "fill 0 8, delete 0, delete 1, delete 2, delete 3");
+	floor = store_resource(w->fx->store, w->fx->pods)->tombstone_floor;
+	cut(w, "forget 1");
+	assert_true(store_resource(w->fx->store, w->fx->pods)->tombstone_floor > floor);
 }
 
 /* ---- commits that change how it is kept ---- */
-
-static void
-move_to_a_new_node(void *context)
-{
-	struct cut_world *w = context;
-
-	cut_world_put(w, 2, 20);
-	cut_world_commit(w);
-}
-
-CUT_TEST(a_new_index_value_is_there_or_not)
-{
-	struct cut_world *w = *state;
-
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 6);
-	cut_world_commit(w);
-	assert_int_equal(store_fixture_count_by_index(w->fx, "nodeName", "node-20"), 0);
-	cut_world_cut(w, "new index value", move_to_a_new_node);
-}
 
 /* How many nodes the published tries have. */
 static int
@@ -280,111 +263,65 @@ count_nodes(const struct cut_world *w)
 	return count;
 }
 
-static void
-put_eight_more(void *context)
-{
-	struct cut_world *w = context;
-
-	cut_world_put_all(w, 3, 11);
-	cut_world_commit(w);
-}
-
 CUT_TEST(nodes_split_or_not)
 {
-	struct cut_world *w = *state;
 	size_t nodes;
 
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 3);
-	cut_world_commit(w);
+	begin(w, "fill 0 3");
 	nodes = count_nodes(w);
-	cut_world_cut(w, "node split", put_eight_more);
+	cut(w, "fill 3 11");
 	assert_true(count_nodes(w) > nodes);
-}
-
-static void
-delete_seven(void *context)
-{
-	struct cut_world *w = context;
-
-	for (unsigned i = 2; i < 9; i++)
-		cut_world_del(w, i);
-	cut_world_commit(w);
 }
 
 CUT_TEST(nodes_merge_or_not)
 {
-	struct cut_world *w = *state;
 	size_t nodes;
 
-	cut_world_start(w);
-	/* these have tries of their own */
-	store_set_tombstone_limits(w->fx->store, w->fx->pods, (struct tombstone_limits){0});
-	cut_world_put_all(w, 0, 11);
-	cut_world_commit(w);
+	begin(w, "forget 0, fill 0 11"); /* tombstones have tries of their own */
 	nodes = count_nodes(w);
-	cut_world_cut(w, "node merge", delete_seven);
+	cut(w, "delete 2, delete 3, delete 4, delete 5, delete 6, delete 7, delete 8");
 	assert_true(count_nodes(w) < nodes);
 }
 
 CUT_TEST(collisions_are_there_or_not)
 {
-	struct cut_world *w = *state;
-
 	short_hash_mask = 0; /* everything collides */
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 8);
-	cut_world_del(w, 7);
-	cut_world_commit(w);
-	cut_world_cut(w, "collision", several);
+	begin(w, "fill 0 8, delete 7");
+	cut(w, SEVERAL);
 }
 
 CUT_TEST(collisions_in_deep_tries_are_there_or_not)
 {
-	struct cut_world *w = *state;
-
 	short_hash_mask = 3; /* and some, below the tries' last level */
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 8);
-	cut_world_del(w, 7);
-	cut_world_commit(w);
-	cut_world_cut(w, "collisions below nodes", several);
+	begin(w, "fill 0 8, delete 7");
+	cut(w, SEVERAL);
 }
 
-static void
-put_four(void *context)
+static uint32_t
+shortcuts(const struct cut_world *w)
 {
-	struct cut_world *w = context;
-
-	cut_world_put_all(w, 18, 22);
-	cut_world_commit(w);
+	return store_resource(w->fx->store, w->fx->pods)->by_key;
 }
 
 CUT_TEST(shortcuts_grow_or_not)
 {
-	struct cut_world *w = *state;
 	uint32_t table;
 
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 18);
-	cut_world_commit(w);
-	table = store_resource(w->fx->store, w->fx->pods)->by_key;
+	begin(w, "fill 0 18");
+	table = shortcuts(w);
 	assert_int_not_equal(table, 0);
-	cut_world_cut(w, "growth of shortcuts", put_four);
-	assert_int_not_equal(store_resource(w->fx->store, w->fx->pods)->by_key, table);
+	cut(w, "fill 18 22");
+	assert_int_not_equal(shortcuts(w), table);
 }
 
 CUT_TEST(shortcuts_change_with_their_root)
 {
-	struct cut_world *w = *state;
 	uint32_t table;
 
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 18);
-	cut_world_commit(w);
-	table = store_resource(w->fx->store, w->fx->pods)->by_key;
-	cut_world_cut(w, "cells of shortcuts", several);
-	assert_int_equal(store_resource(w->fx->store, w->fx->pods)->by_key, table);
+	begin(w, "fill 0 18");
+	table = shortcuts(w);
+	cut(w, SEVERAL);
+	assert_int_equal(shortcuts(w), table);
 }
 
 /* Let the file have but so many bytes free. */
@@ -404,31 +341,25 @@ leave_free(struct cut_world *w, uint64_t bytes)
 
 CUT_TEST(the_arena_grows_or_not)
 {
-	struct cut_world *w = *state;
 	uint64_t committed;
 
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 6);
-	cut_world_commit(w);
+	begin(w, "fill 0 6");
 	leave_free(w, ARENA_RESERVE + 4096);
 	committed = w->fx->arena->view.committed;
-	cut_world_cut(w, "arena growth", several);
+	cut(w, SEVERAL);
 	assert_true(w->fx->arena->view.committed > committed);
 }
 
 /* There is no room to grow with comfort, so it grows by the least. */
 CUT_TEST(the_arena_grows_by_the_least_or_not)
 {
-	struct cut_world *w = *state;
 	uint64_t committed;
 
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 6);
-	cut_world_commit(w);
+	begin(w, "fill 0 6");
 	leave_free(w, 4096);
 	committed = w->fx->arena->view.committed;
 	refusals = 1;
-	cut_world_cut(w, "arena growth, refused once", delete_by_key);
+	cut(w, "drop 3");
 	assert_int_equal(refusals, 0);
 	assert_in_range(w->fx->arena->view.committed, committed + 4096, committed + (256u << 10));
 }
@@ -452,122 +383,17 @@ waste(struct cut_world *w, uint64_t retired)
 
 CUT_TEST(memory_is_reused_or_not)
 {
-	struct cut_world *w = *state;
 	struct store_stats before, after;
 
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 12);
-	cut_world_commit(w);
+	begin(w, "fill 0 12");
 	waste(w, 60u << 10); /* from 64 KiB on a commit reclaims it */
 	store_stats(w->fx->store, &before);
-	cut_world_cut(w, "reclaim", several);
+	cut(w, SEVERAL);
 	store_stats(w->fx->store, &after);
 	assert_true(after.retired_bytes < before.retired_bytes);
 }
 
-/* ---- commits of what stands beside objects ---- */
-
-static void
-forget(void *context)
-{
-	struct cut_world *w = context;
-
-	store_set_tombstone_limits(w->fx->store, w->fx->pods,
-				   (struct tombstone_limits){1, UINT64_MAX, UINT64_MAX});
-	cut_world_commit(w);
-}
-
-CUT_TEST(tombstones_go_or_not)
-{
-	struct cut_world *w = *state;
-	uint64_t floor;
-
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 8);
-	for (unsigned i = 0; i < 4; i++)
-		cut_world_del(w, i);
-	cut_world_commit(w);
-	floor = store_resource(w->fx->store, w->fx->pods)->tombstone_floor;
-	cut_world_cut(w, "tombstone floor", forget);
-	assert_true(store_resource(w->fx->store, w->fx->pods)->tombstone_floor > floor);
-}
-
-static void
-set_consumers(struct cut_world *w, unsigned count, uint64_t seq)
-{
-	struct consumer consumers[4];
-
-	memset(consumers, 0, sizeof(consumers));
-	for (unsigned i = 0; i < count; i++) {
-		store_lineage(w->fx->store, consumers[i].lineage);
-		consumers[i].seq = seq + i;
-		consumers[i].name_length = 1;
-		consumers[i].name[0] = (char)('a' + i);
-	}
-	assert_int_equal(store_set_consumers(w->fx->store, consumers, count), 0);
-}
-
-static void
-one_consumer_more(void *context)
-{
-	struct cut_world *w = context;
-
-	set_consumers(w, 3, 2);
-	cut_world_commit(w);
-}
-
-CUT_TEST(consumers_are_there_or_not)
-{
-	struct cut_world *w = *state;
-
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 6);
-	set_consumers(w, 2, 1);
-	cut_world_commit(w);
-	cut_world_cut(w, "consumers", one_consumer_more);
-}
-
-static void
-meet_trouble(void *context)
-{
-	struct cut_world *w = context;
-
-	assert_int_equal(
-		store_set_status(w->fx->store, w->fx->pods,
-				 "{\"recovered\":false,\"code\":500,\"reason\":\"x\",\"message\":\"y\","
-				 "\"since\":\"2026-01-01T00:00:00Z\",\"count\":1}"),
-		0);
-	cut_world_commit(w);
-}
-
-CUT_TEST(a_status_is_there_or_not)
-{
-	struct cut_world *w = *state;
-
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 6);
-	cut_world_commit(w);
-	cut_world_cut(w, "status", meet_trouble);
-}
-
-static void
-expect_more(void *context)
-{
-	struct cut_world *w = context;
-
-	store_expect(w->fx->store, true);
-	cut_world_commit(w);
-}
-
-CUT_TEST(more_is_expected_or_not)
-{
-	struct cut_world *w = *state;
-
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 6);
-	cut_world_commit(w);
-	cut_world_cut(w, "more resources expected", expect_more);
-}
+/* ---- commits that follow a reload of the configuration ---- */
 
 static const char other_pods_descriptor[] =
 	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
@@ -600,13 +426,11 @@ exchange_resources(void *context)
 
 CUT_TEST(resources_come_and_go_together)
 {
-	struct cut_world *w = *state;
 	unsigned nodes;
 
 	cut_world_start(w);
-	cut_world_put_all(w, 0, 6);
 	assert_int_equal(store_add_resource(w->fx->store, nodes_descriptor, other_fingerprint, &nodes), 0);
-	cut_world_commit(w);
+	commit(w, "fill 0 6");
 	cut_world_cut(w, "reload: other resources", exchange_resources);
 }
 
@@ -633,16 +457,12 @@ finish_redefinition(void *context)
 
 CUT_TEST(other_indexes_are_there_or_not)
 {
-	struct cut_world *w = *state;
 
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 8);
-	cut_world_commit(w);
+	begin(w, "fill 0 8");
 	assert_int_equal(store_redefine(w->fx->store, w->fx->pods, other_pods_descriptor, other_fingerprint),
 			 0);
 	sync_objects(w, 0, 4);
-	cut_world_put(w, 8, 1); /* one that comes meanwhile */
-	cut_world_commit(w);
+	commit(w, "put 8 1"); /* one that comes meanwhile */
 	assert_int_equal(store_fixture_count_by_index(w->fx, "own", "1"), -1);
 	cut_world_cut(w, "reload: other indexes", finish_redefinition);
 	assert_int_equal(store_fixture_count_by_index(w->fx, "own", "1"), 1);
@@ -659,19 +479,13 @@ redefine_otherwise(void *context)
 	store_unclaim(w->fx->store, w->fx->pods);
 	assert_int_equal(store_add_resource(w->fx->store, pods_descriptor, other_fingerprint, &id), 0);
 	assert_int_equal(id, w->fx->pods);
-	memset(w->pods, 0, sizeof(w->pods));
-	w->rv = 0;
 	assert_int_equal(store_commit(w->fx->store), 0);
 }
 
 CUT_TEST(a_resource_is_emptied_or_not)
 {
-	struct cut_world *w = *state;
 
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 8);
-	cut_world_del(w, 2);
-	cut_world_commit(w);
+	begin(w, "fill 0 8, delete 2");
 	cut_world_cut(w, "reload: another selector", redefine_otherwise);
 }
 
@@ -679,20 +493,21 @@ CUT_TEST(a_resource_is_emptied_or_not)
 
 CUT_TEST(the_first_arena_is_there_or_not)
 {
-	cut_world_cut(*state, "first arena", cut_world_start);
+	cut_world_cut(w, "first arena", cut_world_start);
+}
+
+static void
+begin_and_end(struct cut_world *w, const char *steps)
+{
+	begin(w, steps);
+	cut_world_note_published(w);
+	cut_world_end(w);
 }
 
 CUT_TEST(adoption_is_adopted)
 {
-	struct cut_world *w = *state;
 
-	cut_world_start(w);
-	cut_world_put_all(w, 0, 20);
-	cut_world_del(w, 4);
-	set_consumers(w, 2, 1);
-	cut_world_commit(w);
-	cut_world_note_published(w);
-	cut_world_end(w);
+	begin_and_end(w, "fill 0 20, delete 4, consumers 2 1");
 	cut_world_cut(w, "adoption", cut_world_start);
 }
 
@@ -708,29 +523,18 @@ start_without_room(void *context)
 	room_at_once = INT32_MAX;
 }
 
-static void
-fill_and_end(struct cut_world *w)
-{
-	cut_world_start(w);
-	cut_world_put_all(w, 0, CUT_PODS);
-	cut_world_del(w, 4);
-	set_consumers(w, 2, 1);
-	cut_world_commit(w);
-	cut_world_note_published(w);
-	cut_world_end(w);
-	w->moved = true;
-}
-
 CUT_TEST(a_move_is_taken_up)
 {
-	fill_and_end(*state);
-	cut_world_cut(*state, "move", start_without_room);
+	begin_and_end(w, "fill 0 48, delete 4, consumers 2 1");
+	w->moved = true;
+	cut_world_cut(w, "move", start_without_room);
 }
 
 CUT_TEST(a_move_is_taken_up_without_room)
 {
-	fill_and_end(*state);
+	begin_and_end(w, "fill 0 48, delete 4, consumers 2 1");
+	w->moved = true;
 	room_at_once = HEADER_BYTES;
-	cut_world_cut(*state, "move, and no room at the next start", cut_world_start);
+	cut_world_cut(w, "move, and no room at the next start", cut_world_start);
 	room_at_once = INT32_MAX;
 }

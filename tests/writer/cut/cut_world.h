@@ -33,7 +33,6 @@ struct cut_world {
 	struct store_fixture *fx;
 	unsigned long rv; /* of the last change */
 	struct {
-		unsigned long rv; /* 0: there is none */
 		unsigned node, life;
 	} pods[CUT_PODS];
 	char *was; /* what was published before the cuts; NULL: there was no arena */
@@ -65,8 +64,7 @@ void cut_world_commit(struct cut_world *w);
 void cut_world_note_published(struct cut_world *w);
 
 /*
- * Cut what body(w) does at each moment. Before and behind it, what the writer published is what was said to
- * it. Prints how many cuts of which kind there were.
+ * Cut what body(w) does at each moment. Prints how many cuts of which kind there were.
  */
 void cut_world_cut(struct cut_world *w, const char *kind, void (*body)(void *world));
 

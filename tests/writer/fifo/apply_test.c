@@ -61,6 +61,31 @@ begin(struct test *t)
 {
 	reflector_start(t->reflector, "8", 1);
 	server_open(t->fx);
+	applier_run(t->fx->applier);
+}
+
+/* More is queued that could be applied now. */
+static bool
+turn(struct test *t)
+{
+	return applier_run(t->fx->applier);
+}
+
+/* Until nothing more can be applied; how many turns that took. */
+static unsigned
+turns(struct test *t)
+{
+	unsigned count = 1;
+
+	while (turn(t))
+		count++;
+	return count;
+}
+
+static void
+advance(struct test *t, uint64_t ms)
+{
+	virtual_clock_advance(&t->fx->clock, ms);
 }
 
 #define EVENT(type, object) "{\"type\":\"" type "\",\"object\":%s}\n", object
@@ -68,34 +93,21 @@ begin(struct test *t)
 #define S(name) TEST_CASE_OF(struct test *t, set_up_small, tear_down, name)
 #define T(name) TEST_CASE_OF(struct test *t, set_up, tear_down, name)
 
-/* What is read in one turn of the loop is published together, and not before. */
+/* What is read in one turn of the loop is published together, and not before; a turn without news, nothing.
+ */
 T(a_turn_is_one_commit)
 {
 	uint64_t epoch;
 
 	begin(t);
-	applier_run(t->fx->applier);
 	epoch = store_epoch(t->fx->store->store);
 	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 10)));
 	assert_string_equal(published(t->fx), "[8] ");
-	assert_false(applier_run(t->fx->applier));
+	for (int i = 0; i < 4; i++)
+		assert_false(turn(t));
 	assert_string_equal(published(t->fx), "[10] a/x@9 a/y@10 ");
 	assert_int_equal(store_epoch(t->fx->store->store), epoch + 1);
-}
-
-/* A turn without news commits nothing. */
-T(nothing_new_is_no_commit)
-{
-	uint64_t epoch;
-
-	begin(t);
-	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
-	applier_run(t->fx->applier);
-	epoch = store_epoch(t->fx->store->store);
-	for (int i = 0; i < 3; i++)
-		assert_false(applier_run(t->fx->applier));
-	assert_int_equal(store_epoch(t->fx->store->store), epoch);
 }
 
 /* Whichever piece of room is missing once, in a change or in its commit, the retry publishes all of it. */
@@ -107,20 +119,19 @@ T(what_fails_once_is_published_by_the_retry)
 	bool failed = true;
 
 	begin(t);
-	applier_run(t->fx->applier);
 	for (unsigned room = 0; failed && room < 1000; room++, version++) {
 		server_send(t->fx,
 			    "{\"type\":\"%s\",\"object\":{\"metadata\":{\"name\":\"x\",\"namespace\":\"a\","
 			    "\"uid\":\"u\",\"resourceVersion\":\"%u\"}}}\n",
 			    version == 9 ? "ADDED" : "MODIFIED", version);
 		arena_fail_after(arena, room);
-		applier_run(t->fx->applier);
+		turn(t);
 		failed = applier_trouble(t->fx->applier)[0] != '\0';
 		failures += failed;
 		arena_fail_after(arena, UINT64_MAX);
 		if (failed) {
-			virtual_clock_advance(&t->fx->clock, virtual_clock_next(&t->fx->clock));
-			applier_run(t->fx->applier);
+			advance(t, virtual_clock_next(&t->fx->clock));
+			turn(t);
 		}
 		snprintf(expected, sizeof(expected), "[%u] a/x@%u ", version, version);
 		assert_string_equal(published(t->fx), expected);
@@ -136,20 +147,19 @@ T(what_waits_goes_on_when_there_is_room)
 	struct arena *arena = t->fx->store->arena;
 
 	begin(t);
-	applier_run(t->fx->applier);
 	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
 	arena_fail_after(arena, 0);
 	for (int i = 0; i < 6; i++) {
-		applier_run(t->fx->applier);
-		virtual_clock_advance(&t->fx->clock, virtual_clock_next(&t->fx->clock));
+		turn(t);
+		advance(t, virtual_clock_next(&t->fx->clock));
 	}
-	applier_run(t->fx->applier);
+	turn(t);
 	assert_true(virtual_clock_next(&t->fx->clock) > 5000);
 	arena_fail_after(arena, UINT64_MAX);
-	applier_run(t->fx->applier);
+	turn(t);
 	assert_string_equal(published(t->fx), "[8] ");
 	applier_retry(t->fx->applier);
-	applier_run(t->fx->applier);
+	turn(t);
 	assert_string_equal(published(t->fx), "[9] a/x@9 ");
 	assert_string_equal(applier_trouble(t->fx->applier), "");
 }
@@ -172,43 +182,28 @@ apply_but(void *context, const struct delta *d)
 
 /*
  * The RV rule: 12 is not committed while 10 waits. A writer that dies here goes
- * on from 8 and hears 10 again; with 12 it would be lost.
+ * on from 8 and hears 10 again; with 12 it would be lost. A bookmark behind it does not move the RV either.
  */
 T(a_delta_that_waits_holds_the_version_back)
 {
 	struct failing failing = { "y", t };
 
 	begin(t);
-	applier_run(t->fx->applier);
 	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 10)));
 	server_send(t->fx, EVENT("MODIFIED", pod("a/x", 12)));
 	assert_int_equal(delta_fifo_pop(t->fx->fifo, 100, apply_but, &failing, NULL), -ENOSPC);
 	server_send(t->fx, EVENT("ADDED", pod("a/z", 13)));
-	applier_run(t->fx->applier);
+	turn(t);
+	assert_string_equal(published(t->fx), "[8] a/x@12 a/z@13 ");
+	server_send(t->fx,
+		    "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"50\"}}}\n");
+	turn(t);
 	assert_string_equal(published(t->fx), "[8] a/x@12 a/z@13 ");
 
 	delta_fifo_retry(t->fx->fifo);
-	applier_run(t->fx->applier);
-	assert_string_equal(published(t->fx), "[13] a/x@12 a/y@10 a/z@13 ");
-}
-
-/* A bookmark behind a delta that waits does not move the published RV either. */
-T(a_bookmark_keeps_its_place_behind_what_waits)
-{
-	struct failing failing = { "y", t };
-
-	begin(t);
-	applier_run(t->fx->applier);
-	server_send(t->fx, EVENT("ADDED", pod("a/y", 10)));
-	delta_fifo_pop(t->fx->fifo, 100, apply_but, &failing, NULL);
-	server_send(t->fx,
-		    "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"50\"}}}\n");
-	applier_run(t->fx->applier);
-	assert_string_equal(published(t->fx), "[8] ");
-	delta_fifo_retry(t->fx->fifo);
-	applier_run(t->fx->applier);
-	assert_string_equal(published(t->fx), "[50] a/y@10 ");
+	turn(t);
+	assert_string_equal(published(t->fx), "[50] a/x@12 a/y@10 a/z@13 ");
 }
 
 /* Text that no two objects share. */
@@ -248,12 +243,65 @@ long_list(const char *version, unsigned from, unsigned to, size_t padding)
 	return text;
 }
 
+/* Answer a LIST with pods `from` to below `to`; `padding` bytes in each. */
+static void
+answer_list(struct test *t, const char *version, unsigned from, unsigned to, size_t padding)
+{
+	char *list = long_list(version, from, to, padding);
+
+	server_answer(t->fx, 200, list);
+	free(list);
+}
+
+static void
+list(struct test *t, unsigned from, unsigned to)
+{
+	reflector_start(t->reflector, "", 0);
+	answer_list(t, "5000", from, to, 0);
+}
+
+/* The watch's history is gone: the same is listed again, as of 9000. */
+static void
+relist(struct test *t, unsigned from, unsigned to)
+{
+	server_answer(t->fx, 410, "");
+	advance(t, 2000);
+	answer_list(t, "9000", from, to, 0);
+}
+
 static const struct resource *
-published_resource(struct test *t)
+published_of(struct test *t, unsigned id)
 {
 	const struct arena_view *view = &t->fx->store->arena->view;
 
-	return root_resource(view, root_at(view, t->fx->store->arena->header->root), t->fx->store->pods);
+	return root_resource(view, root_at(view, t->fx->store->arena->header->root), id);
+}
+
+static const struct resource *
+published_resource(struct test *t)
+{
+	return published_of(t, t->fx->store->pods);
+}
+
+/* What is published is SYNCED, as of this version, with so many objects. */
+static void
+assert_synced(struct test *t, const char *version, uint64_t count)
+{
+	const struct resource *r = published_resource(t);
+
+	assert_int_equal(r->state, RESOURCE_SYNCED);
+	assert_int_equal(r->version_length, strlen(version));
+	assert_memory_equal(r->version, version, strlen(version));
+	assert_int_equal(r->object_count, count);
+}
+
+static enum reflector_state
+state_of(struct reflector *reflector)
+{
+	struct reflector_status status;
+
+	reflector_get_status(reflector, &status);
+	return status.state;
 }
 
 static bool
@@ -270,39 +318,30 @@ somebody_hears(void *context, unsigned resource)
  */
 T(a_long_list_is_listing_until_its_last_delta)
 {
-	char *list = long_list("5000", 1, 3001, 0);
 	unsigned portions = 1;
 
 	store_heard_by(t->fx->store->store, somebody_hears, NULL);
-	reflector_start(t->reflector, "", 0);
-	server_answer(t->fx, 200, list);
-	free(list);
-	while (applier_run(t->fx->applier)) {
-		portions++;
+	list(t, 1, 3001);
+	for (; turn(t); portions++) {
 		assert_int_equal(published_resource(t)->state, RESOURCE_LISTING);
 		assert_in_range(published_resource(t)->object_count, 1, 2999);
 	}
 	assert_int_equal(portions, 3);
-	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
-	assert_int_equal(published_resource(t)->object_count, 3000);
-	assert_memory_equal(published_resource(t)->version, "5000", 4);
+	assert_synced(t, "5000", 3000);
 }
 
 /* Of a first list that nobody is told of many portions share a commit; all of it is there at its end. */
 T(portions_that_nobody_hears_of_share_a_commit)
 {
-	char *list = long_list("50000", 1, 20001, 0);
 	struct store_stats before, after;
 	unsigned portions = 1, shown = 0;
 
 	store_stats(t->fx->store->store, &before);
 	reflector_start(t->reflector, "", 0);
-	server_answer(t->fx, 200, list);
-	free(list);
-	while (applier_run(t->fx->applier)) {
+	answer_list(t, "50000", 1, 20001, 0);
+	for (; turn(t); portions++) {
 		const struct resource *now = published_resource(t);
 
-		portions++;
 		shown += now->object_count > 0;
 		assert_int_equal(now->state, RESOURCE_LISTING);
 		assert_int_equal(now->object_count, shown ? APPLIER_PUT_OFF : 0);
@@ -312,34 +351,8 @@ T(portions_that_nobody_hears_of_share_a_commit)
 	assert_int_equal(portions, 20);
 	assert_in_range(shown, 1, 19);
 	assert_int_equal(after.commits - before.commits, 2);
-	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
-	assert_int_equal(published_resource(t)->object_count, 20000);
+	assert_synced(t, "50000", 20000);
 	assert_int_equal(store_fixture_verify(t->fx->store), 0);
-}
-
-/*
- * A relist of a synced resource that takes several portions is listing meanwhile: what is shown is neither
- * before nor after.
- */
-T(a_long_relist_is_listing_meanwhile)
-{
-	char *list = long_list("5000", 1, 2, 0), *relist = long_list("9000", 10, 3010, 0);
-
-	reflector_start(t->reflector, "", 0);
-	server_answer(t->fx, 200, list);
-	applier_run(t->fx->applier);
-	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
-	server_answer(t->fx, 410, "");
-	virtual_clock_advance(&t->fx->clock, 2000);
-	server_answer(t->fx, 200, relist);
-	free(list);
-	free(relist);
-	assert_true(applier_run(t->fx->applier));
-	assert_int_equal(published_resource(t)->state, RESOURCE_LISTING);
-	while (applier_run(t->fx->applier))
-		;
-	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
-	assert_memory_equal(published_resource(t)->version, "9000", 4);
 }
 
 /* What a relist's commits tell, in their order. */
@@ -368,46 +381,24 @@ note_told(void *context, const struct store_event *events, size_t count, uint64_
 	}
 }
 
-/* What is shown without the word LISTING is the first list's state, or the second's, and nothing between. */
-static void
-expect_whole(struct test *t, uint64_t first, uint64_t second)
-{
-	const struct resource *r = published_resource(t);
-
-	if (r->state == RESOURCE_LISTING)
-		return;
-	if (r->version_length == 4 && memcmp(r->version, "5000", 4) == 0)
-		assert_int_equal(r->object_count, first);
-	else
-		assert_int_equal(r->object_count, second);
-}
-
 /*
- * What goes with a relist is told before what comes, though both take many commits; and none of these shows
- * half of it for a whole.
+ * A relist of a synced resource that takes several portions is listing meanwhile: what goes with it is told
+ * before what comes, though both take many commits; and none of these shows half of it for a whole.
  */
 T(a_long_relist_tells_what_goes_first)
 {
-	char *list = long_list("5000", 1, 2501, 0), *relist = long_list("9000", 2301, 5401, 0);
-	struct told told = { 0 };
+	struct told told = {0};
 	unsigned portions = 1;
 
-	reflector_start(t->reflector, "", 0);
-	server_answer(t->fx, 200, list);
-	while (applier_run(t->fx->applier))
-		;
-	expect_whole(t, 2500, 3100);
-	server_answer(t->fx, 410, "");
-	virtual_clock_advance(&t->fx->clock, 2000);
+	list(t, 1, 2501);
+	turns(t);
+	assert_synced(t, "5000", 2500);
 	store_on_events(t->fx->store->store, note_told, &told);
-	server_answer(t->fx, 200, relist);
-	free(list);
-	free(relist);
-	expect_whole(t, 2500, 3100);
-	for (; applier_run(t->fx->applier); portions++)
-		expect_whole(t, 2500, 3100);
-	expect_whole(t, 2500, 3100);
-	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
+	relist(t, 2301, 5401);
+	assert_synced(t, "5000", 2500);
+	for (; turn(t); portions++)
+		assert_int_equal(published_resource(t)->state, RESOURCE_LISTING);
+	assert_synced(t, "9000", 3100);
 	assert_in_range(portions, 4, 8);
 	assert_int_equal(told.deleted, 2300);
 	assert_int_equal(told.put, 2900);
@@ -420,21 +411,11 @@ T(a_long_relist_tells_what_goes_first)
 /* A long relist that changes little is applied whole: nobody sees it as listing. */
 T(a_relist_that_changes_little_is_never_listing)
 {
-	char *list = long_list("5000", 1, 3001, 0), *relist = long_list("9000", 2, 3002, 0);
-
-	reflector_start(t->reflector, "", 0);
-	server_answer(t->fx, 200, list);
-	while (applier_run(t->fx->applier))
-		;
-	server_answer(t->fx, 410, "");
-	virtual_clock_advance(&t->fx->clock, 2000);
-	server_answer(t->fx, 200, relist);
-	free(list);
-	free(relist);
-	assert_false(applier_run(t->fx->applier));
-	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
-	assert_int_equal(published_resource(t)->object_count, 3000);
-	assert_memory_equal(published_resource(t)->version, "9000", 4);
+	list(t, 1, 3001);
+	turns(t);
+	relist(t, 2, 3002);
+	assert_int_equal(turns(t), 1);
+	assert_synced(t, "9000", 3000);
 }
 
 /*
@@ -443,20 +424,13 @@ T(a_relist_that_changes_little_is_never_listing)
  */
 T(events_behind_a_list_wait_for_it)
 {
-	char *list = long_list("5000", 1, 2001, 0);
-
-	reflector_start(t->reflector, "", 0);
-	server_answer(t->fx, 200, list);
-	free(list);
+	list(t, 1, 2001);
 	server_open(t->fx);
-	assert_true(applier_run(t->fx->applier));
+	assert_true(turn(t));
 	server_send(t->fx, EVENT("MODIFIED", pod("a/p01999", 5001)));
 	server_send(t->fx, EVENT("ADDED", pod("a/new", 5002)));
-	while (applier_run(t->fx->applier))
-		;
-	assert_int_equal(published_resource(t)->object_count, 2001);
-	assert_memory_equal(published_resource(t)->version, "5002", 4);
-	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
+	turns(t);
+	assert_synced(t, "5002", 2001);
 }
 
 /*
@@ -465,34 +439,20 @@ T(events_behind_a_list_wait_for_it)
  */
 T(a_relist_is_not_shown_with_the_older_version)
 {
-	char *list = long_list("5000", 1, 31, 0), *relist = long_list("9000", 11, 51, 0);
-	unsigned runs = 0;
+	char name[32];
 
-	reflector_start(t->reflector, "", 0);
-	server_answer(t->fx, 200, list);
-	while (applier_run(t->fx->applier))
-		;
-	expect_whole(t, 30, 40);
-	server_answer(t->fx, 410, "");
-	virtual_clock_advance(&t->fx->clock, 2000);
-	server_answer(t->fx, 200, relist);
-	free(list);
-	free(relist);
+	list(t, 1, 31);
+	turns(t);
+	assert_synced(t, "5000", 30);
+	relist(t, 11, 51);
 	server_open(t->fx);
 	/* more than a list's turn takes along */
 	for (unsigned i = 0; i < 2 * APPLIER_LIST_QUANTUM; i++) {
-		char name[32];
-
 		snprintf(name, sizeof(name), "a/new%u", i);
 		server_send(t->fx, EVENT("ADDED", pod(name, 9001 + i)));
 	}
-	for (bool more = true; more; runs++) {
-		more = applier_run(t->fx->applier);
-		expect_whole(t, 30, 40 + 2 * APPLIER_LIST_QUANTUM);
-	}
-	assert_int_equal(runs, 1);
-	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
-	assert_memory_equal(published_resource(t)->version, "9256", 4);
+	assert_int_equal(turns(t), 1);
+	assert_synced(t, "9256", 40 + 2 * APPLIER_LIST_QUANTUM);
 }
 
 /* ---- another definition --------------------------------------------------------------- */
@@ -546,6 +506,8 @@ T(no_version_is_shown_amid_a_sync)
 struct neighbour {
 	struct store_known known;
 	struct delta_fifo *fifo;
+	struct source source;
+	struct reflector *reflector;
 	unsigned id, popped;
 };
 
@@ -562,14 +524,26 @@ neighbour_init(struct neighbour *n, struct test *t)
 	static const char descriptor[] =
 		"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"services\",\"kind\":\"Service\","
 		"\"singular\":\"service\",\"shortNames\":[],\"namespaced\":true,\"indexes\":[]}";
+	struct reflector_options options = {.source = &n->source};
 	struct known_objects known;
 
-	*n = (struct neighbour){ 0 };
+	*n = (struct neighbour){.source = t->fx->source};
 	assert_int_equal(store_add_resource(t->fx->store->store, descriptor, fingerprint, &n->id), 0);
-	n->known = (struct store_known){ t->fx->store->store, n->id };
+	n->known = (struct store_known){t->fx->store->store, n->id};
 	known = store_known_objects(&n->known);
 	n->fifo = delta_fifo_new(&known);
 	assert_int_equal(applier_add(t->fx->applier, n->id, "services", n->fifo, count_pop, n), 0);
+	n->source.fifo = n->fifo;
+	n->source.name = "services";
+	n->reflector = reflector_new(&options);
+}
+
+static void
+neighbour_done(struct neighbour *n, struct test *t)
+{
+	reflector_free(n->reflector);
+	applier_remove(t->fx->applier, n->fifo);
+	delta_fifo_free(n->fifo);
 }
 
 /*
@@ -578,40 +552,25 @@ neighbour_init(struct neighbour *n, struct test *t)
  */
 T(a_long_list_starves_nobody)
 {
-	char *list = long_list("5000", 1, 10001, 0);
 	struct neighbour n;
-	struct reflector_options options = { 0 };
-	struct source source;
-	struct reflector *reflector;
-	const struct root *root;
 
 	neighbour_init(&n, t);
-	source = t->fx->source;
-	source.fifo = n.fifo;
-	source.name = "services";
-	options.source = &source;
-	reflector = reflector_new(&options);
-	reflector_start(t->reflector, "", 0);
-	server_answer(t->fx, 200, list);
-	free(list);
+	list(t, 1, 10001);
 	server_open(t->fx);
-	reflector_start(reflector, "7", 1);
+	reflector_start(n.reflector, "7", 1);
 	server_open(t->fx);
 	for (unsigned i = 0; i < 2; i++) { /* the first time the other one is SYNCED */
-		assert_true(applier_run(t->fx->applier));
+		assert_true(turn(t));
 		assert_int_equal(published_resource(t)->object_count, APPLIER_LIST_BATCH);
 	}
 	server_send(t->fx, EVENT("ADDED", pod("a/service", 8)));
-	assert_true(applier_run(t->fx->applier));
-	root = root_at(&t->fx->store->arena->view, t->fx->store->arena->header->root);
-	assert_int_equal(root_resource(&t->fx->store->arena->view, root, n.id)->object_count, 1);
-	assert_memory_equal(root_resource(&t->fx->store->arena->view, root, n.id)->version, "8", 1);
+	assert_true(turn(t));
+	assert_int_equal(published_of(t, n.id)->object_count, 1);
+	assert_memory_equal(published_of(t, n.id)->version, "8", 1);
 	assert_int_equal(n.popped, 1);
 	/* and what had waited of the list came along */
 	assert_int_equal(published_resource(t)->object_count, 3 * APPLIER_LIST_BATCH);
-	reflector_free(reflector);
-	applier_remove(t->fx->applier, n.fifo);
-	delta_fifo_free(n.fifo);
+	neighbour_done(&n, t);
 }
 
 /* A resource that the server refuses leaves the other alone, and comes when it is allowed. */
@@ -620,45 +579,31 @@ T(a_refused_resource_leaves_the_other_alone)
 	static const char forbidden[] = "{\"kind\":\"Status\",\"message\":\"services is "
 					"forbidden\",\"reason\":\"Forbidden\",\"code\":403}";
 	struct neighbour n;
-	struct reflector_options options = { 0 };
-	struct reflector_status status;
-	struct source source;
-	struct reflector *reflector;
 
 	neighbour_init(&n, t);
-	source = t->fx->source;
-	source.fifo = n.fifo;
-	source.name = "services";
-	options.source = &source;
-	reflector = reflector_new(&options);
-	reflector_start(reflector, "", 0);
+	reflector_start(n.reflector, "", 0);
 	server_answer(t->fx, 403, forbidden);
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
 	server_open(t->fx);
-	applier_run(t->fx->applier);
+	turn(t);
 	assert_string_equal(published(t->fx), "[10] a/x@5 ");
+	diary(t->fx);
 	for (unsigned round = 0; round < 3; round++) {
-		virtual_clock_advance(&t->fx->clock, 10000);
-		assert_string_equal(diary(t->fx), round == 0 ? "LIST rv=0 limit=500; LIST rv=0 limit=500; "
-							       "WATCH rv=10; LIST rv=0 limit=500; "
-							     : "LIST rv=0 limit=500; ");
+		advance(t, 10000);
+		assert_string_equal(diary(t->fx), "LIST rv=0 limit=500; ");
 		server_answer(t->fx, 403, forbidden);
-		reflector_get_status(reflector, &status);
-		assert_int_equal(status.state, REFLECTOR_REFUSED);
+		assert_int_equal(state_of(n.reflector), REFLECTOR_REFUSED);
 		server_send(t->fx, EVENT("MODIFIED", pod("a/x", 11 + round)));
-		applier_run(t->fx->applier);
-		reflector_get_status(t->reflector, &status);
-		assert_int_equal(status.state, REFLECTOR_WATCHING);
+		turn(t);
+		assert_int_equal(state_of(t->reflector), REFLECTOR_WATCHING);
 	}
 	assert_string_equal(published(t->fx), "[13] a/x@13 ");
-	virtual_clock_advance(&t->fx->clock, 20000);
+	advance(t, 20000);
 	server_answer(t->fx, 200, pod_list("20", NULL, pod("a/service", 15), NULL));
-	applier_run(t->fx->applier);
+	turn(t);
 	assert_int_equal(store_resource(t->fx->store->store, n.id)->object_count, 1);
-	reflector_free(reflector);
-	applier_remove(t->fx->applier, n.fifo);
-	delta_fifo_free(n.fifo);
+	neighbour_done(&n, t);
 }
 
 /* ---- no space ---------------------------------------------------------------------------- */
@@ -676,7 +621,6 @@ S(a_full_arena_loses_nothing)
 
 	padding[sizeof(padding) - 1] = '\0';
 	begin(t);
-	applier_run(t->fx->applier);
 	/* Until the stream is given up for want of space, or the store's trouble shows. */
 	for (i = 9; i < 1000 && server_has_request(t->fx) && applier_trouble(t->fx->applier)[0] == '\0';
 	     i++) {
@@ -687,8 +631,8 @@ S(a_full_arena_loses_nothing)
 			    "\"a\",\"uid\":\"u%u\","
 			    "\"resourceVersion\":\"%u\"},\"data\":\"%s\"}}\n",
 			    i, i, i, padding);
-		applier_run(t->fx->applier);
-		virtual_clock_advance(&t->fx->clock, 1);
+		turn(t);
+		advance(t, 1);
 		heard = i;
 	}
 	assert_in_range(i, 300, 700);
@@ -704,20 +648,20 @@ S(a_full_arena_loses_nothing)
 	for (unsigned deleted = 0; deleted < 30;) {
 		if (!server_has_request(t->fx)) {
 			assert_in_range(watches++, 0, 20);
-			virtual_clock_advance(&t->fx->clock, 31000);
+			advance(t, 31000);
 			server_open(t->fx);
 		}
 		snprintf(key, sizeof(key), "a/p%03u", 9 + deleted++);
 		server_send(t->fx, EVENT("DELETED", pod(key, 2000 + deleted)));
-		applier_run(t->fx->applier);
+		turn(t);
 	}
 	/*
 	 * Tombstones give way half at a time, each with a commit, and what they held is free after the
 	 * next.
 	 */
 	for (unsigned tries = 0; tries < 10 && !delta_fifo_is_empty(t->fx->fifo); tries++) {
-		virtual_clock_advance(&t->fx->clock, 31000);
-		applier_run(t->fx->applier);
+		advance(t, 31000);
+		turn(t);
 	}
 	assert_string_equal(applier_trouble(t->fx->applier), "");
 	assert_true(delta_fifo_is_empty(t->fx->fifo));
@@ -727,22 +671,19 @@ S(a_full_arena_loses_nothing)
 /* A list that does not fit changes nothing, says why, and is tried again. */
 S(a_list_that_does_not_fit_changes_nothing)
 {
-	char *list = long_list("5000", 1, 1000, 8000), *small = long_list("6000", 1000, 1100, 8000);
 	struct reflector_status status;
 
 	reflector_start(t->reflector, "", 0);
-	server_answer(t->fx, 200, list);
-	applier_run(t->fx->applier);
+	answer_list(t, "5000", 1, 1000, 8000);
+	turn(t);
 	reflector_get_status(t->reflector, &status);
 	assert_int_equal(status.state, REFLECTOR_BACKING_OFF);
 	assert_non_null(strstr(status.last_error, "arena is full"));
 	assert_int_equal(published_resource(t)->object_count, 0);
-	virtual_clock_advance(&t->fx->clock, 2000);
-	server_answer(t->fx, 200, small);
-	applier_run(t->fx->applier);
-	assert_int_equal(published_resource(t)->object_count, 100);
-	free(list);
-	free(small);
+	advance(t, 2000);
+	answer_list(t, "6000", 1000, 1100, 8000);
+	turn(t);
+	assert_synced(t, "6000", 100);
 }
 
 /*
@@ -756,15 +697,15 @@ T(what_is_distrusted_waits_for_a_list)
 
 	begin(t);
 	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
-	applier_run(t->fx->applier);
+	turn(t);
 	assert_string_equal(published(t->fx), "[9] a/x@9 ");
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 10)));
 	applier_distrust(t->fx->applier, t->fx->fifo);
-	applier_run(t->fx->applier);
+	turn(t);
 	assert_string_equal(published(t->fx), "[-] a/x@9 a/y@10 ");
 	assert_int_equal(store_resource(store, t->fx->store->pods)->version_length, 0);
 	assert_int_equal(delta_fifo_replace(t->fx->fifo, none, 0), 0);
 	delta_fifo_set_version(t->fx->fifo, "9", 1);
-	applier_run(t->fx->applier);
+	turn(t);
 	assert_string_equal(published(t->fx), "[9] ");
 }

@@ -13,6 +13,7 @@
 #include "shm-layout/fnv.h"
 #include "shm-layout/root.h"
 #include "tests/room.h"
+#include "tests/support/steps.h"
 #include "writer/fifo/delta_fifo.h"
 
 /* ---- a world of objects ---------------------------------------------------- */
@@ -30,9 +31,13 @@ struct world {
 	uint32_t used;
 	bool same_hash;			/* all keys share one hash */
 	struct delta_fifo *fifo;
-	char log[16384];		/* what was popped */
-	const char *fail_key;		/* processing of this key fails … */
-	size_t fail_after;		/* … after so many of its Deltas were processed */
+	char log[16384];             /* what was popped, or is told by `state` */
+	struct delta_item items[16]; /* of a list */
+	size_t item_count;
+	char fail_key[16];      /* processing of this key fails … */
+	unsigned fail_after;    /* … after so many of its Deltas were processed */
+	size_t applied, failed; /* by a pop */
+	size_t dropped;         /* what fails in the next pop is said to be done with */
 };
 
 static struct object *
@@ -142,22 +147,9 @@ draft_uid(struct world *w, const char *key, unsigned version, unsigned uid)
 }
 
 static uint32_t
-draft(struct world *w, const char *key, unsigned version)
-{
-	return draft_uid(w, key, version, 1);
-}
-
-/* An item of a list, which nobody has compared yet. */
-static struct delta_item
-listed(struct world *w, const char *key, unsigned version)
-{
-	return (struct delta_item){draft(w, key, version), FOUND_UNASKED};
-}
-
-static uint32_t
 know(struct world *w, const char *key, unsigned version)
 {
-	uint32_t ref = draft(w, key, version);
+	uint32_t ref = draft_uid(w, key, version, 1);
 
 	w->blocks[ref - 1].draft = false;
 	w->blocks[ref - 1].known = true;
@@ -219,17 +211,18 @@ apply(void *context, const struct delta *d)
 	uint32_t known = world_find(w, d->key_hash, d->ns, d->ns_length, d->name, d->name_length);
 	char key[128];
 	size_t at = strlen(w->log);
-	bool fails;
 
 	snprintf(key, sizeof(key), "%.*s%s%.*s", (int)d->ns_length, d->ns, d->ns_length ? "/" : "",
 		 (int)d->name_length, d->name);
-	at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, "%s%s ", at > 0 ? ", " : "", key);
-	fails = w->fail_key && strcmp(w->fail_key, key) == 0;
-	if (fails && w->fail_after-- == 0) {
+	at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, "%s%s ",
+			       w->applied + w->failed > 0 ? ", " : "", key);
+	if (strcmp(w->fail_key, key) == 0 && w->fail_after-- == 0) {
 		w->fail_after = 0;
+		w->failed++;
 		snprintf(w->log + at, sizeof(w->log) - at, "failed");
 		return -ENOSPC;
 	}
+	w->applied++;
 	at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, "%c", "AUDRS"[d->type]);
 	if (d->unchanged || d->type == DELTA_SYNC || d->tombstone)
 		assert_int_equal(d->ref, known);
@@ -247,8 +240,10 @@ apply(void *context, const struct delta *d)
 		snprintf(w->log + at, sizeof(w->log) - at, "%u", w->blocks[d->ref - 1].version);
 	if (d->unchanged || d->type == DELTA_SYNC)
 		return 0;
-	if (known)
+	if (known) {
 		w->blocks[known - 1].known = false;
+		memset(object_of(w, known), 0xee, sizeof(struct object));
+	}
 	if (d->type == DELTA_DELETED && !d->tombstone)
 		world_discard(w, d->ref);
 	if (d->type != DELTA_DELETED) {
@@ -259,174 +254,149 @@ apply(void *context, const struct delta *d)
 	return 0;
 }
 
-static const char *
+static void
 pop(struct world *w, size_t max)
 {
-	w->log[0] = '\0';
-	delta_fifo_pop(w->fifo, max, apply, w, NULL);
-	return w->log;
+	size_t done;
+	int r;
+
+	w->applied = w->failed = 0;
+	r = delta_fifo_pop(w->fifo, max, apply, w, &done);
+	assert_int_equal(r, w->failed > 0 ? -ENOSPC : 0);
+	assert_int_equal(done, w->applied + w->dropped);
 }
 
-#define FIFO(w) ((w)->fifo)
 #define ok(expression) assert_int_equal((expression), 0)
 
+/* ---- a test as two texts: what is done, and what is popped --------------------- */
+
 static void
-replace(struct world *w, size_t count, const struct delta_item *items)
+tell_state(const struct world *w, char *text, size_t size)
 {
-	ok(delta_fifo_replace(FIFO(w), items, count));
+	snprintf(text, size, "%zu queued, %zu waiting, %zu drafts%s", delta_fifo_queued(w->fifo),
+		 delta_fifo_waiting(w->fifo), drafts_alive(w),
+		 delta_fifo_is_listing(w->fifo) ? ", listing" : "");
 }
 
-/* ---- order ------------------------------------------------------------------ */
+/* "add a/x 3" is a draft of the key a/x, version 3 and UID 1; "add a/x 3#2" has UID 2. */
+static void
+act(void *context, const char *step)
+{
+	struct world *w = context;
+	char verb[16] = "", key[16] = "";
+	unsigned version = 0, uid = 1;
+
+	if (w->log[0] && (strstr(step, "pop") || strstr(step, "state")))
+		strcat(w->log, "; ");
+	sscanf(step, "%15s %15s %u#%u", verb, key, &version, &uid);
+	if (strcmp(verb, "know") == 0) {
+		know(w, key, version);
+	} else if (strcmp(verb, "add") == 0) {
+		ok(delta_fifo_add(w->fifo, draft_uid(w, key, version, uid)));
+	} else if (strcmp(verb, "update") == 0) {
+		ok(delta_fifo_update(w->fifo, draft_uid(w, key, version, uid)));
+	} else if (strcmp(verb, "delete") == 0) {
+		ok(delta_fifo_delete(w->fifo, draft_uid(w, key, version, uid)));
+	} else if (strcmp(verb, "list") == 0) { /* an item that nobody has compared yet */
+		w->items[w->item_count++] = (struct delta_item){draft_uid(w, key, version, uid),
+								FOUND_UNASKED};
+	} else if (strcmp(verb, "stage") == 0) {
+		w->items[w->item_count++] = delta_fifo_stage(w->fifo, draft_uid(w, key, version, uid));
+	} else if (strcmp(verb, "unstage") == 0) {
+		delta_fifo_unstage(w->fifo, w->items[--w->item_count]);
+	} else if (strcmp(verb, "replace") == 0) {
+		ok(delta_fifo_replace(w->fifo, w->items, w->item_count));
+		w->item_count = 0;
+	} else if (strcmp(verb, "resync") == 0) {
+		ok(delta_fifo_resync(w->fifo));
+	} else if (strcmp(verb, "retry") == 0) {
+		delta_fifo_retry(w->fifo);
+	} else if (strcmp(verb, "fail") == 0) { /* without a key: nothing fails any more */
+		strcpy(w->fail_key, key);
+		w->fail_after = version;
+	} else if (strcmp(verb, "pop") == 0) {
+		pop(w, key[0] ? (size_t)atoi(key) : 100);
+	} else {
+		assert_string_equal(verb, "state");
+		tell_state(w, w->log + strlen(w->log), sizeof(w->log) - strlen(w->log));
+	}
+	assert_true(w->item_count < 16);
+}
+
+/* Do what `steps` says, "add x 1, pop"; what was popped, and each state, are as told: "x A1; 0 queued, …". */
+static void
+play(struct world *w, const char *steps, const char *told)
+{
+	w->log[0] = '\0';
+	each_step(w, steps, act);
+	assert_string_equal(w->log, told);
+}
 
 #define T(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
+/* A test of its own that plays one text. */
+#define PLAY(name, steps, told)                                                                              \
+	T(name)                                                                                              \
+	{                                                                                                    \
+		play(w, steps, told);                                                                        \
+	}                                                                                                    \
+	struct world
+
+/* ---- order ------------------------------------------------------------------ */
+
 /* Deltas come in the order of their arrival, whatever their keys: the RVs told never go back. */
-T(deltas_come_in_the_order_of_their_arrival)
-{
-	ok(delta_fifo_add(FIFO(w), draft(w, "a/x", 1)));
-	ok(delta_fifo_add(FIFO(w), draft(w, "a/y", 2)));
-	ok(delta_fifo_update(FIFO(w), draft(w, "a/x", 3)));
-	ok(delta_fifo_add(FIFO(w), draft(w, "node-1", 4)));
-	ok(delta_fifo_delete(FIFO(w), draft(w, "a/y", 5)));
-	ok(delta_fifo_update(FIFO(w), draft(w, "a/x", 6)));
-	assert_int_equal(delta_fifo_queued(FIFO(w)), 6);
-	assert_string_equal(pop(w, 100), "a/x A1, a/y A2, a/x U3, node-1 A4, a/y D5, a/x U6");
-	assert_true(delta_fifo_is_empty(FIFO(w)));
-}
+PLAY(deltas_come_in_the_order_of_their_arrival,
+     "add a/x 1, add a/y 2, update a/x 3, add node-1 4, delete a/y 5, update a/x 6, state, pop, state",
+     "6 queued, 0 waiting, 6 drafts; a/x A1, a/y A2, a/x U3, node-1 A4, a/y D5, a/x U6; "
+     "0 queued, 0 waiting, 0 drafts");
 
 /* So they do when they are popped in portions, with others coming in between. */
-T(portions_keep_the_order)
-{
-	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	ok(delta_fifo_add(FIFO(w), draft(w, "y", 2)));
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 3)));
-	assert_string_equal(pop(w, 1), "x A1");
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 4)));
-	ok(delta_fifo_update(FIFO(w), draft(w, "y", 5)));
-	assert_string_equal(pop(w, 2), "y A2, x U3");
-	assert_string_equal(pop(w, 100), "x U4, y U5");
-}
+PLAY(portions_keep_the_order, "add x 1, add y 2, update x 3, pop 1, update x 4, update y 5, pop 2, pop",
+     "x A1; y A2, x U3; x U4, y U5");
 
 /* Keys whose hashes are equal are different keys. */
 T(keys_with_equal_hashes_stay_apart)
 {
 	w->same_hash = true;
-	ok(delta_fifo_add(FIFO(w), draft(w, "a/bc", 1)));
-	ok(delta_fifo_add(FIFO(w), draft(w, "ab/c", 2)));
-	ok(delta_fifo_update(FIFO(w), draft(w, "a/bc", 3)));
-	replace(w, 0, NULL);
-	assert_string_equal(pop(w, 100), "a/bc A1, ab/c A2, a/bc U3, a/bc D?, ab/c D?");
+	play(w, "add a/bc 1, add ab/c 2, update a/bc 3, replace, pop",
+	     "a/bc A1, ab/c A2, a/bc U3, a/bc D?, ab/c D?");
 }
 
 /* Nothing is merged: what a watch said is processed, repeated updates and deletes, too. */
-T(nothing_is_merged)
-{
-	know(w, "x", 1);
-	ok(delta_fifo_delete(FIFO(w), draft(w, "x", 2)));
-	ok(delta_fifo_add(FIFO(w), draft(w, "x", 3)));
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 4)));
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 5)));
-	ok(delta_fifo_delete(FIFO(w), draft(w, "x", 6)));
-	ok(delta_fifo_delete(FIFO(w), draft(w, "x", 7)));
-	assert_string_equal(pop(w, 100), "x D2, x A3, x U4, x U5, x D6, x D7");
-}
-
-/* A key that a list lacks and whose end is queued already is not buried as well. [DedupDeltas] */
-T(a_seen_end_is_not_buried)
-{
-	know(w, "x", 1);
-	ok(delta_fifo_delete(FIFO(w), draft(w, "x", 2)));
-	replace(w, 0, NULL);
-	assert_string_equal(pop(w, 100), "x D2");
-}
+PLAY(nothing_is_merged, "know x 1, delete x 2, add x 3, update x 4, update x 5, delete x 6, delete x 7, pop",
+     "x D2, x A3, x U4, x U5, x D6, x D7");
 
 /* A delete of a key that neither store nor queue has is ignored. */
-T(delete_of_an_unknown_key_is_ignored)
-{
-	ok(delta_fifo_delete(FIFO(w), draft(w, "x", 1)));
-	assert_true(delta_fifo_is_empty(FIFO(w)));
-	assert_int_equal(drafts_alive(w), 0);
-}
+PLAY(delete_of_an_unknown_key_is_ignored, "delete x 1, state", "0 queued, 0 waiting, 0 drafts");
 
 /* A delete of a key that is only queued, or only known, is queued. */
-T(delete_of_a_queued_or_known_key_is_queued)
-{
-	know(w, "x", 1);
-	ok(delta_fifo_delete(FIFO(w), draft(w, "x", 2)));
-	ok(delta_fifo_add(FIFO(w), draft(w, "y", 3)));
-	ok(delta_fifo_delete(FIFO(w), draft(w, "y", 4)));
-	assert_string_equal(pop(w, 100), "x D2, y A3, y D4");
-}
+PLAY(delete_of_a_queued_or_known_key_is_queued, "know x 1, delete x 2, add y 3, delete y 4, pop",
+     "x D2, y A3, y D4");
 
 /* ---- unchanged -------------------------------------------------------------- */
 
 /* A state with the UID and resourceVersion that is known takes no new body. */
-T(the_known_version_takes_no_new_body)
-{
-	uint32_t same = 0;
-
-	know(w, "x", 5);
-	ok(delta_fifo_add(FIFO(w), same = draft(w, "x", 5)));
-	assert_false(w->blocks[same - 1].draft);
-	know(w, "y", 6);
-	ok(delta_fifo_update(FIFO(w), draft_uid(w, "y", 6, 2)));
-	assert_string_equal(pop(w, 100), "x A=, y U6");
-}
+PLAY(the_known_version_takes_no_new_body, "know x 5, add x 5, state, know y 6, update y 6#2, pop",
+     "1 queued, 0 waiting, 0 drafts; x A=, y U6");
 
 /* With something queued in between, the known version is no longer what it will be compared with. */
-T(a_version_behind_a_queued_one_is_never_unchanged)
-{
-	know(w, "x", 5);
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 6)));
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 5)));
-	assert_string_equal(pop(w, 100), "x U6, x U5");
-}
+PLAY(a_version_behind_a_queued_one_is_never_unchanged, "know x 5, update x 6, update x 5, pop", "x U6, x U5");
 
 /* What a list repeats is discarded when it is staged, so that a relist needs no room for a second copy. */
-T(staging_discards_what_is_known)
-{
-	struct delta_item items[3];
-
-	know(w, "a", 1);
-	know(w, "b", 2);
-	items[0] = delta_fifo_stage(FIFO(w), draft(w, "a", 1));
-	items[1] = delta_fifo_stage(FIFO(w), draft(w, "b", 3));
-	items[2] = delta_fifo_stage(FIFO(w), draft(w, "c", 4));
-	assert_int_equal(drafts_alive(w), 2);
-	replace(w, 3, items);
-	assert_string_equal(pop(w, 100), "a R=, b R3, c R4");
-}
+PLAY(staging_discards_what_is_known,
+     "know a 1, know b 2, stage a 1, stage b 3, stage c 4, state, replace, pop",
+     "0 queued, 0 waiting, 2 drafts; a R=, b R3, c R4");
 
 /* A failed list is taken back without a trace. */
-T(unstaging_leaves_nothing)
-{
-	struct delta_item items[2];
-
-	know(w, "a", 1);
-	items[0] = delta_fifo_stage(FIFO(w), draft(w, "a", 1));
-	items[1] = delta_fifo_stage(FIFO(w), draft(w, "b", 2));
-	delta_fifo_unstage(FIFO(w), items[0]);
-	delta_fifo_unstage(FIFO(w), items[1]);
-	assert_int_equal(drafts_alive(w), 0);
-	assert_true(delta_fifo_is_empty(FIFO(w)));
-	assert_int_equal(world_count(w), 1);
-}
+PLAY(unstaging_leaves_nothing, "know a 1, stage a 1, stage b 2, unstage, unstage, state, resync, pop",
+     "0 queued, 0 waiting, 0 drafts; a S");
 
 /*
  * While something of a watch is still queued, staging keeps the body: what is known may change before the
  * list is whole.
  */
-T(staging_keeps_bodies_while_something_is_queued)
-{
-	struct delta_item item;
-
-	know(w, "a", 1);
-	ok(delta_fifo_update(FIFO(w), draft(w, "a", 2)));
-	item = delta_fifo_stage(FIFO(w), draft(w, "a", 1));
-	assert_string_equal(pop(w, 100), "a U2");
-	replace(w, 1, &item);
-	assert_string_equal(pop(w, 100), "a R1");
-}
+PLAY(staging_keeps_bodies_while_something_is_queued, "know a 1, update a 2, stage a 1, pop, replace, pop",
+     "a U2; a R1");
 
 /* ---- Replace and Resync ------------------------------------------------------ */
 
@@ -434,344 +404,121 @@ T(staging_keeps_bodies_while_something_is_queued)
  * A list makes every item a REPLACED, and every known key that it lacks a tombstone with the last known
  * state. The deletions come first. [ReplaceMakesDeletions]
  */
-T(replace_buries_known_keys_that_are_missing)
-{
-	struct delta_item items[2];
-
-	know(w, "a", 1);
-	know(w, "b", 2);
-	know(w, "z", 3);
-	items[0] = listed(w, "b", 4);
-	items[1] = listed(w, "c", 5);
-	replace(w, 2, items);
-	assert_string_equal(pop(w, 100), "a D?, z D?, b R4, c R5");
-	assert_int_equal(world_count(w), 2);
-}
+PLAY(replace_buries_known_keys_that_are_missing,
+     "know a 1, know b 2, know z 3, list b 4, list c 5, replace, pop", "a D?, z D?, b R4, c R5");
 
 /*
  * An object whose name the list gives to another UID is deleted, too: in front, with the others, so that
  * nobody who took over what it had is told of before its end.
  */
-T(replace_buries_what_lost_its_name)
-{
-	struct delta_item items[3];
-
-	know(w, "a", 1);
-	know(w, "b", 2);
-	know(w, "c", 3);
-	items[0] = listed(w, "a", 4);
-	items[1] = (struct delta_item){draft_uid(w, "b", 5, 2), FOUND_UNASKED};
-	items[2] = delta_fifo_stage(FIFO(w), draft_uid(w, "c", 6, 2));
-	replace(w, 3, items);
-	assert_string_equal(pop(w, 100), "b D?, c D?, a R4, b R5, c R6");
-	assert_int_equal(world_count(w), 3);
-}
+PLAY(replace_buries_what_lost_its_name,
+     "know a 1, know b 2, know c 3, list a 4, list b 5#2, stage c 6#2, replace, pop",
+     "b D?, c D?, a R4, b R5, c R6");
 
 /* The same when what lost its name is only queued, and not when that is deleted already. */
-T(replace_buries_what_lost_its_name_in_the_queue)
-{
-	struct delta_item items[4];
-
-	know(w, "x", 1);
-	know(w, "y", 2);
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 3)));
-	ok(delta_fifo_delete(FIFO(w), draft(w, "y", 4)));
-	ok(delta_fifo_add(FIFO(w), draft_uid(w, "z", 5, 2)));
-	items[0] = listed(w, "a", 6);
-	items[1] = (struct delta_item){draft_uid(w, "x", 7, 2), FOUND_UNASKED};
-	items[2] = (struct delta_item){draft_uid(w, "y", 8, 2), FOUND_UNASKED};
-	items[3] = (struct delta_item){draft_uid(w, "z", 9, 2), FOUND_UNASKED};
-	replace(w, 4, items);
-	assert_string_equal(pop(w, 100), "x U3, y D4, z A5, x D?, a R6, x R7, y R8, z R9");
-}
+PLAY(replace_buries_what_lost_its_name_in_the_queue,
+     "know x 1, know y 2, update x 3, delete y 4, add z 5#2, "
+     "list a 6, list x 7#2, list y 8#2, list z 9#2, replace, pop",
+     "x U3, y D4, z A5, x D?, a R6, x R7, y R8, z R9");
 
 /* A list that has a key many times, each with another UID, says nothing that could be told in front. */
-T(a_list_may_have_a_key_many_times)
-{
-	struct delta_item items[4];
-
-	know(w, "x", 1);
-	for (unsigned i = 0; i < 4; i++)
-		items[i] = (struct delta_item){draft_uid(w, "x", i + 2, i + 2), FOUND_UNASKED};
-	replace(w, 4, items);
-	assert_string_equal(pop(w, 100), "x D?, x R2, x R3, x R4, x R5");
-	assert_true(delta_fifo_is_empty(FIFO(w)));
-	items[0] = delta_fifo_stage(FIFO(w), draft_uid(w, "x", 5, 5));
-	items[1] = delta_fifo_stage(FIFO(w), draft_uid(w, "x", 5, 5));
-	items[2] = delta_fifo_stage(FIFO(w), draft_uid(w, "x", 6, 5));
-	items[3] = delta_fifo_stage(FIFO(w), draft_uid(w, "x", 5, 5));
-	replace(w, 4, items);
-	assert_string_equal(pop(w, 100), "x R=, x R6");
-	assert_int_equal(world_count(w), 1);
-}
+PLAY(a_list_may_have_a_key_many_times,
+     "know x 1, list x 2#2, list x 3#3, list x 4#4, list x 5#5, replace, pop, state, "
+     "stage x 5#5, stage x 5#5, stage x 6#5, stage x 5#5, replace, pop, resync, pop",
+     "x D?, x R2, x R3, x R4, x R5; 0 queued, 0 waiting, 0 drafts; x R=, x R6; x S");
 
 /*
  * A key that is only queued and not in the list gets a tombstone behind what is queued.
  * [ReplaceMakesDeletionsForObjectsOnlyInQueue]
  */
-T(replace_buries_keys_that_are_only_queued)
-{
-	struct delta_item item;
-
-	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	item = listed(w, "y", 2);
-	replace(w, 1, &item);
-	assert_string_equal(pop(w, 100), "x A1, x D?, y R2");
-	assert_int_equal(world_count(w), 1);
-}
+PLAY(replace_buries_keys_that_are_only_queued, "add x 1, list y 2, replace, pop", "x A1, x D?, y R2");
 
 /* So does one that waits, which an earlier list brought, or a watch. */
-T(replace_buries_keys_that_wait)
-{
-	struct delta_item item;
-
-	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	w->fail_key = "x";
-	pop(w, 100);
-	w->fail_key = NULL;
-	item = listed(w, "y", 2);
-	replace(w, 1, &item);
-	delta_fifo_retry(FIFO(w));
-	assert_string_equal(pop(w, 100), "x A1, x D?, y R2");
-	assert_int_equal(world_count(w), 1);
-}
-
-/*
- * A key that is known and queued is buried once, after its queued Deltas.
- * [ReplaceMakesDeletionsForObjectsInQueue]
- */
-T(replace_buries_a_key_that_is_known_and_queued_once)
-{
-	know(w, "x", 1);
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 2)));
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 3)));
-	replace(w, 0, NULL);
-	assert_string_equal(pop(w, 100), "x U2, x U3, x D?");
-	assert_int_equal(world_count(w), 0);
-}
+PLAY(replace_buries_keys_that_wait, "add x 1, fail x, pop, fail, list y 2, replace, retry, pop",
+     "x failed; x A1, x D?, y R2");
 
 /* Items of a list go behind what is queued, and keep the list's order. */
-T(replace_keeps_what_is_queued_before_it)
-{
-	struct delta_item items[2];
-
-	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	items[0] = listed(w, "y", 3);
-	items[1] = listed(w, "x", 2);
-	replace(w, 2, items);
-	assert_string_equal(pop(w, 100), "x A1, y R3, x R2");
-}
+PLAY(replace_keeps_what_is_queued_before_it, "add x 1, list y 3, list x 2, replace, pop", "x A1, y R3, x R2");
 
 /* A second list before the first was popped buries what only the first one had. */
-T(a_second_replace_buries_what_only_the_first_had)
-{
-	struct delta_item items[2] = { listed(w, "x", 1), listed(w, "y", 1) };
-
-	replace(w, 2, items);
-	items[0] = listed(w, "y", 2);
-	replace(w, 1, items);
-	assert_string_equal(pop(w, 100), "x R1, y R1, x D?, y R2");
-}
+PLAY(a_second_replace_buries_what_only_the_first_had, "list x 1, list y 1, replace, list y 2, replace, pop",
+     "x R1, y R1, x D?, y R2");
 
 /* A list with a ref that names no object changes nothing, and its items stay the caller's. */
 T(a_refused_replace_changes_nothing)
 {
-	struct delta_item items[2] = { listed(w, "x", 1), { 4711, FOUND_UNASKED } };
-
-	know(w, "y", 1);
-	assert_int_equal(delta_fifo_replace(FIFO(w), items, 2), -EBADMSG);
-	assert_true(delta_fifo_is_empty(FIFO(w)));
-	assert_int_equal(drafts_alive(w), 1);
-	delta_fifo_unstage(FIFO(w), items[0]);
+	play(w, "list x 1, know y 1", "");
+	w->items[1] = (struct delta_item){4711, FOUND_UNASKED};
+	assert_int_equal(delta_fifo_replace(w->fifo, w->items, 2), -EBADMSG);
+	play(w, "state, unstage", "0 queued, 0 waiting, 1 drafts");
 }
 
 /*
  * Whatever is queued for a key that a list lacks, one burial stands at its end, however many lists lack it.
  * [ReplaceMakesDeletionsForObjectsInQueue]
  */
-T(a_key_that_goes_is_buried_once)
-{
-	struct delta_item item;
-
-	/* deleted already */
-	know(w, "deleted", 1);
-	ok(delta_fifo_delete(FIFO(w), draft(w, "deleted", 2)));
-	replace(w, 0, NULL);
-	assert_string_equal(pop(w, 100), "deleted D2");
-	/* waiting to be told again */
-	know(w, "synced", 1);
-	ok(delta_fifo_resync(FIFO(w)));
-	replace(w, 0, NULL);
-	assert_string_equal(pop(w, 100), "synced S, synced D?");
-	/* in one list, and missing from the next two */
-	item = listed(w, "listed", 1);
-	replace(w, 1, &item);
-	replace(w, 0, NULL);
-	replace(w, 0, NULL);
-	assert_string_equal(pop(w, 100), "listed R1, listed D?");
-	/* only added, and missing from two lists */
-	ok(delta_fifo_add(FIFO(w), draft(w, "added", 1)));
-	replace(w, 0, NULL);
-	replace(w, 0, NULL);
-	assert_string_equal(pop(w, 100), "added A1, added D?");
-	assert_int_equal(world_count(w), 0);
-}
+PLAY(a_key_that_is_known_and_queued_is_buried_once, "know x 1, update x 2, update x 3, replace, pop",
+     "x U2, x U3, x D?");
+PLAY(a_key_that_is_deleted_already_is_not_buried, "know x 1, delete x 2, replace, pop", "x D2");
+PLAY(a_key_that_waits_to_be_told_again_is_buried, "know x 1, resync, replace, pop", "x S, x D?");
+PLAY(a_key_of_one_list_that_the_next_two_lack_is_buried_once, "list x 1, replace, replace, replace, pop",
+     "x R1, x D?");
+PLAY(an_added_key_that_two_lists_lack_is_buried_once, "add x 1, replace, replace, pop", "x A1, x D?");
 
 /* Resync queues a SYNC for every known object but those that have something queued. */
-T(resync_skips_keys_with_something_queued)
-{
-	know(w, "a", 1);
-	know(w, "b", 1);
-	ok(delta_fifo_update(FIFO(w), draft(w, "a", 2)));
-	ok(delta_fifo_resync(FIFO(w)));
-	ok(delta_fifo_resync(FIFO(w)));
-	assert_string_equal(pop(w, 100), "a U2, b S");
-}
-
-/* ---- listing ------------------------------------------------------------------ */
+PLAY(resync_skips_keys_with_something_queued, "know a 1, know b 1, update a 2, resync, resync, pop",
+     "a U2, b S");
 
 /* A list is under way from Replace until its last key was processed, whatever a watch adds behind it. */
-T(listing_lasts_until_the_last_key_of_the_list)
-{
-	struct delta_item items[2] = { listed(w, "x", 1), listed(w, "y", 1) };
-
-	replace(w, 2, items);
-	ok(delta_fifo_add(FIFO(w), draft(w, "z", 2)));
-	assert_true(delta_fifo_is_listing(FIFO(w)));
-	pop(w, 1);
-	assert_true(delta_fifo_is_listing(FIFO(w)));
-	pop(w, 1);
-	assert_false(delta_fifo_is_listing(FIFO(w)));
-	assert_int_equal(delta_fifo_queued(FIFO(w)), 1);
-}
+PLAY(listing_lasts_until_the_last_key_of_the_list,
+     "list x 1, list y 1, replace, add z 2, state, pop 1, state, pop 1, state",
+     "3 queued, 0 waiting, 3 drafts, listing; x R1; 2 queued, 0 waiting, 2 drafts, listing; y R1; "
+     "1 queued, 0 waiting, 1 drafts");
 
 /* ---- failures, close ------------------------------------------------------------ */
 
 /* What fails goes back in front; the keys behind it have their turn meanwhile. [RequeueOnPop] */
-T(what_fails_goes_back_in_front)
-{
-	size_t done;
-
-	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	ok(delta_fifo_add(FIFO(w), draft(w, "y", 2)));
-	w->fail_key = "x";
-	assert_int_equal(delta_fifo_pop(FIFO(w), 100, apply, w, &done), -ENOSPC);
-	assert_string_equal(w->log, "x failed, y A2");
-	assert_int_equal(done, 1);
-	assert_int_equal(delta_fifo_queued(FIFO(w)), 0);
-	assert_int_equal(delta_fifo_waiting(FIFO(w)), 1);
-	assert_false(delta_fifo_is_empty(FIFO(w)));
-
-	w->fail_key = NULL;
-	ok(delta_fifo_add(FIFO(w), draft(w, "z", 3)));
-	delta_fifo_retry(FIFO(w));
-	assert_string_equal(pop(w, 100), "x A1, z A3");
-}
+PLAY(what_fails_goes_back_in_front, "add x 1, add y 2, fail x, pop, state, fail, add z 3, retry, pop",
+     "x failed, y A2; 0 queued, 1 waiting, 1 drafts; x A1, z A3");
 
 /* Newer Deltas of a key that waits go behind those that failed, and let other keys pass. */
-T(newer_deltas_wait_behind_those_that_failed)
-{
-	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	w->fail_key = "x";
-	pop(w, 100);
-	w->fail_key = NULL;
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 2)));
-	ok(delta_fifo_add(FIFO(w), draft(w, "y", 3)));
-	assert_string_equal(pop(w, 100), "y A3");
-	assert_int_equal(delta_fifo_queued(FIFO(w)), 0);
-	assert_int_equal(delta_fifo_waiting(FIFO(w)), 2);
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 4)));
-	ok(delta_fifo_update(FIFO(w), draft(w, "y", 5)));
-	delta_fifo_retry(FIFO(w));
-	assert_string_equal(pop(w, 100), "x A1, x U2, x U4, y U5");
-}
+PLAY(newer_deltas_wait_behind_those_that_failed,
+     "add x 1, fail x, pop, fail, update x 2, add y 3, pop, state, update x 4, update y 5, retry, pop",
+     "x failed; y A3; 0 queued, 2 waiting, 2 drafts; x A1, x U2, x U4, y U5");
 
 /* Deltas that were consumed before the failure do not come back. */
-T(only_what_was_not_consumed_is_put_back)
-{
-	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 2)));
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 3)));
-	w->fail_key = "x";
-	w->fail_after = 1;
-	assert_string_equal(pop(w, 100), "x A1, x failed");
-	w->fail_key = NULL;
-	delta_fifo_retry(FIFO(w));
-	assert_string_equal(pop(w, 100), "x U2, x U3");
-}
+PLAY(only_what_was_not_consumed_is_put_back,
+     "add x 1, update x 2, update x 3, fail x 1, pop, fail, retry, pop", "x A1, x failed; x U2, x U3");
 
 /* A tombstone that is put back refers to what is known by then, not to a block that is gone. */
-T(a_tombstone_put_back_refers_to_what_is_known_now)
-{
-	uint32_t first = know(w, "x", 1);
-
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 2)));
-	replace(w, 0, NULL);
-	w->fail_key = "x";
-	w->fail_after = 1;
-	assert_string_equal(pop(w, 100), "x U2, x failed");
-	memset(object_of(w, first), 0xee, sizeof(struct object));
-	w->fail_key = NULL;
-	delta_fifo_retry(FIFO(w));
-	assert_string_equal(pop(w, 100), "x D?");
-	assert_int_equal(world_count(w), 0);
-}
+PLAY(a_tombstone_put_back_refers_to_what_is_known_now,
+     "know x 1, update x 2, replace, fail x 1, pop, fail, retry, pop", "x U2, x failed; x D?");
 
 /* What borrows a known object that is gone meanwhile says nothing, and does not stay. */
 T(what_nothing_is_known_of_any_more_is_dropped)
 {
 	uint32_t known = know(w, "x", 1);
 
-	replace(w, 0, NULL);
-	w->fail_key = "x";
-	assert_string_equal(pop(w, 100), "x failed");
-	assert_int_equal(delta_fifo_waiting(FIFO(w)), 1);
+	play(w, "replace, fail x, pop, state", "x failed; 0 queued, 1 waiting, 0 drafts, listing");
 	w->blocks[known - 1].draft = true; /* still readable, and known no more */
 	w->blocks[known - 1].known = false;
-	delta_fifo_retry(FIFO(w));
-	assert_string_equal(pop(w, 100), "x failed");
-	assert_true(delta_fifo_is_empty(FIFO(w)));
+	w->dropped = 1;
+	play(w, "retry, pop, state", "x failed; 0 queued, 0 waiting, 1 drafts");
 	world_discard(w, known);
 }
 
 /* Several failing keys keep their order. */
-T(failing_keys_keep_their_order)
-{
-	struct delta_item items[3] = { listed(w, "a", 1), listed(w, "b", 1), listed(w, "c", 1) };
-
-	replace(w, 3, items);
-	w->fail_key = "a";
-	pop(w, 1);
-	w->fail_key = "b";
-	pop(w, 1);
-	w->fail_key = NULL;
-	delta_fifo_retry(FIFO(w));
-	assert_string_equal(pop(w, 100), "a R1, b R1, c R1");
-}
+PLAY(failing_keys_keep_their_order,
+     "list a 1, list b 1, list c 1, replace, fail a, pop 1, fail b, pop 1, fail, retry, pop",
+     "a failed; b failed; a R1, b R1, c R1");
 
 /* Freeing a FIFO discards the drafts that are queued or wait (tear_down() counts them). */
-T(freeing_discards_what_is_queued)
-{
-	know(w, "k", 1);
-	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	ok(delta_fifo_add(FIFO(w), draft(w, "y", 2)));
-	ok(delta_fifo_add(FIFO(w), draft(w, "k", 1)));
-	ok(delta_fifo_delete(FIFO(w), draft(w, "k", 2)));
-	w->fail_key = "x";
-	pop(w, 1);
-	assert_int_equal(drafts_alive(w), 3);
-}
+PLAY(freeing_discards_what_is_queued, "know k 1, add x 1, add y 2, add k 1, delete k 2, fail x, pop 1, state",
+     "x failed; 3 queued, 1 waiting, 3 drafts");
 
 /* What only borrows a known object discards nothing: world_discard() takes no object that is known. */
-T(freeing_discards_nothing_that_is_known)
-{
-	know(w, "x", 1);
-	ok(delta_fifo_resync(FIFO(w)));
-	know(w, "y", 1);
-	ok(delta_fifo_update(FIFO(w), draft(w, "y", 1)));
-	assert_int_equal(delta_fifo_queued(FIFO(w)), 2);
-	assert_int_equal(drafts_alive(w), 0);
-}
+PLAY(freeing_discards_nothing_that_is_known, "know x 1, resync, know y 1, update y 1, state",
+     "2 queued, 0 waiting, 0 drafts");
 
 /* ---- the version, and the cost --------------------------------------------------- */
 
@@ -781,36 +528,30 @@ T(the_version_is_that_of_the_last_arrival)
 	char long_version[RESOURCE_VERSION_MAX + 1];
 	size_t length;
 
-	delta_fifo_version(FIFO(w), &length);
+	delta_fifo_version(w->fifo, &length);
 	assert_int_equal(length, 0);
-	ok(delta_fifo_set_version(FIFO(w), "9", 1));
-	ok(delta_fifo_set_version(FIFO(w), "12", 2));
-	assert_memory_equal(delta_fifo_version(FIFO(w), &length), "12", 2);
+	ok(delta_fifo_set_version(w->fifo, "9", 1));
+	ok(delta_fifo_set_version(w->fifo, "12", 2));
+	assert_memory_equal(delta_fifo_version(w->fifo, &length), "12", 2);
 	assert_int_equal(length, 2);
 	memset(long_version, '1', sizeof(long_version));
-	assert_int_equal(delta_fifo_set_version(FIFO(w), long_version, sizeof(long_version)), -E2BIG);
-	assert_memory_equal(delta_fifo_version(FIFO(w), &length), "12", 2);
+	assert_int_equal(delta_fifo_set_version(w->fifo, long_version, sizeof(long_version)), -E2BIG);
+	assert_memory_equal(delta_fifo_version(w->fifo, &length), "12", 2);
 }
 
-/* A queued key costs at most 64 private bytes, and a queue that has run empty gives its pools back. */
+/* A queued key costs at most 64 private bytes. */
 T(a_key_costs_at_most_64_bytes)
 {
-	struct delta_fifo *big;
-	struct known_objects known = {w,           world_object,   world_find,    world_look,  world_each,
-				      world_count, world_same_uid, world_discard, world_expect};
 	static struct delta_item items[512];
-	size_t empty = delta_fifo_bytes(FIFO(w)), full;
+	size_t empty = delta_fifo_bytes(w->fifo);
 	char key[16];
 
 	for (unsigned i = 0; i < 512; i++) {
 		snprintf(key, sizeof(key), "ns/%u", i);
-		items[i] = listed(w, key, 1);
+		items[i] = (struct delta_item){draft_uid(w, key, 1, 1), FOUND_UNASKED};
 	}
-	big = delta_fifo_new(&known);
-	ok(delta_fifo_replace(big, items, 512));
-	full = delta_fifo_bytes(big);
-	assert_in_range(full - empty, 1, 512 * 64);
-	delta_fifo_free(big);
+	ok(delta_fifo_replace(w->fifo, items, 512));
+	assert_in_range(delta_fifo_bytes(w->fifo) - empty, 1, 512 * 64);
 }
 
 /* ---- the model ---------------------------------------------------------------- */
@@ -855,10 +596,9 @@ is_end(char type)
 static void
 model_replace(struct world *w, struct model *m, unsigned keys)
 {
-	struct delta_item items[MODEL_KEYS];
-	bool queued[MODEL_KEYS] = { false };
-	size_t count = 0, before = m->count;
-	char key[8];
+	bool queued[MODEL_KEYS] = {false};
+	size_t before = m->count;
+	char step[16];
 
 	for (size_t i = 0; i < before; i++) {
 		unsigned k = m->row[i].key;
@@ -879,11 +619,11 @@ model_replace(struct world *w, struct model *m, unsigned keys)
 	for (unsigned k = 0; k < MODEL_KEYS; k++) {
 		if (!(keys & 1u << k))
 			continue;
-		snprintf(key, sizeof(key), "k%02u", k);
-		items[count++] = listed(w, key, ++m->version);
+		snprintf(step, sizeof(step), "list k%02u %u", k, ++m->version);
+		act(w, step);
 		model_queue(m, 'R', k, m->version);
 	}
-	replace(w, count, items);
+	act(w, "replace");
 }
 
 static void
@@ -903,7 +643,9 @@ model_pop(struct world *w, struct model *m, size_t max)
 			snprintf(want + at, sizeof(want) - at, "%sk%02u %c%u", i ? ", " : "", d->key, d->type,
 				 d->version);
 	}
-	assert_string_equal(pop(w, max), want);
+	w->log[0] = '\0';
+	pop(w, max);
+	assert_string_equal(w->log, want);
 	memmove(m->row, m->row + done, (m->count - done) * sizeof(m->row[0]));
 	m->count -= done;
 }
@@ -931,10 +673,10 @@ T(random_operations_match_a_plain_model)
 					know(w, key, ++m.version);
 			}
 		} else if (what < 4) {
-			ok(delta_fifo_update(FIFO(w), draft(w, key, ++m.version)));
+			ok(delta_fifo_update(w->fifo, draft_uid(w, key, ++m.version, 1)));
 			model_queue(&m, 'U', k, m.version);
 		} else if (what < 6) {
-			ok(delta_fifo_delete(FIFO(w), draft(w, key, ++m.version)));
+			ok(delta_fifo_delete(w->fifo, draft_uid(w, key, ++m.version, 1)));
 			if (model_last(&m, k) || m.known[k])
 				model_queue(&m, 'D', k, m.version);
 		} else if (what < 7) {
@@ -943,6 +685,6 @@ T(random_operations_match_a_plain_model)
 			model_pop(w, &m, m.count > MODEL_MAX / 2 ? m.count : (unsigned)rand() % 8);
 		}
 		assert_true(m.count < MODEL_MAX);
-		assert_int_equal(delta_fifo_queued(FIFO(w)), m.count);
+		assert_int_equal(delta_fifo_queued(w->fifo), m.count);
 	}
 }

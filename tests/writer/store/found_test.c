@@ -25,13 +25,6 @@ say_what_is(struct store_fixture *fx, uint32_t draft)
 }
 
 static int
-set_up(void **state)
-{
-	*state = store_fixture_new(0);
-	return 0;
-}
-
-static int
 tear_down(void **state)
 {
 	struct store_fixture *fx = *state;
@@ -77,7 +70,7 @@ count(struct store_fixture *fx, const char *uid)
 	return store_fixture_count_by_index(fx, "uid", uid);
 }
 
-#define T(name) TEST_CASE_OF(struct store_fixture *fx, set_up, tear_down, name)
+#define T(name) TEST_CASE_OF(struct store_fixture *fx, store_fixture_set_up, tear_down, name)
 
 /* A look tells new drafts, newer states, other objects under the name, and what says nothing new. */
 T(a_look_tells_what_a_draft_is)

@@ -89,6 +89,13 @@ put(struct store_fixture *fx, int version)
 		version, version);
 }
 
+static void
+commit(struct store_fixture *fx, int version)
+{
+	assert_int_equal(put(fx, version), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+}
+
 static struct store_fixture *
 new_held(void)
 {
@@ -122,15 +129,13 @@ TEST_CASE(what_a_queue_shows_stays_until_it_is_read)
 	uint64_t start;
 	uint32_t first;
 
-	assert_int_equal(put(fx, 100), 0);
-	assert_int_equal(store_commit(fx->store), 0);
+	commit(fx, 100);
 	first = store_fixture_find(fx, "n", "a");
 	start = store_seq(fx->store);
 	lowest_unread = start;
 	store_stats(fx->store, &before);
 	for (int v = 101; v < 600; v++) {
-		assert_int_equal(put(fx, v), 0);
-		assert_int_equal(store_commit(fx->store), 0);
+		commit(fx, v);
 		store_reclaim(fx->store);
 	}
 	store_stats(fx->store, &held);
@@ -158,8 +163,7 @@ TEST_CASE(release_goes_up_to_the_lowest_unread)
 
 	lowest_unread = 1;
 	for (int v = 0; v < 10; v++) {
-		assert_int_equal(put(fx, v), 0);
-		assert_int_equal(store_commit(fx->store), 0);
+		commit(fx, v);
 		refs[v] = store_fixture_find(fx, "n", "a");
 		seqs[v] = store_seq(fx->store);
 	}

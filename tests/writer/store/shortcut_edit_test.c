@@ -15,12 +15,6 @@
 
 #define PODS 600
 
-static const struct root *
-current(const struct store_fixture *fx)
-{
-	return root_at(&fx->arena->view, atomic_load(&fx->arena->header->root));
-}
-
 static uint64_t
 hash_of(const struct store_fixture *fx, const char *name)
 {
@@ -98,14 +92,26 @@ change_one(struct store_fixture *fx, uint64_t *random, unsigned version)
 				  name, (unsigned)(*random >> 20) % 3, version);
 }
 
+static void
+put_pods(struct store_fixture *fx, unsigned from, unsigned to)
+{
+	for (unsigned i = from; i < to; i++)
+		assert_int_equal(
+			store_fixture_putf(
+				fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}",
+				i),
+			0);
+}
+
+#define TEST(name) TEST_CASE_OF(struct store_fixture *fx, store_fixture_set_up, store_fixture_tear_down, name)
+
 /*
  * In a random history, looked at from the newest root, from an older one that is pinned, and with changes
  * that are not committed: what is found is what that root has; and nearly everything is found from the
  * newest.
  */
-TEST_CASE(a_shortcut_shows_what_the_root_has_or_nothing)
+TEST(a_shortcut_shows_what_the_root_has_or_nothing)
 {
-	struct store_fixture *fx = store_fixture_new(0);
 	unsigned version = 0, id, found;
 	uint64_t random = 5;
 	struct slot *slot;
@@ -115,7 +121,7 @@ TEST_CASE(a_shortcut_shows_what_the_root_has_or_nothing)
 	slot = pins_page(fx->pins, id);
 	slot_touch(slot, 0);
 	for (unsigned round = 0; round < 300; round++) {
-		const struct root *pinned = current(fx);
+		const struct root *pinned = store_fixture_root(fx);
 
 		slot_pin(&slot->cells[0], pinned->epoch);
 		for (unsigned commit = 0; commit < 3; commit++) {
@@ -126,65 +132,47 @@ TEST_CASE(a_shortcut_shows_what_the_root_has_or_nothing)
 		for (unsigned n = 0; n < 40; n++)
 			assert_int_equal(change_one(fx, &random, ++version), 0);
 		check_root(fx, pinned);
-		check_root(fx, current(fx));
+		check_root(fx, store_fixture_root(fx));
 		assert_int_equal(store_commit(fx->store), 0);
 		check_root(fx, pinned);
-		found = check_root(fx, current(fx));
+		found = check_root(fx, store_fixture_root(fx));
 		slot_unpin(&slot->cells[0]);
 		if (round > 20)
 			assert_true(found * 100ull >= store_resource(fx->store, 0)->object_count * 90);
 	}
-	store_fixture_free(fx);
 }
 
 /* A table grows with the objects, and shrinks when nearly all are gone; its block is given back. */
-TEST_CASE(tables_follow_the_number_of_objects)
+TEST(tables_follow_the_number_of_objects)
 {
-	struct store_fixture *fx = store_fixture_new(0);
 	const struct resource *res;
 	uint32_t cells;
-	char name[32];
 
-	for (unsigned i = 0; i < 4000; i++) {
-		assert_int_equal(
-			store_fixture_putf(
-				fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}",
-				i),
-			0);
-		if (i % 50 == 0)
-			assert_int_equal(store_commit(fx->store), 0);
+	for (unsigned i = 0; i < 4000; i += 50) {
+		put_pods(fx, i, i + 50);
+		assert_int_equal(store_commit(fx->store), 0);
 	}
-	assert_int_equal(store_commit(fx->store), 0);
-	res = root_resource(&fx->arena->view, current(fx), 0);
+	res = store_fixture_published(fx);
 	assert_non_null(shortcut_cells(&fx->arena->view, res->by_key, SHORTCUT_BY_KEY, &cells));
 	assert_int_equal(cells, 8192);
-	assert_true(check_root(fx, current(fx)) >= PODS * 95 / 100);
-	for (unsigned i = 100; i < 4000; i++) {
-		snprintf(name, sizeof(name), "pod-%u", i);
-		assert_int_equal(store_fixture_delete(fx, "ns", name), 0);
-	}
+	assert_true(check_root(fx, store_fixture_root(fx)) >= PODS * 95 / 100);
+	for (unsigned i = 100; i < 4000; i++)
+		store_fixture_deletef(fx, "ns", "pod-%u", i);
 	assert_int_equal(store_commit(fx->store), 0);
-	res = root_resource(&fx->arena->view, current(fx), 0);
+	res = store_fixture_published(fx);
 	assert_non_null(shortcut_cells(&fx->arena->view, res->by_key, SHORTCUT_BY_KEY, &cells));
 	assert_int_equal(cells, 256);
-	assert_true(check_root(fx, current(fx)) >= 95);
+	assert_true(check_root(fx, store_fixture_root(fx)) >= 95);
 	assert_int_equal(store_fixture_verify(fx), 0);
-	store_fixture_free(fx);
 }
 
 /* Without room for a table there is none, and commits go on. */
-TEST_CASE(without_room_there_is_no_table)
+TEST(without_room_there_is_no_table)
 {
-	struct store_fixture *fx = store_fixture_new(0);
 	struct shortcut_edit edit = {0};
 	struct resource now;
 
-	for (unsigned i = 0; i < 100; i++)
-		assert_int_equal(
-			store_fixture_putf(
-				fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}",
-				i),
-			0);
+	put_pods(fx, 0, 100);
 	now = *store_resource(fx->store, 0);
 	assert_int_equal(now.by_key, 0);
 	arena_fail_after(fx->arena, 0);
@@ -200,23 +188,16 @@ TEST_CASE(without_room_there_is_no_table)
 	shortcut_drop(&edit, fx->arena, &now);
 	shortcut_edit_done(&edit);
 	assert_int_equal(store_commit(fx->store), 0);
-	store_fixture_free(fx);
 }
 
 /* A lost note (no memory) costs the tables, not the truth: they are made anew. */
-TEST_CASE(a_lost_note_costs_the_tables)
+TEST(a_lost_note_costs_the_tables)
 {
-	struct store_fixture *fx = store_fixture_new(0);
 	struct shortcut_edit edit = {.lost = true};
 	struct resource now;
 	uint32_t before;
 
-	for (unsigned i = 0; i < 100; i++)
-		assert_int_equal(
-			store_fixture_putf(
-				fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}",
-				i),
-			0);
+	put_pods(fx, 0, 100);
 	assert_int_equal(store_commit(fx->store), 0);
 	now = *store_resource(fx->store, 0);
 	before = now.by_key;
@@ -225,24 +206,17 @@ TEST_CASE(a_lost_note_costs_the_tables)
 	assert_false(edit.lost);
 	assert_int_not_equal(now.by_key, before);
 	shortcut_edit_done(&edit);
-	store_fixture_free(fx);
 }
 
 /* Cells that are nonsense (a writer died between them and its root) are gone after a rebuild. */
-TEST_CASE(a_rebuild_leaves_nothing_of_what_was)
+TEST(a_rebuild_leaves_nothing_of_what_was)
 {
-	struct store_fixture *fx = store_fixture_new(0);
 	_Atomic uint64_t *keys;
 	_Atomic uint32_t *ordinals;
 	struct resource now;
 	uint32_t key_cells = 0, ordinal_cells = 0;
 
-	for (unsigned i = 0; i < PODS; i++)
-		assert_int_equal(
-			store_fixture_putf(
-				fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}",
-				i),
-			0);
+	put_pods(fx, 0, PODS);
 	assert_int_equal(store_commit(fx->store), 0);
 	now = *store_resource(fx->store, 0);
 	keys = shortcut_cells(&fx->arena->view, now.by_key, SHORTCUT_BY_KEY, &key_cells);
@@ -253,8 +227,7 @@ TEST_CASE(a_rebuild_leaves_nothing_of_what_was)
 		atomic_store(&keys[i], 0x0123456789abcdefull * (i + 1));
 	for (uint32_t i = 0; i < ordinal_cells; i++)
 		atomic_store(&ordinals[i], 0x89abcdefu * (i + 1));
-	check_root(fx, current(fx)); /* hints that lead nowhere are not followed */
+	check_root(fx, store_fixture_root(fx)); /* hints that lead nowhere are not followed */
 	shortcut_rebuild(fx->arena, &now);
-	assert_true(check_root(fx, current(fx)) >= PODS * 90 / 100);
-	store_fixture_free(fx);
+	assert_true(check_root(fx, store_fixture_root(fx)) >= PODS * 90 / 100);
 }

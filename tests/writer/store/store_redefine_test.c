@@ -22,20 +22,6 @@ static const char other_descriptor[] =
 	"{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]}"
 	"]}";
 
-static int
-set_up(void **state)
-{
-	*state = store_fixture_new(0);
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	store_fixture_free(*state);
-	return 0;
-}
-
 static void
 put(struct store_fixture *fx, unsigned i, unsigned version)
 {
@@ -62,15 +48,18 @@ sync(struct store_fixture *fx, unsigned i)
 static void
 assert_shown(struct store_fixture *fx, unsigned version)
 {
-	char uid[16];
+	store_fixture_commit(fx);
+	for (unsigned i = 0; i < PODS; i++)
+		store_fixture_assert_count(fx, 1, "uid", "u%u", i);
+	store_fixture_assert_count(fx, PODS / 2, "nodeName", "n%u", version % 2);
+}
 
-	assert_int_equal(store_commit(fx->store), 0);
-	for (unsigned i = 0; i < PODS; i++) {
-		snprintf(uid, sizeof(uid), "u%u", i);
-		assert_int_equal(store_fixture_count_by_index(fx, "uid", uid), 1);
-	}
-	assert_int_equal(store_fixture_count_by_index(fx, "nodeName", version % 2 ? "n1" : "n0"), PODS / 2);
-	assert_int_equal(store_fixture_verify(fx), 0);
+static void
+put_all(struct store_fixture *fx, unsigned version)
+{
+	for (unsigned i = 0; i < PODS; i++)
+		put(fx, i, version);
+	assert_shown(fx, version);
 }
 
 static void
@@ -81,22 +70,18 @@ become(struct store_fixture *fx, const char *descriptor, const uint8_t fingerpri
 		sync(fx, i);
 	assert_int_equal(store_redefined(fx->store, fx->pods), 0);
 }
-#define TEST(name) TEST_CASE_OF(struct store_fixture *fx, set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct store_fixture *fx, store_fixture_set_up, store_fixture_tear_down, name)
 
 TEST(objects_stand_where_the_new_definition_says)
 {
 	for (unsigned round = 0; round < 3; round++) {
-		for (unsigned i = 0; i < PODS; i++)
-			put(fx, i, 10 * round + 1);
-		assert_shown(fx, 1);
-		assert_int_equal(store_fixture_count_by_index(fx, "labels", "app=web"), PODS);
-		assert_int_equal(store_fixture_count_by_index(fx, "version", "1"), -1);
+		put_all(fx, 10 * round + 1);
+		store_fixture_assert_count(fx, PODS, "labels", "app=web");
+		store_fixture_assert_count(fx, -1, "version", "1");
 		become(fx, other_descriptor, other_fingerprint);
 		assert_shown(fx, 1);
-		assert_int_equal(store_fixture_count_by_index(fx, "labels", "app=web"), -1);
-		for (unsigned i = 0; i < PODS; i++)
-			put(fx, i, 10 * round + 2);
-		assert_shown(fx, 2);
+		store_fixture_assert_count(fx, -1, "labels", "app=web");
+		put_all(fx, 10 * round + 2);
 		assert_int_equal(store_fixture_count_by_index(fx, "version", round ? "12" : "2"),
 				 round < 2 ? PODS : 0);
 		become(fx, pods_descriptor, pods_fingerprint);
@@ -106,20 +91,18 @@ TEST(objects_stand_where_the_new_definition_says)
 /* What changes while the new indexes are filled stands in all of them, old and new. */
 TEST(changes_amid_it_stand_in_both)
 {
-	for (unsigned i = 0; i < PODS; i++)
-		put(fx, i, 1);
-	assert_shown(fx, 1);
+	put_all(fx, 1);
 	assert_int_equal(store_redefine(fx->store, fx->pods, other_descriptor, other_fingerprint), 0);
 	for (unsigned i = 0; i < PODS; i++) {
 		sync(fx, i);
 		put(fx, i, 2);
 	}
 	assert_shown(fx, 2);
-	assert_int_equal(store_fixture_count_by_index(fx, "labels", "app=web"), PODS);
+	store_fixture_assert_count(fx, PODS, "labels", "app=web");
 	assert_int_equal(store_redefined(fx->store, fx->pods), 0);
 	assert_shown(fx, 2);
-	assert_int_equal(store_fixture_count_by_index(fx, "version", "1"), 0);
-	assert_int_equal(store_fixture_count_by_index(fx, "version", "2"), PODS);
+	store_fixture_assert_count(fx, 0, "version", "1");
+	store_fixture_assert_count(fx, PODS, "version", "2");
 }
 
 static int
@@ -142,35 +125,30 @@ TEST(a_sync_that_changes_the_object_files_it)
 	struct decoder *d = decoder_new(DECODE_LIST, fx->arena, store_intern(fx->store), fx->schema, &events,
 					&draft, 0);
 
-	for (unsigned i = 0; i < PODS; i++)
-		put(fx, i, 1);
-	assert_shown(fx, 1);
+	put_all(fx, 1);
 	assert_int_equal(decoder_feed(d, text, sizeof(text) - 1), 0);
 	decoder_free(d);
 	assert_int_not_equal(draft.ref, 0);
 	assert_int_equal(store_redefine(fx->store, fx->pods, other_descriptor, other_fingerprint), 0);
 	assert_int_equal(store_sync(fx->store, fx->pods, store_fixture_find(fx, "d", "p0"), draft), 0);
 	assert_shown(fx, 1);
-	assert_int_equal(store_fixture_count_by_index(fx, "labels", "app=web"), PODS - 1);
+	store_fixture_assert_count(fx, PODS - 1, "labels", "app=web");
 	for (unsigned i = 1; i < PODS; i++)
 		sync(fx, i);
 	assert_int_equal(store_redefined(fx->store, fx->pods), 0);
 	assert_shown(fx, 1);
-	assert_int_equal(store_fixture_count_by_index(fx, "version", "1"), PODS);
+	store_fixture_assert_count(fx, PODS, "version", "1");
 }
 
 /* One that is given up on its way leaves nothing, and what changes then is filed as before. */
 TEST(one_that_is_given_up_leaves_nothing)
 {
-	for (unsigned i = 0; i < PODS; i++)
-		put(fx, i, 1);
+	put_all(fx, 1);
 	assert_int_equal(store_redefine(fx->store, fx->pods, other_descriptor, other_fingerprint), 0);
 	for (unsigned i = 0; i < PODS / 2; i++)
 		sync(fx, i);
 	store_redefine_stop(fx->store, fx->pods);
-	for (unsigned i = 0; i < PODS; i++)
-		put(fx, i, 2);
-	assert_shown(fx, 2);
-	assert_int_equal(store_fixture_count_by_index(fx, "labels", "app=web"), PODS);
-	assert_int_equal(store_fixture_count_by_index(fx, "version", "2"), -1);
+	put_all(fx, 2);
+	store_fixture_assert_count(fx, PODS, "labels", "app=web");
+	store_fixture_assert_count(fx, -1, "version", "2");
 }

@@ -13,6 +13,7 @@
 
 #include "shm-layout/walk.h"
 #include "tests/room.h"
+#include "tests/support/dice.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 
@@ -33,16 +34,6 @@ struct reader {
 static struct generations generations;
 static struct store_fixture *fx;
 static unsigned version, oldest, newest;
-static uint64_t seed;
-
-static unsigned
-pick(unsigned n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned)(seed % n);
-}
 
 static void
 put(unsigned pod)
@@ -80,11 +71,8 @@ change(unsigned count)
 static void
 turn_over(unsigned count)
 {
-	char name[16];
-
 	for (unsigned i = 0; i < count; i++) {
-		snprintf(name, sizeof(name), "pod-%u", oldest++);
-		assert_int_equal(store_fixture_delete(fx, "ns", name), 0);
+		store_fixture_deletef(fx, "ns", "pod-%u", oldest++);
 		put(newest++);
 		if (i % BATCH == BATCH - 1)
 			commit();
@@ -212,18 +200,13 @@ touch_all(const struct reader *r)
 static int
 begin(void **state)
 {
-	struct intern *intern;
-	struct arena *arena;
-
 	(void)state;
-	seed = 20261122;
+	dice = 20261122;
 	version = oldest = 0;
 	newest = PODS;
 	generations_begin(&generations);
 	generations.place.max_bytes = 256u << 20;
-	arena = generations_next(&generations, &intern);
-	fx = store_fixture_over(arena, intern);
-	fx->owns_arena = 1;
+	fx = generations_store(&generations, NULL);
 	store_set_tombstone_limits(fx->store, fx->pods, (struct tombstone_limits){0});
 	for (unsigned i = 0; i < PODS; i++)
 		put(i);
@@ -295,23 +278,6 @@ TEST(memory_of_what_has_gone_comes_back)
 	reader_end(&reader);
 }
 
-TEST(what_it_touches_is_taken_again)
-{
-	struct reader reader;
-	uint64_t before;
-
-	reader_begin(&reader);
-	store_revoke(fx->store, reader.id);
-	turn_over(CHANGES);
-	before = memory();
-	touch_all(&reader);
-	assert_true(memory() > before + (2u << 20));
-	arena_punch_again(fx->arena);
-	assert_int_equal(memory(), before);
-	assert_int_equal(store_fixture_verify(fx), 0);
-	reader_end(&reader);
-}
-
 /* Several at different times; the places are free when the last of them has gone. */
 TEST(what_was_kept_is_used_again)
 {
@@ -372,9 +338,7 @@ TEST(it_needs_no_change_to_be_used_again)
 
 TEST(a_file_with_holes_is_adopted)
 {
-	struct intern *intern;
 	struct reader reader;
-	struct arena *arena;
 	char *before[PODS];
 
 	reader_begin(&reader);
@@ -391,9 +355,7 @@ TEST(a_file_with_holes_is_adopted)
 	test_unmap_slot(reader.slot);
 	free(reader.saw);
 	store_fixture_free(fx);
-	arena = generations_next(&generations, &intern);
-	fx = store_fixture_over(arena, intern);
-	fx->owns_arena = 1;
+	fx = generations_store(&generations, NULL);
 	assert_int_equal(store_fixture_verify(fx), 0);
 	for (unsigned i = 0; i < PODS; i++) {
 		char name[16], *json;

@@ -19,7 +19,9 @@
 #include "shm-layout/time_ns.h"
 #include "shm-layout/tombstone.h"
 #include "tests/room.h"
+#include "tests/support/dice.h"
 #include "tests/support/generations.h"
+#include "tests/support/steps.h"
 #include "tests/support/store_fixture.h"
 
 #define SECOND 1000000000ull
@@ -57,17 +59,6 @@ __wrap_calloc(size_t count, size_t size)
 	return refused() ? NULL : __real_calloc(count, size);
 }
 
-static uint64_t seed = 20261121;
-
-static unsigned
-pick(unsigned n)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned)(seed % n);
-}
-
 static const char descriptor[] =
 	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
 	"\"shortNames\":[],\"namespaced\":true,"
@@ -80,23 +71,17 @@ static const char descriptor[] =
 	"]}";
 
 static struct store_fixture *
-over(struct arena *arena, struct intern *intern)
-{
-	struct store_fixture *fx = store_fixture_of(arena, intern, descriptor);
-
-	fx->owns_arena = 1;
-	return fx;
-}
-
-static struct store_fixture *
 new_store(uint64_t max_bytes)
 {
 	struct arena *arena = calloc(1, sizeof(*arena));
+	struct store_fixture *fx;
 
 	assert_non_null(arena);
 	assert_true(sodium_init() >= 0);
 	assert_int_equal(arena_create_private(arena, max_bytes), 0);
-	return over(arena, NULL);
+	fx = store_fixture_of(arena, NULL, descriptor);
+	fx->owns_arena = 1;
+	return fx;
 }
 
 /* Pod `name` with everything that it can be found by, made of n. */
@@ -120,14 +105,6 @@ delete(struct store_fixture *fx, unsigned name)
 
 	snprintf(text, sizeof(text), "pod-%u", name);
 	return store_fixture_delete(fx, "n", text);
-}
-
-static const struct resource *
-published(struct store_fixture *fx)
-{
-	const struct root *root = root_at(&fx->arena->view, atomic_load(&fx->arena->header->root));
-
-	return root_resource(&fx->arena->view, root, fx->pods);
 }
 
 /* What it is found by: "pod" its name, "uid", "ip4", "ip6", "a" and "b" its containers. */
@@ -172,7 +149,7 @@ found_by(struct store_fixture *fx, const char *what, unsigned n)
 	text[0] = '\0';
 	value_of(what, n, value, sizeof(value) - 1);
 	strcat(value, "\"");
-	if (trie_get(view, published(fx)->deleted, hash_of(fx, what, n), &leaf) <= 0)
+	if (trie_get(view, store_fixture_published(fx)->deleted, hash_of(fx, what, n), &leaf) <= 0)
 		return text;
 	for (uint32_t i = 0; (link = leaf_link(view, leaf, i)) != 0; i++) {
 		const struct tombstone *t = tombstone_at(view, link);
@@ -204,7 +181,7 @@ by_seq(struct store_fixture *fx)
 	size_t length = 0;
 
 	text[0] = '\0';
-	for (int r = trie_first(&it, view, published(fx)->by_seq); r > 0; r = trie_next(&it)) {
+	for (int r = trie_first(&it, view, store_fixture_published(fx)->by_seq); r > 0; r = trie_next(&it)) {
 		const struct tombstone *t = link_is_immediate(it.leaf) ? NULL : tombstone_at(view, it.leaf);
 		uint32_t ref = t ? t->object : store_by_ordinal(fx->store, fx->pods, link_value(it.leaf));
 		const char *uid, *version;
@@ -226,10 +203,20 @@ count_filed(struct store_fixture *fx)
 	struct trie_iter it;
 	size_t count = 0;
 
-	for (int r = trie_first(&it, &fx->arena->view, published(fx)->deleted); r > 0; r = trie_next(&it))
+	for (int r = trie_first(&it, &fx->arena->view, store_fixture_published(fx)->deleted); r > 0;
+	     r = trie_next(&it))
 		for (uint32_t i = 0; leaf_link(&fx->arena->view, it.leaf, i) != 0; i++)
 			count++;
 	return count;
+}
+
+static struct tombstone_stats
+stats(struct store_fixture *fx)
+{
+	struct tombstone_stats now;
+
+	store_tombstone_stats(fx->store, fx->pods, &now);
+	return now;
 }
 
 static void
@@ -239,177 +226,152 @@ limit(struct store_fixture *fx, uint64_t count, uint64_t bytes, uint64_t seconds
 				   (struct tombstone_limits){count, bytes, seconds * SECOND});
 }
 
+/*
+ * "put 1 11 2" is pod 1 with UID 11, version 2; "delete 1"; "limit 3" keeps 3 deletions for 300 s; "list 90"
+ * is amid a list of version 90, "synced 90" behind it; "commit".
+ */
 static void
-commit(struct store_fixture *fx)
+act(void *context, const char *step)
 {
-	assert_int_equal(store_commit(fx->store), 0);
-	assert_int_equal(store_fixture_verify(fx), 0);
+	struct store_fixture *fx = context;
+	char verb[16] = "", version[16] = "";
+	unsigned a = 0, b = 0, c = 0;
+
+	sscanf(step, "%15s %u %u %u", verb, &a, &b, &c);
+	sscanf(step, "%*s %15s", version);
+	if (strcmp(verb, "put") == 0) {
+		assert_int_equal(put(fx, a, b, c), 0);
+	} else if (strcmp(verb, "delete") == 0) {
+		assert_int_equal(delete (fx, a), 0);
+	} else if (strcmp(verb, "limit") == 0) {
+		limit(fx, a, UINT64_MAX, 300);
+	} else if (strcmp(verb, "list") == 0 || strcmp(verb, "synced") == 0) {
+		assert_int_equal(store_set_version(fx->store, fx->pods, version, strlen(version)), 0);
+		store_set_state(fx->store, fx->pods, verb[0] == 'l' ? RESOURCE_LISTING : RESOURCE_SYNCED);
+	} else {
+		assert_string_equal(verb, "commit");
+		store_fixture_commit(fx);
+	}
 }
+
+static void
+play(struct store_fixture *fx, const char *steps)
+{
+	each_step(fx, steps, act);
+}
+
+static int
+set_up(void **state)
+{
+	*state = new_store(1u << 30);
+	return 0;
+}
+
+#define TEST(name) TEST_CASE_OF(struct store_fixture *fx, set_up, store_fixture_tear_down, name)
 
 /* ---- what is found ---- */
 
 /* A walk along by-seq meets live objects at their last change and the deleted at their deletion. */
-TEST_CASE(by_seq_shows_deletions_between_changes)
+TEST(by_seq_shows_deletions_between_changes)
 {
-	struct store_fixture *fx = new_store(1u << 30);
-
-	assert_int_equal(put(fx, 1, 11, 1), 0);
-	assert_int_equal(put(fx, 2, 12, 2), 0);
-	assert_int_equal(put(fx, 3, 13, 3), 0);
-	assert_int_equal(delete(fx, 2), 0);
-	assert_int_equal(put(fx, 1, 11, 4), 0);
-	commit(fx);
+	play(fx, "put 1 11 1, put 2 12 2, put 3 13 3, delete 2, put 1 11 4, commit");
 	assert_string_equal(by_seq(fx), "3+13 4-12 5+11 ");
-	assert_int_equal(published(fx)->tombstone_floor, 0);
-	assert_int_equal(published(fx)->object_count, 2);
-	store_fixture_free(fx);
+	assert_int_equal(store_fixture_published(fx)->tombstone_floor, 0);
+	assert_int_equal(store_fixture_published(fx)->object_count, 2);
 }
 
 /*
  * A deleted object is found by its key, its uid, each of its addresses and each of its containers, and by
  * nothing else.
  */
-TEST_CASE(the_deleted_are_found_by_all_they_had)
+TEST(the_deleted_are_found_by_all_they_had)
 {
-	struct store_fixture *fx = new_store(1u << 30);
-
-	assert_int_equal(put(fx, 1, 11, 1), 0);
-	assert_int_equal(put(fx, 2, 12, 1), 0);
-	commit(fx);
-	assert_int_equal(published(fx)->deleted, 0);
-	assert_int_equal(delete(fx, 1), 0);
-	commit(fx);
+	play(fx, "put 1 11 1, put 2 12 1, commit");
+	assert_int_equal(store_fixture_published(fx)->deleted, 0);
+	play(fx, "delete 1, commit");
 	assert_string_equal(found_by(fx, "pod", 1), "11 ");
 	assert_string_equal(found_by(fx, "uid", 11), "11 ");
 	assert_string_equal(found_by(fx, "ip4", 1), "11 ");
 	assert_string_equal(found_by(fx, "ip6", 1), "11 ");
 	assert_string_equal(found_by(fx, "a", 11), "11 ");
 	assert_string_equal(found_by(fx, "b", 11), "11 ");
-	store_fixture_free(fx);
 }
 
 /* Several that had the same stand together, the newest last; one that goes leaves the others. */
-TEST_CASE(the_newest_stands_last)
+TEST(the_newest_stands_last)
 {
-	struct store_fixture *fx = new_store(1u << 30);
-
-	for (unsigned uid = 1; uid <= 5; uid++) {
-		assert_int_equal(put(fx, 1, uid, uid), 0);
-		assert_int_equal(delete(fx, 1), 0);
-		if (uid % 2)
-			commit(fx);
-	}
+	play(fx, "put 1 1 1, delete 1, commit, put 1 2 2, delete 1, put 1 3 3, delete 1, commit, "
+		 "put 1 4 4, delete 1, put 1 5 5, delete 1, commit");
 	assert_string_equal(found_by(fx, "pod", 1), "1 2 3 4 5 ");
 	assert_string_equal(found_by(fx, "ip4", 1), "1 2 3 4 5 ");
-	limit(fx, 2, UINT64_MAX, 300);
-	commit(fx);
+	play(fx, "limit 2, commit");
 	assert_string_equal(found_by(fx, "pod", 1), "4 5 ");
 	assert_string_equal(found_by(fx, "uid", 3), "");
 	assert_string_equal(by_seq(fx), "8-4 10-5 ");
-	store_fixture_free(fx);
 }
 
 /*
  * Another UID under the name leaves a tombstone of the one before, with a seq of its own before the new
  * one's.
  */
-TEST_CASE(another_uid_leaves_a_tombstone)
+TEST(another_uid_leaves_a_tombstone)
 {
-	struct store_fixture *fx = new_store(1u << 30);
-
-	assert_int_equal(put(fx, 1, 11, 1), 0);
-	assert_int_equal(put(fx, 1, 12, 2), 0);
-	commit(fx);
+	play(fx, "put 1 11 1, put 1 12 2, commit");
 	assert_string_equal(by_seq(fx), "2-11 3+12 ");
 	assert_string_equal(found_by(fx, "pod", 1), "11 ");
-	assert_int_equal(published(fx)->object_count, 1);
-	store_fixture_free(fx);
+	assert_int_equal(store_fixture_published(fx)->object_count, 1);
 }
 
 /* ---- since when all are there ---- */
 
 static void
-say_version(struct store_fixture *fx, const char *version, enum resource_state state)
+assert_complete_from(struct store_fixture *fx, const char *steps, uint64_t version)
 {
-	assert_int_equal(store_set_version(fx->store, fx->pods, version, strlen(version)), 0);
-	store_set_state(fx->store, fx->pods, state);
+	play(fx, steps);
+	assert_int_equal((uint64_t)resource_complete_from(store_resource(fx->store, fx->pods)), version);
 }
 
 /*
  * From the first list on all deletions are there, until one is forgotten, was not seen, or what there is is
  * given up; the next list begins it anew. A later version changes nothing, a lower one is another history's.
  */
-TEST_CASE(deletions_are_complete_from_the_list_on)
+TEST(deletions_are_complete_from_the_list_on)
 {
-	struct store_fixture *fx = new_store(1u << 30);
-
-	limit(fx, 1, UINT64_MAX, 300);
-	for (unsigned i = 1; i <= 5; i++)
-		assert_int_equal(put(fx, i, 10 + i, 1), 0);
-	say_version(fx, "90", RESOURCE_LISTING);
-	assert_true(resource_complete_from(store_resource(fx->store, fx->pods)) == 0);
-	say_version(fx, "100", RESOURCE_SYNCED);
-	assert_int_equal(delete(fx, 1), 0);
-	say_version(fx, "110", RESOURCE_SYNCED);
-	commit(fx);
-	assert_true(resource_complete_from(published(fx)) == 100);
-	assert_int_equal(delete(fx, 2), 0); /* and the first is forgotten */
-	commit(fx);
-	assert_true(resource_complete_from(published(fx)) == 0);
-
-	say_version(fx, "120", RESOURCE_LISTING);
-	say_version(fx, "120", RESOURCE_SYNCED);
-	assert_true(resource_complete_from(store_resource(fx->store, fx->pods)) == 120);
-	say_version(fx, "119", RESOURCE_SYNCED);
-	assert_true(resource_complete_from(store_resource(fx->store, fx->pods)) == 0);
-
-	say_version(fx, "130", RESOURCE_LISTING);
-	say_version(fx, "130", RESOURCE_SYNCED);
-	say_version(fx, "", RESOURCE_LISTING);
-	assert_true(resource_complete_from(store_resource(fx->store, fx->pods)) == 0);
-	say_version(fx, "of another kind", RESOURCE_SYNCED);
-	assert_true(resource_complete_from(store_resource(fx->store, fx->pods)) == 0);
-	store_fixture_free(fx);
+	assert_complete_from(fx, "limit 1, put 1 11 1, put 2 12 1, put 3 13 1, list 90", 0);
+	assert_complete_from(fx, "synced 100, delete 1, synced 110, commit", 100);
+	assert_complete_from(fx, "delete 2, commit", 0); /* and the first is forgotten */
+	assert_complete_from(fx, "list 120, synced 120", 120);
+	assert_complete_from(fx, "synced 119", 0);
+	assert_complete_from(fx, "list 130, synced 130", 130);
+	assert_complete_from(fx, "list", 0);
+	assert_complete_from(fx, "synced another-kind", 0);
+	store_fixture_commit(fx);
+	assert_true(resource_complete_from(store_fixture_published(fx)) == 0);
 }
 
 /* ---- limits ---- */
 
 /* Beyond the count the oldest go, and the floor is the seq of the last of them. */
-TEST_CASE(the_oldest_go_beyond_the_count)
+TEST(the_oldest_go_beyond_the_count)
 {
-	struct store_fixture *fx = new_store(1u << 30);
-	struct tombstone_stats stats;
-
-	limit(fx, 3, UINT64_MAX, 300);
-	for (unsigned i = 1; i <= 5; i++) {
-		assert_int_equal(put(fx, i, 10 + i, 1), 0);
-		assert_int_equal(delete(fx, i), 0);
-	}
-	commit(fx);
+	play(fx, "limit 3, put 1 11 1, delete 1, put 2 12 1, delete 2, put 3 13 1, delete 3, "
+		 "put 4 14 1, delete 4, put 5 15 1, delete 5, commit");
 	assert_string_equal(by_seq(fx), "6-13 8-14 10-15 ");
-	assert_int_equal(published(fx)->tombstone_floor, 4);
-	store_tombstone_stats(fx->store, fx->pods, &stats);
-	assert_int_equal(stats.count, 3);
+	assert_int_equal(store_fixture_published(fx)->tombstone_floor, 4);
+	assert_int_equal(stats(fx).count, 3);
 
-	limit(fx, 0, UINT64_MAX, 300);
-	commit(fx);
+	play(fx, "limit 0, commit");
 	assert_string_equal(by_seq(fx), "");
-	assert_int_equal(published(fx)->tombstone_floor, 10);
-	assert_int_equal(published(fx)->deleted, 0);
-	assert_int_equal(put(fx, 1, 21, 1), 0);
-	assert_int_equal(delete(fx, 1), 0);
-	commit(fx);
+	assert_int_equal(store_fixture_published(fx)->tombstone_floor, 10);
+	assert_int_equal(store_fixture_published(fx)->deleted, 0);
+	play(fx, "put 1 21 1, delete 1, commit");
 	assert_string_equal(by_seq(fx), "");
-	assert_int_equal(published(fx)->tombstone_floor, 12);
-	store_fixture_free(fx);
+	assert_int_equal(store_fixture_published(fx)->tombstone_floor, 12);
 }
 
 /* Beyond the bytes the oldest go; what only they shared counts. */
-TEST_CASE(the_oldest_go_beyond_the_bytes)
+TEST(the_oldest_go_beyond_the_bytes)
 {
-	struct store_fixture *fx = new_store(1u << 30);
-	struct tombstone_stats stats;
-
 	limit(fx, 1000, 100000, 300);
 	for (unsigned i = 1; i <= 100; i++) {
 		assert_int_equal(store_fixture_putf(fx,
@@ -418,46 +380,38 @@ TEST_CASE(the_oldest_go_beyond_the_bytes)
 						    i, i, i),
 				 0);
 		assert_int_equal(delete(fx, i), 0);
-		store_tombstone_stats(fx->store, fx->pods, &stats);
-		assert_true(stats.bytes <= 100000);
-		assert_true(i < 10 ? stats.count == i : stats.count == 10 || stats.count == 11);
+		assert_true(stats(fx).bytes <= 100000);
+		assert_true(i < 10 ? stats(fx).count == i : stats(fx).count == 10 || stats(fx).count == 11);
 	}
-	commit(fx);
-	assert_int_equal(published(fx)->tombstone_floor, 200 - 2 * stats.count);
-	store_fixture_free(fx);
+	store_fixture_commit(fx);
+	assert_int_equal(store_fixture_published(fx)->tombstone_floor, 200 - 2 * stats(fx).count);
 }
 
 /* What is older than the age goes when it is asked for; what is younger stays. */
-TEST_CASE(the_old_go_when_their_time_is_over)
+TEST(the_old_go_when_their_time_is_over)
 {
-	struct store_fixture *fx = new_store(1u << 30);
-	struct tombstone_stats stats;
-	uint64_t now;
+	uint64_t now, then;
 
 	limit(fx, 100, UINT64_MAX, 60);
-	assert_int_equal(put(fx, 1, 11, 1), 0);
-	assert_int_equal(delete(fx, 1), 0);
-	commit(fx);
-	store_tombstone_stats(fx->store, fx->pods, &stats);
+	play(fx, "put 1 11 1, delete 1, commit");
 	now = time_ns(CLOCK_BOOTTIME);
-	assert_true(stats.oldest_boot_ns <= now && now - stats.oldest_boot_ns < 60 * SECOND);
-	store_expire_tombstones(fx->store, stats.oldest_boot_ns + 60 * SECOND);
-	store_expire_tombstones(fx->store, stats.oldest_boot_ns - 1);
-	commit(fx);
+	then = stats(fx).oldest_boot_ns;
+	assert_true(then <= now && now - then < 60 * SECOND);
+	store_expire_tombstones(fx->store, then + 60 * SECOND);
+	store_expire_tombstones(fx->store, then - 1);
+	store_fixture_commit(fx);
 	assert_string_equal(by_seq(fx), "2-11 ");
-	store_expire_tombstones(fx->store, stats.oldest_boot_ns + 60 * SECOND + 1);
+	store_expire_tombstones(fx->store, then + 60 * SECOND + 1);
 	assert_string_equal(by_seq(fx), "2-11 "); /* not published by itself */
-	commit(fx);
+	store_fixture_commit(fx);
 	assert_string_equal(by_seq(fx), "");
-	assert_int_equal(published(fx)->tombstone_floor, 2);
-	store_fixture_free(fx);
+	assert_int_equal(store_fixture_published(fx)->tombstone_floor, 2);
 }
 
 /* A full arena takes deletes all the same, and what they left gives way to what comes. */
 TEST_CASE(tombstones_give_way_in_a_full_arena)
 {
 	struct store_fixture *fx = new_store(4u << 20);
-	struct tombstone_stats stats;
 	unsigned filled = 0;
 	uint64_t floor;
 	int r = 0;
@@ -470,20 +424,19 @@ TEST_CASE(tombstones_give_way_in_a_full_arena)
 		filled += r == 0;
 	}
 	assert_int_equal(r, -ENOSPC);
-	commit(fx);
+	store_fixture_commit(fx);
 	for (unsigned i = 0; i < filled; i++)
 		assert_int_equal(delete(fx, i), 0);
-	commit(fx);
-	assert_int_equal(published(fx)->object_count, 0);
-	store_tombstone_stats(fx->store, fx->pods, &stats);
-	assert_true(stats.count > 0 && stats.bytes <= (4u << 20) / 8);
-	floor = published(fx)->tombstone_floor;
+	store_fixture_commit(fx);
+	assert_int_equal(store_fixture_published(fx)->object_count, 0);
+	assert_true(stats(fx).count > 0 && stats(fx).bytes <= (4u << 20) / 8);
+	floor = store_fixture_published(fx)->tombstone_floor;
 
 	arena_fail_after(fx->arena, 0);
 	assert_int_equal(put(fx, 1, 1, 1), -ENOSPC);
 	arena_fail_after(fx->arena, UINT64_MAX);
-	commit(fx);
-	assert_true(published(fx)->tombstone_floor > floor);
+	store_fixture_commit(fx);
+	assert_true(store_fixture_published(fx)->tombstone_floor > floor);
 	for (unsigned i = 0; i < 10; i++) {
 		arena_fail_after(fx->arena, 0);
 		assert_int_equal(put(fx, 1, 1, 1), -ENOSPC);
@@ -502,14 +455,10 @@ TEST_CASE(a_delete_without_room_raises_the_floor)
 {
 	struct store_fixture *fx = new_store(4u << 20);
 	uint32_t filler[1024];
-	struct tombstone_stats stats;
 	unsigned count = 0;
 	int r;
 
-	assert_int_equal(put(fx, 1, 11, 1), 0);
-	assert_int_equal(put(fx, 2, 12, 1), 0);
-	assert_int_equal(delete(fx, 2), 0);
-	commit(fx);
+	play(fx, "put 1 11 1, put 2 12 1, delete 2, commit");
 	arena_open_reserve(fx->arena, true);
 	while (count < 1024 &&
 	       arena_new_block(fx->arena, BLOCK_VALUE, 4096 - sizeof(struct block), 0, &filler[count]) == 0)
@@ -519,22 +468,19 @@ TEST_CASE(a_delete_without_room_raises_the_floor)
 	while ((r = delete(fx, 1)) == -ENOSPC && count > 0)
 		arena_free(fx->arena, filler[--count]);
 	assert_int_equal(r, 0);
-	store_tombstone_stats(fx->store, fx->pods, &stats);
-	assert_int_equal(stats.count, 1);
+	assert_int_equal(stats(fx).count, 1);
 	assert_int_equal(store_resource(fx->store, fx->pods)->tombstone_floor, 4);
 	while (count > 0)
 		arena_free(fx->arena, filler[--count]);
-	commit(fx); /* the arena refused something: what is left gives way */
+	store_fixture_commit(fx); /* the arena refused something: what is left gives way */
 	assert_string_equal(by_seq(fx), "");
-	assert_int_equal(published(fx)->tombstone_floor, 4);
+	assert_int_equal(store_fixture_published(fx)->tombstone_floor, 4);
 	store_fixture_free(fx);
 }
 
 /* A value that an object has twice is filed once, and taken out once. */
-TEST_CASE(a_value_that_stands_twice_is_filed_once)
+TEST(a_value_that_stands_twice_is_filed_once)
 {
-	struct store_fixture *fx = new_store(1u << 30);
-
 	for (unsigned n = 0; n < 2; n++) {
 		assert_int_equal(
 			store_fixture_put(fx, "{\"metadata\":{\"name\":\"pod-1\",\"namespace\":\"n\",\"uid\":"
@@ -543,15 +489,12 @@ TEST_CASE(a_value_that_stands_twice_is_filed_once)
 			0);
 		assert_int_equal(delete(fx, 1), 0);
 	}
-	commit(fx);
+	store_fixture_commit(fx);
 	assert_int_equal(count_filed(fx), 6);
-	limit(fx, 1, UINT64_MAX, 300);
-	commit(fx);
+	play(fx, "limit 1, commit");
 	assert_int_equal(count_filed(fx), 3);
-	limit(fx, 0, UINT64_MAX, 300);
-	commit(fx);
-	assert_int_equal(published(fx)->deleted, 0);
-	store_fixture_free(fx);
+	play(fx, "limit 0, commit");
+	assert_int_equal(store_fixture_published(fx)->deleted, 0);
 }
 
 /* ---- adoption ---- */
@@ -560,38 +503,31 @@ TEST_CASE(a_value_that_stands_twice_is_filed_once)
 TEST_CASE(adoption_keeps_them)
 {
 	struct generations generations;
-	struct tombstone_stats stats, again;
+	struct tombstone_stats then;
 	struct store_fixture *fx;
-	struct intern *intern;
-	struct arena *arena;
 	char *before;
 
 	generations_begin(&generations);
-	arena = generations_next(&generations, &intern);
-	fx = over(arena, intern);
+	fx = generations_store(&generations, descriptor);
 	for (unsigned i = 1; i <= 40; i++) {
 		assert_int_equal(put(fx, i % 4, i, i), 0);
 		if (i % 3)
 			assert_int_equal(delete(fx, i % 4), 0);
 	}
-	commit(fx);
+	store_fixture_commit(fx);
 	before = strdup(by_seq(fx));
-	store_tombstone_stats(fx->store, fx->pods, &stats);
-	assert_true(stats.count > 20);
+	then = stats(fx);
+	assert_true(then.count > 20);
 	store_fixture_free(fx);
 
-	arena = generations_next(&generations, &intern);
-	fx = over(arena, intern);
+	fx = generations_store(&generations, descriptor);
 	assert_string_equal(by_seq(fx), before);
 	free(before);
-	store_tombstone_stats(fx->store, fx->pods, &again);
-	assert_int_equal(again.count, stats.count);
-	assert_int_equal(again.oldest_boot_ns, stats.oldest_boot_ns);
+	assert_int_equal(stats(fx).count, then.count);
+	assert_int_equal(stats(fx).oldest_boot_ns, then.oldest_boot_ns);
 	assert_string_equal(found_by(fx, "uid", 40), "40 ");
-	limit(fx, 1, UINT64_MAX, 300);
-	commit(fx);
-	store_tombstone_stats(fx->store, fx->pods, &again);
-	assert_int_equal(again.count, 1);
+	play(fx, "limit 1, commit");
+	assert_int_equal(stats(fx).count, 1);
 	assert_string_equal(found_by(fx, "pod", 0), "40 ");
 	assert_string_equal(found_by(fx, "uid", 38), "");
 	store_fixture_free(fx);
@@ -614,13 +550,12 @@ TEST_CASE(a_reset_forgets_all)
 	unsigned id;
 
 	generations_begin(&generations);
-	arena = generations_next(&generations, &intern);
-	fx = over(arena, intern);
+	fx = generations_store(&generations, descriptor);
 	for (unsigned i = 0; i < 20; i++) {
 		assert_int_equal(put(fx, i % 3, i, i), 0);
 		assert_int_equal(delete(fx, i % 3), 0);
 	}
-	commit(fx);
+	store_fixture_commit(fx);
 	store_fixture_free(fx);
 
 	arena = generations_next(&generations, &intern);
@@ -641,10 +576,9 @@ TEST_CASE(a_reset_forgets_all)
 	free(arena);
 
 	/* what is left is the description and what it is made of: as much as without any deletion */
-	arena = generations_next(&generations, &intern);
-	fx = over(arena, intern);
-	assert_int_equal(published(fx)->deleted, 0);
-	assert_int_equal(published(fx)->by_seq, 0);
+	fx = generations_store(&generations, descriptor);
+	assert_int_equal(store_fixture_published(fx)->deleted, 0);
+	assert_int_equal(store_fixture_published(fx)->by_seq, 0);
 	assert_int_equal(store_fixture_verify(fx), 0);
 	store_fixture_free(fx);
 	generations_end(&generations);
@@ -672,7 +606,7 @@ has_tombstone(struct store_fixture *fx, uint64_t hash, uint64_t seq)
 {
 	uint32_t leaf, link;
 
-	if (trie_get(&fx->arena->view, published(fx)->deleted, hash, &leaf) <= 0)
+	if (trie_get(&fx->arena->view, store_fixture_published(fx)->deleted, hash, &leaf) <= 0)
 		return false;
 	for (uint32_t i = 0; (link = leaf_link(&fx->arena->view, leaf, i)) != 0; i++)
 		if (tombstone_at(&fx->arena->view, link)->seq == seq)
@@ -683,8 +617,8 @@ has_tombstone(struct store_fixture *fx, uint64_t hash, uint64_t seq)
 static void
 assert_agrees(struct store_fixture *fx, const struct model *m)
 {
-	const struct resource *res = published(fx);
-	struct tombstone_stats stats;
+	static const char *const by[6] = {"pod", "ip4", "ip6", "uid", "a", "b"};
+	const struct resource *res = store_fixture_published(fx);
 	struct trie_iter it;
 	uint64_t last = 0;
 	size_t live = 0, dead = 0, at = 0;
@@ -705,12 +639,13 @@ assert_agrees(struct store_fixture *fx, const struct model *m)
 			assert_true(at < m->deleted && m->deletions[at].seq == seq);
 			snprintf(name, sizeof(name), "pod-%u", m->deletions[at].name);
 			assert_true(object_has_key(o, "n", 1, name, strlen(name)));
-			assert_true(has_tombstone(fx, hash_of(fx, "pod", m->deletions[at].name), seq));
-			assert_true(has_tombstone(fx, hash_of(fx, "uid", m->deletions[at].uid), seq));
-			assert_true(has_tombstone(fx, hash_of(fx, "ip4", m->deletions[at].name), seq));
-			assert_true(has_tombstone(fx, hash_of(fx, "ip6", m->deletions[at].name), seq));
-			assert_true(has_tombstone(fx, hash_of(fx, "a", m->deletions[at].uid), seq));
-			assert_true(has_tombstone(fx, hash_of(fx, "b", m->deletions[at].uid), seq));
+			for (unsigned i = 0; i < 6; i++)
+				assert_true(has_tombstone(fx,
+							  hash_of(fx, by[i],
+								  by[i][0] == 'p' || by[i][0] == 'i'
+									  ? m->deletions[at].name
+									  : m->deletions[at].uid),
+							  seq));
 			at++;
 			dead++;
 		} else {
@@ -732,8 +667,7 @@ assert_agrees(struct store_fixture *fx, const struct model *m)
 		live -= m->uid[i] != 0;
 	assert_int_equal(live, 0);
 	assert_int_equal(count_filed(fx), 6 * dead);
-	store_tombstone_stats(fx->store, fx->pods, &stats);
-	assert_int_equal(stats.count, dead);
+	assert_int_equal(stats(fx).count, dead);
 }
 
 static void
@@ -772,9 +706,6 @@ change(struct store_fixture *fx, struct model *m)
 static void
 change_limits(struct store_fixture *fx)
 {
-	struct tombstone_stats stats;
-
-	store_tombstone_stats(fx->store, fx->pods, &stats);
 	switch (pick(4)) {
 	case 0:
 		limit(fx, pick(60), UINT64_MAX, 300);
@@ -786,9 +717,9 @@ change_limits(struct store_fixture *fx)
 		limit(fx, 10000, UINT64_MAX, 300);
 		break;
 	case 3:
-		if (stats.count)
+		if (stats(fx).count)
 			store_expire_tombstones(fx->store,
-						stats.oldest_boot_ns + 300 * SECOND + 1 + pick(1000000));
+						stats(fx).oldest_boot_ns + 300 * SECOND + 1 + pick(1000000));
 	}
 }
 
@@ -796,10 +727,9 @@ change_limits(struct store_fixture *fx)
  * Whatever is refused at whatever moment: by-seq, `deleted`, floor and figures are what a plain list of
  * deletions says.
  */
-TEST_CASE(random_changes_agree_with_a_plain_list)
+TEST(random_changes_agree_with_a_plain_list)
 {
 	struct model *m = calloc(1, sizeof(*m));
-	struct store_fixture *fx = new_store(1u << 30);
 	struct store_stats empty, again;
 	unsigned failures = 0;
 
@@ -825,7 +755,7 @@ TEST_CASE(random_changes_agree_with_a_plain_list)
 			failures += r < 0;
 			assert_true(r == 0 || r == -ENOSPC || r == -ENOMEM);
 		}
-		commit(fx);
+		store_fixture_commit(fx);
 		assert_agrees(fx, m);
 	}
 	assert_true(failures > 100);
@@ -835,50 +765,9 @@ TEST_CASE(random_changes_agree_with_a_plain_list)
 	limit(fx, 0, 0, 0);
 	store_fixture_settle(fx);
 	store_stats(fx->store, &again);
-	assert_int_equal(published(fx)->deleted, 0);
-	assert_int_equal(published(fx)->by_seq, 0);
+	assert_int_equal(store_fixture_published(fx)->deleted, 0);
+	assert_int_equal(store_fixture_published(fx)->by_seq, 0);
 	assert_int_equal(again.used_bytes, empty.used_bytes);
 	assert_int_equal(again.shared_blocks, empty.shared_blocks);
-	store_fixture_free(fx);
 	free(m);
-}
-
-/*
- * With an allocation refused at each step in turn, a delete happens whole or not at all, and does once it is
- * let through.
- */
-TEST_CASE(each_private_allocation_of_a_delete_may_fail)
-{
-	unsigned refusals = 0;
-
-	for (uint64_t n = 0;; n++) {
-		struct store_fixture *fx = new_store(1u << 30);
-		int r;
-
-		assert_int_equal(put(fx, 1, 11, 1), 0);
-		commit(fx);
-		allocations_left = n;
-		r = delete(fx, 1);
-		if (allocations_left != UINT64_MAX) { /* it needed no more */
-			allocations_left = UINT64_MAX;
-			assert_int_equal(r, 0);
-			commit(fx);
-			assert_string_equal(by_seq(fx), "2-11 ");
-			store_fixture_free(fx);
-			break;
-		}
-		refusals++;
-		if (r < 0) {
-			assert_int_equal(r, -ENOMEM);
-			commit(fx);
-			assert_string_equal(by_seq(fx), "1+11 ");
-			assert_int_not_equal(store_fixture_find(fx, "n", "pod-1"), 0);
-			assert_int_equal(delete(fx, 1), 0);
-		}
-		commit(fx);
-		assert_string_equal(by_seq(fx), "2-11 ");
-		assert_string_equal(found_by(fx, "b", 11), "11 ");
-		store_fixture_free(fx);
-	}
-	assert_true(refusals >= 2);
 }

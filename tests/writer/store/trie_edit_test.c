@@ -82,6 +82,22 @@ world_free(struct world *w)
 	free(w);
 }
 
+static int
+put(struct world *w, uint32_t *root, uint32_t value, uint32_t *ret_old)
+{
+	const struct trie_keys keys = {key_of, w};
+
+	return trie_put(w->edit, root, w->universe[value], link_of(value), &keys, ret_old);
+}
+
+static int
+take(struct world *w, uint32_t *root, uint32_t value, uint32_t *ret_old)
+{
+	const struct trie_keys keys = {key_of, w};
+
+	return trie_remove(w->edit, root, w->universe[value], &keys, ret_old);
+}
+
 /* The version at root holds just the values that present[] marks, in order; get agrees. */
 static void
 assert_version(struct world *w, uint32_t root, const uint8_t *present)
@@ -127,11 +143,10 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 			int r;
 
 			if (next_random(w) % 8 < (growing ? 6u : 2u)) {
-				assert_int_equal(
-					trie_put(w->edit, &root, key, link_of(value), &resolver, &old), 0);
+				assert_int_equal(put(w, &root, value, &old), 0);
 				present[value] |= 2;
 			} else {
-				assert_int_equal(trie_remove(w->edit, &root, key, &resolver, &old), 0);
+				assert_int_equal(take(w, &root, value, &old), 0);
 				present[value] &= 1;
 			}
 			assert_int_equal(old, present[value] & 1 ? link_of(value) : 0);
@@ -186,7 +201,7 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 	}
 	/* empty it: every node comes back */
 	for (uint32_t value = 0; value < w->universe_count; value++)
-		assert_int_equal(trie_remove(w->edit, &root, w->universe[value], &resolver, NULL), 0);
+		assert_int_equal(take(w, &root, value, NULL), 0);
 	assert_int_equal(root, 0);
 	arena_reclaim(w->arena, epoch);
 	struct arena_stats stats;
@@ -228,16 +243,13 @@ TEST_CASE(form_does_not_depend_on_the_order_of_edits)
 
 	for (unsigned order = 0; order < 2; order++) {
 		struct world *w = world_new(2000, 99, ~0ull);
-		struct trie_keys resolver = {key_of, w};
 		struct arena_stats stats;
 		uint32_t root = 0;
 
 		for (uint32_t i = 0; i < w->universe_count; i++) {
 			uint32_t value = order ? w->universe_count - 1 - i : i;
 
-			assert_int_equal(
-				trie_put(w->edit, &root, w->universe[value], link_of(value), &resolver, NULL),
-				0);
+			assert_int_equal(put(w, &root, value, NULL), 0);
 		}
 		trie_edit_seal(w->edit);
 		arena_stats(w->arena, &stats);
@@ -254,19 +266,17 @@ TEST_CASE(form_does_not_depend_on_the_order_of_edits)
 TEST_CASE(a_batch_copies_a_node_once)
 {
 	struct world *w = world_new(64, 5, 0x3f);
-	struct trie_keys resolver = {key_of, w};
 	struct arena_stats before, after;
 	uint32_t root = 0;
 
 	for (uint32_t i = 0; i < w->universe_count; i++)
-		assert_int_equal(trie_put(w->edit, &root, w->universe[i], link_of(i), &resolver, NULL), 0);
+		assert_int_equal(put(w, &root, i, NULL), 0);
 	trie_edit_seal(w->edit);
 	arena_stats(w->arena, &before);
 	assert_int_equal(before.blocks, 1);
 	for (unsigned round = 0; round < 10; round++)
 		for (uint32_t i = 0; i < w->universe_count; i++)
-			assert_int_equal(
-				trie_put(w->edit, &root, w->universe[i], link_of(i), &resolver, NULL), 0);
+			assert_int_equal(put(w, &root, i, NULL), 0);
 	arena_stats(w->arena, &after);
 	assert_int_equal(after.blocks, 2);
 	world_free(w);
@@ -276,14 +286,12 @@ TEST_CASE(a_batch_copies_a_node_once)
 TEST_CASE(a_failed_edit_changes_nothing)
 {
 	struct world *w = world_new(3000, 17, ~0ull);
-	struct trie_keys resolver = {key_of, w};
 	uint8_t *present = calloc(w->universe_count, 1);
 	uint32_t root = 0, root_before;
 	unsigned failures = 0;
 
 	for (uint32_t value = 0; value < w->universe_count; value += 2) {
-		assert_int_equal(
-			trie_put(w->edit, &root, w->universe[value], link_of(value), &resolver, NULL), 0);
+		assert_int_equal(put(w, &root, value, NULL), 0);
 		present[value] = 1;
 	}
 	trie_edit_seal(w->edit);
@@ -295,9 +303,7 @@ TEST_CASE(a_failed_edit_changes_nothing)
 			arena_stats(w->arena, &before);
 			root_before = root;
 			arena_fail_after(w->arena, allowed);
-			r = present[value] ? trie_remove(w->edit, &root, w->universe[value], &resolver, NULL)
-					   : trie_put(w->edit, &root, w->universe[value], link_of(value),
-						      &resolver, NULL);
+			r = present[value] ? take(w, &root, value, NULL) : put(w, &root, value, NULL);
 			arena_fail_after(w->arena, UINT64_MAX);
 			if (r == 0)
 				break;
