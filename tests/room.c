@@ -8,13 +8,9 @@
  * names. Each test's output is shown when the test fails, with -v always. A test that runs for more than
  * TEST_SECONDS (60, in the long half 1800) is ended. Exits with 0 when no test failed.
  */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

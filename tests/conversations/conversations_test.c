@@ -3,9 +3,6 @@
  * Every conversation of this folder, in JSON and in protobuf, each as the lowest and the highest that chance
  * may say and something in between. Run it in the project's folder.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <glob.h>
 

@@ -3,10 +3,6 @@
  * Fifty writers at one API server, which goes away and comes back: when they ask, in virtual time, and what
  * for; in JSON and in protobuf.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/conversations/settle.h"
 #include "tests/room.h"
 #include "writer/base/log.h"

@@ -3,10 +3,6 @@
  * The player itself: a script that tells what does not happen, or leaves out what does, fails, and is told by
  * file and line. And the table in README.md has every script, and no other.
  */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <glob.h>
 

@@ -6,12 +6,8 @@
  * detaching.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>

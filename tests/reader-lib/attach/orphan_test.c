@@ -3,12 +3,8 @@
  * While no writer lives, who asks for it reads what the last one left; and never a byte that somebody may
  * still write.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -3,10 +3,6 @@
  * A reader that is revoked for what it holds: it hears why, its calls say EXPIRED, informerd goes on knowing
  * of what it may still look at, and it comes back by itself once it has let go.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/dispatch.h"
 #include "tests/support/reader_world.h"

@@ -3,11 +3,7 @@
  * Beside a writer that lives and does not answer, who asks for it reads a copy of what is published; and
  * never one that the writer changed while it was made.
  */
-#include <errno.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -3,9 +3,6 @@
  * Snapshots: what they show, how many there may be, when they end early.
  */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

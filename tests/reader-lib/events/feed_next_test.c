@@ -2,10 +2,6 @@
 /*
  * What a turn of the feed makes of a ring that is behind its root, and of entries that say what is not so.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "reader-lib/events/handler.h"
 #include "tests/room.h"
 #include "tests/support/test_clock.h"

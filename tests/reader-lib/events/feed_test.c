@@ -5,9 +5,6 @@
  * and in the end what was told is what is there.
  */
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "reader-lib/attach/connection.h"

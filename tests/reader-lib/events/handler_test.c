@@ -2,11 +2,7 @@
 /*
  * Handlers: what they are told, driven by informer_dispatch(), with a writer in this process.
  */
-#include <errno.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

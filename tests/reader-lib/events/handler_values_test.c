@@ -3,11 +3,6 @@
  * A handler's own values: on_value has the one before and the one now, whatever happens between them, and
  * each value is released once.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/recorder_world.h"
 #include "tests/support/test_clock.h"

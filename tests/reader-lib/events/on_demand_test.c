@@ -2,10 +2,7 @@
 /*
  * Resources that are cached on demand: what a reader does says that it looks at them.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"

@@ -5,10 +5,6 @@
  * A table of what may happen is walked through, each with each, in each order, and so that the handler keeps
  * up, is busy meanwhile, or is held back while its library goes on. Writer and reader are the real ones.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "reader-lib/events/handler.h"
 #include "shm-layout/time_ns.h"
 #include "tests/room.h"

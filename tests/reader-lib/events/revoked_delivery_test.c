@@ -13,9 +13,6 @@
  * TRIALS=n accesses of each are drawn (0: all); SEED=n.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>

@@ -3,11 +3,7 @@
  * Handlers under informer_run(): threads, slow ones, removal and stop while they run, and an idle reader's
  * silence.
  */
-#include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/timerfd.h>
 
 #include "reader-lib/events/handler.h"

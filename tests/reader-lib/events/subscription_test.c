@@ -3,9 +3,6 @@
  * Subscriptions: what is said to the daemon of the handler that asks. (What comes of the answers: feed_test.c
  * and handler_test.c.)
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/recorder_world.h"
 

@@ -2,12 +2,8 @@
 /*
  * Waiting for one object: what its caller is shown, and when; over a daemon's end and return.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"

@@ -2,13 +2,9 @@
 /*
  * Waiting: for an arena, for the first list, for a commit; from several threads.
  */
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "reader-lib/events/run.h"
 #include "tests/room.h"

@@ -4,12 +4,8 @@
  * path_set_test.c.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

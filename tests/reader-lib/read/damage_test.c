@@ -5,10 +5,6 @@
  *
  * Each test damages the writer's own memory, which the reader has mapped too.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "shm-layout/walk.h"
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"

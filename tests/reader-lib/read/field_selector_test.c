@@ -2,10 +2,6 @@
 /*
  * Field selectors: the API server's syntax on any path.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "reader-lib/read/field_selector.h"
 #include "reader-lib/read/key_object.h"
 #include "tests/room.h"

@@ -2,10 +2,6 @@
 /*
  * Finding what is present or was deleted a short while ago.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "shm-layout/time_ns.h"

@@ -9,9 +9,6 @@
  * Of what is not the arena's own (objects, values, shapes) each n-th bit only.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 

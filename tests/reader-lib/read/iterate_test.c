@@ -4,10 +4,6 @@
  * changes moves; what goes leaves no trace. Behaviours of its store_test.go, index_test.go and
  * thread_safe_store_test.go carry their names in brackets.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 

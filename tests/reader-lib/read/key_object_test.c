@@ -2,11 +2,6 @@
 /*
  * Keys, and objects that have nothing else.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "reader-lib/read/key_object.h"
 #include "tests/room.h"
 #include "tests/support/reader_world.h"

@@ -2,10 +2,6 @@
 /*
  * Label selectors: the API's syntax, and what it means.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 

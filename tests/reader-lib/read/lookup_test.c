@@ -2,10 +2,6 @@
 /*
  * Lookups, against a writer in this process.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 

@@ -2,11 +2,6 @@
 /*
  * Objects and values as an agent reads them.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 

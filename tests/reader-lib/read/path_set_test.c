@@ -2,11 +2,6 @@
 /*
  * What paths leave of an object, seen on its copies.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "reader-lib/read/copy.h"
 #include "tests/room.h"
 #include "tests/support/reader_world.h"

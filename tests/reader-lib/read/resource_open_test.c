@@ -3,10 +3,6 @@
  * Resources that come, go, and are indexed otherwise while a reader is attached; against a writer in this
  * process.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 

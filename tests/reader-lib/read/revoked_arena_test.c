@@ -21,9 +21,6 @@
  * CALL=part of a call's name; TRIALS=n of each call at most (0: no end).
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>

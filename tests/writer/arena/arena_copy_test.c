@@ -4,12 +4,8 @@
  * and holes where that has none; a move that breaks off anywhere goes on where its journal says, and each
  * page stands in one of the two files all the while.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

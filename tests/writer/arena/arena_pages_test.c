@@ -2,11 +2,7 @@
 /*
  * The pages of an arena's file.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>

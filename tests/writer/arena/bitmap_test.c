@@ -3,8 +3,6 @@
  * Bitmaps against an array of bools: whatever run of bits is asked for or set, at the ends of words and
  * amid them, the answer is that of going through one by one.
  */
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/dice.h"
 #include "writer/arena/bitmap.h"

@@ -4,10 +4,7 @@
  * it was or reads as zeros, byte by byte, until it is dug up; nothing else is put there; and the file has
  * memory for just what the books say.
  */
-#include <errno.h>
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,11 +2,6 @@
 /*
  * The table of shared blocks against a plain count of who refers to what.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "shm-layout/value.h"
 #include "tests/room.h"
 #include "tests/support/arena_fixture.h"

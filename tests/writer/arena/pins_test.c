@@ -2,10 +2,7 @@
 /*
  * The writer's look at slots: honest pins, and pages that hold anything.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

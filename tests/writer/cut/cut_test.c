@@ -4,12 +4,8 @@
  * every store into the arena and every call on its file, in commits of every kind and in adoption itself,
  * what lies there then is read as those read who have it mapped, adopted, and read again.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/types.h>
 
 #include "shm-layout/walk.h"

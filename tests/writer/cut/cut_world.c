@@ -5,14 +5,10 @@
  */
 #include "tests/writer/cut/cut_world.h"
 
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,11 +3,6 @@
  * The pipeline between DeltaFIFO and a real store: what a commit shows, beside which RV, and what happens
  * when it cannot be made.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "shm-layout/queue.h"
 #include "tests/room.h"
 #include "tests/support/source_fixture.h"

@@ -4,10 +4,6 @@
  * The known objects are a small table instead of an arena. Behaviours of client-go's delta_fifo_test.go carry
  * its names in brackets.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "shm-layout/fnv.h"

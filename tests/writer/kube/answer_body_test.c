@@ -3,10 +3,6 @@
  * An answer's bytes, fed as libcurl feeds them: each once, unpacked where the header that counts says so,
  * none while they are paused, and none after one that was not wanted.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/gzip_member.h"
 #include "writer/base/growing.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What goes between us and a credential plugin. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <stdio.h>
 
 #include "tests/room.h"
 #include "writer/kube/exec_credential.h"

@@ -3,10 +3,6 @@
  * Gzip of one member or of several, cut at each byte, unpacks to the same; what is cut off is seen, and what
  * is damaged is an error or something else, never a crash.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/gzip_member.h"
 #include "writer/base/growing.h"

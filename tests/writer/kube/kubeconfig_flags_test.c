@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What flags replace of a kubeconfig's cluster and user, and of a pod's account. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/kubeconfig_fixture.h"
 #include "tests/support/temp_dir.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which proxy leads to a server. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "writer/kube/proxy.h"
 

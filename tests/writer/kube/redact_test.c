@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Foreign text without secrets. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "writer/kube/redact.h"
 

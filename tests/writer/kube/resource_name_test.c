@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resource names, request paths and the RBAC rule. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "writer/kube/rbac.h"
 #include "writer/kube/resource_name.h"

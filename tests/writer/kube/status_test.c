@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Status bodies, as captured from a real API server. */
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "writer/kube/status.h"

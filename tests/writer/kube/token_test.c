@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bearer token, kept fresh from its file. */
-#include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/room.h"

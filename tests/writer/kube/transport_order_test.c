@@ -3,11 +3,6 @@
  * Requests that say more than a path: what of them reaches the server, byte by byte, and what of its answer
  * is told.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/raw_server.h"
 #include "tests/support/transport_world.h"

@@ -4,9 +4,6 @@
  * through the plan, the DeltaFIFO and the pipeline, against a store that had the last configuration from the
  * start. The API server is this test: what a list would bring is put into the FIFO.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <sodium.h>
 

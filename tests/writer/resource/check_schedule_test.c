@@ -2,9 +2,6 @@
 /*
  * When a resource is compared with the server, and what is counted.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "tests/room.h"
 #include "tests/support/source_fixture.h"
 #include "writer/resource/check_schedule.h"

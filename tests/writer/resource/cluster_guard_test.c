@@ -3,10 +3,6 @@
  * Which cluster answers, asked of a small server whose namespace kube-system the test changes; the clock is
  * virtual.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/transport_world.h"
 #include "tests/support/virtual_clock.h"

@@ -2,10 +2,6 @@
 /*
  * The comparison of a resource with the server: what it asks for, what it finds, and when it says nothing.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/source_fixture.h"
 #include "writer/resource/consistency_check.h"

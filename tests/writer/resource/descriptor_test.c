@@ -2,10 +2,6 @@
 /*
  * Descriptors, the indexes that every cache has, and fingerprints: what stands beside a resource's content.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <sodium.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What makes content other content. */
-#include <string.h>
 
 #include <sodium.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of a resource whose definition is looked at again. */
-#include <errno.h>
-
 #include "tests/room.h"
 #include "writer/resource/known_names.h"
 #include "writer/resource/redefinition.h"

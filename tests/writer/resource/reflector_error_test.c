@@ -3,9 +3,6 @@
  * What readers are told of a Reflector's failures, and when.
  */
 #include <cjson/cJSON.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/room.h"
 #include "tests/support/source_fixture.h"

@@ -3,7 +3,6 @@
  * What readers keep open after their end counts as if they were there, for their user, until it is closed;
  * and who closes what he was given may come and go as often as he likes.
  */
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

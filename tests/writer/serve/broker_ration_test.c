@@ -3,8 +3,6 @@
  * The ration of the writer's time: a user who asks without pause is heard less, and nobody else is; a turn of
  * the loop hears few; and connections are let in at a limited rate.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -3,13 +3,9 @@
  * Room at the broker: strangers, silent connections, many users and their queues leave room for root and for
  * whoever comes next.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

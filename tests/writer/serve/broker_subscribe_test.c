@@ -6,9 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

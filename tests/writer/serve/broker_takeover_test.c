@@ -3,12 +3,8 @@
  * A successor at the broker: who may ask, what it is answered, and that the listening socket passes from one
  * broker to the next without anybody being turned away.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>

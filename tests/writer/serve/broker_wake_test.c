@@ -5,8 +5,6 @@
  */
 #include <poll.h>
 #include <semaphore.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "tests/room.h"

@@ -3,10 +3,6 @@
  * Named consumers: whose word counts, who gives way, and what outlives a daemon.
  */
 #include <cjson/cJSON.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "shm-layout/time_ns.h"

@@ -2,9 +2,6 @@
 /*
  * Who gets what, what it holds back, and where that ends.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>

@@ -2,11 +2,7 @@
 /*
  * One queue: what its reader sees, overflow and reopening, and readers that write nonsense.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

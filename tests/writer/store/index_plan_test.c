@@ -3,10 +3,6 @@
  * One walk for all indexes finds in each what the index's own definition finds: in documents of many shapes,
  * by paths that share their ways, end within each other's, or lead nowhere.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "writer/store/index_plan.h"

@@ -2,10 +2,6 @@
 /*
  * What is held for queues: the log by itself, and the store that retires along it.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/store_fixture.h"
 #include "writer/store/retained_log.h"

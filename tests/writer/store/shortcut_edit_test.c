@@ -2,10 +2,6 @@
 /*
  * Shortcuts: hints that may be missing and never mislead, whatever root one looks from.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "shm-layout/root.h"
 #include "shm-layout/shortcut.h"
 #include "shm-layout/trie.h"

@@ -3,11 +3,6 @@
  * What a commit tells: the changes in order, with the states before and after; and what the root tells beside
  * objects.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "shm-layout/object.h"
 #include "shm-layout/path.h"
 #include "shm-layout/queue.h"

@@ -3,9 +3,6 @@
  * A resource that goes on with its content under another definition: its objects stand in the new indexes
  * under the values that those say, whatever changes before, amid and after it, and as often as it happens.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/store_fixture.h"
 

@@ -3,11 +3,6 @@
  * The store against a plain model: what was put is found by key and by every index; versions change together;
  * memory comes back; a change that does not fit leaves everything as it was.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/dice.h"
 #include "tests/support/short_hash.h"

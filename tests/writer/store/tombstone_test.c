@@ -6,12 +6,8 @@
  *
  * The linker puts __wrap_malloc and its kin in libc's place, so that private memory can run out as well.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "shm-layout/collision.h"

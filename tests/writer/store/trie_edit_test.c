@@ -3,11 +3,6 @@
  * The trie against a plain sorted array: random edits in batches, every published version still readable
  * unchanged.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/room.h"
 #include "tests/support/arena_fixture.h"
 #include "writer/store/trie_edit.h"

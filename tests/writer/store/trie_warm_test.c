@@ -2,8 +2,6 @@
 /*
  * Walks side by side end where a lookup ends, and do no harm where a trie is damaged.
  */
-#include <stdlib.h>
-
 #include "tests/room.h"
 #include "writer/arena/arena.h"
 #include "writer/store/trie_edit.h"
