@@ -76,7 +76,7 @@ $(B)/explored/rooms.a: $(EXPLORED_OBJS)
 	$(call say,AR,$@)
 	$(Q)rm -f $@
 	$(Q)ar rcs $@ $^
-$(B)/tests/explorer/%_test: $(B)/explored/tests/explorer/%_test.o $(EXPLORER_OBJS) $(B)/explored/rooms.a
+$(B)/tests/explorer/%_test: $(B)/explored/tests/explorer/%_test.o $(B)/obj/tests/room.o $(EXPLORER_OBJS) $(B)/explored/rooms.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK_EXPLORED)
@@ -100,7 +100,7 @@ fault_program = $(notdir $(patsubst %/,%,$(dir $(1))))
 $(foreach f,$(FAULTS),$(eval $(call explored_fault,$(call fault_program,$(f)),$(basename $(notdir $(f))),$(shell sed -n '1s/^# //p' $(f)))))
 FAULTY := $(foreach f,$(FAULTS),$(B)/tests/explorer/$(call fault_program,$(f))_$(basename $(notdir $(f))))
 EXPLORER := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/explorer/*_test.c)) $(FAULTY)
-$(FAULTY): $(EXPLORER_OBJS) $(B)/explored/rooms.a
+$(FAULTY): $(B)/obj/tests/room.o $(EXPLORER_OBJS) $(B)/explored/rooms.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK_EXPLORED)

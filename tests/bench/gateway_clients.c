@@ -52,17 +52,22 @@ clients_raise_limits(void)
 	}
 }
 
-static bool
-address_of(const char *url, struct sockaddr_in *ret)
+/* A socket, and a connection that has begun, or blocking, is there. */
+static int
+connect_to(const char *url, int flags)
 {
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 	char text[64];
 	unsigned port;
 
-	*ret = (struct sockaddr_in){.sin_family = AF_INET};
-	if (sscanf(url, "http://%63[0-9.]:%u", text, &port) != 2 || port > 65535)
-		return false;
-	ret->sin_port = htons((uint16_t)port);
-	return inet_pton(AF_INET, text, &ret->sin_addr) == 1;
+	if (sscanf(url, "http://%63[0-9.]:%u", text, &port) != 2 ||
+	    inet_pton(AF_INET, text, &address.sin_addr) != 1)
+		bench_fail("%s: no address", url);
+	address.sin_port = htons((uint16_t)port);
+	if (fd < 0 || (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 && errno != EINPROGRESS))
+		bench_need(-errno, url);
+	return fd;
 }
 
 static void
@@ -75,16 +80,12 @@ make_question(char text[ASK_MAX], const char *path, const char *accept, bool gzi
 struct clients *
 clients_new(const char *url)
 {
-	struct clients *c = calloc(1, sizeof(*c));
+	struct clients *c = bench_alloc(1, sizeof(*c));
 
-	if (!c)
-		return NULL;
 	snprintf(c->url, sizeof(c->url), "%s", url);
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (c->epoll < 0) {
-		free(c);
-		return NULL;
-	}
+	if (c->epoll < 0)
+		bench_need(-errno, "epoll");
 	return c;
 }
 
@@ -101,8 +102,6 @@ close_one(struct one *one)
 void
 clients_free(struct clients *c)
 {
-	if (!c)
-		return;
 	for (size_t i = 0; i < c->length; i++) {
 		close_one(c->all[i]);
 		free(c->all[i]);
@@ -113,53 +112,28 @@ clients_free(struct clients *c)
 	free(c);
 }
 
-/* Its place in the loop: nonblocking, and about to connect. */
-static int
-begin(struct clients *c, struct one *one)
-{
-	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT, .data.ptr = one};
-	struct sockaddr_in address;
-
-	if (!address_of(c->url, &address))
-		return -EINVAL;
-	one->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (one->fd < 0)
-		return -errno;
-	if (connect(one->fd, (struct sockaddr *)&address, sizeof(address)) < 0 && errno != EINPROGRESS)
-		return -errno;
-	return epoll_ctl(c->epoll, EPOLL_CTL_ADD, one->fd, &event) < 0 ? -errno : 0;
-}
-
-int
+void
 clients_add(struct clients *c, const char *path, const char *accept, bool gzip, bool watches)
 {
+	struct one *one = bench_alloc(1, sizeof(*one));
+	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT, .data.ptr = one};
 	char question[ASK_MAX];
-	struct one *one;
-	int r;
 
 	if (c->length == c->room) {
-		size_t room = c->room ? c->room * 2 : 64;
-		struct one **all = reallocarray(c->all, room, sizeof(struct one *));
-
-		if (!all)
-			return -ENOMEM;
-		c->all = all;
-		c->room = room;
+		c->room = c->room ? c->room * 2 : 64;
+		c->all = reallocarray(c->all, c->room, sizeof(struct one *));
+		if (!c->all)
+			abort();
 	}
 	make_question(question, path, accept, gzip);
-	one = calloc(1, sizeof(*one));
-	if (!one)
-		return -ENOMEM;
-	*one = (struct one){.clients = c, .fd = -1, .watches = watches, .question = strdup(question)};
-	r = one->question ? begin(c, one) : -ENOMEM;
-	if (r < 0) {
-		close_one(one);
-		free(one);
-		return r;
-	}
+	one->clients = c;
+	one->watches = watches;
+	one->question = strdup(question);
+	one->fd = connect_to(c->url, SOCK_NONBLOCK);
+	if (epoll_ctl(c->epoll, EPOLL_CTL_ADD, one->fd, &event) < 0)
+		bench_need(-errno, "epoll");
 	c->all[c->length++] = one;
 	c->count.asked++;
-	return 0;
 }
 
 /* ---- what comes ---- */
@@ -300,21 +274,11 @@ clients_arrivals(const struct clients *c, size_t *ret_count)
 int
 client_connect(const char *url)
 {
-	struct sockaddr_in address;
-	int fd;
-
-	if (!address_of(url, &address))
-		return -1;
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return connect_to(url, 0);
 }
 
-static int64_t
-ask_once(int fd, const char *path, const char *accept, response_body *body, void *ctx)
+void
+client_ask(int fd, const char *path, const char *accept)
 {
 	static char taken[TAKE_MAX];
 	struct response r = {0};
@@ -322,44 +286,13 @@ ask_once(int fd, const char *path, const char *accept, response_body *body, void
 
 	make_question(question, path, accept, false);
 	if (send(fd, question, strlen(question), MSG_NOSIGNAL) < 0)
-		return -errno;
+		bench_need(-errno, path);
 	while (!response_is_whole(&r)) {
 		ssize_t n = recv(fd, taken, sizeof(taken), 0);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0 || response_take(&r, taken, (size_t)n, body, ctx) < 0)
-			return -EPROTO;
+		if (n <= 0 || response_take(&r, taken, (size_t)n, NULL, NULL) < 0)
+			bench_fail("%s: no answer", path);
 	}
-	return r.status == 200 ? (int64_t)r.bytes : -EREMOTEIO;
-}
-
-int64_t
-client_ask(int fd, const char *path, const char *accept)
-{
-	return ask_once(fd, path, accept, NULL, NULL);
-}
-
-static void
-keep(void *ctx, const char *bytes, size_t length)
-{
-	if (bytes_append(ctx, bytes, length) < 0)
-		abort();
-}
-
-char *
-client_get(const char *url, const char *path)
-{
-	struct bytes text = {0};
-	int fd = client_connect(url);
-	int64_t n = fd < 0 ? -1 : ask_once(fd, path, "*/*", keep, &text);
-
-	if (fd >= 0)
-		close(fd);
-	if (n < 0) {
-		free(text.data);
-		return NULL;
-	}
-	keep(&text, "", 1);
-	return (char *)text.data;
+	if (r.status != 200)
+		bench_fail("%s: status %u", path, r.status);
 }

@@ -30,13 +30,13 @@ struct clients_count {
 	uint64_t bytes;
 };
 
-/* url: http://ADDRESS:PORT. NULL: there is no memory, or no epoll. */
+/* url: http://ADDRESS:PORT. */
 struct clients *clients_new(const char *url);
-/* Closes all connections. NULL is fine. */
+/* Closes all connections. */
 void clients_free(struct clients *c);
 
-/* One that asks for a path; its answer is taken in clients_run(). 0 or negative errno. */
-int clients_add(struct clients *c, const char *path, const char *accept, bool gzip, bool watches);
+/* One that asks for a path; its answer is taken in clients_run(). */
+void clients_add(struct clients *c, const char *path, const char *accept, bool gzip, bool watches);
 
 /* Go on until then (CLOCK_MONOTONIC), or until done says so. Returns whether it did. */
 bool clients_run(struct clients *c, uint64_t until_ns, bool (*done)(const struct clients *c, void *ctx),
@@ -48,12 +48,9 @@ const struct arrival *clients_arrivals(const struct clients *c, size_t *ret_coun
 /* Let this process and those that it starts have as many descriptors as they may. */
 void clients_raise_limits(void);
 
-/* GET once, blocking, on a connection of its own: the body, the caller's to free; NULL: none. */
-char *client_get(const char *url, const char *path);
-
-/* A blocking connection, for the same question many times. -1: it cannot be had. */
+/* A blocking connection, for the same question many times. */
 int client_connect(const char *url);
-/* Ask and read the answer. The bytes of the body, or negative errno. */
-int64_t client_ask(int fd, const char *path, const char *accept);
+/* Ask and read the answer, which has to be 200. */
+void client_ask(int fd, const char *path, const char *accept);
 
 #endif

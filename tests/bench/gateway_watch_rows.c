@@ -1,16 +1,226 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watchers of all pods, and of a node's pods, at informer-gateway and at the API server: what watchers add to
- * the work of who serves them, which is what the same changes cost it with them less what they cost it while
- * the others watch elsewhere.
+ * Watchers of all pods, and of a node's pods, at informer-gateway and at the API server, while pods change:
+ * what they add to the work of who serves them, which is what the same changes cost it with them less what
+ * they cost it while the others watch elsewhere; and how late each line was. The gateway follows the server
+ * in both cases.
  */
-#include "tests/bench/bench.h"
-
-#include <stdio.h>
-
 #include "tests/bench/gateway_rows.h"
 
-#define PEER "upstream's API server"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "tests/bench/gateway_clients.h"
+
+#define NODES 5000u  /* the server's pods are spread over */
+#define AT_ONCE 100u /* connections are opened, so that no backlog is full */
+#define OPEN_S 60u
+#define QUIET_S 5u /* behind the last line that came, none comes any more */
+#define WITHIN_S 300u
+
+/* nodes: 0: each watches all pods; else watcher i those of node-(i % nodes). */
+struct watching {
+	unsigned watchers, nodes, rate;
+	size_t changes;
+};
+
+/*
+ * cpu_us         user and system time of each while the changes were made and told, and until all rest
+ * made_s         how long the making took
+ * lines          that came at all watchers
+ * lag            from when the writer was told that a change is stored until its line was whole at a client's
+ *                socket, ms
+ * watcher_bytes  anonymous memory that a watcher added, before the changes
+ */
+struct watched {
+	double cpu_us[PLACES], made_s, lines, lag_p99, lag_worst, watcher_bytes;
+};
+
+/* ---- clients ---- */
+
+/* The RV from which on all is new there. */
+static uint64_t
+newest_rv(const struct server *s)
+{
+	static const char name[] = "\"resourceVersion\":\"";
+	char *page = server_get(s, false, "/api/v1/pods?limit=1"), *at = strstr(page, name);
+	uint64_t rv = at ? strtoull(at + sizeof(name) - 1, NULL, 10) : 0;
+
+	free(page);
+	return rv;
+}
+
+static bool
+all_answered(const struct clients *c, void *ctx)
+{
+	struct clients_count count = clients_count(c);
+
+	(void)ctx;
+	return count.answered + count.failed + count.refused == count.asked;
+}
+
+static void
+open_watchers(struct clients *c, const struct watching *w, uint64_t rv)
+{
+	for (unsigned i = 0; i < w->watchers; i++) {
+		char path[256], selector[64] = "";
+
+		if (w->nodes)
+			snprintf(selector, sizeof(selector), "&fieldSelector=spec.nodeName%%3Dnode-%u",
+				 i % w->nodes);
+		snprintf(path, sizeof(path),
+			 "/api/v1/pods?watch=1&timeoutSeconds=3600&resourceVersion=%" PRIu64 "%s", rv,
+			 selector);
+		clients_add(c, path, "application/json", false, true);
+		if ((i + 1) % AT_ONCE == 0 || i + 1 == w->watchers)
+			clients_run(c, now_ns() + OPEN_S * 1000000000ull, all_answered, NULL);
+	}
+	if (clients_count(c).answered != w->watchers)
+		bench_fail("%u of %u watches began", clients_count(c).answered, w->watchers);
+}
+
+/* Until all lines came, or none came for a while. */
+struct wait {
+	size_t expected, seen;
+	uint64_t seen_ns;
+};
+
+static bool
+all_came(const struct clients *c, void *ctx)
+{
+	struct wait *wait = ctx;
+	uint64_t now = now_ns();
+	size_t n;
+
+	clients_arrivals(c, &n);
+	if (n != wait->seen) {
+		wait->seen = n;
+		wait->seen_ns = now;
+	}
+	return n >= wait->expected || now - wait->seen_ns > QUIET_S * 1000000000ull;
+}
+
+/* epoll wakes only for what comes: look now and then whether nothing does. */
+static void
+await(struct clients *c, size_t expected)
+{
+	struct wait wait = {.expected = expected, .seen_ns = now_ns()};
+	uint64_t end = now_ns() + WITHIN_S * 1000000000ull;
+
+	while (now_ns() < end && !clients_run(c, now_ns() + 200000000u, all_came, &wait))
+		;
+}
+
+/* ---- how late ---- */
+
+/* A change that was made: which RV it led to, and when its writer was told so, µs since 1970. */
+struct commit {
+	uint64_t rv;
+	int64_t us;
+};
+
+static int
+by_rv(const void *a, const void *b)
+{
+	const struct commit *x = a, *y = b;
+
+	return (x->rv > y->rv) - (x->rv < y->rv);
+}
+
+/* Those of the newest changes, by RV. */
+static struct commit *
+newest_commits(const struct server *s, size_t *ret_count)
+{
+	char *text = server_get(s, false, "/sim/commits");
+	cJSON *made = cJSON_Parse(text), *one;
+	struct commit *commits = bench_alloc((size_t)cJSON_GetArraySize(made), sizeof(*commits));
+	size_t i = 0;
+
+	cJSON_ArrayForEach(one, made)
+	{
+		commits[i].rv = (uint64_t)cJSON_GetNumberValue(cJSON_GetArrayItem(one, 0));
+		commits[i++].us = (int64_t)cJSON_GetNumberValue(cJSON_GetArrayItem(one, 1));
+	}
+	qsort(commits, i, sizeof(*commits), by_rv);
+	cJSON_Delete(made);
+	free(text);
+	*ret_count = i;
+	return commits;
+}
+
+static void
+judge(const struct clients *c, const struct server *s, struct watched *ret)
+{
+	size_t n, count, known = 0;
+	const struct arrival *arrivals = clients_arrivals(c, &n);
+	struct commit *commits = newest_commits(s, &count);
+	double *lag = bench_alloc(n, sizeof(*lag));
+	int64_t first = INT64_MAX, last = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		first = commits[i].us < first ? commits[i].us : first;
+		last = commits[i].us > last ? commits[i].us : last;
+	}
+	ret->made_s = (double)(last - first) / 1e6;
+	for (size_t i = 0; i < n; i++) {
+		const struct commit key = {.rv = arrivals[i].rv},
+				    *commit = bsearch(&key, commits, count, sizeof(key), by_rv);
+
+		if (commit)
+			lag[known++] = arrivals[i].us > commit->us
+					       ? (double)(arrivals[i].us - commit->us) / 1e3
+					       : 0;
+	}
+	if (known == 0)
+		bench_fail("no line came");
+	qsort(lag, known, sizeof(*lag), ascending_doubles);
+	ret->lag_p99 = lag[known - 1 - known / 100];
+	ret->lag_worst = lag[known - 1];
+	ret->lines = (double)known;
+	free(lag);
+	free(commits);
+}
+
+/* ---- a run ---- */
+
+static void
+look(const struct gateway_world *w, double cpu_us[PLACES])
+{
+	cpu_us[AT_UPSTREAM] = server_cost(&w->servers[AT_UPSTREAM]).cpu_us;
+	cpu_us[AT_GATEWAY] = process_cpu_us(w->servers[AT_GATEWAY].process.pid);
+}
+
+static void
+watch_changes(struct gateway_world *w, enum place at, const struct watching *how, struct watched *ret)
+{
+	const struct server *server = &w->servers[at], *upstream = &w->servers[AT_UPSTREAM];
+	size_t expected = how->changes * (how->nodes ? how->watchers / how->nodes : how->watchers);
+	struct clients *c = clients_new(server->url);
+	uint64_t rv = newest_rv(server);
+	double before[PLACES];
+	int64_t memory;
+
+	server_cost(upstream);
+	memory = process_bytes(server->process.pid, "status", "RssAnon:");
+	open_watchers(c, how, rv);
+	memory = process_bytes(server->process.pid, "status", "RssAnon:") - memory;
+	ret->watcher_bytes = (double)memory / how->watchers;
+	look(w, before);
+	server_change(upstream, how->rate, how->changes);
+	await(c, expected);
+	look(w, ret->cpu_us);
+	for (enum place i = 0; i < PLACES; i++)
+		ret->cpu_us[i] -= before[i];
+	judge(c, upstream, ret);
+	if (ret->lines < (double)expected)
+		fprintf(stderr, "  LINES THAT DID NOT COME from %s: %.0f (%u watches ended)\n", server->url,
+			(double)expected - ret->lines, clients_count(c).whole + clients_count(c).failed);
+	clients_free(c);
+}
 
 /* ---- of all pods ---- */
 
@@ -19,162 +229,49 @@
 static const struct {
 	unsigned watchers, rate, seconds, quick_seconds;
 } full[] = {{1, 1000, 5, 2}, {100, 1000, 5, 2}, {1000, 100, 5, 2}};
-#define FULL (sizeof(full) / sizeof(full[0]))
-
-struct taken {
-	struct rounds cpu_us[PLACES], whole_us, p50[PLACES], p99[PLACES], made[PLACES];
-	double missing[PLACES], ended[PLACES], line_bytes, informerd_us;
-};
-
-static int
-take_full(struct gateway_world *w, size_t i, struct taken *t)
-{
-	struct watching how = {.watchers = full[i].watchers, .rate = full[i].rate};
-	struct watched met[PLACES];
-	int r = 0;
-
-	how.changes = (size_t)full[i].rate * (w->b->quick ? full[i].quick_seconds : full[i].seconds);
-	for (enum place at = 0; r == 0 && at < PLACES; at++)
-		r = watch_changes(&w->gateway, &w->server, at, &how, &met[at]);
-	if (r < 0)
-		return r;
-	for (enum place at = 0; at < PLACES; at++) {
-		double alone = met[at == AT_GATEWAY ? AT_UPSTREAM : AT_GATEWAY].cpu_us[at];
-
-		rounds_add(&t->cpu_us[at], (met[at].cpu_us[at] - alone) / met[at].lines);
-		rounds_add(&t->p50[at], met[at].lag_p50);
-		rounds_add(&t->p99[at], met[at].lag_p99);
-		rounds_add(&t->made[at], (double)how.changes / met[at].made_s);
-		t->missing[at] += met[at].missing;
-		t->ended[at] += met[at].ended;
-	}
-	rounds_add(&t->whole_us, met[AT_GATEWAY].cpu_us[AT_GATEWAY] / met[AT_GATEWAY].lines);
-	t->line_bytes = met[AT_GATEWAY].line_bytes;
-	t->informerd_us = met[AT_GATEWAY].informerd_us / (double)how.changes;
-	return 0;
-}
-
-static void
-losses(const struct taken *t, char text[160])
-{
-	text[0] = '\0';
-	for (enum place at = 0; at < PLACES; at++)
-		if (t->missing[at] > 0 && text[0] == '\0')
-			snprintf(text, 160,
-				 "; LINES THAT DID NOT COME: %.0f here (%.0f watches ended), %.0f there "
-				 "(%.0f)",
-				 t->missing[AT_GATEWAY], t->ended[AT_GATEWAY], t->missing[AT_UPSTREAM],
-				 t->ended[AT_UPSTREAM]);
-}
-
-static void
-report_full(struct gateway_world *w, size_t i, const struct taken *t)
-{
-	char name[48], lost[160];
-	struct row *row;
-
-	losses(t, lost);
-	snprintf(name, sizeof(name), "gateway_event_%u_cpu_us", full[i].watchers);
-	row = report_add(w->b->report, name, "us", rounds_median(&t->cpu_us[AT_GATEWAY]), PEER,
-			 rounds_median(&t->cpu_us[AT_UPSTREAM]),
-			 "user and system time that %u watcher%s of all pods add%s, a change and watcher; "
-			 "%.2f–%.2f, the "
-			 "server %.2f–%.2f; the gateway's whole time is %.2f, informerd's beside it %.0f a "
-			 "change; %u changes a "
-			 "second asked for, %.0f made (the server's watchers: %.0f), %.1f KB each; %u rounds "
-			 "in turn%s",
-			 full[i].watchers, full[i].watchers == 1 ? "" : "s", full[i].watchers == 1 ? "s" : "",
-			 rounds_min(&t->cpu_us[AT_GATEWAY]), rounds_max(&t->cpu_us[AT_GATEWAY]),
-			 rounds_min(&t->cpu_us[AT_UPSTREAM]), rounds_max(&t->cpu_us[AT_UPSTREAM]),
-			 rounds_median(&t->whole_us), t->informerd_us, full[i].rate,
-			 rounds_median(&t->made[AT_GATEWAY]), rounds_median(&t->made[AT_UPSTREAM]),
-			 t->line_bytes / 1e3, t->whole_us.count, lost);
-	row->target.ratio = 3;
-	snprintf(name, sizeof(name), "gateway_event_%u_p99_ms", full[i].watchers);
-	row = report_add(w->b->report, name, "ms", rounds_median(&t->p99[AT_GATEWAY]), PEER,
-			 rounds_median(&t->p99[AT_UPSTREAM]),
-			 "from when the writer is told that a change is stored until its line is whole at a "
-			 "client's socket, "
-			 "for the gateway through informerd and the arena; the clients read on the same "
-			 "processors; %.1f–%.1f, "
-			 "the server %.1f–%.1f; p50 %.2f, the server %.2f%s",
-			 rounds_min(&t->p99[AT_GATEWAY]), rounds_max(&t->p99[AT_GATEWAY]),
-			 rounds_min(&t->p99[AT_UPSTREAM]), rounds_max(&t->p99[AT_UPSTREAM]),
-			 rounds_median(&t->p50[AT_GATEWAY]), rounds_median(&t->p50[AT_UPSTREAM]), lost);
-	row->target.value = full[i].watchers == 100 ? 50 : 0;
-}
 
 void
 measure_gateway_watches(struct gateway_world *w)
 {
-	for (size_t i = 0; i < FULL; i++) {
-		struct taken t = {0};
-		char name[48];
-		int r = 0;
+	for (size_t i = 0; i < COUNT(full); i++) {
+		unsigned seconds = w->b->quick ? full[i].quick_seconds : full[i].seconds;
+		struct watching how = {.watchers = full[i].watchers,
+				       .rate = full[i].rate,
+				       .changes = (size_t)full[i].rate * seconds};
+		struct rounds cpu_us[PLACES] = {0}, p99[PLACES] = {0};
+		struct watched met[PLACES];
 
-		for (unsigned round = 0; r == 0 && round < (w->b->quick ? 1u : 3u); round++)
-			r = take_full(w, i, &t);
-		snprintf(name, sizeof(name), "gateway_event_%u_cpu_us", full[i].watchers);
-		if (r < 0)
-			report_skip(w->b->report, name, "us", "%s", gateway_reason(r));
-		else
-			report_full(w, i, &t);
+		for (unsigned round = 0; round < (w->b->quick ? 1u : 3u); round++) {
+			for (enum place at = 0; at < PLACES; at++)
+				watch_changes(w, at, &how, &met[at]);
+			for (enum place at = 0; at < PLACES; at++) {
+				double alone = met[PLACES - 1 - at].cpu_us[at];
+
+				rounds_add(&cpu_us[at], (met[at].cpu_us[at] - alone) / met[at].lines);
+				rounds_add(&p99[at], met[at].lag_p99);
+			}
+		}
+		report_rounds(w->b->report, &cpu_us[AT_GATEWAY], NULL, &cpu_us[AT_UPSTREAM],
+			      "gateway_event_%u_cpu_us", full[i].watchers);
+		report_rounds(w->b->report, &p99[AT_GATEWAY], NULL, &p99[AT_UPSTREAM],
+			      "gateway_event_%u_p99_ms", full[i].watchers);
 	}
 }
 
 /* ---- of one node's ---- */
 
-static void
-report_nodes(struct gateway_world *w, const struct watching *how, unsigned rounds,
-	     struct rounds cores[PLACES], struct rounds lag[PLACES], struct rounds memory[PLACES],
-	     const struct watched met[PLACES])
-{
-	struct row *row;
-
-	row = report_add(w->b->report, "gateway_nodes_cores", "cores", rounds_median(&cores[AT_GATEWAY]),
-			 PEER, rounds_median(&cores[AT_UPSTREAM]),
-			 "processors that are busy serving %u watchers, each of one node's pods, %u changes "
-			 "a second asked "
-			 "for, %.0f made; %.2f–%.2f, the server %.2f–%.2f, for the watchers alone, %u rounds "
-			 "in turn; lines that "
-			 "did not come: %.0f here, %.0f there",
-			 how->watchers, how->rate, (double)how->changes / met[AT_GATEWAY].made_s,
-			 rounds_min(&cores[AT_GATEWAY]), rounds_max(&cores[AT_GATEWAY]),
-			 rounds_min(&cores[AT_UPSTREAM]), rounds_max(&cores[AT_UPSTREAM]), rounds,
-			 met[AT_GATEWAY].missing, met[AT_UPSTREAM].missing);
-	row->target.value = 1;
-	row = report_add(w->b->report, "gateway_nodes_worst_ms", "ms", rounds_median(&lag[AT_GATEWAY]), PEER,
-			 rounds_median(&lag[AT_UPSTREAM]),
-			 "the latest of all lines behind its commit; %.0f–%.0f, the server %.0f–%.0f; p99 "
-			 "%.1f, the server %.1f",
-			 rounds_min(&lag[AT_GATEWAY]), rounds_max(&lag[AT_GATEWAY]),
-			 rounds_min(&lag[AT_UPSTREAM]), rounds_max(&lag[AT_UPSTREAM]),
-			 met[AT_GATEWAY].lag_p99, met[AT_UPSTREAM].lag_p99);
-	row->target.value = 1000;
-	row = report_add(w->b->report, "gateway_nodes_watcher_bytes", "bytes",
-			 rounds_median(&memory[AT_GATEWAY]), PEER, rounds_median(&memory[AT_UPSTREAM]),
-			 "anonymous memory that a watcher adds, without TLS; the kernel's for its socket is "
-			 "not counted; %.0f–%.0f, "
-			 "the server %.0f–%.0f",
-			 rounds_min(&memory[AT_GATEWAY]), rounds_max(&memory[AT_GATEWAY]),
-			 rounds_min(&memory[AT_UPSTREAM]), rounds_max(&memory[AT_UPSTREAM]));
-	row->target.value = 32 << 10;
-}
-
 void
 measure_gateway_nodes(struct gateway_world *w)
 {
-	struct watching how = {.watchers = GATEWAY_NODES, .nodes = GATEWAY_NODES, .rate = 1000};
+	struct watching how = {
+		.watchers = NODES, .nodes = NODES, .rate = 1000, .changes = w->b->quick ? 3000 : 10000};
 	struct rounds cores[PLACES] = {0}, lag[PLACES] = {0}, memory[PLACES] = {0};
-	struct watched met[PLACES] = {0};
-	unsigned round = 0;
-	int r = 0;
+	struct watched met[PLACES];
 
-	how.changes = (size_t)how.rate * (w->b->quick ? 3 : 10);
-	for (; r == 0 && round < (w->b->quick ? 1u : 3u); round++) {
-		for (enum place at = 0; r == 0 && at < PLACES; at++)
-			r = watch_changes(&w->gateway, &w->server, at, &how, &met[at]);
-		for (enum place at = 0; r == 0 && at < PLACES; at++) {
+	for (unsigned round = 0; round < (w->b->quick ? 1u : 3u); round++) {
+		for (enum place at = 0; at < PLACES; at++)
+			watch_changes(w, at, &how, &met[at]);
+		for (enum place at = 0; at < PLACES; at++) {
 			/* the gateway's whole work; of the server's what the watchers add */
 			double alone = at == AT_UPSTREAM ? met[AT_GATEWAY].cpu_us[at] : 0;
 
@@ -183,8 +280,8 @@ measure_gateway_nodes(struct gateway_world *w)
 			rounds_add(&memory[at], met[at].watcher_bytes);
 		}
 	}
-	if (r < 0)
-		report_skip(w->b->report, "gateway_nodes_cores", "cores", "%s", gateway_reason(r));
-	else
-		report_nodes(w, &how, round, cores, lag, memory, met);
+	report_rounds(w->b->report, &cores[AT_GATEWAY], NULL, &cores[AT_UPSTREAM], "gateway_nodes_cores");
+	report_rounds(w->b->report, &lag[AT_GATEWAY], NULL, &lag[AT_UPSTREAM], "gateway_nodes_worst_ms");
+	report_rounds(w->b->report, &memory[AT_GATEWAY], NULL, &memory[AT_UPSTREAM],
+		      "gateway_nodes_watcher_bytes");
 }

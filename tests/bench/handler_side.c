@@ -6,22 +6,19 @@
  *			COUNT handles with a handler for pods each ("-": of all namespaces) and threads of
  *			their own; prints "ready PODS" when all have synced
  *	begin		forget what was measured; answers 0
- *	end N SECONDS	when N updates came to the first handler: how many came, p50, p99 ns from made (the
- *			server's annotation) to handler entered, p50, p99 ns from commit to handler entered,
- *			when the last one came (CLOCK_REALTIME, µs), how often it was told COALESCED or RESYNC
+ *	await SECONDS N	when N updates came to the first handler: how many came, p50, p99 µs from made (the
+ *			server's annotation) to handler entered, when the last one came (CLOCK_REALTIME, µs),
+ *			p50, p99 µs from commit to handler entered, how often it was told COALESCED or RESYNC
  */
 #include "tests/bench/bench.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reader-lib/informer.h"
-#include "tests/bench/handler_side.h"
 
 #define MADE_AT "metadata.annotations[\"peer.example/ts\"]"
 #define TAKEN_MAX (1u << 20)
@@ -92,10 +89,13 @@ ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static uint64_t
+/* In µs. */
+static double
 percentile(const uint64_t *sorted, uint64_t count, unsigned percent)
 {
-	return count ? sorted[count * percent / 100 < count ? count * percent / 100 : count - 1] : 0;
+	uint64_t i = count * percent / 100;
+
+	return count ? (double)sorted[i < count ? i : count - 1] / 1e3 : 0;
 }
 
 static void
@@ -120,12 +120,10 @@ end(uint64_t wanted, unsigned seconds)
 	taken = count < TAKEN_MAX ? count : TAKEN_MAX;
 	qsort(met.from_made, taken, sizeof(uint64_t), ascending);
 	qsort(met.from_commit, taken, sizeof(uint64_t), ascending);
-	printf("%llu %llu %llu %llu %llu %llu %u\n", (unsigned long long)count,
-	       (unsigned long long)percentile(met.from_made, taken, 50),
-	       (unsigned long long)percentile(met.from_made, taken, 99),
-	       (unsigned long long)percentile(met.from_commit, taken, 50),
-	       (unsigned long long)percentile(met.from_commit, taken, 99),
-	       (unsigned long long)(met.last / 1000), atomic_load(&met.overflows));
+	printf("%llu %.1f %.1f %llu %.1f %.1f %u\n", (unsigned long long)count,
+	       percentile(met.from_made, taken, 50), percentile(met.from_made, taken, 99),
+	       (unsigned long long)(met.last / 1000), percentile(met.from_commit, taken, 50),
+	       percentile(met.from_commit, taken, 99), atomic_load(&met.overflows));
 	pthread_mutex_unlock(&met.lock);
 }
 
@@ -160,15 +158,13 @@ int
 handler_main(int argc, char **argv)
 {
 	unsigned count = argc > 4 ? (unsigned)atoi(argv[4]) : 0, seconds;
-	struct informer **informers = calloc(count + 1u, sizeof(struct informer *));
+	struct informer **informers = bench_alloc(count, sizeof(struct informer *));
 	unsigned long long wanted;
 	char line[128];
 	int r = 0;
 
-	met.from_made = calloc(TAKEN_MAX, sizeof(uint64_t));	/* pages come as they are written to */
-	met.from_commit = calloc(TAKEN_MAX, sizeof(uint64_t));
-	if (argc < 5 || !informers || !met.from_made || !met.from_commit)
-		return 1;
+	met.from_made = bench_alloc(TAKEN_MAX, sizeof(uint64_t)); /* pages come as they are written to */
+	met.from_commit = bench_alloc(TAKEN_MAX, sizeof(uint64_t));
 	for (unsigned i = 0; r == 0 && i < count; i++)
 		r = start(argv[2], argv[3], &informers[i], i == 0);
 	if (r < 0) {
@@ -180,68 +176,11 @@ handler_main(int argc, char **argv)
 	while (fgets(line, sizeof(line), stdin)) {
 		if (strncmp(line, "begin", 5) == 0)
 			begin();
-		else if (sscanf(line, "end %llu %u", &wanted, &seconds) == 2)
+		else if (sscanf(line, "await %u %llu", &seconds, &wanted) == 2)
 			end(wanted, seconds);
 		else
 			printf("0\n");
 	}
 	/* its threads, and the daemon's books, are left to the kernel: as when an agent is killed */
 	return 0;
-}
-
-/* ---- the bench's side ---- */
-
-int
-handler_spawn(const struct bench *b, const char *socket, const char *ns, unsigned count, struct process *p)
-{
-	char number[16];
-	const char *argv[] = {b->self, "handler", socket, ns ? ns : "-", number, NULL};
-
-	snprintf(number, sizeof(number), "%u", count);
-	return process_start(p, argv, NULL, NULL);
-}
-
-int
-handler_ready(struct process *p, double *ret_pods)
-{
-	char line[128];
-	int r = process_line(p, line, sizeof(line), 60);
-
-	if (r == 0 && sscanf(line, "ready %lf", ret_pods) != 1)
-		r = -EPROTO;
-	if (r < 0)
-		process_end(p, SIGKILL);
-	return r;
-}
-
-int
-handler_start(const struct bench *b, const char *socket, const char *ns, unsigned count, struct process *p,
-	      double *ret_pods)
-{
-	int r = handler_spawn(b, socket, ns, count, p);
-
-	return r < 0 ? r : handler_ready(p, ret_pods);
-}
-
-int
-handler_begin(struct process *p)
-{
-	double answer;
-
-	return process_ask(p, "begin", &answer, 1, 10);
-}
-
-int
-handler_end(struct process *p, size_t wanted, unsigned seconds, struct handled *ret)
-{
-	char question[64];
-	double answer[7];
-	int r;
-
-	snprintf(question, sizeof(question), "end %zu %u", wanted, seconds);
-	r = process_ask(p, question, answer, 7, (int)seconds + 10);
-	if (r == 0)
-		*ret = (struct handled){answer[0],       answer[1] / 1e3, answer[2] / 1e3, answer[3] / 1e3,
-					answer[4] / 1e3, answer[5],       answer[6]};
-	return r;
 }

@@ -11,6 +11,14 @@
 
 #include "tests/bench/bench.h"
 
+/* Fails with what LMDB says of it, unless it is 0. */
+static inline void
+lmdb_need(int r)
+{
+	if (r)
+		bench_fail("LMDB: %s", mdb_strerror(r));
+}
+
 struct lmdb_side {
 	char directory[96];
 	MDB_env *env;
@@ -18,7 +26,6 @@ struct lmdb_side {
 	MDB_dbi nodes;		/* DUPSORT: node name -> keys */
 };
 
-/* Returns NULL, and says why on stderr, when it cannot be had. */
 struct lmdb_side *lmdb_side_new(const struct bench *b, enum pods_naming naming, size_t total);
 void lmdb_side_free(struct lmdb_side *l);
 
@@ -28,22 +35,21 @@ struct lmdb_reader {
 	MDB_cursor *by_node;
 };
 
-int lmdb_reader_init(struct lmdb_reader *r, const struct lmdb_side *l);
+void lmdb_reader_init(struct lmdb_reader *r, const struct lmdb_side *l);
 void lmdb_reader_done(struct lmdb_reader *r);
 
 /*
- * One lookup by key: renew, get, the node's name read, reset. Returns what it read, 0 when there is no such
- * pod.
+ * One lookup by key: renew, get, the node's name read, reset. Returns what it read.
  */
 static inline unsigned
 lmdb_get(struct lmdb_reader *r, const char *key, size_t length)
 {
 	MDB_val k = {length, (void *)(uintptr_t)key}, v;
-	unsigned read = 0;
+	unsigned read;
 
 	mdb_txn_renew(r->txn);
-	if (mdb_get(r->txn, r->side->pods, &k, &v) == 0)
-		read = ((const unsigned char *)v.mv_data)[0] + ((const unsigned char *)v.mv_data)[1];
+	lmdb_need(mdb_get(r->txn, r->side->pods, &k, &v));
+	read = ((const unsigned char *)v.mv_data)[0] + ((const unsigned char *)v.mv_data)[1];
 	mdb_txn_reset(r->txn);
 	return read;
 }

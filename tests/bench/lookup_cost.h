@@ -26,22 +26,28 @@ struct questions {
 	char *text;
 };
 
-void questions_init(struct questions *q, const struct bench *b, enum pods_naming naming, size_t total);
-void questions_done(struct questions *q);
+/* The next one; the first follows the last. */
+static inline const struct question *
+question_next(const struct questions *q, size_t *at)
+{
+	const struct question *ret = &q->keys[*at];
+
+	*at = *at + 1 < q->count ? *at + 1 : 0;
+	return ret;
+}
 
 struct lookup_reader {
 	struct informer *inf;
 	struct informer_resource *pods;
 	struct informer_path *node;
-	unsigned long missed;
 };
 
-int lookup_reader_init(struct lookup_reader *r, const char *socket);
+void lookup_reader_init(struct lookup_reader *r, const char *socket);
 void lookup_reader_done(struct lookup_reader *r);
 
 extern unsigned long lookup_sink;	/* what was read goes here, so that it has to be read */
 
-/* Returns what it read of the node's name; 0 when there is no such pod. */
+/* Returns what it read of the node's name. Fails when there is no such pod. */
 static inline unsigned
 lookup_one(struct lookup_reader *r, const struct question *q)
 {
@@ -49,16 +55,29 @@ lookup_one(struct lookup_reader *r, const struct question *q)
 	struct informer_object pod;
 	const char *node;
 	size_t length;
-	unsigned read = 0;
+	unsigned read;
 
-	if (informer_begin(r->inf, &s) < 0)
-		return 0;
-	if (informer_get(&s, r->pods, q->key, q->ns_length, q->key + q->ns_length + 1, q->name_length,
-			 &pod) == 0 &&
-	    informer_get_string(&pod, r->node, &node, &length) == 0 && length > 0)
-		read = (unsigned)length + (unsigned char)node[0];
+	if (informer_begin(r->inf, &s) < 0 ||
+	    informer_get(&s, r->pods, q->key, q->ns_length, q->key + q->ns_length + 1, q->name_length,
+			 &pod) != 0 ||
+	    informer_get_string(&pod, r->node, &node, &length) != 0 || length == 0)
+		bench_fail("no pod %s", q->key);
+	read = (unsigned)length + (unsigned char)node[0];
 	informer_end(&s);
 	return read;
 }
+
+/* ---- what else is measured while a store of pods stands ---- */
+
+struct world;
+struct process;
+
+/* get_10k_with_writer_10k_per_s, worst_get_10k_with_writer_us; go without a pid: not there */
+void measure_with_writer(struct bench *b, struct world *w, struct lookup_reader *reader,
+			 const struct questions *q, struct process *go);
+/* reader_private_bytes, attach_us */
+void measure_reader(struct bench *b, struct world *w, const struct questions *q);
+/* verify_100k_ms, adopt_ms; the world's writer dies on the way */
+void measure_adopt(struct bench *b, struct world *w);
 
 #endif

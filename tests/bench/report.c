@@ -1,150 +1,286 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report's rows, its table and its JSON.
+ * The report's rows, its table and its JSON; and rounds, of which it takes the median.
  */
 #include "tests/bench/report.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
-static void
-cpu_model(char *model, size_t size)
-{
-	char line[512];
-	FILE *f = fopen("/proc/cpuinfo", "re");
+#define GET_CLIENT_GO "client-go GetByKey"
+#define EVENTS_CLIENT_GO "client-go protobuf informer"
+#define EVENTS_MOST "client-go, the most it takes"
+#define SERVER "upstream's API server"
+#define NONE                                                                                                 \
+	{                                                                                                    \
+		.value = 0                                                                                   \
+	} /* nothing is wanted */
 
-	snprintf(model, size, "unknown CPU");
-	while (f && fgets(line, sizeof(line), f)) {
-		char *colon = strchr(line, ':');
+/* The first pattern that matches a row's name tells its unit, its peer and what is wanted of it. */
+static const struct kind kinds[] = {
+	{"get_100k_client_go", "ns", GET_CLIENT_GO, {.ratio = 1.5, .ratio_aim = 2}},
+	{"get_*k_client_go", "ns", GET_CLIENT_GO, {.ratio = 1}},
+	{"get_10k_two_readers", "ns", "LMDB", NONE},
+	{"get_10k_with_writer_10k_per_s", "ns", GET_CLIENT_GO, NONE},
+	{"worst_get_10k_with_writer_us", "us", GET_CLIENT_GO, {.value = 1000}},
+	{"get_*k", "ns", "LMDB", {.ratio = 3, .ratio_aim = 5}},
+	{"by_index_*k_lmdb", "ns", "LMDB DUPSORT", NONE},
+	{"by_index_*k*", "ns", "client-go ByIndex", {.ratio = 3}},
+	{"reader_private_bytes", "bytes", "client-go's heap for 10k pods", {.value = 1 << 20}},
+	{"attach_us", "us", NULL, {.value = 5000}},
+	{"verify_100k_ms", "ms", NULL, NONE},
+	{"adopt_ms", "ms", NULL, {.value = 1000, .value_aim = 500}},
 
-		if (strncmp(line, "model name", 10) != 0 || !colon)
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		snprintf(model, size, "%s", colon + 2);
-		break;
-	}
-	if (f)
-		fclose(f);
-}
+	{"bytes_per_pod", "bytes", "their JSON", {.value = 2300, .value_aim = 1950}},
+	{"bytes_per_pod_client_go", "bytes", "client-go's heap", NONE},
+	{"bytes_per_pod_*", "bytes", "their JSON", NONE},
+	{"writer_private_bytes_per_pod", "bytes", "client-go's heap", NONE},
+
+	{"decode_commit_us", "us", "cJSON_Parse + cJSON_Delete", {.ratio = 2, .ratio_aim = 4}},
+	{"managed_decode_commit_us", "us", "cJSON_Parse + cJSON_Delete", {.ratio = 2, .ratio_aim = 3}},
+	{"*decode_commit_protobuf_us", "us", "ours from JSON", {.ratio = 1.3}},
+	{"*decode_commit_protobuf_us_client_go",
+	 "us",
+	 "client-go protobuf codec",
+	 {.ratio = 2.5, .ratio_aim = 3.5}},
+	{"decode_commit_us_client_go_protobuf", "us", "client-go protobuf codec", NONE},
+	{"decode_commit_us_client_go_json", "us", "client-go JSON codec", NONE},
+	{"update_commit_us", "us", "cJSON_Parse + cJSON_Delete", NONE},
+	{"update_commit_protobuf_us", "us", "ours from JSON", NONE},
+
+	{"list_peak_*bytes", "bytes", "the response", {.value = 16 << 20}},
+	{"list_100k_*ms", "ms", NULL, NONE},
+	{"restart_100k_ms", "ms", NULL, {.value = 1000, .value_aim = 500}},
+	{"first_list_*_us", "us", NULL, {.value = 8}},
+
+	{"event_latency_100*_p50_us", "us", EVENTS_CLIENT_GO, {.ratio = 1, .value_aim = 100}},
+	{"event_latency_100*_p99_us", "us", EVENTS_CLIENT_GO, {.ratio = 1, .value_aim = 1000}},
+	{"event_latency_*_us", "us", EVENTS_CLIENT_GO, {.ratio = 1}},
+	{"commit_to_handler_*_p50_us", "us", NULL, {.value_aim = 25}},
+	{"events_sustained", "1/s", EVENTS_MOST, {.value = 15000}},
+	{"events_closed_loop", "1/s", EVENTS_MOST, NONE},
+	{"writer_cpu_per_event_us", "us", EVENTS_CLIENT_GO, {.value = 102, .value_aim = 51}},
+	{"commit_*_readers", "us", NULL, NONE},
+	{"commit_64_other_namespace", "x", NULL, {.value = 1.1}},
+	{"wake_64_cpu_per_event_us", "us", NULL, NONE},
+	{"stopped_reader_bytes", "bytes", NULL, {.value = 4096}},
+	{"stopped_reader_arena_bytes", "bytes", NULL, {.value = 32 << 20}},
+	{"eight_readers_pss", "bytes", "client-go protobuf informers, 8", {.value = 48 << 20}},
+	{"restart_requests", "requests", NULL, {.value = 0.5}},
+
+	{"sync_*_wall_ms_client_go_json", "ms", NULL, {.ratio = 1}},
+	{"sync_*_cpu_ms_client_go_json", "ms", NULL, {.ratio = 7}},
+	{"sync_*_ms", "ms", NULL, {.ratio = 1, .ratio_aim = 2}},
+	{"traffic_*_requests", "requests", "client-go protobuf informers", NONE},
+	{"traffic_*_bytes", "bytes", "client-go protobuf informers", NONE},
+
+	{"upstream_1_agent_server_cpu_ms", "ms", NULL, {.ratio = 1 / 1.05}},
+	{"upstream_8_agents_server_cpu_ms", "ms", NULL, {.ratio = 8 / 1.05}},
+	{"upstream_event_*_us", "us", NULL, {.ratio = 1}},
+	{"upstream_*_wall_ms", "ms", NULL, {.ratio = 1, .ratio_aim = 1 / 0.7}},
+	{"upstream_*_server_cpu_ms", "ms", NULL, {.ratio = 1 / 1.05}},
+	{"upstream_*_cpu_ms", "ms", NULL, {.ratio = 3, .ratio_aim = 5}},
+	{"upstream_*_bytes", "bytes", NULL, {.ratio = 1}},
+
+	{"gateway_list_*cpu_ms", "ms", SERVER, {.ratio = 5, .ratio_aim = 10}},
+	{"gateway_get_p50_us", "us", SERVER, {.ratio = 3}},
+	{"gateway_get_p99_us", "us", SERVER, NONE},
+	{"gateway_event_*_cpu_us", "us", SERVER, {.ratio = 3}},
+	{"gateway_event_100_p99_ms", "ms", SERVER, {.value = 50}},
+	{"gateway_event_*_p99_ms", "ms", SERVER, NONE},
+	{"gateway_nodes_cores", "cores", SERVER, {.value = 1}},
+	{"gateway_nodes_worst_ms", "ms", SERVER, {.value = 1000}},
+	{"gateway_nodes_watcher_bytes", "bytes", SERVER, {.value = 32 << 10}},
+	{"gateway_herd_encoded", "times", SERVER, {.value = 10}},
+	{"gateway_herd_client_cpu_ms", "ms", SERVER, NONE},
+};
+
+/* Names that scripts rely on. */
+static const char *const stable[] = {
+	"get_100k",        "get_10k",          "get_1k",
+	"by_index_10k",    "bytes_per_pod",    "reader_private_bytes",
+	"attach_us",       "decode_commit_us", "adopt_ms",
+	"list_peak_bytes",
+};
+
+/* ---- rounds ---- */
 
 void
-report_machine(struct report *r)
+rounds_add(struct rounds *r, double value)
 {
-	struct utsname system;
-	double load[3] = {0, 0, 0};
-	time_t now = time(NULL);
-	struct tm utc;
-	long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES),
-	     page = sysconf(_SC_PAGESIZE);
-
-	uname(&system);
-	if (getloadavg(load, 3) < 0)
-		load[0] = 0;
-	gmtime_r(&now, &utc);
-	strftime(r->date, sizeof(r->date), "%Y-%m-%d %H:%M UTC", &utc);
-	cpu_model(r->cpu, sizeof(r->cpu));
-	snprintf(r->machine, sizeof(r->machine),
-		 "CPU     %s, %ld cores\nmemory  %.0f GiB\nkernel  %s %s\ndate    %s\nload    %.2f before "
-		 "the run%s\n",
-		 r->cpu, cores, (double)pages * (double)page / (1u << 30), system.sysname, system.release,
-		 r->date, load[0],
-		 load[0] > 0.7 ? ": this machine is BUSY, trust ratios more than values" : "");
+	if (r->count < ROUNDS_MAX)
+		r->value[r->count++] = value;
 }
 
-static struct row *
-add(struct report *r, const char *name, const char *unit)
+int
+ascending_doubles(const void *a, const void *b)
 {
-	struct row *row;
+	double x = *(const double *)a, y = *(const double *)b;
 
-	if (r->count == ROWS_MAX)
-		abort();
-	row = &r->rows[r->count++];
-	*row = (struct row){0};
-	snprintf(row->name, sizeof(row->name), "%s", name);
-	snprintf(row->unit, sizeof(row->unit), "%s", unit);
-	return row;
+	return (x > y) - (x < y);
 }
 
-struct row *
-report_add(struct report *r, const char *name, const char *unit, double value, const char *peer,
-	   double peer_value, const char *format, ...)
+static struct rounds
+sorted(const struct rounds *r)
 {
-	struct row *row = add(r, name, unit);
-	char figure[32];
-	va_list args;
+	struct rounds ret = *r;
 
-	va_start(args, format);
-	vsnprintf(row->conditions, sizeof(row->conditions), format, args);
-	va_end(args);
-	row->measured = true;
-	row->value = value;
-	row->more_is_better = strcmp(unit, "1/s") == 0;
-	if (peer) {
-		snprintf(row->peer, sizeof(row->peer), "%s", peer);
-		row->compared = peer_value > 0;
-		row->peer_value = peer_value;
-	}
-	row_figure(value, unit, figure, sizeof(figure));
-	fprintf(stderr, "  %-34s %s", name, figure);
-	if (row->compared)
-		fprintf(stderr, "   %.2f x %s", row_ratio(row), peer);
-	fputc('\n', stderr);
-	return row;
-}
-
-void
-report_skip(struct report *r, const char *name, const char *unit, const char *format, ...)
-{
-	struct row *row = add(r, name, unit);
-	char why[sizeof(row->conditions) - 8];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(why, sizeof(why), format, args);
-	va_end(args);
-	snprintf(row->conditions, sizeof(row->conditions), "SKIP: %s", why);
-	fprintf(stderr, "  %-34s SKIP: %s\n", name, why);
-}
-
-const struct row *
-report_find(const struct report *r, const char *name)
-{
-	for (size_t i = 0; i < r->count; i++)
-		if (strcmp(r->rows[i].name, name) == 0)
-			return &r->rows[i];
-	return NULL;
+	qsort(ret.value, ret.count, sizeof(ret.value[0]), ascending_doubles);
+	return ret;
 }
 
 double
-row_ratio(const struct row *row)
+rounds_median(const struct rounds *r)
 {
-	if (!row->measured || !row->compared || row->value <= 0)
-		return 0;
-	return row->more_is_better ? row->value / row->peer_value : row->peer_value / row->value;
+	struct rounds s = sorted(r);
+
+	return s.count == 0 ? 0 : (s.value[(s.count - 1) / 2] + s.value[s.count / 2]) / 2;
 }
+
+/* ---- rows ---- */
+
+static const struct kind *
+kind_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (fnmatch(kinds[i].pattern, name, 0) == 0)
+			return &kinds[i];
+	fprintf(stderr, "bench: %s: no such row\n", name);
+	abort();
+}
+
+static struct row *
+add(struct report *r, const char *name)
+{
+	struct row *row = &r->rows[r->count];
+
+	if (r->count == ROWS_MAX)
+		abort();
+	*row = (struct row){.kind = kind_of(name)};
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	r->count++;
+	return row;
+}
+
+/* 0: there is no peer. */
+static double
+ratio_of(const struct row *row)
+{
+	if (row->peer_value <= 0 || row->value <= 0)
+		return 0;
+	return strcmp(row->kind->unit, "1/s") == 0 ? row->value / row->peer_value
+						   : row->peer_value / row->value;
+}
+
+/* A figure as people read it: 93.2 ns, 1.07 KB. */
+static void
+figure(double value, const char *unit, char text[32])
+{
+	static const struct {
+		const char *unit, *shown;
+		double from, by;
+	} scales[] = {
+		{"bytes", "MiB", 10e6, 1 << 20},
+		{"bytes", "KiB", 100e3, 1 << 10},
+		{"bytes", "B", 0, 1},
+		{"us", "µs", 0, 1},
+		{"ns", "ms", 1e6, 1e6},
+		{"ns", "µs", 1e5, 1e3},
+	};
+	int digits;
+
+	for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++)
+		if (strcmp(unit, scales[i].unit) == 0 && value >= scales[i].from) {
+			value /= scales[i].by;
+			unit = scales[i].shown;
+			break;
+		}
+	digits = strcmp(unit, "requests") == 0 || value >= 1000 ? 0 : value < 10 ? 2 : 1;
+	snprintf(text, 32, "%.*f %s", digits, value, unit);
+}
+
+static void
+measured(struct report *r, const char *name, double ours, const char *peer, double theirs)
+{
+	struct row *row = add(r, name);
+	char text[32];
+
+	row->measured = true;
+	row->value = ours;
+	row->peer_value = theirs;
+	if (theirs > 0)
+		snprintf(row->peer, sizeof(row->peer), "%s", peer ? peer : row->kind->peer);
+	figure(ours, row->kind->unit, text);
+	fprintf(stderr, "  %-34s %s", name, text);
+	if (theirs > 0)
+		fprintf(stderr, "   %.2f x %s", ratio_of(row), row->peer);
+}
+
+void
+report_value(struct report *r, double ours, const char *peer, double theirs, const char *name, ...)
+{
+	char text[56];
+	va_list args;
+
+	va_start(args, name);
+	vsnprintf(text, sizeof(text), name, args);
+	va_end(args);
+	measured(r, text, ours, peer, theirs);
+	fputc('\n', stderr);
+}
+
+void
+report_rounds(struct report *r, const struct rounds *ours, const char *peer, const struct rounds *theirs,
+	      const char *name, ...)
+{
+	struct rounds all = sorted(ours);
+	char text[56];
+	va_list args;
+
+	va_start(args, name);
+	vsnprintf(text, sizeof(text), name, args);
+	va_end(args);
+	measured(r, text, rounds_median(ours), peer, theirs ? rounds_median(theirs) : 0);
+	if (all.count > 1)
+		fprintf(stderr, "   (%u rounds, %.3g to %.3g)", all.count, all.value[0],
+			all.value[all.count - 1]);
+	fputc('\n', stderr);
+}
+
+void
+report_complete(struct report *r)
+{
+	for (size_t i = 0, k; i < sizeof(stable) / sizeof(stable[0]); i++) {
+		for (k = 0; k < r->count && strcmp(r->rows[k].name, stable[i]) != 0;)
+			k++;
+		if (k == r->count)
+			add(r, stable[i]);
+	}
+}
+
+/* ---- the table ---- */
 
 static bool
 falls_short(const struct row *row, double wanted)
 {
-	return row->more_is_better ? row->value < wanted : row->value > wanted;
+	return strcmp(row->kind->unit, "1/s") == 0 ? row->value < wanted : row->value > wanted;
 }
 
-const char *
-row_mark(const struct row *row)
+/* "✓✓" aim, "✓" minimum, "✗" neither, "" nothing is wanted. */
+static const char *
+mark(const struct row *row)
 {
-	const struct target *t = &row->target;
-	double ratio = row_ratio(row);
+	const struct target *t = &row->kind->target;
+	double ratio = ratio_of(row);
 	bool wanted = t->ratio > 0 || t->value > 0;
 
-	if (!row->measured || (!wanted && t->value_aim <= 0) || (t->ratio > 0 && !row->compared))
+	if (!row->measured || (!wanted && t->value_aim <= 0) || (t->ratio > 0 && row->peer_value <= 0))
 		return "";
 	if ((t->ratio > 0 && ratio < t->ratio) || (t->value > 0 && falls_short(row, t->value)))
 		return "✗";
@@ -154,147 +290,69 @@ row_mark(const struct row *row)
 	return t->ratio_aim > 0 || t->value_aim > 0 ? "✓✓" : "✓";
 }
 
-void
-row_figure(double value, const char *unit, char *buffer, size_t size)
-{
-	const char *shown = unit;
-
-	if (strcmp(unit, "bytes") == 0) {
-		shown = "B";
-		if (value >= 10e6) {
-			value /= 1 << 20;
-			shown = "MiB";
-		} else if (value >= 100e3) {
-			value /= 1 << 10;
-			shown = "KiB";
-		}
-	} else if (strcmp(unit, "us") == 0) {
-		shown = "µs";
-	}
-	if (strcmp(unit, "ns") == 0 && value >= 1e6) {
-		value /= 1e6;
-		shown = "ms";
-	} else if (strcmp(unit, "ns") == 0 && value >= 1e5) {
-		value /= 1e3;
-		shown = "µs";
-	}
-	snprintf(buffer, size, "%.*f %s",
-		 strcmp(unit, "requests") == 0 ? 0
-		 : value < 10                  ? 2
-		 : value < 1000                ? 1
-					       : 0,
-		 value, shown);
-}
-
 /* What a mark is measured against. */
 static void
-target_text(const struct row *row, char *buffer, size_t size)
+target_text(const struct row *row, char text[96])
 {
-	const struct target *t = &row->target;
-	const char *sign = row->more_is_better ? "≥" : "≤";
-	char least[32] = "", aim[32] = "";
+	const struct target *t = &row->kind->target;
+	const char *unit = row->kind->unit, *sign = strcmp(unit, "1/s") == 0 ? "≥" : "≤";
+	char least[40] = "", aim[32] = "", value[32];
 
-	if (t->ratio > 0)
+	if (t->ratio > 0) {
 		snprintf(least, sizeof(least), "≥ %.3g x", t->ratio);
-	else if (t->value > 0)
-		row_figure(t->value, row->unit, least + sprintf(least, "%s ", sign), sizeof(least) - 8);
+	} else if (t->value > 0) {
+		figure(t->value, unit, value);
+		snprintf(least, sizeof(least), "%s %s", sign, value);
+	}
 	if (t->ratio_aim > t->ratio)
 		snprintf(aim, sizeof(aim), "%.3g", t->ratio_aim);
 	else if (t->value_aim > 0)
-		row_figure(t->value_aim, row->unit, aim, sizeof(aim));
-	snprintf(buffer, size, "%s%s%s%s", least, least[0] && aim[0] ? ", " : "", aim[0] ? "aim " : "", aim);
+		figure(t->value_aim, unit, aim);
+	snprintf(text, 96, "%s%s%s%s", least, least[0] && aim[0] ? ", " : "", aim[0] ? "aim " : "", aim);
 }
 
-/* Pad by characters, not bytes. */
+/* Pad by characters, not bytes. A negative width: on the right. */
 static void
-column(const char *text, int width, bool right)
+column(const char *text, int width)
 {
 	int length = 0;
 
 	for (const char *p = text; *p; p++)
 		length += (*p & 0xc0) != 0x80;
-	if (right)
-		printf("%*s%s", width > length ? width - length : 0, "", text);
-	else
-		printf("%s%*s", text, width > length ? width - length : 0, "");
-}
-
-static void
-wrapped(const char *text, size_t width)
-{
-	while (*text) {
-		size_t n = strlen(text);
-
-		if (n > width) {
-			n = width;
-			while (n > 0 && text[n] != ' ')
-				n--;
-			if (n == 0)
-				n = width;
-		}
-		printf("    %.*s\n", (int)n, text);
-		text += n + (text[n] == ' ');
-	}
+	printf("%*s%s%*s", width > length ? width - length : 0, "", text,
+	       -width > length ? -width - length : 0, "");
 }
 
 void
 report_table(const struct report *r)
 {
-	printf("\n%s\n", r->machine);
-	column("name", 36, false);
-	column("ours", 12, true);
-	column("peer's", 12, true);
-	column("ratio", 9, true);
-	printf("   ");
-	column("peer", 34, false);
-	printf("wanted\n");
+	printf("\n%-44s%12s%12s%12s   %-34swanted\n", "name", "ours", "peer's", "ratio", "peer");
 	for (size_t i = 0; i < r->count; i++) {
 		const struct row *row = &r->rows[i];
-		char ours[32] = "-", theirs[32] = "-", ratio[32] = "-", target[80];
+		char ours[32] = "-", theirs[32] = "-", ratio[32] = "-", target[96];
 
 		if (row->measured)
-			row_figure(row->value, row->unit, ours, sizeof(ours));
-		if (row->compared) {
-			row_figure(row->peer_value, row->unit, theirs, sizeof(theirs));
-			snprintf(ratio, sizeof(ratio), "%.2f x", row_ratio(row));
+			figure(row->value, row->kind->unit, ours);
+		if (row->peer_value > 0) {
+			figure(row->peer_value, row->kind->unit, theirs);
+			snprintf(ratio, sizeof(ratio), "%.2f x", ratio_of(row));
 		}
-		target_text(row, target, sizeof(target));
-		column(row->name, 36, false);
-		column(ours, 12, true);
-		column(theirs, 12, true);
-		column(ratio, 9, true);
+		target_text(row, target);
+		column(row->name, -44);
+		column(ours, 12);
+		column(theirs, 12);
+		column(ratio, 12);
 		printf("   ");
-		column(row->peer, 34, false);
-		printf("%s%s%s\n", row_mark(row), target[0] ? " " : "", target);
-		wrapped(row->conditions, 130);
+		column(row->peer, -34);
+		printf("%s%s%s\n", mark(row), target[0] ? " " : "", target);
 	}
 	printf("\n✓✓ aim reached   ✓ minimum reached   ✗ not reached   (ratio > 1: ours is better)\n");
 }
 
-static cJSON *
-row_json(const struct row *row)
+static void
+add_number(cJSON *o, const char *name, bool known, double value)
 {
-	cJSON *o = cJSON_CreateObject();
-
-	cJSON_AddStringToObject(o, "name", row->name);
-	if (row->measured)
-		cJSON_AddNumberToObject(o, "value", row->value);
-	else
-		cJSON_AddNullToObject(o, "value");
-	cJSON_AddStringToObject(o, "unit", row->unit);
-	if (row->peer[0])
-		cJSON_AddStringToObject(o, "peer", row->peer);
-	else
-		cJSON_AddNullToObject(o, "peer");
-	if (row->compared) {
-		cJSON_AddNumberToObject(o, "peer_value", row->peer_value);
-		cJSON_AddNumberToObject(o, "ratio", row_ratio(row));
-	} else {
-		cJSON_AddNullToObject(o, "peer_value");
-		cJSON_AddNullToObject(o, "ratio");
-	}
-	cJSON_AddStringToObject(o, "conditions", row->conditions);
-	return o;
+	cJSON_AddItemToObject(o, name, known ? cJSON_CreateNumber(value) : cJSON_CreateNull());
 }
 
 int
@@ -306,9 +364,18 @@ report_json(const struct report *r, const char *path)
 		return -errno;
 	fputs("[\n", f);
 	for (size_t i = 0; i < r->count; i++) {
-		cJSON *o = row_json(&r->rows[i]);
-		char *text = cJSON_PrintUnformatted(o);
+		const struct row *row = &r->rows[i];
+		cJSON *o = cJSON_CreateObject();
+		char *text;
 
+		cJSON_AddStringToObject(o, "name", row->name);
+		add_number(o, "value", row->measured, row->value);
+		cJSON_AddStringToObject(o, "unit", row->kind->unit);
+		cJSON_AddItemToObject(o, "peer",
+				      row->peer[0] ? cJSON_CreateString(row->peer) : cJSON_CreateNull());
+		add_number(o, "peer_value", row->peer_value > 0, row->peer_value);
+		add_number(o, "ratio", row->peer_value > 0, ratio_of(row));
+		text = cJSON_PrintUnformatted(o);
 		fprintf(f, "%s%s\n", text, i + 1 < r->count ? "," : "");
 		free(text);
 		cJSON_Delete(o);

@@ -2,8 +2,8 @@
 /*
  * The report: one row a figure, printed as a table, written as JSON.
  *
- * Names are stable, and so is the JSON: [{"name","value","unit","peer","peer_value","ratio","conditions"}],
- * where what is not known is null, and ratio > 1 means that ours is better.
+ * Names are stable, and so is the JSON: [{"name","value","unit","peer","peer_value","ratio"}], where what is
+ * not known is null, and ratio > 1 means that ours is better.
  */
 #ifndef TESTS_BENCH_REPORT_H
 #define TESTS_BENCH_REPORT_H
@@ -11,55 +11,59 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define ROUNDS_MAX 63
+
+struct rounds {
+	unsigned count;
+	double value[ROUNDS_MAX];
+};
+
+void rounds_add(struct rounds *r, double value);
+double rounds_median(const struct rounds *r);        /* 0 without any */
+int ascending_doubles(const void *a, const void *b); /* for qsort() */
+
 /*
  * What must be reached, and what is aimed at; 0: nothing is said.
  * With an aim alone there is no minimum to miss.
- * A ratio is wanted to be at least, a value at most that (at least, where more is better).
+ * A ratio is wanted to be at least, a value at most that (at least, where the unit is 1/s).
  */
 struct target {
 	double ratio, ratio_aim;
 	double value, value_aim;
 };
 
-struct row {
-	char name[48];
-	char unit[16];
-	char peer[48];			/* "" when there is none */
-	bool measured, compared;	/* value, and peer_value, mean something */
-	bool more_is_better;		/* rates; of all else less is */
-	double value, peer_value;
+/* What report.c's table says of rows whose names match a pattern. */
+struct kind {
+	const char *pattern, *unit, *peer;
 	struct target target;
-	char conditions[640];		/* of a skipped one: SKIP and why */
+};
+
+struct row {
+	char name[56], peer[48];
+	const struct kind *kind;
+	bool measured;
+	double value, peer_value; /* peer_value 0: none */
 };
 
 #define ROWS_MAX 160
 
+/* Measurements' processes share it; what later rows compare with stands here, too. */
 struct report {
 	struct row rows[ROWS_MAX];
 	size_t count;
-	char machine[512];		/* lines, each ended by '\n' */
-	char cpu[128];
-	char date[32];
+	double client_go_heap; /* bytes a pod, once measured */
+	double client_go_pss;  /* of a process with an informer for 10k pods, once measured */
 };
 
-void report_machine(struct report *r);
+/* Add a row, and say so on stderr as progress. peer NULL: the kind's. theirs 0: it was not measured. */
+void report_value(struct report *r, double ours, const char *peer, double theirs, const char *name, ...)
+	__attribute__((format(printf, 5, 6)));
+/* The same of medians. theirs may be NULL. */
+void report_rounds(struct report *r, const struct rounds *ours, const char *peer, const struct rounds *theirs,
+		   const char *name, ...) __attribute__((format(printf, 5, 6)));
 
-/*
- * Add a row, and say so on stderr as progress. peer NULL: none.
- * Returns the row; its target is the caller's to set before the next call.
- */
-struct row *report_add(struct report *r, const char *name, const char *unit, double value, const char *peer,
-		       double peer_value, const char *format, ...) __attribute__((format(printf, 7, 8)));
-void report_skip(struct report *r, const char *name, const char *unit, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-
-const struct row *report_find(const struct report *r, const char *name);
-double row_ratio(const struct row *row);	/* 0: no peer */
-/* "✓✓" aim, "✓" minimum, "✗" neither, "" nothing is wanted. */
-const char *row_mark(const struct row *row);
-/* A figure as people read it: 93.2 ns, 1.07 KB. */
-void row_figure(double value, const char *unit, char *buffer, size_t size);
-
+/* Add those rows that are always there, without a figure. */
+void report_complete(struct report *r);
 void report_table(const struct report *r);
 /* Returns 0 or negative errno. */
 int report_json(const struct report *r, const char *path);

@@ -18,7 +18,6 @@ elif [ ! -x "$program" ] || [ -n "$(find "$here/peer" -newer "$program" -type f)
 	fi
 fi
 set -- --pods "$PODS"
-[ -n "${REAL_PODS:-}" ] || set -- "$@" --generated
 if [ -z "$why" ]; then set -- "$@" --client-go "$program"; else set -- "$@" --no-client-go "$why"; fi
 [ -n "${QUICK:-}" ] && set -- "$@" --quick
 [ -n "${WIRE:-}" ] && set -- "$@" --wire "$WIRE"

@@ -19,11 +19,11 @@
 
 static const uint8_t fingerprint[32] = "pods of the bench";
 
-int
+void
 world_commit(struct world *w)
 {
 	w->uncommitted = 0;
-	return store_commit(w->store);
+	bench_need(store_commit(w->store), "commit");
 }
 
 static int
@@ -39,8 +39,9 @@ take(void *context, const char *type, size_t type_length, struct draft d)
 		return r;
 	}
 	w->stored++;
-	return ++w->uncommitted < (w->mode == DECODE_LIST ? WORLD_LIST_BATCH : WORLD_BATCH) ? 0
-											    : world_commit(w);
+	if (++w->uncommitted >= (w->mode == DECODE_LIST ? WORLD_LIST_BATCH : WORLD_BATCH))
+		world_commit(w);
+	return 0;
 }
 
 int
@@ -66,7 +67,7 @@ static const struct decoder_events events = {
 
 /* ---- the store ---- */
 
-static int
+static void
 add_pods(struct world *w)
 {
 	static char short_name[] = "po", *short_names[] = {short_name}, core[] = "", v1[] = "v1",
@@ -75,30 +76,26 @@ add_pods(struct world *w)
 	struct kube_resource pods = {core, v1, plural, kind, singular, short_names, 1, true, true, true};
 	struct descriptor_source source = {.resource = &pods, .drops = drops + 2, .drop_count = 1};
 	_cleanup_(message_freep) char *json = NULL, *error = NULL;
-	int r = descriptor_build(&source, &json, &error);
 
-	if (r == 0)
-		r = store_add_resource(w->store, json, fingerprint, &w->pods);
-	if (r < 0)
-		return r;
+	bench_need(descriptor_build(&source, &json, &error), "descriptor");
+	bench_need(store_add_resource(w->store, json, fingerprint, &w->pods), "resource");
 	w->schema = decoder_schema_new(drops, 3, NULL);
-	return w->schema ? store_commit(w->store) : -ENOMEM;
+	if (!w->schema)
+		abort();
+	world_commit(w);
 }
 
-static int
+static void
 open_store(struct world *w)
 {
 	struct intern *intern = NULL;
-	int r = generation_adopt(&w->place, &w->arena, &intern, &w->adoption);
 
-	if (r < 0)
-		return r;
+	if (generation_adopt(&w->place, &w->arena, &intern, &w->adoption) < 0)
+		bench_fail("no store: %s", w->adoption.message);
 	w->pins = pins_new(READERS_MAX);
-	r = w->pins ? store_new(&w->arena, intern, w->pins, &w->store) : -ENOMEM;
-	if (r == 0)
-		generation_finish(&w->place, &w->arena, &w->adoption);
+	bench_need(w->pins ? store_new(&w->arena, intern, w->pins, &w->store) : -ENOMEM, "store");
+	generation_finish(&w->place, &w->arena, &w->adoption);
 	generation_give_back(&w->place, &w->adoption);
-	return r;
 }
 
 /* As a process that ends: nothing is said to anybody, the file stays. */
@@ -108,43 +105,27 @@ drop_store(struct world *w)
 	decoder_free(w->decoder);
 	w->decoder = NULL;
 	decoder_schema_free(w->schema);
-	w->schema = NULL;
 	store_free(w->store);
-	w->store = NULL;
 	pins_free(w->pins);
-	w->pins = NULL;
-	if (w->arena.header)
-		arena_close(&w->arena);
+	arena_close(&w->arena);
 	w->arena = (struct arena){0};
 }
 
 struct world *
 world_new(const struct bench *b)
 {
-	struct world *w = calloc(1, sizeof(*w));
-	int r;
+	struct world *w = bench_alloc(1, sizeof(*w));
 
-	if (!w)
-		abort();
 	snprintf(w->directory, sizeof(w->directory), "%s/w-XXXXXX", b->directory);
-	if (!mkdtemp(w->directory)) {
-		fprintf(stderr, "bench: %s: %s\n", w->directory, strerror(errno));
-		free(w);
-		return NULL;
-	}
+	if (!mkdtemp(w->directory))
+		bench_need(-errno, w->directory);
 	snprintf(w->socket, sizeof(w->socket), "%s/s", w->directory);
 	w->place.directory = open(w->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	snprintf(w->place.prefix, sizeof(w->place.prefix), "arena");
 	w->place.max_bytes = (uint64_t)8 << 30;
 	memset(w->place.master, 7, sizeof(w->place.master));
-	r = open_store(w);
-	if (r == 0)
-		r = add_pods(w);
-	if (r < 0) {
-		fprintf(stderr, "bench: no store: %s %s\n", strerror(-r), w->adoption.message);
-		world_free(w);
-		return NULL;
-	}
+	open_store(w);
+	add_pods(w);
 	return w;
 }
 
@@ -153,8 +134,6 @@ world_free(struct world *w)
 {
 	char path[512];
 
-	if (!w)
-		return;
 	world_stop_serving(w);
 	snprintf(path, sizeof(path), "%s/%s", w->directory, w->arena.name);
 	drop_store(w);
@@ -164,76 +143,78 @@ world_free(struct world *w)
 	free(w);
 }
 
-int
-world_feed(struct world *w, enum decoder_mode mode, const char *bytes, size_t length)
+void
+world_feed(struct world *w, enum decoder_mode mode, const void *bytes, size_t length)
 {
 	if (!w->decoder || w->mode != mode) {
 		decoder_free(w->decoder);
 		w->mode = mode;
 		w->decoder = decoder_new(mode, &w->arena, store_intern(w->store), w->schema, &events, w, 0);
 		if (!w->decoder)
-			return -ENOMEM;
+			abort();
 		decoder_use_protobuf(w->decoder, w->protobuf);
 	}
-	return decoder_feed(w->decoder, bytes, length);
+	bench_need(decoder_feed(w->decoder, bytes, length), "decode");
 }
 
-int
-world_synced(struct world *w, const char *version)
+void
+world_synced(struct world *w)
 {
-	int r = store_set_version(w->store, w->pods, version, strlen(version));
-
-	if (r < 0)
-		return r;
+	bench_need(store_set_version(w->store, w->pods, "1", 1), "version");
 	store_set_state(w->store, w->pods, RESOURCE_SYNCED);
-	return world_commit(w);
+	world_commit(w);
 }
 
-int
+void
 world_load(struct world *w, const struct bench *b, enum pods_naming naming, size_t total)
 {
 	static const char head[] =
 		"{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[";
 	struct bytes text = {0};
-	int r = world_feed(w, DECODE_LIST, head, sizeof(head) - 1);
 
-	for (size_t i = 0; r == 0 && i < total; i++) {
+	world_feed(w, DECODE_LIST, head, sizeof(head) - 1);
+	for (size_t i = 0; i < total; i++) {
 		text.length = 0;
-		if (i > 0 && bytes_append(&text, ",", 1) < 0)
-			abort();
+		if (i > 0)
+			world_feed(w, DECODE_LIST, ",", 1);
 		pods_make(b->pods, naming, i, total, 0, &text);
-		r = world_feed(w, DECODE_LIST, (const char *)text.data, text.length);
+		world_feed(w, DECODE_LIST, text.data, text.length);
 	}
 	bytes_done(&text);
-	if (r == 0)
-		r = world_feed(w, DECODE_LIST, "]}\n", 3);
-	if (r == 0)
-		r = world_synced(w, "1");
-	if (r < 0)
-		fprintf(stderr, "bench: %zu pods could not be stored: %s\n", total, strerror(-r));
+	world_feed(w, DECODE_LIST, "]}\n", 3);
+	world_synced(w);
 	/* the daemon's heartbeat does this in its first seconds */
-	while (r == 0 && arena_gather_pages(&w->arena))
+	while (arena_gather_pages(&w->arena))
 		;
-	return r;
 }
 
-int
-world_adopt(struct world *w, uint64_t *ret_ns)
+void
+world_event(const struct bench *b, enum pods_naming naming, size_t i, size_t total, unsigned version,
+	    struct bytes *text)
 {
-	uint64_t t;
-	int r;
+	static const char head[] = "{\"type\":\"MODIFIED\",\"object\":";
+
+	if (bytes_append(text, head, sizeof(head) - 1) < 0)
+		abort();
+	pods_make(b->pods, naming, i, total, version, text);
+	if (bytes_append(text, "}\n", 2) < 0)
+		abort();
+}
+
+double
+world_adopt(struct world *w)
+{
+	uint64_t start;
+	double ms;
 
 	drop_store(w);
-	t = now_ns();
-	r = open_store(w);
-	*ret_ns = now_ns() - t;
-	if (r == 0 && w->adoption.how != ADOPTION_ADOPTED)
-		r = -EBADMSG;
-	if (r == 0)
-		r = add_pods(w);
-	if (r < 0)
-		fprintf(stderr, "bench: not adopted: %s\n", w->adoption.message);
-	return r;
+	start = now_ns();
+	open_store(w);
+	ms = ms_since(start);
+	if (w->adoption.how != ADOPTION_ADOPTED)
+		bench_fail("not adopted: %s", w->adoption.message);
+	add_pods(w);
+	return ms;
 }
 
 /* ---- the broker ---- */
@@ -275,7 +256,7 @@ run_loop(void *context)
 	return NULL;
 }
 
-static int
+static void
 open_broker(struct world *w)
 {
 	struct broker_options options = {.socket_path = w->socket,
@@ -284,44 +265,29 @@ open_broker(struct world *w)
 					 .report = give_report,
 					 .context = w};
 	_cleanup_(message_freep) char *error = NULL;
-	int r;
 
 	uv_loop_init(&w->loop);
 	uv_async_init(&w->loop, &w->end, on_end);
 	w->end.data = w;
-	r = broker_new(&w->loop, &options, &w->broker, &error);
-	if (r < 0) {
-		fprintf(stderr, "bench: %s\n", error ? error : "no broker");
-		uv_close((uv_handle_t *)&w->end, NULL);
-		uv_run(&w->loop, UV_RUN_DEFAULT);
-		uv_loop_close(&w->loop);
-	}
-	return r;
+	if (broker_new(&w->loop, &options, &w->broker, &error) < 0)
+		bench_fail("no broker: %s", error ? error : "");
 }
 
-int
+void
 world_serve(struct world *w)
 {
-	int r = open_broker(w);
-
-	if (r < 0)
-		return r;
+	open_broker(w);
 	if (pthread_create(&w->thread, NULL, run_loop, w) != 0)
 		abort();
 	w->serving = true;
-	return 0;
 }
 
-int
+void
 world_serve_events(struct world *w)
 {
-	int r = fan_out_new(w->store, FAN_OUT_LIMITS, &w->fan_out);
-
-	if (r == 0)
-		r = open_broker(w);
-	if (r == 0)
-		store_on_commit(w->store, broker_wake, w->broker);
-	return r;
+	bench_need(fan_out_new(w->store, FAN_OUT_LIMITS, &w->fan_out), "fan-out");
+	open_broker(w);
+	store_on_commit(w->store, broker_wake, w->broker);
 }
 
 void

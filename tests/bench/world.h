@@ -35,7 +35,6 @@ struct world {
 	const struct proto_schema *protobuf; /* what is fed is protobuf; NULL: JSON */
 	unsigned uncommitted;
 	uint64_t stored;
-	int result;
 
 	bool serving;				/* on a thread of its own */
 	struct fan_out *fan_out;
@@ -49,10 +48,7 @@ struct world {
 #define WORLD_BATCH 64u
 #define WORLD_LIST_BATCH APPLIER_PUT_OFF
 
-/*
- * A new, empty one, in a folder of its own within the bench's. Returns NULL, and says why on stderr, when
- * there is no room.
- */
+/* What fails ends the measurement. A new, empty one, in a folder of its own within the bench's. */
 struct world *world_new(const struct bench *b);
 void world_free(struct world *w);
 
@@ -60,33 +56,36 @@ void world_free(struct world *w);
  * Feed bytes as they would come from the server: of a LIST, of a WATCH. Objects are put and committed as they
  * come.
  */
-int world_feed(struct world *w, enum decoder_mode mode, const char *bytes, size_t length);
+void world_feed(struct world *w, enum decoder_mode mode, const void *bytes, size_t length);
 /* For decoders that feed a world otherwise: what cannot be read ends it, and the end of a list is none. */
 int world_bad_object(void *context, const char *why);
 int world_list_end(void *context, const char *version, const char *more, int64_t remaining);
 /* Commit what is open. */
-int world_commit(struct world *w);
-/* The same, and call the resource synced at this RV. */
-int world_synced(struct world *w, const char *version);
+void world_commit(struct world *w);
+/* The same, and call the resource synced. */
+void world_synced(struct world *w);
 
-/* List `total` replicas. Returns 0 or negative errno. */
-int world_load(struct world *w, const struct bench *b, enum pods_naming naming, size_t total);
+/* List `total` replicas. */
+void world_load(struct world *w, const struct bench *b, enum pods_naming naming, size_t total);
+/* Append a MODIFIED event of replica i to text. */
+void world_event(const struct bench *b, enum pods_naming naming, size_t i, size_t total, unsigned version,
+		 struct bytes *text);
 
 /* Let readers attach at w->socket. */
-int world_serve(struct world *w);
+void world_serve(struct world *w);
 void world_stop_serving(struct world *w);
 
 /*
  * The same with queues, on this thread: the broker does what it has to in world_turn(), as commits touch the
  * queues. Readers of the queues are woken from within commits.
  */
-int world_serve_events(struct world *w);
+void world_serve_events(struct world *w);
 void world_turn(struct world *w);
 
 /*
  * The writer is gone without a word, and another one comes: the arena file is adopted by a new generation,
- * and the store goes on. w->adoption tells how it went; ret_ns how long.
+ * and the store goes on. Returns how long that took, ms.
  */
-int world_adopt(struct world *w, uint64_t *ret_ns);
+double world_adopt(struct world *w);
 
 #endif

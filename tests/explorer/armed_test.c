@@ -3,17 +3,10 @@
  * A reader goes to sleep while the writer commits (PROTOCOLS.md, Armed): it never sleeps over what came. The
  * explorer ends a history in which all sleep.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/explorer/explorer.h"
 #include "tests/explorer/pair.h"
+#include "tests/room.h"
 
-static struct pair pair;
 static struct informer_moment before;
 
 static void
@@ -65,30 +58,19 @@ set_up_writing(void **state)
 	return set_up(state);
 }
 
-static int
-tear_down(void **state)
-{
-	(void)state;
-	pair_end(&pair);
-	return 0;
-}
+#define TEST(name) TEST_CASE_IN(set_up, pair_tear_down, name)
 
-static void
-nobody_sleeps_over_a_commit(void **state)
+TEST(nobody_sleeps_over_a_commit)
 {
-	(void)state;
 	explorer_expect_good(&waiting);
 }
 
-static void
-two_waiters_both_hear(void **state)
+TEST(two_waiters_both_hear)
 {
-	(void)state;
 	explorer_expect_good(&two_waiting);
 }
 
-static void
-weaker_orders_are_found(void **state)
+TEST(weaker_orders_are_found)
 {
 	static const struct explorer_fault faults[] = {
 		{"the writer's fence dropped", "slot_fence", "broker_wake", EXPLORER_FENCE, 0, EXPLORER_DROP},
@@ -96,23 +78,10 @@ weaker_orders_are_found(void **state)
 		{0},
 	};
 
-	(void)state;
 	explorer_expect_found(&waiting, faults);
 }
 
-int
-main(void)
+TEST_CASE_IN(set_up_writing, pair_tear_down, nobody_sleeps_over_a_commit_that_a_thread_tells)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_sleeps_over_a_commit),
-		cmocka_unit_test(two_waiters_both_hear),
-		cmocka_unit_test(weaker_orders_are_found),
-	};
-
-	const struct CMUnitTest by_writing[] = {
-		cmocka_unit_test(nobody_sleeps_over_a_commit),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down) +
-	       cmocka_run_group_tests(by_writing, set_up_writing, tear_down);
+	explorer_expect_good(&waiting);
 }

@@ -3,21 +3,13 @@
  * A named consumer acknowledges what it was told while the writer keeps its cursor (PROTOCOLS.md, Consumer):
  * what the writer keeps as done was done, it never goes back, and never beyond what was published.
  */
-#include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "shm-layout/consumer.h"
 #include "tests/explorer/explorer.h"
 #include "tests/explorer/steps.h"
+#include "tests/room.h"
 
 #define COMMITS 3u
 
-static struct pair pair;
 static unsigned told;
 static bool done[COMMITS + 1];     /* of each version: as if it stood in a file of the consumer's */
 static uint64_t seqs[COMMITS + 1]; /* of each version */
@@ -38,22 +30,6 @@ on_state(const struct informer_object *o)
 	told = steps_version(o);
 	explorer_note("told %u", told);
 	done[told] = true;
-}
-
-static void
-on_add(void *context, const struct informer_object *o, bool initial)
-{
-	(void)context;
-	(void)initial;
-	on_state(o);
-}
-
-static void
-on_update(void *context, const struct informer_object *old, const struct informer_object *o)
-{
-	(void)context;
-	(void)old;
-	on_state(o);
 }
 
 /* What the writer keeps says to which version the consumer's work is done: look at the work. */
@@ -85,12 +61,7 @@ change_and_keep(void)
 static void
 work(void)
 {
-	while (told < COMMITS) {
-		struct pollfd p = {.fd = informer_fd(pair.inf), .events = POLLIN};
-
-		if (!informer_dispatch(pair.inf) && told < COMMITS)
-			poll(&p, 1, -1);
-	}
+	steps_hear(&pair, &told, COMMITS);
 }
 
 /* All is acknowledged in the end, and the next look finds it. */
@@ -114,14 +85,11 @@ static int
 set_up(void **state)
 {
 	static const char *const hints[] = {"peek_epoch", NULL};
-	struct informer_handler_options options = {.size = sizeof(options),
-						   .resource = "pods",
-						   .consumer = "explored",
-						   .on_add = on_add,
-						   .on_update = on_update};
+	struct informer_handler_options options = {.consumer = "explored"};
 
 	(void)state;
 	explorer_hints(hints);
+	steps_listen(&options, on_state);
 	pair_begin(&pair);
 	steps_put(&pair, "first", 1);
 	if (informer_add_handler(pair.inf, &options, NULL) < 0)
@@ -133,23 +101,14 @@ set_up(void **state)
 	return told == 1 && kept > 0 ? 0 : -1;
 }
 
-static int
-tear_down(void **state)
-{
-	(void)state;
-	pair_end(&pair);
-	return 0;
-}
+#define TEST(name) TEST_CASE_IN(set_up, pair_tear_down, name)
 
-static void
-what_is_kept_was_done(void **state)
+TEST(what_is_kept_was_done)
 {
-	(void)state;
 	explorer_expect_good(&keeping);
 }
 
-static void
-weaker_orders_are_found(void **state)
+TEST(weaker_orders_are_found)
 {
 	static const struct explorer_fault faults[] = {
 		{"K1: acknowledged relaxed", "acknowledge", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
@@ -158,17 +117,5 @@ weaker_orders_are_found(void **state)
 		{0},
 	};
 
-	(void)state;
 	explorer_expect_found(&keeping, faults);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_kept_was_done),
-		cmocka_unit_test(weaker_orders_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -4,18 +4,10 @@
  * (PROTOCOLS.md, Drop): what the reader gets is right, or EXPIRED, or not ready; nothing that it reads is
  * reused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/explorer/explorer.h"
 #include "tests/explorer/steps.h"
+#include "tests/room.h"
 #include "writer/serve/broker_internal.h"
-
-static struct pair pair;
 
 static void
 hang_up(void)
@@ -51,31 +43,14 @@ static const struct explorer_program dropping = {
 	.old_values = 1,
 };
 
-static int
-set_up(void **state)
-{
-	(void)state;
-	pair_begin(&pair);
-	return 0;
-}
+#define TEST(name) TEST_CASE_IN(pair_set_up, pair_tear_down, name)
 
-static int
-tear_down(void **state)
+TEST(nothing_is_read_through_a_slot_that_was_given_up)
 {
-	(void)state;
-	pair_end(&pair);
-	return 0;
-}
-
-static void
-nothing_is_read_through_a_slot_that_was_given_up(void **state)
-{
-	(void)state;
 	explorer_expect_good(&dropping);
 }
 
-static void
-weaker_orders_are_found(void **state)
+TEST(weaker_orders_are_found)
 {
 	static const struct explorer_fault faults[] = {
 		{"D1 dropped", "slot_close", NULL, EXPLORER_STORE, 0, EXPLORER_DROP},
@@ -84,17 +59,5 @@ weaker_orders_are_found(void **state)
 		{0},
 	};
 
-	(void)state;
 	explorer_expect_found(&dropping, faults);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_read_through_a_slot_that_was_given_up),
-		cmocka_unit_test(weaker_orders_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

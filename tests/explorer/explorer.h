@@ -34,7 +34,8 @@
  *
  * Bounds are printed with the number of runs and the time. A bad history is printed with thread, line,
  * operation and value, and with the number of its run; EXPLORE=NUMBER in the environment shows that run
- * again, whatever it is: runs come in the same order each time.
+ * again, whatever it is: runs come in the same order each time. -v shows what a test that passes prints
+ * (tests/room.c).
  */
 #ifndef TESTS_EXPLORER_EXPLORER_H
 #define TESTS_EXPLORER_EXPLORER_H

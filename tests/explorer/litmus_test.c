@@ -3,17 +3,12 @@
  * The explorer itself, by small programs whose outcomes are known: what C11 allows is reached, what it
  * forbids is not; races and lost wake-ups are found; each run begins with the same memory.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 
 #include "tests/explorer/explorer.h"
+#include "tests/room.h"
 
 static _Atomic int x, y;
 static int plain, a, b, c, d;
@@ -67,10 +62,8 @@ THREAD(sb_first_sc, STORE(x, 1, seq_cst); a = LOAD(y, seq_cst);)
 THREAD(sb_second_sc, STORE(y, 1, seq_cst); b = LOAD(x, seq_cst);)
 NEVER(both_missed, a == 0 && b == 0)
 
-static void
-stores_wait_until_a_fence(void **state)
+TEST_CASE(stores_wait_until_a_fence)
 {
-	(void)state;
 	sometimes(two("store buffering", sb_first, sb_second, both_missed));
 	sometimes(two("store buffering, one fence", sb_first_fence, sb_second, both_missed));
 	never(two("store buffering, fences", sb_first_fence, sb_second_fence, both_missed));
@@ -87,10 +80,8 @@ THREAD(mp_read_relaxed, a = LOAD(y, relaxed); b = LOAD(x, relaxed);)
 THREAD(mp_read_fence, a = LOAD(y, relaxed); atomic_thread_fence(memory_order_acquire); b = LOAD(x, relaxed);)
 NEVER(came_before, a == 1 && b == 0)
 
-static void
-a_message_needs_release_and_acquire(void **state)
+TEST_CASE(a_message_needs_release_and_acquire)
 {
-	(void)state;
 	sometimes(two("message, relaxed store", mp_relaxed, mp_read_acquire, came_before));
 	sometimes(two("message, relaxed load", mp_release, mp_read_relaxed, came_before));
 	never(two("message", mp_release, mp_read_acquire, came_before));
@@ -104,12 +95,10 @@ THREAD(pass_on, int one = 1;
 THREAD(read_two, a = LOAD(y, acquire) == 2; b = LOAD(x, relaxed);)
 THREAD(overwrite, if (LOAD(y, relaxed) == 1) STORE(y, 2, relaxed);)
 
-static void
-exchanges_pass_a_release_on(void **state)
+TEST_CASE(exchanges_pass_a_release_on)
 {
 	struct explorer_program p = two("release sequence", mp_release, read_two, came_before);
 
-	(void)state;
 	p.threads[2].name = "third";
 	p.threads[2].run = pass_on;
 	never(p);
@@ -130,10 +119,8 @@ NEVER(lost_addition, x != 2 || a == b)
 THREAD(load_and_store, STORE(x, LOAD(x, relaxed) + 1, relaxed);)
 NEVER(lost, x != 2)
 
-static void
-one_word_goes_forward(void **state)
+TEST_CASE(one_word_goes_forward)
 {
-	(void)state;
 	never(two("coherence", two_stores, two_loads, back));
 	sometimes(two("old and new", two_stores, two_loads, old_then_new));
 	never(two("additions", add_first, add_second, lost_addition));
@@ -166,12 +153,10 @@ four(const char *name, void (*third)(void), void (*fourth)(void), void (*end)(vo
 	return p;
 }
 
-static void
-only_seq_cst_is_one_order(void **state)
+TEST_CASE(only_seq_cst_is_one_order)
 {
 	struct explorer_program p = four("readers agree", x_then_y_sc, y_then_x_sc, disagree);
 
-	(void)state;
 	sometimes(four("readers disagree", x_then_y, y_then_x, disagree));
 	p.threads[0].run = set_x_sc;
 	p.threads[1].run = set_y_sc;
@@ -186,10 +171,8 @@ THREAD(read_when_told, if (LOAD(y, acquire)) a = plain;)
 THREAD(read_at_once, a = plain;)
 NEVER(half, a != 0 && a != 7)
 
-static void
-races_are_found(void **state)
+TEST_CASE(races_are_found)
 {
-	(void)state;
 	never(two("told of plain bytes", write_and_say, read_when_told, half));
 	sometimes(two("plain bytes, relaxed", write_and_say_relaxed, read_when_told, half));
 	sometimes(two("plain bytes at once", write_and_say, read_at_once, half));
@@ -204,10 +187,8 @@ THREAD(both_the_other_way, pthread_mutex_lock(&other); pthread_mutex_lock(&lock)
        pthread_mutex_unlock(&other);)
 THREAD(nothing, )
 
-static void
-locks_order_and_deadlocks_are_found(void **state)
+TEST_CASE(locks_order_and_deadlocks_are_found)
 {
-	(void)state;
 	never(two("a lock", add_locked, add_locked, not_two));
 	sometimes(two("two locks", lock_both, both_the_other_way, NULL));
 }
@@ -218,12 +199,10 @@ THREAD(use_memory, int *p = calloc(1, sizeof(*p)); explorer_claim(p && *p == 0, 
 THREAD(set_plain, plain = 5;)
 NEVER(not_begun, plain != 5)
 
-static void
-each_run_begins_alike(void **state)
+TEST_CASE(each_run_begins_alike)
 {
 	struct explorer_program p = two("memory", use_memory, mp_read_relaxed, not_begun);
 
-	(void)state;
 	from_before = calloc(1, sizeof(*from_before));
 	assert_non_null(from_before);
 	p.begin = set_plain;
@@ -232,21 +211,4 @@ each_run_begins_alike(void **state)
 	assert_int_equal(plain, 0);
 	free(from_before);
 	never(two("nothing", nothing, nothing, NULL));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stores_wait_until_a_fence),
-		cmocka_unit_test(a_message_needs_release_and_acquire),
-		cmocka_unit_test(exchanges_pass_a_release_on),
-		cmocka_unit_test(one_word_goes_forward),
-		cmocka_unit_test(only_seq_cst_is_one_order),
-		cmocka_unit_test(races_are_found),
-		cmocka_unit_test(locks_order_and_deadlocks_are_found),
-		cmocka_unit_test(each_run_begins_alike),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

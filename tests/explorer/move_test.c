@@ -3,17 +3,9 @@
  * One thread reads while another takes the next generation in and unmaps the old arena (PROTOCOLS.md, Move):
  * nobody reads what is no longer mapped, and each read is of one arena.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/explorer/explorer.h"
 #include "tests/explorer/steps.h"
-
-static struct pair pair;
+#include "tests/room.h"
 
 static void
 read_once(void)
@@ -56,24 +48,15 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
-{
-	(void)state;
-	pair_end(&pair);
-	return 0;
-}
+#define TEST(name) TEST_CASE_IN(set_up, pair_tear_down, name)
 
-static void
-nobody_reads_what_is_unmapped(void **state)
+TEST(nobody_reads_what_is_unmapped)
 {
-	(void)state;
 	explorer_expect_good(&moving);
 	explorer_expect_good(&two_reading);
 }
 
-static void
-weaker_orders_are_found(void **state)
+TEST(weaker_orders_are_found)
 {
 	static const struct explorer_fault faults[] = {
 		{"R0 relaxed", "claim", NULL, EXPLORER_LOAD, 1, EXPLORER_RELAX},
@@ -85,17 +68,5 @@ weaker_orders_are_found(void **state)
 		{0},
 	};
 
-	(void)state;
 	explorer_expect_found(&moving, faults);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_reads_what_is_unmapped),
-		cmocka_unit_test(weaker_orders_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

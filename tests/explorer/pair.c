@@ -10,9 +10,12 @@
 #include <sys/timerfd.h>
 
 #include "reader-lib/attach/handle.h"
+#include "tests/support/test_clock.h"
 #include "writer/base/log.h"
 
 #define TURNS 64
+
+struct pair pair;
 
 void
 pair_settle(struct pair *p)
@@ -93,4 +96,28 @@ pair_end(struct pair *p)
 	serve_no_more(p);
 	uv_loop_close(&p->writer->loop);
 	broker_fixture_free(p->writer);
+}
+
+int
+pair_set_up(void **state)
+{
+	(void)state;
+	pair_begin(&pair);
+	return 0;
+}
+
+int
+pair_tear_down(void **state)
+{
+	(void)state;
+	pair_end(&pair);
+	return 0;
+}
+
+/* Time stands still here: nothing asks the fixture to move it. */
+void
+test_clock_move(uint64_t ms)
+{
+	(void)ms;
+	abort();
 }

@@ -21,6 +21,10 @@ struct pair {
  */
 void pair_begin(struct pair *p);
 void pair_end(struct pair *p);
+/* The pair of a program's tests, and for cmocka its set-up and tear-down alone. */
+extern struct pair pair;
+int pair_set_up(void **state);
+int pair_tear_down(void **state);
 /* The writer ends, and another begins, with an arena that is empty: WELCOME waits in the reader's socket. */
 void pair_next_writer(struct pair *p);
 /* Let both do what waits for them, until nothing does. */

@@ -4,19 +4,11 @@
  * nothing that a pin protects is written. That is what the explorer looks for by itself: a byte that is read
  * and overwritten in no order.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "tests/explorer/explorer.h"
 #include "tests/explorer/steps.h"
+#include "tests/room.h"
 
 #define COMMITS 2
-
-static struct pair pair;
 
 static void
 commit_and_reuse(void)
@@ -42,31 +34,14 @@ static const struct explorer_program pinning = {
 	.old_values = 2,
 };
 
-static int
-set_up(void **state)
-{
-	(void)state;
-	pair_begin(&pair);
-	return 0;
-}
+#define TEST(name) TEST_CASE_IN(pair_set_up, pair_tear_down, name)
 
-static int
-tear_down(void **state)
+TEST(nothing_that_is_pinned_is_reused)
 {
-	(void)state;
-	pair_end(&pair);
-	return 0;
-}
-
-static void
-nothing_that_is_pinned_is_reused(void **state)
-{
-	(void)state;
 	explorer_expect_good(&pinning);
 }
 
-static void
-weaker_orders_are_found(void **state)
+TEST(weaker_orders_are_found)
 {
 	static const struct explorer_fault faults[] = {
 		{"W1 relaxed", "publish", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
@@ -79,17 +54,5 @@ weaker_orders_are_found(void **state)
 		{0},
 	};
 
-	(void)state;
 	explorer_expect_found(&pinning, faults);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_that_is_pinned_is_reused),
-		cmocka_unit_test(weaker_orders_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

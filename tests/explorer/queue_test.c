@@ -4,20 +4,11 @@
  * (PROTOCOLS.md, Queue): what is told are states in order, the last one is told, nobody sleeps over it, and
  * what an entry refers to is not reused while it is read.
  */
-#include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "reader-lib/attach/mapping.h"
 #include "tests/explorer/explorer.h"
 #include "tests/explorer/steps.h"
+#include "tests/room.h"
 
-static struct pair pair;
 static unsigned told, commits;
 
 /* The pod's version is its number of the commit. */
@@ -32,47 +23,19 @@ on_state(const struct informer_object *o)
 }
 
 static void
-on_add(void *context, const struct informer_object *o, bool initial)
-{
-	(void)context;
-	(void)initial;
-	on_state(o);
-}
-
-static void
-on_update(void *context, const struct informer_object *old, const struct informer_object *o)
-{
-	(void)context;
-	(void)old;
-	on_state(o);
-}
-
-static void
-put(unsigned version)
-{
-	steps_put(&pair, "first", version);
-	store_reclaim(pair.store);
-}
-
-static void
 change(void)
 {
 	for (unsigned i = 2; i < commits; i++)
-		put(i);
+		steps_replace(&pair, "first", i);
 	/* the last one finds room, and nothing comes behind it that would tell of it */
 	fan_out_set_limits(pair.writer->fan_out, FAN_OUT_LIMITS);
-	put(commits);
+	steps_replace(&pair, "first", commits);
 }
 
 static void
 hear_all(void)
 {
-	while (told < commits) {
-		struct pollfd p = {.fd = informer_fd(pair.inf), .events = POLLIN};
-
-		if (!informer_dispatch(pair.inf) && told < commits)
-			poll(&p, 1, -1);
-	}
+	steps_hear(&pair, &told, commits);
 }
 
 /* The reader was woken before, so nothing is armed, and there is one more commit. */
@@ -109,49 +72,35 @@ static const struct explorer_program overflowing = {
 static int
 set_up(void **state)
 {
-	struct informer_handler_options options = {.size = sizeof(options),
-						   .resource = "pods",
-						   .queue_entries = 64,
-						   .on_add = on_add,
-						   .on_update = on_update};
+	struct informer_handler_options options = {.queue_entries = 64};
 
 	/* which says by whom it is looked after: whoever's number it is, a commit comes that wakes us */
 	static const char *const hints[] = {"peek_epoch", NULL};
 
 	(void)state;
 	explorer_hints(hints);
+	steps_listen(&options, on_state);
 	pair_begin(&pair);
-	put(1);
+	steps_replace(&pair, "first", 1);
 	if (informer_add_handler(pair.inf, &options, NULL) < 0)
 		return -1;
 	pair_settle(&pair);
 	return told == 1 ? 0 : -1;
 }
 
-static int
-tear_down(void **state)
-{
-	(void)state;
-	pair_end(&pair);
-	return 0;
-}
+#define TEST(name) TEST_CASE_IN(set_up, pair_tear_down, name)
 
-static void
-each_change_is_told(void **state)
+TEST(each_change_is_told)
 {
-	(void)state;
 	explorer_expect_good(&keeping_up);
 }
 
-static void
-overflows_lose_nothing(void **state)
+TEST(overflows_lose_nothing)
 {
-	(void)state;
 	explorer_expect_good(&overflowing);
 }
 
-static void
-weaker_orders_are_found(void **state)
+TEST(weaker_orders_are_found)
 {
 	static const struct explorer_fault faults[] = {
 		{"P2: head relaxed", "ring_out_publish", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
@@ -166,19 +115,6 @@ weaker_orders_are_found(void **state)
 		{0},
 	};
 
-	(void)state;
 	explorer_expect_found(&keeping_up, faults_of_one);
 	explorer_expect_found(&overflowing, faults);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_change_is_told),
-		cmocka_unit_test(overflows_lose_nothing),
-		cmocka_unit_test(weaker_orders_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -4,24 +4,15 @@
  * bury it, punch it, and use its places again once it has let go (PROTOCOLS.md, Revoke): what it is told is
  * right, or EXPIRED, or not ready; nothing that it reads is written but by zeros.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "reader-lib/attach/snapshot.h"
 #include "tests/explorer/explorer.h"
 #include "tests/explorer/steps.h"
+#include "tests/room.h"
 #include "writer/serve/broker_internal.h"
 
 #define LARGE_BYTES 9000 /* more than two pages */
 #define LARGE_PATH "metadata.annotations.large"
 
-static struct pair pair;
 static struct informer_resource *pods;
 static struct informer_path *large_path;
 static uint64_t seq_of_first;
@@ -141,15 +132,14 @@ tear_down(void **state)
 	return 0;
 }
 
-static void
-what_a_revoked_reader_sees_is_right_or_zero(void **state)
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+
+TEST(what_a_revoked_reader_sees_is_right_or_zero)
 {
-	(void)state;
 	explorer_expect_good(&revoking);
 }
 
-static void
-weaker_orders_are_found(void **state)
+TEST(weaker_orders_are_found)
 {
 	static const struct explorer_fault faults[] = {
 		{"V1 dropped", "slot_close", NULL, EXPLORER_STORE, 0, EXPLORER_DROP},
@@ -159,17 +149,5 @@ weaker_orders_are_found(void **state)
 		{0},
 	};
 
-	(void)state;
 	explorer_expect_found(&revoking, faults);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_revoked_reader_sees_is_right_or_zero),
-		cmocka_unit_test(weaker_orders_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -4,17 +4,11 @@
  * what the look throws away as overflowed never has an entry of the next opening in it; and a reader of a
  * full ring whose places are filled anew, where no entry is overwritten that is not read yet.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "reader-lib/events/ring.h"
 #include "tests/explorer/explorer.h"
+#include "tests/room.h"
 #include "writer/serve/ring_out.h"
 
 #define READ_BEFORE 3u /* entries of the first opening, all read when it overflowed */
@@ -140,22 +134,19 @@ tear_down(void **state)
 	return 0;
 }
 
-static void
-no_order_hides_what_came_after_reopening(void **state)
+#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+
+TEST(no_order_hides_what_came_after_reopening)
 {
-	(void)state;
 	explorer_expect_good(&reopening);
 }
 
-static void
-no_unread_entry_is_overwritten(void **state)
+TEST(no_unread_entry_is_overwritten)
 {
-	(void)state;
 	explorer_expect_good(&full);
 }
 
-static void
-weaker_orders_are_found(void **state)
+TEST(weaker_orders_are_found)
 {
 	static const struct explorer_fault faults[] = {
 		{"P2: head relaxed", "ring_out_publish", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
@@ -170,19 +161,6 @@ weaker_orders_are_found(void **state)
 		{0},
 	};
 
-	(void)state;
 	explorer_expect_found(&reopening, faults);
 	explorer_expect_found(&full, faults_of_full);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_order_hides_what_came_after_reopening),
-		cmocka_unit_test(no_unread_entry_is_overwritten),
-		cmocka_unit_test(weaker_orders_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

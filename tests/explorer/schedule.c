@@ -45,7 +45,7 @@ static struct {
 	char why[600];
 	unsigned long runs, shown;
 	unsigned most_choices;
-	bool source_fault_found;
+	bool *source_fault_found; /* by one of the program's tests, which are a process each */
 	bool is_sought; /* a bad history */
 	bool alone;     /* begin() or end() runs */
 	jmp_buf left;
@@ -368,6 +368,15 @@ seconds(void)
 /* In a program that is linked with a source in which a fault was put (module.mk): what it is. */
 extern const char explorer_source_fault[] __attribute__((weak));
 
+__attribute__((constructor)) static void
+share_found(void)
+{
+	plan.source_fault_found = mmap(NULL, sizeof(*plan.source_fault_found), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (plan.source_fault_found == MAP_FAILED)
+		abort();
+}
+
 static void
 say_bad(void)
 {
@@ -426,19 +435,19 @@ explorer_run(const struct explorer_program *program, const struct explorer_fault
 void
 explorer_expect_good(const struct explorer_program *program)
 {
-	if (plan.source_fault_found)
+	if (*plan.source_fault_found)
 		return;
 	if (explorer_run(program, NULL))
 		return;
 	if (!explorer_source_fault)
 		fail_msg("%s has a bad history", program->name);
-	plan.source_fault_found = true;
+	*plan.source_fault_found = true;
 }
 
 void
 explorer_expect_found(const struct explorer_program *program, const struct explorer_fault *faults)
 {
-	if (explorer_source_fault && !plan.source_fault_found)
+	if (explorer_source_fault && !*plan.source_fault_found)
 		fail_msg("%s: not found: %s", program->name, explorer_source_fault);
 	for (; faults->name && !explorer_source_fault; faults++)
 		if (explorer_run(program, faults))

@@ -3,18 +3,11 @@
  * A reader looks objects up by their key, through the shortcut, while the writer changes them (PROTOCOLS.md,
  * Shortcut): what it finds is the object as the root that it pinned has it, the same when it looks twice.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "reader-lib/attach/snapshot.h"
 #include "tests/explorer/explorer.h"
 #include "tests/explorer/steps.h"
+#include "tests/room.h"
 
-static struct pair pair;
 static struct informer_resource *pods;
 static uint64_t seq_of_first;
 
@@ -77,23 +70,14 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
-{
-	(void)state;
-	pair_end(&pair);
-	return 0;
-}
+#define TEST(name) TEST_CASE_IN(set_up, pair_tear_down, name)
 
-static void
-a_look_up_shows_the_pinned_root(void **state)
+TEST(a_look_up_shows_the_pinned_root)
 {
-	(void)state;
 	explorer_expect_good(&looking_up);
 }
 
-static void
-weaker_orders_are_found(void **state)
+TEST(weaker_orders_are_found)
 {
 	static const struct explorer_fault faults[] = {
 		{"C1: the cell relaxed", "change_key", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
@@ -103,17 +87,5 @@ weaker_orders_are_found(void **state)
 		{0},
 	};
 
-	(void)state;
 	explorer_expect_found(&looking_up, faults);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_look_up_shows_the_pinned_root),
-		cmocka_unit_test(weaker_orders_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

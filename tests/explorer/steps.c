@@ -4,6 +4,7 @@
  */
 #include "tests/explorer/steps.h"
 
+#include <poll.h>
 #include <stdio.h>
 
 #include "tests/explorer/explorer.h"
@@ -47,6 +48,45 @@ steps_commit(struct pair *p, const char *version)
 	store_set_version(p->store, p->pods, version, 3);
 	explorer_claim(store_commit(p->store) == 0, "no commit");
 	store_reclaim(p->store);
+}
+
+static void (*state_told)(const struct informer_object *o);
+
+static void
+on_add(void *context, const struct informer_object *o, bool initial)
+{
+	(void)context;
+	(void)initial;
+	state_told(o);
+}
+
+static void
+on_update(void *context, const struct informer_object *old, const struct informer_object *o)
+{
+	(void)context;
+	(void)old;
+	state_told(o);
+}
+
+void
+steps_listen(struct informer_handler_options *options, void (*on_state)(const struct informer_object *o))
+{
+	state_told = on_state;
+	options->size = sizeof(*options);
+	options->resource = "pods";
+	options->on_add = on_add;
+	options->on_update = on_update;
+}
+
+void
+steps_hear(struct pair *p, const unsigned *told, unsigned last)
+{
+	while (*told < last) {
+		struct pollfd fd = {.fd = informer_fd(p->inf), .events = POLLIN};
+
+		if (!informer_dispatch(p->inf) && *told < last)
+			poll(&fd, 1, -1);
+	}
 }
 
 unsigned

@@ -20,6 +20,13 @@ void steps_put_many(struct pair *p);
 /* The writer commits another resourceVersion of the pods, of three digits, and reuses, as above. */
 void steps_commit(struct pair *p, const char *version);
 
+/* Each add and update of pods is told to on_state. */
+void steps_listen(struct informer_handler_options *options,
+		  void (*on_state)(const struct informer_object *o));
+
+/* Dispatch, and sleep when there is nothing to do, until *told is `last`. */
+void steps_hear(struct pair *p, const unsigned *told, unsigned last);
+
 /* The version of such a pod. */
 unsigned steps_version(const struct informer_object *object);
 

@@ -4,28 +4,13 @@
  * are whole. Also, a line each, what stands behind --resource and --index.
  */
 #include <fcntl.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "tools/informer-run/handlers_file.h"
 #include "writer/config/config.h"
 #include "writer/base/message.h"
 #include "writer/config/config_entry.h"
 #include "writer/config/config_file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-must(int truth)
-{
-	if (!truth)
-		abort();
-}
 
 static void
 flags(const uint8_t *data, size_t size)
@@ -34,11 +19,8 @@ flags(const uint8_t *data, size_t size)
 	_cleanup_(message_freep) char *other = NULL;
 	struct config config = {0};
 	char line[1024];
-	size_t n = size < sizeof(line) - 1 ? size : sizeof(line) - 1;
 
-	memcpy(line, data, n);
-	line[n] = '\0';
-	line[strcspn(line, "\n")] = '\0';
+	fuzz_line(data, size, line);
 	must(config_add_resource(&config, line, &error) == 0 || (error && *error));
 	must(config_add_index(&config, line, &other) == 0 || (other && *other));
 	config_done(&config);
@@ -47,21 +29,18 @@ flags(const uint8_t *data, size_t size)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static int file = -1, nowhere, said;
-	static char path[64];
+	static int nowhere, said;
+	const char *path = fuzz_file(data, size);
 	struct config config;
 	struct settings settings = {0};
 	char *error = NULL;
 	char why[512] = "";
 
-	if (file < 0) {
-		file = memfd_create("config", MFD_CLOEXEC);
+	if (!said) {
 		nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		said = dup(STDERR_FILENO);
-		must(file >= 0 && nowhere >= 0 && said >= 0);
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+		must(nowhere >= 0 && said >= 0);
 	}
-	must(ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);
 	if (config_load(path, &config, &error) == 0) {
 		for (size_t i = 0; i < config.n_resources; i++)
 			must(config.resources[i].resource && *config.resources[i].resource &&

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as what a credential plugin prints: refused with a message, or credentials that are whole. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "writer/kube/exec_credential.h"
 #include "writer/base/message.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 try(const uint8_t *data, size_t size, const char *version)

@@ -3,15 +3,10 @@
  * Any lines as a request's headers: what goes on is made of them, has one bearer, and nothing that belongs to
  * the connection.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "tools/informer-gateway/forward_headers.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool
 begins(const char *line, const char *with)
@@ -25,11 +20,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct gw_header headers[GW_FORWARD_MAX + 4];
 	struct gw_header_lines lines = {0};
 	struct gw_forward_fault fault;
-	char *text = malloc(size + 1), *rest = text, *line;
+	char *text = fuzz_text(data, size), *rest = text, *line;
 	size_t count = 0, bearers = 0;
 
-	memcpy(text, data, size);
-	text[size] = '\0';
 	while (count < GW_FORWARD_MAX + 4 && (line = strsep(&rest, "\n"))) {
 		char *value = strchr(line, ':');
 

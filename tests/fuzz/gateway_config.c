@@ -3,25 +3,9 @@
  * Any bytes as the gateway's configuration file, and their first line as a rule of a scope: refused with a
  * message, or whole. What passes the check lets nobody in by an oversight.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "tools/informer-gateway/gateway_file.h"
 #include "writer/base/message.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-must(int truth)
-{
-	if (!truth)
-		abort();
-}
 
 static void
 rule(const uint8_t *data, size_t size)
@@ -30,11 +14,8 @@ rule(const uint8_t *data, size_t size)
 	_cleanup_(message_freep) char *error = NULL;
 	struct gw_scope scope = {0};
 	char line[1024];
-	size_t n = size < sizeof(line) - 1 ? size : sizeof(line) - 1;
 
-	memcpy(line, data, n);
-	line[n] = '\0';
-	line[strcspn(line, "\n")] = '\0';
+	fuzz_line(data, size, line);
 	if (gw_scope_parse_rule(line, &scope, &error) < 0)
 		must(error && *error && scope.count == 0);
 	else
@@ -62,20 +43,12 @@ checked(const struct gw_config *config)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static int file = -1;
-	static char path[64];
 	struct gw_config config;
 	char *error = NULL;
 	int r;
 
-	if (file < 0) {
-		file = memfd_create("gateway", MFD_CLOEXEC);
-		must(file >= 0);
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	}
-	must(ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);
 	gw_config_init(&config);
-	r = gw_config_load(path, &config, &error);
+	r = gw_config_load(fuzz_file(data, size), &config, &error);
 	must(r == 0 || (error && *error && !strchr(error, '\n')));
 	if (r == 0 && gw_config_check(&config, &error) == 0)
 		checked(&config);

@@ -4,19 +4,12 @@
  * routes, over a source in memory: each answer is one of HTTP, and when the client has gone nothing is left.
  */
 #include <fcntl.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "tests/fuzz/fuzz.h"
 #include "tests/tools/informer-gateway/memory_source.h"
 #include "tools/informer-gateway/front.h"
 #include "tools/informer-gateway/router.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define QUIET 12 /* turns without a byte */
 
@@ -25,15 +18,6 @@ static struct memory memory;
 static struct gw_front *front;
 static struct gw_router *router;
 static struct gw_listener *listener;
-
-static void
-must(int truth, const char *what)
-{
-	if (truth)
-		return;
-	fprintf(stderr, "gateway_request: %s\n", what);
-	abort();
-}
 
 static void
 allow(void *ctx, struct gw_exchange *x, gw_next *next)
@@ -53,12 +37,11 @@ set_up(void)
 	memory_init(&memory);
 	memory_put(&memory, "a", "n1", 0);
 	memory_put(&memory, "b", "n2", 200);
-	must(uv_loop_init(&loop) == 0, "no loop");
-	must(gw_front_new(&loop, &(struct gw_front_options){0}, &front) == 0, "no front");
+	must(uv_loop_init(&loop) == 0);
+	must(gw_front_new(&loop, &(struct gw_front_options){0}, &front) == 0);
 	options.source = memory.source;
 	router = gw_router_new(front, &options);
-	must(gw_listener_open(front, &listen, gw_router_handle, router, &listener, &error) == 0,
-	     "no listener");
+	must(gw_listener_open(front, &listen, gw_router_handle, router, &listener, &error) == 0);
 }
 
 /* What has come; whether there was any. The first bytes of all are kept. */
@@ -84,10 +67,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!listener)
 		set_up();
 	n = gw_front_counters(front);
-	must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0, "no sockets");
-	must(gw_listener_adopt(listener, fds[1]) == 0, "it is not taken");
+	must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
+	must(gw_listener_adopt(listener, fds[1]) == 0);
 	if (size > 0)
-		must(send(fds[0], data, size, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0, "it cannot be sent");
+		must(send(fds[0], data, size, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0);
 	for (turns = 0; turns < QUIET; turns++) {
 		uv_run(&loop, UV_RUN_NOWAIT);
 		if (take(fds[0], head, &head_len))
@@ -96,11 +79,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (turns == QUIET / 2 && memory.world->count < 64)
 			memory_put(&memory, "a", "n1", 0);
 	}
-	must(head_len < 7 || !memcmp(head, "HTTP/1.", 7), "an answer that is none of HTTP");
+	must(head_len < 7 || !memcmp(head, "HTTP/1.", 7));
 	close(fds[0]);
 	for (turns = 0; turns < 1000 && n->connections > 0; turns++)
 		uv_run(&loop, UV_RUN_NOWAIT);
-	must(n->connections == 0 && n->exchanges == 0 && n->streams == 0, "something is left");
-	must(gw_router_counters(router)->watching == 0, "a watch is left");
+	must(n->connections == 0 && n->exchanges == 0 && n->streams == 0);
+	must(gw_router_counters(router)->watching == 0);
 	return 0;
 }

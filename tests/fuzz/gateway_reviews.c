@@ -3,25 +3,12 @@
  * Any bytes as what the API server answers to reviews, and as what a client sends: a header with a token, a
  * field selector, a path. A yes is never made of what says no such thing, and a line of the audit log is one.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "tools/informer-gateway/access_review.h"
 #include "tools/informer-gateway/audit_line.h"
 #include "tools/informer-gateway/request_path.h"
 #include "tools/informer-gateway/token_review.h"
 #include "writer/base/message.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-must(int truth)
-{
-	if (!truth)
-		abort();
-}
 
 static void
 answers(const char *text, size_t size)
@@ -83,11 +70,8 @@ requests(const char *text)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1);
+	char *text = fuzz_text(data, size);
 
-	must(text != NULL);
-	memcpy(text, data, size);
-	text[size] = '\0';
 	answers(text, size);
 	requests(text);
 	free(text);

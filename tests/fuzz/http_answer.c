@@ -3,15 +3,8 @@
  * Any bytes as an API server's answer to a request for another protocol: a head within the bytes, or none;
  * chunks that become no longer by being joined.
  */
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "tools/informer-gateway/http_answer.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 look_at_head(const struct gw_answer_head *head, const char *bytes, size_t size)
@@ -32,12 +25,10 @@ look_at_head(const struct gw_answer_head *head, const char *bytes, size_t size)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *bytes = malloc(size + 1), *chunks = malloc(size + 1);
+	char *bytes = fuzz_text(data, size), *chunks = fuzz_text(data, size);
 	struct gw_answer_head head;
 	ssize_t n;
 
-	memcpy(bytes, data, size);
-	memcpy(chunks, data, size);
 	if (gw_answer_head_parse(bytes, size, &head) == 0)
 		look_at_head(&head, bytes, size);
 	n = gw_chunks_join(chunks, size);

@@ -3,28 +3,15 @@
  * Any bytes as a kubeconfig: refused with a message, or a configuration that can be copied, and whose
  * requests could be sent.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "writer/kube/kubeconfig.h"
 #include "writer/base/message.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *
 no_environment(const char *name)
 {
 	(void)name;
 	return NULL;
-}
-
-static void
-must(int truth)
-{
-	if (!truth)
-		abort();
 }
 
 static void

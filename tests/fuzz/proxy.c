@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as NO_PROXY, a server and a proxy, a line each. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "writer/kube/proxy.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char no_proxy[4096], proxy[4096];
 

@@ -4,6 +4,7 @@
  * Status, or answered to the end. A list is as long as it measures; a watch says nothing that is not
  * selected.
  */
+#include "tests/fuzz/fuzz.h"
 #include "tests/tools/serving/played_store.h"
 
 #include "tools/serving/answer.h"
@@ -12,18 +13,7 @@
 #include "tools/serving/api_watch.h"
 #include "tools/serving/discovery_documents.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static struct world *world;
-
-static void
-must(bool truth, const char *what)
-{
-	if (truth)
-		return;
-	fprintf(stderr, "requests: %s\n", what);
-	abort();
-}
 
 static void
 set_up(void)
@@ -45,7 +35,7 @@ refused(struct ask *ask)
 {
 	_cleanup_(api_buf_done) struct api_buf body = {0};
 
-	must(ask->api.status.code >= 400 && ask->api.status.message, "a failure without a status");
+	must(ask->api.status.code >= 400 && ask->api.status.message);
 	api_answer_status(&ask->api, &body);
 	api_status_done(&ask->api.status);
 }
@@ -65,10 +55,9 @@ list(struct ask *ask, const struct api_query *query)
 	api_list_measure(l, &items, &bytes);
 	while ((n = api_list_read(l, block, sizeof(block))) != 0)
 		read += n > 0 ? (uint64_t)n : 0;
-	must(ask->api.shape.kind == API_TABLE || read == bytes, "a list of another length");
+	must(ask->api.shape.kind == API_TABLE || read == bytes);
 	must(!query->limit || ask->api.shape.kind == API_TABLE || (query->rv_given && !query->rv) ||
-		     items <= query->limit,
-	     "more than the limit");
+	     items <= query->limit);
 	api_list_close(l);
 }
 
@@ -80,14 +69,13 @@ watch(struct ask *ask, struct api_query *query)
 	struct api_step step;
 	unsigned lines = 0;
 
-	must(api_watch_open(&ask->api, query, &world->store, &options, 1, &w) == 0, "not opened");
+	must(api_watch_open(&ask->api, query, &world->store, &options, 1, &w) == 0);
 	while (api_watch_step(w, 1, &step) == API_WATCH_LINE) {
 		must(step.kind != API_STEP_OBJECT || step.change == API_DELETED ||
-			     api_query_matches(api_watch_query(w), step.object),
-		     "a line of what is not selected");
+		     api_query_matches(api_watch_query(w), step.object));
 		api_frame_unref(api_watch_write(w, &step));
 		api_step_done(&step);
-		must(++lines < 100, "a watch without end");
+		must(++lines < 100);
 	}
 	api_watch_free(w);
 }
@@ -121,17 +109,14 @@ one(const char *path_text, const char *query_text, const char *accept)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1), *rest = text, *path, *query;
+	char *text = fuzz_text(data, size), *rest = text, *path, *query;
 
 	if (!world)
 		set_up();
-	must(text != NULL, "no memory");
-	memcpy(text, data, size);
-	text[size] = '\0';
 	path = strsep(&rest, "\n");
 	query = strsep(&rest, "\n");
 	one(path, query ? query : "", rest && *rest ? rest : NULL);
 	free(text);
-	must(world->views == 0, "a view is still open");
+	must(world->views == 0);
 	return 0;
 }

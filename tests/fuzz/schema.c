@@ -6,29 +6,7 @@
  *
  * The input: a text; after a zero byte a LIST that is read by it.
  */
-#include <errno.h>
-#include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "tools/schema/proto_schema.h"
-#include "writer/arena/arena.h"
-#include "writer/arena/intern.h"
-#include "writer/decode/decoder.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct world {
-	struct arena arena;
-	struct intern *intern;
-};
-
-static void
-must(bool truth)
-{
-	if (!truth)
-		abort();
-}
+#include "tests/fuzz/decoding.h"
 
 static int
 on_object(void *context, const char *type, size_t type_length, struct draft d)
@@ -38,24 +16,6 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 	(void)type;
 	(void)type_length;
 	draft_discard(&w->arena, w->intern, d);
-	return 0;
-}
-
-static int
-on_bad_object(void *context, const char *why)
-{
-	(void)context;
-	must(why[0] != '\0');
-	return 0;
-}
-
-static int
-on_list_end(void *context, const char *resource_version, const char *continue_token, int64_t remaining)
-{
-	(void)context;
-	(void)resource_version;
-	(void)continue_token;
-	(void)remaining;
 	return 0;
 }
 
@@ -74,23 +34,6 @@ check_message(const struct proto_schema *s, const struct proto_message *m)
 	must(!proto_field_find(m, m->highest + 1u) && !proto_field_find(m, UINT64_MAX));
 }
 
-static void
-decode(struct world *w, const struct proto_schema *s, const uint8_t *data, size_t size)
-{
-	static const struct decoder_events events = {
-		.on_object = on_object, .on_bad_object = on_bad_object, .on_list_end = on_list_end};
-	struct decoder *d = decoder_new(DECODE_LIST, &w->arena, w->intern, NULL, &events, w, 0);
-	int r;
-
-	must(d != NULL);
-	decoder_use_protobuf(d, s);
-	r = decoder_feed(d, (const char *)data, size);
-	must(r == 0 || r == -EBADMSG || r == -EPROTO);
-	decoder_free(d);
-	must(intern_count(w->intern) == 0);
-	arena_reclaim(&w->arena, UINT64_MAX);
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -102,11 +45,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct proto_message *m;
 	static struct world w;
 
-	if (!w.intern) {
-		must(sodium_init() >= 0 && arena_create_private(&w.arena, 1u << 30) == 0);
-		w.intern = intern_new(&w.arena);
-		must(w.intern != NULL);
-	}
+	world_begin(&w);
 	must(text != NULL);
 	if (length)
 		memcpy(text, data, length);
@@ -120,8 +59,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (m)
 		check_message(s, m);
 	must(proto_schema_releases(s) != NULL);
+	w.protobuf = s;
 	if (end)
-		decode(&w, s, end + 1, size - length - 1);
+		decode(&w, DECODE_LIST, on_object, 0, end + 1, size - length - 1, size);
+	world_end(&w);
 	proto_schema_free(s);
 	return 0;
 }

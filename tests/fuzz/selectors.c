@@ -3,21 +3,16 @@
  * Any text as a label selector and as a field selector: libinformer and informer-sim take the same ones, and
  * select the same by them.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "tests/support/broker_fixture.h"
 #include "tools/serving/stored_object.h"
 #include "tools/serving/selector.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char pod[] =
 	"{\"metadata\":{\"name\":\"p\",\"namespace\":\"d\",\"labels\":{\"app\":\"web\",\"tier\":\"\","
@@ -32,15 +27,6 @@ static const struct api_resource *pods;
 static struct api_object *ours;
 
 static void
-must(int truth, const char *what)
-{
-	if (truth)
-		return;
-	fprintf(stderr, "selectors: %s\n", what);
-	abort();
-}
-
-static void
 set_up(void)
 {
 	struct broker_fixture *fx = broker_fixture_new();
@@ -53,13 +39,11 @@ set_up(void)
 	broker_fixture_put(fx, (const char *const[]){pod, NULL});
 	inf = broker_fixture_attach(fx, 0);
 	must(informer_resource_open(inf, "pods", &resource) == 0 && informer_begin(inf, &snapshot) == 0 &&
-		     informer_get_z(&snapshot, resource, "d", "p", &theirs) == 0,
-	     "no pod");
+	     informer_get_z(&snapshot, resource, "d", "p", &theirs) == 0);
 	api_registry_init(&registry);
 	pods = api_registry_find(&registry, "", "v1", "pods");
 	must(api_doc_parse(&doc, pod, strlen(pod), NULL, &error) == 0 &&
-		     api_object_new(pods, &doc, &ours, &object_error) == 0,
-	     "no pod");
+	     api_object_new(pods, &doc, &ours, &object_error) == 0);
 	api_doc_done(&doc);
 }
 
@@ -73,11 +57,10 @@ labels(const char *text)
 	int r = informer_selector_compile(inf, text, strlen(text), &reader, &offset),
 	    s = api_labels_parse(text, &sim, &error);
 
-	must(r == 0 || offset <= strlen(text), "an error behind the text");
-	must(s == 0 || (error && *error), "an error without a word");
+	must(r == 0 || offset <= strlen(text));
+	must(s == 0 || (error && *error));
 	if (r == 0 && s == 0)
-		must(informer_selector_matches(reader, &theirs) == (int)api_selector_matches(sim, ours),
-		     "labels: they do not select the same");
+		must(informer_selector_matches(reader, &theirs) == (int)api_selector_matches(sim, ours));
 	informer_selector_free(reader);
 	api_selector_free(sim);
 	free(error);
@@ -92,10 +75,10 @@ fields(const char *text)
 	int r = informer_field_selector_compile(inf, text, strlen(text), &reader),
 	    s = api_fields_parse(pods, text, &sim, &error);
 
-	must(s == 0 || (error && *error), "an error without a word");
+	must(s == 0 || (error && *error));
 	if (r == 0 && informer_field_selector_matches(reader, &theirs) >= 0 && s == 0)
-		must(informer_field_selector_matches(reader, &theirs) == (int)api_selector_matches(sim, ours),
-		     "fields: they do not select the same");
+		must(informer_field_selector_matches(reader, &theirs) ==
+		     (int)api_selector_matches(sim, ours));
 	informer_field_selector_free(reader);
 	api_selector_free(sim);
 	free(error);
@@ -104,13 +87,10 @@ fields(const char *text)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1);
+	char *text = fuzz_text(data, size);
 
 	if (!inf)
 		set_up();
-	must(text != NULL, "no memory");
-	memcpy(text, data, size);
-	text[size] = '\0';
 	labels(text);
 	fields(text);
 	free(text);

@@ -3,25 +3,12 @@
  * Any bytes as what informer-sim is sent: a document, a patch of each kind (the document, a zero byte, the
  * patch), a script of faults.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/fuzz/fuzz.h"
 #include "tools/serving/doc.h"
 #include "tools/informer-sim/fault.h"
 #include "tools/informer-sim/merge.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum kind { MERGE, STRATEGIC, JSON, KINDS };
-
-static void
-must(int truth)
-{
-	if (!truth)
-		abort();
-}
 
 /* What came of it can be written, and read again as the same. */
 static void
@@ -64,14 +51,11 @@ patch_by(enum kind kind, const char *text, size_t length, const char *with, size
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1), *why = NULL;
+	char *text = fuzz_text(data, size), *why = NULL;
 	struct sim_faults *faults = sim_faults_new();
 	_cleanup_(api_buf_done) struct api_buf rules = {0};
 	size_t first;
 
-	must(text != NULL);
-	memcpy(text, data, size);
-	text[size] = '\0';
 	first = strlen(text);
 	for (enum kind k = 0; k < KINDS; k++)
 		patch_by(k, text, first, first < size ? text + first + 1 : text,

@@ -7,31 +7,18 @@
  * each ended by a zero byte. An answer is a digit (which status, and whether the stream ends in good order),
  * and a body, which comes in pieces.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
-
-#include <errno.h>
 #include <fcntl.h>
 
 #include "tests/support/reflector_fixture.h"
 #include "writer/base/log.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #define ANSWERS_MAX 12u
-
-static void
-must(int truth)
-{
-	if (!truth)
-		abort();
-}
 
 static void
 end(struct scripted_request *request, int result)
