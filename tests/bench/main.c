@@ -59,7 +59,8 @@ static const struct measurement {
 
 /* ---- what ends a measurement ---- */
 
-static void __attribute__((noreturn)) end(int status, const char *format, va_list args)
+__attribute__((noreturn, format(printf, 2, 0))) static void
+end(int status, const char *format, va_list args)
 {
 	fprintf(stderr, status == SKIPPED ? "  SKIP: " : "  FAILED: ");
 	vfprintf(stderr, format, args);
