@@ -59,13 +59,12 @@ static const struct measurement {
 
 /* ---- what ends a measurement ---- */
 
-__attribute__((noreturn, format(printf, 2, 0))) static void
-end(int status, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void
+say(const char *kind, const char *format, va_list args)
 {
-	fprintf(stderr, status == SKIPPED ? "  SKIP: " : "  FAILED: ");
+	fprintf(stderr, "  %s: ", kind);
 	vfprintf(stderr, format, args);
 	fputc('\n', stderr);
-	_exit(status);
 }
 
 void
@@ -74,7 +73,9 @@ bench_fail(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	end(1, format, args);
+	say("FAILED", format, args);
+	va_end(args);
+	_exit(1);
 }
 
 void
@@ -83,7 +84,9 @@ bench_skip(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	end(SKIPPED, format, args);
+	say("SKIP", format, args);
+	va_end(args);
+	_exit(SKIPPED);
 }
 
 int

@@ -248,8 +248,8 @@ const char *
 http_fixture_query(struct http_fixture *fixture)
 {
 	const struct raw_request *request = newest(fixture);
-	size_t path, length = 0;
-	const char *from = request ? target_of(request, &path, &length) + path + 1 : "";
+	size_t path = 0, length = 0;
+	const char *target = request ? target_of(request, &path, &length) : " ", *from = target + path + 1;
 	char *to = fixture->answer;
 
 	for (const char *end = from + length; from < end; from++) {
