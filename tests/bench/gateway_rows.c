@@ -93,7 +93,7 @@ some_pod(const struct gateway_world *w, char path[512])
 static void
 take_gets(const char *url, const char *path, unsigned n, struct rounds *p50, struct rounds *p99)
 {
-	double took[GETS];
+	double took[GETS] = {0};
 	int fd = client_connect(url);
 
 	for (unsigned i = 0; i < n; i++) {

@@ -167,7 +167,7 @@ process_mapped(pid_t pid, const char *key, const char *but)
 	char line[4352];
 
 	if (!f)
-		bench_need(-errno, "smaps");
+		bench_fail("smaps: %s", strerror(errno));
 	while (fgets(line, sizeof(line), f)) {
 		if (strncmp(line, key, strlen(key)) == 0 && counts)
 			bytes += strtoll(strchr(line, ':') + 1, NULL, 10) * 1024;
