@@ -37,7 +37,7 @@ process_start(const struct bench *b, const char *log, const char *program, ...)
 	if (access(path, X_OK) < 0)
 		bench_skip("%s is not there", path);
 	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
-		bench_need(-errno, "pipe2");
+		bench_fail("pipe2: %s", strerror(errno));
 	p.pid = fork();
 	if (p.pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

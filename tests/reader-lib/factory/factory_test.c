@@ -495,7 +495,7 @@ see_value(void *context, const struct informer_object *object, void *old, void *
 {
 	struct texts *t = context;
 
-	assert_true(value == t || old == t);
+	assert_ptr_equal(value ? value : old, t);
 	append_json(t, value ? "told " : "gone ", object);
 	t->calls++;
 }

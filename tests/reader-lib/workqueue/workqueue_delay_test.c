@@ -156,7 +156,7 @@ TEST(the_bucket_gives_ten_a_second_after_a_hundred)
 TEST(the_bucket_fills_again)
 {
 	use_limits(w, 2, 3, 1, 0);
-	for (char c = 'a'; c < 'd'; c++) {
+	for (int c = 'a'; c < 'd'; c++) {
 		play(w, "+%c1~ +%c2~ +%c3~ +%c4~ +%c5~ 1ns #3 499999999ns #4 500ms #5", c, c, c, c, c);
 		play(w, "%c1 %c2 %c3 %c4 %c5 3600s", c, c, c, c, c);
 	}

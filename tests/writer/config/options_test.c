@@ -180,11 +180,10 @@ TEST_CASE(waits_are_times_with_a_unit)
 TEST_CASE(a_resource_takes_selectors_as_a_query)
 {
 	assert_parsed(ARGS("-r",
-			   "pods?namespace=web&labelSelector=app in "
-			   "(a,b),tier!=x&fieldSelector=spec.nodeName=n1%26",
+			   "pods?namespace=web&labelSelector=app in (a,b),tier!=x&fieldSelector=node=n1%26",
 			   "--resource=deploy.apps"),
 		      "\npods namespace_=web label_selector=app in (a,b),tier!=x"
-		      " field_selector=spec.nodeName=n1&\ndeploy.apps");
+		      " field_selector=node=n1&\ndeploy.apps");
 }
 
 /* An index names its resource, its path and, if wanted, a separator. */

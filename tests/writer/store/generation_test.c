@@ -546,7 +546,7 @@ TEST(what_is_damaged_gives_its_memory_back)
 	stop(w);
 	reader = read_there(w, 1);
 	flip_bit(w, "arena.1", (off_t)ref_offset(ref) + (off_t)sizeof(struct block) + 40, 3);
-	fx = start_as(w, ADOPTION_REBUILD);
+	start_as(w, ADOPTION_REBUILD);
 	assert_non_null(strstr(w->adoption.message, "is damaged"));
 	assert_revoked(&reader, w->adoption.generation);
 	stop(w);
