@@ -43,7 +43,7 @@ struct report {
 };
 
 /*
- * of      accesses that the delivery has; trials_max: how many of them are tried (0: each)
+ * of      accesses that the delivery has; trials_max: about how many of them are tried (0: each)
  * calls   that are told of when it is left in peace
  * report  shared with the child, of which one lives at a time
  * child   we are it
@@ -52,7 +52,7 @@ struct course {
 	struct delivery_world *world;
 	char name[64];
 	bool zeros, child;
-	size_t of, accesses, tried, trials_max, cut, unread;
+	size_t of, accesses, next, tried, trials_max, cut, unread;
 	unsigned calls;
 	struct report *report;
 	char failure[1200];
@@ -126,11 +126,15 @@ static void
 before_access(void *context, uintptr_t instruction)
 {
 	struct course *c = context;
+	/* one of so many that follow each other, drawn anew each time */
+	size_t apart = c->trials_max && c->trials_max < c->of ? c->of / c->trials_max : 1;
+	size_t at = c->accesses++ % apart;
 	int status = 0;
 	pid_t child;
 
-	c->accesses++;
-	if (c->failure[0] || (c->trials_max && draw(c) % c->of >= c->trials_max))
+	if (at == 0)
+		c->next = draw(c) % apart;
+	if (c->failure[0] || at != c->next)
 		return;
 	draw(c);
 	c->tried++;
