@@ -147,11 +147,12 @@ $(B)/tests/informerd_next: $(NEXT_OBJS) $(filter-out $(call objs,$(NEXT_SRC)),$(
 tests: $(UNIT) $(PROGS) $(PRELOADS) $(B)/tests/informerd_next
 explorer: $(EXPLORER)
 
-# Under ThreadSanitizer: the rooms whose code runs in several threads or shares memory between processes, and no scripts.
+# Under ThreadSanitizer: the rooms whose code runs in several threads or shares memory between processes, and no scripts. libuv closes
+# descriptors by system calls that TSan does not see: whoever gets the number next would seem to race with it.
 THREADED := shm-layout writer/arena writer/serve $(filter reader-lib/%,$(ROOMS)) tools/serving tools/informer-sim conversations
 ifeq ($(SAN),thread)
 check: $(foreach r,$(THREADED),$(call room_program,$(r))) $(PODS)
-	$(Q)TSAN_OPTIONS="$$TSAN_OPTIONS suppressions=$(CURDIR)/tests/tsan.supp" sh tests/run.sh $(B) $(filter-out $(PODS),$^)
+	$(Q)TSAN_OPTIONS="$$TSAN_OPTIONS ignore_noninstrumented_modules=1" sh tests/run.sh $(B) $(filter-out $(PODS),$^)
 else
 check: all tests $(PODS)
 	$(Q)sh tests/run.sh $(B) $(UNIT) $(E2E)
