@@ -4,16 +4,7 @@
 # and another one takes its place at the socket that stayed open, and while the first informerd is killed. The API server is asked for no other
 # list, and the second informerd lists once.
 # Takes 5 s.
-if [ ! -e /dev/fd/9 ]; then # a listening socket that outlives each gateway: ours
-	exec python3 -c '
-import os, socket, sys
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-s.listen(128)
-os.dup2(s.fileno(), 9, inheritable=True)
-os.environ["LISTENING_AT"] = "127.0.0.1:%d" % s.getsockname()[1]
-os.execvp("bash", ["bash"] + sys.argv[1:])' "$0"
-fi
+LISTENING_AT=${LISTENING_AT-} # a socket that outlives each gateway: descriptor 9
 . "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 5 --pods-per-node 20

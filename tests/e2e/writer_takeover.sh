@@ -7,6 +7,7 @@
 # TAKEOVERS in a row: 5, with LONG=1 20. SEED repeats a run's dice (not its timing), MEASURE=1 says for how long no reader was let in.
 # Takes 12 s.
 . "$(dirname "$0")/../support/script.sh"
+. "$(dirname "$0")/../support/told.sh"
 server_is_plain=yes # events_change speaks HTTP
 seed=${SEED:-1}
 takeovers=${TAKEOVERS:-${LONG:+20}} takeovers=${takeovers:-5}
@@ -160,12 +161,7 @@ kill "$change_pid"
 wait "$change_pid" || fail "the changes failed: $(cat "$T/change.log")"
 change_pid=
 for r in "${!reader[@]}"; do kill -USR1 "${reader[$r]}" || fail "reader $r is gone"; done
-check() {
-	code=0
-	"$B"/tests/events_check "$T/history" 0 "$T"/told/* >"$T/result" 2>"$T/check.log" || code=$?
-	[ "$code" != 1 ]
-}
-until_true check || true
+events_agree 0
 [ "$code" = 0 ] || fail "SEED=$seed: $(cat "$T/result")"
 kill -0 "$look_pid" || fail "$(cat "$T/look.log")"
 for r in "${!reader[@]}"; do

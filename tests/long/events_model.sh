@@ -8,6 +8,7 @@
 # and the server's history, stays.
 # Takes 26 s.
 . "$(dirname "$0")/../support/script.sh"
+. "$(dirname "$0")/../support/told.sh"
 server_is_plain=yes # events_change speaks HTTP
 seed=${SEED:-$(date +%s)}
 part=${SECONDS_EACH:-8}
@@ -111,12 +112,7 @@ for r in "${!pid[@]}"; do
 	until_true catches "${pid[$r]}" USR1 || fail "reader $r does not begin"
 	kill -USR1 "${pid[$r]}" || fail "reader $r is gone"
 done
-check() {
-	code=0
-	"$B"/tests/events_check "$T/history" "$bound" "$T"/told/* >"$T/result" 2>"$T/check.log" || code=$?
-	[ "$code" != 1 ]
-}
-until_true check || true
+events_agree "$bound"
 [ "$code" = 0 ] || fail "SEED=$seed: $(cat "$T/result")"
 # nobody is told any more what is not so
 for r in "${!pid[@]}"; do

@@ -4,16 +4,7 @@
 # gateway as by the server, whatever is killed meanwhile: in the end the same pods, UIDs and RVs, no state that never was, and no RV that goes
 # back. While nothing is killed, each change. CHANGES=20000 makes that many.
 # Takes 76 s.
-if [ ! -e /dev/fd/9 ]; then # a listening socket that outlives each gateway: ours
-	exec python3 -c '
-import os, socket, sys
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-s.listen(128)
-os.dup2(s.fileno(), 9, inheritable=True)
-os.environ["LISTENING_AT"] = "127.0.0.1:%d" % s.getsockname()[1]
-os.execvp("bash", ["bash"] + sys.argv[1:])' "$0"
-fi
+LISTENING_AT=${LISTENING_AT-} # a socket that outlives each gateway: descriptor 9
 . "$(dirname "$0")/../support/script.sh"
 : "${CHANGES:=4000}" "${RATE:=400}"
 command -v go >/dev/null || { echo "Go is not installed: there is no client-go to compare with"; exit 77; }

@@ -509,3 +509,23 @@ broker_fixture_serve(struct broker_fixture *fx, uint32_t flags)
 	broker_fixture_pod(fx, "a");
 	return broker_fixture_attach(fx, flags);
 }
+
+static void
+revoke_oldest(struct broker_fixture *fx, void *context)
+{
+	struct slot_stat stat;
+	int slot;
+
+	(void)context;
+	pins_horizon(fx->store->pins, store_epoch(fx->store->store));
+	slot = pins_oldest(fx->store->pins, &stat);
+	assert_true(slot >= 0);
+	store_revoke(fx->store->store, (unsigned)slot);
+	broker_revoke(fx->broker, (unsigned)slot, "it held a snapshot for 61 s");
+}
+
+void
+broker_fixture_revoke_oldest(struct broker_fixture *fx)
+{
+	broker_fixture_do(fx, revoke_oldest, NULL);
+}

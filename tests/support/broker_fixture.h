@@ -125,4 +125,7 @@ struct informer *broker_fixture_attach(struct broker_fixture *fx, uint32_t flags
 /* Start with a pod "a", and attach. */
 struct informer *broker_fixture_serve(struct broker_fixture *fx, uint32_t flags);
 
+/* Take the memory back that the reader with the oldest snapshot holds. */
+void broker_fixture_revoke_oldest(struct broker_fixture *fx);
+
 #endif

@@ -3,6 +3,17 @@
 # however it ends, as does all that was started; the API server, informerd, informer-gateway; and words for asking them.
 set -eu
 : "${B:=build}"
+# A script that has set LISTENING_AT, to nothing, begins anew with a listening socket, descriptor 9, and its address in LISTENING_AT.
+if [ -n "${LISTENING_AT+said}" ] && [ -z "$LISTENING_AT" ]; then
+	exec python3 -c '
+import os, socket, sys
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen(128)
+os.dup2(s.fileno(), 9, inheritable=True)
+os.environ["LISTENING_AT"] = "127.0.0.1:%d" % s.getsockname()[1]
+os.execvp("bash", ["bash"] + sys.argv[1:])' "$0"
+fi
 T=$(mktemp -d "${TMPDIR:-/tmp}/informer-e2e-XXXXXX")
 S=$T/s.sock
 sim_pid= daemon_pid= notify_pid=

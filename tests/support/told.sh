@@ -29,3 +29,14 @@ none_went_back() {
 		! state "$f" | grep -m 3 '^back' || return 1
 	done
 }
+
+# events_agree BOUND: wait until what all readers in $T/told were told leads to what the server of $T/history has. Else $code is not 0; $T/result
+# says what is wrong (events_check.c).
+events_agree() {
+	agree() {
+		code=0
+		"$B"/tests/events_check "$T/history" "$1" "$T"/told/* >"$T/result" 2>"$T/check.log" || code=$?
+		[ "$code" != 1 ]
+	}
+	until_true agree "$1" || true
+}

@@ -20,20 +20,6 @@ note(void *context, enum informer_log_level level, const char *message)
 }
 
 static void
-revoke_oldest(struct broker_fixture *fx, void *context)
-{
-	struct slot_stat stat;
-	int slot;
-
-	(void)context;
-	pins_horizon(fx->store->pins, store_epoch(fx->store->store));
-	slot = pins_oldest(fx->store->pins, &stat);
-	assert_true(slot >= 0);
-	store_revoke(fx->store->store, (unsigned)slot);
-	broker_revoke(fx->broker, (unsigned)slot, "it held a snapshot for 61 s");
-}
-
-static void
 buried(struct broker_fixture *fx, void *context)
 {
 	struct store_stats stats;
@@ -91,7 +77,7 @@ TEST_CASE_IN(broker_fixture_set_up_of_readers, broker_fixture_tear_down,
 	assert_in_range(length, 1, sizeof(copy));
 	memcpy(copy, uid, length);
 
-	broker_fixture_do(fx, revoke_oldest, NULL);
+	broker_fixture_revoke_oldest(fx);
 	assert_int_equal(informer_get_z(&held, pods, "default", "a", &pod), INFORMER_E_EXPIRED);
 	for (unsigned i = 0; i < 200; i++)
 		broker_fixture_pod(fx, i % 2 ? "a" : "b");

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <poll.h>
 
-#include "writer/arena/pins.h"
 
 static struct arena_world *clock_owner;
 
@@ -264,24 +263,10 @@ arena_world_expect_from(struct arena_world *w, uint64_t rv, const char *heard)
 		assert_string_equal(arena_world_heard(w, &w->store, &position), heard);
 }
 
-static void
-revoke_oldest(struct broker_fixture *fx, void *context)
-{
-	struct slot_stat stat;
-	int slot;
-
-	(void)context;
-	pins_horizon(fx->store->pins, store_epoch(fx->store->store));
-	slot = pins_oldest(fx->store->pins, &stat);
-	assert_true(slot >= 0);
-	store_revoke(fx->store->store, (unsigned)slot);
-	broker_revoke(fx->broker, (unsigned)slot, "it held a snapshot for 61 s");
-}
-
 void
 arena_world_revoke(struct arena_world *w)
 {
-	broker_fixture_do(w->fx, revoke_oldest, NULL);
+	broker_fixture_revoke_oldest(w->fx);
 }
 
 const char *
