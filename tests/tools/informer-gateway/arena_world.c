@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <poll.h>
 
-
 static struct arena_world *clock_owner;
 
 static uint64_t
