@@ -592,7 +592,7 @@ TEST(what_was_replaced_lives_as_long_as_patience)
 
 	publish(w);
 	reader = read_there(w, 1);
-	was = malloc(reader.bytes);
+	was = aligned_alloc(_Alignof(struct header), reader.bytes);
 	memcpy(was, reader.header, reader.bytes);
 	assert_int_equal(atomic_load(&reader.header->superseded_by), 0);
 	commit_round(start_as(w, ADOPTION_ADOPTED), 3);
