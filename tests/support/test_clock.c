@@ -20,7 +20,7 @@ static _Atomic bool stands;
 static _Atomic uint64_t passed_ns;
 static _Atomic bool work_stands;
 static _Thread_local uint64_t worked_ns;
-/* For timerfds: when each was set to fire, by the moved clock. */
+/* For timerfds: the moment of the moved clock at which each fires; 0: it has none. */
 static _Atomic uint64_t timer_ns[DESCRIPTORS];
 
 __attribute__((visibility("default"))) int /* shared libraries call it, too */
@@ -74,9 +74,12 @@ timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimers
 {
 	uint64_t ns = (uint64_t)when->it_value.tv_sec * NS_A_SECOND + (uint64_t)when->it_value.tv_nsec;
 
-	if (!(flags & TFD_TIMER_ABSTIME) || ns == 0 || fd < 0 || fd >= DESCRIPTORS)
+	if (!(flags & TFD_TIMER_ABSTIME))
+		ns = 0;
+	if (fd >= 0 && fd < DESCRIPTORS)
+		atomic_store(&timer_ns[fd], ns);
+	if (ns == 0 || fd < 0 || fd >= DESCRIPTORS)
 		return (int)syscall(SYS_timerfd_settime, fd, flags, when, ret_before);
-	atomic_store(&timer_ns[fd], ns);
 	return (int)follow(fd, ns);
 }
 
