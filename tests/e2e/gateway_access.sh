@@ -3,12 +3,13 @@
 # informer-gateway gives a caller with a token what the API server's reviews allow. A caller without a valid token is refused with 401. A resource
 # that the caller may not read is refused with 403 and the API server's sentence. A right in one namespace shows the objects of that namespace alone.
 # Without --pass-through a write is refused with a sentence, and a resource that is not cached is 404. With --pass-through both go to the API
-# server with the caller's own token, and its answer comes back.
+# server with the caller's own token, and its answer comes back: kubectl logs works. kubectl exec is told to ask the API server itself, and at which URL.
 # Not upstream: it has reviews of its own making; upstream/gateway_access.sh has the API server's.
 # Takes 4 s.
 . "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/reviews.sh"
-command -v python3 >/dev/null || { echo "SKIP: needs python3"; exit 77; }
+command -v python3 >/dev/null && command -v kubectl >/dev/null || { echo "SKIP: needs python3 and kubectl"; exit 77; }
+export HOME=$T # kubectl's cache
 
 gateway_certificate
 start_sim --nodes 2 --pods-per-node 5
@@ -106,6 +107,24 @@ END
 cmp -s "$T/want" "$T/told" || fail "the API server was asked: $(diff "$T/want" "$T/told")"
 gone() { [ "$(said "$tenant" $in/pods)" = 200 ] && [ "$(jq '.items | length' "$T/body")" = 1 ]; }
 until_true gone || fail "the deleted pod is still served"
+
+# ---- logs pass, exec does not
+kubectl_as() { kubectl --server "$gateway_url" --certificate-authority "$T/gw.crt" --token "$@" 2>&1 || true; } # kubectl_as TOKEN ARGUMENTS...
+for follow in false true; do
+	[ "$(kubectl_as "$keeper" logs two --follow=$follow)" = "a line of the log" ] || fail "logs --follow=$follow: $(kubectl_as "$keeper" logs two)"
+done
+sentence="does not carry upgraded connections (exec, attach, port-forward, proxy): ask the API server itself"
+at="at http://127.0.0.1:$(<"$T/reviews.port")"
+for command in "exec two -- true" "attach two"; do
+	# shellcheck disable=SC2086
+	got=$(kubectl_as "$keeper" $command)
+	case $got in *"$sentence $at"*) ;; *) fail "$command: $got" ;; esac
+done
+upgrade=(-X POST -H 'Connection: Upgrade' -H 'Upgrade: SPDY/3.1')
+expect "501 NotImplemented: *$sentence $at" "$keeper" $in/pods/two/exec "${upgrade[@]}"
+expect '403 Forbidden: *' "$nobody" $in/pods/two/exec "${upgrade[@]}"
+expect '401 Unauthorized: Unauthorized' nonsense-token $in/pods/two/exec "${upgrade[@]}"
+! grep -q '/exec\|/attach\|/portforward' "$T/passed" || fail "passed on: $(cat "$T/passed")"
 stop_gateway TERM
 [ "$code" = 0 ] || fail "exit code $code"
 for t in "${tokens[@]}" signature-of; do ! grep -qF -- "$t" "$T"/gateway.*.log || fail "a token is in the log"; done

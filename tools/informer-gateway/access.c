@@ -169,7 +169,7 @@ ask_decision(struct gw_check *check)
 	struct gw_verdict *known;
 	uint8_t digest[GW_DIGEST];
 
-	if (!is_in_scope(q->listener, q->attributes)) {
+	if (!q->past_scope && !is_in_scope(q->listener, q->attributes)) {
 		finish(check, GW_ACCESS_FORBIDDEN, check->identity, OUT_OF_SCOPE);
 		return;
 	}

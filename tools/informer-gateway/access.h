@@ -40,6 +40,7 @@ struct gw_question {
 	const char *authorization; /* the header; NULL: there was none */
 	struct gw_identity *peer;  /* who the connection says it is; NULL: it does not */
 	uint64_t since_ms;         /* decisions that were made before do not count */
+	bool past_scope;           /* reviews alone decide: the scope bounds what is served from the arena */
 };
 
 enum gw_outcome {

@@ -64,15 +64,8 @@ void
 gw_exchange_cut(struct gw_exchange *x)
 {
 	struct gw_exchange_state *s = x->state;
-	void (*gone)(void *ctx) = s->gone;
 
 	s->cut = true;
-	/* a tunnel is none of libmicrohttpd's any more: who has it closes it */
-	if (s->client->upgraded && gone) {
-		s->gone = NULL;
-		gone(s->gone_ctx);
-		return;
-	}
 	s->waiting = false;
 	resume(s);
 }
@@ -93,7 +86,6 @@ gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *res
 		gw_reply_nothing(x);
 		return;
 	}
-	if (code != MHD_HTTP_SWITCHING_PROTOCOLS)
 		gw_on_gone(x, NULL, NULL);
 	for (unsigned i = 0; i < s->header_count; i++)
 		(void)MHD_add_response_header(response, s->headers[i].name, s->headers[i].value);
@@ -102,16 +94,6 @@ gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *res
 	x->code = code;
 	s->response = response;
 	resume(s);
-}
-
-void
-gw_upgrade_close(struct gw_exchange *x, struct MHD_UpgradeResponseHandle *urh)
-{
-	struct gw_listener *listener = x->listener;
-
-	gw_on_gone(x, NULL, NULL);
-	MHD_upgrade_action(urh, MHD_UPGRADE_ACTION_CLOSE);
-	listener->resumed(listener);
 }
 
 static void
@@ -249,10 +231,10 @@ gw_exchange_end_soon(struct gw_exchange *x)
 {
 	struct gw_exchange_state *s = x->state;
 
-	if (s->end_asked || (!s->ops && !s->client->upgraded))
+	if (s->end_asked || !s->ops)
 		return false;
 	s->end_asked = true;
-	if (s->ops && s->ops->end) {
+	if (s->ops->end) {
 		s->ops->end(s->stream);
 		gw_stream_wake(x);
 	} else {

@@ -67,14 +67,8 @@ void gw_reply(struct gw_exchange *x, unsigned code, const char *type, struct api
 void gw_reply_text(struct gw_exchange *x, unsigned code, const char *type, const char *text);
 /* Answer with x->api.status, in the client's syntax. */
 void gw_reply_status(struct gw_exchange *x);
-/*
- * Any response of libmicrohttpd's own; it is taken. Behind one that upgrades (101) what gw_on_gone()
- * registered stays: it is called when the gateway ends the connection, and must close the tunnel at once;
- * who closes it by itself takes it back before.
- */
+/* Any response of libmicrohttpd's own; it is taken. */
 void gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *response);
-/* A connection that was switched to another protocol is over. The exchange is not to be touched any more. */
-void gw_upgrade_close(struct gw_exchange *x, struct MHD_UpgradeResponseHandle *urh);
 /* Close the connection without an answer. */
 void gw_reply_nothing(struct gw_exchange *x);
 

@@ -52,7 +52,7 @@ void gw_exchange_over(void *listener, struct MHD_Connection *connection, void **
 
 /* End it without another byte; its connection is closed with libmicrohttpd's next run. */
 void gw_exchange_cut(struct gw_exchange *x);
-/* Ask a stream or a tunnel to end; once. Whether it was asked now: what is neither goes on. */
+/* Ask a stream to end; once. Whether it was asked now: what is no stream goes on. */
 bool gw_exchange_end_soon(struct gw_exchange *x);
 
 /* A stream that its client could have from another gateway just as well, and that was not asked to end. */

@@ -82,7 +82,6 @@ struct gw_client {
 	bool known;	/* its certificate was read */
 	bool hung_up;
 	bool answered;	/* something was sent to it */
-	bool upgraded;
 	enum gw_client_phase phase;
 	uint64_t end_ms; /* uv_now() */
 	struct gw_exchange *x; /* the request under way, or NULL */

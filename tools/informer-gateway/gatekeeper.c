@@ -16,7 +16,7 @@
 #include "tools/informer-gateway/refusal.h"
 #include "tools/informer-gateway/request_path.h"
 #include "tools/informer-gateway/token_review.h"
-#include "tools/informer-gateway/upgrade_tunnel.h"
+#include "tools/informer-gateway/upgrade_reply.h"
 
 #define NOT_FOR_IT "this listener is not for it"
 
@@ -58,8 +58,7 @@ gw_gatekeeper_new(const struct gw_gatekeeper_options *options)
 	*keeper = (struct gw_gatekeeper){
 		.access = options->access,
 		.limits = gw_limits_new(options->limits->requests_by_identity,
-					options->limits->watches_by_identity,
-					options->limits->tunnels_by_identity),
+					options->limits->watches_by_identity),
 		.audit = options->audit,
 		.pass = options->pass,
 		.pass_ctx = options->pass_ctx,
@@ -214,8 +213,7 @@ turned(void *ctx, const char *why)
 static bool
 take_limit(struct entry *entry, enum gw_limit limit, const uint8_t key[GW_DIGEST])
 {
-	static const char *const names[] = {"requests of one identity", "watches of one identity",
-					    "tunnels of one identity"};
+	static const char *const names[] = {"requests of one identity", "watches of one identity"};
 
 	if (!gw_limits_take(entry->keeper->limits, key, limit)) {
 		refuse_too_many(entry, names[limit]);
@@ -247,7 +245,7 @@ let_in(struct entry *entry, const struct gw_decision *decision)
 	entry->next(entry->x);
 }
 
-/* It goes on with its caller's token, and counts for that as long as it lasts, a tunnel too. */
+/* It goes on with its caller's token, and counts for that as long as it lasts. */
 static void
 let_pass(struct entry *entry, void (*pass)(struct entry *entry))
 {
@@ -256,9 +254,7 @@ let_pass(struct entry *entry, void (*pass)(struct entry *entry))
 	uint8_t key[GW_DIGEST];
 
 	gw_access_bearer_key(entry->keeper->access, entry->question.authorization, key);
-	if (gw_wants_upgrade(x))
-		limit = GW_LIMIT_TUNNELS;
-	else if (is_watch(entry) || api_request_flag(&x->api, "follow"))
+	if (is_watch(entry) || api_request_flag(&x->api, "follow"))
 		limit = GW_LIMIT_WATCHES;
 	if (!take_limit(entry, limit, key))
 		return;
@@ -369,16 +365,20 @@ static void
 check_connection(struct entry *entry, bool bearer)
 {
 	struct gw_exchange *x = entry->x;
+	bool goes_there = passes(entry, bearer);
+	/* an upgrade is refused with the API server's URL: that is for callers whom reviews let in */
+	bool reviewed = gw_wants_upgrade(x) && gw_access_is_reviewed(entry->listener);
 	struct gw_check *check;
 
 	if (is_by_connection(entry->listener) && !entry->peer) {
 		refuse_connection(entry);
 		return;
 	}
-	if (passes(entry, bearer)) {
+	if (goes_there && !reviewed) {
 		let_pass(entry, pass_next);
 		return;
 	}
+	entry->question.past_scope = goes_there;
 	gw_on_gone(x, gone, entry);
 	check = gw_access_ask(entry->keeper->access, &entry->question, decided, entry);
 	if (check)

@@ -5,8 +5,8 @@
  * identity has under way, ends watches whose access has turned, and writes the audit line.
  *
  * What is not served from the arena may go on with its caller's own bearer token where the listener passes
- * through: then the API server is who decides, and nothing is asked here. It counts for its token, and a
- * tunnel for as long as it is open.
+ * through: then the API server is who decides, and nothing is asked here. It counts for its token. A request
+ * for another protocol (upgrade_reply.h) goes nowhere: where tokens are reviewed, it is reviewed.
  *
  * Threads   the loop's
  */

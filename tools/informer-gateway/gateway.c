@@ -13,6 +13,7 @@
 #include "tools/informer-gateway/missing_object.h"
 #include "tools/informer-gateway/own_upstream.h"
 #include "tools/informer-gateway/pages.h"
+#include "tools/informer-gateway/upgrade_reply.h"
 #include "tools/informer-gateway/upstream_reviews.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
@@ -127,12 +128,25 @@ missing_hook(void *ctx, struct gw_exchange *x, gw_next *next)
 	gw_missing_object(g->misses, g->arena, x, next);
 }
 
+/* The API server's URL, for who is somebody; or NULL. */
+static const char *
+server_for(const struct gateway *g, const struct gw_listener_config *listener)
+{
+	if (listener->profile == GW_PROFILE_INSECURE)
+		return NULL;
+	return g->upstream ? gw_upstream_server(g->upstream) : g->config->server.server;
+}
+
 static bool
 elsewhere_hook(void *ctx, struct gw_exchange *x)
 {
 	const struct gateway *g = ctx;
 	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
 
+	if (gw_wants_upgrade(x)) {
+		gw_reply_upgrade(x, server_for(g, listener));
+		return true;
+	}
 	if (!g->pass_through || !listener->pass_through)
 		return false;
 	gw_pass_through(g->pass_through, x);
@@ -180,7 +194,10 @@ pass_on(void *ctx, struct gw_exchange *x)
 {
 	const struct gateway *g = ctx;
 
-	gw_pass_through(g->pass_through, x);
+	if (gw_wants_upgrade(x))
+		gw_reply_upgrade(x, NULL);
+	else
+		gw_pass_through(g->pass_through, x);
 }
 
 static void

@@ -29,7 +29,6 @@ gw_config_init(struct gw_config *config)
 			   .connections_by_client = 10000,
 			   .requests_by_identity = 256,
 			   .watches_by_identity = 4096,
-			   .tunnels_by_identity = 32,
 			   .header_timeout_ms = 10000,
 			   .body_bytes = 3 << 20},
 		.access = {.keep_allowed_ms = 120000,

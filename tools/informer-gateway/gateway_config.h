@@ -54,7 +54,6 @@ struct gw_limits_config {
 	unsigned connections_by_client; /* of one uid or address */
 	unsigned requests_by_identity;  /* under way */
 	unsigned watches_by_identity;  /* and logs that are followed */
-	unsigned tunnels_by_identity;  /* exec, attach, port-forward */
 	uint64_t header_timeout_ms; /* for a request to be whole */
 	uint64_t body_bytes;
 };

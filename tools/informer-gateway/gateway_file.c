@@ -94,8 +94,6 @@ take_limits(const struct yaml_reading *in, const cJSON *value, void *into)
 		 offsetof(struct gw_limits_config, requests_by_identity)},
 		{"watchesByIdentity", take_by_identity,
 		 offsetof(struct gw_limits_config, watches_by_identity)},
-		{"tunnelsByIdentity", take_by_identity,
-		 offsetof(struct gw_limits_config, tunnels_by_identity)},
 		{"headerTimeout", take_header_timeout, offsetof(struct gw_limits_config, header_timeout_ms)},
 		{"bodyBytes", yaml_field_size, offsetof(struct gw_limits_config, body_bytes)},
 	};

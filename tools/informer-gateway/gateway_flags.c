@@ -250,8 +250,6 @@ static const struct flag table_rows[] = {
 	{"requests-by-identity", 0, "N", "under way; default 256", take_count,
 	 AT(limits.requests_by_identity)},
 	{"watches-by-identity", 0, "N", "default 4096", take_count, AT(limits.watches_by_identity)},
-	{"tunnels-by-identity", 0, "N", "exec, attach and port-forward; default 32", take_count,
-	 AT(limits.tunnels_by_identity)},
 	{"history", 0, "SIZE", "of changes kept for watches of each resource; default 64Mi", take_size,
 	 AT(history_bytes)},
 	{"lists", 0, "SIZE", "of lists that are being sent; default 256Mi", take_size, AT(list_bytes)},

@@ -22,13 +22,11 @@ struct gw_limits {
 };
 
 struct gw_limits *
-gw_limits_new(unsigned requests, unsigned watches, unsigned tunnels)
+gw_limits_new(unsigned requests, unsigned watches)
 {
 	struct gw_limits *limits = api_alloc(sizeof(*limits));
 
-	*limits = (struct gw_limits){.most = {[GW_LIMIT_REQUESTS] = requests,
-					      [GW_LIMIT_WATCHES] = watches,
-					      [GW_LIMIT_TUNNELS] = tunnels}};
+	*limits = (struct gw_limits){.most = {[GW_LIMIT_REQUESTS] = requests, [GW_LIMIT_WATCHES] = watches}};
 	return limits;
 }
 

@@ -9,11 +9,11 @@
 
 #include "tools/informer-gateway/identity.h"
 
-enum gw_limit { GW_LIMIT_REQUESTS, GW_LIMIT_WATCHES, GW_LIMIT_TUNNELS, GW_LIMIT_KINDS };
+enum gw_limit { GW_LIMIT_REQUESTS, GW_LIMIT_WATCHES, GW_LIMIT_KINDS };
 
 struct gw_limits;
 
-struct gw_limits *gw_limits_new(unsigned requests, unsigned watches, unsigned tunnels);
+struct gw_limits *gw_limits_new(unsigned requests, unsigned watches);
 void gw_limits_free(struct gw_limits *limits);
 
 /* Count one more, if there may be one. */

@@ -281,7 +281,7 @@ start_daemon(struct gw_listener *l)
 				       {MHD_OPTION_HTTPS_MEM_CERT, 0, NULL},
 				       {MHD_OPTION_END, 0, NULL}};
 	unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
-			 MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG;
+			 MHD_USE_ERROR_LOG;
 
 	if (l->tls) {
 		/* for its start; each session gets ours, see gw_tls_install() */

@@ -8,7 +8,6 @@
 
 #include "tools/informer-gateway/absent_reply.h"
 #include "tools/informer-gateway/forward_headers.h"
-#include "tools/informer-gateway/upgrade_tunnel.h"
 #include "writer/base/message.h"
 
 #define REQUESTS_MAX 1024u
@@ -18,7 +17,6 @@
 
 struct gw_pass_through {
 	struct gw_upstream *upstream;
-	struct gw_tunnels *tunnels;
 	struct gw_pass_through_options options;
 	struct gw_pass_through_counters counters;
 };
@@ -277,8 +275,6 @@ gw_pass_through(struct gw_pass_through *pass_through, struct gw_exchange *x)
 	}
 	if (would_erase(pass_through, x)) {
 		refuse(pass_through, x);
-	} else if (gw_wants_upgrade(x)) {
-		gw_tunnel(pass_through->tunnels, x, &lines);
 	} else if (pass_through->counters.active >= pass_through->options.requests) {
 		api_status_set(&x->api.status, 429, "TooManyRequests",
 			       "too many requests are being handed on to the API server");
@@ -307,16 +303,12 @@ gw_pass_through_new(struct gw_upstream *upstream, const struct gw_pass_through_o
 	*pt = (struct gw_pass_through){.upstream = upstream, .options = *options};
 	if (!pt->options.requests)
 		pt->options.requests = REQUESTS_MAX;
-	pt->tunnels = gw_tunnels_new(upstream);
 	return pt;
 }
 
 void
 gw_pass_through_free(struct gw_pass_through *pass_through)
 {
-	if (!pass_through)
-		return;
-	gw_tunnels_free(pass_through->tunnels);
 	free(pass_through);
 }
 

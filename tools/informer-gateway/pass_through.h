@@ -7,7 +7,6 @@
  *
  *	no bearer                            401, in words
  *	PUT, PATCH of what is cached without some of its fields (informerd's drop:)     405, with the reason
- *	an upgrade (exec, attach, port-forward)   upgrade_tunnel.h
  *	upstream is not there                503 and Retry-After
  *
  * A POST or PATCH is never sent twice, whatever becomes of its connection.

@@ -24,7 +24,7 @@ struct whole {
 static void
 on_hangup(struct gw_client *client)
 {
-	if (client->x && client->x->state->handed && !client->upgraded)
+	if (client->x && client->x->state->handed)
 		gw_exchange_cut(client->x);
 }
 
@@ -58,7 +58,6 @@ queue(struct gw_exchange *x)
 
 	s->queued = true;
 	s->client->answered = true;
-	s->client->upgraded = x->code == MHD_HTTP_SWITCHING_PROTOCOLS;
 	result = MHD_queue_response(s->connection, x->code, s->response);
 	MHD_destroy_response(s->response);
 	return result;

@@ -10,7 +10,6 @@
 #include "writer/base/file.h"
 
 struct gw_upstream {
-	uv_loop_t *loop;
 	struct clock *clock;
 	struct kube_client_config route;
 	struct transport *own, *bare;
@@ -33,7 +32,7 @@ gw_upstream_new(uv_loop_t *loop, struct clock *clock, const struct kube_client_c
 	struct gw_upstream *u = api_alloc(sizeof(*u));
 	int r;
 
-	*u = (struct gw_upstream){.loop = loop, .clock = clock};
+	*u = (struct gw_upstream){.clock = clock};
 	r = kube_client_config_copy_route(config, &u->route);
 	if (r == 0) {
 		u->route.http1_only = true;
@@ -72,22 +71,10 @@ gw_upstream_bare(const struct gw_upstream *upstream)
 	return upstream->bare;
 }
 
-const struct kube_client_config *
-gw_upstream_route(const struct gw_upstream *upstream)
-{
-	return &upstream->route;
-}
-
 struct clock *
 gw_upstream_clock(const struct gw_upstream *upstream)
 {
 	return upstream->clock;
-}
-
-uv_loop_t *
-gw_upstream_loop(const struct gw_upstream *upstream)
-{
-	return upstream->loop;
 }
 
 const char *

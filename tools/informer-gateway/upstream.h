@@ -38,10 +38,7 @@ void gw_upstream_free(struct gw_upstream *upstream);
 
 struct transport *gw_upstream_own(const struct gw_upstream *upstream);
 struct transport *gw_upstream_bare(const struct gw_upstream *upstream);
-/* Where the server is, without who we are. */
-const struct kube_client_config *gw_upstream_route(const struct gw_upstream *upstream);
 struct clock *gw_upstream_clock(const struct gw_upstream *upstream);
-uv_loop_t *gw_upstream_loop(const struct gw_upstream *upstream);
 /* The server's URL, for messages. */
 const char *gw_upstream_server(const struct gw_upstream *upstream);
 

@@ -112,9 +112,7 @@ set_up(void **state)
 	assert_int_equal(gw_audit_log_open(gate->log, 0, 0, &gate->audit, NULL), 0);
 	gate->keeper = gw_gatekeeper_new(&(struct gw_gatekeeper_options){
 		.access = gate->w.access,
-		.limits = &(struct gw_limits_config){.requests_by_identity = 2,
-						     .watches_by_identity = 1,
-						     .tunnels_by_identity = 1},
+		.limits = &(struct gw_limits_config){.requests_by_identity = 2, .watches_by_identity = 1},
 		.audit = gate->audit,
 		.pass = pass_on,
 		.pass_ctx = gate});
@@ -257,6 +255,26 @@ TEST(writes_pass_with_their_own_token)
 	assert_int_equal(gate->w.server.access_reviews, 2);
 }
 
+#define EXEC(token)                                                                                          \
+	"POST /api/v1/namespaces/db/pods/a/exec HTTP/1.1\r\nHost: g\r\nConnection: Upgrade\r\n"              \
+	"Upgrade: SPDY/3.1\r\nContent-Length: 0\r\nAuthorization: Bearer " token "\r\n\r\n"
+
+/* A request for another protocol is not passed on: it is refused behind the gate, to whom a review lets in.
+ */
+TEST(an_upgrade_is_reviewed_where_others_pass)
+{
+	struct gw_listener_config *l;
+	struct caller *c;
+
+	l = open_gate(gate, GW_PROFILE_TOKENS, "nodes"); /* which bounds nothing that is passed on */
+	l->pass_through = true;
+	c = call_tcp(&gate->g);
+	review(gate, c, EXEC("t-nobody"), "HTTP/1.1 401 ");
+	review(gate, c, EXEC("t-viewer"), "HTTP/1.1 403 ");
+	assert_int_equal(gate->served, 0);
+	review(gate, c, EXEC("t-admin"), "served"); /* the router's `elsewhere` */
+}
+
 /* A listener that passes through serves nothing, not to who may do everything. */
 TEST(a_pass_through_listener_serves_nothing)
 {
@@ -305,37 +323,30 @@ begin_passing(struct gate *gate, struct caller *c, const char *request)
 	gateway_until(&gate->g, gate->passed > before);
 }
 
-#define UPGRADING(token, path)                                                                               \
-	"POST " path " HTTP/1.1\r\nHost: g\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"                  \
-	"Content-Length: 0\r\nAuthorization: Bearer " token "\r\n\r\n"
-
 /*
- * What is passed on counts for its token: so many requests, watches with logs that are followed, and tunnels;
- * each for as long as it lasts. Other tokens' do not.
+ * What is passed on counts for its token: so many requests, and watches with logs that are followed; each for
+ * as long as it lasts. Other tokens' do not.
  */
 TEST(what_is_passed_on_is_counted_by_token)
 {
-	static const char exec[] = UPGRADING("t-admin", "/api/v1/namespaces/web/pods/a/exec?keep=1"),
-			  others[] = UPGRADING("t-viewer", "/api/v1/namespaces/web/pods/a/exec");
-	struct caller *c[6];
+	struct caller *c[4];
 
 	open_gate(gate, GW_PROFILE_PASS_THROUGH, NULL);
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 4; i++)
 		c[i] = call_tcp(&gate->g);
-	begin_passing(gate, c[0], exec);
-	review(gate, c[1], exec, "HTTP/1.1 429 ");
-	review(gate, c[1], others, "passed");
+	begin_passing(gate, c[0], WITH("t-admin", "GET", "/api/v1/gadgets?keep=1"));
+	begin_passing(gate, c[1], WITH("t-admin", "GET", "/api/v1/gadgets?keep=1"));
+	review(gate, c[3], WITH("t-admin", "GET", "/api/v1/gadgets"), "HTTP/1.1 429 ");
+	review(gate, c[3], WITH("t-viewer", "GET", "/api/v1/gadgets"), "passed");
 	begin_passing(gate, c[2],
 		      WITH("t-admin", "GET", "/api/v1/namespaces/web/pods/a/log?keep=1&follow=true"));
-	review(gate, c[1], WITH("t-admin", "GET", "/api/v1/gadgets?watch=1"), "HTTP/1.1 429 ");
-	begin_passing(gate, c[3], WITH("t-admin", "GET", "/api/v1/gadgets?keep=1"));
-	review(gate, c[1], WITH("t-admin", "GET", "/api/v1/gadgets"), "passed");
+	review(gate, c[3], WITH("t-admin", "GET", "/api/v1/gadgets?watch=1"), "HTTP/1.1 429 ");
 	gw_reply_text(gate->passing[0], 200, "text/plain", "over\n");
 	hear(c[0], "over");
-	review(gate, c[1], UPGRADING("t-admin", "/api/v1/namespaces/web/pods/a/exec"), "passed");
-	gw_reply_text(gate->passing[2], 200, "text/plain", "over\n");
+	review(gate, c[3], WITH("t-admin", "GET", "/api/v1/gadgets"), "passed");
+	gw_reply_text(gate->passing[1], 200, "text/plain", "over\n");
 	gw_reply_text(gate->passing[3], 200, "text/plain", "over\n");
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 4; i++)
 		hang_up(c[i]);
 	gateway_until(&gate->g, gw_gatekeeper_identities(gate->keeper) == 0);
 }

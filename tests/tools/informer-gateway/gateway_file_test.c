@@ -66,8 +66,7 @@ static const char whole[] =
 	"  scope: [\"*\"]\n"
 	"- {listen: 127.0.0.1:8445, profile: pass-through, certificate: a, key: b}\n"
 	"- {listen: \"127.0.0.1:0\", profile: insecure-loopback, scope: [pods]}\n"
-	"limits: {connections: 500, watchesByIdentity: 7, tunnelsByIdentity: 3, headerTimeout: 5s,\n"
-	"  bodyBytes: 1Mi}\n"
+	"limits: {connections: 500, watchesByIdentity: 7, headerTimeout: 5s, bodyBytes: 1Mi}\n"
 	"access: {keepAllowed: 5m, keepRefused: 20s, reviewTimeout: 3s, decisions: 1000}\n"
 	"audit: {file: audit.log, maxBytes: 1Mi, keep: 2}\n"
 	"history: 1Gi\n"
@@ -108,7 +107,6 @@ TEST(a_whole_file_is_read)
 	assert_int_equal(l->client_names.count, 2);
 	assert_int_equal(config.limits.connections, 500);
 	assert_int_equal(config.limits.watches_by_identity, 7);
-	assert_int_equal(config.limits.tunnels_by_identity, 3);
 	assert_int_equal(config.limits.requests_by_identity, 256); /* not said */
 	assert_int_equal(config.limits.header_timeout_ms, 5000);
 	assert_int_equal(config.access.keep_allowed_ms, 300000);

@@ -7,7 +7,7 @@
 TEST_CASE(each_identity_has_its_own_count)
 {
 	static const uint8_t a[GW_DIGEST] = {1}, b[GW_DIGEST] = {1, 0, 0, 0, 2}; /* of one bucket */
-	struct gw_limits *limits = gw_limits_new(2, 1, 1);
+	struct gw_limits *limits = gw_limits_new(2, 1);
 
 	assert_true(gw_limits_take(limits, a, GW_LIMIT_REQUESTS));
 	assert_true(gw_limits_take(limits, a, GW_LIMIT_REQUESTS));

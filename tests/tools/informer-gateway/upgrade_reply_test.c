@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exec, attach, port-forward: another protocol is refused, with the API server to ask instead. */
+#include "gateway_fixture.h"
+
+#include "tools/informer-gateway/upgrade_reply.h"
+
+static void
+reply(struct gw_exchange *x, void *ctx)
+{
+	if (gw_wants_upgrade(x))
+		gw_reply_upgrade(x, ctx);
+	else
+		gw_reply_text(x, 200, "text/plain", "plain\n");
+}
+
+#define UPGRADE(rest) "GET /x HTTP/1.1\r\nHost: g\r\n" rest "\r\n"
+#define SENTENCE                                                                                             \
+	"\"message\":\"this gateway does not carry upgraded connections (exec, attach, port-forward, "       \
+	"proxy): ask the API server itself"
+
+static char server[] = "https://10.0.0.1:6443";
+
+/* The Status is JSON where no other form is asked for, and the connection goes on. */
+GATEWAY_TEST(another_protocol_is_refused_with_the_server_to_ask)
+{
+	struct caller *c;
+
+	gateway_listen(g, (struct gw_listener_options){0}, reply, server);
+	c = asks(g, UPGRADE("Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"));
+	hear(c, SENTENCE " at https://10.0.0.1:6443\",\"reason\":\"NotImplemented\",\"code\":501}");
+	assert_heard(c, "HTTP/1.1 501 ");
+	say(c, UPGRADE("Connection: keep-alive, upgrade\r\nUpgrade: websocket\r\n") GET("/x"));
+	hear(c, "plain\n");
+	gateway_until(g, g->over == 3);
+}
+
+GATEWAY_TEST(without_a_server_that_is_said)
+{
+	struct caller *c;
+
+	gateway_listen(g, (struct gw_listener_options){0}, reply, NULL);
+	c = asks(g, UPGRADE("Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"));
+	hear(c, SENTENCE "; this listener has none to name\"");
+}
+
+/* Without Connection the header is meant for somebody before us; HTTP/2 can be asked for and not be had. */
+GATEWAY_TEST(other_upgrades_are_no_matter)
+{
+	gateway_listen(g, (struct gw_listener_options){0}, reply, server);
+	hear(asks(g, UPGRADE("Upgrade: websocket\r\n")), "plain\n");
+	hear(asks(g, UPGRADE("Connection: Upgrade\r\n")), "plain\n");
+	hear(asks(g, UPGRADE("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n")), "plain\n");
+}
