@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A gateway is the next tier: an informerd with the gateway as its server has what the first one has, through changes, while the gateway is killed
 # and another one takes its place at the socket that stayed open, and while the first informerd is killed. The API server is asked for no other
-# list, and the second informerd lists once.
+# list, and the second informerd lists once. With --goaway-chance about that share of answers closes its connection.
 # Takes 5 s.
 LISTENING_AT=${LISTENING_AT-} # a socket that outlives each gateway: descriptor 9
 . "$(dirname "$0")/../support/script.sh"
@@ -53,6 +53,16 @@ changes another_gateway
 changes another_informerd
 kill -TERM "$second"
 wait "$second" || fail "the second informerd ends with $?"
+stop_gateway TERM
+[ "$code" = 0 ] || fail "exit code $code: $(cat "$gateway_log")"
+
+# ---- several gateways behind one Service; nobody is told of an API server who is nobody
+start_open_gateway --goaway-chance 0.02 --allow pods/exec --server https://10.0.0.1
+curl -s -D "$T/headers" -o "$T/answers" "$gateway_url/livez?[1-2000]" || fail "no answers"
+closed=$(grep -ci '^connection: close' "$T/headers" || true)
+[ "$closed" -gt 0 ] && [ "$closed" -lt 200 ] || fail "$closed answers of 2000 close their connection"
+curl -s -o "$T/said" -H 'Connection: Upgrade' -H 'Upgrade: websocket' "$gateway_url/api/v1/namespaces/default/pods/one/exec"
+[ "$(jq -r '"\(.code) \(.message)"' "$T/said" | sed 's/ this.*;/;/')" = "501; this listener has none to name" ] || fail "exec: $(cat "$T/said")"
 stop_gateway TERM
 [ "$code" = 0 ] || fail "exit code $code: $(cat "$gateway_log")"
 echo ok

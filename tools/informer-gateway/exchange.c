@@ -77,6 +77,15 @@ gw_reply_nothing(struct gw_exchange *x)
 	gw_exchange_cut(x);
 }
 
+/* Is its client to come again by a new connection? Asked once, as the answer begins. */
+static bool
+sends_away(const struct gw_front *front)
+{
+	const struct gw_front_options *o = &front->options;
+
+	return o->goaway_chance > 0 && o->draw(o->ctx) < o->goaway_chance;
+}
+
 void
 gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *response)
 {
@@ -89,7 +98,7 @@ gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *res
 		gw_on_gone(x, NULL, NULL);
 	for (unsigned i = 0; i < s->header_count; i++)
 		(void)MHD_add_response_header(response, s->headers[i].name, s->headers[i].value);
-	if (s->close || front_of(x)->draining)
+	if (s->close || front_of(x)->draining || sends_away(front_of(x)))
 		(void)MHD_add_response_header(response, "Connection", "close");
 	x->code = code;
 	s->response = response;
@@ -241,29 +250,4 @@ gw_exchange_end_soon(struct gw_exchange *x)
 		gw_exchange_cut(x);
 	}
 	return true;
-}
-
-/* ---- moving elsewhere ---- */
-
-bool
-gw_exchange_may_move(const struct gw_exchange *x)
-{
-	const struct gw_exchange_state *s = x->state;
-
-	return s->ops && s->ops->settled && !s->end_asked;
-}
-
-bool
-gw_exchange_is_settled(const struct gw_exchange *x)
-{
-	const struct gw_exchange_state *s = x->state;
-
-	return s->waiting && s->ops->settled(s->stream);
-}
-
-void
-gw_exchange_move(struct gw_exchange *x)
-{
-	x->state->leaves = true;
-	(void)gw_exchange_end_soon(x);
 }

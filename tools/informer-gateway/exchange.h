@@ -83,17 +83,12 @@ struct gw_stream_ops {
 	 */
 	ssize_t (*read)(void *ctx, char *out, size_t max);
 	/*
-	 * Come to an end soon: the gateway drains, or the client moves. Called at most once; wakes the stream
-	 * by itself. Or NULL: cut.
+	 * Come to an end soon: the gateway drains, or access has turned. Called at most once; wakes the
+	 * stream by itself. Or NULL: cut.
 	 */
 	void (*end)(void *ctx);
 	/* It is over, whichever way; called once. */
 	void (*closed)(void *ctx);
-	/*
-	 * NULL, or: another gateway could go on with it, and it has told the state that it began with; see
-	 * relays.h.
-	 */
-	bool (*settled)(const void *ctx);
 };
 
 /* Answer with a stream, chunked. */

@@ -36,7 +36,6 @@ struct gw_exchange_state {
 	void *stream;
 	bool waiting;
 	bool end_asked;
-	bool leaves; /* its connection ends behind it */
 	uint64_t read_ms; /* when it gave something last; 0: it had nothing */
 };
 
@@ -54,12 +53,5 @@ void gw_exchange_over(void *listener, struct MHD_Connection *connection, void **
 void gw_exchange_cut(struct gw_exchange *x);
 /* Ask a stream to end; once. Whether it was asked now: what is no stream goes on. */
 bool gw_exchange_end_soon(struct gw_exchange *x);
-
-/* A stream that its client could have from another gateway just as well, and that was not asked to end. */
-bool gw_exchange_may_move(const struct gw_exchange *x);
-/* Of one that may: its client has taken all that there was for it, and the state that it began with first. */
-bool gw_exchange_is_settled(const struct gw_exchange *x);
-/* Of one that may: ask it to end, and close its connection behind it. */
-void gw_exchange_move(struct gw_exchange *x);
 
 #endif

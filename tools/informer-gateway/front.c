@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What listeners share; see front.h. */
+#include <sodium.h>
 #include <stdlib.h>
 
 #include "tools/informer-gateway/client.h"
@@ -25,6 +26,13 @@ gw_front_draining(const struct gw_front *front)
 	return front->draining;
 }
 
+static double
+draw_at_random(void *ctx)
+{
+	(void)ctx;
+	return randombytes_random() / 4294967296.0;
+}
+
 int
 gw_front_new(uv_loop_t *loop, const struct gw_front_options *options, struct gw_front **ret_front)
 {
@@ -36,6 +44,8 @@ gw_front_new(uv_loop_t *loop, const struct gw_front_options *options, struct gw_
 		front->options.connections = CONNECTIONS;
 	if (!front->options.connections_of_one)
 		front->options.connections_of_one = front->options.connections;
+	if (!front->options.draw)
+		front->options.draw = draw_at_random;
 	r = gw_clients_init(front);
 	if (r < 0) {
 		free(front);

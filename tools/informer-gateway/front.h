@@ -21,6 +21,8 @@ struct gw_front_options {
 	/* told once of each request that is over, answered or not (x->code 0); for audit lines; or NULL */
 	void (*over)(struct gw_exchange *x, void *ctx);
 	void *ctx;
+	double goaway_chance;      /* that an answer closes its connection: 0 never, 1 always */
+	double (*draw)(void *ctx); /* a number from 0 to below 1 for each answer; NULL: at random */
 };
 
 /* For metrics and tests: what there is now, and what has been. */

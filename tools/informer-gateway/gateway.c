@@ -304,6 +304,7 @@ open_front(struct gateway *g, char **ret_error)
 		.connections_of_one = g->config->limits.connections_by_client,
 		.over = is_over,
 		.ctx = g,
+		.goaway_chance = g->config->goaway_chance,
 	};
 	const struct gw_router_options router = {
 		.source = gw_arena_source(g->arena),
@@ -321,8 +322,6 @@ open_front(struct gateway *g, char **ret_error)
 		return message_set(ret_error, r, "%s", strerror(-r));
 	g->release = gw_server_release_new(&g->loop, gw_informerd_report, g->config->socket);
 	g->router = gw_router_new(g->front, &router);
-	if (g->config->relays.peers.count > 0)
-		g->relays = gw_relays_new(g->front, &g->config->relays, &g->clock.clock);
 	return 0;
 }
 
@@ -448,7 +447,6 @@ static void
 close_all(struct gateway *g)
 {
 	gw_drain_free(g->drain);
-	gw_relays_free(g->relays);
 	for (size_t i = 0; i < g->listener_count; i++)
 		gw_listener_close(g->listeners[i]);
 	gw_router_free(g->router);

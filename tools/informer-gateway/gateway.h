@@ -23,7 +23,6 @@
 #include "tools/informer-gateway/kept_documents.h"
 #include "tools/informer-gateway/misses.h"
 #include "tools/informer-gateway/pass_through.h"
-#include "tools/informer-gateway/relays.h"
 #include "tools/informer-gateway/server_release.h"
 #include "writer/base/clock_uv.h"
 
@@ -51,7 +50,6 @@ struct gateway {
 	struct gw_router *router;
 	struct gw_listener *listeners[GW_LISTENERS_MAX];
 	size_t listener_count;
-	struct gw_relays *relays; /* NULL: there are no others */
 	struct gw_drain *drain;   /* NULL: it goes on */
 };
 

@@ -37,7 +37,6 @@ gw_config_init(struct gw_config *config)
 			   .decisions = 16384,
 			   .reviews = 256},
 		.audit = {.max_bytes = 64 << 20, .keep = 8},
-		.relays = {.grace_ms = 60000},
 		.history_bytes = 64 << 20,
 		.list_bytes = 256 << 20,
 		.drain_ms = 30000,
@@ -86,10 +85,6 @@ gw_config_done(struct gw_config *config)
 		listener_done(&config->listeners[i]);
 	free(config->listeners);
 	free(config->audit.file);
-	gw_texts_done(&config->relays.peers);
-	free(config->relays.certificate_authority);
-	free(config->relays.client_certificate);
-	free(config->relays.client_key);
 	*config = (struct gw_config){0};
 }
 

@@ -71,14 +71,6 @@ struct gw_audit_config {
 	unsigned keep; /* old files beside it */
 };
 
-/* The other gateways of this tier; see relays.h. */
-struct gw_relays_config {
-	struct gw_texts peers; /* URLs; none: clients are never asked to move */
-	/* PEM files; NULL: the system's, and none */
-	char *certificate_authority, *client_certificate, *client_key;
-	uint64_t grace_ms; /* that a client is here before it may be asked */
-};
-
 struct gw_config {
 	char *socket; /* informerd's; NULL: the usual one */
 	struct server_choice server;
@@ -87,10 +79,10 @@ struct gw_config {
 	struct gw_limits_config limits;
 	struct gw_access_config access;
 	struct gw_audit_config audit;
-	struct gw_relays_config relays;
 	uint64_t history_bytes; /* of changes, kept for watches of each resource */
 	uint64_t list_bytes;    /* of lists, made and being sent */
 	uint64_t drain_ms;      /* over which watches end after SIGTERM */
+	double goaway_chance;   /* that an answer closes its connection */
 	enum log_level log_level;
 };
 
@@ -99,7 +91,7 @@ struct gw_config {
 #define GW_KEEP_MOST_MS 300000
 #define GW_REVIEW_LEAST_MS 1000
 #define GW_REVIEW_MOST_MS 30000
-#define GW_GRACE_MOST_MS 3600000
+#define GW_GOAWAY_MOST 0.02
 
 /* All defaults, no listener. */
 void gw_config_init(struct gw_config *config);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "tools/informer-gateway/gateway_config.h"
-#include "tools/informer-gateway/peer_name.h"
 #include "writer/base/listen_address.h"
 #include "writer/base/message.h"
 
@@ -199,26 +198,6 @@ check_pair(const struct gw_listener_config *a, const struct gw_listener_config *
 	return 0;
 }
 
-static int
-check_relays(const struct gw_relays_config *relays, char **ret_error)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < relays->peers.count && r == 0; i++) {
-		struct gw_peer_name name = {0};
-
-		r = gw_peer_name_parse(relays->peers.items[i], &name, ret_error);
-		gw_peer_name_done(&name);
-	}
-	if (r == 0 && relays->peers.count == 0 &&
-	    (relays->certificate_authority || relays->client_certificate || relays->client_key))
-		r = message_set(ret_error, -EINVAL, "files for peers, and no peer");
-	if (r == 0 && !relays->client_certificate != !relays->client_key)
-		r = message_set(ret_error, -EINVAL,
-				"for peers there is a certificate without its key, or a key without");
-	return r;
-}
-
 int
 gw_config_check(const struct gw_config *config, char **ret_error)
 {
@@ -233,8 +212,6 @@ gw_config_check(const struct gw_config *config, char **ret_error)
 	for (size_t i = 0; i < config->listener_count && r == 0; i++)
 		for (size_t j = 0; j < i && r == 0; j++)
 			r = check_pair(&config->listeners[j], &config->listeners[i], ret_error);
-	if (r == 0)
-		r = check_relays(&config->relays, ret_error);
 	if (r == 0 && config->access.keep_refused_ms > config->access.keep_allowed_ms)
 		r = message_set(ret_error, -EINVAL,
 				"refusals may not be kept for longer than what was allowed");

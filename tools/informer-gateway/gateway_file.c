@@ -32,7 +32,6 @@ TAKE_TIME(take_keep_refused, 1000, GW_KEEP_MOST_MS)
 TAKE_TIME(take_review_timeout, GW_REVIEW_LEAST_MS, GW_REVIEW_MOST_MS)
 TAKE_TIME(take_header_timeout, 1000, 60000)
 TAKE_TIME(take_drain, 0, 600000)
-TAKE_TIME(take_grace, 0, GW_GRACE_MOST_MS)
 
 static int
 take_audit_file(const struct yaml_reading *in, const cJSON *value, void *into)
@@ -131,18 +130,12 @@ take_audit(const struct yaml_reading *in, const cJSON *value, void *into)
 }
 
 static int
-take_relays(const struct yaml_reading *in, const cJSON *value, void *into)
+take_chance(const struct yaml_reading *in, const cJSON *value, void *into)
 {
-	static const struct yaml_field fields[] = {
-		{"peers", gw_file_names, offsetof(struct gw_relays_config, peers)},
-		{"certificateAuthority", yaml_field_path,
-		 offsetof(struct gw_relays_config, certificate_authority)},
-		{"clientCertificate", yaml_field_path, offsetof(struct gw_relays_config, client_certificate)},
-		{"clientKey", yaml_field_path, offsetof(struct gw_relays_config, client_key)},
-		{"grace", take_grace, offsetof(struct gw_relays_config, grace_ms)},
-	};
-
-	return yaml_field_mapping(in, value, YAML_FIELDS(fields), into, "a mapping with peers and so on");
+	if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0 && value->valuedouble <= GW_GOAWAY_MOST))
+		return yaml_field_wrong(in, value, "a number from 0 to 0.02");
+	*(double *)into = value->valuedouble;
+	return 0;
 }
 
 #define SERVER(member) offsetof(struct gw_config, server.member)
@@ -170,10 +163,10 @@ gw_config_load(const char *path, struct gw_config *config, char **ret_error)
 		{"limits", take_limits, offsetof(struct gw_config, limits)},
 		{"access", take_access, offsetof(struct gw_config, access)},
 		{"audit", take_audit, offsetof(struct gw_config, audit)},
-		{"relays", take_relays, offsetof(struct gw_config, relays)},
 		{"history", yaml_field_size, offsetof(struct gw_config, history_bytes)},
 		{"lists", yaml_field_size, offsetof(struct gw_config, list_bytes)},
 		{"drain", take_drain, offsetof(struct gw_config, drain_ms)},
+		{"goawayChance", take_chance, offsetof(struct gw_config, goaway_chance)},
 		{"logLevel", take_log_level, offsetof(struct gw_config, log_level)},
 	};
 	_Static_assert(sizeof(fields) / sizeof(*fields) <= YAML_FIELDS_MAX,

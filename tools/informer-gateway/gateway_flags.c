@@ -140,7 +140,6 @@ TAKE_OF_LISTENER(take_pass_through, flag_take_on(&l->pass_through, value, ret_er
 TAKE_TIME(take_keep, GW_KEEP_LEAST_MS, GW_KEEP_MOST_MS)
 TAKE_TIME(take_keep_refused, 1000, GW_KEEP_MOST_MS)
 TAKE_TIME(take_drain, 0, 600000)
-TAKE_TIME(take_grace, 0, GW_GRACE_MOST_MS)
 TAKE_NUMBER(take_count, 1, 1 << 20)
 TAKE_NUMBER(take_old_files, 0, 1000)
 
@@ -151,10 +150,15 @@ take_size(void *at, const char *value, char **ret_error)
 }
 
 static int
-take_peer(void *at, const char *value, char **ret_error)
+take_chance(void *at, const char *value, char **ret_error)
 {
-	(void)ret_error;
-	return gw_texts_add(at, value, strlen(value));
+	char *end = NULL;
+	double chance = strspn(value, "0123456789.eE-") == strlen(value) ? strtod(value, &end) : -1;
+
+	if (!end || *end || !(chance >= 0 && chance <= GW_GOAWAY_MOST))
+		return flag_fail(ret_error, "must be a number from 0 to 0.02");
+	*(double *)at = chance;
+	return 0;
 }
 
 static int
@@ -254,13 +258,8 @@ static const struct flag table_rows[] = {
 	 AT(history_bytes)},
 	{"lists", 0, "SIZE", "of lists that are being sent; default 256Mi", take_size, AT(list_bytes)},
 	{"drain", 0, "TIME", "over which watches end after SIGTERM; default 30s", take_drain, AT(drain_ms)},
-	FLAG_HEADING("Other gateways of this tier"),
-	{"peer", 0, "URL", "ask these how many clients they have, and some of ours to move; repeatable",
-	 take_peer, AT(relays.peers)},
-	{"peer-ca", 0, "FILE", "their CA (PEM)", COPY(relays.certificate_authority)},
-	{"peer-cert", 0, "FILE", "our certificate, there (PEM)", COPY(relays.client_certificate)},
-	{"peer-key", 0, "FILE", "and its key (PEM)", COPY(relays.client_key)},
-	{"peer-grace", 0, "TIME", "a client stays for so long; default 1m", take_grace, AT(relays.grace_ms)},
+	{"goaway-chance", 0, "P", "that an answer closes its connection, 0 to 0.02; default 0", take_chance,
+	 AT(goaway_chance)},
 	FLAG_HEADING("What is told"),
 	{"audit-log", 0, "FILE", "a line of JSON a request; - is standard output",
 	 FLAG_COPY(struct flags, config.audit.file)},
@@ -310,8 +309,6 @@ read_file(struct flags *flags, int argc, char *const *argv, char **ret_error)
 	r = gw_config_load(flags->file, &over.config, ret_error);
 	if (flags->config.server.n_as_groups > 0)
 		forget_groups(&over.config.server);
-	if (flags->config.relays.peers.count > 0)
-		gw_texts_done(&over.config.relays.peers);
 	if (r == 0)
 		r = flags_parse(&table, argc, argv, &over, no_words, ret_error);
 	gw_config_done(&flags->config);

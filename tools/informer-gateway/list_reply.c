@@ -36,7 +36,7 @@ go_on(void *ctx)
 	(void)ctx;
 }
 
-static const struct gw_stream_ops list_ops = {read_list, go_on, list_closed, NULL};
+static const struct gw_stream_ops list_ops = {read_list, go_on, list_closed};
 
 static void
 reply(struct lister *l)

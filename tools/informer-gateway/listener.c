@@ -382,7 +382,7 @@ gw_listener_open(struct gw_front *front, const struct gw_listener_options *optio
 			      : 0;
 	if (r == 0)
 		r = open_socket(l, options, ret_error);
-	/* thousands may come at once, when another relay has gone */
+	/* thousands may come at once, when another gateway has gone */
 	if (r == 0 && listen(l->socket.fd, SOMAXCONN) < 0)
 		r = complain(ret_error, -errno, "listen");
 	if (r == 0)

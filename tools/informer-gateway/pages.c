@@ -47,15 +47,6 @@ ready(const struct gateway *g, struct gw_exchange *x)
 	gw_reply(x, 503, TEXT, &body);
 }
 
-static void
-relay(const struct gateway *g, struct gw_exchange *x)
-{
-	_cleanup_(api_buf_done) struct api_buf missing = {0};
-
-	say_missing(g, &missing);
-	gw_relays_page(g->relays, x, missing.len == 0);
-}
-
 /* ---- metrics ---- */
 
 static void
@@ -143,23 +134,6 @@ of_upstream(struct metrics_text *m, const struct gateway *g)
 }
 
 static void
-of_relays(struct metrics_text *m, const struct gw_relays *relays)
-{
-	struct gw_relays_figures f = gw_relays_figures(relays);
-
-	number(m, "informer_gateway_clients", "gauge", "Connections with a watch that may be asked to move.",
-	       f.clients);
-	number(m, "informer_gateway_relays_ready", "gauge", "Other gateways of this tier that are ready.",
-	       f.share.ready);
-	number(m, "informer_gateway_share", "gauge", "This one's share of all their clients.", f.share.share);
-	number(m, "informer_gateway_moves_asked_total", "counter", "Clients that were asked to move.",
-	       f.asked);
-	metrics_family(m, "informer_gateway_moves_total", "counter", "What came of it, as others say.");
-	metrics_sample(m, "", (double)f.moved, LABELS("outcome", "moved"));
-	metrics_sample(m, "", (double)f.came_to_nothing, LABELS("outcome", "nothing"));
-}
-
-static void
 of_arena(struct metrics_text *m, const struct gw_arena *arena)
 {
 	metrics_family(m, "informer_gateway_changes_total", "counter", "Changes that watches were offered.");
@@ -199,8 +173,6 @@ metrics(const struct gateway *g, struct gw_exchange *x)
 	of_router(&m, gw_router_counters(g->router));
 	of_access(&m, g);
 	of_upstream(&m, g);
-	if (g->relays)
-		of_relays(&m, g->relays);
 	of_arena(&m, g->arena);
 	text = metrics_take(&m, &length);
 	api_buf_put(&body, text ? text : "", text ? length : 0);
@@ -221,8 +193,6 @@ gw_page(const struct gateway *g, struct gw_exchange *x)
 		ready(g, x);
 	else if (!strcmp(url, "/metrics"))
 		metrics(g, x);
-	else if (g->relays && !strcmp(url, "/relay"))
-		relay(g, x);
 	else
 		return false;
 	return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pages beside the API: /livez and /healthz (the loop turns), /readyz (informerd is there, and each list that
- * it keeps is in), /metrics, and /relay where there are other relays (relays.h).
+ * it keeps is in) and /metrics.
  *
  * Threads  the loop's
  */

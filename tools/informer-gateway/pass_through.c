@@ -101,7 +101,7 @@ on_closed(void *ctx)
 	passing_free(ctx);
 }
 
-static const struct gw_stream_ops stream_ops = {read_answer, end_soon, on_closed, NULL};
+static const struct gw_stream_ops stream_ops = {read_answer, end_soon, on_closed};
 
 /* No answer came. Whether a write was heard is not known then, so that its client is not told to send it
  * again. */

@@ -209,8 +209,6 @@ gw_exchange_over(void *listener, struct MHD_Connection *connection, void **reque
 	s = x->state;
 	s->client->x = NULL;
 	gw_client_phase(s->client, GW_IDLE);
-	if (s->leaves)
-		gw_client_cut(s->client);
 	if (s->gone)
 		s->gone(s->gone_ctx);
 	if (s->ops) {

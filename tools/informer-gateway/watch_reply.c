@@ -136,15 +136,7 @@ watch_closed(void *ctx)
 	free(w);
 }
 
-static bool
-watch_settled(const void *ctx)
-{
-	const struct watcher *w = ctx;
-
-	return !w->initial && !w->frame && w->watch && !api_watch_initial(w->watch);
-}
-
-static const struct gw_stream_ops watch_ops = {read_watch, end_watch, watch_closed, watch_settled};
+static const struct gw_stream_ops watch_ops = {read_watch, end_watch, watch_closed};
 
 /* As long as the real server lets one live that says nothing of it. */
 static uint64_t

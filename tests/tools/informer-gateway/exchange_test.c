@@ -72,7 +72,7 @@ speech_over(void *ctx)
 	((struct speaker *)ctx)->closed++;
 }
 
-static const struct gw_stream_ops speech = {speak, end_speech, speech_over, NULL};
+static const struct gw_stream_ops speech = {speak, end_speech, speech_over};
 
 static void
 open_speech(struct gw_exchange *x, void *ctx)
@@ -271,6 +271,87 @@ GATEWAY_TEST(closing_ends_all)
 	assert_int_equal(gw_front_counters(g->front)->connections, 1);
 	gateway_shut(g);
 	assert_int_equal(s[0].closed, 1);
+}
+
+/* Numbers that are drawn, one after the other. */
+static const double *numbers;
+static unsigned drawn;
+
+static double
+draw(void *ctx)
+{
+	(void)ctx;
+	return numbers[drawn++];
+}
+
+static void
+open_world_with_chance(struct gateway *g, double chance, const double *these, gw_handler *handler)
+{
+	numbers = these;
+	drawn = 0;
+	gateway_front(g, (struct gw_front_options){.goaway_chance = chance, .draw = draw});
+	open_world(g, handler);
+}
+
+/* An answer closes its connection when the number that is drawn for it is below the chance. */
+GATEWAY_TEST(the_chance_decides_who_comes_anew)
+{
+	static const double these[] = {0.02, 0.5, 0.999, 0.0199, 0};
+	struct caller *c;
+
+	open_world_with_chance(g, 0.02, these, keep);
+	c = call_tcp(g);
+	for (unsigned i = 0; i < 3; i++) {
+		say(c, GET("/now"));
+		hear(c, "at once");
+		assert_false(has_heard(c, "Connection: close"));
+		forget_heard(c);
+	}
+	say(c, GET("/now"));
+	hear(c, "Connection: close");
+	gateway_until(g, has_ended(c));
+	hear(asks(g, GET("/now")), "Connection: close");
+	assert_int_equal(drawn, 5);
+}
+
+/* A chance of one sends everybody away, none nobody: nothing is drawn. */
+GATEWAY_TEST(nobody_is_sent_away_without_a_chance)
+{
+	static const double these[] = {0.999999};
+	struct caller *c;
+
+	open_world_with_chance(g, 0, these, keep);
+	c = asks(g, GET("/now") GET("/now") GET("/later"));
+	gateway_until(g, d.count == 1);
+	assert_false(has_heard(c, "Connection: close"));
+	assert_int_equal(drawn, 0);
+	gateway_shut(g);
+	open_world_with_chance(g, 1, these, keep);
+	c = asks(g, GET("/now"));
+	hear(c, "Connection: close");
+	gateway_until(g, has_ended(c));
+}
+
+/* Of a stream it is drawn as it begins; the connection closes when the stream ends, whole. */
+GATEWAY_TEST(a_stream_that_is_sent_away_goes_on_to_its_end)
+{
+	static const double these[] = {0};
+	struct caller *c;
+
+	open_world_with_chance(g, 0.02, these, open_speech);
+	api_buf_puts(&s[0].text, "first\n");
+	c = asks(g, GET("/"));
+	hear(c, "first\n");
+	assert_heard(c, "Connection: close");
+	api_buf_puts(&s[0].text, "second\n");
+	gw_stream_wake(s[0].x);
+	hear(c, "second\n");
+	assert_false(has_ended(c));
+	s[0].end = true;
+	gw_stream_wake(s[0].x);
+	gateway_until(g, has_ended(c));
+	assert_heard(c, "\r\n0\r\n\r\n");
+	assert_int_equal(drawn, 1);
 }
 
 static void

@@ -43,7 +43,7 @@ stream_closed(void *ctx)
 	((struct gate *)ctx)->streaming = false;
 }
 
-static const struct gw_stream_ops stream = {read_stream, end_stream, stream_closed, NULL};
+static const struct gw_stream_ops stream = {read_stream, end_stream, stream_closed};
 static struct gate the_gate; /* gw_next has no context but the exchange */
 
 static void

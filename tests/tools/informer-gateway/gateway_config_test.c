@@ -106,9 +106,12 @@ TEST_CASE(what_is_missing_or_anothers_is_refused)
 		{TOKENS " --allow Pods", "is no resource of a scope"},
 		{TOKENS " pods", "is no flag"},
 		{TOKENS " --lisen x", "did you mean --listen?"},
-		{UNIX " --peer=relays:8443", "'relays:8443' is no URL of a peer"},
-		{UNIX " --peer=https://a --peer-cert=x", "for peers there is a certificate without its key"},
-		{UNIX " --peer-ca=x", "files for peers, and no peer"},
+		{UNIX " --goaway-chance=0.021", "--goaway-chance 0.021: must be a number from 0 to 0.02"},
+		{UNIX " --goaway-chance=-0.01", "must be a number from 0 to 0.02"},
+		{UNIX " --goaway-chance=2%", "must be a number from 0 to 0.02"},
+		{UNIX " --goaway-chance=0.0.1", "must be a number from 0 to 0.02"},
+		{UNIX " --goaway-chance=e", "must be a number from 0 to 0.02"},
+		{UNIX " --goaway-chance=nan", "must be a number from 0 to 0.02"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -151,7 +154,7 @@ TEST_CASE(one_listener_is_said_by_flags)
 
 	assert_null(parse("--listen unix:/run/g.sock --allow-uid=0 --allow-uid=7 --allow pods?namespaces=web "
 			  "--allow=/metrics --mode=0600 --misses=ask --deleted-for=60s --inherit-fd=5 "
-			  "--server https://x --as-group=a --history=1Mi --audit-log=-",
+			  "--server https://x --as-group=a --history=1Mi --audit-log=- --goaway-chance=0.02",
 			  &config));
 	l = &config.listeners[0];
 	assert_string_equal(l->name, "unix:/run/g.sock");
@@ -164,6 +167,7 @@ TEST_CASE(one_listener_is_said_by_flags)
 	assert_string_equal(config.server.server, "https://x");
 	assert_string_equal(config.audit.file, "-");
 	assert_int_equal(config.history_bytes, 1 << 20);
+	assert_true(config.goaway_chance > 0.0199 && config.goaway_chance < 0.0201);
 	gw_config_done(&config);
 }
 
@@ -172,8 +176,7 @@ static const char file[] = "listeners: [{listen: '127.0.0.1:1', profile: insecur
 			   "context: of-file\n"
 			   "asGroups: [f, g]\n"
 			   "access: {keepAllowed: 1m}\n"
-			   "relays: {peers: ['https://a', 'https://b'], grace: 5s,\n"
-			   "  certificateAuthority: ca.pem}\n"
+			   "goawayChance: 0.001\n"
 			   "drain: 5s\n";
 
 /* Beside a file flags count, and what they do not say the file does; a listener in both is not guessed. */
@@ -185,8 +188,7 @@ TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, flags_count_beside_a_file)
 	char line[400];
 
 	snprintf(line, sizeof(line),
-		 "--server=https://flag --config %s --as-group=x --drain=9s --context= --peer=https://c:1",
-		 path);
+		 "--server=https://flag --config %s --as-group=x --drain=9s --context=", path);
 	assert_null(parse(line, &config));
 	assert_string_equal(config.server.server, "https://flag");
 	assert_string_equal(config.server.context, "of-file");
@@ -194,10 +196,7 @@ TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, flags_count_beside_a_file)
 	assert_string_equal(config.server.as_groups[0], "x");
 	assert_int_equal(config.drain_ms, 9000);
 	assert_int_equal(config.access.keep_allowed_ms, 60000);
-	assert_int_equal(config.relays.peers.count, 1);
-	assert_string_equal(config.relays.peers.items[0], "https://c:1");
-	assert_int_equal(config.relays.grace_ms, 5000);
-	assert_int_equal(*config.relays.certificate_authority, '/'); /* beside the file */
+	assert_true(config.goaway_chance > 0.00099 && config.goaway_chance < 0.00101);
 	assert_int_equal(config.listener_count, 1);
 	gw_config_done(&config);
 	snprintf(line, sizeof(line), "--config %s --allow=pods", path);

@@ -138,6 +138,9 @@ TEST(bounds_are_kept)
 	assert_refused(state, "access: {keepRefused: 500ms}\n", "is not a time from 1s to 5m");
 	assert_refused(state, "access: {reviewTimeout: 31s}\n", "is not a time from 1s to 30s");
 	assert_refused(state, "limits: {connections: 0}\n", "must be a whole number from 1");
+	assert_refused(state, "goawayChance: 0.03\n", "goawayChance must be a number from 0 to 0.02");
+	assert_refused(state, "goawayChance: -1\n", "goawayChance must be a number from 0 to 0.02");
+	assert_refused(state, "goawayChance: often\n", "goawayChance must be a number from 0 to 0.02");
 	assert_refused(state, "listeners:\n- {listen: 'unix:/s', mode: '0888'}\n", "is no mode of a file");
 	assert_refused(state, "listeners:\n- {listen: 'unix:/s', uids: [nobody-here-of-that-name]}\n",
 		       "there is no user 'nobody-here-of-that-name' here");
