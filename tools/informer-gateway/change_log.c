@@ -129,9 +129,43 @@ gw_change_log_put(struct gw_change_log *log, struct gw_change change)
 	return position;
 }
 
+struct named {
+	const char *key;
+	uint64_t position;
+};
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int order = strcmp(x->key, y->key);
+
+	return order ? order : (x->position > y->position) - (x->position < y->position);
+}
+
+/* Of each name's first change the state before is known no more. */
+static void
+forget_states_before(struct gw_change_log *log)
+{
+	size_t count = (size_t)(log->next - log->first);
+	struct named *all = api_alloc((count + 1) * sizeof(*all));
+
+	for (size_t i = 0; i < count; i++)
+		all[i] = (struct named){slot(log, log->first + i)->object->key, log->first + i};
+	qsort(all, count, sizeof(*all), by_key);
+	for (size_t i = 0; i < count; i++) {
+		struct gw_change *change = slot(log, all[i].position);
+
+		if ((i == 0 || strcmp(all[i - 1].key, all[i].key) != 0) && change->change != API_ADDED)
+			change->unknown = true;
+	}
+	free(all);
+}
+
 void
 gw_change_log_extend(struct gw_change_log *log, const struct gw_change *changes, size_t count, uint64_t floor)
 {
+	forget_states_before(log);
 	reserve(log, count);
 	for (size_t i = count; i-- > 0;) {
 		*slot(log, --log->first) = changes[i];

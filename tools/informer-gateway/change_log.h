@@ -20,8 +20,9 @@
  * - Where the order is lost (everything is told anew, RVs fell), the log begins anew: another era, in which
  * no position of before is valid.
  *
- * A deletion of which informerd only found out by a list has no RV of its own, and is shown at one that
- * others have, too. Whoever comes back with that RV may not have been told of it: it is told of it again.
+ * A deletion of which informerd only found out by a list has no RV of its own. It is shown at the newest RV
+ *that was told before it: whoever comes back with that RV is told of it (again), and here only
+ *(change_staging.h).
  *
  * Threads  one
  */
@@ -78,7 +79,8 @@ void gw_change_log_break(struct gw_change_log *log);
 uint64_t gw_change_log_put(struct gw_change_log *log, struct gw_change change);
 /*
  * Put older changes in front, ascending, all at or below `floor`, which becomes the RV given. The references
- * are the log's from now on.
+ * are the log's from now on. What a name's first change followed becomes unknown: a watch from down there has
+ * not been told of it.
  */
 void gw_change_log_extend(struct gw_change_log *log, const struct gw_change *changes, size_t count,
 			  uint64_t floor);

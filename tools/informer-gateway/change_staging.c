@@ -51,15 +51,6 @@ gw_staging_put(struct gw_staging *staging, struct gw_change change, uint64_t seq
 }
 
 static int
-by_key(const void *a, const void *b)
-{
-	const struct gw_staged *x = a, *y = b;
-	int order = strcmp(x->change.object->key, y->change.object->key);
-
-	return order ? order : (x->seq > y->seq) - (x->seq < y->seq);
-}
-
-static int
 by_rv(const void *a, const void *b)
 {
 	const struct gw_staged *x = a, *y = b;
@@ -69,39 +60,37 @@ by_rv(const void *a, const void *b)
 	return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* Deletions that were not seen go where the next change of their name stands, else to the end. */
-static void
-place_unseen(struct gw_staged *items, size_t count, uint64_t rv)
-{
-	qsort(items, count, sizeof(*items), by_key);
-	for (size_t i = count; i-- > 0;) {
-		if (!items[i].unseen)
-			continue;
-		items[i].replaced = i + 1 < count &&
-				    !strcmp(items[i].change.object->key, items[i + 1].change.object->key);
-		items[i].rv = items[i].replaced ? items[i + 1].rv : rv;
-	}
-}
-
-/* Whether they are in order as they stand, each with an RV of its own. */
+/*
+ * Deletions that were not seen get the newest RV of what was told before them. Returns whether everything
+ * else has a higher RV than what was told, and than such a deletion before it.
+ */
 static bool
-in_order(const struct gw_staged *items, size_t count)
+place_unseen(struct gw_staged *items, size_t count, uint64_t told)
 {
-	for (size_t i = 0; i < count; i++)
-		if (items[i].unseen || (i > 0 && items[i].rv <= items[i - 1].rv))
+	uint64_t newest = told, least = told;
+
+	for (size_t i = 0; i < count; i++) {
+		struct gw_staged *item = &items[i];
+
+		if (item->unseen)
+			item->rv = item->change.rv = least = newest;
+		else if (item->rv <= least)
 			return false;
+		else if (item->rv > newest)
+			newest = item->rv;
+		item->change.again = item->unseen;
+	}
 	return true;
 }
 
-/* Whether they, in order, go on from what was told. */
+/* Whether each has an RV above the one before. */
 static bool
-follows(const struct gw_staged *items, size_t count, uint64_t told)
+in_order(const struct gw_staged *items, size_t count)
 {
-	size_t i = 0;
-
-	while (i < count && items[i].unseen)
-		i++;
-	return i == count || items[i].rv > told;
+	for (size_t i = 1; i < count; i++)
+		if (items[i].rv <= items[i - 1].rv)
+			return false;
+	return true;
 }
 
 /* The change goes to the log; what is left here is a reference to its object. */
@@ -124,21 +113,12 @@ gw_staging_release(struct gw_staging *staging, uint64_t seq, uint64_t rv, struct
 	for (; count < staging->count && staging->items[count].seq <= seq; count++)
 		if (staging->items[count].rv > rv)
 			return -EAGAIN;
-	if (!in_order(staging->items, count)) {
-		place_unseen(staging->items, count, rv);
-		qsort(staging->items, count, sizeof(*staging->items), by_rv);
-	}
-	if (rv < log->told || !follows(staging->items, count, log->told))
+	if (rv < log->told || !place_unseen(staging->items, count, log->told))
 		r = -ESTALE;
-	for (size_t i = 0; i < count && r == 0; i++) {
-		struct gw_staged *item = &staging->items[i];
-
-		if (item->unseen) {
-			item->change.rv = item->replaced ? log->told : rv;
-			item->change.again = true;
-		}
-		hand_over(item, log, interests);
-	}
+	if (r == 0 && !in_order(staging->items, count))
+		qsort(staging->items, count, sizeof(*staging->items), by_rv);
+	for (size_t i = 0; i < count && r == 0; i++)
+		hand_over(&staging->items[i], log, interests);
 	if (r == 0)
 		gw_change_log_tell(log, rv);
 	drop(staging, count);

@@ -60,13 +60,11 @@ expect_feed(struct arena_world *w, const struct feed *f)
 FEED(changes_are_told_at_their_own_rv,
      .steps = {{NULL, "@103"}, {"a104 c105 @105", "a104 +c105 @105"}, {"-b106 @106", "-b106 @106"}})
 
-/* A deletion that nobody saw has no RV: it is told at that of its commit, and again to who returns with it.
- */
-FEED(an_unseen_deletion_is_told_at_its_commits_rv, .steps = {{"-a? c120 @130", "+c120 -a130 @130"}},
-     .from = {{130, "-a130 @130"}, {120, "-a130 @130"}})
+/* A deletion that nobody saw has no RV: it is told at that of before, and again to who returns with it. */
+FEED(an_unseen_deletion_is_told_at_the_rv_before_it, .steps = {{"-a? c120 @130", "-a103 +c120 @130"}},
+     .from = {{103, "-a103 +c120 @130"}, {120, "@130"}, {102, "410"}})
 
-/* Where another object took the name unseen, the old one's end comes right before it, at an RV below its own.
- */
+/* Where another object took the name unseen, the old one's end comes before it. */
 FEED(a_name_taken_anew_is_a_deletion_and_an_addition,
      .steps = {{"b110 a120#2 @130", "b110 -a110 +a120 @130"}, {"a140#3 @140", "-a130 +a140 @140"}},
      .from = {{110, "-a110 +a120 -a130 +a140 @140"}, {120, "-a130 +a140 @140"}, {130, "-a130 +a140 @140"}})

@@ -15,9 +15,9 @@ world_clock(void)
 
 /* ---- upstream ------------------------------------------------------------- */
 
-/* "x/a101:n2#2" */
+/* "x/a101:n2=web#2" */
 struct word {
-	char ns[64], name[64], rv[32], node[64];
+	char ns[64], name[64], rv[32], node[64], app[64];
 	int object;
 	bool gone, lost;
 };
@@ -33,13 +33,17 @@ read_word(const char *text)
 		snprintf(w.ns, sizeof(w.ns), "%.*s", (int)strcspn(p, "/"), p);
 		p = strchr(p, '/') + 1;
 	}
-	snprintf(w.name, sizeof(w.name), "%.*s", (int)strcspn(p, "0123456789?:#"), p);
+	snprintf(w.name, sizeof(w.name), "%.*s", (int)strcspn(p, "0123456789?:=#"), p);
 	p += strlen(w.name);
+	snprintf(w.app, sizeof(w.app), "%s", w.name);
 	w.lost = *p == '?';
 	snprintf(w.rv, sizeof(w.rv), "%.*s", (int)strspn(p, "0123456789"), p);
 	if (strchr(p, ':'))
-		snprintf(w.node, sizeof(w.node), "%.*s", (int)strcspn(strchr(p, ':') + 1, "#"),
+		snprintf(w.node, sizeof(w.node), "%.*s", (int)strcspn(strchr(p, ':') + 1, "=#"),
 			 strchr(p, ':') + 1);
+	if (strchr(p, '='))
+		snprintf(w.app, sizeof(w.app), "%.*s", (int)strcspn(strchr(p, '=') + 1, "#"),
+			 strchr(p, '=') + 1);
 	if (strchr(p, '#'))
 		w.object = atoi(strchr(p, '#') + 1);
 	return w;
@@ -50,7 +54,9 @@ apply(struct broker_fixture *fx, const char *text)
 {
 	struct word w = read_word(text);
 
-	if (text[0] == '@') {
+	if (!strcmp(text, "@?")) {
+		store_set_state(fx->store->store, fx->store->pods, RESOURCE_LISTING);
+	} else if (text[0] == '@') {
 		store_set_version(fx->store->store, fx->store->pods, text + 1, strlen(text + 1));
 		store_set_state(fx->store->store, fx->store->pods, RESOURCE_SYNCED);
 	} else if (w.lost) {
@@ -61,7 +67,7 @@ apply(struct broker_fixture *fx, const char *text)
 					   "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":"
 					   "\"uid-%s-%d\",\"resourceVersion\":\"%s\",\"labels\":{\"app\":"
 					   "\"%s\"}},\"spec\":{\"nodeName\":\"%s\"}}",
-					   w.name, w.ns, w.name, w.object, w.rv, w.name, w.node),
+					   w.name, w.ns, w.name, w.object, w.rv, w.app, w.node),
 			0);
 	}
 }

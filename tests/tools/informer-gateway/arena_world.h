@@ -5,13 +5,14 @@
  *
  *	say     "a101"      a is there, or changed, at RV 101
  *	        "a101:n2"   and stands on the node n2 (else n1)
+ *	        "a101=web"  and its label app is web (else its name)
  *	        "a101#2"    and is another one of that name
  *	        "-a105"     it was deleted, at RV 105
  *	        "-a?"       it is gone, which nobody saw
  *	        "x/a101"    in the namespace x (else default)
  *	        "@110"      everything up to RV 110 is in
- *	heard   "+a101 a102 -a105 ?a110 @110"   ADDED, MODIFIED, DELETED, MODIFIED whose state before is not
- * known
+ *	        "@?"        a list is being taken in
+ *	heard   "+a101 a102 -a105 ?a110 @110"   ADDED, MODIFIED, DELETED, MODIFIED of what is not known
  */
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_ARENA_WORLD_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_ARENA_WORLD_H

@@ -79,18 +79,17 @@ TEST(all_wait_for_the_rv)
 	assert_string_equal(logged(w), "a104 b108 @108");
 }
 
-/* Deletions without an RV come last, at the commit's; those whose name is taken anew right before that. */
+/* Deletions without an RV come right behind what was told before them, at its RV. */
 TEST(deletions_without_an_rv_find_their_places)
 {
 	lose("d/a", 90);
 	lose("d/b", 91);
-	lose("d/c", 92);
 	update("d/x", 120);
 	update("d/b", 110);
-	update("d/c", 105);
+	lose("d/x", 120);
 	update("d/b", 130);
 	assert_int_equal(release(w, UINT64_MAX, 140), 0);
-	assert_string_equal(logged(w), "-c100! c105 -b105! b110 x120 b130 -a140! @140");
+	assert_string_equal(logged(w), "-a100! -b100! b110 x120 -x120! b130 @140");
 }
 
 /* What does not go on from what was told, and an RV that falls, are said so, and dropped. */
@@ -104,6 +103,10 @@ TEST(what_is_out_of_order_is_said_so)
 	update("d/a", 105);
 	assert_int_equal(release(w, UINT64_MAX, 120), -ESTALE);
 	assert_int_equal(release(w, UINT64_MAX, 109), -ESTALE);
+	update("d/b", 130);
+	lose("d/a", 90);
+	update("d/a", 125);
+	assert_int_equal(release(w, UINT64_MAX, 140), -ESTALE);
 	lose("d/a", 90);
 	assert_int_equal(release(w, UINT64_MAX, 110), 0);
 	assert_string_equal(logged(w), "-a110! @110");

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resume, as a model. Pods come, change and go upstream. informerd sees that as it happens, or lists later
+ * what is there. Clients with selectors watch through a gateway, which is killed when each of them has heard
+ * some of it, and go on at the next one. In the end each knows what it selects of what there is, and nothing
+ * else.
+ */
+#include <inttypes.h>
+
+#include "tests/tools/informer-gateway/arena_world.h"
+#include "tools/serving/api_watch.h"
+
+#define PODS 6
+#define ROUNDS 30
+#define WORLDS 5
+#define WORLDS_LONG 1000
+#define EACH 4 /* clients of each selection */
+
+/* What upstream has; what is gone stays as it was last. */
+struct pod {
+	bool there;
+	unsigned object;
+	uint64_t rv;
+	char name, app, node;
+};
+
+/* ---- what clients select ---------------------------------------------------- */
+
+static bool
+every(const struct pod *pod)
+{
+	return pod->there;
+}
+
+static bool
+app_x(const struct pod *pod)
+{
+	return pod->there && pod->app == 'x';
+}
+
+static bool
+app_not_x_or_y(const struct pod *pod)
+{
+	return pod->there && pod->app != 'x' && pod->app != 'y';
+}
+
+static bool
+node_1(const struct pod *pod)
+{
+	return pod->there && pod->node == '1';
+}
+
+static bool
+name_a(const struct pod *pod)
+{
+	return pod->there && pod->name == 'a';
+}
+
+static bool
+node_2_app_x_or_z(const struct pod *pod)
+{
+	return pod->there && pod->node == '2' && (pod->app == 'x' || pod->app == 'z');
+}
+
+static const struct selection {
+	const char *labels, *fields;
+	bool (*selects)(const struct pod *pod);
+} selections[] = {
+	{"", "", every},
+	{"app=x", "", app_x},
+	{"app notin (x,y)", "", app_not_x_or_y},
+	{"", "spec.nodeName=n1", node_1},
+	{"", "metadata.name=a", name_a},
+	{"app in (x,z)", "spec.nodeName=n2", node_2_app_x_or_z},
+};
+#define CLIENTS (sizeof(selections) / sizeof(*selections) * EACH)
+
+struct client {
+	const struct selection *selection;
+	struct gw_store store;
+	struct api_watch *watch; /* NULL: none now */
+	uint64_t rv;             /* that it goes on from; 0: it lists */
+	uint64_t known[PODS];    /* the RV of each; 0: it is not there */
+};
+
+struct model {
+	struct arena_world *w;
+	uint64_t dice, rv, now_ms;
+	unsigned objects;
+	struct pod pods[PODS], seen[PODS]; /* upstream's; informerd's */
+	struct client clients[CLIENTS];
+	unsigned went_on, expired;
+};
+
+static unsigned
+roll(struct model *m, unsigned sides)
+{
+	m->dice = m->dice * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(m->dice >> 33) % sides;
+}
+
+/* ---- upstream and informerd -------------------------------------------------- */
+
+static struct pod *
+change_one(struct model *m)
+{
+	struct pod *pod = &m->pods[roll(m, PODS)];
+
+	pod->rv = m->rv += 1 + roll(m, 3);
+	if (pod->there && roll(m, 3) == 0) {
+		pod->there = false;
+		return pod;
+	}
+	if (!pod->there) {
+		pod->there = true;
+		pod->object = ++m->objects;
+		pod->node = (char)('1' + roll(m, 2));
+	}
+	pod->app = (char)('x' + roll(m, 3));
+	return pod;
+}
+
+static void
+add_word(char *text, const struct pod *pod)
+{
+	size_t length = strlen(text);
+
+	snprintf(text + length, ARENA_WORLD_TEXT - length, "%s%c%" PRIu64 ":n%c=%c#%u ",
+		 pod->there ? "" : "-", pod->name, pod->rv, pod->node, pod->app, pod->object);
+}
+
+/* Say it; behind "@RV" an open gateway follows. */
+static void
+say(struct model *m, const char *text)
+{
+	arena_world_say(m->w, text);
+	if (m->w->arena && strstr(text, "@?"))
+		arena_world_pump(m->w);
+	else if (m->w->arena)
+		arena_world_reach(m->w, m->rv);
+}
+
+static void
+happen_as_seen(struct model *m)
+{
+	char text[ARENA_WORLD_TEXT] = "", end[32];
+
+	for (unsigned i = 1 + roll(m, 3); i > 0; i--) {
+		const struct pod *pod = change_one(m);
+
+		add_word(text, pod);
+		m->seen[pod->name - 'a'] = *pod;
+	}
+	snprintf(end, sizeof(end), "@%" PRIu64, m->rv);
+	say(m, strcat(text, end));
+}
+
+/* What a list shows: what is gone first, then what is there; of one commit, or of two. */
+static void
+happen_unseen(struct model *m)
+{
+	char gone[ARENA_WORLD_TEXT] = "@? ", there[ARENA_WORLD_TEXT] = "", end[32];
+
+	for (unsigned i = 1 + roll(m, 8); i > 0; i--)
+		(void)change_one(m);
+	for (unsigned i = 0; i < PODS; i++) {
+		const struct pod *now = &m->pods[i], *before = &m->seen[i];
+
+		if (before->there && (!now->there || before->object != now->object))
+			snprintf(gone + strlen(gone), 32, "-%c? ", now->name);
+		if (now->there && (!before->there || now->rv != before->rv))
+			add_word(there, now);
+		m->seen[i] = *now;
+	}
+	snprintf(end, sizeof(end), "@%" PRIu64, m->rv);
+	strcat(there, end);
+	if (roll(m, 2)) {
+		say(m, gone);
+		say(m, there);
+	} else {
+		say(m, strcat(gone, there) + strlen("@? "));
+	}
+}
+
+static void
+happen(struct model *m)
+{
+	if (roll(m, 3))
+		happen_as_seen(m);
+	else
+		happen_unseen(m);
+}
+
+/* ---- clients ------------------------------------------------------------------ */
+
+static void
+hang_up(struct client *c)
+{
+	if (!c->watch)
+		return;
+	api_watch_free(c->watch);
+	gw_store_done(&c->store);
+	c->watch = NULL;
+}
+
+static void
+open_watch(struct model *m, struct client *c)
+{
+	const struct api_watch_options options = {
+		.bookmark_ms = 60000, .timeout_ms = UINT32_MAX, .tell_lost = true};
+	const struct api_resource *pods = m->w->pods->resource;
+	struct api_request request = {
+		.method = "GET", .url = "/api/v1/pods", .resource = pods, .shape = {.version = "v1"}};
+	struct api_query query = {.rv = c->rv, .rv_given = c->rv > 0, .initial = !c->rv, .bookmarks = true};
+	char *error;
+
+	assert_int_equal(api_labels_parse(c->selection->labels, &query.labels, &error), 0);
+	assert_int_equal(api_fields_parse(pods, c->selection->fields, &query.fields, &error), 0);
+	if (!c->rv)
+		memset(c->known, 0, sizeof(c->known));
+	m->went_on += c->rv > 0;
+	gw_store_init(&c->store, m->w->pods);
+	assert_int_equal(api_watch_open(&request, &query, &c->store.api, &options, m->now_ms, &c->watch), 0);
+}
+
+/* What stands behind a name in a line; as far as a quote. */
+static const char *
+behind(const char *line, const char *name)
+{
+	const char *at = strstr(line, name);
+
+	assert_non_null(at);
+	return at + strlen(name);
+}
+
+/* Returns whether the client's list is whole: from then on it may be cut off. */
+static bool
+hear(struct model *m, struct client *c, const char *line)
+{
+	const char *type = behind(line, "\"type\":\"");
+	uint64_t rv;
+
+	if (!strncmp(type, "ERROR", 5)) {
+		assert_non_null(strstr(line, "\"code\":410"));
+		m->expired++;
+		c->rv = 0;
+		hang_up(c);
+		return false;
+	}
+	rv = strtoull(behind(line, "\"resourceVersion\":\""), NULL, 10);
+	if (strncmp(type, "BOOKMARK", 8) != 0) {
+		char name = *behind(line, "\"name\":\"");
+
+		c->known[name - 'a'] = strncmp(type, "DELETED", 7) != 0 ? rv : 0;
+	}
+	if (!c->rv && !strstr(line, "initial-events-end"))
+		return false;
+	assert_true(rv >= c->rv);
+	c->rv = rv;
+	return true;
+}
+
+/* So many lines of what happened; what a client begins with it takes as a whole. */
+static void
+read_lines(struct model *m, struct client *c, unsigned lines)
+{
+	struct api_frame *frame;
+	char *line;
+
+	for (unsigned n = 0; n < lines;) {
+		if (!c->watch)
+			open_watch(m, c);
+		if (api_watch_next(c->watch, m->now_ms, &frame) != API_WATCH_LINE)
+			return;
+		line = strndup(frame->bytes, frame->len);
+		api_frame_unref(frame);
+		n += hear(m, c, line);
+		free(line);
+	}
+}
+
+static void
+expect_what_there_is(struct model *m, struct client *c)
+{
+	for (unsigned i = 0; i < PODS; i++) {
+		uint64_t there = c->selection->selects(&m->pods[i]) ? m->pods[i].rv : 0;
+
+		if (c->known[i] != there)
+			fail_msg("a client of [%s %s] has %c at %" PRIu64 ", and it is at %" PRIu64
+				 " (seed %" PRIu64 ")",
+				 c->selection->labels, c->selection->fields, m->pods[i].name, c->known[i],
+				 there, test_seed(7));
+	}
+}
+
+/* ---- the whole ----------------------------------------------------------------- */
+
+/* Some of it is heard; then each is cut off where it stands, and goes on, at the same gateway or at another.
+ */
+static void
+play_round(struct model *m)
+{
+	for (unsigned i = roll(m, 4); i > 0; i--)
+		happen(m);
+	m->now_ms += roll(m, 2) * 60000;
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		read_lines(m, &m->clients[i], roll(m, 6));
+		hang_up(&m->clients[i]);
+	}
+	if (roll(m, 3)) {
+		arena_world_close(m->w);
+		for (unsigned i = roll(m, 3); i > 0; i--)
+			happen(m);
+		arena_world_open(m->w);
+	}
+	for (unsigned i = roll(m, 2); i > 0; i--)
+		happen(m);
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		read_lines(m, &m->clients[i], UINT32_MAX);
+		expect_what_there_is(m, &m->clients[i]);
+	}
+}
+
+static void
+play(struct model *m)
+{
+	m->w = arena_world_new("@100", false);
+	m->rv = 100;
+	for (unsigned i = 0; i < PODS; i++)
+		m->pods[i] = m->seen[i] = (struct pod){.name = (char)('a' + i)};
+	for (unsigned i = 0; i < CLIENTS; i++)
+		m->clients[i] = (struct client){.selection = &selections[i / EACH]};
+	arena_world_open(m->w);
+	for (unsigned i = 0; i < ROUNDS; i++)
+		play_round(m);
+	for (unsigned i = 0; i < CLIENTS; i++)
+		hang_up(&m->clients[i]);
+	arena_world_free(m->w);
+}
+
+/* Nothing is lost over relists and restarts, at whatever point a client is cut off. */
+TEST_CASE(each_client_knows_in_the_end_what_there_is)
+{
+	static struct model m;
+	uint64_t seed = test_seed(7);
+
+	m.now_ms = 1000000;
+	for (unsigned i = 0; i < (test_is_long() ? WORLDS_LONG : WORLDS); i++) {
+		m.dice = seed + i;
+		play(&m);
+	}
+	/* most go on where they were: a gateway that always said 410 would be none */
+	assert_true(m.expired < m.went_on / 2);
+}
