@@ -40,7 +40,7 @@ key_of(const char *namespace_, const char *name, struct api_buf *key)
 
 /* Answer with an object, in the shape that was asked for. */
 static void
-show(struct gw_exchange *x, const struct api_object *object)
+show(struct gw_exchange *x, struct api_object *object)
 {
 	struct api_buf body = {0};
 	const char *type = api_answer_object(&x->api, object, 0, false, &body);

@@ -183,7 +183,7 @@ sim_reply_status(struct sim_request *request)
 }
 
 enum MHD_Result
-sim_reply_object(struct sim_request *request, unsigned code, const struct api_object *object, uint64_t rv)
+sim_reply_object(struct sim_request *request, unsigned code, struct api_object *object, uint64_t rv)
 {
 	struct api_buf body = {0};
 	const char *type = api_answer_object(&request->api, object, rv, request->newer, &body);

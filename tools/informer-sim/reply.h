@@ -15,7 +15,7 @@ enum MHD_Result
 sim_reply_status(struct sim_request *request);
 /* Answer with an object, in the shape that was asked for. */
 enum MHD_Result
-sim_reply_object(struct sim_request *request, unsigned code, const struct api_object *object, uint64_t rv);
+sim_reply_object(struct sim_request *request, unsigned code, struct api_object *object, uint64_t rv);
 /* Answer with a response made by the caller, which is given up here. */
 enum MHD_Result sim_reply_response(struct sim_request *request, unsigned code, const char *content_type,
 				   struct MHD_Response *response);

@@ -51,13 +51,13 @@ encode(const struct api_request *request, const struct api_object *object, uint6
 }
 
 const char *
-api_answer_object(const struct api_request *request, const struct api_object *object, uint64_t rv, bool newer,
+api_answer_object(const struct api_request *request, struct api_object *object, uint64_t rv, bool newer,
 		  struct api_buf *body)
 {
 	_cleanup_(api_object_unrefp) struct api_object *bare = NULL;
 
 	if (request->shape.bare)
-		bare = api_object_bare(request->resource, object);
+		bare = api_object_bare(object);
 	object = bare ? bare : object;
 	if (request->shape.protobuf) {
 		encode(request, object, rv, newer, body);

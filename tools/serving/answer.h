@@ -9,8 +9,7 @@
 #include "tools/serving/api_request.h"
 
 /* request->status, in the client's first choice of syntax, but never in the shape of an object. */
-const char *
-api_answer_status(const struct api_request *request, struct api_buf *body);
+const char *api_answer_status(const struct api_request *request, struct api_buf *body);
 
 /*
  * An object in the shape that was asked for.
@@ -18,7 +17,7 @@ api_answer_status(const struct api_request *request, struct api_buf *body);
  * rv     that it shows; 0: its own
  * newer  in protobuf: it has a field that the client cannot know (proto_object.h)
  */
-const char *api_answer_object(const struct api_request *request, const struct api_object *object, uint64_t rv,
+const char *api_answer_object(const struct api_request *request, struct api_object *object, uint64_t rv,
 			      bool newer, struct api_buf *body);
 
 /*
@@ -29,11 +28,9 @@ const char *api_answer_no_resource(struct api_request *request, const struct api
 				   const char *group, struct api_buf *body);
 
 /* Fill the status: 405. Returns -EINVAL. */
-int
-api_status_no_method(struct api_status *status);
+int api_status_no_method(struct api_status *status);
 
 /* The type of a list's or a watch's content in the request's shape. */
-const char *
-api_answer_type(const struct api_request *request, bool watch);
+const char *api_answer_type(const struct api_request *request, bool watch);
 
 #endif

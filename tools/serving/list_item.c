@@ -57,8 +57,7 @@ list_put_item(struct api_list *list, struct api_object *object)
 	api_object_unref(list->object);
 	api_object_unref(list->bare);
 	list->object = object;
-	list->bare = list->form.shape.bare && !list->as_events ? api_object_bare(list->form.resource, object)
-							       : NULL;
+	list->bare = list->form.shape.bare && !list->as_events ? api_object_bare(object) : NULL;
 	object = list->bare ? list->bare : object;
 	api_buf_reset(&list->own);
 	if (list->as_events) {

@@ -45,7 +45,7 @@ put_object(const struct api_resource *resource, const struct api_object *object,
 
 	api_object_print(resource, object, rv, &text);
 	if (api_doc_parse(&doc, text.data, text.len, NULL, &error) < 0)
-		abort(); /* our own text */
+		return; /* memory is damaged */
 	if (!resource->message && api_typed_fit(&doc, doc.root, proto_schema_builtin(), message, why) < 0)
 		return; /* a custom resource whose metadata is none */
 	api_proto_message(proto_schema_builtin(), message, doc.root, buf);

@@ -263,21 +263,85 @@ api_object_edit(const struct api_resource *resource, const struct api_object *ob
 	copy = api_doc_alloc(doc, buf.len);
 	memcpy(copy, buf.data, buf.len);
 	if (api_doc_parse(doc, copy, buf.len, NULL, &error) < 0)
-		abort(); /* our own text */
+		doc->root = api_new(doc, API_OBJECT); /* memory is damaged, and nothing can be told of it */
 	api_buf_done(&buf);
 }
 
-struct api_object *
-api_object_bare(const struct api_resource *resource, const struct api_object *object)
-{
-	_cleanup_(api_doc_done) struct api_doc doc = {0};
-	struct api_object_error error;
-	struct api_object *bare;
+/* ---- without a member of metadata ------------------------------------------- */
 
-	api_object_edit(resource, object, &doc);
-	api_remove(api_get(doc.root, "metadata"), "managedFields");
-	if (api_object_new(resource, &doc, &bare, &error) < 0)
-		abort(); /* it was one */
-	api_object_stamp(bare, object->rv);
+/* Where a member of an object's text ends: at its comma, or at the object's brace. */
+static size_t
+end_of_member(const char *text, size_t at, size_t len)
+{
+	unsigned depth = 0;
+
+	for (bool quoted = false; at < len; at++) {
+		char c = text[at];
+
+		if (quoted && c == '\\')
+			at++;
+		else if (c == '"')
+			quoted = !quoted;
+		else if (quoted)
+			continue;
+		else if (depth == 0 && (c == ',' || c == '}'))
+			break;
+		else if (c == '{' || c == '[')
+			depth++;
+		else if (c == '}' || c == ']')
+			depth--;
+	}
+	return at < len ? at : len;
+}
+
+/* A member of an object's text, with the comma that goes with it; false: it has none of this name. */
+static bool
+find_member(const char *text, size_t len, const char *name, size_t *ret_at, size_t *ret_len)
+{
+	size_t name_len = strlen(name);
+
+	for (size_t at = 1, end; at < len; at = end + 1) {
+		end = end_of_member(text, at, len);
+		if (end - at < name_len + 3 || text[at] != '"' ||
+		    memcmp(text + at + 1, name, name_len) != 0 || text[at + 1 + name_len] != '"')
+			continue;
+		*ret_at = at > 1 ? at - 1 : at;
+		*ret_len = end - *ret_at + (at == 1 && end < len && text[end] == ',');
+		return true;
+	}
+	return false;
+}
+
+struct api_object *
+api_object_bare(struct api_object *object)
+{
+	size_t side_len = (size_t)(object->text - object->key), at, len;
+	struct api_object *bare;
+	char *side;
+
+	if (!find_member(object->text + object->meta_at, object->meta_len, "managedFields", &at, &len))
+		return api_object_ref(object);
+	at += object->meta_at;
+	bare = api_alloc(sizeof(*bare) + side_len + object->text_len - len);
+	side = (char *)(bare + 1);
+	memcpy(side, object->key, side_len);
+	memcpy(side + side_len, object->text, at);
+	memcpy(side + side_len + at, object->text + at + len, object->text_len - at - len);
+	*bare = (struct api_object){
+		.namespace_len = object->namespace_len,
+		.rv = object->rv,
+		.text_len = object->text_len - len,
+		.rv_at = object->rv_at - (object->rv_at > at ? len : 0),
+		.rv_len = object->rv_len,
+		.meta_at = object->meta_at,
+		.meta_len = object->meta_len - len,
+		.label_count = object->label_count,
+		.key = side,
+		.labels = side + (object->labels - object->key),
+		.fields = side + (object->fields - object->key),
+		.text = side + side_len,
+	};
+	atomic_init(&bare->refs, 1);
+	atomic_init(&bare->encoded, NULL);
 	return bare;
 }

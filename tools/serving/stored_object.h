@@ -61,36 +61,31 @@ struct api_object_error {
 int api_object_new(const struct api_resource *resource, struct api_doc *doc, struct api_object **ret_object,
 		   struct api_object_error *ret_error);
 
-struct api_object *
-api_object_ref(struct api_object *object);
+struct api_object *api_object_ref(struct api_object *object);
 /* NULL is fine. */
-void
-api_object_unref(struct api_object *object);
+void api_object_unref(struct api_object *object);
 /* Cleanup function. */
-void
-api_object_unrefp(struct api_object **object);
+void api_object_unrefp(struct api_object **object);
 
-/* A new one of the same RV that has no metadata.managedFields. */
-struct api_object *
-api_object_bare(const struct api_resource *resource, const struct api_object *object);
+/* A reference to one of the same RV that has no metadata.managedFields: itself, or a copy without them. */
+struct api_object *api_object_bare(struct api_object *object);
 
 /* Write the RV into an object that nobody else sees yet. */
-void
-api_object_stamp(struct api_object *object, uint64_t rv);
+void api_object_stamp(struct api_object *object, uint64_t rv);
 
 /* The name's part of the key. */
-const char *
-api_object_name(const struct api_object *object);
+const char *api_object_name(const struct api_object *object);
 /* A label's value, or NULL. */
-const char *
-api_object_label(const struct api_object *object, const char *name);
+const char *api_object_label(const struct api_object *object, const char *name);
 /* The value of the i-th of the resource's fields. */
-const char *
-api_object_field(const struct api_object *object, unsigned i);
+const char *api_object_field(const struct api_object *object, unsigned i);
 
-/* Parse the object's whole document, with kind and apiVersion, for editing. The object must outlive doc. */
-void
-api_object_edit(const struct api_resource *resource, const struct api_object *object, struct api_doc *doc);
+/*
+ * Parse the object's whole document, with kind and apiVersion, for editing. The object must outlive doc. Of a
+ * text that is no JSON, which only damaged memory has, comes an empty document.
+ */
+void api_object_edit(const struct api_resource *resource, const struct api_object *object,
+		     struct api_doc *doc);
 
 /* Append the whole document; rv 0: with its own RV. */
 void api_object_print(const struct api_resource *resource, const struct api_object *object, uint64_t rv,

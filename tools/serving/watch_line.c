@@ -92,7 +92,7 @@ api_line_object(const struct api_form *form, enum api_change change, struct api_
 	_cleanup_(api_object_unrefp) struct api_object *bare = NULL;
 
 	if (form->shape.bare)
-		bare = api_object_bare(form->resource, object);
+		bare = api_object_bare(object);
 	object = bare ? bare : object;
 	if (form->shape.protobuf) {
 		object_in_protobuf(form, types[change], object, rv, buf);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects as texts: what is taken out of them, and what is not theirs to be trusted. */
+#include "tests/room.h"
+#include "tools/serving/stored_object.h"
+
+#define HEAD "{\"kind\":\"Lease\",\"apiVersion\":\"v1\","
+
+static const struct api_resource resource = {
+	.plural = "leases", .namespaced = true, .head = HEAD, .head_len = sizeof(HEAD) - 1};
+
+static struct api_object *
+make(const char *text)
+{
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	struct api_object_error why;
+	struct api_doc_error error;
+	struct api_object *object;
+
+	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
+	assert_int_equal(api_object_new(&resource, &doc, &object, &why), 0);
+	api_object_stamp(object, 7);
+	return object;
+}
+
+static void
+expect_bare(const char *text, const char *bare_text)
+{
+	struct api_object *object = make(text), *bare = api_object_bare(object);
+	struct api_buf printed = {0};
+	char *metadata;
+
+	api_object_print(&resource, bare, 1234, &printed);
+	assert_string_equal(printed.data, bare_text);
+	metadata = strndup(bare->text + bare->meta_at, bare->meta_len);
+	assert_non_null(strstr(bare_text, "\"metadata\":{"));
+	assert_int_equal(metadata[0], '{');
+	assert_int_equal(metadata[bare->meta_len - 1], '}');
+	assert_string_equal(bare->key, "default/a");
+	assert_string_equal(api_object_name(bare), "a");
+	assert_string_equal(api_object_label(bare, "app") ? api_object_label(bare, "app") : "", "x");
+	free(metadata);
+	api_buf_done(&printed);
+	api_object_unref(bare);
+	api_object_unref(object);
+}
+
+#define NAME "\"name\":\"a\",\"namespace\":\"default\""
+#define APP "\"labels\":{\"app\":\"x\"}"
+#define MANAGED "\"managedFields\":[{\"manager\":\"a,}\\\"]\",\"fieldsV1\":{\"f:spec\":{}}}]"
+
+/* Wherever they stand in metadata, managed fields are left out, and the rest is as it was. */
+TEST_CASE(managed_fields_are_left_out)
+{
+	expect_bare("{\"metadata\":{" NAME ",\"resourceVersion\":\"1\"," APP "," MANAGED
+		    "},\"spec\":{\"a\":1}}",
+		    HEAD "\"metadata\":{" NAME ",\"resourceVersion\":\"1234\"," APP "},\"spec\":{\"a\":1}}");
+	expect_bare("{\"spec\":{\"a\":1},\"metadata\":{" MANAGED "," NAME ",\"resourceVersion\":\"1\"," APP
+		    "}}",
+		    HEAD "\"spec\":{\"a\":1},\"metadata\":{" NAME ",\"resourceVersion\":\"1234\"," APP "}}");
+	expect_bare("{\"metadata\":{" NAME "," MANAGED "," APP ",\"resourceVersion\":\"1\"}}",
+		    HEAD "\"metadata\":{" NAME "," APP ",\"resourceVersion\":\"1234\"}}");
+}
+
+/* Others of that name stay, below metadata and beside it; an object without them is given as it is. */
+TEST_CASE(what_is_not_metadatas_own_stays)
+{
+	struct api_object *object = make("{\"metadata\":{" NAME
+					 ",\"resourceVersion\":\"1\",\"annotations\":{" MANAGED "}},"
+					 "\"spec\":{" MANAGED "}}");
+	struct api_object *bare = api_object_bare(object);
+
+	assert_ptr_equal(bare, object);
+	api_object_unref(bare);
+	api_object_unref(object);
+}
+
+/* What its type would refuse is no reason to end: upstream may have taken it, and it is in the arena. */
+TEST_CASE(a_time_beyond_all_years_is_told_as_it_came)
+{
+	expect_bare("{\"metadata\":{" NAME ",\"resourceVersion\":\"1\"," APP "," MANAGED "},"
+		    "\"spec\":{\"renewTime\":\"9999-12-31T23:59:59-10:00\"}}",
+		    HEAD "\"metadata\":{" NAME ",\"resourceVersion\":\"1234\"," APP "},"
+			 "\"spec\":{\"renewTime\":\"9999-12-31T23:59:59-10:00\"}}");
+}
+
+/* A text that is no JSON comes of damaged memory: it is read as an empty document. */
+TEST_CASE(a_damaged_text_is_an_empty_document)
+{
+	struct api_object *object = make("{\"metadata\":{" NAME ",\"resourceVersion\":\"1\"}}");
+
+	for (size_t at = 0; at < object->text_len; at++) {
+		struct api_doc doc = {0};
+		char before = object->text[at];
+
+		object->text[at] = '\xff';
+		api_object_edit(&resource, object, &doc);
+		assert_int_equal(doc.root->type, API_OBJECT);
+		assert_null(doc.root->child);
+		api_object_unref(api_object_bare(object));
+		api_doc_done(&doc);
+		object->text[at] = before;
+	}
+	api_object_unref(object);
+}
