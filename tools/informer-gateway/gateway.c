@@ -28,7 +28,7 @@ static void
 log_of_library(void *ctx, enum informer_log_level level, const char *message)
 {
 	(void)ctx;
-	log_write(level == INFORMER_LOG_ERROR	  ? LOG_LEVEL_ERROR
+	log_write(level == INFORMER_LOG_ERROR     ? LOG_LEVEL_ERROR
 		  : level == INFORMER_LOG_WARNING ? LOG_LEVEL_WARNING
 						  : LOG_LEVEL_DEBUG,
 		  "%s", message);
@@ -338,7 +338,7 @@ inherited(const struct gw_listener_config *l, char **ret_error)
 	fd = gw_inherited_number(l->inherit_fd);
 	if (fd < 0)
 		message_set(ret_error, fd, "%s: descriptor %d: %s", l->origin, l->inherit_fd,
-			     fd == -ENOTSOCK ? "it does not listen" : strerror(-fd));
+			    fd == -ENOTSOCK ? "it does not listen" : strerror(-fd));
 	return fd;
 }
 
@@ -352,6 +352,7 @@ open_listener(struct gateway *g, struct gw_listener_config *l, char **ret_error)
 		.address = fd < 0 ? l->listen : NULL,
 		.fd = fd,
 		.mode = l->mode,
+		.loopback = l->profile == GW_PROFILE_INSECURE,
 		.tls_cert = l->certificate,
 		.tls_key = l->key,
 		.client_ca = l->client_ca,

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a configuration must be as a whole; see gateway_config.h. */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/informer-gateway/gateway_config.h"
+#include "tools/informer-gateway/loopback.h"
 #include "writer/base/listen_address.h"
 #include "writer/base/message.h"
 
@@ -118,17 +117,6 @@ check_parts(const struct gw_listener_config *l, char **ret_error)
 
 /* ---- addresses ---- */
 
-static bool
-is_loopback(const struct listen_address *address)
-{
-	const struct sockaddr_in *v4 = (const void *)&address->address;
-	const struct sockaddr_in6 *v6 = (const void *)&address->address;
-
-	if (address->address.ss_family == AF_INET)
-		return ntohl(v4->sin_addr.s_addr) == INADDR_LOOPBACK;
-	return address->address.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-}
-
 static int
 check_address(const struct gw_listener_config *l, char **ret_error)
 {
@@ -147,7 +135,7 @@ check_address(const struct gw_listener_config *l, char **ret_error)
 				   is_unix ? "a Unix socket is not for"
 					   : "only a Unix socket (unix:/PATH) is for",
 				   gw_profile_name(l->profile));
-	if (l->profile == GW_PROFILE_INSECURE && !is_loopback(&address))
+	if (l->profile == GW_PROFILE_INSECURE && !gw_loopback_address(&address.address))
 		return message_set(
 			ret_error, -EINVAL,
 			"%s: plain HTTP without identity is for 127.0.0.1 and [::1] alone, not for %s",

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
 #include "tools/informer-gateway/exchange_private.h"
 #include "tools/informer-gateway/front_private.h"
 #include "tools/informer-gateway/inherited.h"
+#include "tools/informer-gateway/loopback.h"
 #include "writer/base/log.h"
 
 /* of a connection: its request's headers, then what is written of an answer */
@@ -24,8 +27,8 @@
 #define HEADER_SECONDS 10u
 #define IDLE_SECONDS 120u
 #define BODY_BYTES ((size_t)3 << 20)
-#define REFUSED_MAX 64u	 /* connections beyond the quota that are told so by a whole answer */
-#define ACCEPTS 64	 /* at a time, before others get their turn */
+#define REFUSED_MAX 64u /* connections beyond the quota that are told so by a whole answer */
+#define ACCEPTS 64      /* at a time, before others get their turn */
 #define ACCEPT_RETRY_MS 100u
 #define TLS_LOOK_MS 10000u
 #define PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"
@@ -113,6 +116,23 @@ on_complaint(void *ctx, const char *format, va_list arguments)
 
 /* ---- connections ---- */
 
+/* A client that vanished, and whose watch is quiet, is noticed within a minute. Unix sockets need none of it.
+ */
+static void
+notice_who_vanishes(int fd)
+{
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{SOL_SOCKET, SO_KEEPALIVE, 1},          {IPPROTO_TCP, TCP_KEEPIDLE, 30},
+		{IPPROTO_TCP, TCP_KEEPINTVL, 10},       {IPPROTO_TCP, TCP_KEEPCNT, 3},
+		{IPPROTO_TCP, TCP_USER_TIMEOUT, 60000},
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		(void)setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
+}
+
 /* It has no place: in words where they can be sent at once. */
 static void
 turn_away(const struct gw_listener *l, int fd)
@@ -138,6 +158,7 @@ add(struct gw_listener *l, int fd, const struct sockaddr *address, socklen_t len
 	struct gw_peer peer;
 	uint64_t key;
 
+	notice_who_vanishes(fd);
 	gw_peer_of_socket(&peer, fd, address, length, l->tls != NULL);
 	key = gw_peer_key(&peer);
 	verdict = gw_quota_take(&front->quota, key);
@@ -382,6 +403,9 @@ gw_listener_open(struct gw_front *front, const struct gw_listener_options *optio
 			      : 0;
 	if (r == 0)
 		r = open_socket(l, options, ret_error);
+	if (r == 0 && options->loopback && !gw_loopback_socket(l->socket.fd))
+		r = complain(ret_error, -EADDRNOTAVAIL,
+			     "plain HTTP without identity is for 127.0.0.1 and [::1] alone");
 	/* thousands may come at once, when another gateway has gone */
 	if (r == 0 && listen(l->socket.fd, SOMAXCONN) < 0)
 		r = complain(ret_error, -errno, "listen");

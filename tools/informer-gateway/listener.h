@@ -30,6 +30,7 @@ struct gw_listener_options {
 	const char *address;	/* "127.0.0.1:6443", "unix:/run/informer/gateway.sock"; or NULL: */
 	int fd;			/* a listening socket that was inherited; the listener takes it */
 	mode_t mode;		/* of a Unix socket's file; 0: 0660 */
+	bool loopback;		/* for this machine alone: another socket or Host is refused (loopback.h) */
 
 	const char *tls_cert;	/* paths of PEM files; NULL: no TLS */
 	const char *tls_key;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-gateway/loopback.h"
 #include "tools/informer-gateway/request_form.h"
 
 struct whole {
@@ -118,6 +119,12 @@ see(struct gw_exchange *x, const char *version)
 		fault = "the client's certificate cannot be read";
 	if (fault) {
 		api_status_set(&x->api.status, 400, "BadRequest", "%s", fault);
+		return refuse(x);
+	}
+	if (x->listener->options.loopback && !gw_loopback_host(api_request_header(&x->api, "Host"))) {
+		api_status_set(&x->api.status, 403, "Forbidden",
+			       "this listener is for clients on this machine, which name it by 127.0.0.1, "
+			       "[::1] or localhost");
 		return refuse(x);
 	}
 	bytes = gw_request_body_bytes(s->connection);

@@ -2,6 +2,7 @@
 /* Listeners: who gets in, how many, how slowly, and who they turn out to be. */
 #include "gateway_fixture.h"
 
+#include <netinet/tcp.h>
 #include <sys/stat.h>
 
 #include "tests/support/temp_dir.h"
@@ -187,4 +188,67 @@ GATEWAY_TEST(an_inherited_socket_is_served)
 	say(c, GET("/waiting"));
 	gateway_listen(g, (struct gw_listener_options){.fd = fd}, echo, NULL);
 	hear(c, "GET /waiting");
+}
+
+/* A listener without identity is this machine's, whoever bound its socket. */
+GATEWAY_TEST(an_inherited_socket_of_all_addresses_is_refused)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_ANY)}};
+	struct gw_listener_options options = {.name = "test", .loopback = true};
+	struct gw_listener *listener;
+	char *error;
+
+	gateway_front(g, (struct gw_front_options){0});
+	options.fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(options.fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(options.fd, 8), 0);
+	assert_true(gw_listener_open(g->front, &options, echo, NULL, &listener, &error) < 0);
+	assert_non_null(strstr(error, "127.0.0.1 and [::1] alone"));
+	free(error);
+	close(options.fd);
+}
+
+/* Who was led here by another name, as a browser by a page, is no client of it. */
+GATEWAY_TEST(another_machines_name_is_refused_on_loopback)
+{
+	static const char *const here[] = {"127.0.0.1", "127.0.0.9:80", "localhost:8001", "LOCALHOST",
+					   "[::1]:8001"};
+	static const char *const elsewhere[] = {
+		"evil.example", "127.0.0.1.evil.example", "localhost.evil:80", "[::2]", "10.0.0.1", ""};
+	char request[200];
+
+	gateway_listen(g, (struct gw_listener_options){.loopback = true}, echo, NULL);
+	for (size_t i = 0; i < sizeof(here) / sizeof(*here); i++) {
+		snprintf(request, sizeof(request), "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", here[i]);
+		hears(g, request, "HTTP/1.1 200 ");
+	}
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(*elsewhere); i++) {
+		snprintf(request, sizeof(request), "GET / HTTP/1.1\r\nHost: %s\r\n\r\n", elsewhere[i]);
+		hears(g, request, "HTTP/1.1 403 ");
+	}
+}
+
+/* A client that vanishes without a word is noticed by the kernel. */
+GATEWAY_TEST(a_connection_is_kept_alive)
+{
+	int pair[2], fd = socket(AF_INET, SOCK_STREAM, 0), on = 0, timeout = 0;
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t length = sizeof(address), size = sizeof(int);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	getsockname(fd, (struct sockaddr *)&address, &length);
+	pair[0] = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(pair[0], (struct sockaddr *)&address, length), 0);
+	pair[1] = accept(fd, NULL, NULL);
+	close(fd);
+	fd = dup(pair[1]);
+	gateway_listen(g, (struct gw_listener_options){0}, echo, NULL);
+	assert_int_equal(gw_listener_adopt(g->listener, pair[1]), 0);
+	assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, &size), 0);
+	assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, &size), 0);
+	assert_int_equal(on, 1);
+	assert_int_equal(timeout, 60000);
+	close(fd);
+	close(pair[0]);
 }
