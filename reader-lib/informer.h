@@ -299,7 +299,8 @@ INFORMER_API int informer_resource_open(struct informer *informer, const char *n
  * namespace_        the only namespace that is cached; "" for all
  * resource_version  the API server's, of the newest change in the snapshot; "" before the first list
  * synced            the first list is in: what is not found does not exist
- * age_ns            since the API server was last heard of on this resource; UINT64_MAX: never
+ * age_ns            since the API server was last heard of while this resource's watch was open: below a
+ *                   minute as long as all is well, also where nothing happens; UINT64_MAX: never
  */
 struct informer_resource_info {
 	size_t size;

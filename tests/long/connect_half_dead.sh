@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A server that is frozen, though its kernel still acknowledges everything, is noticed within a minute; here with seconds for half
 # minutes. Its watches end, and go on where they were when it comes back: no LIST, and nothing is missed. One that has nothing to
-# tell, and answers, is left alone.
-# Takes 13 s.
+# tell, and answers, is left alone, and its resources stay young.
+# Takes 15 s.
 . "$(dirname "$0")/../support/script.sh"
 
 export HTTP2_READ_IDLE_TIMEOUT_SECONDS=2 HTTP2_PING_TIMEOUT_SECONDS=4
@@ -18,8 +18,10 @@ frozen_and_back() { # HOW it is connected
 	wait_ready
 	expect_stat '.resources[0].objects' "$(on_server /api/v1/pods)"
 	before=$(again) lists=$(listed)
-	sleep 7 # two questions at least: not a condition, but the time in which nothing must happen
+	sleep 9 # two questions at least: not a condition, but the time in which nothing must happen
 	[ "$(again)" = "$before" ] || fail "$1: a quiet watch was ended: $(cat "$T/daemon.log")"
+	age=$(stat '[.resources[].age_ns] | max')
+	[ "$age" -lt 7000000000 ] || fail "$1: a server that answers counts as silent for $age ns"
 	kill -STOP "$sim_pid"
 	until_true sh -c "grep -c 'taken for dead' '$T/daemon.log' | grep -q 3" || fail "$1: $(deaths) of 3 watches ended"
 	kill -CONT "$sim_pid"

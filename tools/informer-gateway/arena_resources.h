@@ -83,7 +83,7 @@ void gw_reading_end(struct gw_reading *reading);
 
 /*
  * How long ago the API server was last heard of on this resource, as of now; UINT64_MAX: never, or there is
- * no arena to read. Beyond 15 s answers carry a warning.
+ * no arena to read. Beyond a minute answers carry a warning.
  */
 uint64_t gw_entry_age_ns(struct gw_entry *entry);
 

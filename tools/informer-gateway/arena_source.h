@@ -3,7 +3,7 @@
  * The arena as the router's source (place_source.h): a place is a store of its own over an entry.
  *
  * What the arena has only a part of (one namespace, a selector's objects) is not here for who asks for more.
- * When the API server was not heard of for 15 s the place's warning says for how long: the age of what is
+ * When the API server was not heard of for a minute the place's warning says for how long: the age of what is
  * shown is the client's to judge.
  *
  * Threads  one
@@ -15,7 +15,7 @@
 #include "tools/informer-gateway/place_source.h"
 
 /* From this age on answers carry a warning: informerd hears bookmarks once a minute, and pings more often. */
-#define GW_STALE_NS 15000000000ull
+#define GW_STALE_NS 60000000000ull
 
 /* The arena must live longer than all places. */
 struct gw_source gw_arena_source(struct gw_arena *arena);

@@ -169,6 +169,17 @@ age_events(struct daemon *d)
 		applier_touch(d->applier); /* which commits when there is room */
 }
 
+/* Where nothing happens a watch is silent; an answer to a ping says that what it told is still so. */
+static void
+hear_server(const struct daemon *d)
+{
+	uint64_t silent_ms = d->transport ? transport_silent_ms(d->transport) : UINT64_MAX;
+
+	for (size_t i = 0; d->cached && i < d->cached_count; i++)
+		if (d->cached[i])
+			cached_resource_hear(d->cached[i], silent_ms);
+}
+
 static void
 beat(uv_timer_t *timer)
 {
@@ -179,6 +190,7 @@ beat(uv_timer_t *timer)
 	tell_status(d);
 	if (!d->ready)
 		notify("EXTEND_TIMEOUT_USEC=30000000"); /* to be killed would mend nothing */
+	hear_server(d);
 	age_events(d);
 	if (d->broker)
 		daemon_look_after_room(d);

@@ -70,6 +70,7 @@ struct transport {
 	uv_timer_t kick;
 	struct transport_request *requests;
 	uint64_t last_serial;
+	uint64_t heard_ms; /* when something last came; 0: nothing did */
 	unsigned depth;
 	unsigned n_parts; /* loop, kick and ping, while they are being closed */
 	bool closing;
@@ -143,6 +144,12 @@ count_connections(const struct transport_request *request, long connects)
 		t->on_connection(t->connection_ctx);
 }
 
+static uint64_t
+now_ms(const struct transport *transport)
+{
+	return uv_now(transport->loop.loop);
+}
+
 static size_t
 on_header(char *line, size_t size, size_t n, void *ctx)
 {
@@ -154,6 +161,7 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 	char *content_type = NULL;
 	struct curl_header *etag;
 
+	request->transport->heard_ms = now_ms(request->transport);
 	if (is_silenced(request))
 		return 0;
 	request->header_bytes += len;
@@ -218,6 +226,7 @@ on_body(char *data, size_t size, size_t n, void *ctx)
 	size_t len = size * n;
 	int r;
 
+	request->transport->heard_ms = now_ms(request->transport);
 	if (is_silenced(request) || request->abort_code)
 		return 0;
 	if (request->refused)
@@ -307,7 +316,7 @@ finish_transfer(struct transport_request *request, CURLcode code)
 		result = message_set(&message, -ECONNRESET, "%s: the answer's gzip ends in the middle",
 				     request->transport->config.server);
 	if (result == -EKEYREJECTED)
-		request->transport->ca_doubted_until_ms = uv_now(request->transport->loop.loop) +
+		request->transport->ca_doubted_until_ms = now_ms(request->transport) +
 							  TRANSPORT_SETUP_CA_CACHE_S * 1000u;
 	request_finish(request, result, result ? message : "");
 }
@@ -478,7 +487,7 @@ prepare(struct transport *t, struct transport_request *request, const struct tra
 {
 	int r;
 
-	t->setup.ca_doubted = uv_now(t->loop.loop) < t->ca_doubted_until_ms;
+	t->setup.ca_doubted = now_ms(t) < t->ca_doubted_until_ms;
 	request->easy = curl_easy_init();
 	request->etag = order->etag ? strdup(order->etag) : NULL;
 	if (!request->easy || (order->etag && !request->etag))
@@ -576,6 +585,12 @@ transport_resume(struct transport_request *request)
 	request->body.paused = false;
 	request->resume = true;
 	kick(request->transport);
+}
+
+uint64_t
+transport_silent_ms(const struct transport *transport)
+{
+	return transport->heard_ms ? now_ms(transport) - transport->heard_ms : UINT64_MAX;
 }
 
 /* ---- the transport itself ------------------------------------------------------------------ */

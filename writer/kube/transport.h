@@ -189,6 +189,12 @@ void transport_pause(struct transport_request *request);
 void transport_resume(struct transport_request *request);
 
 /*
+ * For how long nothing came from the server, in ms: over any connection, so that the answer to a ping counts
+ * (transport_ping.h). UINT64_MAX: nothing ever came.
+ */
+uint64_t transport_silent_ms(const struct transport *transport);
+
+/*
  * Call this whenever a request was answered over a new connection: another server, perhaps. From the loop; it
  * may do what any callback may. NULL: nothing any more.
  */

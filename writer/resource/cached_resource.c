@@ -30,6 +30,22 @@ on_contact(void *context)
 				      time_ns(CLOCK_BOOTTIME), memory_order_relaxed);
 }
 
+void
+cached_resource_hear(struct cached_resource *c, uint64_t ago_ms)
+{
+	uint64_t ago = ago_ms * 1000000, now = time_ns(CLOCK_BOOTTIME);
+	struct reflector_status status;
+	_Atomic uint64_t *contact;
+
+	if (c->id >= RESOURCE_MAX || !c->reflector || ago_ms > UINT32_MAX || ago > now)
+		return;
+	reflector_get_status(c->reflector, &status);
+	contact = &store_arena(c->store)->header->contact_boot_ns[c->id];
+	if (status.state == REFLECTOR_WATCHING && !status.paused &&
+	    atomic_load_explicit(contact, memory_order_relaxed) < now - ago)
+		atomic_store_explicit(contact, now - ago, memory_order_relaxed);
+}
+
 static void
 on_failure(void *context, int code, const char *reason, const char *message)
 {

@@ -116,6 +116,9 @@ void cached_resource_meet_release(struct cached_resource *c);
 /* Its position in the store has become another one (store_drop_unclaimed()). */
 void cached_resource_renumber(struct cached_resource *c, unsigned id);
 
+/* The server was heard of, over whatever connection, so long ago: that counts for a watch that is open. */
+void cached_resource_hear(struct cached_resource *c, uint64_t ago_ms);
+
 /* Once a second: readers are told, with the next commit, what the Reflector met or that it is over. */
 void cached_resource_tell(struct cached_resource *c);
 

@@ -44,9 +44,11 @@ ask_and_hear(struct world *w, unsigned watches)
 
 	test_clock_pass(&w->loop, IDLE_MS - 1);
 	assert_int_equal(stats_of(w).requests_started, before);
+	assert_int_equal(transport_silent_ms(w->transport), IDLE_MS - 1);
 	test_clock_pass(&w->loop, 1);
 	run_until(w, stats_of(w).requests_started == before + 1);
 	run_until(w, stats_of(w).requests_active == watches);
+	assert_int_equal(transport_silent_ms(w->transport), 0);
 }
 
 static void
