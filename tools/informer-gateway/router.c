@@ -158,8 +158,7 @@ gw_router_new(struct gw_front *front, const struct gw_router_options *options)
 	o->list_bytes = o->list_bytes ? o->list_bytes : LIST_BYTES;
 	o->share_ms = o->share_ms ? o->share_ms : SHARE_MS;
 	o->stall_ms = o->stall_ms ? o->stall_ms : STALL_MS;
-	router->wheel = gw_wheel_new(gw_front_loop(front));
-	router->waits.wheel = router->wheel;
+	router->waits.loop = gw_front_loop(front);
 	router->bodies = gw_bodies_new(router, o->list_bytes);
 	return router;
 }
@@ -170,7 +169,6 @@ gw_router_free(struct gw_router *router)
 	if (!router)
 		return;
 	gw_bodies_free(router->bodies);
-	gw_wheel_free(router->wheel);
 	free(router);
 }
 

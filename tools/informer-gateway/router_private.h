@@ -6,7 +6,6 @@
 #include "tools/informer-gateway/front.h"
 #include "tools/informer-gateway/router.h"
 #include "tools/informer-gateway/rv_wait.h"
-#include "tools/informer-gateway/timer_wheel.h"
 #include "tools/serving/api_path.h"
 #include "tools/serving/query.h"
 
@@ -15,7 +14,6 @@ struct gw_bodies;
 struct gw_router {
 	struct gw_front *front;
 	struct gw_router_options options;
-	struct gw_wheel *wheel;
 	struct gw_rv_waits waits;
 	struct gw_bodies *bodies; /* of lists, see list_body.h */
 	struct gw_router_counters counters;

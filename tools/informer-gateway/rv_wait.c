@@ -2,7 +2,15 @@
 /* A list: few wait, and briefly; see rv_wait.h. */
 #include "tools/informer-gateway/rv_wait.h"
 
-#include <stddef.h>
+#include <stdlib.h>
+
+#include "tools/serving/buf.h"
+
+static void
+on_closed(uv_handle_t *timer)
+{
+	free(timer);
+}
 
 void
 gw_rv_wait_cancel(struct gw_rv_wait *wait)
@@ -12,7 +20,8 @@ gw_rv_wait_cancel(struct gw_rv_wait *wait)
 	if (!waits)
 		return;
 	wait->waits = NULL;
-	gw_wheel_clear(waits->wheel, &wait->time);
+	uv_close((uv_handle_t *)wait->timer, on_closed);
+	wait->timer = NULL;
 	if (wait->previous)
 		wait->previous->next = wait->next;
 	else
@@ -23,9 +32,9 @@ gw_rv_wait_cancel(struct gw_rv_wait *wait)
 }
 
 static void
-on_due(struct gw_wheel_time *time)
+on_due(uv_timer_t *timer)
 {
-	struct gw_rv_wait *wait = (struct gw_rv_wait *)((char *)time - offsetof(struct gw_rv_wait, time));
+	struct gw_rv_wait *wait = timer->data;
 
 	gw_rv_wait_cancel(wait);
 	wait->done(wait, false);
@@ -36,13 +45,21 @@ gw_rv_wait_begin(struct gw_rv_waits *waits, struct gw_rv_wait *wait, const struc
 		 uint64_t rv, uint64_t until_ms, void (*done)(struct gw_rv_wait *wait, bool reached),
 		 void *ctx)
 {
-	*wait = (struct gw_rv_wait){
-		.waits = waits, .resource = resource, .rv = rv, .done = done, .ctx = ctx, .time.due = on_due};
+	uint64_t now = uv_now(waits->loop);
+
+	*wait = (struct gw_rv_wait){.waits = waits,
+				    .timer = api_alloc(sizeof(*wait->timer)),
+				    .resource = resource,
+				    .rv = rv,
+				    .done = done,
+				    .ctx = ctx};
 	wait->next = waits->first;
 	if (wait->next)
 		wait->next->previous = wait;
 	waits->first = wait;
-	gw_wheel_set(waits->wheel, &wait->time, until_ms);
+	uv_timer_init(waits->loop, wait->timer);
+	wait->timer->data = wait;
+	uv_timer_start(wait->timer, on_due, until_ms > now ? until_ms - now : 0, 0);
 }
 
 /* done() may begin and cancel others: whoever it was, the look begins anew. */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RV waits: requests that ask for a state we have not seen yet. Each waits until the store has it, for so
- * long and no longer.
+ * RV waits: requests that ask for a state we have not seen yet. Each waits until the store has it, at most
+ * until a time.
  *
  * Threads: the loop's only.
  */
 #ifndef TOOLS_INFORMER_GATEWAY_RV_WAIT_H
 #define TOOLS_INFORMER_GATEWAY_RV_WAIT_H
 
-#include "tools/informer-gateway/timer_wheel.h"
+#include <uv.h>
+
 #include "tools/serving/served_resource.h"
 
 struct gw_rv_waits {
-	struct gw_wheel *wheel;
+	uv_loop_t *loop;
 	struct gw_rv_wait *first;
 };
 
@@ -20,7 +21,7 @@ struct gw_rv_waits {
 struct gw_rv_wait {
 	struct gw_rv_wait *previous, *next;
 	struct gw_rv_waits *waits; /* NULL: it does not wait */
-	struct gw_wheel_time time;
+	uv_timer_t *timer;         /* its own memory: it outlives the wait until the loop has closed it */
 	const struct api_resource *resource;
 	uint64_t rv;
 	void (*done)(struct gw_rv_wait *wait, bool reached);

@@ -22,7 +22,7 @@ struct watcher {
 	struct api_watch *watch;
 	struct api_frame *frame; /* that is being sent */
 	size_t offset;
-	struct gw_wheel_time time;
+	uv_timer_t timer;               /* for its next bookmark or its end */
 	struct gw_body_reader *initial; /* the state it begins with; NULL: none, or it is told */
 	bool replied, ending;
 };
@@ -34,9 +34,9 @@ now_ms(const struct watcher *w)
 }
 
 static void
-on_due(struct gw_wheel_time *time)
+on_due(uv_timer_t *timer)
 {
-	struct watcher *w = (struct watcher *)((char *)time - offsetof(struct watcher, time));
+	struct watcher *w = timer->data;
 
 	gw_stream_wake(w->x);
 }
@@ -53,7 +53,9 @@ on_store(void *ctx)
 static ssize_t
 next(struct watcher *w)
 {
-	switch (api_watch_next(w->watch, now_ms(w), &w->frame)) {
+	uint64_t now = now_ms(w), until;
+
+	switch (api_watch_next(w->watch, now, &w->frame)) {
 	case API_WATCH_LINE:
 		w->offset = 0;
 		return 1;
@@ -62,7 +64,8 @@ next(struct watcher *w)
 	case API_WATCH_WAIT:
 		break;
 	}
-	gw_wheel_set(w->router->wheel, &w->time, api_watch_wait_until(w->watch));
+	until = api_watch_wait_until(w->watch);
+	uv_timer_start(&w->timer, on_due, until > now ? until - now : 0, 0);
 	return 0;
 }
 
@@ -123,17 +126,22 @@ end_watch(void *ctx)
 }
 
 static void
+on_timer_closed(uv_handle_t *timer)
+{
+	free(timer->data);
+}
+
+static void
 watch_closed(void *ctx)
 {
 	struct watcher *w = ctx;
 
-	gw_wheel_clear(w->router->wheel, &w->time);
 	gw_body_leave(w->initial);
 	api_watch_free(w->watch);
 	api_frame_unref(w->frame);
 	w->router->options.source.close(w->place);
 	w->router->counters.watching--;
-	free(w);
+	uv_close((uv_handle_t *)&w->timer, on_timer_closed);
 }
 
 static const struct gw_stream_ops watch_ops = {read_watch, end_watch, watch_closed};
@@ -215,7 +223,9 @@ gw_answer_watch(struct gw_exchange *x)
 	struct api_watch_options here = {0};
 	int r;
 
-	*w = (struct watcher){.x = x, .router = router, .place = route->place, .time.due = on_due};
+	*w = (struct watcher){.x = x, .router = router, .place = route->place};
+	uv_timer_init(gw_front_loop(router->front), &w->timer);
+	w->timer.data = w;
 	router->counters.watches++;
 	router->counters.watching++;
 	gw_read_warn(x, w->place);

@@ -3,7 +3,6 @@
 #include "routed_world.h"
 
 #include "tools/informer-gateway/router.h"
-#include "tools/informer-gateway/timer_wheel.h"
 
 #define AWAIT_MS 3000 /* what router.h says of 0 */
 
@@ -190,7 +189,7 @@ ROUTED_TEST(a_later_rv_is_waited_for)
 	hear(c, "\r\n0\r\n\r\n");
 	gateway_pass(&w->g, AWAIT_MS - 1);
 	assert_false(has_heard(d, "HTTP/1.1"));
-	gateway_pass(&w->g, 1 + GW_WHEEL_STEP_MS);
+	gateway_pass(&w->g, 1);
 	hear(d, "HTTP/1.1 504 ");
 	hear(d, "Too large resource version: 4, current: 3");
 	assert_heard(d, "ResourceVersionTooLarge");
@@ -215,7 +214,7 @@ ROUTED_TEST(a_watch_is_told_that_its_rv_does_not_come)
 		 GET(PODS
 		     "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=9"));
 	gateway_until(&w->g, gw_front_counters(w->g.front)->requests == 1);
-	gateway_pass(&w->g, AWAIT_MS + GW_WHEEL_STEP_MS);
+	gateway_pass(&w->g, AWAIT_MS);
 	hear(c, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\"");
 	hear(c, "\r\n0\r\n\r\n");
 	assert_heard(c, "HTTP/1.1 200 OK");
@@ -272,7 +271,7 @@ ROUTED_TEST(a_watch_tells_changes)
 	assert_false(has_heard(d, "n1"));
 	gateway_pass(&w->g, 2000 - 1);
 	assert_false(has_heard(c, "\r\n0\r\n\r\n"));
-	gateway_pass(&w->g, 1 + GW_WHEEL_STEP_MS);
+	gateway_pass(&w->g, 1);
 	hear(c, "\r\n0\r\n\r\n");
 	gateway_until(&w->g, w->n->watching == 1);
 	hang_up(d);
