@@ -281,9 +281,8 @@ open_access(struct gateway *g, char **ret_error)
 	struct gw_gatekeeper_options keeping = {.limits = &config->limits};
 	int r;
 
-	if (config->audit.file) {
-		r = gw_audit_log_open(config->audit.file, config->audit.max_bytes, config->audit.keep,
-				      &g->audit, ret_error);
+	if (config->audit_file) {
+		r = gw_audit_log_open(config->audit_file, &g->audit, ret_error);
 		if (r < 0)
 			return r;
 	}

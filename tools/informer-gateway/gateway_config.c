@@ -36,7 +36,6 @@ gw_config_init(struct gw_config *config)
 			   .review_timeout_ms = 5000,
 			   .decisions = 16384,
 			   .reviews = 256},
-		.audit = {.max_bytes = 64 << 20, .keep = 8},
 		.history_bytes = 64 << 20,
 		.list_bytes = 256 << 20,
 		.drain_ms = 30000,
@@ -84,7 +83,7 @@ gw_config_done(struct gw_config *config)
 	for (size_t i = 0; i < config->listener_count; i++)
 		listener_done(&config->listeners[i]);
 	free(config->listeners);
-	free(config->audit.file);
+	free(config->audit_file);
 	*config = (struct gw_config){0};
 }
 

@@ -65,12 +65,6 @@ struct gw_access_config {
 	unsigned reviews;   /* under way at a time */
 };
 
-struct gw_audit_config {
-	char *file; /* NULL: none; "-": standard output, never rotated */
-	uint64_t max_bytes;
-	unsigned keep; /* old files beside it */
-};
-
 struct gw_config {
 	char *socket; /* informerd's; NULL: the usual one */
 	struct server_choice server;
@@ -78,7 +72,7 @@ struct gw_config {
 	size_t listener_count;
 	struct gw_limits_config limits;
 	struct gw_access_config access;
-	struct gw_audit_config audit;
+	char *audit_file; /* NULL: none; "-": standard output */
 	uint64_t history_bytes; /* of changes, kept for watches of each resource */
 	uint64_t list_bytes;    /* of lists, made and being sent */
 	uint64_t drain_ms;      /* over which watches end after SIGTERM */

@@ -26,7 +26,6 @@ TAKE_COUNT(take_connections, 1, 1 << 20)
 TAKE_COUNT(take_by_identity, 1, 1 << 20)
 TAKE_COUNT(take_decisions, 16, 1 << 20)
 TAKE_COUNT(take_reviews, 1, 4096)
-TAKE_COUNT(take_old_files, 0, 1000)
 TAKE_TIME(take_keep, GW_KEEP_LEAST_MS, GW_KEEP_MOST_MS)
 TAKE_TIME(take_keep_refused, 1000, GW_KEEP_MOST_MS)
 TAKE_TIME(take_review_timeout, GW_REVIEW_LEAST_MS, GW_REVIEW_MOST_MS)
@@ -120,13 +119,10 @@ static int
 take_audit(const struct yaml_reading *in, const cJSON *value, void *into)
 {
 	static const struct yaml_field fields[] = {
-		{"file", take_audit_file, offsetof(struct gw_audit_config, file)},
-		{"maxBytes", yaml_field_size, offsetof(struct gw_audit_config, max_bytes)},
-		{"keep", take_old_files, offsetof(struct gw_audit_config, keep)},
+		{"file", take_audit_file, offsetof(struct gw_config, audit_file)},
 	};
 
-	return yaml_field_mapping(in, value, YAML_FIELDS(fields), into,
-				  "a mapping with file, maxBytes, keep");
+	return yaml_field_mapping(in, value, YAML_FIELDS(fields), into, "a mapping with file");
 }
 
 static int
@@ -162,7 +158,7 @@ gw_config_load(const char *path, struct gw_config *config, char **ret_error)
 		{"listeners", gw_file_listeners, 0},
 		{"limits", take_limits, offsetof(struct gw_config, limits)},
 		{"access", take_access, offsetof(struct gw_config, access)},
-		{"audit", take_audit, offsetof(struct gw_config, audit)},
+		{"audit", take_audit, 0},
 		{"history", yaml_field_size, offsetof(struct gw_config, history_bytes)},
 		{"lists", yaml_field_size, offsetof(struct gw_config, list_bytes)},
 		{"drain", take_drain, offsetof(struct gw_config, drain_ms)},

@@ -141,7 +141,6 @@ TAKE_TIME(take_keep, GW_KEEP_LEAST_MS, GW_KEEP_MOST_MS)
 TAKE_TIME(take_keep_refused, 1000, GW_KEEP_MOST_MS)
 TAKE_TIME(take_drain, 0, 600000)
 TAKE_NUMBER(take_count, 1, 1 << 20)
-TAKE_NUMBER(take_old_files, 0, 1000)
 
 static int
 take_size(void *at, const char *value, char **ret_error)
@@ -262,10 +261,7 @@ static const struct flag table_rows[] = {
 	 AT(goaway_chance)},
 	FLAG_HEADING("What is told"),
 	{"audit-log", 0, "FILE", "a line of JSON a request; - is standard output",
-	 FLAG_COPY(struct flags, config.audit.file)},
-	{"audit-bytes", 0, "SIZE", "of a file, before the next begins; default 64Mi", take_size,
-	 AT(audit.max_bytes)},
-	{"audit-keep", 0, "N", "old files; default 8", take_old_files, AT(audit.keep)},
+	 FLAG_COPY(struct flags, config.audit_file)},
 	{"log-level", 0, "LEVEL", "error, warning, info or debug", take_log_level, AT(log_level)},
 	{"help", 'h', NULL, "this text", FLAG_ON(struct flags, help)},
 	{"version", 0, NULL, "the version", FLAG_ON(struct flags, version)},

@@ -109,7 +109,7 @@ set_up(void **state)
 	gateway_begin(&gate->g);
 	access_world_open(&gate->w);
 	snprintf(gate->log, sizeof(gate->log), "%s", temp_path(gate->g.dir, "audit"));
-	assert_int_equal(gw_audit_log_open(gate->log, 0, 0, &gate->audit, NULL), 0);
+	assert_int_equal(gw_audit_log_open(gate->log, &gate->audit, NULL), 0);
 	gate->keeper = gw_gatekeeper_new(&(struct gw_gatekeeper_options){
 		.access = gate->w.access,
 		.limits = &(struct gw_limits_config){.requests_by_identity = 2, .watches_by_identity = 1},

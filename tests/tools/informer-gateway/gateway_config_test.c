@@ -165,7 +165,7 @@ TEST_CASE(one_listener_is_said_by_flags)
 	assert_true(l->misses_ask);
 	assert_int_equal(l->deleted_for_ms, 60000);
 	assert_string_equal(config.server.server, "https://x");
-	assert_string_equal(config.audit.file, "-");
+	assert_string_equal(config.audit_file, "-");
 	assert_int_equal(config.history_bytes, 1 << 20);
 	assert_true(config.goaway_chance > 0.0199 && config.goaway_chance < 0.0201);
 	gw_config_done(&config);

@@ -68,7 +68,7 @@ static const char whole[] =
 	"- {listen: \"127.0.0.1:0\", profile: insecure-loopback, scope: [pods]}\n"
 	"limits: {connections: 500, watchesByIdentity: 7, headerTimeout: 5s, bodyBytes: 1Mi}\n"
 	"access: {keepAllowed: 5m, keepRefused: 20s, reviewTimeout: 3s, decisions: 1000}\n"
-	"audit: {file: audit.log, maxBytes: 1Mi, keep: 2}\n"
+	"audit: {file: audit.log}\n"
 	"history: 1Gi\n"
 	"lists: 64Mi\n"
 	"drain: 1m\n"
@@ -111,7 +111,7 @@ TEST(a_whole_file_is_read)
 	assert_int_equal(config.limits.header_timeout_ms, 5000);
 	assert_int_equal(config.access.keep_allowed_ms, 300000);
 	assert_int_equal(config.access.review_timeout_ms, 3000);
-	assert_string_equal(config.audit.file, temp_path(*state, "audit.log"));
+	assert_string_equal(config.audit_file, temp_path(*state, "audit.log"));
 	assert_int_equal(config.history_bytes, UINT64_C(1) << 30);
 	assert_int_equal(config.drain_ms, 60000);
 	assert_int_equal(config.log_level, LOG_LEVEL_DEBUG);
