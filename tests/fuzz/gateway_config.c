@@ -33,8 +33,7 @@ checked(const struct gw_config *config)
 		must(l->profile != GW_PROFILE_NONE && l->listen && l->name);
 		must(l->profile != GW_PROFILE_UNIX || l->uids.count + l->gids.count > 0);
 		must(l->profile != GW_PROFILE_CERTIFICATES || (l->client_ca && l->client_names.count > 0));
-		must(l->profile == GW_PROFILE_TOKENS || l->profile == GW_PROFILE_PASS_THROUGH ||
-		     l->scope.count > 0);
+		must(l->profile == GW_PROFILE_TOKENS || l->scope.count > 0);
 		must((l->profile == GW_PROFILE_INSECURE) == (warning != NULL));
 		free(warning);
 	}

@@ -234,8 +234,8 @@ ask_identity(struct gw_check *check)
 
 /* ---- the profiles ---- */
 
-bool
-gw_access_is_health(const char *path)
+static bool
+is_health(const char *path)
 {
 	return strcmp(path, "/livez") == 0 || strcmp(path, "/readyz") == 0 || strcmp(path, "/healthz") == 0;
 }
@@ -257,7 +257,7 @@ ask_profile(struct gw_check *check)
 {
 	const struct gw_question *q = &check->question;
 
-	if (q->listener->open_health && gw_access_is_health(q->attributes->path)) {
+	if (q->listener->open_health && is_health(q->attributes->path)) {
 		finish(check, GW_ACCESS_ALLOWED, check->access->nobody, "");
 		return;
 	}
@@ -273,7 +273,6 @@ ask_profile(struct gw_check *check)
 		ask_scope(check, check->access->nobody);
 		return;
 	case GW_PROFILE_NONE:
-	case GW_PROFILE_PASS_THROUGH:
 		break;
 	}
 	finish(check, GW_ACCESS_FORBIDDEN, check->access->nobody, OUT_OF_SCOPE);

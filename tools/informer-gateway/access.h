@@ -5,7 +5,6 @@
  *
  *   unix, certificates, insecure   who it is says the connection; what he may, the listener's scope
  *   tokens       TokenReview (whose is it?), the scope as an upper bound, SubjectAccessReview (may he?)
- *   pass-through nothing of the arena is for anybody
  *
  * What the API server decided is remembered for a while (decision_memo.h): whose a token is, by a keyed hash
  * of it and of the listener's audiences; what somebody may, by who he is in all that a review can see and by
@@ -81,8 +80,6 @@ void gw_access_bearer_key(const struct gw_access *access, const char *authorizat
 bool gw_access_lets_in(const struct gw_listener_config *listener, uint32_t uid, uint32_t gid,
 		       const uint32_t *groups, size_t group_count);
 
-/* /livez, /readyz or /healthz itself. */
-bool gw_access_is_health(const char *path);
 /* By the loop's clock, of a time in seconds since 1970: when what a token or a certificate proves runs out.
  */
 uint64_t gw_access_expiry_ms(const struct gw_access *access, int64_t wall_s);

@@ -24,8 +24,6 @@ struct gw_gatekeeper {
 	struct gw_access *access;
 	struct gw_limits *limits;
 	struct gw_audit_log *audit;
-	void (*pass)(void *ctx, struct gw_exchange *x);
-	void *pass_ctx;
 	uint64_t turned; /* watches whose access turned */
 };
 
@@ -44,7 +42,7 @@ struct entry {
 	struct gw_identity *peer;
 	struct gw_check *check;
 	struct gw_access_watch *watch;
-	enum gw_limit limit;        /* that is taken; GW_LIMIT_KINDS: none */
+	enum gw_limit limit; /* that is taken; GW_LIMIT_KINDS: none */
 	uint8_t limit_key[GW_DIGEST];
 	const char *decision, *why; /* for the audit line */
 	char *reason;               /* what `why` is, where it is the API server's */
@@ -60,8 +58,6 @@ gw_gatekeeper_new(const struct gw_gatekeeper_options *options)
 		.limits = gw_limits_new(options->limits->requests_by_identity,
 					options->limits->watches_by_identity),
 		.audit = options->audit,
-		.pass = options->pass,
-		.pass_ctx = options->pass_ctx,
 	};
 	return keeper;
 }
@@ -247,7 +243,7 @@ let_in(struct entry *entry, const struct gw_decision *decision)
 
 /* It goes on with its caller's token, and counts for that as long as it lasts. */
 static void
-let_pass(struct entry *entry, void (*pass)(struct entry *entry))
+let_pass(struct entry *entry)
 {
 	const struct gw_exchange *x = entry->x;
 	enum gw_limit limit = GW_LIMIT_REQUESTS;
@@ -259,7 +255,7 @@ let_pass(struct entry *entry, void (*pass)(struct entry *entry))
 	if (!take_limit(entry, limit, key))
 		return;
 	entry->decision = "passed";
-	pass(entry);
+	entry->next(entry->x);
 }
 
 static void
@@ -335,33 +331,6 @@ passes(const struct entry *entry, bool bearer)
 }
 
 static void
-pass_elsewhere(struct entry *entry)
-{
-	entry->keeper->pass(entry->keeper->pass_ctx, entry->x);
-}
-
-static void
-pass_next(struct entry *entry)
-{
-	entry->next(entry->x);
-}
-
-/* A listener that serves nothing: with a token the API server decides, without nobody does. */
-static void
-check_pass_through(struct entry *entry, bool bearer)
-{
-	struct gw_gatekeeper *keeper = entry->keeper;
-
-	if (!bearer) {
-		refuse_unauthenticated(entry, "no token to pass on");
-	} else if (!keeper->pass) {
-		refuse_forbidden(entry, "system:anonymous", "nothing is passed through");
-	} else {
-		let_pass(entry, pass_elsewhere);
-	}
-}
-
-static void
 check_connection(struct entry *entry, bool bearer)
 {
 	struct gw_exchange *x = entry->x;
@@ -375,7 +344,7 @@ check_connection(struct entry *entry, bool bearer)
 		return;
 	}
 	if (goes_there && !reviewed) {
-		let_pass(entry, pass_next);
+		let_pass(entry);
 		return;
 	}
 	entry->question.past_scope = goes_there;
@@ -392,7 +361,6 @@ gw_gatekeeper_check(void *ctx, struct gw_exchange *x, gw_next *next)
 	struct entry *entry = api_alloc(sizeof(*entry));
 	const char *authorization = api_request_header(&x->api, "Authorization");
 	size_t length;
-	bool bearer = gw_bearer_token(authorization, &length) != NULL;
 
 	*entry = (struct entry){.keeper = keeper, .x = x, .next = next, .limit = GW_LIMIT_KINDS};
 	entry->listener = gw_listener_profile(x->listener);
@@ -403,11 +371,7 @@ gw_gatekeeper_check(void *ctx, struct gw_exchange *x, gw_next *next)
 					       .authorization = authorization,
 					       .peer = entry->peer};
 	x->access = entry;
-	if (entry->listener->profile == GW_PROFILE_PASS_THROUGH &&
-	    !(entry->listener->open_health && gw_access_is_health(entry->attributes.path)))
-		check_pass_through(entry, bearer);
-	else
-		check_connection(entry, bearer);
+	check_connection(entry, gw_bearer_token(authorization, &length) != NULL);
 }
 
 /* ---- the end ---- */

@@ -21,9 +21,6 @@ struct gw_gatekeeper_options {
 	struct gw_access *access;              /* borrowed for good, as all here */
 	const struct gw_limits_config *limits; /* for the call */
 	struct gw_audit_log *audit;            /* or NULL */
-	/* Who passes a request on: for listeners that serve nothing. NULL: nobody */
-	void (*pass)(void *ctx, struct gw_exchange *x);
-	void *pass_ctx;
 };
 
 struct gw_gatekeeper;

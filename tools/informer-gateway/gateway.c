@@ -190,17 +190,6 @@ check_hook(void *ctx, struct gw_exchange *x, gw_next *next)
 }
 
 static void
-pass_on(void *ctx, struct gw_exchange *x)
-{
-	const struct gateway *g = ctx;
-
-	if (gw_wants_upgrade(x))
-		gw_reply_upgrade(x, NULL);
-	else
-		gw_pass_through(g->pass_through, x);
-}
-
-static void
 is_over(struct gw_exchange *x, void *ctx)
 {
 	const struct gateway *g = ctx;
@@ -234,7 +223,7 @@ asks(const struct gw_listener_config *listener)
 static bool
 passes_through(const struct gw_listener_config *listener)
 {
-	return listener->pass_through || listener->profile == GW_PROFILE_PASS_THROUGH;
+	return listener->pass_through;
 }
 
 static bool
@@ -289,8 +278,6 @@ open_access(struct gateway *g, char **ret_error)
 	g->access = gw_access_new(&access);
 	keeping.access = g->access;
 	keeping.audit = g->audit;
-	keeping.pass = g->pass_through ? pass_on : NULL;
-	keeping.pass_ctx = g;
 	g->keeper = gw_gatekeeper_new(&keeping);
 	return 0;
 }

@@ -15,7 +15,6 @@ static const char *const profiles[] = {
 	[GW_PROFILE_UNIX] = "unix",
 	[GW_PROFILE_TOKENS] = "tokens",
 	[GW_PROFILE_CERTIFICATES] = "certificates",
-	[GW_PROFILE_PASS_THROUGH] = "pass-through",
 	[GW_PROFILE_INSECURE] = "insecure-loopback",
 };
 
@@ -125,9 +124,8 @@ gw_config_parse_profile(const char *text, enum gw_profile *ret_profile, char **r
 			return 0;
 		}
 	}
-	return message_set(
-		ret_error, -EINVAL,
-		"'%s' is no profile: unix, tokens, certificates, pass-through or insecure-loopback", text);
+	return message_set(ret_error, -EINVAL,
+			   "'%s' is no profile: unix, tokens, certificates or insecure-loopback", text);
 }
 
 int

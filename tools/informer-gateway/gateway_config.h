@@ -19,7 +19,6 @@ enum gw_profile {
 	GW_PROFILE_UNIX,         /* a Unix socket; uids and gids, and a scope */
 	GW_PROFILE_TOKENS,       /* TLS; bearer tokens, asked about at the API server, as is each request */
 	GW_PROFILE_CERTIFICATES, /* TLS; client certificates with certain names, and a scope */
-	GW_PROFILE_PASS_THROUGH, /* nothing is served from the arena */
 	GW_PROFILE_INSECURE,     /* plain HTTP on the loopback address: whoever is on this machine; a scope */
 };
 

@@ -80,17 +80,16 @@ has_answers(const struct gw_listener_config *l)
 }
 
 static const struct part parts[] = {
-	{"certificate", has_certificate, P(TOKENS) | P(CERTIFICATES) | P(PASS_THROUGH),
-	 P(TOKENS) | P(CERTIFICATES)},
-	{"key", has_key, P(TOKENS) | P(CERTIFICATES) | P(PASS_THROUGH), P(TOKENS) | P(CERTIFICATES)},
+	{"certificate", has_certificate, P(TOKENS) | P(CERTIFICATES), P(TOKENS) | P(CERTIFICATES)},
+	{"key", has_key, P(TOKENS) | P(CERTIFICATES), P(TOKENS) | P(CERTIFICATES)},
 	{"clientCA", has_client_ca, P(CERTIFICATES), P(CERTIFICATES)},
 	{"clientNames", has_client_names, P(CERTIFICATES), P(CERTIFICATES)},
 	{"uids or gids", has_ids, P(UNIX), P(UNIX)},
 	{"audiences", has_audiences, P(TOKENS), 0},
 	{"scope", has_scope, P(UNIX) | P(TOKENS) | P(CERTIFICATES) | P(INSECURE),
 	 P(UNIX) | P(CERTIFICATES) | P(INSECURE)},
-	{"openHealth", has_open_health, P(TOKENS) | P(PASS_THROUGH), 0},
-	{"passThrough", has_pass_through, P(UNIX) | P(TOKENS) | P(CERTIFICATES) | P(PASS_THROUGH), 0},
+	{"openHealth", has_open_health, P(TOKENS), 0},
+	{"passThrough", has_pass_through, P(UNIX) | P(TOKENS) | P(CERTIFICATES), 0},
 	{"freshness, misses or deletedFor", has_answers, P(UNIX) | P(TOKENS) | P(CERTIFICATES) | P(INSECURE),
 	 0},
 };
@@ -153,18 +152,14 @@ check_listener(const struct gw_listener_config *l, char **ret_error)
 	if (l->profile == GW_PROFILE_NONE)
 		return message_set(
 			ret_error, -EINVAL,
-			"%s: who may use this listener? Say its profile: unix, tokens, certificates, "
-			"pass-through or insecure-loopback",
+			"%s: who may use this listener? Say its profile: unix, tokens, certificates "
+			"or insecure-loopback",
 			l->origin);
 	r = check_address(l, ret_error);
 	if (r == 0)
 		r = check_parts(l, ret_error);
 	if (r < 0)
 		return r;
-	if (l->profile == GW_PROFILE_PASS_THROUGH && (!l->certificate || !l->key))
-		return message_set(ret_error, -EINVAL,
-				   "%s: callers' tokens come here, so it needs a certificate and a key",
-				   l->origin);
 	if (l->profile == GW_PROFILE_INSECURE && gw_scope_names(&l->scope, "secrets"))
 		return message_set(ret_error, -EINVAL,
 				   "%s: secrets are not given to everybody on this machine", l->origin);

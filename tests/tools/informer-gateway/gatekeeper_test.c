@@ -15,10 +15,10 @@ struct gate {
 	struct gw_gatekeeper *keeper;
 	struct gw_audit_log *audit;
 	char log[256];
-	unsigned served, passed, over;
-	struct gw_exchange *passing[4]; /* "?keep" that were passed on */
-	bool streaming, ended;    /* a watch */
-	struct gw_exchange *kept; /* "/api/v1/pods?keep" is answered by the test */
+	unsigned served, over;
+	bool streaming, ended;       /* a watch */
+	struct gw_exchange *kept[4]; /* with "?keep": the test answers them */
+	unsigned kept_count;
 };
 
 static ssize_t
@@ -56,26 +56,13 @@ serve(struct gw_exchange *x)
 		gate->streaming = true;
 		gw_reply_stream(x, 200, "text/plain", &stream, gate);
 	} else if (api_request_query(&x->api, "keep")) {
-		gate->kept = x;
+		assert_true(gate->kept_count < 4);
+		gate->kept[gate->kept_count++] = x;
 		gw_on_gone(x, stream_closed, gate);
 	} else {
 		x->rv = 40;
 		gw_reply_text(x, 200, "text/plain", "served\n");
 	}
-}
-
-static void
-pass_on(void *ctx, struct gw_exchange *x)
-{
-	struct gate *gate = ctx;
-
-	if (api_request_query(&x->api, "keep")) {
-		assert_true(gate->passed < 4);
-		gate->passing[gate->passed++] = x;
-		return;
-	}
-	gate->passed++;
-	gw_reply_text(x, 200, "text/plain", "passed\n");
 }
 
 /* As the router does: pods are a cached resource, other paths are none. */
@@ -113,9 +100,7 @@ set_up(void **state)
 	gate->keeper = gw_gatekeeper_new(&(struct gw_gatekeeper_options){
 		.access = gate->w.access,
 		.limits = &(struct gw_limits_config){.requests_by_identity = 2, .watches_by_identity = 1},
-		.audit = gate->audit,
-		.pass = pass_on,
-		.pass_ctx = gate});
+		.audit = gate->audit});
 	gateway_front(&gate->g, (struct gw_front_options){.over = over, .ctx = gate});
 	*state = gate;
 	return 0;
@@ -275,20 +260,6 @@ TEST(an_upgrade_is_reviewed_where_others_pass)
 	review(gate, c, EXEC("t-admin"), "served"); /* the router's `elsewhere` */
 }
 
-/* A listener that passes through serves nothing, not to who may do everything. */
-TEST(a_pass_through_listener_serves_nothing)
-{
-	struct caller *c;
-
-	open_gate(gate, GW_PROFILE_PASS_THROUGH, NULL);
-	c = call_tcp(&gate->g);
-	review(gate, c, WITH("t-admin", "GET", "/api/v1/pods"), "passed");
-	review(gate, c, WITH("t-admin", "GET", "/version"), "passed");
-	review(gate, c, GET("/version"), "HTTP/1.1 401 ");
-	assert_int_equal(gate->served, 0);
-	assert_int_equal(gate->w.server.token_reviews, 0);
-}
-
 /* One identity has so many requests under way, over all its connections; when one is over there is room. */
 TEST(requests_are_counted_by_identity)
 {
@@ -304,7 +275,7 @@ TEST(requests_are_counted_by_identity)
 	assert_int_equal(gw_gatekeeper_identities(gate->keeper), 1);
 	review(gate, c[2], WITH("t-admin", "GET", "/api/v1/pods"), "HTTP/1.1 429 ");
 	review(gate, c[3], WITH("t-viewer", "GET", "/api/v1/namespaces/web/pods"), "served");
-	gw_reply_text(gate->kept, 200, "text/plain", "late\n");
+	gw_reply_text(gate->kept[1], 200, "text/plain", "late\n");
 	hear(c[1], "late");
 	gateway_until(&gate->g, gate->over == 3);
 	review(gate, c[2], WITH("t-admin", "GET", "/api/v1/pods"), "served");
@@ -317,10 +288,10 @@ TEST(requests_are_counted_by_identity)
 static void
 begin_passing(struct gate *gate, struct caller *c, const char *request)
 {
-	unsigned before = gate->passed;
+	unsigned before = gate->kept_count;
 
 	say(c, request);
-	gateway_until(&gate->g, gate->passed > before);
+	gateway_until(&gate->g, gate->kept_count > before);
 }
 
 /*
@@ -331,21 +302,21 @@ TEST(what_is_passed_on_is_counted_by_token)
 {
 	struct caller *c[4];
 
-	open_gate(gate, GW_PROFILE_PASS_THROUGH, NULL);
+	open_gate(gate, GW_PROFILE_TOKENS, NULL)->pass_through = true;
 	for (int i = 0; i < 4; i++)
 		c[i] = call_tcp(&gate->g);
 	begin_passing(gate, c[0], WITH("t-admin", "GET", "/api/v1/gadgets?keep=1"));
 	begin_passing(gate, c[1], WITH("t-admin", "GET", "/api/v1/gadgets?keep=1"));
 	review(gate, c[3], WITH("t-admin", "GET", "/api/v1/gadgets"), "HTTP/1.1 429 ");
-	review(gate, c[3], WITH("t-viewer", "GET", "/api/v1/gadgets"), "passed");
+	review(gate, c[3], WITH("t-viewer", "GET", "/api/v1/gadgets"), "served");
 	begin_passing(gate, c[2],
 		      WITH("t-admin", "GET", "/api/v1/namespaces/web/pods/a/log?keep=1&follow=true"));
 	review(gate, c[3], WITH("t-admin", "GET", "/api/v1/gadgets?watch=1"), "HTTP/1.1 429 ");
-	gw_reply_text(gate->passing[0], 200, "text/plain", "over\n");
+	gw_reply_text(gate->kept[0], 200, "text/plain", "over\n");
 	hear(c[0], "over");
-	review(gate, c[3], WITH("t-admin", "GET", "/api/v1/gadgets"), "passed");
-	gw_reply_text(gate->passing[1], 200, "text/plain", "over\n");
-	gw_reply_text(gate->passing[3], 200, "text/plain", "over\n");
+	review(gate, c[3], WITH("t-admin", "GET", "/api/v1/gadgets"), "served");
+	gw_reply_text(gate->kept[1], 200, "text/plain", "over\n");
+	gw_reply_text(gate->kept[2], 200, "text/plain", "over\n");
 	for (int i = 0; i < 4; i++)
 		hang_up(c[i]);
 	gateway_until(&gate->g, gw_gatekeeper_identities(gate->keeper) == 0);

@@ -64,7 +64,6 @@ static const char whole[] =
 	"  clientCA: ca.crt\n"
 	"  clientNames: [relay-1, \"uri:spiffe://x/y\"]\n"
 	"  scope: [\"*\"]\n"
-	"- {listen: 127.0.0.1:8445, profile: pass-through, certificate: a, key: b}\n"
 	"- {listen: \"127.0.0.1:0\", profile: insecure-loopback, scope: [pods]}\n"
 	"limits: {connections: 500, watchesByIdentity: 7, headerTimeout: 5s, bodyBytes: 1Mi}\n"
 	"access: {keepAllowed: 5m, keepRefused: 20s, reviewTimeout: 3s, decisions: 1000}\n"
@@ -85,7 +84,7 @@ TEST(a_whole_file_is_read)
 
 	if (error)
 		fail_msg("%s", error);
-	assert_int_equal(config.listener_count, 5);
+	assert_int_equal(config.listener_count, 4);
 	l = &config.listeners[0];
 	assert_string_equal(l->name, "node");
 	assert_int_equal(l->mode, 0666);
