@@ -350,13 +350,20 @@ gateway_start(const struct bench *b, const struct daemon *d, const struct server
 {
 	uint64_t end = now_ns() + 60000000000u;
 	struct server s = {.pods = upstream->pods};
-	char log[96];
+	char log[96], config[96];
+	FILE *f;
 
 	snprintf(log, sizeof(log), "%s/gateway.log", b->directory);
+	snprintf(config, sizeof(config), "%s/gateway.yaml", b->directory);
+	f = fopen(config, "we");
+	if (!f ||
+	    fputs("listeners: [{listen: '127.0.0.1:0', profile: insecure-loopback, scope: ['*', /metrics]}]\n"
+		  "limits: {requestsByIdentity: 10000, watchesByIdentity: 10000}\n",
+		  f) < 0 ||
+	    fclose(f) != 0)
+		bench_fail("%s: %s", config, strerror(errno));
 	s.process = process_start(b, log, "informer-gateway", "--socket", d->socket, "--kubeconfig",
-				  upstream->kubeconfig, "--listen", "127.0.0.1:0", "--insecure-loopback",
-				  "--allow", "*", "--allow", "/metrics", "--requests-by-identity", "10000",
-				  "--watches-by-identity", "10000", NULL);
+				  upstream->kubeconfig, "--config", config, NULL);
 	while (!gateway_ready(&s, log)) {
 		sleep_ms(20);
 		if (now_ns() > end)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # informer-gateway gives a caller with a token what the API server's reviews allow. A caller without a valid token is refused with 401. A resource
 # that the caller may not read is refused with 403 and the API server's sentence. A right in one namespace shows the objects of that namespace alone.
-# Without --pass-through a write is refused with a sentence, and a resource that is not cached is 404. With --pass-through both go to the API
+# Without passThrough a write is refused with a sentence, and a resource that is not cached is 404. With passThrough both go to the API
 # server with the caller's own token, and its answer comes back: kubectl logs works. kubectl exec is told to ask the API server itself, and at which URL.
 # Not upstream: it has reviews of its own making; upstream/gateway_access.sh has the API server's.
 # Takes 4 s.
@@ -45,9 +45,11 @@ has() {
 	jq -e --argjson n "$1" --arg ns "${2:-}" '(.items | length) == $n and ($ns == "" or all(.items[]; .metadata.namespace == $ns))' "$T/body" >/dev/null ||
 		fail "not $* but $(jq -c '[.items[].metadata | "\(.namespace)/\(.name)"]' "$T/body")"
 }
+# tokens_gateway [LISTENER]: with more of its listener
 tokens_gateway() {
-	start_gateway --kubeconfig "$T/kubeconfig.reviews" --listen 127.0.0.1:0 --profile tokens --tls-cert "$T/gw.crt" --tls-key "$T/gw.key" \
-		--audience informer-gateway --allow '*' --drain 100ms "$@"
+	gateway_file "listen: '127.0.0.1:0', profile: tokens, certificate: gw.crt, key: gw.key, audiences: [informer-gateway], scope: ['*']${1:+, $1}" \
+		'drain: 100ms'
+	start_gateway --kubeconfig "$T/kubeconfig.reviews" --config "$T/gateway.yaml"
 	ready() { [ "$(said "$viewer" /api/v1/pods)" = 200 ]; }
 	until_true ready || fail "not ready: $(said "$viewer" /api/v1/pods)"
 }
@@ -78,7 +80,7 @@ expect 200 "$tenant" "$in/pods?watch=1&timeoutSeconds=1"
 watched=$(jq -s -c '[.[] | select(.type == "ADDED").object.metadata | "\(.namespace)/\(.name)"] | sort' "$T/body")
 [ "$watched" = '["default/one","default/two"]' ] || fail "the watch of one namespace: $watched"
 
-# ---- without --pass-through nothing is written, and what is not cached is not there
+# ---- without passThrough nothing is written, and what is not cached is not there
 expect '403 Forbidden: *' "$keeper" $in/pods/one -X DELETE
 expect '403 Forbidden: *' "$keeper" $in/configmaps -H "$json" -d "$map"
 expect '404 NotFound: *' "$keeper" $in/configmaps
@@ -89,7 +91,7 @@ stop_gateway TERM
 
 # ---- with it the API server answers whoever has a token
 : >"$T/passed"
-tokens_gateway --pass-through
+tokens_gateway 'passThrough: true'
 expect 201 "$keeper" $in/configmaps -H "$json" -d "$map"
 [ "$(curl -s "$url$in/configmaps/written" | jq -r .data.k)" = v ] || fail "it was not written"
 expect 200 "$viewer" $in/configmaps/written

@@ -19,15 +19,18 @@ echo '{allowSecrets: true, resources: [{resource: pods}, {resource: nodes}, {res
 start_daemon --config "$T/config.yaml"
 wait_ready
 
-# unix_gateway FLAGS...: everybody may reach its socket's file
+# unix_gateway WHO [RULE]: everybody may reach its socket's file
 chmod 711 "$T"
-unix_gateway() { start_gateway --listen "unix:$T/gateway.sock" --profile unix --mode 0666 --allow 'pods?namespaces=default' --drain 1s "$@"; }
+unix_gateway() {
+	gateway_file "listen: 'unix:$T/gateway.sock', profile: unix, mode: '0666', scope: ['pods?namespaces=default'${2:+, '$2'}], $1" 'drain: 1s'
+	start_gateway --config "$T/gateway.yaml"
+}
 # asks PATH CURL-ARGUMENTS...: the code, and in $T/body what was said
 asks() { curl -q -s -m 30 --unix-socket "$T/gateway.sock" -o "$T/body" -w '%{http_code}' "${@:2}" "http://gateway$1"; }
 says() { # says CODE PATH: it is that code
 	[ "$(asks "$2" "${@:3}")" = "$1" ] || fail "$2 is not $1: $(head -c 400 "$T/body")"
 }
-unix_gateway --allow-uid "$(id -u)"
+unix_gateway "uids: [$(id -u)]"
 serves() { [ "$(asks /api/v1/namespaces/default/pods)" = 200 ]; }
 until_true serves || fail "no pods: $(cat "$T/body")"
 
@@ -89,7 +92,7 @@ asks "$in?limit=500&continue=$(printf '{"v":"meta.k8s.io/v1","rv":1,"start":"../
 # ---- secrets that the scope names are to be had, of that namespace alone
 stop_gateway TERM
 [ "$code" = 0 ] || fail "exit code $code: $(cat "$gateway_log")"
-unix_gateway --allow-uid "$(id -u)" --allow 'secrets?namespaces=default'
+unix_gateway "uids: [$(id -u)]" 'secrets?namespaces=default'
 until_true serves || fail "no pods: $(cat "$T/body")"
 says 200 /api/v1/namespaces/default/secrets/key
 says 403 /api/v1/secrets
@@ -97,7 +100,7 @@ says 403 $other/secrets/key
 stop_gateway TERM
 
 # ---- who is not named may nothing, whatever he says of himself
-unix_gateway --allow-uid $(($(id -u) + 1))
+unix_gateway "uids: [$(($(id -u) + 1))]"
 for path in $in /api/v1/nodes /version /api /readyz /metrics; do
 	says 403 "$path"
 	jq -r .message "$T/body" | grep -q 'this listener is not for it$' || fail "$path: $(cat "$T/body")"
@@ -105,12 +108,12 @@ done
 says 403 $in -H 'Authorization: Bearer test-token' -H 'Impersonate-User: root' -H 'X-Remote-User: root'
 stop_gateway TERM
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-	unix_gateway --allow-uid 0
+	unix_gateway 'uids: [0]'
 	as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups curl -q -s -m 30 --unix-socket "$T/gateway.sock" -w ' %{http_code}' "http://gateway$1"; }
 	until_true serves || fail "root has no pods: $(cat "$T/body")"
 	[ "$(as_nobody $in | tail -c 4)" = ' 403' ] || fail "nobody has pods: $(as_nobody $in | head -c 300)"
 	stop_gateway TERM
-	unix_gateway --allow-gid 65534
+	unix_gateway 'gids: [65534]'
 	nobody_serves() { [ "$(as_nobody $in | tail -c 4)" = ' 200' ]; }
 	until_true nobody_serves || fail "a named group has no pods: $(as_nobody $in | head -c 300)"
 	stop_gateway TERM

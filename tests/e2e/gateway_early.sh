@@ -7,7 +7,8 @@
 . "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 2 --pods-per-node 5
-start_gateway --listen 127.0.0.1:0 --insecure-loopback --allow '*' --deleted-for 60s
+gateway_file "listen: '127.0.0.1:0', profile: insecure-loopback, scope: ['*'], deletedFor: 60s"
+start_gateway --config "$T/gateway.yaml"
 early() { # PATH
 	curl -s -D "$T/head" -o "$T/body" "$gateway_url$1"
 	grep -q '^HTTP/1.1 429' "$T/head" && grep -qi '^Retry-After: 1' "$T/head" || fail "$1 without informerd: $(cat "$T/head" "$T/body")"

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # informer-gateway answers from the arena what the API server answers: objects, lists in pages and by selectors, tables, metadata, watches
 # from now, from an RV, and with the initial events. What it cannot answer it refuses in the API server's words. After SIGTERM its watches end
-# cleanly within --drain.
+# cleanly within drain.
 # Takes 7 s.
 . "$(dirname "$0")/../support/script.sh"
 
 start_sim --nodes 5 --pods-per-node 20 --drop-fields
 start_daemon --resource pods --resource services --resource nodes
 wait_ready
-start_open_gateway --drain 300ms
+start_open_gateway '' 'drain: 300ms'
 # An RV that is to come: 504 with its cause, after the three seconds that an API server waits. It is asked beside what follows.
 curl -s "$gateway_url/api/v1/pods?resourceVersion=99999999&resourceVersionMatch=NotOlderThan" >"$T/future.json" &
 future_pid=$!

@@ -12,7 +12,7 @@ start_daemon --resource pods --resource nodes
 wait_ready
 listed_of() { "$B"/tests/stat_query "$1" | jq '[.resources[].lists] | add'; }
 listed=$(listed_of "$S")
-gateway() { start_open_gateway --listen "$LISTENING_AT" --inherit-fd 9; }
+gateway() { start_open_gateway 'inheritFd: 9'; }
 gateway
 sed "s|server:.*|server: $gateway_url|" "$T/kubeconfig" >"$T/kubeconfig.gateway"
 

@@ -21,7 +21,7 @@ build "$program-0.30" -modfile client-go-0.30.mod
 
 start_sim --nodes 5 --pods-per-node 20 --history 200000
 informerd() { start_daemon --resource pods; }
-gateway() { start_open_gateway --listen "$LISTENING_AT" --inherit-fd 9 --drain 1s; }
+gateway() { start_open_gateway 'inheritFd: 9' 'drain: 1s'; }
 informerd
 wait_ready
 gateway

@@ -11,7 +11,7 @@ export HOME=$T # its cache
 start_sim --nodes 3 --pods-per-node 10
 start_daemon --resource pods --resource nodes --resource deployments.apps
 wait_ready
-start_open_gateway --drain 1s
+start_open_gateway '' 'drain: 1s'
 until_true reached "$(newest_rv)" || fail "it does not come up to the server"
 here() { kubectl --server "$gateway_url" "$@" 2>"$T/err"; }
 there() { kubectl --kubeconfig "$T/kubeconfig" "$@" 2>"$T/err.there"; }

@@ -47,7 +47,8 @@ expect_labels() { until_true is_labelled "$1" "$2" || fail "$1 ($2) is not label
 start_sim --nodes 2 --pods-per-node 10
 old=$(make_pod old)
 # the gateway is there before informerd is: rsyslog is told to come again, and keeps nothing of it
-start_gateway --listen 127.0.0.1:0 --insecure-loopback --allow 'pods,namespaces?verbs=get' --allow /metrics --misses ask
+gateway_file "listen: '127.0.0.1:0', profile: insecure-loopback, scope: ['pods,namespaces?verbs=get', /metrics], misses: ask"
+start_gateway --config "$T/gateway.yaml"
 start_rsyslog "$gateway_url"
 logs old default
 asked() { [ "$(labelled old .pod_id)" = null ]; }

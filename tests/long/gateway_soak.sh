@@ -15,7 +15,7 @@ echo "SEED=$seed DURATION=$duration RATE=$rate"
 start_sim --nodes 20 --pods-per-node 50 --history 20000
 start_daemon --resource pods --resource nodes
 wait_ready
-start_open_gateway --history 8Mi --lists 32Mi --drain 1s
+start_open_gateway '' 'history: 8Mi' 'lists: 32Mi' 'drain: 1s'
 until_true reached "$(newest_rv)" || fail "it does not come up to the server"
 mapfile -t nodes < <(of_gateway /api/v1/nodes | jq -r '.items[].metadata.name')
 

@@ -205,6 +205,8 @@ status() { api "$@" | jq -r '"\(.code) \(.reason) \(.message)"'; }
 gateway_pid= gateway_url=
 gateway_starts=0
 
+# gateway_file LISTENER [FIELD...]: $T/gateway.yaml, with one listener of these fields, "listen: '127.0.0.1:0', ...", and others, as "drain: 1s"
+gateway_file() { printf '%s\n' "listeners: [{$1}]" "${@:2}" >"$T/gateway.yaml"; }
 # start_gateway FLAGS...: with its one listener; sets gateway_pid and gateway_url. What it logs is in $T/gateway.N.log, the newest is $gateway_log.
 start_gateway() {
 	gateway_starts=$((gateway_starts + 1))
@@ -216,10 +218,10 @@ start_gateway() {
 	gateway_url=$(sed -n 's/.*listening at \([^ ]*\) .*/\1/p' "$gateway_log" | head -n 1)
 	[ -n "$gateway_url" ] || fail "informer-gateway does not listen: $(cat "$gateway_log")"
 }
-# the same for anybody on this machine, with all that is cached
+# start_open_gateway [LISTENER [FIELD...]]: the same for anybody on this machine, with all that is cached; more of its listener, and other fields
 start_open_gateway() {
-	case " $* " in *' --listen '*) ;; *) set -- --listen 127.0.0.1:0 "$@" ;; esac
-	start_gateway --insecure-loopback --allow '*' --allow /metrics "$@"
+	gateway_file "listen: '${LISTENING_AT:-127.0.0.1:0}', profile: insecure-loopback, scope: ['*', /metrics]${1:+, $1}" "${@:2}"
+	start_gateway --config "$T/gateway.yaml"
 	until_true curl -sf "$gateway_url/readyz" || fail "the gateway is not ready: $(curl -s "$gateway_url/readyz")"
 }
 

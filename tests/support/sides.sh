@@ -2,7 +2,7 @@
 # For scripts that ask two servers the same, behind script.sh: upstream's API server is `real`, and `ours` is what OURS says:
 #   sim      informer-sim (default)
 #   gateway  informer-gateway, with its own informerd, before a second API server of upstream's: what is cached it answers itself, and
-#            proves it to be the newest (--freshness strict); the rest it passes on with the caller's token, writes too
+#            proves it to be the newest (freshness: strict); the rest it passes on with the caller's token, writes too
 : "${OURS:=sim}"
 
 # start_sides: sets ours_url and real_url, ours_control and real_control (where /sim/... is), and makes $T/ours.kubeconfig, $T/real.kubeconfig
@@ -46,8 +46,9 @@ start_gateway_side() {
 	ours_control=$url
 	start_daemon --resource pods --resource nodes --resource namespaces --resource services --resource configmaps --resource deployments.apps
 	wait_ready
-	start_gateway --listen 127.0.0.1:0 --profile tokens --tls-cert "$T/tls.crt" --tls-key "$T/tls.key" --pass-through --freshness strict \
-		--keep-allowed 5m --drain 1s
+	gateway_file "listen: '127.0.0.1:0', profile: tokens, certificate: tls.crt, key: tls.key, passThrough: true, freshness: strict" \
+		'access: {keepAllowed: 5m}' 'drain: 1s'
+	start_gateway --config "$T/gateway.yaml"
 	ours_url=$gateway_url
 	served() { [ "$(curl -s -o "$T/served" -w '%{http_code}' "$ours_url/api/v1/pods")" = 200 ]; }
 	until_true served || fail "the gateway serves no pods: $(cat "$T/served")"

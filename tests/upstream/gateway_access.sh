@@ -4,7 +4,7 @@
 # The gateway has no more rights than ClusterRole system:auth-delegator gives. What differs, with reason:
 #   - no token: 401 here. The API server calls such a caller system:anonymous, for whom roles may be bound; here nobody is let in without a name;
 #   - a token for the gateway's own audience is one here and none there;
-#   - what informerd does not cache is 404 to whom it is allowed, and a write is refused, for there is no --pass-through;
+#   - what informerd does not cache is 404 to whom it is allowed, and a write is refused, for there is no passThrough;
 #   - the watches of old, below /api/v1/watch, are nobody's here;
 #   - a path that is neither discovery nor health must be within the listener's scope as well: /metrics is named in it, /sim/stats is not.
 # What is taken away there ends watches here, and is refused when the decision's time is over.
@@ -65,9 +65,11 @@ wait_ready
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$T/gw.key" -out "$T/gw.crt" -days 2 -subj /CN=gateway \
 	-addext subjectAltName=IP:127.0.0.1 2>/dev/null || fail "no certificate"
 sed 's/token: .*/token: gateway-token/' "$T/kubeconfig" >"$T/kubeconfig.gateway"
+# tokens_gateway [LISTENER]: with more of its listener
 tokens_gateway() {
-	start_gateway --kubeconfig "$T/kubeconfig.gateway" --listen 127.0.0.1:0 --profile tokens --tls-cert "$T/gw.crt" --tls-key "$T/gw.key" \
-		--audience informer-gateway --keep-allowed 10s --keep-refused 1s "$@"
+	gateway_file "listen: '127.0.0.1:0', profile: tokens, certificate: gw.crt, key: gw.key, audiences: [informer-gateway]${1:+, $1}" \
+		'access: {keepAllowed: 10s, keepRefused: 1s}'
+	start_gateway --kubeconfig "$T/kubeconfig.gateway" --config "$T/gateway.yaml"
 }
 # said_by TOKEN URL CA PATH CURL-ARGUMENTS...: code, and the sentence of a refusal
 said_by() {
@@ -75,7 +77,7 @@ said_by() {
 	curl -q -s -m 30 --cacert "$ca" ${token:+-H "Authorization: Bearer $token"} -o "$T/body.${base##*:}" -w '%{http_code}' "$@" "$base$path"
 	jq -r 'select(.kind == "Status" and (.code == 401 or .code == 403)) | " " + .message' "$T/body.${base##*:}" 2>/dev/null | tr '\n' ' ' | sed 's/ $//'
 }
-tokens_gateway --allow '*' --allow secrets --allow pods/status --allow /metrics
+tokens_gateway "scope: ['*', secrets, pods/status, /metrics]"
 ready() { [ "$(said_by wes-token "$gateway_url" "$T/gw.crt" /api/v1/namespaces/default/pods/two)" = 200 ]; }
 until_true ready || fail "not ready: $(said_by wes-token "$gateway_url" "$T/gw.crt" /api/v1/namespaces/default/pods/two)"
 
@@ -146,7 +148,7 @@ until_true ready || fail "not ready"
 [ "$(said_by wes-token "$gateway_url" "$T/gw.crt" $in/secrets | cut -c 1-3)" = 403 ] || fail "secrets without being named"
 stop_gateway TERM
 sed -i 's/token: .*/token: eve-token/' "$T/kubeconfig.gateway"
-tokens_gateway --allow '*'
+tokens_gateway "scope: ['*']"
 [ "$(said_by wes-token "$gateway_url" "$T/gw.crt" /api/v1/pods | cut -c 1-3)" = 503 ] || fail "a gateway without rights: $(said_by wes-token "$gateway_url" "$T/gw.crt" /api/v1/pods)"
 stop_gateway TERM
 echo ok

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What upstream's API server answers beside what a gateway before it does; and what a gateway promises that only the original can try:
-# --freshness strict, --misses ask, --deleted-for, --pass-through. What differs, with reason, and is made equal first:
+# freshness: strict, misses: ask, deletedFor, passThrough. What differs, with reason, and is made equal first:
 #   - managedFields, which informerd does not keep unless it is told to;
 #   - empty objects, nulls and the order of keys: upstream prints typed objects, the arena has what protobuf or JSON said;
 #   - the RV of a list, which there is of all resources and here the one that this resource's watch was told of;
@@ -17,7 +17,9 @@ echo '{"items":[]}' >"$T/rbac.json" # the one user is system:masters
 start_sim --nodes 3 --pods-per-node 10 --rbac "$T/rbac.json"
 start_daemon --resource pods --resource nodes --resource services
 wait_ready
-start_open_gateway --allow pods/status --freshness strict --misses ask --deleted-for 60s
+gateway_file "listen: '127.0.0.1:0', profile: insecure-loopback, scope: ['*', pods/status, /metrics], freshness: strict, misses: ask, deletedFor: 60s"
+start_gateway --config "$T/gateway.yaml"
+until_true curl -sf "$gateway_url/readyz" || fail "the gateway is not ready: $(curl -s "$gateway_url/readyz")"
 
 # ---- reads: code, and content
 normal='def bare: if type == "object" then with_entries(.value |= bare | select(.value != {} and .value != null and .value != []))
@@ -100,7 +102,7 @@ stop_gateway TERM
 [ "$code" = 0 ] || fail "exit code $code"
 
 # ---- a pod that is 0 ms old, at a gateway that reads the cache and asks for what it lacks
-start_open_gateway --misses ask
+start_open_gateway 'misses: ask'
 for i in $(seq 20); do
 	curl -sf -o /dev/null "$url$at" -H "$json" -d "$(body "m$i" 0)" || fail "no pod"
 	[ "$(of_gateway "$at/m$i" | jq -r .metadata.name)" = "m$i" ] || fail "m$i is not found at once"
@@ -111,7 +113,8 @@ stop_gateway TERM
 # ---- everything else with the caller's own token
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$T/gw.key" -out "$T/gw.crt" -days 2 -subj /CN=gateway \
 	-addext subjectAltName=IP:127.0.0.1 2>/dev/null || fail "no certificate"
-start_gateway --listen 127.0.0.1:0 --profile tokens --tls-cert "$T/gw.crt" --tls-key "$T/gw.key" --pass-through --keep-allowed 5m --drain 1s
+gateway_file "listen: '127.0.0.1:0', profile: tokens, certificate: gw.crt, key: gw.key, passThrough: true" 'access: {keepAllowed: 5m}' 'drain: 1s'
+start_gateway --config "$T/gateway.yaml"
 with() { curl -q -s -m 20 --cacert "$T/gw.crt" ${1:+-H "Authorization: Bearer $1"} "${@:2}"; }
 code_of() { with "$1" -o /dev/null -w '%{http_code}' "$gateway_url$2"; }
 served() { [ "$(code_of test-token /api/v1/pods)" = 200 ]; }

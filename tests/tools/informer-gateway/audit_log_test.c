@@ -101,6 +101,7 @@ TEST(there_is_room_for_so_much)
 
 	gw_audit_log_write(log, line, GW_AUDIT_WAITING_MAX + 1);
 	gw_audit_log_write(log, "b\n", 2);
+	assert_int_equal(gw_audit_log_lost(log), 1);
 	gw_audit_log_close(log);
 	assert_file(path, "{\"lost\":1}\nb\n");
 	log = begin(path);

@@ -37,11 +37,9 @@ TEST_CASE(each_profile_has_what_it_needs)
 		enum gw_profile profile;
 	} rows[] = {
 		{UNIX, GW_PROFILE_UNIX},
-		{"--listen unix:/run/g.sock --allow-gid 0 --allow pods --profile unix --pass-through",
-		 GW_PROFILE_UNIX},
+		{"--listen unix:/run/g.sock --allow-gid 0 --allow pods --profile unix", GW_PROFILE_UNIX},
 		{TOKENS, GW_PROFILE_TOKENS},
-		{TOKENS " --allow pods --open-health --pass-through --freshness strict --misses ask",
-		 GW_PROFILE_TOKENS},
+		{TOKENS " --allow pods", GW_PROFILE_TOKENS},
 		{CERTIFICATES, GW_PROFILE_CERTIFICATES},
 		{INSECURE, GW_PROFILE_INSECURE},
 		{"--listen [::1]:8001 --insecure-loopback --allow pods", GW_PROFILE_INSECURE},
@@ -93,12 +91,9 @@ TEST_CASE(what_is_missing_or_anothers_is_refused)
 		{"--listen 127.0.0.2:1 --insecure-loopback --allow pods", "for 127.0.0.1 and [::1] alone"},
 		{"--listen [::ffff:127.0.0.1]:1 --insecure-loopback --allow pods",
 		 "for 127.0.0.1 and [::1] alone"},
-		{INSECURE " --pass-through", "passThrough does not belong"},
 		{INSECURE " --profile tokens", "the profile is insecure-loopback already"},
 		{TOKENS " --insecure-loopback", "the profile is tokens already"},
-		{TOKENS " --keep-allowed 10s --keep-refused 20s", "refusals may not be kept for longer"},
-		{TOKENS " --audit-log=", "needs a value that is not empty"},
-		{TOKENS " --freshness never", "is not cache or strict"},
+		{TOKENS " --client-ca=", "needs a value that is not empty"},
 		{TOKENS " --allow Pods", "is no resource of a scope"},
 		{TOKENS " pods", "is no flag"},
 		{TOKENS " --lisen x", "did you mean --listen?"},
@@ -142,27 +137,23 @@ TEST_CASE(what_is_given_away_is_said)
 
 /* ---- flags ---- */
 
-/* Everything of one listener can be said by flags. */
+/* What each profile needs can be said by flags; the rest has its defaults. */
 TEST_CASE(one_listener_is_said_by_flags)
 {
 	const struct gw_listener_config *l;
 	struct gw_config config;
 
 	assert_null(parse("--listen unix:/run/g.sock --allow-uid=0 --allow-uid=7 --allow pods?namespaces=web "
-			  "--allow=/metrics --mode=0600 --misses=ask --deleted-for=60s --inherit-fd=5 "
-			  "--server https://x --as-group=a --history=1Mi --audit-log=- --goaway-chance=0.02",
+			  "--allow=/metrics --server https://x --log-level=debug --goaway-chance=0.02",
 			  &config));
 	l = &config.listeners[0];
 	assert_string_equal(l->name, "unix:/run/g.sock");
 	assert_int_equal(l->uids.count, 2);
 	assert_int_equal(l->scope.count, 2);
-	assert_int_equal(l->mode, 0600);
-	assert_int_equal(l->inherit_fd, 5);
-	assert_true(l->misses_ask);
-	assert_int_equal(l->deleted_for_ms, 60000);
+	assert_int_equal(l->mode, 0660);
+	assert_int_equal(l->inherit_fd, -1);
 	assert_string_equal(config.server.server, "https://x");
-	assert_string_equal(config.audit_file, "-");
-	assert_int_equal(config.history_bytes, 1 << 20);
+	assert_int_equal(config.log_level, LOG_LEVEL_DEBUG);
 	assert_true(config.goaway_chance > 0.0199 && config.goaway_chance < 0.0201);
 	gw_config_done(&config);
 }
@@ -170,10 +161,9 @@ TEST_CASE(one_listener_is_said_by_flags)
 static const char file[] = "listeners: [{listen: '127.0.0.1:1', profile: insecure-loopback, scope: [pods]}]\n"
 			   "server: https://file\n"
 			   "context: of-file\n"
-			   "asGroups: [f, g]\n"
 			   "access: {keepAllowed: 1m}\n"
 			   "goawayChance: 0.001\n"
-			   "drain: 5s\n";
+			   "logLevel: error\n";
 
 /* Beside a file flags count, and what they do not say the file does; a listener in both is not guessed. */
 TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, flags_count_beside_a_file)
@@ -184,13 +174,11 @@ TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, flags_count_beside_a_file)
 	char line[400];
 
 	snprintf(line, sizeof(line),
-		 "--server=https://flag --config %s --as-group=x --drain=9s --context=", path);
+		 "--server=https://flag --config %s --log-level=debug --context=", path);
 	assert_null(parse(line, &config));
 	assert_string_equal(config.server.server, "https://flag");
 	assert_string_equal(config.server.context, "of-file");
-	assert_int_equal(config.server.n_as_groups, 1);
-	assert_string_equal(config.server.as_groups[0], "x");
-	assert_int_equal(config.drain_ms, 9000);
+	assert_int_equal(config.log_level, LOG_LEVEL_DEBUG);
 	assert_int_equal(config.access.keep_allowed_ms, 60000);
 	assert_true(config.goaway_chance > 0.00099 && config.goaway_chance < 0.00101);
 	assert_int_equal(config.listener_count, 1);
@@ -214,6 +202,6 @@ TEST_CASE(help_is_told)
 		1);
 	fclose(out);
 	assert_non_null(strstr(text, "--insecure-loopback"));
-	assert_non_null(strstr(text, "--audit-log"));
+	assert_non_null(strstr(text, "--client-name"));
 	free(text);
 }

@@ -136,6 +136,15 @@ TEST(bounds_are_kept)
 	assert_refused(state, "access: {keepAllowed: 9s}\n", "is not a time from 10s to 5m");
 	assert_refused(state, "access: {keepRefused: 500ms}\n", "is not a time from 1s to 5m");
 	assert_refused(state, "access: {reviewTimeout: 31s}\n", "is not a time from 1s to 30s");
+	assert_refused(state,
+		       "listeners: [{listen: ':1', profile: tokens, certificate: a, key: b}]\n"
+		       "access: {keepAllowed: 10s, keepRefused: 20s}\n",
+		       "refusals may not be kept for longer");
+	assert_refused(state, "listeners: [{listen: ':1', freshness: never}]\n", "is not cache or strict");
+	assert_refused(state,
+		       "listeners: [{listen: '127.0.0.1:1', profile: insecure-loopback, scope: [pods],\n"
+		       "  passThrough: true}]\n",
+		       "passThrough does not belong");
 	assert_refused(state, "limits: {connections: 0}\n", "must be a whole number from 1");
 	assert_refused(state, "goawayChance: 0.03\n", "goawayChance must be a number from 0 to 0.02");
 	assert_refused(state, "goawayChance: -1\n", "goawayChance must be a number from 0 to 0.02");
