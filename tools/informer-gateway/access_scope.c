@@ -86,8 +86,9 @@ segments(const char *path)
 	return count;
 }
 
-bool
-gw_scope_is_open_path(const char *path)
+/* Discovery and health. */
+static bool
+is_open_path(const char *path)
 {
 	/* how many segments may follow: what is longer below /api and /apis is a resource's */
 	static const struct {
@@ -110,7 +111,7 @@ gw_scope_is_open_path(const char *path)
 bool
 gw_scope_allows(const struct gw_scope *scope, const struct gw_attributes *attributes)
 {
-	if (*attributes->path && gw_scope_is_open_path(attributes->path))
+	if (*attributes->path && is_open_path(attributes->path))
 		return true;
 	for (size_t i = 0; i < scope->count; i++)
 		if (rule_allows(&scope->rules[i], attributes))

@@ -35,9 +35,6 @@ bool gw_scope_allows(const struct gw_scope *scope, const struct gw_attributes *a
 /* Does a rule name this resource of the core group itself? As "secrets". */
 bool gw_scope_names(const struct gw_scope *scope, const char *resource);
 
-/* A path that every identity may read: discovery and its like. */
-bool gw_scope_is_open_path(const char *path);
-
 /* Append a rule, which is taken over. Returns 0; -ENOMEM, and it is freed. */
 int gw_scope_take(struct gw_scope *scope, struct gw_rule *rule);
 

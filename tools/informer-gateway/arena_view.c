@@ -135,17 +135,6 @@ gw_moments_count(const struct gw_arena *arena)
 	return count;
 }
 
-unsigned
-gw_moments_sorted(const struct gw_arena *arena)
-{
-	unsigned count = 0;
-
-	for (const struct moment *m = arena->moments->first; m; m = m->next)
-		for (const struct sorted *sorted = m->sorted; sorted; sorted = sorted->next)
-			count++;
-	return count;
-}
-
 static struct moment *
 kept_moment(const struct gw_entry *entry, uint64_t rv)
 {

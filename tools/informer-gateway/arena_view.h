@@ -33,10 +33,8 @@ void gw_moments_free(struct gw_moments *moments);
 void gw_moments_expire(struct gw_arena *arena);
 /* When gw_moments_expire() has something to do, by gw_arena_now_ms(); UINT64_MAX: never. */
 uint64_t gw_moments_wait_until(const struct gw_arena *arena);
-/* How many there are: for metrics. */
+/* How many there are. */
 unsigned gw_moments_count(const struct gw_arena *arena);
-/* How many hints' items they keep. */
-unsigned gw_moments_sorted(const struct gw_arena *arena);
 
 /*
  * Begin a snapshot of which the entry's log has everything, and nothing beyond it: what has come meanwhile is

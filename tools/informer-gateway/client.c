@@ -263,7 +263,6 @@ gw_client_new(struct gw_listener *listener, struct MHD_Connection *connection)
 	front->clients = client;
 	front->refused += client->refused;
 	front->counters.connections++;
-	listener->connections++;
 	gw_client_phase(client, GW_READING);
 	(void)epoll_ctl(front->hangups, EPOLL_CTL_ADD, client->fd, &event);
 	if (!uv_is_active((uv_handle_t *)&front->sweep))
@@ -290,7 +289,6 @@ gw_client_free(struct gw_client *client)
 	else
 		gw_quota_give_back(&front->quota, client->quota_key);
 	front->counters.connections--;
-	listener->connections--;
 	gw_tls_set_unref(client->tls);
 	gw_peer_done(&client->peer);
 	free(client);

@@ -286,9 +286,3 @@ gw_memo_count(const struct gw_memo *memo)
 {
 	return memo->allowed.count + memo->refused.count;
 }
-
-unsigned
-gw_memo_asking(const struct gw_memo *memo)
-{
-	return memo->asking;
-}

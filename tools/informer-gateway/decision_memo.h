@@ -72,8 +72,7 @@ void gw_waiter_leave(struct gw_waiter *waiter);
 void gw_memo_settle(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct gw_verdict *verdict,
 		    uint64_t until_ms, uint64_t now_ms);
 
-/* How many are kept, and how many are being asked. */
+/* How many are kept. */
 unsigned gw_memo_count(const struct gw_memo *memo);
-unsigned gw_memo_asking(const struct gw_memo *memo);
 
 #endif

@@ -70,13 +70,6 @@ gw_exchange_cut(struct gw_exchange *x)
 	resume(s);
 }
 
-void
-gw_reply_nothing(struct gw_exchange *x)
-{
-	gw_on_gone(x, NULL, NULL);
-	gw_exchange_cut(x);
-}
-
 /* Is its client to come again by a new connection? Asked once, as the answer begins. */
 static bool
 sends_away(const struct gw_front *front)
@@ -92,10 +85,11 @@ gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *res
 	struct gw_exchange_state *s = x->state;
 
 	if (!response) {
-		gw_reply_nothing(x);
+		gw_on_gone(x, NULL, NULL);
+		gw_exchange_cut(x);
 		return;
 	}
-		gw_on_gone(x, NULL, NULL);
+	gw_on_gone(x, NULL, NULL);
 	for (unsigned i = 0; i < s->header_count; i++)
 		(void)MHD_add_response_header(response, s->headers[i].name, s->headers[i].value);
 	if (s->close || front_of(x)->draining || sends_away(front_of(x)))

@@ -69,8 +69,6 @@ void gw_reply_text(struct gw_exchange *x, unsigned code, const char *type, const
 void gw_reply_status(struct gw_exchange *x);
 /* Any response of libmicrohttpd's own; it is taken. */
 void gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *response);
-/* Close the connection without an answer. */
-void gw_reply_nothing(struct gw_exchange *x);
 
 #define GW_STREAM_END (-1)
 #define GW_STREAM_BROKEN (-2)

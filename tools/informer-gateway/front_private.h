@@ -58,7 +58,6 @@ struct gw_listener {
 	uv_idle_t daemon_idle;
 	struct gw_client *shaking; /* hands: whose handshake is not over */
 	unsigned open_handles;
-	unsigned connections;
 };
 
 /* Where a connection is. Only the first two have an end in time (end_ms). */

@@ -37,7 +37,7 @@ void gw_gatekeeper_check(void *ctx, struct gw_exchange *x, gw_next *next);
 /* gw_front_options.over; ctx is the gatekeeper. */
 void gw_gatekeeper_over(struct gw_exchange *x, void *ctx);
 
-/* For metrics: identities that have something under way. */
+/* Identities that have something under way. */
 unsigned gw_gatekeeper_identities(const struct gw_gatekeeper *gatekeeper);
 
 #endif

@@ -209,6 +209,34 @@ is_lasting(const struct gw_interests *interests, unsigned field)
 	return interests->lasting >> field & 1;
 }
 
+/* Whether a change concerns a watcher. */
+static bool
+wants(const struct gw_watcher *watcher, const struct gw_change *change)
+{
+	const struct api_object *object = change->object;
+	const char *now;
+
+	switch (watcher->kind) {
+	case GW_ALL:
+		return true;
+	case GW_NAMESPACE:
+		return !strncmp(object->key, watcher->value, object->namespace_len) &&
+		       watcher->value[object->namespace_len] == '\0';
+	case GW_KEY:
+		return !strcmp(object->key, watcher->value);
+	case GW_FIELD:
+		break;
+	}
+	now = api_object_field(object, watcher->field);
+	if (!strcmp(now, watcher->value))
+		return true;
+	/* with a value that lasts it had this one before, or none */
+	if (change->unknown)
+		return watcher->value[0] == '\0' || now[0] == '\0' ||
+		       !is_lasting(watcher->interests, watcher->field);
+	return change->prev && !strcmp(api_object_field(change->prev, watcher->field), watcher->value);
+}
+
 /* The state before is not known: whoever asks for a field's value may have had the object. */
 static void
 note_unknown(struct gw_interests *interests, const struct gw_change *change, uint64_t position)
@@ -216,7 +244,7 @@ note_unknown(struct gw_interests *interests, const struct gw_change *change, uin
 	for (size_t i = 0; i < interests->capacity; i++)
 		for (struct gw_link *link = interests->buckets[i].next; link != &interests->buckets[i];
 		     link = link->next)
-			if (of_place(link)->kind == GW_FIELD && gw_watcher_wants(of_place(link), change))
+			if (of_place(link)->kind == GW_FIELD && wants(of_place(link), change))
 				note(of_place(link), position);
 }
 
@@ -299,33 +327,6 @@ gw_interests_wake(struct gw_interests *interests)
 
 /* ---- reading ------------------------------------------------------------- */
 
-bool
-gw_watcher_wants(const struct gw_watcher *watcher, const struct gw_change *change)
-{
-	const struct api_object *object = change->object;
-	const char *now;
-
-	switch (watcher->kind) {
-	case GW_ALL:
-		return true;
-	case GW_NAMESPACE:
-		return !strncmp(object->key, watcher->value, object->namespace_len) &&
-		       watcher->value[object->namespace_len] == '\0';
-	case GW_KEY:
-		return !strcmp(object->key, watcher->value);
-	case GW_FIELD:
-		break;
-	}
-	now = api_object_field(object, watcher->field);
-	if (!strcmp(now, watcher->value))
-		return true;
-	/* with a value that lasts it had this one before, or none */
-	if (change->unknown)
-		return watcher->value[0] == '\0' || now[0] == '\0' ||
-		       !is_lasting(watcher->interests, watcher->field);
-	return change->prev && !strcmp(api_object_field(change->prev, watcher->field), watcher->value);
-}
-
 int
 gw_watcher_next(struct gw_watcher *watcher, uint64_t *position)
 {
@@ -338,7 +339,7 @@ gw_watcher_next(struct gw_watcher *watcher, uint64_t *position)
 	if (watcher->era != log->era || (*position < end && *position < log->first))
 		return -ESTALE;
 	for (; *position < end; ++*position)
-		if (gw_watcher_wants(watcher, gw_change_log_at(log, *position)))
+		if (wants(watcher, gw_change_log_at(log, *position)))
 			return 1;
 	watcher->read_from = watcher->read_to = 0;
 	for (i = 0; i < watcher->pending_count && watcher->pending[i] < *position; i++)

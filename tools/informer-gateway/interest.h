@@ -104,7 +104,4 @@ unsigned gw_interests_wake(struct gw_interests *interests);
  */
 int gw_watcher_next(struct gw_watcher *watcher, uint64_t *position);
 
-/* Whether a change concerns a watcher. */
-bool gw_watcher_wants(const struct gw_watcher *watcher, const struct gw_change *change);
-
 #endif

@@ -223,19 +223,6 @@ on_accept(uv_poll_t *poll, int status, int events)
 	turn(l);
 }
 
-int
-gw_listener_adopt(struct gw_listener *listener, int fd)
-{
-	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
-	socklen_t length = sizeof(address);
-	int r;
-
-	(void)getpeername(fd, (struct sockaddr *)&address, &length);
-	r = add(listener, fd, (struct sockaddr *)&address, length);
-	turn(listener);
-	return r;
-}
-
 /* ---- certificates ---- */
 
 int
@@ -490,10 +477,4 @@ void *
 gw_listener_profile(const struct gw_listener *listener)
 {
 	return listener->options.profile;
-}
-
-unsigned
-gw_listener_connections(const struct gw_listener *listener)
-{
-	return listener->connections;
 }

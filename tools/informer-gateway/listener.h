@@ -40,8 +40,7 @@ struct gw_listener_options {
 	unsigned header_seconds;	/* for a request to be whole; 0: 10 */
 	/* between requests, and for a client to take any byte of an answer; 0: 120 */
 	unsigned idle_seconds;
-	size_t body_bytes;		/* longest request body; 0: 3 MiB */
-	uint64_t connections;		/* at this listener; 0: no limit but the front's */
+	size_t body_bytes; /* longest request body; 0: 3 MiB */
 
 	void *profile;		/* whose maker's it is */
 };
@@ -75,9 +74,5 @@ const char *gw_listener_name(const struct gw_listener *listener);
 /* "http://127.0.0.1:43211", "https://...", "unix:/path" with the port that was got. */
 const char *gw_listener_url(const struct gw_listener *listener);
 void *gw_listener_profile(const struct gw_listener *listener);
-unsigned gw_listener_connections(const struct gw_listener *listener);
-
-/* Serve a connected socket as if it had been accepted; it is taken, on failure too. For tests and fuzzing. */
-int gw_listener_adopt(struct gw_listener *listener, int fd);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/informer-gateway/arena_resources.h"
+#include "tools/informer-gateway/arena_view.h"
 #include "writer/base/metrics_text.h"
 
 #define TEXT "text/plain; charset=utf-8"
@@ -112,6 +113,8 @@ of_access(struct metrics_text *m, const struct gateway *g)
 	number(m, "informer_gateway_reviews_failed_total", "counter", "Reviews without an answer.", f.failed);
 	number(m, "informer_gateway_decisions_kept", "gauge", "Decisions that are remembered.",
 	       f.tokens + f.decisions);
+	number(m, "informer_gateway_identities", "gauge", "Identities that have something under way.",
+	       gw_gatekeeper_identities(g->keeper));
 	if (g->audit)
 		number(m, "informer_gateway_audit_lines_lost_total", "counter",
 		       "Audit lines that could not be written in time.", gw_audit_log_lost(g->audit));
@@ -149,6 +152,8 @@ of_arena(struct metrics_text *m, const struct gw_arena *arena)
 	for (unsigned i = 0; i < arena->count; i++)
 		metrics_sample(m, "", (double)arena->entries[i]->feed.stats.resyncs,
 			       LABELS("resource", arena->entries[i]->name));
+	number(m, "informer_gateway_views", "gauge",
+	       "States that lists and continue tokens hold in the arena.", gw_moments_count(arena));
 	metrics_family(m, "informer_gateway_age_seconds", "gauge",
 		       "Since the API server was last heard of; absent while that is not known.");
 	for (unsigned i = 0; i < arena->count; i++) {

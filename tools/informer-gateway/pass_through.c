@@ -34,7 +34,6 @@ struct passing {
 	bool endless;  /* a watch, or a log that is followed */
 	bool bodyless; /* its answer has none */
 	bool paused, over, ending;
-	char last; /* byte that was handed on */
 };
 
 static void

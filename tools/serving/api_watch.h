@@ -114,30 +114,12 @@ api_watch_position(const struct api_watch *watch);
 uint64_t
 api_watch_told(const struct api_watch *watch);
 /* Is it still telling the state that it began with? */
-bool
-api_watch_initial(const struct api_watch *watch);
-/* Is it live, with nothing in hand? Then it may be skipped on. */
-bool
-api_watch_idle(const struct api_watch *watch);
-/*
- * Of an idle one: no change before this position concerns it, and rv is the newest of these. It costs nothing
- * to look at them then. Positions before its own change nothing.
- */
-void
-api_watch_skip(struct api_watch *watch, uint64_t position, uint64_t rv);
+bool api_watch_initial(const struct api_watch *watch);
 /* Go back (or on) to a position: what comes from there on is told, also again. Only for who repeats himself.
  */
 void
 api_watch_repeat(struct api_watch *watch, uint64_t position);
 
-/* What it watches: borrowed. The query has its selectors, for who keeps a table of watches by these. */
-const struct api_query *
-api_watch_query(const struct api_watch *watch);
-const struct api_resource *
-api_watch_resource(const struct api_watch *watch);
-/* NULL: all. */
-const char *
-api_watch_namespace(const struct api_watch *watch);
 struct api_form *
 api_watch_form(struct api_watch *watch);
 

@@ -39,7 +39,6 @@ _Static_assert(sizeof(struct api_watch) <= 512, "five thousand of them are idle 
 /* Have it fail with 410. */
 void watch_expire(struct api_watch *w, uint64_t rv, uint64_t floor);
 /* Give up what is in hand, and the view. */
-void watch_drop_batch(struct api_watch *w);
 void watch_close_view(struct api_watch *w);
 
 #endif

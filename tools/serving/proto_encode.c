@@ -30,8 +30,8 @@ varint(char out[10], uint64_t value)
 	return n;
 }
 
-void
-api_proto_varint(struct api_buf *buf, uint64_t value)
+static void
+put_varint(struct api_buf *buf, uint64_t value)
 {
 	char bytes[10];
 
@@ -41,14 +41,14 @@ api_proto_varint(struct api_buf *buf, uint64_t value)
 static void
 tag(struct api_buf *buf, unsigned number, unsigned wire)
 {
-	api_proto_varint(buf, (uint64_t)number << 3 | wire);
+	put_varint(buf, (uint64_t)number << 3 | wire);
 }
 
 void
 api_proto_begin(struct api_buf *buf, unsigned number, uint64_t length)
 {
 	tag(buf, number, BYTES);
-	api_proto_varint(buf, length);
+	put_varint(buf, length);
 }
 
 void
@@ -68,7 +68,7 @@ static void
 put_number(struct api_buf *buf, unsigned number, int64_t value)
 {
 	tag(buf, number, NUMBER);
-	api_proto_varint(buf, (uint64_t)value);
+	put_varint(buf, (uint64_t)value);
 }
 
 /* What is put between both is a field of bytes. */

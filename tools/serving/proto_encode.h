@@ -15,9 +15,6 @@
 void api_proto_message(const struct proto_schema *schema, const struct proto_message *message,
 		       const struct api_node *object, struct api_buf *buf);
 
-/* The parts of a message. */
-void
-api_proto_varint(struct api_buf *buf, uint64_t value);
 /* What stands before a field of so many bytes. */
 void
 api_proto_begin(struct api_buf *buf, unsigned number, uint64_t length);

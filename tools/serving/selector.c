@@ -134,18 +134,6 @@ api_selector_matches(const struct api_selector *selector, const struct api_objec
 	return true;
 }
 
-const char *
-api_selector_equal(const struct api_selector *selector, const char *label)
-{
-	for (size_t i = 0; selector && i < selector->count; i++) {
-		const struct api_requirement *r = &selector->items[i];
-
-		if (r->field != API_NO_FIELD && r->op == API_OP_IN && !strcmp(r->key, label))
-			return r->values[0];
-	}
-	return NULL;
-}
-
 static int
 met_before(const struct api_requirement *r, const struct api_object *object)
 {

@@ -43,9 +43,6 @@ api_selector_empty(const struct api_selector *selector);
 bool
 api_selector_matches(const struct api_selector *selector, const struct api_object *object);
 
-/* The one value that it wants a field to have: "n1" of spec.nodeName=n1. NULL: it wants none. */
-const char *
-api_selector_equal(const struct api_selector *selector, const char *label);
 /*
  * Did it select an object before a change, of which the state behind it is known alone? By what never
  * changes: an object's name and namespace, and a node's name once there is one.

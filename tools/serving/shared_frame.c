@@ -20,8 +20,8 @@ api_frame_new(const char *bytes, size_t len)
 	return frame;
 }
 
-struct api_frame *
-api_frame_ref(struct api_frame *frame)
+static struct api_frame *
+ref(struct api_frame *frame)
 {
 	atomic_fetch_add_explicit(&frame->refs, 1, memory_order_relaxed);
 	return frame;
@@ -73,7 +73,7 @@ api_frames_find(const struct api_frames *frames, uint64_t form)
 
 	while (frame && frame->form != form)
 		frame = frame->next;
-	return frame ? api_frame_ref(frame) : NULL;
+	return frame ? ref(frame) : NULL;
 }
 
 void
@@ -83,7 +83,7 @@ api_frames_keep(struct api_frames *frames, struct api_frame *frame, uint64_t for
 	const struct api_frame *same;
 
 	frame->form = form;
-	api_frame_ref(frame); /* the list's */
+	ref(frame); /* the list's */
 	do {
 		for (same = first; same; same = same->next)
 			if (same->form == form) {
@@ -94,15 +94,4 @@ api_frames_keep(struct api_frames *frames, struct api_frame *frame, uint64_t for
 		/* release: who finds it sees its bytes */
 	} while (!atomic_compare_exchange_weak_explicit(&frames->first, &first, frame, memory_order_release,
 							memory_order_acquire));
-}
-
-size_t
-api_frames_bytes(const struct api_frames *frames)
-{
-	size_t bytes = 0;
-
-	for (const struct api_frame *frame = atomic_load_explicit(&frames->first, memory_order_acquire);
-	     frame; frame = frame->next)
-		bytes += sizeof(*frame) + frame->len;
-	return bytes;
 }

@@ -27,10 +27,7 @@ struct api_frame {
 };
 
 /* A frame of these bytes, with one reference. */
-struct api_frame *
-api_frame_new(const char *bytes, size_t len);
-struct api_frame *
-api_frame_ref(struct api_frame *frame);
+struct api_frame *api_frame_new(const char *bytes, size_t len);
 /* NULL is fine. */
 void
 api_frame_unref(struct api_frame *frame);
@@ -54,10 +51,6 @@ api_frames_unref(struct api_frames *frames);
 struct api_frame *
 api_frames_find(const struct api_frames *frames, uint64_t form);
 /* Keep a frame that api_frames_find() did not have; its reference stays the caller's. */
-void
-api_frames_keep(struct api_frames *frames, struct api_frame *frame, uint64_t form);
-/* How many bytes they take: a store that is bounded counts them in. */
-size_t
-api_frames_bytes(const struct api_frames *frames);
+void api_frames_keep(struct api_frames *frames, struct api_frame *frame, uint64_t form);
 
 #endif

@@ -25,8 +25,8 @@ watch_expire(struct api_watch *w, uint64_t rv, uint64_t floor)
 	api_watch_fail(w, &status);
 }
 
-void
-watch_drop_batch(struct api_watch *w)
+static void
+drop_batch(struct api_watch *w)
 {
 	api_events_done(w->batch, w->count);
 	w->at = w->count = 0;
@@ -92,46 +92,12 @@ api_watch_initial(const struct api_watch *w)
 	return w->view != NULL;
 }
 
-bool
-api_watch_idle(const struct api_watch *w)
-{
-	return !w->view && !w->over && !w->failing && !w->ending && w->at == w->count;
-}
-
-void
-api_watch_skip(struct api_watch *w, uint64_t position, uint64_t rv)
-{
-	if (!api_watch_idle(w) || position <= w->position)
-		return;
-	w->position = position;
-	if (rv > w->told_rv)
-		w->told_rv = rv;
-}
-
 void
 api_watch_repeat(struct api_watch *w, uint64_t position)
 {
-	watch_drop_batch(w);
+	drop_batch(w);
 	w->position = position;
 	w->after_rv = 0;
-}
-
-const struct api_query *
-api_watch_query(const struct api_watch *w)
-{
-	return &w->query;
-}
-
-const struct api_resource *
-api_watch_resource(const struct api_watch *w)
-{
-	return w->form.resource;
-}
-
-const char *
-api_watch_namespace(const struct api_watch *w)
-{
-	return w->namespace_;
 }
 
 struct api_form *
@@ -216,7 +182,7 @@ api_watch_free(struct api_watch *w)
 {
 	if (!w)
 		return;
-	watch_drop_batch(w);
+	drop_batch(w);
 	watch_close_view(w);
 	api_query_done(&w->query);
 	if (w->failure)

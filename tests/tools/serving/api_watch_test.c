@@ -275,7 +275,6 @@ TEST(a_line_is_written_once_for_all_of_a_form)
 	assert_ptr_not_equal(frame->next, NULL);
 	assert_ptr_not_equal(frame->next->next, NULL);
 	assert_null(frame->next->next->next);
-	assert_true(api_frames_bytes(event->frames) > 3 * sizeof(*frame));
 }
 
 /* Columns stand in the first line of a Table's watch alone, also where others share its lines. */
@@ -467,51 +466,6 @@ TEST(a_deletion_known_by_its_name_alone_is_410)
 	forget_before(w);
 	assert_string_equal(next(&named), "WAIT"); /* this one was another */
 	assert_string_equal(next(&t), "ERROR too old resource version: 101 (102)");
-}
-
-/* ---- idle watches ------------------------------------------------------------ */
-
-/* An idle watch that is skipped on looks at no change in between, and its bookmark says how far it is. */
-TEST(an_idle_watch_is_skipped_over_what_does_not_concern_it)
-{
-	struct told t = open_watch(w, "watch&resourceVersion=100&fieldSelector=spec.nodeName=n1"
-				      "&allowWatchBookmarks=true");
-	unsigned fetches;
-
-	assert_string_equal(next(&t), "WAIT");
-	assert_true(api_watch_idle(t.watch));
-	for (unsigned i = 0; i < 1000; i++)
-		put_pod(w, "shop", "a", NULL, "n2");
-	fetches = w->fetches;
-	api_watch_skip(t.watch, w->count, w->rv);
-	api_watch_skip(t.watch, 1, 101); /* nobody goes back */
-	assert_int_equal(api_watch_position(t.watch), w->count);
-	put_pod(w, "shop", "b", NULL, "n1");
-	says(&t, "ADDED b 1101", "WAIT");
-	assert_int_equal(w->fetches, fetches + 2);
-	t.now = api_watch_wait_until(t.watch);
-	assert_string_equal(next(&t), "BOOKMARK 1101");
-}
-
-/* One that has something in hand is not skipped: it would lose it. */
-TEST(a_busy_watch_is_not_skipped)
-{
-	struct told t = open_watch(w, "watch&resourceVersion=100");
-
-	for (unsigned i = 0; i < 6; i++) { /* more than it takes into its hand at once */
-		const char name[] = {(char)('a' + i), '\0'};
-
-		put_pod(w, "shop", name, NULL, NULL);
-	}
-	assert_string_equal(next(&t), "ADDED a 101");
-	assert_false(api_watch_idle(t.watch));
-	api_watch_skip(t.watch, w->count, w->rv);
-	for (unsigned i = 1; i < 6; i++) {
-		char want[32];
-
-		snprintf(want, sizeof(want), "ADDED %c %u", 'a' + (char)i, 101 + i);
-		assert_string_equal(next(&t), want);
-	}
 }
 
 /* More changes than a batch has come all, in order. */

@@ -225,18 +225,3 @@ TEST(what_never_changes_tells_of_the_state_before)
 	assert_int_equal(before(w, false, "status.phase=Running,metadata.name=web-2"), '0');
 	assert_int_equal(before(w, false, "metadata.name=web-1,status.phase=Running"), '?');
 }
-
-/* The value that a field must have is known without an object. */
-TEST(a_field_that_is_wanted_is_told)
-{
-	struct api_selector *selector;
-	char *error;
-
-	assert_int_equal(
-		api_fields_parse(w->pods, "status.phase!=Failed,spec.nodeName=n7", &selector, &error), 0);
-	assert_string_equal(api_selector_equal(selector, "spec.nodeName"), "n7");
-	assert_null(api_selector_equal(selector, "status.phase"));
-	assert_null(api_selector_equal(selector, "metadata.name"));
-	assert_null(api_selector_equal(NULL, "spec.nodeName"));
-	api_selector_free(selector);
-}
