@@ -44,6 +44,6 @@ gw_answer_get(struct gw_exchange *x)
 	}
 	x->rv = object->rv;
 	gw_read_warn(x, x->route->place);
-	type = api_answer_object(&x->api, object, 0, false, &body);
+	type = api_answer_object(&x->api, object, 0, &body);
 	gw_reply(x, 200, type, &body);
 }

@@ -43,7 +43,7 @@ static void
 show(struct gw_exchange *x, struct api_object *object)
 {
 	struct api_buf body = {0};
-	const char *type = api_answer_object(&x->api, object, 0, false, &body);
+	const char *type = api_answer_object(&x->api, object, 0, &body);
 
 	x->rv = object->rv;
 	gw_reply(x, 200, type, &body);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tools/informer-sim/fault_body.h"
+#include "tools/informer-sim/newer_field.h"
 #include "tools/serving/answer.h"
 #include "tools/serving/gzip.h"
 
@@ -186,7 +187,10 @@ enum MHD_Result
 sim_reply_object(struct sim_request *request, unsigned code, struct api_object *object, uint64_t rv)
 {
 	struct api_buf body = {0};
-	const char *type = api_answer_object(&request->api, object, rv, request->newer, &body);
+	const char *type = api_answer_object(&request->api, object, rv, &body);
+
+	if (request->newer && request->api.shape.protobuf)
+		sim_newer_object(&body);
 
 	return sim_reply(request, code, type, &body);
 }

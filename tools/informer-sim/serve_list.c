@@ -8,6 +8,7 @@
 
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/handlers.h"
+#include "tools/informer-sim/newer_field.h"
 #include "tools/informer-sim/reply.h"
 #include "tools/serving/answer.h"
 #include "tools/serving/api_list.h"
@@ -15,7 +16,10 @@
 struct answer {
 	struct api_query query;
 	struct api_list *list;
-	struct api_buf whole; /* of a Table whose size is told ahead: all of it */
+	struct api_buf whole; /* of a Table whose size is told ahead, or what a fault changes: all of it */
+	const struct api_store *served;
+	struct api_store stale; /* shows the state of stale_rv */
+	uint64_t stale_rv;
 };
 
 static void
@@ -61,10 +65,29 @@ write_whole(struct answer *a)
 	return whole.len;
 }
 
+static uint64_t
+newest_rv(void *ctx, const struct api_resource *resource)
+{
+	const struct answer *a = ctx;
+
+	return a->served->rv(a->served->ctx, resource);
+}
+
+/* A state of before, whatever is asked for. */
+static int
+stale_view(void *ctx, const struct api_resource *resource, uint64_t rv, struct api_view **ret_view,
+	   uint64_t *ret_rv, uint64_t *ret_position)
+{
+	const struct answer *a = ctx;
+
+	(void)rv;
+	return a->served->view(a->served->ctx, resource, a->stale_rv, ret_view, ret_rv, ret_position);
+}
+
 static int
 open_list(struct sim_request *request, struct answer *a)
 {
-	struct api_list_options options = {.newer = request->newer};
+	const struct api_store *store = &request->server->served;
 
 	if (api_query_parse(&request->api, &a->query) < 0)
 		return -EINVAL;
@@ -74,9 +97,16 @@ open_list(struct sim_request *request, struct answer *a)
 	}
 	if (sim_request_await(request, api_query_least_rv(&a->query)) < 0)
 		return -EINVAL;
-	if (request->stale)
-		options.at_rv = sim_fault_stale_rv(request);
-	return api_list_open(&request->api, &a->query, &request->server->served, &options, &a->list);
+	if (request->stale && !a->query.next_token) {
+		a->served = store;
+		a->stale = *store;
+		a->stale.ctx = a;
+		a->stale.rv = newest_rv;
+		a->stale.view = stale_view;
+		a->stale_rv = sim_fault_stale_rv(request);
+		store = &a->stale;
+	}
+	return api_list_open(&request->api, &a->query, store, NULL, &a->list);
 }
 
 enum MHD_Result
@@ -104,8 +134,13 @@ sim_handle_list(struct sim_request *request)
 		sim_faults_note_page(request->server->faults, api_list_token(a->list), request->page + 1);
 	api_buf_printf(&request->note, " rv=%" PRIu64 " items=%" PRIu64 "%s", api_list_rv(a->list), items,
 		       request->api.shape.protobuf ? " in protobuf" : "");
-	if (table && size == 0)
+	if (request->newer && request->api.shape.protobuf) {
+		write_whole(a);
+		sim_newer_list(&a->whole);
+		size = size == MHD_SIZE_UNKNOWN ? size : a->whole.len;
+	} else if (table && size == 0) {
 		size = write_whole(a);
+	}
 	return sim_reply_reader(request, 200, api_answer_type(&request->api, false), size, told, read_answer,
 				a, answer_free);
 }

@@ -11,6 +11,7 @@
 #include "tools/informer-sim/client_wait.h"
 #include "tools/informer-sim/sim_clock.h"
 #include "tools/informer-sim/handlers.h"
+#include "tools/informer-sim/newer_field.h"
 #include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/watch_fault.h"
 #include "tools/serving/answer.h"
@@ -32,10 +33,10 @@ stream_free(void *cls)
 	free(s->name);
 	free(s->namespace_);
 	free(s->asked_rv);
-	api_step_done(&s->step);
+	sim_watch_drop(s);
 	api_watch_free(s->api);
-	api_frame_unref(s->frame);
 	api_buf_done(&s->between);
+	api_buf_done(&s->grown);
 	api_buf_done(&s->spoiled);
 	free(s);
 }
@@ -43,17 +44,16 @@ stream_free(void *cls)
 /* ---- what comes next ------------------------------------------------------ */
 
 static void
-take_step(struct sim_stream *s)
+take_line(struct sim_stream *s)
 {
-	enum api_watch_said said = api_watch_step(s->api, sim_now_ms(), &s->step);
+	enum api_watch_said said = api_watch_next(s->api, sim_now_ms(), &s->frame);
 
-	s->line = said == API_WATCH_LINE;
 	if (said == API_WATCH_END) {
 		s->ended = true;
 		s->end = s->end ? s->end : api_watch_end_reason(s->api);
 	}
-	if (s->line && s->unencodable && s->step.kind != API_STEP_ERROR) {
-		s->line = false;
+	if (s->frame && s->unencodable && !sim_frame_is(s->frame->bytes, s->frame->len, "ERROR")) {
+		sim_watch_drop(s);
 		s->ended = true;
 		s->end = "it cannot be encoded";
 	}
@@ -74,20 +74,22 @@ next_line(struct sim_stream *s)
 
 	s->piece_count = s->piece_at = 0;
 	s->piece_offset = 0;
-	api_step_done(&s->step);
-	api_frame_unref(s->frame);
-	s->frame = NULL;
+	sim_watch_drop(s);
 	if (s->ended || s->broken)
 		return false;
 	s->rules = sim_faults_version(s->server->faults);
 	api_buf_reset(&s->between);
-	take_step(s);
+	take_line(s);
 	if (faulty && !s->ended && sim_watch_ask(s))
-		take_step(s);
+		take_line(s);
 	if (s->between.len)
 		put(s, s->between.data, s->between.len);
-	if (s->line) {
-		s->frame = api_watch_write(s->api, &s->step);
+	if (s->frame && s->newer) {
+		api_buf_reset(&s->grown);
+		api_buf_put(&s->grown, s->frame->bytes, s->frame->len);
+		sim_newer_frame(&s->grown);
+		put(s, s->grown.data, s->grown.len);
+	} else if (s->frame) {
 		put(s, s->frame->bytes, s->frame->len);
 	}
 	if (faulty)
@@ -196,7 +198,6 @@ open_watch(struct sim_request *request, struct api_query *query, uint64_t now, s
 	r = api_watch_open(&request->api, query, &request->server->served, &options, now, ret_watch);
 	if (r < 0)
 		return r;
-	api_watch_form(*ret_watch)->newer = request->newer;
 	if (late)
 		api_watch_fail(*ret_watch, &request->api.status);
 	return 0;
@@ -231,6 +232,7 @@ sim_handle_watch(struct sim_request *request)
 				 .resource = request->api.resource,
 				 .api = watch,
 				 .unencodable = request->unencodable && protobuf,
+				 .newer = request->newer && protobuf,
 				 .opened_ms = now,
 				 .name = api_buf_take(&name),
 				 .verb = api_request_verb(&request->api),

@@ -2,6 +2,7 @@
 /* Faults of a watch; see watch_fault.h. */
 #include "tools/informer-sim/watch_fault.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +10,22 @@
 #include "tools/informer-sim/sim_clock.h"
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/listen.h"
+#include "tools/serving/doc.h"
+#include "tools/serving/proto_document.h"
 #include "tools/serving/watch_frame.h"
 
-/* Drop the line that was next; nothing more is sent. */
+void
+sim_watch_drop(struct sim_stream *s)
+{
+	api_frame_unref(s->frame);
+	s->frame = NULL;
+}
+
+/* Nothing more is sent. */
 static void
 stop(struct sim_stream *s, const char *end)
 {
-	api_step_done(&s->step);
-	s->line = false;
+	sim_watch_drop(s);
 	s->end = end;
 }
 
@@ -26,9 +35,8 @@ repeat(struct sim_stream *s, uint64_t back)
 {
 	uint64_t at = api_watch_position(s->api);
 
-	back += s->line;
-	api_step_done(&s->step);
-	s->line = false;
+	back += s->frame != NULL;
+	sim_watch_drop(s);
 	while (back && at && !sim_store_lost(s->server->store, s->resource, at - 1)) {
 		at--;
 		back--;
@@ -36,14 +44,69 @@ repeat(struct sim_stream *s, uint64_t back)
 	api_watch_repeat(s->api, at);
 }
 
+/* One event, with which a text begins; *ret_end: the first byte behind it. -EINVAL: it is none. */
+static int
+put_event(struct api_buf *buf, const char *text, size_t *ret_end)
+{
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_buf_done) struct api_buf json = {0};
+	_cleanup_(api_buf_done) struct api_buf document = {0};
+	_cleanup_(api_freep) char *type = NULL;
+	_cleanup_(api_freep) char *version = NULL;
+	_cleanup_(api_freep) char *kind = NULL;
+	struct api_doc_error error;
+	struct api_node *object;
+	size_t mark;
+
+	if (api_doc_parse(&doc, text, strlen(text), ret_end, &error) < 0 ||
+	    !(object = api_get(doc.root, "object")))
+		return -EINVAL;
+	type = api_text_dup(api_get(doc.root, "type"));
+	version = api_text_dup(api_get(object, "apiVersion"));
+	kind = api_text_dup(api_get(object, "kind"));
+	api_print(object, &json, NULL, &mark);
+	if (api_proto_document(version, kind, json.data, json.len, &document) < 0)
+		api_buf_put(&document, json.data, json.len);
+	api_frame_head(buf, type, document.len);
+	api_buf_put(buf, document.data, document.len);
+	return 0;
+}
+
+/*
+ * Append what a line of a JSON watch would be: a frame for each event that stands in it. An object whose kind
+ * has no type goes as its JSON; what is no event, and all behind it, goes as it stands, in no frame.
+ */
+static void
+put_frames(struct api_buf *buf, const char *line)
+{
+	size_t end;
+
+	for (; line[strspn(line, " \t\r\n")]; line += end)
+		if (put_event(buf, line, &end) < 0) {
+			api_buf_puts(buf, line);
+			return;
+		}
+}
+
 /* A line more, before the one that is next; in protobuf the frame that it stands for. */
 static void
 say(struct sim_stream *s, const char *text)
 {
 	if (api_watch_form(s->api)->shape.protobuf)
-		api_frames_of_line(&s->between, text);
+		put_frames(&s->between, text);
 	else
 		api_buf_puts(&s->between, text);
+}
+
+/* A bookmark instead of the line that is next. */
+static void
+bookmark(struct sim_stream *s)
+{
+	_cleanup_(api_buf_done) struct api_buf line = {0};
+
+	sim_watch_drop(s);
+	api_line_bookmark(api_watch_form(s->api), api_watch_told(s->api), false, false, &line);
+	s->frame = api_frame_new(line.data, line.len);
 }
 
 /* Returns whether the stream has something else to say now. */
@@ -84,11 +147,10 @@ act(struct sim_stream *s, const struct sim_fault *fault)
 		say(s, fault->text);
 		break;
 	case SIM_FAULT_NEWER:
-		api_watch_form(s->api)->newer = true;
+		s->newer = api_watch_form(s->api)->shape.protobuf;
 		break;
 	case SIM_FAULT_BOOKMARK:
-		s->step = (struct api_step){.kind = API_STEP_BOOKMARK, .rv = api_watch_told(s->api)};
-		s->line = true;
+		bookmark(s);
 		break;
 	case SIM_FAULT_FREEZE:
 		s->frozen = true;
@@ -111,7 +173,7 @@ sim_watch_ask(struct sim_stream *s)
 					  .streaming = true,
 					  .events = s->sent,
 					  .elapsed_ms = sim_now_ms() - s->opened_ms,
-					  .line = s->line,
+					  .line = s->frame != NULL,
 					  .seen = &s->seen};
 	struct sim_fault fault = s->fault;
 

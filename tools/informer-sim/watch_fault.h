@@ -11,6 +11,8 @@
  */
 bool
 sim_watch_ask(struct sim_stream *s);
+/* Forget the line that is next. */
+void sim_watch_drop(struct sim_stream *s);
 /* Do to the line that is about to be sent what s->fault says. */
 void
 sim_watch_spoil(struct sim_stream *s);

@@ -20,16 +20,14 @@ struct sim_stream {
 	const struct api_resource *resource;
 	struct api_watch *api; /* what comes next */
 
-	/* the line that is next, before it is written */
-	struct api_step step;
-	bool line; /* is there one? */
-
 	struct sim_piece pieces[2]; /* what is being sent: what a rule says, then the line */
 	unsigned piece_count;
 	unsigned piece_at;
 	size_t piece_offset;
 	struct api_buf between;  /* lines that rules say */
-	struct api_frame *frame; /* the line */
+	struct api_frame *frame; /* the line that is next; NULL: there is none */
+	struct api_buf grown;    /* the line, with a field that no client knows */
+	bool newer;              /* that it has */
 	struct api_buf spoiled;  /* or what has become of both */
 	bool unencodable;        /* no object can be written */
 

@@ -34,16 +34,13 @@ api_answer_status(const struct api_request *request, struct api_buf *body)
 
 /* A document of an object. */
 static void
-encode(const struct api_request *request, const struct api_object *object, uint64_t rv, bool newer,
-       struct api_buf *buf)
+encode(const struct api_request *request, const struct api_object *object, uint64_t rv, struct api_buf *buf)
 {
 	const struct api_shape *shape = &request->shape;
 	_cleanup_(api_buf_done) struct api_buf message = {0};
 
 	api_buf_put(&message, "", 0);
 	api_proto_object_at(shape, request->resource, object, rv, &message);
-	if (newer)
-		api_buf_put(&message, API_PROTO_NEWER, API_PROTO_NEWER_LENGTH);
 	api_proto_envelope(buf, api_proto_version(shape, request->resource),
 			   api_proto_kind(shape, request->resource), message.len);
 	api_buf_put(buf, message.data, message.len);
@@ -51,7 +48,7 @@ encode(const struct api_request *request, const struct api_object *object, uint6
 }
 
 const char *
-api_answer_object(const struct api_request *request, struct api_object *object, uint64_t rv, bool newer,
+api_answer_object(const struct api_request *request, struct api_object *object, uint64_t rv,
 		  struct api_buf *body)
 {
 	_cleanup_(api_object_unrefp) struct api_object *bare = NULL;
@@ -60,7 +57,7 @@ api_answer_object(const struct api_request *request, struct api_object *object, 
 		bare = api_object_bare(object);
 	object = bare ? bare : object;
 	if (request->shape.protobuf) {
-		encode(request, object, rv, newer, body);
+		encode(request, object, rv, body);
 		return API_PROTOBUF_TYPE;
 	}
 	api_shape_print(&request->shape, request->resource, object, rv, body);

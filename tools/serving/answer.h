@@ -14,11 +14,10 @@ const char *api_answer_status(const struct api_request *request, struct api_buf 
 /*
  * An object in the shape that was asked for.
  *
- * rv     that it shows; 0: its own
- * newer  in protobuf: it has a field that the client cannot know (proto_object.h)
+ * rv  that it shows; 0: its own
  */
 const char *api_answer_object(const struct api_request *request, struct api_object *object, uint64_t rv,
-			      bool newer, struct api_buf *body);
+			      struct api_buf *body);
 
 /*
  * 404 for a path that names no resource that is served; group: that it names, or NULL. Of a group that is not

@@ -244,7 +244,7 @@ api_list_is_cached(const struct api_list *list)
 
 /* Which RV is to be shown; 0: now. */
 static int
-choose_rv(struct api_request *request, struct api_list *list, uint64_t at_rv, uint64_t *ret_rv)
+choose_rv(struct api_request *request, struct api_list *list, uint64_t *ret_rv)
 {
 	const struct api_query *query = list->query;
 	bool exact = query->match == API_MATCH_EXACT || (query->match == API_MATCH_UNSET && query->limit);
@@ -258,8 +258,6 @@ choose_rv(struct api_request *request, struct api_list *list, uint64_t at_rv, ui
 		if (api_page_decode(request, query->next_token, &list->page) < 0)
 			return -EINVAL;
 		rv = list->page.rv > 0 ? (uint64_t)list->page.rv : 0;
-	} else if (at_rv) {
-		rv = at_rv;
 	}
 	newest = list->store->rv(list->store->ctx, list->form.resource);
 	if (newest && rv > newest)
@@ -269,10 +267,10 @@ choose_rv(struct api_request *request, struct api_list *list, uint64_t at_rv, ui
 }
 
 static int
-open_view(struct api_request *request, struct api_list *list, uint64_t at_rv)
+open_view(struct api_request *request, struct api_list *list)
 {
 	uint64_t rv = 0;
-	int r = choose_rv(request, list, at_rv, &rv);
+	int r = choose_rv(request, list, &rv);
 
 	if (r < 0)
 		return r;
@@ -304,7 +302,7 @@ api_list_open(struct api_request *request, const struct api_query *query, const 
 	*list = (struct api_list){
 		.store = store,
 		.query = query,
-		.form = {.resource = request->resource, .shape = request->shape, .newer = options->newer},
+		.form = {.resource = request->resource, .shape = request->shape},
 		.as_events = options->as_events,
 		.limit = query->rv_given && query->rv == 0 ? 0 : query->limit,
 		.phase = HEAD,
@@ -312,7 +310,7 @@ api_list_open(struct api_request *request, const struct api_query *query, const 
 	if (request->namespace_)
 		api_buf_printf(&list->prefix, "%s/", request->namespace_);
 	api_buf_put(&list->prefix, "", 0);
-	r = open_view(request, list, options->at_rv);
+	r = open_view(request, list);
 	if (r < 0) {
 		api_list_close(list);
 		return r;

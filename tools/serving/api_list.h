@@ -26,8 +26,6 @@
 struct api_list;
 
 struct api_list_options {
-	uint64_t at_rv; /* the state of this RV, whatever was asked for; 0: no */
-	bool newer;     /* in protobuf: items have a field that the client cannot know (proto_object.h) */
 	/*
 	 * Not a list, but the initial events of a watch: a line for each object, then, where the client takes
 	 * bookmarks, the end mark. api_watch_options.begun_* go on behind it.

@@ -9,6 +9,25 @@
 
 #include "tools/serving/selector.h"
 
+/* What a line is, before it is written. */
+struct step {
+	enum { STEP_OBJECT, STEP_BOOKMARK, STEP_ERROR } kind;
+	enum api_change change;
+	uint64_t rv;               /* that is shown; 0: the object's own */
+	struct api_object *object; /* a reference; NULL but for an OBJECT */
+	struct api_frames *frames; /* the same */
+	bool columns;              /* the first line of a Table */
+	bool end_mark;             /* of a BOOKMARK */
+};
+
+static void
+step_done(struct step *step)
+{
+	api_object_unref(step->object);
+	api_frames_unref(step->frames);
+	*step = (struct step){0};
+}
+
 /* ---- whom a change concerns ----------------------------------------------- */
 
 static bool
@@ -44,29 +63,28 @@ was_selected(const struct api_watch *w, const struct api_event *event)
 
 static void
 show(struct api_watch *w, enum api_change change, struct api_object *object, uint64_t rv,
-     struct api_frames *frames, struct api_step *step)
+     struct api_frames *frames, struct step *step)
 {
-	*step = (struct api_step){.kind = API_STEP_OBJECT,
-				  .change = change,
-				  .rv = rv,
-				  .object = api_object_ref(object),
-				  .frames = frames ? api_frames_ref(frames) : NULL,
-				  .columns = !w->headed};
+	*step = (struct step){.kind = STEP_OBJECT,
+			      .change = change,
+			      .rv = rv,
+			      .object = api_object_ref(object),
+			      .frames = frames ? api_frames_ref(frames) : NULL,
+			      .columns = !w->headed};
 	w->headed = true;
 }
 
 static void
-bookmark(struct api_watch *w, uint64_t rv, bool end_mark, struct api_step *step)
+bookmark(struct api_watch *w, uint64_t rv, bool end_mark, struct step *step)
 {
-	*step = (struct api_step){
-		.kind = API_STEP_BOOKMARK, .rv = rv, .end_mark = end_mark, .columns = !w->headed};
+	*step = (struct step){.kind = STEP_BOOKMARK, .rv = rv, .end_mark = end_mark, .columns = !w->headed};
 	w->headed = true;
 }
 
 /* ---- the state it begins with --------------------------------------------- */
 
 static bool
-next_initial(struct api_watch *w, struct api_step *step)
+next_initial(struct api_watch *w, struct step *step)
 {
 	struct api_object *object;
 
@@ -95,7 +113,7 @@ next_initial(struct api_watch *w, struct api_step *step)
 
 /* What one change is to this client; false: nothing, or it cannot be told and the watch fails. */
 static bool
-tell(struct api_watch *w, const struct api_event *event, struct api_step *step)
+tell(struct api_watch *w, const struct api_event *event, struct step *step)
 {
 	bool after = event->change != API_DELETED && selected(w, event->object);
 	struct api_object *last = event->prev ? event->prev : event->object;
@@ -117,7 +135,7 @@ tell(struct api_watch *w, const struct api_event *event, struct api_step *step)
 }
 
 static bool
-next_event(struct api_watch *w, struct api_step *step)
+next_event(struct api_watch *w, struct step *step)
 {
 	bool told = false;
 
@@ -191,7 +209,7 @@ fetch(struct api_watch *w, uint64_t now)
 }
 
 static enum api_watch_said
-live(struct api_watch *w, uint64_t now, struct api_step *step)
+live(struct api_watch *w, uint64_t now, struct step *step)
 {
 	int n;
 
@@ -210,10 +228,10 @@ live(struct api_watch *w, uint64_t now, struct api_step *step)
 
 /* ---- what comes next ------------------------------------------------------ */
 
-enum api_watch_said
-api_watch_step(struct api_watch *w, uint64_t now_ms, struct api_step *ret_step)
+static enum api_watch_said
+take_step(struct api_watch *w, uint64_t now_ms, struct step *ret_step)
 {
-	*ret_step = (struct api_step){0};
+	*ret_step = (struct step){0};
 	if (w->view && next_initial(w, ret_step))
 		return API_WATCH_LINE;
 	if (!w->over && !w->failing && live(w, now_ms, ret_step) == API_WATCH_LINE)
@@ -221,7 +239,7 @@ api_watch_step(struct api_watch *w, uint64_t now_ms, struct api_step *ret_step)
 	if (w->failing) {
 		w->failing = false;
 		w->over = true;
-		ret_step->kind = API_STEP_ERROR;
+		ret_step->kind = STEP_ERROR;
 		return API_WATCH_LINE;
 	}
 	if (w->ending && !w->over) {
@@ -234,8 +252,8 @@ api_watch_step(struct api_watch *w, uint64_t now_ms, struct api_step *ret_step)
 	return w->over ? API_WATCH_END : API_WATCH_WAIT;
 }
 
-struct api_frame *
-api_watch_write(struct api_watch *w, const struct api_step *step)
+static struct api_frame *
+write_line(struct api_watch *w, const struct step *step)
 {
 	_cleanup_(api_buf_done) struct api_buf buf = {0};
 	bool columns = step->columns && w->form.shape.kind == API_TABLE;
@@ -245,13 +263,13 @@ api_watch_write(struct api_watch *w, const struct api_step *step)
 	if (frame)
 		return frame;
 	switch (step->kind) {
-	case API_STEP_OBJECT:
+	case STEP_OBJECT:
 		api_line_object(&w->form, step->change, step->object, step->rv, columns, &buf);
 		break;
-	case API_STEP_BOOKMARK:
+	case STEP_BOOKMARK:
 		api_line_bookmark(&w->form, step->rv, step->end_mark, columns, &buf);
 		break;
-	case API_STEP_ERROR:
+	case STEP_ERROR:
 		api_line_error(&w->form, w->failure, &buf);
 		break;
 	}
@@ -264,18 +282,10 @@ api_watch_write(struct api_watch *w, const struct api_step *step)
 enum api_watch_said
 api_watch_next(struct api_watch *w, uint64_t now_ms, struct api_frame **ret_frame)
 {
-	_cleanup_(api_step_done) struct api_step step = {0};
-	enum api_watch_said said = api_watch_step(w, now_ms, &step);
+	_cleanup_(step_done) struct step step = {0};
+	enum api_watch_said said = take_step(w, now_ms, &step);
 
 	if (said == API_WATCH_LINE)
-		*ret_frame = api_watch_write(w, &step);
+		*ret_frame = write_line(w, &step);
 	return said;
-}
-
-void
-api_step_done(struct api_step *step)
-{
-	api_object_unref(step->object);
-	api_frames_unref(step->frames);
-	*step = (struct api_step){0};
 }

@@ -72,24 +72,6 @@ enum api_watch_said {
 enum api_watch_said
 api_watch_next(struct api_watch *watch, uint64_t now_ms, struct api_frame **ret_frame);
 
-/* The same in two steps, for who wants to know what a line is before it is written. */
-struct api_step {
-	enum { API_STEP_OBJECT, API_STEP_BOOKMARK, API_STEP_ERROR } kind;
-	enum api_change change;
-	uint64_t rv;               /* that is shown; 0: the object's own */
-	struct api_object *object; /* a reference; NULL but for an OBJECT */
-	struct api_frames *frames; /* the same */
-	bool columns;              /* the first line of a Table */
-	bool end_mark;             /* of a BOOKMARK */
-};
-enum api_watch_said
-api_watch_step(struct api_watch *watch, uint64_t now_ms, struct api_step *ret_step);
-struct api_frame *
-api_watch_write(struct api_watch *watch, const struct api_step *step);
-/* Also a cleanup function; a zeroed one is fine. */
-void
-api_step_done(struct api_step *step);
-
 /* After WAIT: when to pull again though the store has nothing new, for a bookmark or the end. */
 uint64_t
 api_watch_wait_until(const struct api_watch *watch);

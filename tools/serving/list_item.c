@@ -26,13 +26,12 @@ list_put_own(struct api_list *list)
 static void
 put_in_protobuf(struct api_list *list, struct api_object *object)
 {
-	size_t length, more = list->form.newer ? API_PROTO_NEWER_LENGTH : 0;
+	size_t length;
 	const char *bytes = api_proto_object(&list->form.shape, list->form.resource, object, &length);
 
-	api_proto_begin(&list->own, ITEMS, length + more);
+	api_proto_begin(&list->own, ITEMS, length);
 	list_put_own(list);
 	put(list, bytes, length);
-	put(list, API_PROTO_NEWER, more);
 }
 
 static void

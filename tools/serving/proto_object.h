@@ -9,13 +9,6 @@
 #include "tools/serving/shape.h"
 
 /*
- * A field of no release, as a server has that is newer than its client: what stands behind an object's own
- * fields.
- */
-#define API_PROTO_NEWER "\xd0\x7d\x01" /* number 2010, a varint */
-#define API_PROTO_NEWER_LENGTH 3u
-
-/*
  * The message of an object in the shape that is asked for, plain or partial: without kind and apiVersion. Of
  * a custom resource there is the partial one alone.
  *

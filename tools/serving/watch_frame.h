@@ -14,11 +14,4 @@
 void
 api_frame_head(struct api_buf *buf, const char *type, uint64_t document);
 
-/*
- * Append what a line of a JSON watch would be: a frame for each event that stands in it. An object whose kind
- * has no type goes as its JSON; what is no event, and all behind it, goes as it stands, in no frame.
- */
-void
-api_frames_of_line(struct api_buf *buf, const char *line);
-
 #endif

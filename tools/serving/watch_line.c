@@ -20,8 +20,7 @@ api_line_form(const struct api_form *form, enum api_change change, bool columns)
 	const struct api_shape *shape = &form->shape;
 	unsigned flags = (unsigned)shape->kind | (unsigned)shape->rows << 2 | (unsigned)change << 4 |
 			 (unsigned)shape->protobuf << 6 | (unsigned)shape->bare << 7 |
-			 (unsigned)form->newer << 8 | (unsigned)columns << 9 |
-			 (unsigned)(strcmp(shape->version, "v1") != 0) << 10;
+			 (unsigned)columns << 8 | (unsigned)(strcmp(shape->version, "v1") != 0) << 9;
 
 	return (uint64_t)(uintptr_t)form->resource << 8 | flags;
 }
@@ -45,14 +44,12 @@ static void
 frame(const struct api_form *form, const char *type, const char *message, size_t len, struct api_buf *buf)
 {
 	_cleanup_(api_buf_done) struct api_buf envelope = {0};
-	size_t more = form->newer ? API_PROTO_NEWER_LENGTH : 0;
 
 	api_proto_envelope(&envelope, api_proto_version(&form->shape, form->resource),
-			   api_proto_kind(&form->shape, form->resource), len + more);
-	api_frame_head(buf, type, envelope.len + len + more + API_PROTO_TRAILER_LENGTH);
+			   api_proto_kind(&form->shape, form->resource), len);
+	api_frame_head(buf, type, envelope.len + len + API_PROTO_TRAILER_LENGTH);
 	api_buf_put(buf, envelope.data, envelope.len);
 	api_buf_put(buf, message, len);
-	api_buf_put(buf, API_PROTO_NEWER, more);
 	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
 }
 

@@ -14,7 +14,6 @@
 struct api_form {
 	const struct api_resource *resource;
 	struct api_shape shape;
-	bool newer; /* in protobuf: objects have a field that the client cannot know (proto_object.h) */
 };
 
 /* Which of the frames of one change a line is; equal lines have equal numbers. */
