@@ -3,7 +3,7 @@
 # kubectl cannot tell informer-sim from upstream's API server, nor a gateway (OURS=gateway): one list of commands to both, what they print and
 # their exit codes compared. Ages, UIDs, RVs, times and managedFields are made equal first. Not asked is what informer-sim does not have and
 # says so: server-side apply, dry runs on the server, and protobuf, which kubectl's generators (create configmap) send. Of a gateway differ:
-#   - its warning that the API server was not heard of for 15 s, at a watch that names an RV: a quiet resource's has a bookmark each minute;
+#   - its warning that the API server was not heard of for 15 s: a quiet resource's watch has a bookmark each minute;
 #   - "(no change)" behind a patch: kubectl compares what it read with what the patch answers, and there are no managedFields in the arena.
 # Takes 60 s.
 . "$(dirname "$0")/../support/script.sh"
@@ -29,6 +29,7 @@ run() { # SIDE ARGUMENTS...
 }
 both() {
 	asked=$((asked + 1))
+	settle
 	run ours "$@"
 	run real "$@"
 	cmp -s "$T/ours.said" "$T/real.said" && return

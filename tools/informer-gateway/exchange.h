@@ -36,8 +36,6 @@ struct gw_exchange {
 	/* of whoever checks access: set there, and let go in gw_front_options.over */
 	struct gw_identity *identity;
 	void *access;
-	uint64_t min_rv; /* answers must not be older; 0: no such wish. Set by the hook `fresh` … */
-	bool proved;	 /* … and that upstream has said that what is here is its newest */
 
 	/* what became of it, for audit lines and metrics */
 	unsigned code;	  /* of the answer; 0: none was given */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "tools/informer-gateway/arena_source.h"
-#include "tools/informer-gateway/fresh_read.h"
 #include "tools/informer-gateway/inherited.h"
 #include "tools/informer-gateway/missing_object.h"
 #include "tools/informer-gateway/own_upstream.h"
@@ -41,8 +40,6 @@ on_told(void *ctx, const struct api_resource *resource, uint64_t rv)
 
 	if (g->router)
 		gw_router_told(g->router, resource, rv);
-	if (g->freshness)
-		gw_fresh_reached(g->freshness, resource);
 	if (g->misses)
 		gw_misses_changed(g->misses, resource);
 }
@@ -113,14 +110,6 @@ open_arena(struct gateway *g, char **ret_error)
 /* ---- what the router asks of others ---- */
 
 static void
-fresh_hook(void *ctx, struct gw_exchange *x, gw_next *next)
-{
-	const struct gateway *g = ctx;
-
-	gw_fresh_read(g->freshness, g->arena, x, next);
-}
-
-static void
 missing_hook(void *ctx, struct gw_exchange *x, gw_next *next)
 {
 	const struct gateway *g = ctx;
@@ -151,6 +140,15 @@ elsewhere_hook(void *ctx, struct gw_exchange *x)
 		return false;
 	gw_pass_through(g->pass_through, x);
 	return true;
+}
+
+static bool
+newest_hook(void *ctx, const struct gw_exchange *x)
+{
+	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
+
+	(void)ctx;
+	return listener->freshness == GW_FRESHNESS_STRICT;
 }
 
 /*
@@ -209,12 +207,6 @@ any_listener(const struct gw_config *config, bool (*is)(const struct gw_listener
 }
 
 static bool
-is_strict(const struct gw_listener_config *listener)
-{
-	return listener->freshness == GW_FRESHNESS_STRICT;
-}
-
-static bool
 asks(const struct gw_listener_config *listener)
 {
 	return listener->misses_ask;
@@ -229,8 +221,7 @@ passes_through(const struct gw_listener_config *listener)
 static bool
 needs_upstream(const struct gw_listener_config *listener)
 {
-	return is_strict(listener) || asks(listener) || passes_through(listener) ||
-	       gw_access_is_reviewed(listener);
+	return asks(listener) || passes_through(listener) || gw_access_is_reviewed(listener);
 }
 
 static int
@@ -245,8 +236,6 @@ open_upstream(struct gateway *g, char **ret_error)
 	r = gw_own_upstream(&g->loop, &g->clock.clock, &g->config->server, &g->upstream, ret_error);
 	if (r < 0)
 		return r;
-	if (any_listener(g->config, is_strict))
-		g->freshness = gw_freshness_new(g->upstream, gw_arena_rv, g->arena);
 	if (any_listener(g->config, asks))
 		g->misses = gw_misses_new(g->upstream, &missing);
 	if (any_listener(g->config, passes_through)) {
@@ -298,7 +287,7 @@ open_front(struct gateway *g, char **ret_error)
 			  .check = check_hook,
 			  .elsewhere = elsewhere_hook,
 			  .missing = missing_hook,
-			  .fresh = fresh_hook,
+			  .newest_elsewhere = newest_hook,
 			  .page = page_hook},
 		.list_bytes = g->config->list_bytes,
 	};
@@ -446,7 +435,6 @@ close_all(struct gateway *g)
 	gw_server_release_free(g->release);
 	gw_pass_through_free(g->pass_through);
 	gw_misses_free(g->misses);
-	gw_freshness_free(g->freshness);
 	gw_upstream_free(g->upstream);
 	if (g->arena) {
 		uv_close((uv_handle_t *)&g->arena_poll, NULL);

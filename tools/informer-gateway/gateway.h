@@ -4,7 +4,7 @@
  *
  *	             ┌───────── listeners ─▶ front ─▶ router ─▶ arena (libinformer)
  *	clients ─────┤                        │  ▲
- *	             └───────────────── gatekeeper  hooks ─▶ freshness, misses, pass-through ─▶ upstream
+ *	             └───────────────── gatekeeper  hooks ─▶ misses, pass-through ─▶ upstream
  *
  * SIGTERM, SIGINT   drain, then end; a second one ends at once
  * SIGHUP            certificates are read again, the audit log is begun anew
@@ -17,7 +17,6 @@
 #include "tools/informer-gateway/access.h"
 #include "tools/informer-gateway/audit_log.h"
 #include "tools/informer-gateway/drain.h"
-#include "tools/informer-gateway/freshness_proof.h"
 #include "tools/informer-gateway/gatekeeper.h"
 #include "tools/informer-gateway/gateway_arena.h"
 #include "tools/informer-gateway/kept_documents.h"
@@ -41,9 +40,8 @@ struct gateway {
 	struct gw_access *access;
 	struct gw_audit_log *audit; /* NULL: none */
 	struct gw_gatekeeper *keeper;
-	struct gw_pass_through *pass_through; /* these four: NULL: no listener has it */
+	struct gw_pass_through *pass_through; /* these three: NULL: no listener has it */
 	struct gw_kept_documents *kept;
-	struct gw_freshness *freshness;
 	struct gw_misses *misses;
 	struct gw_server_release *release;
 	struct gw_front *front;

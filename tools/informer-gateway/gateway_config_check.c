@@ -74,9 +74,15 @@ has_pass_through(const struct gw_listener_config *l)
 }
 
 static bool
+is_strict(const struct gw_listener_config *l)
+{
+	return l->freshness == GW_FRESHNESS_STRICT;
+}
+
+static bool
 has_answers(const struct gw_listener_config *l)
 {
-	return l->misses_ask || l->deleted_for_ms || l->freshness != GW_FRESHNESS_CACHE;
+	return l->misses_ask || l->deleted_for_ms;
 }
 
 static const struct part parts[] = {
@@ -90,8 +96,8 @@ static const struct part parts[] = {
 	 P(UNIX) | P(CERTIFICATES) | P(INSECURE)},
 	{"openHealth", has_open_health, P(TOKENS), 0},
 	{"passThrough", has_pass_through, P(UNIX) | P(TOKENS) | P(CERTIFICATES), 0},
-	{"freshness, misses or deletedFor", has_answers, P(UNIX) | P(TOKENS) | P(CERTIFICATES) | P(INSECURE),
-	 0},
+	{"freshness: strict", is_strict, P(UNIX) | P(TOKENS) | P(CERTIFICATES), 0},
+	{"misses or deletedFor", has_answers, P(UNIX) | P(TOKENS) | P(CERTIFICATES) | P(INSECURE), 0},
 };
 
 static int
@@ -160,6 +166,11 @@ check_listener(const struct gw_listener_config *l, char **ret_error)
 		r = check_parts(l, ret_error);
 	if (r < 0)
 		return r;
+	if (is_strict(l) && !l->pass_through)
+		return message_set(ret_error, -EINVAL,
+				   "%s: freshness: strict passes reads without a resourceVersion through to "
+				   "the API server: add passThrough: true",
+				   l->origin);
 	if (l->profile == GW_PROFILE_INSECURE && gw_scope_names(&l->scope, "secrets"))
 		return message_set(ret_error, -EINVAL,
 				   "%s: secrets are not given to everybody on this machine", l->origin);

@@ -94,9 +94,8 @@ static uint64_t
 least_rv(const struct gw_exchange *x, const struct api_store *store)
 {
 	const struct api_query *query = &x->route->query;
-	uint64_t rv = query->rv_given ? query->rv : store->rv(store->ctx, x->api.resource);
 
-	return rv > x->min_rv ? rv : x->min_rv;
+	return query->rv_given ? query->rv : store->rv(store->ctx, x->api.resource);
 }
 
 static struct gw_body *

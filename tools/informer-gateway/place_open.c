@@ -28,7 +28,7 @@ void
 gw_read_warn(struct gw_exchange *x, struct gw_place *place)
 {
 	const struct gw_source *source = &x->route->router->options.source;
-	const char *why = source->warning && !x->proved ? source->warning(place) : NULL;
+	const char *why = source->warning ? source->warning(place) : NULL;
 	_cleanup_(api_buf_done) struct api_buf text = {0};
 
 	if (!why)

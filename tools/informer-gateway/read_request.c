@@ -2,8 +2,9 @@
 /*
  * What GET, LIST and WATCH of a cached resource have in common, before they are answered:
  *
- *   parameters and shape -> place -> (no RV: fresh enough?) -> is its RV there? -+-> answer
- *                                                                             +-> wait -> answer, or 504
+ *   place -> parameters and shape -+-> hooks.newest_elsewhere
+ *                                  +-> is its RV there? -+-> answer
+ *                                                        +-> wait -> answer, or 504
  *
  * A watch is told of the 504 in an event.
  */
@@ -21,14 +22,13 @@ newest(const struct gw_exchange *x)
 	return store->rv(store->ctx, x->api.resource);
 }
 
-/* Below this an answer is none: what the client names, and what was proved. */
+/* The RV that the client names: no answer is older. */
 static uint64_t
 least(const struct gw_exchange *x)
 {
 	const struct api_query *query = &x->route->query;
-	uint64_t asked = x->route->list ? api_query_least_rv(query) : query->rv;
 
-	return asked > x->min_rv ? asked : x->min_rv;
+	return x->route->list ? api_query_least_rv(query) : query->rv;
 }
 
 static void
@@ -69,7 +69,7 @@ on_waited(struct gw_rv_wait *wait, bool reached)
 }
 
 static void
-on_fresh(struct gw_exchange *x)
+answer_at_its_rv(struct gw_exchange *x)
 {
 	struct gw_router *router = x->route->router;
 	uint64_t rv = newest(x), wanted = least(x), now = uv_now(gw_front_loop(router->front));
@@ -90,18 +90,19 @@ on_fresh(struct gw_exchange *x)
 
 /* ---- the beginning ---- */
 
-/* Does it ask for "the newest there is", as upstream's etcd would say? */
+/* A read without an RV; a continue token belongs to the server that answered the list's first page. */
 static bool
-asks_newest(const struct gw_route *route)
+newest_goes_elsewhere(const struct gw_exchange *x)
 {
-	return !route->query.rv_given && !route->query.next_token;
+	const struct gw_hooks *hooks = &x->route->router->options.hooks;
+
+	return !x->route->query.rv_given && hooks->newest_elsewhere && hooks->newest_elsewhere(hooks->ctx, x);
 }
 
 int
 gw_read_begin(struct gw_exchange *x)
 {
 	struct gw_route *route = x->route;
-	const struct gw_hooks *hooks = &route->router->options.hooks;
 
 	if (gw_read_open(x, &route->place) < 0)
 		return -ENOENT;
@@ -109,9 +110,11 @@ gw_read_begin(struct gw_exchange *x)
 		gw_reply_status(x);
 		return 0;
 	}
-	if (hooks->fresh && asks_newest(route))
-		hooks->fresh(hooks->ctx, x, on_fresh);
-	else
-		on_fresh(x);
+	if (newest_goes_elsewhere(x)) {
+		route->router->options.source.close(route->place);
+		route->place = NULL;
+		return -ENOENT;
+	}
+	answer_at_its_rv(x);
 	return 0;
 }

@@ -30,10 +30,10 @@ struct gw_hooks {
 	/* A GET by name that found nothing: answer it, or next: 404. [next] */
 	void (*missing)(void *ctx, struct gw_exchange *x, gw_next *next);
 	/*
-	 * Before a GET or LIST that names no RV is read, and before a WATCH that begins with "most recent":
-	 * go on when what we have is fresh enough; x->min_rv says from which RV on it is. [next]
+	 * Whether a read of a cached resource that wants the newest state goes elsewhere: a GET or LIST
+	 * without an RV, a LIST that continues another, a WATCH that begins with "most recent". [false]
 	 */
-	void (*fresh)(void *ctx, struct gw_exchange *x, gw_next *next);
+	bool (*newest_elsewhere)(void *ctx, const struct gw_exchange *x);
 	/* A page beside the API ("/metrics"); false: it is not there. Checked before. [false] */
 	bool (*page)(void *ctx, struct gw_exchange *x);
 };

@@ -40,11 +40,11 @@ void gw_answer_list(struct gw_exchange *x);
 void gw_answer_watch(struct gw_exchange *x);
 
 /*
- * Parse a GET, LIST or WATCH of a cached resource, prove it fresh and wait for its RV; then answer it.
- * -ENOENT: the source has not all that it asks for, and nothing was done.
+ * Parse a GET, LIST or WATCH of a cached resource and wait for its RV; then answer it. -ENOENT: the source
+ * has not all that it asks for, or hooks.newest_elsewhere claims it, and nothing was done.
  */
 int gw_read_begin(struct gw_exchange *x);
-/* Append what the place says of its age to the answer, unless that was proved to be none. */
+/* Append what the place says of its age to the answer. */
 void gw_read_warn(struct gw_exchange *x, struct gw_place *place);
 /* Open a place for the exchange's request. -ENOENT as gw_source.open */
 int gw_read_open(struct gw_exchange *x, struct gw_place **ret_place);

@@ -60,12 +60,6 @@ gw_upstream_free(struct gw_upstream *upstream)
 }
 
 struct transport *
-gw_upstream_own(const struct gw_upstream *upstream)
-{
-	return upstream->own;
-}
-
-struct transport *
 gw_upstream_bare(const struct gw_upstream *upstream)
 {
 	return upstream->bare;

@@ -2,7 +2,7 @@
 /*
  * Upstream: the gateway's two ways to the API server. They share nothing, not even a connection:
  *
- *	own    with our credentials: reviews, proofs of freshness, and what is asked under a listener's scope
+ *	own    with our credentials: reviews, and what is asked under a listener's scope
  *	bare   to the same server by the same CA and proxy, made from a configuration that has no
  *	       credentials at all. What callers send goes this way, with the bearer that they brought.
  *	       HTTP/1.1, a connection for each request that is under way: a caller who reads slowly holds up
@@ -22,7 +22,7 @@
 #include "writer/base/clock.h"
 #include "writer/kube/transport.h"
 
-#define GW_UPSTREAM_BODY_MAX (4u << 20)	/* of an answer that is gathered */
+#define GW_UPSTREAM_BODY_MAX (4u << 20) /* of an answer that is gathered */
 
 struct gw_upstream;
 
@@ -36,7 +36,6 @@ int gw_upstream_new(uv_loop_t *loop, struct clock *clock, const struct kube_clie
 /* All that was asked must be over or cancelled. The loop must run once more. NULL is fine. */
 void gw_upstream_free(struct gw_upstream *upstream);
 
-struct transport *gw_upstream_own(const struct gw_upstream *upstream);
 struct transport *gw_upstream_bare(const struct gw_upstream *upstream);
 struct clock *gw_upstream_clock(const struct gw_upstream *upstream);
 /* The server's URL, for messages. */
