@@ -14,6 +14,7 @@
 #include "tools/informer-gateway/pages.h"
 #include "tools/informer-gateway/upgrade_reply.h"
 #include "tools/informer-gateway/upstream_reviews.h"
+#include "tools/serving/api_path.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
@@ -151,6 +152,19 @@ newest_hook(void *ctx, const struct gw_exchange *x)
 	return listener->freshness == GW_FRESHNESS_STRICT;
 }
 
+/* Discovery is the API server's where all else that is not here is, and ours while it cannot be reached. */
+static void
+discovery_hook(void *ctx, struct gw_exchange *x, gw_next *next)
+{
+	const struct gateway *g = ctx;
+	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
+
+	if (g->pass_through && listener->pass_through && api_request_header(&x->api, "Authorization"))
+		gw_pass_through_or(g->pass_through, x, next);
+	else
+		next(x);
+}
+
 /*
  * What is not in the registry may be so because nobody has said yet what informerd caches: no 404 then, which
  * clients keep.
@@ -158,25 +172,22 @@ newest_hook(void *ctx, const struct gw_exchange *x)
 static bool
 is_too_early(const struct gateway *g, struct gw_exchange *x)
 {
-	if (g->arena->known || x->api.resource || strncmp(x->api.url, "/api", 4) != 0)
+	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
+
+	if (g->arena->known || x->api.resource || strncmp(x->api.url, "/api", 4) != 0 ||
+	    (listener->pass_through && !api_path_is_discovery(x->api.url)))
 		return false;
 	api_status_not_ready(&x->api.status);
 	gw_reply_status(x);
 	return true;
 }
 
-/* Discovery is upstream's where all else that is not here is. */
 static bool
 page_hook(void *ctx, struct gw_exchange *x)
 {
 	const struct gateway *g = ctx;
-	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
 
-	if (gw_page(g, x))
-		return true;
-	if (g->kept && listener->pass_through)
-		return gw_kept_documents_answer(g->kept, x) || gw_server_release_page(g->release, x);
-	return gw_server_release_page(g->release, x) || is_too_early(g, x);
+	return gw_page(g, x) || gw_server_release_page(g->release, x) || is_too_early(g, x);
 }
 
 static void
@@ -242,7 +253,6 @@ open_upstream(struct gateway *g, char **ret_error)
 		g->pass_through = gw_pass_through_new(g->upstream, &passing, ret_error);
 		if (!g->pass_through)
 			return -EINVAL;
-		g->kept = gw_kept_documents_new(g->upstream);
 	}
 	return 0;
 }
@@ -286,6 +296,7 @@ open_front(struct gateway *g, char **ret_error)
 		.hooks = {.ctx = g,
 			  .check = check_hook,
 			  .elsewhere = elsewhere_hook,
+			  .discovery = discovery_hook,
 			  .missing = missing_hook,
 			  .newest_elsewhere = newest_hook,
 			  .page = page_hook},
@@ -431,7 +442,6 @@ close_all(struct gateway *g)
 	gw_gatekeeper_free(g->keeper);
 	gw_access_free(g->access);
 	gw_audit_log_close(g->audit);
-	gw_kept_documents_free(g->kept);
 	gw_server_release_free(g->release);
 	gw_pass_through_free(g->pass_through);
 	gw_misses_free(g->misses);

@@ -19,7 +19,6 @@
 #include "tools/informer-gateway/drain.h"
 #include "tools/informer-gateway/gatekeeper.h"
 #include "tools/informer-gateway/gateway_arena.h"
-#include "tools/informer-gateway/kept_documents.h"
 #include "tools/informer-gateway/misses.h"
 #include "tools/informer-gateway/pass_through.h"
 #include "tools/informer-gateway/server_release.h"
@@ -40,8 +39,7 @@ struct gateway {
 	struct gw_access *access;
 	struct gw_audit_log *audit; /* NULL: none */
 	struct gw_gatekeeper *keeper;
-	struct gw_pass_through *pass_through; /* these three: NULL: no listener has it */
-	struct gw_kept_documents *kept;
+	struct gw_pass_through *pass_through; /* these two: NULL: no listener has it */
 	struct gw_misses *misses;
 	struct gw_server_release *release;
 	struct gw_front *front;

@@ -34,6 +34,7 @@ struct passing {
 	bool endless;  /* a watch, or a log that is followed */
 	bool bodyless; /* its answer has none */
 	bool paused, over, ending;
+	void (*instead)(struct gw_exchange *x); /* NULL: 503 */
 };
 
 static void
@@ -102,10 +103,24 @@ on_closed(void *ctx)
 
 static const struct gw_stream_ops stream_ops = {read_answer, end_soon, on_closed};
 
+static void
+reply_absent(struct gw_exchange *x, const char *message, void (*instead)(struct gw_exchange *x))
+{
+	if (!instead) {
+		gw_reply_absent(x, message);
+		return;
+	}
+	gw_on_gone(x, NULL, NULL);
+	gw_reply_header(x, "Warning",
+			"299 - \"the API server cannot be asked: this is what the cache knows\"");
+	instead(x);
+}
+
 /* No answer came. Whether a write was heard is not known then, so that its client is not told to send it
  * again. */
 static void
-reply_failure(struct gw_exchange *x, bool write, int result, const char *message)
+reply_failure(struct gw_exchange *x, bool write, int result, const char *message,
+	      void (*instead)(struct gw_exchange *x))
 {
 	bool never_sent = result == -ECONNREFUSED || result == -EHOSTUNREACH || result == -EKEYREJECTED;
 
@@ -115,7 +130,7 @@ reply_failure(struct gw_exchange *x, bool write, int result, const char *message
 		api_status_set(&x->api.status, 502, "InternalError", "the API server gave no answer: %s",
 			       message);
 	} else {
-		gw_reply_absent(x, message);
+		reply_absent(x, message, instead);
 		return;
 	}
 	gw_reply_status(x);
@@ -189,7 +204,7 @@ on_done(void *ctx, int result, const char *message)
 		gw_reply(p->x, (unsigned)p->code, p->type, &nothing);
 	} else {
 		p->pass_through->counters.absent++;
-		reply_failure(p->x, p->write, result, message);
+		reply_failure(p->x, p->write, result, message, p->instead);
 	}
 	passing_free(p);
 }
@@ -230,7 +245,8 @@ would_erase(struct gw_pass_through *pt, struct gw_exchange *x)
 }
 
 static void
-begin(struct gw_pass_through *pt, struct gw_exchange *x, const struct gw_header_lines *lines)
+begin(struct gw_pass_through *pt, struct gw_exchange *x, const struct gw_header_lines *lines,
+      void (*instead)(struct gw_exchange *x))
 {
 	static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
 	struct passing *p = api_alloc(sizeof(*p));
@@ -247,6 +263,7 @@ begin(struct gw_pass_through *pt, struct gw_exchange *x, const struct gw_header_
 
 	*p = (struct passing){.pass_through = pt,
 			      .x = x,
+			      .instead = instead,
 			      .write = write,
 			      .bodyless = strcmp(x->api.method, "HEAD") == 0,
 			      .endless = api_request_flag(&x->api, "watch") ||
@@ -255,13 +272,20 @@ begin(struct gw_pass_through *pt, struct gw_exchange *x, const struct gw_header_
 	gw_on_gone(x, on_gone, p);
 	r = transport_send(gw_upstream_bare(pt->upstream), &order, &callbacks, p, &p->request);
 	if (r < 0) {
-		reply_failure(x, write, r, "");
+		reply_failure(x, write, r, "", instead);
 		passing_free(p);
 	}
 }
 
 void
 gw_pass_through(struct gw_pass_through *pass_through, struct gw_exchange *x)
+{
+	gw_pass_through_or(pass_through, x, NULL);
+}
+
+void
+gw_pass_through_or(struct gw_pass_through *pass_through, struct gw_exchange *x,
+		   void (*instead)(struct gw_exchange *x))
 {
 	struct gw_header_lines lines = {0};
 	struct gw_forward_fault fault;
@@ -280,7 +304,7 @@ gw_pass_through(struct gw_pass_through *pass_through, struct gw_exchange *x)
 		x->api.status.retry_after = 1;
 		refuse(pass_through, x);
 	} else {
-		begin(pass_through, x, &lines);
+		begin(pass_through, x, &lines, instead);
 	}
 	gw_header_lines_done(&lines);
 }

@@ -39,6 +39,12 @@ void gw_pass_through_free(struct gw_pass_through *pass_through);
 
 /* Answer it by asking upstream; takes the exchange over. */
 void gw_pass_through(struct gw_pass_through *pass_through, struct gw_exchange *x);
+/*
+ * The same; where that would answer that upstream is not there, instead(x) has the exchange back, now or
+ * later, and its answer a Warning header that says so.
+ */
+void gw_pass_through_or(struct gw_pass_through *pass_through, struct gw_exchange *x,
+			void (*instead)(struct gw_exchange *x));
 
 struct gw_pass_through_counters {
 	uint64_t requests, refused, absent, broken;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handle -> path -> hooks.check -> checked -+-> page, discovery, /version
- *                                           +-> get, list, watch of what is cached (read_request.c)
- *                                           +-> hooks.elsewhere
+ * handle -> path -> hooks.check -> checked -> answer -+-> page, discovery, /version
+ *                                                     +-> get, list, watch of what is cached (read_request.c)
+ *                                                     +-> hooks.elsewhere
  */
 #include "tools/informer-gateway/router.h"
 
@@ -91,7 +91,7 @@ is_read(const struct gw_exchange *x)
 }
 
 static void
-checked(struct gw_exchange *x)
+answer(struct gw_exchange *x)
 {
 	const struct gw_hooks *hooks = &x->route->router->options.hooks;
 
@@ -103,6 +103,17 @@ checked(struct gw_exchange *x)
 	    (!x->api.subresource || !strcmp(x->api.subresource, "status")) && gw_read_begin(x) == 0)
 		return;
 	elsewhere(x);
+}
+
+static void
+checked(struct gw_exchange *x)
+{
+	const struct gw_hooks *hooks = &x->route->router->options.hooks;
+
+	if (hooks->discovery && is_read(x) && api_path_is_discovery(x->api.url))
+		hooks->discovery(hooks->ctx, x, answer);
+	else
+		answer(x);
 }
 
 /* ---- the beginning and the end of one ---- */

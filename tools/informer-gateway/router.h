@@ -27,6 +27,8 @@ struct gw_hooks {
 	void (*check)(void *ctx, struct gw_exchange *x, gw_next *next);
 	/* Not of a cached resource, or no GET: answer it, or false: 404 or 405. [false] */
 	bool (*elsewhere)(void *ctx, struct gw_exchange *x);
+	/* Discovery, /version too: answer it, or next: from the registry. [next] */
+	void (*discovery)(void *ctx, struct gw_exchange *x, gw_next *next);
 	/* A GET by name that found nothing: answer it, or next: 404. [next] */
 	void (*missing)(void *ctx, struct gw_exchange *x, gw_next *next);
 	/*

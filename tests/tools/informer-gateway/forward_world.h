@@ -9,14 +9,13 @@
 #include "gateway_fixture.h"
 
 #include "tests/tools/informer-gateway/upstream_world.h"
-#include "tools/informer-gateway/kept_documents.h"
 #include "tools/informer-gateway/pass_through.h"
 
 struct forward_world {
 	struct upstream_world *u;
 	struct gateway g;
 	struct gw_pass_through *pass_through;
-	struct gw_kept_documents *kept; /* asked first, or NULL */
+	void (*instead)(struct gw_exchange *x); /* of an absent server's answer, or NULL */
 	/* what the router would say of a request, or NULL */
 	const struct api_resource *resource;
 	const char *subresource;
@@ -43,7 +42,6 @@ forward_world_teardown(void **state)
 	gateway_close_listener(&f->g);
 	uv_run(f->g.loop, UV_RUN_NOWAIT);
 	gw_pass_through_free(f->pass_through);
-	gw_kept_documents_free(f->kept);
 	gateway_close(&f->g);
 	return upstream_world_teardown((void **)&f->u);
 }
@@ -58,8 +56,7 @@ hand_on(struct gw_exchange *x, void *ctx)
 
 	x->api.resource = f->resource;
 	x->api.subresource = f->subresource;
-	if (!f->kept || !gw_kept_documents_answer(f->kept, x))
-		gw_pass_through(f->pass_through, x);
+	gw_pass_through_or(f->pass_through, x, f->instead);
 }
 
 /* After upstream_world_start(). options NULL: none. tls: of the listener. */

@@ -261,6 +261,38 @@ FORWARD_TEST(an_absent_server_is_told)
 	assert_heard(c, "connection refused");
 }
 
+static void
+say_what_is_known(struct gw_exchange *x)
+{
+	gw_reply_text(x, 200, "text/plain", "known here\n");
+}
+
+/* Without an API server another answer is given, with a warning. */
+FORWARD_TEST(an_absent_server_may_be_stood_in_for)
+{
+	struct caller *c;
+
+	upstream_world_start_nowhere(f->u);
+	forward_world_start(f, NULL, false);
+	f->instead = say_what_is_known;
+	c = expect(f, "GET /apis HTTP/1.1\r\n" AUTH CLOSE, "HTTP/1.1 200");
+	assert_heard(c, "known here");
+	assert_heard(c, "Warning: 299 - \"the API server cannot be asked");
+	assert_int_equal(gw_pass_through_counters(f->pass_through)->absent, 1);
+	assert_int_equal(gw_pass_through_counters(f->pass_through)->active, 0);
+}
+
+/* What a server answers counts, a broken answer too. */
+FORWARD_TEST(a_present_server_is_not_stood_in_for)
+{
+	start(f, false);
+	f->instead = say_what_is_known;
+	expect(f, "GET /apis HTTP/1.1\r\n" AUTH CLOSE, "HTTP/1.1 201");
+	assert_heard(expect(f, "GET /broken HTTP/1.1\r\n" AUTH CLOSE, "half"), "HTTP/1.1 200");
+	expect(f, "GET /endless HTTP/1.1\r\n" AUTH CLOSE, "HTTP/1.1 502");
+	expect(f, "GET /a HTTP/1.1\r\nHost: g\r\n" CLOSE, "HTTP/1.1 401");
+}
+
 /* Ten megabytes of header from upstream are no answer. */
 FORWARD_TEST(an_endless_header_is_no_answer)
 {

@@ -151,6 +151,44 @@ ROUTED_TEST(discovery_is_answered)
 	hear(c, "gitVersion");
 }
 
+static void
+count_and_go_on(void *ctx, struct gw_exchange *x, gw_next *next)
+{
+	(void)ctx;
+	gone_elsewhere++;
+	next(x);
+}
+
+/* Discovery may be asked elsewhere first; what is no discovery is not. */
+ROUTED_TEST(discovery_may_be_anothers)
+{
+	static const char *const pages[] = {GET("/api"), GET("/apis"), GET("/api/v1"), GET("/version")};
+	struct caller *c;
+
+	gone_elsewhere = 0;
+	w->hooks.discovery = count_and_go_on;
+	open_routed(w, (struct gw_router_options){0});
+	memory_put(&w->m, "a", "n1", 0);
+	c = hears(&w->g, GET(PODS "/a"), "\"name\":\"a\"");
+	ask(c, "POST /apis HTTP/1.1\r\nHost: g\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 405 ");
+	assert_int_equal(gone_elsewhere, 0);
+	for (unsigned i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
+		ask(c, pages[i], "HTTP/1.1 200 ");
+		assert_int_equal(gone_elsewhere, i + 1);
+	}
+	w->hooks.discovery = NULL;
+	close_routed(w);
+	w->hooks.discovery = think;
+	open_routed(w, (struct gw_router_options){0});
+	kept = NULL;
+	c = asks(&w->g, GET("/apis"));
+	gateway_until(&w->g, kept != NULL);
+	assert_int_equal(c->heard.len, 0);
+	gw_on_gone(kept, NULL, NULL);
+	kept_next(kept);
+	hear(c, "APIGroupList");
+}
+
 /* Before the first list is in, nothing is said to be missing: 429, and try again in a second. */
 ROUTED_TEST(what_is_not_synced_is_429)
 {
