@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What upstream's API server answers beside what a gateway before it does; and what a gateway promises that only the original can try:
-# freshness: strict, misses: ask, deletedFor, passThrough. What differs, with reason, and is made equal first:
+# freshness: strict, misses: wait, deletedFor, passThrough. What differs, with reason, and is made equal first:
 #   - managedFields, which informerd does not keep unless it is told to;
 #   - empty objects, nulls and the order of keys: upstream prints typed objects, the arena has what protobuf or JSON said;
 #   - the RV of a list, which there is of all resources and here the one that this resource's watch was told of;
@@ -17,7 +17,7 @@ echo '{"items":[]}' >"$T/rbac.json" # the one user is system:masters
 start_sim --nodes 3 --pods-per-node 10 --rbac "$T/rbac.json"
 start_daemon --resource pods --resource nodes --resource services
 wait_ready
-gateway_file "listen: '127.0.0.1:0', profile: insecure-loopback, scope: ['*', pods/status, /metrics], misses: ask, deletedFor: 60s"
+gateway_file "listen: '127.0.0.1:0', profile: insecure-loopback, scope: ['*', pods/status, /metrics], misses: wait, deletedFor: 60s"
 start_gateway --config "$T/gateway.yaml"
 until_true curl -sf "$gateway_url/readyz" || fail "the gateway is not ready: $(curl -s "$gateway_url/readyz")"
 
@@ -85,8 +85,8 @@ until_true unlisted || fail "it is still listed"
 stop_gateway TERM
 [ "$code" = 0 ] || fail "exit code $code"
 
-# ---- a pod that is 0 ms old, at a gateway that reads the cache and asks for what it lacks
-start_open_gateway 'misses: ask'
+# ---- a pod that is 0 ms old, at a gateway that waits for what the cache lacks
+start_open_gateway 'misses: wait'
 for i in $(seq 20); do
 	curl -sf -o /dev/null "$url$at" -H "$json" -d "$(body "m$i" 0)" || fail "no pod"
 	[ "$(of_gateway "$at/m$i" | jq -r .metadata.name)" = "m$i" ] || fail "m$i is not found at once"

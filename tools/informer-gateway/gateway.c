@@ -41,8 +41,6 @@ on_told(void *ctx, const struct api_resource *resource, uint64_t rv)
 
 	if (g->router)
 		gw_router_told(g->router, resource, rv);
-	if (g->misses)
-		gw_misses_changed(g->misses, resource);
 }
 
 static void
@@ -115,7 +113,7 @@ missing_hook(void *ctx, struct gw_exchange *x, gw_next *next)
 {
 	const struct gateway *g = ctx;
 
-	gw_missing_object(g->misses, g->arena, x, next);
+	gw_missing_object(g->arena, x, next);
 }
 
 /* The API server's URL, for who is somebody; or NULL. */
@@ -218,12 +216,6 @@ any_listener(const struct gw_config *config, bool (*is)(const struct gw_listener
 }
 
 static bool
-asks(const struct gw_listener_config *listener)
-{
-	return listener->misses_ask;
-}
-
-static bool
 passes_through(const struct gw_listener_config *listener)
 {
 	return listener->pass_through;
@@ -232,14 +224,13 @@ passes_through(const struct gw_listener_config *listener)
 static bool
 needs_upstream(const struct gw_listener_config *listener)
 {
-	return asks(listener) || passes_through(listener) || gw_access_is_reviewed(listener);
+	return passes_through(listener) || gw_access_is_reviewed(listener);
 }
 
 static int
 open_upstream(struct gateway *g, char **ret_error)
 {
 	const struct gw_pass_through_options passing = {.lacks = gw_arena_lacks, .ctx = g->arena};
-	const struct gw_misses_options missing = {.has = gw_arena_has, .ctx = g->arena};
 	int r;
 
 	if (!any_listener(g->config, needs_upstream))
@@ -247,8 +238,6 @@ open_upstream(struct gateway *g, char **ret_error)
 	r = gw_own_upstream(&g->loop, &g->clock.clock, &g->config->server, &g->upstream, ret_error);
 	if (r < 0)
 		return r;
-	if (any_listener(g->config, asks))
-		g->misses = gw_misses_new(g->upstream, &missing);
 	if (any_listener(g->config, passes_through)) {
 		g->pass_through = gw_pass_through_new(g->upstream, &passing, ret_error);
 		if (!g->pass_through)
@@ -444,7 +433,6 @@ close_all(struct gateway *g)
 	gw_audit_log_close(g->audit);
 	gw_server_release_free(g->release);
 	gw_pass_through_free(g->pass_through);
-	gw_misses_free(g->misses);
 	gw_upstream_free(g->upstream);
 	if (g->arena) {
 		uv_close((uv_handle_t *)&g->arena_poll, NULL);

@@ -4,7 +4,7 @@
  *
  *	             ┌───────── listeners ─▶ front ─▶ router ─▶ arena (libinformer)
  *	clients ─────┤                        │  ▲
- *	             └───────────────── gatekeeper  hooks ─▶ misses, pass-through ─▶ upstream
+ *	             └───────────────── gatekeeper  hooks ─▶ pass-through ─▶ upstream
  *
  * SIGTERM, SIGINT   drain, then end; a second one ends at once
  * SIGHUP            certificates are read again, the audit log is begun anew
@@ -19,7 +19,6 @@
 #include "tools/informer-gateway/drain.h"
 #include "tools/informer-gateway/gatekeeper.h"
 #include "tools/informer-gateway/gateway_arena.h"
-#include "tools/informer-gateway/misses.h"
 #include "tools/informer-gateway/pass_through.h"
 #include "tools/informer-gateway/server_release.h"
 #include "writer/base/clock_uv.h"
@@ -39,8 +38,7 @@ struct gateway {
 	struct gw_access *access;
 	struct gw_audit_log *audit; /* NULL: none */
 	struct gw_gatekeeper *keeper;
-	struct gw_pass_through *pass_through; /* these two: NULL: no listener has it */
-	struct gw_misses *misses;
+	struct gw_pass_through *pass_through; /* NULL: no listener has it */
 	struct gw_server_release *release;
 	struct gw_front *front;
 	struct gw_router *router;

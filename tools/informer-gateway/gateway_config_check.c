@@ -82,7 +82,7 @@ is_strict(const struct gw_listener_config *l)
 static bool
 has_answers(const struct gw_listener_config *l)
 {
-	return l->misses_ask || l->deleted_for_ms;
+	return l->misses_wait || l->deleted_for_ms;
 }
 
 static const struct part parts[] = {

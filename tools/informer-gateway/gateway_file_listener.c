@@ -194,11 +194,11 @@ take_scope(const struct yaml_reading *in, const cJSON *value, void *into)
 static int
 take_misses(const struct yaml_reading *in, const cJSON *value, void *into)
 {
-	bool ask = cJSON_IsString(value) && strcmp(value->valuestring, "ask") == 0;
+	bool waits = cJSON_IsString(value) && strcmp(value->valuestring, "wait") == 0;
 
-	if (!ask && !(cJSON_IsString(value) && strcmp(value->valuestring, "refuse") == 0))
-		return yaml_field_wrong(in, value, "ask or refuse");
-	*(bool *)into = ask;
+	if (!waits && !(cJSON_IsString(value) && strcmp(value->valuestring, "refuse") == 0))
+		return yaml_field_wrong(in, value, "refuse or wait");
+	*(bool *)into = waits;
 	return 0;
 }
 
@@ -250,7 +250,7 @@ take_listener(const struct yaml_reading *in, const cJSON *entry)
 		{"scope", take_scope, AT(scope)},
 		{"openHealth", yaml_field_bool, AT(open_health)},
 		{"freshness", take_freshness, AT(freshness)},
-		{"misses", take_misses, AT(misses_ask)},
+		{"misses", take_misses, AT(misses_wait)},
 		{"deletedFor", take_deleted_for, AT(deleted_for_ms)},
 		{"passThrough", yaml_field_bool, AT(pass_through)},
 	};

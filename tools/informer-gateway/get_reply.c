@@ -25,25 +25,32 @@ find(const struct gw_exchange *x)
 	return store->get(store->ctx, x->api.resource, key.data);
 }
 
-void
-gw_answer_get(struct gw_exchange *x)
+bool
+gw_answer_object(struct gw_exchange *x)
 {
-	const struct gw_hooks *hooks = &x->route->router->options.hooks;
 	_cleanup_(api_object_unrefp) struct api_object *object = find(x);
 	struct api_buf body = {0};
 	const char *type;
 
-	x->route->router->counters.gets++;
-	if (!object && hooks->missing) {
-		hooks->missing(hooks->ctx, x, not_found);
-		return;
-	}
-	if (!object) {
-		not_found(x);
-		return;
-	}
+	if (!object)
+		return false;
 	x->rv = object->rv;
 	gw_read_warn(x, x->route->place);
 	type = api_answer_object(&x->api, object, 0, &body);
 	gw_reply(x, 200, type, &body);
+	return true;
+}
+
+void
+gw_answer_get(struct gw_exchange *x)
+{
+	const struct gw_hooks *hooks = &x->route->router->options.hooks;
+
+	x->route->router->counters.gets++;
+	if (gw_answer_object(x))
+		return;
+	if (hooks->missing)
+		hooks->missing(hooks->ctx, x, not_found);
+	else
+		not_found(x);
 }

@@ -125,11 +125,9 @@ of_upstream(struct metrics_text *m, const struct gateway *g)
 {
 	const struct gw_pass_through_counters *p = g->pass_through ? gw_pass_through_counters(g->pass_through)
 								   : NULL;
-	const struct gw_misses_counters *s = g->misses ? gw_misses_counters(g->misses) : NULL;
 
 	metrics_family(m, "informer_gateway_upstream_total", "counter", "What the API server was asked for.");
 	metrics_sample(m, "", (double)(p ? p->requests : 0), LABELS("for", "pass-through"));
-	metrics_sample(m, "", (double)(s ? s->questions : 0), LABELS("for", "misses"));
 }
 
 static void

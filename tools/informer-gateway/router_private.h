@@ -36,6 +36,8 @@ struct gw_route {
  * told of an RV that did not come, x->api.status, in its first event.
  */
 void gw_answer_get(struct gw_exchange *x);
+/* Answer a GET with the object that it names. False: it is not there, and nothing was done. */
+bool gw_answer_object(struct gw_exchange *x);
 void gw_answer_list(struct gw_exchange *x);
 void gw_answer_watch(struct gw_exchange *x);
 

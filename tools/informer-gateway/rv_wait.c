@@ -7,6 +7,29 @@
 #include "tools/serving/buf.h"
 
 static void
+link_wait(struct gw_rv_waits *waits, struct gw_rv_wait *wait)
+{
+	wait->waits = waits;
+	wait->previous = NULL;
+	wait->next = waits->first;
+	if (wait->next)
+		wait->next->previous = wait;
+	waits->first = wait;
+}
+
+static void
+unlink_wait(struct gw_rv_wait *wait)
+{
+	if (wait->previous)
+		wait->previous->next = wait->next;
+	else
+		wait->waits->first = wait->next;
+	if (wait->next)
+		wait->next->previous = wait->previous;
+	wait->waits = NULL;
+}
+
+static void
 on_closed(uv_handle_t *timer)
 {
 	free(timer);
@@ -15,20 +38,11 @@ on_closed(uv_handle_t *timer)
 void
 gw_rv_wait_cancel(struct gw_rv_wait *wait)
 {
-	struct gw_rv_waits *waits = wait->waits;
-
-	if (!waits)
+	if (!wait->waits)
 		return;
-	wait->waits = NULL;
 	uv_close((uv_handle_t *)wait->timer, on_closed);
 	wait->timer = NULL;
-	if (wait->previous)
-		wait->previous->next = wait->next;
-	else
-		waits->first = wait->next;
-	if (wait->next)
-		wait->next->previous = wait->previous;
-	wait->previous = wait->next = NULL;
+	unlink_wait(wait);
 }
 
 static void
@@ -47,34 +61,34 @@ gw_rv_wait_begin(struct gw_rv_waits *waits, struct gw_rv_wait *wait, const struc
 {
 	uint64_t now = uv_now(waits->loop);
 
-	*wait = (struct gw_rv_wait){.waits = waits,
-				    .timer = api_alloc(sizeof(*wait->timer)),
+	*wait = (struct gw_rv_wait){.timer = api_alloc(sizeof(*wait->timer)),
 				    .resource = resource,
 				    .rv = rv,
 				    .done = done,
 				    .ctx = ctx};
-	wait->next = waits->first;
-	if (wait->next)
-		wait->next->previous = wait;
-	waits->first = wait;
+	link_wait(waits, wait);
 	uv_timer_init(waits->loop, wait->timer);
 	wait->timer->data = wait;
 	uv_timer_start(wait->timer, on_due, until_ms > now ? until_ms - now : 0, 0);
 }
 
-/* done() may begin and cancel others: whoever it was, the look begins anew. */
+/* done() may begin and cancel waits: those that are over go to a list of their own first. */
 void
 gw_rv_waits_told(struct gw_rv_waits *waits, const struct api_resource *resource, uint64_t rv)
 {
-	struct gw_rv_wait *wait = waits->first;
+	struct gw_rv_waits over = *waits;
+	struct gw_rv_wait *wait, *next;
 
-	while (wait) {
-		if (wait->resource->index != resource->index || wait->rv > rv) {
-			wait = wait->next;
-			continue;
+	over.first = NULL;
+	for (wait = waits->first; wait; wait = next) {
+		next = wait->next;
+		if (wait->resource->index == resource->index && wait->rv <= rv) {
+			unlink_wait(wait);
+			link_wait(&over, wait);
 		}
+	}
+	while ((wait = over.first)) {
 		gw_rv_wait_cancel(wait);
 		wait->done(wait, true);
-		wait = waits->first;
 	}
 }

@@ -2,7 +2,7 @@
 /*
  * Upstream: the gateway's two ways to the API server. They share nothing, not even a connection:
  *
- *	own    with our credentials: reviews, and what is asked under a listener's scope
+ *	own    with our credentials: reviews
  *	bare   to the same server by the same CA and proxy, made from a configuration that has no
  *	       credentials at all. What callers send goes this way, with the bearer that they brought.
  *	       HTTP/1.1, a connection for each request that is under way: a caller who reads slowly holds up

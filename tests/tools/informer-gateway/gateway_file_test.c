@@ -47,7 +47,7 @@ static const char whole[] =
 	"    verbs: [get, watch]\n"
 	"  - paths: [/metrics]\n"
 	"  - nodes?verbs=get\n"
-	"  misses: ask\n"
+	"  misses: wait\n"
 	"  deletedFor: 60s\n"
 	"- listen: 0.0.0.0:8443\n"
 	"  profile: tokens\n"
@@ -94,7 +94,7 @@ TEST(a_whole_file_is_read)
 	assert_int_equal(l->scope.count, 3);
 	assert_int_equal(l->scope.rules[0].verbs, GW_VERB_GET | GW_VERB_WATCH);
 	assert_string_equal(l->scope.rules[1].paths.items[0], "/metrics");
-	assert_true(l->misses_ask);
+	assert_true(l->misses_wait);
 	assert_int_equal(l->deleted_for_ms, 60000);
 	l = &config.listeners[1];
 	assert_string_equal(l->name, "0.0.0.0:8443");
@@ -163,6 +163,7 @@ TEST(bounds_are_kept)
 		       "must be a list of namespaces");
 	assert_refused(state, "listeners:\n- {listen: a, scope: [{resources: [pods], paths: [/metrics]}]}\n",
 		       "paths stand in a rule of their own");
+	assert_refused(state, "listeners:\n- {listen: a, misses: ask}\n", "must be refuse or wait");
 	assert_refused(state, "listeners:\n- {profile: tokens}\n", "this listener has no 'listen'");
 }
 
