@@ -222,6 +222,7 @@ INFORMER_API size_t informer_last_error(struct informer *informer, char *buffer,
  *             INFORMER_E_NOT_READY: a daemon is starting, ending or busy, soon it will answer; -ETIMEDOUT:
  * one does not answer; -ENOENT, -ECONNREFUSED: none is there; -EACCES; INFORMER_E_REFUSED; INFORMER_E_LAYOUT;
  * -EMFILE, -ENOMEM: this process has run out; others. It is tried again in any case
+ * server_release  of the API server, 1000 * major + minor: 1036 is Kubernetes 1.36; 0: not known
  */
 struct informer_status {
 	size_t size;
@@ -234,6 +235,7 @@ struct informer_status {
 	uint32_t pins;
 	char reason[256];
 	int failure;
+	uint32_t server_release;
 };
 INFORMER_API int informer_status(struct informer *informer, struct informer_status *status);
 

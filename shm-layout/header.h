@@ -30,6 +30,7 @@
  *      400      8  moved_from          while INCOMPLETE: 0, or the generation that is moved here
  *      408      8  moved_bytes         and how far: what is below stands here, what is above still there
  *      448      8  heartbeat_boot_ns   CLOCK_BOOTTIME, the writer's last sign of life
+ *      456      4  server_release      the API server's: 1000 * major + minor; 0: not known
  *     4096   2048  contact_boot_ns[256] by resource: when the API server was last heard of
  */
 #ifndef SHM_LAYOUT_HEADER_H
@@ -43,7 +44,7 @@
 #define HEADER_MAGIC 0x414e455241464e49ull /* "INFARENA", little-endian */
 #define HEADER_BYTE_ORDER 0x01020304u
 #define LAYOUT_MAJOR 1
-#define LAYOUT_MINOR 2
+#define LAYOUT_MINOR 3
 #define HEADER_IDENTITY_BYTES 224u
 #define RESOURCE_MAX 256u
 
@@ -79,6 +80,7 @@ struct header {
 	_Atomic uint64_t moved_from;
 	_Atomic uint64_t moved_bytes;
 	_Alignas(64) _Atomic uint64_t heartbeat_boot_ns;
+	_Atomic uint32_t server_release;
 	_Alignas(4096) _Atomic uint64_t contact_boot_ns[RESOURCE_MAX];
 };
 _Static_assert(offsetof(struct header, generation) == 40, "header: generation moved");
@@ -93,6 +95,7 @@ _Static_assert(offsetof(struct header, superseded_by) == 392, "header: supersede
 _Static_assert(offsetof(struct header, moved_from) == 400, "header: moved_from moved");
 _Static_assert(offsetof(struct header, moved_bytes) == 408, "header: moved_bytes moved");
 _Static_assert(offsetof(struct header, heartbeat_boot_ns) == 448, "header: heartbeat moved");
+_Static_assert(offsetof(struct header, server_release) == 456, "header: server_release moved");
 _Static_assert(offsetof(struct header, contact_boot_ns) == 4096, "header: contact moved");
 _Static_assert(sizeof(struct header) == HEADER_BYTES, "header: two pages");
 

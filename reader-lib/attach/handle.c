@@ -193,6 +193,7 @@ informer_status(struct informer *inf, struct informer_status *status)
 		beat = atomic_load_explicit(&h->heartbeat_boot_ns, memory_order_relaxed);
 		s.attached = true;
 		s.generation = m->generation;
+		s.server_release = atomic_load_explicit(&h->server_release, memory_order_relaxed);
 		s.age_ns = now > beat ? now - beat : 0;
 		s.pins = mapping_pins(m);
 		s.stale = !s.connected || state != HEADER_LIVE || s.age_ns > STALE_NS ||

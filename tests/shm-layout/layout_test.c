@@ -46,6 +46,7 @@ static const struct field fields[] = {
 	FIXED("HEADER", struct header, moved_from),
 	FIXED("HEADER", struct header, moved_bytes),
 	FIXED("HEADER", struct header, heartbeat_boot_ns),
+	FIXED("HEADER", struct header, server_release),
 	FIXED("HEADER", struct header, contact_boot_ns),
 	FIXED("BLOCK", struct block, tag),
 	FIXED("BLOCK", struct block, type_length),

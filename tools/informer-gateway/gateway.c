@@ -157,6 +157,7 @@ discovery_hook(void *ctx, struct gw_exchange *x, gw_next *next)
 	const struct gateway *g = ctx;
 	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
 
+	gw_arena_fit_release(g->arena);
 	if (g->pass_through && listener->pass_through && api_request_header(&x->api, "Authorization"))
 		gw_pass_through_or(g->pass_through, x, next);
 	else
@@ -185,7 +186,7 @@ page_hook(void *ctx, struct gw_exchange *x)
 {
 	const struct gateway *g = ctx;
 
-	return gw_page(g, x) || gw_server_release_page(g->release, x) || is_too_early(g, x);
+	return gw_page(g, x) || is_too_early(g, x);
 }
 
 static void
@@ -295,7 +296,6 @@ open_front(struct gateway *g, char **ret_error)
 
 	if (r < 0)
 		return message_set(ret_error, r, "%s", strerror(-r));
-	g->release = gw_server_release_new(&g->loop, gw_informerd_report, g->config->socket);
 	g->router = gw_router_new(g->front, &router);
 	return 0;
 }
@@ -431,7 +431,6 @@ close_all(struct gateway *g)
 	gw_gatekeeper_free(g->keeper);
 	gw_access_free(g->access);
 	gw_audit_log_close(g->audit);
-	gw_server_release_free(g->release);
 	gw_pass_through_free(g->pass_through);
 	gw_upstream_free(g->upstream);
 	if (g->arena) {

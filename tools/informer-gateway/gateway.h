@@ -20,7 +20,6 @@
 #include "tools/informer-gateway/gatekeeper.h"
 #include "tools/informer-gateway/gateway_arena.h"
 #include "tools/informer-gateway/pass_through.h"
-#include "tools/informer-gateway/server_release.h"
 #include "writer/base/clock_uv.h"
 
 struct gateway {
@@ -39,7 +38,6 @@ struct gateway {
 	struct gw_audit_log *audit; /* NULL: none */
 	struct gw_gatekeeper *keeper;
 	struct gw_pass_through *pass_through; /* NULL: no listener has it */
-	struct gw_server_release *release;
 	struct gw_front *front;
 	struct gw_router *router;
 	struct gw_listener *listeners[GW_LISTENERS_MAX];

@@ -9,6 +9,7 @@
 #include "tools/informer-gateway/arena_resources.h"
 #include "tools/informer-gateway/arena_take.h"
 #include "tools/informer-gateway/arena_view.h"
+#include "tools/schema/proto_schema.h"
 
 /* Known kinds are there, for their fields and short names, and are not served. */
 static void
@@ -52,6 +53,16 @@ int
 gw_arena_fd(const struct gw_arena *arena)
 {
 	return arena->epoll;
+}
+
+void
+gw_arena_fit_release(const struct gw_arena *arena)
+{
+	struct informer_status status = {.size = sizeof(status)};
+
+	if (informer_status(arena->reads, &status) == 0 && status.server_release &&
+	    status.server_release != proto_schema_release(proto_schema_builtin()))
+		proto_schema_fit(proto_schema_builtin(), status.server_release);
 }
 
 static void

@@ -23,6 +23,11 @@ void gw_arena_free(struct gw_arena *arena);
 int gw_arena_fd(const struct gw_arena *arena);
 /* Do what there is to do: take in changes and the table of resources, wake watchers, let views go. */
 void gw_arena_dispatch(struct gw_arena *arena);
+/*
+ * Print objects, and /version, as the API server's release does. While that is not known, the release of
+ * before counts.
+ */
+void gw_arena_fit_release(const struct gw_arena *arena);
 /* When gw_arena_dispatch() wants to be called though nothing happened, by now_ms; UINT64_MAX: never. */
 uint64_t gw_arena_wait_until(const struct gw_arena *arena);
 

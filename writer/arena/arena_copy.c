@@ -49,6 +49,11 @@ set_up(struct arena *a, int fd, const char *name, uint64_t generation, uint64_t 
 	for (unsigned i = 0; i < RESOURCE_MAX; i++)
 		atomic_store_explicit(&a->header->contact_boot_ns[i],
 				      load(&source->header->contact_boot_ns[i]), memory_order_relaxed);
+	atomic_store_explicit(
+		&a->header->server_release,
+		atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)&source->header->server_release,
+				     memory_order_relaxed),
+		memory_order_relaxed);
 	arena_write_identity(a, generation, master, source->header->hash_key);
 	atomic_store_explicit(&a->header->root, load(&source->header->root), memory_order_relaxed);
 	/* As in arena_create(): nobody has the file yet, the state word orders all of it. */

@@ -359,6 +359,7 @@ start(struct daemon *d, char **ret_error)
 	}
 	if (r < 0)
 		return r;
+	daemon_publish_release(d);
 	beat(&d->heartbeat);
 	d->applier = applier_new(d->local.store, &d->clock.clock);
 	d->cached_count = d->config->n_resources;

@@ -111,6 +111,8 @@ void daemon_discover(struct daemon *d);
 
 /* Watch over which cluster answers; before the first daemon_discover(). */
 void daemon_guard_cluster(struct daemon *d);
+/* Its release goes into the arena, once both are there: a successor knows it before it has an arena. */
+void daemon_publish_release(struct daemon *d);
 
 /*
  * Cache what is not cached yet of the names that are known (d->cached[i] NULL), and start it; what is

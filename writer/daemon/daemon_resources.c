@@ -352,6 +352,14 @@ on_cluster_changed(void *context)
 			cached_resource_distrust(d->cached[i], cluster_guard_id(&d->guard));
 }
 
+void
+daemon_publish_release(struct daemon *d)
+{
+	if (d->guard.released && d->local.arena.header) /* relaxed: nothing is behind this number */
+		atomic_store_explicit(&d->local.arena.header->server_release, d->guard.release,
+				      memory_order_relaxed);
+}
+
 /* What protobuf means depends on it; what was learnt by another one is not to be used. */
 static void
 on_release(void *context, unsigned release, const char *why)
@@ -359,6 +367,7 @@ on_release(void *context, unsigned release, const char *why)
 	struct daemon *d = context;
 
 	proto_schema_fit(d->schema, release);
+	daemon_publish_release(d);
 	if (!release)
 		log_warning(
 			"of which release the server is does not show, so all comes in JSON: %s; it shows to "

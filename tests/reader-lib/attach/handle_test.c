@@ -47,6 +47,27 @@ get(struct informer *inf, const char *name)
 	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up_of_readers, broker_fixture_tear_down,  \
 		     name)
 
+static void
+set_release(struct broker_fixture *fx, void *context)
+{
+	atomic_store(&fx->store->arena->header->server_release, *(uint32_t *)context);
+}
+
+/* The API server's release is told from when it is known. */
+TEST(the_servers_release_is_told)
+{
+	struct informer *inf = broker_fixture_attach(fx, 0);
+	uint32_t release = 1036;
+
+	broker_fixture_start(fx);
+	DISPATCH_UNTIL(inf, status_of(inf).attached);
+	assert_int_equal(status_of(inf).server_release, 0);
+	broker_fixture_do(fx, set_release, &release);
+	assert_int_equal(status_of(inf).server_release, 1036);
+	informer_detach(inf);
+	broker_fixture_wait_readers(fx, 0);
+}
+
 /* Attach succeeds before the daemon exists; lookups say NOT_READY; the descriptor tells when it has come. */
 TEST(attach_succeeds_before_the_daemon_exists)
 {

@@ -3,6 +3,8 @@
 #include "shm-layout/time_ns.h"
 #include "tests/tools/informer-gateway/arena_world.h"
 #include "tools/informer-gateway/arena_source.h"
+#include "tools/informer-gateway/gateway_arena.h"
+#include "tools/schema/proto_schema.h"
 
 static int
 set_up(void **state)
@@ -31,6 +33,28 @@ open_pods(struct arena_world *w, const struct gw_source *source)
 }
 
 #define TEST(name) TEST_CASE_OF(struct arena_world *w, set_up, arena_world_tear_down, name)
+
+static void
+set_release(struct broker_fixture *fx, void *context)
+{
+	atomic_store(&fx->store->arena->header->server_release, *(uint32_t *)context);
+}
+
+/* Objects are printed as by the API server's release, from when informerd knows it. */
+TEST(the_release_is_the_api_servers)
+{
+	uint32_t known = 1035, hidden = 0;
+
+	gw_arena_fit_release(w->arena);
+	assert_int_equal(proto_schema_release(proto_schema_builtin()), 0);
+	broker_fixture_do(w->fx, set_release, &known);
+	gw_arena_fit_release(w->arena);
+	assert_int_equal(proto_schema_release(proto_schema_builtin()), 1035);
+	broker_fixture_do(w->fx, set_release, &hidden);
+	gw_arena_fit_release(w->arena);
+	assert_int_equal(proto_schema_release(proto_schema_builtin()), 1035);
+	proto_schema_fit(proto_schema_builtin(), 0);
+}
 
 /* What is old is said to be so, with its age; what is not, is not. */
 TEST(a_warning_says_how_old_it_is)

@@ -75,6 +75,7 @@ set_up(void **state)
 	w->reading = open(w->path, O_RDONLY | O_CLOEXEC);
 	assert_true(w->reading >= 0);
 	atomic_store(&w->header.root, 4711);
+	atomic_store(&w->header.server_release, 1036);
 	w->source = (struct arena_source){w->fd, &w->header, BYTES};
 	*state = w;
 	return 0;
@@ -130,6 +131,7 @@ assert_all_there(struct world *w)
 	}
 	assert_int_equal(memory_of(w->new.fd), (uint64_t)pages * PAGE);
 	assert_int_equal(atomic_load(&w->new.header->root), 4711);
+	assert_int_equal(atomic_load(&w->new.header->server_release), 1036);
 }
 
 static uint64_t
