@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "tools/serving/buf.h"
-#include "writer/base/file.h"
 
 struct gw_upstream {
 	struct clock *clock;
@@ -139,20 +138,6 @@ on_impossible(void *ctx)
 
 static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
 
-static struct gw_ask *
-begin(struct gw_upstream *u, struct transport *way, const struct transport_order *order, uint64_t timeout_ms,
-      gw_ask_fn *done, void *ctx)
-{
-	struct gw_ask *ask = api_alloc(sizeof(*ask));
-
-	*ask = (struct gw_ask){.upstream = u, .done = done, .ctx = ctx};
-	if (transport_send(way, order, &callbacks, ask, &ask->request) < 0)
-		clock_set(u->clock, &ask->timer, 0, on_impossible, ask);
-	else
-		clock_set(u->clock, &ask->timer, timeout_ms, on_late, ask);
-	return ask;
-}
-
 struct gw_ask *
 gw_upstream_post_json(struct gw_upstream *upstream, const char *path, const char *body, uint64_t timeout_ms,
 		      gw_ask_fn *done, void *ctx)
@@ -164,26 +149,13 @@ gw_upstream_post_json(struct gw_upstream *upstream, const char *path, const char
 					.headers = headers,
 					.body = body,
 					.body_length = strlen(body)};
+	struct gw_ask *ask = api_alloc(sizeof(*ask));
 
-	return begin(upstream, upstream->own, &order, timeout_ms, done, ctx);
-}
-
-struct gw_ask *
-gw_upstream_get(struct gw_upstream *upstream, const char *path, const char *bearer, unsigned flags,
-		uint64_t timeout_ms, gw_ask_fn *done, void *ctx)
-{
-	struct transport_order order = {.path_and_query = path, .flags = flags | TRANSPORT_UNTIMED};
-	struct api_buf line = {0};
-	const char *headers[] = {NULL, NULL};
-	struct gw_ask *ask;
-
-	if (!bearer)
-		return begin(upstream, upstream->own, &order, timeout_ms, done, ctx);
-	api_buf_printf(&line, "Authorization: Bearer %s", bearer);
-	headers[0] = line.data;
-	order.headers = headers;
-	ask = begin(upstream, upstream->bare, &order, timeout_ms, done, ctx);
-	file_wipe(line.data, line.len);
+	*ask = (struct gw_ask){.upstream = upstream, .done = done, .ctx = ctx};
+	if (transport_send(upstream->own, &order, &callbacks, ask, &ask->request) < 0)
+		clock_set(upstream->clock, &ask->timer, 0, on_impossible, ask);
+	else
+		clock_set(upstream->clock, &ask->timer, timeout_ms, on_late, ask);
 	return ask;
 }
 

@@ -63,14 +63,6 @@ typedef void gw_ask_fn(void *ctx, int code, const char *body, size_t length, con
  */
 struct gw_ask *gw_upstream_post_json(struct gw_upstream *upstream, const char *path, const char *body,
 				     uint64_t timeout_ms, gw_ask_fn *done, void *ctx);
-/*
- * GET, as JSON.
- *
- * bearer  a caller's: asked by the bare way, with this alone; NULL: with our credentials
- * flags   enum transport_flags
- */
-struct gw_ask *gw_upstream_get(struct gw_upstream *upstream, const char *path, const char *bearer,
-			       unsigned flags, uint64_t timeout_ms, gw_ask_fn *done, void *ctx);
 /* `done` is not called. NULL is fine. */
 void gw_ask_cancel(struct gw_ask *ask);
 

@@ -3,7 +3,6 @@
 #include "routed_world.h"
 
 #include "tools/informer-gateway/object_wait.h"
-#include "tools/informer-gateway/timer_wheel.h"
 
 #define POD(name) "/api/v1/namespaces/default/pods/" name
 #define WITH_TOKEN(path) "GET " path " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer t\r\n\r\n"
@@ -97,7 +96,7 @@ ROUTED_TEST(what_does_not_come_is_404)
 	put(w, "other");
 	assert_false(has_heard(c, "HTTP/1.1"));
 	d = waits_for(w, GET(POD("neither")));
-	gateway_pass(&w->g, 1 + GW_WHEEL_STEP_MS);
+	gateway_pass(&w->g, 1);
 	hear(c, "HTTP/1.1 404 ");
 	assert_false(has_heard(d, "HTTP/1.1"));
 	gateway_pass(&w->g, GW_OBJECT_WAIT_MS);
@@ -113,7 +112,7 @@ ROUTED_TEST(elsewhere_is_asked_behind_it)
 	start(w);
 	c = waits_for(w, WITH_TOKEN(POD("never")));
 	d = waits_for(w, GET(POD("never")));
-	gateway_pass(&w->g, GW_OBJECT_WAIT_MS + GW_WHEEL_STEP_MS);
+	gateway_pass(&w->g, GW_OBJECT_WAIT_MS);
 	hear(c, "elsewhere");
 	hear(d, "HTTP/1.1 404 ");
 }
@@ -128,5 +127,5 @@ ROUTED_TEST(who_goes_is_forgotten)
 	hang_up(c);
 	gateway_until(&w->g, gw_front_counters(w->g.front)->exchanges == 0);
 	put(w, "late");
-	gateway_pass(&w->g, GW_OBJECT_WAIT_MS + GW_WHEEL_STEP_MS);
+	gateway_pass(&w->g, GW_OBJECT_WAIT_MS);
 }
