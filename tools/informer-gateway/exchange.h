@@ -37,6 +37,8 @@ struct gw_exchange {
 	struct gw_identity *identity;
 	void *access;
 
+	bool passes; /* who checks access: it is the API server's to answer, not the arena's */
+
 	/* what became of it, for audit lines and metrics */
 	unsigned code;	  /* of the answer; 0: none was given */
 	uint64_t sent;	  /* bytes of its body */

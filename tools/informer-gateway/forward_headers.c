@@ -11,6 +11,7 @@
 #include "writer/base/file.h"
 
 #define BEARER "Bearer "
+#define IMPERSONATE "Impersonate-"
 
 static const char *const of_connection[] = {"Connection",
 					    "Keep-Alive",
@@ -24,6 +25,8 @@ static const char *const of_connection[] = {"Connection",
 					    NULL};
 
 static const char *const made_anew[] = {"Host", "Content-Length", "Expect", "HTTP2-Settings", NULL};
+
+static const char *const of_proxies[] = {"X-Remote-", "X-Forwarded-", "Forwarded", "X-Real-Ip"};
 
 static const char *const ours_in_answers[] = {"Date",          "Content-Length", "Content-Type",
 					      "Cache-Control", "Alt-Svc",        NULL};
@@ -75,6 +78,15 @@ is_bearer(const char *value)
 	return length > 0 && value[length] == '\0';
 }
 
+static bool
+is_of_proxies(const char *name)
+{
+	for (size_t i = 0; i < sizeof(of_proxies) / sizeof(*of_proxies); i++)
+		if (begins_with(name, of_proxies[i]))
+			return true;
+	return false;
+}
+
 static int
 refuse(struct gw_forward_fault *ret_fault, int code, const char *reason, const char *message)
 {
@@ -87,7 +99,7 @@ takes_out_who_asks(const char *connection)
 {
 	while (connection && *connection) {
 		connection += strspn(connection, " \t,");
-		if (begins_with(connection, "Authorization") || begins_with(connection, "Impersonate-"))
+		if (begins_with(connection, "Authorization") || begins_with(connection, IMPERSONATE))
 			return true;
 		connection += strcspn(connection, " \t,");
 	}
@@ -156,7 +168,7 @@ gw_forward_request(const struct gw_header *headers, size_t count, struct gw_head
 		return r;
 	for (size_t i = 0; i < count; i++)
 		if (!is_one_of(of_connection, headers[i].name) && !is_one_of(made_anew, headers[i].name) &&
-		    !begins_with(headers[i].name, "X-Remote-") &&
+		    !is_of_proxies(headers[i].name) &&
 		    !is_named_by_connection(headers, count, headers[i].name))
 			add(&lines, &headers[i]);
 	*ret = lines;
@@ -187,6 +199,26 @@ gw_forward_request_of(struct MHD_Connection *connection, struct gw_header_lines 
 
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, gather, &g);
 	return gw_forward_request(g.headers, g.count, ret, ret_fault);
+}
+
+static enum MHD_Result
+look_for_another(void *ctx, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	bool *found = ctx;
+
+	(void)kind;
+	(void)value;
+	*found = *found || begins_with(name, IMPERSONATE);
+	return *found ? MHD_NO : MHD_YES;
+}
+
+bool
+gw_request_impersonates(struct MHD_Connection *connection)
+{
+	bool found = false;
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, look_for_another, &found);
+	return found;
 }
 
 void

@@ -4,8 +4,8 @@
  *
  * Of a request: all, but those that belong to the connection it came over (Connection and what it names,
  * Upgrade, Transfer-Encoding and their like), those that the next request makes anew (Host,
- * Content-Length), and those by which front proxies say who somebody is (X-Remote-*), which is nobody's to
- * say here. Who asks is said by one bearer token, the caller's; what is no such is refused, and so is a
+ * Content-Length), and those by which front proxies say who somebody is, and where (X-Remote-*, X-Forwarded-*,
+ * Forwarded, X-Real-Ip), which is nobody's to say here. Who asks is said by one bearer token, the caller's; what is no such is refused, and so is a
  * Connection header that would take it, or an impersonation, out on the way.
  *
  * Of an answer: all, but those of its connection, and what our own server says (Date, Content-Length, type).
@@ -49,6 +49,8 @@ int gw_forward_request(const struct gw_header *headers, size_t count, struct gw_
 /* The same of a connection's request. */
 int gw_forward_request_of(struct MHD_Connection *connection, struct gw_header_lines *ret,
 			  struct gw_forward_fault *ret_fault);
+/* Whether a connection's request asks in somebody else's name (Impersonate-User and its like). */
+bool gw_request_impersonates(struct MHD_Connection *connection);
 /* Zeroed is fine. */
 void gw_header_lines_done(struct gw_header_lines *lines);
 

@@ -12,6 +12,7 @@
 #include "tools/informer-gateway/audit_line.h"
 #include "tools/informer-gateway/client_names.h"
 #include "tools/informer-gateway/exchange_private.h"
+#include "tools/informer-gateway/forward_headers.h"
 #include "tools/informer-gateway/identity_limits.h"
 #include "tools/informer-gateway/refusal.h"
 #include "tools/informer-gateway/request_path.h"
@@ -36,8 +37,9 @@ struct entry {
 	char *path; /* cut into pieces */
 	char name[GW_NAME_MAX];
 	struct gw_attributes attributes;
-	bool resource,
-		kubelets; /* what the attributes are of; of a resource's part that is the kubelet's to tell */
+	bool resource;     /* what the attributes are of */
+	bool kubelets;     /* of a resource's part that is the kubelet's to tell */
+	bool impersonates; /* it is asked in somebody else's name */
 	struct gw_question question;
 	struct gw_identity *peer;
 	struct gw_check *check;
@@ -321,12 +323,25 @@ refuse_connection(struct entry *entry)
 	}
 }
 
+/* Who may ask in whose name is nobody's to say here, and the arena shows all to whom it shows anything. */
+static void
+refuse_impersonation(struct entry *entry)
+{
+	api_status_set(&entry->x->api.status, 403, "Forbidden",
+		       "impersonation is the API server's to decide, and this request is not passed on "
+		       "there: ask the API "
+		       "server itself, or have the listener pass through");
+	refuse(entry, "forbidden", "impersonation");
+}
+
 /* Does it go to the API server as it is, whose word about it then counts? */
 static bool
 passes(const struct entry *entry, bool bearer)
 {
 	if (!bearer || !entry->listener->pass_through)
 		return false;
+	if (entry->impersonates)
+		return true;
 	return !is_read(entry->x) || (entry->resource && (!entry->x->api.resource || entry->kubelets));
 }
 
@@ -343,6 +358,11 @@ check_connection(struct entry *entry, bool bearer)
 		refuse_connection(entry);
 		return;
 	}
+	if (entry->impersonates && !goes_there) {
+		refuse_impersonation(entry);
+		return;
+	}
+	x->passes = goes_there;
 	if (goes_there && !reviewed) {
 		let_pass(entry);
 		return;
@@ -365,6 +385,7 @@ gw_gatekeeper_check(void *ctx, struct gw_exchange *x, gw_next *next)
 	*entry = (struct entry){.keeper = keeper, .x = x, .next = next, .limit = GW_LIMIT_KINDS};
 	entry->listener = gw_listener_profile(x->listener);
 	entry->peer = identity_of_peer(keeper->access, entry->listener, x->peer);
+	entry->impersonates = gw_request_impersonates(x->api.connection);
 	read_attributes(entry);
 	entry->question = (struct gw_question){.listener = entry->listener,
 					       .attributes = &entry->attributes,

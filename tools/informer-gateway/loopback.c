@@ -10,7 +10,7 @@
 static bool
 is_ipv4(struct in_addr address)
 {
-	return ntohl(address.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+	return ntohl(address.s_addr) == INADDR_LOOPBACK;
 }
 
 bool

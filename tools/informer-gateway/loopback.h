@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/* 127.0.0.0/8, ::1. */
+/* 127.0.0.1, ::1. */
 bool gw_loopback_address(const struct sockaddr_storage *address);
 /* Whether a socket is bound to such an address. */
 bool gw_loopback_socket(int fd);

@@ -110,7 +110,9 @@ checked(struct gw_exchange *x)
 {
 	const struct gw_hooks *hooks = &x->route->router->options.hooks;
 
-	if (hooks->discovery && is_read(x) && api_path_is_discovery(x->api.url))
+	if (x->passes)
+		elsewhere(x);
+	else if (hooks->discovery && is_read(x) && api_path_is_discovery(x->api.url))
 		hooks->discovery(hooks->ctx, x, answer);
 	else
 		answer(x);

@@ -61,7 +61,7 @@ serve(struct gw_exchange *x)
 		gw_on_gone(x, stream_closed, gate);
 	} else {
 		x->rv = 40;
-		gw_reply_text(x, 200, "text/plain", "served\n");
+		gw_reply_text(x, 200, "text/plain", x->passes ? "passed, not served\n" : "served\n");
 	}
 }
 
@@ -196,6 +196,28 @@ TEST(verdicts_have_words_and_lines)
 	assert_non_null(strstr(log, "\"decision\":\"unknown\""));
 	assert_null(strstr(log, "t-viewer"));
 	assert_null(strstr(log, "t-nobody"));
+}
+
+#define AS(token, path)                                                                                      \
+	"GET " path " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " token "\r\nimpersonate-USER: "          \
+									   "eve\r\n\r\n"
+
+/* Asked in somebody else's name the arena shows nothing: the API server decides, where it is passed on to. */
+TEST(impersonation_is_never_answered_from_here)
+{
+	struct gw_listener_config *l;
+	struct caller *c;
+
+	l = open_gate(gate, GW_PROFILE_TOKENS, NULL);
+	c = call_tcp(&gate->g);
+	review(gate, c, AS("t-admin", "/api/v1/pods"), "HTTP/1.1 403 ");
+	review(gate, c, AS("t-admin", "/version"), "impersonation is the API server's to decide");
+	assert_int_equal(gate->served, 0);
+	l->pass_through = true;
+	review(gate, c, AS("t-viewer", "/api/v1/pods"), "passed");
+	review(gate, c, AS("t-viewer", "/version"), "passed");
+	assert_int_equal(gate->w.server.token_reviews, 0);
+	review(gate, c, WITH("t-admin", "GET", "/api/v1/pods"), "served");
 }
 
 /* The kernel says who is at a Unix socket: one of the list is let in, another is told that it is not for it.
