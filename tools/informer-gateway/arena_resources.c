@@ -329,32 +329,114 @@ asks_for(const char *asked, const char *wanted)
 	return true;
 }
 
+static bool
+is_of(const struct gw_entry *e, const struct api_resource *resource)
+{
+	return !e->gone && e->resource == resource;
+}
+
+static bool
+has_namespace(const struct gw_entry *e, const char *namespace_)
+{
+	return !e->namespace_[0] || (namespace_ && !strcmp(e->namespace_, namespace_));
+}
+
+static int
+take(struct gw_entry *e, struct gw_entry **ret_entry)
+{
+	if (!e->followed)
+		follow(e);
+	*ret_entry = e;
+	return 0;
+}
+
 int
 gw_resources_find(struct gw_arena *arena, const struct api_resource *resource, const char *namespace_,
 		  const char *labels, const char *fields, struct gw_entry **ret_entry)
 {
-	const char *ns = namespace_ ? namespace_ : "";
 	int r = -ENOENT;
 
 	for (unsigned i = 0; i < arena->count; i++) {
 		struct gw_entry *e = arena->entries[i];
 
-		if (e->gone || e->resource != resource)
+		if (!is_of(e, resource))
 			continue;
-		if (e->namespace_[0] && strcmp(e->namespace_, ns) != 0) {
-			r = ns[0] ? r : -EXDEV;
-			continue;
-		}
-		if (!asks_for(labels, e->label_selector) || !asks_for(fields, e->field_selector)) {
-			r = -EXDEV;
-			continue;
-		}
-		if (!e->followed)
-			follow(e);
-		*ret_entry = e;
-		return 0;
+		if (has_namespace(e, namespace_) && asks_for(labels, e->label_selector) &&
+		    asks_for(fields, e->field_selector))
+			return take(e, ret_entry);
+		r = -EXDEV;
 	}
 	return r;
+}
+
+int
+gw_resources_part(struct gw_arena *arena, const struct api_resource *resource, const char *namespace_,
+		  struct gw_entry **ret_entry)
+{
+	bool all = !namespace_ || !namespace_[0];
+
+	for (unsigned i = 0; i < arena->count; i++)
+		if (is_of(arena->entries[i], resource) &&
+		    (all || has_namespace(arena->entries[i], namespace_)))
+			return take(arena->entries[i], ret_entry);
+	return -EXDEV;
+}
+
+/* Where the table has an object, by a snapshot in which any of the resource's entries is read. Returns 0,
+ * negative. */
+static int
+position_of(struct gw_entry *any, const char *key, uint32_t *ret_position)
+{
+	struct informer_object object;
+	struct gw_reading reading;
+	int r = gw_entry_begin(any, &reading);
+
+	if (r < 0)
+		return r;
+	r = informer_get_key(&reading.snapshot, reading.resource, key, strlen(key), &object);
+	if (r == 0)
+		*ret_position = informer_object_position(&object);
+	gw_reading_end(&reading);
+	return r;
+}
+
+int
+gw_resources_holder(struct gw_arena *arena, const struct api_resource *resource, const char *key,
+		    struct gw_entry **ret_entry)
+{
+	uint32_t position = UINT32_MAX;
+
+	for (unsigned i = 0; i < arena->count && position == UINT32_MAX; i++)
+		if (is_of(arena->entries[i], resource) && position_of(arena->entries[i], key, &position) < 0)
+			return -EXDEV;
+	for (unsigned i = 0; i < arena->count; i++)
+		if (is_of(arena->entries[i], resource) && arena->entries[i]->position == position)
+			return take(arena->entries[i], ret_entry);
+	return -EXDEV;
+}
+
+void
+gw_resources_parts(const struct gw_arena *arena, const struct api_resource *resource, struct api_buf *ret)
+{
+	const char *between = "";
+
+	for (unsigned i = 0; i < arena->count; i++) {
+		const struct gw_entry *e = arena->entries[i];
+
+		if (!is_of(e, resource))
+			continue;
+		api_buf_puts(ret, between);
+		if (e->namespace_[0])
+			api_buf_printf(ret, "in namespace %s", e->namespace_);
+		if (e->label_selector[0])
+			api_buf_printf(ret, "%swith labelSelector=%s", e->namespace_[0] ? " " : "",
+				       e->label_selector);
+		if (e->field_selector[0])
+			api_buf_printf(ret, "%swith fieldSelector=%s",
+				       e->namespace_[0] || e->label_selector[0] ? " " : "",
+				       e->field_selector);
+		between = ", or ";
+	}
 }
 
 int

@@ -58,6 +58,15 @@ void gw_resources_done(struct gw_arena *arena);
 int gw_resources_find(struct gw_arena *arena, const struct api_resource *resource, const char *namespace_,
 		      const char *labels, const char *fields, struct gw_entry **ret_entry);
 
+/* The entry that holds an object. Returns 0; -EXDEV: none of the resource's does. */
+int gw_resources_holder(struct gw_arena *arena, const struct api_resource *resource, const char *key,
+			struct gw_entry **ret_entry);
+/* An entry that has a part of a namespace ("" or NULL: of all of them). Returns 0, -EXDEV. */
+int gw_resources_part(struct gw_arena *arena, const struct api_resource *resource, const char *namespace_,
+		      struct gw_entry **ret_entry);
+/* Append what is cached of a resource, in words: "in namespace a, or with labelSelector=app=x". */
+void gw_resources_parts(const struct gw_arena *arena, const struct api_resource *resource, struct api_buf *ret);
+
 /* What a snapshot, of any handle, says of an entry. Returns 0; -ENOENT: it is not there; INFORMER_E_… */
 int gw_entry_standing(struct gw_entry *entry, const struct informer_snapshot *snapshot,
 		      struct gw_standing *ret_standing);

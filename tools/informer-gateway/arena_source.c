@@ -26,14 +26,25 @@ open_place(void *ctx, const struct gw_want *want, struct gw_place **ret_place)
 {
 	struct gw_entry *entry;
 	struct place *p;
+	int r = gw_resources_find(ctx, want->resource, want->namespace_, want->labels, want->fields, &entry);
 
-	if (gw_resources_find(ctx, want->resource, want->namespace_, want->labels, want->fields, &entry) < 0)
-		return -ENOENT;
+	if (r == -EXDEV && want->key)
+		r = gw_resources_holder(ctx, want->resource, want->key, &entry);
+	else if (r == -EXDEV && want->narrow)
+		r = gw_resources_part(ctx, want->resource, want->namespace_, &entry);
+	if (r < 0)
+		return r;
 	p = api_alloc(sizeof(*p));
 	gw_store_init(&p->store, entry);
-	p->place.store = &p->store.api;
+	p->place = (struct gw_place){.store = &p->store.api, .metadata_only = entry->metadata_only};
 	*ret_place = &p->place;
 	return 0;
+}
+
+static void
+tell_parts(void *ctx, const struct api_resource *resource, struct api_buf *ret)
+{
+	gw_resources_parts(ctx, resource, ret);
 }
 
 static void
@@ -78,6 +89,7 @@ gw_arena_source(struct gw_arena *arena)
 		.ctx = arena,
 		.registry = &arena->registry,
 		.open = open_place,
+		.parts = tell_parts,
 		.close = close_place,
 		.watch = watch_place,
 		.warning = warn_of_place,

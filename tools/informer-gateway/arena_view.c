@@ -391,7 +391,7 @@ gw_view_get(struct gw_entry *entry, const char *key)
 	if (gw_entry_begin(entry, &reading) < 0)
 		return NULL;
 	if (informer_get_key(&reading.snapshot, reading.resource, key, strlen(key), &found) == 0 &&
-	    (!entry->namespace_[0] || !strncmp(key, entry->namespace_, strcspn(key, "/"))) &&
+	    informer_object_position(&found) == entry->position &&
 	    gw_object_make(&entry->maker, &found, &object) < 0)
 		object = NULL;
 	gw_reading_end(&reading);

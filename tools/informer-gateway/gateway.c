@@ -150,6 +150,15 @@ newest_hook(void *ctx, const struct gw_exchange *x)
 	return listener->freshness == GW_FRESHNESS_STRICT;
 }
 
+static bool
+narrow_hook(void *ctx, const struct gw_exchange *x)
+{
+	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
+
+	(void)ctx;
+	return listener->narrow;
+}
+
 /* Discovery is the API server's where all else that is not here is, and ours while it cannot be reached. */
 static void
 discovery_hook(void *ctx, struct gw_exchange *x, gw_next *next)
@@ -289,6 +298,7 @@ open_front(struct gateway *g, char **ret_error)
 			  .discovery = discovery_hook,
 			  .missing = missing_hook,
 			  .newest_elsewhere = newest_hook,
+			  .narrow = narrow_hook,
 			  .page = page_hook},
 		.list_bytes = g->config->list_bytes,
 	};

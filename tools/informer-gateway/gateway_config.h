@@ -43,6 +43,7 @@ struct gw_listener_config {
 	struct gw_scope scope;
 	bool open_health; /* /livez, /readyz and /healthz without identity */
 	enum gw_freshness_choice freshness;
+	bool narrow;	  /* a LIST of more than the part that is cached is one of the part */
 	bool misses_wait; /* a GET that finds nothing waits a second for the object */
 	bool pass_through;
 	uint64_t deleted_for_ms;

@@ -82,7 +82,7 @@ is_strict(const struct gw_listener_config *l)
 static bool
 has_answers(const struct gw_listener_config *l)
 {
-	return l->misses_wait || l->deleted_for_ms;
+	return l->narrow || l->misses_wait || l->deleted_for_ms;
 }
 
 static const struct part parts[] = {
@@ -97,7 +97,7 @@ static const struct part parts[] = {
 	{"openHealth", has_open_health, P(TOKENS), 0},
 	{"passThrough", has_pass_through, P(UNIX) | P(TOKENS) | P(CERTIFICATES), 0},
 	{"freshness: strict", is_strict, P(UNIX) | P(TOKENS) | P(CERTIFICATES), 0},
-	{"misses or deletedFor", has_answers, P(UNIX) | P(TOKENS) | P(CERTIFICATES) | P(INSECURE), 0},
+	{"narrow, misses or deletedFor", has_answers, P(UNIX) | P(TOKENS) | P(CERTIFICATES) | P(INSECURE), 0},
 };
 
 static int

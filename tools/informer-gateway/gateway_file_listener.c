@@ -250,6 +250,7 @@ take_listener(const struct yaml_reading *in, const cJSON *entry)
 		{"scope", take_scope, AT(scope)},
 		{"openHealth", yaml_field_bool, AT(open_health)},
 		{"freshness", take_freshness, AT(freshness)},
+		{"narrow", yaml_field_bool, AT(narrow)},
 		{"misses", take_misses, AT(misses_wait)},
 		{"deletedFor", take_deleted_for, AT(deleted_for_ms)},
 		{"passThrough", yaml_field_bool, AT(pass_through)},

@@ -13,22 +13,12 @@ not_found(struct gw_exchange *x)
 	gw_reply_status(x);
 }
 
-static struct api_object *
-find(const struct gw_exchange *x)
-{
-	const struct api_store *store = x->route->place->store;
-	_cleanup_(api_buf_done) struct api_buf key = {0};
-
-	if (x->api.namespace_)
-		api_buf_printf(&key, "%s/", x->api.namespace_);
-	api_buf_puts(&key, x->api.name);
-	return store->get(store->ctx, x->api.resource, key.data);
-}
-
 bool
 gw_answer_object(struct gw_exchange *x)
 {
-	_cleanup_(api_object_unrefp) struct api_object *object = find(x);
+	const struct api_store *store = x->route->place->store;
+	_cleanup_(api_object_unrefp) struct api_object *object = store->get(store->ctx, x->api.resource,
+									    x->route->key.data);
 	struct api_buf body = {0};
 	const char *type;
 

@@ -37,6 +37,11 @@ gw_lacking_fields(const struct informer_snapshot *snapshot, const struct api_res
 		    !is(info.group, info.group_length, resource->group) ||
 		    !is(info.resource, info.resource_length, resource->plural))
 			continue;
+		if (info.metadata_only) {
+			api_buf_reset(ret);
+			api_buf_puts(ret, "all but their metadata");
+			return true;
+		}
 		for (uint32_t i = 0; i < info.drop_count; i++) {
 			const char *path;
 			size_t length;

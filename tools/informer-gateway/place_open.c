@@ -14,12 +14,20 @@ given(const struct api_request *request, const char *name)
 int
 gw_read_open(struct gw_exchange *x, struct gw_place **ret_place)
 {
-	const struct gw_source *source = &x->route->router->options.source;
+	struct gw_route *route = x->route;
+	const struct gw_source *source = &route->router->options.source;
+	const struct gw_hooks *hooks = &route->router->options.hooks;
 	struct gw_want want = {.resource = x->api.resource, .namespace_ = x->api.namespace_};
 
-	if (x->route->list) {
+	if (route->list) {
 		want.labels = given(&x->api, "labelSelector");
 		want.fields = given(&x->api, "fieldSelector");
+		want.narrow = hooks->narrow && hooks->narrow(hooks->ctx, x);
+	} else {
+		api_buf_reset(&route->key);
+		api_buf_printf(&route->key, "%s%s%s", x->api.namespace_ ? x->api.namespace_ : "",
+			       x->api.namespace_ ? "/" : "", x->api.name);
+		want.key = route->key.data;
 	}
 	return source->open(source->ctx, &want, ret_place);
 }

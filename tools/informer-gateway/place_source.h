@@ -14,6 +14,7 @@
 
 struct gw_place {
 	const struct api_store *store; /* good until the place is closed */
+	bool metadata_only;	       /* its objects have no more than their metadata */
 };
 
 /* What a request wants of a resource; texts are borrowed for the call. */
@@ -21,14 +22,18 @@ struct gw_want {
 	const struct api_resource *resource;
 	const char *namespace_;	     /* NULL: all */
 	const char *labels, *fields; /* selectors as they were asked for; NULL: none */
+	const char *key;	     /* "namespace/name" or "name", of a GET; NULL: it is none */
+	bool narrow;		     /* a part of it will do */
 };
 
 struct gw_source {
 	void *ctx;
 	const struct api_registry *registry;
 
-	/* Returns 0; -ENOENT: that is not here, or not all of it: it is asked elsewhere. */
+	/* Returns 0; -ENOENT: that is not here; -EXDEV: not all of it, or not this object; see parts(). */
 	int (*open)(void *ctx, const struct gw_want *want, struct gw_place **ret_place);
+	/* Append what of a resource is here: "with fieldSelector=spec.nodeName=n1, or in namespace a". */
+	void (*parts)(void *ctx, const struct api_resource *resource, struct api_buf *ret);
 	void (*close)(struct gw_place *place);
 	/*
 	 * The place is for a watch: wake() is called, never from within a function of the store, when the

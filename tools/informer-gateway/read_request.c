@@ -2,7 +2,7 @@
 /*
  * What GET, LIST and WATCH of a cached resource have in common, before they are answered:
  *
- *   place -> parameters and shape -+-> hooks.newest_elsewhere
+ *   place -> parameters and shape -+-> hooks.newest_elsewhere, or more than is cached
  *                                  +-> is its RV there? -+-> answer
  *                                                        +-> wait -> answer, or 504
  *
@@ -99,18 +99,27 @@ newest_goes_elsewhere(const struct gw_exchange *x)
 	return !x->route->query.rv_given && hooks->newest_elsewhere && hooks->newest_elsewhere(hooks->ctx, x);
 }
 
+static bool
+shows_metadata_alone(const struct gw_exchange *x)
+{
+	return x->api.shape.kind == API_PARTIAL || x->api.shape.kind == API_PARTIAL_LIST;
+}
+
 int
 gw_read_begin(struct gw_exchange *x)
 {
 	struct gw_route *route = x->route;
+	int r = gw_read_open(x, &route->place);
 
-	if (gw_read_open(x, &route->place) < 0)
+	route->partial = r == -EXDEV;
+	if (r < 0)
 		return -ENOENT;
 	if (api_request_choose_shape(&x->api) < 0 || api_query_parse(&x->api, &route->query) < 0) {
 		gw_reply_status(x);
 		return 0;
 	}
-	if (newest_goes_elsewhere(x)) {
+	route->metadata_only = route->place->metadata_only && !shows_metadata_alone(x);
+	if (route->metadata_only || newest_goes_elsewhere(x)) {
 		route->router->options.source.close(route->place);
 		route->place = NULL;
 		return -ENOENT;

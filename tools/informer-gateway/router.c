@@ -24,6 +24,37 @@
 
 /* ---- what nobody else answers ---- */
 
+/* A part of the resource is cached: who asks for more, or for what is not in it, is told which. */
+static void
+refuse_more(struct gw_exchange *x)
+{
+	const struct gw_route *route = x->route;
+	const struct gw_source *source = &route->router->options.source;
+	const struct api_resource *resource = x->api.resource;
+	_cleanup_(api_buf_done) struct api_buf parts = {0};
+
+	source->parts(source->ctx, resource, &parts);
+	if (route->list)
+		api_status_set(&x->api.status, 400, "BadRequest",
+			       "%s are cached %s alone: ask for that, or ask the API server",
+			       resource->group_resource, parts.data);
+	else
+		api_status_set(&x->api.status, 404, "NotFound",
+			       "%s \"%s\" not found: they are cached %s alone, and it is not among these",
+			       resource->group_resource, x->api.name, parts.data);
+	gw_reply_status(x);
+}
+
+static void
+refuse_whole_objects(struct gw_exchange *x)
+{
+	api_status_set(
+		&x->api.status, 406, "NotAcceptable",
+		"%s are cached as metadata alone: ask for PartialObjectMetadata, or ask the API server",
+		x->api.resource->group_resource);
+	gw_reply_status(x);
+}
+
 static void
 no_page(struct gw_exchange *x)
 {
@@ -34,19 +65,26 @@ no_page(struct gw_exchange *x)
 	if (strcmp(x->api.method, "GET") != 0 && strcmp(x->api.method, "HEAD") != 0) {
 		api_status_no_method(&x->api.status);
 		gw_reply_status(x);
-		return;
+	} else if (route->partial) {
+		refuse_more(x);
+	} else if (route->metadata_only) {
+		refuse_whole_objects(x);
+	} else {
+		type = api_answer_no_resource(&x->api, route->router->options.source.registry,
+					      route->path.group, &body);
+		gw_reply(x, 404, type, &body);
 	}
-	type = api_answer_no_resource(&x->api, route->router->options.source.registry, route->path.group,
-				      &body);
-	gw_reply(x, 404, type, &body);
 }
 
 static void
 elsewhere(struct gw_exchange *x)
 {
-	const struct gw_hooks *hooks = &x->route->router->options.hooks;
+	const struct gw_route *route = x->route;
+	const struct gw_hooks *hooks = &route->router->options.hooks;
+	/* who has no token learns what is cached, not that a token is missing */
+	bool here = (route->partial || route->metadata_only) && !api_request_header(&x->api, "Authorization");
 
-	if (!hooks->elsewhere || !hooks->elsewhere(hooks->ctx, x))
+	if (here || !hooks->elsewhere || !hooks->elsewhere(hooks->ctx, x))
 		no_page(x);
 }
 
@@ -129,6 +167,7 @@ route_done(struct gw_exchange *x)
 	if (route->place)
 		route->router->options.source.close(route->place);
 	api_query_done(&route->query);
+	api_buf_done(&route->key);
 	api_path_done(&route->path);
 	free(route);
 	x->route = NULL;

@@ -36,6 +36,8 @@ struct gw_hooks {
 	 * without an RV, a LIST that continues another, a WATCH that begins with "most recent". [false]
 	 */
 	bool (*newest_elsewhere)(void *ctx, const struct gw_exchange *x);
+	/* A LIST or WATCH of more than the part that is cached is one of that part. [false] */
+	bool (*narrow)(void *ctx, const struct gw_exchange *x);
 	/* A page beside the API ("/metrics"); false: it is not there. Checked before. [false] */
 	bool (*page)(void *ctx, struct gw_exchange *x);
 };

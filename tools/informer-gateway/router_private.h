@@ -27,8 +27,11 @@ struct gw_route {
 	struct api_query query;
 	struct gw_place *place; /* NULL: none is open */
 	struct gw_rv_wait wait;
+	struct api_buf key; /* of a GET by name: "namespace/name", or "name" */
 	bool list; /* a LIST or a WATCH; else a GET by name */
 	bool watch;
+	bool partial;	    /* a part of the resource is cached, and what is asked for is not in it … */
+	bool metadata_only; /* … or no more than its metadata */
 };
 
 /*
@@ -43,12 +46,13 @@ void gw_answer_watch(struct gw_exchange *x);
 
 /*
  * Parse a GET, LIST or WATCH of a cached resource and wait for its RV; then answer it. -ENOENT: the source
- * has not all that it asks for, or hooks.newest_elsewhere claims it, and nothing was done.
+ * has not all that it asks for (route->partial, route->metadata_only), or hooks.newest_elsewhere claims it, and
+ * nothing was done.
  */
 int gw_read_begin(struct gw_exchange *x);
 /* Append what the place says of its age to the answer. */
 void gw_read_warn(struct gw_exchange *x, struct gw_place *place);
-/* Open a place for the exchange's request. -ENOENT as gw_source.open */
+/* Open a place for the exchange's request. Returns as gw_source.open */
 int gw_read_open(struct gw_exchange *x, struct gw_place **ret_place);
 
 #endif

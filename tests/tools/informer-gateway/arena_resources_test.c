@@ -100,7 +100,8 @@ TEST(an_entry_answers_what_it_has_all_of)
 	e = found(w, "configmaps", "a");
 	assert_string_equal(e->namespace_, "a");
 	assert_ptr_not_equal(e, found(w, "configmaps", "b"));
-	assert_int_equal(find(w, "", "configmaps", "c", NULL, NULL, &e), -ENOENT);
+	assert_int_equal(find(w, "", "configmaps", "c", NULL, NULL, &e), -EXDEV);
+	assert_int_equal(find(w, "", "pods", "c", NULL, NULL, &e), 0);
 	assert_int_equal(find(w, "", "configmaps", NULL, NULL, NULL, &e), -EXDEV);
 	assert_int_equal(find(w, "", "configmaps", "", NULL, NULL, &e), -EXDEV);
 	assert_int_equal(find(w, "", "services", NULL, NULL, NULL, &e), -EXDEV);

@@ -19,7 +19,7 @@ add_entry(struct broker_fixture *fx, void *drops)
 	fingerprint[0]++;
 	snprintf(descriptor, sizeof(descriptor),
 		 "{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":"
-		 "\"pod\",\"shortNames\":[\"po\"],\"namespaced\":true,\"namespace\":\"n%u\",\"drops\":[%s],"
+		 "\"pod\",\"shortNames\":[\"po\"],\"namespaced\":true,\"namespace\":\"n%u\",%s,"
 		 "\"indexes\":[{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]}]}",
 		 fingerprint[0], (const char *)drops);
 	assert_true(store_add_resource(fx->store->store, descriptor, fingerprint, &id) >= 0);
@@ -41,14 +41,20 @@ TEST_CASE_IN(setup, reader_world_tear_down, what_matters_is_named)
 	struct reader_world *w = *state;
 	_cleanup_(api_buf_done) struct api_buf fields = {0};
 
-	broker_fixture_do(w->fx, add_entry, (char[]){"\"metadata.managedFields\""});
+	broker_fixture_do(w->fx, add_entry, (char[]){"\"drops\":[\"metadata.managedFields\"]"});
 	reader_world_renew(w);
 	assert_false(gw_lacking_fields(&w->snap, &pods, &fields));
-	broker_fixture_do(w->fx, add_entry,
-			  (char[]){"\"metadata.managedFields\",\"spec.containers[*].env\",\"status\""});
+	broker_fixture_do(
+		w->fx, add_entry,
+		(char[]){"\"drops\":[\"metadata.managedFields\",\"spec.containers[*].env\",\"status\"]"});
 	reader_world_renew(w);
 	assert_true(gw_lacking_fields(&w->snap, &pods, &fields));
 	assert_string_equal(fields.data, "spec.containers[*].env, status");
 	api_buf_reset(&fields);
 	assert_false(gw_lacking_fields(&w->snap, &others, &fields));
+	broker_fixture_do(w->fx, add_entry, (char[]){"\"metadataOnly\":true"});
+	reader_world_renew(w);
+	api_buf_reset(&fields);
+	assert_true(gw_lacking_fields(&w->snap, &pods, &fields));
+	assert_string_equal(fields.data, "all but their metadata");
 }

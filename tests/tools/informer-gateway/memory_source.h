@@ -16,6 +16,7 @@ struct memory {
 	struct memory_place *places[MEMORY_PLACES];
 	unsigned open;
 	const char *warning;
+	bool partial, metadata_only; /* of the resource: objects of n1 alone, and no more than their metadata */
 };
 
 struct memory_place {
@@ -34,7 +35,10 @@ memory_open(void *ctx, const struct gw_want *want, struct gw_place **ret_place)
 
 	if (want->resource != m->world->pods)
 		return -ENOENT;
+	if (m->partial && !want->narrow && !(want->key && !strcmp(want->key, "default/a")))
+		return -EXDEV;
 	p = calloc(1, sizeof(*p));
+	p->place.metadata_only = m->metadata_only;
 	p->memory = m;
 	p->place.store = &m->world->store;
 	while (m->places[p->slot])
@@ -43,6 +47,14 @@ memory_open(void *ctx, const struct gw_want *want, struct gw_place **ret_place)
 	m->open++;
 	*ret_place = &p->place;
 	return 0;
+}
+
+static inline void
+memory_parts(void *ctx, const struct api_resource *resource, struct api_buf *ret)
+{
+	(void)ctx;
+	(void)resource;
+	api_buf_puts(ret, "with fieldSelector=spec.nodeName=n1");
 }
 
 static inline void
@@ -82,6 +94,7 @@ memory_init(struct memory *m)
 	m->source = (struct gw_source){.ctx = m,
 				       .registry = &m->world->registry,
 				       .open = memory_open,
+				       .parts = memory_parts,
 				       .close = memory_close,
 				       .watch = memory_watch,
 				       .warning = memory_warning};

@@ -290,6 +290,64 @@ ROUTED_TEST(the_newest_goes_elsewhere)
 	ask(c, GET(PODS "?watch=1&resourceVersion=0"), "\"type\":\"ADDED\"");
 }
 
+/* Of a resource of which a part is cached an object is found by its name; who asks for more is told which
+ * part. */
+ROUTED_TEST(more_than_is_cached_is_refused_with_the_part)
+{
+	struct caller *c;
+
+	w->m.partial = true;
+	open_routed(w, (struct gw_router_options){0});
+	memory_put(&w->m, "a", "n1", 0);
+	c = call_tcp(&w->g);
+	ask(c, GET(PODS "/a"), "\"nodeName\":\"n1\"");
+	ask(c, GET(PODS "/b"),
+	    "pods \\\"b\\\" not found: they are cached with fieldSelector=spec.nodeName=n1 alone");
+	ask(c, GET(PODS), "pods are cached with fieldSelector=spec.nodeName=n1 alone");
+	ask(c, GET(PODS "?watch=1"), "HTTP/1.1 400 ");
+}
+
+/* Who has a token is passed on instead, where that is done. */
+ROUTED_TEST(more_than_is_cached_goes_elsewhere_with_a_token)
+{
+	struct caller *c;
+
+	w->m.partial = true;
+	w->hooks.elsewhere = send_elsewhere;
+	open_routed(w, (struct gw_router_options){0});
+	c = call_tcp(&w->g);
+	ask(c, GET(PODS), "HTTP/1.1 400 ");
+	ask(c, "GET " PODS " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer t\r\n\r\n", "elsewhere\n");
+}
+
+/* And where a listener narrows, all that is cached is all. */
+ROUTED_TEST(a_narrow_list_is_one_of_the_part)
+{
+	w->m.partial = true;
+	w->hooks.narrow = always;
+	open_routed(w, (struct gw_router_options){0});
+	memory_put(&w->m, "a", "n1", 0);
+	ask(call_tcp(&w->g), GET(PODS), "\"nodeName\":\"n1\"");
+}
+
+/* What is cached as metadata is shown as metadata, and is no whole object. */
+ROUTED_TEST(metadata_alone_is_no_whole_object)
+{
+	static const char partial[] = "GET " PODS "/a HTTP/1.1\r\nHost: g\r\nAccept: application/json;"
+				      "as=PartialObjectMetadata;g=meta.k8s.io;v=v1\r\n\r\n";
+	struct caller *c;
+
+	w->m.metadata_only = true;
+	open_routed(w, (struct gw_router_options){0});
+	memory_put(&w->m, "a", "n1", 0);
+	c = call_tcp(&w->g);
+	ask(c, GET(PODS "/a"), "pods are cached as metadata alone: ask for PartialObjectMetadata");
+	ask(c, GET(PODS), "HTTP/1.1 406 ");
+	ask(c, GET(PODS "?watch=1"), "HTTP/1.1 406 ");
+	ask(c, partial, "\"kind\":\"PartialObjectMetadata\"");
+	assert_int_equal(w->m.open, 0);
+}
+
 /* A watch tells what happens, within its selection, and ends when its time is up. */
 ROUTED_TEST(a_watch_tells_changes)
 {
