@@ -245,6 +245,13 @@ ask GET "$w&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchB
 ask GET "$w&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=@OLD"
 ask GET "$w&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=@RV&labelSelector=app%3Dx"
 ask GET "$w&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=@RV"
+for rv in '' '&resourceVersion=' '&resourceVersion=0'; do
+	ask GET "$w&sendInitialEvents=false&resourceVersionMatch=NotOlderThan$rv"
+	ask GET "$w&sendInitialEvents=&resourceVersionMatch=NotOlderThan$rv"
+	ask GET "$w&sendInitialEvents=$rv"
+done
+ask GET "$pods?sendInitialEvents="
+ask GET "$pods?Watch=1&limit=1"
 ask GET "$pods?watch=true&timeoutSeconds=5&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=99999999"
 ask GET "$w&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true" -H "Accept: ${as/\%s/PartialObjectMetadata}"
 ask GET "/api/v1/configmaps?watch=1&timeoutSeconds=1&allowWatchBookmarks=true&resourceVersion=0"

@@ -2,8 +2,8 @@
 /*
  * The arena as the router's source (place_source.h): a place is a store of its own over an entry.
  *
- * What the arena has only a part of (one namespace, a selector's objects) is not here for who asks for more, but
- * an object that it has is here by its name.
+ * What the arena has only a part of (one namespace, a selector's objects) is not here for who asks for more,
+ * but an object that it has is here by its name.
  * When the API server was not heard of for a minute the place's warning says for how long: the age of what is
  * shown is the client's to judge.
  *

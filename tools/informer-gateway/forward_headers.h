@@ -5,9 +5,9 @@
  * Of a request: all, but those that belong to the connection it came over (Connection and what it names,
  * Upgrade, Transfer-Encoding and their like), those that the next request makes anew (Host,
  * Content-Length), and those by which front proxies say who somebody is, and where (X-Remote-*, Forwarded,
- * X-Forwarded-*, X-Real-Ip), which is nobody's to say here. Who asks is said by one bearer token, the caller's;
- * what is no such is refused, and so is a Connection header that would take it, or an impersonation, out on the
- * way.
+ * X-Forwarded-*, X-Real-Ip), which is nobody's to say here. Who asks is said by one bearer token, the
+ * caller's; what is no such is refused, and so is a Connection header that would take it, or an
+ * impersonation, out on the way.
  *
  * Of an answer: all, but those of its connection, and what our own server says (Date, Content-Length, type).
  *

@@ -46,8 +46,8 @@ void gw_answer_watch(struct gw_exchange *x);
 
 /*
  * Parse a GET, LIST or WATCH of a cached resource and wait for its RV; then answer it. -ENOENT: the source
- * has not all that it asks for (route->partial, route->metadata_only), or hooks.newest_elsewhere claims it, and
- * nothing was done.
+ * has not all that it asks for (route->partial, route->metadata_only), or hooks.newest_elsewhere claims it,
+ * and nothing was done.
  */
 int gw_read_begin(struct gw_exchange *x);
 /* Append what the place says of its age to the answer. */

@@ -6,6 +6,35 @@
 #include <string.h>
 #include <strings.h>
 
+struct wanted {
+	const char *name, *value;
+	bool found;
+};
+
+/* libmicrohttpd's own look takes "Watch" for "watch". */
+static enum MHD_Result
+compare(void *ctx, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct wanted *wanted = ctx;
+
+	(void)kind;
+	if (strcmp(name, wanted->name) != 0)
+		return MHD_YES;
+	wanted->value = value;
+	wanted->found = true;
+	return MHD_NO;
+}
+
+static bool
+look_up_parameter(const struct api_request *request, const char *name, const char **ret_value)
+{
+	struct wanted wanted = {.name = name};
+
+	MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, compare, &wanted);
+	*ret_value = wanted.value;
+	return wanted.found;
+}
+
 /* Is it there? */
 static bool
 look_up(const struct api_request *request, enum MHD_ValueKind kind, const char *name, const char **ret_value)
@@ -13,6 +42,8 @@ look_up(const struct api_request *request, enum MHD_ValueKind kind, const char *
 	*ret_value = NULL;
 	if (request->value)
 		return request->value(request, kind, name, ret_value);
+	if (kind == MHD_GET_ARGUMENT_KIND)
+		return look_up_parameter(request, name, ret_value);
 	return MHD_lookup_connection_value_n(request->connection, kind, name, strlen(name), ret_value, NULL);
 }
 
@@ -95,6 +126,14 @@ api_request_flag(const struct api_request *request, const char *name)
 
 	return look_up(request, MHD_GET_ARGUMENT_KIND, name, &value) &&
 	       (!value || (strcasecmp(value, "false") != 0 && strcmp(value, "0") != 0));
+}
+
+bool
+api_request_has(const struct api_request *request, const char *name)
+{
+	const char *value;
+
+	return look_up(request, MHD_GET_ARGUMENT_KIND, name, &value);
 }
 
 bool

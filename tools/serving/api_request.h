@@ -42,6 +42,9 @@ api_request_query(const struct api_request *request, const char *name);
 const char *
 api_request_header(const struct api_request *request, const char *name);
 
+/* Is a query parameter there, with a value or without? */
+bool api_request_has(const struct api_request *request, const char *name);
+
 /* A bool parameter as the server converts it: there, and neither "false" nor "0". */
 bool
 api_request_flag(const struct api_request *request, const char *name);

@@ -167,7 +167,8 @@ static int
 parse(struct api_request *request, struct api_query *query)
 {
 	_cleanup_(api_freep) char *error = NULL;
-	const char *text, *initial;
+	bool initial = api_request_has(request, "sendInitialEvents");
+	const char *text;
 	int64_t limit, timeout;
 
 	query->watch = api_request_flag(request, "watch");
@@ -194,8 +195,7 @@ parse(struct api_request *request, struct api_query *query)
 		query->match = API_MATCH_EXACT;
 	else if (text && !strcmp(text, "NotOlderThan"))
 		query->match = API_MATCH_NOT_OLDER;
-	initial = api_request_query(request, "sendInitialEvents");
-	if (check_match(request, query, initial && initial[0]) < 0)
+	if (check_match(request, query, initial) < 0)
 		return -EINVAL;
 	if (text && text[0] && query->match == API_MATCH_UNSET) {
 		unsupported_match(request, text, "\"Exact\", \"NotOlderThan\", \"\"");
@@ -204,8 +204,9 @@ parse(struct api_request *request, struct api_query *query)
 	if (parse_rv(request, query) < 0)
 		return -EINVAL;
 	/* a watch of old, from anywhere: the same as if it had asked (SetListOptionsDefaults of meta/v1) */
-	if (query->watch && query->rv == 0 && !(initial && initial[0]) && request->watch_list)
+	if (query->watch && query->rv == 0 && !initial && request->watch_list)
 		query->initial = true;
+	query->from_now = query->watch && query->rv == 0 && initial && !query->initial;
 	return 0;
 }
 

@@ -17,6 +17,7 @@ struct api_query {
 	bool watch;
 	bool bookmarks;
 	bool initial;  /* sendInitialEvents=true */
+	bool from_now; /* sendInitialEvents=false, and no RV: a watch that begins with the next change */
 	bool rv_given; /* resourceVersion is there and not empty */
 	uint64_t rv;
 	enum api_match match;

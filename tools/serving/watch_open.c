@@ -121,6 +121,8 @@ open_initial(struct api_watch *w)
 		w->store->view_narrow(w->view, w->namespace_, &w->query);
 	api_buf_printf(&prefix, "%s%s", w->namespace_ ? w->namespace_ : "", w->namespace_ ? "/" : "");
 	w->store->view_seek(w->view, prefix.data);
+	if (w->query.from_now)
+		watch_close_view(w); /* its place in the history is all that is wanted */
 	return 0;
 }
 

@@ -16,7 +16,8 @@ struct memory {
 	struct memory_place *places[MEMORY_PLACES];
 	unsigned open;
 	const char *warning;
-	bool partial, metadata_only; /* of the resource: objects of n1 alone, and no more than their metadata */
+	bool partial;	    /* of the resource there is a part: default/a */
+	bool metadata_only; /* of its objects there is no more */
 };
 
 struct memory_place {

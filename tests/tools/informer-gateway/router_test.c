@@ -258,6 +258,14 @@ ROUTED_TEST(a_watch_is_told_that_its_rv_does_not_come)
 	assert_int_equal(w->n->watching, 0);
 }
 
+/* A parameter's name is what it is, to the case: this is a list. */
+ROUTED_TEST(names_of_parameters_have_a_case)
+{
+	open_routed(w, (struct gw_router_options){0});
+	memory_put(&w->m, "a", "n1", 0);
+	ask(call_tcp(&w->g), GET(PODS "?Watch=1"), "\"kind\":\"PodList\"");
+}
+
 /* Reads that want the newest state go elsewhere, with a list's later pages; what names an RV is answered
  * here. */
 ROUTED_TEST(the_newest_goes_elsewhere)

@@ -126,6 +126,39 @@ TEST(it_begins_with_the_state_and_marks_its_end)
 	says(&t, "ADDED d 104", "WAIT");
 }
 
+/* Who wants no initial events, and names no RV, is told what comes from now on. */
+TEST(without_initial_events_it_begins_now)
+{
+	struct told t;
+
+	put_pod(w, "shop", "a", NULL, NULL);
+	t = open_watch(w, "watch&sendInitialEvents=false&resourceVersionMatch=NotOlderThan");
+	says(&t, "WAIT");
+	put_pod(w, "shop", "b", NULL, NULL);
+	says(&t, "ADDED b 102", "WAIT");
+	assert_int_equal(w->views, 0);
+}
+
+/* An empty sendInitialEvents is one that is there, and true, as the server converts it. */
+TEST(an_empty_bool_is_true)
+{
+	struct ask without = ask_for(w, NULL, "watch&sendInitialEvents=", NULL);
+	struct ask with = ask_for(w, NULL, "watch&sendInitialEvents=&resourceVersionMatch=NotOlderThan",
+				  NULL);
+	struct ask list = ask_for(w, NULL, "sendInitialEvents=", NULL);
+	struct api_query query;
+
+	assert_int_equal(api_query_parse(&without.api, &query), -EINVAL);
+	assert_int_equal(without.api.status.code, 422);
+	assert_int_equal(api_query_parse(&with.api, &query), 0);
+	assert_true(query.initial);
+	api_query_done(&query);
+	assert_int_equal(api_query_parse(&list.api, &query), -EINVAL);
+	assert_int_equal(list.api.status.code, 422);
+	api_status_done(&without.api.status);
+	api_status_done(&list.api.status);
+}
+
 /* Who did not ask for bookmarks gets no mark. */
 TEST(no_mark_without_bookmarks)
 {
