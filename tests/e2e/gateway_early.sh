@@ -42,6 +42,14 @@ unlisted() { ! of_gateway "/api/v1/namespaces/${key%%/*}/pods" | jq -e --arg n "
 until_true unlisted || fail "it stays in lists"
 [ "$(of_gateway "/api/v1/namespaces/$key" | jq -r .metadata.name)" = "${key##*/}" ] || fail "what is gone is not found by its name"
 
+# what nobody keeps up to date is no longer ready, though it is served
+[ "$(curl -s "$gateway_url/api/v1/configmaps" | jq -r .message)" = 'the server could not find the requested resource: configmaps are not cached here' ] ||
+	fail "what is not cached is told without a word about the cache"
+stop_daemon KILL
+unready() { curl -s "$gateway_url/readyz" | grep -q -- '-\]informerd: '; }
+until_true unready || fail "it says that it is ready: $(curl -s "$gateway_url/readyz")"
+pods_come || fail "the pods are gone"
+
 # words
 said() { # WORDS FLAGS...: it ends with these
 	local words=$1 code=0

@@ -16,6 +16,7 @@ static void
 say_missing(const struct gateway *g, struct api_buf *body)
 {
 	const struct gw_arena *arena = g->arena;
+	struct informer_status status = {.size = sizeof(status)};
 	unsigned there = 0;
 
 	for (unsigned i = 0; i < arena->count; i++) {
@@ -30,6 +31,8 @@ say_missing(const struct gateway *g, struct api_buf *body)
 	}
 	if (gw_front_draining(g->front))
 		api_buf_puts(body, "[-]draining\n");
+	if (informer_status(arena->reads, &status) == 0 && status.stale)
+		api_buf_printf(body, "[-]informerd: %s\n", status.reason);
 	if (there == 0)
 		api_buf_puts(body, "[-]informerd: it is not running, or caches nothing yet\n");
 }

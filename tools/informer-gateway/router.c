@@ -69,6 +69,12 @@ no_page(struct gw_exchange *x)
 		refuse_more(x);
 	} else if (route->metadata_only) {
 		refuse_whole_objects(x);
+	} else if (route->path.plural) {
+		api_status_set(&x->api.status, 404, "NotFound",
+			       "the server could not find the requested resource: %s are not cached here",
+			       route->path.plural);
+		x->api.status.has_details = true;
+		gw_reply_status(x);
 	} else {
 		type = api_answer_no_resource(&x->api, route->router->options.source.registry,
 					      route->path.group, &body);
