@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/churn.h"
 #include "tools/informer-sim/http.h"
 #include "tools/informer-sim/listen.h"
@@ -60,13 +61,13 @@ struct item {
 static struct api_object *
 make_object(const struct api_resource *resource, const char *text)
 {
-	struct api_object_error error;
+	struct sim_object_error error;
 	struct api_doc_error doc_error;
 	struct api_object *object = NULL;
 	struct api_doc doc = {0};
 
 	if (api_doc_parse(&doc, text, strlen(text), NULL, &doc_error) < 0 ||
-	    api_object_new(resource, &doc, &object, &error) < 0)
+	    sim_object_new(resource, &doc, &object, &error) < 0)
 		abort();
 	api_doc_done(&doc);
 	return object;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/support/broker_fixture.h"
+#include "tools/informer-sim/new_object.h"
 #include "tools/serving/stored_object.h"
 #include "tools/serving/selector.h"
 
@@ -31,7 +32,7 @@ set_up(void)
 {
 	struct broker_fixture *fx = broker_fixture_new();
 	struct informer_resource *resource;
-	struct api_object_error object_error;
+	struct sim_object_error object_error;
 	struct api_doc_error error;
 	struct api_doc doc = {0};
 
@@ -43,7 +44,7 @@ set_up(void)
 	api_registry_init(&registry);
 	pods = api_registry_find(&registry, "", "v1", "pods");
 	must(api_doc_parse(&doc, pod, strlen(pod), NULL, &error) == 0 &&
-	     api_object_new(pods, &doc, &ours, &object_error) == 0);
+	     sim_object_new(pods, &doc, &ours, &object_error) == 0);
 	api_doc_done(&doc);
 }
 

@@ -6,8 +6,8 @@
  *
  *	arena's values ── one walk ──▶ text, metadata's range, RV's place, labels, fields ──▶ api_object
  *
- * The result is what api_object_new() makes of the same document, but for what that mends: nothing is fitted
- * to a type here, because what upstream sent is as its types have it.
+ * The result is what informer-sim makes of the same document, but for what that mends: nothing is fitted to a
+ * type here, because what upstream sent is as its types have it.
  *
  * Ownership  a maker is its owner's; the scratch in it is used by each call. Objects are counted, immutable.
  * Threads    a maker belongs to one thread

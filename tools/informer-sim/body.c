@@ -3,6 +3,7 @@
  * Request bodies: format, kind, name, namespace; with the real server's answers
  * to bad ones.
  */
+#include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/body.h"
 #include "tools/informer-sim/protobuf.h"
 
@@ -211,9 +212,9 @@ int
 sim_body_object(struct sim_request *request, struct api_doc *doc, const char *name,
 		struct api_object **ret_object)
 {
-	struct api_object_error error;
+	struct sim_object_error error;
 
-	if (api_object_new(request->api.resource, doc, ret_object, &error) == 0)
+	if (sim_object_new(request->api.resource, doc, ret_object, &error) == 0)
 		return 0;
 	if (!strcmp(error.field, "metadata.name"))
 		return api_status_invalid(&request->api.status, request->api.resource, name,

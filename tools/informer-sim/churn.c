@@ -8,6 +8,7 @@
  * deleted (each of these costs two changes: the deletionTimestamp, then the end),
  * the rest heartbeats of nodes and endpoints.
  */
+#include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/churn.h"
 
 #include <pthread.h>
@@ -55,9 +56,9 @@ commit(struct sim_churn *churn, const struct api_resource *resource, struct api_
        struct api_doc *doc)
 {
 	_cleanup_(api_object_unrefp) struct api_object *object = NULL;
-	struct api_object_error error;
+	struct sim_object_error error;
 
-	return api_object_new(resource, doc, &object, &error) == 0 &&
+	return sim_object_new(resource, doc, &object, &error) == 0 &&
 	       sim_store_update(churn->store, resource, old, object) == 0;
 }
 
@@ -84,14 +85,14 @@ create_pod(struct sim_churn *churn)
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	struct sim_mutation mutation = {
 		.rng = &churn->rng, .hosts = &churn->hosts, .now = (int64_t)time(NULL)};
-	struct api_object_error error;
+	struct sim_object_error error;
 
 	if (!like)
 		return false;
 	api_object_edit(churn->pods, like, &doc);
 	sim_replica_make(&doc, &churn->hosts, &churn->rng);
 	sim_mutate_fresh(&doc, &mutation);
-	return api_object_new(churn->pods, &doc, &object, &error) == 0 &&
+	return sim_object_new(churn->pods, &doc, &object, &error) == 0 &&
 	       sim_store_create(churn->store, churn->pods, object) == 0;
 }
 

@@ -3,6 +3,7 @@
  * The made-up cluster as a whole: which workloads there are, on which nodes
  * their pods run, and the objects around them.
  */
+#include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/cluster.h"
 
 #include <assert.h>
@@ -34,10 +35,10 @@ add(struct builder *b, const char *api_version, const char *kind)
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_object_unrefp) struct api_object *object = NULL;
 	struct api_doc_error error;
-	struct api_object_error object_error;
+	struct sim_object_error object_error;
 
 	if (api_doc_parse(&doc, b->text.data, b->text.len, NULL, &error) < 0 ||
-	    api_object_new(resource, &doc, &object, &object_error) < 0) {
+	    sim_object_new(resource, &doc, &object, &object_error) < 0) {
 		fprintf(stderr, "informer-sim: generated a bad %s: %s\n", kind, b->text.data);
 		abort(); /* our own text */
 	}

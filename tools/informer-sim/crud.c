@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/body.h"
 #include "tools/informer-sim/crd.h"
 #include "tools/informer-sim/fault_act.h"
@@ -238,7 +239,7 @@ mark_deleted(struct sim_request *request, struct api_object *old, struct api_doc
 	     struct api_object **ret_object)
 {
 	struct api_node *meta = api_get(doc->root, "metadata");
-	struct api_object_error error;
+	struct sim_object_error error;
 	char time_text[API_TIME_SIZE];
 	int r;
 
@@ -249,7 +250,7 @@ mark_deleted(struct sim_request *request, struct api_object *old, struct api_doc
 	api_time_print((int64_t)time(NULL), time_text);
 	api_set_string(doc, meta, "deletionTimestamp", time_text);
 	api_set(doc, meta, "deletionGracePeriodSeconds", api_new_token(doc, API_NUMBER, "0"));
-	r = api_object_new(request->api.resource, doc, ret_object, &error);
+	r = sim_object_new(request->api.resource, doc, ret_object, &error);
 	if (r < 0)
 		return r;
 	r = sim_store_update(request->server->store, request->api.resource, old, *ret_object);

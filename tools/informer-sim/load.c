@@ -3,6 +3,7 @@
  * Loading. A dump may be hundreds of megabytes, so a list is not parsed as a
  * whole: its items are found by skipping through the text, then parsed one by one.
  */
+#include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/load.h"
 
 #include <dirent.h>
@@ -75,7 +76,7 @@ complete(struct sim_loader *loader, const struct api_resource *resource, struct 
 	char uid[SIM_UID_SIZE], text[API_TIME_SIZE];
 
 	if (!meta || meta->type != API_OBJECT)
-		return; /* api_object_new says so */
+		return; /* sim_object_new says so */
 	if (resource->namespaced && !api_get(meta, "namespace"))
 		api_set_string(doc, meta, "namespace", "default");
 	if (!api_get(meta, "name") && api_get(meta, "generateName")) {
@@ -124,13 +125,13 @@ replicate(struct sim_loader *loader, const struct api_resource *resource, const 
 		_cleanup_(api_doc_done) struct api_doc doc = {0};
 		_cleanup_(api_object_unrefp) struct api_object *object = NULL;
 		struct api_doc_error error;
-		struct api_object_error object_error;
+		struct sim_object_error object_error;
 
 		if (api_doc_parse(&doc, text, len, NULL, &error) < 0)
 			return; /* it was parsed before */
 		complete(loader, resource, &doc);
 		sim_replica_make(&doc, loader->hosts, loader->rng);
-		if (api_object_new(resource, &doc, &object, &object_error) < 0)
+		if (sim_object_new(resource, &doc, &object, &object_error) < 0)
 			return; /* nor can this be, once the first one was fine */
 		if (sim_store_create(loader->store, resource, object) == 0) {
 			loader->objects++;
@@ -149,7 +150,7 @@ load_object(struct sim_loader *loader, const char *name, const char *text, size_
 	_cleanup_(api_freep) char *version = NULL;
 	_cleanup_(api_freep) char *kind = NULL;
 	_cleanup_(api_status_done) struct api_status status = {0};
-	struct api_object_error object_error;
+	struct sim_object_error object_error;
 	struct api_doc_error error;
 	struct api_resource *resource;
 
@@ -169,7 +170,7 @@ load_object(struct sim_loader *loader, const char *name, const char *text, size_
 	complete(loader, resource, &doc);
 	if (sim_is_crd(resource) && sim_crd_prepare(resource, &doc, &status) < 0)
 		return fail(ret_error, -EINVAL, "%s: object at byte %zu: %s", name, begin, status.message);
-	if (api_object_new(resource, &doc, &object, &object_error) < 0)
+	if (sim_object_new(resource, &doc, &object, &object_error) < 0)
 		return fail(ret_error, -EINVAL, "%s: %s at byte %zu: %s", name, resource->kind, begin,
 			    object_error.text);
 	store(loader, resource, object);

@@ -4,6 +4,7 @@
  * leave a ring are released after the lock is, because freeing costs more than
  * all the rest of a commit.
  */
+#include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/object_store_private.h"
 
 #include <errno.h>
@@ -230,7 +231,7 @@ sim_store_create(struct sim_store *store, const struct api_resource *resource, s
 		pthread_mutex_unlock(&store->lock);
 		return -EEXIST;
 	}
-	api_object_stamp(object, ++store->rv);
+	sim_object_stamp(object, ++store->rv);
 	sim_key_chunks_put(&shelf->table, api_object_ref(object));
 	record(store, shelf, API_ADDED, object, NULL, &evicted);
 	pthread_mutex_unlock(&store->lock);
@@ -251,7 +252,7 @@ sim_store_update(struct sim_store *store, const struct api_resource *resource, s
 		pthread_mutex_unlock(&store->lock);
 		return -ESTALE;
 	}
-	api_object_stamp(object, ++store->rv);
+	sim_object_stamp(object, ++store->rv);
 	replaced = sim_key_chunks_put(&shelf->table, api_object_ref(object));
 	record(store, shelf, API_MODIFIED, object, replaced, &evicted);
 	pthread_mutex_unlock(&store->lock);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "tools/serving/proto_encode.h"
-#include "tools/serving/typed.h"
 
 const struct proto_message *
 api_proto_type(const char *api_version, const char *kind)
@@ -33,10 +32,8 @@ api_proto_json(const char *api_version, const char *kind, const char *json, size
 	const struct proto_message *message = api_proto_type(api_version, kind);
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	struct api_doc_error error;
-	char why[API_TYPED_WHY];
 
-	if (!message || api_doc_parse(&doc, json, len, NULL, &error) < 0 || doc.root->type != API_OBJECT ||
-	    api_typed_fit(&doc, doc.root, proto_schema_builtin(), message, why) < 0)
+	if (!message || api_doc_parse(&doc, json, len, NULL, &error) < 0 || doc.root->type != API_OBJECT)
 		return -EINVAL;
 	api_proto_message(proto_schema_builtin(), message, doc.root, buf);
 	return 0;

@@ -7,7 +7,7 @@
 
 #include <sodium.h>
 
-#include "tools/serving/typed.h"
+#include "tools/serving/time_text.h"
 
 #define NUMBER 0 /* wire types */
 #define BYTES 2
@@ -130,7 +130,8 @@ put_time(const struct encode *e, const struct api_node *node)
 	int64_t seconds;
 	unsigned micros;
 
-	if (!api_typed_time(node, &seconds, &micros))
+	if (!node || node->type != API_STRING ||
+	    !api_time_read(node->text, node->text_len, &seconds, &micros))
 		return; /* null, which has no bytes */
 	put_number(e->buf, 1, seconds);
 	put_number(e->buf, 2, (int64_t)micros * 1000);

@@ -11,7 +11,7 @@
 #include "tools/serving/doc.h"
 #include "tools/schema/proto_schema.h"
 
-/* Append the message that an object is, which was fitted to its type (typed.h). */
+/* Append the message that an object is, which is as its type has it. */
 void api_proto_message(const struct proto_schema *schema, const struct proto_message *message,
 		       const struct api_node *object, struct api_buf *buf);
 

@@ -10,7 +10,6 @@
 
 #include "tools/serving/proto_document.h"
 #include "tools/serving/proto_encode.h"
-#include "tools/serving/typed.h"
 
 #define META_VERSION "meta.k8s.io/v1" /* what the schema has; v1beta1 is the same */
 #define PARTIAL "PartialObjectMetadata"
@@ -41,13 +40,10 @@ put_object(const struct api_resource *resource, const struct api_object *object,
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_buf_done) struct api_buf text = {0};
 	struct api_doc_error error;
-	char why[API_TYPED_WHY];
 
 	api_object_print(resource, object, rv, &text);
 	if (api_doc_parse(&doc, text.data, text.len, NULL, &error) < 0)
 		return; /* memory is damaged */
-	if (!resource->message && api_typed_fit(&doc, doc.root, proto_schema_builtin(), message, why) < 0)
-		return; /* a custom resource whose metadata is none */
 	api_proto_message(proto_schema_builtin(), message, doc.root, buf);
 }
 

@@ -45,22 +45,6 @@ struct api_object {
 	_Atomic(struct api_encoded *) encoded; /* NULL until it is asked for; then it stays */
 };
 
-/* Why a document cannot be an object: a field, and the sentence about it. */
-struct api_object_error {
-	const char *field;
-	char text[160];
-};
-
-/*
- * Make an object of a document; kind and apiVersion are dropped, metadata.resourceVersion
- * is put in place. The document is changed, but still the caller's.
- *
- * Returns  0 with one reference in *ret_object,
- *          -EINVAL  metadata missing or of a wrong type, no name: *ret_error says which
- */
-int api_object_new(const struct api_resource *resource, struct api_doc *doc, struct api_object **ret_object,
-		   struct api_object_error *ret_error);
-
 struct api_object *api_object_ref(struct api_object *object);
 /* NULL is fine. */
 void api_object_unref(struct api_object *object);
@@ -69,9 +53,6 @@ void api_object_unrefp(struct api_object **object);
 
 /* A reference to one of the same RV that has no metadata.managedFields: itself, or a copy without them. */
 struct api_object *api_object_bare(struct api_object *object);
-
-/* Write the RV into an object that nobody else sees yet. */
-void api_object_stamp(struct api_object *object, uint64_t rv);
 
 /* The name's part of the key. */
 const char *api_object_name(const struct api_object *object);

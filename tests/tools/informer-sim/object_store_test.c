@@ -4,6 +4,7 @@
  * ring and its floor.
  */
 #include "tests/room.h"
+#include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/rng.h"
 #include "tools/informer-sim/object_store.h"
 
@@ -48,14 +49,14 @@ make(const struct api_resource *resource, const char *namespace_, const char *na
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_buf_done) struct api_buf text = {0};
 	struct api_doc_error error;
-	struct api_object_error object_error;
+	struct sim_object_error object_error;
 	struct api_object *object = NULL;
 
 	api_buf_printf(&text,
 		       "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"labels\":{\"v\":\"%u\"}}}",
 		       name, namespace_, v);
 	assert_int_equal(api_doc_parse(&doc, text.data, text.len, NULL, &error), 0);
-	assert_int_equal(api_object_new(resource, &doc, &object, &object_error), 0);
+	assert_int_equal(sim_object_new(resource, &doc, &object, &object_error), 0);
 	return object;
 }
 

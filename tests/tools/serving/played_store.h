@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "tests/room.h"
+#include "tools/informer-sim/new_object.h"
 #include "tools/serving/api_request.h"
 #include "tools/serving/api_store.h"
 
@@ -233,7 +234,7 @@ put_pod_of(struct world *w, const char *namespace_, const char *name, const char
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_buf_done) struct api_buf text = {0};
 	struct api_event *event = &w->events[w->count];
-	struct api_object_error why;
+	struct sim_object_error why;
 	struct api_doc_error error;
 	struct api_object *object = NULL;
 
@@ -244,8 +245,8 @@ put_pod_of(struct world *w, const char *namespace_, const char *name, const char
 		api_buf_printf(&text, ",\"annotations\":{\"a\":\"%0*d\"}", (int)bytes, 0);
 	api_buf_printf(&text, "},\"spec\":{\"nodeName\":\"%s\"}}", node ? node : "");
 	assert_int_equal(api_doc_parse(&doc, text.data, text.len, NULL, &error), 0);
-	assert_int_equal(api_object_new(w->pods, &doc, &object, &why), 0);
-	api_object_stamp(object, ++w->rv);
+	assert_int_equal(sim_object_new(w->pods, &doc, &object, &why), 0);
+	sim_object_stamp(object, ++w->rv);
 	*event = (struct api_event){.rv = w->rv,
 				    .object = object,
 				    .prev = played_get(w, w->pods, object->key),

@@ -9,7 +9,7 @@
 #include "tests/support/body_fixture.h"
 #include "tools/serving/proto_document.h"
 #include "tools/serving/proto_encode.h"
-#include "tools/serving/typed.h"
+#include "tools/informer-sim/typed.h"
 #include "writer/decode/value_same.h"
 
 __asm__(".pushsection .rodata\n"
@@ -70,12 +70,12 @@ fit(const struct record *r, struct api_doc *doc)
 	const struct proto_schema *schema = proto_schema_builtin();
 	const struct proto_message *message;
 	struct api_doc_error error;
-	char why[API_TYPED_WHY];
+	char why[SIM_TYPED_WHY];
 
 	message = proto_schema_kind(schema, r->api_version, strlen(r->api_version), r->kind, strlen(r->kind));
 	assert_non_null(message);
 	assert_int_equal(api_doc_parse(doc, r->json.data, r->json.len, NULL, &error), 0);
-	if (api_typed_fit(doc, doc->root, schema, message, why) < 0)
+	if (sim_typed_fit(doc, doc->root, schema, message, why) < 0)
 		fail_msg("%s: %s", r->kind, why);
 	return message;
 }
@@ -288,12 +288,12 @@ TEST_CASE(another_type_is_refused)
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		_cleanup_(api_doc_done) struct api_doc doc = {0};
 		struct api_doc_error error;
-		char why[API_TYPED_WHY];
+		char why[SIM_TYPED_WHY];
 		int r;
 
 		assert_int_equal(api_doc_parse(&doc, others[i].text, strlen(others[i].text), NULL, &error),
 				 0);
-		r = api_typed_fit(&doc, doc.root, schema, pod, why);
+		r = sim_typed_fit(&doc, doc.root, schema, pod, why);
 		assert_int_equal(r, others[i].why ? -EINVAL : 0);
 		if (r < 0)
 			assert_string_equal(why, others[i].why);

@@ -4,6 +4,7 @@
  * k8s.io/apimachinery.
  */
 #include "tests/room.h"
+#include "tools/informer-sim/new_object.h"
 #include "tools/serving/selector.h"
 
 struct world {
@@ -17,11 +18,11 @@ make(const struct api_resource *resource, const char *text)
 {
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	struct api_doc_error error;
-	struct api_object_error object_error;
+	struct sim_object_error object_error;
 	struct api_object *object = NULL;
 
 	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
-	assert_int_equal(api_object_new(resource, &doc, &object, &object_error), 0);
+	assert_int_equal(sim_object_new(resource, &doc, &object, &object_error), 0);
 	return object;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A walk over the type's fields, which looks for each of them in the document; see typed.h. */
-#include "tools/serving/typed.h"
+#include "tools/informer-sim/typed.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,13 +35,13 @@ static int
 mismatch(const struct fit *f, const struct proto_message *m, const struct proto_field *field,
 	 const struct api_node *node, const char *type)
 {
-	static const char *const have[] = {[API_OBJECT] = "object", [API_ARRAY] = "array",
-					   [API_STRING] = "string", [API_NUMBER] = "number",
-					   [API_TRUE] = "bool",     [API_FALSE] = "bool",
-					   [API_NULL] = "null"};
+	static const char *const have[] = {
+		[API_OBJECT] = "object", [API_ARRAY] = "array", [API_STRING] = "string",
+		[API_NUMBER] = "number", [API_TRUE] = "bool",   [API_FALSE] = "bool",
+		[API_NULL] = "null"};
 	const char *name = strrchr(m->name, '.');
 
-	snprintf(f->why, API_TYPED_WHY, "json: cannot unmarshal %s into Go struct field %s.%.*s of type %s",
+	snprintf(f->why, SIM_TYPED_WHY, "json: cannot unmarshal %s into Go struct field %s.%.*s of type %s",
 		 have[node->type], name ? name + 1 : m->name, field->name_length - 3, field->name + 1, type);
 	return -EINVAL;
 }
@@ -69,52 +68,6 @@ is_integer(const struct api_node *node)
 
 /* ---- times ---- */
 
-/* The zone at the end of a time, in seconds; false: there is none. */
-static bool
-read_zone(const char *text, size_t len, int *ret_offset)
-{
-	int hours, minutes;
-	char sign;
-
-	*ret_offset = 0;
-	if (len == 1 && text[0] == 'Z')
-		return true;
-	if (len != 6 || sscanf(text, "%c%2d:%2d", &sign, &hours, &minutes) != 3 || !strchr("+-", sign))
-		return false;
-	*ret_offset = (hours * 60 + minutes) * (sign == '-' ? -60 : 60);
-	return true;
-}
-
-static bool
-read_time(const char *text, size_t len, int64_t *ret_seconds, unsigned *ret_micros)
-{
-	size_t at = TIME_LENGTH - 1;
-	unsigned digits = 0;
-	int offset;
-
-	*ret_micros = 0;
-	if (len < TIME_LENGTH || api_time_parse(text, len, ret_seconds) < 0)
-		return false;
-	if (text[at] == '.') {
-		for (at++; at < len && isdigit((unsigned char)text[at]); at++)
-			if (digits++ < 6)
-				*ret_micros = *ret_micros * 10 + (unsigned)(text[at] - '0');
-		for (; digits < 6; digits++)
-			*ret_micros *= 10;
-	}
-	if (!read_zone(text + at, len - at, &offset))
-		return false;
-	*ret_seconds -= offset;
-	return true;
-}
-
-bool
-api_typed_time(const struct api_node *node, int64_t *ret_seconds, unsigned *ret_micros)
-{
-	return node && node->type == API_STRING &&
-	       read_time(node->text, node->text_len, ret_seconds, ret_micros);
-}
-
 /*
  * In UTC; Go's zero time becomes null. A zone may lead out of what JSON has years for: a real server takes
  * that, and prints what nobody reads again. Here it is refused, for objects are kept as JSON.
@@ -129,7 +82,8 @@ fit_time(const struct fit *f, struct api_node *node, bool micro)
 	time_t t;
 	struct tm tm;
 
-	if (!api_typed_time(node, &seconds, &micros) || seconds < YEAR_ZERO || seconds > YEAR_9999_END)
+	if (node->type != API_STRING || !api_time_read(node->text, node->text_len, &seconds, &micros) ||
+	    seconds < YEAR_ZERO || seconds > YEAR_9999_END)
 		return false;
 	if (seconds == YEAR_ONE && (!micro || !micros)) {
 		api_become(node, token(f->doc, API_NULL, "null"));
@@ -429,8 +383,8 @@ fit_message(const struct fit *f, struct api_node *object, const struct proto_mes
 }
 
 int
-api_typed_fit(struct api_doc *doc, struct api_node *object, const struct proto_schema *schema,
-	      const struct proto_message *message, char ret_why[API_TYPED_WHY])
+sim_typed_fit(struct api_doc *doc, struct api_node *object, const struct proto_schema *schema,
+	      const struct proto_message *message, char ret_why[SIM_TYPED_WHY])
 {
 	struct fit f = {doc, schema, ret_why};
 	struct api_node *version = api_get(object, "apiVersion"), *kind = api_get(object, "kind");

@@ -13,13 +13,13 @@
  *
  * Source   encoding/json; k8s.io/apimachinery/pkg/apis/meta/v1 (Time, MicroTime), pkg/util/intstr
  */
-#ifndef TOOLS_SERVING_TYPED_H
-#define TOOLS_SERVING_TYPED_H
+#ifndef TOOLS_INFORMER_SIM_TYPED_H
+#define TOOLS_INFORMER_SIM_TYPED_H
 
 #include "tools/serving/doc.h"
 #include "tools/schema/proto_schema.h"
 
-#define API_TYPED_WHY 120
+#define SIM_TYPED_WHY 120
 
 /*
  * Make an object's members those of its type. kind and apiVersion, which no message has, stay where they are.
@@ -27,11 +27,7 @@
  * ret_why  on failure, a sentence in the words of Go's decoder
  * Returns  0; -EINVAL  a member is of another type
  */
-int api_typed_fit(struct api_doc *doc, struct api_node *object, const struct proto_schema *schema,
-		  const struct proto_message *message, char ret_why[API_TYPED_WHY]);
-
-/* Seconds since 1970, and microseconds, of a time in UTC that was fitted; false: it is none. */
-bool
-api_typed_time(const struct api_node *node, int64_t *ret_seconds, unsigned *ret_micros);
+int sim_typed_fit(struct api_doc *doc, struct api_node *object, const struct proto_schema *schema,
+		  const struct proto_message *message, char ret_why[SIM_TYPED_WHY]);
 
 #endif
