@@ -9,7 +9,8 @@
 #include "tools/informer-gateway/request_form.h"
 #include "tools/informer-gateway/slow_takers.h"
 
-#define LOOK_MS 50u /* whether one may begin, or is old */
+#define LOOK_MS 50u               /* whether one may begin, or is old */
+#define BODIES_LEAST 16u          /* at a time, however small the budget */
 #define LARGE ((uint64_t)1 << 20) /* bytes of a body that is made once a second at most */
 
 /* ---- which one ---- */
@@ -83,9 +84,8 @@ make_key(const struct gw_exchange *x, bool events, bool gzip)
 		       events, events && query->bookmarks, gzip);
 	/* a client chooses these, and may use any byte: by their lengths no two questions look the same */
 	labels = labels ? labels : "";
-	api_buf_printf(&key, " %zu %zu\n%s\n%s\n%s\n%s", ns_length, strlen(labels),
-		       x->api.resource->version, ns_length ? x->api.namespace_ : "", labels,
-		       fields ? fields : "");
+	api_buf_printf(&key, " %zu %zu\n%s\n%s\n%s\n%s", ns_length, strlen(labels), x->api.resource->version,
+		       ns_length ? x->api.namespace_ : "", labels, fields ? fields : "");
 	return api_buf_take(&key);
 }
 
@@ -128,6 +128,7 @@ add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, str
 	if (b->next)
 		b->next->previous = b;
 	bodies->first = b;
+	bodies->count++;
 	r = gw_read_open(x, &b->place);
 	if (r == 0)
 		r = api_query_parse(&x->api, &b->query);
@@ -143,6 +144,21 @@ add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, str
 	return 0;
 }
 
+/* Is there room for another body? What is whole, and nobody reads, gives way. */
+static bool
+make_room(struct gw_bodies *bodies)
+{
+	struct gw_body *next;
+
+	for (struct gw_body *b = bodies->first;
+	     b && (bodies->held >= bodies->budget || bodies->count >= bodies->most); b = next) {
+		next = b->next;
+		if (b->whole && !b->readers)
+			gw_body_drop(b);
+	}
+	return bodies->held < bodies->budget && bodies->count < bodies->most;
+}
+
 int
 gw_body_join(struct gw_exchange *x, bool events, void (*wake)(void *ctx), void *ctx,
 	     struct gw_body_reader **ret_reader)
@@ -154,7 +170,7 @@ gw_body_join(struct gw_exchange *x, bool events, void (*wake)(void *ctx), void *
 	struct gw_body *b = key && store ? find(bodies, key, least_rv(x, store)) : NULL;
 	struct gw_body_reader *reader;
 
-	if (!b && bodies->held >= bodies->budget) {
+	if (!b && !make_room(bodies)) {
 		free(key);
 		bodies->router->counters.lists_refused++;
 		api_status_set(&x->api.status, 429, "TooManyRequests",
@@ -280,6 +296,7 @@ gw_bodies_new(struct gw_router *router, size_t budget)
 	struct gw_bodies *bodies = api_alloc(sizeof(*bodies));
 
 	*bodies = (struct gw_bodies){.router = router, .budget = budget};
+	bodies->most = BODIES_LEAST + (unsigned)(budget / GW_BODY_SHARE);
 	uv_idle_init(gw_front_loop(router->front), &bodies->maker);
 	uv_timer_init(gw_front_loop(router->front), &bodies->timer);
 	bodies->maker.data = bodies->timer.data = bodies;

@@ -8,6 +8,9 @@
 #include "tools/informer-gateway/router_private.h"
 #include "tools/serving/api_list.h"
 
+/* What a body may hold, whatever all of them hold: enough to be answered, and to go on by. */
+#define GW_BODY_SHARE ((size_t)256 * 1024)
+
 struct gw_body {
 	struct gw_bodies *bodies;
 	struct gw_body *previous, *next;
@@ -42,6 +45,7 @@ struct gw_body_reader {
 struct gw_bodies {
 	struct gw_router *router;
 	size_t budget, held;
+	unsigned count, most; /* bodies: each may hold GW_BODY_SHARE, whatever all of them hold */
 	struct gw_body *first;
 	unsigned open_handles;
 	uv_idle_t maker;

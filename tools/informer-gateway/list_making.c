@@ -7,8 +7,6 @@
 
 #define SLICE_NS 2000000u
 #define GZIP_MIN ((size_t)128 * 1024)
-/* What a body may hold, whatever all of them hold: enough to be answered, and to go on by. */
-#define SHARE (2 * GZIP_MIN)
 
 /* ---- life ---- */
 
@@ -40,6 +38,7 @@ gw_body_drop(struct gw_body *b)
 		b->bodies->first = b->next;
 	if (b->next)
 		b->next->previous = b->previous;
+	b->bodies->count--;
 	api_query_done(&b->query);
 	api_status_done(&b->request.status);
 	free(b->key);
@@ -141,7 +140,8 @@ is_over(const struct gw_body *b)
 {
 	const struct gw_bodies *all = b->bodies;
 
-	return b->blocks.held > all->budget / 2 || (all->held > all->budget && b->blocks.held > SHARE);
+	return b->blocks.held > all->budget / 2 ||
+	       (all->held > all->budget && b->blocks.held > GW_BODY_SHARE);
 }
 
 /* Some bytes more. */

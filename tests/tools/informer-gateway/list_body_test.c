@@ -265,6 +265,23 @@ ROUTED_TEST(a_burst_keeps_the_budget)
 	assert_int_equal(w->n->list_bytes, 0);
 }
 
+/* There are only so many at a time, each of which may hold a little, before one of them holds anything. */
+ROUTED_TEST(so_many_questions_at_a_time)
+{
+	struct caller *c[40];
+	char request[100];
+
+	open_lists(w, (struct gw_router_options){.list_bytes = (size_t)4 << 20}, 200, 1000);
+	for (int i = 0; i < 40; i++) {
+		snprintf(request, sizeof(request), GET(ALL_PODS "?limit=%d"), i + 1);
+		c[i] = asks(&w->g, request);
+	}
+	gateway_until(&w->g, w->n->lists == 40);
+	assert_int_equal(w->n->lists_refused, 8);
+	for (int i = 0; i < 40; i++)
+		gateway_until(&w->g, has_heard(c[i], END) || has_heard(c[i], "\"code\":429}"));
+}
+
 /*
  * Watches that begin with the state of all objects are given one body of it, and go on behind it by
  * themselves.
