@@ -211,7 +211,8 @@ turned(void *ctx, const char *why)
 static bool
 take_limit(struct entry *entry, enum gw_limit limit, const uint8_t key[GW_DIGEST])
 {
-	static const char *const names[] = {"requests of one identity", "watches of one identity"};
+	static const char *const names[] = {"requests of one identity", "lists of one identity",
+					    "watches of one identity"};
 
 	if (!gw_limits_take(entry->keeper->limits, key, limit)) {
 		refuse_too_many(entry, names[limit]);
@@ -228,13 +229,34 @@ is_watch(const struct entry *entry)
 	return strcmp(entry->attributes.verb, "watch") == 0;
 }
 
+static enum gw_limit
+kind_of(const struct entry *entry)
+{
+	if (is_watch(entry))
+		return GW_LIMIT_WATCHES;
+	return strcmp(entry->attributes.verb, "list") == 0 ? GW_LIMIT_LISTS : GW_LIMIT_REQUESTS;
+}
+
+/* Who counts as one: an identity; of a Unix socket, where many programs are one user, a process. */
+static void
+who_counts(const struct entry *entry, const struct gw_identity *identity, uint8_t ret_key[GW_DIGEST])
+{
+	const struct gw_peer *peer = entry->x->peer;
+
+	memcpy(ret_key, identity->key, GW_DIGEST);
+	for (size_t i = 0; peer->has_credentials && i < sizeof(peer->pid); i++)
+		ret_key[i] ^= (uint8_t)((unsigned)peer->pid >> 8 * i);
+}
+
 static void
 let_in(struct entry *entry, const struct gw_decision *decision)
 {
 	struct gw_gatekeeper *keeper = entry->keeper;
+	uint8_t key[GW_DIGEST];
 	bool watch = is_watch(entry);
 
-	if (!take_limit(entry, watch ? GW_LIMIT_WATCHES : GW_LIMIT_REQUESTS, decision->identity->key))
+	who_counts(entry, decision->identity, key);
+	if (!take_limit(entry, kind_of(entry), key))
 		return;
 	entry->decision = "allowed";
 	if (watch)
@@ -248,13 +270,10 @@ static void
 let_pass(struct entry *entry)
 {
 	const struct gw_exchange *x = entry->x;
-	enum gw_limit limit = GW_LIMIT_REQUESTS;
 	uint8_t key[GW_DIGEST];
 
 	gw_access_bearer_key(entry->keeper->access, entry->question.authorization, key);
-	if (is_watch(entry) || api_request_flag(&x->api, "follow"))
-		limit = GW_LIMIT_WATCHES;
-	if (!take_limit(entry, limit, key))
+	if (!take_limit(entry, api_request_flag(&x->api, "follow") ? GW_LIMIT_WATCHES : kind_of(entry), key))
 		return;
 	entry->decision = "passed";
 	entry->next(entry->x);

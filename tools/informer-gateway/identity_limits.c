@@ -26,7 +26,9 @@ gw_limits_new(unsigned requests, unsigned watches)
 {
 	struct gw_limits *limits = api_alloc(sizeof(*limits));
 
-	*limits = (struct gw_limits){.most = {[GW_LIMIT_REQUESTS] = requests, [GW_LIMIT_WATCHES] = watches}};
+	*limits = (struct gw_limits){.most = {[GW_LIMIT_REQUESTS] = requests,
+					      [GW_LIMIT_LISTS] = requests,
+					      [GW_LIMIT_WATCHES] = watches}};
 	return limits;
 }
 

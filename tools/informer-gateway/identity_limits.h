@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Identity limits: how much of each kind one identity has under way, over all its connections.
+ * Identity limits: how much of each kind one identity has under way, over all its connections. Lists are a
+ * kind of their own, as many as of other requests: who reads his lists slowly still gets single objects.
  *
  * Memory: an entry for each identity that has something under way.
  */
@@ -9,7 +10,7 @@
 
 #include "tools/informer-gateway/identity.h"
 
-enum gw_limit { GW_LIMIT_REQUESTS, GW_LIMIT_WATCHES, GW_LIMIT_KINDS };
+enum gw_limit { GW_LIMIT_REQUESTS, GW_LIMIT_LISTS, GW_LIMIT_WATCHES, GW_LIMIT_KINDS };
 
 struct gw_limits;
 

@@ -3,6 +3,8 @@
  */
 #include "gateway_fixture.h"
 
+#include <sys/wait.h>
+
 #include "tests/tools/informer-gateway/access_world.h"
 #include "tools/informer-gateway/gatekeeper.h"
 #include "writer/base/file.h"
@@ -200,7 +202,7 @@ TEST(verdicts_have_words_and_lines)
 
 #define AS(token, path)                                                                                      \
 	"GET " path " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer " token "\r\nimpersonate-USER: "          \
-									   "eve\r\n\r\n"
+	"eve\r\n\r\n"
 
 /* Asked in somebody else's name the arena shows nothing: the API server decides, where it is passed on to. */
 TEST(impersonation_is_never_answered_from_here)
@@ -296,14 +298,54 @@ TEST(requests_are_counted_by_identity)
 	}
 	assert_int_equal(gw_gatekeeper_identities(gate->keeper), 1);
 	review(gate, c[2], WITH("t-admin", "GET", "/api/v1/pods"), "HTTP/1.1 429 ");
+	/* lists are in nobody's way who asks for one object */
+	review(gate, c[2], WITH("t-admin", "GET", "/api/v1/namespaces/web/pods/a"), "served");
 	review(gate, c[3], WITH("t-viewer", "GET", "/api/v1/namespaces/web/pods"), "served");
 	gw_reply_text(gate->kept[1], 200, "text/plain", "late\n");
 	hear(c[1], "late");
-	gateway_until(&gate->g, gate->over == 3);
+	gateway_until(&gate->g, gate->over == 4);
 	review(gate, c[2], WITH("t-admin", "GET", "/api/v1/pods"), "served");
 	for (int i = 0; i < 4; i++)
 		hang_up(c[i]);
 	gateway_until(&gate->g, gw_gatekeeper_identities(gate->keeper) == 0);
+}
+
+/* Ask from a process of its own. Returns whether it is served. */
+static bool
+another_process_is_served(struct gate *gate, const char *request)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		struct caller *c = call_unix(&gate->g);
+		char answer[1024] = "";
+
+		(void)!write(c->fd, request, strlen(request));
+		fcntl(c->fd, F_SETFL, 0);
+		(void)!read(c->fd, answer, sizeof(answer) - 1);
+		_exit(strstr(answer, "HTTP/1.1 200 ") ? 0 : 1);
+	}
+	gateway_until(&gate->g, waitpid(child, &status, WNOHANG) == child);
+	return status == 0;
+}
+
+/* Programs of one user are counted each for itself: who holds all of its own is in no other's way. */
+TEST(processes_of_one_user_are_counted_each)
+{
+	struct gw_listener_config *l = open_gate(gate, GW_PROFILE_UNIX, "pods");
+	struct caller *c;
+
+	assert_int_equal(gw_ids_add(&l->uids, (uint32_t)getuid()), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		say(call_unix(&gate->g), GET("/api/v1/pods?keep=1"));
+		gateway_until(&gate->g, gate->served == i + 1);
+	}
+	c = call_unix(&gate->g);
+	review(gate, c, GET("/api/v1/pods"), "HTTP/1.1 429 ");
+	assert_true(another_process_is_served(gate, GET("/api/v1/pods")));
+	gw_reply_text(gate->kept[0], 200, "text/plain", "late\n");
+	gw_reply_text(gate->kept[1], 200, "text/plain", "late\n");
 }
 
 /* Send what is passed on and goes on until the test answers it. */

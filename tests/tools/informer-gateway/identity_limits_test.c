@@ -12,6 +12,8 @@ TEST_CASE(each_identity_has_its_own_count)
 	assert_true(gw_limits_take(limits, a, GW_LIMIT_REQUESTS));
 	assert_true(gw_limits_take(limits, a, GW_LIMIT_REQUESTS));
 	assert_false(gw_limits_take(limits, a, GW_LIMIT_REQUESTS));
+	assert_true(gw_limits_take(limits, a, GW_LIMIT_LISTS));
+	gw_limits_give_back(limits, a, GW_LIMIT_LISTS);
 	assert_true(gw_limits_take(limits, a, GW_LIMIT_WATCHES));
 	assert_false(gw_limits_take(limits, a, GW_LIMIT_WATCHES));
 	assert_true(gw_limits_take(limits, b, GW_LIMIT_REQUESTS));
