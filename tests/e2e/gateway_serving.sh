@@ -84,7 +84,9 @@ past=$(curl -sN "$gateway_url/api/v1/pods?watch=1&resourceVersion=1" | jq -r '"\
 [ "$past" = "ERROR 410 Expired" ] || fail "an RV of the past: $past"
 
 # what is not cached is no resource, secrets are nobody's whom the scope does not name, and nothing is written
-[ "$(curl -s -o /dev/null -w '%{http_code}' "$gateway_url/api/v1/configmaps")" = 404 ] || fail "configmaps"
+for at in configmaps namespaces/default/nodes; do
+	[ "$(curl -s -o /dev/null -w '%{http_code}' "$gateway_url/api/v1/$at")" = 404 ] || fail "$at"
+done
 [ "$(curl -s -o /dev/null -w '%{http_code}' "$gateway_url/api/v1/secrets")" = 403 ] || fail "secrets"
 [ "$(curl -s -o /dev/null -w '%{http_code}' -X DELETE "$gateway_url/api/v1/namespaces/$pod")" = 403 ] || fail "a DELETE"
 [ "$(metric 'informer_gateway_lists_refused_total')" = 0 ] || fail "lists were refused"

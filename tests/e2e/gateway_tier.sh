@@ -57,7 +57,8 @@ stop_gateway TERM
 [ "$code" = 0 ] || fail "exit code $code: $(cat "$gateway_log")"
 
 # ---- several gateways behind one Service; nobody is told of an API server who is nobody
-start_open_gateway --goaway-chance 0.02 --allow pods/exec --server https://10.0.0.1
+gateway_file "listen: '127.0.0.1:0', profile: insecure-loopback, scope: ['*', pods/exec]" 'server: https://10.0.0.1'
+start_gateway --config "$T/gateway.yaml" --goaway-chance 0.02
 curl -s -D "$T/headers" -o "$T/answers" "$gateway_url/livez?[1-2000]" || fail "no answers"
 closed=$(grep -ci '^connection: close' "$T/headers" || true)
 [ "$closed" -gt 0 ] && [ "$closed" -lt 200 ] || fail "$closed answers of 2000 close their connection"

@@ -31,6 +31,8 @@ struct passing {
 	int code, result;
 	char *type;
 	bool write;    /* may do something twice */
+	bool lines;    /* it is made of lines, or of text */
+	char last;     /* byte that was handed on; at first the end of a line */
 	bool endless;  /* a watch, or a log that is followed */
 	bool bodyless; /* its answer has none */
 	bool paused, over, ending;
@@ -63,7 +65,7 @@ end_of(struct passing *p)
 	if (p->over)
 		return p->result < 0 ? GW_STREAM_BROKEN : GW_STREAM_END;
 	/* between two lines; what has none, as a watch in protobuf, comes event by event */
-	return p->ending && p->endless ? GW_STREAM_END : 0;
+	return p->ending && p->endless && (p->last == '\n' || !p->lines) ? GW_STREAM_END : 0;
 }
 
 static ssize_t
@@ -76,6 +78,7 @@ read_answer(void *ctx, char *out, size_t max)
 		return end_of(p);
 	memcpy(out, p->answer.data + p->taken, n);
 	p->taken += n;
+	p->last = out[n - 1];
 	if (n == left) {
 		api_buf_reset(&p->answer);
 		p->taken = 0;
@@ -159,6 +162,7 @@ on_response(void *ctx, const struct transport_response *response)
 	struct passing *p = ctx;
 
 	p->code = response->status;
+	p->lines = !strstr(response->content_type, "protobuf");
 	p->bodyless = p->bodyless || p->code == 204 || p->code == 304;
 	copy_headers(p->x, response);
 	if (p->bodyless)
@@ -250,7 +254,7 @@ begin(struct gw_pass_through *pt, struct gw_exchange *x, const struct gw_header_
 {
 	static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
 	struct passing *p = api_alloc(sizeof(*p));
-	bool write = is_one_of(x->api.method, "POST", "PATCH");
+	bool write = !is_one_of(x->api.method, "GET", "HEAD");
 	struct transport_order order = {
 		.method = x->api.method,
 		.path_and_query = x->target,
@@ -265,6 +269,7 @@ begin(struct gw_pass_through *pt, struct gw_exchange *x, const struct gw_header_
 			      .x = x,
 			      .instead = instead,
 			      .write = write,
+			      .last = '\n',
 			      .bodyless = strcmp(x->api.method, "HEAD") == 0,
 			      .endless = api_request_flag(&x->api, "watch") ||
 					 api_request_flag(&x->api, "follow")};

@@ -191,8 +191,9 @@ gw_router_handle(struct gw_exchange *x, void *ctx)
 	x->done = route_done;
 	x->api.offer = (struct api_offer){.protobuf = true, .drop = true};
 	x->api.watch_list = true;
-	if (api_path_parse(x->api.url, &route->path) == API_RESOURCE)
-		(void)api_path_apply(&route->path, router->options.source.registry, &x->api);
+	if (api_path_parse(x->api.url, &route->path) == API_RESOURCE &&
+	    api_path_apply(&route->path, router->options.source.registry, &x->api) < 0)
+		x->api.resource = NULL; /* nodes in a namespace are none */
 	route->list = x->api.resource && !x->api.name;
 	route->watch = route->list && api_request_is_watch(&x->api);
 	if (hooks->check)

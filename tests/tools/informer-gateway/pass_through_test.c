@@ -5,6 +5,8 @@
 
 #include "forward_world.h"
 
+#include "tools/informer-gateway/drain.h"
+
 #define BIG (48u << 20)
 #define AUTH "Host: gateway\r\nAuthorization: Bearer theirs\r\n"
 #define CLOSE "Connection: close\r\n\r\n"
@@ -60,6 +62,11 @@ respond(struct raw_server *s, struct duplex *d, const struct raw_request *reques
 				  "chunked\r\n"
 				  "Audit-Id: a-1\r\nX-Hop: 1\r\nConnection: X-Hop\r\n\r\n4\r\none\n\r\n") &&
 		       raw_server_wait(s) && write_text(d, "4\r\ntwo\n\r\n0\r\n\r\n");
+	if (strstr(head, "/lines"))
+		return write_text(d,
+				  "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: "
+				  "chunked\r\n\r\n3\r\nhal\r\n") &&
+		       raw_server_wait(s) && write_text(d, "2\r\nf\n\r\n") && raw_server_wait(s);
 	if (strstr(head, "/broken"))
 		return write_text(d, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf") && false;
 	if (strstr(head, "/hang"))
@@ -75,6 +82,12 @@ respond(struct raw_server *s, struct duplex *d, const struct raw_request *reques
 	if (strncmp(head, "HEAD", 4) == 0)
 		return write_text(d, "HTTP/1.1 200 OK\r\nContent-Length: 77\r\nX-Seen: yes\r\n\r\n");
 	return raw_write_json(d, 201, "{\"kind\":\"Thing\"}");
+}
+
+static void
+ended(void *ctx)
+{
+	(void)ctx;
 }
 
 static void
@@ -95,6 +108,7 @@ FORWARD_TEST(the_callers_bearer_alone_arrives)
 	c = asks(&f->g,
 		 "GET /api/v1/things?a=%20b HTTP/1.1\r\nHost: evil\r\nAuthorization: Bearer theirs\r\n"
 		 "Impersonate-User: somebody\r\nX-Remote-User: system:masters\r\nX-Hop: 1\r\nTE: trailers\r\n"
+		 "X-Forwarded-For: 10.0.0.1\r\nForwarded: for=10.0.0.1\r\n"
 		 "Keep-Alive: 5\r\nProxy-Authorization: Basic x\r\nAccept: */*\r\nConnection: close, "
 		 "X-Hop\r\n\r\n");
 	hear_all(c);
@@ -300,16 +314,40 @@ FORWARD_TEST(an_endless_header_is_no_answer)
 	expect(f, "GET /endless HTTP/1.1\r\n" AUTH CLOSE, "HTTP/1.1 502");
 }
 
-/* A POST whose connection dies is not sent again, and its client is not told to; the next goes through. */
+/* A write whose connection dies is not sent again, and its client is not told to; the next goes through. */
 FORWARD_TEST(a_write_is_never_sent_twice)
 {
+	static const char *const methods[] = {"POST", "PUT", "PATCH", "DELETE"};
+	char request[200];
 	struct caller *c;
 
 	start(f, false);
 	talk(f, "GET /a HTTP/1.1\r\n" AUTH CLOSE);
-	c = expect(f, "POST /die HTTP/1.1\r\n" AUTH "Content-Length: 2\r\n" CLOSE "{}", "HTTP/1.1 502");
-	assert_false(has_heard(c, "Retry-After"));
-	assert_int_equal(raw_server_count(f->u->server), 2);
+	for (unsigned i = 0; i < 4; i++) {
+		snprintf(request, sizeof(request),
+			 "%s /die HTTP/1.1\r\n" AUTH "Content-Length: 2\r\n" CLOSE "{}", methods[i]);
+		c = expect(f, request, "HTTP/1.1 502");
+		assert_false(has_heard(c, "Retry-After"));
+		assert_int_equal(raw_server_count(f->u->server), 2 + i);
+	}
+}
+
+/* A gateway that ends, ends a watch between two lines: the line that has begun is waited for. */
+FORWARD_TEST(a_watch_ends_behind_a_line)
+{
+	struct gw_drain *drain = NULL;
+	struct caller *c;
+
+	start(f, false);
+	c = hears(&f->g, "GET /lines?watch=true HTTP/1.1\r\n" AUTH CLOSE, "hal");
+	gw_drain_begin(f->g.front, 1, ended, NULL, &drain);
+	gateway_pass(&f->g, 1000);
+	assert_false(has_heard(c, "0\r\n\r\n"));
+	raw_server_go(f->u->server);
+	hear_all(c);
+	assert_heard(c, "f\n");
+	assert_string_equal(c->heard.data + c->heard.len - 5, "0\r\n\r\n");
+	gw_drain_free(drain);
 }
 
 /* A client that goes takes its request upstream along. */
