@@ -90,7 +90,7 @@ CHANGE_OBJS := $(call objs,$(wildcard tools/change/*.c))
 FLAG_OBJS   := $(call objs,$(wildcard tools/flags/*.c))
 SCHEMA_OBJS := $(call objs,$(wildcard tools/schema/*.c))
 SERVING_OBJS:= $(call objs,$(wildcard tools/serving/*.c))
-GATEWAY_OBJS:= $(call objs,$(filter-out tools/informer-gateway/main.c,$(wildcard tools/informer-gateway/*.c)))
+GATEWAY_OBJS:= $(call objs,$(filter-out tools/informer-gateway/main.c,$(wildcard tools/informer-gateway/*.c tools/informer-gateway/*/*.c)))
 RUN_OBJS    := $(call objs,$(filter-out tools/informer-run/main.c,$(wildcard tools/informer-run/*.c)))
 SIM_OBJS    := $(call objs,$(filter-out tools/informer-sim/main.c,$(wildcard tools/informer-sim/*.c)))
 SUPPORT_OBJS:= $(call objs,$(wildcard tests/support/*.c))
@@ -197,7 +197,7 @@ lint: setup-lint
 	$(call say,LINT,'clang-tidy')
 	$(SUBMAKE) -s --output-sync --keep-going WERROR=1 B=build-lint-clang CC=clang tidy
 
-LINT_SRC := $(sort $(wildcard shm-layout/*.c reader-lib/*/*.c writer/*.c writer/*/*.c tools/*/*.c tests/*.c tests/*/*.c tests/*/*/*.c))
+LINT_SRC := $(sort $(wildcard shm-layout/*.c reader-lib/*/*.c writer/*.c writer/*/*.c tools/*/*.c tools/*/*/*.c tests/*.c tests/*/*.c tests/*/*/*.c))
 objects: $(call objs,$(LINT_SRC))
 # the examples include the library's header as users do
 $(B)/obj/tools/examples/%.o $(B)/tidy/tools/examples/%.ok: OUR_CPPFLAGS += -Ireader-lib

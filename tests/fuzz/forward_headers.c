@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "tools/informer-gateway/forward_headers.h"
+#include "tools/informer-gateway/pass/forward_headers.h"
 
 static bool
 begins(const char *line, const char *with)

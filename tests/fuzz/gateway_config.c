@@ -4,7 +4,7 @@
  * message, or whole. What passes the check lets nobody in by an oversight.
  */
 #include "tests/fuzz/fuzz.h"
-#include "tools/informer-gateway/gateway_file.h"
+#include "tools/informer-gateway/config/gateway_file.h"
 #include "writer/base/message.h"
 
 static void

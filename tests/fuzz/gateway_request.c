@@ -9,8 +9,8 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/tools/informer-gateway/memory_source.h"
-#include "tools/informer-gateway/front.h"
-#include "tools/informer-gateway/router.h"
+#include "tools/informer-gateway/http/front.h"
+#include "tools/informer-gateway/answer/router.h"
 
 #define QUIET 12 /* turns without a byte */
 

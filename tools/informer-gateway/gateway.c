@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-gateway/arena_source.h"
-#include "tools/informer-gateway/inherited.h"
+#include "tools/informer-gateway/access/upstream_reviews.h"
+#include "tools/informer-gateway/arena/lacking_fields.h"
+#include "tools/informer-gateway/http/inherited.h"
+#include "tools/informer-gateway/http/request_form.h"
 #include "tools/informer-gateway/missing_object.h"
-#include "tools/informer-gateway/own_upstream.h"
 #include "tools/informer-gateway/pages.h"
-#include "tools/informer-gateway/upgrade_reply.h"
-#include "tools/informer-gateway/upstream_reviews.h"
+#include "tools/informer-gateway/pass/upgrade_reply.h"
+#include "tools/informer-gateway/upstream/own_upstream.h"
+#include "tools/informer-gateway/views/arena_source.h"
 #include "tools/serving/api_path.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
@@ -131,7 +133,7 @@ elsewhere_hook(void *ctx, struct gw_exchange *x)
 	const struct gateway *g = ctx;
 	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
 
-	if (gw_wants_upgrade(x)) {
+	if (gw_request_upgrades(x->api.connection)) {
 		gw_reply_upgrade(x, server_for(g, listener));
 		return true;
 	}

@@ -14,12 +14,13 @@
 #ifndef TOOLS_INFORMER_GATEWAY_GATEWAY_H
 #define TOOLS_INFORMER_GATEWAY_GATEWAY_H
 
-#include "tools/informer-gateway/access.h"
-#include "tools/informer-gateway/audit_log.h"
-#include "tools/informer-gateway/drain.h"
-#include "tools/informer-gateway/gatekeeper.h"
-#include "tools/informer-gateway/gateway_arena.h"
-#include "tools/informer-gateway/pass_through.h"
+#include "tools/informer-gateway/access/access.h"
+#include "tools/informer-gateway/answer/router.h"
+#include "tools/informer-gateway/gate/audit_log.h"
+#include "tools/informer-gateway/gate/gatekeeper.h"
+#include "tools/informer-gateway/http/drain.h"
+#include "tools/informer-gateway/pass/pass_through.h"
+#include "tools/informer-gateway/views/gateway_arena.h"
 #include "writer/base/clock_uv.h"
 
 struct gateway {

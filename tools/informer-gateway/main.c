@@ -7,8 +7,8 @@
 
 #include <sodium.h>
 
+#include "tools/informer-gateway/config/gateway_flags.h"
 #include "tools/informer-gateway/gateway.h"
-#include "tools/informer-gateway/gateway_flags.h"
 #include "writer/base/descriptor_limit.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"

@@ -4,10 +4,10 @@
 
 #include <time.h>
 
-#include "tools/informer-gateway/arena_view.h"
-#include "tools/informer-gateway/deleted_object.h"
-#include "tools/informer-gateway/gateway_config.h"
-#include "tools/informer-gateway/object_wait.h"
+#include "tools/informer-gateway/answer/object_wait.h"
+#include "tools/informer-gateway/arena/deleted_object.h"
+#include "tools/informer-gateway/config/gateway_config.h"
+#include "tools/informer-gateway/views/arena_view.h"
 #include "tools/serving/answer.h"
 
 /* Answer with an object, in the shape that was asked for. */

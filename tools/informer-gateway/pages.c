@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-gateway/arena_resources.h"
-#include "tools/informer-gateway/arena_view.h"
+#include "tools/informer-gateway/arena/arena_resources.h"
+#include "tools/informer-gateway/views/arena_view.h"
 #include "writer/base/metrics_text.h"
 
 #define TEXT "text/plain; charset=utf-8"

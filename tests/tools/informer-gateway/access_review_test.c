@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* May he: the question, and answers of any kind. */
 #include "tests/room.h"
-#include "tools/informer-gateway/access_review.h"
+#include "tools/informer-gateway/access/access_review.h"
 #include "writer/base/message.h"
 
 static void

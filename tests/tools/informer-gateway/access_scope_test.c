@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a listener lets be asked. */
 #include "tests/room.h"
-#include "tools/informer-gateway/access_scope.h"
+#include "tools/informer-gateway/config/access_scope.h"
 #include "writer/base/message.h"
 
 static bool

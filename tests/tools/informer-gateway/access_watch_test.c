@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Access of a watch, asked again while it goes on. */
 #include "tests/tools/informer-gateway/access_world.h"
-#include "tools/informer-gateway/access_watch.h"
+#include "tools/informer-gateway/access/access_watch.h"
 
 #define MINUTE 60000ul
 #define KEPT (2 * MINUTE) /* a decision, as it is configured */

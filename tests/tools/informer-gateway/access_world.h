@@ -9,7 +9,7 @@
 #include "tests/room.h"
 #include "tests/support/review_server.h"
 #include "tests/support/virtual_clock.h"
-#include "tools/informer-gateway/access.h"
+#include "tools/informer-gateway/access/access.h"
 
 struct access_world {
 	struct virtual_clock clock;

@@ -11,7 +11,7 @@
 #include "tests/support/places.h"
 #include "tests/support/reader_world.h"
 #include "tools/informer-sim/new_object.h"
-#include "tools/informer-gateway/arena_object.h"
+#include "tools/informer-gateway/history/arena_object.h"
 
 #define PODS_MAX 400
 

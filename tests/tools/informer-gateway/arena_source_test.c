@@ -2,8 +2,8 @@
 /* The arena as a source of places. */
 #include "shm-layout/time_ns.h"
 #include "tests/tools/informer-gateway/arena_world.h"
-#include "tools/informer-gateway/arena_source.h"
-#include "tools/informer-gateway/gateway_arena.h"
+#include "tools/informer-gateway/views/arena_source.h"
+#include "tools/informer-gateway/views/gateway_arena.h"
 #include "tools/schema/proto_schema.h"
 
 static int

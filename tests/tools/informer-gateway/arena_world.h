@@ -19,8 +19,8 @@
 
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
-#include "tools/informer-gateway/arena_store.h"
-#include "tools/informer-gateway/gateway_arena.h"
+#include "tools/informer-gateway/views/arena_store.h"
+#include "tools/informer-gateway/views/gateway_arena.h"
 
 #define ARENA_WORLD_TEXT 8192
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions to the API server: what is remembered of its answers, and what becomes of those that are none. */
 #include "tests/tools/informer-gateway/access_world.h"
-#include "tools/informer-gateway/asker.h"
+#include "tools/informer-gateway/access/asker.h"
 
 /* ---- what is remembered ---- */
 

@@ -3,7 +3,7 @@
 #include <sodium.h>
 
 #include "tests/room.h"
-#include "tools/informer-gateway/attributes.h"
+#include "tools/informer-gateway/config/attributes.h"
 
 static struct gw_attributes
 of(const struct gw_asked *asked)

@@ -3,7 +3,7 @@
 #include <cjson/cJSON.h>
 
 #include "tests/room.h"
-#include "tools/informer-gateway/audit_line.h"
+#include "tools/informer-gateway/gate/audit_line.h"
 
 /* What is there is told in a stable order, what is empty is left out. */
 TEST_CASE(a_line_has_what_is_known)

@@ -5,7 +5,7 @@
 
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
-#include "tools/informer-gateway/audit_log.h"
+#include "tools/informer-gateway/gate/audit_log.h"
 #include "writer/base/file.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"

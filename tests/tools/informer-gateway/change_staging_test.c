@@ -2,7 +2,7 @@
 /* Staging: commits go into the log as a whole, in order of RVs, or are told to be out of order. */
 #include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
-#include "tools/informer-gateway/change_staging.h"
+#include "tools/informer-gateway/history/change_staging.h"
 
 static struct gw_staging staging;
 static uint64_t seq;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which of a listener's names a certificate has. */
 #include "tests/room.h"
-#include "tools/informer-gateway/client_names.h"
+#include "tools/informer-gateway/access/client_names.h"
 
 static const char *
 find(const char *wanted, const char *common_name, char **names)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The quota of connections, beside one that counts in an array. */
 #include "tests/room.h"
-#include "tools/informer-gateway/connection_quota.h"
+#include "tools/informer-gateway/http/connection_quota.h"
 
 #define KEYS 40u
 #define ALL 8u /* in a table of 16 */

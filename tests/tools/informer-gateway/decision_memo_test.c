@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was decided, for a while, and who waits for it. */
 #include "tests/room.h"
-#include "tools/informer-gateway/decision_memo.h"
+#include "tools/informer-gateway/access/decision_memo.h"
 
 static const uint8_t *
 digest(unsigned n)

@@ -3,7 +3,7 @@
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 #include "tests/support/store_fixture.h"
-#include "tools/informer-gateway/deleted_object.h"
+#include "tools/informer-gateway/arena/deleted_object.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -2,7 +2,7 @@
 /* Exchanges: answers that come later, streams, and clients that do not wait for them. */
 #include "gateway_fixture.h"
 
-#include "tools/informer-gateway/drain.h"
+#include "tools/informer-gateway/http/drain.h"
 
 #define KEPT 16
 

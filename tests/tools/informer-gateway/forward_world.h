@@ -9,7 +9,7 @@
 #include "gateway_fixture.h"
 
 #include "tests/tools/informer-gateway/upstream_world.h"
-#include "tools/informer-gateway/pass_through.h"
+#include "tools/informer-gateway/pass/pass_through.h"
 
 struct forward_world {
 	struct upstream_world *u;

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "tests/tools/informer-gateway/access_world.h"
-#include "tools/informer-gateway/gatekeeper.h"
+#include "tools/informer-gateway/gate/gatekeeper.h"
 #include "writer/base/file.h"
 
 static struct api_resource pods = {.group = "", .version = "v1", .plural = "pods", .namespaced = true};

@@ -3,8 +3,8 @@
  * one profile a listener. */
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
-#include "tools/informer-gateway/gateway_config.h"
-#include "tools/informer-gateway/gateway_flags.h"
+#include "tools/informer-gateway/config/gateway_config.h"
+#include "tools/informer-gateway/config/gateway_flags.h"
 #include "writer/base/message.h"
 
 /* Parse a command line of words; the message where it is refused, else NULL. */

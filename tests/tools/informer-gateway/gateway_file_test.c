@@ -2,7 +2,7 @@
 /* The configuration file: listeners, and who may. */
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
-#include "tools/informer-gateway/gateway_file.h"
+#include "tools/informer-gateway/config/gateway_file.h"
 #include "writer/base/message.h"
 
 static char *

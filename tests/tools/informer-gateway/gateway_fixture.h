@@ -17,9 +17,9 @@
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test_clock.h"
-#include "tools/informer-gateway/exchange.h"
-#include "tools/informer-gateway/front.h"
-#include "tools/informer-gateway/listener.h"
+#include "tools/informer-gateway/http/exchange.h"
+#include "tools/informer-gateway/http/front.h"
+#include "tools/informer-gateway/http/listener.h"
 
 #define UNUSED __attribute__((unused))
 #define HEARD_MAX ((size_t)64 << 20)

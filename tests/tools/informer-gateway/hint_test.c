@@ -2,7 +2,7 @@
 /* Hints: what a query's selectors say that an index can answer, and nothing more. */
 #include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
-#include "tools/informer-gateway/hint.h"
+#include "tools/informer-gateway/views/hint.h"
 
 static void
 hint_of(struct gw_hint *hint, const char *namespace_, const char *fields, const char *labels)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one identity may have under way. */
 #include "tests/room.h"
-#include "tools/informer-gateway/identity_limits.h"
+#include "tools/informer-gateway/gate/identity_limits.h"
 
 /* Each identity has its own count of each kind; what is given back may be taken again, and leaves nothing. */
 TEST_CASE(each_identity_has_its_own_count)

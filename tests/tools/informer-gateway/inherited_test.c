@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "tests/room.h"
-#include "tools/informer-gateway/inherited.h"
+#include "tools/informer-gateway/http/inherited.h"
 
 static void
 set_number(const char *name, long value)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys are sorted as strcmp() orders them, whatever they have in common. */
 #include "tests/room.h"
-#include "tools/informer-gateway/key_sort.h"
+#include "tools/informer-gateway/views/key_sort.h"
 
 #define COUNT 20000u
 

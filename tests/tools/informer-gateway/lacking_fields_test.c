@@ -3,7 +3,7 @@
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 #include "tests/support/store_fixture.h"
-#include "tools/informer-gateway/lacking_fields.h"
+#include "tools/informer-gateway/arena/lacking_fields.h"
 
 static char pods_name[] = "pods", core[] = "", apps[] = "apps";
 static const struct api_resource pods = {.group = core, .version = "v1", .plural = pods_name};

@@ -6,7 +6,7 @@
 #define TESTS_TOOLS_INFORMER_GATEWAY_MEMORY_SOURCE_H
 
 #include "tests/tools/serving/played_store.h"
-#include "tools/informer-gateway/place_source.h"
+#include "tools/informer-gateway/views/place_source.h"
 
 #define MEMORY_PLACES 8192
 

@@ -2,7 +2,7 @@
 /* A GET of what is not there yet: how long it waits, and who answers then. */
 #include "routed_world.h"
 
-#include "tools/informer-gateway/object_wait.h"
+#include "tools/informer-gateway/answer/object_wait.h"
 
 #define POD(name) "/api/v1/namespaces/default/pods/" name
 #define WITH_TOKEN(path) "GET " path " HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer t\r\n\r\n"

@@ -5,7 +5,7 @@
 
 #include "forward_world.h"
 
-#include "tools/informer-gateway/drain.h"
+#include "tools/informer-gateway/http/drain.h"
 
 #define BIG (48u << 20)
 #define AUTH "Host: gateway\r\nAuthorization: Bearer theirs\r\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What may not be, in upstream's words. */
 #include "tests/room.h"
-#include "tools/informer-gateway/refusal.h"
+#include "tools/informer-gateway/gate/refusal.h"
 
 static void
 assert_status(struct api_status *status, const char *text)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which resource a path speaks of. */
 #include "tests/room.h"
-#include "tools/informer-gateway/request_path.h"
+#include "tools/informer-gateway/access/request_path.h"
 
 static void
 assert_path(const char *path, const char *said)

@@ -6,7 +6,7 @@
 #include "gateway_fixture.h"
 #include "memory_source.h"
 
-#include "tools/informer-gateway/router.h"
+#include "tools/informer-gateway/answer/router.h"
 
 #define SHARE_MS 1000  /* what router.h says of 0 */
 #define STALL_MS 30000 /* the same */

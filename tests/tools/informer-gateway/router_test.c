@@ -2,7 +2,7 @@
 /* The router: what is asked of cached resources and beside them, over a source in memory. */
 #include "routed_world.h"
 
-#include "tools/informer-gateway/router.h"
+#include "tools/informer-gateway/answer/router.h"
 
 #define AWAIT_MS 3000 /* what router.h says of 0 */
 

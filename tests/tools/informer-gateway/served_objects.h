@@ -3,7 +3,7 @@
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_SERVED_OBJECTS_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_SERVED_OBJECTS_H
 
-#include "tools/informer-gateway/interest.h"
+#include "tools/informer-gateway/history/interest.h"
 
 /* Which of a pod's fields spec.nodeName is. */
 #define POD_NODE 0u

@@ -2,7 +2,7 @@
 /* Who does not take his list holds it for a while, and is dropped then. */
 #include "routed_world.h"
 
-#include "tools/informer-gateway/list_body_private.h"
+#include "tools/informer-gateway/answer/list_body_private.h"
 
 #define BUDGET ((size_t)1 << 20)
 

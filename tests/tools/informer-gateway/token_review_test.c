@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose a token is: the question, and answers of any kind. */
 #include "tests/room.h"
-#include "tools/informer-gateway/token_review.h"
+#include "tools/informer-gateway/access/token_review.h"
 #include "writer/base/message.h"
 
 static const struct gw_texts nobody = {0};

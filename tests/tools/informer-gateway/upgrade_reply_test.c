@@ -2,12 +2,13 @@
 /* exec, attach, port-forward: another protocol is refused, with the API server to ask instead. */
 #include "gateway_fixture.h"
 
-#include "tools/informer-gateway/upgrade_reply.h"
+#include "tools/informer-gateway/http/request_form.h"
+#include "tools/informer-gateway/pass/upgrade_reply.h"
 
 static void
 reply(struct gw_exchange *x, void *ctx)
 {
-	if (gw_wants_upgrade(x))
+	if (gw_request_upgrades(x->api.connection))
 		gw_reply_upgrade(x, ctx);
 	else
 		gw_reply_text(x, 200, "text/plain", "plain\n");

@@ -11,7 +11,7 @@
 #include "tests/support/raw_server.h"
 #include "tests/support/transport_world.h"
 #include "tests/support/test_clock.h"
-#include "tools/informer-gateway/upstream.h"
+#include "tools/informer-gateway/upstream/upstream.h"
 #include "writer/base/clock_uv.h"
 
 #define OWN_TOKEN "our-own-token"

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* May this be asked here, by whom? See access.h. */
+#include "tools/informer-gateway/access/access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "tools/informer-gateway/access/asker.h"
+#include "tools/informer-gateway/access/token_review.h"
+#include "tools/serving/buf.h"
+
+#define OUT_OF_SCOPE "it is not in the scope of this listener"
+
+struct gw_access {
+	struct clock *clock;
+	struct gw_memo *tokens, *decisions;
+	struct gw_asker asker;
+	struct gw_identity *nobody;
+	uint8_t secret[GW_DIGEST];
+	struct gw_access_figures figures;
+};
+
+struct gw_check {
+	struct gw_access *access;
+	struct gw_question question;
+	void (*done)(void *ctx, const struct gw_decision *decision);
+	void *ctx;
+	struct gw_waiter waiter;
+	struct gw_identity *identity; /* whose the token is, once that is known */
+	uint64_t made_ms;
+	bool *over; /* set when it is freed while gw_access_ask() still has it */
+};
+
+struct gw_access *
+gw_access_new(const struct gw_access_options *options)
+{
+	struct gw_access *access = api_alloc(sizeof(*access));
+
+	*access = (struct gw_access){
+		.clock = options->clock,
+		.tokens = gw_memo_new(options->config->decisions / 2),
+		.decisions = gw_memo_new(options->config->decisions),
+		.nobody = gw_identity_new(GW_IDENTITY_NOBODY, "system:anonymous", NULL),
+	};
+	randombytes_buf(access->secret, sizeof(access->secret));
+	gw_identity_seal(access->nobody, access->secret);
+	gw_asker_init(&access->asker, options->config, &options->way, access->clock, options->wall_s,
+		      access->secret);
+	return access;
+}
+
+void
+gw_access_free(struct gw_access *access)
+{
+	if (!access)
+		return;
+	gw_asker_done(&access->asker);
+	gw_memo_free(access->tokens);
+	gw_memo_free(access->decisions);
+	gw_identity_unref(access->nobody);
+	sodium_memzero(access->secret, sizeof(access->secret));
+	free(access);
+}
+
+/* What is remembered of a token: nothing by which it could be found, nor tried elsewhere. */
+static void
+token_digest(const struct gw_access *access, const struct gw_texts *audiences, const char *token,
+	     size_t length, uint8_t digest[GW_DIGEST])
+{
+	crypto_generichash_state state;
+
+	crypto_generichash_init(&state, access->secret, GW_DIGEST, GW_DIGEST);
+	crypto_generichash_update(&state, (const uint8_t *)token, length);
+	for (size_t i = 0; i < audiences->count; i++) {
+		crypto_generichash_update(&state, (const uint8_t *)"", 1);
+		crypto_generichash_update(&state, (const uint8_t *)audiences->items[i],
+					  strlen(audiences->items[i]));
+	}
+	crypto_generichash_final(&state, digest, GW_DIGEST);
+	sodium_memzero(&state, sizeof(state));
+}
+
+void
+gw_access_bearer_key(const struct gw_access *access, const char *authorization, uint8_t key[GW_DIGEST])
+{
+	static const struct gw_texts none;
+	size_t length = 0;
+	const char *token = gw_bearer_token(authorization, &length);
+
+	token_digest(access, &none, token ? token : "", length, key);
+}
+
+/* ---- the end of a check ---- */
+
+static void
+check_free(struct gw_check *check)
+{
+	if (check->over)
+		*check->over = true;
+	gw_waiter_leave(&check->waiter);
+	gw_identity_unref(check->identity);
+	free(check);
+}
+
+static void
+finish(struct gw_check *check, enum gw_outcome outcome, struct gw_identity *identity, const char *reason)
+{
+	struct gw_decision decision = {outcome, identity, reason, check->made_ms};
+
+	check->access->figures.outcomes[outcome]++;
+	check->done(check->ctx, &decision);
+	check_free(check);
+}
+
+static enum gw_outcome
+outcome_of(const struct gw_verdict *verdict, enum gw_outcome no)
+{
+	return verdict->kind == GW_VERDICT_YES    ? GW_ACCESS_ALLOWED
+	       : verdict->kind == GW_VERDICT_NO   ? no
+	       : verdict->kind == GW_VERDICT_BUSY ? GW_ACCESS_BUSY
+						  : GW_ACCESS_UNAVAILABLE;
+}
+
+void
+gw_check_cancel(struct gw_check *check)
+{
+	if (check)
+		check_free(check);
+}
+
+static uint64_t
+now_of(const struct gw_access *access)
+{
+	return access->clock->now_ms(access->clock);
+}
+
+/* ---- may he? ---- */
+
+static void
+decided(struct gw_check *check, const struct gw_verdict *verdict)
+{
+	if (verdict->made_ms < check->made_ms)
+		check->made_ms = verdict->made_ms;
+	finish(check, outcome_of(verdict, GW_ACCESS_FORBIDDEN), check->identity, verdict->reason);
+}
+
+static void
+told_decision(void *ctx, struct gw_verdict *verdict)
+{
+	decided(ctx, verdict);
+}
+
+/* Beside reviews a listener needs no scope; without one, all but secrets is theirs to decide. */
+static bool
+is_in_scope(const struct gw_listener_config *listener, const struct gw_attributes *a)
+{
+	if (listener->scope.count > 0)
+		return gw_scope_allows(&listener->scope, a);
+	return *a->path || *a->group || strcmp(a->resource, "secrets") != 0;
+}
+
+static void
+ask_decision(struct gw_check *check)
+{
+	struct gw_access *access = check->access;
+	const struct gw_question *q = &check->question;
+	struct gw_verdict *known;
+	uint8_t digest[GW_DIGEST];
+
+	if (!q->past_scope && !is_in_scope(q->listener, q->attributes)) {
+		finish(check, GW_ACCESS_FORBIDDEN, check->identity, OUT_OF_SCOPE);
+		return;
+	}
+	gw_attributes_digest(q->attributes, check->identity->key, GW_DIGEST, access->secret, digest);
+	known = gw_memo_find(access->decisions, digest, now_of(access), q->since_ms);
+	if (known) {
+		gw_verdict_ref(known); /* who is told may ask anew, and push it out */
+		decided(check, known);
+		gw_verdict_unref(known);
+		return;
+	}
+	check->waiter = (struct gw_waiter){.told = told_decision, .ctx = check};
+	if (!gw_memo_wait(access->decisions, digest, &check->waiter))
+		gw_ask_decision(&access->asker, access->decisions, digest, check->identity, q->attributes);
+}
+
+/* ---- who is it? ---- */
+
+static void
+identified(struct gw_check *check, const struct gw_verdict *verdict)
+{
+	if (verdict->kind != GW_VERDICT_YES) {
+		finish(check, outcome_of(verdict, GW_ACCESS_UNAUTHENTICATED), NULL, verdict->reason);
+		return;
+	}
+	check->identity = gw_identity_ref(verdict->identity);
+	check->made_ms = verdict->made_ms;
+	ask_decision(check);
+}
+
+static void
+told_identity(void *ctx, struct gw_verdict *verdict)
+{
+	identified(ctx, verdict);
+}
+
+static void
+ask_identity(struct gw_check *check)
+{
+	struct gw_access *access = check->access;
+	const struct gw_question *q = &check->question;
+	const struct gw_verdict *known;
+	uint8_t digest[GW_DIGEST];
+	size_t length;
+	const char *token = gw_bearer_token(q->authorization, &length);
+
+	if (!token) {
+		finish(check, GW_ACCESS_UNAUTHENTICATED, NULL, "");
+		return;
+	}
+	token_digest(access, &q->listener->audiences, token, length, digest);
+	known = gw_memo_find(access->tokens, digest, now_of(access), q->since_ms);
+	if (known) {
+		identified(check, known);
+		return;
+	}
+	check->waiter = (struct gw_waiter){.told = told_identity, .ctx = check};
+	if (!gw_memo_wait(access->tokens, digest, &check->waiter))
+		gw_ask_identity(&access->asker, access->tokens, digest, token, length,
+				&q->listener->audiences);
+}
+
+/* ---- the profiles ---- */
+
+static bool
+is_health(const char *path)
+{
+	return strcmp(path, "/livez") == 0 || strcmp(path, "/readyz") == 0 || strcmp(path, "/healthz") == 0;
+}
+
+/* The connection has said who it is, and the configuration what it may. */
+static void
+ask_scope(struct gw_check *check, struct gw_identity *identity)
+{
+	if (!identity)
+		finish(check, GW_ACCESS_UNAUTHENTICATED, NULL, "");
+	else if (gw_scope_allows(&check->question.listener->scope, check->question.attributes))
+		finish(check, GW_ACCESS_ALLOWED, identity, "");
+	else
+		finish(check, GW_ACCESS_FORBIDDEN, identity, OUT_OF_SCOPE);
+}
+
+static void
+ask_profile(struct gw_check *check)
+{
+	const struct gw_question *q = &check->question;
+
+	if (q->listener->open_health && is_health(q->attributes->path)) {
+		finish(check, GW_ACCESS_ALLOWED, check->access->nobody, "");
+		return;
+	}
+	switch (q->listener->profile) {
+	case GW_PROFILE_TOKENS:
+		ask_identity(check);
+		return;
+	case GW_PROFILE_UNIX:
+	case GW_PROFILE_CERTIFICATES:
+		ask_scope(check, q->peer);
+		return;
+	case GW_PROFILE_INSECURE:
+		ask_scope(check, check->access->nobody);
+		return;
+	case GW_PROFILE_NONE:
+		break;
+	}
+	finish(check, GW_ACCESS_FORBIDDEN, check->access->nobody, OUT_OF_SCOPE);
+}
+
+struct gw_check *
+gw_access_ask(struct gw_access *access, const struct gw_question *question,
+	      void (*done)(void *ctx, const struct gw_decision *decision), void *ctx)
+{
+	struct gw_check *check = api_alloc(sizeof(*check));
+	bool over = false;
+
+	*check = (struct gw_check){.access = access, .question = *question, .done = done, .ctx = ctx};
+	check->made_ms = now_of(access);
+	check->over = &over;
+	ask_profile(check);
+	if (over)
+		return NULL;
+	check->over = NULL;
+	return check;
+}
+
+/* ---- asides ---- */
+
+bool
+gw_access_is_reviewed(const struct gw_listener_config *listener)
+{
+	return listener->profile == GW_PROFILE_TOKENS;
+}
+
+bool
+gw_access_lets_in(const struct gw_listener_config *listener, uint32_t uid, uint32_t gid,
+		  const uint32_t *groups, size_t group_count)
+{
+	if (gw_ids_have(&listener->uids, uid) || gw_ids_have(&listener->gids, gid))
+		return true;
+	for (size_t i = 0; i < group_count; i++)
+		if (gw_ids_have(&listener->gids, groups[i]))
+			return true;
+	return false;
+}
+
+uint64_t
+gw_access_expiry_ms(const struct gw_access *access, int64_t wall_s)
+{
+	return gw_asker_expiry_ms(&access->asker, wall_s < 0 ? 0 : (uint64_t)wall_s);
+}
+
+struct clock *
+gw_access_clock(const struct gw_access *access)
+{
+	return access->clock;
+}
+
+uint64_t
+gw_access_keep_ms(const struct gw_access *access)
+{
+	return access->asker.keep_allowed_ms;
+}
+
+const uint8_t *
+gw_access_secret(const struct gw_access *access)
+{
+	return access->secret;
+}
+
+struct gw_access_figures
+gw_access_figures(const struct gw_access *access)
+{
+	struct gw_access_figures figures = access->figures;
+
+	figures.tokens = gw_memo_count(access->tokens);
+	figures.decisions = gw_memo_count(access->decisions);
+	figures.reviews = access->asker.reviews.count;
+	figures.asked = access->asker.asked;
+	figures.failed = access->asker.failed;
+	return figures;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who asks; see identity.h. */
+#include "tools/informer-gateway/access/identity.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+
+struct gw_identity *
+gw_identity_new(enum gw_identity_kind kind, const char *user, const char *uid)
+{
+	struct gw_identity *identity = calloc(1, sizeof(*identity));
+
+	if (!identity)
+		return NULL;
+	identity->refs = 1;
+	identity->kind = kind;
+	identity->expires_ms = UINT64_MAX;
+	identity->user = strdup(user);
+	identity->uid = strdup(uid ? uid : "");
+	if (identity->user && identity->uid)
+		return identity;
+	gw_identity_unref(identity);
+	return NULL;
+}
+
+struct gw_identity *
+gw_identity_of_uid(uid_t uid)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "uid:%lu", (unsigned long)uid);
+	return gw_identity_new(GW_IDENTITY_PEER, name, NULL);
+}
+
+int
+gw_identity_add_group(struct gw_identity *identity, const char *group)
+{
+	return gw_texts_add(&identity->groups, group, strlen(group));
+}
+
+static struct gw_extra *
+extra_named(struct gw_identity *identity, const char *name)
+{
+	struct gw_extra *longer;
+
+	for (size_t i = 0; i < identity->extra_count; i++)
+		if (strcmp(identity->extra[i].name, name) == 0)
+			return &identity->extra[i];
+	longer = reallocarray(identity->extra, identity->extra_count + 1, sizeof(*longer));
+	if (!longer)
+		return NULL;
+	identity->extra = longer;
+	longer += identity->extra_count;
+	*longer = (struct gw_extra){.name = strdup(name)};
+	if (!longer->name)
+		return NULL;
+	identity->extra_count++;
+	return longer;
+}
+
+int
+gw_identity_add_extra(struct gw_identity *identity, const char *name, const char *value)
+{
+	struct gw_extra *extra = extra_named(identity, name);
+
+	return extra ? gw_texts_add(&extra->values, value, strlen(value)) : -ENOMEM;
+}
+
+/* ---- its key ---- */
+
+static void
+hash_text(crypto_generichash_state *state, const char *text)
+{
+	crypto_generichash_update(state, (const uint8_t *)text, strlen(text) + 1);
+}
+
+static void
+hash_texts(crypto_generichash_state *state, const struct gw_texts *texts)
+{
+	uint64_t count = texts->count;
+
+	crypto_generichash_update(state, (const uint8_t *)&count, sizeof(count));
+	for (size_t i = 0; i < texts->count; i++)
+		hash_text(state, texts->items[i]);
+}
+
+void
+gw_identity_seal(struct gw_identity *identity, const uint8_t secret[GW_DIGEST])
+{
+	crypto_generichash_state state;
+	uint8_t kind = (uint8_t)identity->kind;
+
+	crypto_generichash_init(&state, secret, GW_DIGEST, GW_DIGEST);
+	crypto_generichash_update(&state, &kind, 1);
+	hash_text(&state, identity->user);
+	hash_text(&state, identity->uid);
+	hash_texts(&state, &identity->groups);
+	for (size_t i = 0; i < identity->extra_count; i++) {
+		hash_text(&state, identity->extra[i].name);
+		hash_texts(&state, &identity->extra[i].values);
+	}
+	crypto_generichash_final(&state, identity->key, GW_DIGEST);
+}
+
+/* ---- owning ---- */
+
+struct gw_identity *
+gw_identity_ref(struct gw_identity *identity)
+{
+	identity->refs++;
+	return identity;
+}
+
+void
+gw_identity_unref(struct gw_identity *identity)
+{
+	if (!identity || --identity->refs > 0)
+		return;
+	free(identity->user);
+	free(identity->uid);
+	gw_texts_done(&identity->groups);
+	for (size_t i = 0; i < identity->extra_count; i++) {
+		free(identity->extra[i].name);
+		gw_texts_done(&identity->extra[i].values);
+	}
+	free(identity->extra);
+	free(identity);
+}
+
+static size_t
+texts_size(const struct gw_texts *texts)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < texts->count; i++)
+		size += strlen(texts->items[i]) + 32;
+	return size;
+}
+
+size_t
+gw_identity_size(const struct gw_identity *identity)
+{
+	size_t size = sizeof(*identity) + strlen(identity->user) + strlen(identity->uid) +
+		      texts_size(&identity->groups);
+
+	for (size_t i = 0; i < identity->extra_count; i++)
+		size += sizeof(*identity->extra) + strlen(identity->extra[i].name) +
+			texts_size(&identity->extra[i].values);
+	return size;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reviews: questions to the API server that are under way, each with an end. How they get there is a function
+ * of whoever made us.
+ *
+ * Threads   the loop's
+ */
+#ifndef TOOLS_INFORMER_GATEWAY_ACCESS_REVIEWS_H
+#define TOOLS_INFORMER_GATEWAY_ACCESS_REVIEWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "writer/base/clock.h"
+
+/*
+ * The answer, once; all of it is lent for the call.
+ *
+ * code   the HTTP status; negative: there was none
+ * body   terminated
+ * error  a sentence where code is negative
+ */
+typedef void gw_review_answer(void *ctx, int code, const char *body, size_t length, const char *error);
+
+/* How to ask: with the gateway's own credentials. */
+struct gw_review_way {
+	void *ctx;
+	/* POST a JSON document, which is lent for the call. Returns what cancel() takes; does not answer in
+	 * here. */
+	void *(*post)(void *ctx, const char *path, const char *document, uint64_t timeout_ms,
+		      gw_review_answer *answer, void *answer_ctx);
+	/* `answer` is not called any more. */
+	void (*cancel)(void *call);
+};
+
+struct gw_reviews {
+	struct gw_review_way way;
+	struct clock *clock;
+	uint64_t timeout_ms;
+	unsigned most, count; /* under way */
+	struct gw_review *all;
+};
+
+/* A zeroed one is empty. */
+void gw_reviews_init(struct gw_reviews *reviews, const struct gw_review_way *way, struct clock *clock,
+		     uint64_t timeout_ms, unsigned most);
+/* Cancel all; each is answered with -ECANCELED. */
+void gw_reviews_done(struct gw_reviews *reviews);
+
+/*
+ * Ask. Whatever the way does, the answer comes once, within the timeout and a second: code -ETIMEDOUT then.
+ *
+ * Returns  0, -EAGAIN: too many are under way; then there is no answer
+ */
+int gw_review_ask(struct gw_reviews *reviews, const char *path, const char *document,
+		  gw_review_answer *answer, void *ctx);
+
+#endif

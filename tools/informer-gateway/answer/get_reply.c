@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A GET by name: one look-up; what is not there may be asked elsewhere before it is 404. */
+#include <string.h>
+
+#include "tools/informer-gateway/answer/router_private.h"
+#include "tools/serving/answer.h"
+
+static void
+not_found(struct gw_exchange *x)
+{
+	gw_read_warn(x, x->route->place);
+	api_status_not_found(&x->api.status, x->api.resource, x->api.name);
+	gw_reply_status(x);
+}
+
+bool
+gw_answer_object(struct gw_exchange *x)
+{
+	const struct api_store *store = x->route->place->store;
+	_cleanup_(api_object_unrefp) struct api_object *object = store->get(store->ctx, x->api.resource,
+									    x->route->key.data);
+	struct api_buf body = {0};
+	const char *type;
+
+	if (!object)
+		return false;
+	x->rv = object->rv;
+	gw_read_warn(x, x->route->place);
+	type = api_answer_object(&x->api, object, 0, &body);
+	gw_reply(x, 200, type, &body);
+	return true;
+}
+
+void
+gw_answer_get(struct gw_exchange *x)
+{
+	const struct gw_hooks *hooks = &x->route->router->options.hooks;
+
+	x->route->router->counters.gets++;
+	if (gw_answer_object(x))
+		return;
+	if (hooks->missing)
+		hooks->missing(hooks->ctx, x, not_found);
+	else
+		not_found(x);
+}

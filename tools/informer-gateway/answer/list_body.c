@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bodies by their keys, and their readers; see list_body.h. */
+#include "tools/informer-gateway/answer/list_body_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-gateway/answer/slow_takers.h"
+#include "tools/informer-gateway/http/request_form.h"
+
+#define LOOK_MS 50u               /* whether one may begin, or is old */
+#define BODIES_LEAST 16u          /* at a time, however small the budget */
+#define LARGE ((uint64_t)1 << 20) /* bytes of a body that is made once a second at most */
+
+/* ---- which one ---- */
+
+/* It was begun so recently that others may have it. */
+static bool
+is_fresh(const struct gw_body *b)
+{
+	return gw_bodies_now_ms(b->bodies) - b->begun_ms < b->bodies->router->options.share_ms;
+}
+
+/* Whether another of the same kind is under way, or was begun just now and is large: b waits for it. */
+static bool
+must_wait(const struct gw_body *b)
+{
+	for (const struct gw_body *o = b->bodies->first; b->key && o; o = o->next)
+		if (o != b && o->key && o->begun_ms && !strcmp(o->key, b->key) &&
+		    (!o->whole || (o->bytes > LARGE && is_fresh(o))))
+			return true;
+	return false;
+}
+
+static void on_timer(uv_timer_t *timer);
+
+static void
+look_later(struct gw_bodies *bodies)
+{
+	if (!uv_is_active((uv_handle_t *)&bodies->timer))
+		uv_timer_start(&bodies->timer, on_timer, LOOK_MS, 0);
+}
+
+/* Begin what waited; let go what is old, and who is too slow. */
+static void
+on_timer(uv_timer_t *timer)
+{
+	struct gw_bodies *bodies = timer->data;
+	struct gw_body *next;
+
+	for (struct gw_body *b = bodies->first; b; b = next) {
+		next = b->next;
+		if (!b->begun_ms && !must_wait(b)) {
+			gw_body_begin(b);
+			gw_bodies_start(bodies);
+		}
+		gw_slow_takers_drop(b);
+		if (b->begun_ms && !is_fresh(b) && !b->readers)
+			gw_body_drop(b);
+		else
+			look_later(bodies);
+	}
+}
+
+/* What must be equal for two requests to be given the same bytes. */
+static char *
+make_key(const struct gw_exchange *x, bool events, bool gzip)
+{
+	const struct api_query *query = &x->route->query;
+	const struct api_shape *shape = &x->api.shape;
+	const char *labels = api_request_query(&x->api, "labelSelector");
+	const char *fields = api_request_query(&x->api, "fieldSelector");
+	size_t ns_length = x->api.namespace_ ? strlen(x->api.namespace_) : 0;
+	struct api_buf key = {0};
+
+	if (query->next_token || query->match == API_MATCH_EXACT)
+		return NULL;
+	/* of what the watch cache answers there are no pages */
+	if (!events && query->limit && !(query->rv_given && query->rv == 0))
+		return NULL;
+	api_buf_printf(&key, "%u %d %s %d %d %d %d %d %d", x->api.resource->index, shape->kind,
+		       shape->version ? shape->version : "", shape->rows, shape->protobuf, shape->bare,
+		       events, events && query->bookmarks, gzip);
+	/* a client chooses these, and may use any byte: by their lengths no two questions look the same */
+	labels = labels ? labels : "";
+	api_buf_printf(&key, " %zu %zu\n%s\n%s\n%s\n%s", ns_length, strlen(labels), x->api.resource->version,
+		       ns_length ? x->api.namespace_ : "", labels, fields ? fields : "");
+	return api_buf_take(&key);
+}
+
+/* The state that is asked for: not before this RV. */
+static uint64_t
+least_rv(const struct gw_exchange *x, const struct api_store *store)
+{
+	const struct api_query *query = &x->route->query;
+
+	return query->rv_given ? query->rv : store->rv(store->ctx, x->api.resource);
+}
+
+static struct gw_body *
+find(const struct gw_bodies *bodies, const char *key, uint64_t least)
+{
+	for (struct gw_body *b = bodies->first; b; b = b->next) {
+		if (!b->key || strcmp(b->key, key) != 0)
+			continue;
+		/* one that has not begun shows what will be then */
+		if (!b->begun_ms || (b->rv >= least && is_fresh(b)))
+			return b;
+	}
+	return NULL;
+}
+
+/* -ENOENT: the place has gone meanwhile. */
+static int
+add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, struct gw_body **ret_body)
+{
+	struct gw_body *b = api_alloc(sizeof(*b));
+	int r;
+
+	*b = (struct gw_body){.bodies = bodies, .key = key, .request = x->api, .options.as_events = events};
+	b->request.status = (struct api_status){0};
+	if (x->api.namespace_)
+		b->namespace_ = api_strndup(x->api.namespace_, strlen(x->api.namespace_));
+	b->request.namespace_ = b->namespace_;
+	b->may_gzip = !events && !x->api.shape.protobuf && gw_request_takes_gzip(x->api.connection);
+	b->next = bodies->first;
+	if (b->next)
+		b->next->previous = b;
+	bodies->first = b;
+	bodies->count++;
+	r = gw_read_open(x, &b->place);
+	if (r == 0)
+		r = api_query_parse(&x->api, &b->query);
+	if (r < 0) {
+		gw_body_drop(b);
+		return r;
+	}
+	if (!must_wait(b))
+		gw_body_begin(b);
+	b->query.next_token = NULL; /* the request's, and read */
+	b->request.connection = NULL;
+	*ret_body = b;
+	return 0;
+}
+
+/* Is there room for another body? What is whole, and nobody reads, gives way. */
+static bool
+make_room(struct gw_bodies *bodies)
+{
+	struct gw_body *next;
+
+	for (struct gw_body *b = bodies->first;
+	     b && (bodies->held >= bodies->budget || bodies->count >= bodies->most); b = next) {
+		next = b->next;
+		if (b->whole && !b->readers)
+			gw_body_drop(b);
+	}
+	return bodies->held < bodies->budget && bodies->count < bodies->most;
+}
+
+int
+gw_body_join(struct gw_exchange *x, bool events, void (*wake)(void *ctx), void *ctx,
+	     struct gw_body_reader **ret_reader)
+{
+	struct gw_bodies *bodies = x->route->router->bodies;
+	bool gzip = !events && !x->api.shape.protobuf && gw_request_takes_gzip(x->api.connection);
+	char *key = make_key(x, events, gzip);
+	const struct api_store *store = x->route->place ? x->route->place->store : NULL;
+	struct gw_body *b = key && store ? find(bodies, key, least_rv(x, store)) : NULL;
+	struct gw_body_reader *reader;
+
+	if (!b && !make_room(bodies)) {
+		free(key);
+		bodies->router->counters.lists_refused++;
+		api_status_set(&x->api.status, 429, "TooManyRequests",
+			       "too many lists are being answered, please try again later");
+		x->api.status.retry_after = 1;
+		return -EBUSY;
+	}
+	if (b) {
+		free(key);
+		bodies->router->counters.lists_shared++;
+	} else if (add(bodies, x, key, events, &b) < 0) {
+		api_status_not_ready(&x->api.status);
+		return -EBUSY;
+	}
+	reader = api_alloc(sizeof(*reader));
+	*reader = (struct gw_body_reader){.body = b,
+					  .x = x,
+					  .begun_ms = gw_bodies_now_ms(bodies),
+					  .wake = wake,
+					  .ctx = ctx,
+					  .next = b->readers};
+	if (reader->next)
+		reader->next->previous = reader;
+	b->readers = reader;
+	gw_blocks_join(&b->blocks);
+	reader->waiting = b->state == GW_BODY_PENDING;
+	gw_bodies_start(bodies);
+	look_later(bodies);
+	*ret_reader = reader;
+	return 0;
+}
+
+/* ---- reading ---- */
+
+void
+gw_body_leave(struct gw_body_reader *reader)
+{
+	struct gw_body *b;
+	size_t before;
+
+	if (!reader)
+		return;
+	b = reader->body;
+	before = b->blocks.held;
+	if (reader->previous)
+		reader->previous->next = reader->next;
+	else
+		b->readers = reader->next;
+	if (reader->next)
+		reader->next->previous = reader->previous;
+	gw_blocks_leave(&b->blocks, &reader->place);
+	gw_body_count_held(b, before);
+	free(reader);
+	/* what is whole may still be wanted by others for a while */
+	if (!b->readers && (!b->key || !b->whole))
+		gw_body_drop(b);
+	else if (b->list)
+		gw_bodies_start(b->bodies);
+}
+
+enum gw_body_state
+gw_body_state(const struct gw_body_reader *reader)
+{
+	return reader->body->state;
+}
+
+void
+gw_body_fault(const struct gw_body_reader *reader, struct gw_exchange *x)
+{
+	const struct api_status *status = &reader->body->request.status;
+	struct api_status *copy = &x->api.status;
+
+	api_status_set(copy, status->code, status->reason, "%s", status->message ? status->message : "");
+	copy->retry_after = status->retry_after;
+	copy->has_details = status->has_details;
+	for (unsigned i = 0; i < status->cause_count; i++)
+		api_status_cause(copy, status->causes[i].reason, status->causes[i].field, "%s",
+				 status->causes[i].message);
+	if (status->next_token)
+		copy->next_token = api_strndup(status->next_token, strlen(status->next_token));
+}
+
+uint64_t
+gw_body_rv(const struct gw_body_reader *reader)
+{
+	return reader->body->rv;
+}
+
+uint64_t
+gw_body_position(const struct gw_body_reader *reader)
+{
+	return reader->body->position;
+}
+
+bool
+gw_body_is_gzip(const struct gw_body_reader *reader)
+{
+	return reader->body->gzip;
+}
+
+ssize_t
+gw_body_read(struct gw_body_reader *reader, char *out, size_t max)
+{
+	struct gw_body *b = reader->body;
+	size_t before = b->blocks.held, n;
+
+	n = gw_blocks_read(&b->blocks, &reader->place, out, max);
+	if (b->blocks.held < before)
+		gw_body_count_held(b, before);
+	if (n > 0)
+		return (ssize_t)n;
+	if (b->whole)
+		return b->broken ? GW_STREAM_BROKEN : GW_STREAM_END;
+	reader->waiting = true;
+	return 0;
+}
+
+/* ---- all of them ---- */
+
+struct gw_bodies *
+gw_bodies_new(struct gw_router *router, size_t budget)
+{
+	struct gw_bodies *bodies = api_alloc(sizeof(*bodies));
+
+	*bodies = (struct gw_bodies){.router = router, .budget = budget};
+	bodies->most = BODIES_LEAST + (unsigned)(budget / GW_BODY_SHARE);
+	uv_idle_init(gw_front_loop(router->front), &bodies->maker);
+	uv_timer_init(gw_front_loop(router->front), &bodies->timer);
+	bodies->maker.data = bodies->timer.data = bodies;
+	bodies->open_handles = 2;
+	return bodies;
+}
+
+static void
+on_closed(uv_handle_t *handle)
+{
+	struct gw_bodies *bodies = handle->data;
+
+	if (--bodies->open_handles == 0)
+		free(bodies);
+}
+
+void
+gw_bodies_free(struct gw_bodies *bodies)
+{
+	if (!bodies)
+		return;
+	while (bodies->first)
+		gw_body_drop(bodies->first);
+	uv_close((uv_handle_t *)&bodies->timer, on_closed);
+	uv_close((uv_handle_t *)&bodies->maker, on_closed);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bodies are made by an idle handle, in turns and in slices; see list_body.h. */
+#include "tools/informer-gateway/answer/list_body_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define SLICE_NS 2000000u
+#define GZIP_MIN ((size_t)128 * 1024)
+
+/* ---- life ---- */
+
+void
+gw_body_count_held(struct gw_body *b, size_t before)
+{
+	struct gw_bodies *bodies = b->bodies;
+
+	bodies->held += b->blocks.held - before;
+	bodies->router->counters.list_bytes = bodies->held;
+	/* there is room for those that rest */
+	if (b->blocks.held < before)
+		gw_bodies_start(bodies);
+}
+
+void
+gw_body_drop(struct gw_body *b)
+{
+	size_t before = b->blocks.held;
+
+	api_list_close(b->list);
+	gw_blocks_done(&b->blocks);
+	gw_body_count_held(b, before);
+	if (b->place)
+		b->bodies->router->options.source.close(b->place);
+	if (b->previous)
+		b->previous->next = b->next;
+	else
+		b->bodies->first = b->next;
+	if (b->next)
+		b->next->previous = b->previous;
+	b->bodies->count--;
+	api_query_done(&b->query);
+	api_status_done(&b->request.status);
+	free(b->key);
+	free(b->namespace_);
+	free(b);
+}
+
+static void
+no_newcomers(struct gw_body *b)
+{
+	free(b->key);
+	b->key = NULL;
+}
+
+static void
+wake_all(struct gw_body *b)
+{
+	struct gw_body_reader *next;
+
+	for (struct gw_body_reader *r = b->readers; r; r = next) {
+		next = r->next; /* r may leave; nobody else does */
+		if (!r->waiting)
+			continue;
+		r->waiting = false;
+		r->wake(r->ctx);
+	}
+}
+
+/* ---- making ---- */
+
+/* There is no more to come of it. */
+static void
+fail(struct gw_body *b, enum gw_body_state state)
+{
+	b->state = state;
+	b->whole = true;
+	no_newcomers(b);
+}
+
+/* Take the state that it shows. */
+void
+gw_body_begin(struct gw_body *b)
+{
+	b->begun_ms = gw_bodies_now_ms(b->bodies);
+	b->bodies->router->counters.lists_made++;
+	if (api_list_open(&b->request, &b->query, b->place->store, &b->options, &b->list) < 0) {
+		fail(b, GW_BODY_FAILED);
+		return;
+	}
+	b->rv = api_list_rv(b->list);
+	b->position = api_list_position(b->list);
+	if (!b->may_gzip)
+		b->state = GW_BODY_OPEN;
+}
+
+static void
+finish(struct gw_body *b)
+{
+	gw_blocks_finish(&b->blocks);
+	api_list_close(b->list);
+	b->list = NULL;
+	b->whole = true;
+	b->state = GW_BODY_OPEN;
+}
+
+/* What it reads was taken away: it must not look whole. */
+static void
+break_off(struct gw_body *b)
+{
+	api_list_close(b->list);
+	b->list = NULL;
+	if (b->state == GW_BODY_PENDING)
+		api_status_set(&b->request.status, 410, "Expired",
+			       "The snapshot of this list is not kept any more: list again.");
+	else
+		b->broken = true;
+	fail(b, b->broken ? GW_BODY_OPEN : GW_BODY_FAILED);
+}
+
+/*
+ * It holds more than one may: readers that are there share what is made between the slowest and the fastest.
+ */
+static void
+detach(struct gw_body *b)
+{
+	const struct gw_blocks_place **places = api_alloc((b->blocks.readers + 1) * sizeof(*places));
+	unsigned count = 0;
+
+	for (struct gw_body_reader *r = b->readers; r; r = r->next)
+		places[count++] = &r->place;
+	no_newcomers(b);
+	gw_blocks_close(&b->blocks, places);
+	free(places);
+}
+
+/* It alone has too much, or all together have and it is not one of the small. */
+static bool
+is_over(const struct gw_body *b)
+{
+	const struct gw_bodies *all = b->bodies;
+
+	return b->blocks.held > all->budget / 2 ||
+	       (all->held > all->budget && b->blocks.held > GW_BODY_SHARE);
+}
+
+/* Some bytes more. */
+static void
+make(struct gw_body *b)
+{
+	size_t before = b->blocks.held, room;
+	char *out = gw_blocks_room(&b->blocks, &room);
+	ssize_t n = api_list_read(b->list, out, room);
+
+	if (n > 0) {
+		b->bytes += (uint64_t)n;
+		gw_blocks_used(&b->blocks, (size_t)n);
+	}
+	if (n > 0 && b->state == GW_BODY_PENDING && b->bytes > GZIP_MIN) {
+		gw_blocks_compress(&b->blocks);
+		b->gzip = true;
+		b->state = GW_BODY_OPEN;
+	}
+	if (n == 0)
+		finish(b);
+	else if (n < 0 && n != -EAGAIN)
+		break_off(b);
+	if (!b->whole && !b->blocks.closed && is_over(b))
+		detach(b);
+	gw_body_count_held(b, before);
+}
+
+static bool
+is_making(const struct gw_body *b)
+{
+	return b->list && !(b->blocks.closed && is_over(b));
+}
+
+static void
+on_idle(uv_idle_t *idle)
+{
+	struct gw_bodies *bodies = idle->data;
+	uint64_t end = uv_hrtime() + SLICE_NS;
+	struct gw_body *b, *next;
+	bool any = true;
+
+	/* in turns, so that a short one does not wait for a long one */
+	while (any && uv_hrtime() < end) {
+		any = false;
+		for (b = bodies->first; b && uv_hrtime() < end; b = b->next)
+			if (is_making(b)) {
+				make(b);
+				any = true;
+			}
+	}
+	if (!any)
+		uv_idle_stop(idle);
+	/* who is woken may leave, and with that start it again */
+	for (b = bodies->first; b; b = next) {
+		next = b->next;
+		if (b->state != GW_BODY_PENDING)
+			wake_all(b);
+	}
+}
+
+void
+gw_bodies_start(struct gw_bodies *bodies)
+{
+	uv_idle_start(&bodies->maker, on_idle);
+}

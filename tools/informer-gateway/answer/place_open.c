@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The place that a request is answered from, and what is said of its age; see router_private.h. */
+#include "tools/informer-gateway/answer/router_private.h"
+
+/* A text that was not given, or is empty: NULL. */
+static const char *
+given(const struct api_request *request, const char *name)
+{
+	const char *text = api_request_query(request, name);
+
+	return text && text[0] ? text : NULL;
+}
+
+int
+gw_read_open(struct gw_exchange *x, struct gw_place **ret_place)
+{
+	struct gw_route *route = x->route;
+	const struct gw_source *source = &route->router->options.source;
+	const struct gw_hooks *hooks = &route->router->options.hooks;
+	struct gw_want want = {.resource = x->api.resource, .namespace_ = x->api.namespace_};
+
+	if (route->list) {
+		want.labels = given(&x->api, "labelSelector");
+		want.fields = given(&x->api, "fieldSelector");
+		want.narrow = hooks->narrow && hooks->narrow(hooks->ctx, x);
+	} else {
+		api_buf_reset(&route->key);
+		api_buf_printf(&route->key, "%s%s%s", x->api.namespace_ ? x->api.namespace_ : "",
+			       x->api.namespace_ ? "/" : "", x->api.name);
+		want.key = route->key.data;
+	}
+	return source->open(source->ctx, &want, ret_place);
+}
+
+void
+gw_read_warn(struct gw_exchange *x, struct gw_place *place)
+{
+	const struct gw_source *source = &x->route->router->options.source;
+	const char *why = source->warning ? source->warning(place) : NULL;
+	_cleanup_(api_buf_done) struct api_buf text = {0};
+
+	if (!why)
+		return;
+	api_buf_puts(&text, "299 - ");
+	api_buf_json_str(&text, why);
+	gw_reply_header(x, "Warning", text.data);
+}

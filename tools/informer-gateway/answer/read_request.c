@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What GET, LIST and WATCH of a cached resource have in common, before they are answered:
+ *
+ *   place -> parameters and shape -+-> hooks.newest_elsewhere, or more than is cached
+ *                                  +-> is its RV there? -+-> answer
+ *                                                        +-> wait -> answer, or 504
+ *
+ * A watch is told of the 504 in an event.
+ */
+#include <errno.h>
+
+#include "tools/informer-gateway/answer/router_private.h"
+
+/* ---- the RV ---- */
+
+static uint64_t
+newest(const struct gw_exchange *x)
+{
+	const struct api_store *store = x->route->place->store;
+
+	return store->rv(store->ctx, x->api.resource);
+}
+
+/* The RV that the client names: no answer is older. */
+static uint64_t
+least(const struct gw_exchange *x)
+{
+	const struct api_query *query = &x->route->query;
+
+	return x->route->list ? api_query_least_rv(query) : query->rv;
+}
+
+static void
+answer(struct gw_exchange *x)
+{
+	if (x->route->watch)
+		gw_answer_watch(x);
+	else if (x->route->list)
+		gw_answer_list(x);
+	else
+		gw_answer_get(x);
+}
+
+static void
+on_gone(void *ctx)
+{
+	struct gw_exchange *x = ctx;
+
+	gw_rv_wait_cancel(&x->route->wait);
+}
+
+static void
+on_waited(struct gw_rv_wait *wait, bool reached)
+{
+	struct gw_exchange *x = wait->ctx;
+
+	gw_on_gone(x, NULL, NULL);
+	if (reached) {
+		answer(x);
+		return;
+	}
+	x->route->router->counters.too_large++;
+	api_status_too_large_rv(&x->api.status, wait->rv, newest(x));
+	if (x->route->watch)
+		gw_answer_watch(x);
+	else
+		gw_reply_status(x);
+}
+
+static void
+answer_at_its_rv(struct gw_exchange *x)
+{
+	struct gw_router *router = x->route->router;
+	uint64_t rv = newest(x), wanted = least(x), now = uv_now(gw_front_loop(router->front));
+
+	if (rv == 0) {
+		api_status_not_ready(&x->api.status);
+		gw_reply_status(x);
+		return;
+	}
+	if (rv >= wanted) {
+		answer(x);
+		return;
+	}
+	gw_on_gone(x, on_gone, x);
+	gw_rv_wait_begin(&router->waits, &x->route->wait, x->api.resource, wanted,
+			 now + router->options.await_ms, on_waited, x);
+}
+
+/* ---- the beginning ---- */
+
+/* A read without an RV; a continue token belongs to the server that answered the list's first page. */
+static bool
+newest_goes_elsewhere(const struct gw_exchange *x)
+{
+	const struct gw_hooks *hooks = &x->route->router->options.hooks;
+
+	return !x->route->query.rv_given && hooks->newest_elsewhere && hooks->newest_elsewhere(hooks->ctx, x);
+}
+
+static bool
+shows_metadata_alone(const struct gw_exchange *x)
+{
+	return x->api.shape.kind == API_PARTIAL || x->api.shape.kind == API_PARTIAL_LIST;
+}
+
+int
+gw_read_begin(struct gw_exchange *x)
+{
+	struct gw_route *route = x->route;
+	int r = gw_read_open(x, &route->place);
+
+	route->partial = r == -EXDEV;
+	if (r < 0)
+		return -ENOENT;
+	if (api_request_choose_shape(&x->api) < 0 || api_query_parse(&x->api, &route->query) < 0) {
+		gw_reply_status(x);
+		return 0;
+	}
+	route->metadata_only = route->place->metadata_only && !shows_metadata_alone(x);
+	if (route->metadata_only || newest_goes_elsewhere(x)) {
+		route->router->options.source.close(route->place);
+		route->place = NULL;
+		return -ENOENT;
+	}
+	answer_at_its_rv(x);
+	return 0;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * handle -> path -> hooks.check -> checked -> answer -+-> page, discovery, /version
+ *                                                     +-> get, list, watch of what is cached (read_request.c)
+ *                                                     +-> hooks.elsewhere
+ */
+#include "tools/informer-gateway/answer/router.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-gateway/answer/list_body.h"
+#include "tools/informer-gateway/answer/router_private.h"
+#include "tools/serving/answer.h"
+#include "tools/serving/discovery_documents.h"
+
+#define PROGRAM "informer-gateway"
+#define AWAIT_MS 3000u
+#define BOOKMARK_MS 60000u
+#define LIST_BYTES ((size_t)256 << 20)
+#define SHARE_MS 1000u
+#define STALL_MS 30000u
+
+/* ---- what nobody else answers ---- */
+
+/* A part of the resource is cached: who asks for more, or for what is not in it, is told which. */
+static void
+refuse_more(struct gw_exchange *x)
+{
+	const struct gw_route *route = x->route;
+	const struct gw_source *source = &route->router->options.source;
+	const struct api_resource *resource = x->api.resource;
+	_cleanup_(api_buf_done) struct api_buf parts = {0};
+
+	source->parts(source->ctx, resource, &parts);
+	if (route->list)
+		api_status_set(&x->api.status, 400, "BadRequest",
+			       "%s are cached %s alone: ask for that, or ask the API server",
+			       resource->group_resource, parts.data);
+	else
+		api_status_set(&x->api.status, 404, "NotFound",
+			       "%s \"%s\" not found: they are cached %s alone, and it is not among these",
+			       resource->group_resource, x->api.name, parts.data);
+	gw_reply_status(x);
+}
+
+static void
+refuse_whole_objects(struct gw_exchange *x)
+{
+	api_status_set(
+		&x->api.status, 406, "NotAcceptable",
+		"%s are cached as metadata alone: ask for PartialObjectMetadata, or ask the API server",
+		x->api.resource->group_resource);
+	gw_reply_status(x);
+}
+
+static void
+no_page(struct gw_exchange *x)
+{
+	const struct gw_route *route = x->route;
+	struct api_buf body = {0};
+	const char *type;
+
+	if (strcmp(x->api.method, "GET") != 0 && strcmp(x->api.method, "HEAD") != 0) {
+		api_status_no_method(&x->api.status);
+		gw_reply_status(x);
+	} else if (route->partial) {
+		refuse_more(x);
+	} else if (route->metadata_only) {
+		refuse_whole_objects(x);
+	} else if (route->path.plural) {
+		api_status_set(&x->api.status, 404, "NotFound",
+			       "the server could not find the requested resource: %s are not cached here",
+			       route->path.plural);
+		x->api.status.has_details = true;
+		gw_reply_status(x);
+	} else {
+		type = api_answer_no_resource(&x->api, route->router->options.source.registry,
+					      route->path.group, &body);
+		gw_reply(x, 404, type, &body);
+	}
+}
+
+static void
+elsewhere(struct gw_exchange *x)
+{
+	const struct gw_route *route = x->route;
+	const struct gw_hooks *hooks = &route->router->options.hooks;
+	/* who has no token learns what is cached, not that a token is missing */
+	bool here = (route->partial || route->metadata_only) && !api_request_header(&x->api, "Authorization");
+
+	if (here || !hooks->elsewhere || !hooks->elsewhere(hooks->ctx, x))
+		no_page(x);
+}
+
+static void
+forbid(struct gw_exchange *x)
+{
+	api_status_set(&x->api.status, 403, "Forbidden", "forbidden: this listener serves nobody");
+	gw_reply_status(x);
+}
+
+/* ---- pages ---- */
+
+static bool
+discovery(struct gw_exchange *x)
+{
+	const struct gw_router *router = x->route->router;
+	struct api_buf body = {0};
+	struct api_discovery page;
+
+	if (!strcmp(x->api.url, "/version")) {
+		api_version_document(router->options.program, &body);
+		gw_reply(x, 200, "application/json", &body);
+		return true;
+	}
+	page = api_discovery_answer(&x->api, router->options.source.registry, true, &body);
+	if (page.code == 0) {
+		api_buf_done(&body);
+		return false;
+	}
+	if (page.etag[0]) {
+		gw_reply_header(x, "ETag", page.etag);
+		gw_reply_header(x, "Vary", "Accept");
+	}
+	gw_reply(x, page.code, page.type, &body);
+	return true;
+}
+
+static bool
+is_read(const struct gw_exchange *x)
+{
+	return !strcmp(x->api.method, "GET") || !strcmp(x->api.method, "HEAD");
+}
+
+static void
+answer(struct gw_exchange *x)
+{
+	const struct gw_hooks *hooks = &x->route->router->options.hooks;
+
+	if (hooks->page && hooks->page(hooks->ctx, x))
+		return;
+	if (is_read(x) && !x->api.resource && discovery(x))
+		return;
+	if (is_read(x) && x->api.resource && api_path_served(&x->route->path, &x->api) &&
+	    (!x->api.subresource || !strcmp(x->api.subresource, "status")) && gw_read_begin(x) == 0)
+		return;
+	elsewhere(x);
+}
+
+static void
+checked(struct gw_exchange *x)
+{
+	const struct gw_hooks *hooks = &x->route->router->options.hooks;
+
+	if (x->passes)
+		elsewhere(x);
+	else if (hooks->discovery && is_read(x) && api_path_is_discovery(x->api.url))
+		hooks->discovery(hooks->ctx, x, answer);
+	else
+		answer(x);
+}
+
+/* ---- the beginning and the end of one ---- */
+
+static void
+route_done(struct gw_exchange *x)
+{
+	struct gw_route *route = x->route;
+
+	gw_rv_wait_cancel(&route->wait);
+	if (route->place)
+		route->router->options.source.close(route->place);
+	api_query_done(&route->query);
+	api_buf_done(&route->key);
+	api_path_done(&route->path);
+	free(route);
+	x->route = NULL;
+}
+
+void
+gw_router_handle(struct gw_exchange *x, void *ctx)
+{
+	struct gw_router *router = ctx;
+	const struct gw_hooks *hooks = &router->options.hooks;
+	struct gw_route *route = api_alloc(sizeof(*route));
+
+	*route = (struct gw_route){.router = router};
+	x->route = route;
+	x->done = route_done;
+	x->api.offer = (struct api_offer){.protobuf = true, .drop = true};
+	x->api.watch_list = true;
+	if (api_path_parse(x->api.url, &route->path) == API_RESOURCE &&
+	    api_path_apply(&route->path, router->options.source.registry, &x->api) < 0)
+		x->api.resource = NULL; /* nodes in a namespace are none */
+	route->list = x->api.resource && !x->api.name;
+	route->watch = route->list && api_request_is_watch(&x->api);
+	if (hooks->check)
+		hooks->check(hooks->ctx, x, checked);
+	else
+		forbid(x);
+}
+
+/* ---- all of it ---- */
+
+struct gw_router *
+gw_router_new(struct gw_front *front, const struct gw_router_options *options)
+{
+	struct gw_router *router = api_alloc(sizeof(*router));
+	struct gw_router_options *o = &router->options;
+
+	*router = (struct gw_router){.front = front, .options = *options, .random = uv_hrtime()};
+	o->program = o->program ? o->program : PROGRAM;
+	o->await_ms = o->await_ms ? o->await_ms : AWAIT_MS;
+	o->bookmark_ms = o->bookmark_ms ? o->bookmark_ms : BOOKMARK_MS;
+	o->list_bytes = o->list_bytes ? o->list_bytes : LIST_BYTES;
+	o->share_ms = o->share_ms ? o->share_ms : SHARE_MS;
+	o->stall_ms = o->stall_ms ? o->stall_ms : STALL_MS;
+	router->waits.loop = gw_front_loop(front);
+	router->bodies = gw_bodies_new(router, o->list_bytes);
+	return router;
+}
+
+void
+gw_router_free(struct gw_router *router)
+{
+	if (!router)
+		return;
+	gw_bodies_free(router->bodies);
+	free(router);
+}
+
+void
+gw_router_told(struct gw_router *router, const struct api_resource *resource, uint64_t rv)
+{
+	gw_rv_waits_told(&router->waits, resource, rv);
+}
+
+const struct gw_router_counters *
+gw_router_counters(const struct gw_router *router)
+{
+	return &router->counters;
+}

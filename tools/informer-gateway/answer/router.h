@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Router: from a request to who answers it.
+ *
+ *   /version /healthz /livez /readyz /metrics, discovery   pages (hooks->page first)
+ *   /api/v1/..., /apis/GROUP/VERSION/...                   what the registry has: get, list, watch
+ *   everything else                                        hooks->elsewhere
+ *
+ * Each request is checked before anything of it is looked at but its form: parse -> check -> serve.
+ *
+ * Threads: the loop's only.
+ */
+#ifndef TOOLS_INFORMER_GATEWAY_ANSWER_ROUTER_H
+#define TOOLS_INFORMER_GATEWAY_ANSWER_ROUTER_H
+
+#include "tools/informer-gateway/http/exchange.h"
+#include "tools/informer-gateway/views/place_source.h"
+
+/*
+ * What others decide. Each takes the exchange and either answers it (a gw_reply function) or calls next(x),
+ * now or later; while it waits it has said so by gw_on_gone(). NULL: the default, in brackets.
+ */
+struct gw_hooks {
+	void *ctx;
+	/* May it be asked? x->api has the resource if it is a cached one. [403 for all] */
+	void (*check)(void *ctx, struct gw_exchange *x, gw_next *next);
+	/* Not of a cached resource, or no GET: answer it, or false: 404 or 405. [false] */
+	bool (*elsewhere)(void *ctx, struct gw_exchange *x);
+	/* Discovery, /version too: answer it, or next: from the registry. [next] */
+	void (*discovery)(void *ctx, struct gw_exchange *x, gw_next *next);
+	/* A GET by name that found nothing: answer it, or next: 404. [next] */
+	void (*missing)(void *ctx, struct gw_exchange *x, gw_next *next);
+	/*
+	 * Whether a read of a cached resource that wants the newest state goes elsewhere: a GET or LIST
+	 * without an RV, a LIST that continues another, a WATCH that begins with "most recent". [false]
+	 */
+	bool (*newest_elsewhere)(void *ctx, const struct gw_exchange *x);
+	/* A LIST or WATCH of more than the part that is cached is one of that part. [false] */
+	bool (*narrow)(void *ctx, const struct gw_exchange *x);
+	/* A page beside the API ("/metrics"); false: it is not there. Checked before. [false] */
+	bool (*page)(void *ctx, struct gw_exchange *x);
+};
+
+struct gw_router;
+
+struct gw_router_options {
+	struct gw_source source;
+	struct gw_hooks hooks;
+	const char *program;  /* whose /version it is; NULL: "informer-gateway" */
+	unsigned await_ms;    /* how long an RV that we have not seen is waited for; 0: 3 s */
+	unsigned bookmark_ms; /* between two of a watch; 0: a minute */
+	/* that the bodies of lists may hold, all together, while they are being made and sent; 0: 256 MiB */
+	size_t list_bytes;
+	unsigned share_ms; /* for how long such a body is given to others, see list_body.h; 0: 1 s */
+	unsigned stall_ms; /* who takes nothing of a list for so long is dropped; 0: 30 s */
+};
+
+struct gw_router *gw_router_new(struct gw_front *front, const struct gw_router_options *options);
+/* After all listeners were closed. NULL is fine; memory goes with the loop's next run. */
+void gw_router_free(struct gw_router *router);
+
+/* A listener's handler; ctx is the router. */
+void gw_router_handle(struct gw_exchange *x, void *router);
+/* A resource has come to this RV: who waits for it goes on. Not from within a function of the store. */
+void gw_router_told(struct gw_router *router, const struct api_resource *resource, uint64_t rv);
+
+/* For metrics and tests. */
+struct gw_router_counters {
+	uint64_t gets, lists, watches;
+	uint64_t lists_made, lists_shared; /* bodies; requests that were given one that was there */
+	uint64_t lists_refused;		   /* 429: the bodies' budget was used up */
+	uint64_t lists_dropped;		   /* connections of those who did not take theirs */
+	uint64_t too_large;		   /* 504: an RV did not come */
+	unsigned watching;		   /* now */
+	size_t list_bytes;		   /* now */
+};
+const struct gw_router_counters *gw_router_counters(const struct gw_router *router);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a router and a request on its way through it are made of; for router.c and the answers behind it. */
+#ifndef TOOLS_INFORMER_GATEWAY_ANSWER_ROUTER_PRIVATE_H
+#define TOOLS_INFORMER_GATEWAY_ANSWER_ROUTER_PRIVATE_H
+
+#include "tools/informer-gateway/answer/router.h"
+#include "tools/informer-gateway/answer/rv_wait.h"
+#include "tools/informer-gateway/http/front.h"
+#include "tools/serving/api_path.h"
+#include "tools/serving/query.h"
+
+struct gw_bodies;
+
+struct gw_router {
+	struct gw_front *front;
+	struct gw_router_options options;
+	struct gw_rv_waits waits;
+	struct gw_bodies *bodies; /* of lists, see list_body.h */
+	struct gw_router_counters counters;
+	uint64_t random; /* of watches' ends */
+};
+
+/* Of one exchange, from its routing to its end. */
+struct gw_route {
+	struct gw_router *router;
+	struct api_path path;
+	struct api_query query;
+	struct gw_place *place; /* NULL: none is open */
+	struct gw_rv_wait wait;
+	struct api_buf key; /* of a GET by name: "namespace/name", or "name" */
+	bool list; /* a LIST or a WATCH; else a GET by name */
+	bool watch;
+	bool partial;	    /* a part of the resource is cached, and what is asked for is not in it … */
+	bool metadata_only; /* … or no more than its metadata */
+};
+
+/*
+ * What a request for a cached resource is answered with, once it may be and its RV is reached. A watch is
+ * told of an RV that did not come, x->api.status, in its first event.
+ */
+void gw_answer_get(struct gw_exchange *x);
+/* Answer a GET with the object that it names. False: it is not there, and nothing was done. */
+bool gw_answer_object(struct gw_exchange *x);
+void gw_answer_list(struct gw_exchange *x);
+void gw_answer_watch(struct gw_exchange *x);
+
+/*
+ * Parse a GET, LIST or WATCH of a cached resource and wait for its RV; then answer it. -ENOENT: the source
+ * has not all that it asks for (route->partial, route->metadata_only), or hooks.newest_elsewhere claims it,
+ * and nothing was done.
+ */
+int gw_read_begin(struct gw_exchange *x);
+/* Append what the place says of its age to the answer. */
+void gw_read_warn(struct gw_exchange *x, struct gw_place *place);
+/* Open a place for the exchange's request. Returns as gw_source.open */
+int gw_read_open(struct gw_exchange *x, struct gw_place **ret_place);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A WATCH as a stream: lines are pulled when the client takes bytes; when there are none the stream rests
+ * until the store wakes it, or its next bookmark or its end is due. Where many begin with the same state of
+ * all objects, they are given the same bytes of it (list_body.h), and go on behind it by themselves.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-gateway/answer/list_body.h"
+#include "tools/informer-gateway/answer/router_private.h"
+#include "tools/serving/answer.h"
+#include "tools/serving/api_watch.h"
+
+#define TIMEOUT_MS 1800000u /* of one who says nothing of it: half an hour to an hour, as upstream */
+
+struct watcher {
+	struct gw_exchange *x;
+	struct gw_router *router;
+	struct gw_place *place;
+	struct api_watch *watch;
+	struct api_frame *frame; /* that is being sent */
+	size_t offset;
+	uv_timer_t timer;               /* for its next bookmark or its end */
+	struct gw_body_reader *initial; /* the state it begins with; NULL: none, or it is told */
+	bool replied, ending;
+};
+
+static uint64_t
+now_ms(const struct watcher *w)
+{
+	return uv_now(gw_front_loop(w->router->front));
+}
+
+static void
+on_due(uv_timer_t *timer)
+{
+	struct watcher *w = timer->data;
+
+	gw_stream_wake(w->x);
+}
+
+static void
+on_store(void *ctx)
+{
+	struct watcher *w = ctx;
+
+	gw_stream_wake(w->x);
+}
+
+/* The next line; what a read returns when there is none. */
+static ssize_t
+next(struct watcher *w)
+{
+	uint64_t now = now_ms(w), until;
+
+	switch (api_watch_next(w->watch, now, &w->frame)) {
+	case API_WATCH_LINE:
+		w->offset = 0;
+		return 1;
+	case API_WATCH_END:
+		return GW_STREAM_END;
+	case API_WATCH_WAIT:
+		break;
+	}
+	until = api_watch_wait_until(w->watch);
+	uv_timer_start(&w->timer, on_due, until > now ? until - now : 0, 0);
+	return 0;
+}
+
+static ssize_t
+read_lines(struct watcher *w, char *out, size_t max)
+{
+	size_t done = 0;
+
+	while (done < max) {
+		ssize_t said = w->frame ? 1 : next(w);
+		size_t n;
+
+		if (said <= 0)
+			return done ? (ssize_t)done : said;
+		n = w->frame->len - w->offset < max - done ? w->frame->len - w->offset : max - done;
+		memcpy(out + done, w->frame->bytes + w->offset, n);
+		done += n;
+		w->offset += n;
+		if (w->offset < w->frame->len)
+			continue;
+		api_frame_unref(w->frame);
+		w->frame = NULL;
+	}
+	return (ssize_t)done;
+}
+
+static int open_watch(struct watcher *w, const struct api_watch_options *options);
+
+static ssize_t
+read_watch(void *ctx, char *out, size_t max)
+{
+	struct watcher *w = ctx;
+	struct api_watch_options behind = {0};
+	ssize_t n;
+
+	if (w->initial) {
+		n = w->ending ? GW_STREAM_BROKEN : gw_body_read(w->initial, out, max);
+		if (n != GW_STREAM_END)
+			return n;
+		behind.begun_rv = gw_body_rv(w->initial);
+		behind.begun_position = gw_body_position(w->initial);
+		gw_body_leave(w->initial);
+		w->initial = NULL;
+		if (open_watch(w, &behind) < 0)
+			return GW_STREAM_BROKEN;
+	}
+	return read_lines(w, out, max);
+}
+
+static void
+end_watch(void *ctx)
+{
+	struct watcher *w = ctx;
+
+	w->ending = true;
+	if (w->watch)
+		api_watch_end(w->watch, "the gateway ends");
+}
+
+static void
+on_timer_closed(uv_handle_t *timer)
+{
+	free(timer->data);
+}
+
+static void
+watch_closed(void *ctx)
+{
+	struct watcher *w = ctx;
+
+	gw_body_leave(w->initial);
+	api_watch_free(w->watch);
+	api_frame_unref(w->frame);
+	w->router->options.source.close(w->place);
+	w->router->counters.watching--;
+	uv_close((uv_handle_t *)&w->timer, on_timer_closed);
+}
+
+static const struct gw_stream_ops watch_ops = {read_watch, end_watch, watch_closed};
+
+/* As long as the real server lets one live that says nothing of it. */
+static uint64_t
+draw_timeout(struct gw_router *router)
+{
+	router->random = router->random * 6364136223846793005u + 1442695040888963407u;
+	return TIMEOUT_MS + (router->random >> 33) % TIMEOUT_MS;
+}
+
+static int
+open_watch(struct watcher *w, const struct api_watch_options *behind)
+{
+	struct gw_route *route = w->x->route;
+	struct api_watch_options options = *behind;
+
+	options.bookmark_ms = w->router->options.bookmark_ms;
+	options.timeout_ms = draw_timeout(w->router);
+	options.tell_lost = true;
+	return api_watch_open(&w->x->api, &route->query, w->place->store, &options, now_ms(w), &w->watch);
+}
+
+/* Nothing but an event that says x->api.status, which is taken. */
+static int
+open_failed(struct watcher *w)
+{
+	const struct api_watch_options nowhere = {.begun_rv = 1};
+	int r = open_watch(w, &nowhere);
+
+	if (r == 0)
+		api_watch_fail(w->watch, &w->x->api.status);
+	return r;
+}
+
+/* Its first bytes are the state of all objects, as many others have it, too. */
+static bool
+begins_like_others(const struct api_query *query)
+{
+	return query->initial && api_selector_empty(query->fields);
+}
+
+/* The state that it begins with is there, or cannot be had; w goes with it then. */
+static void
+reply(struct watcher *w)
+{
+	struct gw_exchange *x = w->x;
+
+	gw_on_gone(x, NULL, NULL);
+	if (w->initial && gw_body_state(w->initial) == GW_BODY_FAILED) {
+		gw_body_fault(w->initial, x);
+		watch_closed(w);
+		gw_reply_status(x);
+		return;
+	}
+	w->replied = true;
+	gw_reply_stream(x, 200, api_answer_type(&x->api, true), &watch_ops, w);
+}
+
+static void
+on_body(void *ctx)
+{
+	struct watcher *w = ctx;
+
+	if (w->replied)
+		gw_stream_wake(w->x);
+	else
+		reply(w);
+}
+
+void
+gw_answer_watch(struct gw_exchange *x)
+{
+	struct gw_route *route = x->route;
+	struct gw_router *router = route->router;
+	const struct gw_source *source = &router->options.source;
+	struct watcher *w = api_alloc(sizeof(*w));
+	struct api_watch_options here = {0};
+	int r;
+
+	*w = (struct watcher){.x = x, .router = router, .place = route->place};
+	uv_timer_init(gw_front_loop(router->front), &w->timer);
+	w->timer.data = w;
+	router->counters.watches++;
+	router->counters.watching++;
+	gw_read_warn(x, w->place);
+	source->watch(w->place, x->api.namespace_, &route->query, on_store, w);
+	if (x->api.status.code)
+		r = open_failed(w);
+	else if (begins_like_others(&route->query))
+		r = gw_body_join(x, true, on_body, w, &w->initial);
+	else
+		r = open_watch(w, &here);
+	route->place = NULL; /* the watcher's now */
+	if (r < 0) {
+		watch_closed(w);
+		gw_reply_status(x);
+		return;
+	}
+	gw_on_gone(x, watch_closed, w);
+	if (!w->initial || gw_body_state(w->initial) != GW_BODY_PENDING)
+		reply(w);
+}

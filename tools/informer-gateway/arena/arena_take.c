@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dispatch, look, arm: until there is no newer commit, or it has taken long enough.
+ */
+#include "tools/informer-gateway/arena/arena_take.h"
+
+#include <string.h>
+
+#include "tools/informer-gateway/arena/arena_resources.h"
+
+/* How often one take looks whether there is a newer commit by now. */
+#define LOOKS_MAX 4u
+#define SAME_LOOKS_MAX 8u
+
+/* The largest log gives way when all of them together are too large. */
+static void
+trim(struct gw_arena *arena)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < arena->count; i++)
+		bytes += arena->entries[i]->feed.log.bytes;
+	while (bytes > arena->options.history_bytes) {
+		struct gw_change_log *largest = NULL;
+		size_t before;
+
+		for (unsigned i = 0; i < arena->count; i++) {
+			struct gw_change_log *log = &arena->entries[i]->feed.log;
+
+			if (log->next - log->first > 1 && (!largest || log->bytes > largest->bytes))
+				largest = log;
+		}
+		if (!largest)
+			return;
+		before = largest->bytes;
+		gw_change_log_trim(largest, before - before / 8);
+		bytes -= before - largest->bytes;
+	}
+}
+
+static void
+note_seen(struct gw_arena *arena, const struct informer_moment *moment)
+{
+	if (moment->epoch != arena->seen_epoch || moment->generation != arena->seen_generation)
+		arena->same_looks = 0;
+	arena->seen_epoch = moment->epoch;
+	arena->seen_generation = moment->generation;
+	memcpy(arena->seen_lineage, moment->lineage, sizeof(arena->seen_lineage));
+}
+
+/* Look at a snapshot that is begun after what was told. Returns whether there is a newer one by now. */
+static bool
+settle(struct gw_arena *arena)
+{
+	struct informer_snapshot snapshot;
+	struct informer_moment moment;
+	int r = informer_begin(arena->events[0], &snapshot);
+
+	if (r < 0)
+		return false;
+	gw_resources_sync(arena, &snapshot);
+	r = informer_snapshot_moment(&snapshot, &moment);
+	informer_end(&snapshot);
+	trim(arena);
+	if (r < 0)
+		return false;
+	note_seen(arena, &moment);
+	/*
+	 * Where several looks show the same, though something newer is there, another generation is on its
+	 * way: its coming makes the descriptor readable.
+	 */
+	return informer_arm(arena->events[0], &moment) > 0 && arena->same_looks++ < SAME_LOOKS_MAX;
+}
+
+void
+gw_arena_take(struct gw_arena *arena)
+{
+	bool newer = true;
+
+	for (unsigned i = 0; newer && i < LOOKS_MAX; i++) {
+		gw_handles_dispatch(arena);
+		newer = settle(arena);
+	}
+	if (newer)
+		gw_handles_kick(arena);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last state of what is gone; see deleted_object.h. */
+#include "tools/informer-gateway/arena/deleted_object.h"
+
+#include "tools/serving/buf.h"
+
+int
+gw_deleted_object(const struct informer_snapshot *snapshot, struct informer_resource *resource,
+		  const char *namespace_, const char *name, uint64_t within_ns, uint64_t now_ns,
+		  struct informer_object *ret_object)
+{
+	_cleanup_(api_buf_done) struct api_buf key = {0};
+	struct informer_object object;
+	uint64_t deleted_ns = 0;
+	int r;
+
+	if (namespace_)
+		api_buf_printf(&key, "%s/", namespace_);
+	api_buf_puts(&key, name);
+	r = informer_find(snapshot, resource, INFORMER_BY_KEY, key.data, key.len, &object);
+	if (r < 0)
+		return r;
+	/* a clock that was set back since makes it young, not old */
+	if (r == 0 || !informer_object_deleted(&object, &deleted_ns) || deleted_ns == 0 ||
+	    (now_ns > deleted_ns && now_ns - deleted_ns > within_ns))
+		return INFORMER_E_NOT_FOUND;
+	*ret_object = object;
+	return 0;
+}

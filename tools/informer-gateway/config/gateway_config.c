@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Configuration: defaults, words and numbers; see gateway_config.h. */
+#include "tools/informer-gateway/config/gateway_config.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/base/message.h"
+#include "writer/base/number.h"
+
+static const char *const profiles[] = {
+	[GW_PROFILE_UNIX] = "unix",
+	[GW_PROFILE_TOKENS] = "tokens",
+	[GW_PROFILE_CERTIFICATES] = "certificates",
+	[GW_PROFILE_INSECURE] = "insecure-loopback",
+};
+
+/* ---- owning ---- */
+
+void
+gw_config_init(struct gw_config *config)
+{
+	*config = (struct gw_config){
+		.limits = {.connections = 12000,
+			   .connections_by_client = 10000,
+			   .requests_by_identity = 256,
+			   .watches_by_identity = 4096,
+			   .header_timeout_ms = 10000,
+			   .body_bytes = 3 << 20},
+		.access = {.keep_allowed_ms = 120000,
+			   .keep_refused_ms = 10000,
+			   .review_timeout_ms = 5000,
+			   .decisions = 16384,
+			   .reviews = 256},
+		.history_bytes = 64 << 20,
+		.list_bytes = 256 << 20,
+		.drain_ms = 30000,
+		.log_level = LOG_LEVEL_INFO,
+	};
+}
+
+struct gw_listener_config *
+gw_config_add_listener(struct gw_config *config)
+{
+	struct gw_listener_config *longer, *listener;
+
+	if (config->listener_count == GW_LISTENERS_MAX)
+		return NULL;
+	longer = reallocarray(config->listeners, config->listener_count + 1, sizeof(*longer));
+	if (!longer)
+		return NULL;
+	config->listeners = longer;
+	listener = &longer[config->listener_count++];
+	*listener = (struct gw_listener_config){.inherit_fd = -1, .mode = 0660};
+	return listener;
+}
+
+static void
+listener_done(struct gw_listener_config *listener)
+{
+	free(listener->name);
+	free(listener->listen);
+	free(listener->origin);
+	free(listener->uids.items);
+	free(listener->gids.items);
+	free(listener->certificate);
+	free(listener->key);
+	free(listener->client_ca);
+	gw_texts_done(&listener->client_names);
+	gw_texts_done(&listener->audiences);
+	gw_scope_done(&listener->scope);
+}
+
+void
+gw_config_done(struct gw_config *config)
+{
+	free(config->socket);
+	server_choice_done(&config->server);
+	for (size_t i = 0; i < config->listener_count; i++)
+		listener_done(&config->listeners[i]);
+	free(config->listeners);
+	free(config->audit_file);
+	*config = (struct gw_config){0};
+}
+
+int
+gw_ids_add(struct gw_ids *ids, uint32_t id)
+{
+	uint32_t *longer = reallocarray(ids->items, ids->count + 1, sizeof(*longer));
+
+	if (!longer)
+		return -ENOMEM;
+	ids->items = longer;
+	ids->items[ids->count++] = id;
+	return 0;
+}
+
+bool
+gw_ids_have(const struct gw_ids *ids, uint32_t id)
+{
+	for (size_t i = 0; i < ids->count; i++)
+		if (ids->items[i] == id)
+			return true;
+	return false;
+}
+
+/* ---- words and numbers ---- */
+
+const char *
+gw_profile_name(enum gw_profile profile)
+{
+	return profile == GW_PROFILE_NONE ? "none" : profiles[profile];
+}
+
+int
+gw_config_parse_profile(const char *text, enum gw_profile *ret_profile, char **ret_error)
+{
+	for (enum gw_profile p = GW_PROFILE_UNIX; p <= GW_PROFILE_INSECURE; p++) {
+		if (strcmp(text, profiles[p]) == 0) {
+			*ret_profile = p;
+			return 0;
+		}
+	}
+	return message_set(ret_error, -EINVAL,
+			   "'%s' is no profile: unix, tokens, certificates or insecure-loopback", text);
+}
+
+int
+gw_config_parse_freshness(const char *text, enum gw_freshness_choice *ret_freshness, char **ret_error)
+{
+	if (strcmp(text, "cache") != 0 && strcmp(text, "strict") != 0)
+		return message_set(ret_error, -EINVAL, "'%s' is not cache or strict", text);
+	*ret_freshness = *text == 'c' ? GW_FRESHNESS_CACHE : GW_FRESHNESS_STRICT;
+	return 0;
+}
+
+int
+gw_config_parse_mode(const char *text, unsigned *ret_mode, char **ret_error)
+{
+	size_t length = strspn(text, "01234567");
+
+	if (length == 0 || length > 4 || text[length] || strtoul(text, NULL, 8) > 0777)
+		return message_set(ret_error, -EINVAL, "'%s' is no mode of a file, as 0660", text);
+	*ret_mode = (unsigned)strtoul(text, NULL, 8);
+	return 0;
+}
+
+/* A number that is an id; -1 is none of anybody. */
+static bool
+is_number(const char *text, uint32_t *ret_id)
+{
+	uint64_t id;
+
+	if (number_parse(text, UINT32_MAX - 1, &id, NULL) < 0)
+		return false;
+	*ret_id = (uint32_t)id;
+	return true;
+}
+
+int
+gw_config_parse_uid(const char *text, uint32_t *ret_id, char **ret_error)
+{
+	const struct passwd *user;
+
+	if (is_number(text, ret_id))
+		return 0;
+	user = getpwnam(text); /* before there are other threads */
+	if (!user)
+		return message_set(ret_error, -EINVAL, "there is no user '%s' here", text);
+	*ret_id = user->pw_uid;
+	return 0;
+}
+
+int
+gw_config_parse_gid(const char *text, uint32_t *ret_id, char **ret_error)
+{
+	const struct group *group;
+
+	if (is_number(text, ret_id))
+		return 0;
+	group = getgrnam(text);
+	if (!group)
+		return message_set(ret_error, -EINVAL, "there is no group '%s' here", text);
+	*ret_id = group->gr_gid;
+	return 0;
+}

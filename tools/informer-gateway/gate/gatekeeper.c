@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Access of exchanges; see gatekeeper.h. */
+#include "tools/informer-gateway/gate/gatekeeper.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <uv.h>
+
+#include "tools/informer-gateway/access/access_watch.h"
+#include "tools/informer-gateway/access/client_names.h"
+#include "tools/informer-gateway/access/request_path.h"
+#include "tools/informer-gateway/access/token_review.h"
+#include "tools/informer-gateway/gate/audit_line.h"
+#include "tools/informer-gateway/gate/identity_limits.h"
+#include "tools/informer-gateway/gate/refusal.h"
+#include "tools/informer-gateway/http/exchange_private.h"
+#include "tools/informer-gateway/http/request_form.h"
+
+#define NOT_FOR_IT "this listener is not for it"
+
+struct gw_gatekeeper {
+	struct gw_access *access;
+	struct gw_limits *limits;
+	struct gw_audit_log *audit;
+	uint64_t turned; /* watches whose access turned */
+};
+
+/* What there is of an exchange from its check to its end: gw_exchange.access. */
+struct entry {
+	struct gw_gatekeeper *keeper;
+	struct gw_exchange *x;
+	gw_next *next;
+	const struct gw_listener_config *listener;
+	char *path; /* cut into pieces */
+	char name[GW_NAME_MAX];
+	struct gw_attributes attributes;
+	bool resource;     /* what the attributes are of */
+	bool kubelets;     /* of a resource's part that is the kubelet's to tell */
+	bool impersonates; /* it is asked in somebody else's name */
+	struct gw_question question;
+	struct gw_identity *peer;
+	struct gw_check *check;
+	struct gw_access_watch *watch;
+	enum gw_limit limit; /* that is taken; GW_LIMIT_KINDS: none */
+	uint8_t limit_key[GW_DIGEST];
+	const char *decision, *why; /* for the audit line */
+	char *reason;               /* what `why` is, where it is the API server's */
+};
+
+struct gw_gatekeeper *
+gw_gatekeeper_new(const struct gw_gatekeeper_options *options)
+{
+	struct gw_gatekeeper *keeper = api_alloc(sizeof(*keeper));
+
+	*keeper = (struct gw_gatekeeper){
+		.access = options->access,
+		.limits = gw_limits_new(options->limits->requests_by_identity,
+					options->limits->watches_by_identity),
+		.audit = options->audit,
+	};
+	return keeper;
+}
+
+void
+gw_gatekeeper_free(struct gw_gatekeeper *keeper)
+{
+	if (!keeper)
+		return;
+	gw_limits_free(keeper->limits);
+	free(keeper);
+}
+
+unsigned
+gw_gatekeeper_identities(const struct gw_gatekeeper *keeper)
+{
+	return gw_limits_identities(keeper->limits);
+}
+
+/* ---- who is connected, and what it asks ---- */
+
+/* By the connection alone; NULL: that says nothing, or nobody who may. */
+static struct gw_identity *
+identity_of_peer(struct gw_access *access, const struct gw_listener_config *listener,
+		 const struct gw_peer *peer)
+{
+	struct gw_identity *identity = NULL;
+	const char *name;
+
+	if (listener->profile == GW_PROFILE_UNIX && peer->has_credentials &&
+	    gw_access_lets_in(listener, peer->uid, peer->gid, peer->groups, peer->group_count)) {
+		identity = gw_identity_of_uid(peer->uid);
+	} else if (listener->profile == GW_PROFILE_CERTIFICATES &&
+		   (name = gw_client_name(peer->certificate, &listener->client_names, time(NULL)))) {
+		identity = gw_identity_new(GW_IDENTITY_CERTIFICATE, name, NULL);
+		if (identity)
+			identity->expires_ms = gw_access_expiry_ms(access, peer->certificate->expires_s);
+	}
+	if (identity)
+		gw_identity_seal(identity, gw_access_secret(access));
+	return identity;
+}
+
+static bool
+is_read(const struct gw_exchange *x)
+{
+	return strcmp(x->api.method, "GET") == 0 || strcmp(x->api.method, "HEAD") == 0;
+}
+
+/* What runs in a container's place: it has no state that could be read from the arena. */
+static bool
+is_kubelets(const char *subresource)
+{
+	static const char *const names[] = {"log", "exec", "attach", "portforward", "proxy"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(subresource, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* By what the router found, or what the path says where there is no such resource. */
+static void
+read_attributes(struct entry *entry)
+{
+	struct gw_exchange *x = entry->x;
+	struct gw_asked asked = {0};
+	bool resource = true;
+
+	if (x->api.resource) {
+		asked = (struct gw_asked){.group = x->api.resource->group,
+					  .version = x->api.resource->version,
+					  .resource = x->api.resource->plural,
+					  .namespace_ = x->api.namespace_,
+					  .name = x->api.name,
+					  .subresource = x->api.subresource};
+	} else {
+		entry->path = api_strndup(x->api.url, strlen(x->api.url));
+		resource = gw_request_path_parse(entry->path, &asked);
+	}
+	if (!resource) {
+		entry->attributes = gw_attributes_of_path(x->api.url);
+	} else {
+		asked.field_selector = api_request_query(&x->api, "fieldSelector");
+		asked.label_selector = api_request_query(&x->api, "labelSelector");
+		asked.watch = is_read(x) && api_request_is_watch(&x->api);
+		entry->attributes = gw_attributes_of(&asked, entry->name);
+	}
+	entry->resource = resource;
+	entry->kubelets = asked.subresource && is_kubelets(asked.subresource);
+	if (!is_read(x))
+		entry->attributes.verb = resource ? gw_request_verb(x->api.method, asked.name && *asked.name)
+						  : "post";
+}
+
+/* ---- refusing ---- */
+
+static void
+refuse(struct entry *entry, const char *decision, const char *why)
+{
+	entry->decision = decision;
+	entry->why = why;
+	gw_reply_status(entry->x);
+}
+
+static void
+refuse_unauthenticated(struct entry *entry, const char *why)
+{
+	gw_refuse_unauthenticated(&entry->x->api.status);
+	refuse(entry, "unauthenticated", why);
+}
+
+static void
+refuse_forbidden(struct entry *entry, const char *user, const char *reason)
+{
+	gw_refuse_forbidden(&entry->x->api.status, &entry->attributes, user, reason);
+	entry->reason = api_strndup(reason, strlen(reason));
+	refuse(entry, "forbidden", entry->reason);
+}
+
+static void
+refuse_too_many(struct entry *entry, const char *why)
+{
+	gw_refuse_too_many(&entry->x->api.status);
+	refuse(entry, "limited", why);
+}
+
+static void
+refuse_unknown(struct entry *entry)
+{
+	gw_refuse_unknown(&entry->x->api.status);
+	refuse(entry, "unknown", "no answer to a review");
+}
+
+/* ---- the check ---- */
+
+static void
+turned(void *ctx, const char *why)
+{
+	struct entry *entry = ctx;
+
+	entry->why = why;
+	entry->keeper->turned++;
+	if (!gw_exchange_end_soon(entry->x)) /* it has not begun to answer */
+		gw_exchange_cut(entry->x);
+}
+
+/* Count it, or say that there are too many. */
+static bool
+take_limit(struct entry *entry, enum gw_limit limit, const uint8_t key[GW_DIGEST])
+{
+	static const char *const names[] = {"requests of one identity", "lists of one identity",
+					    "watches of one identity"};
+
+	if (!gw_limits_take(entry->keeper->limits, key, limit)) {
+		refuse_too_many(entry, names[limit]);
+		return false;
+	}
+	entry->limit = limit;
+	memcpy(entry->limit_key, key, GW_DIGEST);
+	return true;
+}
+
+static bool
+is_watch(const struct entry *entry)
+{
+	return strcmp(entry->attributes.verb, "watch") == 0;
+}
+
+static enum gw_limit
+kind_of(const struct entry *entry)
+{
+	if (is_watch(entry))
+		return GW_LIMIT_WATCHES;
+	return strcmp(entry->attributes.verb, "list") == 0 ? GW_LIMIT_LISTS : GW_LIMIT_REQUESTS;
+}
+
+/* Who counts as one: an identity; of a Unix socket, where many programs are one user, a process. */
+static void
+who_counts(const struct entry *entry, const struct gw_identity *identity, uint8_t ret_key[GW_DIGEST])
+{
+	const struct gw_peer *peer = entry->x->peer;
+
+	memcpy(ret_key, identity->key, GW_DIGEST);
+	for (size_t i = 0; peer->has_credentials && i < sizeof(peer->pid); i++)
+		ret_key[i] ^= (uint8_t)((unsigned)peer->pid >> 8 * i);
+}
+
+static void
+let_in(struct entry *entry, const struct gw_decision *decision)
+{
+	struct gw_gatekeeper *keeper = entry->keeper;
+	uint8_t key[GW_DIGEST];
+	bool watch = is_watch(entry);
+
+	who_counts(entry, decision->identity, key);
+	if (!take_limit(entry, kind_of(entry), key))
+		return;
+	entry->decision = "allowed";
+	if (watch)
+		entry->watch = gw_access_watch_begin(keeper->access, &entry->question, decision->identity,
+						     decision->made_ms, turned, entry);
+	entry->next(entry->x);
+}
+
+/* It goes on with its caller's token, and counts for that as long as it lasts. */
+static void
+let_pass(struct entry *entry)
+{
+	const struct gw_exchange *x = entry->x;
+	uint8_t key[GW_DIGEST];
+
+	gw_access_bearer_key(entry->keeper->access, entry->question.authorization, key);
+	if (!take_limit(entry, api_request_flag(&x->api, "follow") ? GW_LIMIT_WATCHES : kind_of(entry), key))
+		return;
+	entry->decision = "passed";
+	entry->next(entry->x);
+}
+
+static void
+decided(void *ctx, const struct gw_decision *decision)
+{
+	struct entry *entry = ctx;
+	struct gw_exchange *x = entry->x;
+
+	entry->check = NULL;
+	gw_on_gone(x, NULL, NULL);
+	if (decision->identity)
+		x->identity = gw_identity_ref(decision->identity);
+	switch (decision->outcome) {
+	case GW_ACCESS_ALLOWED:
+		if (!decision->identity)
+			break; /* nobody is let in */
+		let_in(entry, decision);
+		return;
+	case GW_ACCESS_UNAUTHENTICATED:
+		refuse_unauthenticated(entry, "no token that is somebody's");
+		return;
+	case GW_ACCESS_FORBIDDEN:
+		refuse_forbidden(entry, decision->identity ? decision->identity->user : "", decision->reason);
+		return;
+	case GW_ACCESS_BUSY:
+		refuse_too_many(entry, "reviews under way");
+		return;
+	case GW_ACCESS_UNAVAILABLE:
+		break;
+	}
+	refuse_unknown(entry);
+}
+
+static void
+gone(void *ctx)
+{
+	struct entry *entry = ctx;
+
+	gw_check_cancel(entry->check);
+	entry->check = NULL;
+}
+
+static bool
+is_by_connection(const struct gw_listener_config *listener)
+{
+	return listener->profile == GW_PROFILE_UNIX || listener->profile == GW_PROFILE_CERTIFICATES;
+}
+
+/* It says who it is, and that is nobody of the configuration's. */
+static void
+refuse_connection(struct entry *entry)
+{
+	const struct gw_peer *peer = entry->x->peer;
+	char user[32];
+
+	if (peer->certificate) {
+		refuse_forbidden(entry, peer->certificate->common_name, NOT_FOR_IT);
+	} else if (peer->has_credentials) {
+		snprintf(user, sizeof(user), "uid:%lu", (unsigned long)peer->uid);
+		refuse_forbidden(entry, user, NOT_FOR_IT);
+	} else {
+		refuse_unauthenticated(entry, "the connection is nobody's");
+	}
+}
+
+/* Who may ask in whose name is nobody's to say here, and the arena shows all to whom it shows anything. */
+static void
+refuse_impersonation(struct entry *entry)
+{
+	api_status_set(&entry->x->api.status, 403, "Forbidden",
+		       "impersonation is the API server's to decide, and this request is not passed on "
+		       "there: ask the API "
+		       "server itself, or have the listener pass through");
+	refuse(entry, "forbidden", "impersonation");
+}
+
+/* Does it go to the API server as it is, whose word about it then counts? */
+static bool
+passes(const struct entry *entry, bool bearer)
+{
+	if (!bearer || !entry->listener->pass_through)
+		return false;
+	if (entry->impersonates)
+		return true;
+	return !is_read(entry->x) || (entry->resource && (!entry->x->api.resource || entry->kubelets));
+}
+
+static void
+check_connection(struct entry *entry, bool bearer)
+{
+	struct gw_exchange *x = entry->x;
+	bool goes_there = passes(entry, bearer);
+	/* an upgrade is refused with the API server's URL: that is for callers whom reviews let in */
+	bool reviewed = gw_request_upgrades(x->api.connection) && gw_access_is_reviewed(entry->listener);
+	struct gw_check *check;
+
+	if (is_by_connection(entry->listener) && !entry->peer) {
+		refuse_connection(entry);
+		return;
+	}
+	if (entry->impersonates && !goes_there) {
+		refuse_impersonation(entry);
+		return;
+	}
+	x->passes = goes_there;
+	if (goes_there && !reviewed) {
+		let_pass(entry);
+		return;
+	}
+	entry->question.past_scope = goes_there;
+	gw_on_gone(x, gone, entry);
+	check = gw_access_ask(entry->keeper->access, &entry->question, decided, entry);
+	if (check)
+		entry->check = check;
+}
+
+void
+gw_gatekeeper_check(void *ctx, struct gw_exchange *x, gw_next *next)
+{
+	struct gw_gatekeeper *keeper = ctx;
+	struct entry *entry = api_alloc(sizeof(*entry));
+	const char *authorization = api_request_header(&x->api, "Authorization");
+	size_t length;
+
+	*entry = (struct entry){.keeper = keeper, .x = x, .next = next, .limit = GW_LIMIT_KINDS};
+	entry->listener = gw_listener_profile(x->listener);
+	entry->peer = identity_of_peer(keeper->access, entry->listener, x->peer);
+	entry->impersonates = gw_request_impersonates(x->api.connection);
+	read_attributes(entry);
+	entry->question = (struct gw_question){.listener = entry->listener,
+					       .attributes = &entry->attributes,
+					       .authorization = authorization,
+					       .peer = entry->peer};
+	x->access = entry;
+	check_connection(entry, gw_bearer_token(authorization, &length) != NULL);
+}
+
+/* ---- the end ---- */
+
+static void
+source_of(const struct gw_peer *peer, char *out, size_t size)
+{
+	if (peer->has_credentials)
+		snprintf(out, size, "uid:%lu,gid:%lu,pid:%ld", (unsigned long)peer->uid,
+			 (unsigned long)peer->gid, (long)peer->pid);
+	else
+		snprintf(out, size, "%s", peer->address);
+}
+
+static void
+write_audit(struct gw_gatekeeper *keeper, const struct gw_exchange *x, const struct entry *entry)
+{
+	_cleanup_(api_buf_done) struct api_buf line = {0};
+	const struct gw_identity *who = x->identity;
+	struct timespec now;
+	char source[96];
+	struct gw_audit_entry audit;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	source_of(x->peer, source, sizeof(source));
+	audit = (struct gw_audit_entry){
+		.wall_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000,
+		.listener = gw_listener_name(x->listener),
+		.source = source,
+		.user = who ? who->user : "",
+		.uid = who ? who->uid : "",
+		.attributes = entry ? &entry->attributes : NULL,
+		.rv_asked = entry ? api_request_query(&x->api, "resourceVersion") : NULL,
+		.rv = x->rv,
+		.decision = entry && entry->decision ? entry->decision : "none",
+		.why = entry ? entry->why : "",
+		.code = x->code,
+		.bytes = x->sent,
+		.duration_ns = x->begun_ns > 0 ? uv_hrtime() - x->begun_ns : 0,
+	};
+	gw_audit_line(&audit, &line);
+	gw_audit_log_write(keeper->audit, line.data, line.len);
+}
+
+void
+gw_gatekeeper_over(struct gw_exchange *x, void *ctx)
+{
+	struct gw_gatekeeper *keeper = ctx;
+	struct entry *entry = x->access;
+
+	if (keeper->audit)
+		write_audit(keeper, x, entry);
+	if (entry) {
+		gw_check_cancel(entry->check);
+		gw_access_watch_end(entry->watch);
+		if (entry->limit != GW_LIMIT_KINDS)
+			gw_limits_give_back(keeper->limits, entry->limit_key, entry->limit);
+		gw_identity_unref(entry->peer);
+		free(entry->path);
+		free(entry->reason);
+		free(entry);
+	}
+	x->access = NULL;
+	gw_identity_unref(x->identity);
+	x->identity = NULL;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the handler is told becomes staged changes.
+ */
+#include "tools/informer-gateway/history/arena_feed.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Enough for some seconds of a relay's traffic: 1.5 MiB of shared memory. */
+#define QUEUE_ENTRIES 65536u
+
+static void
+lose_order(struct gw_feed *feed)
+{
+	if (feed->begun)
+		feed->stats.broken++;
+	feed->begun = feed->marked = false;
+	gw_staging_clear(&feed->staging);
+	gw_change_log_break(&feed->log);
+	gw_interests_note_all(&feed->interests);
+}
+
+/* Of the change that is being told. */
+static uint64_t
+note_seq(struct gw_feed *feed)
+{
+	struct informer_cursor cursor;
+
+	if (informer_handler_cursor(feed->handler, &cursor) == 0)
+		feed->last_seq = cursor.seq;
+	return feed->last_seq;
+}
+
+/* What could not be read in the midst of a revocation is told again, in a RESYNC. */
+static void
+stage(struct gw_feed *feed, const struct informer_object *object, struct gw_change change, bool unseen)
+{
+	if (gw_object_make(&feed->maker, object, &change.object) < 0) {
+		api_object_unref(change.prev);
+		lose_order(feed);
+		return;
+	}
+	change.rv = change.object->rv;
+	if (!change.unknown &&
+	    (change.change == API_DELETED || (change.change == API_MODIFIED && !change.prev)))
+		change.prev = api_object_ref(change.object);
+	gw_staging_put(&feed->staging, change, note_seq(feed), unseen);
+	if (feed->staging.bytes > feed->log.max_bytes)
+		lose_order(feed);
+}
+
+static void
+on_add(void *context, const struct informer_object *object, bool is_initial)
+{
+	struct gw_feed *feed = context;
+
+	(void)is_initial;
+	if (feed->begun)
+		stage(feed, object, (struct gw_change){.change = API_ADDED}, false);
+}
+
+static void
+on_update(void *context, const struct informer_object *old, const struct informer_object *object)
+{
+	struct gw_feed *feed = context;
+	struct gw_change change = {.change = API_MODIFIED, .unknown = !old};
+
+	note_seq(feed);
+	if (!feed->begun || (old && gw_object_rv(old) == gw_object_rv(object)))
+		return;
+	if (old && !gw_object_selects_alike(&feed->maker, old, object) &&
+	    gw_object_make(&feed->maker, old, &change.prev) < 0) {
+		lose_order(feed);
+		return;
+	}
+	stage(feed, object, change, false);
+}
+
+/*
+ * A server that does not count a deletion leaves the RV of the last state, which was told. While states are
+ * skipped, the last one is not what the watches were told.
+ */
+static void
+on_delete(void *context, const struct informer_object *object, bool final_state_known)
+{
+	struct gw_feed *feed = context;
+
+	if (feed->begun)
+		stage(feed, object,
+		      (struct gw_change){.change = API_DELETED, .unknown = feed->coalescing},
+		      !final_state_known || gw_object_rv(object) <= feed->log.told);
+}
+
+static void
+on_overflow(void *context, enum informer_overflow kind)
+{
+	struct gw_feed *feed = context;
+
+	if (kind == INFORMER_COALESCED) {
+		feed->stats.coalesced++;
+		feed->coalescing = true;
+		feed->marked = false;
+		return;
+	}
+	feed->stats.resyncs++;
+	feed->walking = true;
+	lose_order(feed);
+}
+
+static void
+on_synced(void *context)
+{
+	struct gw_feed *feed = context;
+
+	feed->walking = feed->coalescing = false;
+}
+
+/* ---- settling ------------------------------------------------------------ */
+
+static bool
+same_count(const struct informer_cursor *cursor, const struct gw_standing *standing)
+{
+	return !memcmp(cursor->lineage, standing->lineage, sizeof(cursor->lineage));
+}
+
+static void
+begin(struct gw_feed *feed, uint64_t rv)
+{
+	gw_staging_clear(&feed->staging);
+	gw_change_log_begin(&feed->log, rv);
+	gw_interests_note_all(&feed->interests);
+	feed->begun = true;
+	feed->coalescing = feed->marked = false;
+}
+
+/* Everything up to seq was told. all: of the newest snapshot. */
+static void
+release(struct gw_feed *feed, uint64_t seq, uint64_t rv, bool all)
+{
+	uint64_t before = feed->log.next, told = feed->log.told;
+	int r = gw_staging_release(&feed->staging, seq, rv, &feed->log, &feed->interests);
+
+	if (r == -EAGAIN)
+		return;
+	feed->marked = false;
+	if (r == -ESTALE) {
+		lose_order(feed);
+		if (all)
+			begin(feed, rv);
+		return;
+	}
+	feed->stats.changes += feed->log.next - before;
+	if (feed->coalescing)
+		gw_change_log_gap(&feed->log, told, rv);
+	feed->coalescing = feed->coalescing && !all;
+}
+
+void
+gw_feed_settle(struct gw_feed *feed, const struct gw_standing *standing)
+{
+	struct informer_cursor cursor;
+	bool all;
+
+	if (!feed->handler || feed->walking || !standing->synced || standing->rv == 0 ||
+	    informer_handler_cursor(feed->handler, &cursor) < 0 || !same_count(&cursor, standing))
+		return;
+	all = cursor.seq >= standing->changed_seq;
+	if (all && !feed->begun)
+		begin(feed, standing->rv);
+	else if (all)
+		release(feed, UINT64_MAX, standing->rv, true);
+	else if (feed->marked && cursor.seq >= feed->mark_seq)
+		release(feed, feed->mark_seq, feed->mark_rv, false);
+	if (!all && feed->begun && !feed->coalescing && !feed->marked) {
+		feed->marked = true;
+		feed->mark_seq = standing->changed_seq;
+		feed->mark_rv = standing->rv;
+	}
+}
+
+bool
+gw_feed_is_at(const struct gw_feed *feed, const struct gw_standing *standing)
+{
+	struct informer_cursor cursor;
+
+	return feed->begun && standing->synced && feed->staging.count == 0 &&
+	       feed->log.told == standing->rv && informer_handler_cursor(feed->handler, &cursor) == 0 &&
+	       same_count(&cursor, standing) && cursor.seq >= standing->changed_seq &&
+	       feed->last_seq <= standing->changed_seq;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+void
+gw_feed_init(struct gw_feed *feed, size_t history_bytes)
+{
+	*feed = (struct gw_feed){0};
+	gw_change_log_init(&feed->log, history_bytes);
+	gw_interests_init(&feed->interests, &feed->log);
+}
+
+/* A pod that was given a node stays there. */
+static unsigned
+lasting_fields(const struct api_resource *resource)
+{
+	const struct api_field *fields = resource->fields;
+	unsigned bits = 0;
+
+	for (unsigned i = 0; fields && fields[i].label && !resource->group[0]; i++)
+		if (!strcmp(resource->plural, "pods") && !strcmp(fields[i].label, "spec.nodeName"))
+			bits |= 1u << i;
+	return bits;
+}
+
+int
+gw_feed_open(struct gw_feed *feed, struct informer *informer, const struct api_resource *resource,
+	     const char *name, const char *namespace_)
+{
+	const struct informer_handler_options options = {
+		.size = sizeof(options),
+		.resource = name,
+		.namespace_ = namespace_,
+		.resync_ms = INFORMER_NO_RESYNC,
+		.queue_entries = QUEUE_ENTRIES,
+		.context = feed,
+		.on_add = on_add,
+		.on_update = on_update,
+		.on_delete = on_delete,
+		.on_overflow = on_overflow,
+		.on_synced = on_synced,
+	};
+	int r = gw_object_maker_init(&feed->maker, informer, resource);
+
+	if (r < 0)
+		return r;
+	feed->walking = true;
+	feed->interests.lasting = lasting_fields(resource);
+	r = informer_add_handler(informer, &options, &feed->handler);
+	if (r < 0)
+		gw_object_maker_done(&feed->maker);
+	return r;
+}
+
+void
+gw_feed_close(struct gw_feed *feed)
+{
+	if (!feed->handler)
+		return;
+	informer_remove_handler(feed->handler);
+	feed->handler = NULL;
+	gw_object_maker_done(&feed->maker);
+	lose_order(feed);
+}
+
+void
+gw_feed_done(struct gw_feed *feed)
+{
+	gw_feed_close(feed);
+	gw_staging_done(&feed->staging);
+	gw_interests_done(&feed->interests);
+	gw_change_log_done(&feed->log);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A ring of changes that grows until its objects reach the limit.
+ */
+#include "tools/informer-gateway/history/change_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-gateway/history/arena_object.h"
+
+#define CAPACITY_MIN 64u
+/* Where positions begin: there is room for older ones. */
+#define POSITION_BEGIN (1ull << 32)
+
+void
+gw_change_log_init(struct gw_change_log *log, size_t max_bytes)
+{
+	*log = (struct gw_change_log){
+		.max_bytes = max_bytes, .first = POSITION_BEGIN, .next = POSITION_BEGIN, .floor = UINT64_MAX};
+}
+
+static struct gw_change *
+slot(const struct gw_change_log *log, uint64_t position)
+{
+	return &log->ring[position & (log->capacity - 1)];
+}
+
+void
+gw_change_done(struct gw_change *change)
+{
+	api_object_unref(change->object);
+	api_object_unref(change->prev);
+	api_frames_unref(change->frames);
+	*change = (struct gw_change){0};
+}
+
+/* What is shared with other changes is counted twice; of the frames, whose number nobody knows yet, one. */
+static size_t
+bytes_of(const struct gw_change *change)
+{
+	size_t bytes = sizeof(*change) + gw_object_bytes(change->object) * (change->frames ? 2 : 1);
+
+	if (change->prev && change->prev != change->object)
+		bytes += gw_object_bytes(change->prev);
+	return bytes;
+}
+
+static void
+drop_first(struct gw_change_log *log)
+{
+	struct gw_change *change = slot(log, log->first);
+
+	log->bytes -= bytes_of(change);
+	log->floor_open = change->again || (log->floor_open && log->floor == change->rv);
+	log->floor = change->rv;
+	log->first++;
+	gw_change_done(change);
+}
+
+static void
+clear(struct gw_change_log *log)
+{
+	while (log->first < log->next)
+		drop_first(log);
+	/* a position that stood at the end is none of the next era's, nor is one that is put in front of it
+	 */
+	log->first = log->next += POSITION_BEGIN;
+}
+
+void
+gw_change_log_done(struct gw_change_log *log)
+{
+	clear(log);
+	free(log->ring);
+	*log = (struct gw_change_log){0};
+}
+
+void
+gw_change_log_begin(struct gw_change_log *log, uint64_t rv)
+{
+	clear(log);
+	log->era++;
+	log->floor = log->told = rv;
+	log->floor_open = log->extended = false;
+	log->gap_from = log->gap_to = 0;
+}
+
+void
+gw_change_log_break(struct gw_change_log *log)
+{
+	clear(log);
+	log->era++;
+	log->floor = UINT64_MAX;
+	log->told = 0;
+}
+
+static void
+reserve(struct gw_change_log *log, size_t more)
+{
+	size_t capacity = log->capacity ? log->capacity : CAPACITY_MIN;
+	struct gw_change *ring;
+
+	while (log->next - log->first + more > capacity)
+		capacity *= 2;
+	if (capacity == log->capacity)
+		return;
+	ring = api_alloc(capacity * sizeof(*ring));
+
+	for (uint64_t at = log->first; at < log->next; at++)
+		ring[at & (capacity - 1)] = *slot(log, at);
+	free(log->ring);
+	log->ring = ring;
+	log->capacity = capacity;
+}
+
+uint64_t
+gw_change_log_put(struct gw_change_log *log, struct gw_change change)
+{
+	uint64_t position;
+
+	reserve(log, 1);
+	position = log->next++;
+	*slot(log, position) = change;
+	log->bytes += bytes_of(&change);
+	gw_change_log_tell(log, change.rv);
+	gw_change_log_trim(log, log->max_bytes);
+	return position;
+}
+
+struct named {
+	const char *key;
+	uint64_t position;
+};
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int order = strcmp(x->key, y->key);
+
+	return order ? order : (x->position > y->position) - (x->position < y->position);
+}
+
+/* Of each name's first change the state before is known no more. */
+static void
+forget_states_before(struct gw_change_log *log)
+{
+	size_t count = (size_t)(log->next - log->first);
+	struct named *all = api_alloc((count + 1) * sizeof(*all));
+
+	for (size_t i = 0; i < count; i++)
+		all[i] = (struct named){slot(log, log->first + i)->object->key, log->first + i};
+	qsort(all, count, sizeof(*all), by_key);
+	for (size_t i = 0; i < count; i++) {
+		struct gw_change *change = slot(log, all[i].position);
+
+		if ((i == 0 || strcmp(all[i - 1].key, all[i].key) != 0) && change->change != API_ADDED)
+			change->unknown = true;
+	}
+	free(all);
+}
+
+void
+gw_change_log_extend(struct gw_change_log *log, const struct gw_change *changes, size_t count, uint64_t floor)
+{
+	forget_states_before(log);
+	reserve(log, count);
+	for (size_t i = count; i-- > 0;) {
+		*slot(log, --log->first) = changes[i];
+		log->bytes += bytes_of(&changes[i]);
+	}
+	log->floor = floor;
+	log->floor_open = false;
+}
+
+void
+gw_change_log_trim(struct gw_change_log *log, size_t bytes)
+{
+	while (log->bytes > bytes && log->next - log->first > 1)
+		drop_first(log);
+}
+
+void
+gw_change_log_tell(struct gw_change_log *log, uint64_t rv)
+{
+	if (rv > log->told)
+		log->told = rv;
+}
+
+void
+gw_change_log_gap(struct gw_change_log *log, uint64_t from, uint64_t to)
+{
+	/* of two gaps and what lies between them one is made, unless the first is forgotten by now */
+	if (log->gap_to <= log->floor)
+		log->gap_from = from;
+	log->gap_to = to;
+}
+
+const struct gw_change *
+gw_change_log_at(const struct gw_change_log *log, uint64_t position)
+{
+	return slot(log, position);
+}
+
+/* The first position whose RV is rv or more. */
+static uint64_t
+lower_bound(const struct gw_change_log *log, uint64_t rv)
+{
+	uint64_t low = log->first, high = log->next;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (slot(log, middle)->rv < rv)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int
+gw_change_log_position(const struct gw_change_log *log, uint64_t rv, uint64_t *ret_position)
+{
+	uint64_t at;
+
+	if (log->told == 0 || rv < log->floor || (rv == log->floor && log->floor_open))
+		return -ESTALE;
+	if (rv > log->gap_from && rv < log->gap_to)
+		return -ESTALE;
+	at = lower_bound(log, rv);
+	while (at < log->next && slot(log, at)->rv == rv && !slot(log, at)->again)
+		at++;
+	*ret_position = at;
+	return 0;
+}
+
+void
+gw_change_log_event(struct gw_change_log *log, uint64_t position, struct api_event *ret_event)
+{
+	struct gw_change *change = slot(log, position);
+
+	if (!change->frames) {
+		log->bytes -= bytes_of(change);
+		change->frames = api_frames_new();
+		log->bytes += bytes_of(change);
+	}
+	*ret_event = (struct api_event){
+		.change = change->change,
+		.rv = change->rv,
+		.object = api_object_ref(change->object),
+		.prev = change->prev ? api_object_ref(change->prev) : NULL,
+		.unknown = change->unknown,
+		.again = change->again,
+		.frames = api_frames_ref(change->frames),
+	};
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Front: what all listeners share: the loop, who may connect how often, counters, who is told of requests
+ * that are over, and the end of all (drain).
+ *
+ * Threads: the loop's only.
+ */
+#ifndef TOOLS_INFORMER_GATEWAY_HTTP_FRONT_H
+#define TOOLS_INFORMER_GATEWAY_HTTP_FRONT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+struct gw_front;
+struct gw_exchange;
+
+struct gw_front_options {
+	unsigned connections;	    /* in all; 0: 10,000 */
+	unsigned connections_of_one; /* of one uid or address; 0: as many as in all */
+	/* told once of each request that is over, answered or not (x->code 0); for audit lines; or NULL */
+	void (*over)(struct gw_exchange *x, void *ctx);
+	void *ctx;
+	double goaway_chance;      /* that an answer closes its connection: 0 never, 1 always */
+	double (*draw)(void *ctx); /* a number from 0 to below 1 for each answer; NULL: at random */
+};
+
+/* For metrics and tests: what there is now, and what has been. */
+struct gw_front_counters {
+	uint64_t accepted;
+	uint64_t refused_in_all; /* connections beyond the limits */
+	uint64_t refused_of_one;
+	uint64_t slow;		 /* requests that were not whole in time */
+	uint64_t malformed;	 /* refused before a handler saw them */
+	uint64_t requests;
+	uint64_t gone;		 /* clients that went before their answer was through */
+	unsigned connections;
+	unsigned exchanges;	 /* requests under way */
+	unsigned streams;	 /* of these: streams */
+};
+
+int gw_front_new(uv_loop_t *loop, const struct gw_front_options *options, struct gw_front **ret_front);
+/* After all listeners were closed. NULL is fine; memory goes with the loop's next run. */
+void gw_front_free(struct gw_front *front);
+
+uv_loop_t *gw_front_loop(const struct gw_front *front);
+const struct gw_front_counters *gw_front_counters(const struct gw_front *front);
+
+/* Whether all is coming to an end; see drain.h. */
+bool gw_front_draining(const struct gw_front *front);
+
+#endif

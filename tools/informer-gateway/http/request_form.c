@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each part by its grammar; see request_form.h. */
+#include "tools/informer-gateway/http/request_form.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define METHOD_MAX 24u
+#define IMPERSONATE "Impersonate-"
+
+/* tchar of RFC 9110 */
+static bool
+is_token(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!text[i] || (!isalnum((unsigned char)text[i]) && !strchr("!#$%&'*+-.^_`|~", text[i])))
+			return false;
+	return length > 0;
+}
+
+/* ---- the target ---- */
+
+static const char *
+target_fault(const char *target)
+{
+	if (target[0] != '/')
+		return "the request's target is no path";
+	for (const char *c = target; *c; c++) {
+		if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f || *c == '#' || *c == '\\')
+			return "the request's target has a byte that no URL has";
+		if (*c != '%')
+			continue;
+		if (!isxdigit((unsigned char)c[1]) || !isxdigit((unsigned char)c[2]))
+			return "the request's target has a % that two hexadecimal digits do not follow";
+		if (c[1] == '0' && c[2] == '0')
+			return "the request's target has a zero byte";
+	}
+	return NULL;
+}
+
+/* "." and ".." are not resolved: one who looked at the path before may have done so, or not. */
+static bool
+has_dots(const char *path)
+{
+	for (const char *c = path; *c;) {
+		size_t length = strcspn(c, "/");
+
+		if ((length == 1 && c[0] == '.') || (length == 2 && c[0] == '.' && c[1] == '.'))
+			return true;
+		c += length + (c[length] != '\0');
+	}
+	return false;
+}
+
+static const char *
+path_fault(const char *path)
+{
+	for (const char *c = path; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return "the request's path has a control character";
+	return has_dots(path) ? "the request's path has a segment . or .." : NULL;
+}
+
+/* ---- headers ---- */
+
+struct headers {
+	unsigned lengths, encodings, hosts;
+	const char *encoding;
+	const char *fault;
+};
+
+static bool
+is_value(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (((unsigned char)text[i] < ' ' && text[i] != '\t') || text[i] == 0x7f)
+			return false;
+	return true;
+}
+
+static bool
+is(const char *name, size_t length, const char *other)
+{
+	return length == strlen(other) && !strncasecmp(name, other, length);
+}
+
+static enum MHD_Result
+look(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_length, const char *value,
+     size_t value_length)
+{
+	struct headers *h = ctx;
+
+	(void)kind;
+	if (!is_token(name, name_length))
+		h->fault = "a header's name has a byte that none has";
+	else if (value && !is_value(value, value_length))
+		h->fault = "a header has a control character";
+	if (h->fault)
+		return MHD_NO;
+	if (is(name, name_length, "Content-Length"))
+		h->lengths++;
+	else if (is(name, name_length, "Host"))
+		h->hosts++;
+	else if (is(name, name_length, "Transfer-Encoding")) {
+		h->encodings++;
+		h->encoding = value ? value : "";
+	}
+	return MHD_YES;
+}
+
+static const char *
+headers_fault(struct MHD_Connection *connection, bool older)
+{
+	struct headers h = {0};
+
+	(void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look, &h);
+	if (h.fault)
+		return h.fault;
+	if (h.lengths && h.encodings)
+		return "the request has both Content-Length and Transfer-Encoding";
+	if (h.lengths > 1)
+		return "the request has more than one Content-Length";
+	if (h.encodings > 1 || (h.encodings && (older || strcasecmp(h.encoding, "chunked") != 0)))
+		return "the request has a Transfer-Encoding other than chunked";
+	if (h.hosts > 1 || (!older && !h.hosts))
+		return "the request has not one Host";
+	return NULL;
+}
+
+const char *
+gw_request_fault(struct MHD_Connection *connection, const struct gw_request_form *form)
+{
+	bool older = !strcmp(form->version, "HTTP/1.0");
+	const char *fault;
+
+	if (!older && strcmp(form->version, "HTTP/1.1") != 0)
+		return "the request is not HTTP/1.1";
+	if (strlen(form->method) > METHOD_MAX || !is_token(form->method, strlen(form->method)))
+		return "the request's method is none";
+	if ((uintptr_t)form->version != form->target_end)
+		return "the request's line has a zero byte";
+	fault = target_fault(form->target);
+	if (!fault)
+		fault = path_fault(form->path);
+	return fault ? fault : headers_fault(connection, older);
+}
+
+uint64_t
+gw_request_body_bytes(struct MHD_Connection *connection)
+{
+	const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+
+	if (MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding"))
+		return UINT64_MAX;
+	return length ? strtoull(length, NULL, 10) : 0;
+}
+
+bool
+gw_request_takes_gzip(struct MHD_Connection *connection)
+{
+	const char *at = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept-Encoding");
+
+	while (at) {
+		const char *comma = strchr(at, ',');
+		size_t length;
+
+		at += strspn(at, " \t");
+		length = strcspn(at, ", \t");
+		if (length == 4 && !memcmp(at, "gzip", 4))
+			return true;
+		at = comma ? comma + 1 : NULL;
+	}
+	return false;
+}
+
+/* ---- what it asks for beside its target ---- */
+
+bool
+gw_names_have(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	while (list && *list) {
+		size_t n;
+
+		list += strspn(list, " \t,");
+		n = strcspn(list, " \t,");
+		if (n == length && strncasecmp(list, name, n) == 0)
+			return true;
+		list += n;
+	}
+	return false;
+}
+
+bool
+gw_request_upgrades(struct MHD_Connection *connection)
+{
+	const char *upgrade = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Upgrade");
+
+	return upgrade && *upgrade && strcasecmp(upgrade, "h2c") != 0 &&
+	       gw_names_have(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Connection"),
+			     "Upgrade");
+}
+
+static enum MHD_Result
+look_for_another(void *ctx, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	bool *found = ctx;
+
+	(void)kind;
+	(void)value;
+	*found = *found || !strncasecmp(name, IMPERSONATE, strlen(IMPERSONATE));
+	return *found ? MHD_NO : MHD_YES;
+}
+
+bool
+gw_request_impersonates(struct MHD_Connection *connection)
+{
+	bool found = false;
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, look_for_another, &found);
+	return found;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Request form: what a request must look like beyond what libmicrohttpd sees to, so that nobody between the
+ * client and us, nor the API server behind us, can have read it as another one: one length, one host,
+ * well-formed names, a path that is one.
+ *
+ * Source: RFC 9112 (framing), RFC 9110 (names and values), RFC 3986 (percent-encoding)
+ */
+#ifndef TOOLS_INFORMER_GATEWAY_HTTP_REQUEST_FORM_H
+#define TOOLS_INFORMER_GATEWAY_HTTP_REQUEST_FORM_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gw_request_form {
+	const char *method, *target, *path, *version; /* path: decoded */
+	uintptr_t target_end; /* where the target's text ended as it came: the version must begin behind it */
+};
+
+/* What is wrong with it, as a sentence for the client that stays; NULL: nothing. */
+const char *gw_request_fault(struct MHD_Connection *connection, const struct gw_request_form *form);
+
+/* The body's length that its headers tell; UINT64_MAX: it comes in chunks. */
+uint64_t gw_request_body_bytes(struct MHD_Connection *connection);
+
+/* Whether the client takes gzip, read as the API server reads Accept-Encoding. */
+bool gw_request_takes_gzip(struct MHD_Connection *connection);
+
+/* Whether a list of names, as Connection's, has this one. */
+bool gw_names_have(const char *list, const char *name);
+/* Whether it asks for another protocol than HTTP. HTTP/2 (h2c) is none: HTTP/1.1 answers that as well. */
+bool gw_request_upgrades(struct MHD_Connection *connection);
+/* Whether a connection's request asks in somebody else's name (Impersonate-User and its like). */
+bool gw_request_impersonates(struct MHD_Connection *connection);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A request on its way: collected, handed on, its connection suspended until there is an answer; see
+ * exchange.h.
+ *
+ *   begin -> handle (headers) -> handle (body)* -> handle (whole) -> handler
+ *        -+-> answer queued
+ *         +-> suspended ... gw_reply -> resumed -> handle again -> answer queued
+ *
+ * An answer is only kept by the gw_reply functions; it is queued where libmicrohttpd calls.
+ */
+#include "tools/informer-gateway/http/exchange_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-gateway/http/loopback.h"
+#include "tools/informer-gateway/http/request_form.h"
+
+struct whole {
+	struct gw_exchange x;
+	struct gw_exchange_state state;
+};
+
+static void
+on_hangup(struct gw_client *client)
+{
+	if (client->x && client->x->state->handed)
+		gw_exchange_cut(client->x);
+}
+
+void *
+gw_exchange_begin(void *listener, const char *uri, struct MHD_Connection *connection)
+{
+	struct gw_listener *l = listener;
+	struct gw_client *client = gw_client_of(connection);
+	struct whole *whole = api_alloc(sizeof(*whole));
+	const char *target = uri ? uri : "";
+
+	*whole = (struct whole){.x = {.listener = l, .state = &whole->state, .peer = &client->peer}};
+	whole->x.api.connection = connection;
+	whole->x.target = api_strndup(target, strlen(target));
+	whole->state.client = client;
+	whole->state.connection = connection;
+	whole->state.target_end = (uintptr_t)target + strlen(target) + 1;
+	client->x = &whole->x;
+	client->on_hangup = on_hangup;
+	gw_client_phase(client, GW_READING);
+	l->front->counters.exchanges++;
+	l->front->counters.requests++;
+	return &whole->x;
+}
+
+static enum MHD_Result
+queue(struct gw_exchange *x)
+{
+	struct gw_exchange_state *s = x->state;
+	enum MHD_Result result;
+
+	s->queued = true;
+	s->client->answered = true;
+	result = MHD_queue_response(s->connection, x->code, s->response);
+	MHD_destroy_response(s->response);
+	return result;
+}
+
+/* Answered before it was read: whatever else comes on this connection is not looked at. */
+static enum MHD_Result
+refuse(struct gw_exchange *x)
+{
+	x->listener->front->counters.malformed++;
+	x->state->close = true;
+	gw_reply_status(x);
+	return queue(x);
+}
+
+static enum MHD_Result
+too_large(struct gw_exchange *x)
+{
+	api_status_set(&x->api.status, 413, "RequestEntityTooLarge", "Request entity too large: limit is %zu",
+		       x->listener->options.body_bytes);
+	return refuse(x);
+}
+
+/* The certificate that the handshake verified. */
+static bool
+know(struct gw_client *client)
+{
+	const union MHD_ConnectionInfo *info;
+
+	if (client->known || !client->tls)
+		return true;
+	info = MHD_get_connection_info(client->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	client->known = info && gw_peer_add_certificate(&client->peer, info->tls_session) == 0;
+	return client->known;
+}
+
+static enum MHD_Result
+see(struct gw_exchange *x, const char *version)
+{
+	struct gw_exchange_state *s = x->state;
+	struct gw_request_form form = {.method = x->api.method,
+				       .target = x->target,
+				       .path = x->api.url,
+				       .version = version,
+				       .target_end = s->target_end};
+	uint64_t bytes;
+	const char *fault;
+
+	s->seen = true;
+	s->older = strcmp(version, "HTTP/1.1") != 0;
+	if (s->client->refused) {
+		api_status_set(&x->api.status, 429, "TooManyRequests", GW_TOO_MANY);
+		x->api.status.retry_after = 1;
+		return refuse(x);
+	}
+	fault = gw_request_fault(s->connection, &form);
+	if (!fault && !know(s->client))
+		fault = "the client's certificate cannot be read";
+	if (fault) {
+		api_status_set(&x->api.status, 400, "BadRequest", "%s", fault);
+		return refuse(x);
+	}
+	if (x->listener->options.loopback && !gw_loopback_host(api_request_header(&x->api, "Host"))) {
+		api_status_set(&x->api.status, 403, "Forbidden",
+			       "this listener is for clients on this machine, which name it by 127.0.0.1, "
+			       "[::1] or localhost");
+		return refuse(x);
+	}
+	bytes = gw_request_body_bytes(s->connection);
+	return bytes != UINT64_MAX && bytes > x->listener->options.body_bytes ? too_large(x) : MHD_YES;
+}
+
+/* More of it than we keep is read over for as long as a request may take. */
+static enum MHD_Result
+collect(struct gw_exchange *x, const char *upload, size_t *size)
+{
+	if (x->body.len + *size > x->listener->options.body_bytes)
+		x->state->too_large = true;
+	else
+		api_buf_put(&x->body, upload, *size);
+	*size = 0;
+	return MHD_YES;
+}
+
+static enum MHD_Result
+hand_on(struct gw_exchange *x)
+{
+	struct gw_exchange_state *s = x->state;
+
+	if (s->too_large)
+		return too_large(x);
+	s->handed = true;
+	x->begun_ns = uv_hrtime();
+	gw_client_phase(s->client, GW_BUSY);
+	x->listener->handler(x, x->listener->ctx);
+	if (s->response)
+		return queue(x);
+	if (s->cut || s->client->hung_up)
+		return MHD_NO;
+	s->suspended = true;
+	MHD_suspend_connection(s->connection);
+	return MHD_YES;
+}
+
+enum MHD_Result
+gw_exchange_handle(void *listener, struct MHD_Connection *connection, const char *url, const char *method,
+		   const char *version, const char *upload, size_t *upload_size, void **request)
+{
+	struct gw_exchange *x = *request;
+
+	(void)listener;
+	(void)connection;
+	if (!x || x->state->cut)
+		return MHD_NO;
+	x->api.url = url;
+	x->api.method = method;
+	if (x->state->response)
+		return queue(x);
+	if (!x->state->seen)
+		return see(x, version);
+	if (*upload_size)
+		return collect(x, upload, upload_size);
+	return x->state->handed ? MHD_NO : hand_on(x);
+}
+
+static void
+release(struct gw_exchange *x)
+{
+	struct gw_exchange_state *s = x->state;
+
+	if (s->response && !s->queued)
+		MHD_destroy_response(s->response);
+	for (unsigned i = 0; i < s->header_count; i++) {
+		free(s->headers[i].name);
+		free(s->headers[i].value);
+	}
+	api_buf_done(&x->body);
+	api_status_done(&x->api.status);
+	free((void *)(uintptr_t)x->target);
+	free((struct whole *)x);
+}
+
+void
+gw_exchange_over(void *listener, struct MHD_Connection *connection, void **request,
+		 enum MHD_RequestTerminationCode why)
+{
+	struct gw_listener *l = listener;
+	struct gw_exchange *x = *request;
+	struct gw_exchange_state *s;
+
+	(void)connection;
+	if (!x)
+		return;
+	*request = NULL;
+	s = x->state;
+	s->client->x = NULL;
+	gw_client_phase(s->client, GW_IDLE);
+	if (s->gone)
+		s->gone(s->gone_ctx);
+	if (s->ops) {
+		s->ops->closed(s->stream);
+		l->front->counters.streams--;
+	}
+	if (s->handed && why != MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		l->front->counters.gone++;
+	l->front->counters.exchanges--;
+	if (!s->queued)
+		x->code = 0;
+	if (l->front->options.over)
+		l->front->options.over(x, l->front->options.ctx);
+	if (x->done)
+		x->done(x);
+	release(x);
+}

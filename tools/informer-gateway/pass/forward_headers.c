@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which headers go on; see forward_headers.h. */
+#include "tools/informer-gateway/pass/forward_headers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tools/informer-gateway/http/request_form.h"
+#include "tools/serving/buf.h"
+#include "writer/base/file.h"
+
+#define BEARER "Bearer "
+#define IMPERSONATE "Impersonate-"
+
+static const char *const of_connection[] = {"Connection",
+					    "Keep-Alive",
+					    "Proxy-Connection",
+					    "Proxy-Authenticate",
+					    "Proxy-Authorization",
+					    "TE",
+					    "Trailer",
+					    "Transfer-Encoding",
+					    "Upgrade",
+					    NULL};
+
+static const char *const made_anew[] = {"Host", "Content-Length", "Expect", "HTTP2-Settings", NULL};
+
+static const char *const of_proxies[] = {"X-Remote-", "X-Forwarded-", "Forwarded", "X-Real-Ip"};
+
+static const char *const ours_in_answers[] = {"Date",          "Content-Length", "Content-Type",
+					      "Cache-Control", "Alt-Svc",        NULL};
+
+static bool
+is_one_of(const char *const *names, const char *name)
+{
+	for (; *names; names++)
+		if (strcasecmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+begins_with(const char *name, const char *prefix)
+{
+	return strncasecmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* RFC 6750, b68token */
+static bool
+is_bearer(const char *value)
+{
+	size_t length;
+
+	if (!begins_with(value, BEARER))
+		return false;
+	value += strlen(BEARER);
+	value += strspn(value, " ");
+	length = strspn(value, "-._~+/0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+	length += strspn(value + length, "=");
+	return length > 0 && value[length] == '\0';
+}
+
+static bool
+is_of_proxies(const char *name)
+{
+	for (size_t i = 0; i < sizeof(of_proxies) / sizeof(*of_proxies); i++)
+		if (begins_with(name, of_proxies[i]))
+			return true;
+	return false;
+}
+
+static int
+refuse(struct gw_forward_fault *ret_fault, int code, const char *reason, const char *message)
+{
+	*ret_fault = (struct gw_forward_fault){code, reason, message};
+	return -EINVAL;
+}
+
+static bool
+takes_out_who_asks(const char *connection)
+{
+	while (connection && *connection) {
+		connection += strspn(connection, " \t,");
+		if (begins_with(connection, "Authorization") || begins_with(connection, IMPERSONATE))
+			return true;
+		connection += strcspn(connection, " \t,");
+	}
+	return false;
+}
+
+static bool
+is_named_by_connection(const struct gw_header *headers, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcasecmp(headers[i].name, "Connection") == 0 && gw_names_have(headers[i].value, name))
+			return true;
+	return false;
+}
+
+/* Who asks: one bearer, which stays. */
+static int
+check_identity(const struct gw_header *headers, size_t count, struct gw_forward_fault *ret_fault)
+{
+	unsigned bearers = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcasecmp(headers[i].name, "Connection") == 0 && takes_out_who_asks(headers[i].value))
+			return refuse(ret_fault, 400, "BadRequest",
+				      "the Connection header names a header that says who asks");
+		if (strcasecmp(headers[i].name, "Authorization") != 0)
+			continue;
+		if (!is_bearer(headers[i].value))
+			return refuse(
+				ret_fault, 401, "Unauthorized",
+				"what is not served here is asked of the API server with the caller's own "
+				"bearer token, and what the Authorization header has is none");
+		bearers++;
+	}
+	if (bearers > 1)
+		return refuse(ret_fault, 400, "BadRequest", "there is more than one Authorization header");
+	if (bearers == 0)
+		return refuse(
+			ret_fault, 401, "Unauthorized",
+			"what is not served here is asked of the API server with the caller's own bearer "
+			"token, and none was sent: nobody else's credentials are used for it");
+	return 0;
+}
+
+static void
+add(struct gw_header_lines *lines, const struct gw_header *header)
+{
+	struct api_buf line = {0};
+
+	api_buf_printf(&line, "%s: %s", header->name, header->value);
+	lines->lines[lines->count++] = api_buf_take(&line);
+	lines->lines[lines->count] = NULL;
+}
+
+int
+gw_forward_request(const struct gw_header *headers, size_t count, struct gw_header_lines *ret,
+		   struct gw_forward_fault *ret_fault)
+{
+	struct gw_header_lines lines = {0};
+	int r;
+
+	if (count > GW_FORWARD_MAX)
+		return refuse(ret_fault, 431, "RequestHeaderFieldsTooLarge", "there are too many headers");
+	r = check_identity(headers, count, ret_fault);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count; i++)
+		if (!is_one_of(of_connection, headers[i].name) && !is_one_of(made_anew, headers[i].name) &&
+		    !is_of_proxies(headers[i].name) &&
+		    !is_named_by_connection(headers, count, headers[i].name))
+			add(&lines, &headers[i]);
+	*ret = lines;
+	return 0;
+}
+
+struct gathered {
+	struct gw_header headers[GW_FORWARD_MAX + 1];
+	size_t count;
+};
+
+static enum MHD_Result
+gather(void *ctx, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct gathered *g = ctx;
+
+	(void)kind;
+	if (g->count <= GW_FORWARD_MAX)
+		g->headers[g->count++] = (struct gw_header){name, value ? value : ""};
+	return MHD_YES;
+}
+
+int
+gw_forward_request_of(struct MHD_Connection *connection, struct gw_header_lines *ret,
+		      struct gw_forward_fault *ret_fault)
+{
+	struct gathered g = {.count = 0};
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, gather, &g);
+	return gw_forward_request(g.headers, g.count, ret, ret_fault);
+}
+
+void
+gw_header_lines_done(struct gw_header_lines *lines)
+{
+	for (unsigned i = 0; i < lines->count; i++)
+		file_wipe(lines->lines[i], strlen(lines->lines[i]));
+	*lines = (struct gw_header_lines){0};
+}
+
+bool
+gw_forward_answer(const char *name, const char *connection)
+{
+	return !is_one_of(of_connection, name) && !is_one_of(ours_in_answers, name) &&
+	       !gw_names_have(connection, name);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests handed on to the API server; see pass_through.h. */
+#include "tools/informer-gateway/pass/pass_through.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-gateway/pass/absent_reply.h"
+#include "tools/informer-gateway/pass/forward_headers.h"
+#include "writer/base/message.h"
+
+#define REQUESTS_MAX 1024u
+#define BUFFER_HIGH                                                                                          \
+	(256u << 10) /* of an answer that the client does not take: upstream is not read further */
+#define BUFFER_LOW (64u << 10)
+
+struct gw_pass_through {
+	struct gw_upstream *upstream;
+	struct gw_pass_through_options options;
+	struct gw_pass_through_counters counters;
+};
+
+/* One request under way. It is its exchange's until that is answered, and the stream's from then on. */
+struct passing {
+	struct gw_pass_through *pass_through;
+	struct gw_exchange *x;
+	struct transport_request *request; /* NULL: it is over */
+	struct api_buf answer;
+	size_t taken; /* of the answer */
+	int code, result;
+	char *type;
+	bool write;    /* may do something twice */
+	bool lines;    /* it is made of lines, or of text */
+	char last;     /* byte that was handed on; at first the end of a line */
+	bool endless;  /* a watch, or a log that is followed */
+	bool bodyless; /* its answer has none */
+	bool paused, over, ending;
+	void (*instead)(struct gw_exchange *x); /* NULL: 503 */
+};
+
+static void
+passing_free(struct passing *p)
+{
+	p->pass_through->counters.active--;
+	transport_cancel(p->request);
+	api_buf_done(&p->answer);
+	free(p->type);
+	free(p);
+}
+
+static void
+on_gone(void *ctx)
+{
+	passing_free(ctx);
+}
+
+/* ---- towards the client --------------------------------------------------------------------- */
+
+static ssize_t
+end_of(struct passing *p)
+{
+	if (p->over && p->result < 0)
+		p->pass_through->counters.broken++;
+	if (p->over)
+		return p->result < 0 ? GW_STREAM_BROKEN : GW_STREAM_END;
+	/* between two lines; what has none, as a watch in protobuf, comes event by event */
+	return p->ending && p->endless && (p->last == '\n' || !p->lines) ? GW_STREAM_END : 0;
+}
+
+static ssize_t
+read_answer(void *ctx, char *out, size_t max)
+{
+	struct passing *p = ctx;
+	size_t left = p->answer.len - p->taken, n = left < max ? left : max;
+
+	if (n == 0)
+		return end_of(p);
+	memcpy(out, p->answer.data + p->taken, n);
+	p->taken += n;
+	p->last = out[n - 1];
+	if (n == left) {
+		api_buf_reset(&p->answer);
+		p->taken = 0;
+	}
+	if (p->paused && left - n < BUFFER_LOW && p->request) {
+		p->paused = false;
+		transport_resume(p->request);
+	}
+	return (ssize_t)n;
+}
+
+static void
+end_soon(void *ctx)
+{
+	struct passing *p = ctx;
+
+	p->ending = true;
+}
+
+static void
+on_closed(void *ctx)
+{
+	passing_free(ctx);
+}
+
+static const struct gw_stream_ops stream_ops = {read_answer, end_soon, on_closed};
+
+static void
+reply_absent(struct gw_exchange *x, const char *message, void (*instead)(struct gw_exchange *x))
+{
+	if (!instead) {
+		gw_reply_absent(x, message);
+		return;
+	}
+	gw_on_gone(x, NULL, NULL);
+	gw_reply_header(x, "Warning",
+			"299 - \"the API server cannot be asked: this is what the cache knows\"");
+	instead(x);
+}
+
+/* No answer came. Whether a write was heard is not known then, so that its client is not told to send it
+ * again. */
+static void
+reply_failure(struct gw_exchange *x, bool write, int result, const char *message,
+	      void (*instead)(struct gw_exchange *x))
+{
+	bool never_sent = result == -ECONNREFUSED || result == -EHOSTUNREACH || result == -EKEYREJECTED;
+
+	if (result == -EINVAL || result == -ENOMEM) {
+		api_status_set(&x->api.status, 400, "BadRequest", "this request cannot be handed on");
+	} else if (result == -EMSGSIZE || result == -EPROTO || (write && !never_sent)) {
+		api_status_set(&x->api.status, 502, "InternalError", "the API server gave no answer: %s",
+			       message);
+	} else {
+		reply_absent(x, message, instead);
+		return;
+	}
+	gw_reply_status(x);
+}
+
+/* ---- from upstream -------------------------------------------------------------------------- */
+
+static void
+copy_headers(struct gw_exchange *x, const struct transport_response *response)
+{
+	struct transport_header h = {0};
+	const char *connection = NULL;
+
+	while (transport_header_next(response, &h))
+		if (strcasecmp(h.name, "Connection") == 0)
+			connection = h.value;
+	h = (struct transport_header){0};
+	while (transport_header_next(response, &h))
+		if (gw_forward_answer(h.name, connection))
+			gw_reply_header(x, h.name, h.value);
+}
+
+static void
+on_response(void *ctx, const struct transport_response *response)
+{
+	struct passing *p = ctx;
+
+	p->code = response->status;
+	p->lines = !strstr(response->content_type, "protobuf");
+	p->bodyless = p->bodyless || p->code == 204 || p->code == 304;
+	copy_headers(p->x, response);
+	if (p->bodyless)
+		p->type = api_strndup(response->content_type, strlen(response->content_type));
+	else
+		gw_reply_stream(p->x, (unsigned)p->code, response->content_type, &stream_ops, p);
+}
+
+static int
+on_data(void *ctx, const void *data, size_t len)
+{
+	struct passing *p = ctx;
+
+	if (p->bodyless)
+		return 0;
+	if (p->taken == p->answer.len) {
+		api_buf_reset(&p->answer);
+		p->taken = 0;
+	}
+	api_buf_put(&p->answer, data, len);
+	if (p->answer.len - p->taken > BUFFER_HIGH) {
+		p->paused = true;
+		transport_pause(p->request);
+	}
+	gw_stream_wake(p->x);
+	return 0;
+}
+
+static void
+on_done(void *ctx, int result, const char *message)
+{
+	struct passing *p = ctx;
+	struct api_buf nothing = {0};
+
+	p->request = NULL;
+	p->over = true;
+	p->result = result;
+	if (p->code && !p->bodyless) {
+		gw_stream_wake(p->x);
+		return;
+	}
+	if (p->code) {
+		gw_reply(p->x, (unsigned)p->code, p->type, &nothing);
+	} else {
+		p->pass_through->counters.absent++;
+		reply_failure(p->x, p->write, result, message, p->instead);
+	}
+	passing_free(p);
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+static void
+refuse(struct gw_pass_through *pt, struct gw_exchange *x)
+{
+	pt->counters.refused++;
+	gw_reply_status(x);
+}
+
+static bool
+is_one_of(const char *method, const char *a, const char *b)
+{
+	return strcmp(method, a) == 0 || strcmp(method, b) == 0;
+}
+
+/* Who read it here did not read all of it: what he writes back would erase the rest. A Scale is none of ours.
+ */
+static bool
+would_erase(struct gw_pass_through *pt, struct gw_exchange *x)
+{
+	const struct api_request *api = &x->api;
+	_cleanup_(api_buf_done) struct api_buf fields = {0};
+
+	if (!is_one_of(api->method, "PUT", "PATCH") || !api->resource || !pt->options.lacks ||
+	    (api->subresource && strcmp(api->subresource, "scale") == 0) ||
+	    !pt->options.lacks(pt->options.ctx, api->resource, &fields))
+		return false;
+	api_status_set(
+		&x->api.status, 405, "MethodNotAllowed",
+		"%s are cached, and read here, without %s: to write one back would erase what was left "
+		"out; write to the API server itself",
+		api->resource->group_resource, fields.data ? fields.data : "some of their fields");
+	return true;
+}
+
+static void
+begin(struct gw_pass_through *pt, struct gw_exchange *x, const struct gw_header_lines *lines,
+      void (*instead)(struct gw_exchange *x))
+{
+	static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
+	struct passing *p = api_alloc(sizeof(*p));
+	bool write = !is_one_of(x->api.method, "GET", "HEAD");
+	struct transport_order order = {
+		.method = x->api.method,
+		.path_and_query = x->target,
+		.flags = TRANSPORT_PLAIN | TRANSPORT_WATCH | (write ? TRANSPORT_FRESH : 0),
+		.headers = (const char *const *)lines->lines,
+		.body = x->body.data,
+		.body_length = x->body.len,
+	};
+	int r;
+
+	*p = (struct passing){.pass_through = pt,
+			      .x = x,
+			      .instead = instead,
+			      .write = write,
+			      .last = '\n',
+			      .bodyless = strcmp(x->api.method, "HEAD") == 0,
+			      .endless = api_request_flag(&x->api, "watch") ||
+					 api_request_flag(&x->api, "follow")};
+	pt->counters.active++;
+	gw_on_gone(x, on_gone, p);
+	r = transport_send(gw_upstream_bare(pt->upstream), &order, &callbacks, p, &p->request);
+	if (r < 0) {
+		reply_failure(x, write, r, "", instead);
+		passing_free(p);
+	}
+}
+
+void
+gw_pass_through(struct gw_pass_through *pass_through, struct gw_exchange *x)
+{
+	gw_pass_through_or(pass_through, x, NULL);
+}
+
+void
+gw_pass_through_or(struct gw_pass_through *pass_through, struct gw_exchange *x,
+		   void (*instead)(struct gw_exchange *x))
+{
+	struct gw_header_lines lines = {0};
+	struct gw_forward_fault fault;
+
+	pass_through->counters.requests++;
+	if (gw_forward_request_of(x->api.connection, &lines, &fault) < 0) {
+		api_status_set(&x->api.status, fault.code, fault.reason, "%s", fault.message);
+		refuse(pass_through, x);
+		return;
+	}
+	if (would_erase(pass_through, x)) {
+		refuse(pass_through, x);
+	} else if (pass_through->counters.active >= pass_through->options.requests) {
+		api_status_set(&x->api.status, 429, "TooManyRequests",
+			       "too many requests are being handed on to the API server");
+		x->api.status.retry_after = 1;
+		refuse(pass_through, x);
+	} else {
+		begin(pass_through, x, &lines, instead);
+	}
+	gw_header_lines_done(&lines);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+struct gw_pass_through *
+gw_pass_through_new(struct gw_upstream *upstream, const struct gw_pass_through_options *options,
+		    char **ret_error)
+{
+	struct gw_pass_through *pt;
+
+	if (!transport_may_authenticate(gw_upstream_bare(upstream))) {
+		message_format(ret_error, "%s: callers' tokens are not handed on over a network without TLS",
+			       gw_upstream_server(upstream));
+		return NULL;
+	}
+	pt = api_alloc(sizeof(*pt));
+	*pt = (struct gw_pass_through){.upstream = upstream, .options = *options};
+	if (!pt->options.requests)
+		pt->options.requests = REQUESTS_MAX;
+	return pt;
+}
+
+void
+gw_pass_through_free(struct gw_pass_through *pass_through)
+{
+	free(pass_through);
+}
+
+const struct gw_pass_through_counters *
+gw_pass_through_counters(const struct gw_pass_through *pass_through)
+{
+	return &pass_through->counters;
+}

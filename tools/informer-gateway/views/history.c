@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * First the RVs of everything, which is cheap; then the objects of those that fit, newest first.
+ */
+#include "tools/informer-gateway/views/history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tools/informer-gateway/views/arena_view.h"
+
+/* One change that could be put in front. */
+struct candidate {
+	struct informer_object object;
+	uint64_t rv;
+	bool gone;
+};
+
+struct search {
+	const struct gw_entry *entry;
+	struct candidate *items;
+	size_t count, capacity;
+	uint64_t forgotten_seq; /* deletions after it are all remembered */
+	uint64_t proven;        /* F; 0: nothing is proven */
+};
+
+static void
+add(struct search *s, const struct informer_object *object, uint64_t rv, bool gone)
+{
+	if (s->count == s->capacity) {
+		s->capacity = s->capacity ? s->capacity * 2 : 64;
+		s->items = api_realloc(s->items, s->capacity * sizeof(*s->items));
+	}
+	s->items[s->count++] = (struct candidate){.object = *object, .rv = rv, .gone = gone};
+}
+
+/* The RV of a deletion that was seen, and behind which none was forgotten; 0: it is no such. */
+static uint64_t
+rv_of_seen(const struct search *s, const struct informer_object *object)
+{
+	struct informer_deletion deletion = {.size = sizeof(deletion)};
+
+	if (informer_object_deletion(object, &deletion) < 0 || !deletion.seen ||
+	    deletion.seq < s->forgotten_seq)
+		return 0;
+	return gw_object_rv(object);
+}
+
+/* From the oldest to the newest deletion. */
+static int
+prove_by_deleted(void *context, const struct informer_object *object)
+{
+	struct search *s = context;
+	uint64_t rv = rv_of_seen(s, object);
+
+	if (informer_object_position(object) != s->entry->position)
+		return 0;
+	if (rv == 0 || s->proven == 0)
+		s->proven = rv;
+	return 0;
+}
+
+static int
+look_at_deleted(void *context, const struct informer_object *object)
+{
+	struct search *s = context;
+	uint64_t rv = rv_of_seen(s, object);
+
+	if (informer_object_position(object) == s->entry->position && rv > s->proven &&
+	    rv <= s->entry->feed.log.floor)
+		add(s, object, rv, true);
+	return 0;
+}
+
+/* How far back, by the deletions that are remembered, or by the first list. */
+static int
+prove(struct search *s, const struct gw_reading *reading, uint64_t complete_from)
+{
+	int r = informer_each_deleted(&reading->snapshot, reading->resource, prove_by_deleted, s);
+
+	if (complete_from > 0 && (s->proven == 0 || complete_from < s->proven))
+		s->proven = complete_from;
+	return r < 0 ? r : s->proven > 0 && s->proven < s->entry->feed.log.floor ? 0 : -ESTALE;
+}
+
+static int
+look_at_present(struct search *s, const struct gw_reading *reading)
+{
+	uint64_t floor = s->entry->feed.log.floor, rv;
+	struct informer_object object;
+	struct informer_iter it;
+	int r = informer_list(&reading->snapshot, reading->resource, &it);
+
+	while (r == 0 && (r = informer_next(&it, &object)) > 0) {
+		rv = gw_object_rv(&object);
+		if (rv > s->proven && rv <= floor && informer_object_position(&object) == s->entry->position)
+			add(s, &object, rv, false);
+		r = 0;
+	}
+	return r;
+}
+
+static int
+newest_first(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return (x->rv < y->rv) - (x->rv > y->rv);
+}
+
+/*
+ * What it was before is not known, of what is gone neither: who selects may have been told of a state that
+ * was selected, and of none of the states between that one and the last.
+ */
+static int
+make_change(struct gw_entry *entry, const struct candidate *c, struct gw_change *ret)
+{
+	struct gw_change change = {
+		.change = c->gone ? API_DELETED : API_MODIFIED, .rv = c->rv, .unknown = true};
+	int r = gw_object_make(&entry->maker, &c->object, &change.object);
+
+	if (r < 0)
+		return r;
+	*ret = change;
+	return 0;
+}
+
+/* Make changes of the newest that fit; they stand at the array's end. Returns how many, or negative. */
+static ssize_t
+make_changes(struct gw_entry *entry, const struct search *s, struct gw_change *changes, uint64_t *ret_floor)
+{
+	size_t room = entry->feed.log.max_bytes / 2, made = 0;
+	int r = 0;
+
+	room = room > entry->feed.log.bytes ? room - entry->feed.log.bytes : 0;
+	*ret_floor = s->proven;
+	while (made < s->count && r == 0) {
+		struct gw_change *change = &changes[s->count - 1 - made];
+		size_t bytes;
+
+		r = make_change(entry, &s->items[made], change);
+		if (r < 0)
+			break;
+		bytes = gw_object_bytes(change->object) + sizeof(*change);
+		made++;
+		if (bytes > room) { /* it shows how far down it goes, and is not told itself */
+			*ret_floor = change->rv;
+			gw_change_done(change);
+			return (ssize_t)made - 1;
+		}
+		room -= bytes;
+	}
+	for (size_t i = 0; r < 0 && i < made; i++)
+		gw_change_done(&changes[s->count - 1 - i]);
+	return r < 0 ? r : (ssize_t)made;
+}
+
+static int
+extend(struct gw_entry *entry, struct search *s)
+{
+	struct gw_change *changes;
+	uint64_t floor;
+	ssize_t n;
+
+	if (s->count > 0)
+		qsort(s->items, s->count, sizeof(*s->items), newest_first);
+	changes = api_alloc((s->count + 1) * sizeof(*changes));
+	n = make_changes(entry, s, changes, &floor);
+	if (n >= 0)
+		gw_change_log_extend(&entry->feed.log, changes + s->count - (size_t)n, (size_t)n, floor);
+	free(changes);
+	return n < 0 ? -ESTALE : 0;
+}
+
+int
+gw_history_extend(struct gw_entry *entry)
+{
+	struct gw_change_log *log = &entry->feed.log;
+	struct search search = {.entry = entry};
+	struct gw_reading reading;
+	struct gw_standing standing = {0};
+	int r;
+
+	/* a snapshot that is ahead of the log would prove nothing of what lies between them */
+	if (!entry->feed.begun || log->extended)
+		return -ESTALE;
+	r = gw_view_begin_whole(entry, &reading);
+	if (r < 0)
+		return r == -EAGAIN ? r : -ESTALE;
+	log->extended = true;
+	r = gw_entry_standing(entry, &reading.snapshot, &standing);
+	search.forgotten_seq = standing.forgotten_seq;
+	if (r == 0)
+		r = prove(&search, &reading, standing.complete_from);
+	if (r == 0)
+		r = informer_each_deleted(&reading.snapshot, reading.resource, look_at_deleted, &search);
+	if (r == 0)
+		r = look_at_present(&search, &reading);
+	if (r == 0)
+		r = extend(entry, &search);
+	gw_reading_end(&reading);
+	free(search.items);
+	return r < 0 ? -ESTALE : 0;
+}
