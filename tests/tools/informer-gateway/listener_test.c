@@ -233,7 +233,7 @@ GATEWAY_TEST(another_machines_name_is_refused_on_loopback)
 static int
 other_end_of(const struct caller *c)
 {
-	struct sockaddr_in mine, peer;
+	struct sockaddr_in mine = {0}, peer = {0};
 
 	for (int fd = 0; fd < 256; fd++) {
 		socklen_t mine_length = sizeof(mine), peer_length = sizeof(peer);

@@ -302,7 +302,7 @@ play_round(struct model *m)
 {
 	for (unsigned i = roll(m, 4); i > 0; i--)
 		happen(m);
-	m->now_ms += roll(m, 2) * 60000;
+	m->now_ms += UINT64_C(60000) * roll(m, 2);
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		read_lines(m, &m->clients[i], roll(m, 6));
 		hang_up(&m->clients[i]);
