@@ -157,7 +157,8 @@ printf '%s' "GET $first" | bytes much 10000000 >"$T/answer"
 ! grep -qa PodList "$T/answer" || fail "10 MB of headers are served"
 [ "$(head -c 12 "$T/answer")" = 'HTTP/1.1 431' ] || [ ! -s "$T/answer" ] || fail "10 MB of headers: $(head -n 1 "$T/answer")"
 sanitized || [ $(($(rss) - before)) -lt 8192 ] || fail "10 MB of headers are kept: $before KiB, then $(rss)"
-expect "a path of 100 KB" '4*' "$(said "$viewer" "$all/api/v1/pods?labelSelector=$(head -c 100000 /dev/zero | tr '\0' a)")"
+# it is cut off amid what it still says, and may see a reset before it reads why
+expect "a path of 100 KB" '[04]*' "$(said "$viewer" "$all/api/v1/pods?labelSelector=$(head -c 100000 /dev/zero | tr '\0' a)")"
 slow=$(printf '%s' "GET $first" | bytes drip 60)
 case $slow in ended*) ;; *) fail "slow headers: $slow" ;; esac
 

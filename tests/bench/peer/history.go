@@ -115,7 +115,7 @@ func (h *history) newest() int64 {
 	return h.changes[len(h.changes)-1].rv
 }
 
-// was: the key had this state at its RV; or it had one of that UID before, and has none of it any more at that RV.
+// was: the key had this state at its RV; or it had one of that UID before, and has none of it any more at that RV or behind it.
 func (h *history) was(e notice) bool {
 	way := h.ways[e.key]
 	i := sort.Search(len(way), func(i int) bool { return way[i].rv > e.state.rv }) - 1
@@ -126,8 +126,10 @@ func (h *history) was(e notice) bool {
 	if !e.gone {
 		return last == change{e.key, e.state.rv, e.state.uid, true, last.sum}
 	}
-	return !(last.present && last.uid == e.state.uid) &&
-		slices.ContainsFunc(way[:i+1], func(c change) bool { return c.present && c.uid == e.state.uid })
+	there := func(c change) bool { return c.present && c.uid == e.state.uid }
+	// at its RV, or behind it: who found out by a list that it is gone tells so at the RV before
+	isGone := slices.ContainsFunc(way[i:], func(c change) bool { return !there(c) })
+	return isGone && slices.ContainsFunc(way[:i+1], there)
 }
 
 // follow fills both histories from now on, on a thread of its own.
