@@ -11,7 +11,6 @@
 #define GZIP_WINDOW (15 + 16) /* the largest window, in gzip's header and trailer */
 #define MEMORY_LEVEL 8        /* zlib's own choice */
 
-/* Ends the process when memory runs out, as api_alloc() does. */
 static voidpf
 take(voidpf opaque, uInt count, uInt size)
 {
@@ -27,12 +26,20 @@ give(voidpf opaque, voidpf block)
 }
 
 void
+api_gzip_memory(struct z_stream_s *stream)
+{
+	stream->zalloc = take;
+	stream->zfree = give;
+}
+
+void
 api_gzip(const char *data, size_t len, struct api_buf *buf)
 {
-	z_stream stream = {.next_in = (const Bytef *)data, .zalloc = take, .zfree = give};
+	z_stream stream = {.next_in = (const Bytef *)data};
 	Bytef *out = api_alloc(OUT_BYTES);
 	int r;
 
+	api_gzip_memory(&stream);
 	/* with this allocation it fails for wrong arguments only */
 	(void)deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
 	do {

@@ -14,4 +14,8 @@
 void
 api_gzip(const char *data, size_t len, struct api_buf *buf);
 
+struct z_stream_s; /* zlib's */
+/* Give a stream its memory. The process ends when there is none, as with api_alloc(). */
+void api_gzip_memory(struct z_stream_s *stream);
+
 #endif

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "tools/serving/buf.h"
+#include "tools/serving/gzip.h"
 
 #define GZIP_WINDOW (15 + 16) /* the largest window, in gzip's header and trailer */
 #define MEMORY_LEVEL 8
@@ -16,21 +17,6 @@ struct gw_deflate {
 	z_stream stream;
 	char raw[GW_BLOCK_BYTES]; /* what is to be compressed next */
 };
-
-/* Ends the process when memory runs out, as api_alloc() does. */
-static voidpf
-take(voidpf opaque, uInt count, uInt size)
-{
-	(void)opaque;
-	return api_alloc((size_t)count * size);
-}
-
-static void
-give(voidpf opaque, voidpf block)
-{
-	(void)opaque;
-	free(block);
-}
 
 static void
 deflate_done(struct gw_blocks *b)
@@ -121,8 +107,7 @@ gw_blocks_compress(struct gw_blocks *blocks)
 	*blocks = (struct gw_blocks){.readers = plain.readers};
 	blocks->deflate = api_alloc(sizeof(struct gw_deflate));
 	memset(&blocks->deflate->stream, 0, sizeof(z_stream));
-	blocks->deflate->stream.zalloc = take;
-	blocks->deflate->stream.zfree = give;
+	api_gzip_memory(&blocks->deflate->stream);
 	/* with this allocation it fails for wrong arguments only */
 	(void)deflateInit2(&blocks->deflate->stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
 			   Z_DEFAULT_STRATEGY);

@@ -201,25 +201,23 @@ write_text(struct gw_object_maker *maker, const struct informer_object *object, 
 
 /* ---- what selectors look at ---------------------------------------------- */
 
-/* "namespace/name" or "name", and its end. */
-static int
-write_key(struct gw_object_maker *maker, const struct informer_object *object, struct places *places)
+int
+gw_object_put_key(const struct informer_object *object, struct api_buf *ret, size_t *ret_namespace_length)
 {
 	const char *ns = "", *name = "";
-	size_t ns_length = 0, name_length = 0;
-	int r = informer_object_namespace(object, &ns, &ns_length);
+	size_t length = 0;
+	int r = informer_object_namespace(object, &ns, ret_namespace_length);
 
 	if (r == 0)
-		r = informer_object_name(object, &name, &name_length);
+		r = informer_object_name(object, &name, &length);
 	if (r < 0)
 		return r;
-	if (ns_length > 0) {
-		api_buf_put(&maker->side, ns, ns_length);
-		api_buf_put(&maker->side, "/", 1);
+	if (*ret_namespace_length > 0) {
+		api_buf_put(ret, ns, *ret_namespace_length);
+		api_buf_put(ret, "/", 1);
 	}
-	places->namespace_len = (uint32_t)ns_length;
-	api_buf_put(&maker->side, name, name_length);
-	api_buf_put(&maker->side, "", 1);
+	api_buf_put(ret, name, length);
+	api_buf_put(ret, "", 1);
 	return 0;
 }
 
@@ -329,11 +327,13 @@ gw_object_make(struct gw_object_maker *maker, const struct informer_object *obje
 	       struct api_object **ret_object)
 {
 	struct places places = {0};
+	size_t namespace_len = 0;
 	int r;
 
 	api_buf_reset(&maker->text);
 	api_buf_reset(&maker->side);
-	r = write_key(maker, object, &places);
+	r = gw_object_put_key(object, &maker->side, &namespace_len);
+	places.namespace_len = (uint32_t)namespace_len;
 	places.labels_at = maker->side.len;
 	if (r == 0)
 		r = write_text(maker, object, &places);

@@ -55,6 +55,10 @@ int gw_object_make(struct gw_object_maker *maker, const struct informer_object *
 bool gw_object_selects_alike(struct gw_object_maker *maker, const struct informer_object *object,
 			     const struct informer_object *other);
 
+/* Append an object's key, "namespace/name" or "name", with its NUL. Returns 0, INFORMER_E_… */
+int gw_object_put_key(const struct informer_object *object, struct api_buf *ret,
+		      size_t *ret_namespace_length);
+
 /* An object's RV as a number; 0: it has none, or none that is a number. */
 uint64_t gw_object_rv(const struct informer_object *object);
 /* The number that such a text says, or 0. */

@@ -2,10 +2,6 @@
 /* 501 for other protocols; see upgrade_reply.h. */
 #include "tools/informer-gateway/pass/upgrade_reply.h"
 
-#include <strings.h>
-
-#include "tools/informer-gateway/pass/forward_headers.h"
-
 void
 gw_reply_upgrade(struct gw_exchange *x, const char *server)
 {

@@ -21,12 +21,9 @@ struct collection {
 static int
 collect(struct collection *c, const struct informer_object *object)
 {
-	const char *ns = "", *name = "";
-	size_t ns_length = 0, name_length = 0;
-	int r = informer_object_namespace(object, &ns, &ns_length);
+	size_t ns_length;
+	int r = gw_object_put_key(object, &c->keys, &ns_length);
 
-	if (r == 0)
-		r = informer_object_name(object, &name, &name_length);
 	if (r < 0)
 		return r;
 	if (c->count == c->capacity) {
@@ -34,12 +31,6 @@ collect(struct collection *c, const struct informer_object *object)
 		c->items = api_realloc(c->items, c->capacity * sizeof(*c->items));
 	}
 	c->items[c->count++] = (struct gw_keyed){.object = *object};
-	if (ns_length > 0) {
-		api_buf_put(&c->keys, ns, ns_length);
-		api_buf_put(&c->keys, "/", 1);
-	}
-	api_buf_put(&c->keys, name, name_length);
-	api_buf_put(&c->keys, "", 1);
 	return 0;
 }
 
