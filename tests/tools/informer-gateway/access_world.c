@@ -110,7 +110,7 @@ access_world_begin(struct access_world *w, const struct gw_listener_config *l, c
 		   const struct gw_attributes *attributes)
 {
 	struct gw_question question = {
-		.listener = l, .attributes = attributes, .authorization = authorization};
+		.listener = l, .attributes = attributes, .authorization = authorization, .client = w->client};
 
 	return gw_access_ask(w->access, &question, access_world_decided, w);
 }

@@ -19,6 +19,7 @@ struct access_world {
 	struct gw_config of_tokens;
 	struct gw_listener_config *tokens; /* its only one: reviews tokens, without a scope */
 	struct gw_access *access;
+	uint64_t client;        /* who asks */
 	struct gw_decision got; /* identity: a reference */
 	char *reason;
 	unsigned decisions;

@@ -136,6 +136,12 @@ now_of(const struct gw_access *access)
 	return access->clock->now_ms(access->clock);
 }
 
+static struct gw_review_for
+review_for(const struct gw_question *question)
+{
+	return (struct gw_review_for){.client = question->client, .again = question->since_ms > 0};
+}
+
 /* ---- may he? ---- */
 
 static void
@@ -183,7 +189,8 @@ ask_decision(struct gw_check *check)
 	}
 	check->waiter = (struct gw_waiter){.told = told_decision, .ctx = check};
 	if (!gw_memo_wait(access->decisions, digest, &check->waiter))
-		gw_ask_decision(&access->asker, access->decisions, digest, check->identity, q->attributes);
+		gw_ask_decision(&access->asker, review_for(q), access->decisions, digest, check->identity,
+				q->attributes);
 }
 
 /* ---- who is it? ---- */
@@ -228,7 +235,7 @@ ask_identity(struct gw_check *check)
 	}
 	check->waiter = (struct gw_waiter){.told = told_identity, .ctx = check};
 	if (!gw_memo_wait(access->tokens, digest, &check->waiter))
-		gw_ask_identity(&access->asker, access->tokens, digest, token, length,
+		gw_ask_identity(&access->asker, review_for(q), access->tokens, digest, token, length,
 				&q->listener->audiences);
 }
 

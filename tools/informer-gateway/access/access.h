@@ -38,7 +38,8 @@ struct gw_question {
 	const struct gw_attributes *attributes;
 	const char *authorization; /* the header; NULL: there was none */
 	struct gw_identity *peer;  /* who the connection says it is; NULL: it does not */
-	uint64_t since_ms;         /* decisions that were made before do not count */
+	uint64_t client;           /* gw_peer_key() of who asks */
+	uint64_t since_ms; /* of what was let in before: decisions that were made before do not count */
 	bool past_scope;           /* reviews alone decide: the scope bounds what is served from the arena */
 };
 

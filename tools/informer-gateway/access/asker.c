@@ -22,6 +22,7 @@
 /* A review under way; it outlives who asked first, for others may wait for it. */
 struct asking {
 	struct gw_asker *asker;
+	struct gw_review_for what;
 	struct gw_memo *memo;
 	uint8_t digest[GW_DIGEST];
 	char *token;                      /* whose owner is asked for; wiped */
@@ -122,7 +123,8 @@ static void
 post(struct asking *asking, const char *path, char *document, gw_review_answer *answer)
 {
 	struct gw_asker *asker = asking->asker;
-	int r = document ? gw_review_ask(&asker->reviews, path, document, answer, asking) : -ENOMEM;
+	int r = document ? gw_review_ask(&asker->reviews, asking->what, path, document, answer, asking)
+			 : -ENOMEM;
 
 	file_wipe(document, document ? strlen(document) : 0);
 	if (r < 0)
@@ -194,12 +196,14 @@ ask_for(struct asking *asking, const struct gw_texts *audiences)
 }
 
 void
-gw_ask_identity(struct gw_asker *asker, struct gw_memo *memo, const uint8_t digest[GW_DIGEST],
-		const char *token, size_t length, const struct gw_texts *audiences)
+gw_ask_identity(struct gw_asker *asker, struct gw_review_for what, struct gw_memo *memo,
+		const uint8_t digest[GW_DIGEST], const char *token, size_t length,
+		const struct gw_texts *audiences)
 {
 	struct asking *asking = api_alloc(sizeof(*asking));
 
 	*asking = (struct asking){.asker = asker,
+				  .what = what,
 				  .memo = memo,
 				  .token = api_strndup(token, length),
 				  .expires_s = gw_token_expiry(token, length),
@@ -227,12 +231,13 @@ access_answered(void *ctx, int code, const char *body, size_t length, const char
 }
 
 void
-gw_ask_decision(struct gw_asker *asker, struct gw_memo *memo, const uint8_t digest[GW_DIGEST],
-		const struct gw_identity *identity, const struct gw_attributes *attributes)
+gw_ask_decision(struct gw_asker *asker, struct gw_review_for what, struct gw_memo *memo,
+		const uint8_t digest[GW_DIGEST], const struct gw_identity *identity,
+		const struct gw_attributes *attributes)
 {
 	struct asking *asking = api_alloc(sizeof(*asking));
 
-	*asking = (struct asking){.asker = asker, .memo = memo};
+	*asking = (struct asking){.asker = asker, .what = what, .memo = memo};
 	asking->keep = gw_attributes_size(attributes) + gw_identity_size(identity) <= GW_QUESTION_MAX;
 	memcpy(asking->digest, digest, GW_DIGEST);
 	post(asking, GW_ACCESS_REVIEW_PATH, gw_access_review_document(identity, attributes), access_answered);

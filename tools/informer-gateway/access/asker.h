@@ -38,10 +38,12 @@ void gw_asker_done(struct gw_asker *asker);
  *
  * audiences  that a token may be meant for, beside the API server's own; they stay
  */
-void gw_ask_identity(struct gw_asker *asker, struct gw_memo *memo, const uint8_t digest[GW_DIGEST],
-		     const char *token, size_t length, const struct gw_texts *audiences);
-void gw_ask_decision(struct gw_asker *asker, struct gw_memo *memo, const uint8_t digest[GW_DIGEST],
-		     const struct gw_identity *identity, const struct gw_attributes *attributes);
+void gw_ask_identity(struct gw_asker *asker, struct gw_review_for what, struct gw_memo *memo,
+		     const uint8_t digest[GW_DIGEST], const char *token, size_t length,
+		     const struct gw_texts *audiences);
+void gw_ask_decision(struct gw_asker *asker, struct gw_review_for what, struct gw_memo *memo,
+		     const uint8_t digest[GW_DIGEST], const struct gw_identity *identity,
+		     const struct gw_attributes *attributes);
 
 /*
  * By the loop's clock, when a proof ends that says so by the world's; for a moment at least, as it has just

@@ -12,6 +12,7 @@
 struct gw_review {
 	struct gw_review *next, **link;
 	struct gw_reviews *reviews;
+	struct gw_review_for what;
 	gw_review_answer *answer;
 	void *ctx;
 	void *call;
@@ -33,6 +34,7 @@ review_free(struct gw_review *review)
 		review->next->link = review->link;
 	clock_clear(review->reviews->clock, &review->timer);
 	review->reviews->count--;
+	review->reviews->requests -= !review->what.again;
 	free(review);
 }
 
@@ -65,22 +67,43 @@ too_late(void *ctx)
 	answered(review, -ETIMEDOUT, "", 0, "there was no answer in time");
 }
 
+static unsigned
+at_least_one(unsigned n)
+{
+	return n > 0 ? n : 1;
+}
+
+static bool
+has_room(const struct gw_reviews *reviews, struct gw_review_for what)
+{
+	unsigned for_requests = at_least_one(reviews->most * 3 / 4), of_client = 0;
+
+	if (reviews->count >= reviews->most)
+		return false;
+	if (what.again)
+		return true;
+	for (const struct gw_review *r = reviews->all; r; r = r->next)
+		of_client += !r->what.again && r->what.client == what.client;
+	return reviews->requests < for_requests && of_client < at_least_one(for_requests / 3);
+}
+
 int
-gw_review_ask(struct gw_reviews *reviews, const char *path, const char *document, gw_review_answer *answer,
-	      void *ctx)
+gw_review_ask(struct gw_reviews *reviews, struct gw_review_for what, const char *path, const char *document,
+	      gw_review_answer *answer, void *ctx)
 {
 	struct gw_review *review;
 
-	if (reviews->count >= reviews->most)
+	if (!has_room(reviews, what))
 		return -EAGAIN;
 	review = api_alloc(sizeof(*review));
-	*review = (struct gw_review){.reviews = reviews, .answer = answer, .ctx = ctx};
+	*review = (struct gw_review){.reviews = reviews, .what = what, .answer = answer, .ctx = ctx};
 	review->next = reviews->all;
 	review->link = &reviews->all;
 	if (review->next)
 		review->next->link = &review->next;
 	reviews->all = review;
 	reviews->count++;
+	reviews->requests += !what.again;
 	clock_set(reviews->clock, &review->timer, reviews->timeout_ms + GRACE_MS, too_late, review);
 	review->call = reviews->way.post(reviews->way.ctx, path, document, reviews->timeout_ms, answered,
 					 review);

@@ -3,6 +3,12 @@
  * Reviews: questions to the API server that are under way, each with an end. How they get there is a function
  * of whoever made us.
  *
+ *	│◀──────────────────── most ────────────────────▶│
+ *	│◀──── for requests: three quarters ───▶│◀ kept ▶│   for watches that are looked at again: all of it
+ *	│◀ of one client: a third of these ▶│
+ *
+ * So who floods us with tokens that nobody knows takes no other client's room, and ends no watch.
+ *
  * Threads   the loop's
  */
 #ifndef TOOLS_INFORMER_GATEWAY_ACCESS_REVIEWS_H
@@ -39,6 +45,7 @@ struct gw_reviews {
 	struct clock *clock;
 	uint64_t timeout_ms;
 	unsigned most, count; /* under way */
+	unsigned requests;    /* of these: for requests */
 	struct gw_review *all;
 };
 
@@ -48,12 +55,18 @@ void gw_reviews_init(struct gw_reviews *reviews, const struct gw_review_way *way
 /* Cancel all; each is answered with -ECANCELED. */
 void gw_reviews_done(struct gw_reviews *reviews);
 
+/* What a review is for. */
+struct gw_review_for {
+	uint64_t client; /* gw_peer_key() of whose request it is */
+	bool again;      /* no request, but a watch that was let in before */
+};
+
 /*
  * Ask. Whatever the way does, the answer comes once, within the timeout and a second: code -ETIMEDOUT then.
  *
- * Returns  0, -EAGAIN: too many are under way; then there is no answer
+ * Returns  0, -EAGAIN: too many are under way, in all or for this client; then there is no answer
  */
-int gw_review_ask(struct gw_reviews *reviews, const char *path, const char *document,
-		  gw_review_answer *answer, void *ctx);
+int gw_review_ask(struct gw_reviews *reviews, struct gw_review_for what, const char *path,
+		  const char *document, gw_review_answer *answer, void *ctx);
 
 #endif

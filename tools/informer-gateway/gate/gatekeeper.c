@@ -408,7 +408,8 @@ gw_gatekeeper_check(void *ctx, struct gw_exchange *x, gw_next *next)
 	entry->question = (struct gw_question){.listener = entry->listener,
 					       .attributes = &entry->attributes,
 					       .authorization = authorization,
-					       .peer = entry->peer};
+					       .peer = entry->peer,
+					       .client = gw_peer_key(x->peer)};
 	x->access = entry;
 	check_connection(entry, gw_bearer_token(authorization, &length) != NULL);
 }
