@@ -130,35 +130,174 @@ GATEWAY_TEST(a_client_that_goes_is_noticed)
 	assert_int_equal(g->last_code, 0);
 }
 
-/* A body comes whole, by length or in chunks; one beyond the limit is refused, told or not. */
-GATEWAY_TEST(bodies_come_whole_or_not_at_all)
+/* Bodies that were asked for, and what came of it. */
+static struct reader {
+	struct gw_exchange *x;
+	unsigned calls;
+	int r;
+} reader;
+
+static void
+on_body(void *ctx, int r)
 {
-	struct caller *c[4];
+	struct reader *me = ctx;
+
+	me->calls++;
+	me->r = r;
+	if (r < 0)
+		gw_reply_status(me->x);
+}
+
+static void
+read_body_of(struct gw_exchange *x)
+{
+	reader = (struct reader){.x = x};
+	gw_read_body(x, on_body, &reader);
+}
+
+static void
+open_budget(struct gateway *g, struct api_share *bodies)
+{
+	gateway_front(g, (struct gw_front_options){.bodies = bodies});
+	open_world(g, keep);
+}
+
+#define POST_OF(length) "POST /a HTTP/1.1\r\nHost: g\r\nContent-Length: " length "\r\n"
+#define POST_IN_CHUNKS "POST /a HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\n\r\n"
+#define FORTY "28\r\n0123456789012345678901234567890123456789\r\n"
+
+static void
+some_turns(struct gateway *g)
+{
+	for (int i = 0; i < 10; i++)
+		test_loop_turn(g->loop);
+}
+
+/* Nothing of a body is held before somebody asks for it; then its room is counted until the end. */
+GATEWAY_TEST(a_body_is_read_when_it_is_asked_for)
+{
+	struct api_share bodies = {.most = 64};
+	struct caller *c;
+
+	open_budget(g, &bodies);
+	c = asks(g, POST_OF("6") "\r\nabc");
+	gateway_until(g, d.count == 1);
+	some_turns(g);
+	assert_int_equal(d.x[0]->body.len, 0);
+	assert_int_equal(bodies.held, 0);
+	read_body_of(d.x[0]);
+	assert_int_equal(bodies.held, 6);
+	some_turns(g);
+	assert_int_equal(reader.calls, 0);
+	say(c, "def" GET("/now"));
+	gateway_until(g, reader.calls == 1);
+	assert_int_equal(reader.r, 0);
+	assert_string_equal(d.x[0]->body.data, "abcdef");
+	gw_reply_text(d.x[0], 200, "text/plain", "stored");
+	hear(c, "stored");
+	hear(c, "at once");
+	assert_int_equal(bodies.held, 0);
+}
+
+/* In chunks, its length is not known: as much is counted as there may be. */
+GATEWAY_TEST(a_body_in_chunks_is_bounded)
+{
+	struct api_share bodies = {.most = 100};
+	struct caller *c;
+
+	open_budget(g, &bodies);
+	c = asks(g, POST_IN_CHUNKS "3\r\nabc\r\n3\r\nxyz\r\n0\r\n\r\n");
+	gateway_until(g, d.count == 1);
+	read_body_of(d.x[0]);
+	assert_int_equal(bodies.held, 64);
+	gateway_until(g, reader.calls == 1);
+	assert_string_equal(d.x[0]->body.data, "abcxyz");
+	gw_reply_text(d.x[0], 200, "text/plain", "stored");
+	hear(c, "stored");
+	c = asks(g, POST_IN_CHUNKS FORTY FORTY "0\r\n\r\n" GET("/now"));
+	gateway_until(g, d.count == 2);
+	read_body_of(d.x[1]);
+	gateway_until(g, reader.calls == 1);
+	assert_int_equal(reader.r, -EMSGSIZE);
+	hear(c, "HTTP/1.1 413 ");
+	hear(c, "at once");
+	assert_int_equal(bodies.held, 0);
+	/* one that says so itself reaches nobody */
+	c = asks(g, POST_OF("65") "\r\n");
+	hear(c, "HTTP/1.1 413 ");
+	gateway_until(g, has_ended(c));
+	assert_int_equal(d.count, 2);
+}
+
+/* Where the bodies of others have taken all the room there is, the next one is told to come again. */
+GATEWAY_TEST(bodies_share_a_budget)
+{
+	struct api_budget all = {.most = 60};
+	struct api_share bodies = {.whole = &all, .most = 1000};
+	struct caller *first, *second;
+
+	open_budget(g, &bodies);
+	first = asks(g, POST_OF("40") "\r\n");
+	second = asks(g, POST_OF("40") "\r\n0123456789012345678901234567890123456789");
+	gateway_until(g, d.count == 2);
+	read_body_of(d.x[0]);
+	read_body_of(d.x[1]);
+	assert_int_equal(reader.r, -ENOBUFS);
+	assert_int_equal(bodies.refused, 1);
+	hear(second, "HTTP/1.1 429 ");
+	hear(second, "Retry-After: 1");
+	assert_int_equal(all.held, 40);
+	hang_up(first);
+	gateway_until(g, all.held == 0);
+	assert_int_equal(reader.calls, 1);
+	say(second, POST_OF("40") "\r\n");
+	gateway_until(g, d.count == 3);
+	read_body_of(d.x[2]);
+	assert_int_equal(all.held, 40);
+}
+
+/* Who is refused without a look at his body has sent it all the same: he reads why, and goes on. */
+GATEWAY_TEST(an_answer_before_the_body_is_seen)
+{
+	struct api_share bodies = {.most = 0};
+	struct caller *c;
+
+	open_budget(g, &bodies);
+	c = asks(g, POST_OF("6") "\r\nabc");
+	gateway_until(g, d.count == 1);
+	gw_reply_text(d.x[0], 401, "text/plain", "who are you?");
+	some_turns(g);
+	assert_int_equal(c->heard.len, 0);
+	say(c, "def" GET("/now"));
+	hear(c, "who are you?");
+	hear(c, "at once");
+	c = asks(g, "POST /now HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\n\r\n" FORTY FORTY
+		    "0\r\n\r\n" GET("/now"));
+	hear(c, "at once\nHTTP/1.1 200 OK");
+}
+
+/* Who waits for a word before he sends his body gets it when the body is wanted, else the answer at once. */
+GATEWAY_TEST(a_body_that_waits_is_called_for)
+{
+	struct caller *c;
 
 	open_world(g, keep);
-	for (int i = 0; i < 4; i++)
-		c[i] = call_tcp(g);
-	say(c[0], "POST /a HTTP/1.1\r\nHost: g\r\nContent-Length: 6\r\n\r\nabc");
-	for (int i = 0; i < 5; i++)
-		test_loop_turn(g->loop);
-	assert_int_equal(d.count, 0);
-	say(c[0], "def");
+	c = asks(g, POST_OF("6") "Expect: 100-continue\r\n\r\n");
 	gateway_until(g, d.count == 1);
-	assert_string_equal(d.x[0]->body.data, "abcdef");
-	gw_reply_text(d.x[0], 200, "text/plain", "ok");
-	say(c[1], "POST /b HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\n\r\n"
-		  "3\r\nabc\r\n3\r\nxyz\r\n0\r\n\r\n");
+	some_turns(g);
+	assert_int_equal(c->heard.len, 0);
+	read_body_of(d.x[0]);
+	hear(c, "HTTP/1.1 100 Continue");
+	say(c, "abcdef");
+	gateway_until(g, reader.calls == 1);
+	gw_reply_text(d.x[0], 200, "text/plain", "stored");
+	hear(c, "stored");
+	c = asks(g, POST_OF("6") "Expect: 100-continue\r\n\r\n");
 	gateway_until(g, d.count == 2);
-	assert_string_equal(d.x[1]->body.data, "abcxyz");
-	gw_reply_text(d.x[1], 200, "text/plain", "ok");
-	say(c[2], "POST /c HTTP/1.1\r\nHost: g\r\nContent-Length: 65\r\n\r\n");
-	hear(c[2], "HTTP/1.1 413 ");
-	say(c[3], "POST /d HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\n\r\n"
-		  "28\r\n0123456789012345678901234567890123456789\r\n"
-		  "28\r\n0123456789012345678901234567890123456789\r\n0\r\n\r\n");
-	hear(c[3], "HTTP/1.1 413 ");
-	gateway_until(g, has_ended(c[2]) && has_ended(c[3]));
-	assert_int_equal(d.count, 2);
+	gw_reply_text(d.x[1], 401, "text/plain", "who are you?");
+	hear(c, "who are you?");
+	assert_false(has_heard(c, "100 Continue"));
+	gateway_until(g, has_ended(c));
 }
 
 /* A stream rests while it has nothing to say, goes on when it is woken, and ends in chunks' end. */

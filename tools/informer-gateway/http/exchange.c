@@ -50,9 +50,11 @@ gw_reply_header(struct gw_exchange *x, const char *name, const char *value)
 	s->header_count++;
 }
 
-static void
-resume(struct gw_exchange_state *s)
+void
+gw_exchange_go_on(struct gw_exchange *x)
 {
+	struct gw_exchange_state *s = x->state;
+
 	if (!s->suspended)
 		return;
 	s->suspended = false;
@@ -67,7 +69,7 @@ gw_exchange_cut(struct gw_exchange *x)
 
 	s->cut = true;
 	s->waiting = false;
-	resume(s);
+	gw_exchange_go_on(x);
 }
 
 /* Is its client to come again by a new connection? Asked once, as the answer begins. */
@@ -96,7 +98,7 @@ gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *res
 		(void)MHD_add_response_header(response, "Connection", "close");
 	x->code = code;
 	s->response = response;
-	resume(s);
+	gw_exchange_go_on(x);
 }
 
 static void
@@ -212,7 +214,7 @@ gw_stream_wake(struct gw_exchange *x)
 	if (!x->state->waiting)
 		return;
 	x->state->waiting = false;
-	resume(x->state);
+	gw_exchange_go_on(x);
 }
 
 uint64_t

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exchange: one request and its answer. A handler gets it when the request is whole, and answers it then or
+ * Exchange: one request and its answer. A handler gets it when its headers are there, and answers it then or
  * any time later by exactly one of the gw_reply functions; until then the connection rests and costs nothing.
  *
+ * Body      is read when gw_read_body() asks for it, once it is clear who sends it. Until then nothing of it
+ *           is held here. What is answered without it is read over, so that its client sees the answer.
  * Life      from the handler's call until its answer is through or the client is gone; then
  *           gw_front_options.over is called, and its memory goes. After a gw_reply function only
  *           gw_stream_wake() may be called, and only until the stream's closed().
@@ -30,8 +32,8 @@ struct gw_exchange {
 	struct gw_listener *listener;
 	const struct gw_peer *peer;
 	const char *target;   /* path and query as they came, nothing decoded */
-	struct api_buf body;  /* whole; data NULL if there is none */
-	uint64_t begun_ns;    /* uv_hrtime() when the request was whole */
+	struct api_buf body;  /* behind gw_read_body(); data NULL if there is none */
+	uint64_t begun_ns;    /* uv_hrtime() when the handler was called */
 
 	/* of whoever checks access: set there, and let go in gw_front_options.over */
 	struct gw_identity *identity;
@@ -51,6 +53,14 @@ struct gw_exchange {
 
 /* What goes on with an exchange, now or later. */
 typedef void gw_next(struct gw_exchange *x);
+
+/*
+ * r  0: x->body is whole. -EMSGSIZE, -ENOBUFS: it is larger than the listener takes, or than there is room
+ *    for; x->api.status says so
+ */
+typedef void gw_body_done(void *ctx, int r);
+/* Read the body; then done is called once, or at once if there is none. The exchange waits meanwhile. */
+void gw_read_body(struct gw_exchange *x, gw_body_done *done, void *ctx);
 
 /*
  * Call fn when the client goes, or the gateway ends, before the answer was given. One function at a time: the

@@ -21,6 +21,11 @@ struct gw_exchange_state {
 	bool suspended;
 	bool cut;	/* no answer any more */
 	bool queued;	/* the answer is libmicrohttpd's */
+	uint64_t body_bytes;     /* as its headers tell; UINT64_MAX: it comes in chunks */
+	uint64_t reserved;       /* of front->bodies */
+	gw_body_done *body_done; /* who asked for the body; NULL: nobody has, or was given it */
+	void *body_ctx;
+	bool reading; /* its body comes, or has come */
 	bool too_large;
 	bool older;	/* HTTP/1.0: no chunks */
 	bool close;	/* behind the answer */
@@ -49,6 +54,8 @@ enum MHD_Result gw_exchange_handle(void *listener, struct MHD_Connection *connec
 void gw_exchange_over(void *listener, struct MHD_Connection *connection, void **request,
 		      enum MHD_RequestTerminationCode why);
 
+/* Resume its connection, if that is suspended: libmicrohttpd calls gw_exchange_handle() again. */
+void gw_exchange_go_on(struct gw_exchange *x);
 /* End it without another byte; its connection is closed with libmicrohttpd's next run. */
 void gw_exchange_cut(struct gw_exchange *x);
 /* Ask a stream to end; once. Whether it was asked now: what is no stream goes on. */

@@ -7,6 +7,7 @@
 #include "tools/informer-gateway/http/front_private.h"
 
 #define CONNECTIONS 10000u
+#define BODIES ((size_t)64 << 20)
 
 uv_loop_t *
 gw_front_loop(const struct gw_front *front)
@@ -44,6 +45,8 @@ gw_front_new(uv_loop_t *loop, const struct gw_front_options *options, struct gw_
 		front->options.connections = CONNECTIONS;
 	if (!front->options.connections_of_one)
 		front->options.connections_of_one = front->options.connections;
+	front->own_bodies = (struct api_share){.most = BODIES};
+	front->bodies = options->bodies ? options->bodies : &front->own_bodies;
 	if (!front->options.draw)
 		front->options.draw = draw_at_random;
 	r = gw_clients_init(front);

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "tools/serving/budget.h"
+
 struct gw_front;
 struct gw_exchange;
 
@@ -21,6 +23,7 @@ struct gw_front_options {
 	/* told once of each request that is over, answered or not (x->code 0); for audit lines; or NULL */
 	void (*over)(struct gw_exchange *x, void *ctx);
 	void *ctx;
+	struct api_share *bodies;  /* of requests, while they are under way; NULL: 64 MiB */
 	double goaway_chance;      /* that an answer closes its connection: 0 never, 1 always */
 	double (*draw)(void *ctx); /* a number from 0 to below 1 for each answer; NULL: at random */
 };

@@ -21,6 +21,7 @@ struct gw_front {
 	struct gw_front_options options;
 	uv_loop_t *loop;
 	struct gw_quota quota;
+	struct api_share *bodies, own_bodies;
 	struct gw_front_counters counters;
 	unsigned refused; /* connections that are only there to be told so */
 	bool draining;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A request on its way: collected, handed on, its connection suspended until there is an answer; see
- * exchange.h.
+ * A request on its way; see exchange.h. Each arrow is a call of libmicrohttpd's.
  *
- *   begin -> handle (headers) -> handle (body)* -> handle (whole) -> handler
- *        -+-> answer queued
- *         +-> suspended ... gw_reply -> resumed -> handle again -> answer queued
+ *   begin -> headers -> whole -> handler                                  no body
+ *   begin -> headers -> handler -> (body)* -> whole -> what asked for it   gw_read_body()
+ *                               -> (body)* -> whole                        answered without it: read over
  *
- * An answer is only kept by the gw_reply functions; it is queued where libmicrohttpd calls.
+ * While nobody has answered, the connection is suspended, in the call for the headers or in the last one.
+ * An answer is only kept by the gw_reply functions. It is queued in the last call, for libmicrohttpd closes
+ * connections whose answer comes earlier.
  */
 #include "tools/informer-gateway/http/exchange_private.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tools/informer-gateway/http/loopback.h"
 #include "tools/informer-gateway/http/request_form.h"
@@ -74,12 +77,11 @@ refuse(struct gw_exchange *x)
 	return queue(x);
 }
 
-static enum MHD_Result
-too_large(struct gw_exchange *x)
+static void
+say_too_large(struct gw_exchange *x)
 {
 	api_status_set(&x->api.status, 413, "RequestEntityTooLarge", "Request entity too large: limit is %zu",
 		       x->listener->options.body_bytes);
-	return refuse(x);
 }
 
 /* The certificate that the handshake verified. */
@@ -104,7 +106,6 @@ see(struct gw_exchange *x, const char *version)
 				       .path = x->api.url,
 				       .version = version,
 				       .target_end = s->target_end};
-	uint64_t bytes;
 	const char *fault;
 
 	s->seen = true;
@@ -127,33 +128,87 @@ see(struct gw_exchange *x, const char *version)
 			       "[::1] or localhost");
 		return refuse(x);
 	}
-	bytes = gw_request_body_bytes(s->connection);
-	return bytes != UINT64_MAX && bytes > x->listener->options.body_bytes ? too_large(x) : MHD_YES;
+	s->body_bytes = gw_request_body_bytes(s->connection);
+	if (s->body_bytes != UINT64_MAX && s->body_bytes > x->listener->options.body_bytes) {
+		say_too_large(x);
+		return refuse(x);
+	}
+	return MHD_YES;
 }
 
-/* More of it than we keep is read over for as long as a request may take. */
+/* ---- the body ---- */
+
+void
+gw_read_body(struct gw_exchange *x, gw_body_done *done, void *ctx)
+{
+	struct gw_exchange_state *s = x->state;
+	uint64_t most = x->listener->options.body_bytes, bytes = s->body_bytes < most ? s->body_bytes : most;
+
+	if (!api_share_take(x->listener->front->bodies, bytes)) {
+		api_status_set(&x->api.status, 429, "TooManyRequests",
+			       "too many requests with a body are being read, please try again later");
+		x->api.status.retry_after = 1;
+		done(ctx, -ENOBUFS);
+		return;
+	}
+	s->reserved = bytes;
+	if (bytes == 0) {
+		done(ctx, 0);
+		return;
+	}
+	s->body_done = done;
+	s->body_ctx = ctx;
+	gw_exchange_go_on(x);
+}
+
+/* More of it than we keep is read over for as long as a request may take, as is what nobody asked for. */
 static enum MHD_Result
 collect(struct gw_exchange *x, const char *upload, size_t *size)
 {
-	if (x->body.len + *size > x->listener->options.body_bytes)
-		x->state->too_large = true;
-	else
+	struct gw_exchange_state *s = x->state;
+
+	if (s->body_done && x->body.len + *size > s->reserved)
+		s->too_large = true;
+	else if (s->body_done)
 		api_buf_put(&x->body, upload, *size);
 	*size = 0;
 	return MHD_YES;
 }
 
+/* ---- the handler ---- */
+
+/* It waits for a word before it sends its body. */
+static bool
+waits_to_send(const struct gw_exchange *x)
+{
+	const char *expect = api_request_header(&x->api, "Expect");
+
+	return expect && strcasecmp(expect, "100-continue") == 0;
+}
+
+/* At the headers of a request with a body: its body comes next, unless an answer that spares it does. */
 static enum MHD_Result
-hand_on(struct gw_exchange *x)
+past_headers(struct gw_exchange *x)
 {
 	struct gw_exchange_state *s = x->state;
 
-	if (s->too_large)
-		return too_large(x);
-	s->handed = true;
-	x->begun_ns = uv_hrtime();
+	if (s->response && waits_to_send(x))
+		return queue(x);
+	s->reading = true;
+	gw_client_phase(s->client, GW_READING);
+	return MHD_YES;
+}
+
+/* Somebody was called: what became of it? */
+static enum MHD_Result
+go_on(struct gw_exchange *x)
+{
+	struct gw_exchange_state *s = x->state;
+	bool whole = s->body_bytes == 0 || s->reading;
+
+	if (!whole && (s->response || s->body_done))
+		return past_headers(x);
 	gw_client_phase(s->client, GW_BUSY);
-	x->listener->handler(x, x->listener->ctx);
 	if (s->response)
 		return queue(x);
 	if (s->cut || s->client->hung_up)
@@ -161,6 +216,37 @@ hand_on(struct gw_exchange *x)
 	s->suspended = true;
 	MHD_suspend_connection(s->connection);
 	return MHD_YES;
+}
+
+static enum MHD_Result
+hand_on(struct gw_exchange *x)
+{
+	x->state->handed = true;
+	x->begun_ns = uv_hrtime();
+	x->listener->handler(x, x->listener->ctx);
+	return go_on(x);
+}
+
+/* Its body is whole, and was asked for. */
+static enum MHD_Result
+hand_body_on(struct gw_exchange *x)
+{
+	struct gw_exchange_state *s = x->state;
+	gw_body_done *done = s->body_done;
+
+	s->body_done = NULL;
+	if (s->too_large)
+		say_too_large(x);
+	done(s->body_ctx, s->too_large ? -EMSGSIZE : 0);
+	return go_on(x);
+}
+
+static enum MHD_Result
+at_headers(struct gw_exchange *x, const char *version)
+{
+	enum MHD_Result r = see(x, version);
+
+	return r == MHD_NO || x->state->queued || x->state->body_bytes == 0 ? r : hand_on(x);
 }
 
 enum MHD_Result
@@ -175,13 +261,13 @@ gw_exchange_handle(void *listener, struct MHD_Connection *connection, const char
 		return MHD_NO;
 	x->api.url = url;
 	x->api.method = method;
-	if (x->state->response)
-		return queue(x);
 	if (!x->state->seen)
-		return see(x, version);
+		return at_headers(x, version);
 	if (*upload_size)
 		return collect(x, upload, upload_size);
-	return x->state->handed ? MHD_NO : hand_on(x);
+	if (!x->state->handed)
+		return hand_on(x);
+	return x->state->body_done && x->state->reading ? hand_body_on(x) : go_on(x);
 }
 
 static void
@@ -196,6 +282,7 @@ release(struct gw_exchange *x)
 		free(s->headers[i].value);
 	}
 	api_buf_done(&x->body);
+	api_share_give_back(x->listener->front->bodies, s->reserved);
 	api_status_done(&x->api.status);
 	free((void *)(uintptr_t)x->target);
 	free((struct whole *)x);

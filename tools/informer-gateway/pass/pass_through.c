@@ -25,7 +25,8 @@ struct gw_pass_through {
 struct passing {
 	struct gw_pass_through *pass_through;
 	struct gw_exchange *x;
-	struct transport_request *request; /* NULL: it is over */
+	struct gw_header_lines headers;
+	struct transport_request *request; /* NULL: it is not sent yet, or over */
 	struct api_buf answer;
 	size_t taken; /* of the answer */
 	int code, result;
@@ -44,6 +45,7 @@ passing_free(struct passing *p)
 {
 	p->pass_through->counters.active--;
 	transport_cancel(p->request);
+	gw_header_lines_done(&p->headers);
 	api_buf_done(&p->answer);
 	free(p->type);
 	free(p);
@@ -248,36 +250,38 @@ would_erase(struct gw_pass_through *pt, struct gw_exchange *x)
 	return true;
 }
 
+/* With its body, if it has one. */
 static void
-begin(struct gw_pass_through *pt, struct gw_exchange *x, const struct gw_header_lines *lines,
-      void (*instead)(struct gw_exchange *x))
+send_on(struct passing *p)
 {
 	static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
-	struct passing *p = api_alloc(sizeof(*p));
-	bool write = !is_one_of(x->api.method, "GET", "HEAD");
+	struct gw_exchange *x = p->x;
 	struct transport_order order = {
 		.method = x->api.method,
 		.path_and_query = x->target,
-		.flags = TRANSPORT_PLAIN | TRANSPORT_WATCH | (write ? TRANSPORT_FRESH : 0),
-		.headers = (const char *const *)lines->lines,
+		.flags = TRANSPORT_PLAIN | TRANSPORT_WATCH | (p->write ? TRANSPORT_FRESH : 0),
+		.headers = (const char *const *)p->headers.lines,
 		.body = x->body.data,
 		.body_length = x->body.len,
 	};
-	int r;
+	int r = transport_send(gw_upstream_bare(p->pass_through->upstream), &order, &callbacks, p,
+			       &p->request);
 
-	*p = (struct passing){.pass_through = pt,
-			      .x = x,
-			      .instead = instead,
-			      .write = write,
-			      .last = '\n',
-			      .bodyless = strcmp(x->api.method, "HEAD") == 0,
-			      .endless = api_request_flag(&x->api, "watch") ||
-					 api_request_flag(&x->api, "follow")};
-	pt->counters.active++;
-	gw_on_gone(x, on_gone, p);
-	r = transport_send(gw_upstream_bare(pt->upstream), &order, &callbacks, p, &p->request);
 	if (r < 0) {
-		reply_failure(x, write, r, "", instead);
+		reply_failure(x, p->write, r, "", p->instead);
+		passing_free(p);
+	}
+}
+
+static void
+body_read(void *ctx, int r)
+{
+	struct passing *p = ctx;
+
+	if (r == 0) {
+		send_on(p);
+	} else {
+		refuse(p->pass_through, p->x);
 		passing_free(p);
 	}
 }
@@ -292,26 +296,42 @@ void
 gw_pass_through_or(struct gw_pass_through *pass_through, struct gw_exchange *x,
 		   void (*instead)(struct gw_exchange *x))
 {
-	struct gw_header_lines lines = {0};
+	struct gw_header_lines headers = {0};
 	struct gw_forward_fault fault;
+	struct passing *p;
 
 	pass_through->counters.requests++;
-	if (gw_forward_request_of(x->api.connection, &lines, &fault) < 0) {
+	if (gw_forward_request_of(x->api.connection, &headers, &fault) < 0) {
 		api_status_set(&x->api.status, fault.code, fault.reason, "%s", fault.message);
 		refuse(pass_through, x);
 		return;
 	}
 	if (would_erase(pass_through, x)) {
+		gw_header_lines_done(&headers);
 		refuse(pass_through, x);
-	} else if (pass_through->counters.active >= pass_through->options.requests) {
+		return;
+	}
+	if (pass_through->counters.active >= pass_through->options.requests) {
 		api_status_set(&x->api.status, 429, "TooManyRequests",
 			       "too many requests are being handed on to the API server");
 		x->api.status.retry_after = 1;
+		gw_header_lines_done(&headers);
 		refuse(pass_through, x);
-	} else {
-		begin(pass_through, x, &lines, instead);
+		return;
 	}
-	gw_header_lines_done(&lines);
+	p = api_alloc(sizeof(*p));
+	*p = (struct passing){.pass_through = pass_through,
+			      .x = x,
+			      .instead = instead,
+			      .headers = headers,
+			      .write = !is_one_of(x->api.method, "GET", "HEAD"),
+			      .last = '\n',
+			      .bodyless = strcmp(x->api.method, "HEAD") == 0,
+			      .endless = api_request_flag(&x->api, "watch") ||
+					 api_request_flag(&x->api, "follow")};
+	pass_through->counters.active++;
+	gw_on_gone(x, on_gone, p);
+	gw_read_body(x, body_read, p);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
