@@ -106,6 +106,7 @@ static void
 of_access(struct metrics_text *m, const struct gateway *g)
 {
 	static const char *const names[] = {"allowed", "unauthenticated", "forbidden", "busy", "unavailable"};
+	static const char *const kinds[] = {"request", "list", "watch"};
 	struct gw_access_figures f = gw_access_figures(g->access);
 
 	metrics_family(m, "informer_gateway_access_total", "counter", "Decisions on requests.");
@@ -116,8 +117,10 @@ of_access(struct metrics_text *m, const struct gateway *g)
 	number(m, "informer_gateway_reviews_failed_total", "counter", "Reviews without an answer.", f.failed);
 	number(m, "informer_gateway_decisions_kept", "gauge", "Decisions that are remembered.",
 	       f.tokens + f.decisions);
-	number(m, "informer_gateway_identities", "gauge", "Identities that have something under way.",
-	       gw_gatekeeper_identities(g->keeper));
+	metrics_family(m, "informer_gateway_under_way", "gauge", "What was let in, and is not over.");
+	for (size_t i = 0; i < GW_LIMIT_KINDS; i++)
+		metrics_sample(m, "", (double)gw_gatekeeper_under_way(g->keeper, (enum gw_limit)i),
+			       LABELS("kind", kinds[i]));
 	if (g->audit)
 		number(m, "informer_gateway_audit_lines_lost_total", "counter",
 		       "Audit lines that could not be written in time.", gw_audit_log_lost(g->audit));

@@ -284,6 +284,16 @@ TEST(an_upgrade_is_reviewed_where_others_pass)
 	review(gate, c, EXEC("t-admin"), "served"); /* the router's `elsewhere` */
 }
 
+static unsigned
+under_way(const struct gate *gate)
+{
+	unsigned all = 0;
+
+	for (int kind = 0; kind < GW_LIMIT_KINDS; kind++)
+		all += gw_gatekeeper_under_way(gate->keeper, (enum gw_limit)kind);
+	return all;
+}
+
 /* One identity has so many requests under way, over all its connections; when one is over there is room. */
 TEST(requests_are_counted_by_identity)
 {
@@ -296,7 +306,7 @@ TEST(requests_are_counted_by_identity)
 		say(c[i], WITH("t-admin", "GET", "/api/v1/pods?keep=1"));
 		gateway_until(&gate->g, (review_server_answer(&gate->w.server), gate->served == i + 1));
 	}
-	assert_int_equal(gw_gatekeeper_identities(gate->keeper), 1);
+	assert_int_equal(under_way(gate), 2);
 	review(gate, c[2], WITH("t-admin", "GET", "/api/v1/pods"), "HTTP/1.1 429 ");
 	/* lists are in nobody's way who asks for one object */
 	review(gate, c[2], WITH("t-admin", "GET", "/api/v1/namespaces/web/pods/a"), "served");
@@ -307,7 +317,7 @@ TEST(requests_are_counted_by_identity)
 	review(gate, c[2], WITH("t-admin", "GET", "/api/v1/pods"), "served");
 	for (int i = 0; i < 4; i++)
 		hang_up(c[i]);
-	gateway_until(&gate->g, gw_gatekeeper_identities(gate->keeper) == 0);
+	gateway_until(&gate->g, under_way(gate) == 0);
 }
 
 /* Ask from a process of its own. Returns whether it is served. */
@@ -383,7 +393,7 @@ TEST(what_is_passed_on_is_counted_by_token)
 	gw_reply_text(gate->kept[2], 200, "text/plain", "over\n");
 	for (int i = 0; i < 4; i++)
 		hang_up(c[i]);
-	gateway_until(&gate->g, gw_gatekeeper_identities(gate->keeper) == 0);
+	gateway_until(&gate->g, under_way(gate) == 0);
 }
 
 /* A watch ends when what allowed it is revoked, and its line says why. */

@@ -2,6 +2,7 @@
 /* Access of exchanges; see gatekeeper.h. */
 #include "tools/informer-gateway/gate/gatekeeper.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +14,16 @@
 #include "tools/informer-gateway/access/request_path.h"
 #include "tools/informer-gateway/access/token_review.h"
 #include "tools/informer-gateway/gate/audit_line.h"
-#include "tools/informer-gateway/gate/identity_limits.h"
 #include "tools/informer-gateway/gate/refusal.h"
 #include "tools/informer-gateway/http/exchange_private.h"
+#include "tools/informer-gateway/http/quota.h"
 #include "tools/informer-gateway/http/request_form.h"
 
 #define NOT_FOR_IT "this listener is not for it"
 
 struct gw_gatekeeper {
 	struct gw_access *access;
-	struct gw_limits *limits;
+	struct gw_quota quotas[GW_LIMIT_KINDS]; /* of each identity */
 	struct gw_audit_log *audit;
 	uint64_t turned; /* watches whose access turned */
 };
@@ -44,7 +45,7 @@ struct entry {
 	struct gw_check *check;
 	struct gw_access_watch *watch;
 	enum gw_limit limit; /* that is taken; GW_LIMIT_KINDS: none */
-	uint8_t limit_key[GW_DIGEST];
+	uint64_t limit_key;
 	const char *decision, *why; /* for the audit line */
 	char *reason;               /* what `why` is, where it is the API server's */
 };
@@ -56,10 +57,12 @@ gw_gatekeeper_new(const struct gw_gatekeeper_options *options)
 
 	*keeper = (struct gw_gatekeeper){
 		.access = options->access,
-		.limits = gw_limits_new(options->limits->requests_by_identity,
-					options->limits->watches_by_identity),
 		.audit = options->audit,
 	};
+	for (unsigned i = 0; i < GW_LIMIT_KINDS; i++)
+		gw_quota_init(&keeper->quotas[i], UINT_MAX,
+			      i == GW_LIMIT_WATCHES ? options->limits->watches_by_identity
+						    : options->limits->requests_by_identity);
 	return keeper;
 }
 
@@ -68,14 +71,15 @@ gw_gatekeeper_free(struct gw_gatekeeper *keeper)
 {
 	if (!keeper)
 		return;
-	gw_limits_free(keeper->limits);
+	for (unsigned i = 0; i < GW_LIMIT_KINDS; i++)
+		gw_quota_done(&keeper->quotas[i]);
 	free(keeper);
 }
 
 unsigned
-gw_gatekeeper_identities(const struct gw_gatekeeper *keeper)
+gw_gatekeeper_under_way(const struct gw_gatekeeper *keeper, enum gw_limit kind)
 {
-	return gw_limits_identities(keeper->limits);
+	return keeper->quotas[kind].all;
 }
 
 /* ---- who is connected, and what it asks ---- */
@@ -208,17 +212,17 @@ turned(void *ctx, const char *why)
 
 /* Count it, or say that there are too many. */
 static bool
-take_limit(struct entry *entry, enum gw_limit limit, const uint8_t key[GW_DIGEST])
+take_limit(struct entry *entry, enum gw_limit limit, uint64_t key)
 {
 	static const char *const names[] = {"requests of one identity", "lists of one identity",
 					    "watches of one identity"};
 
-	if (!gw_limits_take(entry->keeper->limits, key, limit)) {
+	if (gw_quota_take(&entry->keeper->quotas[limit], key) != GW_QUOTA_TAKEN) {
 		refuse_too_many(entry, names[limit]);
 		return false;
 	}
 	entry->limit = limit;
-	memcpy(entry->limit_key, key, GW_DIGEST);
+	entry->limit_key = key;
 	return true;
 }
 
@@ -237,30 +241,25 @@ kind_of(const struct entry *entry)
 }
 
 /* Who counts as one: an identity; of a Unix socket, where many programs are one user, a process. */
-static void
-who_counts(const struct entry *entry, const struct gw_identity *identity, uint8_t ret_key[GW_DIGEST])
+static uint64_t
+who_counts(const struct entry *entry, const uint8_t identity[GW_DIGEST])
 {
 	const struct gw_peer *peer = entry->x->peer;
+	uint64_t key;
 
-	memcpy(ret_key, identity->key, GW_DIGEST);
-	for (size_t i = 0; peer->has_credentials && i < sizeof(peer->pid); i++)
-		ret_key[i] ^= (uint8_t)((unsigned)peer->pid >> 8 * i);
+	memcpy(&key, identity, sizeof(key)); /* it is a hash under our own secret */
+	return peer->has_credentials ? key ^ (uint64_t)peer->pid : key;
 }
 
 static void
 let_in(struct entry *entry, const struct gw_decision *decision)
 {
-	struct gw_gatekeeper *keeper = entry->keeper;
-	uint8_t key[GW_DIGEST];
-	bool watch = is_watch(entry);
-
-	who_counts(entry, decision->identity, key);
-	if (!take_limit(entry, kind_of(entry), key))
+	if (!take_limit(entry, kind_of(entry), who_counts(entry, decision->identity->key)))
 		return;
 	entry->decision = "allowed";
-	if (watch)
-		entry->watch = gw_access_watch_begin(keeper->access, &entry->question, decision->identity,
-						     decision->made_ms, turned, entry);
+	if (is_watch(entry))
+		entry->watch = gw_access_watch_begin(entry->keeper->access, &entry->question,
+						     decision->identity, decision->made_ms, turned, entry);
 	entry->next(entry->x);
 }
 
@@ -272,7 +271,8 @@ let_pass(struct entry *entry)
 	uint8_t key[GW_DIGEST];
 
 	gw_access_bearer_key(entry->keeper->access, entry->question.authorization, key);
-	if (!take_limit(entry, api_request_flag(&x->api, "follow") ? GW_LIMIT_WATCHES : kind_of(entry), key))
+	if (!take_limit(entry, api_request_flag(&x->api, "follow") ? GW_LIMIT_WATCHES : kind_of(entry),
+			who_counts(entry, key)))
 		return;
 	entry->decision = "passed";
 	entry->next(entry->x);
@@ -468,7 +468,7 @@ gw_gatekeeper_over(struct gw_exchange *x, void *ctx)
 		gw_check_cancel(entry->check);
 		gw_access_watch_end(entry->watch);
 		if (entry->limit != GW_LIMIT_KINDS)
-			gw_limits_give_back(keeper->limits, entry->limit_key, entry->limit);
+			gw_quota_give_back(&keeper->quotas[entry->limit], entry->limit_key);
 		gw_identity_unref(entry->peer);
 		free(entry->path);
 		free(entry->reason);

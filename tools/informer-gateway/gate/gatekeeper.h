@@ -24,6 +24,12 @@ struct gw_gatekeeper_options {
 	struct gw_audit_log *audit;            /* or NULL */
 };
 
+/*
+ * What is counted of each identity. Lists are a kind of their own, as many as of other requests: who reads
+ * his lists slowly still gets single objects.
+ */
+enum gw_limit { GW_LIMIT_REQUESTS, GW_LIMIT_LISTS, GW_LIMIT_WATCHES, GW_LIMIT_KINDS };
+
 struct gw_gatekeeper;
 
 struct gw_gatekeeper *gw_gatekeeper_new(const struct gw_gatekeeper_options *options);
@@ -38,7 +44,7 @@ void gw_gatekeeper_check(void *ctx, struct gw_exchange *x, gw_next *next);
 /* gw_front_options.over; ctx is the gatekeeper. */
 void gw_gatekeeper_over(struct gw_exchange *x, void *ctx);
 
-/* Identities that have something under way. */
-unsigned gw_gatekeeper_identities(const struct gw_gatekeeper *gatekeeper);
+/* How much that was let in is under way. */
+unsigned gw_gatekeeper_under_way(const struct gw_gatekeeper *gatekeeper, enum gw_limit kind);
 
 #endif

@@ -8,10 +8,10 @@
 
 #include <microhttpd.h>
 
-#include "tools/informer-gateway/http/connection_quota.h"
 #include "tools/informer-gateway/http/front.h"
 #include "tools/informer-gateway/http/listener.h"
 #include "tools/informer-gateway/http/peer.h"
+#include "tools/informer-gateway/http/quota.h"
 #include "tools/informer-gateway/http/tls_files.h"
 #include "writer/base/listen_address.h"
 

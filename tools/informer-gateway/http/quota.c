@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table with linear probing, never more than half full; see connection_quota.h. */
-#include "tools/informer-gateway/http/connection_quota.h"
+/* A table with linear probing, never more than half full; see quota.h. */
+#include "tools/informer-gateway/http/quota.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/serving/buf.h"
 
-#define ALL_MOST (1u << 20)
+#define PLACES_LEAST 16u
+
+static void
+make_places(struct gw_quota *quota, unsigned size)
+{
+	quota->mask = size - 1;
+	quota->places = api_alloc(size * sizeof(*quota->places));
+	memset(quota->places, 0, size * sizeof(*quota->places));
+}
 
 void
 gw_quota_init(struct gw_quota *quota, unsigned all_max, unsigned of_one_max)
 {
-	unsigned size = 16;
-
-	if (all_max > ALL_MOST)
-		all_max = ALL_MOST;
-	while (size < all_max * 2)
-		size *= 2;
-	*quota = (struct gw_quota){.all_max = all_max, .of_one_max = of_one_max, .mask = size - 1};
-	quota->places = api_alloc(size * sizeof(*quota->places));
-	memset(quota->places, 0, size * sizeof(*quota->places));
+	*quota = (struct gw_quota){.all_max = all_max, .of_one_max = of_one_max};
+	make_places(quota, PLACES_LEAST);
 }
 
 void
@@ -47,6 +48,19 @@ find(const struct gw_quota *quota, uint64_t key)
 	return i;
 }
 
+static void
+grow(struct gw_quota *quota)
+{
+	struct gw_quota_place *old = quota->places;
+	unsigned size = quota->mask + 1;
+
+	make_places(quota, size * 2);
+	for (unsigned i = 0; i < size; i++)
+		if (old[i].count)
+			quota->places[find(quota, old[i].key)] = old[i];
+	free(old);
+}
+
 enum gw_quota_verdict
 gw_quota_take(struct gw_quota *quota, uint64_t key)
 {
@@ -54,9 +68,12 @@ gw_quota_take(struct gw_quota *quota, uint64_t key)
 
 	if (quota->all >= quota->all_max)
 		return GW_QUOTA_ALL;
+	if (quota->used > quota->mask / 2)
+		grow(quota);
 	place = &quota->places[find(quota, key)];
 	if (place->count >= quota->of_one_max)
 		return GW_QUOTA_OF_ONE;
+	quota->used += place->count == 0;
 	place->key = key;
 	place->count++;
 	quota->all++;
@@ -86,6 +103,8 @@ gw_quota_give_back(struct gw_quota *quota, uint64_t key)
 	if (quota->places[i].count == 0)
 		return;
 	quota->all--;
-	if (--quota->places[i].count == 0)
-		close_gap(quota, i);
+	if (--quota->places[i].count > 0)
+		return;
+	quota->used--;
+	close_gap(quota, i);
 }

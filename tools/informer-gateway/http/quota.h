@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connection quota: how many connections there are in all, and of each client (gw_peer_key).
+ * Quota: how many there are in all, and of each: connections of a client, requests of an identity.
  *
- * Memory: 32 bytes for each connection that there may be, from the start; nothing later.
+ * Memory: 32 bytes for each that has something, at its peak.
  */
-#ifndef TOOLS_INFORMER_GATEWAY_HTTP_CONNECTION_QUOTA_H
-#define TOOLS_INFORMER_GATEWAY_HTTP_CONNECTION_QUOTA_H
+#ifndef TOOLS_INFORMER_GATEWAY_HTTP_QUOTA_H
+#define TOOLS_INFORMER_GATEWAY_HTTP_QUOTA_H
 
 #include <stdint.h>
 
@@ -16,11 +16,10 @@ struct gw_quota_place {
 
 struct gw_quota {
 	unsigned all, all_max, of_one_max;
-	unsigned mask;
+	unsigned mask, used; /* of the places */
 	struct gw_quota_place *places;
 };
 
-/* At most 2^20 in all. */
 void gw_quota_init(struct gw_quota *quota, unsigned all_max, unsigned of_one_max);
 void gw_quota_done(struct gw_quota *quota);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The quota of connections, beside one that counts in an array. */
+/* A quota, beside one that counts in an array. */
 #include "tests/room.h"
-#include "tools/informer-gateway/http/connection_quota.h"
+#include "tools/informer-gateway/http/quota.h"
 
 #define KEYS 40u
-#define ALL 8u /* in a table of 16 */
+#define ALL 50u
 #define OF_ONE 3u
 
 /* Whatever comes and goes, it says what the array says; keys that share a place are told apart. */
