@@ -15,7 +15,7 @@ echo "SEED=$seed DURATION=$duration RATE=$rate"
 start_sim --nodes 20 --pods-per-node 50 --history 20000
 start_daemon --resource pods --resource nodes
 wait_ready
-start_open_gateway '' 'history: 8Mi' 'lists: 32Mi' 'drain: 1s'
+start_open_gateway '' 'history: 8Mi' 'memory: 64Mi' 'drain: 1s'
 until_true reached "$(newest_rv)" || fail "it does not come up to the server"
 mapfile -t nodes < <(of_gateway /api/v1/nodes | jq -r '.items[].metadata.name')
 
@@ -105,7 +105,7 @@ figures() { # figures WHEN
 	of_gateway /metrics >"$T/metrics"
 	printf '%s\t' $((SECONDS - begin)) "$1" "$(awk '/^RssAnon:/ {print $2}' "/proc/$gateway_pid/status")" \
 		"$(find "/proc/$gateway_pid/fd" -mindepth 1 -printf . | wc -c)"
-	awk -v OFS='\t' '$1 == "informer_gateway_watches" {w = $2} $1 == "informer_gateway_list_bytes" {l = $2} /^informer_gateway_history_bytes/ {h += $2}
+	awk -v OFS='\t' '$1 == "informer_gateway_watches" {w = $2} $1 == "informer_gateway_memory_bytes{of=\"lists\"}" {l = $2} /^informer_gateway_history_bytes/ {h += $2}
 		/^informer_gateway_changes_total/ {c += $2} END {printf "%d\t%d\t%d\t%d\t", w, l, h / 1024, c}' "$T/metrics"
 	printf '%s\t%s\n' "$came" "$lists"
 }

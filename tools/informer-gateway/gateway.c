@@ -290,6 +290,7 @@ open_front(struct gateway *g, char **ret_error)
 		.connections_of_one = g->config->limits.connections_by_client,
 		.over = is_over,
 		.ctx = g,
+		.bodies = &g->memory.bodies,
 		.goaway_chance = g->config->goaway_chance,
 	};
 	const struct gw_router_options router = {
@@ -302,7 +303,7 @@ open_front(struct gateway *g, char **ret_error)
 			  .newest_elsewhere = newest_hook,
 			  .narrow = narrow_hook,
 			  .page = page_hook},
-		.list_bytes = g->config->list_bytes,
+		.lists = &g->memory.lists,
 	};
 	int r = gw_front_new(&g->loop, &front, &g->front);
 
@@ -473,6 +474,21 @@ begin(struct gateway *g, char **ret_error)
 	return 0;
 }
 
+static struct api_share
+share(struct gateway *g, unsigned eighths)
+{
+	return (struct api_share){.whole = &g->memory.all, .most = g->memory.all.most / 8 * eighths};
+}
+
+/* More together than there is, so that what one leaves is another's; each has an eighth at least. */
+static void
+divide_memory(struct gateway *g)
+{
+	g->memory.all.most = g->config->memory_bytes;
+	g->memory.bodies = share(g, 1);
+	g->memory.lists = share(g, 4);
+}
+
 int
 gateway_run(const struct gw_config *config, char **ret_error)
 {
@@ -482,6 +498,7 @@ gateway_run(const struct gw_config *config, char **ret_error)
 	if (r < 0)
 		return message_set(ret_error, r, "event loop: %s", uv_strerror(r));
 	clock_uv_init(&g.clock, &g.loop);
+	divide_memory(&g);
 	r = begin(&g, ret_error);
 	if (r == 0) {
 		notify("READY=1");

@@ -33,6 +33,11 @@ struct gateway {
 	uv_prepare_t arena_prepare; /* sets the timer to what the arena wants */
 	uint64_t arena_until;       /* that it is set to, by gw_arena_now_ms() */
 
+	struct gw_memory {
+		struct api_budget all;
+		struct api_share bodies, lists;
+	} memory; /* that clients can make it hold */
+
 	struct gw_arena *arena;
 	struct gw_upstream *upstream; /* NULL: no listener needs it */
 	struct gw_access *access;

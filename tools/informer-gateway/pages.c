@@ -92,14 +92,33 @@ of_router(struct metrics_text *m, const struct gw_router_counters *c)
 	number(m, "informer_gateway_lists_made_total", "counter", "Lists that were encoded.", c->lists_made);
 	number(m, "informer_gateway_lists_shared_total", "counter",
 	       "Requests that were given a list that was there.", c->lists_shared);
-	number(m, "informer_gateway_lists_refused_total", "counter", "Lists for which there was no room.",
-	       c->lists_refused);
 	number(m, "informer_gateway_lists_dropped_total", "counter", "Lists that their clients did not take.",
 	       c->lists_dropped);
-	number(m, "informer_gateway_list_bytes", "gauge", "Bytes of lists that are made or sent.",
-	       c->list_bytes);
 	number(m, "informer_gateway_version_too_large_total", "counter",
 	       "Requests for a resourceVersion that did not come.", c->too_large);
+}
+
+static void
+of_memory(struct metrics_text *m, const struct gw_memory *memory, uint64_t lists_refused)
+{
+	const struct {
+		const char *of;
+		const struct api_share *share;
+		uint64_t refused;
+	} rows[] = {
+		{"bodies", &memory->bodies, memory->bodies.refused},
+		{"lists", &memory->lists, lists_refused},
+	};
+
+	number(m, "informer_gateway_memory_limit_bytes", "gauge", "What clients can make it hold, in all.",
+	       memory->all.most);
+	metrics_family(m, "informer_gateway_memory_bytes", "gauge", "What it holds for clients.");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		metrics_sample(m, "", (double)rows[i].share->held, LABELS("of", rows[i].of));
+	metrics_family(m, "informer_gateway_memory_refused_total", "counter",
+		       "Requests for which there was no room (429).");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		metrics_sample(m, "", (double)rows[i].refused, LABELS("of", rows[i].of));
 }
 
 static void
@@ -176,6 +195,7 @@ metrics(const struct gateway *g, struct gw_exchange *x)
 	metrics_sample(&m, "", 1, LABELS("version", INFORMER_VERSION));
 	of_front(&m, gw_front_counters(g->front));
 	of_router(&m, gw_router_counters(g->router));
+	of_memory(&m, &g->memory, gw_router_counters(g->router)->lists_refused);
 	of_access(&m, g);
 	of_upstream(&m, g);
 	of_arena(&m, g->arena);

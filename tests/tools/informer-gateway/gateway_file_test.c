@@ -69,7 +69,7 @@ static const char whole[] =
 	"access: {keepAllowed: 5m, keepRefused: 20s, reviewTimeout: 3s, decisions: 1000}\n"
 	"audit: {file: audit.log}\n"
 	"history: 1Gi\n"
-	"lists: 64Mi\n"
+	"memory: 64Mi\n"
 	"drain: 1m\n"
 	"logLevel: debug\n";
 
@@ -112,6 +112,7 @@ TEST(a_whole_file_is_read)
 	assert_int_equal(config.access.review_timeout_ms, 3000);
 	assert_string_equal(config.audit_file, temp_path(*state, "audit.log"));
 	assert_int_equal(config.history_bytes, UINT64_C(1) << 30);
+	assert_int_equal(config.memory_bytes, 64 << 20);
 	assert_int_equal(config.drain_ms, 60000);
 	assert_int_equal(config.log_level, LOG_LEVEL_DEBUG);
 	assert_int_equal(config.server.n_as_groups, 2);
@@ -132,6 +133,7 @@ TEST(unknown_words_are_refused)
 /* Values have their bounds; what lies outside is refused, not bent. */
 TEST(bounds_are_kept)
 {
+	assert_refused(state, "memory: 15Mi\n", "must be a size of at least 16Mi");
 	assert_refused(state, "access: {keepAllowed: 6m}\n", "is not a time from 10s to 5m");
 	assert_refused(state, "access: {keepAllowed: 9s}\n", "is not a time from 10s to 5m");
 	assert_refused(state, "access: {keepRefused: 500ms}\n", "is not a time from 1s to 5m");

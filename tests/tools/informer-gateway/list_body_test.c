@@ -39,9 +39,9 @@ ROUTED_TEST(a_herd_is_given_one_body)
 	for (int i = 0; i < HERD; i++)
 		hang_up(c[i]);
 	test_loop_settle(w->g.loop);
-	assert_true(w->n->list_bytes > 0);
+	assert_true(w->lists.held > 0);
 	gateway_pass(&w->g, SHARE_MS + LOOK_MS);
-	assert_int_equal(w->n->list_bytes, 0);
+	assert_int_equal(w->lists.held, 0);
 }
 
 /* What differs is not shared: namespace, selectors, shape; nor are pages, of which each client has its own.
@@ -122,7 +122,7 @@ ROUTED_TEST(a_list_that_is_taken_away_is_broken_off)
 		  "HTTP/1.1 410 ");
 	hear(c, "\"reason\":\"Expired\"");
 	gateway_pass(&w->g, SHARE_MS + LOOK_MS);
-	assert_int_equal(w->n->list_bytes, 0);
+	assert_int_equal(w->lists.held, 0);
 }
 
 /* The bytes of a chunked body. */
@@ -194,7 +194,8 @@ ROUTED_TEST(the_budget_is_kept)
 {
 	struct caller *stuck[2], *c;
 
-	open_lists(w, (struct gw_router_options){.list_bytes = (size_t)1 << 20}, 4000, 8000);
+	w->lists.most = (size_t)1 << 20;
+	open_lists(w, (struct gw_router_options){0}, 4000, 8000);
 	for (int i = 0; i < 2; i++) {
 		/*
 		 * each another question, and neither reads: what they do not take is held, up to half of it
@@ -202,8 +203,8 @@ ROUTED_TEST(the_budget_is_kept)
 		 */
 		stuck[i] = asks(&w->g, i ? GET(ALL_PODS "?limit=100000") : GET(ALL_PODS));
 	}
-	gateway_until(&w->g, w->n->list_bytes >= (size_t)1 << 20);
-	assert_true(w->n->list_bytes < (size_t)2 << 20);
+	gateway_until(&w->g, w->lists.held >= (size_t)1 << 20);
+	assert_true(w->lists.held < (size_t)2 << 20);
 	/* their sockets still take some of it, so that there may be room for a moment */
 	c = call_tcp(&w->g);
 	while (w->n->lists_refused == 0) {
@@ -211,18 +212,18 @@ ROUTED_TEST(the_budget_is_kept)
 		say(c, GET(ALL_PODS "?limit=2"));
 		gateway_until(&w->g, has_heard(c, END) || has_heard(c, "\"code\":429}"));
 	}
-	assert_true(w->n->list_bytes < (size_t)2 << 20);
+	assert_true(w->lists.held < (size_t)2 << 20);
 	assert_heard(c, "HTTP/1.1 429 ");
 	assert_heard(c, "Retry-After: 1");
 	assert_int_equal(w->n->lists_refused, 1);
 	/* one of them reads, the other goes: there is room again */
 	hang_up(stuck[1]);
-	gateway_until(&w->g, w->n->list_bytes < (size_t)1 << 20);
+	gateway_until(&w->g, w->lists.held < (size_t)1 << 20);
 	ask(c, GET(ALL_PODS "?limit=2"), "HTTP/1.1 200 OK");
 	/* and who reads at last gets all of it, though it is many times the budget */
 	gateway_until(&w->g, drinks_up(stuck[0]));
 	gateway_pass(&w->g, SHARE_MS + LOOK_MS);
-	assert_int_equal(w->n->list_bytes, 0);
+	assert_int_equal(w->lists.held, 0);
 }
 
 #define BURST 12
@@ -239,30 +240,31 @@ ROUTED_TEST(a_burst_keeps_the_budget)
 	unsigned answered = 0;
 	char request[128];
 
-	open_lists(w, (struct gw_router_options){.list_bytes = budget}, 1000, 8000);
+	w->lists.most = budget;
+	open_lists(w, (struct gw_router_options){0}, 1000, 8000);
 	for (int i = 0; i < BURST; i++) {
 		c[i] = call_tcp(&w->g);
 		snprintf(request, sizeof(request), GET(ALL_PODS "?limit=%d"), 100000 + i);
 		say(c[i], request);
 	}
-	gateway_until(&w->g, w->n->lists == BURST && w->n->list_bytes >= budget);
+	gateway_until(&w->g, w->n->lists == BURST && w->lists.held >= budget);
 	for (int i = 0; i < 200; i++) {
 		test_loop_turn(w->g.loop);
-		peak = w->n->list_bytes > peak ? w->n->list_bytes : peak;
+		peak = w->lists.held > peak ? w->lists.held : peak;
 	}
 	for (int i = 0; i < BURST; i++) {
 		bool end = false;
 
 		gateway_until(&w->g, (end = drinks_up(c[i])) || c[i]->eof);
 		answered += end;
-		peak = w->n->list_bytes > peak ? w->n->list_bytes : peak;
+		peak = w->lists.held > peak ? w->lists.held : peak;
 		hang_up(c[i]);
 	}
 	assert_int_equal(w->n->lists_refused, 0);
 	assert_int_equal(answered, BURST);
 	assert_in_range(peak, budget, budget + BURST * share);
 	gateway_pass(&w->g, SHARE_MS + LOOK_MS);
-	assert_int_equal(w->n->list_bytes, 0);
+	assert_int_equal(w->lists.held, 0);
 }
 
 /* There are only so many at a time, each of which may hold a little, before one of them holds anything. */
@@ -271,7 +273,8 @@ ROUTED_TEST(so_many_questions_at_a_time)
 	struct caller *c[40];
 	char request[100];
 
-	open_lists(w, (struct gw_router_options){.list_bytes = (size_t)4 << 20}, 200, 1000);
+	w->lists.most = (size_t)4 << 20;
+	open_lists(w, (struct gw_router_options){0}, 200, 1000);
 	for (int i = 0; i < 40; i++) {
 		snprintf(request, sizeof(request), GET(ALL_PODS "?limit=%d"), i + 1);
 		c[i] = asks(&w->g, request);

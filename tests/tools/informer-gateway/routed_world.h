@@ -19,6 +19,7 @@ struct routed {
 	const struct gw_router_counters *n;
 	struct gw_hooks hooks;
 	struct gw_front_options front;
+	struct api_share lists; /* most 0: 256 MiB */
 	unsigned checks;
 };
 
@@ -35,6 +36,8 @@ open_routed(struct routed *w, struct gw_router_options options)
 	w->hooks.ctx = w;
 	options.source = w->m.source;
 	options.hooks = w->hooks;
+	options.lists = &w->lists;
+	w->lists.most = w->lists.most ? w->lists.most : (size_t)256 << 20;
 	gateway_front(&w->g, w->front);
 	w->router = gw_router_new(w->g.front, &options);
 	w->n = gw_router_counters(w->router);

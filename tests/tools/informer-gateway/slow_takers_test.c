@@ -11,16 +11,17 @@ ROUTED_TEST(who_takes_nothing_is_dropped)
 {
 	struct caller *stuck[2];
 
-	open_lists(w, (struct gw_router_options){.list_bytes = BUDGET}, 4000, 8000);
+	w->lists.most = BUDGET;
+	open_lists(w, (struct gw_router_options){0}, 4000, 8000);
 	for (int i = 0; i < 2; i++) {
 		stuck[i] = asks(&w->g, i ? GET(ALL_PODS "?limit=100000") : GET(ALL_PODS));
 	}
-	gateway_until(&w->g, w->n->list_bytes >= BUDGET);
+	gateway_until(&w->g, w->lists.held >= BUDGET);
 	gateway_pass(&w->g, STALL_MS - LOOK_MS);
 	assert_int_equal(w->n->lists_dropped, 0);
 	gateway_pass(&w->g, 2ull * LOOK_MS);
 	assert_int_equal(w->n->lists_dropped, 2);
-	gateway_until(&w->g, w->n->list_bytes == 0);
+	gateway_until(&w->g, w->lists.held == 0);
 	hears(&w->g, GET(ALL_PODS "?limit=2"), "HTTP/1.1 200 OK");
 	for (int i = 0; i < 2; i++) {
 		gateway_until(&w->g, has_ended(stuck[i]));
@@ -38,7 +39,7 @@ ROUTED_TEST(who_takes_nothing_of_a_whole_list_is_dropped)
 	gateway_pass(&w->g, STALL_MS + LOOK_MS);
 	assert_int_equal(w->n->lists_dropped, 1);
 	gateway_pass(&w->g, LOOK_MS);
-	assert_int_equal(w->n->list_bytes, 0);
+	assert_int_equal(w->lists.held, 0);
 }
 
 #define ONE_BITE 8192
@@ -60,12 +61,12 @@ ROUTED_TEST(who_is_slow_is_dropped_while_others_are_refused)
 {
 	struct caller *slow, *young;
 
-	open_lists(w, (struct gw_router_options){.list_bytes = BUDGET, .stall_ms = VERY_SLOW_STALL_MS}, 4000,
-		   8000);
+	w->lists.most = BUDGET;
+	open_lists(w, (struct gw_router_options){.stall_ms = VERY_SLOW_STALL_MS}, 4000, 8000);
 	slow = call_tcp(&w->g);
 	setsockopt(slow->fd, SOL_SOCKET, SO_RCVBUF, &(int){65536}, sizeof(int));
 	say(slow, GET(ALL_PODS));
-	gateway_until(&w->g, w->n->list_bytes >= BUDGET / 2);
+	gateway_until(&w->g, w->lists.held >= BUDGET / 2);
 	gateway_pass(&w->g, VERY_SLOW_STALL_MS - 1000);
 	sip(slow, 256);
 	gateway_pass(&w->g, VERY_SLOW_STALL_MS / 16 + 1000);
@@ -79,7 +80,7 @@ ROUTED_TEST(who_is_slow_is_dropped_while_others_are_refused)
 	assert_int_equal(w->n->lists_dropped, 1);
 	hang_up(slow);
 	hang_up(young);
-	gateway_until(&w->g, w->n->list_bytes == 0);
+	gateway_until(&w->g, w->lists.held == 0);
 }
 
 /* Who reads at any pace that is not too slow gets all of it, long after that time. */
@@ -87,7 +88,8 @@ ROUTED_TEST(who_reads_is_not_dropped)
 {
 	struct caller *c;
 
-	open_lists(w, (struct gw_router_options){.list_bytes = BUDGET, .stall_ms = 2000}, 4000, 8000);
+	w->lists.most = BUDGET;
+	open_lists(w, (struct gw_router_options){.stall_ms = 2000}, 4000, 8000);
 	c = asks(&w->g, GET(ALL_PODS));
 	for (unsigned ms = 0; ms < 4500; ms += 50) { /* a part of it, in small bites */
 		gateway_pass(&w->g, 50);
@@ -96,5 +98,5 @@ ROUTED_TEST(who_reads_is_not_dropped)
 	gateway_until(&w->g, drinks_up(c));
 	assert_int_equal(w->n->lists_dropped, 0);
 	gateway_pass(&w->g, SHARE_MS + LOOK_MS);
-	assert_int_equal(w->n->list_bytes, 0);
+	assert_int_equal(w->lists.held, 0);
 }

@@ -151,12 +151,12 @@ make_room(struct gw_bodies *bodies)
 	struct gw_body *next;
 
 	for (struct gw_body *b = bodies->first;
-	     b && (bodies->held >= bodies->budget || bodies->count >= bodies->most); b = next) {
+	     b && (gw_bodies_are_full(bodies) || bodies->count >= bodies->most); b = next) {
 		next = b->next;
 		if (b->whole && !b->readers)
 			gw_body_drop(b);
 	}
-	return bodies->held < bodies->budget && bodies->count < bodies->most;
+	return !gw_bodies_are_full(bodies) && bodies->count < bodies->most;
 }
 
 int
@@ -291,12 +291,12 @@ gw_body_read(struct gw_body_reader *reader, char *out, size_t max)
 /* ---- all of them ---- */
 
 struct gw_bodies *
-gw_bodies_new(struct gw_router *router, size_t budget)
+gw_bodies_new(struct gw_router *router, struct api_share *share)
 {
 	struct gw_bodies *bodies = api_alloc(sizeof(*bodies));
 
-	*bodies = (struct gw_bodies){.router = router, .budget = budget};
-	bodies->most = BODIES_LEAST + (unsigned)(budget / GW_BODY_SHARE);
+	*bodies = (struct gw_bodies){.router = router, .share = share};
+	bodies->most = BODIES_LEAST + (unsigned)(share->most / GW_BODY_SHARE);
 	uv_idle_init(gw_front_loop(router->front), &bodies->maker);
 	uv_timer_init(gw_front_loop(router->front), &bodies->timer);
 	bodies->maker.data = bodies->timer.data = bodies;

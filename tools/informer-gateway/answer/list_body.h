@@ -11,8 +11,8 @@
  * others who came meanwhile. Who names an RV, or 0, is content with one that was begun within the last
  * second.
  *
- * Budget  all bodies together hold so many bytes, and there are as many as it has quarters of a MiB; beyond
- *         that who comes is told 429. What is whole and read by nobody gives way. One body that takes
+ * Budget  all bodies together have a share, and there are as many as it has quarters of a MiB; beyond that
+ *         who comes is told 429. What is whole and read by nobody gives way. One body that takes
  *         more than half of it takes no newcomers, and goes on as its slowest reader does. So does each that
  *         is more than a quarter of a MiB where many that came at once would together go beyond it.
  *         Who does not take his is dropped (slow_takers.h).
@@ -23,11 +23,12 @@
 
 #include "tools/informer-gateway/http/exchange.h"
 
+struct api_share;
 struct gw_router;
 struct gw_bodies;
 struct gw_body_reader;
 
-struct gw_bodies *gw_bodies_new(struct gw_router *router, size_t budget);
+struct gw_bodies *gw_bodies_new(struct gw_router *router, struct api_share *share);
 /* No reader is left. NULL is fine; memory goes with the loop's next run. */
 void gw_bodies_free(struct gw_bodies *bodies);
 

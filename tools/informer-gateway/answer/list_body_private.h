@@ -44,7 +44,7 @@ struct gw_body_reader {
 
 struct gw_bodies {
 	struct gw_router *router;
-	size_t budget, held;
+	struct api_share *share;
 	unsigned count, most; /* bodies: each may hold GW_BODY_SHARE, whatever all of them hold */
 	struct gw_body *first;
 	unsigned open_handles;
@@ -60,6 +60,12 @@ void gw_bodies_start(struct gw_bodies *bodies);
 void gw_body_drop(struct gw_body *b);
 /* Its blocks held so much before. */
 void gw_body_count_held(struct gw_body *b, size_t before);
+
+static inline bool
+gw_bodies_are_full(const struct gw_bodies *bodies)
+{
+	return api_share_room(bodies->share) == 0;
+}
 
 static inline uint64_t
 gw_bodies_now_ms(const struct gw_bodies *bodies)

@@ -15,11 +15,13 @@ gw_body_count_held(struct gw_body *b, size_t before)
 {
 	struct gw_bodies *bodies = b->bodies;
 
-	bodies->held += b->blocks.held - before;
-	bodies->router->counters.list_bytes = bodies->held;
-	/* there is room for those that rest */
-	if (b->blocks.held < before)
+	if (b->blocks.held >= before) {
+		api_share_add(bodies->share, b->blocks.held - before);
+	} else {
+		api_share_give_back(bodies->share, before - b->blocks.held);
+		/* there is room for those that rest */
 		gw_bodies_start(bodies);
+	}
 }
 
 void
@@ -140,8 +142,8 @@ is_over(const struct gw_body *b)
 {
 	const struct gw_bodies *all = b->bodies;
 
-	return b->blocks.held > all->budget / 2 ||
-	       (all->held > all->budget && b->blocks.held > GW_BODY_SHARE);
+	return b->blocks.held > all->share->most / 2 ||
+	       (gw_bodies_are_full(all) && b->blocks.held > GW_BODY_SHARE);
 }
 
 /* Some bytes more. */

@@ -214,11 +214,11 @@ gw_router_new(struct gw_front *front, const struct gw_router_options *options)
 	o->program = o->program ? o->program : PROGRAM;
 	o->await_ms = o->await_ms ? o->await_ms : AWAIT_MS;
 	o->bookmark_ms = o->bookmark_ms ? o->bookmark_ms : BOOKMARK_MS;
-	o->list_bytes = o->list_bytes ? o->list_bytes : LIST_BYTES;
+	router->own_lists = (struct api_share){.most = LIST_BYTES};
 	o->share_ms = o->share_ms ? o->share_ms : SHARE_MS;
 	o->stall_ms = o->stall_ms ? o->stall_ms : STALL_MS;
 	router->waits.loop = gw_front_loop(front);
-	router->bodies = gw_bodies_new(router, o->list_bytes);
+	router->bodies = gw_bodies_new(router, o->lists ? o->lists : &router->own_lists);
 	return router;
 }
 

@@ -15,6 +15,7 @@
 
 #include "tools/informer-gateway/http/exchange.h"
 #include "tools/informer-gateway/views/place_source.h"
+#include "tools/serving/budget.h"
 
 /*
  * What others decide. Each takes the exchange and either answers it (a gw_reply function) or calls next(x),
@@ -49,8 +50,7 @@ struct gw_router_options {
 	const char *program;  /* whose /version it is; NULL: "informer-gateway" */
 	unsigned await_ms;    /* how long an RV that we have not seen is waited for; 0: 3 s */
 	unsigned bookmark_ms; /* between two of a watch; 0: a minute */
-	/* that the bodies of lists may hold, all together, while they are being made and sent; 0: 256 MiB */
-	size_t list_bytes;
+	struct api_share *lists; /* what lists hold while they are being made and sent; NULL: 256 MiB */
 	unsigned share_ms; /* for how long such a body is given to others, see list_body.h; 0: 1 s */
 	unsigned stall_ms; /* who takes nothing of a list for so long is dropped; 0: 30 s */
 };
@@ -71,8 +71,7 @@ struct gw_router_counters {
 	uint64_t lists_refused;		   /* 429: the bodies' budget was used up */
 	uint64_t lists_dropped;		   /* connections of those who did not take theirs */
 	uint64_t too_large;		   /* 504: an RV did not come */
-	unsigned watching;		   /* now */
-	size_t list_bytes;		   /* now */
+	unsigned watching;                 /* now */
 };
 const struct gw_router_counters *gw_router_counters(const struct gw_router *router);
 

@@ -15,6 +15,7 @@ struct gw_router {
 	struct gw_front *front;
 	struct gw_router_options options;
 	struct gw_rv_waits waits;
+	struct api_share own_lists;
 	struct gw_bodies *bodies; /* of lists, see list_body.h */
 	struct gw_router_counters counters;
 	uint64_t random; /* of watches' ends */

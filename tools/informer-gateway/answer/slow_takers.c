@@ -16,7 +16,7 @@ is_slow(const struct gw_body_reader *reader, uint64_t now)
 		return false;
 	if (now - since >= stall)
 		return true;
-	return all->held >= all->budget && age >= stall && now - since >= stall / BRIEF &&
+	return gw_bodies_are_full(all) && age >= stall && now - since >= stall / BRIEF &&
 	       reader->x->sent < age * LEAST_BYTES_A_MS;
 }
 

@@ -36,7 +36,7 @@ gw_config_init(struct gw_config *config)
 			   .decisions = 16384,
 			   .reviews = 256},
 		.history_bytes = 64 << 20,
-		.list_bytes = 256 << 20,
+		.memory_bytes = 512 << 20,
 		.drain_ms = 30000,
 		.log_level = LOG_LEVEL_INFO,
 	};

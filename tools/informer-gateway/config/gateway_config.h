@@ -74,7 +74,7 @@ struct gw_config {
 	struct gw_access_config access;
 	char *audit_file; /* NULL: none; "-": standard output */
 	uint64_t history_bytes; /* of changes, kept for watches of each resource */
-	uint64_t list_bytes;    /* of lists, made and being sent */
+	uint64_t memory_bytes;  /* that clients can make it hold, in all */
 	uint64_t drain_ms;      /* over which watches end after SIGTERM */
 	double goaway_chance;   /* that an answer closes its connection */
 	enum log_level log_level;
@@ -86,6 +86,7 @@ struct gw_config {
 #define GW_REVIEW_LEAST_MS 1000
 #define GW_REVIEW_MOST_MS 30000
 #define GW_GOAWAY_MOST 0.02
+#define GW_MEMORY_LEAST (UINT64_C(16) << 20)
 
 /* All defaults, no listener. */
 void gw_config_init(struct gw_config *config);

@@ -126,6 +126,20 @@ take_audit(const struct yaml_reading *in, const cJSON *value, void *into)
 }
 
 static int
+take_memory(const struct yaml_reading *in, const cJSON *value, void *into)
+{
+	uint64_t bytes;
+	int r = yaml_field_size(in, value, &bytes);
+
+	if (r < 0)
+		return r;
+	if (bytes < GW_MEMORY_LEAST)
+		return yaml_field_wrong(in, value, "a size of at least 16Mi");
+	*(uint64_t *)into = bytes;
+	return 0;
+}
+
+static int
 take_chance(const struct yaml_reading *in, const cJSON *value, void *into)
 {
 	if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0 && value->valuedouble <= GW_GOAWAY_MOST))
@@ -160,7 +174,7 @@ gw_config_load(const char *path, struct gw_config *config, char **ret_error)
 		{"access", take_access, offsetof(struct gw_config, access)},
 		{"audit", take_audit, 0},
 		{"history", yaml_field_size, offsetof(struct gw_config, history_bytes)},
-		{"lists", yaml_field_size, offsetof(struct gw_config, list_bytes)},
+		{"memory", take_memory, offsetof(struct gw_config, memory_bytes)},
 		{"drain", take_drain, offsetof(struct gw_config, drain_ms)},
 		{"goawayChance", take_chance, offsetof(struct gw_config, goaway_chance)},
 		{"logLevel", take_log_level, offsetof(struct gw_config, log_level)},
