@@ -148,12 +148,12 @@ func (t *through) follow() {
 		for {
 			stream, err := t.server.CoreV1().Pods("").Watch(context.TODO(), metav1.ListOptions{ResourceVersion: from})
 			if err != nil {
-				t.wait(err)
+				from = t.goOn(from, err)
 				continue
 			}
 			for event := range stream.ResultChan() {
 				if event.Type == watch.Error {
-					t.wait(apierrors.FromObject(event.Object))
+					from = t.goOn(from, apierrors.FromObject(event.Object))
 					break
 				}
 				pod := event.Object.(*corev1.Pod)
@@ -167,10 +167,24 @@ func (t *through) follow() {
 	}()
 }
 
-// wait before the watch goes on; without its history nothing can be compared.
-func (t *through) wait(err error) {
-	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+// goOn says where the watch goes on. A server that has forgotten what was before the last change of other objects has missed nothing if its pods
+// are those that are known; without its history nothing can be compared.
+func (t *through) goOn(from string, err error) string {
+	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
+		time.Sleep(10 * time.Millisecond)
+		return from
+	}
+	list, listErr := t.server.CoreV1().Pods("").List(context.TODO(), metav1.ListOptions{})
+	if listErr != nil {
+		return from
+	}
+	same := len(list.Items) == len(t.all.states)
+	for i := range list.Items {
+		key, now := identity(&list.Items[i])
+		same = same && t.all.states[key] == now
+	}
+	if !same {
 		die(fmt.Errorf("the server's own watch has a gap: %w", err))
 	}
-	time.Sleep(10 * time.Millisecond)
+	return list.ResourceVersion
 }

@@ -8,6 +8,8 @@ package main
 //	                 starts at each of the two a typed, a dynamic, a metadata and a typed informer with a selector; prints "ready PODS"
 //	                 when all have synced
 //	swap N           deletes N pods at the server and makes them anew, each under its name; answers "swapped N"
+//	delete N         deletes N pods at the server; answers "deleted N"
+//	gone N           until one of the gateway's informers was told of N deletions behind the last "delete"; answers "gone TOLD"
 //	reach            until the server's watch has told what the server has by now; answers "reached RV"
 //	compare SECONDS  until all show what the server has, at most so long. "same PODS CHANGES" and for each informer " NAME=TOLD/EXACT/LISTS":
 //	                 what it was told since the comparison before, in how much of that it had each state that the server had, one by one, and
@@ -78,6 +80,7 @@ type watched struct {
 	listsAt map[string]int   // lists when the key was last told
 	sum     uint64           // of states
 	listed  int              // lists since the last comparison
+	gone    int              // deletions that were told since they were ordered
 	events  []notice         // and what was told since then
 
 	position int64 // of what was settled
@@ -207,6 +210,7 @@ func (w *watched) forget(object any) {
 	if unknown {
 		object = last.Obj
 	}
+	w.gone++
 	key, end := identity(object)
 	before, was := w.states[key]
 	if was && (before.uid != end.uid || end.rv < before.rv) || !was && (unknown || end.rv <= w.newest[key]) {
@@ -368,6 +372,39 @@ func (t *through) swap(n int) {
 	fmt.Println("swapped", swapped)
 }
 
+func (t *through) delete(n int) {
+	ctx, now := context.TODO(), int64(0)
+	list, err := t.server.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	die(err)
+	t.mu.Lock()
+	for _, w := range t.watched {
+		w.gone = 0
+	}
+	t.mu.Unlock()
+	for i := 0; i < n && i < len(list.Items); i++ {
+		pod := &list.Items[i]
+		die(t.server.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}))
+	}
+	fmt.Println("deleted", n)
+}
+
+// mostGone counts the deletions that were told the one of the gateway's informers that is ahead of the others.
+func (t *through) mostGone() (most int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, w := range t.watched[len(t.watched)/2:] {
+		most = max(most, w.gone)
+	}
+	return most
+}
+
+func (t *through) awaitGone(n int) {
+	for t.mostGone() < n {
+		time.Sleep(100 * time.Microsecond)
+	}
+	fmt.Println("gone", t.mostGone())
+}
+
 func throughMain(args []string) {
 	fs := flag.NewFlagSet("through", flag.ExitOnError)
 	direct := fs.String("direct", "", "")
@@ -406,6 +443,12 @@ func throughMain(args []string) {
 		case "swap":
 			fmt.Sscanf(in.Text(), "swap %d", &n)
 			t.swap(n)
+		case "delete":
+			fmt.Sscanf(in.Text(), "delete %d", &n)
+			t.delete(n)
+		case "gone":
+			fmt.Sscanf(in.Text(), "gone %d", &n)
+			t.awaitGone(n)
 		case "reach":
 			fmt.Println("reached", t.reach())
 		case "compare":
