@@ -67,7 +67,7 @@ TEST(a_position_is_behind_its_rv)
 /* What has no RV of its own is told again to whoever comes with that RV; once it was dropped that is 410. */
 TEST(what_has_no_rv_of_its_own_is_told_again)
 {
-	struct gw_change change = pod_change("default/b", "n1", NULL, 1103);
+	struct api_event change = pod_change("default/b", "n1", NULL, 1103);
 
 	gw_change_log_begin(log, 1000);
 	put(log, 1103);
@@ -125,7 +125,7 @@ TEST(a_new_era_has_other_positions)
 /* Older changes can be put in front: positions that stand are the same, older RVs have one now. */
 TEST(older_changes_can_be_put_in_front)
 {
-	struct gw_change older[70];
+	struct api_event older[70];
 	uint64_t position = 0;
 
 	gw_change_log_begin(log, 1000);

@@ -40,7 +40,7 @@ logged(struct logged *w)
 	size_t length = 0;
 
 	for (uint64_t at = w->log.first; at < w->log.next; at++) {
-		const struct gw_change *change = gw_change_log_at(&w->log, at);
+		const struct api_event *change = gw_change_log_at(&w->log, at);
 
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s%u%s ",
 					   change->change == API_DELETED ? "-" : "", change->object->key + 2,

@@ -40,7 +40,7 @@ listen_for(struct logged *w, struct listener *l, enum gw_interest kind, const ch
 	} while (0)
 
 static void
-put(struct logged *w, struct gw_change change)
+put(struct logged *w, struct api_event change)
 {
 	gw_interests_note(&w->interests, gw_change_log_put(&w->log, change));
 }
@@ -196,7 +196,7 @@ TEST(an_older_position_is_read_from_the_log)
 /* Of what is unknown before every value may have been; a pod's node, once it has one, is the exception. */
 TEST(an_unknown_state_before_concerns_whom_it_may)
 {
-	struct gw_change change = pod_change("a/x", NULL, "n1", 101);
+	struct api_event change = pod_change("a/x", NULL, "n1", 101);
 	struct listener n1, n2, none;
 
 	change.change = API_MODIFIED;

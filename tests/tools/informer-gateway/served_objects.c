@@ -34,10 +34,10 @@ served_pod(const char *key, const char *node, uint64_t rv)
 	return object;
 }
 
-struct gw_change
+struct api_event
 pod_change(const char *key, const char *from, const char *to, uint64_t rv)
 {
-	struct gw_change change = {.change = !to ? API_DELETED : !from ? API_ADDED : API_MODIFIED, .rv = rv};
+	struct api_event change = {.change = !to ? API_DELETED : !from ? API_ADDED : API_MODIFIED, .rv = rv};
 
 	change.object = served_pod(key, to ? to : from, rv);
 	if (from && to && strcmp(from, to) != 0)

@@ -14,7 +14,7 @@ struct api_resource *served_pods(void);
 struct api_object *served_pod(const char *key, const char *node, uint64_t rv);
 
 /* A change of a pod from one node ("": none; NULL: it was not there) to another (NULL: it is deleted). */
-struct gw_change pod_change(const char *key, const char *from, const char *to, uint64_t rv);
+struct api_event pod_change(const char *key, const char *from, const char *to, uint64_t rv);
 
 /* A log that begins at RV 100, and who is interested in it; cmocka's. */
 struct logged {

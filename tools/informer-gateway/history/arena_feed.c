@@ -34,7 +34,7 @@ note_seq(struct gw_feed *feed)
 
 /* What could not be read in the midst of a revocation is told again, in a RESYNC. */
 static void
-stage(struct gw_feed *feed, const struct informer_object *object, struct gw_change change, bool unseen)
+stage(struct gw_feed *feed, const struct informer_object *object, struct api_event change, bool unseen)
 {
 	if (gw_object_make(&feed->maker, object, &change.object) < 0) {
 		api_object_unref(change.prev);
@@ -57,14 +57,14 @@ on_add(void *context, const struct informer_object *object, bool is_initial)
 
 	(void)is_initial;
 	if (feed->begun)
-		stage(feed, object, (struct gw_change){.change = API_ADDED}, false);
+		stage(feed, object, (struct api_event){.change = API_ADDED}, false);
 }
 
 static void
 on_update(void *context, const struct informer_object *old, const struct informer_object *object)
 {
 	struct gw_feed *feed = context;
-	struct gw_change change = {.change = API_MODIFIED, .unknown = !old};
+	struct api_event change = {.change = API_MODIFIED, .unknown = !old};
 
 	note_seq(feed);
 	if (!feed->begun || (old && gw_object_rv(old) == gw_object_rv(object)))
@@ -87,8 +87,7 @@ on_delete(void *context, const struct informer_object *object, bool final_state_
 	struct gw_feed *feed = context;
 
 	if (feed->begun)
-		stage(feed, object,
-		      (struct gw_change){.change = API_DELETED, .unknown = feed->coalescing},
+		stage(feed, object, (struct api_event){.change = API_DELETED, .unknown = feed->coalescing},
 		      !final_state_known || gw_object_rv(object) <= feed->log.told);
 }
 

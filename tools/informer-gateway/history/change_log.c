@@ -21,24 +21,15 @@ gw_change_log_init(struct gw_change_log *log, size_t max_bytes)
 		.max_bytes = max_bytes, .first = POSITION_BEGIN, .next = POSITION_BEGIN, .floor = UINT64_MAX};
 }
 
-static struct gw_change *
+static struct api_event *
 slot(const struct gw_change_log *log, uint64_t position)
 {
 	return &log->ring[position & (log->capacity - 1)];
 }
 
-void
-gw_change_done(struct gw_change *change)
-{
-	api_object_unref(change->object);
-	api_object_unref(change->prev);
-	api_frames_unref(change->frames);
-	*change = (struct gw_change){0};
-}
-
 /* What is shared with other changes is counted twice; of the frames, whose number nobody knows yet, one. */
 static size_t
-bytes_of(const struct gw_change *change)
+bytes_of(const struct api_event *change)
 {
 	size_t bytes = sizeof(*change) + gw_object_bytes(change->object) * (change->frames ? 2 : 1);
 
@@ -50,13 +41,13 @@ bytes_of(const struct gw_change *change)
 static void
 drop_first(struct gw_change_log *log)
 {
-	struct gw_change *change = slot(log, log->first);
+	struct api_event *change = slot(log, log->first);
 
 	log->bytes -= bytes_of(change);
 	log->floor_open = change->again || (log->floor_open && log->floor == change->rv);
 	log->floor = change->rv;
 	log->first++;
-	gw_change_done(change);
+	api_events_done(change, 1);
 }
 
 static void
@@ -100,7 +91,7 @@ static void
 reserve(struct gw_change_log *log, size_t more)
 {
 	size_t capacity = log->capacity ? log->capacity : CAPACITY_MIN;
-	struct gw_change *ring;
+	struct api_event *ring;
 
 	while (log->next - log->first + more > capacity)
 		capacity *= 2;
@@ -116,7 +107,7 @@ reserve(struct gw_change_log *log, size_t more)
 }
 
 uint64_t
-gw_change_log_put(struct gw_change_log *log, struct gw_change change)
+gw_change_log_put(struct gw_change_log *log, struct api_event change)
 {
 	uint64_t position;
 
@@ -154,7 +145,7 @@ forget_states_before(struct gw_change_log *log)
 		all[i] = (struct named){slot(log, log->first + i)->object->key, log->first + i};
 	qsort(all, count, sizeof(*all), by_key);
 	for (size_t i = 0; i < count; i++) {
-		struct gw_change *change = slot(log, all[i].position);
+		struct api_event *change = slot(log, all[i].position);
 
 		if ((i == 0 || strcmp(all[i - 1].key, all[i].key) != 0) && change->change != API_ADDED)
 			change->unknown = true;
@@ -163,7 +154,7 @@ forget_states_before(struct gw_change_log *log)
 }
 
 void
-gw_change_log_extend(struct gw_change_log *log, const struct gw_change *changes, size_t count, uint64_t floor)
+gw_change_log_extend(struct gw_change_log *log, const struct api_event *changes, size_t count, uint64_t floor)
 {
 	forget_states_before(log);
 	reserve(log, count);
@@ -198,7 +189,7 @@ gw_change_log_gap(struct gw_change_log *log, uint64_t from, uint64_t to)
 	log->gap_to = to;
 }
 
-const struct gw_change *
+const struct api_event *
 gw_change_log_at(const struct gw_change_log *log, uint64_t position)
 {
 	return slot(log, position);
@@ -240,20 +231,16 @@ gw_change_log_position(const struct gw_change_log *log, uint64_t rv, uint64_t *r
 void
 gw_change_log_event(struct gw_change_log *log, uint64_t position, struct api_event *ret_event)
 {
-	struct gw_change *change = slot(log, position);
+	struct api_event *change = slot(log, position);
 
 	if (!change->frames) {
 		log->bytes -= bytes_of(change);
 		change->frames = api_frames_new();
 		log->bytes += bytes_of(change);
 	}
-	*ret_event = (struct api_event){
-		.change = change->change,
-		.rv = change->rv,
-		.object = api_object_ref(change->object),
-		.prev = change->prev ? api_object_ref(change->prev) : NULL,
-		.unknown = change->unknown,
-		.again = change->again,
-		.frames = api_frames_ref(change->frames),
-	};
+	*ret_event = *change;
+	api_object_ref(change->object);
+	if (change->prev)
+		api_object_ref(change->prev);
+	api_frames_ref(change->frames);
 }

@@ -14,8 +14,9 @@
  *
  * Invariants
  * - RVs of changes never fall from one to the next, and `told` never falls while the era lasts.
- * - A change holds what selectors need of the state before: prev is that state where a selector could tell
- *   both apart, `object` itself where none could, NULL where there was none or it is not known.
+ * - A change (struct api_event) holds what selectors need of the state before: prev is that state where a
+ *   selector could tell both apart, `object` itself where none could, NULL where there was none or it is not
+ *   known. Its frames are made when somebody first wants them.
  * - It is bounded by bytes: the oldest go first, and whoever has not read them is told so (-ESTALE).
  * - Where the order is lost (everything is told anew, RVs fell), the log begins anew: another era, in which
  * no position of before is valid.
@@ -31,25 +32,8 @@
 
 #include "tools/serving/api_store.h"
 
-/*
- * One change.
- *
- * object   the state; of a deletion the last one, which may have another RV than the deletion. Referenced
- * prev     as above; referenced where it is not NULL
- * unknown  there may have been a state before, which is not known
- * again    its RV is not its own
- * frames   see struct api_event; made when somebody first wants them
- */
-struct gw_change {
-	enum api_change change;
-	bool unknown, again;
-	uint64_t rv;
-	struct api_object *object, *prev;
-	struct api_frames *frames;
-};
-
 struct gw_change_log {
-	struct gw_change *ring;
+	struct api_event *ring;
 	size_t capacity; /* a power of two, or 0 */
 	uint64_t first, next;
 	size_t bytes, max_bytes;
@@ -76,13 +60,13 @@ void gw_change_log_break(struct gw_change_log *log);
  *
  * Returns its position; the RV must not be below the last one's, nor below `told`
  */
-uint64_t gw_change_log_put(struct gw_change_log *log, struct gw_change change);
+uint64_t gw_change_log_put(struct gw_change_log *log, struct api_event change);
 /*
  * Put older changes in front, ascending, all at or below `floor`, which becomes the RV given. The references
  * are the log's from now on. What a name's first change followed becomes unknown: a watch from down there has
  * not been told of it.
  */
-void gw_change_log_extend(struct gw_change_log *log, const struct gw_change *changes, size_t count,
+void gw_change_log_extend(struct gw_change_log *log, const struct api_event *changes, size_t count,
 			  uint64_t floor);
 /* Drop the oldest until so many bytes are left; never the newest. */
 void gw_change_log_trim(struct gw_change_log *log, size_t bytes);
@@ -96,7 +80,7 @@ void gw_change_log_tell(struct gw_change_log *log, uint64_t rv);
 void gw_change_log_gap(struct gw_change_log *log, uint64_t from, uint64_t to);
 
 /* The change at a position, first <= position < next. Lent until the next put. */
-const struct gw_change *gw_change_log_at(const struct gw_change_log *log, uint64_t position);
+const struct api_event *gw_change_log_at(const struct gw_change_log *log, uint64_t position);
 
 /*
  * Where a watch from an RV goes on: at the first change above it, or at the first that is to be told again.
@@ -109,8 +93,5 @@ int gw_change_log_position(const struct gw_change_log *log, uint64_t rv, uint64_
  * Fill in an event from a change: its references are the caller's, to be given back by api_events_done().
  */
 void gw_change_log_event(struct gw_change_log *log, uint64_t position, struct api_event *ret_event);
-
-/* The references of a change that is in no log. */
-void gw_change_done(struct gw_change *change);
 
 #endif

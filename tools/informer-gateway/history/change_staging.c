@@ -17,7 +17,7 @@ drop(struct gw_staging *staging, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		staging->bytes -= gw_object_bytes(staging->items[i].change.object);
-		gw_change_done(&staging->items[i].change);
+		api_events_done(&staging->items[i].change, 1);
 	}
 	staging->count -= count;
 	if (count > 0 && staging->count > 0)
@@ -39,15 +39,14 @@ gw_staging_done(struct gw_staging *staging)
 }
 
 void
-gw_staging_put(struct gw_staging *staging, struct gw_change change, uint64_t seq, bool unseen)
+gw_staging_put(struct gw_staging *staging, struct api_event change, uint64_t seq, bool unseen)
 {
 	if (staging->count == staging->capacity) {
 		staging->capacity = staging->capacity ? staging->capacity * 2 : CAPACITY_MIN;
 		staging->items = api_realloc(staging->items, staging->capacity * sizeof(*staging->items));
 	}
 	staging->bytes += gw_object_bytes(change.object);
-	staging->items[staging->count++] = (struct gw_staged){
-		.change = change, .seq = seq, .rv = change.rv, .unseen = unseen};
+	staging->items[staging->count++] = (struct gw_staged){.change = change, .seq = seq, .unseen = unseen};
 }
 
 static int
@@ -55,8 +54,8 @@ by_rv(const void *a, const void *b)
 {
 	const struct gw_staged *x = a, *y = b;
 
-	if (x->rv != y->rv)
-		return x->rv > y->rv ? 1 : -1;
+	if (x->change.rv != y->change.rv)
+		return x->change.rv > y->change.rv ? 1 : -1;
 	return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
@@ -70,15 +69,15 @@ place_unseen(struct gw_staged *items, size_t count, uint64_t told)
 	uint64_t newest = told, least = told;
 
 	for (size_t i = 0; i < count; i++) {
-		struct gw_staged *item = &items[i];
+		struct api_event *change = &items[i].change;
 
-		if (item->unseen)
-			item->rv = item->change.rv = least = newest;
-		else if (item->rv <= least)
+		if (items[i].unseen)
+			change->rv = least = newest;
+		else if (change->rv <= least)
 			return false;
-		else if (item->rv > newest)
-			newest = item->rv;
-		item->change.again = item->unseen;
+		else if (change->rv > newest)
+			newest = change->rv;
+		change->again = items[i].unseen;
 	}
 	return true;
 }
@@ -88,7 +87,7 @@ static bool
 in_order(const struct gw_staged *items, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
-		if (items[i].rv <= items[i - 1].rv)
+		if (items[i].change.rv <= items[i - 1].change.rv)
 			return false;
 	return true;
 }
@@ -100,7 +99,7 @@ hand_over(struct gw_staged *item, struct gw_change_log *log, struct gw_interests
 	struct api_object *object = api_object_ref(item->change.object);
 
 	gw_interests_note(interests, gw_change_log_put(log, item->change));
-	item->change = (struct gw_change){.object = object};
+	item->change = (struct api_event){.object = object};
 }
 
 int
@@ -111,7 +110,7 @@ gw_staging_release(struct gw_staging *staging, uint64_t seq, uint64_t rv, struct
 	int r = 0;
 
 	for (; count < staging->count && staging->items[count].seq <= seq; count++)
-		if (staging->items[count].rv > rv)
+		if (staging->items[count].change.rv > rv)
 			return -EAGAIN;
 	if (rv < log->told || !place_unseen(staging->items, count, log->told))
 		r = -ESTALE;

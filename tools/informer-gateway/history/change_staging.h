@@ -23,12 +23,11 @@
 
 /*
  * seq     of the change in the arena
- * rv      what it is ordered by
  * unseen  a deletion without an RV of its own
  */
 struct gw_staged {
-	struct gw_change change;
-	uint64_t seq, rv;
+	struct api_event change;
+	uint64_t seq;
 	bool unseen;
 };
 
@@ -44,7 +43,7 @@ void gw_staging_done(struct gw_staging *staging);
 void gw_staging_clear(struct gw_staging *staging);
 
 /* In order of seq. The references are the staging's from now on. */
-void gw_staging_put(struct gw_staging *staging, struct gw_change change, uint64_t seq, bool unseen);
+void gw_staging_put(struct gw_staging *staging, struct api_event change, uint64_t seq, bool unseen);
 
 /*
  * Everything up to `seq` was told, and belongs to the RV: put it into the log and note whom it concerns.

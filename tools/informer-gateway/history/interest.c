@@ -211,7 +211,7 @@ is_lasting(const struct gw_interests *interests, unsigned field)
 
 /* Whether a change concerns a watcher. */
 static bool
-wants(const struct gw_watcher *watcher, const struct gw_change *change)
+wants(const struct gw_watcher *watcher, const struct api_event *change)
 {
 	const struct api_object *object = change->object;
 	const char *now;
@@ -239,7 +239,7 @@ wants(const struct gw_watcher *watcher, const struct gw_change *change)
 
 /* The state before is not known: whoever asks for a field's value may have had the object. */
 static void
-note_unknown(struct gw_interests *interests, const struct gw_change *change, uint64_t position)
+note_unknown(struct gw_interests *interests, const struct api_event *change, uint64_t position)
 {
 	for (size_t i = 0; i < interests->capacity; i++)
 		for (struct gw_link *link = interests->buckets[i].next; link != &interests->buckets[i];
@@ -258,7 +258,7 @@ all_lasting(const struct gw_interests *interests)
 }
 
 static void
-note_field(struct gw_interests *interests, const struct gw_change *change, unsigned i, uint64_t position)
+note_field(struct gw_interests *interests, const struct api_event *change, unsigned i, uint64_t position)
 {
 	const char *now = api_object_field(change->object, i), *before;
 
@@ -275,7 +275,7 @@ note_field(struct gw_interests *interests, const struct gw_change *change, unsig
 void
 gw_interests_note(struct gw_interests *interests, uint64_t position)
 {
-	const struct gw_change *change = gw_change_log_at(interests->log, position);
+	const struct api_event *change = gw_change_log_at(interests->log, position);
 	const struct api_object *object = change->object;
 
 	interests->wake_all = true;

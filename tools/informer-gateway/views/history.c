@@ -113,9 +113,9 @@ newest_first(const void *a, const void *b)
  * was selected, and of none of the states between that one and the last.
  */
 static int
-make_change(struct gw_entry *entry, const struct candidate *c, struct gw_change *ret)
+make_change(struct gw_entry *entry, const struct candidate *c, struct api_event *ret)
 {
-	struct gw_change change = {
+	struct api_event change = {
 		.change = c->gone ? API_DELETED : API_MODIFIED, .rv = c->rv, .unknown = true};
 	int r = gw_object_make(&entry->maker, &c->object, &change.object);
 
@@ -127,7 +127,7 @@ make_change(struct gw_entry *entry, const struct candidate *c, struct gw_change 
 
 /* Make changes of the newest that fit; they stand at the array's end. Returns how many, or negative. */
 static ssize_t
-make_changes(struct gw_entry *entry, const struct search *s, struct gw_change *changes, uint64_t *ret_floor)
+make_changes(struct gw_entry *entry, const struct search *s, struct api_event *changes, uint64_t *ret_floor)
 {
 	size_t room = entry->feed.log.max_bytes / 2, made = 0;
 	int r = 0;
@@ -135,7 +135,7 @@ make_changes(struct gw_entry *entry, const struct search *s, struct gw_change *c
 	room = room > entry->feed.log.bytes ? room - entry->feed.log.bytes : 0;
 	*ret_floor = s->proven;
 	while (made < s->count && r == 0) {
-		struct gw_change *change = &changes[s->count - 1 - made];
+		struct api_event *change = &changes[s->count - 1 - made];
 		size_t bytes;
 
 		r = make_change(entry, &s->items[made], change);
@@ -145,20 +145,20 @@ make_changes(struct gw_entry *entry, const struct search *s, struct gw_change *c
 		made++;
 		if (bytes > room) { /* it shows how far down it goes, and is not told itself */
 			*ret_floor = change->rv;
-			gw_change_done(change);
+			api_events_done(change, 1);
 			return (ssize_t)made - 1;
 		}
 		room -= bytes;
 	}
 	for (size_t i = 0; r < 0 && i < made; i++)
-		gw_change_done(&changes[s->count - 1 - i]);
+		api_events_done(&changes[s->count - 1 - i], 1);
 	return r < 0 ? r : (ssize_t)made;
 }
 
 static int
 extend(struct gw_entry *entry, struct search *s)
 {
-	struct gw_change *changes;
+	struct api_event *changes;
 	uint64_t floor;
 	ssize_t n;
 
