@@ -15,7 +15,7 @@
 #include "tools/informer-gateway/pages.h"
 #include "tools/informer-gateway/pass/upgrade_reply.h"
 #include "tools/informer-gateway/upstream/own_upstream.h"
-#include "tools/informer-gateway/views/arena_source.h"
+#include "tools/informer-gateway/views/arena_store.h"
 #include "tools/serving/api_path.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"

@@ -28,11 +28,11 @@ deleted(struct gw_arena *arena, const struct gw_exchange *x, uint64_t within_ms)
 	struct gw_reading reading = {0};
 	struct informer_object found;
 	struct api_object *object = NULL;
+	const struct gw_want want = {.resource = x->api.resource, .namespace_ = x->api.namespace_};
 	struct gw_entry *entry;
 	struct timespec now;
 
-	if (gw_resources_find(arena, x->api.resource, x->api.namespace_, NULL, NULL, &entry) < 0 ||
-	    gw_entry_begin(entry, &reading) < 0)
+	if (gw_resources_find(arena, &want, &entry) < 0 || gw_entry_begin(entry, &reading) < 0)
 		return NULL;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (gw_deleted_object(&reading.snapshot, reading.resource, x->api.namespace_, x->api.name,

@@ -19,6 +19,19 @@ begin_walk(struct api_list *list)
 	list->store->view_seek(list->view, list->page.start);
 }
 
+/* 0; -EAGAIN; -EIO */
+static int
+begin(struct api_list *list)
+{
+	int r = list->store->view_ready ? list->store->view_ready(list->view) : 0;
+
+	if (r < 0)
+		return r == -EAGAIN ? r : -EIO;
+	begin_walk(list);
+	list->begun = true;
+	return 0;
+}
+
 /* The next object of the page's range, with a reference; NULL at its end. */
 static struct api_object *
 next_in_range(struct api_list *list)
@@ -134,6 +147,8 @@ api_list_measure(struct api_list *list, uint64_t *ret_items, uint64_t *ret_bytes
 	if (!list->counted) {
 		list->sizing = list->form.shape.protobuf || (ret_bytes && sizable);
 		list->phase = COUNTING;
+		while (begin(list) == -EAGAIN)
+			;
 		while (count_some(list, API_LIST_STRIDE) == -EAGAIN)
 			;
 	}
@@ -159,6 +174,8 @@ go_on(struct api_list *list, unsigned *budget)
 	int r;
 
 	list->piece_count = list->piece_at = 0;
+	if (!list->begun && (r = begin(list)) < 0)
+		return r;
 	switch (list->phase) {
 	case COUNTING:
 		r = count_some(list, *budget);
@@ -324,7 +341,6 @@ api_list_open(struct api_request *request, const struct api_query *query, const 
 		list->phase = COUNTING;
 	if (list->form.shape.kind == API_PARTIAL || list->form.shape.kind == API_PARTIAL_LIST)
 		api_shape_partial_head(&list->form.shape, &list->item_head);
-	begin_walk(list);
 	*ret_list = list;
 	return 0;
 }

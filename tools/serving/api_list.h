@@ -54,7 +54,8 @@ api_list_close(struct api_list *list);
  *
  * Returns  > 0      so many, at most max
  *          0        there are no more
- *          -EAGAIN  it looked at API_LIST_STRIDE objects and has nothing to show for it yet: call again
+ *          -EAGAIN  it looked at API_LIST_STRIDE objects, or its view is not ready, and there is nothing to
+ *                   show for it yet: call again
  *          -EIO     what it reads was taken away: break the answer off, for it must not look whole
  */
 #define API_LIST_STRIDE 256u

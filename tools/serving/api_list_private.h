@@ -19,6 +19,7 @@ struct api_list {
 	const struct api_query *query;
 	struct api_form form;
 	bool as_events;
+	bool begun; /* the view is ready, and stands where the page begins */
 	enum list_phase phase;
 
 	struct api_view *view;

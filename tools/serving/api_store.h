@@ -45,7 +45,7 @@ struct api_store {
 	uint64_t (*rv)(void *ctx, const struct api_resource *resource);
 
 	/*
-	 * One resource as it was at an RV; 0: now. Its iteration stands at the first key.
+	 * One resource as it was at an RV; 0: now.
 	 *
 	 * ret_rv        the RV that it shows
 	 * ret_position  may be NULL; the position of the changes behind a view of now
@@ -53,7 +53,14 @@ struct api_store {
 	 */
 	int (*view)(void *ctx, const struct api_resource *resource, uint64_t rv, struct api_view **ret_view,
 		    uint64_t *ret_rv, uint64_t *ret_position);
-	/* Go on with the first key not below this one. */
+	/*
+	 * May be NULL. Some of what must be done before the first object is asked for, at most what other
+	 * requests can wait for. Called until it returns 0, before the view is sought.
+	 *
+	 * Returns  0; -EAGAIN: call again; -ESTALE: as view_error()
+	 */
+	int (*view_ready)(struct api_view *view);
+	/* Go on with the first key not below this one. Before the first object is asked for, and later. */
 	void (*view_seek)(struct api_view *view, const char *key);
 	/* The next object in order of keys, with a reference; NULL at the end. */
 	struct api_object *(*view_next)(struct api_view *view);

@@ -83,6 +83,22 @@ bookmark(struct api_watch *w, uint64_t rv, bool end_mark, struct step *step)
 
 /* ---- the state it begins with --------------------------------------------- */
 
+/* 0; -EAGAIN: the view is not ready. */
+static int
+place(struct api_watch *w)
+{
+	_cleanup_(api_buf_done) struct api_buf prefix = {0};
+	int r = w->store->view_ready ? w->store->view_ready(w->view) : 0;
+
+	if (r == -EAGAIN)
+		return r;
+	api_buf_printf(&prefix, "%s%s", w->namespace_ ? w->namespace_ : "", w->namespace_ ? "/" : "");
+	if (r == 0)
+		w->store->view_seek(w->view, prefix.data);
+	w->placed = true;
+	return 0;
+}
+
 static bool
 next_initial(struct api_watch *w, struct step *step)
 {
@@ -232,6 +248,8 @@ static enum api_watch_said
 take_step(struct api_watch *w, uint64_t now_ms, struct step *ret_step)
 {
 	*ret_step = (struct step){0};
+	if (w->view && !w->placed && place(w) == -EAGAIN)
+		return API_WATCH_WAIT;
 	if (w->view && next_initial(w, ret_step))
 		return API_WATCH_LINE;
 	if (!w->over && !w->failing && live(w, now_ms, ret_step) == API_WATCH_LINE)

@@ -72,7 +72,10 @@ enum api_watch_said {
 enum api_watch_said
 api_watch_next(struct api_watch *watch, uint64_t now_ms, struct api_frame **ret_frame);
 
-/* After WAIT: when to pull again though the store has nothing new, for a bookmark or the end. */
+/*
+ * After WAIT: when to pull again though the store has nothing new, for a bookmark or the end; 0: the view is
+ * not ready, pull again when others had their turn.
+ */
 uint64_t
 api_watch_wait_until(const struct api_watch *watch);
 

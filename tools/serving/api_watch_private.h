@@ -26,6 +26,7 @@ struct api_watch {
 	unsigned count, at;
 	struct api_status *failure; /* an ERROR line's, once there is one */
 	const char *end;            /* why it ends or is about to */
+	bool placed;                /* the view is ready, and stands where it begins */
 	bool end_mark;              /* comes behind the view */
 	bool headed;                /* a Table's columns were told */
 	bool tell_lost;

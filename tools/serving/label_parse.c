@@ -382,6 +382,7 @@ api_labels_parse(const char *text, struct api_selector **ret_selector, char **re
 		api_selector_free(selector);
 		return r;
 	}
+	selector->text = api_strndup(text, strlen(text));
 	*ret_selector = selector;
 	return 0;
 }

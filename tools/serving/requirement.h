@@ -24,6 +24,7 @@ struct api_requirement {
 struct api_selector {
 	struct api_requirement *items;
 	size_t count;
+	char *text; /* that a label selector was parsed from; NULL: it is another */
 };
 
 struct api_selector *

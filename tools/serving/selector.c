@@ -25,6 +25,7 @@ api_selector_free(struct api_selector *selector)
 		free(r->values);
 	}
 	free(selector->items);
+	free(selector->text);
 	free(selector);
 }
 

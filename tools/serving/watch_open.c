@@ -35,6 +35,8 @@ drop_batch(struct api_watch *w)
 uint64_t
 api_watch_wait_until(const struct api_watch *w)
 {
+	if (w->view && !w->placed)
+		return 0;
 	return w->query.bookmarks && w->bookmark_ms < w->deadline_ms ? w->bookmark_ms : w->deadline_ms;
 }
 
@@ -111,7 +113,6 @@ api_watch_form(struct api_watch *w)
 static int
 open_initial(struct api_watch *w)
 {
-	_cleanup_(api_buf_done) struct api_buf prefix = {0};
 	int r = w->store->view(w->store->ctx, w->form.resource, 0, &w->view, &w->told_rv, &w->position);
 
 	if (r < 0)
@@ -119,8 +120,6 @@ open_initial(struct api_watch *w)
 	w->end_mark = w->query.initial && w->query.bookmarks;
 	if (w->store->view_narrow)
 		w->store->view_narrow(w->view, w->namespace_, &w->query);
-	api_buf_printf(&prefix, "%s%s", w->namespace_ ? w->namespace_ : "", w->namespace_ ? "/" : "");
-	w->store->view_seek(w->view, prefix.data);
 	if (w->query.from_now)
 		watch_close_view(w); /* its place in the history is all that is wanted */
 	return 0;

@@ -44,7 +44,10 @@ find(struct arena_world *w, const char *group, const char *plural, const char *n
 {
 	const struct api_resource *resource = api_registry_find(&w->arena->registry, group, "v1", plural);
 
-	return resource ? gw_resources_find(w->arena, resource, ns, labels, fields, ret) : -ENXIO;
+	const struct gw_want want = {
+		.resource = resource, .namespace_ = ns, .labels = labels, .fields = fields};
+
+	return resource ? gw_resources_find(w->arena, &want, ret) : -ENXIO;
 }
 
 /* The entry that answers such a request, which there is. */
@@ -138,8 +141,8 @@ count_wake(void *context)
 /* What informerd drops is gone, and its watches are told; what it has again is the same resource. */
 TEST(a_resource_may_go_and_come_back)
 {
-	struct gw_hint all = {0};
-	struct gw_store store;
+	struct api_query all = {0};
+	struct gw_store *store;
 	struct gw_entry *e;
 	unsigned woken = 0;
 	uint64_t rv, position;
@@ -149,16 +152,16 @@ TEST(a_resource_may_go_and_come_back)
 	arena_world_open(w);
 	e = found(w, "configmaps", NULL);
 	arena_world_until(w, e->feed.begun);
-	gw_store_init(&store, e);
-	gw_store_watch(&store, &all, count_wake, &woken);
+	store = gw_store_new(e);
+	store->watch(store, NULL, &all, count_wake, &woken);
 	position = e->feed.log.next;
 	broker_fixture_do(w->fx, drop_all_but_pods, NULL);
 	wait_served(w, "configmaps", false);
 	assert_true(woken > 0);
-	assert_int_equal(store.api.events(&store, e->resource, &position, &event, 1, &rv), -ESTALE);
-	assert_int_equal(store.api.rv(&store, e->resource), 0);
+	assert_int_equal(store->api.events(store, e->resource, &position, &event, 1, &rv), -ESTALE);
+	assert_int_equal(store->api.rv(store, e->resource), 0);
 	assert_int_equal(gw_entry_age_ns(e), UINT64_MAX);
-	gw_store_done(&store);
+	store->close(store);
 	cache(w, "core/v1/configmaps/ConfigMap", "", "", "");
 	wait_served(w, "configmaps", true);
 	assert_ptr_equal(found(w, "configmaps", NULL), e);

@@ -60,17 +60,16 @@ list(struct arena_world *w, struct api_query *query, char token[400])
 {
 	struct api_request request = request_for(w);
 	struct api_list *opened;
-	struct gw_store store;
+	struct gw_store *store = gw_store_new(w->pods);
 
-	gw_store_init(&store, w->pods);
-	if (api_list_open(&request, query, &store.api, NULL, &opened) < 0) {
+	if (api_list_open(&request, query, &store->api, NULL, &opened) < 0) {
 		snprintf(w->text, sizeof(w->text), "%d", request.status.code);
 		api_status_done(&request.status);
 	} else {
 		read_list(w, opened, token);
 		api_list_close(opened);
 	}
-	gw_store_done(&store);
+	store->close(store);
 	return w->text;
 }
 
@@ -115,7 +114,7 @@ TEST(a_list_that_is_taken_away_breaks_off)
 	struct api_list *opened;
 	char token[400], piece[120];
 
-	assert_int_equal(api_list_open(&request, &query, &w->store.api, NULL, &opened), 0);
+	assert_int_equal(api_list_open(&request, &query, &w->store->api, NULL, &opened), 0);
 	assert_int_equal(api_list_read(opened, piece, sizeof(piece)), sizeof(piece));
 	arena_world_say(w, "a111 @111");
 	arena_world_revoke(w);
@@ -140,7 +139,7 @@ TEST(what_is_not_whole_is_asked_for_again)
 /* ---- watches --------------------------------------------------------------- */
 
 struct watcher {
-	struct gw_store store;
+	struct gw_store *store;
 	struct api_watch *watch;
 	unsigned woken;
 };
@@ -158,24 +157,21 @@ open_watch(struct arena_world *w, struct watcher *x, const char *fields, const c
 		.bookmark_ms = 60000, .timeout_ms = 600000, .tell_lost = true};
 	struct api_request request = request_for(w);
 	struct api_query query = {.watch = true, .bookmarks = true, .rv_given = true, .rv = rv};
-	struct gw_hint hint;
 	char *error;
 
 	memset(x, 0, sizeof(*x));
 	assert_int_equal(api_fields_parse(w->pods->resource, fields, &query.fields, &error), 0);
 	assert_int_equal(api_labels_parse(labels, &query.labels, &error), 0);
-	gw_store_init(&x->store, w->pods);
-	gw_hint_init(&hint, NULL, &query);
-	gw_store_watch(&x->store, &hint, on_wake, x);
-	gw_hint_done(&hint);
-	assert_int_equal(api_watch_open(&request, &query, &x->store.api, &options, 1000, &x->watch), 0);
+	x->store = gw_store_new(w->pods);
+	x->store->watch(x->store, NULL, &query, on_wake, x);
+	assert_int_equal(api_watch_open(&request, &query, &x->store->api, &options, 1000, &x->watch), 0);
 }
 
 static void
 close_watch(struct watcher *x)
 {
 	api_watch_free(x->watch);
-	gw_store_done(&x->store);
+	x->store->close(x->store);
 }
 
 /* "ADDED a111 …": its lines at a time, bookmarks with their RV, errors with their code. */

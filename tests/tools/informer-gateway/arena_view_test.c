@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Views: one RV, in order, whole or as a hint leaves it; kept for continue tokens, and taken away. */
+#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
 
 #include "tests/tools/informer-gateway/arena_world.h"
 #include "tests/tools/informer-gateway/served_objects.h"
+#include "tools/informer-gateway/views/view_items.h"
 
 static int
 set_up(void **state)
@@ -17,13 +19,14 @@ set_up(void **state)
 	return 0;
 }
 
-static struct gw_view *
+static struct api_view *
 open_at(struct arena_world *w, uint64_t rv)
 {
 	uint64_t shown, position;
-	struct gw_view *view;
+	struct api_view *view;
 
 	assert_int_equal(gw_view_open(w->pods, rv, &view, &shown, &position), 0);
+	arena_world_seek(view, "");
 	return view;
 }
 
@@ -41,25 +44,26 @@ TEST(a_view_stays_what_it_was)
 {
 	uint64_t shown, position;
 	struct api_object *object;
-	struct gw_view *view;
+	struct api_view *view;
 
 	assert_int_equal(gw_view_open(w->pods, 0, &view, &shown, &position), 0);
 	arena_world_tell(w, "-a.b/a111 a/new112 @112");
 	assert_int_equal(shown, 110);
+	arena_world_seek(view, "");
 	object = gw_view_next(view);
 	assert_string_equal(object->key, "a.b/a");
 	api_object_unref(object);
 	object = gw_view_next(view);
 	assert_string_equal(object->key, "a/x");
 	api_object_unref(object);
-	assert_string_equal(arena_world_heard(w, &w->store, &position), "-a.b/a111 +a/new112 @112");
+	assert_string_equal(arena_world_heard(w, w->store, &position), "-a.b/a111 +a/new112 @112");
 	gw_view_close(view);
 }
 
 /* A view can be begun amid its keys, and says how many of a namespace are left. */
 TEST(seeking_and_counting)
 {
-	struct gw_view *view = open_at(w, 0);
+	struct api_view *view = open_at(w, 0);
 	struct api_object *object;
 
 	gw_view_seek(view, "a/");
@@ -83,7 +87,7 @@ TEST(hints_leave_what_they_name)
 		       node = {.value = "n2", .field = POD_NODE},
 		       both = {.namespace_ = "a", .value = "n2", .field = POD_NODE},
 		       labels = {.labels = "app in (x,zz)"},
-		       labels_in = {.namespace_ = "a", .labels = "app=x"},
+		       labels_in = {.namespace_ = "a", .labels = "app=x", .label = "app=x"},
 		       odd = {.namespace_ = "a", .labels = "app in ("};
 
 	assert_string_equal(arena_world_view(w, 0, &ns), "a/x103 a/y102 @110");
@@ -111,7 +115,7 @@ TEST(an_rv_that_nobody_holds_is_gone)
 static void
 hold_now(struct arena_world *w)
 {
-	struct gw_view *view = open_at(w, 0);
+	struct api_view *view = open_at(w, 0);
 
 	gw_view_hold(view);
 	gw_view_close(view);
@@ -155,7 +159,7 @@ TEST(the_oldest_held_goes_first)
 /* Who asks for the same within a second gets the same moment, and its sorted keys. */
 TEST(those_of_one_second_share_a_moment)
 {
-	struct gw_view *a = open_at(w, 0), *b = open_at(w, 0);
+	struct api_view *a = open_at(w, 0), *b = open_at(w, 0);
 
 	assert_int_equal(gw_moments_count(w->arena), 1);
 	gw_view_close(a);
@@ -172,11 +176,14 @@ TEST(those_of_one_second_share_a_moment)
 static void
 ask_for(struct arena_world *w, unsigned number)
 {
-	struct gw_view *view = open_at(w, 0);
+	uint64_t shown, position;
+	struct api_view *view;
 	char name[16];
 
+	assert_int_equal(gw_view_open(w->pods, 0, &view, &shown, &position), 0);
 	snprintf(name, sizeof(name), "n%u", number);
-	gw_view_narrow(view, &(struct gw_hint){.namespace_ = "a", .name = name});
+	arena_world_narrow(view, &(struct gw_hint){.namespace_ = "a", .name = name});
+	arena_world_seek(view, "");
 	assert_null(gw_view_next(view));
 	gw_view_hold(view);
 	gw_view_close(view);
@@ -188,7 +195,7 @@ ask_for(struct arena_world *w, unsigned number)
  */
 TEST(orders_that_nobody_reads_do_not_pile_up)
 {
-	struct gw_view *reading = open_at(w, 0);
+	struct api_view *reading = open_at(w, 0);
 	struct api_object *object;
 	size_t some;
 
@@ -212,7 +219,7 @@ TEST(orders_that_nobody_reads_do_not_pile_up)
  */
 TEST(a_view_that_was_taken_away_says_so)
 {
-	struct gw_view *view = open_at(w, 0);
+	struct api_view *view = open_at(w, 0);
 	struct api_object *object = gw_view_next(view);
 
 	assert_non_null(object);
@@ -221,14 +228,107 @@ TEST(a_view_that_was_taken_away_says_so)
 	arena_world_tell(w, "zz111 @111");
 	arena_world_revoke(w);
 	assert_null(gw_view_next(view));
-	assert_int_equal(gw_view_error(view), INFORMER_E_EXPIRED);
+	assert_int_equal(gw_view_error(view), -ESTALE);
 	assert_null(gw_view_next(view));
 	gw_view_close(view);
 	assert_string_equal(arena_world_view(w, 110, NULL), "410");
 	arena_world_tell(w, "zz112 @112");
-	assert_string_equal(arena_world_heard(w, &w->store, &w->position), "zz111 zz112 @112");
+	assert_string_equal(arena_world_heard(w, w->store, &w->position), "zz111 zz112 @112");
 	assert_string_equal(arena_world_view(w, 0, NULL),
 			    "a.b/a105 a/x103 a/y102 ab/a104 b/x101 aa107 zz112 @112");
+}
+
+/* Beside the seven that are there so many come, in "m" and in "n" by turns. */
+#define COMING (2 * GW_SLICE + 500)
+#define EVERY (COMING + 7)
+
+static void
+say_many(struct arena_world *w)
+{
+	struct api_buf said = {0};
+
+	for (unsigned i = 0; i < COMING; i++)
+		api_buf_printf(&said, "%c/%c%c%c%u=q ", i % 2 ? 'm' : 'n', 'a' + (int)(i % 26),
+			       'a' + (int)(i / 26 % 26), 'a' + (int)(i / 676), 1000 + i);
+	api_buf_printf(&said, "@20000");
+	arena_world_tell(w, said.data);
+	api_buf_done(&said);
+}
+
+/* How many objects a view shows, in order. */
+static unsigned
+count_in_order(struct api_view *view)
+{
+	char last[64] = "";
+	struct api_object *object;
+	unsigned count = 0;
+
+	for (; (object = gw_view_next(view)); count++) {
+		assert_true(strcmp(last, object->key) < 0);
+		snprintf(last, sizeof(last), "%s", object->key);
+		api_object_unref(object);
+	}
+	assert_int_equal(gw_view_error(view), 0);
+	return count;
+}
+
+/*
+ * No call of gw_view_ready() looks at more than GW_SLICE objects, also where few of them are wanted. What is
+ * read, said and left between two of them changes nothing of the view; who asks for the same goes on with it.
+ */
+TEST(items_are_put_in_order_in_slices)
+{
+	struct gw_hint rare = {.labels = "app!=q"};
+	struct api_view *all, *other, *selected;
+	uint64_t shown, position;
+	struct api_object *object;
+	unsigned calls = 0;
+
+	say_many(w);
+	assert_int_equal(gw_view_open(w->pods, 0, &all, &shown, &position), 0);
+	assert_int_equal(gw_view_open(w->pods, 0, &other, &shown, &position), 0);
+	assert_int_equal(gw_view_open(w->pods, 0, &selected, &shown, &position), 0);
+	arena_world_narrow(selected, &rare);
+	assert_int_equal(gw_view_ready(all), -EAGAIN);
+	object = w->store->api.get(w->store, w->pods->resource, "a/x");
+	assert_int_equal(object->rv, 103);
+	api_object_unref(object);
+	arena_world_tell(w, "-a/x20001 a/new20002 @20002");
+	for (calls = 1; gw_view_ready(calls % 2 ? other : all) == -EAGAIN; calls++)
+		;
+	assert_in_range(calls * GW_SLICE, EVERY - GW_SLICE, EVERY);
+	arena_world_seek(all, "");
+	assert_int_equal(gw_view_count(all, "m/"), COMING / 2);
+	gw_view_close(all);
+	arena_world_seek(other, "");
+	assert_int_equal(count_in_order(other), EVERY);
+	gw_view_close(other);
+	for (calls = 0; gw_view_ready(selected) == -EAGAIN; calls++)
+		;
+	assert_in_range(calls * GW_SLICE, EVERY - GW_SLICE, EVERY);
+	arena_world_seek(selected, "");
+	assert_int_equal(count_in_order(selected), 7);
+	gw_view_close(selected);
+}
+
+/* A view that is left, or whose memory is taken back, while it is filled ends there. */
+TEST(a_view_may_end_while_it_is_filled)
+{
+	struct api_view *left, *taken;
+	uint64_t shown, position;
+
+	say_many(w);
+	assert_int_equal(gw_view_open(w->pods, 0, &left, &shown, &position), 0);
+	assert_int_equal(gw_view_ready(left), -EAGAIN);
+	gw_view_close(left);
+	assert_int_equal(gw_view_open(w->pods, 0, &taken, &shown, &position), 0);
+	assert_int_equal(gw_view_ready(taken), -EAGAIN);
+	arena_world_tell(w, "zz20001 @20001");
+	arena_world_revoke(w);
+	assert_int_equal(gw_view_ready(taken), -ESTALE);
+	assert_int_equal(gw_view_error(taken), -ESTALE);
+	assert_null(gw_view_next(taken));
+	gw_view_close(taken);
 }
 
 /* A single object is the newest there is. */
@@ -237,10 +337,10 @@ TEST(one_object_by_its_key)
 	struct api_object *object;
 
 	arena_world_say(w, "a/x120 @120");
-	object = gw_view_get(w->pods, "a/x");
+	object = w->store->api.get(w->store, w->pods->resource, "a/x");
 	assert_non_null(object);
 	assert_int_equal(object->rv, 120);
 	api_object_unref(object);
-	assert_null(gw_view_get(w->pods, "a/nobody"));
-	assert_null(gw_view_get(w->pods, ""));
+	assert_null(w->store->api.get(w->store, w->pods->resource, "a/nobody"));
+	assert_null(w->store->api.get(w->store, w->pods->resource, ""));
 }

@@ -2,6 +2,7 @@
 /* Plays upstream to a store in this process, and shows what the gateway makes of it. */
 #include "tests/tools/informer-gateway/arena_world.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 
@@ -121,9 +122,10 @@ static struct gw_entry *
 find_pods(struct arena_world *w)
 {
 	const struct api_resource *pods = api_registry_find(&w->arena->registry, "", "v1", "pods");
+	const struct gw_want want = {.resource = pods};
 	struct gw_entry *entry = NULL;
 
-	if (pods && gw_resources_find(w->arena, pods, NULL, NULL, NULL, &entry) < 0)
+	if (pods && gw_resources_find(w->arena, &want, &entry) < 0)
 		entry = NULL;
 	return entry;
 }
@@ -143,14 +145,14 @@ arena_world_open(struct arena_world *w)
 	assert_int_equal(gw_arena_new(&w->options, &w->arena), 0);
 	gw_arena_dispatch(w->arena);
 	arena_world_until(w, (w->pods = find_pods(w)) && w->pods->feed.begun);
-	gw_store_init(&w->store, w->pods);
+	w->store = gw_store_new(w->pods);
 	w->position = w->pods->feed.log.next;
 }
 
 void
 arena_world_close(struct arena_world *w)
 {
-	gw_store_done(&w->store);
+	w->store->close(w->store);
 	gw_arena_free(w->arena);
 	w->arena = NULL;
 	w->pods = NULL;
@@ -175,7 +177,7 @@ arena_world_tear_down(void **state)
 void
 arena_world_reach(struct arena_world *w, uint64_t rv)
 {
-	arena_world_until(w, w->store.api.rv(&w->store, w->pods->resource) == rv);
+	arena_world_until(w, w->store->api.rv(w->store, w->pods->resource) == rv);
 	arena_world_pump(w);
 }
 
@@ -228,7 +230,7 @@ arena_world_heard(struct arena_world *w, struct gw_store *store, uint64_t *posit
 	int n;
 
 	w->text[0] = '\0';
-	while ((n = store->api.events(store, store->entry->resource, position, events, 3, &rv)) > 0) {
+	while ((n = store->api.events(store, w->pods->resource, position, events, 3, &rv)) > 0) {
 		for (int i = 0; i < n; i++) {
 			static const char *const signs[] = {"+", "", "-"};
 
@@ -254,7 +256,7 @@ arena_world_heard(struct arena_world *w, struct gw_store *store, uint64_t *posit
 void
 arena_world_expect(struct arena_world *w, const char *heard)
 {
-	assert_string_equal(arena_world_heard(w, &w->store, &w->position), heard);
+	assert_string_equal(arena_world_heard(w, w->store, &w->position), heard);
 }
 
 void
@@ -262,10 +264,10 @@ arena_world_expect_from(struct arena_world *w, uint64_t rv, const char *heard)
 {
 	uint64_t position, floor;
 
-	if (w->store.api.position(&w->store, w->pods->resource, rv, &position, &floor) < 0)
+	if (w->store->api.position(w->store, w->pods->resource, rv, &position, &floor) < 0)
 		assert_string_equal("410", heard);
 	else
-		assert_string_equal(arena_world_heard(w, &w->store, &position), heard);
+		assert_string_equal(arena_world_heard(w, w->store, &position), heard);
 }
 
 void
@@ -274,19 +276,47 @@ arena_world_revoke(struct arena_world *w)
 	broker_fixture_revoke_oldest(w->fx);
 }
 
+static char *
+copied(const char *text)
+{
+	return text ? api_strndup(text, strlen(text)) : NULL;
+}
+
+void
+arena_world_narrow(struct api_view *view, const struct gw_hint *hint)
+{
+	struct gw_hint own = {.namespace_ = copied(hint->namespace_),
+			      .name = copied(hint->name),
+			      .value = copied(hint->value),
+			      .labels = copied(hint->labels),
+			      .label = copied(hint->label),
+			      .field = hint->field};
+
+	gw_view_narrow(view, &own);
+}
+
+void
+arena_world_seek(struct api_view *view, const char *key)
+{
+	while (gw_view_ready(view) == -EAGAIN)
+		;
+	gw_view_seek(view, key);
+}
+
 const char *
 arena_world_view(struct arena_world *w, uint64_t rv, const struct gw_hint *hint)
 {
 	struct api_object *object;
 	uint64_t shown, position;
-	struct gw_view *view;
+	struct api_view *view;
 	size_t length = 0;
 	int r = gw_view_open(w->pods, rv, &view, &shown, &position);
 
 	if (r < 0)
 		return r == -ESTALE ? "410" : r == -EAGAIN ? "again" : "error";
 	if (hint)
-		gw_view_narrow(view, hint);
+		arena_world_narrow(view, hint);
+	arena_world_seek(view, "");
 	while ((object = gw_view_next(view))) {
 		length += write_object(w->text + length, sizeof(w->text) - length, object, object->rv);
 		api_object_unref(object);

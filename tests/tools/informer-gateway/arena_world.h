@@ -20,6 +20,7 @@
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tools/informer-gateway/views/arena_store.h"
+#include "tools/informer-gateway/views/arena_view.h"
 #include "tools/informer-gateway/views/gateway_arena.h"
 
 #define ARENA_WORLD_TEXT 8192
@@ -29,7 +30,7 @@ struct arena_world {
 	struct gw_arena_options options;
 	struct gw_arena *arena;
 	struct gw_entry *pods;
-	struct gw_store store; /* that sees everything */
+	struct gw_store *store; /* that sees everything */
 	uint64_t position;
 	uint64_t now_ms; /* the gateway's clock */
 	char text[ARENA_WORLD_TEXT];
@@ -64,6 +65,10 @@ void arena_world_expect_from(struct arena_world *w, uint64_t rv, const char *hea
 void arena_world_revoke(struct arena_world *w);
 /* A view as "a101 b102"; "410", "again". */
 const char *arena_world_view(struct arena_world *w, uint64_t rv, const struct gw_hint *hint);
+/* A view that shows no more than a copy of the hint. */
+void arena_world_narrow(struct api_view *view, const struct gw_hint *hint);
+/* Make it ready, and seek. */
+void arena_world_seek(struct api_view *view, const char *key);
 
 /* Dispatch until the condition holds. A fact needs far fewer dispatches, under a sanitizer too. */
 #define ARENA_DISPATCHES_MAX 5000

@@ -82,10 +82,10 @@ TEST_CASE(history_is_there_amid_changes)
 
 	arena_world_open(w);
 	arena_world_say(w, "a111 @111");
-	arena_world_until(w, (r = w->store.api.position(&w->store, w->pods->resource, 107, &position,
-							&floor)) != -EAGAIN);
+	arena_world_until(w, (r = w->store->api.position(w->store, w->pods->resource, 107, &position,
+							 &floor)) != -EAGAIN);
 	assert_int_equal(r, 0);
-	assert_string_equal(arena_world_heard(w, &w->store, &position), "?-b108 ?e109 ?a111 @111");
+	assert_string_equal(arena_world_heard(w, w->store, &position), "?-b108 ?e109 ?a111 @111");
 	arena_world_free(w);
 }
 

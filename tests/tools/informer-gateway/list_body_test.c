@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #define HERD 20
+#define ALL_PODS_OF_DEFAULT "/api/v1/namespaces/default/pods"
 
 /* Who asks at one moment is given one body; who names no RV, none that is older than his question. */
 ROUTED_TEST(a_herd_is_given_one_body)
@@ -79,6 +80,40 @@ ROUTED_TEST(other_questions_get_other_bodies)
 		assert_false(has_heard(c, "pod-00002"));
 		assert_int_equal(w->n->lists_made, count + i);
 	}
+}
+
+/*
+ * While the items of a list, or of what a watch begins with, are put in order, others are answered; a client
+ * that goes meanwhile takes its view along.
+ */
+ROUTED_TEST(others_are_answered_while_items_are_put_in_order)
+{
+	static const char *const requests[] = {
+		GET(ALL_PODS "?labelSelector=app"),
+		GET(ALL_PODS "?limit=2"),
+		GET(ALL_PODS "?watch=1&fieldSelector=spec.nodeName%3Dn1"),
+		GET(ALL_PODS "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
+			     "allowWatchBookmarks=true"),
+	};
+	const size_t count = sizeof(requests) / sizeof(*requests);
+	struct caller *asking[sizeof(requests) / sizeof(*requests)], *c;
+
+	open_lists(w, (struct gw_router_options){0}, 3, 0);
+	w->m.world->unready = UINT_MAX;
+	for (size_t i = 0; i < count; i++)
+		asking[i] = asks(&w->g, requests[i]);
+	gateway_until(&w->g, w->m.world->views == count);
+	c = call_tcp(&w->g);
+	for (unsigned i = 0; i < 3; i++)
+		ask(c, GET(ALL_PODS_OF_DEFAULT "/pod-00001"), "\"name\":\"pod-00001\"");
+	hang_up(asking[0]);
+	gateway_until(&w->g, w->m.world->views == count - 1);
+	for (size_t i = 1; i < count; i++)
+		assert_false(has_heard(asking[i], "pod-00000"));
+	w->m.world->unready = 5;
+	for (size_t i = 1; i < count; i++)
+		hear(asking[i], "\"name\":\"pod-00001\"");
+	gateway_until(&w->g, w->m.world->views == 0);
 }
 
 /* A list that cannot be had says why. */

@@ -1,54 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * played_store.h as a source of places: a place wakes its watch in the loop's next turn. RVs begin at 1.
+ * played_store.h as a source of stores: a store wakes its watch at each change. RVs begin at 1.
  */
 #ifndef TESTS_TOOLS_INFORMER_GATEWAY_MEMORY_SOURCE_H
 #define TESTS_TOOLS_INFORMER_GATEWAY_MEMORY_SOURCE_H
 
 #include "tests/tools/serving/played_store.h"
-#include "tools/informer-gateway/views/place_source.h"
+#include "tools/informer-gateway/views/store_source.h"
 
-#define MEMORY_PLACES 8192
+#define MEMORY_STORES 8192
 
 struct memory {
 	struct world *world;
 	struct gw_source source;
-	struct memory_place *places[MEMORY_PLACES];
+	struct memory_store *stores[MEMORY_STORES];
 	unsigned open;
 	const char *warning;
 	bool partial;	    /* of the resource there is a part: default/a */
 	bool metadata_only; /* of its objects there is no more */
 };
 
-struct memory_place {
-	struct gw_place place;
+struct memory_store {
+	struct gw_store store;
 	struct memory *memory;
 	unsigned slot;
 	void (*wake)(void *ctx);
 	void *ctx;
 };
-
-static inline int
-memory_open(void *ctx, const struct gw_want *want, struct gw_place **ret_place)
-{
-	struct memory *m = ctx;
-	struct memory_place *p;
-
-	if (want->resource != m->world->pods)
-		return -ENOENT;
-	if (m->partial && !want->narrow && !(want->key && !strcmp(want->key, "default/a")))
-		return -EXDEV;
-	p = calloc(1, sizeof(*p));
-	p->place.metadata_only = m->metadata_only;
-	p->memory = m;
-	p->place.store = &m->world->store;
-	while (m->places[p->slot])
-		p->slot = (p->slot + 1) % MEMORY_PLACES;
-	m->places[p->slot] = p;
-	m->open++;
-	*ret_place = &p->place;
-	return 0;
-}
 
 static inline void
 memory_parts(void *ctx, const struct api_resource *resource, struct api_buf *ret)
@@ -59,20 +37,20 @@ memory_parts(void *ctx, const struct api_resource *resource, struct api_buf *ret
 }
 
 static inline void
-memory_close(struct gw_place *place)
+memory_close(struct gw_store *store)
 {
-	struct memory_place *p = (struct memory_place *)place;
+	struct memory_store *p = (struct memory_store *)store;
 
-	p->memory->places[p->slot] = NULL;
+	p->memory->stores[p->slot] = NULL;
 	p->memory->open--;
 	free(p);
 }
 
 static inline void
-memory_watch(struct gw_place *place, const char *namespace_, const struct api_query *query,
+memory_watch(struct gw_store *store, const char *namespace_, const struct api_query *query,
 	     void (*wake)(void *ctx), void *ctx)
 {
-	struct memory_place *p = (struct memory_place *)place;
+	struct memory_store *p = (struct memory_store *)store;
 
 	(void)namespace_;
 	(void)query;
@@ -81,9 +59,34 @@ memory_watch(struct gw_place *place, const char *namespace_, const struct api_qu
 }
 
 static inline const char *
-memory_warning(struct gw_place *place)
+memory_warning(struct gw_store *store)
 {
-	return ((struct memory_place *)place)->memory->warning;
+	return ((struct memory_store *)store)->memory->warning;
+}
+
+static inline int
+memory_open(void *ctx, const struct gw_want *want, struct gw_store **ret_store)
+{
+	struct memory *m = ctx;
+	struct memory_store *s;
+
+	if (want->resource != m->world->pods)
+		return -ENOENT;
+	if (m->partial && !want->narrow && !(want->key && !strcmp(want->key, "default/a")))
+		return -EXDEV;
+	s = calloc(1, sizeof(*s));
+	s->memory = m;
+	s->store = (struct gw_store){.api = m->world->store,
+				     .metadata_only = m->metadata_only,
+				     .close = memory_close,
+				     .watch = memory_watch,
+				     .warning = memory_warning};
+	while (m->stores[s->slot])
+		s->slot = (s->slot + 1) % MEMORY_STORES;
+	m->stores[s->slot] = s;
+	m->open++;
+	*ret_store = &s->store;
+	return 0;
 }
 
 static inline void
@@ -92,23 +95,18 @@ memory_init(struct memory *m)
 	memset(m, 0, sizeof(*m));
 	m->world = world_new();
 	m->world->rv = m->world->floor = 1;
-	m->source = (struct gw_source){.ctx = m,
-				       .registry = &m->world->registry,
-				       .open = memory_open,
-				       .parts = memory_parts,
-				       .close = memory_close,
-				       .watch = memory_watch,
-				       .warning = memory_warning};
+	m->source = (struct gw_source){
+		.ctx = m, .registry = &m->world->registry, .open = memory_open, .parts = memory_parts};
 }
 
 static inline void
 memory_wake(struct memory *m)
 {
-	for (unsigned i = 0, left = m->open; left > 0 && i < MEMORY_PLACES; i++)
-		if (m->places[i]) {
+	for (unsigned i = 0, left = m->open; left > 0 && i < MEMORY_STORES; i++)
+		if (m->stores[i]) {
 			left--;
-			if (m->places[i]->wake)
-				m->places[i]->wake(m->places[i]->ctx);
+			if (m->stores[i]->wake)
+				m->stores[i]->wake(m->stores[i]->ctx);
 		}
 }
 

@@ -77,7 +77,7 @@ static const struct selection {
 
 struct client {
 	const struct selection *selection;
-	struct gw_store store;
+	struct gw_store *store;
 	struct api_watch *watch; /* NULL: none now */
 	uint64_t rv;             /* that it goes on from; 0: it lists */
 	uint64_t known[PODS];    /* the RV of each; 0: it is not there */
@@ -199,7 +199,7 @@ hang_up(struct client *c)
 	if (!c->watch)
 		return;
 	api_watch_free(c->watch);
-	gw_store_done(&c->store);
+	c->store->close(c->store);
 	c->watch = NULL;
 }
 
@@ -219,8 +219,8 @@ open_watch(struct model *m, struct client *c)
 	if (!c->rv)
 		memset(c->known, 0, sizeof(c->known));
 	m->went_on += c->rv > 0;
-	gw_store_init(&c->store, m->w->pods);
-	assert_int_equal(api_watch_open(&request, &query, &c->store.api, &options, m->now_ms, &c->watch), 0);
+	c->store = gw_store_new(m->w->pods);
+	assert_int_equal(api_watch_open(&request, &query, &c->store->api, &options, m->now_ms, &c->watch), 0);
 }
 
 /* What stands behind a name in a line; as far as a quote. */

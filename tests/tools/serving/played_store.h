@@ -7,6 +7,7 @@
 #define TESTS_TOOLS_SERVING_PLAYED_STORE_H
 
 #include <inttypes.h>
+#include <limits.h>
 
 #include "tests/room.h"
 #include "tools/informer-sim/new_object.h"
@@ -26,6 +27,7 @@ struct world {
 	uint64_t rv;
 	uint64_t floor;     /* the lowest RV that is served */
 	unsigned forgotten; /* positions below are gone */
+	unsigned unready;   /* calls of view_ready() that find a view not ready; UINT_MAX: all */
 	unsigned taken_at;  /* views end early, behind so many objects; 0: they do not */
 	bool unsynced;
 	unsigned views;   /* open now */
@@ -97,6 +99,17 @@ played_view(void *ctx, const struct api_resource *resource, uint64_t rv, struct 
 	if (ret_position)
 		*ret_position = w->count;
 	return 0;
+}
+
+static int
+played_ready(struct api_view *v)
+{
+	unsigned *unready = &v->world->unready;
+
+	if (*unready == 0)
+		return 0;
+	*unready -= *unready != UINT_MAX;
+	return -EAGAIN;
 }
 
 static void
@@ -192,6 +205,7 @@ world_new(void)
 	w->store = (struct api_store){.ctx = w,
 				      .rv = played_rv,
 				      .view = played_view,
+				      .view_ready = played_ready,
 				      .view_seek = played_seek,
 				      .view_next = played_next,
 				      .view_error = played_error,

@@ -8,7 +8,7 @@
 static void
 not_found(struct gw_exchange *x)
 {
-	gw_read_warn(x, x->route->place);
+	gw_read_warn(x);
 	api_status_not_found(&x->api.status, x->api.resource, x->api.name);
 	gw_reply_status(x);
 }
@@ -16,7 +16,7 @@ not_found(struct gw_exchange *x)
 bool
 gw_answer_object(struct gw_exchange *x)
 {
-	const struct api_store *store = x->route->place->store;
+	const struct api_store *store = &x->route->store->api;
 	_cleanup_(api_object_unrefp) struct api_object *object = store->get(store->ctx, x->api.resource,
 									    x->route->key.data);
 	struct api_buf body = {0};
@@ -25,7 +25,7 @@ gw_answer_object(struct gw_exchange *x)
 	if (!object)
 		return false;
 	x->rv = object->rv;
-	gw_read_warn(x, x->route->place);
+	gw_read_warn(x);
 	type = api_answer_object(&x->api, object, 0, &body);
 	gw_reply(x, 200, type, &body);
 	return true;

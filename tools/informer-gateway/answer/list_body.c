@@ -91,11 +91,11 @@ make_key(const struct gw_exchange *x, bool events, bool gzip)
 
 /* The state that is asked for: not before this RV. */
 static uint64_t
-least_rv(const struct gw_exchange *x, const struct api_store *store)
+least_rv(const struct gw_exchange *x)
 {
 	const struct api_query *query = &x->route->query;
 
-	return query->rv_given ? query->rv : store->rv(store->ctx, x->api.resource);
+	return query->rv_given ? query->rv : gw_read_rv(x);
 }
 
 static struct gw_body *
@@ -111,7 +111,7 @@ find(const struct gw_bodies *bodies, const char *key, uint64_t least)
 	return NULL;
 }
 
-/* -ENOENT: the place has gone meanwhile. */
+/* -ENOENT: the resource has gone meanwhile. */
 static int
 add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, struct gw_body **ret_body)
 {
@@ -129,7 +129,7 @@ add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, str
 		b->next->previous = b;
 	bodies->first = b;
 	bodies->count++;
-	r = gw_read_open(x, &b->place);
+	r = gw_read_open(x, &b->store);
 	if (r == 0)
 		r = api_query_parse(&x->api, &b->query);
 	if (r < 0) {
@@ -166,8 +166,7 @@ gw_body_join(struct gw_exchange *x, bool events, void (*wake)(void *ctx), void *
 	struct gw_bodies *bodies = x->route->router->bodies;
 	bool gzip = !events && !x->api.shape.protobuf && gw_request_takes_gzip(x->api.connection);
 	char *key = make_key(x, events, gzip);
-	const struct api_store *store = x->route->place ? x->route->place->store : NULL;
-	struct gw_body *b = key && store ? find(bodies, key, least_rv(x, store)) : NULL;
+	struct gw_body *b = key ? find(bodies, key, least_rv(x)) : NULL;
 	struct gw_body_reader *reader;
 
 	if (!b && !make_room(bodies)) {

@@ -18,7 +18,7 @@ struct gw_body {
 	char *namespace_;
 	struct api_request request; /* what a list needs of it */
 	struct api_query query;
-	struct gw_place *place;
+	struct gw_store *store;
 	struct api_list *list; /* NULL: it is whole, or not open yet */
 	struct api_list_options options;
 	enum gw_body_state state;

@@ -32,8 +32,8 @@ gw_body_drop(struct gw_body *b)
 	api_list_close(b->list);
 	gw_blocks_done(&b->blocks);
 	gw_body_count_held(b, before);
-	if (b->place)
-		b->bodies->router->options.source.close(b->place);
+	if (b->store)
+		b->store->close(b->store);
 	if (b->previous)
 		b->previous->next = b->next;
 	else
@@ -86,7 +86,7 @@ gw_body_begin(struct gw_body *b)
 {
 	b->begun_ms = gw_bodies_now_ms(b->bodies);
 	b->bodies->router->counters.lists_made++;
-	if (api_list_open(&b->request, &b->query, b->place->store, &b->options, &b->list) < 0) {
+	if (api_list_open(&b->request, &b->query, &b->store->api, &b->options, &b->list) < 0) {
 		fail(b, GW_BODY_FAILED);
 		return;
 	}
@@ -146,8 +146,8 @@ is_over(const struct gw_body *b)
 	       (gw_bodies_are_full(all) && b->blocks.held > GW_BODY_SHARE);
 }
 
-/* Some bytes more. */
-static void
+/* Some bytes more; false: none yet, others have their turn first. */
+static bool
 make(struct gw_body *b)
 {
 	size_t before = b->blocks.held, room;
@@ -170,6 +170,7 @@ make(struct gw_body *b)
 	if (!b->whole && !b->blocks.closed && is_over(b))
 		detach(b);
 	gw_body_count_held(b, before);
+	return n != -EAGAIN;
 }
 
 static bool
@@ -184,18 +185,17 @@ on_idle(uv_idle_t *idle)
 	struct gw_bodies *bodies = idle->data;
 	uint64_t end = uv_hrtime() + SLICE_NS;
 	struct gw_body *b, *next;
-	bool any = true;
+	bool again = true;
 
 	/* in turns, so that a short one does not wait for a long one */
-	while (any && uv_hrtime() < end) {
-		any = false;
+	while (again && uv_hrtime() < end) {
+		again = false;
 		for (b = bodies->first; b && uv_hrtime() < end; b = b->next)
-			if (is_making(b)) {
-				make(b);
-				any = true;
-			}
+			again |= is_making(b) && make(b);
 	}
-	if (!any)
+	for (b = bodies->first; b && !is_making(b);)
+		b = b->next;
+	if (!b)
 		uv_idle_stop(idle);
 	/* who is woken may leave, and with that start it again */
 	for (b = bodies->first; b; b = next) {

@@ -77,7 +77,7 @@ gw_answer_list(struct gw_exchange *x)
 
 	*l = (struct lister){.x = x};
 	x->route->router->counters.lists++;
-	gw_read_warn(x, x->route->place);
+	gw_read_warn(x);
 	if (gw_body_join(x, false, on_body, l, &l->reader) < 0) {
 		free(l);
 		gw_reply_status(x);

@@ -58,11 +58,10 @@ static void
 begin(struct object_wait *w)
 {
 	struct gw_exchange *x = w->x;
-	const struct api_store *store = x->route->place->store;
 
 	gw_on_gone(x, on_gone, w);
-	gw_rv_wait_begin(&x->route->router->waits, &w->wait, x->api.resource,
-			 store->rv(store->ctx, x->api.resource) + 1, w->until_ms, on_rv, w);
+	gw_rv_wait_begin(&x->route->router->waits, &w->wait, x->api.resource, gw_read_rv(x) + 1, w->until_ms,
+			 on_rv, w);
 }
 
 void

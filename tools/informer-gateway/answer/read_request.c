@@ -2,7 +2,7 @@
 /*
  * What GET, LIST and WATCH of a cached resource have in common, before they are answered:
  *
- *   place -> parameters and shape -+-> hooks.newest_elsewhere, or more than is cached
+ *   store -> parameters and shape -+-> hooks.newest_elsewhere, or more than is cached
  *                                  +-> is its RV there? -+-> answer
  *                                                        +-> wait -> answer, or 504
  *
@@ -12,12 +12,57 @@
 
 #include "tools/informer-gateway/answer/router_private.h"
 
+/* ---- the store ---- */
+
+/* A text that was not given, or is empty: NULL. */
+static const char *
+given(const struct api_request *request, const char *name)
+{
+	const char *text = api_request_query(request, name);
+
+	return text && text[0] ? text : NULL;
+}
+
+int
+gw_read_open(struct gw_exchange *x, struct gw_store **ret_store)
+{
+	struct gw_route *route = x->route;
+	const struct gw_source *source = &route->router->options.source;
+	const struct gw_hooks *hooks = &route->router->options.hooks;
+	struct gw_want want = {.resource = x->api.resource, .namespace_ = x->api.namespace_};
+
+	if (route->list) {
+		want.labels = given(&x->api, "labelSelector");
+		want.fields = given(&x->api, "fieldSelector");
+		want.narrow = hooks->narrow && hooks->narrow(hooks->ctx, x);
+	} else {
+		api_buf_reset(&route->key);
+		api_buf_printf(&route->key, "%s%s%s", x->api.namespace_ ? x->api.namespace_ : "",
+			       x->api.namespace_ ? "/" : "", x->api.name);
+		want.key = route->key.data;
+	}
+	return source->open(source->ctx, &want, ret_store);
+}
+
+void
+gw_read_warn(struct gw_exchange *x)
+{
+	const char *why = x->route->store->warning(x->route->store);
+	_cleanup_(api_buf_done) struct api_buf text = {0};
+
+	if (!why)
+		return;
+	api_buf_puts(&text, "299 - ");
+	api_buf_json_str(&text, why);
+	gw_reply_header(x, "Warning", text.data);
+}
+
 /* ---- the RV ---- */
 
-static uint64_t
-newest(const struct gw_exchange *x)
+uint64_t
+gw_read_rv(const struct gw_exchange *x)
 {
-	const struct api_store *store = x->route->place->store;
+	const struct api_store *store = &x->route->store->api;
 
 	return store->rv(store->ctx, x->api.resource);
 }
@@ -61,7 +106,7 @@ on_waited(struct gw_rv_wait *wait, bool reached)
 		return;
 	}
 	x->route->router->counters.too_large++;
-	api_status_too_large_rv(&x->api.status, wait->rv, newest(x));
+	api_status_too_large_rv(&x->api.status, wait->rv, gw_read_rv(x));
 	if (x->route->watch)
 		gw_answer_watch(x);
 	else
@@ -72,7 +117,7 @@ static void
 answer_at_its_rv(struct gw_exchange *x)
 {
 	struct gw_router *router = x->route->router;
-	uint64_t rv = newest(x), wanted = least(x), now = uv_now(gw_front_loop(router->front));
+	uint64_t rv = gw_read_rv(x), wanted = least(x), now = uv_now(gw_front_loop(router->front));
 
 	if (rv == 0) {
 		api_status_not_ready(&x->api.status);
@@ -109,7 +154,7 @@ int
 gw_read_begin(struct gw_exchange *x)
 {
 	struct gw_route *route = x->route;
-	int r = gw_read_open(x, &route->place);
+	int r = gw_read_open(x, &route->store);
 
 	route->partial = r == -EXDEV;
 	if (r < 0)
@@ -118,10 +163,10 @@ gw_read_begin(struct gw_exchange *x)
 		gw_reply_status(x);
 		return 0;
 	}
-	route->metadata_only = route->place->metadata_only && !shows_metadata_alone(x);
+	route->metadata_only = route->store->metadata_only && !shows_metadata_alone(x);
 	if (route->metadata_only || newest_goes_elsewhere(x)) {
-		route->router->options.source.close(route->place);
-		route->place = NULL;
+		route->store->close(route->store);
+		route->store = NULL;
 		return -ENOENT;
 	}
 	answer_at_its_rv(x);

@@ -170,8 +170,8 @@ route_done(struct gw_exchange *x)
 	struct gw_route *route = x->route;
 
 	gw_rv_wait_cancel(&route->wait);
-	if (route->place)
-		route->router->options.source.close(route->place);
+	if (route->store)
+		route->store->close(route->store);
 	api_query_done(&route->query);
 	api_buf_done(&route->key);
 	api_path_done(&route->path);

@@ -14,7 +14,7 @@
 #define TOOLS_INFORMER_GATEWAY_ANSWER_ROUTER_H
 
 #include "tools/informer-gateway/http/exchange.h"
-#include "tools/informer-gateway/views/place_source.h"
+#include "tools/informer-gateway/views/store_source.h"
 #include "tools/serving/budget.h"
 
 /*

@@ -26,7 +26,7 @@ struct gw_route {
 	struct gw_router *router;
 	struct api_path path;
 	struct api_query query;
-	struct gw_place *place; /* NULL: none is open */
+	struct gw_store *store; /* NULL: none is open */
 	struct gw_rv_wait wait;
 	struct api_buf key; /* of a GET by name: "namespace/name", or "name" */
 	bool list; /* a LIST or a WATCH; else a GET by name */
@@ -51,9 +51,11 @@ void gw_answer_watch(struct gw_exchange *x);
  * and nothing was done.
  */
 int gw_read_begin(struct gw_exchange *x);
-/* Append what the place says of its age to the answer. */
-void gw_read_warn(struct gw_exchange *x, struct gw_place *place);
-/* Open a place for the exchange's request. Returns as gw_source.open */
-int gw_read_open(struct gw_exchange *x, struct gw_place **ret_place);
+/* Append what the route's store says of its age to the answer. */
+void gw_read_warn(struct gw_exchange *x);
+/* The newest RV of the store; 0: its first list is not in. */
+uint64_t gw_read_rv(const struct gw_exchange *x);
+/* Open a store for the exchange's request. Returns as gw_source.open */
+int gw_read_open(struct gw_exchange *x, struct gw_store **ret_store);
 
 #endif

@@ -18,7 +18,7 @@
 struct watcher {
 	struct gw_exchange *x;
 	struct gw_router *router;
-	struct gw_place *place;
+	struct gw_store *store;
 	struct api_watch *watch;
 	struct api_frame *frame; /* that is being sent */
 	size_t offset;
@@ -139,7 +139,7 @@ watch_closed(void *ctx)
 	gw_body_leave(w->initial);
 	api_watch_free(w->watch);
 	api_frame_unref(w->frame);
-	w->router->options.source.close(w->place);
+	w->store->close(w->store);
 	w->router->counters.watching--;
 	uv_close((uv_handle_t *)&w->timer, on_timer_closed);
 }
@@ -163,7 +163,7 @@ open_watch(struct watcher *w, const struct api_watch_options *behind)
 	options.bookmark_ms = w->router->options.bookmark_ms;
 	options.timeout_ms = draw_timeout(w->router);
 	options.tell_lost = true;
-	return api_watch_open(&w->x->api, &route->query, w->place->store, &options, now_ms(w), &w->watch);
+	return api_watch_open(&w->x->api, &route->query, &w->store->api, &options, now_ms(w), &w->watch);
 }
 
 /* Nothing but an event that says x->api.status, which is taken. */
@@ -218,25 +218,24 @@ gw_answer_watch(struct gw_exchange *x)
 {
 	struct gw_route *route = x->route;
 	struct gw_router *router = route->router;
-	const struct gw_source *source = &router->options.source;
 	struct watcher *w = api_alloc(sizeof(*w));
 	struct api_watch_options here = {0};
 	int r;
 
-	*w = (struct watcher){.x = x, .router = router, .place = route->place};
+	*w = (struct watcher){.x = x, .router = router, .store = route->store};
 	uv_timer_init(gw_front_loop(router->front), &w->timer);
 	w->timer.data = w;
 	router->counters.watches++;
 	router->counters.watching++;
-	gw_read_warn(x, w->place);
-	source->watch(w->place, x->api.namespace_, &route->query, on_store, w);
+	gw_read_warn(x);
+	w->store->watch(w->store, x->api.namespace_, &route->query, on_store, w);
 	if (x->api.status.code)
 		r = open_failed(w);
 	else if (begins_like_others(&route->query))
 		r = gw_body_join(x, true, on_body, w, &w->initial);
 	else
 		r = open_watch(w, &here);
-	route->place = NULL; /* the watcher's now */
+	route->store = NULL; /* the watcher's now */
 	if (r < 0) {
 		watch_closed(w);
 		gw_reply_status(x);

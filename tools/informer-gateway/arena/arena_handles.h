@@ -17,7 +17,7 @@
 
 #define GW_HANDLES_MAX 6u /* of events: more handlers than there can be resources */
 
-struct gw_moments;
+struct gw_moment;
 
 /*
  * socket_path    of informerd; NULL: libinformer's own choice
@@ -51,7 +51,7 @@ struct gw_arena {
 	struct gw_entry **entries;         /* in no order; they stay where they are */
 	unsigned count;
 	bool known; /* of all that informerd caches it is known what it is: what is not there is not cached */
-	struct gw_moments *moments; /* of views (arena_view.h) */
+	struct gw_moment *moments; /* of views (arena_view.h), the newest first */
 	uint64_t seen_epoch, seen_generation;
 	uint8_t seen_lineage[16];
 	unsigned same_looks; /* that showed them, though something newer was said to be there */

@@ -237,16 +237,17 @@ static void
 take_over(struct gw_entry *e, uint32_t position, const struct informer_resource_info *info,
 	  const struct informer_moment *moment)
 {
+	const struct gw_standing standing = standing_of(info, moment);
+
 	e->seen = true;
 	e->position = position;
 	e->on_demand = info->on_demand;
-	e->standing = standing_of(info, moment);
 	atomic_store_explicit(&e->resource->gone, false, memory_order_release);
 	if (e->gone && open_entry(e) < 0)
 		return;
 	if (!e->followed && !e->on_demand)
 		follow(e);
-	gw_feed_settle(&e->feed, &e->standing);
+	gw_feed_settle(&e->feed, &standing);
 }
 
 static void
@@ -341,78 +342,68 @@ has_namespace(const struct gw_entry *e, const char *namespace_)
 	return !e->namespace_[0] || (namespace_ && !strcmp(e->namespace_, namespace_));
 }
 
-static int
-take(struct gw_entry *e, struct gw_entry **ret_entry)
-{
-	if (!e->followed)
-		follow(e);
-	*ret_entry = e;
-	return 0;
-}
-
-int
-gw_resources_find(struct gw_arena *arena, const struct api_resource *resource, const char *namespace_,
-		  const char *labels, const char *fields, struct gw_entry **ret_entry)
-{
-	int r = -ENOENT;
-
-	for (unsigned i = 0; i < arena->count; i++) {
-		struct gw_entry *e = arena->entries[i];
-
-		if (!is_of(e, resource))
-			continue;
-		if (has_namespace(e, namespace_) && asks_for(labels, e->label_selector) &&
-		    asks_for(fields, e->field_selector))
-			return take(e, ret_entry);
-		r = -EXDEV;
-	}
-	return r;
-}
-
-int
-gw_resources_part(struct gw_arena *arena, const struct api_resource *resource, const char *namespace_,
-		  struct gw_entry **ret_entry)
-{
-	bool all = !namespace_ || !namespace_[0];
-
-	for (unsigned i = 0; i < arena->count; i++)
-		if (is_of(arena->entries[i], resource) &&
-		    (all || has_namespace(arena->entries[i], namespace_)))
-			return take(arena->entries[i], ret_entry);
-	return -EXDEV;
-}
-
-/* Where the table has an object, by a snapshot in which any of the resource's entries is read. Returns 0,
- * negative. */
-static int
-position_of(struct gw_entry *any, const char *key, uint32_t *ret_position)
+/* Where the table has an object, by a snapshot in which any of the resource's entries is read; else
+ * UINT32_MAX. */
+static uint32_t
+position_of(struct gw_entry *any, const char *key)
 {
 	struct informer_object object;
 	struct gw_reading reading;
-	int r = gw_entry_begin(any, &reading);
+	uint32_t position = UINT32_MAX;
 
-	if (r < 0)
-		return r;
-	r = informer_get_key(&reading.snapshot, reading.resource, key, strlen(key), &object);
-	if (r == 0)
-		*ret_position = informer_object_position(&object);
+	if (gw_entry_begin(any, &reading) < 0)
+		return position;
+	if (informer_get_key(&reading.snapshot, reading.resource, key, strlen(key), &object) == 0)
+		position = informer_object_position(&object);
 	gw_reading_end(&reading);
-	return r;
+	return position;
+}
+
+static bool
+has_all(const struct gw_entry *e, const struct gw_want *want)
+{
+	return has_namespace(e, want->namespace_) && asks_for(want->labels, e->label_selector) &&
+	       asks_for(want->fields, e->field_selector);
+}
+
+static bool
+has_part(const struct gw_entry *e, const struct gw_want *want)
+{
+	bool all = !want->namespace_ || !want->namespace_[0];
+
+	return want->narrow && (all || has_namespace(e, want->namespace_));
 }
 
 int
-gw_resources_holder(struct gw_arena *arena, const struct api_resource *resource, const char *key,
-		    struct gw_entry **ret_entry)
+gw_resources_find(struct gw_arena *arena, const struct gw_want *want, struct gw_entry **ret_entry)
 {
-	uint32_t position = UINT32_MAX;
+	struct gw_entry *any = NULL, *found = NULL, *part = NULL;
+	uint32_t position;
 
-	for (unsigned i = 0; i < arena->count && position == UINT32_MAX; i++)
-		if (is_of(arena->entries[i], resource) && position_of(arena->entries[i], key, &position) < 0)
-			return -EXDEV;
-	for (unsigned i = 0; i < arena->count; i++)
-		if (is_of(arena->entries[i], resource) && arena->entries[i]->position == position)
-			return take(arena->entries[i], ret_entry);
-	return -EXDEV;
+	for (unsigned i = 0; i < arena->count && !found; i++) {
+		struct gw_entry *e = arena->entries[i];
+
+		if (!is_of(e, want->resource))
+			continue;
+		any = e;
+		if (has_all(e, want))
+			found = e;
+		else if (!part && has_part(e, want))
+			part = e;
+	}
+	if (!any)
+		return -ENOENT;
+	position = !found && want->key ? position_of(any, want->key) : UINT32_MAX;
+	for (unsigned i = 0; i < arena->count && position != UINT32_MAX && !found; i++)
+		if (is_of(arena->entries[i], want->resource) && arena->entries[i]->position == position)
+			found = arena->entries[i];
+	found = found ? found : part;
+	if (!found)
+		return -EXDEV;
+	if (!found->followed)
+		follow(found);
+	*ret_entry = found;
+	return 0;
 }
 
 void

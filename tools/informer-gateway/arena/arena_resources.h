@@ -25,7 +25,6 @@
  * namespace_      the only one; "": all
  * position        in the table, when it was last looked at
  * followed        it has a feed; one that is cached on demand gets it when it is first asked for
- * standing        by the last snapshot that was looked at
  */
 struct gw_entry {
 	struct gw_arena *arena;
@@ -38,7 +37,6 @@ struct gw_entry {
 	struct informer_resource *of_reads,
 		*of_events; /* it, by the handle for reads and the first for events */
 	struct gw_object_maker maker;
-	struct gw_standing standing;
 	uint64_t told; /* that on_told was called with */
 	struct gw_feed feed;
 };
@@ -47,23 +45,22 @@ struct gw_entry {
 void gw_resources_sync(struct gw_arena *arena, const struct informer_snapshot *snapshot);
 void gw_resources_done(struct gw_arena *arena);
 
+/* What a request asks for. Texts are borrowed. */
+struct gw_want {
+	const struct api_resource *resource;
+	const char *namespace_;      /* NULL: all */
+	const char *labels, *fields; /* selectors as they were asked for; NULL: none */
+	const char *key;             /* "namespace/name" or "name", of a GET; NULL: it is none */
+	bool narrow;                 /* a part of it will do */
+};
+
 /*
- * The entry that has all of what a request asks for.
+ * The entry that has all of what is wanted, or holds its key, or has a part of it where that will do. An
+ * entry with selectors has all of it only when the request asks for the same.
  *
- * namespace_        "" or NULL: all of them
- * labels, fields    the request's selectors as texts; NULL: none. An entry with selectors has all of it only
- *                   when the request asks for the same
  * Returns 0; -ENOENT: it is not cached; -EXDEV: only a part of it is cached
  */
-int gw_resources_find(struct gw_arena *arena, const struct api_resource *resource, const char *namespace_,
-		      const char *labels, const char *fields, struct gw_entry **ret_entry);
-
-/* The entry that holds an object. Returns 0; -EXDEV: none of the resource's does. */
-int gw_resources_holder(struct gw_arena *arena, const struct api_resource *resource, const char *key,
-			struct gw_entry **ret_entry);
-/* An entry that has a part of a namespace ("" or NULL: of all of them). Returns 0, -EXDEV. */
-int gw_resources_part(struct gw_arena *arena, const struct api_resource *resource, const char *namespace_,
-		      struct gw_entry **ret_entry);
+int gw_resources_find(struct gw_arena *arena, const struct gw_want *want, struct gw_entry **ret_entry);
 /* Append what is cached of a resource, in words: "in namespace a, or with labelSelector=app=x". */
 void gw_resources_parts(const struct gw_arena *arena, const struct api_resource *resource,
 			struct api_buf *ret);

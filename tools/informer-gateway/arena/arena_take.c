@@ -4,13 +4,14 @@
  */
 #include "tools/informer-gateway/arena/arena_take.h"
 
+#include <errno.h>
 #include <string.h>
-
-#include "tools/informer-gateway/arena/arena_resources.h"
 
 /* How often one take looks whether there is a newer commit by now. */
 #define LOOKS_MAX 4u
 #define SAME_LOOKS_MAX 8u
+/* How often a snapshot is begun until the log has got there. */
+#define BEGINS_MAX 8u
 
 /* The largest log gives way when all of them together are too large. */
 static void
@@ -83,4 +84,32 @@ gw_arena_take(struct gw_arena *arena)
 	}
 	if (newer)
 		gw_handles_kick(arena);
+}
+
+void
+gw_arena_take_untold(struct gw_arena *arena)
+{
+	gw_arena_take(arena);
+	gw_handles_kick(arena);
+}
+
+int
+gw_entry_begin_whole(struct gw_entry *entry, struct gw_reading *ret_reading)
+{
+	for (unsigned i = 0; i < BEGINS_MAX; i++) {
+		struct gw_standing standing;
+
+		gw_arena_take_untold(entry->arena);
+		if (gw_entry_begin(entry, ret_reading) < 0)
+			return -EAGAIN;
+		if (gw_entry_standing(entry, &ret_reading->snapshot, &standing) == 0) {
+			gw_feed_settle(&entry->feed, &standing);
+			if (gw_feed_is_at(&entry->feed, &standing))
+				return 0;
+		}
+		gw_reading_end(ret_reading);
+		if (entry->gone || !entry->feed.begun)
+			break;
+	}
+	return -EAGAIN;
 }

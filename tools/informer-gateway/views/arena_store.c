@@ -5,32 +5,41 @@
 #include "tools/informer-gateway/views/arena_store.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-gateway/views/arena_view.h"
 #include "tools/informer-gateway/views/history.h"
+
+/* watcher.interests: NULL while it does not watch. */
+struct arena_store {
+	struct gw_store store; /* first: it is what is handed out */
+	struct gw_entry *entry;
+	struct gw_watcher watcher;
+	char warning[160];
+};
+
+/* ---- what lists and watches ask for ------------------------------------------ */
 
 static uint64_t
 newest_rv(void *ctx, const struct api_resource *resource)
 {
-	const struct gw_store *store = ctx;
+	const struct arena_store *s = ctx;
 
 	(void)resource;
-	return store->entry->feed.begun ? store->entry->feed.log.told : 0;
+	return s->entry->feed.begun ? s->entry->feed.log.told : 0;
 }
 
 static int
 open_view(void *ctx, const struct api_resource *resource, uint64_t rv, struct api_view **ret_view,
 	  uint64_t *ret_rv, uint64_t *ret_position)
 {
-	const struct gw_store *store = ctx;
-	struct gw_view *view;
-	int r = gw_view_open(store->entry, rv, &view, ret_rv, ret_position);
+	const struct arena_store *s = ctx;
 
 	(void)resource;
-	if (r == 0)
-		*ret_view = (struct api_view *)view;
-	return r == 0 || r == -ESTALE ? r : -EAGAIN;
+	return gw_view_open(s->entry, rv, ret_view, ret_rv, ret_position);
 }
 
 static void
@@ -39,71 +48,45 @@ narrow_view(struct api_view *view, const char *namespace_, const struct api_quer
 	struct gw_hint hint;
 
 	gw_hint_init(&hint, namespace_, query);
-	gw_view_narrow((struct gw_view *)view, &hint);
-	gw_hint_done(&hint);
-}
-
-static void
-seek_view(struct api_view *view, const char *key)
-{
-	gw_view_seek((struct gw_view *)view, key);
-}
-
-static struct api_object *
-next_of_view(struct api_view *view)
-{
-	return gw_view_next((struct gw_view *)view);
-}
-
-static uint64_t
-count_in_view(struct api_view *view, const char *prefix)
-{
-	return gw_view_count((struct gw_view *)view, prefix);
-}
-
-static void
-hold_view(struct api_view *view)
-{
-	gw_view_hold((struct gw_view *)view);
-}
-
-static int
-error_of_view(struct api_view *view)
-{
-	return gw_view_error((struct gw_view *)view) < 0 ? -ESTALE : 0;
-}
-
-static void
-close_view(struct api_view *view)
-{
-	gw_view_close((struct gw_view *)view);
+	gw_view_narrow(view, &hint);
 }
 
 static struct api_object *
 get(void *ctx, const struct api_resource *resource, const char *key)
 {
-	const struct gw_store *store = ctx;
+	const struct arena_store *s = ctx;
+	struct gw_reading reading;
+	struct api_object *object = NULL;
+	struct informer_object found;
 
 	(void)resource;
-	return gw_view_get(store->entry, key);
+	if (gw_entry_begin(s->entry, &reading) < 0)
+		return NULL;
+	if (informer_get_key(&reading.snapshot, reading.resource, key, strlen(key), &found) == 0 &&
+	    informer_object_position(&found) == s->entry->position &&
+	    gw_object_make(&s->entry->maker, &found, &object) < 0)
+		object = NULL;
+	gw_reading_end(&reading);
+	return object;
 }
 
 static int
 position_of(void *ctx, const struct api_resource *resource, uint64_t rv, uint64_t *ret_position,
 	    uint64_t *ret_floor)
 {
-	struct gw_store *store = ctx;
-	const struct gw_change_log *log = &store->entry->feed.log;
+	struct arena_store *s = ctx;
+	const struct gw_change_log *log = &s->entry->feed.log;
+	bool watching = s->watcher.interests != NULL;
 	int r;
 
 	(void)resource;
-	if (store->watching && store->watcher.era != log->era && rv > log->told)
+	if (watching && s->watcher.era != log->era && rv > log->told)
 		return -ESTALE; /* it has lost its place, and this history does not reach its RV */
-	if (store->watching)
-		gw_watcher_restart(&store->watcher);
+	if (watching)
+		gw_watcher_restart(&s->watcher);
 	r = gw_change_log_position(log, rv, ret_position);
 	if (r == -ESTALE) {
-		r = gw_history_extend(store->entry);
+		r = gw_history_extend(s->entry);
 		if (r == 0)
 			r = gw_change_log_position(log, rv, ret_position);
 	}
@@ -113,12 +96,12 @@ position_of(void *ctx, const struct api_resource *resource, uint64_t rv, uint64_
 
 /* The next position at which there is something for this store. As gw_watcher_next(). */
 static int
-next_position(struct gw_store *store, uint64_t *position)
+next_position(struct arena_store *s, uint64_t *position)
 {
-	const struct gw_change_log *log = &store->entry->feed.log;
+	const struct gw_change_log *log = &s->entry->feed.log;
 
-	if (store->watching)
-		return gw_watcher_next(&store->watcher, position);
+	if (s->watcher.interests)
+		return gw_watcher_next(&s->watcher, position);
 	return *position < log->first ? -ESTALE : *position < log->next;
 }
 
@@ -126,13 +109,13 @@ static int
 take_events(void *ctx, const struct api_resource *resource, uint64_t *position, struct api_event *events,
 	    unsigned max, uint64_t *ret_rv)
 {
-	struct gw_store *store = ctx;
-	struct gw_change_log *log = &store->entry->feed.log;
+	struct arena_store *s = ctx;
+	struct gw_change_log *log = &s->entry->feed.log;
 	unsigned n = 0;
 	int r = 1;
 
 	(void)resource;
-	while (n < max && (r = next_position(store, position)) > 0)
+	while (n < max && (r = next_position(s, position)) > 0)
 		gw_change_log_event(log, (*position)++, &events[n++]);
 	if (r < 0 && n == 0)
 		return r;
@@ -141,59 +124,114 @@ take_events(void *ctx, const struct api_resource *resource, uint64_t *position, 
 	return (int)n;
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- what the request asks for ----------------------------------------------- */
 
-void
-gw_store_init(struct gw_store *store, struct gw_entry *entry)
+static struct arena_store *
+of(struct gw_store *store)
 {
-	*store = (struct gw_store){
-		.api = {.ctx = store,
-			.rv = newest_rv,
-			.view = open_view,
-			.view_narrow = narrow_view,
-			.view_seek = seek_view,
-			.view_next = next_of_view,
-			.view_count = count_in_view,
-			.view_hold = hold_view,
-			.view_error = error_of_view,
-			.view_close = close_view,
-			.get = get,
-			.position = position_of,
-			.events = take_events},
+	return (struct arena_store *)(void *)store;
+}
+
+static void
+close_store(struct gw_store *store)
+{
+	gw_watcher_remove(&of(store)->watcher);
+	free(store);
+}
+
+/* By the most selective thing that the query says. */
+static void
+watch(struct gw_store *store, const char *namespace_, const struct api_query *query, void (*wake)(void *ctx),
+      void *ctx)
+{
+	struct arena_store *s = of(store);
+	struct gw_interests *interests = &s->entry->feed.interests;
+	_cleanup_(api_buf_done) struct api_buf key = {0};
+	_cleanup_(gw_hint_done) struct gw_hint hint;
+
+	gw_hint_init(&hint, namespace_, query);
+	s->watcher = (struct gw_watcher){.wake = wake, .context = ctx};
+	if (gw_hint_names_one(&hint, s->entry->resource)) {
+		api_buf_printf(&key, "%s%s%s", hint.namespace_ ? hint.namespace_ : "",
+			       hint.namespace_ ? "/" : "", hint.name);
+		s->watcher.kind = GW_KEY;
+		gw_watcher_add(interests, &s->watcher, key.data);
+	} else if (hint.value) {
+		s->watcher.kind = GW_FIELD;
+		s->watcher.field = hint.field;
+		gw_watcher_add(interests, &s->watcher, hint.value);
+	} else if (hint.namespace_) {
+		s->watcher.kind = GW_NAMESPACE;
+		gw_watcher_add(interests, &s->watcher, hint.namespace_);
+	} else {
+		gw_watcher_add(interests, &s->watcher, NULL);
+	}
+}
+
+static const char *
+warning(struct gw_store *store)
+{
+	struct arena_store *s = of(store);
+	uint64_t age = gw_entry_age_ns(s->entry);
+
+	if (age == UINT64_MAX)
+		return "how old this is is not known: informerd is away, or has not heard of the API server";
+	if (age < GW_STALE_NS)
+		return NULL;
+	snprintf(s->warning, sizeof(s->warning),
+		 "the API server was last heard of %" PRIu64 " s ago: this may be as old", age / 1000000000u);
+	return s->warning;
+}
+
+struct gw_store *
+gw_store_new(struct gw_entry *entry)
+{
+	struct arena_store *s = api_alloc(sizeof(*s));
+
+	*s = (struct arena_store){
+		.store = {.api = {.ctx = s,
+				  .rv = newest_rv,
+				  .view = open_view,
+				  .view_narrow = narrow_view,
+				  .view_ready = gw_view_ready,
+				  .view_seek = gw_view_seek,
+				  .view_next = gw_view_next,
+				  .view_count = gw_view_count,
+				  .view_hold = gw_view_hold,
+				  .view_error = gw_view_error,
+				  .view_close = gw_view_close,
+				  .get = get,
+				  .position = position_of,
+				  .events = take_events},
+			  .metadata_only = entry->metadata_only,
+			  .close = close_store,
+			  .watch = watch,
+			  .warning = warning},
 		.entry = entry,
 	};
+	return &s->store;
 }
 
-void
-gw_store_done(struct gw_store *store)
+static int
+open_store(void *ctx, const struct gw_want *want, struct gw_store **ret_store)
 {
-	if (store->watching)
-		gw_watcher_remove(&store->watcher);
-	store->watching = false;
+	struct gw_entry *entry;
+	int r = gw_resources_find(ctx, want, &entry);
+
+	if (r == 0)
+		*ret_store = gw_store_new(entry);
+	return r;
 }
 
-/* The most selective thing that the hint says. */
-void
-gw_store_watch(struct gw_store *store, const struct gw_hint *hint, void (*wake)(void *context), void *context)
+static void
+parts(void *ctx, const struct api_resource *resource, struct api_buf *ret)
 {
-	struct gw_interests *interests = &store->entry->feed.interests;
-	_cleanup_(api_buf_done) struct api_buf key = {0};
+	gw_resources_parts(ctx, resource, ret);
+}
 
-	store->watcher = (struct gw_watcher){.wake = wake, .context = context};
-	if (hint->name && (hint->namespace_ || !store->entry->resource->namespaced)) {
-		api_buf_printf(&key, hint->namespace_ ? "%s/%s" : "%s%s",
-			       hint->namespace_ ? hint->namespace_ : "", hint->name);
-		store->watcher.kind = GW_KEY;
-		gw_watcher_add(interests, &store->watcher, key.data);
-	} else if (hint->value) {
-		store->watcher.kind = GW_FIELD;
-		store->watcher.field = hint->field;
-		gw_watcher_add(interests, &store->watcher, hint->value);
-	} else if (hint->namespace_) {
-		store->watcher.kind = GW_NAMESPACE;
-		gw_watcher_add(interests, &store->watcher, hint->namespace_);
-	} else {
-		gw_watcher_add(interests, &store->watcher, NULL);
-	}
-	store->watching = true;
+struct gw_source
+gw_arena_source(struct gw_arena *arena)
+{
+	return (struct gw_source){
+		.ctx = arena, .registry = &arena->registry, .open = open_store, .parts = parts};
 }

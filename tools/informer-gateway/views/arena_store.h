@@ -1,42 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arena behind lists and watches of tools/serving: a store (tools/serving/api_store.h) for one request.
+ * The arena as the source of stores (store_source.h): a store is one request's, over one entry.
  *
- *	list    gw_store_init(&store, entry)                            api_list_open(…, &store.api, …)
- *	watch   the same, then gw_store_watch(&store, &hint, wake, x)   api_watch_open(…, &store.api, …)
+ * A store that watches gives only those events that concern its query; for the others its place moves on by
+ * itself. wake() is called from gw_arena_dispatch(): there is an event, or the place is lost. A watch from
+ * before the log begins makes the log longer, where the arena has the history for it (history.h).
  *
- * A store that watches gives only those events that concern its hint; for the others its place moves on by
- * itself. wake() is called, from gw_arena_dispatch(), when there is something to ask events() for: an event,
- * or that the place is lost. A watch from before the log begins makes the log longer, where the arena has the
- * history for it (history.h).
+ * An object that is cached is here by its name, also where only a part of its resource is. When the API
+ * server was not heard of for a minute the warning says for how long.
  *
- * Ownership  the entry is borrowed; gw_store_done() comes before the arena's end
- * Threads    one
+ * Threads  one
  */
 #ifndef TOOLS_INFORMER_GATEWAY_VIEWS_ARENA_STORE_H
 #define TOOLS_INFORMER_GATEWAY_VIEWS_ARENA_STORE_H
 
-#include "tools/informer-gateway/views/arena_view.h"
-#include "tools/serving/api_store.h"
+#include "tools/informer-gateway/views/store_source.h"
 
-/* It must not move between init and done. */
-struct gw_store {
-	struct api_store api;
-	struct gw_entry *entry;
-	struct gw_watcher watcher;
-	bool watching;
-};
+/* From this age on answers carry a warning: informerd hears bookmarks once a minute, and pings more often. */
+#define GW_STALE_NS 60000000000ull
 
-void gw_store_init(struct gw_store *store, struct gw_entry *entry);
-/* Views that were opened must be closed. A zeroed one is fine. */
-void gw_store_done(struct gw_store *store);
-
-/*
- * From now on events() gives what concerns the hint, and wake() is called. Before a position is asked for.
- *
- * hint  of the request's query (gw_hint_init()); copied as far as it is needed
- */
-void gw_store_watch(struct gw_store *store, const struct gw_hint *hint, void (*wake)(void *context),
-		    void *context);
+/* The arena must live longer than all stores. */
+struct gw_source gw_arena_source(struct gw_arena *arena);
+/* A store over an entry, which is borrowed. End it with its close(). */
+struct gw_store *gw_store_new(struct gw_entry *entry);
 
 #endif

@@ -13,16 +13,13 @@
 
 /* For how long a moment waits for others that come. */
 #define SHARE_MS 1000u
-/* How often a view of now looks whether the log has got there. */
-#define LOOKS_MAX 8u
 /* So many items of hints a moment keeps that no view reads: who asks chooses how many there would be. */
 #define UNREAD_MAX 4u
 
-/* readers: views that have been given its items */
+/* readers: views that read its items */
 struct sorted {
 	struct sorted *next;
-	struct gw_hint hint;
-	struct gw_view_items items;
+	struct gw_items items;
 	unsigned readers;
 };
 
@@ -31,8 +28,8 @@ struct sorted {
  * open      views of it
  * until_ms  when nobody has it open: until then it is kept
  */
-struct moment {
-	struct moment *next;
+struct gw_moment {
+	struct gw_moment *next;
 	struct gw_entry *entry;
 	struct gw_reading reading;
 	uint64_t rv, era, position;
@@ -41,28 +38,15 @@ struct moment {
 	uint64_t until_ms;
 };
 
-struct gw_moments {
-	struct moment *first;
-};
-
-struct gw_view {
-	struct moment *moment;
+struct api_view {
+	struct gw_moment *moment;
 	struct gw_hint hint;
 	struct sorted *sorted; /* NULL: not asked for yet */
-	size_t at;
-	int error;
+	struct gw_items_place place;
+	bool failed;
 };
 
 /* ---- moments ------------------------------------------------------------- */
-
-struct gw_moments *
-gw_moments_new(void)
-{
-	struct gw_moments *moments = api_alloc(sizeof(*moments));
-
-	*moments = (struct gw_moments){0};
-	return moments;
-}
 
 static void
 drop_sorted(struct sorted **at)
@@ -70,15 +54,14 @@ drop_sorted(struct sorted **at)
 	struct sorted *sorted = *at;
 
 	*at = sorted->next;
-	gw_hint_done(&sorted->hint);
-	gw_view_items_done(&sorted->items);
+	gw_items_done(&sorted->items);
 	free(sorted);
 }
 
 static void
-drop(struct moment **at)
+drop(struct gw_moment **at)
 {
-	struct moment *m = *at;
+	struct gw_moment *m = *at;
 
 	*at = m->next;
 	while (m->sorted)
@@ -88,11 +71,10 @@ drop(struct moment **at)
 }
 
 void
-gw_moments_free(struct gw_moments *moments)
+gw_moments_free(struct gw_arena *arena)
 {
-	while (moments && moments->first)
-		drop(&moments->first);
-	free(moments);
+	while (arena->moments)
+		drop(&arena->moments);
 }
 
 void
@@ -101,8 +83,8 @@ gw_moments_expire(struct gw_arena *arena)
 	uint64_t now = gw_arena_now_ms(arena);
 	unsigned idle = 0;
 
-	for (struct moment **at = &arena->moments->first; *at;) {
-		const struct moment *m = *at;
+	for (struct gw_moment **at = &arena->moments; *at;) {
+		const struct gw_moment *m = *at;
 		bool kept = m->open > 0 || (m->until_ms > now && m->era == m->entry->feed.log.era &&
 					    idle < arena->options.held_views);
 
@@ -119,7 +101,7 @@ gw_moments_wait_until(const struct gw_arena *arena)
 {
 	uint64_t until = UINT64_MAX;
 
-	for (const struct moment *m = arena->moments->first; m; m = m->next)
+	for (const struct gw_moment *m = arena->moments; m; m = m->next)
 		if (m->open == 0 && m->until_ms < until)
 			until = m->until_ms;
 	return until;
@@ -130,15 +112,15 @@ gw_moments_count(const struct gw_arena *arena)
 {
 	unsigned count = 0;
 
-	for (const struct moment *m = arena->moments->first; m; m = m->next)
+	for (const struct gw_moment *m = arena->moments; m; m = m->next)
 		count++;
 	return count;
 }
 
-static struct moment *
+static struct gw_moment *
 kept_moment(const struct gw_entry *entry, uint64_t rv)
 {
-	struct moment *m = entry->arena->moments->first;
+	struct gw_moment *m = entry->arena->moments;
 
 	while (m && (m->entry != entry || m->rv != rv || m->era != entry->feed.log.era))
 		m = m->next;
@@ -147,47 +129,14 @@ kept_moment(const struct gw_entry *entry, uint64_t rv)
 
 /* ---- views --------------------------------------------------------------- */
 
-/* Who is concerned by what is taken in is told by the next dispatch. */
-static void
-take(struct gw_arena *arena)
-{
-	gw_arena_take(arena);
-	gw_handles_kick(arena);
-}
-
-int
-gw_view_begin_whole(struct gw_entry *entry, struct gw_reading *ret_reading)
-{
-	for (unsigned i = 0; i < LOOKS_MAX; i++) {
-		struct gw_standing standing;
-		int r;
-
-		take(entry->arena);
-		r = gw_entry_begin(entry, ret_reading);
-		if (r < 0)
-			return r == INFORMER_E_CORRUPT ? r : -EAGAIN;
-		r = gw_entry_standing(entry, &ret_reading->snapshot, &standing);
-		if (r == 0) {
-			gw_feed_settle(&entry->feed, &standing);
-			if (gw_feed_is_at(&entry->feed, &standing))
-				return 0;
-		}
-		gw_reading_end(ret_reading);
-		if (entry->gone || !entry->feed.begun)
-			break;
-	}
-	return -EAGAIN;
-}
-
 static int
-new_moment(struct gw_entry *entry, struct moment **ret_moment)
+new_moment(struct gw_entry *entry, struct gw_moment **ret_moment)
 {
-	struct gw_moments *moments = entry->arena->moments;
-	struct moment *m = api_alloc(sizeof(*m));
+	struct gw_moment *m = api_alloc(sizeof(*m));
 	int r;
 
-	*m = (struct moment){.entry = entry};
-	r = gw_view_begin_whole(entry, &m->reading);
+	*m = (struct gw_moment){.entry = entry};
+	r = gw_entry_begin_whole(entry, &m->reading);
 	if (r < 0) {
 		free(m);
 		return r;
@@ -195,36 +144,33 @@ new_moment(struct gw_entry *entry, struct moment **ret_moment)
 	m->rv = entry->feed.log.told;
 	m->era = entry->feed.log.era;
 	m->position = entry->feed.log.next;
-	m->next = moments->first;
-	moments->first = m;
+	m->next = entry->arena->moments;
+	entry->arena->moments = m;
 	*ret_moment = m;
 	return 0;
 }
 
 int
-gw_view_open(struct gw_entry *entry, uint64_t rv, struct gw_view **ret_view, uint64_t *ret_rv,
+gw_view_open(struct gw_entry *entry, uint64_t rv, struct api_view **ret_view, uint64_t *ret_rv,
 	     uint64_t *ret_position)
 {
-	struct moment *m;
-	int r = 0;
+	struct gw_moment *m;
 
 	if (rv == 0)
-		take(entry->arena);
+		gw_arena_take_untold(entry->arena);
 	if (!entry->feed.begun)
 		return -EAGAIN;
 	gw_moments_expire(entry->arena);
 	m = kept_moment(entry, rv ? rv : entry->feed.log.told);
 	if (!m && rv != 0 && rv < entry->feed.log.told)
 		return -ESTALE;
-	if (!m)
-		r = new_moment(entry, &m);
-	if (r < 0)
-		return r;
+	if (!m && new_moment(entry, &m) < 0)
+		return -EAGAIN;
 	if (rv != 0 && m->rv != rv)
 		return -ESTALE;
 	m->open++;
 	*ret_view = api_alloc(sizeof(**ret_view));
-	**ret_view = (struct gw_view){.moment = m};
+	**ret_view = (struct api_view){.moment = m};
 	*ret_rv = m->rv;
 	if (ret_position)
 		*ret_position = m->position;
@@ -232,67 +178,51 @@ gw_view_open(struct gw_entry *entry, uint64_t rv, struct gw_view **ret_view, uin
 }
 
 void
-gw_view_narrow(struct gw_view *view, const struct gw_hint *hint)
+gw_view_narrow(struct api_view *view, struct gw_hint *hint)
 {
-	if (view->sorted)
-		return;
 	gw_hint_done(&view->hint);
-	gw_hint_copy(&view->hint, hint);
+	view->hint = *hint;
+	*hint = (struct gw_hint){0};
 }
 
-/* Those of a hint, taken out of the list; NULL: nobody has asked for them, or they are forgotten. */
+/* Its items, from now on the first of the list; another view may fill them already. */
 static struct sorted *
-take_sorted(struct moment *m, const struct gw_hint *hint)
+join(struct api_view *view)
 {
-	struct sorted **at = &m->sorted, *found;
+	struct gw_moment *m = view->moment;
+	struct sorted **at = &m->sorted, *sorted;
 
-	while (*at && !gw_hint_equal(&(*at)->hint, hint))
+	while (*at && !gw_hint_equal(&(*at)->items.hint, &view->hint))
 		at = &(*at)->next;
-	found = *at;
-	if (found)
-		*at = found->next;
-	return found;
-}
-
-static struct sorted *
-sort(struct gw_view *view)
-{
-	struct gw_view_items items;
-	struct sorted *sorted;
-
-	view->error = gw_view_items_fill(&items, view->moment->entry, &view->moment->reading, &view->hint);
-	if (view->error < 0)
-		return NULL;
-	sorted = api_alloc(sizeof(*sorted));
-	*sorted = (struct sorted){.items = items};
-	gw_hint_copy(&sorted->hint, &view->hint);
-	return sorted;
-}
-
-/* Its items, from now on; another view may have sorted them already. */
-static bool
-filled(struct gw_view *view)
-{
-	struct moment *m = view->moment;
-	struct sorted *sorted;
-
-	if (view->sorted || view->error < 0)
-		return view->sorted != NULL;
-	sorted = take_sorted(m, &view->hint);
-	if (!sorted)
-		sorted = sort(view);
-	if (!sorted)
-		return false;
+	sorted = *at;
+	if (sorted) {
+		*at = sorted->next;
+	} else {
+		sorted = api_alloc(sizeof(*sorted));
+		*sorted = (struct sorted){0};
+		gw_items_init(&sorted->items, m->entry, &m->reading, &view->hint);
+	}
 	sorted->next = m->sorted;
 	m->sorted = sorted;
 	sorted->readers++;
-	view->sorted = sorted;
-	return true;
+	return sorted;
+}
+
+int
+gw_view_ready(struct api_view *view)
+{
+	int r;
+
+	if (!view->sorted)
+		view->sorted = join(view);
+	r = gw_items_fill(&view->sorted->items);
+	view->failed |= r < 0 && r != -EAGAIN;
+	return view->failed ? -ESTALE : r;
 }
 
 /* Keep the newest of those that nobody reads. */
 static void
-forget_unread(struct moment *m)
+forget_unread(struct gw_moment *m)
 {
 	unsigned unread = 0;
 
@@ -304,48 +234,37 @@ forget_unread(struct moment *m)
 }
 
 void
-gw_view_seek(struct gw_view *view, const char *key)
+gw_view_seek(struct api_view *view, const char *key)
 {
-	if (filled(view))
-		view->at = gw_key_seek(view->sorted->items.items, view->sorted->items.count, key);
+	gw_items_seek(&view->sorted->items, key, &view->place);
 }
 
 struct api_object *
-gw_view_next(struct gw_view *view)
+gw_view_next(struct api_view *view)
 {
+	const struct gw_item *item = view->failed ? NULL : gw_items_next(&view->place);
 	struct api_object *object;
-	int r;
 
-	if (!filled(view) || view->at == view->sorted->items.count)
+	if (!item)
 		return NULL;
-	r = gw_object_make(&view->moment->entry->maker, &view->sorted->items.items[view->at].object, &object);
-	if (r < 0) {
-		view->error = r;
-		view->at = view->sorted->items.count;
-		return NULL;
-	}
-	view->at++;
-	return object;
+	view->failed = gw_object_make(&view->moment->entry->maker, &item->object, &object) < 0;
+	return view->failed ? NULL : object;
 }
 
-size_t
-gw_view_count(struct gw_view *view, const char *prefix)
+uint64_t
+gw_view_count(struct api_view *view, const char *prefix)
 {
-	size_t length = strlen(prefix), at = view->at, count = 0;
-
-	for (; filled(view) && at < view->sorted->items.count; at++)
-		count += !strncmp(view->sorted->items.items[at].key, prefix, length);
-	return count;
+	return gw_items_left(&view->place, prefix);
 }
 
 int
-gw_view_error(const struct gw_view *view)
+gw_view_error(struct api_view *view)
 {
-	return view->error;
+	return view->failed ? -ESTALE : 0;
 }
 
 static void
-keep_for(struct moment *m, unsigned ms)
+keep_for(struct gw_moment *m, unsigned ms)
 {
 	uint64_t until = gw_arena_now_ms(m->entry->arena) + ms;
 
@@ -354,46 +273,27 @@ keep_for(struct moment *m, unsigned ms)
 }
 
 void
-gw_view_hold(struct gw_view *view)
+gw_view_hold(struct api_view *view)
 {
 	if (!view->moment->reading.brief)
 		keep_for(view->moment, view->moment->entry->arena->options.hold_ms);
 }
 
 void
-gw_view_close(struct gw_view *view)
+gw_view_close(struct api_view *view)
 {
-	struct moment *m;
+	struct gw_moment *m = view->moment;
 
-	if (!view)
-		return;
-	m = view->moment;
 	m->open--;
 	if (view->sorted) {
 		view->sorted->readers--;
 		forget_unread(m);
 	}
 	keep_for(m, SHARE_MS);
-	if (view->error < 0)
+	if (view->failed)
 		m->until_ms = 0; /* nobody else is to meet that */
 	gw_hint_done(&view->hint);
+	gw_items_place_done(&view->place);
 	free(view);
 	gw_moments_expire(m->entry->arena);
-}
-
-struct api_object *
-gw_view_get(struct gw_entry *entry, const char *key)
-{
-	struct gw_reading reading;
-	struct api_object *object = NULL;
-	struct informer_object found;
-
-	if (gw_entry_begin(entry, &reading) < 0)
-		return NULL;
-	if (informer_get_key(&reading.snapshot, reading.resource, key, strlen(key), &found) == 0 &&
-	    informer_object_position(&found) == entry->position &&
-	    gw_object_make(&entry->maker, &found, &object) < 0)
-		object = NULL;
-	gw_reading_end(&reading);
-	return object;
 }

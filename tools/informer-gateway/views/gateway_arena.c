@@ -28,7 +28,6 @@ gw_arena_new(const struct gw_arena_options *options, struct gw_arena **ret_arena
 
 	*arena = (struct gw_arena){.options = *options, .epoll = -1, .kick = -1};
 	begin_registry(&arena->registry);
-	arena->moments = gw_moments_new();
 	r = gw_handles_open(arena);
 	if (r < 0)
 		gw_arena_free(arena);
@@ -42,7 +41,7 @@ gw_arena_free(struct gw_arena *arena)
 {
 	if (!arena)
 		return;
-	gw_moments_free(arena->moments);
+	gw_moments_free(arena);
 	gw_resources_done(arena);
 	gw_handles_close(arena);
 	api_registry_done(&arena->registry);

@@ -15,9 +15,10 @@
  * name           metadata.name=; NULL: any
  * field, value   one of the resource's fields must have this value; value NULL: none is asked for
  * labels         a label selector, as a text; NULL: any
+ * label          "key=value" that each object must have by it; NULL: it names none
  */
 struct gw_hint {
-	char *namespace_, *name, *value, *labels;
+	char *namespace_, *name, *value, *labels, *label;
 	unsigned field;
 };
 
@@ -25,7 +26,8 @@ struct gw_hint {
 void gw_hint_init(struct gw_hint *hint, const char *namespace_, const struct api_query *query);
 /* A zeroed one is fine. */
 void gw_hint_done(struct gw_hint *hint);
-void gw_hint_copy(struct gw_hint *hint, const struct gw_hint *from);
 bool gw_hint_equal(const struct gw_hint *a, const struct gw_hint *b);
+/* Whether no more than one object fits: a name does not say which one where there are namespaces. */
+bool gw_hint_names_one(const struct gw_hint *hint, const struct api_resource *resource);
 
 #endif

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "tools/informer-gateway/views/arena_view.h"
+#include "tools/informer-gateway/arena/arena_take.h"
 
 /* One change that could be put in front. */
 struct candidate {
@@ -184,9 +184,9 @@ gw_history_extend(struct gw_entry *entry)
 	/* a snapshot that is ahead of the log would prove nothing of what lies between them */
 	if (!entry->feed.begun || log->extended)
 		return -ESTALE;
-	r = gw_view_begin_whole(entry, &reading);
+	r = gw_entry_begin_whole(entry, &reading);
 	if (r < 0)
-		return r == -EAGAIN ? r : -ESTALE;
+		return r;
 	log->extended = true;
 	r = gw_entry_standing(entry, &reading.snapshot, &standing);
 	search.forgotten_seq = standing.forgotten_seq;

@@ -1,164 +1,278 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chooses how to look for what a hint leaves, and collects it.
+ * Chooses how to look for what a hint leaves, collects it in runs, and merges them.
  */
 #include "tools/informer-gateway/views/view_items.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct collection {
-	struct gw_entry *entry;
-	const struct gw_reading *reading;
-	const struct gw_hint *hint;
-	struct informer_selector *selector;
-	struct gw_keyed *items;
-	size_t count, capacity;
-	struct api_buf keys;
-};
-
-/* Keys move while they are collected: their places are known at the end. */
-static int
-collect(struct collection *c, const struct informer_object *object)
-{
-	size_t ns_length;
-	int r = gw_object_put_key(object, &c->keys, &ns_length);
-
-	if (r < 0)
-		return r;
-	if (c->count == c->capacity) {
-		c->capacity = c->capacity ? c->capacity * 2 : 64;
-		c->items = api_realloc(c->items, c->capacity * sizeof(*c->items));
-	}
-	c->items[c->count++] = (struct gw_keyed){.object = *object};
-	return 0;
-}
-
-static bool
-is_wanted(const struct collection *c, const struct informer_object *object)
-{
-	const char *ns;
-	size_t length;
-
-	/* of a resource with several entries only those of this one */
-	if (informer_object_position(object) != c->entry->position)
-		return false;
-	if (!c->hint->namespace_)
-		return true;
-	return informer_object_namespace(object, &ns, &length) == 0 &&
-	       length == strlen(c->hint->namespace_) && !memcmp(ns, c->hint->namespace_, length);
-}
-
-static int
-collect_all(struct collection *c, struct informer_iter *it)
-{
-	struct informer_object object;
-	int r;
-
-	while ((r = informer_next(it, &object)) > 0) {
-		r = is_wanted(c, &object) ? collect(c, &object) : 0;
-		if (r < 0)
-			break;
-	}
-	return r;
-}
+/* ---- which objects ----------------------------------------------------------- */
 
 /* The index that has the values of a field, where informerd has one: NULL there is none. */
 static const char *
-index_of(const struct api_resource *resource, unsigned field)
+index_of(const struct api_resource *resource, const struct gw_hint *hint)
 {
 	bool pods = !strcmp(resource->plural, "pods") && !resource->group[0];
 
-	return pods && !strcmp(resource->fields[field].label, "spec.nodeName") ? "nodeName" : NULL;
+	return pods && hint->value && hint->value[0] &&
+			       !strcmp(resource->fields[hint->field].label, "spec.nodeName")
+		       ? "nodeName"
+		       : NULL;
 }
 
+/* By the index that leaves fewest, or through all. */
 static int
-start_labels(struct collection *c, struct informer_iter *it)
+start(struct gw_items *items)
 {
-	const char *ns = c->hint->namespace_ ? c->hint->namespace_ : "";
-	int r = informer_selector_compile(c->entry->arena->reads, c->hint->labels, strlen(c->hint->labels),
-					  &c->selector, NULL);
+	const struct informer_snapshot *snapshot = &items->reading->snapshot;
+	const struct gw_hint *hint = &items->hint;
+	const struct {
+		const char *index, *value;
+	} ways[] = {{index_of(items->entry->resource, hint), hint->value},
+		    {"labels", hint->label},
+		    {"namespace", hint->namespace_}},
+	  *best = NULL;
+	uint64_t least = UINT64_MAX, count;
+	int r = 0;
 
+	/* libinformer's grammar is the API's; what it refuses nonetheless, the query decides alone */
+	if (hint->labels)
+		r = informer_selector_compile(items->entry->arena->reads, hint->labels, strlen(hint->labels),
+					      &items->selector, NULL);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		if (!ways[i].index || !ways[i].value ||
+		    informer_count_by_index(snapshot, items->reading->resource, ways[i].index, ways[i].value,
+					    strlen(ways[i].value), &count) < 0 ||
+		    count >= least)
+			continue;
+		least = count;
+		best = &ways[i];
+	}
+	if (r < 0 && r != INFORMER_E_SYNTAX)
+		return r;
+	return best ? informer_by_index(snapshot, items->reading->resource, best->index, best->value,
+					strlen(best->value), &items->it)
+		    : informer_list(snapshot, items->reading->resource, &items->it);
+}
+
+static bool
+is(const char *text, const char *data, size_t length)
+{
+	return !text || (strlen(text) == length && !memcmp(text, data, length));
+}
+
+/* 1, 0, negative. Of a resource with several entries only those of this one are wanted. */
+static int
+is_wanted(const struct gw_items *items, const struct informer_object *object)
+{
+	const char *ns, *name;
+	size_t ns_length, length;
+	int r;
+
+	if (informer_object_position(object) != items->entry->position)
+		return 0;
+	r = informer_object_namespace(object, &ns, &ns_length);
+	if (r == 0)
+		r = informer_object_name(object, &name, &length);
 	if (r < 0)
 		return r;
-	return informer_select(&c->reading->snapshot, c->reading->resource, ns, strlen(ns), c->selector, it);
+	if (!is(items->hint.namespace_, ns, ns_length) || !is(items->hint.name, name, length))
+		return 0;
+	return items->selector ? informer_selector_matches(items->selector, object) : 1;
+}
+
+/* The one that is named. */
+static int
+look_up(const struct gw_items *items, struct informer_object *ret_object)
+{
+	const char *ns = items->hint.namespace_ ? items->hint.namespace_ : "", *name = items->hint.name;
+	int r = informer_get(&items->reading->snapshot, items->reading->resource, ns, strlen(ns), name,
+			     strlen(name), ret_object);
+
+	return r == INFORMER_E_NOT_FOUND ? 0 : r < 0 ? r : 1;
+}
+
+/* As informer_next(), from the beginning on. */
+static int
+next_object(struct gw_items *items, struct informer_object *ret_object)
+{
+	bool one = gw_hint_names_one(&items->hint, items->entry->resource), first = !items->begun;
+	int r = 0;
+
+	items->begun = true;
+	if (one)
+		return first ? look_up(items, ret_object) : 0;
+	if (first)
+		r = start(items);
+	return r < 0 ? r : informer_next(&items->it, ret_object);
+}
+
+/* ---- filling ----------------------------------------------------------------- */
+
+static int
+by_key(const void *a, const void *b)
+{
+	return strcmp(((const struct gw_item *)a)->key, ((const struct gw_item *)b)->key);
+}
+
+/* Keys move while they are collected: their places are known at the end. */
+static void
+add_run(struct gw_items *items, struct gw_run run, struct api_buf *keys)
+{
+	const char *key = run.keys = api_buf_take(keys);
+
+	for (size_t i = 0; i < run.count; i++, key += strlen(key) + 1)
+		run.items[i].key = key;
+	qsort(run.items, run.count, sizeof(*run.items), by_key);
+	run.items = api_realloc(run.items, run.count * sizeof(*run.items));
+	items->runs = api_realloc(items->runs, (items->count + 1) * sizeof(*items->runs));
+	items->runs[items->count++] = run;
 }
 
 static int
-start(struct collection *c, struct informer_iter *it)
+collect(const struct gw_items *items, const struct informer_object *object, struct gw_run *run,
+	struct api_buf *keys)
 {
-	const struct gw_entry *e = c->entry;
-	const struct gw_hint *hint = c->hint;
-	const char *index = hint->value && hint->value[0] ? index_of(e->resource, hint->field) : NULL;
-	int r = INFORMER_E_NO_INDEX;
+	size_t ns_length;
+	int r = is_wanted(items, object);
 
-	if (index)
-		r = informer_by_index(&c->reading->snapshot, c->reading->resource, index, hint->value,
-				      strlen(hint->value), it);
-	if (r == INFORMER_E_NO_INDEX && hint->labels)
-		r = start_labels(c, it);
-	/* libinformer's grammar is the API's; what it refuses nonetheless, the query decides alone */
-	if ((r == INFORMER_E_NO_INDEX || r == INFORMER_E_SYNTAX) && hint->namespace_)
-		r = informer_list_namespace(&c->reading->snapshot, c->reading->resource, hint->namespace_,
-					    strlen(hint->namespace_), it);
-	if (r == INFORMER_E_NO_INDEX || r == INFORMER_E_SYNTAX)
-		r = informer_list(&c->reading->snapshot, c->reading->resource, it);
+	if (r <= 0)
+		return r;
+	r = gw_object_put_key(object, keys, &ns_length);
+	if (r == 0)
+		run->items[run->count++].object = *object;
 	return r;
-}
-
-static int
-collect_one(struct collection *c)
-{
-	const char *ns = c->hint->namespace_ ? c->hint->namespace_ : "";
-	struct informer_object object;
-	int r = informer_get(&c->reading->snapshot, c->reading->resource, ns, strlen(ns), c->hint->name,
-			     strlen(c->hint->name), &object);
-
-	if (r == 0 && is_wanted(c, &object))
-		r = collect(c, &object);
-	return r == INFORMER_E_NOT_FOUND ? 0 : r;
-}
-
-/* By name only where that says which one: without a namespace there may be several. */
-static bool
-names_one(const struct collection *c)
-{
-	return c->hint->name && (!c->entry->resource->namespaced || c->hint->namespace_);
 }
 
 int
-gw_view_items_fill(struct gw_view_items *view, struct gw_entry *entry, const struct gw_reading *reading,
-		   const struct gw_hint *hint)
+gw_items_fill(struct gw_items *items)
 {
-	struct collection c = {.entry = entry, .reading = reading, .hint = hint};
-	struct informer_iter it;
-	const char *key;
-	int r;
+	_cleanup_(api_buf_done) struct api_buf keys = {0};
+	struct informer_object object;
+	struct gw_run run = {0};
+	int more = 1, r = 0;
 
-	if (names_one(&c)) {
-		r = collect_one(&c);
-	} else {
-		r = start(&c, &it);
-		if (r == 0)
-			r = collect_all(&c, &it);
-		informer_selector_free(c.selector);
-	}
-	api_buf_put(&c.keys, "\0\0\0\0\0\0\0", GW_KEY_SLACK);
-	key = c.keys.data;
-	for (size_t i = 0; i < c.count; i++, key += strlen(key) + 1)
-		c.items[i].key = key;
-	*view = (struct gw_view_items){.items = c.items, .count = c.count, .keys = c.keys.data};
-	if (r < 0)
-		gw_view_items_done(view);
+	if (items->state != -EAGAIN)
+		return items->state;
+	run.items = api_alloc(GW_SLICE * sizeof(*run.items));
+	for (unsigned n = 0; n < GW_SLICE && r == 0 && (more = next_object(items, &object)) > 0; n++)
+		r = collect(items, &object, &run, &keys);
+	if (run.count > 0)
+		add_run(items, run, &keys);
 	else
-		gw_key_sort(c.items, c.count);
-	return r;
+		free(run.items);
+	items->state = r < 0 ? r : more > 0 ? -EAGAIN : more;
+	return items->state;
 }
 
 void
-gw_view_items_done(struct gw_view_items *view)
+gw_items_init(struct gw_items *items, struct gw_entry *entry, const struct gw_reading *reading,
+	      struct gw_hint *hint)
 {
-	free(view->items);
-	free(view->keys);
-	*view = (struct gw_view_items){0};
+	*items = (struct gw_items){.entry = entry, .reading = reading, .hint = *hint, .state = -EAGAIN};
+	*hint = (struct gw_hint){0};
+}
+
+void
+gw_items_done(struct gw_items *items)
+{
+	for (size_t i = 0; i < items->count; i++) {
+		free(items->runs[i].items);
+		free(items->runs[i].keys);
+	}
+	free(items->runs);
+	informer_selector_free(items->selector);
+	gw_hint_done(&items->hint);
+}
+
+/* ---- reading ----------------------------------------------------------------- */
+
+static size_t
+lower_bound(const struct gw_run *run, const char *key)
+{
+	size_t low = 0, high = run->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(run->items[middle].key, key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Put the heap's i-th where its key belongs. */
+static void
+sink(struct gw_items_place *place, size_t i)
+{
+	struct gw_run moved;
+
+	for (size_t child; (child = 2 * i + 1) < place->count; i = child) {
+		if (child + 1 < place->count &&
+		    by_key(place->rest[child + 1].items, place->rest[child].items) < 0)
+			child++;
+		if (by_key(place->rest[i].items, place->rest[child].items) <= 0)
+			return;
+		moved = place->rest[i];
+		place->rest[i] = place->rest[child];
+		place->rest[child] = moved;
+	}
+}
+
+void
+gw_items_seek(const struct gw_items *items, const char *key, struct gw_items_place *place)
+{
+	place->rest = api_realloc(place->rest, (items->count + 1) * sizeof(*place->rest));
+	place->count = 0;
+	for (size_t i = 0; i < items->count; i++) {
+		struct gw_run run = items->runs[i];
+		size_t at = lower_bound(&run, key);
+
+		run.items += at;
+		run.count -= at;
+		if (run.count > 0)
+			place->rest[place->count++] = run;
+	}
+	for (size_t i = place->count / 2; i-- > 0;)
+		sink(place, i);
+}
+
+const struct gw_item *
+gw_items_next(struct gw_items_place *place)
+{
+	struct gw_run *top = place->rest;
+	const struct gw_item *item;
+
+	if (place->count == 0)
+		return NULL;
+	item = top->items++;
+	if (--top->count == 0)
+		*top = place->rest[--place->count];
+	sink(place, 0);
+	return item;
+}
+
+size_t
+gw_items_left(const struct gw_items_place *place, const char *prefix)
+{
+	size_t length = strlen(prefix), count = 0;
+
+	for (size_t i = 0; i < place->count; i++) {
+		const struct gw_run *run = &place->rest[i];
+
+		for (size_t at = lower_bound(run, prefix);
+		     at < run->count && !strncmp(run->items[at].key, prefix, length); at++)
+			count++;
+	}
+	return count;
+}
+
+void
+gw_items_place_done(struct gw_items_place *place)
+{
+	free(place->rest);
 }

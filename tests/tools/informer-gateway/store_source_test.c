@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arena as a source of places. */
+/* The arena as a source of stores. */
 #include "shm-layout/time_ns.h"
 #include "tests/tools/informer-gateway/arena_world.h"
-#include "tools/informer-gateway/views/arena_source.h"
+#include "tools/informer-gateway/views/arena_store.h"
 #include "tools/informer-gateway/views/gateway_arena.h"
 #include "tools/schema/proto_schema.h"
 
@@ -22,14 +22,14 @@ heard_at(struct broker_fixture *fx, void *context)
 	atomic_store(&fx->store->arena->header->contact_boot_ns[fx->store->pods], *(uint64_t *)context);
 }
 
-static struct gw_place *
+static struct gw_store *
 open_pods(struct arena_world *w, const struct gw_source *source)
 {
 	struct gw_want want = {.resource = w->pods->resource};
-	struct gw_place *place;
+	struct gw_store *store;
 
-	assert_int_equal(source->open(source->ctx, &want, &place), 0);
-	return place;
+	assert_int_equal(source->open(source->ctx, &want, &store), 0);
+	return store;
 }
 
 #define TEST(name) TEST_CASE_OF(struct arena_world *w, set_up, arena_world_tear_down, name)
@@ -60,31 +60,31 @@ TEST(the_release_is_the_api_servers)
 TEST(a_warning_says_how_old_it_is)
 {
 	struct gw_source source = gw_arena_source(w->arena);
-	struct gw_place *place = open_pods(w, &source);
+	struct gw_store *store = open_pods(w, &source);
 	uint64_t at = time_ns(CLOCK_BOOTTIME);
 
-	assert_non_null(strstr(source.warning(place), "not known"));
+	assert_non_null(strstr(store->warning(store), "not known"));
 	assert_int_equal(gw_entry_age_ns(w->pods), UINT64_MAX);
 	broker_fixture_do(w->fx, heard_at, &at);
-	assert_null(source.warning(place));
+	assert_null(store->warning(store));
 	at = 1;
 	broker_fixture_do(w->fx, heard_at, &at);
-	assert_non_null(strstr(source.warning(place), "last heard of"));
+	assert_non_null(strstr(store->warning(store), "last heard of"));
 	assert_in_range(gw_entry_age_ns(w->pods), 1000000000, UINT64_MAX - 1);
-	source.close(place);
+	store->close(store);
 }
 
 /* What is not cached, or only in part, is not here. */
 TEST(what_is_not_cached_is_not_here)
 {
 	struct gw_source source = gw_arena_source(w->arena);
-	struct gw_place *place;
+	struct gw_store *store;
 
 	for (unsigned i = 0; i < api_registry_count(source.registry); i++) {
 		struct gw_want want = {.resource = source.registry->items[i]};
 
 		if (source.registry->items[i] != w->pods->resource)
-			assert_int_equal(source.open(source.ctx, &want, &place), -ENOENT);
+			assert_int_equal(source.open(source.ctx, &want, &store), -ENOENT);
 	}
 }
 
@@ -94,21 +94,21 @@ count(void *ctx)
 	++*(unsigned *)ctx;
 }
 
-/* A place that watches is woken by what its query asks for. */
-TEST(a_place_is_woken_by_what_it_asks_for)
+/* A store that watches is woken by what its query asks for. */
+TEST(a_store_is_woken_by_what_it_asks_for)
 {
 	struct gw_source source = gw_arena_source(w->arena);
-	struct gw_place *place = open_pods(w, &source);
+	struct gw_store *store = open_pods(w, &source);
 	struct api_query query = {0};
 	unsigned woken = 0;
 	char *error;
 
 	assert_int_equal(api_fields_parse(w->pods->resource, "metadata.name=b", &query.fields, &error), 0);
-	source.watch(place, "default", &query, count, &woken);
+	store->watch(store, "default", &query, count, &woken);
 	api_query_done(&query);
 	arena_world_tell(w, "a104 @104");
 	assert_int_equal(woken, 0);
 	arena_world_tell(w, "b105 @105");
 	assert_int_equal(woken, 1);
-	source.close(place);
+	store->close(store);
 }
