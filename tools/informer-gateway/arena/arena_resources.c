@@ -210,7 +210,7 @@ follow(struct gw_entry *e)
 	if (handle < 0)
 		return;
 	e->handle = (unsigned)handle;
-	e->followed = gw_feed_open(&e->feed, arena->events[handle], e->resource, e->name, e->namespace_) == 0;
+	e->followed = gw_feed_open(&e->feed, arena->events[handle], &e->maker, e->name, e->namespace_) == 0;
 	if (e->followed)
 		gw_handles_kick(arena);
 	else

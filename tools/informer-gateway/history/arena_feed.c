@@ -13,8 +13,6 @@
 static void
 lose_order(struct gw_feed *feed)
 {
-	if (feed->begun)
-		feed->stats.broken++;
 	feed->begun = feed->marked = false;
 	gw_staging_clear(&feed->staging);
 	gw_change_log_break(&feed->log);
@@ -36,7 +34,7 @@ note_seq(struct gw_feed *feed)
 static void
 stage(struct gw_feed *feed, const struct informer_object *object, struct api_event change, bool unseen)
 {
-	if (gw_object_make(&feed->maker, object, &change.object) < 0) {
+	if (gw_object_make(feed->maker, object, &change.object) < 0) {
 		api_object_unref(change.prev);
 		lose_order(feed);
 		return;
@@ -69,8 +67,8 @@ on_update(void *context, const struct informer_object *old, const struct informe
 	note_seq(feed);
 	if (!feed->begun || (old && gw_object_rv(old) == gw_object_rv(object)))
 		return;
-	if (old && !gw_object_selects_alike(&feed->maker, old, object) &&
-	    gw_object_make(&feed->maker, old, &change.prev) < 0) {
+	if (old && !gw_object_selects_alike(feed->maker, old, object) &&
+	    gw_object_make(feed->maker, old, &change.prev) < 0) {
 		lose_order(feed);
 		return;
 	}
@@ -213,8 +211,8 @@ lasting_fields(const struct api_resource *resource)
 }
 
 int
-gw_feed_open(struct gw_feed *feed, struct informer *informer, const struct api_resource *resource,
-	     const char *name, const char *namespace_)
+gw_feed_open(struct gw_feed *feed, struct informer *informer, struct gw_object_maker *maker, const char *name,
+	     const char *namespace_)
 {
 	const struct informer_handler_options options = {
 		.size = sizeof(options),
@@ -229,16 +227,11 @@ gw_feed_open(struct gw_feed *feed, struct informer *informer, const struct api_r
 		.on_overflow = on_overflow,
 		.on_synced = on_synced,
 	};
-	int r = gw_object_maker_init(&feed->maker, informer, resource);
 
-	if (r < 0)
-		return r;
+	feed->maker = maker;
 	feed->walking = true;
-	feed->interests.lasting = lasting_fields(resource);
-	r = informer_add_handler(informer, &options, &feed->handler);
-	if (r < 0)
-		gw_object_maker_done(&feed->maker);
-	return r;
+	feed->interests.lasting = lasting_fields(maker->resource);
+	return informer_add_handler(informer, &options, &feed->handler);
 }
 
 void
@@ -248,7 +241,6 @@ gw_feed_close(struct gw_feed *feed)
 		return;
 	informer_remove_handler(feed->handler);
 	feed->handler = NULL;
-	gw_object_maker_done(&feed->maker);
 	lose_order(feed);
 }
 

@@ -33,12 +33,12 @@ struct gw_standing {
 };
 
 struct gw_feed_stats {
-	uint64_t changes, coalesced, resyncs, broken;
+	uint64_t changes, coalesced, resyncs;
 };
 
 struct gw_feed {
 	struct informer_handler *handler; /* NULL: it is not open */
-	struct gw_object_maker maker;
+	struct gw_object_maker *maker;    /* the entry's */
 	struct gw_change_log log;
 	struct gw_interests interests;
 	struct gw_staging staging;
@@ -59,11 +59,11 @@ void gw_feed_done(struct gw_feed *feed);
 /*
  * Add the handler.
  *
- * informer, resource   borrowed until gw_feed_close()
- * name, namespace_     as informer_handler_options has them
+ * informer, maker     borrowed until gw_feed_close()
+ * name, namespace_    as informer_handler_options has them
  * Returns 0; what informer_add_handler() returns
  */
-int gw_feed_open(struct gw_feed *feed, struct informer *informer, const struct api_resource *resource,
+int gw_feed_open(struct gw_feed *feed, struct informer *informer, struct gw_object_maker *maker,
 		 const char *name, const char *namespace_);
 /* Remove it; the log's watches have lost their place. One that is not open is fine. */
 void gw_feed_close(struct gw_feed *feed);

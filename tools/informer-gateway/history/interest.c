@@ -13,45 +13,6 @@
 #define FNV_BEGIN 0xcbf29ce484222325u
 #define FNV_PRIME 0x100000001b3u
 
-/* ---- lists --------------------------------------------------------------- */
-
-static void
-list_init(struct gw_link *list)
-{
-	list->next = list->previous = list;
-}
-
-static void
-list_add(struct gw_link *list, struct gw_link *link)
-{
-	link->previous = list->previous;
-	link->next = list;
-	list->previous->next = link;
-	list->previous = link;
-}
-
-static void
-list_remove(struct gw_link *link)
-{
-	if (!link->next)
-		return;
-	link->previous->next = link->next;
-	link->next->previous = link->previous;
-	link->next = link->previous = NULL;
-}
-
-static struct gw_watcher *
-of_place(struct gw_link *link)
-{
-	return (struct gw_watcher *)(void *)((char *)link - offsetof(struct gw_watcher, place));
-}
-
-static struct gw_watcher *
-of_waking(struct gw_link *link)
-{
-	return (struct gw_watcher *)(void *)((char *)link - offsetof(struct gw_watcher, waking));
-}
-
 /* ---- the table ----------------------------------------------------------- */
 
 static uint64_t
@@ -64,7 +25,7 @@ hash_of(enum gw_interest kind, unsigned field, const char *value, size_t length)
 	return hash ^ hash >> 32;
 }
 
-static struct gw_link *
+static struct gw_watchers *
 bucket(const struct gw_interests *interests, uint64_t hash)
 {
 	return &interests->buckets[hash & (interests->capacity - 1)];
@@ -73,19 +34,18 @@ bucket(const struct gw_interests *interests, uint64_t hash)
 static void
 grow(struct gw_interests *interests)
 {
-	struct gw_link *old = interests->buckets;
+	struct gw_watchers *old = interests->buckets;
 	size_t count = interests->capacity;
+	struct gw_watcher *watcher;
 
 	interests->capacity = count ? count * 2 : BUCKETS_MIN;
 	interests->buckets = api_alloc(interests->capacity * sizeof(*interests->buckets));
 	for (size_t i = 0; i < interests->capacity; i++)
-		list_init(&interests->buckets[i]);
+		LIST_INIT(&interests->buckets[i]);
 	for (size_t i = 0; i < count; i++) {
-		while (old[i].next != &old[i]) {
-			struct gw_watcher *watcher = of_place(old[i].next);
-
-			list_remove(&watcher->place);
-			list_add(bucket(interests, watcher->hash), &watcher->place);
+		while ((watcher = LIST_FIRST(&old[i]))) {
+			LIST_REMOVE(watcher, place);
+			LIST_INSERT_HEAD(bucket(interests, watcher->hash), watcher, place);
 		}
 	}
 	free(old);
@@ -95,8 +55,6 @@ void
 gw_interests_init(struct gw_interests *interests, const struct gw_change_log *log)
 {
 	*interests = (struct gw_interests){.log = log};
-	list_init(&interests->all);
-	list_init(&interests->waking);
 }
 
 void
@@ -121,14 +79,14 @@ gw_watcher_add(struct gw_interests *interests, struct gw_watcher *watcher, const
 	watcher->interests = interests;
 	gw_watcher_restart(watcher);
 	if (watcher->kind == GW_ALL) {
-		list_add(&interests->all, &watcher->place);
+		LIST_INSERT_HEAD(&interests->all, watcher, place);
 		return;
 	}
 	if (interests->count >= interests->capacity)
 		grow(interests);
 	watcher->value = api_strndup(value, strlen(value));
 	watcher->hash = hash_of(watcher->kind, watcher->field, value, strlen(value));
-	list_add(bucket(interests, watcher->hash), &watcher->place);
+	LIST_INSERT_HEAD(bucket(interests, watcher->hash), watcher, place);
 	++*counter(interests, watcher);
 	interests->count++;
 }
@@ -136,10 +94,9 @@ gw_watcher_add(struct gw_interests *interests, struct gw_watcher *watcher, const
 void
 gw_watcher_restart(struct gw_watcher *watcher)
 {
-	watcher->read_from = 0;
 	watcher->read_to = watcher->interests->log->next;
 	watcher->era = watcher->interests->log->era;
-	watcher->pending_count = 0;
+	watcher->noted_to = 0;
 }
 
 void
@@ -147,8 +104,9 @@ gw_watcher_remove(struct gw_watcher *watcher)
 {
 	if (!watcher->interests)
 		return;
-	list_remove(&watcher->place);
-	list_remove(&watcher->waking);
+	LIST_REMOVE(watcher, place);
+	if (watcher->woken)
+		LIST_REMOVE(watcher, waking);
 	if (watcher->kind != GW_ALL) {
 		--*counter(watcher->interests, watcher);
 		watcher->interests->count--;
@@ -166,25 +124,16 @@ to_be_woken(struct gw_watcher *watcher)
 	if (watcher->woken)
 		return;
 	watcher->woken = true;
-	list_add(&watcher->interests->waking, &watcher->waking);
+	LIST_INSERT_HEAD(&watcher->interests->waking, watcher, waking);
 }
 
 static void
 note(struct gw_watcher *watcher, uint64_t position)
 {
-	const struct gw_change_log *log = watcher->interests->log;
-
 	to_be_woken(watcher);
-	if (watcher->pending_count > 0 && watcher->pending[watcher->pending_count - 1] == position)
-		return;
-	if (watcher->pending_count == GW_PENDING) {
-		if (watcher->read_to == 0)
-			watcher->read_from = watcher->pending[0];
-		watcher->pending_count = 0;
-		watcher->read_to = log->next;
-		return;
-	}
-	watcher->pending[watcher->pending_count++] = position;
+	if (watcher->noted_to == 0)
+		watcher->noted_from = position;
+	watcher->noted_to = position + 1;
 }
 
 static void
@@ -192,15 +141,12 @@ note_equal(struct gw_interests *interests, enum gw_interest kind, unsigned field
 	   size_t length, uint64_t position)
 {
 	uint64_t hash = hash_of(kind, field, value, length);
-	struct gw_link *list = bucket(interests, hash);
+	struct gw_watcher *watcher;
 
-	for (struct gw_link *link = list->next; link != list; link = link->next) {
-		struct gw_watcher *watcher = of_place(link);
-
-		if (watcher->hash == hash && watcher->kind == kind && watcher->field == field &&
-		    !strncmp(watcher->value, value, length) && watcher->value[length] == '\0')
-			note(watcher, position);
-	}
+	LIST_FOREACH(watcher, bucket(interests, hash), place)
+	if (watcher->hash == hash && watcher->kind == kind && watcher->field == field &&
+	    !strncmp(watcher->value, value, length) && watcher->value[length] == '\0')
+		note(watcher, position);
 }
 
 static bool
@@ -241,11 +187,12 @@ wants(const struct gw_watcher *watcher, const struct api_event *change)
 static void
 note_unknown(struct gw_interests *interests, const struct api_event *change, uint64_t position)
 {
+	struct gw_watcher *watcher;
+
 	for (size_t i = 0; i < interests->capacity; i++)
-		for (struct gw_link *link = interests->buckets[i].next; link != &interests->buckets[i];
-		     link = link->next)
-			if (of_place(link)->kind == GW_FIELD && wants(of_place(link), change))
-				note(of_place(link), position);
+		LIST_FOREACH(watcher, &interests->buckets[i], place)
+	if (watcher->kind == GW_FIELD && wants(watcher, change))
+		note(watcher, position);
 }
 
 static bool
@@ -297,61 +244,67 @@ gw_interests_note(struct gw_interests *interests, uint64_t position)
 void
 gw_interests_note_all(struct gw_interests *interests)
 {
+	struct gw_watcher *watcher;
+
 	interests->wake_all = true;
 	for (size_t i = 0; i < interests->capacity; i++)
-		for (struct gw_link *link = interests->buckets[i].next; link != &interests->buckets[i];
-		     link = link->next)
-			to_be_woken(of_place(link));
+		LIST_FOREACH(watcher, &interests->buckets[i], place)
+	to_be_woken(watcher);
 }
 
 unsigned
 gw_interests_wake(struct gw_interests *interests)
 {
+	struct gw_watcher *watcher;
 	unsigned count = 0;
 
-	if (interests->wake_all) {
-		interests->wake_all = false;
-		for (struct gw_link *link = interests->all.next; link != &interests->all; link = link->next)
-			to_be_woken(of_place(link));
-	}
-	while (interests->waking.next != &interests->waking) {
-		struct gw_watcher *watcher = of_waking(interests->waking.next);
-
-		list_remove(&watcher->waking);
+	if (interests->wake_all)
+		LIST_FOREACH(watcher, &interests->all, place)
+	to_be_woken(watcher);
+	interests->wake_all = false;
+	for (; (watcher = LIST_FIRST(&interests->waking)); count++) {
+		LIST_REMOVE(watcher, waking);
 		watcher->woken = false;
-		count++;
 		watcher->wake(watcher->context);
 	}
 	return count;
 }
 
-/* ---- reading ------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------- */
+
+/* As gw_watcher_next(), up to a position. */
+static int
+read_log(const struct gw_watcher *watcher, uint64_t *position, uint64_t end)
+{
+	const struct gw_change_log *log = watcher->interests->log;
+
+	if (*position < end && *position < log->first)
+		return -ESTALE;
+	for (; *position < end; ++*position)
+		if (wants(watcher, gw_change_log_at(log, *position)))
+			return 1;
+	return 0;
+}
 
 int
 gw_watcher_next(struct gw_watcher *watcher, uint64_t *position)
 {
 	const struct gw_change_log *log = watcher->interests->log;
-	uint64_t end = watcher->kind == GW_ALL ? log->next : watcher->read_to;
-	unsigned i;
+	int r;
 
-	if (*position < watcher->read_from)
-		*position = watcher->read_from;
-	if (watcher->era != log->era || (*position < end && *position < log->first))
+	if (watcher->era != log->era)
 		return -ESTALE;
-	for (; *position < end; ++*position)
-		if (wants(watcher, gw_change_log_at(log, *position)))
-			return 1;
-	watcher->read_from = watcher->read_to = 0;
-	for (i = 0; i < watcher->pending_count && watcher->pending[i] < *position; i++)
-		;
-	watcher->pending_count = (uint8_t)(watcher->pending_count - i);
-	memmove(watcher->pending, watcher->pending + i, watcher->pending_count * sizeof(*watcher->pending));
-	if (watcher->pending_count == 0) {
-		*position = log->next;
-		return 0;
+	r = read_log(watcher, position, watcher->kind == GW_ALL ? log->next : watcher->read_to);
+	if (r == 0 && watcher->noted_to > 0) {
+		if (*position < watcher->noted_from)
+			*position = watcher->noted_from;
+		r = read_log(watcher, position, watcher->noted_to);
+		if (r > 0 && *position + 1 == watcher->noted_to)
+			watcher->read_to = watcher->noted_to = 0; /* it is the last */
 	}
-	if (watcher->pending[0] < log->first)
-		return -ESTALE;
-	*position = watcher->pending[0];
-	return 1;
+	if (r == 0) {
+		watcher->read_to = watcher->noted_to = 0;
+		*position = log->next;
+	}
+	return r;
 }
