@@ -26,10 +26,12 @@ is_fresh(const struct gw_body *b)
 static bool
 must_wait(const struct gw_body *b)
 {
-	for (const struct gw_body *o = b->bodies->first; b->key && o; o = o->next)
-		if (o != b && o->key && o->begun_ms && !strcmp(o->key, b->key) &&
-		    (!o->whole || (o->bytes > LARGE && is_fresh(o))))
-			return true;
+	const struct gw_body *o;
+
+	LIST_FOREACH(o, &b->bodies->list, link)
+	if (o != b && b->key && o->key && o->begun_ms && !strcmp(o->key, b->key) &&
+	    (!o->whole || (o->bytes > LARGE && is_fresh(o))))
+		return true;
 	return false;
 }
 
@@ -49,14 +51,14 @@ on_timer(uv_timer_t *timer)
 	struct gw_bodies *bodies = timer->data;
 	struct gw_body *next;
 
-	for (struct gw_body *b = bodies->first; b; b = next) {
-		next = b->next;
+	for (struct gw_body *b = LIST_FIRST(&bodies->list); b; b = next) {
+		next = LIST_NEXT(b, link);
 		if (!b->begun_ms && !must_wait(b)) {
 			gw_body_begin(b);
 			gw_bodies_start(bodies);
 		}
 		gw_slow_takers_drop(b);
-		if (b->begun_ms && !is_fresh(b) && !b->readers)
+		if (b->begun_ms && !is_fresh(b) && LIST_EMPTY(&b->readers))
 			gw_body_drop(b);
 		else
 			look_later(bodies);
@@ -101,14 +103,13 @@ least_rv(const struct gw_exchange *x)
 static struct gw_body *
 find(const struct gw_bodies *bodies, const char *key, uint64_t least)
 {
-	for (struct gw_body *b = bodies->first; b; b = b->next) {
-		if (!b->key || strcmp(b->key, key) != 0)
-			continue;
-		/* one that has not begun shows what will be then */
-		if (!b->begun_ms || (b->rv >= least && is_fresh(b)))
-			return b;
-	}
-	return NULL;
+	struct gw_body *b;
+
+	/* one that has not begun shows what will be then */
+	LIST_FOREACH(b, &bodies->list, link)
+	if (b->key && !strcmp(b->key, key) && (!b->begun_ms || (b->rv >= least && is_fresh(b))))
+		break;
+	return b;
 }
 
 /* -ENOENT: the resource has gone meanwhile. */
@@ -124,10 +125,7 @@ add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, str
 		b->namespace_ = api_strndup(x->api.namespace_, strlen(x->api.namespace_));
 	b->request.namespace_ = b->namespace_;
 	b->may_gzip = !events && !x->api.shape.protobuf && gw_request_takes_gzip(x->api.connection);
-	b->next = bodies->first;
-	if (b->next)
-		b->next->previous = b;
-	bodies->first = b;
+	LIST_INSERT_HEAD(&bodies->list, b, link);
 	bodies->count++;
 	r = gw_read_open(x, &b->store);
 	if (r == 0)
@@ -150,10 +148,10 @@ make_room(struct gw_bodies *bodies)
 {
 	struct gw_body *next;
 
-	for (struct gw_body *b = bodies->first;
+	for (struct gw_body *b = LIST_FIRST(&bodies->list);
 	     b && (gw_bodies_are_full(bodies) || bodies->count >= bodies->most); b = next) {
-		next = b->next;
-		if (b->whole && !b->readers)
+		next = LIST_NEXT(b, link);
+		if (b->whole && LIST_EMPTY(&b->readers))
 			gw_body_drop(b);
 	}
 	return !gw_bodies_are_full(bodies) && bodies->count < bodies->most;
@@ -185,15 +183,9 @@ gw_body_join(struct gw_exchange *x, bool events, void (*wake)(void *ctx), void *
 		return -EBUSY;
 	}
 	reader = api_alloc(sizeof(*reader));
-	*reader = (struct gw_body_reader){.body = b,
-					  .x = x,
-					  .begun_ms = gw_bodies_now_ms(bodies),
-					  .wake = wake,
-					  .ctx = ctx,
-					  .next = b->readers};
-	if (reader->next)
-		reader->next->previous = reader;
-	b->readers = reader;
+	*reader = (struct gw_body_reader){
+		.body = b, .x = x, .begun_ms = gw_bodies_now_ms(bodies), .wake = wake, .ctx = ctx};
+	LIST_INSERT_HEAD(&b->readers, reader, link);
 	gw_blocks_join(&b->blocks);
 	reader->waiting = b->state == GW_BODY_PENDING;
 	gw_bodies_start(bodies);
@@ -214,17 +206,12 @@ gw_body_leave(struct gw_body_reader *reader)
 		return;
 	b = reader->body;
 	before = b->blocks.held;
-	if (reader->previous)
-		reader->previous->next = reader->next;
-	else
-		b->readers = reader->next;
-	if (reader->next)
-		reader->next->previous = reader->previous;
+	LIST_REMOVE(reader, link);
 	gw_blocks_leave(&b->blocks, &reader->place);
 	gw_body_count_held(b, before);
 	free(reader);
 	/* what is whole may still be wanted by others for a while */
-	if (!b->readers && (!b->key || !b->whole))
+	if (LIST_EMPTY(&b->readers) && (!b->key || !b->whole))
 		gw_body_drop(b);
 	else if (b->list)
 		gw_bodies_start(b->bodies);
@@ -317,8 +304,8 @@ gw_bodies_free(struct gw_bodies *bodies)
 {
 	if (!bodies)
 		return;
-	while (bodies->first)
-		gw_body_drop(bodies->first);
+	while (!LIST_EMPTY(&bodies->list))
+		gw_body_drop(LIST_FIRST(&bodies->list));
 	uv_close((uv_handle_t *)&bodies->timer, on_closed);
 	uv_close((uv_handle_t *)&bodies->maker, on_closed);
 }

@@ -3,6 +3,8 @@
 #ifndef TOOLS_INFORMER_GATEWAY_ANSWER_LIST_BODY_PRIVATE_H
 #define TOOLS_INFORMER_GATEWAY_ANSWER_LIST_BODY_PRIVATE_H
 
+#include <sys/queue.h>
+
 #include "tools/informer-gateway/answer/body_blocks.h"
 #include "tools/informer-gateway/answer/list_body.h"
 #include "tools/informer-gateway/answer/router_private.h"
@@ -13,7 +15,7 @@
 
 struct gw_body {
 	struct gw_bodies *bodies;
-	struct gw_body *previous, *next;
+	LIST_ENTRY(gw_body) link;
 	char *key;	/* NULL: no newcomers */
 	char *namespace_;
 	struct api_request request; /* what a list needs of it */
@@ -27,12 +29,12 @@ struct gw_body {
 	uint64_t rv, position, least;
 	uint64_t begun_ms, bytes;
 	struct gw_blocks blocks;
-	struct gw_body_reader *readers;
+	LIST_HEAD(, gw_body_reader) readers;
 };
 
 struct gw_body_reader {
 	struct gw_body *body;
-	struct gw_body_reader *previous, *next;
+	LIST_ENTRY(gw_body_reader) link;
 	struct gw_blocks_place place;
 	struct gw_exchange *x;
 	uint64_t begun_ms;
@@ -46,7 +48,7 @@ struct gw_bodies {
 	struct gw_router *router;
 	struct api_share *share;
 	unsigned count, most; /* bodies: each may hold GW_BODY_SHARE, whatever all of them hold */
-	struct gw_body *first;
+	LIST_HEAD(, gw_body) list;
 	unsigned open_handles;
 	uv_idle_t maker;
 	uv_timer_t timer; /* bodies that are pending, or have become old */

@@ -34,12 +34,7 @@ gw_body_drop(struct gw_body *b)
 	gw_body_count_held(b, before);
 	if (b->store)
 		b->store->close(b->store);
-	if (b->previous)
-		b->previous->next = b->next;
-	else
-		b->bodies->first = b->next;
-	if (b->next)
-		b->next->previous = b->previous;
+	LIST_REMOVE(b, link);
 	b->bodies->count--;
 	api_query_done(&b->query);
 	api_status_done(&b->request.status);
@@ -60,8 +55,8 @@ wake_all(struct gw_body *b)
 {
 	struct gw_body_reader *next;
 
-	for (struct gw_body_reader *r = b->readers; r; r = next) {
-		next = r->next; /* r may leave; nobody else does */
+	for (struct gw_body_reader *r = LIST_FIRST(&b->readers); r; r = next) {
+		next = LIST_NEXT(r, link); /* r may leave; nobody else does */
 		if (!r->waiting)
 			continue;
 		r->waiting = false;
@@ -127,10 +122,11 @@ static void
 detach(struct gw_body *b)
 {
 	const struct gw_blocks_place **places = api_alloc((b->blocks.readers + 1) * sizeof(*places));
+	struct gw_body_reader *r;
 	unsigned count = 0;
 
-	for (struct gw_body_reader *r = b->readers; r; r = r->next)
-		places[count++] = &r->place;
+	LIST_FOREACH(r, &b->readers, link)
+	places[count++] = &r->place;
 	no_newcomers(b);
 	gw_blocks_close(&b->blocks, places);
 	free(places);
@@ -190,16 +186,16 @@ on_idle(uv_idle_t *idle)
 	/* in turns, so that a short one does not wait for a long one */
 	while (again && uv_hrtime() < end) {
 		again = false;
-		for (b = bodies->first; b && uv_hrtime() < end; b = b->next)
+		for (b = LIST_FIRST(&bodies->list); b && uv_hrtime() < end; b = LIST_NEXT(b, link))
 			again |= is_making(b) && make(b);
 	}
-	for (b = bodies->first; b && !is_making(b);)
-		b = b->next;
+	for (b = LIST_FIRST(&bodies->list); b && !is_making(b);)
+		b = LIST_NEXT(b, link);
 	if (!b)
 		uv_idle_stop(idle);
 	/* who is woken may leave, and with that start it again */
-	for (b = bodies->first; b; b = next) {
-		next = b->next;
+	for (b = LIST_FIRST(&bodies->list); b; b = next) {
+		next = LIST_NEXT(b, link);
 		if (b->state != GW_BODY_PENDING)
 			wake_all(b);
 	}

@@ -7,29 +7,6 @@
 #include "tools/serving/buf.h"
 
 static void
-link_wait(struct gw_rv_waits *waits, struct gw_rv_wait *wait)
-{
-	wait->waits = waits;
-	wait->previous = NULL;
-	wait->next = waits->first;
-	if (wait->next)
-		wait->next->previous = wait;
-	waits->first = wait;
-}
-
-static void
-unlink_wait(struct gw_rv_wait *wait)
-{
-	if (wait->previous)
-		wait->previous->next = wait->next;
-	else
-		wait->waits->first = wait->next;
-	if (wait->next)
-		wait->next->previous = wait->previous;
-	wait->waits = NULL;
-}
-
-static void
 on_closed(uv_handle_t *timer)
 {
 	free(timer);
@@ -38,11 +15,11 @@ on_closed(uv_handle_t *timer)
 void
 gw_rv_wait_cancel(struct gw_rv_wait *wait)
 {
-	if (!wait->waits)
+	if (!wait->timer)
 		return;
 	uv_close((uv_handle_t *)wait->timer, on_closed);
 	wait->timer = NULL;
-	unlink_wait(wait);
+	LIST_REMOVE(wait, link);
 }
 
 static void
@@ -66,7 +43,7 @@ gw_rv_wait_begin(struct gw_rv_waits *waits, struct gw_rv_wait *wait, const struc
 				    .rv = rv,
 				    .done = done,
 				    .ctx = ctx};
-	link_wait(waits, wait);
+	LIST_INSERT_HEAD(&waits->list, wait, link);
 	uv_timer_init(waits->loop, wait->timer);
 	wait->timer->data = wait;
 	uv_timer_start(wait->timer, on_due, until_ms > now ? until_ms - now : 0, 0);
@@ -76,18 +53,17 @@ gw_rv_wait_begin(struct gw_rv_waits *waits, struct gw_rv_wait *wait, const struc
 void
 gw_rv_waits_told(struct gw_rv_waits *waits, const struct api_resource *resource, uint64_t rv)
 {
-	struct gw_rv_waits over = *waits;
+	struct gw_rv_wait_list over = {0};
 	struct gw_rv_wait *wait, *next;
 
-	over.first = NULL;
-	for (wait = waits->first; wait; wait = next) {
-		next = wait->next;
+	for (wait = LIST_FIRST(&waits->list); wait; wait = next) {
+		next = LIST_NEXT(wait, link);
 		if (wait->resource->index == resource->index && wait->rv <= rv) {
-			unlink_wait(wait);
-			link_wait(&over, wait);
+			LIST_REMOVE(wait, link);
+			LIST_INSERT_HEAD(&over, wait, link);
 		}
 	}
-	while ((wait = over.first)) {
+	while ((wait = LIST_FIRST(&over))) {
 		gw_rv_wait_cancel(wait);
 		wait->done(wait, true);
 	}

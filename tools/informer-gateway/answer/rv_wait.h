@@ -8,20 +8,22 @@
 #ifndef TOOLS_INFORMER_GATEWAY_ANSWER_RV_WAIT_H
 #define TOOLS_INFORMER_GATEWAY_ANSWER_RV_WAIT_H
 
+#include <sys/queue.h>
 #include <uv.h>
 
 #include "tools/serving/served_resource.h"
 
+LIST_HEAD(gw_rv_wait_list, gw_rv_wait);
+
 struct gw_rv_waits {
 	uv_loop_t *loop;
-	struct gw_rv_wait *first;
+	struct gw_rv_wait_list list;
 };
 
 /* Embedded in whoever waits; zeroed when it does not. */
 struct gw_rv_wait {
-	struct gw_rv_wait *previous, *next;
-	struct gw_rv_waits *waits; /* NULL: it does not wait */
-	uv_timer_t *timer;         /* its own memory: it outlives the wait until the loop has closed it */
+	LIST_ENTRY(gw_rv_wait) link;
+	uv_timer_t *timer; /* NULL: it does not wait. It outlives the wait until the loop has closed it */
 	const struct api_resource *resource;
 	uint64_t rv;
 	void (*done)(struct gw_rv_wait *wait, bool reached);
