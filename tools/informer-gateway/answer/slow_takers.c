@@ -26,8 +26,7 @@ gw_slow_takers_drop(struct gw_body *body)
 	uint64_t now = gw_bodies_now_ms(body->bodies);
 	struct gw_body_reader *r;
 
-	LIST_FOREACH(r, &body->readers, link)
-	{
+	LIST_FOREACH (r, &body->readers, link) {
 		if (!is_slow(r, now))
 			continue;
 		r->dropped = true;

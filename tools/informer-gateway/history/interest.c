@@ -143,10 +143,10 @@ note_equal(struct gw_interests *interests, enum gw_interest kind, unsigned field
 	uint64_t hash = hash_of(kind, field, value, length);
 	struct gw_watcher *watcher;
 
-	LIST_FOREACH(watcher, bucket(interests, hash), place)
-	if (watcher->hash == hash && watcher->kind == kind && watcher->field == field &&
-	    !strncmp(watcher->value, value, length) && watcher->value[length] == '\0')
-		note(watcher, position);
+	LIST_FOREACH (watcher, bucket(interests, hash), place)
+		if (watcher->hash == hash && watcher->kind == kind && watcher->field == field &&
+		    !strncmp(watcher->value, value, length) && watcher->value[length] == '\0')
+			note(watcher, position);
 }
 
 static bool
@@ -190,9 +190,9 @@ note_unknown(struct gw_interests *interests, const struct api_event *change, uin
 	struct gw_watcher *watcher;
 
 	for (size_t i = 0; i < interests->capacity; i++)
-		LIST_FOREACH(watcher, &interests->buckets[i], place)
-	if (watcher->kind == GW_FIELD && wants(watcher, change))
-		note(watcher, position);
+		LIST_FOREACH (watcher, &interests->buckets[i], place)
+			if (watcher->kind == GW_FIELD && wants(watcher, change))
+				note(watcher, position);
 }
 
 static bool
@@ -248,8 +248,8 @@ gw_interests_note_all(struct gw_interests *interests)
 
 	interests->wake_all = true;
 	for (size_t i = 0; i < interests->capacity; i++)
-		LIST_FOREACH(watcher, &interests->buckets[i], place)
-	to_be_woken(watcher);
+		LIST_FOREACH (watcher, &interests->buckets[i], place)
+			to_be_woken(watcher);
 }
 
 unsigned
@@ -259,8 +259,8 @@ gw_interests_wake(struct gw_interests *interests)
 	unsigned count = 0;
 
 	if (interests->wake_all)
-		LIST_FOREACH(watcher, &interests->all, place)
-	to_be_woken(watcher);
+		LIST_FOREACH (watcher, &interests->all, place)
+			to_be_woken(watcher);
 	interests->wake_all = false;
 	for (; (watcher = LIST_FIRST(&interests->waking)); count++) {
 		LIST_REMOVE(watcher, waking);
