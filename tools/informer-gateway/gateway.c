@@ -16,6 +16,7 @@
 #include "tools/informer-gateway/pass/upgrade_reply.h"
 #include "tools/informer-gateway/upstream/own_upstream.h"
 #include "tools/informer-gateway/views/arena_store.h"
+#include "tools/informer-gateway/views/arena_view.h"
 #include "tools/serving/api_path.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
@@ -68,7 +69,7 @@ static void
 before_waiting(uv_prepare_t *prepare)
 {
 	struct gateway *g = prepare->data;
-	uint64_t until = gw_arena_wait_until(g->arena), now;
+	uint64_t until = gw_moments_wait_until(g->arena), now;
 
 	if (until == g->arena_until)
 		return;

@@ -131,11 +131,11 @@ TEST(a_held_rv_is_kept_for_a_minute)
 	w->now_ms += 59000;
 	arena_world_pump(w);
 	assert_string_equal(arena_world_view(w, 110, &ns), "a/x103 a/y102 @110");
-	assert_int_equal(gw_arena_wait_until(w->arena), w->now_ms + 1000);
+	assert_int_equal(gw_moments_wait_until(w->arena), w->now_ms + 1000);
 	w->now_ms += 2000;
 	arena_world_pump(w);
 	assert_int_equal(gw_moments_count(w->arena), 0);
-	assert_int_equal(gw_arena_wait_until(w->arena), UINT64_MAX);
+	assert_int_equal(gw_moments_wait_until(w->arena), UINT64_MAX);
 	assert_string_equal(arena_world_view(w, 110, &ns), "410");
 }
 

@@ -8,12 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* What was noted while the text was written. */
+/* What was noted while text and side were written: of the object all but its pointers and its text's length.
+ */
 struct places {
-	size_t rv_at, meta_at, meta_len;
-	uint32_t rv_len;
-	uint64_t rv;
-	uint32_t namespace_len, label_count;
+	struct api_object object;
 	size_t labels_at, fields_at;
 };
 
@@ -108,11 +106,11 @@ note_rv(const struct api_buf *text, const struct informer_value_iter *it, struct
 	if (informer_value_kind(&it->item) != INFORMER_STRING ||
 	    informer_value_string(&it->item, &data, &length) < 0)
 		return;
-	places->rv = gw_rv_parse(data, length);
+	places->object.rv = gw_rv_parse(data, length);
 	if (text->data[text->len - length - 2] != '"') /* escaped: it is no RV of anybody's */
 		return;
-	places->rv_at = text->len - length - 1;
-	places->rv_len = (uint32_t)length;
+	places->object.rv_at = text->len - length - 1;
+	places->object.rv_len = (uint32_t)length;
 }
 
 static void
@@ -132,7 +130,7 @@ note_labels(struct api_buf *side, const struct informer_value *labels, struct pl
 		api_buf_put(side, "", 1);
 		api_buf_put(side, data, length);
 		api_buf_put(side, "", 1);
-		places->label_count++;
+		places->object.label_count++;
 	}
 }
 
@@ -140,13 +138,13 @@ note_labels(struct api_buf *side, const struct informer_value *labels, struct pl
 static void
 end_metadata(struct api_buf *text, bool empty, struct places *places)
 {
-	if (places->rv_at == 0) {
+	if (places->object.rv_at == 0) {
 		api_buf_puts(text, empty ? "\"resourceVersion\":\"" : ",\"resourceVersion\":\"");
-		places->rv_at = text->len;
+		places->object.rv_at = text->len;
 		api_buf_puts(text, "\"");
 	}
 	api_buf_put(text, "}", 1);
-	places->meta_len = text->len - places->meta_at;
+	places->object.meta_len = text->len - places->object.meta_at;
 }
 
 static int
@@ -157,7 +155,7 @@ write_metadata(struct gw_object_maker *maker, const struct informer_value *meta,
 	bool first = true;
 	int r = informer_value_iterate(meta, &it);
 
-	places->meta_at = text->len;
+	places->object.meta_at = text->len;
 	api_buf_put(text, "{", 1);
 	while (r == 0 && (r = informer_value_next(&it)) > 0) {
 		r = write_member(text, &it, first);
@@ -193,7 +191,7 @@ write_text(struct gw_object_maker *maker, const struct informer_object *object, 
 		api_buf_puts(text, text->len ? ",\"metadata\":" : "\"metadata\":");
 		r = write_metadata(maker, &it.item, places);
 	}
-	if (r == 0 && places->meta_len == 0)
+	if (r == 0 && places->object.meta_len == 0)
 		r = INFORMER_E_CORRUPT;
 	api_buf_put(text, "}", 1);
 	return r;
@@ -303,20 +301,12 @@ assemble(const char *side, size_t side_len, const char *text, size_t text_len, c
 
 	memcpy(at, side, side_len);
 	memcpy(at + side_len, text, text_len);
-	*object = (struct api_object){
-		.namespace_len = places->namespace_len,
-		.rv = places->rv,
-		.text_len = text_len,
-		.rv_at = places->rv_at,
-		.rv_len = places->rv_len,
-		.meta_at = places->meta_at,
-		.meta_len = places->meta_len,
-		.label_count = places->label_count,
-		.key = at,
-		.labels = at + places->labels_at,
-		.fields = at + places->fields_at,
-		.text = at + side_len,
-	};
+	*object = places->object;
+	object->text_len = text_len;
+	object->key = at;
+	object->labels = at + places->labels_at;
+	object->fields = at + places->fields_at;
+	object->text = at + side_len;
 	atomic_init(&object->refs, 1);
 	atomic_init(&object->encoded, NULL);
 	return object;
@@ -333,7 +323,7 @@ gw_object_make(struct gw_object_maker *maker, const struct informer_object *obje
 	api_buf_reset(&maker->text);
 	api_buf_reset(&maker->side);
 	r = gw_object_put_key(object, &maker->side, &namespace_len);
-	places.namespace_len = (uint32_t)namespace_len;
+	places.object.namespace_len = (uint32_t)namespace_len;
 	places.labels_at = maker->side.len;
 	if (r == 0)
 		r = write_text(maker, object, &places);

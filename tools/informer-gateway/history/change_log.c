@@ -134,9 +134,8 @@ by_key(const void *a, const void *b)
 	return order ? order : (x->position > y->position) - (x->position < y->position);
 }
 
-/* Of each name's first change the state before is known no more. */
-static void
-forget_states_before(struct gw_change_log *log)
+void
+gw_change_log_forget_before(struct gw_change_log *log)
 {
 	size_t count = (size_t)(log->next - log->first);
 	struct named *all = api_alloc((count + 1) * sizeof(*all));
@@ -154,14 +153,16 @@ forget_states_before(struct gw_change_log *log)
 }
 
 void
-gw_change_log_extend(struct gw_change_log *log, const struct api_event *changes, size_t count, uint64_t floor)
+gw_change_log_prepend(struct gw_change_log *log, struct api_event change)
 {
-	forget_states_before(log);
-	reserve(log, count);
-	for (size_t i = count; i-- > 0;) {
-		*slot(log, --log->first) = changes[i];
-		log->bytes += bytes_of(&changes[i]);
-	}
+	reserve(log, 1);
+	*slot(log, --log->first) = change;
+	log->bytes += bytes_of(&change);
+}
+
+void
+gw_change_log_lower(struct gw_change_log *log, uint64_t floor)
+{
 	log->floor = floor;
 	log->floor_open = false;
 }

@@ -62,12 +62,13 @@ void gw_change_log_break(struct gw_change_log *log);
  */
 uint64_t gw_change_log_put(struct gw_change_log *log, struct api_event change);
 /*
- * Put older changes in front, ascending, all at or below `floor`, which becomes the RV given. The references
- * are the log's from now on. What a name's first change followed becomes unknown: a watch from down there has
- * not been told of it.
+ * Older changes are put in front, the newest first, all at or below `floor`, which is lowered behind them.
+ * The references are the log's from now on. Before that, what each name's first change followed becomes
+ * unknown: a watch from down there has not been told of it.
  */
-void gw_change_log_extend(struct gw_change_log *log, const struct api_event *changes, size_t count,
-			  uint64_t floor);
+void gw_change_log_forget_before(struct gw_change_log *log);
+void gw_change_log_prepend(struct gw_change_log *log, struct api_event change);
+void gw_change_log_lower(struct gw_change_log *log, uint64_t floor);
 /* Drop the oldest until so many bytes are left; never the newest. */
 void gw_change_log_trim(struct gw_change_log *log, size_t bytes);
 /* Everything up to rv is in the log. Lower ones than before change nothing. */

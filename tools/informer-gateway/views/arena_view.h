@@ -30,7 +30,10 @@
 void gw_moments_free(struct gw_arena *arena);
 /* Let go what was kept for long enough. */
 void gw_moments_expire(struct gw_arena *arena);
-/* When gw_moments_expire() has something to do, by gw_arena_now_ms(); UINT64_MAX: never. */
+/*
+ * When gw_moments_expire() has something to do, by gw_arena_now_ms(); UINT64_MAX: never. gw_arena_dispatch()
+ * wants to be called then, though nothing happened.
+ */
 uint64_t gw_moments_wait_until(const struct gw_arena *arena);
 /* How many there are. */
 unsigned gw_moments_count(const struct gw_arena *arena);

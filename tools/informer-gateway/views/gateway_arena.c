@@ -87,9 +87,3 @@ gw_arena_dispatch(struct gw_arena *arena)
 	for (unsigned i = 0; i < arena->count; i++)
 		gw_interests_wake(&arena->entries[i]->feed.interests);
 }
-
-uint64_t
-gw_arena_wait_until(const struct gw_arena *arena)
-{
-	return gw_moments_wait_until(arena);
-}

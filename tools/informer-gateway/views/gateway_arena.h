@@ -28,7 +28,5 @@ void gw_arena_dispatch(struct gw_arena *arena);
  * before counts.
  */
 void gw_arena_fit_release(const struct gw_arena *arena);
-/* When gw_arena_dispatch() wants to be called though nothing happened, by now_ms; UINT64_MAX: never. */
-uint64_t gw_arena_wait_until(const struct gw_arena *arena);
 
 #endif

@@ -5,6 +5,7 @@
 #include "tools/informer-gateway/views/history.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "tools/informer-gateway/arena/arena_take.h"
@@ -109,67 +110,35 @@ newest_first(const void *a, const void *b)
 }
 
 /*
- * What it was before is not known, of what is gone neither: who selects may have been told of a state that
- * was selected, and of none of the states between that one and the last.
+ * Put the newest that fit in front. What each was before is not known, of what is gone neither: who selects
+ * may have been told of a state that was selected, and of none of the states between that one and the last.
  */
-static int
-make_change(struct gw_entry *entry, const struct candidate *c, struct api_event *ret)
-{
-	struct api_event change = {
-		.change = c->gone ? API_DELETED : API_MODIFIED, .rv = c->rv, .unknown = true};
-	int r = gw_object_make(&entry->maker, &c->object, &change.object);
-
-	if (r < 0)
-		return r;
-	*ret = change;
-	return 0;
-}
-
-/* Make changes of the newest that fit; they stand at the array's end. Returns how many, or negative. */
-static ssize_t
-make_changes(struct gw_entry *entry, const struct search *s, struct api_event *changes, uint64_t *ret_floor)
-{
-	size_t room = entry->feed.log.max_bytes / 2, made = 0;
-	int r = 0;
-
-	room = room > entry->feed.log.bytes ? room - entry->feed.log.bytes : 0;
-	*ret_floor = s->proven;
-	while (made < s->count && r == 0) {
-		struct api_event *change = &changes[s->count - 1 - made];
-		size_t bytes;
-
-		r = make_change(entry, &s->items[made], change);
-		if (r < 0)
-			break;
-		bytes = gw_object_bytes(change->object) + sizeof(*change);
-		made++;
-		if (bytes > room) { /* it shows how far down it goes, and is not told itself */
-			*ret_floor = change->rv;
-			api_events_done(change, 1);
-			return (ssize_t)made - 1;
-		}
-		room -= bytes;
-	}
-	for (size_t i = 0; r < 0 && i < made; i++)
-		api_events_done(&changes[s->count - 1 - i], 1);
-	return r < 0 ? r : (ssize_t)made;
-}
-
-static int
+static void
 extend(struct gw_entry *entry, struct search *s)
 {
-	struct api_event *changes;
-	uint64_t floor;
-	ssize_t n;
+	struct gw_change_log *log = &entry->feed.log;
+	size_t room = log->max_bytes / 2, bytes;
+	uint64_t floor = s->proven;
 
+	room = room > log->bytes ? room - log->bytes : 0;
 	if (s->count > 0)
 		qsort(s->items, s->count, sizeof(*s->items), newest_first);
-	changes = api_alloc((s->count + 1) * sizeof(*changes));
-	n = make_changes(entry, s, changes, &floor);
-	if (n >= 0)
-		gw_change_log_extend(&entry->feed.log, changes + s->count - (size_t)n, (size_t)n, floor);
-	free(changes);
-	return n < 0 ? -ESTALE : 0;
+	gw_change_log_forget_before(log);
+	for (size_t i = 0; i < s->count; i++, room -= bytes) {
+		struct api_event change = {.change = s->items[i].gone ? API_DELETED : API_MODIFIED,
+					   .rv = s->items[i].rv,
+					   .unknown = true};
+		bool made = gw_object_make(&entry->maker, &s->items[i].object, &change.object) == 0;
+
+		bytes = made ? gw_object_bytes(change.object) + sizeof(change) : SIZE_MAX;
+		if (bytes > room) { /* it shows how far down it goes, and is not told itself */
+			api_object_unref(change.object);
+			floor = change.rv;
+			break;
+		}
+		gw_change_log_prepend(log, change);
+	}
+	gw_change_log_lower(log, floor);
 }
 
 int
@@ -197,7 +166,7 @@ gw_history_extend(struct gw_entry *entry)
 	if (r == 0)
 		r = look_at_present(&search, &reading);
 	if (r == 0)
-		r = extend(entry, &search);
+		extend(entry, &search);
 	gw_reading_end(&reading);
 	free(search.items);
 	return r < 0 ? -ESTALE : 0;
