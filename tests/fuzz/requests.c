@@ -48,7 +48,7 @@ list(struct ask *ask, const struct api_query *query)
 	char block[100];
 	ssize_t n;
 
-	if (api_list_open(&ask->api, query, &world->store, NULL, &l) < 0) {
+	if (api_list_open(&ask->api, query, &world->store, false, &l) < 0) {
 		refused(ask);
 		return;
 	}

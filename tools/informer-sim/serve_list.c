@@ -106,7 +106,7 @@ open_list(struct sim_request *request, struct answer *a)
 		a->stale_rv = sim_fault_stale_rv(request);
 		store = &a->stale;
 	}
-	return api_list_open(&request->api, &a->query, store, NULL, &a->list);
+	return api_list_open(&request->api, &a->query, store, false, &a->list);
 }
 
 enum MHD_Result

@@ -309,18 +309,16 @@ open_view(struct api_request *request, struct api_list *list)
 
 int
 api_list_open(struct api_request *request, const struct api_query *query, const struct api_store *store,
-	      const struct api_list_options *options, struct api_list **ret_list)
+	      bool as_events, struct api_list **ret_list)
 {
-	static const struct api_list_options none = {0};
 	struct api_list *list = api_alloc(sizeof(*list));
 	int r;
 
-	options = options ? options : &none;
 	*list = (struct api_list){
 		.store = store,
 		.query = query,
 		.form = {.resource = request->resource, .shape = request->shape},
-		.as_events = options->as_events,
+		.as_events = as_events,
 		.limit = query->rv_given && query->rv == 0 ? 0 : query->limit,
 		.phase = HEAD,
 	};

@@ -25,18 +25,11 @@
 
 struct api_list;
 
-struct api_list_options {
-	/*
-	 * Not a list, but the initial events of a watch: a line for each object, then, where the client takes
-	 * bookmarks, the end mark. api_watch_options.begun_* go on behind it.
-	 */
-	bool as_events;
-};
-
 /*
  * Open the list that a request asks for. The RV that api_query_least_rv() names must have been waited for.
  *
- * options    NULL: none
+ * as_events  not a list, but the initial events of a watch: a line for each object, then, where the client
+ *            takes bookmarks, the end mark. api_watch_options.begun_* go on behind it
  * query      borrowed until the list is closed
  * ret_list   close with api_list_close()
  * Returns    0, or with request->status
@@ -44,7 +37,7 @@ struct api_list_options {
  *            -EAGAIN  the first list is not in yet: 429
  */
 int api_list_open(struct api_request *request, const struct api_query *query, const struct api_store *store,
-		  const struct api_list_options *options, struct api_list **ret_list);
+		  bool as_events, struct api_list **ret_list);
 /* NULL is fine. */
 void
 api_list_close(struct api_list *list);

@@ -62,7 +62,7 @@ list(struct arena_world *w, struct api_query *query, char token[400])
 	struct api_list *opened;
 	struct gw_store *store = gw_store_new(w->pods);
 
-	if (api_list_open(&request, query, &store->api, NULL, &opened) < 0) {
+	if (api_list_open(&request, query, &store->api, false, &opened) < 0) {
 		snprintf(w->text, sizeof(w->text), "%d", request.status.code);
 		api_status_done(&request.status);
 	} else {
@@ -114,7 +114,7 @@ TEST(a_list_that_is_taken_away_breaks_off)
 	struct api_list *opened;
 	char token[400], piece[120];
 
-	assert_int_equal(api_list_open(&request, &query, &w->store->api, NULL, &opened), 0);
+	assert_int_equal(api_list_open(&request, &query, &w->store->api, false, &opened), 0);
 	assert_int_equal(api_list_read(opened, piece, sizeof(piece)), sizeof(piece));
 	arena_world_say(w, "a111 @111");
 	arena_world_revoke(w);

@@ -16,8 +16,8 @@ struct answer {
 };
 
 static struct answer
-list_with(struct world *w, const char *namespace_, const char *query, const char *accept,
-	  const struct api_list_options *options, size_t block)
+list_with(struct world *w, const char *namespace_, const char *query, const char *accept, bool as_events,
+	  size_t block)
 {
 	struct answer a = {.ask = ask_for(w, namespace_, query, accept)};
 	_cleanup_(api_query_done) struct api_query parsed = {0};
@@ -27,7 +27,7 @@ list_with(struct world *w, const char *namespace_, const char *query, const char
 
 	a.r = api_query_parse(&a.ask.api, &parsed);
 	if (a.r == 0)
-		a.r = api_list_open(&a.ask.api, &parsed, &w->store, options, &list);
+		a.r = api_list_open(&a.ask.api, &parsed, &w->store, as_events, &list);
 	if (a.r < 0)
 		return a;
 	if (block == 0) {
@@ -49,7 +49,7 @@ list_with(struct world *w, const char *namespace_, const char *query, const char
 static struct answer
 list_of(struct world *w, const char *query)
 {
-	return list_with(w, NULL, query, NULL, NULL, 0);
+	return list_with(w, NULL, query, NULL, false, 0);
 }
 
 static void
@@ -96,7 +96,7 @@ brief(struct answer *a)
 static void
 expect(struct world *w, const char *namespace_, const char *query, const char *want)
 {
-	struct answer a = list_with(w, namespace_, query, NULL, NULL, 0);
+	struct answer a = list_with(w, namespace_, query, NULL, false, 0);
 
 	assert_string_equal(brief(&a), want);
 	if (a.r == 0)
@@ -168,7 +168,7 @@ TEST(pages_walk_through_one_state)
 /* Where something is selected nobody can tell how much is left without looking at it. */
 TEST(a_selections_page_does_not_tell_what_is_left)
 {
-	ANSWER page = list_with(w, "shop", "limit=1&labelSelector=app=web", NULL, NULL, 0);
+	ANSWER page = list_with(w, "shop", "limit=1&labelSelector=app=web", NULL, false, 0);
 
 	assert_string_equal(brief(&page), "104: a");
 	assert_string_not_equal(page.token, "");
@@ -179,16 +179,16 @@ TEST(a_selections_page_does_not_tell_what_is_left)
 TEST(an_expired_token_says_how_to_go_on)
 {
 	char query[600] = "limit=1";
-	ANSWER first = list_with(w, "shop", query, NULL, NULL, 0);
+	ANSWER first = list_with(w, "shop", query, NULL, false, 0);
 
 	put_pod(w, "shop", "b2", NULL, NULL);
 	w->floor = 105;
 	snprintf(query, sizeof(query), "limit=2&continue=%s", first.token);
-	ANSWER second = list_with(w, "shop", query, NULL, NULL, 0);
+	ANSWER second = list_with(w, "shop", query, NULL, false, 0);
 	assert_int_equal(second.r, -EINVAL);
 	assert_int_equal(second.ask.api.status.code, 410);
 	snprintf(query, sizeof(query), "limit=2&continue=%s", second.ask.api.status.next_token);
-	ANSWER third = list_with(w, "shop", query, NULL, NULL, 0);
+	ANSWER third = list_with(w, "shop", query, NULL, false, 0);
 	assert_string_equal(brief(&third), "105: b b2 +1");
 }
 
@@ -216,7 +216,7 @@ TEST(before_the_first_list_it_is_429)
 /* A plain list's bytes, to the last. */
 TEST(a_plain_list_is_upstreams_bytes)
 {
-	ANSWER a = list_with(w, "other", "", NULL, NULL, 0);
+	ANSWER a = list_with(w, "other", "", NULL, false, 0);
 
 	assert_int_equal(a.items, 1);
 	assert_non_null(strstr(a.text.data,
@@ -227,7 +227,7 @@ TEST(a_plain_list_is_upstreams_bytes)
 
 TEST(metadata_alone)
 {
-	ANSWER a = list_with(w, "shop", "", AS_METADATA_LIST, NULL, 0);
+	ANSWER a = list_with(w, "shop", "", AS_METADATA_LIST, false, 0);
 
 	assert_string_equal(brief(&a), "104: a b c");
 	assert_int_equal(a.bytes, a.text.len);
@@ -242,7 +242,7 @@ TEST(metadata_alone)
 /* A Table has its columns once and a row for each; what it measures is not told, for ages change. */
 TEST(a_table_has_a_row_for_each)
 {
-	ANSWER a = list_with(w, "shop", "", AS_TABLE, NULL, 0);
+	ANSWER a = list_with(w, "shop", "", AS_TABLE, false, 0);
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	struct api_doc_error error;
 
@@ -256,8 +256,8 @@ TEST(a_table_has_a_row_for_each)
 /* In protobuf the length that stands first is that of all that follows. */
 TEST(protobuf_tells_its_length_first)
 {
-	ANSWER a = list_with(w, "shop", "", API_PROTOBUF_TYPE, NULL, 0);
-	ANSWER paged = list_with(w, "shop", "limit=2", API_PROTOBUF_TYPE, NULL, 7);
+	ANSWER a = list_with(w, "shop", "", API_PROTOBUF_TYPE, false, 0);
+	ANSWER paged = list_with(w, "shop", "limit=2", API_PROTOBUF_TYPE, false, 7);
 	const unsigned char *at = memmem(a.text.data, a.text.len, "PodList\x12", 8);
 	size_t length = 0;
 
@@ -280,10 +280,10 @@ TEST(it_is_the_same_in_pieces_of_any_size)
 	static const char *const accepts[] = {NULL, AS_METADATA_LIST, API_PROTOBUF_TYPE};
 
 	for (unsigned i = 0; i < 3; i++) {
-		ANSWER whole = list_with(w, NULL, "limit=3", accepts[i], NULL, 0);
+		ANSWER whole = list_with(w, NULL, "limit=3", accepts[i], false, 0);
 
 		for (size_t block = 1; block < 40; block += 6) {
-			ANSWER cut = list_with(w, NULL, "limit=3", accepts[i], NULL, block);
+			ANSWER cut = list_with(w, NULL, "limit=3", accepts[i], false, block);
 
 			assert_int_equal(cut.text.len, whole.text.len);
 			assert_memory_equal(cut.text.data, whole.text.data, whole.text.len);
@@ -308,7 +308,7 @@ TEST(no_call_takes_long)
 		put_pod(w, "shop", name, "db", NULL);
 	}
 	assert_int_equal(api_query_parse(&ask.api, &query), 0);
-	assert_int_equal(api_list_open(&ask.api, &query, &w->store, NULL, &list), 0);
+	assert_int_equal(api_list_open(&ask.api, &query, &w->store, false, &list), 0);
 	do {
 		unsigned before = w->handed;
 
@@ -324,8 +324,7 @@ TEST(no_call_takes_long)
 /* As a watch's initial events it is a line for each, and the mark behind them. */
 TEST(it_can_be_the_beginning_of_a_watch)
 {
-	const struct api_list_options events = {.as_events = true};
-	ANSWER a = list_with(w, "shop", "allowWatchBookmarks=true&labelSelector=app=web", NULL, &events, 0);
+	ANSWER a = list_with(w, "shop", "allowWatchBookmarks=true&labelSelector=app=web", NULL, true, 0);
 	unsigned lines = 0;
 
 	assert_int_equal(a.bytes, a.text.len);
@@ -358,7 +357,7 @@ TEST(which_answers_are_the_watch_caches)
 		struct api_list *list;
 
 		assert_int_equal(api_query_parse(&ask.api, &query), 0);
-		assert_int_equal(api_list_open(&ask.api, &query, &w->store, NULL, &list), 0);
+		assert_int_equal(api_list_open(&ask.api, &query, &w->store, false, &list), 0);
 		assert_int_equal(api_list_is_cached(list), rows[i].cached);
 		api_list_close(list);
 		api_query_done(&query);

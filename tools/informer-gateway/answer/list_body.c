@@ -28,10 +28,10 @@ must_wait(const struct gw_body *b)
 {
 	const struct gw_body *o;
 
-	LIST_FOREACH(o, &b->bodies->list, link)
-	if (o != b && b->key && o->key && o->begun_ms && !strcmp(o->key, b->key) &&
-	    (!o->whole || (o->bytes > LARGE && is_fresh(o))))
-		return true;
+	LIST_FOREACH (o, &b->bodies->list, link)
+		if (o != b && b->key && o->key && o->begun_ms && !strcmp(o->key, b->key) &&
+		    (!o->whole || (o->bytes > LARGE && is_fresh(o))))
+			return true;
 	return false;
 }
 
@@ -106,9 +106,9 @@ find(const struct gw_bodies *bodies, const char *key, uint64_t least)
 	struct gw_body *b;
 
 	/* one that has not begun shows what will be then */
-	LIST_FOREACH(b, &bodies->list, link)
-	if (b->key && !strcmp(b->key, key) && (!b->begun_ms || (b->rv >= least && is_fresh(b))))
-		break;
+	LIST_FOREACH (b, &bodies->list, link)
+		if (b->key && !strcmp(b->key, key) && (!b->begun_ms || (b->shown.rv >= least && is_fresh(b))))
+			break;
 	return b;
 }
 
@@ -119,7 +119,7 @@ add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, str
 	struct gw_body *b = api_alloc(sizeof(*b));
 	int r;
 
-	*b = (struct gw_body){.bodies = bodies, .key = key, .request = x->api, .options.as_events = events};
+	*b = (struct gw_body){.bodies = bodies, .key = key, .request = x->api, .events = events};
 	b->request.status = (struct api_status){0};
 	if (x->api.namespace_)
 		b->namespace_ = api_strndup(x->api.namespace_, strlen(x->api.namespace_));
@@ -187,7 +187,7 @@ gw_body_join(struct gw_exchange *x, bool events, void (*wake)(void *ctx), void *
 		.body = b, .x = x, .begun_ms = gw_bodies_now_ms(bodies), .wake = wake, .ctx = ctx};
 	LIST_INSERT_HEAD(&b->readers, reader, link);
 	gw_blocks_join(&b->blocks);
-	reader->waiting = b->state == GW_BODY_PENDING;
+	reader->waiting = b->shown.state == GW_BODY_PENDING;
 	gw_bodies_start(bodies);
 	look_later(bodies);
 	*ret_reader = reader;
@@ -217,10 +217,10 @@ gw_body_leave(struct gw_body_reader *reader)
 		gw_bodies_start(b->bodies);
 }
 
-enum gw_body_state
-gw_body_state(const struct gw_body_reader *reader)
+const struct gw_body_shown *
+gw_body_shown(const struct gw_body_reader *reader)
 {
-	return reader->body->state;
+	return &reader->body->shown;
 }
 
 void
@@ -237,24 +237,6 @@ gw_body_fault(const struct gw_body_reader *reader, struct gw_exchange *x)
 				 status->causes[i].message);
 	if (status->next_token)
 		copy->next_token = api_strndup(status->next_token, strlen(status->next_token));
-}
-
-uint64_t
-gw_body_rv(const struct gw_body_reader *reader)
-{
-	return reader->body->rv;
-}
-
-uint64_t
-gw_body_position(const struct gw_body_reader *reader)
-{
-	return reader->body->position;
-}
-
-bool
-gw_body_is_gzip(const struct gw_body_reader *reader)
-{
-	return reader->body->gzip;
 }
 
 ssize_t

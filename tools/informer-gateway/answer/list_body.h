@@ -44,15 +44,15 @@ int gw_body_join(struct gw_exchange *x, bool events, void (*wake)(void *ctx), vo
 /* NULL is fine. */
 void gw_body_leave(struct gw_body_reader *reader);
 
-enum gw_body_state { GW_BODY_PENDING, GW_BODY_OPEN, GW_BODY_FAILED };
-enum gw_body_state gw_body_state(const struct gw_body_reader *reader);
+/* Of an OPEN one: the RV and the position that it shows, and whether its bytes are compressed. */
+struct gw_body_shown {
+	enum { GW_BODY_PENDING, GW_BODY_OPEN, GW_BODY_FAILED } state;
+	bool gzip;
+	uint64_t rv, position;
+};
+const struct gw_body_shown *gw_body_shown(const struct gw_body_reader *reader);
 /* Of a FAILED one: make its status the exchange's. */
 void gw_body_fault(const struct gw_body_reader *reader, struct gw_exchange *x);
-
-/* Of an OPEN one: the RV and the position that it shows, and whether its bytes are compressed. */
-uint64_t gw_body_rv(const struct gw_body_reader *reader);
-uint64_t gw_body_position(const struct gw_body_reader *reader);
-bool gw_body_is_gzip(const struct gw_body_reader *reader);
 /* As gw_stream_ops.read; GW_STREAM_BROKEN: what it shows was taken away before it was whole. */
 ssize_t gw_body_read(struct gw_body_reader *reader, char *out, size_t max);
 

@@ -22,11 +22,9 @@ struct gw_body {
 	struct api_query query;
 	struct gw_store *store;
 	struct api_list *list; /* NULL: it is whole, or not open yet */
-	struct api_list_options options;
-	enum gw_body_state state;
-	bool gzip, may_gzip, whole;
+	struct gw_body_shown shown;
+	bool events, may_gzip, whole;
 	bool broken; /* behind what there is of it: the rest cannot be had any more */
-	uint64_t rv, position, least;
 	uint64_t begun_ms, bytes;
 	struct gw_blocks blocks;
 	LIST_HEAD(, gw_body_reader) readers;

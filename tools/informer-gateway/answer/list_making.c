@@ -68,9 +68,9 @@ wake_all(struct gw_body *b)
 
 /* There is no more to come of it. */
 static void
-fail(struct gw_body *b, enum gw_body_state state)
+fail(struct gw_body *b)
 {
-	b->state = state;
+	b->shown.state = b->broken ? GW_BODY_OPEN : GW_BODY_FAILED;
 	b->whole = true;
 	no_newcomers(b);
 }
@@ -81,14 +81,14 @@ gw_body_begin(struct gw_body *b)
 {
 	b->begun_ms = gw_bodies_now_ms(b->bodies);
 	b->bodies->router->counters.lists_made++;
-	if (api_list_open(&b->request, &b->query, &b->store->api, &b->options, &b->list) < 0) {
-		fail(b, GW_BODY_FAILED);
+	if (api_list_open(&b->request, &b->query, &b->store->api, b->events, &b->list) < 0) {
+		fail(b);
 		return;
 	}
-	b->rv = api_list_rv(b->list);
-	b->position = api_list_position(b->list);
+	b->shown.rv = api_list_rv(b->list);
+	b->shown.position = api_list_position(b->list);
 	if (!b->may_gzip)
-		b->state = GW_BODY_OPEN;
+		b->shown.state = GW_BODY_OPEN;
 }
 
 static void
@@ -98,7 +98,7 @@ finish(struct gw_body *b)
 	api_list_close(b->list);
 	b->list = NULL;
 	b->whole = true;
-	b->state = GW_BODY_OPEN;
+	b->shown.state = GW_BODY_OPEN;
 }
 
 /* What it reads was taken away: it must not look whole. */
@@ -107,12 +107,12 @@ break_off(struct gw_body *b)
 {
 	api_list_close(b->list);
 	b->list = NULL;
-	if (b->state == GW_BODY_PENDING)
+	if (b->shown.state == GW_BODY_PENDING)
 		api_status_set(&b->request.status, 410, "Expired",
 			       "The snapshot of this list is not kept any more: list again.");
 	else
 		b->broken = true;
-	fail(b, b->broken ? GW_BODY_OPEN : GW_BODY_FAILED);
+	fail(b);
 }
 
 /*
@@ -125,8 +125,8 @@ detach(struct gw_body *b)
 	struct gw_body_reader *r;
 	unsigned count = 0;
 
-	LIST_FOREACH(r, &b->readers, link)
-	places[count++] = &r->place;
+	LIST_FOREACH (r, &b->readers, link)
+		places[count++] = &r->place;
 	no_newcomers(b);
 	gw_blocks_close(&b->blocks, places);
 	free(places);
@@ -154,10 +154,10 @@ make(struct gw_body *b)
 		b->bytes += (uint64_t)n;
 		gw_blocks_used(&b->blocks, (size_t)n);
 	}
-	if (n > 0 && b->state == GW_BODY_PENDING && b->bytes > GZIP_MIN) {
+	if (n > 0 && b->shown.state == GW_BODY_PENDING && b->bytes > GZIP_MIN) {
 		gw_blocks_compress(&b->blocks);
-		b->gzip = true;
-		b->state = GW_BODY_OPEN;
+		b->shown.gzip = true;
+		b->shown.state = GW_BODY_OPEN;
 	}
 	if (n == 0)
 		finish(b);
@@ -196,7 +196,7 @@ on_idle(uv_idle_t *idle)
 	/* who is woken may leave, and with that start it again */
 	for (b = LIST_FIRST(&bodies->list); b; b = next) {
 		next = LIST_NEXT(b, link);
-		if (b->state != GW_BODY_PENDING)
+		if (b->shown.state != GW_BODY_PENDING)
 			wake_all(b);
 	}
 }

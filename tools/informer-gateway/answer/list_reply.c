@@ -44,15 +44,15 @@ reply(struct lister *l)
 	struct gw_exchange *x = l->x;
 
 	gw_on_gone(x, NULL, NULL);
-	if (gw_body_state(l->reader) == GW_BODY_FAILED) {
+	if (gw_body_shown(l->reader)->state == GW_BODY_FAILED) {
 		gw_body_fault(l->reader, x);
 		list_closed(l);
 		gw_reply_status(x);
 		return;
 	}
 	l->replied = true;
-	x->rv = gw_body_rv(l->reader);
-	if (gw_body_is_gzip(l->reader)) {
+	x->rv = gw_body_shown(l->reader)->rv;
+	if (gw_body_shown(l->reader)->gzip) {
 		gw_reply_header(x, "Content-Encoding", "gzip");
 		gw_reply_header(x, "Vary", "Accept-Encoding");
 	}
@@ -84,6 +84,6 @@ gw_answer_list(struct gw_exchange *x)
 		return;
 	}
 	gw_on_gone(x, list_closed, l);
-	if (gw_body_state(l->reader) != GW_BODY_PENDING)
+	if (gw_body_shown(l->reader)->state != GW_BODY_PENDING)
 		reply(l);
 }

@@ -105,8 +105,8 @@ read_watch(void *ctx, char *out, size_t max)
 		n = w->ending ? GW_STREAM_BROKEN : gw_body_read(w->initial, out, max);
 		if (n != GW_STREAM_END)
 			return n;
-		behind.begun_rv = gw_body_rv(w->initial);
-		behind.begun_position = gw_body_position(w->initial);
+		behind.begun_rv = gw_body_shown(w->initial)->rv;
+		behind.begun_position = gw_body_shown(w->initial)->position;
 		gw_body_leave(w->initial);
 		w->initial = NULL;
 		if (open_watch(w, &behind) < 0)
@@ -192,7 +192,7 @@ reply(struct watcher *w)
 	struct gw_exchange *x = w->x;
 
 	gw_on_gone(x, NULL, NULL);
-	if (w->initial && gw_body_state(w->initial) == GW_BODY_FAILED) {
+	if (w->initial && gw_body_shown(w->initial)->state == GW_BODY_FAILED) {
 		gw_body_fault(w->initial, x);
 		watch_closed(w);
 		gw_reply_status(x);
@@ -242,6 +242,6 @@ gw_answer_watch(struct gw_exchange *x)
 		return;
 	}
 	gw_on_gone(x, watch_closed, w);
-	if (!w->initial || gw_body_state(w->initial) != GW_BODY_PENDING)
+	if (!w->initial || gw_body_shown(w->initial)->state != GW_BODY_PENDING)
 		reply(w);
 }
