@@ -258,10 +258,9 @@ forget_unseen(struct gw_arena *arena)
 
 		if (!e->seen && !e->gone)
 			close_entry(e);
+		if (e->gone)
+			api_registry_drop(e->resource);
 	}
-	for (unsigned i = 0; i < arena->count; i++)
-		if (arena->entries[i]->gone)
-			api_registry_drop(arena->entries[i]->resource);
 	for (unsigned i = 0; i < arena->count; i++)
 		if (!arena->entries[i]->gone)
 			atomic_store_explicit(&arena->entries[i]->resource->gone, false,
@@ -407,8 +406,9 @@ gw_resources_find(struct gw_arena *arena, const struct gw_want *want, struct gw_
 }
 
 void
-gw_resources_parts(const struct gw_arena *arena, const struct api_resource *resource, struct api_buf *ret)
+gw_resources_parts(void *ctx, const struct api_resource *resource, struct api_buf *ret)
 {
+	const struct gw_arena *arena = ctx;
 	const char *between = "";
 
 	for (unsigned i = 0; i < arena->count; i++) {

@@ -62,8 +62,7 @@ struct gw_want {
  */
 int gw_resources_find(struct gw_arena *arena, const struct gw_want *want, struct gw_entry **ret_entry);
 /* Append what is cached of a resource, in words: "in namespace a, or with labelSelector=app=x". */
-void gw_resources_parts(const struct gw_arena *arena, const struct api_resource *resource,
-			struct api_buf *ret);
+void gw_resources_parts(void *arena, const struct api_resource *resource, struct api_buf *ret);
 
 /* What a snapshot, of any handle, says of an entry. Returns 0; -ENOENT: it is not there; INFORMER_E_… */
 int gw_entry_standing(struct gw_entry *entry, const struct informer_snapshot *snapshot,

@@ -223,15 +223,9 @@ open_store(void *ctx, const struct gw_want *want, struct gw_store **ret_store)
 	return r;
 }
 
-static void
-parts(void *ctx, const struct api_resource *resource, struct api_buf *ret)
-{
-	gw_resources_parts(ctx, resource, ret);
-}
-
 struct gw_source
 gw_arena_source(struct gw_arena *arena)
 {
 	return (struct gw_source){
-		.ctx = arena, .registry = &arena->registry, .open = open_store, .parts = parts};
+		.ctx = arena, .registry = &arena->registry, .open = open_store, .parts = gw_resources_parts};
 }

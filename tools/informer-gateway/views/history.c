@@ -49,7 +49,7 @@ rv_of_seen(const struct search *s, const struct informer_object *object)
 
 /* From the oldest to the newest deletion. */
 static int
-prove_by_deleted(void *context, const struct informer_object *object)
+look_at_deleted(void *context, const struct informer_object *object)
 {
 	struct search *s = context;
 	uint64_t rv = rv_of_seen(s, object);
@@ -58,17 +58,7 @@ prove_by_deleted(void *context, const struct informer_object *object)
 		return 0;
 	if (rv == 0 || s->proven == 0)
 		s->proven = rv;
-	return 0;
-}
-
-static int
-look_at_deleted(void *context, const struct informer_object *object)
-{
-	struct search *s = context;
-	uint64_t rv = rv_of_seen(s, object);
-
-	if (informer_object_position(object) == s->entry->position && rv > s->proven &&
-	    rv <= s->entry->feed.log.floor)
+	if (rv > 0 && rv <= s->entry->feed.log.floor)
 		add(s, object, rv, true);
 	return 0;
 }
@@ -77,7 +67,7 @@ look_at_deleted(void *context, const struct informer_object *object)
 static int
 prove(struct search *s, const struct gw_reading *reading, uint64_t complete_from)
 {
-	int r = informer_each_deleted(&reading->snapshot, reading->resource, prove_by_deleted, s);
+	int r = informer_each_deleted(&reading->snapshot, reading->resource, look_at_deleted, s);
 
 	if (complete_from > 0 && (s->proven == 0 || complete_from < s->proven))
 		s->proven = complete_from;
@@ -124,7 +114,7 @@ extend(struct gw_entry *entry, struct search *s)
 	if (s->count > 0)
 		qsort(s->items, s->count, sizeof(*s->items), newest_first);
 	gw_change_log_forget_before(log);
-	for (size_t i = 0; i < s->count; i++, room -= bytes) {
+	for (size_t i = 0; i < s->count && s->items[i].rv > s->proven; i++, room -= bytes) {
 		struct api_event change = {.change = s->items[i].gone ? API_DELETED : API_MODIFIED,
 					   .rv = s->items[i].rv,
 					   .unknown = true};
@@ -161,8 +151,6 @@ gw_history_extend(struct gw_entry *entry)
 	search.forgotten_seq = standing.forgotten_seq;
 	if (r == 0)
 		r = prove(&search, &reading, standing.complete_from);
-	if (r == 0)
-		r = informer_each_deleted(&reading.snapshot, reading.resource, look_at_deleted, &search);
 	if (r == 0)
 		r = look_at_present(&search, &reading);
 	if (r == 0)
