@@ -27,7 +27,9 @@ struct gw_route {
 	struct api_path path;
 	struct api_query query;
 	struct gw_store *store; /* NULL: none is open */
-	struct gw_rv_wait wait;
+	struct gw_rv_wait wait; /* for the RV that is asked for, or for an object (object_wait.h) … */
+	uint64_t until_ms;      /* … until then, and what is done about it in the end */
+	gw_next *next;
 	struct api_buf key; /* of a GET by name: "namespace/name", or "name" */
 	bool list; /* a LIST or a WATCH; else a GET by name */
 	bool watch;
