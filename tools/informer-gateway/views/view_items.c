@@ -10,27 +10,18 @@
 
 /* ---- which objects ----------------------------------------------------------- */
 
-/* The index that has the values of a field, where informerd has one: NULL there is none. */
-static const char *
-index_of(const struct api_resource *resource, const struct gw_hint *hint)
-{
-	bool pods = !strcmp(resource->plural, "pods") && !resource->group[0];
-
-	return pods && hint->value && hint->value[0] &&
-			       !strcmp(resource->fields[hint->field].label, "spec.nodeName")
-		       ? "nodeName"
-		       : NULL;
-}
-
 /* By the index that leaves fewest, or through all. */
 static int
 start(struct gw_items *items)
 {
 	const struct informer_snapshot *snapshot = &items->reading->snapshot;
 	const struct gw_hint *hint = &items->hint;
+	/* a pod without a node is in no index */
+	bool valued = hint->value && hint->value[0];
+	const char *field = valued ? items->entry->resource->fields[hint->field].label : "";
 	const struct {
 		const char *index, *value;
-	} ways[] = {{index_of(items->entry->resource, hint), hint->value},
+	} ways[] = {{!strcmp(field, "spec.nodeName") ? "nodeName" : NULL, hint->value},
 		    {"labels", hint->label},
 		    {"namespace", hint->namespace_}},
 	  *best = NULL;
