@@ -7,8 +7,8 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/tools/serving/played_store.h"
 
+#include "tools/informer-sim/list_measure.h"
 #include "tools/serving/answer.h"
-#include "tools/serving/api_list.h"
 #include "tools/serving/api_path.h"
 #include "tools/serving/api_watch.h"
 #include "tools/serving/discovery_documents.h"
@@ -52,7 +52,7 @@ list(struct ask *ask, const struct api_query *query)
 		refused(ask);
 		return;
 	}
-	api_list_measure(l, &items, &bytes);
+	sim_list_measure(l, &items, &bytes);
 	while ((n = api_list_read(l, block, sizeof(block))) != 0)
 		read += n > 0 ? (uint64_t)n : 0;
 	must(ask->api.shape.kind == API_TABLE || read == bytes);

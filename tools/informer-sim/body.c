@@ -5,7 +5,9 @@
  */
 #include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/body.h"
+#include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/protobuf.h"
+#include "tools/informer-sim/refused_write.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -144,7 +146,7 @@ sim_body_metadata(struct api_doc *doc)
 	struct api_node *meta = api_get(doc->root, "metadata");
 
 	if (!meta || meta->type == API_NULL) {
-		api_set(doc, doc->root, "metadata", api_new(doc, API_OBJECT));
+		sim_set(doc, doc->root, "metadata", api_new(doc, API_OBJECT));
 		meta = api_get(doc->root, "metadata");
 	}
 	return meta;
@@ -173,7 +175,7 @@ sim_body_check_name(struct sim_request *request, const char *name)
 	char text[700];
 
 	if (!name[0])
-		return api_status_invalid(&request->api.status, request->api.resource, name,
+		return sim_status_invalid(&request->api.status, request->api.resource, name,
 					  "FieldValueRequired", "metadata.name",
 					  "Required value: name or generateName is required");
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
@@ -192,7 +194,7 @@ sim_body_check_name(struct sim_request *request, const char *name)
 			 name);
 	else
 		return 0;
-	return api_status_invalid(&request->api.status, request->api.resource, name, "FieldValueInvalid",
+	return sim_status_invalid(&request->api.status, request->api.resource, name, "FieldValueInvalid",
 				  "metadata.name", text);
 }
 
@@ -217,7 +219,7 @@ sim_body_object(struct sim_request *request, struct api_doc *doc, const char *na
 	if (sim_object_new(request->api.resource, doc, ret_object, &error) == 0)
 		return 0;
 	if (!strcmp(error.field, "metadata.name"))
-		return api_status_invalid(&request->api.status, request->api.resource, name,
+		return sim_status_invalid(&request->api.status, request->api.resource, name,
 					  "FieldValueInvalid", error.field, error.text);
 	return api_status_set(&request->api.status, 400, "BadRequest",
 			      "%s in version \"%s\" cannot be handled as a %s: %s",

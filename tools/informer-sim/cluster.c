@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-sim/registry.h"
+#include "tools/informer-sim/time_print.h"
 #include "tools/informer-sim/workload.h"
 #include "tools/serving/time_text.h"
 
@@ -31,7 +33,7 @@ struct builder {
 static bool
 add(struct builder *b, const char *api_version, const char *kind)
 {
-	const struct api_resource *resource = api_registry_kind(b->registry, api_version, kind);
+	const struct api_resource *resource = sim_registry_kind(b->registry, api_version, kind);
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_object_unrefp) struct api_object *object = NULL;
 	struct api_doc_error error;
@@ -54,10 +56,10 @@ static void
 head(struct builder *b, const char *api_version, const char *kind, const char *namespace_, const char *name,
      int64_t age)
 {
-	char uid[SIM_UID_SIZE], created[API_TIME_SIZE];
+	char uid[SIM_UID_SIZE], created[SIM_TIME_SIZE];
 
 	sim_rng_uid(b->rng, uid);
-	api_time_print(b->now - age, created);
+	sim_time_print(b->now - age, created);
 	api_buf_reset(&b->text);
 	api_buf_printf(&b->text, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"name\":\"%s\",",
 		       kind, api_version, name);
@@ -87,12 +89,12 @@ add_node(struct builder *b, const char *name, const char *ip)
 	static const char *const fine[] = {"KubeletHasSufficientMemory", "KubeletHasNoDiskPressure",
 					   "KubeletHasSufficientPID", "KubeletReady"};
 	unsigned zone = sim_rng_below(b->rng, 3), cpus = 4u << sim_rng_below(b->rng, 4);
-	char beat[API_TIME_SIZE], since[API_TIME_SIZE], id[18], machine[33];
+	char beat[SIM_TIME_SIZE], since[SIM_TIME_SIZE], id[18], machine[33];
 
 	sim_rng_hex(b->rng, id, 17);
 	sim_rng_hex(b->rng, machine, 32);
-	api_time_print(b->now - sim_rng_below(b->rng, 300), beat);
-	api_time_print(b->now - 100 * DAY, since);
+	sim_time_print(b->now - sim_rng_below(b->rng, 300), beat);
+	sim_time_print(b->now - 100 * DAY, since);
 	head(b, "v1", "Node", NULL, name, 100 * DAY);
 	api_buf_printf(&b->text,
 		       ",\"labels\":{\"beta.kubernetes.io/arch\":\"amd64\",\"kubernetes.io/arch\":\"amd64\","
@@ -375,7 +377,7 @@ static void
 complete_namespaces(struct builder *b)
 {
 	static const char *const always[] = {"default", "kube-system", "kube-public", "kube-node-lease"};
-	const struct api_resource *namespaces = api_registry_kind(b->registry, "v1", "Namespace");
+	const struct api_resource *namespaces = sim_registry_kind(b->registry, "v1", "Namespace");
 	char name[256] = "";
 
 	for (unsigned i = 0; i < COUNT(always); i++) {
@@ -412,8 +414,8 @@ complete_namespaces(struct builder *b)
 static void
 complete_nodes(struct builder *b)
 {
-	const struct api_resource *pods = api_registry_kind(b->registry, "v1", "Pod");
-	const struct api_resource *nodes = api_registry_kind(b->registry, "v1", "Node");
+	const struct api_resource *pods = sim_registry_kind(b->registry, "v1", "Pod");
+	const struct api_resource *nodes = sim_registry_kind(b->registry, "v1", "Node");
 	struct api_object *object;
 	struct sim_view view;
 

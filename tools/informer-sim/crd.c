@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-sim/doc_edit.h"
+#include "tools/informer-sim/registry.h"
+#include "tools/informer-sim/refused_write.h"
 #include "tools/informer-sim/rng.h"
 
 bool
@@ -27,7 +30,7 @@ require(const struct api_resource *crds, const struct api_doc *doc, const char *
 
 	if (node && node->type == API_STRING && node->text_len && node->text_len < 200)
 		return 0;
-	return api_status_invalid(status, crds, name, "FieldValueRequired", path, "Required value");
+	return sim_status_invalid(status, crds, name, "FieldValueRequired", path, "Required value");
 }
 
 #define SCALE "spec.versions[].subresources.scale."
@@ -43,10 +46,10 @@ check_scale_path(const struct api_resource *crds, const struct api_node *scale, 
 	if (!strncmp(path, below, strlen(below)) && path[strlen(below)] && !strchr(path, '['))
 		return 0;
 	if (!path[0])
-		return api_status_invalid(status, crds, name, "FieldValueRequired", at, "Required value");
+		return sim_status_invalid(status, crds, name, "FieldValueRequired", at, "Required value");
 	api_buf_printf(&why, "Invalid value: \"%.250s\": should be a json path under %.*s", path,
 		       (int)strlen(below) - 1, below);
-	return api_status_invalid(status, crds, name, "FieldValueInvalid", at, why.data);
+	return sim_status_invalid(status, crds, name, "FieldValueInvalid", at, why.data);
 }
 
 static int
@@ -72,14 +75,14 @@ check_versions(const struct api_resource *crds, const struct api_doc *doc, const
 		const struct api_node *storage = api_get(v, "storage"), *version = api_get(v, "name");
 
 		if (!version || version->type != API_STRING || !version->text_len)
-			return api_status_invalid(status, crds, name, "FieldValueRequired",
+			return sim_status_invalid(status, crds, name, "FieldValueRequired",
 						  "spec.versions[].name", "Required value");
 		stored += storage && storage->type == API_TRUE;
 		if (check_scale(crds, api_path(v, "subresources.scale"), name, status) < 0)
 			return -EINVAL;
 	}
 	if (stored != 1)
-		return api_status_invalid(
+		return sim_status_invalid(
 			status, crds, name, "FieldValueInvalid", "spec.versions",
 			"Invalid value: must have exactly one version marked as storage version");
 	return 0;
@@ -104,7 +107,7 @@ check(const struct api_resource *crds, const struct api_doc *doc, struct api_sta
 	if (strcmp(name, right.data) != 0) {
 		api_buf_printf(&why, "Invalid value: \"%.250s\": must be spec.names.plural+\".\"+spec.group",
 			       name);
-		return api_status_invalid(status, crds, name, "FieldValueInvalid", "metadata.name", why.data);
+		return sim_status_invalid(status, crds, name, "FieldValueInvalid", "metadata.name", why.data);
 	}
 	if (!api_is(scope, "Namespaced") && !api_is(scope, "Cluster")) {
 		_cleanup_(api_freep) char *said = api_text_dup(scope);
@@ -112,7 +115,7 @@ check(const struct api_resource *crds, const struct api_doc *doc, struct api_sta
 		api_buf_printf(&why,
 			       "Unsupported value: \"%.250s\": supported values: \"Cluster\", \"Namespaced\"",
 			       said);
-		return api_status_invalid(status, crds, name, "FieldValueNotSupported", "spec.scope",
+		return sim_status_invalid(status, crds, name, "FieldValueNotSupported", "spec.scope",
 					  why.data);
 	}
 	return check_versions(crds, doc, name, status);
@@ -122,7 +125,7 @@ static struct api_node *
 object_in(struct api_doc *doc, struct api_node *parent, const char *name, enum api_type type)
 {
 	if (!api_get(parent, name) || api_get(parent, name)->type != type)
-		api_set(doc, parent, name, api_new(doc, type));
+		sim_set(doc, parent, name, api_new(doc, type));
 	return api_get(parent, name);
 }
 
@@ -132,11 +135,11 @@ condition(struct api_doc *doc, struct api_node *list, const char *type, const ch
 {
 	struct api_node *item = api_new(doc, API_OBJECT);
 
-	api_set_string(doc, item, "type", type);
-	api_set_string(doc, item, "status", "True");
-	api_set_string(doc, item, "lastTransitionTime", time_text);
-	api_set_string(doc, item, "reason", reason);
-	api_set_string(doc, item, "message", message);
+	sim_set_string(doc, item, "type", type);
+	sim_set_string(doc, item, "status", "True");
+	sim_set_string(doc, item, "lastTransitionTime", time_text);
+	sim_set_string(doc, item, "reason", reason);
+	sim_set_string(doc, item, "message", message);
 	api_append(list, item);
 }
 
@@ -156,27 +159,27 @@ sim_crd_prepare(const struct api_resource *crds, struct api_doc *doc, struct api
 		_cleanup_(api_buf_done) struct api_buf text = {0};
 
 		api_buf_printf(&text, "%sList", kind);
-		api_set_string(doc, names, "listKind", text.data);
+		sim_set_string(doc, names, "listKind", text.data);
 	}
 	if (!api_get(names, "singular")) {
 		for (char *c = kind; *c; c++)
 			*c = (char)(*c >= 'A' && *c <= 'Z' ? *c + ('a' - 'A') : *c);
-		api_set_string(doc, names, "singular", kind);
+		sim_set_string(doc, names, "singular", kind);
 	}
 	state = object_in(doc, doc->root, "status", API_OBJECT);
 	list = api_new(doc, API_ARRAY);
 	condition(doc, list, "NamesAccepted", "NoConflicts", "no conflicts found", since);
 	condition(doc, list, "Established", "InitialNamesAccepted", "the initial names have been accepted",
 		  since);
-	api_set(doc, state, "conditions", list);
-	api_set(doc, state, "acceptedNames", api_clone(doc, names));
+	sim_set(doc, state, "conditions", list);
+	sim_set(doc, state, "acceptedNames", sim_clone(doc, names));
 	list = api_new(doc, API_ARRAY);
 	for (const struct api_node *v = api_path(doc->root, "spec.versions")->child; v; v = v->next)
 		if (api_get(v, "storage") && api_get(v, "storage")->type == API_TRUE)
-			api_append(list, api_clone(doc, api_get(v, "name")));
+			api_append(list, sim_clone(doc, api_get(v, "name")));
 	for (struct api_node *v = list->child; v; v = v->next)
 		v->key = NULL;
-	api_set(doc, state, "storedVersions", list);
+	sim_set(doc, state, "storedVersions", list);
 	return 0;
 }
 
@@ -236,7 +239,7 @@ define(struct api_registry *registry, const struct api_doc *doc, const struct ap
 								     : NULL;
 	     c; c = c->next)
 		like.in_all |= api_is(c, "all");
-	(void)api_registry_define(registry, &like, first, &found); /* full: it is not served */
+	(void)sim_registry_define(registry, &like, first, &found); /* full: it is not served */
 	for (unsigned i = 0; i < 3; i++)
 		free(texts[i]);
 	return found;
@@ -292,7 +295,7 @@ sim_crd_serve(struct api_registry *registry, struct sim_store *store, const stru
 
 		for (const struct api_node *w = versions_of(&doc); w; w = w->next)
 			still |= is_true(api_get(w, "served")) &&
-				 api_equal(api_get(v, "name"), api_get(w, "name"));
+				 sim_equal(api_get(v, "name"), api_get(w, "name"));
 		if (was && !still)
 			api_registry_drop(was);
 	}

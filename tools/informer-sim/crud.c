@@ -15,9 +15,11 @@
 #include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/body.h"
 #include "tools/informer-sim/crd.h"
+#include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/handlers.h"
 #include "tools/informer-sim/names.h"
+#include "tools/informer-sim/time_print.h"
 #include "tools/serving/query.h"
 #include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/scale.h"
@@ -72,10 +74,10 @@ set_phase(const struct api_resource *resource, struct api_doc *doc)
 	if ((!pod && !namespace_) || (status && status->type != API_OBJECT) || api_get(status, "phase"))
 		return;
 	if (!status) {
-		api_set(doc, doc->root, "status", api_new(doc, API_OBJECT));
+		sim_set(doc, doc->root, "status", api_new(doc, API_OBJECT));
 		status = api_get(doc->root, "status");
 	}
-	api_set_string(doc, status, "phase", pod ? "Pending" : "Active");
+	sim_set_string(doc, status, "phase", pod ? "Pending" : "Active");
 }
 
 /* Members of metadata in the order in which the server writes them; others stand behind. */
@@ -103,7 +105,7 @@ order_metadata(struct api_node *meta)
 
 		if (!member)
 			continue;
-		api_remove(meta, order[i]);
+		sim_remove(meta, order[i]);
 		api_append(&ordered, member);
 	}
 	for (struct api_node *rest = meta->child; rest; rest = next) {
@@ -119,7 +121,7 @@ static int
 complete(struct sim_request *request, struct api_doc *doc, char **ret_name)
 {
 	struct api_node *meta = sim_body_metadata(doc);
-	char uid[SIM_UID_SIZE], time_text[API_TIME_SIZE], suffix[6];
+	char uid[SIM_UID_SIZE], time_text[SIM_TIME_SIZE], suffix[6];
 	_cleanup_(api_freep) char *prefix = NULL;
 	struct api_buf name = {0};
 	int r;
@@ -141,19 +143,19 @@ complete(struct sim_request *request, struct api_doc *doc, char **ret_name)
 	r = sim_body_check_namespace(request, meta);
 	if (r < 0)
 		return r;
-	api_set_string(doc, meta, "name", *ret_name);
+	sim_set_string(doc, meta, "name", *ret_name);
 	if (request->api.namespace_)
-		api_set_string(doc, meta, "namespace", request->api.namespace_);
+		sim_set_string(doc, meta, "namespace", request->api.namespace_);
 	sim_server_uid(request->server, uid);
-	api_time_print((int64_t)time(NULL), time_text);
-	api_set_string(doc, meta, "uid", uid);
-	api_remove(meta, "resourceVersion");
-	api_remove(meta, "deletionTimestamp");
-	api_remove(meta, "deletionGracePeriodSeconds");
-	api_set_string(doc, meta, "creationTimestamp", time_text);
+	sim_time_print((int64_t)time(NULL), time_text);
+	sim_set_string(doc, meta, "uid", uid);
+	sim_remove(meta, "resourceVersion");
+	sim_remove(meta, "deletionTimestamp");
+	sim_remove(meta, "deletionGracePeriodSeconds");
+	sim_set_string(doc, meta, "creationTimestamp", time_text);
 	set_phase(request->api.resource, doc);
 	if (request->api.resource->custom)
-		api_set_after(doc, meta, "uid", "generation", api_new_token(doc, API_NUMBER, "1"));
+		sim_set_after(doc, meta, "uid", "generation", sim_new_token(doc, API_NUMBER, "1"));
 	else
 		order_metadata(meta);
 	return sim_names_check(request->api.resource, meta, *ret_name, &request->api.status);
@@ -240,16 +242,16 @@ mark_deleted(struct sim_request *request, struct api_object *old, struct api_doc
 {
 	struct api_node *meta = api_get(doc->root, "metadata");
 	struct sim_object_error error;
-	char time_text[API_TIME_SIZE];
+	char time_text[SIM_TIME_SIZE];
 	int r;
 
 	if (api_get(meta, "deletionTimestamp")) {
 		*ret_object = api_object_ref(old);
 		return 0;
 	}
-	api_time_print((int64_t)time(NULL), time_text);
-	api_set_string(doc, meta, "deletionTimestamp", time_text);
-	api_set(doc, meta, "deletionGracePeriodSeconds", api_new_token(doc, API_NUMBER, "0"));
+	sim_time_print((int64_t)time(NULL), time_text);
+	sim_set_string(doc, meta, "deletionTimestamp", time_text);
+	sim_set(doc, meta, "deletionGracePeriodSeconds", sim_new_token(doc, API_NUMBER, "0"));
 	r = sim_object_new(request->api.resource, doc, ret_object, &error);
 	if (r < 0)
 		return r;

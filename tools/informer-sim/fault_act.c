@@ -151,7 +151,7 @@ bool
 sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 {
 	struct sim_server *server = request->server;
-	const char *verb = api_request_verb(&request->api),
+	const char *verb = sim_request_verb(&request->api),
 		   *token = api_request_query(&request->api, "continue");
 	struct sim_fault_moment moment = {.verb = verb,
 					  .resource = request->api.resource,
@@ -183,7 +183,7 @@ sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 		if (fault.after_bytes)
 			break;
 		note(request, "frozen");
-		if (sim_fault_sleep(server, api_request_socket(&request->api), fault.ms))
+		if (sim_fault_sleep(server, sim_request_socket(&request->api), fault.ms))
 			return false;
 		note(request, "the client went");
 		return true;
@@ -195,7 +195,7 @@ sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 	case SIM_FAULT_SLOW:
 		if (fault.amount)
 			break;
-		return !sim_fault_sleep(server, api_request_socket(&request->api), fault.ms);
+		return !sim_fault_sleep(server, sim_request_socket(&request->api), fault.ms);
 	case SIM_FAULT_STALE:
 		if (!strncmp(verb, "WATCH", 5))
 			break;
@@ -217,7 +217,7 @@ sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 		request->api.offer.protobuf = false;
 		return false;
 	case SIM_FAULT_AS_JSON:
-		request->api.offer.as_json = true;
+		request->as_json = true;
 		return false;
 	case SIM_FAULT_UNENCODABLE:
 		request->unencodable = true;

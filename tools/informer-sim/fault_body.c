@@ -92,7 +92,7 @@ sim_fault_body(struct sim_request *request, uint64_t size, bool told, MHD_Conten
 	struct MHD_Response *response;
 
 	*b = (struct fault_body){.server = request->server,
-				 .socket = api_request_socket(&request->api),
+				 .socket = sim_request_socket(&request->api),
 				 .fault = request->fault,
 				 .protobuf = request->api.shape.protobuf,
 				 .at = request->fault.after_bytes && request->fault.after_bytes < size

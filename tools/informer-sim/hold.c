@@ -62,7 +62,7 @@ sim_hold(struct sim_request *request, struct sim_fault *ret_fault)
 	holds->end = &held.next;
 	holds->count++;
 	while (!held.answered && !sim_store_stopped(request->server->store) &&
-	       !sim_hung_up(api_request_socket(&request->api))) {
+	       !sim_hung_up(sim_request_socket(&request->api))) {
 		clock_gettime(CLOCK_REALTIME, &at);
 		at.tv_nsec += LOOK_NS;
 		at.tv_sec += at.tv_nsec / 1000000000;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/merge.h"
 
 /* The parent of what a pointer names, and the last part of it, unescaped. */
@@ -105,10 +106,10 @@ insert(struct api_node *array, const struct api_node *before, struct api_node *v
 static int
 add(struct api_doc *doc, const struct place *place, const struct api_node *value)
 {
-	struct api_node *copy = api_clone(doc, value);
+	struct api_node *copy = sim_clone(doc, value);
 
 	if (place->parent->type == API_OBJECT) {
-		api_set(doc, place->parent, place->name, copy);
+		sim_set(doc, place->parent, place->name, copy);
 		return 0;
 	}
 	if (place->parent->type != API_ARRAY)
@@ -150,7 +151,7 @@ operation(struct api_doc *doc, const struct api_node *item, char **ret_error)
 		r = find(doc, from, &source);
 		if (r == 0 && (!source.parent || !source.at))
 			r = -ENOENT;
-		value = r == 0 ? api_clone(doc, source.at) : NULL;
+		value = r == 0 ? sim_clone(doc, source.at) : NULL;
 		if (r == 0 && !strcmp(op, "move")) {
 			drop(&source);
 			free(place.name);
@@ -164,11 +165,11 @@ operation(struct api_doc *doc, const struct api_node *item, char **ret_error)
 	else if (r == 0 && !place.at)
 		r = -ENOENT;
 	else if (r == 0 && !strcmp(op, "replace"))
-		api_become(place.at, api_clone(doc, value));
+		sim_become(place.at, sim_clone(doc, value));
 	else if (r == 0 && !strcmp(op, "remove"))
 		drop(&place);
 	else if (r == 0 && !strcmp(op, "test"))
-		r = value && api_equal(place.at, value) ? 0 : -ESTALE;
+		r = value && sim_equal(place.at, value) ? 0 : -ESTALE;
 	else if (r == 0)
 		r = -ENOTSUP;
 	free(place.name);

@@ -4,6 +4,7 @@
  * whole: its items are found by skipping through the text, then parsed one by one.
  */
 #include "tools/informer-sim/new_object.h"
+#include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/load.h"
 
 #include <dirent.h>
@@ -18,6 +19,8 @@
 #include <unistd.h>
 
 #include "tools/informer-sim/crd.h"
+#include "tools/informer-sim/registry.h"
+#include "tools/informer-sim/time_print.h"
 #include "tools/serving/time_text.h"
 
 static int __attribute__((format(printf, 3, 4)))
@@ -56,14 +59,14 @@ find_resource(struct sim_loader *loader, const struct api_node *root, const char
 	const char *slash;
 
 	if (!kind[0])
-		return api_path(root, "spec.containers") ? api_registry_kind(loader->registry, "v1", "Pod")
+		return api_path(root, "spec.containers") ? sim_registry_kind(loader->registry, "v1", "Pod")
 							 : NULL;
-	resource = api_registry_kind(loader->registry, api_version[0] ? api_version : "v1", kind);
+	resource = sim_registry_kind(loader->registry, api_version[0] ? api_version : "v1", kind);
 	if (resource || !api_version[0])
 		return resource;
 	slash = strchr(api_version, '/');
 	group = api_strndup(api_version, slash ? (size_t)(slash - api_version) : 0);
-	if (api_registry_add(loader->registry, group, slash ? slash + 1 : api_version, NULL, kind,
+	if (sim_registry_add(loader->registry, group, slash ? slash + 1 : api_version, NULL, kind,
 			     namespace_ && namespace_->type == API_STRING, &resource) < 0)
 		return NULL;
 	return resource;
@@ -73,12 +76,12 @@ static void
 complete(struct sim_loader *loader, const struct api_resource *resource, struct api_doc *doc)
 {
 	struct api_node *meta = api_get(doc->root, "metadata");
-	char uid[SIM_UID_SIZE], text[API_TIME_SIZE];
+	char uid[SIM_UID_SIZE], text[SIM_TIME_SIZE];
 
 	if (!meta || meta->type != API_OBJECT)
 		return; /* sim_object_new says so */
 	if (resource->namespaced && !api_get(meta, "namespace"))
-		api_set_string(doc, meta, "namespace", "default");
+		sim_set_string(doc, meta, "namespace", "default");
 	if (!api_get(meta, "name") && api_get(meta, "generateName")) {
 		_cleanup_(api_freep) char *prefix = api_text_dup(api_get(meta, "generateName"));
 		_cleanup_(api_buf_done) struct api_buf name = {0};
@@ -86,15 +89,15 @@ complete(struct sim_loader *loader, const struct api_resource *resource, struct 
 
 		sim_rng_suffix(loader->rng, suffix, 5);
 		api_buf_printf(&name, "%s%s", prefix, suffix);
-		api_set_string(doc, meta, "name", name.data);
+		sim_set_string(doc, meta, "name", name.data);
 	}
 	if (!api_get(meta, "uid")) {
 		sim_rng_uid(loader->rng, uid);
-		api_set_string(doc, meta, "uid", uid);
+		sim_set_string(doc, meta, "uid", uid);
 	}
 	if (!api_get(meta, "creationTimestamp")) {
-		api_time_print(loader->now, text);
-		api_set_string(doc, meta, "creationTimestamp", text);
+		sim_time_print(loader->now, text);
+		sim_set_string(doc, meta, "creationTimestamp", text);
 	}
 }
 

@@ -5,6 +5,7 @@
  * Source: RFC 7386; k8s.io/apimachinery pkg/util/strategicpatch. There the merge keys are tags of Go's types;
  * here they are found by the name of the list, which is the same one wherever it occurs.
  */
+#include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/merge.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ without_nulls(struct api_doc *doc, const struct api_node *patch)
 	struct api_node *copy;
 
 	if (patch->type != API_OBJECT)
-		return api_clone(doc, patch);
+		return sim_clone(doc, patch);
 	copy = api_new(doc, API_OBJECT);
 	for (const struct api_node *child = patch->child; child; child = child->next) {
 		struct api_node *value;
@@ -45,11 +46,11 @@ sim_merge(struct api_doc *doc, struct api_node *target, const struct api_node *p
 		api_key(child, &key);
 		old = api_get(target, key.data ? key.data : "");
 		if (child->type == API_NULL)
-			api_remove(target, key.data ? key.data : "");
+			sim_remove(target, key.data ? key.data : "");
 		else if (old)
-			api_become(old, sim_merge(doc, old, child));
+			sim_become(old, sim_merge(doc, old, child));
 		else
-			api_set(doc, target, key.data ? key.data : "", without_nulls(doc, child));
+			sim_set(doc, target, key.data ? key.data : "", without_nulls(doc, child));
 	}
 	return target;
 }
@@ -136,7 +137,7 @@ find_element(const struct api_node *array, const char *key, const struct api_nod
 	for (struct api_node *item = want ? array->child : NULL; item; item = item->next) {
 		const struct api_node *have = key[0] ? api_get(item, key) : item;
 
-		if (have && api_equal(have, want))
+		if (have && sim_equal(have, want))
 			return item;
 	}
 	return NULL;
@@ -163,11 +164,11 @@ merge_list(struct api_doc *doc, struct api_node *target, const struct api_node *
 			continue; /* it only said so */
 		if (key[0] && item->type == API_OBJECT && !api_get(item, key))
 			return refuse(ret_error,
-				      "map does not contain declared merge key: ", api_new_string(doc, key));
+				      "map does not contain declared merge key: ", sim_new_string(doc, key));
 		if (old && item->type != API_OBJECT)
 			continue;
 		if (!old && item->type != API_OBJECT) {
-			api_append(target, api_clone(doc, item));
+			api_append(target, sim_clone(doc, item));
 			continue;
 		}
 		if (!old) {
@@ -277,24 +278,24 @@ merge_member(struct api_doc *doc, struct api_node *target, const char *name, con
 	const char *key;
 
 	if (value->type == API_NULL) {
-		api_remove(target, name);
+		sim_remove(target, name);
 		return 0;
 	}
 	if (value->type != API_OBJECT && value->type != API_ARRAY) {
-		api_set(doc, target, name, api_clone(doc, value));
+		sim_set(doc, target, name, sim_clone(doc, value));
 		return 0;
 	}
 	key = value->type == API_ARRAY ? merge_key(name, value) : NULL;
 	if (value->type == API_ARRAY && !key) {
-		api_set(doc, target, name, api_clone(doc, value));
+		sim_set(doc, target, name, sim_clone(doc, value));
 		return 0;
 	}
 	if (!old || old->type != value->type) {
-		api_set(doc, target, name, api_new(doc, value->type));
+		sim_set(doc, target, name, api_new(doc, value->type));
 		old = api_get(target, name);
 	}
 	if (key) {
-		const struct api_node *before = api_clone(doc, old);
+		const struct api_node *before = sim_clone(doc, old);
 		int r = merge_list(doc, old, value, key, ret_error);
 
 		if (r == 0)
@@ -302,7 +303,7 @@ merge_member(struct api_doc *doc, struct api_node *target, const char *name, con
 		return r;
 	}
 	if (api_is(api_get(value, "$patch"), "delete")) {
-		api_remove(target, name);
+		sim_remove(target, name);
 		return 0;
 	}
 	return merge_object(doc, old, value, ret_error);

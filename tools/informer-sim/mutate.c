@@ -3,6 +3,8 @@
  * Edits that the kubelet and the controllers would make.
  */
 #include "tools/informer-sim/mutate.h"
+#include "tools/informer-sim/doc_edit.h"
+#include "tools/informer-sim/time_print.h"
 #include "tools/serving/time_text.h"
 
 #include <inttypes.h>
@@ -45,16 +47,16 @@ sim_mutate_hosts(struct sim_store *store, const struct api_resource *nodes, stru
 static void
 set_time(struct api_doc *doc, struct api_node *object, const char *key, int64_t at)
 {
-	char text[API_TIME_SIZE];
+	char text[SIM_TIME_SIZE];
 
-	api_time_print(at, text);
-	api_set_string(doc, object, key, text);
+	sim_time_print(at, text);
+	sim_set_string(doc, object, key, text);
 }
 
 static void
 set_bool(struct api_doc *doc, struct api_node *object, const char *key, bool value)
 {
-	api_set(doc, object, key, api_new_token(doc, value ? API_TRUE : API_FALSE, value ? "true" : "false"));
+	sim_set(doc, object, key, sim_new_token(doc, value ? API_TRUE : API_FALSE, value ? "true" : "false"));
 }
 
 static struct api_node *
@@ -63,7 +65,7 @@ member_object(struct api_doc *doc, struct api_node *object, const char *key)
 	struct api_node *member = api_get(object, key);
 
 	if (!member || member->type != API_OBJECT) {
-		api_set(doc, object, key, api_new(doc, API_OBJECT));
+		sim_set(doc, object, key, api_new(doc, API_OBJECT));
 		member = api_get(object, key);
 	}
 	return member;
@@ -75,7 +77,7 @@ set_condition(struct api_doc *doc, struct api_node *status, const char *type, bo
 	struct api_node *conditions = api_get(status, "conditions"), *condition;
 
 	if (!conditions || conditions->type != API_ARRAY) {
-		api_set(doc, status, "conditions", api_new(doc, API_ARRAY));
+		sim_set(doc, status, "conditions", api_new(doc, API_ARRAY));
 		conditions = api_get(status, "conditions");
 	}
 	for (condition = conditions->child; condition; condition = condition->next)
@@ -83,19 +85,19 @@ set_condition(struct api_doc *doc, struct api_node *status, const char *type, bo
 			break;
 	if (!condition) {
 		condition = api_new(doc, API_OBJECT);
-		api_set_string(doc, condition, "type", type);
-		api_set_string(doc, condition, "status", "");
-		api_set(doc, condition, "lastProbeTime", api_new_token(doc, API_NULL, "null"));
+		sim_set_string(doc, condition, "type", type);
+		sim_set_string(doc, condition, "status", "");
+		sim_set(doc, condition, "lastProbeTime", sim_new_token(doc, API_NULL, "null"));
 		api_append(conditions, condition);
 	}
-	api_set_string(doc, condition, "status", value ? "True" : "False");
+	sim_set_string(doc, condition, "status", value ? "True" : "False");
 	set_time(doc, condition, "lastTransitionTime", now);
 	if (value) {
-		api_remove(condition, "reason");
-		api_remove(condition, "message");
+		sim_remove(condition, "reason");
+		sim_remove(condition, "message");
 	} else if (!strcmp(type, "Ready") || !strcmp(type, "ContainersReady")) {
-		api_set_string(doc, condition, "reason", "ContainersNotReady");
-		api_set_string(doc, condition, "message", "containers with unready status");
+		sim_set_string(doc, condition, "reason", "ContainersNotReady");
+		sim_set_string(doc, condition, "message", "containers with unready status");
 	}
 }
 
@@ -107,16 +109,16 @@ set_running(struct api_doc *doc, struct api_node *container, struct sim_mutation
 
 	if (ready) {
 		set_time(doc, in_state, "startedAt", m->now);
-		api_set(doc, state, "running", in_state);
+		sim_set(doc, state, "running", in_state);
 		sim_rng_hex(m->rng, hex, 64);
 		snprintf(id, sizeof(id), "cri-o://%s", hex);
-		api_set_string(doc, container, "containerID", id);
+		sim_set_string(doc, container, "containerID", id);
 	} else {
-		api_set_string(doc, in_state, "reason", "ContainerCreating");
-		api_set(doc, state, "waiting", in_state);
-		api_remove(container, "containerID");
+		sim_set_string(doc, in_state, "reason", "ContainerCreating");
+		sim_set(doc, state, "waiting", in_state);
+		sim_remove(container, "containerID");
 	}
-	api_set(doc, container, "state", state);
+	sim_set(doc, container, "state", state);
 	set_bool(doc, container, "ready", ready);
 	set_bool(doc, container, "started", ready);
 }
@@ -137,13 +139,13 @@ start(struct api_doc *doc, struct api_node *status, struct sim_mutation *m)
 	sim_pod_ip(m->rng, address);
 	if (host_network && host_network->type == API_TRUE)
 		snprintf(address, sizeof(address), "%s", host->ip);
-	api_set_string(doc, spec, "nodeName", host->name);
-	api_set_string(doc, status, "phase", "Running");
-	api_set_string(doc, status, "hostIP", host->ip);
-	api_set_string(doc, status, "podIP", address);
-	api_set_string(doc, ip, "ip", address);
+	sim_set_string(doc, spec, "nodeName", host->name);
+	sim_set_string(doc, status, "phase", "Running");
+	sim_set_string(doc, status, "hostIP", host->ip);
+	sim_set_string(doc, status, "podIP", address);
+	sim_set_string(doc, ip, "ip", address);
 	api_append(ips, ip);
-	api_set(doc, status, "podIPs", ips);
+	sim_set(doc, status, "podIPs", ips);
 	set_time(doc, status, "startTime", m->now);
 	set_condition(doc, status, "PodScheduled", true, m->now);
 	set_condition(doc, status, "Initialized", true, m->now);
@@ -164,16 +166,16 @@ restart(struct api_doc *doc, struct api_node *container, struct sim_mutation *m)
 	char count[24];
 
 	snprintf(count, sizeof(count), "%d", old && old->type == API_NUMBER ? atoi(old->text) + 1 : 1);
-	api_set(doc, container, "restartCount", api_new_token(doc, API_NUMBER, count));
-	api_set(doc, terminated, "exitCode",
-		api_new_token(doc, API_NUMBER, sim_rng_below(m->rng, 3) ? "1" : "137"));
-	api_set_string(doc, terminated, "reason", "Error");
+	sim_set(doc, container, "restartCount", sim_new_token(doc, API_NUMBER, count));
+	sim_set(doc, terminated, "exitCode",
+		sim_new_token(doc, API_NUMBER, sim_rng_below(m->rng, 3) ? "1" : "137"));
+	sim_set_string(doc, terminated, "reason", "Error");
 	set_time(doc, terminated, "startedAt", m->now - 600);
 	set_time(doc, terminated, "finishedAt", m->now);
 	if (id[0])
-		api_set_string(doc, terminated, "containerID", id);
-	api_set(doc, last, "terminated", terminated);
-	api_set(doc, container, "lastState", last);
+		sim_set_string(doc, terminated, "containerID", id);
+	sim_set(doc, last, "terminated", terminated);
+	sim_set(doc, container, "lastState", last);
 	set_running(doc, container, m, true);
 }
 
@@ -217,22 +219,22 @@ sim_mutate_fresh(struct api_doc *pod, struct sim_mutation *m)
 	const struct api_node *containers = api_get(status, "containerStatuses");
 
 	set_time(pod, meta, "creationTimestamp", m->now);
-	api_remove(meta, "deletionTimestamp");
-	api_remove(meta, "deletionGracePeriodSeconds");
-	api_set_string(pod, status, "phase", "Pending");
-	api_remove(status, "podIP");
-	api_remove(status, "podIPs");
-	api_remove(status, "reason");
-	api_remove(status, "message");
-	api_remove(status, "conditions");
+	sim_remove(meta, "deletionTimestamp");
+	sim_remove(meta, "deletionGracePeriodSeconds");
+	sim_set_string(pod, status, "phase", "Pending");
+	sim_remove(status, "podIP");
+	sim_remove(status, "podIPs");
+	sim_remove(status, "reason");
+	sim_remove(status, "message");
+	sim_remove(status, "conditions");
 	set_condition(pod, status, "PodScheduled", true, m->now);
 	set_condition(pod, status, "Ready", false, m->now);
 	for (struct api_node *c = containers ? containers->child : NULL; c; c = c->next) {
 		if (c->type != API_OBJECT)
 			continue;
 		set_running(pod, c, m, false);
-		api_set(pod, c, "restartCount", api_new_token(pod, API_NUMBER, "0"));
-		api_set(pod, c, "lastState", api_new(pod, API_OBJECT));
+		sim_set(pod, c, "restartCount", sim_new_token(pod, API_NUMBER, "0"));
+		sim_set(pod, c, "lastState", api_new(pod, API_OBJECT));
 	}
 }
 
@@ -244,7 +246,7 @@ sim_mutate_terminating(struct api_doc *pod, struct sim_mutation *m)
 	if (api_get(meta, "deletionTimestamp"))
 		return false;
 	set_time(pod, meta, "deletionTimestamp", m->now + 30);
-	api_set(pod, meta, "deletionGracePeriodSeconds", api_new_token(pod, API_NUMBER, "30"));
+	sim_set(pod, meta, "deletionGracePeriodSeconds", sim_new_token(pod, API_NUMBER, "30"));
 	return true;
 }
 
@@ -260,7 +262,7 @@ sim_mutate_node(struct api_doc *node, struct sim_mutation *m)
 			set_time(node, c, "lastHeartbeatTime", m->now);
 	/* within one second nothing else would tell two heartbeats apart */
 	snprintf(text, sizeof(text), "%" PRIu64, sim_rng_next(m->rng) >> 34);
-	api_set_string(node, member_object(node, meta, "annotations"), "node.alpha.kubernetes.io/heartbeat",
+	sim_set_string(node, member_object(node, meta, "annotations"), "node.alpha.kubernetes.io/heartbeat",
 		       text);
 	return true;
 }

@@ -4,6 +4,7 @@
  * real server's sentences.
  */
 #include "tools/informer-sim/names.h"
+#include "tools/informer-sim/refused_write.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -85,7 +86,7 @@ refuse(const struct api_resource *resource, const char *name, const char *field,
 	_cleanup_(api_buf_done) struct api_buf text = {0};
 
 	api_buf_printf(&text, "Invalid value: \"%.250s\": %s", what, why);
-	return api_status_invalid(status, resource, name, "FieldValueInvalid", field, text.data);
+	return sim_status_invalid(status, resource, name, "FieldValueInvalid", field, text.data);
 }
 
 static int

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/typed.h"
 
 #define RV_DIGITS 20
@@ -100,11 +101,11 @@ sim_object_new(const struct api_resource *resource, struct api_doc *doc, struct 
 	if (r < 0)
 		return r;
 	meta = api_get(doc->root, "metadata");
-	rv = api_new_string(doc, "0"); /* not empty, which its type might omit */
+	rv = sim_new_string(doc, "0"); /* not empty, which its type might omit */
 	if (api_get(meta, "resourceVersion"))
-		api_set(doc, meta, "resourceVersion", rv);
+		sim_set(doc, meta, "resourceVersion", rv);
 	else
-		api_set_after(doc, meta, "uid", "resourceVersion", rv);
+		sim_set_after(doc, meta, "uid", "resourceVersion", rv);
 	if (resource->message) {
 		char why[SIM_TYPED_WHY];
 

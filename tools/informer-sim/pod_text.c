@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/informer-sim/workload.h"
+#include "tools/informer-sim/time_print.h"
 #include "tools/serving/time_text.h"
 
 static enum sim_pod_state
@@ -59,9 +60,9 @@ sim_workload_pod(const struct sim_workload *w, unsigned ordinal, const struct si
 static void
 time_text(const char *key, int64_t at, struct api_buf *buf)
 {
-	char text[API_TIME_SIZE];
+	char text[SIM_TIME_SIZE];
 
-	api_time_print(at, text);
+	sim_time_print(at, text);
 	api_buf_printf(buf, "\"%s\":\"%s\"", key, text);
 }
 

@@ -13,6 +13,7 @@
 #include <sodium.h>
 
 #include "tools/informer-sim/rng.h"
+#include "tools/informer-sim/time_print.h"
 #include "tools/serving/time_text.h"
 
 #define TIME_MAX 253402300799u /* the end of the year 9999 */
@@ -260,12 +261,12 @@ find(struct proto_slice s, unsigned number, struct proto_record *ret)
 static int
 put_time(const struct proto_walk *w, struct proto_slice time)
 {
-	char text[API_TIME_SIZE];
+	char text[SIM_TIME_SIZE];
 	struct proto_record seconds = {0};
 
 	if (find(time, 1, &seconds) < 0 || seconds.value > TIME_MAX)
 		return malformed(w);
-	api_time_print((int64_t)seconds.value, text);
+	sim_time_print((int64_t)seconds.value, text);
 	api_buf_json_str(w->json, text);
 	return 0;
 }

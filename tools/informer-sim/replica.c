@@ -3,6 +3,8 @@
  * Replicas of pods: edits a parsed pod in place.
  */
 #include "tools/informer-sim/replica.h"
+#include "tools/informer-sim/doc_edit.h"
+#include "tools/informer-sim/time_print.h"
 #include "tools/serving/time_text.h"
 
 #include <ctype.h>
@@ -76,7 +78,7 @@ replace(struct api_doc *doc, struct api_node *object, const char *key, const cha
 	struct api_node *node = api_get(object, key);
 
 	if (node && node->type == API_STRING && node->text_len)
-		api_put_text(doc, node, text);
+		sim_put_text(doc, node, text);
 }
 
 static void
@@ -105,13 +107,13 @@ replace_ips(struct api_doc *doc, struct api_node *list, const char *first, struc
 static void
 move_time(struct api_doc *doc, struct api_node *node, int64_t seconds)
 {
-	char text[API_TIME_SIZE];
+	char text[SIM_TIME_SIZE];
 	char *copy;
 	int64_t at;
 
 	if (api_time_parse(node->text, node->text_len, &at) < 0)
 		return;
-	api_time_print(at + seconds, text);
+	sim_time_print(at + seconds, text);
 	copy = api_doc_alloc(doc, node->text_len);
 	memcpy(copy, node->text, node->text_len);
 	memcpy(copy, text, 19);
@@ -129,7 +131,7 @@ new_container_id(struct api_doc *doc, struct api_node *node, struct sim_rng *rng
 		return;
 	sim_rng_hex(rng, hex, 64);
 	snprintf(text, sizeof(text), "%.*s://%s", (int)(behind - old), old, hex);
-	api_put_text(doc, node, text);
+	sim_put_text(doc, node, text);
 }
 
 static void
@@ -163,8 +165,8 @@ sim_replica_make(struct api_doc *pod, const struct sim_hosts *hosts, struct sim_
 	sim_pod_ip(rng, ip);
 	if (host_network && host_network->type == API_TRUE)
 		snprintf(ip, sizeof(ip), "%s", host->ip);
-	api_set_string(pod, meta, "name", name);
-	api_set_string(pod, meta, "uid", uid);
+	sim_set_string(pod, meta, "name", name);
+	sim_set_string(pod, meta, "uid", uid);
 	replace(pod, spec, "nodeName", host->name);
 	replace(pod, status, "podIP", ip);
 	replace_ips(pod, api_get(status, "podIPs"), ip, rng);

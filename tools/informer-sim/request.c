@@ -4,6 +4,37 @@
 
 #include <string.h>
 
+int
+sim_request_socket(const struct api_request *request)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection,
+								       MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
+const char *
+sim_request_verb(const struct api_request *request)
+{
+	const char *method = request->method, *initial = api_request_query(request, "sendInitialEvents");
+
+	if (!request->resource)
+		return "DISCOVERY";
+	if (!strcmp(method, "POST"))
+		return "CREATE";
+	if (!strcmp(method, "PUT"))
+		return "UPDATE";
+	if (!strcmp(method, "PATCH"))
+		return "PATCH";
+	if (!strcmp(method, "DELETE"))
+		return request->name ? "DELETE" : "DELETECOLLECTION";
+	if (request->name)
+		return "GET";
+	if (!api_request_is_watch(request))
+		return "LIST";
+	return initial && !strcmp(initial, "true") ? "WATCHLIST" : "WATCH";
+}
+
 /* A query parameter that is there and not empty, as " name=value"; what stands before it is a space. */
 static void
 parameter(const struct sim_request *request, const char *name, const char *shown, struct api_buf *buf)
@@ -17,7 +48,7 @@ parameter(const struct sim_request *request, const char *name, const char *shown
 void
 sim_request_print(const struct sim_request *request, struct api_buf *buf)
 {
-	const char *verb = api_request_verb(&request->api),
+	const char *verb = sim_request_verb(&request->api),
 		   *bookmarks = api_request_query(&request->api, "allowWatchBookmarks");
 
 	if (!request->api.resource) {

@@ -29,12 +29,19 @@ struct sim_request {
 	uint64_t stale;         /* answer as of so many RVs ago */
 	uint64_t paginate;      /* a list: in pages of so many items; 0: as it was asked for */
 	bool plain;             /* a watch: as if sendInitialEvents had not been asked for */
+	bool as_json;           /* whatever is asked for comes in JSON */
 	bool unencodable;       /* protobuf is chosen, and cannot be written */
 	bool newer;             /* objects have a field that the client cannot know */
 	bool gzip;              /* the body is compressed */
 	char etag[24];          /* of the answer, in quotes; "": it has none */
 	struct api_buf note;    /* for the journal, behind the code: " rv=20 items=3" */
 };
+
+/* The connection's socket, or -1. */
+int sim_request_socket(const struct api_request *request);
+
+/* What it is called in journals: "LIST", "WATCHLIST", "DISCOVERY", ... */
+const char *sim_request_verb(const struct api_request *request);
 
 /* Append how it reads: "LIST pods in NS rv=0 limit=500". */
 void

@@ -131,6 +131,7 @@ resource(struct sim_request *request, const struct api_path *path)
 	/* once more: a fault may have taken something off what is offered */
 	if (api_request_choose_shape(&request->api) < 0)
 		return sim_reply_status(request);
+	request->api.shape.protobuf &= !request->as_json;
 	if (request->unencodable && request->api.shape.protobuf && !api_request_is_watch(&request->api))
 		return not_encoded(request);
 	return request->api.name ? item(request) : collection(request);

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tools/informer-sim/doc_edit.h"
+#include "tools/informer-sim/refused_write.h"
 #include "tools/informer-sim/reply.h"
 
 bool
@@ -22,7 +24,7 @@ copy(struct api_doc *doc, struct api_node *to, const struct api_node *from, cons
 	const struct api_node *old = api_get(from, name);
 
 	if (old)
-		api_set(doc, to, name, api_clone(doc, old));
+		sim_set(doc, to, name, sim_clone(doc, old));
 }
 
 /* matchLabels as "a=b,c=d"; of a ReplicationController the selector itself. */
@@ -68,23 +70,23 @@ sim_scale_of(struct sim_request *request, struct api_doc *doc)
 			&request->api.status, 500, "InternalError",
 			"Internal error occurred: the spec replicas field \".%s\" does not exist",
 			r->scale_spec);
-	api_set_string(doc, root, "kind", "Scale");
-	api_set_string(doc, root, "apiVersion", "autoscaling/v1");
+	sim_set_string(doc, root, "kind", "Scale");
+	sim_set_string(doc, root, "apiVersion", "autoscaling/v1");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		copy(doc, meta, api_get(from, "metadata"), names[i]);
-	api_set(doc, root, "metadata", meta);
+	sim_set(doc, root, "metadata", meta);
 	part = api_new(doc, API_OBJECT);
-	api_set(doc, part, "replicas",
-		replicas ? api_clone(doc, replicas) : api_new_token(doc, API_NUMBER, "1"));
-	api_set(doc, root, "spec", part);
+	sim_set(doc, part, "replicas",
+		replicas ? sim_clone(doc, replicas) : sim_new_token(doc, API_NUMBER, "1"));
+	sim_set(doc, root, "spec", part);
 	part = api_new(doc, API_OBJECT);
-	api_set(doc, part, "replicas", ready ? api_clone(doc, ready) : api_new_token(doc, API_NUMBER, "0"));
+	sim_set(doc, part, "replicas", ready ? sim_clone(doc, ready) : sim_new_token(doc, API_NUMBER, "0"));
 	if (r->custom)
 		custom_selector(api_path(from, r->scale_selector), &text);
 	else
 		selector(api_get(from, "spec"), &text);
-	api_set_string(doc, part, "selector", text.data);
-	api_set(doc, root, "status", part);
+	sim_set_string(doc, part, "selector", text.data);
+	sim_set(doc, root, "status", part);
 	doc->root = root;
 	return 0;
 }
@@ -99,10 +101,10 @@ set_at(struct api_doc *doc, const char *path, struct api_node *value)
 
 	for (; rest; name = strsep(&rest, ".")) {
 		if (!api_get(at, name) || api_get(at, name)->type != API_OBJECT)
-			api_set(doc, at, name, api_new(doc, API_OBJECT));
+			sim_set(doc, at, name, api_new(doc, API_OBJECT));
 		at = api_get(at, name);
 	}
-	api_set(doc, at, name, value);
+	sim_set(doc, at, name, value);
 }
 
 int
@@ -113,17 +115,17 @@ sim_scale_apply(struct sim_request *request, const struct api_object *object, st
 	struct api_node *meta;
 
 	if (!replicas)
-		replicas = api_new_token(doc, API_NUMBER, "0"); /* as Go reads it */
+		replicas = sim_new_token(doc, API_NUMBER, "0"); /* as Go reads it */
 	if (replicas->type != API_NUMBER || memchr(replicas->text, '-', replicas->text_len) ||
 	    memchr(replicas->text, '.', replicas->text_len))
-		return api_status_invalid(&request->api.status, request->api.resource, request->api.name,
+		return sim_status_invalid(&request->api.status, request->api.resource, request->api.name,
 					  "FieldValueInvalid", "spec.replicas",
 					  "Invalid value: must be a number greater than or equal to 0");
 	api_object_edit(request->api.resource, object, doc);
-	set_at(doc, request->api.resource->scale_spec, api_clone(doc, replicas));
+	set_at(doc, request->api.resource->scale_spec, sim_clone(doc, replicas));
 	meta = api_get(doc->root, "metadata");
 	if (rv && rv->type == API_STRING && rv->text_len)
-		api_set(doc, meta, "resourceVersion", api_clone(doc, rv));
+		sim_set(doc, meta, "resourceVersion", sim_clone(doc, rv));
 	return 0;
 }
 

@@ -8,10 +8,10 @@
 
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/handlers.h"
+#include "tools/informer-sim/list_measure.h"
 #include "tools/informer-sim/newer_field.h"
 #include "tools/informer-sim/reply.h"
 #include "tools/serving/answer.h"
-#include "tools/serving/api_list.h"
 
 struct answer {
 	struct api_query query;
@@ -126,12 +126,12 @@ sim_handle_list(struct sim_request *request)
 	 * What the watch cache answers comes chunked, what storage answers with its length: clients must take
 	 * both.
 	 */
-	told = !api_list_is_cached(a->list);
+	told = !sim_list_is_cached(&a->query);
 	if (told || request->fault.kind || sim_reply_may_gzip(request))
 		size = 0;
-	api_list_measure(a->list, &items, size || table ? NULL : &size);
-	if (api_list_token(a->list))
-		sim_faults_note_page(request->server->faults, api_list_token(a->list), request->page + 1);
+	sim_list_measure(a->list, &items, size || table ? NULL : &size);
+	if (sim_list_token(a->list))
+		sim_faults_note_page(request->server->faults, sim_list_token(a->list), request->page + 1);
 	api_buf_printf(&request->note, " rv=%" PRIu64 " items=%" PRIu64 "%s", api_list_rv(a->list), items,
 		       request->api.shape.protobuf ? " in protobuf" : "");
 	if (request->newer && request->api.shape.protobuf) {

@@ -14,6 +14,7 @@
 #include "tools/informer-sim/newer_field.h"
 #include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/watch_fault.h"
+#include "tools/informer-sim/watch_place.h"
 #include "tools/serving/answer.h"
 
 #define HANGUP_CHECK_MS 500
@@ -50,14 +51,14 @@ take_line(struct sim_stream *s)
 
 	if (said == API_WATCH_END) {
 		s->ended = true;
-		s->end = s->end ? s->end : api_watch_end_reason(s->api);
+		s->end = s->end ? s->end : s->api->end;
 	}
 	if (s->frame && s->unencodable && !sim_frame_is(s->frame->bytes, s->frame->len, "ERROR")) {
 		sim_watch_drop(s);
 		s->ended = true;
 		s->end = "it cannot be encoded";
 	}
-	atomic_store_explicit(&s->watch.position, api_watch_position(s->api), memory_order_relaxed);
+	atomic_store_explicit(&s->watch.position, sim_watch_position(s->api), memory_order_relaxed);
 }
 
 static void
@@ -108,7 +109,7 @@ wait_for_more(struct sim_stream *s)
 	most = sim_faults_any(s->server->faults) ? FAULT_CHECK_MS : HANGUP_CHECK_MS;
 	atomic_store(&s->watch.rules, s->rules);
 	atomic_store(&s->watch.doing, SIM_WAITING);
-	sim_store_wait(s->server->store, s->resource, api_watch_position(s->api),
+	sim_store_wait(s->server->store, s->resource, sim_watch_position(s->api),
 		       until < most ? (unsigned)until : most);
 	atomic_store(&s->watch.doing, SIM_BUSY);
 	/* a quiet watch writes nothing, so it must look whether its client is still there */
@@ -235,15 +236,15 @@ sim_handle_watch(struct sim_request *request)
 				 .newer = request->newer && protobuf,
 				 .opened_ms = now,
 				 .name = api_buf_take(&name),
-				 .verb = api_request_verb(&request->api),
+				 .verb = sim_request_verb(&request->api),
 				 .namespace_ = copy(request->api.namespace_),
 				 .asked_rv = copy(api_request_query(&request->api, "resourceVersion")),
 				 .fault = request->fault};
 	if (protobuf)
 		api_buf_puts(&request->note, " in protobuf");
-	s->watch.socket = api_request_socket(&request->api);
+	s->watch.socket = sim_request_socket(&request->api);
 	s->watch.resource = s->resource;
-	atomic_init(&s->watch.position, api_watch_position(watch));
+	atomic_init(&s->watch.position, sim_watch_position(watch));
 	sim_slow_watches_add(s->server, &s->watch);
 	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, (size_t)256 * 1024, read_stream, s,
 						     stream_free);

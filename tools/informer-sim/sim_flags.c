@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "tools/flags/flags.h"
+#include "tools/informer-sim/registry.h"
 #include "tools/schema/proto_release.h"
 #include "tools/schema/proto_schema.h"
 
@@ -270,7 +271,7 @@ sim_options_resources(const struct sim_options *options, struct api_registry *re
 	struct api_resource *resource;
 
 	for (size_t i = 0; i < options->crds.count; i++) {
-		if (api_registry_declare(registry, options->crds.items[i], &resource) == 0)
+		if (sim_registry_declare(registry, options->crds.items[i], &resource) == 0)
 			continue;
 		fprintf(stderr,
 			"informer-sim: --crd %s: write it as PLURAL.VERSION.GROUP, as "

@@ -11,6 +11,7 @@
 
 #include <sodium.h>
 
+#include "tools/informer-sim/doc_edit.h"
 #include "tools/serving/time_text.h"
 
 #define MEMBERS_MAX (4 * PROTO_FIELDS_MAX) /* of an object: of its message, and of those that stand in it */
@@ -49,7 +50,7 @@ mismatch(const struct fit *f, const struct proto_message *m, const struct proto_
 static struct api_node *
 token(struct api_doc *doc, enum api_type type, const char *text)
 {
-	return api_new_token(doc, type, text);
+	return sim_new_token(doc, type, text);
 }
 
 static bool
@@ -86,7 +87,7 @@ fit_time(const struct fit *f, struct api_node *node, bool micro)
 	    seconds < YEAR_ZERO || seconds > YEAR_9999_END)
 		return false;
 	if (seconds == YEAR_ONE && (!micro || !micros)) {
-		api_become(node, token(f->doc, API_NULL, "null"));
+		sim_become(node, token(f->doc, API_NULL, "null"));
 		return true;
 	}
 	if (node->text_len == wanted && node->text[wanted - 1] == 'Z')
@@ -98,7 +99,7 @@ fit_time(const struct fit *f, struct api_node *node, bool micro)
 		snprintf(fraction, sizeof(fraction), ".%06u", micros % 1000000);
 	snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d%sZ", tm.tm_year + 1900, tm.tm_mon + 1,
 		 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, fraction);
-	api_put_text(f->doc, node, text);
+	sim_put_text(f->doc, node, text);
 	return true;
 }
 
@@ -127,9 +128,9 @@ zero(const struct fit *f, const struct proto_field *field)
 	switch ((enum proto_type)field->type) {
 	case PROTO_STRING:
 	case PROTO_BYTES:
-		return api_new_string(f->doc, "");
+		return sim_new_string(f->doc, "");
 	case PROTO_QUANTITY:
-		return api_new_string(f->doc, "0");
+		return sim_new_string(f->doc, "0");
 	case PROTO_BOOL:
 		return token(f->doc, API_FALSE, "false");
 	case PROTO_INT:
@@ -194,12 +195,12 @@ fit_elements(const struct fit *f, const struct proto_message *m, const struct pr
 	inner.flags &= (uint16_t)~PROTO_REPEATED;
 	for (struct api_node *child = node->child; child && r == 0; child = child->next) {
 		if (lists && child->type == API_NULL)
-			api_become(child, api_new(f->doc, API_ARRAY));
+			sim_become(child, api_new(f->doc, API_ARRAY));
 		else if (lists)
 			r = child->type == API_ARRAY ? fit_elements(f, m, &inner, child)
 						     : mismatch(f, m, field, child, "array");
 		else if (child->type == API_NULL)
-			api_become(child, zero(f, field));
+			sim_become(child, zero(f, field));
 		else
 			r = fit_value(f, m, field, child);
 	}

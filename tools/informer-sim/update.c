@@ -17,9 +17,11 @@
 
 #include "tools/informer-sim/body.h"
 #include "tools/informer-sim/crd.h"
+#include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/handlers.h"
 #include "tools/informer-sim/merge.h"
 #include "tools/informer-sim/names.h"
+#include "tools/informer-sim/refused_write.h"
 #include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/scale.h"
 
@@ -34,9 +36,9 @@ keep(struct api_doc *doc, struct api_node *to, const struct api_node *from, cons
 	const struct api_node *old = api_get(from, key);
 
 	if (old)
-		api_set(doc, to, key, api_clone(doc, old));
+		sim_set(doc, to, key, sim_clone(doc, old));
 	else
-		api_remove(to, key);
+		sim_remove(to, key);
 }
 
 static int
@@ -57,14 +59,14 @@ check_identity(struct sim_request *request, const struct api_node *meta, const s
 		return -EINVAL;
 	if (uid[0] && strcmp(uid, old_uid) != 0 && !strcmp(request->api.method, "PATCH")) {
 		snprintf(why, sizeof(why), "Invalid value: \"%.100s\": field is immutable", uid);
-		return api_status_invalid(&request->api.status, request->api.resource, request->api.name,
+		return sim_status_invalid(&request->api.status, request->api.resource, request->api.name,
 					  "FieldValueInvalid", "metadata.uid", why);
 	}
 	if (uid[0] && strcmp(uid, old_uid) != 0) {
 		snprintf(why, sizeof(why),
 			 "Precondition failed: UID in precondition: %.100s, UID in object meta: %.100s", uid,
 			 old_uid);
-		return api_status_conflict(&request->api.status, request->api.resource, request->api.name,
+		return sim_status_conflict(&request->api.status, request->api.resource, request->api.name,
 					   why);
 	}
 	snprintf(own_rv, sizeof(own_rv), "%" PRIu64, old->rv);
@@ -79,7 +81,7 @@ check_identity(struct sim_request *request, const struct api_node *meta, const s
 		return -EINVAL;
 	}
 	if (rv[0] && strcmp(rv, own_rv) != 0)
-		return api_status_conflict(&request->api.status, request->api.resource, request->api.name,
+		return sim_status_conflict(&request->api.status, request->api.resource, request->api.name,
 					   MODIFIED_MESSAGE);
 	return 0;
 }
@@ -110,7 +112,7 @@ check_finalizers(struct sim_request *request, const struct api_node *meta, const
 			 "Forbidden: no new finalizers can be added if the object is being deleted, found "
 			 "new finalizers []string{\"%.200s\"}",
 			 finalizer);
-		return api_status_invalid(&request->api.status, request->api.resource, request->api.name,
+		return sim_status_invalid(&request->api.status, request->api.resource, request->api.name,
 					  "FieldValueForbidden", "metadata.finalizers", text);
 	}
 	return 0;
@@ -123,17 +125,17 @@ count_generation(struct api_doc *doc, const struct api_doc *old_doc, struct api_
 	static const char *const apart[] = {"metadata", "status"};
 	_cleanup_(api_doc_done) struct api_doc plain = {0};
 	const struct api_node *was = api_path(old_doc->root, "metadata.generation");
-	struct api_node *now = api_clone(&plain, doc->root), *old = api_clone(&plain, old_doc->root);
+	struct api_node *now = sim_clone(&plain, doc->root), *old = sim_clone(&plain, old_doc->root);
 	char text[24];
 
 	for (size_t i = 0; i < 2; i++) {
-		api_remove(now, apart[i]);
-		api_remove(old, apart[i]);
+		sim_remove(now, apart[i]);
+		sim_remove(old, apart[i]);
 	}
 	snprintf(text, sizeof(text), "%d",
-		 (was && was->type == API_NUMBER ? atoi(was->text) : 0) + !api_equal(now, old));
+		 (was && was->type == API_NUMBER ? atoi(was->text) : 0) + !sim_equal(now, old));
 	if (strcmp(text, "0") != 0)
-		api_set_after(doc, meta, "uid", "generation", api_new_token(doc, API_NUMBER, text));
+		sim_set_after(doc, meta, "uid", "generation", sim_new_token(doc, API_NUMBER, text));
 }
 
 /*
@@ -154,19 +156,19 @@ replace(struct sim_request *request, struct api_object *old, const struct api_do
 	r = check_identity(request, meta, old, old_meta);
 	if (r < 0)
 		return r;
-	api_set_string(doc, meta, "name", request->api.name);
+	sim_set_string(doc, meta, "name", request->api.name);
 	if (request->api.namespace_)
-		api_set_string(doc, meta, "namespace", request->api.namespace_);
+		sim_set_string(doc, meta, "namespace", request->api.namespace_);
 	if (request->api.subresource && !sim_is_scale(request)) {
 		/* only the status counts: everything else is as it was */
 		struct api_node *status = api_get(doc->root, "status");
 
-		doc->root = api_clone(doc, old_doc->root);
+		doc->root = sim_clone(doc, old_doc->root);
 		meta = api_get(doc->root, "metadata");
 		if (status)
-			api_set(doc, doc->root, "status", status);
+			sim_set(doc, doc->root, "status", status);
 		else
-			api_remove(doc->root, "status");
+			sim_remove(doc->root, "status");
 	} else if (resource->has_status) {
 		keep(doc, doc->root, old_doc->root, "status");
 	}
@@ -180,7 +182,7 @@ replace(struct sim_request *request, struct api_object *old, const struct api_do
 	keep(doc, meta, old_meta, "deletionTimestamp");
 	keep(doc, meta, old_meta, "deletionGracePeriodSeconds");
 	*ret_rv = 0;
-	if (api_equal(doc->root, old_doc->root)) {
+	if (sim_equal(doc->root, old_doc->root)) {
 		*ret_object = api_object_ref(old);
 		return 0;
 	}

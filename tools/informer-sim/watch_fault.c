@@ -10,6 +10,7 @@
 #include "tools/informer-sim/sim_clock.h"
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/listen.h"
+#include "tools/informer-sim/watch_place.h"
 #include "tools/serving/doc.h"
 #include "tools/serving/proto_document.h"
 #include "tools/serving/watch_frame.h"
@@ -33,7 +34,7 @@ stop(struct sim_stream *s, const char *end)
 static void
 repeat(struct sim_stream *s, uint64_t back)
 {
-	uint64_t at = api_watch_position(s->api);
+	uint64_t at = sim_watch_position(s->api);
 
 	back += s->frame != NULL;
 	sim_watch_drop(s);
@@ -41,7 +42,7 @@ repeat(struct sim_stream *s, uint64_t back)
 		at--;
 		back--;
 	}
-	api_watch_repeat(s->api, at);
+	sim_watch_repeat(s->api, at);
 }
 
 /* One event, with which a text begins; *ret_end: the first byte behind it. -EINVAL: it is none. */
@@ -92,7 +93,7 @@ put_frames(struct api_buf *buf, const char *line)
 static void
 say(struct sim_stream *s, const char *text)
 {
-	if (api_watch_form(s->api)->shape.protobuf)
+	if (s->api->form.shape.protobuf)
 		put_frames(&s->between, text);
 	else
 		api_buf_puts(&s->between, text);
@@ -105,7 +106,7 @@ bookmark(struct sim_stream *s)
 	_cleanup_(api_buf_done) struct api_buf line = {0};
 
 	sim_watch_drop(s);
-	api_line_bookmark(api_watch_form(s->api), api_watch_told(s->api), false, false, &line);
+	api_line_bookmark(&s->api->form, s->api->told_rv, false, false, &line);
 	s->frame = api_frame_new(line.data, line.len);
 }
 
@@ -140,14 +141,14 @@ act(struct sim_stream *s, const struct sim_fault *fault)
 		sim_fault_restore(s->server, fault->amount);
 		break;
 	case SIM_FAULT_STALE:
-		if (!api_watch_initial(s->api))
+		if (!s->api->view)
 			repeat(s, fault->amount);
 		break;
 	case SIM_FAULT_SAY:
 		say(s, fault->text);
 		break;
 	case SIM_FAULT_NEWER:
-		s->newer = api_watch_form(s->api)->shape.protobuf;
+		s->newer = s->api->form.shape.protobuf;
 		break;
 	case SIM_FAULT_BOOKMARK:
 		bookmark(s);
@@ -201,7 +202,7 @@ sim_watch_spoil(struct sim_stream *s)
 	len = whole.len / 2;
 	if (kind == SIM_FAULT_INVALID) {
 		/* in no JSON text may the one stand, and no frame begins with the other: a field of type 7 */
-		if (api_watch_form(s->api)->shape.protobuf)
+		if (s->api->form.shape.protobuf)
 			whole.data[4] = 0x0f;
 		else
 			whole.data[len] = 0x01;

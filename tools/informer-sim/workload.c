@@ -3,6 +3,7 @@
  * Workloads: the part of the texts that does not depend on a single pod.
  */
 #include "tools/informer-sim/workload.h"
+#include "tools/informer-sim/time_print.h"
 #include "tools/serving/time_text.h"
 
 #include <stdio.h>
@@ -179,10 +180,10 @@ static void
 head_text(const struct sim_workload *w, const char *kind, const char *api_version, const char *uid,
 	  struct api_buf *buf)
 {
-	char time_text[API_TIME_SIZE];
+	char time_text[SIM_TIME_SIZE];
 	bool set = !strcmp(kind, "ReplicaSet");
 
-	api_time_print(w->created, time_text);
+	sim_time_print(w->created, time_text);
 	api_buf_printf(buf,
 		       "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"name\":\"%s%s%s\","
 		       "\"namespace\":\"%s\",\"uid\":"

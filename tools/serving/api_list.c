@@ -115,13 +115,14 @@ end_count(struct api_list *list)
 	begin_walk(list);
 }
 
-/* 0: it is over; -EAGAIN; -EIO */
-static int
-count_some(struct api_list *list, unsigned budget)
+int
+list_count(struct api_list *list, unsigned budget)
 {
 	struct api_object *object;
 	int r;
 
+	if (!list->begun && (r = begin(list)) < 0)
+		return r;
 	while ((r = next_item(list, &budget, &object)) > 0) {
 		if (!list->sizing) {
 			api_object_unref(list->object);
@@ -139,31 +140,6 @@ count_some(struct api_list *list, unsigned budget)
 	return r;
 }
 
-void
-api_list_measure(struct api_list *list, uint64_t *ret_items, uint64_t *ret_bytes)
-{
-	bool sizable = list->form.shape.kind != API_TABLE;
-
-	if (!list->counted) {
-		list->sizing = list->form.shape.protobuf || (ret_bytes && sizable);
-		list->phase = COUNTING;
-		while (begin(list) == -EAGAIN)
-			;
-		while (count_some(list, API_LIST_STRIDE) == -EAGAIN)
-			;
-	}
-	*ret_items = list->items;
-	if (!ret_bytes)
-		return;
-	*ret_bytes = sizable ? list->bytes : 0;
-	if (!sizable)
-		return;
-	list_make_head(list);
-	*ret_bytes += list->own.len;
-	list_make_tail(list);
-	*ret_bytes += list->own.len;
-}
-
 /* ---- reading -------------------------------------------------------------- */
 
 /* The next pieces. 1; 0: there are none; -EAGAIN; -EIO */
@@ -178,7 +154,7 @@ go_on(struct api_list *list, unsigned *budget)
 		return r;
 	switch (list->phase) {
 	case COUNTING:
-		r = count_some(list, *budget);
+		r = list_count(list, *budget);
 		*budget = 0;
 		return r < 0 ? r : 1;
 	case HEAD:
@@ -241,20 +217,6 @@ uint64_t
 api_list_position(const struct api_list *list)
 {
 	return list->position;
-}
-
-const char *
-api_list_token(const struct api_list *list)
-{
-	return list->token.len ? list->token.data : NULL;
-}
-
-bool
-api_list_is_cached(const struct api_list *list)
-{
-	const struct api_query *q = list->query;
-
-	return (q->rv_given && q->rv == 0) || (q->rv && !q->limit && q->match != API_MATCH_EXACT);
 }
 
 /* ---- opening -------------------------------------------------------------- */

@@ -55,23 +55,9 @@ api_list_close(struct api_list *list);
 ssize_t
 api_list_read(struct api_list *list, char *out, size_t max);
 
-/*
- * Walk it once without giving bytes: how many items and bytes api_list_read() will give. Before the first
- * read. Tables have no size before they are written: 0. Takes as long as reading all of it.
- */
-void
-api_list_measure(struct api_list *list, uint64_t *ret_items, uint64_t *ret_bytes);
-
 /* The RV that it shows, and the position behind it of a list of now. */
 uint64_t
 api_list_rv(const struct api_list *list);
-uint64_t
-api_list_position(const struct api_list *list);
-/* The token for the next page, once the first byte was read or it was measured; NULL: this is the last. */
-const char *
-api_list_token(const struct api_list *list);
-/* Does the watch cache answer it (and `limit` not count)? Upstream's such answers come in chunks. */
-bool
-api_list_is_cached(const struct api_list *list);
+uint64_t api_list_position(const struct api_list *list);
 
 #endif

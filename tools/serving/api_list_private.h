@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What api_list.c, which walks and reads, and list_item.c, which makes the pieces, both see of a list. */
+/*
+ * What a list is to api_list.c, which walks and reads it, to list_item.c, which makes the pieces, and to
+ * informer-sim, which tells its size ahead.
+ */
 #ifndef TOOLS_SERVING_API_LIST_PRIVATE_H
 #define TOOLS_SERVING_API_LIST_PRIVATE_H
 
@@ -43,6 +46,12 @@ struct api_list {
 	size_t offset;
 };
 
+/*
+ * A part of the walk that counts: no more than budget objects, with their bytes where it is sizing.
+ *
+ * Returns  0: it is over, and the list is at its head; -EAGAIN; -EIO
+ */
+int list_count(struct api_list *list, unsigned budget);
 /* Make an item the pieces to send; its reference is the list's from now on. The pieces must be empty. */
 void list_put_item(struct api_list *list, struct api_object *object);
 /* Make list->own what stands before the items, or behind them. */

@@ -110,15 +110,6 @@ api_request_choose_shape(struct api_request *request)
 	return request->status.code ? -EINVAL : 0;
 }
 
-int
-api_request_socket(const struct api_request *request)
-{
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection,
-								       MHD_CONNECTION_INFO_CONNECTION_FD);
-
-	return info ? info->connect_fd : -1;
-}
-
 bool
 api_request_flag(const struct api_request *request, const char *name)
 {
@@ -140,26 +131,4 @@ bool
 api_request_is_watch(const struct api_request *request)
 {
 	return api_request_flag(request, "watch");
-}
-
-const char *
-api_request_verb(const struct api_request *request)
-{
-	const char *method = request->method, *initial = api_request_query(request, "sendInitialEvents");
-
-	if (!request->resource)
-		return "DISCOVERY";
-	if (!strcmp(method, "POST"))
-		return "CREATE";
-	if (!strcmp(method, "PUT"))
-		return "UPDATE";
-	if (!strcmp(method, "PATCH"))
-		return "PATCH";
-	if (!strcmp(method, "DELETE"))
-		return request->name ? "DELETE" : "DELETECOLLECTION";
-	if (request->name)
-		return "GET";
-	if (!api_request_is_watch(request))
-		return "LIST";
-	return initial && !strcmp(initial, "true") ? "WATCHLIST" : "WATCH";
 }

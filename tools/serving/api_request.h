@@ -64,12 +64,4 @@ api_request_offer(const struct api_request *request);
 int
 api_request_choose_shape(struct api_request *request);
 
-/* The connection's socket, or -1. */
-int
-api_request_socket(const struct api_request *request);
-
-/* What it is called in journals: "LIST", "WATCHLIST", "DISCOVERY", ... */
-const char *
-api_request_verb(const struct api_request *request);
-
 #endif

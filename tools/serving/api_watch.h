@@ -60,7 +60,7 @@ api_watch_free(struct api_watch *watch);
 enum api_watch_said {
 	API_WATCH_WAIT, /* nothing now */
 	API_WATCH_LINE,
-	API_WATCH_END, /* there will be no more; api_watch_end_reason() */
+	API_WATCH_END, /* there will be no more */
 };
 
 /*
@@ -79,9 +79,6 @@ api_watch_next(struct api_watch *watch, uint64_t now_ms, struct api_frame **ret_
 uint64_t
 api_watch_wait_until(const struct api_watch *watch);
 
-/* Why it ended: "timeout", ...; NULL: it has not. */
-const char *
-api_watch_end_reason(const struct api_watch *watch);
 /*
  * End it: what it has in hand comes first, then a bookmark, where the client takes them and one can be given.
  * why  a literal
@@ -91,21 +88,5 @@ api_watch_end(struct api_watch *watch, const char *why);
 /* End it by an ERROR line, which comes next. The status is taken over. */
 void
 api_watch_fail(struct api_watch *watch, struct api_status *status);
-
-/* The position of the next change that it has not looked at. */
-uint64_t
-api_watch_position(const struct api_watch *watch);
-/* The RV up to which everything was told that the client asked for. */
-uint64_t
-api_watch_told(const struct api_watch *watch);
-/* Is it still telling the state that it began with? */
-bool api_watch_initial(const struct api_watch *watch);
-/* Go back (or on) to a position: what comes from there on is told, also again. Only for who repeats himself.
- */
-void
-api_watch_repeat(struct api_watch *watch, uint64_t position);
-
-struct api_form *
-api_watch_form(struct api_watch *watch);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The editable JSON document: lookup, edits, merge patch, printing. Its parser
- * is doc_parse.c. Recursion is bounded by API_DOC_DEPTH.
+ * The JSON document: lookup, building, printing. Its parser is doc_parse.c. Recursion is bounded by
+ * API_DOC_DEPTH.
  */
 #include "tools/serving/doc.h"
 
@@ -237,7 +237,7 @@ api_count(const struct api_node *node)
 	return n;
 }
 
-/* ---- edits ---------------------------------------------------------------- */
+/* ---- building ------------------------------------------------------------- */
 
 struct api_node *
 api_new(struct api_doc *doc, enum api_type type)
@@ -245,50 +245,6 @@ api_new(struct api_doc *doc, enum api_type type)
 	struct api_node *node = (struct api_node *)(void *)api_doc_alloc(doc, sizeof(*node));
 
 	*node = (struct api_node){.type = type, .text = ""};
-	return node;
-}
-
-/* Copy into the arena what JSON needs between the quotes. */
-static const char *
-escape(struct api_doc *doc, const char *text, size_t len, uint32_t *ret_len)
-{
-	_cleanup_(api_buf_done) struct api_buf buf = {0};
-	char *copy;
-
-	api_buf_json(&buf, text, len);
-	copy = api_doc_alloc(doc, buf.len);
-	memcpy(copy, buf.data + 1, buf.len - 2);
-	*ret_len = (uint32_t)(buf.len - 2);
-	return copy;
-}
-
-void
-api_put_text(struct api_doc *doc, struct api_node *node, const char *text)
-{
-	node->type = API_STRING;
-	node->child = node->last = NULL;
-	node->text = escape(doc, text, strlen(text), &node->text_len);
-}
-
-struct api_node *
-api_new_string(struct api_doc *doc, const char *text)
-{
-	struct api_node *node = api_new(doc, API_STRING);
-
-	api_put_text(doc, node, text);
-	return node;
-}
-
-struct api_node *
-api_new_token(struct api_doc *doc, enum api_type type, const char *token)
-{
-	struct api_node *node = api_new(doc, type);
-	size_t len = strlen(token);
-	char *copy = api_doc_alloc(doc, len + 1);
-
-	memcpy(copy, token, len + 1);
-	node->text = copy;
-	node->text_len = (uint32_t)len;
 	return node;
 }
 
@@ -301,123 +257,6 @@ api_append(struct api_node *array, struct api_node *value)
 	else
 		array->child = value;
 	array->last = value;
-}
-
-/* The value takes over the member's name and place. */
-void
-api_become(struct api_node *member, const struct api_node *value)
-{
-	struct api_node *next = member->next;
-	const char *key = member->key;
-	uint32_t key_len = member->key_len;
-
-	*member = *value;
-	member->next = next;
-	member->key = key;
-	member->key_len = key_len;
-}
-
-void
-api_set(struct api_doc *doc, struct api_node *object, const char *key, struct api_node *value)
-{
-	struct api_node *member = api_get(object, key);
-
-	if (member) {
-		api_become(member, value);
-		return;
-	}
-	value->key = escape(doc, key, strlen(key), &value->key_len);
-	api_append(object, value);
-}
-
-void
-api_set_string(struct api_doc *doc, struct api_node *object, const char *key, const char *text)
-{
-	api_set(doc, object, key, api_new_string(doc, text));
-}
-
-void
-api_set_after(struct api_doc *doc, struct api_node *object, const char *after, const char *key,
-	      struct api_node *value)
-{
-	struct api_node *member = api_get(object, key);
-	struct api_node *before = api_get(object, after);
-
-	if (member || !before || !before->next) {
-		api_set(doc, object, key, value);
-		return;
-	}
-	value->key = escape(doc, key, strlen(key), &value->key_len);
-	value->next = before->next;
-	before->next = value;
-}
-
-bool
-api_remove(struct api_node *object, const char *key)
-{
-	struct api_node *before = NULL;
-
-	if (!object || object->type != API_OBJECT)
-		return false;
-	for (struct api_node *child = object->child; child; before = child, child = child->next) {
-		if (!escaped_equals(child->key, child->key_len, key))
-			continue;
-		if (before)
-			before->next = child->next;
-		else
-			object->child = child->next;
-		if (object->last == child)
-			object->last = before;
-		return true;
-	}
-	return false;
-}
-
-struct api_node *
-api_clone(struct api_doc *doc, const struct api_node *node)
-{
-	struct api_node *copy = api_new(doc, node->type);
-
-	*copy = *node;
-	copy->next = copy->child = copy->last = NULL;
-	for (const struct api_node *child = node->child; child; child = child->next)
-		api_append(copy, api_clone(doc, child));
-	return copy;
-}
-
-static bool
-same_key(const struct api_node *a, const struct api_node *b)
-{
-	return a->key_len == b->key_len && memcmp(a->key, b->key, a->key_len) == 0;
-}
-
-static struct api_node *
-get_same(const struct api_node *object, const struct api_node *member)
-{
-	for (struct api_node *child = object->child; child; child = child->next)
-		if (same_key(child, member))
-			return child;
-	return NULL;
-}
-
-bool
-api_equal(const struct api_node *a, const struct api_node *b)
-{
-	if (a->type != b->type)
-		return false;
-	if (a->type != API_OBJECT && a->type != API_ARRAY)
-		return a->text_len == b->text_len && memcmp(a->text, b->text, a->text_len) == 0;
-	if (api_count(a) != api_count(b))
-		return false;
-	for (const struct api_node *x = a->child, *y = b->child; x; x = x->next, y = y->next) {
-		const struct api_node *other = y;
-
-		if (a->type == API_OBJECT && !same_key(x, y))
-			other = get_same(b, x);
-		if (!other || !api_equal(x, other))
-			return false;
-	}
-	return true;
 }
 
 /* ---- printing ------------------------------------------------------------- */

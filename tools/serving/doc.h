@@ -99,47 +99,18 @@ api_text_dup(const struct api_node *node);
 void
 api_key(const struct api_node *node, struct api_buf *buf);
 
-/* New nodes in doc's arena. Texts are copied. */
+/* A new node in doc's arena. */
 struct api_node *
 api_new(struct api_doc *doc, enum api_type type);
-struct api_node *
-api_new_string(struct api_doc *doc, const char *text);
-/* Number or literal, given as its token. */
-struct api_node *
-api_new_token(struct api_doc *doc, enum api_type type, const char *token);
-/* Bytes of doc's arena. */
+/* Bytes of it. */
 char *
 api_doc_alloc(struct api_doc *doc, size_t bytes);
 
-/* Set a member, in place where it is there, else at the end. */
-void
-api_set(struct api_doc *doc, struct api_node *object, const char *key, struct api_node *value);
-void
-api_set_string(struct api_doc *doc, struct api_node *object, const char *key, const char *text);
-/* Set a member right behind another one (at the end if there is none); where it is there, in place. */
-void api_set_after(struct api_doc *doc, struct api_node *object, const char *after, const char *key,
-		   struct api_node *value);
-/* The value takes over a member's name and place; its members and elements are shared. */
-void
-api_become(struct api_node *member, const struct api_node *value);
-/* Make the node a string with these contents. */
-void
-api_put_text(struct api_doc *doc, struct api_node *node, const char *text);
-void
-api_append(struct api_node *array, struct api_node *value);
-/* Returns whether it was there. */
-bool
-api_remove(struct api_node *object, const char *key);
-/* A deep copy in doc's arena; texts stay borrowed. */
-struct api_node *
-api_clone(struct api_doc *doc, const struct api_node *node);
+/* Put it behind the last member or element. */
+void api_append(struct api_node *array, struct api_node *value);
 /* Number of members or elements. */
 size_t
 api_count(const struct api_node *node);
-
-/* Equal as documents: order of members does not matter, spelling of escapes does. */
-bool
-api_equal(const struct api_node *a, const struct api_node *b);
 
 /*
  * Append compact JSON. *ret_mark, if mark is met, becomes the offset in buf of mark's text (behind the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The registry of resources: built-in table, declared and guessed ones.
+ * The registry of resources: the built-in table, and what is defined.
  */
 #include "tools/serving/served_resource.h"
 
@@ -262,7 +262,6 @@ api_registry_init(struct api_registry *registry)
 {
 	registry->count = 0;
 	registry->read_only = false;
-	pthread_mutex_init(&registry->lock, NULL);
 	for (size_t i = 0; i < sizeof(built_in) / sizeof(*built_in); i++)
 		complete(registry, &built_in[i], NULL);
 }
@@ -295,7 +294,6 @@ api_registry_done(struct api_registry *registry)
 		free(r->item_head);
 		free(r);
 	}
-	pthread_mutex_destroy(&registry->lock);
 	registry->count = 0;
 }
 
@@ -313,18 +311,6 @@ api_registry_find(const struct api_registry *registry, const char *group, const 
 	return NULL;
 }
 
-struct api_resource *
-api_registry_kind(const struct api_registry *registry, const char *api_version, const char *kind)
-{
-	for (unsigned i = 0; i < api_registry_count(registry); i++) {
-		struct api_resource *r = registry->items[i];
-
-		if (api_resource_served(r) && !strcmp(r->kind, kind) && !strcmp(r->api_version, api_version))
-			return r;
-	}
-	return NULL;
-}
-
 /* Letters, digits, '-' and, where allowed, '.'; not empty. */
 static bool
 is_name(const char *text, const char *also)
@@ -337,142 +323,21 @@ is_name(const char *text, const char *also)
 	return i > 0 && i < 250;
 }
 
-static char *
-guess_kind(const char *plural)
-{
-	size_t len = strlen(plural);
-	char *kind;
-
-	if (len > 3 && !strcmp(plural + len - 3, "ies")) {
-		kind = api_strndup(plural, len - 2);
-		kind[len - 3] = 'y';
-	} else if (len > 4 && (!strcmp(plural + len - 4, "sses") || !strcmp(plural + len - 4, "ches") ||
-			       !strcmp(plural + len - 4, "xes"))) {
-		kind = api_strndup(plural, len - 2);
-	} else {
-		kind = api_strndup(plural, len > 1 && plural[len - 1] == 's' ? len - 1 : len);
-	}
-	kind[0] = (char)toupper((unsigned char)kind[0]);
-	return kind;
-}
-
-static char *
-guess_plural(const char *kind)
-{
-	_cleanup_(api_freep) char *singular = lower(kind);
-	size_t len = strlen(singular);
-	struct api_buf buf = {0};
-
-	if (len > 1 && singular[len - 1] == 'y' && !strchr("aeiou", singular[len - 2])) {
-		api_buf_put(&buf, singular, len - 1);
-		api_buf_puts(&buf, "ies");
-	} else {
-		api_buf_puts(&buf, singular);
-		if (len > 0 && (singular[len - 1] == 's' || singular[len - 1] == 'x' ||
-				(len > 1 && singular[len - 1] == 'h' && strchr("cs", singular[len - 2]))))
-			api_buf_puts(&buf, "es");
-		else
-			api_buf_puts(&buf, "s");
-	}
-	return api_buf_take(&buf);
-}
-
-int
-api_registry_add(struct api_registry *registry, const char *group, const char *version, const char *plural,
-		 const char *kind, bool namespaced, struct api_resource **ret_resource)
-{
-	_cleanup_(api_freep) char *own_kind = NULL;
-	_cleanup_(api_freep) char *own_plural = NULL;
-	struct api_resource *found;
-
-	if (!is_name(version, "") || (group[0] && !is_name(group, "-.")) ||
-	    (plural && !is_name(plural, "-")) || (kind && !is_name(kind, "")))
-		return -EINVAL;
-	own_plural = plural ? api_strndup(plural, strlen(plural)) : guess_plural(kind);
-	own_kind = kind ? api_strndup(kind, strlen(kind)) : guess_kind(own_plural);
-	found = api_registry_find(registry, group, version, own_plural);
-	if (!found) {
-		if (registry->count == API_RESOURCES_MAX)
-			return -ENOSPC;
-		found = complete(registry,
-				 &(struct api_resource){.group = group,
-							.version = version,
-							.plural = own_plural,
-							.kind = own_kind,
-							.namespaced = namespaced,
-							.has_status = true,
-							.custom = true},
-				 NULL);
-	}
-	*ret_resource = found;
-	return 0;
-}
-
-static bool
-same_scale(const struct api_resource *a, const struct api_resource *b)
-{
-	return !strcmp(a->scale_spec, b->scale_spec) && !strcmp(a->scale_status, b->scale_status) &&
-	       !strcmp(a->scale_selector, b->scale_selector);
-}
-
-static bool
-equal(const struct api_resource *a, const struct api_resource *b)
-{
-	for (size_t i = 0; i < 3; i++)
-		if (strcmp(a->shorts[i] ? a->shorts[i] : "", b->shorts[i] ? b->shorts[i] : "") != 0)
-			return false;
-	return a->custom == b->custom && !strcmp(a->plural, b->plural) && !strcmp(a->group, b->group) &&
-	       !strcmp(a->version, b->version) && !strcmp(a->kind, b->kind) &&
-	       !strcmp(a->singular, b->singular ? b->singular : a->singular) &&
-	       a->namespaced == b->namespaced && a->has_status == b->has_status && a->in_all == b->in_all &&
-	       a->scale == b->scale && (!a->scale || same_scale(a, b));
-}
-
 int
 api_registry_define(struct api_registry *registry, const struct api_resource *like,
 		    const struct api_resource *first, struct api_resource **ret_resource)
 {
-	struct api_resource *found = NULL;
-
-	if (!is_name(like->version, "") || !is_name(like->group, "-.") || !is_name(like->plural, "-") ||
-	    !is_name(like->kind, ""))
+	if (!is_name(like->version, "") || (like->group[0] && !is_name(like->group, "-.")) ||
+	    !is_name(like->plural, "-") || !is_name(like->kind, ""))
 		return -EINVAL;
-	pthread_mutex_lock(&registry->lock);
-	for (unsigned i = 0; i < registry->count && !found; i++)
-		if (!api_resource_served(registry->items[i]) && equal(registry->items[i], like) &&
-		    registry->items[i]->index == (first ? first->index : i))
-			found = registry->items[i];
-	if (!found && registry->count < API_RESOURCES_MAX)
-		found = complete(registry, like, first);
-	else if (found)
-		atomic_store_explicit(&found->gone, false, memory_order_release);
-	pthread_mutex_unlock(&registry->lock);
-	*ret_resource = found;
-	return found ? 0 : -ENOSPC;
+	if (api_registry_count(registry) == API_RESOURCES_MAX)
+		return -ENOSPC;
+	*ret_resource = complete(registry, like, first);
+	return 0;
 }
 
 void
 api_registry_drop(struct api_resource *resource)
 {
 	atomic_store_explicit(&resource->gone, true, memory_order_release);
-}
-
-int
-api_registry_declare(struct api_registry *registry, const char *text, struct api_resource **ret_resource)
-{
-	_cleanup_(api_freep) char *copy = api_strndup(text, strlen(text));
-	char *version, *group, *kind;
-
-	version = strchr(copy, '.');
-	group = version ? strchr(version + 1, '.') : NULL;
-	if (!group)
-		return -EINVAL;
-	*version++ = '\0';
-	*group++ = '\0';
-	kind = strchr(copy, '/');
-	if (kind)
-		*kind++ = '\0';
-	if (!group[0])
-		return -EINVAL;
-	return api_registry_add(registry, group, version, copy, kind, true, ret_resource);
 }

@@ -12,7 +12,6 @@
 #ifndef TOOLS_SERVING_SERVED_RESOURCE_H
 #define TOOLS_SERVING_SERVED_RESOURCE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,7 +63,6 @@ struct api_resource {
 struct api_registry {
 	struct api_resource *items[API_RESOURCES_MAX];
 	_Atomic unsigned count;
-	pthread_mutex_t lock; /* of those who add */
 	bool read_only;       /* discovery tells of reading alone; set before anybody asks */
 };
 
@@ -94,37 +92,19 @@ api_registry_done(struct api_registry *registry);
 /* By URL, served ones only: group "", version "v1", plural "pods". NULL if there is none. */
 struct api_resource *api_registry_find(const struct api_registry *registry, const char *group,
 				       const char *version, const char *plural);
-/* By an object's apiVersion and kind. */
-struct api_resource *
-api_registry_kind(const struct api_registry *registry, const char *api_version, const char *kind);
-
-/*
- * Declare a custom resource. kind NULL: guessed from the plural ("widgets": Widget);
- * plural NULL: guessed from the kind ("Policy": policies). One of both is given.
- *
- * Returns  0 with *ret_resource (an equal one that exists is returned as it is),
- *          -EINVAL  a part is empty or not a DNS label
- *          -ENOSPC  API_RESOURCES_MAX reached
- */
-int api_registry_add(struct api_registry *registry, const char *group, const char *version,
-		     const char *plural, const char *kind, bool namespaced,
-		     struct api_resource **ret_resource);
-
 /*
  * Serve what a definition names: strings are copied, index and the texts made of the others are filled here.
- * One that was dropped before and is equal is served again.
+ * One thread defines at a time.
  *
  * first  an entry whose objects are shown under this name too, or NULL
- * Returns 0 with *ret_resource, -EINVAL and -ENOSPC as api_registry_add
+ * Returns  0 with *ret_resource
+ *          -EINVAL  a part is empty (but the group) or no DNS label
+ *          -ENOSPC  API_RESOURCES_MAX reached
  */
 int api_registry_define(struct api_registry *registry, const struct api_resource *like,
 			const struct api_resource *first, struct api_resource **ret_resource);
 /* Serve it no more. */
 void
 api_registry_drop(struct api_resource *resource);
-
-/* Parse and declare "widgets.v1.example.com" or "widgets/Widget.v1.example.com". As api_registry_add. */
-int
-api_registry_declare(struct api_registry *registry, const char *text, struct api_resource **ret_resource);
 
 #endif

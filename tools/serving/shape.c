@@ -32,7 +32,7 @@ static bool
 served(char *range, const struct api_offer *offer, struct api_shape *shape)
 {
 	const char *type, *as = "", *version = "v1", *group = "meta.k8s.io";
-	bool protobuf = false, bare = false;
+	bool protobuf, bare = false;
 	char *part;
 
 	part = strsep(&range, ";");
@@ -53,10 +53,8 @@ served(char *range, const struct api_offer *offer, struct api_shape *shape)
 		else if (!strncmp(part, "stream=", 7) && strcmp(part + 7, "watch") != 0)
 			return false;
 	}
-	if (!strcmp(type, API_PROTOBUF_TYPE) && !offer->as_json)
-		protobuf = true;
-	else if (strcmp(type, API_PROTOBUF_TYPE) != 0 && strncmp(type, "application/json", 16) != 0 &&
-		 strncmp(type, "*/*", 3) != 0)
+	protobuf = !strcmp(type, API_PROTOBUF_TYPE);
+	if (!protobuf && strncmp(type, "application/json", 16) != 0 && strncmp(type, "*/*", 3) != 0)
 		return false;
 	if (protobuf && (!offer->protobuf || (!as[0] && !offer->typed) || !strcmp(as, "Table")))
 		return false;

@@ -27,7 +27,6 @@ struct api_shape {
 struct api_offer {
 	bool protobuf; /* the server has it at all: for metadata, and for what goes wrong */
 	bool typed;    /* it has it for the kind that is asked for */
-	bool as_json;  /* whatever is asked for comes in JSON */
 	bool drop;     /* metadata.managedFields can be left out */
 };
 

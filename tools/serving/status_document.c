@@ -166,16 +166,6 @@ api_status_not_found(struct api_status *status, const struct api_resource *resou
 }
 
 int
-api_status_conflict(struct api_status *status, const struct api_resource *resource, const char *name,
-		    const char *why)
-{
-	api_status_set(status, 409, "Conflict", "Operation cannot be fulfilled on %s \"%s\": %s",
-		       resource->group_resource, name, why);
-	api_status_about(status, resource, NULL, name);
-	return -EINVAL;
-}
-
-int
 api_status_too_large_rv(struct api_status *status, uint64_t asked, uint64_t current)
 {
 	api_status_set(status, 504, "Timeout",
@@ -191,18 +181,5 @@ api_status_not_ready(struct api_status *status)
 	api_status_set(status, 429, "TooManyRequests", "storage is (re)initializing");
 	status->retry_after = 1;
 	status->has_details = true;
-	return -EINVAL;
-}
-
-int
-api_status_invalid(struct api_status *status, const struct api_resource *resource, const char *name,
-		   const char *cause, const char *field, const char *text)
-{
-	_cleanup_(api_buf_done) struct api_buf kind = {0};
-
-	api_buf_printf(&kind, resource->group[0] ? "%s.%s" : "%s", resource->kind, resource->group);
-	api_status_set(status, 422, "Invalid", "%s \"%s\" is invalid: %s: %s", kind.data, name, field, text);
-	api_status_about(status, resource, resource->kind, name);
-	api_status_cause(status, cause, field, "%s", text);
 	return -EINVAL;
 }

@@ -54,17 +54,9 @@ void
 api_status_done(struct api_status *status);
 
 /* The failures that come from several places. All return -EINVAL. */
-int
-api_status_not_found(struct api_status *status, const struct api_resource *resource, const char *name);
-int api_status_conflict(struct api_status *status, const struct api_resource *resource, const char *name,
-			const char *why);
+int api_status_not_found(struct api_status *status, const struct api_resource *resource, const char *name);
 int
 api_status_too_large_rv(struct api_status *status, uint64_t asked, uint64_t current);
 /* The first list is not in yet: 429, to be tried again in a second, as a watch cache that is not ready. */
-int
-api_status_not_ready(struct api_status *status);
-/* A field of an object that is not as it must be: 422. */
-int api_status_invalid(struct api_status *status, const struct api_resource *resource, const char *name,
-		       const char *cause, const char *field, const char *text);
-
+int api_status_not_ready(struct api_status *status);
 #endif

@@ -11,17 +11,6 @@
 
 #define TIME_LENGTH 20 /* 2026-01-02T03:04:05Z */
 
-void
-api_time_print(int64_t seconds, char out[API_TIME_SIZE])
-{
-	time_t t = (time_t)seconds;
-	struct tm tm;
-
-	if (!gmtime_r(&t, &tm) ||
-	    strftime(out, API_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm) != API_TIME_SIZE - 1)
-		memcpy(out, "1970-01-01T00:00:00Z", API_TIME_SIZE);
-}
-
 int
 api_time_parse(const char *text, size_t len, int64_t *ret_seconds)
 {

@@ -7,10 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define API_TIME_SIZE 21
-/* Seconds since 1970 as Kubernetes prints them: 2026-01-02T03:04:05Z. */
-void
-api_time_print(int64_t seconds, char out[API_TIME_SIZE]);
 /* Read the 19 characters before the zone. Returns 0 or -EINVAL. */
 int
 api_time_parse(const char *text, size_t len, int64_t *ret_seconds);

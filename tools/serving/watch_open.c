@@ -25,8 +25,8 @@ watch_expire(struct api_watch *w, uint64_t rv, uint64_t floor)
 	api_watch_fail(w, &status);
 }
 
-static void
-drop_batch(struct api_watch *w)
+void
+watch_drop_batch(struct api_watch *w)
 {
 	api_events_done(w->batch, w->count);
 	w->at = w->count = 0;
@@ -41,12 +41,6 @@ api_watch_wait_until(const struct api_watch *w)
 }
 
 /* ---- from outside --------------------------------------------------------- */
-
-const char *
-api_watch_end_reason(const struct api_watch *w)
-{
-	return w->over ? w->end : NULL;
-}
 
 void
 api_watch_end(struct api_watch *w, const char *why)
@@ -74,38 +68,6 @@ api_watch_fail(struct api_watch *w, struct api_status *status)
 	w->over = false;
 	if (!w->end)
 		w->end = "error";
-}
-
-uint64_t
-api_watch_position(const struct api_watch *w)
-{
-	return w->position - (w->count - w->at);
-}
-
-uint64_t
-api_watch_told(const struct api_watch *w)
-{
-	return w->told_rv;
-}
-
-bool
-api_watch_initial(const struct api_watch *w)
-{
-	return w->view != NULL;
-}
-
-void
-api_watch_repeat(struct api_watch *w, uint64_t position)
-{
-	drop_batch(w);
-	w->position = position;
-	w->after_rv = 0;
-}
-
-struct api_form *
-api_watch_form(struct api_watch *w)
-{
-	return &w->form;
 }
 
 /* ---- opening -------------------------------------------------------------- */
@@ -183,7 +145,7 @@ api_watch_free(struct api_watch *w)
 {
 	if (!w)
 		return;
-	drop_batch(w);
+	watch_drop_batch(w);
 	watch_close_view(w);
 	api_query_done(&w->query);
 	if (w->failure)

@@ -4,7 +4,7 @@
 
 #include "tests/tools/informer-gateway/arena_world.h"
 #include "tests/tools/informer-gateway/served_objects.h"
-#include "tools/serving/api_list.h"
+#include "tools/informer-sim/list_measure.h"
 #include "tools/serving/api_watch.h"
 
 static int
@@ -49,8 +49,8 @@ read_list(struct arena_world *w, struct api_list *list, char token[400])
 					   (int)strcspn(name, "\""), name, (int)strcspn(rv, "\""), rv);
 	}
 	snprintf(w->text + length, sizeof(w->text) - length, "@%" PRIu64 "%s%s", api_list_rv(list),
-		 api_list_token(list) ? " +" : "", n == -EIO ? " broken" : "");
-	snprintf(token, 400, "%s", api_list_token(list) ? api_list_token(list) : "");
+		 sim_list_token(list) ? " +" : "", n == -EIO ? " broken" : "");
+	snprintf(token, 400, "%s", sim_list_token(list) ? sim_list_token(list) : "");
 	api_buf_done(&body);
 }
 

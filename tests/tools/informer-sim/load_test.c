@@ -6,6 +6,7 @@
 #include "tests/room.h"
 #include "tools/informer-sim/cluster.h"
 #include "tools/informer-sim/load.h"
+#include "tools/informer-sim/registry.h"
 #include "tools/serving/time_text.h"
 
 struct world {
@@ -265,7 +266,7 @@ generate(uint64_t seed, size_t *ret_pods)
 	sim_hosts_init(&hosts, 7, &rng);
 	sim_cluster_generate(&registry, store, &hosts, 23, 1767225600, &rng);
 	sim_cluster_complete(&registry, store, 1767225600, &rng);
-	*ret_pods = sim_store_count(store, api_registry_kind(&registry, "v1", "Pod"));
+	*ret_pods = sim_store_count(store, sim_registry_kind(&registry, "v1", "Pod"));
 	text = everything(&registry, store);
 	sim_hosts_done(&hosts);
 	sim_store_free(store);
@@ -313,7 +314,7 @@ TEST(generated_pods_have_owners_and_nodes)
 		version = api_text_dup(api_get(owner, "apiVersion"));
 		name = api_text_dup(api_get(owner, "name"));
 		uid = api_text_dup(api_get(owner, "uid"));
-		resource = api_registry_kind(&w->registry, version, kind);
+		resource = sim_registry_kind(&w->registry, version, kind);
 		api_buf_printf(&key, "%.*s/%s", (int)object->namespace_len, object->key, name);
 		owner_object = sim_store_get(w->store, resource, key.data);
 		assert_non_null(owner_object);

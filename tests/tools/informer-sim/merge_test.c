@@ -145,3 +145,35 @@ TEST_CASE(bad_json_patches_are_refused)
 			fail_msg("%s is answered by: %s", cases[i].patch, got);
 	}
 }
+
+static void
+assert_merged(const char *target, const char *patch, const char *expected)
+{
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_doc_done) struct api_doc patch_doc = {0};
+	_cleanup_(api_buf_done) struct api_buf out = {0};
+	struct api_doc_error error;
+
+	assert_int_equal(api_doc_parse(&doc, target, strlen(target), NULL, &error), 0);
+	assert_int_equal(api_doc_parse(&patch_doc, patch, strlen(patch), NULL, &error), 0);
+	api_print(sim_merge(&doc, doc.root, patch_doc.root), &out, NULL, NULL);
+	assert_string_equal(out.data, expected);
+}
+
+/* The examples of RFC 7386, appendix A. */
+TEST_CASE(merge_patch_follows_its_rfc)
+{
+	assert_merged("{\"a\":\"b\"}", "{\"a\":\"c\"}", "{\"a\":\"c\"}");
+	assert_merged("{\"a\":\"b\"}", "{\"b\":\"c\"}", "{\"a\":\"b\",\"b\":\"c\"}");
+	assert_merged("{\"a\":\"b\"}", "{\"a\":null}", "{}");
+	assert_merged("{\"a\":\"b\",\"b\":\"c\"}", "{\"a\":null}", "{\"b\":\"c\"}");
+	assert_merged("{\"a\":[\"b\"]}", "{\"a\":\"c\"}", "{\"a\":\"c\"}");
+	assert_merged("{\"a\":\"c\"}", "{\"a\":[\"b\"]}", "{\"a\":[\"b\"]}");
+	assert_merged("{\"a\":{\"b\":\"c\"}}", "{\"a\":{\"b\":\"d\",\"c\":null}}", "{\"a\":{\"b\":\"d\"}}");
+	assert_merged("{\"a\":[{\"b\":\"c\"}]}", "{\"a\":[1]}", "{\"a\":[1]}");
+	assert_merged("[\"a\",\"b\"]", "[\"c\",\"d\"]", "[\"c\",\"d\"]");
+	assert_merged("{\"a\":\"b\"}", "[\"c\"]", "[\"c\"]");
+	assert_merged("{\"e\":null}", "{\"a\":1}", "{\"e\":null,\"a\":1}");
+	assert_merged("[1,2]", "{\"a\":\"b\",\"c\":null}", "{\"a\":\"b\"}");
+	assert_merged("{}", "{\"a\":{\"bb\":{\"ccc\":null}}}", "{\"a\":{\"bb\":{}}}");
+}

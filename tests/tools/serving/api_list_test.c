@@ -2,7 +2,7 @@
 /* Which RV a list shows, where its pages end, and the bytes of each shape. */
 #include "tests/tools/serving/played_store.h"
 
-#include "tools/serving/api_list.h"
+#include "tools/informer-sim/list_measure.h"
 #include "tools/serving/doc.h"
 #include "tools/serving/proto_document.h"
 
@@ -32,7 +32,7 @@ list_with(struct world *w, const char *namespace_, const char *query, const char
 		return a;
 	if (block == 0) {
 		block = sizeof(bytes);
-		api_list_measure(list, &a.items, &a.bytes);
+		sim_list_measure(list, &a.items, &a.bytes);
 	}
 	api_buf_puts(&a.text, "");
 	while ((n = api_list_read(list, bytes, block)) != 0)
@@ -40,8 +40,8 @@ list_with(struct world *w, const char *namespace_, const char *query, const char
 			api_buf_put(&a.text, bytes, (size_t)n);
 		else
 			assert_int_equal(n, -EAGAIN);
-	if (api_list_token(list))
-		snprintf(a.token, sizeof(a.token), "%s", api_list_token(list));
+	if (sim_list_token(list))
+		snprintf(a.token, sizeof(a.token), "%s", sim_list_token(list));
 	api_list_close(list);
 	return a;
 }
@@ -334,32 +334,4 @@ TEST(it_can_be_the_beginning_of_a_watch)
 	assert_memory_equal(a.text.data, "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\"", 38);
 	assert_non_null(strstr(a.text.data, "{\"type\":\"BOOKMARK\""));
 	assert_non_null(strstr(a.text.data, "\"k8s.io/initial-events-end\":\"true\""));
-}
-
-/* What the watch cache answers comes in chunks, what storage answers with its length. */
-TEST(which_answers_are_the_watch_caches)
-{
-	static const struct {
-		const char *query;
-		bool cached;
-	} rows[] = {{"", false},
-		    {"limit=1", false},
-		    {"resourceVersion=0", true},
-		    {"resourceVersion=0&limit=1", true},
-		    {"resourceVersion=104", true},
-		    {"resourceVersion=104&limit=1", false},
-		    {"resourceVersion=104&resourceVersionMatch=Exact", false},
-		    {"resourceVersion=104&resourceVersionMatch=NotOlderThan", true}};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct ask ask = ask_for(w, NULL, rows[i].query, NULL);
-		struct api_query query;
-		struct api_list *list;
-
-		assert_int_equal(api_query_parse(&ask.api, &query), 0);
-		assert_int_equal(api_list_open(&ask.api, &query, &w->store, false, &list), 0);
-		assert_int_equal(api_list_is_cached(list), rows[i].cached);
-		api_list_close(list);
-		api_query_done(&query);
-	}
 }

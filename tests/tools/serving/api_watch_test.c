@@ -2,7 +2,7 @@
 /* What a watch says next: of the state it begins with, of changes, of borders, of its end. */
 #include "tests/tools/serving/played_store.h"
 
-#include "tools/serving/api_watch.h"
+#include "tools/serving/api_watch_private.h"
 #include "tools/serving/proto_document.h"
 
 #define START 1000000u
@@ -67,7 +67,7 @@ next(struct told *t)
 	case API_WATCH_WAIT:
 		return "WAIT";
 	case API_WATCH_END:
-		snprintf(brief, sizeof(brief), "END %s", api_watch_end_reason(t->watch));
+		snprintf(brief, sizeof(brief), "END %s", t->watch->end);
 		return brief;
 	case API_WATCH_LINE:
 		break;
@@ -120,7 +120,7 @@ TEST(it_begins_with_the_state_and_marks_its_end)
 		"watch&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
 		NULL, &usual);
 	put_pod(w, "shop", "d", NULL, NULL); /* behind the view */
-	assert_true(api_watch_initial(t.watch));
+	assert_non_null(t.watch->view);
 	says(&t, "ADDED a 102", "ADDED b 101", "BOOKMARK 103 end");
 	assert_int_equal(w->views, 0); /* nothing is held any more */
 	says(&t, "ADDED d 104", "WAIT");
@@ -184,7 +184,7 @@ TEST(crossing_the_border_is_added_and_deleted)
 	assert_string_equal(next(&t), "DELETED a 102");
 	assert_non_null(strstr(t.text, "\"app\":\"web\"")); /* as it was when it was selected */
 	says(&t, "ADDED a 104", "MODIFIED a 105", "DELETED a 106", "WAIT");
-	assert_int_equal(api_watch_told(t.watch), 106);
+	assert_int_equal(t.watch->told_rv, 106);
 }
 
 /* A namespace whose name begins as another's is another one. */
@@ -262,7 +262,7 @@ TEST(a_server_ends_it_behind_a_bookmark)
 	put_pod(w, "shop", "b", NULL, NULL);
 	assert_string_equal(next(&t), "ADDED a 101");
 	api_watch_end(t.watch, "drain");
-	assert_null(api_watch_end_reason(t.watch));
+	assert_false(t.watch->over);
 	says(&t, "ADDED b 102", "BOOKMARK 102", "END drain");
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The document that informer-sim keeps objects in: it must give back what it was
+ * The document that objects stand in: it must give back what it was
  * given, byte for byte, and refuse what is not JSON.
  */
 #include "tests/room.h"
 #include "tools/serving/doc.h"
-#include "tools/informer-sim/merge.h"
 
 /* Parse, print, compare. */
 static void
@@ -103,76 +102,15 @@ TEST_CASE(nesting_ends_at_ten_thousand)
 	assert_string_equal(error.text, "exceeded max depth");
 }
 
-static void
-assert_merged(const char *target, const char *patch, const char *expected)
-{
-	_cleanup_(api_doc_done) struct api_doc doc = {0};
-	_cleanup_(api_doc_done) struct api_doc patch_doc = {0};
-	_cleanup_(api_buf_done) struct api_buf out = {0};
-	struct api_doc_error error;
-
-	assert_int_equal(api_doc_parse(&doc, target, strlen(target), NULL, &error), 0);
-	assert_int_equal(api_doc_parse(&patch_doc, patch, strlen(patch), NULL, &error), 0);
-	api_print(sim_merge(&doc, doc.root, patch_doc.root), &out, NULL, NULL);
-	assert_string_equal(out.data, expected);
-}
-
-/* The examples of RFC 7386, appendix A. */
-TEST_CASE(merge_patch_follows_its_rfc)
-{
-	assert_merged("{\"a\":\"b\"}", "{\"a\":\"c\"}", "{\"a\":\"c\"}");
-	assert_merged("{\"a\":\"b\"}", "{\"b\":\"c\"}", "{\"a\":\"b\",\"b\":\"c\"}");
-	assert_merged("{\"a\":\"b\"}", "{\"a\":null}", "{}");
-	assert_merged("{\"a\":\"b\",\"b\":\"c\"}", "{\"a\":null}", "{\"b\":\"c\"}");
-	assert_merged("{\"a\":[\"b\"]}", "{\"a\":\"c\"}", "{\"a\":\"c\"}");
-	assert_merged("{\"a\":\"c\"}", "{\"a\":[\"b\"]}", "{\"a\":[\"b\"]}");
-	assert_merged("{\"a\":{\"b\":\"c\"}}", "{\"a\":{\"b\":\"d\",\"c\":null}}", "{\"a\":{\"b\":\"d\"}}");
-	assert_merged("{\"a\":[{\"b\":\"c\"}]}", "{\"a\":[1]}", "{\"a\":[1]}");
-	assert_merged("[\"a\",\"b\"]", "[\"c\",\"d\"]", "[\"c\",\"d\"]");
-	assert_merged("{\"a\":\"b\"}", "[\"c\"]", "[\"c\"]");
-	assert_merged("{\"e\":null}", "{\"a\":1}", "{\"e\":null,\"a\":1}");
-	assert_merged("[1,2]", "{\"a\":\"b\",\"c\":null}", "{\"a\":\"b\"}");
-	assert_merged("{}", "{\"a\":{\"bb\":{\"ccc\":null}}}", "{\"a\":{\"bb\":{}}}");
-}
-
-/* Order of members does not make documents differ, any value does. */
-TEST_CASE(equality_ignores_the_order_of_members)
-{
-	static const struct {
-		const char *a, *b;
-		bool equal;
-	} cases[] = {
-		{"{\"a\":1,\"b\":[1,2]}", "{\"b\":[1,2],\"a\":1}", true},
-		{"{\"a\":1}", "{\"a\":1,\"b\":2}", false},
-		{"{\"a\":1}", "{\"b\":1}", false},
-		{"[1,2]", "[2,1]", false},
-		{"{\"a\":\"1\"}", "{\"a\":1}", false},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		_cleanup_(api_doc_done) struct api_doc a = {0};
-		_cleanup_(api_doc_done) struct api_doc b = {0};
-		struct api_doc_error error;
-
-		api_doc_parse(&a, cases[i].a, strlen(cases[i].a), NULL, &error);
-		api_doc_parse(&b, cases[i].b, strlen(cases[i].b), NULL, &error);
-		assert_int_equal(api_equal(a.root, b.root), cases[i].equal);
-	}
-}
-
-/* Texts are read with their escapes resolved and written with what JSON needs. */
-TEST_CASE(texts_are_unescaped_and_escaped)
+/* Texts are read with their escapes resolved. */
+TEST_CASE(texts_are_unescaped)
 {
 	static const char text[] = "{\"k\\u0065y\":\"\\ud83d\\ude00\\n\\\\\\ud800\"}";
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_freep) char *value = NULL;
-	_cleanup_(api_buf_done) struct api_buf out = {0};
 	struct api_doc_error error;
 
 	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
 	value = api_text_dup(api_get(doc.root, "key"));
 	assert_string_equal(value, "\xf0\x9f\x98\x80\n\\\xef\xbf\xbd");
-	api_set_string(&doc, doc.root, "key", "\"\\\x01\n");
-	api_print(doc.root, &out, NULL, NULL);
-	assert_string_equal(out.data, "{\"k\\u0065y\":\"\\\"\\\\\\u0001\\n\"}");
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Edits of a document: members are set, removed, copied and compared. */
+#ifndef TOOLS_INFORMER_SIM_DOC_EDIT_H
+#define TOOLS_INFORMER_SIM_DOC_EDIT_H
+
+#include "tools/serving/doc.h"
+
+/* New nodes in doc's arena. Texts are copied. */
+struct api_node *sim_new_string(struct api_doc *doc, const char *text);
+/* Number or literal, given as its token. */
+struct api_node *sim_new_token(struct api_doc *doc, enum api_type type, const char *token);
+
+/* Set a member, in place where it is there, else at the end. */
+void sim_set(struct api_doc *doc, struct api_node *object, const char *key, struct api_node *value);
+void sim_set_string(struct api_doc *doc, struct api_node *object, const char *key, const char *text);
+/* Set a member right behind another one (at the end if there is none); where it is there, in place. */
+void sim_set_after(struct api_doc *doc, struct api_node *object, const char *after, const char *key,
+		   struct api_node *value);
+/* The value takes over a member's name and place; its members and elements are shared. */
+void sim_become(struct api_node *member, const struct api_node *value);
+/* Make the node a string with these contents. */
+void sim_put_text(struct api_doc *doc, struct api_node *node, const char *text);
+/* Returns whether it was there. */
+bool sim_remove(struct api_node *object, const char *key);
+/* A deep copy in doc's arena; texts stay borrowed. */
+struct api_node *sim_clone(struct api_doc *doc, const struct api_node *node);
+
+/* Equal as documents: order of members does not matter, spelling of escapes does. */
+bool sim_equal(const struct api_node *a, const struct api_node *b);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resources that are declared with --crd, guessed from loaded objects, or defined by a
+ * CustomResourceDefinition.
+ *
+ * Threads   any for sim_registry_define(); the others before requests come
+ */
+#ifndef TOOLS_INFORMER_SIM_REGISTRY_H
+#define TOOLS_INFORMER_SIM_REGISTRY_H
+
+#include "tools/serving/served_resource.h"
+
+/* By an object's apiVersion and kind. */
+struct api_resource *sim_registry_kind(const struct api_registry *registry, const char *api_version,
+				       const char *kind);
+
+/*
+ * Declare a custom resource. kind NULL: guessed from the plural ("widgets": Widget);
+ * plural NULL: guessed from the kind ("Policy": policies). One of both is given.
+ *
+ * Returns  0 with *ret_resource (an equal one that exists is returned as it is),
+ *          -EINVAL  a part is empty or not a DNS label
+ *          -ENOSPC  API_RESOURCES_MAX reached
+ */
+int sim_registry_add(struct api_registry *registry, const char *group, const char *version,
+		     const char *plural, const char *kind, bool namespaced,
+		     struct api_resource **ret_resource);
+
+/* As api_registry_define(); one that was dropped before and is equal is served again. */
+int sim_registry_define(struct api_registry *registry, const struct api_resource *like,
+			const struct api_resource *first, struct api_resource **ret_resource);
+
+/* Parse and declare "widgets.v1.example.com" or "widgets/Widget.v1.example.com". As sim_registry_add. */
+int sim_registry_declare(struct api_registry *registry, const char *text, struct api_resource **ret_resource);
+
+#endif
