@@ -6,8 +6,8 @@
 #include "tests/fuzz/fuzz.h"
 #include "tools/informer-gateway/access/access_review.h"
 #include "tools/informer-gateway/gate/audit_line.h"
-#include "tools/informer-gateway/access/request_path.h"
 #include "tools/informer-gateway/access/token_review.h"
+#include "tools/serving/api_path.h"
 #include "writer/base/message.h"
 
 static void
@@ -33,7 +33,7 @@ answers(const char *text, size_t size)
 static void
 requests(const char *text)
 {
-	_cleanup_(message_freep) char *path = strdup(text);
+	_cleanup_(api_path_done) struct api_path path = {0};
 	_cleanup_(message_freep) char *document = NULL;
 	_cleanup_(message_freep) char *sentence = NULL;
 	_cleanup_(api_buf_done) struct api_buf line = {0};
@@ -47,9 +47,15 @@ requests(const char *text)
 	if (token)
 		(void)gw_token_expiry(token, length);
 	(void)gw_token_expiry(text, strnlen(text, GW_TOKEN_MAX));
-	must(identity && path);
-	if (gw_request_path_parse(path, &asked))
-		must(asked.resource && *asked.resource);
+	must(identity);
+	if (api_path_parse(text, &path) == API_RESOURCE)
+		must(*path.version && *path.plural && (!path.name || *path.name));
+	asked.group = path.group;
+	asked.version = path.version;
+	asked.namespace_ = path.namespace_;
+	asked.resource = path.plural;
+	asked.name = path.name;
+	asked.subresource = path.subresource;
 	a = gw_attributes_of(&asked, name);
 	must(strcmp(a.name, "..") != 0 || asked.name);
 	document = gw_access_review_document(identity, &a);

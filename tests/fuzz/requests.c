@@ -9,7 +9,6 @@
 
 #include "tools/informer-sim/list_measure.h"
 #include "tools/serving/answer.h"
-#include "tools/serving/api_path.h"
 #include "tools/serving/api_watch.h"
 #include "tools/serving/discovery_documents.h"
 
@@ -91,10 +90,10 @@ one(const char *path_text, const char *query_text, const char *accept)
 	_cleanup_(api_buf_done) struct api_buf page = {0};
 	_cleanup_(api_query_done) struct api_query query = {0};
 
-	api_discovery_answer(&ask.api, &world->registry, true, &page);
-	if (api_path_parse(path_text, &path) != API_RESOURCE ||
-	    api_path_apply(&path, &world->registry, &ask.api) < 0)
+	api_path_parse(path_text, &path);
+	if (api_request_locate(&ask.api, &path, &world->registry) < 0)
 		ask.api.resource = world->pods; /* its parameters are worth a look all the same */
+	api_discovery_answer(&ask.api, &world->registry, true, &page);
 	if (api_request_choose_shape(&ask.api) < 0 || api_query_parse(&ask.api, &query) < 0)
 		refused(&ask);
 	else if (query.watch)

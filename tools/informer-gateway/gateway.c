@@ -17,7 +17,6 @@
 #include "tools/informer-gateway/upstream/own_upstream.h"
 #include "tools/informer-gateway/views/arena_store.h"
 #include "tools/informer-gateway/views/arena_view.h"
-#include "tools/serving/api_path.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
@@ -185,8 +184,9 @@ is_too_early(const struct gateway *g, struct gw_exchange *x)
 {
 	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
 
-	if (g->arena->known || x->api.resource || strncmp(x->api.url, "/api", 4) != 0 ||
-	    (listener->pass_through && !api_path_is_discovery(x->api.url)))
+	if (g->arena->known || x->api.resource ||
+	    (x->api.path->place != API_DISCOVERY &&
+	     (x->api.path->place != API_RESOURCE || listener->pass_through)))
 		return false;
 	api_status_not_ready(&x->api.status);
 	gw_reply_status(x);

@@ -12,7 +12,6 @@
 #include "tools/informer-sim/protobuf.h"
 #include "tools/informer-sim/reply.h"
 #include "tools/serving/answer.h"
-#include "tools/serving/api_path.h"
 
 static enum MHD_Result
 no_method(struct sim_request *request)
@@ -21,12 +20,11 @@ no_method(struct sim_request *request)
 	return sim_reply_status(request);
 }
 
-/* group: NULL where none was named */
 static enum MHD_Result
-no_resource(struct sim_request *request, const char *group)
+no_resource(struct sim_request *request)
 {
 	struct api_buf body = {0};
-	const char *type = api_answer_no_resource(&request->api, request->server->registry, group, &body);
+	const char *type = api_answer_no_resource(&request->api, request->server->registry, &body);
 
 	return sim_reply(request, 404, type, &body);
 }
@@ -114,16 +112,14 @@ no_kubelet(struct sim_request *request)
 }
 
 static enum MHD_Result
-resource(struct sim_request *request, const struct api_path *path)
+resource(struct sim_request *request)
 {
 	enum MHD_Result result;
 
-	if (api_path_apply(path, request->server->registry, &request->api) < 0)
-		return no_resource(request, path->group);
 	if (needs_kubelet(request))
 		return no_kubelet(request);
-	if (!api_path_served(path, &request->api))
-		return no_resource(request, path->group);
+	if (!api_request_is_of_objects(&request->api))
+		return no_resource(request);
 	if (api_request_choose_shape(&request->api) < 0)
 		return sim_reply_status(request);
 	if (sim_fault_request(request, &result))
@@ -142,25 +138,21 @@ sim_route(struct sim_request *request)
 {
 	_cleanup_(api_path_done) struct api_path path = {0};
 	enum MHD_Result result;
+	bool found;
 
 	if (sim_handle_control(request, &result))
 		return result;
 	request->logged = true;
+	/* Handlers keep no pointer into path beyond their answer: a stream copies what it needs. */
+	api_path_parse(request->api.url, &path);
+	found = api_request_locate(&request->api, &path, request->server->registry) == 0;
 	if (sim_is_discovery(request) && sim_fault_request(request, &result))
 		return result;
-	if (sim_handle_discovery(request, &result) || sim_handle_openapi(request, &result))
-		return result;
-	/* Handlers keep no pointer into path beyond their answer: a stream copies what it needs. */
-	switch (api_path_parse(request->api.url, &path)) {
-	case API_RESOURCE:
-		result = resource(request, &path);
-		break;
-	case API_NOWHERE:
-		result = no_resource(request, path.group);
-		break;
-	default:
-		result = no_page(request);
-	}
+	if (found)
+		result = resource(request);
+	else if (!sim_handle_discovery(request, &result) && !sim_handle_openapi(request, &result))
+		result = strncmp(request->api.url, "/api", 4) ? no_page(request) : no_resource(request);
+	request->api.path = NULL;
 	request->api.namespace_ = request->api.name = request->api.subresource = NULL;
 	return result;
 }

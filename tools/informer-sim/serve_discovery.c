@@ -5,7 +5,6 @@
 
 #include "tools/informer-sim/handlers.h"
 #include "tools/informer-sim/reply.h"
-#include "tools/serving/api_path.h"
 #include "tools/serving/discovery_documents.h"
 
 static enum MHD_Result
@@ -25,7 +24,7 @@ version(struct sim_request *request)
 bool
 sim_is_discovery(const struct sim_request *request)
 {
-	return !strcmp(request->api.method, "GET") && api_path_is_discovery(request->api.url);
+	return !strcmp(request->api.method, "GET") && api_place_is_discovery(request->api.path->place);
 }
 
 bool

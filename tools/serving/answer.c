@@ -77,14 +77,17 @@ is_builtin(const struct api_registry *registry, const char *group)
 }
 
 const char *
-api_answer_no_resource(struct api_request *request, const struct api_registry *registry, const char *group,
-		       struct api_buf *body)
+api_answer_no_resource(struct api_request *request, const struct api_registry *registry, struct api_buf *body)
 {
+	const char *group = request->path->group;
+
 	if (group && !is_builtin(registry, group)) {
 		api_buf_puts(body, "404 page not found\n");
 		return "text/plain; charset=utf-8";
 	}
-	api_status_set(&request->status, 404, "NotFound", "the server could not find the requested resource");
+	api_status_set(&request->status, 404, "NotFound",
+		       "the server could not find the requested resource%s",
+		       request->path->place == API_BROKEN ? ": its path has an empty segment" : "");
 	request->status.has_details = true;
 	return api_answer_status(request, body);
 }

@@ -20,11 +20,11 @@ const char *api_answer_object(const struct api_request *request, struct api_obje
 			      struct api_buf *body);
 
 /*
- * 404 for a path that names no resource that is served; group: that it names, or NULL. Of a group that is not
- * built in upstream has other words than a Status, for another server of its has those.
+ * 404 for a path that names no resource that is served. Of a group that is not built in upstream has other
+ * words than a Status, for another server of its has those.
  */
 const char *api_answer_no_resource(struct api_request *request, const struct api_registry *registry,
-				   const char *group, struct api_buf *body);
+				   struct api_buf *body);
 
 /* Fill the status: 405. Returns -EINVAL. */
 int api_status_no_method(struct api_status *status);

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Segments, one behind the other; empty ones do not count. */
+/*
+ * Segments, one behind the other; see api_path.h.
+ *
+ * Source    k8s.io/apiserver/pkg/endpoints/request (RequestInfoFactory)
+ */
 #include "tools/serving/api_path.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SEGMENTS_MAX                                                                                         \
-	8u /* as many as tell something: /apis/GROUP/VERSION/namespaces/NS/RESOURCE/NAME/SUBRESOURCE */
+#include "tools/serving/buf.h"
 
-/* Cut text into segments. Returns how many there are, also beyond those that fit. */
+/* /apis/GROUP/VERSION/namespaces/NS/RESOURCE/NAME/SUBRESOURCE, and one for what is deeper */
+#define SEGMENTS_MAX 9u
+
+/* Cut text into segments, as many as there is room for. Returns their number. */
 static unsigned
 cut(char *text, const char *segments[SEGMENTS_MAX])
 {
-	char *rest = text, *segment;
+	char *rest = text + (*text == '/');
 	unsigned count = 0;
 
-	while ((segment = strsep(&rest, "/")))
-		if (segment[0]) {
-			if (count < SEGMENTS_MAX)
-				segments[count] = segment;
-			count++;
-		}
+	while (rest && count < SEGMENTS_MAX)
+		segments[count++] = strsep(&rest, "/");
+	if (!rest && !*segments[count - 1])
+		segments[--count] = NULL;
 	return count;
 }
 
@@ -32,47 +35,45 @@ is_subresource_of_namespace(const char *segment)
 	return !strcmp(segment, "status") || !strcmp(segment, "finalize");
 }
 
-/* segments: what follows the version */
-static void
-name_resource(struct api_path *path, const char *const *segments, unsigned count)
+/* Name what stands behind the version, from segment `at` on. Returns how many segments are named. */
+static unsigned
+name_resource(struct api_path *path, const char *const *segments, unsigned count, unsigned at)
 {
-	unsigned at = 0;
-
-	if (count >= 3 && !strcmp(segments[0], "namespaces") &&
-	    !(count == 3 && !path->group[0] && is_subresource_of_namespace(segments[2]))) {
-		path->namespace_ = segments[1];
-		at = 2;
+	if (count > at + 2 && !strcmp(segments[at], "namespaces") &&
+	    !is_subresource_of_namespace(segments[at + 2])) {
+		path->namespace_ = segments[at + 1];
+		at += 2;
 	}
 	path->plural = segments[at++];
 	path->name = at < count ? segments[at++] : NULL;
 	path->subresource = at < count ? segments[at++] : NULL;
 	path->deeper = at < count;
+	return at;
 }
 
 enum api_place
 api_path_parse(const char *url, struct api_path *ret_path)
 {
 	const char *segments[SEGMENTS_MAX] = {0};
-	unsigned count, first;
+	struct api_path path = {.text = api_strndup(url, strlen(url))};
+	unsigned count = cut(path.text, segments), named = count, version;
+	const char *first = count ? segments[0] : "";
 
-	*ret_path = (struct api_path){.text = api_strndup(url, strlen(url))};
-	count = cut(ret_path->text, segments);
-	if (!count || strncmp(segments[0], "api", 3) != 0)
-		return API_ELSEWHERE;
-	if (!strcmp(segments[0], "api")) {
-		ret_path->group = count >= 3 ? "" : NULL;
-		first = 2;
-	} else if (!strcmp(segments[0], "apis")) {
-		ret_path->group = segments[1];
-		first = 3;
-	} else {
-		return API_NOWHERE;
+	if ((!strcmp(first, "version") && count == 1) || !strcmp(first, "openapi")) {
+		path.place = API_ABOUT;
+	} else if (!strcmp(first, "api") || !strcmp(first, "apis")) {
+		version = first[3] ? 2 : 1;
+		path.group = version == 1 ? "" : segments[1];
+		path.version = segments[version];
+		path.place = count > version + 1 ? API_RESOURCE : API_DISCOVERY;
+		if (path.place == API_RESOURCE)
+			named = name_resource(&path, segments, count, version + 1);
+		for (unsigned i = 1; i < named; i++)
+			if (!*segments[i])
+				path = (struct api_path){.text = path.text, .place = API_BROKEN};
 	}
-	if (count <= first)
-		return API_NOWHERE;
-	ret_path->version = segments[first - 1];
-	name_resource(ret_path, segments + first, count - first);
-	return API_RESOURCE;
+	*ret_path = path;
+	return path.place;
 }
 
 void
@@ -80,41 +81,4 @@ api_path_done(struct api_path *path)
 {
 	free(path->text);
 	*path = (struct api_path){0};
-}
-
-int
-api_path_apply(const struct api_path *path, const struct api_registry *registry, struct api_request *request)
-{
-	request->resource = api_registry_find(registry, path->group, path->version, path->plural);
-	request->namespace_ = path->namespace_;
-	request->name = path->name;
-	request->subresource = path->subresource;
-	return request->resource && (!path->namespace_ || request->resource->namespaced) ? 0 : -ENOENT;
-}
-
-static bool
-has_subresource(const struct api_resource *resource, const char *name)
-{
-	return (!strcmp(name, "status") && resource->has_status) ||
-	       (!strcmp(name, "scale") && resource->scale);
-}
-
-bool
-api_path_served(const struct api_path *path, const struct api_request *request)
-{
-	const struct api_resource *resource = request->resource;
-
-	return !path->deeper && !(path->name && resource->namespaced && !path->namespace_) &&
-	       (!path->subresource || has_subresource(resource, path->subresource));
-}
-
-bool
-api_path_is_discovery(const char *url)
-{
-	unsigned slashes = 0;
-
-	for (const char *c = url; *c; c++)
-		slashes += *c == '/' && c[1];
-	return !strcmp(url, "/version") || (!strncmp(url, "/apis", 5) && slashes <= 3) ||
-	       (!strncmp(url, "/api", 4) && url[4] != 's' && slashes <= 2) || !strncmp(url, "/openapi/", 9);
 }

@@ -63,6 +63,37 @@ api_request_header(const struct api_request *request, const char *name)
 	return look_up(request, MHD_HEADER_KIND, name, &value) ? value : NULL;
 }
 
+int
+api_request_locate(struct api_request *request, const struct api_path *path,
+		   const struct api_registry *registry)
+{
+	request->path = path;
+	request->namespace_ = path->namespace_;
+	request->name = path->name;
+	request->subresource = path->subresource;
+	if (path->place == API_RESOURCE)
+		request->resource = api_registry_find(registry, path->group, path->version, path->plural);
+	if (request->resource && path->namespace_ && !request->resource->namespaced)
+		request->resource = NULL;
+	return request->resource ? 0 : -ENOENT;
+}
+
+static bool
+has_subresource(const struct api_resource *resource, const char *name)
+{
+	return (!strcmp(name, "status") && resource->has_status) ||
+	       (!strcmp(name, "scale") && resource->scale);
+}
+
+bool
+api_request_is_of_objects(const struct api_request *request)
+{
+	const struct api_resource *resource = request->resource;
+
+	return !request->path->deeper && !(request->name && resource->namespaced && !request->namespace_) &&
+	       (!request->subresource || has_subresource(resource, request->subresource));
+}
+
 struct api_offer
 api_request_offer(const struct api_request *request)
 {

@@ -11,6 +11,7 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 
+#include "tools/serving/api_path.h"
 #include "tools/serving/shape.h"
 #include "tools/serving/status_document.h"
 
@@ -28,6 +29,7 @@ struct api_request {
 	const char *url;
 	struct api_offer offer;              /* what the server has; `typed` is told by api_request_offer() */
 	bool watch_list;                     /* it has sendInitialEvents */
+	const struct api_path *path;         /* the url, taken apart; NULL: nobody has */
 	const struct api_resource *resource; /* NULL: it asks for none */
 	const char *namespace_;              /* NULL: all of them, or a cluster-wide resource */
 	const char *name;                    /* NULL: the collection */
@@ -51,6 +53,17 @@ api_request_flag(const struct api_request *request, const char *name);
 /* Is it a WATCH? (watch=true, watch=1, watch) */
 bool
 api_request_is_watch(const struct api_request *request);
+
+/*
+ * Make a path's resource and names the request's, which borrows them.
+ *
+ * Returns  0; -ENOENT  it is no resource's, the registry has no such resource, or that is in no namespace
+ */
+int api_request_locate(struct api_request *request, const struct api_path *path,
+		       const struct api_registry *registry);
+/* Are objects where it was located? Not deeper, in a namespace as it must be, and of a subresource there is.
+ */
+bool api_request_is_of_objects(const struct api_request *request);
 
 /* What the server can answer it in. */
 struct api_offer

@@ -119,29 +119,30 @@ add_resource(cJSON *list, const struct api_registry *registry, const struct api_
 	cJSON_AddItemToArray(list, json);
 }
 
-/* The resources of "v1" or "apps/v1"; NULL if there are none. */
+/* The resources of a version; NULL if there are none. */
 static cJSON *
-resource_list(const struct api_registry *registry, const char *api_version)
+resource_list(const struct api_registry *registry, const struct api_path *path)
 {
-	cJSON *json = document("APIResourceList", "v1"), *list;
+	cJSON *json = NULL, *list = NULL;
 
-	cJSON_AddStringToObject(json, "groupVersion", api_version);
-	list = cJSON_AddArrayToObject(json, "resources");
 	for (unsigned i = 0; i < api_registry_count(registry); i++) {
 		const struct api_resource *r = registry->items[i];
 
-		if (strcmp(r->api_version, api_version) != 0 || !api_resource_served(r))
+		if (strcmp(r->group, path->group) != 0 || strcmp(r->version, path->version) != 0 ||
+		    !api_resource_served(r))
 			continue;
+		if (!json) {
+			json = document("APIResourceList", "v1");
+			cJSON_AddStringToObject(json, "groupVersion", r->api_version);
+			list = cJSON_AddArrayToObject(json, "resources");
+		}
 		add_resource(list, registry, r, "");
 		if (r->scale)
 			add_resource(list, registry, r, "/scale");
 		if (r->has_status)
 			add_resource(list, registry, r, "/status");
 	}
-	if (cJSON_GetArraySize(list) > 0)
-		return json;
-	cJSON_Delete(json);
-	return NULL;
+	return json;
 }
 
 static cJSON *
@@ -165,22 +166,15 @@ one_group(const struct api_registry *registry, const char *group)
 	return NULL;
 }
 
-/* The old document of a path without a slash at its end; NULL: there is none. */
+/* The old document of a path; NULL: there is none. */
 static cJSON *
-old_document(const struct api_registry *registry, const char *path)
+old_document(const struct api_registry *registry, const struct api_path *path)
 {
-	if (!strcmp(path, "/api"))
-		return api_versions();
-	if (!strcmp(path, "/apis"))
+	if (path->version)
+		return resource_list(registry, path);
+	if (!path->group)
 		return api_groups(registry);
-	if (!strncmp(path, "/api/", 5) && !strchr(path + 5, '/'))
-		return resource_list(registry, path + 5);
-	if (strncmp(path, "/apis/", 6) != 0)
-		return NULL;
-	path += 6;
-	if (!strchr(path, '/'))
-		return one_group(registry, path);
-	return strchr(strchr(path, '/') + 1, '/') ? NULL : resource_list(registry, path);
+	return *path->group ? one_group(registry, path->group) : api_versions();
 }
 
 static bool
@@ -220,16 +214,16 @@ struct api_discovery
 api_discovery_answer(const struct api_request *request, const struct api_registry *registry, bool aggregated,
 		     struct api_buf *body)
 {
-	_cleanup_(api_freep) char *path = api_strndup(request->url, strlen(request->url));
+	const struct api_path *path = request->path;
 	const char *theirs = api_request_header(request, "If-None-Match");
 	struct api_discovery answer = {.code = 200, .type = "application/json"};
-	size_t len = strlen(path);
+	bool core = path->group && !*path->group;
 	cJSON *json;
 
-	while (len > 1 && path[len - 1] == '/')
-		path[--len] = '\0';
-	aggregated &= (!strcmp(path, "/api") || !strcmp(path, "/apis")) && wants_aggregated(request);
-	json = aggregated ? api_discovery_v2(registry, !strcmp(path, "/api")) : old_document(registry, path);
+	if (path->place != API_DISCOVERY)
+		return (struct api_discovery){0};
+	aggregated &= !path->version && (core || !path->group) && wants_aggregated(request);
+	json = aggregated ? api_discovery_v2(registry, core) : old_document(registry, path);
 	if (!json)
 		return (struct api_discovery){0};
 	print(json, body);

@@ -137,3 +137,14 @@ TEST_CASE(refusals_are_upstreams_sentences)
 	a = gw_attributes_of_path("/metrics");
 	assert_sentence(&a, "a\"<b>\n", NULL, "User \"a\\\"&lt;b&gt;\\n\" cannot get path \"/metrics\"");
 }
+
+/* A method is a verb; what is no write is a read. */
+TEST_CASE(methods_are_verbs)
+{
+	assert_string_equal(gw_attributes_verb("POST", NULL), "create");
+	assert_string_equal(gw_attributes_verb("PUT", "a"), "update");
+	assert_string_equal(gw_attributes_verb("PATCH", "a"), "patch");
+	assert_string_equal(gw_attributes_verb("DELETE", "a"), "delete");
+	assert_string_equal(gw_attributes_verb("DELETE", NULL), "deletecollection");
+	assert_string_equal(gw_attributes_verb("GET", NULL), "get");
+}

@@ -67,13 +67,16 @@ serve(struct gw_exchange *x)
 	}
 }
 
-/* As the router does: pods are a cached resource, other paths are none. */
+/* As the router does: pods are a cached resource, other paths are none. The path goes when all is over. */
 static void
 handle(struct gw_exchange *x, void *ctx)
 {
 	static const char all[] = "/api/v1/pods", web[] = "/api/v1/namespaces/web/pods";
 	struct gate *gate = ctx;
+	struct api_path *path = calloc(1, sizeof(*path));
 
+	api_path_parse(x->api.url, path);
+	x->api.path = path;
 	if (strcmp(x->api.url, all) == 0 || strcmp(x->api.url, web) == 0)
 		x->api.resource = &pods;
 	if (strcmp(x->api.url, web) == 0)
@@ -85,8 +88,12 @@ static void
 over(struct gw_exchange *x, void *ctx)
 {
 	struct gate *gate = ctx;
+	struct api_path *path = (struct api_path *)(uintptr_t)x->api.path;
 
 	gw_gatekeeper_over(x, gate->keeper);
+	if (path)
+		api_path_done(path);
+	free(path);
 	gate->over++;
 }
 

@@ -136,6 +136,22 @@ ROUTED_TEST(the_rest_goes_elsewhere)
 	ask(c, requests[4], "HTTP/1.1 405 ");
 }
 
+/* An empty segment is in no path of a resource, and nobody is asked about it. */
+ROUTED_TEST(a_broken_path_is_404)
+{
+	static const char sentence[] =
+		"the server could not find the requested resource: its path has an empty segment";
+	struct caller *c;
+
+	w->hooks.elsewhere = send_elsewhere;
+	open_routed(w, (struct gw_router_options){0});
+	c = hears(&w->g, GET("/api/v1//pods"), "HTTP/1.1 404 ");
+	hear(c, sentence);
+	ask(c, "DELETE /api/v1/namespaces//pods/a HTTP/1.1\r\nHost: g\r\n\r\n", "HTTP/1.1 404 ");
+	hear(c, sentence);
+	assert_int_equal(w->checks, 0);
+}
+
 /* Discovery and /version are answered from the registry. */
 ROUTED_TEST(discovery_is_answered)
 {

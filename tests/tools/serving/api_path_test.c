@@ -8,22 +8,26 @@
 static const char *
 parts(const char *url)
 {
+	static const char *const places[] = {
+		[API_ELSEWHERE] = "elsewhere", [API_ABOUT] = "about", [API_BROKEN] = "broken"};
 	static char text[512];
 	struct api_path p;
 	enum api_place place = api_path_parse(url, &p);
 
-	if (place == API_ELSEWHERE)
-		snprintf(text, sizeof(text), "elsewhere");
-	else if (place == API_NOWHERE)
-		snprintf(text, sizeof(text), "nowhere in %s", p.group ? p.group : "-");
+#define OR_NONE(part) ((part) ? (part) : "-")
+	assert_int_equal(p.place, place);
+	if (place == API_DISCOVERY)
+		snprintf(text, sizeof(text), "discovery of %s|%s", OR_NONE(p.group), OR_NONE(p.version));
+	else if (place == API_RESOURCE)
+		snprintf(text, sizeof(text), "%s|%s|%s|%s|%s|%s%s", p.group, p.version, OR_NONE(p.namespace_),
+			 p.plural, OR_NONE(p.name), OR_NONE(p.subresource), p.deeper ? "..." : "");
 	else
-		snprintf(text, sizeof(text), "%s|%s|%s|%s|%s|%s%s", p.group, p.version,
-			 p.namespace_ ? p.namespace_ : "-", p.plural, p.name ? p.name : "-",
-			 p.subresource ? p.subresource : "-", p.deeper ? "..." : "");
+		snprintf(text, sizeof(text), "%s", places[place]);
 	api_path_done(&p);
 	return text;
 }
 
+/* As upstream reads them, whether there is such a resource or not. */
 TEST_CASE(a_path_is_taken_apart)
 {
 	static const struct {
@@ -32,15 +36,31 @@ TEST_CASE(a_path_is_taken_apart)
 		{"/", "elsewhere"},
 		{"", "elsewhere"},
 		{"/healthz", "elsewhere"},
-		{"/api", "nowhere in -"},
-		{"/api/v1", "nowhere in -"},
-		{"/apis", "nowhere in -"},
-		{"/apis/apps", "nowhere in apps"},
-		{"/apis/apps/v1", "nowhere in apps"},
-		{"/apix/v1/pods", "nowhere in -"},
+		{"/metrics", "elsewhere"},
+		{"/v1/api/pods/a", "elsewhere"},
+		{"/apix/v1/pods", "elsewhere"},
+		{"//api/v1/pods", "elsewhere"},
+		{"/version", "about"},
+		{"/version/", "about"},
+		{"/version/x", "elsewhere"},
+		{"/openapi/v3/apis/apps/v1", "about"},
+		{"/api", "discovery of |-"},
+		{"/api/", "discovery of |-"},
+		{"/api/v1", "discovery of |v1"},
+		{"/apis", "discovery of -|-"},
+		{"/apis/apps", "discovery of apps|-"},
+		{"/apis/apps/v1/", "discovery of apps|v1"},
 		{"/api/v1/pods", "|v1|-|pods|-|-"},
 		{"/api/v1/pods/", "|v1|-|pods|-|-"},
-		{"//api//v1//pods", "|v1|-|pods|-|-"},
+		{"/api//v1", "broken"},
+		{"/api//v1/pods", "broken"},
+		{"/api/v1//pods", "broken"},
+		{"/api/v1/pods//", "broken"},
+		{"/apis/", "discovery of -|-"},
+		{"/apis//v1/deployments", "broken"},
+		{"/api/v1/namespaces//pods", "broken"},
+		{"/api/v1/namespaces/shop//pods", "broken"},
+		{"/api/v1/namespaces/shop/services/a/proxy//x", "|v1|shop|services|a|proxy..."},
 		{"/api/v1/nodes/n1", "|v1|-|nodes|n1|-"},
 		{"/api/v1/nodes/n1/status", "|v1|-|nodes|n1|status"},
 		{"/api/v1/namespaces", "|v1|-|namespaces|-|-"},
@@ -49,9 +69,9 @@ TEST_CASE(a_path_is_taken_apart)
 		{"/api/v1/namespaces/shop/finalize", "|v1|-|namespaces|shop|finalize"},
 		{"/api/v1/namespaces/shop/pods", "|v1|shop|pods|-|-"},
 		{"/api/v1/namespaces/shop/pods/a/log", "|v1|shop|pods|a|log"},
-		{"/api/v1/namespaces/shop/status/a", "|v1|shop|status|a|-"},
+		{"/api/v1/namespaces/shop/status/a", "|v1|-|namespaces|shop|status..."},
 		{"/apis/apps/v1/namespaces/shop/deployments/web/scale", "apps|v1|shop|deployments|web|scale"},
-		{"/apis/example.com/v1/namespaces/shop/status", "example.com|v1|shop|status|-|-"},
+		{"/apis/example.com/v1/namespaces/shop/status", "example.com|v1|-|namespaces|shop|status"},
 		{"/api/v1/namespaces/shop/pods/a/proxy/index.html", "|v1|shop|pods|a|proxy..."},
 		{"/api/v1/namespaces/shop/services/a/proxy/1/2/3/4/5/6/7/8/9",
 		 "|v1|shop|services|a|proxy..."},
@@ -69,8 +89,9 @@ place(struct world *w, const char *url)
 	struct api_path path;
 	char verdict = 'n';
 
-	if (api_path_parse(url, &path) == API_RESOURCE && api_path_apply(&path, &w->registry, &request) == 0)
-		verdict = api_path_served(&path, &request) ? 'y' : '-';
+	api_path_parse(url, &path);
+	if (api_request_locate(&request, &path, &w->registry) == 0)
+		verdict = api_request_is_of_objects(&request) ? 'y' : '-';
 	api_path_done(&path);
 	return verdict;
 }
@@ -87,18 +108,7 @@ TEST_CASE(not_each_path_is_a_place)
 	assert_int_equal(place(w, "/api/v1/namespaces/shop/pods/a/status/x"), '-');
 	assert_int_equal(place(w, "/api/v1/namespaces/shop/nodes"), 'n'); /* nodes are in none */
 	assert_int_equal(place(w, "/api/v2/pods"), 'n');
+	assert_int_equal(place(w, "/api/v1//pods"), 'n');
 	assert_int_equal(place(w, "/apis/apps/v1/pods"), 'n');
 	world_free(w);
-}
-
-TEST_CASE(discovery_ends_at_a_version)
-{
-	assert_true(api_path_is_discovery("/api"));
-	assert_true(api_path_is_discovery("/api/v1"));
-	assert_true(api_path_is_discovery("/apis/apps/v1/"));
-	assert_true(api_path_is_discovery("/version"));
-	assert_true(api_path_is_discovery("/openapi/v3"));
-	assert_false(api_path_is_discovery("/api/v1/pods"));
-	assert_false(api_path_is_discovery("/apis/apps/v1/deployments"));
-	assert_false(api_path_is_discovery("/healthz"));
 }

@@ -12,8 +12,11 @@
 static struct api_discovery
 page(struct world *w, const char *url, const char *accept, bool aggregated, struct api_buf *body)
 {
-	struct ask ask = {.api = {.value = asked_value, .method = "GET", .url = url}, .accept = accept};
+	_cleanup_(api_path_done) struct api_path path = {0};
+	struct ask ask = {.api = {.value = asked_value, .method = "GET", .url = url, .path = &path},
+			  .accept = accept};
 
+	api_path_parse(url, &path);
 	return api_discovery_answer(&ask.api, &w->registry, aggregated, body);
 }
 

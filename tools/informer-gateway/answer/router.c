@@ -24,6 +24,12 @@
 
 /* ---- what nobody else answers ---- */
 
+static bool
+is_read(const struct gw_exchange *x)
+{
+	return !strcmp(x->api.method, "GET") || !strcmp(x->api.method, "HEAD");
+}
+
 /* A part of the resource is cached: who asks for more, or for what is not in it, is told which. */
 static void
 refuse_more(struct gw_exchange *x)
@@ -62,7 +68,7 @@ no_page(struct gw_exchange *x)
 	struct api_buf body = {0};
 	const char *type;
 
-	if (strcmp(x->api.method, "GET") != 0 && strcmp(x->api.method, "HEAD") != 0) {
+	if (!is_read(x) && route->path.place != API_BROKEN) {
 		api_status_no_method(&x->api.status);
 		gw_reply_status(x);
 	} else if (route->partial) {
@@ -76,8 +82,7 @@ no_page(struct gw_exchange *x)
 		x->api.status.has_details = true;
 		gw_reply_status(x);
 	} else {
-		type = api_answer_no_resource(&x->api, route->router->options.source.registry,
-					      route->path.group, &body);
+		type = api_answer_no_resource(&x->api, route->router->options.source.registry, &body);
 		gw_reply(x, 404, type, &body);
 	}
 }
@@ -128,12 +133,6 @@ discovery(struct gw_exchange *x)
 	return true;
 }
 
-static bool
-is_read(const struct gw_exchange *x)
-{
-	return !strcmp(x->api.method, "GET") || !strcmp(x->api.method, "HEAD");
-}
-
 static void
 answer(struct gw_exchange *x)
 {
@@ -143,7 +142,7 @@ answer(struct gw_exchange *x)
 		return;
 	if (is_read(x) && !x->api.resource && discovery(x))
 		return;
-	if (is_read(x) && x->api.resource && api_path_served(&x->route->path, &x->api) &&
+	if (is_read(x) && x->api.resource && api_request_is_of_objects(&x->api) &&
 	    (!x->api.subresource || !strcmp(x->api.subresource, "status")) && gw_read_begin(x) == 0)
 		return;
 	elsewhere(x);
@@ -156,7 +155,7 @@ checked(struct gw_exchange *x)
 
 	if (x->passes)
 		elsewhere(x);
-	else if (hooks->discovery && is_read(x) && api_path_is_discovery(x->api.url))
+	else if (hooks->discovery && is_read(x) && api_place_is_discovery(x->api.path->place))
 		hooks->discovery(hooks->ctx, x, answer);
 	else
 		answer(x);
@@ -191,12 +190,13 @@ gw_router_handle(struct gw_exchange *x, void *ctx)
 	x->done = route_done;
 	x->api.offer = (struct api_offer){.protobuf = true, .drop = true};
 	x->api.watch_list = true;
-	if (api_path_parse(x->api.url, &route->path) == API_RESOURCE &&
-	    api_path_apply(&route->path, router->options.source.registry, &x->api) < 0)
-		x->api.resource = NULL; /* nodes in a namespace are none */
+	api_path_parse(x->api.url, &route->path);
+	api_request_locate(&x->api, &route->path, router->options.source.registry);
 	route->list = x->api.resource && !x->api.name;
 	route->watch = route->list && api_request_is_watch(&x->api);
-	if (hooks->check)
+	if (route->path.place == API_BROKEN)
+		no_page(x);
+	else if (hooks->check)
 		hooks->check(hooks->ctx, x, checked);
 	else
 		forbid(x);

@@ -6,7 +6,6 @@
 #include "tools/informer-gateway/answer/router.h"
 #include "tools/informer-gateway/answer/rv_wait.h"
 #include "tools/informer-gateway/http/front.h"
-#include "tools/serving/api_path.h"
 #include "tools/serving/query.h"
 
 struct gw_bodies;

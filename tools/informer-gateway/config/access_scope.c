@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/serving/api_path.h"
+#include "tools/serving/buf.h"
+
 /* ---- matching ---- */
 
 static bool
@@ -72,37 +75,19 @@ rule_allows(const struct gw_rule *rule, const struct gw_attributes *a)
 	return rule_has_resource(rule, a);
 }
 
-/* Segments behind a beginning; an empty one at the end does not count. */
-static unsigned
-segments(const char *path)
-{
-	unsigned count = 0;
-
-	while (*path) {
-		path += strcspn(path, "/");
-		path += *path == '/';
-		count++;
-	}
-	return count;
-}
-
 /* Discovery and health. */
 static bool
-is_open_path(const char *path)
+is_open_path(const char *text)
 {
-	/* how many segments may follow: what is longer below /api and /apis is a resource's */
-	static const struct {
-		const char *beginning;
-		unsigned segments;
-	} open[] = {{"/api", 1},     {"/apis", 2},  {"/openapi", 4}, {"/version", 0},
-		    {"/healthz", 1}, {"/livez", 1}, {"/readyz", 1}};
+	static const char *const open[] = {"/healthz", "/livez", "/readyz"};
+	_cleanup_(api_path_done) struct api_path path = {0};
 
+	if (api_place_is_discovery(api_path_parse(text, &path)))
+		return true;
 	for (size_t i = 0; i < sizeof(open) / sizeof(*open); i++) {
-		size_t length = strlen(open[i].beginning);
+		size_t length = strlen(open[i]);
 
-		if (strncmp(path, open[i].beginning, length) != 0)
-			continue;
-		if (!path[length] || (path[length] == '/' && segments(path + length + 1) <= open[i].segments))
+		if (!strncmp(text, open[i], length) && (!text[length] || text[length] == '/'))
 			return true;
 	}
 	return false;

@@ -92,6 +92,20 @@ gw_attributes_of_path(const char *path)
 	return (struct gw_attributes){"get", "", "", "", "", "", "", "", "", path};
 }
 
+const char *
+gw_attributes_verb(const char *method, const char *name)
+{
+	if (strcmp(method, "POST") == 0)
+		return "create";
+	if (strcmp(method, "PUT") == 0)
+		return "update";
+	if (strcmp(method, "PATCH") == 0)
+		return "patch";
+	if (strcmp(method, "DELETE") == 0)
+		return name ? "delete" : "deletecollection";
+	return "get";
+}
+
 /* ---- as one ---- */
 
 #define TEXTS 10

@@ -41,6 +41,9 @@ struct gw_attributes gw_attributes_of(const struct gw_asked *asked, char name[GW
 /* The attributes of a read of a path that is no resource's. */
 struct gw_attributes gw_attributes_of_path(const char *path);
 
+/* Upstream's verb of a method, for the object of that name, or, with NULL, for a collection: "create". */
+const char *gw_attributes_verb(const char *method, const char *name);
+
 /* Bytes of all texts. */
 size_t gw_attributes_size(const struct gw_attributes *attributes);
 

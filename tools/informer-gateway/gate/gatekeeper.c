@@ -11,7 +11,6 @@
 
 #include "tools/informer-gateway/access/access_watch.h"
 #include "tools/informer-gateway/access/client_names.h"
-#include "tools/informer-gateway/access/request_path.h"
 #include "tools/informer-gateway/access/token_review.h"
 #include "tools/informer-gateway/gate/audit_line.h"
 #include "tools/informer-gateway/gate/refusal.h"
@@ -34,7 +33,6 @@ struct entry {
 	struct gw_exchange *x;
 	gw_next *next;
 	const struct gw_listener_config *listener;
-	char *path; /* cut into pieces */
 	char name[GW_NAME_MAX];
 	struct gw_attributes attributes;
 	bool resource;     /* what the attributes are of */
@@ -124,26 +122,21 @@ is_kubelets(const char *subresource)
 	return false;
 }
 
-/* By what the router found, or what the path says where there is no such resource. */
+/* By what the path says, whether there is such a resource or not. */
 static void
 read_attributes(struct entry *entry)
 {
 	struct gw_exchange *x = entry->x;
-	struct gw_asked asked = {0};
-	bool resource = true;
+	const struct api_path *path = x->api.path;
+	struct gw_asked asked = {.group = path->group,
+				 .version = path->version,
+				 .resource = path->plural,
+				 .namespace_ = path->namespace_,
+				 .name = path->name,
+				 .subresource = path->subresource};
 
-	if (x->api.resource) {
-		asked = (struct gw_asked){.group = x->api.resource->group,
-					  .version = x->api.resource->version,
-					  .resource = x->api.resource->plural,
-					  .namespace_ = x->api.namespace_,
-					  .name = x->api.name,
-					  .subresource = x->api.subresource};
-	} else {
-		entry->path = api_strndup(x->api.url, strlen(x->api.url));
-		resource = gw_request_path_parse(entry->path, &asked);
-	}
-	if (!resource) {
+	entry->resource = path->place == API_RESOURCE;
+	if (!entry->resource) {
 		entry->attributes = gw_attributes_of_path(x->api.url);
 	} else {
 		asked.field_selector = api_request_query(&x->api, "fieldSelector");
@@ -151,11 +144,10 @@ read_attributes(struct entry *entry)
 		asked.watch = is_read(x) && api_request_is_watch(&x->api);
 		entry->attributes = gw_attributes_of(&asked, entry->name);
 	}
-	entry->resource = resource;
 	entry->kubelets = asked.subresource && is_kubelets(asked.subresource);
 	if (!is_read(x))
-		entry->attributes.verb = resource ? gw_request_verb(x->api.method, asked.name && *asked.name)
-						  : "post";
+		entry->attributes.verb = entry->resource ? gw_attributes_verb(x->api.method, asked.name)
+							 : "post";
 }
 
 /* ---- refusing ---- */
@@ -470,7 +462,6 @@ gw_gatekeeper_over(struct gw_exchange *x, void *ctx)
 		if (entry->limit != GW_LIMIT_KINDS)
 			gw_quota_give_back(&keeper->quotas[entry->limit], entry->limit_key);
 		gw_identity_unref(entry->peer);
-		free(entry->path);
 		free(entry->reason);
 		free(entry);
 	}
