@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The form of requests: what could be read in two ways is refused, and the connection closed behind it. */
 #include "gateway_fixture.h"
+#include "tools/informer-gateway/http/request_form.h"
 
 static void
 count(struct gw_exchange *x, void *ctx)
@@ -99,4 +100,37 @@ GATEWAY_TEST(ordinary_requests_are_served)
 		hang_up(c);
 	}
 	assert_int_equal(served, sizeof(requests) / sizeof(*requests));
+}
+
+static bool
+is_bearer(const char *header, const char *token)
+{
+	size_t length;
+	const char *got = gw_bearer_token(header, &length);
+
+	return token ? got && length == strlen(token) && memcmp(got, token, length) == 0 : !got;
+}
+
+/* A bearer token is one word of a token's letters, of a length that can be. */
+TEST_CASE(bearers_are_one_word)
+{
+	char *longest = calloc(1, GW_TOKEN_MAX + 16);
+
+	assert_true(is_bearer("Bearer abc", "abc"));
+	assert_true(is_bearer("bearer  a.b-c_~+/=  ", "a.b-c_~+/="));
+	assert_true(is_bearer(NULL, NULL));
+	assert_true(is_bearer("", NULL));
+	assert_true(is_bearer("Bearer", NULL));
+	assert_true(is_bearer("Bearer ", NULL));
+	assert_true(is_bearer("Bearerabc", NULL));
+	assert_true(is_bearer("Basic abc", NULL));
+	assert_true(is_bearer("Bearer a b", NULL));
+	assert_true(is_bearer("Bearer a,b", NULL));
+	assert_true(is_bearer("Bearer a\"b", NULL));
+	strcpy(longest, "Bearer ");
+	memset(longest + 7, 'x', GW_TOKEN_MAX);
+	assert_true(is_bearer(longest, longest + 7));
+	longest[7 + GW_TOKEN_MAX] = 'x';
+	assert_true(is_bearer(longest, NULL));
+	free(longest);
 }

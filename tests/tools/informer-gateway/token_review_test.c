@@ -94,39 +94,6 @@ TEST_CASE(what_is_no_answer_is_said)
 	assert_null(identity);
 }
 
-static bool
-is_bearer(const char *header, const char *token)
-{
-	size_t length;
-	const char *got = gw_bearer_token(header, &length);
-
-	return token ? got && length == strlen(token) && memcmp(got, token, length) == 0 : !got;
-}
-
-/* A bearer token is one word of a token's letters, of a length that can be. */
-TEST_CASE(bearers_are_one_word)
-{
-	char *longest = calloc(1, GW_TOKEN_MAX + 16);
-
-	assert_true(is_bearer("Bearer abc", "abc"));
-	assert_true(is_bearer("bearer  a.b-c_~+/=  ", "a.b-c_~+/="));
-	assert_true(is_bearer(NULL, NULL));
-	assert_true(is_bearer("", NULL));
-	assert_true(is_bearer("Bearer", NULL));
-	assert_true(is_bearer("Bearer ", NULL));
-	assert_true(is_bearer("Bearerabc", NULL));
-	assert_true(is_bearer("Basic abc", NULL));
-	assert_true(is_bearer("Bearer a b", NULL));
-	assert_true(is_bearer("Bearer a,b", NULL));
-	assert_true(is_bearer("Bearer a\"b", NULL));
-	strcpy(longest, "Bearer ");
-	memset(longest + 7, 'x', GW_TOKEN_MAX);
-	assert_true(is_bearer(longest, longest + 7));
-	longest[7 + GW_TOKEN_MAX] = 'x';
-	assert_true(is_bearer(longest, NULL));
-	free(longest);
-}
-
 static uint64_t
 expiry(const char *token)
 {

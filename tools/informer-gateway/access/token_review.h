@@ -7,9 +7,9 @@
 #define TOOLS_INFORMER_GATEWAY_ACCESS_TOKEN_REVIEW_H
 
 #include "tools/informer-gateway/access/identity.h"
+#include "tools/informer-gateway/http/request_form.h"
 
 #define GW_TOKEN_REVIEW_PATH "/apis/authentication.k8s.io/v1/tokenreviews"
-#define GW_TOKEN_MAX 16384 /* bytes of a token; longer ones are nobody's */
 
 /*
  * The document to post. It holds the token: wipe it (file_wipe()) when it is sent.
@@ -31,12 +31,6 @@ char *gw_token_review_document(const char *token, const struct gw_texts *audienc
  */
 int gw_token_review_answer(const char *body, size_t length, const struct gw_texts *audiences,
 			   struct gw_identity **ret_identity, char **ret_error);
-
-/*
- * The bearer token of an Authorization header, borrowed from it; its length. NULL: there is none that could
- * be somebody's.
- */
-const char *gw_bearer_token(const char *authorization, size_t *ret_length);
 
 /*
  * When a token ends by what it says itself (the claim `exp` of a JWT), in seconds since 1970; UINT64_MAX

@@ -9,6 +9,7 @@
 
 #define METHOD_MAX 24u
 #define IMPERSONATE "Impersonate-"
+#define BEARER "Bearer "
 
 /* tchar of RFC 9110 */
 static bool
@@ -222,4 +223,24 @@ gw_request_impersonates(struct MHD_Connection *connection)
 
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, look_for_another, &found);
 	return found;
+}
+
+/* The letters of RFC 6750's b64token. */
+static const char token_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=";
+
+const char *
+gw_bearer_token(const char *authorization, size_t *ret_length)
+{
+	const char *token;
+	size_t length;
+
+	if (!authorization || strncasecmp(authorization, BEARER, strlen(BEARER)) != 0)
+		return NULL;
+	token = authorization + strlen(BEARER);
+	token += strspn(token, " ");
+	length = strspn(token, token_letters);
+	if (length == 0 || length > GW_TOKEN_MAX || token[length + strspn(token + length, " ")])
+		return NULL;
+	*ret_length = length;
+	return token;
 }

@@ -34,4 +34,12 @@ bool gw_request_upgrades(struct MHD_Connection *connection);
 /* Whether a connection's request asks in somebody else's name (Impersonate-User and its like). */
 bool gw_request_impersonates(struct MHD_Connection *connection);
 
+#define GW_TOKEN_MAX 16384 /* bytes of a token; longer ones are nobody's */
+
+/*
+ * The bearer token of an Authorization header, borrowed from it; its length. NULL: there is none that could
+ * be somebody's.
+ */
+const char *gw_bearer_token(const char *authorization, size_t *ret_length);
+
 #endif

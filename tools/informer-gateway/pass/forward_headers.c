@@ -11,7 +11,6 @@
 #include "tools/serving/buf.h"
 #include "writer/base/file.h"
 
-#define BEARER "Bearer "
 #define IMPERSONATE "Impersonate-"
 
 static const char *const of_connection[] = {"Connection",
@@ -45,21 +44,6 @@ static bool
 begins_with(const char *name, const char *prefix)
 {
 	return strncasecmp(name, prefix, strlen(prefix)) == 0;
-}
-
-/* RFC 6750, b68token */
-static bool
-is_bearer(const char *value)
-{
-	size_t length;
-
-	if (!begins_with(value, BEARER))
-		return false;
-	value += strlen(BEARER);
-	value += strspn(value, " ");
-	length = strspn(value, "-._~+/0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
-	length += strspn(value + length, "=");
-	return length > 0 && value[length] == '\0';
 }
 
 static bool
@@ -104,6 +88,7 @@ static int
 check_identity(const struct gw_header *headers, size_t count, struct gw_forward_fault *ret_fault)
 {
 	unsigned bearers = 0;
+	size_t length;
 
 	for (size_t i = 0; i < count; i++) {
 		if (strcasecmp(headers[i].name, "Connection") == 0 && takes_out_who_asks(headers[i].value))
@@ -111,7 +96,7 @@ check_identity(const struct gw_header *headers, size_t count, struct gw_forward_
 				      "the Connection header names a header that says who asks");
 		if (strcasecmp(headers[i].name, "Authorization") != 0)
 			continue;
-		if (!is_bearer(headers[i].value))
+		if (!gw_bearer_token(headers[i].value, &length))
 			return refuse(
 				ret_fault, 401, "Unauthorized",
 				"what is not served here is asked of the API server with the caller's own "
