@@ -6,7 +6,7 @@
 
 #include "tools/serving/proto_document.h"
 #include "tools/serving/proto_encode.h"
-#include "tools/serving/watch_frame.h"
+#include "tools/serving/watch_line.h"
 
 enum { METADATA = 1, ITEMS, VERSION = 2 }; /* fields of a list, and of its metadata */
 

@@ -13,7 +13,7 @@
 #include "tools/informer-sim/watch_place.h"
 #include "tools/serving/doc.h"
 #include "tools/serving/proto_document.h"
-#include "tools/serving/watch_frame.h"
+#include "tools/serving/watch_line.h"
 
 void
 sim_watch_drop(struct sim_stream *s)

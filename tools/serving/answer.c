@@ -32,35 +32,22 @@ api_answer_status(const struct api_request *request, struct api_buf *body)
 	return JSON_TYPE;
 }
 
-/* A document of an object. */
-static void
-encode(const struct api_request *request, const struct api_object *object, uint64_t rv, struct api_buf *buf)
-{
-	const struct api_shape *shape = &request->shape;
-	_cleanup_(api_buf_done) struct api_buf message = {0};
-
-	api_buf_put(&message, "", 0);
-	api_proto_object_at(shape, request->resource, object, rv, &message);
-	api_proto_envelope(buf, api_proto_version(shape, request->resource),
-			   api_proto_kind(shape, request->resource), message.len);
-	api_buf_put(buf, message.data, message.len);
-	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
-}
-
 const char *
 api_answer_object(const struct api_request *request, struct api_object *object, uint64_t rv,
 		  struct api_buf *body)
 {
-	_cleanup_(api_object_unrefp) struct api_object *bare = NULL;
+	const struct api_shape *shape = &request->shape;
+	const struct api_resource *resource = request->resource;
+	_cleanup_(api_object_unrefp) struct api_object *shown = api_shape_object(shape, object);
+	_cleanup_(api_buf_done) struct api_buf message = {0};
 
-	if (request->shape.bare)
-		bare = api_object_bare(object);
-	object = bare ? bare : object;
-	if (request->shape.protobuf) {
-		encode(request, object, rv, body);
+	if (shape->protobuf) {
+		api_proto_object_at(shape, resource, shown, rv, &message);
+		api_proto_wrap(body, api_proto_version(shape, resource), api_proto_kind(shape, resource),
+			       &message);
 		return API_PROTOBUF_TYPE;
 	}
-	api_shape_print(&request->shape, request->resource, object, rv, body);
+	api_shape_print(shape, resource, shown, rv, body);
 	api_buf_puts(body, "\n");
 	return JSON_TYPE;
 }

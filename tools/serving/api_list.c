@@ -313,7 +313,6 @@ api_list_close(struct api_list *list)
 	if (list->view)
 		list->store->view_close(list->view);
 	api_object_unref(list->object);
-	api_object_unref(list->bare);
 	api_page_done(&list->page);
 	api_buf_done(&list->prefix);
 	api_buf_done(&list->token);

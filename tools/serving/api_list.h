@@ -39,8 +39,7 @@ struct api_list;
 int api_list_open(struct api_request *request, const struct api_query *query, const struct api_store *store,
 		  bool as_events, struct api_list **ret_list);
 /* NULL is fine. */
-void
-api_list_close(struct api_list *list);
+void api_list_close(struct api_list *list);
 
 /*
  * The next bytes, in order.
@@ -52,12 +51,10 @@ api_list_close(struct api_list *list);
  *          -EIO     what it reads was taken away: break the answer off, for it must not look whole
  */
 #define API_LIST_STRIDE 256u
-ssize_t
-api_list_read(struct api_list *list, char *out, size_t max);
+ssize_t api_list_read(struct api_list *list, char *out, size_t max);
 
 /* The RV that it shows, and the position behind it of a list of now. */
-uint64_t
-api_list_rv(const struct api_list *list);
+uint64_t api_list_rv(const struct api_list *list);
 uint64_t api_list_position(const struct api_list *list);
 
 #endif

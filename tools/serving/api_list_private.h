@@ -38,9 +38,9 @@ struct api_list {
 	uint64_t items, bytes, left;
 	struct api_buf token;
 
-	struct api_object *object, *bare; /* the item being sent */
-	struct api_buf own;               /* bytes being sent that are no object's */
-	struct api_buf item_head;         /* of metadata alone */
+	struct api_object *object; /* the item being sent */
+	struct api_buf own;        /* bytes being sent that are no object's */
+	struct api_buf item_head;  /* of metadata alone */
 	struct list_piece pieces[4];
 	unsigned piece_count, piece_at;
 	size_t offset;

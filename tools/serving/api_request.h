@@ -39,20 +39,16 @@ struct api_request {
 };
 
 /* A query parameter, NULL if absent. */
-const char *
-api_request_query(const struct api_request *request, const char *name);
-const char *
-api_request_header(const struct api_request *request, const char *name);
+const char *api_request_query(const struct api_request *request, const char *name);
+const char *api_request_header(const struct api_request *request, const char *name);
 
 /* Is a query parameter there, with a value or without? */
 bool api_request_has(const struct api_request *request, const char *name);
 
 /* A bool parameter as the server converts it: there, and neither "false" nor "0". */
-bool
-api_request_flag(const struct api_request *request, const char *name);
+bool api_request_flag(const struct api_request *request, const char *name);
 /* Is it a WATCH? (watch=true, watch=1, watch) */
-bool
-api_request_is_watch(const struct api_request *request);
+bool api_request_is_watch(const struct api_request *request);
 
 /*
  * Make a path's resource and names the request's, which borrows them.
@@ -66,15 +62,13 @@ int api_request_locate(struct api_request *request, const struct api_path *path,
 bool api_request_is_of_objects(const struct api_request *request);
 
 /* What the server can answer it in. */
-struct api_offer
-api_request_offer(const struct api_request *request);
+struct api_offer api_request_offer(const struct api_request *request);
 
 /*
  * Choose request->shape by Accept and includeObject, for its resource and method.
  *
  * Returns  0; -EINVAL  none of those is served: the status is 406, or 400
  */
-int
-api_request_choose_shape(struct api_request *request);
+int api_request_choose_shape(struct api_request *request);
 
 #endif

@@ -54,8 +54,7 @@ struct api_watch_options {
 int api_watch_open(struct api_request *request, struct api_query *query, const struct api_store *store,
 		   const struct api_watch_options *options, uint64_t now_ms, struct api_watch **ret_watch);
 /* NULL is fine. */
-void
-api_watch_free(struct api_watch *watch);
+void api_watch_free(struct api_watch *watch);
 
 enum api_watch_said {
 	API_WATCH_WAIT, /* nothing now */
@@ -69,24 +68,20 @@ enum api_watch_said {
  * Cost   of a change that somebody has watched in this form: no encoding and no copy. One that is not
  * selected costs a look at its labels and fields.
  */
-enum api_watch_said
-api_watch_next(struct api_watch *watch, uint64_t now_ms, struct api_frame **ret_frame);
+enum api_watch_said api_watch_next(struct api_watch *watch, uint64_t now_ms, struct api_frame **ret_frame);
 
 /*
  * After WAIT: when to pull again though the store has nothing new, for a bookmark or the end; 0: the view is
  * not ready, pull again when others had their turn.
  */
-uint64_t
-api_watch_wait_until(const struct api_watch *watch);
+uint64_t api_watch_wait_until(const struct api_watch *watch);
 
 /*
  * End it: what it has in hand comes first, then a bookmark, where the client takes them and one can be given.
  * why  a literal
  */
-void
-api_watch_end(struct api_watch *watch, const char *why);
+void api_watch_end(struct api_watch *watch, const char *why);
 /* End it by an ERROR line, which comes next. The status is taken over. */
-void
-api_watch_fail(struct api_watch *watch, struct api_status *status);
+void api_watch_fail(struct api_watch *watch, struct api_status *status);
 
 #endif

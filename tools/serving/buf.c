@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void __attribute__((noreturn))
-out_of_memory(size_t bytes)
+static void __attribute__((noreturn)) out_of_memory(size_t bytes)
 {
 	fprintf(stderr, "%s: out of memory (asked for %zu bytes)\n", program_invocation_short_name, bytes);
 	exit(1);

@@ -27,7 +27,6 @@ struct api_discovery api_discovery_answer(const struct api_request *request,
 					  struct api_buf *body);
 
 /* Append /version: of the release as which objects are printed. program: "informer-sim" */
-void
-api_version_document(const char *program, struct api_buf *body);
+void api_version_document(const char *program, struct api_buf *body);
 
 #endif

@@ -12,7 +12,6 @@
 #include "tools/serving/served_resource.h"
 
 /* A new APIGroupDiscoveryList: /api (core) or /apis. */
-cJSON *
-api_discovery_v2(const struct api_registry *registry, bool core);
+cJSON *api_discovery_v2(const struct api_registry *registry, bool core);
 
 #endif

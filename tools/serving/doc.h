@@ -73,51 +73,41 @@ int api_doc_skip(const char *text, size_t len, size_t offset, size_t *ret_begin,
 		 struct api_doc_error *ret_error);
 
 /* Free the document's nodes. NULL and a zeroed document are fine. */
-void
-api_doc_done(struct api_doc *doc);
+void api_doc_done(struct api_doc *doc);
 
 /* Member of an object, or NULL; also when `object` is NULL or no object. */
-struct api_node *
-api_get(const struct api_node *object, const char *key);
+struct api_node *api_get(const struct api_node *object, const char *key);
 /* The same through several objects: "metadata.labels". */
-struct api_node *
-api_path(const struct api_node *object, const char *path);
+struct api_node *api_path(const struct api_node *object, const char *path);
 
 /* Is it this string? Escapes are resolved. */
-bool
-api_is(const struct api_node *node, const char *text);
+bool api_is(const struct api_node *node, const char *text);
 /*
  * A string's contents with escapes resolved, appended to buf; U+0000 becomes a NUL byte. Other types add
  * nothing.
  */
-void
-api_text(const struct api_node *node, struct api_buf *buf);
+void api_text(const struct api_node *node, struct api_buf *buf);
 /* The same as a new C string; "" for anything but a string. */
-char *
-api_text_dup(const struct api_node *node);
+char *api_text_dup(const struct api_node *node);
 /* The same for a member's name. */
-void
-api_key(const struct api_node *node, struct api_buf *buf);
+void api_key(const struct api_node *node, struct api_buf *buf);
 
 /* A new node in doc's arena. */
-struct api_node *
-api_new(struct api_doc *doc, enum api_type type);
+struct api_node *api_new(struct api_doc *doc, enum api_type type);
 /* Bytes of it. */
-char *
-api_doc_alloc(struct api_doc *doc, size_t bytes);
+char *api_doc_alloc(struct api_doc *doc, size_t bytes);
 
 /* Put it behind the last member or element. */
 void api_append(struct api_node *array, struct api_node *value);
 /* Number of members or elements. */
-size_t
-api_count(const struct api_node *node);
+size_t api_count(const struct api_node *node);
 
 /*
  * Append compact JSON. *ret_mark, if mark is met, becomes the offset in buf of mark's text (behind the
  * quote).
  */
-void
-api_print(const struct api_node *node, struct api_buf *buf, const struct api_node *mark, size_t *ret_mark);
+void api_print(const struct api_node *node, struct api_buf *buf, const struct api_node *mark,
+	       size_t *ret_mark);
 /* One member, with its name. */
 void api_print_member(const struct api_node *node, struct api_buf *buf, const struct api_node *mark,
 		      size_t *ret_mark);

@@ -226,82 +226,59 @@ drop_duplicates(struct api_doc *doc, struct api_node *object, size_t members)
 	}
 }
 
+/* What stands before a member's value. */
 static int
-members(struct parser *p, struct api_node *object)
+name(struct parser *p, const char **ret_key, uint32_t *ret_len)
 {
-	size_t count = 0;
 	int r;
 
-	p->at++;
 	space(p);
-	if (p->at < p->len && p->text[p->at] == '}') {
-		p->at++;
-		return 0;
-	}
-	for (;;) {
-		struct api_node *node = NULL;
-		const char *key;
-		uint32_t key_len;
-
-		space(p);
-		if (p->at >= p->len || p->text[p->at] != '"')
-			return fail(p, "looking for beginning of object key string");
-		r = string(p, &key, &key_len);
-		if (r < 0)
-			return r;
-		space(p);
-		if (p->at >= p->len || p->text[p->at] != ':')
-			return fail(p, "after object key");
-		p->at++;
-		r = value(p, &node);
-		if (r < 0)
-			return r;
-		if (object) {
-			node->key = key;
-			node->key_len = key_len;
-			api_append(object, node);
-			count++;
-		}
-		space(p);
-		if (p->at < p->len && p->text[p->at] == '}')
-			break;
-		if (p->at >= p->len || p->text[p->at] != ',')
-			return fail(p, "after object key:value pair");
-		p->at++;
-	}
+	if (p->at >= p->len || p->text[p->at] != '"')
+		return fail(p, "looking for beginning of object key string");
+	r = string(p, ret_key, ret_len);
+	if (r < 0)
+		return r;
+	space(p);
+	if (p->at >= p->len || p->text[p->at] != ':')
+		return fail(p, "after object key");
 	p->at++;
-	if (object && count > 1)
-		drop_duplicates(p->doc, object, count);
 	return 0;
 }
 
+/* The members or elements behind the opening bracket; parent NULL: check only. */
 static int
-elements(struct parser *p, struct api_node *array)
+children(struct parser *p, struct api_node *parent, bool object)
 {
-	int r;
+	char close = object ? '}' : ']';
+	size_t count = 0;
 
 	p->at++;
 	space(p);
-	if (p->at < p->len && p->text[p->at] == ']') {
-		p->at++;
-		return 0;
-	}
-	for (;;) {
+	for (bool any = p->at >= p->len || p->text[p->at] != close; any;) {
 		struct api_node *node = NULL;
+		const char *key = NULL;
+		uint32_t key_len = 0;
+		int r = object ? name(p, &key, &key_len) : 0;
 
-		r = value(p, &node);
+		if (r == 0)
+			r = value(p, &node);
 		if (r < 0)
 			return r;
-		if (array)
-			api_append(array, node);
+		if (parent) {
+			node->key = key;
+			node->key_len = key_len;
+			api_append(parent, node);
+			count++;
+		}
 		space(p);
-		if (p->at < p->len && p->text[p->at] == ']')
-			break;
-		if (p->at >= p->len || p->text[p->at] != ',')
-			return fail(p, "after array element");
-		p->at++;
+		any = p->at >= p->len || p->text[p->at] != close;
+		if (any && (p->at >= p->len || p->text[p->at] != ','))
+			return fail(p, object ? "after object key:value pair" : "after array element");
+		p->at += any;
 	}
 	p->at++;
+	if (parent && object && count > 1)
+		drop_duplicates(p->doc, parent, count);
 	return 0;
 }
 
@@ -328,7 +305,7 @@ value(struct parser *p, struct api_node **ret_node)
 		if (p->doc)
 			node = api_new(p->doc, type);
 		p->depth++;
-		r = type == API_OBJECT ? members(p, node) : elements(p, node);
+		r = children(p, node, type == API_OBJECT);
 		p->depth--;
 		*ret_node = node;
 		return r;

@@ -11,8 +11,7 @@
 #include "tools/serving/buf.h"
 
 /* Append the compressed bytes. */
-void
-api_gzip(const char *data, size_t len, struct api_buf *buf);
+void api_gzip(const char *data, size_t len, struct api_buf *buf);
 
 struct z_stream_s; /* zlib's */
 /* Give a stream its memory. The process ends when there is none, as with api_alloc(). */

@@ -287,6 +287,17 @@ exact_value(struct parser *p, struct api_requirement *r)
 static int
 requirement(struct parser *p, struct api_selector *selector)
 {
+	static const struct {
+		enum token token;
+		enum api_op op;
+		int (*values)(struct parser *p, struct api_requirement *r);
+	} operators[] = {{TOKEN_IN, API_OP_IN, set_values},
+			 {TOKEN_NOT_IN, API_OP_NOT_IN, set_values},
+			 {TOKEN_EQUALS, API_OP_IN, exact_value},
+			 {TOKEN_DOUBLE_EQUALS, API_OP_IN, exact_value},
+			 {TOKEN_NOT_EQUALS, API_OP_NOT_IN, exact_value},
+			 {TOKEN_GREATER, API_OP_GREATER, exact_value},
+			 {TOKEN_LESS, API_OP_LESS, exact_value}};
 	struct api_requirement *r = api_selector_add(selector);
 	enum token token = consume_word(p);
 	int result;
@@ -304,36 +315,15 @@ requirement(struct parser *p, struct api_selector *selector)
 	r->key = api_strndup(p->used, strlen(p->used));
 	if (look(p) == TOKEN_END || look(p) == TOKEN_COMMA || r->op == API_OP_ABSENT)
 		return 0;
-	switch (consume(p)) {
-	case TOKEN_IN:
-		r->op = API_OP_IN;
-		result = set_values(p, r);
-		break;
-	case TOKEN_NOT_IN:
-		r->op = API_OP_NOT_IN;
-		result = set_values(p, r);
-		break;
-	case TOKEN_EQUALS:
-	case TOKEN_DOUBLE_EQUALS:
-		r->op = API_OP_IN;
-		result = exact_value(p, r);
-		break;
-	case TOKEN_NOT_EQUALS:
-		r->op = API_OP_NOT_IN;
-		result = exact_value(p, r);
-		break;
-	case TOKEN_GREATER:
-		r->op = API_OP_GREATER;
-		result = exact_value(p, r);
-		break;
-	case TOKEN_LESS:
-		r->op = API_OP_LESS;
-		result = exact_value(p, r);
-		break;
-	default:
-		return fail(p, IN_REQUIREMENT, p->used, "in, notin, =, ==, !=, gt, lt");
+	token = consume(p);
+	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
+		if (operators[i].token != token)
+			continue;
+		r->op = operators[i].op;
+		result = operators[i].values(p, r);
+		return result < 0 ? result : check_values(p, r);
 	}
-	return result < 0 ? result : check_values(p, r);
+	return fail(p, IN_REQUIREMENT, p->used, "in, notin, =, ==, !=, gt, lt");
 }
 
 static int

@@ -54,10 +54,9 @@ void
 list_put_item(struct api_list *list, struct api_object *object)
 {
 	api_object_unref(list->object);
-	api_object_unref(list->bare);
-	list->object = object;
-	list->bare = list->form.shape.bare && !list->as_events ? api_object_bare(object) : NULL;
-	object = list->bare ? list->bare : object;
+	list->object = list->as_events ? api_object_ref(object) : api_shape_object(&list->form.shape, object);
+	api_object_unref(object);
+	object = list->object;
 	api_buf_reset(&list->own);
 	if (list->as_events) {
 		api_line_object(&list->form, API_ADDED, object, 0,

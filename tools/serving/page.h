@@ -21,16 +21,12 @@ struct api_page {
 };
 
 /* Read a token. Returns 0, or -EINVAL with request->status. */
-int
-api_page_decode(struct api_request *request, const char *token, struct api_page *ret_page);
+int api_page_decode(struct api_request *request, const char *token, struct api_page *ret_page);
 /* Append the token for the page behind `last`; slash: start with one, as storage does. */
-void
-api_page_encode(int64_t rv, const char *last, bool slash, struct api_buf *buf);
+void api_page_encode(int64_t rv, const char *last, bool slash, struct api_buf *buf);
 /* 410 with a token that goes on inconsistently. Returns -EINVAL. */
-int
-api_page_expired(struct api_request *request, const struct api_page *page);
+int api_page_expired(struct api_request *request, const struct api_page *page);
 /* Cleanup function. */
-void
-api_page_done(struct api_page *page);
+void api_page_done(struct api_page *page);
 
 #endif

@@ -26,6 +26,14 @@ api_proto_envelope(struct api_buf *buf, const char *api_version, const char *kin
 	api_proto_begin(buf, 2, length);
 }
 
+void
+api_proto_wrap(struct api_buf *buf, const char *api_version, const char *kind, const struct api_buf *message)
+{
+	api_proto_envelope(buf, api_version, kind, message->len);
+	api_buf_put(buf, message->data, message->len);
+	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
+}
+
 int
 api_proto_json(const char *api_version, const char *kind, const char *json, size_t len, struct api_buf *buf)
 {
@@ -46,12 +54,9 @@ api_proto_document(const char *api_version, const char *kind, const char *json, 
 	_cleanup_(api_buf_done) struct api_buf message = {0};
 	int r;
 
-	api_buf_put(&message, "", 0);
 	r = api_proto_json(api_version, kind, json, len, &message);
 	if (r < 0)
 		return r;
-	api_proto_envelope(buf, api_version, kind, message.len);
-	api_buf_put(buf, message.data, message.len);
-	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
+	api_proto_wrap(buf, api_version, kind, &message);
 	return 0;
 }

@@ -16,12 +16,9 @@ void api_proto_message(const struct proto_schema *schema, const struct proto_mes
 		       const struct api_node *object, struct api_buf *buf);
 
 /* What stands before a field of so many bytes. */
-void
-api_proto_begin(struct api_buf *buf, unsigned number, uint64_t length);
+void api_proto_begin(struct api_buf *buf, unsigned number, uint64_t length);
 /* A field of bytes, as which texts and messages stand too. */
-void
-api_proto_bytes(struct api_buf *buf, unsigned number, const char *data, size_t len);
-void
-api_proto_text(struct api_buf *buf, unsigned number, const char *text);
+void api_proto_bytes(struct api_buf *buf, unsigned number, const char *data, size_t len);
+void api_proto_text(struct api_buf *buf, unsigned number, const char *text);
 
 #endif

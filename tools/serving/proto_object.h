@@ -21,9 +21,7 @@ void api_proto_object_at(const struct api_shape *shape, const struct api_resourc
 			 const struct api_object *object, uint64_t rv, struct api_buf *buf);
 
 /* What an object in this shape is called in its envelope. */
-const char *
-api_proto_version(const struct api_shape *shape, const struct api_resource *resource);
-const char *
-api_proto_kind(const struct api_shape *shape, const struct api_resource *resource);
+const char *api_proto_version(const struct api_shape *shape, const struct api_resource *resource);
+const char *api_proto_kind(const struct api_shape *shape, const struct api_resource *resource);
 
 #endif

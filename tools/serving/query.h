@@ -27,19 +27,15 @@ struct api_query {
 };
 
 /* Returns 0, or -EINVAL with request->status set. */
-int
-api_query_parse(struct api_request *request, struct api_query *ret_query);
+int api_query_parse(struct api_request *request, struct api_query *ret_query);
 /* Cleanup function. */
-void
-api_query_done(struct api_query *query);
-bool
-api_query_matches(const struct api_query *query, const struct api_object *object);
+void api_query_done(struct api_query *query);
+bool api_query_matches(const struct api_query *query, const struct api_object *object);
 
 /*
  * The RV that must be reached before the query is answered; 0: none. Who has not reached it waits, as the
  * watch cache does (3 s), and then says so: api_status_too_large_rv().
  */
-uint64_t
-api_query_least_rv(const struct api_query *query);
+uint64_t api_query_least_rv(const struct api_query *query);
 
 #endif

@@ -27,12 +27,9 @@ struct api_selector {
 	char *text; /* that a label selector was parsed from; NULL: it is another */
 };
 
-struct api_selector *
-api_selector_new(void);
+struct api_selector *api_selector_new(void);
 /* A new, zeroed requirement; borrowed until the next one is added. */
-struct api_requirement *
-api_selector_add(struct api_selector *selector);
-void
-api_requirement_value(struct api_requirement *requirement, const char *text, size_t len);
+struct api_requirement *api_selector_add(struct api_selector *selector);
+void api_requirement_value(struct api_requirement *requirement, const char *text, size_t len);
 
 #endif

@@ -21,8 +21,7 @@ struct api_selector; /* a conjunction of requirements */
  *
  * Returns  0, or -EINVAL with a message in *ret_error (free it)
  */
-int
-api_labels_parse(const char *text, struct api_selector **ret_selector, char **ret_error);
+int api_labels_parse(const char *text, struct api_selector **ret_selector, char **ret_error);
 
 /*
  * Parse a field selector for a resource: metadata.name=x, status.phase!=Running, joined by commas;
@@ -34,14 +33,11 @@ int api_fields_parse(const struct api_resource *resource, const char *text,
 		     struct api_selector **ret_selector, char **ret_error);
 
 /* NULL is fine. */
-void
-api_selector_free(struct api_selector *selector);
+void api_selector_free(struct api_selector *selector);
 
 /* Does it select everything? Also when NULL. */
-bool
-api_selector_empty(const struct api_selector *selector);
-bool
-api_selector_matches(const struct api_selector *selector, const struct api_object *object);
+bool api_selector_empty(const struct api_selector *selector);
+bool api_selector_matches(const struct api_selector *selector, const struct api_object *object);
 
 /*
  * Did it select an object before a change, of which the state behind it is known alone? By what never
@@ -49,7 +45,6 @@ api_selector_matches(const struct api_selector *selector, const struct api_objec
  *
  * Returns  1; 0; -1  nobody can tell
  */
-int
-api_selector_before(const struct api_selector *selector, const struct api_object *object);
+int api_selector_before(const struct api_selector *selector, const struct api_object *object);
 
 #endif

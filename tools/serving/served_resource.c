@@ -47,134 +47,41 @@ static const struct api_field event_fields[] = {
 	{0},
 };
 
+#define BUILT_IN(group_, plural_, kind_, ...)                                                                \
+	{                                                                                                    \
+		.group = group_, .version = "v1", .plural = plural_, .kind = kind_, __VA_ARGS__              \
+	}
+#define SHORT(name) .shorts = {name}
 #define NAMESPACED .namespaced = true
 #define STATUS .has_status = true
 #define ALL .in_all = true
 #define SCALE .scale = true
 
 static const struct api_resource built_in[] = {
-	{.version = "v1", .plural = "configmaps", .kind = "ConfigMap", .shorts = {"cm"}, NAMESPACED},
-	{.version = "v1",
-	 .plural = "endpoints",
-	 .singular = "endpoints",
-	 .kind = "Endpoints",
-	 .shorts = {"ep"},
-	 NAMESPACED},
-	{.version = "v1",
-	 .plural = "events",
-	 .kind = "Event",
-	 .shorts = {"ev"},
-	 NAMESPACED,
-	 .fields = event_fields},
-	{.version = "v1",
-	 .plural = "namespaces",
-	 .kind = "Namespace",
-	 .shorts = {"ns"},
-	 STATUS,
-	 .fields = namespace_fields},
-	{.version = "v1", .plural = "nodes", .kind = "Node", .shorts = {"no"}, STATUS, .fields = node_fields},
-	{.version = "v1",
-	 .plural = "persistentvolumeclaims",
-	 .kind = "PersistentVolumeClaim",
-	 .shorts = {"pvc"},
-	 NAMESPACED,
-	 STATUS},
-	{.version = "v1",
-	 .plural = "pods",
-	 .kind = "Pod",
-	 .shorts = {"po"},
-	 NAMESPACED,
-	 STATUS,
-	 ALL,
-	 .fields = pod_fields},
-	{.version = "v1",
-	 .plural = "replicationcontrollers",
-	 .kind = "ReplicationController",
-	 .shorts = {"rc"},
-	 NAMESPACED,
-	 STATUS,
-	 SCALE,
-	 ALL,
-	 .fields = replica_fields},
-	{.version = "v1", .plural = "secrets", .kind = "Secret", NAMESPACED, .fields = secret_fields},
-	{.version = "v1",
-	 .plural = "serviceaccounts",
-	 .kind = "ServiceAccount",
-	 .shorts = {"sa"},
-	 NAMESPACED},
-	{.version = "v1",
-	 .plural = "services",
-	 .kind = "Service",
-	 .shorts = {"svc"},
-	 NAMESPACED,
-	 STATUS,
-	 ALL,
-	 .fields = service_fields},
-	{.group = "apiextensions.k8s.io",
-	 .version = "v1",
-	 .plural = "customresourcedefinitions",
-	 .kind = "CustomResourceDefinition",
-	 .shorts = {"crd", "crds"},
-	 STATUS},
-	{.group = "apps",
-	 .version = "v1",
-	 .plural = "daemonsets",
-	 .kind = "DaemonSet",
-	 .shorts = {"ds"},
-	 NAMESPACED,
-	 STATUS,
-	 ALL},
-	{.group = "apps",
-	 .version = "v1",
-	 .plural = "deployments",
-	 .kind = "Deployment",
-	 .shorts = {"deploy"},
-	 NAMESPACED,
-	 STATUS,
-	 SCALE,
-	 ALL},
-	{.group = "apps",
-	 .version = "v1",
-	 .plural = "replicasets",
-	 .kind = "ReplicaSet",
-	 .shorts = {"rs"},
-	 NAMESPACED,
-	 STATUS,
-	 SCALE,
-	 ALL,
-	 .fields = replica_fields,
-	 .field_error = "field label not supported for appsv1.ReplicaSet: %s"},
-	{.group = "apps",
-	 .version = "v1",
-	 .plural = "statefulsets",
-	 .kind = "StatefulSet",
-	 .shorts = {"sts"},
-	 NAMESPACED,
-	 STATUS,
-	 SCALE,
-	 ALL},
-	{.group = "batch",
-	 .version = "v1",
-	 .plural = "cronjobs",
-	 .kind = "CronJob",
-	 .shorts = {"cj"},
-	 NAMESPACED,
-	 STATUS,
-	 ALL},
-	{.group = "batch",
-	 .version = "v1",
-	 .plural = "jobs",
-	 .kind = "Job",
-	 NAMESPACED,
-	 STATUS,
-	 ALL,
-	 .fields = job_fields,
-	 .field_error = "field label \"%s\" not supported for batchv1.Job"},
-	{.group = "discovery.k8s.io",
-	 .version = "v1",
-	 .plural = "endpointslices",
-	 .kind = "EndpointSlice",
-	 NAMESPACED},
+	BUILT_IN("", "configmaps", "ConfigMap", SHORT("cm"), NAMESPACED),
+	BUILT_IN("", "endpoints", "Endpoints", .singular = "endpoints", SHORT("ep"), NAMESPACED),
+	BUILT_IN("", "events", "Event", SHORT("ev"), NAMESPACED, .fields = event_fields),
+	BUILT_IN("", "namespaces", "Namespace", SHORT("ns"), STATUS, .fields = namespace_fields),
+	BUILT_IN("", "nodes", "Node", SHORT("no"), STATUS, .fields = node_fields),
+	BUILT_IN("", "persistentvolumeclaims", "PersistentVolumeClaim", SHORT("pvc"), NAMESPACED, STATUS),
+	BUILT_IN("", "pods", "Pod", SHORT("po"), NAMESPACED, STATUS, ALL, .fields = pod_fields),
+	BUILT_IN("", "replicationcontrollers", "ReplicationController", SHORT("rc"), NAMESPACED, STATUS,
+		 SCALE, ALL, .fields = replica_fields),
+	BUILT_IN("", "secrets", "Secret", NAMESPACED, .fields = secret_fields),
+	BUILT_IN("", "serviceaccounts", "ServiceAccount", SHORT("sa"), NAMESPACED),
+	BUILT_IN("", "services", "Service", SHORT("svc"), NAMESPACED, STATUS, ALL, .fields = service_fields),
+	BUILT_IN("apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition",
+		 .shorts = {"crd", "crds"}, STATUS),
+	BUILT_IN("apps", "daemonsets", "DaemonSet", SHORT("ds"), NAMESPACED, STATUS, ALL),
+	BUILT_IN("apps", "deployments", "Deployment", SHORT("deploy"), NAMESPACED, STATUS, SCALE, ALL),
+	BUILT_IN("apps", "replicasets", "ReplicaSet", SHORT("rs"), NAMESPACED, STATUS, SCALE, ALL,
+		 .fields = replica_fields,
+		 .field_error = "field label not supported for appsv1.ReplicaSet: %s"),
+	BUILT_IN("apps", "statefulsets", "StatefulSet", SHORT("sts"), NAMESPACED, STATUS, SCALE, ALL),
+	BUILT_IN("batch", "cronjobs", "CronJob", SHORT("cj"), NAMESPACED, STATUS, ALL),
+	BUILT_IN("batch", "jobs", "Job", NAMESPACED, STATUS, ALL, .fields = job_fields,
+		 .field_error = "field label \"%s\" not supported for batchv1.Job"),
+	BUILT_IN("discovery.k8s.io", "endpointslices", "EndpointSlice", NAMESPACED),
 };
 
 static char *
@@ -192,7 +99,7 @@ copy_or(const char *text, const char *otherwise)
 {
 	const char *from = text ? text : otherwise;
 
-	return api_strndup(from, strlen(from));
+	return from ? api_strndup(from, strlen(from)) : NULL;
 }
 
 /* Fill what follows from the rest, and own every string of a custom resource. */
@@ -206,13 +113,12 @@ complete(struct api_registry *registry, const struct api_resource *from, const s
 	*r = *from;
 	r->index = first ? first->index : at;
 	for (size_t i = 0; i < 3; i++)
-		r->shorts[i] = from->shorts[i] ? api_strndup(from->shorts[i], strlen(from->shorts[i])) : NULL;
-	r->group = api_strndup(from->group ? from->group : "", from->group ? strlen(from->group) : 0);
-	r->version = api_strndup(from->version, strlen(from->version));
-	r->plural = api_strndup(from->plural, strlen(from->plural));
-	r->kind = api_strndup(from->kind, strlen(from->kind));
-	r->singular = from->singular ? api_strndup(from->singular, strlen(from->singular))
-				     : lower(from->kind);
+		r->shorts[i] = copy_or(from->shorts[i], NULL);
+	r->group = copy_or(from->group, "");
+	r->version = copy_or(from->version, NULL);
+	r->plural = copy_or(from->plural, NULL);
+	r->kind = copy_or(from->kind, NULL);
+	r->singular = from->singular ? copy_or(from->singular, NULL) : lower(from->kind);
 	r->scale_spec = r->scale ? copy_or(from->scale_spec, "spec.replicas") : NULL;
 	r->scale_status = r->scale ? copy_or(from->scale_status, "status.replicas") : NULL;
 	r->scale_selector = r->scale ? copy_or(from->scale_selector, "") : NULL;

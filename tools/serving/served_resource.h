@@ -63,7 +63,7 @@ struct api_resource {
 struct api_registry {
 	struct api_resource *items[API_RESOURCES_MAX];
 	_Atomic unsigned count;
-	bool read_only;       /* discovery tells of reading alone; set before anybody asks */
+	bool read_only; /* discovery tells of reading alone; set before anybody asks */
 };
 
 /* How many entries there are now, gone ones too; entries below that stay where they are. */
@@ -80,14 +80,12 @@ api_resource_served(const struct api_resource *resource)
 }
 
 /* What can be done to each resource, or to each subresource, as discovery tells it. */
-const char *const *
-api_resource_verbs(const struct api_registry *registry, bool subresource, unsigned *ret_count);
+const char *const *api_resource_verbs(const struct api_registry *registry, bool subresource,
+				      unsigned *ret_count);
 
 /* A registry with the built-in resources. Free with api_registry_done(). */
-void
-api_registry_init(struct api_registry *registry);
-void
-api_registry_done(struct api_registry *registry);
+void api_registry_init(struct api_registry *registry);
+void api_registry_done(struct api_registry *registry);
 
 /* By URL, served ones only: group "", version "v1", plural "pods". NULL if there is none. */
 struct api_resource *api_registry_find(const struct api_registry *registry, const char *group,
@@ -104,7 +102,6 @@ struct api_resource *api_registry_find(const struct api_registry *registry, cons
 int api_registry_define(struct api_registry *registry, const struct api_resource *like,
 			const struct api_resource *first, struct api_resource **ret_resource);
 /* Serve it no more. */
-void
-api_registry_drop(struct api_resource *resource);
+void api_registry_drop(struct api_resource *resource);
 
 #endif

@@ -94,6 +94,12 @@ api_shape_parse(const char *accept, const struct api_offer *offer, struct api_sh
 	return -ENOTSUP;
 }
 
+struct api_object *
+api_shape_object(const struct api_shape *shape, struct api_object *object)
+{
+	return shape->bare ? api_object_bare(object) : api_object_ref(object);
+}
+
 void
 api_shape_partial_head(const struct api_shape *shape, struct api_buf *buf)
 {

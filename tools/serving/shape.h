@@ -36,15 +36,16 @@ struct api_offer {
  * accept   may be NULL
  * Returns  0; -ENOTSUP: none is
  */
-int
-api_shape_parse(const char *accept, const struct api_offer *offer, struct api_shape *ret_shape);
+int api_shape_parse(const char *accept, const struct api_offer *offer, struct api_shape *ret_shape);
+
+/* A reference to the object, or to one without what the shape leaves out. */
+struct api_object *api_shape_object(const struct api_shape *shape, struct api_object *object);
 
 /*
  * Append `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`, which metadata and }
  * follow.
  */
-void
-api_shape_partial_head(const struct api_shape *shape, struct api_buf *buf);
+void api_shape_partial_head(const struct api_shape *shape, struct api_buf *buf);
 /* Append an object in its shape; a Table is a whole one with one row. rv 0: the object's own. */
 void api_shape_print(const struct api_shape *shape, const struct api_resource *resource,
 		     const struct api_object *object, uint64_t rv, struct api_buf *buf);

@@ -29,8 +29,7 @@ struct api_frame {
 /* A frame of these bytes, with one reference. */
 struct api_frame *api_frame_new(const char *bytes, size_t len);
 /* NULL is fine. */
-void
-api_frame_unref(struct api_frame *frame);
+void api_frame_unref(struct api_frame *frame);
 
 /* The frames of one change. */
 struct api_frames {
@@ -39,17 +38,13 @@ struct api_frames {
 };
 
 /* None yet, with one reference. */
-struct api_frames *
-api_frames_new(void);
-struct api_frames *
-api_frames_ref(struct api_frames *frames);
+struct api_frames *api_frames_new(void);
+struct api_frames *api_frames_ref(struct api_frames *frames);
 /* NULL is fine. */
-void
-api_frames_unref(struct api_frames *frames);
+void api_frames_unref(struct api_frames *frames);
 
 /* The frame of a form, with a reference; NULL: nobody has made it yet. */
-struct api_frame *
-api_frames_find(const struct api_frames *frames, uint64_t form);
+struct api_frame *api_frames_find(const struct api_frames *frames, uint64_t form);
 /* Keep a frame that api_frames_find() did not have; its reference stays the caller's. */
 void api_frames_keep(struct api_frames *frames, struct api_frame *frame, uint64_t form);
 

@@ -44,19 +44,15 @@ void api_status_about(struct api_status *status, const struct api_resource *reso
 		      const char *name);
 void api_status_cause(struct api_status *status, const char *reason, const char *field, const char *format,
 		      ...) __attribute__((format(printf, 4, 5)));
-void
-api_status_print(const struct api_status *status, struct api_buf *buf);
+void api_status_print(const struct api_status *status, struct api_buf *buf);
 /* The same as a protobuf document. */
-void
-api_status_encode(const struct api_status *status, struct api_buf *buf);
+void api_status_encode(const struct api_status *status, struct api_buf *buf);
 /* Cleanup function. */
-void
-api_status_done(struct api_status *status);
+void api_status_done(struct api_status *status);
 
 /* The failures that come from several places. All return -EINVAL. */
 int api_status_not_found(struct api_status *status, const struct api_resource *resource, const char *name);
-int
-api_status_too_large_rv(struct api_status *status, uint64_t asked, uint64_t current);
+int api_status_too_large_rv(struct api_status *status, uint64_t asked, uint64_t current);
 /* The first list is not in yet: 429, to be tried again in a second, as a watch cache that is not ready. */
 int api_status_not_ready(struct api_status *status);
 #endif

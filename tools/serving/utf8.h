@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 /* Length of the well-formed sequence of several bytes that a text begins with; 0: with none. left > 0 */
-size_t
-api_utf8_length(const char *text, size_t left);
+size_t api_utf8_length(const char *text, size_t left);
 
 #endif

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "tools/serving/proto_document.h"
+#include "tools/serving/proto_encode.h"
 #include "tools/serving/proto_object.h"
-#include "tools/serving/watch_frame.h"
+
+enum { TYPE = 1, OBJECT, RAW = 1 }; /* fields of a WatchEvent, and of its object */
 
 #define END_MARK ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}"
 
@@ -39,6 +41,23 @@ table(const struct api_form *form, const struct api_object *object, uint64_t rv,
 	api_buf_puts(buf, "]}");
 }
 
+void
+api_frame_head(struct api_buf *buf, const char *type, uint64_t document)
+{
+	_cleanup_(api_buf_done) struct api_buf raw = {0};
+	_cleanup_(api_buf_done) struct api_buf head = {0};
+	uint64_t length;
+
+	api_proto_begin(&raw, RAW, document);
+	api_proto_text(&head, TYPE, type);
+	api_proto_begin(&head, OBJECT, raw.len + document);
+	api_buf_put(&head, raw.data, raw.len);
+	length = head.len + document;
+	for (int shift = 24; shift >= 0; shift -= 8)
+		api_buf_put(buf, &(char){(char)(length >> shift)}, 1);
+	api_buf_put(buf, head.data, head.len);
+}
+
 /* A frame of a message without its envelope. */
 static void
 frame(const struct api_form *form, const char *type, const char *message, size_t len, struct api_buf *buf)
@@ -66,18 +85,8 @@ object_in_protobuf(const struct api_form *form, const char *type, struct api_obj
 		frame(form, type, bytes, len, buf);
 		return;
 	}
-	api_buf_put(&message, "", 0);
 	api_proto_object_at(&form->shape, form->resource, object, rv, &message);
 	frame(form, type, message.data, message.len, buf);
-}
-
-static void
-object_in_json(const struct api_form *form, const struct api_object *object, uint64_t rv, struct api_buf *buf)
-{
-	if (form->shape.kind == API_PLAIN)
-		api_object_print(form->resource, object, rv, buf);
-	else
-		api_shape_print(&form->shape, form->resource, object, rv, buf);
 }
 
 void
@@ -86,20 +95,17 @@ api_line_object(const struct api_form *form, enum api_change change, struct api_
 {
 	static const char *const types[] = {
 		[API_ADDED] = "ADDED", [API_MODIFIED] = "MODIFIED", [API_DELETED] = "DELETED"};
-	_cleanup_(api_object_unrefp) struct api_object *bare = NULL;
+	_cleanup_(api_object_unrefp) struct api_object *shown = api_shape_object(&form->shape, object);
 
-	if (form->shape.bare)
-		bare = api_object_bare(object);
-	object = bare ? bare : object;
 	if (form->shape.protobuf) {
-		object_in_protobuf(form, types[change], object, rv, buf);
+		object_in_protobuf(form, types[change], shown, rv, buf);
 		return;
 	}
 	api_buf_printf(buf, "{\"type\":\"%s\",\"object\":", types[change]);
 	if (form->shape.kind == API_TABLE)
-		table(form, object, rv, columns, buf);
+		table(form, shown, rv, columns, buf);
 	else
-		object_in_json(form, object, rv, buf);
+		api_shape_print(&form->shape, form->resource, shown, rv, buf);
 	api_buf_puts(buf, "}\n");
 }
 

@@ -17,8 +17,7 @@ struct api_form {
 };
 
 /* Which of the frames of one change a line is; equal lines have equal numbers. */
-uint64_t
-api_line_form(const struct api_form *form, enum api_change change, bool columns);
+uint64_t api_line_form(const struct api_form *form, enum api_change change, bool columns);
 
 /*
  * Append the line of an object.
@@ -29,10 +28,17 @@ api_line_form(const struct api_form *form, enum api_change change, bool columns)
 void api_line_object(const struct api_form *form, enum api_change change, struct api_object *object,
 		     uint64_t rv, bool columns, struct api_buf *buf);
 /* Append a bookmark. end_mark: of all that was there at the beginning. */
-void
-api_line_bookmark(const struct api_form *form, uint64_t rv, bool end_mark, bool columns, struct api_buf *buf);
+void api_line_bookmark(const struct api_form *form, uint64_t rv, bool end_mark, bool columns,
+		       struct api_buf *buf);
 /* Append an ERROR line. */
-void
-api_line_error(const struct api_form *form, const struct api_status *status, struct api_buf *buf);
+void api_line_error(const struct api_form *form, const struct api_status *status, struct api_buf *buf);
+
+/*
+ * Append what stands before a document of so many bytes, with which a frame ends: four bytes of length, the
+ * highest first, and a WatchEvent, in which the document stands.
+ *
+ * Source    k8s.io/apimachinery/pkg/runtime/serializer/protobuf (LengthDelimitedFramer), pkg/apis/meta/v1
+ */
+void api_frame_head(struct api_buf *buf, const char *type, uint64_t document);
 
 #endif

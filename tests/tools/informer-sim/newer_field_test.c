@@ -5,7 +5,7 @@
 #include "tools/informer-sim/newer_field.h"
 #include "tools/serving/proto_document.h"
 #include "tools/serving/proto_encode.h"
-#include "tools/serving/watch_frame.h"
+#include "tools/serving/watch_line.h"
 
 #define POD "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"nodeName\":\"n\"}}"
 #define FIELD "\xd0\x7d\x01"

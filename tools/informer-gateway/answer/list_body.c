@@ -124,6 +124,7 @@ add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, str
 	if (x->api.namespace_)
 		b->namespace_ = api_strndup(x->api.namespace_, strlen(x->api.namespace_));
 	b->request.namespace_ = b->namespace_;
+	b->request.path = NULL; /* it goes with the exchange */
 	b->may_gzip = !events && !x->api.shape.protobuf && gw_request_takes_gzip(x->api.connection);
 	LIST_INSERT_HEAD(&bodies->list, b, link);
 	bodies->count++;
