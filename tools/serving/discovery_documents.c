@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The old documents, and which of all is meant; see discovery_documents.h. */
+/* The documents, and which of them is meant; see discovery_documents.h. */
 #include "tools/serving/discovery_documents.h"
 
 #include <stdio.h>
@@ -7,123 +7,153 @@
 #include <string.h>
 
 #include "tools/schema/proto_schema.h"
-#include "tools/serving/discovery_v2.h"
 
 #define AGGREGATED_TYPE "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-static cJSON *
-document(const char *kind, const char *api_version)
-{
-	cJSON *json = cJSON_CreateObject();
+/* ---- parts ---- */
 
-	cJSON_AddStringToObject(json, "kind", kind);
-	if (api_version)
-		cJSON_AddStringToObject(json, "apiVersion", api_version);
-	return json;
-}
-
-static cJSON *
-api_versions(void)
-{
-	cJSON *json = document("APIVersions", NULL);
-
-	cJSON_AddItemToArray(cJSON_AddArrayToObject(json, "versions"), cJSON_CreateString("v1"));
-	/* no address to offer beyond the one the client used */
-	cJSON_AddArrayToObject(json, "serverAddressByClientCIDRs");
-	return json;
-}
-
-/* The group with all its versions in order of declaration. */
-static cJSON *
-api_group(const struct api_registry *registry, const char *group)
-{
-	cJSON *json = cJSON_CreateObject(), *versions, *preferred = NULL;
-
-	cJSON_AddStringToObject(json, "name", group);
-	versions = cJSON_AddArrayToObject(json, "versions");
-	for (unsigned i = 0; i < api_registry_count(registry); i++) {
-		const struct api_resource *r = registry->items[i];
-		bool listed = false;
-		const cJSON *old;
-		cJSON *version;
-
-		cJSON_ArrayForEach(old, versions)
-		{
-			const cJSON *name = cJSON_GetObjectItem(old, "groupVersion");
-
-			listed |= !strcmp(name->valuestring, r->api_version);
-		}
-		if (listed || strcmp(r->group, group) != 0 || !api_resource_served(r))
-			continue;
-		version = cJSON_CreateObject();
-		cJSON_AddStringToObject(version, "groupVersion", r->api_version);
-		cJSON_AddStringToObject(version, "version", r->version);
-		cJSON_AddItemToArray(versions, version);
-		if (!preferred)
-			preferred = cJSON_Duplicate(version, true);
-	}
-	cJSON_AddItemToObject(json, "preferredVersion", preferred);
-	return json;
-}
-
-/* Is it the first one served of its group? */
+/* Is it the first one served of its group, or of its version in the group? */
 static bool
-first_of_group(const struct api_registry *registry, unsigned i)
+is_first(const struct api_registry *registry, unsigned i, bool of_version)
 {
-	for (unsigned k = 0; k < i; k++)
-		if (api_resource_served(registry->items[k]) &&
-		    !strcmp(registry->items[k]->group, registry->items[i]->group))
+	const struct api_resource *r = registry->items[i];
+
+	for (unsigned k = 0; k < i; k++) {
+		const struct api_resource *other = registry->items[k];
+
+		if (api_resource_served(other) && !strcmp(other->group, r->group) &&
+		    (!of_version || !strcmp(other->version, r->version)))
 			return false;
-	return true;
+	}
+	return api_resource_served(r);
 }
 
-static cJSON *
-api_groups(const struct api_registry *registry)
+/* An element of an array comes next. */
+static void
+next(struct api_buf *buf)
 {
-	cJSON *json = document("APIGroupList", "v1"), *groups = cJSON_AddArrayToObject(json, "groups");
+	if (buf->data[buf->len - 1] != '[')
+		api_buf_puts(buf, ",");
+}
 
-	for (unsigned i = 0; i < api_registry_count(registry); i++)
-		if (api_resource_served(registry->items[i]) && registry->items[i]->group[0] &&
-		    first_of_group(registry, i))
-			cJSON_AddItemToArray(groups, api_group(registry, registry->items[i]->group));
-	return json;
+/* Up to so many texts, or up to NULL. */
+static void
+put_texts(struct api_buf *buf, const char *name, const char *const *texts, unsigned most)
+{
+	api_buf_printf(buf, ",\"%s\":[", name);
+	for (unsigned i = 0; i < most && texts[i]; i++) {
+		next(buf);
+		api_buf_json_str(buf, texts[i]);
+	}
+	api_buf_puts(buf, "]");
 }
 
 static void
-add_resource(cJSON *list, const struct api_registry *registry, const struct api_resource *r,
-	     const char *subresource)
+put_verbs(struct api_buf *buf, const struct api_registry *registry, bool subresource)
 {
-	cJSON *json = cJSON_CreateObject();
 	unsigned count;
-	const char *const *verbs = api_resource_verbs(registry, subresource[0] != '\0', &count);
-	char name[400];
-	cJSON *array;
+	const char *const *verbs = api_resource_verbs(registry, subresource, &count);
 
-	snprintf(name, sizeof(name), "%s%s", r->plural, subresource);
-	cJSON_AddStringToObject(json, "name", name);
-	cJSON_AddStringToObject(json, "singularName", subresource[0] ? "" : r->singular);
-	cJSON_AddBoolToObject(json, "namespaced", r->namespaced);
-	if (!strcmp(subresource, "/scale")) {
-		cJSON_AddStringToObject(json, "group", "autoscaling");
-		cJSON_AddStringToObject(json, "version", "v1");
-	}
-	cJSON_AddStringToObject(json, "kind", strcmp(subresource, "/scale") == 0 ? "Scale" : r->kind);
-	cJSON_AddItemToObject(json, "verbs", cJSON_CreateStringArray(verbs, (int)count));
-	if (!subresource[0] && r->shorts[0]) {
-		array = cJSON_AddArrayToObject(json, "shortNames");
-		for (size_t i = 0; i < 3 && r->shorts[i]; i++)
-			cJSON_AddItemToArray(array, cJSON_CreateString(r->shorts[i]));
-	}
-	if (!subresource[0] && r->in_all)
-		cJSON_AddItemToArray(cJSON_AddArrayToObject(json, "categories"), cJSON_CreateString("all"));
-	cJSON_AddItemToArray(list, json);
+	put_texts(buf, "verbs", verbs, count);
 }
 
-/* The resources of a version; NULL if there are none. */
-static cJSON *
-resource_list(const struct api_registry *registry, const struct api_path *path)
+/* By what else it is called. */
+static void
+put_names(struct api_buf *buf, const struct api_resource *r)
 {
-	cJSON *json = NULL, *list = NULL;
+	static const char *const all[] = {"all"};
+
+	if (r->shorts[0])
+		put_texts(buf, "shortNames", r->shorts, 3);
+	if (r->in_all)
+		put_texts(buf, "categories", all, 1);
+}
+
+/* ---- the old way ---- */
+
+static void
+put_version(struct api_buf *buf, const struct api_resource *r)
+{
+	api_buf_printf(buf, "{\"groupVersion\":\"%s\",\"version\":\"%s\"}", r->api_version, r->version);
+}
+
+/* The members of a group, with all its versions in order of declaration. */
+static void
+put_group(struct api_buf *buf, const struct api_registry *registry, const char *group)
+{
+	const struct api_resource *preferred = NULL;
+
+	api_buf_printf(buf, "\"name\":\"%s\",\"versions\":[", group);
+	for (unsigned i = 0; i < api_registry_count(registry); i++) {
+		const struct api_resource *r = registry->items[i];
+
+		if (strcmp(r->group, group) != 0 || !is_first(registry, i, true))
+			continue;
+		next(buf);
+		put_version(buf, r);
+		preferred = preferred ? preferred : r;
+	}
+	api_buf_puts(buf, "]");
+	if (preferred) {
+		api_buf_puts(buf, ",\"preferredVersion\":");
+		put_version(buf, preferred);
+	}
+}
+
+static void
+group_list(struct api_buf *buf, const struct api_registry *registry)
+{
+	api_buf_puts(buf, "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[");
+	for (unsigned i = 0; i < api_registry_count(registry); i++) {
+		if (!registry->items[i]->group[0] || !is_first(registry, i, false))
+			continue;
+		next(buf);
+		api_buf_puts(buf, "{");
+		put_group(buf, registry, registry->items[i]->group);
+		api_buf_puts(buf, "}");
+	}
+	api_buf_puts(buf, "]}");
+}
+
+/* False: there is none of that name. */
+static bool
+one_group(struct api_buf *buf, const struct api_registry *registry, const char *group)
+{
+	for (unsigned i = 0; i < api_registry_count(registry); i++) {
+		if (strcmp(registry->items[i]->group, group) != 0 || !is_first(registry, i, false))
+			continue;
+		api_buf_puts(buf, "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",");
+		put_group(buf, registry, group);
+		api_buf_puts(buf, "}");
+		return true;
+	}
+	return false;
+}
+
+/* subresource: "", "/scale" or "/status" */
+static void
+put_resource(struct api_buf *buf, const struct api_registry *registry, const struct api_resource *r,
+	     const char *subresource)
+{
+	bool scale = !strcmp(subresource, "/scale");
+
+	next(buf);
+	api_buf_printf(buf, "{\"name\":\"%s%s\",\"singularName\":", r->plural, subresource);
+	api_buf_json_str(buf, *subresource ? "" : r->singular);
+	api_buf_printf(buf, ",\"namespaced\":%s,%s\"kind\":\"%s\"", r->namespaced ? "true" : "false",
+		       scale ? "\"group\":\"autoscaling\",\"version\":\"v1\"," : "",
+		       scale ? "Scale" : r->kind);
+	put_verbs(buf, registry, *subresource);
+	if (!*subresource)
+		put_names(buf, r);
+	api_buf_puts(buf, "}");
+}
+
+/* The resources of a version; false: there are none. */
+static bool
+resource_list(struct api_buf *buf, const struct api_registry *registry, const struct api_path *path)
+{
+	bool any = false;
 
 	for (unsigned i = 0; i < api_registry_count(registry); i++) {
 		const struct api_resource *r = registry->items[i];
@@ -131,51 +161,112 @@ resource_list(const struct api_registry *registry, const struct api_path *path)
 		if (strcmp(r->group, path->group) != 0 || strcmp(r->version, path->version) != 0 ||
 		    !api_resource_served(r))
 			continue;
-		if (!json) {
-			json = document("APIResourceList", "v1");
-			cJSON_AddStringToObject(json, "groupVersion", r->api_version);
-			list = cJSON_AddArrayToObject(json, "resources");
-		}
-		add_resource(list, registry, r, "");
+		if (!any)
+			api_buf_printf(buf,
+				       "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":"
+				       "\"%s\",\"resources\":[",
+				       r->api_version);
+		any = true;
+		put_resource(buf, registry, r, "");
 		if (r->scale)
-			add_resource(list, registry, r, "/scale");
+			put_resource(buf, registry, r, "/scale");
 		if (r->has_status)
-			add_resource(list, registry, r, "/status");
+			put_resource(buf, registry, r, "/status");
 	}
-	return json;
+	api_buf_puts(buf, any ? "]}" : "");
+	return any;
 }
 
-static cJSON *
-one_group(const struct api_registry *registry, const char *group)
-{
-	cJSON *json, *parts;
+/* ---- aggregated: KEP-3352, apidiscovery.k8s.io/v2 ---- */
 
+static void
+put_kind(struct api_buf *buf, const char *group, const char *version, const char *kind)
+{
+	api_buf_printf(buf, ",\"responseKind\":{\"group\":\"%s\",\"version\":\"%s\",\"kind\":\"%s\"}", group,
+		       version, kind);
+}
+
+/* A built-in one's kind is of the group and version that are named around it. */
+static void
+put_kind_of(struct api_buf *buf, const struct api_resource *r)
+{
+	put_kind(buf, r->custom ? r->group : "", r->custom ? r->version : "", r->kind);
+}
+
+static void
+put_subresources(struct api_buf *buf, const struct api_registry *registry, const struct api_resource *r)
+{
+	api_buf_puts(buf, ",\"subresources\":[");
+	if (r->scale) {
+		api_buf_puts(buf, "{\"subresource\":\"scale\"");
+		put_kind(buf, "autoscaling", "v1", "Scale");
+		put_verbs(buf, registry, true);
+		api_buf_puts(buf, "}");
+	}
+	if (r->has_status) {
+		next(buf);
+		api_buf_puts(buf, "{\"subresource\":\"status\"");
+		put_kind_of(buf, r);
+		put_verbs(buf, registry, true);
+		api_buf_puts(buf, "}");
+	}
+	api_buf_puts(buf, "]");
+}
+
+/* The resources of the version of which `like` is one. */
+static void
+put_whole_version(struct api_buf *buf, const struct api_registry *registry, const struct api_resource *like)
+{
+	next(buf);
+	api_buf_printf(buf, "{\"version\":\"%s\",\"resources\":[", like->version);
 	for (unsigned i = 0; i < api_registry_count(registry); i++) {
-		if (strcmp(registry->items[i]->group, group) != 0 || !api_resource_served(registry->items[i]))
+		const struct api_resource *r = registry->items[i];
+
+		if (strcmp(r->group, like->group) != 0 || strcmp(r->version, like->version) != 0 ||
+		    !api_resource_served(r))
 			continue;
-		json = document("APIGroup", "v1");
-		parts = api_group(registry, group);
-		while (parts->child) {
-			cJSON *part = cJSON_DetachItemViaPointer(parts, parts->child);
-
-			cJSON_AddItemToObject(json, part->string, part);
-		}
-		cJSON_Delete(parts);
-		return json;
+		next(buf);
+		api_buf_printf(buf, "{\"resource\":\"%s\"", r->plural);
+		put_kind_of(buf, r);
+		api_buf_printf(buf, ",\"scope\":\"%s\",\"singularResource\":",
+			       r->namespaced ? "Namespaced" : "Cluster");
+		api_buf_json_str(buf, r->singular);
+		put_verbs(buf, registry, false);
+		put_names(buf, r);
+		if (r->has_status || r->scale)
+			put_subresources(buf, registry, r);
+		api_buf_puts(buf, "}");
 	}
-	return NULL;
+	api_buf_puts(buf, "],\"freshness\":\"Current\"}");
 }
 
-/* The old document of a path; NULL: there is none. */
-static cJSON *
-old_document(const struct api_registry *registry, const struct api_path *path)
+/* Of the core group, or of the others. */
+static void
+all_resources(struct api_buf *buf, const struct api_registry *registry, bool core)
 {
-	if (path->version)
-		return resource_list(registry, path);
-	if (!path->group)
-		return api_groups(registry);
-	return *path->group ? one_group(registry, path->group) : api_versions();
+	unsigned count = api_registry_count(registry);
+
+	api_buf_puts(buf, "{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2\","
+			  "\"metadata\":{},\"items\":[");
+	for (unsigned i = 0; i < count; i++) {
+		const struct api_resource *r = registry->items[i];
+
+		if ((r->group[0] == '\0') != core || !is_first(registry, i, false))
+			continue;
+		next(buf);
+		api_buf_puts(buf, "{\"metadata\":{");
+		if (!core)
+			api_buf_printf(buf, "\"name\":\"%s\"", r->group);
+		api_buf_puts(buf, "},\"versions\":[");
+		for (unsigned k = i; k < count; k++)
+			if (!strcmp(registry->items[k]->group, r->group) && is_first(registry, k, true))
+				put_whole_version(buf, registry, registry->items[k]);
+		api_buf_puts(buf, "]}");
+	}
+	api_buf_puts(buf, "]}");
 }
+
+/* ---- which of them ---- */
 
 static bool
 wants_aggregated(const struct api_request *request)
@@ -200,16 +291,6 @@ make_etag(const char *text, char ret[API_ETAG_SIZE])
 	snprintf(ret, API_ETAG_SIZE, "\"%016llX\"", (unsigned long long)hash);
 }
 
-static void
-print(cJSON *json, struct api_buf *body)
-{
-	char *text = cJSON_PrintUnformatted(json);
-
-	cJSON_Delete(json);
-	api_buf_puts(body, text ? text : "{}");
-	cJSON_free(text);
-}
-
 struct api_discovery
 api_discovery_answer(const struct api_request *request, const struct api_registry *registry, bool aggregated,
 		     struct api_buf *body)
@@ -218,15 +299,24 @@ api_discovery_answer(const struct api_request *request, const struct api_registr
 	const char *theirs = api_request_header(request, "If-None-Match");
 	struct api_discovery answer = {.code = 200, .type = "application/json"};
 	bool core = path->group && !*path->group;
-	cJSON *json;
+	bool there = true;
 
 	if (path->place != API_DISCOVERY)
 		return (struct api_discovery){0};
 	aggregated &= !path->version && (core || !path->group) && wants_aggregated(request);
-	json = aggregated ? api_discovery_v2(registry, core) : old_document(registry, path);
-	if (!json)
+	if (aggregated)
+		all_resources(body, registry, core);
+	else if (path->version)
+		there = resource_list(body, registry, path);
+	else if (!path->group)
+		group_list(body, registry);
+	else if (core) /* no address to offer beyond the one the client used */
+		api_buf_puts(body, "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],"
+				   "\"serverAddressByClientCIDRs\":[]}");
+	else
+		there = one_group(body, registry, path->group);
+	if (!there)
 		return (struct api_discovery){0};
-	print(json, body);
 	if (aggregated) {
 		answer.type = AGGREGATED_TYPE;
 		make_etag(body->data, answer.etag);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Discovery: what a registry serves, as clients ask for it. The old way has APIVersions, APIGroupList and an
- * APIResourceList for each group and version; who asks for it by Accept is given discovery_v2.h's documents.
+ * APIResourceList for each group and version; who asks by Accept is given all in two documents, of the core
+ * group and of the others.
  */
 #ifndef TOOLS_SERVING_DISCOVERY_DOCUMENTS_H
 #define TOOLS_SERVING_DISCOVERY_DOCUMENTS_H
