@@ -210,7 +210,7 @@ gw_page(const struct gateway *g, struct gw_exchange *x)
 {
 	const char *url = x->api.url;
 
-	if (strcmp(x->api.method, "GET") != 0 && strcmp(x->api.method, "HEAD") != 0)
+	if (!api_request_is_read(&x->api))
 		return false;
 	if (!strcmp(url, "/livez") || !strcmp(url, "/healthz"))
 		gw_reply_text(x, 200, TEXT, "ok");

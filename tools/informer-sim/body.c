@@ -21,9 +21,7 @@ sim_request_key(const struct sim_request *request, const char *name)
 {
 	struct api_buf key = {0};
 
-	if (request->api.resource->namespaced)
-		api_buf_printf(&key, "%s/", request->api.namespace_);
-	api_buf_puts(&key, name);
+	api_object_key(&key, request->api.resource->namespaced ? request->api.namespace_ : NULL, name);
 	return api_buf_take(&key);
 }
 

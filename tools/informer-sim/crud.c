@@ -447,10 +447,7 @@ sim_handle_delete_collection(struct sim_request *request)
 	request->verb = "DELETECOLLECTION";
 	if (api_query_parse(&request->api, &query) < 0 || sim_body_dry_run(request, NULL) < 0)
 		return sim_reply_status(request);
-	if (request->api.namespace_)
-		api_buf_printf(&prefix, "%s/", request->api.namespace_);
-	else
-		api_buf_puts(&prefix, "");
+	api_object_key(&prefix, request->api.namespace_, "");
 	sim_store_view(request->server->store, resource, 0, &view, NULL);
 	sim_view_seek(&view, prefix.data);
 	api_buf_printf(

@@ -284,9 +284,7 @@ api_list_open(struct api_request *request, const struct api_query *query, const 
 		.limit = query->rv_given && query->rv == 0 ? 0 : query->limit,
 		.phase = HEAD,
 	};
-	if (request->namespace_)
-		api_buf_printf(&list->prefix, "%s/", request->namespace_);
-	api_buf_put(&list->prefix, "", 0);
+	api_object_key(&list->prefix, request->namespace_, "");
 	r = open_view(request, list);
 	if (r < 0) {
 		api_list_close(list);

@@ -159,6 +159,12 @@ api_request_has(const struct api_request *request, const char *name)
 }
 
 bool
+api_request_is_read(const struct api_request *request)
+{
+	return !strcmp(request->method, "GET") || !strcmp(request->method, "HEAD");
+}
+
+bool
 api_request_is_watch(const struct api_request *request)
 {
 	return api_request_flag(request, "watch");

@@ -47,6 +47,8 @@ bool api_request_has(const struct api_request *request, const char *name);
 
 /* A bool parameter as the server converts it: there, and neither "false" nor "0". */
 bool api_request_flag(const struct api_request *request, const char *name);
+/* Is it a GET or a HEAD? */
+bool api_request_is_read(const struct api_request *request);
 /* Is it a WATCH? (watch=true, watch=1, watch) */
 bool api_request_is_watch(const struct api_request *request);
 

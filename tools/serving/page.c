@@ -80,9 +80,7 @@ api_page_decode(struct api_request *request, const char *token, struct api_page 
 		return invalid(request, "encoded start key is empty");
 	from = start.data + (start.data[0] == '/');
 	ret_page->after = start.data[start.len - 1] == '\0';
-	if (request->namespace_)
-		api_buf_printf(&key, "%s/", request->namespace_);
-	api_buf_puts(&key, from); /* up to its NUL */
+	api_object_key(&key, request->namespace_, from); /* up to its NUL */
 	ret_page->start = api_buf_take(&key);
 	return 0;
 }

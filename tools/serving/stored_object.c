@@ -11,6 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+void
+api_object_key(struct api_buf *buf, const char *namespace_, const char *name)
+{
+	api_buf_printf(buf, "%s%s%s", namespace_ ? namespace_ : "", namespace_ ? "/" : "", name);
+}
+
 struct api_object *
 api_object_ref(struct api_object *object)
 {

@@ -45,6 +45,10 @@ struct api_object {
 	_Atomic(struct api_encoded *) encoded; /* NULL until it is asked for; then it stays */
 };
 
+/* Append the key of a name, or with "" what all keys of a namespace begin with; namespace_ NULL: there is
+ * none. */
+void api_object_key(struct api_buf *buf, const char *namespace_, const char *name);
+
 struct api_object *api_object_ref(struct api_object *object);
 /* NULL is fine. */
 void api_object_unref(struct api_object *object);

@@ -37,8 +37,7 @@ gw_read_open(struct gw_exchange *x, struct gw_store **ret_store)
 		want.narrow = hooks->narrow && hooks->narrow(hooks->ctx, x);
 	} else {
 		api_buf_reset(&route->key);
-		api_buf_printf(&route->key, "%s%s%s", x->api.namespace_ ? x->api.namespace_ : "",
-			       x->api.namespace_ ? "/" : "", x->api.name);
+		api_object_key(&route->key, x->api.namespace_, x->api.name);
 		want.key = route->key.data;
 	}
 	return source->open(source->ctx, &want, ret_store);

@@ -24,12 +24,6 @@
 
 /* ---- what nobody else answers ---- */
 
-static bool
-is_read(const struct gw_exchange *x)
-{
-	return !strcmp(x->api.method, "GET") || !strcmp(x->api.method, "HEAD");
-}
-
 /* A part of the resource is cached: who asks for more, or for what is not in it, is told which. */
 static void
 refuse_more(struct gw_exchange *x)
@@ -68,7 +62,7 @@ no_page(struct gw_exchange *x)
 	struct api_buf body = {0};
 	const char *type;
 
-	if (!is_read(x) && route->path.place != API_BROKEN) {
+	if (!api_request_is_read(&x->api) && route->path.place != API_BROKEN) {
 		api_status_no_method(&x->api.status);
 		gw_reply_status(x);
 	} else if (route->partial) {
@@ -140,9 +134,9 @@ answer(struct gw_exchange *x)
 
 	if (hooks->page && hooks->page(hooks->ctx, x))
 		return;
-	if (is_read(x) && !x->api.resource && discovery(x))
+	if (api_request_is_read(&x->api) && !x->api.resource && discovery(x))
 		return;
-	if (is_read(x) && x->api.resource && api_request_is_of_objects(&x->api) &&
+	if (api_request_is_read(&x->api) && x->api.resource && api_request_is_of_objects(&x->api) &&
 	    (!x->api.subresource || !strcmp(x->api.subresource, "status")) && gw_read_begin(x) == 0)
 		return;
 	elsewhere(x);
@@ -155,7 +149,8 @@ checked(struct gw_exchange *x)
 
 	if (x->passes)
 		elsewhere(x);
-	else if (hooks->discovery && is_read(x) && api_place_is_discovery(x->api.path->place))
+	else if (hooks->discovery && api_request_is_read(&x->api) &&
+		 api_place_is_discovery(x->api.path->place))
 		hooks->discovery(hooks->ctx, x, answer);
 	else
 		answer(x);

@@ -8,44 +8,22 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/serving/utf8.h"
+
 #define TEXT_MAX 1024 /* bytes of one text; longer ones are cut */
-
-/* Bytes of the UTF-8 letter that stands here; 0: none does. */
-static size_t
-letter(const unsigned char *at)
-{
-	size_t length = at[0] < 0x80   ? 1
-			: at[0] < 0xc2 ? 0
-			: at[0] < 0xe0 ? 2
-			: at[0] < 0xf0 ? 3
-			: at[0] < 0xf5 ? 4
-				       : 0;
-
-	for (size_t i = 1; i < length; i++)
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-	if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
-	    (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
-		return 0;
-	return length;
-}
 
 static void
 add_text(struct api_buf *out, const char *name, const char *text)
 {
 	char clean[TEXT_MAX];
-	size_t n = 0, length;
+	size_t n = 0, length, left = text ? strlen(text) : 0;
 
-	if (!text || !*text)
+	if (left == 0)
 		return;
-	for (const unsigned char *at = (const unsigned char *)text; *at && n + 4 < sizeof(clean);) {
-		length = letter(at);
-		if (length == 0)
-			clean[n++] = '?';
-		else
-			memcpy(clean + n, at, length);
-		n += length;
-		at += length > 0 ? length : 1;
+	for (; left > 0 && n + 4 < sizeof(clean); text += length, left -= length, n += length) {
+		length = (unsigned char)*text < 0x80 ? 1 : api_utf8_length(text, left);
+		memcpy(clean + n, length ? text : "?", length ? length : 1);
+		length += length == 0;
 	}
 	api_buf_printf(out, ",\"%s\":", name);
 	api_buf_json(out, clean, n);

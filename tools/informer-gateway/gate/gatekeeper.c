@@ -104,12 +104,6 @@ identity_of_peer(struct gw_access *access, const struct gw_listener_config *list
 	return identity;
 }
 
-static bool
-is_read(const struct gw_exchange *x)
-{
-	return strcmp(x->api.method, "GET") == 0 || strcmp(x->api.method, "HEAD") == 0;
-}
-
 /* What runs in a container's place: it has no state that could be read from the arena. */
 static bool
 is_kubelets(const char *subresource)
@@ -141,11 +135,11 @@ read_attributes(struct entry *entry)
 	} else {
 		asked.field_selector = api_request_query(&x->api, "fieldSelector");
 		asked.label_selector = api_request_query(&x->api, "labelSelector");
-		asked.watch = is_read(x) && api_request_is_watch(&x->api);
+		asked.watch = api_request_is_read(&x->api) && api_request_is_watch(&x->api);
 		entry->attributes = gw_attributes_of(&asked, entry->name);
 	}
 	entry->kubelets = asked.subresource && is_kubelets(asked.subresource);
-	if (!is_read(x))
+	if (!api_request_is_read(&x->api))
 		entry->attributes.verb = entry->resource ? gw_attributes_verb(x->api.method, asked.name)
 							 : "post";
 }
@@ -352,7 +346,8 @@ passes(const struct entry *entry, bool bearer)
 		return false;
 	if (entry->impersonates)
 		return true;
-	return !is_read(entry->x) || (entry->resource && (!entry->x->api.resource || entry->kubelets));
+	return !api_request_is_read(&entry->x->api) ||
+	       (entry->resource && (!entry->x->api.resource || entry->kubelets));
 }
 
 static void

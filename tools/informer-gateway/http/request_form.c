@@ -161,19 +161,8 @@ gw_request_body_bytes(struct MHD_Connection *connection)
 bool
 gw_request_takes_gzip(struct MHD_Connection *connection)
 {
-	const char *at = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept-Encoding");
-
-	while (at) {
-		const char *comma = strchr(at, ',');
-		size_t length;
-
-		at += strspn(at, " \t");
-		length = strcspn(at, ", \t");
-		if (length == 4 && !memcmp(at, "gzip", 4))
-			return true;
-		at = comma ? comma + 1 : NULL;
-	}
-	return false;
+	return gw_names_have(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept-Encoding"),
+			     "gzip");
 }
 
 /* ---- what it asks for beside its target ---- */

@@ -224,12 +224,6 @@ refuse(struct gw_pass_through *pt, struct gw_exchange *x)
 	gw_reply_status(x);
 }
 
-static bool
-is_one_of(const char *method, const char *a, const char *b)
-{
-	return strcmp(method, a) == 0 || strcmp(method, b) == 0;
-}
-
 /* Who read it here did not read all of it: what he writes back would erase the rest. A Scale is none of ours.
  */
 static bool
@@ -238,8 +232,8 @@ would_erase(struct gw_pass_through *pt, struct gw_exchange *x)
 	const struct api_request *api = &x->api;
 	_cleanup_(api_buf_done) struct api_buf fields = {0};
 
-	if (!is_one_of(api->method, "PUT", "PATCH") || !api->resource || !pt->options.lacks ||
-	    (api->subresource && strcmp(api->subresource, "scale") == 0) ||
+	if ((strcmp(api->method, "PUT") != 0 && strcmp(api->method, "PATCH") != 0) || !api->resource ||
+	    !pt->options.lacks || (api->subresource && strcmp(api->subresource, "scale") == 0) ||
 	    !pt->options.lacks(pt->options.ctx, api->resource, &fields))
 		return false;
 	api_status_set(
@@ -324,7 +318,7 @@ gw_pass_through_or(struct gw_pass_through *pass_through, struct gw_exchange *x,
 			      .x = x,
 			      .instead = instead,
 			      .headers = headers,
-			      .write = !is_one_of(x->api.method, "GET", "HEAD"),
+			      .write = !api_request_is_read(&x->api),
 			      .last = '\n',
 			      .bodyless = strcmp(x->api.method, "HEAD") == 0,
 			      .endless = api_request_flag(&x->api, "watch") ||

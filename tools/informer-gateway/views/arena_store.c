@@ -152,8 +152,7 @@ watch(struct gw_store *store, const char *namespace_, const struct api_query *qu
 	gw_hint_init(&hint, namespace_, query);
 	s->watcher = (struct gw_watcher){.wake = wake, .context = ctx};
 	if (gw_hint_names_one(&hint, s->entry->resource)) {
-		api_buf_printf(&key, "%s%s%s", hint.namespace_ ? hint.namespace_ : "",
-			       hint.namespace_ ? "/" : "", hint.name);
+		api_object_key(&key, hint.namespace_, hint.name);
 		s->watcher.kind = GW_KEY;
 		gw_watcher_add(interests, &s->watcher, key.data);
 	} else if (hint.value) {
