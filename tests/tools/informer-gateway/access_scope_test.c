@@ -94,7 +94,7 @@ TEST_CASE(paths_are_discovery_or_named)
 					   "/livez",   "/readyz/ping", "/healthz"};
 	static const char *const shut[] = {"/metrics",   "/api/v1/pods", "/apis/apps/v1/deployments",
 					   "/",          "/logs/x",      "/apix",
-					   "/version/x", "/debug/pprof"};
+					   "/version/x", "/debug/pprof", "/livezx"};
 
 	for (size_t i = 0; i < sizeof(open) / sizeof(*open); i++)
 		assert_true(allows("pods",
