@@ -92,7 +92,7 @@ place(struct api_watch *w)
 
 	if (r == -EAGAIN)
 		return r;
-	api_buf_printf(&prefix, "%s%s", w->namespace_ ? w->namespace_ : "", w->namespace_ ? "/" : "");
+	api_object_key(&prefix, w->namespace_, "");
 	if (r == 0)
 		w->store->view_seek(w->view, prefix.data);
 	w->placed = true;
