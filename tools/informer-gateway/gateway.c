@@ -87,6 +87,8 @@ open_arena(struct gateway *g, char **ret_error)
 		.socket_path = g->config->socket,
 		.reader_name = "informer-gateway",
 		.history_bytes = g->config->history_bytes,
+		.history = &g->memory.history,
+		.views = &g->memory.views,
 		.held_views = HELD_VIEWS,
 		.hold_ms = HOLD_MS,
 		.on_told = on_told,
@@ -481,13 +483,15 @@ share(struct gateway *g, unsigned eighths)
 	return (struct api_share){.whole = &g->memory.all, .most = g->memory.all.most / 8 * eighths};
 }
 
-/* More together than there is, so that what one leaves is another's; each has an eighth at least. */
+/* More together than there is, so that what one leaves is another's. */
 static void
 divide_memory(struct gateway *g)
 {
 	g->memory.all.most = g->config->memory_bytes;
 	g->memory.bodies = share(g, 1);
 	g->memory.lists = share(g, 4);
+	g->memory.views = share(g, 2);
+	g->memory.history = share(g, 2);
 }
 
 int

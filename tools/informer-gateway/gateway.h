@@ -35,7 +35,7 @@ struct gateway {
 
 	struct gw_memory {
 		struct api_budget all;
-		struct api_share bodies, lists;
+		struct api_share bodies, lists, views, history;
 	} memory; /* that clients can make it hold */
 
 	struct gw_arena *arena;

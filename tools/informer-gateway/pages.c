@@ -108,6 +108,8 @@ of_memory(struct metrics_text *m, const struct gw_memory *memory, uint64_t lists
 	} rows[] = {
 		{"bodies", &memory->bodies, memory->bodies.refused},
 		{"lists", &memory->lists, lists_refused},
+		{"views", &memory->views, memory->views.refused},
+		{"history", &memory->history, memory->history.refused},
 	};
 
 	number(m, "informer_gateway_memory_limit_bytes", "gauge", "What clients can make it hold, in all.",

@@ -264,8 +264,9 @@ open_view(struct api_request *request, struct api_list *list)
 	if (r < 0)
 		return api_status_set(&request->status, 410, "Expired",
 				      "The resourceVersion for the provided list is too old.");
-	if (list->store->view_narrow)
-		list->store->view_narrow(list->view, request->namespace_, list->query);
+	if (list->store->view_choose &&
+	    list->store->view_choose(list->view, request->namespace_, list->query) < 0)
+		return api_status_no_room(&request->status);
 	return 0;
 }
 

@@ -69,10 +69,12 @@ struct api_store {
 	void (*view_close)(struct api_view *view);
 	/*
 	 * May be NULL. The view is of use for the query's objects in the namespace (NULL: all) alone: those
-	 * that an index can tell not to be among them may be left out from now on. Called before the first
-	 * object is asked for.
+	 * that an index can tell not to be among them may be left out. Called once, before view_ready(),
+	 * where objects will be asked for.
+	 *
+	 * Returns  0; -ENOBUFS: there is no room for so many views at a time
 	 */
-	void (*view_narrow)(struct api_view *view, const char *namespace_, const struct api_query *query);
+	int (*view_choose)(struct api_view *view, const char *namespace_, const struct api_query *query);
 	/* May be NULL. How many objects, from the next one on, have a key that begins so. */
 	uint64_t (*view_count)(struct api_view *view, const char *prefix);
 	/*

@@ -36,12 +36,13 @@ api_frame_unref(struct api_frame *frame)
 }
 
 struct api_frames *
-api_frames_new(void)
+api_frames_new(struct api_share *share)
 {
 	struct api_frames *frames = api_alloc(sizeof(*frames));
 
 	atomic_init(&frames->refs, 1);
 	atomic_init(&frames->first, NULL);
+	frames->share = share;
 	return frames;
 }
 
@@ -61,6 +62,8 @@ api_frames_unref(struct api_frames *frames)
 		return;
 	for (frame = atomic_load_explicit(&frames->first, memory_order_relaxed); frame; frame = next) {
 		next = frame->next;
+		if (frames->share)
+			api_share_give_back(frames->share, frame->len);
 		api_frame_unref(frame);
 	}
 	free(frames);
@@ -94,4 +97,6 @@ api_frames_keep(struct api_frames *frames, struct api_frame *frame, uint64_t for
 		/* release: who finds it sees its bytes */
 	} while (!atomic_compare_exchange_weak_explicit(&frames->first, &first, frame, memory_order_release,
 							memory_order_acquire));
+	if (frames->share)
+		api_share_add(frames->share, frame->len);
 }

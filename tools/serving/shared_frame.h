@@ -4,8 +4,8 @@
  * send them. Frames of one change are kept together with it, one for each form in which somebody wanted it,
  * so that a thousand watchers of one form cost one encoding, and whom nobody watches none.
  *
- * Threads   any: what was put in stays as it is until the last reference goes. Two who make the same frame at
- *           once both do the work, and one of the frames is kept.
+ * Threads   any, but one alone where a share counts: what was put in stays as it is until the last reference
+ *           goes. Two who make the same frame at once both do the work, and one of the frames is kept.
  */
 #ifndef TOOLS_SERVING_SHARED_FRAME_H
 #define TOOLS_SERVING_SHARED_FRAME_H
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/serving/budget.h"
 #include "tools/serving/buf.h"
 
 enum api_change { API_ADDED, API_MODIFIED, API_DELETED };
@@ -34,11 +35,12 @@ void api_frame_unref(struct api_frame *frame);
 /* The frames of one change. */
 struct api_frames {
 	_Atomic unsigned refs;
+	struct api_share *share; /* that counts their bytes; NULL: nobody does */
 	_Atomic(struct api_frame *) first;
 };
 
 /* None yet, with one reference. */
-struct api_frames *api_frames_new(void);
+struct api_frames *api_frames_new(struct api_share *share);
 struct api_frames *api_frames_ref(struct api_frames *frames);
 /* NULL is fine. */
 void api_frames_unref(struct api_frames *frames);

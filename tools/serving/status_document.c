@@ -183,3 +183,12 @@ api_status_not_ready(struct api_status *status)
 	status->has_details = true;
 	return -EINVAL;
 }
+
+int
+api_status_no_room(struct api_status *status)
+{
+	api_status_set(status, 429, "TooManyRequests",
+		       "too many lists are being answered, please try again later");
+	status->retry_after = 1;
+	return -ENOBUFS;
+}

@@ -55,4 +55,6 @@ int api_status_not_found(struct api_status *status, const struct api_resource *r
 int api_status_too_large_rv(struct api_status *status, uint64_t asked, uint64_t current);
 /* The first list is not in yet: 429, to be tried again in a second, as a watch cache that is not ready. */
 int api_status_not_ready(struct api_status *status);
+/* There is no memory for another list: 429, to be tried again in a second. */
+int api_status_no_room(struct api_status *status);
 #endif

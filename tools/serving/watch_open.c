@@ -80,11 +80,11 @@ open_initial(struct api_watch *w)
 	if (r < 0)
 		return r;
 	w->end_mark = w->query.initial && w->query.bookmarks;
-	if (w->store->view_narrow)
-		w->store->view_narrow(w->view, w->namespace_, &w->query);
 	if (w->query.from_now)
 		watch_close_view(w); /* its place in the history is all that is wanted */
-	return 0;
+	else if (w->store->view_choose)
+		r = w->store->view_choose(w->view, w->namespace_, &w->query);
+	return r;
 }
 
 static int
@@ -133,7 +133,8 @@ api_watch_open(struct api_request *request, struct api_query *query, const struc
 	}
 	if (r < 0) {
 		api_watch_free(w);
-		api_status_not_ready(&request->status);
+		(void)(r == -ENOBUFS ? api_status_no_room(&request->status)
+				     : api_status_not_ready(&request->status));
 		return -EAGAIN;
 	}
 	*ret_watch = w;

@@ -19,13 +19,23 @@ set_up(void **state)
 	return 0;
 }
 
+/* A view of all, whose items are still to be put in order. */
 static struct api_view *
-open_at(struct arena_world *w, uint64_t rv)
+chosen(struct arena_world *w, uint64_t rv)
 {
 	uint64_t shown, position;
 	struct api_view *view;
 
 	assert_int_equal(gw_view_open(w->pods, rv, &view, &shown, &position), 0);
+	assert_int_equal(arena_world_choose(view, &(struct gw_hint){0}), 0);
+	return view;
+}
+
+static struct api_view *
+open_at(struct arena_world *w, uint64_t rv)
+{
+	struct api_view *view = chosen(w, rv);
+
 	arena_world_seek(view, "");
 	return view;
 }
@@ -47,6 +57,7 @@ TEST(a_view_stays_what_it_was)
 	struct api_view *view;
 
 	assert_int_equal(gw_view_open(w->pods, 0, &view, &shown, &position), 0);
+	assert_int_equal(arena_world_choose(view, &(struct gw_hint){0}), 0);
 	arena_world_tell(w, "-a.b/a111 a/new112 @112");
 	assert_int_equal(shown, 110);
 	arena_world_seek(view, "");
@@ -182,7 +193,7 @@ ask_for(struct arena_world *w, unsigned number)
 
 	assert_int_equal(gw_view_open(w->pods, 0, &view, &shown, &position), 0);
 	snprintf(name, sizeof(name), "n%u", number);
-	arena_world_narrow(view, &(struct gw_hint){.namespace_ = "a", .name = name});
+	arena_world_choose(view, &(struct gw_hint){.namespace_ = "a", .name = name});
 	arena_world_seek(view, "");
 	assert_null(gw_view_next(view));
 	gw_view_hold(view);
@@ -285,10 +296,10 @@ TEST(items_are_put_in_order_in_slices)
 	unsigned calls = 0;
 
 	say_many(w);
-	assert_int_equal(gw_view_open(w->pods, 0, &all, &shown, &position), 0);
-	assert_int_equal(gw_view_open(w->pods, 0, &other, &shown, &position), 0);
+	all = chosen(w, 0);
+	other = chosen(w, 0);
 	assert_int_equal(gw_view_open(w->pods, 0, &selected, &shown, &position), 0);
-	arena_world_narrow(selected, &rare);
+	arena_world_choose(selected, &rare);
 	assert_int_equal(gw_view_ready(all), -EAGAIN);
 	object = w->store->api.get(w->store, w->pods->resource, "a/x");
 	assert_int_equal(object->rv, 103);
@@ -315,13 +326,12 @@ TEST(items_are_put_in_order_in_slices)
 TEST(a_view_may_end_while_it_is_filled)
 {
 	struct api_view *left, *taken;
-	uint64_t shown, position;
 
 	say_many(w);
-	assert_int_equal(gw_view_open(w->pods, 0, &left, &shown, &position), 0);
+	left = chosen(w, 0);
 	assert_int_equal(gw_view_ready(left), -EAGAIN);
 	gw_view_close(left);
-	assert_int_equal(gw_view_open(w->pods, 0, &taken, &shown, &position), 0);
+	taken = chosen(w, 0);
 	assert_int_equal(gw_view_ready(taken), -EAGAIN);
 	arena_world_tell(w, "zz20001 @20001");
 	arena_world_revoke(w);
@@ -329,6 +339,46 @@ TEST(a_view_may_end_while_it_is_filled)
 	assert_int_equal(gw_view_error(taken), -ESTALE);
 	assert_null(gw_view_next(taken));
 	gw_view_close(taken);
+}
+
+/* One more view in which so many objects may be. */
+static int
+choose(struct arena_world *w, const char *labels, struct api_view **ret_view)
+{
+	char own[16];
+	uint64_t shown, position;
+
+	snprintf(own, sizeof(own), "%s", labels);
+	assert_int_equal(gw_view_open(w->pods, 0, ret_view, &shown, &position), 0);
+	return arena_world_choose(*ret_view, &(struct gw_hint){.labels = own});
+}
+
+/*
+ * Views share a budget. Who asks for more than there is room for is told so before his view has begun; who
+ * asks for what another has is not, and what nobody reads gives way.
+ */
+TEST(views_share_a_budget)
+{
+	struct api_view *view[3];
+
+	w->views.most = 2000; /* two of seven objects */
+	assert_int_equal(choose(w, "app!=a", &view[0]), 0);
+	assert_true(w->views.held > 0);
+	assert_int_equal(choose(w, "app!=b", &view[1]), 0);
+	assert_int_equal(choose(w, "app!=c", &view[2]), -ENOBUFS);
+	gw_view_close(view[2]);
+	assert_int_equal(choose(w, "app!=a", &view[2]), 0);
+	gw_view_close(view[1]);
+	gw_view_close(view[2]);
+	assert_int_equal(choose(w, "app!=c", &view[1]), 0);
+	arena_world_seek(view[1], "");
+	assert_int_equal(count_in_order(view[1]), 7);
+	assert_in_range(w->views.held, 1, 2000);
+	gw_view_close(view[0]);
+	gw_view_close(view[1]);
+	w->now_ms += 1001;
+	arena_world_pump(w);
+	assert_int_equal(w->views.held, 0);
 }
 
 /* A single object is the newest there is. */

@@ -106,11 +106,14 @@ arena_world_new(const char *said, bool generations)
 	broker_fixture_start(w->fx);
 	arena_world_say(w, said);
 	w->now_ms = 1000000;
+	w->history.most = w->views.most = 64u << 20;
 	clock_owner = w;
 	w->options = (struct gw_arena_options){
 		.socket_path = w->fx->socket,
 		.reader_name = "gateway",
 		.history_bytes = 1u << 20,
+		.history = &w->history,
+		.views = &w->views,
 		.held_views = 4,
 		.hold_ms = 60000,
 		.now_ms = world_clock,
@@ -282,8 +285,8 @@ copied(const char *text)
 	return text ? api_strndup(text, strlen(text)) : NULL;
 }
 
-void
-arena_world_narrow(struct api_view *view, const struct gw_hint *hint)
+int
+arena_world_choose(struct api_view *view, const struct gw_hint *hint)
 {
 	struct gw_hint own = {.namespace_ = copied(hint->namespace_),
 			      .name = copied(hint->name),
@@ -292,7 +295,7 @@ arena_world_narrow(struct api_view *view, const struct gw_hint *hint)
 			      .label = copied(hint->label),
 			      .field = hint->field};
 
-	gw_view_narrow(view, &own);
+	return gw_view_choose(view, &own);
 }
 
 void
@@ -314,8 +317,7 @@ arena_world_view(struct arena_world *w, uint64_t rv, const struct gw_hint *hint)
 
 	if (r < 0)
 		return r == -ESTALE ? "410" : r == -EAGAIN ? "again" : "error";
-	if (hint)
-		arena_world_narrow(view, hint);
+	assert_int_equal(arena_world_choose(view, hint ? hint : &(struct gw_hint){0}), 0);
 	arena_world_seek(view, "");
 	while ((object = gw_view_next(view))) {
 		length += write_object(w->text + length, sizeof(w->text) - length, object, object->rv);

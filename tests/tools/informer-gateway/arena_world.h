@@ -33,6 +33,7 @@ struct arena_world {
 	struct gw_store *store; /* that sees everything */
 	uint64_t position;
 	uint64_t now_ms; /* the gateway's clock */
+	struct api_share history, views;
 	char text[ARENA_WORLD_TEXT];
 };
 
@@ -66,7 +67,7 @@ void arena_world_revoke(struct arena_world *w);
 /* A view as "a101 b102"; "410", "again". */
 const char *arena_world_view(struct arena_world *w, uint64_t rv, const struct gw_hint *hint);
 /* A view that shows no more than a copy of the hint. */
-void arena_world_narrow(struct api_view *view, const struct gw_hint *hint);
+int arena_world_choose(struct api_view *view, const struct gw_hint *hint);
 /* Make it ready, and seek. */
 void arena_world_seek(struct api_view *view, const char *key);
 

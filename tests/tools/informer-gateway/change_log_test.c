@@ -7,8 +7,9 @@ static int
 set_up(void **state)
 {
 	struct gw_change_log *log = calloc(1, sizeof(*log));
+	const struct gw_log_options options = logged_options(1u << 20);
 
-	gw_change_log_init(log, 1u << 20);
+	gw_change_log_init(log, &options);
 	*state = log;
 	return 0;
 }
@@ -18,6 +19,7 @@ tear_down(void **state)
 {
 	gw_change_log_done(*state);
 	free(*state);
+	assert_int_equal(logged_share.held, 0);
 	return 0;
 }
 
@@ -91,17 +93,53 @@ TEST(the_oldest_go_first)
 	gw_change_log_begin(log, 1000);
 	put(log, 1001);
 	one = log->bytes;
-	log->max_bytes = 3 * one + one / 2;
+	log->options.bytes = 3 * one + one / 2;
 	for (uint64_t rv = 1002; rv <= 1200; rv++)
 		put(log, rv);
 	assert_int_equal(log->next - log->first, 3);
 	assert_int_equal(log->floor, 1197);
 	assert_int_equal(next_after(log, 1196), 410);
 	assert_int_equal(next_after(log, 1197), 1198);
-	log->max_bytes = 1;
+	log->options.bytes = 1;
 	put(log, 1201);
 	assert_int_equal(log->next - log->first, 1);
 	assert_int_equal(log->floor, 1200);
+}
+
+/* What is younger than 75 seconds stays, however much it is. */
+TEST(what_is_fresh_stays)
+{
+	gw_change_log_begin(log, 1000);
+	log->options.bytes = 1;
+	logged_step_ms = GW_FRESH_MS / 10;
+	for (uint64_t rv = 1001; rv <= 1200; rv++)
+		put(log, rv);
+	assert_int_equal(log->next - log->first, 10);
+	assert_int_equal(next_after(log, 1190), 1191);
+	gw_change_log_trim(log, log->bytes / 2); /* somebody needs the room */
+	assert_int_equal(log->next - log->first, 5);
+}
+
+/* A share counts what logs hold: their objects, and what was made of them for watches. */
+TEST(all_that_is_held_is_counted)
+{
+	struct api_event event;
+	struct api_frame *frame = api_frame_new("frame", 5);
+	size_t objects;
+
+	gw_change_log_begin(log, 1000);
+	put(log, 1001);
+	put(log, 1002);
+	objects = logged_share.held;
+	assert_int_equal(objects, log->bytes);
+	gw_change_log_event(log, log->first, &event);
+	api_frames_keep(event.frames, frame, 1);
+	api_frame_unref(frame);
+	assert_int_equal(logged_share.held, objects + 5);
+	gw_change_log_trim(log, 1);
+	assert_int_equal(logged_share.held, objects / 2 + 5); /* the watch still has it */
+	api_events_done(&event, 1);
+	assert_int_equal(logged_share.held, log->bytes);
 }
 
 /* In a new era no position of before is one. */

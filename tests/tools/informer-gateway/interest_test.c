@@ -157,7 +157,7 @@ TEST(who_sleeps_is_not_overrun_by_others)
 {
 	struct listener sleeper, busy;
 
-	w->log.max_bytes = 5000;
+	w->log.options.bytes = 5000;
 	listen_for(w, &sleeper, GW_FIELD, "n1");
 	listen_for(w, &busy, GW_FIELD, "n2");
 	for (unsigned i = 0; i < 100; i++)
@@ -166,7 +166,7 @@ TEST(who_sleeps_is_not_overrun_by_others)
 	put(w, pod_change("a/x", "n1", "n1", 300));
 	assert_string_equal(heard(w, &sleeper), "300 ");
 	assert_string_equal(heard(w, &busy), "410");
-	w->log.max_bytes = 20000;
+	w->log.options.bytes = 20000;
 	for (unsigned i = 0; i < 100; i++)
 		put(w, pod_change("a/y", "n2", "n2", 301 + i));
 	for (unsigned i = 0; i < 8; i++)

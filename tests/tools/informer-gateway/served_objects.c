@@ -47,12 +47,30 @@ pod_change(const char *key, const char *from, const char *to, uint64_t rv)
 	return change;
 }
 
+struct api_share logged_share = {.most = 64u << 20};
+uint64_t logged_step_ms = GW_FRESH_MS;
+
+static uint64_t
+step(void)
+{
+	static uint64_t now_ms;
+
+	return now_ms += logged_step_ms;
+}
+
+struct gw_log_options
+logged_options(size_t bytes)
+{
+	return (struct gw_log_options){.bytes = bytes, .share = &logged_share, .now_ms = step};
+}
+
 int
 logged_set_up(void **state)
 {
 	static struct logged w;
+	const struct gw_log_options options = logged_options(1u << 20);
 
-	gw_change_log_init(&w.log, 1u << 20);
+	gw_change_log_init(&w.log, &options);
 	gw_interests_init(&w.interests, &w.log);
 	gw_change_log_begin(&w.log, 100);
 	*state = &w;

@@ -264,7 +264,7 @@ put_pod_of(struct world *w, const char *namespace_, const char *name, const char
 	*event = (struct api_event){.rv = w->rv,
 				    .object = object,
 				    .prev = played_get(w, w->pods, object->key),
-				    .frames = api_frames_new()};
+				    .frames = api_frames_new(NULL)};
 	event->change = event->prev ? API_MODIFIED : API_ADDED;
 	played_apply(w->live, &w->live_count, event);
 	w->count++;
@@ -287,7 +287,7 @@ delete_pod(struct world *w, const char *key)
 						   .rv = ++w->rv,
 						   .object = object,
 						   .prev = api_object_ref(object),
-						   .frames = api_frames_new()};
+						   .frames = api_frames_new(NULL)};
 	played_apply(w->live, &w->live_count, &w->events[w->count - 1]);
 }
 

@@ -18,7 +18,7 @@ count(const struct api_frames *frames)
 /* What was kept is found by its form, with a reference of its own. */
 TEST_CASE(a_frame_is_found_by_its_form)
 {
-	struct api_frames *frames = api_frames_new();
+	struct api_frames *frames = api_frames_new(NULL);
 	struct api_frame *one = api_frame_new("one", 3), *two = api_frame_new("two!", 4), *found;
 
 	assert_null(api_frames_find(frames, 1));
@@ -38,7 +38,7 @@ TEST_CASE(a_frame_is_found_by_its_form)
 /* A second frame of a form is not kept: all see the same one. */
 TEST_CASE(the_first_of_a_form_stays)
 {
-	struct api_frames *frames = api_frames_new();
+	struct api_frames *frames = api_frames_new(NULL);
 	struct api_frame *one = api_frame_new("one", 3), *other = api_frame_new("one", 3), *found;
 
 	api_frames_keep(frames, one, 7);
@@ -79,7 +79,7 @@ make_all(void *arg)
 /* Threads that make the same frames at once leave one of each, whole. */
 TEST_CASE(threads_share_what_they_make)
 {
-	struct api_frames *frames = api_frames_new();
+	struct api_frames *frames = api_frames_new(NULL);
 	pthread_t threads[THREADS];
 	void *wrong;
 

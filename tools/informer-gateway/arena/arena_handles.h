@@ -22,7 +22,8 @@ struct gw_moment;
 /*
  * socket_path    of informerd; NULL: libinformer's own choice
  * reader_name    what informerctl stat calls us
- * history_bytes  for the logs of all resources together
+ * history_bytes  for the log of each resource
+ * history, views  what all logs, and all views, may hold
  * held_views     how many views of earlier RVs are kept for continue tokens
  * hold_ms        and for how long
  * now_ms         the clock, monotonic; NULL: the system's
@@ -32,6 +33,7 @@ struct gw_moment;
 struct gw_arena_options {
 	const char *socket_path, *reader_name;
 	size_t history_bytes;
+	struct api_share *history, *views;
 	unsigned held_views;
 	unsigned hold_ms;
 	uint64_t (*now_ms)(void);

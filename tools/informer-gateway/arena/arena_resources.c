@@ -146,7 +146,8 @@ add_entry(struct gw_arena *arena, struct api_resource *resource, const struct in
 		.metadata_only = info->metadata_only,
 		.gone = true,
 	};
-	gw_feed_init(&e->feed, arena->options.history_bytes);
+	gw_feed_init(&e->feed, &(struct gw_log_options){arena->options.history_bytes, arena->options.history,
+							arena->options.now_ms});
 	arena->entries = api_realloc(arena->entries, (arena->count + 1) * sizeof(*arena->entries));
 	arena->entries[arena->count++] = e;
 	return e;

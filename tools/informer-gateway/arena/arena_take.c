@@ -13,30 +13,28 @@
 /* How often a snapshot is begun until the log has got there. */
 #define BEGINS_MAX 8u
 
-/* The largest log gives way when all of them together are too large. */
+static struct gw_change_log *
+largest_log(const struct gw_arena *arena)
+{
+	struct gw_change_log *largest = NULL;
+
+	for (unsigned i = 0; i < arena->count; i++) {
+		struct gw_change_log *log = &arena->entries[i]->feed.log;
+
+		if (log->next - log->first > 1 && (!largest || log->bytes > largest->bytes))
+			largest = log;
+	}
+	return largest;
+}
+
+/* The largest gives way when all of them together are too large. */
 static void
 trim(struct gw_arena *arena)
 {
-	size_t bytes = 0;
+	struct gw_change_log *largest;
 
-	for (unsigned i = 0; i < arena->count; i++)
-		bytes += arena->entries[i]->feed.log.bytes;
-	while (bytes > arena->options.history_bytes) {
-		struct gw_change_log *largest = NULL;
-		size_t before;
-
-		for (unsigned i = 0; i < arena->count; i++) {
-			struct gw_change_log *log = &arena->entries[i]->feed.log;
-
-			if (log->next - log->first > 1 && (!largest || log->bytes > largest->bytes))
-				largest = log;
-		}
-		if (!largest)
-			return;
-		before = largest->bytes;
-		gw_change_log_trim(largest, before - before / 8);
-		bytes -= before - largest->bytes;
-	}
+	while (api_share_room(arena->options.history) == 0 && (largest = largest_log(arena)))
+		gw_change_log_trim(largest, largest->bytes - largest->bytes / 8);
 }
 
 static void

@@ -44,7 +44,7 @@ stage(struct gw_feed *feed, const struct informer_object *object, struct api_eve
 	    (change.change == API_DELETED || (change.change == API_MODIFIED && !change.prev)))
 		change.prev = api_object_ref(change.object);
 	gw_staging_put(&feed->staging, change, note_seq(feed), unseen);
-	if (feed->staging.bytes > feed->log.max_bytes)
+	if (feed->staging.bytes > feed->log.options.bytes)
 		lose_order(feed);
 }
 
@@ -190,10 +190,10 @@ gw_feed_is_at(const struct gw_feed *feed, const struct gw_standing *standing)
 /* ---- life ---------------------------------------------------------------- */
 
 void
-gw_feed_init(struct gw_feed *feed, size_t history_bytes)
+gw_feed_init(struct gw_feed *feed, const struct gw_log_options *history)
 {
 	*feed = (struct gw_feed){0};
-	gw_change_log_init(&feed->log, history_bytes);
+	gw_change_log_init(&feed->log, history);
 	gw_interests_init(&feed->interests, &feed->log);
 }
 

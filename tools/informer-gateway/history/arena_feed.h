@@ -51,8 +51,7 @@ struct gw_feed {
 	struct gw_feed_stats stats;
 };
 
-/* history_bytes: see gw_change_log_init() */
-void gw_feed_init(struct gw_feed *feed, size_t history_bytes);
+void gw_feed_init(struct gw_feed *feed, const struct gw_log_options *history);
 /* No watcher is left. */
 void gw_feed_done(struct gw_feed *feed);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring of changes that grows until its objects reach the limit.
+ * A ring of changes that grows until its objects reach the limit and the oldest is not fresh any more.
  */
 #include "tools/informer-gateway/history/change_log.h"
 
@@ -15,23 +15,29 @@
 #define POSITION_BEGIN (1ull << 32)
 
 void
-gw_change_log_init(struct gw_change_log *log, size_t max_bytes)
+gw_change_log_init(struct gw_change_log *log, const struct gw_log_options *options)
 {
 	*log = (struct gw_change_log){
-		.max_bytes = max_bytes, .first = POSITION_BEGIN, .next = POSITION_BEGIN, .floor = UINT64_MAX};
+		.options = *options, .first = POSITION_BEGIN, .next = POSITION_BEGIN, .floor = UINT64_MAX};
+}
+
+static struct gw_logged *
+place(const struct gw_change_log *log, uint64_t position)
+{
+	return &log->ring[position & (log->capacity - 1)];
 }
 
 static struct api_event *
 slot(const struct gw_change_log *log, uint64_t position)
 {
-	return &log->ring[position & (log->capacity - 1)];
+	return &place(log, position)->change;
 }
 
-/* What is shared with other changes is counted twice; of the frames, whose number nobody knows yet, one. */
+/* An object that other changes have as well is counted for each. */
 static size_t
 bytes_of(const struct api_event *change)
 {
-	size_t bytes = sizeof(*change) + gw_object_bytes(change->object) * (change->frames ? 2 : 1);
+	size_t bytes = sizeof(struct gw_logged) + gw_object_bytes(change->object);
 
 	if (change->prev && change->prev != change->object)
 		bytes += gw_object_bytes(change->prev);
@@ -39,11 +45,23 @@ bytes_of(const struct api_event *change)
 }
 
 static void
+enter(struct gw_change_log *log, uint64_t position, struct api_event change, uint64_t at_ms)
+{
+	size_t bytes = bytes_of(&change);
+
+	*place(log, position) = (struct gw_logged){change, at_ms};
+	log->bytes += bytes;
+	api_share_add(log->options.share, bytes);
+}
+
+static void
 drop_first(struct gw_change_log *log)
 {
 	struct api_event *change = slot(log, log->first);
+	size_t bytes = bytes_of(change);
 
-	log->bytes -= bytes_of(change);
+	log->bytes -= bytes;
+	api_share_give_back(log->options.share, bytes);
 	log->floor_open = change->again || (log->floor_open && log->floor == change->rv);
 	log->floor = change->rv;
 	log->first++;
@@ -91,7 +109,7 @@ static void
 reserve(struct gw_change_log *log, size_t more)
 {
 	size_t capacity = log->capacity ? log->capacity : CAPACITY_MIN;
-	struct api_event *ring;
+	struct gw_logged *ring;
 
 	while (log->next - log->first + more > capacity)
 		capacity *= 2;
@@ -100,7 +118,7 @@ reserve(struct gw_change_log *log, size_t more)
 	ring = api_alloc(capacity * sizeof(*ring));
 
 	for (uint64_t at = log->first; at < log->next; at++)
-		ring[at & (capacity - 1)] = *slot(log, at);
+		ring[at & (capacity - 1)] = *place(log, at);
 	free(log->ring);
 	log->ring = ring;
 	log->capacity = capacity;
@@ -109,14 +127,15 @@ reserve(struct gw_change_log *log, size_t more)
 uint64_t
 gw_change_log_put(struct gw_change_log *log, struct api_event change)
 {
-	uint64_t position;
+	uint64_t position, now = log->options.now_ms();
 
 	reserve(log, 1);
 	position = log->next++;
-	*slot(log, position) = change;
-	log->bytes += bytes_of(&change);
+	enter(log, position, change, now);
 	gw_change_log_tell(log, change.rv);
-	gw_change_log_trim(log, log->max_bytes);
+	while (log->bytes > log->options.bytes && log->next - log->first > 1 &&
+	       place(log, log->first)->at_ms + GW_FRESH_MS <= now)
+		drop_first(log);
 	return position;
 }
 
@@ -156,8 +175,7 @@ void
 gw_change_log_prepend(struct gw_change_log *log, struct api_event change)
 {
 	reserve(log, 1);
-	*slot(log, --log->first) = change;
-	log->bytes += bytes_of(&change);
+	enter(log, --log->first, change, 0);
 }
 
 void
@@ -234,11 +252,8 @@ gw_change_log_event(struct gw_change_log *log, uint64_t position, struct api_eve
 {
 	struct api_event *change = slot(log, position);
 
-	if (!change->frames) {
-		log->bytes -= bytes_of(change);
-		change->frames = api_frames_new();
-		log->bytes += bytes_of(change);
-	}
+	if (!change->frames)
+		change->frames = api_frames_new(log->options.share);
 	*ret_event = *change;
 	api_object_ref(change->object);
 	if (change->prev)

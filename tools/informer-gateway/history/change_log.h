@@ -17,7 +17,7 @@
  * - A change (struct api_event) holds what selectors need of the state before: prev is that state where a
  *   selector could tell both apart, `object` itself where none could, NULL where there was none or it is not
  *   known. Its frames are made when somebody first wants them.
- * - It is bounded by bytes: the oldest go first, and whoever has not read them is told so (-ESTALE).
+ * - It is bounded by bytes and time: the oldest go first, and whoever has not read them is told so (-ESTALE).
  * - Where the order is lost (everything is told anew, RVs fell), the log begins anew: another era, in which
  * no position of before is valid.
  *
@@ -32,22 +32,41 @@
 
 #include "tools/serving/api_store.h"
 
+/*
+ * bytes   of the objects of this log's changes. Older ones than GW_FRESH_MS are dropped for it; younger ones
+ *         stay: a client that comes back finds its place. The newest change stays whatever its size
+ * share   counts the objects of all logs, and the frames of their changes; who owns it makes room in it
+ * now_ms  the clock, monotonic
+ */
+struct gw_log_options {
+	size_t bytes;
+	struct api_share *share;
+	uint64_t (*now_ms)(void);
+};
+
+#define GW_FRESH_MS 75000u /* as upstream's watch cache */
+
+struct gw_logged {
+	struct api_event change;
+	uint64_t at_ms; /* when it was put; 0: in front */
+};
+
 struct gw_change_log {
-	struct api_event *ring;
+	struct gw_log_options options;
+	struct gw_logged *ring;
 	size_t capacity; /* a power of two, or 0 */
 	uint64_t first, next;
-	size_t bytes, max_bytes;
+	size_t bytes; /* of objects */
 	uint64_t floor, told;
 	bool floor_open; /* not all with the RV `floor` are in the log, or known elsewhere */
 	/* between these RVs objects may have come and gone of which the log says nothing: no watch begins
 	 * there */
 	uint64_t gap_from, gap_to;
-	bool extended; /* in this era it was tried to put older changes in front */
+	bool extended; /* in this era older changes were put in front, or there were none */
 	uint64_t era;
 };
 
-/* max_bytes: of the objects in it; the newest change is kept whatever its size. */
-void gw_change_log_init(struct gw_change_log *log, size_t max_bytes);
+void gw_change_log_init(struct gw_change_log *log, const struct gw_log_options *options);
 void gw_change_log_done(struct gw_change_log *log);
 
 /* Begin, or begin anew: everything up to rv is known elsewhere, nothing is in the log. */
@@ -69,7 +88,7 @@ uint64_t gw_change_log_put(struct gw_change_log *log, struct api_event change);
 void gw_change_log_forget_before(struct gw_change_log *log);
 void gw_change_log_prepend(struct gw_change_log *log, struct api_event change);
 void gw_change_log_lower(struct gw_change_log *log, uint64_t floor);
-/* Drop the oldest until so many bytes are left; never the newest. */
+/* Drop the oldest until so many bytes are left, however young they are; never the newest. */
 void gw_change_log_trim(struct gw_change_log *log, size_t bytes);
 /* Everything up to rv is in the log. Lower ones than before change nothing. */
 void gw_change_log_tell(struct gw_change_log *log, uint64_t rv);

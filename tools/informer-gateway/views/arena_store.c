@@ -42,13 +42,13 @@ open_view(void *ctx, const struct api_resource *resource, uint64_t rv, struct ap
 	return gw_view_open(s->entry, rv, ret_view, ret_rv, ret_position);
 }
 
-static void
-narrow_view(struct api_view *view, const char *namespace_, const struct api_query *query)
+static int
+choose_in_view(struct api_view *view, const char *namespace_, const struct api_query *query)
 {
 	struct gw_hint hint;
 
 	gw_hint_init(&hint, namespace_, query);
-	gw_view_narrow(view, &hint);
+	return gw_view_choose(view, &hint);
 }
 
 static struct api_object *
@@ -191,7 +191,7 @@ gw_store_new(struct gw_entry *entry)
 		.store = {.api = {.ctx = s,
 				  .rv = newest_rv,
 				  .view = open_view,
-				  .view_narrow = narrow_view,
+				  .view_choose = choose_in_view,
 				  .view_ready = gw_view_ready,
 				  .view_seek = gw_view_seek,
 				  .view_next = gw_view_next,

@@ -40,8 +40,7 @@ struct gw_moment {
 
 struct api_view {
 	struct gw_moment *moment;
-	struct gw_hint hint;
-	struct sorted *sorted; /* NULL: not asked for yet */
+	struct sorted *sorted; /* NULL: not chosen, or there is no room */
 	struct gw_items_place place;
 	bool failed;
 };
@@ -177,60 +176,88 @@ gw_view_open(struct gw_entry *entry, uint64_t rv, struct api_view **ret_view, ui
 	return 0;
 }
 
-void
-gw_view_narrow(struct api_view *view, struct gw_hint *hint)
+/* Keep the newest of those that nobody reads. */
+static void
+forget_unread(struct gw_moment *m, unsigned most)
 {
-	gw_hint_done(&view->hint);
-	view->hint = *hint;
-	*hint = (struct gw_hint){0};
+	unsigned unread = 0;
+
+	for (struct sorted **at = &m->sorted; *at;)
+		if ((*at)->readers == 0 && ++unread > most)
+			drop_sorted(at);
+		else
+			at = &(*at)->next;
 }
 
-/* Its items, from now on the first of the list; another view may fill them already. */
+static int
+new_sorted(struct gw_moment *m, struct gw_hint *hint, struct sorted **ret_sorted)
+{
+	struct sorted *sorted = api_alloc(sizeof(*sorted));
+	int r;
+
+	*sorted = (struct sorted){.next = m->sorted};
+	r = gw_items_init(&sorted->items, m->entry, &m->reading, hint);
+	m->sorted = sorted;
+	if (r < 0)
+		drop_sorted(&m->sorted);
+	else
+		*ret_sorted = sorted;
+	return r;
+}
+
+/* The items of this hint, which another view may fill already, stand first from now on. */
 static struct sorted *
-join(struct api_view *view)
+find_sorted(struct gw_moment *m, const struct gw_hint *hint)
+{
+	struct sorted **at = &m->sorted, *found;
+
+	while (*at && !gw_hint_equal(&(*at)->items.hint, hint))
+		at = &(*at)->next;
+	found = *at;
+	if (found) {
+		*at = found->next;
+		found->next = m->sorted;
+		m->sorted = found;
+	}
+	return found;
+}
+
+/* What nobody reads gives way when less than half of the room is left. */
+static void
+make_room(const struct gw_arena *arena)
+{
+	if (api_share_room(arena->options.views) > arena->options.views->most / 2)
+		return;
+	for (struct gw_moment *m = arena->moments; m; m = m->next)
+		forget_unread(m, 0);
+}
+
+int
+gw_view_choose(struct api_view *view, struct gw_hint *hint)
 {
 	struct gw_moment *m = view->moment;
-	struct sorted **at = &m->sorted, *sorted;
+	int r = 0;
 
-	while (*at && !gw_hint_equal(&(*at)->items.hint, &view->hint))
-		at = &(*at)->next;
-	sorted = *at;
-	if (sorted) {
-		*at = sorted->next;
-	} else {
-		sorted = api_alloc(sizeof(*sorted));
-		*sorted = (struct sorted){0};
-		gw_items_init(&sorted->items, m->entry, &m->reading, &view->hint);
-	}
-	sorted->next = m->sorted;
-	m->sorted = sorted;
-	sorted->readers++;
-	return sorted;
+	make_room(m->entry->arena);
+	view->sorted = find_sorted(m, hint);
+	if (view->sorted)
+		gw_hint_done(hint);
+	else
+		r = new_sorted(m, hint, &view->sorted);
+	if (r == 0)
+		view->sorted->readers++;
+	else if (r != -ENOBUFS)
+		view->failed = true; /* view_ready() says so */
+	return r == -ENOBUFS ? r : 0;
 }
 
 int
 gw_view_ready(struct api_view *view)
 {
-	int r;
+	int r = view->failed ? -ESTALE : gw_items_fill(&view->sorted->items);
 
-	if (!view->sorted)
-		view->sorted = join(view);
-	r = gw_items_fill(&view->sorted->items);
 	view->failed |= r < 0 && r != -EAGAIN;
 	return view->failed ? -ESTALE : r;
-}
-
-/* Keep the newest of those that nobody reads. */
-static void
-forget_unread(struct gw_moment *m)
-{
-	unsigned unread = 0;
-
-	for (struct sorted **at = &m->sorted; *at;)
-		if ((*at)->readers == 0 && ++unread > UNREAD_MAX)
-			drop_sorted(at);
-		else
-			at = &(*at)->next;
 }
 
 void
@@ -287,12 +314,11 @@ gw_view_close(struct api_view *view)
 	m->open--;
 	if (view->sorted) {
 		view->sorted->readers--;
-		forget_unread(m);
+		forget_unread(m, UNREAD_MAX);
 	}
 	keep_for(m, SHARE_MS);
 	if (view->failed)
 		m->until_ms = 0; /* nobody else is to meet that */
-	gw_hint_done(&view->hint);
 	gw_items_place_done(&view->place);
 	free(view);
 	gw_moments_expire(m->entry->arena);

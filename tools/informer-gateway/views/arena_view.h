@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Views: a resource at one RV, in order of keys, from one snapshot: a store's views
- *(tools/serving/api_store.h).
+ * (tools/serving/api_store.h).
  *
  *	moment   snapshot, RV, position in the log; items of each hint, sorted: shared
  *	view     one reader's place in such items
  *
  * A view of now is taken where the log has everything that the snapshot shows: a watch goes on behind it
  * without a gap. Its items are filled in slices (view_items.h), its objects made one by one, as they are
- *asked for.
+ * asked for.
  *
  * A moment is kept for a second for whoever comes then, and, once a continue token was given out for it, for
  * hold_ms. Its snapshot ends with it, and earlier where there are more than held_views: the oldest goes
@@ -16,6 +16,8 @@
  * are is for clients to choose. informerd may take the memory back before that: then the view ends with an
  * error, and its list with 410, as upstream's does.
  *
+ * Memory    the items of all hints have a share (gw_arena_options.views). Who finds no room in it, though
+ *           what nobody reads gave way, is told so as the view is chosen.
  * Threads   one
  * Cost      of a view of now: a dispatch and a snapshot; then what view_items.h says
  */
@@ -44,8 +46,8 @@ unsigned gw_moments_count(const struct gw_arena *arena);
  */
 int gw_view_open(struct gw_entry *entry, uint64_t rv, struct api_view **ret_view, uint64_t *ret_rv,
 		 uint64_t *ret_position);
-/* It need show no more than what the hint leaves, which goes over to it. As api_store.view_narrow. */
-void gw_view_narrow(struct api_view *view, struct gw_hint *hint);
+/* What the hint leaves, which goes over to it, is what it shows. As api_store.view_choose. */
+int gw_view_choose(struct api_view *view, struct gw_hint *hint);
 /* As those of api_store. */
 int gw_view_ready(struct api_view *view);
 void gw_view_seek(struct api_view *view, const char *key);

@@ -5,6 +5,7 @@
 #include "tools/informer-gateway/views/gateway_arena.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "tools/informer-gateway/arena/arena_resources.h"
 #include "tools/informer-gateway/arena/arena_take.h"
@@ -20,6 +21,15 @@ begin_registry(struct api_registry *registry)
 		api_registry_drop(registry->items[i]);
 }
 
+static uint64_t
+system_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 int
 gw_arena_new(const struct gw_arena_options *options, struct gw_arena **ret_arena)
 {
@@ -27,6 +37,8 @@ gw_arena_new(const struct gw_arena_options *options, struct gw_arena **ret_arena
 	int r;
 
 	*arena = (struct gw_arena){.options = *options, .epoll = -1, .kick = -1};
+	if (!arena->options.now_ms)
+		arena->options.now_ms = system_now_ms;
 	begin_registry(&arena->registry);
 	r = gw_handles_open(arena);
 	if (r < 0)

@@ -107,10 +107,11 @@ static void
 extend(struct gw_entry *entry, struct search *s)
 {
 	struct gw_change_log *log = &entry->feed.log;
-	size_t room = log->max_bytes / 2, bytes;
+	size_t room = log->options.bytes / 2, left = api_share_room(log->options.share), bytes;
 	uint64_t floor = s->proven;
 
 	room = room > log->bytes ? room - log->bytes : 0;
+	room = room < left ? room : left;
 	if (s->count > 0)
 		qsort(s->items, s->count, sizeof(*s->items), newest_first);
 	gw_change_log_forget_before(log);
@@ -146,7 +147,6 @@ gw_history_extend(struct gw_entry *entry)
 	r = gw_entry_begin_whole(entry, &reading);
 	if (r < 0)
 		return r;
-	log->extended = true;
 	r = gw_entry_standing(entry, &reading.snapshot, &standing);
 	search.forgotten_seq = standing.forgotten_seq;
 	if (r == 0)
@@ -155,6 +155,7 @@ gw_history_extend(struct gw_entry *entry)
 		r = look_at_present(&search, &reading);
 	if (r == 0)
 		extend(entry, &search);
+	log->extended = r == 0 || r == -ESTALE;
 	gw_reading_end(&reading);
 	free(search.items);
 	return r < 0 ? -ESTALE : 0;

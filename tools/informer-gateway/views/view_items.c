@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ITEM_BYTES (sizeof(struct gw_item) + 64) /* with its key, as a guess */
+
 /* ---- which objects ----------------------------------------------------------- */
 
-/* By the index that leaves fewest, or through all. */
+/* Begin with the index that leaves fewest, or with all; *ret_count of them at most. */
 static int
-start(struct gw_items *items)
+start(struct gw_items *items, uint64_t *ret_count)
 {
 	const struct informer_snapshot *snapshot = &items->reading->snapshot;
+	struct informer_resource *resource = items->reading->resource;
 	const struct gw_hint *hint = &items->hint;
 	/* a pod without a node is in no index */
 	bool valued = hint->value && hint->value[0];
@@ -25,27 +28,31 @@ start(struct gw_items *items)
 		    {"labels", hint->label},
 		    {"namespace", hint->namespace_}},
 	  *best = NULL;
-	uint64_t least = UINT64_MAX, count;
+	struct informer_resource_info info = {.size = sizeof(info)};
+	uint64_t count;
 	int r = 0;
 
 	/* libinformer's grammar is the API's; what it refuses nonetheless, the query decides alone */
 	if (hint->labels)
 		r = informer_selector_compile(items->entry->arena->reads, hint->labels, strlen(hint->labels),
 					      &items->selector, NULL);
+	if (r == 0 || r == INFORMER_E_SYNTAX)
+		r = informer_resource_info(snapshot, resource, &info);
+	if (r < 0)
+		return r;
+	*ret_count = info.object_count;
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		if (!ways[i].index || !ways[i].value ||
-		    informer_count_by_index(snapshot, items->reading->resource, ways[i].index, ways[i].value,
+		    informer_count_by_index(snapshot, resource, ways[i].index, ways[i].value,
 					    strlen(ways[i].value), &count) < 0 ||
-		    count >= least)
+		    count >= *ret_count)
 			continue;
-		least = count;
+		*ret_count = count;
 		best = &ways[i];
 	}
-	if (r < 0 && r != INFORMER_E_SYNTAX)
-		return r;
-	return best ? informer_by_index(snapshot, items->reading->resource, best->index, best->value,
-					strlen(best->value), &items->it)
-		    : informer_list(snapshot, items->reading->resource, &items->it);
+	return best ? informer_by_index(snapshot, resource, best->index, best->value, strlen(best->value),
+					&items->it)
+		    : informer_list(snapshot, resource, &items->it);
 }
 
 static bool
@@ -85,19 +92,16 @@ look_up(const struct gw_items *items, struct informer_object *ret_object)
 	return r == INFORMER_E_NOT_FOUND ? 0 : r < 0 ? r : 1;
 }
 
-/* As informer_next(), from the beginning on. */
+/* As informer_next(). */
 static int
 next_object(struct gw_items *items, struct informer_object *ret_object)
 {
-	bool one = gw_hint_names_one(&items->hint, items->entry->resource), first = !items->begun;
-	int r = 0;
+	bool first = !items->begun;
 
 	items->begun = true;
-	if (one)
+	if (gw_hint_names_one(&items->hint, items->entry->resource))
 		return first ? look_up(items, ret_object) : 0;
-	if (first)
-		r = start(items);
-	return r < 0 ? r : informer_next(&items->it, ret_object);
+	return informer_next(&items->it, ret_object);
 }
 
 /* ---- filling ----------------------------------------------------------------- */
@@ -112,7 +116,10 @@ by_key(const void *a, const void *b)
 static void
 add_run(struct gw_items *items, struct gw_run run, struct api_buf *keys)
 {
-	const char *key = run.keys = api_buf_take(keys);
+	const char *key;
+
+	run.key_bytes = keys->len;
+	key = run.keys = api_buf_take(keys);
 
 	for (size_t i = 0; i < run.count; i++, key += strlen(key) + 1)
 		run.items[i].key = key;
@@ -137,6 +144,19 @@ collect(const struct gw_items *items, const struct informer_object *object, stru
 	return r;
 }
 
+/* What it has become. */
+static void
+count_held(struct gw_items *items)
+{
+	struct api_share *share = items->entry->arena->options.views;
+
+	api_share_give_back(share, items->held);
+	items->held = 0;
+	for (size_t i = 0; i < items->count; i++)
+		items->held += items->runs[i].count * sizeof(struct gw_item) + items->runs[i].key_bytes;
+	api_share_add(share, items->held);
+}
+
 int
 gw_items_fill(struct gw_items *items)
 {
@@ -155,15 +175,27 @@ gw_items_fill(struct gw_items *items)
 	else
 		free(run.items);
 	items->state = r < 0 ? r : more > 0 ? -EAGAIN : more;
+	if (items->state != -EAGAIN)
+		count_held(items);
 	return items->state;
 }
 
-void
+int
 gw_items_init(struct gw_items *items, struct gw_entry *entry, const struct gw_reading *reading,
 	      struct gw_hint *hint)
 {
+	uint64_t count = 1;
+	int r = 0;
+
 	*items = (struct gw_items){.entry = entry, .reading = reading, .hint = *hint, .state = -EAGAIN};
 	*hint = (struct gw_hint){0};
+	if (!gw_hint_names_one(&items->hint, entry->resource))
+		r = start(items, &count);
+	if (r == 0 && !api_share_take(entry->arena->options.views, count * ITEM_BYTES))
+		r = -ENOBUFS;
+	if (r == 0)
+		items->held = count * ITEM_BYTES;
+	return r;
 }
 
 void
@@ -174,6 +206,7 @@ gw_items_done(struct gw_items *items)
 		free(items->runs[i].keys);
 	}
 	free(items->runs);
+	api_share_give_back(items->entry->arena->options.views, items->held);
 	informer_selector_free(items->selector);
 	gw_hint_done(&items->hint);
 }

@@ -27,6 +27,7 @@ struct gw_run {
 	struct gw_item *items;
 	size_t count;
 	char *keys;
+	size_t key_bytes;
 };
 
 /* entry, reading: borrowed; the items' objects are the reading's. state: as gw_items_fill() returns */
@@ -38,13 +39,18 @@ struct gw_items {
 	struct informer_iter it;
 	struct gw_run *runs;
 	size_t count;
+	size_t held; /* of the share: before it is filled, what it is expected to */
 	bool begun;
 	int state;
 };
 
-/* hint: it goes over to the items. They must not move until gw_items_done(). */
-void gw_items_init(struct gw_items *items, struct gw_entry *entry, const struct gw_reading *reading,
-		   struct gw_hint *hint);
+/*
+ * hint: it goes over to the items. They must not move until gw_items_done().
+ *
+ * Returns 0; -ENOBUFS: the share of views has no room for as many as there may be; INFORMER_E_…
+ */
+int gw_items_init(struct gw_items *items, struct gw_entry *entry, const struct gw_reading *reading,
+		  struct gw_hint *hint);
 void gw_items_done(struct gw_items *items);
 /* Go on. Returns 0: all are there; -EAGAIN: call again; INFORMER_E_EXPIRED, INFORMER_E_CORRUPT, …, for good
  */
