@@ -138,7 +138,10 @@ sim_object_new(const struct api_resource *resource, struct api_doc *doc, struct 
 		if (text.len)
 			api_buf_put(&text, ",", 1);
 		meta_at = child == meta ? text.len + strlen("\"metadata\":") : meta_at;
-		api_print_member(child, &text, rv, &rv_at);
+		api_buf_put(&text, "\"", 1);
+		api_buf_put(&text, child->key, child->key_len);
+		api_buf_put(&text, "\":", 2);
+		api_print(child, &text, rv, &rv_at);
 		meta_len = child == meta ? text.len - meta_at : meta_len;
 	}
 	api_buf_put(&text, "}", 1);

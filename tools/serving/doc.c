@@ -262,16 +262,6 @@ api_append(struct api_node *array, struct api_node *value)
 /* ---- printing ------------------------------------------------------------- */
 
 void
-api_print_member(const struct api_node *node, struct api_buf *buf, const struct api_node *mark,
-		 size_t *ret_mark)
-{
-	api_buf_put(buf, "\"", 1);
-	api_buf_put(buf, node->key, node->key_len);
-	api_buf_put(buf, "\":", 2);
-	api_print(node, buf, mark, ret_mark);
-}
-
-void
 api_print(const struct api_node *node, struct api_buf *buf, const struct api_node *mark, size_t *ret_mark)
 {
 	switch (node->type) {
@@ -281,10 +271,12 @@ api_print(const struct api_node *node, struct api_buf *buf, const struct api_nod
 		for (const struct api_node *child = node->child; child; child = child->next) {
 			if (child != node->child)
 				api_buf_put(buf, ",", 1);
-			if (node->type == API_OBJECT)
-				api_print_member(child, buf, mark, ret_mark);
-			else
-				api_print(child, buf, mark, ret_mark);
+			if (node->type == API_OBJECT) {
+				api_buf_put(buf, "\"", 1);
+				api_buf_put(buf, child->key, child->key_len);
+				api_buf_put(buf, "\":", 2);
+			}
+			api_print(child, buf, mark, ret_mark);
 		}
 		api_buf_put(buf, node->type == API_OBJECT ? "}" : "]", 1);
 		break;

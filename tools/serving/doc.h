@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A JSON document that can be edited without losing a byte.
+ * A JSON document that loses no byte.
  *
- * A server hands out the documents it was given, so that others can prove
- * their decoders against it: 64-bit integers, the spelling of a double, U+0000
- * and a nesting of ten thousand must come out as they went in. cJSON turns
- * numbers into doubles and strings into C strings; it serves the small fixed
- * documents (discovery, statistics). Kubernetes objects live in this tree, whose
- * leaves are slices of the text they were parsed from, still escaped. That is
- * also quick: parsing and printing a pod of 9 KB costs some 20 microseconds.
+ * A server hands out the documents it was given, so that others can prove their decoders against it: 64-bit
+ * integers, the spelling of a double, U+0000 and a nesting of ten thousand must come out as they went in.
+ * cJSON turns numbers into doubles and strings into C strings. The leaves of this tree are slices of the text
+ * they were parsed from, still escaped. Parsing and printing a pod of 9 KB costs some 20 microseconds.
  *
  * Memory   nodes come from the document's arena and go with api_doc_done(). The
  *          parsed text is borrowed and must outlive the document.
@@ -108,8 +105,5 @@ size_t api_count(const struct api_node *node);
  */
 void api_print(const struct api_node *node, struct api_buf *buf, const struct api_node *mark,
 	       size_t *ret_mark);
-/* One member, with its name. */
-void api_print_member(const struct api_node *node, struct api_buf *buf, const struct api_node *mark,
-		      size_t *ret_mark);
 
 #endif
