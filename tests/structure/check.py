@@ -9,6 +9,7 @@
   columns   C lines end at 110 columns, a tab is 8
   licence   each source has one SPDX line, at its top
   promises  the tables of tests/README.md name each test, and only tests that there are
+  mutants   what each of tests/mutants swaps stands in its file
 
 Prints a sentence for each fault, with what to do, and exits 1; silent and 0 when there is none.
 """
@@ -196,6 +197,19 @@ def check_promises(root):
         fault(page, f"tests/{test} stands in no row: name the promise that it holds, or delete it")
 
 
+def check_mutants(root):
+    for path in files(root, ("tests/mutants",), (".list",)):
+        name = source = ""
+        for number, line in enumerate(read(root, path).splitlines(), 1):
+            word, _, rest = line.partition(" ")
+            if word == "mutant":
+                name = rest
+            elif word == "file":
+                source = read(root, rest) if os.path.exists(os.path.join(root, rest)) else ""
+            elif word == "swap" and source.count(re.split(r" =>(?: |$)", rest)[0]) != 1:
+                fault(f"{path}:{number}", f"what {name} swaps does not stand once in its file; name it as it stands there now, or delete the mutant")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", default=".", help="the checkout (default: here)")
@@ -206,6 +220,7 @@ def main():
     check_names(args.root)
     check_lines(args.root)
     check_promises(args.root)
+    check_mutants(args.root)
     if args.objects:
         check_circles(args.root, args.objects)
     for sentence in faults:
