@@ -54,10 +54,7 @@ struct gw_exchange {
 /* What goes on with an exchange, now or later. */
 typedef void gw_next(struct gw_exchange *x);
 
-/*
- * r  0: x->body is whole. -EMSGSIZE, -ENOBUFS: it is larger than the listener takes, or than there is room
- *    for; x->api.status says so
- */
+/* r  0: x->body is whole; -ENOBUFS: there is no room for it now, and x->api.status says so */
 typedef void gw_body_done(void *ctx, int r);
 /* Read the body; then done is called once, or at once if there is none. The exchange waits meanwhile. */
 void gw_read_body(struct gw_exchange *x, gw_body_done *done, void *ctx);

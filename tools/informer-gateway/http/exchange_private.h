@@ -21,12 +21,11 @@ struct gw_exchange_state {
 	bool suspended;
 	bool cut;	/* no answer any more */
 	bool queued;	/* the answer is libmicrohttpd's */
-	uint64_t body_bytes;     /* as its headers tell; UINT64_MAX: it comes in chunks */
+	uint64_t body_bytes;     /* as its headers tell */
 	uint64_t reserved;       /* of front->bodies */
 	gw_body_done *body_done; /* who asked for the body; NULL: nobody has, or was given it */
 	void *body_ctx;
-	bool reading; /* its body comes, or has come */
-	bool too_large;
+	bool reading;   /* its body comes, or has come */
 	bool older;	/* HTTP/1.0: no chunks */
 	bool close;	/* behind the answer */
 	void (*gone)(void *ctx);

@@ -22,6 +22,14 @@
 #include "tools/informer-gateway/http/loopback.h"
 #include "writer/base/log.h"
 
+/* one thread is all there is, and MHD_add_connection() tells of a connection before it returns */
+#if MHD_VERSION >= 0x01000000
+#define NO_LOCKS MHD_USE_NO_THREAD_SAFETY
+#define STRICT MHD_OPTION_CLIENT_DISCIPLINE_LVL
+#else
+#define NO_LOCKS 0u
+#define STRICT MHD_OPTION_STRICT_FOR_CLIENT
+#endif
 /* of a connection: its request's headers, then what is written of an answer */
 #define CONNECTION_BYTES ((size_t)24 * 1024)
 #define HEADER_SECONDS 10u
@@ -289,7 +297,7 @@ start_daemon(struct gw_listener *l)
 				       {MHD_OPTION_HTTPS_MEM_CERT, 0, NULL},
 				       {MHD_OPTION_END, 0, NULL}};
 	unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
-			 MHD_USE_ERROR_LOG;
+			 MHD_USE_ERROR_LOG | NO_LOCKS;
 
 	if (l->tls) {
 		/* for its start; each session gets ours, see gw_tls_install() */
@@ -306,8 +314,8 @@ start_daemon(struct gw_listener *l)
 		MHD_OPTION_CONNECTION_LIMIT, l->front->options.connections + REFUSED_MAX + 1,
 		MHD_OPTION_CONNECTION_TIMEOUT, l->options.idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		CONNECTION_BYTES, MHD_OPTION_NOTIFY_CONNECTION, on_connection, l, MHD_OPTION_NOTIFY_COMPLETED,
-		gw_exchange_over, l, MHD_OPTION_URI_LOG_CALLBACK, gw_exchange_begin, l,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+		gw_exchange_over, l, MHD_OPTION_URI_LOG_CALLBACK, gw_exchange_begin, l, STRICT, 1,
+		MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (key.data)
 		explicit_bzero(key.data, key.len);
 	return l->daemon ? 0 : errno ? -errno : -EIO;

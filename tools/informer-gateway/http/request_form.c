@@ -8,6 +8,9 @@
 #include <strings.h>
 
 #define METHOD_MAX 24u
+/* libmicrohttpd before 1.0 cuts a value at its zero byte, and joins folded lines to other headers' names */
+#define LAX (MHD_VERSION < 0x01000000)
+#define HIDDEN "a header has a zero byte, goes on in a second line, or ends without CR"
 #define IMPERSONATE "Impersonate-"
 #define BEARER "Bearer "
 
@@ -67,9 +70,9 @@ path_fault(const char *path)
 /* ---- headers ---- */
 
 struct headers {
-	unsigned lengths, encodings, hosts;
-	const char *encoding;
+	unsigned lengths, hosts;
 	const char *fault;
+	const char *end; /* of the line before */
 };
 
 static bool
@@ -94,37 +97,39 @@ look(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_length, c
 	struct headers *h = ctx;
 
 	(void)kind;
-	if (!is_token(name, name_length))
+	/* each line begins where the one before ended: else there were bytes that are not told */
+	if (LAX && (name != h->end || !value || value[value_length] || value[value_length + 1]))
+		h->fault = HIDDEN;
+	else if (!is_token(name, name_length))
 		h->fault = "a header's name has a byte that none has";
 	else if (value && !is_value(value, value_length))
 		h->fault = "a header has a control character";
 	if (h->fault)
 		return MHD_NO;
+	h->end = value + value_length + 2;
 	if (is(name, name_length, "Content-Length"))
 		h->lengths++;
 	else if (is(name, name_length, "Host"))
 		h->hosts++;
-	else if (is(name, name_length, "Transfer-Encoding")) {
-		h->encodings++;
-		h->encoding = value ? value : "";
-	}
-	return MHD_YES;
+	else if (is(name, name_length, "Transfer-Encoding"))
+		h->fault = "the request's body comes in chunks: send it with a Content-Length";
+	return h->fault ? MHD_NO : MHD_YES;
 }
 
 static const char *
-headers_fault(struct MHD_Connection *connection, bool older)
+headers_fault(struct MHD_Connection *connection, const struct gw_request_form *form, bool older)
 {
-	struct headers h = {0};
+	struct headers h = {.end = form->version + strlen(form->version) + 2};
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+		connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
 
 	(void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look, &h);
 	if (h.fault)
 		return h.fault;
-	if (h.lengths && h.encodings)
-		return "the request has both Content-Length and Transfer-Encoding";
+	if (LAX && info && h.end + 2 != form->method + *(const size_t *)info)
+		return HIDDEN;
 	if (h.lengths > 1)
 		return "the request has more than one Content-Length";
-	if (h.encodings > 1 || (h.encodings && (older || strcasecmp(h.encoding, "chunked") != 0)))
-		return "the request has a Transfer-Encoding other than chunked";
 	if (h.hosts > 1 || (!older && !h.hosts))
 		return "the request has not one Host";
 	return NULL;
@@ -145,7 +150,7 @@ gw_request_fault(struct MHD_Connection *connection, const struct gw_request_form
 	fault = target_fault(form->target);
 	if (!fault)
 		fault = path_fault(form->path);
-	return fault ? fault : headers_fault(connection, older);
+	return fault ? fault : headers_fault(connection, form, older);
 }
 
 uint64_t
@@ -153,8 +158,6 @@ gw_request_body_bytes(struct MHD_Connection *connection)
 {
 	const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
 
-	if (MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding"))
-		return UINT64_MAX;
 	return length ? strtoull(length, NULL, 10) : 0;
 }
 

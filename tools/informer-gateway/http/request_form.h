@@ -2,7 +2,8 @@
 /*
  * Request form: what a request must look like beyond what libmicrohttpd sees to, so that nobody between the
  * client and us, nor the API server behind us, can have read it as another one: one length, one host,
- * well-formed names, a path that is one.
+ * well-formed names, a path that is one. Where readers of chunks differ (ends of lines, extensions) nobody
+ * can see any more behind libmicrohttpd, and no client of the API needs them: a body has a Content-Length.
  *
  * Source: RFC 9112 (framing), RFC 9110 (names and values), RFC 3986 (percent-encoding)
  */
@@ -21,7 +22,7 @@ struct gw_request_form {
 /* What is wrong with it, as a sentence for the client that stays; NULL: nothing. */
 const char *gw_request_fault(struct MHD_Connection *connection, const struct gw_request_form *form);
 
-/* The body's length that its headers tell; UINT64_MAX: it comes in chunks. */
+/* The body's length that its headers tell. */
 uint64_t gw_request_body_bytes(struct MHD_Connection *connection);
 
 /* Whether the client takes gzip, read as the API server reads Accept-Encoding. */

@@ -77,13 +77,6 @@ refuse(struct gw_exchange *x)
 	return queue(x);
 }
 
-static void
-say_too_large(struct gw_exchange *x)
-{
-	api_status_set(&x->api.status, 413, "RequestEntityTooLarge", "Request entity too large: limit is %zu",
-		       x->listener->options.body_bytes);
-}
-
 /* The certificate that the handshake verified. */
 static bool
 know(struct gw_client *client)
@@ -129,8 +122,9 @@ see(struct gw_exchange *x, const char *version)
 		return refuse(x);
 	}
 	s->body_bytes = gw_request_body_bytes(s->connection);
-	if (s->body_bytes != UINT64_MAX && s->body_bytes > x->listener->options.body_bytes) {
-		say_too_large(x);
+	if (s->body_bytes > x->listener->options.body_bytes) {
+		api_status_set(&x->api.status, 413, "RequestEntityTooLarge",
+			       "Request entity too large: limit is %zu", x->listener->options.body_bytes);
 		return refuse(x);
 	}
 	return MHD_YES;
@@ -151,8 +145,8 @@ gw_read_body(struct gw_exchange *x, gw_body_done *done, void *ctx)
 		done(ctx, -ENOBUFS);
 		return;
 	}
-	s->reserved = bytes;
-	if (bytes == 0) {
+	s->reserved = s->body_bytes;
+	if (s->body_bytes == 0) {
 		done(ctx, 0);
 		return;
 	}
@@ -161,15 +155,11 @@ gw_read_body(struct gw_exchange *x, gw_body_done *done, void *ctx)
 	gw_exchange_go_on(x);
 }
 
-/* More of it than we keep is read over for as long as a request may take, as is what nobody asked for. */
+/* What nobody asked for is read over. */
 static enum MHD_Result
 collect(struct gw_exchange *x, const char *upload, size_t *size)
 {
-	struct gw_exchange_state *s = x->state;
-
-	if (s->body_done && x->body.len + *size > s->reserved)
-		s->too_large = true;
-	else if (s->body_done)
+	if (x->state->body_done)
 		api_buf_put(&x->body, upload, *size);
 	*size = 0;
 	return MHD_YES;
@@ -235,9 +225,7 @@ hand_body_on(struct gw_exchange *x)
 	gw_body_done *done = s->body_done;
 
 	s->body_done = NULL;
-	if (s->too_large)
-		say_too_large(x);
-	done(s->body_ctx, s->too_large ? -EMSGSIZE : 0);
+	done(s->body_ctx, 0);
 	return go_on(x);
 }
 
