@@ -28,7 +28,7 @@ must_wait(const struct gw_body *b)
 {
 	const struct gw_body *o;
 
-	LIST_FOREACH (o, &b->bodies->list, link)
+	TAILQ_FOREACH (o, &b->bodies->list, link)
 		if (o != b && b->key && o->key && o->begun_ms && !strcmp(o->key, b->key) &&
 		    (!o->whole || (o->bytes > LARGE && is_fresh(o))))
 			return true;
@@ -51,8 +51,8 @@ on_timer(uv_timer_t *timer)
 	struct gw_bodies *bodies = timer->data;
 	struct gw_body *next;
 
-	for (struct gw_body *b = LIST_FIRST(&bodies->list); b; b = next) {
-		next = LIST_NEXT(b, link);
+	for (struct gw_body *b = TAILQ_FIRST(&bodies->list); b; b = next) {
+		next = TAILQ_NEXT(b, link);
 		if (!b->begun_ms && !must_wait(b)) {
 			gw_body_begin(b);
 			gw_bodies_start(bodies);
@@ -106,7 +106,7 @@ find(const struct gw_bodies *bodies, const char *key, uint64_t least)
 	struct gw_body *b;
 
 	/* one that has not begun shows what will be then */
-	LIST_FOREACH (b, &bodies->list, link)
+	TAILQ_FOREACH (b, &bodies->list, link)
 		if (b->key && !strcmp(b->key, key) && (!b->begun_ms || (b->shown.rv >= least && is_fresh(b))))
 			break;
 	return b;
@@ -126,7 +126,7 @@ add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, str
 	b->request.namespace_ = b->namespace_;
 	b->request.path = NULL; /* it goes with the exchange */
 	b->may_gzip = !events && !x->api.shape.protobuf && gw_request_takes_gzip(x->api.connection);
-	LIST_INSERT_HEAD(&bodies->list, b, link);
+	TAILQ_INSERT_HEAD(&bodies->list, b, link);
 	bodies->count++;
 	r = gw_read_open(x, &b->store);
 	if (r == 0)
@@ -149,9 +149,9 @@ make_room(struct gw_bodies *bodies)
 {
 	struct gw_body *next;
 
-	for (struct gw_body *b = LIST_FIRST(&bodies->list);
+	for (struct gw_body *b = TAILQ_FIRST(&bodies->list);
 	     b && (gw_bodies_are_full(bodies) || bodies->count >= bodies->most); b = next) {
-		next = LIST_NEXT(b, link);
+		next = TAILQ_NEXT(b, link);
 		if (b->whole && LIST_EMPTY(&b->readers))
 			gw_body_drop(b);
 	}
@@ -266,6 +266,7 @@ gw_bodies_new(struct gw_router *router, struct api_share *share)
 
 	*bodies = (struct gw_bodies){.router = router, .share = share};
 	bodies->most = BODIES_LEAST + (unsigned)(share->most / GW_BODY_SHARE);
+	TAILQ_INIT(&bodies->list);
 	uv_idle_init(gw_front_loop(router->front), &bodies->maker);
 	uv_timer_init(gw_front_loop(router->front), &bodies->timer);
 	bodies->maker.data = bodies->timer.data = bodies;
@@ -287,8 +288,8 @@ gw_bodies_free(struct gw_bodies *bodies)
 {
 	if (!bodies)
 		return;
-	while (!LIST_EMPTY(&bodies->list))
-		gw_body_drop(LIST_FIRST(&bodies->list));
+	while (!TAILQ_EMPTY(&bodies->list))
+		gw_body_drop(TAILQ_FIRST(&bodies->list));
 	uv_close((uv_handle_t *)&bodies->timer, on_closed);
 	uv_close((uv_handle_t *)&bodies->maker, on_closed);
 }

@@ -15,7 +15,7 @@
 
 struct gw_body {
 	struct gw_bodies *bodies;
-	LIST_ENTRY(gw_body) link;
+	TAILQ_ENTRY(gw_body) link;
 	char *key;	/* NULL: no newcomers */
 	char *namespace_;
 	struct api_request request; /* what a list needs of it */
@@ -46,7 +46,7 @@ struct gw_bodies {
 	struct gw_router *router;
 	struct api_share *share;
 	unsigned count, most; /* bodies: each may hold GW_BODY_SHARE, whatever all of them hold */
-	LIST_HEAD(, gw_body) list;
+	TAILQ_HEAD(, gw_body) list;
 	unsigned open_handles;
 	uv_idle_t maker;
 	uv_timer_t timer; /* bodies that are pending, or have become old */

@@ -34,7 +34,7 @@ gw_body_drop(struct gw_body *b)
 	gw_body_count_held(b, before);
 	if (b->store)
 		b->store->close(b->store);
-	LIST_REMOVE(b, link);
+	TAILQ_REMOVE(&b->bodies->list, b, link);
 	b->bodies->count--;
 	api_query_done(&b->query);
 	api_status_done(&b->request.status);
@@ -181,21 +181,21 @@ on_idle(uv_idle_t *idle)
 	struct gw_bodies *bodies = idle->data;
 	uint64_t end = uv_hrtime() + SLICE_NS;
 	struct gw_body *b, *next;
-	bool again = true;
 
-	/* in turns, so that a short one does not wait for a long one */
-	while (again && uv_hrtime() < end) {
-		again = false;
-		for (b = LIST_FIRST(&bodies->list); b && uv_hrtime() < end; b = LIST_NEXT(b, link))
-			again |= is_making(b) && make(b);
+	/* in turns, so that a short one does not wait for a long one, nor an old one for those that come */
+	for (unsigned resting = 0; resting < bodies->count && uv_hrtime() < end;) {
+		b = TAILQ_FIRST(&bodies->list);
+		TAILQ_REMOVE(&bodies->list, b, link);
+		TAILQ_INSERT_TAIL(&bodies->list, b, link);
+		resting = is_making(b) && make(b) ? 0 : resting + 1;
 	}
-	for (b = LIST_FIRST(&bodies->list); b && !is_making(b);)
-		b = LIST_NEXT(b, link);
+	for (b = TAILQ_FIRST(&bodies->list); b && !is_making(b);)
+		b = TAILQ_NEXT(b, link);
 	if (!b)
 		uv_idle_stop(idle);
 	/* who is woken may leave, and with that start it again */
-	for (b = LIST_FIRST(&bodies->list); b; b = next) {
-		next = LIST_NEXT(b, link);
+	for (b = TAILQ_FIRST(&bodies->list); b; b = next) {
+		next = TAILQ_NEXT(b, link);
 		if (b->shown.state != GW_BODY_PENDING)
 			wake_all(b);
 	}
