@@ -179,7 +179,8 @@ demo: setup
 
 # All sources, the tests too: what gcc, clang, cppcheck and clang-tidy say, and whether the rooms stand as tests/structure/rooms has them.
 # One line a step when that is nothing. What cppcheck and clang-tidy found clean is remembered by its content, in LINT_CACHE: only what
-# changed since, or includes what changed, is looked at again.
+# changed since, or includes what changed, is looked at again. DEEP=1: clang's analyzer follows every way through a file, which takes fifteen
+# times as long (tests/long/all_lint.sh).
 LINT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/informer-lint
 lint: setup-lint
 	$(call say,LINT,'gcc -Werror')
@@ -202,7 +203,8 @@ objects: $(call objs,$(LINT_SRC))
 # the examples include the library's header as users do
 $(B)/obj/tools/examples/%.o $(B)/tidy/tools/examples/%.ok: OUR_CPPFLAGS += -Ireader-lib
 tidy: $(LINT_SRC:%.c=$(B)/tidy/%.ok)
-TIDY = clang-tidy --quiet --warnings-as-errors='*' $< -- $(OUR_CPPFLAGS) $(CPPFLAGS) -std=gnu17
+SHALLOW := $(if $(DEEP),,-Xclang -analyzer-config -Xclang mode=shallow)
+TIDY = clang-tidy --quiet --warnings-as-errors='*' $< -- $(OUR_CPPFLAGS) $(CPPFLAGS) -std=gnu17 $(SHALLOW)
 # after the object, whose dependencies say what it is made of
 $(B)/tidy/%.ok: %.c $(B)/obj/%.o .clang-tidy
 	@mkdir -p $(@D) $(LINT_CACHE)/tidy

@@ -174,7 +174,7 @@ some_turns(struct gateway *g)
 /* Nothing of a body is held before somebody asks for it; then its room is counted until the end. */
 GATEWAY_TEST(a_body_is_read_when_it_is_asked_for)
 {
-	struct api_share bodies = {.most = 64};
+	static struct api_share bodies = {.most = 64};
 	struct caller *c;
 
 	open_budget(g, &bodies);
@@ -215,8 +215,8 @@ GATEWAY_TEST(a_body_is_bounded)
 /* Where the bodies of others have taken all the room there is, the next one is told to come again. */
 GATEWAY_TEST(bodies_share_a_budget)
 {
-	struct api_budget all = {.most = 60};
-	struct api_share bodies = {.whole = &all, .most = 1000};
+	static struct api_budget all = {.most = 60};
+	static struct api_share bodies = {.whole = &all, .most = 1000};
 	struct caller *first, *second;
 
 	open_budget(g, &bodies);
@@ -242,7 +242,7 @@ GATEWAY_TEST(bodies_share_a_budget)
 /* Who is refused without a look at his body has sent it all the same: he reads why, and goes on. */
 GATEWAY_TEST(an_answer_before_the_body_is_seen)
 {
-	struct api_share bodies = {.most = 0};
+	static struct api_share bodies = {.most = 0};
 	struct caller *c;
 
 	open_budget(g, &bodies);
