@@ -3,6 +3,7 @@
 #include "writer/base/log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,9 +17,10 @@
 
 static struct {
 	_Atomic enum log_level level;
+	_Atomic unsigned lost; /* lines that nobody took */
 	int fd;
 	bool journal;
-} out = {LOG_LEVEL_INFO, STDERR_FILENO, false};
+} out = {.level = LOG_LEVEL_INFO, .fd = STDERR_FILENO};
 
 static const char *const level_names[] = {[LOG_LEVEL_ERROR] = "error",
 					  [LOG_LEVEL_WARNING] = "warning",
@@ -95,6 +97,40 @@ write_prefix(char *line, size_t size, enum log_level level)
 	return n > 0 ? (size_t)n : 0;
 }
 
+/* False: whoever should read it does not, and to write would be to wait for him. */
+static bool
+put(const char *line, size_t length)
+{
+	struct pollfd ready = {.fd = out.fd, .events = POLLOUT};
+	ssize_t written;
+
+	if (poll(&ready, 1, 0) == 0)
+		return false;
+	do
+		written = write(out.fd, line, length);
+	while (written < 0 && errno == EINTR);
+	return true;
+}
+
+/* Whether none is lost any more. */
+static bool
+tell_lost(void)
+{
+	unsigned lost = out.lost;
+	char line[128];
+	size_t at;
+
+	if (lost == 0)
+		return true;
+	at = write_prefix(line, sizeof(line), LOG_LEVEL_WARNING);
+	at += (size_t)snprintf(line + at, sizeof(line) - at,
+			       "%u lines of this log are lost: nobody read it\n", lost);
+	if (!put(line, at))
+		return false;
+	out.lost -= lost;
+	return true;
+}
+
 void
 log_write(enum log_level level, const char *format, ...)
 {
@@ -132,11 +168,8 @@ log_write(enum log_level level, const char *format, ...)
 		at += 3;
 	}
 	line[at++] = '\n';
-
-	ssize_t written;
-	do
-		written = write(out.fd, line, at);
-	while (written < 0 && errno == EINTR);
+	if (!tell_lost() || !put(line, at))
+		out.lost++;
 out:
 	errno = saved_errno;
 }

@@ -7,6 +7,8 @@
  * millisecond) and the level. Control characters in a message are written as \xNN, so
  * that nothing a server answers can forge a second line. No secret is ever passed here.
  * Only the place that decides about a failure logs it; libraries below return errors.
+ * Nobody is waited for: what cannot be written at once is counted, and the count written
+ * when there is room again.
  */
 #ifndef WRITER_BASE_LOG_H
 #define WRITER_BASE_LOG_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log's lines. */
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -111,6 +112,29 @@ TEST(long_messages_are_cut)
 	len = strlen(line);
 	assert_true(len <= 4096);
 	assert_string_equal(line + len - 4, "...\n");
+}
+
+/* Nobody is waited for who does not read; when he does, he is told how much he missed. */
+TEST(nobody_is_waited_for)
+{
+	char text[1000], told[80];
+	const char *line;
+	unsigned came = 0;
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	assert_true(fcntl(fds[1], F_SETPIPE_SZ, 8192) > 0);
+	log_open(LOG_LEVEL_INFO, fds[1]);
+	for (unsigned i = 0; i < 20; i++)
+		log_info("%s", text);
+	for (line = line_of(fds); (line = strchr(line, '\n')); line++)
+		came++;
+	assert_in_range(came, 1, 8);
+	log_info("here again");
+	line = line_of(fds);
+	snprintf(told, sizeof(told), " warning %u lines of this log are lost: nobody read it\n", 20 - came);
+	assert_non_null(strstr(line, told));
+	assert_non_null(strstr(line, " info here again\n"));
 }
 
 /* Writing does not change errno, also when it fails. */
