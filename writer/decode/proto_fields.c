@@ -60,9 +60,10 @@ proto_fields_find(const struct proto_message *m, struct proto_span in,
 				return wrong_field(m, at, in.end, ret_end);
 			in.at += value;
 		}
-		if (value == 0 && f->flags & PROTO_DROP_ZERO) /* the number, or the length */
-			continue;
 		bit = (uint64_t)1 << i;
+		if (value == 0 && f->flags & PROTO_DROP_ZERO &&
+		    !(fields & bit)) /* the number, or the length */
+			continue;
 		if (f->flags & PROTO_REPEATED) {
 			if (!(fields & bit))
 				found[i].at = at;

@@ -118,6 +118,7 @@ TEST(failures_say_where_they_are)
 		{"2=1 1=5", -EBADMSG, 2, 0},
 		{"2=1 2:'text'", -EBADMSG, 2, 0},
 		{"1:'a' 2=1 1:'b'", -EBADMSG, 5, 0},
+		{"1:'a' 2=1 1:''", -EBADMSG, 5, 0},
 		{"2=1 raw 0a 7f 61", -EBADMSG, 2, 0},
 		{"2=1 raw 0a", -EBADMSG, 2, 0},
 		{"2=1 raw 02 01", -EBADMSG, 2, 0},
