@@ -30,7 +30,7 @@
 #include "writer/base/message.h"
 
 #define MAX_IN_FLIGHT  8
-#define MAX_BODY_BYTES (64u << 20)
+#define MAX_BODY_BYTES (4u << 20)
 
 /* One document to read: /apis, or the resources of one group and version. */
 struct group_version {
@@ -402,7 +402,8 @@ on_done(void *ctx, int result, const char *message)
 	if (result == 0)
 		result = take_answer(group_version, &error);
 	else
-		message_set(&error, result, "%s", message);
+		message_set(&error, result, "%s",
+			    result == -EFBIG ? "its document has more than 4 MiB" : message);
 	free(group_version->body);
 	group_version->body = NULL;
 	group_version->len = group_version->size = 0;

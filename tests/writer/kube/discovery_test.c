@@ -306,6 +306,23 @@ TEST(a_failing_group_leaves_the_others)
 	assert_unresolved("unknowns.example.com", -ENOENT, "no resource");
 }
 
+/* A document beyond 4 MiB is none that any server has: it is not read on, and costs the others nothing. */
+TEST(an_endless_document_is_not_read)
+{
+	static char endless[(5u << 20) + 1];
+	struct http_route routes[] = {{.path = "/api/v1", .status = 200, .body = CORE},
+				      {.path = "/apis", .status = 200, .body = GROUPS},
+				      {.path = "/apis/example.com/v1", .status = 200, .body = endless},
+				      {0}};
+
+	memset(endless, ' ', sizeof(endless) - 1);
+	memcpy(endless + sizeof(endless) - sizeof(WIDGETS), WIDGETS, sizeof(WIDGETS));
+	discover(w, routes, NAMES("pods", "widgets.example.com"));
+	assert_int_equal(result, 0);
+	assert_resolves("pods", "/api/v1/pods");
+	assert_unresolved("widgets.example.com", -EAGAIN, "more than 4 MiB");
+}
+
 /* Where discovery is forbidden the well-known resources are still known. */
 TEST(forbidden_discovery_falls_back_on_the_well_known)
 {
