@@ -16,7 +16,7 @@ rule(const uint8_t *data, size_t size)
 	char line[1024];
 
 	fuzz_line(data, size, line);
-	if (gw_scope_parse_rule(line, &scope, &error) < 0)
+	if (gw_take_rule(&scope, line, &error) < 0)
 		must(error && *error && scope.count == 0);
 	else
 		must(scope.count == 1 && (!gw_scope_allows(&scope, &secrets) || strstr(line, "secrets")));

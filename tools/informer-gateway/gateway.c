@@ -151,7 +151,7 @@ newest_hook(void *ctx, const struct gw_exchange *x)
 	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
 
 	(void)ctx;
-	return listener->freshness == GW_FRESHNESS_STRICT;
+	return listener->strict;
 }
 
 static bool

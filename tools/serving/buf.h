@@ -13,7 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef _cleanup_
 #define _cleanup_(destructor) __attribute__((cleanup(destructor)))
+#endif
 
 struct api_buf {
 	char *data; /* always ended by a NUL that len does not count, once anything was put */

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "writer/base/message.h"
+
 #define LOG_MAX_LINE 4096
 
 static struct {
@@ -64,18 +66,16 @@ log_enabled(enum log_level level)
 }
 
 int
-log_level_parse(const char *text, enum log_level *ret_level)
+log_level_take(void *ret_level, const char *text, char **ret_error)
 {
+	if (strcmp(text, "warn") == 0)
+		text = level_names[LOG_LEVEL_WARNING];
 	for (size_t i = 0; i < sizeof(level_names) / sizeof(*level_names); i++)
 		if (strcmp(text, level_names[i]) == 0) {
-			*ret_level = (enum log_level)i;
+			*(enum log_level *)ret_level = (enum log_level)i;
 			return 0;
 		}
-	if (strcmp(text, "warn") == 0) {
-		*ret_level = LOG_LEVEL_WARNING;
-		return 0;
-	}
-	return -EINVAL;
+	return message_set(ret_error, -EINVAL, "'%s' is none of error, warning, info, debug", text);
 }
 
 static size_t

@@ -47,7 +47,7 @@ bool log_enabled(enum log_level level);
  */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "error", "warning" (or "warn"), "info", "debug". Returns 0, or -EINVAL. */
-int log_level_parse(const char *text, enum log_level *ret_level);
+/* "error", "warning" (or "warn"), "info", "debug", as a flag's taker: 0, or -EINVAL with message. */
+int log_level_take(void *ret_level, const char *text, char **ret_error);
 
 #endif

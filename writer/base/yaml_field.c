@@ -11,6 +11,8 @@
 #include "writer/base/message.h"
 #include "writer/base/quantity.h"
 
+#define A_STRING "a string (numbers and words like true in quotes)"
+
 int
 yaml_field_wrong(const struct yaml_reading *in, const cJSON *value, const char *expected)
 {
@@ -27,68 +29,139 @@ yaml_field_placed(const struct yaml_reading *in, const cJSON *value, int code, c
 			  *error ? *error : "no memory");
 }
 
-int
-yaml_field_mapping(const struct yaml_reading *in, const cJSON *object, const struct yaml_field *fields,
-		   size_t n, void *into, const char *what)
+char *
+yaml_field_place(const struct yaml_reading *in, const cJSON *value)
+{
+	unsigned line, column;
+	char *text;
+
+	yaml_position(value, YAML_AT_VALUE, &line, &column);
+	return asprintf(&text, "%s:%u:%u", yaml_name(in->yaml), line, column) < 0 ? NULL : text;
+}
+
+static int
+unknown(const struct yaml_reading *in, const cJSON *member, const struct yaml_field *mapping)
 {
 	const char *names[YAML_FIELDS_MAX], *near;
+
+	for (size_t i = 0; i < mapping->field_count; i++)
+		names[i] = mapping->fields[i].name;
+	near = nearest(member->string, names, mapping->field_count);
+	return yaml_error(in->yaml, member, YAML_AT_KEY, in->ret_error, -EINVAL, "unknown field '%s'%s%s%s",
+			  member->string, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+static int
+take(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
+{
+	return field->take(in, value, field, (char *)into + field->offset);
+}
+
+int
+yaml_field_mapping(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field,
+		   void *into)
+{
 	const cJSON *member;
 	size_t i;
-	int r;
+	int r = 0;
 
-	if (!cJSON_IsObject(object))
-		return yaml_field_wrong(in, object, what);
-	for (i = 0; i < n; i++)
-		names[i] = fields[i].name;
-	cJSON_ArrayForEach(member, object)
+	if (!cJSON_IsObject(value))
+		return yaml_field_wrong(in, value, field->expected);
+	cJSON_ArrayForEach(member, value)
 	{
-		for (i = 0; i < n && strcmp(fields[i].name, member->string) != 0; i++)
+		for (i = 0; i < field->field_count && strcmp(field->fields[i].name, member->string) != 0; i++)
 			;
-		if (i == n) {
-			near = nearest(member->string, names, n);
-			return yaml_error(in->yaml, member, YAML_AT_KEY, in->ret_error, -EINVAL,
-					  "unknown field '%s'%s%s%s", member->string,
-					  near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-		}
-		if (cJSON_IsNull(member))
-			continue; /* as if it were not there */
-		r = fields[i].take(in, member, (char *)into + fields[i].offset);
+		if (i == field->field_count)
+			return unknown(in, member, field);
+		if (!cJSON_IsNull(member)) /* as if it were not there */
+			r = take(in, member, &field->fields[i], into);
 		if (r < 0)
-			return r;
+			break;
 	}
+	return r;
+}
+
+int
+yaml_field_list(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
+{
+	const cJSON *item;
+	int r = 0;
+
+	if (!cJSON_IsArray(value) || (field->least > 0 && !value->child))
+		return yaml_field_wrong(in, value, field->expected);
+	cJSON_ArrayForEach(item, value)
+	{
+		if (r == 0)
+			r = take(in, item, field->fields, into);
+	}
+	return r;
+}
+
+int
+yaml_field_load(const char *path, const struct yaml_field *whole, void *into, char **ret_error)
+{
+	_cleanup_(yaml_unloadp) struct yaml *yaml = NULL;
+	int r = yaml_load(path, &yaml, ret_error);
+
+	if (r < 0)
+		return r;
+	r = take(&(struct yaml_reading){yaml, ret_error}, yaml_root(yaml), whole, into);
+	return r < 0 ? message_one_line(ret_error, r) : 0;
+}
+
+/* ---- scalars ---- */
+
+int
+yaml_field_string(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field,
+		  void *into)
+{
+	(void)field;
+	if (!cJSON_IsString(value) || !*value->valuestring)
+		return yaml_field_wrong(in, value, A_STRING);
+	return flag_take_copy(into, value->valuestring, NULL);
+}
+
+int
+yaml_field_path(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
+{
+	const char *file = yaml_name(in->yaml), *slash = strrchr(file, '/');
+	char **path = into, *joined;
+
+	if (!cJSON_IsString(value) || *value->valuestring == '/' || !slash)
+		return yaml_field_string(in, value, field, into);
+	if (asprintf(&joined, "%.*s/%s", (int)(slash - file), file, value->valuestring) < 0)
+		return -ENOMEM;
+	free(*path);
+	*path = joined;
 	return 0;
 }
 
 int
-yaml_field_string(const struct yaml_reading *in, const cJSON *value, void *into)
+yaml_field_text(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
 {
-	char **field = into;
+	_cleanup_(message_freep) char *error = NULL;
+	int r;
 
 	if (!cJSON_IsString(value) || !*value->valuestring)
-		return yaml_field_wrong(in, value, "a string (numbers and words like true in quotes)");
-	*field = strdup(value->valuestring);
-	return *field ? 0 : -ENOMEM;
+		return yaml_field_wrong(in, value, field->expected ? field->expected : A_STRING);
+	r = field->parse(into, value->valuestring, &error);
+	return r < 0 ? yaml_field_placed(in, value, r, &error) : 0;
 }
 
 int
-yaml_field_path(const struct yaml_reading *in, const cJSON *value, void *into)
+yaml_field_bool(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
 {
-	const char *file = yaml_name(in->yaml), *slash = strrchr(file, '/');
-	char **field = into;
+	const char *yes = field->yes ? field->yes : "true", *no = field->no ? field->no : "false", *text;
+	char expected[96];
 
-	if (!cJSON_IsString(value) || *value->valuestring == '/' || !slash)
-		return yaml_field_string(in, value, into);
-	if (asprintf(field, "%.*s/%s", (int)(slash - file), file, value->valuestring) < 0)
-		*field = NULL;
-	return *field ? 0 : -ENOMEM;
-}
-
-int
-yaml_field_bool(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	if (!cJSON_IsBool(value))
-		return yaml_field_wrong(in, value, "true or false");
-	*(bool *)into = cJSON_IsTrue(value);
+	text = field->yes            ? cJSON_GetStringValue(value)
+	       : cJSON_IsBool(value) ? (cJSON_IsTrue(value) ? yes : no)
+				     : NULL;
+	if (!text || (strcmp(text, yes) != 0 && strcmp(text, no) != 0)) {
+		snprintf(expected, sizeof(expected), field->yes ? "%2$s or %1$s" : "%1$s or %2$s", yes, no);
+		return yaml_field_wrong(in, value, expected);
+	}
+	*(bool *)into = strcmp(text, yes) == 0;
 	return 0;
 }
 
@@ -107,36 +180,36 @@ yaml_field_number(const struct yaml_reading *in, const cJSON *value, double min,
 }
 
 int
-yaml_field_time(const struct yaml_reading *in, const cJSON *value, uint64_t least_ms, uint64_t most_ms,
-		uint64_t *ret_ms)
-{
-	_cleanup_(message_freep) char *error = NULL;
-	int r;
-
-	if (!cJSON_IsString(value))
-		return yaml_field_wrong(in, value, "a time as a string, such as 800ms, 30s or 1m30s");
-	r = quantity_time(value->valuestring, least_ms, most_ms, ret_ms, &error);
-	return r < 0 ? yaml_field_placed(in, value, r, &error) : 0;
-}
-
-int
-yaml_field_seconds(const struct yaml_reading *in, const cJSON *value, void *into)
+yaml_field_count(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field,
+		 void *into)
 {
 	uint64_t number;
-	int r;
+	int r = yaml_field_number(in, value, (double)field->least, (double)field->most, &number);
 
-	r = yaml_field_number(in, value, 1, 86400, &number);
 	if (r == 0)
 		*(unsigned *)into = (unsigned)number;
 	return r;
 }
 
 int
-yaml_field_size(const struct yaml_reading *in, const cJSON *value, void *into)
+yaml_field_time(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
 {
 	_cleanup_(message_freep) char *error = NULL;
 	int r;
 
+	if (!cJSON_IsString(value))
+		return yaml_field_wrong(in, value, "a time as a string, such as 800ms, 30s or 1m30s");
+	r = quantity_time(value->valuestring, field->least, field->most, into, &error);
+	return r < 0 ? yaml_field_placed(in, value, r, &error) : 0;
+}
+
+int
+yaml_field_size(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	int r;
+
+	(void)field;
 	if (cJSON_IsNumber(value))
 		return yaml_field_number(in, value, 1, 9007199254740992.0, into);
 	if (!cJSON_IsString(value))

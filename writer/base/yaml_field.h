@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields of YAML mappings, as configuration files have them. A mapping is described by a table of its fields;
- * what is not in the table (the message has the nearest name that is), or of another type, is refused with
- * file:line:column.
+ * Fields of YAML mappings, as configuration files have them. A mapping is described by a table of its fields:
+ * of each its kind, its bounds and where it goes. What is not in the table (the message has the nearest name
+ * that is), of another type or beyond the bounds is refused with file:line:column.
  */
 #ifndef WRITER_BASE_YAML_FIELD_H
 #define WRITER_BASE_YAML_FIELD_H
@@ -11,48 +11,64 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/flags/flags.h"
 #include "writer/base/yaml.h"
 
 #define YAML_FIELDS_MAX 40
 
 struct yaml_reading {
 	const struct yaml *yaml;
-	void *context; /* whose file it is: the whole configuration, for fields that go elsewhere */
 	char **ret_error;
 };
 
-/* A field's name and what takes its value into `into` (the table's struct) at this offset. */
+struct yaml_field;
+/* Take a value to where it goes. Returns 0, -EINVAL with message, or -ENOMEM. */
+typedef int yaml_take(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field,
+		      void *into);
+
+/* A field. What its kind does not need stays zero. */
 struct yaml_field {
 	const char *name;
-	int (*take)(const struct yaml_reading *in, const cJSON *value, void *into);
-	size_t offset;
+	yaml_take *take;
+	size_t offset;        /* of where it goes, in the table's struct */
+	uint64_t least, most; /* bounds of a number or a time; of a list: how long it is at least */
+	flag_take *parse;     /* of a text */
+	const char *expected; /* "NAME must be EXPECTED", of a value of another type */
+	const char *yes, *no; /* two words for a bool */
+	const struct yaml_field *fields; /* of a mapping; the one that each item of a list is */
+	size_t field_count;
 };
 
-#define YAML_FIELDS(array) array, sizeof(array) / sizeof(*(array))
+/* For rows: {"wait", YAML_TIME(1000, 60000), YAML_AT(struct thing, wait_ms)}. */
+#define YAML_AT(type, member) .offset = offsetof(type, member)
+#define YAML_STRING .take = yaml_field_string /* char * */
+#define YAML_PATH .take = yaml_field_path     /* char *, from the file's folder on */
+#define YAML_BOOL .take = yaml_field_bool
+#define YAML_CHOICE(no_word, yes_word) .take = yaml_field_bool, .no = no_word, .yes = yes_word /* bool */
+#define YAML_COUNT(low, high) .take = yaml_field_count, .least = low, .most = high /* unsigned */
+#define YAML_TIME(low, high) .take = yaml_field_time, .least = low, .most = high /* uint64_t, in ms */
+#define YAML_SIZE .take = yaml_field_size /* uint64_t */
+/* By the taker of a flag, to whatever that sets. what: NULL for a string of any kind. */
+#define YAML_TEXT(function, what) .take = yaml_field_text, .parse = function, .expected = what
+#define YAML_MAPPING(table, what) .take = yaml_field_mapping, YAML_FIELDS(table, what)
+#define YAML_FIELDS(table, what)                                                                             \
+	.fields = table, .field_count = sizeof(table) / sizeof(*(table)), .expected = what
+/* Each item goes to the same place. */
+#define YAML_LIST(item, what) .take = yaml_field_list, .fields = &(item), .expected = what
 
-/* Each returns 0, -EINVAL with message, or -ENOMEM. */
+yaml_take yaml_field_string, yaml_field_path, yaml_field_bool, yaml_field_count, yaml_field_time,
+	yaml_field_size, yaml_field_text, yaml_field_mapping, yaml_field_list;
+
+/* All of a file: a mapping by its table, into the table's struct. */
+int yaml_field_load(const char *path, const struct yaml_field *whole, void *into, char **ret_error);
 
 /* "NAME must be EXPECTED", with its place. -EINVAL. */
 int yaml_field_wrong(const struct yaml_reading *in, const cJSON *value, const char *expected);
 /* Put file:line:column before a message of a parser's, which stays the caller's. */
 int yaml_field_placed(const struct yaml_reading *in, const cJSON *value, int code, char **error);
-/* All members of an object by the table; what: what it should be, for the message. */
-int yaml_field_mapping(const struct yaml_reading *in, const cJSON *object, const struct yaml_field *fields,
-		       size_t n, void *into, const char *what);
 int yaml_field_number(const struct yaml_reading *in, const cJSON *value, double min, double max,
 		      uint64_t *ret);
-/* A time as a string, such as 30s or 1m30s, between two bounds. */
-int yaml_field_time(const struct yaml_reading *in, const cJSON *value, uint64_t least_ms, uint64_t most_ms,
-		    uint64_t *ret_ms);
-
-/*
- * For tables: into a char *, bool, unsigned (seconds, 1 to 86,400) or uint64_t (size). A path is relative to
- * the file's folder.
- */
-int yaml_field_string(const struct yaml_reading *in, const cJSON *value, void *into);
-int yaml_field_path(const struct yaml_reading *in, const cJSON *value, void *into);
-int yaml_field_bool(const struct yaml_reading *in, const cJSON *value, void *into);
-int yaml_field_seconds(const struct yaml_reading *in, const cJSON *value, void *into);
-int yaml_field_size(const struct yaml_reading *in, const cJSON *value, void *into);
+/* Where it stands, "FILE:LINE:COLUMN": allocated; NULL without memory. */
+char *yaml_field_place(const struct yaml_reading *in, const cJSON *value);
 
 #endif

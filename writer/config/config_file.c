@@ -1,341 +1,112 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The configuration file: YAML into struct config, by tables of fields (config_field.h).
+ * The configuration file: YAML into struct config, by tables of fields (yaml_field.h).
  */
 #include "writer/config/config_file.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "shm-layout/queue.h"
-#include "writer/config/config_field.h"
 #include "writer/config/config_file_entry.h"
 #include "writer/config/config_parse.h"
-#include "writer/base/listen_address.h"
 #include "writer/base/log.h"
-#include "writer/base/message.h"
-
-/* ---- scalars of their own ---- */
 
 static int
-take_max_readers(const struct yaml_reading *in, const cJSON *value, void *into)
+take_id(const struct yaml_reading *in, const cJSON *value, int (*add)(struct config *config, uint32_t id),
+	void *into)
 {
-	uint64_t number;
-	int r;
-
-	r = yaml_field_number(in, value, 1, CONFIG_LIMIT_MAX_READERS, &number);
-	if (r == 0)
-		*(unsigned *)into = (unsigned)number;
-	return r;
-}
-
-static int
-take_log_level(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	enum log_level level;
-
-	if (!cJSON_IsString(value) || log_level_parse(value->valuestring, &level) < 0)
-		return yaml_field_wrong(in, value, "error, warning, info or debug");
-	*(int *)into = (int)level;
-	return 0;
-}
-
-static int
-take_timeout(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	_cleanup_(message_freep) char *error = NULL;
-	int r;
-
-	if (!cJSON_IsString(value))
-		return yaml_field_wrong(in, value, "a time as a string, such as 30s or 2m");
-	r = server_choice_parse_timeout(value->valuestring, into, &error);
-	return r < 0 ? yaml_field_placed(in, value, r, &error) : 0;
-}
-
-static int
-take_compression(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	_cleanup_(message_freep) char *error = NULL;
-	int r;
-
-	if (!cJSON_IsString(value))
-		return yaml_field_wrong(in, value, "auto, gzip or none");
-	r = config_parse_compression(value->valuestring, into, &error);
-	return r < 0 ? yaml_field_placed(in, value, r, &error) : 0;
-}
-
-static int
-take_time(const struct yaml_reading *in, const cJSON *value, void *into,
-	  int (*parse)(const char *text, uint64_t *ret_ms, char **ret_error))
-{
-	_cleanup_(message_freep) char *error = NULL;
-	int r;
-
-	if (!cJSON_IsString(value))
-		return yaml_field_wrong(in, value, "a time as a string, such as 800ms, 30s or 1m30s");
-	r = parse(value->valuestring, into, &error);
-	return r < 0 ? yaml_field_placed(in, value, r, &error) : 0;
-}
-
-static int
-take_backoff_wait(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	return take_time(in, value, into, config_parse_backoff);
-}
-
-static int
-take_backoff_reset(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	return take_time(in, value, into, config_parse_backoff_reset);
-}
-
-static int
-take_watch_timeout(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	return take_time(in, value, into, config_parse_watch_timeout);
-}
-
-static int
-take_check_every(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	return take_time(in, value, into, config_parse_check_every);
-}
-
-static int
-take_address(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	_cleanup_(message_freep) char *error = NULL;
-	struct listen_address address;
-	int r;
-
-	r = yaml_field_string(in, value, into);
-	if (r == 0)
-		r = listen_address_parse(value->valuestring, &address, &error);
-	return r < 0 && error ? yaml_field_placed(in, value, r, &error) : r;
-}
-
-/* ---- lists ------------------------------------------------------------------------------------ */
-
-static int
-take_ids(const struct yaml_reading *in, const cJSON *value, int (*add)(struct config *config, uint32_t id))
-{
-	const cJSON *item;
 	uint64_t id;
-	int r;
+	int r = yaml_field_number(in, value, 0, UINT32_MAX - 1.0, &id);
 
-	if (!cJSON_IsArray(value))
-		return yaml_field_wrong(in, value, "a list of numbers");
-	cJSON_ArrayForEach(item, value) {
-		r = yaml_field_number(in, item, 0, UINT32_MAX - 1.0, &id);
-		if (r == 0)
-			r = add(in->context, (uint32_t)id);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return r < 0 ? r : add(into, (uint32_t)id);
 }
 
 static int
-take_uids(const struct yaml_reading *in, const cJSON *value, void *into)
+take_uid(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
 {
-	(void)into;
-	return take_ids(in, value, config_add_uid);
+	(void)field;
+	return take_id(in, value, config_add_uid, into);
 }
 
 static int
-take_gids(const struct yaml_reading *in, const cJSON *value, void *into)
+take_gid(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
 {
-	(void)into;
-	return take_ids(in, value, config_add_gid);
+	(void)field;
+	return take_id(in, value, config_add_gid, into);
 }
 
-/* ---- the whole file ------------------------------------------------------------------------------ */
+#define AT(member) YAML_AT(struct config, member)
 
-static int
-take_arena(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	static const struct yaml_field fields[] = {
-		{"dir", yaml_field_string, offsetof(struct config, arena_dir)},
-		{"name", yaml_field_string, offsetof(struct config, arena_name)},
-		{"maxBytes", yaml_field_size, offsetof(struct config, arena_max_bytes)},
-		{"holdBytes", yaml_field_size, offsetof(struct config, hold_bytes)},
-		{"holdSeconds", yaml_field_seconds, offsetof(struct config, hold_seconds)},
-	};
+static const struct yaml_field arena[] = {
+	{"dir", YAML_STRING, AT(arena_dir)},
+	{"name", YAML_STRING, AT(arena_name)},
+	{"maxBytes", YAML_SIZE, AT(arena_max_bytes)},
+	{"holdBytes", YAML_SIZE, AT(hold_bytes)},
+	{"holdSeconds", YAML_COUNT(1, 86400), AT(hold_seconds)},
+};
 
-	return yaml_field_mapping(in, value, YAML_FIELDS(fields), into,
-				  "a mapping with dir, name, maxBytes, holdBytes, holdSeconds");
-}
+static const struct yaml_field uid = {.take = take_uid}, gid = {.take = take_gid};
+static const struct yaml_field access_[] = {
+	{"uids", YAML_LIST(uid, "a list of numbers")},
+	{"gids", YAML_LIST(gid, "a list of numbers")},
+	{"maxReaders", YAML_COUNT(1, CONFIG_LIMIT_MAX_READERS), AT(max_readers)},
+};
 
-static int
-take_access(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	static const struct yaml_field fields[] = {
-		{"uids", take_uids, 0},
-		{"gids", take_gids, 0},
-		{"maxReaders", take_max_readers, offsetof(struct config, max_readers)},
-	};
+static const struct yaml_field events[] = {
+	{"queueEntries", YAML_COUNT(QUEUE_ENTRIES_MIN, QUEUE_ENTRIES_MAX), AT(queue_entries)},
+	{"maxQueueEntries", YAML_COUNT(QUEUE_ENTRIES_MIN, QUEUE_ENTRIES_MAX), AT(max_queue_entries)},
+	{"queueBytes", YAML_SIZE, AT(queue_bytes)},
+	{"queueSeconds", YAML_COUNT(1, 86400), AT(queue_seconds)},
+	{"maxQueueMemory", YAML_SIZE, AT(max_queue_memory)},
+};
 
-	return yaml_field_mapping(in, value, YAML_FIELDS(fields), into,
-				  "a mapping with uids, gids, maxReaders");
-}
+static const struct yaml_field consumers[] = {
+	{"perUser", YAML_COUNT(1, CONFIG_LIMIT_CONSUMERS), AT(consumers_per_user)},
+	{"total", YAML_COUNT(1, CONFIG_LIMIT_CONSUMERS), AT(consumers_total)},
+	{"days", YAML_COUNT(1, 3650), AT(consumer_days)},
+};
 
-static int
-take_entries(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	uint64_t number;
-	int r;
+static const struct yaml_field backoff[] = {
+	{"initial", YAML_TIME(CONFIG_LEAST_BACKOFF, CONFIG_LIMIT_BACKOFF), AT(backoff.first_ms)},
+	{"max", YAML_TIME(CONFIG_LEAST_BACKOFF, CONFIG_LIMIT_BACKOFF), AT(backoff.max_ms)},
+	{"reset", YAML_TIME(CONFIG_LEAST_RESET, CONFIG_LIMIT_RESET), AT(backoff.reset_ms)},
+};
 
-	r = yaml_field_number(in, value, QUEUE_ENTRIES_MIN, QUEUE_ENTRIES_MAX, &number);
-	if (r == 0)
-		*(unsigned *)into = (unsigned)number;
-	return r;
-}
-
-static int
-take_consumer_count(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	uint64_t number;
-	int r;
-
-	r = yaml_field_number(in, value, 1, CONFIG_LIMIT_CONSUMERS, &number);
-	if (r == 0)
-		*(unsigned *)into = (unsigned)number;
-	return r;
-}
-
-static int
-take_days(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	uint64_t number;
-	int r;
-
-	r = yaml_field_number(in, value, 1, 3650, &number);
-	if (r == 0)
-		*(unsigned *)into = (unsigned)number;
-	return r;
-}
-
-static int
-take_events(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	static const struct yaml_field fields[] = {
-		{"queueEntries", take_entries, offsetof(struct config, queue_entries)},
-		{"maxQueueEntries", take_entries, offsetof(struct config, max_queue_entries)},
-		{"queueBytes", yaml_field_size, offsetof(struct config, queue_bytes)},
-		{"queueSeconds", yaml_field_seconds, offsetof(struct config, queue_seconds)},
-		{"maxQueueMemory", yaml_field_size, offsetof(struct config, max_queue_memory)},
-	};
-
-	return yaml_field_mapping(in, value, YAML_FIELDS(fields), into,
-				  "a mapping with queueEntries, maxQueueEntries, queueBytes, queueSeconds, "
-				  "maxQueueMemory");
-}
-
-static int
-take_consumers(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	static const struct yaml_field fields[] = {
-		{"perUser", take_consumer_count, offsetof(struct config, consumers_per_user)},
-		{"total", take_consumer_count, offsetof(struct config, consumers_total)},
-		{"days", take_days, offsetof(struct config, consumer_days)},
-	};
-
-	return yaml_field_mapping(in, value, YAML_FIELDS(fields), into,
-				  "a mapping with perUser, total, days");
-}
-
-static int
-take_backoff(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	static const struct yaml_field fields[] = {
-		{"initial", take_backoff_wait, offsetof(struct backoff_pace, first_ms)},
-		{"max", take_backoff_wait, offsetof(struct backoff_pace, max_ms)},
-		{"reset", take_backoff_reset, offsetof(struct backoff_pace, reset_ms)},
-	};
-
-	return yaml_field_mapping(in, value, YAML_FIELDS(fields), into, "a mapping with initial, max, reset");
-}
-
-static int
-take_groups(const struct yaml_reading *in, const cJSON *value, void *into)
-{
-	const cJSON *item;
-	int r;
-
-	if (!cJSON_IsArray(value))
-		return yaml_field_wrong(in, value, "a list of groups");
-	cJSON_ArrayForEach(item, value) {
-		if (!cJSON_IsString(item) || !*item->valuestring)
-			return yaml_field_wrong(in, item, "a group");
-		r = server_choice_add_group(into, item->valuestring);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
+static const struct yaml_field fields[] = {
+	SERVER_CHOICE_FIELDS(struct config, choice),
+	{"disableCompression", YAML_BOOL, AT(choice.disable_compression)},
+	{"compression", YAML_TEXT(config_take_compression, "auto, gzip or none"), AT(choice.compression)},
+	{"namespace", YAML_TEXT(config_file_namespace, NULL), AT(namespace_)},
+	{"resources", YAML_LIST(config_file_resource, "a list (- resource: pods)")},
+	{"indexes", YAML_LIST(config_file_index, "a list (- name: byUser)")},
+	{"keepManagedFields", YAML_BOOL, AT(keep_managed_fields)},
+	{"watchList", .take = config_file_choice, AT(watch_list)},
+	{"wire", YAML_TEXT(config_take_wire, "auto, json or protobuf"), AT(wire)},
+	{"schema", YAML_PATH, AT(schema)},
+	{"watchTimeout", YAML_TIME(CONFIG_LEAST_WATCH, CONFIG_LIMIT_WATCH), AT(watch_timeout_ms)},
+	{"backoff", YAML_MAPPING(backoff, "a mapping with initial, max, reset")},
+	{"checkEvery", YAML_TIME(CONFIG_LEAST_CHECK, CONFIG_LIMIT_CHECK), AT(check_every_ms)},
+	{"allowSecrets", YAML_BOOL, AT(allow_secrets)},
+	{"socket", YAML_STRING, AT(socket)},
+	{"arena", YAML_MAPPING(arena, "a mapping with dir, name, maxBytes, holdBytes, holdSeconds")},
+	{"access", YAML_MAPPING(access_, "a mapping with uids, gids, maxReaders")},
+	{"tombstones", CONFIG_FILE_TOMBSTONES, AT(tombstones)},
+	{"events", YAML_MAPPING(events, "a mapping with queueEntries, maxQueueEntries, queueBytes, "
+					"queueSeconds, maxQueueMemory")},
+	{"consumers", YAML_MAPPING(consumers, "a mapping with perUser, total, days")},
+	{"metricsAddress", YAML_TEXT(config_take_address, NULL), AT(metrics_address)},
+	{"logLevel", YAML_TEXT(log_level_take, "error, warning, info or debug"), AT(log_level)},
+};
+_Static_assert(sizeof(fields) / sizeof(*fields) <= YAML_FIELDS_MAX, "yaml_field_mapping() lists their names");
 
 int
 config_load(const char *path, struct config *ret_config, char **ret_error)
 {
-	static const struct yaml_field fields[] = {
-		{"kubeconfig", yaml_field_path, offsetof(struct config, choice.kubeconfig)},
-		{"context", yaml_field_string, offsetof(struct config, choice.context)},
-		{"cluster", yaml_field_string, offsetof(struct config, choice.cluster)},
-		{"user", yaml_field_string, offsetof(struct config, choice.user)},
-		{"server", yaml_field_string, offsetof(struct config, choice.server)},
-		{"certificateAuthority", yaml_field_path,
-		 offsetof(struct config, choice.certificate_authority)},
-		{"insecureSkipTlsVerify", yaml_field_bool,
-		 offsetof(struct config, choice.insecure_skip_tls_verify)},
-		{"tlsServerName", yaml_field_string, offsetof(struct config, choice.tls_server_name)},
-		{"clientCertificate", yaml_field_path, offsetof(struct config, choice.client_certificate)},
-		{"clientKey", yaml_field_path, offsetof(struct config, choice.client_key)},
-		{"as", yaml_field_string, offsetof(struct config, choice.as)},
-		{"asUid", yaml_field_string, offsetof(struct config, choice.as_uid)},
-		{"asGroups", take_groups, offsetof(struct config, choice)},
-		{"disableCompression", yaml_field_bool, offsetof(struct config, choice.disable_compression)},
-		{"compression", take_compression, offsetof(struct config, choice.compression)},
-		{"requestTimeout", take_timeout, offsetof(struct config, choice.request_timeout_ms)},
-		{"namespace", config_field_namespace, offsetof(struct config, namespace_)},
-		{"resources", config_file_resources, 0},
-		{"indexes", config_file_indexes, 0},
-		{"keepManagedFields", yaml_field_bool, offsetof(struct config, keep_managed_fields)},
-		{"watchList", config_field_choice, offsetof(struct config, watch_list)},
-		{"wire", config_file_wire, offsetof(struct config, wire)},
-		{"schema", yaml_field_path, offsetof(struct config, schema)},
-		{"watchTimeout", take_watch_timeout, offsetof(struct config, watch_timeout_ms)},
-		{"backoff", take_backoff, offsetof(struct config, backoff)},
-		{"checkEvery", take_check_every, offsetof(struct config, check_every_ms)},
-		{"allowSecrets", yaml_field_bool, offsetof(struct config, allow_secrets)},
-		{"socket", yaml_field_string, offsetof(struct config, socket)},
-		{"arena", take_arena, 0},
-		{"access", take_access, 0},
-		{"tombstones", config_file_tombstones, offsetof(struct config, tombstones)},
-		{"events", take_events, 0},
-		{"consumers", take_consumers, 0},
-		{"metricsAddress", take_address, offsetof(struct config, metrics_address)},
-		{"logLevel", take_log_level, offsetof(struct config, log_level)},
-	};
-	_Static_assert(sizeof(fields) / sizeof(*fields) <= YAML_FIELDS_MAX,
-		       "yaml_field_mapping() lists their names");
-	_cleanup_(yaml_unloadp) struct yaml *yaml = NULL;
+	static const struct yaml_field whole = {YAML_MAPPING(fields, "a mapping with resources: and so on")};
 	struct config config = {.log_level = -1};
-	struct yaml_reading in;
-	int r;
+	int r = yaml_field_load(path, &whole, &config, ret_error);
 
-	r = yaml_load(path, &yaml, ret_error);
 	if (r < 0)
-		return r;
-	in = (struct yaml_reading){yaml, &config, ret_error};
-	r = yaml_field_mapping(&in, yaml_root(yaml), YAML_FIELDS(fields), &config,
-			       "a mapping with resources: and so on");
-	if (r < 0) {
 		config_done(&config);
-		return message_one_line(ret_error, r);
-	}
-	*ret_config = config;
-	return 0;
+	else
+		*ret_config = config;
+	return r;
 }

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries of the configuration file: what stands below `resources:` and `indexes:`, and `tombstones:`, which
- * a resource has as well as the whole.
+ * Entries of the configuration file: what stands below `resources:` and `indexes:`, and what a resource has
+ * as well as the whole.
  */
 #ifndef WRITER_CONFIG_CONFIG_FILE_ENTRY_H
 #define WRITER_CONFIG_CONFIG_FILE_ENTRY_H
 
-#include "writer/config/config_field.h"
+#include "writer/base/yaml_field.h"
+#include "writer/config/config.h"
 
-/*
- * For tables of fields (config_field.h). The first two append to in->config, the third fills a struct
- * config_tombstones.
- */
-int config_file_resources(const struct yaml_reading *in, const cJSON *value, void *into);
-int config_file_indexes(const struct yaml_reading *in, const cJSON *value, void *into);
-int config_file_wire(const struct yaml_reading *in, const cJSON *value, void *into);
-int config_file_tombstones(const struct yaml_reading *in, const cJSON *value, void *into);
+/* An item of each list, appended to a struct config. */
+extern const struct yaml_field config_file_resource, config_file_index;
+
+/* Of a struct config_tombstones. */
+#define CONFIG_FILE_TOMBSTONE_FIELDS 3
+extern const struct yaml_field config_file_tombstones[CONFIG_FILE_TOMBSTONE_FIELDS];
+#define CONFIG_FILE_TOMBSTONES YAML_MAPPING(config_file_tombstones, "a mapping with count, bytes, seconds")
+
+/* An enum config_choice; a namespace, or one that variables make, as a char *. */
+yaml_take config_file_choice;
+flag_take config_file_namespace;
 
 #endif

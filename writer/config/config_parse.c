@@ -11,6 +11,7 @@
 
 #include "tools/flags/nearest.h"
 #include "shm-layout/path.h"
+#include "writer/base/listen_address.h"
 #include "writer/base/message.h"
 #include "writer/base/quantity.h"
 #include "writer/base/number.h"
@@ -20,27 +21,36 @@
 #define INDEX_SYNTAX	"write it as NAME=RESOURCE:PATH or NAME=RESOURCE:PATH:split=,"
 
 int
-config_parse_backoff(const char *text, uint64_t *ret_ms, char **ret_error)
+config_take_backoff(void *at, const char *text, char **ret_error)
 {
-	return quantity_time(text, CONFIG_LEAST_BACKOFF, CONFIG_LIMIT_BACKOFF, ret_ms, ret_error);
+	return quantity_time(text, CONFIG_LEAST_BACKOFF, CONFIG_LIMIT_BACKOFF, at, ret_error);
 }
 
 int
-config_parse_backoff_reset(const char *text, uint64_t *ret_ms, char **ret_error)
+config_take_backoff_reset(void *at, const char *text, char **ret_error)
 {
-	return quantity_time(text, CONFIG_LEAST_RESET, CONFIG_LIMIT_RESET, ret_ms, ret_error);
+	return quantity_time(text, CONFIG_LEAST_RESET, CONFIG_LIMIT_RESET, at, ret_error);
 }
 
 int
-config_parse_watch_timeout(const char *text, uint64_t *ret_ms, char **ret_error)
+config_take_watch_timeout(void *at, const char *text, char **ret_error)
 {
-	return quantity_time(text, CONFIG_LEAST_WATCH, CONFIG_LIMIT_WATCH, ret_ms, ret_error);
+	return quantity_time(text, CONFIG_LEAST_WATCH, CONFIG_LIMIT_WATCH, at, ret_error);
 }
 
 int
-config_parse_check_every(const char *text, uint64_t *ret_ms, char **ret_error)
+config_take_check_every(void *at, const char *text, char **ret_error)
 {
-	return quantity_time(text, CONFIG_LEAST_CHECK, CONFIG_LIMIT_CHECK, ret_ms, ret_error);
+	return quantity_time(text, CONFIG_LEAST_CHECK, CONFIG_LIMIT_CHECK, at, ret_error);
+}
+
+int
+config_take_address(void *at, const char *text, char **ret_error)
+{
+	struct listen_address address;
+	int r = listen_address_parse(text, &address, ret_error);
+
+	return r < 0 ? r : flag_take_copy(at, text, ret_error);
 }
 
 int
@@ -140,30 +150,30 @@ percent_decode(char *text, char **ret_error)
 }
 
 int
-config_parse_version(const char *text, enum reflector_version *ret_version, char **ret_error)
+config_take_version(void *at, const char *text, char **ret_error)
 {
 	if (strcmp(text, "any") != 0 && strcmp(text, "latest") != 0)
 		return message_set(ret_error, -EINVAL, "'%s' is neither any nor latest", text);
-	*ret_version = *text == 'a' ? REFLECTOR_VERSION_ANY : REFLECTOR_VERSION_LATEST;
+	*(enum reflector_version *)at = *text == 'a' ? REFLECTOR_VERSION_ANY : REFLECTOR_VERSION_LATEST;
 	return 0;
 }
 
 int
-config_parse_wire(const char *text, enum wire_choice *ret_wire, char **ret_error)
+config_take_wire(void *at, const char *text, char **ret_error)
 {
 	static const char *const names[] = {
 		[WIRE_AUTO] = "auto", [WIRE_JSON] = "json", [WIRE_PROTOBUF] = "protobuf"};
 
 	for (unsigned i = WIRE_AUTO; i <= WIRE_PROTOBUF; i++)
 		if (strcmp(text, names[i]) == 0) {
-			*ret_wire = (enum wire_choice)i;
+			*(enum wire_choice *)at = (enum wire_choice)i;
 			return 0;
 		}
 	return message_set(ret_error, -EINVAL, "'%s' is neither auto, json nor protobuf", text);
 }
 
 int
-config_parse_compression(const char *text, enum kube_compression *ret_compression, char **ret_error)
+config_take_compression(void *at, const char *text, char **ret_error)
 {
 	static const char *const names[] = {[KUBE_COMPRESSION_AUTO] = "auto",
 					    [KUBE_COMPRESSION_GZIP] = "gzip",
@@ -171,7 +181,7 @@ config_parse_compression(const char *text, enum kube_compression *ret_compressio
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strcmp(text, names[i]) == 0) {
-			*ret_compression = (enum kube_compression)i;
+			*(enum kube_compression *)at = (enum kube_compression)i;
 			return 0;
 		}
 	return message_set(ret_error, -EINVAL, "'%s' is neither auto, gzip nor none", text);
@@ -248,11 +258,11 @@ take_value(enum parameter which, const char *value, struct config_resource *reso
 	case PAGE_SIZE:
 		return config_parse_page_size(value, &resource->page_size, ret_error);
 	case RESOURCE_VERSION:
-		return config_parse_version(value, &resource->version, ret_error);
+		return config_take_version(&resource->version, value, ret_error);
 	case OPTIONAL:
 		return parse_bool(value, &resource->optional, ret_error);
 	case WIRE:
-		return config_parse_wire(value, &resource->wire, ret_error);
+		return config_take_wire(&resource->wire, value, ret_error);
 	}
 	return -EINVAL;
 }

@@ -24,11 +24,9 @@ int config_parse_resource(const char *text, struct config_resource *ret, char **
 int config_parse_index(const char *text, struct config_index *ret, char **ret_error);
 
 /* A wait after a failure, when waits begin anew, the least time of a watch: with the bounds of config.h. */
-int config_parse_backoff(const char *text, uint64_t *ret_ms, char **ret_error);
-int config_parse_backoff_reset(const char *text, uint64_t *ret_ms, char **ret_error);
-int config_parse_watch_timeout(const char *text, uint64_t *ret_ms, char **ret_error);
+flag_take config_take_backoff, config_take_backoff_reset, config_take_watch_timeout;
 /* How often the cache is compared with the server. */
-int config_parse_check_every(const char *text, uint64_t *ret_ms, char **ret_error);
+flag_take config_take_check_every;
 
 /*
  * Whether a path can be one, by the compiler of shm-layout/path.h: metadata.annotations["a.b/c"],
@@ -42,10 +40,11 @@ int config_check_namespace(const char *text, char **ret_error);
 /* The same, of several that are separated by commas, with ${VARIABLES} that are not known yet. */
 int config_check_namespaces(const char *text, char **ret_error);
 
-/* "any" or "latest". */
-int config_parse_version(const char *text, enum reflector_version *ret_version, char **ret_error);
-int config_parse_wire(const char *text, enum wire_choice *ret_wire, char **ret_error);
-int config_parse_compression(const char *text, enum kube_compression *ret_compression, char **ret_error);
+/* "any" or "latest"; "auto", "json" or "protobuf"; "auto", "gzip" or "none". */
+flag_take config_take_version, config_take_wire, config_take_compression;
+
+/* An address to listen at, as a char *. */
+flag_take config_take_address;
 
 /* A LIST's page. */
 int config_parse_page_size(const char *text, unsigned *ret_size, char **ret_error);

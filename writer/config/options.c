@@ -10,7 +10,6 @@
 
 #include "tools/flags/flags.h"
 #include "writer/config/config_parse.h"
-#include "writer/base/listen_address.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/number.h"
@@ -18,43 +17,6 @@
 #include "writer/config/config_entry.h"
 
 /* Each takes a value into the whole struct options, or into what its row names; see tools/flags/flags.h. */
-
-static int
-take_as_group(void *at, const char *value, char **ret_error)
-{
-	(void)ret_error;
-	return server_choice_add_group(at, value);
-}
-
-static int
-take_request_timeout(void *at, const char *value, char **ret_error)
-{
-	return server_choice_parse_timeout(value, at, ret_error);
-}
-
-static int
-take_backoff(void *at, const char *value, char **ret_error)
-{
-	return config_parse_backoff(value, at, ret_error);
-}
-
-static int
-take_backoff_reset(void *at, const char *value, char **ret_error)
-{
-	return config_parse_backoff_reset(value, at, ret_error);
-}
-
-static int
-take_watch_timeout(void *at, const char *value, char **ret_error)
-{
-	return config_parse_watch_timeout(value, at, ret_error);
-}
-
-static int
-take_check_every(void *at, const char *value, char **ret_error)
-{
-	return config_parse_check_every(value, at, ret_error);
-}
 
 static int
 take_namespace(void *at, const char *value, char **ret_error)
@@ -82,18 +44,6 @@ take_no_watch_list(void *at, const char *value, char **ret_error)
 	(void)ret_error;
 	*(enum config_choice *)at = *value == 't' ? CONFIG_NO : CONFIG_NOT_SAID;
 	return 0;
-}
-
-static int
-take_wire(void *at, const char *value, char **ret_error)
-{
-	return config_parse_wire(value, at, ret_error);
-}
-
-static int
-take_compression(void *at, const char *value, char **ret_error)
-{
-	return config_parse_compression(value, at, ret_error);
 }
 
 static int
@@ -140,26 +90,6 @@ take_max_readers(void *at, const char *value, char **ret_error)
 	return r;
 }
 
-static int
-take_log_level(void *at, const char *value, char **ret_error)
-{
-	enum log_level level;
-
-	if (log_level_parse(value, &level) < 0)
-		return message_set(ret_error, -EINVAL, "'%s' is none of error, warning, info, debug", value);
-	*(int *)at = (int)level;
-	return 0;
-}
-
-static int
-take_metrics_address(void *at, const char *value, char **ret_error)
-{
-	struct listen_address address;
-	int r = listen_address_parse(value, &address, ret_error);
-
-	return r < 0 ? r : flag_take_copy(at, value, ret_error);
-}
-
 #define COPY(member) FLAG_COPY(struct options, member)
 #define ON(member) FLAG_ON(struct options, member)
 /* kubectl has it, too, and takes an empty value for none */
@@ -188,7 +118,7 @@ static const struct flag flags[] = {
 	{"wire", 0, "auto|json|protobuf",
 	 "how objects come from the server (default: auto: protobuf where it has it, which costs it a\n"
 	 "third or less of JSON, else JSON)",
-	 take_wire, offsetof(struct options, flags.wire), false},
+	 config_take_wire, offsetof(struct options, flags.wire), false},
 	{"schema", 0, "FILE",
 	 "what Kubernetes' kinds are in protobuf, for servers newer than this informerd (default:\n"
 	 "PREFIX/share/informer/kubernetes.schema where it is newer than what is built in)",
@@ -223,34 +153,34 @@ static const struct flag flags[] = {
 	 KUBECTL(password)},
 	{"as", 0, "USER", "impersonate this user, system:serviceaccount:NS:NAME for a service account",
 	 KUBECTL(as)},
-	{"as-group", 0, "GROUP", "impersonate this group, too; may be repeated", take_as_group,
+	{"as-group", 0, "GROUP", "impersonate this group, too; may be repeated", server_choice_take_group,
 	 offsetof(struct options, flags.choice), true},
 	{"as-uid", 0, "UID", "impersonate this UID, too", KUBECTL(as_uid)},
 	{"request-timeout", 0, "TIME",
 	 "give up a list that takes longer, as 30s or 2m (default: 0, no limit but 90 s of silence);\n"
 	 "watches have no end and no limit",
-	 take_request_timeout, offsetof(struct options, flags.choice.request_timeout_ms), true},
+	 server_choice_take_timeout, offsetof(struct options, flags.choice.request_timeout_ms), true},
 	{"watch-timeout", 0, "TIME",
 	 "have the server end a watch after this and up to twice this (default: 5m); shorter than a\n"
 	 "proxy's own limit, streams end in good order",
-	 take_watch_timeout, offsetof(struct options, flags.watch_timeout_ms), false},
+	 config_take_watch_timeout, offsetof(struct options, flags.watch_timeout_ms), false},
 	{"backoff-initial", 0, "TIME",
 	 "the first wait after a list or watch that failed (default: 800ms); it doubles with each\n"
 	 "failure, and up to as much again is added by chance",
-	 take_backoff, offsetof(struct options, flags.backoff.first_ms), false},
-	{"backoff-max", 0, "TIME", "the longest of these waits (default: 30s)", take_backoff,
+	 config_take_backoff, offsetof(struct options, flags.backoff.first_ms), false},
+	{"backoff-max", 0, "TIME", "the longest of these waits (default: 30s)", config_take_backoff,
 	 offsetof(struct options, flags.backoff.max_ms), false},
 	{"backoff-reset", 0, "TIME",
 	 "begin anew after so long without a failure (default: 2m, or twice the longest wait)",
-	 take_backoff_reset, offsetof(struct options, flags.backoff.reset_ms), false},
+	 config_take_backoff_reset, offsetof(struct options, flags.backoff.reset_ms), false},
 	{"check-every", 0, "TIME",
 	 "compare each resource with the server so often, as 1h (default: never): key, UID and\n"
 	 "resourceVersion of each object; differences are logged, counted and mended by a list",
-	 take_check_every, offsetof(struct options, flags.check_every_ms), false},
+	 config_take_check_every, offsetof(struct options, flags.check_every_ms), false},
 	{"compression", 0, "auto|gzip|none",
 	 "which answers come in gzip (default: auto: lists in JSON, not from this machine; gzip: all, for\n"
 	 "slow links)",
-	 take_compression, offsetof(struct options, flags.choice.compression), false},
+	 config_take_compression, offsetof(struct options, flags.choice.compression), false},
 	{"disable-compression", 0, NULL, "the same as --compression=none, as kubectl has it",
 	 ON(flags.choice.disable_compression)},
 	FLAG_HEADING("Where it is kept, and for whom"),
@@ -281,8 +211,8 @@ static const struct flag flags[] = {
 	{"metrics-address", 0, "ADDRESS",
 	 "serve /metrics (Prometheus), /livez and /readyz by HTTP, for whoever can connect, as\n"
 	 "127.0.0.1:9090, :9090 (all addresses) or unix:/PATH (default: nowhere)",
-	 take_metrics_address, offsetof(struct options, flags.metrics_address), false},
-	{"log-level", 0, "LEVEL", "error, warning, info (default) or debug", take_log_level,
+	 config_take_address, offsetof(struct options, flags.metrics_address), false},
+	{"log-level", 0, "LEVEL", "error, warning, info (default) or debug", log_level_take,
 	 offsetof(struct options, flags.log_level), false},
 	{"version", 0, NULL, "print the version", ON(version)},
 	{"help", 'h', NULL, "print this", ON(help)},

@@ -56,10 +56,12 @@ server_choice_done(struct server_choice *choice)
 }
 
 int
-server_choice_add_group(struct server_choice *choice, const char *group)
+server_choice_take_group(void *at, const char *group, char **ret_error)
 {
+	struct server_choice *choice = at;
 	char **larger = reallocarray(choice->as_groups, choice->n_as_groups + 1, sizeof(*larger));
 
+	(void)ret_error;
 	if (!larger)
 		return -ENOMEM;
 	choice->as_groups = larger;
@@ -69,6 +71,8 @@ server_choice_add_group(struct server_choice *choice, const char *group)
 	choice->n_as_groups++;
 	return 0;
 }
+
+const struct yaml_field server_choice_group = {YAML_TEXT(server_choice_take_group, "a group")};
 
 int
 server_choice_merge(struct server_choice *choice, const struct server_choice *flags)
@@ -91,7 +95,7 @@ server_choice_merge(struct server_choice *choice, const struct server_choice *fl
 	if (flags->n_as_groups)
 		drop_groups(choice);
 	for (size_t i = 0; i < flags->n_as_groups && r == 0; i++)
-		r = server_choice_add_group(choice, flags->as_groups[i]);
+		r = server_choice_take_group(choice, flags->as_groups[i], NULL);
 	choice->insecure_skip_tls_verify |= flags->insecure_skip_tls_verify;
 	choice->disable_compression |= flags->disable_compression;
 	if (flags->compression != KUBE_COMPRESSION_AUTO)
@@ -150,7 +154,7 @@ unit_of(const char **text)
 }
 
 int
-server_choice_parse_timeout(const char *text, uint64_t *ret_ms, char **ret_error)
+server_choice_take_timeout(void *ms_at, const char *text, char **ret_error)
 {
 	bool is_seconds = *text && text[strspn(text, "0123456789")] == '\0';
 	const char *at = text + (!is_seconds && *text == '+');
@@ -174,6 +178,6 @@ server_choice_parse_timeout(const char *text, uint64_t *ret_ms, char **ret_error
 				   "'%s' is not a time, such as 30s, 2m or 1m30s (0: no limit)", text);
 	if (ms > SERVER_CHOICE_TIMEOUT_MAX_MS)
 		ms = SERVER_CHOICE_TIMEOUT_MAX_MS;
-	*ret_ms = ms > 0 && ms < 1 ? 1 : (uint64_t)ms;
+	*(uint64_t *)ms_at = ms > 0 && ms < 1 ? 1 : (uint64_t)ms;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "writer/base/yaml_field.h"
 #include "writer/kube/kubeconfig.h"
 
 #define SERVER_CHOICE_TIMEOUT_MAX_MS INT32_MAX /* libcurl knows no longer one */
@@ -30,8 +31,8 @@ struct server_choice {
 /* Free what it owns, not itself; a zeroed one is fine. */
 void server_choice_done(struct server_choice *choice);
 
-/* Returns 0 or -ENOMEM. */
-int server_choice_add_group(struct server_choice *choice, const char *group);
+/* Append a group of `as_groups`. at: the choice. */
+flag_take server_choice_take_group;
 
 /* What `flags` say replaces what stands there; their groups replace all groups. Returns 0 or -ENOMEM. */
 int server_choice_merge(struct server_choice *choice, const struct server_choice *flags);
@@ -42,8 +43,28 @@ struct kubeconfig_choice server_choice_kubeconfig(const struct server_choice *ch
  * A time as kubectl takes it: "30" (seconds), "1m30s", "1.5h", "500ms"; 0 is none. More than
  * SERVER_CHOICE_TIMEOUT_MAX_MS (24 days) is cut to that, and one below nothing refused, of which kubectl
  * makes what it likes.
- * Returns 0, -EINVAL with message.
+ *
+ * at  a uint64_t of milliseconds
  */
-int server_choice_parse_timeout(const char *text, uint64_t *ret_ms, char **ret_error);
+flag_take server_choice_take_timeout;
+
+/* What a configuration file says of it: rows for a table of its fields, for a choice in this member. */
+#define SERVER_CHOICE_FIELDS(type, member)                                                                   \
+	{"kubeconfig", YAML_PATH, YAML_AT(type, member.kubeconfig)},                                         \
+	{"context", YAML_STRING, YAML_AT(type, member.context)},                                             \
+	{"cluster", YAML_STRING, YAML_AT(type, member.cluster)},                                             \
+	{"user", YAML_STRING, YAML_AT(type, member.user)},                                                   \
+	{"server", YAML_STRING, YAML_AT(type, member.server)},                                               \
+	{"certificateAuthority", YAML_PATH, YAML_AT(type, member.certificate_authority)},                    \
+	{"insecureSkipTlsVerify", YAML_BOOL, YAML_AT(type, member.insecure_skip_tls_verify)},                \
+	{"tlsServerName", YAML_STRING, YAML_AT(type, member.tls_server_name)},                               \
+	{"clientCertificate", YAML_PATH, YAML_AT(type, member.client_certificate)},                          \
+	{"clientKey", YAML_PATH, YAML_AT(type, member.client_key)},                                          \
+	{"as", YAML_STRING, YAML_AT(type, member.as)},                                                       \
+	{"asUid", YAML_STRING, YAML_AT(type, member.as_uid)},                                                \
+	{"asGroups", YAML_LIST(server_choice_group, "a list of groups"), YAML_AT(type, member)},             \
+	{"requestTimeout", YAML_TEXT(server_choice_take_timeout, "a time as a string, such as 30s or 2m"),   \
+	 YAML_AT(type, member.request_timeout_ms)}
+extern const struct yaml_field server_choice_group;
 
 #endif

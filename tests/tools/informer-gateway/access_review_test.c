@@ -22,10 +22,10 @@ TEST_CASE(the_question_has_everything)
 {
 	struct gw_identity *identity = gw_identity_new(GW_IDENTITY_TOKEN, "u", "7");
 
-	assert_int_equal(gw_identity_add_group(identity, "g1"), 0);
-	assert_int_equal(gw_identity_add_group(identity, "g2"), 0);
-	assert_int_equal(gw_identity_add_extra(identity, "k", "v"), 0);
-	assert_int_equal(gw_identity_add_extra(identity, "k", "w"), 0);
+	gw_texts_add(&identity->groups, "g1");
+	gw_texts_add(&identity->groups, "g2");
+	gw_texts_add(gw_identity_extra(identity, "k"), "v");
+	gw_texts_add(gw_identity_extra(identity, "k"), "w");
 	assert_document(
 		identity,
 		&(struct gw_attributes){"watch", "apps", "v1", "deployments", "status", "web", "a",
@@ -41,7 +41,7 @@ TEST_CASE(the_question_has_everything)
 /* What is empty is left out, as upstream has it; a path is asked as one. */
 TEST_CASE(what_is_empty_is_left_out)
 {
-	struct gw_identity *identity = gw_identity_new(GW_IDENTITY_TOKEN, "u", NULL);
+	struct gw_identity *identity = gw_identity_new(GW_IDENTITY_TOKEN, "u", "");
 	struct gw_attributes path = gw_attributes_of_path("/metrics");
 
 	assert_document(identity, &(struct gw_attributes){"list", "", "v1", "pods", "", "", "", "", "", ""},

@@ -10,7 +10,7 @@ allows(const char *rule, const struct gw_attributes *attributes)
 	struct gw_scope scope = {0};
 	bool allowed;
 
-	assert_int_equal(gw_scope_parse_rule(rule, &scope, NULL), 0);
+	assert_int_equal(gw_take_rule(&scope, rule, NULL), 0);
 	allowed = gw_scope_allows(&scope, attributes);
 	gw_scope_done(&scope);
 	return allowed;
@@ -132,7 +132,7 @@ TEST_CASE(what_is_no_rule_is_refused)
 		_cleanup_(message_freep) char *error = NULL;
 		struct gw_scope scope = {0};
 
-		if (gw_scope_parse_rule(wrong[i], &scope, &error) == 0)
+		if (gw_take_rule(&scope, wrong[i], &error) == 0)
 			fail_msg("'%s' is taken for a rule", wrong[i]);
 		assert_non_null(error);
 		assert_int_equal(scope.count, 0);

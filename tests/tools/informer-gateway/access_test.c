@@ -58,7 +58,7 @@ ACCESS_TEST(the_api_server_decides_for_tokens)
 		 GW_ACCESS_FORBIDDEN},
 	};
 
-	assert_int_equal(gw_texts_add(&w->tokens->audiences, "informer-gateway", 16), 0);
+	gw_texts_add(&w->tokens->audiences, "informer-gateway");
 	for (int round = 0; round < 2; round++) { /* asked, and remembered */
 		for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 			enum gw_outcome outcome = access_world_ask(w, w->tokens, rows[i].authorization,
@@ -176,8 +176,8 @@ TEST_CASE(ids_are_let_in_that_are_named)
 	struct gw_listener_config l = {0};
 	uint32_t others[] = {30, 40};
 
-	assert_int_equal(gw_ids_add(&l.uids, 1000), 0);
-	assert_int_equal(gw_ids_add(&l.gids, 40), 0);
+	gw_ids_add(&l.uids, 1000);
+	gw_ids_add(&l.gids, 40);
 	assert_true(gw_access_lets_in(&l, 1000, 1000, NULL, 0));
 	assert_true(gw_access_lets_in(&l, 1, 40, NULL, 0));
 	assert_true(gw_access_lets_in(&l, 1, 1, others, 2));

@@ -88,7 +88,7 @@ access_world_listener(struct access_world *w, enum gw_profile profile, const cha
 
 	l->profile = profile;
 	if (rule)
-		assert_int_equal(gw_scope_parse_rule(rule, &l->scope, NULL), 0);
+		assert_int_equal(gw_take_rule(&l->scope, rule, NULL), 0);
 	return l;
 }
 

@@ -12,8 +12,8 @@ find(const char *wanted, const char *common_name, char **names)
 	const char *found;
 
 	gw_texts_done(&list);
-	assert_int_equal(gw_texts_add(&list, "never", 5), 0);
-	assert_int_equal(gw_texts_add(&list, wanted, strlen(wanted)), 0);
+	gw_texts_add(&list, "never");
+	gw_texts_add(&list, wanted);
 	found = gw_client_name(&certificate, &list, 999);
 	free(certificate.common_name);
 	return found;
@@ -46,7 +46,7 @@ TEST_CASE(no_certificate_has_no_name)
 {
 	struct gw_texts list = {0};
 
-	assert_int_equal(gw_texts_add(&list, "relay", 5), 0);
+	gw_texts_add(&list, "relay");
 	assert_null(gw_client_name(NULL, &list, 0));
 	gw_texts_done(&list);
 }
@@ -57,7 +57,7 @@ TEST_CASE(a_certificate_that_ran_out_has_none)
 	struct gw_certificate certificate = {.common_name = (char[]){"relay"}, .expires_s = 1000};
 	struct gw_texts list = {0};
 
-	assert_int_equal(gw_texts_add(&list, "relay", 5), 0);
+	gw_texts_add(&list, "relay");
 	assert_non_null(gw_client_name(&certificate, &list, 999));
 	assert_null(gw_client_name(&certificate, &list, 1000));
 	gw_texts_done(&list);

@@ -242,7 +242,7 @@ TEST(a_unix_socket_is_for_its_ids)
 	snprintf(who, sizeof(who), "User \\\"uid:%lu\\\" cannot list", (unsigned long)getuid());
 	c = call_unix(&gate->g);
 	review(gate, c, GET("/api/v1/namespaces/web/pods"), who); /* no id is in its list */
-	assert_int_equal(gw_ids_add(&l->uids, (uint32_t)getuid()), 0);
+	gw_ids_add(&l->uids, (uint32_t)getuid());
 	review(gate, c, GET("/api/v1/namespaces/web/pods"), "served");
 	review(gate, c, GET("/api/v1/pods"), "it is not in the scope of this listener");
 	review(gate, c, GET("/version"), "served");
@@ -353,7 +353,7 @@ TEST(processes_of_one_user_are_counted_each)
 	struct gw_listener_config *l = open_gate(gate, GW_PROFILE_UNIX, "pods");
 	struct caller *c;
 
-	assert_int_equal(gw_ids_add(&l->uids, (uint32_t)getuid()), 0);
+	gw_ids_add(&l->uids, (uint32_t)getuid());
 	for (unsigned i = 0; i < 2; i++) {
 		say(call_unix(&gate->g), GET("/api/v1/pods?keep=1"));
 		gateway_until(&gate->g, gate->served == i + 1);

@@ -92,7 +92,7 @@ TEST(a_whole_file_is_read)
 	assert_true(gw_ids_have(&l->uids, 1000));
 	assert_true(gw_ids_have(&l->gids, 4));
 	assert_int_equal(l->scope.count, 3);
-	assert_int_equal(l->scope.rules[0].verbs, GW_VERB_GET | GW_VERB_WATCH);
+	assert_string_equal(l->scope.rules[0].verbs.items[1], "watch");
 	assert_string_equal(l->scope.rules[1].paths.items[0], "/metrics");
 	assert_true(l->misses_wait);
 	assert_int_equal(l->deleted_for_ms, 60000);
@@ -101,7 +101,7 @@ TEST(a_whole_file_is_read)
 	assert_string_equal(l->certificate, temp_path(*state, "tls.crt"));
 	assert_string_equal(l->key, "/etc/tls.key");
 	assert_true(l->pass_through && l->open_health);
-	assert_int_equal(l->freshness, GW_FRESHNESS_STRICT);
+	assert_true(l->strict);
 	l = &config.listeners[2];
 	assert_int_equal(l->client_names.count, 2);
 	assert_int_equal(config.limits.connections, 500);
@@ -142,7 +142,8 @@ TEST(bounds_are_kept)
 		       "listeners: [{listen: ':1', profile: tokens, certificate: a, key: b}]\n"
 		       "access: {keepAllowed: 10s, keepRefused: 20s}\n",
 		       "refusals may not be kept for longer");
-	assert_refused(state, "listeners: [{listen: ':1', freshness: never}]\n", "is not cache or strict");
+	assert_refused(state, "listeners: [{listen: ':1', freshness: never}]\n",
+		       "freshness must be cache or strict");
 	assert_refused(state,
 		       "listeners: [{listen: '127.0.0.1:1', profile: insecure-loopback, scope: [pods],\n"
 		       "  passThrough: true}]\n",
@@ -166,7 +167,7 @@ TEST(bounds_are_kept)
 	assert_refused(state, "listeners:\n- {listen: a, scope: [{resources: [pods], paths: [/metrics]}]}\n",
 		       "paths stand in a rule of their own");
 	assert_refused(state, "listeners:\n- {listen: a, misses: ask}\n", "must be refuse or wait");
-	assert_refused(state, "listeners:\n- {profile: tokens}\n", "this listener has no 'listen'");
+	assert_refused(state, "listeners:\n- {profile: tokens}\n", "this listener has no address (listen)");
 }
 
 /* A file that is not there is said. */

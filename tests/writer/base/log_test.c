@@ -151,9 +151,9 @@ TEST_CASE(levels_have_names)
 {
 	enum log_level level;
 
-	assert_int_equal(log_level_parse("warn", &level), 0);
+	assert_int_equal(log_level_take(&level, "warn", NULL), 0);
 	assert_int_equal(level, LOG_LEVEL_WARNING);
-	assert_int_equal(log_level_parse("debug", &level), 0);
+	assert_int_equal(log_level_take(&level, "debug", NULL), 0);
 	assert_int_equal(level, LOG_LEVEL_DEBUG);
-	assert_int_equal(log_level_parse("Debug", &level), -EINVAL);
+	assert_int_equal(log_level_take(&level, "Debug", NULL), -EINVAL);
 }

@@ -7,28 +7,37 @@
 struct thing {
 	char *name, *file;
 	bool on;
-	unsigned seconds;
+	unsigned seconds, items;
 	uint64_t bytes, wait_ms;
 };
 
 static int
-take_wait(const struct yaml_reading *in, const cJSON *value, void *into)
+take_item(void *at, const char *text, char **ret_error)
 {
-	return yaml_field_time(in, value, 1, 60000, into);
+	if (*text == '?')
+		return message_set(ret_error, -EINVAL, "'%s' is a question", text);
+	++*(unsigned *)at;
+	return 0;
 }
 
 /* Read a thing of the text; the message where it is refused, else NULL. */
 static char *
 read_thing(const char *text, struct thing *ret)
 {
+#define AT(member) YAML_AT(struct thing, member)
+	static const struct yaml_field inner[] = {{"seconds", YAML_COUNT(1, 86400), AT(seconds)}};
+	static const struct yaml_field item = {YAML_TEXT(take_item, NULL)};
 	static const struct yaml_field fields[] = {
-		{"name", yaml_field_string, offsetof(struct thing, name)},
-		{"file", yaml_field_path, offsetof(struct thing, file)},
-		{"on", yaml_field_bool, offsetof(struct thing, on)},
-		{"seconds", yaml_field_seconds, offsetof(struct thing, seconds)},
-		{"bytes", yaml_field_size, offsetof(struct thing, bytes)},
-		{"wait", take_wait, offsetof(struct thing, wait_ms)},
+		{"name", YAML_STRING, AT(name)},
+		{"file", YAML_PATH, AT(file)},
+		{"on", YAML_BOOL, AT(on)},
+		{"sound", YAML_CHOICE("off", "on"), AT(on)},
+		{"inner", YAML_MAPPING(inner, "an inner thing")},
+		{"bytes", YAML_SIZE, AT(bytes)},
+		{"wait", YAML_TIME(1, 60000), AT(wait_ms)},
+		{"items", YAML_LIST(item, "a list of items"), .least = 1, AT(items)},
 	};
+	static const struct yaml_field whole = {YAML_MAPPING(fields, "a thing")};
 	_cleanup_(yaml_unloadp) struct yaml *yaml = NULL;
 	char *error = NULL;
 	struct yaml_reading in = {.ret_error = &error};
@@ -36,7 +45,7 @@ read_thing(const char *text, struct thing *ret)
 	*ret = (struct thing){0};
 	if (yaml_parse("/etc/thing.yaml", text, strlen(text), &yaml, &error) == 0) {
 		in.yaml = yaml;
-		(void)yaml_field_mapping(&in, yaml_root(yaml), YAML_FIELDS(fields), ret, "a thing");
+		(void)yaml_field_mapping(&in, yaml_root(yaml), &whole, ret);
 	}
 	return error;
 }
@@ -54,15 +63,19 @@ TEST_CASE(fields_go_where_the_table_says)
 {
 	struct thing thing;
 
-	assert_null(
-		read_thing("name: a\nfile: b/c.pem\non: true\nseconds: 5\nbytes: 4Ki\nwait: 2s\n", &thing));
+	assert_null(read_thing("name: a\nfile: b/c.pem\non: true\ninner: {seconds: 5}\nbytes: 4Ki\nwait: 2s\n"
+			       "items: [a, b]\n",
+			       &thing));
 	assert_string_equal(thing.name, "a");
 	assert_string_equal(thing.file, "/etc/b/c.pem");
 	assert_true(thing.on);
 	assert_int_equal(thing.seconds, 5);
 	assert_int_equal(thing.bytes, 4096);
 	assert_int_equal(thing.wait_ms, 2000);
+	assert_int_equal(thing.items, 2);
 	thing_done(&thing);
+	assert_null(read_thing("sound: on\n", &thing));
+	assert_true(thing.on);
 	assert_null(read_thing("name: null\nbytes: 12\n", &thing));
 	assert_null(thing.name);
 	assert_int_equal(thing.bytes, 12);
@@ -75,12 +88,19 @@ TEST_CASE(what_is_not_in_the_table_is_refused)
 	static const struct {
 		const char *yaml, *message;
 	} cases[] = {
-		{"name: a\nsecond: 4\n", "2:1: unknown field 'second'; did you mean seconds?"},
+		{"name: a\ninner: {second: 4}\n", "2:9: unknown field 'second'; did you mean seconds?"},
 		{"elephant: 4\n", "1:1: unknown field 'elephant'"},
 		{"on: yes\n", "1:5: on must be true or false"},
 		{"name: 5\n", "1:7: name must be a string (numbers and words like true in quotes)"},
-		{"seconds: 0\n", "1:10: seconds must be a whole number from 1 to 86400"},
-		{"seconds: 1.5\n", "1:10: seconds must be a whole number from 1 to 86400"},
+		{"inner: {seconds: 0}\n", "1:18: seconds must be a whole number from 1 to 86400"},
+		{"inner: {seconds: 1.5}\n", "1:18: seconds must be a whole number from 1 to 86400"},
+		{"inner: 4\n", "1:8: inner must be an inner thing"},
+		{"sound: true\n", "1:8: sound must be off or on"},
+		{"items: []\n", "1:8: items must be a list of items"},
+		{"items: [a, 4]\n",
+		 "1:12: what stands here must be a string (numbers and words like true in quotes)"},
+		{"items: [a, '?']\n", "1:12: '?' is a question"},
+		{"wait: 2m\n", "1:7: '2m' is not a time from 1ms to 1m, such as 800ms, 30s or 1m30s"},
 		{"wait: 2\n", "1:7: wait must be a time as a string, such as 800ms, 30s or 1m30s"},
 		{"bytes: lots\n", "1:8: 'lots' is not a size; write it as 512Mi, 4Gi or in bytes"},
 		{"[]\n", "1:1: what stands here must be a thing"},

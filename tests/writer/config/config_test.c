@@ -194,7 +194,7 @@ TEST(what_cannot_be_is_refused_where_it_stands)
 		{"access: {uids: [-1]}\n", "conf.yaml:1:17: what stands here must be a whole number"},
 		{"access: {maxReaders: 1e9}\n", "maxReaders must be a whole number from 1 to 4096"},
 		{"- a\n", "conf.yaml:1:1: what stands here must be a mapping"},
-		{"logLevel: loud\n", "logLevel must be error, warning, info or debug"},
+		{"logLevel: loud\n", "'loud' is none of error, warning, info, debug"},
 		{"namespace: Web\n", "conf.yaml:1:12: 'Web' cannot be a namespace"},
 		{"asGroups: g\n", "conf.yaml:1:11: asGroups must be a list of groups"},
 		{"compression: zstd\n", "conf.yaml:1:14: 'zstd' is neither auto, gzip nor none"},

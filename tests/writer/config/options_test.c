@@ -112,11 +112,11 @@ struct time_text {
 };
 
 static void
-assert_times(int (*parse)(const char *, uint64_t *, char **), const struct time_text *times, size_t count)
+assert_times(flag_take *take, const struct time_text *times, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint64_t ms = 0;
-		int r = parse(times[i].text, &ms, NULL);
+		int r = take(&ms, times[i].text, NULL);
 
 		if (times[i].ms < 0 ? r != -EINVAL : r < 0 || ms != (uint64_t)times[i].ms)
 			fail_msg("%s: %d, %llu", times[i].text, r, (unsigned long long)ms);
@@ -155,7 +155,7 @@ TEST_CASE(a_timeout_is_read_as_kubectl_does)
 		{"inf", -1},
 	};
 
-	assert_times(server_choice_parse_timeout, times, sizeof(times) / sizeof(*times));
+	assert_times(server_choice_take_timeout, times, sizeof(times) / sizeof(*times));
 }
 
 /* Waits and time-outs are times with a unit, in sensible bounds, which the message names. */
@@ -169,7 +169,7 @@ TEST_CASE(waits_are_times_with_a_unit)
 		{"0", -1},       {"1S", -1},     {"5sm", -1},    {"99999999999999999999999s", -1},
 	};
 
-	assert_times(config_parse_backoff, times, sizeof(times) / sizeof(*times));
+	assert_times(config_take_backoff, times, sizeof(times) / sizeof(*times));
 	assert_parsed(ARGS("--watch-timeout=30m", "--backoff-initial=2s", "--backoff-max", "1m",
 			   "--backoff-reset=10m", "--check-every=1h"),
 		      " backoff.first_ms=2000 backoff.max_ms=60000 backoff.reset_ms=600000"

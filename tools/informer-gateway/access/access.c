@@ -42,7 +42,7 @@ gw_access_new(const struct gw_access_options *options)
 		.clock = options->clock,
 		.tokens = gw_memo_new(options->config->decisions / 2),
 		.decisions = gw_memo_new(options->config->decisions),
-		.nobody = gw_identity_new(GW_IDENTITY_NOBODY, "system:anonymous", NULL),
+		.nobody = gw_identity_new(GW_IDENTITY_NOBODY, "system:anonymous", ""),
 	};
 	randombytes_buf(access->secret, sizeof(access->secret));
 	gw_identity_seal(access->nobody, access->secret);

@@ -2,29 +2,27 @@
 /* Who asks; see identity.h. */
 #include "tools/informer-gateway/access/identity.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <sodium.h>
 
+#include "tools/serving/buf.h"
+
 struct gw_identity *
 gw_identity_new(enum gw_identity_kind kind, const char *user, const char *uid)
 {
-	struct gw_identity *identity = calloc(1, sizeof(*identity));
+	struct gw_identity *identity = api_alloc(sizeof(*identity));
 
-	if (!identity)
-		return NULL;
-	identity->refs = 1;
-	identity->kind = kind;
-	identity->expires_ms = UINT64_MAX;
-	identity->user = strdup(user);
-	identity->uid = strdup(uid ? uid : "");
-	if (identity->user && identity->uid)
-		return identity;
-	gw_identity_unref(identity);
-	return NULL;
+	*identity = (struct gw_identity){
+		.refs = 1,
+		.kind = kind,
+		.expires_ms = UINT64_MAX,
+		.user = api_strndup(user, strlen(user)),
+		.uid = api_strndup(uid, strlen(uid)),
+	};
+	return identity;
 }
 
 struct gw_identity *
@@ -33,41 +31,21 @@ gw_identity_of_uid(uid_t uid)
 	char name[32];
 
 	snprintf(name, sizeof(name), "uid:%lu", (unsigned long)uid);
-	return gw_identity_new(GW_IDENTITY_PEER, name, NULL);
+	return gw_identity_new(GW_IDENTITY_PEER, name, "");
 }
 
-int
-gw_identity_add_group(struct gw_identity *identity, const char *group)
+struct gw_texts *
+gw_identity_extra(struct gw_identity *identity, const char *name)
 {
-	return gw_texts_add(&identity->groups, group, strlen(group));
-}
-
-static struct gw_extra *
-extra_named(struct gw_identity *identity, const char *name)
-{
-	struct gw_extra *longer;
+	struct gw_extra *extra;
 
 	for (size_t i = 0; i < identity->extra_count; i++)
 		if (strcmp(identity->extra[i].name, name) == 0)
-			return &identity->extra[i];
-	longer = reallocarray(identity->extra, identity->extra_count + 1, sizeof(*longer));
-	if (!longer)
-		return NULL;
-	identity->extra = longer;
-	longer += identity->extra_count;
-	*longer = (struct gw_extra){.name = strdup(name)};
-	if (!longer->name)
-		return NULL;
-	identity->extra_count++;
-	return longer;
-}
-
-int
-gw_identity_add_extra(struct gw_identity *identity, const char *name, const char *value)
-{
-	struct gw_extra *extra = extra_named(identity, name);
-
-	return extra ? gw_texts_add(&extra->values, value, strlen(value)) : -ENOMEM;
+			return &identity->extra[i].values;
+	identity->extra = api_realloc(identity->extra, (identity->extra_count + 1) * sizeof(*extra));
+	extra = &identity->extra[identity->extra_count++];
+	*extra = (struct gw_extra){.name = api_strndup(name, strlen(name))};
+	return &extra->values;
 }
 
 /* ---- its key ---- */

@@ -38,14 +38,13 @@ struct gw_identity {
 	uint64_t expires_ms; /* by the loop's clock; UINT64_MAX: never */
 };
 
-/* A new one with one reference, and without key. uid may be NULL. NULL without memory. */
+/* A new one with one reference, and without key. */
 struct gw_identity *gw_identity_new(enum gw_identity_kind kind, const char *user, const char *uid);
 /* "uid:1000". */
 struct gw_identity *gw_identity_of_uid(uid_t uid);
 
-/* Append. Returns 0 or -ENOMEM. */
-int gw_identity_add_group(struct gw_identity *identity, const char *group);
-int gw_identity_add_extra(struct gw_identity *identity, const char *name, const char *value);
+/* The values of this name, to be added to: lent until another name is asked for. */
+struct gw_texts *gw_identity_extra(struct gw_identity *identity, const char *name);
 
 /* Fill its key, when all is in it. secret: the process's own. */
 void gw_identity_seal(struct gw_identity *identity, const uint8_t secret[GW_DIGEST]);

@@ -12,7 +12,7 @@
 #include "tools/informer-gateway/access/review_document.h"
 #include "writer/base/message.h"
 
-#define REVIEW_GROUPS_MAX 1000
+#define REVIEW_TEXTS_MAX 1000 /* groups, or values of one name */
 #define REVIEW_EXTRA_MAX 100
 
 /* ---- the question ---- */
@@ -76,67 +76,51 @@ is_for_us(const cJSON *status, const struct gw_texts *audiences)
 	return false;
 }
 
-static int
-take_groups(struct gw_identity *identity, const cJSON *groups)
+/* A list of texts, or null; false: it is none, or too long. */
+static bool
+take_texts(struct gw_texts *texts, const cJSON *list)
 {
 	const cJSON *item;
-	int r = 0;
 
-	if (cJSON_GetArraySize(groups) > REVIEW_GROUPS_MAX)
-		return -EBADMSG;
-	cJSON_ArrayForEach(item, groups)
+	cJSON_ArrayForEach(item, list)
 	{
-		r = cJSON_IsString(item) ? gw_identity_add_group(identity, item->valuestring) : -EBADMSG;
-		if (r < 0)
-			break;
+		if (!cJSON_IsString(item) || texts->count == REVIEW_TEXTS_MAX)
+			return false;
+		gw_texts_add(texts, item->valuestring);
 	}
-	return r;
+	return !list || cJSON_IsArray(list) || cJSON_IsNull(list);
 }
 
-static int
+static bool
 take_extra(struct gw_identity *identity, const cJSON *extra)
 {
-	const cJSON *item, *value;
-	int r = 0;
+	const cJSON *item;
 
-	if (cJSON_GetArraySize(extra) > REVIEW_EXTRA_MAX)
-		return -EBADMSG;
 	cJSON_ArrayForEach(item, extra)
 	{
-		if (!cJSON_IsArray(item) || !item->string)
-			return -EBADMSG;
-		cJSON_ArrayForEach(value, item)
-		{
-			r = cJSON_IsString(value)
-				    ? gw_identity_add_extra(identity, item->string, value->valuestring)
-				    : -EBADMSG;
-			if (r < 0)
-				return r;
-		}
+		if (!item->string || identity->extra_count == REVIEW_EXTRA_MAX ||
+		    !take_texts(gw_identity_extra(identity, item->string), item))
+			return false;
 	}
-	return r;
+	return true;
 }
 
 static int
 take_user(const cJSON *user, struct gw_identity **ret_identity, char **ret_error)
 {
 	struct gw_identity *identity;
-	int r;
 
 	if (!*gw_review_text(user, "username"))
 		return no_answer(ret_error, "accepts a token and names nobody");
 	identity = gw_identity_new(GW_IDENTITY_TOKEN, gw_review_text(user, "username"),
 				   gw_review_text(user, "uid"));
-	if (!identity)
-		return -ENOMEM;
-	r = take_groups(identity, cJSON_GetObjectItemCaseSensitive(user, "groups"));
-	if (r == 0)
-		r = take_extra(identity, cJSON_GetObjectItemCaseSensitive(user, "extra"));
-	if (r == 0)
-		*ret_identity = identity;
-	else
+	if (!take_texts(&identity->groups, cJSON_GetObjectItemCaseSensitive(user, "groups")) ||
+	    !take_extra(identity, cJSON_GetObjectItemCaseSensitive(user, "extra"))) {
 		gw_identity_unref(identity);
-	return r == -EBADMSG ? no_answer(ret_error, "has groups or extra that are none") : r;
+		return no_answer(ret_error, "has groups or extra that are none");
+	}
+	*ret_identity = identity;
+	return 0;
 }
 
 static int

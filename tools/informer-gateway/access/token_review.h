@@ -27,7 +27,6 @@ char *gw_token_review_document(const char *token, const struct gw_texts *audienc
  * Returns       0
  *               -EACCES  it is nobody's token, or for others than these
  *               -EBADMSG it is no answer to that question; with message
- *               -ENOMEM
  */
 int gw_token_review_answer(const char *body, size_t length, const struct gw_texts *audiences,
 			   struct gw_identity **ret_identity, char **ret_error);

@@ -15,14 +15,14 @@
 #ifndef TOOLS_INFORMER_GATEWAY_CONFIG_ACCESS_SCOPE_H
 #define TOOLS_INFORMER_GATEWAY_CONFIG_ACCESS_SCOPE_H
 
+#include "tools/flags/flags.h"
 #include "tools/informer-gateway/config/attributes.h"
 #include "tools/informer-gateway/config/text_list.h"
 
-enum gw_verbs { GW_VERB_GET = 1, GW_VERB_LIST = 2, GW_VERB_WATCH = 4, GW_VERBS_ALL = 7 };
-
 struct gw_rule {
-	struct gw_texts resources, namespaces, paths; /* no namespaces: all of them, and the cluster's own */
-	unsigned verbs;                               /* enum gw_verbs; 0: all */
+	struct gw_texts resources, paths;
+	struct gw_texts namespaces; /* none: all of them, and the cluster's own */
+	struct gw_texts verbs;      /* of get, list, watch; none: all */
 };
 
 struct gw_scope {
@@ -35,20 +35,14 @@ bool gw_scope_allows(const struct gw_scope *scope, const struct gw_attributes *a
 /* Does a rule name this resource of the core group itself? As "secrets". */
 bool gw_scope_names(const struct gw_scope *scope, const char *resource);
 
-/* Append a rule, which is taken over. Returns 0; -ENOMEM, and it is freed. */
-int gw_scope_take(struct gw_scope *scope, struct gw_rule *rule);
+/* Append a rule, which is taken over. */
+void gw_scope_add(struct gw_scope *scope, struct gw_rule *rule);
 
-/*
- * Check one name of a rule. Each returns 0, or -EINVAL with a message that begins with what was wrong. A verb
- * is added to *verbs.
- */
-int gw_scope_check_resource(const char *text, char **ret_error);
-int gw_scope_check_namespace(const char *text, char **ret_error);
-int gw_scope_check_path(const char *text, char **ret_error);
-int gw_scope_parse_verb(const char *text, unsigned *verbs, char **ret_error);
+/* Check one name of a rule, and append it to a struct gw_texts. */
+flag_take gw_take_resource, gw_take_namespace, gw_take_path, gw_take_verb;
 
-/* RESOURCE[,RESOURCE…][?namespaces=NS[,NS…]][&verbs=VERB[,VERB…]], or /PATH: a rule, appended. */
-int gw_scope_parse_rule(const char *text, struct gw_scope *scope, char **ret_error);
+/* RESOURCE[,RESOURCE…][?namespaces=NS[,NS…]][&verbs=VERB[,VERB…]], or /PATH: for a struct gw_scope. */
+flag_take gw_take_rule;
 
 void gw_rule_done(struct gw_rule *rule);
 void gw_scope_done(struct gw_scope *scope);

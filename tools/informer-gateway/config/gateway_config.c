@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/serving/buf.h"
 #include "writer/base/message.h"
 #include "writer/base/number.h"
 
@@ -45,21 +46,19 @@ gw_config_init(struct gw_config *config)
 struct gw_listener_config *
 gw_config_add_listener(struct gw_config *config)
 {
-	struct gw_listener_config *longer, *listener;
+	struct gw_listener_config *listener;
 
 	if (config->listener_count == GW_LISTENERS_MAX)
 		return NULL;
-	longer = reallocarray(config->listeners, config->listener_count + 1, sizeof(*longer));
-	if (!longer)
-		return NULL;
-	config->listeners = longer;
-	listener = &longer[config->listener_count++];
-	*listener = (struct gw_listener_config){.inherit_fd = -1, .mode = 0660};
+	config->listeners = api_realloc(config->listeners,
+					(config->listener_count + 1) * sizeof(*config->listeners));
+	listener = &config->listeners[config->listener_count++];
+	*listener = (struct gw_listener_config)GW_LISTENER_DEFAULTS;
 	return listener;
 }
 
-static void
-listener_done(struct gw_listener_config *listener)
+void
+gw_listener_config_done(struct gw_listener_config *listener)
 {
 	free(listener->name);
 	free(listener->listen);
@@ -80,22 +79,17 @@ gw_config_done(struct gw_config *config)
 	free(config->socket);
 	server_choice_done(&config->server);
 	for (size_t i = 0; i < config->listener_count; i++)
-		listener_done(&config->listeners[i]);
+		gw_listener_config_done(&config->listeners[i]);
 	free(config->listeners);
 	free(config->audit_file);
 	*config = (struct gw_config){0};
 }
 
-int
+void
 gw_ids_add(struct gw_ids *ids, uint32_t id)
 {
-	uint32_t *longer = reallocarray(ids->items, ids->count + 1, sizeof(*longer));
-
-	if (!longer)
-		return -ENOMEM;
-	ids->items = longer;
+	ids->items = api_realloc(ids->items, (ids->count + 1) * sizeof(*ids->items));
 	ids->items[ids->count++] = id;
-	return 0;
 }
 
 bool
@@ -116,11 +110,11 @@ gw_profile_name(enum gw_profile profile)
 }
 
 int
-gw_config_parse_profile(const char *text, enum gw_profile *ret_profile, char **ret_error)
+gw_take_profile(void *at, const char *text, char **ret_error)
 {
 	for (enum gw_profile p = GW_PROFILE_UNIX; p <= GW_PROFILE_INSECURE; p++) {
 		if (strcmp(text, profiles[p]) == 0) {
-			*ret_profile = p;
+			*(enum gw_profile *)at = p;
 			return 0;
 		}
 	}
@@ -129,61 +123,46 @@ gw_config_parse_profile(const char *text, enum gw_profile *ret_profile, char **r
 }
 
 int
-gw_config_parse_freshness(const char *text, enum gw_freshness_choice *ret_freshness, char **ret_error)
-{
-	if (strcmp(text, "cache") != 0 && strcmp(text, "strict") != 0)
-		return message_set(ret_error, -EINVAL, "'%s' is not cache or strict", text);
-	*ret_freshness = *text == 'c' ? GW_FRESHNESS_CACHE : GW_FRESHNESS_STRICT;
-	return 0;
-}
-
-int
-gw_config_parse_mode(const char *text, unsigned *ret_mode, char **ret_error)
+gw_take_mode(void *at, const char *text, char **ret_error)
 {
 	size_t length = strspn(text, "01234567");
 
 	if (length == 0 || length > 4 || text[length] || strtoul(text, NULL, 8) > 0777)
 		return message_set(ret_error, -EINVAL, "'%s' is no mode of a file, as 0660", text);
-	*ret_mode = (unsigned)strtoul(text, NULL, 8);
+	*(unsigned *)at = (unsigned)strtoul(text, NULL, 8);
 	return 0;
 }
 
-/* A number that is an id; -1 is none of anybody. */
-static bool
-is_number(const char *text, uint32_t *ret_id)
-{
-	uint64_t id;
-
-	if (number_parse(text, UINT32_MAX - 1, &id, NULL) < 0)
-		return false;
-	*ret_id = (uint32_t)id;
-	return true;
-}
-
 int
-gw_config_parse_uid(const char *text, uint32_t *ret_id, char **ret_error)
+gw_take_uid(void *at, const char *text, char **ret_error)
 {
 	const struct passwd *user;
+	uint64_t id;
 
-	if (is_number(text, ret_id))
+	if (number_parse(text, UINT32_MAX - 1, &id, NULL) == 0) { /* -1 is nobody's */
+		gw_ids_add(at, (uint32_t)id);
 		return 0;
+	}
 	user = getpwnam(text); /* before there are other threads */
 	if (!user)
 		return message_set(ret_error, -EINVAL, "there is no user '%s' here", text);
-	*ret_id = user->pw_uid;
+	gw_ids_add(at, user->pw_uid);
 	return 0;
 }
 
 int
-gw_config_parse_gid(const char *text, uint32_t *ret_id, char **ret_error)
+gw_take_gid(void *at, const char *text, char **ret_error)
 {
 	const struct group *group;
+	uint64_t id;
 
-	if (is_number(text, ret_id))
+	if (number_parse(text, UINT32_MAX - 1, &id, NULL) == 0) {
+		gw_ids_add(at, (uint32_t)id);
 		return 0;
+	}
 	group = getgrnam(text);
 	if (!group)
 		return message_set(ret_error, -EINVAL, "there is no group '%s' here", text);
-	*ret_id = group->gr_gid;
+	gw_ids_add(at, group->gr_gid);
 	return 0;
 }

@@ -22,8 +22,6 @@ enum gw_profile {
 	GW_PROFILE_INSECURE,     /* plain HTTP on the loopback address: whoever is on this machine; a scope */
 };
 
-enum gw_freshness_choice { GW_FRESHNESS_CACHE, GW_FRESHNESS_STRICT };
-
 #define GW_LISTENERS_MAX 16
 
 struct gw_listener_config {
@@ -42,7 +40,7 @@ struct gw_listener_config {
 	struct gw_texts audiences; /* our own; the API server's comes by itself */
 	struct gw_scope scope;
 	bool open_health; /* /livez, /readyz and /healthz without identity */
-	enum gw_freshness_choice freshness;
+	bool strict;      /* reads that need the newest state are the API server's */
 	bool narrow;	  /* a LIST of more than the part that is cached is one of the part */
 	bool misses_wait; /* a GET that finds nothing waits a second for the object */
 	bool pass_through;
@@ -80,33 +78,29 @@ struct gw_config {
 	enum log_level log_level;
 };
 
-/* The bounds; what lies outside is refused. */
-#define GW_KEEP_LEAST_MS 10000
+/* Bounds; what lies outside is refused. */
 #define GW_KEEP_MOST_MS 300000
-#define GW_REVIEW_LEAST_MS 1000
-#define GW_REVIEW_MOST_MS 30000
 #define GW_GOAWAY_MOST 0.02
 #define GW_MEMORY_LEAST (UINT64_C(16) << 20)
 
 /* All defaults, no listener. */
 void gw_config_init(struct gw_config *config);
+#define GW_LISTENER_DEFAULTS {.inherit_fd = -1, .mode = 0660}
+void gw_listener_config_done(struct gw_listener_config *listener);
 /* A listener with its defaults, appended; borrowed until the next. NULL: there are GW_LISTENERS_MAX. */
 struct gw_listener_config *gw_config_add_listener(struct gw_config *config);
 /* Free what it owns, not itself. */
 void gw_config_done(struct gw_config *config);
 
-/* 0, or -ENOMEM. */
-int gw_ids_add(struct gw_ids *ids, uint32_t id);
 bool gw_ids_have(const struct gw_ids *ids, uint32_t id);
+void gw_ids_add(struct gw_ids *ids, uint32_t id);
+/* A user's or a group's name, or number, for a struct gw_ids. */
+flag_take gw_take_uid, gw_take_gid;
 
-/* Each returns 0, or -EINVAL with a message that begins with what was wrong. */
-int gw_config_parse_profile(const char *text, enum gw_profile *ret_profile, char **ret_error);
-int gw_config_parse_freshness(const char *text, enum gw_freshness_choice *ret_freshness, char **ret_error);
-/* Octal, as 0660. */
-int gw_config_parse_mode(const char *text, unsigned *ret_mode, char **ret_error);
-/* A user's or a group's name, or number. */
-int gw_config_parse_uid(const char *text, uint32_t *ret_id, char **ret_error);
-int gw_config_parse_gid(const char *text, uint32_t *ret_id, char **ret_error);
+/* For an enum gw_profile. */
+flag_take gw_take_profile;
+/* Octal, as 0660, for an unsigned. */
+flag_take gw_take_mode;
 
 /* "tokens". */
 const char *gw_profile_name(enum gw_profile profile);

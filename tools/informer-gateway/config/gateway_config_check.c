@@ -11,111 +11,39 @@
 #include "writer/base/message.h"
 
 #define P(name) (1u << GW_PROFILE_##name)
+#define TLS (P(TOKENS) | P(CERTIFICATES))
+#define ALL (P(UNIX) | TLS | P(INSECURE))
 
-/* What a listener can have, for which profiles, and whether these must have it. */
-struct part {
-	const char *name;
-	bool (*has)(const struct gw_listener_config *l);
-	unsigned may, must; /* of P() */
-};
-
-static bool
-has_certificate(const struct gw_listener_config *l)
-{
-	return l->certificate != NULL;
-}
-
-static bool
-has_key(const struct gw_listener_config *l)
-{
-	return l->key != NULL;
-}
-
-static bool
-has_client_ca(const struct gw_listener_config *l)
-{
-	return l->client_ca != NULL;
-}
-
-static bool
-has_client_names(const struct gw_listener_config *l)
-{
-	return l->client_names.count > 0;
-}
-
-static bool
-has_ids(const struct gw_listener_config *l)
-{
-	return l->uids.count + l->gids.count > 0;
-}
-
-static bool
-has_audiences(const struct gw_listener_config *l)
-{
-	return l->audiences.count > 0;
-}
-
-static bool
-has_scope(const struct gw_listener_config *l)
-{
-	return l->scope.count > 0;
-}
-
-static bool
-has_open_health(const struct gw_listener_config *l)
-{
-	return l->open_health;
-}
-
-static bool
-has_pass_through(const struct gw_listener_config *l)
-{
-	return l->pass_through;
-}
-
-static bool
-is_strict(const struct gw_listener_config *l)
-{
-	return l->freshness == GW_FRESHNESS_STRICT;
-}
-
-static bool
-has_answers(const struct gw_listener_config *l)
-{
-	return l->narrow || l->misses_wait || l->deleted_for_ms;
-}
-
-static const struct part parts[] = {
-	{"certificate", has_certificate, P(TOKENS) | P(CERTIFICATES), P(TOKENS) | P(CERTIFICATES)},
-	{"key", has_key, P(TOKENS) | P(CERTIFICATES), P(TOKENS) | P(CERTIFICATES)},
-	{"clientCA", has_client_ca, P(CERTIFICATES), P(CERTIFICATES)},
-	{"clientNames", has_client_names, P(CERTIFICATES), P(CERTIFICATES)},
-	{"uids or gids", has_ids, P(UNIX), P(UNIX)},
-	{"audiences", has_audiences, P(TOKENS), 0},
-	{"scope", has_scope, P(UNIX) | P(TOKENS) | P(CERTIFICATES) | P(INSECURE),
-	 P(UNIX) | P(CERTIFICATES) | P(INSECURE)},
-	{"openHealth", has_open_health, P(TOKENS), 0},
-	{"passThrough", has_pass_through, P(UNIX) | P(TOKENS) | P(CERTIFICATES), 0},
-	{"freshness: strict", is_strict, P(UNIX) | P(TOKENS) | P(CERTIFICATES), 0},
-	{"narrow, misses or deletedFor", has_answers, P(UNIX) | P(TOKENS) | P(CERTIFICATES) | P(INSECURE), 0},
-};
-
+/* What belongs to which profiles, lest somebody think that it counts in another, and what they must have. */
 static int
 check_parts(const struct gw_listener_config *l, char **ret_error)
 {
+	const struct {
+		const char *name;
+		bool has;
+		unsigned may, must; /* of P() */
+	} parts[] = {
+		{"certificate", l->certificate, TLS, TLS},
+		{"key", l->key, TLS, TLS},
+		{"clientCA", l->client_ca, P(CERTIFICATES), P(CERTIFICATES)},
+		{"clientNames", l->client_names.count > 0, P(CERTIFICATES), P(CERTIFICATES)},
+		{"uids or gids", l->uids.count + l->gids.count > 0, P(UNIX), P(UNIX)},
+		{"audiences", l->audiences.count > 0, P(TOKENS), 0},
+		{"scope", l->scope.count > 0, ALL, ALL & ~P(TOKENS)},
+		{"openHealth", l->open_health, P(TOKENS), 0},
+		{"passThrough", l->pass_through, ALL & ~P(INSECURE), 0},
+		{"freshness: strict", l->strict, ALL & ~P(INSECURE), 0},
+	};
 	unsigned profile = 1u << l->profile;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		const struct part *part = &parts[i];
-		bool has = part->has(l);
-
-		if (!has && (part->must & profile))
+		if (!parts[i].has && (parts[i].must & profile))
 			return message_set(ret_error, -EINVAL, "%s: a listener of profile %s needs %s",
-					   l->origin, gw_profile_name(l->profile), part->name);
-		if (has && !(part->may & profile))
+					   l->origin, gw_profile_name(l->profile), parts[i].name);
+		if (parts[i].has && !(parts[i].may & profile))
 			return message_set(ret_error, -EINVAL,
 					   "%s: %s does not belong to a listener of profile %s", l->origin,
-					   part->name, gw_profile_name(l->profile));
+					   parts[i].name, gw_profile_name(l->profile));
 	}
 	return 0;
 }
@@ -129,9 +57,6 @@ check_address(const struct gw_listener_config *l, char **ret_error)
 	struct listen_address address;
 	bool is_unix;
 
-	if (!l->listen)
-		return message_set(ret_error, -EINVAL, "%s: this listener has no address (listen)",
-				   l->origin);
 	if (listen_address_parse(l->listen, &address, &error) < 0)
 		return message_set(ret_error, -EINVAL, "%s: %s", l->origin, error ? error : "no memory");
 	is_unix = address.address.ss_family == AF_UNIX;
@@ -155,6 +80,10 @@ check_listener(const struct gw_listener_config *l, char **ret_error)
 {
 	int r;
 
+	if (!l->listen)
+		return message_set(ret_error, -EINVAL,
+				   "%s: this listener has no address (listen), such as 127.0.0.1:8443",
+				   l->origin);
 	if (l->profile == GW_PROFILE_NONE)
 		return message_set(
 			ret_error, -EINVAL,
@@ -166,7 +95,7 @@ check_listener(const struct gw_listener_config *l, char **ret_error)
 		r = check_parts(l, ret_error);
 	if (r < 0)
 		return r;
-	if (is_strict(l) && !l->pass_through)
+	if (l->strict && !l->pass_through)
 		return message_set(ret_error, -EINVAL,
 				   "%s: freshness: strict passes reads without a resourceVersion through to "
 				   "the API server: add passThrough: true",
@@ -232,8 +161,7 @@ gw_config_warning(const struct gw_listener_config *listener)
 		return NULL;
 	fprintf(out,
 		"%s is plain HTTP without identity: every process on this machine, and every Pod in the "
-		"host's "
-		"network, may read",
+		"host's network, may read",
 		listener->listen);
 	for (size_t i = 0; i < listener->scope.count; i++) {
 		const struct gw_rule *rule = &listener->scope.rules[i];

@@ -2,23 +2,16 @@
 /* Lists of texts; see text_list.h. */
 #include "tools/informer-gateway/config/text_list.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int
-gw_texts_add(struct gw_texts *texts, const char *text, size_t length)
-{
-	char *copy = strndup(text, length), **longer;
+#include "tools/serving/buf.h"
 
-	longer = copy ? reallocarray(texts->items, texts->count + 1, sizeof(*longer)) : NULL;
-	if (!longer) {
-		free(copy);
-		return -ENOMEM;
-	}
-	texts->items = longer;
-	texts->items[texts->count++] = copy;
-	return 0;
+void
+gw_texts_add(struct gw_texts *texts, const char *text)
+{
+	texts->items = api_realloc(texts->items, (texts->count + 1) * sizeof(*texts->items));
+	texts->items[texts->count++] = api_strndup(text, strlen(text));
 }
 
 bool

@@ -13,8 +13,8 @@ struct gw_texts {
 	size_t count;
 };
 
-/* Append a copy. Returns 0 or -ENOMEM. */
-int gw_texts_add(struct gw_texts *texts, const char *text, size_t length);
+/* Append a copy. */
+void gw_texts_add(struct gw_texts *texts, const char *text);
 bool gw_texts_have(const struct gw_texts *texts, const char *text);
 /* Free them all; the list is empty then. */
 void gw_texts_done(struct gw_texts *texts);

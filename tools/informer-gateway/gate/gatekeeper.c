@@ -95,9 +95,8 @@ identity_of_peer(struct gw_access *access, const struct gw_listener_config *list
 		identity = gw_identity_of_uid(peer->uid);
 	} else if (listener->profile == GW_PROFILE_CERTIFICATES &&
 		   (name = gw_client_name(peer->certificate, &listener->client_names, time(NULL)))) {
-		identity = gw_identity_new(GW_IDENTITY_CERTIFICATE, name, NULL);
-		if (identity)
-			identity->expires_ms = gw_access_expiry_ms(access, peer->certificate->expires_s);
+		identity = gw_identity_new(GW_IDENTITY_CERTIFICATE, name, "");
+		identity->expires_ms = gw_access_expiry_ms(access, peer->certificate->expires_s);
 	}
 	if (identity)
 		gw_identity_seal(identity, gw_access_secret(access));
