@@ -4,9 +4,8 @@
  * field selector, a path. A yes is never made of what says no such thing, and a line of the audit log is one.
  */
 #include "tests/fuzz/fuzz.h"
-#include "tools/informer-gateway/access/access_review.h"
 #include "tools/informer-gateway/gate/audit_line.h"
-#include "tools/informer-gateway/access/token_review.h"
+#include "tools/informer-gateway/access/reviews.h"
 #include "tools/serving/api_path.h"
 #include "writer/base/message.h"
 

@@ -18,13 +18,11 @@ struct review_call {
 };
 
 static void *
-post(void *ctx, const char *path, const char *document, uint64_t timeout_ms, gw_review_answer *answer,
-     void *answer_ctx)
+post(void *ctx, const char *path, const char *document, gw_review_answer *answer, void *answer_ctx)
 {
 	struct review_server *server = ctx;
 	struct review_call *call = calloc(1, sizeof(*call)), **at = &server->calls;
 
-	(void)timeout_ms;
 	*call = (struct review_call){.server = server, .answer = answer, .ctx = answer_ctx};
 	call->document = strdup(document);
 	call->token = strstr(path, "tokenreviews") != NULL;

@@ -6,7 +6,7 @@
 #ifndef TESTS_SUPPORT_REVIEW_SERVER_H
 #define TESTS_SUPPORT_REVIEW_SERVER_H
 
-#include "tools/informer-gateway/access/reviews.h"
+#include "tools/informer-gateway/upstream/upstream.h"
 
 /* A token: whose it is, and for which audience; NULL: the API server's own. */
 struct review_token {

@@ -7,14 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-gateway/access/upstream_reviews.h"
 #include "tools/informer-gateway/arena/lacking_fields.h"
 #include "tools/informer-gateway/http/inherited.h"
 #include "tools/informer-gateway/http/request_form.h"
 #include "tools/informer-gateway/missing_object.h"
 #include "tools/informer-gateway/pages.h"
 #include "tools/informer-gateway/pass/upgrade_reply.h"
-#include "tools/informer-gateway/upstream/own_upstream.h"
 #include "tools/informer-gateway/views/arena_store.h"
 #include "tools/informer-gateway/views/arena_view.h"
 #include "writer/base/log.h"
@@ -246,11 +244,16 @@ static int
 open_upstream(struct gateway *g, char **ret_error)
 {
 	const struct gw_pass_through_options passing = {.lacks = gw_arena_lacks, .ctx = g->arena};
+	struct kubeconfig_choice which = server_choice_kubeconfig(&g->config->server);
+	struct kube_client_config server = {0};
 	int r;
 
 	if (!any_listener(g->config, needs_upstream))
 		return 0;
-	r = gw_own_upstream(&g->loop, &g->clock.clock, &g->config->server, &g->upstream, ret_error);
+	r = kubeconfig_load(&which, &server, ret_error);
+	if (r == 0)
+		r = gw_upstream_new(&g->loop, &server, &g->upstream, ret_error);
+	kube_client_config_done(&server);
 	if (r < 0)
 		return r;
 	if (any_listener(g->config, passes_through)) {

@@ -171,18 +171,31 @@ ACCESS_TEST(health_is_open_where_it_is_said)
 }
 
 /* A Unix socket's listener lets in its uids, and its gids by any group; root as everybody else. */
-TEST_CASE(ids_are_let_in_that_are_named)
+ACCESS_TEST(ids_are_let_in_that_are_named)
 {
-	struct gw_listener_config l = {0};
-	uint32_t others[] = {30, 40};
+	struct gw_listener_config *l = access_world_listener(w, GW_PROFILE_UNIX, NULL);
+	gid_t others[] = {30, 40};
+	const struct {
+		struct gw_peer peer;
+		const char *user; /* NULL: nobody */
+	} rows[] = {
+		{{.has_credentials = true, .uid = 1000, .gid = 1000}, "uid:1000"},
+		{{.has_credentials = true, .uid = 1, .gid = 40}, "uid:1"},
+		{{.has_credentials = true, .uid = 1, .gid = 1, .groups = others, .group_count = 2}, "uid:1"},
+		{{.has_credentials = true, .uid = 1, .gid = 1, .groups = others, .group_count = 1}, NULL},
+		{{.has_credentials = true}, NULL},
+		{{.uid = 1000}, NULL},
+	};
 
-	gw_ids_add(&l.uids, 1000);
-	gw_ids_add(&l.gids, 40);
-	assert_true(gw_access_lets_in(&l, 1000, 1000, NULL, 0));
-	assert_true(gw_access_lets_in(&l, 1, 40, NULL, 0));
-	assert_true(gw_access_lets_in(&l, 1, 1, others, 2));
-	assert_false(gw_access_lets_in(&l, 1, 1, others, 1));
-	assert_false(gw_access_lets_in(&l, 0, 0, NULL, 0));
-	free(l.uids.items);
-	free(l.gids.items);
+	gw_ids_add(&l->uids, 1000);
+	gw_ids_add(&l->gids, 40);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct gw_identity *identity = gw_access_identity(w->access, l, &rows[i].peer);
+
+		if (rows[i].user)
+			assert_string_equal(identity->user, rows[i].user);
+		else
+			assert_null(identity);
+		gw_identity_unref(identity);
+	}
 }

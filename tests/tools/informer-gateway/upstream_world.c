@@ -49,7 +49,7 @@ connect_ways(struct upstream_world *u, const char *scheme, unsigned port)
 	snprintf(url, sizeof(url), "%s://127.0.0.1:%u", scheme, port);
 	config->server = strdup(url);
 	config->token = strdup(OWN_TOKEN);
-	if (gw_upstream_new(&u->w->loop, &u->clock.clock, config, &u->upstream, &error) < 0)
+	if (gw_upstream_new(&u->w->loop, config, &u->upstream, &error) < 0)
 		fail_msg("%s", error);
 }
 

@@ -4,11 +4,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <sodium.h>
 
-#include "tools/informer-gateway/access/asker.h"
-#include "tools/informer-gateway/access/token_review.h"
+#include "tools/informer-gateway/access/client_names.h"
+#include "tools/informer-gateway/http/request_form.h"
 #include "tools/serving/buf.h"
 
 #define OUT_OF_SCOPE "it is not in the scope of this listener"
@@ -46,8 +47,7 @@ gw_access_new(const struct gw_access_options *options)
 	};
 	randombytes_buf(access->secret, sizeof(access->secret));
 	gw_identity_seal(access->nobody, access->secret);
-	gw_asker_init(&access->asker, options->config, &options->way, access->clock, options->wall_s,
-		      access->secret);
+	gw_asker_init(&access->asker, options, access->secret);
 	return access;
 }
 
@@ -107,20 +107,12 @@ check_free(struct gw_check *check)
 static void
 finish(struct gw_check *check, enum gw_outcome outcome, struct gw_identity *identity, const char *reason)
 {
-	struct gw_decision decision = {outcome, identity, reason, check->made_ms};
+	struct gw_decision decision = {
+		.outcome = outcome, .identity = identity, .reason = reason, .made_ms = check->made_ms};
 
 	check->access->figures.outcomes[outcome]++;
 	check->done(check->ctx, &decision);
 	check_free(check);
-}
-
-static enum gw_outcome
-outcome_of(const struct gw_verdict *verdict, enum gw_outcome no)
-{
-	return verdict->kind == GW_VERDICT_YES    ? GW_ACCESS_ALLOWED
-	       : verdict->kind == GW_VERDICT_NO   ? no
-	       : verdict->kind == GW_VERDICT_BUSY ? GW_ACCESS_BUSY
-						  : GW_ACCESS_UNAVAILABLE;
 }
 
 void
@@ -142,20 +134,34 @@ review_for(const struct gw_question *question)
 	return (struct gw_review_for){.client = question->client, .again = question->since_ms > 0};
 }
 
+/* Be told what is known, now or once it is; whether it is to be asked for. */
+static bool
+is_to_be_asked(struct gw_check *check, struct gw_memo *memo, const uint8_t digest[GW_DIGEST],
+	       void (*told)(void *ctx, const struct gw_decision *decision))
+{
+	struct gw_decision *known = gw_memo_find(memo, digest, now_of(check->access),
+						 check->question.since_ms);
+
+	if (known) {
+		gw_decision_ref(known); /* who is told may ask anew, and push it out */
+		told(check, known);
+		gw_decision_unref(known);
+		return false;
+	}
+	check->waiter = (struct gw_waiter){.told = told, .ctx = check};
+	return !gw_memo_wait(memo, digest, &check->waiter);
+}
+
 /* ---- may he? ---- */
 
 static void
-decided(struct gw_check *check, const struct gw_verdict *verdict)
+decided(void *ctx, const struct gw_decision *decision)
 {
-	if (verdict->made_ms < check->made_ms)
-		check->made_ms = verdict->made_ms;
-	finish(check, outcome_of(verdict, GW_ACCESS_FORBIDDEN), check->identity, verdict->reason);
-}
+	struct gw_check *check = ctx;
 
-static void
-told_decision(void *ctx, struct gw_verdict *verdict)
-{
-	decided(ctx, verdict);
+	if (decision->made_ms < check->made_ms)
+		check->made_ms = decision->made_ms;
+	finish(check, decision->outcome, check->identity, decision->reason);
 }
 
 /* Beside reviews a listener needs no scope; without one, all but secrets is theirs to decide. */
@@ -172,7 +178,6 @@ ask_decision(struct gw_check *check)
 {
 	struct gw_access *access = check->access;
 	const struct gw_question *q = &check->question;
-	struct gw_verdict *known;
 	uint8_t digest[GW_DIGEST];
 
 	if (!q->past_scope && !is_in_scope(q->listener, q->attributes)) {
@@ -180,15 +185,7 @@ ask_decision(struct gw_check *check)
 		return;
 	}
 	gw_attributes_digest(q->attributes, check->identity->key, GW_DIGEST, access->secret, digest);
-	known = gw_memo_find(access->decisions, digest, now_of(access), q->since_ms);
-	if (known) {
-		gw_verdict_ref(known); /* who is told may ask anew, and push it out */
-		decided(check, known);
-		gw_verdict_unref(known);
-		return;
-	}
-	check->waiter = (struct gw_waiter){.told = told_decision, .ctx = check};
-	if (!gw_memo_wait(access->decisions, digest, &check->waiter))
+	if (is_to_be_asked(check, access->decisions, digest, decided))
 		gw_ask_decision(&access->asker, review_for(q), access->decisions, digest, check->identity,
 				q->attributes);
 }
@@ -196,21 +193,17 @@ ask_decision(struct gw_check *check)
 /* ---- who is it? ---- */
 
 static void
-identified(struct gw_check *check, const struct gw_verdict *verdict)
+identified(void *ctx, const struct gw_decision *decision)
 {
-	if (verdict->kind != GW_VERDICT_YES) {
-		finish(check, outcome_of(verdict, GW_ACCESS_UNAUTHENTICATED), NULL, verdict->reason);
+	struct gw_check *check = ctx;
+
+	if (decision->outcome != GW_ACCESS_ALLOWED) {
+		finish(check, decision->outcome, NULL, decision->reason);
 		return;
 	}
-	check->identity = gw_identity_ref(verdict->identity);
-	check->made_ms = verdict->made_ms;
+	check->identity = gw_identity_ref(decision->identity);
+	check->made_ms = decision->made_ms;
 	ask_decision(check);
-}
-
-static void
-told_identity(void *ctx, struct gw_verdict *verdict)
-{
-	identified(ctx, verdict);
 }
 
 static void
@@ -218,7 +211,6 @@ ask_identity(struct gw_check *check)
 {
 	struct gw_access *access = check->access;
 	const struct gw_question *q = &check->question;
-	const struct gw_verdict *known;
 	uint8_t digest[GW_DIGEST];
 	size_t length;
 	const char *token = gw_bearer_token(q->authorization, &length);
@@ -228,13 +220,7 @@ ask_identity(struct gw_check *check)
 		return;
 	}
 	token_digest(access, &q->listener->audiences, token, length, digest);
-	known = gw_memo_find(access->tokens, digest, now_of(access), q->since_ms);
-	if (known) {
-		identified(check, known);
-		return;
-	}
-	check->waiter = (struct gw_waiter){.told = told_identity, .ctx = check};
-	if (!gw_memo_wait(access->tokens, digest, &check->waiter))
+	if (is_to_be_asked(check, access->tokens, digest, identified))
 		gw_ask_identity(&access->asker, review_for(q), access->tokens, digest, token, length,
 				&q->listener->audiences);
 }
@@ -310,22 +296,35 @@ gw_access_is_reviewed(const struct gw_listener_config *listener)
 	return listener->profile == GW_PROFILE_TOKENS;
 }
 
-bool
-gw_access_lets_in(const struct gw_listener_config *listener, uint32_t uid, uint32_t gid,
-		  const uint32_t *groups, size_t group_count)
+static bool
+lets_in(const struct gw_listener_config *listener, const struct gw_peer *peer)
 {
-	if (gw_ids_have(&listener->uids, uid) || gw_ids_have(&listener->gids, gid))
+	if (gw_ids_have(&listener->uids, peer->uid) || gw_ids_have(&listener->gids, peer->gid))
 		return true;
-	for (size_t i = 0; i < group_count; i++)
-		if (gw_ids_have(&listener->gids, groups[i]))
+	for (size_t i = 0; i < peer->group_count; i++)
+		if (gw_ids_have(&listener->gids, peer->groups[i]))
 			return true;
 	return false;
 }
 
-uint64_t
-gw_access_expiry_ms(const struct gw_access *access, int64_t wall_s)
+struct gw_identity *
+gw_access_identity(const struct gw_access *access, const struct gw_listener_config *listener,
+		   const struct gw_peer *peer)
 {
-	return gw_asker_expiry_ms(&access->asker, wall_s < 0 ? 0 : (uint64_t)wall_s);
+	struct gw_identity *identity = NULL;
+	const char *name;
+
+	if (listener->profile == GW_PROFILE_UNIX && peer->has_credentials && lets_in(listener, peer)) {
+		identity = gw_identity_of_uid(peer->uid);
+	} else if (listener->profile == GW_PROFILE_CERTIFICATES &&
+		   (name = gw_client_name(peer->certificate, &listener->client_names, time(NULL)))) {
+		identity = gw_identity_new(GW_IDENTITY_CERTIFICATE, name, "");
+		identity->expires_ms = gw_asker_expiry_ms(&access->asker,
+							  (uint64_t)peer->certificate->expires_s);
+	}
+	if (identity)
+		gw_identity_seal(identity, access->secret);
+	return identity;
 }
 
 struct clock *
@@ -337,13 +336,7 @@ gw_access_clock(const struct gw_access *access)
 uint64_t
 gw_access_keep_ms(const struct gw_access *access)
 {
-	return access->asker.keep_allowed_ms;
-}
-
-const uint8_t *
-gw_access_secret(const struct gw_access *access)
-{
-	return access->secret;
+	return access->asker.config.keep_allowed_ms;
 }
 
 struct gw_access_figures
@@ -353,7 +346,7 @@ gw_access_figures(const struct gw_access *access)
 
 	figures.tokens = gw_memo_count(access->tokens);
 	figures.decisions = gw_memo_count(access->decisions);
-	figures.reviews = access->asker.reviews.count;
+	figures.reviews = access->asker.count;
 	figures.asked = access->asker.asked;
 	figures.failed = access->asker.failed;
 	return figures;

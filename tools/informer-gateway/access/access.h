@@ -15,16 +15,8 @@
 #ifndef TOOLS_INFORMER_GATEWAY_ACCESS_ACCESS_H
 #define TOOLS_INFORMER_GATEWAY_ACCESS_ACCESS_H
 
-#include "tools/informer-gateway/access/decision_memo.h"
-#include "tools/informer-gateway/access/reviews.h"
-#include "tools/informer-gateway/config/gateway_config.h"
-
-struct gw_access_options {
-	const struct gw_access_config *config; /* borrowed for the call */
-	struct gw_review_way way;
-	struct clock *clock;      /* borrowed for good */
-	uint64_t (*wall_s)(void); /* seconds since 1970; NULL: time() */
-};
+#include "tools/informer-gateway/access/asker.h"
+#include "tools/informer-gateway/http/peer.h"
 
 struct gw_access;
 
@@ -41,21 +33,6 @@ struct gw_question {
 	uint64_t client;           /* gw_peer_key() of who asks */
 	uint64_t since_ms; /* of what was let in before: decisions that were made before do not count */
 	bool past_scope;           /* reviews alone decide: the scope bounds what is served from the arena */
-};
-
-enum gw_outcome {
-	GW_ACCESS_ALLOWED,
-	GW_ACCESS_UNAUTHENTICATED, /* 401 */
-	GW_ACCESS_FORBIDDEN,       /* 403 */
-	GW_ACCESS_BUSY,            /* 429 */
-	GW_ACCESS_UNAVAILABLE,     /* 503: it could not be found out */
-};
-
-struct gw_decision {
-	enum gw_outcome outcome;
-	struct gw_identity *identity; /* who; NULL while that is not known. Lent for the call */
-	const char *reason;           /* behind upstream's sentence, or about what went wrong; "" without */
-	uint64_t made_ms;             /* when the oldest part of it was made: a scope's is made now */
 };
 
 struct gw_check;
@@ -77,18 +54,15 @@ bool gw_access_is_reviewed(const struct gw_listener_config *listener);
  * bearer token.
  */
 void gw_access_bearer_key(const struct gw_access *access, const char *authorization, uint8_t key[GW_DIGEST]);
-/* Who may connect to a Unix socket: one of these ids. */
-bool gw_access_lets_in(const struct gw_listener_config *listener, uint32_t uid, uint32_t gid,
-		       const uint32_t *groups, size_t group_count);
-
-/* By the loop's clock, of a time in seconds since 1970: when what a token or a certificate proves runs out.
+/*
+ * Who is at the other end, by the connection alone: a uid, or gid, of a Unix socket's list; a name of a
+ * certificates' listener. A reference; NULL: it does not say, or nobody who may.
  */
-uint64_t gw_access_expiry_ms(const struct gw_access *access, int64_t wall_s);
+struct gw_identity *gw_access_identity(const struct gw_access *access,
+				       const struct gw_listener_config *listener, const struct gw_peer *peer);
 
 struct clock *gw_access_clock(const struct gw_access *access);
 uint64_t gw_access_keep_ms(const struct gw_access *access);
-/* The key under which identities are sealed. */
-const uint8_t *gw_access_secret(const struct gw_access *access);
 
 /* For metrics. */
 struct gw_access_figures {

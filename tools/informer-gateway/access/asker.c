@@ -7,8 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/informer-gateway/access/access_review.h"
-#include "tools/informer-gateway/access/token_review.h"
+#include "tools/informer-gateway/access/reviews.h"
 #include "tools/serving/buf.h"
 #include "writer/base/file.h"
 #include "writer/base/log.h"
@@ -19,13 +18,16 @@
 #define FOREVER_S UINT64_C(1000000000000000)
 #define WARN_EVERY_MS 60000
 
-/* A review under way; it outlives who asked first, for others may wait for it. */
+/* A question under way; it outlives who asked first, for others may wait for it. */
 struct asking {
+	LIST_ENTRY(asking) others;
 	struct gw_asker *asker;
 	struct gw_review_for what;
+	void *call;
+	struct clock_timer timer; /* its end */
 	struct gw_memo *memo;
 	uint8_t digest[GW_DIGEST];
-	char *token;                      /* whose owner is asked for; wiped */
+	char *token; /* whose owner is asked for, wiped; NULL: it is asked whether somebody may */
 	const struct gw_texts *audiences; /* that are asked for now; none: the API server's own */
 	uint64_t expires_s;               /* what the token says of itself */
 	bool keep;
@@ -38,23 +40,15 @@ system_wall_s(void)
 }
 
 void
-gw_asker_init(struct gw_asker *asker, const struct gw_access_config *config, const struct gw_review_way *way,
-	      struct clock *clock, uint64_t (*wall_s)(void), const uint8_t *secret)
+gw_asker_init(struct gw_asker *asker, const struct gw_access_options *options, const uint8_t *secret)
 {
 	*asker = (struct gw_asker){
-		.clock = clock,
-		.wall_s = wall_s ? wall_s : system_wall_s,
+		.way = options->way,
+		.clock = options->clock,
+		.wall_s = options->wall_s ? options->wall_s : system_wall_s,
+		.config = *options->config,
 		.secret = secret,
-		.keep_allowed_ms = config->keep_allowed_ms,
-		.keep_refused_ms = config->keep_refused_ms,
 	};
-	gw_reviews_init(&asker->reviews, way, clock, config->review_timeout_ms, config->reviews);
-}
-
-void
-gw_asker_done(struct gw_asker *asker)
-{
-	gw_reviews_done(&asker->reviews);
 }
 
 static uint64_t
@@ -67,23 +61,26 @@ now_of(const struct gw_asker *asker)
 
 /* What was allowed is kept for longer than what was not, and nothing beyond a token's end. */
 static uint64_t
-keep_until(const struct asking *asking, const struct gw_verdict *verdict)
+keep_until(const struct asking *asking, const struct gw_decision *decision)
 {
-	uint64_t until = verdict->made_ms + (verdict->kind == GW_VERDICT_YES
-						     ? asking->asker->keep_allowed_ms
-						     : asking->asker->keep_refused_ms);
+	const struct gw_access_config *config = &asking->asker->config;
+	const struct gw_identity *identity = decision->identity;
+	uint64_t until = decision->made_ms + (decision->outcome == GW_ACCESS_ALLOWED
+						      ? config->keep_allowed_ms
+						      : config->keep_refused_ms);
 
 	if (!asking->keep)
 		return 0;
-	return verdict->identity && verdict->identity->expires_ms < until ? verdict->identity->expires_ms
-									  : until;
+	return identity && identity->expires_ms < until ? identity->expires_ms : until;
 }
 
 static void
-settle(struct asking *asking, struct gw_verdict *verdict)
+settle(struct asking *asking, enum gw_outcome outcome, struct gw_identity *identity, const char *reason)
 {
-	gw_memo_settle(asking->memo, asking->digest, verdict, keep_until(asking, verdict),
-		       now_of(asking->asker));
+	uint64_t now = now_of(asking->asker);
+	struct gw_decision *decision = gw_decision_new(outcome, identity, reason, now);
+
+	gw_memo_settle(asking->memo, asking->digest, decision, keep_until(asking, decision), now);
 	file_wipe(asking->token, asking->token ? strlen(asking->token) : 0);
 	free(asking);
 }
@@ -105,7 +102,7 @@ warn(const char *what, int code, const char *why)
 
 /* What was answered is no decision: say so, once a minute. */
 static void
-settle_unknown(struct asking *asking, const char *what, int code, const char *why)
+settle_unknown(struct asking *asking, int code, const char *why)
 {
 	struct gw_asker *asker = asking->asker;
 	uint64_t now = now_of(asker);
@@ -113,24 +110,97 @@ settle_unknown(struct asking *asking, const char *what, int code, const char *wh
 	asker->failed++;
 	if (code != -ECANCELED && (asker->warned_ms == 0 || now - asker->warned_ms >= WARN_EVERY_MS)) {
 		asker->warned_ms = now > 0 ? now : 1;
-		warn(what, code, why);
+		warn(asking->token ? "TokenReview" : "SubjectAccessReview", code, why);
 	}
-	settle(asking, gw_verdict_new(GW_VERDICT_UNKNOWN, NULL, NULL, now));
+	settle(asking, GW_ACCESS_UNAVAILABLE, NULL, "");
+}
+
+/* ---- reviews ---- */
+
+static unsigned
+at_least_one(unsigned n)
+{
+	return n > 0 ? n : 1;
+}
+
+static bool
+has_room(const struct gw_asker *asker, struct gw_review_for what)
+{
+	unsigned for_requests = at_least_one(asker->config.reviews * 3 / 4), of_client = 0;
+	const struct asking *other;
+
+	if (asker->count >= asker->config.reviews)
+		return false;
+	if (what.again)
+		return true;
+	LIST_FOREACH(other, &asker->under_way, others)
+		of_client += !other->what.again && other->what.client == what.client;
+	return asker->requests < for_requests && of_client < at_least_one(for_requests / 3);
+}
+
+static void token_answered(struct asking *asking, int code, const char *body, size_t length,
+			   const char *error);
+static void access_answered(struct asking *asking, int code, const char *body, size_t length,
+			    const char *error);
+
+static void
+answered(void *ctx, int code, const char *body, size_t length, const char *error)
+{
+	struct asking *asking = ctx;
+	struct gw_asker *asker = asking->asker;
+
+	LIST_REMOVE(asking, others);
+	asker->count--;
+	asker->requests -= !asking->what.again;
+	clock_clear(asker->clock, &asking->timer);
+	if (asking->token)
+		token_answered(asking, code, body, length, error);
+	else
+		access_answered(asking, code, body, length, error);
+}
+
+static void
+cut(struct asking *asking, int code, const char *why)
+{
+	asking->asker->way.cancel(asking->call);
+	answered(asking, code, "", 0, why);
+}
+
+static void
+too_late(void *ctx)
+{
+	cut(ctx, -ETIMEDOUT, "there was no answer in time");
 }
 
 /* The document is wiped. */
 static void
-post(struct asking *asking, const char *path, char *document, gw_review_answer *answer)
+post(struct asking *asking, const char *path, char *document)
 {
 	struct gw_asker *asker = asking->asker;
-	int r = document ? gw_review_ask(&asker->reviews, asking->what, path, document, answer, asking)
-			 : -ENOMEM;
+	bool room = has_room(asker, asking->what);
 
-	file_wipe(document, document ? strlen(document) : 0);
-	if (r < 0)
-		settle(asking, gw_verdict_new(GW_VERDICT_BUSY, NULL, NULL, now_of(asker)));
-	else
-		asker->asked++;
+	asking->call = room ? asker->way.post(asker->way.ctx, path, document, answered, asking) : NULL;
+	file_wipe(document, strlen(document));
+	if (!room) {
+		settle(asking, GW_ACCESS_BUSY, NULL, "");
+		return;
+	}
+	if (!asking->call) {
+		settle_unknown(asking, -EINVAL, "this cannot be asked");
+		return;
+	}
+	LIST_INSERT_HEAD(&asker->under_way, asking, others);
+	asker->count++;
+	asker->requests += !asking->what.again;
+	asker->asked++;
+	clock_set(asker->clock, &asking->timer, asker->config.review_timeout_ms, too_late, asking);
+}
+
+void
+gw_asker_done(struct gw_asker *asker)
+{
+	while (!LIST_EMPTY(&asker->under_way))
+		cut(LIST_FIRST(&asker->under_way), -ECANCELED, "the gateway ends");
 }
 
 static bool
@@ -140,8 +210,6 @@ is_answer(int code)
 }
 
 /* ---- whose is it? ---- */
-
-static void ask_for(struct asking *asking, const struct gw_texts *audiences);
 
 /* By our clock, of what a token says by the world's; for a moment at least, as the API server has just taken
  * it. */
@@ -164,15 +232,21 @@ accept_token(struct asking *asking, struct gw_identity *identity)
 	identity->expires_ms = gw_asker_expiry_ms(asker, asking->expires_s);
 	gw_identity_seal(identity, asker->secret);
 	asking->keep = gw_identity_size(identity) <= GW_QUESTION_MAX;
-	settle(asking, gw_verdict_new(GW_VERDICT_YES, identity, NULL, now_of(asker)));
+	settle(asking, GW_ACCESS_ALLOWED, identity, "");
 }
 
 static void
-token_answered(void *ctx, int code, const char *body, size_t length, const char *error)
+ask_for(struct asking *asking, const struct gw_texts *audiences)
+{
+	asking->audiences = audiences;
+	post(asking, GW_TOKEN_REVIEW_PATH, gw_token_review_document(asking->token, audiences));
+}
+
+static void
+token_answered(struct asking *asking, int code, const char *body, size_t length, const char *error)
 {
 	static const struct gw_texts own = {0};
 	_cleanup_(message_freep) char *why = NULL;
-	struct asking *asking = ctx;
 	struct gw_identity *identity = NULL;
 	int r = is_answer(code) ? gw_token_review_answer(body, length, asking->audiences, &identity, &why)
 				: -EIO;
@@ -182,17 +256,9 @@ token_answered(void *ctx, int code, const char *body, size_t length, const char 
 	else if (r == -EACCES && asking->audiences->count > 0)
 		ask_for(asking, &own); /* it is not meant for us; perhaps for the API server */
 	else if (r == -EACCES)
-		settle(asking, gw_verdict_new(GW_VERDICT_NO, NULL, NULL, now_of(asking->asker)));
+		settle(asking, GW_ACCESS_UNAUTHENTICATED, NULL, "");
 	else
-		settle_unknown(asking, "TokenReview", code, why ? why : error);
-}
-
-static void
-ask_for(struct asking *asking, const struct gw_texts *audiences)
-{
-	asking->audiences = audiences;
-	post(asking, GW_TOKEN_REVIEW_PATH, gw_token_review_document(asking->token, audiences),
-	     token_answered);
+		settle_unknown(asking, code, why ? why : error);
 }
 
 void
@@ -215,19 +281,17 @@ gw_ask_identity(struct gw_asker *asker, struct gw_review_for what, struct gw_mem
 /* ---- may he? ---- */
 
 static void
-access_answered(void *ctx, int code, const char *body, size_t length, const char *error)
+access_answered(struct asking *asking, int code, const char *body, size_t length, const char *error)
 {
 	_cleanup_(message_freep) char *why = NULL;
 	_cleanup_(message_freep) char *reason = NULL;
-	struct asking *asking = ctx;
 	bool allowed = false;
 	int r = is_answer(code) ? gw_access_review_answer(body, length, &allowed, &reason, &why) : -EIO;
 
 	if (r < 0)
-		settle_unknown(asking, "SubjectAccessReview", code, why ? why : error);
+		settle_unknown(asking, code, why ? why : error);
 	else
-		settle(asking, gw_verdict_new(allowed ? GW_VERDICT_YES : GW_VERDICT_NO, NULL, reason,
-					      now_of(asking->asker)));
+		settle(asking, allowed ? GW_ACCESS_ALLOWED : GW_ACCESS_FORBIDDEN, NULL, reason);
 }
 
 void
@@ -240,5 +304,5 @@ gw_ask_decision(struct gw_asker *asker, struct gw_review_for what, struct gw_mem
 	*asking = (struct asking){.asker = asker, .what = what, .memo = memo};
 	asking->keep = gw_attributes_size(attributes) + gw_identity_size(identity) <= GW_QUESTION_MAX;
 	memcpy(asking->digest, digest, GW_DIGEST);
-	post(asking, GW_ACCESS_REVIEW_PATH, gw_access_review_document(identity, attributes), access_answered);
+	post(asking, GW_ACCESS_REVIEW_PATH, gw_access_review_document(identity, attributes));
 }

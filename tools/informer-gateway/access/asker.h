@@ -3,6 +3,12 @@
  * Asker: puts questions that nobody can answer yet to the API server, and settles them in a memo: whose is a
  * token, may somebody do this. What is no clear yes is a no, and what is no answer neither: it is not kept.
  *
+ *	│◀──────────────────── most ────────────────────▶│
+ *	│◀──── for requests: three quarters ───▶│◀ kept ▶│   for watches that are looked at again: all of it
+ *	│◀ of one client: a third of these ▶│
+ *
+ * So who floods us with tokens that nobody knows takes no other client's room, and ends no watch.
+ *
  * A token is held while it is asked about, and wiped.
  *
  * Threads   the loop's
@@ -11,30 +17,44 @@
 #define TOOLS_INFORMER_GATEWAY_ACCESS_ASKER_H
 
 #include "tools/informer-gateway/access/decision_memo.h"
-#include "tools/informer-gateway/access/reviews.h"
 #include "tools/informer-gateway/config/gateway_config.h"
+#include "tools/informer-gateway/upstream/upstream.h"
+#include "writer/base/clock.h"
 
 #define GW_QUESTION_MAX 10000 /* bytes of texts in a question; longer ones are asked each time */
 
+struct gw_access_options {
+	const struct gw_access_config *config; /* borrowed for the call */
+	struct gw_review_way way;
+	struct clock *clock;      /* borrowed for good */
+	uint64_t (*wall_s)(void); /* seconds since 1970; NULL: time() */
+};
+
 struct gw_asker {
-	struct gw_reviews reviews;
+	struct gw_review_way way;
 	struct clock *clock;
 	uint64_t (*wall_s)(void);
+	struct gw_access_config config;
 	const uint8_t *secret; /* under which identities are sealed */
-	uint64_t keep_allowed_ms, keep_refused_ms;
+	LIST_HEAD(, asking) under_way;
+	unsigned count, requests; /* of these; of these for requests */
 	uint64_t asked, failed;
 	uint64_t warned_ms; /* of reviews that fail; 0: never */
 };
 
-/* wall_s  NULL: the system's */
-void gw_asker_init(struct gw_asker *asker, const struct gw_access_config *config,
-		   const struct gw_review_way *way, struct clock *clock, uint64_t (*wall_s)(void),
-		   const uint8_t *secret);
-/* What is under way is settled as unknown. */
+void gw_asker_init(struct gw_asker *asker, const struct gw_access_options *options, const uint8_t *secret);
+/* What is under way is settled as unavailable. */
 void gw_asker_done(struct gw_asker *asker);
 
+/* What a review is for. */
+struct gw_review_for {
+	uint64_t client; /* gw_peer_key() of whose request it is */
+	bool again;      /* no request, but a watch that was let in before */
+};
+
 /*
- * Ask, and settle the question of this digest in the memo: now (too much is being asked), or later.
+ * Ask, and settle the question of this digest in the memo: now (too much is being asked), or later, within
+ * the time that the configuration has for it.
  *
  * audiences  that a token may be meant for, beside the API server's own; they stay
  */

@@ -7,61 +7,71 @@
 
 #include "tools/serving/buf.h"
 
-/* ---- verdicts ---- */
+/* ---- decisions ---- */
 
-struct gw_verdict *
-gw_verdict_new(enum gw_verdict_kind kind, struct gw_identity *identity, const char *reason, uint64_t now_ms)
+struct gw_decision *
+gw_decision_new(enum gw_outcome outcome, struct gw_identity *identity, const char *reason, uint64_t now_ms)
 {
-	struct gw_verdict *verdict = api_alloc(sizeof(*verdict));
+	size_t size = strlen(reason) + 1;
+	struct gw_decision *decision = api_alloc(sizeof(*decision) + size);
 
-	*verdict = (struct gw_verdict){.refs = 1, .kind = kind, .identity = identity, .made_ms = now_ms};
-	verdict->reason = api_strndup(reason ? reason : "", reason ? strlen(reason) : 0);
-	return verdict;
+	*decision = (struct gw_decision){
+		.refs = 1,
+		.outcome = outcome,
+		.identity = identity,
+		.reason = memcpy(decision + 1, reason, size),
+		.made_ms = now_ms,
+	};
+	return decision;
 }
 
-struct gw_verdict *
-gw_verdict_ref(struct gw_verdict *verdict)
+struct gw_decision *
+gw_decision_ref(struct gw_decision *decision)
 {
-	verdict->refs++;
-	return verdict;
+	decision->refs++;
+	return decision;
 }
 
 void
-gw_verdict_unref(struct gw_verdict *verdict)
+gw_decision_unref(struct gw_decision *decision)
 {
-	if (!verdict || --verdict->refs > 0)
+	if (!decision || --decision->refs > 0)
 		return;
-	gw_identity_unref(verdict->identity);
-	free(verdict->reason);
-	free(verdict);
+	gw_identity_unref(decision->identity);
+	free(decision);
 }
 
 /* ---- entries ---- */
 
+LIST_HEAD(waiters, gw_waiter);
+
 /*
- * An entry is asked about (asking), or kept (verdict; in one of the two lists, the most used first), or both:
- * then the old answer holds for who does not want a newer one.
+ * An entry is asked about (asking), or kept (decision; in one of the two lists, the most used first), or
+ * both: then the old answer holds for who does not want a newer one.
  */
 struct entry {
-	struct entry *chain;
-	struct entry *newer, *older; /* of its list */
+	LIST_ENTRY(entry) chain;
+	TAILQ_ENTRY(entry) use;
 	uint8_t digest[GW_DIGEST];
-	struct gw_verdict *verdict;
+	struct gw_decision *decision;
 	uint64_t until_ms;
 	bool asking;
-	struct gw_waiter *waiters;
+	struct waiters waiters;
 };
 
-struct list {
-	struct entry *newest, *oldest;
+TAILQ_HEAD(uses, entry);
+
+struct kept {
+	struct uses uses;
 	unsigned count, most;
 };
 
+LIST_HEAD(bucket, entry);
+
 struct gw_memo {
-	struct list allowed, refused;
-	unsigned asking;
+	struct kept allowed, refused;
 	unsigned mask;
-	struct entry **buckets;
+	struct bucket *buckets;
 };
 
 struct gw_memo *
@@ -75,95 +85,86 @@ gw_memo_new(unsigned entries)
 	*memo = (struct gw_memo){.mask = buckets - 1};
 	memo->refused.most = entries / 4 > 0 ? entries / 4 : 1;
 	memo->allowed.most = entries > memo->refused.most ? entries - memo->refused.most : 1;
+	TAILQ_INIT(&memo->allowed.uses);
+	TAILQ_INIT(&memo->refused.uses);
 	memo->buckets = api_alloc(buckets * sizeof(*memo->buckets));
-	memset(memo->buckets, 0, buckets * sizeof(*memo->buckets));
+	for (unsigned i = 0; i < buckets; i++)
+		LIST_INIT(&memo->buckets[i]);
 	return memo;
 }
 
-static struct entry **
-place_of(struct gw_memo *memo, const uint8_t digest[GW_DIGEST])
+static struct bucket *
+bucket_of(const struct gw_memo *memo, const uint8_t digest[GW_DIGEST])
 {
-	struct entry **at;
 	uint32_t hash;
 
 	memcpy(&hash, digest, sizeof(hash)); /* it is one already, and nobody's to choose */
-	for (at = &memo->buckets[hash & memo->mask]; *at; at = &(*at)->chain)
-		if (memcmp((*at)->digest, digest, GW_DIGEST) == 0)
-			break;
-	return at;
+	return &memo->buckets[hash & memo->mask];
 }
 
-static struct list *
-list_of(struct gw_memo *memo, const struct entry *entry)
+static struct entry *
+find(const struct gw_memo *memo, const uint8_t digest[GW_DIGEST])
 {
-	return entry->verdict->kind == GW_VERDICT_YES ? &memo->allowed : &memo->refused;
-}
+	struct entry *entry;
 
-static void
-unlist(struct gw_memo *memo, struct entry *entry)
-{
-	struct list *list = list_of(memo, entry);
-
-	*(entry->newer ? &entry->newer->older : &list->newest) = entry->older;
-	*(entry->older ? &entry->older->newer : &list->oldest) = entry->newer;
-	list->count--;
-}
-
-static void
-enlist(struct gw_memo *memo, struct entry *entry)
-{
-	struct list *list = list_of(memo, entry);
-
-	entry->newer = NULL;
-	entry->older = list->newest;
-	*(list->newest ? &list->newest->newer : &list->oldest) = entry;
-	list->newest = entry;
-	list->count++;
-}
-
-/* What nobody asks and nobody knows is no entry. */
-static void
-drop_empty(struct gw_memo *memo, struct entry *entry)
-{
-	if (entry->asking || entry->verdict)
-		return;
-	*place_of(memo, entry->digest) = entry->chain;
-	free(entry);
-}
-
-static void
-forget(struct gw_memo *memo, struct entry *entry)
-{
-	unlist(memo, entry);
-	gw_verdict_unref(entry->verdict);
-	entry->verdict = NULL;
-	drop_empty(memo, entry);
+	LIST_FOREACH(entry, bucket_of(memo, digest), chain)
+		if (memcmp(entry->digest, digest, GW_DIGEST) == 0)
+			return entry;
+	return NULL;
 }
 
 static struct entry *
 entry_for(struct gw_memo *memo, const uint8_t digest[GW_DIGEST])
 {
-	struct entry **place = place_of(memo, digest), *there = *place;
+	struct entry *entry = find(memo, digest);
 
-	if (there)
-		return there;
-	*place = api_alloc(sizeof(**place));
-	**place = (struct entry){0};
-	memcpy((*place)->digest, digest, GW_DIGEST);
-	return *place;
+	if (entry)
+		return entry;
+	entry = api_alloc(sizeof(*entry));
+	*entry = (struct entry){0};
+	memcpy(entry->digest, digest, GW_DIGEST);
+	LIST_INSERT_HEAD(bucket_of(memo, digest), entry, chain);
+	return entry;
+}
+
+static struct kept *
+kept_with(struct gw_memo *memo, const struct entry *entry)
+{
+	return entry->decision->outcome == GW_ACCESS_ALLOWED ? &memo->allowed : &memo->refused;
+}
+
+static void
+forget(struct gw_memo *memo, struct entry *entry)
+{
+	struct kept *kept = kept_with(memo, entry);
+
+	TAILQ_REMOVE(&kept->uses, entry, use);
+	kept->count--;
+	gw_decision_unref(entry->decision);
+	entry->decision = NULL;
+}
+
+/* What nobody asks and nobody knows is no entry. */
+static void
+drop_empty(struct entry *entry)
+{
+	if (entry->asking || entry->decision)
+		return;
+	LIST_REMOVE(entry, chain);
+	free(entry);
 }
 
 void
 gw_memo_free(struct gw_memo *memo)
 {
-	struct entry *entry, *next;
+	struct entry *entry;
 
 	if (!memo)
 		return;
 	for (unsigned i = 0; i <= memo->mask; i++) {
-		for (entry = memo->buckets[i]; entry; entry = next) {
-			next = entry->chain;
-			gw_verdict_unref(entry->verdict);
+		while ((entry = LIST_FIRST(&memo->buckets[i]))) {
+			LIST_REMOVE(entry, chain);
+			gw_decision_unref(entry->decision);
 			free(entry);
 		}
 	}
@@ -173,22 +174,25 @@ gw_memo_free(struct gw_memo *memo)
 
 /* ---- asking ---- */
 
-struct gw_verdict *
+struct gw_decision *
 gw_memo_find(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], uint64_t now_ms, uint64_t since_ms)
 {
-	struct entry *entry = *place_of(memo, digest);
+	struct entry *entry = find(memo, digest);
+	struct kept *kept;
 
-	if (!entry || !entry->verdict)
+	if (!entry || !entry->decision)
 		return NULL;
 	if (now_ms >= entry->until_ms) {
 		forget(memo, entry);
+		drop_empty(entry);
 		return NULL;
 	}
-	if (entry->verdict->made_ms < since_ms)
+	if (entry->decision->made_ms < since_ms)
 		return NULL;
-	unlist(memo, entry);
-	enlist(memo, entry);
-	return entry->verdict;
+	kept = kept_with(memo, entry);
+	TAILQ_REMOVE(&kept->uses, entry, use);
+	TAILQ_INSERT_HEAD(&kept->uses, entry, use);
+	return entry->decision;
 }
 
 bool
@@ -197,88 +201,63 @@ gw_memo_wait(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct gw_wa
 	struct entry *entry = entry_for(memo, digest);
 	bool asked = entry->asking;
 
-	if (!asked) {
-		entry->asking = true;
-		memo->asking++;
-	}
-	waiter->next = entry->waiters;
-	waiter->link = &entry->waiters;
-	if (waiter->next)
-		waiter->next->link = &waiter->next;
-	entry->waiters = waiter;
+	entry->asking = true;
+	LIST_INSERT_HEAD(&entry->waiters, waiter, others);
 	return asked;
 }
 
 void
 gw_waiter_leave(struct gw_waiter *waiter)
 {
-	if (!waiter->link)
+	if (!waiter->others.le_prev)
 		return;
-	*waiter->link = waiter->next;
-	if (waiter->next)
-		waiter->next->link = waiter->link;
-	waiter->link = NULL;
-	waiter->next = NULL;
+	LIST_REMOVE(waiter, others);
+	waiter->others.le_prev = NULL;
 }
 
-/* Each may leave, and make others leave, and ask anew. */
+/* Kept in place of what was known; until then, or not at all. */
 static void
-tell(struct gw_waiter *waiters, struct gw_verdict *verdict)
+keep(struct gw_memo *memo, struct entry *entry, struct gw_decision *decision, uint64_t until_ms,
+     uint64_t now_ms)
 {
-	struct gw_waiter *head = waiters;
+	struct kept *kept;
+	struct entry *oldest;
 
-	if (head)
-		head->link = &head;
-	while (head) {
-		struct gw_waiter *waiter = head;
-
-		gw_waiter_leave(waiter);
-		waiter->told(waiter->ctx, verdict);
-	}
-}
-
-static bool
-is_decision(const struct gw_verdict *verdict)
-{
-	return verdict->kind == GW_VERDICT_YES || verdict->kind == GW_VERDICT_NO;
-}
-
-/* In place of what was known; until 0: not to be known either. */
-static void
-keep(struct gw_memo *memo, struct entry *entry, struct gw_verdict *verdict, uint64_t until_ms)
-{
-	struct list *list;
-
-	if (entry->verdict) {
-		unlist(memo, entry);
-		gw_verdict_unref(entry->verdict);
-		entry->verdict = NULL;
-	}
-	if (until_ms == 0)
+	if (entry->decision)
+		forget(memo, entry);
+	if (now_ms >= until_ms)
 		return;
-	entry->verdict = gw_verdict_ref(verdict);
+	entry->decision = gw_decision_ref(decision);
 	entry->until_ms = until_ms;
-	enlist(memo, entry);
-	list = list_of(memo, entry);
-	if (list->count > list->most)
-		forget(memo, list->oldest);
+	kept = kept_with(memo, entry);
+	TAILQ_INSERT_HEAD(&kept->uses, entry, use);
+	if (++kept->count > kept->most) {
+		oldest = TAILQ_LAST(&kept->uses, uses);
+		forget(memo, oldest);
+		drop_empty(oldest);
+	}
 }
 
 void
-gw_memo_settle(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct gw_verdict *verdict,
+gw_memo_settle(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct gw_decision *decision,
 	       uint64_t until_ms, uint64_t now_ms)
 {
 	struct entry *entry = entry_for(memo, digest);
-	struct gw_waiter *waiters = entry->waiters;
+	struct waiters waiters = entry->waiters;
+	struct gw_waiter *waiter = LIST_FIRST(&waiters);
 
-	memo->asking -= entry->asking;
+	if (waiter)
+		waiter->others.le_prev = &LIST_FIRST(&waiters);
+	LIST_INIT(&entry->waiters);
 	entry->asking = false;
-	entry->waiters = NULL;
-	if (is_decision(verdict))
-		keep(memo, entry, verdict, now_ms < until_ms ? until_ms : 0);
-	drop_empty(memo, entry);
-	tell(waiters, verdict);
-	gw_verdict_unref(verdict);
+	if (decision->outcome != GW_ACCESS_BUSY && decision->outcome != GW_ACCESS_UNAVAILABLE)
+		keep(memo, entry, decision, until_ms, now_ms);
+	drop_empty(entry);
+	while ((waiter = LIST_FIRST(&waiters))) { /* each may leave, make others leave, and ask anew */
+		gw_waiter_leave(waiter);
+		waiter->told(waiter->ctx, decision);
+	}
+	gw_decision_unref(decision);
 }
 
 unsigned

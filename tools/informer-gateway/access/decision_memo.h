@@ -12,36 +12,39 @@
 #ifndef TOOLS_INFORMER_GATEWAY_ACCESS_DECISION_MEMO_H
 #define TOOLS_INFORMER_GATEWAY_ACCESS_DECISION_MEMO_H
 
+#include <sys/queue.h>
+
 #include "tools/informer-gateway/access/identity.h"
 
-enum gw_verdict_kind {
-	GW_VERDICT_YES,
-	GW_VERDICT_NO,
-	GW_VERDICT_BUSY,    /* not asked: too much is being asked */
-	GW_VERDICT_UNKNOWN, /* asked, and no answer to be had */
+enum gw_outcome {
+	GW_ACCESS_ALLOWED,         /* and so is a token that is somebody's */
+	GW_ACCESS_UNAUTHENTICATED, /* 401 */
+	GW_ACCESS_FORBIDDEN,       /* 403 */
+	GW_ACCESS_BUSY,            /* 429: not asked, too much is being asked */
+	GW_ACCESS_UNAVAILABLE,     /* 503: it could not be found out */
 };
 
-/* An answer; counted, and immutable. */
-struct gw_verdict {
+/* A decision. What a memo keeps is counted, and immutable. */
+struct gw_decision {
 	unsigned refs;
-	enum gw_verdict_kind kind;
-	struct gw_identity *identity; /* of a token that is somebody's; else NULL */
-	char *reason;                 /* why not; "" without */
-	uint64_t made_ms;
+	enum gw_outcome outcome;
+	struct gw_identity *identity; /* who; NULL while that is not known */
+	const char *reason;           /* behind upstream's sentence; "" without */
+	uint64_t made_ms;             /* when the oldest part of it was made: a scope's is made now */
 };
 
-/* The identity's reference is taken, the reason copied (NULL: ""). */
-struct gw_verdict *gw_verdict_new(enum gw_verdict_kind kind, struct gw_identity *identity, const char *reason,
-				  uint64_t now_ms);
-struct gw_verdict *gw_verdict_ref(struct gw_verdict *verdict);
-void gw_verdict_unref(struct gw_verdict *verdict);
+/* The identity's reference is taken, the reason copied. */
+struct gw_decision *gw_decision_new(enum gw_outcome outcome, struct gw_identity *identity, const char *reason,
+				    uint64_t now_ms);
+struct gw_decision *gw_decision_ref(struct gw_decision *decision);
+void gw_decision_unref(struct gw_decision *decision);
 
 struct gw_memo;
 
 /* Who waits for an answer. Embedded by its owner, zeroed at first. */
 struct gw_waiter {
-	struct gw_waiter *next, **link;                      /* link NULL: it does not wait */
-	void (*told)(void *ctx, struct gw_verdict *verdict); /* lent for the call */
+	LIST_ENTRY(gw_waiter) others;
+	void (*told)(void *ctx, const struct gw_decision *decision); /* lent for the call */
 	void *ctx;
 };
 
@@ -53,8 +56,8 @@ void gw_memo_free(struct gw_memo *memo);
 /*
  * What is known: made at `since_ms` or later, and not out of date; lent until the next call. NULL: nothing.
  */
-struct gw_verdict *gw_memo_find(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], uint64_t now_ms,
-				uint64_t since_ms);
+struct gw_decision *gw_memo_find(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], uint64_t now_ms,
+				 uint64_t since_ms);
 
 /*
  * Wait for the answer. Returns whether it is being asked already; if not, it is the caller's to ask, and to
@@ -65,11 +68,11 @@ bool gw_memo_wait(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct 
 void gw_waiter_leave(struct gw_waiter *waiter);
 
 /*
- * The answer to what was asked. A decision (yes or no) is kept until then, in place of an older one (until 0:
- * neither stays); the others leave alone what is known. Then all who wait are told. The verdict's reference
- * is taken.
+ * The answer to what was asked. It is kept until then, in place of an older one (until 0: neither stays); one
+ * that is no decision (busy, unavailable) leaves alone what is known. Then all who wait are told. The
+ * decision's reference is taken.
  */
-void gw_memo_settle(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct gw_verdict *verdict,
+void gw_memo_settle(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct gw_decision *decision,
 		    uint64_t until_ms, uint64_t now_ms);
 
 /* How many are kept. */

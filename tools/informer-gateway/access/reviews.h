@@ -1,72 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reviews: questions to the API server that are under way, each with an end. How they get there is a function
- * of whoever made us.
+ * Reviews: the two questions to the API server, and its answers. TokenReview (authentication.k8s.io/v1):
+ * whose is a bearer token? SubjectAccessReview (authorization.k8s.io/v1): may somebody do what he asks?
+ * Selectors go as they were asked; the API server reads them by its own grammar (AuthorizeWithSelectors), one
+ * that does not know of them decides without.
  *
- *	│◀──────────────────── most ────────────────────▶│
- *	│◀──── for requests: three quarters ───▶│◀ kept ▶│   for watches that are looked at again: all of it
- *	│◀ of one client: a third of these ▶│
- *
- * So who floods us with tokens that nobody knows takes no other client's room, and ends no watch.
- *
- * Threads   the loop's
+ * An answer longer than GW_REVIEW_ANSWER_MAX is none; neither is one with a NUL in a text, which would end
+ * there for us, and be another's name.
  */
 #ifndef TOOLS_INFORMER_GATEWAY_ACCESS_REVIEWS_H
 #define TOOLS_INFORMER_GATEWAY_ACCESS_REVIEWS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tools/informer-gateway/access/identity.h"
+#include "tools/informer-gateway/http/request_form.h"
 
-#include "writer/base/clock.h"
-
-/*
- * The answer, once; all of it is lent for the call.
- *
- * code   the HTTP status; negative: there was none
- * body   terminated
- * error  a sentence where code is negative
- */
-typedef void gw_review_answer(void *ctx, int code, const char *body, size_t length, const char *error);
-
-/* How to ask: with the gateway's own credentials. */
-struct gw_review_way {
-	void *ctx;
-	/* POST a JSON document, which is lent for the call. Returns what cancel() takes; does not answer in
-	 * here. */
-	void *(*post)(void *ctx, const char *path, const char *document, uint64_t timeout_ms,
-		      gw_review_answer *answer, void *answer_ctx);
-	/* `answer` is not called any more. */
-	void (*cancel)(void *call);
-};
-
-struct gw_reviews {
-	struct gw_review_way way;
-	struct clock *clock;
-	uint64_t timeout_ms;
-	unsigned most, count; /* under way */
-	unsigned requests;    /* of these: for requests */
-	struct gw_review *all;
-};
-
-/* A zeroed one is empty. */
-void gw_reviews_init(struct gw_reviews *reviews, const struct gw_review_way *way, struct clock *clock,
-		     uint64_t timeout_ms, unsigned most);
-/* Cancel all; each is answered with -ECANCELED. */
-void gw_reviews_done(struct gw_reviews *reviews);
-
-/* What a review is for. */
-struct gw_review_for {
-	uint64_t client; /* gw_peer_key() of whose request it is */
-	bool again;      /* no request, but a watch that was let in before */
-};
+#define GW_TOKEN_REVIEW_PATH "/apis/authentication.k8s.io/v1/tokenreviews"
+#define GW_ACCESS_REVIEW_PATH "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+#define GW_REVIEW_ANSWER_MAX 262144 /* bytes */
 
 /*
- * Ask. Whatever the way does, the answer comes once, within the timeout and a second: code -ETIMEDOUT then.
+ * The document to post, allocated. It holds the token: wipe it (file_wipe()) when it is sent.
  *
- * Returns  0, -EAGAIN: too many are under way, in all or for this client; then there is no answer
+ * audiences  for which the token must be; none: for the API server itself
  */
-int gw_review_ask(struct gw_reviews *reviews, struct gw_review_for what, const char *path,
-		  const char *document, gw_review_answer *answer, void *ctx);
+char *gw_token_review_document(const char *token, const struct gw_texts *audiences);
+char *gw_access_review_document(const struct gw_identity *identity, const struct gw_attributes *attributes);
+
+/*
+ * What the API server answered, with code 200 or 201, whose a token is.
+ *
+ * audiences     those that were asked for
+ * ret_identity  on success alone, one reference, not sealed
+ * Returns       0
+ *               -EACCES  it is nobody's token, or for others than these
+ *               -EBADMSG it is no answer to that question; with message
+ */
+int gw_token_review_answer(const char *body, size_t length, const struct gw_texts *audiences,
+			   struct gw_identity **ret_identity, char **ret_error);
+
+/*
+ * The same, whether somebody may.
+ *
+ * ret_allowed  only what says allowed, and not denied, is true
+ * ret_reason   allocated: why not, in the API server's words, on one line; "" without
+ * Returns      0, or -EBADMSG with message: it is no answer to that question
+ */
+int gw_access_review_answer(const char *body, size_t length, bool *ret_allowed, char **ret_reason,
+			    char **ret_error);
+
+/*
+ * When a token ends by what it says itself (the claim `exp` of a JWT), in seconds since 1970; UINT64_MAX
+ * where it says nothing that can be read. Nothing proves that claim but a TokenReview that accepted the
+ * token.
+ */
+uint64_t gw_token_expiry(const char *token, size_t length);
 
 #endif

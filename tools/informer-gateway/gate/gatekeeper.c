@@ -10,8 +10,6 @@
 #include <uv.h>
 
 #include "tools/informer-gateway/access/access_watch.h"
-#include "tools/informer-gateway/access/client_names.h"
-#include "tools/informer-gateway/access/token_review.h"
 #include "tools/informer-gateway/gate/audit_line.h"
 #include "tools/informer-gateway/gate/refusal.h"
 #include "tools/informer-gateway/http/exchange_private.h"
@@ -80,28 +78,7 @@ gw_gatekeeper_under_way(const struct gw_gatekeeper *keeper, enum gw_limit kind)
 	return keeper->quotas[kind].all;
 }
 
-/* ---- who is connected, and what it asks ---- */
-
-/* By the connection alone; NULL: that says nothing, or nobody who may. */
-static struct gw_identity *
-identity_of_peer(struct gw_access *access, const struct gw_listener_config *listener,
-		 const struct gw_peer *peer)
-{
-	struct gw_identity *identity = NULL;
-	const char *name;
-
-	if (listener->profile == GW_PROFILE_UNIX && peer->has_credentials &&
-	    gw_access_lets_in(listener, peer->uid, peer->gid, peer->groups, peer->group_count)) {
-		identity = gw_identity_of_uid(peer->uid);
-	} else if (listener->profile == GW_PROFILE_CERTIFICATES &&
-		   (name = gw_client_name(peer->certificate, &listener->client_names, time(NULL)))) {
-		identity = gw_identity_new(GW_IDENTITY_CERTIFICATE, name, "");
-		identity->expires_ms = gw_access_expiry_ms(access, peer->certificate->expires_s);
-	}
-	if (identity)
-		gw_identity_seal(identity, gw_access_secret(access));
-	return identity;
-}
+/* ---- what is asked ---- */
 
 /* What runs in a container's place: it has no state that could be read from the arena. */
 static bool
@@ -388,7 +365,7 @@ gw_gatekeeper_check(void *ctx, struct gw_exchange *x, gw_next *next)
 
 	*entry = (struct entry){.keeper = keeper, .x = x, .next = next, .limit = GW_LIMIT_KINDS};
 	entry->listener = gw_listener_profile(x->listener);
-	entry->peer = identity_of_peer(keeper->access, entry->listener, x->peer);
+	entry->peer = gw_access_identity(keeper->access, entry->listener, x->peer);
 	entry->impersonates = gw_request_impersonates(x->api.connection);
 	read_attributes(entry);
 	entry->question = (struct gw_question){.listener = entry->listener,

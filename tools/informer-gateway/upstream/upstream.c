@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two ways to the API server, and small requests over them; see upstream.h. */
+/* Two ways to the API server, and reviews over one of them; see upstream.h. */
 #include "tools/informer-gateway/upstream/upstream.h"
 
 #include <errno.h>
@@ -9,29 +9,27 @@
 #include "tools/serving/buf.h"
 
 struct gw_upstream {
-	struct clock *clock;
 	struct kube_client_config route;
 	struct transport *own, *bare;
 };
 
-struct gw_ask {
-	struct gw_upstream *upstream;
-	struct transport_request *request; /* NULL: it could not be begun */
-	struct clock_timer timer;
+/* A review under way. */
+struct call {
+	struct transport_request *request;
 	int code; /* HTTP status, 0: none yet */
 	struct api_buf body;
-	gw_ask_fn *done;
+	gw_review_answer *answer;
 	void *ctx;
 };
 
 int
-gw_upstream_new(uv_loop_t *loop, struct clock *clock, const struct kube_client_config *config,
-		struct gw_upstream **ret_upstream, char **ret_error)
+gw_upstream_new(uv_loop_t *loop, const struct kube_client_config *config, struct gw_upstream **ret_upstream,
+		char **ret_error)
 {
 	struct gw_upstream *u = api_alloc(sizeof(*u));
 	int r;
 
-	*u = (struct gw_upstream){.clock = clock};
+	*u = (struct gw_upstream){0};
 	r = kube_client_config_copy_route(config, &u->route);
 	if (r == 0) {
 		u->route.http1_only = true;
@@ -64,106 +62,82 @@ gw_upstream_bare(const struct gw_upstream *upstream)
 	return upstream->bare;
 }
 
-struct clock *
-gw_upstream_clock(const struct gw_upstream *upstream)
-{
-	return upstream->clock;
-}
-
 const char *
 gw_upstream_server(const struct gw_upstream *upstream)
 {
 	return upstream->route.server;
 }
 
-/* ---- small requests ------------------------------------------------------------------------- */
+/* ---- reviews -------------------------------------------------------------------------------- */
 
 static void
-ask_free(struct gw_ask *ask)
+call_free(struct call *call)
 {
-	clock_clear(ask->upstream->clock, &ask->timer);
-	api_buf_done(&ask->body);
-	free(ask);
-}
-
-/* The end; nothing of libcurl's is under way. */
-static void
-ask_finish(struct gw_ask *ask, int code, const char *error)
-{
-	ask->done(ask->ctx, code, ask->body.data ? ask->body.data : "", ask->body.len, error);
-	ask_free(ask);
+	api_buf_done(&call->body);
+	free(call);
 }
 
 static void
 on_response(void *ctx, const struct transport_response *response)
 {
-	struct gw_ask *ask = ctx;
+	struct call *call = ctx;
 
-	ask->code = response->status;
+	call->code = response->status;
 }
 
 static int
 on_data(void *ctx, const void *data, size_t len)
 {
-	struct gw_ask *ask = ctx;
+	struct call *call = ctx;
 
-	if (len > GW_UPSTREAM_BODY_MAX - ask->body.len)
+	if (len > GW_UPSTREAM_BODY_MAX - call->body.len)
 		return -EMSGSIZE;
-	api_buf_put(&ask->body, data, len);
+	api_buf_put(&call->body, data, len);
 	return 0;
 }
 
 static void
 on_done(void *ctx, int result, const char *message)
 {
-	struct gw_ask *ask = ctx;
+	struct call *call = ctx;
 
-	ask_finish(ask, result < 0 ? result : ask->code, message);
+	call->answer(call->ctx, result < 0 ? result : call->code, call->body.data ? call->body.data : "",
+		     call->body.len, message);
+	call_free(call);
 }
 
-static void
-on_late(void *ctx)
+static void *
+post(void *ctx, const char *path, const char *document, gw_review_answer *answer, void *answer_ctx)
 {
-	struct gw_ask *ask = ctx;
-
-	transport_cancel(ask->request);
-	ask_finish(ask, -ETIMEDOUT, "the API server did not answer in time");
-}
-
-static void
-on_impossible(void *ctx)
-{
-	ask_finish(ctx, -EINVAL, "this cannot be asked");
-}
-
-static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
-
-struct gw_ask *
-gw_upstream_post_json(struct gw_upstream *upstream, const char *path, const char *body, uint64_t timeout_ms,
-		      gw_ask_fn *done, void *ctx)
-{
+	static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
 	static const char *const headers[] = {"Content-Type: application/json", NULL};
 	struct transport_order order = {.method = "POST",
 					.path_and_query = path,
 					.flags = TRANSPORT_UNTIMED,
 					.headers = headers,
-					.body = body,
-					.body_length = strlen(body)};
-	struct gw_ask *ask = api_alloc(sizeof(*ask));
+					.body = document,
+					.body_length = strlen(document)};
+	struct gw_upstream *upstream = ctx;
+	struct call *call = api_alloc(sizeof(*call));
 
-	*ask = (struct gw_ask){.upstream = upstream, .done = done, .ctx = ctx};
-	if (transport_send(upstream->own, &order, &callbacks, ask, &ask->request) < 0)
-		clock_set(upstream->clock, &ask->timer, 0, on_impossible, ask);
-	else
-		clock_set(upstream->clock, &ask->timer, timeout_ms, on_late, ask);
-	return ask;
+	*call = (struct call){.answer = answer, .ctx = answer_ctx};
+	if (transport_send(upstream->own, &order, &callbacks, call, &call->request) == 0)
+		return call;
+	call_free(call);
+	return NULL;
 }
 
-void
-gw_ask_cancel(struct gw_ask *ask)
+static void
+cancel(void *ctx)
 {
-	if (!ask)
-		return;
-	transport_cancel(ask->request);
-	ask_free(ask);
+	struct call *call = ctx;
+
+	transport_cancel(call->request);
+	call_free(call);
+}
+
+struct gw_review_way
+gw_upstream_reviews(struct gw_upstream *upstream)
+{
+	return (struct gw_review_way){upstream, post, cancel};
 }

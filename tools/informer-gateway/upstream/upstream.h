@@ -19,51 +19,51 @@
 #include <stddef.h>
 #include <uv.h>
 
-#include "writer/base/clock.h"
 #include "writer/kube/transport.h"
 
-#define GW_UPSTREAM_BODY_MAX (4u << 20) /* of an answer that is gathered */
+#define GW_UPSTREAM_BODY_MAX (4u << 20) /* of an answer to a review */
 
 struct gw_upstream;
 
 /*
- * clock    for time limits; borrowed
  * config   copied; the own way has all of it, the bare one where the server is
  * Returns  0, or a negative errno with message
  */
-int gw_upstream_new(uv_loop_t *loop, struct clock *clock, const struct kube_client_config *config,
+int gw_upstream_new(uv_loop_t *loop, const struct kube_client_config *config,
 		    struct gw_upstream **ret_upstream, char **ret_error);
 /* All that was asked must be over or cancelled. The loop must run once more. NULL is fine. */
 void gw_upstream_free(struct gw_upstream *upstream);
 
 struct transport *gw_upstream_bare(const struct gw_upstream *upstream);
-struct clock *gw_upstream_clock(const struct gw_upstream *upstream);
 /* The server's URL, for messages. */
 const char *gw_upstream_server(const struct gw_upstream *upstream);
 
-/* ---- small requests, whose answers are gathered --------------------------------------------- */
-
-struct gw_ask;
+/* ---- reviews -------------------------------------------------------------------------------- */
 
 /*
  * The answer, once, from the loop; all of it is lent for the call.
  *
- * code    the HTTP status; or negative, as on_done of writer/kube/transport.h (-ETIMEDOUT also: not within
- *         the time; -EMSGSIZE: longer than GW_UPSTREAM_BODY_MAX)
+ * code    the HTTP status; or negative, as on_done of writer/kube/transport.h (-EMSGSIZE: longer than
+ *         GW_UPSTREAM_BODY_MAX)
  * body    terminated; "" if there is none
  * error   a sentence where code is negative, else ""
  */
-typedef void gw_ask_fn(void *ctx, int code, const char *body, size_t length, const char *error);
+typedef void gw_review_answer(void *ctx, int code, const char *body, size_t length, const char *error);
 
-/*
- * POST a JSON document with our credentials.
- *
- * timeout_ms  for all of it, a credential plugin's run included
- * Returns     the request, until `done` is called; never NULL, and `done` is not called from in here
- */
-struct gw_ask *gw_upstream_post_json(struct gw_upstream *upstream, const char *path, const char *body,
-				     uint64_t timeout_ms, gw_ask_fn *done, void *ctx);
-/* `done` is not called. NULL is fine. */
-void gw_ask_cancel(struct gw_ask *ask);
+/* How reviews are asked. */
+struct gw_review_way {
+	void *ctx;
+	/*
+	 * POST a JSON document, which is lent for the call. Returns what cancel() takes, and does not answer
+	 * in here; NULL: it cannot be asked, and is not answered.
+	 */
+	void *(*post)(void *ctx, const char *path, const char *document, gw_review_answer *answer,
+		      void *answer_ctx);
+	/* `answer` is not called any more. */
+	void (*cancel)(void *call);
+};
+
+/* With our own credentials. The upstream is borrowed for as long as reviews are asked. */
+struct gw_review_way gw_upstream_reviews(struct gw_upstream *upstream);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose a token is: the question, and answers of any kind. */
+/* Whose is a token, and may he: the questions, and answers of any kind. */
 #include "tests/room.h"
-#include "tools/informer-gateway/access/token_review.h"
+#include "tools/informer-gateway/access/reviews.h"
 #include "writer/base/message.h"
+
+/* ---- whose is it? ---- */
 
 static const struct gw_texts nobody = {0};
 static char *own_items[] = {(char[]){"informer-gateway"}};
 static const struct gw_texts own = {own_items, 1};
 
 /* The question has the token, and the audiences where some are asked for. */
-TEST_CASE(the_question_names_audiences)
+TEST_CASE(a_token_is_asked_about_for_audiences)
 {
 	char *document = gw_token_review_document("t\"1", &nobody);
 
@@ -17,7 +19,7 @@ TEST_CASE(the_question_names_audiences)
 				      "\"spec\":{\"token\":\"t\\\"1\"}}");
 	free(document);
 	document = gw_token_review_document("t", &own);
-	assert_non_null(strstr(document, "\"spec\":{\"token\":\"t\",\"audiences\":[\"informer-gateway\"]}"));
+	assert_non_null(strstr(document, "\"spec\":{\"audiences\":[\"informer-gateway\"],\"token\":\"t\"}"));
 	free(document);
 }
 
@@ -111,4 +113,71 @@ TEST_CASE(a_jwt_says_when_it_ends)
 	assert_true(expiry("e30.eyJleHAiOjE3MDAwMDAwNjB9") == UINT64_MAX);
 	assert_true(expiry("opaque") == UINT64_MAX);
 	assert_true(expiry("..") == UINT64_MAX);
+}
+
+/* ---- may he? ---- */
+
+static void
+assert_document(const struct gw_identity *identity, const struct gw_attributes *a, const char *spec)
+{
+	char expected[1024], *document = gw_access_review_document(identity, a);
+
+	snprintf(
+		expected, sizeof(expected),
+		"{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SubjectAccessReview\",\"spec\":{%s}}",
+		spec);
+	assert_string_equal(document, expected);
+	free(document);
+}
+
+/* The question has all that the request asks, and all that is known of who asks it. */
+TEST_CASE(the_question_has_everything)
+{
+	struct gw_identity *identity = gw_identity_new(GW_IDENTITY_TOKEN, "u", "7");
+
+	gw_texts_add(&identity->groups, "g1");
+	gw_texts_add(&identity->groups, "g2");
+	gw_texts_add(gw_identity_extra(identity, "k"), "v");
+	gw_texts_add(gw_identity_extra(identity, "k"), "w");
+	assert_document(
+		identity,
+		&(struct gw_attributes){"watch", "apps", "v1", "deployments", "status", "web", "a",
+					"metadata.name=a", "app in (b)", ""},
+		"\"resourceAttributes\":{\"verb\":\"watch\",\"namespace\":\"web\",\"group\":\"apps\","
+		"\"version\":\"v1\",\"resource\":\"deployments\",\"subresource\":\"status\",\"name\":\"a\","
+		"\"fieldSelector\":{\"rawSelector\":\"metadata.name=a\"},"
+		"\"labelSelector\":{\"rawSelector\":\"app in (b)\"}},"
+		"\"user\":\"u\",\"uid\":\"7\",\"groups\":[\"g1\",\"g2\"],\"extra\":{\"k\":[\"v\",\"w\"]}");
+	gw_identity_unref(identity);
+}
+
+/* What is empty is left out, as upstream has it; a path is asked as one. */
+TEST_CASE(what_is_empty_is_left_out)
+{
+	struct gw_identity *identity = gw_identity_new(GW_IDENTITY_TOKEN, "u", "");
+	struct gw_attributes path = gw_attributes_of_path("/metrics");
+
+	assert_document(identity, &(struct gw_attributes){"list", "", "v1", "pods", "", "", "", "", "", ""},
+			"\"resourceAttributes\":{\"verb\":\"list\",\"version\":\"v1\",\"resource\":\"pods\"},"
+			"\"user\":\"u\"");
+	assert_document(identity, &path,
+			"\"nonResourceAttributes\":{\"verb\":\"get\",\"path\":\"/metrics\"},\"user\":\"u\"");
+	gw_identity_unref(identity);
+}
+
+/* A reason is told on one line, cut at a letter's end. */
+TEST_CASE(a_reason_is_one_short_line)
+{
+	_cleanup_(message_freep) char *reason = NULL;
+	char body[2048] =
+		"{\"kind\":\"SubjectAccessReview\",\"status\":{\"allowed\":false,\"reason\":\"a\\nb ";
+	bool allowed = true;
+
+	for (int i = 0; i < 400; i++)
+		strcat(body, "\xc3\xa4");
+	strcat(body, "\"}}");
+	assert_int_equal(gw_access_review_answer(body, strlen(body), &allowed, &reason, NULL), 0);
+	assert_false(allowed);
+	assert_int_equal(strncmp(reason, "a?b \xc3\xa4", 6), 0);
+	assert_true(strlen(reason) <= 512 && strlen(reason) % 2 == 0);
 }
