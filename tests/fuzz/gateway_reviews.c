@@ -5,6 +5,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "tools/informer-gateway/gate/audit_line.h"
+#include "tools/informer-gateway/gate/refusal.h"
 #include "tools/informer-gateway/access/reviews.h"
 #include "tools/serving/api_path.h"
 #include "writer/base/message.h"
@@ -34,10 +35,10 @@ requests(const char *text)
 {
 	_cleanup_(api_path_done) struct api_path path = {0};
 	_cleanup_(message_freep) char *document = NULL;
-	_cleanup_(message_freep) char *sentence = NULL;
+	_cleanup_(api_status_done) struct api_status status = {0};
 	_cleanup_(api_buf_done) struct api_buf line = {0};
 	struct gw_identity *identity = gw_identity_new(GW_IDENTITY_TOKEN, text, text);
-	struct gw_asked asked = {.field_selector = text, .label_selector = text};
+	struct gw_attributes asked = {.field_selector = text, .label_selector = text};
 	struct gw_attributes a;
 	char name[GW_NAME_MAX];
 	size_t length;
@@ -58,8 +59,8 @@ requests(const char *text)
 	a = gw_attributes_of(&asked, name);
 	must(strcmp(a.name, "..") != 0 || asked.name);
 	document = gw_access_review_document(identity, &a);
-	sentence = gw_attributes_refusal(&a, text, text);
-	must(document && sentence);
+	gw_refuse_forbidden(&status, &a, text, text);
+	must(document && strstr(status.message, "forbidden: User "));
 	gw_audit_line(&(struct gw_audit_entry){.listener = text,
 					       .source = text,
 					       .user = text,

@@ -12,7 +12,6 @@
 #include "tools/informer-gateway/http/request_form.h"
 #include "tools/informer-gateway/missing_object.h"
 #include "tools/informer-gateway/pages.h"
-#include "tools/informer-gateway/pass/upgrade_reply.h"
 #include "tools/informer-gateway/views/arena_store.h"
 #include "tools/informer-gateway/views/arena_view.h"
 #include "writer/base/log.h"

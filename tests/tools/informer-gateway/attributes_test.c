@@ -6,7 +6,7 @@
 #include "tools/informer-gateway/config/attributes.h"
 
 static struct gw_attributes
-of(const struct gw_asked *asked)
+of(const struct gw_attributes *asked)
 {
 	static char name[GW_NAME_MAX];
 
@@ -18,15 +18,15 @@ TEST_CASE(verbs_follow_from_what_is_named)
 {
 	struct gw_attributes a;
 
-	a = of(&(struct gw_asked){
+	a = of(&(struct gw_attributes){
 		.resource = "pods", .namespace_ = "web", .name = "a", .field_selector = "x=y"});
 	assert_string_equal(a.verb, "get");
 	assert_string_equal(a.field_selector, "");
-	a = of(&(struct gw_asked){.resource = "pods", .label_selector = "app=a"});
+	a = of(&(struct gw_attributes){.resource = "pods", .label_selector = "app=a"});
 	assert_string_equal(a.verb, "list");
 	assert_string_equal(a.namespace_, "");
 	assert_string_equal(a.label_selector, "app=a");
-	a = of(&(struct gw_asked){.group = "apps", .resource = "deployments", .watch = true});
+	a = of(&(struct gw_attributes){.group = "apps", .resource = "deployments", .verb = "watch"});
 	assert_string_equal(a.verb, "watch");
 	assert_string_equal(a.group, "apps");
 }
@@ -36,13 +36,13 @@ TEST_CASE(a_namespace_is_in_its_own)
 {
 	struct gw_attributes a;
 
-	a = of(&(struct gw_asked){.resource = "namespaces", .name = "web"});
+	a = of(&(struct gw_attributes){.resource = "namespaces", .name = "web"});
 	assert_string_equal(a.namespace_, "web");
-	a = of(&(struct gw_asked){.resource = "namespaces"});
+	a = of(&(struct gw_attributes){.resource = "namespaces"});
 	assert_string_equal(a.namespace_, "");
-	a = of(&(struct gw_asked){.group = "example.com", .resource = "namespaces", .name = "web"});
+	a = of(&(struct gw_attributes){.group = "example.com", .resource = "namespaces", .name = "web"});
 	assert_string_equal(a.namespace_, "");
-	a = of(&(struct gw_asked){.resource = "nodes", .name = "n1"});
+	a = of(&(struct gw_attributes){.resource = "nodes", .name = "n1"});
 	assert_string_equal(a.namespace_, "");
 }
 
@@ -71,7 +71,7 @@ TEST_CASE(a_list_of_one_name_has_it)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct gw_attributes a = of(
-			&(struct gw_asked){.resource = "pods", .field_selector = rows[i].selector});
+			&(struct gw_attributes){.resource = "pods", .field_selector = rows[i].selector});
 
 		assert_string_equal(a.verb, "list");
 		assert_string_equal(a.name, rows[i].name);
@@ -84,7 +84,8 @@ TEST_CASE(a_name_that_cannot_be_is_none)
 	char selector[GW_NAME_MAX + 32] = "metadata.name=";
 
 	memset(selector + strlen(selector), 'x', GW_NAME_MAX);
-	assert_string_equal(of(&(struct gw_asked){.resource = "pods", .field_selector = selector}).name, "");
+	assert_string_equal(of(&(struct gw_attributes){.resource = "pods", .field_selector = selector}).name,
+			    "");
 }
 
 /* Each part counts in a digest, and where one ends and the next begins; so do who asks, and the key. */
@@ -111,31 +112,6 @@ TEST_CASE(digests_tell_questions_apart)
 	assert_memory_not_equal(digest, other, GW_DIGEST);
 	gw_attributes_digest(&a, (const uint8_t *)"me", 2, other_key, other);
 	assert_memory_not_equal(digest, other, GW_DIGEST);
-}
-
-static void
-assert_sentence(const struct gw_attributes *a, const char *user, const char *reason, const char *sentence)
-{
-	char *text = gw_attributes_refusal(a, user, reason);
-
-	assert_string_equal(text, sentence);
-	free(text);
-}
-
-/* The sentence is upstream's, in each of its forms. */
-TEST_CASE(refusals_are_upstreams_sentences)
-{
-	struct gw_attributes a = {"list", "", "v1", "pods", "", "y", "", "", "", ""};
-
-	assert_sentence(&a, "x", "",
-			"User \"x\" cannot list resource \"pods\" in API group \"\" in the namespace \"y\"");
-	a.namespace_ = "";
-	a.subresource = "log";
-	assert_sentence(
-		&a, "x", "no",
-		"User \"x\" cannot list resource \"pods/log\" in API group \"\" at the cluster scope: no");
-	a = gw_attributes_of_path("/metrics");
-	assert_sentence(&a, "a\"<b>\n", NULL, "User \"a\\\"&lt;b&gt;\\n\" cannot get path \"/metrics\"");
 }
 
 /* A method is a verb; what is no write is a read. */

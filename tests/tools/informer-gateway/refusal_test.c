@@ -43,14 +43,42 @@ TEST_CASE(documents_are_upstreams)
 	assert_status(&status,
 		      STATUS("\"message\":\"forbidden: User \\\"x\\\" cannot get path \\\"/metrics\\\"\","
 			     "\"reason\":\"Forbidden\",\"details\":{},\"code\":403"));
-	gw_refuse_unauthenticated(&status);
+	gw_refuse(&status, GW_ACCESS_UNAUTHENTICATED);
 	assert_status(&status,
 		      STATUS("\"message\":\"Unauthorized\",\"reason\":\"Unauthorized\",\"code\":401"));
-	gw_refuse_unknown(&status);
+	gw_refuse(&status, GW_ACCESS_UNAVAILABLE);
 	assert_int_equal(status.code, 503);
 	assert_int_equal(status.retry_after, 1);
-	gw_refuse_too_many(&status);
+	gw_refuse(&status, GW_ACCESS_BUSY);
 	assert_int_equal(status.code, 429);
 	assert_int_equal(status.retry_after, 1);
 	api_status_done(&status);
+}
+
+static void
+assert_sentence(const struct gw_attributes *a, const char *user, const char *reason, const char *sentence)
+{
+	struct api_status status = {0};
+
+	gw_refuse_forbidden(&status, a, user, reason);
+	assert_string_equal(status.message, sentence);
+	api_status_done(&status);
+}
+
+/* The sentence is upstream's, in each of its forms. */
+TEST_CASE(refusals_are_upstreams_sentences)
+{
+	struct gw_attributes a = {"list", "", "v1", "pods", "", "y", "", "", "", ""};
+
+	assert_sentence(&a, "x", "",
+			"pods is forbidden: User \"x\" cannot list resource \"pods\" in API group \"\" in "
+			"the namespace \"y\"");
+	a.namespace_ = "";
+	a.subresource = "log";
+	assert_sentence(&a, "x", "no",
+			"pods is forbidden: User \"x\" cannot list resource \"pods/log\" in API group \"\" "
+			"at the cluster scope: no");
+	a = gw_attributes_of_path("/metrics");
+	assert_sentence(&a, "a\"<b>\n", "",
+			"forbidden: User \"a\\\"&lt;b&gt;\\n\" cannot get path \"/metrics\"");
 }

@@ -3,7 +3,7 @@
 #include "gateway_fixture.h"
 
 #include "tools/informer-gateway/http/request_form.h"
-#include "tools/informer-gateway/pass/upgrade_reply.h"
+#include "tools/informer-gateway/pass/pass_through.h"
 
 static void
 reply(struct gw_exchange *x, void *ctx)

@@ -23,20 +23,14 @@ struct gw_attributes {
 	const char *path;                            /* not "": this path, and no resource */
 };
 
-/* What a request for a resource says of itself; the two selectors may be NULL. */
-struct gw_asked {
-	const char *group, *version, *resource, *subresource, *namespace_, *name;
-	const char *field_selector, *label_selector;
-	bool watch;
-};
-
 /*
  * The attributes of a read. As upstream: one object of the collection of namespaces is in the namespace of
  * its name; a list or watch with metadata.name=X as a field is of that name.
  *
- * name  holds that name, and lives as long as the attributes
+ * asked  what the request says of itself; NULL for what it does not. Its verb: "watch", or NULL
+ * name   holds that name, and lives as long as the attributes
  */
-struct gw_attributes gw_attributes_of(const struct gw_asked *asked, char name[GW_NAME_MAX]);
+struct gw_attributes gw_attributes_of(const struct gw_attributes *asked, char name[GW_NAME_MAX]);
 
 /* The attributes of a read of a path that is no resource's. */
 struct gw_attributes gw_attributes_of_path(const char *path);
@@ -52,13 +46,5 @@ size_t gw_attributes_size(const struct gw_attributes *attributes);
 /* A digest of who (any bytes) asks what, under a key; equal ones are the same question. */
 void gw_attributes_digest(const struct gw_attributes *attributes, const uint8_t *who, size_t who_length,
 			  const uint8_t key[GW_DIGEST], uint8_t digest[GW_DIGEST]);
-
-/*
- * Upstream's sentence about a refusal: `User "x" cannot list resource "pods" in API group "" in the
- * namespace "y"`, and the reason behind it where there is one.
- *
- * Returns  an allocated string, NULL without memory
- */
-char *gw_attributes_refusal(const struct gw_attributes *attributes, const char *user, const char *reason);
 
 #endif

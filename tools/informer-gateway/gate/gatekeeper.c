@@ -22,7 +22,6 @@ struct gw_gatekeeper {
 	struct gw_access *access;
 	struct gw_quota quotas[GW_LIMIT_KINDS]; /* of each identity */
 	struct gw_audit_log *audit;
-	uint64_t turned; /* watches whose access turned */
 };
 
 /* What there is of an exchange from its check to its end: gw_exchange.access. */
@@ -98,12 +97,12 @@ read_attributes(struct entry *entry)
 {
 	struct gw_exchange *x = entry->x;
 	const struct api_path *path = x->api.path;
-	struct gw_asked asked = {.group = path->group,
-				 .version = path->version,
-				 .resource = path->plural,
-				 .namespace_ = path->namespace_,
-				 .name = path->name,
-				 .subresource = path->subresource};
+	struct gw_attributes asked = {.group = path->group,
+				      .version = path->version,
+				      .resource = path->plural,
+				      .namespace_ = path->namespace_,
+				      .name = path->name,
+				      .subresource = path->subresource};
 
 	entry->resource = path->place == API_RESOURCE;
 	if (!entry->resource) {
@@ -111,7 +110,8 @@ read_attributes(struct entry *entry)
 	} else {
 		asked.field_selector = api_request_query(&x->api, "fieldSelector");
 		asked.label_selector = api_request_query(&x->api, "labelSelector");
-		asked.watch = api_request_is_read(&x->api) && api_request_is_watch(&x->api);
+		if (api_request_is_read(&x->api) && api_request_is_watch(&x->api))
+			asked.verb = "watch";
 		entry->attributes = gw_attributes_of(&asked, entry->name);
 	}
 	entry->kubelets = asked.subresource && is_kubelets(asked.subresource);
@@ -122,8 +122,9 @@ read_attributes(struct entry *entry)
 
 /* ---- refusing ---- */
 
+/* The status is set. */
 static void
-refuse(struct entry *entry, const char *decision, const char *why)
+refuse_with(struct entry *entry, const char *decision, const char *why)
 {
 	entry->decision = decision;
 	entry->why = why;
@@ -131,10 +132,14 @@ refuse(struct entry *entry, const char *decision, const char *why)
 }
 
 static void
-refuse_unauthenticated(struct entry *entry, const char *why)
+refuse(struct entry *entry, enum gw_outcome outcome, const char *why)
 {
-	gw_refuse_unauthenticated(&entry->x->api.status);
-	refuse(entry, "unauthenticated", why);
+	gw_refuse(&entry->x->api.status, outcome);
+	refuse_with(entry,
+		    outcome == GW_ACCESS_UNAUTHENTICATED ? "unauthenticated"
+		    : outcome == GW_ACCESS_BUSY          ? "limited"
+							 : "unknown",
+		    why);
 }
 
 static void
@@ -142,21 +147,7 @@ refuse_forbidden(struct entry *entry, const char *user, const char *reason)
 {
 	gw_refuse_forbidden(&entry->x->api.status, &entry->attributes, user, reason);
 	entry->reason = api_strndup(reason, strlen(reason));
-	refuse(entry, "forbidden", entry->reason);
-}
-
-static void
-refuse_too_many(struct entry *entry, const char *why)
-{
-	gw_refuse_too_many(&entry->x->api.status);
-	refuse(entry, "limited", why);
-}
-
-static void
-refuse_unknown(struct entry *entry)
-{
-	gw_refuse_unknown(&entry->x->api.status);
-	refuse(entry, "unknown", "no answer to a review");
+	refuse_with(entry, "forbidden", entry->reason);
 }
 
 /* ---- the check ---- */
@@ -167,7 +158,6 @@ turned(void *ctx, const char *why)
 	struct entry *entry = ctx;
 
 	entry->why = why;
-	entry->keeper->turned++;
 	if (!gw_exchange_end_soon(entry->x)) /* it has not begun to answer */
 		gw_exchange_cut(entry->x);
 }
@@ -180,7 +170,7 @@ take_limit(struct entry *entry, enum gw_limit limit, uint64_t key)
 					    "watches of one identity"};
 
 	if (gw_quota_take(&entry->keeper->quotas[limit], key) != GW_QUOTA_TAKEN) {
-		refuse_too_many(entry, names[limit]);
+		refuse(entry, GW_ACCESS_BUSY, names[limit]);
 		return false;
 	}
 	entry->limit = limit;
@@ -257,18 +247,18 @@ decided(void *ctx, const struct gw_decision *decision)
 		let_in(entry, decision);
 		return;
 	case GW_ACCESS_UNAUTHENTICATED:
-		refuse_unauthenticated(entry, "no token that is somebody's");
+		refuse(entry, decision->outcome, "no token that is somebody's");
 		return;
 	case GW_ACCESS_FORBIDDEN:
 		refuse_forbidden(entry, decision->identity ? decision->identity->user : "", decision->reason);
 		return;
 	case GW_ACCESS_BUSY:
-		refuse_too_many(entry, "reviews under way");
+		refuse(entry, decision->outcome, "reviews under way");
 		return;
 	case GW_ACCESS_UNAVAILABLE:
 		break;
 	}
-	refuse_unknown(entry);
+	refuse(entry, GW_ACCESS_UNAVAILABLE, "no answer to a review");
 }
 
 static void
@@ -299,7 +289,7 @@ refuse_connection(struct entry *entry)
 		snprintf(user, sizeof(user), "uid:%lu", (unsigned long)peer->uid);
 		refuse_forbidden(entry, user, NOT_FOR_IT);
 	} else {
-		refuse_unauthenticated(entry, "the connection is nobody's");
+		refuse(entry, GW_ACCESS_UNAUTHENTICATED, "the connection is nobody's");
 	}
 }
 
@@ -309,9 +299,8 @@ refuse_impersonation(struct entry *entry)
 {
 	api_status_set(&entry->x->api.status, 403, "Forbidden",
 		       "impersonation is the API server's to decide, and this request is not passed on "
-		       "there: ask the API "
-		       "server itself, or have the listener pass through");
-	refuse(entry, "forbidden", "impersonation");
+		       "there: ask the API server itself, or have the listener pass through");
+	refuse_with(entry, "forbidden", "impersonation");
 }
 
 /* Does it go to the API server as it is, whose word about it then counts? */

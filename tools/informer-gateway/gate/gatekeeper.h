@@ -7,7 +7,7 @@
  * What is not served from the arena may go on with its caller's own bearer token where the listener passes
  * through: then the API server is who decides, and nothing is asked here. It counts for its token. So does
  * whatever is asked in somebody else's name (Impersonate-User): it is never answered from the arena. A
- * request for another protocol (upgrade_reply.h) goes nowhere: where tokens are reviewed, it is reviewed.
+ * request for another protocol (gw_reply_upgrade()) goes nowhere: where tokens are reviewed, it is reviewed.
  *
  * Threads   the loop's
  */

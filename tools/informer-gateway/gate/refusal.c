@@ -2,13 +2,63 @@
 /* What may not be, in upstream's words; see refusal.h. */
 #include "tools/informer-gateway/gate/refusal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void
-gw_refuse_unauthenticated(struct api_status *status)
+gw_refuse(struct api_status *status, enum gw_outcome outcome)
 {
-	api_status_set(status, 401, "Unauthorized", "Unauthorized");
+	if (outcome == GW_ACCESS_UNAUTHENTICATED) {
+		api_status_set(status, 401, "Unauthorized", "Unauthorized");
+		return;
+	}
+	if (outcome == GW_ACCESS_BUSY)
+		api_status_set(status, 429, "TooManyRequests", "Too many requests, please try again later.");
+	else
+		api_status_set(status, 503, "ServiceUnavailable",
+			       "the API server could not be asked whether this is allowed; please try again "
+			       "later");
+	status->has_details = true;
+	status->retry_after = 1;
+}
+
+/* As Go's %q, as far as names and paths need it, and as upstream's answers escape what browsers read. */
+static void
+quoted(struct api_buf *out, const char *text)
+{
+	static const char *const escaped[256] = {
+		['"'] = "\\\"", ['\\'] = "\\\\", ['&'] = "&amp;", ['<'] = "&lt;",
+		['>'] = "&gt;", ['\n'] = "\\n",  ['\t'] = "\\t",  ['\r'] = "\\r",
+	};
+
+	api_buf_puts(out, "\"");
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+		if (escaped[*c])
+			api_buf_puts(out, escaped[*c]);
+		else
+			api_buf_printf(out, *c < 0x20 || *c == 0x7f ? "\\x%02x" : "%c", *c);
+	}
+	api_buf_puts(out, "\"");
+}
+
+/* `User "x" cannot list resource "pods" in API group "" in the namespace "y": REASON`. */
+static void
+sentence(struct api_buf *out, const struct gw_attributes *a, const char *user, const char *reason)
+{
+	api_buf_puts(out, "User ");
+	quoted(out, user);
+	if (*a->path) {
+		api_buf_printf(out, " cannot %s path ", a->verb);
+		quoted(out, a->path);
+	} else {
+		api_buf_printf(out, " cannot %s resource \"%s%s%s\" in API group ", a->verb, a->resource,
+			       *a->subresource ? "/" : "", a->subresource);
+		quoted(out, a->group);
+		api_buf_puts(out, *a->namespace_ ? " in the namespace " : " at the cluster scope");
+		if (*a->namespace_)
+			quoted(out, a->namespace_);
+	}
+	if (*reason)
+		api_buf_printf(out, ": %s", reason);
 }
 
 void
@@ -16,38 +66,19 @@ gw_refuse_forbidden(struct api_status *status, const struct gw_attributes *attri
 		    const char *reason)
 {
 	const struct gw_attributes *a = attributes;
-	_cleanup_(api_freep) char *sentence = gw_attributes_refusal(a, user, reason);
-	const char *words = sentence ? sentence : "", *dot = *a->group ? "." : "";
+	_cleanup_(api_buf_done) struct api_buf words = {0};
 
-	if (*a->path)
-		api_status_set(status, 403, "Forbidden", "forbidden: %s", words);
-	else if (!*a->name)
-		api_status_set(status, 403, "Forbidden", "%s%s%s is forbidden: %s", a->resource, dot,
-			       a->group, words);
-	else
-		api_status_set(status, 403, "Forbidden", "%s%s%s \"%s\" is forbidden: %s", a->resource, dot,
-			       a->group, a->name, words);
+	if (!*a->path)
+		api_buf_printf(&words, "%s%s%s ", a->resource, *a->group ? "." : "", a->group);
+	if (*a->name && !*a->path)
+		api_buf_printf(&words, "\"%s\" ", a->name);
+	api_buf_puts(&words, *a->path ? "forbidden: " : "is forbidden: ");
+	sentence(&words, a, user, reason);
+	api_status_set(status, 403, "Forbidden", "%s", words.data);
 	status->has_details = true;
 	if (*a->path)
 		return;
 	status->name = *a->name ? api_strndup(a->name, strlen(a->name)) : NULL;
 	status->group = a->group;
 	status->kind = a->resource;
-}
-
-void
-gw_refuse_too_many(struct api_status *status)
-{
-	api_status_set(status, 429, "TooManyRequests", "Too many requests, please try again later.");
-	status->has_details = true;
-	status->retry_after = 1;
-}
-
-void
-gw_refuse_unknown(struct api_status *status)
-{
-	api_status_set(status, 503, "ServiceUnavailable",
-		       "the API server could not be asked whether this is allowed; please try again later");
-	status->has_details = true;
-	status->retry_after = 1;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-gateway/pass/absent_reply.h"
 #include "tools/informer-gateway/pass/forward_headers.h"
 #include "writer/base/message.h"
 
@@ -52,7 +51,7 @@ passing_free(struct passing *p)
 }
 
 static void
-on_gone(void *ctx)
+passing_gone(void *ctx)
 {
 	passing_free(ctx);
 }
@@ -100,19 +99,17 @@ end_soon(void *ctx)
 	p->ending = true;
 }
 
-static void
-on_closed(void *ctx)
-{
-	passing_free(ctx);
-}
-
-static const struct gw_stream_ops stream_ops = {read_answer, end_soon, on_closed};
+static const struct gw_stream_ops stream_ops = {read_answer, end_soon, passing_gone};
 
 static void
 reply_absent(struct gw_exchange *x, const char *message, void (*instead)(struct gw_exchange *x))
 {
 	if (!instead) {
-		gw_reply_absent(x, message);
+		api_status_set(&x->api.status, 503, "ServiceUnavailable",
+			       "this is not served from the cache, and the API server cannot be asked: %s",
+			       message);
+		x->api.status.retry_after = 1;
+		gw_reply_status(x);
 		return;
 	}
 	gw_on_gone(x, NULL, NULL);
@@ -324,7 +321,7 @@ gw_pass_through_or(struct gw_pass_through *pass_through, struct gw_exchange *x,
 			      .endless = api_request_flag(&x->api, "watch") ||
 					 api_request_flag(&x->api, "follow")};
 	pass_through->counters.active++;
-	gw_on_gone(x, on_gone, p);
+	gw_on_gone(x, passing_gone, p);
 	gw_read_body(x, body_read, p);
 }
 
@@ -358,4 +355,14 @@ const struct gw_pass_through_counters *
 gw_pass_through_counters(const struct gw_pass_through *pass_through)
 {
 	return &pass_through->counters;
+}
+
+void
+gw_reply_upgrade(struct gw_exchange *x, const char *server)
+{
+	api_status_set(&x->api.status, 501, "NotImplemented",
+		       "this gateway does not carry upgraded connections (exec, attach, port-forward, "
+		       "proxy): ask the API server itself%s%s",
+		       server ? " at " : "; this listener has none to name", server ? server : "");
+	gw_reply_status(x);
 }

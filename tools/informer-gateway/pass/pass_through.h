@@ -46,6 +46,14 @@ void gw_pass_through(struct gw_pass_through *pass_through, struct gw_exchange *x
 void gw_pass_through_or(struct gw_pass_through *pass_through, struct gw_exchange *x,
 			void (*instead)(struct gw_exchange *x));
 
+/*
+ * What is passed through by nobody: a request for another protocol (exec, attach, port-forward, proxy by SPDY
+ * or WebSocket) is answered 501, with the API server to ask.
+ *
+ * server  its URL; NULL: there is none, or the caller may not learn it
+ */
+void gw_reply_upgrade(struct gw_exchange *x, const char *server);
+
 struct gw_pass_through_counters {
 	uint64_t requests, refused, absent, broken;
 	unsigned active;
