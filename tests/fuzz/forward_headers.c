@@ -19,7 +19,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gw_header headers[GW_FORWARD_MAX + 4];
 	struct gw_header_lines lines = {0};
-	struct gw_forward_fault fault;
+	_cleanup_(api_status_done) struct api_status status = {0};
 	char *text = fuzz_text(data, size), *rest = text, *line;
 	size_t count = 0, bearers = 0;
 
@@ -30,7 +30,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			*value++ = '\0';
 		headers[count++] = (struct gw_header){line, value ? value : ""};
 	}
-	if (gw_forward_request(headers, count, &lines, &fault) == 0) {
+	if (gw_forward_request(headers, count, &lines, &status) == 0) {
 		for (unsigned i = 0; i < lines.count; i++) {
 			bearers += begins(lines.lines[i], "Authorization: Bearer ");
 			if (begins(lines.lines[i], "Connection:") ||
@@ -41,7 +41,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		if (bearers != 1 || lines.lines[lines.count])
 			abort();
-	} else if (!fault.code || !fault.message) {
+	} else if (!status.code || !status.message) {
 		abort();
 	}
 	gw_header_lines_done(&lines);

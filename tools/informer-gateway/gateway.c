@@ -138,7 +138,7 @@ elsewhere_hook(void *ctx, struct gw_exchange *x)
 	}
 	if (!g->pass_through || !listener->pass_through)
 		return false;
-	gw_pass_through(g->pass_through, x);
+	gw_pass_through(g->pass_through, x, NULL);
 	return true;
 }
 
@@ -169,7 +169,7 @@ discovery_hook(void *ctx, struct gw_exchange *x, gw_next *next)
 
 	gw_arena_fit_release(g->arena);
 	if (g->pass_through && listener->pass_through && api_request_header(&x->api, "Authorization"))
-		gw_pass_through_or(g->pass_through, x, next);
+		gw_pass_through(g->pass_through, x, next);
 	else
 		next(x);
 }

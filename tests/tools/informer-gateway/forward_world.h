@@ -56,7 +56,7 @@ hand_on(struct gw_exchange *x, void *ctx)
 
 	x->api.resource = f->resource;
 	x->api.subresource = f->subresource;
-	gw_pass_through_or(f->pass_through, x, f->instead);
+	gw_pass_through(f->pass_through, x, f->instead);
 }
 
 /* After upstream_world_start(). options NULL: none. tls: of the listener. */

@@ -13,6 +13,7 @@
 #include "writer/base/number.h"
 
 static const char *const profiles[] = {
+	[GW_PROFILE_NONE] = "none",
 	[GW_PROFILE_UNIX] = "unix",
 	[GW_PROFILE_TOKENS] = "tokens",
 	[GW_PROFILE_CERTIFICATES] = "certificates",
@@ -106,7 +107,7 @@ gw_ids_have(const struct gw_ids *ids, uint32_t id)
 const char *
 gw_profile_name(enum gw_profile profile)
 {
-	return profile == GW_PROFILE_NONE ? "none" : profiles[profile];
+	return profiles[profile];
 }
 
 int

@@ -2,7 +2,6 @@
 /* Which headers go on; see forward_headers.h. */
 #include "tools/informer-gateway/pass/forward_headers.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -55,13 +54,6 @@ is_of_proxies(const char *name)
 	return false;
 }
 
-static int
-refuse(struct gw_forward_fault *ret_fault, int code, const char *reason, const char *message)
-{
-	*ret_fault = (struct gw_forward_fault){code, reason, message};
-	return -EINVAL;
-}
-
 static bool
 takes_out_who_asks(const char *connection)
 {
@@ -85,29 +77,30 @@ is_named_by_connection(const struct gw_header *headers, size_t count, const char
 
 /* Who asks: one bearer, which stays. */
 static int
-check_identity(const struct gw_header *headers, size_t count, struct gw_forward_fault *ret_fault)
+check_identity(const struct gw_header *headers, size_t count, struct api_status *status)
 {
 	unsigned bearers = 0;
 	size_t length;
 
 	for (size_t i = 0; i < count; i++) {
 		if (strcasecmp(headers[i].name, "Connection") == 0 && takes_out_who_asks(headers[i].value))
-			return refuse(ret_fault, 400, "BadRequest",
-				      "the Connection header names a header that says who asks");
+			return api_status_set(status, 400, "BadRequest",
+					      "the Connection header names a header that says who asks");
 		if (strcasecmp(headers[i].name, "Authorization") != 0)
 			continue;
 		if (!gw_bearer_token(headers[i].value, &length))
-			return refuse(
-				ret_fault, 401, "Unauthorized",
+			return api_status_set(
+				status, 401, "Unauthorized",
 				"what is not served here is asked of the API server with the caller's own "
 				"bearer token, and what the Authorization header has is none");
 		bearers++;
 	}
 	if (bearers > 1)
-		return refuse(ret_fault, 400, "BadRequest", "there is more than one Authorization header");
+		return api_status_set(status, 400, "BadRequest",
+				      "there is more than one Authorization header");
 	if (bearers == 0)
-		return refuse(
-			ret_fault, 401, "Unauthorized",
+		return api_status_set(
+			status, 401, "Unauthorized",
 			"what is not served here is asked of the API server with the caller's own bearer "
 			"token, and none was sent: nobody else's credentials are used for it");
 	return 0;
@@ -125,14 +118,15 @@ add(struct gw_header_lines *lines, const struct gw_header *header)
 
 int
 gw_forward_request(const struct gw_header *headers, size_t count, struct gw_header_lines *ret,
-		   struct gw_forward_fault *ret_fault)
+		   struct api_status *status)
 {
 	struct gw_header_lines lines = {0};
 	int r;
 
 	if (count > GW_FORWARD_MAX)
-		return refuse(ret_fault, 431, "RequestHeaderFieldsTooLarge", "there are too many headers");
-	r = check_identity(headers, count, ret_fault);
+		return api_status_set(status, 431, "RequestHeaderFieldsTooLarge",
+				      "there are too many headers");
+	r = check_identity(headers, count, status);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < count; i++)
@@ -162,12 +156,12 @@ gather(void *ctx, enum MHD_ValueKind kind, const char *name, const char *value)
 
 int
 gw_forward_request_of(struct MHD_Connection *connection, struct gw_header_lines *ret,
-		      struct gw_forward_fault *ret_fault)
+		      struct api_status *status)
 {
 	struct gathered g = {.count = 0};
 
 	MHD_get_connection_values(connection, MHD_HEADER_KIND, gather, &g);
-	return gw_forward_request(g.headers, g.count, ret, ret_fault);
+	return gw_forward_request(g.headers, g.count, ret, status);
 }
 
 void

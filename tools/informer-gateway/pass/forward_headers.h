@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tools/serving/status_document.h"
+
 #define GW_FORWARD_MAX 96u /* headers of a request */
 
 /* Headers as they came; borrowed. */
@@ -34,22 +36,16 @@ struct gw_header_lines {
 	unsigned count;
 };
 
-/* Why a request is not forwarded, in words for its client; code 0: it is. */
-struct gw_forward_fault {
-	int code; /* 400, 401, 431 */
-	const char *reason, *message;
-};
-
 /*
  * The lines to be sent on.
  *
- * Returns  0, with *ret for gw_header_lines_done(); -EINVAL with *ret_fault
+ * Returns  0, with *ret for gw_header_lines_done(); -EINVAL, and the status is set: 400, 401, 431
  */
 int gw_forward_request(const struct gw_header *headers, size_t count, struct gw_header_lines *ret,
-		       struct gw_forward_fault *ret_fault);
+		       struct api_status *status);
 /* The same of a connection's request. */
 int gw_forward_request_of(struct MHD_Connection *connection, struct gw_header_lines *ret,
-			  struct gw_forward_fault *ret_fault);
+			  struct api_status *status);
 /* Zeroed is fine. */
 void gw_header_lines_done(struct gw_header_lines *lines);
 

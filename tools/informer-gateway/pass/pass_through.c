@@ -214,13 +214,6 @@ on_done(void *ctx, int result, const char *message)
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-static void
-refuse(struct gw_pass_through *pt, struct gw_exchange *x)
-{
-	pt->counters.refused++;
-	gw_reply_status(x);
-}
-
 /* Who read it here did not read all of it: what he writes back would erase the rest. A Scale is none of ours.
  */
 static bool
@@ -271,43 +264,37 @@ body_read(void *ctx, int r)
 
 	if (r == 0) {
 		send_on(p);
-	} else {
-		refuse(p->pass_through, p->x);
-		passing_free(p);
+		return;
 	}
+	p->pass_through->counters.refused++;
+	gw_reply_status(p->x);
+	passing_free(p);
 }
 
-void
-gw_pass_through(struct gw_pass_through *pass_through, struct gw_exchange *x)
+static bool
+are_too_many(const struct gw_pass_through *pt, struct gw_exchange *x)
 {
-	gw_pass_through_or(pass_through, x, NULL);
+	if (pt->counters.active < pt->options.requests)
+		return false;
+	api_status_set(&x->api.status, 429, "TooManyRequests",
+		       "too many requests are being handed on to the API server");
+	x->api.status.retry_after = 1;
+	return true;
 }
 
 void
-gw_pass_through_or(struct gw_pass_through *pass_through, struct gw_exchange *x,
-		   void (*instead)(struct gw_exchange *x))
+gw_pass_through(struct gw_pass_through *pass_through, struct gw_exchange *x,
+		void (*instead)(struct gw_exchange *x))
 {
 	struct gw_header_lines headers = {0};
-	struct gw_forward_fault fault;
 	struct passing *p;
 
 	pass_through->counters.requests++;
-	if (gw_forward_request_of(x->api.connection, &headers, &fault) < 0) {
-		api_status_set(&x->api.status, fault.code, fault.reason, "%s", fault.message);
-		refuse(pass_through, x);
-		return;
-	}
-	if (would_erase(pass_through, x)) {
+	if (gw_forward_request_of(x->api.connection, &headers, &x->api.status) < 0 ||
+	    would_erase(pass_through, x) || are_too_many(pass_through, x)) {
 		gw_header_lines_done(&headers);
-		refuse(pass_through, x);
-		return;
-	}
-	if (pass_through->counters.active >= pass_through->options.requests) {
-		api_status_set(&x->api.status, 429, "TooManyRequests",
-			       "too many requests are being handed on to the API server");
-		x->api.status.retry_after = 1;
-		gw_header_lines_done(&headers);
-		refuse(pass_through, x);
+		pass_through->counters.refused++;
+		gw_reply_status(x);
 		return;
 	}
 	p = api_alloc(sizeof(*p));

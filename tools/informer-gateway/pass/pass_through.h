@@ -37,15 +37,14 @@ struct gw_pass_through *gw_pass_through_new(struct gw_upstream *upstream,
 /* When no exchange is left. NULL is fine. */
 void gw_pass_through_free(struct gw_pass_through *pass_through);
 
-/* Answer it by asking upstream; takes the exchange over. */
-void gw_pass_through(struct gw_pass_through *pass_through, struct gw_exchange *x);
 /*
- * The same; where that would answer that upstream is not there, instead(x) has the exchange back, now or
- * later, and its answer a Warning header that says so.
+ * Answer it by asking upstream; takes the exchange over.
+ *
+ * instead  where the answer would be that upstream is not there, it has the exchange back, now or later, and
+ *          its answer a Warning header that says so; NULL: 503
  */
-void gw_pass_through_or(struct gw_pass_through *pass_through, struct gw_exchange *x,
-			void (*instead)(struct gw_exchange *x));
-
+void gw_pass_through(struct gw_pass_through *pass_through, struct gw_exchange *x,
+		     void (*instead)(struct gw_exchange *x));
 /*
  * What is passed through by nobody: a request for another protocol (exec, attach, port-forward, proxy by SPDY
  * or WebSocket) is answered 501, with the API server to ask.
