@@ -89,7 +89,7 @@ for at in configmaps namespaces/default/nodes; do
 done
 [ "$(curl -s -o /dev/null -w '%{http_code}' "$gateway_url/api/v1/secrets")" = 403 ] || fail "secrets"
 [ "$(curl -s -o /dev/null -w '%{http_code}' -X DELETE "$gateway_url/api/v1/namespaces/$pod")" = 403 ] || fail "a DELETE"
-[ "$(metric 'informer_gateway_lists_refused_total')" = 0 ] || fail "lists were refused"
+[ "$(metric 'informer_gateway_memory_refused_total{of="lists"}')" = 0 ] || fail "lists were refused"
 stop_gateway TERM
 [ "$code" = 0 ] || fail "exit code $code: $(cat "$gateway_log")"
 for p in "$here_pid" "$initial_pid"; do wait "$p" || fail "a watch ends with curl's exit code $?"; done
