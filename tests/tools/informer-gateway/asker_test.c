@@ -230,3 +230,20 @@ ACCESS_TEST(floods_leave_room_for_watches)
 		flood(w, client, 100);
 	assert_int_equal(review_server_waiting(&w->server), w->config.reviews * 3 / 4);
 }
+
+/* Watches that are looked at again have all of the room, and no more than that. */
+ACCESS_TEST(watches_have_all_of_the_room)
+{
+	struct gw_attributes a = access_world_pods("watch", "", "");
+	struct gw_question question = {.listener = w->tokens, .attributes = &a, .since_ms = 1};
+	char header[48];
+
+	question.authorization = header;
+	for (unsigned i = 0; i < w->config.reviews + 10; i++) {
+		snprintf(header, sizeof(header), "Bearer watch-%u", i);
+		(void)gw_access_ask(w->access, &question, access_world_decided, w);
+	}
+	assert_int_equal(review_server_waiting(&w->server), w->config.reviews);
+	assert_int_equal(w->decisions, 10);
+	assert_int_equal(w->got.outcome, GW_ACCESS_BUSY);
+}

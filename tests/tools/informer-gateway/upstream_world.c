@@ -20,7 +20,6 @@ upstream_world_setup(void **state)
 	test_clock_stop();
 	if (transport_world_setup((void **)&u->w) < 0)
 		return -1;
-	clock_uv_init(&u->clock, &u->w->loop);
 	*state = u;
 	return 0;
 }
@@ -32,7 +31,6 @@ upstream_world_teardown(void **state)
 	int r;
 
 	gw_upstream_free(u->upstream);
-	clock_uv_close(&u->clock);
 	uv_run(&u->w->loop, UV_RUN_NOWAIT);
 	r = transport_world_teardown((void **)&u->w);
 	raw_server_free(u->server);

@@ -12,13 +12,11 @@
 #include "tests/support/transport_world.h"
 #include "tests/support/test_clock.h"
 #include "tools/informer-gateway/upstream/upstream.h"
-#include "writer/base/clock_uv.h"
 
 #define OWN_TOKEN "our-own-token"
 
 struct upstream_world {
 	struct world *w;
-	struct clock_uv clock;
 	struct raw_server *server;
 	struct gw_upstream *upstream;
 };
