@@ -73,8 +73,9 @@ connect_to(const char *url, int flags)
 static void
 make_question(char text[ASK_MAX], const char *path, const char *accept, bool gzip)
 {
-	snprintf(text, ASK_MAX, "GET %s HTTP/1.1\r\nHost: bench\r\nUser-Agent: bench\r\nAccept: %s\r\n%s\r\n",
-		 path, accept, gzip ? "Accept-Encoding: gzip\r\n" : "");
+	snprintf(text, ASK_MAX,
+		 "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: bench\r\nAccept: %s\r\n%s\r\n", path,
+		 accept, gzip ? "Accept-Encoding: gzip\r\n" : "");
 }
 
 struct clients *

@@ -46,7 +46,9 @@ take_list(struct gateway_world *w, enum place at, unsigned clients, bool gzip)
 		clients_add(c, "/api/v1/pods", JSON, gzip, false);
 	if (!clients_run(c, now_ns() + ANSWER_S * 1000000000ull, all_over, NULL) ||
 	    clients_count(c).whole != clients)
-		bench_fail("%u of %u lists came", clients_count(c).whole, clients);
+		bench_fail("%u of %u lists of %s came, %u were refused, %u failed", clients_count(c).whole,
+			   clients, at == AT_UPSTREAM ? "the server" : "the gateway",
+			   clients_count(c).refused, clients_count(c).failed);
 	clients_free(c);
 	server_cost(&w->servers[AT_UPSTREAM]);
 	return (process_cpu_us(server->process.pid) - before) / 1e3 / clients;
