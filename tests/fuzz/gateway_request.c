@@ -40,7 +40,7 @@ set_up(void)
 	memory_put(&memory, "a", "n1", 0);
 	memory_put(&memory, "b", "n2", 200);
 	must(uv_loop_init(&loop) == 0);
-	must(gw_front_new(&loop, &(struct gw_front_options){0}, &front) == 0);
+	front = gw_front_new(&loop, &(struct gw_front_options){0});
 	options.source = memory.source;
 	router = gw_router_new(front, &options);
 	/* the kernel gives it a name */

@@ -287,8 +287,8 @@ open_access(struct gateway *g, char **ret_error)
 	return 0;
 }
 
-static int
-open_front(struct gateway *g, char **ret_error)
+static void
+open_front(struct gateway *g)
 {
 	const struct gw_front_options front = {
 		.connections = g->config->limits.connections,
@@ -310,12 +310,9 @@ open_front(struct gateway *g, char **ret_error)
 			  .page = page_hook},
 		.lists = &g->memory.lists,
 	};
-	int r = gw_front_new(&g->loop, &front, &g->front);
 
-	if (r < 0)
-		return message_set(ret_error, r, "%s", strerror(-r));
+	g->front = gw_front_new(&g->loop, &front);
 	g->router = gw_router_new(g->front, &router);
-	return 0;
 }
 
 /* The socket that was left open for it, or -1. */
@@ -325,7 +322,7 @@ inherited(const struct gw_listener_config *l, char **ret_error)
 	int fd;
 
 	if (l->inherit_fd < 0) {
-		fd = l->name ? gw_inherited_systemd(l->name, 0) : -ENOENT;
+		fd = gw_inherited_systemd(l->name);
 		return fd >= 0 ? fd : -1;
 	}
 	fd = gw_inherited_number(l->inherit_fd);
@@ -372,15 +369,9 @@ open_listener(struct gateway *g, struct gw_listener_config *l, char **ret_error)
 /* ---- the end ---- */
 
 static void
-stop(struct gateway *g)
+stop(void *loop)
 {
-	uv_stop(&g->loop);
-}
-
-static void
-drained(void *ctx)
-{
-	stop(ctx);
+	uv_stop(loop);
 }
 
 static void
@@ -389,14 +380,14 @@ on_end(uv_signal_t *handle, int number)
 	struct gateway *g = handle->data;
 
 	(void)number;
-	if (g->drain) {
-		stop(g);
+	if (gw_front_draining(g->front)) {
+		stop(&g->loop);
 		return;
 	}
 	log_info("ending: watches end within %llu s; once more ends them now",
 		 (unsigned long long)(g->config->drain_ms / 1000));
 	notify("STOPPING=1");
-	gw_drain_begin(g->front, (unsigned)(g->config->drain_ms / 1000), drained, g, &g->drain);
+	gw_drain_begin(g->front, (unsigned)(g->config->drain_ms / 1000), stop, &g->loop);
 }
 
 static void
@@ -440,7 +431,6 @@ close_handle(uv_handle_t *handle, void *ctx)
 static void
 close_all(struct gateway *g)
 {
-	gw_drain_free(g->drain);
 	for (size_t i = 0; i < g->listener_count; i++)
 		gw_listener_close(g->listeners[i]);
 	gw_router_free(g->router);
@@ -470,8 +460,9 @@ begin(struct gateway *g, char **ret_error)
 	int r;
 
 	if ((r = open_arena(g, ret_error)) < 0 || (r = open_upstream(g, ret_error)) < 0 ||
-	    (r = open_access(g, ret_error)) < 0 || (r = open_front(g, ret_error)) < 0)
+	    (r = open_access(g, ret_error)) < 0)
 		return r;
+	open_front(g);
 	for (size_t i = 0; i < g->config->listener_count; i++)
 		if ((r = open_listener(g, &g->config->listeners[i], ret_error)) < 0)
 			return r;

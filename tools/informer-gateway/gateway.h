@@ -48,7 +48,6 @@ struct gateway {
 	struct gw_router *router;
 	struct gw_listener *listeners[GW_LISTENERS_MAX];
 	size_t listener_count;
-	struct gw_drain *drain;   /* NULL: it goes on */
 };
 
 /*

@@ -40,21 +40,21 @@ as_systemd_starts_it(void)
 	set_number("LISTEN_FDS", 2);
 	set_number("LISTEN_PID", getpid());
 	setenv("LISTEN_FDNAMES", "agents:relays", 1);
-	if (gw_inherited_systemd("relays", 0) != 4 || gw_inherited_systemd("agents", 0) != 3)
+	if (gw_inherited_systemd("relays") != 4 || gw_inherited_systemd("agents") != 3)
 		return 2;
-	if (gw_inherited_systemd(NULL, 1) != 4 || gw_inherited_systemd(NULL, 2) != -ENOENT)
+	if (gw_inherited_systemd(NULL) != -ENOENT)
 		return 3;
-	if (gw_inherited_systemd("agent", 0) != -ENOENT || gw_inherited_systemd("agentsx", 0) != -ENOENT)
+	if (gw_inherited_systemd("agent") != -ENOENT || gw_inherited_systemd("agentsx") != -ENOENT)
 		return 4;
 	if (!(fcntl(3, F_GETFD) & FD_CLOEXEC) || !(fcntl(3, F_GETFL) & O_NONBLOCK))
 		return 5;
 	/* for another process */
 	set_number("LISTEN_PID", getpid() + 1);
-	if (gw_inherited_systemd("agents", 0) != -ENOENT)
+	if (gw_inherited_systemd("agents") != -ENOENT)
 		return 6;
 	set_number("LISTEN_PID", getpid());
 	setenv("LISTEN_FDS", "2x", 1);
-	return gw_inherited_systemd("agents", 0) == -ENOENT ? 0 : 7;
+	return gw_inherited_systemd("agents") == -ENOENT ? 0 : 7;
 }
 
 TEST_CASE(systemd_passes_them_by_name)

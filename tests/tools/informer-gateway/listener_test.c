@@ -196,7 +196,7 @@ GATEWAY_TEST(an_inherited_socket_of_all_addresses_is_refused)
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_ANY)}};
 	struct gw_listener_options options = {.name = "test", .loopback = true};
 	struct gw_listener *listener;
-	char *error;
+	char *error = NULL;
 
 	gateway_front(g, (struct gw_front_options){0});
 	options.fd = socket(AF_INET, SOCK_STREAM, 0);

@@ -207,7 +207,6 @@ GATEWAY_TEST(wrong_files_are_named)
 	options.tls_key = "/nowhere/key.pem";
 	assert_int_equal(gw_listener_open(g->front, &options, who, NULL, &listener, &error), -ENOENT);
 	assert_non_null(strstr(error, "/nowhere/key.pem"));
-	free(error);
 	options.tls_key = f.key;
 	write_file(f.ca, "");
 	options.client_ca = f.ca;

@@ -2,41 +2,35 @@
 /* A timer that ends as many streams as the time that has gone says; see drain.h. */
 #include "tools/informer-gateway/http/drain.h"
 
-#include <stdlib.h>
-
-#include "tools/informer-gateway/http/client.h"
 #include "tools/informer-gateway/http/exchange_private.h"
 #include "tools/informer-gateway/http/front_private.h"
 
 #define TICK_MS 50u
 #define GRACE_MS 1000u
 
-struct gw_drain {
-	struct gw_front *front;
-	void (*done)(void *ctx);
-	void *ctx;
-	uv_timer_t timer;
-	uint64_t begun_ms, end_ms;
-	unsigned asked; /* streams, so far */
-	unsigned all;	/* that there were at the beginning */
-};
-
 /* Ask so many more to end, the longest-lived last. */
 static void
-ask(struct gw_drain *d, unsigned count)
+ask(struct gw_front *front, unsigned count)
 {
-	for (struct gw_client *c = d->front->clients; c && count > 0; c = c->next)
+	struct gw_client *c;
+
+	LIST_FOREACH (c, &front->clients, link) {
+		if (count == 0)
+			break;
 		if (c->x && gw_exchange_end_soon(c->x)) {
 			count--;
-			d->asked++;
+			front->drain.asked++;
 		}
+	}
 }
 
 /* Those between requests; late: also who has not asked anything yet. */
 static void
 close_idle(const struct gw_front *front, bool late)
 {
-	for (struct gw_client *c = front->clients; c; c = c->next)
+	struct gw_client *c;
+
+	LIST_FOREACH (c, &front->clients, link)
 		if (c->phase == GW_IDLE || (late && !c->x))
 			gw_client_cut(c);
 }
@@ -44,7 +38,9 @@ close_idle(const struct gw_front *front, bool late)
 static void
 cut_all(const struct gw_front *front)
 {
-	for (struct gw_client *c = front->clients; c; c = c->next) {
+	struct gw_client *c;
+
+	LIST_FOREACH (c, &front->clients, link) {
 		if (c->x)
 			gw_exchange_cut(c->x);
 		gw_client_cut(c);
@@ -54,52 +50,33 @@ cut_all(const struct gw_front *front)
 static void
 on_tick(uv_timer_t *timer)
 {
-	struct gw_drain *d = timer->data;
-	uint64_t now = uv_now(timer->loop), gone = now - d->begun_ms, whole = d->end_ms - d->begun_ms;
-	unsigned due = now >= d->end_ms ? UINT32_MAX : (unsigned)(d->all * gone / whole);
+	struct gw_front *front = timer->data;
+	uint64_t now = uv_now(timer->loop), begun = front->drain.begun_ms, end = front->drain.end_ms;
+	unsigned due = now >= end ? UINT32_MAX : (unsigned)(front->drain.all * (now - begun) / (end - begun));
 
-	close_idle(d->front, now >= d->end_ms);
-	if (due > d->asked)
-		ask(d, due - d->asked);
-	if (now >= d->end_ms + GRACE_MS)
-		cut_all(d->front);
-	if (d->front->counters.connections > 0 && now < d->end_ms + GRACE_MS)
+	close_idle(front, now >= end);
+	if (due > front->drain.asked)
+		ask(front, due - front->drain.asked);
+	if (now >= end + GRACE_MS)
+		cut_all(front);
+	if (front->counters.connections > 0 && now < end + GRACE_MS)
 		return;
 	uv_timer_stop(timer);
-	d->done(d->ctx);
+	front->drain.done(front->drain.ctx);
 }
 
 void
-gw_drain_begin(struct gw_front *front, unsigned seconds, void (*done)(void *ctx), void *ctx,
-	       struct gw_drain **ret_drain)
+gw_drain_begin(struct gw_front *front, unsigned seconds, void (*done)(void *ctx), void *ctx)
 {
-	struct gw_drain *d = api_alloc(sizeof(*d));
 	uint64_t now = uv_now(front->loop);
+	struct gw_listener *l;
 
-	*d = (struct gw_drain){.front = front,
-			       .done = done,
-			       .ctx = ctx,
-			       .begun_ms = now,
-			       .end_ms = now + (uint64_t)seconds * 1000,
-			       .all = front->counters.streams};
-	front->draining = true;
-	for (struct gw_listener *l = front->listeners; l; l = l->next)
+	front->drain.done = done;
+	front->drain.ctx = ctx;
+	front->drain.begun_ms = now;
+	front->drain.end_ms = now + (uint64_t)seconds * 1000;
+	front->drain.all = front->counters.streams;
+	LIST_FOREACH (l, &front->listeners, link)
 		gw_listener_stop_accepting(l);
-	uv_timer_init(front->loop, &d->timer);
-	d->timer.data = d;
-	uv_timer_start(&d->timer, on_tick, 0, TICK_MS);
-	*ret_drain = d;
-}
-
-static void
-on_closed(uv_handle_t *handle)
-{
-	free(handle->data);
-}
-
-void
-gw_drain_free(struct gw_drain *drain)
-{
-	if (drain)
-		uv_close((uv_handle_t *)&drain->timer, on_closed);
+	uv_timer_start(&front->drain.timer, on_tick, 0, TICK_MS);
 }

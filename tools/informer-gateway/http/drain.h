@@ -12,14 +12,7 @@
 
 #include "tools/informer-gateway/http/front.h"
 
-struct gw_drain;
-
 /* Begin. done is called when no connection is left, or at the latest a second after the time; once. */
-void gw_drain_begin(struct gw_front *front, unsigned seconds, void (*done)(void *ctx), void *ctx,
-		    struct gw_drain **ret_drain);
-/*
- * Before the front; without waiting, if it is not done. NULL is fine; memory goes with the loop's next run.
- */
-void gw_drain_free(struct gw_drain *drain);
+void gw_drain_begin(struct gw_front *front, unsigned seconds, void (*done)(void *ctx), void *ctx);
 
 #endif

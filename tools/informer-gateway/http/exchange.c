@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-gateway/http/client.h"
 #include "tools/informer-gateway/http/request_form.h"
 #include "tools/serving/answer.h"
 #include "tools/serving/gzip.h"
@@ -58,8 +57,8 @@ gw_exchange_go_on(struct gw_exchange *x)
 	if (!s->suspended)
 		return;
 	s->suspended = false;
-	MHD_resume_connection(s->connection);
-	s->client->listener->resumed(s->client->listener);
+	MHD_resume_connection(x->api.connection);
+	gw_listener_resumed(x->listener);
 }
 
 void
@@ -81,43 +80,34 @@ sends_away(const struct gw_front *front)
 	return o->goaway_chance > 0 && o->draw(o->ctx) < o->goaway_chance;
 }
 
-void
-gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *response)
+/* Keep the answer, until libmicrohttpd calls for it. */
+static void
+reply(struct gw_exchange *x, unsigned code, const char *type, struct MHD_Response *response)
 {
 	struct gw_exchange_state *s = x->state;
 
+	gw_on_gone(x, NULL, NULL);
 	if (!response) {
-		gw_on_gone(x, NULL, NULL);
 		gw_exchange_cut(x);
 		return;
 	}
-	gw_on_gone(x, NULL, NULL);
+	(void)MHD_add_response_header(response, "Cache-Control", "no-cache, private");
+	(void)MHD_add_response_header(response, "Content-Type", type);
 	for (unsigned i = 0; i < s->header_count; i++)
 		(void)MHD_add_response_header(response, s->headers[i].name, s->headers[i].value);
-	if (s->close || front_of(x)->draining || sends_away(front_of(x)))
+	if (s->close || gw_front_draining(front_of(x)) || sends_away(front_of(x)))
 		(void)MHD_add_response_header(response, "Connection", "close");
 	x->code = code;
 	s->response = response;
 	gw_exchange_go_on(x);
 }
 
-static void
-reply_typed(struct gw_exchange *x, unsigned code, const char *type, struct MHD_Response *response)
-{
-	if (response) {
-		(void)MHD_add_response_header(response, "Cache-Control", "no-cache, private");
-		(void)MHD_add_response_header(response, "Content-Type", type);
-	}
-	gw_reply_response(x, code, response);
-}
-
 void
 gw_reply_text(struct gw_exchange *x, unsigned code, const char *type, const char *text)
 {
 	x->sent = strlen(text);
-	reply_typed(x, code, type,
-		    MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text,
-						    MHD_RESPMEM_PERSISTENT));
+	reply(x, code, type,
+	      MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT));
 }
 
 /* In JSON alone: it is what is worth it. */
@@ -127,7 +117,7 @@ compress(struct gw_exchange *x, const char *type, struct api_buf *body)
 	struct api_buf packed = {0};
 
 	if (body->len <= GZIP_MIN || strncmp(type, "application/json", 16) != 0 ||
-	    !gw_request_takes_gzip(x->state->connection))
+	    !gw_request_takes_gzip(x->api.connection))
 		return;
 	api_gzip(body->data, body->len, &packed);
 	api_buf_done(body);
@@ -144,8 +134,8 @@ gw_reply(struct gw_exchange *x, unsigned code, const char *type, struct api_buf 
 	api_buf_put(body, "", 0);
 	compress(x, type, body);
 	length = x->sent = body->len;
-	reply_typed(x, code, type,
-		    MHD_create_response_from_buffer(length, api_buf_take(body), MHD_RESPMEM_MUST_FREE));
+	reply(x, code, type,
+	      MHD_create_response_from_buffer(length, api_buf_take(body), MHD_RESPMEM_MUST_FREE));
 }
 
 void
@@ -190,7 +180,7 @@ read_stream(void *ctx, uint64_t position, char *out, size_t max)
 	if (n < 0 || s->client->hung_up)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	s->waiting = s->suspended = true;
-	MHD_suspend_connection(s->connection);
+	MHD_suspend_connection(x->api.connection);
 	return 0;
 }
 
@@ -205,7 +195,7 @@ gw_reply_stream(struct gw_exchange *x, unsigned code, const char *type, const st
 	s->ops = ops;
 	s->stream = ctx;
 	front_of(x)->counters.streams++;
-	reply_typed(x, code, type, response);
+	reply(x, code, type, response);
 }
 
 void

@@ -77,8 +77,6 @@ void gw_reply(struct gw_exchange *x, unsigned code, const char *type, struct api
 void gw_reply_text(struct gw_exchange *x, unsigned code, const char *type, const char *text);
 /* Answer with x->api.status, in the client's syntax. */
 void gw_reply_status(struct gw_exchange *x);
-/* Any response of libmicrohttpd's own; it is taken. */
-void gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *response);
 
 #define GW_STREAM_END (-1)
 #define GW_STREAM_BROKEN (-2)

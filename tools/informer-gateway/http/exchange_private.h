@@ -6,18 +6,23 @@
 #ifndef TOOLS_INFORMER_GATEWAY_HTTP_EXCHANGE_PRIVATE_H
 #define TOOLS_INFORMER_GATEWAY_HTTP_EXCHANGE_PRIVATE_H
 
-#include "tools/informer-gateway/http/client.h"
 #include "tools/informer-gateway/http/exchange.h"
+#include "tools/informer-gateway/http/front_private.h"
 
 #define GW_REPLY_HEADERS_MAX 48u
+
+enum gw_exchange_stage {
+	GW_BEGUN,  /* its first line is there */
+	GW_SEEN,   /* its headers are, too */
+	GW_HANDED, /* the handler has it */
+	GW_BODY,   /* and its body comes, or has come */
+};
 
 /* Who asks, how far it is, and what it will be answered. */
 struct gw_exchange_state {
 	struct gw_client *client;
-	struct MHD_Connection *connection;
 	uintptr_t target_end;
-	bool seen;	/* its headers are */
-	bool handed;	/* to the handler */
+	enum gw_exchange_stage stage;
 	bool suspended;
 	bool cut;	/* no answer any more */
 	bool queued;	/* the answer is libmicrohttpd's */
@@ -25,7 +30,6 @@ struct gw_exchange_state {
 	uint64_t reserved;       /* of front->bodies */
 	gw_body_done *body_done; /* who asked for the body; NULL: nobody has, or was given it */
 	void *body_ctx;
-	bool reading;   /* its body comes, or has come */
 	bool older;	/* HTTP/1.0: no chunks */
 	bool close;	/* behind the answer */
 	void (*gone)(void *ctx);

@@ -3,7 +3,6 @@
 #include <sodium.h>
 #include <stdlib.h>
 
-#include "tools/informer-gateway/http/client.h"
 #include "tools/informer-gateway/http/front_private.h"
 
 #define CONNECTIONS 10000u
@@ -24,7 +23,7 @@ gw_front_counters(const struct gw_front *front)
 bool
 gw_front_draining(const struct gw_front *front)
 {
-	return front->draining;
+	return front->drain.done != NULL;
 }
 
 static double
@@ -34,11 +33,10 @@ draw_at_random(void *ctx)
 	return randombytes_random() / 4294967296.0;
 }
 
-int
-gw_front_new(uv_loop_t *loop, const struct gw_front_options *options, struct gw_front **ret_front)
+struct gw_front *
+gw_front_new(uv_loop_t *loop, const struct gw_front_options *options)
 {
 	struct gw_front *front = api_alloc(sizeof(*front));
-	int r;
 
 	*front = (struct gw_front){.options = *options, .loop = loop};
 	if (!front->options.connections)
@@ -49,14 +47,21 @@ gw_front_new(uv_loop_t *loop, const struct gw_front_options *options, struct gw_
 	front->bodies = options->bodies ? options->bodies : &front->own_bodies;
 	if (!front->options.draw)
 		front->options.draw = draw_at_random;
-	r = gw_clients_init(front);
-	if (r < 0) {
-		free(front);
-		return r;
-	}
 	gw_quota_init(&front->quota, front->options.connections, front->options.connections_of_one);
-	*ret_front = front;
-	return 0;
+	uv_timer_init(loop, &front->sweep);
+	uv_timer_init(loop, &front->drain.timer);
+	front->sweep.data = front->drain.timer.data = front;
+	front->open_handles = 2;
+	return front;
+}
+
+static void
+on_closed(uv_handle_t *handle)
+{
+	struct gw_front *front = handle->data;
+
+	if (--front->open_handles == 0)
+		free(front);
 }
 
 void
@@ -65,5 +70,6 @@ gw_front_free(struct gw_front *front)
 	if (!front)
 		return;
 	gw_quota_done(&front->quota);
-	gw_clients_done(front); /* and then front */
+	uv_close((uv_handle_t *)&front->sweep, on_closed);
+	uv_close((uv_handle_t *)&front->drain.timer, on_closed);
 }

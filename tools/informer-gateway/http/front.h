@@ -42,7 +42,7 @@ struct gw_front_counters {
 	unsigned streams;	 /* of these: streams */
 };
 
-int gw_front_new(uv_loop_t *loop, const struct gw_front_options *options, struct gw_front **ret_front);
+struct gw_front *gw_front_new(uv_loop_t *loop, const struct gw_front_options *options);
 /* After all listeners were closed. NULL is fine; memory goes with the loop's next run. */
 void gw_front_free(struct gw_front *front);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a front, a listener and a connection are made of; for the files behind front.h, listener.h and
- * exchange.h.
+ * What a front, a listener and a client (a connection while it is open) are made of, for the files behind
+ * front.h, listener.h and exchange.h; and what client.c does with clients.
  */
 #ifndef TOOLS_INFORMER_GATEWAY_HTTP_FRONT_PRIVATE_H
 #define TOOLS_INFORMER_GATEWAY_HTTP_FRONT_PRIVATE_H
 
 #include <microhttpd.h>
+#include <sys/queue.h>
 
 #include "tools/informer-gateway/http/front.h"
 #include "tools/informer-gateway/http/listener.h"
@@ -15,8 +16,6 @@
 #include "tools/informer-gateway/http/tls_files.h"
 #include "writer/base/listen_address.h"
 
-struct gw_client;
-
 struct gw_front {
 	struct gw_front_options options;
 	uv_loop_t *loop;
@@ -24,32 +23,32 @@ struct gw_front {
 	struct api_share *bodies, own_bodies;
 	struct gw_front_counters counters;
 	unsigned refused; /* connections that are only there to be told so */
-	bool draining;
-	struct gw_listener *listeners;
-
-	int hangups; /* an epoll descriptor: which clients have gone, see client.c */
-	uv_poll_t hangup_poll;
-	uv_timer_t sweep;
-	struct gw_client *clients;
+	LIST_HEAD(, gw_listener) listeners;
+	LIST_HEAD(, gw_client) clients;
+	uv_timer_t sweep; /* cuts clients whose time is over; active while there are clients */
+	struct {
+		void (*done)(void *ctx); /* NULL: it goes on */
+		void *ctx;
+		uv_timer_t timer;
+		uint64_t begun_ms, end_ms;
+		unsigned asked; /* streams to end, so far */
+		unsigned all;   /* streams at the beginning */
+	} drain; /* see drain.c */
 	unsigned open_handles;
 };
 
 struct gw_listener {
 	struct gw_front *front;
-	struct gw_listener *previous, *next;
+	LIST_ENTRY(gw_listener) link;
 	gw_handler *handler;
 	void *ctx;
-	struct gw_listener_options options; /* its texts: NULL, but for name */
+	struct gw_listener_options options; /* without its texts */
 	char *name;
 	struct listener socket; /* of writer/base: fd, file, URL */
 	char url[160];
-	/* a connection was resumed: libmicrohttpd is to be called in the loop's next turn; listener.c */
-	void (*resumed)(struct gw_listener *l);
-	bool called; /* that is settled already */
+	bool called; /* libmicrohttpd will be, in the loop's next turn */
 	bool accepting;
-	/*
-	 * the connection that is being added: who it is (taken by gw_client_new()); whether beyond the quota
-	 */
+	/* the connection that is being added: who it is (taken by gw_client_new()); whether it is refused */
 	struct gw_peer *arriving;
 	bool refuse;
 	struct gw_tls *tls;
@@ -57,7 +56,7 @@ struct gw_listener {
 	uv_poll_t accept_poll, daemon_poll;
 	uv_timer_t daemon_timer, accept_timer, tls_timer;
 	uv_idle_t daemon_idle;
-	struct gw_client *shaking; /* hands: whose handshake is not over */
+	LIST_HEAD(, gw_client) shaking; /* hands: whose handshake is not over */
 	unsigned open_handles;
 };
 
@@ -71,21 +70,46 @@ enum gw_client_phase {
 struct gw_client {
 	struct gw_listener *listener;
 	struct MHD_Connection *connection;
-	struct gw_client *previous, *next; /* in front->clients */
+	LIST_ENTRY(gw_client) link;
+	LIST_ENTRY(gw_client) shaking_link;
 	int fd;
+	uv_poll_t poll; /* of its socket: hang-ups, and what a handshake waits for */
 	struct gw_peer peer;
 	uint64_t quota_key;
 	struct gw_tls_set *tls;
-	struct gw_client *shaking_previous, *shaking_next; /* in listener->shaking */
+	gnutls_session_t session;
 	bool shaking, resting;
-	bool refused;	/* it is told so, and not counted */
-	bool known;	/* its certificate was read */
+	bool refused; /* it is told so, and not counted */
 	bool hung_up;
 	bool answered;	/* something was sent to it */
 	enum gw_client_phase phase;
 	uint64_t end_ms; /* uv_now() */
 	struct gw_exchange *x; /* the request under way, or NULL */
-	void (*on_hangup)(struct gw_client *client); /* exchange.c */
 };
+
+/* A connection was resumed: libmicrohttpd is called in the loop's next turn. */
+void gw_listener_resumed(struct gw_listener *listener);
+
+/* A connection that begins at the listener, and its end. */
+struct gw_client *gw_client_new(struct gw_listener *listener, struct MHD_Connection *connection);
+void gw_client_free(struct gw_client *client);
+/* Of this connection; NULL while there is none. */
+struct gw_client *gw_client_of(struct MHD_Connection *connection);
+
+/*
+ * libmicrohttpd asks a handshake that waits for its client again and again, without a pause. So those rest,
+ * after each of its turns, until their sockets are ready.
+ */
+void gw_clients_rest(struct gw_listener *listener);
+/* All that rest go on, as libmicrohttpd's end wants it. */
+void gw_clients_go_on(struct gw_listener *listener);
+
+void gw_client_phase(struct gw_client *client, enum gw_client_phase phase);
+/* Cut it: libmicrohttpd sees the end of the peer, and ends what is under way. */
+void gw_client_cut(struct gw_client *client);
+
+#define GW_TOO_MANY "too many connections, please try again later"
+/* Close a connection that was only accepted; where it is not encrypted, tell it that there are too many. */
+void gw_client_turn_away(int fd, bool tls);
 
 #endif

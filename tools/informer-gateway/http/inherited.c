@@ -59,10 +59,10 @@ index_of(const char *names, const char *name)
 }
 
 int
-gw_inherited_systemd(const char *name, unsigned index)
+gw_inherited_systemd(const char *name)
 {
 	long count = number(getenv("LISTEN_FDS"), GW_INHERITED_MAX);
-	long at = name ? index_of(getenv("LISTEN_FDNAMES"), name) : (long)index;
+	long at = name ? index_of(getenv("LISTEN_FDNAMES"), name) : -1;
 
 	if (number(getenv("LISTEN_PID"), INT_MAX) != getpid() || at < 0 || at >= count)
 		return -ENOENT;

@@ -12,14 +12,13 @@
 #define GW_INHERITED_MAX 32u
 
 /*
- * The descriptor that systemd passed: by its name in LISTEN_FDNAMES, or where name is NULL the index'th
- * (from 0). What the environment says stays as it is.
+ * The descriptor that systemd passed by this name (LISTEN_FDNAMES). What the environment says stays as it is.
  *
  * Returns  a listening stream socket, close-on-exec and non-blocking from now on; or
- *          -ENOENT    none was passed to this process, or none of this name
+ *          -ENOENT    none of this name was passed to this process; name is NULL
  *          -ENOTSOCK  it does not listen
  */
-int gw_inherited_systemd(const char *name, unsigned index);
+int gw_inherited_systemd(const char *name);
 
 /* The same of a descriptor by number, as --inherit-fd has it. -EBADF: it is not open. */
 int gw_inherited_number(int fd);

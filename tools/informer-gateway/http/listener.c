@@ -6,6 +6,7 @@
  * a timer for what it wants to be called again for, as when a connection is resumed.
  */
 #include <errno.h>
+#include <gnutls/abstract.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +16,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tools/informer-gateway/http/client.h"
 #include "tools/informer-gateway/http/exchange_private.h"
 #include "tools/informer-gateway/http/front_private.h"
 #include "tools/informer-gateway/http/inherited.h"
 #include "tools/informer-gateway/http/loopback.h"
 #include "writer/base/log.h"
+#include "writer/base/message.h"
 
 /* one thread is all there is, and MHD_add_connection() tells of a connection before it returns */
 #if MHD_VERSION >= 0x01000000
@@ -82,13 +83,13 @@ on_daemon_idle(uv_idle_t *idle)
  * Whoever resumes may stand within libmicrohttpd's own call, and many are resumed at once: it is not called
  * here.
  */
-static void
-on_resumed(struct gw_listener *l)
+void
+gw_listener_resumed(struct gw_listener *listener)
 {
-	if (l->called)
+	if (listener->called)
 		return;
-	l->called = true;
-	uv_idle_start(&l->daemon_idle, on_daemon_idle);
+	listener->called = true;
+	uv_idle_start(&listener->daemon_idle, on_daemon_idle);
 }
 
 static void
@@ -141,23 +142,6 @@ notice_who_vanishes(int fd)
 		(void)setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
 }
 
-/* It has no place: in words where they can be sent at once. */
-static void
-turn_away(const struct gw_listener *l, int fd)
-{
-	const char *words = gw_client_refusal();
-	char unread[1024];
-
-	if (!l->tls) {
-		(void)send(fd, words, strlen(words), MSG_DONTWAIT | MSG_NOSIGNAL);
-		shutdown(fd, SHUT_WR);
-		/* what is unread when it is closed would make the words vanish */
-		while (recv(fd, unread, sizeof(unread), MSG_DONTWAIT) > 0)
-			;
-	}
-	close(fd);
-}
-
 static int
 add(struct gw_listener *l, int fd, const struct sockaddr *address, socklen_t length)
 {
@@ -174,7 +158,7 @@ add(struct gw_listener *l, int fd, const struct sockaddr *address, socklen_t len
 	front->counters.refused_in_all += verdict == GW_QUOTA_ALL;
 	front->counters.refused_of_one += verdict == GW_QUOTA_OF_ONE;
 	if (verdict != GW_QUOTA_TAKEN && front->refused >= REFUSED_MAX) {
-		turn_away(l, fd);
+		gw_client_turn_away(fd, l->tls != NULL);
 		gw_peer_done(&peer);
 		return -EUSERS;
 	}
@@ -255,16 +239,6 @@ on_tls_timer(uv_timer_t *timer)
 
 /* ---- life ---- */
 
-static int
-complain(char **ret_error, int r, const char *what)
-{
-	struct api_buf text = {0};
-
-	api_buf_printf(&text, "%s: %s", what, strerror(-r));
-	*ret_error = api_buf_take(&text);
-	return r;
-}
-
 /* The socket: its address, or one that was inherited. */
 static int
 open_socket(struct gw_listener *l, const struct gw_listener_options *options, char **ret_error)
@@ -273,41 +247,41 @@ open_socket(struct gw_listener *l, const struct gw_listener_options *options, ch
 	int r;
 
 	if (!options->address) {
-		r = gw_inherited_number(options->fd);
-		if (r < 0)
-			return complain(ret_error, r, "the inherited descriptor is no listening socket");
-		l->socket = listener_inherited(r);
+		l->socket = listener_inherited(options->fd);
 		return 0;
 	}
 	r = listen_address_parse(options->address, &address, ret_error);
 	if (r == 0)
 		r = listener_open(&address, &l->socket, ret_error);
 	if (r == 0 && l->socket.path && options->mode && chmod(l->socket.path, options->mode) < 0)
-		r = complain(ret_error, -errno, options->address);
+		r = message_set(ret_error, -errno, "%s: %s", options->address, strerror(errno));
 	return r;
+}
+
+/* libmicrohttpd wants to know where certificates are; each session gets ours, see gw_tls_install(). */
+static int
+no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int authority_count,
+	       const gnutls_pk_algorithm_t *algorithms, int algorithm_count, gnutls_pcert_st **certificates,
+	       unsigned *certificate_count, gnutls_privkey_t *key)
+{
+	(void)session, (void)authorities, (void)authority_count, (void)algorithms, (void)algorithm_count;
+	(void)certificates, (void)certificate_count, (void)key;
+	return -1;
 }
 
 static int
 start_daemon(struct gw_listener *l)
 {
-	_cleanup_(api_buf_done) struct api_buf cert = {0};
-	_cleanup_(api_buf_done) struct api_buf key = {0};
 	struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)PRIORITIES},
-				       {MHD_OPTION_HTTPS_MEM_KEY, 0, NULL},
-				       {MHD_OPTION_HTTPS_MEM_CERT, 0, NULL},
+				       {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)no_certificate},
 				       {MHD_OPTION_END, 0, NULL}};
 	unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
 			 MHD_USE_ERROR_LOG | NO_LOCKS;
 
-	if (l->tls) {
-		/* for its start; each session gets ours, see gw_tls_install() */
-		gw_tls_texts(l->tls, &cert, &key);
-		tls[1].ptr_value = key.data;
-		tls[2].ptr_value = cert.data;
+	if (l->tls)
 		flags |= MHD_USE_TLS;
-	} else {
+	else
 		tls[0] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
-	}
 	errno = 0;
 	l->daemon = MHD_start_daemon(
 		flags, 0, NULL, NULL, gw_exchange_handle, l, MHD_OPTION_EXTERNAL_LOGGER, on_complaint, l,
@@ -316,8 +290,6 @@ start_daemon(struct gw_listener *l)
 		CONNECTION_BYTES, MHD_OPTION_NOTIFY_CONNECTION, on_connection, l, MHD_OPTION_NOTIFY_COMPLETED,
 		gw_exchange_over, l, MHD_OPTION_URI_LOG_CALLBACK, gw_exchange_begin, l, STRICT, 1,
 		MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
-	if (key.data)
-		explicit_bzero(key.data, key.len);
 	return l->daemon ? 0 : errno ? -errno : -EIO;
 }
 
@@ -349,13 +321,14 @@ open_daemon(struct gw_listener *l, char **ret_error)
 	int r = start_daemon(l);
 
 	if (r < 0)
-		return complain(ret_error, r, "the HTTP server does not start");
+		return message_set(ret_error, r, "the HTTP server does not start: %s", strerror(-r));
 	info = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	r = info ? uv_poll_init(l->front->loop, &l->daemon_poll, info->epoll_fd) : -EIO;
 	/* what is registered with the loop from here on is not undone: nothing fails behind it */
 	if (r == 0)
 		r = uv_poll_init(l->front->loop, &l->accept_poll, l->socket.fd);
-	return r < 0 ? complain(ret_error, r, "the HTTP server has no place in the loop") : 0;
+	return r < 0 ? message_set(ret_error, r, "the HTTP server has no place in the loop: %s", strerror(-r))
+		     : 0;
 }
 
 static void
@@ -369,15 +342,6 @@ release(struct gw_listener *l)
 	free(l);
 }
 
-static void
-name(struct gw_listener *l)
-{
-	const char *text = l->socket.name;
-
-	snprintf(l->url, sizeof(l->url), "%s%s", l->tls && !strncmp(text, "http://", 7) ? "https" : "",
-		 l->tls && !strncmp(text, "http://", 7) ? text + 4 : text);
-}
-
 int
 gw_listener_open(struct gw_front *front, const struct gw_listener_options *options, gw_handler *handler,
 		 void *ctx, struct gw_listener **ret_listener, char **ret_error)
@@ -386,8 +350,7 @@ gw_listener_open(struct gw_front *front, const struct gw_listener_options *optio
 	struct gw_listener_options *o = &l->options;
 	int r;
 
-	*l = (struct gw_listener){
-		.front = front, .handler = handler, .ctx = ctx, .options = *options, .resumed = on_resumed};
+	*l = (struct gw_listener){.front = front, .handler = handler, .ctx = ctx, .options = *options};
 	l->socket.fd = -1;
 	l->name = api_strndup(options->name, strlen(options->name));
 	o->header_seconds = o->header_seconds ? o->header_seconds : HEADER_SECONDS;
@@ -399,22 +362,21 @@ gw_listener_open(struct gw_front *front, const struct gw_listener_options *optio
 	if (r == 0)
 		r = open_socket(l, options, ret_error);
 	if (r == 0 && options->loopback && !gw_loopback_socket(l->socket.fd))
-		r = complain(ret_error, -EADDRNOTAVAIL,
-			     "plain HTTP without identity is for 127.0.0.1 and [::1] alone");
+		r = message_set(ret_error, -EADDRNOTAVAIL,
+				"plain HTTP without identity is for 127.0.0.1 and [::1] alone");
 	/* thousands may come at once, when another gateway has gone */
 	if (r == 0 && listen(l->socket.fd, SOMAXCONN) < 0)
-		r = complain(ret_error, -errno, "listen");
+		r = message_set(ret_error, -errno, "listen: %s", strerror(errno));
 	if (r == 0)
 		r = open_daemon(l, ret_error);
 	if (r < 0) {
 		release(l);
 		return r;
 	}
-	name(l);
-	l->next = front->listeners;
-	if (l->next)
-		l->next->previous = l;
-	front->listeners = l;
+	/* "http://…" is "https://…" there */
+	snprintf(l->url, sizeof(l->url), "%.4s%s%s", l->socket.name,
+		 l->tls && !strncmp(l->socket.name, "http", 4) ? "s" : "", l->socket.name + 4);
+	LIST_INSERT_HEAD(&front->listeners, l, link);
 	start_handles(l);
 	*ret_listener = l;
 	return 0;
@@ -445,10 +407,12 @@ gw_listener_stop_accepting(struct gw_listener *listener)
 void
 gw_listener_close(struct gw_listener *listener)
 {
+	struct gw_client *c;
+
 	if (!listener)
 		return;
 	gw_listener_stop_accepting(listener);
-	for (struct gw_client *c = listener->front->clients; c; c = c->next)
+	LIST_FOREACH (c, &listener->front->clients, link)
 		if (c->listener == listener && c->x)
 			gw_exchange_cut(c->x);
 	uv_poll_stop(&listener->daemon_poll); /* before its descriptor goes */
@@ -456,12 +420,7 @@ gw_listener_close(struct gw_listener *listener)
 	MHD_run(listener->daemon);
 	MHD_stop_daemon(listener->daemon);
 	listener->daemon = NULL;
-	if (listener->previous)
-		listener->previous->next = listener->next;
-	else
-		listener->front->listeners = listener->next;
-	if (listener->next)
-		listener->next->previous = listener->previous;
+	LIST_REMOVE(listener, link);
 	uv_close((uv_handle_t *)&listener->daemon_poll, on_closed);
 	uv_close((uv_handle_t *)&listener->daemon_timer, on_closed);
 	uv_close((uv_handle_t *)&listener->daemon_idle, on_closed);

@@ -28,7 +28,7 @@ typedef void gw_handler(struct gw_exchange *x, void *ctx);
 struct gw_listener_options {
 	const char *name;	/* in messages and metrics */
 	const char *address;	/* "127.0.0.1:6443", "unix:/run/informer/gateway.sock"; or NULL: */
-	int fd;			/* a listening socket that was inherited; the listener takes it */
+	int fd;                 /* a listening socket of inherited.h; the listener takes it */
 	mode_t mode;		/* of a Unix socket's file; 0: 0660 */
 	bool loopback;		/* for this machine alone: another socket or Host is refused (loopback.h) */
 

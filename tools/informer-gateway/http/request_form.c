@@ -153,14 +153,6 @@ gw_request_fault(struct MHD_Connection *connection, const struct gw_request_form
 	return fault ? fault : headers_fault(connection, form, older);
 }
 
-uint64_t
-gw_request_body_bytes(struct MHD_Connection *connection)
-{
-	const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
-
-	return length ? strtoull(length, NULL, 10) : 0;
-}
-
 bool
 gw_request_takes_gzip(struct MHD_Connection *connection)
 {

@@ -22,9 +22,6 @@ struct gw_request_form {
 /* What is wrong with it, as a sentence for the client that stays; NULL: nothing. */
 const char *gw_request_fault(struct MHD_Connection *connection, const struct gw_request_form *form);
 
-/* The body's length that its headers tell. */
-uint64_t gw_request_body_bytes(struct MHD_Connection *connection);
-
 /* Whether the client takes gzip, read as the API server reads Accept-Encoding. */
 bool gw_request_takes_gzip(struct MHD_Connection *connection);
 

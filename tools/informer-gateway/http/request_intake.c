@@ -25,13 +25,6 @@ struct whole {
 	struct gw_exchange_state state;
 };
 
-static void
-on_hangup(struct gw_client *client)
-{
-	if (client->x && client->x->state->handed)
-		gw_exchange_cut(client->x);
-}
-
 void *
 gw_exchange_begin(void *listener, const char *uri, struct MHD_Connection *connection)
 {
@@ -44,10 +37,8 @@ gw_exchange_begin(void *listener, const char *uri, struct MHD_Connection *connec
 	whole->x.api.connection = connection;
 	whole->x.target = api_strndup(target, strlen(target));
 	whole->state.client = client;
-	whole->state.connection = connection;
 	whole->state.target_end = (uintptr_t)target + strlen(target) + 1;
 	client->x = &whole->x;
-	client->on_hangup = on_hangup;
 	gw_client_phase(client, GW_READING);
 	l->front->counters.exchanges++;
 	l->front->counters.requests++;
@@ -62,7 +53,7 @@ queue(struct gw_exchange *x)
 
 	s->queued = true;
 	s->client->answered = true;
-	result = MHD_queue_response(s->connection, x->code, s->response);
+	result = MHD_queue_response(x->api.connection, x->code, s->response);
 	MHD_destroy_response(s->response);
 	return result;
 }
@@ -77,19 +68,6 @@ refuse(struct gw_exchange *x)
 	return queue(x);
 }
 
-/* The certificate that the handshake verified. */
-static bool
-know(struct gw_client *client)
-{
-	const union MHD_ConnectionInfo *info;
-
-	if (client->known || !client->tls)
-		return true;
-	info = MHD_get_connection_info(client->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-	client->known = info && gw_peer_add_certificate(&client->peer, info->tls_session) == 0;
-	return client->known;
-}
-
 static enum MHD_Result
 see(struct gw_exchange *x, const char *version)
 {
@@ -99,18 +77,16 @@ see(struct gw_exchange *x, const char *version)
 				       .path = x->api.url,
 				       .version = version,
 				       .target_end = s->target_end};
-	const char *fault;
+	const char *fault, *length;
 
-	s->seen = true;
+	s->stage = GW_SEEN;
 	s->older = strcmp(version, "HTTP/1.1") != 0;
 	if (s->client->refused) {
 		api_status_set(&x->api.status, 429, "TooManyRequests", GW_TOO_MANY);
 		x->api.status.retry_after = 1;
 		return refuse(x);
 	}
-	fault = gw_request_fault(s->connection, &form);
-	if (!fault && !know(s->client))
-		fault = "the client's certificate cannot be read";
+	fault = gw_request_fault(x->api.connection, &form);
 	if (fault) {
 		api_status_set(&x->api.status, 400, "BadRequest", "%s", fault);
 		return refuse(x);
@@ -121,7 +97,8 @@ see(struct gw_exchange *x, const char *version)
 			       "[::1] or localhost");
 		return refuse(x);
 	}
-	s->body_bytes = gw_request_body_bytes(s->connection);
+	length = api_request_header(&x->api, "Content-Length");
+	s->body_bytes = length ? strtoull(length, NULL, 10) : 0;
 	if (s->body_bytes > x->listener->options.body_bytes) {
 		api_status_set(&x->api.status, 413, "RequestEntityTooLarge",
 			       "Request entity too large: limit is %zu", x->listener->options.body_bytes);
@@ -184,7 +161,7 @@ past_headers(struct gw_exchange *x)
 
 	if (s->response && waits_to_send(x))
 		return queue(x);
-	s->reading = true;
+	s->stage = GW_BODY;
 	gw_client_phase(s->client, GW_READING);
 	return MHD_YES;
 }
@@ -194,7 +171,7 @@ static enum MHD_Result
 go_on(struct gw_exchange *x)
 {
 	struct gw_exchange_state *s = x->state;
-	bool whole = s->body_bytes == 0 || s->reading;
+	bool whole = s->body_bytes == 0 || s->stage == GW_BODY;
 
 	if (!whole && (s->response || s->body_done))
 		return past_headers(x);
@@ -204,14 +181,14 @@ go_on(struct gw_exchange *x)
 	if (s->cut || s->client->hung_up)
 		return MHD_NO;
 	s->suspended = true;
-	MHD_suspend_connection(s->connection);
+	MHD_suspend_connection(x->api.connection);
 	return MHD_YES;
 }
 
 static enum MHD_Result
 hand_on(struct gw_exchange *x)
 {
-	x->state->handed = true;
+	x->state->stage = GW_HANDED;
 	x->begun_ns = uv_hrtime();
 	x->listener->handler(x, x->listener->ctx);
 	return go_on(x);
@@ -249,13 +226,13 @@ gw_exchange_handle(void *listener, struct MHD_Connection *connection, const char
 		return MHD_NO;
 	x->api.url = url;
 	x->api.method = method;
-	if (!x->state->seen)
+	if (x->state->stage == GW_BEGUN)
 		return at_headers(x, version);
 	if (*upload_size)
 		return collect(x, upload, upload_size);
-	if (!x->state->handed)
+	if (x->state->stage == GW_SEEN)
 		return hand_on(x);
-	return x->state->body_done && x->state->reading ? hand_body_on(x) : go_on(x);
+	return x->state->body_done && x->state->stage == GW_BODY ? hand_body_on(x) : go_on(x);
 }
 
 static void
@@ -297,7 +274,7 @@ gw_exchange_over(void *listener, struct MHD_Connection *connection, void **reque
 		s->ops->closed(s->stream);
 		l->front->counters.streams--;
 	}
-	if (s->handed && why != MHD_REQUEST_TERMINATED_COMPLETED_OK)
+	if (s->stage >= GW_HANDED && why != MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		l->front->counters.gone++;
 	l->front->counters.exchanges--;
 	if (!s->queued)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "writer/base/message.h"
+
 #define FILE_MAX ((size_t)1 << 20)
 #define FILES 3
 
@@ -18,14 +20,9 @@ struct gw_tls_set {
 	gnutls_certificate_credentials_t credentials;
 };
 
-struct file {
-	char *path; /* NULL: there is none */
-	struct stat seen;
-	struct api_buf text;
-};
-
 struct gw_tls {
-	struct file files[FILES];
+	char *paths[FILES];      /* NULL: there is none */
+	struct stat seen[FILES]; /* of what was read */
 	bool client_required;
 	struct gw_tls_set *set;
 };
@@ -40,40 +37,25 @@ gw_tls_set_unref(struct gw_tls_set *set)
 }
 
 static int
-complain(char **ret_error, int r, const char *path, const char *why)
+read_file(const char *path, struct stat *ret_seen, struct api_buf *ret_text, char **ret_error)
 {
-	struct api_buf text = {0};
+	int r = 0;
 
-	api_buf_printf(&text, "%s: %s", path, why);
-	*ret_error = api_buf_take(&text);
-	return r;
-}
-
-static int
-read_file(const struct file *file, struct file *ret, char **ret_error)
-{
-	int r;
-
-	*ret = (struct file){0};
-	if (!file->path)
-		return 0;
-	if (stat(file->path, &ret->seen) < 0)
-		r = -errno;
-	else
-		r = api_buf_read_file(&ret->text, file->path, FILE_MAX);
-	return r < 0 ? complain(ret_error, r, file->path, strerror(-r)) : 0;
+	if (path)
+		r = stat(path, ret_seen) < 0 ? -errno : api_buf_read_file(ret_text, path, FILE_MAX);
+	return r < 0 ? message_set(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
 static gnutls_datum_t
-datum(const struct file *file)
+datum(const struct api_buf *text)
 {
-	return (gnutls_datum_t){.data = (unsigned char *)file->text.data, .size = (unsigned)file->text.len};
+	return (gnutls_datum_t){.data = (unsigned char *)text->data, .size = (unsigned)text->len};
 }
 
 static int
-make_set(const struct gw_tls *tls, const struct file *read, struct gw_tls_set **ret_set, char **ret_error)
+make_set(const struct gw_tls *tls, const struct api_buf *texts, struct gw_tls_set **ret_set, char **ret_error)
 {
-	gnutls_datum_t cert = datum(&read[CERT]), key = datum(&read[KEY]), ca = datum(&read[CLIENT_CA]);
+	gnutls_datum_t cert = datum(&texts[CERT]), key = datum(&texts[KEY]), ca = datum(&texts[CLIENT_CA]);
 	struct gw_tls_set *set = api_alloc(sizeof(*set));
 	int r;
 
@@ -81,57 +63,46 @@ make_set(const struct gw_tls *tls, const struct file *read, struct gw_tls_set **
 	r = gnutls_certificate_allocate_credentials(&set->credentials);
 	if (r < 0) {
 		free(set);
-		return complain(ret_error, -ENOMEM, tls->files[CERT].path, gnutls_strerror(r));
+		return message_set(ret_error, -ENOMEM, "%s: %s", tls->paths[CERT], gnutls_strerror(r));
 	}
 	r = gnutls_certificate_set_x509_key_mem(set->credentials, &cert, &key, GNUTLS_X509_FMT_PEM);
 	if (r < 0) {
 		gw_tls_set_unref(set);
-		return complain(ret_error, -EINVAL, tls->files[CERT].path, gnutls_strerror(r));
+		return message_set(ret_error, -EINVAL, "%s: %s", tls->paths[CERT], gnutls_strerror(r));
 	}
-	if (read[CLIENT_CA].text.len) {
-		r = gnutls_certificate_set_x509_trust_mem(set->credentials, &ca, GNUTLS_X509_FMT_PEM);
+	if (tls->paths[CLIENT_CA]) {
+		r = ca.size ? gnutls_certificate_set_x509_trust_mem(set->credentials, &ca,
+								    GNUTLS_X509_FMT_PEM)
+			    : 0;
 		if (r <= 0) {
 			gw_tls_set_unref(set);
-			return complain(ret_error, -EINVAL, tls->files[CLIENT_CA].path,
-					r < 0 ? gnutls_strerror(r) : "there is no certificate in it");
+			return message_set(ret_error, -EINVAL, "%s: %s", tls->paths[CLIENT_CA],
+					   r < 0 ? gnutls_strerror(r) : "there is no certificate in it");
 		}
 	}
 	*ret_set = set;
 	return 0;
 }
 
-static void
-clear(struct api_buf *text)
-{
-	if (text->data)
-		explicit_bzero(text->data, text->len);
-	api_buf_done(text);
-}
-
 int
 gw_tls_reload(struct gw_tls *tls, char **ret_error)
 {
-	struct file read[FILES] = {0};
+	struct api_buf texts[FILES] = {0};
+	struct stat seen[FILES] = {0};
 	struct gw_tls_set *set = NULL;
 	int r = 0;
 
 	for (unsigned i = 0; i < FILES && r == 0; i++)
-		r = read_file(&tls->files[i], &read[i], ret_error);
-	if (r == 0 && tls->files[CLIENT_CA].path && !read[CLIENT_CA].text.len)
-		r = complain(ret_error, -EINVAL, tls->files[CLIENT_CA].path, "it is empty");
+		r = read_file(tls->paths[i], &seen[i], &texts[i], ret_error);
 	if (r == 0)
-		r = make_set(tls, read, &set, ret_error);
-	for (unsigned i = 0; i < FILES; i++) {
-		if (r == 0) {
-			clear(&tls->files[i].text);
-			tls->files[i].text = read[i].text;
-			tls->files[i].seen = read[i].seen;
-		} else {
-			clear(&read[i].text);
-		}
-	}
+		r = make_set(tls, texts, &set, ret_error);
+	if (texts[KEY].data)
+		explicit_bzero(texts[KEY].data, texts[KEY].len);
+	for (unsigned i = 0; i < FILES; i++)
+		api_buf_done(&texts[i]);
 	if (r < 0)
 		return r;
+	memcpy(tls->seen, seen, sizeof(seen));
 	gw_tls_set_unref(tls->set);
 	tls->set = set;
 	return 0;
@@ -148,7 +119,7 @@ gw_tls_open(const char *cert, const char *key, const char *client_ca, bool clien
 	*tls = (struct gw_tls){.client_required = client_required};
 	for (unsigned i = 0; i < FILES; i++)
 		if (paths[i])
-			tls->files[i].path = api_strndup(paths[i], strlen(paths[i]));
+			tls->paths[i] = api_strndup(paths[i], strlen(paths[i]));
 	r = gw_tls_reload(tls, ret_error);
 	if (r < 0) {
 		gw_tls_free(tls);
@@ -163,10 +134,8 @@ gw_tls_free(struct gw_tls *tls)
 {
 	if (!tls)
 		return;
-	for (unsigned i = 0; i < FILES; i++) {
-		free(tls->files[i].path);
-		clear(&tls->files[i].text);
-	}
+	for (unsigned i = 0; i < FILES; i++)
+		free(tls->paths[i]);
 	gw_tls_set_unref(tls->set);
 	free(tls);
 }
@@ -186,20 +155,13 @@ gw_tls_changed(const struct gw_tls *tls)
 	struct stat now;
 
 	for (unsigned i = 0; i < FILES; i++) {
-		if (!tls->files[i].path)
+		if (!tls->paths[i])
 			continue;
-		if (stat(tls->files[i].path, &now) < 0)
+		if (stat(tls->paths[i], &now) < 0)
 			return false;
-		changed |= !same(&now, &tls->files[i].seen);
+		changed |= !same(&now, &tls->seen[i]);
 	}
 	return changed;
-}
-
-void
-gw_tls_texts(const struct gw_tls *tls, struct api_buf *cert, struct api_buf *key)
-{
-	api_buf_put(cert, tls->files[CERT].text.data, tls->files[CERT].text.len);
-	api_buf_put(key, tls->files[KEY].text.data, tls->files[KEY].text.len);
 }
 
 /* Called within the handshake, also where no certificate was shown. 0: go on. */
@@ -225,7 +187,7 @@ gw_tls_install(struct gw_tls *tls, gnutls_session_t session)
 {
 	tls->set->refs++;
 	gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, tls->set->credentials);
-	if (tls->files[CLIENT_CA].path) {
+	if (tls->paths[CLIENT_CA]) {
 		gnutls_certificate_server_set_request(session, tls->client_required ? GNUTLS_CERT_REQUIRE
 										   : GNUTLS_CERT_REQUEST);
 		gnutls_session_set_verify_function(session, verify);

@@ -35,9 +35,6 @@ bool gw_tls_changed(const struct gw_tls *tls);
 /* Read them again. On failure what was read before stays: negative errno with a sentence. */
 int gw_tls_reload(struct gw_tls *tls, char **ret_error);
 
-/* Append what was read last, as libmicrohttpd wants it at the start. */
-void gw_tls_texts(const struct gw_tls *tls, struct api_buf *cert, struct api_buf *key);
-
 /* Give a session that has not begun the newest set: it is the caller's until gw_tls_set_unref(). */
 struct gw_tls_set *gw_tls_install(struct gw_tls *tls, gnutls_session_t session);
 /* After the session is over. NULL is fine. */
