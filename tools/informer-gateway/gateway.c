@@ -109,14 +109,6 @@ open_arena(struct gateway *g, char **ret_error)
 
 /* ---- what the router asks of others ---- */
 
-static void
-missing_hook(void *ctx, struct gw_exchange *x, gw_next *next)
-{
-	const struct gateway *g = ctx;
-
-	gw_missing_object(g->arena, x, next);
-}
-
 /* The API server's URL, for who is somebody; or NULL. */
 static const char *
 server_for(const struct gateway *g, const struct gw_listener_config *listener)
@@ -140,24 +132,6 @@ elsewhere_hook(void *ctx, struct gw_exchange *x)
 		return false;
 	gw_pass_through(g->pass_through, x, NULL);
 	return true;
-}
-
-static bool
-newest_hook(void *ctx, const struct gw_exchange *x)
-{
-	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
-
-	(void)ctx;
-	return listener->strict;
-}
-
-static bool
-narrow_hook(void *ctx, const struct gw_exchange *x)
-{
-	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
-
-	(void)ctx;
-	return listener->narrow;
 }
 
 /* Discovery is the API server's where all else that is not here is, and ours while it cannot be reached. */
@@ -204,40 +178,14 @@ static void
 check_hook(void *ctx, struct gw_exchange *x, gw_next *next)
 {
 	const struct gateway *g = ctx;
+	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
 
+	x->reads.newest_elsewhere = listener->strict;
+	x->reads.narrow = listener->narrow;
 	gw_gatekeeper_check(g->keeper, x, next);
 }
 
-static void
-is_over(struct gw_exchange *x, void *ctx)
-{
-	const struct gateway *g = ctx;
-
-	gw_gatekeeper_over(x, g->keeper);
-}
-
 /* ---- the parts ---- */
-
-static bool
-any_listener(const struct gw_config *config, bool (*is)(const struct gw_listener_config *listener))
-{
-	for (size_t i = 0; i < config->listener_count; i++)
-		if (is(&config->listeners[i]))
-			return true;
-	return false;
-}
-
-static bool
-passes_through(const struct gw_listener_config *listener)
-{
-	return listener->pass_through;
-}
-
-static bool
-needs_upstream(const struct gw_listener_config *listener)
-{
-	return passes_through(listener) || gw_access_is_reviewed(listener);
-}
 
 static int
 open_upstream(struct gateway *g, char **ret_error)
@@ -245,9 +193,14 @@ open_upstream(struct gateway *g, char **ret_error)
 	const struct gw_pass_through_options passing = {.lacks = gw_arena_lacks, .ctx = g->arena};
 	struct kubeconfig_choice which = server_choice_kubeconfig(&g->config->server);
 	struct kube_client_config server = {0};
+	bool passes = false, reviews = false;
 	int r;
 
-	if (!any_listener(g->config, needs_upstream))
+	for (size_t i = 0; i < g->config->listener_count; i++) {
+		passes |= g->config->listeners[i].pass_through;
+		reviews |= gw_access_is_reviewed(&g->config->listeners[i]);
+	}
+	if (!passes && !reviews)
 		return 0;
 	r = kubeconfig_load(&which, &server, ret_error);
 	if (r == 0)
@@ -255,7 +208,7 @@ open_upstream(struct gateway *g, char **ret_error)
 	kube_client_config_done(&server);
 	if (r < 0)
 		return r;
-	if (any_listener(g->config, passes_through)) {
+	if (passes) {
 		g->pass_through = gw_pass_through_new(g->upstream, &passing, ret_error);
 		if (!g->pass_through)
 			return -EINVAL;
@@ -273,15 +226,11 @@ open_access(struct gateway *g, char **ret_error)
 		.clock = &g->clock.clock,
 	};
 	struct gw_gatekeeper_options keeping = {.limits = &config->limits};
-	int r;
+	int r = config->audit_file ? gw_audit_log_open(config->audit_file, &g->audit, ret_error) : 0;
 
-	if (config->audit_file) {
-		r = gw_audit_log_open(config->audit_file, &g->audit, ret_error);
-		if (r < 0)
-			return r;
-	}
-	g->access = gw_access_new(&access);
-	keeping.access = g->access;
+	if (r < 0)
+		return r;
+	keeping.access = g->access = gw_access_new(&access);
 	keeping.audit = g->audit;
 	g->keeper = gw_gatekeeper_new(&keeping);
 	return 0;
@@ -293,8 +242,8 @@ open_front(struct gateway *g)
 	const struct gw_front_options front = {
 		.connections = g->config->limits.connections,
 		.connections_of_one = g->config->limits.connections_by_client,
-		.over = is_over,
-		.ctx = g,
+		.over = gw_gatekeeper_over,
+		.ctx = g->keeper,
 		.bodies = &g->memory.bodies,
 		.goaway_chance = g->config->goaway_chance,
 	};
@@ -304,9 +253,7 @@ open_front(struct gateway *g)
 			  .check = check_hook,
 			  .elsewhere = elsewhere_hook,
 			  .discovery = discovery_hook,
-			  .missing = missing_hook,
-			  .newest_elsewhere = newest_hook,
-			  .narrow = narrow_hook,
+			  .missing = gw_missing_object,
 			  .page = page_hook},
 		.lists = &g->memory.lists,
 	};

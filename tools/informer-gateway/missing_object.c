@@ -6,7 +6,6 @@
 
 #include "tools/informer-gateway/answer/object_wait.h"
 #include "tools/informer-gateway/arena/deleted_object.h"
-#include "tools/informer-gateway/config/gateway_config.h"
 #include "tools/informer-gateway/views/arena_view.h"
 #include "tools/serving/answer.h"
 
@@ -45,13 +44,14 @@ deleted(struct gw_arena *arena, const struct gw_exchange *x, uint64_t within_ms)
 }
 
 void
-gw_missing_object(struct gw_arena *arena, struct gw_exchange *x, gw_next *next)
+gw_missing_object(void *ctx, struct gw_exchange *x, gw_next *next)
 {
+	const struct gateway *g = ctx;
 	const struct gw_listener_config *listener = gw_listener_profile(x->listener);
 	_cleanup_(api_object_unrefp) struct api_object *object = NULL;
 
 	if (listener->deleted_for_ms)
-		object = deleted(arena, x, listener->deleted_for_ms);
+		object = deleted(g->arena, x, listener->deleted_for_ms);
 	if (object)
 		show(x, object);
 	else if (listener->misses_wait)

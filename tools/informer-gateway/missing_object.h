@@ -11,10 +11,9 @@
 #ifndef TOOLS_INFORMER_GATEWAY_MISSING_OBJECT_H
 #define TOOLS_INFORMER_GATEWAY_MISSING_OBJECT_H
 
-#include "tools/informer-gateway/answer/router.h"
-#include "tools/informer-gateway/views/gateway_arena.h"
+#include "tools/informer-gateway/gateway.h"
 
-/* As gw_hooks.missing. */
-void gw_missing_object(struct gw_arena *arena, struct gw_exchange *x, gw_next *next);
+/* As gw_hooks.missing; ctx is the struct gateway. */
+void gw_missing_object(void *ctx, struct gw_exchange *x, gw_next *next);
 
 #endif

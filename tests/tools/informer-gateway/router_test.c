@@ -44,14 +44,6 @@ miss(void *ctx, struct gw_exchange *x, gw_next *next)
 	next(x);
 }
 
-static bool
-always(void *ctx, const struct gw_exchange *x)
-{
-	(void)ctx;
-	(void)x;
-	return true;
-}
-
 #define PODS "/api/v1/namespaces/default/pods"
 
 /* Nobody may anything unless somebody says so. */
@@ -298,7 +290,7 @@ ROUTED_TEST(the_newest_goes_elsewhere)
 	};
 	struct caller *c;
 
-	w->hooks.newest_elsewhere = always;
+	w->newest_elsewhere = true;
 	w->hooks.elsewhere = send_elsewhere;
 	open_routed(w, (struct gw_router_options){0});
 	memory_put(&w->m, "a", "n1", 0);
@@ -348,7 +340,7 @@ ROUTED_TEST(more_than_is_cached_goes_elsewhere_with_a_token)
 ROUTED_TEST(a_narrow_list_is_one_of_the_part)
 {
 	w->m.partial = true;
-	w->hooks.narrow = always;
+	w->narrow = true;
 	open_routed(w, (struct gw_router_options){0});
 	memory_put(&w->m, "a", "n1", 0);
 	ask(call_tcp(&w->g), GET(PODS), "\"nodeName\":\"n1\"");

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-gateway/answer/slow_takers.h"
 #include "tools/informer-gateway/http/request_form.h"
+#include "tools/serving/answer.h"
 
 #define LOOK_MS 50u               /* whether one may begin, or is old */
 #define BODIES_LEAST 16u          /* at a time, however small the budget */
 #define LARGE ((uint64_t)1 << 20) /* bytes of a body that is made once a second at most */
+#define SHARE_MS 1000u            /* for so long a body is given to others */
+#define LEAST_BYTES_A_MS 16u      /* who takes less is slow */
+#define BRIEF 16u                 /* this part of stall_ms says nothing of how fast one is */
 
 /* ---- which one ---- */
 
@@ -19,7 +22,7 @@
 static bool
 is_fresh(const struct gw_body *b)
 {
-	return gw_bodies_now_ms(b->bodies) - b->begun_ms < b->bodies->router->options.share_ms;
+	return gw_bodies_now_ms(b->bodies) - b->begun_ms < SHARE_MS;
 }
 
 /* Whether another of the same kind is under way, or was begun just now and is large: b waits for it. */
@@ -34,6 +37,41 @@ must_wait(const struct gw_body *b)
 			return true;
 	return false;
 }
+
+/* ---- who does not take his list ---- */
+
+static bool
+is_slow(const struct gw_body_reader *reader, uint64_t now)
+{
+	const struct gw_bodies *all = reader->body->bodies;
+	uint64_t stall = all->router->options.stall_ms, since = gw_stream_blocked_since(reader->x),
+		 age = now - reader->begun_ms;
+
+	if (reader->dropped || since == 0 || since > now)
+		return false;
+	if (now - since >= stall)
+		return true;
+	return gw_bodies_are_full(all) && age >= stall && now - since >= stall / BRIEF &&
+	       reader->x->sent < age * LEAST_BYTES_A_MS;
+}
+
+/* They leave in the loop's next turns, not in here. */
+static void
+drop_slow(struct gw_body *body)
+{
+	uint64_t now = gw_bodies_now_ms(body->bodies);
+	struct gw_body_reader *r;
+
+	LIST_FOREACH (r, &body->readers, link) {
+		if (!is_slow(r, now))
+			continue;
+		r->dropped = true;
+		body->bodies->router->counters.lists_dropped++;
+		gw_stream_drop(r->x);
+	}
+}
+
+/* ---- in time ---- */
 
 static void on_timer(uv_timer_t *timer);
 
@@ -57,13 +95,15 @@ on_timer(uv_timer_t *timer)
 			gw_body_begin(b);
 			gw_bodies_start(bodies);
 		}
-		gw_slow_takers_drop(b);
+		drop_slow(b);
 		if (b->begun_ms && !is_fresh(b) && LIST_EMPTY(&b->readers))
 			gw_body_drop(b);
 		else
 			look_later(bodies);
 	}
 }
+
+/* ---- joining ---- */
 
 /* What must be equal for two requests to be given the same bytes. */
 static char *
@@ -114,18 +154,19 @@ find(const struct gw_bodies *bodies, const char *key, uint64_t least)
 
 /* -ENOENT: the resource has gone meanwhile. */
 static int
-add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, struct gw_body **ret_body)
+add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, bool gzip,
+    struct gw_body **ret_body)
 {
 	struct gw_body *b = api_alloc(sizeof(*b));
 	int r;
 
-	*b = (struct gw_body){.bodies = bodies, .key = key, .request = x->api, .events = events};
+	*b = (struct gw_body){
+		.bodies = bodies, .key = key, .request = x->api, .events = events, .may_gzip = gzip};
 	b->request.status = (struct api_status){0};
 	if (x->api.namespace_)
 		b->namespace_ = api_strndup(x->api.namespace_, strlen(x->api.namespace_));
 	b->request.namespace_ = b->namespace_;
 	b->request.path = NULL; /* it goes with the exchange */
-	b->may_gzip = !events && !x->api.shape.protobuf && gw_request_takes_gzip(x->api.connection);
 	TAILQ_INSERT_HEAD(&bodies->list, b, link);
 	bodies->count++;
 	r = gw_read_open(x, &b->store);
@@ -158,9 +199,9 @@ make_room(struct gw_bodies *bodies)
 	return !gw_bodies_are_full(bodies) && bodies->count < bodies->most;
 }
 
-int
-gw_body_join(struct gw_exchange *x, bool events, void (*wake)(void *ctx), void *ctx,
-	     struct gw_body_reader **ret_reader)
+/* -EBUSY with x->api.status: the budget is used up, or the resource has gone. */
+static int
+join(struct gw_exchange *x, bool events, struct gw_body_reader **ret_reader)
 {
 	struct gw_bodies *bodies = x->route->router->bodies;
 	bool gzip = !events && !x->api.shape.protobuf && gw_request_takes_gzip(x->api.connection);
@@ -179,16 +220,15 @@ gw_body_join(struct gw_exchange *x, bool events, void (*wake)(void *ctx), void *
 	if (b) {
 		free(key);
 		bodies->router->counters.lists_shared++;
-	} else if (add(bodies, x, key, events, &b) < 0) {
+	} else if (add(bodies, x, key, events, gzip, &b) < 0) {
 		api_status_not_ready(&x->api.status);
 		return -EBUSY;
 	}
 	reader = api_alloc(sizeof(*reader));
-	*reader = (struct gw_body_reader){
-		.body = b, .x = x, .begun_ms = gw_bodies_now_ms(bodies), .wake = wake, .ctx = ctx};
+	*reader = (struct gw_body_reader){.body = b, .x = x, .begun_ms = gw_bodies_now_ms(bodies)};
 	LIST_INSERT_HEAD(&b->readers, reader, link);
 	gw_blocks_join(&b->blocks);
-	reader->waiting = b->shown.state == GW_BODY_PENDING;
+	reader->waiting = b->state == GW_BODY_PENDING;
 	gw_bodies_start(bodies);
 	look_later(bodies);
 	*ret_reader = reader;
@@ -218,18 +258,15 @@ gw_body_leave(struct gw_body_reader *reader)
 		gw_bodies_start(b->bodies);
 }
 
-const struct gw_body_shown *
+struct gw_body_shown
 gw_body_shown(const struct gw_body_reader *reader)
 {
-	return &reader->body->shown;
+	return reader->body->shown;
 }
 
-void
-gw_body_fault(const struct gw_body_reader *reader, struct gw_exchange *x)
+static void
+copy_status(struct api_status *copy, const struct api_status *status)
 {
-	const struct api_status *status = &reader->body->request.status;
-	struct api_status *copy = &x->api.status;
-
 	api_status_set(copy, status->code, status->reason, "%s", status->message ? status->message : "");
 	copy->retry_after = status->retry_after;
 	copy->has_details = status->has_details;
@@ -238,6 +275,53 @@ gw_body_fault(const struct gw_body_reader *reader, struct gw_exchange *x)
 				 status->causes[i].message);
 	if (status->next_token)
 		copy->next_token = api_strndup(status->next_token, strlen(status->next_token));
+}
+
+void
+gw_body_wake(struct gw_body_reader *reader)
+{
+	struct gw_exchange *x = reader->x;
+	const struct gw_body *b = reader->body;
+
+	if (reader->replied) {
+		gw_stream_wake(x);
+		return;
+	}
+	gw_on_gone(x, NULL, NULL);
+	if (b->state == GW_BODY_FAILED) {
+		copy_status(&x->api.status, &b->request.status);
+		reader->ops->closed(reader->ctx);
+		gw_reply_status(x);
+		return;
+	}
+	reader->replied = true;
+	if (!b->events)
+		x->rv = b->shown.rv;
+	if (b->gzip) {
+		gw_reply_header(x, "Content-Encoding", "gzip");
+		gw_reply_header(x, "Vary", "Accept-Encoding");
+	}
+	gw_reply_stream(x, 200, api_answer_type(&x->api, b->events), reader->ops, reader->ctx);
+}
+
+void
+gw_body_answer(struct gw_exchange *x, bool events, const struct gw_stream_ops *ops, void *ctx,
+	       struct gw_body_reader **ret_reader)
+{
+	struct gw_body_reader *reader = NULL;
+
+	if (join(x, events, &reader) < 0) {
+		ops->closed(ctx);
+		gw_reply_status(x);
+		return;
+	}
+	reader->ops = ops;
+	reader->ctx = ctx ? ctx : reader;
+	if (ret_reader)
+		*ret_reader = reader;
+	gw_on_gone(x, ops->closed, reader->ctx);
+	if (!reader->waiting)
+		gw_body_wake(reader);
 }
 
 ssize_t

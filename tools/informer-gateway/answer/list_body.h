@@ -15,8 +15,12 @@
  *         who comes is told 429. What is whole and read by nobody gives way. One body that takes
  *         more than half of it takes no newcomers, and goes on as its slowest reader does. So does each that
  *         is more than a quarter of a MiB where many that came at once would together go beyond it.
- *         Who does not take his is dropped (slow_takers.h).
- * Threads the loop's only. wake() is called from the loop, never from within a function here.
+ * Slow    What a client does not take of a body is held for it, within the budget, and while that is used up
+ *         others are refused. So a client is dropped
+ *         - that has taken nothing for router_options.stall_ms, though there is something;
+ *         - that takes less than 16 KB a second, while the budget is used up and after that time.
+ *         Its connection is cut, so that it does not take the part for the whole.
+ * Threads the loop's only
  */
 #ifndef TOOLS_INFORMER_GATEWAY_ANSWER_LIST_BODY_H
 #define TOOLS_INFORMER_GATEWAY_ANSWER_LIST_BODY_H
@@ -33,26 +37,23 @@ struct gw_bodies *gw_bodies_new(struct gw_router *router, struct api_share *shar
 void gw_bodies_free(struct gw_bodies *bodies);
 
 /*
- * Read the body that the exchange's query asks for.
+ * Answer with the body that the exchange's query asks for as a stream; with a status, where there is none.
  *
  * events  not a list, but the lines that a watch begins with
- * wake    called when its state changes, and when gw_body_read() has something again
- * Returns 0; -EBUSY with x->api.status: the budget is used up
+ * ops     of the stream. closed is called once, also if it does not come to a stream
+ * ctx     of ops; NULL: the reader
+ * ret_reader  set before a function of ops is called; NULL is fine
  */
-int gw_body_join(struct gw_exchange *x, bool events, void (*wake)(void *ctx), void *ctx,
-		 struct gw_body_reader **ret_reader);
+void gw_body_answer(struct gw_exchange *x, bool events, const struct gw_stream_ops *ops, void *ctx,
+		    struct gw_body_reader **ret_reader);
 /* NULL is fine. */
 void gw_body_leave(struct gw_body_reader *reader);
 
-/* Of an OPEN one: the RV and the position that it shows, and whether its bytes are compressed. */
+/* The state that its bytes show. */
 struct gw_body_shown {
-	enum { GW_BODY_PENDING, GW_BODY_OPEN, GW_BODY_FAILED } state;
-	bool gzip;
 	uint64_t rv, position;
 };
-const struct gw_body_shown *gw_body_shown(const struct gw_body_reader *reader);
-/* Of a FAILED one: make its status the exchange's. */
-void gw_body_fault(const struct gw_body_reader *reader, struct gw_exchange *x);
+struct gw_body_shown gw_body_shown(const struct gw_body_reader *reader);
 /* As gw_stream_ops.read; GW_STREAM_BROKEN: what it shows was taken away before it was whole. */
 ssize_t gw_body_read(struct gw_body_reader *reader, char *out, size_t max);
 

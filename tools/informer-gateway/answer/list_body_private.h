@@ -22,8 +22,9 @@ struct gw_body {
 	struct api_query query;
 	struct gw_store *store;
 	struct api_list *list; /* NULL: it is whole, or not open yet */
+	enum { GW_BODY_PENDING, GW_BODY_OPEN, GW_BODY_FAILED } state;
 	struct gw_body_shown shown;
-	bool events, may_gzip, whole;
+	bool events, may_gzip, gzip, whole;
 	bool broken; /* behind what there is of it: the rest cannot be had any more */
 	uint64_t begun_ms, bytes;
 	struct gw_blocks blocks;
@@ -37,8 +38,9 @@ struct gw_body_reader {
 	struct gw_exchange *x;
 	uint64_t begun_ms;
 	bool waiting;
+	bool replied; /* its stream has begun */
 	bool dropped; /* its connection was cut */
-	void (*wake)(void *ctx);
+	const struct gw_stream_ops *ops;
 	void *ctx;
 };
 
@@ -56,6 +58,8 @@ struct gw_bodies {
 void gw_body_begin(struct gw_body *b);
 /* Make what there is to make, from the loop's next turn on. */
 void gw_bodies_start(struct gw_bodies *bodies);
+/* It is OPEN or FAILED, and there is something to read. */
+void gw_body_wake(struct gw_body_reader *reader);
 /* No reader is left. */
 void gw_body_drop(struct gw_body *b);
 /* Its blocks held so much before. */

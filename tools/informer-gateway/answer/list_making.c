@@ -60,7 +60,7 @@ wake_all(struct gw_body *b)
 		if (!r->waiting)
 			continue;
 		r->waiting = false;
-		r->wake(r->ctx);
+		gw_body_wake(r);
 	}
 }
 
@@ -70,7 +70,7 @@ wake_all(struct gw_body *b)
 static void
 fail(struct gw_body *b)
 {
-	b->shown.state = b->broken ? GW_BODY_OPEN : GW_BODY_FAILED;
+	b->state = b->broken ? GW_BODY_OPEN : GW_BODY_FAILED;
 	b->whole = true;
 	no_newcomers(b);
 }
@@ -88,7 +88,7 @@ gw_body_begin(struct gw_body *b)
 	b->shown.rv = api_list_rv(b->list);
 	b->shown.position = api_list_position(b->list);
 	if (!b->may_gzip)
-		b->shown.state = GW_BODY_OPEN;
+		b->state = GW_BODY_OPEN;
 }
 
 static void
@@ -98,7 +98,7 @@ finish(struct gw_body *b)
 	api_list_close(b->list);
 	b->list = NULL;
 	b->whole = true;
-	b->shown.state = GW_BODY_OPEN;
+	b->state = GW_BODY_OPEN;
 }
 
 /* What it reads was taken away: it must not look whole. */
@@ -107,7 +107,7 @@ break_off(struct gw_body *b)
 {
 	api_list_close(b->list);
 	b->list = NULL;
-	if (b->shown.state == GW_BODY_PENDING)
+	if (b->state == GW_BODY_PENDING)
 		api_status_set(&b->request.status, 410, "Expired",
 			       "The snapshot of this list is not kept any more: list again.");
 	else
@@ -154,10 +154,10 @@ make(struct gw_body *b)
 		b->bytes += (uint64_t)n;
 		gw_blocks_used(&b->blocks, (size_t)n);
 	}
-	if (n > 0 && b->shown.state == GW_BODY_PENDING && b->bytes > GZIP_MIN) {
+	if (n > 0 && b->state == GW_BODY_PENDING && b->bytes > GZIP_MIN) {
 		gw_blocks_compress(&b->blocks);
-		b->shown.gzip = true;
-		b->shown.state = GW_BODY_OPEN;
+		b->gzip = true;
+		b->state = GW_BODY_OPEN;
 	}
 	if (n == 0)
 		finish(b);
@@ -196,7 +196,7 @@ on_idle(uv_idle_t *idle)
 	/* who is woken may leave, and with that start it again */
 	for (b = TAILQ_FIRST(&bodies->list); b; b = next) {
 		next = TAILQ_NEXT(b, link);
-		if (b->shown.state != GW_BODY_PENDING)
+		if (b->state != GW_BODY_PENDING)
 			wake_all(b);
 	}
 }

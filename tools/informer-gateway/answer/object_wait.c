@@ -4,16 +4,6 @@
 
 #include "tools/informer-gateway/answer/router_private.h"
 
-static void begin(struct gw_exchange *x);
-
-static void
-on_gone(void *ctx)
-{
-	struct gw_exchange *x = ctx;
-
-	gw_rv_wait_cancel(&x->route->wait);
-}
-
 /* Nobody waits any more. */
 static void
 give_up(struct gw_exchange *x)
@@ -26,28 +16,14 @@ give_up(struct gw_exchange *x)
 }
 
 static void
-on_rv(struct gw_rv_wait *wait, bool reached)
+on_rv(struct gw_exchange *x, bool reached)
 {
-	struct gw_exchange *x = wait->ctx;
-
-	gw_on_gone(x, NULL, NULL);
 	if (gw_answer_object(x))
 		return;
 	if (reached)
-		begin(x);
+		gw_rv_wait_begin(x, gw_read_rv(x) + 1, x->route->until_ms, on_rv);
 	else
 		give_up(x);
-}
-
-/* For the next RV. */
-static void
-begin(struct gw_exchange *x)
-{
-	struct gw_route *route = x->route;
-
-	gw_on_gone(x, on_gone, x);
-	gw_rv_wait_begin(&route->router->waits, &route->wait, x->api.resource, gw_read_rv(x) + 1,
-			 route->until_ms, on_rv, x);
 }
 
 void
@@ -55,5 +31,5 @@ gw_object_wait(struct gw_exchange *x, gw_next *next)
 {
 	x->route->next = next;
 	x->route->until_ms = uv_now(gw_front_loop(x->route->router->front)) + GW_OBJECT_WAIT_MS;
-	begin(x);
+	gw_rv_wait_begin(x, gw_read_rv(x) + 1, x->route->until_ms, on_rv);
 }

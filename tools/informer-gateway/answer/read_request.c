@@ -2,7 +2,7 @@
 /*
  * What GET, LIST and WATCH of a cached resource have in common, before they are answered:
  *
- *   store -> parameters and shape -+-> hooks.newest_elsewhere, or more than is cached
+ *   store -> parameters and shape -+-> x->reads.newest_elsewhere, or more than is cached
  *                                  +-> is its RV there? -+-> answer
  *                                                        +-> wait -> answer, or 504
  *
@@ -28,13 +28,12 @@ gw_read_open(struct gw_exchange *x, struct gw_store **ret_store)
 {
 	struct gw_route *route = x->route;
 	const struct gw_source *source = &route->router->options.source;
-	const struct gw_hooks *hooks = &route->router->options.hooks;
 	struct gw_want want = {.resource = x->api.resource, .namespace_ = x->api.namespace_};
 
 	if (route->list) {
 		want.labels = given(&x->api, "labelSelector");
 		want.fields = given(&x->api, "fieldSelector");
-		want.narrow = hooks->narrow && hooks->narrow(hooks->ctx, x);
+		want.narrow = x->reads.narrow;
 	} else {
 		api_buf_reset(&route->key);
 		api_object_key(&route->key, x->api.namespace_, x->api.name);
@@ -87,25 +86,14 @@ answer(struct gw_exchange *x)
 }
 
 static void
-on_gone(void *ctx)
+on_waited(struct gw_exchange *x, bool reached)
 {
-	struct gw_exchange *x = ctx;
-
-	gw_rv_wait_cancel(&x->route->wait);
-}
-
-static void
-on_waited(struct gw_rv_wait *wait, bool reached)
-{
-	struct gw_exchange *x = wait->ctx;
-
-	gw_on_gone(x, NULL, NULL);
 	if (reached) {
 		answer(x);
 		return;
 	}
 	x->route->router->counters.too_large++;
-	api_status_too_large_rv(&x->api.status, wait->rv, gw_read_rv(x));
+	api_status_too_large_rv(&x->api.status, x->route->wait.rv, gw_read_rv(x));
 	if (x->route->watch)
 		gw_answer_watch(x);
 	else
@@ -115,7 +103,7 @@ on_waited(struct gw_rv_wait *wait, bool reached)
 static void
 answer_at_its_rv(struct gw_exchange *x)
 {
-	struct gw_router *router = x->route->router;
+	const struct gw_router *router = x->route->router;
 	uint64_t rv = gw_read_rv(x), wanted = least(x), now = uv_now(gw_front_loop(router->front));
 
 	if (rv == 0) {
@@ -127,21 +115,10 @@ answer_at_its_rv(struct gw_exchange *x)
 		answer(x);
 		return;
 	}
-	gw_on_gone(x, on_gone, x);
-	gw_rv_wait_begin(&router->waits, &x->route->wait, x->api.resource, wanted,
-			 now + router->options.await_ms, on_waited, x);
+	gw_rv_wait_begin(x, wanted, now + router->options.await_ms, on_waited);
 }
 
 /* ---- the beginning ---- */
-
-/* A read without an RV; a continue token belongs to the server that answered the list's first page. */
-static bool
-newest_goes_elsewhere(const struct gw_exchange *x)
-{
-	const struct gw_hooks *hooks = &x->route->router->options.hooks;
-
-	return !x->route->query.rv_given && hooks->newest_elsewhere && hooks->newest_elsewhere(hooks->ctx, x);
-}
 
 static bool
 shows_metadata_alone(const struct gw_exchange *x)
@@ -163,7 +140,8 @@ gw_read_begin(struct gw_exchange *x)
 		return 0;
 	}
 	route->metadata_only = route->store->metadata_only && !shows_metadata_alone(x);
-	if (route->metadata_only || newest_goes_elsewhere(x)) {
+	/* a continue token belongs to the server that answered the list's first page */
+	if (route->metadata_only || (x->reads.newest_elsewhere && !route->query.rv_given)) {
 		route->store->close(route->store);
 		route->store = NULL;
 		return -ENOENT;

@@ -15,11 +15,9 @@
 #include "tools/serving/answer.h"
 #include "tools/serving/discovery_documents.h"
 
-#define PROGRAM "informer-gateway"
 #define AWAIT_MS 3000u
 #define BOOKMARK_MS 60000u
 #define LIST_BYTES ((size_t)256 << 20)
-#define SHARE_MS 1000u
 #define STALL_MS 30000u
 
 /* ---- what nobody else answers ---- */
@@ -110,7 +108,7 @@ discovery(struct gw_exchange *x)
 	struct api_discovery page;
 
 	if (!strcmp(x->api.url, "/version")) {
-		api_version_document(router->options.program, &body);
+		api_version_document("informer-gateway", &body);
 		gw_reply(x, 200, "application/json", &body);
 		return true;
 	}
@@ -206,13 +204,10 @@ gw_router_new(struct gw_front *front, const struct gw_router_options *options)
 	struct gw_router_options *o = &router->options;
 
 	*router = (struct gw_router){.front = front, .options = *options, .random = uv_hrtime()};
-	o->program = o->program ? o->program : PROGRAM;
 	o->await_ms = o->await_ms ? o->await_ms : AWAIT_MS;
 	o->bookmark_ms = o->bookmark_ms ? o->bookmark_ms : BOOKMARK_MS;
 	router->own_lists = (struct api_share){.most = LIST_BYTES};
-	o->share_ms = o->share_ms ? o->share_ms : SHARE_MS;
 	o->stall_ms = o->stall_ms ? o->stall_ms : STALL_MS;
-	router->waits.loop = gw_front_loop(front);
 	router->bodies = gw_bodies_new(router, o->lists ? o->lists : &router->own_lists);
 	return router;
 }
@@ -224,12 +219,6 @@ gw_router_free(struct gw_router *router)
 		return;
 	gw_bodies_free(router->bodies);
 	free(router);
-}
-
-void
-gw_router_told(struct gw_router *router, const struct api_resource *resource, uint64_t rv)
-{
-	gw_rv_waits_told(&router->waits, resource, rv);
 }
 
 const struct gw_router_counters *

@@ -23,7 +23,7 @@
  */
 struct gw_hooks {
 	void *ctx;
-	/* May it be asked? x->api has the resource if it is a cached one. [403 for all] */
+	/* May it be asked? x->api has the resource if it is a cached one. It sets x->reads. [403 for all] */
 	void (*check)(void *ctx, struct gw_exchange *x, gw_next *next);
 	/* Not of a cached resource, or no GET: answer it, or false: 404 or 405. [false] */
 	bool (*elsewhere)(void *ctx, struct gw_exchange *x);
@@ -31,13 +31,6 @@ struct gw_hooks {
 	void (*discovery)(void *ctx, struct gw_exchange *x, gw_next *next);
 	/* A GET by name that found nothing: answer it, or next: 404. [next] */
 	void (*missing)(void *ctx, struct gw_exchange *x, gw_next *next);
-	/*
-	 * Whether a read of a cached resource that wants the newest state goes elsewhere: a GET or LIST
-	 * without an RV, a LIST that continues another, a WATCH that begins with "most recent". [false]
-	 */
-	bool (*newest_elsewhere)(void *ctx, const struct gw_exchange *x);
-	/* A LIST or WATCH of more than the part that is cached is one of that part. [false] */
-	bool (*narrow)(void *ctx, const struct gw_exchange *x);
 	/* A page beside the API ("/metrics"); false: it is not there. Checked before. [false] */
 	bool (*page)(void *ctx, struct gw_exchange *x);
 };
@@ -47,11 +40,9 @@ struct gw_router;
 struct gw_router_options {
 	struct gw_source source;
 	struct gw_hooks hooks;
-	const char *program;  /* whose /version it is; NULL: "informer-gateway" */
 	unsigned await_ms;    /* how long an RV that we have not seen is waited for; 0: 3 s */
 	unsigned bookmark_ms; /* between two of a watch; 0: a minute */
 	struct api_share *lists; /* what lists hold while they are being made and sent; NULL: 256 MiB */
-	unsigned share_ms; /* for how long such a body is given to others, see list_body.h; 0: 1 s */
 	unsigned stall_ms; /* who takes nothing of a list for so long is dropped; 0: 30 s */
 };
 

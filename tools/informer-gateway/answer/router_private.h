@@ -13,7 +13,7 @@ struct gw_bodies;
 struct gw_router {
 	struct gw_front *front;
 	struct gw_router_options options;
-	struct gw_rv_waits waits;
+	struct gw_rv_waits waits; /* rv_wait.c */
 	struct api_share own_lists;
 	struct gw_bodies *bodies; /* of lists, see list_body.h */
 	struct gw_router_counters counters;
@@ -48,8 +48,8 @@ void gw_answer_watch(struct gw_exchange *x);
 
 /*
  * Parse a GET, LIST or WATCH of a cached resource and wait for its RV; then answer it. -ENOENT: the source
- * has not all that it asks for (route->partial, route->metadata_only), or hooks.newest_elsewhere claims it,
- * and nothing was done.
+ * has not all that it asks for (route->partial, route->metadata_only), or x->reads.newest_elsewhere, and
+ * nothing was done.
  */
 int gw_read_begin(struct gw_exchange *x);
 /* Append what the route's store says of its age to the answer. */

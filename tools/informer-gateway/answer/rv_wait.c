@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "tools/serving/buf.h"
+#include "tools/informer-gateway/answer/router_private.h"
 
 static void
 on_closed(uv_handle_t *timer)
@@ -28,43 +28,41 @@ on_due(uv_timer_t *timer)
 	struct gw_rv_wait *wait = timer->data;
 
 	gw_rv_wait_cancel(wait);
-	wait->done(wait, false);
+	wait->done(wait->x, false);
 }
 
 void
-gw_rv_wait_begin(struct gw_rv_waits *waits, struct gw_rv_wait *wait, const struct api_resource *resource,
-		 uint64_t rv, uint64_t until_ms, void (*done)(struct gw_rv_wait *wait, bool reached),
-		 void *ctx)
+gw_rv_wait_begin(struct gw_exchange *x, uint64_t rv, uint64_t until_ms,
+		 void (*done)(struct gw_exchange *x, bool reached))
 {
-	uint64_t now = uv_now(waits->loop);
+	struct gw_router *router = x->route->router;
+	struct gw_rv_wait *wait = &x->route->wait;
+	uv_loop_t *loop = gw_front_loop(router->front);
+	uint64_t now = uv_now(loop);
 
-	*wait = (struct gw_rv_wait){.timer = api_alloc(sizeof(*wait->timer)),
-				    .resource = resource,
-				    .rv = rv,
-				    .done = done,
-				    .ctx = ctx};
-	LIST_INSERT_HEAD(&waits->list, wait, link);
-	uv_timer_init(waits->loop, wait->timer);
+	*wait = (struct gw_rv_wait){.timer = api_alloc(sizeof(*wait->timer)), .x = x, .rv = rv, .done = done};
+	LIST_INSERT_HEAD(&router->waits, wait, link);
+	uv_timer_init(loop, wait->timer);
 	wait->timer->data = wait;
 	uv_timer_start(wait->timer, on_due, until_ms > now ? until_ms - now : 0, 0);
 }
 
 /* done() may begin and cancel waits: those that are over go to a list of their own first. */
 void
-gw_rv_waits_told(struct gw_rv_waits *waits, const struct api_resource *resource, uint64_t rv)
+gw_router_told(struct gw_router *router, const struct api_resource *resource, uint64_t rv)
 {
-	struct gw_rv_wait_list over = {0};
+	struct gw_rv_waits over = {0};
 	struct gw_rv_wait *wait, *next;
 
-	for (wait = LIST_FIRST(&waits->list); wait; wait = next) {
+	for (wait = LIST_FIRST(&router->waits); wait; wait = next) {
 		next = LIST_NEXT(wait, link);
-		if (wait->resource->index == resource->index && wait->rv <= rv) {
+		if (wait->x->api.resource->index == resource->index && wait->rv <= rv) {
 			LIST_REMOVE(wait, link);
 			LIST_INSERT_HEAD(&over, wait, link);
 		}
 	}
 	while ((wait = LIST_FIRST(&over))) {
 		gw_rv_wait_cancel(wait);
-		wait->done(wait, true);
+		wait->done(wait->x, true);
 	}
 }

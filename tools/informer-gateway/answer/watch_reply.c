@@ -18,13 +18,13 @@
 struct watcher {
 	struct gw_exchange *x;
 	struct gw_router *router;
-	struct gw_store *store;
+	struct gw_store *store; /* the route's */
 	struct api_watch *watch;
 	struct api_frame *frame; /* that is being sent */
 	size_t offset;
 	uv_timer_t timer;               /* for its next bookmark or its end */
 	struct gw_body_reader *initial; /* the state it begins with; NULL: none, or it is told */
-	bool replied, ending;
+	bool ending;
 };
 
 static uint64_t
@@ -105,8 +105,8 @@ read_watch(void *ctx, char *out, size_t max)
 		n = w->ending ? GW_STREAM_BROKEN : gw_body_read(w->initial, out, max);
 		if (n != GW_STREAM_END)
 			return n;
-		behind.begun_rv = gw_body_shown(w->initial)->rv;
-		behind.begun_position = gw_body_shown(w->initial)->position;
+		behind.begun_rv = gw_body_shown(w->initial).rv;
+		behind.begun_position = gw_body_shown(w->initial).position;
 		gw_body_leave(w->initial);
 		w->initial = NULL;
 		if (open_watch(w, &behind) < 0)
@@ -139,7 +139,8 @@ watch_closed(void *ctx)
 	gw_body_leave(w->initial);
 	api_watch_free(w->watch);
 	api_frame_unref(w->frame);
-	w->store->close(w->store);
+	w->store->close(w->store); /* which calls w */
+	w->x->route->store = NULL;
 	w->router->counters.watching--;
 	uv_close((uv_handle_t *)&w->timer, on_timer_closed);
 }
@@ -185,41 +186,13 @@ begins_like_others(const struct api_query *query)
 	return query->initial && api_selector_empty(query->fields);
 }
 
-/* The state that it begins with is there, or cannot be had; w goes with it then. */
-static void
-reply(struct watcher *w)
-{
-	struct gw_exchange *x = w->x;
-
-	gw_on_gone(x, NULL, NULL);
-	if (w->initial && gw_body_shown(w->initial)->state == GW_BODY_FAILED) {
-		gw_body_fault(w->initial, x);
-		watch_closed(w);
-		gw_reply_status(x);
-		return;
-	}
-	w->replied = true;
-	gw_reply_stream(x, 200, api_answer_type(&x->api, true), &watch_ops, w);
-}
-
-static void
-on_body(void *ctx)
-{
-	struct watcher *w = ctx;
-
-	if (w->replied)
-		gw_stream_wake(w->x);
-	else
-		reply(w);
-}
-
 void
 gw_answer_watch(struct gw_exchange *x)
 {
 	struct gw_route *route = x->route;
 	struct gw_router *router = route->router;
 	struct watcher *w = api_alloc(sizeof(*w));
-	struct api_watch_options here = {0};
+	const struct api_watch_options here = {0};
 	int r;
 
 	*w = (struct watcher){.x = x, .router = router, .store = route->store};
@@ -229,19 +202,15 @@ gw_answer_watch(struct gw_exchange *x)
 	router->counters.watching++;
 	gw_read_warn(x);
 	w->store->watch(w->store, x->api.namespace_, &route->query, on_store, w);
-	if (x->api.status.code)
-		r = open_failed(w);
-	else if (begins_like_others(&route->query))
-		r = gw_body_join(x, true, on_body, w, &w->initial);
-	else
-		r = open_watch(w, &here);
-	route->store = NULL; /* the watcher's now */
-	if (r < 0) {
-		watch_closed(w);
-		gw_reply_status(x);
+	if (!x->api.status.code && begins_like_others(&route->query)) {
+		gw_body_answer(x, true, &watch_ops, w, &w->initial);
 		return;
 	}
-	gw_on_gone(x, watch_closed, w);
-	if (!w->initial || gw_body_shown(w->initial)->state != GW_BODY_PENDING)
-		reply(w);
+	r = x->api.status.code ? open_failed(w) : open_watch(w, &here);
+	if (r == 0) {
+		gw_reply_stream(x, 200, api_answer_type(&x->api, true), &watch_ops, w);
+		return;
+	}
+	watch_closed(w);
+	gw_reply_status(x);
 }

@@ -10,7 +10,7 @@
  *           gw_stream_wake() may be called, and only until the stream's closed().
  * Waiting   who keeps an exchange to answer it later says so with gw_on_gone() before returning to the loop.
  *           When the client goes first, that function is called once and the exchange must not be touched
- *           again.
+ *           again. What the router keeps ends with x->done.
  * Threads   the loop's only
  */
 #ifndef TOOLS_INFORMER_GATEWAY_HTTP_EXCHANGE_H
@@ -40,6 +40,15 @@ struct gw_exchange {
 	void *access;
 
 	bool passes; /* who checks access: it is the API server's to answer, not the arena's */
+	/* the same: how a cached resource is read there */
+	struct {
+		/*
+		 * a read that wants the newest state is the API server's: a GET or LIST without an RV, a LIST
+		 * that continues another, a WATCH that begins with "most recent"
+		 */
+		bool newest_elsewhere;
+		bool narrow; /* a LIST or WATCH of more than the part that is cached is one of that part */
+	} reads;
 
 	/* what became of it, for audit lines and metrics */
 	unsigned code;	  /* of the answer; 0: none was given */
