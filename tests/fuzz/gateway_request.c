@@ -32,7 +32,9 @@ allow(void *ctx, struct gw_exchange *x, gw_next *next)
 static void
 set_up(void)
 {
-	struct gw_router_options options = {.hooks = {.check = allow}, .await_ms = 1, .bookmark_ms = 1};
+	static struct api_share lists = {.most = (size_t)256 << 20};
+	struct gw_router_options options = {
+		.hooks = {.check = allow}, .await_ms = 1, .bookmark_ms = 1, .lists = &lists};
 	struct gw_listener_options here = {.name = "fuzz", .body_bytes = 4096, .header_seconds = 1};
 	char *error = NULL;
 

@@ -10,8 +10,6 @@
 #include "tools/informer-gateway/arena/lacking_fields.h"
 #include "tools/informer-gateway/http/inherited.h"
 #include "tools/informer-gateway/http/request_form.h"
-#include "tools/informer-gateway/missing_object.h"
-#include "tools/informer-gateway/pages.h"
 #include "tools/informer-gateway/views/arena_store.h"
 #include "tools/informer-gateway/views/arena_view.h"
 #include "writer/base/log.h"
@@ -57,7 +55,6 @@ on_arena_time(uv_timer_t *timer)
 {
 	struct gateway *g = timer->data;
 
-	g->arena_until = UINT64_MAX;
 	gw_arena_dispatch(g->arena);
 }
 
@@ -65,12 +62,8 @@ static void
 before_waiting(uv_prepare_t *prepare)
 {
 	struct gateway *g = prepare->data;
-	uint64_t until = gw_moments_wait_until(g->arena), now;
+	uint64_t until = gw_moments_wait_until(g->arena), now = gw_arena_now_ms(g->arena);
 
-	if (until == g->arena_until)
-		return;
-	g->arena_until = until;
-	now = gw_arena_now_ms(g->arena);
 	if (until == UINT64_MAX)
 		uv_timer_stop(&g->arena_timer);
 	else
@@ -100,7 +93,6 @@ open_arena(struct gateway *g, char **ret_error)
 	uv_timer_init(&g->loop, &g->arena_timer);
 	uv_prepare_init(&g->loop, &g->arena_prepare);
 	g->arena_poll.data = g->arena_timer.data = g->arena_prepare.data = g;
-	g->arena_until = UINT64_MAX;
 	uv_poll_start(&g->arena_poll, UV_READABLE, on_arena);
 	uv_prepare_start(&g->arena_prepare, before_waiting);
 	gw_arena_dispatch(g->arena);

@@ -31,7 +31,6 @@ struct gateway {
 	uv_poll_t arena_poll;
 	uv_timer_t arena_timer;
 	uv_prepare_t arena_prepare; /* sets the timer to what the arena wants */
-	uint64_t arena_until;       /* that it is set to, by gw_arena_now_ms() */
 
 	struct gw_memory {
 		struct api_budget all;
@@ -49,6 +48,11 @@ struct gateway {
 	struct gw_listener *listeners[GW_LISTENERS_MAX];
 	size_t listener_count;
 };
+
+/* As gw_hooks.page: health and metrics. */
+bool gw_page(const struct gateway *gateway, struct gw_exchange *x);
+/* As gw_hooks.missing; ctx is the gateway. */
+void gw_missing_object(void *ctx, struct gw_exchange *x, gw_next *next);
 
 /*
  * Run until a signal ends it.

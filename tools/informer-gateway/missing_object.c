@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is not there when it is asked for; see missing_object.h. */
-#include "tools/informer-gateway/missing_object.h"
+/*
+ * A GET by name that found nothing, as its listener has it:
+ *
+ *	deletedFor    what was deleted a short while ago (deleted_object.h)
+ *	misses: wait  the arena is waited for (object_wait.h)
+ *	else          404
+ */
+#include "tools/informer-gateway/gateway.h"
 
 #include <time.h>
 
 #include "tools/informer-gateway/answer/object_wait.h"
 #include "tools/informer-gateway/arena/deleted_object.h"
 #include "tools/informer-gateway/views/arena_view.h"
-#include "tools/serving/answer.h"
-
-/* Answer with an object, in the shape that was asked for. */
-static void
-show(struct gw_exchange *x, struct api_object *object)
-{
-	struct api_buf body = {0};
-	const char *type = api_answer_object(&x->api, object, 0, &body);
-
-	x->rv = object->rv;
-	gw_reply(x, 200, type, &body);
-}
 
 /* A reference to what was deleted a short while ago, or NULL. */
 static struct api_object *
@@ -53,7 +47,7 @@ gw_missing_object(void *ctx, struct gw_exchange *x, gw_next *next)
 	if (listener->deleted_for_ms)
 		object = deleted(g->arena, x, listener->deleted_for_ms);
 	if (object)
-		show(x, object);
+		gw_reply_object(x, object);
 	else if (listener->misses_wait)
 		gw_object_wait(x, next);
 	else

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Health and metrics; see pages.h. */
-#include "tools/informer-gateway/pages.h"
+/*
+ * Pages beside the API: /livez and /healthz (the loop turns), /readyz (informerd is there, and each list that
+ * it keeps is in) and /metrics.
+ */
+#include "tools/informer-gateway/gateway.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,17 +102,16 @@ of_router(struct metrics_text *m, const struct gw_router_counters *c)
 }
 
 static void
-of_memory(struct metrics_text *m, const struct gw_memory *memory, uint64_t lists_refused)
+of_memory(struct metrics_text *m, const struct gw_memory *memory)
 {
 	const struct {
 		const char *of;
 		const struct api_share *share;
-		uint64_t refused;
 	} rows[] = {
-		{"bodies", &memory->bodies, memory->bodies.refused},
-		{"lists", &memory->lists, lists_refused},
-		{"views", &memory->views, memory->views.refused},
-		{"history", &memory->history, memory->history.refused},
+		{"bodies", &memory->bodies},
+		{"lists", &memory->lists},
+		{"views", &memory->views},
+		{"history", &memory->history},
 	};
 
 	number(m, "informer_gateway_memory_limit_bytes", "gauge", "What clients can make it hold, in all.",
@@ -120,7 +122,7 @@ of_memory(struct metrics_text *m, const struct gw_memory *memory, uint64_t lists
 	metrics_family(m, "informer_gateway_memory_refused_total", "counter",
 		       "Requests for which there was no room (429).");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		metrics_sample(m, "", (double)rows[i].refused, LABELS("of", rows[i].of));
+		metrics_sample(m, "", (double)rows[i].share->refused, LABELS("of", rows[i].of));
 }
 
 static void
@@ -190,20 +192,17 @@ metrics(const struct gateway *g, struct gw_exchange *x)
 {
 	struct metrics_text m = {0};
 	struct api_buf body = {0};
-	size_t length;
-	char *text;
 
 	metrics_family(&m, "informer_gateway_info", "gauge", "The program.");
 	metrics_sample(&m, "", 1, LABELS("version", INFORMER_VERSION));
 	of_front(&m, gw_front_counters(g->front));
 	of_router(&m, gw_router_counters(g->router));
-	of_memory(&m, &g->memory, gw_router_counters(g->router)->lists_refused);
+	of_memory(&m, &g->memory);
 	of_access(&m, g);
 	of_upstream(&m, g);
 	of_arena(&m, g->arena);
-	text = metrics_take(&m, &length);
-	api_buf_put(&body, text ? text : "", text ? length : 0);
-	free(text);
+	body.data = metrics_take(&m, &body.len);
+	body.cap = body.len;
 	gw_reply(x, 200, METRICS_CONTENT_TYPE, &body);
 }
 

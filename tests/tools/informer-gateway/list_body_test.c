@@ -242,7 +242,7 @@ ROUTED_TEST(the_budget_is_kept)
 	assert_true(w->lists.held < (size_t)2 << 20);
 	/* their sockets still take some of it, so that there may be room for a moment */
 	c = call_tcp(&w->g);
-	while (w->n->lists_refused == 0) {
+	while (w->lists.refused == 0) {
 		forget_heard(c);
 		say(c, GET(ALL_PODS "?limit=2"));
 		gateway_until(&w->g, has_heard(c, END) || has_heard(c, "\"code\":429}"));
@@ -250,7 +250,7 @@ ROUTED_TEST(the_budget_is_kept)
 	assert_true(w->lists.held < (size_t)2 << 20);
 	assert_heard(c, "HTTP/1.1 429 ");
 	assert_heard(c, "Retry-After: 1");
-	assert_int_equal(w->n->lists_refused, 1);
+	assert_int_equal(w->lists.refused, 1);
 	/* one of them reads, the other goes: there is room again */
 	hang_up(stuck[1]);
 	gateway_until(&w->g, w->lists.held < (size_t)1 << 20);
@@ -295,7 +295,7 @@ ROUTED_TEST(a_burst_keeps_the_budget)
 		peak = w->lists.held > peak ? w->lists.held : peak;
 		hang_up(c[i]);
 	}
-	assert_int_equal(w->n->lists_refused, 0);
+	assert_int_equal(w->lists.refused, 0);
 	assert_int_equal(answered, BURST);
 	assert_in_range(peak, budget, budget + BURST * share);
 	gateway_pass(&w->g, SHARE_MS + LOOK_MS);
@@ -315,7 +315,7 @@ ROUTED_TEST(so_many_questions_at_a_time)
 		c[i] = asks(&w->g, request);
 	}
 	gateway_until(&w->g, w->n->lists == 40);
-	assert_int_equal(w->n->lists_refused, 8);
+	assert_int_equal(w->lists.refused, 8);
 	for (int i = 0; i < 40; i++)
 		gateway_until(&w->g, has_heard(c[i], END) || has_heard(c[i], "\"code\":429}"));
 }

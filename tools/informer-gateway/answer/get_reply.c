@@ -13,21 +13,27 @@ not_found(struct gw_exchange *x)
 	gw_reply_status(x);
 }
 
+void
+gw_reply_object(struct gw_exchange *x, struct api_object *object)
+{
+	struct api_buf body = {0};
+	const char *type = api_answer_object(&x->api, object, 0, &body);
+
+	x->rv = object->rv;
+	gw_read_warn(x);
+	gw_reply(x, 200, type, &body);
+}
+
 bool
 gw_answer_object(struct gw_exchange *x)
 {
 	const struct api_store *store = &x->route->store->api;
 	_cleanup_(api_object_unrefp) struct api_object *object = store->get(store->ctx, x->api.resource,
 									    x->route->key.data);
-	struct api_buf body = {0};
-	const char *type;
 
 	if (!object)
 		return false;
-	x->rv = object->rv;
-	gw_read_warn(x);
-	type = api_answer_object(&x->api, object, 0, &body);
-	gw_reply(x, 200, type, &body);
+	gw_reply_object(x, object);
 	return true;
 }
 

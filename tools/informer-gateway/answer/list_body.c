@@ -211,7 +211,7 @@ join(struct gw_exchange *x, bool events, struct gw_body_reader **ret_reader)
 
 	if (!b && !make_room(bodies)) {
 		free(key);
-		bodies->router->counters.lists_refused++;
+		bodies->share->refused++;
 		api_status_set(&x->api.status, 429, "TooManyRequests",
 			       "too many lists are being answered, please try again later");
 		x->api.status.retry_after = 1;
@@ -344,9 +344,10 @@ gw_body_read(struct gw_body_reader *reader, char *out, size_t max)
 /* ---- all of them ---- */
 
 struct gw_bodies *
-gw_bodies_new(struct gw_router *router, struct api_share *share)
+gw_bodies_new(struct gw_router *router)
 {
 	struct gw_bodies *bodies = api_alloc(sizeof(*bodies));
+	struct api_share *share = router->options.lists;
 
 	*bodies = (struct gw_bodies){.router = router, .share = share};
 	bodies->most = BODIES_LEAST + (unsigned)(share->most / GW_BODY_SHARE);

@@ -27,12 +27,11 @@
 
 #include "tools/informer-gateway/http/exchange.h"
 
-struct api_share;
 struct gw_router;
 struct gw_bodies;
 struct gw_body_reader;
 
-struct gw_bodies *gw_bodies_new(struct gw_router *router, struct api_share *share);
+struct gw_bodies *gw_bodies_new(struct gw_router *router);
 /* No reader is left. NULL is fine; memory goes with the loop's next run. */
 void gw_bodies_free(struct gw_bodies *bodies);
 

@@ -17,14 +17,13 @@
 
 #define AWAIT_MS 3000u
 #define BOOKMARK_MS 60000u
-#define LIST_BYTES ((size_t)256 << 20)
 #define STALL_MS 30000u
 
 /* ---- what nobody else answers ---- */
 
 /* A part of the resource is cached: who asks for more, or for what is not in it, is told which. */
 static void
-refuse_more(struct gw_exchange *x)
+say_part(struct gw_exchange *x)
 {
 	const struct gw_route *route = x->route;
 	const struct gw_source *source = &route->router->options.source;
@@ -40,43 +39,37 @@ refuse_more(struct gw_exchange *x)
 		api_status_set(&x->api.status, 404, "NotFound",
 			       "%s \"%s\" not found: they are cached %s alone, and it is not among these",
 			       resource->group_resource, x->api.name, parts.data);
-	gw_reply_status(x);
-}
-
-static void
-refuse_whole_objects(struct gw_exchange *x)
-{
-	api_status_set(
-		&x->api.status, 406, "NotAcceptable",
-		"%s are cached as metadata alone: ask for PartialObjectMetadata, or ask the API server",
-		x->api.resource->group_resource);
-	gw_reply_status(x);
 }
 
 static void
 no_page(struct gw_exchange *x)
 {
 	const struct gw_route *route = x->route;
+	struct api_status *status = &x->api.status;
 	struct api_buf body = {0};
 	const char *type;
 
 	if (!api_request_is_read(&x->api) && route->path.place != API_BROKEN) {
-		api_status_no_method(&x->api.status);
-		gw_reply_status(x);
+		api_status_no_method(status);
 	} else if (route->partial) {
-		refuse_more(x);
+		say_part(x);
 	} else if (route->metadata_only) {
-		refuse_whole_objects(x);
+		api_status_set(
+			status, 406, "NotAcceptable",
+			"%s are cached as metadata alone: ask for PartialObjectMetadata, or ask the API "
+			"server",
+			x->api.resource->group_resource);
 	} else if (route->path.plural) {
-		api_status_set(&x->api.status, 404, "NotFound",
+		api_status_set(status, 404, "NotFound",
 			       "the server could not find the requested resource: %s are not cached here",
 			       route->path.plural);
-		x->api.status.has_details = true;
-		gw_reply_status(x);
+		status->has_details = true;
 	} else {
 		type = api_answer_no_resource(&x->api, route->router->options.source.registry, &body);
 		gw_reply(x, 404, type, &body);
+		return;
 	}
+	gw_reply_status(x);
 }
 
 static void
@@ -203,12 +196,11 @@ gw_router_new(struct gw_front *front, const struct gw_router_options *options)
 	struct gw_router *router = api_alloc(sizeof(*router));
 	struct gw_router_options *o = &router->options;
 
-	*router = (struct gw_router){.front = front, .options = *options, .random = uv_hrtime()};
+	*router = (struct gw_router){.front = front, .options = *options};
 	o->await_ms = o->await_ms ? o->await_ms : AWAIT_MS;
 	o->bookmark_ms = o->bookmark_ms ? o->bookmark_ms : BOOKMARK_MS;
-	router->own_lists = (struct api_share){.most = LIST_BYTES};
 	o->stall_ms = o->stall_ms ? o->stall_ms : STALL_MS;
-	router->bodies = gw_bodies_new(router, o->lists ? o->lists : &router->own_lists);
+	router->bodies = gw_bodies_new(router);
 	return router;
 }
 

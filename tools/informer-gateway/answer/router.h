@@ -42,13 +42,16 @@ struct gw_router_options {
 	struct gw_hooks hooks;
 	unsigned await_ms;    /* how long an RV that we have not seen is waited for; 0: 3 s */
 	unsigned bookmark_ms; /* between two of a watch; 0: a minute */
-	struct api_share *lists; /* what lists hold while they are being made and sent; NULL: 256 MiB */
+	struct api_share *lists; /* what lists hold while they are being made and sent */
 	unsigned stall_ms; /* who takes nothing of a list for so long is dropped; 0: 30 s */
 };
 
 struct gw_router *gw_router_new(struct gw_front *front, const struct gw_router_options *options);
 /* After all listeners were closed. NULL is fine; memory goes with the loop's next run. */
 void gw_router_free(struct gw_router *router);
+
+/* Answer a GET by name with this object, in the shape that was asked for; for hooks.missing. */
+void gw_reply_object(struct gw_exchange *x, struct api_object *object);
 
 /* A listener's handler; ctx is the router. */
 void gw_router_handle(struct gw_exchange *x, void *router);
@@ -59,7 +62,6 @@ void gw_router_told(struct gw_router *router, const struct api_resource *resourc
 struct gw_router_counters {
 	uint64_t gets, lists, watches;
 	uint64_t lists_made, lists_shared; /* bodies; requests that were given one that was there */
-	uint64_t lists_refused;		   /* 429: the bodies' budget was used up */
 	uint64_t lists_dropped;		   /* connections of those who did not take theirs */
 	uint64_t too_large;		   /* 504: an RV did not come */
 	unsigned watching;                 /* now */

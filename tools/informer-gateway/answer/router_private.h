@@ -14,10 +14,8 @@ struct gw_router {
 	struct gw_front *front;
 	struct gw_router_options options;
 	struct gw_rv_waits waits; /* rv_wait.c */
-	struct api_share own_lists;
 	struct gw_bodies *bodies; /* of lists, see list_body.h */
 	struct gw_router_counters counters;
-	uint64_t random; /* of watches' ends */
 };
 
 /* Of one exchange, from its routing to its end. */

@@ -4,7 +4,7 @@
  * until the store wakes it, or its next bookmark or its end is due. Where many begin with the same state of
  * all objects, they are given the same bytes of it (list_body.h), and go on behind it by themselves.
  */
-#include <errno.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,8 @@
 #include "tools/serving/answer.h"
 #include "tools/serving/api_watch.h"
 
-#define TIMEOUT_MS 1800000u /* of one who says nothing of it: half an hour to an hour, as upstream */
+#define TIMEOUT_MS 1800000u /* of one who says nothing of it: half an hour to an hour, as upstream draws it  \
+			     */
 
 struct watcher {
 	struct gw_exchange *x;
@@ -92,24 +93,24 @@ read_lines(struct watcher *w, char *out, size_t max)
 	return (ssize_t)done;
 }
 
-static int open_watch(struct watcher *w, const struct api_watch_options *options);
+/* Behind the state that was shown; 0: with what the query says. */
+static int open_watch(struct watcher *w, struct gw_body_shown behind);
 
 static ssize_t
 read_watch(void *ctx, char *out, size_t max)
 {
 	struct watcher *w = ctx;
-	struct api_watch_options behind = {0};
+	struct gw_body_shown behind;
 	ssize_t n;
 
 	if (w->initial) {
 		n = w->ending ? GW_STREAM_BROKEN : gw_body_read(w->initial, out, max);
 		if (n != GW_STREAM_END)
 			return n;
-		behind.begun_rv = gw_body_shown(w->initial).rv;
-		behind.begun_position = gw_body_shown(w->initial).position;
+		behind = gw_body_shown(w->initial);
 		gw_body_leave(w->initial);
 		w->initial = NULL;
-		if (open_watch(w, &behind) < 0)
+		if (open_watch(w, behind) < 0)
 			return GW_STREAM_BROKEN;
 	}
 	return read_lines(w, out, max);
@@ -147,32 +148,26 @@ watch_closed(void *ctx)
 
 static const struct gw_stream_ops watch_ops = {read_watch, end_watch, watch_closed};
 
-/* As long as the real server lets one live that says nothing of it. */
-static uint64_t
-draw_timeout(struct gw_router *router)
-{
-	router->random = router->random * 6364136223846793005u + 1442695040888963407u;
-	return TIMEOUT_MS + (router->random >> 33) % TIMEOUT_MS;
-}
-
 static int
-open_watch(struct watcher *w, const struct api_watch_options *behind)
+open_watch(struct watcher *w, struct gw_body_shown behind)
 {
-	struct gw_route *route = w->x->route;
-	struct api_watch_options options = *behind;
+	const struct api_watch_options options = {
+		.begun_rv = behind.rv,
+		.begun_position = behind.position,
+		.bookmark_ms = w->router->options.bookmark_ms,
+		.timeout_ms = TIMEOUT_MS + randombytes_uniform(TIMEOUT_MS),
+		.tell_lost = true,
+	};
 
-	options.bookmark_ms = w->router->options.bookmark_ms;
-	options.timeout_ms = draw_timeout(w->router);
-	options.tell_lost = true;
-	return api_watch_open(&w->x->api, &route->query, &w->store->api, &options, now_ms(w), &w->watch);
+	return api_watch_open(&w->x->api, &w->x->route->query, &w->store->api, &options, now_ms(w),
+			      &w->watch);
 }
 
 /* Nothing but an event that says x->api.status, which is taken. */
 static int
 open_failed(struct watcher *w)
 {
-	const struct api_watch_options nowhere = {.begun_rv = 1};
-	int r = open_watch(w, &nowhere);
+	int r = open_watch(w, (struct gw_body_shown){.rv = 1});
 
 	if (r == 0)
 		api_watch_fail(w->watch, &w->x->api.status);
@@ -192,7 +187,6 @@ gw_answer_watch(struct gw_exchange *x)
 	struct gw_route *route = x->route;
 	struct gw_router *router = route->router;
 	struct watcher *w = api_alloc(sizeof(*w));
-	const struct api_watch_options here = {0};
 	int r;
 
 	*w = (struct watcher){.x = x, .router = router, .store = route->store};
@@ -206,7 +200,7 @@ gw_answer_watch(struct gw_exchange *x)
 		gw_body_answer(x, true, &watch_ops, w, &w->initial);
 		return;
 	}
-	r = x->api.status.code ? open_failed(w) : open_watch(w, &here);
+	r = x->api.status.code ? open_failed(w) : open_watch(w, (struct gw_body_shown){0});
 	if (r == 0) {
 		gw_reply_stream(x, 200, api_answer_type(&x->api, true), &watch_ops, w);
 		return;

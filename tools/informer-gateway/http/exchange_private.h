@@ -20,6 +20,7 @@ enum gw_exchange_stage {
 
 /* Who asks, how far it is, and what it will be answered. */
 struct gw_exchange_state {
+	struct gw_exchange x;
 	struct gw_client *client;
 	uintptr_t target_end;
 	enum gw_exchange_stage stage;

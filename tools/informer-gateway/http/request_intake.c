@@ -20,29 +20,28 @@
 #include "tools/informer-gateway/http/loopback.h"
 #include "tools/informer-gateway/http/request_form.h"
 
-struct whole {
-	struct gw_exchange x;
-	struct gw_exchange_state state;
-};
-
 void *
 gw_exchange_begin(void *listener, const char *uri, struct MHD_Connection *connection)
 {
 	struct gw_listener *l = listener;
 	struct gw_client *client = gw_client_of(connection);
-	struct whole *whole = api_alloc(sizeof(*whole));
+	struct gw_exchange_state *s = api_alloc(sizeof(*s));
 	const char *target = uri ? uri : "";
 
-	*whole = (struct whole){.x = {.listener = l, .state = &whole->state, .peer = &client->peer}};
-	whole->x.api.connection = connection;
-	whole->x.target = api_strndup(target, strlen(target));
-	whole->state.client = client;
-	whole->state.target_end = (uintptr_t)target + strlen(target) + 1;
-	client->x = &whole->x;
+	*s = (struct gw_exchange_state){
+		.x = {.api = {.connection = connection},
+		      .listener = l,
+		      .peer = &client->peer,
+		      .target = api_strndup(target, strlen(target)),
+		      .state = s},
+		.client = client,
+		.target_end = (uintptr_t)target + strlen(target) + 1,
+	};
+	client->x = &s->x;
 	gw_client_phase(client, GW_READING);
 	l->front->counters.exchanges++;
 	l->front->counters.requests++;
-	return &whole->x;
+	return &s->x;
 }
 
 static enum MHD_Result
@@ -250,7 +249,7 @@ release(struct gw_exchange *x)
 	api_share_give_back(x->listener->front->bodies, s->reserved);
 	api_status_done(&x->api.status);
 	free((void *)(uintptr_t)x->target);
-	free((struct whole *)x);
+	free(s);
 }
 
 void
