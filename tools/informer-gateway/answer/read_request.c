@@ -120,12 +120,6 @@ answer_at_its_rv(struct gw_exchange *x)
 
 /* ---- the beginning ---- */
 
-static bool
-shows_metadata_alone(const struct gw_exchange *x)
-{
-	return x->api.shape.kind == API_PARTIAL || x->api.shape.kind == API_PARTIAL_LIST;
-}
-
 int
 gw_read_begin(struct gw_exchange *x)
 {
@@ -139,7 +133,8 @@ gw_read_begin(struct gw_exchange *x)
 		gw_reply_status(x);
 		return 0;
 	}
-	route->metadata_only = route->store->metadata_only && !shows_metadata_alone(x);
+	route->metadata_only = route->store->metadata_only && x->api.shape.kind != API_PARTIAL &&
+			       x->api.shape.kind != API_PARTIAL_LIST;
 	/* a continue token belongs to the server that answered the list's first page */
 	if (route->metadata_only || (x->reads.newest_elsewhere && !route->query.rv_given)) {
 		route->store->close(route->store);

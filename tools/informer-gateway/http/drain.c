@@ -8,58 +8,26 @@
 #define TICK_MS 50u
 #define GRACE_MS 1000u
 
-/* Ask so many more to end, the longest-lived last. */
-static void
-ask(struct gw_front *front, unsigned count)
-{
-	struct gw_client *c;
-
-	LIST_FOREACH (c, &front->clients, link) {
-		if (count == 0)
-			break;
-		if (c->x && gw_exchange_end_soon(c->x)) {
-			count--;
-			front->drain.asked++;
-		}
-	}
-}
-
-/* Those between requests; late: also who has not asked anything yet. */
-static void
-close_idle(const struct gw_front *front, bool late)
-{
-	struct gw_client *c;
-
-	LIST_FOREACH (c, &front->clients, link)
-		if (c->phase == GW_IDLE || (late && !c->x))
-			gw_client_cut(c);
-}
-
-static void
-cut_all(const struct gw_front *front)
-{
-	struct gw_client *c;
-
-	LIST_FOREACH (c, &front->clients, link) {
-		if (c->x)
-			gw_exchange_cut(c->x);
-		gw_client_cut(c);
-	}
-}
-
 static void
 on_tick(uv_timer_t *timer)
 {
 	struct gw_front *front = timer->data;
 	uint64_t now = uv_now(timer->loop), begun = front->drain.begun_ms, end = front->drain.end_ms;
-	unsigned due = now >= end ? UINT32_MAX : (unsigned)(front->drain.all * (now - begun) / (end - begun));
+	bool late = now >= end, over = now >= end + GRACE_MS;
+	unsigned due = late ? UINT32_MAX : (unsigned)(front->drain.all * (now - begun) / (end - begun));
+	struct gw_client *c;
 
-	close_idle(front, now >= end);
-	if (due > front->drain.asked)
-		ask(front, due - front->drain.asked);
-	if (now >= end + GRACE_MS)
-		cut_all(front);
-	if (front->counters.connections > 0 && now < end + GRACE_MS)
+	/* the longest-lived last */
+	LIST_FOREACH (c, &front->clients, link) {
+		if (over && c->x)
+			gw_exchange_cut(c->x);
+		else if (c->x && front->drain.asked < due && gw_exchange_end_soon(c->x))
+			front->drain.asked++;
+		/* between requests; late: also who has not asked anything yet */
+		if (over || c->phase == GW_IDLE || (late && !c->x))
+			gw_client_cut(c);
+	}
+	if (front->counters.connections > 0 && !over)
 		return;
 	uv_timer_stop(timer);
 	front->drain.done(front->drain.ctx);

@@ -40,13 +40,8 @@ gw_on_gone(struct gw_exchange *x, void (*fn)(void *ctx), void *ctx)
 void
 gw_reply_header(struct gw_exchange *x, const char *name, const char *value)
 {
-	struct gw_exchange_state *s = x->state;
-
-	if (s->header_count == GW_REPLY_HEADERS_MAX)
-		return;
-	s->headers[s->header_count].name = api_strndup(name, strlen(name));
-	s->headers[s->header_count].value = api_strndup(value, strlen(value));
-	s->header_count++;
+	api_buf_put(&x->state->headers, name, strlen(name) + 1);
+	api_buf_put(&x->state->headers, value, strlen(value) + 1);
 }
 
 void
@@ -93,21 +88,17 @@ reply(struct gw_exchange *x, unsigned code, const char *type, struct MHD_Respons
 	}
 	(void)MHD_add_response_header(response, "Cache-Control", "no-cache, private");
 	(void)MHD_add_response_header(response, "Content-Type", type);
-	for (unsigned i = 0; i < s->header_count; i++)
-		(void)MHD_add_response_header(response, s->headers[i].name, s->headers[i].value);
+	for (size_t at = 0; at < s->headers.len;) {
+		const char *name = s->headers.data + at, *value = name + strlen(name) + 1;
+
+		(void)MHD_add_response_header(response, name, value);
+		at += (size_t)(value - name) + strlen(value) + 1;
+	}
 	if (s->close || gw_front_draining(front_of(x)) || sends_away(front_of(x)))
 		(void)MHD_add_response_header(response, "Connection", "close");
 	x->code = code;
 	s->response = response;
 	gw_exchange_go_on(x);
-}
-
-void
-gw_reply_text(struct gw_exchange *x, unsigned code, const char *type, const char *text)
-{
-	x->sent = strlen(text);
-	reply(x, code, type,
-	      MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT));
 }
 
 /* In JSON alone: it is what is worth it. */
@@ -136,6 +127,15 @@ gw_reply(struct gw_exchange *x, unsigned code, const char *type, struct api_buf 
 	length = x->sent = body->len;
 	reply(x, code, type,
 	      MHD_create_response_from_buffer(length, api_buf_take(body), MHD_RESPMEM_MUST_FREE));
+}
+
+void
+gw_reply_text(struct gw_exchange *x, unsigned code, const char *type, const char *text)
+{
+	struct api_buf body = {0};
+
+	api_buf_puts(&body, text);
+	gw_reply(x, code, type, &body);
 }
 
 void

@@ -82,7 +82,7 @@ void gw_reply_header(struct gw_exchange *x, const char *name, const char *value)
  * gzip.
  */
 void gw_reply(struct gw_exchange *x, unsigned code, const char *type, struct api_buf *body);
-/* The same with a text that stays. */
+/* The same with a copy of a text. */
 void gw_reply_text(struct gw_exchange *x, unsigned code, const char *type, const char *text);
 /* Answer with x->api.status, in the client's syntax. */
 void gw_reply_status(struct gw_exchange *x);

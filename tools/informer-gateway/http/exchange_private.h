@@ -9,8 +9,6 @@
 #include "tools/informer-gateway/http/exchange.h"
 #include "tools/informer-gateway/http/front_private.h"
 
-#define GW_REPLY_HEADERS_MAX 48u
-
 enum gw_exchange_stage {
 	GW_BEGUN,  /* its first line is there */
 	GW_SEEN,   /* its headers are, too */
@@ -36,10 +34,7 @@ struct gw_exchange_state {
 	void (*gone)(void *ctx);
 	void *gone_ctx;
 	struct MHD_Response *response;
-	struct {
-		char *name, *value;
-	} headers[GW_REPLY_HEADERS_MAX];
-	unsigned header_count;
+	struct api_buf headers; /* of the answer: names and values in turn, each with its zero byte */
 
 	const struct gw_stream_ops *ops; /* NULL: no stream */
 	void *stream;

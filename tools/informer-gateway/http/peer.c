@@ -101,21 +101,7 @@ gw_peer_key(const struct gw_peer *peer)
 
 /* ---- certificates ---- */
 
-static void
-add_text(char ***texts, unsigned *count, const char *prefix, const char *text, size_t length)
-{
-	struct api_buf buf = {0};
-
-	/* a name with a zero byte would be read as another one */
-	if (*count == TEXTS_MAX || memchr(text, 0, length))
-		return;
-	api_buf_puts(&buf, prefix);
-	api_buf_put(&buf, text, length);
-	*texts = api_realloc(*texts, (*count + 2) * sizeof(char *));
-	(*texts)[(*count)++] = api_buf_take(&buf);
-	(*texts)[*count] = NULL;
-}
-
+/* An empty list, which add_text() puts behind. */
 static char **
 no_texts(void)
 {
@@ -126,9 +112,26 @@ no_texts(void)
 }
 
 static void
+add_text(char ***texts, const char *prefix, const char *text, size_t length)
+{
+	struct api_buf buf = {0};
+	unsigned count = 0;
+
+	while ((*texts)[count])
+		count++;
+	/* a name with a zero byte would be read as another one */
+	if (count == TEXTS_MAX || memchr(text, 0, length))
+		return;
+	api_buf_puts(&buf, prefix);
+	api_buf_put(&buf, text, length);
+	*texts = api_realloc(*texts, (count + 2) * sizeof(char *));
+	(*texts)[count] = api_buf_take(&buf);
+	(*texts)[count + 1] = NULL;
+}
+
+static void
 read_subject(struct gw_certificate *c, gnutls_x509_crt_t crt)
 {
-	unsigned count = 0;
 	char text[TEXT_MAX];
 	size_t length;
 
@@ -137,7 +140,7 @@ read_subject(struct gw_certificate *c, gnutls_x509_crt_t crt)
 		if (gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_ORGANIZATION_NAME, i, 0, text,
 						  &length) < 0)
 			break;
-		add_text(&c->organizations, &count, "", text, length);
+		add_text(&c->organizations, "", text, length);
 	}
 	length = sizeof(text);
 	if (gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, text, &length) < 0 ||
@@ -147,20 +150,9 @@ read_subject(struct gw_certificate *c, gnutls_x509_crt_t crt)
 }
 
 static void
-add_ip(char ***names, unsigned *count, const char *bytes, size_t length)
-{
-	char text[INET6_ADDRSTRLEN];
-
-	if ((length == 4 || length == 16) &&
-	    inet_ntop(length == 4 ? AF_INET : AF_INET6, bytes, text, sizeof(text)))
-		add_text(names, count, "ip:", text, strlen(text));
-}
-
-static void
 read_names(struct gw_certificate *c, gnutls_x509_crt_t crt)
 {
-	unsigned count = 0;
-	char text[TEXT_MAX];
+	char text[TEXT_MAX], address[INET6_ADDRSTRLEN];
 
 	for (unsigned i = 0; i < TEXTS_MAX; i++) {
 		size_t length = sizeof(text);
@@ -172,13 +164,14 @@ read_names(struct gw_certificate *c, gnutls_x509_crt_t crt)
 		if (r < 0)
 			break;
 		if (type == GNUTLS_SAN_DNSNAME)
-			add_text(&c->names, &count, "dns:", text, length);
+			add_text(&c->names, "dns:", text, length);
 		else if (type == GNUTLS_SAN_URI)
-			add_text(&c->names, &count, "uri:", text, length);
+			add_text(&c->names, "uri:", text, length);
 		else if (type == GNUTLS_SAN_RFC822NAME)
-			add_text(&c->names, &count, "email:", text, length);
-		else if (type == GNUTLS_SAN_IPADDRESS)
-			add_ip(&c->names, &count, text, length);
+			add_text(&c->names, "email:", text, length);
+		else if (type == GNUTLS_SAN_IPADDRESS && (length == 4 || length == 16) &&
+			 inet_ntop(length == 4 ? AF_INET : AF_INET6, text, address, sizeof(address)))
+			add_text(&c->names, "ip:", address, strlen(address));
 	}
 }
 

@@ -117,16 +117,16 @@ look(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_length, c
 }
 
 static const char *
-headers_fault(struct MHD_Connection *connection, const struct gw_request_form *form, bool older)
+headers_fault(const struct api_request *request, const char *version, bool older)
 {
-	struct headers h = {.end = form->version + strlen(form->version) + 2};
+	struct headers h = {.end = version + strlen(version) + 2};
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-		connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+		request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
 
-	(void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, look, &h);
+	(void)MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, look, &h);
 	if (h.fault)
 		return h.fault;
-	if (LAX && info && h.end + 2 != form->method + *(const size_t *)info)
+	if (LAX && info && h.end + 2 != request->method + *(const size_t *)info)
 		return HIDDEN;
 	if (h.lengths > 1)
 		return "the request has more than one Content-Length";
@@ -136,21 +136,22 @@ headers_fault(struct MHD_Connection *connection, const struct gw_request_form *f
 }
 
 const char *
-gw_request_fault(struct MHD_Connection *connection, const struct gw_request_form *form)
+gw_request_fault(const struct api_request *request, const char *target, uintptr_t target_end,
+		 const char *version)
 {
-	bool older = !strcmp(form->version, "HTTP/1.0");
+	bool older = !strcmp(version, "HTTP/1.0");
 	const char *fault;
 
-	if (!older && strcmp(form->version, "HTTP/1.1") != 0)
+	if (!older && strcmp(version, "HTTP/1.1") != 0)
 		return "the request is not HTTP/1.1";
-	if (strlen(form->method) > METHOD_MAX || !is_token(form->method, strlen(form->method)))
+	if (strlen(request->method) > METHOD_MAX || !is_token(request->method, strlen(request->method)))
 		return "the request's method is none";
-	if ((uintptr_t)form->version != form->target_end)
+	if ((uintptr_t)version != target_end)
 		return "the request's line has a zero byte";
-	fault = target_fault(form->target);
+	fault = target_fault(target);
 	if (!fault)
-		fault = path_fault(form->path);
-	return fault ? fault : headers_fault(connection, form, older);
+		fault = path_fault(request->url);
+	return fault ? fault : headers_fault(request, version, older);
 }
 
 bool

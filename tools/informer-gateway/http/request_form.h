@@ -14,13 +14,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gw_request_form {
-	const char *method, *target, *path, *version; /* path: decoded */
-	uintptr_t target_end; /* where the target's text ended as it came: the version must begin behind it */
-};
+#include "tools/serving/api_request.h"
 
-/* What is wrong with it, as a sentence for the client that stays; NULL: nothing. */
-const char *gw_request_fault(struct MHD_Connection *connection, const struct gw_request_form *form);
+/*
+ * What is wrong with a request, as a sentence for the client that stays; NULL: nothing.
+ *
+ * target_end  where the target's text ended as it came: the version must begin behind it
+ */
+const char *gw_request_fault(const struct api_request *request, const char *target, uintptr_t target_end,
+			     const char *version);
 
 /* Whether the client takes gzip, read as the API server reads Accept-Encoding. */
 bool gw_request_takes_gzip(struct MHD_Connection *connection);

@@ -71,11 +71,6 @@ static enum MHD_Result
 see(struct gw_exchange *x, const char *version)
 {
 	struct gw_exchange_state *s = x->state;
-	struct gw_request_form form = {.method = x->api.method,
-				       .target = x->target,
-				       .path = x->api.url,
-				       .version = version,
-				       .target_end = s->target_end};
 	const char *fault, *length;
 
 	s->stage = GW_SEEN;
@@ -85,7 +80,7 @@ see(struct gw_exchange *x, const char *version)
 		x->api.status.retry_after = 1;
 		return refuse(x);
 	}
-	fault = gw_request_fault(x->api.connection, &form);
+	fault = gw_request_fault(&x->api, x->target, s->target_end, version);
 	if (fault) {
 		api_status_set(&x->api.status, 400, "BadRequest", "%s", fault);
 		return refuse(x);
@@ -241,10 +236,7 @@ release(struct gw_exchange *x)
 
 	if (s->response && !s->queued)
 		MHD_destroy_response(s->response);
-	for (unsigned i = 0; i < s->header_count; i++) {
-		free(s->headers[i].name);
-		free(s->headers[i].value);
-	}
+	api_buf_done(&s->headers);
 	api_buf_done(&x->body);
 	api_share_give_back(x->listener->front->bodies, s->reserved);
 	api_status_done(&x->api.status);
