@@ -42,7 +42,7 @@ struct gw_listener {
 	LIST_ENTRY(gw_listener) link;
 	gw_handler *handler;
 	void *ctx;
-	struct gw_listener_options options; /* without its texts */
+	struct gw_listener_options options; /* its texts are the caller's */
 	char *name;
 	struct listener socket; /* of writer/base: fd, file, URL */
 	char url[160];

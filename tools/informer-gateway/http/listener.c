@@ -142,7 +142,7 @@ notice_who_vanishes(int fd)
 		(void)setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(int));
 }
 
-static int
+static void
 add(struct gw_listener *l, int fd, const struct sockaddr *address, socklen_t length)
 {
 	struct gw_front *front = l->front;
@@ -160,20 +160,19 @@ add(struct gw_listener *l, int fd, const struct sockaddr *address, socklen_t len
 	if (verdict != GW_QUOTA_TAKEN && front->refused >= REFUSED_MAX) {
 		gw_client_turn_away(fd, l->tls != NULL);
 		gw_peer_done(&peer);
-		return -EUSERS;
+		return;
 	}
 	l->refuse = verdict != GW_QUOTA_TAKEN;
 	/* cppcheck-suppress autoVariables ; it is taken, or taken back, below */
 	l->arriving = &peer;
 	(void)MHD_add_connection(l->daemon, fd, address, length); /* closes it if it fails */
 	if (!l->arriving)
-		return 0;
+		return;
 	/* it came to nothing before it was announced */
 	l->arriving = NULL;
 	gw_peer_done(&peer);
 	if (verdict == GW_QUOTA_TAKEN)
 		gw_quota_give_back(&front->quota, key);
-	return -EIO;
 }
 
 static void on_accept(uv_poll_t *poll, int status, int events);
@@ -200,17 +199,15 @@ on_accept(uv_poll_t *poll, int status, int events)
 		int fd = accept4(l->socket.fd, (struct sockaddr *)&address, &length,
 				 SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-		if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)) {
+		if (fd >= 0)
+			add(l, fd, (struct sockaddr *)&address, length);
+		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
 			log_warning("%s: cannot accept: %s", l->name, strerror(errno));
 			uv_poll_stop(poll);
 			uv_timer_start(&l->accept_timer, on_accept_again, ACCEPT_RETRY_MS, 0);
 			break;
-		}
-		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
-			continue;
-		if (fd < 0)
+		} else if (errno != EINTR && errno != ECONNABORTED)
 			break;
-		(void)add(l, fd, (struct sockaddr *)&address, length);
 	}
 	turn(l);
 }
