@@ -143,9 +143,7 @@ smuggled "a bad chunk" "POST $first"$'Transfer-Encoding: chunked\r\n\r\n0x5\r\na
 smuggled "a chunk too short" "POST $first"$'Transfer-Encoding: chunked\r\n\r\n2\r\nabcde\r\n0\r\n\r\n'"$hidden"
 smuggled "a folded header" "GET $first"$'X-A: b\r\n Content-Length: 5\r\n\r\n'"$hidden"
 smuggled "a blank before the colon" "GET $first"$'Content-Length : 5\r\n\r\n'"$hidden"
-# bare line feeds end lines, as at the API server: of one request, for its own token
-printf '%s' "${hidden//$'\r'/}" | bytes say >"$T/answer"
-[ "$(grep -ca '^HTTP/1.1 ' "$T/answer")" = 1 ] && grep -qa NodeList "$T/answer" || fail "bare line feeds: $(head -c 300 "$T/answer")"
+smuggled "bare line feeds" "${hidden//$'\r'/}"
 smuggled "a NUL in a header" "$(printf '%s' "GET $first")"$'X-A: \001b\r\n\r\n'"$hidden"
 smuggled "another HTTP" $'GET /api/v1/pods HTTP/3.7\r\nHost: g\r\n\r\n'
 
