@@ -47,21 +47,20 @@ pod_protobuf_list(const struct pods *p, enum pods_naming naming, size_t count, s
 void
 pod_protobuf_changes(const struct pods *p, enum pods_naming naming, size_t count, struct bytes *out)
 {
-	struct api_buf document = {0}, head = {0};
+	struct api_buf document = {0}, frame = {0};
 	struct bytes text = {0};
 
 	for (size_t i = 0; i < count; i++) {
 		text.length = 0;
 		api_buf_reset(&document);
-		api_buf_reset(&head);
+		api_buf_reset(&frame);
 		pods_make(p, naming, i, count, 1, &text);
 		if (api_proto_document("v1", "Pod", (const char *)text.data, text.length, &document) < 0)
 			abort();
-		api_frame_head(&head, "MODIFIED", document.len);
-		append(out, &head);
-		append(out, &document);
+		api_frame_put(&frame, "MODIFIED", &document);
+		append(out, &frame);
 	}
-	api_buf_done(&head);
+	api_buf_done(&frame);
 	api_buf_done(&document);
 	bytes_done(&text);
 }

@@ -162,7 +162,6 @@ sim_object_new(const struct api_resource *resource, struct api_doc *doc, struct 
 		.text = at + side.len,
 	};
 	atomic_init(&object->refs, 1);
-	atomic_init(&object->encoded, NULL);
 	memcpy(object->text, text.data, text.len);
 	*ret_object = object;
 	return 0;

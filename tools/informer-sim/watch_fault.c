@@ -68,8 +68,7 @@ put_event(struct api_buf *buf, const char *text, size_t *ret_end)
 	api_print(object, &json, NULL, &mark);
 	if (api_proto_document(version, kind, json.data, json.len, &document) < 0)
 		api_buf_put(&document, json.data, json.len);
-	api_frame_head(buf, type, document.len);
-	api_buf_put(buf, document.data, document.len);
+	api_frame_put(buf, type, &document);
 	return 0;
 }
 

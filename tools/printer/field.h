@@ -4,9 +4,8 @@
  * tree.
  *
  * The printers (print.h) and the texts (document.h) are written against this and not against informer_value
- * or cJSON, for two reasons: an object in the arena is printed in place, without a copy and without numbers
- * going through double, and an API server that keeps its objects otherwise (informer-sim, for its Table
- * answers) uses the same printers by one field_source of its own.
+ * or cJSON: an object in the arena is printed in place, without a copy and without numbers going through
+ * double, and informer-sim and informer-gateway print the rows of a Table from an object's text.
  *
  * A field is a value: copied freely, nothing to free. Texts are lent for as long as the object stays, and not
  * terminated. What is absent is a field of kind FIELD_NONE, on which everything may be asked and which has
@@ -46,7 +45,6 @@ struct field_iter {
 	union {
 		struct informer_value_iter value;
 		const cJSON *next;
-		const void *next_node;
 	} private_;
 };
 

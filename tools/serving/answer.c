@@ -42,12 +42,12 @@ api_answer_object(const struct api_request *request, struct api_object *object, 
 	_cleanup_(api_buf_done) struct api_buf message = {0};
 
 	if (shape->protobuf) {
-		api_proto_object_at(shape, resource, shown, rv, &message);
+		api_proto_object(shape, resource, shown, rv, &message);
 		api_proto_wrap(body, api_proto_version(shape, resource), api_proto_kind(shape, resource),
 			       &message);
 		return API_PROTOBUF_TYPE;
 	}
-	api_shape_print(shape, resource, shown, rv, body);
+	api_shape_print(shape, resource, shown, rv, true, body);
 	api_buf_puts(body, "\n");
 	return JSON_TYPE;
 }

@@ -24,17 +24,6 @@ list_put_own(struct api_list *list)
 }
 
 static void
-put_in_protobuf(struct api_list *list, struct api_object *object)
-{
-	size_t length;
-	const char *bytes = api_proto_object(&list->form.shape, list->form.resource, object, &length);
-
-	api_proto_begin(&list->own, ITEMS, length);
-	list_put_own(list);
-	put(list, bytes, length);
-}
-
-static void
 put_in_json(struct api_list *list, const struct api_object *object)
 {
 	const struct api_resource *resource = list->form.resource;
@@ -53,6 +42,8 @@ put_in_json(struct api_list *list, const struct api_object *object)
 void
 list_put_item(struct api_list *list, struct api_object *object)
 {
+	_cleanup_(api_buf_done) struct api_buf message = {0};
+
 	api_object_unref(list->object);
 	list->object = list->as_events ? api_object_ref(object) : api_shape_object(&list->form.shape, object);
 	api_object_unref(object);
@@ -63,7 +54,9 @@ list_put_item(struct api_list *list, struct api_object *object)
 				list->picked == 1 && list->form.shape.kind == API_TABLE, &list->own);
 		list_put_own(list);
 	} else if (list->form.shape.protobuf) {
-		put_in_protobuf(list, object);
+		api_proto_object(&list->form.shape, list->form.resource, object, 0, &message);
+		api_proto_bytes(&list->own, ITEMS, message.data, message.len);
+		list_put_own(list);
 	} else if (list->form.shape.kind == API_TABLE) {
 		api_buf_puts(&list->own, list->picked > 1 ? "," : "");
 		api_table_row(&list->form.shape, list->form.resource, object, 0, &list->own);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Accept, PartialObjectMetadata and Tables. A list of metadata is streamed as pieces of the stored texts
- * (serve_list.c), as a plain one is; rows of a Table are made here, by the printers of tools/printer.
+ *, as a plain one is; rows of a Table are made here, by the printers of tools/printer.
  */
 #include "tools/serving/shape.h"
 
@@ -12,7 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/serving/field_doc.h"
 #include "tools/printer/print.h"
 
 /* Is it one of those that stand with a + between them? */
@@ -111,13 +110,8 @@ api_shape_partial_head(const struct api_shape *shape, struct api_buf *buf)
 static void
 partial(const struct api_shape *shape, const struct api_object *object, uint64_t rv, struct api_buf *buf)
 {
-	const char *meta = object->text + object->meta_at;
-	size_t before = object->rv_at - object->meta_at, behind = before + object->rv_len;
-
 	api_shape_partial_head(shape, buf);
-	api_buf_put(buf, meta, before);
-	api_buf_printf(buf, "%" PRIu64, rv ? rv : object->rv);
-	api_buf_put(buf, meta + behind, object->meta_len - behind);
+	api_object_put(object, object->meta_at, object->meta_len, rv, buf);
 	api_buf_puts(buf, "}");
 }
 
@@ -154,11 +148,14 @@ api_table_row(const struct api_shape *shape, const struct api_resource *resource
 	      const struct api_object *object, uint64_t rv, struct api_buf *buf)
 {
 	struct print_options options = {.wide = true, .now_ns = (int64_t)time(NULL) * 1000000000};
-	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_buf_done) struct api_buf text = {0};
 	_cleanup_(cells_done) struct cells cells = CELLS_INIT;
+	cJSON *tree;
 
-	api_object_edit(resource, object, &doc);
-	printer_of(resource)->print(field_of_doc(&doc), &options, &cells);
+	api_object_print(resource, object, 0, &text);
+	tree = cJSON_ParseWithLength(text.data, text.len);
+	printer_of(resource)->print(field_of_cjson(tree), &options, &cells);
+	cJSON_Delete(tree);
 	api_buf_puts(buf, "{\"cells\":[");
 	for (size_t i = 0; i < cells.count; i++) {
 		struct field_text cell = cells_at(&cells, i);
@@ -177,24 +174,26 @@ api_table_row(const struct api_shape *shape, const struct api_resource *resource
 }
 
 void
-api_shape_print(const struct api_shape *shape, const struct api_resource *resource,
-		const struct api_object *object, uint64_t rv, struct api_buf *buf)
+api_table(const struct api_shape *shape, const struct api_resource *resource, const struct api_object *object,
+	  uint64_t rv, bool columns, struct api_buf *buf)
 {
 	char meta[64];
 
-	switch (shape->kind) {
-	case API_PLAIN:
-		api_object_print(resource, object, rv, buf);
-		break;
-	case API_PARTIAL:
-	case API_PARTIAL_LIST:
-		partial(shape, object, rv, buf);
-		break;
-	case API_TABLE:
-		snprintf(meta, sizeof(meta), "\"resourceVersion\":\"%" PRIu64 "\"", rv ? rv : object->rv);
-		api_table_head(shape, resource, meta, true, buf);
+	snprintf(meta, sizeof(meta), "\"resourceVersion\":\"%" PRIu64 "\"", rv || !object ? rv : object->rv);
+	api_table_head(shape, resource, meta, columns, buf);
+	if (object)
 		api_table_row(shape, resource, object, rv, buf);
-		api_buf_puts(buf, "]}");
-		break;
-	}
+	api_buf_puts(buf, "]}");
+}
+
+void
+api_shape_print(const struct api_shape *shape, const struct api_resource *resource,
+		const struct api_object *object, uint64_t rv, bool columns, struct api_buf *buf)
+{
+	if (shape->kind == API_PLAIN)
+		api_object_print(resource, object, rv, buf);
+	else if (shape->kind == API_TABLE)
+		api_table(shape, resource, object, rv, columns, buf);
+	else
+		partial(shape, object, rv, buf);
 }

@@ -46,13 +46,21 @@ struct api_object *api_shape_object(const struct api_shape *shape, struct api_ob
  * follow.
  */
 void api_shape_partial_head(const struct api_shape *shape, struct api_buf *buf);
-/* Append an object in its shape; a Table is a whole one with one row. rv 0: the object's own. */
-void api_shape_print(const struct api_shape *shape, const struct api_resource *resource,
-		     const struct api_object *object, uint64_t rv, struct api_buf *buf);
-
 /*
- * A Table in parts: everything up to the rows' opening bracket (meta: the inside of metadata; columns: with
- * their definitions, or null), then rows with commas between, then "]}".
+ * Append an object in its shape; a Table is a whole one with one row.
+ *
+ * rv       that it shows; 0: its own
+ * columns  of a Table: with their definitions, else null
+ */
+void api_shape_print(const struct api_shape *shape, const struct api_resource *resource,
+		     const struct api_object *object, uint64_t rv, bool columns, struct api_buf *buf);
+
+/* Append a Table with one row, or with none where object is NULL. */
+void api_table(const struct api_shape *shape, const struct api_resource *resource,
+	       const struct api_object *object, uint64_t rv, bool columns, struct api_buf *buf);
+/*
+ * A Table in parts: everything up to the rows' opening bracket (meta: the inside of metadata), then rows with
+ * commas between, then "]}".
  */
 void api_table_head(const struct api_shape *shape, const struct api_resource *resource, const char *meta,
 		    bool columns, struct api_buf *buf);

@@ -28,10 +28,8 @@ void
 api_object_unref(struct api_object *object)
 {
 	/* acq_rel: whoever frees has seen every other owner's last read */
-	if (!object || atomic_fetch_sub_explicit(&object->refs, 1, memory_order_acq_rel) != 1)
-		return;
-	free(atomic_load_explicit(&object->encoded, memory_order_relaxed));
-	free(object);
+	if (object && atomic_fetch_sub_explicit(&object->refs, 1, memory_order_acq_rel) == 1)
+		free(object);
 }
 
 void
@@ -72,18 +70,25 @@ api_object_field(const struct api_object *object, unsigned i)
 }
 
 void
+api_object_put(const struct api_object *object, size_t at, size_t len, uint64_t rv, struct api_buf *buf)
+{
+	size_t behind = object->rv_at + object->rv_len;
+
+	if (rv == 0) {
+		api_buf_put(buf, object->text + at, len);
+		return;
+	}
+	api_buf_put(buf, object->text + at, object->rv_at - at);
+	api_buf_printf(buf, "%" PRIu64, rv);
+	api_buf_put(buf, object->text + behind, at + len - behind);
+}
+
+void
 api_object_print(const struct api_resource *resource, const struct api_object *object, uint64_t rv,
 		 struct api_buf *buf)
 {
 	api_buf_put(buf, resource->head, resource->head_len);
-	if (rv == 0) {
-		api_buf_put(buf, object->text, object->text_len);
-		return;
-	}
-	api_buf_put(buf, object->text, object->rv_at);
-	api_buf_printf(buf, "%" PRIu64, rv);
-	api_buf_put(buf, object->text + object->rv_at + object->rv_len,
-		    object->text_len - object->rv_at - object->rv_len);
+	api_object_put(object, 0, object->text_len, rv, buf);
 }
 
 void
@@ -176,6 +181,5 @@ api_object_bare(struct api_object *object)
 		.text = side + side_len,
 	};
 	atomic_init(&bare->refs, 1);
-	atomic_init(&bare->encoded, NULL);
 	return bare;
 }

@@ -21,13 +21,6 @@
 #include "tools/serving/doc.h"
 #include "tools/serving/served_resource.h"
 
-/* An object in protobuf, see proto_object.h. */
-struct api_encoded {
-	size_t len;
-	size_t meta_len; /* of the metadata, with which it begins */
-	char bytes[];
-};
-
 struct api_object {
 	_Atomic unsigned refs;
 	uint32_t namespace_len; /* of the key's part before '/', 0 when cluster-wide */
@@ -42,7 +35,6 @@ struct api_object {
 	const char *labels; /* name NUL value NUL ... */
 	const char *fields; /* a value, NUL, for each of resource->fields */
 	char *text;
-	_Atomic(struct api_encoded *) encoded; /* NULL until it is asked for; then it stays */
 };
 
 /* Append the key of a name, or with "" what all keys of a namespace begin with; namespace_ NULL: there is
@@ -72,6 +64,8 @@ const char *api_object_field(const struct api_object *object, unsigned i);
 void api_object_edit(const struct api_resource *resource, const struct api_object *object,
 		     struct api_doc *doc);
 
+/* Append a part of the text in which the RV's digits stand; rv 0: as they are. */
+void api_object_put(const struct api_object *object, size_t at, size_t len, uint64_t rv, struct api_buf *buf);
 /* Append the whole document; rv 0: with its own RV. */
 void api_object_print(const struct api_resource *resource, const struct api_object *object, uint64_t rv,
 		      struct api_buf *buf);

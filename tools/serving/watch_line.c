@@ -27,66 +27,29 @@ api_line_form(const struct api_form *form, enum api_change change, bool columns)
 	return (uint64_t)(uintptr_t)form->resource << 8 | flags;
 }
 
-/* A Table with one row, or for a bookmark none. */
-static void
-table(const struct api_form *form, const struct api_object *object, uint64_t rv, bool columns,
-      struct api_buf *buf)
-{
-	char meta[128];
-
-	snprintf(meta, sizeof(meta), "\"resourceVersion\":\"%" PRIu64 "\"", rv || !object ? rv : object->rv);
-	api_table_head(&form->shape, form->resource, meta, columns, buf);
-	if (object)
-		api_table_row(&form->shape, form->resource, object, rv, buf);
-	api_buf_puts(buf, "]}");
-}
-
 void
-api_frame_head(struct api_buf *buf, const char *type, uint64_t document)
+api_frame_put(struct api_buf *buf, const char *type, const struct api_buf *document)
 {
 	_cleanup_(api_buf_done) struct api_buf raw = {0};
-	_cleanup_(api_buf_done) struct api_buf head = {0};
-	uint64_t length;
+	_cleanup_(api_buf_done) struct api_buf event = {0};
 
-	api_proto_begin(&raw, RAW, document);
-	api_proto_text(&head, TYPE, type);
-	api_proto_begin(&head, OBJECT, raw.len + document);
-	api_buf_put(&head, raw.data, raw.len);
-	length = head.len + document;
+	api_proto_bytes(&raw, RAW, document->data, document->len);
+	api_proto_text(&event, TYPE, type);
+	api_proto_bytes(&event, OBJECT, raw.data, raw.len);
 	for (int shift = 24; shift >= 0; shift -= 8)
-		api_buf_put(buf, &(char){(char)(length >> shift)}, 1);
-	api_buf_put(buf, head.data, head.len);
+		api_buf_put(buf, &(char){(char)(event.len >> shift)}, 1);
+	api_buf_put(buf, event.data, event.len);
 }
 
 /* A frame of a message without its envelope. */
 static void
-frame(const struct api_form *form, const char *type, const char *message, size_t len, struct api_buf *buf)
+frame(const struct api_form *form, const char *type, const struct api_buf *message, struct api_buf *buf)
 {
-	_cleanup_(api_buf_done) struct api_buf envelope = {0};
+	_cleanup_(api_buf_done) struct api_buf document = {0};
 
-	api_proto_envelope(&envelope, api_proto_version(&form->shape, form->resource),
-			   api_proto_kind(&form->shape, form->resource), len);
-	api_frame_head(buf, type, envelope.len + len + API_PROTO_TRAILER_LENGTH);
-	api_buf_put(buf, envelope.data, envelope.len);
-	api_buf_put(buf, message, len);
-	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
-}
-
-static void
-object_in_protobuf(const struct api_form *form, const char *type, struct api_object *object, uint64_t rv,
-		   struct api_buf *buf)
-{
-	_cleanup_(api_buf_done) struct api_buf message = {0};
-	const char *bytes;
-	size_t len;
-
-	if (rv == 0) {
-		bytes = api_proto_object(&form->shape, form->resource, object, &len);
-		frame(form, type, bytes, len, buf);
-		return;
-	}
-	api_proto_object_at(&form->shape, form->resource, object, rv, &message);
-	frame(form, type, message.data, message.len, buf);
+	api_proto_wrap(&document, api_proto_version(&form->shape, form->resource),
+		       api_proto_kind(&form->shape, form->resource), message);
+	api_frame_put(buf, type, &document);
 }
 
 void
@@ -96,16 +59,15 @@ api_line_object(const struct api_form *form, enum api_change change, struct api_
 	static const char *const types[] = {
 		[API_ADDED] = "ADDED", [API_MODIFIED] = "MODIFIED", [API_DELETED] = "DELETED"};
 	_cleanup_(api_object_unrefp) struct api_object *shown = api_shape_object(&form->shape, object);
+	_cleanup_(api_buf_done) struct api_buf message = {0};
 
 	if (form->shape.protobuf) {
-		object_in_protobuf(form, types[change], shown, rv, buf);
+		api_proto_object(&form->shape, form->resource, shown, rv, &message);
+		frame(form, types[change], &message, buf);
 		return;
 	}
 	api_buf_printf(buf, "{\"type\":\"%s\",\"object\":", types[change]);
-	if (form->shape.kind == API_TABLE)
-		table(form, shown, rv, columns, buf);
-	else
-		api_shape_print(&form->shape, form->resource, shown, rv, buf);
+	api_shape_print(&form->shape, form->resource, shown, rv, columns, buf);
 	api_buf_puts(buf, "}\n");
 }
 
@@ -120,7 +82,7 @@ bookmark_in_protobuf(const struct api_form *form, uint64_t rv, bool end_mark, st
 		       end_mark ? END_MARK : "");
 	api_proto_json(partial ? "meta.k8s.io/v1" : form->resource->api_version,
 		       api_proto_kind(&form->shape, form->resource), json.data, json.len, &message);
-	frame(form, "BOOKMARK", message.data, message.len, buf);
+	frame(form, "BOOKMARK", &message, buf);
 }
 
 /* As upstream prints an empty object of the kind. */
@@ -149,7 +111,7 @@ api_line_bookmark(const struct api_form *form, uint64_t rv, bool end_mark, bool 
 	}
 	api_buf_puts(buf, "{\"type\":\"BOOKMARK\",\"object\":");
 	if (form->shape.kind == API_TABLE)
-		table(form, NULL, rv, columns, buf);
+		api_table(&form->shape, form->resource, NULL, rv, columns, buf);
 	else
 		bookmark_object(form, rv, end_mark, buf);
 	api_buf_puts(buf, "}\n");
@@ -162,8 +124,7 @@ api_line_error(const struct api_form *form, const struct api_status *status, str
 
 	if (form->shape.protobuf) {
 		api_status_encode(status, &document);
-		api_frame_head(buf, "ERROR", document.len);
-		api_buf_put(buf, document.data, document.len);
+		api_frame_put(buf, "ERROR", &document);
 		return;
 	}
 	api_buf_puts(buf, "{\"type\":\"ERROR\",\"object\":");

@@ -34,11 +34,11 @@ void api_line_bookmark(const struct api_form *form, uint64_t rv, bool end_mark, 
 void api_line_error(const struct api_form *form, const struct api_status *status, struct api_buf *buf);
 
 /*
- * Append what stands before a document of so many bytes, with which a frame ends: four bytes of length, the
- * highest first, and a WatchEvent, in which the document stands.
+ * Append the frame of a document: four bytes of length, the highest first, and a WatchEvent, in which the
+ * document stands.
  *
  * Source    k8s.io/apimachinery/pkg/runtime/serializer/protobuf (LengthDelimitedFramer), pkg/apis/meta/v1
  */
-void api_frame_head(struct api_buf *buf, const char *type, uint64_t document);
+void api_frame_put(struct api_buf *buf, const char *type, const struct api_buf *document);
 
 #endif

@@ -87,17 +87,14 @@ TEST_CASE(a_frames_object_has_it)
 	struct api_buf plain = {0}, grown = {0}, got = {0}, want = {0};
 
 	make_pods(&plain, &grown);
-	api_frame_head(&got, "MODIFIED", plain.len);
-	api_buf_put(&got, plain.data, plain.len);
-	api_frame_head(&want, "MODIFIED", grown.len);
-	api_buf_put(&want, grown.data, grown.len);
+	api_frame_put(&got, "MODIFIED", &plain);
+	api_frame_put(&want, "MODIFIED", &grown);
 	sim_newer_frame(&got);
 	assert_true(sim_frame_is(got.data, got.len, "MODIFIED"));
 	assert_false(sim_frame_is(got.data, got.len, "MOD"));
 	assert_same(&got, &want);
 	for (unsigned i = 0; i < 2; i++) {
-		api_frame_head(&got, i ? "ERROR" : "BOOKMARK", plain.len);
-		api_buf_put(&got, plain.data, plain.len);
+		api_frame_put(&got, i ? "ERROR" : "BOOKMARK", &plain);
 		api_buf_put(&want, got.data, got.len);
 		sim_newer_frame(&got);
 		assert_same(&got, &want);

@@ -308,7 +308,6 @@ assemble(const char *side, size_t side_len, const char *text, size_t text_len, c
 	object->fields = at + places->fields_at;
 	object->text = at + side_len;
 	atomic_init(&object->refs, 1);
-	atomic_init(&object->encoded, NULL);
 	return object;
 }
 
