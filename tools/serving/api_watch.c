@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes next, event by event, and what it looks like to one who selects; see api_watch.h. */
+/* What comes next, event by event, what it looks like to one who selects, and how it begins and ends. */
 #include "tools/serving/api_watch_private.h"
 
 #include <errno.h>
@@ -9,23 +9,32 @@
 
 #include "tools/serving/selector.h"
 
-/* What a line is, before it is written. */
-struct step {
-	enum { STEP_OBJECT, STEP_BOOKMARK, STEP_ERROR } kind;
-	enum api_change change;
-	uint64_t rv;               /* that is shown; 0: the object's own */
-	struct api_object *object; /* a reference; NULL but for an OBJECT */
-	struct api_frames *frames; /* the same */
-	bool columns;              /* the first line of a Table */
-	bool end_mark;             /* of a BOOKMARK */
-};
+/* ---- parts ---------------------------------------------------------------- */
 
 static void
-step_done(struct step *step)
+close_view(struct api_watch *w)
 {
-	api_object_unref(step->object);
-	api_frames_unref(step->frames);
-	*step = (struct step){0};
+	if (w->view)
+		w->store->view_close(w->view);
+	w->view = NULL;
+}
+
+/* Have it fail with 410. */
+static void
+expire(struct api_watch *w, uint64_t rv, uint64_t floor)
+{
+	struct api_status status = {0};
+
+	api_status_set(&status, 410, "Expired", "too old resource version: %" PRIu64 " (%" PRIu64 ")", rv,
+		       floor);
+	api_watch_fail(w, &status);
+}
+
+void
+watch_drop_batch(struct api_watch *w)
+{
+	api_events_done(w->batch, w->count);
+	w->at = w->count = 0;
 }
 
 /* ---- whom a change concerns ----------------------------------------------- */
@@ -61,24 +70,53 @@ was_selected(const struct api_watch *w, const struct api_event *event)
 	return labels < 0 || fields < 0 ? -1 : 1;
 }
 
-static void
-show(struct api_watch *w, enum api_change change, struct api_object *object, uint64_t rv,
-     struct api_frames *frames, struct step *step)
+/* ---- lines ---------------------------------------------------------------- */
+
+/* Whether the next line is a Table's first, which has its columns. */
+static bool
+take_columns(struct api_watch *w)
 {
-	*step = (struct step){.kind = STEP_OBJECT,
-			      .change = change,
-			      .rv = rv,
-			      .object = api_object_ref(object),
-			      .frames = frames ? api_frames_ref(frames) : NULL,
-			      .columns = !w->headed};
+	bool columns = !w->headed && w->form.shape.kind == API_TABLE;
+
 	w->headed = true;
+	return columns;
 }
 
-static void
-bookmark(struct api_watch *w, uint64_t rv, bool end_mark, struct step *step)
+/* rv, frames: as api_line_object() and api_event have them */
+static struct api_frame *
+show(struct api_watch *w, enum api_change change, struct api_object *object, uint64_t rv,
+     struct api_frames *frames)
 {
-	*step = (struct step){.kind = STEP_BOOKMARK, .rv = rv, .end_mark = end_mark, .columns = !w->headed};
-	w->headed = true;
+	_cleanup_(api_buf_done) struct api_buf buf = {0};
+	bool columns = take_columns(w);
+	uint64_t form = api_line_form(&w->form, change, columns);
+	struct api_frame *frame = frames ? api_frames_find(frames, form) : NULL;
+
+	if (frame)
+		return frame;
+	api_line_object(&w->form, change, object, rv, columns, &buf);
+	frame = api_frame_new(buf.data, buf.len);
+	if (frames)
+		api_frames_keep(frames, frame, form);
+	return frame;
+}
+
+static struct api_frame *
+bookmark(struct api_watch *w, bool end_mark)
+{
+	_cleanup_(api_buf_done) struct api_buf buf = {0};
+
+	api_line_bookmark(&w->form, w->told_rv, end_mark, take_columns(w), &buf);
+	return api_frame_new(buf.data, buf.len);
+}
+
+static struct api_frame *
+error(const struct api_watch *w)
+{
+	_cleanup_(api_buf_done) struct api_buf buf = {0};
+
+	api_line_error(&w->form, w->failure, &buf);
+	return api_frame_new(buf.data, buf.len);
 }
 
 /* ---- the state it begins with --------------------------------------------- */
@@ -99,8 +137,8 @@ place(struct api_watch *w)
 	return 0;
 }
 
-static bool
-next_initial(struct api_watch *w, struct step *step)
+static struct api_frame *
+next_initial(struct api_watch *w)
 {
 	struct api_object *object;
 
@@ -111,25 +149,22 @@ next_initial(struct api_watch *w, struct step *step)
 			break; /* keys are in order */
 		if (!api_query_matches(&w->query, mine))
 			continue;
-		show(w, API_ADDED, mine, 0, NULL, step);
-		return true;
+		return show(w, API_ADDED, mine, 0, NULL);
 	}
 	if (w->store->view_error && w->store->view_error(w->view) < 0) {
-		watch_close_view(w);
-		watch_expire(w, w->told_rv, 0);
-		return false;
+		close_view(w);
+		expire(w, w->told_rv, 0);
+		return NULL;
 	}
-	watch_close_view(w);
-	if (w->end_mark)
-		bookmark(w, w->told_rv, true, step);
-	return w->end_mark;
+	close_view(w);
+	return w->end_mark ? bookmark(w, true) : NULL;
 }
 
 /* ---- live ----------------------------------------------------------------- */
 
-/* What one change is to this client; false: nothing, or it cannot be told and the watch fails. */
-static bool
-tell(struct api_watch *w, const struct api_event *event, struct step *step)
+/* What one change is to this client; NULL: nothing, or it cannot be told and the watch fails. */
+static struct api_frame *
+tell(struct api_watch *w, const struct api_event *event)
 {
 	bool after = event->change != API_DELETED && selected(w, event->object);
 	struct api_object *last = event->prev ? event->prev : event->object;
@@ -140,20 +175,18 @@ tell(struct api_watch *w, const struct api_event *event, struct step *step)
 	else
 		before = (event->prev || event->change == API_DELETED) && selected(w, last);
 	if (before < 0) {
-		watch_expire(w, w->told_rv, event->rv);
-		return false;
+		expire(w, w->told_rv, event->rv);
+		return NULL;
 	}
 	if (after)
-		show(w, before ? API_MODIFIED : API_ADDED, event->object, 0, event->frames, step);
-	else if (before)
-		show(w, API_DELETED, last, event->rv, event->frames, step);
-	return after || before;
+		return show(w, before ? API_MODIFIED : API_ADDED, event->object, 0, event->frames);
+	return before ? show(w, API_DELETED, last, event->rv, event->frames) : NULL;
 }
 
-static bool
-next_event(struct api_watch *w, struct step *step)
+static struct api_frame *
+next_event(struct api_watch *w)
 {
-	bool told = false;
+	struct api_frame *told = NULL;
 
 	while (!told && !w->failing && w->at < w->count) {
 		const struct api_event *event = &w->batch[w->at++];
@@ -161,14 +194,12 @@ next_event(struct api_watch *w, struct step *step)
 		if (event->rv < w->after_rv || (event->rv == w->after_rv && !event->again))
 			continue;
 		w->ahead = false;
-		told = tell(w, event, step);
+		told = tell(w, event);
 		if (!w->failing)
 			w->told_rv = event->rv;
 	}
-	if (w->at == w->count) {
-		api_events_done(w->batch, w->count);
-		w->at = w->count = 0;
-	}
+	if (w->at == w->count)
+		watch_drop_batch(w);
 	return told;
 }
 
@@ -183,7 +214,7 @@ lost(struct api_watch *w)
 		w->over = true;
 	} else if (w->store->position(w->store->ctx, w->form.resource, w->told_rv, &position, &floor) < 0 ||
 		   position <= w->position) {
-		watch_expire(w, w->told_rv, floor);
+		expire(w, w->told_rv, floor);
 	} else {
 		w->position = position;
 	}
@@ -224,86 +255,173 @@ fetch(struct api_watch *w, uint64_t now)
 	return n;
 }
 
-static enum api_watch_said
-live(struct api_watch *w, uint64_t now, struct step *step)
+static struct api_frame *
+live(struct api_watch *w, uint64_t now)
 {
+	struct api_frame *frame;
 	int n;
 
 	do {
-		if (next_event(w, step))
-			return API_WATCH_LINE;
-		if (w->failing || w->ending)
-			return API_WATCH_WAIT;
+		frame = next_event(w);
+		if (frame || w->failing || w->ending)
+			return frame;
 		n = fetch(w, now);
 	} while (n != 0 && !w->over);
-	if (w->over || !bookmark_due(w, now))
-		return API_WATCH_WAIT;
-	bookmark(w, w->told_rv, false, step);
-	return API_WATCH_LINE;
+	return !w->over && bookmark_due(w, now) ? bookmark(w, false) : NULL;
 }
 
 /* ---- what comes next ------------------------------------------------------ */
 
-static enum api_watch_said
-take_step(struct api_watch *w, uint64_t now_ms, struct step *ret_step)
+static struct api_frame *
+next_line(struct api_watch *w, uint64_t now_ms)
 {
-	*ret_step = (struct step){0};
-	if (w->view && !w->placed && place(w) == -EAGAIN)
-		return API_WATCH_WAIT;
-	if (w->view && next_initial(w, ret_step))
-		return API_WATCH_LINE;
-	if (!w->over && !w->failing && live(w, now_ms, ret_step) == API_WATCH_LINE)
-		return API_WATCH_LINE;
+	struct api_frame *frame = w->view ? next_initial(w) : NULL;
+
+	if (!frame && !w->over && !w->failing)
+		frame = live(w, now_ms);
+	if (frame)
+		return frame;
 	if (w->failing) {
 		w->failing = false;
 		w->over = true;
-		ret_step->kind = STEP_ERROR;
-		return API_WATCH_LINE;
+		return error(w);
 	}
 	if (w->ending && !w->over) {
 		w->over = true;
-		if (w->query.bookmarks && !w->ahead) {
-			bookmark(w, w->told_rv, false, ret_step);
-			return API_WATCH_LINE;
-		}
+		return w->query.bookmarks && !w->ahead ? bookmark(w, false) : NULL;
 	}
-	return w->over ? API_WATCH_END : API_WATCH_WAIT;
-}
-
-static struct api_frame *
-write_line(struct api_watch *w, const struct step *step)
-{
-	_cleanup_(api_buf_done) struct api_buf buf = {0};
-	bool columns = step->columns && w->form.shape.kind == API_TABLE;
-	uint64_t form = api_line_form(&w->form, step->change, columns);
-	struct api_frame *frame = step->frames ? api_frames_find(step->frames, form) : NULL;
-
-	if (frame)
-		return frame;
-	switch (step->kind) {
-	case STEP_OBJECT:
-		api_line_object(&w->form, step->change, step->object, step->rv, columns, &buf);
-		break;
-	case STEP_BOOKMARK:
-		api_line_bookmark(&w->form, step->rv, step->end_mark, columns, &buf);
-		break;
-	case STEP_ERROR:
-		api_line_error(&w->form, w->failure, &buf);
-		break;
-	}
-	frame = api_frame_new(buf.data, buf.len);
-	if (step->frames)
-		api_frames_keep(step->frames, frame, form);
-	return frame;
+	return NULL;
 }
 
 enum api_watch_said
 api_watch_next(struct api_watch *w, uint64_t now_ms, struct api_frame **ret_frame)
 {
-	_cleanup_(step_done) struct step step = {0};
-	enum api_watch_said said = take_step(w, now_ms, &step);
+	if (w->view && !w->placed && place(w) == -EAGAIN)
+		return API_WATCH_WAIT;
+	*ret_frame = next_line(w, now_ms);
+	return *ret_frame ? API_WATCH_LINE : w->over ? API_WATCH_END : API_WATCH_WAIT;
+}
 
-	if (said == API_WATCH_LINE)
-		*ret_frame = write_line(w, &step);
-	return said;
+uint64_t
+api_watch_wait_until(const struct api_watch *w)
+{
+	if (w->view && !w->placed)
+		return 0;
+	return w->query.bookmarks && w->bookmark_ms < w->deadline_ms ? w->bookmark_ms : w->deadline_ms;
+}
+
+/* ---- from outside --------------------------------------------------------- */
+
+void
+api_watch_end(struct api_watch *w, const char *why)
+{
+	if (w->over || w->end)
+		return;
+	w->end = why;
+	/* what it has not told of the state's beginning it does not: no bookmark could say so */
+	w->over = w->view != NULL;
+	w->ending = true;
+	close_view(w);
+}
+
+void
+api_watch_fail(struct api_watch *w, struct api_status *status)
+{
+	close_view(w);
+	if (!w->failure)
+		w->failure = api_alloc(sizeof(*w->failure));
+	else
+		api_status_done(w->failure);
+	*w->failure = *status;
+	*status = (struct api_status){0};
+	w->failing = true;
+	w->over = false;
+	if (!w->end)
+		w->end = "error";
+}
+
+/* ---- opening -------------------------------------------------------------- */
+
+static int
+open_initial(struct api_watch *w)
+{
+	int r = w->store->view(w->store->ctx, w->form.resource, 0, &w->view, &w->told_rv, &w->position);
+
+	if (r < 0)
+		return r;
+	w->end_mark = w->query.initial && w->query.bookmarks;
+	if (w->query.from_now)
+		close_view(w); /* its place in the history is all that is wanted */
+	else if (w->store->view_choose)
+		r = w->store->view_choose(w->view, w->namespace_, &w->query);
+	return r;
+}
+
+static int
+open_at(struct api_watch *w)
+{
+	uint64_t floor = 0, rv = w->query.rv;
+	int r = w->store->position(w->store->ctx, w->form.resource, rv, &w->position, &floor);
+
+	if (r == -EAGAIN)
+		return r;
+	if (r < 0)
+		expire(w, rv, floor);
+	w->after_rv = w->told_rv = rv;
+	w->ahead = w->store->rv(w->store->ctx, w->form.resource) < rv;
+	return 0;
+}
+
+int
+api_watch_open(struct api_request *request, struct api_query *query, const struct api_store *store,
+	       const struct api_watch_options *options, uint64_t now_ms, struct api_watch **ret_watch)
+{
+	struct api_watch *w = api_alloc(sizeof(*w));
+	uint64_t timeout = query->timeout ? query->timeout * 1000ull : options->timeout_ms;
+	int r = 0;
+
+	*w = (struct api_watch){.store = store,
+				.form = {.resource = request->resource, .shape = request->shape},
+				.query = *query,
+				.tell_lost = options->tell_lost,
+				.interval_ms = options->bookmark_ms,
+				.bookmark_ms = now_ms + options->bookmark_ms,
+				.deadline_ms = now_ms + timeout};
+	*query = (struct api_query){0};
+	w->query.next_token = NULL; /* the request's */
+	if (timeout > WATCH_BEFORE_END_MS && w->bookmark_ms > w->deadline_ms - WATCH_BEFORE_END_MS)
+		w->bookmark_ms = w->deadline_ms - WATCH_BEFORE_END_MS;
+	if (request->namespace_) {
+		w->namespace_len = strlen(request->namespace_);
+		w->namespace_ = api_strndup(request->namespace_, w->namespace_len);
+	}
+	if (options->begun_rv) {
+		w->after_rv = w->told_rv = options->begun_rv;
+		w->position = options->begun_position;
+	} else {
+		r = w->query.initial || !w->query.rv ? open_initial(w) : open_at(w);
+	}
+	if (r < 0) {
+		api_watch_free(w);
+		(void)(r == -ENOBUFS ? api_status_no_room(&request->status)
+				     : api_status_not_ready(&request->status));
+		return -EAGAIN;
+	}
+	*ret_watch = w;
+	return 0;
+}
+
+void
+api_watch_free(struct api_watch *w)
+{
+	if (!w)
+		return;
+	watch_drop_batch(w);
+	close_view(w);
+	api_query_done(&w->query);
+	if (w->failure)
+		api_status_done(w->failure);
+	free(w->failure);
+	free(w->namespace_);
+	free(w);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a watch is to api_watch.c, which says what comes next, to watch_open.c, where others begin and end it,
- * and to informer-sim, which has it go wrong.
+ * What a watch is to api_watch.c, and to informer-sim, which has it go wrong.
  */
 #ifndef TOOLS_SERVING_API_WATCH_PRIVATE_H
 #define TOOLS_SERVING_API_WATCH_PRIVATE_H
@@ -40,11 +39,7 @@ struct api_watch {
 };
 _Static_assert(sizeof(struct api_watch) <= 512, "five thousand of them are idle on a node");
 
-/* Have it fail with 410. */
-void watch_expire(struct api_watch *w, uint64_t rv, uint64_t floor);
 /* Give up the changes that are in hand. */
 void watch_drop_batch(struct api_watch *w);
-/* Give up the view. */
-void watch_close_view(struct api_watch *w);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A change's frames are a list that only grows, at its head: who reads it needs no lock. A frame that is kept
- * is entered with a reference of the list's own.
- */
+/* A change's frames are a list, which has a reference of its own to each; see shared_frame.h. */
 #include "tools/serving/shared_frame.h"
 
 #include <stdlib.h>
@@ -13,25 +10,16 @@ api_frame_new(const char *bytes, size_t len)
 {
 	struct api_frame *frame = api_alloc(sizeof(*frame) + len);
 
-	*frame = (struct api_frame){.len = len};
-	atomic_init(&frame->refs, 1);
+	*frame = (struct api_frame){.refs = 1, .len = len};
 	if (len)
 		memcpy(frame->bytes, bytes, len);
-	return frame;
-}
-
-static struct api_frame *
-ref(struct api_frame *frame)
-{
-	atomic_fetch_add_explicit(&frame->refs, 1, memory_order_relaxed);
 	return frame;
 }
 
 void
 api_frame_unref(struct api_frame *frame)
 {
-	/* acq_rel: whoever frees has seen every other owner's last read */
-	if (frame && atomic_fetch_sub_explicit(&frame->refs, 1, memory_order_acq_rel) == 1)
+	if (frame && --frame->refs == 0)
 		free(frame);
 }
 
@@ -40,28 +28,26 @@ api_frames_new(struct api_share *share)
 {
 	struct api_frames *frames = api_alloc(sizeof(*frames));
 
-	atomic_init(&frames->refs, 1);
-	atomic_init(&frames->first, NULL);
-	frames->share = share;
+	*frames = (struct api_frames){.refs = 1, .share = share};
 	return frames;
 }
 
 struct api_frames *
 api_frames_ref(struct api_frames *frames)
 {
-	atomic_fetch_add_explicit(&frames->refs, 1, memory_order_relaxed);
+	frames->refs++;
 	return frames;
 }
 
 void
 api_frames_unref(struct api_frames *frames)
 {
-	struct api_frame *frame, *next;
+	struct api_frame *frame;
 
-	if (!frames || atomic_fetch_sub_explicit(&frames->refs, 1, memory_order_acq_rel) != 1)
+	if (!frames || --frames->refs > 0)
 		return;
-	for (frame = atomic_load_explicit(&frames->first, memory_order_relaxed); frame; frame = next) {
-		next = frame->next;
+	while ((frame = frames->first)) {
+		frames->first = frame->next;
 		if (frames->share)
 			api_share_give_back(frames->share, frame->len);
 		api_frame_unref(frame);
@@ -72,31 +58,22 @@ api_frames_unref(struct api_frames *frames)
 struct api_frame *
 api_frames_find(const struct api_frames *frames, uint64_t form)
 {
-	struct api_frame *frame = atomic_load_explicit(&frames->first, memory_order_acquire);
+	struct api_frame *frame = frames->first;
 
 	while (frame && frame->form != form)
 		frame = frame->next;
-	return frame ? ref(frame) : NULL;
+	if (frame)
+		frame->refs++;
+	return frame;
 }
 
 void
 api_frames_keep(struct api_frames *frames, struct api_frame *frame, uint64_t form)
 {
-	struct api_frame *first = atomic_load_explicit(&frames->first, memory_order_acquire);
-	const struct api_frame *same;
-
 	frame->form = form;
-	ref(frame); /* the list's */
-	do {
-		for (same = first; same; same = same->next)
-			if (same->form == form) {
-				api_frame_unref(frame);
-				return;
-			}
-		frame->next = first;
-		/* release: who finds it sees its bytes */
-	} while (!atomic_compare_exchange_weak_explicit(&frames->first, &first, frame, memory_order_release,
-							memory_order_acquire));
+	frame->next = frames->first;
+	frame->refs++;
+	frames->first = frame;
 	if (frames->share)
 		api_share_add(frames->share, frame->len);
 }

@@ -4,13 +4,11 @@
  * send them. Frames of one change are kept together with it, one for each form in which somebody wanted it,
  * so that a thousand watchers of one form cost one encoding, and whom nobody watches none.
  *
- * Threads   any, but one alone where a share counts: what was put in stays as it is until the last reference
- *           goes. Two who make the same frame at once both do the work, and one of the frames is kept.
+ * Threads   one at a time
  */
 #ifndef TOOLS_SERVING_SHARED_FRAME_H
 #define TOOLS_SERVING_SHARED_FRAME_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +18,7 @@
 enum api_change { API_ADDED, API_MODIFIED, API_DELETED };
 
 struct api_frame {
-	_Atomic unsigned refs;
+	unsigned refs;
 	uint64_t form; /* which frame of its change it is: api_line_form() */
 	struct api_frame *next;
 	size_t len;
@@ -34,9 +32,9 @@ void api_frame_unref(struct api_frame *frame);
 
 /* The frames of one change. */
 struct api_frames {
-	_Atomic unsigned refs;
+	unsigned refs;
 	struct api_share *share; /* that counts their bytes; NULL: nobody does */
-	_Atomic(struct api_frame *) first;
+	struct api_frame *first;
 };
 
 /* None yet, with one reference. */
@@ -47,7 +45,7 @@ void api_frames_unref(struct api_frames *frames);
 
 /* The frame of a form, with a reference; NULL: nobody has made it yet. */
 struct api_frame *api_frames_find(const struct api_frames *frames, uint64_t form);
-/* Keep a frame that api_frames_find() did not have; its reference stays the caller's. */
+/* Keep a frame of a form that api_frames_find() did not have; its reference stays the caller's. */
 void api_frames_keep(struct api_frames *frames, struct api_frame *frame, uint64_t form);
 
 #endif

@@ -299,12 +299,12 @@ TEST(a_line_is_written_once_for_all_of_a_form)
 	}
 	for (unsigned i = 0; i < 8; i++)
 		api_frame_unref(frames[i]);
-	frame = atomic_load(&event->frames->first);
+	frame = event->frames->first;
 	assert_null(frame->next);
 	assert_string_equal(next(&metadata), "MODIFIED a 102");
 	assert_null(strstr(metadata.text, "nodeName"));
 	assert_string_equal(next(&into), "ADDED a 102");
-	frame = atomic_load(&event->frames->first);
+	frame = event->frames->first;
 	assert_ptr_not_equal(frame->next, NULL);
 	assert_ptr_not_equal(frame->next->next, NULL);
 	assert_null(frame->next->next->next);
