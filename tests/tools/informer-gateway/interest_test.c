@@ -24,11 +24,10 @@ on_wake(void *context)
 }
 
 static void
-listen_for(struct logged *w, struct listener *l, enum gw_interest kind, const char *value)
+listen_for(struct logged *w, struct listener *l, unsigned kind, const char *value)
 {
-	*l = (struct listener){.watcher = {.kind = kind, .field = POD_NODE, .wake = on_wake, .context = l},
-			       .position = w->log.next};
-	gw_watcher_add(&w->interests, &l->watcher, value);
+	*l = (struct listener){.watcher = {.wake = on_wake, .context = l}, .position = w->log.next};
+	gw_watcher_add(&w->interests, &l->watcher, kind, value);
 }
 
 /* These listeners go. */
@@ -71,12 +70,12 @@ TEST(each_kind_hears_what_concerns_it)
 {
 	struct listener all, ns, name, n1, n2, none;
 
-	listen_for(w, &all, GW_ALL, NULL);
+	listen_for(w, &all, GW_ALL, "");
 	listen_for(w, &ns, GW_NAMESPACE, "a");
 	listen_for(w, &name, GW_KEY, "a/x");
-	listen_for(w, &n1, GW_FIELD, "n1");
-	listen_for(w, &n2, GW_FIELD, "n2");
-	listen_for(w, &none, GW_FIELD, "");
+	listen_for(w, &n1, GW_FIELD + POD_NODE, "n1");
+	listen_for(w, &n2, GW_FIELD + POD_NODE, "n2");
+	listen_for(w, &none, GW_FIELD + POD_NODE, "");
 	put(w, pod_change("a/x", NULL, "n1", 101));
 	put(w, pod_change("b/x", "", "n1", 102));
 	put(w, pod_change("a/y", "n1", "n2", 103));
@@ -105,7 +104,7 @@ TEST(thousands_of_watchers_are_woken_only_by_their_own)
 
 	for (unsigned i = 0; i < NODES; i++) {
 		snprintf(node, sizeof(node), "node-%u", i);
-		listen_for(w, &nodes[i], GW_FIELD, node);
+		listen_for(w, &nodes[i], GW_FIELD + POD_NODE, node);
 	}
 	for (unsigned i = 0; i < EVENTS; i++) {
 		snprintf(node, sizeof(node), "node-%u", i * 7 % NODES);
@@ -138,7 +137,7 @@ TEST(many_changes_wake_once_and_are_all_read)
 {
 	struct listener l;
 
-	listen_for(w, &l, GW_FIELD, "n1");
+	listen_for(w, &l, GW_FIELD + POD_NODE, "n1");
 	for (unsigned i = 0; i < 10; i++) {
 		put(w, pod_change("a/x", "n1", "n1", 101 + 2 * i));
 		put(w, pod_change("a/y", "n2", "n2", 102 + 2 * i));
@@ -158,8 +157,8 @@ TEST(who_sleeps_is_not_overrun_by_others)
 	struct listener sleeper, busy;
 
 	w->log.options.bytes = 5000;
-	listen_for(w, &sleeper, GW_FIELD, "n1");
-	listen_for(w, &busy, GW_FIELD, "n2");
+	listen_for(w, &sleeper, GW_FIELD + POD_NODE, "n1");
+	listen_for(w, &busy, GW_FIELD + POD_NODE, "n2");
 	for (unsigned i = 0; i < 100; i++)
 		put(w, pod_change("a/y", "n2", "n2", 101 + i));
 	assert_true(w->log.first > busy.position);
@@ -186,37 +185,31 @@ TEST(an_older_position_is_read_from_the_log)
 	put(w, pod_change("a/y", NULL, "n2", 102));
 	put(w, pod_change("a/z", NULL, "n1", 103));
 	assert_int_equal(gw_change_log_position(&w->log, 101, &position), 0);
-	listen_for(w, &l, GW_FIELD, "n1");
+	listen_for(w, &l, GW_FIELD + POD_NODE, "n1");
 	l.position = position;
 	put(w, pod_change("a/z", "n1", "n1", 104));
 	assert_string_equal(heard(w, &l), "103 104 ");
 	leave(&l);
 }
 
-/* Of what is unknown before every value may have been; a pod's node, once it has one, is the exception. */
+/* Of what is unknown before every value may have been. */
 TEST(an_unknown_state_before_concerns_whom_it_may)
 {
 	struct api_event change = pod_change("a/x", NULL, "n1", 101);
-	struct listener n1, n2, none;
+	struct listener n1, n2, none, other;
 
 	change.change = API_MODIFIED;
 	change.unknown = true;
-	listen_for(w, &n1, GW_FIELD, "n1");
-	listen_for(w, &n2, GW_FIELD, "n2");
-	listen_for(w, &none, GW_FIELD, "");
+	listen_for(w, &n1, GW_FIELD + POD_NODE, "n1");
+	listen_for(w, &n2, GW_FIELD + POD_NODE, "n2");
+	listen_for(w, &none, GW_FIELD + POD_NODE, "");
+	listen_for(w, &other, GW_KEY, "a/y");
 	put(w, change);
 	assert_string_equal(heard(w, &n1), "101 ");
 	assert_string_equal(heard(w, &n2), "101 ");
 	assert_string_equal(heard(w, &none), "101 ");
-	w->interests.lasting = 1u << POD_NODE;
-	change = pod_change("a/x", NULL, "n1", 102);
-	change.change = API_MODIFIED;
-	change.unknown = true;
-	put(w, change);
-	assert_string_equal(heard(w, &n1), "102 ");
-	assert_string_equal(heard(w, &n2), "");
-	assert_string_equal(heard(w, &none), "102 ");
-	leave(&n1, &n2, &none);
+	assert_string_equal(heard(w, &other), "");
+	leave(&n1, &n2, &none, &other);
 }
 
 /* Whoever is woken may remove himself, and others that were to be woken: of two that do so one is woken. */
@@ -224,8 +217,8 @@ TEST(watchers_may_leave_while_others_are_woken)
 {
 	struct listener a, b;
 
-	listen_for(w, &a, GW_ALL, NULL);
-	listen_for(w, &b, GW_ALL, NULL);
+	listen_for(w, &a, GW_ALL, "");
+	listen_for(w, &b, GW_ALL, "");
 	a.leaves = b.leaves = true;
 	a.takes = &b;
 	b.takes = &a;
@@ -240,8 +233,8 @@ TEST(a_log_that_begins_anew_wakes_everybody)
 {
 	struct listener all, n1;
 
-	listen_for(w, &all, GW_ALL, NULL);
-	listen_for(w, &n1, GW_FIELD, "n1");
+	listen_for(w, &all, GW_ALL, "");
+	listen_for(w, &n1, GW_FIELD + POD_NODE, "n1");
 	gw_change_log_begin(&w->log, 200);
 	gw_interests_note_all(&w->interests);
 	assert_int_equal(gw_interests_wake(&w->interests), 2);

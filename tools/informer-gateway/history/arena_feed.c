@@ -197,19 +197,6 @@ gw_feed_init(struct gw_feed *feed, const struct gw_log_options *history)
 	gw_interests_init(&feed->interests, &feed->log);
 }
 
-/* A pod that was given a node stays there. */
-static unsigned
-lasting_fields(const struct api_resource *resource)
-{
-	const struct api_field *fields = resource->fields;
-	unsigned bits = 0;
-
-	for (unsigned i = 0; fields && fields[i].label && !resource->group[0]; i++)
-		if (!strcmp(resource->plural, "pods") && !strcmp(fields[i].label, "spec.nodeName"))
-			bits |= 1u << i;
-	return bits;
-}
-
 int
 gw_feed_open(struct gw_feed *feed, struct informer *informer, struct gw_object_maker *maker, const char *name,
 	     const char *namespace_)
@@ -230,7 +217,6 @@ gw_feed_open(struct gw_feed *feed, struct informer *informer, struct gw_object_m
 
 	feed->maker = maker;
 	feed->walking = true;
-	feed->interests.lasting = lasting_fields(maker->resource);
 	return informer_add_handler(informer, &options, &feed->handler);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One table for all kinds of keys: kind and field are part of the hash. Equal hashes of different values are
- * told apart where they are met.
+ * One table for all kinds of values: the kind is part of the hash. Equal hashes of different values are told
+ * apart where they are met.
  */
 #include "tools/informer-gateway/history/interest.h"
 
@@ -16,9 +16,9 @@
 /* ---- the table ----------------------------------------------------------- */
 
 static uint64_t
-hash_of(enum gw_interest kind, unsigned field, const char *value, size_t length)
+hash_of(unsigned kind, const char *value, size_t length)
 {
-	uint64_t hash = (FNV_BEGIN ^ (uint64_t)kind ^ (uint64_t)field << 8) * FNV_PRIME;
+	uint64_t hash = (FNV_BEGIN ^ kind) * FNV_PRIME;
 
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ (unsigned char)value[i]) * FNV_PRIME;
@@ -65,29 +65,18 @@ gw_interests_done(struct gw_interests *interests)
 	interests->capacity = 0;
 }
 
-static unsigned *
-counter(struct gw_interests *interests, const struct gw_watcher *watcher)
-{
-	return watcher->kind == GW_NAMESPACE ? &interests->by_namespace
-	       : watcher->kind == GW_KEY     ? &interests->by_key
-					     : &interests->by_field[watcher->field];
-}
-
 void
-gw_watcher_add(struct gw_interests *interests, struct gw_watcher *watcher, const char *value)
+gw_watcher_add(struct gw_interests *interests, struct gw_watcher *watcher, unsigned kind, const char *value)
 {
 	watcher->interests = interests;
+	watcher->kind = kind;
+	watcher->value = api_strndup(value, strlen(value));
+	watcher->hash = hash_of(kind, value, strlen(value));
 	gw_watcher_restart(watcher);
-	if (watcher->kind == GW_ALL) {
-		LIST_INSERT_HEAD(&interests->all, watcher, place);
-		return;
-	}
 	if (interests->count >= interests->capacity)
 		grow(interests);
-	watcher->value = api_strndup(value, strlen(value));
-	watcher->hash = hash_of(watcher->kind, watcher->field, value, strlen(value));
 	LIST_INSERT_HEAD(bucket(interests, watcher->hash), watcher, place);
-	++*counter(interests, watcher);
+	interests->of_kind[kind]++;
 	interests->count++;
 }
 
@@ -107,10 +96,8 @@ gw_watcher_remove(struct gw_watcher *watcher)
 	LIST_REMOVE(watcher, place);
 	if (watcher->woken)
 		LIST_REMOVE(watcher, waking);
-	if (watcher->kind != GW_ALL) {
-		--*counter(watcher->interests, watcher);
-		watcher->interests->count--;
-	}
+	watcher->interests->of_kind[watcher->kind]--;
+	watcher->interests->count--;
 	free(watcher->value);
 	watcher->value = NULL;
 	watcher->interests = NULL;
@@ -136,109 +123,65 @@ note(struct gw_watcher *watcher, uint64_t position)
 	watcher->noted_to = position + 1;
 }
 
-static void
-note_equal(struct gw_interests *interests, enum gw_interest kind, unsigned field, const char *value,
-	   size_t length, uint64_t position)
+/* An object's value of a kind, and its length. */
+static const char *
+value_of(const struct api_object *object, unsigned kind, size_t *ret_length)
 {
-	uint64_t hash = hash_of(kind, field, value, length);
-	struct gw_watcher *watcher;
+	const char *value = kind == GW_ALL     ? ""
+			    : kind >= GW_FIELD ? api_object_field(object, kind - GW_FIELD)
+					       : object->key;
 
-	LIST_FOREACH (watcher, bucket(interests, hash), place)
-		if (watcher->hash == hash && watcher->kind == kind && watcher->field == field &&
-		    !strncmp(watcher->value, value, length) && watcher->value[length] == '\0')
-			note(watcher, position);
+	*ret_length = kind == GW_NAMESPACE ? object->namespace_len : strlen(value);
+	return value;
 }
 
 static bool
-is_lasting(const struct gw_interests *interests, unsigned field)
+asks_for(const struct gw_watcher *watcher, const struct api_object *object)
 {
-	return interests->lasting >> field & 1;
+	size_t length;
+	const char *value = value_of(object, watcher->kind, &length);
+
+	return !strncmp(watcher->value, value, length) && watcher->value[length] == '\0';
 }
 
-/* Whether a change concerns a watcher. */
+/* Whether a change concerns a watcher. What is not known before may have had any value of a field. */
 static bool
 wants(const struct gw_watcher *watcher, const struct api_event *change)
 {
-	const struct api_object *object = change->object;
-	const char *now;
-
-	switch (watcher->kind) {
-	case GW_ALL:
-		return true;
-	case GW_NAMESPACE:
-		return !strncmp(object->key, watcher->value, object->namespace_len) &&
-		       watcher->value[object->namespace_len] == '\0';
-	case GW_KEY:
-		return !strcmp(object->key, watcher->value);
-	case GW_FIELD:
-		break;
-	}
-	now = api_object_field(object, watcher->field);
-	if (!strcmp(now, watcher->value))
-		return true;
-	/* with a value that lasts it had this one before, or none */
-	if (change->unknown)
-		return watcher->value[0] == '\0' || now[0] == '\0' ||
-		       !is_lasting(watcher->interests, watcher->field);
-	return change->prev && !strcmp(api_object_field(change->prev, watcher->field), watcher->value);
+	return asks_for(watcher, change->object) || (change->prev && asks_for(watcher, change->prev)) ||
+	       (change->unknown && watcher->kind >= GW_FIELD);
 }
 
-/* The state before is not known: whoever asks for a field's value may have had the object. */
 static void
-note_unknown(struct gw_interests *interests, const struct api_event *change, uint64_t position)
+note_equal(struct gw_interests *interests, unsigned kind, const struct api_object *object, uint64_t position)
 {
+	size_t length;
+	const char *value = value_of(object, kind, &length);
+	uint64_t hash = hash_of(kind, value, length);
 	struct gw_watcher *watcher;
 
-	for (size_t i = 0; i < interests->capacity; i++)
-		LIST_FOREACH (watcher, &interests->buckets[i], place)
-			if (watcher->kind == GW_FIELD && wants(watcher, change))
-				note(watcher, position);
-}
-
-static bool
-all_lasting(const struct gw_interests *interests)
-{
-	for (unsigned i = 0; i < API_FIELDS_MAX; i++)
-		if (interests->by_field[i] > 0 && !is_lasting(interests, i))
-			return false;
-	return true;
-}
-
-static void
-note_field(struct gw_interests *interests, const struct api_event *change, unsigned i, uint64_t position)
-{
-	const char *now = api_object_field(change->object, i), *before;
-
-	note_equal(interests, GW_FIELD, i, now, strlen(now), position);
-	if (change->unknown)
-		note_equal(interests, GW_FIELD, i, "", 0, position);
-	if (!change->prev || change->prev == change->object)
-		return;
-	before = api_object_field(change->prev, i);
-	if (strcmp(now, before) != 0)
-		note_equal(interests, GW_FIELD, i, before, strlen(before), position);
+	LIST_FOREACH (watcher, bucket(interests, hash), place)
+		if (watcher->hash == hash && watcher->kind == kind && asks_for(watcher, object))
+			note(watcher, position);
 }
 
 void
 gw_interests_note(struct gw_interests *interests, uint64_t position)
 {
 	const struct api_event *change = gw_change_log_at(interests->log, position);
-	const struct api_object *object = change->object;
+	struct gw_watcher *watcher;
 
-	interests->wake_all = true;
-	if (interests->count == 0)
-		return;
-	if (interests->by_namespace > 0)
-		note_equal(interests, GW_NAMESPACE, 0, object->key, object->namespace_len, position);
-	if (interests->by_key > 0)
-		note_equal(interests, GW_KEY, 0, object->key, strlen(object->key), position);
-	if (change->unknown && !all_lasting(interests)) {
-		note_unknown(interests, change, position);
-		return;
+	for (unsigned kind = 0; kind < GW_INTERESTS; kind++) {
+		if (interests->of_kind[kind] == 0)
+			continue;
+		note_equal(interests, kind, change->object, position);
+		if (change->prev && change->prev != change->object)
+			note_equal(interests, kind, change->prev, position);
 	}
-	for (unsigned i = 0; i < API_FIELDS_MAX; i++)
-		if (interests->by_field[i] > 0)
-			note_field(interests, change, i, position);
+	for (size_t i = 0; change->unknown && i < interests->capacity; i++)
+		LIST_FOREACH (watcher, &interests->buckets[i], place)
+			if (watcher->kind >= GW_FIELD)
+				note(watcher, position);
 }
 
 void
@@ -246,7 +189,6 @@ gw_interests_note_all(struct gw_interests *interests)
 {
 	struct gw_watcher *watcher;
 
-	interests->wake_all = true;
 	for (size_t i = 0; i < interests->capacity; i++)
 		LIST_FOREACH (watcher, &interests->buckets[i], place)
 			to_be_woken(watcher);
@@ -258,10 +200,6 @@ gw_interests_wake(struct gw_interests *interests)
 	struct gw_watcher *watcher;
 	unsigned count = 0;
 
-	if (interests->wake_all)
-		LIST_FOREACH (watcher, &interests->all, place)
-			to_be_woken(watcher);
-	interests->wake_all = false;
 	for (; (watcher = LIST_FIRST(&interests->waking)); count++) {
 		LIST_REMOVE(watcher, waking);
 		watcher->woken = false;
@@ -294,7 +232,7 @@ gw_watcher_next(struct gw_watcher *watcher, uint64_t *position)
 
 	if (watcher->era != log->era)
 		return -ESTALE;
-	r = read_log(watcher, position, watcher->kind == GW_ALL ? log->next : watcher->read_to);
+	r = read_log(watcher, position, watcher->read_to);
 	if (r == 0 && watcher->noted_to > 0) {
 		if (*position < watcher->noted_from)
 			*position = watcher->noted_from;

@@ -2,7 +2,7 @@
 /*
  * Who wants which changes of one resource: watchers, found by what a change is about.
  *
- *	                       ┌─ all ───────────────▶ every watcher without a key
+ *	                       ┌─ all ───────────────▶ every watcher without a value
  *	change ──▶ a look-up ──┼─ namespace ─────────▶ those of "default"
  *	                       ├─ key ───────────────▶ those of "default/web-0"
  *	                       └─ field=value ───────▶ those of spec.nodeName=n1 (now, or before)
@@ -26,23 +26,21 @@
 
 #include "tools/informer-gateway/history/change_log.h"
 
-enum gw_interest { GW_ALL, GW_NAMESPACE, GW_KEY, GW_FIELD };
+/* What a watcher asks for. GW_FIELD + i: the i-th of resource->fields */
+enum gw_interest { GW_ALL, GW_NAMESPACE, GW_KEY, GW_FIELD, GW_INTERESTS = GW_FIELD + API_FIELDS_MAX };
 
 LIST_HEAD(gw_watchers, gw_watcher);
 
 /*
- * kind, field, value   what it asks for: GW_FIELD: which of resource->fields, and its value; GW_KEY: the
- *                      object's key; GW_NAMESPACE: the namespace. value is copied
- * read_to              the log from its position up to here has to be read; 0: none of it
- * noted_from, _to      behind that: the same; noted_to 0: none
+ * read_to          the log from its position up to here has to be read; 0: none of it
+ * noted_from, _to  behind that: the same; noted_to 0: none
  */
 struct gw_watcher {
 	struct gw_interests *interests;
-	enum gw_interest kind;
-	unsigned field;
+	unsigned kind;
 	char *value;
 	uint64_t hash;
-	LIST_ENTRY(gw_watcher) place;  /* among those with the same hash, or those of all */
+	LIST_ENTRY(gw_watcher) place;  /* in its bucket */
 	LIST_ENTRY(gw_watcher) waking; /* among those to be woken, if woken */
 	bool woken;
 	uint64_t read_to, noted_from, noted_to, era;
@@ -54,13 +52,9 @@ struct gw_interests {
 	const struct gw_change_log *log;
 	struct gw_watchers *buckets;
 	size_t capacity; /* of buckets, a power of two, or 0 */
-	size_t count;    /* of watchers in them */
-	struct gw_watchers all, waking;
-	unsigned by_namespace, by_key, by_field[API_FIELDS_MAX]; /* how many watchers */
-	bool wake_all;                                           /* something concerns those without a key */
-	/* a bit for each field that keeps its value once it has one: then the state before need not be known
-	 */
-	unsigned lasting;
+	size_t count;    /* of watchers */
+	unsigned of_kind[GW_INTERESTS];
+	struct gw_watchers waking;
 };
 
 void gw_interests_init(struct gw_interests *interests, const struct gw_change_log *log);
@@ -70,10 +64,12 @@ void gw_interests_done(struct gw_interests *interests);
 /*
  * Register. From now on the watcher is told of what concerns it; what is in the log already it reads.
  *
- * watcher   zeroed, but for kind, field, wake and context
- * value     of the kind; NULL with GW_ALL. Copied
+ * watcher   zeroed, but for wake and context
+ * kind      enum gw_interest
+ * value     of the field; the object's key; the namespace; "" with GW_ALL. Copied
  */
-void gw_watcher_add(struct gw_interests *interests, struct gw_watcher *watcher, const char *value);
+void gw_watcher_add(struct gw_interests *interests, struct gw_watcher *watcher, unsigned kind,
+		    const char *value);
 /* One that is not registered is fine. */
 void gw_watcher_remove(struct gw_watcher *watcher);
 

@@ -153,17 +153,13 @@ watch(struct gw_store *store, const char *namespace_, const struct api_query *qu
 	s->watcher = (struct gw_watcher){.wake = wake, .context = ctx};
 	if (gw_hint_names_one(&hint, s->entry->resource)) {
 		api_object_key(&key, hint.namespace_, hint.name);
-		s->watcher.kind = GW_KEY;
-		gw_watcher_add(interests, &s->watcher, key.data);
+		gw_watcher_add(interests, &s->watcher, GW_KEY, key.data);
 	} else if (hint.value) {
-		s->watcher.kind = GW_FIELD;
-		s->watcher.field = hint.field;
-		gw_watcher_add(interests, &s->watcher, hint.value);
+		gw_watcher_add(interests, &s->watcher, GW_FIELD + hint.field, hint.value);
 	} else if (hint.namespace_) {
-		s->watcher.kind = GW_NAMESPACE;
-		gw_watcher_add(interests, &s->watcher, hint.namespace_);
+		gw_watcher_add(interests, &s->watcher, GW_NAMESPACE, hint.namespace_);
 	} else {
-		gw_watcher_add(interests, &s->watcher, NULL);
+		gw_watcher_add(interests, &s->watcher, GW_ALL, "");
 	}
 }
 
