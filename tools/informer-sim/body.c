@@ -41,7 +41,7 @@ sim_body_dry_run(struct sim_request *request, const struct api_node *delete_opti
 {
 	const char *dry = api_request_query(&request->api, "dryRun");
 
-	if ((dry && dry[0]) || api_count(api_get(delete_options, "dryRun")))
+	if ((dry && dry[0]) || sim_count(api_get(delete_options, "dryRun")))
 		return api_status_set(
 			&request->api.status, 400, "BadRequest",
 			"informer-sim does not serve dryRun: leave it out, or try it on a real API server");

@@ -8,6 +8,7 @@
  * deleted (each of these costs two changes: the deletionTimestamp, then the end),
  * the rest heartbeats of nodes and endpoints.
  */
+#include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/churn.h"
 
@@ -73,7 +74,7 @@ update(struct sim_churn *churn, const struct api_resource *resource,
 
 	if (!old)
 		return false;
-	api_object_edit(resource, old, &doc);
+	sim_object_edit(resource, old, &doc);
 	return mutate(&doc, &mutation) && commit(churn, resource, old, &doc);
 }
 
@@ -89,7 +90,7 @@ create_pod(struct sim_churn *churn)
 
 	if (!like)
 		return false;
-	api_object_edit(churn->pods, like, &doc);
+	sim_object_edit(churn->pods, like, &doc);
 	sim_replica_make(&doc, &churn->hosts, &churn->rng);
 	sim_mutate_fresh(&doc, &mutation);
 	return sim_object_new(churn->pods, &doc, &object, &error) == 0 &&
@@ -106,7 +107,7 @@ mark_pod(struct sim_churn *churn)
 
 	if (!old)
 		return false;
-	api_object_edit(churn->pods, old, &doc);
+	sim_object_edit(churn->pods, old, &doc);
 	if (!sim_mutate_terminating(&doc, &mutation) || !commit(churn, churn->pods, old, &doc))
 		return false;
 	churn->dying[churn->dying_count++] = api_strndup(old->key, strlen(old->key));

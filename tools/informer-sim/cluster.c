@@ -3,6 +3,7 @@
  * The made-up cluster as a whole: which workloads there are, on which nodes
  * their pods run, and the objects around them.
  */
+#include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/cluster.h"
 
@@ -14,7 +15,6 @@
 #include "tools/informer-sim/registry.h"
 #include "tools/informer-sim/time_print.h"
 #include "tools/informer-sim/workload.h"
-#include "tools/serving/time_text.h"
 
 #define COUNT(array) ((unsigned)(sizeof(array) / sizeof(*(array))))
 #define DAY 86400L
@@ -430,8 +430,8 @@ complete_nodes(struct builder *b)
 
 		if (there || !is_plain(name))
 			continue;
-		api_object_edit(pods, object, &doc);
-		ip = api_text_dup(api_path(doc.root, "status.hostIP"));
+		sim_object_edit(pods, object, &doc);
+		ip = api_text_dup(sim_path(doc.root, "status.hostIP"));
 		add_node(b, name, is_plain(ip) ? ip : "10.0.0.1");
 	}
 	sim_view_done(&view);

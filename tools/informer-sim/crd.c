@@ -26,7 +26,7 @@ static int
 require(const struct api_resource *crds, const struct api_doc *doc, const char *name, const char *path,
 	struct api_status *status)
 {
-	const struct api_node *node = api_path(doc->root, path);
+	const struct api_node *node = sim_path(doc->root, path);
 
 	if (node && node->type == API_STRING && node->text_len && node->text_len < 200)
 		return 0;
@@ -67,7 +67,7 @@ static int
 check_versions(const struct api_resource *crds, const struct api_doc *doc, const char *name,
 	       struct api_status *status)
 {
-	const struct api_node *versions = api_path(doc->root, "spec.versions");
+	const struct api_node *versions = sim_path(doc->root, "spec.versions");
 	unsigned stored = 0;
 
 	for (const struct api_node *v = versions && versions->type == API_ARRAY ? versions->child : NULL; v;
@@ -78,7 +78,7 @@ check_versions(const struct api_resource *crds, const struct api_doc *doc, const
 			return sim_status_invalid(status, crds, name, "FieldValueRequired",
 						  "spec.versions[].name", "Required value");
 		stored += storage && storage->type == API_TRUE;
-		if (check_scale(crds, api_path(v, "subresources.scale"), name, status) < 0)
+		if (check_scale(crds, sim_path(v, "subresources.scale"), name, status) < 0)
 			return -EINVAL;
 	}
 	if (stored != 1)
@@ -93,12 +93,12 @@ check(const struct api_resource *crds, const struct api_doc *doc, struct api_sta
 {
 	static const char *const needed[] = {"spec.group", "spec.names.plural", "spec.names.kind",
 					     "spec.scope"};
-	_cleanup_(api_freep) char *name = api_text_dup(api_path(doc->root, "metadata.name"));
-	_cleanup_(api_freep) char *plural = api_text_dup(api_path(doc->root, "spec.names.plural"));
-	_cleanup_(api_freep) char *group = api_text_dup(api_path(doc->root, "spec.group"));
+	_cleanup_(api_freep) char *name = api_text_dup(sim_path(doc->root, "metadata.name"));
+	_cleanup_(api_freep) char *plural = api_text_dup(sim_path(doc->root, "spec.names.plural"));
+	_cleanup_(api_freep) char *group = api_text_dup(sim_path(doc->root, "spec.group"));
 	_cleanup_(api_buf_done) struct api_buf right = {0};
 	_cleanup_(api_buf_done) struct api_buf why = {0};
-	const struct api_node *scope = api_path(doc->root, "spec.scope");
+	const struct api_node *scope = sim_path(doc->root, "spec.scope");
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
 		if (require(crds, doc, name, needed[i], status) < 0)
@@ -152,9 +152,9 @@ sim_crd_prepare(const struct api_resource *crds, struct api_doc *doc, struct api
 
 	if (check(crds, doc, status) < 0)
 		return -EINVAL;
-	since = api_text_dup(api_path(doc->root, "metadata.creationTimestamp"));
-	kind = api_text_dup(api_path(doc->root, "spec.names.kind"));
-	names = api_path(doc->root, "spec.names");
+	since = api_text_dup(sim_path(doc->root, "metadata.creationTimestamp"));
+	kind = api_text_dup(sim_path(doc->root, "spec.names.kind"));
+	names = sim_path(doc->root, "spec.names");
 	if (!api_get(names, "listKind")) {
 		_cleanup_(api_buf_done) struct api_buf text = {0};
 
@@ -174,7 +174,7 @@ sim_crd_prepare(const struct api_resource *crds, struct api_doc *doc, struct api
 	sim_set(doc, state, "conditions", list);
 	sim_set(doc, state, "acceptedNames", sim_clone(doc, names));
 	list = api_new(doc, API_ARRAY);
-	for (const struct api_node *v = api_path(doc->root, "spec.versions")->child; v; v = v->next)
+	for (const struct api_node *v = sim_path(doc->root, "spec.versions")->child; v; v = v->next)
 		if (api_get(v, "storage") && api_get(v, "storage")->type == API_TRUE)
 			api_append(list, sim_clone(doc, api_get(v, "name")));
 	for (struct api_node *v = list->child; v; v = v->next)
@@ -203,14 +203,14 @@ static struct api_resource *
 define(struct api_registry *registry, const struct api_doc *doc, const struct api_node *version,
        const struct api_resource *first)
 {
-	const struct api_node *names = api_path(doc->root, "spec.names"),
+	const struct api_node *names = sim_path(doc->root, "spec.names"),
 			      *shorts = api_get(names, "shortNames");
-	_cleanup_(api_freep) char *group = api_text_dup(api_path(doc->root, "spec.group"));
+	_cleanup_(api_freep) char *group = api_text_dup(sim_path(doc->root, "spec.group"));
 	_cleanup_(api_freep) char *plural = api_text_dup(api_get(names, "plural"));
 	_cleanup_(api_freep) char *singular = api_text_dup(api_get(names, "singular"));
 	_cleanup_(api_freep) char *kind = api_text_dup(api_get(names, "kind"));
 	_cleanup_(api_freep) char *name = api_text_dup(api_get(version, "name"));
-	const struct api_node *scale = api_path(version, "subresources.scale");
+	const struct api_node *scale = sim_path(version, "subresources.scale");
 	_cleanup_(api_freep) char *replicas = api_text_dup(api_get(scale, "specReplicasPath"));
 	_cleanup_(api_freep) char *ready = api_text_dup(api_get(scale, "statusReplicasPath"));
 	_cleanup_(api_freep) char *selector = api_text_dup(api_get(scale, "labelSelectorPath"));
@@ -219,8 +219,8 @@ define(struct api_registry *registry, const struct api_doc *doc, const struct ap
 				    .plural = plural,
 				    .singular = singular[0] ? singular : NULL,
 				    .kind = kind,
-				    .namespaced = api_is(api_path(doc->root, "spec.scope"), "Namespaced"),
-				    .has_status = api_path(version, "subresources.status") != NULL,
+				    .namespaced = api_is(sim_path(doc->root, "spec.scope"), "Namespaced"),
+				    .has_status = sim_path(version, "subresources.status") != NULL,
 				    .scale = scale != NULL,
 				    .scale_spec = without_dot(replicas),
 				    .scale_status = without_dot(ready),
@@ -249,8 +249,8 @@ define(struct api_registry *registry, const struct api_doc *doc, const struct ap
 static struct api_resource *
 find_version(struct api_registry *registry, const struct api_doc *doc, const struct api_node *version)
 {
-	_cleanup_(api_freep) char *group = api_text_dup(api_path(doc->root, "spec.group"));
-	_cleanup_(api_freep) char *plural = api_text_dup(api_path(doc->root, "spec.names.plural"));
+	_cleanup_(api_freep) char *group = api_text_dup(sim_path(doc->root, "spec.group"));
+	_cleanup_(api_freep) char *plural = api_text_dup(sim_path(doc->root, "spec.names.plural"));
 	_cleanup_(api_freep) char *name = api_text_dup(api_get(version, "name"));
 	struct api_resource *found = api_registry_find(registry, group, name, plural);
 
@@ -260,7 +260,7 @@ find_version(struct api_registry *registry, const struct api_doc *doc, const str
 static const struct api_node *
 versions_of(const struct api_doc *doc)
 {
-	const struct api_node *versions = api_path(doc->root, "spec.versions");
+	const struct api_node *versions = sim_path(doc->root, "spec.versions");
 
 	return versions ? versions->child : NULL;
 }
@@ -273,7 +273,7 @@ sim_crd_serve(struct api_registry *registry, struct sim_store *store, const stru
 	_cleanup_(api_doc_done) struct api_doc old_doc = {0};
 	const struct api_resource *first = NULL;
 
-	api_object_edit(crds, object, &doc);
+	sim_object_edit(crds, object, &doc);
 	for (const struct api_node *v = versions_of(&doc); v; v = v->next) {
 		const struct api_resource *now = find_version(registry, &doc, v);
 		bool new = !now;
@@ -288,7 +288,7 @@ sim_crd_serve(struct api_registry *registry, struct sim_store *store, const stru
 	}
 	if (!old)
 		return;
-	api_object_edit(crds, old, &old_doc);
+	sim_object_edit(crds, old, &old_doc);
 	for (const struct api_node *v = versions_of(&old_doc); v; v = v->next) {
 		struct api_resource *was = find_version(registry, &old_doc, v);
 		bool still = false;
@@ -322,7 +322,7 @@ sim_crd_withdraw(struct api_registry *registry, struct sim_store *store, const s
 {
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 
-	api_object_edit(crds, object, &doc);
+	sim_object_edit(crds, object, &doc);
 	for (const struct api_node *v = versions_of(&doc); v; v = v->next) {
 		struct api_resource *was = find_version(registry, &doc, v);
 

@@ -23,7 +23,6 @@
 #include "tools/serving/query.h"
 #include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/scale.h"
-#include "tools/serving/time_text.h"
 
 /* The object as it was so many RVs ago, referenced; NULL with the status NotFound. */
 static struct api_object *
@@ -183,8 +182,8 @@ is_being_deleted(struct sim_request *request, const char *name)
 
 	if (!object)
 		return false;
-	api_object_edit(request->api.resource, object, &doc);
-	return api_path(doc.root, "metadata.deletionTimestamp") != NULL;
+	sim_object_edit(request->api.resource, object, &doc);
+	return sim_path(doc.root, "metadata.deletionTimestamp") != NULL;
 }
 
 static int
@@ -272,8 +271,8 @@ delete_one(struct sim_request *request, struct api_object *old, struct api_objec
 	int r;
 
 	*ret_rv = 0;
-	api_object_edit(request->api.resource, old, &doc);
-	if (api_count(api_path(doc.root, "metadata.finalizers")))
+	sim_object_edit(request->api.resource, old, &doc);
+	if (sim_count(sim_path(doc.root, "metadata.finalizers")))
 		return mark_deleted(request, old, &doc, ret_object);
 	r = sim_store_delete(request->server->store, request->api.resource, old, ret_rv);
 	if (r == 0 && sim_is_crd(request->api.resource))
@@ -287,16 +286,16 @@ delete_one(struct sim_request *request, struct api_object *old, struct api_objec
 static int
 check_preconditions(struct sim_request *request, const struct api_doc *options, const struct api_object *old)
 {
-	const struct api_node *uid = api_path(options->root, "preconditions.uid");
-	const struct api_node *rv = api_path(options->root, "preconditions.resourceVersion");
+	const struct api_node *uid = sim_path(options->root, "preconditions.uid");
+	const struct api_node *rv = sim_path(options->root, "preconditions.resourceVersion");
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_freep) char *want_uid = api_text_dup(uid);
 	_cleanup_(api_freep) char *want_rv = api_text_dup(rv);
 	_cleanup_(api_freep) char *have = NULL;
 	char own_rv[24];
 
-	api_object_edit(request->api.resource, old, &doc);
-	have = api_text_dup(api_path(doc.root, "metadata.uid"));
+	sim_object_edit(request->api.resource, old, &doc);
+	have = api_text_dup(sim_path(doc.root, "metadata.uid"));
 	snprintf(own_rv, sizeof(own_rv), "%" PRIu64, old->rv);
 	if (want_uid[0] && strcmp(want_uid, have) != 0)
 		api_status_set(
@@ -342,8 +341,8 @@ reply_deleted(struct sim_request *request, const struct api_object *gone)
 	_cleanup_(api_freep) char *uid = NULL;
 	struct api_buf body = {0};
 
-	api_object_edit(request->api.resource, gone, &doc);
-	uid = api_text_dup(api_path(doc.root, "metadata.uid"));
+	sim_object_edit(request->api.resource, gone, &doc);
+	uid = api_text_dup(sim_path(doc.root, "metadata.uid"));
 	api_buf_puts(&body, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
 			    "\"Success\",\"details\":{\"name\":");
 	api_buf_json_str(&body, request->api.name);
@@ -459,7 +458,7 @@ sim_handle_delete_collection(struct sim_request *request)
 		if (!api_query_matches(&query, object))
 			continue;
 		api_buf_puts(&body, first ? "" : ",");
-		api_buf_put(&body, resource->item_head, resource->item_head_len);
+		api_buf_put(&body, resource->head, resource->item_head_len);
 		api_buf_put(&body, object->text, object->text_len);
 		first = false;
 		delete_listed(request, &query, object);

@@ -4,6 +4,59 @@
 
 #include <string.h>
 
+struct api_node *
+sim_path(const struct api_node *object, const char *path)
+{
+	const struct api_node *node = object;
+	struct api_node *found = NULL;
+	char name[64];
+
+	for (;;) {
+		size_t len = strcspn(path, ".");
+
+		if (len >= sizeof(name))
+			return NULL;
+		memcpy(name, path, len);
+		name[len] = '\0';
+		found = api_get(node, name);
+		if (!found || path[len] == '\0')
+			return found;
+		node = found;
+		path += len + 1;
+	}
+}
+
+size_t
+sim_count(const struct api_node *node)
+{
+	size_t n = 0;
+
+	if (node)
+		for (const struct api_node *child = node->child; child; child = child->next)
+			n++;
+	return n;
+}
+
+void
+sim_key(const struct api_node *node, struct api_buf *buf)
+{
+	api_text(&(struct api_node){.type = API_STRING, .text = node->key, .text_len = node->key_len}, buf);
+}
+
+void
+sim_object_edit(const struct api_resource *resource, const struct api_object *object, struct api_doc *doc)
+{
+	struct api_doc_error error;
+	struct api_buf buf = {0};
+	char *copy;
+
+	api_object_print(resource, object, 0, &buf);
+	copy = api_doc_alloc(doc, buf.len);
+	memcpy(copy, buf.data, buf.len);
+	(void)api_doc_parse(doc, copy, buf.len, NULL, &error); /* it was printed from one */
+	api_buf_done(&buf);
+}
+
 /* Copy into the arena what JSON needs between the quotes. */
 static const char *
 escape(struct api_doc *doc, const char *text, size_t len, uint32_t *ret_len)
@@ -148,7 +201,7 @@ sim_equal(const struct api_node *a, const struct api_node *b)
 		return false;
 	if (a->type != API_OBJECT && a->type != API_ARRAY)
 		return a->text_len == b->text_len && memcmp(a->text, b->text, a->text_len) == 0;
-	if (api_count(a) != api_count(b))
+	if (sim_count(a) != sim_count(b))
 		return false;
 	for (const struct api_node *x = a->child, *y = b->child; x; x = x->next, y = y->next) {
 		const struct api_node *other = y;

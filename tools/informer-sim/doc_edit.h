@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edits of a document: members are set, removed, copied and compared. */
+/* Edits of a document: members are looked up, set, removed, copied and compared. */
 #ifndef TOOLS_INFORMER_SIM_DOC_EDIT_H
 #define TOOLS_INFORMER_SIM_DOC_EDIT_H
 
 #include "tools/serving/doc.h"
+#include "tools/serving/stored_object.h"
+
+/* A member through several objects: "metadata.labels"; or NULL. */
+struct api_node *sim_path(const struct api_node *object, const char *path);
+/* Number of members or elements. */
+size_t sim_count(const struct api_node *node);
+/* Append a member's name, with escapes resolved. */
+void sim_key(const struct api_node *node, struct api_buf *buf);
+
+/* Parse an object's whole document, with kind and apiVersion. The object must outlive doc. */
+void sim_object_edit(const struct api_resource *resource, const struct api_object *object,
+		     struct api_doc *doc);
 
 /* New nodes in doc's arena. Texts are copied. */
 struct api_node *sim_new_string(struct api_doc *doc, const char *text);

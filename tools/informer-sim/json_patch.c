@@ -115,7 +115,7 @@ add(struct api_doc *doc, const struct place *place, const struct api_node *value
 	if (place->parent->type != API_ARRAY)
 		return -EINVAL;
 	if (!place->at && strcmp(place->name, "-") != 0 &&
-	    strtoul(place->name, NULL, 10) != api_count(place->parent))
+	    strtoul(place->name, NULL, 10) != sim_count(place->parent))
 		return -EINVAL;
 	copy->key = NULL;
 	insert(place->parent, place->at, copy);

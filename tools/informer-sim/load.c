@@ -21,7 +21,6 @@
 #include "tools/informer-sim/crd.h"
 #include "tools/informer-sim/registry.h"
 #include "tools/informer-sim/time_print.h"
-#include "tools/serving/time_text.h"
 
 static int __attribute__((format(printf, 3, 4)))
 fail(char **ret_error, int code, const char *format, ...)
@@ -53,13 +52,13 @@ static struct api_resource *
 find_resource(struct sim_loader *loader, const struct api_node *root, const char *api_version,
 	      const char *kind)
 {
-	const struct api_node *namespace_ = api_path(root, "metadata.namespace");
+	const struct api_node *namespace_ = sim_path(root, "metadata.namespace");
 	_cleanup_(api_freep) char *group = NULL;
 	struct api_resource *resource = NULL;
 	const char *slash;
 
 	if (!kind[0])
-		return api_path(root, "spec.containers") ? sim_registry_kind(loader->registry, "v1", "Pod")
+		return sim_path(root, "spec.containers") ? sim_registry_kind(loader->registry, "v1", "Pod")
 							 : NULL;
 	resource = sim_registry_kind(loader->registry, api_version[0] ? api_version : "v1", kind);
 	if (resource || !api_version[0])

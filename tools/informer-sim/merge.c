@@ -43,7 +43,7 @@ sim_merge(struct api_doc *doc, struct api_node *target, const struct api_node *p
 		_cleanup_(api_buf_done) struct api_buf key = {0};
 		struct api_node *old;
 
-		api_key(child, &key);
+		sim_key(child, &key);
 		old = api_get(target, key.data ? key.data : "");
 		if (child->type == API_NULL)
 			sim_remove(target, key.data ? key.data : "");
@@ -261,7 +261,7 @@ retain_keys(struct api_node *target, const struct api_node *names)
 		bool kept = false;
 
 		next = all->next;
-		api_key(all, &key);
+		sim_key(all, &key);
 		for (const struct api_node *name = names->child; name; name = name->next)
 			kept |= api_is(name, key.data ? key.data : "");
 		if (kept)
@@ -352,7 +352,7 @@ merge_object(struct api_doc *doc, struct api_node *target, const struct api_node
 			bool is_directive;
 			int r = 0;
 
-			api_key(child, &name);
+			sim_key(child, &name);
 			api_buf_puts(&name, "");
 			is_directive = name.data[0] == '$';
 			if (!is_directive && pass == 0)

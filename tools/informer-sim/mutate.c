@@ -5,7 +5,6 @@
 #include "tools/informer-sim/mutate.h"
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/time_print.h"
-#include "tools/serving/time_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,8 +32,8 @@ sim_mutate_hosts(struct sim_store *store, const struct api_resource *nodes, stru
 		_cleanup_(api_freep) char *ip = NULL;
 		const struct api_node *addresses;
 
-		api_object_edit(nodes, object, &doc);
-		addresses = api_path(doc.root, "status.addresses");
+		sim_object_edit(nodes, object, &doc);
+		addresses = sim_path(doc.root, "status.addresses");
 		for (const struct api_node *a = addresses ? addresses->child : NULL; a && !ip; a = a->next)
 			if (api_is(api_get(a, "type"), "InternalIP"))
 				ip = api_text_dup(api_get(a, "address"));
@@ -185,7 +184,7 @@ sim_mutate_pod(struct api_doc *pod, struct sim_mutation *m)
 	struct api_node *status = member_object(pod, pod->root, "status");
 	const struct api_node *containers = api_get(status, "containerStatuses");
 	struct api_node *container = containers ? containers->child : NULL;
-	size_t n = api_count(containers);
+	size_t n = sim_count(containers);
 	const struct api_node *ready;
 	bool now_ready;
 
@@ -253,7 +252,7 @@ sim_mutate_terminating(struct api_doc *pod, struct sim_mutation *m)
 bool
 sim_mutate_node(struct api_doc *node, struct sim_mutation *m)
 {
-	struct api_node *conditions = api_path(node->root, "status.conditions");
+	struct api_node *conditions = sim_path(node->root, "status.conditions");
 	struct api_node *meta = api_get(node->root, "metadata");
 	char text[24];
 
@@ -276,7 +275,7 @@ sim_mutate_slice(struct api_doc *slice, struct sim_mutation *m)
 	const struct api_node *ready;
 	bool now_ready;
 
-	for (uint32_t skip = sim_rng_below(m->rng, (uint32_t)api_count(endpoints)); endpoint && skip; skip--)
+	for (uint32_t skip = sim_rng_below(m->rng, (uint32_t)sim_count(endpoints)); endpoint && skip; skip--)
 		endpoint = endpoint->next;
 	if (!endpoint || endpoint->type != API_OBJECT)
 		return false;

@@ -3,6 +3,7 @@
  * Checks the names and values of labels and annotations in what clients send, and refuses them with the
  * real server's sentences.
  */
+#include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/names.h"
 #include "tools/informer-sim/refused_write.h"
 
@@ -101,7 +102,7 @@ check(const struct api_resource *resource, const struct api_node *pairs, bool is
 		_cleanup_(api_freep) char *value = api_text_dup(pair);
 		const char *why;
 
-		api_key(pair, &key);
+		sim_key(pair, &key);
 		api_buf_put(&key, "", 0); /* ended by a zero byte, also when it is empty */
 		why = wrong_key(key.data, is_label);
 		if (why)

@@ -28,7 +28,7 @@ collect_labels(const struct api_node *labels, struct api_buf *buf)
 	uint32_t n = 0;
 
 	for (const struct api_node *child = labels ? labels->child : NULL; child; child = child->next, n++) {
-		api_key(child, buf);
+		sim_key(child, buf);
 		api_buf_put(buf, "", 1);
 		api_text(child, buf);
 		api_buf_put(buf, "", 1);
@@ -40,7 +40,7 @@ static void
 collect_fields(const struct api_resource *resource, const struct api_node *root, struct api_buf *buf)
 {
 	for (const struct api_field *field = resource->fields; field && field->label; field++) {
-		const struct api_node *node = api_path(root, field->path);
+		const struct api_node *node = sim_path(root, field->path);
 
 		if (!node || node->type == API_OBJECT || node->type == API_ARRAY || node->type == API_NULL)
 			api_buf_puts(buf, field->missing);

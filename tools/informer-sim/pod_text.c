@@ -8,7 +8,6 @@
 
 #include "tools/informer-sim/workload.h"
 #include "tools/informer-sim/time_print.h"
-#include "tools/serving/time_text.h"
 
 static enum sim_pod_state
 draw_state(const struct sim_workload *w, struct sim_rng *rng)

@@ -14,7 +14,6 @@
 
 #include "tools/informer-sim/rng.h"
 #include "tools/informer-sim/time_print.h"
-#include "tools/serving/time_text.h"
 
 #define TIME_MAX 253402300799u /* the end of the year 9999 */
 

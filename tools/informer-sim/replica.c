@@ -5,7 +5,7 @@
 #include "tools/informer-sim/replica.h"
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/time_print.h"
-#include "tools/serving/time_text.h"
+#include "tools/printer/age.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -110,8 +110,12 @@ move_time(struct api_doc *doc, struct api_node *node, int64_t seconds)
 	char text[SIM_TIME_SIZE];
 	char *copy;
 	int64_t at;
+	unsigned ns;
 
-	if (api_time_parse(node->text, node->text_len, &at) < 0)
+	if (node->text_len < SIM_TIME_SIZE - 1)
+		return;
+	snprintf(text, sizeof(text), "%.19sZ", node->text);
+	if (!age_read((struct field_text){text, SIM_TIME_SIZE - 1}, &at, &ns))
 		return;
 	sim_time_print(at + seconds, text);
 	copy = api_doc_alloc(doc, node->text_len);

@@ -31,7 +31,7 @@ copy(struct api_doc *doc, struct api_node *to, const struct api_node *from, cons
 static void
 selector(const struct api_node *spec, struct api_buf *buf)
 {
-	const struct api_node *labels = api_path(spec, "selector.matchLabels");
+	const struct api_node *labels = sim_path(spec, "selector.matchLabels");
 
 	labels = labels ? labels : api_get(spec, "selector");
 	api_buf_puts(buf, "");
@@ -39,7 +39,7 @@ selector(const struct api_node *spec, struct api_buf *buf)
 		if (child->type != API_STRING)
 			continue;
 		api_buf_puts(buf, buf->len ? "," : "");
-		api_key(child, buf);
+		sim_key(child, buf);
 		api_buf_puts(buf, "=");
 		api_text(child, buf);
 	}
@@ -60,8 +60,8 @@ sim_scale_of(struct sim_request *request, struct api_doc *doc)
 	const struct api_resource *r = request->api.resource;
 	static const char *const names[] = {"name", "namespace", "uid", "resourceVersion",
 					    "creationTimestamp"};
-	const struct api_node *from = doc->root, *replicas = api_path(from, r->scale_spec);
-	const struct api_node *ready = api_path(from, r->scale_status);
+	const struct api_node *from = doc->root, *replicas = sim_path(from, r->scale_spec);
+	const struct api_node *ready = sim_path(from, r->scale_status);
 	struct api_node *root = api_new(doc, API_OBJECT), *meta = api_new(doc, API_OBJECT), *part;
 	_cleanup_(api_buf_done) struct api_buf text = {0};
 
@@ -82,7 +82,7 @@ sim_scale_of(struct sim_request *request, struct api_doc *doc)
 	part = api_new(doc, API_OBJECT);
 	sim_set(doc, part, "replicas", ready ? sim_clone(doc, ready) : sim_new_token(doc, API_NUMBER, "0"));
 	if (r->custom)
-		custom_selector(api_path(from, r->scale_selector), &text);
+		custom_selector(sim_path(from, r->scale_selector), &text);
 	else
 		selector(api_get(from, "spec"), &text);
 	sim_set_string(doc, part, "selector", text.data);
@@ -110,8 +110,8 @@ set_at(struct api_doc *doc, const char *path, struct api_node *value)
 int
 sim_scale_apply(struct sim_request *request, const struct api_object *object, struct api_doc *doc)
 {
-	const struct api_node *replicas = api_path(doc->root, "spec.replicas");
-	const struct api_node *rv = api_path(doc->root, "metadata.resourceVersion");
+	const struct api_node *replicas = sim_path(doc->root, "spec.replicas");
+	const struct api_node *rv = sim_path(doc->root, "metadata.resourceVersion");
 	struct api_node *meta;
 
 	if (!replicas)
@@ -121,7 +121,7 @@ sim_scale_apply(struct sim_request *request, const struct api_object *object, st
 		return sim_status_invalid(&request->api.status, request->api.resource, request->api.name,
 					  "FieldValueInvalid", "spec.replicas",
 					  "Invalid value: must be a number greater than or equal to 0");
-	api_object_edit(request->api.resource, object, doc);
+	sim_object_edit(request->api.resource, object, doc);
 	set_at(doc, request->api.resource->scale_spec, sim_clone(doc, replicas));
 	meta = api_get(doc->root, "metadata");
 	if (rv && rv->type == API_STRING && rv->text_len)
@@ -135,7 +135,7 @@ sim_scale_reply(struct sim_request *request, const struct api_object *object)
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	struct api_buf body = {0};
 
-	api_object_edit(request->api.resource, object, &doc);
+	sim_object_edit(request->api.resource, object, &doc);
 	if (sim_scale_of(request, &doc) < 0)
 		return sim_reply_status(request);
 	api_print(doc.root, &body, NULL, NULL);

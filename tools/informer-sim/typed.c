@@ -12,7 +12,7 @@
 #include <sodium.h>
 
 #include "tools/informer-sim/doc_edit.h"
-#include "tools/serving/time_text.h"
+#include "tools/printer/age.h"
 
 #define MEMBERS_MAX (4 * PROTO_FIELDS_MAX) /* of an object: of its message, and of those that stand in it */
 #define YEAR_ZERO INT64_C(-62167219200)    /* in seconds */
@@ -79,14 +79,14 @@ fit_time(const struct fit *f, struct api_node *node, bool micro)
 	size_t wanted = TIME_LENGTH + (micro ? 7u : 0u);
 	char text[64], fraction[16] = "";
 	int64_t seconds;
-	unsigned micros;
+	unsigned ns;
 	time_t t;
 	struct tm tm;
 
-	if (node->type != API_STRING || !api_time_read(node->text, node->text_len, &seconds, &micros) ||
-	    seconds < YEAR_ZERO || seconds > YEAR_9999_END)
+	if (node->type != API_STRING ||
+	    !age_read((struct field_text){node->text, node->text_len}, &seconds, &ns) || seconds < YEAR_ZERO || seconds > YEAR_9999_END)
 		return false;
-	if (seconds == YEAR_ONE && (!micro || !micros)) {
+	if (seconds == YEAR_ONE && (!micro || ns < 1000)) {
 		sim_become(node, token(f->doc, API_NULL, "null"));
 		return true;
 	}
@@ -96,7 +96,7 @@ fit_time(const struct fit *f, struct api_node *node, bool micro)
 	if (!gmtime_r(&t, &tm))
 		return false;
 	if (micro)
-		snprintf(fraction, sizeof(fraction), ".%06u", micros % 1000000);
+		snprintf(fraction, sizeof(fraction), ".%06u", ns / 1000);
 	snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d%sZ", tm.tm_year + 1900, tm.tm_mon + 1,
 		 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, fraction);
 	sim_put_text(f->doc, node, text);
@@ -235,13 +235,13 @@ link_up(struct api_node *object, struct api_node *const *nodes, size_t count)
 static void
 sort(struct api_node *map)
 {
-	size_t count = api_count(map), i = 0;
+	size_t count = sim_count(map), i = 0;
 	struct entry *entries = api_alloc((count + 1) * sizeof(*entries));
 
 	for (struct api_node *child = map->child; child; child = child->next, i++) {
 		struct api_buf key = {0};
 
-		api_key(child, &key);
+		sim_key(child, &key);
 		entries[i] = (struct entry){.key_len = key.len, .node = child};
 		entries[i].key = api_buf_take(&key);
 	}

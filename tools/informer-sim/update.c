@@ -124,7 +124,7 @@ count_generation(struct api_doc *doc, const struct api_doc *old_doc, struct api_
 {
 	static const char *const apart[] = {"metadata", "status"};
 	_cleanup_(api_doc_done) struct api_doc plain = {0};
-	const struct api_node *was = api_path(old_doc->root, "metadata.generation");
+	const struct api_node *was = sim_path(old_doc->root, "metadata.generation");
 	struct api_node *now = sim_clone(&plain, doc->root), *old = sim_clone(&plain, old_doc->root);
 	char text[24];
 
@@ -199,7 +199,7 @@ replace(struct sim_request *request, struct api_object *old, const struct api_do
 	r = sim_body_object(request, doc, request->api.name, ret_object);
 	if (r < 0)
 		return r;
-	if (api_get(meta, "deletionTimestamp") && api_count(api_get(meta, "finalizers")) == 0)
+	if (api_get(meta, "deletionTimestamp") && sim_count(api_get(meta, "finalizers")) == 0)
 		r = sim_store_delete(request->server->store, resource, old, ret_rv);
 	else
 		r = sim_store_update(request->server->store, resource, old, *ret_object);
@@ -231,7 +231,7 @@ sim_handle_update(struct sim_request *request)
 		old = sim_request_object(request);
 		if (!old)
 			return sim_reply_status(request);
-		api_object_edit(request->api.resource, old, &old_doc);
+		sim_object_edit(request->api.resource, old, &old_doc);
 		r = sim_is_scale(request) ? sim_scale_apply(request, old, &doc) : 0;
 		if (r == 0)
 			r = replace(request, old, &old_doc, &doc, &now, &rv);
@@ -347,8 +347,8 @@ sim_handle_patch(struct sim_request *request)
 
 		if (!old)
 			return sim_reply_status(request);
-		api_object_edit(request->api.resource, old, &old_doc);
-		api_object_edit(request->api.resource, old, &doc);
+		sim_object_edit(request->api.resource, old, &old_doc);
+		sim_object_edit(request->api.resource, old, &doc);
 		r = sim_is_scale(request) ? sim_scale_of(request, &doc) : 0;
 		if (r == 0)
 			r = patch_doc(request, type, patch.root, &doc);

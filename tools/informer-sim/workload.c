@@ -4,7 +4,6 @@
  */
 #include "tools/informer-sim/workload.h"
 #include "tools/informer-sim/time_print.h"
-#include "tools/serving/time_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -84,9 +84,10 @@ parse_zone(const char *at, int64_t *ret_seconds)
 }
 
 bool
-age_parse(struct field_text time, int64_t *ret_ns)
+age_read(struct field_text time, int64_t *ret_seconds, unsigned *ret_ns)
 {
-	int64_t zone, seconds, fraction = 0;
+	int64_t zone;
+	unsigned fraction = 0;
 	char text[64];
 	const char *at = text;
 	struct tm tm = {0};
@@ -96,7 +97,7 @@ age_parse(struct field_text time, int64_t *ret_ns)
 	memcpy(text, time.data, time.length);
 	text[time.length] = '\0';
 	tm.tm_year = number(&at, 4) - 1900;
-	if (tm.tm_year < 1678 - 1900 || tm.tm_year > 2261 - 1900 || *at++ != '-')
+	if (tm.tm_year < -1900 || *at++ != '-')
 		return false;
 	tm.tm_mon = number(&at, 2) - 1;
 	if (tm.tm_mon < 0 || tm.tm_mon > 11 || *at++ != '-')
@@ -115,15 +116,28 @@ age_parse(struct field_text time, int64_t *ret_ns)
 	if (tm.tm_sec < 0 || tm.tm_sec > 60)
 		return false;
 	if (*at == '.') {
-		int64_t unit = NS_PER_S / 10;
+		unsigned unit = (unsigned)NS_PER_S / 10;
 
 		for (at++; *at >= '0' && *at <= '9'; at++, unit /= 10)
-			fraction += unit * (*at - '0');
+			fraction += unit * (unsigned)(*at - '0');
 	}
 	if (!parse_zone(at, &zone))
 		return false;
-	seconds = timegm(&tm) - zone;
-	*ret_ns = seconds * NS_PER_S + fraction;
+	*ret_seconds = timegm(&tm) - zone;
+	*ret_ns = fraction;
+	return true;
+}
+
+bool
+age_parse(struct field_text time, int64_t *ret_ns)
+{
+	const int64_t most = INT64_MAX / NS_PER_S - 1;
+	int64_t seconds;
+	unsigned ns;
+
+	if (!age_read(time, &seconds, &ns) || seconds < -most || seconds > most)
+		return false;
+	*ret_ns = seconds * NS_PER_S + ns;
 	return true;
 }
 

@@ -21,7 +21,10 @@
  */
 const char *
 age_format(int64_t ns, char buffer[AGE_TEXT_MAX]);
-/* RFC 3339 to nanoseconds of wall time; false when it is none, or outside of 1678 to 2262. */
+/* RFC 3339, with fractions of a second and any zone, to UTC; false when it is none. */
+bool
+age_read(struct field_text time, int64_t *ret_seconds, unsigned *ret_ns);
+/* The same to nanoseconds of wall time; false when it is none, or outside of 1678 to 2262. */
 bool
 age_parse(struct field_text time, int64_t *ret_ns);
 /* How long ago a time was; "<unknown>" when it is absent or makes no sense. Returns `buffer`. */

@@ -184,13 +184,6 @@ api_text_dup(const struct api_node *node)
 	return api_buf_take(&buf);
 }
 
-void
-api_key(const struct api_node *node, struct api_buf *buf)
-{
-	if (node->key)
-		unescape(node->key, node->key_len, buf);
-}
-
 /* ---- lookup --------------------------------------------------------------- */
 
 struct api_node *
@@ -202,39 +195,6 @@ api_get(const struct api_node *object, const char *key)
 		if (escaped_equals(child->key, child->key_len, key))
 			return child;
 	return NULL;
-}
-
-struct api_node *
-api_path(const struct api_node *object, const char *path)
-{
-	const struct api_node *node = object;
-	struct api_node *found = NULL;
-	char name[64];
-
-	for (;;) {
-		size_t len = strcspn(path, ".");
-
-		if (len >= sizeof(name))
-			return NULL;
-		memcpy(name, path, len);
-		name[len] = '\0';
-		found = api_get(node, name);
-		if (!found || path[len] == '\0')
-			return found;
-		node = found;
-		path += len + 1;
-	}
-}
-
-size_t
-api_count(const struct api_node *node)
-{
-	size_t n = 0;
-
-	if (node)
-		for (const struct api_node *child = node->child; child; child = child->next)
-			n++;
-	return n;
 }
 
 /* ---- building ------------------------------------------------------------- */

@@ -74,8 +74,6 @@ void api_doc_done(struct api_doc *doc);
 
 /* Member of an object, or NULL; also when `object` is NULL or no object. */
 struct api_node *api_get(const struct api_node *object, const char *key);
-/* The same through several objects: "metadata.labels". */
-struct api_node *api_path(const struct api_node *object, const char *path);
 
 /* Is it this string? Escapes are resolved. */
 bool api_is(const struct api_node *node, const char *text);
@@ -86,8 +84,6 @@ bool api_is(const struct api_node *node, const char *text);
 void api_text(const struct api_node *node, struct api_buf *buf);
 /* The same as a new C string; "" for anything but a string. */
 char *api_text_dup(const struct api_node *node);
-/* The same for a member's name. */
-void api_key(const struct api_node *node, struct api_buf *buf);
 
 /* A new node in doc's arena. */
 struct api_node *api_new(struct api_doc *doc, enum api_type type);
@@ -96,8 +92,6 @@ char *api_doc_alloc(struct api_doc *doc, size_t bytes);
 
 /* Put it behind the last member or element. */
 void api_append(struct api_node *array, struct api_node *value);
-/* Number of members or elements. */
-size_t api_count(const struct api_node *node);
 
 /*
  * Append compact JSON. *ret_mark, if mark is met, becomes the offset in buf of mark's text (behind the

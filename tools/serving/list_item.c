@@ -30,7 +30,7 @@ put_in_json(struct api_list *list, const struct api_object *object)
 
 	put(list, ",", list->picked > 1);
 	if (list->form.shape.kind == API_PLAIN) {
-		put(list, resource->item_head, resource->item_head_len);
+		put(list, resource->head, resource->item_head_len);
 		put(list, object->text, object->text_len);
 	} else {
 		put(list, list->item_head.data, list->item_head.len);

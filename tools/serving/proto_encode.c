@@ -7,7 +7,7 @@
 
 #include <sodium.h>
 
-#include "tools/serving/time_text.h"
+#include "tools/printer/age.h"
 
 #define NUMBER 0 /* wire types */
 #define BYTES 2
@@ -128,13 +128,13 @@ static void
 put_time(const struct encode *e, const struct api_node *node)
 {
 	int64_t seconds;
-	unsigned micros;
+	unsigned ns;
 
 	if (!node || node->type != API_STRING ||
-	    !api_time_read(node->text, node->text_len, &seconds, &micros))
+	    !age_read((struct field_text){node->text, node->text_len}, &seconds, &ns))
 		return; /* null, which has no bytes */
 	put_number(e->buf, 1, seconds);
-	put_number(e->buf, 2, (int64_t)micros * 1000);
+	put_number(e->buf, 2, ns / 1000 * 1000); /* as upstream prints it */
 }
 
 static void

@@ -14,8 +14,8 @@ void
 api_proto_object(const struct api_shape *shape, const struct api_resource *resource,
 		 const struct api_object *object, uint64_t rv, struct api_buf *buf)
 {
-	const struct proto_message *message = shape->kind == API_PLAIN ? resource->message
-								       : api_proto_type(META_VERSION, PARTIAL);
+	const struct proto_message *message =
+		shape->kind == API_PLAIN ? resource->message : api_proto_type(META_VERSION, PARTIAL);
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_buf_done) struct api_buf text = {0};
 	struct api_doc_error error;

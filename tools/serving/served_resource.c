@@ -6,10 +6,9 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
-
-#include "tools/serving/buf.h"
 
 #define NOT_SUPPORTED "field label not supported: %s"
 #define ONLY_NAMES "\"%s\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
@@ -84,64 +83,68 @@ static const struct api_resource built_in[] = {
 	BUILT_IN("discovery.k8s.io", "endpointslices", "EndpointSlice", NAMESPACED),
 };
 
+/* A copy that is the registry's; NULL of NULL. */
 static char *
-lower(const char *text)
+copy(struct api_registry *registry, const char *text)
 {
-	char *copy = api_strndup(text, strlen(text));
-
-	for (char *c = copy; *c; c++)
-		*c = (char)tolower((unsigned char)*c);
-	return copy;
+	return text ? strcpy(api_doc_alloc(&registry->texts, strlen(text) + 1), text) : NULL;
 }
 
 static char *
-copy_or(const char *text, const char *otherwise)
+lower(char *text)
 {
-	const char *from = text ? text : otherwise;
+	for (char *c = text; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	return text;
+}
 
-	return from ? api_strndup(from, strlen(from)) : NULL;
+static char *__attribute__((format(printf, 2, 3)))
+print(struct api_registry *registry, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return copy(registry, text);
 }
 
 /* Fill what follows from the rest, and own every string of a custom resource. */
 static struct api_resource *
 complete(struct api_registry *registry, const struct api_resource *from, const struct api_resource *first)
 {
-	struct api_resource *r = api_alloc(sizeof(*r));
+	struct api_resource *r = (struct api_resource *)(void *)api_doc_alloc(&registry->texts, sizeof(*r));
 	unsigned at = api_registry_count(registry);
-	struct api_buf buf = {0};
 
 	*r = *from;
 	r->index = first ? first->index : at;
 	for (size_t i = 0; i < 3; i++)
-		r->shorts[i] = copy_or(from->shorts[i], NULL);
-	r->group = copy_or(from->group, "");
-	r->version = copy_or(from->version, NULL);
-	r->plural = copy_or(from->plural, NULL);
-	r->kind = copy_or(from->kind, NULL);
-	r->singular = from->singular ? copy_or(from->singular, NULL) : lower(from->kind);
-	r->scale_spec = r->scale ? copy_or(from->scale_spec, "spec.replicas") : NULL;
-	r->scale_status = r->scale ? copy_or(from->scale_status, "status.replicas") : NULL;
-	r->scale_selector = r->scale ? copy_or(from->scale_selector, "") : NULL;
+		r->shorts[i] = copy(registry, from->shorts[i]);
+	r->group = copy(registry, from->group);
+	r->version = copy(registry, from->version);
+	r->plural = copy(registry, from->plural);
+	r->kind = copy(registry, from->kind);
+	r->singular = from->singular ? copy(registry, from->singular) : lower(copy(registry, from->kind));
+	if (r->scale) {
+		r->scale_spec = copy(registry, from->scale_spec ? from->scale_spec : "spec.replicas");
+		r->scale_status = copy(registry, from->scale_status ? from->scale_status : "status.replicas");
+		r->scale_selector = copy(registry, from->scale_selector ? from->scale_selector : "");
+	}
 	if (!r->field_error)
 		r->field_error = r->fields || r->custom ? NOT_SUPPORTED : ONLY_NAMES;
 
-	api_buf_printf(&buf, r->group[0] ? "%s.%s" : "%s", r->plural, r->group);
-	r->group_resource = api_buf_take(&buf);
-	if (r->group[0])
-		api_buf_printf(&buf, "%s/", r->group);
-	api_buf_puts(&buf, r->version);
-	r->api_version = api_buf_take(&buf);
+	r->group_resource = print(registry, r->group[0] ? "%s.%s" : "%s%s", r->plural, r->group);
+	r->api_version = print(registry, r->group[0] ? "%s/%s" : "%s%s", r->group, r->version);
 	r->message = r->custom ? NULL
 			       : proto_schema_kind(proto_schema_builtin(), r->api_version,
 						   strlen(r->api_version), r->kind, strlen(r->kind));
 	if (r->custom)
-		api_buf_printf(&buf, "{\"apiVersion\":\"%s\",\"kind\":\"%s\",", r->api_version, r->kind);
+		r->head = print(registry, "{\"apiVersion\":\"%s\",\"kind\":\"%s\",", r->api_version, r->kind);
 	else
-		api_buf_printf(&buf, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", r->kind, r->api_version);
-	r->head_len = buf.len;
-	r->head = api_buf_take(&buf);
+		r->head = print(registry, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", r->kind, r->api_version);
+	r->head_len = strlen(r->head);
 	r->item_head_len = r->custom ? r->head_len : 1;
-	r->item_head = api_strndup(r->head, r->item_head_len);
 	registry->items[at] = r;
 	atomic_store_explicit(&registry->count, at + 1, memory_order_release);
 	return r;
@@ -168,38 +171,15 @@ api_registry_init(struct api_registry *registry)
 {
 	registry->count = 0;
 	registry->read_only = false;
+	registry->texts = (struct api_doc){0};
 	for (size_t i = 0; i < sizeof(built_in) / sizeof(*built_in); i++)
 		complete(registry, &built_in[i], NULL);
-}
-
-static void
-free_text(const char *text)
-{
-	free((void *)(uintptr_t)text);
 }
 
 void
 api_registry_done(struct api_registry *registry)
 {
-	for (unsigned i = 0; i < api_registry_count(registry); i++) {
-		struct api_resource *r = registry->items[i];
-
-		free_text(r->group);
-		free_text(r->version);
-		free_text(r->plural);
-		free_text(r->kind);
-		free_text(r->singular);
-		for (size_t k = 0; k < 3; k++)
-			free_text(r->shorts[k]);
-		free_text(r->scale_spec);
-		free_text(r->scale_status);
-		free_text(r->scale_selector);
-		free(r->group_resource);
-		free(r->api_version);
-		free(r->head);
-		free(r->item_head);
-		free(r);
-	}
+	api_doc_done(&registry->texts);
 	registry->count = 0;
 }
 

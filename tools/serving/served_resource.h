@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #include "tools/schema/proto_schema.h"
+#include "tools/serving/doc.h"
 
 #define API_RESOURCES_MAX 256
 #define API_FIELDS_MAX 12
@@ -56,14 +57,14 @@ struct api_resource {
 	char *api_version;                   /* "apps/v1" */
 	char *head; /* what an object begins with outside lists: {"kind":"Pod","apiVersion":"v1", */
 	size_t head_len;
-	char *item_head; /* what it begins with in a list: { , or the same as head for a custom one */
-	size_t item_head_len;
+	size_t item_head_len; /* so much of it an item of a list begins with: 1, of a custom one all */
 };
 
 struct api_registry {
 	struct api_resource *items[API_RESOURCES_MAX];
 	_Atomic unsigned count;
-	bool read_only; /* discovery tells of reading alone; set before anybody asks */
+	bool read_only;       /* discovery tells of reading alone; set before anybody asks */
+	struct api_doc texts; /* what the entries are made of */
 };
 
 /* How many entries there are now, gone ones too; entries below that stay where they are. */

@@ -91,21 +91,6 @@ api_object_print(const struct api_resource *resource, const struct api_object *o
 	api_object_put(object, 0, object->text_len, rv, buf);
 }
 
-void
-api_object_edit(const struct api_resource *resource, const struct api_object *object, struct api_doc *doc)
-{
-	struct api_doc_error error;
-	struct api_buf buf = {0};
-	char *copy;
-
-	api_object_print(resource, object, 0, &buf);
-	copy = api_doc_alloc(doc, buf.len);
-	memcpy(copy, buf.data, buf.len);
-	if (api_doc_parse(doc, copy, buf.len, NULL, &error) < 0)
-		doc->root = api_new(doc, API_OBJECT); /* memory is damaged, and nothing can be told of it */
-	api_buf_done(&buf);
-}
-
 /* ---- without a member of metadata ------------------------------------------- */
 
 /* Where a member of an object's text ends: at its comma, or at the object's brace. */

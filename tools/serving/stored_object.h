@@ -4,7 +4,7 @@
  *
  *   key     "namespace/name", or "name" for a cluster-wide resource
  *   text    the document without its opening brace, kind and apiVersion, so that
- *           a list item is item_head + text and a watched object head + text
+ *           a watched object is resource->head + text, and an item of a list a part of head + text
  *   rv_at   where in text the digits of metadata.resourceVersion stand; a DELETED
  *           event shows the old text with the deletion's RV in this place
  *   labels, fields   what selectors look at, so that no list parses JSON
@@ -56,13 +56,6 @@ const char *api_object_name(const struct api_object *object);
 const char *api_object_label(const struct api_object *object, const char *name);
 /* The value of the i-th of the resource's fields. */
 const char *api_object_field(const struct api_object *object, unsigned i);
-
-/*
- * Parse the object's whole document, with kind and apiVersion, for editing. The object must outlive doc. Of a
- * text that is no JSON, which only damaged memory has, comes an empty document.
- */
-void api_object_edit(const struct api_resource *resource, const struct api_object *object,
-		     struct api_doc *doc);
 
 /* Append a part of the text in which the RV's digits stand; rv 0: as they are. */
 void api_object_put(const struct api_object *object, size_t at, size_t len, uint64_t rv, struct api_buf *buf);

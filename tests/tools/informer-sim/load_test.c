@@ -4,10 +4,11 @@
  * fills in, what a replica keeps and what is its own.
  */
 #include "tests/room.h"
+#include "tools/informer-sim/doc_edit.h"
+#include "tools/printer/age.h"
 #include "tools/informer-sim/cluster.h"
 #include "tools/informer-sim/load.h"
 #include "tools/informer-sim/registry.h"
-#include "tools/serving/time_text.h"
 
 struct world {
 	struct api_registry registry;
@@ -187,32 +188,32 @@ TEST(a_replica_is_another_pod_of_the_same_workload)
 		_cleanup_(api_freep) char *ip = NULL;
 		int64_t from, to;
 
-		api_object_edit(pods, object, &doc);
+		sim_object_edit(pods, object, &doc);
 		assert_true(!strncmp(object->key, "shop/web-7d9c-", 14) && strlen(object->key) == 19);
 		assert_string_equal(api_object_label(object, "app"), "web");
-		assert_true(api_is(api_path(doc.root, "metadata.namespace"), "shop"));
+		assert_true(api_is(sim_path(doc.root, "metadata.namespace"), "shop"));
 		assert_true(
-			api_is(api_get(api_path(doc.root, "metadata.ownerReferences")->child, "uid"), "r0"));
-		if (api_is(api_path(doc.root, "metadata.uid"), "u0")) {
+			api_is(api_get(sim_path(doc.root, "metadata.ownerReferences")->child, "uid"), "r0"));
+		if (api_is(sim_path(doc.root, "metadata.uid"), "u0")) {
 			originals++;
 			assert_string_equal(object->key, "shop/web-7d9c-abcde");
 			continue;
 		}
 		id = api_text_dup(
-			api_get(api_path(doc.root, "status.containerStatuses")->child, "containerID"));
+			api_get(sim_path(doc.root, "status.containerStatuses")->child, "containerID"));
 		assert_true(!strncmp(id, "containerd://", 13) && strlen(id) == 13 + 64);
-		ip = api_text_dup(api_path(doc.root, "status.podIP"));
+		ip = api_text_dup(sim_path(doc.root, "status.podIP"));
 		assert_string_not_equal(ip, "10.1.1.1");
-		assert_true(api_is(api_get(api_path(doc.root, "status.podIPs")->child, "ip"), ip));
+		assert_true(api_is(api_get(sim_path(doc.root, "status.podIPs")->child, "ip"), ip));
 		assert_false(
-			api_is(api_get(api_path(doc.root, "status.podIPs")->child->next, "ip"), "fd00::1"));
-		assert_false(api_is(api_path(doc.root, "spec.nodeName"), "n0"));
-		created = api_text_dup(api_path(doc.root, "metadata.creationTimestamp"));
-		started = api_text_dup(api_path(doc.root, "status.startTime"));
-		assert_int_equal(api_time_parse(created, strlen(created), &from), 0);
-		assert_int_equal(api_time_parse(started, strlen(started), &to), 0);
-		assert_int_equal(to - from, 5);
-		assert_true(from <= 1748772000);
+			api_is(api_get(sim_path(doc.root, "status.podIPs")->child->next, "ip"), "fd00::1"));
+		assert_false(api_is(sim_path(doc.root, "spec.nodeName"), "n0"));
+		created = api_text_dup(sim_path(doc.root, "metadata.creationTimestamp"));
+		started = api_text_dup(sim_path(doc.root, "status.startTime"));
+		assert_true(age_parse((struct field_text){created, strlen(created)}, &from));
+		assert_true(age_parse((struct field_text){started, strlen(started)}, &to));
+		assert_int_equal(to - from, 5 * NS_PER_S);
+		assert_true(from <= 1748772000 * NS_PER_S);
 	}
 	sim_view_done(&view);
 	assert_int_equal(originals, 1);
@@ -230,8 +231,8 @@ TEST(a_replica_on_the_host_network_has_its_hosts_address)
 
 	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
 	sim_replica_make(&doc, &w->hosts, &w->rng);
-	ip = api_text_dup(api_path(doc.root, "status.podIP"));
-	assert_true(api_is(api_path(doc.root, "status.hostIP"), ip));
+	ip = api_text_dup(sim_path(doc.root, "status.podIP"));
+	assert_true(api_is(sim_path(doc.root, "status.hostIP"), ip));
 	assert_string_not_equal(ip, "1.1.1.1");
 }
 
@@ -308,8 +309,8 @@ TEST(generated_pods_have_owners_and_nodes)
 		const struct api_resource *resource;
 		const struct api_node *owner;
 
-		api_object_edit(pods, object, &doc);
-		owner = api_path(doc.root, "metadata.ownerReferences")->child;
+		sim_object_edit(pods, object, &doc);
+		owner = sim_path(doc.root, "metadata.ownerReferences")->child;
 		kind = api_text_dup(api_get(owner, "kind"));
 		version = api_text_dup(api_get(owner, "apiVersion"));
 		name = api_text_dup(api_get(owner, "name"));
@@ -318,10 +319,10 @@ TEST(generated_pods_have_owners_and_nodes)
 		api_buf_printf(&key, "%.*s/%s", (int)object->namespace_len, object->key, name);
 		owner_object = sim_store_get(w->store, resource, key.data);
 		assert_non_null(owner_object);
-		api_object_edit(resource, owner_object, &owner_doc);
-		assert_true(api_is(api_path(owner_doc.root, "metadata.uid"), uid));
+		sim_object_edit(resource, owner_object, &owner_doc);
+		assert_true(api_is(sim_path(owner_doc.root, "metadata.uid"), uid));
 		if (!api_object_field(object, 0)[0]) {
-			assert_true(api_is(api_path(doc.root, "status.phase"), "Pending"));
+			assert_true(api_is(sim_path(doc.root, "status.phase"), "Pending"));
 			continue;
 		}
 		node = sim_store_get(w->store, nodes, api_object_field(object, 0));

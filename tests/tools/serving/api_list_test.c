@@ -2,6 +2,7 @@
 /* Which RV a list shows, where its pages end, and the bytes of each shape. */
 #include "tests/tools/serving/played_store.h"
 
+#include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/list_measure.h"
 #include "tools/serving/doc.h"
 #include "tools/serving/proto_document.h"
@@ -82,7 +83,7 @@ brief(struct answer *a)
 	api_buf_printf(&buf, "%s:", rv);
 	items = api_get(doc.root, "items");
 	for (const struct api_node *item = items->child; item; item = item->next) {
-		_cleanup_(api_freep) char *name = api_text_dup(api_path(item, "metadata.name"));
+		_cleanup_(api_freep) char *name = api_text_dup(sim_path(item, "metadata.name"));
 
 		api_buf_printf(&buf, " %s", name);
 	}
@@ -249,8 +250,8 @@ TEST(a_table_has_a_row_for_each)
 	assert_int_equal(a.items, 3);
 	assert_int_equal(a.bytes, 0);
 	assert_int_equal(api_doc_parse(&doc, a.text.data, a.text.len, NULL, &error), 0);
-	assert_int_equal(api_count(api_get(doc.root, "rows")), 3);
-	assert_true(api_count(api_get(doc.root, "columnDefinitions")) > 3);
+	assert_int_equal(sim_count(api_get(doc.root, "rows")), 3);
+	assert_true(sim_count(api_get(doc.root, "columnDefinitions")) > 3);
 }
 
 /* In protobuf the length that stands first is that of all that follows. */

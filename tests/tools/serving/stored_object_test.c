@@ -2,12 +2,12 @@
 /* Objects as texts: what is taken out of them, and what is not theirs to be trusted. */
 #include "tests/room.h"
 #include "tools/informer-sim/new_object.h"
-#include "tools/serving/stored_object.h"
+#include "tools/serving/proto_object.h"
 
 #define HEAD "{\"kind\":\"Lease\",\"apiVersion\":\"v1\","
 
 static const struct api_resource resource = {
-	.plural = "leases", .namespaced = true, .head = HEAD, .head_len = sizeof(HEAD) - 1};
+	.group = "", .plural = "leases", .namespaced = true, .head = HEAD, .head_len = sizeof(HEAD) - 1};
 
 static struct api_object *
 make(const char *text)
@@ -84,21 +84,23 @@ TEST_CASE(a_time_beyond_all_years_is_told_as_it_came)
 			 "\"spec\":{\"renewTime\":\"9999-12-31T23:59:59-10:00\"}}");
 }
 
-/* A text that is no JSON comes of damaged memory: it is read as an empty document. */
-TEST_CASE(a_damaged_text_is_an_empty_document)
+/* A text that is no JSON comes of damaged memory: it is still a row, and its message is empty. */
+TEST_CASE(a_damaged_text_is_an_empty_object)
 {
 	struct api_object *object = make("{\"metadata\":{" NAME ",\"resourceVersion\":\"1\"}}");
+	const struct api_shape table = {.kind = API_TABLE, .version = "v1", .rows = API_ROW_NONE},
+			       partial = {.kind = API_PARTIAL, .version = "v1"};
 
 	for (size_t at = 0; at < object->text_len; at++) {
-		struct api_doc doc = {0};
+		_cleanup_(api_buf_done) struct api_buf row = {0}, message = {0};
 		char before = object->text[at];
 
 		object->text[at] = '\xff';
-		api_object_edit(&resource, object, &doc);
-		assert_int_equal(doc.root->type, API_OBJECT);
-		assert_null(doc.root->child);
+		api_table_row(&table, &resource, object, 0, &row);
+		assert_memory_equal(row.data, "{\"cells\":[\"", 11);
+		api_proto_object(&partial, &resource, object, 0, &message);
+		assert_int_equal(message.len, 0);
 		api_object_unref(api_object_bare(object));
-		api_doc_done(&doc);
 		object->text[at] = before;
 	}
 	api_object_unref(object);
