@@ -3,6 +3,7 @@
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 #include "tests/support/store_fixture.h"
+#include "tools/informer-gateway/arena/arena_handles.h"
 #include "tools/informer-gateway/arena/lacking_fields.h"
 
 static char pods_name[] = "pods", core[] = "", apps[] = "apps";
@@ -39,22 +40,23 @@ setup(void **state)
 TEST_CASE_IN(setup, reader_world_tear_down, what_matters_is_named)
 {
 	struct reader_world *w = *state;
+	struct gw_arena arena = {.reads = w->inf};
 	_cleanup_(api_buf_done) struct api_buf fields = {0};
 
 	broker_fixture_do(w->fx, add_entry, (char[]){"\"drops\":[\"metadata.managedFields\"]"});
 	reader_world_renew(w);
-	assert_false(gw_lacking_fields(&w->snap, &pods, &fields));
+	assert_false(gw_arena_lacks(&arena, &pods, &fields));
 	broker_fixture_do(
 		w->fx, add_entry,
 		(char[]){"\"drops\":[\"metadata.managedFields\",\"spec.containers[*].env\",\"status\"]"});
 	reader_world_renew(w);
-	assert_true(gw_lacking_fields(&w->snap, &pods, &fields));
+	assert_true(gw_arena_lacks(&arena, &pods, &fields));
 	assert_string_equal(fields.data, "spec.containers[*].env, status");
 	api_buf_reset(&fields);
-	assert_false(gw_lacking_fields(&w->snap, &others, &fields));
+	assert_false(gw_arena_lacks(&arena, &others, &fields));
 	broker_fixture_do(w->fx, add_entry, (char[]){"\"metadataOnly\":true"});
 	reader_world_renew(w);
 	api_buf_reset(&fields);
-	assert_true(gw_lacking_fields(&w->snap, &pods, &fields));
+	assert_true(gw_arena_lacks(&arena, &pods, &fields));
 	assert_string_equal(fields.data, "all but their metadata");
 }

@@ -25,9 +25,9 @@ add(const char *path, size_t length, bool first, struct api_buf *ret)
 	return true;
 }
 
-bool
-gw_lacking_fields(const struct informer_snapshot *snapshot, const struct api_resource *resource,
-		  struct api_buf *ret)
+static bool
+put_lacking(const struct informer_snapshot *snapshot, const struct api_resource *resource,
+	    struct api_buf *ret)
 {
 	uint32_t count = informer_resource_count(snapshot);
 	bool any = false;
@@ -64,7 +64,7 @@ gw_arena_lacks(void *ctx, const struct api_resource *resource, struct api_buf *r
 
 	if (informer_begin(arena->reads, &snapshot) < 0)
 		return false;
-	lacks = gw_lacking_fields(&snapshot, resource, ret);
+	lacks = put_lacking(&snapshot, resource, ret);
 	informer_end(&snapshot);
 	return lacks;
 }
