@@ -84,7 +84,8 @@ fit_time(const struct fit *f, struct api_node *node, bool micro)
 	struct tm tm;
 
 	if (node->type != API_STRING ||
-	    !age_read((struct field_text){node->text, node->text_len}, &seconds, &ns) || seconds < YEAR_ZERO || seconds > YEAR_9999_END)
+	    !age_read((struct field_text){node->text, node->text_len}, &seconds, &ns) ||
+	    seconds < YEAR_ZERO || seconds > YEAR_9999_END)
 		return false;
 	if (seconds == YEAR_ONE && (!micro || ns < 1000)) {
 		sim_become(node, token(f->doc, API_NULL, "null"));

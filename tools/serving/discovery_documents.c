@@ -12,6 +12,19 @@
 
 /* ---- parts ---- */
 
+/* The next one served of a group's version, from *i on, which moves behind it; NULL: there is none. */
+static const struct api_resource *
+next_of(const struct api_registry *registry, const char *group, const char *version, unsigned *i)
+{
+	while (*i < api_registry_count(registry)) {
+		const struct api_resource *r = registry->items[(*i)++];
+
+		if (api_resource_served(r) && !strcmp(r->group, group) && !strcmp(r->version, version))
+			return r;
+	}
+	return NULL;
+}
+
 /* Is it the first one served of its group, or of its version in the group? */
 static bool
 is_first(const struct api_registry *registry, unsigned i, bool of_version)
@@ -153,28 +166,24 @@ put_resource(struct api_buf *buf, const struct api_registry *registry, const str
 static bool
 resource_list(struct api_buf *buf, const struct api_registry *registry, const struct api_path *path)
 {
-	bool any = false;
+	unsigned i = 0;
+	const struct api_resource *r = next_of(registry, path->group, path->version, &i);
 
-	for (unsigned i = 0; i < api_registry_count(registry); i++) {
-		const struct api_resource *r = registry->items[i];
-
-		if (strcmp(r->group, path->group) != 0 || strcmp(r->version, path->version) != 0 ||
-		    !api_resource_served(r))
-			continue;
-		if (!any)
-			api_buf_printf(buf,
-				       "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":"
-				       "\"%s\",\"resources\":[",
-				       r->api_version);
-		any = true;
+	if (!r)
+		return false;
+	api_buf_printf(buf,
+		       "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\"%s\","
+		       "\"resources\":[",
+		       r->api_version);
+	for (; r; r = next_of(registry, path->group, path->version, &i)) {
 		put_resource(buf, registry, r, "");
 		if (r->scale)
 			put_resource(buf, registry, r, "/scale");
 		if (r->has_status)
 			put_resource(buf, registry, r, "/status");
 	}
-	api_buf_puts(buf, any ? "]}" : "");
-	return any;
+	api_buf_puts(buf, "]}");
+	return true;
 }
 
 /* ---- aggregated: KEP-3352, apidiscovery.k8s.io/v2 ---- */
@@ -217,14 +226,12 @@ put_subresources(struct api_buf *buf, const struct api_registry *registry, const
 static void
 put_whole_version(struct api_buf *buf, const struct api_registry *registry, const struct api_resource *like)
 {
+	const struct api_resource *r;
+	unsigned i = 0;
+
 	next(buf);
 	api_buf_printf(buf, "{\"version\":\"%s\",\"resources\":[", like->version);
-	for (unsigned i = 0; i < api_registry_count(registry); i++) {
-		const struct api_resource *r = registry->items[i];
-
-		if (strcmp(r->group, like->group) != 0 || strcmp(r->version, like->version) != 0 ||
-		    !api_resource_served(r))
-			continue;
+	while ((r = next_of(registry, like->group, like->version, &i))) {
 		next(buf);
 		api_buf_printf(buf, "{\"resource\":\"%s\"", r->plural);
 		put_kind_of(buf, r);

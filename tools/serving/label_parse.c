@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/serving/requirement.h"
+#include "tools/serving/selector.h"
 
 enum token {
 	TOKEN_ERROR,
@@ -135,6 +135,18 @@ fail(struct parser *p, const char *prefix, const char *literal, const char *expe
 }
 
 #define IN_REQUIREMENT "unable to parse requirement: "
+#define INTEGER "for 'Gt', 'Lt' operators, the value must be an integer"
+#define KEY                                                                                                  \
+	"a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and "    \
+	"end with an alphanumeric character, with an optional DNS subdomain prefix and '/'"
+#define NAME_PART                                                                                            \
+	"name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with "   \
+	"an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "            \
+	"validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+#define VALUE                                                                                                \
+	"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and " \
+	"must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "   \
+	"regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 
 /* Alphanumeric at both ends, also - _ . between. */
 static bool
@@ -165,20 +177,11 @@ check_key(struct parser *p, const char *key)
 	const char *name = slash ? slash + 1 : key;
 
 	if (slash && (slash == key || memchr(key, '/', (size_t)(slash - key))))
-		return invalid(p, "key", key,
-			       "a valid label key must consist of alphanumeric characters, '-', '_' or '.', "
-			       "and must start "
-			       "and end with an alphanumeric character, with an optional DNS subdomain "
-			       "prefix and '/'");
+		return invalid(p, "key", key, KEY);
 	if (strlen(name) > 63)
 		return invalid(p, "key", key, "name part must be no more than 63 bytes");
 	if (!is_part(name, strlen(name)))
-		return invalid(p, "key", key,
-			       "name part must consist of alphanumeric characters, '-', '_' or '.', and must "
-			       "start and end "
-			       "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', "
-			       "regex used for "
-			       "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')");
+		return invalid(p, "key", key, NAME_PART);
 	if (slash && !is_part(key, (size_t)(slash - key)))
 		return invalid(p, "key", key, "prefix part must be a lowercase RFC 1123 subdomain");
 	return 0;
@@ -188,30 +191,20 @@ static int
 check_values(struct parser *p, const struct api_requirement *r)
 {
 	char field[400];
-	char *end;
+	long long number;
 
 	for (size_t i = 0; i < r->value_count; i++) {
+		const char *value = r->values[i];
+
+		snprintf(field, sizeof(field), "values[%zu]", i);
+		if ((r->op == API_OP_GREATER || r->op == API_OP_LESS) &&
+		    !api_requirement_integer(value, &number))
+			return invalid(p, field, value, INTEGER);
 		snprintf(field, sizeof(field), "values[%zu][%s]", i, r->key);
-		if (r->op == API_OP_GREATER || r->op == API_OP_LESS) {
-			errno = 0;
-			(void)strtoll(r->values[i], &end, 10);
-			if (errno || end == r->values[i] || *end) {
-				snprintf(field, sizeof(field), "values[%zu]", i);
-				return invalid(p, field, r->values[i],
-					       "for 'Gt', 'Lt' operators, the value must be an integer");
-			}
-		}
-		if (strlen(r->values[i]) > 63) {
-			return invalid(p, field, r->values[i], "must be no more than 63 bytes");
-		} else if (r->values[i][0] && !is_part(r->values[i], strlen(r->values[i]))) {
-			return invalid(p, field, r->values[i],
-				       "a valid label must be an empty string or consist of alphanumeric "
-				       "characters, '-', '_' or "
-				       "'.', and must start and end with an alphanumeric character (e.g. "
-				       "'MyValue',  or "
-				       "'my_value',  or '12345', regex used for validation is "
-				       "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
-		}
+		if (strlen(value) > 63)
+			return invalid(p, field, value, "must be no more than 63 bytes");
+		if (value[0] && !is_part(value, strlen(value)))
+			return invalid(p, field, value, VALUE);
 	}
 	return 0;
 }

@@ -91,16 +91,13 @@ api_page_expired(struct api_request *request, const struct api_page *page)
 	struct api_buf token = {0};
 	size_t skip = request->namespace_ ? strlen(request->namespace_) + 1 : 0;
 
-	api_status_set(&request->status, 410, "Expired",
-		       "The provided continue parameter is too old to display a consistent list result. You "
-		       "can start a new "
-		       "list without the continue parameter, or use the continue token in this response to "
-		       "retrieve the "
-		       "remainder of the results. Continuing with the provided token results in an "
-		       "inconsistent list - "
-		       "objects that were created, modified, or deleted between the time the first chunk was "
-		       "returned and "
-		       "now may show up in the list.");
+	api_status_set(
+		&request->status, 410, "Expired",
+		"The provided continue parameter is too old to display a consistent list result. You can "
+		"start a new list without the continue parameter, or use the continue token in this "
+		"response to retrieve the remainder of the results. Continuing with the provided token "
+		"results in an inconsistent list - objects that were created, modified, or deleted between "
+		"the time the first chunk was returned and now may show up in the list.");
 	api_page_encode(-1, page->start + skip, false, &token);
 	request->status.next_token = api_buf_take(&token);
 	return -EINVAL;

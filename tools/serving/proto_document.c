@@ -43,7 +43,7 @@ api_proto_json(const char *api_version, const char *kind, const char *json, size
 
 	if (!message || api_doc_parse(&doc, json, len, NULL, &error) < 0 || doc.root->type != API_OBJECT)
 		return -EINVAL;
-	api_proto_message(proto_schema_builtin(), message, doc.root, buf);
+	api_proto_message(message, doc.root, buf);
 	return 0;
 }
 

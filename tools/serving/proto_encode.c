@@ -12,11 +12,6 @@
 #define NUMBER 0 /* wire types */
 #define BYTES 2
 
-struct encode {
-	const struct proto_schema *schema;
-	struct api_buf *buf;
-};
-
 /* ---- parts ---- */
 
 static size_t
@@ -103,17 +98,17 @@ integer(const struct api_node *node)
 }
 
 static void
-put_text(const struct encode *e, unsigned number, const struct api_node *node)
+put_text(struct api_buf *buf, unsigned number, const struct api_node *node)
 {
-	size_t at = begin(e->buf, number);
+	size_t at = begin(buf, number);
 
 	if (node)
-		api_text(node, e->buf);
-	end(e->buf, at);
+		api_text(node, buf);
+	end(buf, at);
 }
 
 static void
-put_base64(const struct encode *e, unsigned number, const struct api_node *node)
+put_base64(struct api_buf *buf, unsigned number, const struct api_node *node)
 {
 	_cleanup_(api_freep) char *text = api_text_dup(node);
 	size_t length = strlen(text), n = 0;
@@ -121,11 +116,11 @@ put_base64(const struct encode *e, unsigned number, const struct api_node *node)
 
 	sodium_base642bin((unsigned char *)bytes, length + 1, text, length, "\r\n", &n, NULL,
 			  sodium_base64_VARIANT_ORIGINAL);
-	api_proto_bytes(e->buf, number, bytes, n);
+	api_proto_bytes(buf, number, bytes, n);
 }
 
 static void
-put_time(const struct encode *e, const struct api_node *node)
+put_time(struct api_buf *buf, const struct api_node *node)
 {
 	int64_t seconds;
 	unsigned ns;
@@ -133,80 +128,77 @@ put_time(const struct encode *e, const struct api_node *node)
 	if (!node || node->type != API_STRING ||
 	    !age_read((struct field_text){node->text, node->text_len}, &seconds, &ns))
 		return; /* null, which has no bytes */
-	put_number(e->buf, 1, seconds);
-	put_number(e->buf, 2, ns / 1000 * 1000); /* as upstream prints it */
+	put_number(buf, 1, seconds);
+	put_number(buf, 2, ns / 1000 * 1000); /* as upstream prints it */
 }
 
 static void
-put_int_or_string(const struct encode *e, const struct api_node *node)
+put_int_or_string(struct api_buf *buf, const struct api_node *node)
 {
 	bool text = node && node->type == API_STRING;
 
-	put_number(e->buf, 1, text);
-	put_number(e->buf, 2, integer(node));
-	put_text(e, 3, text ? node : NULL);
+	put_number(buf, 1, text);
+	put_number(buf, 2, integer(node));
+	put_text(buf, 3, text ? node : NULL);
 }
-
-static void put_message(const struct encode *e, const struct proto_message *m, const struct api_node *object);
 
 /* One T as the field of this number; node NULL: nothing is told of it. */
 static void
-put_value(const struct encode *e, const struct proto_field *field, unsigned number,
-	  const struct api_node *node)
+put_value(struct api_buf *buf, const struct proto_field *field, unsigned number, const struct api_node *node)
 {
 	bool known = node && node->type != API_NULL;
 	size_t at;
 
 	switch ((enum proto_type)field->type) {
 	case PROTO_STRING:
-		put_text(e, number, node);
+		put_text(buf, number, node);
 		return;
 	case PROTO_BYTES:
 		if (known)
-			put_base64(e, number, node);
+			put_base64(buf, number, node);
 		return;
 	case PROTO_BOOL:
-		put_number(e->buf, number, node && node->type == API_TRUE);
+		put_number(buf, number, node && node->type == API_TRUE);
 		return;
 	case PROTO_INT:
-		put_number(e->buf, number, integer(node));
+		put_number(buf, number, integer(node));
 		return;
 	default:
 		break;
 	}
-	at = begin(e->buf, number);
+	at = begin(buf, number);
 	if (field->type == PROTO_MESSAGE)
-		put_message(e, proto_schema_message(e->schema, field->message), node);
+		api_proto_message(proto_schema_message(proto_schema_builtin(), field->message), node, buf);
 	else if (field->type == PROTO_QUANTITY)
-		put_text(e, 1, node);
+		put_text(buf, 1, node);
 	else if (field->type == PROTO_INT_OR_STRING)
-		put_int_or_string(e, node);
+		put_int_or_string(buf, node);
 	else if (field->type != PROTO_RAW)
-		put_time(e, node);
+		put_time(buf, node);
 	else if (known) {
-		size_t raw = begin(e->buf, 1);
+		size_t raw = begin(buf, 1);
 
-		api_print(node, e->buf, NULL, NULL);
-		end(e->buf, raw);
+		api_print(node, buf, NULL, NULL);
+		end(buf, raw);
 	}
-	end(e->buf, at);
+	end(buf, at);
 }
 
 /* One value, or the message around a list. */
 static void
-put_value_or_list(const struct encode *e, const struct proto_field *field, unsigned number,
+put_value_or_list(struct api_buf *buf, const struct proto_field *field, unsigned number,
 		  const struct api_node *node)
 {
 	size_t at;
 
 	if (!(field->flags & PROTO_LIST)) {
-		put_value(e, field, number, node);
+		put_value(buf, field, number, node);
 		return;
 	}
-	at = begin(e->buf, number);
+	at = begin(buf, number);
 	for (const struct api_node *child = node->child; child; child = child->next)
-		put_value(e, field, 1, child);
-	end(e->buf, at);
+		put_value(buf, field, 1, child);
+	end(buf, at);
 }
 
 /* Names that were fitted are spelt as the type has them. */
@@ -222,54 +214,46 @@ member(const struct api_node *object, const struct proto_field *field)
 }
 
 static void
-put_field(const struct encode *e, const struct proto_field *field, const struct api_node *object)
+put_field(struct api_buf *buf, const struct proto_field *field, const struct api_node *object)
 {
 	const struct api_node *node;
 	size_t at;
 
 	if (field->flags & PROTO_INLINE) {
-		put_value(e, field, field->number, object);
+		put_value(buf, field, field->number, object);
 		return;
 	}
 	node = member(object, field);
 	if (!node || node->type == API_NULL) {
 		if (!(field->flags & (PROTO_POINTER | PROTO_REPEATED | PROTO_LIST | PROTO_GONE)))
-			put_value(e, field, field->number, NULL);
+			put_value(buf, field, field->number, NULL);
 		return;
 	}
 	if (!(field->flags & PROTO_REPEATED)) {
-		put_value_or_list(e, field, field->number, node);
+		put_value_or_list(buf, field, field->number, node);
 		return;
 	}
 	for (const struct api_node *child = node->child; child; child = child->next) {
 		if (!(field->flags & PROTO_MAP)) {
-			put_value_or_list(e, field, field->number, child);
+			put_value_or_list(buf, field, field->number, child);
 			continue;
 		}
-		at = begin(e->buf, field->number);
-		put_value(e, &(struct proto_field){.type = PROTO_STRING}, 1,
+		at = begin(buf, field->number);
+		put_value(buf, &(struct proto_field){.type = PROTO_STRING}, 1,
 			  &(struct api_node){
 				  .type = API_STRING, .text = child->key, .text_len = child->key_len});
-		put_value_or_list(e, field, 2, child);
-		end(e->buf, at);
-	}
-}
-
-static void
-put_message(const struct encode *e, const struct proto_message *m, const struct api_node *object)
-{
-	const struct proto_field *field;
-
-	for (unsigned number = 1; number <= m->highest; number++) {
-		field = proto_field_find(m, number);
-		if (field)
-			put_field(e, field, object);
+		put_value_or_list(buf, field, 2, child);
+		end(buf, at);
 	}
 }
 
 void
-api_proto_message(const struct proto_schema *schema, const struct proto_message *message,
-		  const struct api_node *object, struct api_buf *buf)
+api_proto_message(const struct proto_message *m, const struct api_node *object, struct api_buf *buf)
 {
-	put_message(&(struct encode){schema, buf}, message, object);
+	for (unsigned number = 1; number <= m->highest; number++) {
+		const struct proto_field *field = proto_field_find(m, number);
+
+		if (field)
+			put_field(buf, field, object);
+	}
 }

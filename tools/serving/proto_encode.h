@@ -12,8 +12,8 @@
 #include "tools/schema/proto_schema.h"
 
 /* Append the message that an object is, which is as its type has it. */
-void api_proto_message(const struct proto_schema *schema, const struct proto_message *message,
-		       const struct api_node *object, struct api_buf *buf);
+void api_proto_message(const struct proto_message *message, const struct api_node *object,
+		       struct api_buf *buf);
 
 /* What stands before a field of so many bytes. */
 void api_proto_begin(struct api_buf *buf, unsigned number, uint64_t length);

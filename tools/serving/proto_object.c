@@ -14,8 +14,9 @@ void
 api_proto_object(const struct api_shape *shape, const struct api_resource *resource,
 		 const struct api_object *object, uint64_t rv, struct api_buf *buf)
 {
-	const struct proto_message *message =
-		shape->kind == API_PLAIN ? resource->message : api_proto_type(META_VERSION, PARTIAL);
+	const struct proto_message *message = shape->kind == API_PLAIN
+						      ? resource->message
+						      : api_proto_type(META_VERSION, PARTIAL);
 	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_buf_done) struct api_buf text = {0};
 	struct api_doc_error error;
@@ -23,7 +24,7 @@ api_proto_object(const struct api_shape *shape, const struct api_resource *resou
 	api_object_print(resource, object, rv, &text);
 	if (api_doc_parse(&doc, text.data, text.len, NULL, &error) < 0)
 		return; /* memory is damaged */
-	api_proto_message(proto_schema_builtin(), message, doc.root, buf);
+	api_proto_message(message, doc.root, buf);
 }
 
 const char *

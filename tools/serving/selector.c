@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/serving/requirement.h"
-
 void
 api_selector_free(struct api_selector *selector)
 {
@@ -71,8 +69,8 @@ has_value(const struct api_requirement *r, const char *value)
 	return false;
 }
 
-static bool
-integer(const char *text, long long *ret)
+bool
+api_requirement_integer(const char *text, long long *ret)
 {
 	char *end;
 
@@ -96,7 +94,8 @@ meets(const struct api_requirement *r, const char *value)
 	case API_OP_NOT_IN:
 		return !value || !has_value(r, value);
 	default:
-		if (!value || !integer(value, &have) || !integer(r->values[0], &want))
+		if (!value || !api_requirement_integer(value, &have) ||
+		    !api_requirement_integer(r->values[0], &want))
 			return false;
 		return r->op == API_OP_GREATER ? have > want : have < want;
 	}

@@ -13,7 +13,25 @@
 #include "tools/serving/stored_object.h"
 #include "tools/serving/served_resource.h"
 
-struct api_selector; /* a conjunction of requirements */
+enum api_op { API_OP_IN, API_OP_NOT_IN, API_OP_EXISTS, API_OP_ABSENT, API_OP_GREATER, API_OP_LESS };
+
+enum { API_NO_FIELD = -3, API_FIELD_NAME = -2, API_FIELD_NAMESPACE = -1 };
+
+struct api_requirement {
+	char *key;
+	/* API_NO_FIELD: key is a label; else which of the resource's fields, or one of the two above */
+	int field;
+	enum api_op op;
+	char **values; /* without duplicates */
+	size_t value_count;
+};
+
+/* A conjunction of requirements. */
+struct api_selector {
+	struct api_requirement *items;
+	size_t count;
+	char *text; /* that a label selector was parsed from; NULL: it is another */
+};
 
 /*
  * Parse a label selector: a=b, a==b, a!=b, a in (b,c), a notin (b,c), a, !a, a>1, a<1, joined by commas.
@@ -46,5 +64,13 @@ bool api_selector_matches(const struct api_selector *selector, const struct api_
  * Returns  1; 0; -1  nobody can tell
  */
 int api_selector_before(const struct api_selector *selector, const struct api_object *object);
+
+/* For the two parsers. */
+struct api_selector *api_selector_new(void);
+/* A new, zeroed requirement; borrowed until the next one is added. */
+struct api_requirement *api_selector_add(struct api_selector *selector);
+void api_requirement_value(struct api_requirement *requirement, const char *text, size_t len);
+/* What a value says that is compared by > and <. False: it is no integer. */
+bool api_requirement_integer(const char *text, long long *ret);
 
 #endif

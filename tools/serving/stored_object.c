@@ -93,41 +93,17 @@ api_object_print(const struct api_resource *resource, const struct api_object *o
 
 /* ---- without a member of metadata ------------------------------------------- */
 
-/* Where a member of an object's text ends: at its comma, or at the object's brace. */
-static size_t
-end_of_member(const char *text, size_t at, size_t len)
-{
-	unsigned depth = 0;
-
-	for (bool quoted = false; at < len; at++) {
-		char c = text[at];
-
-		if (quoted && c == '\\')
-			at++;
-		else if (c == '"')
-			quoted = !quoted;
-		else if (quoted)
-			continue;
-		else if (depth == 0 && (c == ',' || c == '}'))
-			break;
-		else if (c == '{' || c == '[')
-			depth++;
-		else if (c == '}' || c == ']')
-			depth--;
-	}
-	return at < len ? at : len;
-}
-
 /* A member of an object's text, with the comma that goes with it; false: it has none of this name. */
 static bool
 find_member(const char *text, size_t len, const char *name, size_t *ret_at, size_t *ret_len)
 {
-	size_t name_len = strlen(name);
+	size_t key, colon, value, end, name_len = strlen(name);
+	struct api_doc_error error;
 
-	for (size_t at = 1, end; at < len; at = end + 1) {
-		end = end_of_member(text, at, len);
-		if (end - at < name_len + 3 || text[at] != '"' ||
-		    memcmp(text + at + 1, name, name_len) != 0 || text[at + 1 + name_len] != '"')
+	for (size_t at = 1; api_doc_skip(text, len, at, &key, &colon, &error) == 0 &&
+			    api_doc_skip(text, len, colon + 1, &value, &end, &error) == 0;
+	     at = end + 1) {
+		if (colon - key != name_len + 2 || memcmp(text + key + 1, name, name_len) != 0)
 			continue;
 		*ret_at = at > 1 ? at - 1 : at;
 		*ret_len = end - *ret_at + (at == 1 && end < len && text[end] == ',');

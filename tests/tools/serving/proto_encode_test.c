@@ -87,7 +87,7 @@ put_document(const struct record *r, struct api_buf *buf)
 	_cleanup_(api_buf_done) struct api_buf message = {0};
 	const struct proto_message *type = fit(r, &doc);
 
-	api_proto_message(proto_schema_builtin(), type, doc.root, &message);
+	api_proto_message(type, doc.root, &message);
 	api_proto_envelope(buf, r->api_version, r->kind, message.len);
 	api_buf_put(buf, message.data, message.len);
 	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
@@ -208,7 +208,7 @@ TEST_CASE(the_writer_reads_the_bytes_as_the_json)
 			       (int)r.json.len, r.json.data);
 		a = decode(fx, &json, false);
 		type = fit(&r, &doc);
-		api_proto_message(proto_schema_builtin(), type, doc.root, &item);
+		api_proto_message(type, doc.root, &item);
 		api_proto_bytes(&inside, 1, "", 0); /* no metadata */
 		api_proto_bytes(&inside, 2, item.data, item.len);
 		snprintf(list, sizeof(list), "%sList", r.kind);

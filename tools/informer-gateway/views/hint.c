@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/serving/requirement.h"
-
 static void
 take(char **to, const char *value)
 {
