@@ -95,7 +95,6 @@ on_overflow(void *context, enum informer_overflow kind)
 	struct gw_feed *feed = context;
 
 	if (kind == INFORMER_COALESCED) {
-		feed->stats.coalesced++;
 		feed->coalescing = true;
 		feed->marked = false;
 		return;

@@ -33,7 +33,7 @@ struct gw_standing {
 };
 
 struct gw_feed_stats {
-	uint64_t changes, coalesced, resyncs;
+	uint64_t changes, resyncs;
 };
 
 struct gw_feed {

@@ -27,8 +27,8 @@ place(const struct gw_change_log *log, uint64_t position)
 	return &log->ring[position & (log->capacity - 1)];
 }
 
-static struct api_event *
-slot(const struct gw_change_log *log, uint64_t position)
+struct api_event *
+gw_change_log_at(const struct gw_change_log *log, uint64_t position)
 {
 	return &place(log, position)->change;
 }
@@ -57,7 +57,7 @@ enter(struct gw_change_log *log, uint64_t position, struct api_event change, uin
 static void
 drop_first(struct gw_change_log *log)
 {
-	struct api_event *change = slot(log, log->first);
+	struct api_event *change = gw_change_log_at(log, log->first);
 	size_t bytes = bytes_of(change);
 
 	log->bytes -= bytes;
@@ -160,10 +160,10 @@ gw_change_log_forget_before(struct gw_change_log *log)
 	struct named *all = api_alloc((count + 1) * sizeof(*all));
 
 	for (size_t i = 0; i < count; i++)
-		all[i] = (struct named){slot(log, log->first + i)->object->key, log->first + i};
+		all[i] = (struct named){gw_change_log_at(log, log->first + i)->object->key, log->first + i};
 	qsort(all, count, sizeof(*all), by_key);
 	for (size_t i = 0; i < count; i++) {
-		struct api_event *change = slot(log, all[i].position);
+		struct api_event *change = gw_change_log_at(log, all[i].position);
 
 		if ((i == 0 || strcmp(all[i - 1].key, all[i].key) != 0) && change->change != API_ADDED)
 			change->unknown = true;
@@ -208,12 +208,6 @@ gw_change_log_gap(struct gw_change_log *log, uint64_t from, uint64_t to)
 	log->gap_to = to;
 }
 
-const struct api_event *
-gw_change_log_at(const struct gw_change_log *log, uint64_t position)
-{
-	return slot(log, position);
-}
-
 /* The first position whose RV is rv or more. */
 static uint64_t
 lower_bound(const struct gw_change_log *log, uint64_t rv)
@@ -223,7 +217,7 @@ lower_bound(const struct gw_change_log *log, uint64_t rv)
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (slot(log, middle)->rv < rv)
+		if (gw_change_log_at(log, middle)->rv < rv)
 			low = middle + 1;
 		else
 			high = middle;
@@ -241,7 +235,7 @@ gw_change_log_position(const struct gw_change_log *log, uint64_t rv, uint64_t *r
 	if (rv > log->gap_from && rv < log->gap_to)
 		return -ESTALE;
 	at = lower_bound(log, rv);
-	while (at < log->next && slot(log, at)->rv == rv && !slot(log, at)->again)
+	while (at < log->next && gw_change_log_at(log, at)->rv == rv && !gw_change_log_at(log, at)->again)
 		at++;
 	*ret_position = at;
 	return 0;
@@ -250,7 +244,7 @@ gw_change_log_position(const struct gw_change_log *log, uint64_t rv, uint64_t *r
 void
 gw_change_log_event(struct gw_change_log *log, uint64_t position, struct api_event *ret_event)
 {
-	struct api_event *change = slot(log, position);
+	struct api_event *change = gw_change_log_at(log, position);
 
 	if (!change->frames)
 		change->frames = api_frames_new(log->options.share);

@@ -100,7 +100,7 @@ void gw_change_log_tell(struct gw_change_log *log, uint64_t rv);
 void gw_change_log_gap(struct gw_change_log *log, uint64_t from, uint64_t to);
 
 /* The change at a position, first <= position < next. Lent until the next put. */
-const struct api_event *gw_change_log_at(const struct gw_change_log *log, uint64_t position);
+struct api_event *gw_change_log_at(const struct gw_change_log *log, uint64_t position);
 
 /*
  * Where a watch from an RV goes on: at the first change above it, or at the first that is to be told again.

@@ -16,15 +16,8 @@
 /* So many items of hints a moment keeps that no view reads: who asks chooses how many there would be. */
 #define UNREAD_MAX 4u
 
-/* readers: views that read its items */
-struct sorted {
-	struct sorted *next;
-	struct gw_items items;
-	unsigned readers;
-};
-
 /*
- * sorted    who was asked for last stands first
+ * items     what was asked for last stands first
  * open      views of it
  * until_ms  when nobody has it open: until then it is kept
  */
@@ -33,14 +26,14 @@ struct gw_moment {
 	struct gw_entry *entry;
 	struct gw_reading reading;
 	uint64_t rv, era, position;
-	struct sorted *sorted;
+	struct gw_items *items;
 	unsigned open;
 	uint64_t until_ms;
 };
 
 struct api_view {
 	struct gw_moment *moment;
-	struct sorted *sorted; /* NULL: not chosen, or there is no room */
+	struct gw_items *items; /* NULL: not chosen, or there is no room */
 	struct gw_items_place place;
 	bool failed;
 };
@@ -48,13 +41,12 @@ struct api_view {
 /* ---- moments ------------------------------------------------------------- */
 
 static void
-drop_sorted(struct sorted **at)
+drop_items(struct gw_items **at)
 {
-	struct sorted *sorted = *at;
+	struct gw_items *items = *at;
 
-	*at = sorted->next;
-	gw_items_done(&sorted->items);
-	free(sorted);
+	*at = items->next;
+	gw_items_free(items);
 }
 
 static void
@@ -63,8 +55,8 @@ drop(struct gw_moment **at)
 	struct gw_moment *m = *at;
 
 	*at = m->next;
-	while (m->sorted)
-		drop_sorted(&m->sorted);
+	while (m->items)
+		drop_items(&m->items);
 	gw_reading_end(&m->reading);
 	free(m);
 }
@@ -182,42 +174,26 @@ forget_unread(struct gw_moment *m, unsigned most)
 {
 	unsigned unread = 0;
 
-	for (struct sorted **at = &m->sorted; *at;)
+	for (struct gw_items **at = &m->items; *at;)
 		if ((*at)->readers == 0 && ++unread > most)
-			drop_sorted(at);
+			drop_items(at);
 		else
 			at = &(*at)->next;
 }
 
-static int
-new_sorted(struct gw_moment *m, struct gw_hint *hint, struct sorted **ret_sorted)
-{
-	struct sorted *sorted = api_alloc(sizeof(*sorted));
-	int r;
-
-	*sorted = (struct sorted){.next = m->sorted};
-	r = gw_items_init(&sorted->items, m->entry, &m->reading, hint);
-	m->sorted = sorted;
-	if (r < 0)
-		drop_sorted(&m->sorted);
-	else
-		*ret_sorted = sorted;
-	return r;
-}
-
 /* The items of this hint, which another view may fill already, stand first from now on. */
-static struct sorted *
-find_sorted(struct gw_moment *m, const struct gw_hint *hint)
+static struct gw_items *
+find_items(struct gw_moment *m, const struct gw_hint *hint)
 {
-	struct sorted **at = &m->sorted, *found;
+	struct gw_items **at = &m->items, *found;
 
-	while (*at && !gw_hint_equal(&(*at)->items.hint, hint))
+	while (*at && !gw_hint_equal(&(*at)->hint, hint))
 		at = &(*at)->next;
 	found = *at;
 	if (found) {
 		*at = found->next;
-		found->next = m->sorted;
-		m->sorted = found;
+		found->next = m->items;
+		m->items = found;
 	}
 	return found;
 }
@@ -239,13 +215,15 @@ gw_view_choose(struct api_view *view, struct gw_hint *hint)
 	int r = 0;
 
 	make_room(m->entry->arena);
-	view->sorted = find_sorted(m, hint);
-	if (view->sorted)
+	view->items = find_items(m, hint);
+	if (view->items) {
 		gw_hint_done(hint);
-	else
-		r = new_sorted(m, hint, &view->sorted);
+	} else if ((r = gw_items_new(m->entry, &m->reading, hint, &view->items)) == 0) {
+		view->items->next = m->items;
+		m->items = view->items;
+	}
 	if (r == 0)
-		view->sorted->readers++;
+		view->items->readers++;
 	else if (r != -ENOBUFS)
 		view->failed = true; /* view_ready() says so */
 	return r == -ENOBUFS ? r : 0;
@@ -254,7 +232,7 @@ gw_view_choose(struct api_view *view, struct gw_hint *hint)
 int
 gw_view_ready(struct api_view *view)
 {
-	int r = view->failed ? -ESTALE : gw_items_fill(&view->sorted->items);
+	int r = view->failed ? -ESTALE : gw_items_fill(view->items);
 
 	view->failed |= r < 0 && r != -EAGAIN;
 	return view->failed ? -ESTALE : r;
@@ -263,7 +241,7 @@ gw_view_ready(struct api_view *view)
 void
 gw_view_seek(struct api_view *view, const char *key)
 {
-	gw_items_seek(&view->sorted->items, key, &view->place);
+	gw_items_seek(view->items, key, &view->place);
 }
 
 struct api_object *
@@ -312,8 +290,8 @@ gw_view_close(struct api_view *view)
 	struct gw_moment *m = view->moment;
 
 	m->open--;
-	if (view->sorted) {
-		view->sorted->readers--;
+	if (view->items) {
+		view->items->readers--;
 		forget_unread(m, UNREAD_MAX);
 	}
 	keep_for(m, SHARE_MS);

@@ -180,26 +180,8 @@ gw_items_fill(struct gw_items *items)
 	return items->state;
 }
 
-int
-gw_items_init(struct gw_items *items, struct gw_entry *entry, const struct gw_reading *reading,
-	      struct gw_hint *hint)
-{
-	uint64_t count = 1;
-	int r = 0;
-
-	*items = (struct gw_items){.entry = entry, .reading = reading, .hint = *hint, .state = -EAGAIN};
-	*hint = (struct gw_hint){0};
-	if (!gw_hint_names_one(&items->hint, entry->resource))
-		r = start(items, &count);
-	if (r == 0 && !api_share_take(entry->arena->options.views, count * ITEM_BYTES))
-		r = -ENOBUFS;
-	if (r == 0)
-		items->held = count * ITEM_BYTES;
-	return r;
-}
-
 void
-gw_items_done(struct gw_items *items)
+gw_items_free(struct gw_items *items)
 {
 	for (size_t i = 0; i < items->count; i++) {
 		free(items->runs[i].items);
@@ -209,6 +191,30 @@ gw_items_done(struct gw_items *items)
 	api_share_give_back(items->entry->arena->options.views, items->held);
 	informer_selector_free(items->selector);
 	gw_hint_done(&items->hint);
+	free(items);
+}
+
+int
+gw_items_new(struct gw_entry *entry, const struct gw_reading *reading, struct gw_hint *hint,
+	     struct gw_items **ret_items)
+{
+	struct gw_items *items = api_alloc(sizeof(*items));
+	uint64_t count = 1;
+	int r = 0;
+
+	*items = (struct gw_items){.entry = entry, .reading = reading, .hint = *hint, .state = -EAGAIN};
+	*hint = (struct gw_hint){0};
+	if (!gw_hint_names_one(&items->hint, entry->resource))
+		r = start(items, &count);
+	if (r == 0 && !api_share_take(entry->arena->options.views, count * ITEM_BYTES))
+		r = -ENOBUFS;
+	if (r < 0) {
+		gw_items_free(items);
+		return r;
+	}
+	items->held = count * ITEM_BYTES;
+	*ret_items = items;
+	return 0;
 }
 
 /* ---- reading ----------------------------------------------------------------- */

@@ -32,6 +32,8 @@ struct gw_run {
 
 /* entry, reading: borrowed; the items' objects are the reading's. state: as gw_items_fill() returns */
 struct gw_items {
+	struct gw_items *next; /* its owner's */
+	unsigned readers;      /* the same */
 	struct gw_entry *entry;
 	const struct gw_reading *reading;
 	struct gw_hint hint;
@@ -45,13 +47,13 @@ struct gw_items {
 };
 
 /*
- * hint: it goes over to the items. They must not move until gw_items_done().
+ * hint: it goes over to the items, also on failure.
  *
  * Returns 0; -ENOBUFS: the share of views has no room for as many as there may be; INFORMER_E_…
  */
-int gw_items_init(struct gw_items *items, struct gw_entry *entry, const struct gw_reading *reading,
-		  struct gw_hint *hint);
-void gw_items_done(struct gw_items *items);
+int gw_items_new(struct gw_entry *entry, const struct gw_reading *reading, struct gw_hint *hint,
+		 struct gw_items **ret_items);
+void gw_items_free(struct gw_items *items);
 /* Go on. Returns 0: all are there; -EAGAIN: call again; INFORMER_E_EXPIRED, INFORMER_E_CORRUPT, …, for good
  */
 int gw_items_fill(struct gw_items *items);
