@@ -2,7 +2,7 @@
 /* The last state of what is gone; see deleted_object.h. */
 #include "tools/informer-gateway/arena/deleted_object.h"
 
-#include "tools/serving/buf.h"
+#include "tools/serving/stored_object.h"
 
 int
 gw_deleted_object(const struct informer_snapshot *snapshot, struct informer_resource *resource,
@@ -14,9 +14,7 @@ gw_deleted_object(const struct informer_snapshot *snapshot, struct informer_reso
 	uint64_t deleted_ns = 0;
 	int r;
 
-	if (namespace_)
-		api_buf_printf(&key, "%s/", namespace_);
-	api_buf_puts(&key, name);
+	api_object_key(&key, namespace_, name);
 	r = informer_find(snapshot, resource, INFORMER_BY_KEY, key.data, key.len, &object);
 	if (r < 0)
 		return r;

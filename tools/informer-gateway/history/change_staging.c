@@ -82,16 +82,6 @@ place_unseen(struct gw_staged *items, size_t count, uint64_t told)
 	return true;
 }
 
-/* Whether each has an RV above the one before. */
-static bool
-in_order(const struct gw_staged *items, size_t count)
-{
-	for (size_t i = 1; i < count; i++)
-		if (items[i].change.rv <= items[i - 1].change.rv)
-			return false;
-	return true;
-}
-
 /* The change goes to the log; what is left here is a reference to its object. */
 static void
 hand_over(struct gw_staged *item, struct gw_change_log *log, struct gw_interests *interests)
@@ -114,7 +104,7 @@ gw_staging_release(struct gw_staging *staging, uint64_t seq, uint64_t rv, struct
 			return -EAGAIN;
 	if (rv < log->told || !place_unseen(staging->items, count, log->told))
 		r = -ESTALE;
-	if (r == 0 && !in_order(staging->items, count))
+	if (r == 0 && count > 1)
 		qsort(staging->items, count, sizeof(*staging->items), by_rv);
 	for (size_t i = 0; i < count && r == 0; i++)
 		hand_over(&staging->items[i], log, interests);
