@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a list is to api_list.c, which walks and reads it, to list_item.c, which makes the pieces, and to
- * informer-sim, which tells its size ahead.
+ * What a list is to api_list.c, and to informer-sim, which tells its size ahead.
  */
 #ifndef TOOLS_SERVING_API_LIST_PRIVATE_H
 #define TOOLS_SERVING_API_LIST_PRIVATE_H
@@ -33,7 +32,6 @@ struct api_list {
 	uint64_t picked; /* in this walk */
 
 	/* of the first walk, if there was one */
-	bool counted;
 	bool sizing;
 	uint64_t items, bytes, left;
 	struct api_buf token;
@@ -52,12 +50,8 @@ struct api_list {
  * Returns  0: it is over, and the list is at its head; -EAGAIN; -EIO
  */
 int list_count(struct api_list *list, unsigned budget);
-/* Make an item the pieces to send; its reference is the list's from now on. The pieces must be empty. */
-void list_put_item(struct api_list *list, struct api_object *object);
 /* Make list->own what stands before the items, or behind them. */
 void list_make_head(struct api_list *list);
 void list_make_tail(struct api_list *list);
-/* Make list->own the piece to send. */
-void list_put_own(struct api_list *list);
 
 #endif

@@ -64,10 +64,15 @@ put_texts(struct api_buf *buf, const char *name, const char *const *texts, unsig
 static void
 put_verbs(struct api_buf *buf, const struct api_registry *registry, bool subresource)
 {
-	unsigned count;
-	const char *const *verbs = api_resource_verbs(registry, subresource, &count);
+	static const char *const all[] = {"create", "delete", "deletecollection", "get",
+					  "list",   "patch",  "update",           "watch"};
+	static const char *const reading[] = {"get", "list", "watch"};
+	static const char *const of_sub[] = {"get", "patch", "update"};
 
-	put_texts(buf, "verbs", verbs, count);
+	if (subresource)
+		put_texts(buf, "verbs", of_sub, registry->read_only ? 1 : 3);
+	else
+		put_texts(buf, "verbs", registry->read_only ? reading : all, registry->read_only ? 3 : 8);
 }
 
 /* By what else it is called. */

@@ -13,7 +13,6 @@
 #include "tools/serving/selector.h"
 
 enum token {
-	TOKEN_ERROR,
 	TOKEN_END,
 	TOKEN_CLOSE,
 	TOKEN_COMMA,
@@ -29,11 +28,16 @@ enum token {
 	TOKEN_OPEN,
 };
 
+struct word {
+	const char *text; /* of the selector's */
+	size_t len;
+};
+
 struct parser {
 	const char *at;
 	enum token token; /* the next one */
-	char *literal;
-	char *used; /* literal of the token consumed last */
+	struct word word; /* that it is */
+	struct word used; /* that the token consumed last was */
 	char **error;
 };
 
@@ -49,7 +53,13 @@ is_special(char c)
 	return c && strchr("=!(),><", c);
 }
 
-/* Read the next token into p->token and p->literal. */
+static bool
+is(struct word word, const char *text)
+{
+	return word.len == strlen(text) && !memcmp(word.text, text, word.len);
+}
+
+/* Read the next token into p->token and p->word. */
 static void
 scan(struct parser *p)
 {
@@ -65,33 +75,24 @@ scan(struct parser *p)
 		       {",", TOKEN_COMMA},
 		       {">", TOKEN_GREATER},
 		       {"<", TOKEN_LESS}};
-	const char *begin;
 
-	free(p->literal);
 	while (is_space(*p->at))
 		p->at++;
-	begin = p->at;
-	if (!*begin) {
-		p->token = TOKEN_END;
-		p->literal = api_strndup("", 0);
-		return;
-	}
-	for (size_t i = 0; is_special(*begin) && i < sizeof(symbols) / sizeof(*symbols); i++) {
-		size_t len = strlen(symbols[i].text);
-
-		if (strncmp(begin, symbols[i].text, len) != 0)
-			continue;
-		p->at += len;
-		p->token = symbols[i].token;
-		p->literal = api_strndup(begin, len);
-		return;
-	}
-	while (*p->at && !is_space(*p->at) && !is_special(*p->at))
-		p->at++;
-	p->literal = api_strndup(begin, (size_t)(p->at - begin));
-	p->token = !strcmp(p->literal, "in")      ? TOKEN_IN
-		   : !strcmp(p->literal, "notin") ? TOKEN_NOT_IN
-						  : TOKEN_IDENTIFIER;
+	p->word = (struct word){.text = p->at};
+	p->token = *p->at ? TOKEN_IDENTIFIER : TOKEN_END;
+	for (size_t i = 0; is_special(*p->at) && !p->word.len; i++)
+		if (!strncmp(p->at, symbols[i].text, strlen(symbols[i].text))) {
+			p->token = symbols[i].token;
+			p->word.len = strlen(symbols[i].text);
+		}
+	while (p->token == TOKEN_IDENTIFIER && p->at[p->word.len] && !is_space(p->at[p->word.len]) &&
+	       !is_special(p->at[p->word.len]))
+		p->word.len++;
+	p->at += p->word.len;
+	if (is(p->word, "in"))
+		p->token = TOKEN_IN;
+	else if (is(p->word, "notin"))
+		p->token = TOKEN_NOT_IN;
 }
 
 /* The next token where a word is expected. */
@@ -106,9 +107,7 @@ consume(struct parser *p)
 {
 	enum token token = p->token;
 
-	free(p->used);
-	p->used = p->literal;
-	p->literal = NULL;
+	p->used = p->word;
 	scan(p);
 	return token;
 }
@@ -123,15 +122,11 @@ consume_word(struct parser *p)
 }
 
 static int
-fail(struct parser *p, const char *prefix, const char *literal, const char *expected)
+fail(struct parser *p, const char *prefix, struct word found, const char *expected)
 {
-	struct api_buf buf = {0};
-
 	/* upstream forgot one comma */
-	api_buf_printf(&buf, "%sfound '%s'%s expected: %s", prefix, literal,
-		       strcmp(expected, "'('") ? "," : "", expected);
-	*p->error = api_buf_take(&buf);
-	return -EINVAL;
+	return api_selector_refuse(p->error, "%sfound '%.*s'%s expected: %s", prefix, (int)found.len,
+				   found.text, strcmp(expected, "'('") ? "," : "", expected);
 }
 
 #define IN_REQUIREMENT "unable to parse requirement: "
@@ -163,11 +158,8 @@ is_part(const char *text, size_t len)
 static int
 invalid(struct parser *p, const char *field, const char *text, const char *rule)
 {
-	struct api_buf buf = {0};
-
-	api_buf_printf(&buf, IN_REQUIREMENT "%s: Invalid value: \"%s\": %s", field, text, rule);
-	*p->error = api_buf_take(&buf);
-	return -EINVAL;
+	return api_selector_refuse(p->error, IN_REQUIREMENT "%s: Invalid value: \"%s\": %s", field, text,
+				   rule);
 }
 
 static int
@@ -217,11 +209,11 @@ identifiers(struct parser *p, struct api_requirement *r)
 		enum token token = consume_word(p);
 
 		if (token == TOKEN_IDENTIFIER) {
-			api_requirement_value(r, p->used, strlen(p->used));
+			api_requirement_value(r, p->used.text, p->used.len);
 			if (look(p) == TOKEN_CLOSE)
 				return 0;
 			if (look(p) != TOKEN_COMMA)
-				return fail(p, IN_REQUIREMENT, p->literal, "',' or ')'");
+				return fail(p, IN_REQUIREMENT, p->word, "',' or ')'");
 		} else if (token == TOKEN_COMMA) {
 			if (r->value_count == 0)
 				api_requirement_value(r, "", 0);
@@ -260,7 +252,7 @@ set_values(struct parser *p, struct api_requirement *r)
 		api_requirement_value(r, "", 0);
 		return 0;
 	default:
-		return fail(p, IN_REQUIREMENT, p->literal, "',', ')' or identifier");
+		return fail(p, IN_REQUIREMENT, p->word, "',', ')' or identifier");
 	}
 }
 
@@ -273,7 +265,7 @@ exact_value(struct parser *p, struct api_requirement *r)
 	}
 	if (consume_word(p) != TOKEN_IDENTIFIER)
 		return fail(p, IN_REQUIREMENT, p->used, "identifier");
-	api_requirement_value(r, p->used, strlen(p->used));
+	api_requirement_value(r, p->used.text, p->used.len);
 	return 0;
 }
 
@@ -302,10 +294,10 @@ requirement(struct parser *p, struct api_selector *selector)
 	}
 	if (token != TOKEN_IDENTIFIER)
 		return fail(p, IN_REQUIREMENT, p->used, "identifier");
-	result = check_key(p, p->used);
+	r->key = api_strndup(p->used.text, p->used.len);
+	result = check_key(p, r->key);
 	if (result < 0)
 		return result;
-	r->key = api_strndup(p->used, strlen(p->used));
 	if (look(p) == TOKEN_END || look(p) == TOKEN_COMMA || r->op == API_OP_ABSENT)
 		return 0;
 	token = consume(p);
@@ -335,14 +327,14 @@ requirements(struct parser *p, struct api_selector *selector)
 		case TOKEN_END:
 			return 0;
 		default:
-			return fail(p, "", p->literal, "!, identifier, or 'end of string'");
+			return fail(p, "", p->word, "!, identifier, or 'end of string'");
 		}
 		switch (consume_word(p)) {
 		case TOKEN_END:
 			return 0;
 		case TOKEN_COMMA:
 			if (look(p) != TOKEN_IDENTIFIER && look(p) != TOKEN_NOT)
-				return fail(p, "", p->literal, "identifier after ','");
+				return fail(p, "", p->word, "identifier after ','");
 			break;
 		default:
 			return fail(p, "", p->used, "',' or 'end of string'");
@@ -359,8 +351,6 @@ api_labels_parse(const char *text, struct api_selector **ret_selector, char **re
 
 	scan(&p);
 	r = requirements(&p, selector);
-	free(p.literal);
-	free(p.used);
 	if (r < 0) {
 		api_selector_free(selector);
 		return r;

@@ -6,6 +6,8 @@
 #include "tools/serving/selector.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,35 +182,16 @@ find_field(const struct api_resource *resource, const char *label)
 	return API_NO_FIELD;
 }
 
-static char *
-message(const char *before, const char *middle, const char *after)
+int
+api_selector_refuse(char **ret_error, const char *format, ...)
 {
-	struct api_buf buf = {0};
+	va_list args;
 
-	api_buf_puts(&buf, before);
-	api_buf_puts(&buf, middle);
-	api_buf_puts(&buf, after);
-	return api_buf_take(&buf);
-}
-
-/* The part of the resource's message before and behind %s. */
-static char *
-unsupported(const struct api_resource *resource, const char *label)
-{
-	const char *mark = strstr(resource->field_error, "%s");
-	_cleanup_(api_freep) char *before = api_strndup(resource->field_error,
-							(size_t)(mark - resource->field_error));
-
-	return message(before, label, mark + 2);
-}
-
-/* In the real server's words, which do not say that =, == or != is missing. */
-static char *
-cannot_understand(const char *term)
-{
-	_cleanup_(api_freep) char *first = message("invalid selector: '", term, "'; can't understand '");
-
-	return message(first, term, "'");
+	va_start(args, format);
+	if (vasprintf(ret_error, format, args) < 0)
+		*ret_error = api_strndup("", 0);
+	va_end(args);
+	return -EINVAL;
 }
 
 /* One term "label OP value" of len bytes, still escaped. */
@@ -216,7 +199,7 @@ static int
 field_term(const struct api_resource *resource, const char *term, size_t len, struct api_selector *selector,
 	   char **ret_error)
 {
-	_cleanup_(api_freep) char *label = NULL;
+	_cleanup_(api_freep) char *whole = api_strndup(term, len), *label = NULL;
 	_cleanup_(api_buf_done) struct api_buf value = {0};
 	struct api_requirement *r;
 	size_t at, op_len;
@@ -229,18 +212,18 @@ field_term(const struct api_resource *resource, const char *term, size_t len, st
 		else if (term[at] == '=' || (term[at] == '!' && at + 1 < len && term[at + 1] == '='))
 			break;
 	}
-	if (at >= len) {
-		label = api_strndup(term, len);
-		*ret_error = cannot_understand(label);
-		return -EINVAL;
-	}
+	if (at >= len) /* in the real server's words, which do not say that =, == or != is missing */
+		return api_selector_refuse(ret_error, "invalid selector: '%s'; can't understand '%s'", whole,
+					   whole);
 	negated = term[at] == '!';
 	op_len = negated || (at + 1 < len && term[at + 1] == '=') ? 2 : 1;
 	label = api_strndup(term, at);
 	field = find_field(resource, label);
 	if (field == API_NO_FIELD) {
-		*ret_error = unsupported(resource, label);
-		return -EINVAL;
+		const char *behind = strstr(resource->field_error, "%s");
+
+		return api_selector_refuse(ret_error, "%.*s%s%s", (int)(behind - resource->field_error),
+					   resource->field_error, label, behind + 2);
 	}
 	for (at += op_len; at < len; at++) {
 		char c = term[at];
@@ -248,12 +231,10 @@ field_term(const struct api_resource *resource, const char *term, size_t len, st
 		if (c == '\\' && at + 1 < len && strchr("\\,=", term[at + 1])) {
 			c = term[++at];
 		} else if (c == '\\' || c == '=') {
-			_cleanup_(api_freep) char *whole = api_strndup(term, len);
-
-			*ret_error = message(
-				"invalid field selector: invalid escape sequence or unescaped '=' in ", whole,
-				"");
-			return -EINVAL;
+			return api_selector_refuse(
+				ret_error,
+				"invalid field selector: invalid escape sequence or unescaped '=' in %s",
+				whole);
 		}
 		api_buf_put(&value, &c, 1);
 	}

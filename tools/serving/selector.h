@@ -67,6 +67,8 @@ int api_selector_before(const struct api_selector *selector, const struct api_ob
 
 /* For the two parsers. */
 struct api_selector *api_selector_new(void);
+/* Make a message. Returns -EINVAL. */
+int api_selector_refuse(char **ret_error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A new, zeroed requirement; borrowed until the next one is added. */
 struct api_requirement *api_selector_add(struct api_selector *selector);
 void api_requirement_value(struct api_requirement *requirement, const char *text, size_t len);

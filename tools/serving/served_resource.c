@@ -150,22 +150,6 @@ complete(struct api_registry *registry, const struct api_resource *from, const s
 	return r;
 }
 
-const char *const *
-api_resource_verbs(const struct api_registry *registry, bool subresource, unsigned *ret_count)
-{
-	static const char *const verbs[] = {"create", "delete", "deletecollection", "get",
-					    "list",   "patch",  "update",           "watch"};
-	static const char *const reading[] = {"get", "list", "watch"};
-	static const char *const few[] = {"get", "patch", "update"};
-
-	if (subresource) {
-		*ret_count = registry->read_only ? 1 : 3;
-		return few;
-	}
-	*ret_count = registry->read_only ? 3 : 8;
-	return registry->read_only ? reading : verbs;
-}
-
 void
 api_registry_init(struct api_registry *registry)
 {

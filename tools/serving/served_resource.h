@@ -80,10 +80,6 @@ api_resource_served(const struct api_resource *resource)
 	return !atomic_load_explicit(&resource->gone, memory_order_acquire);
 }
 
-/* What can be done to each resource, or to each subresource, as discovery tells it. */
-const char *const *api_resource_verbs(const struct api_registry *registry, bool subresource,
-				      unsigned *ret_count);
-
 /* A registry with the built-in resources. Free with api_registry_done(). */
 void api_registry_init(struct api_registry *registry);
 void api_registry_done(struct api_registry *registry);
