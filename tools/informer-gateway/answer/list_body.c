@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "tools/informer-gateway/http/request_form.h"
-#include "tools/serving/answer.h"
 
 #define LOOK_MS 50u               /* whether one may begin, or is old */
 #define BODIES_LEAST 16u          /* at a time, however small the budget */
@@ -262,46 +261,6 @@ struct gw_body_shown
 gw_body_shown(const struct gw_body_reader *reader)
 {
 	return reader->body->shown;
-}
-
-static void
-copy_status(struct api_status *copy, const struct api_status *status)
-{
-	api_status_set(copy, status->code, status->reason, "%s", status->message ? status->message : "");
-	copy->retry_after = status->retry_after;
-	copy->has_details = status->has_details;
-	for (unsigned i = 0; i < status->cause_count; i++)
-		api_status_cause(copy, status->causes[i].reason, status->causes[i].field, "%s",
-				 status->causes[i].message);
-	if (status->next_token)
-		copy->next_token = api_strndup(status->next_token, strlen(status->next_token));
-}
-
-void
-gw_body_wake(struct gw_body_reader *reader)
-{
-	struct gw_exchange *x = reader->x;
-	const struct gw_body *b = reader->body;
-
-	if (reader->replied) {
-		gw_stream_wake(x);
-		return;
-	}
-	gw_on_gone(x, NULL, NULL);
-	if (b->state == GW_BODY_FAILED) {
-		copy_status(&x->api.status, &b->request.status);
-		reader->ops->closed(reader->ctx);
-		gw_reply_status(x);
-		return;
-	}
-	reader->replied = true;
-	if (!b->events)
-		x->rv = b->shown.rv;
-	if (b->gzip) {
-		gw_reply_header(x, "Content-Encoding", "gzip");
-		gw_reply_header(x, "Vary", "Accept-Encoding");
-	}
-	gw_reply_stream(x, 200, api_answer_type(&x->api, b->events), reader->ops, reader->ctx);
 }
 
 void

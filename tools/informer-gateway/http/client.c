@@ -52,12 +52,6 @@ gw_client_turn_away(int fd, bool tls)
 	close(fd);
 }
 
-void
-gw_client_cut(struct gw_client *client)
-{
-	shutdown(client->fd, SHUT_RDWR);
-}
-
 static void
 on_sweep(uv_timer_t *timer)
 {

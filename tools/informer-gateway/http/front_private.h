@@ -7,6 +7,7 @@
 #define TOOLS_INFORMER_GATEWAY_HTTP_FRONT_PRIVATE_H
 
 #include <microhttpd.h>
+#include <sys/socket.h>
 #include <sys/queue.h>
 
 #include "tools/informer-gateway/http/front.h"
@@ -56,6 +57,7 @@ struct gw_listener {
 	uv_poll_t accept_poll, daemon_poll;
 	uv_timer_t daemon_timer, accept_timer, tls_timer;
 	uv_idle_t daemon_idle;
+	uv_idle_cb turn;                /* of daemon_idle: calls libmicrohttpd */
 	LIST_HEAD(, gw_client) shaking; /* hands: whose handshake is not over */
 	unsigned open_handles;
 };
@@ -87,8 +89,18 @@ struct gw_client {
 	struct gw_exchange *x; /* the request under way, or NULL */
 };
 
-/* A connection was resumed: libmicrohttpd is called in the loop's next turn. */
-void gw_listener_resumed(struct gw_listener *listener);
+/*
+ * A connection was resumed: libmicrohttpd is called in the loop's next turn. Not now: whoever resumes may
+ * stand within its own call, and many are resumed at once.
+ */
+static inline void
+gw_listener_resumed(struct gw_listener *listener)
+{
+	if (listener->called)
+		return;
+	listener->called = true;
+	uv_idle_start(&listener->daemon_idle, listener->turn);
+}
 
 /* A connection that begins at the listener, and its end. */
 struct gw_client *gw_client_new(struct gw_listener *listener, struct MHD_Connection *connection);
@@ -106,7 +118,11 @@ void gw_clients_go_on(struct gw_listener *listener);
 
 void gw_client_phase(struct gw_client *client, enum gw_client_phase phase);
 /* Cut it: libmicrohttpd sees the end of the peer, and ends what is under way. */
-void gw_client_cut(struct gw_client *client);
+static inline void
+gw_client_cut(const struct gw_client *client)
+{
+	shutdown(client->fd, SHUT_RDWR);
+}
 
 #define GW_TOO_MANY "too many connections, please try again later"
 /* Close a connection that was only accepted; where it is not encrypted, tell it that there are too many. */

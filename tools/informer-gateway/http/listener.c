@@ -45,7 +45,6 @@
 /* ---- libmicrohttpd on the loop ---- */
 
 static void on_daemon_timer(uv_timer_t *timer);
-static void on_daemon_idle(uv_idle_t *idle);
 
 static void
 turn(struct gw_listener *l)
@@ -57,7 +56,7 @@ turn(struct gw_listener *l)
 	gw_clients_rest(l);
 	if (l->called || (MHD_get_timeout(l->daemon, &wait_ms) == MHD_YES && wait_ms == 0)) {
 		/* not by a timer of nothing: libuv would call that again before it looks at anything else */
-		uv_idle_start(&l->daemon_idle, on_daemon_idle);
+		uv_idle_start(&l->daemon_idle, l->turn);
 		return;
 	}
 	uv_idle_stop(&l->daemon_idle);
@@ -77,19 +76,6 @@ static void
 on_daemon_idle(uv_idle_t *idle)
 {
 	turn(idle->data);
-}
-
-/*
- * Whoever resumes may stand within libmicrohttpd's own call, and many are resumed at once: it is not called
- * here.
- */
-void
-gw_listener_resumed(struct gw_listener *listener)
-{
-	if (listener->called)
-		return;
-	listener->called = true;
-	uv_idle_start(&listener->daemon_idle, on_daemon_idle);
 }
 
 static void
@@ -347,7 +333,8 @@ gw_listener_open(struct gw_front *front, const struct gw_listener_options *optio
 	struct gw_listener_options *o = &l->options;
 	int r;
 
-	*l = (struct gw_listener){.front = front, .handler = handler, .ctx = ctx, .options = *options};
+	*l = (struct gw_listener){
+		.front = front, .handler = handler, .ctx = ctx, .options = *options, .turn = on_daemon_idle};
 	l->socket.fd = -1;
 	l->name = api_strndup(options->name, strlen(options->name));
 	o->header_seconds = o->header_seconds ? o->header_seconds : HEADER_SECONDS;
