@@ -179,9 +179,11 @@ demo: setup
 
 # All sources, the tests too: what gcc, clang, cppcheck and clang-tidy say, and whether the rooms stand as tests/structure/rooms has them.
 # One line a step when that is nothing. What cppcheck and clang-tidy found clean is remembered by its content, in LINT_CACHE: only what
-# changed since, or includes what changed, is looked at again. DEEP=1: clang's analyzer follows every way through a file, which takes fifteen
+# changed since, or includes what changed, is looked at again. DEEP=1: clang's analyzer goes more ways through a function, which takes four
 # times as long (tests/long/all_lint.sh).
 LINT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/informer-lint
+# cppcheck's own cache does not look at its configuration
+CPPCHECK_CACHE = $(LINT_CACHE)/cppcheck-$(shell cat .cppcheck .cppcheck.cfg | sha256sum | cut -c 1-16)
 lint: setup-lint
 	$(call say,LINT,'gcc -Werror')
 	$(SUBMAKE) -s WERROR=1 B=build-lint-gcc CC=gcc objects
@@ -191,9 +193,9 @@ lint: setup-lint
 	$(call say,LINT,'clang -Werror')
 	$(SUBMAKE) -s WERROR=1 B=build-lint-clang CC=clang objects
 	$(call say,LINT,'cppcheck')
-	$(Q)mkdir -p $(LINT_CACHE)/cppcheck $(LINT_CACHE)/tidy
+	$(Q)mkdir -p $(CPPCHECK_CACHE)
 	$(Q)cppcheck --quiet -j$(CPUS) --std=c11 --inline-suppr --enable=warning,portability,performance --error-exitcode=1 \
-		--cppcheck-build-dir=$(LINT_CACHE)/cppcheck \
+		--cppcheck-build-dir=$(CPPCHECK_CACHE) \
 		--library=.cppcheck.cfg --suppressions-list=.cppcheck -D_GNU_SOURCE -DINFORMER_VERSION='""' -I. $(LINT_SRC)
 	$(call say,LINT,'clang-tidy')
 	$(SUBMAKE) -s --output-sync --keep-going WERROR=1 B=build-lint-clang CC=clang tidy
@@ -203,7 +205,7 @@ objects: $(call objs,$(LINT_SRC))
 # the examples include the library's header as users do
 $(B)/obj/tools/examples/%.o $(B)/tidy/tools/examples/%.ok: OUR_CPPFLAGS += -Ireader-lib
 tidy: $(LINT_SRC:%.c=$(B)/tidy/%.ok)
-SHALLOW := $(if $(DEEP),,-Xclang -analyzer-config -Xclang mode=shallow)
+SHALLOW := $(if $(DEEP),,-Xclang -analyzer-config -Xclang max-nodes=20000)
 TIDY = clang-tidy --quiet --warnings-as-errors='*' $< -- $(OUR_CPPFLAGS) $(CPPFLAGS) -std=gnu17 $(SHALLOW)
 # after the object, whose dependencies say what it is made of
 $(B)/tidy/%.ok: %.c $(B)/obj/%.o .clang-tidy

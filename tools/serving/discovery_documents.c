@@ -318,10 +318,10 @@ api_discovery_answer(const struct api_request *request, const struct api_registr
 	aggregated &= !path->version && (core || !path->group) && wants_aggregated(request);
 	if (aggregated)
 		all_resources(body, registry, core);
-	else if (path->version)
-		there = resource_list(body, registry, path);
 	else if (!path->group)
 		group_list(body, registry);
+	else if (path->version)
+		there = resource_list(body, registry, path);
 	else if (core) /* no address to offer beyond the one the client used */
 		api_buf_puts(body, "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],"
 				   "\"serverAddressByClientCIDRs\":[]}");

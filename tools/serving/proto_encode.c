@@ -129,7 +129,7 @@ put_time(struct api_buf *buf, const struct api_node *node)
 	    !age_read((struct field_text){node->text, node->text_len}, &seconds, &ns))
 		return; /* null, which has no bytes */
 	put_number(buf, 1, seconds);
-	put_number(buf, 2, ns / 1000 * 1000); /* as upstream prints it */
+	put_number(buf, 2, (int64_t)(ns - ns % 1000)); /* as upstream prints it */
 }
 
 static void

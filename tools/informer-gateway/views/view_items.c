@@ -65,8 +65,8 @@ is(const char *text, const char *data, size_t length)
 static int
 is_wanted(const struct gw_items *items, const struct informer_object *object)
 {
-	const char *ns, *name;
-	size_t ns_length, length;
+	const char *ns = "", *name = "";
+	size_t ns_length = 0, length = 0;
 	int r;
 
 	if (informer_object_position(object) != items->entry->position)
