@@ -5,7 +5,7 @@
 # gateway's end-to-end scripts. RELEASE names the other one: trixie, unless this is it; then bookworm.
 #
 # Not upstream: it needs no API server.
-# Takes 600 s.
+# Takes 290 s.
 . "$(dirname "$0")/../support/script.sh"
 [ "$(id -u)" = 0 ] || { echo "SKIP: a chroot needs root"; exit 77; }
 command -v debootstrap >/dev/null || { echo "SKIP: debootstrap is missing"; exit 77; }
