@@ -4,12 +4,7 @@
 # while ours keeps up, and without one that never was after it overflowed, over restarts of informerd, a reload, and a stop through each.
 # Takes 110 s.
 . "$(dirname "$0")/../support/script.sh"
-command -v go >/dev/null || { echo "Go is not installed: there is no client-go to compare with"; exit 77; }
-mkdir -p "$B/bench"
-program=$(cd "$B/bench" && pwd)/peer
-(cd tests/bench/peer && go list -deps .) >"$T/modules.log" 2>&1 ||
-	{ echo "client-go's modules are not here, and cannot be had: $(tail -n 1 "$T/modules.log")"; exit 77; }
-(cd tests/bench/peer && go build -buildvcs=false -o "$program" .) 2>"$T/build.log" || fail "tests/bench/peer does not build"
+. "$(dirname "$0")/../support/peer.sh"
 
 peers= ctl_all= ctl_running=
 end_peers() {
@@ -22,11 +17,11 @@ start_sim --nodes 3 --pods-per-node 10
 start_daemon --resource pods
 wait_ready
 export INFORMER_SOCKET=$S
-coproc ALL { exec "$program" beside -kubeconfig "$T/kubeconfig" "$B"/informerctl changes pods -A 2>"$T/all.log"; }
+coproc ALL { exec "$peer" beside -kubeconfig "$T/kubeconfig" "$B"/informerctl changes pods -A 2>"$T/all.log"; }
 peers=$ALL_PID
 exec 3<&"${ALL[0]}" 4>&"${ALL[1]}"
 mkfifo "$T/in" "$T/out"
-"$program" beside -kubeconfig "$T/kubeconfig" -running "$B"/informerctl changes pods -A --field-selector status.phase=Running <"$T/in" >"$T/out" 2>"$T/running.log" &
+"$peer" beside -kubeconfig "$T/kubeconfig" -running "$B"/informerctl changes pods -A --field-selector status.phase=Running <"$T/in" >"$T/out" 2>"$T/running.log" &
 peers="$peers $!"
 exec 6>"$T/in" 5<"$T/out"
 answer() { # FD

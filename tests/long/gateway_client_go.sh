@@ -7,17 +7,8 @@
 LISTENING_AT=${LISTENING_AT-} # a socket that outlives each gateway: descriptor 9
 . "$(dirname "$0")/../support/script.sh"
 : "${CHANGES:=4000}" "${RATE:=400}"
-command -v go >/dev/null || { echo "Go is not installed: there is no client-go to compare with"; exit 77; }
-mkdir -p "$B/bench"
-program=$(cd "$B/bench" && pwd)/peer
-# build OUTPUT FLAGS...: the same program, with the client-go of a go.mod
-build() {
-	(cd tests/bench/peer && go list "${@:2}" -deps .) >"$T/modules" 2>&1 ||
-		{ echo "client-go's modules are not here, and cannot be had: $(tail -n 1 "$T/modules")"; exit 77; }
-	(cd tests/bench/peer && go build "${@:2}" -buildvcs=false -o "$1" .) 2>"$T/build.log" || fail "tests/bench/peer does not build"
-}
-build "$program"
-build "$program-0.30" -modfile client-go-0.30.mod
+. "$(dirname "$0")/../support/peer.sh"
+build_peer "$peer-0.30" -modfile client-go-0.30.mod
 
 start_sim --nodes 5 --pods-per-node 20 --history 200000
 informerd() { start_daemon --resource pods; }
@@ -34,9 +25,9 @@ run() { # NUMBER PROGRAM WATCHLIST
 	KUBE_FEATURE_WatchListClient=$3 "$2" through -direct "$T/kubeconfig" -gateway "$T/kubeconfig.gateway" \
 		<"$T/in.$1" >"$T/out.$1" 2>"$T/through.$1.log" 9<&- &
 }
-run 0 "$program" true
-run 1 "$program" false
-run 2 "$program-0.30" false
+run 0 "$peer" true
+run 1 "$peer" false
+run 2 "$peer-0.30" false
 exec 3>"$T/in.0" 4>"$T/in.1" 5>"$T/in.2" 6<"$T/out.0" 7<"$T/out.1" 8<"$T/out.2"
 answer() { # NUMBER
 	IFS= read -r -t $((PATIENCE + 60)) said <&$((6 + $1)) || fail "no answer of ${names[$1]}"

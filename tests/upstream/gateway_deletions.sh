@@ -6,11 +6,7 @@
 # Takes 90 s.
 SERVER=${SERVER:-apiserver} LISTENING_AT=${LISTENING_AT-}
 . "$(dirname "$0")/../support/script.sh"
-command -v go >/dev/null || { echo "Go is not installed: there is no client-go to compare with"; exit 77; }
-mkdir -p "$B/bench"
-peer=$(cd "$B/bench" && pwd)/peer
-(cd tests/bench/peer && go build -buildvcs=false -o "$peer" .) 2>"$T/build.log" ||
-	{ echo "client-go is not here, and cannot be had: $(tail -n 1 "$T/build.log")"; exit 77; }
+. "$(dirname "$0")/../support/peer.sh"
 
 start_sim --nodes 16 --pods-per-node 300
 informerd() { start_daemon --resource pods; }

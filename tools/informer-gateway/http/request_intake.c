@@ -107,9 +107,8 @@ void
 gw_read_body(struct gw_exchange *x, gw_body_done *done, void *ctx)
 {
 	struct gw_exchange_state *s = x->state;
-	uint64_t most = x->listener->options.body_bytes, bytes = s->body_bytes < most ? s->body_bytes : most;
 
-	if (!api_share_take(x->listener->front->bodies, bytes)) {
+	if (!api_share_take(x->listener->front->bodies, s->body_bytes)) {
 		api_status_set(&x->api.status, 429, "TooManyRequests",
 			       "too many requests with a body are being read, please try again later");
 		x->api.status.retry_after = 1;
