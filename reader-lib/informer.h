@@ -268,8 +268,9 @@ struct informer_moment {
  * Returns   0; INFORMER_E_NOT_READY (also when the daemon dropped this reader, until it is attached again),
  *           INFORMER_E_BUSY (63 are open), INFORMER_E_CORRUPT, INFORMER_E_FORKED
  * Cost      about 20 ns: one atomic exchange; no system call, no loop, no allocation. When a new generation
- *           stands ready (the daemon was restarted) this call also makes the move, without ever blocking:
- *           until the new arena has come it shows the old one.
+ *           stands ready (the daemon was restarted) this call also makes the move: some system calls
+ *           (connect, recvmsg, mmap) and a call of `log`, at most every 200 µs, none of which waits; until
+ *           the new arena has come it shows the old one.
  */
 INFORMER_API int informer_begin(struct informer *informer, struct informer_snapshot *ret_snapshot);
 

@@ -27,8 +27,6 @@
  *      320      8  committed_bytes     bytes that may be touched
  *      384      4  state               enum header_state; written last when a file is made
  *      392      8  superseded_by       0, or the generation that replaced this one
- *      400      8  moved_from          while INCOMPLETE: 0, or the generation that is moved here
- *      408      8  moved_bytes         and how far: what is below stands here, what is above still there
  *      448      8  heartbeat_boot_ns   CLOCK_BOOTTIME, the writer's last sign of life
  *      456      4  server_release      the API server's: 1000 * major + minor; 0: not known
  *     4096   2048  contact_boot_ns[256] by resource: when the API server was last heard of
@@ -77,8 +75,6 @@ struct header {
 	_Alignas(64) _Atomic uint64_t committed_bytes;
 	_Alignas(64) _Atomic uint32_t state;
 	_Atomic uint64_t superseded_by;
-	_Atomic uint64_t moved_from;
-	_Atomic uint64_t moved_bytes;
 	_Alignas(64) _Atomic uint64_t heartbeat_boot_ns;
 	_Atomic uint32_t server_release;
 	_Alignas(4096) _Atomic uint64_t contact_boot_ns[RESOURCE_MAX];
@@ -92,8 +88,6 @@ _Static_assert(offsetof(struct header, epoch) == 264, "header: epoch moved");
 _Static_assert(offsetof(struct header, committed_bytes) == 320, "header: committed_bytes moved");
 _Static_assert(offsetof(struct header, state) == 384, "header: state moved");
 _Static_assert(offsetof(struct header, superseded_by) == 392, "header: superseded_by moved");
-_Static_assert(offsetof(struct header, moved_from) == 400, "header: moved_from moved");
-_Static_assert(offsetof(struct header, moved_bytes) == 408, "header: moved_bytes moved");
 _Static_assert(offsetof(struct header, heartbeat_boot_ns) == 448, "header: heartbeat moved");
 _Static_assert(offsetof(struct header, server_release) == 456, "header: server_release moved");
 _Static_assert(offsetof(struct header, contact_boot_ns) == 4096, "header: contact moved");

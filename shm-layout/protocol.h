@@ -18,8 +18,6 @@
  *   reader → broker   STAT          a question; no slot is needed
  *   broker → reader   REPORT        its answer: one JSON document, in as many packets as it takes; `more`
  *                                   tells
- *   writer → broker   TAKEOVER      another informerd of this socket: hand over to me
- *   broker → writer   HANDOVER      its answer; carries the lock and the listening socket
  *
  * The broker takes no descriptors (SO_PASSRIGHTS where the kernel has it: who sends some gets EPERM; else
  * they are dropped), so nobody can make it pile them up. Either side ends by closing. All fields are input:
@@ -49,9 +47,7 @@
 	X(SUBSCRIBED, 8)                                                                                     \
 	X(UNSUBSCRIBED, 9)                                                                                   \
 	X(UNSUBSCRIBE, 10)                                                                                   \
-	X(WANT, 11)                                                                                          \
-	X(TAKEOVER, 12)                                                                                      \
-	X(HANDOVER, 13)
+	X(WANT, 11)
 
 enum message_type {
 #define MESSAGE(name, number) MESSAGE_##name = number,
@@ -172,31 +168,5 @@ struct message_unsubscribe {
 	uint32_t number;
 	uint32_t reserved;
 };
-
-/*
- * TAKEOVER and HANDOVER: one informerd follows another on the same socket. They speak across releases, so
- * this packet and the head never change, and neither looks at the other's head.version.
- *
- *   successor   TAKEOVER  ASK     is anybody there, and does it know how?
- *   holder      HANDOVER  ASK     yes, informerd VERSION
- *   successor   TAKEOVER  0       it has read its configuration, and is ready
- *   holder      HANDOVER  0       nothing is written any more, all its readers were let go; with SCM_RIGHTS
- *                                 come the lock (SOCKET.lock's very open file description) and the listening
- *                                 socket
- *   successor   TAKEOVER  TAKEN   both are here: the holder ends. One that hears the hang-up instead goes on
- *
- * REFUSED is an answer to the first two. Only root and the holder's own user may ask.
- *
- * version      of the sender, for people; printable ASCII, need not be terminated
- */
-struct message_takeover {
-	struct message_head head;
-	uint32_t flags;
-	char version[60];
-};
-#define TAKEOVER_ASK 1u
-#define TAKEOVER_TAKEN 2u
-#define TAKEOVER_DESCRIPTORS 2
-_Static_assert(sizeof(struct message_takeover) == 80, "protocol: TAKEOVER never changes");
 
 #endif

@@ -71,7 +71,8 @@ enum resource_state {
  *   next_ordinal      ordinals below it have been given out
  *   changed_seq       seq of its last change
  *   tombstone_floor   deletes after this seq still stand in by-seq
- *   fingerprint       of what its content is, 16 bytes, and of the CA of the server that it came from
+ *   fingerprint       three hashes of 8 bytes: where its content is from, which part of that it is, and the
+ *                     CA of the server
  *   cluster           the first 8 bytes of BLAKE2b-128 of the id of the cluster that it came from; zeroes:
  *                     not known
  *   version           the API server's resourceVersion, opaque, length first; empty: none. One of 55 bytes

@@ -32,6 +32,7 @@ endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
 # What a room's tests stand in for: calls that change an arena's file, private memory that runs out, hashes cut short.
 $(B)/tests/writer-store: WRAPS = malloc realloc calloc key_hash key_hash_name crypto_shorthash
+$(B)/tests/writer-resource: WRAPS = malloc realloc calloc
 $(B)/tests/writer-cut: WRAPS = mmap munmap openat fchmod ftruncate posix_fallocate fallocate unlinkat renameat pread \
 	trie_edit_seal store_release_held key_hash key_hash_name
 $(B)/tests/reader-lib-read: WRAPS = key_hash key_hash_name

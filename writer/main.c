@@ -16,7 +16,6 @@
 #include "writer/config/config.h"
 #include "writer/daemon/daemon.h"
 #include "writer/base/descriptor_limit.h"
-#include "writer/base/hangup.h"
 #include "writer/base/heap.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
@@ -67,7 +66,8 @@ main(int argc, char **argv)
 	_cleanup_(message_freep) char *error = NULL;
 	struct options options;
 	struct config config;
-	int code, hangup;
+	sigset_t hangup;
+	int code;
 
 	if (take_standard_descriptors() < 0 || sodium_init() < 0 ||
 	    uv_replace_allocator(malloc, reallocate_or_end, calloc, free) < 0) {
@@ -75,6 +75,10 @@ main(int argc, char **argv)
 		return DAEMON_RUNTIME;
 	}
 	signal(SIGPIPE, SIG_IGN);
+	/* Until the loop takes it: a configuration that is changed after it was read is read again. */
+	sigemptyset(&hangup);
+	sigaddset(&hangup, SIGHUP);
+	sigprocmask(SIG_BLOCK, &hangup, NULL);
 	heap_give_back_large();
 	descriptor_limit_raise();
 	if (options_parse(argc, argv, &options, &error) < 0)
@@ -89,18 +93,17 @@ main(int argc, char **argv)
 		options_done(&options);
 		return code;
 	}
-	/* Before the configuration is read: what is changed afterwards is read again. */
-	hangup = hangup_open();
-	if (hangup < 0) {
-		options_done(&options);
-		return complain(strerror(-hangup));
-	}
 	if (config_build(&options, &config, &error) < 0) {
 		options_done(&options);
 		return complain(error);
 	}
-	log_open((enum log_level)config.log_level, STDERR_FILENO);
-	code = daemon_run(&options, &config, hangup);
+	if (options.check) {
+		unsetenv("NOTIFY_SOCKET");
+		log_open_plain(LOG_LEVEL_WARNING, "informerd: ");
+	} else {
+		log_open((enum log_level)config.log_level, STDERR_FILENO);
+	}
+	code = daemon_run(&options, &config);
 	config_done(&config);
 	options_done(&options);
 	return code;

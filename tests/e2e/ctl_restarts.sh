@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Who attaches anew while informerd ends and starts again and again, by kill -9, SIGTERM, SIGHUP and --takeover, always finds what is
+# Who attaches anew while informerd ends and starts again and again, by kill -9, SIGTERM, SIGHUP and with a standby, always finds what is
 # published: every informerctl get answers whole. TRIES of them (4000 by hand).
 # Takes 5 s.
 . "$(dirname "$0")/../support/script.sh"
@@ -36,9 +36,10 @@ while ! done_all; do
 	restart KILL
 	wait_ready
 	before=$daemon_pid
-	start_daemon --takeover --resource pods
+	start_daemon --standby --resource pods
 	wait_ready
-	wait "$before" || fail "the one that was taken over from ends with $?"
+	kill "$before"
+	wait "$before" || fail "the one before ends with $?"
 	restart TERM
 	wait_ready
 	kill -HUP "$daemon_pid"

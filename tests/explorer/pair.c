@@ -56,7 +56,7 @@ pair_begin(struct pair *p)
 	struct informer_status status = {.size = sizeof(status)};
 
 	/* each run would say it again */
-	log_set_level(LOG_LEVEL_ERROR);
+	log_open_plain(LOG_LEVEL_ERROR, "");
 	p->writer = broker_fixture_new();
 	p->writer->options.wake_by_writing = p->wake_by_writing;
 	uv_loop_init(&p->writer->loop);

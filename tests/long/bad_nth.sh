@@ -73,20 +73,18 @@ do_relist() {
 	do_change && do_change
 }
 do_grow() { curl -sf -X POST "$url/sim/churn?rate=5000&count=300" >/dev/null && until_true churn_over && until_true same; }
-reloaded() { [ "$(stat '.reload.succeeded + .reload.refused')" -ge "$1" ]; }
-do_reload() { kill -HUP "$daemon_pid"; until_true reloaded "$((++reloads))"; }
 is_report() { stat .pid | grep -q "^$daemon_pid$"; }
 do_stat() { until_true is_report; }
 do_metrics() { until_true curl -sf --unix-socket "$T/m.sock" http://m/metrics; }
 # attaches, looks, subscribes and waits
 do_read() { "$B"/informerctl --socket "$S" wait --for=create pod -n default "p$changes" --timeout 60s >/dev/null; }
 
-changes=0 reloads=0
+changes=0
 fail_nth 0 0 0
 start_failing
 until_true ready_or_gone
 do_change
-for action in change grow relist reload stat metrics read; do
+for action in change grow relist stat metrics read; do
 	for kind in $memory $descriptors $space $maps; do
 		fail_nth "$kind" 0 0
 		"do_$action" || fail "$action does not work without any fault"

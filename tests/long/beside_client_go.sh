@@ -61,6 +61,6 @@ stop_daemon TERM
 start_daemon --resource pods
 wait_ready
 churn 1000 300
-same "a takeover"
+same "an end and a start"
 hold; kill -HUP "$daemon_pid"; churn 8000 6000; restart true; go_on
 same "a reload, an overflow and a restart while ours was held"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The small machine: /dev/shm of 64 MiB, as containers get it, and 128 MiB of memory, by defaults alone. 5,000 pods that change, eight readers,
-# one of them stopped for good while it holds a snapshot; ten kill -9 of informerd, a reload, a takeover. At the end each reader has what the server
+# one of them stopped for good while it holds a snapshot; ten kill -9 of informerd, a reload, a standby. At the end each reader has what the server
 # has, nothing was listed twice, nobody was killed but by us.
 #
 # SEED repeats a run's dice (not its timing).
@@ -62,11 +62,13 @@ echo 'resources: [pods, services, nodes]' >"$C"
 kill -HUP "$daemon_pid"
 until_true stat_is '[.resources[] | select(.resource == "nodes" and .state == "synced")] | length' 1 || fail "the reload: $(stat .reload)"
 before=$daemon_pid
-start --takeover
+start --standby
 wait_ready
+kill "$before"
 code=0
 wait "$before" || code=$?
-[ "$code" = 0 ] || fail "the predecessor ended with $code"
+[ "$code" = 0 ] || fail "the one before ended with $code"
+until_true stat_is .pid "$daemon_pid" || fail "the standby does not serve"
 
 curl -sf -X POST "$url/sim/churn?rate=0" >/dev/null
 until_true churn_over || fail "the churn does not end"

@@ -34,7 +34,7 @@ until_true told || fail "$(INFORMER_SOCKET=$S "$B"/informerctl stat)"
 # a daemon that starts while it is away publishes what it adopted, and waits
 stop_daemon KILL
 start_daemon --resource pods
-until_true grep -q 'discovery: .*trying again' "$T/daemon.log" || fail "no word about discovery"
+until_true grep -q 'trying again' "$T/daemon.log" || fail "no word about discovery"
 expect_stat '.resources[0].state' waiting
 is_trouble() { stat .trouble | grep -q 127.0.0.1; }
 until_true is_trouble || fail "no trouble: $(stat .trouble)"

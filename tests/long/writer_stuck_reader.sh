@@ -88,7 +88,7 @@ printf 'arena: {holdBytes: 2Mi, holdSeconds: 2}\n' >"$T/config.yaml"
 again '$' --config "$T/config.yaml"
 
 # One that is revoked when nothing changes any more: what it held back comes free all the same, bit by bit.
-printf 'arena: {holdBytes: 1Gi, holdSeconds: 2}\n' >"$T/config.yaml"
+printf 'arena: {holdBytes: 1Mi, holdSeconds: 8}\n' >"$T/config.yaml"
 start_daemon --resource pods --config "$T/config.yaml"
 wait_ready
 used=$(stat .arena.used_bytes)
@@ -100,8 +100,6 @@ kill -STOP "$holder"
 curl -sf -X POST "$url/sim/churn?rate=20000&count=60000" >/dev/null
 until_true churn_over || fail "churn goes on"
 stat_is ".arena.used_bytes > 10 * $used" true || fail "little is held back: $(stat .arena)"
-printf 'arena: {holdBytes: 1Mi, holdSeconds: 2}\n' >"$T/config.yaml"
-kill -HUP "$daemon_pid"
 until_true stat_is .revoked 1 || fail "nobody is revoked: $(stat .arena)"
 until_true stat_is ".arena.used_bytes < 4 * $used" true || fail "$(stat .arena), at first $used"
 kill -CONT "$holder"

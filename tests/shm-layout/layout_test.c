@@ -43,8 +43,6 @@ static const struct field fields[] = {
 	FIXED("HEADER", struct header, committed_bytes),
 	FIXED("HEADER", struct header, state),
 	FIXED("HEADER", struct header, superseded_by),
-	FIXED("HEADER", struct header, moved_from),
-	FIXED("HEADER", struct header, moved_bytes),
 	FIXED("HEADER", struct header, heartbeat_boot_ns),
 	FIXED("HEADER", struct header, server_release),
 	FIXED("HEADER", struct header, contact_boot_ns),

@@ -41,9 +41,8 @@ end_reader() { # NAME
 	unset "pid[$1]"
 }
 
-# ---- reloads. What pods are to be is in force when informerd says so; who is killed before, or comes back with a file that says
-# otherwise than the arena, lists them.
-pods_are='' pods_wanted='' allowed=0 reloads=0
+# ---- reloads: other indexes, and other resources beside pods. Pods are never listed for that
+pods_wanted='' reloads=0
 configuration() { :; } # lines that stay
 configure() { # [INDEX OF PODS]
 	pods_wanted=${1-$pods_wanted}
@@ -65,9 +64,6 @@ is_in_force() {
 	stat_is '.resources[] | select(.resource == "pods") | .state' synced || return 1
 	[ -z "$pods_wanted" ] || ! "$B"/informerctl --socket "$S" get pods -A --index "$pods_wanted=none" 2>&1 | grep -q 'no index'
 }
-look_whether_in_force() {
-	[ "$pods_are" = "$pods_wanted" ] || ! is_in_force || pods_are=$pods_wanted
-}
 reload() {
 	# before READY a SIGHUP may find nobody who hears it
 	grep -q '^READY=1' "$notify_log" || return 0
@@ -83,37 +79,30 @@ reload() {
 start_informerd() { start_daemon --arena-dir "$A" --config "$C" "$@"; }
 kill_informerd() {
 	kill -0 "$daemon_pid" 2>/dev/null || fail "SEED=$seed: informerd ended by itself"
-	[ $((RANDOM % 2)) = 0 ] || look_whether_in_force # which takes its time
 	stop_daemon KILL
-	[ "$pods_are" = "$pods_wanted" ] || allowed=$((allowed + 1))
 	killed[informerd]=$((killed[informerd] + 1))
 	start_informerd
 }
-# Another one takes over, and either is killed at any moment of that, or neither; who is left is the one. When the successor dies, its
-# predecessor goes on, or has ended.
-takeovers=0
+# Another one stands by, and at any moment of that either is killed, or the one that serves is told to end; who is left is the one.
+standbys=0
 serves() { stat_is .pid "$1"; }
-settled() { ! kill -0 "$1" 2>/dev/null || serves "$1"; }
-take_over() {
+replace_informerd() {
 	local old=$daemon_pid log=$notify_log listener=$notify_pid
 	kill -0 "$old" 2>/dev/null || fail "SEED=$seed: informerd ended by itself"
 	notify_pid=
-	start_informerd --takeover
-	[ "$pods_are" = "$pods_wanted" ] || allowed=$((allowed + 1))
-	takeovers=$((takeovers + 1))
+	start_informerd --standby
+	standbys=$((standbys + 1))
 	sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
 	case $((RANDOM % 3)) in
-	0) kill -9 "$old" 2>/dev/null || true ;;
+	0)
+		kill -9 "$old"
+		killed[informerd]=$((killed[informerd] + 1)) ;;
 	1)
 		stop_daemon KILL
-		killed[informerd]=$((killed[informerd] + 1))
-		until_true settled "$old" || fail "SEED=$seed: the predecessor neither goes on nor ends"
-		if serves "$old"; then
-			kill "$notify_pid"
-			daemon_pid=$old notify_log=$log notify_pid=$listener
-			return
-		fi
-		start_informerd ;;
+		kill "$notify_pid"
+		daemon_pid=$old notify_log=$log notify_pid=$listener
+		return ;;
+	2) kill "$old" ;;
 	esac
 	wait "$old" 2>/dev/null || true
 	kill "$listener"

@@ -89,8 +89,6 @@ cell_progress(struct field resource, struct cells *cells)
 		remaining = field_int(member(progress, "remaining"));
 	struct field_text activity = field_string(member(resource, "activity"));
 
-	if (field_is_true(member(resource, "changing"))) /* a reload is not applied to it yet */
-		text_adds(&cells->text, "reloading, ");
 	if (!field_is_set(progress))
 		cells_add(cells, activity);
 	else if (remaining >= 0)
@@ -284,9 +282,7 @@ add_reload(struct field report, struct text *out)
 	struct field reload = member(report, "reload");
 	struct field_text state = field_string(member(reload, "state")),
 			  time = field_string(member(reload, "time")),
-			  error = field_string(member(reload, "error")),
-			  changes = field_string(member(reload, "changes")),
-			  later = field_string(member(reload, "needs_restart"));
+			  error = field_string(member(reload, "error"));
 
 	if (state.length == 0 || (state.length == 4 && memcmp(state.data, "none", 4) == 0))
 		return;
@@ -295,10 +291,6 @@ add_reload(struct field report, struct text *out)
 		text_addf(out, ", %.*s", (int)time.length, time.data);
 	if (error.length > 0)
 		text_addf(out, ": %.*s", (int)error.length, error.data);
-	else if (changes.length > 0)
-		text_addf(out, ": %.*s", (int)changes.length, changes.data);
-	if (later.length > 0)
-		text_addf(out, "\nneeds a restart: %.*s", (int)later.length, later.data);
 	text_adds(out, "\n");
 }
 

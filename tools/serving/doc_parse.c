@@ -264,7 +264,7 @@ children(struct parser *p, struct api_node *parent, bool object)
 			r = value(p, &node);
 		if (r < 0)
 			return r;
-		if (parent) {
+		if (parent && node) {
 			node->key = key;
 			node->key_len = key_len;
 			api_append(parent, node);

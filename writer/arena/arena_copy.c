@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copying and moving an arena's content into a file of its own (arena_copy.h).
+ * Copying an arena's content into a file of its own (arena_copy.h).
  */
 #include "writer/arena/arena_copy.h"
 
@@ -11,11 +11,6 @@
 
 #include "writer/arena/arena_internal.h"
 #include "writer/arena/arena_pages.h"
-#include "writer/arena/bitmap.h"
-#include "writer/arena/memory_limit.h"
-
-#define CHUNK (128ull * 1024)
-#define CHUNK_TRIES 64u
 
 static uint64_t
 load(const _Atomic uint64_t *word)
@@ -80,34 +75,13 @@ arena_copy_create(struct arena *ret, int directory, const char *name, uint64_t g
 	return 0;
 }
 
-int
-arena_copy_reopen(struct arena *ret, int fd, const char *name, uint64_t generation, uint64_t max_bytes,
-		  const uint8_t master[TAG_MASTER_BYTES], const struct arena_source *source)
-{
-	struct arena a = {0};
-	int r = set_up(&a, fd, name, generation, max_bytes, master, source);
-
-	if (r == 0)
-		*ret = a;
-	return r;
-}
-
 /* ---- what is carried over ---- */
 
 int
-arena_source_next(const struct arena_source *source, const uint64_t *pages, uint64_t at, uint64_t *ret_from,
-		  uint64_t *ret_to)
+arena_source_next(const struct arena_source *source, uint64_t at, uint64_t *ret_from, uint64_t *ret_to)
 {
 	off_t from, to;
 
-	if (pages) {
-		uint64_t end = source->bytes / ARENA_COPY_PAGE;
-		uint64_t page = bits_next(pages, at / ARENA_COPY_PAGE, end, true);
-
-		*ret_from = page * ARENA_COPY_PAGE;
-		*ret_to = bits_next(pages, page, end, false) * ARENA_COPY_PAGE;
-		return *ret_from < *ret_to;
-	}
 	if (at >= source->bytes)
 		return 0;
 	from = lseek(source->fd, (off_t)at, SEEK_DATA);
@@ -140,71 +114,20 @@ read_range(int fd, uint8_t *base, uint64_t from, uint64_t to)
 }
 
 int
-arena_copy_all(struct arena *a, const struct arena_source *source, const uint64_t *pages)
+arena_copy_all(struct arena *a, const struct arena_source *source)
 {
 	uint64_t at = HEADER_BYTES, from = 0, to = 0;
 	int r;
 
 	/* memory for all of it first: to find that there is none costs no copy */
-	while ((r = arena_source_next(source, pages, at, &from, &to)) > 0) {
+	while ((r = arena_source_next(source, at, &from, &to)) > 0) {
 		r = arena_pages_fill(a->fd, a->header, from, to);
 		if (r < 0)
 			return r;
 		at = to;
 	}
-	for (at = HEADER_BYTES; r == 0 && arena_source_next(source, pages, at, &from, &to) > 0; at = to)
+	for (at = HEADER_BYTES; r == 0 && arena_source_next(source, at, &from, &to) > 0; at = to)
 		r = read_range(source->fd, (uint8_t *)a->header, from, to);
-	return r;
-}
-
-/* Memory for a chunk from `from` on, as much as there is; where it ends, or negative errno. */
-static int
-allocate_chunk(struct arena *a, const struct arena_source *source, uint64_t from, uint64_t *to)
-{
-	uint64_t bytes = *to - from < CHUNK ? *to - from : CHUNK;
-	int r = -ENOSPC;
-
-	for (unsigned tries = 0; r == -ENOSPC && tries < CHUNK_TRIES; tries++) {
-		r = arena_pages_allocate(a->fd, from, from + bytes);
-		if (r != -ENOSPC)
-			break;
-		/* readers that looked at what is gone already got memory for it */
-		arena_pages_punch(source->fd, HEADER_BYTES, from);
-		if (bytes > ARENA_COPY_PAGE)
-			bytes = bytes / 2 / ARENA_COPY_PAGE * ARENA_COPY_PAGE;
-	}
-	*to = from + bytes;
-	return r;
-}
-
-int
-arena_copy_move(struct arena *a, const struct arena_source *source)
-{
-	uint64_t at = load(&a->header->moved_bytes), from = 0, to = 0;
-	int r;
-
-	if (at < HEADER_BYTES || at > source->bytes || at % ARENA_COPY_PAGE != 0)
-		return -EBADMSG;
-	if (memory_limit_left() < 2 * CHUNK)
-		return -ENOSPC;
-	if (at > HEADER_BYTES)
-		arena_pages_punch(source->fd, HEADER_BYTES, at);
-	while ((r = arena_source_next(source, NULL, at, &from, &to)) > 0) {
-		r = allocate_chunk(a, source, from, &to);
-		if (r == 0)
-			r = read_range(source->fd, (uint8_t *)a->header, from, to);
-		if (r < 0)
-			return r;
-		/*
-		 * Release, for the compiler: the chunk is there before the word says so. Whoever comes after
-		 * a kill begins here, and takes what stands before it from the source for gone.
-		 */
-		atomic_store_explicit(&a->header->moved_bytes, to, memory_order_release);
-		r = arena_pages_punch(source->fd, from, to);
-		if (r < 0)
-			return r;
-		at = to;
-	}
 	return r;
 }
 
@@ -216,7 +139,7 @@ arena_copy_books(struct arena *a)
 	int r;
 
 	while (at < self.bytes) {
-		r = arena_source_next(&self, NULL, at, &from, &to);
+		r = arena_source_next(&self, at, &from, &to);
 		if (r < 0)
 			return r;
 		if (r == 0)

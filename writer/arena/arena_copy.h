@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Carries the content of one arena file over into another: copied, or moved where two do not fit. Offsets
- *stay valid: what stands at an offset stands at the same one again, and where the source has no memory (a
- *hole), or nothing in use, the new file has a hole.
+ * Copies the content of one arena file into another. Offsets stay valid: what stands at an offset stands at
+ * the same one again, and where the source has no memory (a hole), the new file has a hole.
  *
  *	create ──▶ copy: all, or nothing ──▶ the books (arena_books_begin() ...), holes are absent there
- *	    └────▶ move: chunk by chunk, punched from the source
- *
- * Invariant of a move: each chunk stands in the new file, or in the source, whole. header.moved_bytes says
- *how far it has got, so that whoever finds both files goes on from there, wherever the writer was killed.
  *
  * The source is read, never mapped: on a full tmpfs to touch a hole would be a SIGBUS.
  */
@@ -27,11 +22,10 @@ struct arena_source {
 };
 
 /*
- * The next run of whole pages of the source at or behind `at`: with a bitmap, of those whose bit is set (by
- * their number in the file); without, of those that have memory. Returns 1; 0 there is none; negative errno
+ * The next run of whole pages of the source at or behind `at` that have memory. Returns 1; 0 there is none;
+ * negative errno
  */
-int arena_source_next(const struct arena_source *source, const uint64_t *pages, uint64_t at,
-		      uint64_t *ret_from, uint64_t *ret_to);
+int arena_source_next(const struct arena_source *source, uint64_t at, uint64_t *ret_from, uint64_t *ret_to);
 
 /*
  * Make the new file, INCOMPLETE and with a header only, of which the root is that of the source: an identity
@@ -43,26 +37,10 @@ int arena_copy_create(struct arena *ret, int directory, const char *name, uint64
 		      const struct arena_source *source);
 
 /*
- * Take over such a file of a writer that was killed; what it holds up to header.moved_bytes stays. On failure
- * fd stays the caller's.
- */
-int arena_copy_reopen(struct arena *ret, int fd, const char *name, uint64_t generation, uint64_t max_bytes,
-		      const uint8_t master[TAG_MASTER_BYTES], const struct arena_source *source);
-
-/*
  * Copy what has memory in the source.
- * pages    as for arena_source_next()
  * Returns  0; -ENOSPC the tmpfs or a memory cgroup has no room for both; other negative errno
  */
-int arena_copy_all(struct arena *a, const struct arena_source *source, const uint64_t *pages);
-
-/*
- * Move what has memory in the source, from header.moved_bytes on. Nobody may read the source any more
- * (REVOKED); what others have touched of it since and got memory for is taken again. Needs    memory for one
- * chunk, 128 KiB, at the least a page Returns  0; -ENOSPC not even that: what was done stays done, call
- * again; other negative errno
- */
-int arena_copy_move(struct arena *a, const struct arena_source *source);
+int arena_copy_all(struct arena *a, const struct arena_source *source);
 
 /* The books of the new file know what has no memory; between arena_books_begin() and the first mark. 0,
  * -errno. */

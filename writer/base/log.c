@@ -22,6 +22,7 @@ static struct {
 	_Atomic unsigned lost; /* lines that nobody took */
 	int fd;
 	bool journal;
+	const char *word; /* in front of each line instead of time and level; or NULL */
 } out = {.level = LOG_LEVEL_INFO, .fd = STDERR_FILENO};
 
 static const char *const level_names[] = {[LOG_LEVEL_ERROR] = "error",
@@ -51,12 +52,15 @@ log_open(enum log_level level, int fd)
 	out.level = level;
 	out.fd = fd;
 	out.journal = is_journal(fd);
+	out.word = NULL;
 }
 
 void
-log_set_level(enum log_level level)
+log_open_plain(enum log_level level, const char *word)
 {
 	out.level = level;
+	out.fd = STDERR_FILENO;
+	out.word = word;
 }
 
 bool
@@ -85,7 +89,9 @@ write_prefix(char *line, size_t size, enum log_level level)
 	struct tm utc;
 	int n;
 
-	if (out.journal) {
+	if (out.word) {
+		n = snprintf(line, size, "%s", out.word);
+	} else if (out.journal) {
 		n = snprintf(line, size, "<%d>", journal_priority[level]);
 	} else {
 		clock_gettime(CLOCK_REALTIME, &now);

@@ -34,8 +34,11 @@ enum log_level {
  */
 void log_open(enum log_level level, int fd);
 
-/* Another level, from now on; from any thread. */
-void log_set_level(enum log_level level);
+/*
+ * The same, to standard error, each line behind this word alone; lent for good. For a program that a person
+ * calls.
+ */
+void log_open_plain(enum log_level level, const char *word);
 
 bool log_enabled(enum log_level level);
 

@@ -204,10 +204,14 @@ static const struct flag flags[] = {
 	FLAG_HEADING("The daemon"),
 	{"config", 'c', "FILE", "a configuration file (YAML); flags win over it, lists are joined",
 	 COPY(config_path)},
-	{"takeover", 0, NULL,
-	 "when an informerd serves this socket already, take over from it: it finishes and ends, readers\n"
-	 "and the API server notice nothing; else start as ever",
-	 ON(takeover)},
+	{"standby", 0, NULL,
+	 "when an informerd serves this socket already, wait until it ends, then go on in its place:\n"
+	 "configuration and API server are looked at before; else start as ever",
+	 ON(standby)},
+	{"check", 0, NULL,
+	 "look at configuration and API server as a start does, say what is wrong, and exit: 0 nothing,\n"
+	 "2 something, 3 the API server does not answer",
+	 ON(check)},
 	{"metrics-address", 0, "ADDRESS",
 	 "serve /metrics (Prometheus), /livez and /readyz by HTTP, for whoever can connect, as\n"
 	 "127.0.0.1:9090, :9090 (all addresses) or unix:/PATH (default: nowhere)",
@@ -230,11 +234,37 @@ options_name(size_t i)
 	return NULL;
 }
 
+static void
+free_arguments(char **arguments)
+{
+	for (char **a = arguments; a && *a; a++) {
+		explicit_bzero(*a, strlen(*a));
+		free(*a);
+	}
+	free(arguments);
+}
+
+/* NULL: no memory. */
+static char **
+copy_arguments(int argc, char *const *argv)
+{
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+
+	for (int i = 0; copy && i < argc; i++) {
+		copy[i] = strdup(argv[i]);
+		if (!copy[i]) {
+			free_arguments(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
 int
 options_parse(int argc, char *const *argv, struct options *ret_options, char **ret_error)
 {
-	struct options options = {.flags.log_level = -1};
-	int r = flags_parse(&table, argc, argv, &options, NULL, ret_error);
+	struct options options = {.flags.log_level = -1, .arguments = copy_arguments(argc, argv)};
+	int r = options.arguments ? flags_parse(&table, argc, argv, &options, NULL, ret_error) : -ENOMEM;
 
 	if (r >= 0 && r < argc)
 		r = message_set(ret_error, -EINVAL,
@@ -277,6 +307,7 @@ options_done(struct options *options)
 {
 	config_done(&options->flags);
 	free(options->config_path);
+	free_arguments(options->arguments);
 	memset(options, 0, sizeof(*options));
 }
 
@@ -291,6 +322,7 @@ options_help(FILE *out)
 	      out);
 	flags_help(out, &table, 0);
 	fputs("\nReaders are programs with libinformer, and informerctl(1): informerctl get pods -A\n"
-	      "SIGHUP reads the configuration file again. The file and all messages are in informerd(8).\n",
+	      "SIGHUP: go on by the configuration as it is now, and by the program on disk.\n"
+	      "The file and all messages are in informerd(8).\n",
 	      out);
 }

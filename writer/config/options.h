@@ -14,8 +14,10 @@
 struct options {
 	char *config_path;	/* --config, or NULL */
 	struct config flags;	/* what flags said; unset fields zero, log_level -1 */
-	bool takeover;		/* an informerd that runs is asked to hand over */
+	bool standby;		/* wait until the informerd that serves the socket ends */
+	bool check;		/* look at the configuration and exit */
 	bool help, version;	/* print and exit 0 */
+	char **arguments;	/* the command line as it was, ended by NULL; secrets included */
 };
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The life of the process: what is opened in which order, what each turn of the loop does, and how all of
- * it ends in good order. The single resources are daemon_resources.c's, a reload daemon_reload.c's.
+ * it ends in good order. What comes before the lock is daemon_begin.c's, the single resources are
+ * daemon_resources.c's, a reload daemon_reload.c's.
  */
 #include "writer/daemon/daemon_internal.h"
 
@@ -10,9 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "writer/base/descriptor_limit.h"
-#include "writer/base/hangup.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
@@ -108,9 +110,6 @@ turn(struct daemon *d)
 {
 	bool more;
 
-	for (size_t i = 0; i < d->cached_count; i++)
-		if (d->cached[i])
-			cached_resource_turn(d->cached[i]);
 	more = applier_run(d->applier);
 
 	if (more && !d->stopping)
@@ -210,17 +209,6 @@ on_signal(uv_signal_t *handle, int number)
 	daemon_stop(d, DAEMON_OK);
 }
 
-static void
-on_hangup(uv_poll_t *handle, int status, int events)
-{
-	struct daemon *d = handle->data;
-
-	(void)status;
-	(void)events;
-	if (hangup_take(d->hangup_fd) && !d->stopping)
-		daemon_reload(d);
-}
-
 /* ---- what the broker asks -------------------------------------------------------- */
 
 static void
@@ -267,7 +255,6 @@ start_broker(struct daemon *d, char **ret_error)
 		.source = broker_source_now,
 		.wanted = broker_wanted,
 		.report = broker_report,
-		.takeover = daemon_pass_on,
 		.context = d,
 	};
 	int r = broker_new(&d->loop, &options, &d->broker, ret_error);
@@ -302,16 +289,27 @@ start_loop(struct daemon *d)
 {
 	/* Of those that libuv opens itself it misses some by abort(). */
 	int r = descriptor_limit_ask(LOOP_DESCRIPTORS);
+	sigset_t hangup;
 
 	if (r == 0)
 		r = uv_loop_init(&d->loop);
 	if (r < 0)
 		return r;
-	r = uv_signal_init(&d->loop, &d->terminate);	/* the loop's first makes a pipe for all */
+	sigemptyset(&hangup);
+	sigaddset(&hangup, SIGHUP);
+	d->hangup_fd = signalfd(-1, &hangup, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (d->hangup_fd < 0)
+		r = -errno;
+	if (r == 0)
+		r = uv_signal_init(&d->loop, &d->terminate); /* the loop's first makes a pipe for all */
 	if (r == 0)
 		r = uv_signal_init(&d->loop, &d->interrupt);
+	if (r == 0)
+		r = uv_poll_init(&d->loop, &d->hangup, d->hangup_fd);
 	if (r < 0) {
 		uv_loop_close(&d->loop);
+		if (d->hangup_fd >= 0)
+			close(d->hangup_fd);
 		return r;
 	}
 	clock_uv_init(&d->clock, &d->loop);
@@ -321,11 +319,9 @@ start_loop(struct daemon *d)
 	uv_timer_init(&d->loop, &d->heartbeat);
 	uv_timer_init(&d->loop, &d->look);
 	d->prepare.data = d->check.data = d->idle.data = d->heartbeat.data = d->look.data =
-		d->terminate.data = d->interrupt.data = d;
+		d->terminate.data = d->interrupt.data = d->hangup.data = d;
 	uv_signal_start(&d->terminate, on_signal, SIGTERM);
 	uv_signal_start(&d->interrupt, on_signal, SIGINT);
-	if (d->hangup_fd >= 0 && uv_poll_init(&d->loop, &d->hangup, d->hangup_fd) == 0)
-		d->hangup.data = d;
 	return 0;
 }
 
@@ -351,7 +347,7 @@ start(struct daemon *d, char **ret_error)
 		r = local_state_prepare(&d->local, d->config, ret_error);
 	if (r == 0) {
 		daemon_guard_cluster(d);
-		r = daemon_succeed(d, ret_error);
+		r = daemon_begin(d, ret_error);
 	}
 	if (r == 0) {
 		r = local_state_open(&d->local, d->config, d->inherited.lock, ret_error);
@@ -383,12 +379,7 @@ start(struct daemon *d, char **ret_error)
 	log_info("informerd %s: %s (%s), socket %s", INFORMER_VERSION, d->kube.server, d->kube.origin,
 		 d->config->socket);
 	daemon_discover(d);
-	if (d->hangup.data)
-		uv_poll_start(&d->hangup, UV_READABLE, on_hangup);
-	if (d->reloads->interrupted) {
-		d->reloads->interrupted = false;
-		daemon_reload(d);
-	}
+	daemon_take_hangups(d);
 	return 0;
 }
 
@@ -402,6 +393,16 @@ close_handle(uv_handle_t *handle, void *unused)
 		uv_close(handle, NULL);
 }
 
+/* For the next run; what there are no descriptors for it makes anew. */
+static void
+keep(struct daemon *d)
+{
+	int lock = d->local.lock.fd > 0 ? lock_share(&d->local.lock) : 0;
+	int listener = d->broker ? broker_pass_on(d->broker) : 0;
+
+	d->left = (struct inheritance){{lock < 0 ? 0 : lock}, listener < 0 ? 0 : listener, d->reloads};
+}
+
 /*
  * What was heard is applied and committed; then everything goes, what is used last. The handles of broker and
  * transport are closed by the loop while their memory still stands.
@@ -410,8 +411,8 @@ static void
 finish(struct daemon *d)
 {
 	if (d->again)
-		daemon_keep(d);
-	else if (!d->successor)
+		keep(d);
+	else
 		notify("STOPPING=1");
 	http_server_free(d->http);
 	daemon_reload_end(d);
@@ -457,12 +458,12 @@ finish(struct daemon *d)
 	uv_close((uv_handle_t *)&d->look, NULL);
 	uv_close((uv_handle_t *)&d->terminate, NULL);
 	uv_close((uv_handle_t *)&d->interrupt, NULL);
-	if (d->hangup.data)
-		uv_close((uv_handle_t *)&d->hangup, NULL);
+	uv_close((uv_handle_t *)&d->hangup, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_walk(&d->loop, close_handle, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&d->loop);
+	close(d->hangup_fd);
 	local_state_close(&d->local);
 	inheritance_release(&d->inherited);
 	kube_client_config_done(&d->kube);
@@ -474,33 +475,28 @@ finish(struct daemon *d)
 	discovery_memory_done(&d->absent_memory);
 }
 
-/*
- * From first lock to last commit. inherited: what it begins with, and what it left. *ret_again: it ended only
- * to begin anew.
- */
-static int
-run_once(const struct options *options, struct config *config, int hangup, struct reload_record *reloads,
-	 struct inheritance *inherited, bool *ret_again)
+int
+daemon_run(const struct options *options, struct config *config)
 {
 	struct daemon *d = calloc(1, sizeof(*d));
 	_cleanup_(message_freep) char *error = NULL;
+	struct inheritance left;
 	int r, code;
 
-	*ret_again = false;
 	if (!d) {
-		inheritance_release(inherited);
 		log_error("%s", strerror(ENOMEM));
 		return DAEMON_RUNTIME;
 	}
+	restart_receive(&d->inherited);
 	d->options = options;
 	d->config = config;
-	d->hangup_fd = hangup;
-	d->reloads = reloads;
-	d->inherited = *inherited;
+	d->reloads = d->inherited.reloads;
 	d->started_boot_ns = time_ns(CLOCK_BOOTTIME);
+	d->read_wall_ns = time_ns(CLOCK_REALTIME);
 	r = start_loop(d);
 	if (r < 0) {
 		log_error("the event loop cannot be made: %s", strerror(-r));
+		inheritance_release(&d->inherited);
 		free(d);
 		return DAEMON_RUNTIME;
 	}
@@ -514,24 +510,15 @@ run_once(const struct options *options, struct config *config, int hangup, struc
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 	}
 	finish(d);
-	*ret_again = daemon_give(d);
-	*inherited = d->left;
 	code = d->exit_code;
-	free(d);
-	return code;
-}
-
-int
-daemon_run(const struct options *options, struct config *config, int hangup)
-{
-	struct reload_record reloads = { .last_success_wall_ns = time_ns(CLOCK_REALTIME) };
-	struct inheritance inherited = {0};
-	bool again;
-	int code;
-
-	do
-		code = run_once(options, config, hangup, &reloads, &inherited, &again);
-	while (again);
-	reload_record_done(&reloads);
+	left = d->left;
+	if (d->again && code == DAEMON_OK) {
+		free(d);
+		restart(options->arguments, &left);
+		code = DAEMON_RUNTIME;
+	} else {
+		free(d);
+	}
+	inheritance_release(&left);
 	return code;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the daemon share: daemon.c (life), daemon_resources.c (discovery and what follows from
- * it), daemon_reload.c (SIGHUP), daemon_redefined.c (definitions that are other ones now),
- * daemon_succession.c (what there was before us, and who comes after us), daemon_room.c (memory, and readers
- * that hold too much),
+ * What the files of the daemon share: daemon.c (life), daemon_begin.c (the lock, --standby, --check),
+ * daemon_resources.c (discovery and what follows from it), daemon_reload.c (SIGHUP), daemon_redefined.c
+ * (definitions that are other ones now), daemon_room.c (memory, and readers that hold too much),
  * stat_report.c (what `informerctl stat` shows), endpoints.c (/livez and /readyz), metrics_report.c
  * (/metrics).
  */
@@ -25,21 +24,31 @@
 #include "writer/kube/discovery.h"
 #include "writer/resource/known_names.h"
 #include "writer/resource/redefinition.h"
-#include "writer/daemon/reload.h"
-#include "writer/daemon/succession.h"
+#include "writer/daemon/restart.h"
 
-struct reload;
+/* A reload that is not decided, or was refused (daemon_reload.c). */
+struct reload {
+	enum reload_state { RELOAD_NONE, RELOAD_CHECKS, RELOAD_WAITS, RELOAD_REFUSED } state;
+	char *why;		/* it waits, or was refused; or NULL */
+	uv_process_t check;	/* the command line with --check … */
+	bool checking;		/* … which runs, or its handle is being closed … */
+	int words;		/* … what it writes … */
+	int64_t result;		/* … and its exit code, or negative errno */
+	bool anew;		/* another SIGHUP came meanwhile */
+	bool names_known;	/* the server need not be asked for a name */
+	struct backoff backoff;
+	struct clock_timer retry;
+};
 
 struct daemon {
 	const struct options *options;
 	struct config *config;
-	struct reload *reload;		/* one that is not decided yet, or NULL */
-	struct reload_record *reloads;
-	int hangup_fd;
+	struct reload reload;
+	struct reload_record reloads;
 	struct inheritance inherited;	/* what is not in use yet */
-	uint64_t extended_ns;		/* when systemd was asked for more time last */
-	int successor;			/* a connection: who takes over at the end; 0: nobody */
-	struct inheritance left;	/* for it, or for our own next run */
+	struct inheritance left;	/* for the next run */
+	uv_async_t lock_came;		/* --standby: from the thread that waits for the lock … */
+	int awaited;			/* … and what came of it, 0 or negative errno */
 	struct local_state local;
 	uv_loop_t loop;
 	uv_prepare_t prepare;
@@ -51,6 +60,7 @@ struct daemon {
 	uint64_t room_gained;		/* bytes, since servers were asked again last */
 	uv_signal_t terminate, interrupt;
 	uv_poll_t hangup;
+	int hangup_fd;			/* a signalfd: SIGHUP is blocked at all times */
 	struct clock_uv clock;
 
 	/* what commits change goes to the readers' queues; before anything is committed */
@@ -76,7 +86,9 @@ struct daemon {
 	char *absent_told;
 	struct discovery_memory absent_memory;
 	bool discovered;		/* every name was known once, but for optional ones */
-	bool foreseen;			/* all names were known before the arena was ours */
+	bool names_known;		/* all that the server has */
+	bool foreseen;			/* names are known whose resources could not be added yet: there is no
+					   arena, or no room in it */
 
 	struct applier *applier;
 	struct cached_resource **cached; /* one an entry of config->resources; NULL: not resolved yet */
@@ -84,13 +96,13 @@ struct daemon {
 	char *wanted[CONFIG_MAX_RESOURCES]; /* resources on demand that readers asked for */
 	size_t wanted_count;
 
-	uint64_t started_boot_ns;
+	uint64_t started_boot_ns, read_wall_ns;
 	bool ready;			/* told */
 	bool refused_told;
 	/* every resource, once: what ready means, for systemd, /readyz and metrics */
 	bool was_synced;
 	bool stopping;
-	bool again;			/* end, and begin anew with a new generation */
+	bool again;			/* end, and restart (restart.h) */
 	bool snapshot_limit_told;
 	int exit_code;
 	char status_text[512];		/* told to systemd last */
@@ -115,28 +127,15 @@ void daemon_guard_cluster(struct daemon *d);
 void daemon_publish_release(struct daemon *d);
 
 /*
- * Cache what is not cached yet of the names that are known (d->cached[i] NULL), and start it; what is
- * unclaimed in the store goes, once all names were known. 0, or negative errno with message.
+ * Get the lock (d->inherited), or do what --check asks for. 0; -ECANCELED: stopped, with the exit code;
+ * other negative errno, with message.
  */
-int daemon_cache_known(struct daemon *d, char **ret_error);
+int daemon_begin(struct daemon *d, char **ret_error);
 
-/* Is something asked of which discovery is made? */
-bool daemon_is_discovering(const struct daemon *d);
-
-/*
- * Get lock and listener, unless they were inherited already: from whoever serves the socket, if that is
- * wanted (daemon_succession.c). As succession_begin(); -ECANCELED also when it found out that it is to end.
- */
-int daemon_succeed(struct daemon *d, char **ret_error);
-/* A successor asks: end, and give it what it needs (daemon_give()). For the broker. */
-int daemon_pass_on(void *context, int connection, const char *version);
-/* We begin anew: keep lock and listener meanwhile, if there are descriptors for that. */
-void daemon_keep(struct daemon *d);
-/*
- * All has ended: give what was kept to the successor, if there is one. True: we begin anew, with what is in
- * d->left: also when the successor did not live to take it.
- */
-bool daemon_give(struct daemon *d);
+/* SIGHUP is heard from now on, also one that came before (daemon_reload.c). Again is fine. */
+void daemon_take_hangups(struct daemon *d);
+/* Give up a reload that is not decided; at the end. */
+void daemon_reload_end(struct daemon *d);
 
 /* Once there is a broker: see to it that there is room for changes. Ends with daemon_stop_room(). */
 void daemon_start_room(struct daemon *d);
@@ -149,23 +148,8 @@ void daemon_ask_about_redefined(struct daemon *d);
 /* Nothing of that is under way any more; at the end, before the transport goes. */
 void daemon_forget_redefined(struct daemon *d);
 
-/* Other names: whatever was asked before is forgotten; asked again is, if some resources are absent. */
-void daemon_discover_again(struct daemon *d, bool absent);
-
-/* What entry i of a configuration means, once its name is known. As resource_spec_new(). */
-int daemon_make_spec(struct daemon *d, const struct config *config,
-		     const struct kube_resource *const *resolved, size_t i, struct resource_spec **ret_spec,
-		     char **ret_error);
-/* Add it to the store; not started. As resource_spec_new() and cached_resource_new(). */
-int daemon_add_resource(struct daemon *d, const struct config *config,
-			const struct kube_resource *const *resolved, size_t i, struct cached_resource **ret,
-			char **ret_error);
 /* Tell the store, and so readers, whether something is to be cached of which nobody knows yet what it is. */
 void daemon_tell_expected(struct daemon *d);
-/* Start it, unless it is on demand and nobody asked for it. */
-void daemon_start_resource(const struct daemon *d, struct cached_resource *c);
-/* What the store has and none of `cached` is goes; those behind it in the store move up. */
-void daemon_drop_unclaimed(struct daemon *d);
 
 /* A reader looks at this resource ("deployments.apps"; not terminated): one that is on demand begins. */
 void daemon_want(struct daemon *d, const char *resource, size_t length);
@@ -176,7 +160,10 @@ char *stat_report(struct daemon *d);
 /* The text of /metrics; malloc'ed, NULL without memory. */
 char *metrics_report(const struct daemon *d, size_t *ret_length);
 
-/* Serve /metrics, /livez and /readyz, if the configuration wants them. 0, or negative errno with message. */
+/*
+ * Serve /metrics, /livez and /readyz, if the configuration wants them and it is not done yet. 0; -EADDRINUSE,
+ * other negative errno, with message.
+ */
 int endpoints_start(struct daemon *d, char **ret_error);
 
 /* "pods: 1200 objects, watching; services: listing, 300 so far": for systemd's STATUS=. */

@@ -85,31 +85,19 @@ is_acceptable(struct daemon *d, const struct kube_resource *const *others, size_
 	return r == 0;
 }
 
-/*
- * Everything that was cached of it goes, and it is cached as what its name means now; the others do not
- * notice.
- */
-static int
-cache_anew(struct daemon *d, const char *const *names, const struct kube_resource *const *others,
-	   size_t count, char **ret_error)
+static void
+tell_others(const struct daemon *d, const struct kube_resource *const *others)
 {
 	for (size_t i = 0; i < d->cached_count; i++) {
-		struct cached_resource *c = d->cached[i];
+		const struct cached_resource *c = d->cached[i];
 
-		if (!c || !others[i])
-			continue;
-		log_warning("%s: defined anew: %s, %s, %s now (was %s, %s, %s); listing it anew",
-			    c->spec->name, others[i]->version, others[i]->kind,
-			    others[i]->namespaced ? "namespaced" : "cluster-wide", c->spec->kube.version,
-			    c->spec->kube.kind, c->spec->kube.namespaced ? "namespaced" : "cluster-wide");
-		store_unclaim(d->local.store, c->id);
-		cached_resource_free(c);
-		d->cached[i] = NULL;
+		if (c && others[i])
+			log_warning("%s: defined anew: %s, %s, %s now (was %s, %s, %s)", c->spec->name,
+				    others[i]->version, others[i]->kind,
+				    others[i]->namespaced ? "namespaced" : "cluster-wide",
+				    c->spec->kube.version, c->spec->kube.kind,
+				    c->spec->kube.namespaced ? "namespaced" : "cluster-wide");
 	}
-	for (size_t i = 0; i < count; i++)
-		if (others[i] && known_names_change(&d->known, names[i], others[i]) < 0)
-			return -ENOMEM;
-	return daemon_cache_known(d, ret_error);
 }
 
 /* Those that are what they were are believed again; the others stay in doubt until they are back. */
@@ -141,26 +129,23 @@ on_asked(void *context, struct discovery *discovery, int result, const char *mes
 	size_t count = d->config->n_resources + d->config->n_indexes, changed = 0;
 	const char **names = config_names(d->config);
 	const struct kube_resource **others = NULL;
-	_cleanup_(message_freep) char *error = NULL;
-	int r = 0;
 
 	(void)message; /* whoever lists hears the same */
 	if (result == 0 && names)
 		others = other_meanings(d, discovery, names, count);
 	for (size_t i = 0; others && i < count; i++)
 		changed += others[i] != NULL;
-	if (changed > 0 && is_acceptable(d, others, count))
-		r = cache_anew(d, names, others, count, &error);
-	if (!others || !settle(d, discovery))
+	if (changed > 0 && is_acceptable(d, others, count)) {
+		tell_others(d, others);
+		d->again = true; /* it is listed as what its name means then, and that one alone */
+		daemon_stop(d, DAEMON_OK);
+	} else if (!others || !settle(d, discovery)) {
 		ask_later(d);
+	}
 	free(others);
 	free(names);
 	discovery_free(discovery);
 	d->redefinition.discovery = NULL;
-	if (r < 0) {
-		log_error("%s", error ? error : strerror(-r));
-		daemon_stop(d, DAEMON_RUNTIME);
-	}
 }
 
 void

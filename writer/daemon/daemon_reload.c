@@ -1,51 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Daemon: going over to a configuration that was read again.
+ * Reload: SIGHUP makes informerd go on by the configuration as it is now, and by the program on disk.
+ *
+ *	SIGHUP ─▶ the same command line with --check ─┬─ 0 ─▶ finish, restart (restart.h)
+ *	                                              ├─ 3, and no name is new ─▶ the same
+ *	                                              ├─ 3 ─▶ asked again, with backoff
+ *	                                              └─ else: refused, everything goes on as before
+ *
+ * So what is refused is what would be refused at the start, with the same message, by the program that would
+ * start. Another SIGHUP begins the check anew. Socket and arena stay where they are: readers and the next run
+ * look for them there.
+ *
+ * systemd (Type=notify-reload) is told RELOADING=1, and READY=1 when the reload is refused or waits; else the
+ * next run tells it.
  */
-#include "writer/daemon/reload.h"
+#include "writer/daemon/daemon_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "writer/daemon/daemon_internal.h"
-#include "writer/daemon/limits.h"
+#include "shm-layout/time_ns.h"
+#include "writer/base/descriptor_limit.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
-#include "writer/config/options.h"
-#include "writer/resource/reload_plan.h"
-#include "shm-layout/time_ns.h"
-#include "writer/config/config_check.h"
 #include "writer/config/config_build.h"
 
-/* A configuration that is not decided about yet: some of its names have to be asked for. */
-struct reload {
-	struct daemon *daemon;
-	struct config config;
-	struct discovery *discovery;
-	struct backoff backoff;
-	struct clock_timer retry;
-	char *waits;		/* why it could not be asked; NULL: it is being asked */
-};
-
-/* ---- deciding ---------------------------------------------------------------------- */
-
-static void
-forget(struct daemon *d)
-{
-	struct reload *reload = d->reload;
-
-	d->reload = NULL;
-	if (!reload)
-		return;
-	clock_clear(&d->clock.clock, &reload->retry);
-	discovery_free(reload->discovery);
-	config_done(&reload->config);
-	free(reload->waits);
-	free(reload);
-}
+#define WORDS_SHOWN 1000u
 
 /* Before it was ready the daemon has nothing to say that systemd would expect. */
 static void
@@ -63,350 +48,243 @@ tell_end(const struct daemon *d)
 		notify("READY=1");
 }
 
+/* Why is why it was refused or waits, or NULL. */
 static void
-decided(struct daemon *d, bool failed, char *error, char *changes, char *later)
+set_state(struct daemon *d, enum reload_state state, const char *why)
 {
-	struct reload_record *record = d->reloads;
+	d->reload.state = state;
+	free(d->reload.why);
+	d->reload.why = why ? strdup(why) : NULL;
+}
 
-	record->last_wall_ns = time_ns(CLOCK_REALTIME);
-	record->last_failed = failed;
-	if (failed) {
-		record->failed++;
-	} else {
-		record->succeeded++;
-		record->last_success_wall_ns = record->last_wall_ns;
-	}
-	free(record->error);
-	free(record->changes);
-	record->error = error;
-	record->changes = changes;
-	if (!failed) {
-		free(record->later);
-		record->later = later;
-	}
-	forget(d);
+static void
+refuse(struct daemon *d, const char *why)
+{
+	log_error("reload refused, everything stays as it was: %s", why);
+	d->reloads.refused++;
+	d->reloads.last_wall_ns = time_ns(CLOCK_REALTIME);
+	set_state(d, RELOAD_REFUSED, why);
 	tell_end(d);
 }
 
 static void
-refuse(struct daemon *d, int error, const char *message)
+go_over(struct daemon *d)
 {
-	const char *why = message ? message : strerror(-error);
-
-	log_error("reload refused, everything stays as it was: %s", why);
-	decided(d, true, strdup(why), NULL, NULL);
+	log_info("reload: the configuration is good: going on by it");
+	d->reloads.succeeded++;
+	d->reloads.last_wall_ns = time_ns(CLOCK_REALTIME);
+	d->again = true;
+	daemon_stop(d, DAEMON_OK);
 }
 
-/* ---- in force ------------------------------------------------------------------------ */
+/* ---- the check ------------------------------------------------------------------- */
+
+static void start_check(void *context);
 
 static void
-apply_fields(struct daemon *d)
+check_later(struct daemon *d, const char *why)
 {
-	const struct config *config = d->config;
+	uint64_t wait = backoff_next(&d->reload.backoff, &d->clock.clock, 0);
 
-	log_set_level((enum log_level)config->log_level);
-	if (broker_set_access(d->broker, config->allow_uids, config->n_allow_uids, config->allow_gids,
-			      config->n_allow_gids) < 0)
-		log_error("reload: no memory for access.uids and access.gids, which stay as they were");
-	fan_out_set_limits(d->fan_out, limits_of_queues(config));
-	broker_set_queue_memory(d->broker, config->max_queue_memory);
-	if (consumers_set_limits(d->consumers, limits_of_consumers(config)) < 0)
-		log_error("reload: no memory for consumers.total, which stays as it was");
-	/* arena.holdBytes and arena.holdSeconds are looked at with each heartbeat */
-}
-
-/* What has to be there before anything is touched: by entry of the new configuration. */
-struct ready {
-	size_t count;
-	struct resource_spec **specs;	/* of those that become something else */
-	struct cached_resource **fresh;	/* of those that are new */
-};
-
-/* All of it, or what is left of it. */
-static void
-undo(struct daemon *d, struct ready *ready)
-{
-	for (size_t k = 0; k < ready->count; k++) {
-		if (ready->specs)
-			resource_spec_free(ready->specs[k]);
-		if (!ready->fresh || !ready->fresh[k])
-			continue;
-		store_unclaim(d->local.store, ready->fresh[k]->id);
-		cached_resource_free(ready->fresh[k]);
-	}
-	free(ready->specs);
-	free(ready->fresh);
-	if (d->discovered)
-		daemon_drop_unclaimed(d);
-}
-
-/* 0; negative errno with message: something is wrong, and nothing has changed. */
-static int
-make_ready(struct daemon *d, const struct reload_plan *plan, const struct kube_resource *const *resolved,
-	   struct ready *ret, char **ret_error)
-{
-	const struct config *config = &d->reload->config;
-	struct ready ready = {
-		.count = plan->n_entries,
-		.specs = calloc(plan->n_entries + 1, sizeof(struct resource_spec *)),
-		.fresh = calloc(plan->n_entries + 1, sizeof(struct cached_resource *)),
-	};
-	int r = ready.specs && ready.fresh ? 0 : -ENOMEM;
-
-	for (size_t k = 0; r == 0 && k < plan->n_entries; k++) {
-		const struct reload_entry *entry = &plan->entries[k];
-
-		if (!resolved[k])
-			continue;
-		if (entry->from == RELOAD_NEW || !d->cached[entry->from])
-			r = daemon_add_resource(d, config, resolved, k, &ready.fresh[k], ret_error);
-		else if (entry->changes & (RELOAD_LISTS | RELOAD_DROPS | RELOAD_INDEXES | RELOAD_WORDS))
-			r = daemon_make_spec(d, config, resolved, k, &ready.specs[k], ret_error);
-	}
-	if (r < 0)
-		undo(d, &ready);
-	else
-		*ret = ready;
-	return r;
-}
-
-/* Resources that nobody asks for any more end, and leave the store. */
-static void
-end_resource(struct daemon *d, struct cached_resource *c)
-{
-	if (!c)
-		return;
-	log_info("%s: not cached any more", c->spec->name);
-	fan_out_let_go(d->fan_out, c->id);
-	store_unclaim(d->local.store, c->id);
-	cached_resource_free(c);
-}
-
-/* The new configuration is in force: each entry finds its resource, or the other way round. */
-static void
-apply_entries(struct daemon *d, const struct reload_plan *plan, struct ready *ready)
-{
-	struct cached_resource **old = d->cached;
-	bool absent = false;
-
-	store_commit(d->local.store); /* what is not told yet would keep what goes */
-	for (size_t i = 0; i < plan->n_gone; i++)
-		end_resource(d, old[plan->gone[i]]);
-	d->cached = ready->fresh;
-	d->cached_count = plan->n_entries;
-	for (size_t k = 0; k < plan->n_entries; k++) {
-		const struct reload_entry *entry = &plan->entries[k];
-
-		if (d->cached[k] || entry->from == RELOAD_NEW)
-			continue;
-		d->cached[k] = old[entry->from];
-		if (ready->specs[k])
-			cached_resource_change(d->cached[k], ready->specs[k], entry->changes);
-	}
-	free(old);
-	free(ready->specs);
-	daemon_drop_unclaimed(d);
-	d->discovered = true;
-	fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
-	for (size_t k = 0; k < plan->n_entries; k++) {
-		absent |= !d->cached[k];
-		if (!d->cached[k])
-			continue;
-		cached_resource_set_entry(d->cached[k], d->config, &d->config->resources[k]);
-		daemon_start_resource(d, d->cached[k]);
-	}
-	applier_touch(d->applier);
-	/* its questions were about other names; what is in doubt is asked about again */
-	daemon_forget_redefined(d);
-	daemon_discover_again(d, absent);
-}
-
-static void
-go_over(struct daemon *d, struct reload_plan *plan, struct ready *ready)
-{
-	struct config *config = &d->reload->config;
-	char *changes = reload_plan_text(plan, d->config, config), *later = reload_plan_later_text(plan);
-
-	if (reload_plan_is_empty(plan))
-		log_info("reload: nothing has changed");
-	else
-		log_info("reload: %s", changes ? changes : "done");
-	if (plan->n_later > 0)
-		log_warning("reload: %s: a restart is needed for that; until then it stays as it was",
-			    later ? later : "some fields");
-	reload_keep_later(d->config, config);
-	config_done(d->config);
-	*d->config = *config;
-	memset(config, 0, sizeof(*config));
-	known_names_keep(&d->known, d->config);
-	apply_fields(d);
-	apply_entries(d, plan, ready);
-	decided(d, false, NULL, changes, later);
-}
-
-/* All names are known that can be. */
-static void
-consider(struct daemon *d)
-{
-	struct config *config = &d->reload->config;
-	_cleanup_(message_freep) char *error = NULL;
-	const struct kube_resource **before = known_names_of(&d->known, d->config),
-				   **after = known_names_of(&d->known, config);
-	struct reload_plan plan = {0};
-	struct ready ready;
-	int r = before && after ? config_check_resolved(config, after, &error) : -ENOMEM;
-
-	if (r == 0)
-		r = reload_plan_make(&(struct reload_side){d->config, before},
-				     &(struct reload_side){config, after}, &plan);
-	if (r == 0)
-		r = make_ready(d, &plan, after, &ready, &error);
-	if (r == 0)
-		go_over(d, &plan, &ready);
-	else
-		refuse(d, r, error);
-	reload_plan_done(&plan);
-	free(before);
-	free(after);
-}
-
-/* ---- names ----------------------------------------------------------------------------- */
-
-static void ask(void *context);
-
-static void
-ask_later(struct reload *reload, const char *why)
-{
-	struct daemon *d = reload->daemon;
-	uint64_t wait = backoff_next(&reload->backoff, &d->clock.clock, 0);
-
-	if (!reload->waits) {
-		log_warning("reload waits for what its names mean: %s; until then everything stays as it was",
-			    why);
+	if (d->reload.state != RELOAD_WAITS) {
+		log_warning("reload waits; until then everything stays as it was: %s", why);
 		tell_end(d);
 	}
-	free(reload->waits);
-	reload->waits = strdup(why);
-	clock_set(&d->clock.clock, &reload->retry, wait, ask, reload);
+	set_state(d, RELOAD_WAITS, why);
+	clock_set(&d->clock.clock, &d->reload.retry, wait, start_check, d);
 }
 
+/* The last line that the check wrote, without its first word; what it says may be of another release. */
 static void
-on_discovered(void *context, struct discovery *discovery, int result, const char *message)
+last_words(int file, char text[WORDS_SHOWN])
 {
-	struct reload *reload = context;
-	struct daemon *d = reload->daemon;
-	_cleanup_(message_freep) char *error = NULL;
-	_cleanup_(message_freep) char *absent = NULL;
-	int r = result < 0 ? 1 : known_names_learn(&d->known, &reload->config, discovery, &absent, &error);
+	off_t end = lseek(file, 0, SEEK_END), from = end > WORDS_SHOWN - 1 ? end - (WORDS_SHOWN - 1) : 0;
+	ssize_t n = pread(file, text, WORDS_SHOWN - 1, from);
+	char *line;
 
-	reload->discovery = NULL;
-	if (r < 0)
-		refuse(d, r, error);
-	else if (r > 0)
-		ask_later(reload, result < 0 ? message : error ? error : "some are not known yet");
-	else
-		consider(d);
-	discovery_free(discovery);
+	n = n < 0 ? 0 : n;
+	while (n > 0 && text[n - 1] == '\n')
+		n--;
+	text[n] = '\0';
+	line = strrchr(text, '\n');
+	line = line ? line + 1 : text;
+	if (strncmp(line, "informerd: ", 11) == 0)
+		line += 11;
+	memmove(text, line, strlen(line) + 1);
 }
 
+/* Its handle is free for another check. */
 static void
-ask(void *context)
+on_closed(uv_handle_t *handle)
 {
-	struct reload *reload = context;
-	struct daemon *d = reload->daemon;
-	_cleanup_(message_freep) char *error = NULL;
-	const char **names;
-	int r = -ENOMEM;
+	struct daemon *d = handle->data;
+	int64_t code = d->reload.result;
+	char words[WORDS_SHOWN];
 
-	if (!cluster_guard_is_settled(&d->guard)) {
-		ask_later(reload, "it is not known yet which cluster answers");
+	last_words(d->reload.words, words);
+	close(d->reload.words);
+	d->reload.checking = false;
+	if (d->stopping)
 		return;
-	}
-	names = config_names(&reload->config);
-	if (names)
-		r = discovery_start(d->transport, names,
-				    reload->config.n_resources + reload->config.n_indexes, on_discovered,
-				    reload, &reload->discovery, &error);
-	free(names);
-	if (r < 0)
-		refuse(d, r, error);
+	if (d->reload.anew)
+		start_check(d);
+	else if (code == DAEMON_OK || (code == DAEMON_UNANSWERED && d->reload.names_known))
+		go_over(d);
+	else if (code == DAEMON_UNANSWERED)
+		check_later(d, words);
+	else if (code < 0)
+		refuse(d, strerror((int)-code));
+	else
+		refuse(d, *words ? words : "the program on disk does not say why it would not start");
 }
 
-/*
- * Whether there is a name that nobody asked for yet. What the server lacked when it was asked is asked for
- * all the time.
- */
-static bool
-has_news(const struct daemon *d, const struct config *config)
+static void
+on_checked(uv_process_t *process, int64_t code, int signal)
 {
-	const char **names = config_names(config), **old = config_names(d->config);
-	bool news = !names || !old || !d->discovered;
+	struct daemon *d = process->data;
 
-	for (size_t i = 0; !news && i < config->n_resources + config->n_indexes; i++) {
-		size_t k = 0;
-
-		if (known_names_find(&d->known, names[i]))
-			continue;
-		while (k < d->config->n_resources && strcmp(names[i], old[k]) != 0)
-			k++;
-		news = k == d->config->n_resources || !d->config->resources[k].optional ||
-		       (i < config->n_resources && !config->resources[i].optional);
-	}
-	free(names);
-	free(old);
-	return news;
+	d->reload.result = signal ? DAEMON_RUNTIME : code;
+	uv_close((uv_handle_t *)process, on_closed);
 }
 
-/* ---- the outside ------------------------------------------------------------------------- */
-
-void
-daemon_reload(struct daemon *d)
+/* The command line and one more word; free() the array alone. NULL: no memory. */
+static char **
+arguments_of_check(const struct daemon *d)
 {
-	_cleanup_(message_freep) char *error = NULL;
+	size_t count = 0;
+	char **arguments;
+
+	while (d->options->arguments[count])
+		count++;
+	arguments = calloc(count + 2, sizeof(*arguments));
+	if (arguments) {
+		memcpy(arguments, d->options->arguments, count * sizeof(*arguments));
+		arguments[count] = (char *)(uintptr_t)"--check";
+	}
+	return arguments;
+}
+
+static void
+start_check(void *context)
+{
+	struct daemon *d = context;
+	uv_stdio_container_t stdio[3] = {
+		{.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_INHERIT_FD}};
+	uv_process_options_t options = {
+		.file = d->options->arguments[0], .args = arguments_of_check(d), .exit_cb = on_checked,
+		.stdio = stdio, .stdio_count = 3,
+	};
 	int r;
 
-	if (d->options->config_path)
-		log_info("reload: reading %s again", d->options->config_path);
-	else
-		log_info("reload: there is no configuration file (--config) to read again");
-	forget(d);
-	tell_begin(d);
-	d->reload = calloc(1, sizeof(*d->reload));
-	if (!d->reload) {
-		refuse(d, -ENOMEM, NULL);
+	d->reload.anew = false;
+	d->reload.words = stdio[2].data.fd = memfd_create("informerd-check", MFD_CLOEXEC);
+	if (!options.args || d->reload.words < 0) {
+		free(options.args);
+		refuse(d, "no memory for a check");
 		return;
 	}
-	d->reload->daemon = d;
-	r = config_build(d->options, &d->reload->config, &error);
-	if (r < 0)
-		refuse(d, r, error);
-	else if (has_news(d, &d->reload->config))
-		ask(d->reload);
-	else
-		consider(d);
+	d->reload.checking = true;
+	r = uv_spawn(&d->loop, &d->reload.check, &options);
+	free(options.args);
+	d->reload.check.data = d;
+	if (r < 0) {
+		d->reload.result = r;
+		uv_close((uv_handle_t *)&d->reload.check, on_closed);
+	} else {
+		descriptor_limit_give_back(d->reload.check.pid);
+	}
+}
+
+static void
+kill_check(struct daemon *d)
+{
+	if (d->reload.checking && !uv_is_closing((uv_handle_t *)&d->reload.check))
+		uv_process_kill(&d->reload.check, SIGKILL);
+}
+
+/* ---- the outside ----------------------------------------------------------------- */
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* Whether each name has a meaning here, or has none at the server, either. */
+static bool
+names_are_known(const struct daemon *d, const struct config *config)
+{
+	const struct kube_resource **resolved = known_names_of(&d->known, config);
+	bool known = resolved != NULL;
+
+	for (size_t i = 0; known && i < config->n_resources + config->n_indexes; i++)
+		known = resolved[i] || (i < config->n_resources && config->resources[i].optional);
+	free(resolved);
+	return known;
+}
+
+static void
+reload(struct daemon *d)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	struct config config;
+
+	log_info("reload: looking at %s", d->options->config_path
+						  ? d->options->config_path
+						  : "flags and API server: there is no --config");
+	clock_clear(&d->clock.clock, &d->reload.retry);
+	tell_begin(d);
+	if (config_build(d->options, &config, &error) < 0) {
+		refuse(d, error ? error : strerror(ENOMEM));
+		return;
+	}
+	d->reload.names_known = names_are_known(d, &config);
+	if (!same_text(config.socket, d->config->socket) ||
+	    !same_text(config.arena_dir, d->config->arena_dir) ||
+	    !same_text(config.arena_name, d->config->arena_name)) {
+		refuse(d, "socket, arena.dir and arena.name cannot change while informerd runs: stop it, and "
+			  "start it anew");
+	} else if (d->reload.checking) {
+		d->reload.anew = true;
+		kill_check(d);
+	} else {
+		set_state(d, RELOAD_CHECKS, NULL);
+		start_check(d);
+	}
+	config_done(&config);
+}
+
+static void
+on_hangup(uv_poll_t *handle, int status, int events)
+{
+	struct daemon *d = handle->data;
+	struct signalfd_siginfo signal;
+
+	(void)status;
+	(void)events;
+	while (read(d->hangup_fd, &signal, sizeof(signal)) > 0)
+		;
+	if (d->stopping)
+		return;
+	if (d->local.store) {
+		reload(d);
+	} else { /* standing by: there is nothing to lose */
+		d->again = true;
+		daemon_stop(d, DAEMON_OK);
+	}
+}
+
+void
+daemon_take_hangups(struct daemon *d)
+{
+	uv_poll_start(&d->hangup, UV_READABLE, on_hangup);
 }
 
 void
 daemon_reload_end(struct daemon *d)
 {
-	if (d->reload)
-		d->reloads->interrupted = true;
-	forget(d);
-}
-
-const char *
-daemon_reload_waits(const struct daemon *d)
-{
-	if (!d->reload)
-		return NULL;
-	return d->reload->waits ? d->reload->waits : "the API server is being asked for its names";
-}
-
-void
-reload_record_done(struct reload_record *record)
-{
-	free(record->error);
-	free(record->changes);
-	free(record->later);
-	*record = (struct reload_record){0};
+	clock_clear(&d->clock.clock, &d->reload.retry);
+	kill_check(d); /* the loop runs on until it is gone */
+	free(d->reload.why);
+	d->reload.why = NULL;
 }

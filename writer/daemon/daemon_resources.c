@@ -5,6 +5,7 @@
 #include "writer/daemon/daemon_internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,10 +44,17 @@ discover_later(struct daemon *d, const char *why)
 	uint64_t wait = backoff_next(&d->discovery_backoff, &d->clock.clock, 0);
 
 	if (!d->discovery_error || strcmp(d->discovery_error, why) != 0)
-		log_warning("discovery: %s; trying again in %.1f s", why, (double)wait / 1000);
+		log_warning("%s; trying again in %.1f s", why, (double)wait / 1000);
 	free(d->discovery_error);
 	d->discovery_error = strdup(why);
 	clock_set(&d->clock.clock, &d->discovery_retry, wait, on_retry, d);
+}
+
+static void
+forget_error(struct daemon *d)
+{
+	free(d->discovery_error);
+	d->discovery_error = NULL;
 }
 
 /* The declared indexes whose resource resolved to this one; free() the array. NULL without memory. */
@@ -69,12 +77,12 @@ indexes_of(const struct config *config, const struct kube_resource *const *resol
 	return indexes;
 }
 
-int
-daemon_make_spec(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved,
-		 size_t i, struct resource_spec **ret_spec, char **ret_error)
+static int
+make_spec(struct daemon *d, const struct kube_resource *const *resolved, size_t i,
+	  struct resource_spec **ret_spec, char **ret_error)
 {
 	struct resource_spec_world world = {
-		.config = config,
+		.config = d->config,
 		.transport = d->transport,
 		.server = d->kube.server,
 		.ca = d->ca,
@@ -82,23 +90,23 @@ daemon_make_spec(struct daemon *d, const struct config *config, const struct kub
 		.as = &d->kube.as,
 	};
 	size_t count;
-	const struct config_index **indexes = indexes_of(config, resolved, resolved[i], &count);
+	const struct config_index **indexes = indexes_of(d->config, resolved, resolved[i], &count);
 	int r = -ENOMEM;
 
 	if (indexes)
-		r = resource_spec_new(&world, resolved[i], &config->resources[i], indexes, count, ret_spec,
+		r = resource_spec_new(&world, resolved[i], &d->config->resources[i], indexes, count, ret_spec,
 				      ret_error);
 	free(indexes);
 	return r;
 }
 
-int
-daemon_add_resource(struct daemon *d, const struct config *config,
-		    const struct kube_resource *const *resolved, size_t i, struct cached_resource **ret,
-		    char **ret_error)
+/* Add it to the store; not started. As resource_spec_new() and cached_resource_new(). */
+static int
+add_resource(struct daemon *d, const struct kube_resource *const *resolved, size_t i,
+	     struct cached_resource **ret, char **ret_error)
 {
 	struct cached_resource_world world = {
-		.config = config,
+		.config = d->config,
 		.schema = d->schema,
 		.store = d->local.store,
 		.applier = d->applier,
@@ -106,23 +114,20 @@ daemon_add_resource(struct daemon *d, const struct config *config,
 		.cluster = cluster_guard_id(&d->guard),
 	};
 	struct resource_spec *spec;
-	int r = daemon_make_spec(d, config, resolved, i, &spec, ret_error);
+	int r = make_spec(d, resolved, i, &spec, ret_error);
 
-	return r < 0 ? r : cached_resource_new(&world, spec, &config->resources[i], ret);
+	return r < 0 ? r : cached_resource_new(&world, spec, &d->config->resources[i], ret);
 }
 
 /* What adoption brought and nobody asks for goes; those behind it in the store move up. */
-void
-daemon_drop_unclaimed(struct daemon *d)
+static void
+drop_unclaimed(struct daemon *d)
 {
-	unsigned before = store_resource_count(d->local.store), *next;
+	unsigned before = store_resource_count(d->local.store), next[RESOURCE_MAX] = {0};
 
 	store_drop_unclaimed(d->local.store);
 	if (store_resource_count(d->local.store) == before)
 		return;
-	next = calloc(before, sizeof(*next));
-	if (!next)
-		abort(); /* a few bytes at start, and everything depends on the numbers */
 	for (size_t i = 0; i < d->cached_count; i++)
 		if (d->cached[i])
 			next[d->cached[i]->id] = 1;
@@ -135,14 +140,15 @@ daemon_drop_unclaimed(struct daemon *d)
 	for (size_t i = 0; i < d->cached_count; i++)
 		if (d->cached[i])
 			cached_resource_renumber(d->cached[i], next[d->cached[i]->id]);
-	free(next);
 }
 
 /* Whether a resource of the store is what this entry asks for. */
 static bool
-is_served(const struct daemon *d, const struct config_resource *entry)
+is_served(void *context, const struct config_resource *entry)
 {
-	for (unsigned id = 0; id < store_resource_count(d->local.store); id++)
+	const struct daemon *d = context;
+
+	for (unsigned id = 0; d->local.store && id < store_resource_count(d->local.store); id++)
 		if (descriptor_serves(value_of_block(&d->local.arena.view,
 						     store_resource(d->local.store, id)->descriptor),
 				      entry))
@@ -198,8 +204,9 @@ may_come(const struct daemon *d)
 	return false;
 }
 
-void
-daemon_start_resource(const struct daemon *d, struct cached_resource *c)
+/* Unless it is on demand and nobody asked for it. */
+static void
+start_resource(const struct daemon *d, struct cached_resource *c)
 {
 	if (cached_resource_starts_by_itself(c) || is_wanted(d, c->spec->group_name))
 		cached_resource_start(c);
@@ -228,33 +235,48 @@ daemon_want(struct daemon *d, const char *resource, size_t length)
 
 /*
  * Add the resources whose names are known by now, and start them. Those that are not known yet, or not at the
- * server, may come later. 0; negative errno with message.
+ * server, may come later. 0; negative errno, maybe with message: some were not added.
  */
 static int
 add_known(struct daemon *d, const struct kube_resource *const *resolved, bool all, char **ret_error)
 {
-	bool *fresh = calloc(d->cached_count, sizeof(*fresh));
-	int r = fresh ? 0 : -ENOMEM;
+	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < d->cached_count; i++) {
-		if (d->cached[i] || !resolved[i])
-			continue;
-		r = daemon_add_resource(d, d->config, resolved, i, &d->cached[i], ret_error);
-		fresh[i] = r == 0;
-	}
+	for (size_t i = 0; r == 0 && i < d->cached_count; i++)
+		if (!d->cached[i] && resolved[i])
+			r = add_resource(d, resolved, i, &d->cached[i], ret_error);
 	if (r == 0 && all && !d->discovered) {
-		daemon_drop_unclaimed(d);
+		drop_unclaimed(d);
 		d->discovered = true;
 	}
-	if (r == 0) {
-		daemon_tell_expected(d);
-		fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
-	}
-	for (size_t i = 0; r == 0 && i < d->cached_count; i++)
-		if (fresh[i])
-			daemon_start_resource(d, d->cached[i]);
-	free(fresh);
+	daemon_tell_expected(d);
+	fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
+	applier_touch(d->applier);
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i])
+			start_resource(d, d->cached[i]);
 	return r;
+}
+
+/* A resource finds no room to begin (error): it waits for some, as every change does. */
+static void
+wait_for_room(struct daemon *d, int error)
+{
+	const char *directory = d->config->arena_dir ? d->config->arena_dir : DEFAULT_ARENA_DIR;
+	_cleanup_(message_freep) char *why = NULL;
+	struct store_stats stats;
+
+	store_stats(d->local.store, &stats);
+	if (error == -ENOSPC)
+		message_format(
+			&why,
+			"the arena %s/%s is full (%" PRIu64 " of at most %" PRIu64
+			" MiB), and has no room for another resource: raise arena.maxBytes, the size of its "
+			"tmpfs, or the memory limit",
+			directory, d->local.arena.name, stats.arena_bytes >> 20,
+			arena_budget(&d->local.arena) >> 20);
+	d->foreseen = true; /* what is known has not to be asked again */
+	discover_later(d, why ? why : "no memory for another resource");
 }
 
 static int
@@ -264,19 +286,10 @@ add_all_known(struct daemon *d, bool all, char **ret_error)
 	int r = resolved ? add_known(d, resolved, all, ret_error) : -ENOMEM;
 
 	free(resolved);
-	return r;
-}
-
-int
-daemon_cache_known(struct daemon *d, char **ret_error)
-{
-	int r = add_all_known(d, false, ret_error);
-
-	if (r == 0 && d->discovered) {
-		daemon_drop_unclaimed(d);
-		fan_out_rebind(d->fan_out);
-	}
-	return r;
+	if (r != -ENOSPC && r != -ENOMEM)
+		return r;
+	wait_for_room(d, r);
+	return -ENOSPC;
 }
 
 static int
@@ -297,12 +310,15 @@ use_discovery(struct daemon *d, const struct discovery *discovery)
 	_cleanup_(message_freep) char *absent = NULL;
 	int unknown, r;
 
-	unknown = r = known_names_learn(&d->known, d->config, discovery, &absent, &error);
+	unknown = r = known_names_learn(&d->known, d->config, discovery, is_served, d, &absent, &error);
 	if (r >= 0)
 		r = check_known(d, &error);
+	d->names_known = r == 0 && unknown == 0;
+	d->foreseen = d->names_known && !absent && !d->local.store;
 	if (r == 0 && d->local.store)
-		r = add_all_known(d, unknown == 0, &error);
-	d->foreseen = r == 0 && unknown == 0 && !absent && !d->local.store;
+		r = add_all_known(d, d->names_known, &error);
+	if (r == -ENOSPC)
+		return;
 	if (r < 0) {
 		fail(d, r, error);
 		return;
@@ -313,8 +329,7 @@ use_discovery(struct daemon *d, const struct discovery *discovery)
 	if (unknown) {
 		discover_later(d, error ? error : "some resources are not known yet");
 	} else {
-		free(d->discovery_error);
-		d->discovery_error = NULL;
+		forget_error(d);
 		if (absent)
 			discover_absent_later(d, absent, discovery_is_unchanged(discovery));
 	}
@@ -412,12 +427,16 @@ daemon_discover(struct daemon *d)
 
 	if (d->discovery)
 		return;
+	clock_clear(&d->clock.clock, &d->discovery_retry);
 	if (d->foreseen) {
 		d->foreseen = false;
-		r = add_all_known(d, true, &error);
-		if (r < 0)
+		r = add_all_known(d, d->names_known, &error);
+		if (r < 0 && r != -ENOSPC)
 			fail(d, r, error);
-		return;
+		if (r == 0)
+			forget_error(d);
+		if (r < 0 || !may_come(d))
+			return;
 	}
 	if (!cluster_guard_is_settled(&d->guard)) {
 		if (cluster_guard_ask(&d->guard) < 0)
@@ -431,23 +450,4 @@ daemon_discover(struct daemon *d)
 	free(names);
 	if (r < 0)
 		fail(d, r, error);
-}
-
-bool
-daemon_is_discovering(const struct daemon *d)
-{
-	return d->discovery || d->guard.question;
-}
-
-void
-daemon_discover_again(struct daemon *d, bool absent)
-{
-	discovery_free(d->discovery);
-	d->discovery = NULL;
-	discovery_memory_done(&d->absent_memory); /* which is of other names */
-	clock_clear(&d->clock.clock, &d->discovery_retry);
-	free(d->discovery_error);
-	d->discovery_error = NULL;
-	if (absent)
-		daemon_discover(d);
 }

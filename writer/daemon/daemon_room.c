@@ -39,7 +39,7 @@ static const struct snapshot_limit when_full = { .bytes = 1, .ns = 1000000000u }
 static bool
 something_waits(const struct daemon *d)
 {
-	if (d->applier && applier_trouble(d->applier)[0])
+	if (d->foreseen || (d->applier && applier_trouble(d->applier)[0]))
 		return true;
 	for (size_t i = 0; d->cached && i < d->cached_count; i++)
 		if (d->cached[i] && reflector_waits_for_room(d->cached[i]->reflector))
@@ -56,6 +56,8 @@ try_again(struct daemon *d, uint64_t bytes)
 {
 	d->room_gained += bytes;
 	applier_retry(d->applier);
+	if (d->foreseen)
+		daemon_discover(d);
 	if (d->room_gained < arena_budget(&d->local.arena) / ASK_AGAIN_SHARE)
 		return;
 	d->room_gained = 0;
@@ -181,12 +183,13 @@ places_ran_out(const struct daemon *d)
 
 /*
  * What revoked readers see gives its memory back bit by bit, and is free when none of them is left. Commits
- * go on with that; where nothing changes there are none.
+ * go on with that; where nothing changes there are none. Returns the bytes that came free.
  */
-static void
+static uint64_t
 go_on_with_buried(struct daemon *d)
 {
 	struct store_stats before, after;
+	uint64_t gained = 0;
 
 	store_stats(d->local.store, &after);
 	for (unsigned i = 0; i < BURIED_ROUNDS && after.buried_bytes > 0; i++) {
@@ -196,7 +199,12 @@ go_on_with_buried(struct daemon *d)
 		if (after.used_bytes == before.used_bytes && after.present_bytes == before.present_bytes &&
 		    after.buried_bytes == before.buried_bytes)
 			break;
+		if (after.free_bytes > before.free_bytes)
+			gained += after.free_bytes - before.free_bytes;
+		if (after.present_bytes < before.present_bytes)
+			gained += before.present_bytes - after.present_bytes;
 	}
+	return gained;
 }
 
 void
@@ -205,11 +213,14 @@ daemon_look_after_room(struct daemon *d)
 	uint64_t before = arena_budget(&d->local.arena);
 	bool waits = something_waits(d);
 	struct snapshot_limit limits;
+	uint64_t gained;
 
 	if (local_state_fit_budget(&d->local, d->config->arena_max_bytes) && waits)
 		try_again(d, arena_budget(&d->local.arena) - before);
 	arena_punch_again(&d->local.arena);
-	go_on_with_buried(d);
+	gained = go_on_with_buried(d);
+	if (gained > 0 && waits)
+		try_again(d, gained);
 	limits = limits_of_snapshots(d->config, arena_budget(&d->local.arena));
 	if (held_back(d) >= limits.bytes / 2) {
 		store_reclaim(d->local.store); /* looks at the pins anew */

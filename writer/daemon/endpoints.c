@@ -81,6 +81,18 @@ answer_ready(const struct daemon *d, bool verbose, struct http_answer *answer)
 	answer_text(answer, ready ? 200 : 503, (char *)text.data);
 }
 
+/* Standing by: what the names mean is known, so it can go on in the other one's place. */
+static void
+answer_standby(const struct daemon *d, struct http_answer *answer)
+{
+	char *text = NULL;
+
+	if (!d->names_known)
+		message_format(&text, "[-]standby failed: %s\nreadyz check failed\n",
+			       d->discovery_error ? d->discovery_error : "the API server was not heard yet");
+	answer_text(answer, d->names_known ? 200 : 503, d->names_known ? strdup("ok") : text);
+}
+
 static void
 answer(void *context, const char *path, bool verbose, struct http_answer *ret)
 {
@@ -88,6 +100,8 @@ answer(void *context, const char *path, bool verbose, struct http_answer *ret)
 
 	if (strcmp(path, "/livez") == 0) {
 		answer_live(verbose, ret);
+	} else if (strcmp(path, "/readyz") == 0 && !d->local.store) {
+		answer_standby(d, ret);
 	} else if (strcmp(path, "/readyz") == 0) {
 		answer_ready(d, verbose, ret);
 	} else if (strcmp(path, "/metrics") == 0) {
@@ -106,7 +120,7 @@ endpoints_start(struct daemon *d, char **ret_error)
 	char name[sizeof(listener.name)];
 	int r;
 
-	if (!d->config->metrics_address)
+	if (!d->config->metrics_address || d->http)
 		return 0;
 	r = listen_address_parse(d->config->metrics_address, &address, &error);
 	if (r == 0)

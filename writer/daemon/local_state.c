@@ -22,8 +22,6 @@
 #include "writer/base/message.h"
 #include "shm-layout/time_ns.h"
 
-#define DEFAULT_ARENA_DIR "/dev/shm"
-
 /*
  * Is so much address space to be had, and something for the books about it? Twice: an arena with pages
  * without memory is mapped a second time by whoever adopts it, to check it.
@@ -162,10 +160,9 @@ tell(const struct local_state *local)
 
 	if (a->how == ADOPTION_ADOPTED)
 		log_info("adopted the arena of generation %" PRIu64 " as %" PRIu64 ": %" PRIu64
-			 " MiB, %" PRIu64 " blocks, %s in %.0f ms, verified in %.0f ms",
+			 " MiB, %" PRIu64 " blocks, copied in %.0f ms, verified in %.0f ms",
 			 a->old_generation, a->generation, a->bytes >> 20, a->blocks,
-			 a->moved ? "moved (no room for two)" : "copied", (double)a->copy_ns / 1e6,
-			 (double)a->verify_ns / 1e6);
+			 (double)a->copy_ns / 1e6, (double)a->verify_ns / 1e6);
 	else
 		log_info("new arena, generation %" PRIu64 ", up to %" PRIu64 " MiB", a->generation,
 			 arena_budget(&local->arena) >> 20);
@@ -233,8 +230,7 @@ local_state_open(struct local_state *local, const struct config *config, struct 
 void
 local_state_close(struct local_state *local)
 {
-	/* what was moved into it stands nowhere else */
-	bool keep = local->adoption.moved || (local->store && store_resource_count(local->store) > 0);
+	bool keep = local->store && store_resource_count(local->store) > 0;
 
 	store_free(local->store);
 	if (local->has_arena) {

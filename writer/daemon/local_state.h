@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Local state: what the daemon keeps on this machine: lock, key file, arena and store; the lock comes first
- * (succession.h) and is let go last.
+ * (lock.h) and is let go last.
  *
  * Threads: the writer's loop thread only.
  */
@@ -15,6 +15,8 @@
 #include "writer/daemon/lock.h"
 #include "writer/arena/pins.h"
 #include "writer/store/store.h"
+
+#define DEFAULT_ARENA_DIR "/dev/shm"
 
 struct local_state {
 	struct lock lock;

@@ -48,8 +48,8 @@ held_by_another(int fd, const char *path, char **ret_error)
 		snprintf(pid, sizeof(pid), " (pid %ld)", note.pid);
 	return message_set(
 		ret_error, -EBUSY,
-		"another informerd%s serves this socket: it holds %s; stop it, take over from it with "
-		"--takeover, or choose another socket with --socket",
+		"another informerd%s serves this socket: it holds %s; stop it, wait for its end with "
+		"--standby, or choose another socket with --socket",
 		pid, path);
 }
 
@@ -81,6 +81,38 @@ lock_path(const char *socket_path, char **ret_path, char **ret_error)
 	return 0;
 }
 
+/* Root and our own user alone may open it. */
+static int
+open_lock(const char *path)
+{
+	return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+}
+
+int
+lock_await(const char *socket_path, struct lock *ret_lock)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	_cleanup_(message_freep) char *path = NULL;
+	int fd, r = lock_path(socket_path, &path, NULL);
+
+	if (r < 0)
+		return r;
+	fd = open_lock(path);
+	if (fd < 0)
+		return -errno;
+	message_freep(&path); /* a wait that is cancelled never comes back */
+	do
+		r = fcntl(fd, F_OFD_SETLKW, &whole) < 0 ? -errno : 0;
+	while (r == -EINTR);
+	if (r == 0)
+		r = note_holder(fd);
+	if (r < 0)
+		close(fd);
+	else
+		ret_lock->fd = fd;
+	return r;
+}
+
 int
 lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
 {
@@ -93,7 +125,7 @@ lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
 		r = make_directories(path, ret_error);
 	if (r < 0)
 		return r;
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	fd = open_lock(path);
 	if (fd < 0)
 		return message_set(ret_error, -errno, "cannot open the lock file %s: %s", path,
 				   strerror(errno));

@@ -23,15 +23,20 @@ struct lock {
 int lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error);
 
 /*
- * The lock of this socket, which its holder handed over with its very open file description, so that it was
- * never free.
+ * Wait until nobody holds the lock, and take it. Blocks its thread, and is a cancellation point. lock_take()
+ * has made the directories. Returns 0, or negative errno
+ */
+int lock_await(const char *socket_path, struct lock *ret_lock);
+
+/*
+ * The lock of this socket, which this process held before it executed another program.
  *
  * fd        taken over on success
  * Returns   0; -EPROTO: it is another file, or does not hold the lock; other negative errno
  */
 int lock_inherit(int fd, const char *socket_path, struct lock *ret_lock);
 
-/* Another descriptor of it, close-on-exec: it is held until all are closed. Negative errno. */
+/* Another descriptor of it, close-on-exec: it is held until all are closed. Returns it, or negative errno */
 int lock_share(const struct lock *lock);
 
 /* Who holds, or last held, the lock of this socket, by its own word: for people. 0: not known. */

@@ -256,17 +256,16 @@ add_daemon(struct metrics_text *m, const struct daemon *d)
 static void
 add_reloads(struct metrics_text *m, const struct daemon *d)
 {
-	const struct reload_record *record = d->reloads;
+	const struct reload_record *record = &d->reloads;
 
 	metrics_family(m, "informer_config_reloads_total", "counter",
 		       "Times that the configuration was read again (SIGHUP), by what came of it.");
 	metrics_sample(m, "", (double)record->succeeded, LABELS("result", "success"));
-	metrics_sample(m, "", (double)record->failed, LABELS("result", "failure"));
+	metrics_sample(m, "", (double)record->refused, LABELS("result", "failure"));
 	add_one(m, "informer_config_last_reload_successful", "gauge",
-		"0 when the last reload was refused, 1 else.", !record->last_failed);
+		"0 when the last reload was refused, 1 else.", d->reload.state != RELOAD_REFUSED);
 	add_one(m, "informer_config_last_reload_success_timestamp_seconds", "gauge",
-		"When the configuration in force was read, Unix time.",
-		(double)record->last_success_wall_ns / 1e9);
+		"When the configuration in force was read, Unix time.", (double)d->read_wall_ns / 1e9);
 }
 
 /* ---- readers ---- */
@@ -581,10 +580,14 @@ metrics_report(const struct daemon *d, size_t *ret_length)
 {
 	struct metrics_text m = {0};
 
-	add_daemon(&m, d);
+	add_one(&m, "informer_standby", "gauge", "1 while another informerd serves the socket, 0 else.",
+		!d->local.store);
 	add_reloads(&m, d);
-	if (!add_resources(&m, d) || !add_readers(&m, d) || !add_consumers(&m, d))
-		m.failed = true;
+	if (d->local.store) {
+		add_daemon(&m, d);
+		if (!add_resources(&m, d) || !add_readers(&m, d) || !add_consumers(&m, d))
+			m.failed = true;
+	}
 	add_requests(&m, d);
 	return metrics_take(&m, ret_length);
 }

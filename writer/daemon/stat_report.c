@@ -8,12 +8,10 @@
  *	  "release",                       the server's, "1.36"; the same
  *	  "uptime_ns", "generation", "epoch", "seq", "commits", "synced",
  *	  "trouble": "",                   why changes wait, or why there are no resources yet
- *	  "reload": {                      SIGHUP (reload.h)
- *	    "state": "none" | "ok" | "refused" | "waiting",
+ *	  "reload": {                      SIGHUP (daemon_reload.c)
+ *	    "state": "none" | "ok" | "checking" | "refused" | "waiting",
  *	    "time",                        of the last that was decided, RFC 3339, or ""
  *	    "error",                       why it was refused, or what is waited for
- *	    "changes",                     what it changed
- *	    "needs_restart",               fields
  *	    "succeeded", "refused"},       so many
  *	  "arena": {"file", "bytes", "used_bytes", "retired_bytes", "free_bytes", "limit_bytes",
  *	            "private_bytes", "shared_blocks", "leaked_blocks"},
@@ -24,7 +22,6 @@
  *	    "activity": "listing" | "watching" | "backing-off" | "refused" | "idle",
  *	    "progress": {"items", "remaining", "bytes"} or null, of the list under way; remaining -1: unknown
  *	    "objects", "rv", "age_ns",                           age: since the server was heard; -1: never
- *	    "changing",                                          it is not yet what the configuration says
  *	    "queued", "last_error", "last_reason", "last_code", "retry_in_ms",
  *	    "consistency": {"checks", "inconclusive", "missing", "extra", "different",
  *	                    "last"},                             check_schedule.h; last: RFC 3339, or ""
@@ -184,7 +181,6 @@ add_resource(cJSON *resources, const struct daemon *d, const struct cached_resou
 	cJSON_AddNumberToObject(object, "age_ns", contact ? (double)(now > contact ? now - contact : 0) : -1);
 	add_tombstones(object, d->local.store, c->id, now);
 	number(object, "queued", delta_fifo_queued(c->fifo) + delta_fifo_waiting(c->fifo));
-	cJSON_AddBoolToObject(object, "changing", cached_resource_is_changing(c));
 	text(object, "wire", wire_syntax_name(&c->wire));
 	number(object, "wire_fallbacks", c->wire.fallbacks);
 	text(object, "wire_why", c->wire.why);
@@ -209,28 +205,35 @@ add_unresolved(cJSON *resources, const struct config_resource *entry)
 	number(object, "objects", 0);
 	text(object, "rv", "");
 	cJSON_AddNumberToObject(object, "age_ns", -1);
-	cJSON_AddBoolToObject(object, "changing", false);
 	text(object, "last_error", "");
+}
+
+static const char *
+reload_word(const struct daemon *d)
+{
+	switch (d->reload.state) {
+	case RELOAD_CHECKS:
+		return "checking";
+	case RELOAD_WAITS:
+		return "waiting";
+	case RELOAD_REFUSED:
+		return "refused";
+	case RELOAD_NONE:
+		break;
+	}
+	return d->reloads.last_wall_ns ? "ok" : "none";
 }
 
 static void
 add_reload(cJSON *report, const struct daemon *d)
 {
-	const struct reload_record *record = d->reloads;
-	const char *waits = daemon_reload_waits(d);
 	cJSON *reload = cJSON_AddObjectToObject(report, "reload");
 
-	text(reload, "state",
-	     waits                   ? "waiting"
-	     : !record->last_wall_ns ? "none"
-	     : record->last_failed   ? "refused"
-				     : "ok");
-	add_time(reload, "time", record->last_wall_ns);
-	text(reload, "error", waits ? waits : record->error);
-	text(reload, "changes", record->changes);
-	text(reload, "needs_restart", record->later);
-	number(reload, "succeeded", record->succeeded);
-	number(reload, "refused", record->failed);
+	text(reload, "state", reload_word(d));
+	add_time(reload, "time", d->reloads.last_wall_ns);
+	text(reload, "error", d->reload.why);
+	number(reload, "succeeded", d->reloads.succeeded);
+	number(reload, "refused", d->reloads.refused);
 }
 
 static void

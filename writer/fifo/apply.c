@@ -23,8 +23,6 @@ struct lane {
 	void *context;
 	bool popped;				/* in this batch */
 	bool additions_wait;			/* while it is popped: additions_may_wait() */
-	struct applier_sync sync;		/* under way, or zeroed */
-	uint64_t lists_awaited;			/* the version counts when the FIFO was given so many lists */
 };
 
 struct applier {
@@ -50,8 +48,6 @@ apply_one(struct applier *p, const struct delta *d)
 {
 	unsigned resource = p->lane->resource;
 
-	if (d->type == DELTA_SYNC)
-		return p->lane->sync.sync ? p->lane->sync.sync(p->lane->sync.context, d->ref) : 0;
 	if (d->unchanged)
 		return 0;
 	if (d->type != DELTA_DELETED)
@@ -184,34 +180,14 @@ pop_lists(struct applier *p)
 	}
 }
 
-/* Every known object was synced. */
-static void
-end_sync(struct applier *p, struct lane *lane)
-{
-	int r = lane->sync.done(lane->sync.context);
-
-	if (r < 0) {
-		in_trouble(p, r);
-		return;
-	}
-	lane->sync = (struct applier_sync){0};
-	p->dirty = p->urgent = true;
-}
-
 /* What the next commit says about a resource beside its objects. */
 static void
 settle(struct applier *p, struct lane *lane)
 {
 	size_t length;
 	const char *version = delta_fifo_version(lane->fifo, &length);
-	const struct resource *now;
+	const struct resource *now = store_resource(p->store, lane->resource);
 
-	if (lane->sync.sync && delta_fifo_is_empty(lane->fifo))
-		end_sync(p, lane);
-	if (lane->sync.sync) /* content and definition are not one yet: no RV belongs to them */
-		return;
-
-	now = store_resource(p->store, lane->resource);
 	if (!delta_fifo_is_empty(lane->fifo)) {
 		if (delta_fifo_is_listing(lane->fifo) && now->state != RESOURCE_LISTING) {
 			store_set_state(p->store, lane->resource, RESOURCE_LISTING);
@@ -219,8 +195,6 @@ settle(struct applier *p, struct lane *lane)
 		}
 		return;
 	}
-	if (delta_fifo_lists(lane->fifo) < lane->lists_awaited)
-		return;
 	if (length == 0 || (now->state == RESOURCE_SYNCED && now->version_length == length &&
 			    memcmp(now->version, version, length) == 0))
 		return;
@@ -342,48 +316,6 @@ applier_remove(struct applier *p, const struct delta_fifo *fifo)
 
 	if (lane)
 		*lane = p->lanes[--p->lane_count];
-}
-
-int
-applier_sync(struct applier *p, const struct delta_fifo *fifo, const struct applier_sync *sync)
-{
-	struct lane *lane = find_lane(p, fifo);
-	int r = delta_fifo_resync(lane->fifo);
-
-	if (r == 0)
-		lane->sync = *sync;
-	return r;
-}
-
-void
-applier_stop_sync(struct applier *p, const struct delta_fifo *fifo)
-{
-	struct lane *lane = find_lane(p, fifo);
-
-	lane->sync = (struct applier_sync){0};
-	delta_fifo_retry(lane->fifo);
-}
-
-bool
-applier_is_syncing(const struct applier *p, const struct delta_fifo *fifo)
-{
-	return find_lane(p, fifo)->sync.sync != NULL;
-}
-
-void
-applier_await_list(struct applier *p, const struct delta_fifo *fifo)
-{
-	struct lane *lane = find_lane(p, fifo);
-
-	lane->lists_awaited = delta_fifo_lists(fifo) + 1;
-	store_set_state(p->store, lane->resource, RESOURCE_LISTING);
-	p->dirty = p->urgent = true;
-}
-
-void
-applier_rename(struct applier *p, const struct delta_fifo *fifo, const char *name)
-{
-	find_lane(p, fifo)->name = name;
 }
 
 void

@@ -61,35 +61,6 @@ void applier_free(struct applier *p);
 int applier_add(struct applier *p, unsigned resource, const char *name, struct delta_fifo *fifo,
 		 void (*on_popped)(void *context), void *context);
 void applier_remove(struct applier *p, const struct delta_fifo *fifo);
-/*
- * Work through everything that is known: a SYNC for each object, which goes through the FIFO before whatever
- * comes for it later. All of them are applied in one go and shown by one commit, unless there is no room for
- * some: these wait, and are tried again.
- *
- * The FIFO is empty.
- *
- * sync      called for each known object; 0, or negative errno: again later
- * done      called when all were synced, before the commit; 0, or negative errno: again later
- * Returns   0, -ENOMEM
- */
-struct applier_sync {
-	int (*sync)(void *context, uint32_t ref);
-	int (*done)(void *context);
-	void *context;
-};
-int applier_sync(struct applier *p, const struct delta_fifo *fifo, const struct applier_sync *sync);
-/* Leave it at that: what was not synced is not, and nothing waits for it. */
-void applier_stop_sync(struct applier *p, const struct delta_fifo *fifo);
-bool applier_is_syncing(const struct applier *p, const struct delta_fifo *fifo);
-
-/*
- * What is shown is no state of the resource's any more: LISTING, with the next commit, until another list was
- * applied.
- */
-void applier_await_list(struct applier *p, const struct delta_fifo *fifo);
-
-/* What is said of it in the log has become another text; borrowed. */
-void applier_rename(struct applier *p, const struct delta_fifo *fifo, const char *name);
 
 /* The resource's position in the store has become another one. */
 void applier_renumber(struct applier *p, const struct delta_fifo *fifo, unsigned resource);

@@ -76,7 +76,7 @@ entry_find(const struct delta_fifo *f, const struct object *key)
 static bool
 node_owns(const struct delta_node *n)
 {
-	return n->type != DELTA_SYNC && !(n->flags & (NODE_UNCHANGED | NODE_TOMBSTONE | NODE_DEAD));
+	return !(n->flags & (NODE_UNCHANGED | NODE_TOMBSTONE | NODE_DEAD));
 }
 
 static void
@@ -304,30 +304,6 @@ delta_fifo_replace(struct delta_fifo *f, const struct delta_item *items, size_t 
 	return 0;
 }
 
-static void
-sync_known(void *visitor, uint32_t ref)
-{
-	struct delta_fifo *f = visitor;
-	const struct object *o = known_object(f, ref);
-
-	if (o && entry_find(f, o) == NONE && delta_table_reserve(&f->table, 1, 1) == 0)
-		queue_delta(f, NONE, o->key_hash, (struct delta_node){.ref = ref, .type = DELTA_SYNC},
-			    &f->table.queue);
-}
-
-int
-delta_fifo_resync(struct delta_fifo *f)
-{
-	size_t known = (size_t)f->known.count(f->known.context);
-	int r;
-
-	r = delta_table_reserve(&f->table, known, known);
-	if (r < 0)
-		return r;
-	f->known.each(f->known.context, sync_known, f);
-	return 0;
-}
-
 int
 delta_fifo_set_version(struct delta_fifo *f, const char *version, size_t length)
 {
@@ -514,12 +490,6 @@ size_t
 delta_fifo_waiting(const struct delta_fifo *f)
 {
 	return f->table.waiting.count;
-}
-
-uint64_t
-delta_fifo_lists(const struct delta_fifo *f)
-{
-	return f->lists;
 }
 
 bool

@@ -37,7 +37,7 @@
 #include "shm-layout/object.h"
 #include "writer/store/found.h"
 
-enum delta_type { DELTA_ADDED, DELTA_UPDATED, DELTA_DELETED, DELTA_REPLACED, DELTA_SYNC };
+enum delta_type { DELTA_ADDED, DELTA_UPDATED, DELTA_DELETED, DELTA_REPLACED };
 
 /*
  * What the FIFO asks of the store. Every function gets `context`; refs are those of drafts and known objects.
@@ -77,7 +77,6 @@ struct known_objects {
  *   UPDATED     the same
  *   REPLACED    the same, from a list
  *   DELETED     the final state; tombstone: the last known        the processor's; tombstone: the store's
- *   SYNC        the known state                                   the store's
  */
 struct delta {
 	enum delta_type type;
@@ -135,9 +134,6 @@ void delta_fifo_unstage(struct delta_fifo *f, struct delta_item item);
  */
 int delta_fifo_replace(struct delta_fifo *f, const struct delta_item *items, size_t count);
 
-/* SYNC for every known object that has nothing queued. Returns 0, -ENOMEM. */
-int delta_fifo_resync(struct delta_fifo *f);
-
 /* The RV of the last arrival; call it after each one. -E2BIG above RESOURCE_VERSION_MAX bytes. */
 int delta_fifo_set_version(struct delta_fifo *f, const char *version, size_t length);
 const char *delta_fifo_version(const struct delta_fifo *f,
@@ -167,9 +163,6 @@ delta_fifo_is_empty(const struct delta_fifo *f)
 {
 	return delta_fifo_queued(f) + delta_fifo_waiting(f) == 0;
 }
-
-/* How many lists it was given so far. */
-uint64_t delta_fifo_lists(const struct delta_fifo *f);
 
 /*
  * A list's Deltas are among what is queued: the content is neither the state before nor the state after

@@ -140,7 +140,9 @@ reflector_new(const struct reflector_options *options)
 		r->timing.silence_ms = 90000;
 	if (r->timing.progress_ms == 0)
 		r->timing.progress_ms = 2000;
-	reflector_set_timing(r, &options->timing);
+	if (r->timing.watch_timeout_s == 0)
+		r->timing.watch_timeout_s = WATCH_TIMEOUT_S;
+	r->backoff.pace = options->timing.backoff;
 	if (r->timing.overdue_ms == 0)
 		r->timing.overdue_ms = 30000;
 	if (r->timing.quiet_ms == 0)
@@ -184,54 +186,6 @@ reflector_start(struct reflector *r, const char *version, size_t length)
 	log_info("%s: going on from resourceVersion %.*s, no list is needed", r->source.name, (int)length,
 		 version);
 	reflector_start_watch(r);
-}
-
-/* The content is whole, and its RV is where a watch goes on. */
-static bool
-may_go_on(const struct reflector *r)
-{
-	struct watch_stats stats = {0};
-
-	if (r->watch)
-		watch_get_stats(r->watch, &stats);
-	return (r->watch && !stats.initial) || (!r->watch && !r->list && r->next == NEXT_WATCH);
-}
-
-void
-reflector_renew(struct reflector *r, const struct reflector_options *options, bool list)
-{
-	bool go_on = may_go_on(r) && !list;
-
-	free(r->refusal_hint);
-	r->refusal_hint = options->refusal_hint ? strdup(options->refusal_hint) : NULL;
-	clock_clear(r->source.clock, &r->timer);
-	list_free(r->list);
-	r->list = NULL;
-	reflector_stop_watch(r);
-	r->source = *options->source;
-	r->choices = options->choices;
-	r->stream_was_broken = false;
-	r->watch_list_was_cut = false;
-	r->list_why = RESULT_OK;
-	if (r->status.state == REFLECTOR_IDLE)
-		return;
-	if (go_on)
-		reflector_watch_again(r);
-	else
-		start_listing(r);
-}
-
-void
-reflector_set_timing(struct reflector *r, const struct reflector_timing *timing)
-{
-	r->timing.watch_timeout_s = timing->watch_timeout_s ? timing->watch_timeout_s : WATCH_TIMEOUT_S;
-	r->backoff.pace = timing->backoff;
-}
-
-void
-reflector_set_choices(struct reflector *r, struct list_choices choices)
-{
-	r->choices = choices;
 }
 
 void

@@ -99,20 +99,6 @@ void reflector_free(struct reflector *r);
 void reflector_start(struct reflector *r, const char *version, size_t length);
 
 /*
- * Another source (name, fifo, schema, …) and other choices from now on. What is under way is given up and
- * begun again by them; one that was not started stays so. With `list` the state is asked for anew; without, a
- * watch goes on from the last RV, if there was one.
- * options  as for reflector_new(); their timing is not looked at
- */
-void reflector_renew(struct reflector *r, const struct reflector_options *options, bool list);
-
-/* How long the next watch lasts, and the next wait; of the timing nothing else is looked at. */
-void reflector_set_timing(struct reflector *r, const struct reflector_timing *timing);
-
-/* What the next LIST or WatchList is like. */
-void reflector_set_choices(struct reflector *r, struct list_choices choices);
-
-/*
  * Leave what is under way and list anew at once, because of `why`. The FIFO's version, which was reset
  * before, says at which RV; after RESULT_DIFFERS it is the latest. Nothing before reflector_start().
  */

@@ -17,12 +17,6 @@ wire_init(struct wire *w, struct clock *clock, enum wire_choice choice, const st
 	  const char *api_version, const char *kind, bool metadata_only)
 {
 	*w = (struct wire){.schema = schema, .clock = clock, .choice = choice};
-	wire_expect(w, api_version, kind, metadata_only);
-}
-
-void
-wire_expect(struct wire *w, const char *api_version, const char *kind, bool metadata_only)
-{
 	if (metadata_only) {
 		api_version = "meta.k8s.io/v1";
 		kind = "PartialObjectMetadata";
@@ -30,15 +24,6 @@ wire_expect(struct wire *w, const char *api_version, const char *kind, bool meta
 	w->kind = w->schema && api_version && kind
 			  ? proto_schema_kind(w->schema, api_version, strlen(api_version), kind, strlen(kind))
 			  : NULL;
-}
-
-void
-wire_choose(struct wire *w, enum wire_choice choice)
-{
-	if (choice == w->choice)
-		return;
-	w->choice = choice;
-	wire_ask_again(w);
 }
 
 void

@@ -54,12 +54,6 @@ void wire_init(struct wire *w, struct clock *clock, enum wire_choice choice,
 	       const struct proto_schema *schema, const char *api_version, const char *kind,
 	       bool metadata_only);
 
-/* The resource is another one, or comes otherwise, from the next request on. */
-void wire_expect(struct wire *w, const char *api_version, const char *kind, bool metadata_only);
-
-/* Another choice, for the next request; what was given up is asked for again. */
-void wire_choose(struct wire *w, enum wire_choice choice);
-
 /* The server is of another release: what was given up is asked for again, from the next request on. */
 void wire_ask_again(struct wire *w);
 

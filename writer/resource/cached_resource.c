@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ties one resource together for the daemon: makes its DeltaFIFO and Reflector, adds it to store and
- * applier, tells readers of its failures, and leads it through a change of its spec, step by step, once a
- * turn.
+ * applier, and tells readers of its failures.
  */
 #include "writer/resource/cached_resource.h"
 
@@ -17,8 +16,6 @@
 #include "shm-layout/time_ns.h"
 #include "writer/reflect/watch.h"
 #include "writer/resource/redefinition.h"
-#include "writer/resource/reload_plan.h"
-#include "writer/decode/redecode.h"
 
 static void
 on_contact(void *context)
@@ -116,10 +113,7 @@ limits_of(const struct config *config, const struct config_resource *entry)
 	return limits;
 }
 
-/*
- * What is in memory of ours, by another CA or in an arena whose fingerprints were one hash of all, gets the
- * fingerprint of today. Returns whether the CA is another one.
- */
+/* What is in memory of ours, by another CA, gets the fingerprint of today. Returns whether something was. */
 static bool
 renew_fingerprints(const struct cached_resource *c)
 {
@@ -128,13 +122,12 @@ renew_fingerprints(const struct cached_resource *c)
 
 	for (unsigned id = 0; id < store_resource_count(c->store); id++) {
 		const uint8_t *its = store_resource(c->store, id)->fingerprint;
-		bool same_content = memcmp(its, ours, FINGERPRINT_CONTENT_BYTES) == 0;
 
-		if (memcmp(its, ours, FINGERPRINT_BYTES) == 0 ||
-		    !(same_content || memcmp(its, c->spec->former_fingerprint, FINGERPRINT_BYTES) == 0))
+		if (memcmp(its, ours, FINGERPRINT_CONTENT_BYTES) != 0 ||
+		    memcmp(its, ours, FINGERPRINT_BYTES) == 0)
 			continue;
 		store_set_fingerprint(c->store, id, ours);
-		other_ca |= same_content;
+		other_ca = true;
 	}
 	return other_ca;
 }
@@ -172,11 +165,16 @@ add_to_store(struct cached_resource *c, const struct config *config, const char 
 
 	if (r < 0)
 		return r;
+	if (r == 2)
+		log_info("%s: the configuration selects or keeps something else than what is in memory; "
+			 "listing anew",
+			 c->spec->name);
+	c->added = true;
 	store_set_tombstone_limits(c->store, c->id, limits_of(config, c->entry));
 	if (r == 0 && c->id < RESOURCE_MAX) /* another one may have had its position before */
 		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id], 0,
 				      memory_order_relaxed);
-	c->adopted = trust_adopted(c, r == 1, other_ca, cluster);
+	c->adopted = trust_adopted(c, r > 0, other_ca, cluster);
 	return 0;
 }
 
@@ -236,8 +234,7 @@ is_settled(const struct cached_resource *c)
 
 	reflector_get_status(c->reflector, &status);
 	return status.state == REFLECTOR_WATCHING && known->state == RESOURCE_SYNCED &&
-	       watch_can_resume(known->version, known->version_length) && delta_fifo_is_empty(c->fifo) &&
-	       !cached_resource_is_changing(c);
+	       watch_can_resume(known->version, known->version_length) && delta_fifo_is_empty(c->fifo);
 }
 
 static int
@@ -305,6 +302,8 @@ cached_resource_new(const struct cached_resource_world *world, struct resource_s
 		reflector_error_adopt(&c->trouble);
 	if (r == 0)
 		r = make_feed(c, world);
+	if (r < 0 && c->added)
+		store_unclaim(c->store, c->id); /* another try finds it */
 	if (r < 0)
 		cached_resource_free(c);
 	else
@@ -323,175 +322,8 @@ cached_resource_free(struct cached_resource *c)
 		applier_remove(c->applier, c->fifo);
 	reflector_error_done(&c->trouble);
 	delta_fifo_free(c->fifo);
-	redecode_free(c->redecode);
 	resource_spec_free(c->spec);
-	resource_spec_free(c->next);
 	free(c);
-}
-
-void
-cached_resource_set_entry(struct cached_resource *c, const struct config *config,
-			  const struct config_resource *entry)
-{
-	struct reflector_timing timing = timing_of(config);
-
-	c->entry = entry;
-	store_set_tombstone_limits(c->store, c->id, limits_of(config, entry));
-	reflector_set_timing(c->reflector, &timing);
-	reflector_set_choices(c->reflector, choices_of(entry));
-	wire_choose(&c->wire, entry->wire);
-	check_schedule_set(&c->checks, config->check_every_ms);
-}
-
-/* ---- another spec ------------------------------------------------------------------ */
-
-void
-cached_resource_change(struct cached_resource *c, struct resource_spec *spec, unsigned changes)
-{
-	resource_spec_free(c->next);
-	c->next = spec;
-	c->changes |= changes;
-	c->change_waits = false;
-}
-
-bool
-cached_resource_is_changing(const struct cached_resource *c)
-{
-	return c->next || applier_is_syncing(c->applier, c->fifo);
-}
-
-static int
-sync_object(void *context, uint32_t ref)
-{
-	struct cached_resource *c = context;
-	struct draft changed = {0};
-	int r = c->redecode ? redecode_object(c->redecode, ref, &changed) : 0;
-
-	if (r == 0)
-		r = store_sync(c->store, c->id, ref, changed);
-	if (r < 0 && changed.ref)
-		draft_discard(store_arena(c->store), store_intern(c->store), changed);
-	return r;
-}
-
-static int
-end_sync(void *context)
-{
-	struct cached_resource *c = context;
-	int r = store_redefined(c->store, c->id);
-
-	if (r < 0)
-		return r;
-	redecode_free(c->redecode);
-	c->redecode = NULL;
-	c->applying = 0;
-	log_info("%s: the new configuration is applied to %" PRIu64 " objects, in %" PRIu64 " ms",
-		 c->spec->name, store_resource(c->store, c->id)->object_count,
-		 (time_ns(CLOCK_MONOTONIC) - c->change_began_ns) / 1000000);
-	return 0;
-}
-
-/*
- * The Reflector goes over to the new spec. What is on its way was decoded by the old schema, or is of the old
- * selection: it is given up, and a watch goes on from the last RV.
- */
-static void
-become(struct cached_resource *c)
-{
-	struct resource_spec *old = c->spec;
-	struct reflector_options options;
-	struct source source;
-
-	check_schedule_stop(&c->checks);
-	c->spec = c->next;
-	c->checks.name = c->spec->name;
-	applier_rename(c->applier, c->fifo, c->spec->name);
-	wire_expect(&c->wire, c->spec->api_version, c->spec->kube.kind, c->spec->metadata_only);
-	options = options_of(c, &source);
-	reflector_renew(c->reflector, &options, (c->changes & RELOAD_LISTS) != 0);
-	resource_spec_free(old);
-}
-
-/* Nothing that the Reflector works with has changed, and it goes on with it. */
-static void
-become_in_words(struct cached_resource *c)
-{
-	char *descriptor = c->spec->descriptor;
-
-	c->spec->descriptor = c->next->descriptor;
-	c->next->descriptor = descriptor;
-	memcpy(c->spec->fingerprint, c->next->fingerprint, sizeof(c->spec->fingerprint));
-	resource_spec_free(c->next);
-}
-
-/* 0; negative errno: nothing has changed, it may be tried again. */
-static int
-begin_change(struct cached_resource *c)
-{
-	const struct applier_sync sync = { sync_object, end_sync, c };
-	struct redecode *redecode = NULL;
-	int r;
-
-	if (c->changes & RELOAD_DROPS) {
-		redecode = redecode_new(store_arena(c->store), store_intern(c->store), c->next->schema,
-					c->next->metadata_only);
-		if (!redecode)
-			return -ENOMEM;
-	}
-	r = store_redefine(c->store, c->id, c->next->descriptor, c->next->fingerprint);
-	if (r == 0)
-		r = applier_sync(c->applier, c->fifo, &sync);
-	if (r < 0) {
-		redecode_free(redecode);
-		return r;
-	}
-	c->change_began_ns = time_ns(CLOCK_MONOTONIC);
-	c->applying = c->changes;
-	c->redecode = redecode;
-	if (c->changes & RELOAD_DROPS)
-		store_disown(c->store, c->id);
-	if (c->changes & RELOAD_LISTS)
-		applier_await_list(c->applier, c->fifo);
-	if (c->changes & (RELOAD_LISTS | RELOAD_DROPS))
-		become(c);
-	else
-		become_in_words(c);
-	return 0;
-}
-
-static void
-stop_change(struct cached_resource *c)
-{
-	log_warning("%s: giving up what could not be applied to all objects; the configuration is another "
-		    "one by now",
-		    c->spec->name);
-	c->changes |= c->applying; /* what was applied to some is still to be applied to the others */
-	c->applying = 0;
-	store_redefine_stop(c->store, c->id);
-	applier_stop_sync(c->applier, c->fifo);
-	redecode_free(c->redecode);
-	c->redecode = NULL;
-}
-
-void
-cached_resource_turn(struct cached_resource *c)
-{
-	int r;
-
-	if (!c->next)
-		return;
-	if (applier_is_syncing(c->applier, c->fifo)) /* there was no room for what is not wanted any more */
-		stop_change(c);
-	if (!delta_fifo_is_empty(c->fifo))
-		return;
-	r = begin_change(c);
-	if (r == 0) {
-		c->next = NULL;
-		c->changes = 0;
-	} else if (!c->change_waits) {
-		c->change_waits = true;
-		log_error("%s: the new configuration cannot be applied yet: %s", c->spec->name, strerror(-r));
-	}
 }
 
 /* ---- life ------------------------------------------------------------------------------ */

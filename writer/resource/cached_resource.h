@@ -3,14 +3,8 @@
  * One resource that is cached: its spec, with everything between the API server and the store that is its
  * own: DeltaFIFO, Reflector.
  *
- * When the configuration was read again its spec may become another one (cached_resource_change()). What the
- * store has is worked through by SYNC deltas: new indexes are filled, what is dropped from now on is taken
- * out of the bodies, and one commit shows it, with the new definition. What only the server has is listed;
- * then the resource is LISTING until the list is in, and of what it brings only the differences are
- * published.
- *
- * Killed at any moment, the next daemon finds content that is as its fingerprint says, or LISTING, or a
- * fingerprint that is nobody's: then it lists.
+ * Where content of an earlier life stays though its configuration is another one (store_add_resource()), the
+ * resource is LISTING until a list is in, and of what that brings only the differences are published.
  *
  * Threads: the writer's loop thread only.
  */
@@ -27,13 +21,8 @@
 #include "writer/resource/check_schedule.h"
 #include "writer/resource/reflector_error.h"
 
-struct redecode;
-
 struct cached_resource {
 	struct resource_spec *spec;	/* what it is */
-	struct resource_spec *next;	/* what it is to become as soon as its FIFO is empty, or NULL … */
-	unsigned changes;		/* … and how that differs (reload_plan.h) */
-	unsigned applying;		/* the changes that are being synced */
 	const struct config_resource *entry;
 	unsigned id;			/* in the store */
 	struct store *store;
@@ -43,8 +32,6 @@ struct cached_resource {
 	struct store_known known;
 	struct delta_fifo *fifo;
 	struct reflector *reflector;
-	struct redecode *redecode;		/* of the bodies that are being synced, or NULL */
-	uint64_t change_began_ns;
 	struct reflector_error trouble;	/* what readers are told of its failures */
 	struct check_schedule checks;	/* whether it has what the server has */
 	bool was_synced;	/* once, at least: daemon.c looks */
@@ -52,7 +39,7 @@ struct cached_resource {
 	/* the server found it, or its history, no more: it may be another one now (redefinition.h) */
 	bool doubted;
 	bool adopted;		/* its content was kept, at the RV that the store says */
-	bool change_waits;	/* it could not begin, and that was logged */
+	bool added;		/* to the store */
 };
 
 /* What all of them share; borrowed. */
@@ -74,28 +61,6 @@ struct cached_resource_world {
 int cached_resource_new(const struct cached_resource_world *world, struct resource_spec *spec,
 			const struct config_resource *entry, struct cached_resource **ret);
 void cached_resource_free(struct cached_resource *c);
-
-/*
- * The configuration was read again, and says this of the resource now; borrowed. What is chosen about lists,
- * watches and waits counts from the next one, on what is remembered of deletions at once.
- */
-void cached_resource_set_entry(struct cached_resource *c, const struct config *config,
-			       const struct config_resource *entry);
-
-/*
- * Become another spec of the same resource. What it was to become before, and is not yet, is forgotten, but
- * for what has to be done to get there.
- *
- * spec     taken
- * changes  enum reload_change
- */
-void cached_resource_change(struct cached_resource *c, struct resource_spec *spec, unsigned changes);
-
-/* Once a turn of the loop, before applier_run(): begin what can begin now. */
-void cached_resource_turn(struct cached_resource *c);
-
-/* It is not what the configuration says yet. */
-bool cached_resource_is_changing(const struct cached_resource *c);
 
 /* LIST, or WATCH from the adopted RV. Once is enough. */
 void cached_resource_start(struct cached_resource *c);

@@ -6,6 +6,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,60 +55,60 @@ compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int
-make(const struct fingerprint_source *source, bool former, uint8_t ret_fingerprint[FINGERPRINT_BYTES])
+static void
+finish(crypto_generichash_state *state, uint8_t ret_part[FINGERPRINT_PART_BYTES])
 {
-	static const struct kube_impersonation nobody;
-	crypto_generichash_state state;
-	const char **drops = NULL;
+	uint8_t hash[FINGERPRINT_BYTES];
 
-	if (source->drop_count > 0) {
-		drops = malloc(source->drop_count * sizeof(*drops));
-		if (!drops)
-			return -ENOMEM;
-		memcpy(drops, source->drops, source->drop_count * sizeof(*drops));
-		qsort(drops, source->drop_count, sizeof(*drops), compare);
-	}
-	crypto_generichash_init(&state, NULL, 0, FINGERPRINT_BYTES);
-	put_text(&state, former ? "informer fingerprint 2" : "informer fingerprint 3");
-	put_text(&state, source->server);
-	if (former)
-		put(&state, source->ca, source->ca ? source->ca_length : 0);
-	put_impersonation(&state, source->as ? source->as : &nobody);
-	put_text(&state, source->resource->group);
-	put_text(&state, source->resource->version);
-	put_text(&state, source->resource->resource);
-	put_text(&state, source->namespace_);
-	put_text(&state, source->label_selector);
-	put_text(&state, source->field_selector);
-	for (size_t i = 0; i < source->drop_count; i++)
-		put_text(&state, drops[i]);
-	if (source->metadata_only)
-		put_text(&state, "metadata only"); /* no path of a drop has a blank */
-	crypto_generichash_final(&state, ret_fingerprint, FINGERPRINT_BYTES);
-	free(drops);
+	crypto_generichash_final(state, hash, sizeof(hash));
+	memcpy(ret_part, hash, FINGERPRINT_PART_BYTES);
+}
+
+static int
+put_drops(crypto_generichash_state *state, const char *const *drops, size_t count)
+{
+	const char **sorted = calloc(count + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return -ENOMEM;
+	if (count > 0)
+		memcpy(sorted, drops, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), compare);
+	for (size_t i = 0; i < count; i++)
+		put_text(state, sorted[i]);
+	free(sorted);
 	return 0;
 }
 
 int
 fingerprint_make(const struct fingerprint_source *source, uint8_t ret_fingerprint[FINGERPRINT_BYTES])
 {
-	uint8_t of_ca[FINGERPRINT_BYTES];
+	static const struct kube_impersonation nobody;
 	crypto_generichash_state state;
-	int r = make(source, false, ret_fingerprint);
+	int r;
 
-	crypto_generichash_init(&state, NULL, 0, sizeof(of_ca));
+	crypto_generichash_init(&state, NULL, 0, FINGERPRINT_BYTES);
+	put_text(&state, source->server);
+	put_impersonation(&state, source->as ? source->as : &nobody);
+	put_text(&state, source->resource->group);
+	put_text(&state, source->resource->resource);
+	finish(&state, ret_fingerprint);
+
+	crypto_generichash_init(&state, NULL, 0, FINGERPRINT_BYTES);
+	put_text(&state, source->resource->version);
+	put_text(&state, source->resource->kind);
+	put_text(&state, source->resource->namespaced ? "namespaced" : "");
+	put_text(&state, source->namespace_);
+	put_text(&state, source->label_selector);
+	put_text(&state, source->field_selector);
+	put_text(&state, source->metadata_only ? "metadata only" : "");
+	r = put_drops(&state, source->drops, source->drop_count);
+	finish(&state, ret_fingerprint + FINGERPRINT_PART_BYTES);
+
+	crypto_generichash_init(&state, NULL, 0, FINGERPRINT_BYTES);
 	put(&state, source->ca, source->ca ? source->ca_length : 0);
-	crypto_generichash_final(&state, of_ca, sizeof(of_ca));
-	memcpy(ret_fingerprint + FINGERPRINT_CONTENT_BYTES, of_ca,
-	       FINGERPRINT_BYTES - FINGERPRINT_CONTENT_BYTES);
+	finish(&state, ret_fingerprint + FINGERPRINT_CONTENT_BYTES);
 	return r;
-}
-
-int
-fingerprint_make_former(const struct fingerprint_source *source, uint8_t ret_fingerprint[FINGERPRINT_BYTES])
-{
-	return make(source, true, ret_fingerprint);
 }
 
 void

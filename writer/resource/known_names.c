@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps for each name in the configuration what discovery said that it means, for the daemon and its
- * reloads. Names are learnt from a discovery that has come to its end; an optional one may stay unknown.
+ * Keeps for each name in the configuration what discovery said that it means. Names are learnt from a
+ * discovery that has come to its end; an optional one may stay unknown.
  */
 #include "writer/resource/known_names.h"
 
@@ -57,33 +57,20 @@ known_names_add(struct known_names *known, const char *text, const struct kube_r
 	return 0;
 }
 
-int
-known_names_change(struct known_names *known, const char *text, const struct kube_resource *means)
+/*
+ * The number of the entry of name i, or, of an index, of the one that it is over, if that is written alike;
+ * else n_resources.
+ */
+static size_t
+entry_of(const struct config *config, size_t i, const char *const *names)
 {
-	for (size_t i = 0; i < known->count; i++) {
-		struct kube_resource copy;
+	size_t k = 0;
 
-		if (strcmp(known->names[i].text, text) != 0)
-			continue;
-		if (kube_resource_copy(means, &copy) < 0)
-			return -ENOMEM;
-		kube_resource_done(known->names[i].means);
-		*known->names[i].means = copy;
-		return 0;
-	}
-	return -ENOENT;
-}
-
-/* What the server lacks and may lack: a resource said to be optional; an index over one. */
-static bool
-may_be_absent(const struct config *config, size_t i, const char *const *names)
-{
 	if (i < config->n_resources)
-		return config->resources[i].optional;
-	for (size_t k = 0; k < config->n_resources; k++)
-		if (config->resources[k].optional && strcasecmp(names[i], names[k]) == 0)
-			return true;
-	return false;
+		return i;
+	while (k < config->n_resources && strcasecmp(names[i], names[k]) != 0)
+		k++;
+	return k;
 }
 
 static const char *
@@ -95,23 +82,29 @@ origin_of(const struct config *config, size_t i)
 
 int
 known_names_learn(struct known_names *known, const struct config *config, const struct discovery *discovery,
+		  bool (*was_known)(void *context, const struct config_resource *entry), void *context,
 		  char **ret_absent, char **ret_error)
 {
 	const char **names = config_names(config);
 	int unknown = 0, r = names ? 0 : -ENOMEM;
 
-	for (size_t i = 0; r >= 0 && i < config->n_resources + config->n_indexes; i++) {
+	for (size_t i = 0; names && r >= 0 && i < config->n_resources + config->n_indexes; i++) {
 		_cleanup_(message_freep) char *error = NULL;
+		size_t k = entry_of(config, i, names);
+		bool optional = k < config->n_resources && config->resources[k].optional;
 		const struct kube_resource *means;
 
 		if (known_names_find(known, names[i]))
 			continue;
 		r = discovery_resolve(discovery, names[i], &means, &error);
+		if (r == -ENOENT && !optional && was_known && k < config->n_resources &&
+		    was_known(context, &config->resources[k]))
+			r = -EAGAIN;
 		if (r == 0) {
 			r = known_names_add(known, names[i], means);
 		} else if (r == -EAGAIN) {
 			r = unknown = message_set(ret_error, 1, "%s", error ? error : names[i]);
-		} else if (r == -ENOENT && may_be_absent(config, i, names)) {
+		} else if (r == -ENOENT && optional) {
 			r = 0;
 			if (i < config->n_resources)
 				message_set(ret_absent, 0, "%s", error ? error : names[i]);
@@ -140,29 +133,6 @@ known_names_of(const struct known_names *known, const struct config *config)
 		resolved[i] = known_names_find(known, names[i]);
 	free(names);
 	return resolved;
-}
-
-int
-known_names_keep(struct known_names *known, const struct config *config)
-{
-	size_t count = config->n_resources + config->n_indexes, kept = 0;
-	const char **names = config_names(config);
-
-	if (!names)
-		return -ENOMEM;
-	for (size_t i = 0; i < known->count; i++) {
-		size_t k = 0;
-
-		while (k < count && strcmp(known->names[i].text, names[k]) != 0)
-			k++;
-		if (k < count)
-			known->names[kept++] = known->names[i];
-		else
-			name_done(&known->names[i]);
-	}
-	known->count = kept;
-	free(names);
-	return 0;
 }
 
 void

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Known names: what the API server said that the configuration's names mean. Asked once: what is cached stays
- * what it is when its definition disappears, and a configuration that is read again is understood without the
- * server as far as its names are the same.
+ * what it is when its definition disappears.
  */
 #ifndef WRITER_RESOURCE_KNOWN_NAMES_H
 #define WRITER_RESOURCE_KNOWN_NAMES_H
@@ -25,22 +24,20 @@ const struct kube_resource *known_names_find(const struct known_names *known, co
 int known_names_add(struct known_names *known, const char *text, const struct kube_resource *means);
 
 /*
- * A known name means something else from now on; copied. 0; -ENOENT: it is not known; -ENOMEM: nothing has
- * changed.
- */
-int known_names_change(struct known_names *known, const char *text, const struct kube_resource *means);
-
-/*
  * Learn what this configuration's names mean that are not known yet; what the server lacks and may lack (a
  * resource that is optional, an index over one) stays unknown.
  *
  * discovery    which was started with these names, and has its answers
+ * was_known    whether the arena has an entry's content from an earlier life: then the server may lack it for
+ *              now, and it counts as one that could not be found out; NULL: of none
  * ret_absent   set: the server lacks some resources that are optional
  * Returns      0; 1 some could not be found out this time (*ret_error says which); a negative errno with
  *              message: one of them is wrong (discovery_resolve())
  */
 int known_names_learn(struct known_names *known, const struct config *config,
-		      const struct discovery *discovery, char **ret_absent, char **ret_error);
+		      const struct discovery *discovery,
+		      bool (*was_known)(void *context, const struct config_resource *entry), void *context,
+		      char **ret_absent, char **ret_error);
 
 /*
  * What all names of a configuration mean, in the order of config_names(), for config_check_resolved(): NULL
@@ -48,9 +45,6 @@ int known_names_learn(struct known_names *known, const struct config *config,
  * memory.
  */
 const struct kube_resource **known_names_of(const struct known_names *known, const struct config *config);
-
-/* Forget all names but this configuration's. 0, -ENOMEM. */
-int known_names_keep(struct known_names *known, const struct config *config);
 
 void known_names_done(struct known_names *known);
 

@@ -7,7 +7,7 @@
  *
  *	doubt ─▶ discovery ─┬─▶ as it was: believed again
  *	                    ├─▶ gone: ask later, with backoff
- *	                    └─▶ another one: cached anew
+ *	                    └─▶ another one: informerd restarts (daemon/restart.h), and lists it
  *
  * Another group's resource that answers to the same name is not the one that was cached: then that one is
  * gone.

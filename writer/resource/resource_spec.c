@@ -112,7 +112,7 @@ make_words(struct resource_spec *spec, const struct resource_spec_world *world,
 
 	if (r == 0)
 		r = fingerprint_make(&source, spec->fingerprint);
-	return r < 0 ? r : fingerprint_make_former(&source, spec->former_fingerprint);
+	return r;
 }
 
 int

@@ -23,7 +23,7 @@ struct resource_spec {
 	struct decoder_schema *schema;	/* what is kept of its objects */
 	struct kube_lister_watcher lister_watcher;
 	char *descriptor;		/* LAYOUT.md, DESCRIPTOR */
-	uint8_t fingerprint[FINGERPRINT_BYTES], former_fingerprint[FINGERPRINT_BYTES];
+	uint8_t fingerprint[FINGERPRINT_BYTES];
 };
 
 /* What all resources have in common; borrowed. */

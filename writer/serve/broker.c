@@ -232,37 +232,12 @@ copy_options(struct broker *b, const struct broker_options *options)
 		b->options.max_readers = 256;
 	if (!b->options.barred_ms)
 		b->options.barred_ms = BROKER_BARRED_MS;
-	broker_set_queue_memory(b, options->queue_memory);
+	if (options->queue_memory == 0)
+		b->options.queue_memory = BROKER_QUEUE_MEMORY;
 	b->path = strdup(options->socket_path);
 	b->allow_uids = copy_of(options->allow_uids, options->n_allow_uids * sizeof(uid_t));
 	b->allow_gids = copy_of(options->allow_gids, options->n_allow_gids * sizeof(gid_t));
 	return b->path && b->allow_uids && b->allow_gids ? wake_init(b) : -ENOMEM;
-}
-
-int
-broker_set_access(struct broker *b, const uid_t *uids, size_t n_uids, const gid_t *gids, size_t n_gids)
-{
-	uid_t *new_uids = copy_of(uids, n_uids * sizeof(*uids));
-	gid_t *new_gids = copy_of(gids, n_gids * sizeof(*gids));
-
-	if (!new_uids || !new_gids) {
-		free(new_uids);
-		free(new_gids);
-		return -ENOMEM;
-	}
-	free(b->allow_uids);
-	free(b->allow_gids);
-	b->allow_uids = new_uids;
-	b->allow_gids = new_gids;
-	b->options.n_allow_uids = n_uids;
-	b->options.n_allow_gids = n_gids;
-	return 0;
-}
-
-void
-broker_set_queue_memory(struct broker *b, uint64_t bytes)
-{
-	b->options.queue_memory = bytes ? bytes : BROKER_QUEUE_MEMORY;
 }
 
 int

@@ -61,9 +61,6 @@ struct broker_source {
  * wanted        a reader looks at this resource, or subscribes to it: "pods", "deployments.apps"; not
  *               terminated. May be NULL
  * report        the answer to STAT, a malloc'ed JSON text, or NULL
- * takeover      a successor of that version wants the socket: 0, and the answer will be sent over a duplicate
- *               of the connection; -EBUSY: another one was first; other negative errno: it is refused. NULL:
- *               there is nothing to hand over
  */
 struct broker_options {
 	const char *socket_path;
@@ -80,7 +77,6 @@ struct broker_options {
 	void (*source)(void *context, struct broker_source *ret_source);
 	void (*wanted)(void *context, const char *resource, size_t length);
 	char *(*report)(void *context);
-	int (*takeover)(void *context, int connection, const char *version);
 	void *context;
 };
 
@@ -104,16 +100,6 @@ void broker_free(struct broker *broker, void (*done)(void *context), void *conte
  * Returns a descriptor of it, the caller's; or negative errno, and all is as it was
  */
 int broker_pass_on(struct broker *broker);
-
-/*
- * Who may attach from now on, besides root and the daemon's own user; who is attached stays. Copied. 0,
- * -ENOMEM: as it was.
- */
-int broker_set_access(struct broker *broker, const uid_t *uids, size_t n_uids, const gid_t *gids,
-		      size_t n_gids);
-
-/* Bytes for all the queues from now on; those that exist stay. 0: the default. */
-void broker_set_queue_memory(struct broker *broker, uint64_t bytes);
 
 /*
  * The reader of this slot was revoked (store_revoke()), because of `why`, which goes to the log and to the

@@ -350,51 +350,6 @@ report(struct client *c)
 	send_report(c);
 }
 
-/* Has it hung up already? What it asked for last may stand before the hang-up. */
-static bool
-has_left(const struct client *c)
-{
-	struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
-
-	return poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR);
-}
-
-/* Another informerd of this socket, of any release. When we hand over, the answer is the daemon's. */
-static void
-hand_over(struct client *c, const struct message_takeover *asked)
-{
-	const struct broker_options *options = &c->broker->options;
-	struct message_takeover answer = {.flags = TAKEOVER_ASK};
-	char version[sizeof(asked->version) + 1];
-	int r;
-
-	if (has_left(c)) {
-		client_drop(c);
-		return;
-	}
-	if (!c->privileged) {
-		client_refuse(c, REFUSED_PERMISSION, "only root and informerd's own user may take over");
-		return;
-	}
-	if (asked->flags == TAKEOVER_ASK && options->takeover) {
-		message_head_init(&answer.head, MESSAGE_HANDOVER, sizeof(answer));
-		snprintf(answer.version, sizeof(answer.version), "%s", INFORMER_VERSION);
-		if (send(c->fd, &answer, sizeof(answer), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-			client_drop(c);
-		return;
-	}
-	if (asked->flags != 0 || !options->takeover) {
-		client_refuse(c, REFUSED_PROTOCOL, "no such message");
-		return;
-	}
-	name_take(version, asked->version, sizeof(version));
-	r = options->takeover(options->context, c->fd, version);
-	if (r < 0 && r != -EBUSY)
-		client_refuse(c, REFUSED_BUSY, strerror(-r));
-	else
-		client_drop(c); /* -EBUSY: another one was first, and will be asked then */
-}
-
 static void
 take_packet(struct client *c)
 {
@@ -402,7 +357,6 @@ take_packet(struct client *c)
 		struct message_head head;
 		struct message_hello hello;
 		struct message_subscribe subscribe;
-		struct message_takeover takeover;
 		char bytes[1024];
 	} packet;
 	ssize_t n = recv(c->fd, &packet, sizeof(packet), MSG_DONTWAIT | MSG_TRUNC);
@@ -424,10 +378,6 @@ take_packet(struct client *c)
 	if ((size_t)n < sizeof(packet.head) || (size_t)n > sizeof(packet) ||
 	    packet.head.magic != PROTOCOL_MAGIC || packet.head.length != (size_t)n) {
 		client_refuse(c, REFUSED_PROTOCOL, "that is not informer's protocol");
-		return;
-	}
-	if (packet.head.type == MESSAGE_TAKEOVER && (size_t)n >= sizeof(packet.takeover)) {
-		hand_over(c, &packet.takeover);
 		return;
 	}
 	if (packet.head.version != PROTOCOL_VERSION) {

@@ -377,19 +377,6 @@ consumers_new(struct store *store, struct consumers_limits limits, struct consum
 	return 0;
 }
 
-int
-consumers_set_limits(struct consumers *c, struct consumers_limits limits)
-{
-	size_t room = (c->count > limits.total ? c->count : limits.total) + 1;
-	struct record **records = realloc(c->records, room * sizeof(struct record *));
-
-	if (!records)
-		return -ENOMEM;
-	c->records = records;
-	c->limits = limits;
-	return 0;
-}
-
 void
 consumers_free(struct consumers *c)
 {

@@ -38,11 +38,6 @@ struct consumers_limits {
  * last.
  */
 int consumers_new(struct store *store, struct consumers_limits limits, struct consumers **ret_consumers);
-/*
- * From now on; names beyond them stay until they are forgotten by age, or for another name. 0, -ENOMEM: as it
- * was.
- */
-int consumers_set_limits(struct consumers *c, struct consumers_limits limits);
 void consumers_free(struct consumers *c);
 
 /*

@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,6 +62,7 @@ struct subscriber {
 	bool touched;			/* by the commit that is being told */
 	bool unread;			/* each of its places is `unread` */
 	bool muted;
+	bool unbound;			/* for want of memory; it misses what is told until it is bound */
 	bool closed;			/* in the list of those that wait to be reopened */
 	struct subscriber *next_touched, *next_closed;
 	void (*on_due)(void *context);
@@ -436,31 +438,19 @@ keeps_its_positions(const struct subscriber *s)
 void
 fan_out_rebind(struct fan_out *f)
 {
-	for (struct subscriber *s = f->subscribers; s; s = s->next) {
-		if (!keeps_its_positions(s) && ring_out_unread(s->queue) > 0)
-			overflow(s);
-		unbind(s);
-		if (bind(s) < 0)
-			/*
-			 * a few bytes when resources come or go; without them events would be lost
-			 * silently
-			 */
-			abort();
-		if (ring_out_lowest(s->queue) != UINT64_MAX)
-			note_unread(s);
-	}
 	f->bound = store_resource_count(f->store);
-	store_release_held(f->store);
-}
-
-void
-fan_out_let_go(struct fan_out *f, unsigned resource)
-{
-	const struct audience *a = &f->audiences[resource];
-
-	for (size_t i = 0; i < a->count; i++)
-		if (ring_out_unread(a->hearers[i].place->subscriber->queue) > 0)
-			overflow(a->hearers[i].place->subscriber);
+	for (struct subscriber *s = f->subscribers; s; s = s->next) {
+		if (s->unbound || (!keeps_its_positions(s) && ring_out_unread(s->queue) > 0))
+			overflow(s); /* when it is bound again, too: it has missed something */
+		unbind(s);
+		s->unbound = bind(s) < 0;
+		if (s->unbound) {
+			overflow(s);
+			f->bound = UINT_MAX; /* tried again before anything is told */
+		} else if (ring_out_lowest(s->queue) != UINT64_MAX) {
+			note_unread(s);
+		}
+	}
 	store_release_held(f->store);
 }
 

@@ -44,7 +44,7 @@ struct fan_out_limits {
 
 /* store is borrowed; its on_events and hold_for are taken over. */
 int fan_out_new(struct store *store, struct fan_out_limits limits, struct fan_out **ret_fan_out);
-/* From now on; queues that exist keep their capacity. */
+/* For tests: from now on; queues that exist keep their capacity. */
 void fan_out_set_limits(struct fan_out *f, struct fan_out_limits limits);
 /* All subscriptions must be gone. */
 void fan_out_free(struct fan_out *f);
@@ -84,9 +84,6 @@ uint32_t fan_out_entries(const struct fan_out *f, uint32_t wanted);
  * it. Entries whose resource has another position now are not shown any more: their queue overflows.
  */
 void fan_out_rebind(struct fan_out *f);
-
-/* This resource is about to go: queues that hold something of it unread overflow, and let it go. */
-void fan_out_let_go(struct fan_out *f, unsigned resource);
 
 /* Once a second: overflow what is over its age; release what nobody shows any more. */
 void fan_out_tick(struct fan_out *f, uint64_t now_boot_ns);

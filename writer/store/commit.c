@@ -20,7 +20,7 @@
 static uint32_t
 resource_length(const struct store_resource *res)
 {
-	return (uint32_t)(sizeof(struct resource) + res->indexes.shown * sizeof(uint32_t));
+	return (uint32_t)(sizeof(struct resource) + res->indexes.count * sizeof(uint32_t));
 }
 
 /* Of the root: the last one is empty where more is expected. */
@@ -48,9 +48,9 @@ write_resource(struct store *s, struct store_resource *res, uint32_t ref)
 {
 	struct resource *r = arena_payload(s->arena, ref);
 
-	res->now.index_count = res->indexes.shown;
+	res->now.index_count = res->indexes.count;
 	memcpy(r, &res->now, sizeof(*r));
-	memcpy(r->indexes, res->indexes.roots, res->indexes.shown * sizeof(uint32_t));
+	memcpy(r->indexes, res->indexes.roots, res->indexes.count * sizeof(uint32_t));
 	arena_seal(s->arena, ref);
 	if (res->published)
 		arena_retire(s->arena, res->published);

@@ -58,12 +58,14 @@ drop_bad(const struct arena_place *place, uint64_t successor)
 
 /*
  * Of these files those go that another one has replaced, or that were never finished; or all, but for the
- * successor. Memory that readers hold there is taken.
+ * successor. Memory that readers hold there is taken. Returns whether some was.
  */
-static void
+static bool
 clear_away(const struct arena_place *place, const uint64_t *generations, int count, bool all,
 	   uint64_t successor)
 {
+	bool any = false;
+
 	for (int i = 0; i < count; i++) {
 		struct generation_file old;
 		const char *why;
@@ -78,21 +80,38 @@ clear_away(const struct arena_place *place, const uint64_t *generations, int cou
 			       generation_file_state(&old) == HEADER_REVOKED)) {
 			generation_file_give_back(old.fd, successor);
 			unlinkat(place->directory, name, 0);
+			any = true;
 		} else if (r == -EAGAIN || (r < 0 && all)) {
 			unlinkat(place->directory, name, 0);
 		}
 		generation_file_close(&old, false);
 	}
+	return any;
 }
 
 /* ---- starting ---- */
 
+/*
+ * What is not worth a start goes: what was set aside, and what another one has replaced. Whether anything
+ * did.
+ */
+static bool
+make_room(const struct arena_place *place, const uint64_t *older, int count, uint64_t successor)
+{
+	bool any = clear_away(place, older, count, false, successor);
+
+	return drop_bad(place, successor) || any;
+}
+
 static int
-new_arena(const struct arena_place *place, struct arena *ret_arena, struct adoption *ret)
+new_arena(const struct arena_place *place, const uint64_t *generations, int count, struct arena *ret_arena,
+	  struct adoption *ret)
 {
 	int r = generation_create(place, NULL, ret_arena, ret);
 
-	if (r == -ENOSPC && drop_bad(place, ret->generation))
+	if (r == -ENOSPC && make_room(place, generations, count, ret->generation))
+		r = generation_create(place, NULL, ret_arena, ret);
+	if (r == -ENOSPC && generation_give_back(place, ret))
 		r = generation_create(place, NULL, ret_arena, ret);
 	if (r < 0)
 		snprintf(ret->message, sizeof(ret->message),
@@ -107,67 +126,22 @@ new_arena(const struct arena_place *place, struct arena *ret_arena, struct adopt
 }
 
 /*
- * A file that a writer did not finish. Where it was to take what is moved from another one, go on with that.
- * 0; -ENOENT it is nothing, and can go; -EBADMSG, other negative errno, with a message.
+ * A file that is good as far as its header goes: its content goes over to a new one. `older` are those below.
+ * 0; -EBADMSG it is damaged; -ENOSPC two do not fit; other negative errno; with a message. After 0 and
+ * -ENOSPC its descriptor is ret's.
  */
 static int
-take_up(const struct arena_place *place, const char *name, uint64_t generation,
-	struct generation_file *unfinished, struct arena *ret_arena, struct intern **ret_intern,
-	struct adoption *ret)
-{
-	/* Relaxed, as all words of a copy. */
-	uint64_t from = unfinished->header
-				? atomic_load_explicit(&unfinished->header->moved_from, memory_order_relaxed)
-				: 0;
-	struct generation_file old;
-	char old_name[256];
-	const char *why;
-	int r = -ENOENT;
-
-	if (from == 0 || from >= generation)
-		return -ENOENT;
-	generation_file_name(place, from, old_name, sizeof(old_name));
-	if (generation_file_open(place, old_name, &old, &why) == 0 &&
-	    generation_check_identity(place, old.header, &why) == 0 &&
-	    generation_file_state(&old) == HEADER_REVOKED && old.header->generation == from) {
-		const struct arena_source source = {old.fd, old.header, old.bytes};
-
-		ret->generation = generation;
-		ret->old_generation = from;
-		r = arena_copy_reopen(ret_arena, unfinished->fd, name, generation, place->max_bytes,
-				      place->master, &source);
-		if (r == 0) {
-			unfinished->fd = -1; /* the arena's */
-			r = generation_move_on(&source, ret_arena, ret_intern, ret);
-		} else {
-			snprintf(ret->message, sizeof(ret->message),
-				 "arena file %s cannot be gone on with: %s", name, strerror(-r));
-		}
-		if (r == 0)
-			ret->old_fd = old.fd;
-	}
-	generation_file_close(&old, r == 0);
-	return r;
-}
-
-/*
- * A file that is good as far as its header goes: its content goes over to a new one.
- * 0; -EBADMSG it is damaged; other negative errno; with a message.
- */
-static int
-carry_over(const struct arena_place *place, struct generation_file *old, struct arena *ret_arena,
-	   struct intern **ret_intern, struct adoption *ret)
+carry_over(const struct arena_place *place, struct generation_file *old, const uint64_t *older, int count,
+	   struct arena *ret_arena, struct intern **ret_intern, struct adoption *ret)
 {
 	const struct arena_source source = {old->fd, old->header, old->bytes};
 	int r;
 
 	ret->old_generation = old->header->generation;
-	r = generation_copy(place, &source, NULL, ret_arena, ret_intern, ret);
-	if (r == -ENOSPC && drop_bad(place, ret->generation))
-		r = generation_copy(place, &source, NULL, ret_arena, ret_intern, ret);
-	if (r == -ENOSPC)
-		r = generation_move(place, &source, ret_arena, ret_intern, ret);
-	if (r == 0)
+	r = generation_copy(place, &source, ret_arena, ret_intern, ret);
+	if (r == -ENOSPC && make_room(place, older, count, ret->generation))
+		r = generation_copy(place, &source, ret_arena, ret_intern, ret);
+	if (r == 0 || r == -ENOSPC)
 		ret->old_fd = old->fd;
 	return r;
 }
@@ -188,24 +162,10 @@ check_file(const struct arena_place *place, const struct generation_file *old, c
 	return r;
 }
 
-/* This file is damaged: what there is to look at is set aside. */
-static void
-put_away(const struct arena_place *place, const char *name, int fd, struct adoption *ret)
-{
-	char moved[256];
-
-	generation_file_name(place, ret->generation, moved, sizeof(moved));
-	if (ret->moved)
-		unlinkat(place->directory, name, 0); /* nothing is left in it */
-	else
-		generation_file_supersede(fd, ret->generation);
-	set_aside(place, ret->moved ? moved : name, ret);
-	ret->moved = false;
-}
-
 /*
  * Start from this file; `older` are those below.
- * 0; -ENOENT not from this one: it has gone, or is of no use; other negative errno: no start; with a message.
+ * 0; -ENOENT not from this one: it has gone, or is of no use; -ENOSPC there is no room for a second one;
+ * other negative errno: no start; with a message.
  */
 static int
 start_from(const struct arena_place *place, uint64_t generation, const uint64_t *older, int count,
@@ -219,19 +179,17 @@ start_from(const struct arena_place *place, uint64_t generation, const uint64_t 
 	generation_file_name(place, generation, name, sizeof(name));
 	r = generation_file_open(place, name, &old, &why);
 	if (r == -EAGAIN) {
-		r = take_up(place, name, generation, &old, ret_arena, ret_intern, ret);
-		if (r == -ENOENT)
-			unlinkat(place->directory, name, 0);
-		else if (r == -EBADMSG)
-			set_aside(place, name, ret);
+		unlinkat(place->directory, name, 0); /* its writer did not finish it */
+		r = -ENOENT;
 	} else {
 		if (r == 0)
 			r = check_file(place, &old, &why);
 		if (r == 0) {
-			clear_away(place, older, count, false, generation);
-			r = carry_over(place, &old, ret_arena, ret_intern, ret);
-			if (r == -EBADMSG)
-				put_away(place, name, old.fd, ret);
+			r = carry_over(place, &old, older, count, ret_arena, ret_intern, ret);
+			if (r == -EBADMSG) {
+				generation_file_supersede(old.fd, ret->generation);
+				set_aside(place, name, ret);
+			}
 		} else if (ret->how == ADOPTION_NEW) { /* of several the newest is told, and kept */
 			snprintf(ret->message, sizeof(ret->message), "arena file %s cannot be used: %s", name,
 				 why);
@@ -242,7 +200,9 @@ start_from(const struct arena_place *place, uint64_t generation, const uint64_t 
 			r = -EBADMSG;
 		}
 	}
-	generation_file_close(&old, r == 0);
+	generation_file_close(&old, r == 0 || r == -ENOSPC);
+	if (r == -ENOSPC)
+		ret->how = ADOPTION_REBUILD;
 	if (r == -EBADMSG) {
 		ret->how = ADOPTION_REBUILD;
 		r = -ENOENT;
@@ -275,12 +235,13 @@ generation_adopt(const struct arena_place *place, struct arena *ret_arena, struc
 			ret->how = ADOPTION_ADOPTED;
 			ret->message[0] = '\0';
 		}
+		if (r == -ENOSPC)
+			break;
 		if (r != -ENOENT)
 			return r;
 	}
 	ret->generation = count ? generations[0] + 1 : 1;
-	clear_away(place, generations, count, false, ret->generation);
-	return new_arena(place, ret_arena, ret);
+	return new_arena(place, generations, count, ret_arena, ret);
 }
 
 /* ---- the switch ---- */
@@ -298,8 +259,6 @@ generation_finish(const struct arena_place *place, struct arena *arena, struct a
 		generation_file_supersede(adoption->old_fd, adoption->generation);
 		adoption->superseded_ns = time_ns(CLOCK_BOOTTIME);
 	}
-	if (adoption->moved)
-		generation_give_back(place, adoption);
 	count = generation_files_find(place, generations, &strangers);
 	for (int i = 0; i < count; i++)
 		if (adoption->old_fd < 0 || generations[i] != adoption->old_generation)

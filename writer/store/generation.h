@@ -4,19 +4,18 @@
  *
  * A writer that comes back cannot know which pins its predecessor had granted, so it never writes into that
  * file's blocks. It copies the file (offsets stay valid), checks identity, root and every reachable tag in
- *the copy, rebuilds its books by that walk, and only then makes the switch: new state LIVE, old superseded.
- *The old one stays for those who still read there, until patience is over, room is wanted, or a writer starts
- *again: at most one superseded generation is alive. Then it is revoked: state REVOKED, its memory given back,
- *unlinked.
+ * the copy, rebuilds its books by that walk, and only then makes the switch: new state LIVE, old superseded.
+ * The old one stays for those who still read there, until patience is over, room is wanted, or the next
+ * writer makes its switch: at most one superseded generation is alive. Then it is revoked: state REVOKED, its
+ * memory given back, unlinked.
  *
- *	copy   old whole ──▶ new INCOMPLETE, old whole ──▶ new LIVE, old whole ──▶ new LIVE, old superseded
- *	move   old whole ──▶ new INCOMPLETE, names old ──▶ old REVOKED: each page in one of them ──▶ new LIVE
+ *	old whole ──▶ new INCOMPLETE, old whole ──▶ new LIVE, old whole ──▶ new LIVE, old superseded
  *
- * Where two do not fit into the memory there is, the old one is checked where it lies, revoked, and moved
- *over, chunk by chunk (arena_copy.h).
+ * Where two do not fit into the memory there is, the new one begins empty, in what is left, and the old one
+ * is superseded by it all the same.
  *
- * Invariant: killed at any point, a writer leaves the whole content, and the next one finds it: in the
- *highest file that is LIVE or STALE, or in an unfinished one and the one that it names.
+ * Invariant: killed at any point, a writer leaves the whole content, and the next one finds it, in the
+ * highest file that is LIVE or STALE.
  *
  * The directory may be everybody's (/dev/shm): whose a file is comes before its number, and a name that
  * someone else has taken is passed over.
@@ -45,7 +44,7 @@ struct arena_place {
 enum adoption_how {
 	ADOPTION_NEW,		/* there was none */
 	ADOPTION_ADOPTED,	/* the content of old_generation was carried over */
-	ADOPTION_REBUILD,	/* there was one, but it cannot be used: message says why */
+	ADOPTION_REBUILD,	/* there was one, but its content was not carried over: message says why */
 };
 
 struct adoption {
@@ -54,7 +53,6 @@ struct adoption {
 	unsigned strangers; /* files of other users under the arena's name: passed over, left alone */
 	uint64_t bytes, blocks;
 	uint64_t copy_ns, verify_ns;
-	bool moved;             /* two did not fit: the old one's readers were revoked */
 	char message[512];	/* a sentence for the log; empty when there is nothing to say */
 	int old_fd;             /* what was replaced and is not given back yet; -1: none */
 	uint64_t superseded_ns; /* CLOCK_BOOTTIME, since when */

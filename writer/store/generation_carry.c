@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes a new generation of the content of an old one: copies it, or moves it where two do not fit, and
- * checks what came of it before anybody is sent there.
+ * Makes a new generation of the content of an old one: copies it, and checks what came of it before anybody
+ * is sent there.
  */
 #include "writer/store/generation_carry.h"
 
@@ -9,12 +9,12 @@
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "shm-layout/time_ns.h"
-#include "writer/arena/arena_pages.h"
+#include "writer/arena/memory_limit.h"
 #include "writer/store/generation_check.h"
 #include "writer/store/generation_file.h"
 
@@ -95,104 +95,44 @@ check_new(struct arena *arena, const struct arena_source *source, struct intern 
 
 /* ---- copying ---- */
 
+static void
+tell_no_copy(const struct arena_place *place, const struct arena_source *source, int r, struct adoption *ret)
+{
+	uint64_t left = memory_limit_left();
+	struct statvfs fs;
+
+	if (fstatvfs(place->directory, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < left)
+		left = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (r == -ENOSPC)
+		snprintf(ret->message, sizeof(ret->message),
+			 "arena generation %" PRIu64 " has %" PRIu64 " KiB, and there is room for %" PRIu64
+			 " KiB beside it: enlarge its tmpfs, or raise the memory limit, and it is kept over "
+			 "a restart",
+			 source->header->generation, source->bytes >> 10, left >> 10);
+	else
+		snprintf(ret->message, sizeof(ret->message),
+			 "arena generation %" PRIu64 " (%" PRIu64 " MiB) cannot be copied: %s",
+			 source->header->generation, source->bytes >> 20, strerror(-r));
+}
+
 int
-generation_copy(const struct arena_place *place, const struct arena_source *source, const uint64_t *pages,
-		struct arena *ret_arena, struct intern **ret_intern, struct adoption *ret)
+generation_copy(const struct arena_place *place, const struct arena_source *source, struct arena *ret_arena,
+		struct intern **ret_intern, struct adoption *ret)
 {
 	uint64_t begun = time_ns(CLOCK_MONOTONIC);
 	int r = generation_create(place, source, ret_arena, ret);
 
 	if (r == 0) {
-		r = arena_copy_all(ret_arena, source, pages);
+		r = arena_copy_all(ret_arena, source);
 		if (r < 0)
 			drop_file(place, ret_arena);
 	}
 	if (r < 0) {
-		snprintf(ret->message, sizeof(ret->message),
-			 "arena generation %" PRIu64 " (%" PRIu64 " MiB) cannot be copied: %s",
-			 source->header->generation, source->bytes >> 20,
-			 r == -ENOSPC ? "two generations do not fit into the memory allowed" : strerror(-r));
+		tell_no_copy(place, source, r, ret);
 		return r;
 	}
 	r = check_new(ret_arena, source, ret_intern, ret, begun);
 	if (r < 0)
 		drop_file(place, ret_arena);
 	return r;
-}
-
-/* ---- moving ---- */
-
-int
-generation_move_on(const struct arena_source *source, struct arena *arena, struct intern **ret_intern,
-		   struct adoption *ret)
-{
-	uint64_t begun = time_ns(CLOCK_MONOTONIC);
-	int r = arena_copy_move(arena, source);
-
-	ret->moved = true;
-	if (r < 0)
-		snprintf(ret->message, sizeof(ret->message),
-			 "arena generation %" PRIu64
-			 " cannot be moved on: %s; the next start goes on with it",
-			 source->header->generation, strerror(-r));
-	else
-		r = check_new(arena, source, ret_intern, ret, begun);
-	if (r < 0)
-		arena_close(arena);
-	return r;
-}
-
-/* Memory of pages in which nothing is in use. */
-static void
-punch_unused(const struct arena_source *source, const uint64_t *pages)
-{
-	uint64_t at = HEADER_BYTES, from = 0, to = 0;
-
-	while (at < source->bytes) {
-		if (arena_source_next(source, pages, at, &from, &to) <= 0)
-			from = to = source->bytes;
-		if (from > at)
-			arena_pages_punch(source->fd, at, from);
-		at = to;
-	}
-}
-
-int
-generation_move(const struct arena_place *place, const struct arena_source *source, struct arena *ret_arena,
-		struct intern **ret_intern, struct adoption *ret)
-{
-	char why[384] = "";
-	uint64_t *pages;
-	int r = generation_check_file(place, source, &pages, why, sizeof(why));
-
-	if (r < 0) {
-		tell_bad(ret, source, r, why);
-		return r;
-	}
-	/* without what nobody uses there may be room */
-	r = generation_copy(place, source, pages, ret_arena, ret_intern, ret);
-	if (r != -ENOSPC) {
-		free(pages);
-		return r;
-	}
-	r = generation_create(place, source, ret_arena, ret);
-	if (r < 0) {
-		free(pages); /* generation_copy()'s message stays */
-		return r;
-	}
-	/*
-	 * Relaxed: nobody reads them while we live. The source is named before it is revoked, and what is
-	 * revoked for a file that names it is moved on by whoever comes after a kill.
-	 */
-	atomic_store_explicit(&ret_arena->header->moved_bytes, HEADER_BYTES, memory_order_relaxed);
-	atomic_store_explicit(&ret_arena->header->moved_from, source->header->generation,
-			      memory_order_release);
-	if (!generation_file_revoke(source->fd, ret->generation)) {
-		free(pages);
-		drop_file(place, ret_arena);
-		return -ENOMEM;
-	}
-	punch_unused(source, pages);
-	free(pages);
-	return generation_move_on(source, ret_arena, ret_intern, ret);
 }

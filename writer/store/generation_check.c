@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks all that a root reaches, before a writer builds on it: in a copy, whose books it rebuilds, or in the
- * file itself. Nothing is touched that has no memory: on a full tmpfs that would be a SIGBUS.
+ * Walks all that a root reaches in a copy, before a writer builds on it, and rebuilds its books. Nothing is
+ * touched that has no memory: on a full tmpfs that would be a SIGBUS.
  */
 #include "writer/store/generation_check.h"
 
@@ -53,7 +53,7 @@ map_present(const struct arena_source *source)
 
 	if (base == MAP_FAILED)
 		return NULL;
-	while ((r = arena_source_next(source, NULL, at, &from, &to)) > 0) {
+	while ((r = arena_source_next(source, at, &from, &to)) > 0) {
 		if (mmap(base + from, to - from, PROT_READ, MAP_SHARED | MAP_FIXED, source->fd,
 			 (off_t)from) == MAP_FAILED) {
 			r = -ENOMEM;
@@ -221,60 +221,4 @@ generation_check_copy(struct arena *a, uint64_t newest, struct intern **ret_inte
 	*ret_intern = rb.intern;
 	*ret_blocks = rb.blocks;
 	return 0;
-}
-
-/* ---- a file where it lies ---- */
-
-struct tour {
-	struct check check;
-	struct walk_seen seen;
-	uint64_t *pages;
-};
-
-static int
-tour_block(void *context, uint32_t ref, const struct block *b)
-{
-	struct tour *t = context;
-	uint64_t from = ref_offset(ref) / ARENA_COPY_PAGE,
-		 to = (ref_offset(ref) + block_footprint(block_length(b)) - 1) / ARENA_COPY_PAGE;
-	int r;
-
-	if (!walk_seen_first(&t->seen, ref))
-		return 0;
-	r = check_tag(&t->check, ref, b);
-	for (uint64_t page = from; r == 0 && page <= to; page++)
-		t->pages[page / 64] |= UINT64_C(1) << (page % 64);
-	return r < 0 ? r : 1;
-}
-
-int
-generation_check_file(const struct arena_place *place, const struct arena_source *source,
-		      uint64_t **ret_pages, char *message, size_t size)
-{
-	struct arena file = {0};
-	struct tour tour = {.check = {.arena = &file}};
-	struct walk_visitor visitor = {tour_block, &tour};
-	uint8_t *base = map_present(source);
-	int r;
-
-	if (!base)
-		return -ENOMEM;
-	file.view = (struct arena_view){.base = base, .committed = source->bytes};
-	file.header = (struct header *)(void *)base;
-	tag_derive(place->master, &file.keys, &file.root_key);
-	/* a block's last unit may end behind what is committed, in the file of a stranger's making */
-	tour.pages = calloc(source->bytes / ARENA_COPY_PAGE / 64 + 2, sizeof(*tour.pages));
-	r = tour.pages ? walk_seen_init(&tour.seen, source->bytes) : -ENOMEM;
-	if (r == 0) {
-		r = check_all(&tour.check, atomic_load_explicit(&file.header->epoch, memory_order_relaxed),
-			      &visitor, message, size);
-		walk_seen_done(&tour.seen);
-	}
-	sodium_memzero(&file, sizeof(file));
-	munmap(base, source->bytes);
-	if (r < 0)
-		free(tour.pages);
-	else
-		*ret_pages = tour.pages;
-	return r;
 }

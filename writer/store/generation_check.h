@@ -25,13 +25,4 @@ int generation_check_identity(const struct arena_place *place, const struct head
 int generation_check_copy(struct arena *a, uint64_t newest, struct intern **ret_intern, uint64_t *ret_blocks,
 			  char *message, size_t size);
 
-/*
- * Check a file where it lies, and change nothing.
- *
- * ret_pages  the pages in which anything is in use (arena_copy_all()); malloc'ed
- * Returns    as generation_check_copy()
- */
-int generation_check_file(const struct arena_place *place, const struct arena_source *source,
-			  uint64_t **ret_pages, char *message, size_t size);
-
 #endif

@@ -198,8 +198,9 @@ generation_file_supersede(int fd, uint64_t generation)
 	munmap(h, HEADER_BYTES);
 }
 
-bool
-generation_file_revoke(int fd, uint64_t generation)
+/* False: its header cannot be mapped. */
+static bool
+revoke_file(int fd, uint64_t generation)
 {
 	struct header *h = map_header(fd);
 
@@ -221,7 +222,7 @@ generation_file_give_back(int fd, uint64_t generation)
 {
 	struct stat st;
 
-	if (generation_file_revoke(fd, generation) && fstat(fd, &st) == 0 &&
+	if (revoke_file(fd, generation) && fstat(fd, &st) == 0 &&
 	    (uint64_t)st.st_size > HEADER_BYTES)
 		arena_pages_punch(fd, HEADER_BYTES, (uint64_t)st.st_size);
 }

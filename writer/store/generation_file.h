@@ -57,12 +57,9 @@ uint64_t generation_file_superseded_by(const struct generation_file *file);
 void generation_file_supersede(int fd, uint64_t generation);
 
 /*
- * Its readers may read there no more: every call of their snapshots says EXPIRED, and they go on to that
- * generation. False: its header cannot be mapped.
+ * Revoke it: every call of its readers' snapshots says EXPIRED, and they go on to that generation. Take the
+ * memory of everything behind its header.
  */
-bool generation_file_revoke(int fd, uint64_t generation);
-
-/* Revoke it, and take the memory of everything behind its header. */
 void generation_file_give_back(int fd, uint64_t generation);
 
 /*

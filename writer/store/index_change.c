@@ -64,10 +64,9 @@ index_table_changed(struct index_table *table)
 	table->plan = NULL;
 }
 
-/* The values of the object's states; those of a state that there is not are none. */
-static int
-fill(struct index_change *change, struct index_table *table, const uint8_t hash_key[16], struct value before,
-     struct value after)
+int
+index_change_prepare(struct index_change *change, struct index_table *table, const uint8_t hash_key[16],
+		     struct value before, struct value after, bool replaced, uint64_t *ret_bytes)
 {
 	int r = make_room(change, table->count);
 
@@ -79,37 +78,9 @@ fill(struct index_change *change, struct index_table *table, const uint8_t hash_
 		r = value_sets_fill(change->old, table->count, table->plan, before, hash_key);
 	if (r == 0)
 		r = value_sets_fill(change->new, table->count, table->plan, after, hash_key);
-	return r;
-}
-
-int
-index_change_prepare(struct index_change *change, struct index_table *table, const uint8_t hash_key[16],
-		     struct value before, struct value after, bool replaced, uint64_t *ret_bytes)
-{
-	int r = fill(change, table, hash_key, before, after);
-
 	*ret_bytes = 0;
 	for (unsigned n = 0; n < table->count && r == 0; n++)
 		*ret_bytes += compare_sets(&change->old[n], &change->new[n], replaced);
-	return r;
-}
-
-int
-index_change_prepare_sync(struct index_change *change, struct index_table *table, const uint8_t hash_key[16],
-			  struct value before, struct value after, uint64_t *ret_bytes)
-{
-	static const struct value nothing;
-	bool changed = before.at != after.at;
-	int r = fill(change, table, hash_key, changed ? before : nothing, after);
-
-	*ret_bytes = 0;
-	for (unsigned n = 0; n < table->count && r == 0; n++) {
-		if (n >= table->shown)
-			value_set_clear(&change->old[n]);
-		else if (!changed)
-			value_set_clear(&change->new[n]);
-		*ret_bytes += compare_sets(&change->old[n], &change->new[n], false);
-	}
 	return r;
 }
 

@@ -20,12 +20,9 @@ struct index_change {
 	struct value_set *old, *new;	/* by index */
 };
 
-/*
- * A resource's indexes. Those from `shown` on are being filled, and no commit shows them; in the others
- * stands every object.
- */
+/* A resource's indexes. */
 struct index_table {
-	unsigned count, shown;
+	unsigned count;
 	struct index_def *defs;
 	uint32_t *roots;
 	struct index_plan *plan;	/* of all defs; NULL: it is made when it is needed */
@@ -42,16 +39,6 @@ void index_table_changed(struct index_table *table);
  */
 int index_change_prepare(struct index_change *change, struct index_table *table, const uint8_t hash_key[16],
 			 struct value before, struct value after, bool replaced, uint64_t *ret_bytes);
-
-/*
- * The same for an object that stands in the indexes that are shown, and is to be filed in those that are
- * being filled.
- *
- * before, after  the same value: it changes in nothing
- */
-int index_change_prepare_sync(struct index_change *change, struct index_table *table,
-			      const uint8_t hash_key[16], struct value before, struct value after,
-			      uint64_t *ret_bytes);
 
 /* ordinals: the resource's trie as it is at this moment. */
 int index_change_leave(struct index_change *change, struct index_table *table, struct trie_edit *edit,

@@ -44,15 +44,20 @@ struct arena *store_arena(const struct store *s);
 struct intern *store_intern(const struct store *s);
 
 /*
- * Add a resource, or find it again after adoption (same fingerprint). Its position in the root is its id.
+ * Add a resource, or find it again after adoption: by name and namespace. Its position in the root is its id.
+ * What becomes of the content of one that is found:
+ *
+ *	the same fingerprint                     it stays, at its RV; other indexes are filled from it
+ *	only the first STORE_SOURCE_BYTES of it  it stays, LISTING, and at no RV: of another selection, or of
+ *	                                         other fields; a list brings the difference
+ *	else, or there is no room for indexes    it goes; the resource is empty, and LISTING
  *
  * descriptor_json   LAYOUT.md, DESCRIPTOR: identity, selectors, index definitions
  * fingerprint       what its content is
  * ret_id            its id
- * Returns 0; 1 it was there with this fingerprint, kept with its content; negative errno
- * A resource of the same name and namespace with another fingerprint or descriptor is emptied, keeps its
- * position, and is LISTING.
+ * Returns 0; 1 its content was kept, 2 so, and waits for a list; negative errno
  */
+#define STORE_SOURCE_BYTES 8
 int store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[24],
 		       unsigned *ret_id);
 /*
@@ -67,35 +72,14 @@ int store_drop_unclaimed(struct store *s);
 void store_unclaim(struct store *s, unsigned resource);
 
 /*
- * Another definition of a resource that goes on with its content: other indexes, another descriptor or
- * fingerprint (store_redefine.c).
+ * Another definition of a resource that keeps its content: other indexes, another descriptor or fingerprint.
+ * The next commit shows it, with indexes that have every object.
  *
- *	redefine ─▶ sync, of every known object, once ─▶ redefined ─▶ a commit that shows all of it at once
- *
- * Until then commits show the old definition, and its indexes. The first change that each object sees after
- * redefine has to be its sync (a SYNC stands first in its key's Deltas, delta_fifo.h); objects that come
- * later are no concern. To redefine while another definition is being filled gives that one up.
- *
- * Returns 0; -EINVAL (the descriptor), -ENOSPC, -ENOMEM: nothing has changed
+ * Returns 0; -EINVAL (the descriptor), -ENOSPC, -ENOMEM: nothing has changed, but tombstones may have gone
+ * Cost    some microseconds for each object and index that is new
  */
 int store_redefine(struct store *s, unsigned resource, const char *descriptor_json,
 		   const uint8_t fingerprint[24]);
-/*
- * ref      the known object
- * changed  ref 0: its body stays, readers notice nothing; else its new state, which is published as an
- *          update; the store's on success, still the caller's on failure
- */
-int store_sync(struct store *s, unsigned resource, uint32_t ref, struct draft changed);
-/*
- * Some bodies will differ from what the fingerprint promises: until store_redefined() the content is
- * nobody's, and who adopts it lists. It is only shown when not all can be synced before a commit.
- */
-void store_disown(struct store *s, unsigned resource);
-/* All are synced. 0; -ENOSPC, -ENOMEM: try again */
-int store_redefined(struct store *s, unsigned resource);
-/* Do not become what store_redefine() said: what was filled goes, what was synced stays synced. */
-void store_redefine_stop(struct store *s, unsigned resource);
-
 /*
  * Whether readers are told, from the next commit on, that there will be more resources than these: a name
  * that they do not find may be one of them (root.h, resources).

@@ -322,32 +322,3 @@ store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *
 	arena_open_reserve(s->arena, false);
 	return r;
 }
-
-int
-store_sync(struct store *s, unsigned resource, uint32_t ref, struct draft changed)
-{
-	struct store_resource *res = s->resources[resource];
-	const struct object *o = object_at(&s->arena->view, ref);
-	struct value before = value_of_object(&s->arena->view, ref);
-	struct value after = changed.ref ? value_of_object(&s->arena->view, changed.ref) : before;
-	uint64_t bytes;
-	int r;
-
-	if (!o || !before.at || !after.at || store_ordinal_ref(s, res, o->ordinal) != ref)
-		return -EBADMSG;
-	r = index_change_prepare_sync(&s->change, &res->indexes, s->arena->header->hash_key, before, after,
-				      &bytes);
-	if (r == 0)
-		r = store_reserve_notes(s, res, 1);
-	bytes += 4 * PATH_BYTES;
-	if (r == 0)
-		r = trie_edit_reserve(s->edit, (size_t)(bytes / 48));
-	if (r == 0)
-		r = arena_ensure(s->arena, bytes);
-	if (r < 0)
-		return r;
-	arena_open_reserve(s->arena, true);
-	r = changed.ref ? update_object(s, resource, ref, changed.ref) : enter_indexes(s, res, o->ordinal);
-	arena_open_reserve(s->arena, false);
-	return r;
-}

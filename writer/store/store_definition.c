@@ -25,7 +25,6 @@ store_resource_free(struct store_resource *res)
 	tombstones_done(res);
 	retained_log_done(&res->left);
 	retained_log_done(&res->fallen);
-	free(res->next);
 	shortcut_edit_done(&res->shortcuts);
 	free(res);
 }
@@ -73,7 +72,6 @@ store_read_descriptor(struct store *s, struct store_resource *res, const char **
 			return r;
 		res->indexes.count++;
 	}
-	res->indexes.shown = res->indexes.count;
 	tombstones_begin(res);
 	return it.damaged || res->indexes.count != count ? -EBADMSG : 0;
 }

@@ -5,7 +5,7 @@
  *	store.c               life, and what is shown beside objects
  *	commit.c              publishing
  *	store_resources.c     which resources there are
- *	store_redefine.c      what becomes of one that is defined otherwise
+ *	store_redefine.c      other definitions for the same content
  *	store_change.c        objects come, change, go
  *	store_definition.c    what a descriptor says
  *	store_tombstones.c    what remains of the deleted
@@ -51,7 +51,6 @@ struct store_resource {
 	bool dirty;
 	bool claimed;			/* somebody asked for it since the store was made */
 	bool synced_told;		/* readers know that it is SYNCED */
-	struct next_definition *next;	/* what it is becoming (store_redefine.c), or NULL */
 	char name[256];			/* resource.group */
 	struct ordinals ordinals;	/* those to be used again */
 	struct tombstones tombstones;
@@ -106,9 +105,6 @@ struct store {
 /* Take over what a published root holds. 0, -EBADMSG, -ENOMEM. */
 int store_load_resources(struct store *s, const struct root *root);
 
-/* Give up becoming something else: what was filled goes. */
-void store_redefine_abandon(struct store *s, struct store_resource *res);
-
 /* The arena is full: whether some of it came free, for arena_on_full() (commit.c). */
 bool store_make_room(void *store);
 
@@ -118,10 +114,10 @@ bool store_make_room(void *store);
 void tombstones_begin(struct store_resource *res);
 void tombstones_done(struct store_resource *res);
 /*
- * Of the resource's indexes those at these places are to be all. Where a tombstone would then stand under
- * other values, all go. 0; -ENOSPC: not now, there is no memory for that.
+ * The resource is about to have these indexes. Where a tombstone would then stand under other values, all go.
+ * 0; -ENOSPC: not now, there is no memory for that.
  */
-int tombstones_redefine(struct store *s, struct store_resource *res, const unsigned *places, unsigned count);
+int tombstones_redefine(struct store *s, struct store_resource *res, const struct index_table *next);
 /* Find those that an adopted resource has. 0, -EBADMSG, -ENOMEM. */
 int tombstones_load(struct store *s, struct store_resource *res);
 

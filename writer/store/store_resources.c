@@ -13,6 +13,15 @@
 
 /* ---- adding, emptying, dropping ---- */
 
+static void
+await_list(struct store_resource *res)
+{
+	res->now.version_length = 0;
+	memset(res->now.version, 0, sizeof(res->now.version));
+	res->now.state = RESOURCE_LISTING;
+	res->dirty = true;
+}
+
 /* Take out every object and index; the resource stays, empty, LISTING. */
 static void
 empty_resource(struct store *s, unsigned id)
@@ -20,7 +29,6 @@ empty_resource(struct store *s, unsigned id)
 	struct store_resource *res = s->resources[id];
 	struct trie_iter it;
 
-	store_redefine_abandon(s, res);
 	store_note(s, QUEUE_RESET, id, ++s->seq, 0, 0);
 	for (int r = trie_first(&it, &s->arena->view, res->now.ordinals); r > 0; r = trie_next(&it))
 		if (object_at(&s->arena->view, it.leaf))
@@ -35,9 +43,7 @@ empty_resource(struct store *s, unsigned id)
 	shortcut_drop(&res->shortcuts, s->arena, &res->now);
 	res->now.identity = res->now.ordinals = res->now.by_seq = 0;
 	res->now.object_count = res->now.next_ordinal = 0;
-	res->now.version_length = 0;
-	memset(res->now.version, 0, sizeof(res->now.version));
-	res->now.state = RESOURCE_LISTING;
+	await_list(res);
 	res->now.changed_seq = s->seq;
 	res->now.tombstone_floor = s->seq;
 	res->synced_told = false;
@@ -121,12 +127,60 @@ renew_resource(struct store *s, unsigned id, struct store_resource *res)
 	store_resource_free(res);
 }
 
+/* How much of a resource that has `res`'s place `res` can go on with. */
+enum match { MATCH_NONE, MATCH_PLACE, MATCH_SOURCE, MATCH_CONTENT, MATCH_ALL };
+
+static enum match
+compare(const struct store *s, const struct store_resource *known, const struct store_resource *res)
+{
+	const uint8_t *a = known->now.fingerprint, *b = res->now.fingerprint;
+
+	if (known->claimed || !same_place(s, known, res))
+		return MATCH_NONE;
+	if (memcmp(a, b, STORE_SOURCE_BYTES) != 0)
+		return MATCH_PLACE;
+	if (memcmp(a, b, sizeof(known->now.fingerprint)) != 0)
+		return MATCH_SOURCE;
+	/* equal descriptors are one block */
+	return known->now.descriptor == res->now.descriptor ? MATCH_ALL : MATCH_CONTENT;
+}
+
+/* 1 or 2: its content stays; -ENOSPC: there is no room for its new indexes; other negative errno */
+static int
+go_on_with(struct store *s, unsigned id, const char *descriptor_json, const uint8_t fingerprint[24],
+	   enum match match)
+{
+	int r = match == MATCH_ALL ? 0 : store_redefine(s, id, descriptor_json, fingerprint);
+
+	if (r < 0)
+		return r;
+	if (match == MATCH_SOURCE)
+		await_list(s->resources[id]);
+	s->resources[id]->claimed = true;
+	return match == MATCH_SOURCE ? 2 : 1;
+}
+
+static int
+append_resource(struct store *s, struct store_resource *res)
+{
+	if (s->resource_count == RESOURCE_MAX)
+		return -ENOSPC;
+	res->now.state = RESOURCE_LISTING;
+	res->now.changed_seq = s->seq;
+	res->now.tombstone_floor = s->seq;
+	res->claimed = true;
+	res->dirty = true;
+	s->resources[s->resource_count++] = res;
+	s->root_changed = s->table_changed = true;
+	return 0;
+}
+
 int
 store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[24],
 		   unsigned *ret_id)
 {
 	struct store_resource *res = calloc(1, sizeof(*res));
-	unsigned place = RESOURCE_MAX;
+	enum match best = MATCH_NONE;
 	const char *why;
 	int r;
 
@@ -140,44 +194,30 @@ store_add_resource(struct store *s, const char *descriptor_json, const uint8_t f
 		return r;
 	}
 	r = store_read_descriptor(s, res, &why);
-	if (r < 0)
-		goto refuse;
 	memcpy(res->now.fingerprint, fingerprint, sizeof(res->now.fingerprint));
-	for (unsigned i = 0; i < s->resource_count; i++) {
-		struct store_resource *known = s->resources[i];
+	*ret_id = s->resource_count;
+	for (unsigned i = 0; i < s->resource_count && r == 0; i++) {
+		enum match match = compare(s, s->resources[i], res);
 
-		if (known->claimed || !same_place(s, known, res))
-			continue;
-		if (place == RESOURCE_MAX)
-			place = i;
-		if (known->now.descriptor != res->now.descriptor ||
-		    memcmp(known->now.fingerprint, fingerprint, sizeof(known->now.fingerprint)) != 0)
-			continue;
-		/* equal descriptors are one block: same definitions, same content */
-		intern_unref(s->intern, res->now.descriptor);
-		store_resource_free(res);
-		known->claimed = true;
-		*ret_id = i;
-		return 1;
+		if (match > best) {
+			best = match;
+			*ret_id = i;
+		}
 	}
-	if (place < RESOURCE_MAX) {
-		renew_resource(s, place, res);
-		*ret_id = place;
+	if (r == 0 && best >= MATCH_SOURCE) {
+		r = go_on_with(s, *ret_id, descriptor_json, fingerprint, best);
+		if (r == -ENOSPC)
+			best = MATCH_PLACE;
+	}
+	if (best == MATCH_PLACE) {
+		renew_resource(s, *ret_id, res);
 		return 0;
 	}
-	r = -ENOSPC;
-	if (s->resource_count == RESOURCE_MAX)
-		goto refuse;
-	res->now.state = RESOURCE_LISTING;
-	res->now.changed_seq = s->seq;
-	res->now.tombstone_floor = s->seq;
-	res->claimed = true;
-	res->dirty = true;
-	*ret_id = s->resource_count;
-	s->resources[s->resource_count++] = res;
-	s->root_changed = s->table_changed = true;
-	return 0;
-refuse:
+	if (r == 0) {
+		r = append_resource(s, res);
+		if (r == 0)
+			return 0;
+	}
 	intern_unref(s->intern, res->now.descriptor);
 	store_resource_free(res);
 	return r;

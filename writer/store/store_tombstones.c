@@ -434,24 +434,23 @@ tombstones_begin(struct store_resource *res)
 							      roles[by]);
 }
 
-/* The place of the first of these indexes that has the role, or -1. */
-static int
-place_of_role(const struct index_table *table, const unsigned *places, unsigned count, enum index_role role)
+/* Whether tombstones stand under the same values by another table's index of this role. */
+static bool
+same_values(const struct store_resource *res, enum tombstone_by by, const struct index_table *other)
 {
-	for (unsigned i = 0; i < count; i++)
-		if (index_with_role(&table->defs[places[i]], 1, role) == 0)
-			return (int)places[i];
-	return -1;
+	int old = res->tombstones.indexes[by], new = index_with_role(other->defs, other->count, roles[by]);
+
+	return old < 0 || new < 0 ? old == new : index_def_same(&res->indexes.defs[old], &other->defs[new]);
 }
 
 int
-tombstones_redefine(struct store *s, struct store_resource *res, const unsigned *places, unsigned count)
+tombstones_redefine(struct store *s, struct store_resource *res, const struct index_table *next)
 {
 	bool same = true;
 	int r = 0;
 
-	for (unsigned by = TOMBSTONE_BY_UID; by <= TOMBSTONE_BY_CONTAINER; by++)
-		same &= place_of_role(&res->indexes, places, count, roles[by]) == res->tombstones.indexes[by];
+	for (enum tombstone_by by = TOMBSTONE_BY_UID; by <= TOMBSTONE_BY_CONTAINER; by++)
+		same &= same_values(res, by, next);
 	arena_open_reserve(s->arena, true);
 	while (!same && res->tombstones.notes.count > 0 && r == 0)
 		r = drop_oldest(s, res);

@@ -55,6 +55,20 @@ TEST(a_line_has_time_level_and_message)
 	assert_string_equal(line + strlen("2000-01-01T00:00:00.000Z"), " info listed 7 pods\n");
 }
 
+/* A person who calls a program reads its word in front, on standard error, and neither time nor level. */
+TEST(a_plain_line_has_a_word_alone)
+{
+	int stderr_was = dup(STDERR_FILENO);
+
+	assert_true(dup2(fds[1], STDERR_FILENO) >= 0);
+	log_open_plain(LOG_LEVEL_WARNING, "program: ");
+	log_warning("a");
+	log_info("b");
+	assert_true(dup2(stderr_was, STDERR_FILENO) >= 0);
+	close(stderr_was);
+	assert_string_equal(line_of(fds), "program: a\n");
+}
+
 /* Under the journal the priority stands in front, and no time. */
 TEST(the_journal_gets_priorities)
 {

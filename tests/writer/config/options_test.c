@@ -92,6 +92,22 @@ TEST_CASE(secrets_are_overwritten_in_the_arguments)
 	assert_string_equal(typed, shown);
 }
 
+/* Who executes informerd anew, or with one more flag, has all that was typed. */
+TEST_CASE(the_command_line_is_kept)
+{
+	char *const *argv = ARGS("--standby", "--check", "--token=t");
+	struct options options;
+
+	assert_int_equal(options_parse(count(argv), argv, &options, NULL), 0);
+	assert_true(options.standby && options.check);
+	for (int i = 0; i < count(argv); i++) {
+		assert_string_equal(options.arguments[i], argv[i]);
+		assert_ptr_not_equal(options.arguments[i], argv[i]);
+	}
+	assert_null(options.arguments[count(argv)]);
+	options_done(&options);
+}
+
 /*
  * As for kubectl, a flag for connecting whose value is empty, as of a variable that is not set, is not
  * there.

@@ -37,7 +37,6 @@ struct cut_world {
 	} pods[CUT_PODS];
 	char *was; /* what was published before the cuts; NULL: there was no arena */
 	struct cut_whole before, after;
-	bool moved; /* for a while nobody can read: the content is on its way from one file to another */
 	size_t adopted, found_before, found_after;
 };
 

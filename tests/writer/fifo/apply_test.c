@@ -450,52 +450,6 @@ T(a_relist_is_not_shown_with_the_older_version)
 	assert_synced(t, "9256", 40 + 2 * APPLIER_LIST_QUANTUM);
 }
 
-/* ---- another definition --------------------------------------------------------------- */
-
-static int
-sync_any(void *context, uint32_t ref)
-{
-	(void)context;
-	(void)ref;
-	return 0;
-}
-
-/* context: how often it fails */
-static int
-sync_done(void *context)
-{
-	unsigned *failures = context;
-
-	if (*failures == 0)
-		return 0;
-	(*failures)--;
-	return -ENOSPC;
-}
-
-/*
- * What changes while known objects are synced is shown, but no RV with it before the sync is at its end: with
- * an empty FIFO, too, when the end finds no room.
- */
-T(no_version_is_shown_amid_a_sync)
-{
-	struct applier *applier = t->fx->applier;
-	unsigned failures = 1;
-	const struct applier_sync sync = { sync_any, sync_done, &failures };
-
-	begin(t);
-	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
-	applier_run(applier);
-	assert_int_equal(applier_sync(applier, t->fx->fifo, &sync), 0);
-	server_send(t->fx, EVENT("ADDED", pod("a/y", 10)));
-	applier_run(applier);
-	assert_true(applier_is_syncing(applier, t->fx->fifo));
-	assert_true(delta_fifo_is_empty(t->fx->fifo));
-	assert_string_equal(published(t->fx), "[9] a/x@9 a/y@10 ");
-	applier_run(applier);
-	assert_false(applier_is_syncing(applier, t->fx->fifo));
-	assert_string_equal(published(t->fx), "[10] a/x@9 a/y@10 ");
-}
-
 /* ---- a resource beside another ------------------------------------------------------- */
 
 struct neighbour {

@@ -219,8 +219,8 @@ apply(void *context, const struct delta *d)
 		return -ENOSPC;
 	}
 	w->applied++;
-	at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, "%c", "AUDRS"[d->type]);
-	if (d->unchanged || d->type == DELTA_SYNC || d->tombstone)
+	at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, "%c", "AUDR"[d->type]);
+	if (d->unchanged || d->tombstone)
 		assert_int_equal(d->ref, known);
 	if (d->found != FOUND_UNASKED) {
 		assert_int_equal(found_known(d->found), known);
@@ -232,9 +232,9 @@ apply(void *context, const struct delta *d)
 		snprintf(w->log + at, sizeof(w->log) - at, "?");
 	else if (d->unchanged)
 		snprintf(w->log + at, sizeof(w->log) - at, "=");
-	else if (d->type != DELTA_SYNC)
+	else
 		snprintf(w->log + at, sizeof(w->log) - at, "%u", w->blocks[d->ref - 1].version);
-	if (d->unchanged || d->type == DELTA_SYNC)
+	if (d->unchanged)
 		return 0;
 	if (known) {
 		w->blocks[known - 1].known = false;
@@ -303,8 +303,6 @@ act(void *context, const char *step)
 	} else if (strcmp(verb, "replace") == 0) {
 		ok(delta_fifo_replace(w->fifo, w->items, w->item_count));
 		w->item_count = 0;
-	} else if (strcmp(verb, "resync") == 0) {
-		ok(delta_fifo_resync(w->fifo));
 	} else if (strcmp(verb, "retry") == 0) {
 		delta_fifo_retry(w->fifo);
 	} else if (strcmp(verb, "fail") == 0) { /* without a key: nothing fails any more */
@@ -384,8 +382,8 @@ PLAY(staging_discards_what_is_known,
      "0 queued, 0 waiting, 2 drafts; a R=, b R3, c R4");
 
 /* A failed list is taken back without a trace. */
-PLAY(unstaging_leaves_nothing, "know a 1, stage a 1, stage b 2, unstage, unstage, state, resync, pop",
-     "0 queued, 0 waiting, 0 drafts; a S");
+PLAY(unstaging_leaves_nothing, "know a 1, stage a 1, stage b 2, unstage, unstage, state, pop",
+     "0 queued, 0 waiting, 0 drafts; ");
 
 /*
  * While something of a watch is still queued, staging keeps the body: what is known may change before the
@@ -394,7 +392,7 @@ PLAY(unstaging_leaves_nothing, "know a 1, stage a 1, stage b 2, unstage, unstage
 PLAY(staging_keeps_bodies_while_something_is_queued, "know a 1, update a 2, stage a 1, pop, replace, pop",
      "a U2; a R1");
 
-/* ---- Replace and Resync ------------------------------------------------------ */
+/* ---- Replace ----------------------------------------------------------------- */
 
 /*
  * A list makes every item a REPLACED, and every known key that it lacks a tombstone with the last known
@@ -420,8 +418,8 @@ PLAY(replace_buries_what_lost_its_name_in_the_queue,
 /* A list that has a key many times, each with another UID, says nothing that could be told in front. */
 PLAY(a_list_may_have_a_key_many_times,
      "know x 1, list x 2#2, list x 3#3, list x 4#4, list x 5#5, replace, pop, state, "
-     "stage x 5#5, stage x 5#5, stage x 6#5, stage x 5#5, replace, pop, resync, pop",
-     "x D?, x R2, x R3, x R4, x R5; 0 queued, 0 waiting, 0 drafts; x R=, x R6; x S");
+     "stage x 5#5, stage x 5#5, stage x 6#5, stage x 5#5, replace, pop",
+     "x D?, x R2, x R3, x R4, x R5; 0 queued, 0 waiting, 0 drafts; x R=, x R6");
 
 /*
  * A key that is only queued and not in the list gets a tombstone behind what is queued.
@@ -456,14 +454,9 @@ T(a_refused_replace_changes_nothing)
 PLAY(a_key_that_is_known_and_queued_is_buried_once, "know x 1, update x 2, update x 3, replace, pop",
      "x U2, x U3, x D?");
 PLAY(a_key_that_is_deleted_already_is_not_buried, "know x 1, delete x 2, replace, pop", "x D2");
-PLAY(a_key_that_waits_to_be_told_again_is_buried, "know x 1, resync, replace, pop", "x S, x D?");
 PLAY(a_key_of_one_list_that_the_next_two_lack_is_buried_once, "list x 1, replace, replace, replace, pop",
      "x R1, x D?");
 PLAY(an_added_key_that_two_lists_lack_is_buried_once, "add x 1, replace, replace, pop", "x A1, x D?");
-
-/* Resync queues a SYNC for every known object but those that have something queued. */
-PLAY(resync_skips_keys_with_something_queued, "know a 1, know b 1, update a 2, resync, resync, pop",
-     "a U2, b S");
 
 /* A list is under way from Replace until its last key was processed, whatever a watch adds behind it. */
 PLAY(listing_lasts_until_the_last_key_of_the_list,
@@ -513,8 +506,8 @@ PLAY(freeing_discards_what_is_queued, "know k 1, add x 1, add y 2, add k 1, dele
      "x failed; 3 queued, 1 waiting, 3 drafts");
 
 /* What only borrows a known object discards nothing: world_discard() takes no object that is known. */
-PLAY(freeing_discards_nothing_that_is_known, "know x 1, resync, know y 1, update y 1, state",
-     "2 queued, 0 waiting, 0 drafts");
+PLAY(freeing_discards_nothing_that_is_known, "know x 1, replace, know y 1, update y 1, state",
+     "2 queued, 0 waiting, 0 drafts, listing");
 
 /* ---- the version, and the cost --------------------------------------------------- */
 

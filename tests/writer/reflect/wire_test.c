@@ -47,6 +47,12 @@ struct world {
 
 /* ---- the world ---- */
 
+static void
+choose(struct world *w, enum wire_choice choice, const char *api_version, const char *kind)
+{
+	wire_init(&w->wire, &w->fx->clock.clock, choice, w->schema, api_version, kind, false);
+}
+
 static struct world *
 world_new(const struct list_choices *choices)
 {
@@ -61,13 +67,13 @@ world_new(const struct list_choices *choices)
 	log_open(LOG_LEVEL_INFO, fileno(w->log));
 	w->t = reflector_fixture_new(choices);
 	w->fx = w->t->fx;
-	wire_init(&w->wire, &w->fx->clock.clock, WIRE_AUTO, w->schema, "v1", "Pod", false);
+	choose(w, WIRE_AUTO, "v1", "Pod");
 	/* the Reflector has a copy of its source */
 	w->fx->source.wire = &w->wire;
-	reflector_renew(w->t->reflector,
-			&(struct reflector_options){.source = &w->fx->source,
-						    .choices = choices ? *choices : (struct list_choices){0}},
-			false);
+	reflector_free(w->t->reflector);
+	w->t->reflector = reflector_new(&(struct reflector_options){
+		.source = &w->fx->source, .choices = choices ? *choices : (struct list_choices){0}});
+	assert_non_null(w->t->reflector);
 	return w;
 }
 
@@ -181,8 +187,6 @@ TEST(protobuf_is_asked_for_where_the_schema_has_the_kind, set_up)
 		assert_int_equal(wire_comes_in_protobuf(&wire), cases[i].wanted);
 		assert_string_equal(wire_syntax_name(&wire), "");
 	}
-	wire_expect(&wire, "v1", "Pod", false);
-	assert_true(wire_wants_protobuf(&wire));
 }
 
 /* What a server prints of a kind that releases print differently is known with its release. */
@@ -226,7 +230,7 @@ TEST(the_answer_says_what_it_is, set_up)
 
 TEST(json_alone_is_told_where_protobuf_was_configured, set_up)
 {
-	wire_choose(&w->wire, WIRE_PROTOBUF);
+	choose(w, WIRE_PROTOBUF, "v1", "Pod");
 	reflector_start(w->t->reflector, "", 0);
 	server_answer(w->fx, 200, pod_list("10", NULL, NULL));
 	server_answer(w->fx, 200, "");
@@ -234,9 +238,7 @@ TEST(json_alone_is_told_where_protobuf_was_configured, set_up)
 		said(w), "pods: it comes in JSON, though protobuf is configured: the server answers so"));
 	*strstr(w->said, "though protobuf") = '!';
 	assert_null(strstr(w->said, "though protobuf")); /* once */
-	wire_expect(&w->wire, "example.com/v1", "Widget", false);
-	wire_choose(&w->wire, WIRE_AUTO);
-	wire_choose(&w->wire, WIRE_PROTOBUF);
+	choose(w, WIRE_PROTOBUF, "example.com/v1", "Widget");
 	wait_out(w->t);
 	server_open(w->fx);
 	assert_non_null(strstr(said(w), "though protobuf is configured: its kind is not in the schema"));
@@ -387,17 +389,16 @@ TEST(what_cannot_be_read_twice_is_asked_for_in_json, set_up)
 /* A server that sends it to whoever asks for JSON is no reason to give up what was not asked for. */
 TEST(what_was_not_asked_for_is_not_given_up, set_up)
 {
-	wire_choose(&w->wire, WIRE_JSON);
+	choose(w, WIRE_JSON, "v1", "Pod");
 	reflector_start(w->t->reflector, "", 0);
 	for (unsigned i = 0; i < 2; i++) {
 		answer_list(w, "2:{1:{1=7}}");
 		wait_out(w->t);
 	}
 	diary(w->fx);
-	wire_choose(&w->wire, WIRE_AUTO);
 	server_answer(w->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
 	assert_int_equal(w->wire.fallbacks, 0);
-	assert_string_equal(diary(w->fx), "WATCH protobuf rv=10; ");
+	assert_string_equal(diary(w->fx), "WATCH rv=10; ");
 	assert_string_equal(seen(w->t), "[10] a/x@5 ");
 }
 
@@ -491,30 +492,6 @@ TEST(it_is_asked_for_again_of_another_release, set_up)
 	server_send(w->fx, BOOKMARK, 10);
 	server_end(w->fx, 0);
 	assert_string_equal(diary(w->fx), "WATCH protobuf rv=10; ");
-}
-
-TEST(another_choice_counts_from_the_next_request_on, set_up)
-{
-	start_watching(w);
-	wire_choose(&w->wire, WIRE_JSON);
-	server_send_bytes(w->fx, "", 0);
-	assert_true(send_event(w, "ADDED", "Pod", POD("y", "11", "")));
-	server_end(w->fx, 0);
-	assert_string_equal(diary(w->fx), "WATCH rv=11; ");
-	wire_choose(&w->wire, WIRE_AUTO);
-	server_open(w->fx);
-	server_send(w->fx, EVENT("ADDED", pod("a/z", 12)));
-	server_end(w->fx, 0);
-	assert_string_equal(diary(w->fx), "WATCH protobuf rv=12; ");
-	assert_string_equal(seen(w->t), "[12] a/x@5 a/y@11 a/z@12 ");
-	/* what was given up is asked for again, and the same choice changes nothing */
-	server_open_with(w->fx, 406, "application/json");
-	server_end(w->fx, 0);
-	assert_false(wire_wants_protobuf(&w->wire));
-	wire_choose(&w->wire, WIRE_AUTO);
-	assert_false(wire_wants_protobuf(&w->wire));
-	wire_choose(&w->wire, WIRE_PROTOBUF);
-	assert_true(wire_wants_protobuf(&w->wire));
 }
 
 /* A LIST where a WatchList in JSON would cost the server more; and the other way round. */

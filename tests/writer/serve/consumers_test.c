@@ -267,6 +267,7 @@ TEST(names_are_capped_a_user)
 	sit(w, 1000, "a", 0, &a);
 	acknowledge(w, 0, 1);
 	visit(w, 1000, "b", 1);
+	live(w, 60ull * 1000000000u);
 	visit(w, 1000, "c", 1);
 	assert_int_equal(sit(w, 1000, "d", 1, &d), 0); /* in the place of b */
 	assert_true(is_known(w, 1000, "c"));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A resource that goes on with its content under another definition: its objects stand in the new indexes
- * under the values that those say, whatever changes before, amid and after it, and as often as it happens.
+ * A resource that keeps its content under another definition: its objects stand in the new indexes under the
+ * values that those say, whatever changes after it, and as often as it happens; refused, nothing has changed.
  */
 #include "tests/room.h"
+#include "tests/support/allocations.h"
 #include "tests/support/store_fixture.h"
 
 enum { PODS = 20 };
@@ -31,16 +32,6 @@ put(struct store_fixture *fx, unsigned i, unsigned version)
 		0);
 }
 
-static void
-sync(struct store_fixture *fx, unsigned i)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "p%u", i);
-	assert_int_equal(
-		store_sync(fx->store, fx->pods, store_fixture_find(fx, "d", name), (struct draft){0}), 0);
-}
-
 /* The published root has so many of PODS pods, all of them in these two indexes. */
 static void
 assert_shown(struct store_fixture *fx, unsigned version)
@@ -59,93 +50,157 @@ put_all(struct store_fixture *fx, unsigned version)
 	assert_shown(fx, version);
 }
 
-static void
-become(struct store_fixture *fx, const char *descriptor, const uint8_t fingerprint[32])
+static int
+become_other(struct store_fixture *fx)
 {
-	assert_int_equal(store_redefine(fx->store, fx->pods, descriptor, fingerprint), 0);
-	for (unsigned i = 0; i < PODS; i++)
-		sync(fx, i);
-	assert_int_equal(store_redefined(fx->store, fx->pods), 0);
+	return store_redefine(fx->store, fx->pods, other_descriptor, other_fingerprint);
 }
+
 #define TEST(name) TEST_CASE_OF(struct store_fixture *fx, store_fixture_set_up, store_fixture_tear_down, name)
 
+/* What changes after it, before the commit that shows it and later, stands in all of the new indexes. */
 TEST(objects_stand_where_the_new_definition_says)
 {
-	for (unsigned round = 0; round < 3; round++) {
-		put_all(fx, 10 * round + 1);
+	for (unsigned version = 1; version < 10; version += 3) {
+		put_all(fx, version);
 		store_fixture_assert_count(fx, PODS, "labels", "app=web");
 		store_fixture_assert_count(fx, -1, "version", "1");
-		become(fx, other_descriptor, other_fingerprint);
-		assert_shown(fx, 1);
+		assert_int_equal(become_other(fx), 0);
+		put(fx, 0, version + 2);
+		assert_shown(fx, version);
+		assert_memory_equal(store_fixture_published(fx)->fingerprint, other_fingerprint, 24);
 		store_fixture_assert_count(fx, -1, "labels", "app=web");
-		put_all(fx, 10 * round + 2);
-		assert_int_equal(store_fixture_count_by_index(fx, "version", round ? "12" : "2"),
-				 round < 2 ? PODS : 0);
-		become(fx, pods_descriptor, pods_fingerprint);
+		store_fixture_assert_count(fx, PODS - 1, "version", "%u", version);
+		store_fixture_assert_count(fx, 1, "version", "%u", version + 2);
+		put_all(fx, version + 1);
+		store_fixture_assert_count(fx, PODS, "version", "%u", version + 1);
+		assert_int_equal(store_redefine(fx->store, fx->pods, pods_descriptor, pods_fingerprint), 0);
 	}
 }
 
-/* What changes while the new indexes are filled stands in all of them, old and new. */
-TEST(changes_amid_it_stand_in_both)
+/* No change of any object: nobody is told anything. What only the old indexes had is free. */
+TEST(it_takes_no_seq_and_leaves_nothing)
 {
+	struct store_stats before, after;
+	uint64_t seq;
+
 	put_all(fx, 1);
-	assert_int_equal(store_redefine(fx->store, fx->pods, other_descriptor, other_fingerprint), 0);
-	for (unsigned i = 0; i < PODS; i++) {
-		sync(fx, i);
-		put(fx, i, 2);
+	seq = store_seq(fx->store);
+	store_fixture_settle(fx);
+	store_stats(fx->store, &before);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(become_other(fx), 0);
+		store_fixture_settle(fx);
+		assert_int_equal(store_fixture_verify(fx), 0);
+		assert_int_equal(store_redefine(fx->store, fx->pods, pods_descriptor, pods_fingerprint), 0);
+		store_fixture_settle(fx);
+		assert_int_equal(store_fixture_verify(fx), 0);
 	}
-	assert_shown(fx, 2);
+	assert_int_equal(store_seq(fx->store), seq);
+	store_stats(fx->store, &after);
+	assert_int_equal(after.used_bytes, before.used_bytes);
+	assert_int_equal(after.shared_blocks, before.shared_blocks);
+}
+
+/* Everything stands where it stood, and what changes then is filed there; nothing of the attempt is left. */
+static void
+assert_unchanged(struct store_fixture *fx, unsigned version, const struct store_stats *before)
+{
+	struct store_stats after;
+
+	assert_memory_equal(store_resource(fx->store, fx->pods)->fingerprint, pods_fingerprint, 24);
+	assert_shown(fx, version - 1);
+	store_fixture_settle(fx);
+	store_stats(fx->store, &after);
+	assert_int_equal(after.used_bytes, before->used_bytes);
+	assert_int_equal(after.shared_blocks, before->shared_blocks);
+	store_fixture_renew_decoder(fx);
+	put_all(fx, version);
 	store_fixture_assert_count(fx, PODS, "labels", "app=web");
-	assert_int_equal(store_redefined(fx->store, fx->pods), 0);
-	assert_shown(fx, 2);
-	store_fixture_assert_count(fx, 0, "version", "1");
-	store_fixture_assert_count(fx, PODS, "version", "2");
+	store_fixture_assert_count(fx, -1, "version", "%u", version);
+	store_fixture_settle(fx);
+	store_fixture_renew_decoder(fx);
 }
 
-static int
-keep(void *context, const char *type, size_t type_length, struct draft d)
+/* Whichever block of the arena, or piece of private memory, it does not get. */
+static void
+refuse_each(struct store_fixture *fx, bool private, int error)
 {
-	(void)type;
-	(void)type_length;
-	*(struct draft *)context = d;
-	return 0;
+	struct store_stats before;
+	unsigned version = 1;
+	bool sufficed;
+	int r;
+
+	put_all(fx, version);
+	store_fixture_settle(fx);
+	for (uint64_t n = 0;; n++) {
+		store_stats(fx->store, &before);
+		if (private)
+			allocations_left = n;
+		else
+			arena_fail_after(fx->arena, n);
+		r = become_other(fx);
+		sufficed = !private || allocations_left != UINT64_MAX;
+		allocations_left = UINT64_MAX;
+		arena_fail_after(fx->arena, UINT64_MAX);
+		if (r == 0 && sufficed)
+			break;
+		if (r == 0) /* it could do without */
+			assert_int_equal(
+				store_redefine(fx->store, fx->pods, pods_descriptor, pods_fingerprint), 0);
+		else
+			assert_int_equal(r, error);
+		assert_unchanged(fx, ++version, &before);
+	}
+	assert_in_range(version, 5, 1000);
+	assert_shown(fx, version);
+	store_fixture_assert_count(fx, PODS, "version", "%u", version);
 }
 
-/* An object that becomes another one by its sync stands in the new indexes with all values, old ones too. */
-TEST(a_sync_that_changes_the_object_files_it)
+TEST(without_room_nothing_has_changed)
 {
-	static const struct decoder_events events = {.on_object = keep};
-	static const char text[] =
-		"{\"metadata\":{},\"items\":[{\"metadata\":{\"name\":\"p0\",\"namespace\":\"d\",\"uid\":"
-		"\"u0\",\"resourceVersion\":\"1\"},\"spec\":{\"nodeName\":\"n1\"}}]}";
-	struct draft draft = {0};
-	struct decoder *d = decoder_new(DECODE_LIST, fx->arena, store_intern(fx->store), fx->schema, &events,
-					&draft, 0);
+	refuse_each(fx, false, -ENOSPC);
+}
+
+TEST(without_memory_nothing_has_changed)
+{
+	refuse_each(fx, true, -ENOMEM);
+}
+
+TEST(a_descriptor_that_cannot_be_is_refused)
+{
+	struct store_stats before;
 
 	put_all(fx, 1);
-	assert_int_equal(decoder_feed(d, text, sizeof(text) - 1), 0);
-	decoder_free(d);
-	assert_int_not_equal(draft.ref, 0);
-	assert_int_equal(store_redefine(fx->store, fx->pods, other_descriptor, other_fingerprint), 0);
-	assert_int_equal(store_sync(fx->store, fx->pods, store_fixture_find(fx, "d", "p0"), draft), 0);
-	assert_shown(fx, 1);
-	store_fixture_assert_count(fx, PODS - 1, "labels", "app=web");
-	for (unsigned i = 1; i < PODS; i++)
-		sync(fx, i);
-	assert_int_equal(store_redefined(fx->store, fx->pods), 0);
-	assert_shown(fx, 1);
-	store_fixture_assert_count(fx, PODS, "version", "1");
+	store_fixture_settle(fx);
+	store_stats(fx->store, &before);
+	assert_int_equal(store_redefine(fx->store, fx->pods, "{\"resource\":\"pods\",\"indexes\":[{}]}",
+					other_fingerprint),
+			 -EINVAL);
+	assert_unchanged(fx, 2, &before);
 }
 
-/* One that is given up on its way leaves nothing, and what changes then is filed as before. */
-TEST(one_that_is_given_up_leaves_nothing)
+/* Tombstones stay where they are found by the same values, and go, all of them, where they would not be. */
+TEST(tombstones_under_other_values_go)
 {
+	static const char as_before[] =
+		"{\"resource\":\"pods\",\"indexes\":["
+		"{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
+		"{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]}]}";
+	struct tombstone_stats stats;
+
 	put_all(fx, 1);
-	assert_int_equal(store_redefine(fx->store, fx->pods, other_descriptor, other_fingerprint), 0);
-	for (unsigned i = 0; i < PODS / 2; i++)
-		sync(fx, i);
-	store_redefine_stop(fx->store, fx->pods);
-	put_all(fx, 2);
-	store_fixture_assert_count(fx, PODS, "labels", "app=web");
-	store_fixture_assert_count(fx, -1, "version", "2");
+	for (unsigned i = 0; i < 3; i++)
+		store_fixture_deletef(fx, "d", "p%u", i);
+	store_fixture_commit(fx);
+	assert_int_equal(store_redefine(fx->store, fx->pods, as_before, other_fingerprint), 0);
+	store_tombstone_stats(fx->store, fx->pods, &stats);
+	assert_int_equal(stats.count, 3);
+	store_fixture_commit(fx);
+	assert_int_equal(become_other(fx), 0);
+	store_tombstone_stats(fx->store, fx->pods, &stats);
+	assert_int_equal(stats.count + stats.bytes, 0);
+	assert_int_equal(store_resource(fx->store, fx->pods)->tombstone_floor, store_seq(fx->store));
+	store_fixture_commit(fx);
+	store_fixture_assert_count(fx, PODS - 3, "version", "1");
 }

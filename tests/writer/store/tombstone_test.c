@@ -3,8 +3,6 @@
  * Tombstones: what was deleted is found, by seq, key, uid, address and container, for as long as the limits
  * allow; the floor says from where on everything stands; and whatever memory is refused, a change happens
  * whole or not at all.
- *
- * The linker puts __wrap_malloc and its kin in libc's place, so that private memory can run out as well.
  */
 #include <inttypes.h>
 #include <sodium.h>
@@ -15,45 +13,13 @@
 #include "shm-layout/time_ns.h"
 #include "shm-layout/tombstone.h"
 #include "tests/room.h"
+#include "tests/support/allocations.h"
 #include "tests/support/dice.h"
 #include "tests/support/generations.h"
 #include "tests/support/steps.h"
 #include "tests/support/store_fixture.h"
 
 #define SECOND 1000000000ull
-
-static uint64_t allocations_left = UINT64_MAX; /* then one fails */
-
-void *__real_malloc(size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-
-static bool
-refused(void)
-{
-	return allocations_left != UINT64_MAX && allocations_left-- == 0;
-}
-
-void *
-__wrap_malloc(size_t size)
-{
-	return refused() ? NULL : __real_malloc(size);
-}
-
-void *
-__wrap_realloc(void *p, size_t size)
-{
-	return refused() ? NULL : __real_realloc(p, size);
-}
-
-void *
-__wrap_calloc(size_t count, size_t size)
-{
-	return refused() ? NULL : __real_calloc(count, size);
-}
 
 static const char descriptor[] =
 	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","

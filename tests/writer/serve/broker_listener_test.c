@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The listening socket passes from one broker to the next, over a restart, without anybody being turned away.
+ */
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "tests/room.h"
+#include "tests/support/broker_fixture.h"
+#include "tests/support/raw_reader.h"
+
+static void
+pass_on(struct broker_fixture *fx, void *context)
+{
+	*(int *)context = broker_pass_on(fx->broker);
+}
+
+#define TEST(name)                                                                                           \
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
+
+/*
+ * The socket passes on: its file stays, the same, who connects between two brokers waits for the second, and
+ * the second removes it.
+ */
+TEST(the_listener_passes_on)
+{
+	struct raw_answer a;
+	struct stat before, after;
+	int listener = -1, fd;
+
+	broker_fixture_start(fx);
+	assert_int_equal(lstat(fx->socket, &before), 0);
+	broker_fixture_do(fx, pass_on, &listener);
+	assert_true(listener > 0);
+	assert_true(fcntl(listener, F_GETFD) & FD_CLOEXEC);
+	broker_fixture_stop(fx);
+	fd = raw_connect(fx);
+	raw_hello(fd, 0);
+	fx->options.listener = listener;
+	fx->options.mode = 0600;
+	broker_fixture_start(fx);
+	raw_hear(fd, &a);
+	assert_int_equal(a.u.head.type, MESSAGE_WELCOME);
+	raw_close(&a);
+	close(fd);
+	assert_int_equal(lstat(fx->socket, &after), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+	assert_int_equal(after.st_mode & 07777, 0600);
+	fx->options.listener = 0;
+	broker_fixture_stop(fx);
+	assert_int_equal(lstat(fx->socket, &after), -1);
+}
+
+static int
+listen_at(const char *path, int type)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	return fd;
+}
+
+/* A socket of another type, or whose file is gone, is closed, and a new one made: nobody would find it. */
+TEST(another_listener_is_not_believed)
+{
+	struct raw_answer a;
+	int fd, wrong;
+
+	for (unsigned gone = 0; gone < 2; gone++) {
+		wrong = listen_at(fx->socket, gone ? SOCK_SEQPACKET : SOCK_STREAM);
+		if (gone)
+			assert_int_equal(unlink(fx->socket), 0);
+		fx->options.listener = wrong;
+		broker_fixture_start(fx);
+		raw_attach(fx, &fd, &a, 0);
+		raw_close(&a);
+		close(fd);
+		broker_fixture_stop(fx);
+		assert_int_equal(access(fx->socket, F_OK), -1);
+		assert_int_equal(fcntl(wrong, F_GETFD), -1);
+	}
+	fx->options.listener = 0;
+}
+
+/* Nor where another file has taken the socket's place: that is not ours to change. */
+TEST(another_file_stays_as_it_is)
+{
+	struct broker_options options = fx->options;
+	struct broker *broker;
+	char *error = NULL;
+	struct stat st;
+	uv_loop_t loop;
+	int fd;
+
+	options.listener = listen_at(fx->socket, SOCK_SEQPACKET);
+	assert_int_equal(unlink(fx->socket), 0);
+	fd = open(fx->socket, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(fchmod(fd, 0640), 0);
+	close(fd);
+	uv_loop_init(&loop);
+	assert_int_equal(broker_new(&loop, &options, &broker, &error), -EEXIST);
+	assert_non_null(strstr(error, fx->socket));
+	free(error);
+	assert_int_equal(stat(fx->socket, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(fcntl(options.listener, F_GETFD), -1);
+	assert_int_equal(uv_loop_close(&loop), 0);
+	unlink(fx->socket);
+}

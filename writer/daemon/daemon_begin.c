@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What comes before the daemon is the writer: the lock, which it inherited, takes, or waits for; and --check,
+ * which ends there. The loop runs meanwhile, for signals and discovery.
+ *
+ *	restarted     the lock is here (restart.h)
+ *	free          taken
+ *	held          for LOCK_PATIENCE_MS it may be one that ends; then that is an error, or
+ *	--standby     discovery is made, /readyz says so, and a thread waits for the lock
+ */
+#include "writer/daemon/daemon_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shm-layout/time_ns.h"
+#include "writer/base/log.h"
+#include "writer/base/message.h"
+#include "writer/base/notify.h"
+
+#define LOCK_PATIENCE_MS 2000u
+#define LOCK_LOOK_MS 20u
+#define CHECK_MS 10000u /* for the API server to say what the names mean */
+
+static void
+on_waited(uv_timer_t *timer)
+{
+	uv_stop(timer->loop); /* before it polls, when the time was over by then */
+}
+
+/* The heart does not beat yet, so its timer is free. False: the daemon was told to end. */
+static bool
+wait_some(struct daemon *d, unsigned ms)
+{
+	uv_timer_start(&d->heartbeat, on_waited, ms, 0);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_timer_stop(&d->heartbeat);
+	return !d->stopping;
+}
+
+/* ---- --check --------------------------------------------------------------------- */
+
+/* What is wrong was logged, and the exit code set, by who found it. */
+static int
+check(struct daemon *d)
+{
+	uint64_t end = time_ns(CLOCK_MONOTONIC) + CHECK_MS * 1000000ull;
+
+	daemon_discover(d);
+	while (!d->stopping && !d->names_known && !d->discovery_error && time_ns(CLOCK_MONOTONIC) < end)
+		wait_some(d, LOCK_LOOK_MS);
+	if (d->stopping)
+		return -ECANCELED;
+	if (d->names_known) {
+		printf("the configuration is good: %zu resource%s of %s\n", d->config->n_resources,
+		       d->config->n_resources == 1 ? "" : "s", d->kube.server);
+		daemon_stop(d, fflush(stdout) == 0 ? DAEMON_OK : DAEMON_RUNTIME);
+	} else {
+		log_error("the API server does not say what the resources' names mean: %s",
+			  d->discovery_error ? d->discovery_error : "it does not answer");
+		daemon_stop(d, DAEMON_UNANSWERED);
+	}
+	return -ECANCELED;
+}
+
+/* ---- the lock -------------------------------------------------------------------- */
+
+static void
+on_lock(uv_async_t *async)
+{
+	uv_stop(async->loop);
+}
+
+/* Its thread: until the lock is here, or it is cancelled. */
+static void *
+await_lock(void *context)
+{
+	struct daemon *d = context;
+
+	d->awaited = lock_await(d->config->socket, &d->inherited.lock);
+	uv_async_send(&d->lock_came);
+	return NULL;
+}
+
+/* Readiness is to be warm: then the one that serves may be ended. */
+static int
+stand_by(struct daemon *d, char **ret_error)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	pthread_t thread;
+	int r = endpoints_start(d, &error);
+
+	if (r == -EADDRINUSE) {
+		log_info("%s is in use: it is served when this informerd has the lock",
+			 d->config->metrics_address);
+		r = 0;
+	}
+	if (r == 0)
+		r = uv_async_init(&d->loop, &d->lock_came, on_lock);
+	if (r < 0)
+		return message_set(ret_error, r, "%s", error ? error : strerror(-r));
+	d->awaited = -EAGAIN;
+	r = -pthread_create(&thread, NULL, await_lock, d);
+	if (r == 0) {
+		log_info("standing by until pid %ld, which serves %s, ends", lock_holder(d->config->socket),
+			 d->config->socket);
+		notify("READY=1\nSTATUS=standing by");
+		daemon_take_hangups(d);
+		daemon_discover(d);
+		if (!d->stopping)
+			uv_run(&d->loop, UV_RUN_DEFAULT);
+		pthread_cancel(thread); /* does nothing where the lock came */
+		pthread_join(thread, NULL);
+		r = d->stopping ? -ECANCELED : d->awaited;
+	}
+	uv_close((uv_handle_t *)&d->lock_came, NULL);
+	if (r == 0)
+		log_info("the informerd that served %s has ended: going on in its place", d->config->socket);
+	else if (r != -ECANCELED)
+		r = message_set(ret_error, r, "cannot wait for %s.lock: %s", d->config->socket, strerror(-r));
+	return r;
+}
+
+static int
+take_lock(struct daemon *d, char **ret_error)
+{
+	uint64_t end = time_ns(CLOCK_MONOTONIC) + LOCK_PATIENCE_MS * 1000000ull;
+	_cleanup_(message_freep) char *error = NULL;
+	int r;
+
+	while ((r = lock_take(d->config->socket, &d->inherited.lock, &error)) == -EBUSY) {
+		if (d->options->standby)
+			return stand_by(d, ret_error);
+		if (time_ns(CLOCK_MONOTONIC) >= end)
+			break;
+		if (!wait_some(d, LOCK_LOOK_MS))
+			return -ECANCELED;
+		message_freep(&error);
+		error = NULL;
+	}
+	return r < 0 ? message_set(ret_error, r, "%s", error ? error : strerror(-r)) : 0;
+}
+
+int
+daemon_begin(struct daemon *d, char **ret_error)
+{
+	int r;
+
+	if (d->options->check)
+		return check(d);
+	if (d->inherited.lock.fd > 0) {
+		r = lock_inherit(d->inherited.lock.fd, d->config->socket, &d->inherited.lock);
+		if (r == 0)
+			return 0;
+		log_warning("what was inherited is not the lock of %s: %s", d->config->socket, strerror(-r));
+		inheritance_release(&d->inherited);
+	}
+	return take_lock(d, ret_error);
+}
