@@ -137,11 +137,9 @@ enum informer_log_level { INFORMER_LOG_ERROR, INFORMER_LOG_WARNING, INFORMER_LOG
 #define INFORMER_VERIFY 1u /* check each block's integrity tag when it is first touched */
 /*
  * While no informerd runs, read what the last one left in memory, as of its last commit (informer_status()
- * calls it stale), rather than nothing. Beside one that runs and does not answer (it was stopped, or hangs:
- * no sign of life for 3 s) a private copy of what it has published is made, of 1 GiB at most; the call that
- * makes it (informer_dispatch(), a wait) takes 2 to 4 s a GiB. For informerd's own user and for root, on the
- * host; it is looked for until there is something to read. Once informerd is back, the handle moves over to
- * it by itself. With INFORMER_VERIFY the keys are those of its key file.
+ * calls it stale), rather than nothing. For informerd's own user and for root, on the host; it is looked for
+ * until there is something to read. Once informerd is back, the handle moves over to it by itself. With
+ * INFORMER_VERIFY the keys are those of its key file.
  */
 #define INFORMER_ORPHAN 2u
 

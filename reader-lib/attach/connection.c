@@ -17,7 +17,6 @@
 #include "reader-lib/attach/mapping.h"
 #include "reader-lib/attach/broker_message.h"
 #include "reader-lib/attach/orphan.h"
-#include "reader-lib/attach/silent_copy.h"
 #include "shm-layout/time_ns.h"
 
 #define DELAY_MIN_NS 10000000ull
@@ -170,7 +169,7 @@ leave(struct informer *inf, bool they_hung_up)
 /*
  * Make an arena current. Its predecessor stays mapped for as long as it is read.
  * When it is the very arena we had, the slot we had may be looked at no more, and with it goes what protected
- * our snapshots: they expire, but for those of a copy, which nobody else has.
+ * our snapshots: they expire.
  *
  * Returns 0, or negative with a message, and the mapping is gone.
  */
@@ -186,7 +185,7 @@ make_current(struct informer *inf, struct mapping *m)
 	}
 	if (old) {
 		epoll_ctl(inf->epoll, EPOLL_CTL_DEL, old->event_fd, NULL);
-		if (!old->copied && old->generation == m->generation &&
+		if (old->generation == m->generation &&
 		    memcmp(old->incarnation, m->incarnation, sizeof(m->incarnation)) == 0)
 			slot_close(old->slot);
 	}
@@ -200,24 +199,15 @@ make_current(struct informer *inf, struct mapping *m)
 	atomic_store_explicit(&inf->current, m, memory_order_seq_cst);
 	inf->attaches++;
 	mapping_reap(inf);
-	log_say(inf, INFORMER_LOG_INFO, "attached to %sgeneration %llu", m->copied ? "a copy of " : "",
-		(unsigned long long)m->generation);
+	log_say(inf, INFORMER_LOG_INFO, "attached to generation %llu", (unsigned long long)m->generation);
 	return 0;
 }
 
-/* There is nothing to read, and this handle asked for what no broker serves, rather than that. */
+/* There is nothing to read, and this handle asked for what a dead writer left, rather than that. */
 static bool
-wants_unserved(const struct informer *inf)
+wants_orphan(const struct informer *inf)
 {
 	return inf->flags & INFORMER_ORPHAN && !atomic_load_explicit(&inf->current, memory_order_relaxed);
-}
-
-/* What no broker serves becomes current: a code with a message, or 0. */
-static int
-take_unserved(struct informer *inf, struct mapping *m)
-{
-	atomic_store_explicit(&m->lost, true, memory_order_relaxed);
-	return make_current(inf, m);
 }
 
 /* Whether a code's sentence stands in the handle: what has run out, or what was read and refused. */
@@ -237,10 +227,12 @@ nobody_listens(struct informer *inf, int failure)
 	char reason[ADDRESSES_TEXT + 128], pid_text[32] = "", text[ADDRESSES_TEXT];
 	struct mapping *m = NULL;
 	long pid = 0;
-	int r = orphan_find(inf, wants_unserved(inf) ? &m : NULL, &pid);
+	int r = orphan_find(inf, wants_orphan(inf) ? &m : NULL, &pid);
 
-	if (r == 0 && m)
-		r = take_unserved(inf, m);
+	if (r == 0 && m) {
+		atomic_store_explicit(&m->lost, true, memory_order_relaxed);
+		r = make_current(inf, m);
+	}
 	if (pid > 0)
 		snprintf(pid_text, sizeof(pid_text), " (pid %ld)", pid);
 	if (r == -EBUSY) {
@@ -257,10 +249,7 @@ nobody_listens(struct informer *inf, int failure)
 	go_down(inf, failure, reason);
 }
 
-/*
- * Somebody listens, and says nothing; since when is kept over attempts. Who asked for it takes a copy of what
- * is there, when there is nothing else to read. Returns the code for this, with the reason.
- */
+/* Somebody listens, and says nothing; since when is kept over attempts. Returns the code, with the reason. */
 static int
 nobody_answers(struct informer *inf, char *reason, size_t size)
 {
@@ -268,20 +257,9 @@ nobody_answers(struct informer *inf, char *reason, size_t size)
 	struct ucred peer = {0};
 	socklen_t length = sizeof(peer);
 	char pid_text[32] = "";
-	struct mapping *m;
-	int r = 0;
 
 	if (inf->silent_ns == 0)
 		inf->silent_ns = now;
-	if (wants_unserved(inf)) {
-		r = silent_copy(inf, &m);
-		if (r == 0)
-			r = take_unserved(inf, m);
-	}
-	if (has_message(r)) {
-		informer_last_error(inf, reason, size);
-		return r;
-	}
 	if (inf->socket >= 0 && getsockopt(inf->socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
 	    peer.pid > 0)
 		snprintf(pid_text, sizeof(pid_text), " (pid %ld)", (long)peer.pid);

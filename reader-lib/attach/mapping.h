@@ -34,7 +34,6 @@ struct mapping {
 	int event_fd;
 	int socket;			/* that connection, lost, and kept while we read here; or -1 */
 	bool unmapped;
-	bool copied; /* a private copy (silent_copy.h) */
 	struct mapping *next;
 };
 
