@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A small document, asked for; see question.h. */
+/* A document, asked for; see question.h. */
 #include "writer/kube/question.h"
 
 #include <errno.h>
@@ -7,18 +7,19 @@
 #include <string.h>
 
 #include "writer/base/message.h"
+#include "writer/kube/status.h"
 
 #define BODY_MAX 65536u
 
 struct question {
-	struct transport *transport;
-	struct transport_request *request;
+	struct transport_request *request; /* NULL: the caller's */
+	const char *server;
 	const char *what;
 	question_fn *on_answer;
 	void *ctx;
 	int status;
 	char *body;
-	size_t len;
+	size_t len, max;
 };
 
 static void
@@ -42,9 +43,12 @@ on_data(void *ctx, const void *data, size_t len)
 	struct question *q = ctx;
 	char *body;
 
-	if (q->status != 200 || len > BODY_MAX - q->len)
-		return q->status == 200 ? -EMSGSIZE : 0;
-	body = realloc(q->body, q->len + len);
+	if (len > q->max - q->len) {
+		if (q->status == 200)
+			return -EMSGSIZE;
+		len = q->max - q->len; /* of what an error says, the beginning will do */
+	}
+	body = realloc(q->body, q->len + len + 1);
 	if (!body)
 		return -ENOMEM;
 	memcpy(body + q->len, data, len);
@@ -75,11 +79,27 @@ tell_document(struct question *q)
 }
 
 static void
+tell_status(struct question *q)
+{
+	_cleanup_(message_freep) char *why = NULL;
+	bool later = q->status == 429 || q->status >= 500;
+	struct kube_status status;
+
+	if (kube_status_parse(q->body ? q->body : "", q->len, q->status, &status) < 0) {
+		tell(q, -ENOMEM, NULL);
+		return;
+	}
+	message_format(&why, "%s answered %d for %s%s%s", q->server, q->status, q->what,
+		       status.message[0] ? ": " : "", status.message);
+	kube_status_done(&status);
+	tell(q, later ? -EAGAIN : 1, why);
+}
+
+static void
 on_done(void *ctx, int result, const char *message)
 {
 	struct question *q = ctx;
 	_cleanup_(message_freep) char *why = NULL;
-	bool later = q->status == 429 || q->status >= 500;
 
 	if (result == -EMSGSIZE) {
 		message_format(&why, "what it says of %s is too long", q->what);
@@ -89,30 +109,40 @@ on_done(void *ctx, int result, const char *message)
 	} else if (q->status == 200) {
 		tell_document(q);
 	} else if (q->status == 401) {
-		message_format(&why, TRANSPORT_UNAUTHORIZED, transport_server(q->transport));
+		message_format(&why, TRANSPORT_UNAUTHORIZED, q->server);
 		tell(q, -EACCES, why);
 	} else {
-		message_format(&why, "%s answered %d for %s", transport_server(q->transport), q->status,
-			       q->what);
-		tell(q, later ? -EAGAIN : 1, why);
+		tell_status(q);
 	}
 	question_free(q);
+}
+
+const struct transport_callbacks question_callbacks = {on_response, on_data, on_done};
+
+struct question *
+question_new(const char *what, size_t max, question_fn *on_answer, void *ctx)
+{
+	struct question *q = calloc(1, sizeof(*q));
+
+	if (q)
+		*q = (struct question){
+			.server = "the server", .what = what, .max = max, .on_answer = on_answer, .ctx = ctx};
+	return q;
 }
 
 int
 question_ask(struct transport *transport, const char *path, const char *what, unsigned flags,
 	     question_fn *on_answer, void *ctx, struct question **ret)
 {
-	static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
-	struct question *q = calloc(1, sizeof(*q));
+	struct question *q = question_new(what, BODY_MAX, on_answer, ctx);
 	int r;
 
 	if (!q)
 		return -ENOMEM;
-	*q = (struct question){.transport = transport, .what = what, .on_answer = on_answer, .ctx = ctx};
-	r = transport_get(transport, path, flags, &callbacks, q, &q->request);
+	q->server = transport_server(transport);
+	r = transport_get(transport, path, flags, &question_callbacks, q, &q->request);
 	if (r < 0) {
-		free(q);
+		question_free(q);
 		return r;
 	}
 	*ret = q;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Question: one small JSON document of the API server, and whether its absence is for now or for good.
+ * Question: one JSON document of the API server, read whole, and whether its absence is for now or for good.
  *
  * Threads   the loop's
  */
@@ -31,6 +31,16 @@ typedef void question_fn(void *ctx, int result, const cJSON *document, const cha
  */
 int question_ask(struct transport *transport, const char *path, const char *what, unsigned flags,
 		 question_fn *on_answer, void *ctx, struct question **ret);
+
+/*
+ * The same for a request that the caller begins, and must cancel before question_cancel(): its callbacks are
+ * question_callbacks, its context is the question.
+ *
+ * max      bytes of the document at most; question_ask() allows 64 KiB
+ * Returns  NULL without memory
+ */
+struct question *question_new(const char *what, size_t max, question_fn *on_answer, void *ctx);
+extern const struct transport_callbacks question_callbacks;
 
 /* on_answer is not called. NULL is fine. */
 void question_cancel(struct question *question);

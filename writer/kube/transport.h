@@ -117,6 +117,8 @@ enum transport_flags {
 	 * bytes come as they were sent, packed or not
 	 */
 	TRANSPORT_PLAIN = 1 << 9,
+	/* with TRANSPORT_METADATA, in JSON: whole objects where the server has no metadata alone */
+	TRANSPORT_ELSE_WHOLE = 1 << 10,
 };
 
 #define TRANSPORT_HEADER_MAX (256u << 10)	/* bytes of an answer's header */

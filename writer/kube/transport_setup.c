@@ -321,7 +321,8 @@ accept_line(unsigned flags)
 		n = asprintf(&line, "Accept: " TRANSPORT_PROTOBUF_TYPE "%s%s,application/json%s%s", as, drop,
 			     as, drop);
 	else
-		n = asprintf(&line, "Accept: application/json%s%s", as, drop);
+		n = asprintf(&line, "Accept: application/json%s%s%s", as, drop,
+			     flags & TRANSPORT_ELSE_WHOLE ? ",application/json" : "");
 	return n < 0 ? NULL : line;
 }
 

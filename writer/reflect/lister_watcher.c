@@ -144,7 +144,7 @@ kube_list(void *context, const struct list_params *params, const struct transpor
 	  void *ctx, void **ret_request)
 {
 	unsigned flags = (params->fresh_connection ? TRANSPORT_FRESH : 0u) |
-			 (params->metadata_only ? TRANSPORT_METADATA : 0u) |
+			 (params->metadata_only ? TRANSPORT_METADATA | TRANSPORT_ELSE_WHOLE : 0u) |
 			 (params->protobuf ? TRANSPORT_PROTOBUF : 0u);
 
 	return start(context, kube_list_url(context, params), flags, callbacks, ctx, ret_request);

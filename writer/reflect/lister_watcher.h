@@ -21,7 +21,8 @@ struct list_params {
 	const char *continue_token;
 	unsigned limit;			/* 0: left out */
 	bool fresh_connection;		/* not over one that stands */
-	bool metadata_only;		/* of the objects (PartialObjectMetadata) */
+	/* PartialObjectMetadata, or whole objects where the server has nothing else */
+	bool metadata_only;
 	bool protobuf;			/* rather than JSON */
 };
 

@@ -241,12 +241,10 @@ static int
 begin_check(void *context, consistency_done_fn *on_done, void *to, struct consistency_check **ret)
 {
 	struct cached_resource *c = context;
-	struct source source;
 
 	if (!is_settled(c))
 		return -EAGAIN;
-	(void)options_of(c, &source);
-	return consistency_check_start(&source, c->store, &c->id, on_done, to, ret);
+	return consistency_check_start(&c->spec->lister_watcher.base, c->store, &c->id, on_done, to, ret);
 }
 
 static void

@@ -12,6 +12,7 @@
 #ifndef WRITER_RESOURCE_CHECK_SCHEDULE_H
 #define WRITER_RESOURCE_CHECK_SCHEDULE_H
 
+#include "writer/base/clock.h"
 #include "writer/resource/consistency_check.h"
 
 struct check_schedule_owner {

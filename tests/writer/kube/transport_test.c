@@ -150,8 +150,9 @@ PLAIN(a_stream_is_delivered_as_it_arrives)
 }
 
 /*
- * Metadata alone is asked for in a form of its own, without another to fall back to; everything else as
- * JSON, or as protobuf with JSON behind it; without managedFields where they are not wanted.
+ * Metadata alone is asked for in a form of its own, without another to fall back to unless that is wanted;
+ * everything else as JSON, or as protobuf with JSON behind it; without managedFields where they are not
+ * wanted.
  */
 PLAIN(what_is_asked_for_stands_in_accept)
 {
@@ -167,6 +168,7 @@ PLAIN(what_is_asked_for_stands_in_accept)
 		{TRANSPORT_METADATA, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"},
 		{TRANSPORT_METADATA | TRANSPORT_WATCH,
 		 "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"},
+		{TRANSPORT_METADATA | TRANSPORT_ELSE_WHOLE, "application/json" LIST_OF ",application/json"},
 		{TRANSPORT_PROTOBUF, PROTOBUF ",application/json"},
 		{TRANSPORT_PROTOBUF | TRANSPORT_WATCH, PROTOBUF ",application/json"},
 		{TRANSPORT_PROTOBUF | TRANSPORT_METADATA, PROTOBUF LIST_OF ",application/json" LIST_OF},

@@ -21,8 +21,8 @@ begin(void *context, consistency_done_fn *on_done, void *to, struct consistency_
 	t->asked++;
 	if (!t->settled)
 		return -EAGAIN;
-	return consistency_check_start(&t->fx->source, t->fx->store->store, &t->fx->store->pods, on_done, to,
-				       ret);
+	return consistency_check_start(&t->fx->lister_watcher, t->fx->store->store, &t->fx->store->pods,
+				       on_done, to, ret);
 }
 
 static void
