@@ -50,7 +50,7 @@ each_object(struct consistency_check *c, bool at_start)
 	const char *uid, *version;
 	size_t uid_length, version_length;
 
-	for (uint64_t ordinal = 0; ordinal < end; ordinal++) {
+	for (uint64_t ordinal = 0; ordinal < end && c->result.name_count < CONSISTENCY_NAMES; ordinal++) {
 		uint32_t ref = store_by_ordinal(c->store, *c->resource, (uint32_t)ordinal);
 		const struct object *o = ref ? object_at(&store_arena(c->store)->view, ref) : NULL;
 		struct note *n = o ? note_of(c, o->key_hash) : NULL;
@@ -59,7 +59,7 @@ each_object(struct consistency_check *c, bool at_start)
 			store_object_identity(c->store, ref, &uid, &uid_length, &version, &version_length);
 			n->key = o->key_hash;
 			n->state = object_key_hash(c->hash_key, uid, uid_length, version, version_length) | 1;
-		} else if (n && n->state && n->state != SEEN && c->result.name_count < CONSISTENCY_NAMES) {
+		} else if (n && n->state && n->state != SEEN) {
 			snprintf(c->result.names[c->result.name_count++], sizeof(c->result.names[0]),
 				 "%.*s%s%.*s is too much: the server does not have it", o->namespace_length,
 				 object_namespace(o), o->namespace_length ? "/" : "", o->name_length,
