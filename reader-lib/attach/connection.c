@@ -180,7 +180,7 @@ make_current(struct informer *inf, struct mapping *m)
 	int r = watch(inf, m->event_fd);
 
 	if (r < 0) {
-		mapping_free(inf, m, false);
+		mapping_free(inf, m);
 		return error_set(inf, r, "cannot watch for commits: %s", errno_text(-r));
 	}
 	if (old) {
@@ -189,14 +189,7 @@ make_current(struct informer *inf, struct mapping *m)
 		    memcmp(old->incarnation, m->incarnation, sizeof(m->incarnation)) == 0)
 			slot_close(old->slot);
 	}
-	m->next = inf->mappings;
-	inf->mappings = m;
-	/*
-	 * Meets the loads in claim() (snapshot.c), arm() and arm_for_handlers(): the mapping was filled
-	 * before it is found. seq_cst, with the fence in mapping_reap() below: who claimed a cell in the
-	 * old mapping either sees the new one at R1', or has its cell seen there.
-	 */
-	atomic_store_explicit(&inf->current, m, memory_order_seq_cst);
+	mapping_make_current(inf, m);
 	inf->attaches++;
 	mapping_reap(inf);
 	log_say(inf, INFORMER_LOG_INFO, "attached to generation %llu", (unsigned long long)m->generation);

@@ -147,12 +147,7 @@ handle_done(struct informer *inf, bool in_child)
 	const int fds[] = {inf->epoll, inf->timer, inf->untold};
 
 	connection_close(inf, in_child);
-	while (inf->mappings) {
-		struct mapping *m = inf->mappings;
-
-		inf->mappings = m->next;
-		mapping_free(inf, m, in_child);
-	}
+	mappings_done(inf, in_child);
 	if (inf->alive)
 		munmap((void *)(uintptr_t)inf->alive, GUARD_BYTES);
 	for (unsigned i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/un.h>
 
+#include "reader-lib/attach/slot_places.h"
 #include "reader-lib/base/allocator.h"
 #include "reader-lib/base/likely.h"
 #include "reader-lib/informer.h"
@@ -24,6 +25,9 @@ enum connection_state { CONNECTION_DOWN, CONNECTION_GREETING, CONNECTION_UP };
 
 /*
  * lock          guards what follows it, up to error_lock
+ * spare_mappings  structs that were mappings, to be used again
+ * newest_serial of the last mapping
+ * oldest_serial the lowest of mappings that may be read; both are written with `lock`
  * next_step_ns  informer_begin() drives the connection from then on (CLOCK_MONOTONIC)
  * epoll         of all that whoever waits for news polls
  * untold        in epoll: informer_begin() took news that dispatch has to tell
@@ -41,6 +45,9 @@ struct informer {
 
 	pthread_mutex_t lock;
 	struct mapping *mappings;
+	struct mapping *spare_mappings;
+	struct slot_places slot_places;
+	_Atomic uint64_t newest_serial, oldest_serial;
 	_Atomic uint64_t next_step_ns;
 	enum connection_state connection;
 	int socket;

@@ -106,7 +106,7 @@ static int
 map_slot(struct informer *inf, struct mapping *m, int fd)
 {
 	struct stat st;
-	void *page;
+	int r;
 
 	if (fstat(fd, &st) < 0)
 		return error_set(inf, -errno, "cannot look at the slot that informerd passed: %s",
@@ -116,14 +116,8 @@ map_slot(struct informer *inf, struct mapping *m, int fd)
 				 "the slot that informerd passed has %lld bytes, not %u: install the "
 				 "library and the daemon from one release",
 				 (long long)st.st_size, SLOT_BYTES);
-	page = mmap(NULL, SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (page == MAP_FAILED)
-		return error_set(inf, -errno, "cannot map the slot: %s", errno_text(errno));
-	m->slot = page;
-	if (madvise(page, SLOT_BYTES, MADV_DONTFORK) < 0)
-		return error_set(inf, -errno, "cannot keep the slot from being inherited: %s",
-				 errno_text(errno));
-	return 0;
+	r = slot_places_map(&inf->slot_places, &inf->memory, fd, &m->slot);
+	return r < 0 ? error_set(inf, r, "cannot map the slot: %s", errno_text(-r)) : 0;
 }
 
 static int
@@ -140,11 +134,27 @@ make_verifier(struct informer *inf, struct mapping *m, const struct message_welc
 	return m->verifier ? 0 : error_set(inf, -ENOMEM, "no memory for the verification table");
 }
 
+/* One that was given up, or a new one. All of it is zero, but for the place. */
+static struct mapping *
+take_struct(struct informer *inf)
+{
+	struct mapping *m = inf->spare_mappings;
+
+	if (!m)
+		return memory_get(inf, sizeof(*m));
+	inf->spare_mappings = m->next;
+	_Static_assert(offsetof(struct mapping, place) + sizeof(m->place) == offsetof(struct mapping, serial),
+		       "mapping: place is left out");
+	memset(m, 0, offsetof(struct mapping, place));
+	memset(&m->serial, 0, sizeof(*m) - offsetof(struct mapping, serial));
+	return m;
+}
+
 int
 mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS], const struct message_welcome *welcome,
 	    struct mapping **ret_mapping)
 {
-	struct mapping *m = memory_get(inf, sizeof(*m));
+	struct mapping *m = take_struct(inf);
 	int r;
 
 	if (!m) {
@@ -155,6 +165,9 @@ mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS], const str
 	m->arena_fd = fds[0];
 	m->event_fd = fds[2];
 	m->socket = -1;
+	m->serial = atomic_load_explicit(&inf->newest_serial, memory_order_relaxed) + 1;
+	/* Before M1, which orders it: who reads this mapping's number there has read this one. */
+	atomic_store_explicit(&inf->newest_serial, m->serial, memory_order_relaxed);
 	r = map_arena(inf, m);
 	if (r == 0)
 		r = map_slot(inf, m, fds[1]);
@@ -162,7 +175,7 @@ mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS], const str
 		r = make_verifier(inf, m, welcome);
 	close(fds[1]);
 	if (r < 0) {
-		mapping_free(inf, m, false);
+		mapping_free(inf, m);
 		return r;
 	}
 	*ret_mapping = m;
@@ -182,44 +195,71 @@ hang_up(struct mapping *m, bool in_child)
 	m->socket = -1;
 }
 
-/*
- * The slot is informerd's again, which counts what we keep of it. A thread may be on its way into it (R0 to
- * R1', snapshot.c), so memory of our own takes its place: the claim that it makes there it gives back. If
- * there is none, the slot stays until detach.
- */
-static void
-give_back_slot(struct mapping *m)
-{
-	if (m->slot)
-		(void)!mmap(m->slot, SLOT_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-}
-
-/* In a forked child nothing is mapped there, or worse, something else is. */
+/* All but the slot. In a forked child nothing is mapped there, or worse, something else is. */
 static void
 unmap_arena(struct mapping *m, bool in_child)
 {
-	if (m->unmapped)
-		return;
-	if (!in_child)
-		give_back_slot(m);
 	if (m->header && !in_child)
 		munmap((void *)(uintptr_t)m->header, (size_t)m->max_bytes);
 	close(m->arena_fd);
 	close(m->event_fd);
 	hang_up(m, in_child);
 	block_verifier_free(m->verifier);
-	m->unmapped = true;
+	explicit_bzero(&m->keys, sizeof(m->keys));
+}
+
+/* A thread may still have the struct from when it was current. */
+static void
+spare(struct informer *inf, struct mapping *m)
+{
+	m->next = inf->spare_mappings;
+	inf->spare_mappings = m;
 }
 
 void
-mapping_free(struct informer *inf, struct mapping *m, bool in_child)
+mapping_free(struct informer *inf, struct mapping *m)
 {
-	unmap_arena(m, in_child);
-	if (m->slot && !in_child)
-		munmap(m->slot, SLOT_BYTES);
-	explicit_bzero(&m->keys, sizeof(m->keys));
-	memory_put(inf, m);
+	if (m->slot)
+		slot_places_leave(m->slot);
+	unmap_arena(m, false);
+	spare(inf, m);
+}
+
+void
+mapping_make_current(struct informer *inf, struct mapping *m)
+{
+	m->next = inf->mappings;
+	inf->mappings = m;
+	slot_places_take(&inf->slot_places);
+	/* Before M1, which orders it: who finds the mapping current finds this place. */
+	atomic_store_explicit(&m->place, m->slot, memory_order_relaxed);
+	/*
+	 * Meets the loads in claim() (snapshot.c), arm() and arm_for_handlers(): the mapping was filled
+	 * before it is found. seq_cst, with the fence in mapping_reap() below: who claimed a cell in the
+	 * old mapping either sees the new one at R1', or has its cell seen there.
+	 */
+	atomic_store_explicit(&inf->current, m, memory_order_seq_cst);
+}
+
+static void
+free_all(struct informer *inf, struct mapping *first)
+{
+	while (first) {
+		struct mapping *m = first;
+
+		first = m->next;
+		memory_put(inf, m);
+	}
+}
+
+void
+mappings_done(struct informer *inf, bool in_child)
+{
+	for (struct mapping *m = inf->mappings; m; m = m->next)
+		unmap_arena(m, in_child);
+	free_all(inf, inf->mappings);
+	free_all(inf, inf->spare_mappings);
+	slot_places_done(&inf->slot_places, &inf->memory, in_child);
 }
 
 unsigned
@@ -238,15 +278,31 @@ mapping_pins(const struct mapping *m)
  * mapping is still current: of the two, one sees the other. So after it an old mapping without pins gets no
  * new one that lasts; without it an arena could be unmapped while a snapshot opens on it. The acquire load of
  * `holds` meets ring_free().
+ *
+ * The slot is informerd's again, which counts what we keep of it: memory of our own takes its place.
  */
 void
 mapping_reap(struct informer *inf)
 {
+	const struct mapping *current = atomic_load_explicit(&inf->current, memory_order_relaxed);
+	uint64_t oldest = UINT64_MAX;
+	struct mapping *m;
+
 	slot_fence();
-	for (struct mapping *m = inf->mappings; m; m = m->next)
-		if (m != atomic_load_explicit(&inf->current, memory_order_relaxed) && !m->unmapped &&
-		    atomic_load_explicit(&m->holds, memory_order_acquire) == 0 && mapping_pins(m) == 0)
+	for (struct mapping **at = &inf->mappings; (m = *at);) {
+		if (m != current && atomic_load_explicit(&m->holds, memory_order_acquire) == 0 &&
+		    mapping_pins(m) == 0) {
+			*at = m->next;
+			slot_places_stand_in(m->slot);
 			unmap_arena(m, false);
+			spare(inf, m);
+			continue;
+		}
+		oldest = m->serial < oldest ? m->serial : oldest;
+		at = &m->next;
+	}
+	/* Meets the acquire load in retire() (resource_open.c): what was read under pins was read. */
+	atomic_store_explicit(&inf->oldest_serial, oldest, memory_order_release);
 }
 
 uint64_t

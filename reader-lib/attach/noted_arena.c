@@ -201,7 +201,7 @@ noted_map(struct informer *inf, const struct noted_arena *noted, int arena, stru
 		else if (verify)
 			r = check_root(inf, m, id, &root_key);
 		if (r < 0)
-			mapping_free(inf, m, false);
+			mapping_free(inf, m);
 	}
 	sodium_memzero(&welcome.keys, sizeof(welcome.keys));
 	sodium_memzero(&root_key, sizeof(root_key));

@@ -4,9 +4,10 @@
  * shm-layout/PROTOCOLS.md, Pin and Move).
  *
  * Invariant: no thread reads an arena that mapping_reap() has unmapped. Between R0 and R1' only the slot
- * page, or what took its place, and the struct are touched, which stay until detach.
+ * page, or what took its place, and the struct's `place` are touched. The struct may be another arena's
+ * since, and that one be current: its place is another one, which R1' sees.
  * Bound: R0 is repeated at most once for each mapping that became current meanwhile, four times at most.
- * Pairs with: make_current() and mapping_reap().
+ * Pairs with: mapping_make_current() and mapping_reap().
  *
  * R1' also looks whether the writer has closed the slot (PROTOCOLS.md, Drop): then the claim is given
  * back, and there is nothing to read until another mapping has come.
@@ -74,13 +75,15 @@ claim(struct informer *inf, unsigned hint, struct mapping **ret_mapping, struct 
 
 	for (int i = 0; i < TRIES; i++) {
 		/*
-		 * Meets make_current() (connection.c): the mapping's fields were set before. Without it a
-		 * slot could be claimed through a pointer that is not there yet. The second look, R1', stands
-		 * behind R1's fence and meets the one in mapping_reap() (mapping.c): either it sees the new
-		 * mapping, or the reaper sees our cell. Without that the arena could be unmapped under us.
+		 * Meets mapping_make_current() (mapping.c): the place was set before. Without it a slot could
+		 * be claimed through a pointer that is not there yet. The second look, R1', stands behind
+		 * R1's fence and meets the one in mapping_reap(): either it sees the new mapping, or the
+		 * reaper sees our cell. Without that the arena could be unmapped under us. It acquires as R0
+		 * does: the struct may have become another arena's since.
 		 */
 		struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);	/* R0 */
 		struct pin_cell *cell;
+		struct slot *slot;
 
 		if (unlikely(!m)) {
 			if (nudged)
@@ -89,10 +92,12 @@ claim(struct informer *inf, unsigned hint, struct mapping **ret_mapping, struct 
 			nudged = true;
 			continue;
 		}
-		cell = slot_claim(m->slot, hint);						/* R1 */
+		slot = mapping_place(m);
+		cell = slot_claim(slot, hint);							/* R1 */
 		if (unlikely(!cell))
 			return INFORMER_E_BUSY;
-		if (likely(atomic_load_explicit(&inf->current, memory_order_relaxed) == m)) {	/* R1' */
+		if (likely(atomic_load_explicit(&inf->current, memory_order_acquire) == m &&	/* R1' */
+			   mapping_place(m) == slot)) {
 			if (likely(!mapping_superseded(m)) || readable_for_now(inf, m, &nudged)) {
 				*ret_mapping = m;
 				*ret_cell = cell;

@@ -122,14 +122,15 @@ let_go(struct informer *inf, struct informer_handler *h, int r)
 static void
 arm_for_handlers(struct informer *inf)
 {
-	/* Meets make_current(): the mapping's fields were set before. */
+	/* Meets mapping_make_current(): the place was set before. */
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);
 	uint32_t bits = ARMED_QUEUE |
 			(atomic_load_explicit(&inf->subscriptions->waits, memory_order_relaxed) ? ARMED_COMMIT
 												: 0);
+	_Atomic uint32_t *armed = m ? &mapping_place(m)->armed : NULL;
 
-	if (m && (atomic_load_explicit(&m->slot->armed, memory_order_relaxed) & bits) != bits)
-		atomic_fetch_or_explicit(&m->slot->armed, bits, memory_order_seq_cst);
+	if (armed && (atomic_load_explicit(armed, memory_order_relaxed) & bits) != bits)
+		atomic_fetch_or_explicit(armed, bits, memory_order_seq_cst);
 	slot_fence();
 }
 

@@ -81,7 +81,7 @@ informer_dispatch(struct informer *inf)
  * Ask to be signalled at the next commit; full fence. What is looked at afterwards is newer, or the signal
  * comes. The fence meets the one in broker_wake() (writer/serve/broker_wake.c), which stands between a commit
  * and a look at `armed`. Without it the caller's look could be done before `armed` is set: it sees no commit,
- * the writer sees nobody armed, and we sleep over what came. The acquire meets make_current().
+ * the writer sees nobody armed, and we sleep over what came. The acquire meets mapping_make_current().
  */
 static void
 arm(struct informer *inf)
@@ -89,7 +89,7 @@ arm(struct informer *inf)
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);
 
 	if (m)
-		atomic_fetch_or_explicit(&m->slot->armed, ARMED_COMMIT, memory_order_seq_cst);
+		atomic_fetch_or_explicit(&mapping_place(m)->armed, ARMED_COMMIT, memory_order_seq_cst);
 	slot_fence();
 }
 

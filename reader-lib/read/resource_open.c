@@ -4,7 +4,7 @@
  *
  * A binding holds for one arena for as long as its table of resources is the same (root.h); that is looked at
  * with each lookup, in a line that the lookup reads anyway. Where it no longer holds, it is made anew under
- * the lock. Old bindings stay until detach: other threads may have older snapshots.
+ * the lock. Old bindings stay while snapshots may be open that are as old: other threads may read them.
  */
 #include "reader-lib/read/resource_open.h"
 
@@ -212,6 +212,30 @@ tell_wants_soon(struct informer *inf)
 	}
 }
 
+/*
+ * Another binding is the first from here on. A thread may have the one before: it found it under a pin, in a
+ * mapping that was there already. For the fence meets the one of R1 (snapshot.c): who pins a mapping that was
+ * not there yet finds the new binding. So it may go when all those mappings have gone; the later ones of the
+ * list were retired earlier.
+ */
+static void
+retire(struct informer *inf, struct resource_binding *b)
+{
+	/* Meets the release store in mapping_reap(): all that was read under those pins was read before. */
+	uint64_t oldest = atomic_load_explicit(&inf->oldest_serial, memory_order_acquire);
+
+	slot_fence();
+	b->retired = atomic_load_explicit(&inf->newest_serial, memory_order_relaxed);
+	while (b->next && b->next->retired >= oldest)
+		b = b->next;
+	while (b->next) {
+		struct resource_binding *gone = b->next;
+
+		b->next = gone->next;
+		memory_put(inf, gone);
+	}
+}
+
 static int
 bind_anew(const struct snapshot *s, struct informer_resource *res,
 	  const struct resource_binding **ret_binding)
@@ -231,7 +255,7 @@ bind_anew(const struct snapshot *s, struct informer_resource *res,
 	b = memory_get(inf, sizeof(*b) + count * sizeof(b->parts[0]));
 	if (!b)
 		return -ENOMEM;
-	b->mapping = s->mapping;
+	b->mapping = s->mapping->serial;
 	b->table = s->root->table;
 	b->count = count;
 	for (uint32_t i = 0; i < count && r == 0; i++) {
@@ -262,6 +286,8 @@ bind_anew(const struct snapshot *s, struct informer_resource *res,
 	 * it a lookup could go by a part whose position is not set yet.
 	 */
 	atomic_store_explicit(&res->binding, b, memory_order_release);
+	if (b->next)
+		retire(inf, b->next);
 	*ret_binding = b;
 	return 0;
 }

@@ -16,10 +16,17 @@ struct part {
 	const struct definition *definition;
 };
 
-/* Where a name stands in one arena. Immutable; freed at detach. */
+/*
+ * Where a name stands in one arena. Immutable, but for what the lock guards: next and retired.
+ *
+ * Lifetime: who found it reads it under a pin. It is freed when it has been retired, and no mapping is left
+ * that was there then (resource_open.c).
+ * retired  when another took its place: the newest mapping's number
+ */
 struct resource_binding {
 	struct resource_binding *next;
-	const struct mapping *mapping;
+	uint64_t retired;
+	uint64_t mapping;		/* its serial */
 	uint64_t table;			/* the root's */
 	uint32_t count;
 	struct part parts[];
@@ -80,7 +87,7 @@ fingerprint_of(const struct resource *r)
 static inline bool
 binding_holds(const struct resource_binding *b, const struct snapshot *s, const struct resource **ret_first)
 {
-	if (b->mapping != s->mapping || b->table != s->root->table)
+	if (b->mapping != s->mapping->serial || b->table != s->root->table)
 		return false;
 	for (uint32_t i = b->count; i-- > 0;) {
 		*ret_first = part_resource(s, &b->parts[i]);

@@ -3,6 +3,12 @@
  * One thread reads while another takes the next generation in and unmaps the old arena (PROTOCOLS.md, Move):
  * nobody reads what is no longer mapped, and each read is of one arena.
  */
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "reader-lib/attach/snapshot.h"
 #include "tests/explorer/explorer.h"
 #include "tests/explorer/steps.h"
 #include "tests/room.h"
@@ -11,6 +17,40 @@ static void
 read_once(void)
 {
 	steps_read(&pair);
+}
+
+/*
+ * The same; and the pin stands in the slot of the arena that is read.
+ */
+static void
+read_where_it_is_pinned(void)
+{
+	struct informer_snapshot snap;
+	const struct snapshot *s = snapshot_of(&snap);
+	int r = informer_begin(pair.inf, &snap);
+
+	explorer_claim(r == 0, "begin says %s", informer_error_name(r));
+	explorer_claim((uintptr_t)s->cell - (uintptr_t)s->mapping->slot < SLOT_BYTES, "pinned elsewhere");
+	informer_end(&snap);
+}
+
+/* Of the arena that is read, for two more mappings. */
+static int arrived[2][PROTOCOL_DESCRIPTORS];
+
+/* Two arenas come, one after the other; the second may have the struct of the mapping that is current now. */
+static void
+take_in_two(void)
+{
+	struct message_welcome welcome = {0};
+	struct mapping *m;
+
+	for (unsigned i = 0; i < 2; i++) {
+		pthread_mutex_lock(&pair.inf->lock);
+		explorer_claim(mapping_new(pair.inf, arrived[i], &welcome, &m) == 0, "not mapped");
+		mapping_make_current(pair.inf, m);
+		mapping_reap(pair.inf);
+		pthread_mutex_unlock(&pair.inf->lock);
+	}
 }
 
 /* WELCOME waits in the socket. */
@@ -48,12 +88,40 @@ set_up(void **state)
 	return 0;
 }
 
+/* They are mapped within a run. */
+static void
+let_two_arrive(void)
+{
+	const struct mapping *m = atomic_load(&pair.inf->current);
+
+	for (unsigned i = 0; i < 2; i++) {
+		arrived[i][0] = fcntl(m->arena_fd, F_DUPFD_CLOEXEC, 3);
+		arrived[i][1] = memfd_create("slot", MFD_CLOEXEC);
+		arrived[i][2] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		assert_int_equal(ftruncate(arrived[i][1], (off_t)SLOT_BYTES), 0);
+	}
+}
+
+static const struct explorer_program moving_twice = {
+	.name = "read, and move twice",
+	.threads = {{"reader", read_where_it_is_pinned}, {"dispatch", take_in_two}},
+	.preemptions = 2,
+	.old_values = 2,
+};
+
 #define TEST(name) TEST_CASE_IN(set_up, pair_tear_down, name)
 
 TEST(nobody_reads_what_is_unmapped)
 {
 	explorer_expect_good(&moving);
 	explorer_expect_good(&two_reading);
+}
+
+/* The struct of a mapping is used again while a thread may still have it from before. */
+TEST(a_pin_stands_in_the_slot_of_its_arena)
+{
+	let_two_arrive();
+	explorer_expect_good(&moving_twice);
 }
 
 TEST(weaker_orders_are_found)
@@ -67,6 +135,12 @@ TEST(weaker_orders_are_found)
 		{"R4 relaxed", "slot_unpin", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
 		{0},
 	};
+	static const struct explorer_fault faults_moving_twice[] = {
+		{"R1' relaxed", "claim", NULL, EXPLORER_LOAD, 2, EXPLORER_RELAX},
+		{0},
+	};
 
 	explorer_expect_found(&moving, faults);
+	let_two_arrive();
+	explorer_expect_found(&moving_twice, faults_moving_twice);
 }

@@ -183,8 +183,7 @@ add_mapping(struct delivery_world *w, unsigned slot)
 	struct mapping *m = NULL;
 
 	need(mapping_new(w->inf, fds, &welcome, &m) == 0, "no mapping");
-	m->next = w->inf->mappings;
-	w->inf->mappings = m;
+	mapping_make_current(w->inf, m);
 	return m;
 }
 
@@ -197,7 +196,6 @@ make_reader(struct delivery_world *w)
 	w->readers[0] = atomic_load(&w->inf->current);
 	lone_reader_own(w->inf, w->slot_fds[0]);
 	w->readers[1] = add_mapping(w, 1);
-	atomic_store(&w->inf->current, w->readers[1]);
 	lone_reader_own(w->inf, w->slot_fds[1]);
 	memcpy((void *)(uintptr_t)w->readers[1]->header, w->arenas[AFTER], w->bytes);
 }

@@ -51,11 +51,8 @@ lone_reader_new(const struct arena *arena, int arena_fd, int slot_fd, uint32_t f
 	if (informer_attach(&options, &inf) < 0)
 		return NULL;
 	pthread_mutex_lock(&inf->lock);
-	if (mapping_new(inf, fds, &welcome, &m) == 0) {
-		m->next = inf->mappings;
-		inf->mappings = m;
-		atomic_store_explicit(&inf->current, m, memory_order_seq_cst);
-	}
+	if (mapping_new(inf, fds, &welcome, &m) == 0)
+		mapping_make_current(inf, m);
 	pthread_mutex_unlock(&inf->lock);
 	if (atomic_load_explicit(&inf->current, memory_order_relaxed))
 		return inf;

@@ -1,0 +1,3 @@
+# reader-lib/attach/snapshot.c
+# R1': the mapping is current, and its slot is elsewhere than the cell
+s/mapping_place(m) == slot)) {$/slot)) {/
