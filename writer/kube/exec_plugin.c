@@ -10,6 +10,7 @@
  */
 #include "writer/kube/exec_plugin.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -274,19 +275,28 @@ on_complained(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 
 /*
  * Nothing that we have open is meant for another program, whoever opened it: libraries, or the shell
- * that started us. What the kernel cannot do at once (before 5.11) is done one by one.
+ * that started us. What the kernel cannot do at once (before 5.11) is done for each that is open. 0 or
+ * negative errno.
  */
-static void
+static int
 keep_descriptors(void)
 {
+	struct dirent *entry;
+	DIR *open_ones;
+
 	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0)
-		return;
-	for (int fd = 3, max = (int)sysconf(_SC_OPEN_MAX); fd < max; fd++) {
-		int flags = fcntl(fd, F_GETFD);
+		return 0;
+	open_ones = opendir("/proc/self/fd");
+	if (!open_ones)
+		return -errno;
+	while ((entry = readdir(open_ones))) {
+		int fd = atoi(entry->d_name), flags = fd > 2 ? fcntl(fd, F_GETFD) : -1;
 
 		if (flags >= 0 && !(flags & FD_CLOEXEC))
 			fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
 	}
+	closedir(open_ones);
+	return 0;
 }
 
 /* A real pipe, which the plugin may open once more as /dev/stderr; libuv's own are sockets. */
@@ -331,8 +341,9 @@ spawn(struct exec_plugin *plugin, uv_loop_t *loop, char **arguments, char **envi
 	r = open_pipe(&plugin->out, &out);
 	if (r == 0)
 		r = open_pipe(&plugin->err, &err);
+	if (r == 0)
+		r = keep_descriptors();
 	if (r == 0) {
-		keep_descriptors();
 		stdio[1].data.fd = out;
 		stdio[2].data.fd = err;
 		plugin->n_handles++; /* the process's, also when it does not start */
