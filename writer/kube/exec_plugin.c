@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "writer/base/descriptor_limit.h"
@@ -44,7 +45,7 @@ struct exec_plugin {
 	bool exited, out_ended, closing;
 	int64_t exit_code;
 	int exit_signal;
-	char *failure; /* why it was killed */
+	char failure[128]; /* why it was given up; "": it was not */
 	struct kube_pairs secrets; /* what its words must not show */
 };
 
@@ -60,7 +61,6 @@ on_closed(uv_handle_t *handle)
 	kube_client_config_done(&plugin->config);
 	file_wipe(plugin->data, plugin->len);
 	kube_pairs_done(&plugin->secrets);
-	free(plugin->failure);
 	free(plugin);
 }
 
@@ -78,11 +78,19 @@ close_handles(struct exec_plugin *plugin)
 		uv_close((uv_handle_t *)&plugin->process, on_closed);
 }
 
-static void
-kill_all(struct exec_plugin *plugin)
+/*
+ * Kill it, with all that it started. Once libuv has reaped it, its number may be that of another session, so
+ * nobody is killed then: what it left behind has only its output, which ends. libuv tells of that later than
+ * it does it. Returns whether there was somebody to kill.
+ */
+static bool
+kill_all(const struct exec_plugin *plugin)
 {
-	if (!plugin->exited || !plugin->out_ended)
-		kill(-plugin->process.pid, SIGKILL);
+	siginfo_t info;
+	pid_t pid = plugin->process.pid;
+
+	return !plugin->exited && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       kill(-pid, SIGKILL) == 0;
 }
 
 static void
@@ -136,7 +144,7 @@ judge(struct exec_plugin *plugin)
 	_cleanup_(message_freep) char *error = NULL, *why = NULL;
 	struct exec_credential credential;
 
-	if (plugin->failure) {
+	if (plugin->failure[0]) {
 		tell_failure(plugin, plugin->failure);
 	} else if (plugin->exit_signal) {
 		message_format(&why, "was ended by signal %d", plugin->exit_signal);
@@ -156,7 +164,7 @@ judge(struct exec_plugin *plugin)
 static void
 maybe_finish(struct exec_plugin *plugin)
 {
-	if (!plugin->exited || (!plugin->out_ended && !plugin->failure)) {
+	if (!plugin->exited || (!plugin->out_ended && !plugin->failure[0])) {
 		if (plugin->closing)
 			close_handles(plugin);
 		return;
@@ -173,10 +181,10 @@ maybe_finish(struct exec_plugin *plugin)
 static void
 give_up(struct exec_plugin *plugin, const char *why)
 {
-	if (plugin->failure)
+	if (plugin->failure[0])
 		return;
-	plugin->failure = strdup(why);
-	kill_all(plugin);
+	snprintf(plugin->failure, sizeof(plugin->failure), "%s%s", why,
+		 kill_all(plugin) ? " and was killed" : "");
 	maybe_finish(plugin);
 }
 
@@ -202,7 +210,7 @@ on_limit(uv_timer_t *timer)
 	struct exec_plugin *plugin = timer->data;
 	char why[96];
 
-	snprintf(why, sizeof(why), "did not end within %.1f s and was killed",
+	snprintf(why, sizeof(why), "did not end%s within %.1f s", plugin->exited ? " its output" : "",
 		 (double)plugin->timeout_ms / 1000);
 	give_up(plugin, why);
 }
@@ -237,10 +245,10 @@ on_printed(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 		plugin->len += (size_t)n;
 	if (plugin->len > EXEC_PLUGIN_MAX_BYTES) {
 		uv_read_stop(stream);
-		give_up(plugin, "printed more than 1 MiB and was killed");
+		give_up(plugin, "printed more than 1 MiB");
 	} else if (n == UV_ENOBUFS) {
 		uv_read_stop(stream);
-		give_up(plugin, "was killed: no memory for what it prints");
+		give_up(plugin, "printed more than there is memory for");
 	} else if (n < 0) {
 		uv_read_stop(stream);
 		plugin->out_ended = true;

@@ -5,7 +5,8 @@
  * It runs beside the loop, in a session of its own, with /dev/null as standard input and no other
  * descriptor of ours; its environment is ours, without what systemd meant for us, with the kubeconfig's, and
  * KUBERNETES_EXEC_INFO. Limits: EXEC_PLUGIN_TIMEOUT_MS (or the request timeout, when that is shorter)
- * and EXEC_PLUGIN_MAX_BYTES of output; beyond them it is killed with all that it started.
+ * and EXEC_PLUGIN_MAX_BYTES of output; beyond them it is killed with all that it started. If it has ended
+ * already, and a process that it left behind prints still, the output is closed, and nobody is killed.
  *
  * Threads   the loop's
  * Source    client-go plugin/pkg/client/auth/exec

@@ -2,6 +2,7 @@
 /* Running a credential plugin: a shell script here. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/resource.h>
@@ -44,6 +45,15 @@ fcntl(int fd, int command, ...)
 	va_end(arguments);
 	looked_at += command == F_GETFD;
 	return (int)syscall(SYS_fcntl, fd, command, argument);
+}
+
+static unsigned groups_killed;
+
+int
+kill(pid_t pid, int signal)
+{
+	groups_killed += pid < 0;
+	return (int)syscall(SYS_kill, pid, signal);
 }
 
 static int n_done;
@@ -266,6 +276,63 @@ TEST(a_hanging_one_is_killed)
 	run_until(w, n_done == 1);
 	assert_non_null(strstr(error, "did not end within 0.3 s and was killed: waiting for a browser"));
 	run_until(w, is_dead(child));
+}
+
+/*
+ * One that has ended and was waited for is not killed when its time is over: the number of its session may be
+ * another's. What it left behind has no output any more.
+ */
+TEST(nobody_is_killed_by_a_number_that_was_given_back)
+{
+	pid_t plugin, child;
+
+	w->config.request_timeout_ms = 300;
+	write_plugin(w, "sleep 1000 & echo $! >$D/child; echo $$ >$D/pid; mv $D/pid $D/plugin_pid");
+	n_done = 0;
+	start(w);
+	run_until(w, access(temp_path(w->dir, "plugin_pid"), F_OK) == 0);
+	plugin = (pid_t)atol(read_file(w, "plugin_pid"));
+	child = (pid_t)atol(read_file(w, "child"));
+	run_until(w, kill(plugin, 0) < 0);
+	groups_killed = 0;
+	test_clock_pass(&w->loop, 300);
+	run_until(w, n_done == 1);
+	assert_non_null(strstr(error, "/plugin did not end its output within 0.3 s"));
+	assert_null(strstr(error, "killed"));
+	assert_int_equal(groups_killed, 0);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	run_until(w, !uv_loop_alive(&w->loop));
+}
+
+/* One that prints without end in a process that it left behind ends with its output. */
+TEST(what_is_left_behind_and_prints_ends_with_the_output)
+{
+	run(w, "yes hunter2 & echo $! >$D/child");
+	assert_non_null(strstr(error, "printed more than 1 MiB"));
+	run_until(w, is_dead((pid_t)atol(read_file(w, "child"))));
+}
+
+/*
+ * One that has ended, but was not waited for yet, still has its number: what it started is killed before it
+ * can be another's. Cancelled likewise.
+ */
+TEST(who_was_not_waited_for_is_killed_with_what_it_started)
+{
+	struct exec_plugin *plugin;
+	pid_t child;
+
+	write_plugin(w, "sleep 1000 & echo $! >$D/pid; mv $D/pid $D/child");
+	n_done = 0;
+	plugin = start(w);
+	while (access(temp_path(w->dir, "child"), F_OK) < 0) /* without the loop: nobody waits for it */
+		sched_yield();
+	child = (pid_t)atol(read_file(w, "child"));
+	groups_killed = 0;
+	exec_plugin_cancel(plugin);
+	assert_int_equal(groups_killed, 1);
+	run_until(w, is_dead(child));
+	run_until(w, !uv_loop_alive(&w->loop));
+	assert_int_equal(n_done, 0);
 }
 
 /* What it leaves running, with its stderr, is not waited for. */
