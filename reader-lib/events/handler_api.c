@@ -125,6 +125,8 @@ handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, cons
 
 	pthread_mutex_lock(&inf->run->wait_lock);
 	inf->run->watchers++;
+	/* Meets the one in tell_watchers() (run.c). */
+	slot_fence();
 	while (!(is = met(inf, context)) && r == 0)
 		r = timeout_ms < 0
 			    ? pthread_cond_wait(&inf->run->handler_cond, &inf->run->wait_lock)

@@ -235,6 +235,22 @@ lead(struct informer *inf)
 		pthread_cond_broadcast(&inf->run->wait_cond);
 }
 
+/*
+ * After a turn, and more come: what a watcher waits for may be so. With the lock: between its look and its
+ * sleep the watcher would not hear it. The fence meets the one in handlers_wait(): either the watcher is seen
+ * here, or it sees what the turn did.
+ */
+static void
+tell_watchers(struct informer *inf)
+{
+	slot_fence();
+	if (!atomic_load_explicit(&inf->run->watchers, memory_order_relaxed))
+		return;
+	pthread_mutex_lock(&inf->run->wait_lock);
+	pthread_cond_broadcast(&inf->run->handler_cond);
+	pthread_mutex_unlock(&inf->run->wait_lock);
+}
+
 static void *
 run_thread(void *context)
 {
@@ -254,8 +270,8 @@ run_thread(void *context)
 			pthread_mutex_unlock(&inf->run->wait_lock);
 			while (r > 0 && !atomic_load_explicit(&h->leave, memory_order_relaxed)) {
 				r = handler_turn(h);
-				if (r > 0 && atomic_load_explicit(&inf->run->watchers, memory_order_relaxed))
-					pthread_cond_broadcast(&inf->run->handler_cond);
+				if (r > 0)
+					tell_watchers(inf);
 			}
 			pthread_mutex_lock(&inf->run->wait_lock);
 			let_go(inf, h, r);

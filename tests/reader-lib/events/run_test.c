@@ -3,6 +3,7 @@
  * Handlers under informer_run(): threads, slow ones, removal and stop while they run, and an idle reader's
  * silence.
  */
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <sys/timerfd.h>
 
@@ -55,6 +56,55 @@ TEST(it_runs_by_itself)
 	recorder_change(w->fx, "-a");
 	recorder_await(w->r, "-a2");
 	recorder_await(w->other, "-a2");
+}
+
+/* The run whose broadcasts are counted; NULL: none. */
+static _Atomic(struct run *) observed;
+static _Atomic unsigned broadcasts, without_lock;
+
+int
+pthread_cond_broadcast(pthread_cond_t *cond)
+{
+	static _Atomic(void *) real;
+	struct run *run = atomic_load(&observed);
+	void *function = atomic_load(&real);
+
+	if (!function) {
+		function = dlsym(RTLD_NEXT, "pthread_cond_broadcast");
+		atomic_store(&real, function);
+	}
+	if (run && cond == &run->handler_cond) {
+		atomic_fetch_add(&broadcasts, 1);
+		if (pthread_mutex_trylock(&run->wait_lock) == 0) {
+			atomic_fetch_add(&without_lock, 1);
+			pthread_mutex_unlock(&run->wait_lock);
+		}
+	}
+	return (*(int (**)(pthread_cond_t *))&function)(cond);
+}
+
+/*
+ * Who waits for a handler is told after each of its turns, with the lock: between the look at the handler and
+ * the sleep it would miss that.
+ */
+TEST(a_watcher_is_told_of_turns_with_the_lock)
+{
+	char changes[1024] = "", *at = changes;
+
+	for (unsigned i = 0; i < 200; i++) /* more than two turns */
+		at += snprintf(at, (size_t)(changes + sizeof(changes) - at), "%c%c1 ", 'b' + i / 20,
+			       'a' + i % 20);
+	recorder_change(w->fx, changes);
+	recorder_add(w->r);
+	w->inf->run->watchers++;
+	atomic_store(&observed, w->inf->run);
+	assert_int_equal(informer_run(w->inf), 0);
+	recorder_await_calls(w->r, 202); /* and a, and on_synced */
+	assert_int_equal(informer_stop(w->inf), 0);
+	atomic_store(&observed, NULL);
+	w->inf->run->watchers--;
+	assert_in_range(atomic_load(&broadcasts), 3, UINT_MAX);
+	assert_int_equal(atomic_load(&without_lock), 0);
 }
 
 /* A wait for sync that is not met ends at its deadline. */
