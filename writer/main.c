@@ -46,7 +46,8 @@ complain(const char *message)
 
 /*
  * When libuv cannot grow its table of descriptors it ends the process, without a word: it has no other way
- * out. So it is said here; readers go on, and the next informerd has what this one had.
+ * out. So it is said here; readers go on, and the next informerd has what this one had. That can be at the
+ * start, which makes room for all readers (loop_room.h), or when more is open than that counts on.
  */
 static void *
 reallocate_or_end(void *memory, size_t bytes)

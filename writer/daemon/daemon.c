@@ -16,6 +16,7 @@
 
 #include "writer/base/descriptor_limit.h"
 #include "writer/base/log.h"
+#include "writer/base/loop_room.h"
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
 #include "writer/daemon/limits.h"
@@ -23,6 +24,9 @@
 #include "shm-layout/time_ns.h"
 
 #define LOOP_DESCRIPTORS 12u
+/* at most, of one reader, and of all else */
+#define READER_DESCRIPTORS 6u
+#define OTHER_DESCRIPTORS 256u
 #define HEARTBEAT_MS 1000u
 #define GATHER_A_BEAT 8u /* some 20 ms */
 
@@ -306,6 +310,10 @@ start_loop(struct daemon *d)
 		r = uv_signal_init(&d->loop, &d->interrupt);
 	if (r == 0)
 		r = uv_poll_init(&d->loop, &d->hangup, d->hangup_fd);
+	/* A descriptor's number later costs no memory that might be missing. */
+	if (r == 0)
+		r = loop_room_make(&d->loop, d->config->max_readers * READER_DESCRIPTORS + OTHER_DESCRIPTORS,
+				   d->hangup_fd);
 	if (r < 0) {
 		uv_loop_close(&d->loop);
 		if (d->hangup_fd >= 0)
