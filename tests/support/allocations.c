@@ -15,6 +15,7 @@ void *__real_calloc(size_t count, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_realloc(void *p, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_reallocarray(void *p, size_t count, size_t size);
 
 static bool
 refused(void)
@@ -32,6 +33,14 @@ void *
 __wrap_realloc(void *p, size_t size)
 {
 	return refused() ? NULL : __real_realloc(p, size);
+}
+
+void *
+__wrap_reallocarray(void *p, size_t count, size_t size)
+{
+	size_t bytes;
+
+	return __builtin_mul_overflow(count, size, &bytes) || refused() ? NULL : __real_realloc(p, bytes);
 }
 
 void *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private memory that runs out: in a program that is linked with --wrap=malloc,--wrap=realloc,--wrap=calloc
- * one of these calls fails.
+ * Private memory that runs out: in a program that is linked with --wrap=malloc,--wrap=realloc,--wrap=calloc,
+ * --wrap=reallocarray one of these calls fails.
  */
 #ifndef TESTS_SUPPORT_ALLOCATIONS_H
 #define TESTS_SUPPORT_ALLOCATIONS_H

@@ -9,6 +9,7 @@
 #include "shm-layout/object.h"
 #include "shm-layout/time_ns.h"
 #include "tests/room.h"
+#include "tests/support/allocations.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 #include "writer/serve/fan_out.h"
@@ -277,6 +278,46 @@ TEST(a_resource_that_comes_later_matches)
 	assert_string_equal(read_all(w, r), "A default/g");
 	assert_true(is_open(pods));
 	assert_string_equal(read_all(w, pods), "A default/a");
+}
+
+/*
+ * Memory runs out while subscriptions are bound to positions anew, at each place where it is asked for. The
+ * one that lacked it overflows, so that its reader asks what it missed; the next commit binds it.
+ */
+TEST(who_cannot_be_bound_overflows_and_hears_again)
+{
+	unsigned services = add_resource(w, services_descriptor, 1), n = 0;
+	struct reader *readers[10];
+	bool failed;
+
+	for (unsigned i = 0; i < 10; i++)
+		readers[i] = subscribe(w, "services", "");
+	put(w, services, "a", "s");
+	commit(w);
+	do {
+		unsigned closed = 0;
+
+		for (unsigned i = 0; i < 10; i++)
+			read_all(w, readers[i]);
+		add_resource(w, services_descriptor, (uint8_t)(n + 2)); /* one more position for all */
+		allocations_left = n;
+		fan_out_rebind(w->fan_out);
+		failed = allocations_left == UINT64_MAX;
+		allocations_left = UINT64_MAX;
+		for (unsigned i = 0; i < 10; i++)
+			closed += !is_open(readers[i]);
+		assert_int_equal(closed, failed);
+		n += failed;
+		assert_int_equal(fan_out_overflows(w->fan_out, "services"), n);
+		put(w, services, "a", "s");
+		commit(w);
+		for (unsigned i = 0; i < 10; i++) {
+			assert_true(is_open(readers[i]));
+			assert_string_equal(read_all(w, readers[i]), "U a/s");
+		}
+	} while (failed);
+	/* each one's places; the new position's audience, which grows twice */
+	assert_int_equal(n, 10 + 2 * 2);
 }
 
 /* Several entries of one resource are one subscription. */
