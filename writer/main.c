@@ -67,7 +67,7 @@ main(int argc, char **argv)
 	_cleanup_(message_freep) char *error = NULL;
 	struct options options;
 	struct config config;
-	sigset_t hangup;
+	sigset_t signals;
 	int code;
 
 	if (take_standard_descriptors() < 0 || sodium_init() < 0 ||
@@ -76,10 +76,12 @@ main(int argc, char **argv)
 		return DAEMON_RUNTIME;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	/* Until the loop takes it: a configuration that is changed after it was read is read again. */
-	sigemptyset(&hangup);
-	sigaddset(&hangup, SIGHUP);
-	sigprocmask(SIG_BLOCK, &hangup, NULL);
+	/* The loop takes these from descriptors; what comes before, or amid a restart, waits for it. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	heap_give_back_large();
 	descriptor_limit_raise();
 	if (options_parse(argc, argv, &options, &error) < 0)

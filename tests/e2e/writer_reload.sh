@@ -141,6 +141,22 @@ reload REFUSED
 stat_is .reload.error nonsense || fail "$(stat .reload)"
 rm "$T/informerd"
 reload REFUSED
+# a file that is wrong is refused also while the one before is being looked at, and that one is forgotten
+printf '#!/bin/sh\n: >"%s/looks"\nwhile [ ! -e "%s/go" ]; do sleep 0.01; done\n' "$T" "$T" >"$T/informerd"
+chmod +x "$T/informerd"
+kill -HUP "$daemon_pid"
+until_true test -e "$T/looks" || fail "the program on disk is not asked"
+cp "$C" "$C.good"
+config <<<'resources: [pods, oops: {}]'
+reload REFUSED
+: >"$T/go"
+looks_no_more() { ! pgrep -f "$T/informerd.*--check"; }
+until_true looks_no_more || fail "the check goes on"
+expect_stat .reload.state refused
+mv "$C.good" "$C"
+cp "$B/tests/informerd_next" "$T/informerd.new"
+mv "$T/informerd.new" "$T/informerd"
+reload OK
 stat_is .version 9999.0.0 || fail "$(stat .version)"
 [ "$(lists services)" = "$first" ] || fail "$(($(lists services) - first)) more LISTs"
 

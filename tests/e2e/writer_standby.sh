@@ -117,13 +117,7 @@ for r in "${!reader[@]}"; do kill -USR1 "${reader[$r]}" || fail "reader $r is go
 events_agree 0
 [ "$code" = 0 ] || fail "SEED=$seed: $(cat "$T/result")"
 kill -0 "$look_pid" || fail "$(cat "$T/look.log")"
-for r in "${!reader[@]}"; do
-	kill "${reader[$r]}"
-	code=0
-	wait "${reader[$r]}" || code=$?
-	[ "$code" = 0 ] || fail "reader $r: exit $code"
-done
-[ ! -s "$T/reader.log" ] || fail "readers complain: $(cat "$T/reader.log")"
+readers_end "${reader[@]}"
 no_lists
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"

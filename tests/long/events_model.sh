@@ -115,11 +115,5 @@ done
 events_agree "$bound"
 [ "$code" = 0 ] || fail "SEED=$seed: $(cat "$T/result")"
 # nobody is told any more what is not so
-for r in "${!pid[@]}"; do
-	kill "${pid[$r]}"
-	code=0
-	wait "${pid[$r]}" || code=$?
-	[ "$code" = 0 ] || fail "SEED=$seed: reader $r: exit $code"
-done
-[ ! -s "$T/reader.log" ] || fail "SEED=$seed: readers complain"
+readers_end "${pid[@]}"
 echo "ok: $(cat "$T/result"), $(wc -l <"$T/history") changes, $lives readers, $starts daemons, generation $(stat .generation), bound $bound"

@@ -30,6 +30,18 @@ none_went_back() {
 	done
 }
 
+# readers_end PID...: each ends well when it is told to, and none of them has complained
+readers_end() {
+	local pid
+	for pid in "$@"; do
+		kill "$pid"
+		code=0
+		wait "$pid" || code=$?
+		[ "$code" = 0 ] || fail "a reader ends with $code: $(cat "$T/reader.log")"
+	done
+	[ ! -s "$T/reader.log" ] || fail "readers complain: $(cat "$T/reader.log")"
+}
+
 # events_agree BOUND: wait until what all readers in $T/told were told leads to what the server of $T/history has. Else $code is not 0; $T/result
 # says what is wrong (events_check.c).
 events_agree() {

@@ -204,11 +204,16 @@ beat(uv_timer_t *timer)
 }
 
 static void
-on_signal(uv_signal_t *handle, int number)
+on_ending(uv_poll_t *handle, int status, int events)
 {
 	struct daemon *d = handle->data;
+	struct signalfd_siginfo signal;
 
-	log_info("%s: finishing", number == SIGINT ? "interrupted" : "asked to end");
+	(void)status;
+	(void)events;
+	if (read(d->ending_fd, &signal, sizeof(signal)) <= 0)
+		return;
+	log_info("%s: finishing", signal.ssi_signo == SIGINT ? "interrupted" : "asked to end");
 	d->again = false;
 	daemon_stop(d, DAEMON_OK);
 }
@@ -293,7 +298,8 @@ start_loop(struct daemon *d)
 {
 	/* Of those that libuv opens itself it misses some by abort(). */
 	int r = descriptor_limit_ask(LOOP_DESCRIPTORS);
-	sigset_t hangup;
+	unsigned readers = d->config->max_readers ? d->config->max_readers : CONFIG_DEFAULT_MAX_READERS;
+	sigset_t hangup, ending;
 
 	if (r == 0)
 		r = uv_loop_init(&d->loop);
@@ -301,23 +307,26 @@ start_loop(struct daemon *d)
 		return r;
 	sigemptyset(&hangup);
 	sigaddset(&hangup, SIGHUP);
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGTERM);
+	sigaddset(&ending, SIGINT);
 	d->hangup_fd = signalfd(-1, &hangup, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (d->hangup_fd < 0)
+	d->ending_fd = signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (d->hangup_fd < 0 || d->ending_fd < 0)
 		r = -errno;
 	if (r == 0)
-		r = uv_signal_init(&d->loop, &d->terminate); /* the loop's first makes a pipe for all */
-	if (r == 0)
-		r = uv_signal_init(&d->loop, &d->interrupt);
+		r = uv_poll_init(&d->loop, &d->ending, d->ending_fd);
 	if (r == 0)
 		r = uv_poll_init(&d->loop, &d->hangup, d->hangup_fd);
 	/* A descriptor's number later costs no memory that might be missing. */
 	if (r == 0)
-		r = loop_room_make(&d->loop, d->config->max_readers * READER_DESCRIPTORS + OTHER_DESCRIPTORS,
-				   d->hangup_fd);
+		r = loop_room_make(&d->loop, readers * READER_DESCRIPTORS + OTHER_DESCRIPTORS, d->hangup_fd);
 	if (r < 0) {
 		uv_loop_close(&d->loop);
 		if (d->hangup_fd >= 0)
 			close(d->hangup_fd);
+		if (d->ending_fd >= 0)
+			close(d->ending_fd);
 		return r;
 	}
 	clock_uv_init(&d->clock, &d->loop);
@@ -327,9 +336,8 @@ start_loop(struct daemon *d)
 	uv_timer_init(&d->loop, &d->heartbeat);
 	uv_timer_init(&d->loop, &d->look);
 	d->prepare.data = d->check.data = d->idle.data = d->heartbeat.data = d->look.data =
-		d->terminate.data = d->interrupt.data = d->hangup.data = d;
-	uv_signal_start(&d->terminate, on_signal, SIGTERM);
-	uv_signal_start(&d->interrupt, on_signal, SIGINT);
+		d->ending.data = d->hangup.data = d;
+	uv_poll_start(&d->ending, UV_READABLE, on_ending);
 	return 0;
 }
 
@@ -464,14 +472,14 @@ finish(struct daemon *d)
 	uv_close((uv_handle_t *)&d->idle, NULL);
 	uv_close((uv_handle_t *)&d->heartbeat, NULL);
 	uv_close((uv_handle_t *)&d->look, NULL);
-	uv_close((uv_handle_t *)&d->terminate, NULL);
-	uv_close((uv_handle_t *)&d->interrupt, NULL);
+	uv_close((uv_handle_t *)&d->ending, NULL);
 	uv_close((uv_handle_t *)&d->hangup, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_walk(&d->loop, close_handle, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&d->loop);
 	close(d->hangup_fd);
+	close(d->ending_fd);
 	local_state_close(&d->local);
 	inheritance_release(&d->inherited);
 	kube_client_config_done(&d->kube);

@@ -26,8 +26,8 @@
 enum daemon_exit { DAEMON_OK = 0, DAEMON_RUNTIME = 1, DAEMON_USAGE = 2, DAEMON_UNANSWERED = 3 };
 
 /*
- * Run until a signal, or an error that cannot be waited out (logged). SIGPIPE must be ignored, SIGHUP be
- * blocked, and sodium_init() have been called.
+ * Run until a signal, or an error that cannot be waited out (logged). SIGPIPE must be ignored, SIGHUP,
+ * SIGTERM and SIGINT be blocked, and sodium_init() have been called.
  *
  * options    with which the configuration was built; borrowed
  * config     borrowed

@@ -58,9 +58,9 @@ struct daemon {
 	uv_timer_t heartbeat;
 	uv_timer_t look;		/* for room, while something waits for some */
 	uint64_t room_gained;		/* bytes, since servers were asked again last */
-	uv_signal_t terminate, interrupt;
-	uv_poll_t hangup;
-	int hangup_fd;			/* a signalfd: SIGHUP is blocked at all times */
+	/* of signalfds: SIGTERM, SIGINT and SIGHUP are blocked at all times, and wait over a restart */
+	uv_poll_t ending, hangup;
+	int ending_fd, hangup_fd;
 	struct clock_uv clock;
 
 	/* what commits change goes to the readers' queues; before anything is committed */

@@ -124,7 +124,7 @@ on_closed(uv_handle_t *handle)
 	last_words(d->reload.words, words);
 	close(d->reload.words);
 	d->reload.checking = false;
-	if (d->stopping)
+	if (d->stopping || d->reload.state == RELOAD_REFUSED)
 		return;
 	if (d->reload.anew)
 		start_check(d);
@@ -232,7 +232,10 @@ reload(struct daemon *d)
 	log_info("reload: looking at %s", d->options->config_path
 						  ? d->options->config_path
 						  : "flags and API server: there is no --config");
+	/* what is being looked at is not what the file says now */
 	clock_clear(&d->clock.clock, &d->reload.retry);
+	kill_check(d);
+	d->reload.anew = false;
 	tell_begin(d);
 	if (config_build(d->options, &config, &error) < 0) {
 		refuse(d, error ? error : strerror(ENOMEM));
@@ -244,12 +247,11 @@ reload(struct daemon *d)
 	    !same_text(config.arena_name, d->config->arena_name)) {
 		refuse(d, "socket, arena.dir and arena.name cannot change while informerd runs: stop it, and "
 			  "start it anew");
-	} else if (d->reload.checking) {
-		d->reload.anew = true;
-		kill_check(d);
 	} else {
 		set_state(d, RELOAD_CHECKS, NULL);
-		start_check(d);
+		d->reload.anew = d->reload.checking;
+		if (!d->reload.checking)
+			start_check(d);
 	}
 	config_done(&config);
 }
