@@ -613,6 +613,7 @@ adopt(const char *dir, struct cluster was, struct cluster is, enum verdict verdi
 		cache_of(side, &is);
 		assert_int_equal(side->resource->adopted, verdict == TRUSTED);
 		assert_int_equal(known(side)->state, verdict == TRUSTED ? RESOURCE_SYNCED : RESOURCE_LISTING);
+		assert_int_equal(known(side)->version_length > 0, verdict == TRUSTED);
 		assert_int_equal(known(side)->object_count, 1); /* until a list */
 		assert_memory_equal(known(side)->fingerprint, content, FINGERPRINT_CONTENT_BYTES);
 	}
