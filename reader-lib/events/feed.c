@@ -347,20 +347,12 @@ feed_close(struct feed *f)
 }
 
 /*
- * The epoch of the newest root, without a pin: what is read may be anything, but it is another number than
- * before.
+ * Whether there is a newer root than the one with which it found nothing to do. Of its block nothing is read.
  */
-static uint64_t
-peek_epoch(const struct mapping *m)
+static bool
+commit_came(const struct ring *ring)
 {
-	uint64_t offset = slot_load_root(m->header);
-
-	if (offset % REF_UNIT != 0 || offset + sizeof(struct block) + sizeof(struct root) >
-					      atomic_load_explicit(&m->checked, memory_order_relaxed))
-		return 0;
-	return ((const struct root *)(const void *)((const uint8_t *)m->header + offset +
-						    sizeof(struct block)))
-		->epoch;
+	return slot_load_newest(ring->mapping->header) > ring->looked;
 }
 
 bool
@@ -373,11 +365,11 @@ feed_due(const struct feed *f)
 	if (!ring || !ring_usable(ring))
 		return false;
 	if (ring->blocked)
-		return peek_epoch(ring->mapping) != ring->looked;
+		return commit_came(ring);
 	if (f->mode == FEED_MODE_WALK || ring_has_news(ring))
 		return true;
 	if (f->mode == FEED_MODE_AWAIT || !ring_is_open(ring))
-		return peek_epoch(ring->mapping) != ring->looked;
+		return commit_came(ring);
 	/* Only a ring that is read to its end settles an episode, and a turn may end with its last entry. */
 	return !f->settled && !f->drained;
 }

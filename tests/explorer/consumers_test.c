@@ -84,11 +84,9 @@ static const struct explorer_program keeping = {
 static int
 set_up(void **state)
 {
-	static const char *const hints[] = {"peek_epoch", NULL};
 	struct informer_handler_options options = {.consumer = "explored"};
 
 	(void)state;
-	explorer_hints(hints);
 	steps_listen(&options, on_state);
 	pair_begin(&pair);
 	steps_put(&pair, "first", 1);

@@ -110,8 +110,5 @@ void explorer_bad(const char *format, ...) __attribute__((format(printf, 1, 2), 
 void explorer_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* In a thread: the libuv timer that was started last in this run rings. */
 void explorer_ring(void);
-/* Races on plain bytes of functions of this name are meant to be: what they read is a hint. Ends with NULL.
- */
-void explorer_hints(const char *const *functions);
 
 #endif

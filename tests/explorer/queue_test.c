@@ -74,11 +74,7 @@ set_up(void **state)
 {
 	struct informer_handler_options options = {.queue_entries = 64};
 
-	/* which says by whom it is looked after: whoever's number it is, a commit comes that wakes us */
-	static const char *const hints[] = {"peek_epoch", NULL};
-
 	(void)state;
-	explorer_hints(hints);
 	steps_listen(&options, on_state);
 	pair_begin(&pair);
 	steps_replace(&pair, "first", 1);

@@ -44,26 +44,8 @@ struct punched {
 
 static struct {
 	OWN_PAGES struct shadow_page shadow[SHADOW_BUCKETS];
-	const char *const *hints;
 	struct punched punched[PUNCHED];
 } races;
-
-/* ---- hints ---- */
-
-void
-explorer_hints(const char *const *functions)
-{
-	races.hints = functions;
-}
-
-static bool
-is_hint(uintptr_t pc)
-{
-	for (unsigned i = 0; races.hints && races.hints[i]; i++)
-		if (strcmp(function_of(pc), races.hints[i]) == 0)
-			return true;
-	return false;
-}
 
 /* ---- plain accesses ---- */
 
@@ -105,8 +87,6 @@ race(const char *what, unsigned other, const char *other_did, uintptr_t canonica
 {
 	char name[80], here[160], there[160] = "";
 
-	if (is_hint(pc) || (other_pc && is_hint(other_pc)))
-		return;
 	region_name(canonical, name, sizeof(name));
 	where_is(pc, here, sizeof(here));
 	if (other_pc)
