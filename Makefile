@@ -151,7 +151,7 @@ $(B)/libinformer.a: $(READER_OBJS) $(SHM_OBJS)
 SONAME := libinformer.so.$(SOMAJOR)
 $(B)/libinformer.so.$(VERSION): $(READER_OBJS) $(SHM_OBJS) reader-lib/libinformer.map
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=reader-lib/libinformer.map \
+	$(Q)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-z,nodelete -Wl,--version-script=reader-lib/libinformer.map \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(READER_OBJS) $(SHM_OBJS) $(SHM_LIBS)
 $(B)/libinformer.so: $(B)/libinformer.so.$(VERSION)
 	$(Q)ln -sf $(<F) $(B)/$(SONAME)

@@ -34,7 +34,11 @@
  *           copied while it is open.
  * Fork      In a child every call on the parent's handle returns INFORMER_E_FORKED; informer_detach() frees
  *           the child's copy without disturbing the parent. The child attaches for itself.
- * Quiet     No globals, no signal handlers, no atexit, no exit, no output. Descriptors are close-on-exec.
+ * Quiet     No exit, no atexit, no output. Descriptors are close-on-exec.
+ * SIGBUS    The first informer_attach() installs a handler of it, for this alone: what was lent of an arena
+ * that
+ *           the daemon took back reads as zeros, also where memory is full. Every other SIGBUS goes to the
+ *           handler that was there. A program that installs its own later passes on what it does not know.
  *
  * Caveats
  * - An open snapshot holds memory back in the daemon: everything that changed since is kept for it. End it

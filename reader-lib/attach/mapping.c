@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reader-lib/attach/fault_guard.h"
 #include "shm-layout/huge_map.h"
 
 /*
@@ -121,6 +122,14 @@ map_slot(struct informer *inf, struct mapping *m, int fd)
 }
 
 static int
+guard(struct informer *inf, const struct mapping *m)
+{
+	int r = fault_guard_add(m->header, (size_t)m->max_bytes, m->slot);
+
+	return r < 0 ? error_set(inf, r, "cannot guard the arena against SIGBUS: %s", errno_text(-r)) : 0;
+}
+
+static int
 make_verifier(struct informer *inf, struct mapping *m, const struct message_welcome *welcome)
 {
 	_Static_assert(sizeof(m->keys) == sizeof(welcome->keys), "protocol: keys");
@@ -172,6 +181,8 @@ mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS], const str
 	if (r == 0)
 		r = map_slot(inf, m, fds[1]);
 	if (r == 0)
+		r = guard(inf, m);
+	if (r == 0)
 		r = make_verifier(inf, m, welcome);
 	close(fds[1]);
 	if (r < 0) {
@@ -199,8 +210,10 @@ hang_up(struct mapping *m, bool in_child)
 static void
 unmap_arena(struct mapping *m, bool in_child)
 {
-	if (m->header && !in_child)
+	if (m->header && !in_child) {
+		fault_guard_remove(m->header);
 		munmap((void *)(uintptr_t)m->header, (size_t)m->max_bytes);
+	}
 	close(m->arena_fd);
 	close(m->event_fd);
 	hang_up(m, in_child);

@@ -130,7 +130,7 @@ on_death(int number, siginfo_t *info, void *context)
 void
 access_trap_note_death(uintptr_t *ret_instruction)
 {
-	static const int deaths[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF};
+	static const int deaths[] = {SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGPROF};
 	struct sigaction note = {.sa_sigaction = on_death, .sa_flags = SA_SIGINFO};
 
 	trap.death = ret_instruction;

@@ -35,7 +35,8 @@ void access_trap_unset(void);
 
 /*
  * In a process of its own that is to say where it dies: *ret_instruction, shared with who wants to know, is
- * set when it gets one of the signals by which a process dies of a fault, or SIGPROF.
+ * set when it gets one of the signals by which a process dies of a fault, or SIGPROF. SIGBUS is the library's
+ * (fault_guard.h): who dies of that is not asked where.
  */
 void access_trap_note_death(uintptr_t *ret_instruction);
 

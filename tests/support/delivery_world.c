@@ -13,8 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "reader-lib/attach/fault_guard.h"
 #include "reader-lib/events/handler.h"
 #include "tests/support/delivery_log.h"
+#include "tests/support/full_tmpfs.h"
 #include "tests/support/lone_reader.h"
 #include "tests/support/store_fixture.h"
 #include "writer/serve/fan_out.h"
@@ -49,6 +51,7 @@ struct delivery_world {
 	struct delivery_log *log;
 	struct informer *inf;
 	struct mapping *readers[2];
+	int full; /* a file without memory */
 	struct informer_handler *handler;
 	struct ring *ring;
 };
@@ -216,6 +219,7 @@ delivery_world_new(enum delivery_way way, enum delivery_handler handler)
 	w->log = delivery_log_new(handler == DELIVERY_LABELS, handler == DELIVERY_SCOPED);
 	write_history(w);
 	make_reader(w);
+	w->full = full_tmpfs_file(ARENA_BYTES);
 	return w;
 }
 
@@ -223,6 +227,7 @@ void
 delivery_world_free(struct delivery_world *w)
 {
 	informer_detach(w->inf);
+	close(w->full);
 	for (unsigned i = 0; i < 2; i++) {
 		fan_out_unsubscribe(w->subscribers[i], true);
 		close(w->queue_fds[i]);
@@ -328,17 +333,32 @@ delivery_ranges(const struct delivery_world *w, struct access_range ranges[DELIV
 
 /* ---- what happens to it ---- */
 
-void
-delivery_take_back(struct delivery_world *w, bool all, uint64_t random)
+/* Pages of the arena are a file's, or zeros. */
+static void
+map_over(struct delivery_world *w, size_t from, size_t bytes, int fd)
 {
-	uint8_t *base = (uint8_t *)(uintptr_t)w->readers[0]->header;
+	uint8_t *at = (uint8_t *)(uintptr_t)w->readers[0]->header + from;
 
-	atomic_store(&w->readers[0]->slot->closed, 1);
+	need(mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0),
+		  fd, 0) == at,
+	     "nothing to put over the arena");
+}
+
+void
+delivery_take_back(struct delivery_world *w, enum delivery_loss loss, uint64_t random)
+{
+	const struct mapping *m = w->readers[0];
+
+	atomic_store(&m->slot->closed, 1);
+	if (loss == DELIVERY_FULL) {
+		/* a forked child has its arena guarded in this test alone */
+		need(fault_guard_add(m->header, (size_t)m->max_bytes, m->slot) == 0, "no guard");
+		map_over(w, HEADER_BYTES, w->bytes - HEADER_BYTES, w->full);
+		return;
+	}
 	for (size_t i = HEADER_BYTES; i < w->bytes; i += PAGE, random = random >> 1 | random << 63)
-		if (all || random % 2)
-			need(mmap(base + i, PAGE, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == base + i,
-			     "no zeros");
+		if (loss == DELIVERY_ALL || random % 2)
+			map_over(w, i, PAGE, -1);
 }
 
 static uint64_t

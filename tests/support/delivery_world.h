@@ -63,9 +63,10 @@ void delivery_ranges(const struct delivery_world *w, struct access_range ranges[
 
 /*
  * Take the arena back, as a revocation does: the slot is closed, and what is behind the header turns to
- * zeros; all: all of it, else some of its pages.
+ * zeros: all of it, some of its pages, or all of it where there is no memory for zeros (full_tmpfs.h).
  */
-void delivery_take_back(struct delivery_world *w, bool all, uint64_t random);
+enum delivery_loss { DELIVERY_ALL, DELIVERY_SOME, DELIVERY_FULL, DELIVERY_LOSSES };
+void delivery_take_back(struct delivery_world *w, enum delivery_loss loss, uint64_t random);
 /* Other bytes in the place of those that the handler reads, as broken memory or bad will may put there. */
 void delivery_scramble(struct delivery_world *w, uint64_t random);
 

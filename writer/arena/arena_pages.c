@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "shm-layout/huge_map.h"
@@ -51,17 +50,11 @@ make_huge(int fd, uint8_t *base, uint64_t from, uint64_t to)
 		at += HUGE_PAGE_BYTES;
 }
 
-/* Does the machine have so much more for us? */
+/* Whether the memory cgroup has so much more for us. What the file system has shows when it is taken. */
 static bool
-has_memory(int fd, uint64_t more)
+has_memory(uint64_t more)
 {
-	struct statfs fs;
-
-	if (memory_limit_left() < more + ARENA_PAGES_GROUP_RESERVE)
-		return false;
-	/* A file system without a size (a memfd's) has no blocks. */
-	return fstatfs(fd, &fs) < 0 || fs.f_blocks == 0 ||
-	       fs.f_bavail * (uint64_t)fs.f_bsize >= more + ARENA_PAGES_HEADROOM;
+	return memory_limit_left() >= more + ARENA_PAGES_GROUP_RESERVE;
 }
 
 /*
@@ -90,7 +83,7 @@ arena_pages_extend(int fd, void *base, uint64_t from, uint64_t bytes)
 {
 	int r;
 
-	if (!has_memory(fd, bytes - from))
+	if (!has_memory(bytes - from))
 		return -ENOSPC;
 	if (ftruncate(fd, (off_t)bytes) < 0)
 		return -errno;
@@ -105,7 +98,7 @@ arena_pages_fill(int fd, void *base, uint64_t from, uint64_t to)
 {
 	int r;
 
-	if (!has_memory(fd, to - from))
+	if (!has_memory(to - from))
 		return -ENOSPC;
 	r = provide(fd, base, from, to);
 	if (r < 0)

@@ -18,7 +18,7 @@
  * Let the file, which is `from` bytes long, have `bytes` bytes, with all their pages, mapped already.
  *
  * base     where huge_map() put it, at least `bytes` wide
- * Returns  0; -ENOSPC tmpfs full up to ARENA_PAGES_HEADROOM, or a memory cgroup's limit would be passed;
+ * Returns  0; -ENOSPC tmpfs full, or a memory cgroup's limit would be passed;
  *          other negative errno. After a failure the file is as long as before.
  */
 int arena_pages_extend(int fd, void *base, uint64_t from, uint64_t bytes);
@@ -43,11 +43,6 @@ int arena_pages_punch(int fd, uint64_t from, uint64_t to);
 /* Bytes of memory that the file takes; 0 when that cannot be had. */
 uint64_t arena_pages_taken(int fd);
 
-/*
- * What stays free of a file system: a revoked reader that looks at a page without memory is given one, and
- * would die were there none (SIGBUS).
- */
-#define ARENA_PAGES_HEADROOM (256ull * 1024)
 /* What must stay free under a memory cgroup's limit for the writer itself. */
 #define ARENA_PAGES_GROUP_RESERVE (8ull * 1024 * 1024)
 

@@ -44,7 +44,7 @@ arena_budget_now(const struct arena_means *m)
 {
 	uint64_t bytes = arena_budget_wanted(m), most;
 
-	most = with_what_is_left(m->present, m->system_left, ARENA_PAGES_HEADROOM);
+	most = with_what_is_left(m->present, m->system_left, 0);
 	if (m->system)
 		bytes = min_of(bytes, most);
 	most = with_what_is_left(m->present, m->group_left, ARENA_PAGES_GROUP_RESERVE);

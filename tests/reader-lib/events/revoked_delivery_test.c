@@ -83,7 +83,7 @@ begin_trial(struct course *c)
 	access_trap_note_death(&c->report->died_at);
 	setitimer(ITIMER_PROF, &most, NULL);
 	if (c->zeros)
-		delivery_take_back(c->world, draw(c) % 2, draw(c) << 31 ^ draw(c));
+		delivery_take_back(c->world, draw(c) % DELIVERY_LOSSES, draw(c) << 31 ^ draw(c));
 	else
 		delivery_scramble(c->world, draw(c));
 }

@@ -6,10 +6,10 @@
  *
  * Before each access of a call to the arena or its slot (access_trap.h) the process forks, and in the child
  * happens what a revocation does: the slot is closed, and everything behind the header turns to zeros; in
- * another, some of its pages do (of long calls by turns). The call goes on there, and its answer is compared
- * with that of an arena that stands. Then everything is put back, and the same call must be right again: what
- * a handle remembers of an arena must not come from zeros. The parent's call goes on to the next access, of
- * an arena that stands.
+ * another, some of its pages do; in a third, all of it lies on a tmpfs that has no memory left (of long calls
+ * by turns). The call goes on there, and its answer is compared with that of an arena that stands. Then
+ * everything is put back, and the same call must be right again: what a handle remembers of an arena must not
+ * come from zeros. The parent's call goes on to the next access, of an arena that stands.
  *
  * That is every instruction: what others do a call sees only by those that touch arena or slot, so between
  * two of these all moments are alike, and the one before the second stands for them. Nothing is done twice
@@ -26,9 +26,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "reader-lib/attach/fault_guard.h"
 #include "reader-lib/attach/mapping.h"
 #include "tests/room.h"
 #include "tests/support/access_trap.h"
+#include "tests/support/full_tmpfs.h"
 #include "tests/support/lone_reader.h"
 #include "tests/support/reader_calls.h"
 #include "tests/support/store_fixture.h"
@@ -44,9 +46,9 @@
 /* ---- the arena, and what happens to it ---- */
 
 /* What is done to the arena. */
-enum harm { ALL_ZEROS, SOME_ZEROS, SCRAMBLED, HARMS };
+enum harm { ALL_ZEROS, SOME_ZEROS, NO_MEMORY, SCRAMBLED, HARMS };
 static const char *const harm_texts[HARMS] = {"all was taken back", "some pages were taken back",
-					      "all was scrambled"};
+					      "all was taken back, and memory is full", "all was scrambled"};
 
 /* What a trial tells the process that began it: what is wrong, or nothing, and where it died. */
 struct report {
@@ -64,6 +66,7 @@ struct trial {
 };
 
 /*
+ * full    a file without memory
  * base    the arena, as far as anything stands in it (bytes), this process's own
  * right   the call's answer over it
  * of      accesses that the call has; trials_max: how many of them are one (0: each)
@@ -74,7 +77,7 @@ struct world {
 	struct informer *inf;
 	struct reader reader;
 	struct slot *slot;
-	int slot_fd;
+	int slot_fd, full;
 	uint8_t *base;
 	size_t bytes;
 	const struct reader_call *call;
@@ -104,6 +107,7 @@ set_up(void **state)
 	w->reports = mmap(NULL, AT_ONCE * sizeof(*w->reports), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(w->reports != MAP_FAILED);
+	w->full = full_tmpfs_file(ARENA_BYTES);
 	w->random = 42;
 	*state = w;
 	return 0;
@@ -144,6 +148,7 @@ tear_down(void **state)
 
 	end_reader(w);
 	munmap(w->reports, AT_ONCE * sizeof(*w->reports));
+	close(w->full);
 	store_fixture_free(w->fx);
 	free(w);
 	return 0;
@@ -156,7 +161,7 @@ draw(struct world *w)
 	return w->random >> 33;
 }
 
-/* Part of the arena anew: zeros, or with fd as the file has it. What nobody touches then costs nothing. */
+/* Part of the arena anew: zeros, or with fd as that file has it. What nobody touches then costs nothing. */
 static void
 map_over(struct world *w, size_t from, size_t bytes, int fd)
 {
@@ -169,12 +174,15 @@ map_over(struct world *w, size_t from, size_t bytes, int fd)
 
 /* All of it, or some pages: a page in which something lives stays as it is. */
 static void
-take_back(struct world *w, bool all)
+take_back(struct world *w, enum harm harm)
 {
 	atomic_store(&w->slot->closed, 1);
-	if (all)
-		map_over(w, HEADER_BYTES, w->bytes - HEADER_BYTES, -1);
-	for (size_t i = HEADER_BYTES; !all && i < w->bytes;) {
+	if (harm != SOME_ZEROS)
+		map_over(w, HEADER_BYTES, w->bytes - HEADER_BYTES, harm == NO_MEMORY ? w->full : -1);
+	/* a forked child has its arena guarded in this test alone */
+	if (harm == NO_MEMORY && fault_guard_add((const struct header *)w->base, ARENA_BYTES, w->slot) < 0)
+		abort();
+	for (size_t i = HEADER_BYTES; harm == SOME_ZEROS && i < w->bytes;) {
 		size_t pages = (1 + draw(w) % RUN) * PAGE, left = w->bytes - i;
 
 		if (draw(w) % 2)
@@ -238,7 +246,7 @@ begin_trial(struct world *w, enum harm harm)
 	if (harm == SCRAMBLED)
 		scramble(w);
 	else
-		take_back(w, harm == ALL_ZEROS);
+		take_back(w, harm);
 }
 
 /* One call. anew: what handle and paths remember is forgotten before it. An access to each of the ranges is
@@ -364,9 +372,10 @@ before_access(void *context, uintptr_t instruction)
 	if (!w->zeros)
 		try(w, SCRAMBLED, instruction);
 	else if (w->of > LONG)
-		try(w, w->accesses % 2 ? ALL_ZEROS : SOME_ZEROS, instruction);
-	else if (!try(w, ALL_ZEROS, instruction))
-		try(w, SOME_ZEROS, instruction);
+		try(w, (enum harm)(w->accesses % SCRAMBLED), instruction);
+	else
+		for (enum harm harm = ALL_ZEROS; harm < SCRAMBLED && !w->report; harm++)
+			try(w, harm, instruction);
 }
 
 static void

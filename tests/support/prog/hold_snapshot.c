@@ -7,9 +7,8 @@
  *
  * HELD n      the snapshot is open, and shows n pods; stop it now, or not. Not said when it is revoked before
  *             all were counted
- * REVOKED     a call says EXPIRED: until then each said what the first one said
- * BACK        the snapshot was ended, and another one begins
- * TOLD SEQ    at SIGUSR1: how far it has read
+ * REVOKED     a call says EXPIRED: until then each said what the first one said; what was lent was looked at,
+ * too BACK        the snapshot was ended, and another one begins TOLD SEQ    at SIGUSR1: how far it has read
  * KEY RV      at SIGTERM: what the handler was told of, sorted, when a snapshot shows just that; then exit 0
  */
 #include <errno.h>
@@ -168,6 +167,37 @@ sum_up(const struct informer_snapshot *snap, struct informer_resource *pods, str
 	return r;
 }
 
+/* ---- what is lent ---- */
+
+#define LENT_MAX 10000u
+
+static const char *lent[LENT_MAX];
+static size_t lent_length[LENT_MAX], lent_count;
+
+static void
+borrow(const struct informer_snapshot *snap, struct informer_resource *pods)
+{
+	struct informer_object pod;
+	struct informer_iter it;
+
+	if (informer_list(snap, pods, &it) < 0)
+		return;
+	while (lent_count < LENT_MAX && informer_next(&it, &pod) > 0)
+		if (informer_object_uid(&pod, &lent[lent_count], &lent_length[lent_count]) == 0)
+			lent_count++;
+}
+
+/* Whether all bytes are what may stand in a uid, or zeros. */
+static bool
+look_at_lent(void)
+{
+	for (size_t i = 0; i < lent_count; i++)
+		for (size_t at = 0; at < lent_length[i]; at++)
+			if (lent[i][at] && !strchr("0123456789abcdef-", lent[i][at]))
+				return false;
+	return true;
+}
+
 /* Until a call says EXPIRED. 0; -1 when one says anything else than before. */
 static int
 hold(const struct informer_snapshot *snap, struct informer_resource *pods)
@@ -177,6 +207,7 @@ hold(const struct informer_snapshot *snap, struct informer_resource *pods)
 
 	if (r == 0 && first.objects == 0)
 		return -1;
+	borrow(snap, pods);
 	if (r == 0) {
 		printf("HELD %llu\n", (unsigned long long)first.objects);
 		fflush(stdout);
@@ -189,6 +220,8 @@ hold(const struct informer_snapshot *snap, struct informer_resource *pods)
 	}
 	if (r != INFORMER_E_EXPIRED)
 		fprintf(stderr, "the held snapshot says %s\n", informer_strerror(r));
+	if (!look_at_lent())
+		return -1;
 	return r == INFORMER_E_EXPIRED ? 0 : -1;
 }
 

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -155,36 +154,6 @@ fill_a_small_tmpfs(const char *directory)
 	return arena_pages_extend(w.fd, w.base, 4096, 2 * HUGE_PAGE_BYTES) < 0;
 }
 
-/*
- * The file grows as long as it may, at its end and in its holes; then somebody looks at all the holes that
- * there may be. Were there no memory for one, it would die.
- */
-static int
-look_at_holes_of_a_full_tmpfs(const char *directory)
-{
-	const uint64_t hole = ARENA_PAGES_HEADROOM, step = 32768;
-	struct world w;
-	struct statfs fs;
-	uint64_t bytes = 4096;
-	int r = open_on_a_small_tmpfs(directory, &w);
-
-	if (r != 0)
-		return r;
-	while (arena_pages_extend(w.fd, w.base, bytes, bytes + step) == 0)
-		bytes += step;
-	if (fstatfs(w.fd, &fs) < 0 || fs.f_bavail * (uint64_t)fs.f_bsize < hole ||
-	    fs.f_bavail * (uint64_t)fs.f_bsize >= hole + step)
-		return 1;
-	if (arena_pages_punch(w.fd, 4096, 4096 + 2 * hole) < 0 ||
-	    arena_pages_fill(w.fd, w.base, 4096, 4096 + hole) < 0 ||
-	    arena_pages_fill(w.fd, w.base, 4096 + hole, 4096 + 2 * hole + step) != -ENOSPC)
-		return 1;
-	for (uint64_t at = 4096 + hole; at < 4096 + 2 * hole; at += 4096)
-		if (*(volatile const uint8_t *)(w.base + at) != 0)
-			return 1;
-	return 0;
-}
-
 static void
 on_a_small_tmpfs(int (*child_main)(const char *directory))
 {
@@ -211,12 +180,6 @@ on_a_small_tmpfs(int (*child_main)(const char *directory))
 TEST_CASE(a_file_that_cannot_grow_stays_as_it_was)
 {
 	on_a_small_tmpfs(fill_a_small_tmpfs);
-}
-
-/* Something is left for those who look at pages that were punched. */
-TEST_CASE(a_full_tmpfs_has_pages_for_who_looks_at_holes)
-{
-	on_a_small_tmpfs(look_at_holes_of_a_full_tmpfs);
 }
 
 /* What is punched reads as zeros and takes no memory; filled, it is there again, beside what was kept. */

@@ -27,13 +27,15 @@ TEST_CASE(as_large_as_configured_else_as_the_file_system)
 	assert_int_equal(arena_budget_wanted(&m), ARENA_BYTES_MIN);
 }
 
-/* What it has counts as there; of what is left something is left. The tightest limit counts. */
+/*
+ * What it has counts as there; of what a memory cgroup has left something is left. The tightest limit counts.
+ */
 TEST_CASE(no_more_than_there_is)
 {
 	struct arena_means m = {
 		.system = 64 * MIB, .system_left = 20 * MIB, .group_left = UINT64_MAX, .present = 30 * MIB};
 
-	assert_int_equal(arena_budget_now(&m), 50 * MIB - ARENA_PAGES_HEADROOM);
+	assert_int_equal(arena_budget_now(&m), 50 * MIB);
 	m.group_left = 18 * MIB;
 	assert_int_equal(arena_budget_now(&m), 48 * MIB - ARENA_PAGES_GROUP_RESERVE);
 	m.configured = 35 * MIB;

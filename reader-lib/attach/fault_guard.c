@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Guarded arenas stand in entries, a page of them and then another, which are never given back. An entry has
+ * a turn, which counts its changes:
+ *
+ *	free ──claimed──▶ being filled ──▶ guards ──claimed──▶ being emptied ──▶ free
+ *	0 mod 4           1                2                   3                 0, four more
+ *
+ * Invariant: what the handler copied between two looks at one turn that guards belongs to one arena.
+ */
+#include "reader-lib/attach/fault_guard.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#define PAGE_BYTES 4096u
+#define PAGE_ENTRIES 100u
+
+enum turn { FREE, FILLED, GUARDS, EMPTIED, TURNS };
+
+struct entry {
+	_Atomic uint64_t turn;
+	_Atomic uintptr_t arena, bytes, slot;
+};
+
+struct page {
+	_Atomic(struct page *) next;
+	struct entry entries[PAGE_ENTRIES];
+};
+_Static_assert(sizeof(struct page) <= PAGE_BYTES, "fault guard: entries of a page");
+
+static _Atomic(struct page *) first_page;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct sigaction before;
+static int install_error;
+
+/* ---- the handler ---- */
+
+static bool
+is_revoked(const struct header *arena, const struct slot *slot)
+{
+	const _Atomic uint32_t *state = &arena->state;
+
+	return atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)state, memory_order_relaxed) ==
+		       HEADER_REVOKED ||
+	       slot_is_closed(slot);
+}
+
+/* The arena of this entry, if the address lies in it, and it is revoked: zeros. Whether they are there. */
+static bool
+repair(struct entry *e, uintptr_t address)
+{
+	/* Meets the release store in fault_guard_add(): the fields are those of this turn, or later ones. */
+	uint64_t turn = atomic_load_explicit(&e->turn, memory_order_acquire);
+	uintptr_t arena = atomic_load_explicit(&e->arena, memory_order_relaxed);
+	uintptr_t bytes = atomic_load_explicit(&e->bytes, memory_order_relaxed);
+	uintptr_t slot = atomic_load_explicit(&e->slot, memory_order_relaxed);
+
+	/* Meets the fence in take(): of fields of a later turn, that turn is seen. */
+	atomic_thread_fence(memory_order_acquire);
+	if (turn % TURNS != GUARDS || atomic_load_explicit(&e->turn, memory_order_relaxed) != turn ||
+	    address - arena >= bytes || address - arena < HEADER_BYTES)
+		return false;
+	/* The thread that faulted reads there, so arena and slot stay mapped. */
+	return is_revoked((const struct header *)arena, (const struct slot *)slot) &&
+	       mmap((void *)(arena + HEADER_BYTES), bytes - HEADER_BYTES, PROT_READ,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+static bool
+repair_any(uintptr_t address)
+{
+	/* Meets the release in add_page(): its entries are zeros, or later ones. */
+	struct page *page = atomic_load_explicit(&first_page, memory_order_acquire);
+
+	for (; page; page = atomic_load_explicit(&page->next, memory_order_acquire))
+		for (unsigned i = 0; i < PAGE_ENTRIES; i++)
+			if (repair(&page->entries[i], address))
+				return true;
+	return false;
+}
+
+/* As if we were not there. */
+static void
+pass_on(int number, siginfo_t *info, void *context)
+{
+	const struct sigaction die = {.sa_handler = SIG_DFL};
+
+	if (before.sa_flags & SA_SIGINFO) {
+		before.sa_sigaction(number, info, context);
+		return;
+	}
+	if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+		before.sa_handler(number);
+		return;
+	}
+	if (before.sa_handler == SIG_IGN && info->si_code <= 0)
+		return;
+	/* A fault comes again when we return; what a process sent comes by raise(). */
+	sigaction(number, &die, NULL);
+	if (info->si_code <= 0)
+		raise(number);
+}
+
+static void
+on_fault(int number, siginfo_t *info, void *context)
+{
+	int error = errno;
+
+	if (info->si_code != BUS_ADRERR || !repair_any((uintptr_t)info->si_addr))
+		pass_on(number, info, context);
+	errno = error;
+}
+
+static void
+install(void)
+{
+	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+
+	if (sigaction(SIGBUS, NULL, &before) < 0 || sigaction(SIGBUS, &ours, NULL) < 0)
+		install_error = -errno;
+}
+
+/* ---- the entries ---- */
+
+/* From `from` to the turn behind it; false: somebody else did. */
+static bool
+take(struct entry *e, enum turn from)
+{
+	uint64_t turn = atomic_load_explicit(&e->turn, memory_order_relaxed);
+
+	/* Acquire: meets the release that ended the turn before. */
+	if (turn % TURNS != from ||
+	    !atomic_compare_exchange_strong_explicit(&e->turn, &turn, turn + 1, memory_order_acquire,
+						     memory_order_relaxed))
+		return false;
+	/* Meets the fence in repair(): who sees what is stored behind this sees the turn. */
+	atomic_thread_fence(memory_order_release);
+	return true;
+}
+
+static void
+fill(struct entry *e, uintptr_t arena, uintptr_t bytes, uintptr_t slot)
+{
+	atomic_store_explicit(&e->arena, arena, memory_order_relaxed);
+	atomic_store_explicit(&e->bytes, bytes, memory_order_relaxed);
+	atomic_store_explicit(&e->slot, slot, memory_order_relaxed);
+	/* Meets the acquire loads of a turn. */
+	atomic_fetch_add_explicit(&e->turn, 1, memory_order_release);
+}
+
+static struct entry *
+take_free(void)
+{
+	struct page *page = atomic_load_explicit(&first_page, memory_order_acquire);
+
+	for (; page; page = atomic_load_explicit(&page->next, memory_order_acquire))
+		for (unsigned i = 0; i < PAGE_ENTRIES; i++)
+			if (take(&page->entries[i], FREE))
+				return &page->entries[i];
+	return NULL;
+}
+
+static int
+add_page(void)
+{
+	struct page *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+				 0);
+	struct page *next;
+
+	if (page == MAP_FAILED)
+		return -ENOMEM;
+	if (madvise(page, PAGE_BYTES, MADV_WIPEONFORK) < 0) {
+		munmap(page, PAGE_BYTES);
+		return -ENOMEM;
+	}
+	next = atomic_load_explicit(&first_page, memory_order_relaxed);
+	do
+		atomic_store_explicit(&page->next, next, memory_order_relaxed);
+	/* Meets the acquire loads of a page. */
+	while (!atomic_compare_exchange_weak_explicit(&first_page, &next, page, memory_order_release,
+						      memory_order_relaxed));
+	return 0;
+}
+
+int
+fault_guard_add(const struct header *arena, size_t bytes, const struct slot *slot)
+{
+	struct entry *e;
+	int r;
+
+	pthread_once(&once, install);
+	if (install_error < 0)
+		return install_error;
+	while (!(e = take_free()))
+		if ((r = add_page()) < 0)
+			return r;
+	fill(e, (uintptr_t)arena, bytes, (uintptr_t)slot);
+	return 0;
+}
+
+void
+fault_guard_remove(const struct header *arena)
+{
+	struct page *page = atomic_load_explicit(&first_page, memory_order_acquire);
+
+	for (; page; page = atomic_load_explicit(&page->next, memory_order_acquire))
+		for (unsigned i = 0; i < PAGE_ENTRIES; i++) {
+			struct entry *e = &page->entries[i];
+
+			if (atomic_load_explicit(&e->arena, memory_order_relaxed) == (uintptr_t)arena &&
+			    take(e, GUARDS)) {
+				fill(e, 0, 0, 0);
+				return;
+			}
+		}
+}
