@@ -36,18 +36,19 @@ arena_pages_allocate(int fd, uint64_t from, uint64_t to)
 }
 
 /*
- * Each whole 2 MiB, as long as the kernel goes along: what it refuses now it mostly refuses again, and
- * looking for memory takes its time. It makes a huge page of a small one and the holes around it, not of
- * holes alone.
+ * Each whole 2 MiB, as far as the kernel goes along. It makes a huge page of a small one and the holes around
+ * it, not of holes alone. One call for all of them: each call waits until every processor has put aside what
+ * it was to add to the kernel's lists, which takes milliseconds on a busy machine.
  */
 static void
 make_huge(int fd, uint8_t *base, uint64_t from, uint64_t to)
 {
-	uint64_t at = (from + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+	uint64_t first = (from + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES, end = first;
 
-	while (at + HUGE_PAGE_BYTES <= to && arena_pages_allocate(fd, at, at + 1) == 0 &&
-	       arena_pages_gather(base + at))
-		at += HUGE_PAGE_BYTES;
+	while (end + HUGE_PAGE_BYTES <= to && arena_pages_allocate(fd, end, end + 1) == 0)
+		end += HUGE_PAGE_BYTES;
+	if (end > first)
+		(void)!madvise(base + first, end - first, MADV_COLLAPSE);
 }
 
 /* Whether the memory cgroup has so much more for us. What the file system has shows when it is taken. */
