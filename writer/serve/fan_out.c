@@ -211,7 +211,8 @@ reopen(struct fan_out *f)
 	while (*at) {
 		struct subscriber *s = *at;
 
-		ring_out_begin(s->queue, f->base);
+		if (!s->unbound)
+			ring_out_begin(s->queue, f->base);
 		s->closed = !ring_out_is_open(s->queue);
 		if (s->closed)
 			at = &s->next_closed;
@@ -440,8 +441,8 @@ fan_out_rebind(struct fan_out *f)
 {
 	f->bound = store_resource_count(f->store);
 	for (struct subscriber *s = f->subscribers; s; s = s->next) {
-		if (s->unbound || (!keeps_its_positions(s) && ring_out_unread(s->queue) > 0))
-			overflow(s); /* when it is bound again, too: it has missed something */
+		if (!keeps_its_positions(s) && ring_out_unread(s->queue) > 0)
+			overflow(s);
 		unbind(s);
 		s->unbound = bind(s) < 0;
 		if (s->unbound) {

@@ -301,7 +301,7 @@ TEST(who_cannot_be_bound_overflows_and_hears_again)
 			read_all(w, readers[i]);
 		add_resource(w, services_descriptor, (uint8_t)(n + 2)); /* one more position for all */
 		allocations_left = n;
-		fan_out_rebind(w->fan_out);
+		commit(w);
 		failed = allocations_left == UINT64_MAX;
 		allocations_left = UINT64_MAX;
 		for (unsigned i = 0; i < 10; i++)
