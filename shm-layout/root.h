@@ -72,7 +72,7 @@ enum resource_state {
  *   changed_seq       seq of its last change
  *   tombstone_floor   deletes after this seq still stand in by-seq
  *   fingerprint       three hashes of 8 bytes: where its content is from, which part of that it is, and the
- *                     CA of the server
+ *                     CA of the server; zeroes: the next writer drops the resource
  *   cluster           the first 8 bytes of BLAKE2b-128 of the id of the cluster that it came from; zeroes:
  *                     not known
  *   version           the API server's resourceVersion, opaque, length first; empty: none. One of 55 bytes

@@ -78,6 +78,10 @@ until_true not_shown || fail "$(shown 2>&1)"
 define
 gadget four
 expect_stat '.resources[0].objects' 1
+# What nobody means any more goes by a restart, and there is one.
+[ "$(grep -c 'going on without it' "$T/daemon.log")" = 1 ] || fail "$(cat "$T/daemon.log")"
+[ "$(grep -c 'adopted the arena' "$T/daemon.log")" = 2 ] || fail "$(cat "$T/daemon.log")"
+stat_is '.resources[1] | .lists + .watch_lists' 0 || fail "pods were listed anew"
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
 echo "ok"

@@ -12,6 +12,7 @@
  *	SIGHUP               the same, if the configuration is good (daemon_reload.c), and this process
  *	                     executes informerd anew (restart.h), which adopts the arena
  *	a stuck reader       the same, where it leaves no address space (daemon_room.c)
+ *	discovery            the same, where no name means a resource that was adopted (daemon_resources.c)
  *
  * Ready is one thing, for systemd (READY=1), /readyz and the metric: every resource was whole once, but for
  * those on demand that nobody asked for and optional ones that the server lacks. One that the server refuses

@@ -119,29 +119,6 @@ add_resource(struct daemon *d, const struct kube_resource *const *resolved, size
 	return r < 0 ? r : cached_resource_new(&world, spec, &d->config->resources[i], ret);
 }
 
-/* What adoption brought and nobody asks for goes; those behind it in the store move up. */
-static void
-drop_unclaimed(struct daemon *d)
-{
-	unsigned before = store_resource_count(d->local.store), next[RESOURCE_MAX] = {0};
-
-	store_drop_unclaimed(d->local.store);
-	if (store_resource_count(d->local.store) == before)
-		return;
-	for (size_t i = 0; i < d->cached_count; i++)
-		if (d->cached[i])
-			next[d->cached[i]->id] = 1;
-	for (unsigned id = 0, rank = 0; id < before; id++) {
-		unsigned is_ours = next[id];
-
-		next[id] = rank;
-		rank += is_ours;
-	}
-	for (size_t i = 0; i < d->cached_count; i++)
-		if (d->cached[i])
-			cached_resource_renumber(d->cached[i], next[d->cached[i]->id]);
-}
-
 /* Whether a resource of the store is what this entry asks for. */
 static bool
 is_served(void *context, const struct config_resource *entry)
@@ -234,6 +211,28 @@ daemon_want(struct daemon *d, const char *resource, size_t length)
 }
 
 /*
+ * An adopted resource that an entry seemed to serve may be of none, now that all names are known. A store
+ * does not drop a resource while positions are in use: the next run drops it. 0; negative errno: it cannot be
+ * committed now.
+ */
+static int
+give_up_unclaimed(struct daemon *d)
+{
+	int r;
+
+	if (!store_disown_unclaimed(d->local.store))
+		return 0;
+	r = store_commit(d->local.store); /* else the next run would find it again */
+	if (r < 0)
+		return r;
+	log_info("the adopted arena has a resource that no name of the configuration means: going on without "
+		 "it");
+	d->again = true;
+	daemon_stop(d, DAEMON_OK);
+	return 0;
+}
+
+/*
  * Add the resources whose names are known by now, and start them. Those that are not known yet, or not at the
  * server, may come later. 0; negative errno, maybe with message: some were not added.
  */
@@ -246,11 +245,12 @@ add_known(struct daemon *d, const struct kube_resource *const *resolved, bool al
 		if (!d->cached[i] && resolved[i])
 			r = add_resource(d, resolved, i, &d->cached[i], ret_error);
 	if (r == 0 && all && !d->discovered) {
-		drop_unclaimed(d);
-		d->discovered = true;
+		r = give_up_unclaimed(d);
+		d->discovered = r == 0 && !d->stopping;
 	}
+	if (d->stopping)
+		return r;
 	daemon_tell_expected(d);
-	fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
 	applier_touch(d->applier);
 	for (size_t i = 0; i < d->cached_count; i++)
 		if (d->cached[i])

@@ -20,6 +20,7 @@
 #include "writer/daemon/key_load.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
+#include "writer/resource/descriptor.h"
 #include "shm-layout/time_ns.h"
 
 /*
@@ -127,6 +128,22 @@ local_state_fit_budget(struct local_state *local, uint64_t configured)
 	return now > before;
 }
 
+/* What no entry of the configuration serves goes before anybody knows its position. */
+static void
+drop_unwanted(struct local_state *local, const struct config *config)
+{
+	bool wanted[RESOURCE_MAX] = {false};
+
+	for (unsigned id = 0; id < store_resource_count(local->store); id++) {
+		struct value descriptor = value_of_block(&local->arena.view,
+							 store_resource(local->store, id)->descriptor);
+
+		for (size_t i = 0; i < config->n_resources && !wanted[id]; i++)
+			wanted[id] = descriptor_serves(descriptor, &config->resources[i]);
+	}
+	store_drop_unwanted(local->store, wanted);
+}
+
 static int
 open_store(struct local_state *local, const struct config *config, char **ret_error)
 {
@@ -143,6 +160,7 @@ open_store(struct local_state *local, const struct config *config, char **ret_er
 		intern_free(intern);
 		return message_set(ret_error, r, "the arena cannot be used: %s", strerror(-r));
 	}
+	drop_unwanted(local, config);
 	/*
 	 * Published, then noted, and only then is the one before taken away: killed anywhere here we leave
 	 * the note of an arena that is whole.

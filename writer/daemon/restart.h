@@ -6,7 +6,8 @@
  *
  *	finish, arena STALE ─▶ restart() ─▶ main() ─▶ restart_receive() ─▶ the lock is ours, adoption
  *
- * A reload (SIGHUP), an upgrade, and the move to a new generation all are this.
+ * A reload (SIGHUP), an upgrade, the move to a new generation, and the drop of a resource that no name means
+ * all are this.
  */
 #ifndef WRITER_DAEMON_RESTART_H
 #define WRITER_DAEMON_RESTART_H

@@ -332,15 +332,6 @@ applier_distrust(struct applier *p, struct delta_fifo *fifo)
 }
 
 void
-applier_renumber(struct applier *p, const struct delta_fifo *fifo, unsigned resource)
-{
-	struct lane *lane = find_lane(p, fifo);
-
-	if (lane)
-		lane->resource = resource;
-}
-
-void
 applier_retry(struct applier *p)
 {
 	if (!p->retry.armed)

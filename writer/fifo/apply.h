@@ -62,9 +62,6 @@ int applier_add(struct applier *p, unsigned resource, const char *name, struct d
 		 void (*on_popped)(void *context), void *context);
 void applier_remove(struct applier *p, const struct delta_fifo *fifo);
 
-/* The resource's position in the store has become another one. */
-void applier_renumber(struct applier *p, const struct delta_fifo *fifo, unsigned resource);
-
 /*
  * The RV that is known, and everything since, is not to be trusted: nothing is left of it with the next
  * commit, where the resource is LISTING with what is there, until the next list is applied.

@@ -363,20 +363,6 @@ cached_resource_meet_release(struct cached_resource *c)
 	decoder_schema_forget_texts(c->spec->schema);
 }
 
-void
-cached_resource_renumber(struct cached_resource *c, unsigned id)
-{
-	_Atomic uint64_t *contact = store_arena(c->store)->header->contact_boot_ns;
-
-	if (id < RESOURCE_MAX && c->id < RESOURCE_MAX)
-		atomic_store_explicit(&contact[id],
-				      atomic_load_explicit(&contact[c->id], memory_order_relaxed),
-				      memory_order_relaxed);
-	c->id = id;
-	c->known.resource = id;
-	applier_renumber(c->applier, c->fifo, id);
-}
-
 bool
 cached_resource_is_synced(const struct cached_resource *c)
 {

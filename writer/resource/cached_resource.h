@@ -78,9 +78,6 @@ void cached_resource_distrust(struct cached_resource *c, const char *cluster);
  */
 void cached_resource_meet_release(struct cached_resource *c);
 
-/* Its position in the store has become another one (store_drop_unclaimed()). */
-void cached_resource_renumber(struct cached_resource *c, unsigned id);
-
 /* The server was heard of, over whatever connection, so long ago: that counts for a watch that is open. */
 void cached_resource_hear(struct cached_resource *c, uint64_t ago_ms);
 

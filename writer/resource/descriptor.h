@@ -49,7 +49,8 @@ int descriptor_build(const struct descriptor_source *source, char **ret_json, ch
 
 /*
  * Whether a resource that is described so is what the entry asks for, by name and namespace: what is known of
- * it from an earlier life serves until the API server says what the name means.
+ * it from an earlier life serves until the API server says what the name means. A resource that serves no
+ * entry is not adopted.
  */
 bool descriptor_serves(struct value descriptor, const struct config_resource *entry);
 

@@ -291,6 +291,8 @@ tell(struct fan_out *f, const struct audience *a, const struct store_event *even
 	}
 }
 
+static void rebind(struct fan_out *f);
+
 static void
 on_events(void *context, const struct store_event *events, size_t count, uint64_t base)
 {
@@ -300,7 +302,7 @@ on_events(void *context, const struct store_event *events, size_t count, uint64_
 	if (!f->subscribers)
 		return;
 	if (f->bound != store_resource_count(f->store))
-		fan_out_rebind(f);
+		rebind(f);
 	f->base = base;
 	reopen(f);
 	for (size_t i = 0; i < count; i++) {
@@ -425,24 +427,11 @@ bind(struct subscriber *s)
 	return 0;
 }
 
-/* What stands in its queue still means what it meant. */
-static bool
-keeps_its_positions(const struct subscriber *s)
-{
-	for (size_t i = 0; i < s->place_count; i++)
-		if (s->places[i].resource >= store_resource_count(s->fan_out->store) ||
-		    !is_of(s, s->places[i].resource))
-			return false;
-	return true;
-}
-
-void
-fan_out_rebind(struct fan_out *f)
+static void
+rebind(struct fan_out *f)
 {
 	f->bound = store_resource_count(f->store);
 	for (struct subscriber *s = f->subscribers; s; s = s->next) {
-		if (!keeps_its_positions(s) && ring_out_unread(s->queue) > 0)
-			overflow(s);
 		unbind(s);
 		s->unbound = bind(s) < 0;
 		if (s->unbound) {
@@ -496,7 +485,7 @@ fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
 	if (!s)
 		return -ENOMEM;
 	if (f->bound != store_resource_count(f->store))
-		fan_out_rebind(f);
+		rebind(f);
 	s->fan_out = f;
 	s->on_due = options->on_due;
 	s->on_overflow = options->on_overflow;

@@ -79,12 +79,6 @@ void fan_out_mute(struct subscriber *s);
 /* The capacity of a queue for which so many entries are asked; 0: the default. */
 uint32_t fan_out_entries(const struct fan_out *f, uint32_t wanted);
 
-/*
- * Resources were added to the store, or dropped: subscriptions are matched anew, before the commit that shows
- * it. Entries whose resource has another position now are not shown any more: their queue overflows.
- */
-void fan_out_rebind(struct fan_out *f);
-
 /* Once a second: overflow what is over its age; release what nobody shows any more. */
 void fan_out_tick(struct fan_out *f, uint64_t now_boot_ns);
 

@@ -170,18 +170,6 @@ store_set_cluster(struct store *s, unsigned resource, const uint8_t cluster[8])
 }
 
 void
-store_set_fingerprint(struct store *s, unsigned resource, const uint8_t fingerprint[24])
-{
-	struct resource *now = &s->resources[resource]->now;
-
-	if (memcmp(now->fingerprint, fingerprint, sizeof(now->fingerprint)) == 0)
-		return;
-	memcpy(now->fingerprint, fingerprint, sizeof(now->fingerprint));
-	s->resources[resource]->dirty = true;
-	s->root_changed = s->table_changed = true;
-}
-
-void
 store_set_state(struct store *s, unsigned resource, enum resource_state state)
 {
 	struct store_resource *res = s->resources[resource];

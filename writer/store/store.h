@@ -44,7 +44,8 @@ struct arena *store_arena(const struct store *s);
 struct intern *store_intern(const struct store *s);
 
 /*
- * Add a resource, or find it again after adoption: by name and namespace. Its position in the root is its id.
+ * Add a resource, or find it again after adoption: by name and namespace. Its position in the root is its id,
+ * which never changes.
  * What becomes of the content of one that is found:
  *
  *	the same fingerprint                     it stays, at its RV; other indexes are filled from it
@@ -61,14 +62,23 @@ struct intern *store_intern(const struct store *s);
 int store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[24],
 		       unsigned *ret_id);
 /*
- * After all were added: drop those that adoption brought and nobody asked for. Those behind them move up:
- * positions that queues name change their meaning. What queues still hold of the dropped stays in the arena
- * until the next generation. Others of its name (other namespaces) are as if reset, for readers that know all
- * of them as one: QUEUE_RESET, and a higher tombstone floor.
+ * Drop adopted resources: those that are not wanted, and those that were disowned. The resources behind them
+ * move up, so this comes first after store_new(): nobody knows an id yet, and no queue names one. The
+ * tombstone floor of other resources of the same name (other namespaces) rises: readers know all of them as
+ * one, and look at all of them anew.
+ *
+ * wanted    by id
  */
-int store_drop_unclaimed(struct store *s);
+void store_drop_unwanted(struct store *s, const bool wanted[]);
+/*
+ * After all were added: disown each adopted resource that was not found again. Its fingerprint becomes 0. It
+ * stays what it is in this store; the next writer drops it.
+ *
+ * Returns   whether there is one
+ */
+bool store_disown_unclaimed(struct store *s);
 
-/* Nobody asks for this resource any more: the next store_drop_unclaimed() drops it. */
+/* The next store_add_resource() of this resource finds it, as after adoption. */
 void store_unclaim(struct store *s, unsigned resource);
 
 /*

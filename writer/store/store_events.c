@@ -186,20 +186,3 @@ store_held_bytes(const struct store *s, unsigned resource, uint64_t seq)
 
 	return retained_log_bytes_after(&res->left, seq) + retained_log_bytes_after(&res->fallen, seq);
 }
-
-void
-store_forget_notes(struct store *s, unsigned id)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < s->event_count; i++) {
-		struct store_event e = s->events[i];
-
-		if (e.resource == id)
-			continue;
-		e.resource = (uint16_t)(e.resource - (e.resource > id));
-		s->events[kept++] = e;
-	}
-	s->event_count = kept;
-	release(s, id);
-}

@@ -152,10 +152,5 @@ void store_let_go(struct store *s, struct retained_log *log, uint64_t seq, uint3
 int store_prepare_events(struct store *s);
 /* Tell the events of the commit that was just published, SYNCED included; base: seq of the root before. */
 void store_tell_events(struct store *s, uint64_t base);
-/*
- * The resource goes: its events too, those behind it move up; what is still held of it stays where it is
- * until the next generation.
- */
-void store_forget_notes(struct store *s, unsigned id);
 
 #endif

@@ -52,18 +52,15 @@ empty_resource(struct store *s, unsigned id)
 	res->dirty = true;
 }
 
-/* Part of what readers know under this name went without a word: let them look at all of it anew. */
+/* Part of what readers know under this name went: the floor lets them look at all of it anew. */
 static void
 reset_others(struct store *s, const char *name)
 {
-	/* without memory for a note, the floor still tells those who come later */
-	store_prepare_events(s);
 	for (unsigned i = 0; i < s->resource_count; i++) {
 		struct store_resource *res = s->resources[i];
 
 		if (strcmp(res->name, name) != 0)
 			continue;
-		store_note(s, QUEUE_RESET, i, s->seq, 0, 0);
 		res->now.tombstone_floor = s->seq;
 		resource_set_complete_from(&res->now, 0);
 		res->dirty = true;
@@ -74,11 +71,11 @@ static void
 remove_resource(struct store *s, unsigned i)
 {
 	struct store_resource *res = s->resources[i];
+	_Atomic uint64_t *contact = s->arena->header->contact_boot_ns;
 	char name[sizeof(res->name)];
 
 	memcpy(name, res->name, sizeof(name));
 	empty_resource(s, i);
-	store_forget_notes(s, i);
 	intern_unref(s->intern, res->now.descriptor);
 	if (res->now.status)
 		intern_unref(s->intern, res->now.status);
@@ -87,6 +84,10 @@ remove_resource(struct store *s, unsigned i)
 	store_resource_free(res);
 	s->resource_count--;
 	memmove(&s->resources[i], &s->resources[i + 1], (s->resource_count - i) * sizeof(s->resources[0]));
+	for (; i < s->resource_count; i++)
+		atomic_store_explicit(&contact[i],
+				      atomic_load_explicit(&contact[i + 1], memory_order_relaxed),
+				      memory_order_relaxed);
 	s->root_changed = s->table_changed = true;
 	reset_others(s, name);
 }
@@ -229,19 +230,43 @@ store_unclaim(struct store *s, unsigned resource)
 	s->resources[resource]->claimed = false;
 }
 
-int
-store_drop_unclaimed(struct store *s)
+void
+store_set_fingerprint(struct store *s, unsigned resource, const uint8_t fingerprint[24])
 {
-	for (unsigned i = 0; i < s->resource_count;) {
+	struct resource *now = &s->resources[resource]->now;
+
+	if (memcmp(now->fingerprint, fingerprint, sizeof(now->fingerprint)) == 0)
+		return;
+	memcpy(now->fingerprint, fingerprint, sizeof(now->fingerprint));
+	s->resources[resource]->dirty = true;
+	s->root_changed = s->table_changed = true;
+}
+
+static const uint8_t disowned[sizeof(((struct resource *)0)->fingerprint)];
+
+bool
+store_disown_unclaimed(struct store *s)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < s->resource_count; i++) {
 		if (s->resources[i]->claimed)
-			i++;
-		else
-			remove_resource(s, i);
+			continue;
+		store_set_fingerprint(s, i, disowned);
+		any = true;
 	}
-	return 0;
+	return any;
 }
 
 /* ---- adoption ---- */
+
+void
+store_drop_unwanted(struct store *s, const bool wanted[])
+{
+	for (unsigned i = s->resource_count; i-- > 0;)
+		if (!wanted[i] || memcmp(s->resources[i]->now.fingerprint, disowned, sizeof(disowned)) == 0)
+			remove_resource(s, i);
+}
 
 /*
  * Ordinals below next_ordinal that name nothing are free at once: no root of this generation but the current

@@ -884,7 +884,6 @@ add_second_entry(struct broker_fixture *fx, void *context)
 	(void)context;
 	snprintf(descriptor, sizeof(descriptor), "{\"namespace\":\"x\",%s", pods_descriptor + 1);
 	assert_int_equal(store_add_resource(fx->store->store, descriptor, fingerprint, &second_pods), 0);
-	fan_out_rebind(fx->fan_out);
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources that come, go, and are indexed otherwise while a reader is attached; against a writer in this
- * process.
+ * Resources that come, go over a restart, and are indexed otherwise while a reader is attached; against a
+ * writer in this process.
  */
 #include "tests/room.h"
+#include "tests/support/dispatch.h"
 #include "tests/support/reader_world.h"
 
 #define POD(name, ns)                                                                                        \
@@ -11,12 +12,28 @@
 	"\",\"resourceVersion\":\"1\","                                                                      \
 	"\"labels\":{\"app\":\"web\"}},\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\"}}"
 
+#define NODE(name) "{\"metadata\":{\"name\":\"" name "\",\"uid\":\"u-" name "\",\"resourceVersion\":\"1\"}}"
+
 static const char *const pods[] = {POD("a", "x"), POD("b", "x"), NULL};
 
 static int
 set_up(void **state)
 {
 	*state = reader_world_of(pods, 0);
+	return 0;
+}
+
+static int
+set_up_generations(void **state)
+{
+	struct broker_fixture *fx = broker_fixture_of_readers();
+	struct reader_world *w;
+
+	broker_fixture_keep_generations(fx);
+	broker_fixture_start(fx);
+	broker_fixture_put(fx, pods);
+	*state = w = reader_world_over(fx, "pods", 0);
+	reader_world_renew(w);
 	return 0;
 }
 
@@ -43,57 +60,74 @@ add_entry(struct broker_fixture *fx, const char *head, const char *rest)
 }
 
 static void
-add_nodes(struct broker_fixture *fx, void *context)
+put_into(struct broker_fixture *fx, unsigned id, const char *json)
+{
+	unsigned pods_id = fx->store->pods;
+
+	fx->store->pods = id;
+	assert_int_equal(store_fixture_put(fx->store, json), 0);
+	fx->store->pods = pods_id;
+}
+
+static void
+add_nodes_and_zones(struct broker_fixture *fx, void *context)
 {
 	(void)context;
-	add_entry(fx, "", "{\"resource\":\"nodes\",\"kind\":\"Node\",\"indexes\":[]}");
-	fan_out_rebind(fx->fan_out);
+	put_into(fx, add_entry(fx, "", "{\"resource\":\"nodes\",\"kind\":\"Node\",\"indexes\":[]}"),
+		 NODE("n"));
+	put_into(fx, add_entry(fx, "", "{\"resource\":\"zones\",\"kind\":\"Zone\",\"indexes\":[]}"),
+		 NODE("z"));
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
-/* Nodes go, and in the same commit another entry of pods comes in their place. */
+/* A daemon whose configuration has no nodes, and another entry of pods: zones stand where nodes stood. */
 static void
-pods_for_nodes(struct broker_fixture *fx, void *context)
+restart_without_nodes(struct broker_fixture *fx)
 {
-	unsigned first = fx->store->pods;
-
-	(void)context;
-	store_unclaim(fx->store->store, 1);
-	store_drop_unclaimed(fx->store->store);
-	fx->store->pods = add_entry(fx, "{\"namespace\":\"y\",", pods_descriptor + 1);
-	assert_int_equal(fx->store->pods, 1);
-	fan_out_rebind(fx->fan_out);
-	assert_int_equal(store_fixture_put(fx->store, POD("c", "y")), 0);
-	fx->store->pods = first;
+	broker_fixture_stop(fx);
+	broker_fixture_adopt(fx);
+	store_drop_unwanted(fx->store->store, (const bool[]){true, false, true});
+	put_into(fx, add_entry(fx, "{\"namespace\":\"y\",", pods_descriptor + 1), POD("c", "y"));
 	assert_int_equal(store_commit(fx->store->store), 0);
+	broker_fixture_start(fx);
 }
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-/*
- * One resource went and an entry of another came: there are as many as before, and where pods stood they
- * stand. The reader sees both parts.
- */
-TEST(a_part_that_comes_for_another_resource_is_seen)
+static bool
+finds(struct reader_world *w, const char *ns, const char *name)
 {
-	struct informer_resource *nodes;
+	struct informer_object o;
+
+	reader_world_renew(w);
+	return informer_get_z(&w->snap, w->pods, ns, name, &o) == 0;
+}
+
+/*
+ * Over a restart one resource went, and an entry of another came: there are as many as before. Handles that
+ * were open find what is theirs: the one that went nothing, the one behind it its own objects.
+ */
+TEST_CASE_IN(set_up_generations, reader_world_tear_down, over_a_restart_each_name_finds_its_own)
+{
+	struct reader_world *w = *state;
+	struct informer_resource *nodes, *zones;
 	struct informer_object o;
 	struct informer_iter it;
 
-	broker_fixture_do(w->fx, add_nodes, NULL);
-	informer_end(&w->snap);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	broker_fixture_do(w->fx, add_nodes_and_zones, NULL);
+	reader_world_renew(w);
 	assert_int_equal(informer_resource_open(w->inf, "nodes", &nodes), 0);
-	assert_int_equal(informer_list(&w->snap, nodes, &it), 0);
+	assert_int_equal(informer_resource_open(w->inf, "zones", &zones), 0);
+	assert_int_equal(informer_get_z(&w->snap, nodes, "", "n", &o), 0);
+	assert_int_equal(informer_get_z(&w->snap, zones, "", "z", &o), 0);
 	assert_int_equal(count(w, &w->snap, "nodeName", "n1"), 2);
 
-	broker_fixture_do(w->fx, pods_for_nodes, NULL);
-	assert_int_equal(informer_list(&w->snap, nodes, &it), 0); /* an open snapshot stays what it is */
+	restart_without_nodes(w->fx);
+	assert_int_equal(informer_get_z(&w->snap, nodes, "", "n", &o), 0); /* what it was, while it is open */
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "y", "c", &o), INFORMER_E_NOT_FOUND);
-	informer_end(&w->snap);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	assert_int_equal(informer_get_z(&w->snap, w->pods, "y", "c", &o), 0);
+	DISPATCH_UNTIL(w->inf, finds(w, "y", "c"));
 	assert_int_equal(count(w, &w->snap, "nodeName", "n1"), 3);
+	assert_int_equal(informer_get_z(&w->snap, zones, "", "z", &o), 0);
 	assert_int_equal(informer_list(&w->snap, nodes, &it), INFORMER_E_NO_RESOURCE);
 }
 

@@ -405,17 +405,17 @@ static const char services_descriptor[] = "{\"group\":\"\",\"version\":\"v1\",\"
 					  "\"shortNames\":[\"svc\"],\"namespaced\":true,\"indexes\":[]}";
 static const uint8_t other_fingerprint[24] = "another definition";
 
-/* Nodes are cached no more, services are. */
+/* The next writer caches no nodes, but services. */
 static void
-exchange_resources(void *context)
+start_with_services(void *context)
 {
 	struct cut_world *w = context;
-	struct store *s = w->fx->store;
 	unsigned services;
 
-	store_unclaim(s, w->fx->pods + 1);
-	assert_int_equal(store_drop_unclaimed(s), 0);
-	assert_int_equal(store_add_resource(s, services_descriptor, other_fingerprint, &services), 0);
+	cut_world_start(w);
+	store_drop_unwanted(w->fx->store, (const bool[]){true, false});
+	assert_int_equal(store_add_resource(w->fx->store, services_descriptor, other_fingerprint, &services),
+			 0);
 	cut_world_commit(w);
 }
 
@@ -426,7 +426,9 @@ CUT_TEST(resources_come_and_go_together)
 	cut_world_start(w);
 	assert_int_equal(store_add_resource(w->fx->store, nodes_descriptor, other_fingerprint, &nodes), 0);
 	commit(w, "fill 0 6");
-	cut_world_cut(w, "reload: other resources", exchange_resources);
+	cut_world_note_published(w);
+	cut_world_end(w);
+	cut_world_cut(w, "reload: other resources", start_with_services);
 }
 
 static void

@@ -10,7 +10,6 @@
 #include "shm-layout/time_ns.h"
 #include "tests/room.h"
 #include "tests/support/allocations.h"
-#include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 #include "writer/serve/fan_out.h"
 
@@ -272,7 +271,6 @@ TEST(a_resource_that_comes_later_matches)
 
 	put_pod(w, "default", "a");
 	gadgets = add_resource(w, gadgets_descriptor, 3);
-	fan_out_rebind(w->fan_out);
 	put(w, gadgets, "default", "g");
 	commit(w);
 	assert_string_equal(read_all(w, r), "A default/g");
@@ -334,56 +332,6 @@ TEST(several_entries_of_a_resource_are_one)
 	assert_string_equal(read_all(w, r), "A a/s | A b/s");
 	assert_string_equal(read_all(w, late), "A a/s | A b/s");
 	assert_int_equal(r->due, 1);
-}
-
-/*
- * Where a resource gets another position, entries with the old one are shown no more; empty queues stay as
- * they are.
- */
-TEST(entries_with_an_old_position_are_not_shown)
-{
-	struct generations g;
-	struct intern *intern;
-	struct arena *arena;
-	struct reader *slow, *quick, *pods;
-	uint8_t fingerprint[32] = {3};
-	unsigned gadgets;
-
-	fan_out_free(w->fan_out);
-	store_fixture_free(w->fx);
-	generations_begin(&g);
-	arena = generations_next(&g, &intern);
-	w->fx = store_fixture_over(arena, intern);
-	w->fx->owns_arena = true;
-	add_resource(w, services_descriptor, 1);
-	add_resource(w, gadgets_descriptor, 3);
-	commit(w);
-	store_fixture_free(w->fx);
-	/* another daemon takes it over, and nobody asks for services any more */
-	arena = generations_next(&g, &intern);
-	w->fx = store_fixture_over(arena, intern);
-	w->fx->owns_arena = true;
-	w->fan_out = NULL;
-	start(w, FAN_OUT_LIMITS);
-	assert_int_equal(store_add_resource(w->fx->store, gadgets_descriptor, fingerprint, &gadgets), 1);
-	assert_int_equal(gadgets, 2);
-	slow = subscribe(w, "gadgets.example.com", "");
-	quick = subscribe(w, "gadgets.example.com", "");
-	pods = subscribe(w, "pods", "");
-	put(w, gadgets, "a", "g");
-	put(w, w->fx->pods, "a", "p");
-	commit(w);
-	read_all(w, quick);
-	store_drop_unclaimed(w->fx->store);
-	fan_out_rebind(w->fan_out);
-	assert_false(is_open(slow));
-	assert_true(is_open(quick));
-	assert_true(is_open(pods));
-	put(w, 1, "a", "h");
-	commit(w);
-	assert_string_equal(read_all(w, quick), "A a/h");
-	assert_int_equal(slow->due, 2);
-	generations_end(&g);
 }
 
 /* ---- what is held back ---- */

@@ -287,6 +287,7 @@ heirs_tear_down(void **state)
 static const char in_a[] = "{\"resource\":\"pods\",\"namespace\":\"a\",\"indexes\":[]}";
 static const char in_b[] = "{\"resource\":\"pods\",\"namespace\":\"b\",\"indexes\":[]}";
 static const char nodes[] = "{\"resource\":\"nodes\",\"indexes\":[]}";
+static const char zones[] = "{\"resource\":\"zones\",\"indexes\":[]}";
 static const uint8_t one[32] = "one", other[32] = "other";
 
 /* Ask for a resource; it gets this place. already: its content is there. */
@@ -315,7 +316,6 @@ HEIR(another_fingerprint_is_a_reset_in_place)
 	h->diary.fx = &h->fx;
 	heir_begin(h);
 	ask(h, pods_descriptor, other, 0, 0);
-	assert_int_equal(store_drop_unclaimed(h->fx.store), 0);
 	assert_int_equal(store_resource_count(h->fx.store), 1);
 	assert_int_equal(store_resource(h->fx.store, 0)->object_count, 0);
 	assert_int_equal(store_resource(h->fx.store, 0)->state, RESOURCE_LISTING);
@@ -345,10 +345,7 @@ HEIR(a_reset_is_of_its_own_namespace)
 	assert_int_equal(store_resource(h->fx.store, 1)->state, RESOURCE_LISTING);
 }
 
-/*
- * Of two entries of one resource one is dropped: readers that know both as one are told to look anew, and who
- * comes later sees it too.
- */
+/* Of two entries of one resource one is dropped: readers that know both as one have to look anew. */
 HEIR(dropping_an_entry_resets_the_others_of_its_name)
 {
 	ask(h, in_a, one, 0, 0);
@@ -358,12 +355,99 @@ HEIR(dropping_an_entry_resets_the_others_of_its_name)
 	heir_end(h);
 
 	heir_begin(h);
-	ask(h, in_b, one, 1, 1);
-	ask(h, nodes, one, 2, 1);
-	assert_int_equal(store_drop_unclaimed(h->fx.store), 0);
-	assert_told(&h->diary, "commit", "0:\n0: 1R>\n");
+	store_drop_unwanted(h->fx.store, (const bool[]){false, true, true});
+	ask(h, in_b, one, 0, 1);
+	ask(h, nodes, one, 1, 1);
+	assert_told(&h->diary, "commit", "0:\n0:\n");
 	assert_int_equal(store_resource(h->fx.store, 0)->tombstone_floor, 1);
 	assert_int_equal(store_resource(h->fx.store, 1)->tombstone_floor, 0);
+}
+
+/* Put an object of this uid, at an RV that is its own. */
+static void
+fill(struct store_fixture *fx, unsigned id, const char *uid)
+{
+	fx->pods = id;
+	assert_int_equal(store_fixture_putf(fx, "{\"metadata\":{\"name\":\"x\",\"uid\":\"%s\"}}", uid), 0);
+	assert_int_equal(store_set_version(fx->store, id, uid, strlen(uid)), 0);
+	atomic_store(&fx->arena->header->contact_boot_ns[id], (uint64_t)uid[0]);
+}
+
+static void
+assert_filled(const struct heir *h, unsigned id, const char *uid)
+{
+	const struct resource *r = store_resource(h->fx.store, id);
+	const char *known, *version;
+	size_t known_length, version_length;
+
+	assert_int_equal(r->object_count, 1);
+	assert_int_equal(r->version_length, strlen(uid));
+	assert_memory_equal(r->version, uid, strlen(uid));
+	store_object_identity(h->fx.store, store_by_ordinal(h->fx.store, id, 0), &known, &known_length,
+			      &version, &version_length);
+	assert_int_equal(known_length, strlen(uid));
+	assert_memory_equal(known, uid, strlen(uid));
+	assert_int_equal(atomic_load(&h->fx.arena->header->contact_boot_ns[id]), uid[0]);
+}
+
+/* The first of three resources is wanted no more: the others go on with what is theirs, a position lower. */
+HEIR(what_stands_behind_a_dropped_resource_keeps_its_own)
+{
+	struct store_fixture *fx;
+	unsigned id;
+
+	heir_end(h);
+	fx = generations_store(&h->generations, NULL);
+	assert_int_equal(store_add_resource(fx->store, nodes, one, &id), 0);
+	assert_int_equal(store_add_resource(fx->store, zones, one, &id), 0);
+	fill(fx, 0, "p");
+	fill(fx, 1, "nodes");
+	fill(fx, 2, "zo");
+	store_fixture_commit(fx);
+	store_fixture_free(fx);
+
+	for (unsigned i = 0; i < 2; i++) {
+		heir_begin(h);
+		store_drop_unwanted(h->fx.store, (const bool[]){i > 0, true, true});
+		ask(h, zones, one, 1, 1);
+		ask(h, nodes, one, 0, 1);
+		assert_int_equal(store_resource_count(h->fx.store), 2);
+		assert_filled(h, 0, "nodes");
+		assert_filled(h, 1, "zo");
+		assert_int_equal(store_commit(h->fx.store), 0);
+		assert_int_equal(store_fixture_verify(&h->fx), 0);
+		if (i == 0)
+			heir_end(h);
+	}
+}
+
+/* What was disowned stays until the next writer. That drops it, whatever is wanted, and disowns none. */
+HEIR(what_was_disowned_is_dropped_by_the_next)
+{
+	const bool all[] = {true, true, true};
+
+	ask(h, in_a, one, 0, 0);
+	ask(h, pods_descriptor, one, 1, 0);
+	ask(h, nodes, one, 2, 0);
+	assert_false(store_disown_unclaimed(h->fx.store));
+	assert_int_equal(store_commit(h->fx.store), 0);
+	heir_end(h);
+
+	heir_begin(h);
+	store_drop_unwanted(h->fx.store, all);
+	ask(h, in_a, one, 0, 1);
+	ask(h, nodes, one, 2, 1);
+	assert_true(store_disown_unclaimed(h->fx.store));
+	assert_int_equal(store_resource_count(h->fx.store), 3);
+	assert_int_equal(store_commit(h->fx.store), 0);
+	heir_end(h);
+
+	heir_begin(h);
+	store_drop_unwanted(h->fx.store, all);
+	ask(h, in_a, one, 0, 1);
+	ask(h, nodes, one, 1, 1);
+	assert_false(store_disown_unclaimed(h->fx.store));
+	assert_int_equal(store_resource_count(h->fx.store), 2);
 }
 
 /* Consumers, status, lineage and seq are there when the arena is taken over. */
