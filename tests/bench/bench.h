@@ -58,6 +58,8 @@ void measure_traffic(struct bench *b, size_t n);
 void measure_upstream_start(struct bench *b, size_t n); /* the start alone */
 void measure_upstream(struct bench *b, size_t n);       /* with agents and events */
 void measure_gateway(struct bench *b, size_t n);
+/* hostile_*; on demand alone */
+void measure_hostile(struct bench *b, size_t n);
 
 /* `bench reader SOCKET KEYS ATTACHES` and `bench handler SOCKET NAMESPACE COUNT`. */
 int reader_main(int argc, char **argv);

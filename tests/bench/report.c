@@ -88,6 +88,8 @@ static const struct kind kinds[] = {
 	{"upstream_*_cpu_ms", "ms", NULL, {.ratio = 3, .ratio_aim = 5}},
 	{"upstream_*_bytes", "bytes", NULL, {.ratio = 1}},
 
+	{"hostile_*_p99_us", "us", NULL, {.ratio = 1.0 / 3}},
+
 	{"gateway_list_*cpu_ms", "ms", SERVER, {.ratio = 5, .ratio_aim = 10}},
 	{"gateway_get_p50_us", "us", SERVER, {.ratio = 3}},
 	{"gateway_get_p99_us", "us", SERVER, NONE},

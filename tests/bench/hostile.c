@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What honest readers notice of a process that attacks informerd: p99 from a change at the server to the
+ * handler, beside each attack and beside its control, in turn. The control of an attack that is busy leaves
+ * informerd alone and is as busy: on a small machine that alone slows others.
+ */
+#include "tests/bench/bench.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm-layout/protocol.h"
+#include "shm-layout/slot.h"
+#include "tests/bench/servers.h"
+
+#define READERS 8u
+#define RATE 200u /* changes a second, in each round for … */
+#define SECONDS 2u
+#define SETTLE_MS 500
+#define COPIES 500u    /* of an eventfd, in each of … */
+#define INSTANCES 200u /* … so many epoll instances: 100,000 entries */
+#define FLOOD 64u      /* connections */
+
+static const char *socket_path;
+
+/* ---- a reader by hand ---- */
+
+struct victim {
+	int fd, event;
+	struct slot *slot;
+};
+
+static int
+dial(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool
+attach(struct victim *ret)
+{
+	struct message_hello hello = {
+		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
+		.layout_major = LAYOUT_MAJOR,
+		.layout_minor = LAYOUT_MINOR,
+		.reader_name = "attacker"};
+	static char packet[PROTOCOL_PACKET_MAX];
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * PROTOCOL_DESCRIPTORS)];
+	struct iovec io = {packet, sizeof(packet)};
+	struct msghdr message = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	int fds[PROTOCOL_DESCRIPTORS];
+
+	ret->fd = dial();
+	if (ret->fd < 0 || send(ret->fd, &hello, sizeof(hello), MSG_NOSIGNAL) < 0 ||
+	    recvmsg(ret->fd, &message, 0) <= 0 || message.msg_controllen < sizeof(control)) {
+		close(ret->fd);
+		return false;
+	}
+	memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fds));
+	ret->event = fds[2];
+	ret->slot = mmap(NULL, SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+	close(fds[0]);
+	close(fds[1]);
+	return ret->slot != MAP_FAILED;
+}
+
+static void
+detach(struct victim *v)
+{
+	munmap(v->slot, SLOT_BYTES);
+	close(v->event);
+	close(v->fd);
+}
+
+/* Ask to be woken at each commit, until informerd hangs up. */
+static void
+be_woken(struct victim *v)
+{
+	struct pollfd gone = {.fd = v->fd, .events = POLLIN};
+
+	while (poll(&gone, 1, 0) == 0) {
+		atomic_store(&v->slot->armed, ARMED_COMMIT);
+		usleep(100);
+	}
+}
+
+static void
+gather(int event)
+{
+	struct epoll_event in = {.events = EPOLLIN};
+	int copies[COPIES];
+
+	for (size_t i = 0; i < COPIES; i++)
+		copies[i] = dup(event);
+	for (size_t k = 0; k < INSTANCES; k++) {
+		int instance = epoll_create1(0);
+
+		for (size_t i = 0; i < COPIES; i++)
+			if (epoll_ctl(instance, EPOLL_CTL_ADD, copies[i], &in) < 0)
+				bench_fail("the attacker cannot make its entries");
+	}
+}
+
+/* ---- attacks: each is called again and again ---- */
+
+static void
+do_nothing(void)
+{
+	pause();
+}
+
+static void
+spin(void)
+{
+}
+
+static void
+own_entries(void)
+{
+	gather(eventfd(0, EFD_NONBLOCK));
+	_exit(0); /* in a process of its own: start() */
+}
+
+static void
+epoll_entries(void)
+{
+	struct victim v;
+
+	if (!attach(&v))
+		_exit(0);
+	gather(v.event);
+	be_woken(&v);
+	_exit(0);
+}
+
+static void
+full_eventfd(void)
+{
+	uint64_t full = 0xfffffffffffffffeull;
+	struct victim v;
+
+	if (!attach(&v))
+		_exit(0);
+	fcntl(v.event, F_SETFL, 0);
+	if (write(v.event, &full, sizeof(full)) > 0)
+		be_woken(&v);
+	_exit(0);
+}
+
+static void
+come_and_go(void)
+{
+	struct victim v;
+
+	if (attach(&v))
+		detach(&v);
+}
+
+static void
+connects(void)
+{
+	close(dial());
+}
+
+static void
+reports(void)
+{
+	struct message_head question = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_STAT, sizeof(question), 0};
+	static char packet[PROTOCOL_PACKET_MAX];
+	static int fds[FLOOD];
+
+	for (size_t i = 0; i < FLOOD; i++) {
+		if (fds[i] <= 0)
+			fds[i] = dial();
+		send(fds[i], &question, sizeof(question), MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (recv(fds[i], packet, sizeof(packet), MSG_DONTWAIT) == 0) {
+			close(fds[i]);
+			fds[i] = 0;
+		}
+	}
+}
+
+/* anew: each time in a new process, which ends */
+static const struct attack {
+	const char *name;
+	void (*once)(void);
+	bool anew;
+	size_t control;
+} attacks[] = {
+	{"none", do_nothing, false, 0},         {"spin", spin, false, 0},
+	{"own_entries", own_entries, true, 0},  {"epoll_entries", epoll_entries, false, 0},
+	{"epoll_anew", epoll_entries, true, 2}, {"full_eventfd", full_eventfd, false, 0},
+	{"full_anew", full_eventfd, true, 1},   {"come_and_go", come_and_go, false, 1},
+	{"connects", connects, false, 1},       {"reports", reports, false, 1},
+};
+#define CONTROLS 3u
+
+static pid_t
+start(const struct attack *attack)
+{
+	struct rlimit files;
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	for (;;) {
+		pid_t child = attack->anew ? fork() : 0;
+
+		if (child == 0)
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (child == 0)
+			attack->once();
+		if (attack->anew && child == 0)
+			_exit(0);
+		while (attack->anew && waitpid(child, NULL, 0) == child)
+			;
+	}
+}
+
+void
+measure_hostile(struct bench *b, size_t n)
+{
+	struct rounds p99[COUNT(attacks)] = {0};
+	struct server server;
+	struct daemon daemon;
+	struct process readers;
+
+	bench_need_client_go(b);
+	server = go_server_start(b, n);
+	daemon = daemon_start(b, "hostile", &server, NULL, "");
+	socket_path = daemon.socket;
+	daemon_wait_pods(&daemon, server.pods);
+	readers = handler_spawn(b, daemon.socket, NULL, READERS);
+	handler_ready(&readers);
+	for (unsigned round = 0; round < (b->quick ? 3u : 7u); round++)
+		for (size_t i = 0; i < COUNT(attacks); i++) {
+			pid_t attacker = start(&attacks[i]);
+			struct told told;
+
+			sleep_ms(SETTLE_MS);
+			agent_begin(&readers);
+			server_change(&server, RATE, RATE * SECONDS);
+			told = agent_await(&readers, OURS, RATE * SECONDS, 20);
+			rounds_add(&p99[i], told.p99);
+			kill(attacker, SIGKILL);
+			waitpid(attacker, NULL, 0);
+		}
+	for (size_t i = CONTROLS; i < COUNT(attacks); i++)
+		report_rounds(b->report, &p99[i], attacks[attacks[i].control].name, &p99[attacks[i].control],
+			      "hostile_%s_p99_us", attacks[i].name);
+	process_end(&readers, SIGKILL);
+	daemon_end(b, &daemon);
+	server_end(&server);
+}
