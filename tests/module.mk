@@ -37,7 +37,7 @@ $(B)/tests/writer-cut: WRAPS = mmap munmap openat fchmod ftruncate posix_falloca
 	trie_edit_seal store_release_held key_hash key_hash_name
 $(B)/tests/reader-lib-read: WRAPS = key_hash key_hash_name
 # calls that cost what a test says (tests/writer/serve/given_cost.h), and memory that runs out
-SERVE_WRAPS := accept4 write eventfd_signal_all malloc realloc calloc reallocarray
+SERVE_WRAPS := accept4 write malloc realloc calloc reallocarray
 $(B)/tests/writer-serve: WRAPS = $(SERVE_WRAPS)
 # it takes the records in as they are
 $(B)/obj/tests/tools/serving/proto_encode_test.o: tests/tools/serving/golden.records
@@ -55,7 +55,7 @@ EXPLORED_OBJS  := $(call explored_objs,$(filter-out tests/support/test_clock.c,$
 EXPLORER_OBJS  := $(patsubst %.c,$(B)/explorer/%.o,$(filter-out %_test.c %/steps.c,$(wildcard tests/explorer/*.c)))
 EXPLORER_WRAPS := memcpy memmove memset memcmp malloc calloc realloc reallocarray strdup strndup free mmap munmap madvise fallocate close crypto_generichash_final \
 	pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_cond_wait pthread_cond_timedwait \
-	pthread_cond_signal pthread_cond_broadcast poll syscall clock_gettime timerfd_settime recvmsg shutdown epoll_ctl \
+	pthread_cond_signal pthread_cond_broadcast poll write clock_gettime timerfd_settime recvmsg shutdown epoll_ctl \
 	uv_close uv_poll_start uv_timer_start uv_queue_work randombytes_buf
 plain_flags     = $(filter-out -fsanitize=% -fno-sanitize-recover=% -O%,$(1))
 COMPILE_EXPLORED = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(call plain_flags,$(OUR_CFLAGS) $(CFLAGS)) -O1 -fno-inline -fno-builtin \
@@ -213,7 +213,7 @@ fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
 # agents), initial sync beside client-go's, what the server hears and sends for 1, 4 and 8 agents (t: that alone), and both on upstream's API
 # server (u: that alone), which is measured where `make apiserver` has built it; UPSTREAM_PODS=10000,50000: with how many pods, agents and
 # events with the first. WIRE=json|protobuf: informerd's --wire in all rows but p, which has both. ONLY=gateway[:PART,...]: informer-gateway before
-# that server, and its clients at the one and the other.
+# that server, and its clients at the one and the other. ONLY=hostile: what honest readers notice of attacks on informerd.
 BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))
 
 $(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(SIM_OBJS) $(SERVING_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(PRINTER_OBJS) $(SHM_OBJS) $(B)/libinformer.a

@@ -50,14 +50,6 @@ set_up(void **state)
 	return 0;
 }
 
-/* Where the kernel signals nobody for us, a thread writes. */
-static int
-set_up_writing(void **state)
-{
-	pair.wake_by_writing = true;
-	return set_up(state);
-}
-
 #define TEST(name) TEST_CASE_IN(set_up, pair_tear_down, name)
 
 TEST(nobody_sleeps_over_a_commit)
@@ -79,9 +71,4 @@ TEST(weaker_orders_are_found)
 	};
 
 	explorer_expect_found(&waiting, faults);
-}
-
-TEST_CASE_IN(set_up_writing, pair_tear_down, nobody_sleeps_over_a_commit_that_a_thread_tells)
-{
-	explorer_expect_good(&waiting);
 }

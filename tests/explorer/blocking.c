@@ -40,7 +40,7 @@ int __real_uv_poll_start(uv_poll_t *poll, int events, uv_poll_cb polled);
 int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb ring, uint64_t after, uint64_t every);
 int __real_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work, uv_after_work_cb after);
 int __real_shutdown(int fd, int how);
-long __real_syscall(long number, ...);
+ssize_t __real_write(int fd, const void *data, size_t length);
 
 /* mutex or condition. signals: how often a condition was signalled in this run */
 struct lock {
@@ -225,15 +225,15 @@ __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
 	return r;
 }
 
-/* Signals to eventfds go by a system call of their own (writer/serve/eventfd_signal.c). */
-long
-__wrap_syscall(long number, long a, long b, long c, long d, long e)
+/* Signals to eventfds. */
+ssize_t
+__wrap_write(int fd, const void *data, size_t length)
 {
 	if (running) {
 		may_switch();
 		meet_in_kernel();
 	}
-	return __real_syscall(number, a, b, c, d, e);
+	return __real_write(fd, data, length);
 }
 
 /*

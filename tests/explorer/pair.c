@@ -58,7 +58,6 @@ pair_begin(struct pair *p)
 	/* each run would say it again */
 	log_open_plain(LOG_LEVEL_ERROR, "");
 	p->writer = broker_fixture_new();
-	p->writer->options.wake_by_writing = p->wake_by_writing;
 	uv_loop_init(&p->writer->loop);
 	serve(p);
 	broker_fixture_pod(p->writer, "first");

@@ -8,9 +8,7 @@
 
 #include "tests/support/broker_fixture.h"
 
-/* wake_by_writing: to be set before pair_begin(), as in struct broker_options */
 struct pair {
-	bool wake_by_writing;
 	struct broker_fixture *writer;
 	struct store *store;
 	unsigned pods;

@@ -166,15 +166,6 @@ broker_fixture_new(void)
 	return fx;
 }
 
-struct broker_fixture *
-broker_fixture_of_readers(void)
-{
-	struct broker_fixture *fx = broker_fixture_new();
-
-	fx->options.wake_by_writing = true;
-	return fx;
-}
-
 void
 broker_fixture_limit_queues(struct broker_fixture *fx, struct fan_out_limits limits)
 {
@@ -206,19 +197,26 @@ run_loop(void *context)
 	return NULL;
 }
 
-void
-broker_fixture_start(struct broker_fixture *fx)
+static void
+open_broker(struct broker_fixture *fx, void *context)
 {
 	char *error = NULL;
 
-	uv_loop_init(&fx->loop);
-	uv_async_init(&fx->loop, &fx->async, run_task);
-	fx->async.data = fx;
+	(void)context;
 	if (broker_new(&fx->loop, &fx->options, &fx->broker, &error) < 0)
 		need(false, error ? error : "no broker");
 	store_on_commit(fx->store->store, broker_wake, fx->broker);
+}
+
+void
+broker_fixture_start(struct broker_fixture *fx)
+{
+	uv_loop_init(&fx->loop);
+	uv_async_init(&fx->loop, &fx->async, run_task);
+	fx->async.data = fx;
 	need(pthread_create(&fx->thread, NULL, run_loop, fx) == 0, "no thread");
 	fx->running = true;
+	broker_fixture_do(fx, open_broker, NULL);
 }
 
 void
@@ -353,13 +351,6 @@ broker_fixture_set_up_running(void **state)
 {
 	broker_fixture_set_up(state);
 	broker_fixture_start(*state);
-	return 0;
-}
-
-int
-broker_fixture_set_up_of_readers(void **state)
-{
-	*state = broker_fixture_of_readers();
 	return 0;
 }
 

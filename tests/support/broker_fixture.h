@@ -52,8 +52,6 @@ struct broker_fixture {
 
 /* Directory and store; nobody listens yet. */
 struct broker_fixture *broker_fixture_new(void);
-/* For tests of readers: it writes to eventfds. To end the kernel's asynchronous requests takes 40 ms. */
-struct broker_fixture *broker_fixture_of_readers(void);
 /* Other limits for queues; before broker_fixture_start(). */
 void broker_fixture_limit_queues(struct broker_fixture *fx, struct fan_out_limits limits);
 void broker_fixture_start(struct broker_fixture *fx);
@@ -65,7 +63,6 @@ void broker_fixture_free(struct broker_fixture *fx);
 int broker_fixture_set_up(void **state);
 /* The same, and the broker runs. */
 int broker_fixture_set_up_running(void **state);
-int broker_fixture_set_up_of_readers(void **state);
 int broker_fixture_tear_down(void **state);
 
 /* Run a function on the loop's thread, and wait for it. Without a running loop, here. */

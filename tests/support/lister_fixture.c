@@ -44,7 +44,7 @@ lister_fixture_new(const struct informer_factory_options *options)
 	struct lister_fixture *fx = calloc(1, sizeof(*fx));
 
 	assert_non_null(fx);
-	fx->writer = broker_fixture_of_readers();
+	fx->writer = broker_fixture_new();
 	broker_fixture_start(fx->writer);
 	broker_fixture_do(fx->writer, add_resources, fx);
 	fx->inf = broker_fixture_attach(fx->writer, INFORMER_VERIFY);

@@ -51,7 +51,7 @@ reader_world_over(struct broker_fixture *fx, const char *resource, uint32_t flag
 struct reader_world *
 reader_world_of(const char *const *pods, uint32_t flags)
 {
-	struct broker_fixture *fx = broker_fixture_of_readers();
+	struct broker_fixture *fx = broker_fixture_new();
 	struct reader_world *w;
 
 	broker_fixture_start(fx);
@@ -64,7 +64,7 @@ reader_world_of(const char *const *pods, uint32_t flags)
 struct reader_world *
 reader_world_new(const char *json)
 {
-	struct broker_fixture *fx = broker_fixture_of_readers();
+	struct broker_fixture *fx = broker_fixture_new();
 	struct reader_world *w;
 
 	broker_fixture_start(fx);

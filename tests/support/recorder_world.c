@@ -15,7 +15,7 @@ recorder_world_new(const char *present, bool generations)
 
 	if (!w)
 		abort();
-	w->fx = broker_fixture_of_readers();
+	w->fx = broker_fixture_new();
 	if (generations)
 		broker_fixture_keep_generations(w->fx);
 	broker_fixture_start(w->fx);

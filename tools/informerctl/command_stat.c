@@ -171,14 +171,14 @@ static void
 add_readers(struct field report, struct text *out)
 {
 	static const char *const heading[] = {"READER", "PID",        "UID", "GENERATION",
-					      "PINS",   "OLDEST PIN", "LAG", "DEAR WAKE"};
+					      "PINS",   "OLDEST PIN", "LAG"};
 	struct field readers = member(report, "readers");
 	struct cells cells = CELLS_INIT;
 	struct field_iter it;
 
 	if (field_count(readers) == 0)
 		return;
-	for (size_t i = 0; i < 8; i++)
+	for (size_t i = 0; i < 7; i++)
 		cells_adds(&cells, heading[i]);
 	field_iterate(readers, &it);
 	while (field_next(&it)) {
@@ -195,14 +195,9 @@ add_readers(struct field report, struct text *out)
 			   field_is_true(member(it.item, "revoked"))   ? ", revoked"
 			   : field_is_true(member(it.item, "dropped")) ? ", dropped"
 								       : "");
-		if (field_is_true(member(it.item, "woken_aside")))
-			cells_addf(&cells, "%.1f ms, aside",
-				   (double)field_int(member(it.item, "wake_ns")) / 1e6);
-		else
-			cells_adds(&cells, "-");
 	}
 	text_addc(out, '\n');
-	table_write(&cells, 8, out);
+	table_write(&cells, 7, out);
 	cells_done(&cells);
 }
 

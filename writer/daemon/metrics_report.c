@@ -466,26 +466,21 @@ add_readers(struct metrics_text *m, const struct daemon *d)
 	metrics_family(m, "informer_reader_snapshot_seconds", "gauge",
 		       "For how long the oldest open snapshot has been held.");
 	add_by_name(m, readers, "oldest_age_ns", 1e-9);
-	metrics_family(m, "informer_reader_wake_seconds", "gauge",
-		       "What it takes to wake it, if that was ever too long; then a thread aside does it.");
-	add_by_name(m, readers, "wake_ns", 1e-9);
 	add_one(m, "informer_readers_attached_total", "counter", "Readers that attached.",
 		(double)stats.attached);
 	add_one(m, "informer_readers_refused_total", "counter", "Connections that were refused.",
 		(double)stats.refused);
 	add_one(m, "informer_readers_denied_total", "counter",
 		"Of these, connections of users who may not attach.", (double)stats.denied);
-	add_one(m, "informer_readers_paused_total", "counter",
-		"Times that a connection was not heard for a while, as its user had asked too much.",
-		(double)stats.paused);
-	add_one(m, "informer_connections_held_total", "counter",
-		"Times that nobody was let in for a while, as too many connected.", (double)stats.held);
 	add_one(m, "informer_connections_pending", "gauge", "Connections that have not attached.",
 		stats.pending);
 	add_one(m, "informer_readers_dropped_total", "counter",
 		"Readers cut off for what they did, or did not do.", (double)stats.dropped);
 	add_one(m, "informer_readers_revoked_total", "counter",
 		"Readers cut off because their snapshots held back too much.", (double)stats.revoked);
+	add_one(m, "informer_readers_wakes_refused_total", "counter",
+		"Readers cut off because their wake-ups took too long, or blocked.",
+		(double)stats.wakes_refused);
 	add_one(m, "informer_wakeups_total", "counter", "Times that a sleeping reader was woken.",
 		(double)stats.wakeups);
 	add_one(m, "informer_queues", "gauge", "Event queues of readers.", queues.count);

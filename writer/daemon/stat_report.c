@@ -29,7 +29,7 @@
  *	    "wire_fallbacks", "wire_why",                        so often protobuf was given up; why last
  *	    "lists", "watch_lists", "watches", "events", "bookmarks", "bad_events", "failures"}],
  *	  "readers": […],                                        broker.h
- *	  "connections": {"pending", "attached", "refused", "denied", "dropped", "paused", "held"},
+ *	  "connections": {"pending", "attached", "refused", "denied", "dropped", "wakes_refused"},
  *	                                                         so many; all but pending since the start
  *	  "queue_memory": {"bytes", "limit_bytes", "refused"},   limit: at the moment; refused: so many queues
  *	  "consumers": [{"name", "uid", "seq", "lag", "attached", "lastSeen"}]   lag -1: of another lineage
@@ -270,8 +270,7 @@ add_broker(cJSON *report, const struct daemon *d)
 	number(connections, "refused", stats.refused);
 	number(connections, "denied", stats.denied);
 	number(connections, "dropped", stats.dropped);
-	number(connections, "paused", stats.paused);
-	number(connections, "held", stats.held);
+	number(connections, "wakes_refused", stats.wakes_refused);
 	number(memory, "bytes", stats.queue_bytes);
 	number(memory, "limit_bytes", stats.queue_limit);
 	number(memory, "refused", stats.queues_refused);

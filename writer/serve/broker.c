@@ -187,14 +187,10 @@ on_connection(uv_poll_t *poll, int status, int events)
 
 	(void)status;
 	(void)events;
-	while (ration_has_turn(b) && ration_allows_door(b)) {
-		uint64_t begun = ration_begin();
-		bool more = let_one_in(b);
-
-		ration_end_at_door(b, begun);
-		if (!more)
-			return;
-	}
+	if (!turn_takes(b, &b->listener_round))
+		return;
+	while (let_one_in(b) && turn_has_room(b))
+		;
 }
 
 /* ---- from time to time ---- */
@@ -268,8 +264,7 @@ broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker 
 		return r;
 	}
 	uv_timer_init(loop, &b->clock);
-	ration_open(b);
-	wake_open(b);
+	turn_open(b);
 	b->listener.data = b;
 	b->clock.data = b;
 	b->on_connection = on_connection;
@@ -300,8 +295,7 @@ broker_free(struct broker *b, void (*done)(void *context), void *context)
 	lingering_done(b);
 	uv_close((uv_handle_t *)&b->listener, broker_on_closed);
 	uv_close((uv_handle_t *)&b->clock, broker_on_closed);
-	ration_close(b);
-	wake_close(b);
+	turn_close(b);
 }
 
 void

@@ -8,8 +8,7 @@
  * commit, or something in one of their queues. Nothing that a client does makes the loop wait or memory grow
  * without bound.
  *
- * Threads: the writer's loop thread only. Where eventfds have to be written, one task at a time does that on
- * libuv's thread pool (broker_wake.c).
+ * Threads: the writer's loop thread only, which also calls broker_new().
  */
 #ifndef WRITER_SERVE_BROKER_H
 #define WRITER_SERVE_BROKER_H
@@ -53,8 +52,8 @@ struct broker_source {
  *               may have more of them than are free for others
  * queue_memory  bytes for all the queues, shared in the same way; 0: BROKER_QUEUE_MEMORY. A memory control
  *               group may leave less (broker_room.c)
- * barred_ms     for how long the process of a revoked reader is not let in again; 0: 5,000
- * wake_by_writing  as where the kernel does not signal eventfds for us (broker_wake.c): for tests
+ * barred_ms     for how long the process of a reader that was revoked is not let in again, and nobody of the
+ *               user of one that was refused for its wake-ups (at least); 0: 5,000
  * listener      a listening socket with that file, from a predecessor (broker_pass_on()): it is served on,
  *               and belongs to the broker in any case; 0: a new one is made
  * source        what is served; called when it is needed
@@ -72,7 +71,6 @@ struct broker_options {
 	unsigned max_readers;
 	uint64_t queue_memory;
 	uint64_t barred_ms;
-	bool wake_by_writing;
 	int listener;
 	void (*source)(void *context, struct broker_source *ret_source);
 	void (*wanted)(void *context, const char *resource, size_t length);
@@ -119,9 +117,6 @@ void broker_wake(void *broker, uint64_t epoch);
  *
  *	[{"pid", "uid", "name", "generation", "pins", "oldest_epoch", "oldest_age_ns", "lag_epochs",
  *	  "dropped": we hung up on it and it still reads, "revoked": what it reads is not kept for it,
- *	  "wake_ns": what it takes to wake it, if that was ever too long, else 0,
- *	  "woken_aside": it takes too long, so a thread does it, and less often; or it came when that was so
- *	                 of another one that had just come,
  *	  "queues": [{"number", "resource", "namespace", "name", "consumer", "capacity", "unread",
  *	              "held_bytes", "overflows", "open"}]}]
  */
@@ -134,8 +129,7 @@ struct broker_stats {
 	uint64_t denied;        /* of these: connections of users who may not attach */
 	uint64_t dropped;	/* for what they did, or did not do */
 	uint64_t revoked;	/* for what they held back */
-	uint64_t paused;        /* not heard for a while, as their user had asked too much */
-	uint64_t held;          /* how often nobody was let in for a while, as too many connected */
+	uint64_t wakes_refused; /* readers whose wake-ups took too long, or blocked */
 	uint64_t wakeups;	/* eventfds written */
 	unsigned pending;       /* connections that have not attached */
 	uint64_t queues_refused; /* for want of memory */

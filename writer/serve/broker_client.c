@@ -10,13 +10,14 @@
  * them where we receive.
  * A client has one packet's room at most in our memory, plus one report, of which so many wait at most
  * (broker_room.c). Whoever does not greet, or does not take what was sent, within BROKER_DEADLINE_MS is
- * dropped; whoever asks without pause is heard less (broker_ration.c).
+ * dropped; whoever asks without pause takes turns with the others (broker_turn.c).
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -41,17 +42,12 @@ static void
 on_death(uv_poll_t *poll, int status, int events)
 {
 	struct client *c = poll->data;
-	struct broker *b = c->broker;
-	uid_t uid = c->peer.uid;
-	uint64_t begun;
 
 	(void)events;
-	if (status >= 0 && !ration_has_turn(b))
+	if (status >= 0 && !turn_takes(c->broker, &c->round))
 		return;
-	begun = ration_begin();
-	broker_forget_process(b, c->peer.pid);
+	broker_forget_process(c->broker, c->peer.pid);
 	client_drop(c);
-	ration_end(b, uid, begun);
 }
 
 /*
@@ -181,7 +177,7 @@ client_new(struct broker *b, int fd)
 	c->broker = b;
 	c->fd = fd;
 	c->peer = peer;
-	c->pidfd = -1;
+	c->pidfd = c->event_fd = -1;
 	c->poll.data = c;
 	c->on_packet = on_packet;
 	c->open_handles = 1;
@@ -205,7 +201,7 @@ welcome(struct client *c, const struct arena *arena, int arena_fd, bool want_key
 {
 	struct message_welcome message = {.generation = arena->header->generation, .slot_bytes = SLOT_BYTES};
 	int slot_fd = file_open_again(c->slot_fd, O_RDWR), r;
-	int fds[PROTOCOL_DESCRIPTORS] = {arena_fd, slot_fd, c->waker->fd};
+	int fds[PROTOCOL_DESCRIPTORS] = {arena_fd, slot_fd, c->event_fd};
 
 	if (slot_fd < 0)
 		return slot_fd;
@@ -258,11 +254,10 @@ send_report(struct client *c)
 static int
 equip(struct client *c, const struct broker_source *source)
 {
-	int r = waker_new(&c->waker);
-
-	if (r < 0)
-		return r;
-	c->eventfd_number = lingering_watch(c->broker, c->waker->fd);
+	c->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->event_fd < 0)
+		return -errno;
+	c->eventfd_number = lingering_watch(c->broker, c->event_fd);
 	return pins_add(source->pins, source->epoch, &c->slot, &c->slot_fd);
 }
 
@@ -321,7 +316,6 @@ attach(struct client *c, const struct message_hello *hello)
 	c->pins = source.pins;
 	c->generation = source.arena->header->generation;
 	c->state = CLIENT_ATTACHED;
-	wake_judge_newcomer(c);
 	wake_join(c);
 	c->deadline_ms = 0;
 	room_leave(c);
@@ -409,22 +403,10 @@ static void
 on_packet(uv_poll_t *poll, int status, int events)
 {
 	struct client *c = poll->data;
-	struct broker *b = c->broker;
-	uid_t uid = c->peer.uid;
-	uint64_t begun;
 
 	/* a connection that is broken is not told again */
-	if (status >= 0 && !ration_has_turn(b))
-		return;
-	if (status >= 0 && events & UV_READABLE && !ration_allows(c)) {
-		if (events & UV_DISCONNECT)
-			client_drop(c);
-		return;
-	}
-	begun = ration_begin();
 	if (status < 0)
 		client_drop(c);
-	else
+	else if (turn_takes(c->broker, &c->round))
 		hear(c, events);
-	ration_end(b, uid, begun);
 }

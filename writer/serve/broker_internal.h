@@ -6,11 +6,11 @@
  *   broker_client.c     talks to one client
  *   broker_subscribe.c  gives it queues          broker_wake.c       signals eventfds
  *   broker_revoke.c     ends it, and keeps it out
- *   broker_ration.c     lets it be heard         broker_wake_task.c  has a thread signal them
+ *   broker_turn.c       lets it be heard
  *   broker_drop.c       ends it
  *   broker_end.c        the broker's memory goes with its last handle
  *   broker_lingering.c  what readers keep open after their end
- *   broker_sleepers.c   the eventfds, and whose they are
+ *   broker_sleepers.c   who may be asleep
  *   broker_admit.c      who may come             broker_room.c       for how many is room
  *   broker_send.c       packets                  broker_served.c     what is served
  *   broker_loop.c       what the loop is to tell it of
@@ -24,55 +24,15 @@
 
 #include "shm-layout/protocol.h"
 #include "writer/serve/broker.h"
+#include "writer/serve/wake_guard.h"
 
 #define BROKER_PENDING_MAX 64u		/* connections that are not attached */
 #define BROKER_REPORTS_MAX 4u           /* of these: whose report waits to be taken */
-#define BROKER_RATIONS 64u              /* users whose share of the writer's time is remembered */
-#define BROKER_BARRED_MAX 32u		/* revoked processes that are remembered, … */
+#define BROKER_BARRED_MAX 32u           /* processes and users that are not let in, … */
 #define BROKER_BARRED_MS 5000u		/* … so long */
 #define BROKER_DEADLINE_MS 5000u	/* for a greeting to come, for a packet to be taken */
 
-/* ---- broker_sleepers.c, broker_wake.c, broker_wake_task.c ---- */
-
-/*
- * PROMPT   signalled by the loop, all of them in one call
- * SUSPECT  was among those that took too long together: signalled by the loop alone, after the others, and
- *          measured
- * ASIDE    takes too long: signalled by a thread, one at a time, which then rests
- */
-enum wake_class { WAKE_PROMPT, WAKE_SUSPECT, WAKE_ASIDE };
-
-/* An eventfd, shared by its client and the task that signals it. */
-struct waker {
-	int fd;
-	uid_t uid; /* its client's */
-	unsigned references;
-	bool stuck;		/* a write to it had to be set free: its reader is hostile */
-	enum wake_class class;
-	uint64_t cost_ns;	/* of our processor, when it was measured last; 0: never */
-	bool doubted;		/* the last one was dear */
-	unsigned times_dear;	/* how often it came to be ASIDE … */
-	uint64_t aside_until_ms; /* … and until when at least; uv_now() */
-	uint64_t turn;		/* when it was its turn last, among those ASIDE */
-	bool told;		/* the log was told of it */
-	/* the task's, while it runs */
-	uint64_t task_ns;
-	bool signalled;
-};
-
-/* Eventfds that are signalled on libuv's thread pool, one task of these at a time. */
-struct wake_task {
-	struct broker *broker;
-	struct eventfd_signal *signal; /* NULL: they are written, and the timer is a watchdog meanwhile */
-	void (*over)(struct wake_task *task);
-	uv_work_t work;
-	uv_timer_t timer;
-	bool active;
-	struct waker **wakers;	/* room for max_readers */
-	size_t count;
-	_Atomic size_t at;	/* 1 + the one that is signalled; 0: the task has not begun */
-	size_t last_at;		/* what the watchdog saw last */
-};
+/* ---- broker_sleepers.c ---- */
 
 /*
  * sleepers    the attached clients; armed, queue_due: the armed word of each one's slot, and whether this
@@ -85,41 +45,15 @@ struct wake {
 	_Atomic uint32_t **armed;
 	bool *queue_due;
 	size_t sleeper_count;
-	struct eventfd_signal *signal; /* NULL: eventfds are written by a task */
-	int *fds;		/* room for max_readers */
-	struct wake_task writing, aside;
-	uv_timer_t rest;        /* until somebody ASIDE may be woken */
-	uint64_t rest_until_ms; /* of the thread, from those that are dear; uv_now() */
-	uint64_t turns;
-	unsigned newcomers_dear; /* who were dear as soon as they came … */
-	uint64_t alarm_until_ms; /* … so that newcomers are ASIDE until then; uv_now() */
+	struct wake_guard guard;
 };
 
-int waker_new(struct waker **ret_waker);
-void waker_unref(struct waker *waker);
-/* 0, -ENOMEM. wake_done() is fine after failure. */
+/* 0 or negative errno. wake_done() is fine after failure. */
 int wake_init(struct broker *b);
 void wake_done(struct broker *b);
-/* The class of one that comes: SUSPECT, or ASIDE where others that came were dear (broker_wake.c). */
-void wake_judge_newcomer(struct client *c);
 /* A client has a slot; none any more. */
 void wake_join(struct client *c);
 void wake_leave(struct client *c);
-
-/* Three handles, which go when no task runs any more: the last ones when the broker closes. */
-void wake_open(struct broker *b);
-void wake_close(struct broker *b);
-
-/* Timer and task. `over` is called by the loop when one has run, and calls wake_task_clear(). */
-void wake_task_init(struct wake_task *task, struct broker *b, void (*over)(struct wake_task *task));
-/* Takes a reference to the waker. */
-void wake_task_add(struct wake_task *task, struct waker *waker);
-/* Give all back. */
-void wake_task_clear(struct wake_task *task);
-/* Run what was added, measuring each. */
-void wake_task_run(struct wake_task *task);
-/* The timer's handle goes when the task has ended. */
-void wake_task_close(struct wake_task *task);
 
 /* ---- broker_client.c, broker_drop.c, broker_send.c ---- */
 
@@ -134,11 +68,11 @@ struct client {
 	enum client_state state;
 	struct ucred peer;
 	bool privileged; /* root, or the daemon's own user: only what all have together limits it */
-	bool paused;     /* its user's ration is used up: it is not heard for a while */
 	int fd, pidfd;
 	uv_poll_t poll, death;
 	uv_poll_cb on_packet;
 	bool has_death;
+	uint64_t round; /* turn_takes() */
 	unsigned open_handles;
 	uint64_t deadline_ms;	/* uv_now(); 0: none */
 	uint64_t behind_said_ms; /* uv_now(), when the log was told last that it is behind */
@@ -148,9 +82,12 @@ struct client {
 	unsigned slot;
 	int slot_fd;             /* borrowed from the pins */
 	uint64_t eventfd_number; /* lingering_watch() */
-	struct waker *waker;
+	int event_fd;            /* -1: none */
 	size_t sleeper;		/* its place among the wake's */
-	bool due;		/* to be woken */
+	bool wake_measured;     /* the next wake-up is, in CPU time */
+	unsigned slow_wakes;    /* the last ones, that were measured … */
+	uint64_t slow_ns;       /* … and what they took together */
+	bool wakes_refused;     /* broker_refuse_wakes(); it is not woken any more */
 	bool revoked;		/* broker_revoke() */
 	struct reader_queue *queues; /* SLOT_QUEUES of them, or NULL */
 	uint64_t queue_bytes;        /* what they cost (broker_room.c) */
@@ -220,8 +157,13 @@ void client_set_deadline(struct client *c);
 
 /* ---- broker_revoke.c ---- */
 
-/* Hang up on those that were revoked since this was called last. */
+/* Hang up on those that were revoked, or refused for their wake-ups, since this was called last. */
 void broker_hang_up_revoked(struct broker *b);
+/*
+ * The reader costs the others too much when it is woken, cost_ns until now: it is told `why` and hung up on,
+ * and nobody of its user is let in for barred_ms, or 200 times cost_ns. May be called amid a commit.
+ */
+void broker_refuse_wakes(struct client *c, uint64_t cost_ns, const char *why);
 /* Why this client's process may not attach, or not yet: a sentence; or NULL. */
 const char *client_is_barred(const struct client *c);
 /* It is dead: who has its pid next is another one. */
@@ -262,38 +204,18 @@ uint64_t room_ended_queue_cost(void);
 /* What all queues cost, and what they may at the moment. */
 void room_queue_use(const struct broker *b, uint64_t *ret_bytes, uint64_t *ret_limit);
 
-/* ---- broker_ration.c ---- */
+/* ---- broker_turn.c ---- */
 
-/* Of one user, or of the door: what it may use of the loop's thread, and when that was reckoned. */
-struct ration {
-	uid_t uid; /* the door's has none */
-	int64_t left_ns;
-	uint64_t at_ns; /* 0: not in use */
-	uint64_t rest_until_ms; /* one of its readers was dear to wake; uv_now() */
-};
-
-/* The thread's time at the begin of what is done for a client. */
-uint64_t ration_begin(void);
-/* It took until now: counted against the user, of whom no client need be left; or against the door. */
-void ration_end(struct broker *b, uid_t uid, uint64_t begun_ns);
-void ration_end_at_door(struct broker *b, uint64_t begun_ns);
-/* Whether this turn of the loop has time for one more. If not, the next one tells again of what is to do. */
-bool ration_has_turn(const struct broker *b);
-/* Whether the user has anything left. */
-bool ration_is_left(struct broker *b, uid_t uid);
-/* Whether the client may be heard; if not, it is paused, and heard again by itself when it may. */
-bool ration_allows(struct client *c);
-/* The same for those who connect: if not, nobody is accepted until it may. */
-bool ration_allows_door(struct broker *b);
+/* Whether this turn of the loop has time for one more. */
+bool turn_has_room(struct broker *b);
 /*
- * To wake a reader of this user was dear: those of his that come, and of whom nothing is known, are woken so
- * much later. How long that is from now.
+ * Whether a client, or the listener, is heard now. If not, a later turn tells of it again.
+ * round  the one in which it was heard last; 0: never
  */
-void ration_rest(struct broker *b, uid_t uid, uint64_t ms);
-uint64_t ration_rest_left_ms(struct broker *b, uid_t uid);
-/* Two handles. */
-void ration_open(struct broker *b);
-void ration_close(struct broker *b);
+bool turn_takes(struct broker *b, uint64_t *round);
+/* One handle. */
+void turn_open(struct broker *b);
+void turn_close(struct broker *b);
 
 /* ---- broker_lingering.c ---- */
 
@@ -391,18 +313,18 @@ struct broker {
 	struct client *clients;
 	struct client *pending[BROKER_PENDING_MAX]; /* without a slot, in the order in which they came */
 	unsigned pending_count;
-	struct ration rations[BROKER_RATIONS], door;
-	uv_timer_t resume; /* runs while a client is paused, or the door is shut */
-	bool shut;         /* nobody is let in for a while */
-	uv_prepare_t turn; /* of the loop … */
-	uint64_t turn_ns;  /* … and what clients took of it */
+	uv_prepare_t turn;      /* of the loop */
+	uint64_t turn_until_ns; /* clients are heard until then; CLOCK_MONOTONIC; 0: none was heard yet */
+	bool put_off;           /* somebody was, in this turn */
+	uint64_t round, listener_round; /* turn_takes() */
 	struct wake wake;
 	struct lingering lingering;
 	struct broker_stats stats;
 	struct barred {
-		pid_t pid;
+		pid_t pid; /* -1: any */
 		uid_t uid;
 		uint64_t until_ms; /* uv_now() */
+		const char *why;   /* a sentence */
 	} barred[BROKER_BARRED_MAX];
 	uint64_t lines_since_ms, untold; /* of what is said about refused connections */
 	unsigned lines;

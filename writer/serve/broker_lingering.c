@@ -10,8 +10,8 @@
  * anybody has it open. It never wakes us, and is asked before anybody else has the eventfd: so nobody who
  * waits for that makes it dear.
  *
- * Looking is work that its user can make dear, by locks on the file; so it is done within his ration, and who
- * has none left goes on to count. Invariant: what is not seen to be closed counts. Where the kernel does not
+ * Locks on a file make looking at it slow, so one look takes LOOK_NS and one file more at most; what it does
+ * not come to goes on to count. Invariant: what is not seen to be closed counts. Where the kernel does not
  * answer (before Linux 5.3, or a filter), that is found out once, and nothing counts.
  */
 #include <errno.h>
@@ -25,11 +25,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "shm-layout/time_ns.h"
 #include "writer/base/log.h"
 #include "writer/serve/broker_internal.h"
 
 /* So many are looked at in one go, and those that were not looked at for longest: some 100 µs. */
 #define LOOK_AT_ONCE 64u
+#define LOOK_NS 100000u
 
 int
 file_open_again(int fd, int flags)
@@ -138,7 +140,7 @@ lingering_add_eventfd(struct client *c, uint64_t number, struct lingering_cost c
 		begin_to_count(c, (struct lingering_item){.cost = cost, .fd = -1, .number = number});
 }
 
-/* Take out those that are looked at next, of one user or of all who may be worked for. */
+/* Take out those that are looked at next, of one user or of all. */
 static size_t
 take_next(struct broker *b, const uid_t *uid, struct lingering_item **ret_items)
 {
@@ -149,7 +151,7 @@ take_next(struct broker *b, const uid_t *uid, struct lingering_item **ret_items)
 	while (*at) {
 		struct lingering_item *item = *at;
 
-		if (count < LOOK_AT_ONCE && (!uid || item->uid == *uid) && ration_is_left(b, item->uid)) {
+		if (count < LOOK_AT_ONCE && (!uid || item->uid == *uid)) {
 			*at = item->next;
 			ret_items[count++] = item;
 			l->count--;
@@ -190,27 +192,22 @@ lingering_look(struct broker *b, const uid_t *uid)
 {
 	struct lingering_item *items[LOOK_AT_ONCE];
 	size_t count = take_next(b, uid, items), closed = 0;
+	uint64_t until = time_ns(CLOCK_MONOTONIC) + LOOK_NS;
 	bool eventfds = false;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t begun = ration_begin();
-
-		items[i]->open = items[i]->fd < 0 || !is_let_go(items[i]->fd);
+		items[i]->open = items[i]->fd < 0 || time_ns(CLOCK_MONOTONIC) > until ||
+				 !is_let_go(items[i]->fd);
 		eventfds |= items[i]->fd < 0;
-		ration_end(b, items[i]->uid, begun);
 	}
 	if (eventfds)
 		look_at_eventfds(b->lingering.epoll, items, count);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t begun = ration_begin();
-		uid_t of = items[i]->uid;
-
 		closed += !items[i]->open;
 		if (items[i]->open)
 			append(&b->lingering, items[i]);
 		else
 			discard(items[i]);
-		ration_end(b, of, begun);
 	}
 	return closed == LOOK_AT_ONCE;
 }

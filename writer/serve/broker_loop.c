@@ -11,7 +11,7 @@
 void
 broker_listen(struct broker *b)
 {
-	if (!b->shut && !uv_is_active((uv_handle_t *)&b->listener))
+	if (!uv_is_active((uv_handle_t *)&b->listener))
 		uv_poll_start(&b->listener, UV_READABLE, b->on_connection);
 }
 

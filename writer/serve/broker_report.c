@@ -67,10 +67,7 @@ add_reader(cJSON *array, const struct client *c, const struct broker_source *sou
 					       ? (double)(source->epoch - stat.oldest_epoch)
 					       : 0) &&
 	       cJSON_AddBoolToObject(o, "dropped", c->state == CLIENT_DROPPED) &&
-	       cJSON_AddBoolToObject(o, "revoked", c->revoked) &&
-	       cJSON_AddNumberToObject(o, "wake_ns", c->waker ? (double)c->waker->cost_ns : 0) &&
-	       cJSON_AddBoolToObject(o, "woken_aside", c->waker && c->waker->class == WAKE_ASIDE) &&
-	       add_queues(o, c);
+	       cJSON_AddBoolToObject(o, "revoked", c->revoked) && add_queues(o, c);
 }
 
 cJSON *

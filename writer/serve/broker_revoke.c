@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Readers that were revoked (store_revoke()): they are told why, hung up on, and their processes are not let
- * in again for a while.
+ * Readers that cost the others too much: those that were revoked (store_revoke()), and those whose wake-ups
+ * take too long. They are told why, hung up on, and not let in again for a while: of the former the process,
+ * of the latter nobody of the user, for a reader that comes anew in another process costs as much again.
  *
- * A revocation may come amid a change or a commit, when the store is out of memory. So nothing is done here
- * at once that the store would notice: its queues take no more (what is pushed from now on may come to stand
- * where nothing is kept for it), and they end with the next turn of the loop, as the connection does.
+ * This may come amid a change or a commit, when the store is out of memory. So nothing is done here at once
+ * that the store would notice: its queues take no more (what is pushed from now on may come to stand where
+ * nothing is kept for it), and they end with the next turn of the loop, as the connection does.
  */
 #include <stdio.h>
 
 #include "writer/base/log.h"
 #include "writer/serve/broker_internal.h"
 #include "writer/serve/fan_out.h"
+
+/* A user is barred for so many times as long as its wake-ups took: half a percent of the time. */
+#define REST 200u
+#define ANY_PID (-1)
 
 static bool
 is_process(const struct client *c, pid_t pid, uid_t uid)
@@ -29,39 +34,63 @@ client_of_slot(struct broker *b, unsigned slot)
 	return c;
 }
 
-/* The one that is forgotten first gives way. */
+/* Its process, or (ANY_PID) all of its user. The one that is forgotten first gives way. */
 static void
-bar(struct broker *b, const struct client *c)
+bar(const struct client *c, pid_t pid, uint64_t ms, const char *why)
 {
+	struct broker *b = c->broker;
 	struct barred *first = &b->barred[0];
 
 	for (unsigned i = 1; i < BROKER_BARRED_MAX; i++)
 		if (b->barred[i].until_ms < first->until_ms)
 			first = &b->barred[i];
-	*first = (struct barred){c->peer.pid, c->peer.uid, uv_now(b->loop) + b->options.barred_ms};
+	if (ms < b->options.barred_ms)
+		ms = b->options.barred_ms;
+	*first = (struct barred){pid, c->peer.uid, uv_now(b->loop) + ms, why};
+}
+
+/* done: in the log, "revoked" */
+static void
+expel(struct client *c, const char *done, enum refusal code, const char *why)
+{
+	char text[200];
+
+	log_warning("reader %s (pid %ld, uid %lu) %s: %s", c->name[0] ? c->name : "without a name",
+		    (long)c->peer.pid, (unsigned long)c->peer.uid, done, why);
+	if (c->state != CLIENT_ATTACHED)
+		return;
+	snprintf(text, sizeof(text), "%s: %s", done, why);
+	client_send_refusal(c, code, text);
+	for (unsigned i = 0; c->queues && i < SLOT_QUEUES; i++)
+		if (c->queues[i].subscriber)
+			fan_out_mute(c->queues[i].subscriber);
+	broker_look_at_clients(c->broker);
 }
 
 void
 broker_revoke(struct broker *b, unsigned slot, const char *why)
 {
 	struct client *c = client_of_slot(b, slot);
-	char text[200];
 
 	if (!c || c->revoked)
 		return;
 	c->revoked = true;
 	b->stats.revoked++;
-	bar(b, c);
-	log_warning("reader %s (pid %ld, uid %lu) revoked: %s", c->name[0] ? c->name : "without a name",
-		    (long)c->peer.pid, (unsigned long)c->peer.uid, why);
-	if (c->state != CLIENT_ATTACHED)
-		return;
-	snprintf(text, sizeof(text), "revoked: %s", why);
-	client_send_refusal(c, REFUSED_BUSY, text);
-	for (unsigned i = 0; c->queues && i < SLOT_QUEUES; i++)
-		if (c->queues[i].subscriber)
-			fan_out_mute(c->queues[i].subscriber);
-	broker_look_at_clients(b);
+	bar(c, c->peer.pid, 0,
+	    "this process was revoked a moment ago, for it held a snapshot for too long: it may come again "
+	    "in some seconds");
+	expel(c, "revoked", REFUSED_BUSY, why);
+}
+
+void
+broker_refuse_wakes(struct client *c, uint64_t cost_ns, const char *why)
+{
+	c->wakes_refused = true;
+	c->broker->stats.wakes_refused++;
+	bar(c, ANY_PID, cost_ns * REST / 1000000u,
+	    "a reader of this user was refused a moment ago, for waking it took too long: come again in some "
+	    "seconds");
+	expel(c, "woken no more", REFUSED_FULL, why);
 }
 
 void
@@ -71,7 +100,7 @@ broker_hang_up_revoked(struct broker *b)
 
 	for (struct client *c = b->clients; c; c = next) {
 		next = c->next;
-		if (c->revoked && c->state == CLIENT_ATTACHED)
+		if ((c->revoked || c->wakes_refused) && c->state == CLIENT_ATTACHED)
 			client_hang_up(c);
 	}
 }
@@ -87,9 +116,9 @@ client_is_barred(const struct client *c)
 			return "this process was revoked, and still has the snapshot open that it held for "
 			       "too long: it must end it first";
 	for (unsigned i = 0; i < BROKER_BARRED_MAX; i++)
-		if (b->barred[i].until_ms > now && is_process(c, b->barred[i].pid, b->barred[i].uid))
-			return "this process was revoked a moment ago, for it held a snapshot for too long: "
-			       "it may come again in some seconds";
+		if (b->barred[i].until_ms > now && c->peer.uid == b->barred[i].uid &&
+		    (b->barred[i].pid == ANY_PID || is_process(c, b->barred[i].pid, b->barred[i].uid)))
+			return b->barred[i].why;
 	return NULL;
 }
 
@@ -97,6 +126,6 @@ void
 broker_forget_process(struct broker *b, pid_t pid)
 {
 	for (unsigned i = 0; i < BROKER_BARRED_MAX; i++)
-		if (b->barred[i].pid == pid)
+		if (b->barred[i].pid == pid && pid > 0)
 			b->barred[i].until_ms = 0;
 }

@@ -22,7 +22,7 @@
 static int
 set_up(void **state)
 {
-	struct broker_fixture *fx = broker_fixture_of_readers();
+	struct broker_fixture *fx = broker_fixture_new();
 
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");
@@ -166,7 +166,7 @@ still_right(struct informer_resource *pods, struct found *f)
 }
 
 #define IN_WORLD(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
-#define WITH_BROKER(name) TEST_CASE_IN(broker_fixture_set_up_of_readers, broker_fixture_tear_down, name)
+#define WITH_BROKER(name) TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, name)
 
 /*
  * What a dropped reader holds stays as it was for as long as it holds it, and each call says that it is over.

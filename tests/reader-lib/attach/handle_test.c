@@ -44,8 +44,7 @@ get(struct informer *inf, const char *name)
 }
 
 #define TEST(name)                                                                                           \
-	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up_of_readers, broker_fixture_tear_down,  \
-		     name)
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
 
 static void
 set_release(struct broker_fixture *fx, void *context)
@@ -380,7 +379,7 @@ send_reserved(struct broker_fixture *fx, void *context)
 {
 	struct client *c = fx->broker->clients;
 	struct message_welcome message = {.generation = c->generation, .slot_bytes = SLOT_BYTES};
-	int fds[PROTOCOL_DESCRIPTORS] = {fx->broker->arena_fd, -1, c->waker->fd};
+	int fds[PROTOCOL_DESCRIPTORS] = {fx->broker->arena_fd, -1, c->event_fd};
 	unsigned slot;
 
 	(void)context;

@@ -359,8 +359,7 @@ let_each_fail(const char *socket, uint32_t flags, bool handles, long fails)
 	return n;
 }
 
-TEST_CASE_IN(broker_fixture_set_up_of_readers, broker_fixture_tear_down,
-	     a_reader_says_what_has_run_out_and_comes_back)
+TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_reader_says_what_has_run_out_and_comes_back)
 {
 	struct broker_fixture *fx = *state;
 	struct informer *honest;
@@ -424,7 +423,7 @@ attach_with(const char *socket, unsigned descriptors)
 }
 
 /* The real end: with one descriptor more each time, until all are there that a reader needs. */
-TEST_CASE_IN(broker_fixture_set_up_of_readers, broker_fixture_tear_down, the_kernels_own_limit_is_named)
+TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, the_kernels_own_limit_is_named)
 {
 	struct broker_fixture *fx = *state;
 	enum outcome outcome = NO_HANDLE;

@@ -50,8 +50,7 @@ try_once_more(struct broker_fixture *fx, struct informer *inf)
 	}
 }
 
-TEST_CASE_IN(broker_fixture_set_up_of_readers, broker_fixture_tear_down,
-	     a_revoked_reader_comes_back_when_it_let_go)
+TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_revoked_reader_comes_back_when_it_let_go)
 {
 	struct informer_options options = {.size = sizeof(options), .log = note, .reader_name = "held"};
 	struct broker_fixture *fx = *state;

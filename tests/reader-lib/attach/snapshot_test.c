@@ -14,7 +14,7 @@
 static int
 set_up(void **state)
 {
-	struct broker_fixture *fx = broker_fixture_of_readers();
+	struct broker_fixture *fx = broker_fixture_new();
 
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");

@@ -78,7 +78,7 @@ all_agree(const struct view views[VIEWS])
 static void
 model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 {
-	struct broker_fixture *fx = broker_fixture_of_readers();
+	struct broker_fixture *fx = broker_fixture_new();
 	struct history *history = calloc(1, sizeof(*history));
 	struct view views[VIEWS] = {0};
 	struct informer *inf;

@@ -23,7 +23,7 @@ set_up(void **state)
 static void
 what_comes_before_the_list_is_in_is_initial(void **state)
 {
-	struct broker_fixture *fx = broker_fixture_of_readers();
+	struct broker_fixture *fx = broker_fixture_new();
 	struct informer *inf;
 	struct recorder *r;
 
@@ -448,7 +448,7 @@ a_resource_that_is_not_cached_yet_is_waited_for(void **state)
 static void
 a_handler_may_come_before_the_daemon(void **state)
 {
-	struct broker_fixture *fx = broker_fixture_of_readers();
+	struct broker_fixture *fx = broker_fixture_new();
 	struct informer *inf = broker_fixture_attach(fx, 0);
 	struct recorder *r = recorder_new(inf);
 

@@ -11,7 +11,7 @@
 static int
 set_up(void **state)
 {
-	struct broker_fixture *fx = broker_fixture_of_readers();
+	struct broker_fixture *fx = broker_fixture_new();
 
 	broker_fixture_on_demand(fx);
 	broker_fixture_start(fx);

@@ -281,7 +281,7 @@ path_new(enum manner manner)
 
 	assert_non_null(p);
 	p->manner = manner;
-	p->fx = broker_fixture_of_readers();
+	p->fx = broker_fixture_new();
 	broker_fixture_keep_generations(p->fx);
 	broker_fixture_start(p->fx);
 	for (unsigned i = 0; i < KEYS / 2; i++)

@@ -102,8 +102,7 @@ delete_one(struct broker_fixture *fx, void *context)
 static char name_a[] = "a";
 
 #define TEST(name)                                                                                           \
-	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up_of_readers, broker_fixture_tear_down,  \
-		     name)
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
 
 /* An object that is as it is wanted already needs no wait; one that is not is looked at once. */
 TEST(what_is_so_already_is_not_waited_for)

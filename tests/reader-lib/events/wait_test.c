@@ -24,8 +24,7 @@ moment_of(struct informer *inf)
 }
 
 #define TEST(name)                                                                                           \
-	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up_of_readers, broker_fixture_tear_down,  \
-		     name)
+	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
 
 /* A wait that is not met says so at its deadline, and what is missing. */
 TEST(a_wait_ends_at_its_deadline)

@@ -29,7 +29,7 @@ set_up(void **state)
 	struct world *w = calloc(1, sizeof(*w));
 	char text[1024];
 
-	w->fx = broker_fixture_of_readers();
+	w->fx = broker_fixture_new();
 	for (int i = 0; i < 40; i++) {
 		snprintf(text, sizeof(text), pod, i, i % 3, i, i);
 		broker_fixture_put(w->fx, (const char *const[]){text, NULL});

@@ -33,7 +33,7 @@ add_workers(struct broker_fixture *fx, void *context)
 static int
 set_up(void **state)
 {
-	struct broker_fixture *fx = broker_fixture_of_readers();
+	struct broker_fixture *fx = broker_fixture_new();
 
 	broker_fixture_do(fx, add_workers, NULL);
 	broker_fixture_commit(fx);

@@ -10,7 +10,7 @@
 static int
 set_up(void **state)
 {
-	struct broker_fixture *fx = broker_fixture_of_readers();
+	struct broker_fixture *fx = broker_fixture_new();
 
 	broker_fixture_start(fx);
 	*state = reader_world_over(fx, "pods", 0);

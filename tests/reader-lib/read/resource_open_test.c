@@ -26,7 +26,7 @@ set_up(void **state)
 static int
 set_up_generations(void **state)
 {
-	struct broker_fixture *fx = broker_fixture_of_readers();
+	struct broker_fixture *fx = broker_fixture_new();
 	struct reader_world *w;
 
 	broker_fixture_keep_generations(fx);

@@ -100,7 +100,6 @@ arena_world_new(const char *said, bool generations)
 
 	assert_non_null(w);
 	w->fx = broker_fixture_new();
-	w->fx->options.wake_by_writing = true; /* to end the kernel's asynchronous requests takes 40 ms */
 	if (generations)
 		broker_fixture_keep_generations(w->fx);
 	broker_fixture_start(w->fx);

@@ -441,63 +441,6 @@ TEST(a_silent_connection_is_ended)
 	close(fd);
 }
 
-/*
- * Two readers sleep, one of which cleared O_NONBLOCK of its eventfd and filled the counter, so that a write
- * would block. The loop goes on and the other one is woken. Returns how many were dropped.
- */
-static uint64_t
-wake_with_one_that_blocks(struct broker_fixture *fx, unsigned readers_left)
-{
-	struct raw_answer bad, good;
-	struct slot *bad_slot, *good_slot;
-	struct pollfd p = {.events = POLLIN};
-	uint64_t full = 0xfffffffffffffffeull, dropped;
-	int bad_fd, good_fd;
-
-	broker_fixture_start(fx);
-	raw_attach(fx, &good_fd, &good, 0);
-	raw_attach(fx, &bad_fd, &bad, 0);
-	good_slot = test_map_slot(good.fds[1]);
-	bad_slot = test_map_slot(bad.fds[1]);
-	assert_int_equal(fcntl(bad.fds[2], F_SETFL, 0), 0);
-	assert_int_equal(write(bad.fds[2], &full, sizeof(full)), sizeof(full));
-	atomic_store(&bad_slot->armed, ARMED_COMMIT);
-	atomic_store(&good_slot->armed, ARMED_COMMIT);
-	for (int i = 0; i < 20; i++) {
-		char name[16];
-
-		/* each of these runs on the loop */
-		snprintf(name, sizeof(name), "p%d", i);
-		broker_fixture_pod(fx, name);
-	}
-	p.fd = good.fds[2];
-	assert_int_equal(poll(&p, 1, 60000), 1);
-	broker_fixture_wait_readers(fx, readers_left);
-	dropped = broker_fixture_stats(fx).dropped;
-	test_unmap_slot(good_slot);
-	test_unmap_slot(bad_slot);
-	raw_close(&good);
-	raw_close(&bad);
-	close(good_fd);
-	close(bad_fd);
-	return dropped;
-}
-
-/* A reader whose eventfd is full and blocks stops nobody. */
-TEST(a_reader_that_blocks_its_wake_up_stops_nobody)
-{
-	assert_int_equal(wake_with_one_that_blocks(*state, 2), 0);
-}
-
-/* Where the kernel does not signal for us and the write hangs, it is set free, and its reader is dropped. */
-TEST(a_write_that_hangs_is_set_free)
-{
-	struct broker_fixture *fx = *state;
-
-	fx->options.wake_by_writing = true;
-	assert_int_equal(wake_with_one_that_blocks(fx, 1), 1);
-}
-
 /* ---- the report ---- */
 
 /* The report lists readers with their pins and how far they lag, their names made harmless. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waking readers whose wake is dear, as a crowd of epoll entries on their eventfd makes it (here it costs
- * what the test says): who pays for it, who does not, and how they come back.
+ * Waking readers whose wake-up is slow, as a crowd of epoll entries on their eventfd makes it (here it costs
+ * what the test says), and readers that block it: who is refused, and who is not.
  */
+#include <fcntl.h>
 #include <poll.h>
-#include <semaphore.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/room.h"
@@ -12,293 +13,274 @@
 #include "tests/writer/serve/given_cost.h"
 #include "writer/serve/broker_internal.h"
 
-#define COST_MS 2u
-#define REST_MS (1 + COST_MS * 199) /* of the thread after a dear one */
-#define ASIDE_MS 1000u              /* at least, the first time */
+#define BARRED_MS 5000u
+#define OTHER 54321u
+
+static const uid_t others[] = {OTHER};
+
+struct world {
+	struct raw_reader *honest, *slow;
+};
 
 static bool
 was_signalled(const struct raw_reader *r)
 {
+	struct pollfd p = {.fd = r->eventfd, .events = POLLIN};
 	uint64_t count;
 
-	return read(r->eventfd, &count, sizeof(count)) == sizeof(count);
+	return poll(&p, 1, 0) == 1 && read(r->eventfd, &count, sizeof(count)) == sizeof(count);
 }
-
-static void
-wait_for_signal(const struct raw_reader *r)
-{
-	struct pollfd p = {.fd = r->eventfd, .events = POLLIN};
-
-	assert_int_equal(poll(&p, 1, 60000), 1);
-	assert_true(was_signalled(r));
-}
-
-/* Both sleep, and there is a commit. */
-static void
-one_round(struct broker_fixture *fx, struct raw_reader *honest, struct raw_reader *dear)
-{
-	static unsigned number;
-	char name[16];
-
-	atomic_store(&honest->slot->armed, ARMED_COMMIT);
-	atomic_store(&dear->slot->armed, ARMED_COMMIT);
-	snprintf(name, sizeof(name), "p%u", number++);
-	broker_fixture_pod(fx, name);
-}
-
-struct standing {
-	bool aside;
-	double wake_ns;
-	unsigned readers_aside;
-};
-
-/* Of the reader that came last, which is the first in the report. */
-static void
-look_at_standing(struct broker_fixture *fx, void *context)
-{
-	struct standing *standing = context;
-	cJSON *readers = broker_readers_json(fx->broker);
-	const cJSON *reader;
-
-	*standing = (struct standing){0};
-	cJSON_ArrayForEach(reader, readers)
-		if (cJSON_IsTrue(cJSON_GetObjectItem(reader, "woken_aside")))
-			standing->readers_aside++;
-	standing->aside = cJSON_IsTrue(cJSON_GetObjectItem(readers->child, "woken_aside"));
-	standing->wake_ns = cJSON_GetNumberValue(cJSON_GetObjectItem(readers->child, "wake_ns"));
-	cJSON_Delete(readers);
-}
-
-struct world {
-	struct broker_fixture *fx;
-	struct raw_reader *honest, *dear;
-};
 
 static void
 find_newest_fd(struct broker_fixture *fx, void *context)
 {
 	(void)context;
-	given_cost.dear_fd = fx->broker->clients->waker->fd;
+	given_cost.slow_fd = fx->broker->clients->event_fd;
 }
 
-static struct standing
-standing_of(struct broker_fixture *fx)
+/* Two readers in good standing. */
+static struct world
+begin(struct broker_fixture *fx)
 {
-	struct standing standing;
+	struct world w;
 
-	broker_fixture_do(fx, look_at_standing, &standing);
-	return standing;
-}
-
-/* While it is, no clock may move on: the watchdog would call its reader stuck. */
-static void
-look_at_thread(struct broker_fixture *fx, void *context)
-{
-	*(bool *)context = fx->broker->wake.aside.active || fx->broker->wake.writing.active;
-}
-
-static bool
-thread_is_active(struct broker_fixture *fx)
-{
-	bool active = false;
-
-	broker_fixture_do(fx, look_at_thread, &active);
-	return active;
-}
-
-/* Of two readers in good standing one becomes dear, and is known for that, alone. */
-static void
-begin(struct world *w, struct broker_fixture *fx)
-{
-	w->fx = fx;
-	w->honest = raw_reader_new(fx);
-	w->dear = raw_reader_new(fx);
+	given_cost.cpu_ms = given_cost.wall_ms = 0;
+	fx->options.allow_uids = others;
+	fx->options.n_allow_uids = 1;
+	broker_fixture_start(fx);
+	w.honest = raw_reader_new(fx);
+	w.slow = raw_reader_new(fx);
 	broker_fixture_do(fx, find_newest_fd, NULL);
-	for (int i = 0; i < 5; i++) {
-		if (i == 3)
-			given_cost.signal_ms = COST_MS;
-		one_round(fx, w->honest, w->dear);
-		wait_for_signal(w->honest);
-		wait_for_signal(w->dear);
-		broker_fixture_until(fx, !thread_is_active(fx));
-	}
-	assert_true(standing_of(fx).aside);
-	assert_int_equal(standing_of(fx).readers_aside, 1);
+	return w;
 }
 
 static void
 end(struct world *w)
 {
-	given_cost.signal_ms = 0;
 	raw_reader_free(w->honest);
-	raw_reader_free(w->dear);
+	raw_reader_free(w->slow);
 }
 
-/* ---- who goes first ---- */
+/* Both sleep, and there is a commit, which wakes the honest one. Returns whether it wakes the other one. */
+static bool
+one_round(struct broker_fixture *fx, struct world *w)
+{
+	static unsigned number;
+	char name[16];
 
-struct round {
+	atomic_store(&w->honest->slot->armed, ARMED_COMMIT);
+	atomic_store(&w->slow->slot->armed, ARMED_COMMIT);
+	snprintf(name, sizeof(name), "p%u", number++);
+	broker_fixture_pod(fx, name);
+	assert_true(was_signalled(w->honest));
+	return was_signalled(w->slow);
+}
+
+static void
+rounds(struct broker_fixture *fx, struct world *w, unsigned count, unsigned cost_ms)
+{
+	given_cost.cpu_ms = given_cost.wall_ms = cost_ms;
+	for (unsigned i = 0; i < count; i++)
+		assert_true(one_round(fx, w));
+}
+
+static void
+is_refused(struct broker_fixture *fx, struct world *w, const char *part)
+{
+	struct raw_answer a;
+	char text[300];
+
+	assert_int_equal(broker_fixture_stats(fx).wakes_refused, 1);
+	raw_hear(w->slow->fd, &a);
+	assert_int_equal(a.u.head.type, MESSAGE_REFUSED);
+	assert_int_equal(a.u.refused.code, REFUSED_FULL);
+	snprintf(text, sizeof(text), "%.*s", (int)a.u.refused.text_length, a.u.refused.text);
+	assert_non_null(strstr(text, part));
+	raw_hear(w->slow->fd, &a);
+	assert_int_equal(a.length, 0);
+	broker_fixture_wait_readers(fx, 1);
+	assert_false(one_round(fx, w));
+}
+
+/* By so much work each time, while the clocks stand. */
+static void
+become_refused(struct broker_fixture *fx, struct world *w, unsigned cpu_ms)
+{
+	given_cost.cpu_ms = cpu_ms;
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(one_round(fx, w));
+	is_refused(fx, w, "its wake-ups take informerd too long");
+}
+
+#define TEST(name) TEST_CASE_OF(struct broker_fixture *fx, given_cost_set_up, broker_fixture_tear_down, name)
+
+/* A reader that comes is measured at once: its third slow wake-up is its last one. */
+TEST(three_slow_wake_ups_are_refused)
+{
+	struct world w = begin(fx);
+
+	become_refused(fx, &w, 1);
+	end(&w);
+}
+
+struct in_a_turn {
 	struct world *world;
-	bool honest, dear; /* was signalled when the loop had committed */
+	bool woken[2];
 };
 
 static void
-commit_and_look(struct broker_fixture *fx, void *context)
+two_rounds(struct broker_fixture *fx, void *context)
 {
-	struct round *round = context;
+	struct in_a_turn *turn = context;
 
 	fx->running = false; /* this is the loop's thread: what one_round() has done there is done here */
-	one_round(fx, round->world->honest, round->world->dear);
+	for (unsigned i = 0; i < 2; i++)
+		turn->woken[i] = one_round(fx, turn->world);
 	fx->running = true;
-	round->honest = was_signalled(round->world->honest);
-	round->dear = was_signalled(round->world->dear);
 }
 
-static sem_t taken, let_go;
-
-static void
-take_thread(uv_work_t *work)
+/* Nor is it woken before it is hung up on. */
+TEST(a_refused_reader_is_not_woken_in_the_same_turn)
 {
-	(void)work;
-	sem_post(&taken);
-	sem_wait(&let_go);
-}
+	struct world w = begin(fx);
+	struct in_a_turn turn = {.world = &w};
 
-static void
-take_the_pool(struct broker_fixture *fx, void *context)
-{
-	assert_int_equal(uv_queue_work(&fx->loop, context, take_thread, NULL), 0);
-}
-
-/* libuv makes its pool at first use. */
-static int
-set_up(void **state)
-{
-	setenv("UV_THREADPOOL_SIZE", "1", 1);
-	return given_cost_set_up(state);
-}
-
-#define TEST(name) TEST_CASE_IN(set_up, broker_fixture_tear_down, name)
-
-/* The loop signals the honest reader at once. The dear one waits for the thread. */
-TEST(a_dear_reader_delays_nobody)
-{
-	struct broker_fixture *fx = *state;
-	struct world w;
-	struct round round = {.world = &w};
-	static uv_work_t blocker; /* libuv has it until the loop's next turn */
-
-	sem_init(&taken, 0, 0);
-	sem_init(&let_go, 0, 0);
-	broker_fixture_start(fx);
-	begin(&w, fx);
-	broker_fixture_do(fx, take_the_pool, &blocker);
-	sem_wait(&taken); /* the only thread of the pool */
-	was_signalled(w.dear);
-	broker_fixture_do(fx, commit_and_look, &round);
-	sem_post(&let_go);
-	assert_true(round.honest);
-	assert_false(round.dear);
-	wait_for_signal(w.dear);
+	rounds(fx, &w, 2, 1);
+	broker_fixture_do(fx, two_rounds, &turn);
+	assert_true(turn.woken[0]);
+	assert_false(turn.woken[1]);
+	is_refused(fx, &w, "");
 	end(&w);
 }
 
-/* ---- the report, and the way back ---- */
-
-/* The report names the dear reader alone. When its wake is cheap again, the loop wakes it, after a second. */
-static void
-is_named_and_comes_back(struct broker_fixture *fx)
+/* One in good standing is measured from the wake-up on that follows a slow one. */
+TEST(one_that_becomes_slow_is_refused)
 {
-	struct world w;
+	struct world w = begin(fx);
 
-	broker_fixture_start(fx);
-	begin(&w, fx);
-	assert_true(standing_of(fx).wake_ns == COST_MS * 1e6);
-	given_cost.signal_ms = 0;
-	for (int i = 0; i < 2; i++) {
-		broker_fixture_pass(fx, i == 0 ? ASIDE_MS - COST_MS - 1 : 1);
-		one_round(fx, w.honest, w.dear);
-		wait_for_signal(w.honest);
-		wait_for_signal(w.dear);
-		broker_fixture_until(fx, !thread_is_active(fx));
-		assert_int_equal(standing_of(fx).readers_aside, i == 0);
+	rounds(fx, &w, 3, 0);
+	rounds(fx, &w, 3, 1);
+	assert_int_equal(broker_fixture_stats(fx).wakes_refused, 0);
+	rounds(fx, &w, 1, 1);
+	is_refused(fx, &w, "its wake-ups take informerd too long");
+	end(&w);
+}
+
+TEST(two_slow_wake_ups_are_forgiven)
+{
+	struct world w = begin(fx);
+
+	for (unsigned i = 0; i < 3; i++) {
+		rounds(fx, &w, 2, 1);
+		rounds(fx, &w, 1, 0);
 	}
+	assert_int_equal(broker_fixture_stats(fx).wakes_refused, 0);
+	assert_int_equal(broker_fixture_stats(fx).readers, 2);
 	end(&w);
 }
 
-TEST(a_dear_reader_is_named_and_comes_back)
+/* What others take of the processor meanwhile is not the reader's. */
+TEST(a_busy_machine_refuses_nobody)
 {
-	is_named_and_comes_back(*state);
-}
+	struct world w = begin(fx);
 
-/* The same where a thread writes to all of them. */
-TEST(a_dear_reader_comes_back_where_eventfds_are_written)
-{
-	struct broker_fixture *fx = *state;
-
-	fx->options.wake_by_writing = true;
-	is_named_and_comes_back(fx);
-}
-
-/*
- * A reader that comes within a second of a dear one is woken by the thread, when that has rested: it may be
- * the dear one again. After that second the loop wakes it.
- */
-TEST(newcomers_after_a_dear_one_are_woken_aside)
-{
-	struct broker_fixture *fx = *state;
-	struct raw_reader *newcomer;
-	struct world w;
-
-	broker_fixture_start(fx);
-	begin(&w, fx);
+	given_cost.wall_ms = 50;
+	for (unsigned i = 0; i < 9; i++)
+		assert_true(one_round(fx, &w));
+	assert_int_equal(broker_fixture_stats(fx).wakes_refused, 0);
 	end(&w);
-	broker_fixture_wait_readers(fx, 0);
-	newcomer = raw_reader_new(fx);
-	for (int i = 0; i < 3; i++) {
-		assert_int_equal(standing_of(fx).aside, i < 2);
-		broker_fixture_pass(fx, i == 0 ? REST_MS : ASIDE_MS);
-		one_round(fx, newcomer, newcomer);
-		wait_for_signal(newcomer);
-		broker_fixture_until(fx, !thread_is_active(fx));
+}
+
+/* A reader that sleeps for its queue alone is no other. */
+TEST(a_subscriber_is_refused)
+{
+	struct world w = begin(fx);
+	const struct queue *q = raw_reader_subscribe(w.slow, 0, "pods", NULL, NULL);
+
+	given_cost.cpu_ms = 1;
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const names[] = {"a", "b", "c"};
+
+		atomic_store(&w.slow->slot->armed, ARMED_QUEUE);
+		broker_fixture_pod(fx, names[i]);
+		assert_true(was_signalled(w.slow));
 	}
-	raw_reader_free(newcomer);
+	is_refused(fx, &w, "its wake-ups take informerd too long");
+	raw_unmap_queue(q);
+	end(&w);
 }
 
-/* While the thread rests from a dear one, a reader of that user that was never measured waits, too. */
-TEST(who_comes_anew_does_not_shorten_the_rest)
+/* Returns whether another process of this user is let in. */
+static bool
+comes_in(struct broker_fixture *fx)
 {
-	struct broker_fixture *fx = *state;
-	struct raw_reader *newcomer;
-	struct world w;
+	struct raw_answer a;
+	int fd, status;
+	pid_t pid = fork();
 
-	broker_fixture_start(fx);
-	begin(&w, fx);
-	one_round(fx, w.honest, w.dear);
-	wait_for_signal(w.dear);
-	broker_fixture_until(fx, !thread_is_active(fx));
-	newcomer = raw_reader_new(fx);
-	assert_true(standing_of(fx).aside);
-	one_round(fx, w.honest, newcomer);
-	broker_fixture_pass(fx, REST_MS - 1);
-	assert_false(thread_is_active(fx));
-	assert_false(was_signalled(newcomer));
+	if (pid != 0) {
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		broker_fixture_wait_readers(fx, 1);
+		return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	}
+	fd = raw_connect(fx);
+	raw_hello(fd, 0);
+	raw_hear(fd, &a);
+	_exit(a.u.head.type == MESSAGE_WELCOME ? 0 : 1);
+}
+
+/* Nobody of its user comes in for 5 s, though another process asks. Other users do. */
+TEST(a_user_whose_reader_was_refused_comes_again_later)
+{
+	struct world w = begin(fx);
+	struct raw_answer a;
+
+	become_refused(fx, &w, 1);
+	assert_false(comes_in(fx));
+	close(raw_greet_as(fx, OTHER, &a));
+	assert_int_equal(a.u.head.type, MESSAGE_WELCOME);
+	raw_close(&a);
+	broker_fixture_pass(fx, BARRED_MS - 1);
+	assert_false(comes_in(fx));
 	broker_fixture_pass(fx, 1);
-	wait_for_signal(newcomer);
-	raw_reader_free(newcomer);
+	assert_true(comes_in(fx));
 	end(&w);
 }
 
-/* A broker ends while a reader waits for the thread to have rested. */
-TEST(a_broker_ends_beside_a_dear_reader)
+/* Or for 200 times what waking it took: coming anew gains half a percent of the loop's time. */
+TEST(a_very_slow_one_is_kept_out_longer)
 {
-	struct broker_fixture *fx = *state;
-	struct world w;
+	struct world w = begin(fx);
 
-	broker_fixture_start(fx);
-	begin(&w, fx);
-	one_round(fx, w.honest, w.dear);
-	wait_for_signal(w.dear);
-	one_round(fx, w.honest, w.dear);
-	broker_fixture_stop(fx);
+	become_refused(fx, &w, 100);
+	broker_fixture_pass(fx, 3 * 100 * 200 - 1);
+	assert_false(comes_in(fx));
+	broker_fixture_pass(fx, 1);
+	assert_true(comes_in(fx));
+	end(&w);
+}
+
+/* A reader clears O_NONBLOCK of its eventfd and fills the counter: the write is interrupted. */
+TEST(a_reader_that_blocks_its_wake_up_is_refused)
+{
+	uint64_t full = 0xfffffffffffffffeull;
+	struct world w = begin(fx);
+
+	assert_int_equal(fcntl(w.slow->eventfd, F_SETFL, 0), 0);
+	assert_int_equal(write(w.slow->eventfd, &full, sizeof(full)), sizeof(full));
+	one_round(fx, &w);
+	is_refused(fx, &w, "its event descriptor blocks");
+	end(&w);
+}
+
+/* With O_NONBLOCK a full counter is a signal that was not taken yet. */
+TEST(a_full_counter_refuses_nobody)
+{
+	uint64_t full = 0xfffffffffffffffeull;
+	struct world w = begin(fx);
+
+	assert_int_equal(write(w.slow->eventfd, &full, sizeof(full)), sizeof(full));
+	assert_true(one_round(fx, &w));
+	assert_int_equal(broker_fixture_stats(fx).wakes_refused, 0);
 	end(&w);
 }

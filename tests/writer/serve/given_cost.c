@@ -5,25 +5,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "writer/serve/eventfd_signal.h"
-
 struct given_cost given_cost;
 
 int __real_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 ssize_t __real_write(int fd, const void *data, size_t length);
 ssize_t __wrap_write(int fd, const void *data, size_t length);
-size_t __real_eventfd_signal_all(struct eventfd_signal *s, const int *fds, size_t count);
-size_t __wrap_eventfd_signal_all(struct eventfd_signal *s, const int *fds, size_t count);
-
-static void
-pay_signal(int fd)
-{
-	unsigned ms = fd == given_cost.dear_fd ? given_cost.signal_ms : 0;
-
-	test_clock_move(ms);
-	test_work(ms * 1000000ull);
-}
 
 int
 __wrap_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
@@ -32,7 +19,7 @@ __wrap_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
 
 	if (r >= 0) {
 		given_cost.accepted++;
-		test_work(given_cost.accept_us * 1000ull);
+		test_clock_move(given_cost.accept_ms);
 	}
 	return r;
 }
@@ -40,16 +27,11 @@ __wrap_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
 ssize_t
 __wrap_write(int fd, const void *data, size_t length)
 {
-	pay_signal(fd);
+	if (fd == given_cost.slow_fd) {
+		test_clock_move(given_cost.wall_ms);
+		test_work(given_cost.cpu_ms * 1000000ull);
+	}
 	return __real_write(fd, data, length);
-}
-
-size_t
-__wrap_eventfd_signal_all(struct eventfd_signal *s, const int *fds, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		pay_signal(fds[i]);
-	return __real_eventfd_signal_all(s, fds, count);
 }
 
 int

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What calls of the broker cost, as a test says: the thread's work and all clocks move by that much. */
+/* What calls of the broker cost, as a test says: the thread's work, or all clocks, move by that much. */
 #ifndef TESTS_WRITER_SERVE_GIVEN_COST_H
 #define TESTS_WRITER_SERVE_GIVEN_COST_H
 
 #include "tests/support/broker_fixture.h"
 
 struct given_cost {
-	_Atomic int dear_fd;        /* the broker's descriptor of an eventfd */
-	_Atomic unsigned signal_ms; /* to signal that one */
-	_Atomic unsigned accept_us; /* each connection; work alone */
+	_Atomic int slow_fd;        /* the broker's descriptor of an eventfd; a write to that one takes … */
+	_Atomic unsigned cpu_ms;    /* … so much work … */
+	_Atomic unsigned wall_ms;   /* … and so much time */
+	_Atomic unsigned accept_ms; /* each connection, of time */
 	_Atomic unsigned accepted;
 };
 extern struct given_cost given_cost;
