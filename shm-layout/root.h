@@ -71,12 +71,13 @@ enum resource_state {
  *   next_ordinal      ordinals below it have been given out
  *   changed_seq       seq of its last change
  *   tombstone_floor   deletes after this seq still stand in by-seq
+ *   complete_from     every deletion after this resourceVersion, a number, has its tombstone, and was seen;
+ *                     0: not known since when
  *   fingerprint       three hashes of 8 bytes: where its content is from, which part of that it is, and the
  *                     CA of the server; zeroes: the next writer drops the resource
  *   cluster           the first 8 bytes of BLAKE2b-128 of the id of the cluster that it came from; zeroes:
  *                     not known
- *   version           the API server's resourceVersion, opaque, length first; empty: none. One of 55 bytes
- *                     at most leaves the last 8 to complete_from: resource_complete_from() below
+ *   version           the API server's resourceVersion, opaque, length first; empty: none
  *   identity, ordinals, by_seq, deleted, indexes[]  links (trie.h; deleted: tombstone.h)
  *   by_key, by_ordinal  refs of BLOCK_SHORTCUTs (shortcut.h), or 0
  *   status            ref of a BLOCK_VALUE: what the Reflector last met (LAYOUT.md, STATUS), or 0
@@ -88,6 +89,7 @@ struct resource {
 	uint64_t next_ordinal;
 	uint64_t changed_seq;
 	uint64_t tombstone_floor;
+	uint64_t complete_from;
 	uint8_t fingerprint[24];
 	uint8_t cluster[8];
 	uint8_t version_length;
@@ -102,11 +104,12 @@ struct resource {
 	uint32_t index_count;
 	uint32_t indexes[];
 };
-_Static_assert(offsetof(struct resource, fingerprint) == 40, "resource: fingerprint moved");
-_Static_assert(offsetof(struct resource, cluster) == 64, "resource: cluster moved");
-_Static_assert(offsetof(struct resource, version_length) == 72, "resource: version moved");
-_Static_assert(offsetof(struct resource, identity) == 136, "resource: identity moved");
-_Static_assert(sizeof(struct resource) == 168, "resource: size");
+_Static_assert(offsetof(struct resource, complete_from) == 40, "resource: complete_from moved");
+_Static_assert(offsetof(struct resource, fingerprint) == 48, "resource: fingerprint moved");
+_Static_assert(offsetof(struct resource, cluster) == 72, "resource: cluster moved");
+_Static_assert(offsetof(struct resource, version_length) == 80, "resource: version moved");
+_Static_assert(offsetof(struct resource, identity) == 144, "resource: identity moved");
+_Static_assert(sizeof(struct resource) == 176, "resource: size");
 
 /*
  * The root at this offset, or NULL: bounds, type, and room for its resources are checked.
@@ -175,32 +178,6 @@ resource_version(const struct resource *r, size_t *ret_length)
 
 	*ret_length = length > RESOURCE_VERSION_MAX ? 0 : length;
 	return r->version;
-}
-
-/*
- * Of every deletion after this RV there is the tombstone, and it was seen; 0: not known since when. A version
- * that is too long leaves no room for it.
- */
-#define RESOURCE_COMPLETE_AT (RESOURCE_VERSION_MAX - sizeof(uint64_t))
-_Static_assert(offsetof(struct resource, version) + RESOURCE_COMPLETE_AT == 128, "resource: complete_from");
-
-static inline uint64_t
-resource_complete_from(const struct resource *r)
-{
-	uint64_t rv;
-
-	if (__atomic_load_n(&r->version_length, __ATOMIC_RELAXED) > RESOURCE_COMPLETE_AT)
-		return 0;
-	memcpy(&rv, r->version + RESOURCE_COMPLETE_AT, sizeof(rv));
-	return rv;
-}
-
-/* The writer's. */
-static inline void
-resource_set_complete_from(struct resource *r, uint64_t rv)
-{
-	if (r->version_length <= RESOURCE_COMPLETE_AT)
-		memcpy(r->version + RESOURCE_COMPLETE_AT, &rv, sizeof(rv));
 }
 
 /* The same two of a root that does not change while one looks: the writer's, a frozen one. */

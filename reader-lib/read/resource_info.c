@@ -68,7 +68,7 @@ info_at(const struct snapshot *s, uint32_t position, struct informer_resource_in
 	info->object_count = r->object_count;
 	info->changed_seq = r->changed_seq;
 	info->forgotten_seq = r->tombstone_floor;
-	info->complete_from = resource_complete_from(r);
+	info->complete_from = r->complete_from;
 	info->age_ns = contact_age(s, position);
 	return 0;
 }

@@ -224,13 +224,13 @@ class Arena:
         sys.exit("no resource " + name)
 
     def by_ordinal(self, r, ordinal):
-        ref = self.get(self.u32(r + 140), ordinal)
+        ref = self.get(self.u32(r + 148), ordinal)
         found = self.object(ref)
         assert found[2] == ordinal
         return found
 
     def find(self, r, ns, name):
-        for entry in self.entries(self.get(self.u32(r + 136), self.hash.name(ns.encode(), name.encode()))):
+        for entry in self.entries(self.get(self.u32(r + 144), self.hash.name(ns.encode(), name.encode()))):
             found = self.by_ordinal(r, entry & ~IMMEDIATE)
             if found[:2] == (ns, name):
                 return found
@@ -239,7 +239,7 @@ class Arena:
     def by_index(self, r, descriptor, index, value):
         number = [i["name"] for i in descriptor["indexes"]].index(index)
         wanted = value.encode()
-        for entry in self.entries(self.get(self.u32(r + 168 + 4 * number), self.hash.value(wanted))):
+        for entry in self.entries(self.get(self.u32(r + 176 + 4 * number), self.hash.value(wanted))):
             if entry & IMMEDIATE:
                 found = self.by_ordinal(r, entry & ~IMMEDIATE)
                 if value in self.values(descriptor["indexes"][number], found):
@@ -283,7 +283,7 @@ def main():
     arena = Arena(sys.argv[1])
     r, descriptor = arena.resource(sys.argv[3])
     if sys.argv[2] == "list":
-        for leaf in arena.leaves(arena.u32(r + 140)):
+        for leaf in arena.leaves(arena.u32(r + 148)):
             print(json.dumps(arena.object(leaf)[3]))
     elif sys.argv[2] == "get":
         found = arena.find(r, sys.argv[4], sys.argv[5])

@@ -142,7 +142,6 @@ int
 store_set_version(struct store *s, unsigned resource, const char *version, size_t length)
 {
 	struct resource *now = &s->resources[resource]->now;
-	uint64_t complete_from = resource_complete_from(now);
 
 	if (length > RESOURCE_VERSION_MAX)
 		return -E2BIG;
@@ -152,8 +151,8 @@ store_set_version(struct store *s, unsigned resource, const char *version, size_
 	memcpy(now->version, version, length);
 	now->version_length = (uint8_t)length;
 	/* given up, or a restored server's: what was deleted there nobody knows */
-	if (resource_version_number(version, length) >= complete_from)
-		resource_set_complete_from(now, complete_from);
+	if (resource_version_number(version, length) < now->complete_from)
+		now->complete_from = 0;
 	s->resources[resource]->dirty = true;
 	return 0;
 }
@@ -179,9 +178,8 @@ store_set_state(struct store *s, unsigned resource, enum resource_state state)
 	res->now.state = (uint32_t)state;
 	res->dirty = true;
 	/* a list is in: this is what the server had then */
-	if (state == RESOURCE_SYNCED && resource_complete_from(&res->now) == 0)
-		resource_set_complete_from(&res->now, resource_version_number(res->now.version,
-									      res->now.version_length));
+	if (state == RESOURCE_SYNCED && res->now.complete_from == 0)
+		res->now.complete_from = resource_version_number(res->now.version, res->now.version_length);
 }
 
 /* ---- status ---- */

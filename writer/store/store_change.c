@@ -214,7 +214,7 @@ remove_object(struct store *s, unsigned id, uint32_t ref, bool keep, struct endi
 		store_let_go(s, &res->left, s->seq, ref);
 	}
 	if (!keep || !ending.seen)
-		resource_set_complete_from(&res->now, 0);
+		res->now.complete_from = 0;
 	if (keep)
 		return tombstone_leave(s, res, ending.final, s->seq, ending.seen ? 0 : TOMBSTONE_UNSEEN);
 	res->now.tombstone_floor = s->seq;

@@ -18,6 +18,7 @@ await_list(struct store_resource *res)
 {
 	res->now.version_length = 0;
 	memset(res->now.version, 0, sizeof(res->now.version));
+	res->now.complete_from = 0;
 	res->now.state = RESOURCE_LISTING;
 	res->dirty = true;
 }
@@ -62,7 +63,7 @@ reset_others(struct store *s, const char *name)
 		if (strcmp(res->name, name) != 0)
 			continue;
 		res->now.tombstone_floor = s->seq;
-		resource_set_complete_from(&res->now, 0);
+		res->now.complete_from = 0;
 		res->dirty = true;
 	}
 }

@@ -309,7 +309,7 @@ drop_oldest(struct store *s, struct store_resource *res)
 	pop(&res->tombstones);
 	if (res->now.tombstone_floor < seq)
 		res->now.tombstone_floor = seq;
-	resource_set_complete_from(&res->now, 0);
+	res->now.complete_from = 0;
 	res->dirty = true;
 	trie_edit_drop_block(s->edit, ref);
 	store_let_go(s, &res->fallen, seq, object);

@@ -290,7 +290,7 @@ static void
 assert_complete_from(struct store_fixture *fx, const char *steps, uint64_t version)
 {
 	play(fx, steps);
-	assert_int_equal((uint64_t)resource_complete_from(store_resource(fx->store, fx->pods)), version);
+	assert_int_equal(store_resource(fx->store, fx->pods)->complete_from, version);
 }
 
 /*
@@ -308,7 +308,7 @@ TEST(deletions_are_complete_from_the_list_on)
 	assert_complete_from(fx, "list", 0);
 	assert_complete_from(fx, "synced another-kind", 0);
 	store_fixture_commit(fx);
-	assert_true(resource_complete_from(store_fixture_published(fx)) == 0);
+	assert_true(store_fixture_published(fx)->complete_from == 0);
 }
 
 /* ---- limits ---- */
