@@ -104,8 +104,9 @@ INFORMER_API const char *informer_library_version(void);
 	  "the snapshot was held for so long that its memory was taken back, or informerd dropped this "     \
 	  "reader",                                                                                          \
 	  "informer_end() it and begin another; hold snapshots for a shorter time")                          \
-	X(LAYOUT, -4104, "the arena has a layout that this library does not know",                           \
-	  "install libinformer and informerd of the same release")                                           \
+	X(LAYOUT, -4104,                                                                                     \
+	  "the arena has a layout that this library may not read; informer_last_error() has both versions",  \
+	  "upgrade what that sentence names: the program with its libinformer, or informerd")                \
 	X(REFUSED, -4105, "informerd refused this reader; informer_last_error() has its sentence",           \
 	  "see the sentence: permission, too many readers, or another release")                              \
 	X(SYNTAX, -4106, "a path or selector could not be understood; informer_last_error() tells where",    \

@@ -5,6 +5,7 @@
 #include "shm-layout/header.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "shm-layout/fnv.h"
 #include "shm-layout/object.h"
@@ -42,51 +43,56 @@ header_fingerprint(void)
 	return hash;
 }
 
+bool
+layout_is_readable(uint16_t major, uint16_t minor, const struct header *arena, char why[HEADER_WHY_BYTES])
+{
+	bool is_newer = major > arena->layout_major;
+
+	if (major == arena->layout_major && minor >= arena->layout_minor)
+		return true;
+	snprintf(why, HEADER_WHY_BYTES, "it has layout %u.%u, this program knows %u.%u: upgrade %s",
+		 arena->layout_major, arena->layout_minor, major, minor,
+		 is_newer ? "informerd" : "the program (its libinformer)");
+	return false;
+}
+
+static int
+refuse(char why[HEADER_WHY_BYTES], int r, const char *text)
+{
+	snprintf(why, HEADER_WHY_BYTES, "%s", text);
+	return r;
+}
+
 int
-header_check(const struct header *h, uint64_t file_bytes, const char **ret_why)
+header_check(const struct header *h, uint64_t file_bytes, char why[HEADER_WHY_BYTES])
 {
 	uint32_t state;
 
-	if (file_bytes < HEADER_BYTES) {
-		*ret_why = "shorter than an arena's header";
-		return -EBADMSG;
-	}
+	if (file_bytes < HEADER_BYTES)
+		return refuse(why, -EBADMSG, "shorter than an arena's header");
 	/*
 	 * Meets the release store in arena_set_state() (writer/arena/arena.c): who sees LIVE sees the whole
 	 * identity. Without it LIVE could be seen beside a magic or fingerprint that is not written yet.
 	 */
 	state = atomic_load_explicit(&((struct header *)(uintptr_t)h)->state, memory_order_acquire);
-	if (state == HEADER_INCOMPLETE) {
-		*ret_why = "incomplete: its writer is still building it, or died while it did";
-		return -EAGAIN;
-	}
-	if (h->magic != HEADER_MAGIC) {
-		*ret_why = "not an informer arena (magic)";
-		return -EBADMSG;
-	}
-	if (h->byte_order != HEADER_BYTE_ORDER) {
-		*ret_why = "written on a machine of another byte order";
+	if (state == HEADER_INCOMPLETE)
+		return refuse(why, -EAGAIN,
+			      "incomplete: its writer is still building it, or died while it did");
+	if (h->magic != HEADER_MAGIC)
+		return refuse(why, -EBADMSG, "not an informer arena (magic)");
+	if (h->byte_order != HEADER_BYTE_ORDER)
+		return refuse(why, -EPROTO, "written on a machine of another byte order");
+	if (!layout_is_readable(LAYOUT_MAJOR, LAYOUT_MINOR, h, why))
 		return -EPROTO;
-	}
-	if (h->layout_major != LAYOUT_MAJOR) {
-		*ret_why = "another layout version: install the library and the daemon from one release";
-		return -EPROTO;
-	}
-	if (h->incompatible != 0) {
-		*ret_why = "uses a layout feature that this version does not know: upgrade it";
-		return -EPROTO;
-	}
-	if (h->fingerprint != header_fingerprint()) {
-		*ret_why = "built with other sizes: install the library and the daemon from one release";
-		return -EPROTO;
-	}
-	if (state != HEADER_LIVE && state != HEADER_STALE && state != HEADER_REVOKED) {
-		*ret_why = "unknown state word";
-		return -EBADMSG;
-	}
-	if (h->max_bytes < HEADER_BYTES || h->max_bytes > ((uint64_t)REF_MAX + 1) * REF_UNIT) {
-		*ret_why = "impossible maximum size";
-		return -EBADMSG;
-	}
+	if (h->incompatible != 0)
+		return refuse(why, -EPROTO,
+			      "uses a layout feature that this version does not know: upgrade it");
+	if (h->fingerprint != header_fingerprint())
+		return refuse(why, -EPROTO,
+			      "built with other sizes: install the library and the daemon from one release");
+	if (state != HEADER_LIVE && state != HEADER_STALE && state != HEADER_REVOKED)
+		return refuse(why, -EBADMSG, "unknown state word");
+	if (h->max_bytes < HEADER_BYTES || h->max_bytes > ((uint64_t)REF_MAX + 1) * REF_UNIT)
+		return refuse(why, -EBADMSG, "impossible maximum size");
 	return 0;
 }

@@ -7,8 +7,8 @@
  *
  *   offset  bytes  field
  *        0      8  magic               "INFARENA"
- *        8      2  layout_major        a reader refuses another one
- *       10      2  layout_minor        grows with additions that old readers may ignore
+ *        8      2  layout_major        the layout that the file has: layout_is_readable() says which
+ *       10      2  layout_minor        readers may read it
  *       12      4  byte_order          0x01020304 as the writer stores it
  *       16      8  incompatible        feature bits: an unknown one means refuse
  *       24      8  compatible          feature bits: unknown ones are ignored
@@ -35,14 +35,15 @@
 #define SHM_LAYOUT_HEADER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define HEADER_BYTES 8192u
 #define HEADER_MAGIC 0x414e455241464e49ull /* "INFARENA", little-endian */
 #define HEADER_BYTE_ORDER 0x01020304u
-#define LAYOUT_MAJOR 1
-#define LAYOUT_MINOR 3
+#define LAYOUT_MAJOR 1u
+#define LAYOUT_MINOR 0u
 #define HEADER_IDENTITY_BYTES 224u
 #define RESOURCE_MAX 256u
 
@@ -96,16 +97,28 @@ _Static_assert(sizeof(struct header) == HEADER_BYTES, "header: two pages");
 /* FNV-1a 64 over sizes and offsets that both sides compile in. */
 uint64_t header_fingerprint(void);
 
+#define HEADER_WHY_BYTES 160u
+
+/*
+ * The rule (LAYOUT.md, VERSION): a reader may read an arena of its own major whose minor is at most its own.
+ * informerd asks this of a HELLO, the library of each arena that it maps.
+ *
+ * major, minor   what the reader knows
+ * why            set when it may not: "it has layout …", which versions met, and what to upgrade
+ */
+bool layout_is_readable(uint16_t major, uint16_t minor, const struct header *arena,
+			char why[HEADER_WHY_BYTES]);
+
 /*
  * May this program read an arena with this header?
  *
  * h          mapped header of a file with at least HEADER_BYTES bytes
  * file_bytes the file's size
- * ret_why    set on failure to a constant text that says what is off
+ * why        set on failure: what is off
  *
  * Returns    0; -EAGAIN incomplete (its writer is at work or died); -EPROTO another layout;
  *            -EBADMSG not an arena, or damaged
  */
-int header_check(const struct header *h, uint64_t file_bytes, const char **ret_why);
+int header_check(const struct header *h, uint64_t file_bytes, char why[HEADER_WHY_BYTES]);
 
 #endif

@@ -36,18 +36,18 @@
 #define PROTOCOL_PACKET_MAX 65536u
 #define PROTOCOL_DESCRIPTORS 3
 
-/* All messages: NAME, number. LAYOUT.md has the same list (layout_page_test.c). 4 is reserved. */
+/* All messages: NAME, number. LAYOUT.md has the same list (layout_page_test.c). */
 #define MESSAGES(X)                                                                                          \
 	X(HELLO, 1)                                                                                          \
 	X(WELCOME, 2)                                                                                        \
 	X(REFUSED, 3)                                                                                        \
-	X(STAT, 5)                                                                                           \
-	X(REPORT, 6)                                                                                         \
-	X(SUBSCRIBE, 7)                                                                                      \
-	X(SUBSCRIBED, 8)                                                                                     \
-	X(UNSUBSCRIBED, 9)                                                                                   \
-	X(UNSUBSCRIBE, 10)                                                                                   \
-	X(WANT, 11)
+	X(STAT, 4)                                                                                           \
+	X(REPORT, 5)                                                                                         \
+	X(SUBSCRIBE, 6)                                                                                      \
+	X(SUBSCRIBED, 7)                                                                                     \
+	X(UNSUBSCRIBED, 8)                                                                                   \
+	X(UNSUBSCRIBE, 9)                                                                                    \
+	X(WANT, 10)
 
 enum message_type {
 #define MESSAGE(name, number) MESSAGE_##name = number,
@@ -114,8 +114,7 @@ struct message_refused {
  * namespace_   only this namespace; empty: all
  * consumer     named consumer whose cursor is kept; empty: none
  * name         what reports, logs and metrics call it: any bytes, need not be terminated. Empty: the
- *              consumer's name, else the reader's. Since layout 1.1: a broker whose arena has layout_minor 0
- *              takes the message only without it (SUBSCRIBE_BYTES_1_0), a later one takes both
+ *              consumer's name, else the reader's
  *
  * The other names are printable ASCII without blanks. The queues of one reader have SLOT_QUEUES *
  * QUEUE_ENTRIES_DEFAULT entries in all; those that come last get what is left, QUEUE_ENTRIES_MIN at least.
@@ -130,7 +129,6 @@ struct message_subscribe {
 	char consumer[CONSUMER_NAME_MAX + 1];
 	char name[CONSUMER_NAME_MAX + 1];
 };
-#define SUBSCRIBE_BYTES_1_0 offsetof(struct message_subscribe, name)
 
 /*
  * base         the queue holds every change with a greater seq

@@ -10,6 +10,7 @@
 #include "reader-lib/attach/mapping.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -41,13 +42,13 @@ copy_header(const struct header *shared, struct header *ret)
 }
 
 static int
-check_header(const struct header *copy, uint64_t file_bytes, uint64_t committed, const char **ret_why)
+check_header(const struct header *copy, uint64_t file_bytes, uint64_t committed, char why[HEADER_WHY_BYTES])
 {
-	int r = header_check(copy, file_bytes, ret_why);
+	int r = header_check(copy, file_bytes, why);
 
 	if (r == 0 && (committed > file_bytes || committed > copy->max_bytes || copy->max_bytes > SIZE_MAX)) {
 		r = -EBADMSG;
-		*ret_why = "claims more bytes than its file has";
+		snprintf(why, HEADER_WHY_BYTES, "claims more bytes than its file has");
 	}
 	return r;
 }
@@ -55,7 +56,7 @@ check_header(const struct header *copy, uint64_t file_bytes, uint64_t committed,
 static int
 map_arena(struct informer *inf, struct mapping *m)
 {
-	const char *why = "";
+	char why[HEADER_WHY_BYTES] = "";
 	struct header header;
 	uint64_t committed;
 	struct stat st;
@@ -75,7 +76,7 @@ map_arena(struct informer *inf, struct mapping *m)
 	copy_header(base, &header);
 	munmap(base, HEADER_BYTES);
 	committed = atomic_load_explicit(&header.committed_bytes, memory_order_relaxed);
-	r = check_header(&header, (uint64_t)st.st_size, committed, &why);
+	r = check_header(&header, (uint64_t)st.st_size, committed, why);
 	if (r == -EAGAIN)
 		return error_set(inf, r, "the arena is %s", why);
 	if (r == -EPROTO)

@@ -91,34 +91,22 @@ canonical_name(struct informer *inf, struct subscription *sub, char *name, size_
 	return is;
 }
 
-/* A daemon of layout 1.0 knows no names of handlers. */
-static uint32_t
-bytes_of_wish(struct informer *inf)
-{
-	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
-
-	return m->header->layout_minor > 0 ? (uint32_t)sizeof(struct message_subscribe)
-					   : (uint32_t)SUBSCRIBE_BYTES_1_0;
-}
-
 /* Returns whether it waits for its resource. */
 static bool
 ask(struct informer *inf, struct subscription *sub)
 {
 	struct message_subscribe message = {.number = sub->number, .entries = sub->entries};
-	uint32_t bytes;
 
 	_Static_assert(sizeof(message.namespace_) == sizeof(sub->ns) &&
 			       sizeof(message.consumer) == sizeof(sub->consumer),
 		       "protocol: names");
 	if (!canonical_name(inf, sub, message.resource, sizeof(message.resource)))
 		return true;
-	bytes = bytes_of_wish(inf);
-	message_begin(&message.head, MESSAGE_SUBSCRIBE, bytes);
+	message_begin(&message.head, MESSAGE_SUBSCRIBE, sizeof(message));
 	memcpy(message.namespace_, sub->ns, sizeof(message.namespace_));
 	memcpy(message.consumer, sub->consumer, sizeof(message.consumer));
 	memcpy(message.name, sub->name, sizeof(message.name));
-	if (send(inf->socket, &message, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+	if (send(inf->socket, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
 		/* The socket is full for a moment; or gone, which the next receive tells. */
 		sub->retry_ns = time_ns(CLOCK_MONOTONIC) + BLOCKED_NS;
 		connection_timer(inf, sub->retry_ns);

@@ -79,11 +79,11 @@ held = []
 for reader in range(2):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.connect(sys.argv[1])
-    s.send(packet(1, struct.pack("=HHI64s", 1, 1, 0, b"many")))
+    s.send(packet(1, struct.pack("=HHI64s", 1, 0, 0, b"many")))
     s.recv(4096)
     for number in range(64):
         name = b'a "\\ name' if reader + number == 0 else b"handler-%d-%d" % (reader, number)
-        s.send(packet(7, struct.pack("=II320s256s92s92s", number, 0, b"pods", b"", b"", name)))
+        s.send(packet(6, struct.pack("=II320s256s92s92s", number, 0, b"pods", b"", b"", name)))
         s.recv(4096)
     held.append(s)
 time.sleep(1000)

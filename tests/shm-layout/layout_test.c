@@ -3,6 +3,7 @@
  * LAYOUT.md says of every fixed structure what the compiler says.
  */
 #include "shm-layout/consumer.h"
+#include "shm-layout/fnv.h"
 #include "shm-layout/header.h"
 #include "shm-layout/object.h"
 #include "shm-layout/posting.h"
@@ -10,6 +11,7 @@
 #include "shm-layout/queue.h"
 #include "shm-layout/root.h"
 #include "shm-layout/shortcut.h"
+#include "shm-layout/slot.h"
 #include "shm-layout/tombstone.h"
 #include "tests/room.h"
 
@@ -192,4 +194,63 @@ TEST_CASE(the_fingerprint_is_what_the_page_says)
 		for (unsigned byte = 0; byte < 4; byte++)
 			hash = (hash ^ ((numbers[i] >> (8 * byte)) & 0xff)) * 0x100000001b3ull;
 	assert_true(hash == header_fingerprint());
+}
+
+/* What LAYOUT_MAJOR.LAYOUT_MINOR stands for. */
+#define LAYOUT_FINGERPRINT 0xfc86cd46329d30b5ull
+
+#define NUMBER_OF(name, number) number,
+#define TYPE_NUMBER_OF(name, number, text) number,
+
+static uint64_t
+fingerprint_of_all(void)
+{
+	static const uint32_t numbers[] = {
+		LAYOUT_MAJOR,
+		LAYOUT_MINOR,
+		BLOCK_TYPES(TYPE_NUMBER_OF) 0,
+		MESSAGES(NUMBER_OF) 0,
+		REFUSALS(NUMBER_OF) 0,
+		/* what has no table in the page */
+		offsetof(struct slot, closed),
+		offsetof(struct slot, touched),
+		offsetof(struct slot, cells),
+		sizeof(struct pin_cell),
+		offsetof(struct slot, queues),
+		sizeof(struct queue_cursor),
+		offsetof(struct queue_cursor, acknowledged),
+		offsetof(struct message_hello, layout_major),
+		offsetof(struct message_hello, layout_minor),
+		offsetof(struct message_hello, flags),
+		offsetof(struct message_hello, reader_name),
+		sizeof(struct message_hello),
+		offsetof(struct message_welcome, generation),
+		offsetof(struct message_welcome, slot_bytes),
+		offsetof(struct message_welcome, has_keys),
+		offsetof(struct message_welcome, keys),
+		sizeof(struct message_welcome),
+		offsetof(struct message_refused, code),
+		offsetof(struct message_refused, text_length),
+		offsetof(struct message_refused, text),
+	};
+	uint64_t sizes = header_fingerprint(), hash = fnv64(FNV64_BEGIN, &sizes, sizeof(sizes));
+
+	hash = fnv64(hash, numbers, sizeof(numbers));
+	for (size_t i = 0; i < FIELDS; i++) {
+		const uint64_t place[] = {fields[i].offset, fields[i].bytes};
+
+		hash = fnv64(hash, fields[i].section, strlen(fields[i].section) + 1);
+		hash = fnv64(hash, fields[i].name, strlen(fields[i].name) + 1);
+		hash = fnv64(hash, place, sizeof(place));
+	}
+	return hash;
+}
+
+/* Fields, sizes, types of blocks and messages do not change without a new version. */
+TEST_CASE(another_layout_has_another_version)
+{
+	if (fingerprint_of_all() != LAYOUT_FINGERPRINT)
+		fail_msg("the layout changed. Once %u.%u is released, raise LAYOUT_MINOR or LAYOUT_MAJOR by "
+			 "LAYOUT.md, VERSION. Then let LAYOUT_FINGERPRINT be 0x%llx",
+			 LAYOUT_MAJOR, LAYOUT_MINOR, (unsigned long long)fingerprint_of_all());
 }

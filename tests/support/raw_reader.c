@@ -72,6 +72,7 @@ raw_hello(int fd, uint32_t flags)
 	struct message_hello hello = {
 		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
 		.layout_major = LAYOUT_MAJOR,
+		.layout_minor = LAYOUT_MINOR,
 		.flags = flags,
 		.reader_name = "raw \x1b[31m client"};
 

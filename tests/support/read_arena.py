@@ -14,6 +14,7 @@ import sys
 
 U16, U32, U64 = struct.Struct("<H"), struct.Struct("<I"), struct.Struct("<Q")
 ROOT, RESOURCE, NODE, OBJECT, VALUE, SHAPE, POSTINGS, COLLISION = range(1, 9)
+LAYOUT = 1, 0
 IMMEDIATE = 1 << 31
 MASK = (1 << 64) - 1
 
@@ -73,14 +74,15 @@ class Arena:
     def __init__(self, path):
         s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         s.connect(path)
-        s.send(struct.pack("<4sHHIIHHI64s", b"INF1", 1, 1, 16 + 72, 0, 1, 0, 0, b"read_arena.py"))
+        s.send(struct.pack("<4sHHIIHHI64s", b"INF1", 1, 1, 16 + 72, 0, *LAYOUT, 0, b"read_arena.py"))
         packet, fds, _, _ = socket.recv_fds(s, 65536, 3)
         magic, _, kind, length, _ = struct.unpack_from("<4sHHII", packet)
         assert magic == b"INF1" and kind == 2 and length == len(packet), "refused: %r" % packet[24:]
         self.socket = s  # open as long as we read: its end gives the slot back
         head = mmap.mmap(fds[0], 8192, mmap.MAP_SHARED, mmap.PROT_READ)
         assert head[0:8] == b"INFARENA"
-        assert U16.unpack_from(head, 8)[0] == 1 and U32.unpack_from(head, 12)[0] == 0x01020304
+        assert U32.unpack_from(head, 12)[0] == 0x01020304
+        assert (U16.unpack_from(head, 8)[0], U16.unpack_from(head, 10)[0]) == LAYOUT, "another layout"
         assert U64.unpack_from(head, 16)[0] == 0, "a feature that this reader does not know"
         assert U32.unpack_from(head, 384)[0] in (1, 2)
         self.hash = KeyHash(bytes(head[88:104]))

@@ -279,17 +279,8 @@ attach(struct client *c, const struct message_hello *hello)
 	struct broker_source source;
 	const char *barred = client_is_barred(c);
 	int arena_fd, r;
-	char text[300];
+	char text[300], why[HEADER_WHY_BYTES];
 
-	if (hello->layout_major != LAYOUT_MAJOR) {
-		snprintf(
-			text, sizeof(text),
-			"the reader's library knows layout %u, this informerd writes layout %u: install both "
-			"from one release",
-			hello->layout_major, (unsigned)LAYOUT_MAJOR);
-		client_refuse(c, REFUSED_LAYOUT, text);
-		return;
-	}
 	if (barred) {
 		client_refuse(c, REFUSED_BUSY, barred);
 		return;
@@ -299,6 +290,11 @@ attach(struct client *c, const struct message_hello *hello)
 		snprintf(text, sizeof(text), "informerd cannot open its arena again: %s", broker_why_not(r));
 		client_refuse(c, REFUSED_BUSY,
 			      r == -EAGAIN ? "nothing to read yet: informerd is starting" : text);
+		return;
+	}
+	if (!layout_is_readable(hello->layout_major, hello->layout_minor, source.arena->header, why)) {
+		snprintf(text, sizeof(text), "the arena cannot be read: %s", why);
+		client_refuse(c, REFUSED_LAYOUT, text);
 		return;
 	}
 	if (!finds_room(c, text, sizeof(text))) {

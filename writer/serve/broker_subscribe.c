@@ -266,12 +266,8 @@ client_speaks(struct client *c, const struct message_head *head, size_t length)
 	bool is_ours = length >= sizeof(*head) && head->magic == PROTOCOL_MAGIC &&
 		       head->version == PROTOCOL_VERSION && head->length == length;
 
-	if (is_ours && head->type == MESSAGE_SUBSCRIBE &&
-	    (length == sizeof(struct message_subscribe) || length == SUBSCRIBE_BYTES_1_0)) {
-		struct message_subscribe wish = {0};
-
-		memcpy(&wish, head, length);
-		subscribe(c, &wish);
+	if (is_ours && head->type == MESSAGE_SUBSCRIBE && length == sizeof(struct message_subscribe)) {
+		subscribe(c, (const struct message_subscribe *)(const void *)head);
 	} else if (is_ours && head->type == MESSAGE_WANT && length == sizeof(struct message_want)) {
 		const struct message_want *wish = (const struct message_want *)(const void *)head;
 

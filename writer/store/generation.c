@@ -147,6 +147,25 @@ carry_over(const struct arena_place *place, struct generation_file *old, const u
 }
 
 /* Is it what a writer may start from? 0; -EPERM, -EBADMSG with a constant text. */
+/*
+ * What header_check() said, but for a file of another layout: a reader may be able to read that, a writer
+ * does not go on with it, whichever is newer.
+ */
+static int
+check_layout(struct generation_file *old, int r, const char **why)
+{
+	const struct header *h = old->header;
+
+	if ((r < 0 && r != -EPROTO) || h->byte_order != HEADER_BYTE_ORDER ||
+	    (h->layout_major == LAYOUT_MAJOR && h->layout_minor == LAYOUT_MINOR))
+		return r;
+	snprintf(old->why, sizeof(old->why), "it has layout %u.%u, and this informerd writes %u.%u",
+		 h->layout_major, h->layout_minor, LAYOUT_MAJOR, LAYOUT_MINOR);
+	*why = old->why;
+	return -EPROTO;
+}
+
+/* Is it what a writer may start from? 0; -EPERM, -EBADMSG with a constant text. */
 static int
 check_file(const struct arena_place *place, const struct generation_file *old, const char **why)
 {
@@ -178,6 +197,7 @@ start_from(const struct arena_place *place, uint64_t generation, const uint64_t 
 
 	generation_file_name(place, generation, name, sizeof(name));
 	r = generation_file_open(place, name, &old, &why);
+	r = check_layout(&old, r, &why);
 	if (r == -EAGAIN) {
 		unlinkat(place->directory, name, 0); /* its writer did not finish it */
 		r = -ENOENT;

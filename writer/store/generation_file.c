@@ -138,7 +138,8 @@ generation_file_open(const struct arena_place *place, const char *name, struct g
 		*why = "its header cannot be read";
 		return -EIO;
 	}
-	r = header_check(file->header, (uint64_t)st.st_size, why);
+	*why = file->why;
+	r = header_check(file->header, (uint64_t)st.st_size, file->why);
 	/* Relaxed, all: it is our copy. The epoch is told last, arena_tell_epoch(). */
 	if (r == -EAGAIN && atomic_load_explicit(&file->header->epoch, memory_order_relaxed) != 0) {
 		*why = "it says that it is unfinished, and was published";

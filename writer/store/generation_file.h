@@ -21,6 +21,7 @@ struct generation_file {
 	int fd;
 	struct header *header;	/* a copy */
 	uint64_t bytes;		/* committed */
+	char why[HEADER_WHY_BYTES];
 };
 
 /* PREFIX.GENERATION, cut to size. */
@@ -39,7 +40,7 @@ int generation_files_find(const struct arena_place *place, uint64_t generations[
 /*
  * Open one. generation_file_close() follows, whatever came of it. One that is REVOKED can be opened.
  *
- * why      set on failure to a constant text
+ * why      set on failure: a text that lives as long as `file`
  * Returns  0; -EAGAIN it is unfinished (then `header` is there where the file has one, else NULL); -EPERM it
  * is not ours alone; -EBADMSG or another error: not usable
  */

@@ -92,6 +92,44 @@ damage(const struct left_world *w, uint64_t offset)
 	close(lock);
 }
 
+/* What a reader of an orphan of this layout says. */
+static void
+assert_layout(const struct left_world *w, uint16_t major, uint16_t minor, const char *refused)
+{
+	struct informer_status status = {.size = sizeof(status)};
+	const uint16_t layout[] = {major, minor};
+	struct lock_note note;
+	struct informer *inf;
+	int lock = open(w->lock_path, O_RDONLY | O_CLOEXEC), arena;
+
+	assert_int_equal(lock_note_read(lock, &note), 0);
+	arena = open(note.arena, O_RDWR | O_CLOEXEC);
+	assert_int_equal(pwrite(arena, layout, sizeof(layout), offsetof(struct header, layout_major)),
+			 sizeof(layout));
+	close(arena);
+	close(lock);
+	inf = left_world_attach(w, INFORMER_ORPHAN);
+	assert_int_equal(left_world_get(w, inf, "a"), refused ? INFORMER_E_NOT_READY : 0);
+	assert_int_equal(informer_status(inf, &status), 0);
+	if (refused) {
+		assert_int_equal(status.failure, INFORMER_E_LAYOUT);
+		assert_non_null(strstr(status.reason, refused));
+	}
+	informer_detach(inf);
+}
+
+/* An orphan that the library may not read is refused by the rule and the sentence that informerd has. */
+TEST(an_orphan_of_another_layout_is_refused)
+{
+	left_world_die(w);
+	assert_layout(w, LAYOUT_MAJOR, LAYOUT_MINOR + 1,
+		      "it has layout 1.1, this program knows 1.0: upgrade the program");
+	assert_layout(w, LAYOUT_MAJOR + 1, 0,
+		      "it has layout 2.0, this program knows 1.0: upgrade the program");
+	assert_layout(w, LAYOUT_MAJOR - 1, 9, "it has layout 0.9, this program knows 1.0: upgrade informerd");
+	assert_layout(w, LAYOUT_MAJOR, LAYOUT_MINOR, NULL);
+}
+
 /* Change the root as one could who has the keys of blocks, as every verifying reader does. */
 static void
 forge_root(struct left_world *w, uint64_t offset)

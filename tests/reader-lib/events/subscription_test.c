@@ -59,13 +59,3 @@ TEST(a_handler_is_called_by_its_name)
 	recorder_expect(w->other, "+a1* SYNCED");
 	assert_called(w, "test");
 }
-
-/* To a daemon of layout 1.0, which knows no names and drops who says one, nothing is said of them. */
-TEST(a_daemon_that_knows_no_names_is_told_none)
-{
-	w->fx->store->arena->header->layout_minor = 0;
-	recorder_change(w->fx, "a1");
-	w->r->options.name = "hook";
-	PLAY(w, "", "+a1* SYNCED");
-	assert_called(w, "test");
-}

@@ -291,7 +291,8 @@ TEST(a_foreign_arena_is_refused_at_attach)
 		const char *says;
 	} cases[] = {
 		{offsetof(struct header, magic), 1, "magic"},
-		{offsetof(struct header, layout_major), 2, "layout version"},
+		{offsetof(struct header, layout_major), 2, "it has layout 3.0, this program knows 1.0"},
+		{offsetof(struct header, layout_minor), 1, "it has layout 1.1, this program knows 1.0"},
 		{offsetof(struct header, byte_order), 0x05000005, "byte order"},
 		{offsetof(struct header, incompatible), 1ull << 40, "feature"},
 		{offsetof(struct header, fingerprint), 1, "sizes"},

@@ -199,7 +199,7 @@ text_as_it_lies(const struct cut_world *w, const char *name)
 	struct tag_keys keys;
 	struct stat st;
 	char *text = NULL;
-	const char *why;
+	char why[HEADER_WHY_BYTES];
 	void *map;
 
 	assert_true(fd >= 0);
@@ -208,7 +208,7 @@ text_as_it_lies(const struct cut_world *w, const char *name)
 		      ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0)
 		      : NULL;
 	assert_true(map != MAP_FAILED);
-	if (map && header_check(map, (uint64_t)st.st_size, &why) == 0 &&
+	if (map && header_check(map, (uint64_t)st.st_size, why) == 0 &&
 	    atomic_load(&((struct header *)map)->state) != HEADER_REVOKED) {
 		const struct arena_view view = {
 			.base = map, .committed = atomic_load(&((struct header *)map)->committed_bytes)};

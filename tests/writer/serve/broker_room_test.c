@@ -98,7 +98,8 @@ RUNNING(a_stranger_hears_why)
 	for (unsigned i = 0; i < 300; i++) {
 		struct message_hello hello = {
 			.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
-			.layout_major = LAYOUT_MAJOR};
+			.layout_major = LAYOUT_MAJOR,
+			.layout_minor = LAYOUT_MINOR};
 		int fd = raw_connect_as(fx, STRANGER);
 
 		if (i % 3 == 1)

@@ -391,8 +391,7 @@ RUNNING(garbage_from_an_attached_reader_ends_it)
 		if (i % 2 && n >= sizeof(noise.head))
 			noise.head = (struct message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION,
 							   (uint16_t)(rand() % 12), (uint32_t)n, 0};
-		if (n == sizeof(struct message_unsubscribe) || n == sizeof(struct message_subscribe) ||
-		    n == SUBSCRIBE_BYTES_1_0)
+		if (n == sizeof(struct message_unsubscribe) || n == sizeof(struct message_subscribe))
 			n--;
 		assert_int_equal(send(bad->fd, &noise, n, MSG_NOSIGNAL), n);
 		raw_hear(bad->fd, &bad->answer);
@@ -470,16 +469,16 @@ RUNNING(the_report_shows_queues)
 	raw_reader_free(r);
 }
 
-/* Subscribe by a message of so many bytes, and assert what the report calls the handler. */
+/* Subscribe, and assert what the report calls the handler. */
 static void
-assert_named(struct broker_fixture *fx, struct raw_reader *r, struct message_subscribe *wish, size_t bytes,
+assert_named(struct broker_fixture *fx, struct raw_reader *r, struct message_subscribe *wish,
 	     const char *expected)
 {
 	cJSON *readers, *q;
 
-	wish->head = (struct message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE,
-					   (uint32_t)bytes, 0};
-	assert_int_equal(send(r->fd, wish, bytes, MSG_NOSIGNAL), bytes);
+	wish->head = (struct message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(*wish),
+					   0};
+	assert_int_equal(send(r->fd, wish, sizeof(*wish), MSG_NOSIGNAL), sizeof(*wish));
 	raw_hear(r->fd, &r->answer);
 	assert_int_equal(r->answer.u.head.type, MESSAGE_SUBSCRIBED);
 	raw_close(&r->answer);
@@ -489,31 +488,26 @@ assert_named(struct broker_fixture *fx, struct raw_reader *r, struct message_sub
 	cJSON_Delete(readers);
 }
 
-/*
- * A handler is called as it says, whatever bytes these are, else as its consumer or its reader; one of a
- * library of layout 1.0 cannot say.
- */
+/* A handler is called as it says, whatever bytes these are, else as its consumer or its reader. */
 TEST(a_handler_has_a_name)
 {
 	struct message_subscribe wish = {.resource = "pods", .name = "web hook"};
 	char longest[sizeof(wish.name)];
 	struct raw_reader *r;
 
-	assert_int_equal(SUBSCRIBE_BYTES_1_0, 692);
 	broker_fixture_start(fx);
 	r = raw_reader_new(fx);
-	assert_named(fx, r, &wish, sizeof(wish), "web hook");
-	assert_named(fx, r, &wish, SUBSCRIBE_BYTES_1_0, "raw ?[31m client");
+	assert_named(fx, r, &wish, "web hook");
 	memcpy(wish.name, "a\n\x1b\xff\"", 6);
-	assert_named(fx, r, &wish, sizeof(wish), "a???\"");
+	assert_named(fx, r, &wish, "a???\"");
 	memset(wish.name, 'x', sizeof(wish.name));
 	memset(longest, 'x', sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
-	assert_named(fx, r, &wish, sizeof(wish), longest);
+	assert_named(fx, r, &wish, longest);
 	wish.name[0] = '\0';
-	assert_named(fx, r, &wish, sizeof(wish), "raw ?[31m client");
+	assert_named(fx, r, &wish, "raw ?[31m client");
 	snprintf(wish.consumer, sizeof(wish.consumer), "agent");
-	assert_named(fx, r, &wish, sizeof(wish), "agent");
+	assert_named(fx, r, &wish, "agent");
 	raw_reader_free(r);
 }
 

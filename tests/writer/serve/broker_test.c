@@ -228,22 +228,46 @@ RUNNING(the_reader_too_many_is_refused)
 	}
 }
 
-/* A reader of another layout is refused, and told which one each side has. */
-RUNNING(another_layout_is_refused)
+static void
+let_the_arena_have_minor_2(struct broker_fixture *fx, void *context)
 {
-	struct message_hello hello = {
-		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
-		.layout_major = LAYOUT_MAJOR + 1};
-	int fd;
+	(void)context;
+	fx->store->arena->header->layout_minor = 2;
+}
 
-	fd = raw_connect(fx);
+/* A HELLO from a reader of this layout; refused: NULL when it is welcome. */
+static void
+assert_hello(struct broker_fixture *fx, uint16_t version, uint16_t major, uint16_t minor, const char *refused)
+{
+	struct message_hello hello = {.head = {PROTOCOL_MAGIC, version, MESSAGE_HELLO, sizeof(hello), 0},
+				      .layout_major = major,
+				      .layout_minor = minor};
+	struct raw_answer a;
+	int fd = raw_connect(fx);
+
 	send(fd, &hello, sizeof(hello), 0);
-	assert_refused(fd, REFUSED_LAYOUT, "from one release");
-	hello.layout_major = LAYOUT_MAJOR;
-	hello.head.version = PROTOCOL_VERSION + 1;
-	fd = raw_connect(fx);
-	send(fd, &hello, sizeof(hello), 0);
-	assert_refused(fd, REFUSED_LAYOUT, "protocol version");
+	if (refused) {
+		assert_refused(fd, REFUSED_LAYOUT, refused);
+		return;
+	}
+	raw_hear(fd, &a);
+	assert_int_equal(a.u.head.type, MESSAGE_WELCOME);
+	raw_close(&a);
+	close(fd);
+}
+
+/* A reader that may not read the arena is refused, and told which layouts met and what to upgrade. */
+RUNNING(a_reader_that_may_not_read_the_arena_is_refused)
+{
+	broker_fixture_do(fx, let_the_arena_have_minor_2, NULL);
+	assert_hello(fx, PROTOCOL_VERSION, 1, 2, NULL);
+	assert_hello(fx, PROTOCOL_VERSION, 1, 3, NULL);
+	assert_hello(fx, PROTOCOL_VERSION, 1, 1,
+		     "it has layout 1.2, this program knows 1.1: upgrade the program");
+	assert_hello(fx, PROTOCOL_VERSION, 2, 0,
+		     "it has layout 1.2, this program knows 2.0: upgrade informerd");
+	assert_hello(fx, PROTOCOL_VERSION, 0, 9, "upgrade the program");
+	assert_hello(fx, PROTOCOL_VERSION + 1, 1, 2, "protocol version");
 }
 
 /* ---- clients that die ---- */

@@ -296,6 +296,29 @@ TEST(a_root_whose_epoch_is_not_told_yet_is_adopted)
 	assert_int_equal(atomic_load(&fx->arena->header->epoch), store_fixture_root(fx)->epoch);
 }
 
+/* A file of another layout, older or newer, is not gone on with. */
+TEST(an_arena_of_another_layout_is_set_aside)
+{
+	static const uint16_t layouts[][2] = {
+		{LAYOUT_MAJOR, LAYOUT_MINOR + 1}, {LAYOUT_MAJOR + 1, 0}, {LAYOUT_MAJOR - 1, 9}};
+
+	publish(w);
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		char name[64], expected[64];
+		struct header *h;
+
+		snprintf(name, sizeof(name), "arena.%" PRIu64, w->adoption.generation);
+		h = map_header(w, name);
+		h->layout_major = layouts[i][0];
+		h->layout_minor = layouts[i][1];
+		munmap(h, HEADER_BYTES);
+		snprintf(expected, sizeof(expected), "it has layout %u.%u, and this informerd writes %u.%u",
+			 layouts[i][0], layouts[i][1], LAYOUT_MAJOR, LAYOUT_MINOR);
+		assert_set_aside(w, expected);
+		stop(w);
+	}
+}
+
 /* A state word that says "unfinished" of a file that was published is damage; it is not cleared away. */
 TEST(an_arena_that_says_unfinished_is_set_aside)
 {
