@@ -243,7 +243,8 @@ arena_new_block(struct arena *a, enum block_type type, uint32_t length, uint32_t
 	}
 	ref = arena_has_room(a, units) ? books_take(private->books, units) : 0;
 	if (!ref) {
-		int r = arena_ensure(a, (uint64_t)units * REF_UNIT);
+		int r = arena_ensure(a,
+				     (struct arena_need){block_footprint(length), block_footprint(length)});
 
 		if (r < 0)
 			return r;

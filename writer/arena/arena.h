@@ -91,11 +91,27 @@ arena_payload(const struct arena *a, uint32_t ref)
 void arena_set_budget(struct arena *a, uint64_t bytes);
 uint64_t arena_budget(const struct arena *a);
 
+/* What a change allocates at most: bytes in all (block_footprint()), in blocks of at most `largest`. */
+struct arena_need {
+	uint64_t bytes, largest;
+};
+
+static inline void
+arena_need_add(struct arena_need *need, uint64_t bytes, uint64_t largest)
+{
+	need->bytes += bytes;
+	if (need->largest < largest)
+		need->largest = largest;
+}
+
 /*
- * Make sure that blocks of `bytes` in all can be had: after success, allocations of that much (footprints,
- * see block_footprint()) do not fail. 0, -ENOSPC.
+ * Make sure that a change can be made: after success no allocation fails until `need` is used up, whatever
+ * the sizes and order of the blocks, and whatever is freed between. 0, -ENOSPC.
+ *
+ * The bytes need not lie in a row: free runs of `need.largest` and more count (books_fits()). The file grows,
+ * and room is made, where these do not suffice.
  */
-int arena_ensure(struct arena *a, uint64_t bytes);
+int arena_ensure(struct arena *a, struct arena_need need);
 
 /*
  * The last ARENA_RESERVE bytes are kept for what makes room: deletes and commits open the reserve; whatever

@@ -209,10 +209,32 @@ books_free_units(const struct arena_books *b)
 	return b->free_units;
 }
 
+/*
+ * Why that is enough. Let the take of u units be the first that fails. Every take cuts from a run's front: so
+ * of each run of before an end was never taken, and lies within one run of now, shorter than u. At least
+ * run - (u - 1) units of it were taken; all blocks before this one have units - u at most. With the n >= 1
+ * runs of at least `largest`: sum(run) - n (u - 1) <= units - u. Less n (largest - u) on the left, and
+ * largest - u, which is no more, on the right: sum(run) - n (largest - 1) <= units - largest. But it was
+ * units - (largest - 1) at least.
+ */
 bool
-books_fits(const struct arena_books *b, uint32_t units)
+books_fits(const struct arena_books *b, uint32_t units, uint32_t largest)
 {
-	return find_run(b, units) != 0;
+	uint64_t room = largest - 1;
+
+	if (find_run(b, units))
+		return true;
+	if (b->free_units < units)
+		return false;
+	for (unsigned list = CLASSES - 1; list >= class_of(largest); list--)
+		for (uint32_t ref = b->heads[list]; ref; ref = run_at(b, ref)->next) {
+			uint32_t run = run_at(b, ref)->units;
+
+			room += run >= largest ? run - (largest - 1) : 0;
+			if (room >= units)
+				return true;
+		}
+	return false;
 }
 
 uint32_t

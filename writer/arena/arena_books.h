@@ -33,9 +33,19 @@ void books_free(struct arena_books *b);
 /* Units [from, to) are these books' from now on, and free. */
 void books_extend(struct arena_books *b, uint64_t from, uint64_t to);
 
-/* A run of this many units, or 0 when no free run is that large; whether there is one. */
 uint64_t books_free_units(const struct arena_books *b);
-bool books_fits(const struct arena_books *b, uint32_t units);
+/*
+ * Can blocks of so many units in all, of 1 to `largest` each, be taken one after another, whatever their
+ * sizes, and whatever is given back between? True where
+ *
+ *	the sum of run - (largest - 1) over all free runs of at least `largest`, and largest - 1 once,
+ *
+ * is at least `units`: each of these runs may end in largest - 1 units that no block fits, but for the last.
+ * So one run of `units` is enough. Cost: next to nothing where there is one; else a look at the largest runs
+ * until they suffice, or at all runs of at least `largest`.
+ */
+bool books_fits(const struct arena_books *b, uint32_t units, uint32_t largest);
+/* The front of a free run; 0 when none is that large. */
 uint32_t books_take(struct arena_books *b, uint32_t units);
 void books_give(struct arena_books *b, uint32_t ref, uint32_t units);
 

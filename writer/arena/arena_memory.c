@@ -235,21 +235,21 @@ find_more(struct arena *a)
 	return true;
 }
 
-/* Grow until so many units can be had in a row: where there is address space without memory first. */
+/* Grow until so many units can be had, in blocks of at most `largest`: address space without memory first. */
 static int
-arena_grow(struct arena *a, uint64_t units)
+arena_grow(struct arena *a, uint32_t units, uint32_t largest)
 {
 	uint64_t reserve = a->private->reserve_open ? 0 : ARENA_RESERVE;
 
 	for (;;) {
-		bool fits = books_fits(a->private->books, (uint32_t)units);
+		bool fits = books_fits(a->private->books, units, largest);
 		int r;
 
 		if (fits && arena_has_room(a, units))
 			return 0;
-		r = arena_fill(a, fits ? 1 : (units + BURIAL_PAGE_UNITS - 1) / BURIAL_PAGE_UNITS);
+		r = arena_fill(a, fits ? 1 : (largest + BURIAL_PAGE_UNITS - 1) / BURIAL_PAGE_UNITS);
 		if (r == -ENOENT)
-			return arena_extend(a, units * REF_UNIT + reserve);
+			return arena_extend(a, (uint64_t)units * REF_UNIT + reserve);
 		if (r < 0)
 			return r;
 	}
@@ -263,29 +263,27 @@ arena_on_full(struct arena *a, bool (*make_room)(void *context), void *context)
 }
 
 static int
-find_room(struct arena *a, uint64_t bytes)
+find_room(struct arena *a, struct arena_need need)
 {
 	struct arena_private *private = a->private;
-	uint64_t units = (bytes + REF_UNIT - 1) / REF_UNIT;
+	uint32_t units = (uint32_t)(need.bytes / REF_UNIT), largest = (uint32_t)(need.largest / REF_UNIT);
 	int r;
 
-	if (units > UINT32_MAX)
+	if (need.bytes / REF_UNIT > UINT32_MAX || private->fail_after == 0)
 		return -ENOSPC;
-	if (private->fail_after == 0)
-		return -ENOSPC;
-	if (arena_has_room(a, units) && books_fits(private->books, (uint32_t)units))
+	if (units == 0 || (arena_has_room(a, units) && books_fits(private->books, units, largest)))
 		return 0;
 	do
-		r = arena_grow(a, units);
+		r = arena_grow(a, units, largest);
 	while (r == -ENOSPC &&
 	       (find_more(a) || (private->make_room && private->make_room(private->make_room_context))));
 	return r;
 }
 
 int
-arena_ensure(struct arena *a, uint64_t bytes)
+arena_ensure(struct arena *a, struct arena_need need)
 {
-	int r = find_room(a, bytes);
+	int r = find_room(a, need);
 
 	a->private->refused |= r == -ENOSPC;
 	return r;

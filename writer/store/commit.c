@@ -96,6 +96,12 @@ nobody_is_revoked(const struct store *s)
 	return !s->pins || pins_revoked(s->pins) == 0;
 }
 
+static void
+need_block(struct arena_need *need, uint32_t length)
+{
+	arena_need_add(need, block_footprint(length), block_footprint(length));
+}
+
 /*
  * W1 and W3 of shm-layout/PROTOCOLS.md, Pin. The root is stored only when all that it reaches stands sealed
  * in the arena; nothing that it replaces is reused before the pins were looked at, which happens after the
@@ -104,7 +110,7 @@ nobody_is_revoked(const struct store *s)
 static int
 publish(struct store *s)
 {
-	uint64_t bytes = block_footprint(root_length(s));
+	struct arena_need need = {0};
 	uint64_t base = s->published_seq;
 	struct arena_stats stats;
 	uint32_t root, ref;
@@ -112,9 +118,10 @@ publish(struct store *s)
 
 	if (r < 0)
 		return r;
+	need_block(&need, root_length(s));
 	for (unsigned i = 0; i < s->resource_count; i++)
-		bytes += block_footprint(resource_length(s->resources[i]));
-	r = arena_ensure(s->arena, bytes);
+		need_block(&need, resource_length(s->resources[i]));
+	r = arena_ensure(s->arena, need);
 	if (r < 0)
 		return r;
 	r = arena_new_block(s->arena, BLOCK_ROOT, root_length(s), 0, &root);

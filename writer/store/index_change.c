@@ -30,11 +30,10 @@ make_room(struct index_change *change, unsigned count)
 	return 0;
 }
 
-/* Mark what is in both sets: it is filed and stays so. Returns what the others may allocate. */
-static uint64_t
-compare_sets(struct value_set *old, struct value_set *new, bool replaced)
+/* Mark what is in both sets: it is filed and stays so. Adds what the others may allocate. */
+static void
+compare_sets(struct value_set *old, struct value_set *new, bool replaced, struct arena_need *need)
 {
-	uint64_t bytes = 0;
 	size_t i = 0, j = 0;
 
 	while (i < old->count || j < new->count) {
@@ -44,17 +43,18 @@ compare_sets(struct value_set *old, struct value_set *new, bool replaced)
 		if (order <= 0) {
 			old->entries[i].stays = stays;
 			old->entries[i].filed = true;
-			bytes += stays ? 0 : index_edit_bytes(old->entries[i].length);
+			if (!stays)
+				index_edit_need(old->entries[i].length, need);
 			i++;
 		}
 		if (order >= 0) {
 			new->entries[j].stays = stays;
 			new->entries[j].filed = stays;
-			bytes += stays ? 0 : index_edit_bytes(new->entries[j].length);
+			if (!stays)
+				index_edit_need(new->entries[j].length, need);
 			j++;
 		}
 	}
-	return bytes;
 }
 
 void
@@ -66,7 +66,7 @@ index_table_changed(struct index_table *table)
 
 int
 index_change_prepare(struct index_change *change, struct index_table *table, const uint8_t hash_key[16],
-		     struct value before, struct value after, bool replaced, uint64_t *ret_bytes)
+		     struct value before, struct value after, bool replaced, struct arena_need *ret_need)
 {
 	int r = make_room(change, table->count);
 
@@ -78,9 +78,9 @@ index_change_prepare(struct index_change *change, struct index_table *table, con
 		r = value_sets_fill(change->old, table->count, table->plan, before, hash_key);
 	if (r == 0)
 		r = value_sets_fill(change->new, table->count, table->plan, after, hash_key);
-	*ret_bytes = 0;
+	*ret_need = (struct arena_need){0};
 	for (unsigned n = 0; n < table->count && r == 0; n++)
-		*ret_bytes += compare_sets(&change->old[n], &change->new[n], replaced);
+		compare_sets(&change->old[n], &change->new[n], replaced, ret_need);
 	return r;
 }
 

@@ -34,11 +34,11 @@ void index_table_changed(struct index_table *table);
 /*
  * before, after  the object's states; at == NULL where there is none
  * replaced       they are two objects: nothing stays
- * ret_bytes      what leaving and entering allocate at most
+ * ret_need       what leaving and entering allocate at most
  * Returns 0, -ENOMEM, -EBADMSG
  */
 int index_change_prepare(struct index_change *change, struct index_table *table, const uint8_t hash_key[16],
-			 struct value before, struct value after, bool replaced, uint64_t *ret_bytes);
+			 struct value before, struct value after, bool replaced, struct arena_need *ret_need);
 
 /* ordinals: the resource's trie as it is at this moment. */
 int index_change_leave(struct index_change *change, struct index_table *table, struct trie_edit *edit,

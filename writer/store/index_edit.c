@@ -513,14 +513,15 @@ index_retire_all(struct trie_edit *edit, struct arena *arena, uint32_t root)
 	trie_retire_all(edit, root);
 }
 
-uint64_t
-index_edit_bytes(size_t value_length)
+void
+index_edit_need(size_t value_length, struct arena_need *need)
 {
-	uint64_t path = TRIE_DEPTH_MAX * block_footprint(sizeof(struct trie_node) + 64 * sizeof(uint32_t));
+	uint64_t path = TRIE_DEPTH_MAX * block_footprint(sizeof(struct trie_node) + 64 * sizeof(uint32_t)),
+		 postings = block_footprint(posting_length(POSTING_ARRAY_MAX, value_length));
 
 	/*
-	 * a path of the index, one of the postings' trie or the array that becomes one, the postings, a
-	 * collision
+	 * a path of the index, one of the postings' trie or the array that becomes one, the postings, which
+	 * are larger than any node, a collision
 	 */
-	return 2 * path + block_footprint(posting_length(POSTING_ARRAY_MAX, value_length)) + 4096;
+	arena_need_add(need, 2 * path + postings + 4096, postings);
 }

@@ -45,7 +45,7 @@ int index_unfile(const struct index_edit *ix, uint32_t *root, size_t i);
 /* Retire the whole index: nodes, postings and all. */
 void index_retire_all(struct trie_edit *edit, struct arena *arena, uint32_t root);
 
-/* An upper bound of what either allocates, for arena_ensure(). */
-uint64_t index_edit_bytes(size_t value_length);
+/* Add an upper bound of what either allocates. */
+void index_edit_need(size_t value_length, struct arena_need *need);
 
 #endif

@@ -30,26 +30,27 @@ static int
 prepare_change(struct store *s, struct store_resource *res, struct value before, struct value after,
 	       uint32_t leaving, bool *ret_keep)
 {
-	uint64_t bytes, more = 0;
+	struct arena_need need, with_tombstone;
 	int r = index_change_prepare(&s->change, &res->indexes, s->arena->header->hash_key, before, after,
-				     leaving != 0, &bytes);
+				     leaving != 0, &need);
 
 	if (r < 0)
 		return r;
 	/* ordinals, by-seq and identity, twice for an object that replaces another */
-	bytes += 8 * PATH_BYTES;
+	arena_need_add(&need, 8 * PATH_BYTES, NODE_BYTES);
+	with_tombstone = need;
 	r = store_reserve_notes(s, res, 3);
 	*ret_keep = leaving && res->tombstones.limits.count > 0;
 	if (r == 0 && *ret_keep)
-		r = tombstone_prepare(s, res, leaving, &more);
+		r = tombstone_prepare(s, res, leaving, &with_tombstone);
 	if (r == 0)
-		r = trie_edit_reserve(s->edit, (size_t)((bytes + more) / 48));
+		r = trie_edit_reserve(s->edit, (size_t)(with_tombstone.bytes / 48));
 	if (r < 0)
 		return r;
-	r = arena_ensure(s->arena, bytes + more);
+	r = arena_ensure(s->arena, with_tombstone);
 	if (r == -ENOSPC && *ret_keep) { /* it must be able to go all the same */
 		*ret_keep = false;
-		r = arena_ensure(s->arena, bytes);
+		r = arena_ensure(s->arena, need);
 	}
 	return r;
 }

@@ -99,8 +99,9 @@ struct store {
 	uint32_t consumers;		/* ref of the BLOCK_CONSUMERS that the next commit shows; 0: none */
 };
 
-/* A path through a trie that is edited, at its longest. */
-#define PATH_BYTES (TRIE_DEPTH_MAX * 288ull)
+/* A path through a trie that is edited, at its longest, and the largest node. */
+#define NODE_BYTES 288ull
+#define PATH_BYTES (TRIE_DEPTH_MAX * NODE_BYTES)
 
 /* Take over what a published root holds. 0, -EBADMSG, -ENOMEM. */
 int store_load_resources(struct store *s, const struct root *root);
@@ -122,10 +123,10 @@ int tombstones_redefine(struct store *s, struct store_resource *res, const struc
 int tombstones_load(struct store *s, struct store_resource *res);
 
 /*
- * An object is about to go: make sure of private memory, and say what arena its tombstone takes at most. 0,
+ * An object is about to go: make sure of private memory, and add what arena its tombstone takes at most. 0,
  * -ENOMEM, -EBADMSG. Then, without anything between but the change itself: leave it. 0, or -EBADMSG.
  */
-int tombstone_prepare(struct store *s, struct store_resource *res, uint32_t object, uint64_t *ret_bytes);
+int tombstone_prepare(struct store *s, struct store_resource *res, uint32_t object, struct arena_need *need);
 int tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, uint64_t seq,
 		    uint32_t flags);
 

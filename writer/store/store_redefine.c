@@ -92,16 +92,16 @@ file_object(struct store *s, struct index_table *fresh, uint32_t ordinals, uint3
 	static const struct value nothing;
 	const struct object *o = object_at(&s->arena->view, ref);
 	struct value body = value_of_object(&s->arena->view, ref);
-	uint64_t bytes;
+	struct arena_need need;
 	int r;
 
 	if (!o || !body.at)
 		return -EBADMSG;
-	r = index_change_prepare(&s->change, fresh, s->arena->header->hash_key, nothing, body, false, &bytes);
+	r = index_change_prepare(&s->change, fresh, s->arena->header->hash_key, nothing, body, false, &need);
 	if (r == 0)
-		r = trie_edit_reserve(s->edit, (size_t)(bytes / 48));
+		r = trie_edit_reserve(s->edit, (size_t)(need.bytes / 48));
 	if (r == 0)
-		r = arena_ensure(s->arena, bytes);
+		r = arena_ensure(s->arena, need);
 	if (r < 0)
 		return r;
 	arena_open_reserve(s->arena, true);

@@ -198,21 +198,21 @@ key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_
 
 /* ---- filing ---- */
 
-/* At most what filing or unfiling the scratch keys allocates, by-seq and the tombstone included. */
-static uint64_t
-bytes_to_edit(const struct store *s, const struct store_resource *res)
+/* Add what filing or unfiling the scratch keys allocates at most, by-seq and the tombstone included. */
+static void
+need_to_edit(const struct store *s, const struct store_resource *res, struct arena_need *need)
 {
-	uint64_t bytes = PATH_BYTES + block_footprint(sizeof(struct tombstone));
-
+	arena_need_add(need, PATH_BYTES + block_footprint(sizeof(struct tombstone)), NODE_BYTES);
 	for (size_t i = 0; i < s->tombstone_keys.count; i++) {
 		uint32_t leaf, links = 0;
+		uint64_t collision;
 
 		if (trie_get(&s->arena->view, res->now.deleted, s->tombstone_keys.keys[i].hash, &leaf) > 0)
 			while (leaf_link(&s->arena->view, leaf, links) != 0)
 				links++;
-		bytes += PATH_BYTES + block_footprint((links + 1) * (uint32_t)sizeof(uint32_t));
+		collision = block_footprint((links + 1) * (uint32_t)sizeof(uint32_t));
+		arena_need_add(need, PATH_BYTES + collision, collision);
 	}
-	return bytes;
 }
 
 static int
@@ -238,13 +238,14 @@ unfile_key(struct store *s, struct store_resource *res, struct tombstone_key *ke
 /* ---- leaving and dropping ---- */
 
 int
-tombstone_prepare(struct store *s, struct store_resource *res, uint32_t object, uint64_t *ret_bytes)
+tombstone_prepare(struct store *s, struct store_resource *res, uint32_t object, struct arena_need *need)
 {
 	int r = reserve_one(&res->tombstones);
 
 	if (r == 0)
 		r = collect_keys(s, res, object, 0, false);
-	*ret_bytes = r == 0 ? bytes_to_edit(s, res) : 0;
+	if (r == 0)
+		need_to_edit(s, res, need);
 	return r;
 }
 
@@ -283,7 +284,8 @@ drop_oldest(struct store *s, struct store_resource *res)
 	const struct store_keys by_seq = store_by_seq_keys(s, res);
 	uint32_t ref = oldest(&res->tombstones)->ref, object;
 	const struct tombstone *t = oldest_tombstone(s, &res->tombstones);
-	uint64_t bytes, seq;
+	struct arena_need need = {0};
+	uint64_t seq;
 	int r;
 
 	if (!t)
@@ -295,10 +297,10 @@ drop_oldest(struct store *s, struct store_resource *res)
 		r = retained_log_reserve(&res->fallen, 1);
 	if (r < 0)
 		return r;
-	bytes = bytes_to_edit(s, res);
-	r = trie_edit_reserve(s->edit, (size_t)(bytes / NODE_BYTES_MIN));
+	need_to_edit(s, res, &need);
+	r = trie_edit_reserve(s->edit, (size_t)(need.bytes / NODE_BYTES_MIN));
 	if (r == 0)
-		r = arena_ensure(s->arena, bytes);
+		r = arena_ensure(s->arena, need);
 	if (r == 0)
 		r = trie_remove(s->edit, &res->now.by_seq, seq, &by_seq.keys, NULL);
 	for (size_t i = 0; i < s->tombstone_keys.count && r == 0; i++)
