@@ -14,7 +14,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
@@ -51,6 +50,13 @@ is_revoked(const struct header *arena, const struct slot *slot)
 	       slot_is_closed(slot);
 }
 
+bool
+fault_guard_blank(const struct header *arena, size_t bytes)
+{
+	return mmap((uint8_t *)(uintptr_t)arena + HEADER_BYTES, bytes - HEADER_BYTES, PROT_READ,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
 /* The arena of this entry, if the address lies in it, and it is revoked: zeros. Whether they are there. */
 static bool
 repair(struct entry *e, uintptr_t address)
@@ -68,8 +74,7 @@ repair(struct entry *e, uintptr_t address)
 		return false;
 	/* The thread that faulted reads there, so arena and slot stay mapped. */
 	return is_revoked((const struct header *)arena, (const struct slot *)slot) &&
-	       mmap((void *)(arena + HEADER_BYTES), bytes - HEADER_BYTES, PROT_READ,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
+	       fault_guard_blank((const struct header *)arena, bytes);
 }
 
 static bool

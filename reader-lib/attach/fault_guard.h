@@ -19,6 +19,7 @@
 #ifndef READER_LIB_ATTACH_FAULT_GUARD_H
 #define READER_LIB_ATTACH_FAULT_GUARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "shm-layout/header.h"
@@ -31,5 +32,11 @@
 int fault_guard_add(const struct header *arena, size_t bytes, const struct slot *slot);
 /* It is to be unmapped. Nothing to do for one that is not guarded. */
 void fault_guard_remove(const struct header *arena);
+
+/*
+ * Map zeros of our own over a revoked arena but its header: nothing there takes memory of the file any more.
+ * False: there is no memory for that.
+ */
+bool fault_guard_blank(const struct header *arena, size_t bytes);
 
 #endif

@@ -28,6 +28,7 @@ struct mapping {
 	_Atomic uint64_t checked;	/* bytes known to lie within the file */
 	/* informerd hung up on the connection that it came over */
 	_Atomic bool lost;
+	_Atomic bool blank;             /* zeros of our own are in its place */
 	_Atomic unsigned holds;		/* rings whose entries refer to it */
 	uint8_t hash_key[16];
 	uint64_t generation;

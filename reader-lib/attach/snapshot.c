@@ -18,6 +18,7 @@
 #include <sys/eventfd.h>
 
 #include "reader-lib/attach/connection.h"
+#include "reader-lib/attach/fault_guard.h"
 #include "shm-layout/time_ns.h"
 
 #define TRIES 4
@@ -185,6 +186,21 @@ snapshot_begin_on(struct informer *inf, struct mapping *m, struct informer_snaps
 		return INFORMER_E_NOT_READY;
 	}
 	return open_snapshot(inf, m, cell, s);
+}
+
+void
+snapshot_expire(const struct snapshot *s)
+{
+	struct mapping *m = s->mapping;
+
+	/*
+	 * An arena that another one has replaced: nobody takes its pages again that readers look at. One that
+	 * goes on is its writer's to look after, and a reader that was only dropped may read what was lent to
+	 * it. Relaxed: who comes second may call all the same.
+	 */
+	if (atomic_load_explicit(m->state, memory_order_relaxed) == HEADER_REVOKED &&
+	    !atomic_exchange_explicit(&m->blank, true, memory_order_relaxed))
+		(void)!fault_guard_blank(m->header, (size_t)m->max_bytes);
 }
 
 void

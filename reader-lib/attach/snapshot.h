@@ -79,6 +79,9 @@ snapshot_usable(const struct snapshot *s)
  */
 #define SNAPSHOT_LOOK_EVERY 64u
 
+/* It has expired: what nobody may believe any more takes no memory from now on. */
+void snapshot_expire(const struct snapshot *s);
+
 /*
  * After reading: r, unless the arena was revoked meanwhile, whose pages then read as zeros, or our slot was
  * closed, so that what was read may have been written over.
@@ -98,8 +101,10 @@ snapshot_settle(const struct snapshot *s, int r)
 	atomic_thread_fence(memory_order_acquire);
 #endif
 	if (unlikely(atomic_load_explicit(s->mapping->state, memory_order_relaxed) == HEADER_REVOKED ||
-		     slot_is_closed(s->mapping->slot)))
+		     slot_is_closed(s->mapping->slot))) {
+		snapshot_expire(s);
 		return INFORMER_E_EXPIRED;
+	}
 	if (unlikely(s->view.verifier != NULL) && block_verifier_met_damage(s->view.verifier))
 		return INFORMER_E_CORRUPT;
 	return r == -EBADMSG ? INFORMER_E_CORRUPT : r;

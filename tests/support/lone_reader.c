@@ -96,3 +96,15 @@ lone_reader_trust_again(struct informer *inf, bool all)
 	if (!m->verifier)
 		abort();
 }
+
+void
+lone_reader_map_again(struct informer *inf)
+{
+	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
+	void *base = (void *)(uintptr_t)m->header;
+
+	if (atomic_exchange(&m->blank, false) &&
+	    mmap(base, (size_t)m->max_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, m->arena_fd,
+		 0) != base)
+		abort();
+}

@@ -31,4 +31,7 @@ void lone_reader_own(struct informer *inf, int slot_fd);
  */
 void lone_reader_trust_again(struct informer *inf, bool all);
 
+/* The file as it is, in place of the zeros that a reader mapped when the header said that it is revoked. */
+void lone_reader_map_again(struct informer *inf);
+
 #endif

@@ -6,8 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "reader-lib/attach/mapping.h"
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
+#include "writer/arena/arena_pages.h"
 
 #define PINS 63
 
@@ -123,6 +125,8 @@ TEST(a_revoked_snapshot_expires)
 	struct informer_object o;
 	struct informer_value v;
 	struct informer_iter it;
+	const volatile uint8_t *arena = (const uint8_t *)atomic_load(&w->inf->current)->header;
+	uint64_t bytes = w->fx->store->arena->view.committed, taken;
 	const char *data;
 	size_t length;
 
@@ -134,6 +138,11 @@ TEST(a_revoked_snapshot_expires)
 	broker_fixture_pod(w->fx, "b");
 	broker_fixture_do(w->fx, take_back, NULL);
 	assert_int_equal(has(w, &old, "a"), INFORMER_E_EXPIRED);
+	/* what is looked at from now on takes no memory */
+	taken = arena_pages_taken(w->fx->old[0]->arena->fd);
+	for (uint64_t at = HEADER_BYTES; at < bytes; at += 4096)
+		assert_int_equal(arena[at], 0);
+	assert_int_equal(arena_pages_taken(w->fx->old[0]->arena->fd), taken);
 	assert_int_equal(has(w, &old, "z"), INFORMER_E_EXPIRED);
 	assert_int_equal(informer_next(&it, &o), INFORMER_E_EXPIRED);
 	assert_int_equal(informer_object_uid(&o, &data, &length), INFORMER_E_EXPIRED);

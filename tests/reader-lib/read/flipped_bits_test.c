@@ -195,6 +195,7 @@ flip(struct world *w, uint64_t at, unsigned bit, bool verifies)
 		}
 	}
 	*byte ^= (uint8_t)(1u << bit);
+	lone_reader_map_again(w->reader.inf);
 	w->flips++;
 }
 
