@@ -36,6 +36,7 @@ bool
 gw_loopback_host(const char *host)
 {
 	char name[INET6_ADDRSTRLEN];
+	const char *port;
 	struct in6_addr v6;
 	struct in_addr v4;
 	bool brackets;
@@ -46,7 +47,10 @@ gw_loopback_host(const char *host)
 	brackets = host[0] == '[';
 	host += brackets;
 	length = strcspn(host, brackets ? "]" : ":");
-	if (length >= sizeof(name))
+	if (length >= sizeof(name) || (brackets && host[length] != ']'))
+		return false;
+	port = host + length + brackets;
+	if (*port && (*port != ':' || port[1 + strspn(port + 1, "0123456789")] != '\0'))
 		return false;
 	memcpy(name, host, length);
 	name[length] = '\0';

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each sequence of several bytes, against the code point that it stands for. */
+#include "tests/room.h"
+#include "tools/serving/utf8.h"
+
+static size_t
+length_of(const char *text)
+{
+	return api_utf8_length(text, strlen(text));
+}
+
+TEST_CASE(the_first_and_last_of_each_length)
+{
+	assert_int_equal(length_of("\xc2\x80"), 2);
+	assert_int_equal(length_of("\xdf\xbf"), 2);
+	assert_int_equal(length_of("\xe0\xa0\x80"), 3);
+	assert_int_equal(length_of("\xed\x9f\xbf"), 3);
+	assert_int_equal(length_of("\xee\x80\x80"), 3);
+	assert_int_equal(length_of("\xef\xbf\xbf"), 3);
+	assert_int_equal(length_of("\xf0\x90\x80\x80"), 4);
+	assert_int_equal(length_of("\xf4\x8f\xbf\xbf"), 4);
+}
+
+TEST_CASE(what_is_no_sequence_of_several_bytes)
+{
+	static const char *const bad[] = {
+		"a",                /* one byte */
+		"\x80",             /* a second byte first */
+		"\xc1\xbf",         /* longer than it must be */
+		"\xe0\x9f\xbf",     /* the same */
+		"\xf0\x8f\xbf\xbf", /* the same */
+		"\xed\xa0\x80",     /* a surrogate */
+		"\xf4\x90\x80\x80", /* above U+10FFFF */
+		"\xf5\x80\x80\x80",
+		"\xff",
+		"\xc3(",
+		"\xe2\x82(",
+		"\xf0\x9f\x98(",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (length_of(bad[i]) != 0)
+			fail_msg("sequence %zu is taken", i);
+}
+
+/* A text may end anywhere; what lies behind its end is not looked at. */
+TEST_CASE(a_text_that_ends_amid_a_sequence)
+{
+	assert_int_equal(api_utf8_length("\xc3\xa9", 1), 0);
+	assert_int_equal(api_utf8_length("\xe2\x82\xac", 2), 0);
+	assert_int_equal(api_utf8_length("\xf0\x9f\x98\x80", 3), 0);
+	assert_int_equal(api_utf8_length("\xf0\x9f\x98\x80", 4), 4);
+}
