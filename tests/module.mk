@@ -37,7 +37,7 @@ $(B)/tests/writer-cut: WRAPS = mmap munmap openat fchmod ftruncate posix_falloca
 	trie_edit_seal store_release_held key_hash key_hash_name
 $(B)/tests/reader-lib-read: WRAPS = key_hash key_hash_name
 # calls that cost what a test says (tests/writer/serve/given_cost.h), and memory that runs out
-SERVE_WRAPS := accept4 write malloc realloc calloc reallocarray
+SERVE_WRAPS := accept4 write epoll_ctl malloc realloc calloc reallocarray
 $(B)/tests/writer-serve: WRAPS = $(SERVE_WRAPS)
 # it takes the records in as they are
 $(B)/obj/tests/tools/serving/proto_encode_test.o: tests/tools/serving/golden.records

@@ -96,7 +96,13 @@ test_clock_stop(void)
 void
 test_clock_move(uint64_t ms)
 {
-	atomic_fetch_add(&passed_ns, ms * NS_A_MS);
+	test_clock_move_ns(ms * NS_A_MS);
+}
+
+void
+test_clock_move_ns(uint64_t ns)
+{
+	atomic_fetch_add(&passed_ns, ns);
 	for (int fd = 0; fd < DESCRIPTORS; fd++) {
 		struct itimerspec left;
 

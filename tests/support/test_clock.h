@@ -17,6 +17,7 @@ void test_clock_stop(void);
 
 /* Move the clocks alone, whether they stand or not. From any thread. */
 void test_clock_move(uint64_t ms);
+void test_clock_move_ns(uint64_t ns);
 
 /* From now on CLOCK_THREAD_CPUTIME_ID shows only what its thread gives to test_work(). */
 void test_work_stop(void);

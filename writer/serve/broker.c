@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -175,20 +176,17 @@ let_one_in(struct broker *b)
 	if (turn_away(b))
 		return true;
 	/* to be told of it again and again would mend nothing */
-	uv_poll_stop(&b->listener);
+	turn_change(b, b->fd, 0, &b->listener);
 	broker_look_later(b);
 	return false;
 }
 
 static void
-on_connection(uv_poll_t *poll, int status, int events)
+on_connection(void *broker, uint32_t events)
 {
-	struct broker *b = poll->data;
+	struct broker *b = broker;
 
-	(void)status;
 	(void)events;
-	if (!turn_takes(b, &b->listener_round))
-		return;
 	while (let_one_in(b) && turn_has_room(b))
 		;
 }
@@ -205,10 +203,41 @@ on_clock(uv_timer_t *timer)
 		uv_timer_stop(timer);
 	if (lingering_look(b, NULL))
 		broker_look_at_clients(b);
-	broker_listen(b);
+	turn_change(b, b->fd, EPOLLIN, &b->listener);
 }
 
 /* ---- life ---- */
+
+static void
+destroy(struct broker *b)
+{
+	const int fds[] = {b->fd, b->arena_fd, b->reserve, b->turn.epoll};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	lingering_done(b);
+	wake_done(b);
+	free(b->allow_uids);
+	free(b->allow_gids);
+	free(b->path);
+	free(b);
+}
+
+/* libuv closes handles in its own time: the memory goes with the last of them. */
+static void
+on_closed(uv_handle_t *handle)
+{
+	struct broker *b = handle->data;
+	void (*done)(void *context) = b->done;
+	void *context = b->done_context;
+
+	if (--b->open_handles > 0)
+		return;
+	destroy(b);
+	if (done)
+		done(context);
+}
 
 static void *
 copy_of(const void *data, size_t size)
@@ -250,27 +279,23 @@ broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker 
 	}
 	b->loop = loop;
 	b->fd = options->listener > 0 ? options->listener : -1;
-	b->arena_fd = -1;
+	b->arena_fd = b->turn.epoll = -1;
+	b->listener = (struct heard){on_connection, b};
+	b->on_clock = on_clock;
 	lingering_init(b);
 	b->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	r = copy_options(b, options);
 	if (r == 0)
 		r = open_socket(b, ret_error);
-	if (r == 0)
-		r = uv_poll_init(loop, &b->listener, b->fd);
+	if (r == 0) {
+		r = turn_open(b);
+		if (r < 0)
+			message_set(ret_error, r, "cannot watch %s: %s", b->path, broker_why_not(r));
+	}
 	if (r < 0) {
-		lingering_done(b);
-		broker_destroy(b);
+		destroy(b);
 		return r;
 	}
-	uv_timer_init(loop, &b->clock);
-	turn_open(b);
-	b->listener.data = b;
-	b->clock.data = b;
-	b->on_connection = on_connection;
-	b->on_clock = on_clock;
-	b->open_handles += 2;
-	broker_listen(b);
 	*ret_broker = b;
 	return 0;
 }
@@ -292,10 +317,10 @@ broker_free(struct broker *b, void (*done)(void *context), void *context)
 		unlink(b->path);
 	while (b->clients)
 		client_drop(b->clients);
-	lingering_done(b);
-	uv_close((uv_handle_t *)&b->listener, broker_on_closed);
-	uv_close((uv_handle_t *)&b->clock, broker_on_closed);
-	turn_close(b);
+	b->open_handles = 3;
+	uv_close((uv_handle_t *)&b->turn.poll, on_closed);
+	uv_close((uv_handle_t *)&b->turn.pause, on_closed);
+	uv_close((uv_handle_t *)&b->clock, on_closed);
 }
 
 void

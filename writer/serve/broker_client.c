@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -34,18 +35,16 @@
  */
 #define UNTAKEN_BYTES 65536
 
-static void on_packet(uv_poll_t *poll, int status, int events);
+static void on_packet(void *client, uint32_t events);
 
 /* ---- life ---- */
 
 static void
-on_death(uv_poll_t *poll, int status, int events)
+on_death(void *client, uint32_t events)
 {
-	struct client *c = poll->data;
+	struct client *c = client;
 
 	(void)events;
-	if (status >= 0 && !turn_takes(c->broker, &c->round))
-		return;
 	broker_forget_process(c->broker, c->peer.pid);
 	client_drop(c);
 }
@@ -61,17 +60,11 @@ follow_process(struct client *c)
 
 	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERPIDFD, &c->pidfd, &bytes) < 0)
 		c->pidfd = c->peer.pid > 0 ? (int)syscall(SYS_pidfd_open, c->peer.pid, 0) : -1;
-	if (c->pidfd < 0)
-		return;
-	if (uv_poll_init(c->broker->loop, &c->death, c->pidfd) < 0) {
+	c->death = (struct heard){on_death, c};
+	if (c->pidfd >= 0 && turn_add(c->broker, c->pidfd, EPOLLIN, &c->death) < 0) {
 		close(c->pidfd);
 		c->pidfd = -1;
-		return;
 	}
-	c->death.data = c;
-	c->has_death = true;
-	c->open_handles++;
-	uv_poll_start(&c->death, UV_READABLE, on_death);
 }
 
 const char *
@@ -84,6 +77,8 @@ broker_why_not(int error)
 		return "too many open files: raise informerd's limit (ulimit -n, LimitNOFILE=)";
 	case -ENFILE:
 		return "too many open files on this machine: raise fs.file-max";
+	case -ENOSPC:
+		return "too many descriptors are watched: raise fs.epoll.max_user_watches";
 	default:
 		return strerror(-error);
 	}
@@ -156,6 +151,7 @@ client_new(struct broker *b, int fd)
 	struct client *c = calloc(1, sizeof(*c));
 	struct ucred peer = {.uid = (uid_t)-1};
 	socklen_t bytes = sizeof(peer);
+	int r;
 
 	if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0) {
 		b->stats.refused++;
@@ -167,9 +163,11 @@ client_new(struct broker *b, int fd)
 		free(c);
 		return;
 	}
-	if (uv_poll_init(b->loop, &c->poll, fd) < 0) {
+	c->connection = (struct heard){on_packet, c};
+	r = turn_add(b, fd, EPOLLIN | EPOLLRDHUP, &c->connection);
+	if (r < 0) {
 		free(c);
-		client_turn_away(b, fd, &peer, REFUSED_FULL, broker_why_not(-ENOMEM));
+		client_turn_away(b, fd, &peer, REFUSED_FULL, broker_why_not(r));
 		return;
 	}
 	bound_what_is_untaken(fd);
@@ -178,11 +176,7 @@ client_new(struct broker *b, int fd)
 	c->fd = fd;
 	c->peer = peer;
 	c->pidfd = c->event_fd = -1;
-	c->poll.data = c;
-	c->on_packet = on_packet;
-	c->open_handles = 1;
 	c->privileged = peer_is_privileged(&peer);
-	b->open_handles++;
 	room_enter(c);
 	c->next = b->clients;
 	if (c->next)
@@ -190,7 +184,6 @@ client_new(struct broker *b, int fd)
 	b->clients = c;
 	follow_process(c);
 	client_set_deadline(c);
-	client_listen(c, UV_READABLE);
 }
 
 /* ---- sending ---- */
@@ -233,8 +226,9 @@ send_report(struct client *c)
 		memcpy(packet.bytes + sizeof(packet.head), c->report + c->report_sent, n);
 		if (send(c->fd, &packet, packet.head.length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
 			if (errno == EAGAIN)
-				return;
-			client_drop(c);
+				client_listen(c, EPOLLOUT);
+			else
+				client_drop(c);
 			return;
 		}
 		client_set_deadline(c);
@@ -245,7 +239,7 @@ send_report(struct client *c)
 	free(c->report);
 	c->report = NULL;
 	c->state = CLIENT_GREETING;
-	client_listen(c, UV_READABLE);
+	client_listen(c, EPOLLIN);
 }
 
 /* ---- receiving ---- */
@@ -335,7 +329,6 @@ report(struct client *c)
 	c->report_length = strlen(c->report);
 	c->report_sent = 0;
 	c->state = CLIENT_REPORTING;
-	client_listen(c, UV_WRITABLE);
 	send_report(c);
 }
 
@@ -354,10 +347,6 @@ take_packet(struct client *c)
 		return;
 	if (n <= 0) {
 		client_drop(c);
-		return;
-	}
-	if (c->state == CLIENT_REPORTING) {
-		client_drop_for(c, "it speaks when it has nothing to say");
 		return;
 	}
 	if (c->state == CLIENT_ATTACHED) {
@@ -382,27 +371,16 @@ take_packet(struct client *c)
 		client_refuse(c, REFUSED_PROTOCOL, "no such message");
 }
 
+/* EPOLLERR: it has hung up with answers unread. One that is DROPPED is heard for its hang-up alone. */
 static void
-hear(struct client *c, int events)
+on_packet(void *client, uint32_t events)
 {
-	if (events & UV_WRITABLE) {
+	struct client *c = client;
+
+	if ((events & EPOLLOUT) && !(events & EPOLLERR))
 		send_report(c);
-		return;	/* it may be gone; what there is to read is told again */
-	}
-	if (events & UV_READABLE)
+	else if ((events & EPOLLIN) && !(events & EPOLLERR))
 		take_packet(c);
-	else if (events & UV_DISCONNECT)
+	else
 		client_drop(c);
-}
-
-static void
-on_packet(uv_poll_t *poll, int status, int events)
-{
-	struct client *c = poll->data;
-
-	/* a connection that is broken is not told again */
-	if (status < 0)
-		client_drop(c);
-	else if (turn_takes(c->broker, &c->round))
-		hear(c, events);
 }

@@ -54,21 +54,6 @@ client_unsubscribe_all(struct client *c, bool take_back)
 
 /* ---- the end ---- */
 
-static void
-on_closed(uv_handle_t *handle)
-{
-	struct client *c = handle->data;
-	struct broker *b = c->broker;
-
-	if (--c->open_handles > 0)
-		return;
-	free(c->report);
-	free(c);
-	broker_handle_closed(b);
-}
-
-/* ---- its eventfd ---- */
-
 struct closing {
 	uv_work_t work;
 	int fd;
@@ -146,12 +131,10 @@ client_drop(struct client *c)
 	if (c->next)
 		c->next->previous = c->previous;
 	close_event(c);
-	uv_close((uv_handle_t *)&c->poll, on_closed);
-	close(c->fd);
-	if (c->has_death) {
-		uv_close((uv_handle_t *)&c->death, on_closed);
-		close(c->pidfd);
-	}
+	turn_close_fd(b, c->fd);
+	turn_close_fd(b, c->pidfd);
+	free(c->report);
+	free(c);
 }
 
 /*
@@ -247,14 +230,6 @@ broker_drop_due(struct broker *b)
 	return part(b) || waits;
 }
 
-static void
-on_gone(uv_poll_t *poll, int status, int events)
-{
-	(void)status;
-	(void)events;
-	client_drop(poll->data);
-}
-
 void
 client_hang_up(struct client *c)
 {
@@ -265,7 +240,7 @@ client_hang_up(struct client *c)
 			c->state = CLIENT_DROPPED;
 			/* It hears that we are gone; and we hear when it is. */
 			shutdown(c->fd, SHUT_WR);
-			uv_poll_start(&c->poll, UV_DISCONNECT, on_gone);
+			client_listen(c, 0);
 			broker_look_later(c->broker);
 			return;
 		}

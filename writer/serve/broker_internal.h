@@ -6,14 +6,12 @@
  *   broker_client.c     talks to one client
  *   broker_subscribe.c  gives it queues          broker_wake.c       signals eventfds
  *   broker_revoke.c     ends it, and keeps it out
- *   broker_turn.c       lets it be heard
  *   broker_drop.c       ends it
- *   broker_end.c        the broker's memory goes with its last handle
  *   broker_lingering.c  what readers keep open after their end
  *   broker_sleepers.c   who may be asleep
  *   broker_admit.c      who may come             broker_room.c       for how many is room
  *   broker_send.c       packets                  broker_served.c     what is served
- *   broker_loop.c       what the loop is to tell it of
+ *   broker_turn.c       what the loop tells it of
  *   broker_report.c     tells of the readers; needs none of these
  */
 #ifndef WRITER_SERVE_BROKER_INTERNAL_H
@@ -62,6 +60,12 @@ void wake_leave(struct client *c);
  */
 enum client_state { CLIENT_GREETING, CLIENT_ATTACHED, CLIENT_REPORTING, CLIENT_DROPPED };
 
+/* Who hears of a descriptor's events (EPOLLIN, …): broker_turn.c. */
+struct heard {
+	void (*on_event)(void *owner, uint32_t events);
+	void *owner;
+};
+
 struct client {
 	struct broker *broker;
 	struct client *next, *previous;
@@ -69,11 +73,7 @@ struct client {
 	struct ucred peer;
 	bool privileged; /* root, or the daemon's own user: only what all have together limits it */
 	int fd, pidfd;
-	uv_poll_t poll, death;
-	uv_poll_cb on_packet;
-	bool has_death;
-	uint64_t round; /* turn_takes() */
-	unsigned open_handles;
+	struct heard connection, death;
 	uint64_t deadline_ms;	/* uv_now(); 0: none */
 	uint64_t behind_said_ms; /* uv_now(), when the log was told last that it is behind */
 	char name[65];
@@ -112,8 +112,8 @@ void client_turn_away(struct broker *b, int fd, const struct ucred *peer, enum r
 /* A negative errno in words, with what mends it. */
 const char *broker_why_not(int error);
 /*
- * End one that reads no more: it hung up, is dead, or was given nothing yet. Its slot is given up at once,
- * its memory goes when the loop has closed its handles.
+ * End one that reads no more: it hung up, is dead, or was given nothing yet. Its slot is given up, and it is
+ * freed.
  */
 void client_drop(struct client *c);
 /* Hang up on one that may be reading: its slot is given up when it is not (broker_drop.c). */
@@ -143,15 +143,23 @@ int client_send_fds(struct client *c, const void *message, size_t length, const 
  */
 void connection_refuse(int fd, enum refusal code, const char *text);
 
-/* ---- broker_loop.c ---- */
+/* ---- broker_turn.c ---- */
 
-/* Take connections, also after there was nothing to take them with. */
-void broker_listen(struct broker *b);
+/* Hear the listener, and have a clock. 0 or negative errno; then no handle of the loop is open. */
+int turn_open(struct broker *b);
+/* Whether this turn has time for one more. */
+bool turn_has_room(const struct broker *b);
+/* Hear a descriptor's events: EPOLLIN, …; EPOLLHUP and EPOLLERR always. 0 or negative errno. */
+int turn_add(struct broker *b, int fd, uint32_t events, struct heard *heard);
+/* Other events of one that was added. */
+void turn_change(struct broker *b, int fd, uint32_t events, struct heard *heard);
+/* Hear no more of it, and close it. Negative is fine. */
+void turn_close_fd(struct broker *b, int fd);
+/* What a client is heard for: EPOLLIN or EPOLLOUT, and that it hangs up; 0: that alone. */
+void client_listen(struct client *c, uint32_t events);
 /* Look at the clients, and whether connections can be taken again: within a second; with the next turn. */
 void broker_look_later(struct broker *b);
 void broker_look_at_clients(struct broker *b);
-/* Hear it, and at the loop's next turns; without UV_READABLE only that it hangs up. */
-void client_listen(struct client *c, int events);
 /* It has BROKER_DEADLINE_MS from now on, else it is dropped. */
 void client_set_deadline(struct client *c);
 
@@ -203,19 +211,6 @@ uint64_t room_queue_cost(uint32_t entries);
 uint64_t room_ended_queue_cost(void);
 /* What all queues cost, and what they may at the moment. */
 void room_queue_use(const struct broker *b, uint64_t *ret_bytes, uint64_t *ret_limit);
-
-/* ---- broker_turn.c ---- */
-
-/* Whether this turn of the loop has time for one more. */
-bool turn_has_room(struct broker *b);
-/*
- * Whether a client, or the listener, is heard now. If not, a later turn tells of it again.
- * round  the one in which it was heard last; 0: never
- */
-bool turn_takes(struct broker *b, uint64_t *round);
-/* One handle. */
-void turn_open(struct broker *b);
-void turn_close(struct broker *b);
 
 /* ---- broker_lingering.c ---- */
 
@@ -293,7 +288,7 @@ void client_speaks(struct client *c, const struct message_head *head, size_t len
 void client_unsubscribe(struct client *c, struct reader_queue *queue, bool take_back);
 void client_unsubscribe_all(struct client *c, bool take_back);
 
-/* ---- broker.c, broker_served.c, broker_end.c ---- */
+/* ---- broker.c, broker_served.c ---- */
 
 struct broker {
 	uv_loop_t *loop;
@@ -304,8 +299,14 @@ struct broker {
 	dev_t device;		/* of the socket's file, to know it again */
 	ino_t inode;
 	bool passed_on;		/* the socket is another's */
-	uv_poll_t listener;
-	uv_poll_cb on_connection;
+	struct heard listener;
+	struct turn {
+		int epoll;
+		uv_poll_t poll; /* of that */
+		uv_timer_t pause;
+		uint64_t until_ns; /* CLOCK_MONOTONIC */
+		uint64_t paid_ns;  /* what turns cost is paid for when it is that time */
+	} turn;
 	uv_timer_t clock; /* runs while a client has a deadline, or reads on though we hung up on it */
 	uv_timer_cb on_clock;
 	int fd;
@@ -313,10 +314,6 @@ struct broker {
 	struct client *clients;
 	struct client *pending[BROKER_PENDING_MAX]; /* without a slot, in the order in which they came */
 	unsigned pending_count;
-	uv_prepare_t turn;      /* of the loop */
-	uint64_t turn_until_ns; /* clients are heard until then; CLOCK_MONOTONIC; 0: none was heard yet */
-	bool put_off;           /* somebody was, in this turn */
-	uint64_t round, listener_round; /* turn_takes() */
 	struct wake wake;
 	struct lingering lingering;
 	struct broker_stats stats;
@@ -337,12 +334,6 @@ struct broker {
 	void *done_context;
 };
 
-/* A handle of the broker, or the last of a client, was closed: free the broker when it was the last. */
-void broker_handle_closed(struct broker *b);
-/* The same, for uv_close(); the handle's data is the broker. */
-void broker_on_closed(uv_handle_t *handle);
-/* Free it at once: it has no handles. */
-void broker_destroy(struct broker *b);
 /* The source, with the arena's read-only descriptor. -EAGAIN: nothing is served yet. */
 int broker_source(struct broker *b, struct broker_source *ret_source, int *ret_fd);
 

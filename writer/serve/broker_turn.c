@@ -1,62 +1,164 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of one turn of the loop the clients get: TURN_NS from the first one on, for the same turn hears
- * the API server, commits and wakes. A client that comes later in the turn is put off: the next turn tells of
- * it again.
+ * What the loop tells the broker of: connections, packets, deaths, and that it is time to look at clients.
  *
- * A round is the turns until nobody was put off. Each client is heard once a round, and so is the listener:
- * clients that ask without pause take turns with all the others.
+ * Listener, connections and processes are in one epoll instance, level-triggered, and the loop polls that
+ * instance alone. A turn handles one event after the other until TURN_NS are used up. Then the loop hears the
+ * API server, commits and wakes.
+ *
+ * A turn costs SHARE times the time that it took. Time that passes pays for that, also BURST_NS in advance:
+ * readers that come at once, after a restart of informerd, are heard without delay. When a turn is not paid
+ * for the broker pauses. So a flood gets a tenth of the loop's time, and the loop may sleep.
+ *
+ * The kernel puts a descriptor that it has told of behind all others that are ready. So a client that asks
+ * without pause takes turns with the other clients and the listener. Each event is fetched by itself, for its
+ * handler may end any client.
  */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
 #include "shm-layout/time_ns.h"
 #include "writer/serve/broker_internal.h"
 
 #define TURN_NS 100000u
+#define SHARE 10u
+#define BURST_NS 500000000u
+#define PAUSE_MS 2u /* by the loop's time, which has whole milliseconds: 1 ms at least */
+#define CLOCK_MS 1000u
+
+/* ---- descriptors ---- */
+
+static int
+control(struct broker *b, int operation, int fd, uint32_t events, struct heard *heard)
+{
+	struct epoll_event event = {.events = events, .data.ptr = heard};
+
+	return epoll_ctl(b->turn.epoll, operation, fd, &event) < 0 ? -errno : 0;
+}
+
+int
+turn_add(struct broker *b, int fd, uint32_t events, struct heard *heard)
+{
+	return control(b, EPOLL_CTL_ADD, fd, events, heard);
+}
+
+void
+turn_change(struct broker *b, int fd, uint32_t events, struct heard *heard)
+{
+	control(b, EPOLL_CTL_MOD, fd, events, heard);
+}
+
+/* A child that has not called execve() yet may have a copy of it: closing ours would not take it out. */
+void
+turn_close_fd(struct broker *b, int fd)
+{
+	if (fd < 0)
+		return;
+	control(b, EPOLL_CTL_DEL, fd, 0, NULL);
+	close(fd);
+}
+
+void
+client_listen(struct client *c, uint32_t events)
+{
+	turn_change(c->broker, c->fd, events | EPOLLRDHUP, &c->connection);
+}
+
+/* ---- turns ---- */
 
 bool
-turn_has_room(struct broker *b)
+turn_has_room(const struct broker *b)
+{
+	return time_ns(CLOCK_MONOTONIC) < b->turn.until_ns;
+}
+
+static void on_ready(uv_poll_t *poll, int status, int events);
+
+static void
+on_pause_over(uv_timer_t *pause)
+{
+	struct broker *b = pause->data;
+
+	uv_poll_start(&b->turn.poll, UV_READABLE, on_ready);
+}
+
+/* The pause pays for the rest. */
+static void
+pay(struct turn *turn, uint64_t began)
 {
 	uint64_t now = time_ns(CLOCK_MONOTONIC);
 
-	if (b->turn_until_ns == 0)
-		b->turn_until_ns = now + TURN_NS;
-	if (now < b->turn_until_ns)
-		return true;
-	b->put_off = true;
-	return false;
-}
-
-bool
-turn_takes(struct broker *b, uint64_t *round)
-{
-	if (*round == b->round || !turn_has_room(b))
-		return false;
-	*round = b->round;
-	return true;
+	if (turn->paid_ns + BURST_NS < began)
+		turn->paid_ns = began - BURST_NS;
+	turn->paid_ns += SHARE * (now - began);
+	if (turn->paid_ns <= now)
+		return;
+	turn->paid_ns = now;
+	uv_poll_stop(&turn->poll);
+	uv_timer_start(&turn->pause, on_pause_over, PAUSE_MS, 0);
 }
 
 static void
-on_turn(uv_prepare_t *turn)
+on_ready(uv_poll_t *poll, int status, int events)
 {
-	struct broker *b = turn->data;
+	struct broker *b = poll->data;
+	uint64_t began = time_ns(CLOCK_MONOTONIC);
+	struct epoll_event event;
 
-	if (!b->put_off)
-		b->round++;
-	b->put_off = false;
-	b->turn_until_ns = 0;
+	(void)status;
+	(void)events;
+	b->turn.until_ns = began + TURN_NS;
+	while (epoll_wait(b->turn.epoll, &event, 1, 0) > 0) {
+		const struct heard *heard = event.data.ptr;
+
+		heard->on_event(heard->owner, event.events);
+		if (!turn_has_room(b))
+			break;
+	}
+	pay(&b->turn, began);
+}
+
+/* ---- the clock ---- */
+
+void
+broker_look_later(struct broker *b)
+{
+	if (!uv_is_active((uv_handle_t *)&b->clock))
+		uv_timer_start(&b->clock, b->on_clock, CLOCK_MS, CLOCK_MS);
 }
 
 void
+broker_look_at_clients(struct broker *b)
+{
+	uv_timer_start(&b->clock, b->on_clock, 0, CLOCK_MS);
+}
+
+void
+client_set_deadline(struct client *c)
+{
+	c->deadline_ms = uv_now(c->broker->loop) + BROKER_DEADLINE_MS;
+	broker_look_later(c->broker);
+}
+
+/* ---- life ---- */
+
+int
 turn_open(struct broker *b)
 {
-	b->round = 1;
-	uv_prepare_init(b->loop, &b->turn);
-	b->turn.data = b;
-	b->open_handles++;
-	uv_prepare_start(&b->turn, on_turn);
-}
+	int r;
 
-void
-turn_close(struct broker *b)
-{
-	uv_close((uv_handle_t *)&b->turn, broker_on_closed);
+	b->turn.epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (b->turn.epoll < 0)
+		return -errno;
+	r = turn_add(b, b->fd, EPOLLIN, &b->listener);
+	if (r == 0)
+		r = uv_poll_init(b->loop, &b->turn.poll, b->turn.epoll);
+	if (r < 0)
+		return r;
+	uv_timer_init(b->loop, &b->turn.pause);
+	uv_timer_init(b->loop, &b->clock);
+	b->turn.poll.data = b->turn.pause.data = b->clock.data = b;
+	uv_poll_start(&b->turn.poll, UV_READABLE, on_ready);
+	return 0;
 }

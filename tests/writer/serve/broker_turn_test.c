@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of a turn of the loop the clients get, and that each of them gets a part of it.
+ * How long the broker hears its clients before it pauses, and that each of them has its turn.
  */
+#include <errno.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/support/raw_reader.h"
 #include "tests/writer/serve/given_cost.h"
 
-#define WORK_MS 1u /* more than a turn has */
+#define WORK_NS 200000u /* more than a turn has */
+#define BURST_WORK_NS 60000000u /* more than is heard without a pause */
 #define ASKED 50u
 #define AT_ONCE 16u
 
 /* The loop's thread has it, while it runs. */
 static struct watched {
 	uv_prepare_t turn;
-	unsigned in_this_turn, most_in_a_turn;
+	_Atomic unsigned reports, first_report_ns;
 	unsigned accepted, most_accepted;
 	int fds[AT_ONCE];
 	/* how many wishes there were; the first one of "other", and of one that saw a connection accepted */
@@ -30,7 +34,6 @@ on_turn(uv_prepare_t *turn)
 	unsigned accepted = given_cost.accepted - watched.accepted;
 
 	(void)turn;
-	watched.in_this_turn = 0;
 	watched.accepted += accepted;
 	if (accepted > watched.most_accepted)
 		watched.most_accepted = accepted;
@@ -40,9 +43,7 @@ static char *
 make_slow_report(void *context)
 {
 	(void)context;
-	test_clock_move(WORK_MS);
-	if (++watched.in_this_turn > watched.most_in_a_turn)
-		watched.most_in_a_turn = watched.in_this_turn;
+	test_clock_move_ns(watched.reports++ == 0 ? watched.first_report_ns : WORK_NS);
 	return strdup("{}");
 }
 
@@ -55,7 +56,7 @@ note_slowly(void *context, const char *resource, size_t length)
 		watched.of_other = watched.wishes;
 	if (watched.of_accepted == 0 && given_cost.accepted > 2)
 		watched.of_accepted = watched.wishes;
-	test_clock_move(WORK_MS);
+	test_clock_move_ns(WORK_NS);
 }
 
 static void
@@ -70,6 +71,8 @@ static void
 start(struct broker_fixture *fx)
 {
 	given_cost.accepted = given_cost.accept_ms = 0;
+	watched.reports = 0;
+	watched.first_report_ns = WORK_NS;
 	fx->options.report = make_slow_report;
 	fx->options.wanted = note_slowly;
 	broker_fixture_start(fx);
@@ -133,20 +136,50 @@ ask_without_pause(struct broker_fixture *fx, void *context)
 
 #define TEST(name) TEST_CASE_OF(struct broker_fixture *fx, given_cost_set_up, broker_fixture_tear_down, name)
 
-/* The loop does not do all of it before it looks at anything else. */
-TEST(a_turn_hears_one_that_is_slow)
+static unsigned
+reports_at_once(struct broker_fixture *fx)
 {
-	start(fx);
 	for (unsigned i = 0; i < AT_ONCE; i++)
 		watched.fds[i] = raw_connect(fx);
 	broker_fixture_until(fx, broker_fixture_stats(fx).pending == AT_ONCE);
 	broker_fixture_do(fx, ask_at_once, NULL);
+	broker_fixture_pass(fx, 0);
+	return watched.reports;
+}
+
+static void
+take_answers(void)
+{
 	for (unsigned i = 0; i < AT_ONCE; i++) {
 		take_answer(watched.fds[i]);
 		close(watched.fds[i]);
 	}
+}
+
+/*
+ * Those that ask at once after a quiet time are heard without a pause. After a burst that was too long, a
+ * pause of 1 to 2 ms follows each answer.
+ */
+TEST(a_flood_is_heard_with_pauses)
+{
+	unsigned at_once, in_4_ms;
+
+	start(fx);
+	at_once = reports_at_once(fx);
+	broker_fixture_pass(fx, 2ull * AT_ONCE);
+	take_answers();
+	watched.reports = 0;
+	watched.first_report_ns = BURST_WORK_NS;
+	broker_fixture_until(fx, broker_fixture_stats(fx).pending == 0);
+	in_4_ms = reports_at_once(fx);
+	broker_fixture_pass(fx, 4);
+	in_4_ms = watched.reports - in_4_ms;
+	broker_fixture_pass(fx, 2ull * AT_ONCE);
 	broker_fixture_do(fx, close_watch, NULL);
-	assert_int_equal(watched.most_in_a_turn, 1);
+	assert_int_equal(at_once, AT_ONCE);
+	assert_in_range(in_4_ms, 1, 4);
+	assert_int_equal(watched.reports, AT_ONCE);
+	take_answers();
 }
 
 /* Those behind a client that asks without pause are heard, and let in, amid its questions. */
@@ -158,8 +191,10 @@ TEST(clients_are_heard_in_turn)
 	for (unsigned i = 0; i < 2; i++)
 		raw_attach(fx, &watched.fds[i], &a[i], 0);
 	broker_fixture_do(fx, ask_without_pause, NULL);
-	broker_fixture_until(fx, broker_fixture_stats(fx).pending == 1 && watched.wishes == ASKED + 1);
+	broker_fixture_pass(fx, 2 * ASKED + 4);
 	broker_fixture_do(fx, close_watch, NULL);
+	assert_int_equal(broker_fixture_stats(fx).pending, 1);
+	assert_int_equal(watched.wishes, ASKED + 1);
 	assert_in_range(watched.of_other, 1, 2);
 	assert_in_range(watched.of_accepted, 1, 4);
 	for (unsigned i = 0; i < 3; i++)
@@ -182,9 +217,53 @@ TEST(connections_are_let_in_over_turns)
 	start(fx);
 	given_cost.accept_ms = 1;
 	broker_fixture_do(fx, connect_at_once, NULL);
-	broker_fixture_until(fx, broker_fixture_stats(fx).pending == AT_ONCE);
+	broker_fixture_pass(fx, 2ull * AT_ONCE);
 	broker_fixture_do(fx, close_watch, NULL);
+	assert_int_equal(broker_fixture_stats(fx).pending, AT_ONCE);
 	assert_int_equal(watched.most_accepted, 1);
 	for (unsigned i = 0; i < AT_ONCE; i++)
 		close(watched.fds[i]);
+}
+
+/* Its process has a child that has all its descriptors still, so what the broker closes stays open. */
+TEST(what_is_closed_is_not_heard_of)
+{
+	struct raw_answer a;
+	pid_t child;
+	int fd;
+
+	start(fx);
+	raw_attach(fx, &fd, &a, 0);
+	child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	shutdown(fd, SHUT_RDWR);
+	broker_fixture_wait_readers(fx, 0);
+	broker_fixture_pass(fx, 1);
+	assert_int_equal(broker_fixture_stats(fx).readers, 0);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	broker_fixture_do(fx, close_watch, NULL);
+	raw_close(&a);
+	close(fd);
+}
+
+/* Each user may have so many entries in epoll instances: who cannot be heard is told so. */
+TEST(a_client_that_cannot_be_watched_is_refused)
+{
+	struct raw_answer a;
+	int fd;
+
+	start(fx);
+	given_cost.watch_error = ENOSPC;
+	fd = raw_connect(fx);
+	raw_hear(fd, &a);
+	given_cost.watch_error = 0;
+	assert_int_equal(a.u.head.type, MESSAGE_REFUSED);
+	assert_int_equal(a.u.refused.code, REFUSED_FULL);
+	assert_non_null(memmem(a.u.bytes, (size_t)a.length, "fs.epoll.max_user_watches", 25));
+	broker_fixture_do(fx, close_watch, NULL);
+	close(fd);
 }

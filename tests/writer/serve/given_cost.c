@@ -2,6 +2,8 @@
 /* Calls of the broker that cost what a test says; see given_cost.h. */
 #include "tests/writer/serve/given_cost.h"
 
+#include <errno.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,6 +13,8 @@ int __real_accept4(int fd, struct sockaddr *address, socklen_t *length, int flag
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 ssize_t __real_write(int fd, const void *data, size_t length);
 ssize_t __wrap_write(int fd, const void *data, size_t length);
+int __real_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event);
+int __wrap_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event);
 
 int
 __wrap_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
@@ -32,6 +36,15 @@ __wrap_write(int fd, const void *data, size_t length)
 		test_work(given_cost.cpu_ms * 1000000ull);
 	}
 	return __real_write(fd, data, length);
+}
+
+int
+__wrap_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
+{
+	if (operation != EPOLL_CTL_ADD || given_cost.watch_error == 0)
+		return __real_epoll_ctl(epoll, operation, fd, event);
+	errno = given_cost.watch_error;
+	return -1;
 }
 
 int

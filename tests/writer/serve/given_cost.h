@@ -11,6 +11,7 @@ struct given_cost {
 	_Atomic unsigned wall_ms;   /* … and so much time */
 	_Atomic unsigned accept_ms; /* each connection, of time */
 	_Atomic unsigned accepted;
+	_Atomic int watch_error; /* what adding to an epoll instance fails with; 0: it does not */
 };
 extern struct given_cost given_cost;
 
