@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What /metrics shows: the figures of stat_report.c as Prometheus reads them, by tables of families; and what
- * the API server answered, under the names that Go clients give it.
+ * What /metrics shows: figures of the report (stat_report.c), each by its path there; and what the API server
+ * answered, under the names that Go clients give it.
  *
  * A resource is named as in "pods", "deployments.apps", with its namespace where it is cached from one alone.
  */
@@ -9,516 +9,363 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "writer/base/metrics_text.h"
-#include "shm-layout/time_ns.h"
-#include "writer/reflect/request_result.h"
 
-#define SECONDS(ns) ((double)(ns) / 1e9)
-
-/* A resource and what is known about it at the moment. */
-struct view {
-	const struct cached_resource *c;
-	const struct resource *known;
-	struct reflector_status status;
-	struct tombstone_stats tombstones;
-	uint64_t now_ns;
-	double age_seconds;	/* NAN: never heard */
+/*
+ * A family: its samples are what path leads to in the report. There, "*" stands for each item of an array,
+ * with the item's "labels" (one without is left out), and "*label" for each member, its name being the
+ * label's value. Of an array the sample is its length; a time is told in nanoseconds, less than 0 is none.
+ */
+struct row {
+	const char *name; /* …_total is a counter, else it is a gauge; …_seconds is a time */
+	const char *help, *path;
 };
 
-static struct view
-view_of(const struct daemon *d, const struct cached_resource *c, uint64_t now_ns)
-{
-	struct header *header = d->local.arena.header;
-	uint64_t contact = atomic_load_explicit(&header->contact_boot_ns[c->id], memory_order_relaxed);
-	struct view v = {
-		.c = c, .known = store_resource(d->local.store, c->id), .now_ns = now_ns, .age_seconds = NAN};
+static const struct row rows_at_any_time[] = {
+	{"informer_connections_total", "Connections made to the API server.", "api_server/connections"},
+	{"informer_dead_connections_total", "Of these, given up because nothing came any more.",
+	 "api_server/dead_connections"},
+	{"informer_requests_active", "Requests under way, watches included.", "api_server/requests_active"},
+	{"informer_config_reloads_total",
+	 "Times that the configuration was read again (SIGHUP), by what came of it.",
+	 "reload/results/*result"},
+	{"informer_config_last_reload_successful", "0 when the last reload was refused, 1 else.",
+	 "reload/successful"},
+	{"informer_config_last_reload_success_timestamp_seconds",
+	 "When the configuration in force was read, Unix time.", "reload/read_wall_ns"},
+};
 
-	reflector_get_status(c->reflector, &v.status);
-	store_tombstone_stats(d->local.store, c->id, &v.tombstones);
-	if (contact)
-		v.age_seconds = now_ns > contact ? SECONDS(now_ns - contact) : 0;
-	return v;
-}
+static const struct row rows[] = {
+	{"informer_build_info", "1, with the version.", "builds/*version"},
+	{"informer_uptime_seconds", "Time since this generation began.", "uptime_ns"},
+	{"informer_ready", "1 when every resource was synced once.", "ready"},
+	{"informer_resources", "Resources that are configured.", "resources"},
+	{"informer_generation", "Number of the arena's file; a new one after each start.", "generation"},
+	{"informer_epoch", "Number of the newest publication.", "epoch"},
+	{"informer_commits_total", "Publications.", "commits"},
+	{"informer_changes_total", "Changes of objects that were published in this lineage (seq).", "seq"},
+	{"informer_arena_bytes", "Size of the arena's file.", "arena/bytes"},
+	{"informer_arena_limit_bytes", "Up to which it may grow.", "arena/limit_bytes"},
+	{"informer_arena_used_bytes", "In use, what waits for readers included.", "arena/used_bytes"},
+	{"informer_arena_retired_bytes", "Of these, waiting for readers with older snapshots.",
+	 "arena/retired_bytes"},
+	{"informer_arena_free_bytes", "In the file, free.", "arena/free_bytes"},
+	{"informer_arena_present_bytes", "Of the file, what has memory.", "arena/present_bytes"},
+	{"informer_arena_buried_bytes", "Places that are used no more while a revoked reader may look there.",
+	 "arena/buried_bytes"},
+	{"informer_private_bytes", "The writer's own books about the arena.", "arena/private_bytes"},
+	{"informer_arena_shared_blocks", "Values that are stored once for several objects.",
+	 "arena/shared_blocks"},
+	{"informer_arena_leaked_blocks", "Blocks given up until the next generation.", "arena/leaked_blocks"},
 
-/* ---- per resource ---- */
-
-static double objects(const struct view *v) { return (double)v->known->object_count; }
-static double synced(const struct view *v) { return cached_resource_is_synced(v->c); }
-static double was_synced(const struct view *v) { return v->c->was_synced; }
-static double age(const struct view *v) { return v->age_seconds; }
-static double
-queued(const struct view *v)
-{
-	return (double)(delta_fifo_queued(v->c->fifo) + delta_fifo_waiting(v->c->fifo));
-}
-static double lists(const struct view *v) { return (double)v->status.lists; }
-static double watch_lists(const struct view *v) { return (double)v->status.watch_lists; }
-static double watches(const struct view *v) { return (double)v->status.watches; }
-static double events(const struct view *v) { return (double)v->status.events; }
-static double bookmarks(const struct view *v) { return (double)v->status.bookmarks; }
-static double bad_events(const struct view *v) { return (double)v->status.bad_events; }
-static double failures(const struct view *v) { return (double)v->status.failures; }
-static double
-fallbacks(const struct view *v)
-{
-	return (double)v->c->wire.fallbacks;
-}
-static double tombstones(const struct view *v) { return (double)v->tombstones.count; }
-static double tombstone_bytes(const struct view *v) { return (double)v->tombstones.bytes; }
-
-static double
-tombstone_age(const struct view *v)
-{
-	return v->tombstones.count && v->now_ns > v->tombstones.oldest_boot_ns
-		       ? SECONDS(v->now_ns - v->tombstones.oldest_boot_ns)
-		       : 0;
-}
-
-static const struct {
-	const char *name, *type, *help;
-	double (*value)(const struct view *v);	/* NAN: there is none */
-} resource_rows[] = {
-	{"informer_objects", "gauge", "Objects in the cache.", objects},
-	{"informer_resource_synced", "gauge", "1 when the content is whole, 0 while a list is taken in.",
-	 synced},
-	{"informer_resource_synced_once", "gauge",
-	 "1 when the content was whole once since informerd started.", was_synced},
-	{"informer_resource_age_seconds", "gauge", "Time since the API server was last heard about it.", age},
-	{"informer_queued_deltas", "gauge", "Changes that were heard and not yet put into the cache.",
-	 queued},
-	{"informer_lists_total", "counter", "LIST requests begun, the first one included.", lists},
-	{"informer_watch_lists_total", "counter", "WATCH requests begun that bring the state first.",
-	 watch_lists},
-	{"informer_watches_total", "counter", "WATCH requests begun.", watches},
-	{"informer_watch_events_total", "counter", "Events heard, without bookmarks.", events},
-	{"informer_watch_bookmarks_total", "counter", "Bookmarks heard.", bookmarks},
-	{"informer_bad_events_total", "counter", "Events and list items that could not be kept.", bad_events},
-	{"informer_failures_total", "counter", "LISTs and WATCHes that failed.", failures},
-	{"informer_wire_fallbacks_total", "counter",
+	{"informer_objects", "Objects in the cache.", "resources/*/objects"},
+	{"informer_resource_synced", "1 when the content is whole, 0 while a list is taken in.",
+	 "resources/*/synced"},
+	{"informer_resource_synced_once", "1 when the content was whole once since informerd started.",
+	 "resources/*/synced_once"},
+	{"informer_resource_age_seconds", "Time since the API server was last heard about it.",
+	 "resources/*/age_ns"},
+	{"informer_queued_deltas", "Changes that were heard and not yet put into the cache.",
+	 "resources/*/queued"},
+	{"informer_lists_total", "LIST requests begun, the first one included.", "resources/*/lists"},
+	{"informer_watch_lists_total", "WATCH requests begun that bring the state first.",
+	 "resources/*/watch_lists"},
+	{"informer_watches_total", "WATCH requests begun.", "resources/*/watches"},
+	{"informer_watch_events_total", "Events heard, without bookmarks.", "resources/*/events"},
+	{"informer_watch_bookmarks_total", "Bookmarks heard.", "resources/*/bookmarks"},
+	{"informer_bad_events_total", "Events and list items that could not be kept.",
+	 "resources/*/bad_events"},
+	{"informer_failures_total", "LISTs and WATCHes that failed.", "resources/*/failures"},
+	{"informer_wire_fallbacks_total",
 	 "Times that protobuf was given up for JSON: a field or kind that is not known, 406, unreadable.",
-	 fallbacks},
-	{"informer_tombstones", "gauge", "Deletions that are remembered.", tombstones},
-	{"informer_tombstone_bytes", "gauge", "What they hold in the arena.", tombstone_bytes},
-	{"informer_tombstone_oldest_seconds", "gauge", "Age of the oldest one.", tombstone_age},
+	 "resources/*/wire_fallbacks"},
+	{"informer_tombstones", "Deletions that are remembered.", "resources/*/tombstones/count"},
+	{"informer_tombstone_bytes", "What they hold in the arena.", "resources/*/tombstones/bytes"},
+	{"informer_tombstone_oldest_seconds", "Age of the oldest one.",
+	 "resources/*/tombstones/oldest_age_ns"},
+	{"informer_relists_total",
+	 "LISTs and WatchLists but the first, by what made them necessary (failed, refused, throttled, "
+	 "unsupported: the try before was).",
+	 "resources/*/relists/*reason"},
+	{"informer_consistency_checks_total",
+	 "Comparisons with the API server; an inconclusive one says nothing.", "resources/*/results/*result"},
+	{"informer_consistency_differences_total",
+	 "Objects that the cache lacked, had too much, or had in another state than the server.",
+	 "resources/*/differences/*kind"},
+	{"informer_reflector_state",
+	 "1 for what a resource's Reflector does at the moment, 0 for the others.",
+	 "resources/*/states/*state"},
+	{"informer_resource_wire", "1 for the syntax in which a resource came last, 0 for the other.",
+	 "resources/*/wires/*syntax"},
+
+	{"informer_readers", "Readers attached, by the name they gave.", "names/*name/count"},
+	{"informer_reader_lag_epochs", "By how many publications the oldest open snapshot is behind.",
+	 "names/*name/lag_epochs"},
+	{"informer_reader_snapshot_seconds", "For how long the oldest open snapshot has been held.",
+	 "names/*name/oldest_age_ns"},
+	{"informer_readers_attached_total", "Readers that attached.", "connections/attached"},
+	{"informer_readers_refused_total", "Connections that were refused.", "connections/refused"},
+	{"informer_readers_denied_total", "Of these, connections of users who may not attach.",
+	 "connections/denied"},
+	{"informer_connections_pending", "Connections that have not attached.", "connections/pending"},
+	{"informer_readers_dropped_total", "Readers cut off for what they did, or did not do.",
+	 "connections/dropped"},
+	{"informer_readers_revoked_total", "Readers cut off because their snapshots held back too much.",
+	 "revoked"},
+	{"informer_readers_wakes_refused_total",
+	 "Readers cut off because their wake-ups took too long, or blocked.", "connections/wakes_refused"},
+	{"informer_wakeups_total", "Times that a sleeping reader was woken.", "connections/wakeups"},
+	{"informer_queues", "Event queues of readers.", "queues/count"},
+	{"informer_queues_overflowed", "Of these, overflowed at the moment.", "queues/overflowed"},
+	{"informer_queue_unread_events", "Events that stand unread in them.", "queues/unread"},
+	{"informer_queue_held_bytes", "What the slowest one holds back in the arena.", "queues/held_bytes"},
+	{"informer_queue_memory_bytes", "Memory of all event queues.", "queue_memory/bytes"},
+	{"informer_queue_memory_limit_bytes", "What it may come to at the moment.",
+	 "queue_memory/limit_bytes"},
+	{"informer_queues_refused_total", "Queues that were refused for want of memory.",
+	 "queue_memory/refused"},
+	{"informer_queue_overflows_total",
+	 "Overflows of the queues of a resource, those that are gone included.", "queue_overflows/*resource"},
+	{"informer_handler_queues", "Event queues, by the name of their handler.", "handlers/*handler/count"},
+	{"informer_handler_queues_overflowed",
+	 "Of these, overflowed at the moment: the handler does not keep up.", "handlers/*handler/overflowed"},
+	{"informer_handler_unread_events", "Events that stand unread in them.", "handlers/*handler/unread"},
+	{"informer_handler_held_bytes", "What the slowest of them holds back in the arena.",
+	 "handlers/*handler/held_bytes"},
+	{"informer_consumer_lag_changes",
+	 "Changes that a named consumer has not acknowledged; -1: of another lineage.", "consumers/*/lag"},
 };
 
-/* A sample of a resource, with a label of its own or NULL. */
-static void
-sample_of(struct metrics_text *m, const struct view *v, double value, const char *name, const char *label)
+#define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
+
+static cJSON *
+member(const cJSON *object, const char *name)
 {
-	metrics_sample(m, "", value,
-		       LABELS("resource", v->c->spec->group_name, "namespace", v->c->entry->namespace_, name,
-			      label));
-}
-
-static void
-add_relists(struct metrics_text *m, const struct view *views, size_t count)
-{
-	metrics_family(m, "informer_relists_total", "counter",
-		       "LISTs and WatchLists but the first, by what made them necessary (failed, refused, "
-		       "throttled, unsupported: the try before was).");
-	for (size_t i = 0; i < count; i++)
-		for (int why = RESULT_OK + 1; why < RESULT_KINDS; why++)
-			if (views[i].status.lists_for[why])
-				sample_of(m, &views[i], (double)views[i].status.lists_for[why], "reason",
-					  request_result_name((enum request_result_kind)why));
-}
-
-static void
-add_checks(struct metrics_text *m, const struct view *views, size_t count)
-{
-	metrics_family(m, "informer_consistency_checks_total", "counter",
-		       "Comparisons with the API server; an inconclusive one says nothing.");
-	for (size_t i = 0; i < count; i++) {
-		const struct check_schedule *checks = &views[i].c->checks;
-
-		sample_of(m, &views[i], (double)(checks->checks - checks->inconclusive), "result",
-			  "compared");
-		sample_of(m, &views[i], (double)checks->inconclusive, "result", "inconclusive");
-	}
-	metrics_family(
-		m, "informer_consistency_differences_total", "counter",
-		"Objects that the cache lacked, had too much, or had in another state than the server.");
-	for (size_t i = 0; i < count; i++) {
-		const struct check_schedule *checks = &views[i].c->checks;
-
-		sample_of(m, &views[i], (double)checks->missing, "kind", "missing");
-		sample_of(m, &views[i], (double)checks->extra, "kind", "extra");
-		sample_of(m, &views[i], (double)checks->different, "kind", "different");
-	}
-}
-
-static void
-add_states(struct metrics_text *m, const struct view *views, size_t count)
-{
-	metrics_family(m, "informer_reflector_state", "gauge",
-		       "1 for what a resource's Reflector does at the moment, 0 for the others.");
-	for (size_t i = 0; i < count; i++)
-		for (int state = REFLECTOR_IDLE; state <= REFLECTOR_REFUSED; state++)
-			sample_of(m, &views[i], (int)views[i].status.state == state, "state",
-				  reflector_state_name((enum reflector_state)state));
-}
-
-/* What it comes in; before the first answer neither is 1. */
-static void
-add_wires(struct metrics_text *m, const struct view *views, size_t count)
-{
-	metrics_family(m, "informer_resource_wire", "gauge",
-		       "1 for the syntax in which a resource came last, 0 for the other.");
-	for (size_t i = 0; i < count; i++) {
-		enum wire_syntax syntax = views[i].c->wire.syntax;
-
-		sample_of(m, &views[i], syntax == WIRE_IS_JSON, "syntax", "json");
-		sample_of(m, &views[i], syntax == WIRE_IS_PROTOBUF, "syntax", "protobuf");
-	}
-}
-
-static bool
-add_resources(struct metrics_text *m, const struct daemon *d)
-{
-	struct view *views = calloc(d->cached_count + 1, sizeof(*views));
-	uint64_t now_ns = time_ns(CLOCK_BOOTTIME);
-	size_t count = 0;
-
-	if (!views)
-		return false;
-	for (size_t i = 0; i < d->cached_count; i++)
-		if (d->cached[i])
-			views[count++] = view_of(d, d->cached[i], now_ns);
-	for (size_t row = 0; row < sizeof(resource_rows) / sizeof(*resource_rows); row++) {
-		metrics_family(m, resource_rows[row].name, resource_rows[row].type, resource_rows[row].help);
-		for (size_t i = 0; i < count; i++) {
-			double value = resource_rows[row].value(&views[i]);
-
-			if (!isnan(value))
-				sample_of(m, &views[i], value, NULL, NULL);
-		}
-	}
-	add_relists(m, views, count);
-	add_checks(m, views, count);
-	add_states(m, views, count);
-	add_wires(m, views, count);
-	free(views);
-	return true;
-}
-
-/* ---- the daemon ---- */
-
-static void
-add_one(struct metrics_text *m, const char *name, const char *type, const char *help, double value)
-{
-	metrics_family(m, name, type, help);
-	metrics_sample(m, "", value, NULL);
-}
-
-static void
-add_daemon(struct metrics_text *m, const struct daemon *d)
-{
-	struct store_stats s;
-
-	store_stats(d->local.store, &s);
-	metrics_family(m, "informer_build_info", "gauge", "1, with the version.");
-	metrics_sample(m, "", 1, LABELS("version", INFORMER_VERSION));
-	add_one(m, "informer_uptime_seconds", "gauge", "Time since this generation began.",
-		SECONDS(time_ns(CLOCK_BOOTTIME) - d->started_boot_ns));
-	add_one(m, "informer_ready", "gauge", "1 when every resource was synced once.", d->was_synced);
-	add_one(m, "informer_resources", "gauge", "Resources that are configured.", (double)d->cached_count);
-	add_one(m, "informer_generation", "gauge", "Number of the arena's file; a new one after each start.",
-		(double)s.generation);
-	add_one(m, "informer_epoch", "gauge", "Number of the newest publication.", (double)s.epoch);
-	add_one(m, "informer_commits_total", "counter", "Publications.", (double)s.commits);
-	add_one(m, "informer_changes_total", "counter",
-		"Changes of objects that were published in this lineage (seq).", (double)s.seq);
-	add_one(m, "informer_arena_bytes", "gauge", "Size of the arena's file.", (double)s.arena_bytes);
-	add_one(m, "informer_arena_limit_bytes", "gauge", "Up to which it may grow.",
-		(double)arena_budget(&d->local.arena));
-	add_one(m, "informer_arena_used_bytes", "gauge", "In use, what waits for readers included.",
-		(double)s.used_bytes);
-	add_one(m, "informer_arena_retired_bytes", "gauge",
-		"Of these, waiting for readers with older snapshots.", (double)s.retired_bytes);
-	add_one(m, "informer_arena_free_bytes", "gauge", "In the file, free.", (double)s.free_bytes);
-	add_one(m, "informer_arena_present_bytes", "gauge", "Of the file, what has memory.",
-		(double)s.present_bytes);
-	add_one(m, "informer_arena_buried_bytes", "gauge",
-		"Places that are used no more while a revoked reader may look there.",
-		(double)s.buried_bytes);
-	add_one(m, "informer_private_bytes", "gauge", "The writer's own books about the arena.",
-		(double)s.private_bytes);
-	add_one(m, "informer_arena_shared_blocks", "gauge",
-		"Values that are stored once for several objects.", (double)s.shared_blocks);
-	add_one(m, "informer_arena_leaked_blocks", "gauge", "Blocks given up until the next generation.",
-		(double)s.leaked_blocks);
-}
-
-static void
-add_reloads(struct metrics_text *m, const struct daemon *d)
-{
-	const struct reload_record *record = &d->reloads;
-
-	metrics_family(m, "informer_config_reloads_total", "counter",
-		       "Times that the configuration was read again (SIGHUP), by what came of it.");
-	metrics_sample(m, "", (double)record->succeeded, LABELS("result", "success"));
-	metrics_sample(m, "", (double)record->refused, LABELS("result", "failure"));
-	add_one(m, "informer_config_last_reload_successful", "gauge",
-		"0 when the last reload was refused, 1 else.", d->reload.state != RELOAD_REFUSED);
-	add_one(m, "informer_config_last_reload_success_timestamp_seconds", "gauge",
-		"When the configuration in force was read, Unix time.", (double)d->read_wall_ns / 1e9);
-}
-
-/* ---- readers ---- */
-
-static double
-number_of(const cJSON *object, const char *name)
-{
-	const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, name);
-
-	return cJSON_IsNumber(value) ? value->valuedouble : 0;
+	return cJSON_GetObjectItemCaseSensitive(object, name);
 }
 
 static const char *
 text_of(const cJSON *object, const char *name)
 {
-	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+	return cJSON_GetStringValue(member(object, name));
 }
 
-/* One sample a name that readers gave themselves: how many, or the largest figure among them. */
-static void
-add_by_name(struct metrics_text *m, const cJSON *readers, const char *figure, double scale)
+static double
+number_of(const cJSON *object, const char *name)
 {
-	for (const cJSON *reader = readers ? readers->child : NULL; reader; reader = reader->next) {
-		const char *name = text_of(reader, "name");
-		double value = 0;
-		bool first = true;
+	const cJSON *value = member(object, name);
 
-		for (const cJSON *other = readers->child; other && name; other = other->next) {
-			const char *its = text_of(other, "name");
-			double that = figure ? number_of(other, figure) * scale : 0;
+	return value ? value->valuedouble : 0;
+}
 
-			if (!its || strcmp(its, name) != 0)
-				continue;
-			if (first && other != reader)
-				break; /* told with an earlier one */
-			first = false;
-			value = figure ? fmax(value, that) : value + 1;
+/* ---- a family ---- */
+
+static bool
+ends_with(const char *name, const char *end)
+{
+	return strcmp(strrchr(name, '_'), end) == 0;
+}
+
+static void
+add_sample(struct metrics_text *m, const cJSON *figure, const char *const *labels)
+{
+	double value = cJSON_IsArray(figure)  ? cJSON_GetArraySize(figure)
+		       : cJSON_IsBool(figure) ? cJSON_IsTrue(figure)
+					      : figure->valuedouble;
+
+	if (!ends_with(m->family, "_seconds"))
+		metrics_sample(m, "", value, labels);
+	else if (value >= 0)
+		metrics_sample(m, "", value / 1e9, labels);
+}
+
+#define WORDS_MAX 8
+
+/* What cannot be found in the report was lost to want of memory. words: the labels so far, n of them. */
+static void
+add_samples(struct metrics_text *m, const cJSON *at, const char *path, const char **words, size_t n)
+{
+	size_t length = strcspn(path, "/");
+	const char *rest = path + length + (path[length] == '/');
+	const cJSON *item, *label;
+	char step[32];
+
+	snprintf(step, sizeof(step), "%.*s", (int)length, path);
+	words[n] = NULL;
+	if (!at) {
+		m->failed = true;
+	} else if (!*path) {
+		add_sample(m, at, words);
+	} else if (*path != '*') {
+		add_samples(m, member(at, step), rest, words, n);
+	} else {
+		cJSON_ArrayForEach (item, at) {
+			const cJSON *labels = member(item, "labels");
+			size_t more = n;
+
+			if (step[1]) {
+				words[more++] = step + 1;
+				words[more++] = item->string;
+			} else {
+				cJSON_ArrayForEach (label, labels) {
+					words[more++] = label->string;
+					words[more++] = label->valuestring;
+				}
+			}
+			if (more > n)
+				add_samples(m, item, rest, words, more);
 		}
-		if (!first)
-			metrics_sample(m, "", value, LABELS("name", name));
+	}
+	words[n] = NULL; /* `step` ends here */
+}
+
+static void
+add_families(struct metrics_text *m, const struct row *families, size_t count, const cJSON *report)
+{
+	for (const struct row *row = families; row < families + count; row++) {
+		const char *words[WORDS_MAX + 1];
+
+		metrics_family(m, row->name, ends_with(row->name, "_total") ? "counter" : "gauge", row->help);
+		add_samples(m, report, row->path, words, 0);
 	}
 }
 
-struct queue_sums {
-	double count, closed, unread, held;
-};
+/* ---- what is brought into another form for it ---- */
 
-static void
-add_to_sums(struct queue_sums *sums, const cJSON *queue)
+static bool
+is(const cJSON *object, const char *name, const char *word)
 {
-	sums->count++;
-	sums->closed += !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(queue, "open"));
-	sums->unread += number_of(queue, "unread");
-	/* two queues hold the same bytes */
-	sums->held = fmax(sums->held, number_of(queue, "held_bytes"));
+	const char *text = text_of(object, name);
+
+	return text && strcmp(text, word) == 0;
 }
 
-static struct queue_sums
-sum_queues(const cJSON *readers)
+/* The figures of a group: sums, and the largest one where they are of the same thing. */
+static void
+add_to(cJSON *group, const char *figure, double value, bool largest)
 {
-	struct queue_sums sums = {0};
-	const cJSON *reader, *queue;
+	cJSON *sum = member(group, figure);
 
-	cJSON_ArrayForEach(reader, readers)
-		cJSON_ArrayForEach(queue, cJSON_GetObjectItemCaseSensitive(reader, "queues"))
-			add_to_sums(&sums, queue);
-	return sums;
+	if (!sum)
+		sum = cJSON_AddNumberToObject(group, figure, 0);
+	if (sum)
+		sum->valuedouble = largest ? fmax(sum->valuedouble, value) : sum->valuedouble + value;
+}
+
+/* NULL: a group of none yet. */
+static void
+add_queue(cJSON *group, const cJSON *queue)
+{
+	add_to(group, "count", queue != NULL, false);
+	add_to(group, "overflowed", queue && !cJSON_IsTrue(member(queue, "open")), false);
+	add_to(group, "unread", number_of(queue, "unread"), false);
+	/* two queues hold the same bytes */
+	add_to(group, "held_bytes", number_of(queue, "held_bytes"), true);
 }
 
 /*
- * Names of handlers are what readers like to give, and as many as there are queues: so many are told of by
- * themselves, the others together.
+ * Handlers' names are chosen by readers, and there are as many as there are queues: so many have a group of
+ * their own, the others one together.
  */
 #define HANDLER_NAMES_MAX 100
 #define OTHER_HANDLERS "<other>"
 
-struct handler_sums {
-	const char *name;
-	struct queue_sums sums;
-};
-
-/* HANDLER_NAMES_MAX names, in the order in which their handlers came, and the others; NULL: not so many. */
-static struct handler_sums *
-sum_handlers(const cJSON *readers)
+static cJSON *
+group_of(cJSON *groups, const char *name, int max)
 {
-	struct handler_sums *handlers = calloc(HANDLER_NAMES_MAX + 1, sizeof(*handlers));
+	cJSON *group = member(groups, name);
+
+	if (!group && max && cJSON_GetArraySize(groups) >= max)
+		return group_of(groups, OTHER_HANDLERS, 0);
+	return group ? group : cJSON_AddObjectToObject(groups, name);
+}
+
+static void
+group_readers(cJSON *report)
+{
+	cJSON *names = cJSON_AddObjectToObject(report, "names"),
+	      *handlers = cJSON_AddObjectToObject(report, "handlers"),
+	      *queues = cJSON_AddObjectToObject(report, "queues");
 	const cJSON *reader, *queue;
 
-	if (!handlers)
-		return NULL;
-	cJSON_ArrayForEach(reader, readers)
-		cJSON_ArrayForEach(queue, cJSON_GetObjectItemCaseSensitive(reader, "queues")) {
-		const char *name = text_of(queue, "name");
-		size_t i = 0;
+	add_queue(queues, NULL);
+	cJSON_ArrayForEach (reader, member(report, "readers")) {
+		cJSON *group = group_of(names, text_of(reader, "name"), 0);
 
-		if (!name || strcmp(name, OTHER_HANDLERS) == 0)
-			i = HANDLER_NAMES_MAX;
-		while (i < HANDLER_NAMES_MAX && handlers[i].name && strcmp(handlers[i].name, name) != 0)
-			i++;
-		handlers[i].name = i < HANDLER_NAMES_MAX ? name : OTHER_HANDLERS;
-		add_to_sums(&handlers[i].sums, queue);
+		add_to(group, "count", 1, false);
+		add_to(group, "lag_epochs", number_of(reader, "lag_epochs"), true);
+		add_to(group, "oldest_age_ns", number_of(reader, "oldest_age_ns"), true);
+		cJSON_ArrayForEach (queue, member(reader, "queues")) {
+			add_queue(queues, queue);
+			add_queue(group_of(handlers, text_of(queue, "name"), HANDLER_NAMES_MAX), queue);
 		}
-		return handlers;
-}
-
-static double
-handler_queues(const struct queue_sums *sums)
-{
-	return sums->count;
-}
-static double
-handler_overflowed(const struct queue_sums *sums)
-{
-	return sums->closed;
-}
-static double
-handler_unread(const struct queue_sums *sums)
-{
-	return sums->unread;
-}
-static double
-handler_held(const struct queue_sums *sums)
-{
-	return sums->held;
-}
-
-static bool
-add_handlers(struct metrics_text *m, const cJSON *readers)
-{
-	static const struct {
-		const char *name, *help;
-		double (*value)(const struct queue_sums *sums);
-	} rows[] = {
-		{"informer_handler_queues", "Event queues, by the name of their handler.", handler_queues},
-		{"informer_handler_queues_overflowed",
-		 "Of these, overflowed at the moment: the handler does not keep up.", handler_overflowed},
-		{"informer_handler_unread_events", "Events that stand unread in them.", handler_unread},
-		{"informer_handler_held_bytes", "What the slowest of them holds back in the arena.",
-		 handler_held},
-	};
-	struct handler_sums *handlers = sum_handlers(readers);
-
-	if (!handlers)
-		return false;
-	for (size_t row = 0; row < sizeof(rows) / sizeof(*rows); row++) {
-		metrics_family(m, rows[row].name, "gauge", rows[row].help);
-		for (size_t i = 0; i <= HANDLER_NAMES_MAX; i++)
-			if (handlers[i].name)
-				metrics_sample(m, "", rows[row].value(&handlers[i].sums),
-					       LABELS("handler", handlers[i].name));
 	}
-	free(handlers);
-	return true;
 }
 
-/* Whether one of the resources before this one has its name, too. */
-static bool
-is_named_before(const struct daemon *d, size_t i, const char *group_name)
-{
-	while (i-- > 0) {
-		const char *name = d->cached[i] ? d->cached[i]->spec->group_name : NULL;
-
-		if (name && strcmp(name, group_name) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Several namespaces of one resource are one resource to a queue. */
 static void
-add_overflows(struct metrics_text *m, const struct daemon *d)
+add_forms(cJSON *resource, const struct cached_resource *c)
 {
-	metrics_family(m, "informer_queue_overflows_total", "counter",
-		       "Overflows of the queues of a resource, those that are gone included.");
-	for (size_t i = 0; i < d->cached_count; i++) {
-		const char *name = d->cached[i] ? d->cached[i]->spec->group_name : NULL;
+	cJSON *labels = cJSON_AddObjectToObject(resource, "labels"),
+	      *results = cJSON_AddObjectToObject(resource, "results"),
+	      *differences = cJSON_AddObjectToObject(resource, "differences"),
+	      *states = cJSON_AddObjectToObject(resource, "states"),
+	      *wires = cJSON_AddObjectToObject(resource, "wires"), *checks = member(resource, "consistency");
+	static const char *const kinds[] = {"missing", "extra", "different"};
 
-		if (name && !is_named_before(d, i, name))
-			metrics_sample(m, "", (double)fan_out_overflows(d->fan_out, name),
-				       LABELS("resource", name));
+	cJSON_AddStringToObject(labels, "resource", c->spec->group_name);
+	if (c->entry->namespace_)
+		cJSON_AddStringToObject(labels, "namespace", c->entry->namespace_);
+	cJSON_AddBoolToObject(resource, "synced", is(resource, "state", "synced"));
+	cJSON_AddNumberToObject(results, "compared",
+				number_of(checks, "checks") - number_of(checks, "inconclusive"));
+	cJSON_AddNumberToObject(results, "inconclusive", number_of(checks, "inconclusive"));
+	for (size_t i = 0; i < COUNT(kinds); i++)
+		cJSON_AddNumberToObject(differences, kinds[i], number_of(checks, kinds[i]));
+	for (int state = REFLECTOR_IDLE; state <= REFLECTOR_REFUSED; state++) {
+		const char *name = reflector_state_name((enum reflector_state)state);
+
+		cJSON_AddBoolToObject(states, name, is(resource, "activity", name));
 	}
+	/* before the first answer it is neither */
+	cJSON_AddBoolToObject(wires, "json", is(resource, "wire", "json"));
+	cJSON_AddBoolToObject(wires, "protobuf", is(resource, "wire", "protobuf"));
 }
 
-static bool
-add_readers(struct metrics_text *m, const struct daemon *d)
+static void
+add_reload_forms(cJSON *report, const struct daemon *d)
 {
-	cJSON *readers = broker_readers_json(d->broker);
-	struct queue_sums queues = sum_queues(readers);
-	struct broker_stats stats;
-	bool handlers;
+	cJSON *reload = member(report, "reload"), *results = cJSON_AddObjectToObject(reload, "results");
 
-	broker_stats(d->broker, &stats);
-	metrics_family(m, "informer_readers", "gauge", "Readers attached, by the name they gave.");
-	add_by_name(m, readers, NULL, 0);
-	metrics_family(m, "informer_reader_lag_epochs", "gauge",
-		       "By how many publications the oldest open snapshot is behind.");
-	add_by_name(m, readers, "lag_epochs", 1);
-	metrics_family(m, "informer_reader_snapshot_seconds", "gauge",
-		       "For how long the oldest open snapshot has been held.");
-	add_by_name(m, readers, "oldest_age_ns", 1e-9);
-	add_one(m, "informer_readers_attached_total", "counter", "Readers that attached.",
-		(double)stats.attached);
-	add_one(m, "informer_readers_refused_total", "counter", "Connections that were refused.",
-		(double)stats.refused);
-	add_one(m, "informer_readers_denied_total", "counter",
-		"Of these, connections of users who may not attach.", (double)stats.denied);
-	add_one(m, "informer_connections_pending", "gauge", "Connections that have not attached.",
-		stats.pending);
-	add_one(m, "informer_readers_dropped_total", "counter",
-		"Readers cut off for what they did, or did not do.", (double)stats.dropped);
-	add_one(m, "informer_readers_revoked_total", "counter",
-		"Readers cut off because their snapshots held back too much.", (double)stats.revoked);
-	add_one(m, "informer_readers_wakes_refused_total", "counter",
-		"Readers cut off because their wake-ups took too long, or blocked.",
-		(double)stats.wakes_refused);
-	add_one(m, "informer_wakeups_total", "counter", "Times that a sleeping reader was woken.",
-		(double)stats.wakeups);
-	add_one(m, "informer_queues", "gauge", "Event queues of readers.", queues.count);
-	add_one(m, "informer_queues_overflowed", "gauge", "Of these, overflowed at the moment.",
-		queues.closed);
-	add_one(m, "informer_queue_unread_events", "gauge", "Events that stand unread in them.",
-		queues.unread);
-	add_one(m, "informer_queue_held_bytes", "gauge", "What the slowest one holds back in the arena.",
-		queues.held);
-	add_one(m, "informer_queue_memory_bytes", "gauge", "Memory of all event queues.",
-		(double)stats.queue_bytes);
-	add_one(m, "informer_queue_memory_limit_bytes", "gauge", "What it may come to at the moment.",
-		(double)stats.queue_limit);
-	add_one(m, "informer_queues_refused_total", "counter", "Queues that were refused for want of memory.",
-		(double)stats.queues_refused);
-	add_overflows(m, d);
-	handlers = add_handlers(m, readers);
-	cJSON_Delete(readers);
-	return readers && handlers;
+	cJSON_AddNumberToObject(results, "success", number_of(reload, "succeeded"));
+	cJSON_AddNumberToObject(results, "failure", number_of(reload, "refused"));
+	cJSON_AddBoolToObject(reload, "successful", !is(reload, "state", "refused"));
+	cJSON_AddNumberToObject(reload, "read_wall_ns", (double)d->read_wall_ns);
 }
 
-static bool
-add_consumers(struct metrics_text *m, const struct daemon *d)
+static void
+add_whole(struct metrics_text *m, const struct daemon *d, cJSON *report)
 {
-	cJSON *consumers = consumers_json(d->consumers);
-	const cJSON *consumer;
+	cJSON *builds = cJSON_AddObjectToObject(report, "builds"), *item;
+	size_t i = 0;
 
-	metrics_family(m, "informer_consumer_lag_changes", "gauge",
-		       "Changes that a named consumer has not acknowledged; -1: of another lineage.");
-	cJSON_ArrayForEach(consumer, consumers) {
+	cJSON_AddNumberToObject(builds, INFORMER_VERSION, 1);
+	cJSON_ArrayForEach (item, member(report, "resources")) {
+		if (d->cached[i])
+			add_forms(item, d->cached[i]);
+		i++;
+	}
+	cJSON_ArrayForEach (item, member(report, "consumers")) {
+		cJSON *labels = cJSON_AddObjectToObject(item, "labels");
 		char uid[16];
 
-		snprintf(uid, sizeof(uid), "%.0f", number_of(consumer, "uid"));
-		metrics_sample(m, "", number_of(consumer, "lag"),
-			       LABELS("name", text_of(consumer, "name"), "uid", uid));
+		snprintf(uid, sizeof(uid), "%.0f", number_of(item, "uid"));
+		cJSON_AddStringToObject(labels, "name", text_of(item, "name"));
+		cJSON_AddStringToObject(labels, "uid", uid);
 	}
-	cJSON_Delete(consumers);
-	return consumers != NULL;
+	group_readers(report);
+	add_families(m, rows, COUNT(rows), report);
 }
 
 /* ---- the API server ---- */
@@ -537,7 +384,6 @@ static void
 add_requests(struct metrics_text *m, const struct daemon *d)
 {
 	const struct request_stats *stats = transport_requests(d->transport);
-	struct transport_stats transport;
 	uint64_t below = 0;
 	char host[256], text[32];
 
@@ -561,28 +407,22 @@ add_requests(struct metrics_text *m, const struct daemon *d)
 	metrics_sample(m, "_bucket", (double)stats->count, LABELS("verb", "GET", "host", host, "le", "+Inf"));
 	metrics_sample(m, "_sum", stats->seconds, LABELS("verb", "GET", "host", host));
 	metrics_sample(m, "_count", (double)stats->count, LABELS("verb", "GET", "host", host));
-	transport_stats(d->transport, &transport);
-	add_one(m, "informer_connections_total", "counter", "Connections made to the API server.",
-		(double)transport.connections);
-	add_one(m, "informer_dead_connections_total", "counter",
-		"Of these, given up because nothing came any more.", (double)transport.dead_connections);
-	add_one(m, "informer_requests_active", "gauge", "Requests under way, watches included.",
-		(double)transport.requests_active);
 }
 
 char *
 metrics_report(const struct daemon *d, size_t *ret_length)
 {
+	cJSON *report = report_tree(d);
 	struct metrics_text m = {0};
 
-	add_one(&m, "informer_standby", "gauge", "1 while another informerd serves the socket, 0 else.",
-		!d->local.store);
-	add_reloads(&m, d);
-	if (d->local.store) {
-		add_daemon(&m, d);
-		if (!add_resources(&m, d) || !add_readers(&m, d) || !add_consumers(&m, d))
-			m.failed = true;
-	}
+	metrics_family(&m, "informer_standby", "gauge",
+		       "1 while another informerd serves the socket, 0 else.");
+	metrics_sample(&m, "", !d->local.store, NULL);
+	add_reload_forms(report, d);
+	add_families(&m, rows_at_any_time, COUNT(rows_at_any_time), report);
+	if (d->local.store)
+		add_whole(&m, d, report);
 	add_requests(&m, d);
+	cJSON_Delete(report);
 	return metrics_take(&m, ret_length);
 }

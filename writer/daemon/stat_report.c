@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `informerctl stat -o json` shows, schema 1. Fields are only ever added.
+ * What `informerctl stat -o json` shows, schema 1. Fields are only ever added. metrics_report.c tells of the
+ * same figures.
  *
  *	{
  *	  "schema": 1, "version", "pid", "server",
  *	  "cluster",                       its id; "": hidden, or not known yet
  *	  "release",                       the server's, "1.36"; the same
  *	  "uptime_ns", "generation", "epoch", "seq", "commits", "synced",
+ *	  "ready",                         every resource was synced once since the start
  *	  "trouble": "",                   why changes wait, or why there are no resources yet
  *	  "reload": {                      SIGHUP (daemon_reload.c)
  *	    "state": "none" | "ok" | "checking" | "refused" | "waiting",
@@ -15,10 +17,12 @@
  *	    "succeeded", "refused"},       so many
  *	  "arena": {"file", "bytes", "used_bytes", "retired_bytes", "free_bytes", "limit_bytes",
  *	            "private_bytes", "shared_blocks", "leaked_blocks"},
+ *	  "api_server": {"connections", "dead_connections", "requests_active"},
  *	  "resources": [{
  *	    "resource": "pods", "group", "version", "kind", "namespace", "labelSelector", "fieldSelector",
  *	    "metadataOnly", "onDemand",
  *	    "state": "synced" | "listing" | "backing-off" | "refused" | "idle" (on demand) | "waiting",
+ *	    "synced_once",                                       since the start
  *	    "activity": "listing" | "watching" | "backing-off" | "refused" | "idle",
  *	    "progress": {"items", "remaining", "bytes"} or null, of the list under way; remaining -1: unknown
  *	    "objects", "rv", "age_ns",                           age: since the server was heard; -1: never
@@ -27,10 +31,12 @@
  *	                    "last"},                             check_schedule.h; last: RFC 3339, or ""
  *	    "wire": "protobuf" | "json" | "",                    of the last answer; "": there was none
  *	    "wire_fallbacks", "wire_why",                        so often protobuf was given up; why last
- *	    "lists", "watch_lists", "watches", "events", "bookmarks", "bad_events", "failures"}],
+ *	    "lists", "watch_lists", "watches", "events", "bookmarks", "bad_events", "failures",
+ *	    "relists": {"expired": 1, …}}],                      lists but the first, by reason
  *	  "readers": […],                                        broker.h
- *	  "connections": {"pending", "attached", "refused", "denied", "dropped", "wakes_refused"},
+ *	  "connections": {"pending", "attached", "refused", "denied", "dropped", "wakes_refused", "wakeups"},
  *	                                                         so many; all but pending since the start
+ *	  "queue_overflows": {"pods": 0, …},                     by resource, with the queues that are gone
  *	  "queue_memory": {"bytes", "limit_bytes", "refused"},   limit: at the moment; refused: so many queues
  *	  "consumers": [{"name", "uid", "seq", "lag", "attached", "lastSeen"}]   lag -1: of another lineage
  *	}
@@ -81,7 +87,7 @@ add_activity(cJSON *object, const struct daemon *d, const struct cached_resource
 {
 	struct reflector_status status;
 	uint64_t now = d->clock.clock.now_ms((struct clock *)(uintptr_t)&d->clock.clock);
-	cJSON *progress;
+	cJSON *progress, *relists;
 
 	reflector_get_status(c->reflector, &status);
 	text(object, "activity", reflector_state_name(status.state));
@@ -108,6 +114,11 @@ add_activity(cJSON *object, const struct daemon *d, const struct cached_resource
 	number(object, "bookmarks", status.bookmarks);
 	number(object, "bad_events", status.bad_events);
 	number(object, "failures", status.failures);
+	relists = cJSON_AddObjectToObject(object, "relists");
+	for (int why = RESULT_OK + 1; why < RESULT_KINDS; why++)
+		if (status.lists_for[why])
+			number(relists, request_result_name((enum request_result_kind)why),
+			       status.lists_for[why]);
 }
 
 /* Deletions that are still remembered. */
@@ -176,6 +187,7 @@ add_resource(cJSON *resources, const struct daemon *d, const struct cached_resou
 	cJSON_AddBoolToObject(object, "metadataOnly", c->entry->metadata_only);
 	cJSON_AddBoolToObject(object, "onDemand", c->entry->on_demand);
 	text(object, "state", stat_word(c));
+	cJSON_AddBoolToObject(object, "synced_once", c->was_synced);
 	number(object, "objects", known->object_count);
 	text(object, "rv", version);
 	cJSON_AddNumberToObject(object, "age_ns", contact ? (double)(now > contact ? now - contact : 0) : -1);
@@ -262,8 +274,7 @@ add_broker(cJSON *report, const struct daemon *d)
 	      *memory = cJSON_AddObjectToObject(report, "queue_memory");
 	struct broker_stats stats = {0};
 
-	if (d->broker)
-		broker_stats(d->broker, &stats);
+	broker_stats(d->broker, &stats);
 	number(report, "revoked", stats.revoked);
 	number(connections, "pending", stats.pending);
 	number(connections, "attached", stats.attached);
@@ -271,21 +282,61 @@ add_broker(cJSON *report, const struct daemon *d)
 	number(connections, "denied", stats.denied);
 	number(connections, "dropped", stats.dropped);
 	number(connections, "wakes_refused", stats.wakes_refused);
+	number(connections, "wakeups", stats.wakeups);
 	number(memory, "bytes", stats.queue_bytes);
 	number(memory, "limit_bytes", stats.queue_limit);
 	number(memory, "refused", stats.queues_refused);
 }
 
-char *
-stat_report(struct daemon *d)
+static void
+add_api_server(cJSON *report, const struct daemon *d)
 {
-	cJSON *report = cJSON_CreateObject(), *resources, *readers, *consumers;
-	struct store_stats stats;
+	cJSON *server = cJSON_AddObjectToObject(report, "api_server");
+	struct transport_stats stats;
+
+	transport_stats(d->transport, &stats);
+	number(server, "connections", stats.connections);
+	number(server, "dead_connections", stats.dead_connections);
+	number(server, "requests_active", stats.requests_active);
+}
+
+static void
+add_resources(cJSON *report, const struct daemon *d)
+{
+	cJSON *resources = cJSON_AddArrayToObject(report, "resources"),
+	      *overflows = cJSON_AddObjectToObject(report, "queue_overflows");
 	bool synced = true;
-	char *json, release[32] = "";
+
+	for (size_t i = 0; i < d->cached_count; i++) {
+		const struct cached_resource *c = d->cached[i];
+		const char *name = c ? c->spec->group_name : NULL;
+
+		synced &= c && (cached_resource_is_synced(c) || !c->started);
+		if (!c) {
+			add_unresolved(resources, &d->config->resources[i]);
+			continue;
+		}
+		add_resource(resources, d, c);
+		/* to a queue the namespaces of a resource are one resource */
+		if (!cJSON_HasObjectItem(overflows, name))
+			number(overflows, name, fan_out_overflows(d->fan_out, name));
+	}
+	cJSON_AddBoolToObject(report, "synced", synced);
+}
+
+cJSON *
+report_tree(const struct daemon *d)
+{
+	cJSON *report = cJSON_CreateObject();
+	struct store_stats stats;
+	char release[32] = "";
 
 	if (!report)
 		return NULL;
+	add_reload(report, d);
+	add_api_server(report, d);
+	if (!d->local.store)
+		return report;
 	if (d->guard.release)
 		snprintf(release, sizeof(release), "%u.%u", d->guard.release / 1000, d->guard.release % 1000);
 	store_stats(d->local.store, &stats);
@@ -300,29 +351,24 @@ stat_report(struct daemon *d)
 	number(report, "epoch", stats.epoch);
 	number(report, "seq", stats.seq);
 	number(report, "commits", stats.commits);
-	for (size_t i = 0; i < d->cached_count; i++)
-		synced &= d->cached[i] && (cached_resource_is_synced(d->cached[i]) || !d->cached[i]->started);
-	cJSON_AddBoolToObject(report, "synced", synced);
+	cJSON_AddBoolToObject(report, "ready", d->was_synced);
 	text(report, "trouble", d->discovery_error ? d->discovery_error : applier_trouble(d->applier));
-	add_reload(report, d);
 	add_arena(report, d, &stats);
-	resources = cJSON_AddArrayToObject(report, "resources");
-	for (size_t i = 0; i < d->cached_count; i++) {
-		if (d->cached[i])
-			add_resource(resources, d, d->cached[i]);
-		else
-			add_unresolved(resources, &d->config->resources[i]);
-	}
-	readers = d->broker ? broker_readers_json(d->broker) : NULL;
-	if (!readers)
-		readers = cJSON_CreateArray();
-	cJSON_AddItemToObject(report, "readers", readers);
+	add_resources(report, d);
 	add_broker(report, d);
-	consumers = d->consumers ? consumers_json(d->consumers) : NULL;
-	if (!consumers)
-		consumers = cJSON_CreateArray();
-	cJSON_AddItemToObject(report, "consumers", consumers);
-	json = cJSON_PrintUnformatted(report);
+	if (cJSON_AddItemToObject(report, "readers", broker_readers_json(d->broker)) &&
+	    cJSON_AddItemToObject(report, "consumers", consumers_json(d->consumers)))
+		return report;
+	cJSON_Delete(report);
+	return NULL;
+}
+
+char *
+stat_report(const struct daemon *d)
+{
+	cJSON *report = report_tree(d);
+	char *json = report ? cJSON_PrintUnformatted(report) : NULL;
+
 	cJSON_Delete(report);
 	return json;
 }
