@@ -103,7 +103,7 @@ struct config {
 	char *arena_name; /* never NULL after config_build(): "informer" for the default socket of root, else
 			     with a hash of the socket's path, so that two daemons never meet */
 	uint64_t arena_max_bytes; /* 0: as much as the file system allows */
-	uint64_t hold_bytes;	  /* what an open snapshot may hold back (snapshot_limit.h); 0: the default */
+	uint64_t hold_bytes;	  /* what an open snapshot may hold back (daemon/limits.h); 0: the default */
 	unsigned hold_seconds;	  /* and for how long */
 	uid_t *allow_uids;	  /* besides informerd's own user and root */
 	gid_t *allow_gids;

@@ -18,12 +18,10 @@ min_of(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* What it has and what is left, but for a part of that. */
 static uint64_t
-with_what_is_left(uint64_t present, uint64_t left, uint64_t reserve)
+sum_of(uint64_t a, uint64_t b)
 {
-	left = left > reserve ? left - reserve : 0;
-	return present > UINT64_MAX - left ? UINT64_MAX : present + left;
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 static uint64_t
@@ -42,14 +40,14 @@ arena_budget_wanted(const struct arena_means *m)
 uint64_t
 arena_budget_now(const struct arena_means *m)
 {
-	uint64_t bytes = arena_budget_wanted(m), most;
+	uint64_t bytes = arena_budget_wanted(m);
 
-	most = with_what_is_left(m->present, m->system_left, 0);
 	if (m->system)
-		bytes = min_of(bytes, most);
-	most = with_what_is_left(m->present, m->group_left, ARENA_PAGES_GROUP_RESERVE);
+		bytes = min_of(bytes, sum_of(m->present, m->system_left));
 	if (m->group_left != UINT64_MAX)
-		bytes = min_of(bytes, most);
+		bytes = min_of(bytes, sum_of(m->present, m->group_left > ARENA_PAGES_GROUP_RESERVE
+								 ? m->group_left - ARENA_PAGES_GROUP_RESERVE
+								 : 0));
 	return within_limits(bytes);
 }
 

@@ -12,15 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sodium.h>
 
 #include "writer/daemon/arena_budget.h"
-#include "writer/daemon/key_load.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/resource/descriptor.h"
+#include "shm-layout/key_file.h"
 #include "shm-layout/time_ns.h"
 
 /*
@@ -47,7 +48,34 @@ choose_range(uint64_t budget)
 	return fits_address_space(range) ? range : 0;
 }
 
-/* SOCKET.key, beside the socket and its lock. */
+/* A new file appears with its whole content or not at all: written beside, then linked to its name. */
+static int
+make_key_file(const char *path, char **ret_error)
+{
+	_cleanup_(message_freep) char *beside = NULL;
+	uint8_t key[TAG_MASTER_BYTES];
+	int fd, r = 0;
+
+	message_format(&beside, "%s.%ld", path, (long)getpid());
+	if (!beside)
+		return -ENOMEM;
+	unlink(beside);
+	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return message_set(ret_error, -errno, "key file %s: cannot create it: %s", path,
+				   strerror(errno));
+	randombytes_buf(key, sizeof(key));
+	if (fchmod(fd, 0600) < 0 || write(fd, key, sizeof(key)) != sizeof(key) || link(beside, path) < 0)
+		r = errno == EEXIST ? 0 : -errno;
+	if (r < 0)
+		message_format(ret_error, "key file %s: cannot write it: %s", path, strerror(-r));
+	sodium_memzero(key, sizeof(key));
+	close(fd);
+	unlink(beside);
+	return r;
+}
+
+/* SOCKET.key, beside the socket and its lock; made when it does not exist. */
 static int
 load_key(struct local_state *local, const char *socket, char **ret_error)
 {
@@ -59,8 +87,14 @@ load_key(struct local_state *local, const char *socket, char **ret_error)
 		path = NULL;
 		return -ENOMEM;
 	}
-	r = key_load(path, local->place.master, why, sizeof(why));
-	return r < 0 ? message_set(ret_error, r, "key file %s: %s", path, why) : 0;
+	r = key_file_read(path, geteuid(), local->place.master, why, sizeof(why));
+	if (r == -ENOENT) {
+		r = make_key_file(path, ret_error);
+		if (r < 0)
+			return r;
+		r = key_file_read(path, geteuid(), local->place.master, why, sizeof(why));
+	}
+	return r < 0 ? message_set(ret_error, r, "%s", why) : 0;
 }
 
 static int

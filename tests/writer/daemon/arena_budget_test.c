@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the arena may have, by what there is; and what a snapshot may hold of that.
+ * What the arena may have, by what there is.
  */
 #include "tests/room.h"
 #include "writer/arena/arena.h"
 #include "writer/arena/arena_pages.h"
 #include "writer/daemon/arena_budget.h"
-#include "writer/daemon/limits.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -55,17 +54,4 @@ TEST_CASE(there_is_more_address_space_than_memory)
 	assert_true(arena_address_range(UINT64_MAX) == ARENA_BYTES_LIMIT);
 	for (uint64_t budget = ARENA_BYTES_MIN; budget < ARENA_BYTES_LIMIT; budget = budget * 3 / 2 + 4095)
 		assert_true(arena_address_range(budget) >= budget && arena_address_range(budget) % 4096 == 0);
-}
-
-/* Both limits on what a snapshot holds can be reached in whatever there is. */
-TEST_CASE(a_snapshot_may_hold_a_quarter)
-{
-	struct config config = {0};
-
-	assert_int_equal(limits_of_snapshots(&config, 40 * MIB).bytes, 10 * MIB);
-	assert_int_equal(limits_of_snapshots(&config, 4096 * MIB).bytes, SNAPSHOT_LIMIT_DEFAULT_BYTES);
-	config.hold_bytes = 3 * MIB;
-	assert_int_equal(limits_of_snapshots(&config, 40 * MIB).bytes, 3 * MIB);
-	config.hold_bytes = 500 * MIB;
-	assert_int_equal(limits_of_snapshots(&config, 64 * MIB).bytes, 16 * MIB);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When an open snapshot is too expensive.
+ * What a snapshot may cost, and when it is too expensive.
  */
 #include "tests/room.h"
-#include "writer/daemon/snapshot_limit.h"
+#include "writer/daemon/limits.h"
+
+#define MIB (UINT64_C(1) << 20)
 
 static const struct snapshot_limit limits = {1000, 60};
 
@@ -21,4 +23,17 @@ TEST_CASE(a_warning_comes_at_half_the_limits)
 	assert_int_equal(snapshot_limit_ask(&limits, 500, 30), SNAPSHOT_LIMIT_WORN);
 	assert_int_equal(snapshot_limit_ask(&limits, 999, 60), SNAPSHOT_LIMIT_WORN);
 	assert_int_equal(snapshot_limit_ask(&limits, 1000, 60), SNAPSHOT_LIMIT_OVER);
+}
+
+/* Both limits on what a snapshot holds can be reached in whatever there is. */
+TEST_CASE(a_snapshot_may_hold_a_quarter)
+{
+	struct config config = {0};
+
+	assert_int_equal(limits_of_snapshots(&config, 40 * MIB).bytes, 10 * MIB);
+	assert_int_equal(limits_of_snapshots(&config, 4096 * MIB).bytes, SNAPSHOT_LIMIT_DEFAULT_BYTES);
+	config.hold_bytes = 3 * MIB;
+	assert_int_equal(limits_of_snapshots(&config, 40 * MIB).bytes, 3 * MIB);
+	config.hold_bytes = 500 * MIB;
+	assert_int_equal(limits_of_snapshots(&config, 64 * MIB).bytes, 16 * MIB);
 }
