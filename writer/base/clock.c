@@ -6,6 +6,7 @@
 #include "writer/base/clock.h"
 
 #include <stddef.h>
+#include <time.h>
 
 static void
 ask_to_wake(struct clock *clock)
@@ -69,4 +70,16 @@ clock_run(struct clock *clock)
 		timer->fire(timer->context);
 	}
 	ask_to_wake(clock);
+}
+
+const char *
+clock_text(uint64_t wall_ns, char text[CLOCK_TEXT_SIZE])
+{
+	time_t seconds = (time_t)(wall_ns / 1000000000u);
+	struct tm tm;
+
+	if (!wall_ns || !gmtime_r(&seconds, &tm) ||
+	    strftime(text, CLOCK_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+		text[0] = '\0';
+	return text;
 }

@@ -43,4 +43,8 @@ void clock_clear(struct clock *clock, struct clock_timer *timer);
  */
 void clock_run(struct clock *clock);
 
+/* Wall time as "2026-01-31T12:00:00Z", into text, which is returned; 0 is "". */
+#define CLOCK_TEXT_SIZE 32
+const char *clock_text(uint64_t wall_ns, char text[CLOCK_TEXT_SIZE]);
+
 #endif

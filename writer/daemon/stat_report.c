@@ -50,7 +50,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shm-layout/time_ns.h"
@@ -136,30 +135,18 @@ add_tombstones(cJSON *object, const struct store *store, unsigned id, uint64_t n
 	number(tombstones, "floor", store_resource(store, id)->tombstone_floor);
 }
 
-/* RFC 3339; "" for never. */
-static void
-add_time(cJSON *object, const char *name, uint64_t wall_ns)
-{
-	time_t seconds = (time_t)(wall_ns / 1000000000u);
-	char time[32] = "";
-	struct tm tm;
-
-	if (wall_ns && gmtime_r(&seconds, &tm))
-		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	text(object, name, time);
-}
-
 static void
 add_checks(cJSON *object, const struct check_schedule *checks)
 {
 	cJSON *consistency = cJSON_AddObjectToObject(object, "consistency");
+	char last[CLOCK_TEXT_SIZE];
 
 	number(consistency, "checks", checks->checks);
 	number(consistency, "inconclusive", checks->inconclusive);
 	number(consistency, "missing", checks->missing);
 	number(consistency, "extra", checks->extra);
 	number(consistency, "different", checks->different);
-	add_time(consistency, "last", checks->last_wall_ns);
+	text(consistency, "last", clock_text(checks->last_wall_ns, last));
 }
 
 static void
@@ -240,9 +227,10 @@ static void
 add_reload(cJSON *report, const struct daemon *d)
 {
 	cJSON *reload = cJSON_AddObjectToObject(report, "reload");
+	char time[CLOCK_TEXT_SIZE];
 
 	text(reload, "state", reload_word(d));
-	add_time(reload, "time", d->reloads.last_wall_ns);
+	text(reload, "time", clock_text(d->reloads.last_wall_ns, time));
 	text(reload, "error", d->reload.why);
 	number(reload, "succeeded", d->reloads.succeeded);
 	number(reload, "refused", d->reloads.refused);

@@ -8,7 +8,8 @@
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "writer/base/clock.h"
 
 static void
 forget(struct reflector_error *t)
@@ -64,24 +65,12 @@ reflector_error_end(struct reflector_error *t)
 		t->met = t->over = t->told = true;
 }
 
-static void
-add_time(cJSON *o, const char *name, uint64_t wall_ns)
-{
-	time_t seconds = (time_t)(wall_ns / 1000000000u);
-	char text[32] = "";
-	struct tm tm;
-
-	if (wall_ns && gmtime_r(&seconds, &tm))
-		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	cJSON_AddStringToObject(o, name, text);
-}
-
 char *
 reflector_error_news(const struct reflector_error *t)
 {
 	bool recovered = t->met && t->over && t->told;
+	char since[CLOCK_TEXT_SIZE], *json;
 	cJSON *o;
-	char *json;
 
 	if (!t->met || (t->told && !t->over))
 		return NULL;
@@ -90,7 +79,7 @@ reflector_error_news(const struct reflector_error *t)
 	cJSON_AddNumberToObject(o, "code", recovered ? 0 : t->code);
 	cJSON_AddStringToObject(o, "reason", recovered || !t->reason ? "" : t->reason);
 	cJSON_AddStringToObject(o, "message", recovered || !t->message ? "" : t->message);
-	add_time(o, "since", t->since_wall_ns);
+	cJSON_AddStringToObject(o, "since", clock_text(t->since_wall_ns, since));
 	cJSON_AddNumberToObject(o, "count", (double)t->count);
 	json = cJSON_PrintUnformatted(o);
 	cJSON_Delete(o);

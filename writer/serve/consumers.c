@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "shm-layout/time_ns.h"
+#include "writer/base/clock.h"
 
 /* After so much time the store is told how old everybody is: what a writer that is killed did not tell. */
 #define RENEW_NS (3600ull * 1000000000u)
@@ -280,21 +280,11 @@ consumers_leave(struct consumer_seat *seat)
 
 /* ---- the report ---- */
 
-static void
-print_time(uint64_t wall, char text[32])
-{
-	time_t seconds = (time_t)(wall / 1000000000u);
-	struct tm tm;
-
-	gmtime_r(&seconds, &tm);
-	strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
-}
-
 static bool
 add_to_report(cJSON *array, const struct consumers *c, const struct record *r, uint64_t published)
 {
 	bool known = r->kept && memcmp(r->consumer.lineage, c->lineage, sizeof(c->lineage)) == 0;
-	char seen[32], name[CONSUMER_NAME_MAX + 1];
+	char seen[CLOCK_TEXT_SIZE], name[CONSUMER_NAME_MAX + 1];
 	cJSON *o = cJSON_CreateObject();
 
 	if (!o || !cJSON_AddItemToArray(array, o)) {
@@ -303,7 +293,6 @@ add_to_report(cJSON *array, const struct consumers *c, const struct record *r, u
 	}
 	memcpy(name, r->consumer.name, r->consumer.name_length);
 	name[r->consumer.name_length] = '\0';
-	print_time(r->consumer.last_seen_wall_ns, seen);
 	return cJSON_AddStringToObject(o, "name", name) &&
 	       cJSON_AddNumberToObject(o, "uid", r->consumer.uid) &&
 	       cJSON_AddNumberToObject(o, "seq", (double)r->consumer.seq) &&
@@ -313,7 +302,7 @@ add_to_report(cJSON *array, const struct consumers *c, const struct record *r, u
 				       : known ? 0
 					       : -1) &&
 	       cJSON_AddBoolToObject(o, "attached", r->seat != NULL) &&
-	       cJSON_AddStringToObject(o, "lastSeen", seen);
+	       cJSON_AddStringToObject(o, "lastSeen", clock_text(r->consumer.last_seen_wall_ns, seen));
 }
 
 cJSON *
