@@ -14,21 +14,23 @@
 
 /* ---- their fields ---- */
 
+/* A list of paths, or one. */
 static int
-take_paths(const struct yaml_reading *in, const cJSON *value, char ***ret_paths, size_t *ret_n)
+take_paths(const struct yaml_reading *in, const cJSON *value, bool one, char ***ret_paths, size_t *ret_n)
 {
 	_cleanup_(message_freep) char *error = NULL;
-	const cJSON *item;
 	int r;
 
-	if (!cJSON_IsArray(value))
+	if (!one && !cJSON_IsArray(value))
 		return yaml_field_wrong(in, value, "a list of paths");
+	if (one && !cJSON_IsString(value))
+		return yaml_field_wrong(in, value, "a path (a list of them is named paths)");
 	if (*ret_paths)
 		return yaml_field_wrong(in, value, "the only one of path and paths");
 	*ret_paths = calloc((size_t)cJSON_GetArraySize(value) + 1, sizeof(**ret_paths));
 	if (!*ret_paths)
 		return -ENOMEM;
-	cJSON_ArrayForEach(item, value) {
+	for (const cJSON *item = one ? value : value->child; item; item = one ? NULL : item->next) {
 		if (!cJSON_IsString(item))
 			return yaml_field_wrong(in, item, "a path");
 		r = config_check_path(item->valuestring, &error);
@@ -46,7 +48,7 @@ static int
 take_drop(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
 {
 	struct config_resource *resource = into;
-	int r = take_paths(in, value, &resource->drops, &resource->n_drops);
+	int r = take_paths(in, value, false, &resource->drops, &resource->n_drops);
 	struct path compiled;
 
 	(void)field;
@@ -67,29 +69,16 @@ take_index_paths(const struct yaml_reading *in, const cJSON *value, const struct
 	struct config_index *index = into;
 
 	(void)field;
-	return take_paths(in, value, &index->paths, &index->n_paths);
+	return take_paths(in, value, false, &index->paths, &index->n_paths);
 }
 
 static int
 take_index_path(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
 {
-	_cleanup_(message_freep) char *error = NULL;
 	struct config_index *index = into;
-	int r;
 
 	(void)field;
-	if (!cJSON_IsString(value))
-		return yaml_field_wrong(in, value, "a path (a list of them is named paths)");
-	if (index->paths)
-		return yaml_field_wrong(in, value, "the only one of path and paths");
-	r = config_check_path(value->valuestring, &error);
-	if (r < 0)
-		return yaml_field_placed(in, value, r, &error);
-	index->paths = calloc(1, sizeof(*index->paths));
-	if (!index->paths || !(index->paths[0] = strdup(value->valuestring)))
-		return -ENOMEM;
-	index->n_paths = 1;
-	return 0;
+	return take_paths(in, value, true, &index->paths, &index->n_paths);
 }
 
 static int

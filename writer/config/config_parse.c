@@ -158,37 +158,45 @@ config_take_version(void *at, const char *text, char **ret_error)
 	return 0;
 }
 
+/* Which of three words it is, or -EINVAL with message. */
+static int
+word_of(const char *text, const char *const words[3], char **ret_error)
+{
+	for (int i = 0; i < 3; i++)
+		if (strcmp(text, words[i]) == 0)
+			return i;
+	return message_set(ret_error, -EINVAL, "'%s' is neither %s, %s nor %s", text, words[0], words[1],
+			   words[2]);
+}
+
 int
 config_take_wire(void *at, const char *text, char **ret_error)
 {
-	static const char *const names[] = {
-		[WIRE_AUTO] = "auto", [WIRE_JSON] = "json", [WIRE_PROTOBUF] = "protobuf"};
+	static const char *const words[] = {"auto", "json", "protobuf"};
+	int word = word_of(text, words, ret_error);
 
-	for (unsigned i = WIRE_AUTO; i <= WIRE_PROTOBUF; i++)
-		if (strcmp(text, names[i]) == 0) {
-			*(enum wire_choice *)at = (enum wire_choice)i;
-			return 0;
-		}
-	return message_set(ret_error, -EINVAL, "'%s' is neither auto, json nor protobuf", text);
+	if (word < 0)
+		return word;
+	*(enum wire_choice *)at = (enum wire_choice)(WIRE_AUTO + word);
+	return 0;
 }
 
 int
 config_take_compression(void *at, const char *text, char **ret_error)
 {
-	static const char *const names[] = {[KUBE_COMPRESSION_AUTO] = "auto",
+	static const char *const words[] = {[KUBE_COMPRESSION_AUTO] = "auto",
 					    [KUBE_COMPRESSION_GZIP] = "gzip",
 					    [KUBE_COMPRESSION_NONE] = "none"};
+	int word = word_of(text, words, ret_error);
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(text, names[i]) == 0) {
-			*(enum kube_compression *)at = (enum kube_compression)i;
-			return 0;
-		}
-	return message_set(ret_error, -EINVAL, "'%s' is neither auto, gzip nor none", text);
+	if (word < 0)
+		return word;
+	*(enum kube_compression *)at = (enum kube_compression)word;
+	return 0;
 }
 
-int
-config_parse_page_size(const char *text, unsigned *ret_size, char **ret_error)
+static int
+take_page_size(void *at, const char *text, char **ret_error)
 {
 	uint64_t number;
 	int r = number_parse(text, CONFIG_LIMIT_PAGE_SIZE, &number, ret_error);
@@ -196,84 +204,63 @@ config_parse_page_size(const char *text, unsigned *ret_size, char **ret_error)
 	if (r == 0 && number == 0)
 		r = message_set(ret_error, -EINVAL, "a page of 0 objects never comes to an end");
 	if (r == 0)
-		*ret_size = (unsigned)number;
+		*(unsigned *)at = (unsigned)number;
 	return r;
 }
 
 static int
-parse_bool(const char *text, bool *ret, char **ret_error)
+take_bool(void *at, const char *text, char **ret_error)
 {
 	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
 		return message_set(ret_error, -EINVAL, "'%s' is neither true nor false", text);
-	*ret = *text == 't';
-	return 0;
+	return flag_take_on(at, text, ret_error);
 }
 
 static int
-take_text(char **field, const char *value)
-{
-	*field = strdup(value);
-	return *field ? 0 : -ENOMEM;
-}
-
-enum parameter {
-	NAMESPACE,
-	LABEL_SELECTOR,
-	FIELD_SELECTOR,
-	METADATA_ONLY,
-	ON_DEMAND,
-	WATCH_LIST,
-	PAGE_SIZE,
-	RESOURCE_VERSION,
-	OPTIONAL,
-	WIRE
-};
-static const char *const parameter_names[] = {
-	"namespace", "labelSelector", "fieldSelector",   "metadataOnly", "onDemand",
-	"watchList", "pageSize",      "resourceVersion", "optional", "wire",
-};
-
-static int
-take_value(enum parameter which, const char *value, struct config_resource *resource, char **ret_error)
+take_choice(void *at, const char *text, char **ret_error)
 {
 	bool yes = false;
-	int r;
+	int r = take_bool(&yes, text, ret_error);
 
-	switch (which) {
-	case NAMESPACE:
-		r = config_check_namespaces(value, ret_error);
-		return r < 0 ? r : take_text(&resource->namespace_, value);
-	case LABEL_SELECTOR:
-		return take_text(&resource->label_selector, value);
-	case FIELD_SELECTOR:
-		return take_text(&resource->field_selector, value);
-	case METADATA_ONLY:
-		return parse_bool(value, &resource->metadata_only, ret_error);
-	case ON_DEMAND:
-		return parse_bool(value, &resource->on_demand, ret_error);
-	case WATCH_LIST:
-		r = parse_bool(value, &yes, ret_error);
-		resource->watch_list = yes ? CONFIG_YES : CONFIG_NO;
-		return r;
-	case PAGE_SIZE:
-		return config_parse_page_size(value, &resource->page_size, ret_error);
-	case RESOURCE_VERSION:
-		return config_take_version(&resource->version, value, ret_error);
-	case OPTIONAL:
-		return parse_bool(value, &resource->optional, ret_error);
-	case WIRE:
-		return config_take_wire(&resource->wire, value, ret_error);
-	}
-	return -EINVAL;
+	*(enum config_choice *)at = yes ? CONFIG_YES : CONFIG_NO;
+	return r;
 }
+
+static int
+take_namespaces(void *at, const char *text, char **ret_error)
+{
+	int r = config_check_namespaces(text, ret_error);
+
+	return r < 0 ? r : flag_take_copy(at, text, ret_error);
+}
+
+#define AT(member) offsetof(struct config_resource, member)
+static const struct parameter {
+	const char *name;
+	flag_take *take;
+	size_t offset;
+} parameters[] = {
+	{"namespace", take_namespaces, AT(namespace_)},
+	{"labelSelector", flag_take_copy, AT(label_selector)},
+	{"fieldSelector", flag_take_copy, AT(field_selector)},
+	{"metadataOnly", take_bool, AT(metadata_only)},
+	{"onDemand", take_bool, AT(on_demand)},
+	{"watchList", take_choice, AT(watch_list)},
+	{"pageSize", take_page_size, AT(page_size)},
+	{"resourceVersion", config_take_version, AT(version)},
+	{"optional", take_bool, AT(optional)},
+	{"wire", config_take_wire, AT(wire)},
+};
+#undef AT
+#define PARAMETERS (sizeof(parameters) / sizeof(*parameters))
 
 static int
 take_parameter(char *parameter, unsigned *given, struct config_resource *resource, char **ret_error)
 {
 	_cleanup_(message_freep) char *error = NULL;
 	char *value = strchr(parameter, '=');
-	const char *near;
-	unsigned i, count = sizeof(parameter_names) / sizeof(*parameter_names);
+	const char *near, *names[PARAMETERS];
+	unsigned i;
 	int r;
 
 	if (!value || !value[1])
@@ -282,10 +269,10 @@ take_parameter(char *parameter, unsigned *given, struct config_resource *resourc
 	r = percent_decode(value, ret_error);
 	if (r < 0)
 		return r;
-	for (i = 0; i < count && strcmp(parameter, parameter_names[i]) != 0; i++)
-		;
-	if (i == count) {
-		near = nearest(parameter, parameter_names, count);
+	for (i = 0; i < PARAMETERS && strcmp(parameter, parameters[i].name) != 0; i++)
+		names[i] = parameters[i].name;
+	if (i == PARAMETERS) {
+		near = nearest(parameter, names, PARAMETERS);
 		return message_set(ret_error, -EINVAL, "unknown parameter '%s'%s%s%s; " RESOURCE_SYNTAX,
 				   parameter, near ? " (did you mean " : "", near ? near : "",
 				   near ? "?)" : "");
@@ -293,10 +280,9 @@ take_parameter(char *parameter, unsigned *given, struct config_resource *resourc
 	if (*given & 1u << i)
 		return message_set(ret_error, -EINVAL, "%s is given twice", parameter);
 	*given |= 1u << i;
-	r = take_value((enum parameter)i, value, resource, &error);
+	r = parameters[i].take((char *)resource + parameters[i].offset, value, &error);
 	if (r < 0 && r != -ENOMEM)
-		return message_set(ret_error, r, i > FIELD_SELECTOR ? "%2$s: %1$s" : "%1$s",
-				   error ? error : value, parameter);
+		return message_set(ret_error, r, "%s: %s", parameter, error ? error : value);
 	return r;
 }
 

@@ -46,9 +46,6 @@ flag_take config_take_version, config_take_wire, config_take_compression;
 /* An address to listen at, as a char *. */
 flag_take config_take_address;
 
-/* A LIST's page. */
-int config_parse_page_size(const char *text, unsigned *ret_size, char **ret_error);
-
 /* An index's name: a letter, then letters, digits, '-' and '_', 63 at most. */
 int config_check_index_name(const char *text, char **ret_error);
 
