@@ -14,76 +14,10 @@
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/config/config_check.h"
-#include "writer/config/config_entry.h"
 #include "writer/config/config_expand.h"
 #include "writer/config/config_file.h"
 #include "writer/config/default_socket.h"
 #include "writer/config/options.h"
-
-/* ---- merging ---- */
-
-static int
-copy_over(char **field, const char *flag)
-{
-	char *copy;
-
-	if (!flag)
-		return 0;
-	copy = strdup(flag);
-	if (!copy)
-		return -ENOMEM;
-	free(*field);
-	*field = copy;
-	return 0;
-}
-
-static int
-merge(struct config *config, const struct config *flags, char **ret_error)
-{
-	int r = 0;
-
-	if ((r = server_choice_merge(&config->choice, &flags->choice)) < 0 ||
-	    (r = copy_over(&config->namespace_, flags->namespace_)) < 0 ||
-	    (r = copy_over(&config->socket, flags->socket)) < 0 ||
-	    (r = copy_over(&config->arena_dir, flags->arena_dir)) < 0 ||
-	    (r = copy_over(&config->schema, flags->schema)) < 0 ||
-	    (r = copy_over(&config->arena_name, flags->arena_name)) < 0 ||
-	    (r = copy_over(&config->metrics_address, flags->metrics_address)) < 0)
-		return r;
-	for (size_t i = 0; i < flags->n_resources && r == 0; i++)
-		r = config_merge_resource(config, &flags->resources[i], ret_error);
-	for (size_t i = 0; i < flags->n_indexes && r == 0; i++)
-		r = config_merge_index(config, &flags->indexes[i], ret_error);
-	for (size_t i = 0; i < flags->n_allow_uids && r == 0; i++)
-		r = config_add_uid(config, flags->allow_uids[i]);
-	for (size_t i = 0; i < flags->n_allow_gids && r == 0; i++)
-		r = config_add_gid(config, flags->allow_gids[i]);
-	if (flags->arena_max_bytes)
-		config->arena_max_bytes = flags->arena_max_bytes;
-	if (flags->max_readers)
-		config->max_readers = flags->max_readers;
-	if (flags->check_every_ms)
-		config->check_every_ms = flags->check_every_ms;
-	if (flags->watch_timeout_ms)
-		config->watch_timeout_ms = flags->watch_timeout_ms;
-	if (flags->backoff.first_ms)
-		config->backoff.first_ms = flags->backoff.first_ms;
-	if (flags->backoff.max_ms)
-		config->backoff.max_ms = flags->backoff.max_ms;
-	if (flags->backoff.reset_ms)
-		config->backoff.reset_ms = flags->backoff.reset_ms;
-	if (flags->log_level >= 0)
-		config->log_level = flags->log_level;
-	if (flags->watch_list != CONFIG_NOT_SAID)
-		config->watch_list = flags->watch_list;
-	if (flags->wire != WIRE_NOT_SAID)
-		config->wire = flags->wire;
-	config->keep_managed_fields |= flags->keep_managed_fields;
-	config->allow_secrets |= flags->allow_secrets;
-	return r;
-}
-
-/* ---- defaults ---- */
 
 /* "informer" for the socket that root's daemon has by default, else a name of the socket's own. */
 static char *
@@ -174,7 +108,7 @@ config_build(const struct options *options, struct config *ret_config, char **re
 		r = config_load(options->config_path, &config, ret_error);
 	if (r < 0)
 		return r;
-	r = merge(&config, &options->flags, ret_error);
+	r = options_apply(options, &config, ret_error);
 	if (r == 0)
 		r = fill_defaults(&config, ret_error);
 	if (r == 0)

@@ -58,7 +58,7 @@ fail:
 	return r;
 }
 
-/* The same, for this namespace; NULL: all. */
+/* The same, for this namespace. */
 static int
 copy_for(const struct config_resource *from, const char *ns, struct config_resource *ret)
 {
@@ -122,15 +122,6 @@ config_take_resource(struct config *config, struct config_resource *resource, ch
 }
 
 int
-config_merge_resource(struct config *config, const struct config_resource *from, char **ret_error)
-{
-	struct config_resource copy;
-	int r = copy_for(from, from->namespace_, &copy);
-
-	return r < 0 ? r : append(config, &copy, ret_error);
-}
-
-int
 config_add_resource(struct config *config, const char *text, char **ret_error)
 {
 	struct config_resource resource;
@@ -170,21 +161,6 @@ config_take_index(struct config *config, struct config_index *index, char **ret_
 fail:
 	config_index_done(index);
 	return r;
-}
-
-int
-config_merge_index(struct config *config, const struct config_index *from, char **ret_error)
-{
-	struct config_index copy = {0};
-
-	if (!copy_opt(&copy.name, from->name) || !copy_opt(&copy.resource, from->resource) ||
-	    !copy_opt(&copy.split, from->split) || !copy_opt(&copy.origin, from->origin) ||
-	    !(copy.paths = copy_strings(from->paths, from->n_paths))) {
-		config_index_done(&copy);
-		return -ENOMEM;
-	}
-	copy.n_paths = from->n_paths;
-	return config_take_index(config, &copy, ret_error);
 }
 
 int

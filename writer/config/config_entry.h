@@ -20,8 +20,4 @@ int config_take_index(struct config *config, struct config_index *index, char **
 int config_add_resource(struct config *config, const char *text, char **ret_error);
 int config_add_index(struct config *config, const char *text, char **ret_error);
 
-/* Append a copy of an entry that another configuration took. Returns 0, -E2BIG with message, -ENOMEM. */
-int config_merge_resource(struct config *config, const struct config_resource *from, char **ret_error);
-int config_merge_index(struct config *config, const struct config_index *from, char **ret_error);
-
 #endif

@@ -278,6 +278,22 @@ options_parse(int argc, char *const *argv, struct options *ret_options, char **r
 	return 0;
 }
 
+int
+options_apply(const struct options *options, struct config *config, char **ret_error)
+{
+	struct options over = {.flags = *config};
+	int argc = 0, r;
+
+	while (options->arguments[argc])
+		argc++;
+	if (options->flags.choice.n_as_groups > 0)
+		server_choice_drop_groups(&over.flags.choice);
+	r = flags_parse(&table, argc, options->arguments, &over, NULL, ret_error);
+	*config = over.flags;
+	free(over.config_path);
+	return r < 0 ? r : 0;
+}
+
 static bool
 is_secret(const struct flag *flag)
 {

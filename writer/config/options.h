@@ -31,6 +31,12 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, char
 void options_done(struct options *options);
 
 /*
+ * Take the flags once more, over what a file said: they win, lists are joined; but groups to impersonate
+ * replace those of the file. Returns 0, -EINVAL with message, -ENOMEM.
+ */
+int options_apply(const struct options *options, struct config *config, char **ret_error);
+
+/*
  * Overwrite the secrets among the arguments, which everybody on this machine can read in /proc; after
  * options_parse(). What a flag's value was is in `options` alone then.
  */

@@ -33,8 +33,8 @@ string_at(struct server_choice *choice, size_t i)
 	return (char **)(void *)((char *)choice + strings[i]);
 }
 
-static void
-drop_groups(struct server_choice *choice)
+void
+server_choice_drop_groups(struct server_choice *choice)
 {
 	for (size_t i = 0; i < choice->n_as_groups; i++)
 		free(choice->as_groups[i]);
@@ -51,7 +51,7 @@ server_choice_done(struct server_choice *choice)
 
 		file_wipe(text, text ? strlen(text) : 0);
 	}
-	drop_groups(choice);
+	server_choice_drop_groups(choice);
 	memset(choice, 0, sizeof(*choice));
 }
 
@@ -73,37 +73,6 @@ server_choice_take_group(void *at, const char *group, char **ret_error)
 }
 
 const struct yaml_field server_choice_group = {YAML_TEXT(server_choice_take_group, "a group")};
-
-int
-server_choice_merge(struct server_choice *choice, const struct server_choice *flags)
-{
-	struct server_choice from = *flags; /* borrows */
-	int r = 0;
-
-	for (size_t i = 0; i < N_STRINGS; i++) {
-		const char *value = *string_at(&from, i);
-		char *copy;
-
-		if (!value)
-			continue;
-		copy = strdup(value);
-		if (!copy)
-			return -ENOMEM;
-		free(*string_at(choice, i));
-		*string_at(choice, i) = copy;
-	}
-	if (flags->n_as_groups)
-		drop_groups(choice);
-	for (size_t i = 0; i < flags->n_as_groups && r == 0; i++)
-		r = server_choice_take_group(choice, flags->as_groups[i], NULL);
-	choice->insecure_skip_tls_verify |= flags->insecure_skip_tls_verify;
-	choice->disable_compression |= flags->disable_compression;
-	if (flags->compression != KUBE_COMPRESSION_AUTO)
-		choice->compression = flags->compression;
-	if (flags->request_timeout_ms)
-		choice->request_timeout_ms = flags->request_timeout_ms;
-	return r;
-}
 
 struct kubeconfig_choice
 server_choice_kubeconfig(const struct server_choice *choice)

@@ -34,8 +34,7 @@ void server_choice_done(struct server_choice *choice);
 /* Append a group of `as_groups`. at: the choice. */
 flag_take server_choice_take_group;
 
-/* What `flags` say replaces what stands there; their groups replace all groups. Returns 0 or -ENOMEM. */
-int server_choice_merge(struct server_choice *choice, const struct server_choice *flags);
+void server_choice_drop_groups(struct server_choice *choice);
 
 struct kubeconfig_choice server_choice_kubeconfig(const struct server_choice *choice);
 

@@ -145,6 +145,9 @@ TEST(the_connection_may_stand_in_the_file)
 		     " cluster=c user=u certificate_authority=DIR/ca.crt tls_server_name=n"
 		     " client_certificate=/c client_key=DIR/k as=b as_uid=7 as_groups[i]=i"
 		     " request_timeout_ms=120000\npods");
+	/* a flag's no wins, too */
+	assert_built(*state, "insecureSkipTlsVerify: true\nrequestTimeout: 2m\nresources: [pods]\n",
+		     "--insecure-skip-tls-verify=false --request-timeout=0", "\npods");
 }
 
 /*
