@@ -57,7 +57,7 @@ static const char *const levels[] = {"error", "warning", "", "debug"};
 #define WORD(field, words) say_word(#field, (int)c->field, words)
 
 static void
-say_choice(const struct server_choice *c, const char *dir)
+say_choice(const struct kubeconfig_choice *c, const char *dir)
 {
 	TEXT(kubeconfig);
 	TEXT(context);

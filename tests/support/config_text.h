@@ -8,7 +8,7 @@
 #include "writer/config/config.h"
 
 /*
- * " field=value" for each field that was said, under the names of struct config and struct server_choice,
+ * " field=value" for each field that was said, under the names of struct config and struct kubeconfig_choice,
  * then for each resource and index a line of the same. The usual log level, wire and compression are not
  * written, nor are the socket and the arena's name, whose defaults are the machine's. `dir`, if not NULL, is
  * written as "DIR". Valid until the next call.

@@ -183,7 +183,6 @@ static int
 open_upstream(struct gateway *g, char **ret_error)
 {
 	const struct gw_pass_through_options passing = {.lacks = gw_arena_lacks, .ctx = g->arena};
-	struct kubeconfig_choice which = server_choice_kubeconfig(&g->config->server);
 	struct kube_client_config server = {0};
 	bool passes = false, reviews = false;
 	int r;
@@ -194,7 +193,7 @@ open_upstream(struct gateway *g, char **ret_error)
 	}
 	if (!passes && !reviews)
 		return 0;
-	r = kubeconfig_load(&which, &server, ret_error);
+	r = kubeconfig_load(&g->config->server, &server, ret_error);
 	if (r == 0)
 		r = gw_upstream_new(&g->loop, &server, &g->upstream, ret_error);
 	kube_client_config_done(&server);

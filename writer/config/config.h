@@ -80,7 +80,7 @@ struct config_index {
 };
 
 struct config {
-	struct server_choice choice;
+	struct kubeconfig_choice choice;
 
 	/* what is cached */
 	char *namespace_; /* default for entries without one; NULL: all */

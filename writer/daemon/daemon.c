@@ -281,10 +281,9 @@ start_broker(struct daemon *d, char **ret_error)
 static int
 make_transport(struct daemon *d, char **ret_error)
 {
-	struct kubeconfig_choice choice = server_choice_kubeconfig(&d->config->choice);
 	int r;
 
-	r = kubeconfig_load(&choice, &d->kube, ret_error);
+	r = kubeconfig_load(&d->config->choice, &d->kube, ret_error);
 	if (r == 0)
 		r = kube_client_config_read_ca(&d->kube, &d->ca, &d->ca_length, ret_error);
 	if (r == 0)

@@ -27,13 +27,6 @@ env(const struct kubeconfig_choice *choice, const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* "" is as if it were not there */
-static const char *
-given(const char *text)
-{
-	return text && *text ? text : NULL;
-}
-
 /* ---- finding ---------------------------------------------------------------------------- */
 
 /* The files of a path list that exist, each once. */
@@ -63,7 +56,7 @@ find_files(const struct kubeconfig_choice *choice, struct kubeconfig_set *set, c
 {
 	const char *list = env(choice, "KUBECONFIG"), *local = env(choice, "HOME");
 
-	if (given(choice->kubeconfig))
+	if (choice->kubeconfig)
 		return kubeconfig_set_add_file(set, choice->kubeconfig, ret_error);
 	if (list)
 		*ret_searched = strdup(list);
@@ -375,26 +368,22 @@ choose(const struct kubeconfig_set *set, const struct kubeconfig_choice *choice,
 	return r < 0 ? r : finish(choice, config, ret_error);
 }
 
-/* An empty string is no choice. */
-static struct kubeconfig_choice
-without_empty(const struct kubeconfig_choice *choice)
+/* The set goes; r: whether it could be read. */
+static int
+load(struct kubeconfig_set *set, int r, const char *searched, const struct kubeconfig_choice *choice,
+     struct kube_client_config *ret_config, char **ret_error)
 {
-	struct kubeconfig_choice c = *choice;
+	struct kube_client_config config = {0};
 
-	c.context = given(c.context);
-	c.cluster = given(c.cluster);
-	c.user = given(c.user);
-	c.server = given(c.server);
-	c.certificate_authority = given(c.certificate_authority);
-	c.tls_server_name = given(c.tls_server_name);
-	c.client_certificate = given(c.client_certificate);
-	c.client_key = given(c.client_key);
-	c.token = given(c.token);
-	c.username = given(c.username);
-	c.password = given(c.password);
-	c.as = given(c.as);
-	c.as_uid = given(c.as_uid);
-	return c;
+	if (r == 0)
+		r = choose(set, choice, searched, &config, ret_error);
+	kubeconfig_set_done(set);
+	if (r < 0) {
+		kube_client_config_done(&config);
+		return message_one_line(ret_error, r);
+	}
+	*ret_config = config;
+	return r;
 }
 
 int
@@ -402,29 +391,17 @@ kubeconfig_load(const struct kubeconfig_choice *choice, struct kube_client_confi
 		char **ret_error)
 {
 	_cleanup_(message_freep) char *searched = NULL;
-	struct kubeconfig_choice chosen = without_empty(choice);
-	struct kube_client_config config = {0};
 	struct kubeconfig_set set = {0};
 	int r;
 
-	r = find_files(&chosen, &set, &searched, ret_error);
-	if (r == 0)
-		r = choose(&set, &chosen, searched, &config, ret_error);
-	kubeconfig_set_done(&set);
-	if (r < 0) {
-		kube_client_config_done(&config);
-		return message_one_line(ret_error, r);
-	}
-	*ret_config = config;
-	return r;
+	r = find_files(choice, &set, &searched, ret_error);
+	return load(&set, r, searched, choice, ret_config, ret_error);
 }
 
 int
 kubeconfig_parse(const char *name, const char *data, size_t len, const struct kubeconfig_choice *choice,
 		 struct kube_client_config *ret_config, char **ret_error)
 {
-	struct kubeconfig_choice chosen = without_empty(choice);
-	struct kube_client_config config = {0};
 	struct kubeconfig_set set = {0};
 	struct yaml *doc = NULL;
 	int r;
@@ -432,13 +409,5 @@ kubeconfig_parse(const char *name, const char *data, size_t len, const struct ku
 	r = yaml_parse(name, data, len, &doc, ret_error);
 	if (r == 0)
 		r = kubeconfig_set_add(&set, doc, ret_error);
-	if (r == 0)
-		r = choose(&set, &chosen, name, &config, ret_error);
-	kubeconfig_set_done(&set);
-	if (r < 0) {
-		kube_client_config_done(&config);
-		return message_one_line(ret_error, r);
-	}
-	*ret_config = config;
-	return r;
+	return load(&set, r, name, choice, ret_config, ret_error);
 }

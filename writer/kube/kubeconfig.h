@@ -14,7 +14,7 @@
 	"name one with --kubeconfig or KUBECONFIG, or the server with --server "                             \
 	"(in a pod the service account is found by itself)"
 
-/* What the command line and the environment say; every field may be zero. Borrowed for the call. */
+/* What the command line and a configuration file say; every field may be zero. Borrowed for the call. */
 struct kubeconfig_choice {
 	const char *kubeconfig;	/* --kubeconfig: this file alone */
 	const char *context, *cluster, *user; /* instead of current-context, and of what the context says */
@@ -28,10 +28,10 @@ struct kubeconfig_choice {
 	bool disable_compression;
 	enum kube_compression compression;
 	const char *as, *as_uid;
-	const char *const *as_groups;
+	char **as_groups;
 	size_t n_as_groups;
-	uint64_t request_timeout_ms;
-	const char *root;	/* "" normally; a folder that stands for / of the in-cluster files in tests */
+	uint64_t request_timeout_ms; /* 0: none */
+	const char *root;            /* NULL; a folder that stands for / of the in-cluster files in tests */
 	const char *(*getenv)(const char *name); /* NULL: the process's own environment */
 };
 

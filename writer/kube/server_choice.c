@@ -10,31 +10,31 @@
 #include "writer/base/message.h"
 
 static size_t const strings[] = {
-	offsetof(struct server_choice, kubeconfig),
-	offsetof(struct server_choice, context),
-	offsetof(struct server_choice, cluster),
-	offsetof(struct server_choice, user),
-	offsetof(struct server_choice, server),
-	offsetof(struct server_choice, certificate_authority),
-	offsetof(struct server_choice, tls_server_name),
-	offsetof(struct server_choice, client_certificate),
-	offsetof(struct server_choice, client_key),
-	offsetof(struct server_choice, token),
-	offsetof(struct server_choice, username),
-	offsetof(struct server_choice, password),
-	offsetof(struct server_choice, as),
-	offsetof(struct server_choice, as_uid),
+	offsetof(struct kubeconfig_choice, kubeconfig),
+	offsetof(struct kubeconfig_choice, context),
+	offsetof(struct kubeconfig_choice, cluster),
+	offsetof(struct kubeconfig_choice, user),
+	offsetof(struct kubeconfig_choice, server),
+	offsetof(struct kubeconfig_choice, certificate_authority),
+	offsetof(struct kubeconfig_choice, tls_server_name),
+	offsetof(struct kubeconfig_choice, client_certificate),
+	offsetof(struct kubeconfig_choice, client_key),
+	offsetof(struct kubeconfig_choice, token),
+	offsetof(struct kubeconfig_choice, username),
+	offsetof(struct kubeconfig_choice, password),
+	offsetof(struct kubeconfig_choice, as),
+	offsetof(struct kubeconfig_choice, as_uid),
 };
 #define N_STRINGS (sizeof(strings) / sizeof(*strings))
 
 static char **
-string_at(struct server_choice *choice, size_t i)
+string_at(struct kubeconfig_choice *choice, size_t i)
 {
 	return (char **)(void *)((char *)choice + strings[i]);
 }
 
 void
-server_choice_drop_groups(struct server_choice *choice)
+server_choice_drop_groups(struct kubeconfig_choice *choice)
 {
 	for (size_t i = 0; i < choice->n_as_groups; i++)
 		free(choice->as_groups[i]);
@@ -44,7 +44,7 @@ server_choice_drop_groups(struct server_choice *choice)
 }
 
 void
-server_choice_done(struct server_choice *choice)
+server_choice_done(struct kubeconfig_choice *choice)
 {
 	for (size_t i = 0; i < N_STRINGS; i++) {
 		char *text = *string_at(choice, i);
@@ -58,7 +58,7 @@ server_choice_done(struct server_choice *choice)
 int
 server_choice_take_group(void *at, const char *group, char **ret_error)
 {
-	struct server_choice *choice = at;
+	struct kubeconfig_choice *choice = at;
 	char **larger = reallocarray(choice->as_groups, choice->n_as_groups + 1, sizeof(*larger));
 
 	(void)ret_error;
@@ -73,33 +73,6 @@ server_choice_take_group(void *at, const char *group, char **ret_error)
 }
 
 const struct yaml_field server_choice_group = {YAML_TEXT(server_choice_take_group, "a group")};
-
-struct kubeconfig_choice
-server_choice_kubeconfig(const struct server_choice *choice)
-{
-	return (struct kubeconfig_choice){
-		.kubeconfig = choice->kubeconfig,
-		.context = choice->context,
-		.cluster = choice->cluster,
-		.user = choice->user,
-		.server = choice->server,
-		.certificate_authority = choice->certificate_authority,
-		.insecure_skip_tls_verify = choice->insecure_skip_tls_verify,
-		.tls_server_name = choice->tls_server_name,
-		.client_certificate = choice->client_certificate,
-		.client_key = choice->client_key,
-		.token = choice->token,
-		.username = choice->username,
-		.password = choice->password,
-		.disable_compression = choice->disable_compression,
-		.compression = choice->compression,
-		.as = choice->as,
-		.as_uid = choice->as_uid,
-		.as_groups = (const char *const *)choice->as_groups,
-		.n_as_groups = choice->n_as_groups,
-		.request_timeout_ms = choice->request_timeout_ms,
-	};
-}
 
 /* Its length in milliseconds, and where it ends; 0: not one of them. */
 static double

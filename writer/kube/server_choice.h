@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connection: what the command line and the configuration file say about how to reach the API server
- * and who we are there; the words are kubectl's.
+ * and who we are there; the words are kubectl's. It is a kubeconfig_choice that owns its strings.
  */
 #ifndef WRITER_KUBE_SERVER_CHOICE_H
 #define WRITER_KUBE_SERVER_CHOICE_H
@@ -15,28 +15,13 @@
 
 #define SERVER_CHOICE_TIMEOUT_MAX_MS INT32_MAX /* libcurl knows no longer one */
 
-/* Strings are NULL when nobody said so. See struct kubeconfig_choice, which borrows from this one. */
-struct server_choice {
-	char *kubeconfig, *context, *cluster, *user, *server;
-	char *certificate_authority, *tls_server_name, *client_certificate, *client_key;
-	char *token, *username, *password; /* secrets */
-	char *as, *as_uid;
-	char **as_groups;
-	size_t n_as_groups;
-	bool insecure_skip_tls_verify, disable_compression;
-	enum kube_compression compression;
-	uint64_t request_timeout_ms; /* 0: none */
-};
-
 /* Free what it owns, not itself; a zeroed one is fine. */
-void server_choice_done(struct server_choice *choice);
+void server_choice_done(struct kubeconfig_choice *choice);
 
 /* Append a group of `as_groups`. at: the choice. */
 flag_take server_choice_take_group;
 
-void server_choice_drop_groups(struct server_choice *choice);
-
-struct kubeconfig_choice server_choice_kubeconfig(const struct server_choice *choice);
+void server_choice_drop_groups(struct kubeconfig_choice *choice);
 
 /*
  * A time as kubectl takes it: "30" (seconds), "1m30s", "1.5h", "500ms"; 0 is none. More than

@@ -74,7 +74,6 @@ main(int argc, char **argv)
 {
 	_cleanup_(message_freep) char *error = NULL, *ca = NULL;
 	struct kube_client_config config;
-	struct kubeconfig_choice choice;
 	struct options options;
 	size_t ca_length;
 	int code = 1;
@@ -86,8 +85,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error);
 		return 2;
 	}
-	choice = server_choice_kubeconfig(&options.flags.choice);
-	if (kubeconfig_load(&choice, &config, &error) < 0) {
+	if (kubeconfig_load(&options.flags.choice, &config, &error) < 0) {
 		fprintf(stderr, "%s\n", error);
 	} else {
 		if (kube_client_config_read_ca(&config, &ca, &ca_length, &error) < 0)

@@ -92,7 +92,6 @@ main(int argc, char **argv)
 {
 	_cleanup_(message_freep) char *error = NULL;
 	struct kube_client_config config;
-	struct kubeconfig_choice choice;
 	struct options options;
 	cJSON *root = cJSON_CreateObject(), *cluster = cJSON_AddObjectToObject(root, "cluster");
 	char *text;
@@ -103,8 +102,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error);
 		return 2;
 	}
-	choice = server_choice_kubeconfig(&options.flags.choice);
-	if (kubeconfig_load(&choice, &config, &error) < 0) {
+	if (kubeconfig_load(&options.flags.choice, &config, &error) < 0) {
 		fprintf(stderr, "%s\n", error);
 		return 1;
 	}

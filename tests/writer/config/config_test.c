@@ -428,7 +428,7 @@ TEST(what_is_said_for_all_is_taken_by_each)
 				   "resources:\n- {resource: pods, wire: protobuf}\n- services\n";
 	struct config c = built(*state, "compression: none\n", "-r pods --compression gzip");
 
-	assert_int_equal(server_choice_kubeconfig(&c.choice).compression, KUBE_COMPRESSION_GZIP);
+	assert_int_equal(c.choice.compression, KUBE_COMPRESSION_GZIP);
 	config_done(&c);
 	assert_built(*state, "watchList: true\n", "-r pods", " watch_list=yes\npods watch_list=yes");
 	assert_built(*state, "watchList: true\n", "-r pods --no-watch-list",

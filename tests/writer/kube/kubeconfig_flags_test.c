@@ -135,7 +135,7 @@ TEST(a_certificate_by_flag_replaces_the_users)
 /* --as, --as-uid and --as-group replace what the user says, each by itself. */
 TEST(impersonation_by_flag)
 {
-	static const char *const groups[] = {"one", "two"};
+	static char *groups[] = {"one", "two"};
 	const char *path = temp_file(*state, "k", full);
 	struct kubeconfig_choice choice = {
 		.kubeconfig = path, .as = "her", .as_groups = groups, .n_as_groups = 2};

@@ -65,7 +65,7 @@ struct gw_access_config {
 
 struct gw_config {
 	char *socket; /* informerd's; NULL: the usual one */
-	struct server_choice server;
+	struct kubeconfig_choice server;
 	struct gw_listener_config *listeners;
 	size_t listener_count;
 	struct gw_limits_config limits;
