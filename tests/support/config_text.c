@@ -137,10 +137,10 @@ config_text(const struct config *c, const char *dir)
 	NUMBER(watch_timeout_ms);
 	TEXT(arena_dir);
 	NUMBER(arena_max_bytes);
-	for (size_t i = 0; i < c->n_allow_uids; i++)
-		say(" uid=%u", (unsigned)c->allow_uids[i]);
-	for (size_t i = 0; i < c->n_allow_gids; i++)
-		say(" gid=%u", (unsigned)c->allow_gids[i]);
+	for (size_t i = 0; i < c->allow_uids.count; i++)
+		say(" uid=%u", c->allow_uids.at[i]);
+	for (size_t i = 0; i < c->allow_gids.count; i++)
+		say(" gid=%u", c->allow_gids.at[i]);
 	if (c->max_readers != CONFIG_DEFAULT_MAX_READERS)
 		NUMBER(max_readers);
 	NUMBER(queue_entries);

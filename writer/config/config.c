@@ -53,31 +53,7 @@ config_done(struct config *config)
 	free(config->schema);
 	free(config->arena_name);
 	free(config->metrics_address);
-	free(config->allow_uids);
-	free(config->allow_gids);
+	refs_done(&config->allow_uids);
+	refs_done(&config->allow_gids);
 	memset(config, 0, sizeof(*config));
-}
-
-int
-config_add_uid(struct config *config, uid_t uid)
-{
-	uid_t *larger = reallocarray(config->allow_uids, config->n_allow_uids + 1, sizeof(*larger));
-
-	if (!larger)
-		return -ENOMEM;
-	config->allow_uids = larger;
-	larger[config->n_allow_uids++] = uid;
-	return 0;
-}
-
-int
-config_add_gid(struct config *config, gid_t gid)
-{
-	gid_t *larger = reallocarray(config->allow_gids, config->n_allow_gids + 1, sizeof(*larger));
-
-	if (!larger)
-		return -ENOMEM;
-	config->allow_gids = larger;
-	larger[config->n_allow_gids++] = gid;
-	return 0;
 }

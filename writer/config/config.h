@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "writer/base/backoff.h"
+#include "writer/base/growing.h"
 #include "writer/kube/server_choice.h"
 #include "writer/kube/resource_name.h"
 #include "writer/config/list_choices.h"
@@ -105,9 +105,8 @@ struct config {
 	uint64_t arena_max_bytes; /* 0: as much as the file system allows */
 	uint64_t hold_bytes;	  /* what an open snapshot may hold back (daemon/limits.h); 0: the default */
 	unsigned hold_seconds;	  /* and for how long */
-	uid_t *allow_uids;	  /* besides informerd's own user and root */
-	gid_t *allow_gids;
-	size_t n_allow_uids, n_allow_gids;
+	struct refs allow_uids;   /* numbers of users, besides informerd's own and root's … */
+	struct refs allow_gids;   /* … and of groups */
 	unsigned max_readers;
 
 	/* events and consumers; 0: the defaults of fan_out.h, broker.h and consumers.h */
@@ -123,10 +122,6 @@ struct config {
 
 /* Free what `config` owns, not itself; a zeroed one is fine. */
 void config_done(struct config *config);
-
-/* Let one more attach. Each returns 0 or -ENOMEM. */
-int config_add_uid(struct config *config, uid_t uid);
-int config_add_gid(struct config *config, gid_t gid);
 
 /* Free what one entry owns; a zeroed one is fine. */
 void config_resource_done(struct config_resource *resource);

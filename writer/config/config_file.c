@@ -10,27 +10,13 @@
 #include "writer/base/log.h"
 
 static int
-take_id(const struct yaml_reading *in, const cJSON *value, int (*add)(struct config *config, uint32_t id),
-	void *into)
+take_id(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
 {
 	uint64_t id;
 	int r = yaml_field_number(in, value, 0, UINT32_MAX - 1.0, &id);
 
-	return r < 0 ? r : add(into, (uint32_t)id);
-}
-
-static int
-take_uid(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
-{
 	(void)field;
-	return take_id(in, value, config_add_uid, into);
-}
-
-static int
-take_gid(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
-{
-	(void)field;
-	return take_id(in, value, config_add_gid, into);
+	return r < 0 ? r : refs_push(into, (uint32_t)id);
 }
 
 #define AT(member) YAML_AT(struct config, member)
@@ -43,10 +29,10 @@ static const struct yaml_field arena[] = {
 	{"holdSeconds", YAML_COUNT(1, 86400), AT(hold_seconds)},
 };
 
-static const struct yaml_field uid = {.take = take_uid}, gid = {.take = take_gid};
+static const struct yaml_field id = {.take = take_id};
 static const struct yaml_field access_[] = {
-	{"uids", YAML_LIST(uid, "a list of numbers")},
-	{"gids", YAML_LIST(gid, "a list of numbers")},
+	{"uids", YAML_LIST(id, "a list of numbers"), AT(allow_uids)},
+	{"gids", YAML_LIST(id, "a list of numbers"), AT(allow_gids)},
 	{"maxReaders", YAML_COUNT(1, CONFIG_LIMIT_MAX_READERS), AT(max_readers)},
 };
 

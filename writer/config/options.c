@@ -60,21 +60,12 @@ take_arena_max(void *at, const char *value, char **ret_error)
 }
 
 static int
-take_allow_uid(void *at, const char *value, char **ret_error)
+take_id(void *at, const char *value, char **ret_error)
 {
 	uint64_t id;
 	int r = number_parse(value, UINT32_MAX - 1, &id, ret_error);
 
-	return r < 0 ? r : config_add_uid(at, (uid_t)id);
-}
-
-static int
-take_allow_gid(void *at, const char *value, char **ret_error)
-{
-	uint64_t id;
-	int r = number_parse(value, UINT32_MAX - 1, &id, ret_error);
-
-	return r < 0 ? r : config_add_gid(at, (gid_t)id);
+	return r < 0 ? r : refs_push(at, (uint32_t)id);
 }
 
 static int
@@ -195,10 +186,10 @@ static const struct flag flags[] = {
 	{"arena-max", 0, "SIZE", "the arena's largest size, as 512Mi or 4Gi (default: what fits)",
 	 take_arena_max, offsetof(struct options, flags.arena_max_bytes), false},
 	{"allow-uid", 0, "UID",
-	 "let this user attach; may be repeated (informerd's own user and root always may)", take_allow_uid,
-	 offsetof(struct options, flags), false},
-	{"allow-gid", 0, "GID", "let this group attach; may be repeated", take_allow_gid,
-	 offsetof(struct options, flags), false},
+	 "let this user attach; may be repeated (informerd's own user and root always may)", take_id,
+	 offsetof(struct options, flags.allow_uids), false},
+	{"allow-gid", 0, "GID", "let this group attach; may be repeated", take_id,
+	 offsetof(struct options, flags.allow_gids), false},
 	{"max-readers", 0, "N", "readers at one time (default: 256)", take_max_readers,
 	 offsetof(struct options, flags.max_readers), false},
 	FLAG_HEADING("The daemon"),

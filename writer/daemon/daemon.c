@@ -254,10 +254,10 @@ start_broker(struct daemon *d, char **ret_error)
 {
 	struct broker_options options = {
 		.socket_path = d->config->socket,
-		.allow_uids = d->config->allow_uids,
-		.n_allow_uids = d->config->n_allow_uids,
-		.allow_gids = d->config->allow_gids,
-		.n_allow_gids = d->config->n_allow_gids,
+		.allow_uids = d->config->allow_uids.at,
+		.n_allow_uids = d->config->allow_uids.count,
+		.allow_gids = d->config->allow_gids.at,
+		.n_allow_gids = d->config->allow_gids.count,
 		.max_readers = d->config->max_readers,
 		.queue_memory = d->config->max_queue_memory,
 		.listener = d->inherited.listener,

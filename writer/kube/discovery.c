@@ -27,6 +27,7 @@
 #include "writer/kube/api_lists.h"
 #include "writer/kube/status.h"
 #include "writer/kube/well_known.h"
+#include "writer/base/growing.h"
 #include "writer/base/message.h"
 
 #define MAX_IN_FLIGHT  8
@@ -41,8 +42,8 @@ struct group_version {
 	char *failure;		/* why it could not be read */
 	struct transport_request *request;
 	int status;
-	char *body, *etag;
-	size_t len, size;
+	struct bytes body;
+	char *etag;
 	struct kube_resource *resources;
 	size_t n_resources;
 };
@@ -79,7 +80,7 @@ source_free(struct group_version *group_version)
 	free(group_version->group);
 	free(group_version->version);
 	free(group_version->failure);
-	free(group_version->body);
+	bytes_done(&group_version->body);
 	free(group_version->etag);
 	free(group_version);
 }
@@ -297,7 +298,7 @@ take_groups(struct discovery *d, const struct group_version *group_version)
 	size_t n;
 	int r;
 
-	r = api_group_discovery_parse(group_version->body, group_version->len, &all, &n);
+	r = api_group_discovery_parse(group_version->body.data, group_version->body.length, &all, &n);
 	if (r == 0) {
 		r = take_aggregated(d, all, n);
 		api_group_discoveries_free(all, n);
@@ -305,7 +306,7 @@ take_groups(struct discovery *d, const struct group_version *group_version)
 	}
 	if (r != -EPROTO)
 		return r;
-	r = api_group_list_parse(group_version->body, group_version->len, &list, &n);
+	r = api_group_list_parse(group_version->body.data, group_version->body.length, &list, &n);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n && r == 0; i++)
@@ -324,7 +325,7 @@ take_answer(struct group_version *group_version, char **ret_error)
 
 	if (group_version->status == 200) {
 		r = group_version->group
-			    ? api_resource_list_parse(group_version->body, group_version->len,
+			    ? api_resource_list_parse(group_version->body.data, group_version->body.length,
 						      group_version->group, group_version->version,
 						      &group_version->resources, &group_version->n_resources)
 			    : take_groups(d, group_version);
@@ -341,7 +342,8 @@ take_answer(struct group_version *group_version, char **ret_error)
 		return group_version->group ? fill_builtin(group_version) : add_builtin_groups(d);
 	if (group_version->status == 404 && !group_version->group)
 		return 0; /* a server without groups */
-	r = kube_status_parse(group_version->body, group_version->len, group_version->status, &status);
+	r = kube_status_parse(group_version->body.data, group_version->body.length, group_version->status,
+			      &status);
 	if (r < 0)
 		return r;
 	if (group_version->status == 401)
@@ -371,21 +373,9 @@ on_response(void *ctx, const struct transport_response *response)
 static int
 on_data(void *ctx, const void *data, size_t len)
 {
-	struct group_version *group_version = ctx;
-	char *larger;
+	struct bytes *body = &((struct group_version *)ctx)->body;
 
-	if (len > MAX_BODY_BYTES - group_version->len)
-		return -EFBIG;
-	if (group_version->len + len > group_version->size) {
-		larger = realloc(group_version->body, 2 * (group_version->len + len));
-		if (!larger)
-			return -ENOMEM;
-		group_version->body = larger;
-		group_version->size = 2 * (group_version->len + len);
-	}
-	memcpy(group_version->body + group_version->len, data, len);
-	group_version->len += len;
-	return 0;
+	return len > MAX_BODY_BYTES - body->length ? -EFBIG : bytes_append(body, data, len);
 }
 
 static void
@@ -404,9 +394,7 @@ on_done(void *ctx, int result, const char *message)
 	else
 		message_set(&error, result, "%s",
 			    result == -EFBIG ? "its document has more than 4 MiB" : message);
-	free(group_version->body);
-	group_version->body = NULL;
-	group_version->len = group_version->size = 0;
+	bytes_done(&group_version->body);
 	group_version->state = result == 0 ? SOURCE_READ : SOURCE_FAILED;
 	if (result < 0) {
 		/* without core nothing is known; another group's failure is its own */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "writer/base/growing.h"
 #include "writer/base/message.h"
 #include "writer/kube/status.h"
 
@@ -18,14 +19,14 @@ struct question {
 	question_fn *on_answer;
 	void *ctx;
 	int status;
-	char *body;
-	size_t len, max;
+	struct bytes body;
+	size_t max;
 };
 
 static void
 question_free(struct question *q)
 {
-	free(q->body);
+	bytes_done(&q->body);
 	free(q);
 }
 
@@ -41,20 +42,13 @@ static int
 on_data(void *ctx, const void *data, size_t len)
 {
 	struct question *q = ctx;
-	char *body;
 
-	if (len > q->max - q->len) {
+	if (len > q->max - q->body.length) {
 		if (q->status == 200)
 			return -EMSGSIZE;
-		len = q->max - q->len; /* of what an error says, the beginning will do */
+		len = q->max - q->body.length; /* of what an error says, the beginning will do */
 	}
-	body = realloc(q->body, q->len + len + 1);
-	if (!body)
-		return -ENOMEM;
-	memcpy(body + q->len, data, len);
-	q->body = body;
-	q->len += len;
-	return 0;
+	return bytes_append(&q->body, data, len);
 }
 
 static void
@@ -67,7 +61,7 @@ static void
 tell_document(struct question *q)
 {
 	_cleanup_(message_freep) char *why = NULL;
-	cJSON *document = cJSON_ParseWithLength(q->body ? q->body : "", q->len);
+	cJSON *document = cJSON_ParseWithLength(q->body.data ? (char *)q->body.data : "", q->body.length);
 
 	if (document) {
 		q->on_answer(q->ctx, 0, document, "");
@@ -85,7 +79,7 @@ tell_status(struct question *q)
 	bool later = q->status == 429 || q->status >= 500;
 	struct kube_status status;
 
-	if (kube_status_parse(q->body ? q->body : "", q->len, q->status, &status) < 0) {
+	if (kube_status_parse(q->body.data, q->body.length, q->status, &status) < 0) {
 		tell(q, -ENOMEM, NULL);
 		return;
 	}
