@@ -18,6 +18,12 @@ file_wipe(char *data, size_t len)
 	free(data);
 }
 
+void
+file_wipe_text(char *text)
+{
+	file_wipe(text, text ? strlen(text) : 0);
+}
+
 int
 file_read(const char *path, size_t max, char **ret_data, size_t *ret_len, char **ret_error)
 {

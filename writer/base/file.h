@@ -18,5 +18,6 @@ int file_read(const char *path, size_t max, char **ret_data, size_t *ret_len, ch
 
 /* Overwrite a secret, then free it. NULL is fine. */
 void file_wipe(char *data, size_t len);
+void file_wipe_text(char *text);
 
 #endif

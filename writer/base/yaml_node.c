@@ -7,12 +7,6 @@
 
 #include "writer/base/file.h"
 
-static void
-wipe(char *text)
-{
-	file_wipe(text, text ? strlen(text) : 0);
-}
-
 void
 yaml_node_free(struct yaml_node *node)
 {
@@ -22,8 +16,8 @@ yaml_node_free(struct yaml_node *node)
 		next = child->next;
 		yaml_node_free((struct yaml_node *)(void *)child);
 	}
-	wipe(node->json.valuestring);
-	wipe(node->json.string);
+	file_wipe_text(node->json.valuestring);
+	file_wipe_text(node->json.string);
 	free(node);
 }
 

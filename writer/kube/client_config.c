@@ -11,10 +11,12 @@
 #include "writer/base/file.h"
 #include "writer/base/message.h"
 
-static void
-wipe(char *text)
+bool
+kube_is_printable(const char *text)
 {
-	file_wipe(text, text ? strlen(text) : 0);
+	while ((unsigned char)*text > 0x20 && (unsigned char)*text < 0x7f)
+		text++;
+	return !*text;
 }
 
 int
@@ -38,7 +40,7 @@ kube_pairs_done(struct kube_pairs *pairs)
 {
 	for (size_t i = 0; i < pairs->n; i++) {
 		free(pairs->items[i].name);
-		wipe(pairs->items[i].value);
+		file_wipe_text(pairs->items[i].value);
 	}
 	free(pairs->items);
 	memset(pairs, 0, sizeof(*pairs));
@@ -65,7 +67,7 @@ kube_exec_done(struct kube_exec *exec)
 	free(exec->api_version);
 	kube_pairs_done(&exec->args);
 	kube_pairs_done(&exec->env);
-	wipe(exec->cluster_config);
+	file_wipe_text(exec->cluster_config);
 	free(exec->install_hint);
 	memset(exec, 0, sizeof(*exec));
 }
@@ -78,14 +80,14 @@ kube_client_config_done(struct kube_client_config *config)
 	free(config->context);
 	free(config->namespace_);
 	free(config->tls_server_name);
-	wipe(config->proxy_url); /* may hold a password */
+	file_wipe_text(config->proxy_url); /* may hold a password */
 	kube_pem_done(&config->ca);
 	kube_pem_done(&config->client_cert);
 	kube_pem_done(&config->client_key);
-	wipe(config->token);
+	file_wipe_text(config->token);
 	free(config->token_file);
 	free(config->username);
-	wipe(config->password);
+	file_wipe_text(config->password);
 	kube_exec_done(&config->exec);
 	free(config->as.user);
 	free(config->as.uid);

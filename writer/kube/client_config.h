@@ -107,6 +107,9 @@ int kube_client_config_copy(const struct kube_client_config *config, struct kube
  */
 int kube_client_config_copy_route(const struct kube_client_config *config, struct kube_client_config *ret);
 
+/* Is it ASCII, without blanks and control characters, as tokens and paths are? */
+bool kube_is_printable(const char *text);
+
 /*
  * The bytes of the CA bundle, for the fingerprint of where a cache came from. *ret_pem is
  * NULL and 0 long when the system's bundle is used.

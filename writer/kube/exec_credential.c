@@ -18,7 +18,7 @@
 void
 exec_credential_done(struct exec_credential *credential)
 {
-	file_wipe(credential->token, credential->token ? strlen(credential->token) : 0);
+	file_wipe_text(credential->token);
 	kube_pem_done(&credential->cert);
 	kube_pem_done(&credential->key);
 	memset(credential, 0, sizeof(*credential));
@@ -66,15 +66,6 @@ parse_time(const char *text, int64_t *ret_s)
 	tm.tm_year -= 1900;
 	tm.tm_mon--;
 	*ret_s = (int64_t)timegm(&tm) - zone;
-	return true;
-}
-
-static bool
-is_token(const char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text <= 0x20 || (unsigned char)*text >= 0x7f)
-			return false;
 	return true;
 }
 
@@ -126,7 +117,7 @@ read_answer(const cJSON *root, const char *api_version, struct exec_credential *
 	if (!cert != !key)
 		return message_set(ret_error, -EPROTO,
 				   "its status has only one of client certificate and key");
-	if (token && !is_token(token))
+	if (token && !kube_is_printable(token))
 		return message_set(ret_error, -EPROTO, "its token has a character that cannot stand in one");
 	if (cert && (!strstr(cert, "-----BEGIN ") || !strstr(key, "-----BEGIN ")))
 		return message_set(ret_error, -EPROTO, "its client certificate or key is not PEM text");

@@ -316,10 +316,9 @@ finish(const struct kubeconfig_choice *choice, struct kube_client_config *config
 	if (config->token && config->username)
 		return message_set(ret_error, -EINVAL,
 				   "%s: a token and a username or password say who we are; keep one", where);
-	for (const char *p = choice->token; p && *p; p++)
-		if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
-			return message_set(ret_error, -EINVAL,
-					   "--token has a character that cannot stand in a token");
+	if (choice->token && !kube_is_printable(choice->token))
+		return message_set(ret_error, -EINVAL,
+				   "--token has a character that cannot stand in a token");
 	if (config->token || config->token_file || config->username || kube_pem_given(&config->client_cert))
 		kube_exec_done(&config->exec);
 	if (config->server) {

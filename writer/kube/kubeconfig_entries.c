@@ -225,11 +225,9 @@ take_token(const struct kubeconfig_reader *in, const cJSON *user, struct kube_cl
 	r = kubeconfig_take_string(in, user, "token", &config->token);
 	if (r == 0)
 		r = kubeconfig_take_path(in, user, "tokenFile", &config->token_file);
-	for (const char *p = config->token; r == 0 && p && *p; p++)
-		if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
-			return yaml_error(in->yaml, cJSON_GetObjectItemCaseSensitive(user, "token"),
-					  YAML_AT_VALUE, in->ret_error, -EINVAL,
-					  "token has a character that cannot stand in one");
+	if (r == 0 && config->token && !kube_is_printable(config->token))
+		return yaml_error(in->yaml, cJSON_GetObjectItemCaseSensitive(user, "token"), YAML_AT_VALUE,
+				  in->ret_error, -EINVAL, "token has a character that cannot stand in one");
 	return r;
 }
 

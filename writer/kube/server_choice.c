@@ -46,11 +46,8 @@ server_choice_drop_groups(struct kubeconfig_choice *choice)
 void
 server_choice_done(struct kubeconfig_choice *choice)
 {
-	for (size_t i = 0; i < N_STRINGS; i++) {
-		char *text = *string_at(choice, i);
-
-		file_wipe(text, text ? strlen(text) : 0);
-	}
+	for (size_t i = 0; i < N_STRINGS; i++)
+		file_wipe_text(*string_at(choice, i));
 	server_choice_drop_groups(choice);
 	memset(choice, 0, sizeof(*choice));
 }

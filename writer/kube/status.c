@@ -174,11 +174,11 @@ status_from_protobuf(struct proto_span in, int http_code, struct kube_status *re
 static bool
 is_protobuf(const uint8_t *body, size_t len, struct proto_span *ret)
 {
-	struct proto_span all = {body, body + len}, kind;
+	struct proto_span all, kind;
 
 	if (len < 4 || memcmp(body, "k8s", 4) != 0)
 		return false;
-	all.at += 4;
+	all = (struct proto_span){body + 4, body + len};
 	kind = inner(inner(all, 1), 2);
 	*ret = inner(all, 2);
 	return kind.end - kind.at == 6 && memcmp(kind.at, "Status", 6) == 0;

@@ -11,12 +11,6 @@
 
 #define TOKEN_MAX_BYTES (1u << 20)
 
-static void
-wipe(char *text)
-{
-	file_wipe(text, text ? strlen(text) : 0);
-}
-
 int
 token_init(struct token *token, const struct kube_client_config *config)
 {
@@ -37,7 +31,7 @@ token_init(struct token *token, const struct kube_client_config *config)
 void
 token_done(struct token *token)
 {
-	wipe(token->value);
+	file_wipe_text(token->value);
 	free(token->file);
 	memset(token, 0, sizeof(*token));
 }
@@ -56,21 +50,20 @@ token_read(struct token *token, char **ret_error)
 	n = strlen(start);
 	while (n > 0 && strchr(" \t\r\n", start[n - 1]))
 		n--;
-	for (size_t i = 0; i < n && r == 0; i++)
-		if ((unsigned char)start[i] <= 0x20 || (unsigned char)start[i] >= 0x7f)
-			r = message_set(ret_error, -EINVAL,
-					"%s: not a token: a character that cannot stand in one", token->file);
-	if (r == 0 && n == 0)
-		r = message_set(ret_error, -EINVAL, "%s: empty, a token was expected", token->file);
-	value = r == 0 ? strndup(start, n) : NULL;
-	if (r == 0 && !value)
-		r = -ENOMEM;
+	value = strndup(start, n);
 	file_wipe(text, len);
-	if (r < 0 || !value)
-		return r;
+	if (!value)
+		return -ENOMEM;
+	if (n == 0 || !kube_is_printable(value)) {
+		file_wipe_text(value);
+		return message_set(ret_error, -EINVAL,
+				   n == 0 ? "%s: empty, a token was expected"
+					  : "%s: not a token: a character that cannot stand in one",
+				   token->file);
+	}
 	if (!token->value || strcmp(token->value, value) != 0)
 		token->changes++;
-	wipe(token->value);
+	file_wipe_text(token->value);
 	token->value = value;
 	return 0;
 }

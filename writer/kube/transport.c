@@ -507,11 +507,9 @@ transport_send(struct transport *transport, const struct transport_order *order,
 	struct transport_request *request;
 	int r;
 
-	if (order->path_and_query[0] != '/' || transport->closing)
+	if (order->path_and_query[0] != '/' || !kube_is_printable(order->path_and_query) ||
+	    transport->closing)
 		return -EINVAL;
-	for (const char *p = order->path_and_query; *p; p++)
-		if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
-			return -EINVAL;
 	request = calloc(1, sizeof(*request));
 	if (!request)
 		return -ENOMEM;
