@@ -44,6 +44,9 @@ is 'informer_reflector_state{resource="pods",state="watching"}' 1 || fail "state
 same_epoch() { is informer_epoch "$(stat .epoch)"; }
 until_true same_epoch || fail "epoch"
 above informer_arena_used_bytes 1000 || fail "bytes"
+# the report tells the same
+[ "$(stat '[.ready, .resources[0].synced_once, .queue_overflows.pods, (.api_server.connections > 0)] | tostring')" = \
+	'[true,true,0,true]' ] || fail "$(stat .)"
 host="127.0.0.1:$sim_port"
 above 'rest_client_requests_total{code="200",method="GET",host="'"$host"'"}' 3 || fail "$(ask /metrics)"
 above 'rest_client_request_duration_seconds_count{verb="GET",host="'"$host"'"}' 0 || fail "$(ask /metrics)"
