@@ -16,33 +16,24 @@
 #ifndef WRITER_REFLECT_LIST_H
 #define WRITER_REFLECT_LIST_H
 
-#include "writer/reflect/source.h"
-#include "writer/reflect/request_result.h"
+#include "writer/reflect/resource_request.h"
 
 struct list;
-
-struct list_progress {
-	uint64_t items, bytes;
-	uint64_t bad_items;	/* well-formed, and no object that can be kept: left out */
-	int64_t remaining;	/* as the server estimates; -1: it does not say */
-	unsigned pages;		/* answers that were read to their end */
-	uint64_t started_ms;
-	uint64_t waited_ms;	/* of that, for answers to begin */
-	uint64_t decoded_ns;	/* and with decoding; the rest is the transfer, and other work of the loop */
-};
 
 /*
  * on_done   called once, from the loop; on RESULT_OK the FIFO has the list. list_free() may be called inside
  *           it. `ended` is lent for the call.
- * params    resource_version "", "0" or what was seen last; limit 0: no pages; the rest is ignored
+ * source    borrowed
+ * version   "", "0" or what was seen last
+ * limit     items of a page; 0: no pages
  * Returns   0, -EINVAL, -ENOMEM (then on_done is not called)
  */
-typedef void list_done_fn(void *context, struct list *list, const struct request_result *ended);
-int list_start(const struct source *source, const struct list_params *params, list_done_fn *on_done,
+typedef void list_done_fn(void *context, const struct request_result *ended);
+int list_start(const struct source *source, const char *version, unsigned limit, list_done_fn *on_done,
 	       void *context, struct list **ret_list);
 /* Also while it runs: cancels, discards what is staged. NULL is fine. */
 void list_free(struct list *list);
 
-void list_get_progress(const struct list *list, struct list_progress *ret);
+const struct resource_request_progress *list_progress(const struct list *list);
 
 #endif

@@ -18,26 +18,22 @@
 static void start_list(struct reflector *r);
 
 static void
-on_list_done(void *context, struct list *list, const struct request_result *ended)
+on_list_done(void *context, const struct request_result *ended)
 {
 	struct reflector *r = context;
-	struct list_progress p;
+	const struct resource_request_progress *p = list_progress(r->list);
 
-	list_get_progress(list, &p);
 	clock_clear(r->source.clock, &r->timer);
-	r->status.bad_events += p.bad_items;
+	r->status.bad_events += p->bad;
 	if (ended->kind == RESULT_OK) {
-		struct listed listed = {"listed", p.items,     p.bytes,     p.started_ms,
-					p.pages,  p.waited_ms, p.decoded_ns};
-
-		reflector_log_listed(r, &listed);
-		if (p.pages > 1 && strcmp(r->list_version, "0") == 0)
+		reflector_log_listed(r, "listed", p);
+		if (p->pages > 1 && strcmp(r->list_version, "0") == 0)
 			r->paginated = true;
 		r->version_unavailable = false;
 		r->stream_was_broken = false;
 	}
+	list_free(r->list);
 	r->list = NULL;
-	list_free(list);
 	if (ended->kind == RESULT_OK) {
 		reflector_note_success(r);
 		reflector_start_watch(r);
@@ -68,33 +64,18 @@ may_be_old(const struct reflector *r)
 static void
 start_list(struct reflector *r)
 {
-	struct list_params params = { .resource_version = r->list_version };
-	struct request_result ended = { 0 };
+	unsigned limit = r->choices.page_size;
 	int error;
 
-	reflector_last_version(r, r->list_version);
-	if (r->version_unavailable)
-		r->list_version[0] = '\0';
-	else if (r->list_version[0] == '\0' && may_be_old(r))
-		memcpy(r->list_version, "0", 2);
-	r->list_at_latest = r->list_version[0] == '\0';
+	reflector_begin_list(r, may_be_old(r));
 	/* At an explicit RV the watch cache answers in one piece, unless it was seen not to. */
-	if (r->choices.page_size > 0)
-		params.limit = r->choices.page_size;
-	else if (r->list_at_latest || strcmp(r->list_version, "0") == 0 || r->paginated)
-		params.limit = PAGE_ITEMS;
-
-	reflector_begin_progress(r);
+	if (limit == 0 && (r->list_at_latest || strcmp(r->list_version, "0") == 0 || r->paginated))
+		limit = PAGE_ITEMS;
 	r->status.lists++;
-	r->status.lists_for[r->list_why]++;
-	log_debug("%s: listing at resourceVersion \"%s\", limit %u", r->source.name, r->list_version,
-		  params.limit);
-	error = list_start(&r->source, &params, on_list_done, r, &r->list);
-	if (error < 0) {
-		request_result_set(&ended, RESULT_FAILED, "%s", strerror(-error));
-		reflector_back_off(r, NEXT_LISTING, "LIST failed", &ended);
-		request_result_done(&ended);
-	}
+	log_debug("%s: listing at resourceVersion \"%s\", limit %u", r->source.name, r->list_version, limit);
+	error = list_start(&r->source, r->list_version, limit, on_list_done, r, &r->list);
+	if (error < 0)
+		reflector_back_off_for(r, NEXT_LISTING, "LIST failed", strerror(-error));
 }
 
 /* Make the state known, in whichever way is possible. */

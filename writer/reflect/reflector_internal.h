@@ -12,7 +12,6 @@
 #define WRITER_REFLECT_REFLECTOR_INTERNAL_H
 
 #include "writer/base/backoff.h"
-#include "writer/reflect/version_probe.h"
 #include "writer/reflect/list.h"
 #include "writer/reflect/reflector.h"
 #include "writer/reflect/watch.h"
@@ -23,14 +22,6 @@ enum next_step {
 	NEXT_WATCH,
 };
 
-/* How the state came in. */
-struct listed {
-	const char *how;		/* "listed", "listed by watching" */
-	uint64_t items, bytes, started_ms;
-	unsigned pages;			/* 0: they do not count */
-	uint64_t waited_ms, decoded_ns;
-};
-
 struct reflector {
 	/* go on with that; nothing else is under way */
 	void (*take)(struct reflector *r, enum next_step step);
@@ -39,9 +30,10 @@ struct reflector {
 	struct reflector_timing timing;
 	struct list_choices choices;
 
-	struct list *list;		/* at most one of the three is under way … */
+	struct list *list;              /* at most one of the two is under way */
 	struct watch *watch;		/* a WatchList, too */
-	struct version_probe *probe;	/* … but for this one, which runs beside a silent watch */
+	struct resource_request probe;  /* asks whether the RV is known, beside a silent watch */
+	bool probing;
 	struct clock_timer timer;	/* backing off, or the progress of a list */
 	struct clock_timer vigil;	/* over the stream */
 	uint64_t watch_ends_ms;		/* when the server ought to have ended it */
@@ -72,9 +64,8 @@ struct reflector {
 	char *logged_error;
 	uint64_t break_logged_ms;	/* 0: never */
 	uint64_t progress_bytes;	/* at the last line of progress */
-	struct listed applied;		/* what is being applied since applying_ms; 0: nothing */
+	struct resource_request_progress applied; /* of what is being applied since applying_ms; 0: nothing */
 	uint64_t applying_ms;
-	struct watch_stats watch_base;	/* sums of the watches before this one */
 };
 
 /* ---- reflector_status.c ---- */
@@ -88,6 +79,8 @@ void reflector_note_success(struct reflector *r);
 /* Something failed: wait, then take the next step. */
 void reflector_back_off(struct reflector *r, enum next_step next, const char *doing,
 			const struct request_result *ended);
+/* The same for a reason of our own. */
+void reflector_back_off_for(struct reflector *r, enum next_step next, const char *doing, const char *why);
 
 /*
  * A stream that had lived broke off, and is watched again at once. It counts as a failure, but readers are
@@ -95,14 +88,17 @@ void reflector_back_off(struct reflector *r, enum next_step next, const char *do
  */
 void reflector_note_break(struct reflector *r, const struct request_result *ended);
 
-/* LISTING, with a line in the log every while. */
-void reflector_begin_progress(struct reflector *r);
+/*
+ * A list begins, in either way: at the last RV; or at the latest state, or where that is fine at an old one,
+ * if there is no RV, or none that the server can list at. LISTING, with a line in the log every while.
+ */
+void reflector_begin_list(struct reflector *r, bool old_is_fine);
 
 /*
- * The state is whole: a line in the log; and where the time went if it was long, as soon as it is applied
- * (reflector_relax()).
+ * The state is whole, "listed" or "listed by watching": a line in the log; and where the time went if it was
+ * long, as soon as it is applied (reflector_relax()).
  */
-void reflector_log_listed(struct reflector *r, const struct listed *listed);
+void reflector_log_listed(struct reflector *r, const char *how, const struct resource_request_progress *p);
 /* The latter, if it is. */
 void reflector_tell_applied(struct reflector *r);
 

@@ -49,21 +49,25 @@ reflector_state_name(enum reflector_state state)
 void
 reflector_get_status(const struct reflector *r, struct reflector_status *ret)
 {
-	struct list_progress progress = { .remaining = -1 };
-	struct watch_stats stats = { 0 };
+	static const struct resource_request_progress none = {.remaining = -1};
+	const struct resource_request_progress *p = r->list    ? list_progress(r->list)
+						    : r->watch ? watch_progress(r->watch)
+							       : &none;
+	const struct watch_stats *stats = r->watch ? watch_stats(r->watch) : NULL;
 
 	*ret = r->status;
-	if (r->list)
-		list_get_progress(r->list, &progress);
-	if (r->watch)
-		watch_get_stats(r->watch, &stats);
-	ret->list_items = stats.initial ? stats.staged : progress.items;
-	ret->list_remaining = progress.remaining;
-	ret->list_bytes = stats.initial ? stats.bytes : progress.bytes;
-	ret->bad_events += progress.bad_items + r->watch_base.bad_events + stats.bad_events;
-	ret->events = r->watch_base.events + stats.events;
-	ret->bookmarks = r->watch_base.bookmarks + stats.bookmarks;
-	ret->paused = stats.paused;
+	ret->bad_events += p->bad;
+	ret->list_remaining = -1;
+	if (r->list || (stats && stats->initial)) {
+		ret->list_items = p->items;
+		ret->list_remaining = p->remaining;
+		ret->list_bytes = p->bytes;
+	}
+	if (stats) {
+		ret->events += stats->events;
+		ret->bookmarks += stats->bookmarks;
+		ret->paused = stats->paused;
+	}
 	ret->last_error = r->last_error ? r->last_error : "";
 	ret->last_reason = r->last_reason;
 }
@@ -145,6 +149,16 @@ reflector_back_off(struct reflector *r, enum next_step next, const char *doing,
 	clock_set(r->source.clock, &r->timer, wait, on_backoff_over, r);
 }
 
+void
+reflector_back_off_for(struct reflector *r, enum next_step next, const char *doing, const char *why)
+{
+	struct request_result ended = {0};
+
+	request_result_set(&ended, RESULT_FAILED, "%s", why);
+	reflector_back_off(r, next, doing, &ended);
+	request_result_done(&ended);
+}
+
 bool
 reflector_waits_for_room(const struct reflector *r)
 {
@@ -187,7 +201,7 @@ reflector_note_break(struct reflector *r, const struct request_result *ended)
 void
 reflector_tell_applied(struct reflector *r)
 {
-	const struct listed *l = &r->applied;
+	const struct resource_request_progress *l = &r->applied;
 	uint64_t now = reflector_now_ms(r), decoded_ms = l->decoded_ns / 1000000, coming_ms;
 
 	if (r->applying_ms == 0 || delta_fifo_is_listing(r->source.fifo))
@@ -205,19 +219,19 @@ reflector_tell_applied(struct reflector *r)
 }
 
 void
-reflector_log_listed(struct reflector *r, const struct listed *listed)
+reflector_log_listed(struct reflector *r, const char *how, const struct resource_request_progress *p)
 {
 	uint64_t now = reflector_now_ms(r);
 	const char *syntax = r->source.wire ? wire_syntax_name(r->source.wire) : "";
 	char version[RESOURCE_VERSION_MAX + 1], pages[32] = "";
 
 	reflector_last_version(r, version);
-	if (listed->pages > 0)
-		snprintf(pages, sizeof(pages), "%u page%s, ", listed->pages, listed->pages == 1 ? "" : "s");
+	if (p->pages > 0)
+		snprintf(pages, sizeof(pages), "%u page%s, ", p->pages, p->pages == 1 ? "" : "s");
 	log_info("%s: %s %" PRIu64 " objects at resourceVersion %s in %" PRIu64 " ms (%s%" PRIu64 " KB%s%s)",
-		 r->source.name, listed->how, listed->items, version, now - listed->started_ms, pages,
-		 listed->bytes / 1000, *syntax ? " of " : "", syntax);
-	r->applied = *listed;
+		 r->source.name, how, p->items, version, now - p->started_ms, pages, p->bytes / 1000,
+		 *syntax ? " of " : "", syntax);
+	r->applied = *p;
 	r->applying_ms = now;
 	reflector_tell_applied(r);
 }
@@ -241,8 +255,15 @@ on_progress(void *context)
 }
 
 void
-reflector_begin_progress(struct reflector *r)
+reflector_begin_list(struct reflector *r, bool old_is_fine)
 {
+	reflector_last_version(r, r->list_version);
+	if (r->version_unavailable)
+		r->list_version[0] = '\0';
+	else if (r->list_version[0] == '\0' && old_is_fine)
+		memcpy(r->list_version, "0", 2);
+	r->list_at_latest = r->list_version[0] == '\0';
+	r->status.lists_for[r->list_why]++;
 	reflector_enter(r, REFLECTOR_LISTING);
 	r->progress_bytes = 0;
 	r->applying_ms = 0;

@@ -16,17 +16,17 @@
 void
 reflector_stop_watch(struct reflector *r)
 {
-	struct watch_stats stats;
+	const struct watch_stats *stats;
 
 	clock_clear(r->source.clock, &r->vigil);
-	version_probe_free(r->probe);
-	r->probe = NULL;
+	resource_request_done(&r->probe);
+	r->probing = false;
 	if (!r->watch)
 		return;
-	watch_get_stats(r->watch, &stats);
-	r->watch_base.events += stats.events;
-	r->watch_base.bookmarks += stats.bookmarks;
-	r->watch_base.bad_events += stats.bad_events;
+	stats = watch_stats(r->watch);
+	r->status.events += stats->events;
+	r->status.bookmarks += stats->bookmarks;
+	r->status.bad_events += watch_progress(r->watch)->bad;
 	watch_free(r->watch);
 	r->watch = NULL;
 }
@@ -66,7 +66,7 @@ rewatch(struct reflector *r, const char *why)
 static uint64_t
 silence_due(const struct reflector *r, const struct watch_stats *stats)
 {
-	if (r->probe || (r->version_confirmed && !stats->bookmarked))
+	if (r->probing || (r->version_confirmed && !stats->bookmarked))
 		return CLOCK_NEVER;
 	return stats->heard_ms + r->timing.silence_ms;
 }
@@ -75,43 +75,26 @@ static void
 keep_vigil(struct reflector *r)
 {
 	uint64_t now = reflector_now_ms(r), due;
-	struct watch_stats stats;
+	const struct watch_stats *stats = watch_stats(r->watch);
 
-	watch_get_stats(r->watch, &stats);
-	due = stats.initial ? stats.byte_ms + r->timing.quiet_ms : silence_due(r, &stats);
-	if (!stats.initial && r->watch_ends_ms < due)
+	due = stats->initial ? watch_progress(r->watch)->byte_ms + r->timing.quiet_ms : silence_due(r, stats);
+	if (!stats->initial && r->watch_ends_ms < due)
 		due = r->watch_ends_ms;
 	/* What stands in the way of a paused stream is on this side. */
-	if (stats.paused && due <= now)
+	if (stats->paused && due <= now)
 		due = now + r->timing.silence_ms;
 	clock_set(r->source.clock, &r->vigil, due > now ? due - now : 0, on_vigil, r);
 }
 
+/* The server said whether it knows the RV. One that is compacted is one that it once had. */
 static void
-on_freshness(void *context, enum version_probe_answer answer, const struct request_result *ended)
+on_probed(void *owner, struct request_result *ended)
 {
-	struct reflector *r = context;
-	struct watch_stats stats;
+	struct reflector *r = owner;
+	const struct watch_stats *stats = watch_stats(r->watch);
 
-	version_probe_free(r->probe);
-	r->probe = NULL;
-	watch_get_stats(r->watch, &stats);
-	switch (answer) {
-	case VERSION_PROBE_KNOWN:
-		if ((stats.bookmarked || !stats.opened) && !stats.paused &&
-		    reflector_now_ms(r) - stats.heard_ms >= r->timing.silence_ms) {
-			rewatch(r, stats.opened ? "the server answers, but its bookmarks have stopped"
-						: "the server answers, but not to the WATCH");
-			return;
-		}
-		log_debug("%s: silent, and the server knows the resourceVersion", r->source.name);
-		r->version_confirmed = true;
-		keep_vigil(r);
-		break;
-	case VERSION_PROBE_UNKNOWN:
-		clock_set(r->source.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
-		break;
-	case VERSION_PROBE_AHEAD:
+	r->probing = false;
+	if (ended->kind == RESULT_TOO_LARGE) {
 		log_warning("%s: the server does not know the resourceVersion of this cache yet (%s); was it "
 			    "restored from a "
 			    "backup, or is it another one? Listing",
@@ -120,37 +103,57 @@ on_freshness(void *context, enum version_probe_answer answer, const struct reque
 		r->version_unavailable = true;
 		r->list_why = RESULT_TOO_LARGE;
 		r->take(r, NEXT_LISTING);
-		break;
+	} else if (ended->kind != RESULT_OK && ended->kind != RESULT_EXPIRED) {
+		clock_set(r->source.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
+	} else if ((stats->bookmarked || !stats->opened) && !stats->paused &&
+		   reflector_now_ms(r) - stats->heard_ms >= r->timing.silence_ms) {
+		rewatch(r, stats->opened ? "the server answers, but its bookmarks have stopped"
+					 : "the server answers, but not to the WATCH");
+	} else {
+		log_debug("%s: silent, and the server knows the resourceVersion", r->source.name);
+		r->version_confirmed = true;
+		keep_vigil(r);
 	}
 }
 
+/*
+ * Does the server know the RV already? A watch at an RV of the future is not refused but answered with
+ * silence, while a list of one item `NotOlderThan` that RV gets 504 ResourceVersionTooLarge (after about 3
+ * s). It is asked over a connection of its own: the silent stream's may be dead.
+ */
 static void
 ask_whether_it_is_known(struct reflector *r)
 {
+	static const struct resource_request_owner calls = {.what = "list", .on_end = on_probed};
 	char version[RESOURCE_VERSION_MAX + 1];
+	struct list_params params = {.resource_version = version,
+				     .resource_version_match = "NotOlderThan",
+				     .limit = 1,
+				     .fresh_connection = true};
 
 	reflector_last_version(r, version);
 	log_debug("%s: nothing heard for %" PRIu64 " s; asking whether resourceVersion %s is known",
 		  r->source.name, r->timing.silence_ms / 1000, version);
-	if (version_probe_start(&r->source, version, on_freshness, r, &r->probe) < 0)
-		clock_set(r->source.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
-	else
+	r->probe = (struct resource_request){.source = &r->source, .calls = &calls, .owner = r};
+	r->probing = resource_request_list(&r->probe, &params) == 0;
+	if (r->probing)
 		keep_vigil(r); /* over the stream's end */
+	else
+		clock_set(r->source.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
 }
 
 static void
 on_vigil(void *context)
 {
 	struct reflector *r = context;
-	struct watch_stats stats;
+	const struct watch_stats *stats = watch_stats(r->watch);
 	uint64_t now = reflector_now_ms(r);
 
-	watch_get_stats(r->watch, &stats);
-	if (!stats.paused && stats.initial && now >= stats.byte_ms + r->timing.quiet_ms)
-		list_instead(r, "nothing came for a while, and no end mark", stats.opened);
-	else if (!stats.paused && now >= r->watch_ends_ms && !stats.initial)
+	if (!stats->paused && stats->initial && now >= watch_progress(r->watch)->byte_ms + r->timing.quiet_ms)
+		list_instead(r, "nothing came for a while, and no end mark", stats->opened);
+	else if (!stats->paused && now >= r->watch_ends_ms && !stats->initial)
 		rewatch(r, "the server did not end the stream when it should have");
-	else if (!stats.paused && !stats.initial && now >= silence_due(r, &stats))
+	else if (!stats->paused && !stats->initial && now >= silence_due(r, stats))
 		ask_whether_it_is_known(r);
 	else
 		keep_vigil(r);
@@ -187,11 +190,8 @@ static void
 on_listed(void *context)
 {
 	struct reflector *r = context;
-	struct watch_stats stats;
 
-	watch_get_stats(r->watch, &stats);
-	reflector_log_listed(r, &(struct listed){"listed by watching", stats.staged, stats.bytes,
-						 stats.started_ms, 0, stats.waited_ms, stats.decoded_ns});
+	reflector_log_listed(r, "listed by watching", watch_progress(r->watch));
 	clock_clear(r->source.clock, &r->timer);
 	r->version_unavailable = false;
 	r->watch_list_was_cut = false;
@@ -205,8 +205,6 @@ on_listed(void *context)
 static void
 after_watch_list(struct reflector *r, const struct request_result *ended)
 {
-	struct request_result cut = { 0 };
-
 	switch (ended->kind) {
 	case RESULT_EXPIRED:
 	case RESULT_TOO_LARGE:
@@ -219,11 +217,9 @@ after_watch_list(struct reflector *r, const struct request_result *ended)
 		reflector_start_watch_list(r);
 		break;
 	case RESULT_OK:
-		request_result_set(&cut, RESULT_FAILED, "the server ended the stream before the end mark");
-		reflector_back_off(r, r->watch_list_was_cut ? NEXT_LIST : NEXT_LISTING, "WatchList failed",
-				   &cut);
+		reflector_back_off_for(r, r->watch_list_was_cut ? NEXT_LIST : NEXT_LISTING,
+				       "WatchList failed", "the server ended the stream before the end mark");
 		r->watch_list_was_cut = !r->watch_list_was_cut;
-		request_result_done(&cut);
 		break;
 	case RESULT_THROTTLED:
 	case RESULT_NO_SPACE:
@@ -278,30 +274,30 @@ can_resume(const struct reflector *r)
 
 /* Whatever ended it: the server had begun to serve it. What ends without that is waited after. */
 static bool
-has_lived(const struct reflector *r, const struct watch_stats *stats)
+has_lived(const struct reflector *r)
 {
+	const struct watch_stats *stats = watch_stats(r->watch);
 	bool told = stats->events + stats->bookmarks > 0;
 
-	return stats->opened && ((told && can_resume(r)) ||
-				 reflector_now_ms(r) - stats->started_ms >= SHORT_WATCH_MS);
+	return stats->opened &&
+	       ((told && can_resume(r)) ||
+		reflector_now_ms(r) - watch_progress(r->watch)->started_ms >= SHORT_WATCH_MS);
 }
 
 static void
 after_watch(struct reflector *r, const struct request_result *ended, bool lived)
 {
-	struct request_result short_watch = { 0 };
-
 	switch (ended->kind) {
 	case RESULT_OK:
 		if (lived) {
 			reflector_watch_again(r);
 			break;
 		}
-		request_result_set(&short_watch, RESULT_FAILED, "the server ended the stream at once %s",
-				   can_resume(r) ? "and without an event"
-						 : "and left no resourceVersion to go on from");
-		reflector_back_off(r, NEXT_WATCH, "WATCH failed", &short_watch);
-		request_result_done(&short_watch);
+		reflector_back_off_for(r, NEXT_WATCH, "WATCH failed",
+				       can_resume(r)
+					       ? "the server ended the stream at once and without an event"
+					       : "the server ended the stream at once and left no "
+						 "resourceVersion to go on from");
 		break;
 	case RESULT_TOO_LARGE:
 		r->version_unavailable = true;
@@ -345,18 +341,17 @@ after_watch(struct reflector *r, const struct request_result *ended, bool lived)
 }
 
 static void
-on_watch_end(void *context, struct watch *watch, const struct request_result *ended)
+on_watch_end(void *context, const struct request_result *ended)
 {
 	struct reflector *r = context;
-	struct watch_stats stats;
+	bool initial = watch_stats(r->watch)->initial, lived = has_lived(r);
 
-	watch_get_stats(watch, &stats);
 	clock_clear(r->source.clock, &r->timer);
 	reflector_stop_watch(r);
-	if (stats.initial)
+	if (initial)
 		after_watch_list(r, ended);
 	else
-		after_watch(r, ended, has_lived(r, &stats));
+		after_watch(r, ended, lived);
 }
 
 /* ---- start ------------------------------------------------------------------------- */
@@ -382,8 +377,7 @@ void
 reflector_start_watch(struct reflector *r)
 {
 	char version[RESOURCE_VERSION_MAX + 1];
-	struct watch_params params = { .resource_version = version };
-	struct request_result ended = { 0 };
+	struct watch_params params = {.resource_version = version};
 	int error;
 
 	reflector_last_version(r, version);
@@ -392,11 +386,8 @@ reflector_start_watch(struct reflector *r)
 	r->version_confirmed = false;
 	error = start_stream(r, &params);
 	log_debug("%s: watching from resourceVersion %s for %u s", r->source.name, version, params.timeout_s);
-	if (error < 0) {
-		request_result_set(&ended, RESULT_FAILED, "%s", strerror(-error));
-		reflector_back_off(r, NEXT_WATCH, "WATCH failed", &ended);
-		request_result_done(&ended);
-	}
+	if (error < 0)
+		reflector_back_off_for(r, NEXT_WATCH, "WATCH failed", strerror(-error));
 }
 
 void
@@ -423,26 +414,16 @@ reflector_may_watch_list(const struct reflector *r)
 void
 reflector_start_watch_list(struct reflector *r)
 {
-	struct watch_params params = { .resource_version = r->list_version, .initial_events = true };
-	struct request_result ended = { 0 };
+	struct watch_params params = {.resource_version = r->list_version, .initial_events = true};
 	int error;
 
-	reflector_last_version(r, r->list_version);
-	if (r->version_unavailable)
-		r->list_version[0] = '\0';
-	else if (r->list_version[0] == '\0' && r->choices.version == REFLECTOR_VERSION_ANY)
-		memcpy(r->list_version, "0", 2);
-	r->list_at_latest = r->list_version[0] == '\0';
-	reflector_begin_progress(r);
+	reflector_begin_list(r, r->choices.version == REFLECTOR_VERSION_ANY);
 	r->status.watch_lists++;
-	r->status.lists_for[r->list_why]++;
 	error = start_stream(r, &params);
 	log_debug("%s: WatchList at resourceVersion \"%s\" for %u s", r->source.name, r->list_version,
 		  params.timeout_s);
 	if (error < 0) {
 		clock_clear(r->source.clock, &r->timer);
-		request_result_set(&ended, RESULT_FAILED, "%s", strerror(-error));
-		reflector_back_off(r, NEXT_LISTING, "WatchList failed", &ended);
-		request_result_done(&ended);
+		reflector_back_off_for(r, NEXT_LISTING, "WatchList failed", strerror(-error));
 	}
 }

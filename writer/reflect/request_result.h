@@ -5,6 +5,7 @@
 #ifndef WRITER_REFLECT_REQUEST_RESULT_H
 #define WRITER_REFLECT_REQUEST_RESULT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,36 +52,10 @@ void request_result_done(struct request_result *o);
 /* Set kind and a formatted message. */
 void request_result_set(struct request_result *o, enum request_result_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+void request_result_vset(struct request_result *o, enum request_result_kind kind, const char *format,
+			 va_list arguments) __attribute__((format(printf, 3, 0)));
 
 /* What a Status says: of an answer that is no success, or of a watch's ERROR event. */
 void request_result_from_status(struct request_result *o, const struct kube_status *status);
-
-/*
- * An answer as it comes in: whether it is a success, and if not its body, to become the result.
- */
-#define ANSWER_BODY_MAX 65536u
-
-struct answer {
-	int status;			/* 0: no header yet */
-	long retry_after_s;
-	char content_type[64];		/* cut; what follows a ; is left out */
-	char *body;			/* of an error; owned */
-	size_t length;
-};
-
-void answer_done(struct answer *a);
-void answer_begin(struct answer *a, const struct transport_response *response);
-bool answer_is_success(const struct answer *a);
-/* Bytes of an error's body; what is above ANSWER_BODY_MAX is dropped. 0 or -ENOMEM. */
-int answer_append(struct answer *a, const void *data, size_t length);
-/* The end of a request that was no success, or that broke off with result (of transport.h) and message. */
-void answer_result(const struct answer *a, int result, const char *message, struct request_result *o);
-
-/*
- * An answer of success whose content is not what it should be; error: what the decoder says, at that
- * offset.
- */
-void answer_unreadable(const struct answer *a, const char *what, uint64_t offset, const char *error,
-		       struct request_result *o);
 
 #endif

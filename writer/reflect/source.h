@@ -27,7 +27,6 @@ struct source {
 	struct decoder_schema *schema;
 	struct wire *wire;		/* NULL: JSON */
 	struct clock *clock;
-	uint64_t max_item_bytes;	/* 0: the decoder's own limit */
 	/* The server was heard; may be NULL. */
 	void (*on_contact)(void *context);
 	/*

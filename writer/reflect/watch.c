@@ -6,7 +6,6 @@
 #include "writer/reflect/watch.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,23 +17,14 @@
 #include "shm-layout/root.h"
 #include "shm-layout/value.h"
 #include "writer/base/log.h"
-#include "shm-layout/time_ns.h"
-#include "writer/reflect/turn_share.h"
 #include "writer/fifo/staging.h"
 
 struct watch {
-	struct source source;
+	struct resource_request request;
 	const struct watch_events *events;
 	void *context;
 
-	struct decoder *decoder;
-	struct staging staging;	/* of a WatchList, until its end mark */
-	void *request;		/* under way, or NULL */
-	struct turn_share share;	/* in events; before the end mark in bytes */
-	struct answer answer;
-	/* what an event in the stream said, when the stream was ended for it */
-	struct request_result end;
-	bool ended;		/* `end` is valid */
+	struct staging staging; /* of a WatchList, until its end mark */
 	/* it began at no RV, and may be at the ADDED events of the state still: theirs are in no order */
 	bool unordered;
 	char asked[RESOURCE_VERSION_MAX + 1];	/* the RV */
@@ -47,22 +37,11 @@ watch_can_resume(const char *version, size_t length)
 	return length > 0 && !(length == 1 && version[0] == '0');
 }
 
-/* Stops decoder and transport; `end` says why. */
-#define ENDED (-ECANCELED)
-
-static int
-end_with(struct watch *w)
-{
-	w->ended = true;
-	return ENDED;
-}
-
 static int
 lost(struct watch *w, const char *why)
 {
-	w->stats.bad_events++;
-	request_result_set(&w->end, RESULT_LOST, "an event cannot be kept: %s", why);
-	return end_with(w);
+	w->request.progress.bad++;
+	return resource_request_end(&w->request, RESULT_LOST, "an event cannot be kept: %s", why);
 }
 
 /* ---- the decoder's reports ---------------------------------------------------- */
@@ -70,7 +49,7 @@ lost(struct watch *w, const char *why)
 static bool
 draft_version(struct watch *w, uint32_t ref, const char **ret_version, size_t *ret_length)
 {
-	struct value body = value_of_object(&w->source.arena->view, ref);
+	struct value body = value_of_object(&w->request.source->arena->view, ref);
 	struct value metadata = value_field(body, "metadata", 8, shape_fingerprint("metadata", 8));
 	struct value version = value_field(metadata, "resourceVersion", 15,
 					   shape_fingerprint("resourceVersion", 15));
@@ -88,7 +67,7 @@ is(const char *type, size_t length, const char *name)
 static uint64_t
 now_ms(const struct watch *w)
 {
-	return w->source.clock->now_ms(w->source.clock);
+	return w->request.source->clock->now_ms(w->request.source->clock);
 }
 
 static void
@@ -103,11 +82,28 @@ heard(struct watch *w, bool bookmark)
 static int
 ignore(struct watch *w, const char *type, size_t type_length, struct draft d)
 {
-	w->stats.bad_events++;
-	log_warning("%s: an event of the unknown type \"%.*s\" is ignored", w->source.name,
+	w->request.progress.bad++;
+	log_warning("%s: an event of the unknown type \"%.*s\" is ignored", w->request.source->name,
 		    (int)(type_length < 40 ? type_length : 40), type);
-	draft_discard(w->source.arena, w->source.intern, d);
+	draft_discard(w->request.source->arena, w->request.source->intern, d);
 	return 0;
+}
+
+static size_t
+backlog(const struct watch *w)
+{
+	const struct delta_fifo *fifo = w->request.source->fifo;
+
+	return delta_fifo_queued(fifo) + delta_fifo_waiting(fifo);
+}
+
+static void
+pause_behind_a_backlog(struct watch *w)
+{
+	if (backlog(w) <= WATCH_QUEUE_MAX)
+		return;
+	w->stats.paused = true;
+	resource_request_hold(&w->request);
 }
 
 /* A part of a WatchList's state, or of what happened to it meanwhile. */
@@ -125,8 +121,8 @@ stage(struct watch *w, const char *type, size_t type_length, struct draft d)
 	else
 		return ignore(w, type, type_length, d);
 	if (r < 0)
-		draft_discard(w->source.arena, w->source.intern, d);
-	w->stats.staged = w->staging.count;
+		draft_discard(w->request.source->arena, w->request.source->intern, d);
+	w->request.progress.items = w->staging.count;
 	return r;
 }
 
@@ -151,21 +147,30 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 	if (!queue)
 		return ignore(w, type, type_length, d);
 	if (!draft_version(w, d.ref, &text, &length)) {
-		draft_discard(w->source.arena, w->source.intern, d);
+		draft_discard(w->request.source->arena, w->request.source->intern, d);
 		return lost(w, "its object has no usable metadata.resourceVersion");
 	}
 	memcpy(version, text, length); /* queueing may discard the draft */
 	w->unordered = w->unordered && queue == delta_fifo_add;
-	r = queue(w->source.fifo, d.ref);
+	r = queue(w->request.source->fifo, d.ref);
 	if (r < 0) {
-		draft_discard(w->source.arena, w->source.intern, d);
+		draft_discard(w->request.source->arena, w->request.source->intern, d);
 		return r;
 	}
 	if (!w->unordered)
-		delta_fifo_set_version(w->source.fifo, version, length);
+		delta_fifo_set_version(w->request.source->fifo, version, length);
 	w->stats.events++;
 	heard(w, false);
+	pause_behind_a_backlog(w);
 	return 0;
+}
+
+/* From here on a turn's share is one of events. */
+static void
+count_events(struct watch *w)
+{
+	w->request.counted = &w->stats.events;
+	w->request.share = WATCH_TURN_EVENTS;
 }
 
 /* The end mark: the state is whole as of this RV. */
@@ -174,25 +179,23 @@ end_initial(struct watch *w, const char *version)
 {
 	int r;
 
-	if (resource_version_is_less(version, strlen(version), w->asked, strlen(w->asked))) {
-		request_result_set(&w->end, RESULT_TOO_LARGE,
-				   "the state is of resourceVersion %s, older than %s", version, w->asked);
-		return end_with(w);
-	}
+	if (resource_version_is_less(version, strlen(version), w->asked, strlen(w->asked)))
+		return resource_request_end(&w->request, RESULT_TOO_LARGE,
+					    "the state is of resourceVersion %s, older than %s", version,
+					    w->asked);
 	r = staging_settle(&w->staging);
-	w->stats.staged = w->staging.count;
+	w->request.progress.items = w->staging.count;
 	if (r == 0)
 		r = staging_replace(&w->staging, version);
-	if (r < 0) {
-		request_result_set(&w->end, r == -ENOMEM ? RESULT_NO_SPACE : RESULT_FAILED,
-				   "the list cannot be queued: %s", strerror(-r));
-		return end_with(w);
-	}
+	if (r < 0)
+		return resource_request_end(&w->request, r == -ENOMEM ? RESULT_NO_SPACE : RESULT_FAILED,
+					    "the list cannot be queued: %s", strerror(-r));
 	w->stats.initial = false;
 	w->stats.bookmarks++;
 	w->stats.heard_ms = now_ms(w);
-	w->share.share = WATCH_TURN_EVENTS;
+	count_events(w);
 	w->events->on_listed(w->context);
+	pause_behind_a_backlog(w);
 	return 0;
 }
 
@@ -214,20 +217,20 @@ on_bookmark(struct watch *w, const cJSON *object)
 		cJSON_GetObjectItemCaseSensitive(metadata, "resourceVersion"));
 
 	if (!version || !*version || strlen(version) > RESOURCE_VERSION_MAX) {
-		w->stats.bad_events++;
-		log_warning("%s: a bookmark without a usable resourceVersion is ignored", w->source.name);
+		w->request.progress.bad++;
+		log_warning("%s: a bookmark without a usable resourceVersion is ignored",
+			    w->request.source->name);
 		return 0;
 	}
 	if (w->stats.initial && is_end_mark(metadata))
 		return end_initial(w, version);
-	if (w->stats.initial) {
-		request_result_set(&w->end, RESULT_UNSUPPORTED,
-				   "a bookmark came before the end mark: the server takes a WatchList for a "
-				   "plain WATCH");
-		return end_with(w);
-	}
+	if (w->stats.initial)
+		return resource_request_end(
+			&w->request, RESULT_UNSUPPORTED,
+			"a bookmark came before the end mark: the server takes a WatchList for a "
+			"plain WATCH");
 	w->unordered = false;
-	delta_fifo_set_version(w->source.fifo, version, strlen(version));
+	delta_fifo_set_version(w->request.source->fifo, version, strlen(version));
 	w->stats.bookmarks++;
 	heard(w, true);
 	return 0;
@@ -248,10 +251,8 @@ on_other(void *context, const char *type, size_t type_length, const char *json, 
 	} else {
 		r = kube_status_from_json(object, 0, &status);
 		if (r == 0) {
-			request_result_from_status(&w->end, &status);
-			w->end.in_stream = true;
+			r = resource_request_end_by(&w->request, &status);
 			kube_status_done(&status);
-			r = end_with(w);
 		}
 	}
 	cJSON_Delete(object);
@@ -264,105 +265,35 @@ on_bad_object(void *context, const char *why)
 {
 	struct watch *w = context;
 
-	if (!decoder_is_foreign(w->decoder))
+	if (!decoder_is_foreign(w->request.decoder))
 		return lost(w, why);
-	if (w->stats.bad_events++ < 10)
-		log_warning("%s: an event is dropped: %s", w->source.name, why);
+	if (w->request.progress.bad++ < 10)
+		log_warning("%s: an event is dropped: %s", w->request.source->name, why);
 	return 0;
 }
 
-/* ---- the transport's reports --------------------------------------------------- */
+/* ---- the request's reports ------------------------------------------------------ */
 
 static void
-on_response(void *ctx, const struct transport_response *response)
+on_open(void *owner)
 {
-	struct watch *w = ctx;
+	struct watch *w = owner;
 
-	answer_begin(&w->answer, response);
-	w->stats.byte_ms = now_ms(w);
-	w->stats.waited_ms = w->stats.byte_ms - w->stats.started_ms;
-	if (w->source.on_contact)
-		w->source.on_contact(w->source.context);
-	w->stats.opened = answer_is_success(&w->answer);
-	if (w->stats.opened && w->source.wire)
-		wire_begin(w->source.wire, w->source.name, &w->answer, w->decoder);
-	if (w->stats.opened)
-		w->events->on_open(w->context);
-}
-
-/*
- * Where the time of a long list goes is worth two looks at the clock for each buffer; the source's clock
- * stands still meanwhile.
- */
-static int
-feed_timed(struct watch *w, const void *data, size_t length)
-{
-	uint64_t before = time_ns(CLOCK_MONOTONIC);
-	int r = decoder_feed(w->decoder, data, length);
-
-	w->stats.decoded_ns += time_ns(CLOCK_MONOTONIC) - before;
-	return r;
-}
-
-static int
-on_data(void *ctx, const void *data, size_t length)
-{
-	struct watch *w = ctx;
-	uint64_t before;
-	bool initial;
-	int r;
-
-	w->stats.bytes += length;
-	w->stats.byte_ms = now_ms(w);
-	if (w->source.on_contact)
-		w->source.on_contact(w->source.context);
-	if (!answer_is_success(&w->answer))
-		return answer_append(&w->answer, data, length);
-	before = w->stats.events;
-	initial = w->stats.initial;
-	r = initial ? feed_timed(w, data, length) : decoder_feed(w->decoder, data, length);
-	if (r < 0)
-		return r;
-	turn_share_use(&w->share, initial ? length : w->stats.events - before);
-	if (!w->stats.initial &&
-	    delta_fifo_queued(w->source.fifo) + delta_fifo_waiting(w->source.fifo) > WATCH_QUEUE_MAX) {
-		w->stats.paused = true;
-		turn_share_hold(&w->share);
-	}
-	return 0;
+	w->stats.opened = true;
+	w->events->on_open(w->context);
 }
 
 static void
-on_done(void *ctx, int result, const char *message)
+on_end(void *owner, struct request_result *ended)
 {
-	struct watch *w = ctx;
-	struct request_result ended = { 0 };
-	uint64_t offset = 0;
-	const char *error;
+	struct watch *w = owner;
 
-	w->request = NULL;
-	turn_share_stop(&w->share);
-	if (w->ended) {
-		ended = w->end;
-		w->end = (struct request_result){ 0 };
-	} else if (w->source.wire &&
-		   wire_falls_back(w->source.wire, w->source.name, &w->answer, result, w->decoder)) {
-		request_result_set(&ended, RESULT_OTHER_SYNTAX,
-				   "protobuf is given up: %s", w->source.wire->why);
-	} else if (result == 0 && answer_is_success(&w->answer) && decoder_finish(w->decoder) < 0) {
-		request_result_set(&ended, RESULT_FAILED,
-				   "the server ended the stream in the middle of an event");
-	} else if (result == -EBADMSG) {
-		error = decoder_error(w->decoder, &offset);
-		answer_unreadable(&w->answer, "stream of events", offset, error, &ended);
-		w->stats.bad_events++;
-	} else if (result < 0 || !answer_is_success(&w->answer)) {
-		answer_result(&w->answer, result, message, &ended);
-		if (w->stats.initial && (w->answer.status == 422 || strcmp(ended.reason, "Invalid") == 0))
-			ended.kind = RESULT_UNSUPPORTED;
-	}
-	w->events->on_end(w->context, w, &ended);
-	request_result_done(&ended);
+	if (ended->kind == RESULT_BROKEN)
+		w->request.progress.bad++;
+	if (w->stats.initial && !w->stats.opened &&
+	    (ended->code == 422 || strcmp(ended->reason, "Invalid") == 0))
+		ended->kind = RESULT_UNSUPPORTED;
+	w->events->on_end(w->context, ended);
 }
 
 int
@@ -372,38 +303,35 @@ watch_start(const struct source *source, const struct watch_params *params, cons
 	static const struct decoder_events decoder_events = {
 		.on_object = on_object, .on_other = on_other, .on_bad_object = on_bad_object,
 	};
-	static const struct transport_callbacks callbacks = { on_response, on_data, on_done };
-	struct watch_params asked = *params;
+	static const struct resource_request_owner calls = {
+		"stream of events", "the server ended the stream in the middle of an event", on_open, on_end};
 	struct watch *w = calloc(1, sizeof(*w));
-	int r = -ENOMEM;
+	uint64_t now = source->clock->now_ms(source->clock);
+	int r;
 
 	if (!w)
 		return -ENOMEM;
-	w->source = *source;
+	w->request = (struct resource_request){.source = source, .calls = &calls, .owner = w};
 	w->events = events;
 	w->context = context;
-	w->stats.started_ms = w->stats.byte_ms = w->stats.heard_ms = source->clock->now_ms(source->clock);
+	w->request.progress = (struct resource_request_progress){
+		.started_ms = now, .byte_ms = now, .remaining = -1};
+	w->stats.heard_ms = now;
 	w->stats.initial = params->initial_events;
 	w->unordered = !params->initial_events &&
 		       !watch_can_resume(params->resource_version, strlen(params->resource_version));
 	snprintf(w->asked, sizeof(w->asked), "%s", params->resource_version);
 	staging_init(&w->staging, source->fifo);
-	turn_share_init(&w->share, &w->source, &w->request,
-			w->stats.initial ? WATCH_TURN_BYTES : WATCH_TURN_EVENTS);
-	w->decoder = decoder_new(DECODE_WATCH, source->arena, source->intern, source->schema, &decoder_events,
-				 w, source->max_item_bytes);
-	if (w->decoder)
-		decoder_expect_type(w->decoder, source->api_version, source->kind);
-	asked.protobuf = source->wire && wire_wants_protobuf(source->wire);
-	if (w->decoder)
-		r = source->lister_watcher->watch(source->lister_watcher->context, &asked, &callbacks, w,
-						  &w->request);
-	if (r < 0) {
+	if (!w->stats.initial)
+		count_events(w);
+	r = resource_request_read(&w->request, DECODE_WATCH, &decoder_events);
+	if (r == 0)
+		r = resource_request_watch(&w->request, params);
+	if (r < 0)
 		watch_free(w);
-		return r;
-	}
-	*ret_watch = w;
-	return 0;
+	else
+		*ret_watch = w;
+	return r;
 }
 
 void
@@ -411,28 +339,28 @@ watch_free(struct watch *w)
 {
 	if (!w)
 		return;
-	if (w->request)
-		w->source.lister_watcher->cancel(w->source.lister_watcher->context, w->request);
-	turn_share_stop(&w->share);
-	decoder_free(w->decoder);
+	resource_request_done(&w->request);
 	staging_done(&w->staging);
-	answer_done(&w->answer);
-	request_result_done(&w->end);
 	free(w);
 }
 
 void
 watch_relax(struct watch *w)
 {
-	if (!w->stats.paused ||
-	    delta_fifo_queued(w->source.fifo) + delta_fifo_waiting(w->source.fifo) > WATCH_QUEUE_MAX / 2)
+	if (!w->stats.paused || backlog(w) > WATCH_QUEUE_MAX / 2)
 		return;
 	w->stats.paused = false;
-	turn_share_release(&w->share);
+	resource_request_release(&w->request);
 }
 
-void
-watch_get_stats(const struct watch *w, struct watch_stats *ret)
+const struct resource_request_progress *
+watch_progress(const struct watch *w)
 {
-	*ret = w->stats;
+	return &w->request.progress;
+}
+
+const struct watch_stats *
+watch_stats(const struct watch *w)
+{
+	return &w->stats;
 }

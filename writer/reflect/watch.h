@@ -22,27 +22,19 @@
 #ifndef WRITER_REFLECT_WATCH_H
 #define WRITER_REFLECT_WATCH_H
 
-#include "writer/reflect/source.h"
-#include "writer/reflect/request_result.h"
+#include "writer/reflect/resource_request.h"
 
 #define WATCH_QUEUE_MAX 4096u
-#define WATCH_TURN_BYTES                                                                                     \
-	(512u << 10) /* of a WatchList's state, in one turn of the loop: about two milliseconds of decoding  \
-		      */
 #define WATCH_TURN_EVENTS 64u	/* in one turn of the loop, rounded up to what one read brings */
 
 struct watch;
 
 struct watch_stats {
-	uint64_t events, bookmarks, bad_events, bytes;
-	uint64_t started_ms;
-	/* when the last byte came; the last event or bookmark. At first started_ms */
-	uint64_t byte_ms, heard_ms;
-	uint64_t waited_ms, decoded_ns;	/* until the answer began; with decoding a WatchList's state */
-	uint64_t staged;		/* objects of a WatchList's state, so far */
-	bool opened;			/* the server accepted it */
-	bool bookmarked;		/* a bookmark came that is not the end mark */
-	bool initial;			/* a WatchList before its end mark */
+	uint64_t events, bookmarks;
+	uint64_t heard_ms; /* the last event or bookmark; at first when it was started */
+	bool opened;       /* the server accepted it */
+	bool bookmarked;   /* a bookmark came that is not the end mark */
+	bool initial;      /* a WatchList before its end mark */
 	bool paused;
 };
 
@@ -59,8 +51,9 @@ struct watch_events {
 	void (*on_open)(void *context);
 	void (*on_heard)(void *context, bool bookmark);
 	void (*on_listed)(void *context);
-	void (*on_end)(void *context, struct watch *watch, const struct request_result *ended);
+	void (*on_end)(void *context, const struct request_result *ended);
 };
+/* source and events are borrowed. */
 int watch_start(const struct source *source, const struct watch_params *params,
 		const struct watch_events *events, void *context, struct watch **ret_watch);
 /* Whether a WATCH from this RV goes on from there: "" and "0" are none of those. */
@@ -72,6 +65,8 @@ void watch_free(struct watch *watch);
 /* The FIFO was popped from: go on if that is what was waited for. */
 void watch_relax(struct watch *watch);
 
-void watch_get_stats(const struct watch *watch, struct watch_stats *ret);
+/* items: objects of a WatchList's state */
+const struct resource_request_progress *watch_progress(const struct watch *watch);
+const struct watch_stats *watch_stats(const struct watch *watch);
 
 #endif

@@ -47,9 +47,9 @@ wire_comes_in_protobuf(const struct wire *w)
 }
 
 void
-wire_begin(struct wire *w, const char *name, const struct answer *answer, struct decoder *decoder)
+wire_begin(struct wire *w, const char *name, const char *content_type, struct decoder *decoder)
 {
-	bool protobuf = w->schema && strcmp(answer->content_type, TRANSPORT_PROTOBUF_TYPE) == 0;
+	bool protobuf = w->schema && strcmp(content_type, TRANSPORT_PROTOBUF_TYPE) == 0;
 
 	w->syntax = protobuf ? WIRE_IS_PROTOBUF : WIRE_IS_JSON;
 	decoder_use_protobuf(decoder, protobuf ? w->schema : NULL);
@@ -81,10 +81,9 @@ give_up(struct wire *w, const char *name, const char *what, const char *detail)
 }
 
 bool
-wire_falls_back(struct wire *w, const char *name, const struct answer *answer, int result,
-		const struct decoder *decoder)
+wire_falls_back(struct wire *w, const char *name, int status, int result, const struct decoder *decoder)
 {
-	bool protobuf = answer_is_success(answer) && w->syntax == WIRE_IS_PROTOBUF;
+	bool protobuf = status >= 200 && status < 300 && w->syntax == WIRE_IS_PROTOBUF;
 	bool unreadable = protobuf && result == -EBADMSG;
 	const char *error = decoder_error(decoder, NULL); /* "": what failed was not the decoder */
 
@@ -94,7 +93,7 @@ wire_falls_back(struct wire *w, const char *name, const struct answer *answer, i
 		w->unreadable = 0;
 	if (!wire_wants_protobuf(w))
 		return false;
-	if (answer->status == 406)
+	if (status == 406)
 		give_up(w, name, "the server has no protobuf of it (406)", "");
 	else if (protobuf && result == -EPROTO && *error)
 		give_up(w, name, "", error);

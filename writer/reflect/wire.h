@@ -27,7 +27,7 @@
 #include "writer/base/clock.h"
 #include "writer/config/list_choices.h"
 #include "writer/decode/decoder.h"
-#include "writer/reflect/request_result.h"
+#include "writer/kube/transport.h"
 
 #define WIRE_AGAIN_MS 3600000u
 
@@ -66,14 +66,13 @@ bool wire_wants_protobuf(const struct wire *w);
 bool wire_comes_in_protobuf(const struct wire *w);
 
 /* An answer of success begins: the decoder, which was reset, reads what it is. name: for messages. */
-void wire_begin(struct wire *w, const char *name, const struct answer *answer, struct decoder *decoder);
+void wire_begin(struct wire *w, const char *name, const char *content_type, struct decoder *decoder);
 
 /*
- * An answer ended with this result of transport.h or of the decoder: is the same to be asked for again, in
- * JSON? Logged, and counted.
+ * An answer with this HTTP status ended with this result of transport.h or of the decoder: is the same to be
+ * asked for again, in JSON? Logged, and counted.
  */
-bool wire_falls_back(struct wire *w, const char *name, const struct answer *answer, int result,
-		     const struct decoder *decoder);
+bool wire_falls_back(struct wire *w, const char *name, int status, int result, const struct decoder *decoder);
 
 /* "protobuf", "json", or "" before the first answer. */
 const char *wire_syntax_name(const struct wire *w);

@@ -194,7 +194,7 @@ T(a_state_has_a_share_of_a_turn)
 
 	reflector_start(t->reflector, "", 0);
 	server_open(t->fx);
-	for (unsigned i = 0; sent < WATCH_TURN_BYTES; i++) {
+	for (unsigned i = 0; sent < RESOURCE_REQUEST_TURN_BYTES; i++) {
 		assert_false(server_request(t->fx)->paused);
 		snprintf(key, sizeof(key), "a/n%u", i);
 		server_send(t->fx, EVENT("ADDED", pod(key, 100 + i)));
