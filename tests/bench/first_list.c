@@ -12,7 +12,7 @@
 #include "writer/base/clock_uv.h"
 #include "writer/fifo/apply.h"
 #include "writer/fifo/staging.h"
-#include "writer/resource/store_known.h"
+#include "writer/fifo/delta_fifo.h"
 
 static int
 stage(void *context, const char *type, size_t type_length, struct draft d)
@@ -50,10 +50,11 @@ apply_list(struct world *w, struct staging *staging, struct applier *applier)
 {
 	uint64_t start = cpu_ns();
 	size_t pods = staging->count;
+	uint64_t staged;
 	const struct resource *resource;
 	double us;
 
-	bench_need(staging_replace(staging, "1"), "replace");
+	bench_need(staging_replace(staging, "1", &staged), "replace");
 	while (applier_run(applier))
 		;
 	us = (double)(cpu_ns() - start) / 1e3 / (double)pods;
@@ -68,9 +69,7 @@ static double
 one_round(struct bench *b, size_t pods)
 {
 	struct world *w = world_new(b);
-	struct store_known known = {w->store, w->pods};
-	struct known_objects objects = store_known_objects(&known);
-	struct delta_fifo *fifo = delta_fifo_new(&objects);
+	struct delta_fifo *fifo = delta_fifo_new(w->store, w->pods);
 	struct staging staging;
 	struct clock_uv clock;
 	struct applier *applier;

@@ -337,15 +337,12 @@ struct source_fixture *
 source_fixture_new(uint64_t max_bytes)
 {
 	struct source_fixture *fx = calloc(1, sizeof(*fx));
-	struct known_objects known;
 
 	if (!fx)
 		abort();
 	fx->store = store_fixture_new(max_bytes);
 	virtual_clock_init(&fx->clock);
-	fx->known = (struct store_known){ fx->store->store, fx->store->pods };
-	known = store_known_objects(&fx->known);
-	fx->fifo = delta_fifo_new(&known);
+	fx->fifo = delta_fifo_new(fx->store->store, fx->store->pods);
 	fx->applier = applier_new(fx->store->store, &fx->clock.clock);
 	if (!fx->fifo || !fx->applier ||
 	    applier_add(fx->applier, fx->store->pods, "pods", fx->fifo, NULL, NULL) < 0)

@@ -16,7 +16,6 @@
 #include "tests/support/virtual_clock.h"
 #include "writer/reflect/source.h"
 #include "writer/fifo/apply.h"
-#include "writer/resource/store_known.h"
 
 #define SCRIPTED_REQUESTS 64
 
@@ -31,7 +30,6 @@ struct scripted_request {
 struct source_fixture {
 	struct store_fixture *store;
 	struct virtual_clock clock;
-	struct store_known known;
 	struct delta_fifo *fifo;
 	struct applier *applier;
 	struct lister_watcher lister_watcher;

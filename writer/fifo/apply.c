@@ -134,7 +134,7 @@ pop(struct applier *p, struct lane *lane, size_t max)
 		return;
 	p->lane = lane;
 	lane->popped = true;
-	r = delta_fifo_pop(lane->fifo, max, apply, p, NULL);
+	r = delta_fifo_pop(lane->fifo, max, apply, p);
 	if (r < 0)
 		in_trouble(p, r);
 }

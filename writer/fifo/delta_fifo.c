@@ -30,7 +30,8 @@ enum node_flags {
 };
 
 struct delta_fifo {
-	struct known_objects known;
+	struct store *store;
+	unsigned resource;
 	struct delta_table table;
 	size_t listed; /* nodes with NODE_LISTED */
 	uint64_t lists;
@@ -42,17 +43,50 @@ struct delta_fifo {
 
 /* ---- keys ----------------------------------------------------------------- */
 
-static const struct object *
-known_object(const struct delta_fifo *f, uint32_t ref)
+/* A known object's ref stays valid until Deltas of its own key are processed. */
+const struct object *
+delta_fifo_object(const struct delta_fifo *f, uint32_t ref)
 {
-	return f->known.object(f->known.context, ref);
+	return object_at(&store_arena(f->store)->view, ref);
+}
+
+const char *
+delta_fifo_draft_version(const struct delta_fifo *f, uint32_t draft, size_t *ret_length)
+{
+	const char *uid, *version;
+	size_t uid_length;
+
+	store_object_identity(f->store, draft, &uid, &uid_length, &version, ret_length);
+	return version;
+}
+
+void
+delta_fifo_discard(struct delta_fifo *f, uint32_t draft)
+{
+	draft_discard(store_arena(f->store), store_intern(f->store), (struct draft){draft});
+}
+
+size_t
+delta_fifo_known(const struct delta_fifo *f)
+{
+	return store_resource(f->store, f->resource)->object_count;
+}
+
+/* A draft will be looked at soon: its header, its key and the beginning of its body. */
+static void
+expect(const struct delta_fifo *f, uint32_t draft)
+{
+	const uint8_t *at = store_arena(f->store)->view.base + ref_offset(draft);
+
+	for (unsigned i = 0; i < 8; i++)
+		__builtin_prefetch(at + (size_t)i * 64);
 }
 
 static uint32_t
 known_find(const struct delta_fifo *f, const struct object *o)
 {
-	return f->known.find(f->known.context, o->key_hash, object_namespace(o), o->namespace_length,
-			     object_name(o), o->name_length);
+	return store_find(f->store, f->resource, o->key_hash, object_namespace(o), o->namespace_length,
+			  object_name(o), o->name_length);
 }
 
 static uint32_t
@@ -64,9 +98,9 @@ entry_find(const struct delta_fifo *f, const struct object *key)
 
 		if (f->table.entries[i].key_hash != key->key_hash)
 			continue;
-		o = known_object(f, f->table.nodes[f->table.entries[i].first].ref);
-		if (o && object_has_key(o, object_namespace(key), key->namespace_length, object_name(key),
-					key->name_length))
+		o = delta_fifo_object(f, f->table.nodes[f->table.entries[i].first].ref);
+		if (object_has_key(o, object_namespace(key), key->namespace_length, object_name(key),
+				   key->name_length))
 			return i;
 	}
 	return NONE;
@@ -105,14 +139,14 @@ queue_delta(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, struct delt
 
 /* What the store knows of a draft's key. A draft that repeats it gives way to the known object. */
 static struct delta_item
-look(const struct delta_fifo *f, uint32_t draft)
+look(struct delta_fifo *f, uint32_t draft)
 {
 	bool same;
-	uint32_t found = f->known.look(f->known.context, draft, &same);
+	uint32_t found = store_look(f->store, f->resource, draft, &same);
 
 	if (!same)
 		return (struct delta_item){draft, found};
-	f->known.discard(f->known.context, draft);
+	delta_fifo_discard(f, draft);
 	return (struct delta_item){found, found};
 }
 
@@ -138,53 +172,40 @@ queue_state(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, unsigned fl
 		to);
 }
 
-static int
-queue_draft(struct delta_fifo *f, enum delta_type type, uint32_t draft)
+int
+delta_fifo_put(struct delta_fifo *f, uint32_t draft)
 {
-	const struct object *o = known_object(f, draft);
-	uint32_t entry;
-	int r;
+	const struct object *o = delta_fifo_object(f, draft);
+	int r = delta_table_reserve(&f->table, 1, 1);
 
-	if (!o)
-		return -EBADMSG;
-	r = delta_table_reserve(&f->table, 1, 1);
 	if (r < 0)
-		return r;
-	entry = entry_find(f, o);
-	if (type != DELTA_DELETED)
-		queue_state(f, entry, o->key_hash, 0, type, (struct delta_item){draft, FOUND_UNASKED},
-			    &f->table.queue);
-	else if (entry == NONE && known_find(f, o) == 0)
-		f->known.discard(f->known.context, draft);
+		delta_fifo_discard(f, draft);
 	else
-		queue_delta(f, entry, o->key_hash, (struct delta_node){.ref = draft, .type = DELTA_DELETED},
-			    &f->table.queue);
-	return 0;
-}
-
-int
-delta_fifo_add(struct delta_fifo *f, uint32_t draft)
-{
-	return queue_draft(f, DELTA_ADDED, draft);
-}
-
-int
-delta_fifo_update(struct delta_fifo *f, uint32_t draft)
-{
-	return queue_draft(f, DELTA_UPDATED, draft);
+		queue_state(f, entry_find(f, o), o->key_hash, 0, DELTA_CHANGED,
+			    (struct delta_item){draft, FOUND_UNASKED}, &f->table.queue);
+	return r;
 }
 
 int
 delta_fifo_delete(struct delta_fifo *f, uint32_t draft)
 {
-	return queue_draft(f, DELTA_DELETED, draft);
+	const struct object *o = delta_fifo_object(f, draft);
+	uint32_t entry = entry_find(f, o);
+	int r = delta_table_reserve(&f->table, 1, 1);
+
+	if (r < 0 || (entry == NONE && !known_find(f, o)))
+		delta_fifo_discard(f, draft);
+	else
+		queue_delta(f, entry, o->key_hash, (struct delta_node){.ref = draft, .type = DELTA_DELETED},
+			    &f->table.queue);
+	return r;
 }
 
 struct delta_item
 delta_fifo_stage(struct delta_fifo *f, uint32_t draft)
 {
 	/* With something queued, what is known now need not be what is known when the list is whole. */
-	if (!known_object(f, draft) || !delta_fifo_is_empty(f))
+	if (!delta_fifo_is_empty(f))
 		return (struct delta_item){draft, FOUND_UNASKED};
 	return look(f, draft);
 }
@@ -193,7 +214,7 @@ void
 delta_fifo_unstage(struct delta_fifo *f, struct delta_item item)
 {
 	if (!item_is_unchanged(item))
-		f->known.discard(f->known.context, item.ref);
+		delta_fifo_discard(f, item.ref);
 }
 
 static bool
@@ -214,6 +235,17 @@ bury(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, uint32_t ref)
 		&f->table.queue);
 }
 
+static bool
+same_uid(const struct delta_fifo *f, uint32_t ref, uint32_t other)
+{
+	const char *uid, *other_uid, *version;
+	size_t length, other_length, version_length;
+
+	store_object_identity(f->store, ref, &uid, &length, &version, &version_length);
+	store_object_identity(f->store, other, &other_uid, &other_length, &version, &version_length);
+	return length == other_length && memcmp(uid, other_uid, length) == 0;
+}
+
 /*
  * What will be known under the item's key when all that is queued was processed, if that is another object;
  * else 0.
@@ -226,20 +258,20 @@ other_object(const struct delta_fifo *f, uint32_t entry, struct delta_item item)
 	if (entry == NONE)
 		return item.found & FOUND_NEW ? found_known(item.found) : 0;
 	last = f->table.nodes[f->table.entries[entry].last].ref;
-	return ends_deleted(f, entry) || f->known.same_uid(f->known.context, last, item.ref) ? 0 : last;
+	return ends_deleted(f, entry) || same_uid(f, last, item.ref) ? 0 : last;
 }
 
 /* An item goes to the items, and in front of all of them the burial of another object that had its name. */
 static void
 queue_item(struct delta_fifo *f, struct delta_item item, struct delta_list *items)
 {
-	const struct object *o = known_object(f, item.ref);
+	const struct object *o = delta_fifo_object(f, item.ref);
 	uint32_t entry = entry_find(f, o), other;
 	bool again = entry != NONE && f->table.entries[entry].list == (uint32_t)f->lists;
 
 	if (entry == NONE && item.found == FOUND_UNASKED) {
 		item = look(f, item.ref);
-		o = known_object(f, item.ref);
+		o = delta_fifo_object(f, item.ref);
 	}
 	/* What a list has twice is no other object's end; the store tells of it in its place, if it is. */
 	other = again ? 0 : other_object(f, entry, item);
@@ -264,42 +296,39 @@ bury_queued(struct delta_fifo *f, const struct delta_list *l)
 
 /* A known object that has nothing queued by now is not in the list. */
 static void
-bury_known(void *visitor, uint32_t ref)
+bury_known(struct delta_fifo *f)
 {
-	struct delta_fifo *f = visitor;
-	const struct object *o = known_object(f, ref);
+	uint64_t end = store_resource(f->store, f->resource)->next_ordinal;
 
-	if (o && entry_find(f, o) == NONE && delta_table_reserve(&f->table, 1, 1) == 0)
-		bury(f, NONE, o->key_hash, ref);
+	for (uint64_t ordinal = 0; ordinal < end; ordinal++) {
+		uint32_t ref = store_by_ordinal(f->store, f->resource, (uint32_t)ordinal);
+		const struct object *o = ref ? delta_fifo_object(f, ref) : NULL;
+
+		if (o && entry_find(f, o) == NONE)
+			bury(f, NONE, o->key_hash, ref);
+	}
 }
 
 int
 delta_fifo_replace(struct delta_fifo *f, const struct delta_item *items, size_t count)
 {
-	size_t known = (size_t)f->known.count(f->known.context);
+	size_t known = delta_fifo_known(f);
 	struct delta_list listed = DELTA_LIST_EMPTY;
-	int r;
-
-	for (size_t i = 0; i < count; i++) {
-		if (i + AHEAD < count)
-			f->known.expect(f->known.context, items[i + AHEAD].ref);
-		if (!known_object(f, items[i].ref))
-			return -EBADMSG;
-	}
 	/* each item, and one burial of each key that is known or queued */
-	r = delta_table_reserve(&f->table, count + known,
-				count + known + f->table.queue.count + f->table.waiting.count);
+	int r = delta_table_reserve(&f->table, count + known,
+				    count + known + f->table.queue.count + f->table.waiting.count);
+
 	if (r < 0)
 		return r;
 	f->lists++;
 	for (size_t i = 0; i < count; i++) {
 		if (i + AHEAD < count)
-			f->known.expect(f->known.context, items[i + AHEAD].ref);
+			expect(f, items[i + AHEAD].ref);
 		queue_item(f, items[i], &listed);
 	}
 	bury_queued(f, &f->table.queue);
 	bury_queued(f, &f->table.waiting);
-	f->known.each(f->known.context, bury_known, f);
+	bury_known(f);
 	delta_list_join(&f->table, &f->table.queue, &listed);
 	return 0;
 }
@@ -332,8 +361,8 @@ borrow_again(const struct delta_fifo *f, struct delta_node *n, const struct delt
 {
 	if (node_owns(n))
 		return true;
-	n->ref = f->known.find(f->known.context, key->key_hash, key->ns, key->ns_length, key->name,
-			       key->name_length);
+	n->ref = store_find(f->store, f->resource, key->key_hash, key->ns, key->ns_length, key->name,
+			    key->name_length);
 	return n->ref != 0;
 }
 
@@ -361,7 +390,7 @@ done_with(struct delta_fifo *f, uint32_t i, const struct delta *key)
 static struct delta
 shown(struct delta_fifo *f, const struct delta_node *n)
 {
-	const struct object *o = known_object(f, n->ref);
+	const struct object *o = delta_fifo_object(f, n->ref);
 
 	/* A copy: the block it stands in may be given back by this Delta. */
 	memcpy(f->key, o->key, (size_t)o->namespace_length + o->name_length);
@@ -391,14 +420,13 @@ expect_next(const struct delta_fifo *f)
 	delta_node_expect(t, next);
 	next = t->nodes[next].next;
 	if (next != NONE && t->nodes[next].ref != 0)
-		f->known.expect(f->known.context, t->nodes[next].ref);
+		expect(f, t->nodes[next].ref);
 }
 
 int
-delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void *context, size_t *ret_done)
+delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void *context)
 {
 	struct delta_table *t = &f->table;
-	size_t done = 0;
 	int result = 0;
 
 	while (t->queue.head != NONE) {
@@ -425,15 +453,11 @@ delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void
 		if (r < 0)
 			result = r;
 		n->found = FOUND_UNASKED;
-		if (r < 0 && borrow_again(f, n, &delta)) {
+		if (r < 0 && borrow_again(f, n, &delta))
 			delta_list_append(t, &t->waiting, i);
-		} else {
+		else
 			done_with(f, i, &delta);
-			done++;
-		}
 	}
-	if (ret_done)
-		*ret_done = done;
 	if (delta_fifo_is_empty(f))
 		delta_table_reset(t);
 	return result;
@@ -450,21 +474,16 @@ delta_fifo_retry(struct delta_fifo *f)
 /* ---- the rest ------------------------------------------------------------- */
 
 struct delta_fifo *
-delta_fifo_new(const struct known_objects *known)
+delta_fifo_new(struct store *store, unsigned resource)
 {
 	struct delta_fifo *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return NULL;
-	f->known = *known;
+	f->store = store;
+	f->resource = resource;
 	delta_table_reset(&f->table);
 	return f;
-}
-
-const struct known_objects *
-delta_fifo_known(const struct delta_fifo *f)
-{
-	return &f->known;
 }
 
 void
@@ -475,7 +494,7 @@ delta_fifo_free(struct delta_fifo *f)
 	delta_fifo_retry(f);
 	for (uint32_t i = f->table.queue.head; i != NONE; i = f->table.nodes[i].next)
 		if (node_owns(&f->table.nodes[i]))
-			f->known.discard(f->known.context, f->table.nodes[i].ref);
+			delta_fifo_discard(f, f->table.nodes[i].ref);
 	delta_table_done(&f->table);
 	free(f);
 }

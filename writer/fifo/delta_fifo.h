@@ -11,7 +11,7 @@
  * object to another, an IP, hears of the old owner's end before the new owner. Nothing is merged; only what
  * was put back leaves its place (delta_fifo_pop()), and all of its key with it.
  *
- * The known objects are the store's (struct known_objects): there is no second copy. A body in flight is a
+ * The known objects are the store's: there is no second copy. A body in flight is a
  * draft, a block of the arena that no root reaches yet; the FIFO holds its ref, and reads keys from it. A
  * Delta costs 24 private bytes, a key 28 more.
  *
@@ -35,46 +35,15 @@
 #include <stdint.h>
 
 #include "shm-layout/object.h"
-#include "writer/store/found.h"
+#include "writer/store/store.h"
 
-enum delta_type { DELTA_ADDED, DELTA_UPDATED, DELTA_DELETED, DELTA_REPLACED };
-
-/*
- * What the FIFO asks of the store. Every function gets `context`; refs are those of drafts and known objects.
- * A known object's ref stays valid until Deltas of its own key are processed.
- */
-struct known_objects {
-	void *context;
-	/*
-	 * The header and key of a draft or known object; NULL when ref names none. Lent until the next
-	 * change.
-	 */
-	const struct object *(*object)(void *context, uint32_t ref);
-	/* The known object with this key, or 0. */
-	uint32_t (*find)(void *context, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
-			 size_t name_length);
-	/*
-	 * What is known under a draft's key, and what the draft is beside that (found.h). same: it says
-	 * nothing that the known object does not, and both have a UID and a resourceVersion.
-	 */
-	uint32_t (*look)(void *context, uint32_t draft, bool *ret_same);
-	/* Visit every known object; count says how many there are at most. */
-	void (*each)(void *context, void (*visit)(void *visitor, uint32_t ref), void *visitor);
-	uint64_t (*count)(void *context);
-	/* Whether a draft or known object has the UID of another, or neither has one. */
-	bool (*same_uid)(void *context, uint32_t ref, uint32_t other);
-	/* Give back a draft. */
-	void (*discard)(void *context, uint32_t draft);
-	/* This draft will be looked at soon: a hint. */
-	void (*expect)(void *context, uint32_t draft);
-};
+enum delta_type { DELTA_CHANGED, DELTA_DELETED, DELTA_REPLACED };
 
 /*
  * A Delta as it is popped, with its key; lent for the call.
  *
  *   type        ref                                               whose it is
- *   ADDED       the new state                                     the processor's; unchanged: the store's
- *   UPDATED     the same
+ *   CHANGED     the new state                                     the processor's; unchanged: the store's
  *   REPLACED    the same, from a list
  *   DELETED     the final state; tombstone: the last known        the processor's; tombstone: the store's
  */
@@ -96,22 +65,27 @@ struct delta {
 
 struct delta_fifo;
 
-/* known is copied, what it points to is borrowed. NULL: no memory. */
-struct delta_fifo *delta_fifo_new(const struct known_objects *known);
-/* What it was given. Lent. */
-const struct known_objects *delta_fifo_known(const struct delta_fifo *f);
+/* Of this resource. The store is borrowed. NULL: no memory. */
+struct delta_fifo *delta_fifo_new(struct store *store, unsigned resource);
 /* Discards the drafts that are still queued. NULL is fine. */
 void delta_fifo_free(struct delta_fifo *f);
 
 /*
- * Queue what a watch said. The key is the draft's; a DELETED carries the final state.
+ * Queue what a watch said: a new state, or the final one. The key is the draft's. A delete of a key that
+ * neither store nor queue has is discarded.
  *
- * Returns   0: the draft is the FIFO's (a delete of a key that neither store nor queue has is discarded);
- *           -ENOMEM, -EBADMSG the ref names no object: the draft stays the caller's
+ * Returns   0, or -ENOMEM; the draft is the FIFO's also then
  */
-int delta_fifo_add(struct delta_fifo *f, uint32_t draft);
-int delta_fifo_update(struct delta_fifo *f, uint32_t draft);
+int delta_fifo_put(struct delta_fifo *f, uint32_t draft);
 int delta_fifo_delete(struct delta_fifo *f, uint32_t draft);
+
+/* The objects that the store has. */
+size_t delta_fifo_known(const struct delta_fifo *f);
+/* The header and key of a draft. */
+const struct object *delta_fifo_object(const struct delta_fifo *f, uint32_t draft);
+/* Its resourceVersion; length 0: none. */
+const char *delta_fifo_draft_version(const struct delta_fifo *f, uint32_t draft, size_t *ret_length);
+void delta_fifo_discard(struct delta_fifo *f, uint32_t draft);
 
 /*
  * An item of a list that is being read, to be kept by the caller for delta_fifo_replace(). A draft that says
@@ -130,7 +104,7 @@ void delta_fifo_unstage(struct delta_fifo *f, struct delta_item item);
  * not in the list, or is in it with another UID; then each item a REPLACED. Between the first
  * delta_fifo_stage() and this call nothing else may be queued.
  *
- * Returns   0: the items are the FIFO's; -ENOMEM, -EBADMSG: nothing has changed, they stay the caller's
+ * Returns   0: the items are the FIFO's; -ENOMEM: nothing has changed, they stay the caller's
  */
 int delta_fifo_replace(struct delta_fifo *f, const struct delta_item *items, size_t count);
 
@@ -143,15 +117,13 @@ const char *delta_fifo_version(const struct delta_fifo *f,
  * Hand over up to max Deltas, one call of process() each.
  *
  * process    returns 0, having consumed it; or a negative errno: it is put back. It must not call the FIFO.
- * ret_done   how many were processed without error; may be NULL
  * Returns    0 as many as there were, up to max; the last error of process()
  *
  * A Delta that failed waits apart, and so do newer ones of its key, so that the keys behind it (a delete that
  * makes room, say) get their turn. delta_fifo_retry() puts those that wait in front of everything again.
  */
 typedef int delta_process_fn(void *context, const struct delta *delta);
-int delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void *context,
-		   size_t *ret_done);
+int delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void *context);
 void delta_fifo_retry(struct delta_fifo *f);
 
 /* Deltas that delta_fifo_pop() would hand over, and those that wait for delta_fifo_retry(). */

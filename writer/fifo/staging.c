@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CAPACITY 512u
+#define FIRST_CAPACITY 64u
 
 /* Items of this key in front of `before` do not count any more. */
 struct staged_deletion {
@@ -23,7 +23,7 @@ struct staged_deletion {
 void
 staging_init(struct staging *s, struct delta_fifo *fifo)
 {
-	*s = (struct staging){ .fifo = fifo, .known = *delta_fifo_known(fifo) };
+	*s = (struct staging){.fifo = fifo};
 }
 
 void
@@ -42,7 +42,7 @@ forget_deletions(struct staging *s)
 {
 	for (size_t i = 0; i < s->deletion_count; i++)
 		if (!s->deletions[i].change)
-			s->known.discard(s->known.context, s->deletions[i].draft);
+			delta_fifo_discard(s->fifo, s->deletions[i].draft);
 	s->deletion_count = 0;
 }
 
@@ -55,49 +55,55 @@ staging_discard(struct staging *s)
 	s->count = 0;
 }
 
-static int
-reserve(struct staging *s)
+/* `at`, or what it grew to: room for one more of `size` bytes each. NULL: no memory. */
+static void *
+reserve(void *at, size_t count, size_t *capacity, size_t size)
 {
-	size_t capacity = s->capacity ? s->capacity * 2 : FIRST_CAPACITY;
-	struct delta_item *grown;
+	size_t wanted = *capacity ? *capacity * 2 : FIRST_CAPACITY;
 
-	if (s->count < s->capacity)
-		return 0;
-	grown = realloc(s->items, capacity * sizeof(*grown));
-	if (!grown)
+	if (count < *capacity)
+		return at;
+	at = realloc(at, wanted * size);
+	if (at)
+		*capacity = wanted;
+	return at;
+}
+
+static int
+add(struct staging *s, struct delta_item item)
+{
+	struct delta_item *items = reserve(s->items, s->count, &s->capacity, sizeof(*items));
+
+	if (!items) {
+		delta_fifo_unstage(s->fifo, item);
 		return -ENOMEM;
-	s->items = grown;
-	s->capacity = capacity;
+	}
+	s->items = items;
+	s->items[s->count++] = item;
 	return 0;
 }
 
 int
 staging_add(struct staging *s, uint32_t draft)
 {
-	int r = reserve(s);
-
-	if (r == 0)
-		s->items[s->count++] = delta_fifo_stage(s->fifo, draft);
-	return r;
+	return add(s, delta_fifo_stage(s->fifo, draft));
 }
 
 static int
 note_deletion(struct staging *s, uint32_t draft, bool change)
 {
-	const struct object *o = s->known.object(s->known.context, draft);
+	uint64_t key_hash = delta_fifo_object(s->fifo, draft)->key_hash;
+	struct staged_deletion *deletions = reserve(s->deletions, s->deletion_count, &s->deletion_capacity,
+						    sizeof(*deletions));
 
-	if (!o)
-		return -EBADMSG;
-	if (s->deletion_count == s->deletion_capacity) {
-		size_t capacity = s->deletion_capacity ? s->deletion_capacity * 2 : 16;
-		struct staged_deletion *grown = realloc(s->deletions, capacity * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		s->deletions = grown;
-		s->deletion_capacity = capacity;
+	if (!deletions) {
+		if (!change)
+			delta_fifo_discard(s->fifo, draft);
+		return -ENOMEM;
 	}
-	s->deletions[s->deletion_count++] = (struct staged_deletion){ o->key_hash, draft, s->count, change };
+	s->deletions = deletions;
+	s->deletions[s->deletion_count++] = (struct staged_deletion){key_hash, draft,
+								     s->count - (change ? 1 : 0), change};
 	return 0;
 }
 
@@ -105,13 +111,9 @@ note_deletion(struct staging *s, uint32_t draft, bool change)
 int
 staging_change(struct staging *s, uint32_t draft)
 {
-	int r = reserve(s);
+	int r = add(s, (struct delta_item){draft, FOUND_UNASKED});
 
-	if (r == 0)
-		r = note_deletion(s, draft, true);
-	if (r == 0)
-		s->items[s->count++] = (struct delta_item){draft, FOUND_UNASKED};
-	return r;
+	return r < 0 ? r : note_deletion(s, draft, true);
 }
 
 int
@@ -130,21 +132,11 @@ compare(const void *a, const void *b)
 }
 
 static bool
-same_key(const struct object *a, const struct object *b)
-{
-	return a->namespace_length == b->namespace_length && a->name_length == b->name_length &&
-	       memcmp(object_namespace(a), object_namespace(b), a->namespace_length) == 0 &&
-	       memcmp(object_name(a), object_name(b), a->name_length) == 0;
-}
-
-static bool
 is_gone(const struct staging *s, size_t position)
 {
-	const struct object *o = s->known.object(s->known.context, s->items[position].ref);
+	const struct object *o = delta_fifo_object(s->fifo, s->items[position].ref);
 	size_t low = 0, high = s->deletion_count;
 
-	if (!o)
-		return false;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -154,16 +146,17 @@ is_gone(const struct staging *s, size_t position)
 			high = middle;
 	}
 	for (; low < s->deletion_count && s->deletions[low].key_hash == o->key_hash; low++) {
-		const struct object *deleted = s->known.object(s->known.context, s->deletions[low].draft);
-
-		if (position < s->deletions[low].before && deleted && same_key(o, deleted))
+		if (position < s->deletions[low].before &&
+		    object_has_key(delta_fifo_object(s->fifo, s->deletions[low].draft), object_namespace(o),
+				   o->namespace_length, object_name(o), o->name_length))
 			return true;
 	}
 	return false;
 }
 
-int
-staging_settle(struct staging *s)
+/* Take back what does not count. */
+static int
+settle(struct staging *s)
 {
 	bool *gone = s->deletion_count > 0 ? calloc(s->count + 1, sizeof(*gone)) : NULL;
 	size_t kept = 0;
@@ -188,10 +181,11 @@ staging_settle(struct staging *s)
 }
 
 int
-staging_replace(struct staging *s, const char *version)
+staging_replace(struct staging *s, const char *version, uint64_t *ret_count)
 {
-	int r = staging_settle(s);
+	int r = settle(s);
 
+	*ret_count = s->count;
 	if (r == 0)
 		r = delta_fifo_replace(s->fifo, s->items, s->count);
 	if (r < 0)

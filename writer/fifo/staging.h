@@ -18,7 +18,6 @@ struct staged_deletion;
 
 struct staging {
 	struct delta_fifo *fifo;
-	struct known_objects known;
 	struct delta_item *items;
 	size_t count, capacity;
 	struct staged_deletion *deletions;	/* in the order of their arrival */
@@ -33,7 +32,7 @@ void staging_done(struct staging *s);
  * add     an object that is there
  * change  a newer state of one that is, or may be; what came before it does not count
  * delete  it is gone; what came before it does not count
- * Return  0: the draft is the staging's; -ENOMEM, -EBADMSG: it stays the caller's
+ * Return  0, or -ENOMEM; the draft is the staging's also then
  */
 int staging_add(struct staging *s, uint32_t draft);
 int staging_change(struct staging *s, uint32_t draft);
@@ -43,12 +42,9 @@ int staging_delete(struct staging *s, uint32_t draft);
 void staging_discard(struct staging *s);
 
 /*
- * It is whole: take back what does not count, so that `count` is that of the objects. 0, or -ENOMEM and
- * everything is still staged.
+ * It is whole, as of this RV: so many objects. Returns as delta_fifo_replace(); after an error everything is
+ * still staged.
  */
-int staging_settle(struct staging *s);
-
-/* It is whole, as of this RV. Returns as delta_fifo_replace(); after an error everything is still staged. */
-int staging_replace(struct staging *s, const char *version);
+int staging_replace(struct staging *s, const char *version, uint64_t *ret_count);
 
 #endif

@@ -47,16 +47,12 @@ static int
 on_object(void *context, const char *type, size_t type_length, struct draft d)
 {
 	struct list *l = context;
-	const struct source *s = l->request.source;
+	int r = staging_add(&l->staging, d.ref);
 
 	(void)type;
 	(void)type_length;
-	if (staging_add(&l->staging, d.ref) < 0) {
-		draft_discard(s->arena, s->intern, d);
-		return -ENOMEM;
-	}
 	l->request.progress.items = l->staging.count;
-	return 0;
+	return r;
 }
 
 static int
@@ -187,7 +183,7 @@ on_end(void *owner, struct request_result *ended)
 		if (r == 0)
 			return;
 	} else if (ended->kind == RESULT_OK) {
-		r = staging_replace(&l->staging, l->version);
+		r = staging_replace(&l->staging, l->version, &l->request.progress.items);
 	}
 	if (r < 0)
 		request_result_set(ended, r == -ENOMEM ? RESULT_NO_SPACE : RESULT_FAILED,

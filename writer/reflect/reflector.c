@@ -55,10 +55,8 @@ on_list_done(void *context, const struct request_result *ended)
 static bool
 may_be_old(const struct reflector *r)
 {
-	const struct known_objects *known = delta_fifo_known(r->source.fifo);
-
 	return r->choices.version == REFLECTOR_VERSION_ANY ||
-	       (r->choices.version == REFLECTOR_VERSION_DEFAULT && known->count(known->context) == 0);
+	       (r->choices.version == REFLECTOR_VERSION_DEFAULT && delta_fifo_known(r->source.fifo) == 0);
 }
 
 static void

@@ -12,10 +12,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "shm-layout/path.h"
 #include "shm-layout/resource_version.h"
 #include "shm-layout/root.h"
-#include "shm-layout/value.h"
 #include "writer/base/log.h"
 #include "writer/fifo/staging.h"
 
@@ -47,18 +45,6 @@ lost(struct watch *w, const char *why)
 /* ---- the decoder's reports ---------------------------------------------------- */
 
 static bool
-draft_version(struct watch *w, uint32_t ref, const char **ret_version, size_t *ret_length)
-{
-	struct value body = value_of_object(&w->request.source->arena->view, ref);
-	struct value metadata = value_field(body, "metadata", 8, shape_fingerprint("metadata", 8));
-	struct value version = value_field(metadata, "resourceVersion", 15,
-					   shape_fingerprint("resourceVersion", 15));
-
-	return value_string(version, ret_version, ret_length) && *ret_length > 0 &&
-	       *ret_length <= RESOURCE_VERSION_MAX;
-}
-
-static bool
 is(const char *type, size_t length, const char *name)
 {
 	return length == strlen(name) && memcmp(type, name, length) == 0;
@@ -85,7 +71,7 @@ ignore(struct watch *w, const char *type, size_t type_length, struct draft d)
 	w->request.progress.bad++;
 	log_warning("%s: an event of the unknown type \"%.*s\" is ignored", w->request.source->name,
 		    (int)(type_length < 40 ? type_length : 40), type);
-	draft_discard(w->request.source->arena, w->request.source->intern, d);
+	delta_fifo_discard(w->request.source->fifo, d.ref);
 	return 0;
 }
 
@@ -120,8 +106,6 @@ stage(struct watch *w, const char *type, size_t type_length, struct draft d)
 		r = staging_delete(&w->staging, d.ref);
 	else
 		return ignore(w, type, type_length, d);
-	if (r < 0)
-		draft_discard(w->request.source->arena, w->request.source->intern, d);
 	w->request.progress.items = w->staging.count;
 	return r;
 }
@@ -130,7 +114,8 @@ static int
 on_object(void *context, const char *type, size_t type_length, struct draft d)
 {
 	struct watch *w = context;
-	int (*queue)(struct delta_fifo *, uint32_t) = NULL;
+	struct delta_fifo *fifo = w->request.source->fifo;
+	bool added = is(type, type_length, "ADDED"), deleted = is(type, type_length, "DELETED");
 	char version[RESOURCE_VERSION_MAX];
 	const char *text;
 	size_t length;
@@ -138,27 +123,20 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 
 	if (w->stats.initial)
 		return stage(w, type, type_length, d);
-	if (is(type, type_length, "ADDED"))
-		queue = delta_fifo_add;
-	else if (is(type, type_length, "MODIFIED"))
-		queue = delta_fifo_update;
-	else if (is(type, type_length, "DELETED"))
-		queue = delta_fifo_delete;
-	if (!queue)
+	if (!added && !deleted && !is(type, type_length, "MODIFIED"))
 		return ignore(w, type, type_length, d);
-	if (!draft_version(w, d.ref, &text, &length)) {
-		draft_discard(w->request.source->arena, w->request.source->intern, d);
+	text = delta_fifo_draft_version(fifo, d.ref, &length);
+	if (length == 0 || length > sizeof(version)) {
+		delta_fifo_discard(fifo, d.ref);
 		return lost(w, "its object has no usable metadata.resourceVersion");
 	}
 	memcpy(version, text, length); /* queueing may discard the draft */
-	w->unordered = w->unordered && queue == delta_fifo_add;
-	r = queue(w->request.source->fifo, d.ref);
-	if (r < 0) {
-		draft_discard(w->request.source->arena, w->request.source->intern, d);
+	w->unordered = w->unordered && added;
+	r = deleted ? delta_fifo_delete(fifo, d.ref) : delta_fifo_put(fifo, d.ref);
+	if (r < 0)
 		return r;
-	}
 	if (!w->unordered)
-		delta_fifo_set_version(w->request.source->fifo, version, length);
+		delta_fifo_set_version(fifo, version, length);
 	w->stats.events++;
 	heard(w, false);
 	pause_behind_a_backlog(w);
@@ -183,10 +161,7 @@ end_initial(struct watch *w, const char *version)
 		return resource_request_end(&w->request, RESULT_TOO_LARGE,
 					    "the state is of resourceVersion %s, older than %s", version,
 					    w->asked);
-	r = staging_settle(&w->staging);
-	w->request.progress.items = w->staging.count;
-	if (r == 0)
-		r = staging_replace(&w->staging, version);
+	r = staging_replace(&w->staging, version, &w->request.progress.items);
 	if (r < 0)
 		return resource_request_end(&w->request, r == -ENOMEM ? RESULT_NO_SPACE : RESULT_FAILED,
 					    "the list cannot be queued: %s", strerror(-r));

@@ -256,13 +256,10 @@ on_differs(void *context)
 static int
 make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 {
-	struct known_objects known;
 	struct reflector_options options;
 	struct source source;
 
-	c->known = (struct store_known){ c->store, c->id };
-	known = store_known_objects(&c->known);
-	c->fifo = delta_fifo_new(&known);
+	c->fifo = delta_fifo_new(c->store, c->id);
 	if (!c->fifo)
 		return -ENOMEM;
 	options = options_of(c, &source);

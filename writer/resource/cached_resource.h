@@ -17,7 +17,6 @@
 #include "writer/reflect/wire.h"
 #include "writer/resource/resource_spec.h"
 #include "writer/store/store.h"
-#include "writer/resource/store_known.h"
 #include "writer/resource/check_schedule.h"
 #include "writer/resource/reflector_error.h"
 
@@ -29,7 +28,6 @@ struct cached_resource {
 	struct applier *applier;
 	struct clock *clock;
 	struct wire wire;
-	struct store_known known;
 	struct delta_fifo *fifo;
 	struct reflector *reflector;
 	struct reflector_error trouble;	/* what readers are told of its failures */

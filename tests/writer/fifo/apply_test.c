@@ -187,7 +187,7 @@ T(a_delta_that_waits_holds_the_version_back)
 	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 10)));
 	server_send(t->fx, EVENT("MODIFIED", pod("a/x", 12)));
-	assert_int_equal(delta_fifo_pop(t->fx->fifo, 100, apply_but, &failing, NULL), -ENOSPC);
+	assert_int_equal(delta_fifo_pop(t->fx->fifo, 100, apply_but, &failing), -ENOSPC);
 	server_send(t->fx, EVENT("ADDED", pod("a/z", 13)));
 	turn(t);
 	assert_string_equal(published(t->fx), "[8] a/x@12 a/z@13 ");
@@ -453,7 +453,6 @@ T(a_relist_is_not_shown_with_the_older_version)
 /* ---- a resource beside another ------------------------------------------------------- */
 
 struct neighbour {
-	struct store_known known;
 	struct delta_fifo *fifo;
 	struct source source;
 	struct reflector *reflector;
@@ -474,13 +473,10 @@ neighbour_init(struct neighbour *n, struct test *t)
 		"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"services\",\"kind\":\"Service\","
 		"\"singular\":\"service\",\"shortNames\":[],\"namespaced\":true,\"indexes\":[]}";
 	struct reflector_options options = {.source = &n->source};
-	struct known_objects known;
 
 	*n = (struct neighbour){.source = t->fx->source};
 	assert_int_equal(store_add_resource(t->fx->store->store, descriptor, fingerprint, &n->id), 0);
-	n->known = (struct store_known){t->fx->store->store, n->id};
-	known = store_known_objects(&n->known);
-	n->fifo = delta_fifo_new(&known);
+	n->fifo = delta_fifo_new(t->fx->store->store, n->id);
 	assert_int_equal(applier_add(t->fx->applier, n->id, "services", n->fifo, count_pop, n), 0);
 	n->source.fifo = n->fifo;
 	n->source.name = "services";

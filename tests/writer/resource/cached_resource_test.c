@@ -380,8 +380,7 @@ happen(struct side *side, struct server *server)
 		server->objects[i] = NULL;
 	} else {
 		server_put(server, i);
-		assert_int_equal(delta_fifo_update(side->resource->fifo, draft_of(side, server->objects[i])),
-				 0);
+		assert_int_equal(delta_fifo_put(side->resource->fifo, draft_of(side, server->objects[i])), 0);
 	}
 	set_version(side, server);
 }
