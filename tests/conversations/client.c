@@ -113,35 +113,18 @@ tap_new(struct talk_client *c, bool watch, const struct transport_callbacks *cal
 }
 
 static int
-tap_begun(struct tap *tap, int r, void **ret_request)
+tap_ask(void *context, const struct request_params *params, const struct transport_callbacks *callbacks,
+	void *ctx, void **ret_request)
 {
+	struct talk_client *c = context;
+	struct tap *tap = tap_new(c, params->watch, callbacks, ctx);
+	int r = c->real.ask(c->real.context, params, &tapped, tap, &tap->request);
+
 	if (r < 0)
 		tap_free(tap);
 	else
 		*ret_request = tap;
 	return r;
-}
-
-static int
-tap_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks,
-	 void *ctx, void **ret_request)
-{
-	struct talk_client *c = context;
-	struct tap *tap = tap_new(c, false, callbacks, ctx);
-
-	return tap_begun(tap, c->real.list(c->real.context, params, &tapped, tap, &tap->request),
-			 ret_request);
-}
-
-static int
-tap_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks,
-	  void *ctx, void **ret_request)
-{
-	struct talk_client *c = context;
-	struct tap *tap = tap_new(c, true, callbacks, ctx);
-
-	return tap_begun(tap, c->real.watch(c->real.context, params, &tapped, tap, &tap->request),
-			 ret_request);
 }
 
 static void
@@ -378,8 +361,8 @@ talk_client_new(const struct talk_client_options *options, struct talk_client **
 		return r;
 	}
 	c->real = c->cached->spec->lister_watcher.base;
-	c->cached->spec->lister_watcher.base = (struct lister_watcher){c,          tap_list,  tap_watch,
-								       tap_cancel, tap_pause, tap_resume};
+	c->cached->spec->lister_watcher.base = (struct lister_watcher){c, tap_ask, tap_cancel, tap_pause,
+								       tap_resume};
 	if (store_commit(c->store) < 0)
 		abort();
 	*ret = c;

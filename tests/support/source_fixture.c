@@ -32,57 +32,39 @@ note(struct source_fixture *fx, const char *format, ...)
 }
 
 static int
-begin(struct source_fixture *fx, bool watch, unsigned timeout_s, const struct transport_callbacks *callbacks,
-      void *ctx, void **ret_request)
-{
-	struct scripted_request *request = &fx->requests[fx->request_count++ % SCRIPTED_REQUESTS];
-
-	*request = (struct scripted_request){
-		.fixture = fx,
-		.watch = watch,
-		.open = true,
-		.timeout_s = timeout_s,
-		.callbacks = callbacks,
-		.ctx = ctx,
-	};
-	*ret_request = request;
-	return 0;
-}
-
-static int
-scripted_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks,
-	      void *ctx, void **ret_request)
+scripted_ask(void *context, const struct request_params *params, const struct transport_callbacks *callbacks,
+	     void *ctx, void **ret_request)
 {
 	struct source_fixture *fx = context;
+	struct scripted_request *request = &fx->requests[fx->request_count % SCRIPTED_REQUESTS];
 
 	if (fx->refuse < 0)
 		return fx->refuse;
-	note(fx, "LIST%s", params->protobuf ? " protobuf" : "");
+	note(fx, "%s%s",
+	     !params->watch           ? "LIST"
+	     : params->initial_events ? "WATCHLIST"
+				      : "WATCH",
+	     params->protobuf ? " protobuf" : "");
 	if (params->resource_version)
 		note(fx, " rv=%s", params->resource_version[0] ? params->resource_version : "\"\"");
-	if (params->resource_version_match)
+	if (params->resource_version_match && !params->watch)
 		note(fx, " match=%s", params->resource_version_match);
 	if (params->continue_token)
 		note(fx, " continue=%s", params->continue_token);
 	if (params->limit)
 		note(fx, " limit=%u", params->limit);
 	note(fx, "; ");
-	return begin(fx, false, 0, callbacks, ctx, ret_request);
-}
-
-static int
-scripted_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks,
-	       void *ctx, void **ret_request)
-{
-	struct source_fixture *fx = context;
-
-	if (fx->refuse < 0)
-		return fx->refuse;
-	note(fx, "%s%s rv=%s; ", params->initial_events ? "WATCHLIST" : "WATCH",
-	     params->protobuf ? " protobuf" : "",
-	     params->resource_version[0] ? params->resource_version : "\"\"");
-	begin(fx, true, params->timeout_s, callbacks, ctx, ret_request);
-	((struct scripted_request *)*ret_request)->fresh = params->fresh_connection;
+	fx->request_count++;
+	*request = (struct scripted_request){
+		.fixture = fx,
+		.watch = params->watch,
+		.open = true,
+		.fresh = params->fresh_connection,
+		.timeout_s = params->timeout_s,
+		.callbacks = callbacks,
+		.ctx = ctx,
+	};
+	*ret_request = request;
 	return 0;
 }
 
@@ -347,8 +329,8 @@ source_fixture_new(uint64_t max_bytes)
 	if (!fx->fifo || !fx->applier ||
 	    applier_add(fx->applier, fx->store->pods, "pods", fx->fifo, NULL, NULL) < 0)
 		abort();
-	fx->lister_watcher = (struct lister_watcher){
-		fx, scripted_list, scripted_watch, scripted_cancel, scripted_pause, scripted_resume};
+	fx->lister_watcher = (struct lister_watcher){fx, scripted_ask, scripted_cancel, scripted_pause,
+						     scripted_resume};
 	fx->source = (struct source){
 		.name = "pods",
 		.lister_watcher = &fx->lister_watcher,

@@ -151,12 +151,12 @@ on_list_end(void *context, const char *resource_version, const char *continue_to
 static int
 ask(struct list *l)
 {
-	struct list_params params = {.limit = l->limit, .continue_token = l->continue_token};
+	struct request_params params = {.limit = l->limit, .continue_token = l->continue_token};
 
 	if (!l->continue_token)
 		params.resource_version = l->asked;
 	l->page_ended = false;
-	return resource_request_list(&l->request, &params);
+	return resource_request_ask(&l->request, &params);
 }
 
 static void

@@ -72,92 +72,48 @@ put_number(struct text *t, const char *name, unsigned value)
 	char digits[16];
 
 	snprintf(digits, sizeof(digits), "%u", value);
-	put_parameter(t, name, digits);
-}
-
-static void
-put_selectors(struct text *t, const struct kube_lister_watcher *lw)
-{
-	if (lw->selectors[0] == '\0')
-		return;
-	fputc(t->separator, t->out);
-	t->separator = '&';
-	fputs(lw->selectors + 1, t->out);
+	put_parameter(t, name, value > 0 ? digits : NULL);
 }
 
 char *
-kube_list_url(const struct kube_lister_watcher *lw, const struct list_params *params)
+kube_request_url(const struct kube_lister_watcher *lw, const struct request_params *params)
 {
 	struct text t;
 
 	if (text_open(&t, lw->path) < 0)
 		return NULL;
-	if (params->limit > 0)
-		put_number(&t, "limit", params->limit);
+	put_parameter(&t, "watch", params->watch ? "true" : NULL);
+	put_parameter(&t, "allowWatchBookmarks", params->watch ? "true" : NULL);
+	put_parameter(&t, "sendInitialEvents", params->initial_events ? "true" : NULL);
+	put_number(&t, "limit", params->limit);
 	put_parameter(&t, "continue", params->continue_token);
 	put_parameter(&t, "resourceVersion", params->resource_version);
 	put_parameter(&t, "resourceVersionMatch", params->resource_version_match);
-	put_selectors(&t, lw);
-	return text_close(&t);
-}
-
-char *
-kube_watch_url(const struct kube_lister_watcher *lw, const struct watch_params *params)
-{
-	struct text t;
-
-	if (text_open(&t, lw->path) < 0)
-		return NULL;
-	put_parameter(&t, "watch", "true");
-	put_parameter(&t, "allowWatchBookmarks", "true");
-	if (params->initial_events) {
-		put_parameter(&t, "sendInitialEvents", "true");
-		put_parameter(&t, "resourceVersionMatch", "NotOlderThan");
-	}
-	put_parameter(&t, "resourceVersion", params->resource_version);
 	put_number(&t, "timeoutSeconds", params->timeout_s);
-	put_selectors(&t, lw);
+	if (lw->selectors[0])
+		fprintf(t.out, "%c%s", t.separator, lw->selectors + 1);
 	return text_close(&t);
 }
 
 static int
-start(const struct kube_lister_watcher *lw, char *url, unsigned flags,
-      const struct transport_callbacks *callbacks, void *ctx, void **ret_request)
+kube_ask(void *context, const struct request_params *params, const struct transport_callbacks *callbacks,
+	 void *ctx, void **ret_request)
 {
+	const struct kube_lister_watcher *lw = context;
+	unsigned flags = (params->watch ? TRANSPORT_WATCH : 0u) |
+			 (params->fresh_connection ? TRANSPORT_FRESH : 0u) |
+			 (params->metadata_only ? TRANSPORT_METADATA | TRANSPORT_ELSE_WHOLE : 0u) |
+			 (params->protobuf ? TRANSPORT_PROTOBUF : 0u) |
+			 (lw->metadata_only ? TRANSPORT_METADATA : 0u) |
+			 (lw->drop_managed_fields ? TRANSPORT_DROP_MANAGED : 0u);
 	struct transport_request *request = NULL;
-	int r;
-
-	if (lw->metadata_only)
-		flags |= TRANSPORT_METADATA;
-	if (lw->drop_managed_fields)
-		flags |= TRANSPORT_DROP_MANAGED;
-	r = url ? transport_get(lw->transport, url, flags, callbacks, ctx, &request) : -ENOMEM;
+	char *url = kube_request_url(lw, params);
+	int r = url ? transport_get(lw->transport, url, flags, callbacks, ctx, &request) : -ENOMEM;
 
 	free(url);
 	if (r == 0)
 		*ret_request = request;
 	return r;
-}
-
-static int
-kube_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks,
-	  void *ctx, void **ret_request)
-{
-	unsigned flags = (params->fresh_connection ? TRANSPORT_FRESH : 0u) |
-			 (params->metadata_only ? TRANSPORT_METADATA | TRANSPORT_ELSE_WHOLE : 0u) |
-			 (params->protobuf ? TRANSPORT_PROTOBUF : 0u);
-
-	return start(context, kube_list_url(context, params), flags, callbacks, ctx, ret_request);
-}
-
-static int
-kube_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks,
-	   void *ctx, void **ret_request)
-{
-	unsigned flags = TRANSPORT_WATCH | (params->fresh_connection ? TRANSPORT_FRESH : 0u) |
-			 (params->protobuf ? TRANSPORT_PROTOBUF : 0u);
-
-	return start(context, kube_watch_url(context, params), flags, callbacks, ctx, ret_request);
 }
 
 static void
@@ -189,7 +145,7 @@ kube_lister_watcher_init(struct kube_lister_watcher *lw, struct transport *trans
 	struct text t;
 
 	*lw = (struct kube_lister_watcher){
-		.base = { lw, kube_list, kube_watch, kube_cancel, kube_pause, kube_resume },
+		.base = {lw, kube_ask, kube_cancel, kube_pause, kube_resume},
 		.transport = transport,
 		.path = kube_resource_path(resource, namespace_),
 	};

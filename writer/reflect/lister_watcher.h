@@ -4,7 +4,7 @@
  * The real one (lister_watcher.c) makes requests of writer/kube/transport.h; tests give a fake.
  *
  * What the callbacks promise is transport.h's: on_response at most once, any number of on_data, exactly one
- * on_done unless the request was cancelled, none of them before list() or watch() returned.
+ * on_done unless the request was cancelled, none of them before ask() returned.
  */
 #ifndef WRITER_REFLECT_LISTER_WATCHER_H
 #define WRITER_REFLECT_LISTER_WATCHER_H
@@ -15,23 +15,18 @@
 #include "writer/kube/transport.h"
 
 /* Strings may be NULL: then the parameter is left out. */
-struct list_params {
+struct request_params {
 	const char *resource_version;	/* "" is left out, too */
 	const char *resource_version_match;
 	const char *continue_token;
 	unsigned limit;			/* 0: left out */
+	bool watch;                     /* a WATCH, for so long: */
+	unsigned timeout_s;
+	bool initial_events;            /* a WatchList: the state first, up to its end mark */
 	bool fresh_connection;		/* not over one that stands */
 	/* PartialObjectMetadata, or whole objects where the server has nothing else */
 	bool metadata_only;
 	bool protobuf;			/* rather than JSON */
-};
-
-struct watch_params {
-	const char *resource_version;	/* "" is left out */
-	unsigned timeout_s;
-	bool fresh_connection;
-	bool protobuf;			/* rather than JSON */
-	bool initial_events;		/* a WatchList: the state first, up to its end mark */
 };
 
 struct lister_watcher {
@@ -40,10 +35,8 @@ struct lister_watcher {
 	 * Start a request. Returns 0, -EINVAL, -ENOMEM; *ret_request is for the three below, valid until
 	 * on_done.
 	 */
-	int (*list)(void *context, const struct list_params *params,
-		    const struct transport_callbacks *callbacks, void *ctx, void **ret_request);
-	int (*watch)(void *context, const struct watch_params *params,
-		     const struct transport_callbacks *callbacks, void *ctx, void **ret_request);
+	int (*ask)(void *context, const struct request_params *params,
+		   const struct transport_callbacks *callbacks, void *ctx, void **ret_request);
 	void (*cancel)(void *context, void *request);	/* no callback comes any more */
 	void (*pause)(void *context, void *request);
 	void (*resume)(void *context, void *request);
@@ -67,7 +60,6 @@ int kube_lister_watcher_init(struct kube_lister_watcher *lw, struct transport *t
 void kube_lister_watcher_done(struct kube_lister_watcher *lw);
 
 /* The path and query of a request; allocated, NULL without memory. */
-char *kube_list_url(const struct kube_lister_watcher *lw, const struct list_params *params);
-char *kube_watch_url(const struct kube_lister_watcher *lw, const struct watch_params *params);
+char *kube_request_url(const struct kube_lister_watcher *lw, const struct request_params *params);
 
 #endif

@@ -126,16 +126,16 @@ ask_whether_it_is_known(struct reflector *r)
 {
 	static const struct resource_request_owner calls = {.what = "list", .on_end = on_probed};
 	char version[RESOURCE_VERSION_MAX + 1];
-	struct list_params params = {.resource_version = version,
-				     .resource_version_match = "NotOlderThan",
-				     .limit = 1,
-				     .fresh_connection = true};
+	struct request_params params = {.resource_version = version,
+					.resource_version_match = "NotOlderThan",
+					.limit = 1,
+					.fresh_connection = true};
 
 	reflector_last_version(r, version);
 	log_debug("%s: nothing heard for %" PRIu64 " s; asking whether resourceVersion %s is known",
 		  r->source.name, r->timing.silence_ms / 1000, version);
 	r->probe = (struct resource_request){.source = &r->source, .calls = &calls, .owner = r};
-	r->probing = resource_request_list(&r->probe, &params) == 0;
+	r->probing = resource_request_ask(&r->probe, &params) == 0;
 	if (r->probing)
 		keep_vigil(r); /* over the stream's end */
 	else
@@ -357,11 +357,12 @@ on_watch_end(void *context, const struct request_result *ended)
 /* ---- start ------------------------------------------------------------------------- */
 
 static int
-start_stream(struct reflector *r, struct watch_params *params)
+start_stream(struct reflector *r, struct request_params *params)
 {
 	static const struct watch_events events = { on_open, on_heard, on_listed, on_watch_end };
 	int error;
 
+	params->watch = true;
 	params->fresh_connection = r->connection_doubted;
 	r->connection_doubted = false;
 	params->timeout_s = r->timing.watch_timeout_s +
@@ -377,7 +378,7 @@ void
 reflector_start_watch(struct reflector *r)
 {
 	char version[RESOURCE_VERSION_MAX + 1];
-	struct watch_params params = {.resource_version = version};
+	struct request_params params = {.resource_version = version};
 	int error;
 
 	reflector_last_version(r, version);
@@ -414,7 +415,9 @@ reflector_may_watch_list(const struct reflector *r)
 void
 reflector_start_watch_list(struct reflector *r)
 {
-	struct watch_params params = {.resource_version = r->list_version, .initial_events = true};
+	struct request_params params = {.resource_version = r->list_version,
+					.resource_version_match = "NotOlderThan",
+					.initial_events = true};
 	int error;
 
 	reflector_begin_list(r, r->choices.version == REFLECTOR_VERSION_ANY);

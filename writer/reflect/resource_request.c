@@ -299,35 +299,17 @@ resource_request_read(struct resource_request *q, enum decoder_mode mode, const 
 	return 0;
 }
 
-/* Returns whether protobuf is asked for. */
-static bool
-begin(struct resource_request *q)
+int
+resource_request_ask(struct resource_request *q, const struct request_params *params)
 {
+	const struct source *s = q->source;
+	struct request_params asked = *params;
+
 	q->asked_ms = now_ms(q);
-	if (!q->decoder)
-		return false;
-	decoder_reset(q->decoder);
-	return q->source->wire && wire_wants_protobuf(q->source->wire);
-}
-
-int
-resource_request_list(struct resource_request *q, const struct list_params *params)
-{
-	struct list_params asked = *params;
-	const struct lister_watcher *lw = q->source->lister_watcher;
-
-	asked.protobuf = begin(q);
-	return lw->list(lw->context, &asked, &callbacks, q, &q->handle);
-}
-
-int
-resource_request_watch(struct resource_request *q, const struct watch_params *params)
-{
-	struct watch_params asked = *params;
-	const struct lister_watcher *lw = q->source->lister_watcher;
-
-	asked.protobuf = begin(q);
-	return lw->watch(lw->context, &asked, &callbacks, q, &q->handle);
+	if (q->decoder)
+		decoder_reset(q->decoder);
+	asked.protobuf = q->decoder && s->wire && wire_wants_protobuf(s->wire);
+	return s->lister_watcher->ask(s->lister_watcher->context, &asked, &callbacks, q, &q->handle);
 }
 
 void

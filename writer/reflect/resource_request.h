@@ -72,8 +72,7 @@ struct resource_request {
 int resource_request_read(struct resource_request *q, enum decoder_mode mode,
 			  const struct decoder_events *events);
 /* Returns 0, -EINVAL, -ENOMEM (then on_end is not called). The parameters' `protobuf` is set here. */
-int resource_request_list(struct resource_request *q, const struct list_params *params);
-int resource_request_watch(struct resource_request *q, const struct watch_params *params);
+int resource_request_ask(struct resource_request *q, const struct request_params *params);
 /* Cancel it if it is under way, and free what it holds. Of a zeroed one, too. */
 void resource_request_done(struct resource_request *q);
 

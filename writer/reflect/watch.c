@@ -272,8 +272,8 @@ on_end(void *owner, struct request_result *ended)
 }
 
 int
-watch_start(const struct source *source, const struct watch_params *params, const struct watch_events *events,
-	    void *context, struct watch **ret_watch)
+watch_start(const struct source *source, const struct request_params *params,
+	    const struct watch_events *events, void *context, struct watch **ret_watch)
 {
 	static const struct decoder_events decoder_events = {
 		.on_object = on_object, .on_other = on_other, .on_bad_object = on_bad_object,
@@ -301,7 +301,7 @@ watch_start(const struct source *source, const struct watch_params *params, cons
 		count_events(w);
 	r = resource_request_read(&w->request, DECODE_WATCH, &decoder_events);
 	if (r == 0)
-		r = resource_request_watch(&w->request, params);
+		r = resource_request_ask(&w->request, params);
 	if (r < 0)
 		watch_free(w);
 	else

@@ -54,7 +54,7 @@ struct watch_events {
 	void (*on_end)(void *context, const struct request_result *ended);
 };
 /* source and events are borrowed. */
-int watch_start(const struct source *source, const struct watch_params *params,
+int watch_start(const struct source *source, const struct request_params *params,
 		const struct watch_events *events, void *context, struct watch **ret_watch);
 /* Whether a WATCH from this RV goes on from there: "" and "0" are none of those. */
 bool watch_can_resume(const char *version, size_t length);

@@ -145,11 +145,11 @@ static int
 ask(struct consistency_check *c)
 {
 	bool later = c->continue_token;
-	struct list_params params = {later ? NULL : c->result.version, later ? NULL : "Exact",
-				     c->continue_token, PAGE_ITEMS, .metadata_only = true};
+	struct request_params params = {later ? NULL : c->result.version, later ? NULL : "Exact",
+					c->continue_token, PAGE_ITEMS, .metadata_only = true};
 	const struct lister_watcher *lw = c->lister_watcher;
 	struct question *q = question_new("a page of the list", PAGE_BYTES, on_page, c);
-	int r = q ? lw->list(lw->context, &params, &question_callbacks, q, &c->request) : -ENOMEM;
+	int r = q ? lw->ask(lw->context, &params, &question_callbacks, q, &c->request) : -ENOMEM;
 
 	if (r == 0)
 		c->question = q;

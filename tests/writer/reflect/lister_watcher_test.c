@@ -28,13 +28,15 @@ lister_watcher(const struct place *p)
 
 /*
  * An RV "" is left out, and with it the whole query; a token goes encoded, with the selectors, which begin
- * the query where nothing else does; the question about an RV is one for a single item.
+ * the query where nothing else does; the question about an RV is one for a single item. A watch asks for
+ * bookmarks and a timeout; a WatchList for the initial events, NotOlderThan its RV.
  */
-TEST_CASE(a_list_asks_for_pages_versions_and_selectors)
+TEST_CASE(a_request_asks_for_pages_versions_bookmarks_and_selectors)
 {
+#define BOOKMARKS "pods?watch=true&allowWatchBookmarks=true"
 	static const struct {
 		struct place place;
-		struct list_params params;
+		struct request_params params;
 		const char *url;
 	} cases[] = {
 		{{.resource = &pods},
@@ -51,46 +53,31 @@ TEST_CASE(a_list_asks_for_pages_versions_and_selectors)
 		{{.resource = &pods},
 		 {.resource_version = "7", .resource_version_match = "NotOlderThan", .limit = 1},
 		 "/api/v1/pods?limit=1&resourceVersion=7&resourceVersionMatch=NotOlderThan"},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct kube_lister_watcher lw = lister_watcher(&cases[i].place);
-		char *url = kube_list_url(&lw, &cases[i].params);
-
-		assert_string_equal(url, cases[i].url);
-		free(url);
-		kube_lister_watcher_done(&lw);
-	}
-}
-
-/*
- * A watch asks for bookmarks and a timeout; a WatchList for the initial events, NotOlderThan its RV, which is
- * left out when it is "".
- */
-TEST_CASE(a_watch_asks_for_bookmarks_and_initial_events)
-{
-#define BOOKMARKS "pods?watch=true&allowWatchBookmarks=true"
-#define INITIAL BOOKMARKS "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
-	static const struct {
-		struct place place;
-		struct watch_params params;
-		const char *url;
-	} cases[] = {
 		{{&pods, "a", "app=w", NULL},
-		 {.resource_version = "11", .timeout_s = 301},
+		 {.resource_version = "11", .watch = true, .timeout_s = 301},
 		 "/api/v1/namespaces/a/" BOOKMARKS "&resourceVersion=11&timeoutSeconds=301"
 		 "&labelSelector=app%3Dw"},
 		{{.resource = &pods},
-		 {.resource_version = "", .timeout_s = 301, .initial_events = true},
-		 "/api/v1/" INITIAL "&timeoutSeconds=301"},
+		 {.resource_version = "",
+		  .watch = true,
+		  .timeout_s = 301,
+		  .resource_version_match = "NotOlderThan",
+		  .initial_events = true},
+		 "/api/v1/" BOOKMARKS "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+		 "&timeoutSeconds=301"},
 		{{.resource = &pods},
-		 {.resource_version = "7", .timeout_s = 301, .initial_events = true},
-		 "/api/v1/" INITIAL "&resourceVersion=7&timeoutSeconds=301"},
+		 {.resource_version = "7",
+		  .watch = true,
+		  .timeout_s = 301,
+		  .resource_version_match = "NotOlderThan",
+		  .initial_events = true},
+		 "/api/v1/" BOOKMARKS "&sendInitialEvents=true&resourceVersion=7"
+		 "&resourceVersionMatch=NotOlderThan&timeoutSeconds=301"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct kube_lister_watcher lw = lister_watcher(&cases[i].place);
-		char *url = kube_watch_url(&lw, &cases[i].params);
+		char *url = kube_request_url(&lw, &cases[i].params);
 
 		assert_string_equal(url, cases[i].url);
 		free(url);

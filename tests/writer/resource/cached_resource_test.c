@@ -270,33 +270,23 @@ known(const struct side *side)
 }
 
 static int
-note_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks,
-	  void *ctx, void **ret_request)
-{
-	struct side *side = context;
-
-	(void)params, (void)callbacks, (void)ctx, (void)ret_request;
-	strcpy(side->asked, "LIST");
-	return -ENOMEM; /* nothing comes of it */
-}
-
-static int
-note_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks,
-	   void *ctx, void **ret_request)
+note_request(void *context, const struct request_params *params, const struct transport_callbacks *callbacks,
+	     void *ctx, void **ret_request)
 {
 	struct side *side = context;
 
 	(void)callbacks, (void)ctx, (void)ret_request;
-	snprintf(side->asked, sizeof(side->asked), "WATCH %s", params->resource_version);
-	return -ENOMEM;
+	snprintf(side->asked, sizeof(side->asked), params->watch ? "WATCH %s" : "LIST",
+		 params->resource_version);
+	return -ENOMEM; /* nothing comes of it */
 }
 
 /* What the server is asked for first. */
 static const char *
 asked(struct side *side)
 {
-	side->resource->spec->lister_watcher.base = (struct lister_watcher){
-		.context = side, .list = note_list, .watch = note_watch};
+	side->resource->spec->lister_watcher.base = (struct lister_watcher){.context = side,
+									    .ask = note_request};
 	side->asked[0] = '\0';
 	cached_resource_start(side->resource);
 	return side->asked;
