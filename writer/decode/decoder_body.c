@@ -34,7 +34,6 @@ static int
 take_string(struct decoder *d, struct path_node *node, const char **p, const char *end)
 {
 	bool keyed = node->role != ROLE_NONE;
-	enum json_scan_result scanned;
 	const char *text, *next;
 	size_t length;
 	int r;
@@ -43,17 +42,13 @@ take_string(struct decoder *d, struct path_node *node, const char **p, const cha
 		memset(&d->scan, 0, sizeof(d->scan));
 		return r < 0 ? r : GO_ON;
 	}
-	scanned = json_scan_string(&d->scan, *p + 1, end);
-	if (scanned == JSON_SCAN_MORE)
-		return NEED_MORE;
-	if (scanned == JSON_SCAN_BAD)
-		return decoder_fail(d, *p + 1 + d->scan.scanned, d->scan.why);
-	next = *p + d->scan.scanned + 2;
-	r = decoder_text(d, *p + 1, &text, &length);
+	r = decoder_string(d, *p, end, &text, &length, &next);
+	if (r != GO_ON)
+		return r;
 	d->body.known_ref = 0;
-	if (r == 0 && keyed && d->mode != DECODE_DOCUMENT)
+	if (keyed && d->mode != DECODE_DOCUMENT)
 		r = item_key_string(d, node, text, length);
-	else if (r == 0)
+	else
 		r = body_string(&d->body, node, text, length);
 	if (r < 0)
 		return item_build_failed(d, *p, r);
@@ -129,22 +124,16 @@ take_scalar(struct decoder *d, struct path_node *node, const char **p, const cha
 static int
 take_name(struct decoder *d, const char **p, const char *end)
 {
-	enum json_scan_result scanned;
 	const char *text, *next;
 	size_t length;
 	int r;
 
 	if (**p != '"')
 		return decoder_fail(d, *p, "a field name in quotes is expected here");
-	scanned = json_scan_string(&d->scan, *p + 1, end);
-	if (scanned == JSON_SCAN_MORE)
-		return NEED_MORE;
-	if (scanned == JSON_SCAN_BAD)
-		return decoder_fail(d, *p + 1 + d->scan.scanned, d->scan.why);
-	next = *p + d->scan.scanned + 2;
-	r = decoder_text(d, *p + 1, &text, &length);
-	if (r == 0)
-		r = body_name(&d->body, text, length);
+	r = decoder_string(d, *p, end, &text, &length, &next);
+	if (r != GO_ON)
+		return r;
+	r = body_name(&d->body, text, length);
 	if (r < 0)
 		return item_build_failed(d, *p, r);
 	*p = next;

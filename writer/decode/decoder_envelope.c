@@ -140,22 +140,19 @@ skip_value(struct decoder *d)
 static int
 capture_string(struct decoder *d, const char **p, const char *end, struct bytes *to, const char *why)
 {
-	enum json_scan_result scanned;
 	const char *text, *next;
 	size_t length;
+	int r;
 
 	to->length = 0;
 	if (**p == 'n')
 		return skip_value(d);
 	if (**p != '"')
 		return decoder_fail(d, *p, why);
-	scanned = json_scan_string(&d->scan, *p + 1, end);
-	if (scanned == JSON_SCAN_MORE)
-		return NEED_MORE;
-	if (scanned == JSON_SCAN_BAD)
-		return decoder_fail(d, *p + 1 + d->scan.scanned, d->scan.why);
-	next = *p + d->scan.scanned + 2;
-	if (decoder_text(d, *p + 1, &text, &length) < 0 || bytes_append(to, text, length) < 0)
+	r = decoder_string(d, *p, end, &text, &length, &next);
+	if (r != GO_ON)
+		return r;
+	if (bytes_append(to, text, length) < 0)
 		return -ENOMEM;
 	if (memchr(text, '\0', length))
 		return decoder_fail(d, *p, why);
@@ -277,20 +274,15 @@ static int
 envelope_name(struct decoder *d, const char **p, const char *end)
 {
 	struct decoder_envelope *e = &d->envelope;
-	enum json_scan_result scanned;
 	const char *text, *next;
 	size_t length;
+	int r;
 
 	if (**p != '"')
 		return decoder_fail(d, *p, "a field name in quotes is expected here");
-	scanned = json_scan_string(&d->scan, *p + 1, end);
-	if (scanned == JSON_SCAN_MORE)
-		return NEED_MORE;
-	if (scanned == JSON_SCAN_BAD)
-		return decoder_fail(d, *p + 1 + d->scan.scanned, d->scan.why);
-	next = *p + d->scan.scanned + 2;
-	if (decoder_text(d, *p + 1, &text, &length) < 0)
-		return -ENOMEM;
+	r = decoder_string(d, *p, end, &text, &length, &next);
+	if (r != GO_ON)
+		return r;
 	e->target = target_of(e->place, text, length);
 	*p = next;
 	d->state = JSON_COLON;

@@ -103,24 +103,34 @@ decoder_fail(struct decoder *d, const char *at, const char *why)
 	return -EBADMSG;
 }
 
-/* The text of the string whose raw form was just scanned; lent until the next one is. 0 or -ENOMEM. */
+/*
+ * The string at p (its quote): its text, lent until the next one is read, and what follows it. GO_ON;
+ * NEED_MORE, -EBADMSG, -ENOMEM.
+ */
 static inline int
-decoder_text(struct decoder *d, const char *raw, const char **ret_text, size_t *ret_length)
+decoder_string(struct decoder *d, const char *p, const char *end, const char **ret_text, size_t *ret_length,
+	       const char **ret_next)
 {
+	enum json_scan_result scanned = json_scan_string(&d->scan, p + 1, end);
 	size_t length = d->scan.scanned;
 	bool escapes = d->scan.escapes;
 
+	if (scanned == JSON_SCAN_MORE)
+		return NEED_MORE;
+	if (scanned == JSON_SCAN_BAD)
+		return decoder_fail(d, p + 1 + length, d->scan.why);
 	memset(&d->scan, 0, sizeof(d->scan));
-	*ret_text = raw;
+	*ret_next = p + length + 2;
+	*ret_text = p + 1;
 	*ret_length = length;
 	if (!escapes)
-		return 0;
+		return GO_ON;
 	d->text.length = 0;
 	if (bytes_room(&d->text, length) < 0)
 		return -ENOMEM;
 	*ret_text = (const char *)d->text.data;
-	*ret_length = json_unescape((char *)d->text.data, raw, length);
-	return 0;
+	*ret_length = json_unescape((char *)d->text.data, p + 1, length);
+	return GO_ON;
 }
 
 #endif

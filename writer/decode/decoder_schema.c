@@ -197,6 +197,23 @@ inherit_drops(const struct decoder_schema *s, const struct path_node *parent, st
 	return r;
 }
 
+static struct path_node *add_child(struct decoder_schema *s, struct path_node *parent, const char *name,
+				   size_t length);
+
+/* Names that drops mention get their nodes at once, so that they exist whatever the bounds say later. */
+static int
+add_mentioned(struct decoder_schema *s, struct path_node *n)
+{
+	for (uint16_t i = 0; i < n->pending_count; i++) {
+		const struct drop_step *step = &s->steps[n->pending[i]];
+
+		if (step->name && !find_child(n, step->name, step->length) &&
+		    !add_child(s, n, step->name, step->length))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static struct path_node *
 add_child(struct decoder_schema *s, struct path_node *parent, const char *name, size_t length)
 {
@@ -211,17 +228,8 @@ add_child(struct decoder_schema *s, struct path_node *parent, const char *name, 
 	n->hash = name_hash(name, length);
 	n->name_ref = intern_name(s, name, length);
 	r = inherit_drops(s, parent, n, name, length);
-	/*
-	 * names that drops mention get their nodes at once, so that they exist whatever the bounds say
-	 * later
-	 */
-	for (uint16_t i = 0; i < n->pending_count && r == 0; i++) {
-		const struct drop_step *step = &s->steps[n->pending[i]];
-
-		if (step->name && !find_child(n, step->name, step->length) &&
-		    !add_child(s, n, step->name, step->length))
-			r = -ENOMEM;
-	}
+	if (r == 0)
+		r = add_mentioned(s, n);
 	if (r < 0)
 		return NULL;	/* chained, so it is freed with the others */
 	*child_slot(parent, name, length, n->hash) = n;
@@ -234,16 +242,8 @@ static struct path_node *
 add_nameless(struct decoder_schema *s, struct path_node *parent)
 {
 	struct path_node *n = new_node(s, NULL, 0);
-	int r = n ? inherit_drops(s, parent, n, NULL, 0) : -ENOMEM;
 
-	for (uint16_t i = 0; r == 0 && i < n->pending_count; i++) {
-		const struct drop_step *step = &s->steps[n->pending[i]];
-
-		if (step->name && !find_child(n, step->name, step->length) &&
-		    !add_child(s, n, step->name, step->length))
-			r = -ENOMEM;
-	}
-	return r < 0 ? NULL : n;
+	return n && inherit_drops(s, parent, n, NULL, 0) == 0 && add_mentioned(s, n) == 0 ? n : NULL;
 }
 
 struct path_node *
@@ -360,13 +360,8 @@ plant(struct decoder_schema *s)
 		return -ENOMEM;
 	for (uint16_t i = 0; i < s->start_count && r == 0; i++)
 		r = add_pending(s->root, s->starts[i]);
-	for (uint16_t i = 0; i < s->start_count && r == 0; i++) {
-		const struct drop_step *step = &s->steps[s->starts[i]];
-
-		if (step->name && !find_child(s->root, step->name, step->length) &&
-		    !add_child(s, s->root, step->name, step->length))
-			r = -ENOMEM;
-	}
+	if (r == 0)
+		r = add_mentioned(s, s->root);
 	if (r == 0)
 		metadata = add_role(s, s->root, "metadata", ROLE_METADATA);
 	if (!metadata || !add_role(s, metadata, "name", ROLE_NAME) ||
