@@ -81,7 +81,7 @@ one_round(struct bench *b, size_t pods)
 	if (!fifo || !applier)
 		abort();
 	staging_init(&staging, fifo);
-	bench_need(applier_add(applier, w->pods, "pods", fifo, NULL, NULL), "applier");
+	bench_need(applier_add(applier, w->pods, fifo, NULL, NULL), "applier");
 	stage_pods(w, b, &staging, pods);
 	us = apply_list(w, &staging, applier);
 	staging_done(&staging);

@@ -326,8 +326,7 @@ source_fixture_new(uint64_t max_bytes)
 	virtual_clock_init(&fx->clock);
 	fx->fifo = delta_fifo_new(fx->store->store, fx->store->pods);
 	fx->applier = applier_new(fx->store->store, &fx->clock.clock);
-	if (!fx->fifo || !fx->applier ||
-	    applier_add(fx->applier, fx->store->pods, "pods", fx->fifo, NULL, NULL) < 0)
+	if (!fx->fifo || !fx->applier || applier_add(fx->applier, fx->store->pods, fx->fifo, NULL, NULL) < 0)
 		abort();
 	fx->lister_watcher = (struct lister_watcher){fx, scripted_ask, scripted_cancel, scripted_pause,
 						     scripted_resume};

@@ -17,7 +17,6 @@
 
 struct lane {
 	unsigned resource;
-	const char *name;
 	struct delta_fifo *fifo;
 	void (*on_popped)(void *context);
 	void *context;
@@ -286,8 +285,8 @@ applier_free(struct applier *p)
 }
 
 int
-applier_add(struct applier *p, unsigned resource, const char *name, struct delta_fifo *fifo,
-	     void (*on_popped)(void *context), void *context)
+applier_add(struct applier *p, unsigned resource, struct delta_fifo *fifo, void (*on_popped)(void *context),
+	    void *context)
 {
 	struct lane *grown = realloc(p->lanes, (p->lane_count + 1) * sizeof(*grown));
 
@@ -295,7 +294,10 @@ applier_add(struct applier *p, unsigned resource, const char *name, struct delta
 		return -ENOMEM;
 	p->lanes = grown;
 	p->lanes[p->lane_count++] = (struct lane){
-		.resource = resource, .name = name, .fifo = fifo, .on_popped = on_popped, .context = context,
+		.resource = resource,
+		.fifo = fifo,
+		.on_popped = on_popped,
+		.context = context,
 	};
 	return 0;
 }

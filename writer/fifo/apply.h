@@ -54,12 +54,12 @@ void applier_free(struct applier *p);
 /*
  * Drain this FIFO into this resource of the store.
  *
- * name, fifo  borrowed until applier_remove()
+ * fifo        borrowed until applier_remove()
  * on_popped   called when keys were popped, may be NULL
  * Returns     0, -ENOMEM
  */
-int applier_add(struct applier *p, unsigned resource, const char *name, struct delta_fifo *fifo,
-		 void (*on_popped)(void *context), void *context);
+int applier_add(struct applier *p, unsigned resource, struct delta_fifo *fifo,
+		void (*on_popped)(void *context), void *context);
 void applier_remove(struct applier *p, const struct delta_fifo *fifo);
 
 /*

@@ -516,9 +516,3 @@ delta_fifo_is_listing(const struct delta_fifo *f)
 {
 	return f->listed > 0;
 }
-
-size_t
-delta_fifo_bytes(const struct delta_fifo *f)
-{
-	return sizeof(*f) + delta_table_bytes(&f->table);
-}

@@ -142,7 +142,4 @@ delta_fifo_is_empty(const struct delta_fifo *f)
  */
 bool delta_fifo_is_listing(const struct delta_fifo *f);
 
-/* Private memory in use. */
-size_t delta_fifo_bytes(const struct delta_fifo *f);
-
 #endif

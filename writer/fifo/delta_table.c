@@ -136,13 +136,6 @@ delta_table_reset(struct delta_table *t)
 	t->queue = t->waiting = DELTA_LIST_EMPTY;
 }
 
-size_t
-delta_table_bytes(const struct delta_table *t)
-{
-	return t->entry_capacity * (sizeof(*t->entries) + sizeof(*t->buckets)) +
-	       t->node_capacity * sizeof(*t->nodes);
-}
-
 static uint32_t
 entry_new(struct delta_table *t, uint64_t key_hash, uint32_t node)
 {

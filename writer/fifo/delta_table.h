@@ -32,6 +32,9 @@ struct delta_node {
 	uint8_t flags;
 };
 
+_Static_assert(sizeof(struct delta_entry) == 24 && sizeof(struct delta_node) == 24,
+	       "delta_table: delta_fifo.h says what a key and a Delta cost");
+
 struct delta_list {
 	uint32_t head, tail;
 	size_t count;
@@ -52,7 +55,6 @@ int delta_table_reserve(struct delta_table *t, size_t entries, size_t nodes);
 /* Empty, as at first; large pools are given back. A zeroed table must be reset before its first use. */
 void delta_table_reset(struct delta_table *t);
 void delta_table_done(struct delta_table *t);
-size_t delta_table_bytes(const struct delta_table *t);
 
 /*
  * After delta_table_reserve(): these cannot fail.

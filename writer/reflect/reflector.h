@@ -129,7 +129,6 @@ const char *reflector_state_name(enum reflector_state state);
 
 struct reflector_status {
 	enum reflector_state state;
-	uint64_t state_since_ms;	/* by the source's clock */
 	uint64_t next_try_ms;		/* BACKING_OFF, REFUSED: when */
 	uint64_t list_items;		/* LISTING: so far */
 	int64_t list_remaining;		/* LISTING: -1 unknown */

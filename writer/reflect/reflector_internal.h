@@ -71,7 +71,6 @@ struct reflector {
 /* ---- reflector_status.c ---- */
 
 uint64_t reflector_now_ms(const struct reflector *r);
-void reflector_enter(struct reflector *r, enum reflector_state state);
 void reflector_last_version(const struct reflector *r, char version[RESOURCE_VERSION_MAX + 1]);
 
 /* Something worked. */

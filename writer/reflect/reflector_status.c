@@ -21,14 +21,6 @@ reflector_now_ms(const struct reflector *r)
 }
 
 void
-reflector_enter(struct reflector *r, enum reflector_state state)
-{
-	if (r->status.state != state)
-		r->status.state_since_ms = reflector_now_ms(r);
-	r->status.state = state;
-}
-
-void
 reflector_last_version(const struct reflector *r, char version[RESOURCE_VERSION_MAX + 1])
 {
 	size_t length;
@@ -145,7 +137,7 @@ reflector_back_off(struct reflector *r, enum next_step next, const char *doing,
 	r->waits_for_room = ended->kind == RESULT_NO_SPACE;
 	r->failed_ms = reflector_now_ms(r);
 	r->status.next_try_ms = reflector_now_ms(r) + wait;
-	reflector_enter(r, refused ? REFLECTOR_REFUSED : REFLECTOR_BACKING_OFF);
+	r->status.state = refused ? REFLECTOR_REFUSED : REFLECTOR_BACKING_OFF;
 	clock_set(r->source.clock, &r->timer, wait, on_backoff_over, r);
 }
 
@@ -264,7 +256,7 @@ reflector_begin_list(struct reflector *r, bool old_is_fine)
 		memcpy(r->list_version, "0", 2);
 	r->list_at_latest = r->list_version[0] == '\0';
 	r->status.lists_for[r->list_why]++;
-	reflector_enter(r, REFLECTOR_LISTING);
+	r->status.state = REFLECTOR_LISTING;
 	r->progress_bytes = 0;
 	r->applying_ms = 0;
 	clock_set(r->source.clock, &r->timer, r->timing.progress_ms, on_progress, r);

@@ -197,7 +197,7 @@ on_listed(void *context)
 	r->watch_list_was_cut = false;
 	on_heard(r, false);
 	reflector_note_success(r);
-	reflector_enter(r, REFLECTOR_WATCHING);
+	r->status.state = REFLECTOR_WATCHING;
 	keep_vigil(r);
 }
 
@@ -382,7 +382,7 @@ reflector_start_watch(struct reflector *r)
 	int error;
 
 	reflector_last_version(r, version);
-	reflector_enter(r, REFLECTOR_WATCHING);
+	r->status.state = REFLECTOR_WATCHING;
 	r->status.watches++;
 	r->version_confirmed = false;
 	error = start_stream(r, &params);

@@ -265,7 +265,7 @@ make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 	options = options_of(c, &source);
 	options.timing = timing_of(world->config);
 	c->reflector = reflector_new(&options);
-	if (!c->reflector || applier_add(world->applier, c->id, c->spec->name, c->fifo, on_popped, c) < 0)
+	if (!c->reflector || applier_add(world->applier, c->id, c->fifo, on_popped, c) < 0)
 		return -ENOMEM;
 	c->applier = world->applier;
 	c->checks.name = c->spec->name;

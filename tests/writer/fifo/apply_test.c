@@ -477,7 +477,7 @@ neighbour_init(struct neighbour *n, struct test *t)
 	*n = (struct neighbour){.source = t->fx->source};
 	assert_int_equal(store_add_resource(t->fx->store->store, descriptor, fingerprint, &n->id), 0);
 	n->fifo = delta_fifo_new(t->fx->store->store, n->id);
-	assert_int_equal(applier_add(t->fx->applier, n->id, "services", n->fifo, count_pop, n), 0);
+	assert_int_equal(applier_add(t->fx->applier, n->id, n->fifo, count_pop, n), 0);
 	n->source.fifo = n->fifo;
 	n->source.name = "services";
 	n->reflector = reflector_new(&options);

@@ -437,7 +437,7 @@ PLAY(freeing_discards_what_is_queued, "know k 1, put x 1, put y 2, put k 1, dele
 PLAY(freeing_discards_nothing_that_is_known, "know x 1, replace, know y 1, put y 1, state",
      "2 queued, 0 waiting, 0 drafts, listing");
 
-/* ---- the version, and the cost --------------------------------------------------- */
+/* ---- the version --------------------------------------------------------------- */
 
 /* The version is that of the last arrival, whatever of it is still queued. */
 T(the_version_is_that_of_the_last_arrival)
@@ -454,21 +454,6 @@ T(the_version_is_that_of_the_last_arrival)
 	memset(long_version, '1', sizeof(long_version));
 	assert_int_equal(delta_fifo_set_version(w->fifo, long_version, sizeof(long_version)), -E2BIG);
 	assert_memory_equal(delta_fifo_version(w->fifo, &length), "12", 2);
-}
-
-/* A queued key costs at most 64 private bytes. */
-T(a_key_costs_at_most_64_bytes)
-{
-	static struct delta_item items[512];
-	size_t empty = delta_fifo_bytes(w->fifo);
-	char key[16];
-
-	for (unsigned i = 0; i < 512; i++) {
-		snprintf(key, sizeof(key), "ns/%u", i);
-		items[i] = (struct delta_item){draft_uid(w, key, 1, 1), FOUND_UNASKED};
-	}
-	ok(delta_fifo_replace(w->fifo, items, 512));
-	assert_in_range(delta_fifo_bytes(w->fifo) - empty, 1, 512 * 64);
 }
 
 /* ---- the model ---------------------------------------------------------------- */
