@@ -22,7 +22,6 @@ struct world {
 	struct arena_place *place;
 	struct adoption adoption; /* of the writer that started last */
 	struct store_fixture *fx; /* that writer; NULL: it has gone */
-	char small[96];           /* a small tmpfs in the directory, or "" */
 };
 
 static int
@@ -49,12 +48,6 @@ tear_down(void **state)
 	struct world *w = *state;
 
 	stop(w);
-	if (w->small[0]) {
-		close(w->place->directory);
-		w->place->directory = open(w->generations.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		assert_int_equal(umount(w->small), 0);
-		rmdir(w->small);
-	}
 	generations_end(&w->generations);
 	free(w);
 	return 0;
@@ -408,20 +401,29 @@ TEST(files_of_strangers_are_passed_over)
 	assert_int_equal(count_files(w, NULL), 83 + 1);
 }
 
-/* What follows happens on a tmpfs of its own; the test is skipped where there is no right to mount one. */
+/*
+ * What follows happens on a tmpfs of its own, which goes with its last descriptor; the test is skipped where
+ * there is no right to mount one.
+ */
 static void
 mount_small(struct world *w, const char *options)
 {
-	snprintf(w->small, sizeof(w->small), "%s/.small", w->generations.path);
-	assert_int_equal(mkdir(w->small, 0700), 0);
-	if (mount("tmpfs", w->small, "tmpfs", 0, options) < 0) {
-		rmdir(w->small);
-		w->small[0] = '\0';
+	char small[96];
+	int r;
+
+	snprintf(small, sizeof(small), "%s/.small", w->generations.path);
+	assert_int_equal(mkdir(small, 0700), 0);
+	r = mount("tmpfs", small, "tmpfs", 0, options);
+	if (r == 0) {
+		close(w->place->directory);
+		w->place->directory = open(small, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		umount2(small, MNT_DETACH);
+	}
+	rmdir(small);
+	if (r < 0) {
 		print_message("SKIP: needs the right to mount a small tmpfs\n");
 		skip();
 	}
-	close(w->place->directory);
-	w->place->directory = open(w->small, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* A file that leaves no page free; its descriptor. */
