@@ -61,7 +61,7 @@ fault_guard_blank(const struct header *arena, size_t bytes)
 static bool
 repair(struct entry *e, uintptr_t address)
 {
-	/* Meets the release store in fault_guard_add(): the fields are those of this turn, or later ones. */
+	/* Meets the release in fill(): the fields are those of this turn, or later ones. */
 	uint64_t turn = atomic_load_explicit(&e->turn, memory_order_acquire);
 	uintptr_t arena = atomic_load_explicit(&e->arena, memory_order_relaxed);
 	uintptr_t bytes = atomic_load_explicit(&e->bytes, memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include "tests/support/dispatch.h"
 #include "tests/support/reader_world.h"
 #include "tests/support/test_clock.h"
+#include "writer/serve/broker_internal.h"
 
 static char said[8][256];
 static unsigned lines;
@@ -98,5 +99,39 @@ TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_revoked_reader_c
 	assert_int_equal(informer_object_uid(&pod, &uid, &length), 0);
 	assert_int_equal(buried_bytes(fx), 0);
 	informer_end(&next);
+	informer_detach(inf);
+}
+
+static void
+refuse_wakes(struct broker_fixture *fx, void *context)
+{
+	(void)context;
+	broker_refuse_wakes(fx->broker->clients, 1000, "it is slow to wake");
+}
+
+/*
+ * A reader whose wake-ups take too long is told so by name, and does not come back while its user is kept
+ * out.
+ */
+TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_reader_that_is_slow_to_wake_is_told_why)
+{
+	struct informer_options options = {.size = sizeof(options), .log = note, .reader_name = "slow"};
+	struct informer_status status = {.size = sizeof(status)};
+	struct broker_fixture *fx = *state;
+	struct informer *inf;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	options.socket_path = fx->socket;
+	assert_int_equal(informer_attach(&options, &inf), 0);
+	broker_fixture_wait_answer(inf);
+	broker_fixture_do(fx, refuse_wakes, NULL);
+	while (lines == 0) {
+		test_clock_move(1);
+		dispatch_turn(inf);
+	}
+	assert_non_null(strstr(said[0], "woken no more: it is slow to wake"));
+	assert_int_equal(informer_status(inf, &status), 0);
+	assert_int_equal(status.failure, INFORMER_E_REFUSED);
 	informer_detach(inf);
 }
