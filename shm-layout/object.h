@@ -8,10 +8,12 @@
  *   +---------+-------------+------------+---------+----------+------------------+-------+
  *   | seq     | created_seq | key_hash   | ordinal | resource | namespace_length | flags |
  *   +---------+-------------+------------+---------+----------+------------------+-------+
- *   32            34            36
- *   +-------------+-------------+-----------+------+--------------+------ - -
- *   | name_length | body_offset | namespace | name | near strings | body
- *   +-------------+-------------+-----------+------+--------------+------ - -
+ *   32            34            36           37               38
+ *   +-------------+-------------+------------+----------------+------ - -
+ *   | name_length | body_offset | uid_length | version_length | texts
+ *   +-------------+-------------+------------+----------------+------ - -
+ *
+ *   texts:  namespace | name | near strings | uid | resourceVersion | body, from body_offset on
  *
  *   seq            modification sequence number of the change that made this state
  *   created_seq    of the change that made the object appear
@@ -26,8 +28,9 @@
  * and the body tells which. They lie in a cache line that a lookup touches anyway: reading spec.nodeName
  * costs 5 ns so, and 60 by the body.
  *
- * Namespace and name stand here once: in the body, metadata.namespace and metadata.name are the one-byte
- * values OWN_NAMESPACE and OWN_NAME. UID and resourceVersion stand in the body only.
+ * Namespace, name, UID and resourceVersion stand here once: in the body, where metadata has them, stand the
+ * one-byte values OWN_NAMESPACE, OWN_NAME, OWN_UID and OWN_VERSION. One that is no string, or is too long for
+ * its place here, stands in the body alone; its length is 0 here, as of one that is absent.
  */
 #ifndef SHM_LAYOUT_OBJECT_H
 #define SHM_LAYOUT_OBJECT_H
@@ -39,6 +42,7 @@
 
 #define OBJECT_NAMESPACE_MAX 255u
 #define OBJECT_NAME_MAX 1024u
+#define OBJECT_UID_MAX 255u
 #define OBJECT_KEY_MAX (OBJECT_NAMESPACE_MAX + 1u + OBJECT_NAME_MAX)
 
 struct object {
@@ -51,12 +55,18 @@ struct object {
 	uint8_t flags;
 	uint16_t name_length;
 	uint16_t body_offset;
-	char key[];		/* namespace, then name, without a separator; then near strings */
+	uint8_t uid_length;
+	uint8_t version_length;
+	char key[]; /* namespace, then name, without a separator; then the other texts */
 };
 _Static_assert(offsetof(struct object, key_hash) == 16, "object: key_hash moved");
 _Static_assert(offsetof(struct object, resource) == 28, "object: resource moved");
 _Static_assert(offsetof(struct object, name_length) == 32, "object: name_length moved");
-_Static_assert(offsetof(struct object, key) == 36, "object: key moved");
+_Static_assert(offsetof(struct object, key) == 38, "object: key moved");
+
+/* The strings that stand in the header alone; value.h has a tag for each, in this order. */
+enum object_string { OBJECT_NAME, OBJECT_NAMESPACE, OBJECT_UID, OBJECT_VERSION };
+#define OBJECT_STRINGS 4u
 
 #define OBJECT_NEAR 1u
 
@@ -68,7 +78,7 @@ enum object_near { NEAR_NODE_NAME = 0, NEAR_PHASE = 1 };	/* spec.nodeName, statu
  * bounded by these, and not by what stands there later.
  */
 struct object_extent {
-	uint32_t namespace_length, name_length;
+	uint32_t namespace_length, name_length, uid_length, version_length;
 	uint32_t body_offset;
 	uint32_t length; /* of the payload; only object_load() knows */
 };
@@ -81,9 +91,35 @@ object_measure(const struct object *o, struct object_extent *ret)
 
 	ret->namespace_length = LOAD_ONCE(&o->namespace_length);
 	ret->name_length = name_length;
+	ret->uid_length = LOAD_ONCE(&o->uid_length);
+	ret->version_length = LOAD_ONCE(&o->version_length);
 	ret->body_offset = body_offset;
-	return name_length <= OBJECT_NAME_MAX &&
-	       body_offset >= offsetof(struct object, key) + ret->namespace_length + name_length;
+	return name_length <= OBJECT_NAME_MAX && body_offset >= offsetof(struct object, key) +
+									ret->namespace_length + name_length +
+									ret->uid_length + ret->version_length;
+}
+
+/* One of the header's strings; length 0: it has none. */
+static inline const char *
+object_string(const struct object *o, const struct object_extent *extent, enum object_string which,
+	      size_t *ret_length)
+{
+	const char *body = (const char *)o + extent->body_offset;
+
+	switch (which) {
+	case OBJECT_NAMESPACE:
+		*ret_length = extent->namespace_length;
+		return o->key;
+	case OBJECT_NAME:
+		*ret_length = extent->name_length;
+		return o->key + extent->namespace_length;
+	case OBJECT_UID:
+		*ret_length = extent->uid_length;
+		return body - extent->version_length - extent->uid_length;
+	default:
+		*ret_length = extent->version_length;
+		return body - extent->version_length;
+	}
 }
 
 /*
@@ -161,6 +197,18 @@ object_name(const struct object *o)
 	return o->key + o->namespace_length;
 }
 
+static inline const char *
+object_uid(const struct object *o)
+{
+	return (const char *)o + o->body_offset - o->version_length - o->uid_length;
+}
+
+static inline const char *
+object_version(const struct object *o)
+{
+	return (const char *)o + o->body_offset - o->version_length;
+}
+
 /*
  * The hash (key_hash.h) of namespace/name, of name alone when namespace_length is 0, under the arena's hash
  * key.
@@ -235,6 +283,21 @@ object_has_key(const struct object *o, const char *ns, size_t ns_length, const c
 {
 	return o->namespace_length == ns_length && o->name_length == name_length &&
 	       same_bytes(o->key, ns, ns_length) && same_bytes(o->key + ns_length, name, name_length);
+}
+
+static inline bool
+object_has_uid_of(const struct object *o, const struct object *other)
+{
+	return o->uid_length == other->uid_length &&
+	       same_bytes(object_uid(o), object_uid(other), o->uid_length);
+}
+
+/* UID and version. */
+static inline bool
+object_has_identity_of(const struct object *o, const struct object *other)
+{
+	return object_has_uid_of(o, other) && o->version_length == other->version_length &&
+	       same_bytes(object_version(o), object_version(other), o->version_length);
 }
 
 #endif

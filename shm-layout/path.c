@@ -225,7 +225,10 @@ find_header(const struct path *path)
 		const char *outer, *inner;
 		enum path_header header;
 	} fields[] = {
-		{"metadata", "name", PATH_NAME},	{"metadata", "namespace", PATH_NAMESPACE},
+		{"metadata", "name", PATH_STRING + OBJECT_NAME},
+		{"metadata", "namespace", PATH_STRING + OBJECT_NAMESPACE},
+		{"metadata", "uid", PATH_STRING + OBJECT_UID},
+		{"metadata", "resourceVersion", PATH_STRING + OBJECT_VERSION},
 		{"spec", "nodeName", PATH_NODE_NAME},	{"status", "phase", PATH_PHASE},
 	};
 

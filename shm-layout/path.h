@@ -31,7 +31,12 @@ struct path_step {
 };
 
 /* Fields that stand in an object's header, too (object.h). */
-enum path_header { PATH_BODY = 0, PATH_NAME, PATH_NAMESPACE, PATH_NODE_NAME, PATH_PHASE };
+enum path_header {
+	PATH_BODY = 0,
+	PATH_NODE_NAME,
+	PATH_PHASE,
+	PATH_STRING	/* this and the next are enum object_string's */
+};
 
 struct path {
 	unsigned count;

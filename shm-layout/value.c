@@ -17,7 +17,7 @@
 
 /* Bytes of a head (tag, numbers, size field, shape), by tag; 0 stands for "no such tag". */
 static const uint8_t head_bytes[64] = {
-	[TAG_NULL] = 1, [TAG_FALSE] = 1, [TAG_TRUE] = 1, [TAG_OWN_NAME] = 1, [TAG_OWN_NAMESPACE] = 1,
+	[TAG_NULL] = 1, [TAG_FALSE] = 1, [TAG_TRUE] = 1, [TAG_OWN_NAME ... TAG_OWN_VERSION] = 1,
 	[TAG_INT1] = 2, [TAG_INT1 + 1] = 3, [TAG_INT1 + 2] = 4, [TAG_INT1 + 3] = 5, [TAG_INT1 + 4] = 6,
 	[TAG_INT1 + 5] = 7, [TAG_INT1 + 6] = 8, [TAG_INT8] = 9, [TAG_UINT64] = 9, [TAG_DOUBLE] = 9,
 	[TAG_NUMBER8] = 2, [TAG_STRING8] = 2, [TAG_STRING16] = 3, [TAG_STRING32] = 5, [TAG_NUMBER32] = 5,
@@ -195,7 +195,7 @@ value_of_block(const struct arena_view *view, uint32_t ref)
 	return open_block(&v, view, ref) ? v : no_value();
 }
 
-/* own: whether OWN_NAME and OWN_NAMESPACE mean anything here */
+/* own: whether OWN_… means anything here */
 static enum value_kind
 kind_of(unsigned tag, bool own)
 {
@@ -211,8 +211,7 @@ kind_of(unsigned tag, bool own)
 	case TAG_FALSE:
 	case TAG_TRUE:
 		return VALUE_BOOL;
-	case TAG_OWN_NAME:
-	case TAG_OWN_NAMESPACE:
+	case TAG_OWN_NAME ... TAG_OWN_VERSION:
 		return own ? VALUE_STRING : VALUE_NONE;
 	case TAG_UINT64:
 		return VALUE_UINT;
@@ -244,7 +243,7 @@ value_kind(struct value v)
 	return v.at ? kind_of(LOAD_ONCE(v.at), v.own != NULL) : VALUE_NONE;
 }
 
-/* The object's own name or namespace. */
+/* A string of the object's header. */
 static bool
 own_string(const struct value *v, unsigned tag, const char **ret_data, size_t *ret_length)
 {
@@ -252,8 +251,7 @@ own_string(const struct value *v, unsigned tag, const char **ret_data, size_t *r
 
 	if (!v->own || !object_measure_within(v->view, v->own, &extent))
 		return false;
-	*ret_data = v->own->key + (tag == TAG_OWN_NAME ? extent.namespace_length : 0);
-	*ret_length = tag == TAG_OWN_NAME ? extent.name_length : extent.namespace_length;
+	*ret_data = object_string(v->own, &extent, (enum object_string)(tag - TAG_OWN_NAME), ret_length);
 	return true;
 }
 
@@ -267,7 +265,7 @@ value_string(struct value v, const char **ret_data, size_t *ret_length)
 
 	if (!v.at || !measure(v.at, v.end, &tag, &contents, &length))
 		return false;
-	if (tag == TAG_OWN_NAME || tag == TAG_OWN_NAMESPACE)
+	if (tag_is_own(tag))
 		return own_string(&v, tag, ret_data, ret_length);
 	kind = kind_of(tag, false);
 	if (kind != VALUE_STRING && kind != VALUE_NUMBER)
@@ -287,8 +285,7 @@ value_text(const struct value *v, const char **ret_data, size_t *ret_length)
 	if (!v->at || !measure(v->at, v->end, &tag, &contents, &length))
 		return false;
 	if (tag < TAG_STRING0 && tag != TAG_STRING8 && tag != TAG_STRING16 && tag != TAG_STRING32)
-		return (tag == TAG_OWN_NAME || tag == TAG_OWN_NAMESPACE) &&
-		       own_string(v, tag, ret_data, ret_length);
+		return tag_is_own(tag) && own_string(v, tag, ret_data, ret_length);
 	if (tag > TAG_STRING63)
 		return false;
 	*ret_data = (const char *)contents;

@@ -6,7 +6,8 @@
  *
  *   tag        follows                        value
  *   00 01 02   -                              null, false, true
- *   03 04      -                              OWN_NAME, OWN_NAMESPACE: the strings in the object's header
+ *   03 .. 06   -                              OWN_NAME, OWN_NAMESPACE, OWN_UID, OWN_VERSION: the strings in
+ *                                             the object's header
  *   08 .. 0f   1 .. 8 bytes                   integer, two's complement, fewest bytes that hold it
  *   10         8 bytes                        integer above 2^63 - 1
  *   11         8 bytes                        double
@@ -31,8 +32,8 @@
  * multiple of 4, count refs (u32) of BLOCK_VALUEs that hold the names, which are distinct, in the document's
  * order.
  *
- * Invariant: values nest at most VALUE_DEPTH_MAX deep, shared ones included; OWN_NAME and OWN_NAMESPACE stand
- * in an object's own block only.
+ * Invariant: values nest at most VALUE_DEPTH_MAX deep, shared ones included; OWN_… stand in an object's own
+ * block only.
  *
  * All of it is input: whatever the bytes are, each function ends and reads nothing outside the block; what
  * does not make sense is "no such field", or -EBADMSG where a function can say so.
@@ -51,13 +52,21 @@
 #define VALUE_DEPTH_MAX 128u
 
 enum value_tag {
-	TAG_NULL = 0x00, TAG_FALSE = 0x01, TAG_TRUE = 0x02, TAG_OWN_NAME = 0x03, TAG_OWN_NAMESPACE = 0x04,
+	TAG_NULL = 0x00, TAG_FALSE = 0x01, TAG_TRUE = 0x02,
+	TAG_OWN_NAME = 0x03, TAG_OWN_NAMESPACE = 0x04, TAG_OWN_UID = 0x05, TAG_OWN_VERSION = 0x06,
 	TAG_INT1 = 0x08, TAG_INT8 = 0x0f, TAG_UINT64 = 0x10, TAG_DOUBLE = 0x11, TAG_NUMBER8 = 0x12,
 	TAG_STRING8 = 0x13, TAG_STRING16 = 0x14, TAG_STRING32 = 0x15, TAG_NUMBER32 = 0x16, TAG_REF = 0x18,
 	TAG_ARRAY16 = 0x1a, TAG_ARRAY32 = 0x1b, TAG_OBJECT16 = 0x1c, TAG_OBJECT32 = 0x1d,
 	TAG_EMPTY_OBJECT = 0x1e, TAG_EMPTY_ARRAY = 0x1f,
 	TAG_STRING0 = 0x40, TAG_STRING63 = 0x7f, TAG_SMALL0 = 0x80, TAG_SMALL63 = 0xbf,
 };
+
+/* One of the strings in an object's header: enum object_string, as tags. */
+static inline bool
+tag_is_own(unsigned tag)
+{
+	return tag - TAG_OWN_NAME < OBJECT_STRINGS;
+}
 
 enum value_kind {
 	VALUE_NONE = 0,		/* no such field */
@@ -75,7 +84,7 @@ enum value_kind {
  */
 struct value {
 	const struct arena_view *view;
-	const struct object *own;	/* whose OWN_NAME it is; NULL outside an object */
+	const struct object *own;	/* whose OWN_… it is; NULL outside an object */
 	const uint8_t *at;
 	const uint8_t *end;		/* end of the block's payload: nothing is read beyond */
 };

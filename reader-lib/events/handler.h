@@ -216,8 +216,8 @@ struct told_subject {
  * another object than the one that is there. To be settled; where that fails the spare is to be dropped. 0 or
  * -EBADMSG.
  */
-int handler_look_at_key(const struct informer_handler *h, const struct object *o, uint32_t ref, bool remember,
-			bool anew, struct told_subject *s);
+int handler_look_at_key(const struct informer_handler *h, const struct object *o, bool remember, bool anew,
+			struct told_subject *s);
 /*
  * A key is there: put its entry, which is handed over, into the table. NULL: there is no room for it (or
  * there was none for the entry, which is NULL), and all are given up.

@@ -8,23 +8,25 @@
 #include "reader-lib/events/handler.h"
 
 int
-handler_look_at_key(const struct informer_handler *h, const struct object *o, uint32_t ref, bool remember,
-		    bool anew, struct told_subject *s)
+handler_look_at_key(const struct informer_handler *h, const struct object *o, bool remember, bool anew,
+		    struct told_subject *s)
 {
 	const struct handler_work *w = h->work;
 	const struct arena_view *view = &feed_snapshot(&w->feed)->view;
+	struct object_extent extent;
 	struct told_name name;
-	struct value metadata;
+	const char *text;
+	size_t length;
 
-	if (!told_keys_name(&w->keys, view, o, &name))
+	if (!object_measure_within(view, o, &extent) || !told_keys_name(&w->keys, view, o, &name))
 		return -EBADMSG;
 	s->entry = told_keys_find(&w->keys, &name);
 	if (!s->entry && !remember)
 		return 0;
-	metadata = value_at_name(value_of_object(view, ref), "metadata");
-	s->uid = told_keys_hash(&w->keys, value_at_name(metadata, "uid"));
-	if (remember)
-		s->version = told_keys_hash(&w->keys, value_at_name(metadata, "resourceVersion"));
+	text = object_string(o, &extent, OBJECT_UID, &length);
+	s->uid = told_keys_hash(&w->keys, text, length);
+	text = object_string(o, &extent, OBJECT_VERSION, &length);
+	s->version = told_keys_hash(&w->keys, text, length);
 	if (remember && (!s->entry || anew || s->entry->uid != s->uid))
 		s->spare = told_keys_make(h->inf, &name);
 	return 0;
@@ -97,7 +99,7 @@ seed_key(struct informer_handler *h, const struct found *found)
 		if (r <= 0)
 			return r < 0 ? r : 1;
 	}
-	r = handler_look_at_key(h, found->object, found->ref, true, false, &s);
+	r = handler_look_at_key(h, found->object, true, false, &s);
 	if (r < 0)
 		return r;
 	/* of what goes by a name twice, the later one */

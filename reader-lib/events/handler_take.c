@@ -62,8 +62,7 @@ look_closely(struct informer_handler *h, const struct feed_item *item, bool use_
 	if (w->whole)
 		r = snapshot_settle(feed_snapshot(&w->feed),
 				    handler_look_at_key(h, use_old ? item->old_object : item->new_object,
-						use_old ? item->old_ref : item->new_ref, remember, anew,
-						ret));
+							remember, anew, ret));
 	if (r == 0 && !w->feed.settled)
 		r = catch_up_known_reserve(h->inf, &w->catch_up_known, item->part, item->ordinal);
 	if (r < 0)

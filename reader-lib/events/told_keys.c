@@ -42,16 +42,11 @@ told_keys_name_of(const struct told_keys *t, const struct told_key *e, struct to
 }
 
 uint64_t
-told_keys_hash(const struct told_keys *t, struct value text)
+told_keys_hash(const struct told_keys *t, const char *text, size_t length)
 {
-	const char *data;
-	size_t length;
-	uint64_t hash;
+	uint64_t hash = length ? key_table_hash(&t->table, text, length) : 0;
 
-	if (!value_string(text, &data, &length))
-		return 0;
-	hash = key_table_hash(&t->table, data, length);
-	return hash ? hash : 1;
+	return length && !hash ? 1 : hash;
 }
 
 struct told_key *

@@ -13,7 +13,6 @@
 #include "reader-lib/attach/handle.h"
 #include "reader-lib/base/key_table.h"
 #include "shm-layout/object.h"
-#include "shm-layout/value.h"
 
 /*
  * uid, version   hashes of metadata.uid and .resourceVersion; 0: it has none
@@ -78,7 +77,7 @@ void told_keys_remove(struct told_keys *t, struct told_key *entry);
 struct told_key *told_keys_unmet(const struct told_keys *t, uint32_t round, size_t *at);
 void told_keys_clear(struct told_keys *t);
 
-/* Hash of a text, in a table that was begun; 0 for one that is not there. */
-uint64_t told_keys_hash(const struct told_keys *t, struct value text);
+/* Hash of a text, in a table that was begun; 0 of an empty one. */
+uint64_t told_keys_hash(const struct told_keys *t, const char *text, size_t length);
 
 #endif

@@ -308,8 +308,7 @@ copy_whole(struct copier *c, const uint8_t *at, const uint8_t *after, bool own, 
 	case TAG_OBJECT16:
 	case TAG_OBJECT32:
 		return copy_container(c, tag, at, after, own, depth);
-	case TAG_OWN_NAME:
-	case TAG_OWN_NAMESPACE:
+	case TAG_OWN_NAME ... TAG_OWN_VERSION:
 		return own ? small_buffer_add(&c->body, at, 1) : -EBADMSG;
 	default:
 		return small_buffer_add(&c->body, at, (size_t)(after - at));

@@ -18,7 +18,8 @@ put_together(struct informer *inf, const struct copier *c, const struct informer
 {
 	const struct object *from = source->object_;
 	struct object_extent extent;
-	size_t key_length, object_bytes, bytes;
+	size_t key_length, identity_length, head_length, uid_length, object_bytes, bytes;
+	const char *identity;
 	struct copy *copy;
 	struct block *block;
 	struct object *o;
@@ -26,7 +27,10 @@ put_together(struct informer *inf, const struct copier *c, const struct informer
 	if (object_extent_of(source, &extent) < 0)
 		return -EBADMSG;
 	key_length = (size_t)extent.namespace_length + extent.name_length;
-	object_bytes = offsetof(struct object, key) + key_length + c->body.used;
+	identity = object_string(from, &extent, OBJECT_UID, &uid_length);
+	identity_length = uid_length + extent.version_length;
+	head_length = offsetof(struct object, key) + key_length + identity_length;
+	object_bytes = head_length + c->body.used;
 	if (object_bytes > BLOCK_LENGTH_MAX)
 		return -EBADMSG;
 	bytes = COPY_HEAD_BYTES + c->blocks.used + (size_t)block_footprint((uint32_t)object_bytes);
@@ -42,10 +46,14 @@ put_together(struct informer *inf, const struct copier *c, const struct informer
 	*block = (struct block){.type_length = (uint32_t)BLOCK_OBJECT << 28 | (uint32_t)object_bytes};
 	o = (struct object *)(void *)block->payload;
 	memcpy(o, from, offsetof(struct object, key) + key_length);
+	memcpy(o->key + key_length, identity, identity_length);
+	o->flags = 0; /* near strings stay behind */
 	o->namespace_length = (uint8_t)extent.namespace_length;
 	o->name_length = (uint16_t)extent.name_length;
-	o->body_offset = (uint16_t)(offsetof(struct object, key) + key_length);
-	memcpy((uint8_t *)o + o->body_offset, c->body.data, c->body.used);
+	o->uid_length = (uint8_t)uid_length;
+	o->version_length = (uint8_t)extent.version_length;
+	o->body_offset = (uint16_t)head_length;
+	memcpy((uint8_t *)o + head_length, c->body.data, c->body.used);
 	*ret_copy = copy;
 	object_set(ret, &copy->home.snapshot, o, object_is_key_only(source) ? 0 :
 		   (uint32_t)((COPY_HEAD_BYTES + c->blocks.used) / REF_UNIT), source->entry_);

@@ -20,41 +20,23 @@ body_of(const struct informer_object *object)
 	return value_of_object(&snapshot_of(object->snapshot_)->view, object->ref_);
 }
 
-int
-informer_object_namespace(const struct informer_object *object, const char **ret_data, size_t *ret_length)
+/* One of the header's strings, length 0 where it has none. 0 or -EBADMSG. */
+static inline int
+own_string(const struct informer_object *object, enum object_string which, const char **ret_data,
+	   size_t *ret_length)
 {
 	struct object_extent extent;
-	int r = object_usable(object);
+	int r = object_extent_of(object, &extent);
 
-	if (r < 0)
-		return r;
-	r = snapshot_settle(snapshot_of(object->snapshot_), object_extent_of(object, &extent));
-	if (r == 0) {
-		*ret_data = header_of(object)->key;
-		*ret_length = extent.namespace_length;
-	}
+	if (r == 0)
+		*ret_data = object_string(header_of(object), &extent, which, ret_length);
 	return r;
 }
 
-int
-informer_object_name(const struct informer_object *object, const char **ret_data, size_t *ret_length)
-{
-	struct object_extent extent;
-	int r = object_usable(object);
-
-	if (r < 0)
-		return r;
-	r = snapshot_settle(snapshot_of(object->snapshot_), object_extent_of(object, &extent));
-	if (r == 0) {
-		*ret_data = header_of(object)->key + extent.namespace_length;
-		*ret_length = extent.name_length;
-	}
-	return r;
-}
-
+/* field: of metadata, where one may stand that the header has not; or NULL */
 static int
-metadata_string(const struct informer_object *object, const char *field, const char **ret_data,
-		size_t *ret_length)
+metadata_string(const struct informer_object *object, enum object_string which, const char *field,
+		const char **ret_data, size_t *ret_length)
 {
 	const char *data;
 	size_t length;
@@ -62,7 +44,9 @@ metadata_string(const struct informer_object *object, const char *field, const c
 
 	if (r < 0)
 		return r;
-	if (!value_string(value_at_name(value_at_name(body_of(object), "metadata"), field), &data, &length))
+	r = own_string(object, which, &data, &length);
+	if (r == 0 && length == 0 && field &&
+	    !value_string(value_at_name(value_at_name(body_of(object), "metadata"), field), &data, &length))
 		r = INFORMER_E_NOT_FOUND;
 	r = snapshot_settle(snapshot_of(object->snapshot_), r);
 	if (r == 0) {
@@ -73,16 +57,28 @@ metadata_string(const struct informer_object *object, const char *field, const c
 }
 
 int
+informer_object_namespace(const struct informer_object *object, const char **ret_data, size_t *ret_length)
+{
+	return metadata_string(object, OBJECT_NAMESPACE, NULL, ret_data, ret_length);
+}
+
+int
+informer_object_name(const struct informer_object *object, const char **ret_data, size_t *ret_length)
+{
+	return metadata_string(object, OBJECT_NAME, NULL, ret_data, ret_length);
+}
+
+int
 informer_object_uid(const struct informer_object *object, const char **ret_data, size_t *ret_length)
 {
-	return metadata_string(object, "uid", ret_data, ret_length);
+	return metadata_string(object, OBJECT_UID, "uid", ret_data, ret_length);
 }
 
 int
 informer_object_resource_version(const struct informer_object *object, const char **ret_data,
 				 size_t *ret_length)
 {
-	return metadata_string(object, "resourceVersion", ret_data, ret_length);
+	return metadata_string(object, OBJECT_VERSION, "resourceVersion", ret_data, ret_length);
 }
 
 /* A number of the header; 0: it may not be read. */
@@ -214,27 +210,18 @@ header_string(const struct informer_object *object, const struct path *path, con
 {
 	const struct arena_view *view = &snapshot_of(object->snapshot_)->view;
 	const struct object *o = header_of(object);
-	struct object_extent extent;
 
 	switch (path->header) {
 	case PATH_NODE_NAME:
 		return object_near(view, o, NEAR_NODE_NAME, ret_data, ret_length);
 	case PATH_PHASE:
 		return object_near(view, o, NEAR_PHASE, ret_data, ret_length);
-	case PATH_NAME:
-		if (object_extent_of(object, &extent) < 0)
-			return false;
-		*ret_data = o->key + extent.namespace_length;
-		*ret_length = extent.name_length;
-		return extent.name_length > 0;
-	case PATH_NAMESPACE:
-		if (object_extent_of(object, &extent) < 0)
-			return false;
-		*ret_data = o->key;
-		*ret_length = extent.namespace_length;
-		return extent.namespace_length > 0;
-	default:
+	case PATH_BODY:
 		return false;
+	default:
+		return own_string(object, (enum object_string)(path->header - PATH_STRING), ret_data,
+				  ret_length) == 0 &&
+		       *ret_length > 0;
 	}
 }
 

@@ -169,15 +169,12 @@ static void
 put_object(const struct talk_client *c, uint32_t ref, FILE *out)
 {
 	const struct object *o = object_at(&c->arena.view, ref);
-	const char *uid, *version;
-	size_t uid_length, version_length;
 
 	if (!o)
 		abort();
-	store_object_identity(c->store, ref, &uid, &uid_length, &version, &version_length);
 	if (o->namespace_length != 7 || memcmp(object_namespace(o), "default", 7) != 0)
 		fprintf(out, "%.*s/", o->namespace_length, object_namespace(o));
-	fprintf(out, "%.*s@%.*s", o->name_length, object_name(o), (int)version_length, version);
+	fprintf(out, "%.*s@%.*s", o->name_length, object_name(o), o->version_length, object_version(o));
 }
 
 static void

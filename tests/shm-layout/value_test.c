@@ -200,10 +200,11 @@ TEST(stepping_visits_everything_in_order)
 	assert_false(it.damaged);
 }
 
-/* An object's name and namespace stand in its header, and are read as the strings they are. */
-TEST(own_names_come_from_the_header)
+/* What stands in an object's header is read as the strings it is. */
+TEST(own_strings_come_from_the_header)
 {
-	uint8_t payload[] = {TAG_ARRAY16, 3, 0, TAG_OWN_NAME, TAG_OWN_NAMESPACE, TAG_TRUE};
+	uint8_t payload[] = {TAG_ARRAY16,     5,       0, TAG_OWN_NAME, TAG_OWN_NAMESPACE, TAG_OWN_UID,
+			     TAG_OWN_VERSION, TAG_TRUE};
 	const char *data;
 	struct object *o;
 	struct value v;
@@ -211,19 +212,26 @@ TEST(own_names_come_from_the_header)
 	size_t length;
 
 	assert_int_equal(arena_new_block(fx->arena, BLOCK_OBJECT,
-					 offsetof(struct object, key) + 5 + sizeof(payload), 0, &ref),
+					 offsetof(struct object, key) + 14 + sizeof(payload), 0, &ref),
 			 0);
 	o = arena_payload(fx->arena, ref);
 	memset(o, 0, sizeof(*o));
 	o->namespace_length = 2;
 	o->name_length = 3;
-	o->body_offset = offsetof(struct object, key) + 5;
-	memcpy(o->key, "nsabc", 5);
-	memcpy(o->key + 5, payload, sizeof(payload));
+	o->uid_length = 4;
+	o->version_length = 2;
+	o->body_offset = offsetof(struct object, key) + 14;
+	memcpy(o->key, "nsabcnearu-1-17", 14); /* what stands between name and UID is no matter */
+	memcpy(o->key + 14, payload, sizeof(payload));
 	v = value_of_object(&fx->arena->view, ref);
-	assert_string_equal(body_fixture_print(fx, v), "[\"abc\",\"ns\",true]");
+	assert_string_equal(body_fixture_print(fx, v), "[\"abc\",\"ns\",\"ru-1\",\"-1\",true]");
 	assert_true(value_string(value_element(v, 1), &data, &length));
 	assert_ptr_equal(data, o->key);
+	/* a header whose lengths do not fit has none */
+	o->uid_length = 7;
+	assert_true(value_string(value_element(v, 2), &data, &length));
+	o->uid_length = 8;
+	assert_false(value_string(value_element(v, 2), &data, &length));
 	/* outside an object they mean nothing */
 	v.own = NULL;
 	assert_int_equal(value_kind(value_element(v, 0)), VALUE_NONE);

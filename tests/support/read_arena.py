@@ -116,13 +116,13 @@ class Arena:
 
     # ---- values
 
-    def value(self, at, own=(None, None)):
+    def value(self, at, own=(None,) * 4):
         """the value at an offset, and the offset behind it"""
         m, tag = self.m, self.m[at]
         at += 1
         if tag in (0, 1, 2):
             return (None, False, True)[tag], at
-        if tag in (3, 4):
+        if tag in (3, 4, 5, 6):
             return own[tag - 3], at
         if 0x08 <= tag <= 0x0F:
             n = tag - 7
@@ -179,9 +179,12 @@ class Arena:
     def object(self, ref):
         at, length, _ = self.block(ref, OBJECT)
         ns_length, name_length, body = self.m[at + 30], U16.unpack_from(self.m, at + 32)[0], U16.unpack_from(self.m, at + 34)[0]
-        ns = self.m[at + 36:at + 36 + ns_length].decode()
-        name = self.m[at + 36 + ns_length:at + 36 + ns_length + name_length].decode()
-        document, end = self.value(at + body, (name, ns))
+        uid_length, version_length = self.m[at + 36], self.m[at + 37]
+        ns = self.m[at + 38:at + 38 + ns_length].decode()
+        name = self.m[at + 38 + ns_length:at + 38 + ns_length + name_length].decode()
+        version_at = at + body - version_length
+        uid = self.m[version_at - uid_length:version_at].decode()
+        document, end = self.value(at + body, (name, ns, uid, self.m[version_at:at + body].decode()))
         assert end == at + length
         return ns, name, self.u32(at + 24), document
 

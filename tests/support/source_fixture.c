@@ -288,15 +288,12 @@ published(struct source_fixture *fx)
 	assert_non_null(resource);
 	for (int r = trie_first(&it, view, resource->ordinals); r > 0; r = trie_next(&it)) {
 		const struct object *o = object_at(view, it.leaf);
-		const char *uid, *version;
-		size_t uid_length, version_length;
 
 		assert_non_null(o);
 		assert_true(count < 128);
-		store_object_identity(fx->store->store, it.leaf, &uid, &uid_length, &version,
-				      &version_length);
 		snprintf(lines[count++], sizeof(lines[0]), "%.*s/%.*s@%.*s ", o->namespace_length,
-			 object_namespace(o), o->name_length, object_name(o), (int)version_length, version);
+			 object_namespace(o), o->name_length, object_name(o), o->version_length,
+			 object_version(o));
 	}
 	qsort(lines, count, sizeof(lines[0]), compare);
 	if (resource->state == RESOURCE_SYNCED)

@@ -223,14 +223,24 @@ near_strings(const struct body *b, uint8_t *to)
 	return length > OBJECT_NEARS ? length : 0;
 }
 
-int
-body_emit(struct body *b, const char *ns, size_t ns_length, const char *name, size_t name_length,
-	  uint32_t *ret_ref)
+static char *
+append(char *to, const void *data, size_t length)
 {
+	memcpy(to, data, length);
+	return to + length;
+}
+
+int
+body_emit(struct body *b, const struct body_text strings[OBJECT_STRINGS], uint32_t *ret_ref)
+{
+	const struct body_text name = strings[OBJECT_NAME], ns = strings[OBJECT_NAMESPACE],
+			       uid = strings[OBJECT_UID], version = strings[OBJECT_VERSION];
 	uint8_t near[OBJECT_NEARS * (1 + UINT8_MAX)];
-	size_t near_length = name_length ? near_strings(b, near) : 0;
-	size_t body_offset = offsetof(struct object, key) + ns_length + name_length + near_length;
+	size_t near_length = name.length ? near_strings(b, near) : 0;
+	size_t body_offset = offsetof(struct object, key) + ns.length + name.length + near_length +
+			     uid.length + version.length;
 	struct object *o;
+	char *at;
 	uint32_t ref;
 	int r;
 
@@ -241,17 +251,19 @@ body_emit(struct body *b, const char *ns, size_t ns_length, const char *name, si
 		return r;
 	o = arena_payload(b->arena, ref);
 	memset(o, 0, offsetof(struct object, key));
-	o->key_hash = object_key_hash(b->arena->header->hash_key, ns, ns_length, name, name_length);
-	o->namespace_length = (uint8_t)ns_length;
-	o->name_length = (uint16_t)name_length;
+	o->key_hash = object_key_hash(b->arena->header->hash_key, ns.data, ns.length, name.data, name.length);
+	o->namespace_length = (uint8_t)ns.length;
+	o->flags = near_length ? OBJECT_NEAR : 0;
+	o->name_length = (uint16_t)name.length;
 	o->body_offset = (uint16_t)body_offset;
-	memcpy(o->key, ns, ns_length);
-	memcpy(o->key + ns_length, name, name_length);
-	if (near_length) {
-		o->flags = OBJECT_NEAR;
-		memcpy(o->key + ns_length + name_length, near, near_length);
-	}
-	memcpy((uint8_t *)o + body_offset, b->out.data, b->out.length);
+	o->uid_length = (uint8_t)uid.length;
+	o->version_length = (uint8_t)version.length;
+	at = append(o->key, ns.data, ns.length);
+	at = append(at, name.data, name.length);
+	at = append(at, near, near_length);
+	at = append(at, uid.data, uid.length);
+	at = append(at, version.data, version.length);
+	append(at, b->out.data, b->out.length);
 	refs_clear(&b->refs);	/* the references are the draft's now */
 	body_clear(b);
 	*ret_ref = ref;

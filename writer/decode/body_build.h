@@ -71,11 +71,15 @@ int body_shared(struct body *b, struct sharing *sharing,
 		struct text_memo_place *place); /* a value whose text is known */
 
 /*
- * The finished value as a BLOCK_OBJECT with this key; the builder is empty afterwards.
+ * The finished value as a BLOCK_OBJECT with these strings in its header, each short enough; the builder is
+ * empty afterwards.
  * Returns 0, -ENOSPC, -ENOMEM, -E2BIG.
  */
-int body_emit(struct body *b, const char *ns, size_t ns_length, const char *name, size_t name_length,
-	      uint32_t *ret_ref);
+struct body_text {
+	const char *data;
+	size_t length;
+};
+int body_emit(struct body *b, const struct body_text strings[OBJECT_STRINGS], uint32_t *ret_ref);
 
 /* ---- for body_shape.c and body_scalar.c ---- */
 

@@ -47,7 +47,7 @@ take_string(struct decoder *d, struct path_node *node, const char **p, const cha
 		return r;
 	d->body.known_ref = 0;
 	if (keyed && d->mode != DECODE_DOCUMENT)
-		r = item_key_string(d, node, text, length);
+		r = item_role_string(d, node, text, length);
 	else
 		r = body_string(&d->body, node, text, length);
 	if (r < 0)
@@ -90,8 +90,8 @@ take_literal(struct decoder *d, struct path_node *node, const char **p, const ch
 		return decoder_fail(d, next, "a value is expected here");
 	if (r == 0)
 		return NEED_MORE;
-	if (tag == TAG_NULL && node->role == ROLE_NAMESPACE)
-		d->item.ns_state = KEY_ABSENT;
+	if (tag == TAG_NULL && node->role == ROLE_STRING + OBJECT_NAMESPACE)
+		d->item.strings[OBJECT_NAMESPACE].state = STRING_ABSENT;
 	r = body_tag(&d->body, tag);
 	if (r < 0)
 		return r;
@@ -279,7 +279,7 @@ named:
 		goto leave;
 	}
 	if (f->child->role != ROLE_NONE)
-		item_key_begins(d, f->child);
+		item_role_begins(d, f->child);
 
 value:
 	d->state = JSON_VALUE;

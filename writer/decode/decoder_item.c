@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "shm-layout/root.h"
 #include "writer/decode/body_scalar.h"
 #include "writer/decode/decoder_internal.h"
 
@@ -23,72 +24,81 @@ is_plain(const char *text, size_t length)
 
 /* ---- key ---- */
 
-void
-item_key_begins(struct decoder *d, const struct path_node *node)
-{
-	struct decoder_item *item = &d->item;
+static const uint16_t longest[OBJECT_STRINGS] = {
+	[OBJECT_NAME] = OBJECT_NAME_MAX,
+	[OBJECT_NAMESPACE] = OBJECT_NAMESPACE_MAX,
+	[OBJECT_UID] = OBJECT_UID_MAX,
+	[OBJECT_VERSION] = RESOURCE_VERSION_MAX,
+};
 
-	item->has_metadata = true;
-	if (node->role != ROLE_NAMESPACE)
-		item->name_state = node->role == ROLE_NAME ? KEY_WRONG_TYPE : KEY_ABSENT;
-	if (node->role != ROLE_NAME)
-		item->ns_state = node->role == ROLE_NAMESPACE ? KEY_WRONG_TYPE : KEY_ABSENT;
+static void
+forget_strings(struct decoder_item *item)
+{
+	for (unsigned i = 0; i < OBJECT_STRINGS; i++)
+		item->strings[i].state = STRING_ABSENT;
+}
+
+void
+item_role_begins(struct decoder *d, const struct path_node *node)
+{
+	d->item.has_metadata = true;
+	if (node->role == ROLE_METADATA)
+		forget_strings(&d->item);
+	else
+		d->item.strings[node->role - ROLE_STRING].state = STRING_WRONG_TYPE;
 }
 
 int
-item_key_string(struct decoder *d, struct path_node *node, const char *data, size_t length)
+item_role_string(struct decoder *d, struct path_node *node, const char *data, size_t length)
 {
-	struct decoder_item *item = &d->item;
-	bool is_name = node->role == ROLE_NAME;
-	enum key_part *state = is_name ? &item->name_state : &item->ns_state;
+	unsigned which = node->role - (unsigned)ROLE_STRING;
+	struct item_string *s;
 
-	if (node->role == ROLE_METADATA || length == 0) {
-		if (node->role != ROLE_METADATA)
-			*state = KEY_ABSENT;
+	if (node->role == ROLE_METADATA)
 		return body_string(&d->body, node, data, length);
-	}
-	*state = KEY_GOOD;
-	if (length > (is_name ? OBJECT_NAME_MAX : OBJECT_NAMESPACE_MAX))
-		*state = KEY_TOO_LONG;
-	else if (memchr(data, '/', length))
-		*state = KEY_WRONG_BYTES;
-	if (*state != KEY_GOOD)
+	s = &d->item.strings[which];
+	if (length == 0)
+		s->state = STRING_ABSENT;
+	else if (length > longest[which])
+		s->state = STRING_TOO_LONG;
+	else if (which <= OBJECT_NAMESPACE && memchr(data, '/', length))
+		s->state = STRING_WRONG_BYTES;
+	else
+		s->state = STRING_GOOD;
+	if (s->state != STRING_GOOD)
 		return body_string(&d->body, node, data, length);
-	memcpy(is_name ? item->name : item->ns, data, length);
-	*(is_name ? &item->name_length : &item->ns_length) = length;
-	return body_tag(&d->body, is_name ? TAG_OWN_NAME : TAG_OWN_NAMESPACE);
+	memcpy(s->data, data, length);
+	s->length = length;
+	return body_tag(&d->body, (enum value_tag)(TAG_OWN_NAME + which));
 }
 
-/* NULL when the item has a key; else what is wrong with it. */
+/* NULL when the item has a key; else what is wrong with it. What UID and version are like is no matter. */
 static const char *
 key_problem(const struct decoder *d)
 {
-	const struct decoder_item *item = &d->item;
+	static const char *const problems[][2] = {
+		[STRING_ABSENT] = {"it has no metadata.name"},
+		[STRING_WRONG_TYPE] = {"its metadata.name is not a string",
+				       "its metadata.namespace is not a string"},
+		[STRING_WRONG_BYTES] = {"its metadata.name contains a '/'",
+					"its metadata.namespace contains a '/'"},
+		[STRING_TOO_LONG] = {"its metadata.name is longer than 1,024 bytes",
+				     "its metadata.namespace is longer than 255 bytes"},
+		[STRING_GOOD] = {NULL, NULL},
+	};
+	const struct item_string *strings = d->item.strings;
+	const char *problem = problems[strings[OBJECT_NAME].state][0];
 
-	switch (item->name_state) {
-	case KEY_ABSENT:
-		return "it has no metadata.name";
-	case KEY_WRONG_TYPE:
-		return "its metadata.name is not a string";
-	case KEY_WRONG_BYTES:
-		return "its metadata.name contains a '/'";
-	case KEY_TOO_LONG:
-		return "its metadata.name is longer than 1,024 bytes";
-	case KEY_GOOD:
-		break;
-	}
-	switch (item->ns_state) {
-	case KEY_WRONG_TYPE:
-		return "its metadata.namespace is not a string";
-	case KEY_WRONG_BYTES:
-		return "its metadata.namespace contains a '/'";
-	case KEY_TOO_LONG:
-		return "its metadata.namespace is longer than 255 bytes";
-	case KEY_ABSENT:
-	case KEY_GOOD:
-		break;
-	}
-	return NULL;
+	return problem ? problem : problems[strings[OBJECT_NAMESPACE].state][1];
+}
+
+/* A string of the header, if the item has it. */
+static struct body_text
+string_of(const struct decoder_item *item, enum object_string which)
+{
+	const struct item_string *s = &item->strings[which];
+
+	return (struct body_text){s->data, s->state == STRING_GOOD ? s->length : 0};
 }
 
 /* ---- type ---- */
@@ -173,15 +183,14 @@ static void
 set_left_out(struct decoder *d, const char *why)
 {
 	struct decoder_item *item = &d->item;
-	size_t name = key_problem(d) ? 0 : item->name_length,
-	       ns = item->ns_state == KEY_GOOD ? item->ns_length : 0;
+	struct body_text name = string_of(item, OBJECT_NAME), ns = string_of(item, OBJECT_NAMESPACE);
 
-	if (name == 0 || name + ns > DECODER_WHY_MAX / 2 || !is_plain(item->name, name) ||
-	    !is_plain(item->ns, ns))
+	if (key_problem(d) || name.length + ns.length > DECODER_WHY_MAX / 2 ||
+	    !is_plain(name.data, name.length) || !is_plain(ns.data, ns.length))
 		item_why(d, "the object at byte %" PRIu64 " is left out: %s", item->start, why);
 	else
-		item_why(d, "the object %.*s%s%.*s at byte %" PRIu64 " is left out: %s", (int)ns, item->ns,
-			 ns ? "/" : "", (int)name, item->name, item->start, why);
+		item_why(d, "the object %.*s%s%.*s at byte %" PRIu64 " is left out: %s", (int)ns.length,
+			 ns.data, ns.length ? "/" : "", (int)name.length, name.data, item->start, why);
 }
 
 int
@@ -277,8 +286,7 @@ item_begin(struct decoder *d, const char *p)
 		return -ENOMEM;
 	item->open = true;
 	item->start = decoder_offset(d, p);
-	item->name_state = KEY_ABSENT;
-	item->ns_state = KEY_ABSENT;
+	forget_strings(item);
 	item->has_metadata = false;
 	item->api_version.length = 0;
 	item->kind.length = 0;
@@ -308,8 +316,7 @@ item_end(struct decoder *d, const char *p)
 	bool keyed = d->mode != DECODE_DOCUMENT;
 	uint64_t bytes = decoder_offset(d, p) - item->start;
 	const char *problem = keyed ? key_problem(d) : NULL;
-	size_t name_length = keyed && !problem ? item->name_length : 0;
-	size_t ns_length = keyed && !problem && item->ns_state == KEY_GOOD ? item->ns_length : 0;
+	struct body_text strings[OBJECT_STRINGS];
 	char why[DECODER_WHY_MAX / 2];
 	int r = 0;
 
@@ -323,7 +330,12 @@ item_end(struct decoder *d, const char *p)
 		body_clear(&d->body);
 	}
 	if (!item->bad) {
-		r = body_emit(&d->body, item->ns, ns_length, item->name, name_length, &item->draft.ref);
+		for (unsigned i = 0; i < OBJECT_STRINGS; i++) {
+			strings[i] = string_of(item, (enum object_string)i);
+			if (!keyed || (problem && i <= OBJECT_NAMESPACE))
+				strings[i].length = 0;
+		}
+		r = body_emit(&d->body, strings, &item->draft.ref);
 		item->has_draft = r == 0;
 		if (r == -E2BIG) {
 			set_left_out(d, "it is too large for one block");

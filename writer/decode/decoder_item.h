@@ -4,9 +4,9 @@
  * until its draft is handed over.
  *
  * What makes a value an object that can be kept is decided here: that it has a name and at most one namespace
- * (which go to the object's header, and leave OWN_NAME and OWN_NAMESPACE in the body), is of the type that is
- * expected, not longer than max_bytes, and fits a block. An item that is none of the objects we keep is
- * *bad*: it is left out and reported in a sentence, and the stream goes on.
+ * (which go to the object's header as UID and resourceVersion do, and leave OWN_… in the body), is of the
+ * type that is expected, not longer than max_bytes, and fits a block. An item that is none of the objects we
+ * keep is *bad*: it is left out and reported in a sentence, and the stream goes on.
  *
  * Invariant: at most one item is open, and at most one draft waits for the end of its event or document.
  */
@@ -25,17 +25,19 @@
 #define DECODER_WHY_MAX 320u
 #define DECODER_TYPE_MAX 320u /* bytes of an apiVersion's or a kind's text that are of interest */
 
-/* What became of the name, or the namespace. */
-enum key_part { KEY_ABSENT, KEY_GOOD, KEY_WRONG_TYPE, KEY_WRONG_BYTES, KEY_TOO_LONG };
+/* One of the header's strings, and what became of it. */
+enum item_string_state { STRING_ABSENT, STRING_GOOD, STRING_WRONG_TYPE, STRING_WRONG_BYTES, STRING_TOO_LONG };
+struct item_string {
+	enum item_string_state state;
+	size_t length;
+	char data[OBJECT_NAME_MAX]; /* of the longest */
+};
 
 struct decoder_item {
 	bool open;
 	uint64_t start;			/* in the stream */
 	struct path_node *root;
-	enum key_part name_state, ns_state;
-	size_t name_length, ns_length;
-	char name[OBJECT_NAME_MAX];
-	char ns[OBJECT_NAMESPACE_MAX];
+	struct item_string strings[OBJECT_STRINGS];
 	/* as they stand there, in quotes; DECODER_TYPE_MAX bytes at most */
 	struct bytes api_version, kind;
 
@@ -54,13 +56,12 @@ struct decoder_item {
 /* An item begins at p; a draft that still waits is given back. */
 int item_begin(struct decoder *d, const char *p);
 
-/* A field of metadata, or metadata itself, begins (anew, when the key stands there twice). */
-void item_key_begins(struct decoder *d, const struct path_node *node);
+/* A field with a role, or metadata itself, begins (anew, when the key stands there twice). */
+void item_role_begins(struct decoder *d, const struct path_node *node);
 /*
- * A string that is metadata, its name or its namespace: into the key if it fits there, else the body. 0, or
- * what the builder answered.
+ * A string that has a role: into the header if it fits there, else the body. 0, or what the builder answered.
  */
-int item_key_string(struct decoder *d, struct path_node *node, const char *data, size_t length);
+int item_role_string(struct decoder *d, struct path_node *node, const char *data, size_t length);
 
 /*
  * The item that is open cannot be kept. What was built is given back; the rest, from p on, is skipped.

@@ -105,7 +105,7 @@ build_string(struct decoder *d, struct path_node *node, struct proto_span in)
 	if (!proto_text_is_good(text, length) && repair(d, &text, &length) < 0)
 		return -ENOMEM;
 	if (node->role != ROLE_NONE && d->mode != DECODE_DOCUMENT)
-		return item_key_string(d, node, text, length);
+		return item_role_string(d, node, text, length);
 	return body_string(&d->body, node, text, length);
 }
 
@@ -388,7 +388,7 @@ build_member(struct decoder *d, const struct proto_message *m, const struct prot
 	if (node->drop)
 		return 0;
 	if (node->role != ROLE_NONE)
-		item_key_begins(d, node);
+		item_role_begins(d, node);
 	if (!v->at && f->type != PROTO_CONSTANT)
 		return body_tag(&d->body, TAG_NULL);
 	if (!(f->flags & PROTO_SPECIAL))

@@ -351,6 +351,12 @@ add_role(struct decoder_schema *s, struct path_node *parent, const char *name, e
 static int
 plant(struct decoder_schema *s)
 {
+	static const char *const strings[OBJECT_STRINGS] = {
+		[OBJECT_NAME] = "name",
+		[OBJECT_NAMESPACE] = "namespace",
+		[OBJECT_UID] = "uid",
+		[OBJECT_VERSION] = "resourceVersion",
+	};
 	struct path_node *metadata = NULL, *api_version, *kind;
 	int r = 0;
 
@@ -364,9 +370,11 @@ plant(struct decoder_schema *s)
 		r = add_mentioned(s, s->root);
 	if (r == 0)
 		metadata = add_role(s, s->root, "metadata", ROLE_METADATA);
-	if (!metadata || !add_role(s, metadata, "name", ROLE_NAME) ||
-	    !add_role(s, metadata, "namespace", ROLE_NAMESPACE))
+	if (!metadata)
 		return -ENOMEM;
+	for (unsigned i = 0; i < OBJECT_STRINGS; i++)
+		if (!add_role(s, metadata, strings[i], (enum path_role)(ROLE_STRING + i)))
+			return -ENOMEM;
 	metadata->unshared = true;
 	api_version = find_child(s->root, "apiVersion", strlen("apiVersion"));
 	if (api_version && api_version->drop)

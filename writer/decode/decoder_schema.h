@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shm-layout/object.h"
 #include "writer/decode/decoder.h"
 #include "writer/decode/field_plan.h"
 #include "writer/arena/intern.h"
@@ -38,8 +39,8 @@
 enum path_role {
 	ROLE_NONE,
 	ROLE_METADATA,
-	ROLE_NAME,
-	ROLE_NAMESPACE,
+	ROLE_STRING, /* this and the next are the header's strings: enum object_string */
+	ROLE_STRING_LAST = ROLE_STRING + OBJECT_STRINGS - 1,
 	ROLE_API_VERSION, /* of dropped fields only, as the next */
 	ROLE_KIND
 };

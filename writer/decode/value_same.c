@@ -9,14 +9,13 @@
 static bool
 same_within(struct value a, struct value b, unsigned depth);
 
-/* A name that stands in the object's header is the same where that is. What is shared has none. */
+/* What stands in the object's header is the same where that is. What is shared has none. */
 static bool
 same_owner(const struct object *a, const struct object *b)
 {
 	return a == b ||
-	       (a && b && a->namespace_length == b->namespace_length && a->name_length == b->name_length &&
-		memcmp(object_namespace(a), object_namespace(b), a->namespace_length) == 0 &&
-		memcmp(object_name(a), object_name(b), a->name_length) == 0);
+	       (a && b && object_has_identity_of(a, b) &&
+		object_has_key(a, object_namespace(b), b->namespace_length, object_name(b), b->name_length));
 }
 
 static bool

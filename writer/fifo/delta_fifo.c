@@ -50,16 +50,6 @@ delta_fifo_object(const struct delta_fifo *f, uint32_t ref)
 	return object_at(&store_arena(f->store)->view, ref);
 }
 
-const char *
-delta_fifo_draft_version(const struct delta_fifo *f, uint32_t draft, size_t *ret_length)
-{
-	const char *uid, *version;
-	size_t uid_length;
-
-	store_object_identity(f->store, draft, &uid, &uid_length, &version, ret_length);
-	return version;
-}
-
 void
 delta_fifo_discard(struct delta_fifo *f, uint32_t draft)
 {
@@ -235,17 +225,6 @@ bury(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, uint32_t ref)
 		&f->table.queue);
 }
 
-static bool
-same_uid(const struct delta_fifo *f, uint32_t ref, uint32_t other)
-{
-	const char *uid, *other_uid, *version;
-	size_t length, other_length, version_length;
-
-	store_object_identity(f->store, ref, &uid, &length, &version, &version_length);
-	store_object_identity(f->store, other, &other_uid, &other_length, &version, &version_length);
-	return length == other_length && memcmp(uid, other_uid, length) == 0;
-}
-
 /*
  * What will be known under the item's key when all that is queued was processed, if that is another object;
  * else 0.
@@ -258,7 +237,10 @@ other_object(const struct delta_fifo *f, uint32_t entry, struct delta_item item)
 	if (entry == NONE)
 		return item.found & FOUND_NEW ? found_known(item.found) : 0;
 	last = f->table.nodes[f->table.entries[entry].last].ref;
-	return ends_deleted(f, entry) || same_uid(f, last, item.ref) ? 0 : last;
+	return ends_deleted(f, entry) ||
+			       object_has_uid_of(delta_fifo_object(f, last), delta_fifo_object(f, item.ref))
+		       ? 0
+		       : last;
 }
 
 /* An item goes to the items, and in front of all of them the burial of another object that had its name. */

@@ -83,8 +83,6 @@ int delta_fifo_delete(struct delta_fifo *f, uint32_t draft);
 size_t delta_fifo_known(const struct delta_fifo *f);
 /* The header and key of a draft. */
 const struct object *delta_fifo_object(const struct delta_fifo *f, uint32_t draft);
-/* Its resourceVersion; length 0: none. */
-const char *delta_fifo_draft_version(const struct delta_fifo *f, uint32_t draft, size_t *ret_length);
 void delta_fifo_discard(struct delta_fifo *f, uint32_t draft);
 
 /*

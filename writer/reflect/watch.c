@@ -116,21 +116,20 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 	struct watch *w = context;
 	struct delta_fifo *fifo = w->request.source->fifo;
 	bool added = is(type, type_length, "ADDED"), deleted = is(type, type_length, "DELETED");
+	const struct object *o = delta_fifo_object(fifo, d.ref);
 	char version[RESOURCE_VERSION_MAX];
-	const char *text;
-	size_t length;
+	size_t length = o->version_length;
 	int r;
 
 	if (w->stats.initial)
 		return stage(w, type, type_length, d);
 	if (!added && !deleted && !is(type, type_length, "MODIFIED"))
 		return ignore(w, type, type_length, d);
-	text = delta_fifo_draft_version(fifo, d.ref, &length);
 	if (length == 0 || length > sizeof(version)) {
 		delta_fifo_discard(fifo, d.ref);
 		return lost(w, "its object has no usable metadata.resourceVersion");
 	}
-	memcpy(version, text, length); /* queueing may discard the draft */
+	memcpy(version, object_version(o), length); /* queueing may discard the draft */
 	w->unordered = w->unordered && added;
 	r = deleted ? delta_fifo_delete(fifo, d.ref) : delta_fifo_put(fifo, d.ref);
 	if (r < 0)

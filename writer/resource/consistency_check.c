@@ -47,8 +47,6 @@ static void
 each_object(struct consistency_check *c, bool at_start)
 {
 	uint64_t end = store_resource(c->store, *c->resource)->next_ordinal;
-	const char *uid, *version;
-	size_t uid_length, version_length;
 
 	for (uint64_t ordinal = 0; ordinal < end && c->result.name_count < CONSISTENCY_NAMES; ordinal++) {
 		uint32_t ref = store_by_ordinal(c->store, *c->resource, (uint32_t)ordinal);
@@ -56,9 +54,10 @@ each_object(struct consistency_check *c, bool at_start)
 		struct note *n = o ? note_of(c, o->key_hash) : NULL;
 
 		if (n && at_start) {
-			store_object_identity(c->store, ref, &uid, &uid_length, &version, &version_length);
 			n->key = o->key_hash;
-			n->state = object_key_hash(c->hash_key, uid, uid_length, version, version_length) | 1;
+			n->state = object_key_hash(c->hash_key, object_uid(o), o->uid_length,
+						   object_version(o), o->version_length) |
+				   1;
 		} else if (n && n->state && n->state != SEEN) {
 			snprintf(c->result.names[c->result.name_count++], sizeof(c->result.names[0]),
 				 "%.*s%s%.*s is too much: the server does not have it", o->namespace_length,

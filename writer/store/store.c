@@ -31,9 +31,6 @@ store_new(struct arena *arena, struct intern *intern, struct pins *pins, struct 
 	if (!s->intern || !s->edit)
 		goto fail;
 	arena_on_full(arena, store_make_room, s);
-	path_compile(&s->uid_path, "metadata.uid", strlen("metadata.uid"), NULL, NULL);
-	path_compile(&s->version_path, "metadata.resourceVersion", strlen("metadata.resourceVersion"), NULL,
-		     NULL);
 	if (root_offset) {
 		const struct root *root = root_at(&arena->view, root_offset);
 

@@ -116,9 +116,6 @@ uint32_t store_by_ordinal(const struct store *s, unsigned resource, uint32_t ord
  *           and what is known may have come through other drops.)
  */
 uint32_t store_look(const struct store *s, unsigned resource, uint32_t draft, bool *ret_same);
-/* metadata.uid and metadata.resourceVersion of a draft or known object; lengths 0 when absent. */
-void store_object_identity(const struct store *s, uint32_t ref, const char **ret_uid, size_t *ret_uid_length,
-			   const char **ret_version, size_t *ret_version_length);
 
 /* ---- changes ---- */
 

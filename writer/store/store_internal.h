@@ -82,7 +82,6 @@ struct store {
 	bool table_changed;		/* … if it is not that root itself */
 	struct index_change change;	/* scratch */
 	struct tombstone_keys tombstone_keys;	/* scratch */
-	struct path uid_path, version_path;
 	void (*on_commit)(void *context, uint64_t epoch);
 	void *on_commit_context;
 	bool (*on_full)(void *context);

@@ -55,45 +55,20 @@ store_find(const struct store *s, unsigned resource, uint64_t key_hash, const ch
 	return 0;
 }
 
-void
-store_object_identity(const struct store *s, uint32_t ref, const char **ret_uid, size_t *ret_uid_length,
-		      const char **ret_version, size_t *ret_version_length)
-{
-	struct value body = value_of_object(&s->arena->view, ref);
-
-	if (!value_string(path_get(&s->uid_path, body), ret_uid, ret_uid_length)) {
-		*ret_uid = "";
-		*ret_uid_length = 0;
-	}
-	if (!value_string(path_get(&s->version_path, body), ret_version, ret_version_length)) {
-		*ret_version = "";
-		*ret_version_length = 0;
-	}
-}
-
-static bool
-same_text(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	return a_length == b_length && memcmp(a, b, a_length) == 0;
-}
-
 uint32_t
 store_compare(const struct store *s, uint32_t known, uint32_t draft, bool *ret_same, bool *ret_named)
 {
-	const char *uid, *version, *known_uid, *known_version;
-	size_t uid_length, version_length, known_uid_length, known_version_length;
+	const struct object *o = object_at(&s->arena->view, draft),
+			    *was = known ? object_at(&s->arena->view, known) : NULL;
 
 	*ret_same = false;
 	*ret_named = true;
-	if (!known)
+	if (!o || !was)
 		return FOUND_NEW;
-	store_object_identity(s, draft, &uid, &uid_length, &version, &version_length);
-	store_object_identity(s, known, &known_uid, &known_uid_length, &known_version, &known_version_length);
-	*ret_named = uid_length > 0;
-	if (!same_text(uid, uid_length, known_uid, known_uid_length))
+	*ret_named = o->uid_length > 0;
+	if (!object_has_uid_of(o, was))
 		return FOUND_NEW | known;
-	*ret_same = version_length > 0 &&
-		    same_text(version, version_length, known_version, known_version_length) &&
+	*ret_same = o->version_length > 0 && object_has_identity_of(o, was) &&
 		    value_same(value_of_object(&s->arena->view, known),
 			       value_of_object(&s->arena->view, draft));
 	return known;

@@ -44,6 +44,8 @@ TEST(a_copy_says_what_its_source_says)
 	assert_text(r, data, length, "web-0");
 	r = informer_object_uid(&copy, &data, &length);
 	assert_text(r, data, length, "u-1");
+	r = informer_object_resource_version(&copy, &data, &length);
+	assert_text(r, data, length, "77");
 	r = informer_object_key(&copy, key, sizeof(key), &length);
 	assert_text(r, key, length, "default/web-0");
 	assert_int_equal(informer_object_seq(&copy), informer_object_seq(&w->pod));

@@ -47,10 +47,34 @@ TEST(an_object_says_who_it_is)
 	assert_int_equal(informer_object_seq(NULL), 0);
 }
 
+/* What the header has no room for is read of the body; what is no string is not there. */
+TEST_CASE(a_long_uid_is_read_as_well)
+{
+	char text[600], uid[300];
+	struct reader_world *w;
+	const char *data;
+	size_t length;
+	int r;
+
+	memset(uid, 'u', sizeof(uid));
+	snprintf(text, sizeof(text),
+		 "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\","
+		 "\"uid\":\"%.*s\",\"resourceVersion\":77}}",
+		 (int)sizeof(uid), uid);
+	w = reader_world_of((const char *const[]){text, NULL}, 0);
+	reader_world_look(w, "web-0", &w->pod);
+	r = informer_object_uid(&w->pod, &data, &length);
+	assert_int_equal(r, 0);
+	assert_int_equal(length, sizeof(uid));
+	assert_memory_equal(data, uid, sizeof(uid));
+	assert_int_equal(informer_object_resource_version(&w->pod, &data, &length), INFORMER_E_NOT_FOUND);
+	reader_world_tear_down((void **)&w);
+}
+
 /* A field is read by its path, as its own kind only; an absent one is NOT_FOUND. */
 TEST(fields_are_read_by_path_and_kind)
 {
-	struct informer_path *paths[8];
+	struct informer_path *paths[10];
 	const char *data;
 	size_t length;
 	int64_t n = 0;
@@ -66,6 +90,8 @@ TEST(fields_are_read_by_path_and_kind)
 	paths[5] = reader_world_path(w, "spec.absent.deep");
 	paths[6] = reader_world_path(w, "spec.big");
 	paths[7] = reader_world_path(w, "metadata.name");
+	paths[8] = reader_world_path(w, "metadata.uid");
+	paths[9] = reader_world_path(w, "metadata.resourceVersion");
 	r = informer_get_string(&w->pod, paths[0], &data, &length);
 	assert_text(r, data, length, "n1");
 	assert_int_equal(informer_get_int(&w->pod, paths[1], &n), 0);
@@ -74,6 +100,10 @@ TEST(fields_are_read_by_path_and_kind)
 	assert_true(d == -5);
 	assert_int_equal(informer_get_bool(&w->pod, paths[2], &b), 0);
 	assert_false(b);
+	r = informer_get_string(&w->pod, paths[8], &data, &length);
+	assert_text(r, data, length, "u-1");
+	r = informer_get_string(&w->pod, paths[9], &data, &length);
+	assert_text(r, data, length, "77");
 	r = informer_get_string(&w->pod, paths[3], &data, &length);
 	assert_text(r, data, length, "i1");
 	r = informer_get_string(&w->pod, paths[4], &data, &length);
@@ -86,7 +116,7 @@ TEST(fields_are_read_by_path_and_kind)
 	assert_int_equal(informer_get_bool(&w->pod, paths[0], &b), INFORMER_E_TYPE);
 	assert_int_equal(informer_get_int(&w->pod, paths[6], &n), -ERANGE);
 	assert_int_equal(informer_get_string(&w->pod, NULL, &data, &length), -EINVAL);
-	for (int i = 0; i < 8; i++)
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		informer_path_free(paths[i]);
 	informer_path_free(NULL);
 }

@@ -530,7 +530,7 @@ TEST(where_two_do_not_fit_it_begins_empty)
 	struct store_fixture *fx;
 	struct reader reader;
 
-	mount_small(w, "size=3500k");
+	mount_small(w, "size=3900k");
 	fill(start_as(w, ADOPTION_NEW), 3000);
 	stop(w);
 

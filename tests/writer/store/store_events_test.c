@@ -34,13 +34,10 @@ note(struct diary *d, const char *format, ...)
 static void
 note_version(struct diary *d, uint32_t ref)
 {
-	const char *uid, *version;
-	size_t uid_length, version_length;
+	const struct object *o = ref ? object_at(&d->fx->arena->view, ref) : NULL;
 
-	if (!ref)
-		return;
-	store_object_identity(d->fx->store, ref, &uid, &uid_length, &version, &version_length);
-	note(d, "%.*s", (int)version_length, version);
+	if (o)
+		note(d, "%.*s", o->version_length, object_version(o));
 }
 
 static void
@@ -377,16 +374,13 @@ static void
 assert_filled(const struct heir *h, unsigned id, const char *uid)
 {
 	const struct resource *r = store_resource(h->fx.store, id);
-	const char *known, *version;
-	size_t known_length, version_length;
+	const struct object *o = object_at(&h->fx.arena->view, store_by_ordinal(h->fx.store, id, 0));
 
 	assert_int_equal(r->object_count, 1);
 	assert_int_equal(r->version_length, strlen(uid));
 	assert_memory_equal(r->version, uid, strlen(uid));
-	store_object_identity(h->fx.store, store_by_ordinal(h->fx.store, id, 0), &known, &known_length,
-			      &version, &version_length);
-	assert_int_equal(known_length, strlen(uid));
-	assert_memory_equal(known, uid, strlen(uid));
+	assert_int_equal(o->uid_length, strlen(uid));
+	assert_memory_equal(object_uid(o), uid, strlen(uid));
 	assert_int_equal(atomic_load(&h->fx.arena->header->contact_boot_ns[id]), uid[0]);
 }
 

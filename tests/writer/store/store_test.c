@@ -116,9 +116,8 @@ assert_agrees(struct store_fixture *fx, const struct model_pod *pods)
 	long present = 0;
 
 	for (unsigned i = 0; i < PODS; i++) {
-		const char *uid, *version;
-		size_t uid_length, version_length;
 		uint32_t ref = find(fx, i);
+		const struct object *o;
 
 		assert_int_equal(ref != 0, pods[i].present);
 		present += pods[i].present;
@@ -126,10 +125,10 @@ assert_agrees(struct store_fixture *fx, const struct model_pod *pods)
 					   i / 256, i % 256);
 		if (!ref)
 			continue;
-		store_object_identity(fx->store, ref, &uid, &uid_length, &version, &version_length);
+		o = object_at(&fx->arena->view, ref);
 		snprintf(value, sizeof(value), "%d", pods[i].version);
-		assert_int_equal(version_length, strlen(value));
-		assert_memory_equal(version, value, version_length);
+		assert_int_equal(o->version_length, strlen(value));
+		assert_memory_equal(object_version(o), value, o->version_length);
 		store_fixture_assert_count(fx, 1, "uid", "uid-%d", pods[i].uid);
 	}
 	assert_int_equal(store_resource(fx->store, fx->pods)->object_count, present);

@@ -115,17 +115,15 @@ found_by(struct store_fixture *fx, const char *what, unsigned n)
 		return text;
 	for (uint32_t i = 0; (link = leaf_link(view, leaf, i)) != 0; i++) {
 		const struct tombstone *t = tombstone_at(view, link);
-		const char *uid, *version;
-		size_t uid_length, version_length;
+		const struct object *o;
 		char *json;
 
 		assert_non_null(t);
 		json = store_fixture_json(fx, t->object);
 		if (strstr(json, value)) { /* the leaf was only one that could have it */
-			store_object_identity(fx->store, t->object, &uid, &uid_length, &version,
-					      &version_length);
+			o = object_at(view, t->object);
 			length += (size_t)snprintf(text + length, sizeof(text) - length, "%.*s ",
-						   (int)(uid_length - 4), uid + 4);
+						   o->uid_length - 4, object_uid(o) + 4);
 			assert_true(length < sizeof(text));
 		}
 		free(json);
@@ -146,14 +144,12 @@ by_seq(struct store_fixture *fx)
 	for (int r = trie_first(&it, view, store_fixture_published(fx)->by_seq); r > 0; r = trie_next(&it)) {
 		const struct tombstone *t = link_is_immediate(it.leaf) ? NULL : tombstone_at(view, it.leaf);
 		uint32_t ref = t ? t->object : store_by_ordinal(fx->store, fx->pods, link_value(it.leaf));
-		const char *uid, *version;
-		size_t uid_length, version_length;
+		const struct object *o = object_at(view, ref);
 
-		assert_non_null(object_at(view, ref));
-		store_object_identity(fx->store, ref, &uid, &uid_length, &version, &version_length);
+		assert_non_null(o);
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%" PRIu64 "%c%.*s ",
-					   t ? t->seq : object_at(view, ref)->seq, t ? '-' : '+',
-					   (int)(uid_length - 4), uid + 4);
+					   t ? t->seq : o->seq, t ? '-' : '+', o->uid_length - 4,
+					   object_uid(o) + 4);
 		assert_true(length < sizeof(text));
 	}
 	return text;
