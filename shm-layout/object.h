@@ -57,7 +57,7 @@ struct object {
 	uint16_t body_offset;
 	uint8_t uid_length;
 	uint8_t version_length;
-	char key[]; /* namespace, then name, without a separator; then the other texts */
+	char key[];		/* namespace, then name, without a separator; then the other texts */
 };
 _Static_assert(offsetof(struct object, key_hash) == 16, "object: key_hash moved");
 _Static_assert(offsetof(struct object, resource) == 28, "object: resource moved");
@@ -94,9 +94,9 @@ object_measure(const struct object *o, struct object_extent *ret)
 	ret->uid_length = LOAD_ONCE(&o->uid_length);
 	ret->version_length = LOAD_ONCE(&o->version_length);
 	ret->body_offset = body_offset;
-	return name_length <= OBJECT_NAME_MAX && body_offset >= offsetof(struct object, key) +
-									ret->namespace_length + name_length +
-									ret->uid_length + ret->version_length;
+	return name_length <= OBJECT_NAME_MAX &&
+	       body_offset >= offsetof(struct object, key) + ret->namespace_length + name_length +
+				      ret->uid_length + ret->version_length;
 }
 
 /* One of the header's strings; length 0: it has none. */
@@ -292,11 +292,10 @@ object_has_uid_of(const struct object *o, const struct object *other)
 	       same_bytes(object_uid(o), object_uid(other), o->uid_length);
 }
 
-/* UID and version. */
 static inline bool
-object_has_identity_of(const struct object *o, const struct object *other)
+object_has_version_of(const struct object *o, const struct object *other)
 {
-	return object_has_uid_of(o, other) && o->version_length == other->version_length &&
+	return o->version_length == other->version_length &&
 	       same_bytes(object_version(o), object_version(other), o->version_length);
 }
 

@@ -30,7 +30,8 @@ static int
 take(void *context, const char *type, size_t type_length, struct draft d)
 {
 	struct world *w = context;
-	int r = store_put(w->store, w->pods, d, NULL);
+	bool same;
+	int r = store_put(w->store, w->pods, d, store_look(w->store, w->pods, d.ref, &same));
 
 	(void)type;
 	(void)type_length;

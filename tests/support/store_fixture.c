@@ -32,19 +32,36 @@ const char pods_descriptor[] =
 const uint8_t pods_fingerprint[32] = "pods of the test fixture";
 
 static int
+put_draft(struct store_fixture *fx, struct draft d)
+{
+	bool same;
+
+	fx->found = store_look(fx->store, fx->pods, d.ref, &same);
+	fx->change = same ? CHANGE_NOTHING : fx->found & FOUND_NEW ? CHANGE_ADDED : CHANGE_UPDATED;
+	return same ? 0 : store_put(fx->store, fx->pods, d, fx->found);
+}
+
+static int
+delete_known(struct store_fixture *fx, uint32_t known, bool seen, struct draft final)
+{
+	fx->change = known ? CHANGE_DELETED : CHANGE_NOTHING;
+	return known ? store_delete(fx->store, fx->pods, known, seen, final) : 0;
+}
+
+static int
 put_object(void *context, const char *type, size_t type_length, struct draft d)
 {
 	struct store_fixture *fx = context;
 	const struct object *o = object_at(&fx->arena->view, d.ref);
 
 	if (type_length == strlen("DELETED") && memcmp(type, "DELETED", type_length) == 0)
-		fx->result = store_delete(fx->store, fx->pods, o->key_hash, object_namespace(o),
-					  o->namespace_length, object_name(o), o->name_length, true, d,
-					  &fx->change);
+		fx->result = delete_known(fx,
+					  store_find(fx->store, fx->pods, o->key_hash, object_namespace(o),
+						     o->namespace_length, object_name(o), o->name_length),
+					  true, d);
 	else
-		fx->result = store_put_found(fx->store, fx->pods, d,
-					     fx->find ? fx->find(fx, d.ref) : FOUND_UNASKED, &fx->change);
-	if (fx->result < 0)
+		fx->result = put_draft(fx, d);
+	if (fx->result < 0 || fx->change == CHANGE_NOTHING)
 		draft_discard(fx->arena, store_intern(fx->store), d);
 	return 0;
 }
@@ -227,8 +244,8 @@ delete_key(struct store_fixture *fx, const char *ns, const char *name, bool seen
 {
 	uint64_t hash = object_key_hash(fx->arena->header->hash_key, ns, strlen(ns), name, strlen(name));
 
-	return store_delete(fx->store, fx->pods, hash, ns, strlen(ns), name, strlen(name), seen,
-			    (struct draft){0}, &fx->change);
+	return delete_known(fx, store_find(fx->store, fx->pods, hash, ns, strlen(ns), name, strlen(name)),
+			    seen, (struct draft){0});
 }
 
 int

@@ -18,6 +18,8 @@
 extern const char pods_descriptor[];
 extern const uint8_t pods_fingerprint[32];
 
+enum store_fixture_change { CHANGE_ADDED, CHANGE_UPDATED, CHANGE_DELETED, CHANGE_NOTHING };
+
 struct store_fixture {
 	struct arena *arena;
 	struct pins *pins;
@@ -25,9 +27,8 @@ struct store_fixture {
 	struct decoder_schema *schema;
 	struct decoder *decoder;
 	unsigned pods;			/* the resource's id */
-	enum store_change change;	/* of the last put or delete */
-	/* what is said to have been found (writer/store/found.h) with each put; NULL: nobody asked */
-	uint32_t (*find)(struct store_fixture *fx, uint32_t draft);
+	enum store_fixture_change change; /* of the last put or delete */
+	uint32_t found;                   /* what store_look() said of the last put */
 	int result;
 	int owns_arena;
 };

@@ -14,7 +14,7 @@ static bool
 same_owner(const struct object *a, const struct object *b)
 {
 	return a == b ||
-	       (a && b && object_has_identity_of(a, b) &&
+	       (a && b && object_has_uid_of(a, b) && object_has_version_of(a, b) &&
 		object_has_key(a, object_namespace(b), b->namespace_length, object_name(b), b->name_length));
 }
 

@@ -31,7 +31,6 @@ struct applier {
 	size_t lane_count, turn;
 	struct backoff backoff;
 	struct clock_timer retry;
-	uint64_t changes;			/* Deltas applied so far, those that say "unchanged" aside */
 	bool dirty;				/* something is to be committed */
 	bool urgent;				/* and some of that with this run */
 	size_t put_off;				/* additions that wait for the commit */
@@ -45,14 +44,11 @@ struct applier {
 static int
 apply_one(struct applier *p, const struct delta *d)
 {
-	unsigned resource = p->lane->resource;
+	struct draft draft = {d->ref};
 
-	if (d->unchanged)
-		return 0;
 	if (d->type != DELTA_DELETED)
-		return store_put_found(p->store, resource, (struct draft){d->ref}, d->found, NULL);
-	return store_delete(p->store, resource, d->key_hash, d->ns, d->ns_length, d->name, d->name_length,
-			    !d->tombstone, (struct draft){d->tombstone ? 0 : d->ref}, NULL);
+		return store_put(p->store, p->lane->resource, draft, d->found);
+	return store_delete(p->store, p->lane->resource, d->found, d->ref != 0, draft);
 }
 
 static int
@@ -61,8 +57,7 @@ apply(void *context, const struct delta *d)
 	struct applier *p = context;
 	int r = apply_one(p, d);
 
-	if (r == 0 && !d->unchanged) {
-		p->changes++;
+	if (r == 0) {
 		p->dirty = true;
 		if (p->lane->additions_wait && d->type == DELTA_REPLACED && d->found == FOUND_NEW)
 			p->put_off++;
@@ -151,31 +146,28 @@ additions_may_wait(const struct applier *p, const struct lane *lane)
 
 /*
  * Lists share one budget a commit, by turns, and the next commit begins with the next in turn. What a relist
- * repeats costs next to nothing: mostly one that changes little is applied whole, and nobody sees it as
- * LISTING.
+ * repeats is not queued: one that changes little is applied whole, and nobody sees it as LISTING.
  */
 static void
 pop_lists(struct applier *p)
 {
-	uint64_t budget = (uint64_t)APPLIER_LIST_BATCH * APPLIER_UNCHANGED, cost, before;
-	size_t idle = 0;
+	size_t budget = APPLIER_LIST_BATCH, idle = 0;
 
 	while (budget > 0 && idle < p->lane_count) {
 		struct lane *lane = &p->lanes[p->turn++ % p->lane_count];
-		size_t queued = delta_fifo_queued(lane->fifo), take;
+		size_t take = delta_fifo_queued(lane->fifo);
 
-		if (queued == 0 || !delta_fifo_is_listing(lane->fifo)) {
+		if (take == 0 || !delta_fifo_is_listing(lane->fifo)) {
 			idle++;
 			continue;
 		}
 		idle = 0;
-		take = queued < APPLIER_LIST_QUANTUM ? queued : APPLIER_LIST_QUANTUM;
-		before = p->changes;
+		if (take > APPLIER_LIST_QUANTUM)
+			take = APPLIER_LIST_QUANTUM;
 		lane->additions_wait = additions_may_wait(p, lane);
 		pop(p, lane, take);
 		lane->additions_wait = false;
-		cost = (p->changes - before) * APPLIER_UNCHANGED + take;
-		budget -= cost < budget ? cost : budget;
+		budget -= take < budget ? take : budget;
 	}
 }
 

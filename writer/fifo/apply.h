@@ -41,8 +41,7 @@
 #include "writer/store/store.h"
 
 #define APPLIER_LIST_BATCH   1024u /* changes by lists a run, over all resources */
-#define APPLIER_PUT_OFF      16384u /* additions that may wait for one commit */
-#define APPLIER_UNCHANGED    128u  /* so many Deltas that are unchanged count as one that is not */
+#define APPLIER_PUT_OFF 16384u     /* additions that may wait for one commit */
 #define APPLIER_LIST_QUANTUM 128u  /* of one resource before the next has its turn */
 
 struct applier;

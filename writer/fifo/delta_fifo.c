@@ -7,8 +7,10 @@
  *     at; those of a key in both in the order of their arrival, and none in `queue` before one in `waiting`
  *     has had its turn
  *   - a key's first node is not dead and its ref is not 0: the key is read from there
- *   - what borrows the store's ref stands first of its key, or is a burial with ref 0: a node before it may
- *     give that block back. It gets what is known then when it becomes the first
+ *   - a node's ref is a draft; a burial's is the known object when it stands first of its key, else 0, for a
+ *     node before it changes what is known
+ *   - what a node found is true: it is asked when the node is queued and stands first of its key, or when it
+ *     is popped
  */
 #include "writer/fifo/delta_fifo.h"
 
@@ -23,10 +25,9 @@
 #define AHEAD 8u /* so many items of a list are asked for ahead */
 
 enum node_flags {
-	NODE_UNCHANGED = 1,
-	NODE_TOMBSTONE = 2,
-	NODE_LISTED = 4, /* of a list */
-	NODE_DEAD = 8,   /* says nothing any more; its entry may be gone */
+	NODE_BURIAL = 1, /* a delete that was not seen */
+	NODE_LISTED = 2, /* of a list */
+	NODE_DEAD = 4,   /* a burial that says nothing any more; its entry may be gone */
 };
 
 struct delta_fifo {
@@ -38,7 +39,6 @@ struct delta_fifo {
 
 	uint8_t version_length;
 	char version[RESOURCE_VERSION_MAX];
-	char key[OBJECT_KEY_MAX]; /* of the node that process() is looking at */
 };
 
 /* ---- keys ----------------------------------------------------------------- */
@@ -62,11 +62,11 @@ delta_fifo_known(const struct delta_fifo *f)
 	return store_resource(f->store, f->resource)->object_count;
 }
 
-/* A draft will be looked at soon: its header, its key and the beginning of its body. */
+/* An object will be looked at soon: its header, its key and the beginning of its body. */
 static void
-expect(const struct delta_fifo *f, uint32_t draft)
+expect(const struct delta_fifo *f, uint32_t ref)
 {
-	const uint8_t *at = store_arena(f->store)->view.base + ref_offset(draft);
+	const uint8_t *at = store_arena(f->store)->view.base + ref_offset(ref);
 
 	for (unsigned i = 0; i < 8; i++)
 		__builtin_prefetch(at + (size_t)i * 64);
@@ -100,7 +100,7 @@ entry_find(const struct delta_fifo *f, const struct object *key)
 static bool
 node_owns(const struct delta_node *n)
 {
-	return !(n->flags & (NODE_UNCHANGED | NODE_TOMBSTONE | NODE_DEAD));
+	return !(n->flags & NODE_BURIAL);
 }
 
 static void
@@ -146,47 +146,39 @@ item_is_unchanged(struct delta_item item)
 	return item.ref == item.found;
 }
 
-/* A new state; what is known says nothing of it while something is queued for its key. */
-static uint32_t
-queue_state(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, unsigned flags, enum delta_type type,
-	    struct delta_item item, struct delta_list *to)
-{
-	if (entry == NONE && item.found == FOUND_UNASKED)
-		item = look(f, item.ref);
-	if (item_is_unchanged(item))
-		flags |= NODE_UNCHANGED;
-	return queue_delta(
-		f, entry, key_hash,
-		(struct delta_node){
-			.ref = item.ref, .found = item.found, .type = (uint8_t)type, .flags = (uint8_t)flags},
-		to);
-}
-
 int
 delta_fifo_put(struct delta_fifo *f, uint32_t draft)
 {
 	const struct object *o = delta_fifo_object(f, draft);
+	uint32_t entry = entry_find(f, o);
+	struct delta_item item = {draft, FOUND_UNASKED};
 	int r = delta_table_reserve(&f->table, 1, 1);
 
-	if (r < 0)
+	if (r < 0) {
 		delta_fifo_discard(f, draft);
-	else
-		queue_state(f, entry_find(f, o), o->key_hash, 0, DELTA_CHANGED,
-			    (struct delta_item){draft, FOUND_UNASKED}, &f->table.queue);
-	return r;
+		return r;
+	}
+	if (entry == NONE)
+		item = look(f, draft);
+	if (!item_is_unchanged(item))
+		queue_delta(f, entry, o->key_hash,
+			    (struct delta_node){.ref = draft, .found = item.found, .type = DELTA_CHANGED},
+			    &f->table.queue);
+	return 0;
 }
 
 int
 delta_fifo_delete(struct delta_fifo *f, uint32_t draft)
 {
 	const struct object *o = delta_fifo_object(f, draft);
-	uint32_t entry = entry_find(f, o);
+	uint32_t entry = entry_find(f, o), known = entry == NONE ? known_find(f, o) : 0;
 	int r = delta_table_reserve(&f->table, 1, 1);
 
-	if (r < 0 || (entry == NONE && !known_find(f, o)))
+	if (r < 0 || (entry == NONE && !known))
 		delta_fifo_discard(f, draft);
 	else
-		queue_delta(f, entry, o->key_hash, (struct delta_node){.ref = draft, .type = DELTA_DELETED},
+		queue_delta(f, entry, o->key_hash,
+			    (struct delta_node){.ref = draft, .found = known, .type = DELTA_DELETED},
 			    &f->table.queue);
 	return r;
 }
@@ -213,16 +205,17 @@ ends_deleted(const struct delta_fifo *f, uint32_t entry)
 	return f->table.nodes[f->table.entries[entry].last].type == DELTA_DELETED;
 }
 
-/* A burial, behind what is queued of the key. ref: the last known state, when nothing is. */
+/* A burial, behind what is queued of the key; of this known object, when nothing is. */
 static uint32_t
-bury(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, uint32_t ref)
+bury(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, uint32_t known)
 {
 	if (entry != NONE && ends_deleted(f, entry))
 		return entry;
-	return queue_delta(
-		f, entry, key_hash,
-		(struct delta_node){.ref = ref, .type = DELTA_DELETED, .flags = NODE_TOMBSTONE | NODE_LISTED},
-		&f->table.queue);
+	return queue_delta(f, entry, key_hash,
+			   (struct delta_node){.ref = entry == NONE ? known : 0,
+					       .type = DELTA_DELETED,
+					       .flags = NODE_BURIAL | NODE_LISTED},
+			   &f->table.queue);
 }
 
 /*
@@ -248,19 +241,22 @@ static void
 queue_item(struct delta_fifo *f, struct delta_item item, struct delta_list *items)
 {
 	const struct object *o = delta_fifo_object(f, item.ref);
-	uint32_t entry = entry_find(f, o), other;
-	bool again = entry != NONE && f->table.entries[entry].list == (uint32_t)f->lists;
+	uint32_t entry, other;
+	bool again;
 
-	if (entry == NONE && item.found == FOUND_UNASKED) {
-		item = look(f, item.ref);
-		o = delta_fifo_object(f, item.ref);
-	}
+	if (item_is_unchanged(item))
+		return;
+	entry = entry_find(f, o);
+	again = entry != NONE && f->table.entries[entry].list == (uint32_t)f->lists;
 	/* What a list has twice is no other object's end; the store tells of it in its place, if it is. */
 	other = again ? 0 : other_object(f, entry, item);
 	if (other)
-		entry = bury(f, entry, o->key_hash, entry == NONE ? other : 0);
-	if (entry == NONE || !item_is_unchanged(item))
-		entry = queue_state(f, entry, o->key_hash, NODE_LISTED, DELTA_REPLACED, item, items);
+		entry = bury(f, entry, o->key_hash, other);
+	entry = queue_delta(
+		f, entry, o->key_hash,
+		(struct delta_node){
+			.ref = item.ref, .found = item.found, .type = DELTA_REPLACED, .flags = NODE_LISTED},
+		items);
 	f->table.entries[entry].list = (uint32_t)f->lists;
 }
 
@@ -276,14 +272,48 @@ bury_queued(struct delta_fifo *f, const struct delta_list *l)
 	}
 }
 
-/* A known object that has nothing queued by now is not in the list. */
+/* What the list has of the known objects, by ordinal. */
+struct met {
+	uint8_t *ordinals;
+	size_t objects; /* so many bits are set */
+	size_t items;   /* of the list, that say something new */
+	size_t others;  /* and of these: so many may bury another object */
+};
+
+/* Ask what is known of each item, and note it. */
 static void
-bury_known(struct delta_fifo *f)
+meet(struct delta_fifo *f, struct delta_item *items, size_t count, struct met *met)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct delta_item *item = &items[i];
+		uint32_t known, ordinal;
+
+		if (item->found == FOUND_UNASKED && entry_find(f, delta_fifo_object(f, item->ref)) == NONE)
+			*item = look(f, item->ref);
+		if (i + AHEAD < count && found_known(items[i + AHEAD].found))
+			__builtin_prefetch(store_arena(f->store)->view.base +
+					   ref_offset(found_known(items[i + AHEAD].found)));
+		met->items += !item_is_unchanged(*item);
+		met->others += item->found == FOUND_UNASKED || item->found > FOUND_NEW;
+		known = found_known(item->found);
+		if (!known)
+			continue;
+		ordinal = delta_fifo_object(f, known)->ordinal;
+		met->objects += !(met->ordinals[ordinal / 8] & 1u << ordinal % 8);
+		met->ordinals[ordinal / 8] |= (uint8_t)(1u << ordinal % 8);
+	}
+}
+
+/* A known object that the list has not, and that has nothing queued by now. */
+static void
+bury_known(struct delta_fifo *f, const struct met *met)
 {
 	uint64_t end = store_resource(f->store, f->resource)->next_ordinal;
 
 	for (uint64_t ordinal = 0; ordinal < end; ordinal++) {
-		uint32_t ref = store_by_ordinal(f->store, f->resource, (uint32_t)ordinal);
+		uint32_t ref = met->ordinals[ordinal / 8] & 1u << ordinal % 8
+				       ? 0
+				       : store_by_ordinal(f->store, f->resource, (uint32_t)ordinal);
 		const struct object *o = ref ? delta_fifo_object(f, ref) : NULL;
 
 		if (o && entry_find(f, o) == NONE)
@@ -292,27 +322,34 @@ bury_known(struct delta_fifo *f)
 }
 
 int
-delta_fifo_replace(struct delta_fifo *f, const struct delta_item *items, size_t count)
+delta_fifo_replace(struct delta_fifo *f, struct delta_item *items, size_t count)
 {
-	size_t known = delta_fifo_known(f);
+	const struct resource *known = store_resource(f->store, f->resource);
 	struct delta_list listed = DELTA_LIST_EMPTY;
-	/* each item, and one burial of each key that is known or queued */
-	int r = delta_table_reserve(&f->table, count + known,
-				    count + known + f->table.queue.count + f->table.waiting.count);
+	struct met met = {.ordinals = calloc((size_t)known->next_ordinal / 8 + 1, 1)};
+	size_t gone;
+	int r;
 
-	if (r < 0)
-		return r;
-	f->lists++;
-	for (size_t i = 0; i < count; i++) {
-		if (i + AHEAD < count)
-			expect(f, items[i + AHEAD].ref);
-		queue_item(f, items[i], &listed);
+	if (!met.ordinals)
+		return -ENOMEM;
+	meet(f, items, count, &met);
+	gone = (size_t)known->object_count - met.objects;
+	r = delta_table_reserve(&f->table, met.items + gone,
+				met.items + met.others + gone + delta_fifo_queued(f) + delta_fifo_waiting(f));
+	if (r == 0) {
+		f->lists++;
+		for (size_t i = 0; i < count; i++) {
+			if (i + AHEAD < count)
+				expect(f, items[i + AHEAD].ref);
+			queue_item(f, items[i], &listed);
+		}
+		bury_queued(f, &f->table.queue);
+		bury_queued(f, &f->table.waiting);
+		bury_known(f, &met);
+		delta_list_join(&f->table, &f->table.queue, &listed);
 	}
-	bury_queued(f, &f->table.queue);
-	bury_queued(f, &f->table.waiting);
-	bury_known(f);
-	delta_list_join(&f->table, &f->table.queue, &listed);
-	return 0;
+	free(met.ordinals);
+	return r;
 }
 
 int
@@ -335,22 +372,52 @@ delta_fifo_version(const struct delta_fifo *f, size_t *ret_length)
 /* ---- popping -------------------------------------------------------------- */
 
 /*
- * What a Delta borrows from the store is what is known now: what was known when it was queued may have been
- * replaced. False: nothing is, and it says nothing.
+ * Hand over a key's first Delta. What was not asked yet is asked now; one that says nothing is discarded.
+ * Returns   process()'s result, 0 where there was nothing to process
  */
-static bool
-borrow_again(const struct delta_fifo *f, struct delta_node *n, const struct delta *key)
+static int
+hand_over(struct delta_fifo *f, const struct delta_node *n, delta_process_fn *process, void *context)
 {
-	if (node_owns(n))
-		return true;
-	n->ref = store_find(f->store, f->resource, key->key_hash, key->ns, key->ns_length, key->name,
-			    key->name_length);
-	return n->ref != 0;
+	struct delta delta = {.type = (enum delta_type)n->type, .ref = n->ref, .found = n->found};
+
+	if (n->flags & NODE_BURIAL) {
+		delta.found = n->ref;
+		delta.ref = 0;
+	} else if (n->type == DELTA_DELETED && n->found == FOUND_UNASKED) {
+		delta.found = known_find(f, delta_fifo_object(f, n->ref));
+		if (!delta.found) {
+			delta_fifo_discard(f, n->ref);
+			return 0;
+		}
+	} else if (n->found == FOUND_UNASKED) {
+		struct delta_item item = look(f, n->ref);
+
+		delta.found = item.found;
+		if (item_is_unchanged(item))
+			return 0;
+	}
+	return process(context, &delta);
+}
+
+/* A key, when the block that it stands in may be given back. */
+struct kept_key {
+	uint64_t hash;
+	size_t ns_length, name_length;
+	char text[OBJECT_KEY_MAX];
+};
+
+static void
+keep_key(const struct object *o, struct kept_key *ret)
+{
+	ret->hash = o->key_hash;
+	ret->ns_length = o->namespace_length;
+	ret->name_length = o->name_length;
+	memcpy(ret->text, o->key, ret->ns_length + ret->name_length);
 }
 
 /* The key's first Delta was processed: on to the next that says something. */
 static void
-done_with(struct delta_fifo *f, uint32_t i, const struct delta *key)
+done_with(struct delta_fifo *f, uint32_t i, const struct kept_key *key)
 {
 	uint32_t entry = f->table.nodes[i].entry, next = f->table.nodes[i].later;
 
@@ -358,7 +425,10 @@ done_with(struct delta_fifo *f, uint32_t i, const struct delta *key)
 	for (; next != NONE; next = f->table.nodes[next].later) {
 		struct delta_node *n = &f->table.nodes[next];
 
-		if (!(n->flags & NODE_DEAD) && borrow_again(f, n, key))
+		if (n->flags & NODE_BURIAL && !(n->flags & NODE_DEAD))
+			n->ref = store_find(f->store, f->resource, key->hash, key->text, key->ns_length,
+					    key->text + key->ns_length, key->name_length);
+		if (n->ref && !(n->flags & NODE_DEAD))
 			break;
 		n->flags |= NODE_DEAD;
 	}
@@ -366,28 +436,6 @@ done_with(struct delta_fifo *f, uint32_t i, const struct delta *key)
 		delta_entry_free(&f->table, entry);
 	else
 		f->table.entries[entry].first = next;
-}
-
-/* The Delta as process() sees it. */
-static struct delta
-shown(struct delta_fifo *f, const struct delta_node *n)
-{
-	const struct object *o = delta_fifo_object(f, n->ref);
-
-	/* A copy: the block it stands in may be given back by this Delta. */
-	memcpy(f->key, o->key, (size_t)o->namespace_length + o->name_length);
-	return (struct delta){
-		.type = (enum delta_type)n->type,
-		.unchanged = (n->flags & NODE_UNCHANGED) != 0,
-		.tombstone = (n->flags & NODE_TOMBSTONE) != 0,
-		.ref = n->ref,
-		.found = n->found,
-		.key_hash = o->key_hash,
-		.ns = f->key,
-		.ns_length = o->namespace_length,
-		.name = f->key + o->namespace_length,
-		.name_length = o->name_length,
-	};
 }
 
 /* What is popped soon: a list's drafts have not been looked at since they came. */
@@ -409,12 +457,12 @@ int
 delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void *context)
 {
 	struct delta_table *t = &f->table;
+	struct kept_key key = {.hash = 0};
 	int result = 0;
 
 	while (t->queue.head != NONE) {
 		uint32_t i = t->queue.head;
 		struct delta_node *n = &t->nodes[i];
-		struct delta delta;
 		int r;
 
 		if (n->flags & NODE_DEAD) {
@@ -430,15 +478,15 @@ delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void
 			continue;
 		}
 		expect_next(f);
-		delta = shown(f, n);
-		r = process(context, &delta);
-		if (r < 0)
+		if (n->later != NONE)
+			keep_key(delta_fifo_object(f, n->ref), &key);
+		r = hand_over(f, n, process, context);
+		if (r < 0) {
 			result = r;
-		n->found = FOUND_UNASKED;
-		if (r < 0 && borrow_again(f, n, &delta))
 			delta_list_append(t, &t->waiting, i);
-		else
-			done_with(f, i, &delta);
+		} else {
+			done_with(f, i, &key);
+		}
 	}
 	if (delta_fifo_is_empty(f))
 		delta_table_reset(t);

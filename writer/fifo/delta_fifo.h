@@ -15,8 +15,8 @@
  * draft, a block of the arena that no root reaches yet; the FIFO holds its ref, and reads keys from it. A
  * Delta costs 24 private bytes, a key 28 more.
  *
- * Same UID, resourceVersion and content as the known object, and nothing else queued for its key: the draft
- * is discarded at once, and the delta says `unchanged`. (A server that was restored to an older state gives
+ * Same UID, resourceVersion and content as the known object: the draft says nothing, and is discarded; at
+ *once where nothing else is queued for its key. (A server that was restored to an older state gives
  * resourceVersions a second time.)
  *
  * RV. delta_fifo_version() is that of the last arrival, bookmarks included, in their order. It may be shown
@@ -40,27 +40,20 @@
 enum delta_type { DELTA_CHANGED, DELTA_DELETED, DELTA_REPLACED };
 
 /*
- * A Delta as it is popped, with its key; lent for the call.
+ * A Delta as it is popped.
  *
- *   type        ref                                               whose it is
- *   CHANGED     the new state                                     the processor's; unchanged: the store's
+ *   type        ref                                               found
+ *   CHANGED     the new state                                     what store_look() says of it
  *   REPLACED    the same, from a list
- *   DELETED     the final state; tombstone: the last known        the processor's; tombstone: the store's
+ *   DELETED     the final state; 0: the deletion was not seen,    the known object, which goes
+ *               only found by a list
+ *
+ * ref is a draft, and the processor's.
  */
 struct delta {
 	enum delta_type type;
-	bool unchanged;		/* the known object is this very version */
-	/* a delete that was not seen, only found by a list; the final state is unknown */
-	bool tombstone;
 	uint32_t ref;
-	/*
-	 * A new state that had nothing in front of it: what was known of its key when it was queued, or
-	 * staged, which only Deltas of its own key can have changed. Else FOUND_UNASKED.
-	 */
 	uint32_t found;
-	uint64_t key_hash;
-	const char *ns, *name;
-	size_t ns_length, name_length;
 };
 
 struct delta_fifo;
@@ -81,7 +74,7 @@ int delta_fifo_delete(struct delta_fifo *f, uint32_t draft);
 
 /* The objects that the store has. */
 size_t delta_fifo_known(const struct delta_fifo *f);
-/* The header and key of a draft. */
+/* The header and key of a draft, or of a known object. */
 const struct object *delta_fifo_object(const struct delta_fifo *f, uint32_t draft);
 void delta_fifo_discard(struct delta_fifo *f, uint32_t draft);
 
@@ -98,13 +91,13 @@ struct delta_item delta_fifo_stage(struct delta_fifo *f, uint32_t draft);
 void delta_fifo_unstage(struct delta_fifo *f, struct delta_item item);
 
 /*
- * A whole list: a DELETED with a tombstone for each key that is known to the store, or only queued, and is
- * not in the list, or is in it with another UID; then each item a REPLACED. Between the first
- * delta_fifo_stage() and this call nothing else may be queued.
+ * A whole list: a DELETED that was not seen for each key that is known to the store, or only queued, and is
+ * not in the list, or is in it with another UID; then a REPLACED for each item that says something new.
+ * Between the first delta_fifo_stage() and this call nothing else may be queued.
  *
- * Returns   0: the items are the FIFO's; -ENOMEM: nothing has changed, they stay the caller's
+ * Returns   0: the items are the FIFO's; -ENOMEM: nothing is queued, they stay the caller's
  */
-int delta_fifo_replace(struct delta_fifo *f, const struct delta_item *items, size_t count);
+int delta_fifo_replace(struct delta_fifo *f, struct delta_item *items, size_t count);
 
 /* The RV of the last arrival; call it after each one. -E2BIG above RESOURCE_VERSION_MAX bytes. */
 int delta_fifo_set_version(struct delta_fifo *f, const char *version, size_t length);
@@ -112,7 +105,7 @@ const char *delta_fifo_version(const struct delta_fifo *f,
 			       size_t *ret_length); /* length 0: nothing arrived yet */
 
 /*
- * Hand over up to max Deltas, one call of process() each.
+ * Hand over up to max Deltas, one call of process() each. One that says nothing any more is discarded.
  *
  * process    returns 0, having consumed it; or a negative errno: it is put back. It must not call the FIFO.
  * Returns    0 as many as there were, up to max; the last error of process()

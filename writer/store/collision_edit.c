@@ -85,7 +85,7 @@ collision_unfile(struct trie_edit *edit, struct arena *arena, uint32_t *root, ui
 	if (r < 0)
 		return r;
 	if (r > 0 && leaf == link)
-		return trie_remove(edit, root, key, keys, NULL);
+		return trie_remove(edit, root, key, link);
 	if (r == 0 || !leaf_is_collision(&arena->view, leaf))
 		return -EBADMSG;
 	while ((other = leaf_link(&arena->view, leaf, i)) != link && other != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the store answered when it was asked about a draft (store_look), in one word that travels with the
- * draft: what comes later need not ask again, but only see whether it is still so.
+ * draft: whoever changes the store need not ask again. Only a change of the draft's own key makes it untrue.
  *
  *	FOUND_UNASKED     nobody asked, or the answer is no longer good
  *	ref               the known object with its key; the draft is a newer state of it

@@ -293,15 +293,13 @@ entry_remove(const struct index_edit *ix, bool collision, uint32_t link, const c
 	if (!old)
 		return -EBADMSG;
 	if (old->count > POSTING_ARRAY_MAX) {
-		uint32_t count = old->count, before, n = 0;
+		uint32_t count = old->count, n = 0;
 		struct trie_iter it;
 
 		trie = old->ordinals[0];
-		r = trie_remove(ix->edit, &trie, ordinal, &ordinal_keys, &before);
+		r = trie_remove(ix->edit, &trie, ordinal, link_of(ordinal));
 		if (r < 0)
 			return r;
-		if (!before)
-			return -EBADMSG;
 		if (count - 1 > POSTING_ARRAY_MAX)
 			return set_posting_trie(ix, link, count - 1, trie, ret_link);
 		/* the trie becomes an array */
@@ -480,7 +478,7 @@ index_unfile(const struct index_edit *ix, uint32_t *root, size_t n)
 			next = without_single_posting(ix, next);
 	}
 	if (r == 0 && next == 0)
-		r = trie_remove(ix->edit, root, entry->hash, &keys, NULL);
+		r = trie_remove(ix->edit, root, entry->hash, leaf);
 	else if (r == 0)
 		r = trie_exchange(ix->edit, root, entry->hash, leaf, next);
 	entry->filed = r < 0;

@@ -109,40 +109,31 @@ uint32_t store_find(const struct store *s, unsigned resource, uint64_t key_hash,
 /* The ref of the object with this ordinal, or 0; ordinals run from 0 to store_resource()->next_ordinal. */
 uint32_t store_by_ordinal(const struct store *s, unsigned resource, uint32_t ordinal);
 /*
- * What is known under a draft's key, and what the draft is beside that (found.h), for store_put_found().
+ * What is known under a draft's key, and what the draft is beside that (found.h), for store_put().
  *
- * ret_same  the draft says nothing that the known object does not: the same UID and version, neither empty,
- *           and the same body. (A server that was restored to an older state gives versions a second time;
- *           and what is known may have come through other drops.)
+ * ret_same  the draft says nothing that the known object does not: the same UID, the same version, which is
+ *           not empty, and the same body. (A server that was restored to an older state gives versions a
+ *           second time; and what is known may have come through other drops.)
  */
 uint32_t store_look(const struct store *s, unsigned resource, uint32_t draft, bool *ret_same);
 
 /* ---- changes ---- */
 
-enum store_change { STORE_ADDED, STORE_UPDATED, STORE_DELETED, STORE_NOTHING };
-
 /*
  * Put an object: add, or update of the one with its key. The draft is the store's on success, still the
  * caller's on failure. A known object with another metadata.uid is removed first (delete and add).
- * ret_change  may be NULL
+ *
+ * found  what store_look() says of the draft, which it does not call the same
  */
-int store_put(struct store *s, unsigned resource, struct draft d, enum store_change *ret_change);
+int store_put(struct store *s, unsigned resource, struct draft d, uint32_t found);
 /*
- * The same with what store_look() answered earlier, and did not call the same. Nothing but changes of the
- * draft's own key can make that untrue; where it is, the store is asked anew.
- */
-int store_put_found(struct store *s, unsigned resource, struct draft d, uint32_t found,
-		    enum store_change *ret_change);
-/*
- * Remove by key; STORE_NOTHING when unknown.
+ * Remove a known object.
  *
  * seen   the deletion was told of; false: a list lacks it, so its final state is not known
  * final  the final state that came with it (ref 0: what is known is final); the store's on success, still the
  *        caller's on failure
  */
-int store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
-		 const char *name, size_t name_length, bool seen, struct draft final,
-		 enum store_change *ret_change);
+int store_delete(struct store *s, unsigned resource, uint32_t known, bool seen, struct draft final);
 
 /* From which cluster the content is (fingerprint.h); a new resource has zeroes. */
 void store_set_cluster(struct store *s, unsigned resource, const uint8_t cluster[8]);

@@ -85,9 +85,9 @@ enter_indexes(struct store *s, struct store_resource *res, uint32_t ordinal)
 	return index_change_enter(&s->change, &res->indexes, s->edit, s->arena, res->now.ordinals, ordinal);
 }
 
-/* The draft becomes the state that ordinals and by-seq lead to. */
+/* The draft becomes the state that ordinals and by-seq lead to. old_ref: the one before, or 0 */
 static int
-put_object(struct store *s, unsigned id, uint32_t ref, uint32_t ordinal, uint64_t created_seq)
+put_object(struct store *s, unsigned id, uint32_t ref, uint32_t ordinal, uint32_t old_ref)
 {
 	struct store_resource *res = s->resources[id];
 	const struct store_keys by_seq = store_by_seq_keys(s, res);
@@ -95,11 +95,12 @@ put_object(struct store *s, unsigned id, uint32_t ref, uint32_t ordinal, uint64_
 	int r;
 
 	o->seq = ++s->seq;
-	o->created_seq = created_seq ? created_seq : o->seq;
+	o->created_seq = old_ref ? object_at(&s->arena->view, old_ref)->created_seq : o->seq;
 	o->ordinal = ordinal;
 	o->resource = (uint16_t)id;
 	arena_seal(s->arena, ref);
-	r = trie_put(s->edit, &res->now.ordinals, ordinal, ref, &store_ordinal_keys, NULL);
+	r = old_ref ? trie_exchange(s->edit, &res->now.ordinals, ordinal, old_ref, ref)
+		    : trie_put(s->edit, &res->now.ordinals, ordinal, ref, &store_ordinal_keys, NULL);
 	if (r == 0)
 		r = trie_put(s->edit, &res->now.by_seq, o->seq, link_of(ordinal), &by_seq.keys, NULL);
 	res->now.changed_seq = s->seq;
@@ -107,29 +108,19 @@ put_object(struct store *s, unsigned id, uint32_t ref, uint32_t ordinal, uint64_
 	return r;
 }
 
-/*
- * Identity comes first: where the hash is there already, it tells whether the key is. -EEXIST: it is, and
- * nothing has changed.
- */
 static int
 add_object(struct store *s, unsigned id, uint32_t ref)
 {
 	struct store_resource *res = s->resources[id];
 	const struct store_keys identity = store_identity_keys(s, res);
-	const struct object *o = object_at(&s->arena->view, ref);
-	uint64_t key_hash = o->key_hash;
+	uint64_t key_hash = object_at(&s->arena->view, ref)->key_hash;
 	uint32_t ordinal, leaf;
 	int r = ordinals_take(&res->ordinals, s->epoch, &res->now.next_ordinal, &ordinal);
 
 	if (r < 0)
 		return r;
 	r = trie_insert(s->edit, &res->now.identity, key_hash, link_of(ordinal), &identity.keys, &leaf);
-	if (r > 0 && store_find(s, id, key_hash, object_namespace(o), o->namespace_length, object_name(o),
-				o->name_length) != 0) {
-		ordinals_give(&res->ordinals, s->epoch, ordinal);
-		return -EEXIST;
-	}
-	if (r > 0)
+	if (r > 0) /* another key has this hash */
 		r = collision_file(s->edit, s->arena, &res->now.identity, key_hash, link_of(ordinal),
 				   &identity.keys);
 	if (r == 0)
@@ -146,14 +137,13 @@ static int
 update_object(struct store *s, unsigned id, uint32_t old_ref, uint32_t ref)
 {
 	struct store_resource *res = s->resources[id];
-	const struct store_keys by_seq = store_by_seq_keys(s, res);
 	const struct object *old = object_at(&s->arena->view, old_ref);
 	int r = leave_indexes(s, res, old->ordinal);
 
 	if (r == 0)
-		r = trie_remove(s->edit, &res->now.by_seq, old->seq, &by_seq.keys, NULL);
+		r = trie_remove(s->edit, &res->now.by_seq, old->seq, link_of(old->ordinal));
 	if (r == 0)
-		r = put_object(s, id, ref, old->ordinal, old->created_seq);
+		r = put_object(s, id, ref, old->ordinal, old_ref);
 	if (r == 0)
 		r = enter_indexes(s, res, old->ordinal);
 	if (r < 0)
@@ -191,17 +181,17 @@ static int
 remove_object(struct store *s, unsigned id, uint32_t ref, bool keep, struct ending ending)
 {
 	struct store_resource *res = s->resources[id];
-	const struct store_keys identity = store_identity_keys(s, res), by_seq = store_by_seq_keys(s, res);
+	const struct store_keys identity = store_identity_keys(s, res);
 	const struct object *o = object_at(&s->arena->view, ref);
 	int r = leave_indexes(s, res, o->ordinal);
 
 	if (r == 0)
-		r = trie_remove(s->edit, &res->now.by_seq, o->seq, &by_seq.keys, NULL);
+		r = trie_remove(s->edit, &res->now.by_seq, o->seq, link_of(o->ordinal));
 	if (r == 0)
 		r = collision_unfile(s->edit, s->arena, &res->now.identity, o->key_hash, link_of(o->ordinal),
 				     &identity.keys);
 	if (r == 0)
-		r = trie_remove(s->edit, &res->now.ordinals, o->ordinal, &store_ordinal_keys, NULL);
+		r = trie_remove(s->edit, &res->now.ordinals, o->ordinal, ref);
 	if (r < 0)
 		return r;
 	ordinals_give(&res->ordinals, s->epoch + 1, o->ordinal);
@@ -223,12 +213,11 @@ remove_object(struct store *s, unsigned id, uint32_t ref, bool keep, struct endi
 	return 0;
 }
 
-/* found is true, but that FOUND_NEW alone may have become untrue: -EEXIST, and nothing has changed. */
-static int
-put(struct store *s, unsigned id, struct draft d, uint32_t found)
+int
+store_put(struct store *s, unsigned resource, struct draft d, uint32_t found)
 {
 	static const struct value nothing;
-	struct store_resource *res = s->resources[id];
+	struct store_resource *res = s->resources[resource];
 	uint32_t known = found_known(found), leaving = found & FOUND_NEW ? known : 0;
 	struct value before = known ? value_of_object(&s->arena->view, known) : nothing;
 	bool keep;
@@ -240,12 +229,12 @@ put(struct store *s, unsigned id, struct draft d, uint32_t found)
 		warm(s, res, object_at(&s->arena->view, d.ref)->key_hash);
 	arena_open_reserve(s->arena, true);
 	if (known && !leaving) {
-		r = update_object(s, id, known, d.ref);
+		r = update_object(s, resource, known, d.ref);
 	} else {
 		/* another UID under the name: the old object is gone, this is a new one */
-		r = leaving ? remove_object(s, id, known, keep, (struct ending){known, false}) : 0;
+		r = leaving ? remove_object(s, resource, known, keep, (struct ending){known, false}) : 0;
 		if (r == 0)
-			r = add_object(s, id, d.ref);
+			r = add_object(s, resource, d.ref);
 		if (r == 0 && leaving)
 			tombstones_trim(s, res);
 	}
@@ -253,67 +242,15 @@ put(struct store *s, unsigned id, struct draft d, uint32_t found)
 	return r;
 }
 
-/* Ask what is known, then put. */
-static int
-put_asking(struct store *s, unsigned id, struct draft d, const struct object *o,
-	   enum store_change *ret_change)
-{
-	uint32_t known = store_find(s, id, o->key_hash, object_namespace(o), o->namespace_length,
-				    object_name(o), o->name_length);
-	bool same, named;
-	uint32_t found = store_compare(s, known, d.ref, &same, &named);
-
-	*ret_change = same ? STORE_NOTHING : found & FOUND_NEW ? STORE_ADDED : STORE_UPDATED;
-	if (!same)
-		return put(s, id, d, found);
-	draft_discard(s->arena, s->intern, d);
-	return 0;
-}
-
 int
-store_put_found(struct store *s, unsigned resource, struct draft d, uint32_t found,
-		enum store_change *ret_change)
-{
-	const struct object *o = object_at(&s->arena->view, d.ref);
-	enum store_change change = found & FOUND_NEW ? STORE_ADDED : STORE_UPDATED;
-	int r = -EEXIST;
-
-	if (!o || o->name_length == 0)
-		return -EBADMSG;
-	if (found == FOUND_NEW || store_still_found(s, s->resources[resource], o, found))
-		r = put(s, resource, d, found);
-	if (r == -EEXIST)
-		r = put_asking(s, resource, d, o, &change);
-	if (r == 0 && ret_change)
-		*ret_change = change;
-	return r;
-}
-
-int
-store_put(struct store *s, unsigned resource, struct draft d, enum store_change *ret_change)
-{
-	return store_put_found(s, resource, d, FOUND_UNASKED, ret_change);
-}
-
-int
-store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
-	     const char *name, size_t name_length, bool seen, struct draft final,
-	     enum store_change *ret_change)
+store_delete(struct store *s, unsigned resource, uint32_t known, bool seen, struct draft final)
 {
 	static const struct value nothing;
 	struct store_resource *res = s->resources[resource];
-	uint32_t known = store_find(s, resource, key_hash, ns, ns_length, name, name_length);
 	struct ending ending = {final.ref ? final.ref : known, seen};
 	bool keep;
 	int r;
 
-	if (ret_change)
-		*ret_change = known ? STORE_DELETED : STORE_NOTHING;
-	if (!known) {
-		if (final.ref)
-			draft_discard(s->arena, s->intern, final);
-		return 0;
-	}
 	arena_open_reserve(s->arena, true);
 	r = prepare_change(s, res, value_of_object(&s->arena->view, known), nothing, ending.final, &keep);
 	if (r == 0)

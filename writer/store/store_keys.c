@@ -56,57 +56,22 @@ store_find(const struct store *s, unsigned resource, uint64_t key_hash, const ch
 }
 
 uint32_t
-store_compare(const struct store *s, uint32_t known, uint32_t draft, bool *ret_same, bool *ret_named)
-{
-	const struct object *o = object_at(&s->arena->view, draft),
-			    *was = known ? object_at(&s->arena->view, known) : NULL;
-
-	*ret_same = false;
-	*ret_named = true;
-	if (!o || !was)
-		return FOUND_NEW;
-	*ret_named = o->uid_length > 0;
-	if (!object_has_uid_of(o, was))
-		return FOUND_NEW | known;
-	*ret_same = o->version_length > 0 && object_has_identity_of(o, was) &&
-		    value_same(value_of_object(&s->arena->view, known),
-			       value_of_object(&s->arena->view, draft));
-	return known;
-}
-
-uint32_t
 store_look(const struct store *s, unsigned resource, uint32_t draft, bool *ret_same)
 {
-	const struct object *o = object_at(&s->arena->view, draft);
-	uint32_t known, found;
-	bool named;
+	const struct arena_view *view = &s->arena->view;
+	const struct object *o = object_at(view, draft), *was;
+	uint32_t known = store_find(s, resource, o->key_hash, object_namespace(o), o->namespace_length,
+				    object_name(o), o->name_length);
 
 	*ret_same = false;
-	if (!o)
-		return FOUND_UNASKED;
-	known = store_find(s, resource, o->key_hash, object_namespace(o), o->namespace_length, object_name(o),
-			   o->name_length);
-	found = store_compare(s, known, draft, ret_same, &named);
-	if (*ret_same && !named) { /* left to the change, which takes it for the same */
-		*ret_same = false;
-		return FOUND_UNASKED;
-	}
-	return found;
-}
-
-bool
-store_still_found(const struct store *s, const struct store_resource *res, const struct object *o,
-		  uint32_t found)
-{
-	const struct arena_view *view = &s->arena->view;
-	const struct object *known = found_known(found) ? object_at(view, found_known(found)) : NULL;
-	uint32_t ref;
-
-	return known && known->key_hash == o->key_hash &&
-	       ordinal_object(view, res->now.ordinals, known->ordinal, &ref, &known) > 0 &&
-	       ref == found_known(found) &&
-	       object_has_key(known, object_namespace(o), o->namespace_length, object_name(o),
-			      o->name_length);
+	if (!known)
+		return FOUND_NEW;
+	was = object_at(view, known);
+	if (!object_has_uid_of(o, was))
+		return FOUND_NEW | known;
+	*ret_same = o->version_length > 0 && object_has_version_of(o, was) &&
+		    value_same(value_of_object(view, known), value_of_object(view, draft));
+	return known;
 }
 
 /* ---- keys of leaves ---- */

@@ -19,19 +19,6 @@ struct store_resource;
 /* The ref of the resource's object with this ordinal, or 0. */
 uint32_t store_ordinal_ref(const struct store *s, const struct store_resource *res, uint32_t ordinal);
 
-/*
- * What a draft is beside the known object with its key, or 0 (found.h).
- *
- * ret_same   it has the known one's UID, version (not empty) and body
- * ret_named  it has a UID
- */
-uint32_t store_compare(const struct store *s, uint32_t known, uint32_t draft, bool *ret_same,
-		       bool *ret_named);
-
-/* Whether the object that was found under o's key is still the one that its ordinal leads to. */
-bool store_still_found(const struct store *s, const struct store_resource *res, const struct object *o,
-		       uint32_t found);
-
 /* How the keys of a trie's leaves are found in the objects of a resource. */
 struct store_keys {
 	struct trie_keys keys;

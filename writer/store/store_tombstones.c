@@ -281,7 +281,6 @@ tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, ui
 static int
 drop_oldest(struct store *s, struct store_resource *res)
 {
-	const struct store_keys by_seq = store_by_seq_keys(s, res);
 	uint32_t ref = oldest(&res->tombstones)->ref, object;
 	const struct tombstone *t = oldest_tombstone(s, &res->tombstones);
 	struct arena_need need = {0};
@@ -302,7 +301,7 @@ drop_oldest(struct store *s, struct store_resource *res)
 	if (r == 0)
 		r = arena_ensure(s->arena, need);
 	if (r == 0)
-		r = trie_remove(s->edit, &res->now.by_seq, seq, &by_seq.keys, NULL);
+		r = trie_remove(s->edit, &res->now.by_seq, seq, ref);
 	for (size_t i = 0; i < s->tombstone_keys.count && r == 0; i++)
 		r = unfile_key(s, res, &s->tombstone_keys.keys[i], ref);
 	s->tombstone_keys.ref = 0;

@@ -419,8 +419,7 @@ trie_exchange(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t old_le
 /* ---- remove ---- */
 
 int
-trie_remove(struct trie_edit *e, uint32_t *root, uint64_t key, const struct trie_keys *keys,
-	    uint32_t *ret_old)
+trie_remove(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf)
 {
 	struct change c = {0};
 	struct trail t;
@@ -428,21 +427,12 @@ trie_remove(struct trie_edit *e, uint32_t *root, uint64_t key, const struct trie
 	struct trie_node *copy;
 	unsigned count, rank, shift, digit;
 	uint32_t ref, narrower;
-	uint64_t other;
-	int r;
+	int r = follow(e, *root, key, true, leaf, &t);
 
-	if (ret_old)
-		*ret_old = 0;
-	if (*root == 0)
-		return 0;
-	r = follow(e, *root, key, true, 0, &t);
-	if (r < 0 || t.leaf == 0)
+	if (r < 0)
 		return r;
-	r = keys->key_of(keys, &e->arena->view, t.leaf, t.way, &other);
-	if (r < 0 || other != key)
-		return r;
-	if (ret_old)
-		*ret_old = t.leaf;
+	if (t.leaf != leaf)
+		return -EBADMSG;
 	if (t.depth == 0) {
 		*root = 0;
 		return 0;

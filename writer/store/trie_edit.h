@@ -61,9 +61,8 @@ int trie_insert(struct trie_edit *edit, uint32_t *root, uint64_t key, uint32_t l
  */
 int trie_exchange(struct trie_edit *edit, uint32_t *root, uint64_t key, uint32_t old_leaf, uint32_t leaf);
 
-/* Take a key's leaf out. *ret_old is 0 when there was none. */
-int trie_remove(struct trie_edit *edit, uint32_t *root, uint64_t key, const struct trie_keys *keys,
-		uint32_t *ret_old);
+/* Take this leaf, which stands under this key, out; as trie_exchange(). -EBADMSG: it does not stand there. */
+int trie_remove(struct trie_edit *edit, uint32_t *root, uint64_t key, uint32_t leaf);
 
 /*
  * Tag all fresh nodes; to be called before a commit publishes them. After it, they are no longer fresh.

@@ -169,10 +169,12 @@ static int
 apply_but(void *context, const struct delta *d)
 {
 	struct failing *f = context;
+	struct store_fixture *fx = f->t->fx->store;
+	const struct object *o = object_at(&fx->arena->view, d->ref);
 
-	if (d->name_length == strlen(f->name) && memcmp(d->name, f->name, d->name_length) == 0)
+	if (o->name_length == strlen(f->name) && memcmp(object_name(o), f->name, o->name_length) == 0)
 		return -ENOSPC;
-	return store_put(f->t->fx->store->store, f->t->fx->store->pods, (struct draft){d->ref}, NULL);
+	return store_put(fx->store, fx->pods, (struct draft){d->ref}, d->found);
 }
 
 /*
@@ -638,7 +640,7 @@ S(a_list_that_does_not_fit_changes_nothing)
 T(what_is_distrusted_waits_for_a_list)
 {
 	struct store *store = t->fx->store->store;
-	const struct delta_item none[1] = { 0 };
+	struct delta_item none[1] = {0};
 
 	begin(t);
 	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));

@@ -151,7 +151,7 @@ change_at_random(struct store_fixture *fx, struct model_pod *pods, int *next_uid
 
 	if (pick(8) >= present_of_8) {
 		delete_pod(fx, i);
-		assert_int_equal(fx->change, p->present ? STORE_DELETED : STORE_NOTHING);
+		assert_int_equal(fx->change, p->present ? CHANGE_DELETED : CHANGE_NOTHING);
 		p->present = 0;
 		return;
 	}
@@ -165,23 +165,9 @@ change_at_random(struct store_fixture *fx, struct model_pod *pods, int *next_uid
 		now.has_ip = (int)pick(2);
 	}
 	assert_int_equal(put(fx, i, &now), 0);
-	assert_int_equal(fx->change, p->present && now.uid == p->uid ? STORE_UPDATED : STORE_ADDED);
+	assert_int_equal(fx->change, p->present && now.uid == p->uid ? CHANGE_UPDATED : CHANGE_ADDED);
 	now.present = 1;
 	*p = now;
-}
-
-/* By turns nothing, "it is new", what is known, and a state that went or another pod's. */
-static uint32_t
-find_somehow(struct store_fixture *fx, uint32_t draft)
-{
-	static uint32_t last;
-	static unsigned turn;
-	uint32_t found[] = {FOUND_UNASKED, FOUND_NEW, 0, last};
-	bool same;
-
-	found[2] = store_look(fx->store, fx->pods, draft, &same);
-	last = draft;
-	return found[turn++ % 4];
 }
 
 /*
@@ -200,7 +186,6 @@ agree_with_a_plain_table(uint64_t hash_mask, unsigned rounds, unsigned most)
 	fx = store_fixture_new(0);
 	store_set_tombstone_limits(fx->store, fx->pods, (struct tombstone_limits){0});
 	for (unsigned time = 0; time < 2; time++) {
-		fx->find = hash_mask == ~0ull ? NULL : find_somehow;
 		for (unsigned round = 0; round < rounds; round++) {
 			for (unsigned n = 1 + pick(most); n > 0; n--)
 				change_at_random(fx, pods, &uid, &version, 2 + round % 6);
@@ -470,7 +455,7 @@ TEST(the_same_version_with_another_content_is_an_update)
 	assert_int_equal(put(fx, 1, &p), 0);
 	assert_int_equal(store_commit(fx->store), 0);
 	assert_int_equal(put(fx, 1, &restored), 0);
-	assert_int_equal(fx->change, STORE_UPDATED);
+	assert_int_equal(fx->change, CHANGE_UPDATED);
 	assert_int_equal(store_commit(fx->store), 0);
 	store_fixture_assert_count(fx, 0, "nodeName", "node-1");
 	store_fixture_assert_count(fx, 1, "nodeName", "node-2");
@@ -533,7 +518,7 @@ TEST(an_update_that_moves_no_value_touches_no_index)
 	p.uid = 51;
 	p.version = 2;
 	assert_int_equal(put(fx, 50, &p), 0);
-	assert_int_equal(fx->change, STORE_UPDATED);
+	assert_int_equal(fx->change, CHANGE_UPDATED);
 	assert_int_equal(store_commit(fx->store), 0);
 	res = store_fixture_published(fx);
 	assert_memory_equal(before, res->indexes, count * sizeof(before[0]));

@@ -90,7 +90,15 @@ take(struct world *w, uint32_t *root, uint32_t value, uint32_t *ret_old)
 {
 	const struct trie_keys keys = {key_of, w};
 
-	return trie_remove(w->edit, root, w->universe[value], &keys, ret_old);
+	uint32_t leaf = 0;
+	int r = trie_find(w->edit, *root, w->universe[value], &keys, &leaf);
+
+	if (ret_old)
+		*ret_old = r > 0 ? leaf : 0;
+	if (r > 0)
+		return trie_remove(w->edit, root, w->universe[value], leaf);
+	assert_int_equal(trie_remove(w->edit, root, w->universe[value], link_of(value)), -EBADMSG);
+	return r;
 }
 
 /* The version at root holds just the values that present[] marks, in order; get agrees. */
