@@ -13,7 +13,7 @@
  *   | name_length | body_offset | uid_length | version_length | texts
  *   +-------------+-------------+------------+----------------+------ - -
  *
- *   texts:  namespace | name | near strings | uid | resourceVersion | body, from body_offset on
+ *   texts:  namespace | name | near strings | source | uid | resourceVersion | body, from body_offset on
  *
  *   seq            modification sequence number of the change that made this state
  *   created_seq    of the change that made the object appear
@@ -21,6 +21,7 @@
  *   ordinal        names the object within its resource while it exists
  *   resource       position of its resource in the root
  *   flags          OBJECT_NEAR: near strings stand behind the name
+ *                  OBJECT_SOURCE: 8 bytes before the UID are the writer's own
  *   body_offset    where the body starts, from the payload's start
  *
  * Near strings are copies of a few fields that agents read of nearly every object they look up: {u8 length,
@@ -69,6 +70,7 @@ enum object_string { OBJECT_NAME, OBJECT_NAMESPACE, OBJECT_UID, OBJECT_VERSION }
 #define OBJECT_STRINGS 4u
 
 #define OBJECT_NEAR 1u
+#define OBJECT_SOURCE 2u
 
 enum object_near { NEAR_NODE_NAME = 0, NEAR_PHASE = 1 };	/* spec.nodeName, status.phase */
 #define OBJECT_NEARS 2u

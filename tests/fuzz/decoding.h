@@ -89,7 +89,7 @@ decode(struct world *w, enum decoder_mode mode,
        int (*on_object)(void *context, const char *type, size_t type_length, struct draft d), size_t item_max,
        const uint8_t *data, size_t size, size_t chunk)
 {
-	const struct decoder_events events = {on_object, on_other, on_bad_object, on_list_end};
+	const struct decoder_events events = {on_object, on_other, on_bad_object, on_list_end, NULL};
 	struct decoder *d = decoder_new(mode, &w->arena, w->intern, w->schema, &events, w, item_max);
 	uint64_t offset = 0;
 	const char *why;

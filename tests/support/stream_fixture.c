@@ -77,7 +77,16 @@ on_list_end(void *context, const char *resource_version, const char *continue_to
 	return 0;
 }
 
-static const struct decoder_events events = {on_object, on_other, on_bad_object, on_list_end};
+static uint32_t
+known(void *context, const char *ns, size_t ns_length, const char *name, size_t name_length)
+{
+	const struct stream *s = context;
+
+	assert_true(name_length > 0 && !memchr(name, '/', name_length) && !memchr(ns, '/', ns_length));
+	return s->known;
+}
+
+static const struct decoder_events events = {on_object, on_other, on_bad_object, on_list_end, known};
 
 struct stream *
 stream_new(const char *const *drops, size_t drop_count, const char *proto_schema)
@@ -117,6 +126,7 @@ stream_give_back(struct stream *s)
 	while (s->kept > 0)
 		draft_discard(s->fx->arena, s->fx->intern, s->drafts[--s->kept]);
 	s->keep = 0;
+	s->known = 0;
 }
 
 int

@@ -15,7 +15,7 @@
 #include "tests/support/body_fixture.h"
 #include "tools/schema/proto_schema.h"
 
-#define STREAM_KEPT 2u
+#define STREAM_KEPT 4u
 
 struct stream {
 	struct body_fixture *fx;
@@ -26,6 +26,7 @@ struct stream {
 	bool forgets;               /* each run has a schema of its own, and leaves nothing in the arena */
 	int answer;                 /* what on_object returns */
 	unsigned keep, kept;        /* so many drafts stay, so that what comes again is shared */
+	uint32_t known;             /* the object that is known under any key; 0: none */
 	struct draft drafts[STREAM_KEPT];
 	/* of the last run */
 	char log[8192];

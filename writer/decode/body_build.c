@@ -191,6 +191,40 @@ body_shared(struct body *b, struct sharing *sharing, struct text_memo_place *pla
 	return body_hold(b, &b->refs, stocked_ref_take(&place->value, b->intern));
 }
 
+static int
+hold_once_more(uint32_t ref, void *context)
+{
+	struct body *b = context;
+
+	intern_ref(b->intern, ref);
+	return body_hold(b, &b->refs, ref);
+}
+
+int
+body_repeat(struct body *b, uint32_t object, uint32_t name)
+{
+	struct value body = value_of_object(&b->arena->view, object);
+	struct value_fields fields;
+	const uint32_t *names;
+	const uint8_t *at, *end;
+	uint32_t count, i = 0;
+	int r;
+
+	if (!value_open_fields(&body, &fields))
+		return 0;
+	names = value_shape_names(fields.shape, &count);
+	while (names && i < count && names[i] != name)
+		i++;
+	at = names && i < count ? value_skip(fields.at, fields.end, i) : NULL;
+	end = at ? value_after(at, fields.end) : NULL;
+	if (!end)
+		return 0;
+	r = bytes_append(&b->out, at, (size_t)(end - at));
+	if (r == 0)
+		r = value_each_ref(at, end, hold_once_more, b);
+	return r < 0 ? r : 1;
+}
+
 /* ---- the end ---- */
 
 /*
@@ -231,14 +265,15 @@ append(char *to, const void *data, size_t length)
 }
 
 int
-body_emit(struct body *b, const struct body_text strings[OBJECT_STRINGS], uint32_t *ret_ref)
+body_emit(struct body *b, const struct body_text strings[OBJECT_STRINGS], uint64_t source, uint32_t *ret_ref)
 {
 	const struct body_text name = strings[OBJECT_NAME], ns = strings[OBJECT_NAMESPACE],
 			       uid = strings[OBJECT_UID], version = strings[OBJECT_VERSION];
 	uint8_t near[OBJECT_NEARS * (1 + UINT8_MAX)];
 	size_t near_length = name.length ? near_strings(b, near) : 0;
+	size_t source_length = source ? sizeof(source) : 0;
 	size_t body_offset = offsetof(struct object, key) + ns.length + name.length + near_length +
-			     uid.length + version.length;
+			     source_length + uid.length + version.length;
 	struct object *o;
 	char *at;
 	uint32_t ref;
@@ -253,7 +288,7 @@ body_emit(struct body *b, const struct body_text strings[OBJECT_STRINGS], uint32
 	memset(o, 0, offsetof(struct object, key));
 	o->key_hash = object_key_hash(b->arena->header->hash_key, ns.data, ns.length, name.data, name.length);
 	o->namespace_length = (uint8_t)ns.length;
-	o->flags = near_length ? OBJECT_NEAR : 0;
+	o->flags = (near_length ? OBJECT_NEAR : 0) | (source ? OBJECT_SOURCE : 0);
 	o->name_length = (uint16_t)name.length;
 	o->body_offset = (uint16_t)body_offset;
 	o->uid_length = (uint8_t)uid.length;
@@ -261,6 +296,7 @@ body_emit(struct body *b, const struct body_text strings[OBJECT_STRINGS], uint32
 	at = append(o->key, ns.data, ns.length);
 	at = append(at, name.data, name.length);
 	at = append(at, near, near_length);
+	at = append(at, &source, source_length);
 	at = append(at, uid.data, uid.length);
 	at = append(at, version.data, version.length);
 	append(at, b->out.data, b->out.length);
@@ -268,4 +304,14 @@ body_emit(struct body *b, const struct body_text strings[OBJECT_STRINGS], uint32
 	body_clear(b);
 	*ret_ref = ref;
 	return 0;
+}
+
+uint64_t
+body_source(const struct object *o)
+{
+	uint64_t source = 0;
+
+	if (o->flags & OBJECT_SOURCE)
+		memcpy(&source, object_uid(o) - sizeof(source), sizeof(source));
+	return source;
 }

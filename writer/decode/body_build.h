@@ -71,15 +71,24 @@ int body_shared(struct body *b, struct sharing *sharing,
 		struct text_memo_place *place); /* a value whose text is known */
 
 /*
+ * The field of this name (its ref), if the object's body has it at its top, once more.
+ * Returns 1; 0 it has none; -ENOMEM
+ */
+int body_repeat(struct body *b, uint32_t object, uint32_t name);
+
+/*
  * The finished value as a BLOCK_OBJECT with these strings in its header, each short enough; the builder is
- * empty afterwards.
+ * empty afterwards. source: schema_source_hash(), or 0
  * Returns 0, -ENOSPC, -ENOMEM, -E2BIG.
  */
 struct body_text {
 	const char *data;
 	size_t length;
 };
-int body_emit(struct body *b, const struct body_text strings[OBJECT_STRINGS], uint32_t *ret_ref);
+int body_emit(struct body *b, const struct body_text strings[OBJECT_STRINGS], uint64_t source,
+	      uint32_t *ret_ref);
+/* The source of an object that was emitted, or 0. */
+uint64_t body_source(const struct object *o);
 
 /* ---- for body_shape.c and body_scalar.c ---- */
 

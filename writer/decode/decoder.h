@@ -98,6 +98,13 @@ struct decoder_events {
 	 */
 	int (*on_list_end)(void *context, const char *resource_version, const char *continue_token,
 			   int64_t remaining);
+	/*
+	 * The object that is known under this key, or 0; may be NULL. Of what it was decoded from the decoder
+	 * remembers its spec, as a hash: when the same bytes come again, as with most changes, the value is
+	 * copied.
+	 */
+	uint32_t (*known)(void *context, const char *ns, size_t ns_length, const char *name,
+			  size_t name_length);
 };
 
 struct decoder;

@@ -33,7 +33,7 @@ take_known_text(struct body *b, const struct path_node *node, struct sharing *sh
 static int
 take_string(struct decoder *d, struct path_node *node, const char **p, const char *end)
 {
-	bool keyed = node->role != ROLE_NONE;
+	bool keyed = role_is_string(node->role);
 	const char *text, *next;
 	size_t length;
 	int r;
@@ -176,6 +176,32 @@ remember_text(struct decoder *d, const struct body_frame *f, const char *p)
 				     (size_t)(end - f->text_start), d->body.known_ref);
 }
 
+/*
+ * The item's spec, behind its colon, when all of it is there and what is known was read of the same text.
+ * Returns 1 it was taken; 0 it is to be read; -ENOMEM
+ */
+static int
+take_repeated(struct decoder *d, const struct path_node *spec, const char **p, const char *end)
+{
+	const char *from = json_space_end(*p, end), *to = from;
+	uint32_t known = from < end && *from == '{' ? item_known(d) : 0;
+	struct json_skip whole = {0};
+	int r;
+
+	if (!known)
+		return 0;
+	json_skip_begin(&whole);
+	r = json_skip_run(&whole, &to, end, false);
+	json_skip_done(&whole);
+	if (r == 1)
+		r = item_repeat(d, spec, known, from, (size_t)(to - from));
+	else
+		r = r == -ENOMEM ? r : 0;
+	if (r > 0)
+		*p = to;
+	return r;
+}
+
 /* ---- the parser ---- */
 
 int
@@ -278,8 +304,14 @@ named:
 		r = GO_ON;
 		goto leave;
 	}
-	if (f->child->role != ROLE_NONE)
+	if (f->child->role != ROLE_NONE) {
 		item_role_begins(d, f->child);
+		r = f->child->role == ROLE_SPEC ? take_repeated(d, f->child, &p, end) : 0;
+		if (r < 0)
+			goto leave;
+		if (r > 0)
+			goto next;
+	}
 
 value:
 	d->state = JSON_VALUE;

@@ -41,22 +41,25 @@ forget_strings(struct decoder_item *item)
 void
 item_role_begins(struct decoder *d, const struct path_node *node)
 {
-	d->item.has_metadata = true;
+	struct decoder_item *item = &d->item;
+
+	if (node->role == ROLE_SPEC) {
+		item->source = 0;
+		return;
+	}
+	item->has_metadata = true;
 	if (node->role == ROLE_METADATA)
-		forget_strings(&d->item);
+		forget_strings(item);
 	else
-		d->item.strings[node->role - ROLE_STRING].state = STRING_WRONG_TYPE;
+		item->strings[node->role - ROLE_STRING].state = STRING_WRONG_TYPE;
 }
 
 int
 item_role_string(struct decoder *d, struct path_node *node, const char *data, size_t length)
 {
 	unsigned which = node->role - (unsigned)ROLE_STRING;
-	struct item_string *s;
+	struct item_string *s = &d->item.strings[which];
 
-	if (node->role == ROLE_METADATA)
-		return body_string(&d->body, node, data, length);
-	s = &d->item.strings[which];
 	if (length == 0)
 		s->state = STRING_ABSENT;
 	else if (length > longest[which])
@@ -99,6 +102,29 @@ string_of(const struct decoder_item *item, enum object_string which)
 	const struct item_string *s = &item->strings[which];
 
 	return (struct body_text){s->data, s->state == STRING_GOOD ? s->length : 0};
+}
+
+/* ---- what comes again ---- */
+
+uint32_t
+item_known(const struct decoder *d)
+{
+	struct body_text name, ns;
+
+	if (!d->events->known || key_problem(d))
+		return 0;
+	name = string_of(&d->item, OBJECT_NAME);
+	ns = string_of(&d->item, OBJECT_NAMESPACE);
+	return d->events->known(d->context, ns.data, ns.length, name.data, name.length);
+}
+
+int
+item_repeat(struct decoder *d, const struct path_node *spec, uint32_t known, const void *bytes, size_t length)
+{
+	d->item.source = schema_source_hash(d->schema, bytes, length);
+	if (body_source(object_at(&d->arena->view, known)) != d->item.source)
+		return 0;
+	return body_repeat(&d->body, known, spec->name_ref);
 }
 
 /* ---- type ---- */
@@ -287,6 +313,7 @@ item_begin(struct decoder *d, const char *p)
 	item->open = true;
 	item->start = decoder_offset(d, p);
 	forget_strings(item);
+	item->source = 0;
 	item->has_metadata = false;
 	item->api_version.length = 0;
 	item->kind.length = 0;
@@ -335,7 +362,7 @@ item_end(struct decoder *d, const char *p)
 			if (!keyed || (problem && i <= OBJECT_NAMESPACE))
 				strings[i].length = 0;
 		}
-		r = body_emit(&d->body, strings, &item->draft.ref);
+		r = body_emit(&d->body, strings, item->source, &item->draft.ref);
 		item->has_draft = r == 0;
 		if (r == -E2BIG) {
 			set_left_out(d, "it is too large for one block");

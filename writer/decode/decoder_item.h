@@ -38,6 +38,7 @@ struct decoder_item {
 	uint64_t start;			/* in the stream */
 	struct path_node *root;
 	struct item_string strings[OBJECT_STRINGS];
+	uint64_t source; /* of its spec; 0: not known */
 	/* as they stand there, in quotes; DECODER_TYPE_MAX bytes at most */
 	struct bytes api_version, kind;
 
@@ -58,8 +59,16 @@ int item_begin(struct decoder *d, const char *p);
 
 /* A field with a role, or metadata itself, begins (anew, when the key stands there twice). */
 void item_role_begins(struct decoder *d, const struct path_node *node);
+/* What is known under the item's key, or 0: none, or there is no key yet. */
+uint32_t item_known(const struct decoder *d);
 /*
- * A string that has a role: into the header if it fits there, else the body. 0, or what the builder answered.
+ * The item's spec, whose name was read, is of these bytes. If the known object's is, too, it is copied.
+ * Returns 1; 0 it is to be built; -ENOMEM
+ */
+int item_repeat(struct decoder *d, const struct path_node *spec, uint32_t known, const void *bytes,
+		size_t length);
+/*
+ * A string of the header: there if it fits, else into the body. 0, or what the builder answered.
  */
 int item_role_string(struct decoder *d, struct path_node *node, const char *data, size_t length);
 

@@ -104,7 +104,7 @@ build_string(struct decoder *d, struct path_node *node, struct proto_span in)
 
 	if (!proto_text_is_good(text, length) && repair(d, &text, &length) < 0)
 		return -ENOMEM;
-	if (node->role != ROLE_NONE && d->mode != DECODE_DOCUMENT)
+	if (role_is_string(node->role) && d->mode != DECODE_DOCUMENT)
 		return item_role_string(d, node, text, length);
 	return body_string(&d->body, node, text, length);
 }
@@ -380,6 +380,15 @@ build_plain(struct decoder *d, struct path_node *node, const struct proto_field 
 static int build_fields(struct decoder *d, const struct proto_message *m, struct proto_span in,
 			unsigned depth);
 
+/* The item's spec, if what is known was built of the same bytes. 1, 0, -ENOMEM */
+static __attribute__((noinline)) int
+build_repeated(struct decoder *d, const struct path_node *spec, struct proto_span in)
+{
+	uint32_t known = item_known(d);
+
+	return known ? item_repeat(d, spec, known, in.at, (size_t)(in.end - in.at)) : 0;
+}
+
 /* What stands behind a field's name. Its node is the child of the object that is open. */
 static inline __attribute__((always_inline)) int
 build_member(struct decoder *d, const struct proto_message *m, const struct proto_field *f,
@@ -387,8 +396,14 @@ build_member(struct decoder *d, const struct proto_message *m, const struct prot
 {
 	if (node->drop)
 		return 0;
-	if (node->role != ROLE_NONE)
+	if (node->role != ROLE_NONE) {
+		int r;
+
 		item_role_begins(d, node);
+		r = node->role == ROLE_SPEC && v->at ? build_repeated(d, node, proto_found_bytes(v)) : 0;
+		if (r != 0)
+			return r < 0 ? r : 0;
+	}
 	if (!v->at && f->type != PROTO_CONSTANT)
 		return body_tag(&d->body, TAG_NULL);
 	if (!(f->flags & PROTO_SPECIAL))

@@ -7,6 +7,7 @@
 #include "writer/decode/decoder_schema.h"
 
 #include <errno.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ struct decoder_schema {
 	uint32_t open_items;
 	uint32_t recycle_pause;
 	size_t text_bytes;
+	uint8_t source_key[crypto_shorthash_KEYBYTES];
 	struct drop_step *steps;
 	uint16_t step_count;
 	uint16_t *starts;
@@ -283,12 +285,28 @@ schema_remember_shape(struct decoder_schema *s, struct path_node *node, unsigned
 	stocked_ref_set(&node->shapes[place], s->intern, ref);
 }
 
-void
-decoder_schema_forget_texts(struct decoder_schema *s)
+static void
+drop_texts(struct decoder_schema *s)
 {
 	for (struct path_node *n = s->nodes; n; n = n->chain)
 		if (n->texts)
 			text_memo_clear(n->texts, s->intern, &s->text_bytes);
+}
+
+void
+decoder_schema_forget_texts(struct decoder_schema *s)
+{
+	drop_texts(s);
+	randombytes_buf(s->source_key, sizeof(s->source_key));
+}
+
+uint64_t
+schema_source_hash(const struct decoder_schema *s, const void *bytes, size_t length)
+{
+	uint64_t hash;
+
+	crypto_shorthash((unsigned char *)&hash, bytes, length, s->source_key);
+	return hash ? hash : 1;
 }
 
 void
@@ -299,7 +317,7 @@ schema_remember_text(struct decoder_schema *s, struct path_node *node, const cha
 	    s->anything) /* it stands at many depths: a text that fits one may be too deep for another */
 		return;
 	if (s->text_bytes + length > SCHEMA_TEXT_BYTES)
-		decoder_schema_forget_texts(s);
+		drop_texts(s);
 	if (!node->texts)
 		node->texts = calloc(1, sizeof(*node->texts));
 	if (node->texts)
@@ -357,7 +375,7 @@ plant(struct decoder_schema *s)
 		[OBJECT_UID] = "uid",
 		[OBJECT_VERSION] = "resourceVersion",
 	};
-	struct path_node *metadata = NULL, *api_version, *kind;
+	struct path_node *metadata = NULL, *spec, *api_version, *kind;
 	int r = 0;
 
 	s->anything = new_node(s, NULL, 0);
@@ -375,6 +393,11 @@ plant(struct decoder_schema *s)
 	for (unsigned i = 0; i < OBJECT_STRINGS; i++)
 		if (!add_role(s, metadata, strings[i], (enum path_role)(ROLE_STRING + i)))
 			return -ENOMEM;
+	spec = add_role(s, s->root, "spec", ROLE_SPEC);
+	if (!spec)
+		return -ENOMEM;
+	if (spec->drop)
+		spec->role = ROLE_NONE;
 	metadata->unshared = true;
 	api_version = find_child(s->root, "apiVersion", strlen("apiVersion"));
 	if (api_version && api_version->drop)
@@ -458,6 +481,7 @@ decoder_schema_new(const char *const *drops, size_t drop_count, int *ret_bad)
 		bad = (int)DROP_PATHS_MAX;
 		goto fail;
 	}
+	randombytes_buf(s->source_key, sizeof(s->source_key));
 	s->steps = calloc(drop_count * PATH_STEPS_MAX + 1, sizeof(s->steps[0]));
 	s->starts = calloc(drop_count + 1, sizeof(s->starts[0]));
 	if (!s->steps || !s->starts)

@@ -41,6 +41,7 @@ enum path_role {
 	ROLE_METADATA,
 	ROLE_STRING, /* this and the next are the header's strings: enum object_string */
 	ROLE_STRING_LAST = ROLE_STRING + OBJECT_STRINGS - 1,
+	ROLE_SPEC,	  /* what comes again of it is copied, not decoded */
 	ROLE_API_VERSION, /* of dropped fields only, as the next */
 	ROLE_KIND
 };
@@ -76,6 +77,19 @@ struct path_node {
 	uint16_t pending_count;
 	struct path_node *chain;	/* of all nodes */
 };
+
+/* Whether this role is one of the header's strings. */
+static inline bool
+role_is_string(uint8_t role)
+{
+	return role - (unsigned)ROLE_STRING < OBJECT_STRINGS;
+}
+
+/*
+ * Of the bytes that an item's spec came as: never 0, and the same for the same bytes only while the same
+ * becomes of them. Nobody else can make two specs of one hash.
+ */
+uint64_t schema_source_hash(const struct decoder_schema *s, const void *bytes, size_t length);
 
 /*
  * Make the schema remember blocks of this intern table. A schema that knew another one drops what it

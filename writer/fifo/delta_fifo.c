@@ -62,6 +62,16 @@ delta_fifo_known(const struct delta_fifo *f)
 	return store_resource(f->store, f->resource)->object_count;
 }
 
+uint32_t
+delta_fifo_find(const struct delta_fifo *f, const char *ns, size_t ns_length, const char *name,
+		size_t name_length)
+{
+	uint64_t hash = object_key_hash(store_arena(f->store)->header->hash_key, ns, ns_length, name,
+					name_length);
+
+	return store_find(f->store, f->resource, hash, ns, ns_length, name, name_length);
+}
+
 /* An object will be looked at soon: its header, its key and the beginning of its body. */
 static void
 expect(const struct delta_fifo *f, uint32_t ref)

@@ -72,6 +72,9 @@ void delta_fifo_free(struct delta_fifo *f);
 int delta_fifo_put(struct delta_fifo *f, uint32_t draft);
 int delta_fifo_delete(struct delta_fifo *f, uint32_t draft);
 
+/* The object that the store has under this key, or 0. */
+uint32_t delta_fifo_find(const struct delta_fifo *f, const char *ns, size_t ns_length, const char *name,
+			 size_t name_length);
 /* The objects that the store has. */
 size_t delta_fifo_known(const struct delta_fifo *f);
 /* The header and key of a draft, or of a known object. */

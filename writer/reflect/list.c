@@ -43,6 +43,14 @@ begin_anew(struct list *l)
 
 /* ---- the decoder's reports -------------------------------------------------- */
 
+static uint32_t
+known(void *context, const char *ns, size_t ns_length, const char *name, size_t name_length)
+{
+	const struct list *l = context;
+
+	return delta_fifo_find(l->request.source->fifo, ns, ns_length, name, name_length);
+}
+
 static int
 on_object(void *context, const char *type, size_t type_length, struct draft d)
 {
@@ -199,7 +207,10 @@ list_start(const struct source *source, const char *version, unsigned limit, lis
 	   void *context, struct list **ret_list)
 {
 	static const struct decoder_events events = {
-		.on_object = on_object, .on_bad_object = on_bad_object, .on_list_end = on_list_end,
+		.on_object = on_object,
+		.on_bad_object = on_bad_object,
+		.on_list_end = on_list_end,
+		.known = known,
 	};
 	static const struct resource_request_owner calls = {.what = "list", .on_end = on_end};
 	struct list *l = calloc(1, sizeof(*l));

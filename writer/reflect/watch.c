@@ -44,6 +44,14 @@ lost(struct watch *w, const char *why)
 
 /* ---- the decoder's reports ---------------------------------------------------- */
 
+static uint32_t
+known(void *context, const char *ns, size_t ns_length, const char *name, size_t name_length)
+{
+	const struct watch *w = context;
+
+	return delta_fifo_find(w->request.source->fifo, ns, ns_length, name, name_length);
+}
+
 static bool
 is(const char *type, size_t length, const char *name)
 {
@@ -275,7 +283,10 @@ watch_start(const struct source *source, const struct request_params *params,
 	    const struct watch_events *events, void *context, struct watch **ret_watch)
 {
 	static const struct decoder_events decoder_events = {
-		.on_object = on_object, .on_other = on_other, .on_bad_object = on_bad_object,
+		.on_object = on_object,
+		.on_other = on_other,
+		.on_bad_object = on_bad_object,
+		.known = known,
 	};
 	static const struct resource_request_owner calls = {
 		"stream of events", "the server ended the stream in the middle of an event", on_open, on_end};

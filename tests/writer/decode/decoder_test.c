@@ -679,6 +679,83 @@ TEST_CASE(uid_and_version_stand_in_the_header)
 	stream_free(s);
 }
 
+/* ---- what comes again ---- */
+
+#define CHANGE(spec) "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"a\"}," spec "}}"
+#define LONG "a text that is long enough to be shared by all who have it"
+#define SPEC "\"spec\":{\"n\":5,\"long\":[\"" LONG "\",\"" LONG "\"]}"
+
+/* Run an event, in pieces; its object becomes the known one. Returns its spec.n. */
+static int64_t
+change(struct stream *s, const char *text, size_t chunk)
+{
+	struct value n;
+	int64_t number = -1;
+
+	s->keep = s->kept + 1;
+	assert_int_equal(stream_run(s, DECODE_WATCH, text, strlen(text), chunk), 0);
+	assert_int_equal(s->objects, 1);
+	s->known = s->drafts[s->kept - 1].ref;
+	n = value_at_name(value_at_name(value_of_object(&s->fx->arena->view, s->known), "spec"), "n");
+	assert_true(value_int(n, &number));
+	return number;
+}
+
+/* Let the known object's spec.n be 6: who copies it has that. */
+static void
+mark(struct stream *s)
+{
+	struct value body = value_of_object(&s->fx->arena->view, s->known);
+
+	*(uint8_t *)(uintptr_t)value_at_name(value_at_name(body, "spec"), "n").at = TAG_SMALL0 + 6;
+}
+
+/* A change's spec is copied when the known object's was read of the same bytes, by the same schema. */
+TEST_CASE(a_spec_that_comes_again_is_copied)
+{
+	struct stream *s = stream_new(NULL, 0, NULL);
+
+	assert_int_equal(change(s, CHANGE(SPEC), 0), 5); /* nothing is known of it yet */
+	mark(s);
+	assert_int_equal(change(s, CHANGE(SPEC), 0), 5); /* nor of what it was read of */
+	mark(s);
+	assert_int_equal(change(s, CHANGE(SPEC), 0), 6);
+	assert_string_equal(s->log,
+			    "MODIFIED[/a]{\"metadata\":{\"name\":\"a\"},\"spec\":{\"n\":6,\"long\":[\"" LONG
+			    "\",\"" LONG "\"]}}\n");
+	assert_int_equal(change(s, CHANGE("\"spec\":{\"n\":4}"), 0), 4);
+	stream_give_back(s);
+	stream_free(s);
+}
+
+/* What is not all there, or stands before its key, or was read by another meaning, is read. */
+TEST_CASE(a_spec_that_cannot_be_compared_is_read)
+{
+	struct stream *s = stream_new(NULL, 0, NULL);
+	const char *reversed = "{\"type\":\"MODIFIED\",\"object\":{" SPEC ",\"metadata\":{\"name\":\"a\"}}}";
+
+	change(s, CHANGE(SPEC), 0);
+	change(s, CHANGE(SPEC), 0);
+	mark(s);
+	assert_int_equal(change(s, CHANGE(SPEC), 100), 5); /* its source is not known then */
+	stream_give_back(s);
+	change(s, CHANGE(SPEC), 0);
+	change(s, CHANGE(SPEC), 0);
+	mark(s);
+	assert_int_equal(change(s, reversed, 0), 5);
+	stream_give_back(s);
+	change(s, CHANGE(SPEC), 0);
+	change(s, CHANGE(SPEC), 0);
+	mark(s);
+	decoder_schema_forget_texts(s->fx->schema);
+	assert_int_equal(change(s, CHANGE(SPEC), 0), 5);
+	mark(s);
+	/* of two the last one counts, and its source */
+	assert_int_equal(change(s, CHANGE(SPEC ",\"spec\":{\"n\":3}"), 0), 3);
+	stream_give_back(s);
+	stream_free(s);
+}
+
 /* What a schema remembers of texts it met is not taken for a name: that goes into the key. */
 TEST_CASE(a_name_with_escapes_that_comes_again_is_a_name)
 {
