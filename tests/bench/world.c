@@ -220,17 +220,6 @@ world_adopt(struct world *w)
 
 /* ---- the broker ---- */
 
-static void
-give_source(void *context, struct broker_source *ret)
-{
-	struct world *w = context;
-
-	ret->arena = &w->arena;
-	ret->pins = w->pins;
-	ret->epoch = store_epoch(w->store);
-	ret->fan_out = w->fan_out;
-}
-
 static char *
 give_report(void *context)
 {
@@ -262,7 +251,7 @@ open_broker(struct world *w)
 {
 	struct broker_options options = {.socket_path = w->socket,
 					 .max_readers = READERS_MAX,
-					 .source = give_source,
+					 .source = {&w->arena, w->pins, w->fan_out, NULL},
 					 .report = give_report,
 					 .context = w};
 	_cleanup_(message_freep) char *error = NULL;

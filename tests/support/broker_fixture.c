@@ -27,20 +27,6 @@ need(bool ok, const char *what)
 	abort();
 }
 
-static void
-give_source(void *context, struct broker_source *ret)
-{
-	struct broker_fixture *fx = context;
-
-	if (fx->starting)
-		return;
-	ret->arena = fx->store->arena;
-	ret->pins = fx->store->pins;
-	ret->epoch = store_epoch(fx->store->store);
-	ret->fan_out = fx->fan_out;
-	ret->consumers = fx->consumers;
-}
-
 static char *
 give_report(void *context)
 {
@@ -80,6 +66,8 @@ new_store(struct broker_fixture *fx)
 	fx->store = fx->in_generations ? next_generation(fx) : live_store();
 	need(fan_out_new(fx->store->store, fx->fan_out_limits, &fx->fan_out) == 0, "no fan-out");
 	need(consumers_new(fx->store->store, CONSUMERS_LIMITS, &fx->consumers) == 0, "no consumers");
+	fx->options.source = (struct broker_source){fx->store->arena, fx->store->pins, fx->fan_out,
+						    fx->consumers};
 }
 
 static void
@@ -153,13 +141,12 @@ broker_fixture_new(void)
 	need(mkdtemp(fx->directory) != NULL, "no directory");
 	snprintf(fx->socket, sizeof(fx->socket), "%s/informer.sock", fx->directory);
 	fx->fan_out_limits = FAN_OUT_LIMITS;
-	new_store(fx);
 	fx->options = (struct broker_options){.socket_path = fx->socket,
 					      .max_readers = 6,
-					      .source = give_source,
 					      .report = give_report,
 					      .wanted = note_wanted,
 					      .context = fx};
+	new_store(fx);
 	pthread_mutex_init(&fx->lock, NULL);
 	pthread_mutex_init(&fx->wanted_lock, NULL);
 	pthread_cond_init(&fx->done, NULL);
@@ -172,6 +159,7 @@ broker_fixture_limit_queues(struct broker_fixture *fx, struct fan_out_limits lim
 	fan_out_free(fx->fan_out);
 	fx->fan_out_limits = limits;
 	need(fan_out_new(fx->store->store, limits, &fx->fan_out) == 0, "no fan-out");
+	fx->options.source.fan_out = fx->fan_out;
 }
 
 static void

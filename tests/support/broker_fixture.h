@@ -30,7 +30,6 @@ struct broker_fixture {
 	struct fan_out *old_fan_out[8];
 	struct consumers *old_consumers[8];
 	unsigned old_count;
-	_Atomic bool starting;		/* the source says "nothing yet" */
 	bool in_generations;
 	struct generations generations;
 

@@ -220,15 +220,6 @@ on_ending(uv_poll_t *handle, int status, int events)
 
 /* ---- what the broker asks -------------------------------------------------------- */
 
-static void
-broker_source_now(void *context, struct broker_source *ret)
-{
-	struct daemon *d = context;
-
-	*ret = (struct broker_source){&d->local.arena, d->local.pins, store_epoch(d->local.store), d->fan_out,
-				      d->consumers};
-}
-
 static char *
 broker_report(void *context)
 {
@@ -261,7 +252,7 @@ start_broker(struct daemon *d, char **ret_error)
 		.max_readers = d->config->max_readers,
 		.queue_memory = d->config->max_queue_memory,
 		.listener = d->inherited.listener,
-		.source = broker_source_now,
+		.source = {&d->local.arena, d->local.pins, d->fan_out, d->consumers},
 		.wanted = broker_wanted,
 		.report = broker_report,
 		.context = d,

@@ -285,6 +285,13 @@ broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker 
 	lingering_init(b);
 	b->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	r = copy_options(b, options);
+	if (r == 0) {
+		/* A descriptor that cannot write, whatever its holder does: another open of the same file. */
+		b->arena_fd = file_open_again(options->source.arena->fd, O_RDONLY);
+		if (b->arena_fd < 0)
+			r = message_set(ret_error, b->arena_fd, "the arena cannot be opened again: %s",
+					broker_why_not(b->arena_fd));
+	}
 	if (r == 0)
 		r = open_socket(b, ret_error);
 	if (r == 0) {

@@ -30,15 +30,10 @@ struct consumers;
 
 #define BROKER_QUEUE_MEMORY (64ull << 20)
 
-/*
- * What is served: one arena, from when there is one until broker_free(). All is borrowed until then.
- * arena      NULL: nothing yet; readers are told REFUSED_BUSY and come again
- * fan_out, consumers  of the same store; NULL: there are no queues
- */
+/* What is served: an arena, its readers' slots, and what its store tells. Borrowed until broker_free(). */
 struct broker_source {
 	const struct arena *arena;
 	struct pins *pins;
-	uint64_t epoch;
 	struct fan_out *fan_out;
 	struct consumers *consumers;
 };
@@ -56,7 +51,6 @@ struct broker_source {
  *               user of one that was refused for its wake-ups (at least); 0: 5,000
  * listener      a listening socket with that file, from a predecessor (broker_pass_on()): it is served on,
  *               and belongs to the broker in any case; 0: a new one is made
- * source        what is served; called when it is needed
  * wanted        a reader looks at this resource, or subscribes to it: "pods", "deployments.apps"; not
  *               terminated. May be NULL
  * report        the answer to STAT, a malloc'ed JSON text, or NULL
@@ -72,7 +66,7 @@ struct broker_options {
 	uint64_t queue_memory;
 	uint64_t barred_ms;
 	int listener;
-	void (*source)(void *context, struct broker_source *ret_source);
+	struct broker_source source;
 	void (*wanted)(void *context, const char *resource, size_t length);
 	char *(*report)(void *context);
 	void *context;

@@ -190,11 +190,12 @@ client_new(struct broker *b, int fd)
 
 /* Send the arena, the client's slot and its eventfd; and the keys, if it wants them. 0 or negative errno. */
 static int
-welcome(struct client *c, const struct arena *arena, int arena_fd, bool want_keys)
+welcome(struct client *c, bool want_keys)
 {
+	const struct arena *arena = c->broker->options.source.arena;
 	struct message_welcome message = {.generation = arena->header->generation, .slot_bytes = SLOT_BYTES};
 	int slot_fd = file_open_again(c->slot_fd, O_RDWR), r;
-	int fds[PROTOCOL_DESCRIPTORS] = {arena_fd, slot_fd, c->event_fd};
+	int fds[PROTOCOL_DESCRIPTORS] = {c->broker->arena_fd, slot_fd, c->event_fd};
 
 	if (slot_fd < 0)
 		return slot_fd;
@@ -246,13 +247,13 @@ send_report(struct client *c)
 
 /* Its eventfd and its slot. 0, or negative errno: it has none. */
 static int
-equip(struct client *c, const struct broker_source *source)
+equip(struct client *c)
 {
 	c->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->event_fd < 0)
 		return -errno;
 	c->eventfd_number = lingering_watch(c->broker, c->event_fd);
-	return pins_add(source->pins, source->epoch, &c->slot, &c->slot_fd);
+	return pins_add(client_pins(c), broker_epoch(c->broker), &c->slot, &c->slot_fd);
 }
 
 /* Whether there is room, also where what its user, and others, have closed meanwhile counts no more. */
@@ -270,23 +271,16 @@ static void
 attach(struct client *c, const struct message_hello *hello)
 {
 	struct broker *b = c->broker;
-	struct broker_source source;
+	const struct header *header = b->options.source.arena->header;
 	const char *barred = client_is_barred(c);
-	int arena_fd, r;
+	int r;
 	char text[300], why[HEADER_WHY_BYTES];
 
 	if (barred) {
 		client_refuse(c, REFUSED_BUSY, barred);
 		return;
 	}
-	r = broker_source(b, &source, &arena_fd);
-	if (r < 0) {
-		snprintf(text, sizeof(text), "informerd cannot open its arena again: %s", broker_why_not(r));
-		client_refuse(c, REFUSED_BUSY,
-			      r == -EAGAIN ? "nothing to read yet: informerd is starting" : text);
-		return;
-	}
-	if (!layout_is_readable(hello->layout_major, hello->layout_minor, source.arena->header, why)) {
+	if (!layout_is_readable(hello->layout_major, hello->layout_minor, header, why)) {
 		snprintf(text, sizeof(text), "the arena cannot be read: %s", why);
 		client_refuse(c, REFUSED_LAYOUT, text);
 		return;
@@ -295,7 +289,7 @@ attach(struct client *c, const struct message_hello *hello)
 		client_refuse(c, REFUSED_FULL, text);
 		return;
 	}
-	r = equip(c, &source);
+	r = equip(c);
 	if (r < 0) {
 		snprintf(text, sizeof(text), "no slot: %s", broker_why_not(r));
 		client_refuse(c, REFUSED_FULL, text);
@@ -303,15 +297,13 @@ attach(struct client *c, const struct message_hello *hello)
 	}
 	/* Registered before it learns of it. */
 	name_take(c->name, hello->reader_name, sizeof(c->name));
-	c->pins = source.pins;
-	c->generation = source.arena->header->generation;
 	c->state = CLIENT_ATTACHED;
 	wake_join(c);
 	c->deadline_ms = 0;
 	room_leave(c);
 	b->stats.readers++;
 	b->stats.attached++;
-	if (welcome(c, source.arena, arena_fd, hello->flags & HELLO_WANT_KEYS) < 0)
+	if (welcome(c, hello->flags & HELLO_WANT_KEYS) < 0)
 		client_drop(c);
 }
 

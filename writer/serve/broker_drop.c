@@ -108,7 +108,7 @@ give_up_slot(struct client *c)
 	if (c->broker->lingering.files)
 		lingering_add_file(c, file_open_again(c->slot_fd, O_RDONLY), place);
 	lingering_add_eventfd(c, c->eventfd_number, place);
-	pins_remove(c->pins, c->slot);
+	pins_remove(client_pins(c), c->slot);
 }
 
 void
@@ -214,7 +214,7 @@ part(struct broker *b)
 
 	for (struct client *c = b->clients; c; c = next) {
 		next = c->next;
-		if (c->state == CLIENT_DROPPED && pins_are_free(c->pins, c->slot))
+		if (c->state == CLIENT_DROPPED && pins_are_free(client_pins(c), c->slot))
 			client_drop(c);
 		else
 			any |= c->state == CLIENT_DROPPED;
@@ -234,8 +234,8 @@ void
 client_hang_up(struct client *c)
 {
 	if (c->state == CLIENT_ATTACHED) {
-		pins_close(c->pins, c->slot);
-		if (!pins_are_free(c->pins, c->slot)) {
+		pins_close(client_pins(c), c->slot);
+		if (!pins_are_free(client_pins(c), c->slot)) {
 			stop_serving(c);
 			c->state = CLIENT_DROPPED;
 			/* It hears that we are gone; and we hear when it is. */

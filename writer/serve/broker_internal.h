@@ -10,7 +10,7 @@
  *   broker_lingering.c  what readers keep open after their end
  *   broker_sleepers.c   who may be asleep
  *   broker_admit.c      who may come             broker_room.c       for how many is room
- *   broker_send.c       packets                  broker_served.c     what is served
+ *   broker_send.c       packets
  *   broker_turn.c       what the loop tells it of
  *   broker_report.c     tells of the readers; needs none of these
  */
@@ -78,7 +78,6 @@ struct client {
 	uint64_t behind_said_ms; /* uv_now(), when the log was told last that it is behind */
 	char name[65];
 
-	struct pins *pins;
 	unsigned slot;
 	int slot_fd;             /* borrowed from the pins */
 	uint64_t eventfd_number; /* lingering_watch() */
@@ -92,7 +91,6 @@ struct client {
 	struct reader_queue *queues; /* SLOT_QUEUES of them, or NULL */
 	uint64_t queue_bytes;        /* what they cost (broker_room.c) */
 	uint64_t queue_count;
-	uint64_t generation;
 
 	char *report;
 	size_t report_length, report_sent;
@@ -288,7 +286,7 @@ void client_speaks(struct client *c, const struct message_head *head, size_t len
 void client_unsubscribe(struct client *c, struct reader_queue *queue, bool take_back);
 void client_unsubscribe_all(struct client *c, bool take_back);
 
-/* ---- broker.c, broker_served.c ---- */
+/* ---- broker.c ---- */
 
 struct broker {
 	uv_loop_t *loop;
@@ -325,8 +323,7 @@ struct broker {
 	} barred[BROKER_BARRED_MAX];
 	uint64_t lines_since_ms, untold; /* of what is said about refused connections */
 	unsigned lines;
-	/* the arena, re-opened read-only; -1: not yet */
-	int arena_fd;
+	int arena_fd; /* the arena, re-opened read-only */
 	/* closing */
 	bool closing;
 	unsigned open_handles;
@@ -334,7 +331,17 @@ struct broker {
 	void *done_context;
 };
 
-/* The source, with the arena's read-only descriptor. -EAGAIN: nothing is served yet. */
-int broker_source(struct broker *b, struct broker_source *ret_source, int *ret_fd);
+static inline struct pins *
+client_pins(const struct client *c)
+{
+	return c->broker->options.source.pins;
+}
+
+/* The newest that was published. */
+static inline uint64_t
+broker_epoch(const struct broker *b)
+{
+	return atomic_load_explicit(&b->options.source.arena->header->epoch, memory_order_relaxed);
+}
 
 #endif

@@ -42,7 +42,7 @@ add_queues(cJSON *reader, const struct client *c)
 }
 
 static bool
-add_reader(cJSON *array, const struct client *c, const struct broker_source *source)
+add_reader(cJSON *array, const struct client *c, uint64_t epoch)
 {
 	cJSON *o = cJSON_CreateObject();
 	struct slot_stat stat;
@@ -52,19 +52,20 @@ add_reader(cJSON *array, const struct client *c, const struct broker_source *sou
 		cJSON_Delete(o);
 		return false;
 	}
-	pins_stat(c->pins, c->slot, &stat);
+	pins_stat(client_pins(c), c->slot, &stat);
 	now_ns = (double)time_ns(CLOCK_BOOTTIME);
 	return cJSON_AddNumberToObject(o, "pid", c->peer.pid) &&
 	       cJSON_AddNumberToObject(o, "uid", c->peer.uid) &&
 	       cJSON_AddStringToObject(o, "name", c->name) &&
-	       cJSON_AddNumberToObject(o, "generation", (double)c->generation) &&
+	       cJSON_AddNumberToObject(
+		       o, "generation", (double)c->broker->options.source.arena->header->generation) &&
 	       cJSON_AddNumberToObject(o, "pins", stat.pins) &&
 	       cJSON_AddNumberToObject(o, "oldest_epoch", (double)stat.oldest_epoch) &&
 	       cJSON_AddNumberToObject(o, "oldest_age_ns",
 				       stat.pins ? now_ns - (double)stat.oldest_since_ns : 0) &&
 	       cJSON_AddNumberToObject(o, "lag_epochs",
-				       stat.pins && source->epoch > stat.oldest_epoch
-					       ? (double)(source->epoch - stat.oldest_epoch)
+				       stat.pins && epoch > stat.oldest_epoch
+					       ? (double)(epoch - stat.oldest_epoch)
 					       : 0) &&
 	       cJSON_AddBoolToObject(o, "dropped", c->state == CLIENT_DROPPED) &&
 	       cJSON_AddBoolToObject(o, "revoked", c->revoked) && add_queues(o, c);
@@ -74,15 +75,13 @@ cJSON *
 broker_readers_json(struct broker *b)
 {
 	cJSON *array = cJSON_CreateArray();
-	struct broker_source source = {0};
+	uint64_t epoch = broker_epoch(b);
 	bool ok = array != NULL;
 
-	b->options.source(b->options.context, &source);
-	if (source.arena && source.pins)
-		pins_horizon(source.pins, source.epoch);	/* a fresh look at the pins */
+	pins_horizon(b->options.source.pins, epoch); /* a fresh look at the pins */
 	for (const struct client *c = b->clients; c && ok; c = c->next)
 		if (client_has_slot(c))
-			ok = add_reader(array, c, &source);
+			ok = add_reader(array, c, epoch);
 	if (!ok) {
 		cJSON_Delete(array);
 		return NULL;

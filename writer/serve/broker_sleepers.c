@@ -41,7 +41,7 @@ wake_join(struct client *c)
 	c->sleeper = wake->sleeper_count++;
 	wake->sleepers[c->sleeper] = c;
 	wake->queue_due[c->sleeper] = false;
-	wake->armed[c->sleeper] = &pins_page(c->pins, c->slot)->armed;
+	wake->armed[c->sleeper] = &pins_page(client_pins(c), c->slot)->armed;
 }
 
 void

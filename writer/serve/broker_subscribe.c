@@ -109,19 +109,15 @@ entries_left(const struct client *c, uint32_t wanted)
 
 /* Sit down as the named consumer. */
 static void
-take_seat(struct client *c, const struct broker_source *source, struct reader_queue *queue,
-	  struct queue_cursor *cursor, struct message_subscribed *answer, struct refused *refused)
+take_seat(struct client *c, struct reader_queue *queue, struct queue_cursor *cursor,
+	  struct message_subscribed *answer, struct refused *refused)
 {
 	int r;
 
 	if (!queue->consumer[0])
 		return;
-	if (!source->consumers) {
-		refuse(refused, REFUSED_CONSUMER, "this daemon keeps no consumers");
-		return;
-	}
-	r = consumers_sit(source->consumers, c->peer.uid, queue->consumer, strlen(queue->consumer), cursor,
-			  &queue->seat, answer->lineage, &answer->seq);
+	r = consumers_sit(c->broker->options.source.consumers, c->peer.uid, queue->consumer,
+			  strlen(queue->consumer), cursor, &queue->seat, answer->lineage, &answer->seq);
 	if (r >= 0)
 		answer->has_cursor = (uint32_t)r;
 	else if (r == -EBUSY)
@@ -164,7 +160,7 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 	   int *ret_fd, struct refused *refused)
 {
 	struct reader_queue *queue = &c->queues[wish->number];
-	struct slot *page = pins_page(c->pins, c->slot);
+	struct slot *page = pins_page(client_pins(c), c->slot);
 	struct queue_cursor *cursor = &page->queues[wish->number];
 	struct subscriber_options options = {
 		.resource = wish->resource,
@@ -177,14 +173,10 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 		.on_overflow = on_overflow,
 		.context = c,
 	};
-	struct broker_source source;
-	int arena_fd, r = broker_source(c->broker, &source, &arena_fd);
+	struct fan_out *fan_out = c->broker->options.source.fan_out;
 	char text[sizeof(refused->text)];
+	int r;
 
-	if (r < 0 || !source.fan_out) {
-		refuse(refused, REFUSED_BUSY, "there are no events at the moment");
-		return;
-	}
 	snprintf(queue->consumer, sizeof(queue->consumer), "%.*s", (int)CONSUMER_NAME_MAX, wish->consumer);
 	if (options.resource_length == 0 || !is_printable(options.resource, options.resource_length) ||
 	    !is_printable(options.ns, options.ns_length) ||
@@ -194,7 +186,7 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 		       "blanks and no control characters");
 		return;
 	}
-	options.entries = find_room(c, fan_out_entries(source.fan_out, options.entries), text, sizeof(text));
+	options.entries = find_room(c, fan_out_entries(fan_out, options.entries), text, sizeof(text));
 	if (options.entries == 0) {
 		c->broker->stats.queues_refused++;
 		refuse(refused, REFUSED_FULL, text);
@@ -202,10 +194,10 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 	}
 	atomic_store_explicit(&cursor->consumed, 0, memory_order_relaxed);
 	atomic_store_explicit(&cursor->acknowledged, 0, memory_order_relaxed);
-	take_seat(c, &source, queue, cursor, answer, refused);
+	take_seat(c, queue, cursor, answer, refused);
 	if (refused->code)
 		return;
-	r = fan_out_subscribe(source.fan_out, &options, &queue->subscriber, &answer->base, ret_fd);
+	r = fan_out_subscribe(fan_out, &options, &queue->subscriber, &answer->base, ret_fd);
 	if (r < 0) {
 		snprintf(text, sizeof(text), "no queue can be made: %s", strerror(-r));
 		refuse(refused, REFUSED_FULL, text);

@@ -83,7 +83,7 @@ broker_wake(void *broker, uint64_t epoch)
 		struct client *c = wake->sleepers[i];
 
 		if ((atomic_load_explicit(wake->armed[i], memory_order_relaxed) & answers) == 0 ||
-		    c->wakes_refused || !pins_take_armed(c->pins, c->slot, answers))
+		    c->wakes_refused || !pins_take_armed(client_pins(c), c->slot, answers))
 			continue;
 		if (now == 0) {
 			now = time_ns(CLOCK_MONOTONIC);

@@ -203,23 +203,6 @@ TEST(snapshots_expire_when_their_slot_is_lost)
 	informer_detach(inf);
 }
 
-/* While the daemon has nothing to give yet, readers are put off and come again by themselves. */
-TEST(a_starting_daemon_puts_readers_off)
-{
-	struct informer *inf;
-
-	fx->starting = true;
-	broker_fixture_start(fx);
-	inf = broker_fixture_attach(fx, 0);
-	assert_non_null(strstr(status_of(inf).reason, "nothing to read yet"));
-	assert_int_equal(get(inf, "a"), INFORMER_E_NOT_READY);
-	fx->starting = false;
-	broker_fixture_pod(fx, "a");
-	DISPATCH_UNTIL(inf, status_of(inf).attached);
-	assert_int_equal(get(inf, "a"), 0);
-	informer_detach(inf);
-}
-
 /*
  * In a child every call says FORKED, detach there leaves the parent alone, and the child can attach for
  * itself.
@@ -378,15 +361,16 @@ static void
 send_reserved(struct broker_fixture *fx, void *context)
 {
 	struct client *c = fx->broker->clients;
-	struct message_welcome message = {.generation = c->generation, .slot_bytes = SLOT_BYTES};
+	struct message_welcome message = {.generation = fx->store->arena->header->generation,
+					  .slot_bytes = SLOT_BYTES};
 	int fds[PROTOCOL_DESCRIPTORS] = {fx->broker->arena_fd, -1, c->event_fd};
 	unsigned slot;
 
 	(void)context;
-	assert_int_equal(pins_add(c->pins, store_epoch(fx->store->store), &slot, &fds[1]), 0);
+	assert_int_equal(pins_add(fx->store->pins, store_epoch(fx->store->store), &slot, &fds[1]), 0);
 	message_head_init(&message.head, (enum message_type)4, sizeof(message));
 	assert_int_equal(client_send_fds(c, &message, sizeof(message), fds, PROTOCOL_DESCRIPTORS), 0);
-	pins_remove(c->pins, slot);
+	pins_remove(fx->store->pins, slot);
 }
 
 /* How much the broker still has open because readers had it open when it ended. */
