@@ -282,7 +282,6 @@ broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker 
 	b->arena_fd = b->turn.epoll = -1;
 	b->listener = (struct heard){on_connection, b};
 	b->on_clock = on_clock;
-	lingering_init(b);
 	b->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	r = copy_options(b, options);
 	if (r == 0) {

@@ -252,7 +252,6 @@ equip(struct client *c)
 	c->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->event_fd < 0)
 		return -errno;
-	c->eventfd_number = lingering_watch(c->broker, c->event_fd);
 	return pins_add(client_pins(c), broker_epoch(c->broker), &c->slot, &c->slot_fd);
 }
 

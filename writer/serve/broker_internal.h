@@ -80,7 +80,6 @@ struct client {
 
 	unsigned slot;
 	int slot_fd;             /* borrowed from the pins */
-	uint64_t eventfd_number; /* lingering_watch() */
 	int event_fd;            /* -1: none */
 	size_t sleeper;		/* its place among the wake's */
 	bool wake_measured;     /* the next wake-up is, in CPU time */
@@ -185,6 +184,11 @@ bool peer_is_privileged(const struct ucred *peer);
 
 /* ---- broker_room.c ---- */
 
+/* What a client takes of each room, or a file of one that has ended. */
+struct room_cost {
+	uint64_t readers, files, bytes;
+};
+
 /* Whether one more of this user may attach; tells how many there are otherwise. */
 bool room_for_reader(const struct broker *b, const struct client *c, char *text, size_t size);
 /*
@@ -212,53 +216,31 @@ void room_queue_use(const struct broker *b, uint64_t *ret_bytes, uint64_t *ret_l
 
 /* ---- broker_lingering.c ---- */
 
-/* What it takes of each room (broker_room.c). */
-struct lingering_cost {
-	unsigned readers, files;
-	uint64_t bytes;
-};
-
-/*
- * fd      of a file; -1: it is an eventfd
- * number  of that
- */
-struct lingering_item {
-	struct lingering_item *next;
-	struct lingering_cost cost;
+struct lingering_file {
+	struct lingering_file *next;
+	struct room_cost cost;
 	uid_t uid;
 	bool privileged;
-	bool open;
 	int fd;
-	uint64_t number;
 };
 
-/*
- * epoll  has the eventfds; -1: the kernel does not tell of them
- * files  it tells of files
- */
+/* In the order in which they were looked at. */
 struct lingering {
-	struct lingering_item *first, *last;
+	struct lingering_file *first, *last;
 	uint64_t count;
-	int epoll;
-	uint64_t numbers;
-	bool files;
 };
 
-void lingering_init(struct broker *b);
 void lingering_done(struct broker *b);
 /* Another open file of the same file, for a reader, or for us: a descriptor, or negative errno. */
 int file_open_again(int fd, int flags);
-/* To be called before anybody else has the eventfd. Its number, or 0. */
-uint64_t lingering_watch(struct broker *b, int eventfd);
 /*
- * The client was handed it, and it is not in use any more: it counts until everybody has closed it.
+ * The client was handed this file, and it is not in use any more: it counts until everybody has closed it.
  * fd  an open file of ours, for reading only, which is taken over; negative is fine
  */
-void lingering_add_file(struct client *c, int fd, struct lingering_cost cost);
-void lingering_add_eventfd(struct client *c, uint64_t number, struct lingering_cost cost);
+void lingering_add(struct client *c, int fd, struct room_cost cost);
 /*
- * Look at some of them: a user's, or (NULL) anybody's. What was closed counts no more. Returns whether that
- * was everything that was looked at, so that there may well be more.
+ * Look at some files of a user, or (NULL) of anybody. What was closed counts no more. Returns whether some
+ * was, and time ended the look, so that there may well be more.
  */
 bool lingering_look(struct broker *b, const uid_t *uid);
 

@@ -57,10 +57,8 @@ left_for(uint64_t room, const struct use *use, bool privileged)
 	return unused > use->own ? (unused - use->own + 1) / 2 : 0;
 }
 
-/* What one client takes of a room, and what something does that lingers (broker_lingering.c). */
-struct room {
-	uint64_t (*of_client)(const struct client *c);
-	uint64_t (*of_lingering)(const struct lingering_cost *cost);
+struct uses {
+	struct use readers, files, bytes;
 };
 
 static void
@@ -71,16 +69,25 @@ add_use(struct use *use, uint64_t n, bool privileged, bool own)
 	use->own += own ? n : 0;
 }
 
-static struct use
-use_of(const struct broker *b, uid_t uid, const struct room *room)
+static void
+add_uses(struct uses *uses, struct room_cost cost, bool privileged, bool own)
 {
-	struct use use = {0};
+	add_use(&uses->readers, cost.readers, privileged, own);
+	add_use(&uses->files, cost.files, privileged, own);
+	add_use(&uses->bytes, cost.bytes, privileged, own);
+}
+
+static struct uses
+uses_of(const struct broker *b, uid_t uid)
+{
+	struct uses uses = {0};
 
 	for (const struct client *c = b->clients; c; c = c->next)
-		add_use(&use, room->of_client(c), c->privileged, c->peer.uid == uid);
-	for (const struct lingering_item *i = b->lingering.first; i; i = i->next)
-		add_use(&use, room->of_lingering(&i->cost), i->privileged, i->uid == uid);
-	return use;
+		add_uses(&uses, (struct room_cost){client_has_slot(c), c->queue_count, c->queue_bytes},
+			 c->privileged, c->peer.uid == uid);
+	for (const struct lingering_file *f = b->lingering.first; f; f = f->next)
+		add_uses(&uses, f->cost, f->privileged, f->uid == uid);
+	return uses;
 }
 
 /* Said where a user has no room: how much of it lingers. Empty when nothing does. */
@@ -89,8 +96,8 @@ say_what_lingers(const struct broker *b, uid_t uid, char *text, size_t size)
 {
 	unsigned count = 0;
 
-	for (const struct lingering_item *i = b->lingering.first; i; i = i->next)
-		count += i->uid == uid;
+	for (const struct lingering_file *f = b->lingering.first; f; f = f->next)
+		count += f->uid == uid;
 	text[0] = '\0';
 	if (count > 0)
 		snprintf(text, size, "; its processes have %u descriptors of ended ones open", count);
@@ -98,24 +105,10 @@ say_what_lingers(const struct broker *b, uid_t uid, char *text, size_t size)
 
 /* ---- readers ---- */
 
-static uint64_t
-one_reader(const struct client *c)
-{
-	return client_has_slot(c);
-}
-
-static uint64_t
-readers_lingering(const struct lingering_cost *cost)
-{
-	return cost->readers;
-}
-
-static const struct room readers_room = {one_reader, readers_lingering};
-
 bool
 room_for_reader(const struct broker *b, const struct client *c, char *text, size_t size)
 {
-	struct use use = use_of(b, c->peer.uid, &readers_room);
+	struct use use = uses_of(b, c->peer.uid).readers;
 	char lingering[80];
 
 	if (left_for(b->options.max_readers, &use, c->privileged) > 0)
@@ -220,42 +213,14 @@ room_report_in_way(const struct broker *b)
 
 /* ---- queues ---- */
 
-static uint64_t
-bytes_of_queues(const struct client *c)
-{
-	return c->queue_bytes;
-}
-
-static uint64_t
-bytes_lingering(const struct lingering_cost *cost)
-{
-	return cost->bytes;
-}
-
-static uint64_t
-files_of_queues(const struct client *c)
-{
-	return c->queue_count;
-}
-
-static uint64_t
-files_lingering(const struct lingering_cost *cost)
-{
-	return cost->files;
-}
-
-static const struct room memory_room = {bytes_of_queues, bytes_lingering},
-			 files_room = {files_of_queues, files_lingering};
-
 /* Half of the descriptors that others than root have may be of queues. */
 static bool
-has_room_for_file(const struct client *c)
+has_room_for_file(const struct use *files, bool privileged)
 {
-	struct use use = use_of(c->broker, c->peer.uid, &files_room);
 	struct rlimit limit;
 
 	return getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
-	       left_for(descriptors_for_all(limit.rlim_cur) / 2, &use, c->privileged) > 0;
+	       left_for(descriptors_for_all(limit.rlim_cur) / 2, files, privileged) > 0;
 }
 
 uint64_t
@@ -285,7 +250,7 @@ room_queue_use(const struct broker *b, uint64_t *ret_bytes, uint64_t *ret_limit)
 {
 	bool by_group;
 
-	*ret_bytes = use_of(b, 0, &memory_room).all;
+	*ret_bytes = uses_of(b, 0).bytes.all;
 	*ret_limit = queue_limit(b, *ret_bytes, &by_group);
 }
 
@@ -293,13 +258,14 @@ uint32_t
 room_for_queue(const struct client *c, uint32_t wanted, char *text, size_t size)
 {
 	const struct broker *b = c->broker;
-	struct use use = use_of(b, c->peer.uid, &memory_room);
+	struct uses uses = uses_of(b, c->peer.uid);
+	struct use use = uses.bytes;
 	bool by_group;
 	uint64_t room = queue_limit(b, use.all, &by_group), left = left_for(room, &use, c->privileged);
 	char lingering[80];
 
 	say_what_lingers(b, c->peer.uid, lingering, sizeof(lingering));
-	if (!has_room_for_file(c)) {
+	if (!has_room_for_file(&uses.files, c->privileged)) {
 		snprintf(text, size, "too many queues%s: raise informerd's limit of open files", lingering);
 		return 0;
 	}

@@ -204,7 +204,7 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 		return;
 	}
 	queue->entries = answer->entries = subscriber_capacity(queue->subscriber);
-	queue->fd = c->broker->lingering.files ? file_open_again(*ret_fd, O_RDONLY) : -1;
+	queue->fd = file_open_again(*ret_fd, O_RDONLY);
 	c->queue_bytes += room_queue_cost(queue->entries);
 	c->queue_count++;
 	name_take(queue->name,

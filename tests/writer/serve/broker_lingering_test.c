@@ -82,28 +82,6 @@ TEST(who_keeps_slots_keeps_places)
 			munmap(slots[i], SLOT_BYTES);
 }
 
-TEST(who_keeps_eventfds_keeps_places)
-{
-	int kept[TRIES] = {0};
-	struct raw_answer a;
-	unsigned n = 0;
-
-	start(fx, 16);
-	while (n < TRIES && comes_and_goes(fx, USER, &a)) {
-		kept[n] = dup(a.fds[2]);
-		assert_true(kept[n] >= 0);
-		raw_close(&a);
-		n++;
-	}
-	assert_int_equal(n, SHARE);
-	assert_gets_in(fx, USER + 1);
-	assert_gets_in(fx, 0);
-	close(kept[0]);
-	assert_gets_in(fx, USER);
-	for (unsigned i = 1; i < n; i++)
-		close(kept[i]);
-}
-
 /* The same number again and again: what was given up counts less, for its memory is back, but it counts. */
 TEST(who_keeps_queues_gets_no_more)
 {
