@@ -19,7 +19,7 @@ add_queue(cJSON *array, unsigned number, const struct reader_queue *queue)
 	subscriber_stats(queue->subscriber, &stats);
 	return cJSON_AddNumberToObject(o, "number", number) &&
 	       cJSON_AddStringToObject(o, "resource", subscriber_resource_name(queue->subscriber)) &&
-	       cJSON_AddStringToObject(o, "namespace", subscriber_namespace(queue->subscriber)) &&
+	       cJSON_AddStringToObject(o, "namespace", stats.ns) &&
 	       cJSON_AddStringToObject(o, "name", queue->name) &&
 	       cJSON_AddStringToObject(o, "consumer", queue->consumer) &&
 	       cJSON_AddNumberToObject(o, "capacity", stats.capacity) &&

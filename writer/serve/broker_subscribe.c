@@ -203,7 +203,7 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 		refuse(refused, REFUSED_FULL, text);
 		return;
 	}
-	queue->entries = answer->entries = subscriber_capacity(queue->subscriber);
+	queue->entries = answer->entries = options.entries;
 	queue->fd = file_open_again(*ret_fd, O_RDONLY);
 	c->queue_bytes += room_queue_cost(queue->entries);
 	c->queue_count++;

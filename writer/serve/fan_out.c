@@ -48,6 +48,7 @@ struct audience {
 	uint64_t wanted;
 	const struct subscriber_resource *lowest_of;
 	uint64_t lowest;
+	uint64_t overflows; /* at the first position of a name: of all queues that want the name */
 };
 
 struct subscriber {
@@ -55,7 +56,7 @@ struct subscriber {
 	struct subscriber *next, *previous;
 	struct ring_out *queue;
 	char *resource, *ns;
-	size_t resource_length, ns_length;
+	size_t ns_length;
 	uint64_t ns_hash;
 	struct subscriber_resource *places;
 	size_t place_count;
@@ -79,12 +80,6 @@ struct fan_out {
 	/* lists: of the commit that is being told; of those whose queue overflowed */
 	struct subscriber *touched;
 	struct subscriber *closed;
-	struct past_overflows {
-		char *resource;
-		uint64_t count;
-	/* of queues that are gone; one for each resource whose queue ever overflowed */
-	} *past;
-	size_t past_count;
 	uint64_t base;			/* of the commit that is being told */
 };
 
@@ -102,6 +97,24 @@ static uint64_t
 wanted_bit(uint64_t ns_hash)
 {
 	return ns_hash ? 1ull << (ns_hash >> 58) : UINT64_MAX;
+}
+
+/* ---- positions ---- */
+
+static bool
+is_at(const struct store *store, unsigned position, const char *resource)
+{
+	return strcmp(store_resource_name(store, position), resource) == 0;
+}
+
+/* The first position of a resource; RESOURCE_MAX: it has none. */
+static unsigned
+first_of(const struct store *store, const char *resource)
+{
+	for (unsigned i = 0; i < store_resource_count(store); i++)
+		if (is_at(store, i, resource))
+			return i;
+	return RESOURCE_MAX;
 }
 
 /* ---- what is unread ---- */
@@ -162,11 +175,16 @@ held_bytes(const struct subscriber *s, uint64_t lowest)
 static void
 note_closed(struct subscriber *s)
 {
+	struct fan_out *f = s->fan_out;
+	unsigned first = first_of(f->store, s->resource);
+
 	if (s->closed)
 		return;
 	s->closed = true;
-	s->next_closed = s->fan_out->closed;
-	s->fan_out->closed = s;
+	s->next_closed = f->closed;
+	f->closed = s;
+	if (first < RESOURCE_MAX)
+		f->audiences[first].overflows++;
 	if (s->on_overflow)
 		s->on_overflow(s->context, s);
 }
@@ -333,14 +351,6 @@ is_heard(void *context, unsigned resource)
 
 /* ---- subscribers at positions ---- */
 
-static bool
-is_of(const struct subscriber *s, unsigned resource)
-{
-	const char *name = store_resource_name(s->fan_out->store, resource);
-
-	return strlen(name) == s->resource_length && memcmp(name, s->resource, s->resource_length) == 0;
-}
-
 /* Room for one more. 0, -ENOMEM. */
 static int
 audience_grow(struct audience *a)
@@ -401,7 +411,7 @@ bind(struct subscriber *s)
 	size_t wanted = 0;
 
 	for (unsigned i = 0; i < count; i++) {
-		if (!is_of(s, i))
+		if (!is_at(s->fan_out->store, i, s->resource))
 			continue;
 		if (audience_grow(&s->fan_out->audiences[i]) < 0)
 			return -ENOMEM;
@@ -416,7 +426,7 @@ bind(struct subscriber *s)
 		struct audience *a = &s->fan_out->audiences[i];
 		struct subscriber_resource *b = &s->places[s->place_count];
 
-		if (!is_of(s, i))
+		if (!is_at(s->fan_out->store, i, s->resource))
 			continue;
 		*b = (struct subscriber_resource){.subscriber = s, .resource = i};
 		a->hearers[a->count++] = (struct hearer){s->ns_hash, b};
@@ -490,7 +500,6 @@ fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
 	s->on_due = options->on_due;
 	s->on_overflow = options->on_overflow;
 	s->context = options->context;
-	s->resource_length = options->resource_length;
 	s->ns_length = options->ns_length;
 	s->resource = strndup(options->resource, options->resource_length);
 	s->ns = strndup(options->ns, options->ns_length);
@@ -516,31 +525,6 @@ fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
 	return 0;
 }
 
-/* Only what the store has, or had, can overflow: so there are not more of these than resources. */
-static void
-remember_overflows(struct fan_out *f, const struct subscriber *s)
-{
-	uint64_t count = ring_out_overflows(s->queue);
-	struct past_overflows *grown;
-	size_t i;
-
-	for (i = 0; i < f->past_count && strcmp(f->past[i].resource, s->resource) != 0; i++)
-		;
-	if (count == 0 || i < f->past_count) {
-		if (count)
-			f->past[i].count += count;
-		return;
-	}
-	grown = reallocarray(f->past, f->past_count + 1, sizeof(*grown));
-	if (!grown)
-		return; /* a figure is lost, and nothing else */
-	f->past = grown;
-	grown[i].resource = strdup(s->resource);
-	grown[i].count = count;
-	if (grown[i].resource)
-		f->past_count++;
-}
-
 void
 fan_out_unsubscribe(struct subscriber *s, bool take_back)
 {
@@ -561,7 +545,6 @@ fan_out_unsubscribe(struct subscriber *s, bool take_back)
 		f->subscribers = s->next;
 	if (s->next)
 		s->next->previous = s->previous;
-	remember_overflows(f, s);
 	subscriber_destroy(s, take_back);
 	store_release_held(f->store);
 }
@@ -578,18 +561,6 @@ subscriber_resource_name(const struct subscriber *s)
 	return s->resource;
 }
 
-const char *
-subscriber_namespace(const struct subscriber *s)
-{
-	return s->ns;
-}
-
-uint32_t
-subscriber_capacity(const struct subscriber *s)
-{
-	return ring_out_entries(s->queue);
-}
-
 void
 subscriber_stats(struct subscriber *s, struct subscriber_stats *ret)
 {
@@ -599,6 +570,7 @@ subscriber_stats(struct subscriber *s, struct subscriber_stats *ret)
 		.overflows = ring_out_overflows(s->queue),
 		.open = ring_out_is_open(s->queue),
 		.capacity = ring_out_entries(s->queue),
+		.ns = s->ns,
 	};
 }
 
@@ -650,22 +622,13 @@ fan_out_free(struct fan_out *f)
 		free(f->audiences[i].hearers);
 		free(f->audiences[i].unread);
 	}
-	for (size_t i = 0; i < f->past_count; i++)
-		free(f->past[i].resource);
-	free(f->past);
 	free(f);
 }
 
 uint64_t
 fan_out_overflows(const struct fan_out *f, const char *resource)
 {
-	uint64_t overflows = 0;
+	unsigned first = first_of(f->store, resource);
 
-	for (size_t i = 0; i < f->past_count; i++)
-		if (strcmp(f->past[i].resource, resource) == 0)
-			overflows = f->past[i].count;
-	for (const struct subscriber *s = f->subscribers; s; s = s->next)
-		if (strcmp(s->resource, resource) == 0)
-			overflows += ring_out_overflows(s->queue);
-	return overflows;
+	return first < RESOURCE_MAX ? f->audiences[first].overflows : 0;
 }

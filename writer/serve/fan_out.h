@@ -88,10 +88,8 @@ void fan_out_tick(struct fan_out *f, uint64_t now_boot_ns);
  */
 uint64_t fan_out_overflows(const struct fan_out *f, const char *resource);
 
-/* What is said of it in reports; lent. */
+/* Lent. */
 const char *subscriber_resource_name(const struct subscriber *s);
-const char *subscriber_namespace(const struct subscriber *s);
-uint32_t subscriber_capacity(const struct subscriber *s);
 
 struct subscriber_stats {
 	uint64_t unread;
@@ -99,6 +97,7 @@ struct subscriber_stats {
 	uint64_t overflows;
 	bool open;
 	uint32_t capacity;
+	const char *ns; /* lent */
 };
 void subscriber_stats(struct subscriber *s, struct subscriber_stats *ret);
 
