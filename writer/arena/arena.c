@@ -188,6 +188,20 @@ arena_close(struct arena *a)
 	close(fd);
 }
 
+static const struct root *
+newest_root(const struct arena *a)
+{
+	return root_at(&a->view, atomic_load_explicit(&a->header->root, memory_order_relaxed));
+}
+
+uint64_t
+arena_published_seq(const struct arena *a)
+{
+	const struct root *root = newest_root(a);
+
+	return root ? root->seq : 0;
+}
+
 void
 arena_set_state(struct arena *a, enum header_state state)
 {
@@ -199,8 +213,7 @@ arena_set_state(struct arena *a, enum header_state state)
 	 */
 	atomic_store_explicit(&a->header->state, state, memory_order_release);
 	if (state == HEADER_LIVE) {
-		const struct root *root = root_at(
-			&a->view, atomic_load_explicit(&a->header->root, memory_order_relaxed));
+		const struct root *root = newest_root(a);
 
 		if (root)
 			arena_tell_epoch(a, root->epoch);

@@ -62,6 +62,9 @@ void arena_set_state(struct arena *a, enum header_state state);
  */
 void arena_tell_epoch(struct arena *a, uint64_t epoch);
 
+/* Of the newest root; 0: there is none. */
+uint64_t arena_published_seq(const struct arena *a);
+
 /*
  * Allocate a block. The header's type, length and aux are set, the payload is not zeroed, the tag is not set.
  *

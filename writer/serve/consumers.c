@@ -19,24 +19,19 @@
 
 /*
  * kept    it acknowledged something, in this life or before: the arena has it
- * seat    who sits there; NULL: absent
+ * cursor  of the reader that sits there; NULL: absent
  */
-struct record {
-	struct consumer consumer;
-	bool kept;
-	struct consumer_seat *seat;
-};
-
 struct consumer_seat {
 	struct consumers *consumers;
-	struct record *record;
+	struct consumer consumer;
+	bool kept;
 	const struct queue_cursor *cursor;
 };
 
 struct consumers {
 	struct store *store;
 	struct consumers_limits limits;
-	struct record **records;	/* room for limits.total, or for what the arena brought */
+	struct consumer_seat **records; /* room for limits.total, or for what the arena brought */
 	size_t count;
 	uint8_t lineage[16];
 	bool changed;			/* since the store was told */
@@ -44,19 +39,9 @@ struct consumers {
 	uint64_t untold_ns;		/* time lived, and time moved over, since the store was told */
 };
 
-static uint64_t
-published_seq(const struct consumers *c)
-{
-	const struct arena *arena = store_arena(c->store);
-	const struct root *root = root_at(&arena->view,
-					  atomic_load_explicit(&arena->header->root, memory_order_relaxed));
-
-	return root ? root->seq : 0;
-}
-
 /* ---- records ---- */
 
-static struct record *
+static struct consumer_seat *
 find(const struct consumers *c, uid_t uid, const char *name, size_t length)
 {
 	for (size_t i = 0; i < c->count; i++) {
@@ -69,7 +54,7 @@ find(const struct consumers *c, uid_t uid, const char *name, size_t length)
 }
 
 static void
-forget(struct consumers *c, struct record *record)
+forget(struct consumers *c, struct consumer_seat *record)
 {
 	size_t i = 0;
 
@@ -84,16 +69,16 @@ forget(struct consumers *c, struct record *record)
 static int
 make_room(struct consumers *c, uid_t uid)
 {
-	struct record *oldest = NULL;
+	struct consumer_seat *oldest = NULL;
 	uint32_t of_user = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
-		struct record *r = c->records[i];
+		struct consumer_seat *r = c->records[i];
 
 		if (r->consumer.uid != uid)
 			continue;
 		of_user++;
-		if (!r->seat &&
+		if (!r->cursor &&
 		    (!oldest || r->consumer.last_seen_wall_ns < oldest->consumer.last_seen_wall_ns))
 			oldest = r;
 	}
@@ -105,13 +90,14 @@ make_room(struct consumers *c, uid_t uid)
 	return 0;
 }
 
-static struct record *
+static struct consumer_seat *
 add(struct consumers *c, const struct consumer *consumer, bool kept)
 {
-	struct record *r = calloc(1, sizeof(*r));
+	struct consumer_seat *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
+	r->consumers = c;
 	r->consumer = *consumer;
 	r->kept = kept;
 	c->records[c->count++] = r;
@@ -143,7 +129,7 @@ take_time(struct consumers *c, uint64_t wall_ns, uint64_t lived_ns)
 }
 
 static uint64_t
-age_of(const struct consumers *c, const struct record *r)
+age_of(const struct consumers *c, const struct consumer_seat *r)
 {
 	uint64_t age = c->wall_ns - r->consumer.last_seen_wall_ns;
 
@@ -153,15 +139,14 @@ age_of(const struct consumers *c, const struct record *r)
 /* ---- acknowledgements ---- */
 
 static void
-take_acknowledgement(struct consumers *c, struct consumer_seat *seat, uint64_t published)
+take_acknowledgement(struct consumers *c, struct consumer_seat *r, uint64_t published)
 {
-	struct record *r = seat->record;
 	/*
 	 * Meets the release stores in acknowledge() (reader-lib/events/handler.c) and
 	 * informer_acknowledge(): what was acknowledged was done. Without it a cursor could be kept that is
 	 * ahead of its reader's work. Read once: it is another process's.
 	 */
-	uint64_t seq = atomic_load_explicit(&((struct queue_cursor *)(uintptr_t)seat->cursor)->acknowledged,
+	uint64_t seq = atomic_load_explicit(&((struct queue_cursor *)(uintptr_t)r->cursor)->acknowledged,
 					    memory_order_acquire);
 	bool same_lineage = r->kept && memcmp(r->consumer.lineage, c->lineage, sizeof(c->lineage)) == 0;
 
@@ -195,16 +180,16 @@ tell_store(struct consumers *c)
 bool
 consumers_poll(struct consumers *c, uint64_t now_wall_ns, uint64_t lived_ns)
 {
-	uint64_t published = published_seq(c);
-	bool told, renew;
+	uint64_t published = arena_published_seq(store_arena(c->store));
+	bool renew;
 
 	take_time(c, now_wall_ns, lived_ns);
 	renew = c->untold_ns > RENEW_NS;
 	for (size_t i = 0; i < c->count;) {
-		struct record *r = c->records[i];
+		struct consumer_seat *r = c->records[i];
 
-		if (r->seat) {
-			take_acknowledgement(c, r->seat, published);
+		if (r->cursor) {
+			take_acknowledgement(c, r, published);
 			r->consumer.last_seen_wall_ns = now_wall_ns;
 		} else if (age_of(c, r) > c->limits.age_ns) {
 			forget(c, r);
@@ -216,8 +201,7 @@ consumers_poll(struct consumers *c, uint64_t now_wall_ns, uint64_t lived_ns)
 	if (!c->changed)
 		return false;
 	tell_store(c);
-	told = !c->changed;
-	return told;
+	return !c->changed;
 }
 
 /* ---- seats ---- */
@@ -227,51 +211,41 @@ consumers_sit(struct consumers *c, uid_t uid, const char *name, size_t length,
 	      const struct queue_cursor *cursor, struct consumer_seat **ret_seat, uint8_t ret_lineage[16],
 	      uint64_t *ret_seq)
 {
-	struct record *r = find(c, uid, name, length);
+	struct consumer_seat *r = find(c, uid, name, length);
 	struct consumer fresh = {.uid = uid, .name_length = (uint8_t)length};
-	struct consumer_seat *seat;
 	int error;
 
 	if (length == 0 || length > CONSUMER_NAME_MAX)
 		return -EINVAL;
-	if (r && r->seat)
+	if (r && r->cursor)
 		return -EBUSY;
-	seat = calloc(1, sizeof(*seat));
-	if (!seat)
-		return -ENOMEM;
 	if (!r) {
 		memcpy(fresh.name, name, length);
 		error = make_room(c, uid);
 		r = error == 0 ? add(c, &fresh, false) : NULL;
-		if (!r) {
-			free(seat);
+		if (!r)
 			return error < 0 ? error : -ENOMEM;
-		}
 	}
 	r->consumer.last_seen_wall_ns = c->wall_ns;
 	c->changed |= r->kept;
-	r->seat = seat;
-	*seat = (struct consumer_seat){c, r, cursor};
-	*ret_seat = seat;
+	r->cursor = cursor;
+	*ret_seat = r;
 	memcpy(ret_lineage, r->consumer.lineage, sizeof(r->consumer.lineage));
 	*ret_seq = r->consumer.seq;
 	return r->kept;
 }
 
 void
-consumers_leave(struct consumer_seat *seat)
+consumers_leave(struct consumer_seat *r)
 {
 	struct consumers *c;
-	struct record *r;
 
-	if (!seat)
+	if (!r)
 		return;
-	c = seat->consumers;
-	r = seat->record;
-	take_acknowledgement(c, seat, published_seq(c));
+	c = r->consumers;
+	take_acknowledgement(c, r, arena_published_seq(store_arena(c->store)));
 	r->consumer.last_seen_wall_ns = c->wall_ns;
-	r->seat = NULL;
-	free(seat);
+	r->cursor = NULL;
 	if (r->kept)
 		c->changed = true;
 	else
@@ -281,7 +255,7 @@ consumers_leave(struct consumer_seat *seat)
 /* ---- the report ---- */
 
 static bool
-add_to_report(cJSON *array, const struct consumers *c, const struct record *r, uint64_t published)
+add_to_report(cJSON *array, const struct consumers *c, const struct consumer_seat *r, uint64_t published)
 {
 	bool known = r->kept && memcmp(r->consumer.lineage, c->lineage, sizeof(c->lineage)) == 0;
 	char seen[CLOCK_TEXT_SIZE], name[CONSUMER_NAME_MAX + 1];
@@ -301,7 +275,7 @@ add_to_report(cJSON *array, const struct consumers *c, const struct record *r, u
 					       ? (double)(published - r->consumer.seq)
 				       : known ? 0
 					       : -1) &&
-	       cJSON_AddBoolToObject(o, "attached", r->seat != NULL) &&
+	       cJSON_AddBoolToObject(o, "attached", r->cursor != NULL) &&
 	       cJSON_AddStringToObject(o, "lastSeen", clock_text(r->consumer.last_seen_wall_ns, seen));
 }
 
@@ -309,7 +283,7 @@ cJSON *
 consumers_json(struct consumers *c)
 {
 	cJSON *array = cJSON_CreateArray();
-	uint64_t published = published_seq(c);
+	uint64_t published = arena_published_seq(store_arena(c->store));
 
 	for (size_t i = 0; array && i < c->count; i++) {
 		if (add_to_report(array, c, c->records[i], published))
@@ -351,7 +325,7 @@ consumers_new(struct store *store, struct consumers_limits limits, struct consum
 	known = store_consumers(store, &count);
 	c->store = store;
 	c->limits = limits;
-	c->records = calloc((count > limits.total ? count : limits.total) + 1, sizeof(struct record *));
+	c->records = calloc((count > limits.total ? count : limits.total) + 1, sizeof(c->records[0]));
 	if (!c->records || take_over(c, known, count) < 0) {
 		consumers_free(c);
 		return -ENOMEM;
@@ -371,10 +345,8 @@ consumers_free(struct consumers *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; c->records && i < c->count; i++) {
-		free(c->records[i]->seat);
+	for (size_t i = 0; c->records && i < c->count; i++)
 		free(c->records[i]);
-	}
 	free(c->records);
 	free(c);
 }

@@ -24,7 +24,7 @@
 #include "writer/store/store.h"
 
 struct consumers;
-struct consumer_seat;	/* one attached reader that reads as a consumer */
+struct consumer_seat;	/* of a name; an attached reader that reads as that consumer sits there */
 
 struct consumers_limits {
 	uint32_t per_uid;	/* [64] */
@@ -49,7 +49,7 @@ int consumers_sit(struct consumers *c, uid_t uid, const char *name, size_t lengt
 		  const struct queue_cursor *cursor, struct consumer_seat **ret_seat, uint8_t ret_lineage[16],
 		  uint64_t *ret_seq);
 /* It goes: its last acknowledgement is taken. */
-void consumers_leave(struct consumer_seat *seat);	/* NULL is fine */
+void consumers_leave(struct consumer_seat *r);	/* NULL is fine */
 
 /*
  * Take acknowledgements, forget who is too old, and hand what changed to the store. True when there is

@@ -466,16 +466,6 @@ subscriber_destroy(struct subscriber *s, bool take_back)
 	free(s);
 }
 
-static uint64_t
-published_seq(const struct fan_out *f)
-{
-	const struct arena *arena = store_arena(f->store);
-	const struct root *root = root_at(&arena->view,
-					  atomic_load_explicit(&arena->header->root, memory_order_relaxed));
-
-	return root ? root->seq : 0;
-}
-
 uint32_t
 fan_out_entries(const struct fan_out *f, uint32_t wanted)
 {
@@ -504,7 +494,7 @@ fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
 	s->resource = strndup(options->resource, options->resource_length);
 	s->ns = strndup(options->ns, options->ns_length);
 	s->ns_hash = s->ns_length ? hash_of(options->ns, s->ns_length) : 0;
-	*ret_base = published_seq(f);
+	*ret_base = arena_published_seq(store_arena(f->store));
 	if (s->resource && s->ns)
 		r = ring_out_new(fan_out_entries(f, options->entries), options->cursor, *ret_base, &s->queue,
 				 &fd);
