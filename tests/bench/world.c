@@ -232,7 +232,7 @@ on_end(uv_async_t *async)
 {
 	struct world *w = async->data;
 
-	broker_free(w->broker, NULL, NULL);
+	broker_free(w->broker);
 	w->broker = NULL;
 	uv_close((uv_handle_t *)&w->end, NULL);
 }

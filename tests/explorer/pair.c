@@ -43,7 +43,7 @@ static void
 serve_no_more(struct pair *p)
 {
 	store_on_commit(p->store, NULL, NULL);
-	broker_free(p->writer->broker, NULL, NULL);
+	broker_free(p->writer->broker);
 	p->writer->broker = NULL;
 	while (uv_run(&p->writer->loop, UV_RUN_DEFAULT) != 0)
 		;

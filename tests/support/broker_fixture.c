@@ -284,7 +284,7 @@ close_broker(struct broker_fixture *fx, void *context)
 {
 	(void)context;
 	store_on_commit(fx->store->store, NULL, NULL);
-	broker_free(fx->broker, NULL, NULL);
+	broker_free(fx->broker);
 	fx->broker = NULL;
 	uv_close((uv_handle_t *)&fx->async, NULL);
 }

@@ -447,7 +447,7 @@ finish(struct daemon *d)
 		store_keep(d->local.store);
 	}
 	if (d->broker)
-		broker_free(d->broker, NULL, NULL);
+		broker_free(d->broker);
 	/* the readers are gone, and left their last acknowledgements */
 	age_events(d);
 	consumers_free(d->consumers);

@@ -67,7 +67,7 @@ begin_to_listen(struct broker *b)
 	 * As many may wait as the system lets: while one informerd follows another all readers connect at
 	 * once, and nobody accepts; and who comes to a full queue is behind all that keep it full.
 	 */
-	if (chmod(b->path, b->options.mode) < 0 || lstat(b->path, &st) < 0 || listen(b->fd, SOMAXCONN) < 0)
+	if (chmod(b->path, 0666) < 0 || lstat(b->path, &st) < 0 || listen(b->fd, SOMAXCONN) < 0)
 		return -errno;
 	b->device = st.st_dev;
 	b->inode = st.st_ino;
@@ -218,9 +218,6 @@ destroy(struct broker *b)
 			close(fds[i]);
 	lingering_done(b);
 	wake_done(b);
-	free(b->allow_uids);
-	free(b->allow_gids);
-	free(b->path);
 	free(b);
 }
 
@@ -229,40 +226,9 @@ static void
 on_closed(uv_handle_t *handle)
 {
 	struct broker *b = handle->data;
-	void (*done)(void *context) = b->done;
-	void *context = b->done_context;
 
-	if (--b->open_handles > 0)
-		return;
-	destroy(b);
-	if (done)
-		done(context);
-}
-
-static void *
-copy_of(const void *data, size_t size)
-{
-	void *copy = malloc(size ? size : 1);
-
-	return copy && size ? memcpy(copy, data, size) : copy;
-}
-
-static int
-copy_options(struct broker *b, const struct broker_options *options)
-{
-	b->options = *options;
-	if (!b->options.mode)
-		b->options.mode = 0666;
-	if (!b->options.max_readers)
-		b->options.max_readers = 256;
-	if (!b->options.barred_ms)
-		b->options.barred_ms = BROKER_BARRED_MS;
-	if (options->queue_memory == 0)
-		b->options.queue_memory = BROKER_QUEUE_MEMORY;
-	b->path = strdup(options->socket_path);
-	b->allow_uids = copy_of(options->allow_uids, options->n_allow_uids * sizeof(uid_t));
-	b->allow_gids = copy_of(options->allow_gids, options->n_allow_gids * sizeof(gid_t));
-	return b->path && b->allow_uids && b->allow_gids ? wake_init(b) : -ENOMEM;
+	if (--b->open_handles == 0)
+		destroy(b);
 }
 
 int
@@ -283,7 +249,15 @@ broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker 
 	b->listener = (struct heard){on_connection, b};
 	b->on_clock = on_clock;
 	b->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	r = copy_options(b, options);
+	b->options = *options;
+	b->path = options->socket_path;
+	if (!b->options.max_readers)
+		b->options.max_readers = 256;
+	if (!b->options.barred_ms)
+		b->options.barred_ms = BROKER_BARRED_MS;
+	if (!b->options.queue_memory)
+		b->options.queue_memory = BROKER_QUEUE_MEMORY;
+	r = wake_init(b);
 	if (r == 0) {
 		/* A descriptor that cannot write, whatever its holder does: another open of the same file. */
 		b->arena_fd = file_open_again(options->source.arena->fd, O_RDONLY);
@@ -307,18 +281,13 @@ broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker 
 }
 
 void
-broker_free(struct broker *b, void (*done)(void *context), void *context)
+broker_free(struct broker *b)
 {
 	struct stat st;
 
-	if (!b) {
-		if (done)
-			done(context);
+	if (!b)
 		return;
-	}
 	b->closing = true;
-	b->done = done;
-	b->done_context = context;
 	if (!b->passed_on && lstat(b->path, &st) == 0 && st.st_dev == b->device && st.st_ino == b->inode)
 		unlink(b->path);
 	while (b->clients)

@@ -39,8 +39,8 @@ struct broker_source {
 };
 
 /*
- * socket_path   the file; a stale one is replaced, so the caller holds the lock (lock.h)
- * mode          of the socket's file; 0: 0666 (admission is by credentials)
+ * socket_path   the file, open to all (admission is by credentials); a stale one is replaced, so the caller
+ *               holds the lock (lock.h)
  * allow_uids    who may attach besides root and the daemon's own user; allow_gids: of which groups,
  *               supplementary ones too
  * max_readers   attached at once; 0: 256. An eighth is kept for root and the daemon's own user; nobody else
@@ -57,7 +57,6 @@ struct broker_source {
  */
 struct broker_options {
 	const char *socket_path;
-	mode_t mode;
 	const uid_t *allow_uids;
 	size_t n_allow_uids;
 	const gid_t *allow_gids;
@@ -73,7 +72,7 @@ struct broker_options {
 };
 
 /*
- * Listen. The options are copied.
+ * Listen. What the options point at is borrowed until broker_free() has closed all.
  * Returns  0; -ENAMETOOLONG, -EEXIST (something that is no socket stands there), other negative errno, with
  *          message
  */
@@ -82,9 +81,9 @@ int broker_new(uv_loop_t *loop, const struct broker_options *options, struct bro
 
 /*
  * Stop: closes all connections, and removes the socket's file if it is still ours. Handles are closed by the
- * loop, so it has to run on until `done` (may be NULL) is called; the broker is freed then. NULL is fine.
+ * loop, which has to run on; the broker is freed then. NULL is fine.
  */
-void broker_free(struct broker *broker, void (*done)(void *context), void *context);
+void broker_free(struct broker *broker);
 
 /*
  * The listening socket is another's from now on: broker_free() leaves its file. The connections that nobody

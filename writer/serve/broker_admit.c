@@ -12,7 +12,7 @@ static bool
 group_allowed(const struct broker *b, gid_t gid)
 {
 	for (size_t i = 0; i < b->options.n_allow_gids; i++)
-		if (b->allow_gids[i] == gid)
+		if (b->options.allow_gids[i] == gid)
 			return true;
 	return false;
 }
@@ -43,7 +43,7 @@ static bool
 uid_allowed(const struct broker *b, uid_t uid)
 {
 	for (size_t i = 0; i < b->options.n_allow_uids; i++)
-		if (b->allow_uids[i] == uid)
+		if (b->options.allow_uids[i] == uid)
 			return true;
 	return false;
 }

@@ -53,22 +53,11 @@ client_unsubscribe_all(struct client *c, bool take_back)
 
 /* ---- the end ---- */
 
-struct closing {
-	uv_work_t work;
-	int fd;
-};
-
 static void
-close_fd(uv_work_t *work)
+on_closed(uv_fs_t *request)
 {
-	close(((struct closing *)work->data)->fd);
-}
-
-static void
-closed(uv_work_t *work, int status)
-{
-	(void)status;
-	free(work->data);
+	uv_fs_req_cleanup(request);
+	free(request);
 }
 
 /*
@@ -78,14 +67,12 @@ closed(uv_work_t *work, int status)
 static void
 close_event(struct client *c)
 {
-	struct closing *closing = c->event_fd >= 0 && c->slow_wakes > 0 ? calloc(1, sizeof(*closing)) : NULL;
+	uv_fs_t *request = c->event_fd >= 0 && c->slow_wakes > 0 ? malloc(sizeof(*request)) : NULL;
 
-	if (closing) {
-		*closing = (struct closing){.work.data = closing, .fd = c->event_fd};
-		uv_queue_work(c->broker->loop, &closing->work, close_fd, closed);
-	} else if (c->event_fd >= 0) {
+	if (request)
+		uv_fs_close(c->broker->loop, request, c->event_fd, on_closed);
+	else if (c->event_fd >= 0)
 		close(c->event_fd);
-	}
 	c->event_fd = -1;
 }
 

@@ -120,8 +120,8 @@ bool broker_drop_due(struct broker *b);
 /* Whether a line about a client that was not let in is worth the log. */
 bool broker_may_tell(struct broker *b);
 
-/* REFUSED with a sentence, as far as the client takes packets. */
-void client_send_refusal(struct client *c, enum refusal code, const char *text);
+/* REFUSED with a sentence, as far as the peer takes packets. */
+void send_refusal(int fd, enum refusal code, const char *text);
 /* A head for a packet of that length. */
 void message_head_init(struct message_head *head, enum message_type type, size_t length);
 /*
@@ -273,9 +273,7 @@ void client_unsubscribe_all(struct client *c, bool take_back);
 struct broker {
 	uv_loop_t *loop;
 	struct broker_options options;
-	uid_t *allow_uids;
-	gid_t *allow_gids;
-	char *path;
+	const char *path;
 	dev_t device;		/* of the socket's file, to know it again */
 	ino_t inode;
 	bool passed_on;		/* the socket is another's */
@@ -309,8 +307,6 @@ struct broker {
 	/* closing */
 	bool closing;
 	unsigned open_handles;
-	void (*done)(void *context);
-	void *done_context;
 };
 
 static inline struct pins *

@@ -60,7 +60,7 @@ expel(struct client *c, const char *done, enum refusal code, const char *why)
 	if (c->state != CLIENT_ATTACHED)
 		return;
 	snprintf(text, sizeof(text), "%s: %s", done, why);
-	client_send_refusal(c, code, text);
+	send_refusal(c->fd, code, text);
 	for (unsigned i = 0; c->queues && i < SLOT_QUEUES; i++)
 		if (c->queues[i].subscriber)
 			fan_out_mute(c->queues[i].subscriber);

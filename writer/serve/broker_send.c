@@ -17,7 +17,7 @@ message_head_init(struct message_head *head, enum message_type type, size_t leng
 				      .length = (uint32_t)length};
 }
 
-static void
+void
 send_refusal(int fd, enum refusal code, const char *text)
 {
 	size_t length = strlen(text);
@@ -27,12 +27,6 @@ send_refusal(int fd, enum refusal code, const char *text)
 
 	message_head_init(&message.head, MESSAGE_REFUSED, sizeof(message) + length);
 	sendmsg(fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-void
-client_send_refusal(struct client *c, enum refusal code, const char *text)
-{
-	send_refusal(c->fd, code, text);
 }
 
 void
