@@ -13,6 +13,7 @@
 #include "shm-layout/object.h"
 #include "shm-layout/queue.h"
 #include "shm-layout/trie.h"
+#include "tests/support/arena_fixture.h"
 #include "writer/resource/cached_resource.h"
 #include "writer/base/message.h"
 #include "writer/arena/pins.h"
@@ -291,7 +292,7 @@ talk_client_status(const struct talk_client *c, struct reflector_status *ret)
 static int
 make_store(struct talk_client *c)
 {
-	if (arena_create_private(&c->arena, ARENA_BYTES) < 0)
+	if (arena_fixture_make(&c->arena, ARENA_BYTES) < 0)
 		abort();
 	c->pins = pins_new(8);
 	if (!c->pins || store_new(&c->arena, NULL, c->pins, &c->store) < 0)

@@ -7,6 +7,7 @@
 
 #include "shm-layout/value.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/arena_fixture.h"
 #include "tools/schema/proto_schema.h"
 #include "writer/arena/arena.h"
 #include "writer/arena/intern.h"
@@ -31,7 +32,7 @@ world_begin(struct world *w)
 {
 	if (w->intern)
 		return;
-	must(sodium_init() >= 0 && arena_create_private(&w->arena, 1u << 30) == 0);
+	must(sodium_init() >= 0 && arena_fixture_make(&w->arena, 1u << 30) == 0);
 	w->intern = intern_new(&w->arena);
 	must(w->intern != NULL);
 }

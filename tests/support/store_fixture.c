@@ -3,6 +3,7 @@
  * Makes a store of pods over a private arena for tests of the store and of all that stands on it: put,
  * delete, look, and check every tag.
  */
+#include "tests/support/arena_fixture.h"
 #include "tests/support/store_fixture.h"
 
 #include <errno.h>
@@ -157,7 +158,7 @@ store_fixture_new(uint64_t max_bytes)
 	struct store_fixture *fx;
 	struct arena *arena = need(calloc(1, sizeof(*arena)), "memory");
 
-	if (sodium_init() < 0 || arena_create_private(arena, max_bytes ? max_bytes : 1u << 30) < 0)
+	if (sodium_init() < 0 || arena_fixture_make(arena, max_bytes ? max_bytes : 1u << 30) < 0)
 		need(NULL, "arena");
 	fx = store_fixture_over(arena, NULL);
 	fx->owns_arena = 1;

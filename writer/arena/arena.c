@@ -16,6 +16,7 @@
 
 #include "shm-layout/huge_map.h"
 #include "shm-layout/root.h"
+#include "writer/arena/arena_copy.h"
 #include "writer/arena/arena_internal.h"
 #include "writer/arena/arena_pages.h"
 #include "shm-layout/time_ns.h"
@@ -25,9 +26,8 @@
 
 /* ---- making ---- */
 
-void
-arena_write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MASTER_BYTES],
-		     const uint8_t hash_key[16])
+static void
+write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MASTER_BYTES])
 {
 	struct header *h = a->header;
 
@@ -41,12 +41,26 @@ arena_write_identity(struct arena *a, uint64_t generation, const uint8_t master[
 	h->max_bytes = a->max_bytes;
 	h->created_boot_ns = time_ns(CLOCK_BOOTTIME);
 	h->created_wall_ns = time_ns(CLOCK_REALTIME);
-	if (hash_key)
-		memcpy(h->hash_key, hash_key, sizeof(h->hash_key));
-	else
-		randombytes_buf(h->hash_key, sizeof(h->hash_key));
 	tag_key_id(master, h->key_id);
 	tag_identity(&a->root_key, h, h->tag);
+}
+
+/* What a copy has of its source's header, which nobody changes. Index tries depend on the hash key. */
+static void
+copy_header(struct header *h, const struct header *of)
+{
+	struct header *source = (struct header *)(uintptr_t)of;
+
+	memcpy(h->hash_key, source->hash_key, sizeof(h->hash_key));
+	for (unsigned i = 0; i < RESOURCE_MAX; i++)
+		atomic_store_explicit(&h->contact_boot_ns[i],
+				      atomic_load_explicit(&source->contact_boot_ns[i], memory_order_relaxed),
+				      memory_order_relaxed);
+	atomic_store_explicit(&h->server_release,
+			      atomic_load_explicit(&source->server_release, memory_order_relaxed),
+			      memory_order_relaxed);
+	atomic_store_explicit(&h->root, atomic_load_explicit(&source->root, memory_order_relaxed),
+			      memory_order_relaxed);
 }
 
 /* Books and mapping go; the descriptor does not. */
@@ -60,8 +74,9 @@ release(struct arena *a)
 	a->fd = -1;
 }
 
-int
-arena_set_up(struct arena *a, int fd, uint64_t max_bytes, const uint8_t master[TAG_MASTER_BYTES])
+/* Map fd as far as it may grow, set up books and keys. */
+static int
+set_up(struct arena *a, int fd, uint64_t max_bytes, const uint8_t master[TAG_MASTER_BYTES])
 {
 	struct arena_private *private;
 	void *base;
@@ -92,24 +107,33 @@ arena_set_up(struct arena *a, int fd, uint64_t max_bytes, const uint8_t master[T
 	return 0;
 }
 
-/* An empty arena in this file, which is the arena's from then on. On failure it stays the caller's. */
-static int
-make_empty(struct arena *a, int fd, uint64_t generation, uint64_t max_bytes,
-	   const uint8_t master[TAG_MASTER_BYTES])
+int
+arena_make(struct arena *a, int fd, uint64_t generation, uint64_t max_bytes,
+	   const uint8_t master[TAG_MASTER_BYTES], const struct arena_source *source)
 {
-	uint64_t bytes = HEADER_BYTES + ARENA_RESERVE;
-	int r = arena_set_up(a, fd, max_bytes, master);
+	uint64_t bytes = source ? source->bytes : HEADER_BYTES + ARENA_RESERVE;
+	int r;
 
+	if (bytes < HEADER_BYTES || bytes % ARENA_COPY_PAGE != 0)
+		return -EINVAL;
+	r = set_up(a, fd, bytes > max_bytes ? bytes : max_bytes, master);
 	if (r < 0)
 		return r;
-	r = arena_pages_extend(fd, a->header, 0, bytes);
+	r = arena_pages_extend(fd, a->header, 0, source ? HEADER_BYTES : bytes);
+	if (r == 0 && ftruncate(fd, (off_t)bytes) < 0)
+		r = -errno;
 	if (r < 0) {
 		release(a);
 		return r;
 	}
 	a->view.committed = bytes;
-	arena_write_identity(a, generation, master, NULL);
-	books_extend(a->private->books, HEADER_BYTES / REF_UNIT, bytes / REF_UNIT);
+	if (source) {
+		copy_header(a->header, source->header);
+	} else {
+		randombytes_buf(a->header->hash_key, sizeof(a->header->hash_key));
+		books_extend(a->private->books, HEADER_BYTES / REF_UNIT, bytes / REF_UNIT);
+	}
+	write_identity(a, generation, master);
 	/*
 	 * Nobody has the file yet; the state word, which arena_set_state() stores later, orders all of it.
 	 */
@@ -117,8 +141,9 @@ make_empty(struct arena *a, int fd, uint64_t generation, uint64_t max_bytes,
 	return 0;
 }
 
-int
-arena_open_new(int directory, const char *name)
+/* A file of this name, which was not there: its descriptor; or negative errno, and no file is left. */
+static int
+open_new(int directory, const char *name)
 {
 	int fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
@@ -136,43 +161,23 @@ arena_open_new(int directory, const char *name)
 
 int
 arena_create(struct arena *ret, int directory, const char *name, uint64_t generation, uint64_t max_bytes,
-	     const uint8_t master[TAG_MASTER_BYTES])
+	     const uint8_t master[TAG_MASTER_BYTES], const struct arena_source *source)
 {
 	struct arena a = {0};
 	int fd, r;
 
 	if (strlen(name) >= sizeof(a.name))
 		return -ENAMETOOLONG;
-	fd = arena_open_new(directory, name);
+	fd = open_new(directory, name);
 	if (fd < 0)
 		return fd;
-	r = make_empty(&a, fd, generation, max_bytes, master);
+	r = arena_make(&a, fd, generation, max_bytes, master, source);
 	if (r < 0) {
 		close(fd);
 		unlinkat(directory, name, 0);
 		return r;
 	}
 	memcpy(a.name, name, strlen(name) + 1);
-	*ret = a;
-	return 0;
-}
-
-int
-arena_create_private(struct arena *ret, uint64_t max_bytes)
-{
-	struct arena a = {0};
-	uint8_t master[TAG_MASTER_BYTES];
-	int fd = memfd_create("informer-arena", MFD_CLOEXEC);
-	int r;
-
-	if (fd < 0)
-		return -errno;
-	randombytes_buf(master, sizeof(master));
-	r = make_empty(&a, fd, 1, max_bytes, master);
-	if (r < 0) {
-		close(fd);
-		return r;
-	}
 	*ret = a;
 	return 0;
 }
@@ -348,10 +353,20 @@ arena_reclaim(struct arena *a, uint64_t horizon)
 int
 arena_books_begin(struct arena *a)
 {
-	struct arena_private *private = a->private;
+	const struct arena_source self = {a->fd, a->header, a->view.committed};
+	uint64_t at = HEADER_BYTES, from = 0, to = 0;
+	int r = books_clear(a->private->books, HEADER_BYTES / REF_UNIT, self.bytes / REF_UNIT);
 
-	private->blocks = 0;
-	return books_clear(private->books, HEADER_BYTES / REF_UNIT, a->view.committed / REF_UNIT);
+	a->private->blocks = 0;
+	for (; r >= 0 && at < self.bytes; at = to) {
+		r = arena_source_next(&self, at, &from, &to);
+		if (r == 0)
+			from = to = self.bytes;
+		if (r >= 0 && from > at)
+			books_absent(a->private->books,
+				     (struct page_run){at / BURIAL_PAGE, (from - at) / BURIAL_PAGE});
+	}
+	return r < 0 ? r : 0;
 }
 
 int
@@ -363,17 +378,6 @@ arena_books_mark(struct arena *a, uint32_t ref, bool *ret_first)
 		return -EBADMSG;
 	*ret_first = r > 0;
 	a->private->blocks += r > 0;
-	return 0;
-}
-
-int
-arena_books_absent(struct arena *a, uint64_t from, uint64_t to)
-{
-	if (from < HEADER_BYTES || to > a->view.committed || from > to || from % BURIAL_PAGE != 0 ||
-	    to % BURIAL_PAGE != 0)
-		return -EINVAL;
-	books_absent(a->private->books,
-		     (struct page_run){from / BURIAL_PAGE, (to - from) / BURIAL_PAGE});
 	return 0;
 }
 

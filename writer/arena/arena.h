@@ -33,22 +33,28 @@ struct arena {
 #define ARENA_BYTES_MIN (4u << 20)
 #define ARENA_BYTES_LIMIT (((uint64_t)REF_MAX + 1) * REF_UNIT)
 
+/* The file of which an arena is made a copy. */
+struct arena_source {
+	int fd;
+	const struct header *header; /* or a copy of it */
+	uint64_t bytes;              /* committed: a multiple of 4096 */
+};
+
 /*
- * Make a new arena file, INCOMPLETE, without a root.
+ * Make a new arena file, INCOMPLETE, without a root; or with the source's root, hash key and length, and no
+ * content yet (arena_copy.h). Its identity (generation, incarnation) is its own.
  *
  * directory   descriptor of a directory on tmpfs (/dev/shm by default)
  * name        file name; must not exist (O_EXCL, O_NOFOLLOW; mode 0600)
  * max_bytes   to which size it may grow, and at first the budget; ARENA_BYTES_MIN .. _LIMIT
  * master      the key file's bytes
+ * source      NULL: an empty one
  *
  * Returns     0; -EEXIST; -ENOSPC when even the first pages do not fit; other negative errno. On failure no
  *             file is left.
  */
 int arena_create(struct arena *ret, int directory, const char *name, uint64_t generation, uint64_t max_bytes,
-		 const uint8_t master[TAG_MASTER_BYTES]);
-
-/* The same in a memfd, with random keys: for tests and tools that need no daemon. */
-int arena_create_private(struct arena *ret, uint64_t max_bytes);
+		 const uint8_t master[TAG_MASTER_BYTES], const struct arena_source *source);
 
 /* Unmap and close. The file stays; whoever made it decides about its name. */
 void arena_close(struct arena *a);
@@ -177,13 +183,11 @@ void arena_punch_again(struct arena *a);
 
 /*
  * Rebuild the books of a copied arena: begin forgets everything, mark takes each reachable block once (false:
- * it was marked before), finish makes free space of the rest. A block that overlaps another one is refused
- * with -EBADMSG.
+ * it was marked before), finish makes free space of the rest. A block that overlaps another one, or has no
+ * memory, is refused with -EBADMSG. Pages without memory are free, and filled before use.
  */
 int arena_books_begin(struct arena *a);
 int arena_books_mark(struct arena *a, uint32_t ref, bool *ret_first);
-/* Bytes [from, to), whole pages, have no memory and nothing that was marked: free, and filled before use. */
-int arena_books_absent(struct arena *a, uint64_t from, uint64_t to);	/* 0, -EINVAL */
 void arena_books_finish(struct arena *a);
 
 /*

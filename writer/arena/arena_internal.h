@@ -3,7 +3,7 @@
  * What the arena's own files know of it beside its contract (arena.h).
  *
  *	arena.c		the file is made; blocks
- *	arena_copy.c	it is made of another one's content
+ *	arena_copy.c	another one's content comes into it
  *	arena_memory.c	room for them: the file grows, its pages get memory and lose it
  */
 #ifndef WRITER_ARENA_ARENA_INTERNAL_H
@@ -37,16 +37,9 @@ arena_has_room(const struct arena *a, uint64_t units)
 	       books_free_units(a->private->books) >= units + ARENA_RESERVE / REF_UNIT;
 }
 
-/* A file of this name, which was not there: its descriptor; or negative errno, and no file is left. */
-int arena_open_new(int directory, const char *name);
-
-/* Map fd as far as it may grow, set up books and keys; then fd is the arena's. On failure it stays the
- * caller's. */
-int arena_set_up(struct arena *a, int fd, uint64_t max_bytes, const uint8_t master[TAG_MASTER_BYTES]);
-
-/* The identity in the header. hash_key  NULL: a random one */
-void arena_write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MASTER_BYTES],
-			  const uint8_t hash_key[16]);
+/* arena_create() in this empty file, which is the arena's from then on; on failure it stays the caller's. */
+int arena_make(struct arena *a, int fd, uint64_t generation, uint64_t max_bytes,
+	       const uint8_t master[TAG_MASTER_BYTES], const struct arena_source *source);
 
 /* Bytes of the file that have memory. */
 uint64_t arena_present_bytes(const struct arena *a);

@@ -24,8 +24,8 @@ arena_pages_gather(void *region)
 	return madvise(region, HUGE_PAGE_BYTES, MADV_COLLAPSE) == 0;
 }
 
-int
-arena_pages_allocate(int fd, uint64_t from, uint64_t to)
+static int
+allocate(int fd, uint64_t from, uint64_t to)
 {
 	int r;
 
@@ -45,7 +45,7 @@ make_huge(int fd, uint8_t *base, uint64_t from, uint64_t to)
 {
 	uint64_t first = (from + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES, end = first;
 
-	while (end + HUGE_PAGE_BYTES <= to && arena_pages_allocate(fd, end, end + 1) == 0)
+	while (end + HUGE_PAGE_BYTES <= to && allocate(fd, end, end + 1) == 0)
 		end += HUGE_PAGE_BYTES;
 	if (end > first)
 		(void)!madvise(base + first, end - first, MADV_COLLAPSE);
@@ -68,7 +68,7 @@ provide(int fd, uint8_t *base, uint64_t from, uint64_t to)
 	int r;
 
 	make_huge(fd, base, from, to);
-	r = arena_pages_allocate(fd, from, to);
+	r = allocate(fd, from, to);
 	if (r < 0)
 		return r;
 	/*

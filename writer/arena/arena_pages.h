@@ -29,12 +29,6 @@ int arena_pages_extend(int fd, void *base, uint64_t from, uint64_t bytes);
 int arena_pages_fill(int fd, void *base, uint64_t from, uint64_t to);
 
 /*
- * Memory for [from, to) of the file, whatever limits there are: for a move, which gives back as much. 0,
- * -ENOSPC, other negative errno; what was allocated until then stays.
- */
-int arena_pages_allocate(int fd, uint64_t from, uint64_t to);
-
-/*
  * Take the memory of the pages in [from, to): whoever looks there sees zeros. 0, or negative errno. A few
  * microseconds, and less than one for each page; for a part of a huge page some dozens more.
  */

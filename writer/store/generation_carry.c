@@ -42,10 +42,8 @@ generation_create(const struct arena_place *place, const struct arena_source *so
 		if (tries > 0)
 			pass_over(ret, tries);
 		generation_file_name(place, ret->generation, name, sizeof(name));
-		r = source ? arena_copy_create(ret_arena, place->directory, name, ret->generation,
-					       place->max_bytes, place->master, source)
-			   : arena_create(ret_arena, place->directory, name, ret->generation,
-					  place->max_bytes, place->master);
+		r = arena_create(ret_arena, place->directory, name, ret->generation, place->max_bytes,
+				 place->master, source);
 	}
 	return r;
 }

@@ -199,8 +199,6 @@ generation_check_copy(struct arena *a, uint64_t newest, struct intern **ret_inte
 	if (!rb.intern)
 		return -ENOMEM;
 	r = arena_books_begin(a);
-	if (r == 0)
-		r = arena_copy_books(a);
 	arena_stats(a, &stats);
 	if (r == 0 && stats.absent_bytes > 0) {
 		present = map_present(&self);

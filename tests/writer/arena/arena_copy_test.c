@@ -96,7 +96,7 @@ open_new(struct world *w)
 	char name[64];
 
 	snprintf(name, sizeof(name), "informer-test-copy-%d", getpid());
-	assert_int_equal(arena_copy_create(&w->new, w->directory, name, 2, MAX_BYTES, master, &w->source), 0);
+	assert_int_equal(arena_create(&w->new, w->directory, name, 2, MAX_BYTES, master, &w->source), 0);
 	unlinkat(w->directory, name, 0);
 	w->has_new = true;
 }

@@ -10,6 +10,7 @@
 
 #include "tests/room.h"
 #include "tests/support/allocations.h"
+#include "tests/support/arena_fixture.h"
 #include "tests/support/store_fixture.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/virtual_clock.h"
@@ -229,7 +230,7 @@ side_new(const char *dir, const char *yaml)
 
 	side->arena = calloc(1, sizeof(*side->arena));
 	assert_true(sodium_init() >= 0);
-	assert_int_equal(arena_create_private(side->arena, 1u << 30), 0);
+	assert_int_equal(arena_fixture_make(side->arena, 1u << 30), 0);
 	assert_int_equal(store_new(side->arena, NULL, NULL, &side->store), 0);
 	virtual_clock_init(&side->clock);
 	side->applier = applier_new(side->store, &side->clock.clock);

@@ -14,6 +14,7 @@
 #include "shm-layout/tombstone.h"
 #include "tests/room.h"
 #include "tests/support/allocations.h"
+#include "tests/support/arena_fixture.h"
 #include "tests/support/dice.h"
 #include "tests/support/generations.h"
 #include "tests/support/steps.h"
@@ -40,7 +41,7 @@ new_store(uint64_t max_bytes)
 
 	assert_non_null(arena);
 	assert_true(sodium_init() >= 0);
-	assert_int_equal(arena_create_private(arena, max_bytes), 0);
+	assert_int_equal(arena_fixture_make(arena, max_bytes), 0);
 	fx = store_fixture_of(arena, NULL, descriptor);
 	fx->owns_arena = 1;
 	return fx;

@@ -3,6 +3,7 @@
  * Walks side by side end where a lookup ends, and do no harm where a trie is damaged.
  */
 #include "tests/room.h"
+#include "tests/support/arena_fixture.h"
 #include "writer/arena/arena.h"
 #include "writer/store/trie_edit.h"
 #include "writer/store/trie_warm.h"
@@ -41,7 +42,7 @@ set_up(void **state)
 	static const struct trie_keys keys = {key_of_leaf, NULL};
 	struct world *w = calloc(1, sizeof(*w));
 
-	if (!w || arena_create_private(&w->arena, 64u << 20) < 0)
+	if (!w || arena_fixture_make(&w->arena, 64u << 20) < 0)
 		return -1;
 	w->edit = trie_edit_new(&w->arena);
 	for (uint32_t i = 0; i < LEAVES; i++)
