@@ -103,7 +103,6 @@ struct daemon {
 	bool was_synced;
 	bool stopping;
 	bool again;			/* end, and restart (restart.h) */
-	bool snapshot_limit_told;
 	int exit_code;
 	char status_text[512];		/* told to systemd last */
 };

@@ -15,7 +15,6 @@
  */
 #include "writer/daemon/daemon_internal.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "shm-layout/huge_map.h"
@@ -84,7 +83,6 @@ static bool
 revoke_oldest(struct daemon *d, const struct snapshot_limit *limits)
 {
 	uint64_t now = time_ns(CLOCK_BOOTTIME), bytes = held_back(d), ns;
-	enum snapshot_limit_state says;
 	struct slot_stat oldest;
 	int slot = pins_oldest(d->local.pins, &oldest);
 	char why[128];
@@ -92,16 +90,8 @@ revoke_oldest(struct daemon *d, const struct snapshot_limit *limits)
 	if (slot < 0)
 		return false;
 	ns = now > oldest.oldest_since_ns ? now - oldest.oldest_since_ns : 0;
-	says = snapshot_limit_ask(limits, bytes, ns);
-	if (says == SNAPSHOT_LIMIT_WORN && limits != &when_full && !d->snapshot_limit_told) {
-		d->snapshot_limit_told = true;
-		log_warning("a reader has held a snapshot for %" PRIu64 " s, and %" PRIu64
-			    " MiB wait for it; informerctl stat names it",
-			    ns / 1000000000u, bytes >> 20);
-	}
-	if (says != SNAPSHOT_LIMIT_OVER)
+	if (!snapshot_limit_is_over(limits, bytes, ns))
 		return false;
-	d->snapshot_limit_told = false;
 	store_revoke(d->local.store, (unsigned)slot);
 	snprintf(why, sizeof(why), "it held a snapshot for %.1f s, and %.1f MiB waited for that%s",
 		 (double)ns / 1e9, (double)bytes / (1 << 20),
@@ -222,7 +212,7 @@ daemon_look_after_room(struct daemon *d)
 	if (gained > 0 && waits)
 		try_again(d, gained);
 	limits = limits_of_snapshots(d->config, arena_budget(&d->local.arena));
-	if (held_back(d) >= limits.bytes / 2) {
+	if (held_back(d) >= limits.bytes) {
 		store_reclaim(d->local.store); /* looks at the pins anew */
 		while (revoke_oldest(d, &limits))
 			;

@@ -46,12 +46,8 @@ limits_of_snapshots(const struct config *config, uint64_t budget)
 	};
 }
 
-enum snapshot_limit_state
-snapshot_limit_ask(const struct snapshot_limit *limits, uint64_t bytes, uint64_t ns)
+bool
+snapshot_limit_is_over(const struct snapshot_limit *limits, uint64_t bytes, uint64_t ns)
 {
-	if (bytes >= limits->bytes && ns >= limits->ns)
-		return SNAPSHOT_LIMIT_OVER;
-	if (bytes >= limits->bytes / 2 && ns >= limits->ns / 2)
-		return SNAPSHOT_LIMIT_WORN;
-	return SNAPSHOT_LIMIT_FINE;
+	return bytes >= limits->bytes && ns >= limits->ns;
 }

@@ -6,6 +6,8 @@
 #ifndef WRITER_DAEMON_LIMITS_H
 #define WRITER_DAEMON_LIMITS_H
 
+#include <stdbool.h>
+
 #include "writer/config/config.h"
 #include "writer/serve/consumers.h"
 #include "writer/serve/fan_out.h"
@@ -15,7 +17,7 @@ struct consumers_limits limits_of_consumers(const struct config *config);
 
 /*
  * What an open snapshot may cost. As long as a reader holds one, nothing that it could see is reused; a
- * reader that never lets go would fill the memory. So first it is named in the log, in the end it is revoked.
+ * reader that never lets go would fill the memory. So it is revoked in the end.
  */
 struct snapshot_limit {
 	uint64_t bytes; /* held back for it, and */
@@ -28,14 +30,10 @@ struct snapshot_limit {
 /* budget: of the arena, in bytes; held back may be a quarter of it at most, whatever is configured. */
 struct snapshot_limit limits_of_snapshots(const struct config *config, uint64_t budget);
 
-enum snapshot_limit_state { SNAPSHOT_LIMIT_FINE, SNAPSHOT_LIMIT_WORN, SNAPSHOT_LIMIT_OVER };
-
 /*
  * bytes  that wait for readers
  * ns     since the oldest pin was first seen
- * WORN from half of both limits on, OVER from both.
  */
-enum snapshot_limit_state snapshot_limit_ask(const struct snapshot_limit *limits, uint64_t bytes,
-					     uint64_t ns);
+bool snapshot_limit_is_over(const struct snapshot_limit *limits, uint64_t bytes, uint64_t ns);
 
 #endif

@@ -12,17 +12,10 @@ static const struct snapshot_limit limits = {1000, 60};
 /* An old snapshot that holds little back, and a young one that holds much, are both fine. */
 TEST_CASE(only_both_together_are_too_much)
 {
-	assert_int_equal(snapshot_limit_ask(&limits, 10, 1000000), SNAPSHOT_LIMIT_FINE);
-	assert_int_equal(snapshot_limit_ask(&limits, 1000000, 10), SNAPSHOT_LIMIT_FINE);
-	assert_int_equal(snapshot_limit_ask(&limits, 0, 0), SNAPSHOT_LIMIT_FINE);
-}
-
-/* It is said before it is done. */
-TEST_CASE(a_warning_comes_at_half_the_limits)
-{
-	assert_int_equal(snapshot_limit_ask(&limits, 500, 30), SNAPSHOT_LIMIT_WORN);
-	assert_int_equal(snapshot_limit_ask(&limits, 999, 60), SNAPSHOT_LIMIT_WORN);
-	assert_int_equal(snapshot_limit_ask(&limits, 1000, 60), SNAPSHOT_LIMIT_OVER);
+	assert_false(snapshot_limit_is_over(&limits, 10, 1000000));
+	assert_false(snapshot_limit_is_over(&limits, 1000000, 10));
+	assert_false(snapshot_limit_is_over(&limits, 999, 60));
+	assert_true(snapshot_limit_is_over(&limits, 1000, 60));
 }
 
 /* Both limits on what a snapshot holds can be reached in whatever there is. */
