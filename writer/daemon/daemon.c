@@ -32,22 +32,6 @@
 
 /* ---- each turn of the loop ------------------------------------------------------ */
 
-/* What is not whole yet is refused by the server: waiting does not mend it, somebody must. */
-static bool
-waits_for_rights(const struct daemon *d)
-{
-	struct reflector_status status;
-
-	for (size_t i = 0; i < d->cached_count; i++) {
-		if (!d->cached[i] || d->cached[i]->was_synced || cached_resource_is_dormant(d->cached[i]))
-			continue;
-		reflector_get_status(d->cached[i]->reflector, &status);
-		if (status.state != REFLECTOR_REFUSED)
-			return false;
-	}
-	return d->discovered && !d->was_synced;
-}
-
 static void
 tell_status(struct daemon *d)
 {
@@ -60,47 +44,40 @@ tell_status(struct daemon *d)
 	notify_format("STATUS=%s", summary);
 }
 
-static void
-tell_ready(const struct daemon *d)
-{
-	size_t absent = 0;
-
-	for (size_t i = 0; i < d->cached_count; i++)
-		absent += !d->cached[i];
-	log_info("ready: %zu resource%s%s", d->cached_count - absent,
-		 d->cached_count - absent == 1 ? "" : "s",
-		 absent ? ", without those that the server does not have" : "");
-}
-
-static void
-tell_refused(const struct daemon *d)
-{
-	size_t refused = 0, absent = 0;
-
-	for (size_t i = 0; i < d->cached_count; i++)
-		if (d->cached[i])
-			refused += !d->cached[i]->was_synced && !cached_resource_is_dormant(d->cached[i]);
-		else
-			absent++;
-	log_warning("%zu of %zu resources can be read; the others are refused by the server, see above; "
-		    "ready when they are granted",
-		    d->cached_count - refused - absent, d->cached_count);
-}
+/*
+ * absent   the server does not have it, or discovery has not resolved it yet
+ * missing  not whole yet, though somebody wants it; refused: of these, by the server: waiting does not mend
+ *          that, somebody must
+ */
+struct tally {
+	size_t absent, missing, refused;
+};
 
 /* Later a list may be under way again; but once everything was there. */
-static void
+static struct tally
 note_synced(struct daemon *d)
 {
+	struct tally tally = {0};
 	bool all = d->discovered;
 
 	for (size_t i = 0; i < d->cached_count; i++) {
 		struct cached_resource *c = d->cached[i];
+		struct reflector_status status;
 
-		if (c)
-			c->was_synced |= cached_resource_is_synced(c);
-		all &= c ? c->was_synced || cached_resource_is_dormant(c) : d->config->resources[i].optional;
+		if (!c) {
+			tally.absent++;
+			all &= d->config->resources[i].optional;
+			continue;
+		}
+		c->was_synced |= cached_resource_is_synced(c);
+		if (c->was_synced || cached_resource_is_dormant(c))
+			continue;
+		reflector_get_status(c->reflector, &status);
+		tally.missing++;
+		tally.refused += status.state == REFLECTOR_REFUSED;
 	}
-	d->was_synced = all;
+	d->was_synced = all && tally.missing == 0;
+	return tally;
 }
 
 static void idle_turn(uv_idle_t *idle);
@@ -112,24 +89,28 @@ static void idle_turn(uv_idle_t *idle);
 static void
 turn(struct daemon *d)
 {
-	bool more;
-
-	more = applier_run(d->applier);
+	bool more = applier_run(d->applier);
+	struct tally tally;
+	size_t known;
 
 	if (more && !d->stopping)
 		uv_idle_start(&d->idle, idle_turn);
 	else
 		uv_idle_stop(&d->idle);
-	note_synced(d);
+	tally = note_synced(d);
+	known = d->cached_count - tally.absent;
 	if (!d->ready && d->was_synced) {
 		d->ready = true;
-		tell_ready(d);
+		log_info("ready: %zu resource%s%s", known, known == 1 ? "" : "s",
+			 tally.absent ? ", without those that the server does not have" : "");
 		tell_status(d);
 		notify("READY=1");
 	}
-	if (!d->ready && !d->refused_told && waits_for_rights(d)) {
+	if (!d->ready && !d->refused_told && d->discovered && tally.missing == tally.refused) {
 		d->refused_told = true;
-		tell_refused(d);
+		log_warning("%zu of %zu resources can be read; the others are refused by the server, see "
+			    "above; ready when they are granted",
+			    known - tally.missing, d->cached_count);
 	}
 }
 
@@ -452,10 +433,6 @@ finish(struct daemon *d)
 	age_events(d);
 	consumers_free(d->consumers);
 	fan_out_free(d->fan_out);
-	uv_prepare_stop(&d->prepare);
-	uv_check_stop(&d->check);
-	uv_idle_stop(&d->idle);
-	uv_timer_stop(&d->heartbeat);
 	clock_uv_close(&d->clock);
 	uv_close((uv_handle_t *)&d->prepare, NULL);
 	uv_close((uv_handle_t *)&d->check, NULL);
