@@ -11,17 +11,18 @@
 #include "writer/base/message.h"
 #include "writer/config/config_check.h"
 
-/* The entry of d->cached that is doubted and has this meaning, or NULL. */
-static struct cached_resource *
-doubted(const struct daemon *d, const struct kube_resource *is)
+/* Whether a resource is doubted, of this meaning or (NULL) of any. */
+static bool
+is_doubted(const struct daemon *d, const struct kube_resource *means)
 {
 	for (size_t i = 0; i < d->cached_count; i++) {
-		struct cached_resource *c = d->cached[i];
+		const struct cached_resource *c = d->cached[i];
 
-		if (c && c->doubted && redefinition_between(&c->spec->kube, is) == REDEFINITION_NONE)
-			return c;
+		if (c && c->doubted &&
+		    (!means || redefinition_between(&c->spec->kube, means) == REDEFINITION_NONE))
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 static void
@@ -43,39 +44,41 @@ ask_later(struct daemon *d)
 }
 
 /*
- * What each name means by now; NULL where that is not known, or as it was. The array is the caller's to
- * free().
+ * Puts what doubted names mean by now into resolved, which has what they meant. What is as it was is believed
+ * again; what is gone stays in doubt. Returns whether a name means another resource.
  */
-static const struct kube_resource **
-other_meanings(struct daemon *d, const struct discovery *discovery, const char *const *names, size_t count)
+static bool
+look_anew(struct daemon *d, const struct discovery *discovery, const char *const *names,
+	  const struct kube_resource **resolved)
 {
-	const struct kube_resource **meanings = calloc(count + 1, sizeof(const struct kube_resource *));
+	bool any = false;
 
-	for (size_t i = 0; meanings && i < count; i++) {
-		const struct kube_resource *was = known_names_find(&d->known, names[i]), *now;
+	for (size_t i = 0; i < d->config->n_resources + d->config->n_indexes; i++) {
 		_cleanup_(message_freep) char *error = NULL;
+		const struct kube_resource *now;
+		enum redefinition became;
 
-		if (was && doubted(d, was) && discovery_resolve(discovery, names[i], &now, &error) == 0 &&
-		    redefinition_between(was, now) == REDEFINITION_OTHER)
-			meanings[i] = now;
+		if (!resolved[i] || !is_doubted(d, resolved[i]) ||
+		    discovery_resolve(discovery, names[i], &now, &error) < 0)
+			continue;
+		became = redefinition_between(resolved[i], now);
+		if (became == REDEFINITION_NONE && i < d->cached_count && d->cached[i])
+			d->cached[i]->doubted = false;
+		if (became == REDEFINITION_OTHER) {
+			resolved[i] = now;
+			any = true;
+		}
 	}
-	return meanings;
+	return any;
 }
 
 /* Would the configuration accept it? Said once if not. */
 static bool
-is_acceptable(struct daemon *d, const struct kube_resource *const *others, size_t count)
+is_acceptable(struct daemon *d, const struct kube_resource *const *resolved)
 {
-	const struct kube_resource **resolved = known_names_of(&d->known, d->config);
 	_cleanup_(message_freep) char *error = NULL;
-	int r = -ENOMEM;
+	int r = config_check_resolved(d->config, resolved, &error);
 
-	for (size_t i = 0; resolved && i < count; i++)
-		if (others[i])
-			resolved[i] = others[i];
-	if (resolved)
-		r = config_check_resolved(d->config, resolved, &error);
-	free(resolved);
 	if (r < 0 && (!d->redefinition_refused || strcmp(d->redefinition_refused, error ? error : "") != 0)) {
 		log_error("the definition of a resource is another one now, and cannot be cached: %s",
 			  error ? error : strerror(-r));
@@ -86,63 +89,37 @@ is_acceptable(struct daemon *d, const struct kube_resource *const *others, size_
 }
 
 static void
-tell_others(const struct daemon *d, const struct kube_resource *const *others)
+tell_others(const struct daemon *d, const struct kube_resource *const *resolved)
 {
 	for (size_t i = 0; i < d->cached_count; i++) {
-		const struct cached_resource *c = d->cached[i];
+		const struct kube_resource *was = d->cached[i] ? &d->cached[i]->spec->kube : NULL,
+					   *now = resolved[i];
 
-		if (c && others[i])
-			log_warning("%s: defined anew: %s, %s, %s now (was %s, %s, %s)", c->spec->name,
-				    others[i]->version, others[i]->kind,
-				    others[i]->namespaced ? "namespaced" : "cluster-wide",
-				    c->spec->kube.version, c->spec->kube.kind,
-				    c->spec->kube.namespaced ? "namespaced" : "cluster-wide");
+		if (was && redefinition_between(was, now) == REDEFINITION_OTHER)
+			log_warning("%s: defined anew: %s, %s, %s now (was %s, %s, %s)",
+				    d->cached[i]->spec->name, now->version, now->kind,
+				    now->namespaced ? "namespaced" : "cluster-wide", was->version, was->kind,
+				    was->namespaced ? "namespaced" : "cluster-wide");
 	}
-}
-
-/* Those that are what they were are believed again; the others stay in doubt until they are back. */
-static bool
-settle(struct daemon *d, const struct discovery *discovery)
-{
-	bool all = true;
-
-	for (size_t i = 0; i < d->cached_count; i++) {
-		struct cached_resource *c = d->cached[i];
-		_cleanup_(message_freep) char *error = NULL;
-		const struct kube_resource *now;
-
-		if (!c || !c->doubted)
-			continue;
-		if (discovery_resolve(discovery, d->config->resources[i].resource, &now, &error) == 0 &&
-		    redefinition_between(&c->spec->kube, now) == REDEFINITION_NONE)
-			c->doubted = false;
-		else
-			all = false;
-	}
-	return all;
 }
 
 static void
 on_asked(void *context, struct discovery *discovery, int result, const char *message)
 {
 	struct daemon *d = context;
-	size_t count = d->config->n_resources + d->config->n_indexes, changed = 0;
 	const char **names = config_names(d->config);
-	const struct kube_resource **others = NULL;
+	const struct kube_resource **resolved = known_names_of(&d->known, d->config);
 
 	(void)message; /* whoever lists hears the same */
-	if (result == 0 && names)
-		others = other_meanings(d, discovery, names, count);
-	for (size_t i = 0; others && i < count; i++)
-		changed += others[i] != NULL;
-	if (changed > 0 && is_acceptable(d, others, count)) {
-		tell_others(d, others);
+	if (result == 0 && names && resolved && look_anew(d, discovery, names, resolved) &&
+	    is_acceptable(d, resolved)) {
+		tell_others(d, resolved);
 		d->again = true; /* it is listed as what its name means then, and that one alone */
 		daemon_stop(d, DAEMON_OK);
-	} else if (!others || !settle(d, discovery)) {
+	} else if (is_doubted(d, NULL)) {
 		ask_later(d);
 	}
-	free(others);
+	free(resolved);
 	free(names);
 	discovery_free(discovery);
 	d->redefinition.discovery = NULL;
@@ -153,12 +130,9 @@ daemon_ask_about_redefined(struct daemon *d)
 {
 	struct redefinition_question *q = &d->redefinition;
 	_cleanup_(message_freep) char *error = NULL;
-	bool any = false;
 	const char **names;
 
-	for (size_t i = 0; i < d->cached_count; i++)
-		any |= d->cached[i] && d->cached[i]->doubted;
-	if (!any || q->discovery || q->waits)
+	if (!is_doubted(d, NULL) || q->discovery || q->waits)
 		return;
 	names = config_names(d->config);
 	if (!names || discovery_start(d->transport, names, d->config->n_resources + d->config->n_indexes,
