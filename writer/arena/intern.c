@@ -171,12 +171,6 @@ intern_ref_many(struct intern *in, uint32_t ref, uint32_t times)
 	e->count += times;
 }
 
-void
-intern_ref(struct intern *in, uint32_t ref)
-{
-	intern_ref_many(in, ref, 1);
-}
-
 static int
 release(uint32_t ref, void *context)
 {
@@ -184,20 +178,20 @@ release(uint32_t ref, void *context)
 	return 0;
 }
 
-/* Nobody refers to this block any more, so it no longer refers to others. Depth: as values nest. */
+/* What a block refers to. */
 static void
-release_contents(struct intern *in, const struct block *b)
+each_ref(const struct block *b, int (*visit)(uint32_t ref, void *context), void *context)
 {
 	const uint32_t *names;
 	uint32_t count = 0;
 
 	if (block_type(b) == BLOCK_VALUE) {
-		intern_release_value(in, b->payload, b->payload + block_length(b));
+		value_each_ref(b->payload, b->payload + block_length(b), visit, context);
 		return;
 	}
 	names = value_shape_names(b, &count);
 	for (uint32_t i = 0; names && i < count; i++)
-		intern_unref(in, names[i]);
+		visit(names[i], context);
 }
 
 void
@@ -213,14 +207,9 @@ intern_unref_many(struct intern *in, uint32_t ref, uint32_t times)
 	if (e->count > 0)
 		return;
 	remove_entry(in, e);
-	release_contents(in, arena_block(in->arena, ref));
+	/* it no longer refers to others either; depth: as values nest */
+	each_ref(arena_block(in->arena, ref), release, in);
 	arena_retire(in->arena, ref);
-}
-
-void
-intern_unref(struct intern *in, uint32_t ref)
-{
-	intern_unref_many(in, ref, 1);
 }
 
 void
@@ -239,17 +228,11 @@ add_own(uint32_t ref, void *context)
 {
 	struct own_bytes *own = context;
 	const struct block *b = arena_block(own->intern->arena, ref);
-	const uint32_t *names;
-	uint32_t count = 0;
 
 	if (entry_of_ref(own->intern, ref)->count != 1)
 		return 0;
 	own->sum += block_footprint(block_length(b));
-	if (block_type(b) == BLOCK_VALUE)
-		return value_each_ref(b->payload, b->payload + block_length(b), add_own, own);
-	names = value_shape_names(b, &count);
-	for (uint32_t i = 0; names && i < count; i++)
-		add_own(names[i], own);
+	each_ref(b, add_own, own);
 	return 0;
 }
 

@@ -36,11 +36,21 @@ void intern_free(struct intern *in);			/* the table; the blocks stay */
 int intern_get(struct intern *in, enum block_type type, const void *payload, uint32_t length,
 	       uint32_t *ret_ref, bool *ret_known);
 
-void intern_ref(struct intern *in, uint32_t ref);
-void intern_unref(struct intern *in, uint32_t ref);
-/* The same, `times` at once: whoever hands out references often takes them in stock. */
+/* `times` at once: whoever hands out references often takes them in stock. */
 void intern_ref_many(struct intern *in, uint32_t ref, uint32_t times);
 void intern_unref_many(struct intern *in, uint32_t ref, uint32_t times);
+
+static inline void
+intern_ref(struct intern *in, uint32_t ref)
+{
+	intern_ref_many(in, ref, 1);
+}
+
+static inline void
+intern_unref(struct intern *in, uint32_t ref)
+{
+	intern_unref_many(in, ref, 1);
+}
 
 /* Release all refs that stand directly in an encoded value (an object's body at its retirement). */
 void intern_release_value(struct intern *in, const uint8_t *at, const uint8_t *end);
