@@ -199,19 +199,7 @@ on_ending(uv_poll_t *handle, int status, int events)
 	daemon_stop(d, DAEMON_OK);
 }
 
-/* ---- what the broker asks -------------------------------------------------------- */
-
-static char *
-broker_report(void *context)
-{
-	return stat_report(context);
-}
-
-static void
-broker_wanted(void *context, const char *resource, size_t length)
-{
-	daemon_want(context, resource, length);
-}
+/* ---- readers --------------------------------------------------------------------- */
 
 static int
 start_events(struct daemon *d)
@@ -234,8 +222,8 @@ start_broker(struct daemon *d, char **ret_error)
 		.queue_memory = d->config->max_queue_memory,
 		.listener = d->inherited.listener,
 		.source = {&d->local.arena, d->local.pins, d->fan_out, d->consumers},
-		.wanted = broker_wanted,
-		.report = broker_report,
+		.wanted = daemon_want,
+		.report = stat_report,
 		.context = d,
 	};
 	int r = broker_new(&d->loop, &options, &d->broker, ret_error);

@@ -151,13 +151,13 @@ void daemon_forget_redefined(struct daemon *d);
 void daemon_tell_expected(struct daemon *d);
 
 /* A reader looks at this resource ("deployments.apps"; not terminated): one that is on demand begins. */
-void daemon_want(struct daemon *d, const char *resource, size_t length);
+void daemon_want(void *daemon, const char *resource, size_t length);
 
 /* What is told of the daemon; before there is an arena, of reloads and the server. NULL without memory. */
 cJSON *report_tree(const struct daemon *d);
 
 /* The answer to STAT: that as JSON, schema 1; malloc'ed, NULL without memory. */
-char *stat_report(const struct daemon *d);
+char *stat_report(void *daemon);
 
 /* The text of /metrics; malloc'ed, NULL without memory. */
 char *metrics_report(const struct daemon *d, size_t *ret_length);

@@ -190,8 +190,9 @@ start_resource(const struct daemon *d, struct cached_resource *c)
 }
 
 void
-daemon_want(struct daemon *d, const char *resource, size_t length)
+daemon_want(void *daemon, const char *resource, size_t length)
 {
+	struct daemon *d = daemon;
 	char *name = strndup(resource, length);
 
 	if (!name || is_wanted(d, name) || d->wanted_count == CONFIG_MAX_RESOURCES ||

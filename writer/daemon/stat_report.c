@@ -352,9 +352,9 @@ report_tree(const struct daemon *d)
 }
 
 char *
-stat_report(const struct daemon *d)
+stat_report(void *daemon)
 {
-	cJSON *report = report_tree(d);
+	cJSON *report = report_tree(daemon);
 	char *json = report ? cJSON_PrintUnformatted(report) : NULL;
 
 	cJSON_Delete(report);
