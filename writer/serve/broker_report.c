@@ -22,7 +22,7 @@ add_queue(cJSON *array, unsigned number, const struct reader_queue *queue)
 	       cJSON_AddStringToObject(o, "namespace", stats.ns) &&
 	       cJSON_AddStringToObject(o, "name", queue->name) &&
 	       cJSON_AddStringToObject(o, "consumer", queue->consumer) &&
-	       cJSON_AddNumberToObject(o, "capacity", stats.capacity) &&
+	       cJSON_AddNumberToObject(o, "capacity", queue->entries) &&
 	       cJSON_AddNumberToObject(o, "unread", (double)stats.unread) &&
 	       cJSON_AddNumberToObject(o, "held_bytes", (double)stats.held_bytes) &&
 	       cJSON_AddNumberToObject(o, "overflows", (double)stats.overflows) &&

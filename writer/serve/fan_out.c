@@ -559,7 +559,6 @@ subscriber_stats(struct subscriber *s, struct subscriber_stats *ret)
 		.held_bytes = held_bytes(s, ring_out_lowest(s->queue)),
 		.overflows = ring_out_overflows(s->queue),
 		.open = ring_out_is_open(s->queue),
-		.capacity = ring_out_entries(s->queue),
 		.ns = s->ns,
 	};
 }

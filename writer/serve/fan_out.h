@@ -96,7 +96,6 @@ struct subscriber_stats {
 	uint64_t held_bytes;
 	uint64_t overflows;
 	bool open;
-	uint32_t capacity;
 	const char *ns; /* lent */
 };
 void subscriber_stats(struct subscriber *s, struct subscriber_stats *ret);

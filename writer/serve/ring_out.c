@@ -252,9 +252,3 @@ ring_out_overflows(const struct ring_out *q)
 {
 	return q->overflows;
 }
-
-uint32_t
-ring_out_entries(const struct ring_out *q)
-{
-	return q->capacity;
-}

@@ -73,7 +73,6 @@ uint64_t ring_out_unread(struct ring_out *q);
 uint64_t ring_out_lowest(struct ring_out *q);
 /* For how long that entry has been unread. */
 uint64_t ring_out_age_ms(struct ring_out *q, uint64_t now_boot_ns);
-uint32_t ring_out_entries(const struct ring_out *q);
 uint64_t ring_out_overflows(const struct ring_out *q);
 
 #endif

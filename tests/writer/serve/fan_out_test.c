@@ -3,6 +3,7 @@
  * Who gets what, what it holds back, and where that ends.
  */
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -100,14 +101,14 @@ subscribe_n(struct world *w, const char *resource, const char *ns, uint32_t entr
 		.on_due = note_due,
 		.context = r,
 	};
-	struct subscriber_stats stats;
+	struct stat st;
 	int fd;
 
 	r->cursor = options.cursor = aligned_alloc(64, sizeof(*r->cursor));
 	memset(r->cursor, 0, sizeof(*r->cursor));
 	assert_int_equal(fan_out_subscribe(w->fan_out, &options, &r->subscription, &r->base, &fd), 0);
-	subscriber_stats(r->subscription, &stats);
-	r->queue = mmap(NULL, queue_bytes(stats.capacity), PROT_READ, MAP_SHARED, fd, 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	r->queue = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	assert_ptr_not_equal(r->queue, MAP_FAILED);
 	close(fd);
 	w->readers[w->count++] = r;
