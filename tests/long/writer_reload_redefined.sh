@@ -7,7 +7,7 @@
 
 C=$T/config.yaml
 reload() { # what the file says is on standard input
-	cat >"$C"
+	cat >"$C.new" && mv "$C.new" "$C" # a run that begins reads the one or the other
 	kill -HUP "$daemon_pid"
 }
 expect_whole() { # KEYS VERSION KIND NAME
