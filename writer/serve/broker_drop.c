@@ -153,13 +153,6 @@ tell_why(struct client *c, const char *why)
 }
 
 void
-client_drop_for(struct client *c, const char *why)
-{
-	tell_why(c, why);
-	client_drop(c);
-}
-
-void
 client_hang_up_for(struct client *c, const char *why)
 {
 	tell_why(c, why);
@@ -168,9 +161,8 @@ client_hang_up_for(struct client *c, const char *why)
 
 /* ---- deadlines, and those we hung up on ---- */
 
-/* Returns whether one has a deadline still. */
-static bool
-expire(struct broker *b)
+bool
+broker_drop_due(struct broker *b)
 {
 	uint64_t now = uv_now(b->loop);
 	struct client *next;
@@ -178,38 +170,17 @@ expire(struct broker *b)
 
 	for (struct client *c = b->clients; c; c = next) {
 		next = c->next;
-		if (c->deadline_ms && now >= c->deadline_ms)
-			client_drop_for(c, c->state == CLIENT_GREETING ? "it did not greet"
-								       : "it does not take what it is sent");
-		else
-			any |= c->deadline_ms != 0;
-	}
-	return any;
-}
-
-/* Returns whether one of those we hung up on still reads. */
-static bool
-part(struct broker *b)
-{
-	struct client *next;
-	bool any = false;
-
-	for (struct client *c = b->clients; c; c = next) {
-		next = c->next;
-		if (c->state == CLIENT_DROPPED && pins_are_free(client_pins(c), c->slot))
+		if (c->deadline_ms && now >= c->deadline_ms) {
+			tell_why(c, c->state == CLIENT_GREETING ? "it did not greet"
+								: "it does not take what it is sent");
 			client_drop(c);
-		else
-			any |= c->state == CLIENT_DROPPED;
+		} else if (c->state == CLIENT_DROPPED && pins_are_free(client_pins(c), c->slot)) {
+			client_drop(c);
+		} else {
+			any |= c->deadline_ms != 0 || c->state == CLIENT_DROPPED;
+		}
 	}
 	return any;
-}
-
-bool
-broker_drop_due(struct broker *b)
-{
-	bool waits = expire(b);
-
-	return part(b) || waits;
 }
 
 void

@@ -129,8 +129,7 @@ void message_head_init(struct message_head *head, enum message_type type, size_t
  * report and labels of metrics. What is not printable ASCII becomes '?'.
  */
 void name_take(char *ret_name, const char *given, size_t size);
-/* client_drop() and client_hang_up(), for what it did, or did not do. */
-void client_drop_for(struct client *c, const char *why);
+/* client_hang_up(), for what it did, or did not do. */
 void client_hang_up_for(struct client *c, const char *why);
 /* Send descriptors along. 0 or negative errno. */
 int client_send_fds(struct client *c, const void *message, size_t length, const int *fds, size_t count);
