@@ -72,7 +72,7 @@ COMPILE = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS)
 LINK    = $(CC) $(OUR_LDFLAGS) $(LDFLAGS)
 
 SHM_LIBS    := $(call pkg,--libs,libsodium)
-WRITER_LIBS := $(call pkg,--libs,libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd zlib) -lpthread -lm
+WRITER_LIBS := $(call pkg,--libs,libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd) -lpthread -lm
 TOOL_LIBS   := $(call pkg,--libs,libcjson libsodium yaml-0.1) -lm
 RUN_LIBS    := $(call pkg,--libs,libcjson libsodium yaml-0.1) -lm
 SIM_LIBS    := $(call pkg,--libs,libmicrohttpd gnutls libcjson libsodium zlib) -lpthread -lm

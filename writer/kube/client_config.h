@@ -57,7 +57,7 @@ struct kube_exec {
  */
 enum kube_compression {
 	KUBE_COMPRESSION_AUTO, /* those with an end that come in JSON, and not from this machine */
-	KUBE_COMPRESSION_GZIP, /* all, watches too: for slow links */
+	KUBE_COMPRESSION_GZIP, /* all that have an end: for slow links */
 	KUBE_COMPRESSION_NONE,
 };
 

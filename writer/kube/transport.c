@@ -26,7 +26,6 @@
 
 #include <curl/curl.h>
 
-#include "writer/kube/answer_body.h"
 #include "writer/kube/credentials.h"
 #include "writer/kube/transport_loop.h"
 #include "writer/kube/transport_order.h"
@@ -48,6 +47,7 @@ struct transport_request {
 	bool active;	/* libcurl has it */
 	bool lost;	/* it is to fail with all others */
 	bool cancelled;
+	bool paused;
 	bool responded; /* on_response was called */
 	bool resume;	/* to be told to libcurl */
 	bool waiting;	/* for credentials */
@@ -55,8 +55,7 @@ struct transport_request {
 	bool renewed;	/* it was */
 	bool watch;	/* endless: its duration says nothing */
 	unsigned long generation; /* of the credentials it was sent with */
-	int abort_code;           /* what on_data returned, or answer_body.h */
-	struct answer_body body;
+	int abort_code;           /* what on_data returned */
 	char *etag;               /* of what is known; or NULL */
 	char detail[CURL_ERROR_SIZE];
 };
@@ -103,7 +102,6 @@ request_free(struct transport_request *request)
 	curl_easy_cleanup(request->easy);
 	transport_setup_headers_free(request->headers);
 	transport_setup_headers_free(request->ordered);
-	answer_body_done(&request->body);
 	free(request->etag);
 	if (request->prev)
 		request->prev->next = request->next;
@@ -169,7 +167,6 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 		request->abort_code = -EMSGSIZE;
 		return 0;
 	}
-	answer_body_line(&request->body, line, len);
 	if (request->responded || request->refused || len == 0 || (line[0] != '\r' && line[0] != '\n'))
 		return len; /* not the empty line that ends the header, or a trailer */
 	curl_easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -185,9 +182,6 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 		request->refused = true;
 		return len;
 	}
-	request->abort_code = answer_body_begin(&request->body);
-	if (request->abort_code)
-		return 0;
 	request->responded = true;
 	response.status = (int)status;
 	response.content_type = content_type ? content_type : "";
@@ -210,15 +204,6 @@ transport_header_next(const struct transport_response *response, struct transpor
 	return h;
 }
 
-static int
-hand_on(void *ctx, const void *data, size_t length)
-{
-	struct transport_request *request = ctx;
-	int r = request->callbacks->on_data(request->ctx, data, length);
-
-	return r < 0 ? r : is_silenced(request) ? -ECANCELED : 0;
-}
-
 static size_t
 on_body(char *data, size_t size, size_t n, void *ctx)
 {
@@ -231,12 +216,12 @@ on_body(char *data, size_t size, size_t n, void *ctx)
 		return 0;
 	if (request->refused)
 		return len;
-	r = answer_body_feed(&request->body, data, len);
+	if (request->paused)
+		return CURL_WRITEFUNC_PAUSE; /* libcurl keeps these bytes and reads no more */
+	r = request->callbacks->on_data(request->ctx, data, len);
 	if (r < 0 && !is_silenced(request))
 		request->abort_code = r;
-	if (r == ANSWER_BODY_WAITS)
-		return CURL_WRITEFUNC_PAUSE; /* libcurl keeps these bytes and reads no more */
-	return r < 0 ? 0 : len;
+	return r < 0 || is_silenced(request) ? 0 : len;
 }
 
 static void
@@ -276,8 +261,6 @@ was_cut(const struct transport_request *request)
 static const char *
 why_refused(const struct transport_request *request)
 {
-	if (request->body.damaged)
-		return "the answer's gzip is damaged";
 	return request->abort_code == -EMSGSIZE ? "the answer, or its header, is too long"
 						: "the answer was refused here";
 }
@@ -311,9 +294,6 @@ finish_transfer(struct transport_request *request, CURLcode code)
 						 request->detail, &message);
 	else if (!request->responded)
 		result = message_set(&message, -EPROTO, "%s: an answer without a header",
-				     request->transport->config.server);
-	else if (answer_body_is_cut(&request->body))
-		result = message_set(&message, -ECONNRESET, "%s: the answer's gzip ends in the middle",
 				     request->transport->config.server);
 	if (result == -EKEYREJECTED)
 		request->transport->ca_doubted_until_ms = now_ms(request->transport) +
@@ -527,10 +507,6 @@ transport_send(struct transport *transport, const struct transport_order *order,
 	request->flags = order->flags;
 	request->callbacks = callbacks;
 	request->ctx = ctx;
-	request->body = (struct answer_body){
-		.give = hand_on,
-		.ctx = request,
-		.asks_gzip = transport_setup_asks_gzip(&transport->setup, order->flags)};
 	request->next = transport->requests;
 	if (request->next)
 		request->next->prev = request;
@@ -571,16 +547,16 @@ transport_cancel(struct transport_request *request)
 void
 transport_pause(struct transport_request *request)
 {
-	request->body.paused = true;
+	request->paused = true;
 	request->resume = false;
 }
 
 void
 transport_resume(struct transport_request *request)
 {
-	if (!request->body.paused)
+	if (!request->paused)
 		return;
-	request->body.paused = false;
+	request->paused = false;
 	request->resume = true;
 	kick(request->transport);
 }
@@ -712,7 +688,7 @@ transport_stats(const struct transport *transport, struct transport_stats *ret_s
 	*ret_stats = transport->stats;
 	ret_stats->dead_connections = transport->loop.cuts;
 	for (const struct transport_request *request = transport->requests; request; request = request->next)
-		ret_stats->requests_paused += request->body.paused;
+		ret_stats->requests_paused += request->paused;
 }
 
 const struct request_stats *

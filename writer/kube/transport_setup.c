@@ -214,11 +214,11 @@ transport_setup_asks_gzip(const struct transport_setup *setup, unsigned flags)
 {
 	const struct kube_client_config *config = setup->config;
 
-	if (flags & TRANSPORT_PLAIN || config->disable_compression ||
+	if (flags & (TRANSPORT_PLAIN | TRANSPORT_WATCH) || config->disable_compression ||
 	    config->compression == KUBE_COMPRESSION_NONE)
 		return false;
 	return config->compression == KUBE_COMPRESSION_GZIP ||
-	       !(setup->loopback || flags & (TRANSPORT_WATCH | TRANSPORT_PROTOBUF));
+	       !(setup->loopback || flags & TRANSPORT_PROTOBUF);
 }
 
 int
@@ -257,10 +257,8 @@ transport_setup_request(const struct transport_setup *setup, CURL *easy, const c
 	}
 	if (flags & TRANSPORT_PLAIN)
 		SET(CURLOPT_HTTP_CONTENT_DECODING, 0L);
-	if (transport_setup_asks_gzip(setup, flags)) {
+	if (transport_setup_asks_gzip(setup, flags))
 		SET(CURLOPT_ACCEPT_ENCODING, "gzip");
-		SET(CURLOPT_HTTP_CONTENT_DECODING, 0L); /* gunzip.h unpacks it */
-	}
 	if (!watch && config->request_timeout_ms && !(flags & TRANSPORT_UNTIMED))
 		SET(CURLOPT_TIMEOUT_MS, (long)config->request_timeout_ms);
 	if (config->username && setup->may_authenticate) {

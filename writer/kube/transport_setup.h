@@ -35,7 +35,7 @@ int transport_setup_init(struct transport_setup *setup, const struct kube_client
 			 char **ret_error);
 void transport_setup_done(struct transport_setup *setup);
 
-/* Whether gzip is asked for; it comes as it is sent. */
+/* Whether gzip is asked for; libcurl unpacks it. */
 bool transport_setup_asks_gzip(const struct transport_setup *setup, unsigned flags);
 
 /*
