@@ -6,34 +6,25 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct api_group_discovery *all;
-	struct api_group_version *groups;
-	struct kube_resource *resources;
+	struct api_version *list, version = {.group = (char[]){"apps"}, .version = (char[]){"v1"}};
+	cJSON *document = cJSON_ParseWithLength((const char *)data, size);
 	size_t n;
 
-	if (api_group_list_parse(data, size, &groups, &n) == 0) {
-		for (size_t i = 0; i < n; i++)
-			if (!groups[i].group || !groups[i].version)
-				abort();
-		api_group_versions_free(groups, n);
-	}
-	if (api_group_discovery_parse(data, size, &all, &n) == 0) {
+	if (api_groups_read(document, &list, &n) == 0)
 		for (size_t i = 0; i < n; i++) {
-			if (!all[i].group || !all[i].version)
+			if (!list[i].group || !list[i].version)
 				abort();
-			for (size_t j = 0; j < all[i].n_resources; j++)
-				if (!all[i].resources[j].resource || !all[i].resources[j].singular)
+			for (size_t j = 0; j < list[i].n_resources; j++)
+				if (!list[i].resources[j].resource || !list[i].resources[j].singular)
 					abort();
 		}
-		api_group_discoveries_free(all, n);
-	}
-	if (api_resource_list_parse(data, size, "apps", "v1", &resources, &n) == 0) {
-		for (size_t i = 0; i < n; i++) {
-			if (!resources[i].resource || !resources[i].group || !resources[i].version)
+	api_versions_free(list, n);
+	if (api_resources_read(document, &version) == 0)
+		for (size_t i = 0; i < version.n_resources; i++)
+			if (!version.resources[i].resource || !version.resources[i].group)
 				abort();
-			kube_resource_done(&resources[i]);
-		}
-		free(resources);
-	}
+	version.group = version.version = NULL;
+	api_version_done(&version);
+	cJSON_Delete(document);
 	return 0;
 }

@@ -7,8 +7,8 @@
  * decimal, 0x and 0o integers, floats; quoted and block scalars are strings, whatever they say;
  * so are plain `yes`, `on` and 1.1's other surprises. !!str, !!seq and !!map say nothing. Refused:
  * other tags, duplicate keys, keys that are no scalars, merge keys (<<), an anchor's name that stands
- * twice, documents of more than YAML_MAX_BYTES, deeper than YAML_MAX_DEPTH or of more than YAML_MAX_NODES nodes once
- * aliases are expanded (so a "billion laughs" ends early).
+ * twice, documents of more than YAML_MAX_BYTES, deeper than YAML_MAX_DEPTH or of more than YAML_MAX_NODES
+ * nodes once aliases are expanded (so a "billion laughs" ends early).
  */
 #ifndef WRITER_BASE_YAML_H
 #define WRITER_BASE_YAML_H

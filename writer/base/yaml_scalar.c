@@ -14,8 +14,8 @@ static const struct {
 	const char *word;
 	int type;
 } words[] = {
-	{"", cJSON_NULL},      {"~", cJSON_NULL},      {"null", cJSON_NULL},   {"Null", cJSON_NULL},
-	{"NULL", cJSON_NULL},  {"true", cJSON_True},   {"True", cJSON_True},   {"TRUE", cJSON_True},
+	{"", cJSON_NULL},       {"~", cJSON_NULL},      {"null", cJSON_NULL},   {"Null", cJSON_NULL},
+	{"NULL", cJSON_NULL},   {"true", cJSON_True},   {"True", cJSON_True},   {"TRUE", cJSON_True},
 	{"false", cJSON_False}, {"False", cJSON_False}, {"FALSE", cJSON_False},
 };
 

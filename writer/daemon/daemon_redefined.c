@@ -136,7 +136,7 @@ daemon_ask_about_redefined(struct daemon *d)
 		return;
 	names = config_names(d->config);
 	if (!names || discovery_start(d->transport, names, d->config->n_resources + d->config->n_indexes,
-				      on_asked, d, &q->discovery, &error) < 0)
+				      NULL, on_asked, d, &q->discovery, &error) < 0)
 		ask_later(d);
 	free(names);
 }

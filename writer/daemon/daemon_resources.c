@@ -446,8 +446,8 @@ daemon_discover(struct daemon *d)
 	}
 	names = config_names(d->config);
 	if (names)
-		r = discovery_start_again(d->transport, names, keep_unknown(d, names), &d->absent_memory,
-					  on_discovered, d, &d->discovery, &error);
+		r = discovery_start(d->transport, names, keep_unknown(d, names), &d->absent_memory,
+				    on_discovered, d, &d->discovery, &error);
 	free(names);
 	if (r < 0)
 		fail(d, r, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsing discovery's documents; see api_lists.h. */
+/* Reading discovery's documents; see api_lists.h. */
 #include "writer/kube/api_lists.h"
 
 #include <ctype.h>
@@ -7,14 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
+static const cJSON *
+member(const cJSON *object, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
 
-static const char *
+static char *
 string_member(const cJSON *object, const char *name)
 {
-	const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
+	return cJSON_GetStringValue(member(object, name));
+}
 
-	return cJSON_IsString(member) ? member->valuestring : NULL;
+static const cJSON *
+list_member(const cJSON *object, const char *name)
+{
+	const cJSON *list = member(object, name);
+
+	return cJSON_IsArray(list) ? list : NULL;
 }
 
 /* lower-case letters, digits, '-' and '.': nothing that means something in a path */
@@ -30,76 +40,13 @@ is_dns_name(const char *text)
 	return true;
 }
 
-/* The array `member` of a document of this kind, NULL when it is none. */
+/* The list `name` of a document of this kind, NULL when it is none. */
 static const cJSON *
-list_of(const cJSON *document, const char *kind, const char *member)
+list_of(const cJSON *document, const char *kind, const char *name)
 {
 	const char *is = string_member(document, "kind");
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(document, member);
 
-	return is && strcmp(is, kind) == 0 && cJSON_IsArray(list) ? list : NULL;
-}
-
-void
-api_group_versions_free(struct api_group_version *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		free(list[i].group);
-		free(list[i].version);
-	}
-	free(list);
-}
-
-static int
-add_group_version(const char *group, const char *version, bool preferred, struct api_group_version **list,
-		  size_t *n)
-{
-	struct api_group_version *larger, *entry;
-
-	if (*n >= API_LISTS_MAX)
-		return 0;
-	larger = reallocarray(*list, *n + 1, sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	*list = larger;
-	entry = &larger[*n];
-	*entry = (struct api_group_version){strdup(group), strdup(version), preferred};
-	(*n)++;
-	return entry->group && entry->version ? 0 : -ENOMEM;
-}
-
-int
-api_group_list_parse(const void *body, size_t len, struct api_group_version **ret_list, size_t *ret_n)
-{
-	struct api_group_version *list = NULL;
-	cJSON *document = len > 0 ? cJSON_ParseWithLength(body, len) : NULL;
-	const cJSON *groups = list_of(document, "APIGroupList", "groups"), *group, *version;
-	size_t n = 0;
-	int r = groups ? 0 : -EPROTO;
-
-	cJSON_ArrayForEach(group, groups) {
-		const char *name = string_member(group, "name"), *preferred;
-
-		preferred = string_member(cJSON_GetObjectItemCaseSensitive(group, "preferredVersion"),
-					  "version");
-		if (!is_dns_name(name))
-			continue;
-		cJSON_ArrayForEach(version, cJSON_GetObjectItemCaseSensitive(group, "versions")) {
-			const char *text = string_member(version, "version");
-
-			if (r == 0 && is_dns_name(text))
-				r = add_group_version(name, text, preferred && strcmp(text, preferred) == 0,
-						      &list, &n);
-		}
-	}
-	cJSON_Delete(document);
-	if (r < 0) {
-		api_group_versions_free(list, n);
-		return r;
-	}
-	*ret_list = list;
-	*ret_n = n;
-	return 0;
+	return is && strcmp(is, kind) == 0 ? list_member(document, name) : NULL;
 }
 
 static bool
@@ -107,192 +54,155 @@ has_verb(const cJSON *entry, const char *verb)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(entry, "verbs"))
+	cJSON_ArrayForEach (item, member(entry, "verbs"))
 		if (cJSON_IsString(item) && strcmp(item->valuestring, verb) == 0)
 			return true;
 	return false;
 }
 
+/* An entry of an APIResourceList, or, by other names, of a version in an APIGroupDiscoveryList. */
 static int
-take_short_names(const cJSON *names, struct kube_resource *resource)
+take_resource(const cJSON *entry, bool aggregated, const struct api_version *of, struct kube_resource *ret)
 {
-	const cJSON *name;
-
-	resource->short_names = calloc((size_t)(cJSON_IsArray(names) ? cJSON_GetArraySize(names) : 0) + 1,
-				       sizeof(*resource->short_names));
-	if (!resource->short_names)
-		return -ENOMEM;
-	cJSON_ArrayForEach(name, names) {
-		if (!cJSON_IsString(name) || !cJSON_IsArray(names))
-			continue;
-		resource->short_names[resource->n_short_names] = strdup(name->valuestring);
-		if (!resource->short_names[resource->n_short_names])
-			return -ENOMEM;
-		resource->n_short_names++;
-	}
-	return 0;
-}
-
-static int
-make_resource(const cJSON *entry, const char *group, const char *version, const char *name, const char *kind,
-	      const char *singular, bool namespaced, struct kube_resource *ret)
-{
-	struct kube_resource resource = {
-		.group = strdup(group),
-		.version = strdup(version),
-		.resource = strdup(name),
-		.kind = strdup(kind ? kind : ""),
-		.singular = strdup(singular && *singular ? singular : kind ? kind : name),
-		.namespaced = namespaced,
+	const cJSON *names = list_member(entry, "shortNames"), *name;
+	const char *scope = string_member(entry, "scope");
+	struct kube_resource r = {
+		.group = of->group,
+		.version = of->version,
+		.resource = string_member(entry, aggregated ? "resource" : "name"),
+		.kind = string_member(aggregated ? member(entry, "responseKind") : entry, "kind"),
+		.singular = string_member(entry, aggregated ? "singularResource" : "singularName"),
+		.short_names = calloc((size_t)cJSON_GetArraySize(names) + 1, sizeof(char *)),
+		.namespaced = aggregated ? scope && strcmp(scope, "Namespaced") == 0
+					 : cJSON_IsTrue(member(entry, "namespaced")),
 		.can_list = has_verb(entry, "list"),
 		.can_watch = has_verb(entry, "watch"),
 	};
+	char none[] = "";
+	int code = -ENOMEM;
 
-	if (!resource.group || !resource.version || !resource.resource || !resource.kind ||
-	    !resource.singular ||
-	    take_short_names(cJSON_GetObjectItemCaseSensitive(entry, "shortNames"), &resource) < 0) {
-		kube_resource_done(&resource);
-		return -ENOMEM;
-	}
-	for (char *p = resource.singular; *p; p++)
+	if (!r.singular || !*r.singular)
+		r.singular = r.kind ? r.kind : r.resource;
+	if (!r.kind)
+		r.kind = none;
+	cJSON_ArrayForEach (name, names)
+		if (r.short_names && cJSON_IsString(name))
+			r.short_names[r.n_short_names++] = name->valuestring;
+	if (r.short_names)
+		code = kube_resource_copy(&r, ret);
+	free(r.short_names);
+	for (char *p = code == 0 ? ret->singular : NULL; p && *p; p++)
 		*p = (char)tolower((unsigned char)*p);
-	*ret = resource;
-	return 0;
+	return code;
 }
 
-/* An entry of an APIResourceList. */
 static int
-take_resource(const cJSON *entry, const char *group, const char *version, struct kube_resource *ret)
+take_resources(const cJSON *resources, bool aggregated, struct api_version *version)
 {
-	return make_resource(entry, group, version, string_member(entry, "name"),
-			     string_member(entry, "kind"), string_member(entry, "singularName"),
-			     cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "namespaced")), ret);
-}
-
-/* One of a version in an APIGroupDiscoveryList. */
-static int
-take_discovered(const cJSON *entry, const char *group, const char *version, struct kube_resource *ret)
-{
-	const char *kind = string_member(cJSON_GetObjectItemCaseSensitive(entry, "responseKind"), "kind");
-	const char *scope = string_member(entry, "scope");
-
-	return make_resource(entry, group, version, string_member(entry, "resource"), kind,
-			     string_member(entry, "singularResource"),
-			     scope && strcmp(scope, "Namespaced") == 0, ret);
-}
-
-/* ---- aggregated ---- */
-
-void
-api_group_discoveries_free(struct api_group_discovery *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < list[i].n_resources; j++)
-			kube_resource_done(&list[i].resources[j]);
-		free(list[i].resources);
-		free(list[i].group);
-		free(list[i].version);
-	}
-	free(list);
-}
-
-/* On failure too, what `ret` has is for api_group_discoveries_free(). */
-static int
-take_version(const cJSON *version, const char *group, struct api_group_discovery *ret)
-{
-	const cJSON *resources = cJSON_GetObjectItemCaseSensitive(version, "resources"), *entry;
-	const char *name = string_member(version, "version"), *probe = string_member(version, "freshness");
+	const char *name = aggregated ? "resource" : "name";
+	const cJSON *entry;
 	int r = 0;
 
-	ret->group = strdup(group);
-	ret->version = strdup(name);
-	ret->current = !probe || strcmp(probe, "Stale") != 0;
-	ret->resources = calloc((size_t)(cJSON_IsArray(resources) ? cJSON_GetArraySize(resources) : 0) + 1,
-				sizeof(*ret->resources));
-	if (!ret->group || !ret->version || !ret->resources)
+	version->resources = calloc((size_t)cJSON_GetArraySize(resources) + 1, sizeof(*version->resources));
+	if (!version->resources)
 		return -ENOMEM;
-	cJSON_ArrayForEach(entry, resources) {
-		if (r < 0 || !cJSON_IsArray(resources))
-			break;
-		if (!is_dns_name(string_member(entry, "resource")))
+	cJSON_ArrayForEach (entry, resources) {
+		if (!is_dns_name(string_member(entry, name))) /* "pods/log" too */
 			continue;
-		r = take_discovered(entry, group, name, &ret->resources[ret->n_resources]);
-		if (r == 0)
-			ret->n_resources++;
+		r = take_resource(entry, aggregated, version, &version->resources[version->n_resources]);
+		if (r < 0)
+			break;
+		version->n_resources++;
 	}
 	return r;
 }
 
 int
-api_group_discovery_parse(const void *body, size_t len, struct api_group_discovery **ret_list, size_t *ret_n)
+api_resources_read(const cJSON *document, struct api_version *version)
 {
-	cJSON *document = len > 0 ? cJSON_ParseWithLength(body, len) : NULL;
-	const cJSON *groups = list_of(document, "APIGroupDiscoveryList", "items"), *group, *version;
-	struct api_group_discovery *list = NULL, *larger;
-	size_t n = 0;
-	int r = groups ? 0 : -EPROTO;
+	const cJSON *resources = list_of(document, "APIResourceList", "resources");
 
-	cJSON_ArrayForEach(group, groups) {
-		const char *name = string_member(cJSON_GetObjectItemCaseSensitive(group, "metadata"), "name");
-		bool first = true;
+	return resources ? take_resources(resources, false, version) : -EPROTO;
+}
 
-		if (!is_dns_name(name))
+void
+api_version_done(struct api_version *version)
+{
+	for (size_t i = 0; i < version->n_resources; i++)
+		kube_resource_done(&version->resources[i]);
+	free(version->resources);
+	free(version->group);
+	free(version->version);
+	*version = (struct api_version){0};
+}
+
+static int
+take_version(const cJSON *entry, const char *group, bool preferred, bool aggregated, struct api_version *ret)
+{
+	const char *freshness = string_member(entry, "freshness");
+
+	*ret = (struct api_version){.group = strdup(group),
+				    .version = strdup(string_member(entry, "version")),
+				    .preferred = preferred,
+				    .is_read = aggregated && !(freshness && strcmp(freshness, "Stale") == 0)};
+	if (!ret->group || !ret->version)
+		return -ENOMEM;
+	return ret->is_read ? take_resources(list_member(entry, "resources"), true, ret) : 0;
+}
+
+static int
+take_group(const cJSON *group, bool aggregated, struct api_version **list, size_t *n)
+{
+	const char *name = string_member(aggregated ? member(group, "metadata") : group, "name"), *text;
+	const char *preferred = string_member(member(group, "preferredVersion"), "version");
+	const cJSON *version;
+	struct api_version *larger;
+	bool first = true;
+	int r = 0;
+
+	if (!is_dns_name(name))
+		return 0;
+	cJSON_ArrayForEach (version, member(group, "versions")) {
+		text = string_member(version, "version");
+		if (!is_dns_name(text))
 			continue;
-		cJSON_ArrayForEach(version, cJSON_GetObjectItemCaseSensitive(group, "versions")) {
-			if (r < 0 || n >= API_LISTS_MAX || !is_dns_name(string_member(version, "version")))
-				continue;
-			larger = reallocarray(list, n + 1, sizeof(*larger));
-			if (!larger) {
-				r = -ENOMEM;
-				continue;
-			}
-			list = larger;
-			list[n] = (struct api_group_discovery){.preferred = first};
-			r = take_version(version, name, &list[n++]);
-			first = false;
-		}
+		larger = reallocarray(*list, *n + 1, sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		*list = larger;
+		r = take_version(version, name,
+				 aggregated ? first : preferred && strcmp(text, preferred) == 0, aggregated,
+				 &larger[(*n)++]);
+		if (r < 0)
+			break;
+		first = false;
 	}
-	cJSON_Delete(document);
-	if (r < 0) {
-		api_group_discoveries_free(list, n);
-		return r;
-	}
-	*ret_list = list;
-	*ret_n = n;
-	return 0;
+	return r;
 }
 
 int
-api_resource_list_parse(const void *body, size_t len, const char *group, const char *version,
-			struct kube_resource **ret_list, size_t *ret_n)
+api_groups_read(const cJSON *document, struct api_version **ret_list, size_t *ret_n)
 {
-	cJSON *document = len > 0 ? cJSON_ParseWithLength(body, len) : NULL;
-	const cJSON *resources = list_of(document, "APIResourceList", "resources"), *entry;
-	struct kube_resource *list = NULL;
-	size_t n = 0;
-	int r = -EPROTO;
+	const cJSON *groups = list_of(document, "APIGroupDiscoveryList", "items"), *group;
+	bool aggregated = groups;
+	int r = 0;
 
-	if (resources) {
-		list = calloc((size_t)cJSON_GetArraySize(resources) + 1, sizeof(*list));
-		r = list ? 0 : -ENOMEM;
-	}
-	cJSON_ArrayForEach(entry, resources) {
-		if (r < 0 || n >= API_LISTS_MAX)
-			break;
-		if (!is_dns_name(string_member(entry, "name"))) /* "pods/log" too */
-			continue;
-		r = take_resource(entry, group, version, &list[n]);
+	*ret_list = NULL;
+	*ret_n = 0;
+	if (!groups)
+		groups = list_of(document, "APIGroupList", "groups");
+	if (!groups)
+		return -EPROTO;
+	cJSON_ArrayForEach (group, groups)
 		if (r == 0)
-			n++;
-	}
-	cJSON_Delete(document);
-	if (r < 0) {
-		for (size_t i = 0; i < n; i++)
-			kube_resource_done(&list[i]);
-		free(list);
-		return r;
-	}
-	*ret_list = list;
-	*ret_n = n;
-	return 0;
+			r = take_group(group, aggregated, ret_list, ret_n);
+	return r;
+}
+
+void
+api_versions_free(struct api_version *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		api_version_done(&list[i]);
+	free(list);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * API lists: parsing the documents of discovery, APIGroupDiscoveryList (/apis with all that is in it),
+ * API lists: reading the documents of discovery, APIGroupDiscoveryList (/apis with all that is in it),
  * APIGroupList (/apis of older servers) and APIResourceList (/api/v1, /apis/GROUP/VERSION). Names in them go
  * into request paths, so one that cannot be a DNS name is left out.
  */
@@ -10,53 +10,38 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <cjson/cJSON.h>
+
 #include "writer/kube/resource_name.h"
 
-/* One group's version as /apis lists it. */
-struct api_group_version {
+/* One group's version. */
+struct api_version {
 	char *group, *version;
 	bool preferred;
-};
-
-#define API_LISTS_MAX 100000 /* entries that are taken of one document */
-
-/*
- * Parse /apis.
- *
- * ret_list  an array, for api_group_versions_free(); in the server's order
- * Returns   0, -EPROTO when the body is no APIGroupList, -ENOMEM
- */
-int api_group_list_parse(const void *body, size_t len, struct api_group_version **ret_list, size_t *ret_n);
-void api_group_versions_free(struct api_group_version *list, size_t n);
-
-/* One group's version with its resources. */
-struct api_group_discovery {
-	char *group, *version;
-	bool preferred;
-	/* false: the server behind it was not heard lately, and what is said of it may be old or nothing */
-	bool current;
+	/* Its resources are known. False: /apis does not have them, or calls them stale: old, or not all */
+	bool is_read;
 	struct kube_resource *resources;
 	size_t n_resources;
 };
 
-/*
- * Parse an aggregated /apis (apidiscovery.k8s.io/v2 and v2beta1).
- *
- * ret_list  an array, for api_group_discoveries_free(); in the server's order, the preferred version of each
- *           group first
- * Returns   0, -EPROTO when the body is no APIGroupDiscoveryList, -ENOMEM
- */
-int api_group_discovery_parse(const void *body, size_t len, struct api_group_discovery **ret_list,
-			      size_t *ret_n);
-void api_group_discoveries_free(struct api_group_discovery *list, size_t n);
+/* Free what it owns; a zeroed one is fine. */
+void api_version_done(struct api_version *version);
 
 /*
- * Parse /api/v1 or /apis/GROUP/VERSION; subresources are left out.
+ * Read /apis, aggregated (apidiscovery.k8s.io/v2 and v2beta1) or not.
  *
- * ret_list  an array; kube_resource_done() for each, then free()
- * Returns   0, -EPROTO when the body is no APIResourceList, -ENOMEM
+ * ret_list  an array in the server's order; for api_versions_free(), on failure too
+ * Returns   0, -EPROTO when the document is none of the two lists, -ENOMEM
  */
-int api_resource_list_parse(const void *body, size_t len, const char *group, const char *version,
-			    struct kube_resource **ret_list, size_t *ret_n);
+int api_groups_read(const cJSON *document, struct api_version **ret_list, size_t *ret_n);
+void api_versions_free(struct api_version *list, size_t n);
+
+/*
+ * Read /api/v1 or /apis/GROUP/VERSION into the version's resources; subresources are left out.
+ *
+ * version   has group and version, and no resources; owns what was read, on failure too
+ * Returns   0, -EPROTO when the document is no APIResourceList, -ENOMEM
+ */
+int api_resources_read(const cJSON *document, struct api_version *version);
 
 #endif

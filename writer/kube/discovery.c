@@ -25,9 +25,8 @@
 
 #include "tools/flags/nearest.h"
 #include "writer/kube/api_lists.h"
-#include "writer/kube/status.h"
+#include "writer/kube/question.h"
 #include "writer/kube/well_known.h"
-#include "writer/base/growing.h"
 #include "writer/base/message.h"
 
 #define MAX_IN_FLIGHT  8
@@ -36,16 +35,10 @@
 /* One document to read: /apis, or the resources of one group and version. */
 struct group_version {
 	struct discovery *discovery;
-	char *group, *version;	/* both NULL for /apis; group "" for core */
-	bool preferred;
+	struct api_version of; /* group NULL for /apis, "" for core */
 	enum { SOURCE_UNWANTED, SOURCE_WANTED, SOURCE_READING, SOURCE_READ, SOURCE_FAILED } state;
 	char *failure;		/* why it could not be read */
-	struct transport_request *request;
-	int status;
-	struct bytes body;
-	char *etag;
-	struct kube_resource *resources;
-	size_t n_resources;
+	struct question *question;
 };
 
 struct discovery {
@@ -73,21 +66,15 @@ source_free(struct group_version *group_version)
 {
 	if (!group_version)
 		return;
-	transport_cancel(group_version->request);
-	for (size_t i = 0; i < group_version->n_resources; i++)
-		kube_resource_done(&group_version->resources[i]);
-	free(group_version->resources);
-	free(group_version->group);
-	free(group_version->version);
+	question_cancel(group_version->question);
+	api_version_done(&group_version->of);
 	free(group_version->failure);
-	bytes_done(&group_version->body);
-	free(group_version->etag);
 	free(group_version);
 }
 
+/* Takes what `of` owns on success. */
 static int
-source_add(struct discovery *d, const char *group, const char *version, bool preferred,
-	   struct group_version **ret_source)
+source_add(struct discovery *d, const struct api_version *of)
 {
 	struct group_version **larger = reallocarray(d->group_versions, d->n_sources + 1,
 						     sizeof(struct group_version *)),
@@ -100,87 +87,62 @@ source_add(struct discovery *d, const char *group, const char *version, bool pre
 	if (!group_version)
 		return -ENOMEM;
 	group_version->discovery = d;
-	group_version->preferred = preferred;
-	if ((group && !(group_version->group = strdup(group))) ||
-	    (version && !(group_version->version = strdup(version)))) {
-		source_free(group_version);
-		return -ENOMEM;
-	}
+	group_version->of = *of;
+	if (of->is_read)
+		group_version->state = SOURCE_READ;
 	d->group_versions[d->n_sources++] = group_version;
-	if (ret_source)
-		*ret_source = group_version;
 	return 0;
 }
 
 static int
-split_short_names(const char *text, struct kube_resource *resource)
+source_add_named(struct discovery *d, const char *group, const char *version)
 {
-	resource->short_names = calloc(strlen(text) / 2 + 1, sizeof(*resource->short_names));
-	if (!resource->short_names)
-		return -ENOMEM;
-	for (size_t len; *text; text += len + (text[len] == ' ')) {
-		len = strcspn(text, " ");
-		resource->short_names[resource->n_short_names] = strndup(text, len);
-		if (!resource->short_names[resource->n_short_names++])
-			return -ENOMEM;
-	}
-	return 0;
+	struct api_version of = {.group = strdup(group), .version = strdup(version), .preferred = true};
+	int r = of.group && of.version ? source_add(d, &of) : -ENOMEM;
+
+	if (r < 0)
+		api_version_done(&of);
+	return r;
 }
 
 /* Fill a source from the built-in table: what its group and version are known to have. */
 static int
 fill_builtin(struct group_version *group_version)
 {
-	if (!group_version->group || !group_version->version)
-		return -EINVAL; /* /apis itself is not of the table */
-	group_version->discovery->used_builtin = true;
-	group_version->resources = calloc(n_well_known, sizeof(*group_version->resources));
-	if (!group_version->resources)
-		return -ENOMEM;
-	for (size_t i = 0; i < n_well_known; i++) {
-		const struct well_known *w = &well_known[i];
-		struct kube_resource *resource = &group_version->resources[group_version->n_resources];
+	struct api_version *of = &group_version->of;
+	int r = 0;
 
-		if (strcmp(w->group, group_version->group) != 0 ||
-		    strcmp(w->version, group_version->version) != 0)
+	group_version->state = SOURCE_READ;
+	group_version->discovery->used_builtin = true;
+	of->resources = calloc(n_well_known, sizeof(*of->resources));
+	if (!of->resources)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_well_known && r == 0; i++) {
+		if (strcmp(well_known[i].group, of->group) != 0 ||
+		    strcmp(well_known[i].version, of->version) != 0)
 			continue;
-		*resource = (struct kube_resource){
-			.group = strdup(w->group),
-			.version = strdup(w->version),
-			.resource = strdup(w->resource),
-			.kind = strdup(w->kind),
-			.singular = strdup(w->singular),
-			.namespaced = w->namespaced,
-			.can_list = true,
-			.can_watch = true,
-		};
-		group_version->n_resources++;
-		if (!resource->group || !resource->version || !resource->resource || !resource->kind ||
-		    !resource->singular || split_short_names(w->short_names, resource) < 0)
-			return -ENOMEM;
+		r = kube_resource_copy(&well_known[i], &of->resources[of->n_resources]);
+		of->n_resources += r == 0;
 	}
-	return 0;
+	return r;
 }
 
 /* /apis is forbidden: the groups of the built-in table instead. */
 static int
 add_builtin_groups(struct discovery *d)
 {
-	struct group_version *group_version;
 	int r;
 
 	for (size_t i = 0; i < n_well_known; i++) {
 		bool known = !*well_known[i].group;
 
 		for (size_t j = SOURCE_FIRST_GROUP; j < d->n_sources && !known; j++)
-			known = strcmp(d->group_versions[j]->group, well_known[i].group) == 0;
+			known = strcmp(d->group_versions[j]->of.group, well_known[i].group) == 0;
 		if (known)
 			continue;
-		r = source_add(d, well_known[i].group, well_known[i].version, true, &group_version);
-		if (r < 0)
-			return r;
-		group_version->state = SOURCE_READ;
-		r = fill_builtin(group_version);
+		r = source_add_named(d, well_known[i].group, well_known[i].version);
+		if (r == 0)
+			r = fill_builtin(d->group_versions[d->n_sources - 1]);
 		if (r < 0)
 			return r;
 	}
@@ -192,9 +154,9 @@ add_builtin_groups(struct discovery *d)
 static const struct kube_resource *
 find_in(const struct group_version *group_version, const struct resource_name *name)
 {
-	for (size_t i = 0; i < group_version->n_resources; i++)
-		if (resource_name_matches(name, &group_version->resources[i]))
-			return &group_version->resources[i];
+	for (size_t i = 0; i < group_version->of.n_resources; i++)
+		if (resource_name_matches(name, &group_version->of.resources[i]))
+			return &group_version->of.resources[i];
 	return NULL;
 }
 
@@ -206,7 +168,7 @@ find(const struct discovery *d, const struct resource_name *name)
 
 	for (int preferred = 1; preferred >= 0 && !found; preferred--)
 		for (size_t i = SOURCE_FIRST_GROUP; i < d->n_sources && !found; i++)
-			if (d->group_versions[i]->preferred == preferred)
+			if (d->group_versions[i]->of.preferred == preferred)
 				found = find_in(d->group_versions[i], name);
 	return found;
 }
@@ -214,11 +176,11 @@ find(const struct discovery *d, const struct resource_name *name)
 static bool
 names_group(const struct resource_name *name, const struct group_version *group_version)
 {
-	if (!name->group || !group_version->group)
+	if (!name->group || !group_version->of.group)
 		return false;
-	if (strcasecmp(name->group, group_version->group) == 0)
-		return !name->version || strcmp(name->version, group_version->version) == 0;
-	return name->whole_group && strcasecmp(name->whole_group, group_version->group) == 0;
+	if (strcasecmp(name->group, group_version->of.group) == 0)
+		return !name->version || strcmp(name->version, group_version->of.version) == 0;
+	return name->whole_group && strcasecmp(name->whole_group, group_version->of.group) == 0;
 }
 
 /* ---- the rounds ------------------------------------------------------------------------------- */
@@ -258,143 +220,73 @@ plan(struct discovery *d)
 		return true;
 	for (int preferred = 1; preferred >= 0 && !wanted; preferred--)
 		for (size_t i = SOURCE_FIRST_GROUP; i < d->n_sources; i++)
-			if (d->group_versions[i]->preferred == preferred)
+			if (d->group_versions[i]->of.preferred == preferred)
 				wanted |= want(d->group_versions[i]);
 	return wanted;
 }
 
-/* /apis with everything: what it says of a stale version is not believed; that one is read by itself. */
 static int
-take_aggregated(struct discovery *d, struct api_group_discovery *list, size_t n)
+take_groups(struct discovery *d, const cJSON *document, const char *etag)
 {
+	struct api_version *list;
 	bool current = true;
-	int r = 0;
+	size_t n;
+	int r = api_groups_read(document, &list, &n);
 
 	for (size_t i = 0; i < n && r == 0; i++) {
-		struct group_version *added;
-
-		current &= list[i].current;
-		r = source_add(d, list[i].group, list[i].version, list[i].preferred, &added);
-		if (r < 0 || !list[i].current)
-			continue;
-		added->resources = list[i].resources;
-		added->n_resources = list[i].n_resources;
-		added->state = SOURCE_READ;
-		list[i].resources = NULL;
-		list[i].n_resources = 0;
+		current &= list[i].is_read;
+		r = source_add(d, &list[i]);
+		if (r == 0)
+			list[i] = (struct api_version){0};
 	}
-	if (d->memory && r == 0 && current) { /* what is stale would have to be asked by itself again */
-		d->memory->etag = d->group_versions[SOURCE_GROUPS]->etag;
-		d->group_versions[SOURCE_GROUPS]->etag = NULL;
-	}
+	api_versions_free(list, n);
+	/* what is stale would have to be asked by itself again */
+	if (d->memory && r == 0 && current && *etag)
+		d->memory->etag = strdup(etag); /* without memory for it: in full next time */
 	return r;
 }
 
+/* Returns 0, or a negative code when the answer is of no use. */
 static int
-take_groups(struct discovery *d, const struct group_version *group_version)
+take_answer(struct group_version *group_version, int result, const cJSON *document, const char *message,
+	    char **ret_error)
 {
-	struct api_group_discovery *all;
-	struct api_group_version *list;
-	size_t n;
-	int r;
-
-	r = api_group_discovery_parse(group_version->body.data, group_version->body.length, &all, &n);
-	if (r == 0) {
-		r = take_aggregated(d, all, n);
-		api_group_discoveries_free(all, n);
-		return r;
-	}
-	if (r != -EPROTO)
-		return r;
-	r = api_group_list_parse(group_version->body.data, group_version->body.length, &list, &n);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < n && r == 0; i++)
-		r = source_add(d, list[i].group, list[i].version, list[i].preferred, NULL);
-	api_group_versions_free(list, n);
-	return r;
-}
-
-/* A document came whole. Returns 0, or a negative code when it is of no use. */
-static int
-take_answer(struct group_version *group_version, char **ret_error)
-{
+	int status = question_status(group_version->question);
 	struct discovery *d = group_version->discovery;
-	struct kube_status status;
-	int r;
+	bool groups = !group_version->of.group;
 
-	if (group_version->status == 200) {
-		r = group_version->group
-			    ? api_resource_list_parse(group_version->body.data, group_version->body.length,
-						      group_version->group, group_version->version,
-						      &group_version->resources, &group_version->n_resources)
-			    : take_groups(d, group_version);
-		if (r == -EPROTO)
-			message_set(ret_error, r, "%s does not answer as a Kubernetes API server does",
-				    transport_server(d->transport));
-		return r;
-	}
-	if (group_version->status == 304 && !group_version->group && d->memory && d->memory->etag) {
+	if (groups && status == 304 && d->memory && d->memory->etag) {
 		d->unchanged = true;
 		return 0;
 	}
-	if (group_version->status == 403)
-		return group_version->group ? fill_builtin(group_version) : add_builtin_groups(d);
-	if (group_version->status == 404 && !group_version->group)
+	if (groups && d->memory)
+		discovery_memory_done(d->memory);
+	if (result >= 0 && status == 403)
+		return groups ? add_builtin_groups(d) : fill_builtin(group_version);
+	if (result >= 0 && status == 404 && groups)
 		return 0; /* a server without groups */
-	r = kube_status_parse(group_version->body.data, group_version->body.length, group_version->status,
-			      &status);
-	if (r < 0)
-		return r;
-	if (group_version->status == 401)
-		r = message_set(ret_error, -EACCES, TRANSPORT_UNAUTHORIZED,
-				transport_server(d->transport));
-	else if (group_version->status == 429 || group_version->status >= 500)
-		r = message_set(ret_error, -EAGAIN, "%s answers %d to discovery: %s",
-				transport_server(d->transport), group_version->status, status.message);
-	else
-		r = message_set(ret_error, -EPROTO,
-				"%s answers %d to discovery, which a Kubernetes API server does not: %s",
-				transport_server(d->transport), group_version->status, status.message);
-	kube_status_done(&status);
-	return r;
+	if (result == 0)
+		result = groups ? take_groups(d, document, question_etag(group_version->question))
+				: api_resources_read(document, &group_version->of);
+	else if (result < 0)
+		message_set(ret_error, result, "%s", message);
+	if (result == 1 || result == -EPROTO)
+		return message_set(ret_error, -EPROTO,
+				   "%s does not answer as a Kubernetes API server does%s%s",
+				   transport_server(d->transport), *message ? ": " : "", message);
+	return result;
 }
 
 static void
-on_response(void *ctx, const struct transport_response *response)
-{
-	struct group_version *group_version = ctx;
-
-	group_version->status = response->status;
-	if (*response->etag && !group_version->group && !group_version->etag)
-		group_version->etag = strdup(response->etag); /* without memory for it: in full next time */
-}
-
-static int
-on_data(void *ctx, const void *data, size_t len)
-{
-	struct bytes *body = &((struct group_version *)ctx)->body;
-
-	return len > MAX_BODY_BYTES - body->length ? -EFBIG : bytes_append(body, data, len);
-}
-
-static void
-on_done(void *ctx, int result, const char *message)
+on_answer(void *ctx, int result, const cJSON *document, const char *message)
 {
 	_cleanup_(message_freep) char *error = NULL;
 	struct group_version *group_version = ctx;
 	struct discovery *d = group_version->discovery;
 
-	group_version->request = NULL;
-	if (!group_version->group && d->memory && !(result == 0 && group_version->status == 304))
-		discovery_memory_done(d->memory);
 	d->n_reading--;
-	if (result == 0)
-		result = take_answer(group_version, &error);
-	else
-		message_set(&error, result, "%s",
-			    result == -EFBIG ? "its document has more than 4 MiB" : message);
-	bytes_done(&group_version->body);
+	result = take_answer(group_version, result, document, message, &error);
+	group_version->question = NULL;
 	group_version->state = result == 0 ? SOURCE_READ : SOURCE_FAILED;
 	if (result < 0) {
 		/* without core nothing is known; another group's failure is its own */
@@ -408,29 +300,29 @@ on_done(void *ctx, int result, const char *message)
 	pump(d);
 }
 
-static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
-
 static int
 read_source(struct group_version *group_version)
 {
-	const struct discovery_memory *memory = group_version->discovery->memory;
+	struct discovery *d = group_version->discovery;
+	const struct api_version *of = &group_version->of;
+	struct transport_order order = {.flags = of->group ? 0 : TRANSPORT_DISCOVERY,
+					.etag = of->group || !d->memory ? NULL : d->memory->etag};
 	char path[2 * 256 + 16];
 	int r;
 
-	if (!group_version->group)
+	if (!of->group)
 		snprintf(path, sizeof(path), "/apis");
-	else if (!*group_version->group)
-		snprintf(path, sizeof(path), "/api/%s", group_version->version);
+	else if (!*of->group)
+		snprintf(path, sizeof(path), "/api/%s", of->version);
 	else
-		snprintf(path, sizeof(path), "/apis/%s/%s", group_version->group, group_version->version);
-	r = transport_get_unless(group_version->discovery->transport, path,
-				 group_version->group ? 0 : TRANSPORT_DISCOVERY,
-				 group_version->group || !memory ? NULL : memory->etag, &callbacks,
-				 group_version, &group_version->request);
+		snprintf(path, sizeof(path), "/apis/%s/%s", of->group, of->version);
+	order.path_and_query = path;
+	r = question_ask(d->transport, &order, "discovery", MAX_BODY_BYTES, on_answer, group_version,
+			 &group_version->question);
 	if (r < 0)
 		return r;
 	group_version->state = SOURCE_READING;
-	group_version->discovery->n_reading++;
+	d->n_reading++;
 	return 0;
 }
 
@@ -479,9 +371,9 @@ begin(struct discovery *d)
 }
 
 int
-discovery_start_again(struct transport *transport, const char *const *names, size_t n_names,
-		      struct discovery_memory *memory, discovery_done_fn *done, void *ctx,
-		      struct discovery **ret_discovery, char **ret_error)
+discovery_start(struct transport *transport, const char *const *names, size_t n_names,
+		struct discovery_memory *memory, discovery_done_fn *done, void *ctx,
+		struct discovery **ret_discovery, char **ret_error)
 {
 	struct discovery *d = calloc(1, sizeof(*d));
 	int r = -ENOMEM;
@@ -500,9 +392,9 @@ discovery_start_again(struct transport *transport, const char *const *names, siz
 		if (r < 0)
 			goto fail;
 	}
-	r = source_add(d, "", "v1", true, NULL);
+	r = source_add_named(d, "", "v1");
 	if (r == 0)
-		r = source_add(d, NULL, NULL, false, NULL);
+		r = source_add(d, &(struct api_version){0});
 	if (r == 0)
 		r = begin(d);
 	if (r < 0)
@@ -512,13 +404,6 @@ discovery_start_again(struct transport *transport, const char *const *names, siz
 fail:
 	discovery_free(d);
 	return r;
-}
-
-int
-discovery_start(struct transport *transport, const char *const *names, size_t n_names,
-		discovery_done_fn *done, void *ctx, struct discovery **ret_discovery, char **ret_error)
-{
-	return discovery_start_again(transport, names, n_names, NULL, done, ctx, ret_discovery, ret_error);
 }
 
 void
@@ -578,16 +463,16 @@ nearest_resource(const struct discovery *d, const char *typed)
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->n_sources; i++)
-		for (size_t j = 0; j < d->group_versions[i]->n_resources; j++)
-			n += 3 + d->group_versions[i]->resources[j].n_short_names;
+		for (size_t j = 0; j < d->group_versions[i]->of.n_resources; j++)
+			n += 3 + d->group_versions[i]->of.resources[j].n_short_names;
 	words = calloc(n + 1, sizeof(*words));
 	resources = calloc(n + 1, sizeof(*resources));
 	if (!words || !resources)
 		goto out;
 	n = 0;
 	for (size_t i = 0; i < d->n_sources; i++) {
-		for (size_t j = 0; j < d->group_versions[i]->n_resources; j++) {
-			const struct kube_resource *r = &d->group_versions[i]->resources[j];
+		for (size_t j = 0; j < d->group_versions[i]->of.n_resources; j++) {
+			const struct kube_resource *r = &d->group_versions[i]->of.resources[j];
 			size_t from = n;
 
 			words[n++] = r->resource;
@@ -618,10 +503,11 @@ explain_unknown(const struct discovery *d, const char *typed, const struct resou
 	const struct kube_resource *near;
 
 	if (failed)
-		return message_set(
-			ret_error, -EAGAIN, "resource '%s' is not known so far: %s%s could not be read (%s)",
-			typed, failed->group ? "group " : "the list of groups",
-			failed->group ? failed->group : "", failed->failure ? failed->failure : "no memory");
+		return message_set(ret_error, -EAGAIN,
+				   "resource '%s' is not known so far: %s%s could not be read (%s)", typed,
+				   failed->of.group ? "group " : "the list of groups",
+				   failed->of.group ? failed->of.group : "",
+				   failed->failure ? failed->failure : "no memory");
 	near = nearest_resource(d, name->resource);
 	if (near)
 		near_name = kube_resource_group_name(near);

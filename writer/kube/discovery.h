@@ -36,16 +36,6 @@ struct discovery;
 typedef void discovery_done_fn(void *ctx, struct discovery *discovery, int result, const char *message);
 
 /*
- * Start to find out what `names` mean (as users write them; copied). To try again, free
- * and start anew.
- *
- * Returns   0, -EINVAL with message for a name that can be none, -ENOMEM
- */
-int discovery_start(struct transport *transport, const char *const *names, size_t n_names,
-		    discovery_done_fn *on_done, void *ctx, struct discovery **ret_discovery,
-		    char **ret_error);
-
-/*
  * What a server said last, so that asking again about names that it did not have costs it nothing: which
  * document of all groups they were not in. For the same names, or fewer. Begins as zeroes.
  */
@@ -55,12 +45,16 @@ struct discovery_memory {
 void discovery_memory_done(struct discovery_memory *memory);
 
 /*
- * The same, with the memory (borrowed until discovery_free()) of those before, and for those after. Core,
- * which has no ETag, is asked again only for a name without a group.
+ * Start to find out what `names` mean (as users write them; copied). To try again, free
+ * and start anew.
+ *
+ * memory    of the discoveries before, and for those after; borrowed until discovery_free(). With it core,
+ *           which has no ETag, is asked again only for a name without a group. NULL: none
+ * Returns   0, -EINVAL with message for a name that can be none, -ENOMEM
  */
-int discovery_start_again(struct transport *transport, const char *const *names, size_t n_names,
-			  struct discovery_memory *memory, discovery_done_fn *on_done, void *ctx,
-			  struct discovery **ret_discovery, char **ret_error);
+int discovery_start(struct transport *transport, const char *const *names, size_t n_names,
+		    struct discovery_memory *memory, discovery_done_fn *on_done, void *ctx,
+		    struct discovery **ret_discovery, char **ret_error);
 /* Whether the server said that all is as it was: then what it has of similar names is not known. */
 bool discovery_is_unchanged(const struct discovery *discovery);
 

@@ -24,17 +24,6 @@ exec_credential_done(struct exec_credential *credential)
 	memset(credential, 0, sizeof(*credential));
 }
 
-/* cJSON_Delete() leaves strings as they are in freed memory. */
-static void
-wipe_strings(cJSON *node)
-{
-	for (; node; node = node->next) {
-		if (node->valuestring)
-			explicit_bzero(node->valuestring, strlen(node->valuestring));
-		wipe_strings(node->child);
-	}
-}
-
 /* RFC 3339: 2026-01-31T12:00:00Z, with a fraction or an offset, too. */
 static bool
 parse_time(const char *text, int64_t *ret_s)
@@ -137,19 +126,14 @@ exec_credential_parse(const char *data, size_t len, const char *api_version, str
 {
 	_cleanup_(yaml_unloadp) struct yaml *yaml = NULL;
 	struct exec_credential credential = {0};
-	cJSON *json = cJSON_ParseWithLength(data, len);
-	int r = 0;
+	int r = yaml_parse("answer", data, len, &yaml, NULL); /* its message would show a part of it */
 
-	if (!json) /* its message would show a part of the answer */
-		r = yaml_parse("answer", data, len, &yaml, NULL);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
 		return message_set(ret_error, -EPROTO,
 				   "it printed no ExecCredential: %zu bytes, neither JSON nor YAML", len);
-	r = read_answer(json ? json : yaml_root(yaml), api_version, &credential, ret_error);
-	wipe_strings(json);
-	cJSON_Delete(json);
+	r = read_answer(yaml_root(yaml), api_version, &credential, ret_error);
 	if (r < 0)
 		exec_credential_done(&credential);
 	else

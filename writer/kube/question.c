@@ -10,8 +10,6 @@
 #include "writer/base/message.h"
 #include "writer/kube/status.h"
 
-#define BODY_MAX 65536u
-
 struct question {
 	struct transport_request *request; /* NULL: the caller's */
 	const char *server;
@@ -19,6 +17,7 @@ struct question {
 	question_fn *on_answer;
 	void *ctx;
 	int status;
+	char *etag; /* NULL: none, or no memory for it */
 	struct bytes body;
 	size_t max;
 };
@@ -27,6 +26,7 @@ static void
 question_free(struct question *q)
 {
 	bytes_done(&q->body);
+	free(q->etag);
 	free(q);
 }
 
@@ -36,6 +36,8 @@ on_response(void *ctx, const struct transport_response *response)
 	struct question *q = ctx;
 
 	q->status = response->status;
+	if (*response->etag && !q->etag)
+		q->etag = strdup(response->etag);
 }
 
 static int
@@ -125,22 +127,34 @@ question_new(const char *what, size_t max, question_fn *on_answer, void *ctx)
 }
 
 int
-question_ask(struct transport *transport, const char *path, const char *what, unsigned flags,
+question_ask(struct transport *transport, const struct transport_order *order, const char *what, size_t max,
 	     question_fn *on_answer, void *ctx, struct question **ret)
 {
-	struct question *q = question_new(what, BODY_MAX, on_answer, ctx);
+	struct question *q = question_new(what, max, on_answer, ctx);
 	int r;
 
 	if (!q)
 		return -ENOMEM;
 	q->server = transport_server(transport);
-	r = transport_get(transport, path, flags, &question_callbacks, q, &q->request);
+	r = transport_send(transport, order, &question_callbacks, q, &q->request);
 	if (r < 0) {
 		question_free(q);
 		return r;
 	}
 	*ret = q;
 	return 0;
+}
+
+int
+question_status(const struct question *question)
+{
+	return question->status;
+}
+
+const char *
+question_etag(const struct question *question)
+{
+	return question->etag ? question->etag : "";
 }
 
 void

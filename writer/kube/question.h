@@ -24,19 +24,23 @@ struct question;
 typedef void question_fn(void *ctx, int result, const cJSON *document, const char *message);
 
 /*
- * path     with its query
+ * order    as for transport_send()
  * what     what it is of, for messages: "namespace kube-system"; a literal
- * flags    enum transport_flags
- * Returns  0, -ENOMEM
+ * max      bytes of the document at most
+ * Returns  0, -EINVAL, -ENOMEM
  */
-int question_ask(struct transport *transport, const char *path, const char *what, unsigned flags,
-		 question_fn *on_answer, void *ctx, struct question **ret);
+#define QUESTION_BYTES 65536u /* more than most documents have */
+int question_ask(struct transport *transport, const struct transport_order *order, const char *what,
+		 size_t max, question_fn *on_answer, void *ctx, struct question **ret);
+
+/* Within on_answer: the status of the answer, 0 when none came; its ETag, "" when it has none. Borrowed. */
+int question_status(const struct question *question);
+const char *question_etag(const struct question *question);
 
 /*
  * The same for a request that the caller begins, and must cancel before question_cancel(): its callbacks are
  * question_callbacks, its context is the question.
  *
- * max      bytes of the document at most; question_ask() allows 64 KiB
  * Returns  NULL without memory
  */
 struct question *question_new(const char *what, size_t max, question_fn *on_answer, void *ctx);

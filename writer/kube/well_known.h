@@ -6,15 +6,9 @@
 #ifndef WRITER_KUBE_WELL_KNOWN_H
 #define WRITER_KUBE_WELL_KNOWN_H
 
-#include <stddef.h>
+#include "writer/kube/resource_name.h"
 
-struct well_known {
-	const char *group, *version, *resource, *kind, *singular;
-	const char *short_names; /* separated by spaces */
-	int namespaced;
-};
-
-extern const struct well_known well_known[];
+extern const struct kube_resource well_known[];
 extern const size_t n_well_known;
 
 #endif

@@ -93,11 +93,13 @@ on_namespace(void *context, int result, const cJSON *document, const char *messa
 		doubt(g);
 }
 
-/* Over the same way as the other question. */
-static unsigned
-flags_of(const struct cluster_guard *g)
+/* Both questions go over the same way. */
+static int
+ask(struct cluster_guard *g, const char *path, const char *what, question_fn *on_answer)
 {
-	return g->settled ? TRANSPORT_ASIDE : 0;
+	struct transport_order order = {.path_and_query = path, .flags = g->settled ? TRANSPORT_ASIDE : 0};
+
+	return question_ask(g->transport, &order, what, QUESTION_BYTES, on_answer, g, &g->question);
 }
 
 static void
@@ -114,8 +116,7 @@ on_version(void *context, int result, const cJSON *document, const char *message
 				      result == 0 ? "what it says of " VERSION " is no release" : message);
 	}
 	if (result >= 0)
-		result = question_ask(g->transport, CLUSTER_ID_PATH, CLUSTER_ID_WHAT, flags_of(g),
-				      on_namespace, g, &g->question);
+		result = ask(g, CLUSTER_ID_PATH, CLUSTER_ID_WHAT, on_namespace);
 	if (result < 0)
 		ask_later(g, result, message);
 }
@@ -127,8 +128,7 @@ cluster_guard_ask(struct cluster_guard *guard)
 		return 0;
 	guard->asked = true;
 	guard->asked_ms = guard->clock->now_ms(guard->clock);
-	return question_ask(guard->transport, VERSION, VERSION, flags_of(guard), on_version, guard,
-			    &guard->question);
+	return ask(guard, VERSION, VERSION, on_version);
 }
 
 /* The last answer may be another server's than the one that answers now. */

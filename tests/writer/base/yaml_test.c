@@ -118,7 +118,8 @@ TEST_CASE(a_billion_laughs_are_refused)
 	assert_refused(text, -E2BIG, "more than 100000 values");
 }
 
-/* A key stands once in a mapping; what only YAML has and configuration does not need is refused with its place. */
+/* A key stands once in a mapping; what only YAML has and configuration does not need is refused with its
+ * place. */
 TEST_CASE(exotic_yaml_is_refused)
 {
 	static const struct {

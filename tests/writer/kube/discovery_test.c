@@ -141,8 +141,7 @@ ask(struct world *w, const char *const *names)
 	discovery_free(discovery);
 	discovery = NULL;
 	done = false;
-	r = memory ? discovery_start_again(w->transport, names, n, memory, on_done, w, &discovery, NULL)
-		   : discovery_start(w->transport, names, n, on_done, w, &discovery, NULL);
+	r = discovery_start(w->transport, names, n, memory, on_done, w, &discovery, NULL);
 	assert_int_equal(r, 0);
 	run_until(w, done);
 }
@@ -320,7 +319,7 @@ TEST(an_endless_document_is_not_read)
 	discover(w, routes, NAMES("pods", "widgets.example.com"));
 	assert_int_equal(result, 0);
 	assert_resolves("pods", "/api/v1/pods");
-	assert_unresolved("widgets.example.com", -EAGAIN, "more than 4 MiB");
+	assert_unresolved("widgets.example.com", -EAGAIN, "is too long");
 }
 
 /* Where discovery is forbidden the well-known resources are still known. */
@@ -369,51 +368,41 @@ TEST(a_failing_server_is_told_by_its_failure)
 	w->server = NULL;
 }
 
-/* Every prefix of discovery's documents parses or is refused, and entries of wrong types are left out. */
-TEST_CASE(damaged_lists_never_crash)
+/* Entries of wrong types are left out of discovery's documents; another document is refused. */
+TEST_CASE(strange_entries_are_left_out)
 {
-	struct api_group_discovery *all;
-	struct api_group_version *groups;
-	struct kube_resource *resources;
-	size_t n;
-
-	for (size_t len = 0; len < strlen(AGGREGATED); len++)
-		assert_int_equal(api_group_discovery_parse(AGGREGATED, len, &all, &n), -EPROTO);
-	static const char strange[] = "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[1,{},{\"metadata\":{"
-				      "\"name\":\"g\"},\"versions\":{\"a\":1}},"
-				      "{\"metadata\":{\"name\":\"g\"},\"versions\":[7,{},{\"version\":\"v1\","
-				      "\"resources\":{\"x\":{\"resource\":\"y\"}}},"
-				      "{\"version\":\"v2\",\"resources\":[3,{\"resource\":\"a/"
-				      "b\"},{\"resource\":\"ok\",\"verbs\":1}]}]}]}";
-	assert_int_equal(api_group_discovery_parse(strange, strlen(strange), &all, &n), 0);
-	assert_int_equal(n, 2);
-	assert_int_equal(all[0].n_resources, 0);
-	assert_int_equal(all[1].n_resources, 1);
-	assert_true(all[0].preferred && !all[1].preferred);
-	assert_string_equal(all[1].resources[0].resource, "ok");
-	api_group_discoveries_free(all, n);
-	for (size_t len = 0; len <= strlen(CORE); len++) {
-		char *exact = strndup(CORE, len);
-		int r = api_resource_list_parse(exact, len, "", "v1", &resources, &n);
-
-		assert_int_equal(r, len == strlen(CORE) ? 0 : -EPROTO);
-		for (size_t i = 0; r == 0 && i < n; i++)
-			kube_resource_done(&resources[i]);
-		if (r == 0)
-			free(resources);
-		free(exact);
-	}
-	for (size_t len = 0; len < strlen(GROUPS); len++)
-		assert_int_equal(api_group_list_parse(GROUPS, len, &groups, &n), -EPROTO);
-	static const char odd[] =
+	static const char groups[] = "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[1,{},{\"metadata\":{"
+				     "\"name\":\"g\"},\"versions\":{\"a\":1}},"
+				     "{\"metadata\":{\"name\":\"g\"},\"versions\":[7,{},{\"version\":\"v1\","
+				     "\"resources\":{\"x\":{\"resource\":\"y\"}}},"
+				     "{\"version\":\"v2\",\"resources\":[3,{\"resource\":\"a/"
+				     "b\"},{\"resource\":\"ok\",\"verbs\":1}]}]}]}";
+	static const char resources[] =
 		"{\"kind\":\"APIResourceList\",\"resources\":[1,{},{\"name\":5},{\"name\":\"a b\"},"
 		"{\"name\":\"ok\",\"kind\":7,\"shortNames\":\"x\",\"verbs\":{},\"namespaced\":1}]}";
-	assert_int_equal(api_resource_list_parse(odd, strlen(odd), "g", "v1", &resources, &n), 0);
-	assert_int_equal(n, 1);
-	assert_string_equal(resources[0].resource, "ok");
-	assert_false(resources[0].can_list);
-	kube_resource_done(&resources[0]);
-	free(resources);
+	struct api_version *list, of = {.group = strdup("g"), .version = strdup("v1")};
+	cJSON *document = cJSON_Parse(groups);
+	size_t n;
+
+	assert_int_equal(api_resources_read(document, &of), -EPROTO);
+	assert_int_equal(api_groups_read(document, &list, &n), 0);
+	cJSON_Delete(document);
+	assert_int_equal(n, 2);
+	assert_int_equal(list[0].n_resources, 0);
+	assert_int_equal(list[1].n_resources, 1);
+	assert_true(list[0].preferred && !list[1].preferred);
+	assert_string_equal(list[1].resources[0].resource, "ok");
+	api_versions_free(list, n);
+
+	document = cJSON_Parse(resources);
+	assert_int_equal(api_groups_read(document, &list, &n), -EPROTO);
+	api_versions_free(list, n);
+	assert_int_equal(api_resources_read(document, &of), 0);
+	cJSON_Delete(document);
+	assert_int_equal(of.n_resources, 1);
+	assert_string_equal(of.resources[0].resource, "ok");
+	assert_false(of.resources[0].can_list);
+	api_version_done(&of);
 }
 
 /* What was absent costs a 304 when it is asked for again; core is asked only for what it may have. */
@@ -474,7 +463,8 @@ TEST(what_is_stale_is_not_remembered)
 TEST(a_freed_discovery_is_silent)
 {
 	serve(w, cluster);
-	assert_int_equal(discovery_start(w->transport, NAMES("pods"), 1, on_done, w, &discovery, NULL), 0);
+	assert_int_equal(discovery_start(w->transport, NAMES("pods"), 1, NULL, on_done, w, &discovery, NULL),
+			 0);
 	discovery_free(discovery);
 	discovery = NULL;
 	fetch(w, "/api/v1", 0);
