@@ -3,9 +3,7 @@
  * HTTP server: libmicrohttpd watches its sockets with an epoll of its own; the loop watches that one
  * descriptor, and a timer for what libmicrohttpd wants to be called again for.
  *
- * libmicrohttpd's own timeout begins anew with each byte. So each connection has a note here with the time by
- * which it must be over; then its socket is shut down, which libmicrohttpd sees as the end of the peer. When
- * there were as many connections as there may be, it listens again only with the call after the one that
+ * When there were as many connections as there may be, it listens again only with the call after the one that
  * closed some.
  */
 #include "writer/base/http_server.h"
@@ -16,19 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "writer/base/log.h"
 
 #define CONNECTION_BYTES ((size_t)32 * 1024)
-#define SWEEP_MS 1000u
-
-struct connection_note {
-	struct http_server *server;
-	struct connection_note *previous, *next;
-	int fd;
-	uint64_t end_ms; /* uv_now() */
-};
 
 struct http_server {
 	struct MHD_Daemon *daemon;
@@ -36,11 +25,9 @@ struct http_server {
 	http_server_fn *answer;
 	void *context;
 	uv_poll_t poll;
-	uv_timer_t timer;	/* libmicrohttpd wants to be called */
-	uv_timer_t sweep;	/* runs while there are connections */
+	uv_timer_t timer; /* libmicrohttpd wants to be called */
 	unsigned open_handles;
-	bool closed;		/* a connection, since libmicrohttpd was called */
-	struct connection_note *connections;
+	bool closed; /* a connection, since libmicrohttpd was called */
 };
 
 /* ---- answers ---- */
@@ -137,70 +124,15 @@ on_poll(uv_poll_t *poll, int status, int events)
 	turn(poll->data);
 }
 
-/* Whose time is over is cut off. */
-static void
-on_sweep(uv_timer_t *timer)
-{
-	struct http_server *server = timer->data;
-	uint64_t now = uv_now(timer->loop);
-	bool any = false;
-
-	for (struct connection_note *c = server->connections; c; c = c->next)
-		if (c->end_ms <= now) {
-			shutdown(c->fd, SHUT_RDWR);
-			any = true;
-		}
-	if (any)
-		turn(server);
-	if (!server->connections)
-		uv_timer_stop(timer);
-}
-
-static void
-forget(struct connection_note *c)
-{
-	if (c->previous)
-		c->previous->next = c->next;
-	else
-		c->server->connections = c->next;
-	if (c->next)
-		c->next->previous = c->previous;
-	free(c);
-}
-
 static void
 on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
 	      enum MHD_ConnectionNotificationCode code)
 {
-	const union MHD_ConnectionInfo *info;
 	struct http_server *server = context;
-	struct connection_note *c;
 
-	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-		if (*socket_context)
-			forget(*socket_context);
-		server->closed = true;
-		*socket_context = NULL;
-		return;
-	}
-	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	if (!info)
-		return;
-	c = calloc(1, sizeof(*c));
-	if (!c) {
-		shutdown(info->connect_fd, SHUT_RDWR); /* nobody without a note */
-		return;
-	}
-	c->server = server;
-	c->fd = info->connect_fd;
-	c->end_ms = uv_now(server->poll.loop) + (uint64_t)HTTP_SERVER_SECONDS * 1000;
-	c->next = server->connections;
-	if (c->next)
-		c->next->previous = c;
-	server->connections = c;
-	*socket_context = c;
-	if (!uv_is_active((uv_handle_t *)&server->sweep))
-		uv_timer_start(&server->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+	(void)connection;
+	(void)socket_context;
+	server->closed |= code == MHD_CONNECTION_NOTIFY_CLOSED;
 }
 
 /* ---- life ---- */
@@ -270,9 +202,8 @@ http_server_new(uv_loop_t *loop, struct listener *listener, http_server_fn *answ
 		return r;
 	}
 	uv_timer_init(loop, &server->timer);
-	uv_timer_init(loop, &server->sweep);
-	server->open_handles = 3;
-	server->poll.data = server->timer.data = server->sweep.data = server;
+	server->open_handles = 2;
+	server->poll.data = server->timer.data = server;
 	uv_poll_start(&server->poll, UV_READABLE, on_poll);
 	turn(server);
 	*ret_server = server;
@@ -289,5 +220,4 @@ http_server_free(struct http_server *server)
 	listener_close(&server->listener);
 	uv_close((uv_handle_t *)&server->poll, on_closed);
 	uv_close((uv_handle_t *)&server->timer, on_closed);
-	uv_close((uv_handle_t *)&server->sweep, on_closed);
 }

@@ -4,7 +4,7 @@
  * external event loop), so that what answers may look at everything.
  *
  * Bounded: HTTP_SERVER_CONNECTIONS at one time (others wait in the kernel's queue), each for one request and
- * HTTP_SERVER_SECONDS in all, whatever it sends or does not take, with 32 KiB of memory beside its answer.
+ * until it is silent for HTTP_SERVER_SECONDS, with 32 KiB of memory beside its answer.
  *
  * Threads: the loop's thread only.
  */

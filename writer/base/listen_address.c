@@ -2,8 +2,8 @@
 /* Where an HTTP server of ours listens; see listen_address.h. */
 #include "writer/base/listen_address.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,46 +42,37 @@ parse_unix(const char *path, struct listen_address *ret, char **ret_error)
 int
 listen_address_parse(const char *text, struct listen_address *ret, char **ret_error)
 {
-	struct sockaddr_in v4 = {.sin_family = AF_INET};
-	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
+	struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
+				 .ai_socktype = SOCK_STREAM},
+			*found;
 	const char *colon = strrchr(text, ':');
-	struct listen_address parsed = {0};
 	char host[INET6_ADDRSTRLEN + 2];
+	bool brackets;
 	uint64_t port;
 	size_t length;
+	int r;
 
-	if (strncmp(text, "unix:", 5) == 0) {
-		int r = parse_unix(text + 5, &parsed, ret_error);
-
-		if (r == 0)
-			*ret = parsed;
-		return r;
-	}
+	*ret = (struct listen_address){0};
+	if (strncmp(text, "unix:", 5) == 0)
+		return parse_unix(text + 5, ret, ret_error);
 	length = colon ? (size_t)(colon - text) : 0;
 	if (!colon || length >= sizeof(host))
 		return message_set(ret_error, -EINVAL, "'%s' is no address; " SYNTAX, text);
 	if (number_parse(colon + 1, 65535, &port, NULL) < 0)
 		return message_set(ret_error, -EINVAL, "'%s' has no port between 0 and 65535; " SYNTAX, text);
-	memcpy(host, text, length);
-	host[length] = '\0';
-	v4.sin_port = v6.sin6_port = htons((uint16_t)port);
-	if (length >= 2 && host[0] == '[' && host[length - 1] == ']') {
-		host[length - 1] = '\0';
-		if (inet_pton(AF_INET6, host + 1, &v6.sin6_addr) != 1)
-			return message_set(ret_error, -EINVAL, "'%s' is no IPv6 address; " SYNTAX, text);
-	} else if (length > 0) {
-		if (inet_pton(AF_INET, host, &v4.sin_addr) != 1)
-			return message_set(
-				ret_error, -EINVAL,
-				"'%s' is no IP address with a port (names are not looked up); " SYNTAX, text);
-		memcpy(&parsed.address, &v4, sizeof(v4));
-		parsed.length = sizeof(v4);
-		*ret = parsed;
-		return 0;
-	}
-	memcpy(&parsed.address, &v6, sizeof(v6));
-	parsed.length = sizeof(v6);
-	*ret = parsed;
+	brackets = length >= 2 && text[0] == '[' && text[length - 1] == ']';
+	snprintf(host, sizeof(host), "%.*s", (int)(brackets ? length - 2 : length), text + brackets);
+	hints.ai_family = brackets || length == 0 ? AF_INET6 : AF_INET;
+	r = getaddrinfo(length > 0 ? host : NULL, colon + 1, &hints, &found);
+	if (r == EAI_MEMORY)
+		return -ENOMEM;
+	if (r != 0)
+		return message_set(ret_error, -EINVAL,
+				   "'%s' is no IP address with a port (names are not looked up); " SYNTAX,
+				   text);
+	memcpy(&ret->address, found->ai_addr, found->ai_addrlen);
+	ret->length = found->ai_addrlen;
+	freeaddrinfo(found);
 	return 0;
 }
 
@@ -93,28 +84,19 @@ name_socket(struct listener *l)
 {
 	struct sockaddr_storage address = {0};
 	socklen_t length = sizeof(address);
-	char host[INET6_ADDRSTRLEN] = "?";
-	unsigned port = 0;
+	char host[NI_MAXHOST] = "?", port[NI_MAXSERV] = "0";
 
 	getsockname(l->fd, (struct sockaddr *)&address, &length);
-	if (address.ss_family == AF_INET) {
-		const struct sockaddr_in *v4 = (const void *)&address;
-
-		inet_ntop(AF_INET, &v4->sin_addr, host, sizeof(host));
-		port = ntohs(v4->sin_port);
-	} else if (address.ss_family == AF_INET6) {
-		const struct sockaddr_in6 *v6 = (const void *)&address;
-
-		inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
-		port = ntohs(v6->sin6_port);
-	} else if (address.ss_family == AF_UNIX) {
+	if (address.ss_family == AF_UNIX) {
 		const struct sockaddr_un *un = (const void *)&address;
 
 		snprintf(l->name, sizeof(l->name), "unix:%.*s", (int)sizeof(un->sun_path), un->sun_path);
 		return;
 	}
-	snprintf(l->name, sizeof(l->name), address.ss_family == AF_INET6 ? "http://[%s]:%u" : "http://%s:%u",
-		 host, port);
+	getnameinfo((const struct sockaddr *)&address, length, host, sizeof(host), port, sizeof(port),
+		    NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(l->name, sizeof(l->name),
+		 address.ss_family == AF_INET6 ? "http://[%.64s]:%s" : "http://%.64s:%s", host, port);
 }
 
 /* What a dead predecessor left is removed, anything else is not ours to remove. */

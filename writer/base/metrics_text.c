@@ -4,46 +4,27 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
-static void
-add(struct metrics_text *m, const char *text, size_t length)
+static FILE *
+opened(struct metrics_text *m)
 {
-	if (!m->failed && bytes_append(&m->text, text, length) < 0)
-		m->failed = true;
+	if (!m->out)
+		m->out = open_memstream(&m->text, &m->length);
+	m->failed |= !m->out;
+	return m->out;
 }
 
 static void
-add_text(struct metrics_text *m, const char *text)
-{
-	add(m, text, strlen(text));
-}
-
-static void
-add_number(struct metrics_text *m, double value)
-{
-	char text[64];
-
-	/* 2^53: whole numbers below it are exact */
-	if (value == floor(value) && fabs(value) <= 9007199254740992.0)
-		snprintf(text, sizeof(text), "%.0f", value);
-	else
-		snprintf(text, sizeof(text), "%.15g", value);
-	add_text(m, text);
-}
-
-static void
-add_value(struct metrics_text *m, const char *value)
+put_value(FILE *out, const char *value)
 {
 	for (; *value; value++) {
 		if (*value == '\n')
-			add_text(m, "\\n");
+			fputs("\\n", out);
 		else if (*value < 0x20 || *value > 0x7e)
-			add_text(m, "?");
-		else if (*value == '"' || *value == '\\')
-			add(m, (const char[]){'\\', *value}, 2);
+			fputc('?', out);
 		else
-			add(m, value, 1);
+			fprintf(out, "%s%c", *value == '"' || *value == '\\' ? "\\" : "", *value);
 	}
 }
 
@@ -56,54 +37,44 @@ metrics_family(struct metrics_text *m, const char *name, const char *type, const
 	m->told = false;
 }
 
-static void
-tell_family(struct metrics_text *m)
-{
-	const char *const parts[] = {"# HELP ", m->family, " ",     m->help, "\n# TYPE ",
-				     m->family, " ",       m->type, "\n"};
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		add_text(m, parts[i]);
-	m->told = true;
-}
-
 void
 metrics_sample(struct metrics_text *m, const char *suffix, double value, const char *const *labels)
 {
 	const char *separator = "{";
+	FILE *out = opened(m);
 
+	if (!out)
+		return;
 	if (!m->told)
-		tell_family(m);
-	add_text(m, m->family);
-	add_text(m, suffix);
+		fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", m->family, m->help, m->family, m->type);
+	m->told = true;
+	fprintf(out, "%s%s", m->family, suffix);
 	for (; labels && labels[0]; labels += 2) {
 		if (!labels[1])
 			continue;
-		add_text(m, separator);
-		add_text(m, labels[0]);
-		add_text(m, "=\"");
-		add_value(m, labels[1]);
-		add_text(m, "\"");
+		fprintf(out, "%s%s=\"", separator, labels[0]);
+		put_value(out, labels[1]);
+		fputc('"', out);
 		separator = ",";
 	}
-	add_text(m, *separator == ',' ? "} " : " ");
-	add_number(m, value);
-	add_text(m, "\n");
+	/* 2^53: whole numbers below it are exact */
+	fprintf(out, value == floor(value) && fabs(value) <= 9007199254740992.0 ? "%s %.0f\n" : "%s %.15g\n",
+		*separator == ',' ? "}" : "", value);
 }
 
 char *
 metrics_take(struct metrics_text *m, size_t *ret_length)
 {
+	FILE *out = opened(m); /* an empty one is a text, too */
+	bool failed = m->failed || ferror(out);
 	char *text;
 
-	add(m, "", 1); /* so that an empty one is a text, too */
-	if (m->failed) {
-		bytes_done(&m->text);
-		*m = (struct metrics_text){0};
-		return NULL;
-	}
-	text = (char *)m->text.data;
-	*ret_length = m->text.length - 1;
+	failed |= out && fclose(out) != 0;
+	text = m->text;
+	*ret_length = m->length;
 	*m = (struct metrics_text){0};
-	return text;
+	if (!failed)
+		return text;
+	free(text);
+	return NULL;
 }

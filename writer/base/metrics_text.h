@@ -11,17 +11,20 @@
 #define WRITER_BASE_METRICS_TEXT_H
 
 #include <stdbool.h>
-
-#include "writer/base/growing.h"
+#include <stddef.h>
+#include <stdio.h>
 
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-/* Zeroed is empty. family, type and help are borrowed until the next family. */
+/* Zeroed is empty; it stays where it is until metrics_take(). family, type and help are borrowed until the
+ * next family. */
 struct metrics_text {
-	struct bytes text;
+	FILE *out; /* writes text; NULL: nothing was written */
+	char *text;
+	size_t length;
+	bool failed; /* memory ran out: there will be no text */
 	const char *family, *type, *help;
-	bool told;	/* the family's head was written */
-	bool failed;	/* memory ran out: nothing is written any more */
+	bool told; /* the family's head was written */
 };
 
 /* The samples that follow are of this family. One without samples is not written. */

@@ -50,7 +50,7 @@ TEST_CASE(what_is_no_address_is_refused)
 	assert_refused("127.0.0.1:", "no port");
 	assert_refused("127.0.0.1:65536", "no port");
 	assert_refused("127.0.0.1:1x", "no port");
-	assert_refused("[::g]:1", "no IPv6 address");
+	assert_refused("[::g]:1", "no IP address");
 	assert_refused("::1:80", "names are not looked up");
 	assert_refused("unix:relative", "must be absolute");
 	memset(path + 6, 'a', sizeof(path) - 7);
