@@ -12,95 +12,57 @@
 #include <curl/curl.h>
 
 #include "writer/base/message.h"
+#include "writer/base/number.h"
 
-struct address {
-	unsigned char bytes[16]; /* IPv4 as ::ffff:a.b.c.d, so that both compare */
-};
-
+/*
+ * "10.0.0.0/8", "fd00::/8", "10.0.0.1": an address as IPv6 has it (::ffff:10.0.0.1, so that both compare),
+ * and how many of its bits count.
+ */
 static bool
-parse_address(const char *text, struct address *ret)
+parse_network(const char *text, unsigned char address[16], unsigned *ret_bits)
 {
 	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+	size_t length = strcspn(text, "/");
+	char host[INET6_ADDRSTRLEN];
+	uint64_t bits;
+	bool v4;
 
-	memcpy(ret->bytes, mapped, sizeof(mapped));
-	return inet_pton(AF_INET, text, ret->bytes + sizeof(mapped)) == 1 ||
-	       inet_pton(AF_INET6, text, ret->bytes) == 1;
-}
-
-static bool
-is_v4(const struct address *address)
-{
-	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-	return memcmp(address->bytes, mapped, sizeof(mapped)) == 0;
-}
-
-static bool
-is_loopback(const struct address *address)
-{
-	static const unsigned char v6[16] = {[15] = 1};
-
-	return is_v4(address) ? address->bytes[12] == 127 : memcmp(address->bytes, v6, sizeof(v6)) == 0;
-}
-
-/* "10.0.0.0/8", "fd00::/8" */
-static bool
-parse_network(const char *text, struct address *ret_address, unsigned *ret_bits)
-{
-	const char *slash = strchr(text, '/');
-	char host[INET6_ADDRSTRLEN], *end;
-	unsigned long bits;
-
-	if (!slash || (size_t)(slash - text) >= sizeof(host) || slash[1] < '0' || slash[1] > '9')
+	if (length >= sizeof(host))
 		return false;
-	memcpy(host, text, (size_t)(slash - text));
-	host[slash - text] = '\0';
-	bits = strtoul(slash + 1, &end, 10);
-	if (*end || !parse_address(host, ret_address))
+	memcpy(host, text, length);
+	host[length] = '\0';
+	memcpy(address, mapped, sizeof(mapped));
+	v4 = inet_pton(AF_INET, host, address + sizeof(mapped)) == 1;
+	bits = v4 ? 32 : 128;
+	if ((!v4 && inet_pton(AF_INET6, host, address) != 1) ||
+	    (text[length] && number_parse(text + length + 1, bits, &bits, NULL) < 0))
 		return false;
-	if (!strchr(host, ':')) {
-		if (bits > 32)
-			return false;
-		bits += 96;
-	}
-	*ret_bits = (unsigned)bits;
-	return bits <= 128;
+	*ret_bits = (unsigned)bits + (v4 ? 96 : 0);
+	return true;
 }
 
 static bool
-is_in_network(const struct address *address, const struct address *network, unsigned bits)
+is_in_network(const unsigned char *address, const unsigned char *network, unsigned bits)
 {
 	unsigned whole = bits / 8, rest = bits % 8;
 
-	/* a network of IPv6 that spans the mapped range means no IPv4 address */
-	if (is_v4(address) != is_v4(network))
-		return false;
-	return memcmp(address->bytes, network->bytes, whole) == 0 &&
-	       (rest == 0 || (address->bytes[whole] ^ network->bytes[whole]) >> (8 - rest) == 0);
+	return memcmp(address, network, whole) == 0 &&
+	       (rest == 0 || (address[whole] ^ network[whole]) >> (8 - rest) == 0);
 }
 
 /* Split "host:port", "[v6]:port"; a port that is not there is "". Cuts `entry`. */
 static char *
 split_port(char *entry, const char **ret_port)
 {
-	char *colon = strrchr(entry, ':'), *close = strchr(entry, ']');
+	char *colon = strrchr(entry, ':');
+	bool brackets = *entry == '[' && colon && colon[-1] == ']'; /* as Go: without a port no address */
 
 	*ret_port = "";
-	if (*entry == '[' && close) {
-		if (close[1] && close[1] != ':')
-			return entry;
-		if (close[1] == ':')
-			*ret_port = close + 2;
-		else
-			return entry; /* as Go: brackets without a port are no address */
-		*close = '\0';
-		return entry + 1;
-	}
-	if (colon && strchr(entry, ':') == colon) { /* one colon: not an IPv6 address */
-		*colon = '\0';
-		*ret_port = colon + 1;
-	}
-	return entry;
+	if (!colon || (strchr(entry, ':') != colon && !brackets)) /* several: an IPv6 address */
+		return entry;
+	*ret_port = colon + 1;
+	colon[brackets ? -1 : 0] = '\0';
+	return entry + brackets;
 }
 
 static bool
@@ -111,24 +73,24 @@ ends_with(const char *text, const char *end)
 	return n >= m && strcasecmp(text + n - m, end) == 0;
 }
 
+/* address: of a host that is one, else NULL. */
 static bool
-entry_matches(char *entry, const char *host, const char *port, const struct address *address)
+entry_matches(char *entry, const char *host, const char *port, const unsigned char *address)
 {
-	struct address other;
+	unsigned char network[16];
 	const char *entry_port;
 	unsigned bits;
 
 	if (strcmp(entry, "*") == 0)
 		return true;
-	if (parse_network(entry, &other, &bits))
-		return address && is_in_network(address, &other, bits);
+	if (parse_network(entry, network, &bits))
+		return address && is_in_network(address, network, bits);
 	entry = split_port(entry, &entry_port);
 	if (!*entry || (*entry_port && strcmp(entry_port, port) != 0))
 		return false;
-	if (parse_address(entry, &other))
-		return address && memcmp(&other, address, sizeof(other)) == 0;
-	if (address)
-		return false;
+	if (address || parse_network(entry, network, &bits))
+		return address && parse_network(entry, network, &bits) &&
+		       is_in_network(address, network, bits);
 	if (strncmp(entry, "*.", 2) == 0)
 		entry++;
 	if (*entry == '.')
@@ -140,29 +102,20 @@ entry_matches(char *entry, const char *host, const char *port, const struct addr
 bool
 proxy_is_excluded(const char *no_proxy, const char *host, const char *port)
 {
-	struct address address;
-	bool is_address = parse_address(host, &address);
+	static const unsigned char v6_loopback[16] = {[15] = 1};
+	unsigned char address[16];
+	unsigned bits;
+	bool is_address = parse_network(host, address, &bits), excluded;
+	char *list, *rest, *entry;
 
-	if (strcmp(host, "localhost") == 0 || (is_address && is_loopback(&address)))
-		return true;
-	while (*no_proxy) {
-		size_t len = strcspn(no_proxy, ",");
-		char entry[512];
-
-		if (len < sizeof(entry)) {
-			const char *start = no_proxy + strspn(no_proxy, " \t");
-			size_t n = start < no_proxy + len ? (size_t)(no_proxy + len - start) : 0;
-
-			while (n > 0 && (start[n - 1] == ' ' || start[n - 1] == '\t'))
-				n--;
-			memcpy(entry, start, n);
-			entry[n] = '\0';
-			if (entry_matches(entry, host, port, is_address ? &address : NULL))
-				return true;
-		}
-		no_proxy += len + (no_proxy[len] == ',');
-	}
-	return false;
+	excluded = strcmp(host, "localhost") == 0 ||
+		   (is_address && ((bits == 128 && memcmp(address, v6_loopback, sizeof(address)) == 0) ||
+				   (memcmp(address, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f", 13) == 0)));
+	list = rest = strdup(no_proxy);
+	while (!excluded && (entry = strsep(&rest, ", \t")))
+		excluded = entry_matches(entry, host, port, is_address ? address : NULL);
+	free(list);
+	return excluded;
 }
 
 /* One part of a URL, for curl_free(); NULL when it has none. Schemes that libcurl cannot do are read, too. */
@@ -192,12 +145,12 @@ proxy_url_is_usable(const char *url)
 }
 
 static const char *
-env_any(const char *(*getenv_)(const char *name), const char *large, const char *small)
+env_any(const char *large, const char *small)
 {
-	const char *value = getenv_ ? getenv_(large) : getenv(large);
+	const char *value = getenv(large);
 
 	if (!value || !*value)
-		value = getenv_ ? getenv_(small) : getenv(small);
+		value = getenv(small);
 	return value && *value ? value : NULL;
 }
 
@@ -215,8 +168,7 @@ in_words_of_curl(const char *url)
 }
 
 int
-proxy_for_server(const char *server, const char *explicit_url, const char *(*getenv_)(const char *name),
-		 char **ret_proxy)
+proxy_for_server(const char *server, const char *explicit_url, char **ret_proxy)
 {
 	bool tls = strncasecmp(server, "https://", 8) == 0;
 	const char *url = explicit_url;
@@ -224,10 +176,9 @@ proxy_for_server(const char *server, const char *explicit_url, const char *(*get
 
 	*ret_proxy = NULL;
 	if (!url) {
-		const char *no_proxy = env_any(getenv_, "NO_PROXY", "no_proxy");
+		const char *no_proxy = env_any("NO_PROXY", "no_proxy");
 
-		url = tls ? env_any(getenv_, "HTTPS_PROXY", "https_proxy")
-			  : env_any(getenv_, "HTTP_PROXY", "http_proxy");
+		url = tls ? env_any("HTTPS_PROXY", "https_proxy") : env_any("HTTP_PROXY", "http_proxy");
 		if (!url)
 			return 0;
 		host = url_part(server, CURLUPART_HOST, 0);

@@ -23,12 +23,10 @@ bool proxy_url_is_usable(const char *url);
  * The proxy for a server, in libcurl's words: names are looked up by a socks5 proxy itself, as Go does.
  *
  * explicit_url  the kubeconfig's, or NULL
- * getenv_       NULL: the process's own environment
  * ret_proxy     allocated, may hold a password (wipe it); NULL: none, connect directly
  * Returns       0 or -ENOMEM
  */
-int proxy_for_server(const char *server, const char *explicit_url, const char *(*getenv_)(const char *name),
-		     char **ret_proxy);
+int proxy_for_server(const char *server, const char *explicit_url, char **ret_proxy);
 
 /* Whether NO_PROXY's value keeps host:port from the proxy. IPv6 hosts without brackets. */
 bool proxy_is_excluded(const char *no_proxy, const char *host, const char *port);

@@ -93,7 +93,7 @@ transport_setup_init(struct transport_setup *setup, const struct kube_client_con
 	setup->tls = strcmp(scheme, "https") == 0;
 	setup->loopback = is_loopback(host);
 	setup->no_http2 = config->http1_only || (no_http2 && *no_http2);
-	r = proxy_for_server(config->server, config->proxy_url, NULL, &setup->proxy);
+	r = proxy_for_server(config->server, config->proxy_url, &setup->proxy);
 	if (r == 0 && !setup->proxy)
 		r = (setup->proxy = strdup("")) ? 0 : -ENOMEM;
 	if (r < 0)

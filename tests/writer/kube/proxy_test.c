@@ -5,20 +5,13 @@
 
 static const char *upper, *lower, *none, *plain;
 
-static const char *
-fake_getenv(const char *name)
+static void
+set(const char *name, const char *value)
 {
-	if (strcmp(name, "HTTPS_PROXY") == 0)
-		return upper;
-	if (strcmp(name, "https_proxy") == 0)
-		return lower;
-	if (strcmp(name, "HTTP_PROXY") == 0)
-		return plain;
-	if (strcmp(name, "NO_PROXY") == 0)
-		return none;
-	if (strcmp(name, "ALL_PROXY") == 0 || strcmp(name, "all_proxy") == 0)
-		return "http://never:1";
-	return NULL;
+	if (value)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
 }
 
 static void
@@ -26,7 +19,14 @@ assert_proxy(const char *server, const char *explicit_url, const char *expected)
 {
 	char *proxy;
 
-	assert_int_equal(proxy_for_server(server, explicit_url, fake_getenv, &proxy), 0);
+	set("HTTPS_PROXY", upper);
+	set("https_proxy", lower);
+	set("HTTP_PROXY", plain);
+	set("http_proxy", NULL);
+	set("NO_PROXY", none);
+	set("no_proxy", NULL);
+	set("ALL_PROXY", "http://never:1");
+	assert_int_equal(proxy_for_server(server, explicit_url, &proxy), 0);
 	if (!expected)
 		assert_null(proxy);
 	else
