@@ -214,17 +214,6 @@ static const struct flag flags[] = {
 };
 static const struct flag_table table = {flags, sizeof(flags) / sizeof(*flags), "--help", false, NULL};
 
-const char *
-options_name(size_t i)
-{
-	size_t at = 0;
-
-	for (; at < table.count; at++)
-		if (flags[at].name && i-- == 0)
-			return flags[at].name;
-	return NULL;
-}
-
 static void
 free_arguments(char **arguments)
 {

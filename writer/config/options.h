@@ -45,7 +45,4 @@ void options_hide_secrets(int argc, char **argv);
 /* What --help prints. */
 void options_help(FILE *out);
 
-/* The long names in the order of the table, for tests; NULL after the last. */
-const char *options_name(size_t i);
-
 #endif

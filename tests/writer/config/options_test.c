@@ -263,7 +263,7 @@ TEST_CASE(what_cannot_be_is_refused)
 TEST_CASE(help_and_the_manual_page_describe_every_flag)
 {
 	char *help = NULL, *page = calloc(1, 1 << 20), flag[96];
-	size_t length = 0;
+	size_t length = 0, flags = 0;
 	FILE *out = open_memstream(&help, &length), *in = fopen("writer/man/informerd.8", "r");
 
 	assert_non_null(out);
@@ -276,18 +276,18 @@ TEST_CASE(help_and_the_manual_page_describe_every_flag)
 	}
 	assert_in_range(fread(page, 1, 1 << 20, in), 1, (1 << 20) - 1);
 	fclose(in);
-	for (size_t i = 0; options_name(i); i++) {
-		size_t at;
+	for (const char *name = help; (name = strstr(name, " --"));) {
+		size_t n = strspn(name += 3, "abcdefghijklmnopqrstuvwxyz-"), at;
 
-		snprintf(flag, sizeof(flag), "--%s", options_name(i));
-		if (!strstr(help, flag))
-			fail_msg("%s is not in --help", flag);
 		at = (size_t)snprintf(flag, sizeof(flag), "\\-\\-");
-		for (const char *p = options_name(i); *p; p++)
-			at += (size_t)snprintf(flag + at, sizeof(flag) - at, *p == '-' ? "\\-" : "%c", *p);
+		for (size_t i = 0; i < n; i++)
+			at += (size_t)snprintf(flag + at, sizeof(flag) - at, name[i] == '-' ? "\\-" : "%c",
+					       name[i]);
 		if (!strstr(page, flag))
 			fail_msg("%s is not in informerd(8)", flag);
+		flags++;
 	}
+	assert_true(flags > 40);
 	free(help);
 	free(page);
 }
