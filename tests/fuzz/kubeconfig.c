@@ -3,6 +3,9 @@
  * Any bytes as a kubeconfig: refused with a message, or a configuration that can be copied, and whose
  * requests could be sent.
  */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "tests/fuzz/fuzz.h"
 #include "writer/kube/kubeconfig.h"
 #include "writer/base/message.h"
@@ -20,8 +23,16 @@ try(const uint8_t *data, size_t size, struct kubeconfig_choice choice)
 	_cleanup_(message_freep) char *error = NULL;
 	struct kube_client_config config, copy;
 
+	char path[64];
+	int fd = memfd_create("kubeconfig", 0), r;
+
+	must(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	choice.getenv = no_environment;
-	if (kubeconfig_parse("input", (const char *)data, size, &choice, &config, &error) < 0) {
+	choice.kubeconfig = path;
+	r = kubeconfig_load(&choice, &config, &error);
+	close(fd);
+	if (r < 0) {
 		must(error && *error && !strchr(error, '\n'));
 		return;
 	}

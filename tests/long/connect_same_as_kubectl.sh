@@ -53,7 +53,7 @@ try neither 'insecure=false' 'certificate is not accepted' --server "$server" --
 try neither 'insecure with a CA' contradict --server "$server" "$ca" --insecure-skip-tls-verify --token good
 try neither 'no CA' 'certificate is not accepted' --server "$server" --token good
 try neither 'a CA that is not there' 'No such file' --server "$server" --certificate-authority "$T/none" --token good
-try neither 'a CA that is none' 'holds no certificate' --server "$server" --certificate-authority "$0" --token good
+try neither 'a CA that is none' 'holds no PEM text' --server "$server" --certificate-authority "$0" --token good
 try neither 'a wrong name' "not accepted.*'nope.example'" --server "$server" "$ca" --token good --tls-server-name nope.example
 try neither 'a wrong token' 401 --server "$server" "$ca" --token bad
 try neither 'a password' 401 --server "$server" "$ca" --username u --password p

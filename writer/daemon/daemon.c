@@ -245,7 +245,7 @@ make_transport(struct daemon *d, char **ret_error)
 
 	r = kubeconfig_load(&d->config->choice, &d->kube, ret_error);
 	if (r == 0)
-		r = kube_client_config_read_ca(&d->kube, &d->ca, &d->ca_length, ret_error);
+		r = kube_pem_read(&d->kube.ca, &d->ca, ret_error);
 	if (r == 0)
 		r = transport_new(&d->loop, &d->kube, &d->transport, ret_error);
 	return r;
@@ -439,7 +439,7 @@ finish(struct daemon *d)
 	inheritance_release(&d->inherited);
 	kube_client_config_done(&d->kube);
 	proto_schema_free(d->read_schema);
-	free(d->ca);
+	kube_pem_done(&d->ca);
 	known_names_done(&d->known);
 	free(d->discovery_error);
 	free(d->absent_told);

@@ -73,8 +73,7 @@ struct daemon {
 	struct proto_schema *read_schema; /* of a file, or NULL */
 	struct transport *transport;
 	struct cluster_guard guard;
-	char *ca;
-	size_t ca_length;
+	struct kube_pem ca;
 	struct known_names known;
 	struct redefinition_question redefinition;
 	char *redefinition_refused;	/* why one cannot be cached, as it was logged last; or NULL */

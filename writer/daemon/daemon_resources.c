@@ -85,8 +85,8 @@ make_spec(struct daemon *d, const struct kube_resource *const *resolved, size_t 
 		.config = d->config,
 		.transport = d->transport,
 		.server = d->kube.server,
-		.ca = d->ca,
-		.ca_length = d->ca_length,
+		.ca = d->ca.data,
+		.ca_length = d->ca.len,
 		.as = &d->kube.as,
 	};
 	size_t count;

@@ -72,97 +72,82 @@ kube_exec_done(struct kube_exec *exec)
 	memset(exec, 0, sizeof(*exec));
 }
 
+#define AT(member) offsetof(struct kube_client_config, member)
+static const size_t strings[] = {
+	AT(server),
+	AT(origin),
+	AT(context),
+	AT(namespace_),
+	AT(tls_server_name),
+	AT(proxy_url),
+	AT(ca.file),
+	AT(client_cert.file),
+	AT(client_key.file),
+	AT(token),
+	AT(token_file),
+	AT(username),
+	AT(password),
+	AT(exec.command),
+	AT(exec.api_version),
+	AT(exec.cluster_config),
+	AT(exec.install_hint),
+	AT(as.user),
+	AT(as.uid),
+};
+static const size_t pems[] = {AT(ca), AT(client_cert), AT(client_key)};
+static const size_t pairs[] = {AT(exec.args), AT(exec.env), AT(as.groups), AT(as.extra)};
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static void *
+member_at(struct kube_client_config *config, size_t offset)
+{
+	return (char *)config + offset;
+}
+
 void
 kube_client_config_done(struct kube_client_config *config)
 {
-	free(config->server);
-	free(config->origin);
-	free(config->context);
-	free(config->namespace_);
-	free(config->tls_server_name);
-	file_wipe_text(config->proxy_url); /* may hold a password */
-	kube_pem_done(&config->ca);
-	kube_pem_done(&config->client_cert);
-	kube_pem_done(&config->client_key);
-	file_wipe_text(config->token);
-	free(config->token_file);
-	free(config->username);
-	file_wipe_text(config->password);
-	kube_exec_done(&config->exec);
-	free(config->as.user);
-	free(config->as.uid);
-	kube_pairs_done(&config->as.groups);
-	kube_pairs_done(&config->as.extra);
+	for (size_t i = 0; i < COUNT(pems); i++)
+		kube_pem_done(member_at(config, pems[i]));
+	for (size_t i = 0; i < COUNT(pairs); i++)
+		kube_pairs_done(member_at(config, pairs[i]));
+	for (size_t i = 0; i < COUNT(strings); i++)
+		file_wipe_text(*(char **)member_at(config, strings[i]));
 	memset(config, 0, sizeof(*config));
-}
-
-static bool
-copy_string(const char *from, char **ret)
-{
-	return !from || (*ret = strdup(from));
-}
-
-static bool
-copy_pem(const struct kube_pem *from, struct kube_pem *ret)
-{
-	if (from->data) {
-		ret->data = malloc(from->len + 1);
-		if (!ret->data)
-			return false;
-		memcpy(ret->data, from->data, from->len + 1);
-		ret->len = from->len;
-	}
-	return copy_string(from->file, &ret->file);
-}
-
-static bool
-copy_pairs(const struct kube_pairs *from, struct kube_pairs *ret)
-{
-	for (size_t i = 0; i < from->n; i++)
-		if (kube_pairs_add(ret, from->items[i].name, from->items[i].value) < 0)
-			return false;
-	return true;
-}
-
-static bool
-copy_exec(const struct kube_exec *from, struct kube_exec *ret)
-{
-	ret->provide_cluster_info = from->provide_cluster_info;
-	return copy_string(from->command, &ret->command) &&
-	       copy_string(from->api_version, &ret->api_version) && copy_pairs(&from->args, &ret->args) &&
-	       copy_pairs(&from->env, &ret->env) && copy_string(from->cluster_config, &ret->cluster_config) &&
-	       copy_string(from->install_hint, &ret->install_hint);
-}
-
-static bool
-copy_impersonation(const struct kube_impersonation *from, struct kube_impersonation *ret)
-{
-	return copy_string(from->user, &ret->user) && copy_string(from->uid, &ret->uid) &&
-	       copy_pairs(&from->groups, &ret->groups) && copy_pairs(&from->extra, &ret->extra);
 }
 
 int
 kube_client_config_copy(const struct kube_client_config *config, struct kube_client_config *ret)
 {
-	struct kube_client_config copy = {
-		.insecure_skip_tls_verify = config->insecure_skip_tls_verify,
-		.http1_only = config->http1_only,
-		.disable_compression = config->disable_compression,
-		.compression = config->compression,
-		.request_timeout_ms = config->request_timeout_ms,
-	};
+	struct kube_client_config copy = *config;
+	bool ok = true;
 
-	if (!copy_string(config->server, &copy.server) || !copy_string(config->origin, &copy.origin) ||
-	    !copy_string(config->context, &copy.context) ||
-	    !copy_string(config->namespace_, &copy.namespace_) ||
-	    !copy_string(config->tls_server_name, &copy.tls_server_name) ||
-	    !copy_string(config->proxy_url, &copy.proxy_url) || !copy_pem(&config->ca, &copy.ca) ||
-	    !copy_pem(&config->client_cert, &copy.client_cert) ||
-	    !copy_pem(&config->client_key, &copy.client_key) || !copy_string(config->token, &copy.token) ||
-	    !copy_string(config->token_file, &copy.token_file) ||
-	    !copy_string(config->username, &copy.username) ||
-	    !copy_string(config->password, &copy.password) || !copy_exec(&config->exec, &copy.exec) ||
-	    !copy_impersonation(&config->as, &copy.as)) {
+	/* what cannot be copied is nowhere, so that nothing belongs to both */
+	for (size_t i = 0; i < COUNT(strings); i++) {
+		char **string = member_at(&copy, strings[i]);
+
+		if (*string)
+			ok &= (*string = strdup(*string)) != NULL;
+	}
+	for (size_t i = 0; i < COUNT(pems); i++) {
+		struct kube_pem *pem = member_at(&copy, pems[i]);
+		char *data = pem->data;
+
+		if (!data)
+			continue;
+		pem->data = malloc(pem->len + 1);
+		if (pem->data)
+			memcpy(pem->data, data, pem->len + 1);
+		ok &= pem->data != NULL;
+	}
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		struct kube_pairs *to = member_at(&copy, pairs[i]), from = *to;
+
+		*to = (struct kube_pairs){0};
+		for (size_t k = 0; ok && k < from.n; k++)
+			ok = kube_pairs_add(to, from.items[k].name, from.items[k].value) == 0;
+	}
+	if (!ok) {
 		kube_client_config_done(&copy);
 		return -ENOMEM;
 	}
@@ -197,45 +182,37 @@ copy_server(const char *from, char **ret)
 int
 kube_client_config_copy_route(const struct kube_client_config *config, struct kube_client_config *ret)
 {
-	struct kube_client_config copy = {.insecure_skip_tls_verify = config->insecure_skip_tls_verify,
-					  .http1_only = config->http1_only};
-	int r = copy_server(config->server, &copy.server);
+	struct kube_client_config route = {.insecure_skip_tls_verify = config->insecure_skip_tls_verify,
+					   .http1_only = config->http1_only,
+					   .origin = config->origin,
+					   .tls_server_name = config->tls_server_name,
+					   .proxy_url = config->proxy_url,
+					   .ca = config->ca};
+	int r = copy_server(config->server, &route.server);
 
-	if (r == 0 && (!copy_string(config->origin, &copy.origin) ||
-		       !copy_string(config->tls_server_name, &copy.tls_server_name) ||
-		       !copy_string(config->proxy_url, &copy.proxy_url) || !copy_pem(&config->ca, &copy.ca)))
-		r = -ENOMEM;
-	if (r < 0)
-		kube_client_config_done(&copy);
-	else
-		*ret = copy;
+	if (r == 0)
+		r = kube_client_config_copy(&route, ret);
+	free(route.server);
 	return r;
 }
 
 int
-kube_client_config_read_ca(const struct kube_client_config *config, char **ret_pem, size_t *ret_len,
-			   char **ret_error)
+kube_pem_read(const struct kube_pem *pem, struct kube_pem *ret, char **ret_error)
 {
-	if (config->ca.file) {
-		int r = file_read(config->ca.file, KUBE_PEM_MAX_BYTES, ret_pem, ret_len, ret_error);
-
-		if (r < 0 || strstr(*ret_pem, "-----BEGIN "))
-			return r;
-		file_wipe(*ret_pem, *ret_len);
-		*ret_pem = NULL;
-		return message_set(
-			ret_error, -EINVAL,
-			"%s: holds no certificate (PEM text that begins with -----BEGIN CERTIFICATE-----)",
-			config->ca.file);
-	}
-	*ret_pem = NULL;
-	*ret_len = 0;
-	if (config->ca.data) {
-		*ret_pem = malloc(config->ca.len + 1);
-		if (!*ret_pem)
+	*ret = (struct kube_pem){0};
+	if (pem->data) {
+		ret->data = malloc(pem->len + 1);
+		if (!ret->data)
 			return -ENOMEM;
-		memcpy(*ret_pem, config->ca.data, config->ca.len + 1);
-		*ret_len = config->ca.len;
+		memcpy(ret->data, pem->data, pem->len + 1);
+		ret->len = pem->len;
+	} else if (pem->file) {
+		int r = file_read(pem->file, KUBE_PEM_MAX_BYTES, &ret->data, &ret->len, ret_error);
+
+		if (r < 0 || strstr(ret->data, "-----BEGIN "))
+			return r;
+		kube_pem_done(ret);
+		return message_set(ret_error, -EINVAL, "%s: holds no PEM text (-----BEGIN ...)", pem->file);
 	}
 	return 0;
 }

@@ -111,12 +111,11 @@ int kube_client_config_copy_route(const struct kube_client_config *config, struc
 bool kube_is_printable(const char *text);
 
 /*
- * The bytes of the CA bundle, for the fingerprint of where a cache came from. *ret_pem is
- * NULL and 0 long when the system's bundle is used.
+ * The PEM text itself into *ret, from its file if it has one; both NULL: none.
  *
+ * ret       for kube_pem_done(); empty on failure
  * Returns   0, or a negative errno with message
  */
-int kube_client_config_read_ca(const struct kube_client_config *config, char **ret_pem, size_t *ret_len,
-			       char **ret_error);
+int kube_pem_read(const struct kube_pem *pem, struct kube_pem *ret, char **ret_error);
 
 #endif

@@ -35,20 +35,6 @@ credentials_done(struct credentials *credentials)
 
 /* ---- the files of a client certificate ----------------------------------------------------- */
 
-static int
-read_pem(const struct kube_pem *from, struct kube_pem *ret, char **ret_error)
-{
-	if (from->data) {
-		ret->data = malloc(from->len + 1);
-		if (!ret->data)
-			return -ENOMEM;
-		memcpy(ret->data, from->data, from->len + 1);
-		ret->len = from->len;
-		return 0;
-	}
-	return file_read(from->file, KUBE_PEM_MAX_BYTES, &ret->data, &ret->len, ret_error);
-}
-
 static bool
 is_same(const struct kube_pem *a, const struct kube_pem *b)
 {
@@ -62,12 +48,9 @@ refresh_pair(struct credentials *c, char **ret_error)
 	struct kube_pem cert = {0}, key = {0};
 	int r;
 
-	r = read_pem(&c->config->client_cert, &cert, ret_error);
+	r = kube_pem_read(&c->config->client_cert, &cert, ret_error);
 	if (r == 0)
-		r = read_pem(&c->config->client_key, &key, ret_error);
-	if (r == 0 &&
-	    (!strstr(cert.data, "-----BEGIN ") || !strstr(key.data, "-----BEGIN "))) /* half written */
-		r = message_set(ret_error, -EINVAL, "client certificate or key is not PEM text");
+		r = kube_pem_read(&c->config->client_key, &key, ret_error);
 	if (r < 0 || (is_same(&cert, &pair->cert) && is_same(&key, &pair->key))) {
 		kube_pem_done(&cert);
 		kube_pem_done(&key);

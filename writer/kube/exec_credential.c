@@ -156,18 +156,18 @@ add_true(cJSON *object, const char *name, bool value)
 }
 
 static bool
-add_cluster(cJSON *cluster, const struct kube_client_config *config, const char *ca, size_t ca_len)
+add_cluster(cJSON *cluster, const struct kube_client_config *config, const struct kube_pem *ca)
 {
 	char *encoded = NULL;
 	bool ok;
 
-	if (ca_len) {
-		size_t size = sodium_base64_ENCODED_LEN(ca_len, sodium_base64_VARIANT_ORIGINAL);
+	if (ca->len) {
+		size_t size = sodium_base64_ENCODED_LEN(ca->len, sodium_base64_VARIANT_ORIGINAL);
 
 		encoded = malloc(size);
 		if (!encoded)
 			return false;
-		sodium_bin2base64(encoded, size, (const unsigned char *)ca, ca_len,
+		sodium_bin2base64(encoded, size, (const unsigned char *)ca->data, ca->len,
 				  sodium_base64_VARIANT_ORIGINAL);
 	}
 	ok = add_string(cluster, "server", config->server) &&
@@ -185,25 +185,25 @@ add_cluster(cJSON *cluster, const struct kube_client_config *config, const char 
 int
 exec_credential_info(const struct kube_client_config *config, char **ret_json, char **ret_error)
 {
-	_cleanup_(message_freep) char *ca = NULL;
+	struct kube_pem ca = {0};
 	cJSON *root = cJSON_CreateObject(), *spec, *cluster;
-	size_t ca_len = 0;
 	int r = 0;
 	bool ok;
 
 	if (config->exec.provide_cluster_info)
-		r = kube_client_config_read_ca(config, &ca, &ca_len, ret_error);
+		r = kube_pem_read(&config->ca, &ca, ret_error);
 	if (r < 0)
 		goto out;
 	ok = add_string(root, "kind", "ExecCredential") &&
 	     add_string(root, "apiVersion", config->exec.api_version) &&
 	     (spec = cJSON_AddObjectToObject(root, "spec")) &&
-	     (!config->exec.provide_cluster_info || ((cluster = cJSON_AddObjectToObject(spec, "cluster")) &&
-						     add_cluster(cluster, config, ca, ca_len))) &&
+	     (!config->exec.provide_cluster_info ||
+	      ((cluster = cJSON_AddObjectToObject(spec, "cluster")) && add_cluster(cluster, config, &ca))) &&
 	     cJSON_AddFalseToObject(spec, "interactive");
 	*ret_json = ok ? cJSON_PrintUnformatted(root) : NULL;
 	r = *ret_json ? 0 : -ENOMEM;
 out:
+	kube_pem_done(&ca);
 	cJSON_Delete(root);
 	return r;
 }

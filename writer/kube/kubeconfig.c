@@ -367,46 +367,23 @@ choose(const struct kubeconfig_set *set, const struct kubeconfig_choice *choice,
 	return r < 0 ? r : finish(choice, config, ret_error);
 }
 
-/* The set goes; r: whether it could be read. */
-static int
-load(struct kubeconfig_set *set, int r, const char *searched, const struct kubeconfig_choice *choice,
-     struct kube_client_config *ret_config, char **ret_error)
-{
-	struct kube_client_config config = {0};
-
-	if (r == 0)
-		r = choose(set, choice, searched, &config, ret_error);
-	kubeconfig_set_done(set);
-	if (r < 0) {
-		kube_client_config_done(&config);
-		return message_one_line(ret_error, r);
-	}
-	*ret_config = config;
-	return r;
-}
-
 int
 kubeconfig_load(const struct kubeconfig_choice *choice, struct kube_client_config *ret_config,
 		char **ret_error)
 {
 	_cleanup_(message_freep) char *searched = NULL;
+	struct kube_client_config config = {0};
 	struct kubeconfig_set set = {0};
 	int r;
 
 	r = find_files(choice, &set, &searched, ret_error);
-	return load(&set, r, searched, choice, ret_config, ret_error);
-}
-
-int
-kubeconfig_parse(const char *name, const char *data, size_t len, const struct kubeconfig_choice *choice,
-		 struct kube_client_config *ret_config, char **ret_error)
-{
-	struct kubeconfig_set set = {0};
-	struct yaml *doc = NULL;
-	int r;
-
-	r = yaml_parse(name, data, len, &doc, ret_error);
 	if (r == 0)
-		r = kubeconfig_set_add(&set, doc, ret_error);
-	return load(&set, r, name, choice, ret_config, ret_error);
+		r = choose(&set, choice, searched, &config, ret_error);
+	kubeconfig_set_done(&set);
+	if (r < 0) {
+		kube_client_config_done(&config);
+		return message_one_line(ret_error, r);
+	}
+	*ret_config = config;
+	return 0;
 }

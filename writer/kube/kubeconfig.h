@@ -50,13 +50,4 @@ struct kubeconfig_choice {
 int kubeconfig_load(const struct kubeconfig_choice *choice, struct kube_client_config *ret_config,
 		    char **ret_error);
 
-/*
- * The same from the bytes of one file.
- *
- * name      for messages, and relative paths stand beside it
- * Returns   as kubeconfig_load()
- */
-int kubeconfig_parse(const char *name, const char *data, size_t len, const struct kubeconfig_choice *choice,
-		     struct kube_client_config *ret_config, char **ret_error);
-
 #endif

@@ -92,9 +92,7 @@ kubeconfig_take_pem(const struct kubeconfig_reader *in, const cJSON *object, con
 {
 	_cleanup_(message_freep) char *data_name = NULL, *reason = NULL;
 	const cJSON *field;
-	bool is_pem;
-	char *text;
-	size_t len;
+	struct kube_pem text;
 	int r;
 
 	if (asprintf(&data_name, "%s-data", name) < 0) {
@@ -107,19 +105,14 @@ kubeconfig_take_pem(const struct kubeconfig_reader *in, const cJSON *object, con
 	if (r < 0 || (!pem->data && !pem->file))
 		return r;
 	field = cJSON_GetObjectItemCaseSensitive(object, pem->data ? data_name : name);
-	if (pem->data) {
-		is_pem = strstr(pem->data, "-----BEGIN ");
-	} else {
-		r = file_read(pem->file, KUBE_PEM_MAX_BYTES, &text, &len, &reason);
-		if (r < 0)
-			return yaml_error(in->yaml, field, YAML_AT_VALUE, in->ret_error, r, "%s: %s", name,
-					  reason ? reason : "no memory");
-		is_pem = strstr(text, "-----BEGIN ");
-		file_wipe(text, len);
-	}
-	if (!is_pem)
+	if (pem->data && !strstr(pem->data, "-----BEGIN "))
 		return yaml_error(in->yaml, field, YAML_AT_VALUE, in->ret_error, -EINVAL,
 				  "%s holds no PEM text (-----BEGIN ...)", field->string);
+	r = kube_pem_read(pem, &text, &reason);
+	kube_pem_done(&text);
+	if (r < 0)
+		return yaml_error(in->yaml, field, YAML_AT_VALUE, in->ret_error, r, "%s: %s", name,
+				  reason ? reason : "no memory");
 	return 0;
 }
 

@@ -88,36 +88,27 @@ check(const struct yaml *doc, char **ret_error)
 }
 
 int
-kubeconfig_set_add(struct kubeconfig_set *set, struct yaml *doc, char **ret_error)
+kubeconfig_set_add_file(struct kubeconfig_set *set, const char *path, char **ret_error)
 {
-	struct yaml **larger;
+	struct yaml **larger = reallocarray(set->docs, set->n + 1, sizeof(*larger)), *doc;
 	char *origin;
 	int r;
 
-	r = check(doc, ret_error);
-	larger = r == 0 ? reallocarray(set->docs, set->n + 1, sizeof(*larger)) : NULL;
-	if (!larger) {
-		yaml_unload(doc);
-		return r < 0 ? r : -ENOMEM;
-	}
+	if (!larger)
+		return -ENOMEM;
 	set->docs = larger;
+	r = yaml_load(path, &doc, ret_error);
+	if (r < 0)
+		return r;
 	larger[set->n++] = doc;
-	if (asprintf(&origin, "%s%s%s", set->origin ? set->origin : "", set->origin ? ":" : "",
-		     yaml_name(doc)) < 0)
+	r = check(doc, ret_error);
+	if (r < 0)
+		return r;
+	if (asprintf(&origin, "%s%s%s", set->origin ? set->origin : "", set->origin ? ":" : "", path) < 0)
 		return -ENOMEM;
 	free(set->origin);
 	set->origin = origin;
 	return 0;
-}
-
-int
-kubeconfig_set_add_file(struct kubeconfig_set *set, const char *path, char **ret_error)
-{
-	struct yaml *doc = NULL;
-	int r;
-
-	r = yaml_load(path, &doc, ret_error);
-	return r < 0 ? r : kubeconfig_set_add(set, doc, ret_error);
 }
 
 bool

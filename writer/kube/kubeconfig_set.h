@@ -27,12 +27,9 @@ struct kubeconfig_set {
 void kubeconfig_set_done(struct kubeconfig_set *set);
 
 /*
- * Add a document behind the others; it is taken, on failure too.
- * Returns 0, -EINVAL with message when it is no kubeconfig or names an entry twice, -ENOMEM.
+ * Read a file and add it behind the others.
+ * Returns 0, -EINVAL with message when it is no kubeconfig or names an entry twice, other negative errno.
  */
-int kubeconfig_set_add(struct kubeconfig_set *set, struct yaml *doc, char **ret_error);
-
-/* Read and add a file. Returns as above, or a negative errno. */
 int kubeconfig_set_add_file(struct kubeconfig_set *set, const char *path, char **ret_error);
 
 /* Whether no context, cluster or user is anywhere. */

@@ -272,32 +272,8 @@ kube_status_is_too_large_rv(const struct kube_status *status)
 bool
 kube_status_is_internal(const struct kube_status *status)
 {
-	/* meta/v1's reasons, but for the one of internal errors */
-	static const char *const others[] = {
-		"Unauthorized",
-		"Forbidden",
-		"NotFound",
-		"AlreadyExists",
-		"Conflict",
-		"Gone",
-		"Invalid",
-		"ServerTimeout",
-		"StorageReadError",
-		"Timeout",
-		"TooManyRequests",
-		"BadRequest",
-		"MethodNotAllowed",
-		"NotAcceptable",
-		"RequestEntityTooLarge",
-		"UnsupportedMediaType",
-		"Expired",
-		"ServiceUnavailable",
-	};
-
-	if (strcmp(status->reason, "InternalError") == 0)
-		return true;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (strcmp(status->reason, others[i]) == 0)
-			return false;
-	return status->code == 500;
+	/* meta/v1 has two other reasons with the code 500 */
+	return strcmp(status->reason, "InternalError") == 0 ||
+	       (status->code == 500 && strcmp(status->reason, "ServerTimeout") != 0 &&
+		strcmp(status->reason, "StorageReadError") != 0);
 }

@@ -51,8 +51,8 @@ bool kube_status_is_expired(const struct kube_status *status);
 bool kube_status_is_too_large_rv(const struct kube_status *status);
 
 /*
- * The server stumbled: reason InternalError, or a 500 whose reason says nothing else. A 500 that is a
- * StorageReadError is none: an object cannot be read, and trying again does not make it readable.
+ * The server stumbled: reason InternalError, or a 500 that is none of ServerTimeout and StorageReadError.
+ * That one means an object that cannot be read, and trying again does not make it readable.
  */
 bool kube_status_is_internal(const struct kube_status *status);
 

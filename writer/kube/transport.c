@@ -249,15 +249,6 @@ renew(struct transport_request *request)
 	kick(request->transport);
 }
 
-static bool
-was_cut(const struct transport_request *request)
-{
-	long port = 0;
-
-	return curl_easy_getinfo(request->easy, CURLINFO_LOCAL_PORT, &port) == CURLE_OK &&
-	       transport_loop_was_cut(&request->transport->loop, port);
-}
-
 static const char *
 why_refused(const struct transport_request *request)
 {
@@ -281,7 +272,7 @@ finish_transfer(struct transport_request *request, CURLcode code)
 	if (request->abort_code)
 		result = message_set(&message, request->abort_code, "%s: %s",
 				     request->transport->config.server, why_refused(request));
-	else if (code != CURLE_OK && was_cut(request))
+	else if (code != CURLE_OK && transport_loop_was_cut(&request->transport->loop))
 		result = message_set(&message, -ETIMEDOUT,
 				     "%s: the connection was silent for %llu s, and the server did not "
 				     "answer a question; it is taken for dead",

@@ -2,9 +2,7 @@
 /* libcurl's sockets and its timeout on libuv; see transport_loop.h. */
 #include "writer/kube/transport_loop.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -206,47 +204,22 @@ transport_loop_heard_ms(const struct transport_loop *loop)
 	return oldest;
 }
 
-static uint16_t
-local_port(curl_socket_t fd)
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} name = {0};
-	socklen_t len = sizeof(name);
-
-	if (getsockname(fd, &name.any, &len) < 0)
-		return 0;
-	return name.any.sa_family == AF_INET    ? ntohs(name.v4.sin_port)
-	       : name.any.sa_family == AF_INET6 ? ntohs(name.v6.sin6_port)
-						: 0;
-}
-
 void
 transport_loop_cut(struct transport_loop *loop, uint64_t heard_ms)
 {
-	loop->n_cut = 0;
-	loop->cut_ms = uv_now(loop->loop);
 	for (const struct polled *w = loop->polled; w; w = w->next) {
 		if (w->heard_ms > heard_ms)
 			continue;
-		if (loop->n_cut < sizeof(loop->cut_ports) / sizeof(*loop->cut_ports))
-			loop->cut_ports[loop->n_cut++] = local_port(w->fd);
+		loop->cut_ms = uv_now(loop->loop);
 		loop->cuts++;
 		shutdown(w->fd, SHUT_RDWR);
 	}
 }
 
 bool
-transport_loop_was_cut(const struct transport_loop *loop, long port)
+transport_loop_was_cut(const struct transport_loop *loop)
 {
-	if (uv_now(loop->loop) - loop->cut_ms > CUT_TOLD_MS)
-		return false;
-	for (unsigned i = 0; i < loop->n_cut; i++)
-		if (port == loop->cut_ports[i])
-			return true;
-	return false;
+	return loop->cuts > 0 && uv_now(loop->loop) - loop->cut_ms <= CUT_TOLD_MS;
 }
 
 void

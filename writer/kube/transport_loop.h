@@ -26,10 +26,8 @@ struct transport_loop {
 	size_t n_handles; /* of libuv, not closed yet */
 	bool closing;
 	bool broke;
-	uint16_t cut_ports[64]; /* of the connections that transport_loop_cut() ended last */
-	unsigned n_cut;
 	unsigned long cuts; /* connections, since the beginning */
-	uint64_t cut_ms;
+	uint64_t cut_ms;    /* when the last of them was cut */
 	void (*enter)(void *owner);
 	void (*leave)(void *owner);
 	void (*gone)(void *owner); /* after transport_loop_close(): nothing of it is left */
@@ -56,15 +54,12 @@ uint64_t transport_loop_heard_ms(const struct transport_loop *loop);
 
 /*
  * Shut down each connection in use that was last heard at `heard_ms` or before: libcurl finds it ended, and
- * what is under way on it fails. Their local ports are kept for transport_loop_was_cut().
+ * what is under way on it fails.
  */
 void transport_loop_cut(struct transport_loop *loop, uint64_t heard_ms);
 
-/*
- * Whether this local port is one of those; a port may be another connection's after a while, so each is told
- * for a second.
- */
-bool transport_loop_was_cut(const struct transport_loop *loop, long port);
+/* Whether a connection was cut within the last second: then a transfer that fails is taken for one of it. */
+bool transport_loop_was_cut(const struct transport_loop *loop);
 
 /*
  * Close connections and handles; gone() is called from the loop's next run. All transfers are removed

@@ -72,10 +72,10 @@ get(const struct kube_client_config *config, const char *path)
 int
 main(int argc, char **argv)
 {
-	_cleanup_(message_freep) char *error = NULL, *ca = NULL;
+	_cleanup_(message_freep) char *error = NULL;
 	struct kube_client_config config;
 	struct options options;
-	size_t ca_length;
+	struct kube_pem ca;
 	int code = 1;
 
 	signal(SIGPIPE, SIG_IGN);
@@ -88,10 +88,11 @@ main(int argc, char **argv)
 	if (kubeconfig_load(&options.flags.choice, &config, &error) < 0) {
 		fprintf(stderr, "%s\n", error);
 	} else {
-		if (kube_client_config_read_ca(&config, &ca, &ca_length, &error) < 0)
+		if (kube_pem_read(&config.ca, &ca, &error) < 0)
 			fprintf(stderr, "%s\n", error);
 		else
 			code = get(&config, argv[1]);
+		kube_pem_done(&ca);
 		kube_client_config_done(&config);
 	}
 	options_done(&options);

@@ -144,15 +144,3 @@ TEST(empty_files_leave_a_pod_its_account)
 	use_list(temp_file(*state, "a", ""), temp_file(*state, "b", "kind: Config\ncontexts: []\n"));
 	assert_loads(CHOICE(.root = *state), "origin=in-cluster");
 }
-
-/* The bytes of one file are read as a file is. */
-TEST(bytes_are_read_as_a_file)
-{
-	static const char text[] = "{\"clusters\":[{\"name\":\"c\",\"cluster\":{\"server\":\"https://s\"}}]}";
-	struct kubeconfig_choice choice = {.cluster = "c"};
-	struct kube_client_config c;
-
-	assert_int_equal(kubeconfig_parse("bytes", text, strlen(text), &choice, &c, NULL), 0);
-	assert_string_equal(c.server, "https://s");
-	kube_client_config_done(&c);
-}

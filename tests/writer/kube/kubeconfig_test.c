@@ -52,9 +52,8 @@ TEST(relative_files_stand_beside_the_kubeconfig)
 		"clusters: [{name: c, cluster: {server: 'https://x', certificate-authority: pki/ca.crt}}]\n"
 		"users: [{name: u, user: {client-certificate: pki/c.crt, client-key: pki/c.key, tokenFile: "
 		"t}}]\n";
-	_cleanup_(message_freep) char *pem = NULL;
 	struct kube_client_config c;
-	size_t len;
+	struct kube_pem pem;
 
 	temp_file(*state, "sub/pki/ca.crt", "-----BEGIN CERTIFICATE-----\nca");
 	temp_file(*state, "sub/pki/c.crt", "-----BEGIN CERTIFICATE-----\nc");
@@ -64,8 +63,9 @@ TEST(relative_files_stand_beside_the_kubeconfig)
 	assert_string_equal(c.client_cert.file, temp_path(*state, "sub/pki/c.crt"));
 	assert_string_equal(c.client_key.file, temp_path(*state, "sub/pki/c.key"));
 	assert_string_equal(c.token_file, temp_path(*state, "sub/t"));
-	assert_int_equal(kube_client_config_read_ca(&c, &pem, &len, NULL), 0);
-	assert_string_equal(pem, "-----BEGIN CERTIFICATE-----\nca");
+	assert_int_equal(kube_pem_read(&c.ca, &pem, NULL), 0);
+	assert_string_equal(pem.data, "-----BEGIN CERTIFICATE-----\nca");
+	kube_pem_done(&pem);
 	kube_client_config_done(&c);
 }
 
