@@ -76,7 +76,7 @@ struct kube_client_config {
 	uint64_t request_timeout_ms; /* for an answer that has an end; 0: no limit */
 	struct kube_pem ca, client_cert, client_key;
 	char *token;		/* or NULL */
-	char *token_file;	/* or NULL; wins over token, re-read by token.h */
+	char *token_file;       /* or NULL; wins over token, re-read by credentials.h */
 	char *username, *password; /* both or neither */
 	struct kube_exec exec;	/* only where nothing of the above says who we are */
 	struct kube_impersonation as;

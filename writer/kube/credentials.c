@@ -11,14 +11,18 @@
 #include "writer/kube/exec_plugin.h"
 #include "writer/base/message.h"
 
+#define TOKEN_MAX_BYTES (1u << 20)
+
 int
 credentials_init(struct credentials *credentials, uv_loop_t *loop, const struct kube_client_config *config,
 		 void (*on_change)(void *ctx), void *ctx)
 {
 	*credentials = (struct credentials){
 		.config = config, .loop = loop, .on_change = on_change, .ctx = ctx};
-	credentials->pair.stale = true;
-	return token_init(&credentials->token, config);
+	credentials->stale = true;
+	if (config->token && !(credentials->token = strdup(config->token)))
+		return -ENOMEM;
+	return 0;
 }
 
 void
@@ -26,14 +30,62 @@ credentials_done(struct credentials *credentials)
 {
 	exec_plugin_cancel(credentials->plugin);
 	exec_credential_done(&credentials->given);
-	token_done(&credentials->token);
-	kube_pem_done(&credentials->pair.cert);
-	kube_pem_done(&credentials->pair.key);
+	file_wipe_text(credentials->token);
+	kube_pem_done(&credentials->cert);
+	kube_pem_done(&credentials->key);
 	free(credentials->plugin_error);
 	memset(credentials, 0, sizeof(*credentials));
 }
 
-/* ---- the files of a client certificate ----------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int
+read_token(const char *path, char **ret_token, char **ret_error)
+{
+	char *text, *start, *token;
+	size_t len, n;
+	int r;
+
+	r = file_read(path, TOKEN_MAX_BYTES, &text, &len, ret_error);
+	if (r < 0)
+		return r;
+	start = text + strspn(text, " \t\r\n");
+	n = strlen(start);
+	while (n > 0 && strchr(" \t\r\n", start[n - 1]))
+		n--;
+	token = strndup(start, n);
+	file_wipe(text, len);
+	if (!token)
+		return -ENOMEM;
+	if (n > 0 && kube_is_printable(token)) {
+		*ret_token = token;
+		return 0;
+	}
+	file_wipe_text(token);
+	return message_set(ret_error, -EINVAL,
+			   n == 0 ? "%s: empty, a token was expected"
+				  : "%s: not a token: a character that cannot stand in one",
+			   path);
+}
+
+/* With an error only if none is known. */
+static int
+refresh_token(struct credentials *c, char **ret_error)
+{
+	char *token;
+	int r;
+
+	if (!c->config->token_file)
+		return 0;
+	r = read_token(c->config->token_file, &token, c->token ? NULL : ret_error);
+	if (r < 0)
+		return c->token ? 0 : r;
+	if (!c->token || strcmp(c->token, token) != 0)
+		c->generation++;
+	file_wipe_text(c->token);
+	c->token = token;
+	return 0;
+}
 
 static bool
 is_same(const struct kube_pem *a, const struct kube_pem *b)
@@ -41,52 +93,51 @@ is_same(const struct kube_pem *a, const struct kube_pem *b)
 	return a->data && b->data && a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
 }
 
+/* One of certificate and key is no use without the other. With an error only if none are known. */
 static int
 refresh_pair(struct credentials *c, char **ret_error)
 {
-	struct client_pair *pair = &c->pair;
 	struct kube_pem cert = {0}, key = {0};
 	int r;
 
 	r = kube_pem_read(&c->config->client_cert, &cert, ret_error);
 	if (r == 0)
 		r = kube_pem_read(&c->config->client_key, &key, ret_error);
-	if (r < 0 || (is_same(&cert, &pair->cert) && is_same(&key, &pair->key))) {
+	if (r < 0 || (is_same(&cert, &c->cert) && is_same(&key, &c->key))) {
 		kube_pem_done(&cert);
 		kube_pem_done(&key);
 	} else {
-		kube_pem_done(&pair->cert);
-		kube_pem_done(&pair->key);
-		pair->cert = cert;
-		pair->key = key;
+		kube_pem_done(&c->cert);
+		kube_pem_done(&c->key);
+		c->cert = cert;
+		c->key = key;
 		c->generation++;
 	}
-	return r < 0 && !pair->cert.data ? r : 0;
+	return r < 0 && !c->cert.data ? r : 0;
 }
 
 static bool
-pair_is_in_files(const struct credentials *c)
+is_in_files(const struct kube_client_config *config)
 {
-	return (c->config->client_cert.file && !c->config->client_cert.data) ||
-	       (c->config->client_key.file && !c->config->client_key.data);
+	return config->token_file || (config->client_cert.file && !config->client_cert.data) ||
+	       (config->client_key.file && !config->client_key.data);
 }
 
 static int
-get_pair(struct credentials *c, uint64_t now_ms, struct credentials_now *ret, char **ret_error)
+get_kept(struct credentials *c, uint64_t now_ms, struct credentials_now *ret, char **ret_error)
 {
-	struct client_pair *pair = &c->pair;
-	bool old = pair_is_in_files(c) && now_ms - pair->read_at_ms >= TOKEN_REREAD_S * 1000ull;
+	if (c->stale ||
+	    (is_in_files(c->config) && now_ms - c->read_at_ms >= CREDENTIALS_REREAD_S * 1000ull)) {
+		int r = refresh_token(c, ret_error);
 
-	if (!pair->cert.data || pair->stale || old) {
-		int r = refresh_pair(c, ret_error);
-
+		if (r == 0 && kube_pem_given(&c->config->client_cert))
+			r = refresh_pair(c, ret_error);
 		if (r < 0)
 			return r;
-		pair->read_at_ms = now_ms;
-		pair->stale = false;
+		c->read_at_ms = now_ms;
+		c->stale = false;
 	}
-	ret->cert = &pair->cert;
-	ret->key = &pair->key;
+	credentials_at_hand(c, ret);
 	return 0;
 }
 
@@ -139,30 +190,24 @@ get_given(struct credentials *c, uint64_t now_ms, struct credentials_now *ret, c
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 int
-credentials_get(struct credentials *credentials, struct credentials_now *ret, char **ret_error)
+credentials_get(struct credentials *credentials, uint64_t now_ms, struct credentials_now *ret,
+		char **ret_error)
 {
-	uint64_t now_ms = uv_now(credentials->loop);
-	int r = 0;
+	int r;
 
 	*ret = (struct credentials_now){0};
-	if (credentials->config->exec.command) {
-		r = get_given(credentials, now_ms, ret, ret_error);
-	} else {
-		r = token_get(&credentials->token, now_ms, &ret->bearer, ret_error);
-		if (r == 0 && kube_pem_given(&credentials->config->client_cert))
-			r = get_pair(credentials, now_ms, ret, ret_error);
-	}
-	ret->generation = credentials->generation + credentials->token.changes;
+	r = credentials->config->exec.command ? get_given(credentials, now_ms, ret, ret_error)
+					      : get_kept(credentials, now_ms, ret, ret_error);
+	ret->generation = credentials->generation;
 	return r;
 }
 
 void
 credentials_at_hand(const struct credentials *credentials, struct credentials_now *ret)
 {
-	const struct kube_pem *cert = &credentials->pair.cert, *key = &credentials->pair.key;
+	const struct kube_pem *cert = &credentials->cert, *key = &credentials->key;
 
-	*ret = (struct credentials_now){.bearer = credentials->token.value,
-					.generation = credentials->generation + credentials->token.changes};
+	*ret = (struct credentials_now){.bearer = credentials->token, .generation = credentials->generation};
 	if (credentials->config->exec.command) {
 		ret->bearer = credentials->has_given ? credentials->given.token : NULL;
 		cert = &credentials->given.cert;
@@ -177,13 +222,9 @@ credentials_at_hand(const struct credentials *credentials, struct credentials_no
 bool
 credentials_refuse(struct credentials *credentials, unsigned long generation)
 {
-	bool can_change = credentials->config->exec.command || credentials->token.file ||
-			  pair_is_in_files(credentials);
+	bool can_change = credentials->config->exec.command || is_in_files(credentials->config);
 
-	if (can_change && generation == credentials->generation + credentials->token.changes) {
-		credentials->refused = true;
-		credentials->pair.stale = true;
-		token_reject(&credentials->token);
-	}
+	if (can_change && generation == credentials->generation)
+		credentials->refused = credentials->stale = true;
 	return can_change;
 }

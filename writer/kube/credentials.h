@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Credentials: who we say that we are, kept fresh: a token file (token.h), the files of a client
+ * Credentials: who we say that we are, kept fresh: a token file (that of a service account is
+ * rotated by the kubelet), the files of a client
  * certificate, or a credential plugin (exec_plugin.h); or what stands fixed in the configuration.
  *
- * Files are read again after TOKEN_REREAD_S seconds and at once after the server refused what was in
+ * Files are read again after CREDENTIALS_REREAD_S seconds and at once after the server refused what was in
  * them; while that fails the last good ones are used on. A plugin is run when nothing of it is
  * there, when that has expired, or when it was refused; requests wait for it, and share one run. It is not
  * run more often than once in EXEC_MIN_INTERVAL_MS, but for a refusal.
@@ -19,16 +20,9 @@
 
 #include "writer/kube/client_config.h"
 #include "writer/kube/exec_credential.h"
-#include "writer/kube/token.h"
 
 #define EXEC_MIN_INTERVAL_MS 1000
-
-/* A client certificate and its key; one is no use without the other, so both are read together. */
-struct client_pair {
-	struct kube_pem cert, key; /* data: what is known to be good, or NULL */
-	uint64_t read_at_ms;
-	bool stale;
-};
+#define CREDENTIALS_REREAD_S 50
 
 struct credentials {
 	const struct kube_client_config *config; /* borrowed */
@@ -36,8 +30,10 @@ struct credentials {
 	void (*on_change)(void *ctx);
 	void *ctx;
 	unsigned long generation; /* grows whenever what is sent changes */
-	struct token token;
-	struct client_pair pair;
+	char *token;              /* last known to be good, as the two behind it; or NULL */
+	struct kube_pem cert, key;
+	uint64_t read_at_ms;
+	bool stale;                 /* to be read again */
 	struct exec_plugin *plugin; /* running, or NULL */
 	struct exec_credential given; /* by the plugin */
 	bool has_given, refused;
@@ -63,12 +59,13 @@ int credentials_init(struct credentials *credentials, uv_loop_t *loop,
 void credentials_done(struct credentials *credentials);
 
 /*
- * What to send at uv_now().
+ * What to send at `now_ms` (uv_now()).
  *
  * Returns   0; -EAGAIN: a plugin is running, ask again after on_change(); or a negative errno with message
  *           (which holds no secret) when there is nothing to send
  */
-int credentials_get(struct credentials *credentials, struct credentials_now *ret, char **ret_error);
+int credentials_get(struct credentials *credentials, uint64_t now_ms, struct credentials_now *ret,
+		    char **ret_error);
 
 /* What was shown last, as far as it is there, however old: nothing is read, nothing runs. */
 void credentials_at_hand(const struct credentials *credentials, struct credentials_now *ret);

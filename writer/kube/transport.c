@@ -360,7 +360,7 @@ start_request(struct transport_request *request)
 	struct credentials_now now;
 	int r;
 
-	r = credentials_get(&t->credentials, &now, &error);
+	r = credentials_get(&t->credentials, now_ms(t), &now, &error);
 	if (r < 0 && (request->flags & TRANSPORT_AT_HAND)) {
 		credentials_at_hand(&t->credentials, &now);
 		r = 0;
@@ -510,20 +510,12 @@ transport_send(struct transport *transport, const struct transport_order *order,
 }
 
 int
-transport_get_unless(struct transport *transport, const char *path_and_query, unsigned flags,
-		     const char *etag, const struct transport_callbacks *callbacks, void *ctx,
-		     struct transport_request **ret_request)
-{
-	struct transport_order order = {.path_and_query = path_and_query, .flags = flags, .etag = etag};
-
-	return transport_send(transport, &order, callbacks, ctx, ret_request);
-}
-
-int
 transport_get(struct transport *transport, const char *path_and_query, unsigned flags,
 	      const struct transport_callbacks *callbacks, void *ctx, struct transport_request **ret_request)
 {
-	return transport_get_unless(transport, path_and_query, flags, NULL, callbacks, ctx, ret_request);
+	struct transport_order order = {.path_and_query = path_and_query, .flags = flags};
+
+	return transport_send(transport, &order, callbacks, ctx, ret_request);
 }
 
 void

@@ -160,11 +160,6 @@ int transport_get(struct transport *transport, const char *path_and_query, unsig
 		  const struct transport_callbacks *callbacks, void *ctx,
 		  struct transport_request **ret_request);
 
-/* The same, but 304 without a body is enough if the document still has this ETag (copied). */
-int transport_get_unless(struct transport *transport, const char *path_and_query, unsigned flags,
-			 const char *etag, const struct transport_callbacks *callbacks, void *ctx,
-			 struct transport_request **ret_request);
-
 /*
  * Ask for more than a path.
  *

@@ -4,29 +4,41 @@
 
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
-#include "writer/kube/token.h"
+#include "writer/kube/credentials.h"
 #include "writer/base/message.h"
 
-#define REREAD_MS (TOKEN_REREAD_S * 1000ull)
+#define REREAD_MS (CREDENTIALS_REREAD_S * 1000ull)
 
-static struct token
+static struct kube_client_config config; /* of the test's one */
+
+static struct credentials
 token_of(const char *file, const char *value)
 {
-	struct kube_client_config config = {.token_file = (char *)(uintptr_t)file,
-					    .token = (char *)(uintptr_t)value};
-	struct token token;
+	struct credentials credentials;
 
-	assert_int_equal(token_init(&token, &config), 0);
-	return token;
+	config = (struct kube_client_config){.token_file = (char *)(uintptr_t)file,
+					     .token = (char *)(uintptr_t)value};
+	assert_int_equal(credentials_init(&credentials, NULL, &config, NULL, NULL), 0);
+	return credentials;
 }
 
 static void
-assert_token(struct token *token, uint64_t now_ms, const char *expected)
+assert_token(struct credentials *c, uint64_t now_ms, const char *expected)
 {
-	const char *value;
+	struct credentials_now now;
 
-	assert_int_equal(token_get(token, now_ms, &value, NULL), 0);
-	assert_string_equal(value, expected);
+	assert_int_equal(credentials_get(c, now_ms, &now, NULL), 0);
+	if (expected)
+		assert_string_equal(now.bearer, expected);
+	else
+		assert_null(now.bearer);
+}
+
+/* The server did not accept what is shown. */
+static void
+refuse(struct credentials *c)
+{
+	credentials_refuse(c, c->generation);
 }
 
 #define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
@@ -34,22 +46,21 @@ assert_token(struct token *token, uint64_t now_ms, const char *expected)
 /* A token that stands in the kubeconfig never changes; none at all is no error. */
 TEST_CASE(a_literal_token_stays)
 {
-	struct token token = token_of(NULL, "abc"), none = token_of(NULL, NULL);
-	const char *value = "unset";
+	struct credentials token = token_of(NULL, "abc");
 
 	assert_token(&token, 0, "abc");
-	token_reject(&token);
+	refuse(&token);
 	assert_token(&token, 10 * REREAD_MS, "abc");
-	assert_int_equal(token_get(&none, 0, &value, NULL), 0);
-	assert_null(value);
-	token_done(&token);
-	token_done(&none);
+	credentials_done(&token);
+	token = token_of(NULL, NULL);
+	assert_token(&token, 0, NULL);
+	credentials_done(&token);
 }
 
 /* The file is read again within a minute, not at each request, and at once after a refusal. */
 TEST(the_file_is_read_again_in_time)
 {
-	struct token token = token_of(temp_file(*state, "t", " one\n"), NULL);
+	struct credentials token = token_of(temp_file(*state, "t", " one\n"), NULL);
 
 	assert_true(REREAD_MS < 60000);
 	assert_token(&token, 1000, "one");
@@ -58,23 +69,23 @@ TEST(the_file_is_read_again_in_time)
 	assert_token(&token, 1000 + REREAD_MS, "two");
 	temp_file(*state, "t", "three");
 	assert_token(&token, 1001 + REREAD_MS, "two");
-	token_reject(&token);
+	refuse(&token);
 	assert_token(&token, 1002 + REREAD_MS, "three");
-	token_done(&token);
+	credentials_done(&token);
 }
 
 /* While the file is missing or empty the last good token is used on. */
 TEST(the_last_good_token_is_kept)
 {
 	const char *path = temp_file(*state, "t", "good");
-	struct token token = token_of(path, NULL);
+	struct credentials token = token_of(path, NULL);
 
 	assert_token(&token, 0, "good");
 	unlink(path);
 	assert_token(&token, REREAD_MS, "good");
 	temp_file(*state, "t", "\n");
 	assert_token(&token, 2 * REREAD_MS, "good");
-	token_done(&token);
+	credentials_done(&token);
 }
 
 /* What cannot be a token is refused without being shown, so that no header can be forged. */
@@ -84,12 +95,12 @@ TEST(a_file_without_a_token_is_refused)
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		_cleanup_(message_freep) char *error = NULL;
-		struct token token = token_of(temp_file(*state, "t", wrong[i]), NULL);
-		const char *value;
+		struct credentials token = token_of(temp_file(*state, "t", wrong[i]), NULL);
+		struct credentials_now now;
 
-		assert_int_equal(token_get(&token, 0, &value, &error), -EINVAL);
+		assert_int_equal(credentials_get(&token, 0, &now, &error), -EINVAL);
 		assert_non_null(strstr(error, "/t: "));
 		assert_null(strstr(error, "hunter2"));
-		token_done(&token);
+		credentials_done(&token);
 	}
 }
