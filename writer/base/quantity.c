@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,25 +41,37 @@ wrong:
 			   text);
 }
 
+/* Whole milliseconds first, from the largest on. */
 static const struct unit {
 	const char *name;
-	uint64_t ms;
-} units[] = {{"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
+	double ms;
+} units[] = {{"h", 3600e3}, {"m", 60e3}, {"s", 1e3}, {"ms", 1}, {"us", 1e-3}, {"µs", 1e-3}, {"ns", 1e-6}};
 #define UNITS (sizeof(units) / sizeof(*units))
+#define WHOLE_UNITS 4u
 
-/* The unit in front of *text, which is behind it then; NULL: there is none. */
-static const struct unit *
-take_unit(const char **text)
+bool
+quantity_duration(const char *text, double *ret_ms)
 {
-	for (size_t i = UNITS; i-- > 0;) { /* "ms" before "m" */
-		size_t length = strlen(units[i].name);
+	double ms = 0;
 
-		if (strncmp(*text, units[i].name, length) == 0) {
-			*text += length;
-			return &units[i];
-		}
+	if (!*text)
+		return false;
+	while (*text) {
+		size_t digits = strspn(text, "0123456789."), i = UNITS;
+		char *end;
+		double number = strtod(text, &end);
+
+		if (digits == 0 || end != text + digits)
+			return false;
+		while (i > 0 && strncmp(end, units[i - 1].name, strlen(units[i - 1].name)) != 0)
+			i--; /* "ms" comes before "m" */
+		if (i == 0)
+			return false;
+		ms += number * units[i - 1].ms;
+		text = end + strlen(units[i - 1].name);
 	}
-	return NULL;
+	*ret_ms = ms;
+	return true;
 }
 
 /* "800ms", "1h30m": as one would write it. */
@@ -70,36 +81,23 @@ write_time(uint64_t ms, char text[32])
 	size_t at = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < UNITS; i++) {
-		const struct unit *unit = &units[i];
+	for (size_t i = 0; i < WHOLE_UNITS; i++) {
+		uint64_t unit = (uint64_t)units[i].ms;
 
-		if (ms >= unit->ms)
-			at += (size_t)snprintf(text + at, 32 - at, "%" PRIu64 "%s", ms / unit->ms,
-					       unit->name);
-		ms %= unit->ms;
+		if (ms >= unit)
+			at += (size_t)snprintf(text + at, 32 - at, "%" PRIu64 "%s", ms / unit, units[i].name);
+		ms %= unit;
 	}
 }
 
 int
 quantity_time(const char *text, uint64_t least_ms, uint64_t most_ms, uint64_t *ret_ms, char **ret_error)
 {
-	const char *at = text;
 	char least[32], most[32];
-	uint64_t ms = 0;
-	bool is_time = true;
+	double ms;
 
-	while (*at && is_time) {
-		size_t digits = strspn(at, "0123456789");
-		uint64_t number = strtoull(at, NULL, 10);
-		const struct unit *unit;
-
-		at += digits;
-		unit = take_unit(&at);
-		is_time = unit && digits > 0 && digits <= 9;
-		ms += is_time ? number * unit->ms : 0;
-	}
-	if (is_time && ms >= least_ms && ms <= most_ms) {
-		*ret_ms = ms;
+	if (quantity_duration(text, &ms) && ms >= (double)least_ms && ms <= (double)most_ms) {
+		*ret_ms = (uint64_t)ms;
 		return 0;
 	}
 	write_time(least_ms, least);

@@ -8,6 +8,7 @@
 
 #include "writer/base/file.h"
 #include "writer/base/message.h"
+#include "writer/base/quantity.h"
 
 static size_t const strings[] = {
 	offsetof(struct kubeconfig_choice, kubeconfig),
@@ -71,48 +72,13 @@ server_choice_take_group(void *at, const char *group, char **ret_error)
 
 const struct yaml_field server_choice_group = {YAML_TEXT(server_choice_take_group, "a group")};
 
-/* Its length in milliseconds, and where it ends; 0: not one of them. */
-static double
-unit_of(const char **text)
-{
-	static const struct {
-		const char *name;
-		double ms;
-	} units[] = {{"ms", 1},   {"us", 1e-3}, {"µs", 1e-3}, {"ns", 1e-6},
-		     {"s", 1000}, {"m", 60e3},  {"h", 3600e3}};
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		size_t len = strlen(units[i].name);
-
-		if (strncmp(*text, units[i].name, len) == 0) {
-			*text += len;
-			return units[i].ms;
-		}
-	}
-	return 0;
-}
-
 int
 server_choice_take_timeout(void *ms_at, const char *text, char **ret_error)
 {
 	bool is_seconds = *text && text[strspn(text, "0123456789")] == '\0';
-	const char *at = text + (!is_seconds && *text == '+');
-	double ms = 0;
+	double ms = is_seconds ? strtod(text, NULL) * 1000 : 0;
 
-	while (*at) {
-		size_t len = strspn(at, "0123456789.");
-		char *end;
-		double number = strtod(at, &end), unit;
-
-		if (len == 0 || end != at + len)
-			break;
-		at += len;
-		unit = is_seconds ? 1000 : unit_of(&at);
-		if (unit == 0)
-			break;
-		ms += number * unit;
-	}
-	if (!*text || *at || (!is_seconds && text[strlen(text) - 1] <= '9'))
+	if (!is_seconds && !quantity_duration(text + (*text == '+'), &ms))
 		return message_set(ret_error, -EINVAL,
 				   "'%s' is not a time, such as 30s, 2m or 1m30s (0: no limit)", text);
 	if (ms > SERVER_CHOICE_TIMEOUT_MAX_MS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes the descriptor of a resource as JSON, for resource_spec.c. What the fields are is in
- * descriptor.h; that each index can be compiled is checked here, before anything is touched.
+ * descriptor.h.
  */
 #include "writer/resource/descriptor.h"
 
@@ -38,18 +38,12 @@ add_text(cJSON *object, const char *name, const char *text)
 	return cJSON_AddStringToObject(object, name, text ? text : "") != NULL;
 }
 
-/* What the arena's reader would refuse is refused here, where somebody can be told. */
+/* What the arena's reader would refuse, and the configuration let pass, is refused here. */
 static int
 check_index(const cJSON *indexes, const struct config_index *index, char **ret_error)
 {
 	const cJSON *other;
-	struct path path;
-	const char *why = "";
-	size_t offset = 0;
 
-	if (strlen(index->name) == 0 || strlen(index->name) > INDEX_NAME_MAX)
-		return message_set(ret_error, -EINVAL, "%s: an index's name has 1 to %u bytes", index->origin,
-				   INDEX_NAME_MAX);
 	cJSON_ArrayForEach(other, indexes) if (
 		strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "name")), index->name) ==
 		0) return message_set(ret_error, -EINVAL,
@@ -61,15 +55,6 @@ check_index(const cJSON *indexes, const struct config_index *index, char **ret_e
 	if (index->split && strlen(index->split) != 1)
 		return message_set(ret_error, -EINVAL, "%s: split must be one character, such as \",\"",
 				   index->origin);
-	for (size_t i = 0; i < index->n_paths; i++) {
-		if (path_compile(&path, index->paths[i], strlen(index->paths[i]), &offset, &why) < 0)
-			return message_set(ret_error, -EINVAL, "%s: impossible path '%s': %s at byte %zu",
-					   index->origin, index->paths[i], why, offset);
-		if (path.count == 0)
-			return message_set(ret_error, -EINVAL,
-					   "%s: path '%s' is the whole object, which cannot be indexed",
-					   index->origin, index->paths[i]);
-	}
 	return 0;
 }
 

@@ -42,7 +42,7 @@ struct descriptor_source {
 
 /*
  * ret_json   allocated text, without white space
- * Returns    0, -EINVAL with message (an index of a name that is taken, a path or separator that is
+ * Returns    0, -EINVAL with message (an index of a name that is taken, too many paths, a separator that is
  *            impossible), -ENOMEM
  */
 int descriptor_build(const struct descriptor_source *source, char **ret_json, char **ret_error);
