@@ -60,6 +60,13 @@ config_check(const struct config *config, char **ret_error)
 					"%s: Secrets are not cached by default: " SECRETS_HOW,
 					config->resources[i].origin);
 	}
+	for (size_t i = 0; i < config->n_indexes && r == 0; i++)
+		for (size_t j = 0; j < i && r == 0; j++)
+			if (strcmp(config->indexes[i].name, config->indexes[j].name) == 0 &&
+			    strcmp(config->indexes[i].resource, config->indexes[j].resource) == 0)
+				r = message_set(ret_error, -EINVAL, "index '%s' is declared twice: %s and %s",
+						config->indexes[i].name, config->indexes[j].origin,
+						config->indexes[i].origin);
 	return r;
 }
 

@@ -220,6 +220,9 @@ TEST(what_cannot_be_is_refused_where_it_stands)
 		{"resources: [pods]\nindexes:\n- {name: x, resource: pods, path: 'spec..node'}\n",
 		 "conf.yaml:3:35: path 'spec..node', character 6"},
 		{"resources: [pods]\nindexes:\n- {name: x, resource: pods}\n", "this index has no 'path'"},
+		{"resources: [pods]\nindexes:\n- {name: x, resource: pods, path: a}\n- {name: x, resource: "
+		 "pods, path: b}\n",
+		 "index 'x' is declared twice: "},
 		{"resources:\n- resource: pods\n  drop: [spec.volumes, metadata.name]\n",
 		 "conf.yaml:3:24: 'metadata.name' cannot be dropped"},
 		{"resources:\n- resource: pods\n  drop: ['spec.containers[0]']\n",
