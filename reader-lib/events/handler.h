@@ -33,8 +33,21 @@ enum handler_pending {
 #define PENDING_TELLS (PENDING_SWEEP | PENDING_END)
 
 /*
+ * The handlers of one shared informer. With `wait_lock`; transform is set before the first of them.
+ *
+ * started    they may run; before, they are held back
+ * stopped    no more of them are taken
+ * transform  what they are shown of an object; NULL: the object as it is
+ */
+struct handler_group {
+	bool started, stopped;
+	const struct path_set *transform;
+};
+
+/*
  * Everything that goes when the handler goes.
  *
+ * group        of its shared informer; NULL: it has none
  * tracks       keys are to be remembered
  * whole        they are: the keys are all that was told and is there
  * short_of     but for what was told and not acknowledged in a former life, until the episode from the stored
@@ -48,6 +61,7 @@ enum handler_pending {
  */
 struct handler_work {
 	struct informer_handler_options o;
+	struct handler_group *group;
 	struct subscription sub;
 	struct feed feed;
 	struct catch_up_known catch_up_known;
@@ -92,16 +106,11 @@ struct informer_handler {
 	_Atomic uint32_t shown_version;	/* odd while the lineage changes */
 };
 
-/*
- * informer_add_handler(), for those who have a word in it.
- *
- * admit  called last, with wait_lock and lock held, before the handler is in the list: may set h->paused, so
- *        that nothing is told until it is let go on; a negative result is returned, and there is no handler.
- *        NULL: none
- */
+/* informer_add_handler(), in a group (NULL: in none). */
 int handler_add(struct informer *inf, const struct informer_handler_options *options,
-		int (*admit)(void *context, struct informer_handler *h), void *context,
-		struct informer_handler **ret_handler);
+		struct handler_group *group, struct informer_handler **ret_handler);
+/* Whether all handlers of a group (NULL: all) were told of all that was there. With wait_lock. */
+bool handlers_synced(const struct informer *inf, const void *group);
 
 /*
  * Wait for something about handlers: met is asked with wait_lock held, whenever a handler got on or went. 0,
@@ -127,6 +136,15 @@ bool handler_due(const struct informer_handler *h, uint64_t now_ns);
 uint64_t handler_due_at(const struct informer_handler *h);
 
 /* ---- handler_tell.c: calls ---- */
+
+/*
+ * What the handler is to see of an object: a copy, to be freed behind the call, or the object. Without memory
+ * for a copy, or of an object that cannot be copied, it is the object: to tell too much is better than to
+ * lose an event.
+ */
+const struct informer_object *handler_shown(const struct handler_work *w,
+					    const struct informer_object *object,
+					    struct informer_object *copy);
 
 static inline bool
 handler_leaves(const struct informer_handler *h)

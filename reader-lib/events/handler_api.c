@@ -12,13 +12,12 @@ int
 informer_add_handler(struct informer *inf, const struct informer_handler_options *options,
 		     struct informer_handler **ret_handler)
 {
-	return handler_add(inf, options, NULL, NULL, ret_handler);
+	return handler_add(inf, options, NULL, ret_handler);
 }
 
 int
 handler_add(struct informer *inf, const struct informer_handler_options *options,
-	    int (*admit)(void *context, struct informer_handler *h), void *context,
-	    struct informer_handler **ret_handler)
+	    struct handler_group *group, struct informer_handler **ret_handler)
 {
 	struct informer_handler *h, **end;
 	struct handler_work *w;
@@ -38,10 +37,15 @@ handler_add(struct informer *inf, const struct informer_handler_options *options
 	}
 	h->inf = inf;
 	h->work = w;
+	w->group = group;
 	pthread_mutex_lock(&inf->run->wait_lock);
 	if (inf->run->stopped) {
 		r = error_set(inf, INFORMER_E_STOPPED, "informer_stop() was called: no handler can be added");
+	} else if (group && group->stopped) {
+		r = error_set(inf, INFORMER_E_STOPPED, "the informer of %s was stopped",
+			      w->sub.resource->name);
 	} else {
+		atomic_store_explicit(&h->paused, group && !group->started, memory_order_relaxed);
 		pthread_mutex_lock(&inf->lock);
 		r = subscription_add(inf, &w->sub);
 		if (r < 0)
@@ -49,8 +53,6 @@ handler_add(struct informer *inf, const struct informer_handler_options *options
 				  "all %u queues of this handle are taken: remove a handler, or attach a "
 				  "second handle",
 				  SLOT_QUEUES);
-		else if (admit && (r = admit(context, h)) < 0)
-			subscription_remove(inf, &w->sub);
 		else
 			subscriptions_step(inf);
 		pthread_mutex_unlock(&inf->lock);
@@ -103,15 +105,21 @@ informer_handler_has_synced(const struct informer_handler *h)
 	       atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->synced, memory_order_acquire);
 }
 
-static bool
-all_synced(const struct informer *inf, const void *one)
+bool
+handlers_synced(const struct informer *inf, const void *group)
 {
-	if (one)
-		return informer_handler_has_synced(one);
 	for (const struct informer_handler *h = inf->run->handlers; h; h = h->next)
-		if (h->work && !h->removed && !informer_handler_has_synced(h))
+		if (h->work && (!group || h->work->group == group) && !h->removed &&
+		    !informer_handler_has_synced(h))
 			return false;
 	return true;
+}
+
+static bool
+one_synced(const struct informer *inf, const void *h)
+{
+	(void)inf;
+	return informer_handler_has_synced(h);
 }
 
 int
@@ -145,7 +153,7 @@ informer_wait_handler_synced(struct informer *inf, struct informer_handler *h, i
 		return -EINVAL;
 	if (forked(inf))
 		return INFORMER_E_FORKED;
-	return handlers_wait(inf, all_synced, h, timeout_ms);
+	return handlers_wait(inf, h ? one_synced : handlers_synced, h, timeout_ms);
 }
 
 int

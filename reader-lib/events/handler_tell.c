@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reader-lib/events/handler.h"
+#include "reader-lib/read/copy.h"
 #include "reader-lib/read/found_object.h"
 #include "reader-lib/read/key_object.h"
 #include "reader-lib/read/label_selector.h"
@@ -18,11 +19,20 @@ object_for_call(const struct feed *f, uint32_t part, const struct object *o, uin
 	return object;
 }
 
+const struct informer_object *
+handler_shown(const struct handler_work *w, const struct informer_object *object, struct informer_object *copy)
+{
+	const struct path_set *transform = w->group ? w->group->transform : NULL;
+
+	memset(copy, 0, sizeof(*copy));
+	return transform && object_copy_filtered(w->feed.inf, object, transform, copy) == 0 ? copy : object;
+}
+
 int
 handler_matches(const struct handler_work *w, const struct snapshot *s, const struct object *o, uint32_t ref,
 		uint32_t position)
 {
-	struct informer_object object;
+	struct informer_object object, copy;
 	struct value body;
 	int r = 1;
 
@@ -35,7 +45,8 @@ handler_matches(const struct handler_work *w, const struct snapshot *s, const st
 		r = field_selector_match(w->fields, body);
 	if (r > 0 && w->o.filter) {
 		object_set(&object, s, o, ref, position);
-		r = w->o.filter(w->o.context, &object);
+		r = w->o.filter(w->o.context, handler_shown(w, &object, &copy));
+		informer_object_free(&copy);
 	}
 	return snapshot_settle(s, r);
 }
@@ -100,16 +111,18 @@ int
 handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool exact)
 {
 	struct handler_work *w = h->work;
-	struct informer_object object = object_for_call(&w->feed, item->part, item->new_object,
-							item->new_ref);
+	struct informer_object copy, object = object_for_call(&w->feed, item->part, item->new_object,
+							      item->new_ref);
 	bool initial = item->initial && !(handler_resyncs_by_keys(w) && item->kind == FEED_PRESENT);
 
 	if (!notice(h, exact))
 		return 0;
 	if (w->o.on_value)
 		return tell_value(h, item->new_object, &object, true);
-	if (w->o.on_add)
-		w->o.on_add(w->o.context, &object, initial);
+	if (w->o.on_add) {
+		w->o.on_add(w->o.context, handler_shown(w, &object, &copy), initial);
+		informer_object_free(&copy);
+	}
 	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
 	return 1;
 }
@@ -118,7 +131,7 @@ int
 handler_tell_update(struct informer_handler *h, const struct feed_item *item, bool with_old, bool exact)
 {
 	struct handler_work *w = h->work;
-	struct informer_object old,
+	struct informer_object copy, old_copy = {0}, old,
 		object = object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
 
 	if (with_old)
@@ -127,8 +140,12 @@ handler_tell_update(struct informer_handler *h, const struct feed_item *item, bo
 		return 0;
 	if (w->o.on_value)
 		return tell_value(h, item->new_object, &object, true);
-	if (w->o.on_update)
-		w->o.on_update(w->o.context, with_old ? &old : NULL, &object);
+	if (w->o.on_update) {
+		w->o.on_update(w->o.context, with_old ? handler_shown(w, &old, &old_copy) : NULL,
+			       handler_shown(w, &object, &copy));
+		informer_object_free(&copy);
+		informer_object_free(&old_copy);
+	}
 	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
 	return 1;
 }
@@ -139,6 +156,7 @@ handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bo
 		    bool exact)
 {
 	struct handler_work *w = h->work;
+	struct informer_object copy;
 	struct informer_object object = use_old ? object_for_call(&w->feed, item->part, item->old_object,
 								  item->old_ref)
 						: object_for_call(&w->feed, item->part, item->new_object,
@@ -150,8 +168,10 @@ handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bo
 		return 0;
 	if (w->o.on_value)
 		return tell_value(h, use_old ? item->old_object : item->new_object, &object, false);
-	if (w->o.on_delete)
-		w->o.on_delete(w->o.context, &object, final_known);
+	if (w->o.on_delete) {
+		w->o.on_delete(w->o.context, handler_shown(w, &object, &copy), final_known);
+		informer_object_free(&copy);
+	}
 	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
 	return 1;
 }
@@ -160,7 +180,7 @@ bool
 handler_tell_delete_key(struct informer_handler *h, const struct told_key *e)
 {
 	struct handler_work *w = h->work;
-	struct informer_object object;
+	struct informer_object object, copy;
 	struct key_object memory;
 
 	if (key_object_set(&memory, e->key, e->ns_length, e->key + e->ns_length,
@@ -169,10 +189,12 @@ handler_tell_delete_key(struct informer_handler *h, const struct told_key *e)
 	object_mark_deleted(&object);
 	if (!notice(h, false))
 		return false;
-	if (w->o.on_value)
+	if (w->o.on_value) {
 		handler_tell_value_gone(h, e, &object);
-	else if (w->o.on_delete)
-		w->o.on_delete(w->o.context, &object, false);
+	} else if (w->o.on_delete) {
+		w->o.on_delete(w->o.context, handler_shown(w, &object, &copy), false);
+		informer_object_free(&copy);
+	}
 	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
 	return true;
 }

@@ -22,11 +22,14 @@ tell(struct handler_work *w, struct told_key *e, const struct informer_object *o
      bool present)
 {
 	const struct informer_handler_options *o = &w->o;
+	struct informer_object copy;
 	void *old = e ? e->value : NULL;
 
 	/* Who goes on from a cursor may be told of the end of what an earlier process had a value of. */
-	if (old || value || (!present && w->sub.consumer[0]))
-		o->on_value(o->context, object, old, value);
+	if (old || value || (!present && w->sub.consumer[0])) {
+		o->on_value(o->context, handler_shown(w, object, &copy), old, value);
+		informer_object_free(&copy);
+	}
 	release(w, old);
 	if (!e)
 		return;
@@ -44,6 +47,7 @@ handler_tell_value(struct informer_handler *h, const struct object *o, const str
 	struct handler_work *w = h->work;
 	const struct snapshot *s = feed_snapshot(&w->feed);
 	struct told_key *e, *spare = NULL;
+	struct informer_object copy = {0};
 	struct told_name name;
 	void *value;
 	int r = told_keys_begin(h->inf, &w->values);
@@ -55,7 +59,8 @@ handler_tell_value(struct informer_handler *h, const struct object *o, const str
 	e = told_keys_find(&w->values, &name);
 	if (present && !e && !(spare = told_keys_make(h->inf, &name)))
 		return -ENOMEM;
-	value = present ? w->o.transform(w->o.context, object) : NULL;
+	value = present ? w->o.transform(w->o.context, handler_shown(w, object, &copy)) : NULL;
+	informer_object_free(&copy);
 	/* Neither the key nor the value is of an object that could not be read any more. */
 	r = snapshot_settle(s, 0);
 	if (r < 0) {
@@ -90,12 +95,15 @@ handler_tell_value_again(struct informer_handler *h, const struct snapshot *s, c
 {
 	const struct handler_work *w = h->work;
 	const struct told_key *e = NULL;
+	struct informer_object copy;
 	struct told_name name;
 
 	if (w->values.table.count && told_keys_name(&w->values, &s->view, o, &name))
 		e = told_keys_find(&w->values, &name);
-	if (e && e->value && snapshot_settle(s, 0) == 0)
-		w->o.on_value(w->o.context, object, e->value, e->value);
+	if (e && e->value && snapshot_settle(s, 0) == 0) {
+		w->o.on_value(w->o.context, handler_shown(w, object, &copy), e->value, e->value);
+		informer_object_free(&copy);
+	}
 }
 
 bool

@@ -60,7 +60,8 @@ static int
 tell_again(struct slice *slice, uint32_t part, const struct object *o, uint32_t ref)
 {
 	struct handler_work *w = slice->h->work;
-	struct informer_object object;
+	struct informer_object object, copy;
+	const struct informer_object *shown;
 	int r;
 
 	if (LOAD_ONCE(&o->seq) > w->feed.cursor.seq || !feed_wants(&w->feed, o))
@@ -71,10 +72,13 @@ tell_again(struct slice *slice, uint32_t part, const struct object *o, uint32_t 
 	if (r <= 0)
 		return r;
 	object_set(&object, slice->s, o, ref, slice->binding->parts[part].position);
-	if (w->o.on_value)
+	if (w->o.on_value) {
 		handler_tell_value_again(slice->h, slice->s, o, &object);
-	else if (w->o.on_update)
-		w->o.on_update(w->o.context, &object, &object);
+	} else if (w->o.on_update) {
+		shown = handler_shown(w, &object, &copy);
+		w->o.on_update(w->o.context, shown, shown);
+		informer_object_free(&copy);
+	}
 	atomic_fetch_add_explicit(&slice->h->events, 1, memory_order_relaxed);
 	slice->count++;
 	return 0;

@@ -185,6 +185,7 @@ shared_new(struct informer_factory *f, const char *asked, const char *name, bool
 		return -ENOMEM;
 	shared->factory = f;
 	shared->exclusive = exclusive;
+	shared->group.transform = f->transform;
 	shared->asked = text_copy(f->inf, asked);
 	shared->name = text_copy(f->inf, name);
 	for (size_t i = 0; i < f->tweak_count; i++) {
@@ -283,13 +284,6 @@ informer_factory_start(struct informer_factory *f)
 	return 0;
 }
 
-static bool
-handlers_synced(const struct informer *inf, const void *context)
-{
-	(void)inf;
-	return shared_handlers_synced(context);
-}
-
 int
 shared_wait_synced(struct informer_shared *shared, uint64_t end_ns)
 {
@@ -299,7 +293,7 @@ shared_wait_synced(struct informer_shared *shared, uint64_t end_ns)
 	if (!shared_is_started(shared))
 		return -ETIMEDOUT;
 	r = informer_wait_synced(inf, shared->name, wait_left_ms(end_ns));
-	return r == 0 ? handlers_wait(inf, handlers_synced, shared, wait_left_ms(end_ns)) : r;
+	return r == 0 ? handlers_wait(inf, handlers_synced, &shared->group, wait_left_ms(end_ns)) : r;
 }
 
 int

@@ -33,7 +33,6 @@ struct informer_factory {
 /*
  * asked      as the caller named it; name: in kubectl's form
  * exclusive  never given to one who asks for the resource
- * started, stopped, handlers   guarded by the handle's wait_lock
  */
 struct informer_shared {
 	struct informer_shared *next;
@@ -45,8 +44,7 @@ struct informer_shared {
 	uint32_t resync_ms;
 	bool exclusive;
 	struct informer_lister lister;
-	bool started, stopped;
-	struct shared_handler *handlers;
+	struct handler_group group;
 };
 
 /* ---- shared.c ---- */
@@ -56,8 +54,6 @@ void shared_start(struct informer_shared *shared);
 bool shared_is_started(const struct informer_shared *shared);
 /* Refuse handlers from now on, remove those that are there, and wait for them. */
 void shared_stop(struct informer_shared *shared);
-/* Whether every handler was told of all that was there. wait_lock held. */
-bool shared_handlers_synced(const struct informer_shared *shared);
 
 /* ---- factory.c ---- */
 

@@ -1,181 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared informers: handlers of one resource, with what the informer brings along.
- *
- * Each handler stands between the feed and the caller's functions as a shared_handler: it shows them objects
- * through the transform. It is listed for as long as something may still be called, and goes with on_done,
- * which is the last call.
+ * Shared informers: handlers of one resource, a group of the handle's (events/handler.h), with what the
+ * informer brings along.
  */
 #include <string.h>
 
 #include "reader-lib/events/run.h"
 #include "reader-lib/factory/factory.h"
 #include "reader-lib/factory/gvr_name.h"
-#include "reader-lib/read/copy.h"
-
-/* o: the caller's functions and context. */
-struct shared_handler {
-	struct shared_handler *next;
-	struct informer_shared *shared;
-	struct informer_handler *handler;
-	struct informer_handler_options o;
-};
-
-/* ---- calls ---- */
-
-/*
- * What the caller is to see of an object. Without memory for a copy, or of one that cannot be copied, it is
- * the object itself: to tell too much is better than to lose an event.
- */
-static const struct informer_object *
-seen(const struct shared_handler *sh, const struct informer_object *object, struct informer_object *copy)
-{
-	const struct scope *scope = &sh->shared->lister.scope;
-
-	memset(copy, 0, sizeof(*copy));
-	if (!scope->transform || object_copy_filtered(scope->inf, object, scope->transform, copy) < 0)
-		return object;
-	return copy;
-}
-
-static bool
-filter(void *context, const struct informer_object *object)
-{
-	const struct shared_handler *sh = context;
-	struct informer_object copy;
-	bool wanted = sh->o.filter(sh->o.context, seen(sh, object, &copy));
-
-	informer_object_free(&copy);
-	return wanted;
-}
-
-static void
-on_add(void *context, const struct informer_object *object, bool is_initial)
-{
-	const struct shared_handler *sh = context;
-	struct informer_object copy;
-
-	sh->o.on_add(sh->o.context, seen(sh, object, &copy), is_initial);
-	informer_object_free(&copy);
-}
-
-/* Of a resync both objects are one, also afterwards. */
-static void
-on_update(void *context, const struct informer_object *old, const struct informer_object *object)
-{
-	const struct shared_handler *sh = context;
-	struct informer_object copy, old_copy = {0};
-	const struct informer_object *shown = seen(sh, object, &copy);
-
-	sh->o.on_update(sh->o.context, old == object ? shown : old ? seen(sh, old, &old_copy) : NULL, shown);
-	informer_object_free(&copy);
-	informer_object_free(&old_copy);
-}
-
-static void
-on_delete(void *context, const struct informer_object *object, bool final_state_known)
-{
-	const struct shared_handler *sh = context;
-	struct informer_object copy;
-
-	sh->o.on_delete(sh->o.context, seen(sh, object, &copy), final_state_known);
-	informer_object_free(&copy);
-}
-
-static void *
-transform(void *context, const struct informer_object *object)
-{
-	const struct shared_handler *sh = context;
-	struct informer_object copy;
-	void *value = sh->o.transform(sh->o.context, seen(sh, object, &copy));
-
-	informer_object_free(&copy);
-	return value;
-}
-
-static void
-on_value(void *context, const struct informer_object *object, void *old, void *value)
-{
-	const struct shared_handler *sh = context;
-	struct informer_object copy;
-
-	sh->o.on_value(sh->o.context, seen(sh, object, &copy), old, value);
-	informer_object_free(&copy);
-}
-
-static void
-release(void *context, void *value)
-{
-	const struct shared_handler *sh = context;
-
-	sh->o.release(sh->o.context, value);
-}
-
-static void
-on_overflow(void *context, enum informer_overflow kind)
-{
-	const struct shared_handler *sh = context;
-
-	sh->o.on_overflow(sh->o.context, kind);
-}
-
-static void
-on_resync_begin(void *context)
-{
-	const struct shared_handler *sh = context;
-
-	sh->o.on_resync_begin(sh->o.context);
-}
-
-static void
-on_resync_end(void *context)
-{
-	const struct shared_handler *sh = context;
-
-	sh->o.on_resync_end(sh->o.context);
-}
-
-static void
-on_synced(void *context)
-{
-	const struct shared_handler *sh = context;
-
-	sh->o.on_synced(sh->o.context);
-}
-
-static void
-on_error(void *context, const struct informer_watch_status *status)
-{
-	const struct shared_handler *sh = context;
-
-	sh->o.on_error(sh->o.context, status);
-}
-
-static void
-unlist(struct shared_handler *sh)
-{
-	struct shared_handler **at = &sh->shared->handlers;
-
-	while (*at != sh)
-		at = &(*at)->next;
-	*at = sh->next;
-}
-
-static void
-on_done(void *context)
-{
-	struct shared_handler *sh = context;
-	struct informer *inf = sh->shared->factory->inf;
-
-	if (sh->o.on_done)
-		sh->o.on_done(sh->o.context);
-	/* From here on the informer may be freed: shared_stop() waits for the list to be empty. */
-	pthread_mutex_lock(&inf->run->wait_lock);
-	unlist(sh);
-	pthread_cond_broadcast(&inf->run->handler_cond);
-	pthread_mutex_unlock(&inf->run->wait_lock);
-	memory_put(inf, sh);
-}
 
 /* ---- adding ---- */
 
@@ -219,50 +51,12 @@ check_options(const struct informer_shared *shared, const struct informer_handle
 	return 0;
 }
 
-/* The functions that the caller has, as those that this file has. */
-static void
-put_between(struct informer_handler_options *o, struct shared_handler *sh)
-{
-	o->context = sh;
-	o->on_add = o->on_add ? on_add : NULL;
-	o->on_update = o->on_update ? on_update : NULL;
-	o->on_delete = o->on_delete ? on_delete : NULL;
-	o->on_overflow = o->on_overflow ? on_overflow : NULL;
-	o->on_resync_begin = o->on_resync_begin ? on_resync_begin : NULL;
-	o->on_resync_end = o->on_resync_end ? on_resync_end : NULL;
-	o->on_synced = o->on_synced ? on_synced : NULL;
-	o->on_error = o->on_error ? on_error : NULL;
-	o->on_done = on_done;
-	o->filter = o->filter ? filter : NULL;
-	o->transform = o->transform ? transform : NULL;
-	o->on_value = o->on_value ? on_value : NULL;
-	o->release = o->release ? release : NULL;
-}
-
-/* wait_lock held, when nothing else can fail: list it, held back until the start. */
-static int
-admit(void *context, struct informer_handler *h)
-{
-	struct shared_handler *sh = context;
-	struct informer_shared *shared = sh->shared;
-
-	if (shared->stopped)
-		return error_set(shared->factory->inf, INFORMER_E_STOPPED, "the informer of %s was stopped",
-				 shared->name);
-	atomic_store_explicit(&h->paused, !shared->started, memory_order_relaxed);
-	sh->handler = h;
-	sh->next = shared->handlers;
-	shared->handlers = sh;
-	return 0;
-}
-
 int
 informer_shared_add_handler(struct informer_shared *shared, const struct informer_handler_options *options,
 			    struct informer_handler **ret_handler)
 {
 	struct informer_handler_options o = {0};
 	char *labels = NULL, *fields = NULL;
-	struct shared_handler *sh;
 	struct informer *inf;
 	int r;
 
@@ -275,26 +69,18 @@ informer_shared_add_handler(struct informer_shared *shared, const struct informe
 	r = check_options(shared, &o);
 	if (r < 0)
 		return r;
-	sh = memory_get(inf, sizeof(*sh));
-	if (!sh)
-		return -ENOMEM;
-	sh->shared = shared;
-	sh->o = o;
 	o.size = sizeof(o);
 	o.resource = shared->name;
 	o.namespace_ = shared->factory->namespace_;
 	if (o.resync_ms == 0)
 		o.resync_ms = shared->resync_ms;
-	put_between(&o, sh);
 	r = join(inf, shared->tweak ? shared->tweak->labels : NULL, o.label_selector, &labels);
 	if (r == 0)
 		r = join(inf, shared->tweak ? shared->tweak->fields : NULL, o.field_selector, &fields);
 	o.label_selector = labels;
 	o.field_selector = fields;
 	if (r == 0)
-		r = handler_add(inf, &o, admit, sh, ret_handler);
-	if (r < 0)
-		memory_put(inf, sh);
+		r = handler_add(inf, &o, &shared->group, ret_handler);
 	memory_put(inf, labels);
 	memory_put(inf, fields);
 	return r;
@@ -309,7 +95,7 @@ shared_is_started(const struct informer_shared *shared)
 	bool is;
 
 	pthread_mutex_lock(&inf->run->wait_lock);
-	is = shared->started;
+	is = shared->group.started;
 	pthread_mutex_unlock(&inf->run->wait_lock);
 	return is;
 }
@@ -320,27 +106,18 @@ shared_start(struct informer_shared *shared)
 	struct informer *inf = shared->factory->inf;
 
 	pthread_mutex_lock(&inf->run->wait_lock);
-	if (!shared->started) {
-		shared->started = true;
-		for (struct shared_handler *sh = shared->handlers; sh; sh = sh->next)
+	if (!shared->group.started) {
+		shared->group.started = true;
+		for (struct informer_handler *h = inf->run->handlers; h; h = h->next)
 			/*
 			 * wait_lock is held: run_look_again() below, and the runner, see it under the same
 			 * lock.
 			 */
-			atomic_store_explicit(&sh->handler->paused, false, memory_order_release);
+			if (h->work && h->work->group == &shared->group)
+				atomic_store_explicit(&h->paused, false, memory_order_release);
 		run_look_again(inf);
 	}
 	pthread_mutex_unlock(&inf->run->wait_lock);
-}
-
-bool
-shared_handlers_synced(const struct informer_shared *shared)
-{
-	for (const struct shared_handler *sh = shared->handlers; sh; sh = sh->next) {
-		if (!sh->handler->removed && !informer_handler_has_synced(sh->handler))
-			return false;
-	}
-	return true;
 }
 
 bool
@@ -359,7 +136,7 @@ informer_shared_has_synced(const struct informer_shared *shared)
 	synced = informer_resource_info(&snapshot, shared->resource, &info) == 0 && info.synced;
 	informer_end(&snapshot);
 	pthread_mutex_lock(&inf->run->wait_lock);
-	synced = synced && shared->started && shared_handlers_synced(shared);
+	synced = synced && shared->group.started && handlers_synced(inf, &shared->group);
 	pthread_mutex_unlock(&inf->run->wait_lock);
 	return synced;
 }
@@ -376,7 +153,7 @@ informer_shared_is_stopped(const struct informer_shared *shared)
 	if (forked(inf))
 		return true;
 	pthread_mutex_lock(&inf->run->wait_lock);
-	is = shared->stopped || inf->run->stopped;
+	is = shared->group.stopped || inf->run->stopped;
 	pthread_mutex_unlock(&inf->run->wait_lock);
 	return is;
 }
@@ -387,32 +164,20 @@ informer_shared_lister(struct informer_shared *shared)
 	return shared ? &shared->lister : NULL;
 }
 
-/* In a forked child nothing is called, nobody waits, and the parent's locks mean nothing. */
-static void
-drop_handlers(struct informer_shared *shared)
-{
-	while (shared->handlers) {
-		struct shared_handler *sh = shared->handlers;
-
-		shared->handlers = sh->next;
-		memory_put(shared->factory->inf, sh);
-	}
-}
-
 void
 shared_stop(struct informer_shared *shared)
 {
 	struct informer *inf = shared->factory->inf;
 
-	if (forked(inf)) {
-		drop_handlers(shared);
+	/* In a forked child nothing is called, nobody waits, and the parent's locks mean nothing. */
+	if (forked(inf))
 		return;
-	}
 	pthread_mutex_lock(&inf->run->wait_lock);
-	shared->stopped = true;
-	while (shared->handlers) {
-		struct informer_handler *h = shared->handlers->handler;
-
+	shared->group.stopped = true;
+	/* Handlers stay in the list until detach. */
+	for (struct informer_handler *h = inf->run->handlers; h; h = h->next) {
+		if (!h->work || h->work->group != &shared->group)
+			continue;
 		pthread_mutex_unlock(&inf->run->wait_lock);
 		informer_remove_handler(h);
 		pthread_mutex_lock(&inf->run->wait_lock);
