@@ -31,7 +31,8 @@ compile(struct informer *inf, struct handler_work *w, const struct informer_hand
 		r = informer_selector_compile(inf, o->label_selector, strlen(o->label_selector), &w->labels,
 					      NULL);
 	if (r == 0 && o->field_selector && *o->field_selector)
-		r = field_selector_compile(inf, o->field_selector, strlen(o->field_selector), &w->fields);
+		r = informer_field_selector_compile(inf, o->field_selector, strlen(o->field_selector),
+						    &w->fields);
 	return r;
 }
 
@@ -101,7 +102,7 @@ handler_work_free(struct informer *inf, struct handler_work *w, bool in_child)
 	told_keys_clear(&w->keys);
 	told_keys_clear(&w->values);
 	informer_selector_free(w->labels);
-	field_selector_free(inf, w->fields);
+	informer_field_selector_free(w->fields);
 	memory_put(inf, w);
 }
 

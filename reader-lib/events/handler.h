@@ -68,7 +68,7 @@ struct handler_work {
 	struct told_keys keys;
 	struct told_keys values;
 	struct informer_selector *labels;
-	struct field_selector *fields;
+	struct informer_field_selector *fields;
 	unsigned pending;
 	uint32_t round;
 	size_t swept, values_swept;

@@ -32,27 +32,11 @@ bad_name(struct informer *inf, const char *text)
 		text ? text : "");
 }
 
-/* Whether the texts are selectors. */
-static int
-check_selectors(struct informer *inf, const char *labels, const char *fields)
-{
-	struct informer_selector *selector;
-	struct field_selector *field_selector;
-	int r = informer_selector_compile(inf, labels, strlen(labels), &selector, NULL);
-
-	if (r < 0)
-		return r;
-	informer_selector_free(selector);
-	r = field_selector_compile(inf, fields, strlen(fields), &field_selector);
-	if (r == 0)
-		field_selector_free(inf, field_selector);
-	return r;
-}
-
 static int
 copy_tweak(struct informer *inf, const struct informer_tweak *from, struct tweak *to)
 {
 	char name[RESOURCE_NAME_MAX + 1];
+	int r = 0;
 
 	if (resource_name_of(from->resource, name) < 0)
 		return bad_name(inf, from->resource);
@@ -62,7 +46,12 @@ copy_tweak(struct informer *inf, const struct informer_tweak *from, struct tweak
 	to->resync_ms = from->resync_ms;
 	if (!to->resource || !to->labels || !to->fields)
 		return -ENOMEM;
-	return check_selectors(inf, to->labels, to->fields);
+	if (*to->labels)
+		r = informer_selector_compile(inf, to->labels, strlen(to->labels), &to->label_selector, NULL);
+	if (r == 0 && *to->fields)
+		r = informer_field_selector_compile(inf, to->fields, strlen(to->fields),
+						    &to->field_selector);
+	return r;
 }
 
 static void
@@ -74,6 +63,8 @@ factory_free(struct informer_factory *f)
 		memory_put(inf, f->tweaks[i].resource);
 		memory_put(inf, f->tweaks[i].labels);
 		memory_put(inf, f->tweaks[i].fields);
+		informer_selector_free(f->tweaks[i].label_selector);
+		informer_field_selector_free(f->tweaks[i].field_selector);
 	}
 	memory_put(inf, f->tweaks);
 	memory_put(inf, f->namespace_);
@@ -150,35 +141,13 @@ shared_free(struct informer_shared *shared)
 	memory_put(inf, shared);
 }
 
-static int
-open_scope(struct informer_shared *shared, struct scope *ret_scope)
-{
-	const struct informer_factory *f = shared->factory;
-	const char *labels = shared->tweak ? shared->tweak->labels : "",
-		   *fields = shared->tweak ? shared->tweak->fields : "";
-	struct informer_selector *selector = NULL;
-	int r = *labels ? informer_selector_compile(f->inf, labels, strlen(labels), &selector, NULL) : 0;
-
-	*ret_scope = (struct scope){.inf = f->inf,
-				    .resource = shared->resource,
-				    .namespace_ = f->namespace_,
-				    .namespace_length = strlen(f->namespace_),
-				    .labels = selector,
-				    .transform = f->transform};
-	if (r == 0 && *fields)
-		r = field_selector_compile(f->inf, fields, strlen(fields), &ret_scope->fields);
-	if (r < 0)
-		informer_selector_free(selector);
-	return r;
-}
-
 /* The factory's lock is held. */
 static int
 shared_new(struct informer_factory *f, const char *asked, const char *name, bool exclusive,
 	   struct informer_shared **ret_shared)
 {
 	struct informer_shared *shared = memory_get(f->inf, sizeof(*shared));
-	struct scope scope;
+	struct scope scope = {.inf = f->inf, .namespace_ = f->namespace_, .transform = f->transform};
 	int r;
 
 	if (!shared)
@@ -195,14 +164,16 @@ shared_new(struct informer_factory *f, const char *asked, const char *name, bool
 	shared->resync_ms = shared->tweak && shared->tweak->resync_ms ? shared->tweak->resync_ms
 								      : f->resync_ms;
 	r = shared->asked && shared->name ? informer_resource_open(f->inf, name, &shared->resource) : -ENOMEM;
-	if (r == 0)
-		r = open_scope(shared, &scope);
 	if (r < 0) {
 		memory_put(f->inf, shared->asked);
 		memory_put(f->inf, shared->name);
 		memory_put(f->inf, shared);
 		return r;
 	}
+	scope.resource = shared->resource;
+	scope.namespace_length = strlen(f->namespace_);
+	scope.labels = shared->tweak ? shared->tweak->label_selector : NULL;
+	scope.fields = shared->tweak ? shared->tweak->field_selector : NULL;
 	lister_init(&shared->lister, &scope);
 	shared->next = f->shared;
 	f->shared = shared;

@@ -10,12 +10,14 @@
 #include "reader-lib/events/run.h"
 #include "reader-lib/factory/lister.h"
 
-/* A struct informer_tweak, copied; resource in kubectl's form. */
+/* A struct informer_tweak, copied; resource in kubectl's form; a selector of "" is NULL. */
 struct tweak {
 	char *resource;
 	uint32_t resync_ms;
 	char *labels;
 	char *fields;
+	struct informer_selector *label_selector;
+	struct informer_field_selector *field_selector;
 };
 
 /* lock guards the list. */

@@ -25,8 +25,6 @@ lister_done(struct informer_lister *lister)
 		lister->indexes = ix->next;
 		private_index_free(ix);
 	}
-	informer_selector_free(lister->scope.labels);
-	field_selector_free(lister->scope.inf, lister->scope.fields);
 	pthread_mutex_destroy(&lister->lock);
 }
 

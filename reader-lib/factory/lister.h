@@ -17,7 +17,7 @@ struct informer_lister {
 	struct private_index *indexes;
 };
 
-/* scope's texts are borrowed, its selectors are taken over. */
+/* What scope points to is borrowed. */
 void lister_init(struct informer_lister *lister, const struct scope *scope);
 void lister_done(struct informer_lister *lister);
 

@@ -23,6 +23,8 @@
 #ifndef READER_LIB_FACTORY_PRIVATE_INDEX_H
 #define READER_LIB_FACTORY_PRIVATE_INDEX_H
 
+#include <pthread.h>
+
 #include "reader-lib/read/found_list.h"
 #include "reader-lib/informer-factory.h"
 #include "reader-lib/factory/scope.h"

@@ -24,7 +24,7 @@ scope_has(const struct scope *scope, const struct informer_object *object)
 			return 0;
 	}
 	r = scope->labels ? informer_selector_matches(scope->labels, object) : 1;
-	return r > 0 && scope->fields ? field_selector_matches(scope->fields, object) : r;
+	return r > 0 && scope->fields ? informer_field_selector_matches(scope->fields, object) : r;
 }
 
 int

@@ -13,15 +13,16 @@
 /*
  * namespace_   "": all. Objects of cluster-scoped resources are in every namespace
  * labels, fields   NULL: all
- * transform    NULL: objects as they are. Borrowed
+ * transform    NULL: objects as they are
+ * All of it is borrowed.
  */
 struct scope {
 	struct informer *inf;
 	struct informer_resource *resource;
 	const char *namespace_;
 	size_t namespace_length;
-	struct informer_selector *labels;
-	struct field_selector *fields;
+	const struct informer_selector *labels;
+	const struct informer_field_selector *fields;
 	const struct path_set *transform;
 };
 

@@ -19,7 +19,8 @@ struct requirement {
 };
 
 /* One piece of memory: this, and the values behind the requirements. */
-struct field_selector {
+struct informer_field_selector {
+	struct allocator memory;
 	uint32_t count;
 	struct requirement requirements[];
 };
@@ -127,7 +128,7 @@ parse_value(struct parser *p, struct requirement *req)
 }
 
 static int
-parse(struct parser *p, struct field_selector *sel, size_t room)
+parse(struct parser *p, struct informer_field_selector *sel, size_t room)
 {
 	int r;
 
@@ -150,10 +151,11 @@ parse(struct parser *p, struct field_selector *sel, size_t room)
 }
 
 int
-field_selector_compile(struct informer *inf, const char *text, size_t length, struct field_selector **ret)
+informer_field_selector_compile(struct informer *inf, const char *text, size_t length,
+				struct informer_field_selector **ret)
 {
 	struct parser p = {.text = text ? text : "", .length = length};
-	struct field_selector *sel;
+	struct informer_field_selector *sel;
 	size_t room = 1;
 	int r;
 
@@ -169,12 +171,13 @@ field_selector_compile(struct informer *inf, const char *text, size_t length, st
 	sel = memory_get(inf, sizeof(*sel) + room * sizeof(sel->requirements[0]) + length + 1);
 	if (!sel)
 		return -ENOMEM;
+	sel->memory = inf->memory;
 	p.values = (char *)&sel->requirements[room];
 	r = parse(&p, sel, room);
 	if (r < 0) {
 		error_set(inf, r, "field selector '%.*s', at byte %zu: %s",
 			  (int)(length < 200 ? length : 200), p.text, p.at, p.why);
-		field_selector_free(inf, sel);
+		informer_field_selector_free(sel);
 		return r;
 	}
 	*ret = sel;
@@ -182,9 +185,10 @@ field_selector_compile(struct informer *inf, const char *text, size_t length, st
 }
 
 void
-field_selector_free(struct informer *inf, struct field_selector *selector)
+informer_field_selector_free(struct informer_field_selector *selector)
 {
-	memory_put(inf, selector);
+	if (selector)
+		allocator_put(&selector->memory, selector);
 }
 
 /* What is left of the text that is expected. */
@@ -247,7 +251,7 @@ look_at_hit(struct value hit, void *context)
 }
 
 int
-field_selector_match(const struct field_selector *selector, struct value body)
+field_selector_match(const struct informer_field_selector *selector, struct value body)
 {
 	if (!body.at)
 		return -EBADMSG;
@@ -266,7 +270,8 @@ field_selector_match(const struct field_selector *selector, struct value body)
 }
 
 int
-field_selector_matches(const struct field_selector *selector, const struct informer_object *object)
+informer_field_selector_matches(const struct informer_field_selector *selector,
+				const struct informer_object *object)
 {
 	const struct snapshot *s;
 	int r = object_usable(object);
@@ -279,51 +284,4 @@ field_selector_matches(const struct field_selector *selector, const struct infor
 		return INFORMER_E_NOT_FOUND;
 	s = snapshot_of(object->snapshot_);
 	return snapshot_settle(s, field_selector_match(selector, value_of_object(&s->view, object->ref_)));
-}
-
-/* ---- the public face: it brings the allocator that it is freed with ---- */
-
-struct informer_field_selector {
-	struct field_selector *inner;
-	struct allocator memory;
-};
-
-int
-informer_field_selector_compile(struct informer *inf, const char *text, size_t length,
-				struct informer_field_selector **ret_selector)
-{
-	struct informer_field_selector *selector;
-	int r;
-
-	if (!inf || !ret_selector)
-		return -EINVAL;
-	if (forked(inf))
-		return INFORMER_E_FORKED;
-	selector = memory_get(inf, sizeof(*selector));
-	if (!selector)
-		return -ENOMEM;
-	selector->memory = inf->memory;
-	r = field_selector_compile(inf, text, length, &selector->inner);
-	if (r < 0) {
-		memory_put(inf, selector);
-		return r;
-	}
-	*ret_selector = selector;
-	return 0;
-}
-
-void
-informer_field_selector_free(struct informer_field_selector *selector)
-{
-	if (!selector)
-		return;
-	allocator_put(&selector->memory, selector->inner);
-	allocator_put(&selector->memory, selector);
-}
-
-int
-informer_field_selector_matches(const struct informer_field_selector *selector,
-				const struct informer_object *object)
-{
-	return selector ? field_selector_matches(selector->inner, object) : -EINVAL;
 }

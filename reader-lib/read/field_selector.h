@@ -19,27 +19,12 @@
 #ifndef READER_LIB_READ_FIELD_SELECTOR_H
 #define READER_LIB_READ_FIELD_SELECTOR_H
 
-#include "reader-lib/attach/handle.h"
+#include "reader-lib/informer.h"
 #include "shm-layout/value.h"
 
 #define FIELD_SELECTOR_MAX 64u		/* requirements */
 
-struct field_selector;
-
-/*
- * Returns 0; INFORMER_E_SYNTAX (informer_last_error() says at which byte, and why); -ENOMEM; -EINVAL;
- * INFORMER_E_FORKED
- */
-int field_selector_compile(struct informer *inf, const char *text, size_t length,
-			   struct field_selector **ret);
-void field_selector_free(struct informer *inf, struct field_selector *selector);	/* NULL is fine */
-
-/*
- * Whether it matches: 1, 0, or negative. One that has only its key is INFORMER_E_NOT_FOUND.
- * Threads  a compiled selector may be used by several at once
- */
-int field_selector_matches(const struct field_selector *selector, const struct informer_object *object);
-/* The same for a body whose snapshot the caller looks after: 1, 0, or -EBADMSG. */
-int field_selector_match(const struct field_selector *selector, struct value body);
+/* Whether a body matches whose snapshot the caller looks after: 1, 0, or -EBADMSG. */
+int field_selector_match(const struct informer_field_selector *selector, struct value body);
 
 #endif

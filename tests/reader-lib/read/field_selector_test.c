@@ -2,7 +2,6 @@
 /*
  * Field selectors: the API server's syntax on any path.
  */
-#include "reader-lib/read/field_selector.h"
 #include "reader-lib/read/key_object.h"
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
@@ -25,18 +24,18 @@ set_up(void **state)
 static void
 expect(struct reader_world *w, const char *text, int expected)
 {
-	struct field_selector *selector;
+	struct informer_field_selector *selector;
 	char why[512] = "";
-	int r = field_selector_compile(w->inf, text, strlen(text), &selector);
+	int r = informer_field_selector_compile(w->inf, text, strlen(text), &selector);
 
 	if (r < 0)
 		informer_last_error(w->inf, why, sizeof(why));
 	if (r < 0)
 		fail_msg("'%s': %s", text, why);
-	r = field_selector_matches(selector, &w->pod);
+	r = informer_field_selector_matches(selector, &w->pod);
 	if (r != expected)
 		fail_msg("'%s': %d", text, r);
-	field_selector_free(w->inf, selector);
+	informer_field_selector_free(selector);
 }
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
@@ -130,10 +129,10 @@ TEST(a_path_with_many_hits_matches_when_one_does)
 static void
 refuse(struct reader_world *w, const char *text, unsigned at, const char *says)
 {
-	struct field_selector *selector;
+	struct informer_field_selector *selector;
 	char why[512], place[32];
 
-	assert_int_equal(field_selector_compile(w->inf, text, strlen(text), &selector), INFORMER_E_SYNTAX);
+	assert_int_equal(informer_field_selector_compile(w->inf, text, strlen(text), &selector), INFORMER_E_SYNTAX);
 	informer_last_error(w->inf, why, sizeof(why));
 	snprintf(place, sizeof(place), "at byte %u:", at);
 	if (!strstr(why, place) || !strstr(why, says))
@@ -165,13 +164,13 @@ TEST(a_bad_selector_is_refused_with_its_place)
 /* An object of which only the key is known can be neither in nor out. */
 TEST(a_key_alone_does_not_say)
 {
-	struct field_selector *selector;
+	struct informer_field_selector *selector;
 	struct key_object memory;
 	struct informer_object object;
 
 	assert_int_equal(key_object_set(&memory, "ns", 2, "a", 1, 0, &object), 0);
-	assert_int_equal(field_selector_compile(w->inf, "a=b", 3, &selector), 0);
-	assert_int_equal(field_selector_matches(selector, &object), INFORMER_E_NOT_FOUND);
-	field_selector_free(w->inf, selector);
-	field_selector_free(w->inf, NULL);
+	assert_int_equal(informer_field_selector_compile(w->inf, "a=b", 3, &selector), 0);
+	assert_int_equal(informer_field_selector_matches(selector, &object), INFORMER_E_NOT_FOUND);
+	informer_field_selector_free(selector);
+	informer_field_selector_free(NULL);
 }
