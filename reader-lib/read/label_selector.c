@@ -55,28 +55,11 @@ struct informer_selector {
 	char text[];
 };
 
-enum token {
-	TOKEN_END,
-	TOKEN_WORD,
-	TOKEN_COMMA,
-	TOKEN_NOT,
-	TOKEN_EQUAL,
-	TOKEN_NOT_EQUAL,
-	TOKEN_OPEN,
-	TOKEN_CLOSE,
-	TOKEN_ABOVE,
-	TOKEN_BELOW,
-	TOKEN_BAD
-};
-
 struct parser {
 	struct informer_selector *sel;
 	const char *text;
 	size_t length;
-	size_t next;		/* where the token behind the current one begins */
-	size_t at;		/* where the current token begins */
-	enum token token;
-	struct text word;
+	size_t at;
 	const char *why;
 };
 
@@ -93,44 +76,51 @@ is_alnum(char c)
 	return is_word(c) && c != '-' && c != '_' && c != '.' && c != '/';
 }
 
-static void
-advance(struct parser *p)
+/* Whether this stands behind the blanks. */
+static bool
+is_next(struct parser *p, const char *text)
 {
-	static const char single[] = ",()><";
-	static const enum token tokens[] = {TOKEN_COMMA, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_ABOVE, TOKEN_BELOW};
-	const char *found;
-	size_t i = p->next;
+	size_t length = strlen(text);
 
-	while (i < p->length &&
-	       (p->text[i] == ' ' || p->text[i] == '\t' || p->text[i] == '\n' || p->text[i] == '\r'))
-		i++;
-	p->at = i;
-	p->next = i + 1;
-	if (i == p->length) {
-		p->token = TOKEN_END;
-		p->next = i;
-	} else if (is_word(p->text[i])) {
-		while (p->next < p->length && is_word(p->text[p->next]))
-			p->next++;
-		p->token = TOKEN_WORD;
-		p->word = (struct text){p->text + i, p->next - i};
-	} else if (p->text[i] == '=') {
-		p->token = TOKEN_EQUAL;
-		p->next += p->next < p->length && p->text[p->next] == '=';
-	} else if (p->text[i] == '!') {
-		p->token = p->next < p->length && p->text[p->next] == '=' ? TOKEN_NOT_EQUAL : TOKEN_NOT;
-		p->next += p->token == TOKEN_NOT_EQUAL;
-	} else {
-		found = p->text[i] ? strchr(single, p->text[i]) : NULL;
-		p->token = found ? tokens[found - single] : TOKEN_BAD;
-	}
+	while (p->at < p->length && p->text[p->at] && strchr(" \t\n\r", p->text[p->at]))
+		p->at++;
+	return p->length - p->at >= length && memcmp(p->text + p->at, text, length) == 0;
+}
+
+/* The same, and go on behind it. */
+static bool
+accept(struct parser *p, const char *text)
+{
+	bool is = is_next(p, text);
+
+	p->at += is ? strlen(text) : 0;
+	return is;
+}
+
+static bool
+at_end(struct parser *p)
+{
+	return is_next(p, "") && p->at == p->length;
+}
+
+/* The word behind the blanks; of length 0: there is none. */
+static struct text
+next_word(struct parser *p)
+{
+	size_t end = at_end(p) ? p->length : p->at;
+
+	while (end < p->length && is_word(p->text[end]))
+		end++;
+	return (struct text){p->text + p->at, end - p->at};
 }
 
 static int
 fail(struct parser *p, const char *why)
 {
-	if (!p->why)
-		p->why = p->token == TOKEN_BAD ? "a character that has no place in a selector" : why;
+	bool known = at_end(p) || is_word(p->text[p->at]) ||
+		     (p->text[p->at] && strchr(",()><=!", p->text[p->at]));
+
+	p->why = known ? why : "a character that has no place in a selector";
 	return INFORMER_E_SYNTAX;
 }
 
@@ -166,10 +156,9 @@ is_key(struct text t)
 }
 
 static bool
-word_is(const struct parser *p, const char *text)
+same_text(struct text a, struct text b)
 {
-	return p->token == TOKEN_WORD && p->word.length == strlen(text) &&
-	       memcmp(p->word.data, text, p->word.length) == 0;
+	return a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
 }
 
 static bool
@@ -191,18 +180,15 @@ static int
 parse_value(struct parser *p, struct requirement *req)
 {
 	struct informer_selector *sel = p->sel;
-	struct text value = {"", 0};
+	struct text value = next_word(p);
 
 	if (sel->value_count == VALUES_MAX)
 		return fail(p, "more than 256 values");
-	if (p->token == TOKEN_WORD) {
-		value = p->word;
-		if (!is_name(value))
-			return fail(p, "no label value: at most 63 letters, digits, '-', '_', '.', beginning "
-				       "and ending with a "
-				       "letter or digit");
-		advance(p);
-	}
+	if (value.length > 0 && !is_name(value))
+		return fail(p, "no label value: at most 63 letters, digits, '-', '_', '.', beginning "
+			       "and ending with a "
+			       "letter or digit");
+	p->at += value.length;
 	sel->values[sel->value_count++] = value;
 	req->value_count++;
 	return 0;
@@ -211,33 +197,28 @@ parse_value(struct parser *p, struct requirement *req)
 static int
 parse_set(struct parser *p, struct requirement *req)
 {
-	int r = 0;
+	int r;
 
-	advance(p);
-	if (p->token != TOKEN_OPEN)
+	if (!accept(p, "("))
 		return fail(p, "expected '(' after in or notin");
-	do {
-		advance(p);
+	do
 		r = parse_value(p, req);
-	} while (r == 0 && p->token == TOKEN_COMMA);
-	if (r < 0)
-		return r;
-	if (p->token != TOKEN_CLOSE)
-		return fail(p, "expected ',' or ')'");
-	advance(p);
-	return 0;
+	while (r == 0 && accept(p, ","));
+	if (r == 0 && !accept(p, ")"))
+		r = fail(p, "expected ',' or ')'");
+	return r;
 }
 
 static int
 parse_bound(struct parser *p, struct requirement *req)
 {
-	req->op = p->token == TOKEN_ABOVE ? OP_ABOVE : OP_BELOW;
-	advance(p);
-	if (p->token != TOKEN_WORD || !parse_integer(p->word, &req->bound))
+	struct text bound = next_word(p);
+
+	if (!parse_integer(bound, &req->bound))
 		return fail(p, "expected an integer after '>' or '<'");
-	if (!is_name(p->word))
+	if (!is_name(bound))
 		return fail(p, "an integer that no label can have as its value: it begins with '-'");
-	advance(p);
+	p->at += bound.length;
 	return 0;
 }
 
@@ -255,38 +236,52 @@ note_equality(struct informer_selector *sel, struct requirement *req)
 	sel->text_used += req->equality.length;
 }
 
+/* The operator, and what it compares with. */
+static int
+parse_rest(struct parser *p, struct requirement *req)
+{
+	static const struct {
+		const char *text;
+		enum operator op;
+		int (*parse)(struct parser *p, struct requirement *req);
+	} operators[] = {
+		{"==", OP_IN, parse_value},	{"=", OP_IN, parse_value},    {"!=", OP_NOT_IN, parse_value},
+		{"in", OP_IN, parse_set},	{"notin", OP_NOT_IN, parse_set},
+		{">", OP_ABOVE, parse_bound},	{"<", OP_BELOW, parse_bound},
+	};
+	struct text word = next_word(p);
+
+	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+		struct text text = {operators[i].text, strlen(operators[i].text)};
+
+		if (word.length > 0 ? !same_text(word, text) : !is_next(p, text.data))
+			continue;
+		p->at += text.length;
+		req->op = operators[i].op;
+		return operators[i].parse(p, req);
+	}
+	return fail(p, "expected =, ==, !=, in, notin, >, <, ',' or the end");
+}
+
 static int
 parse_requirement(struct parser *p, struct requirement *req)
 {
-	bool absent = p->token == TOKEN_NOT;
-	int r = 0;
+	bool absent = !is_next(p, "!=") && accept(p, "!");
+	int r;
 
-	if (absent)
-		advance(p);
-	if (p->token != TOKEN_WORD)
+	req->key = next_word(p);
+	if (req->key.length == 0)
 		return fail(p, "expected a label key");
-	if (!is_key(p->word))
+	if (!is_key(req->key))
 		return fail(
 			p, "no label key: [prefix/]name, the name at most 63 letters, digits, '-', '_', '.'");
-	req->key = p->word;
+	p->at += req->key.length;
 	req->fingerprint = shape_fingerprint(req->key.data, req->key.length);
 	req->first_value = p->sel->value_count;
-	advance(p);
 	req->op = absent ? OP_ABSENT : OP_EXISTS;
-	if (absent || p->token == TOKEN_END || p->token == TOKEN_COMMA)
+	if (absent || at_end(p) || is_next(p, ","))
 		return 0;
-	if (p->token == TOKEN_EQUAL || p->token == TOKEN_NOT_EQUAL) {
-		req->op = p->token == TOKEN_EQUAL ? OP_IN : OP_NOT_IN;
-		advance(p);
-		r = parse_value(p, req);
-	} else if (word_is(p, "in") || word_is(p, "notin")) {
-		req->op = word_is(p, "in") ? OP_IN : OP_NOT_IN;
-		r = parse_set(p, req);
-	} else if (p->token == TOKEN_ABOVE || p->token == TOKEN_BELOW) {
-		r = parse_bound(p, req);
-	} else {
-		r = fail(p, "expected =, ==, !=, in, notin, >, <, ',' or the end");
-	}
+	r = parse_rest(p, req);
 	if (r == 0 && req->op == OP_IN && req->value_count == 1)
 		note_equality(p->sel, req);
 	return r;
@@ -295,24 +290,19 @@ parse_requirement(struct parser *p, struct requirement *req)
 static int
 parse(struct parser *p)
 {
-	int r = 0;
+	int r;
 
-	advance(p);
-	if (p->token == TOKEN_END)
+	if (at_end(p))
 		return 0;
-	for (;;) {
+	do {
 		if (p->sel->count == REQUIREMENTS_MAX)
 			return fail(p, "more than 64 requirements");
 		r = parse_requirement(p, &p->sel->requirements[p->sel->count]);
 		if (r < 0)
 			return r;
 		p->sel->count++;
-		if (p->token == TOKEN_END)
-			return 0;
-		if (p->token != TOKEN_COMMA)
-			return fail(p, "expected ',' or the end");
-		advance(p);
-	}
+	} while (accept(p, ","));
+	return at_end(p) ? 0 : fail(p, "expected ',' or the end");
 }
 
 int
@@ -390,10 +380,7 @@ requirement_matches(const struct informer_selector *sel, const struct requiremen
 	case OP_IN:
 	case OP_NOT_IN:
 		for (uint32_t i = 0; present && i < req->value_count; i++) {
-			const struct text *value = &sel->values[req->first_value + i];
-
-			if (value->length == label.length &&
-			    memcmp(value->data, label.data, label.length) == 0)
+			if (same_text(sel->values[req->first_value + i], label))
 				return req->op == OP_IN;
 		}
 		return req->op == OP_NOT_IN;
