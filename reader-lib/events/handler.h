@@ -79,8 +79,8 @@ struct handler_work {
 	uint64_t status_seen;
 	struct informer_cursor acknowledged;	/* `lock` */
 	/* resync.c */
-	uint64_t period_ns, step_ns, due_ns, begun_ns;
-	uint64_t at;
+	uint64_t period_ns, due_ns;
+	uint32_t part, at;		/* which ordinal is next */
 };
 
 /*

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resync: each object is told again once in a period, as an update of itself (client-go's rule), spread over
- * the period in slices. A slice takes the ordinals that its share of the period has, from a snapshot; nothing
- * is asked of the daemon.
+ * the period: a turn takes the next few ordinals, from a snapshot, and the next turn comes when their share of
+ * the period is over. Nothing is asked of the daemon.
  *
  * What has an event waiting is left out: its seq is beyond the handler's cursor. Nothing is told again while
  * the handler is not up to date (before it is synced, in a catch-up).
  */
-#include <string.h>
-
 #include "reader-lib/events/handler.h"
 #include "reader-lib/read/found_object.h"
+#include "shm-layout/ordinal.h"
 #include "shm-layout/time_ns.h"
 
 #define PERIOD_MIN_MS 1000u
 #define SLICES 20u
-#define STEP_MIN_NS 50000000ull
-#define STEP_MAX_NS 1000000000ull
 
 void
 resync_init(struct handler_work *w)
@@ -27,26 +24,7 @@ resync_init(struct handler_work *w)
 	if (ms == 0 || ms == INFORMER_NO_RESYNC)
 		return;
 	w->period_ns = (ms < PERIOD_MIN_MS ? PERIOD_MIN_MS : ms) * 1000000u;
-	w->step_ns = w->period_ns / SLICES;
-	w->step_ns = w->step_ns < STEP_MIN_NS   ? STEP_MIN_NS
-		     : w->step_ns > STEP_MAX_NS ? STEP_MAX_NS
-						: w->step_ns;
-	w->begun_ns = time_ns(CLOCK_MONOTONIC);
-	w->due_ns = w->begun_ns + w->step_ns;
-}
-
-static int
-ordinal_of(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
-	   uint64_t *ret_key)
-{
-	const struct object *o = link_is_immediate(leaf) ? NULL : object_at(view, leaf);
-
-	(void)self;
-	(void)way;
-	if (!o)
-		return -EBADMSG;
-	*ret_key = LOAD_ONCE(&o->ordinal);
-	return 0;
+	w->due_ns = time_ns(CLOCK_MONOTONIC) + w->period_ns / SLICES;
 }
 
 struct slice {
@@ -84,77 +62,48 @@ tell_again(struct slice *slice, uint32_t part, const struct object *o, uint32_t 
 	return 0;
 }
 
-/* Tell the ordinals from..to of a part. Returns where it stopped, or negative. */
+/* How many ordinals the resource has given out; negative: that cannot be read. */
 static int64_t
-tell_range(struct slice *slice, uint32_t part, uint64_t from, uint64_t to)
+ordinals_of(const struct slice *slice)
 {
-	static const struct trie_keys keys = {ordinal_of, NULL};
-	const struct resource *resource = part_resource(slice->s, &slice->binding->parts[part]);
-	struct trie_iter it;
-	int r = resource ? trie_seek(&it, &slice->s->view, resource->ordinals, from, &keys) : -EBADMSG;
-
-	for (; r > 0; r = trie_next(&it)) {
-		const struct object *o = link_is_immediate(it.leaf) ? NULL
-								    : object_at(&slice->s->view, it.leaf);
-
-		uint32_t ordinal = o ? LOAD_ONCE(&o->ordinal) : 0;
-
-		if (!o || ordinal < from)
-			return -EBADMSG;
-		if (ordinal >= to)
-			break;
-		if (slice->count >= FEED_BATCH || handler_leaves(slice->h))
-			return ordinal;
-		r = tell_again(slice, part, o, it.leaf);
-		if (r < 0)
-			return r;
-	}
-	return r < 0 ? r : (int64_t)to;
-}
-
-/* How many ordinals a part has given out; negative: that cannot be read. */
-static int64_t
-ordinals_of(const struct slice *slice, uint32_t part)
-{
-	const struct resource *r = part_resource(slice->s, &slice->binding->parts[part]);
-	uint64_t next = r ? LOAD_ONCE(&r->next_ordinal) : UINT64_MAX;
-
-	return snapshot_settle(slice->s, 0) < 0 || next > LINK_IMMEDIATE ? -EBADMSG : (int64_t)next;
-}
-
-/* Go on to `share` of all ordinals (in 1/2^32). 1 when that is reached, 0 when there is more, or negative. */
-static int
-go_on(struct slice *slice, uint64_t share)
-{
-	struct handler_work *w = slice->h->work;
-	uint64_t total = 0, end, base = 0;
-	int64_t size, reached;
+	uint64_t total = 0;
 
 	for (uint32_t i = 0; i < slice->binding->count; i++) {
-		size = ordinals_of(slice, i);
-		if (size < 0)
-			return -EBADMSG;
-		total += (uint64_t)size;
-	}
-	end = share >= 1ull << 32 ? total : (uint64_t)((unsigned __int128)total * share >> 32);
-	for (uint32_t i = 0; i < slice->binding->count && w->at < end; i++) {
-		uint64_t to;
+		const struct resource *r = part_resource(slice->s, &slice->binding->parts[i]);
+		uint64_t next = r ? LOAD_ONCE(&r->next_ordinal) : UINT64_MAX;
 
-		size = ordinals_of(slice, i);
-		if (size < 0)
+		if (next > LINK_IMMEDIATE)
 			return -EBADMSG;
-		to = end - base < (uint64_t)size ? end - base : (uint64_t)size;
-		if (w->at < base + (uint64_t)size) {
-			reached = tell_range(slice, i, w->at - base, to);
-			if (reached < 0 || snapshot_settle(slice->s, 0) < 0)
-				return -EBADMSG;
-			w->at = base + (uint64_t)reached;
-			if ((uint64_t)reached < to)
-				return 0;
-		}
-		base += (uint64_t)size;
+		total += next;
 	}
-	return 1;
+	return snapshot_settle(slice->s, 0) < 0 ? -EBADMSG : (int64_t)total;
+}
+
+/* Tell the next so many ordinals; behind the last one it begins anew. 0 or negative. */
+static int
+go_on(struct slice *slice, uint64_t left)
+{
+	struct handler_work *w = slice->h->work;
+
+	for (; w->part < slice->binding->count; w->part++, w->at = 0) {
+		const struct resource *resource = part_resource(slice->s, &slice->binding->parts[w->part]);
+
+		for (; resource && w->at < LOAD_ONCE(&resource->next_ordinal); w->at++) {
+			const struct object *o;
+			uint32_t ref;
+			int r;
+
+			if (left-- == 0 || handler_leaves(slice->h))
+				return 0;
+			r = ordinal_object(&slice->s->view, LOAD_ONCE(&resource->ordinals), w->at, &ref, &o);
+			if (r > 0)
+				r = tell_again(slice, w->part, o, ref);
+			if (r < 0)
+				return r;
+		}
+	}
+	w->part = 0;
+	return 0;
 }
 
 int
@@ -162,36 +111,33 @@ resync_turn(struct informer_handler *h)
 {
 	struct handler_work *w = h->work;
 	struct feed *f = &w->feed;
-	uint64_t now, elapsed;
+	uint64_t now = time_ns(CLOCK_MONOTONIC), due = w->due_ns, count;
 	struct informer_snapshot snap = {0};
 	struct slice slice = {.h = h};
+	int64_t total = 0;
 	int r;
 
-	if (w->due_ns == UINT64_MAX)
+	if (now < due)
 		return 0;
-	now = time_ns(CLOCK_MONOTONIC);
-	if (now < w->due_ns)
-		return 0;
-	w->due_ns = now + w->step_ns;
+	w->due_ns = now + w->period_ns / SLICES;
 	if (!f->ring || !f->settled || f->mode != FEED_MODE_RING || !w->synced_told || !ring_usable(f->ring))
 		return 0;
-	elapsed = now - w->begun_ns;
 	r = snapshot_begin_on(h->inf, f->ring->mapping, &snap);
 	if (r < 0)
 		return r;
 	slice.s = snapshot_of(&snap);
 	r = resource_bind(slice.s, f->sub->resource, &slice.binding);
 	if (r == 0)
-		r = go_on(&slice, elapsed >= w->period_ns
-					  ? 1ull << 32
-					  : (uint64_t)(((unsigned __int128)elapsed << 32) / w->period_ns));
-	informer_end(&snap);
-	if (r == 0)
-		w->due_ns = now; /* the slice has more than a batch */
-	if (r == 1 && elapsed >= w->period_ns) {
-		w->begun_ns = now;
-		w->at = 0;
+		total = ordinals_of(&slice);
+	if (total > 0) {
+		count = (uint64_t)total / SLICES + 1;
+		count = count < FEED_BATCH ? count : FEED_BATCH;
+		/* who comes late makes up for it, within a period */
+		due = now - due < w->period_ns ? due : now - w->period_ns;
+		w->due_ns = due + w->period_ns * count / (uint64_t)total;
+		/* What cannot be read is not told this time; the feed has the same trouble, and says so. */
+		(void)go_on(&slice, count);
 	}
-	/* What cannot be read now is not told again this time; the feed has the same trouble, and says so. */
-	return slice.count > 0 || r == 0;
+	informer_end(&snap);
+	return slice.count > 0;
 }

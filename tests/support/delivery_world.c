@@ -299,7 +299,7 @@ delivery_begin(struct delivery_world *w)
 	if (w->way != DELIVERY_INITIAL)
 		need(turns(w) == 0, "the beginning could not be told");
 	if (w->way == DELIVERY_AGAIN)
-		w->handler->work->due_ns = w->handler->work->begun_ns = 0; /* a period is over */
+		w->handler->work->due_ns = 0; /* a period is over */
 	put(w, DURING);
 }
 

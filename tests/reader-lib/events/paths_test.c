@@ -205,12 +205,8 @@ reload(struct course *p)
 static void
 resync(struct course *p)
 {
-	for (unsigned i = 0; i < VIEWS; i++) {
-		struct handler_work *work = p->views[i].handler->work;
-
-		work->begun_ns = time_ns(CLOCK_MONOTONIC) - work->period_ns;
-		work->due_ns = 0;
-	}
+	for (unsigned i = 0; i < VIEWS; i++)
+		p->views[i].handler->work->due_ns = 0;
 	change(p, some_changes);
 }
 
