@@ -25,7 +25,7 @@
 #include "reader-lib/workqueue/work_line.h"
 
 /*
- * What is counted.
+ * What is counted: the same events as in client-go's util/workqueue/metrics.go.
  *
  * adds     keys that became dirty
  * retries  calls with a delay or a rate limit
@@ -102,6 +102,10 @@ bool work_keys_make_dirty(struct work_keys *keys, struct work_key *k, int8_t pri
 struct work_key *work_keys_take(struct work_keys *keys, uint64_t now_ns);
 /* It was processed. Returns whether it came into the line again. */
 bool work_keys_finish(struct work_keys *keys, struct work_key *k, uint64_t now_ns);
+
+/* What was counted, as the public struct has it: all but its size. */
+void work_keys_metrics(const struct work_keys *keys, uint64_t now_ns,
+		       struct informer_workqueue_metrics *ret_metrics);
 
 /* From then to now; a clock of the caller's may go back. */
 static inline uint64_t

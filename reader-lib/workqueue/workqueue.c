@@ -19,7 +19,6 @@
 #include "reader-lib/workqueue/rate_limit.h"
 #include "reader-lib/workqueue/sleepers.h"
 #include "reader-lib/workqueue/work_keys.h"
-#include "reader-lib/workqueue/workqueue_metrics.h"
 #include "shm-layout/time_ns.h"
 
 #define DEFAULT_BASE_DELAY_NS 5000000u
@@ -208,30 +207,6 @@ key_is_bad(const struct informer_workqueue *q, const char *key, size_t length)
 	return !q || (!key && length > 0) || length > KEY_MAX_BYTES;
 }
 
-static int
-add_now(struct informer_workqueue *q, const char *key, size_t length, int8_t priority)
-{
-	struct work_key *k = NULL;
-	int r = 0;
-
-	if (key_is_bad(q, key, length))
-		return -EINVAL;
-	pthread_mutex_lock(&q->sleepers.lock);
-	if (q->shutting_down) {
-		r = -ESHUTDOWN;
-	} else {
-		uint64_t now_ns = look_at_the_clock(q);
-
-		k = work_keys_get(&q->keys, key, length);
-		if (k)
-			make_dirty(q, k, priority, now_ns);
-		else
-			r = -ENOMEM;
-	}
-	pthread_mutex_unlock(&q->sleepers.lock);
-	return r;
-}
-
 static void
 delay(struct informer_workqueue *q, struct work_key *k, int8_t priority, uint64_t now_ns, uint64_t delay_ns)
 {
@@ -267,10 +242,12 @@ limited_delay(struct informer_workqueue *q, struct work_key *k, uint64_t now_ns,
 	return delay_ns > 0 && delay_ns < wait_ns ? delay_ns : wait_ns;
 }
 
+/* later: with a delay or a rate limit, which may say 0. */
 static int
-add_later(struct informer_workqueue *q, const char *key, size_t length, const struct informer_work_add *how)
+add(struct informer_workqueue *q, const char *key, size_t length, const struct informer_work_add *how,
+    bool later)
 {
-	struct work_key *k;
+	struct work_key *k = NULL;
 	uint64_t now_ns, delay_ns = how->delay_ns;
 	int r = 0;
 
@@ -282,17 +259,18 @@ add_later(struct informer_workqueue *q, const char *key, size_t length, const st
 		goto out;
 	}
 	now_ns = look_at_the_clock(q);
-	r = delay_heap_reserve(&q->delays, &q->memory);
-	if (r < 0)
-		goto out;
-	k = work_keys_get(&q->keys, key, length);
+	if (!later || delay_heap_reserve(&q->delays, &q->memory) == 0)
+		k = work_keys_get(&q->keys, key, length);
 	if (!k) {
 		r = -ENOMEM;
 		goto out;
 	}
 	if (how->rate_limited)
 		delay_ns = limited_delay(q, k, now_ns, delay_ns);
-	delay(q, k, (int8_t)how->priority, now_ns, delay_ns);
+	if (later)
+		delay(q, k, (int8_t)how->priority, now_ns, delay_ns);
+	else
+		make_dirty(q, k, (int8_t)how->priority, now_ns);
 out:
 	pthread_mutex_unlock(&q->sleepers.lock);
 	return r;
@@ -301,19 +279,19 @@ out:
 int
 informer_workqueue_add(struct informer_workqueue *q, const char *key, size_t length)
 {
-	return add_now(q, key, length, 0);
+	return add(q, key, length, &(struct informer_work_add){0}, false);
 }
 
 int
 informer_workqueue_add_after(struct informer_workqueue *q, const char *key, size_t length, uint64_t delay_ns)
 {
-	return add_later(q, key, length, &(struct informer_work_add){.delay_ns = delay_ns});
+	return add(q, key, length, &(struct informer_work_add){.delay_ns = delay_ns}, true);
 }
 
 int
 informer_workqueue_add_rate_limited(struct informer_workqueue *q, const char *key, size_t length)
 {
-	return add_later(q, key, length, &(struct informer_work_add){.rate_limited = true});
+	return add(q, key, length, &(struct informer_work_add){.rate_limited = true}, true);
 }
 
 int
@@ -328,9 +306,7 @@ informer_workqueue_add_with(struct informer_workqueue *q, const char *key, size_
 		memcpy(&h, how, how->size < sizeof(h) ? how->size : sizeof(h));
 	if (h.priority < INFORMER_PRIORITY_MIN || h.priority > INFORMER_PRIORITY_MAX)
 		return -EINVAL;
-	if (!h.rate_limited && h.delay_ns == 0)
-		return add_now(q, key, length, (int8_t)h.priority);
-	return add_later(q, key, length, &h);
+	return add(q, key, length, &h, h.rate_limited || h.delay_ns > 0);
 }
 
 void
@@ -528,7 +504,7 @@ informer_workqueue_metrics(struct informer_workqueue *q, struct informer_workque
 		return -EINVAL;
 	pthread_mutex_lock(&q->sleepers.lock);
 	now_ns = look_at_the_clock(q);
-	workqueue_metrics_read(&q->keys, now_ns, &m);
+	work_keys_metrics(&q->keys, now_ns, &m);
 	pthread_mutex_unlock(&q->sleepers.lock);
 	m.size = metrics->size;
 	memcpy(metrics, &m, m.size < sizeof(m) ? m.size : sizeof(m));
