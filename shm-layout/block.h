@@ -186,26 +186,16 @@ static inline const struct block *
 block_load(const struct arena_view *view, uint32_t ref, enum block_type type, uint32_t min_length,
 	   uint32_t *ret_length)
 {
-	uint64_t off = ref_offset(ref);
-	const struct block *b;
 	uint32_t type_length;
+	const struct block *b = block_any_load(view, ref, &type_length);
 
-	if (ref == 0)
+	if (!b)
 		return NULL;
-	if (ref > REF_MAX || off + sizeof(*b) > view->committed) {
-		block_refuse(view);
-		return NULL;
-	}
-	b = (const struct block *)(const void *)(view->base + off);
-	type_length = LOAD_ONCE(&b->type_length);
 	*ret_length = type_length & BLOCK_LENGTH_MAX;
-	if (type_length >> 28 != (uint32_t)type || *ret_length < min_length ||
-	    off + sizeof(*b) + *ret_length > view->committed) {
+	if (type_length >> 28 != (uint32_t)type || *ret_length < min_length) {
 		block_refuse(view);
 		return NULL;
 	}
-	if (__builtin_expect(view->verifier != NULL, 0) && !block_verify(view, ref, b, type_length))
-		return NULL;
 	return b;
 }
 

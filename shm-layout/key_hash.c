@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "shm-layout/object.h"
+
 #define SPREAD 0x9e3779b97f4a7c15u
 
 struct secret {
@@ -104,7 +106,7 @@ piece(const uint8_t *p, size_t n, const struct secret *s)
 }
 
 uint64_t
-key_hash(const uint8_t key[16], const void *value, size_t length)
+index_value_hash(const uint8_t key[16], const void *value, size_t length)
 {
 	struct secret s = {{load8(key), load8(key + 8)}};
 
@@ -112,11 +114,13 @@ key_hash(const uint8_t key[16], const void *value, size_t length)
 }
 
 uint64_t
-key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name, size_t name_length)
+object_key_hash(const uint8_t key[16], const char *ns, size_t ns_length, const char *name, size_t name_length)
 {
 	struct secret s = {{load8(key), load8(key + 8)}};
 	uint64_t lengths = (uint64_t)ns_length << 32 | name_length;
 
+	if (ns_length > OBJECT_NAMESPACE_MAX || name_length > OBJECT_NAME_MAX)
+		return 0;
 	return mix(piece((const uint8_t *)ns, ns_length, &s) ^ secret_word(&s, 11),
 		   piece((const uint8_t *)name, name_length, &s) ^ lengths ^ secret_word(&s, 12));
 }

@@ -36,10 +36,13 @@
 #include <stdint.h>
 
 /* The hash of an index value. */
-uint64_t key_hash(const uint8_t key[16], const void *value, size_t length);
+uint64_t index_value_hash(const uint8_t key[16], const void *value, size_t length);
 
-/* The hash of an object's key; both lengths below 2^32. Cluster-scoped: ns_length 0. */
-uint64_t key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
+/*
+ * The hash of an object's key; cluster-scoped: ns_length 0. 0 for lengths that no object has: whatever is
+ * found by it compares unequal.
+ */
+uint64_t object_key_hash(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
 		       size_t name_length);
 
 #endif

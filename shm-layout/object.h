@@ -40,6 +40,7 @@
 #include <stdint.h>
 
 #include "shm-layout/block.h"
+#include "shm-layout/key_hash.h"
 
 #define OBJECT_NAMESPACE_MAX 255u
 #define OBJECT_NAME_MAX 1024u
@@ -210,16 +211,6 @@ object_version(const struct object *o)
 {
 	return (const char *)o + o->body_offset - o->version_length;
 }
-
-/*
- * The hash (key_hash.h) of namespace/name, of name alone when namespace_length is 0, under the arena's hash
- * key.
- */
-uint64_t object_key_hash(const uint8_t hash_key[16], const char *ns, size_t ns_length, const char *name,
-			 size_t name_length);
-
-/* The hash of an index value. */
-uint64_t index_value_hash(const uint8_t hash_key[16], const void *value, size_t length);
 
 /*
  * Keys are compared in every lookup, and lengths vary: heads and tails that overlap take one branch for each

@@ -110,12 +110,6 @@ tag_load_ok(const struct tag_keys *keys, uint64_t offset, const struct block *b,
 	return tag == tag_of(keys, offset, type_length, b->aux, hash);
 }
 
-bool
-tag_block_ok(const struct tag_keys *keys, uint64_t offset, const struct block *b)
-{
-	return tag_load_ok(keys, offset, b, b->type_length);
-}
-
 /* ---- what a reader has checked ----------------------------------------------- */
 
 /* Entries of the table of checked blocks: 2^14 of 16 bytes, a reader's private 256 KiB. */

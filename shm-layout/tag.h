@@ -62,9 +62,8 @@ uint32_t tag_covered(const struct block *b);
 
 /*
  * True when b, which lies at offset, carries the tag that it should. Cost: one hash of its payload.
- * tag_load_ok(): type_length is the block's when its bounds were checked; no more than that is read.
+ * type_length: the block's when its bounds were checked; no more than that is read.
  */
-bool tag_block_ok(const struct tag_keys *keys, uint64_t offset, const struct block *b);
 bool tag_load_ok(const struct tag_keys *keys, uint64_t offset, const struct block *b, uint32_t type_length);
 
 /*

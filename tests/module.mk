@@ -31,11 +31,11 @@ $(call room_program,$(1)): $(B)/obj/tests/room.o $(call objs,$(wildcard tests/$(
 endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
 # What a room's tests stand in for: calls that change an arena's file, private memory that runs out, hashes cut short.
-$(B)/tests/writer-store: WRAPS = malloc realloc calloc key_hash key_hash_name crypto_shorthash
+$(B)/tests/writer-store: WRAPS = malloc realloc calloc index_value_hash object_key_hash crypto_shorthash
 $(B)/tests/writer-resource: WRAPS = malloc realloc calloc
 $(B)/tests/writer-cut: WRAPS = mmap munmap openat fchmod ftruncate posix_fallocate fallocate unlinkat renameat pread \
-	trie_edit_seal store_release_held key_hash key_hash_name
-$(B)/tests/reader-lib-read: WRAPS = key_hash key_hash_name
+	trie_edit_seal store_release_held index_value_hash object_key_hash
+$(B)/tests/reader-lib-read: WRAPS = index_value_hash object_key_hash
 # calls that cost what a test says (tests/writer/serve/given_cost.h), and memory that runs out
 SERVE_WRAPS := accept4 write epoll_ctl malloc realloc calloc reallocarray
 $(B)/tests/writer-serve: WRAPS = $(SERVE_WRAPS)

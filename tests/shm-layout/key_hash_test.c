@@ -26,7 +26,7 @@ TEST_CASE(every_length_has_a_hash_of_its_own)
 	uint64_t hashes[1300];
 
 	for (size_t n = 0; n < 1300; n++)
-		hashes[n] = key_hash(key, zeros, n);
+		hashes[n] = index_value_hash(key, zeros, n);
 	qsort(hashes, 1300, sizeof(hashes[0]), ascending);
 	for (size_t n = 1; n < 1300; n++)
 		assert_true(hashes[n - 1] != hashes[n]);
@@ -40,7 +40,7 @@ TEST_CASE(the_border_between_namespace_and_name_counts)
 	uint64_t hashes[sizeof(both)];
 
 	for (size_t i = 0; i < n; i++)
-		hashes[i] = key_hash_name(key, both, i, both + i, n - i);
+		hashes[i] = object_key_hash(key, both, i, both + i, n - i);
 	qsort(hashes, n, sizeof(hashes[0]), ascending);
 	for (size_t i = 1; i < n; i++)
 		assert_true(hashes[i - 1] != hashes[i]);
@@ -58,13 +58,13 @@ TEST_CASE(every_bit_counts)
 	for (size_t i = 0; i < sizeof(value); i++)
 		value[i] = (uint8_t)(i * 37 + 11);
 	for (size_t n = 1; n <= sizeof(value); n++) {
-		uint64_t hash = key_hash(key, value, n);
+		uint64_t hash = index_value_hash(key, value, n);
 
 		for (size_t bit = 0; bit < 8 * n; bit++) {
 			unsigned changed;
 
 			value[bit / 8] ^= (uint8_t)(1u << bit % 8);
-			changed = (unsigned)__builtin_popcountll(hash ^ key_hash(key, value, n));
+			changed = (unsigned)__builtin_popcountll(hash ^ index_value_hash(key, value, n));
 			value[bit / 8] ^= (uint8_t)(1u << bit % 8);
 			assert_in_range(changed, 8, 56);
 			flips += changed;
@@ -75,7 +75,7 @@ TEST_CASE(every_bit_counts)
 	for (unsigned bit = 0; bit < 128; bit++) {
 		memcpy(other, key, sizeof(other));
 		other[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		assert_in_range(__builtin_popcountll(key_hash(key, value, 40) ^ key_hash(other, value, 40)),
+		assert_in_range(__builtin_popcountll(index_value_hash(key, value, 40) ^ index_value_hash(other, value, 40)),
 				8, 56);
 	}
 }
@@ -95,7 +95,7 @@ TEST_CASE(names_are_spread_evenly)
 			size_t m = (size_t)snprintf(ns, sizeof(ns), "team-%u", i % 7);
 			size_t n = (size_t)snprintf(name, sizeof(name), "web-%u-%05x", i % 13, i);
 
-			places[key_hash_name(key, ns, m, name, n) >> shifts[s] & 4095]++;
+			places[object_key_hash(key, ns, m, name, n) >> shifts[s] & 4095]++;
 		}
 		for (unsigned i = 0; i < 4096; i++)
 			chi += ((double)places[i] - 32) * ((double)places[i] - 32) / 32;

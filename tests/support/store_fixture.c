@@ -377,7 +377,7 @@ check_block(void *context, uint32_t ref, const struct block *b)
 
 	if (!walk_seen_first(&c->seen, ref))
 		return 0;
-	if (!tag_block_ok(&c->fx->arena->keys, ref_offset(ref), b)) {
+	if (!tag_load_ok(&c->fx->arena->keys, ref_offset(ref), b, b->type_length)) {
 		fprintf(stderr, "block %llu: wrong tag\n", (unsigned long long)ref_offset(ref));
 		return -EBADMSG;
 	}

@@ -139,7 +139,7 @@ check_all(struct check *c, uint64_t newest, const struct walk_visitor *visitor, 
 static int
 check_tag(struct check *c, uint32_t ref, const struct block *b)
 {
-	if (tag_block_ok(&c->arena->keys, ref_offset(ref), b))
+	if (tag_load_ok(&c->arena->keys, ref_offset(ref), b, b->type_length))
 		return 0;
 	c->bad_ref = ref;
 	c->why = "its tag is wrong";
