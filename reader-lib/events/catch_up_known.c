@@ -14,9 +14,8 @@
 void
 catch_up_known_clear(struct informer *inf, struct catch_up_known *b)
 {
-	for (uint32_t i = 0; i < b->count; i++)
+	for (uint32_t i = 0; i < RESOURCE_MAX; i++)
 		memory_put(inf, b->parts[i].bits);
-	memory_put(inf, b->parts);
 	*b = (struct catch_up_known){0};
 }
 
@@ -24,7 +23,7 @@ void
 catch_up_known_fall_behind(struct catch_up_known *b)
 {
 	_Static_assert(KNOWN_PRESENT == 2 && KNOWN_BEHIND == 3, "the upper bit brings the lower one");
-	for (uint32_t i = 0; i < b->count; i++)
+	for (uint32_t i = 0; i < RESOURCE_MAX; i++)
 		for (uint32_t k = 0; k < b->parts[i].room / 4; k++)
 			b->parts[i].bits[k] |= (uint8_t)(b->parts[i].bits[k] >> 1 & 0x55);
 }
@@ -32,22 +31,10 @@ catch_up_known_fall_behind(struct catch_up_known *b)
 int
 catch_up_known_reserve(struct informer *inf, struct catch_up_known *b, uint32_t part, uint32_t ordinal)
 {
-	struct known_part *p;
+	struct known_part *p = &b->parts[part];
 	uint32_t room;
 	uint8_t *bits;
 
-	if (part >= b->count) {
-		struct known_part *parts = memory_get(inf, (part + 1) * sizeof(*parts));
-
-		if (!parts)
-			return -ENOMEM;
-		if (b->count)
-			memcpy(parts, b->parts, b->count * sizeof(*parts));
-		memory_put(inf, b->parts);
-		b->parts = parts;
-		b->count = part + 1;
-	}
-	p = &b->parts[part];
 	if (ordinal < p->room)
 		return 0;
 	if (ordinal >= LINK_IMMEDIATE) /* there is none; doubling would not end */

@@ -11,6 +11,7 @@
 #define READER_LIB_EVENTS_CATCH_UP_KNOWN_H
 
 #include "reader-lib/informer.h"
+#include "shm-layout/header.h"
 
 enum known_state {
 	KNOWN_NONE,	/* the episode has not told of it */
@@ -26,8 +27,7 @@ struct catch_up_known {
 	struct known_part {
 		uint8_t *bits;
 		uint32_t room;	/* ordinals */
-	} *parts;
-	uint32_t count;
+	} parts[RESOURCE_MAX];
 };
 
 /* Changes may have been missed: PRESENT becomes BEHIND. */
@@ -39,7 +39,7 @@ int catch_up_known_reserve(struct informer *inf, struct catch_up_known *b, uint3
 static inline enum known_state
 catch_up_known_get(const struct catch_up_known *b, uint32_t part, uint32_t ordinal)
 {
-	if (part >= b->count || ordinal >= b->parts[part].room)
+	if (ordinal >= b->parts[part].room)
 		return KNOWN_NONE;
 	return (enum known_state)(b->parts[part].bits[ordinal / 4] >> ordinal % 4 * 2 & 3);
 }

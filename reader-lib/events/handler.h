@@ -102,8 +102,8 @@ struct informer_handler {
 	_Atomic bool synced;
 	_Atomic uint64_t events, coalesced, resyncs, keys;
 	_Atomic bool untracked;
-	_Atomic uint64_t shown_seq, shown_lineage[2];
-	_Atomic uint32_t shown_version;	/* odd while the lineage changes */
+	_Atomic uint64_t shown_seq;
+	uint8_t shown_lineage[16];	/* `lock`: it changes when the store was built anew */
 };
 
 /* informer_add_handler(), in a group (NULL: in none). */

@@ -3,10 +3,9 @@
  * The functions on handlers, as users call them. Driving them: run.c.
  */
 #include <string.h>
-#include <time.h>
 
 #include "reader-lib/events/run.h"
-#include "shm-layout/time_ns.h"
+#include "reader-lib/events/wait.h"
 
 int
 informer_add_handler(struct informer *inf, const struct informer_handler_options *options,
@@ -126,8 +125,7 @@ int
 handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, const void *context),
 	      const void *context, int timeout_ms)
 {
-	uint64_t end = timeout_ms < 0 ? 0 : time_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
-	struct timespec until = {.tv_sec = (time_t)(end / 1000000000u), .tv_nsec = (long)(end % 1000000000u)};
+	uint64_t end_ns = wait_deadline(timeout_ms);
 	bool is;
 	int r = 0;
 
@@ -136,9 +134,7 @@ handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, cons
 	/* Meets the one in tell_watchers() (run.c). */
 	slot_fence();
 	while (!(is = met(inf, context)) && r == 0)
-		r = timeout_ms < 0
-			    ? pthread_cond_wait(&inf->run->handler_cond, &inf->run->wait_lock)
-			    : pthread_cond_timedwait(&inf->run->handler_cond, &inf->run->wait_lock, &until);
+		r = wait_on(&inf->run->handler_cond, &inf->run->wait_lock, end_ns);
 	inf->run->watchers--;
 	pthread_mutex_unlock(&inf->run->wait_lock);
 	return is ? 0
@@ -160,23 +156,15 @@ int
 informer_handler_cursor(const struct informer_handler *handler, struct informer_cursor *ret)
 {
 	struct informer_handler *h = (struct informer_handler *)(uintptr_t)handler;
-	struct informer_cursor cursor;
-	uint64_t lineage[2];
-	uint32_t version;
 
 	if (!h || !ret)
 		return -EINVAL;
 	if (forked(h->inf))
 		return INFORMER_E_FORKED;
-	/* The lineage changes when the store was built anew; who writes it does nothing in between. */
-	do {
-		version = atomic_load(&h->shown_version);
-		lineage[0] = atomic_load(&h->shown_lineage[0]);
-		lineage[1] = atomic_load(&h->shown_lineage[1]);
-		cursor.seq = atomic_load(&h->shown_seq);
-	} while (version % 2 || version != atomic_load(&h->shown_version));
-	memcpy(cursor.lineage, lineage, sizeof(cursor.lineage));
-	*ret = cursor;
+	pthread_mutex_lock(&h->inf->lock);
+	memcpy(ret->lineage, h->shown_lineage, sizeof(ret->lineage));
+	ret->seq = atomic_load_explicit(&h->shown_seq, memory_order_relaxed);
+	pthread_mutex_unlock(&h->inf->lock);
 	return 0;
 }
 

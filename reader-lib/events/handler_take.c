@@ -181,20 +181,12 @@ conclude(struct informer_handler *h, const struct feed_item *item, int r, bool p
 /* ---- items ---- */
 
 static int
-new_matches(const struct handler_work *w, const struct feed_item *item)
+matches(const struct handler_work *w, const struct feed_item *item, bool use_old)
 {
 	if (!handler_selects(w))
 		return 1;
-	return handler_matches(w, feed_snapshot(&w->feed), item->new_object, item->new_ref,
-			       w->feed.binding->parts[item->part].position);
-}
-
-static int
-old_matches(const struct handler_work *w, const struct feed_item *item)
-{
-	if (!handler_selects(w))
-		return 1;
-	return handler_matches(w, feed_snapshot(&w->feed), item->old_object, item->old_ref,
+	return handler_matches(w, feed_snapshot(&w->feed), use_old ? item->old_object : item->new_object,
+			       use_old ? item->old_ref : item->new_ref,
 			       w->feed.binding->parts[item->part].position);
 }
 
@@ -228,7 +220,7 @@ tell_present(struct informer_handler *h, const struct feed_item *item, bool sele
 static int
 take_present(struct informer_handler *h, const struct feed_item *item)
 {
-	int selected = new_matches(h->work, item), r;
+	int selected = matches(h->work, item, false), r;
 	struct told_subject s;
 
 	if (selected < 0)
@@ -250,7 +242,7 @@ take_gone(struct informer_handler *h, const struct feed_item *item)
 		return r;
 	if ((s.known == KNOWN_ABSENT && !may_have_been_told(w)) || s.known == KNOWN_OTHER)
 		return 1;
-	selected = old_matches(w, item);
+	selected = matches(w, item, true);
 	if (selected < 0)
 		return selected;
 	r = handler_tell_delete(h, item, true, selected && !item->unseen,
@@ -261,7 +253,7 @@ take_gone(struct informer_handler *h, const struct feed_item *item)
 static int
 take_added(struct informer_handler *h, const struct feed_item *item)
 {
-	int selected = new_matches(h->work, item), r;
+	int selected = matches(h->work, item, false), r;
 	struct told_subject s;
 
 	if (selected < 0)
@@ -323,13 +315,13 @@ static int
 take_updated(struct informer_handler *h, const struct feed_item *item)
 {
 	struct handler_work *w = h->work;
-	int selected = new_matches(w, item), before = 0, r;
+	int selected = matches(w, item, false), before = 0, r;
 	struct told_subject s;
 
 	if (selected < 0)
 		return selected;
 	if (w->feed.settled && !w->whole)
-		before = old_matches(w, item);
+		before = matches(w, item, true);
 	if (before < 0)
 		return before;
 	r = look_at(h, item, false, selected, false, &s);
@@ -344,14 +336,14 @@ static int
 take_deleted(struct informer_handler *h, const struct feed_item *item)
 {
 	struct handler_work *w = h->work;
-	int selected = old_matches(w, item), final = 0, r;
+	int selected = matches(w, item, true), final = 0, r;
 	struct told_subject s;
 
 	if (selected < 0)
 		return selected;
 	/* the final state, unless it lies outside of the selection: then the last one within */
 	if (selected && item->new_ref != item->old_ref)
-		final = new_matches(w, item);
+		final = matches(w, item, false);
 	if (final < 0)
 		return final;
 	r = look_at(h, item, true, false, false, &s);

@@ -55,20 +55,15 @@ void
 handler_show(struct informer_handler *h, uint64_t seq)
 {
 	const struct feed *f = &h->work->feed;
-	uint64_t lineage[2];
 
 	/* Until everything was told anew, nothing is done in the new count. */
 	if (f->walk == WALK_RESYNC && (!f->settled || (h->work->pending & PENDING_TELLS)))
 		return;
-	_Static_assert(sizeof(lineage) == sizeof(f->cursor.lineage), "cursor: lineage");
-	memcpy(lineage, f->cursor.lineage, sizeof(lineage));
-	if (atomic_load_explicit(&h->shown_lineage[0], memory_order_relaxed) != lineage[0] ||
-	    atomic_load_explicit(&h->shown_lineage[1], memory_order_relaxed) != lineage[1]) {
-		atomic_fetch_add(&h->shown_version, 1);
-		atomic_store(&h->shown_lineage[0], lineage[0]);
-		atomic_store(&h->shown_lineage[1], lineage[1]);
-		atomic_store(&h->shown_seq, seq);
-		atomic_fetch_add(&h->shown_version, 1);
+	if (memcmp(h->shown_lineage, f->cursor.lineage, sizeof(h->shown_lineage)) != 0) {
+		pthread_mutex_lock(&h->inf->lock);
+		memcpy(h->shown_lineage, f->cursor.lineage, sizeof(h->shown_lineage));
+		atomic_store_explicit(&h->shown_seq, seq, memory_order_relaxed);
+		pthread_mutex_unlock(&h->inf->lock);
 	}
 	atomic_store_explicit(&h->shown_seq, seq, memory_order_relaxed);
 }

@@ -134,8 +134,9 @@ arm_for_handlers(struct informer *inf)
 	slot_fence();
 }
 
-bool
-run_prepare_sleep(struct informer *inf)
+/* locked. Before a sleep: arm, set the alarm, look. True: a handler is due that nobody claimed. */
+static bool
+prepare_sleep(struct informer *inf)
 {
 	uint64_t now;
 	bool due;
@@ -202,19 +203,21 @@ run_look_again(struct informer *inf)
 	}
 }
 
-/* locked. Sleep until there may be something to do. */
-static void
-lead(struct informer *inf)
+void
+run_lead(struct informer *inf, int ms, bool runs)
 {
 	struct pollfd fds[2] = {{.fd = inf->epoll, .events = POLLIN},
 				{.fd = inf->run->kick, .events = POLLIN}};
 	eventfd_t count;
 
-	if (run_prepare_sleep(inf))
-		return;
+	if (prepare_sleep(inf)) {
+		if (runs)
+			return;
+		run_wake(inf);
+	}
 	inf->run->leader = true;
 	pthread_mutex_unlock(&inf->run->wait_lock);
-	poll(fds, 2, -1);
+	poll(fds, 2, ms);
 	if (fds[1].revents)
 		eventfd_read(inf->run->kick, &count);
 	pthread_mutex_lock(&inf->run->wait_lock);
@@ -223,7 +226,8 @@ lead(struct informer *inf)
 	 * system calls, are read when the sleeper comes back; they wake it at once. Not twice in a row: a
 	 * ring that is never empty keeps no message waiting.
 	 */
-	inf->run->step_waits = !inf->run->step_waits && find_due(inf, NULL, time_ns(CLOCK_MONOTONIC)) != NULL;
+	inf->run->step_waits = runs && !inf->run->step_waits &&
+			       find_due(inf, NULL, time_ns(CLOCK_MONOTONIC)) != NULL;
 	if (!inf->run->step_waits) {
 		pthread_mutex_unlock(&inf->run->wait_lock);
 		connection_dispatch(inf);
@@ -231,8 +235,11 @@ lead(struct informer *inf)
 	}
 	inf->run->leader = false;
 	inf->run->alarm_at = inf->run->alarm_at <= time_ns(CLOCK_MONOTONIC) ? 0 : inf->run->alarm_at;
+	/* Another one leads from here, if this one is content. */
 	if (inf->run->waiters)
 		pthread_cond_broadcast(&inf->run->wait_cond);
+	if (!runs)
+		run_wake(inf);
 }
 
 /*
@@ -280,7 +287,7 @@ run_thread(void *context)
 			pthread_cond_wait(&inf->run->run_idle, &inf->run->wait_lock);
 			inf->run->idle--;
 		} else {
-			lead(inf);
+			run_lead(inf, -1, true);
 		}
 	}
 	/* One that leads would not hear of the end otherwise. */
@@ -346,7 +353,7 @@ run_dispatch(struct informer *inf)
 	}
 	inf->run->alarm_at = 0;
 	if (!inf->run->running && !inf->run->stopping) {
-		bool due = run_prepare_sleep(inf);
+		bool due = prepare_sleep(inf);
 
 		set_due(inf, due);
 		did |= due;

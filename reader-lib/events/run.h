@@ -62,10 +62,12 @@ struct run {
 /* Make it, zeroed so far, for a handle that has its epoll. run_done() in any case. 0 or negative errno. */
 int run_init(struct informer *inf);
 /*
- * locked. Before the leader's poll(): arm, set the alarm, look. True: a handler is due, unclaimed: do not
- * sleep on its account.
+ * locked, while nobody leads. Sleep as the leader until there may be something to do, at most so many ms
+ * (negative: for ever), and look after the connection.
+ *
+ * runs  the caller runs handlers, and does not sleep while one is due; else others are woken for them
  */
-bool run_prepare_sleep(struct informer *inf);
+void run_lead(struct informer *inf, int ms, bool runs);
 /* locked. News came, or a handler was let go: see to it that somebody looks. */
 void run_wake(struct informer *inf);
 /*

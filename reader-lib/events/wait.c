@@ -25,36 +25,16 @@
 #include "shm-layout/resource_version.h"
 #include "shm-layout/time_ns.h"
 
-/* Wake all waiters, whoever found the news. */
+/* Wake all waiters, whoever found the news. here: this thread runs the handlers that no other does. */
 static void
-tell_waiters(struct informer *inf)
-{
-	pthread_mutex_lock(&inf->run->wait_lock);
-	if (inf->run->leader)
-		eventfd_write(inf->run->kick, 1);
-	pthread_cond_broadcast(&inf->run->wait_cond);
-	run_wake(inf);
-	pthread_mutex_unlock(&inf->run->wait_lock);
-}
-
-/* Look after the connection, and wake waiters when something changed. */
-static void
-step(struct informer *inf)
-{
-	if (connection_dispatch(inf))
-		tell_waiters(inf);
-}
-
-/* What run_dispatch() does in this thread needs no other. */
-static void
-tell_others(struct informer *inf)
+tell_waiters(struct informer *inf, bool here)
 {
 	pthread_mutex_lock(&inf->run->wait_lock);
 	if (inf->run->leader)
 		eventfd_write(inf->run->kick, 1);
 	if (inf->run->waiters)
 		pthread_cond_broadcast(&inf->run->wait_cond);
-	if (inf->run->running)
+	if (!here || inf->run->running)
 		run_wake(inf);
 	pthread_mutex_unlock(&inf->run->wait_lock);
 }
@@ -71,7 +51,7 @@ informer_dispatch(struct informer *inf)
 		return INFORMER_E_FORKED;
 	changed = connection_dispatch(inf);
 	if (changed)
-		tell_others(inf);
+		tell_waiters(inf, true);
 	changed |= run_dispatch(inf);
 	errno = saved;
 	return changed;
@@ -94,53 +74,33 @@ arm(struct informer *inf)
 }
 
 /*
- * What is waited for. Returns 1 it is so, 0 not yet, or negative. why: what is missing.
+ * What is waited for. met: in a snapshot, 1 it is so, 0 not yet, or negative; why: what is missing.
  * resource  that this is about; NULL: none, or all
  */
 struct condition {
-	int (*met)(struct informer *inf, const void *what, const char **ret_why);
+	int (*met)(const struct informer_snapshot *snap, const void *what, const char **ret_why);
 	const void *what;
 	struct informer_resource *resource;
 };
 
-/* Leave the state of being attached (or not) to begin(). */
 static int
-begin_or_wait(struct informer *inf, struct informer_snapshot *snap, const char **ret_why)
+attached(const struct informer_snapshot *snap, const void *what, const char **ret_why)
 {
-	int r = informer_begin(inf, snap);
-
-	*ret_why = "no arena is attached";
-	return r == INFORMER_E_NOT_READY ? 0 : r < 0 ? r : 1;
-}
-
-static int
-attached(struct informer *inf, const void *what, const char **ret_why)
-{
-	struct informer_snapshot snap;
-	int r = begin_or_wait(inf, &snap, ret_why);
-
+	(void)snap;
 	(void)what;
-	if (r > 0)
-		informer_end(&snap);
-	return r;
+	(void)ret_why;
+	return 1;
 }
 
 static int
-newer(struct informer *inf, const void *what, const char **ret_why)
+newer(const struct informer_snapshot *snap, const void *what, const char **ret_why)
 {
 	const struct informer_moment *seen = what;
 	struct informer_moment now;
-	struct informer_snapshot snap;
-	int r = begin_or_wait(inf, &snap, ret_why);
+	int r = informer_snapshot_moment(snap, &now);
 
-	if (r <= 0)
-		return r;
-	r = informer_snapshot_moment(&snap, &now);
-	informer_end(&snap);
 	*ret_why = "nothing was committed";
-	if (r < 0)
-		return r == INFORMER_E_EXPIRED ? 0 : r;
-	return !seen || now.generation != seen->generation || now.epoch > seen->epoch;
+	return r < 0 ? r : !seen || now.generation != seen->generation || now.epoch > seen->epoch;
 }
 
 int
@@ -177,25 +137,17 @@ all_synced(const struct informer_snapshot *snap)
 }
 
 static int
-synced(struct informer *inf, const void *what, const char **ret_why)
+synced(const struct informer_snapshot *snap, const void *what, const char **ret_why)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};
 	struct informer_resource *res = (struct informer_resource *)(uintptr_t)what;
-	struct informer_snapshot snap;
-	int r = begin_or_wait(inf, &snap, ret_why);
+	int r;
 
-	if (r <= 0)
-		return r;
 	*ret_why = "the first list is not in";
-	if (res) {
-		r = informer_resource_info(&snap, res, &info);
-		if (r == 0)
-			r = info.synced;
-	} else {
-		r = all_synced(&snap);
-	}
-	informer_end(&snap);
-	return wait_later(r, ret_why);
+	if (!res)
+		return all_synced(snap);
+	r = informer_resource_info(snap, res, &info);
+	return r < 0 ? r : info.synced;
 }
 
 struct awaited_version {
@@ -224,62 +176,39 @@ all_reached(const struct snapshot *s, const struct resource_binding *b, const st
 }
 
 static int
-reached(struct informer *inf, const void *what, const char **ret_why)
+reached(const struct informer_snapshot *snap, const void *what, const char **ret_why)
 {
 	const struct awaited_version *awaited = what;
-	struct informer_snapshot snap;
 	const struct resource_binding *b;
-	int r = begin_or_wait(inf, &snap, ret_why);
+	int r = resource_bind(snapshot_of(snap), awaited->resource, &b);
 
-	if (r <= 0)
-		return r;
 	*ret_why = "the resource has not got to that version";
-	r = resource_bind(snapshot_of(&snap), awaited->resource, &b);
-	if (r == 0)
-		r = snapshot_settle(snapshot_of(&snap), all_reached(snapshot_of(&snap), b, awaited));
+	return r < 0 ? r : snapshot_settle(snapshot_of(snap), all_reached(snapshot_of(snap), b, awaited));
+}
+
+/* Whether it is so now: as met says. */
+static int
+look(struct informer *inf, const struct condition *condition, const char **ret_why)
+{
+	struct informer_snapshot snap;
+	int r = informer_begin(inf, &snap);
+
+	*ret_why = "no arena is attached";
+	if (r < 0)
+		return r == INFORMER_E_NOT_READY ? 0 : r;
+	r = condition->met(&snap, condition->what, ret_why);
 	informer_end(&snap);
 	return wait_later(r, ret_why);
 }
 
-/* Sleep until something may have changed, or the deadline. wait_lock is held, and given up meanwhile. */
-static void
-sleep_once(struct informer *inf, uint64_t end_ns)
+int
+wait_on(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t end_ns)
 {
-	struct pollfd fds[2] = {{.fd = inf->epoll, .events = POLLIN},
-				{.fd = inf->run->kick, .events = POLLIN}};
-	uint64_t now = time_ns(CLOCK_MONOTONIC);
-	eventfd_t count;
-	int ms = -1;
+	struct timespec until = {.tv_sec = (time_t)(end_ns / 1000000000u),
+				 .tv_nsec = (long)(end_ns % 1000000000u)};
 
-	if (inf->run->leader) {
-		struct timespec until = {.tv_sec = (time_t)(end_ns / 1000000000u),
-					 .tv_nsec = (long)(end_ns % 1000000000u)};
-
-		if (end_ns == UINT64_MAX)
-			pthread_cond_wait(&inf->run->wait_cond, &inf->run->wait_lock);
-		else
-			pthread_cond_timedwait(&inf->run->wait_cond, &inf->run->wait_lock, &until);
-		return;
-	}
-	/* Whoever sleeps first sleeps for the handlers too. */
-	if (run_prepare_sleep(inf))
-		run_wake(inf);
-	inf->run->leader = true;
-	pthread_mutex_unlock(&inf->run->wait_lock);
-	if (end_ns != UINT64_MAX) {
-		uint64_t left = end_ns > now ? (end_ns - now) / 1000000u + 1 : 0;
-
-		ms = left > INT_MAX ? INT_MAX : (int)left;
-	}
-	poll(fds, 2, ms);
-	eventfd_read(inf->run->kick, &count);
-	step(inf);
-	pthread_mutex_lock(&inf->run->wait_lock);
-	inf->run->leader = false;
-	inf->run->alarm_at = inf->run->alarm_at <= time_ns(CLOCK_MONOTONIC) ? 0 : inf->run->alarm_at;
-	/* Another one leads from here, if this one is content. */
-	pthread_cond_broadcast(&inf->run->wait_cond);
-	run_wake(inf);
+	return end_ns == UINT64_MAX ? pthread_cond_wait(condition, lock)
+				    : pthread_cond_timedwait(condition, lock, &until);
 }
 
 /*
@@ -349,16 +278,20 @@ wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 
 	if (forked(inf))
 		return INFORMER_E_FORKED;
-	step(inf);
+	if (connection_dispatch(inf))
+		tell_waiters(inf, false);
 	pthread_mutex_lock(&inf->run->wait_lock);
 	inf->run->waiters++;
 	for (;;) {
 		/* With wait_lock held: news that comes from here on finds us listening. */
 		arm(inf);
-		r = condition.met(inf, condition.what, &why);
+		r = look(inf, &condition, &why);
 		if (r != 0 || (end != UINT64_MAX && time_ns(CLOCK_MONOTONIC) >= end))
 			break;
-		sleep_once(inf, end);
+		if (inf->run->leader)
+			wait_on(&inf->run->wait_cond, &inf->run->wait_lock, end);
+		else
+			run_lead(inf, wait_left_ms(end), false);
 	}
 	inf->run->waiters--;
 	pthread_mutex_unlock(&inf->run->wait_lock);
@@ -423,5 +356,5 @@ informer_arm(struct informer *inf, const struct informer_moment *seen)
 	if (forked(inf))
 		return INFORMER_E_FORKED;
 	arm(inf);
-	return newer(inf, seen, &why);
+	return look(inf, &(struct condition){newer, seen, NULL}, &why);
 }

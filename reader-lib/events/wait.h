@@ -5,6 +5,7 @@
 #ifndef READER_LIB_EVENTS_WAIT_H
 #define READER_LIB_EVENTS_WAIT_H
 
+#include <pthread.h>
 #include <stdint.h>
 
 #include "reader-lib/informer.h"
@@ -13,6 +14,9 @@
 uint64_t wait_deadline(int timeout_ms);
 /* What is left until then, rounded up; 0: nothing, -1: it never ends. For another wait's timeout_ms. */
 int wait_left_ms(uint64_t end_ns);
+
+/* Sleep on a condition of CLOCK_MONOTONIC until then. 0 or ETIMEDOUT. */
+int wait_on(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t end_ns);
 
 /* Of a lookup's failure that may pass by itself: 0, and why it is waited for. Others are given back. */
 int wait_later(int r, const char **ret_why);
