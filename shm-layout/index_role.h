@@ -14,6 +14,7 @@ enum index_role {
 	INDEX_ROLE_UID,		/* metadata.uid as string */
 	INDEX_ROLE_ADDRESS,	/* status.podIPs[*].ip as string */
 	INDEX_ROLE_CONTAINER,	/* anything as scheme */
+	INDEX_ROLES,
 };
 
 /* The position of the first definition that has a rule of this role, or -1. */

@@ -6,58 +6,52 @@
 
 #include "reader-lib/informer.h"
 
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 32)
+#define SYSTEMS(function, code) ((code) < 0 && (code) >= -4095 ? function(-(code)) : NULL)
+#else
+#define SYSTEMS(function, code) NULL
+#endif
+
+struct error {
+	int code;
+	const char *name, *cause, *remedy;
+};
+
+static const struct error *
+error_of(int code)
+{
+#define X(name, number, cause, remedy) {number, "INFORMER_E_" #name, cause, remedy},
+	static const struct error errors[] = {{INFORMER_OK, "INFORMER_OK", "success", ""}, INFORMER_ERRORS(X)};
+#undef X
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (errors[i].code == code)
+			return &errors[i];
+	return NULL;
+}
+
 const char *
 informer_strerror(int code)
 {
-	switch (code) {
-	case INFORMER_OK:
-		return "success";
-#define X(name, number, cause, remedy)                                                                       \
-	case number:                                                                                         \
-		return cause;
-		INFORMER_ERRORS(X)
-#undef X
-	default:
-		break;
-	}
-#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 32)
-	if (code < 0 && code >= -4095 && strerrordesc_np(-code))
-		return strerrordesc_np(-code);
-#endif
-	return "unknown error";
+	const struct error *e = error_of(code);
+	const char *text = e ? e->cause : SYSTEMS(strerrordesc_np, code);
+
+	return text ? text : "unknown error";
 }
 
 const char *
 informer_error_remedy(int code)
 {
-	switch (code) {
-#define X(name, number, cause, remedy)                                                                       \
-	case number:                                                                                         \
-		return remedy;
-		INFORMER_ERRORS(X)
-#undef X
-	default:
-		return "";
-	}
+	const struct error *e = error_of(code);
+
+	return e ? e->remedy : "";
 }
 
 const char *
 informer_error_name(int code)
 {
-	switch (code) {
-	case INFORMER_OK:
-		return "INFORMER_OK";
-#define X(name, number, cause, remedy)                                                                       \
-	case number:                                                                                         \
-		return "INFORMER_E_" #name;
-		INFORMER_ERRORS(X)
-#undef X
-	default:
-		break;
-	}
-#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 32)
-	if (code < 0 && code >= -4095 && strerrorname_np(-code))
-		return strerrorname_np(-code);
-#endif
-	return "UNKNOWN";
+	const struct error *e = error_of(code);
+	const char *text = e ? e->name : SYSTEMS(strerrorname_np, code);
+
+	return text ? text : "UNKNOWN";
 }

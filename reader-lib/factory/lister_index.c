@@ -106,12 +106,14 @@ static int
 give_out(const struct scope *scope, struct found_list *list, int r,
 	 int (*each)(void *context, const struct informer_object *object), void *context)
 {
+	const struct found_item *items = NULL;
 	struct informer_object object;
+	size_t count = 0;
 
 	if (r == 0)
-		found_list_sort(list);
-	for (size_t i = 0; i < list->count && r == 0; i++) {
-		r = scope_show(scope, &list->items[i].object, &object);
+		items = found_list_sort(list, &count);
+	for (size_t i = 0; i < count && r == 0; i++) {
+		r = scope_show(scope, &items[i].object, &object);
 		if (r == 0)
 			r = each(context, &object);
 	}
@@ -129,7 +131,7 @@ informer_lister_by_index(struct informer_lister *lister, const struct informer_s
 
 	if (!lister || !index || (!value && length) || !each)
 		return -EINVAL;
-	list = (struct found_list){.inf = lister->scope.inf};
+	found_list_init(&list, lister->scope.inf);
 	r = find(lister, snapshot, index, length ? value : "", length, &list);
 	return give_out(&lister->scope, &list, r, each, context);
 }
@@ -237,7 +239,7 @@ informer_lister_index(struct informer_lister *lister, const struct informer_snap
 	} else {
 		r = daemons_values_of(b, index, object, &values);
 	}
-	list = (struct found_list){.inf = lister->scope.inf};
+	found_list_init(&list, lister->scope.inf);
 	for (const struct set_text *v = values.first; v && r == 0; v = v->next)
 		r = find(lister, snapshot, index, v->bytes, v->node.length, &list);
 	text_set_done(&values);

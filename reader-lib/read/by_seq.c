@@ -72,12 +72,6 @@ take(struct by_seq *w, struct by_seq_part *p, int r)
 	return r;
 }
 
-static inline struct by_seq_part *
-parts_of(struct by_seq *w)
-{
-	return w->count > 1 ? w->more : &w->one;
-}
-
 int
 by_seq_start(struct by_seq *w, const struct snapshot *s, const struct resource_binding *b, uint64_t after)
 {
@@ -85,16 +79,15 @@ by_seq_start(struct by_seq *w, const struct snapshot *s, const struct resource_b
 
 	w->s = s;
 	w->count = b->count;
-	if (b->count > 1 && b->count > w->room) {
+	if (b->count > w->room) {
 		by_seq_done(s->inf, w);
-		w->more = memory_get(s->inf, b->count * sizeof(*w->more));
-		w->count = w->more ? b->count : 0;
-		w->room = w->count;
-		if (!w->more)
+		w->parts = memory_get(s->inf, b->count * sizeof(*w->parts));
+		if (!w->parts)
 			return -ENOMEM;
+		w->count = w->room = b->count;
 	}
 	for (uint32_t i = 0; i < w->count && r == 0; i++) {
-		struct by_seq_part *p = &parts_of(w)[i];
+		struct by_seq_part *p = &w->parts[i];
 		struct leaf_context context = {s, NULL};
 		struct trie_keys keys = {key_of, &context};
 
@@ -116,7 +109,7 @@ by_seq_next(struct by_seq *w, struct found *ret)
 	struct by_seq_part *first = NULL;
 
 	for (uint32_t i = 0; i < w->count; i++) {
-		struct by_seq_part *p = &parts_of(w)[i];
+		struct by_seq_part *p = &w->parts[i];
 
 		if (!p->ended && (!first || p->next.seq < first->next.seq))
 			first = p;
@@ -132,7 +125,7 @@ by_seq_next(struct by_seq *w, struct found *ret)
 void
 by_seq_done(struct informer *inf, struct by_seq *w)
 {
-	memory_put(inf, w->more);
-	w->more = NULL;
+	memory_put(inf, w->parts);
+	w->parts = NULL;
 	w->count = w->room = 0;
 }

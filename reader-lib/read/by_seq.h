@@ -38,10 +38,8 @@ struct by_seq_part {
 /* Zeroed is empty. */
 struct by_seq {
 	const struct snapshot *s;
-	uint32_t count;
-	uint32_t room;		/* of more */
-	struct by_seq_part one;	/* of a resource with one part; others allocate */
-	struct by_seq_part *more;
+	uint32_t count, room;
+	struct by_seq_part *parts;
 };
 
 /* 0, -EBADMSG, -ENOMEM */

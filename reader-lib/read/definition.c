@@ -9,8 +9,6 @@
 
 #include <sodium.h>
 
-#include "shm-layout/index_role.h"
-
 #define INDEXES_MAX 256u
 
 const char *
@@ -102,11 +100,8 @@ read_definition(struct informer *inf, struct value descriptor, struct definition
 		definition_free(inf, d);
 		return r == -ENOMEM ? r : -EBADMSG;
 	}
-	d->namespace_ = index_with_role(d->indexes, d->index_count, INDEX_ROLE_NAMESPACE);
-	d->labels = index_with_role(d->indexes, d->index_count, INDEX_ROLE_LABELS);
-	d->uid = index_with_role(d->indexes, d->index_count, INDEX_ROLE_UID);
-	d->address = index_with_role(d->indexes, d->index_count, INDEX_ROLE_ADDRESS);
-	d->container = index_with_role(d->indexes, d->index_count, INDEX_ROLE_CONTAINER);
+	for (unsigned role = 0; role < INDEX_ROLES; role++)
+		d->roles[role] = index_with_role(d->indexes, d->index_count, (enum index_role)role);
 	*ret_definition = d;
 	return 0;
 }

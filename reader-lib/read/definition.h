@@ -7,19 +7,19 @@
 #define READER_LIB_READ_DEFINITION_H
 
 #include "reader-lib/attach/handle.h"
-#include "shm-layout/index_def.h"
+#include "shm-layout/index_role.h"
 #include "shm-layout/value.h"
 
 /*
  * How a resource is indexed. Owned by the handle until detach; equal descriptors share one.
  *
- * namespace_, labels, uid, address, container   number of the index that serves this, or -1
+ * roles  number of the index that serves each (enum index_role), or -1
  */
 struct definition {
 	struct definition *next;
 	uint8_t digest[16];	/* of the descriptor's JSON text */
 	uint32_t index_count;
-	int namespace_, labels, uid, address, container;
+	int roles[INDEX_ROLES];
 	struct index_def indexes[];
 };
 

@@ -36,10 +36,15 @@ struct answer {
 	uint32_t position;
 };
 
+/* By any but the key. */
 static int
 index_number(const struct definition *d, enum tombstone_by by)
 {
-	return by == TOMBSTONE_BY_UID ? d->uid : by == TOMBSTONE_BY_ADDRESS ? d->address : d->container;
+	_Static_assert((int)INDEX_ROLE_ADDRESS - (int)INDEX_ROLE_UID == TOMBSTONE_BY_ADDRESS - TOMBSTONE_BY_UID &&
+			       (int)INDEX_ROLE_CONTAINER - (int)INDEX_ROLE_UID ==
+				       TOMBSTONE_BY_CONTAINER - TOMBSTONE_BY_UID,
+		       "find: roles in another order");
+	return d->roles[(int)INDEX_ROLE_UID + (int)by - TOMBSTONE_BY_UID];
 }
 
 /* 1, 0, or -EBADMSG. */

@@ -7,7 +7,8 @@
 #ifndef READER_LIB_READ_FOUND_LIST_H
 #define READER_LIB_READ_FOUND_LIST_H
 
-#include "reader-lib/informer.h"
+#include "reader-lib/attach/handle.h"
+#include "reader-lib/base/small_buffer.h"
 
 struct found_item {
 	struct informer_object object;
@@ -15,19 +16,18 @@ struct found_item {
 	size_t key_length;
 };
 
-/* Zeroed, with inf set, is empty. */
+/* items: of struct found_item */
 struct found_list {
-	struct informer *inf;
-	struct found_item *items;
-	size_t count, capacity;
-	char *keys;
-	size_t keys_used, keys_capacity;
+	struct small_buffer items, keys;
+	struct found_item first_items[16];
+	uint8_t first_keys[1024];
 };
 
+void found_list_init(struct found_list *list, struct informer *inf);
 /* 0, -ENOMEM, or what informer_object_key() says. */
 int found_list_add(struct found_list *list, const struct informer_object *object);
-/* Sort, and drop what is there twice. */
-void found_list_sort(struct found_list *list);
+/* Sort, and drop what is there twice. Returns what is left. */
+const struct found_item *found_list_sort(struct found_list *list, size_t *ret_count);
 void found_list_done(struct found_list *list);
 
 #endif

@@ -69,22 +69,23 @@ narrow(struct iter *it, const struct part *part)
 {
 	const char *label;
 	size_t label_length;
+	const int *roles = part->definition->roles;
 	uint32_t leaf;
 	bool found = false;
 	int r;
 
 	it->filter_ns = it->ns_length > 0;
-	if (it->ns_length > 0 && part->definition->namespace_ >= 0) {
-		r = index_leaf(it->s, part, it->resource, part->definition->namespace_, it->ns, it->ns_length,
-			       &it->leaf);
+	if (it->ns_length > 0 && roles[INDEX_ROLE_NAMESPACE] >= 0) {
+		r = index_leaf(it->s, part, it->resource, roles[INDEX_ROLE_NAMESPACE], it->ns,
+			       it->ns_length, &it->leaf);
 		if (r <= 0)
 			return r;
 		found = true;
 		it->filter_ns = false;
 	}
-	if (it->selector && part->definition->labels >= 0 &&
+	if (it->selector && roles[INDEX_ROLE_LABELS] >= 0 &&
 	    selector_equality(it->selector, &label, &label_length)) {
-		r = index_leaf(it->s, part, it->resource, part->definition->labels, label, label_length,
+		r = index_leaf(it->s, part, it->resource, roles[INDEX_ROLE_LABELS], label, label_length,
 			       &leaf);
 		if (r <= 0)
 			return r;

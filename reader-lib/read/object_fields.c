@@ -257,51 +257,6 @@ informer_get_string(const struct informer_object *object, const struct informer_
 	return r;
 }
 
-int
-informer_get_int(const struct informer_object *object, const struct informer_path *path, int64_t *ret)
-{
-	struct value v;
-	int64_t n;
-	int r = look_up(object, path, &v);
-
-	if (r == 0 && !value_int(v, &n))
-		r = value_kind(v) == VALUE_UINT ? -ERANGE : INFORMER_E_TYPE;
-	r = settle(object, r);
-	if (r == 0)
-		*ret = n;
-	return r;
-}
-
-int
-informer_get_bool(const struct informer_object *object, const struct informer_path *path, bool *ret)
-{
-	struct value v;
-	bool b;
-	int r = look_up(object, path, &v);
-
-	if (r == 0 && !value_bool(v, &b))
-		r = INFORMER_E_TYPE;
-	r = settle(object, r);
-	if (r == 0)
-		*ret = b;
-	return r;
-}
-
-int
-informer_get_double(const struct informer_object *object, const struct informer_path *path, double *ret)
-{
-	struct value v;
-	double d;
-	int r = look_up(object, path, &v);
-
-	if (r == 0 && !value_double(v, &d))
-		r = INFORMER_E_TYPE;
-	r = settle(object, r);
-	if (r == 0)
-		*ret = d;
-	return r;
-}
-
 _Static_assert(sizeof(struct value) == sizeof(struct informer_value), "value: private_ has another size");
 
 int
@@ -330,6 +285,35 @@ informer_get_value(const struct informer_object *object, const struct informer_p
 	if (r == 0)
 		memcpy(ret_value, &v, sizeof(v));
 	return r;
+}
+
+int
+informer_get_int(const struct informer_object *object, const struct informer_path *path, int64_t *ret)
+{
+	struct informer_value v;
+	int r = informer_get_value(object, path, &v);
+
+	if (r == 0)
+		r = informer_value_int(&v, ret);
+	return r == INFORMER_E_TYPE && informer_value_kind(&v) == INFORMER_UINT ? -ERANGE : r;
+}
+
+int
+informer_get_bool(const struct informer_object *object, const struct informer_path *path, bool *ret)
+{
+	struct informer_value v;
+	int r = informer_get_value(object, path, &v);
+
+	return r < 0 ? r : informer_value_bool(&v, ret);
+}
+
+int
+informer_get_double(const struct informer_object *object, const struct informer_path *path, double *ret)
+{
+	struct informer_value v;
+	int r = informer_get_value(object, path, &v);
+
+	return r < 0 ? r : informer_value_double(&v, ret);
 }
 
 struct each_call {

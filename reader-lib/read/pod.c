@@ -11,20 +11,13 @@
 #include "shm-layout/posting.h"
 
 /*
- * Which object of an index's value is wanted: any; one that fits; or, of those that fit, the one that came
- * last.
- */
-enum wanted { WANTED_FIRST, WANTED_NEWEST };
-
-/*
- * The object of an index's value.
- * which  gives the number of the index
+ * The object of a value of the index with this role: any, or (newest) the one that came last.
  * fits   NULL: any
  */
 static int
 one_of(const struct informer_snapshot *snapshot, struct informer_resource *res,
-       int (*which)(const struct definition *), const char *value, size_t length,
-       bool (*fits)(struct value body), enum wanted wanted, struct informer_object *ret_object)
+       enum index_role role, const char *value, size_t length, bool (*fits)(struct value body), bool newest,
+       struct informer_object *ret_object)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	const struct object *best = NULL;
@@ -38,13 +31,14 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res,
 		r = resource_bind(s, res, &b);
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < b->count && !(best && wanted == WANTED_FIRST); i++) {
+	for (uint32_t i = 0; i < b->count && (newest || !best); i++) {
 		const struct part *part = &b->parts[i];
 		const struct resource *resource = part_resource(s, part);
 		struct ordinal_iter it;
 		uint32_t leaf;
 
-		r = resource ? index_leaf(s, part, resource, which(part->definition), value, length, &leaf)
+		r = resource ? index_leaf(s, part, resource, part->definition->roles[role], value,
+				      length, &leaf)
 			     : -EBADMSG;
 		if (r > 0)
 			r = ordinal_first(&it, &s->view, leaf);
@@ -59,7 +53,7 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res,
 			    (!fits || fits(value_of_object(&s->view, ref)))) {
 				best = o;
 				object_set(&found, s, o, ref, part->position);
-				if (wanted == WANTED_FIRST)
+				if (!newest)
 					break;
 			}
 			r = ordinal_next(&it);
@@ -71,24 +65,6 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res,
 	if (r == 0)
 		*ret_object = found;
 	return r;
-}
-
-static int
-uid_index(const struct definition *d)
-{
-	return d->uid;
-}
-
-static int
-address_index(const struct definition *d)
-{
-	return d->address;
-}
-
-static int
-container_index(const struct definition *d)
-{
-	return d->container;
 }
 
 bool
@@ -120,21 +96,21 @@ int
 informer_get_by_uid(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *uid,
 		    size_t length, struct informer_object *ret_object)
 {
-	return one_of(snapshot, res, uid_index, uid, length, NULL, WANTED_FIRST, ret_object);
+	return one_of(snapshot, res, INDEX_ROLE_UID, uid, length, NULL, false, ret_object);
 }
 
 int
 informer_pod_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *ip,
 		   size_t length, struct informer_object *ret_object)
 {
-	return one_of(snapshot, pods, address_index, ip, length, owns_address, WANTED_FIRST, ret_object);
+	return one_of(snapshot, pods, INDEX_ROLE_ADDRESS, ip, length, owns_address, false, ret_object);
 }
 
 int
 pod_newest_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *ip,
 		 size_t length, struct informer_object *ret_object)
 {
-	return one_of(snapshot, pods, address_index, ip, length, has_own_address, WANTED_NEWEST, ret_object);
+	return one_of(snapshot, pods, INDEX_ROLE_ADDRESS, ip, length, has_own_address, true, ret_object);
 }
 
 void
@@ -154,5 +130,5 @@ informer_pod_by_container_id(const struct informer_snapshot *snapshot, struct in
 {
 	if (id)
 		container_id_strip(&id, &length);
-	return one_of(snapshot, pods, container_index, id, length, NULL, WANTED_FIRST, ret_object);
+	return one_of(snapshot, pods, INDEX_ROLE_CONTAINER, id, length, NULL, false, ret_object);
 }

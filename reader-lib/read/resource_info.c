@@ -147,50 +147,41 @@ informer_resource_position(const struct informer_snapshot *snapshot, struct info
 	return r;
 }
 
-int
-informer_resource_index_name(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i,
-			     const char **ret_name, size_t *ret_length)
+/* Element i of a descriptor's list: the text, or (inner) a field of it. */
+static int
+listed_text(const struct informer_snapshot *snapshot, uint32_t position, const char *field, uint32_t i,
+	    const char *inner, const char **ret_text, size_t *ret_length)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	const struct resource *resource;
-	struct value index;
+	struct value element;
 	int r = snapshot_usable(s);
 
 	if (r < 0)
 		return r;
-	index = value_element(value_at_name(descriptor_at(s, position, &resource), "indexes"), i);
-	if (!value_string(value_at_name(index, "name"), ret_name, ret_length))
+	element = value_element(value_at_name(descriptor_at(s, position, &resource), field), i);
+	if (!value_string(inner ? value_at_name(element, inner) : element, ret_text, ret_length))
 		r = INFORMER_E_NOT_FOUND;
 	return snapshot_settle(s, r);
 }
 
-/* Element i of a descriptor's list of texts. */
-static int
-listed_text(const struct informer_snapshot *snapshot, uint32_t position, const char *field, uint32_t i,
-	    const char **ret_text, size_t *ret_length)
+int
+informer_resource_index_name(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i,
+			     const char **ret_name, size_t *ret_length)
 {
-	const struct snapshot *s = snapshot_of(snapshot);
-	const struct resource *resource;
-	int r = snapshot_usable(s);
-
-	if (r < 0)
-		return r;
-	if (!value_string(value_element(value_at_name(descriptor_at(s, position, &resource), field), i),
-			  ret_text, ret_length))
-		r = INFORMER_E_NOT_FOUND;
-	return snapshot_settle(s, r);
+	return listed_text(snapshot, position, "indexes", i, "name", ret_name, ret_length);
 }
 
 int
 informer_resource_short_name(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i,
 			     const char **ret_name, size_t *ret_length)
 {
-	return listed_text(snapshot, position, "shortNames", i, ret_name, ret_length);
+	return listed_text(snapshot, position, "shortNames", i, NULL, ret_name, ret_length);
 }
 
 int
 informer_resource_drop(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i,
 		       const char **ret_path, size_t *ret_length)
 {
-	return listed_text(snapshot, position, "drops", i, ret_path, ret_length);
+	return listed_text(snapshot, position, "drops", i, NULL, ret_path, ret_length);
 }
