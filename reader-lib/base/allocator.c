@@ -47,6 +47,17 @@ allocator_get(const struct allocator *a, size_t size)
 	return memory ? memset(memory, 0, size) : NULL;
 }
 
+char *
+allocator_text(const struct allocator *a, const char *text)
+{
+	size_t length = text ? strlen(text) : 0;
+	char *copy = allocator_get(a, length + 1);
+
+	if (copy && length)
+		memcpy(copy, text, length);
+	return copy;
+}
+
 void
 allocator_put(const struct allocator *a, void *memory)
 {

@@ -21,6 +21,8 @@ int allocator_init(struct allocator *a, void *(*allocate)(void *context, size_t 
 void *allocator_get(const struct allocator *a, size_t size);
 /* The same, with whatever it holds: for what is written whole. */
 void *allocator_get_raw(const struct allocator *a, size_t size);
+/* A copy of a text ("" for NULL); NULL when there is no memory. */
+char *allocator_text(const struct allocator *a, const char *text);
 /* NULL is fine. `a` may lie in the memory. */
 void allocator_put(const struct allocator *a, void *memory);
 

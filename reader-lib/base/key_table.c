@@ -97,6 +97,26 @@ key_table_insert(struct key_table *t, struct key_node *node, uint64_t hash, cons
 	t->taken = 0;
 }
 
+struct key_node *
+key_table_get(struct key_table *t, const char *key, size_t length, size_t key_at)
+{
+	uint64_t hash = key_table_hash(t, key, length);
+	struct key_node *node = key_table_find(t, hash, key, length);
+	char *copy;
+
+	if (node)
+		return node;
+	/* a whole struct, whatever stands behind its last member */
+	node = allocator_get(&t->memory, key_at + length + sizeof(uint64_t));
+	if (!node)
+		return NULL;
+	copy = (char *)node + key_at;
+	if (length > 0)
+		memcpy(copy, key, length);
+	key_table_insert(t, node, hash, copy, length);
+	return node;
+}
+
 void
 key_table_remove(struct key_table *t, struct key_node *node)
 {

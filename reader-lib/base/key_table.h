@@ -48,6 +48,12 @@ struct key_node *key_table_find(const struct key_table *t, uint64_t hash, const 
  */
 void key_table_insert(struct key_table *t, struct key_node *node, uint64_t hash, const char *key,
 		      size_t length);
+/*
+ * The node of a key, or a new one with a copy of the key, terminated. A new one is zeroed, and comes from the
+ * table's memory: a struct whose first member is its node, and whose last one, at `key_at`, takes the key.
+ * NULL: no memory.
+ */
+struct key_node *key_table_get(struct key_table *t, const char *key, size_t length, size_t key_at);
 void key_table_remove(struct key_table *t, struct key_node *node);
 /* Take some node out; NULL: none is left. For taking a table down. */
 struct key_node *key_table_take(struct key_table *t);

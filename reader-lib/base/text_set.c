@@ -5,7 +5,6 @@
 #include "reader-lib/base/text_set.h"
 
 #include <errno.h>
-#include <string.h>
 
 int
 text_set_init(struct text_set *set, const struct allocator *memory)
@@ -19,17 +18,12 @@ text_set_init(struct text_set *set, const struct allocator *memory)
 int
 text_set_add(struct text_set *set, const char *data, size_t length)
 {
-	uint64_t hash = key_table_hash(&set->table, data, length);
-	struct set_text *v;
+	size_t before = set->table.count;
+	struct set_text *v = (struct set_text *)(void *)key_table_get(&set->table, data, length,
+								      offsetof(struct set_text, bytes));
 
-	if (key_table_find(&set->table, hash, data, length))
-		return 0;
-	v = allocator_get(&set->memory, sizeof(*v) + length);
-	if (!v)
-		return -ENOMEM;
-	if (length > 0)
-		memcpy(v->bytes, data, length);
-	key_table_insert(&set->table, &v->node, hash, v->bytes, length);
+	if (!v || set->table.count == before)
+		return v ? 0 : -ENOMEM;
 	*set->last = v;
 	set->last = &v->next;
 	return 1;

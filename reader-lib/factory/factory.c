@@ -8,18 +8,6 @@
 #include "reader-lib/factory/factory.h"
 #include "reader-lib/factory/gvr_name.h"
 
-/* A copy of a text ("" for NULL); NULL without memory. */
-static char *
-text_copy(const struct informer *inf, const char *text)
-{
-	size_t length = text ? strlen(text) : 0;
-	char *copy = memory_get(inf, length + 1);
-
-	if (copy && length)
-		memcpy(copy, text, length);
-	return copy;
-}
-
 /* ---- made ---- */
 
 static int
@@ -40,9 +28,9 @@ copy_tweak(struct informer *inf, const struct informer_tweak *from, struct tweak
 
 	if (resource_name_of(from->resource, name) < 0)
 		return bad_name(inf, from->resource);
-	to->resource = text_copy(inf, name);
-	to->labels = text_copy(inf, from->label_selector);
-	to->fields = text_copy(inf, from->field_selector);
+	to->resource = allocator_text(&inf->memory, name);
+	to->labels = allocator_text(&inf->memory, from->label_selector);
+	to->fields = allocator_text(&inf->memory, from->field_selector);
 	to->resync_ms = from->resync_ms;
 	if (!to->resource || !to->labels || !to->fields)
 		return -ENOMEM;
@@ -80,7 +68,7 @@ fill(struct informer_factory *f, const struct informer_factory_options *o)
 	int r = 0;
 
 	f->resync_ms = o->resync_ms;
-	f->namespace_ = text_copy(inf, o->namespace_);
+	f->namespace_ = allocator_text(&inf->memory, o->namespace_);
 	if (!f->namespace_)
 		return -ENOMEM;
 	if (strlen(f->namespace_) > OBJECT_NAMESPACE_MAX)
@@ -155,8 +143,8 @@ shared_new(struct informer_factory *f, const char *asked, const char *name, bool
 	shared->factory = f;
 	shared->exclusive = exclusive;
 	shared->group.transform = f->transform;
-	shared->asked = text_copy(f->inf, asked);
-	shared->name = text_copy(f->inf, name);
+	shared->asked = allocator_text(&f->inf->memory, asked);
+	shared->name = allocator_text(&f->inf->memory, name);
 	for (size_t i = 0; i < f->tweak_count; i++) {
 		if (resource_names_match(f->inf, f->tweaks[i].resource, name))
 			shared->tweak = &f->tweaks[i];

@@ -124,44 +124,22 @@ private_index_free(struct private_index *ix)
 static struct index_record *
 record_of(struct private_index *ix, const char *key, size_t length)
 {
-	uint64_t hash = key_table_hash(&ix->records, key, length);
-	struct key_node *node = key_table_find(&ix->records, hash, key, length);
-	struct index_record *record;
+	size_t before = ix->records.count;
+	struct index_record *record = (struct index_record *)(void *)key_table_get(
+		&ix->records, key, length, offsetof(struct index_record, key));
 
-	if (node)
-		return (struct index_record *)(void *)node;
-	record = allocator_get(&ix->memory, sizeof(*record) + length);
-	if (!record)
-		return NULL;
-	memcpy(record->key, key, length);
-	key_table_insert(&ix->records, &record->node, hash, record->key, length);
-	ix->absent++;
-	link_newest(ix, record, 0);
+	if (record && ix->records.count > before) {
+		ix->absent++;
+		link_newest(ix, record, 0);
+	}
 	return record;
-}
-
-static struct index_value *
-value_of(struct private_index *ix, const char *data, size_t length)
-{
-	uint64_t hash = key_table_hash(&ix->values, data, length);
-	struct key_node *node = key_table_find(&ix->values, hash, data, length);
-	struct index_value *v;
-
-	if (node)
-		return (struct index_value *)(void *)node;
-	v = allocator_get(&ix->memory, sizeof(*v) + length);
-	if (!v)
-		return NULL;
-	if (length > 0)
-		memcpy(v->bytes, data, length);
-	key_table_insert(&ix->values, &v->node, hash, v->bytes, length);
-	return v;
 }
 
 static int
 add_entry(struct private_index *ix, struct index_record *record, const char *data, size_t length)
 {
-	struct index_value *v = value_of(ix, data, length);
+	struct index_value *v = (struct index_value *)(void *)key_table_get(
+		&ix->values, data, length, offsetof(struct index_value, bytes));
 	struct index_entry *e;
 
 	if (!v)

@@ -39,19 +39,7 @@ work_keys_find(struct work_keys *keys, const char *key, size_t length)
 struct work_key *
 work_keys_get(struct work_keys *keys, const char *key, size_t length)
 {
-	uint64_t hash = key_table_hash(&keys->table, key, length);
-	struct key_node *node = key_table_find(&keys->table, hash, key, length);
-	struct work_key *k;
-
-	if (node)
-		return key_of_node(node);
-	k = allocator_get(&keys->memory, sizeof(*k) + length + 1);
-	if (!k)
-		return NULL;
-	if (length > 0)
-		memcpy(k->key, key, length);
-	key_table_insert(&keys->table, &k->node, hash, k->key, length);
-	return k;
+	return key_of_node(key_table_get(&keys->table, key, length, offsetof(struct work_key, key)));
 }
 
 void

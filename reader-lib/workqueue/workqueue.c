@@ -88,19 +88,6 @@ make_limiter(struct rate_limiter *l, const struct informer_workqueue_options *o,
 	return rate_limiter_init(l, o->rate_limit, memory);
 }
 
-static int
-copy_name(struct informer_workqueue *q, const char *name)
-{
-	size_t length = name ? strlen(name) : 0;
-
-	q->name = allocator_get(&q->memory, length + 1);
-	if (!q->name)
-		return -ENOMEM;
-	if (length > 0)
-		memcpy(q->name, name, length);
-	return 0;
-}
-
 static void
 free_content(struct informer_workqueue *q)
 {
@@ -134,9 +121,8 @@ informer_workqueue_new(const struct informer_workqueue_options *options,
 	q->memory = memory;
 	q->clock = o.clock;
 	q->clock_context = o.clock_context;
-	r = make_limiter(&q->limiter, &o, &memory);
-	if (r == 0)
-		r = copy_name(q, o.name);
+	q->name = allocator_text(&memory, o.name);
+	r = q->name ? make_limiter(&q->limiter, &o, &memory) : -ENOMEM;
 	if (r == 0)
 		r = work_keys_init(&q->keys, &memory);
 	if (r == 0)
