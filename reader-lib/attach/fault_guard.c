@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guarded arenas stand in entries, a page of them and then another, which are never given back. An entry has
- * a turn, which counts its changes:
+ * Guarded arenas stand in a table, made with the handler, of as many entries as the largest arenas have
+ * address space. An entry has a turn, which counts its changes:
  *
  *	free ──claimed──▶ being filled ──▶ guards ──claimed──▶ being emptied ──▶ free
  *	0 mod 4           1                2                   3                 0, four more
@@ -17,8 +17,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#define PAGE_BYTES 4096u
-#define PAGE_ENTRIES 100u
+#define ENTRIES 4096u
 
 enum turn { FREE, FILLED, GUARDS, EMPTIED, TURNS };
 
@@ -27,13 +26,7 @@ struct entry {
 	_Atomic uintptr_t arena, bytes, slot;
 };
 
-struct page {
-	_Atomic(struct page *) next;
-	struct entry entries[PAGE_ENTRIES];
-};
-_Static_assert(sizeof(struct page) <= PAGE_BYTES, "fault guard: entries of a page");
-
-static _Atomic(struct page *) first_page;
+static struct entry *entries;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct sigaction before;
 static int install_error;
@@ -80,13 +73,9 @@ repair(struct entry *e, uintptr_t address)
 static bool
 repair_any(uintptr_t address)
 {
-	/* Meets the release in add_page(): its entries are zeros, or later ones. */
-	struct page *page = atomic_load_explicit(&first_page, memory_order_acquire);
-
-	for (; page; page = atomic_load_explicit(&page->next, memory_order_acquire))
-		for (unsigned i = 0; i < PAGE_ENTRIES; i++)
-			if (repair(&page->entries[i], address))
-				return true;
+	for (unsigned i = 0; i < ENTRIES; i++)
+		if (repair(&entries[i], address))
+			return true;
 	return false;
 }
 
@@ -127,7 +116,12 @@ install(void)
 {
 	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
 
-	if (sigaction(SIGBUS, NULL, &before) < 0 || sigaction(SIGBUS, &ours, NULL) < 0)
+	void *table = mmap(NULL, ENTRIES * sizeof(*entries), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	entries = table == MAP_FAILED ? NULL : table;
+	if (!entries || madvise(table, ENTRIES * sizeof(*entries), MADV_WIPEONFORK) < 0 ||
+	    sigaction(SIGBUS, NULL, &before) < 0 || sigaction(SIGBUS, &ours, NULL) < 0)
 		install_error = -errno;
 }
 
@@ -159,69 +153,30 @@ fill(struct entry *e, uintptr_t arena, uintptr_t bytes, uintptr_t slot)
 	atomic_fetch_add_explicit(&e->turn, 1, memory_order_release);
 }
 
-static struct entry *
-take_free(void)
-{
-	struct page *page = atomic_load_explicit(&first_page, memory_order_acquire);
-
-	for (; page; page = atomic_load_explicit(&page->next, memory_order_acquire))
-		for (unsigned i = 0; i < PAGE_ENTRIES; i++)
-			if (take(&page->entries[i], FREE))
-				return &page->entries[i];
-	return NULL;
-}
-
-static int
-add_page(void)
-{
-	struct page *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-				 0);
-	struct page *next;
-
-	if (page == MAP_FAILED)
-		return -ENOMEM;
-	if (madvise(page, PAGE_BYTES, MADV_WIPEONFORK) < 0) {
-		munmap(page, PAGE_BYTES);
-		return -ENOMEM;
-	}
-	next = atomic_load_explicit(&first_page, memory_order_relaxed);
-	do
-		atomic_store_explicit(&page->next, next, memory_order_relaxed);
-	/* Meets the acquire loads of a page. */
-	while (!atomic_compare_exchange_weak_explicit(&first_page, &next, page, memory_order_release,
-						      memory_order_relaxed));
-	return 0;
-}
-
 int
 fault_guard_add(const struct header *arena, size_t bytes, const struct slot *slot)
 {
-	struct entry *e;
-	int r;
+	unsigned i = 0;
 
 	pthread_once(&once, install);
 	if (install_error < 0)
 		return install_error;
-	while (!(e = take_free()))
-		if ((r = add_page()) < 0)
-			return r;
-	fill(e, (uintptr_t)arena, bytes, (uintptr_t)slot);
+	while (i < ENTRIES && !take(&entries[i], FREE))
+		i++;
+	if (i == ENTRIES)
+		return -ENOMEM;
+	fill(&entries[i], (uintptr_t)arena, bytes, (uintptr_t)slot);
 	return 0;
 }
 
 void
 fault_guard_remove(const struct header *arena)
 {
-	struct page *page = atomic_load_explicit(&first_page, memory_order_acquire);
-
-	for (; page; page = atomic_load_explicit(&page->next, memory_order_acquire))
-		for (unsigned i = 0; i < PAGE_ENTRIES; i++) {
-			struct entry *e = &page->entries[i];
-
-			if (atomic_load_explicit(&e->arena, memory_order_relaxed) == (uintptr_t)arena &&
-			    take(e, GUARDS)) {
-				fill(e, 0, 0, 0);
-				return;
-			}
+	for (unsigned i = 0; entries && i < ENTRIES; i++) {
+		if (atomic_load_explicit(&entries[i].arena, memory_order_relaxed) == (uintptr_t)arena &&
+		    take(&entries[i], GUARDS)) {
+			fill(&entries[i], 0, 0, 0);
+			return;
 		}
+	}
 }

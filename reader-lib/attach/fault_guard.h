@@ -12,7 +12,7 @@
  * A program that installs a handler of SIGBUS later passes on what is not its own, as it would for any
  * library: to the handler that sigaction() gave it.
  *
- * The guarded arenas stand in pages that a forked child sees as zeros: there it guards nothing.
+ * The guarded arenas stand in memory that a forked child sees as zeros: there it guards nothing.
  *
  * Threads: any. The handler takes no lock.
  */
@@ -27,7 +27,7 @@
 
 /*
  * An arena is mapped there, `bytes` long, and read by this slot: revoked when its header says so, or when the
- * slot is closed. Both stay mapped until fault_guard_remove(). 0 or negative errno.
+ * slot is closed. Both stay mapped until fault_guard_remove(). 0 or negative errno; -ENOMEM also: 4,096 are.
  */
 int fault_guard_add(const struct header *arena, size_t bytes, const struct slot *slot);
 /* It is to be unmapped. Nothing to do for one that is not guarded. */

@@ -96,7 +96,7 @@ TEST_CASE(a_revoked_arena_reads_zeros)
 	assert_int_equal(atomic_load(&w.header->state), HEADER_REVOKED);
 }
 
-/* More than a page of entries; each is found, and its place is used again. */
+/* Each of many is found, and its place is used again. */
 TEST_CASE(many_arenas_are_guarded)
 {
 	struct world w[120];
