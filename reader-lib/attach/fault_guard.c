@@ -115,7 +115,6 @@ static void
 install(void)
 {
 	struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-
 	void *table = mmap(NULL, ENTRIES * sizeof(*entries), PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 

@@ -23,16 +23,10 @@ ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_s
 	if (!ring)
 		r = error_set(inf, -ENOMEM, "no memory for another queue");
 	else if (capacity < QUEUE_ENTRIES_MIN || capacity > QUEUE_ENTRIES_MAX ||
-		 (capacity & (capacity - 1)) || answer->number >= SLOT_QUEUES)
+		 (capacity & (capacity - 1)) || answer->number >= SLOT_QUEUES || fstat(fd, &st) < 0 ||
+		 st.st_size < (off_t)queue_bytes(capacity))
 		r = error_set(inf, -EPROTO, "informerd passed a queue of %u entries, which makes no sense",
 			      capacity);
-	else if (fstat(fd, &st) < 0)
-		r = error_set(inf, -errno, "cannot look at the queue that informerd passed: %s",
-			      errno_text(errno));
-	else if (st.st_size < (off_t)queue_bytes(capacity))
-		r = error_set(inf, -EPROTO,
-			      "the queue that informerd passed has %lld bytes, too few for %u entries",
-			      (long long)st.st_size, capacity);
 	if (r == 0) {
 		page = mmap(NULL, queue_bytes(capacity), PROT_READ, MAP_SHARED, fd, 0);
 		if (page == MAP_FAILED)

@@ -143,19 +143,15 @@ copy_name(struct copier *c, uint32_t ref, uint32_t *ret_to)
 	return remember(c, ref, *ret_to);
 }
 
-/* ret_count: of its names. */
+/* b: the shape, of so many names. */
 static int
-copy_shape(struct copier *c, uint32_t ref, uint32_t *ret_to, uint32_t *ret_count)
+copy_shape(struct copier *c, uint32_t ref, const struct block *b, const uint32_t *names, uint32_t count,
+	   uint32_t *ret_to)
 {
-	const uint32_t *names;
-	uint32_t count, to;
-	const struct block *b = value_shape(c->view, ref, &names, &count);
+	uint32_t to;
 	size_t at, from;
 	int r;
 
-	if (!b || count == 0)
-		return -EBADMSG;
-	*ret_count = count;
 	if (recall(c, ref, ret_to))
 		return 0;
 	r = add_block(c, BLOCK_SHAPE, b->tag, shape_length(count), ret_to, &at);
@@ -242,79 +238,6 @@ close_container(struct copier *c, bool object, size_t start, uint32_t shape)
 	return 0;
 }
 
-static int copy_whole(struct copier *c, const uint8_t *at, const uint8_t *after, bool own, unsigned depth);
-
-/* tag: the one that stands at `at`, loaded once */
-static int
-copy_container(struct copier *c, unsigned tag, const uint8_t *at, const uint8_t *after, bool own,
-	       unsigned depth)
-{
-	bool object = tag == TAG_OBJECT16 || tag == TAG_OBJECT32;
-	const uint8_t *item = at + (tag == TAG_ARRAY16    ? 3
-				    : tag == TAG_ARRAY32  ? 5
-				    : tag == TAG_OBJECT16 ? 7
-							  : 9);
-	uint32_t shape = 0, fields = 0, items = 0;
-	size_t start = 0;
-	int r;
-
-	if (depth >= VALUE_DEPTH_MAX || item > after)
-		return -EBADMSG;
-	r = object ? copy_shape(c, load32(item - 4), &shape, &fields) : 0;
-	if (r == 0)
-		r = open_container(c, object, &start);
-	while (r == 0 && item < after) {
-		const uint8_t *next = value_after(item, after);
-
-		r = next ? copy_whole(c, item, next, own, depth + 1) : -EBADMSG;
-		item = next;
-		items++;
-	}
-	if (r == 0 && object && items != fields)
-		r = -EBADMSG;
-	return r < 0 ? r : close_container(c, object, start, shape);
-}
-
-/*
- * Append the value that stands from `at` to `after`.
- * own  in the object's own block, where names and namespaces may be the object's
- */
-static int
-copy_whole(struct copier *c, const uint8_t *at, const uint8_t *after, bool own, unsigned depth)
-{
-	unsigned tag = LOAD_ONCE(at);
-
-	if (tag == TAG_REF) {
-		const struct block *b;
-		uint32_t length;
-
-		if (after - at < 5)
-			return -EBADMSG;
-		b = block_load(c->view, load32(at + 1), BLOCK_VALUE, 1, &length);
-		if (!b)
-			return -EBADMSG;
-		at = b->payload;
-		after = value_after(at, at + length);
-		own = false;
-		tag = LOAD_ONCE(at);
-		if (!after || tag == TAG_REF)
-			return -EBADMSG;
-	}
-	if (++c->items > VALUE_ITEMS_MAX)
-		return -EBADMSG;
-	switch (tag) {
-	case TAG_ARRAY16:
-	case TAG_ARRAY32:
-	case TAG_OBJECT16:
-	case TAG_OBJECT32:
-		return copy_container(c, tag, at, after, own, depth);
-	case TAG_OWN_NAME ... TAG_OWN_VERSION:
-		return own ? small_buffer_add(&c->body, at, 1) : -EBADMSG;
-	default:
-		return small_buffer_add(&c->body, at, (size_t)(after - at));
-	}
-}
-
 static bool
 is_container(struct value v)
 {
@@ -323,50 +246,83 @@ is_container(struct value v)
 	return kind == VALUE_ARRAY || kind == VALUE_OBJECT;
 }
 
+/*
+ * Whether something of a field (name: where its name's ref stands) or element (NULL) is wanted: 1, and its name
+ * is kept, 0, or negative.
+ */
 static int
-keep_name(struct copier *c, const struct value_iter *it)
+enter(struct copier *c, const struct path_place *place, const uint32_t *name, const struct value *v,
+      struct path_place *ret_child)
 {
-	struct kept_name kept = {.fingerprint = shape_fingerprint(it->key, it->key_length)};
-	int r = it->names ? copy_name(c, LOAD_ONCE(&it->names[it->index - 1]), &kept.ref) : -EBADMSG;
-
-	return r < 0 ? r : small_buffer_add(&c->names, &kept, sizeof(kept));
-}
-
-/* Append what is wanted of a value. */
-static int
-copy_wanted(struct copier *c, struct value v, const struct path_place *place, unsigned depth)
-{
-	bool object = value_kind(v) == VALUE_OBJECT;
-	size_t names = c->names.used, start;
-	struct value_iter it;
-	uint64_t which;
-	uint32_t shape = 0;
-	bool any = false;
+	uint32_t ref = name ? LOAD_ONCE(name) : 0;
+	struct value text = value_of_block(c->view, ref);
+	struct kept_name kept = {0};
+	const char *key = NULL;
+	size_t length = 0;
 	int r;
 
-	if (path_place_all(place) || !is_container(v))
-		return copy_whole(c, v.at, v.end, v.own != NULL, depth);
-	if (depth >= VALUE_DEPTH_MAX || ++c->items > VALUE_ITEMS_MAX)
+	if (name && !value_text(&text, &key, &length))
 		return -EBADMSG;
-	it = value_iterate(v);
-	which = it.shape ? it.shape->tag : 0;
-	r = open_container(c, object, &start);
-	while (r == 0 && value_next(&it)) {
-		struct path_place child;
+	if (!path_set_enter(c->set, place, key, length, ret_child) ||
+	    !(ret_child->whole || is_container(*v)))
+		return 0;
+	if (!name)
+		return 1;
+	kept.fingerprint = shape_fingerprint(key, length);
+	r = copy_name(c, ref, &kept.ref);
+	if (r == 0)
+		r = small_buffer_add(&c->names, &kept, sizeof(kept));
+	return r < 0 ? r : 1;
+}
 
-		if (!path_set_enter(c->set, place, it.key, it.key_length, &child) ||
-		    !(child.whole || is_container(it.item)))
-			continue;
-		any = true;
-		if (object) {
-			r = keep_name(c, &it);
-			which = (which ^ it.index) * 0x9e3779b97f4a7c15ull;
+static int copy_value(struct copier *c, const struct value *v, const struct path_place *place, unsigned depth);
+
+/* tag: the one that stands there, loaded once. place: see copy_value() */
+static int
+copy_container(struct copier *c, unsigned tag, const struct value *v, const struct path_place *place,
+	       unsigned depth)
+{
+	bool object = tag == TAG_OBJECT16 || tag == TAG_OBJECT32, any = !place;
+	const uint8_t *item = v->at + (tag == TAG_ARRAY16    ? 3
+				       : tag == TAG_ARRAY32  ? 5
+				       : tag == TAG_OBJECT16 ? 7
+							     : 9), *next;
+	uint32_t shape = 0, fields = 0, i = 0;
+	const uint32_t *names = NULL;
+	const struct block *b = NULL;
+	size_t kept = c->names.used, start = 0;
+	uint64_t which = 0;
+	int r;
+
+	if (depth >= VALUE_DEPTH_MAX || item > v->end)
+		return -EBADMSG;
+	if (object) {
+		b = value_shape(c->view, load32(item - 4), &names, &fields);
+		if (!b || fields == 0)
+			return -EBADMSG;
+		which = b->tag;
+	}
+	r = object && !place ? copy_shape(c, load32(item - 4), b, names, fields, &shape) : 0;
+	if (r == 0)
+		r = open_container(c, object, &start);
+	for (; r == 0 && item < v->end; item = next, i++) {
+		struct path_place child;
+		struct value below;
+
+		next = value_after(item, v->end);
+		if (!next || (object && i == fields) || !value_open_at(&below, v, item, v->end))
+			return -EBADMSG;
+		if (place) {
+			r = enter(c, place, object ? &names[i] : NULL, &below, &child);
+			if (r <= 0)
+				continue;
+			any = true;
+			which = (which ^ (i + 1)) * 0x9e3779b97f4a7c15ull;
 			which ^= which >> 32;
 		}
-		if (r == 0)
-			r = copy_wanted(c, it.item, &child, depth + 1);
+		r = copy_value(c, &below, place && !path_place_all(&child) ? &child : NULL, depth + 1);
 	}
-	if (r == 0 && it.damaged)
+	if (r == 0 && object && i != fields)
 		r = -EBADMSG;
 	if (r < 0)
 		return r;
@@ -375,9 +331,30 @@ copy_wanted(struct copier *c, struct value v, const struct path_place *place, un
 		c->body.data[start] = object ? TAG_EMPTY_OBJECT : TAG_EMPTY_ARRAY;
 		return 0;
 	}
-	r = object ? make_shape(c, names, which, &shape) : 0;
-	c->names.used = names;
+	r = object && place ? make_shape(c, kept, which, &shape) : 0;
+	c->names.used = kept;
 	return r < 0 ? r : close_container(c, object, start, shape);
+}
+
+/* Append what is wanted of a value; place NULL: all. */
+static int
+copy_value(struct copier *c, const struct value *v, const struct path_place *place, unsigned depth)
+{
+	unsigned tag = LOAD_ONCE(v->at);
+
+	if (++c->items > VALUE_ITEMS_MAX)
+		return -EBADMSG;
+	switch (tag) {
+	case TAG_ARRAY16:
+	case TAG_ARRAY32:
+	case TAG_OBJECT16:
+	case TAG_OBJECT32:
+		return copy_container(c, tag, v, place, depth);
+	case TAG_OWN_NAME ... TAG_OWN_VERSION:
+		return v->own ? small_buffer_add(&c->body, v->at, 1) : -EBADMSG;
+	default:
+		return small_buffer_add(&c->body, v->at, (size_t)(v->end - v->at));
+	}
 }
 
 int
@@ -388,8 +365,7 @@ copier_copy(struct copier *c, uint32_t object_ref)
 
 	if (!value_open_object(&v, c->view, object_ref))
 		return -EBADMSG;
-	if (!c->set)
-		return copy_whole(c, v.at, v.end, v.own != NULL, 0);
-	place = path_set_start(c->set);
-	return copy_wanted(c, v, &place, 0);
+	if (c->set)
+		place = path_set_start(c->set);
+	return copy_value(c, &v, c->set && !path_place_all(&place) ? &place : NULL, 0);
 }
