@@ -24,7 +24,7 @@ struct walk {
 	const struct walk_visitor *visitor;
 	struct walk_damage *damage;
 	unsigned depth;		/* of shared values */
-	uint32_t holder;	/* the block whose references are being followed */
+	uint32_t holder;	/* of a value's references: the block in which they stand */
 };
 
 static int
@@ -35,17 +35,20 @@ damaged(struct walk *w, uint32_t ref, const char *why)
 	return -EBADMSG;
 }
 
-/* The block, checked for bounds and type, and shown to the visitor. ret_length: of its payload, as checked */
+/*
+ * The block, checked for bounds and type, and shown to the visitor.
+ * holder: which block refers to it, here as below. ret_length: of its payload, as checked
+ */
 static int
-enter(struct walk *w, uint32_t ref, enum block_type type, const struct block **ret, uint32_t *ret_length)
+enter(struct walk *w, uint32_t holder, uint32_t ref, enum block_type type, const struct block **ret, uint32_t *ret_length)
 {
 	uint32_t type_length;
 	const struct block *b = block_any_load(w->view, ref, &type_length);
 
 	if (!b)
-		return damaged(w, w->holder, "it refers to a place outside the arena");
+		return damaged(w, holder, "it refers to a place outside the arena");
 	if (type_length >> 28 != (uint32_t)type)
-		return damaged(w, w->holder, "it refers to a block of another type than belongs there");
+		return damaged(w, holder, "it refers to a block of another type than belongs there");
 	*ret = b;
 	*ret_length = type_length & BLOCK_LENGTH_MAX;
 	return w->visitor->block(w->visitor->context, ref, b);
@@ -62,24 +65,22 @@ type_at(const struct walk *w, uint32_t ref)
 
 /* ---- values ---- */
 
-static int walk_value_block(struct walk *w, uint32_t ref);
+static int walk_value_block(struct walk *w, uint32_t holder, uint32_t ref);
 
 static int
-walk_shape(struct walk *w, uint32_t ref)
+walk_shape(struct walk *w, uint32_t holder, uint32_t ref)
 {
 	const struct block *b;
-	uint32_t holder = w->holder, count = 0, length;
+	uint32_t count = 0, length;
 	const uint32_t *names;
-	int r = enter(w, ref, BLOCK_SHAPE, &b, &length);
+	int r = enter(w, holder, ref, BLOCK_SHAPE, &b, &length);
 
 	if (r <= 0)
 		return r;
 	if (!value_shape(w->view, ref, &names, &count) || count == 0)
 		return damaged(w, ref, "a shape whose length does not fit its count");
-	w->holder = ref;
 	for (uint32_t i = 0; i < count && r >= 0; i++)
-		r = walk_value_block(w, LOAD_ONCE(&names[i]));
-	w->holder = holder;
+		r = walk_value_block(w, ref, LOAD_ONCE(&names[i]));
 	return r < 0 ? r : 0;
 }
 
@@ -89,7 +90,7 @@ walk_value_ref(uint32_t ref, void *context)
 {
 	struct walk *w = context;
 
-	return type_at(w, ref) == BLOCK_SHAPE ? walk_shape(w, ref) : walk_value_block(w, ref);
+	return type_at(w, ref) == BLOCK_SHAPE ? walk_shape(w, w->holder, ref) : walk_value_block(w, w->holder, ref);
 }
 
 static int
@@ -112,11 +113,11 @@ walk_value_bytes(struct walk *w, uint32_t ref, const uint8_t *at, const uint8_t 
 }
 
 static int
-walk_value_block(struct walk *w, uint32_t ref)
+walk_value_block(struct walk *w, uint32_t holder, uint32_t ref)
 {
 	const struct block *b;
 	uint32_t length;
-	int r = enter(w, ref, BLOCK_VALUE, &b, &length);
+	int r = enter(w, holder, ref, BLOCK_VALUE, &b, &length);
 
 	if (r <= 0)
 		return r;
@@ -124,12 +125,12 @@ walk_value_block(struct walk *w, uint32_t ref)
 }
 
 static int
-walk_object(struct walk *w, uint32_t ref)
+walk_object(struct walk *w, uint32_t holder, uint32_t ref)
 {
 	const struct block *b;
 	struct object_extent extent;
 	uint32_t length;
-	int r = enter(w, ref, BLOCK_OBJECT, &b, &length);
+	int r = enter(w, holder, ref, BLOCK_OBJECT, &b, &length);
 
 	if (r <= 0)
 		return r;
@@ -139,21 +140,19 @@ walk_object(struct walk *w, uint32_t ref)
 }
 
 static int
-walk_tombstone(struct walk *w, uint32_t ref)
+walk_tombstone(struct walk *w, uint32_t holder, uint32_t ref)
 {
 	const struct block *b;
 	const struct tombstone *t;
-	uint32_t holder = w->holder, length;
-	int r = enter(w, ref, BLOCK_TOMBSTONE, &b, &length);
+	uint32_t length;
+	int r = enter(w, holder, ref, BLOCK_TOMBSTONE, &b, &length);
 
 	if (r <= 0)
 		return r;
 	t = tombstone_at(w->view, ref);
 	if (!t)
 		return damaged(w, ref, "a tombstone of another length");
-	w->holder = ref;
-	r = walk_object(w, LOAD_ONCE(&t->object));
-	w->holder = holder;
+	r = walk_object(w, ref, LOAD_ONCE(&t->object));
 	return r < 0 ? r : 0;
 }
 
@@ -162,15 +161,15 @@ walk_tombstone(struct walk *w, uint32_t ref)
 /* CHANGE: of by-seq, an ordinal or a tombstone. */
 enum leaf_kind { LEAF_ORDINAL, LEAF_OBJECT, LEAF_POSTINGS, LEAF_CHANGE, LEAF_TOMBSTONE };
 
-static int walk_trie(struct walk *w, uint32_t link, unsigned below, enum leaf_kind kind);
+static int walk_trie(struct walk *w, uint32_t holder, uint32_t link, unsigned below, enum leaf_kind kind);
 
 static int
-walk_postings(struct walk *w, uint32_t ref)
+walk_postings(struct walk *w, uint32_t holder, uint32_t ref)
 {
 	const struct block *b;
 	struct posting_list p;
-	uint32_t holder = w->holder, length;
-	int r = enter(w, ref, BLOCK_POSTINGS, &b, &length);
+	uint32_t length;
+	int r = enter(w, holder, ref, BLOCK_POSTINGS, &b, &length);
 
 	if (r <= 0)
 		return r;
@@ -178,80 +177,73 @@ walk_postings(struct walk *w, uint32_t ref)
 		return damaged(w, ref, "postings whose length does not fit their count");
 	if (p.count <= POSTING_ARRAY_MAX)
 		return 0;
-	w->holder = ref;
-	r = walk_trie(w, LOAD_ONCE(&p.ordinals[0]), TRIE_SHIFT_TOP + 6, LEAF_ORDINAL);
-	w->holder = holder;
-	return r;
+	return walk_trie(w, ref, LOAD_ONCE(&p.ordinals[0]), TRIE_SHIFT_TOP + 6, LEAF_ORDINAL);
 }
 
 static int
-walk_leaf(struct walk *w, uint32_t link, enum leaf_kind kind)
+walk_leaf(struct walk *w, uint32_t holder, uint32_t link, enum leaf_kind kind)
 {
 	if (link_is_immediate(link))
 		return kind == LEAF_OBJECT || kind == LEAF_TOMBSTONE
-			       ? damaged(w, w->holder, "an ordinal where a block belongs") : 0;
+			       ? damaged(w, holder, "an ordinal where a block belongs") : 0;
 	switch (kind) {
 	case LEAF_OBJECT:
-		return walk_object(w, link);
+		return walk_object(w, holder, link);
 	case LEAF_POSTINGS:
-		return walk_postings(w, link);
+		return walk_postings(w, holder, link);
 	case LEAF_CHANGE:
 	case LEAF_TOMBSTONE:
-		return walk_tombstone(w, link);
+		return walk_tombstone(w, holder, link);
 	case LEAF_ORDINAL:
 		break;
 	}
-	return damaged(w, w->holder, "a block where an ordinal belongs");
+	return damaged(w, holder, "a block where an ordinal belongs");
 }
 
 static int
-walk_collision(struct walk *w, uint32_t ref, enum leaf_kind kind)
+walk_collision(struct walk *w, uint32_t holder, uint32_t ref, enum leaf_kind kind)
 {
 	const struct block *b;
-	uint32_t holder = w->holder, count, length;
-	int r = enter(w, ref, BLOCK_COLLISION, &b, &length);
+	uint32_t count, length;
+	int r = enter(w, holder, ref, BLOCK_COLLISION, &b, &length);
 
 	if (r <= 0)
 		return r;
 	count = length / (uint32_t)sizeof(uint32_t);
 	if (count < 2 || length % sizeof(uint32_t) != 0)
 		return damaged(w, ref, "a collision of less than two entries");
-	w->holder = ref;
 	for (uint32_t i = 0; i < count && r >= 0; i++)
-		r = walk_leaf(w, LOAD_ONCE(&((const uint32_t *)(const void *)b->payload)[i]), kind);
-	w->holder = holder;
+		r = walk_leaf(w, ref, LOAD_ONCE(&((const uint32_t *)(const void *)b->payload)[i]), kind);
 	return r < 0 ? r : 0;
 }
 
 static int
-walk_trie(struct walk *w, uint32_t link, unsigned below, enum leaf_kind kind)
+walk_trie(struct walk *w, uint32_t holder, uint32_t link, unsigned below, enum leaf_kind kind)
 {
 	const struct block *b = NULL;
 	struct trie_level level;
-	uint32_t holder = w->holder, length;
+	uint32_t length;
 	unsigned count, type;
 	int r;
 
 	if (link == 0)
-		return below > TRIE_SHIFT_TOP ? 0 : damaged(w, w->holder, "an empty link");
+		return below > TRIE_SHIFT_TOP ? 0 : damaged(w, holder, "an empty link");
 	if (link_is_immediate(link))
-		return walk_leaf(w, link, kind);
+		return walk_leaf(w, holder, link, kind);
 	type = type_at(w, link);
 	if (type == BLOCK_COLLISION && kind != LEAF_OBJECT && kind != LEAF_CHANGE)
-		return walk_collision(w, link, kind);
+		return walk_collision(w, holder, link, kind);
 	if (type != 0 && type != BLOCK_NODE)
-		return walk_leaf(w, link, kind);
-	r = enter(w, link, BLOCK_NODE, &b, &length);
+		return walk_leaf(w, holder, link, kind);
+	r = enter(w, holder, link, BLOCK_NODE, &b, &length);
 	if (r <= 0)
 		return r;
 	if (!trie_level_of(b, (uint32_t)BLOCK_NODE << 28 | length, below, &level) ||
 	    (level.map & (level.map - 1)) == 0)
 		return damaged(w, link, "a trie node that is not well-formed");
 	count = (unsigned)__builtin_popcountll(level.map);
-	w->holder = link;
 	for (unsigned i = 0; i < count && r >= 0; i++)
-		r = walk_trie(w, LOAD_ONCE(&level.links[i]), level.shift, kind);
-	w->holder = holder;
+		r = walk_trie(w, link, LOAD_ONCE(&level.links[i]), level.shift, kind);
 	return r < 0 ? r : 0;
 }
 
@@ -267,8 +259,7 @@ walk_shortcut(struct walk *w, uint32_t holder, uint32_t ref, enum shortcut_kind 
 
 	if (ref == 0)
 		return 0;
-	w->holder = holder;
-	r = enter(w, ref, BLOCK_SHORTCUT, &b, &length);
+	r = enter(w, holder, ref, BLOCK_SHORTCUT, &b, &length);
 	if (r < 0)
 		return r;
 	return shortcut_cells(w->view, ref, kind, &cells)
@@ -277,12 +268,12 @@ walk_shortcut(struct walk *w, uint32_t holder, uint32_t ref, enum shortcut_kind 
 }
 
 static int
-walk_resource(struct walk *w, uint32_t ref)
+walk_resource(struct walk *w, uint32_t holder, uint32_t ref)
 {
 	const struct block *b;
 	const struct resource *res;
 	uint32_t link, length;
-	int r = enter(w, ref, BLOCK_RESOURCE, &b, &length);
+	int r = enter(w, holder, ref, BLOCK_RESOURCE, &b, &length);
 
 	if (r <= 0)
 		return r;
@@ -290,24 +281,23 @@ walk_resource(struct walk *w, uint32_t ref)
 	if (length < sizeof(*res) || res->version_length > RESOURCE_VERSION_MAX ||
 	    (length - sizeof(*res)) / sizeof(res->indexes[0]) < res->index_count)
 		return damaged(w, ref, "a resource whose lengths do not fit its block");
-	w->holder = ref;
-	r = walk_value_block(w, res->descriptor);
+	r = walk_value_block(w, ref, res->descriptor);
 	if (r >= 0 && res->status)
-		r = walk_value_block(w, res->status);
+		r = walk_value_block(w, ref, res->status);
 	/*
 	 * objects first: they are what the other tries lead to, and they lie in the order of their
 	 * ordinals
 	 */
 	if (r >= 0)
-		r = walk_trie(w, res->ordinals, TRIE_SHIFT_TOP + 6, LEAF_OBJECT);
+		r = walk_trie(w, ref, res->ordinals, TRIE_SHIFT_TOP + 6, LEAF_OBJECT);
 	if (r >= 0)
-		r = walk_trie(w, res->identity, TRIE_SHIFT_TOP + 6, LEAF_ORDINAL);
+		r = walk_trie(w, ref, res->identity, TRIE_SHIFT_TOP + 6, LEAF_ORDINAL);
 	if (r >= 0)
-		r = walk_trie(w, res->by_seq, TRIE_SHIFT_TOP + 6, LEAF_CHANGE);
+		r = walk_trie(w, ref, res->by_seq, TRIE_SHIFT_TOP + 6, LEAF_CHANGE);
 	if (r >= 0)
-		r = walk_trie(w, res->deleted, TRIE_SHIFT_TOP + 6, LEAF_TOMBSTONE);
+		r = walk_trie(w, ref, res->deleted, TRIE_SHIFT_TOP + 6, LEAF_TOMBSTONE);
 	for (uint32_t i = 0; r >= 0 && resource_index(w->view, res, i, &link); i++)
-		r = walk_trie(w, link, TRIE_SHIFT_TOP + 6, LEAF_POSTINGS);
+		r = walk_trie(w, ref, link, TRIE_SHIFT_TOP + 6, LEAF_POSTINGS);
 	if (r >= 0)
 		r = walk_shortcut(w, ref, res->by_key, SHORTCUT_BY_KEY);
 	if (r >= 0)
@@ -316,11 +306,11 @@ walk_resource(struct walk *w, uint32_t ref)
 }
 
 static int
-walk_consumers(struct walk *w, uint32_t ref)
+walk_consumers(struct walk *w, uint32_t holder, uint32_t ref)
 {
 	const struct block *b;
 	uint32_t length;
-	int r = enter(w, ref, BLOCK_CONSUMERS, &b, &length);
+	int r = enter(w, holder, ref, BLOCK_CONSUMERS, &b, &length);
 
 	if (r <= 0)
 		return r;
@@ -343,15 +333,13 @@ walk_root(const struct arena_view *view, uint64_t root_offset, const struct walk
 	if (!root)
 		return damaged(&w, ref, "no root where the header points");
 	r = visitor->block(visitor->context, ref, block_any(view, ref));
-	w.holder = ref;
 	if (r >= 0 && root->consumers)
-		r = walk_consumers(&w, root->consumers);
+		r = walk_consumers(&w, ref, root->consumers);
 	for (uint32_t i = 0; i < count && r >= 0; i++) {
 		uint32_t resource = LOAD_ONCE(&root->resources[i]);
 
-		w.holder = ref;
 		if (resource || i + 1 < count)
-			r = walk_resource(&w, resource);
+			r = walk_resource(&w, ref, resource);
 	}
 	return r < 0 ? r : 0;
 }
