@@ -9,11 +9,11 @@
 #include "shm-layout/index_def.h"
 
 enum index_role {
-	INDEX_ROLE_NAMESPACE,	/* as namespace */
-	INDEX_ROLE_LABELS,	/* metadata.labels as keyvalue */
-	INDEX_ROLE_UID,		/* metadata.uid as string */
-	INDEX_ROLE_ADDRESS,	/* status.podIPs[*].ip as string */
-	INDEX_ROLE_CONTAINER,	/* anything as scheme */
+	INDEX_ROLE_NAMESPACE, /* as namespace */
+	INDEX_ROLE_LABELS,    /* metadata.labels as keyvalue */
+	INDEX_ROLE_UID,       /* metadata.uid as string */
+	INDEX_ROLE_ADDRESS,   /* status.podIPs[*].ip as string */
+	INDEX_ROLE_CONTAINER, /* anything as scheme */
 	INDEX_ROLES,
 };
 

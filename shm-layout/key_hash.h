@@ -43,6 +43,6 @@ uint64_t index_value_hash(const uint8_t key[16], const void *value, size_t lengt
  * found by it compares unequal.
  */
 uint64_t object_key_hash(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
-		       size_t name_length);
+			 size_t name_length);
 
 #endif

@@ -24,7 +24,7 @@ struct walk {
 	const struct walk_visitor *visitor;
 	struct walk_damage *damage;
 	unsigned depth;		/* of shared values */
-	uint32_t holder;	/* of a value's references: the block in which they stand */
+	uint32_t holder;        /* of a value's references: the block in which they stand */
 };
 
 static int
@@ -40,7 +40,8 @@ damaged(struct walk *w, uint32_t ref, const char *why)
  * holder: which block refers to it, here as below. ret_length: of its payload, as checked
  */
 static int
-enter(struct walk *w, uint32_t holder, uint32_t ref, enum block_type type, const struct block **ret, uint32_t *ret_length)
+enter(struct walk *w, uint32_t holder, uint32_t ref, enum block_type type, const struct block **ret,
+      uint32_t *ret_length)
 {
 	uint32_t type_length;
 	const struct block *b = block_any_load(w->view, ref, &type_length);
@@ -90,7 +91,8 @@ walk_value_ref(uint32_t ref, void *context)
 {
 	struct walk *w = context;
 
-	return type_at(w, ref) == BLOCK_SHAPE ? walk_shape(w, w->holder, ref) : walk_value_block(w, w->holder, ref);
+	return type_at(w, ref) == BLOCK_SHAPE ? walk_shape(w, w->holder, ref)
+					      : walk_value_block(w, w->holder, ref);
 }
 
 static int
@@ -185,7 +187,8 @@ walk_leaf(struct walk *w, uint32_t holder, uint32_t link, enum leaf_kind kind)
 {
 	if (link_is_immediate(link))
 		return kind == LEAF_OBJECT || kind == LEAF_TOMBSTONE
-			       ? damaged(w, holder, "an ordinal where a block belongs") : 0;
+			       ? damaged(w, holder, "an ordinal where a block belongs")
+			       : 0;
 	switch (kind) {
 	case LEAF_OBJECT:
 		return walk_object(w, holder, link);

@@ -3,8 +3,9 @@
  * Finds the arena that a dead writer left, for a handle that asked for it, and makes sure that nobody
  * writes there any more. Every step of orphan.h stands here with its number.
  *
- * All of it is input: the lock file, whose owner says which files are read, must be nobody's but ours, root's,
- * or one whom root would serve; the arena's file and the key file its owner's, in nobody else's hands.
+ * All of it is input: the lock file, whose owner says which files are read, must be nobody's but ours,
+ * root's, or one whom root would serve; the arena's file and the key file its owner's, in nobody else's
+ * hands.
  */
 #include "reader-lib/attach/orphan.h"
 

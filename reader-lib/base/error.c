@@ -21,7 +21,8 @@ static const struct error *
 error_of(int code)
 {
 #define X(name, number, cause, remedy) {number, "INFORMER_E_" #name, cause, remedy},
-	static const struct error errors[] = {{INFORMER_OK, "INFORMER_OK", "success", ""}, INFORMER_ERRORS(X)};
+	static const struct error errors[] = {{INFORMER_OK, "INFORMER_OK", "success", ""},
+					      INFORMER_ERRORS(X)};
 #undef X
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)

@@ -80,7 +80,7 @@ struct handler_work {
 	struct informer_cursor acknowledged;	/* `lock` */
 	/* resync.c */
 	uint64_t period_ns, due_ns;
-	uint32_t part, at;		/* which ordinal is next */
+	uint32_t part, at; /* which ordinal is next */
 };
 
 /*
@@ -103,7 +103,7 @@ struct informer_handler {
 	_Atomic uint64_t events, coalesced, resyncs, keys;
 	_Atomic bool untracked;
 	_Atomic uint64_t shown_seq;
-	uint8_t shown_lineage[16];	/* `lock`: it changes when the store was built anew */
+	uint8_t shown_lineage[16]; /* `lock`: it changes when the store was built anew */
 };
 
 /* informer_add_handler(), in a group (NULL: in none). */

@@ -15,8 +15,8 @@ informer_add_handler(struct informer *inf, const struct informer_handler_options
 }
 
 int
-handler_add(struct informer *inf, const struct informer_handler_options *options,
-	    struct handler_group *group, struct informer_handler **ret_handler)
+handler_add(struct informer *inf, const struct informer_handler_options *options, struct handler_group *group,
+	    struct informer_handler **ret_handler)
 {
 	struct informer_handler *h, **end;
 	struct handler_work *w;

@@ -20,7 +20,8 @@ object_for_call(const struct feed *f, uint32_t part, const struct object *o, uin
 }
 
 const struct informer_object *
-handler_shown(const struct handler_work *w, const struct informer_object *object, struct informer_object *copy)
+handler_shown(const struct handler_work *w, const struct informer_object *object,
+	      struct informer_object *copy)
 {
 	const struct path_set *transform = w->group ? w->group->transform : NULL;
 
@@ -106,8 +107,8 @@ int
 handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool exact)
 {
 	struct handler_work *w = h->work;
-	struct informer_object copy, object = object_for_call(&w->feed, item->part, item->new_object,
-							      item->new_ref);
+	struct informer_object copy,
+		object = object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
 	bool initial = item->initial && !(handler_resyncs_by_keys(w) && item->kind == FEED_PRESENT);
 
 	if (!notice(h, exact))
@@ -126,7 +127,8 @@ int
 handler_tell_update(struct informer_handler *h, const struct feed_item *item, bool with_old, bool exact)
 {
 	struct handler_work *w = h->work;
-	struct informer_object copy, old_copy = {0}, old,
+	struct informer_object copy,
+		old_copy = {0}, old,
 		object = object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
 
 	if (with_old)

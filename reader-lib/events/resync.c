@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resync: each object is told again once in a period, as an update of itself (client-go's rule), spread over
- * the period: a turn takes the next few ordinals, from a snapshot, and the next turn comes when their share of
- * the period is over. Nothing is asked of the daemon.
+ * the period: a turn takes the next few ordinals, from a snapshot, and the next turn comes when their share
+ * of the period is over. Nothing is asked of the daemon.
  *
  * What has an event waiting is left out: its seq is beyond the handler's cursor. Nothing is told again while
  * the handler is not up to date (before it is synced, in a catch-up).

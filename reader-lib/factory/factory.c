@@ -37,8 +37,7 @@ copy_tweak(struct informer *inf, const struct informer_tweak *from, struct tweak
 	if (*to->labels)
 		r = informer_selector_compile(inf, to->labels, strlen(to->labels), &to->label_selector, NULL);
 	if (r == 0 && *to->fields)
-		r = informer_field_selector_compile(inf, to->fields, strlen(to->fields),
-						    &to->field_selector);
+		r = informer_field_selector_compile(inf, to->fields, strlen(to->fields), &to->field_selector);
 	return r;
 }
 

@@ -247,8 +247,8 @@ is_container(struct value v)
 }
 
 /*
- * Whether something of a field (name: where its name's ref stands) or element (NULL) is wanted: 1, and its name
- * is kept, 0, or negative.
+ * Whether something of a field (name: where its name's ref stands) or element (NULL) is wanted: 1, and its
+ * name is kept, 0, or negative.
  */
 static int
 enter(struct copier *c, const struct path_place *place, const uint32_t *name, const struct value *v,
@@ -263,8 +263,7 @@ enter(struct copier *c, const struct path_place *place, const uint32_t *name, co
 
 	if (name && !value_text(&text, &key, &length))
 		return -EBADMSG;
-	if (!path_set_enter(c->set, place, key, length, ret_child) ||
-	    !(ret_child->whole || is_container(*v)))
+	if (!path_set_enter(c->set, place, key, length, ret_child) || !(ret_child->whole || is_container(*v)))
 		return 0;
 	if (!name)
 		return 1;
@@ -275,7 +274,8 @@ enter(struct copier *c, const struct path_place *place, const uint32_t *name, co
 	return r < 0 ? r : 1;
 }
 
-static int copy_value(struct copier *c, const struct value *v, const struct path_place *place, unsigned depth);
+static int copy_value(struct copier *c, const struct value *v, const struct path_place *place,
+		      unsigned depth);
 
 /* tag: the one that stands there, loaded once. place: see copy_value() */
 static int
@@ -286,7 +286,8 @@ copy_container(struct copier *c, unsigned tag, const struct value *v, const stru
 	const uint8_t *item = v->at + (tag == TAG_ARRAY16    ? 3
 				       : tag == TAG_ARRAY32  ? 5
 				       : tag == TAG_OBJECT16 ? 7
-							     : 9), *next;
+							     : 9),
+		      *next;
 	uint32_t shape = 0, fields = 0, i = 0;
 	const uint32_t *names = NULL;
 	const struct block *b = NULL;

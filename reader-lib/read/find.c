@@ -40,7 +40,8 @@ struct answer {
 static int
 index_number(const struct definition *d, enum tombstone_by by)
 {
-	_Static_assert((int)INDEX_ROLE_ADDRESS - (int)INDEX_ROLE_UID == TOMBSTONE_BY_ADDRESS - TOMBSTONE_BY_UID &&
+	_Static_assert((int)INDEX_ROLE_ADDRESS - (int)INDEX_ROLE_UID ==
+				       TOMBSTONE_BY_ADDRESS - TOMBSTONE_BY_UID &&
 			       (int)INDEX_ROLE_CONTAINER - (int)INDEX_ROLE_UID ==
 				       TOMBSTONE_BY_CONTAINER - TOMBSTONE_BY_UID,
 		       "find: roles in another order");

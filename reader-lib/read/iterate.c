@@ -76,8 +76,8 @@ narrow(struct iter *it, const struct part *part)
 
 	it->filter_ns = it->ns_length > 0;
 	if (it->ns_length > 0 && roles[INDEX_ROLE_NAMESPACE] >= 0) {
-		r = index_leaf(it->s, part, it->resource, roles[INDEX_ROLE_NAMESPACE], it->ns,
-			       it->ns_length, &it->leaf);
+		r = index_leaf(it->s, part, it->resource, roles[INDEX_ROLE_NAMESPACE], it->ns, it->ns_length,
+			       &it->leaf);
 		if (r <= 0)
 			return r;
 		found = true;

@@ -245,9 +245,9 @@ parse_rest(struct parser *p, struct requirement *req)
 		enum operator op;
 		int (*parse)(struct parser *p, struct requirement *req);
 	} operators[] = {
-		{"==", OP_IN, parse_value},	{"=", OP_IN, parse_value},    {"!=", OP_NOT_IN, parse_value},
-		{"in", OP_IN, parse_set},	{"notin", OP_NOT_IN, parse_set},
-		{">", OP_ABOVE, parse_bound},	{"<", OP_BELOW, parse_bound},
+		{"==", OP_IN, parse_value},   {"=", OP_IN, parse_value},       {"!=", OP_NOT_IN, parse_value},
+		{"in", OP_IN, parse_set},     {"notin", OP_NOT_IN, parse_set}, {">", OP_ABOVE, parse_bound},
+		{"<", OP_BELOW, parse_bound},
 	};
 	struct text word = next_word(p);
 

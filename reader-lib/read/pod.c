@@ -15,8 +15,8 @@
  * fits   NULL: any
  */
 static int
-one_of(const struct informer_snapshot *snapshot, struct informer_resource *res,
-       enum index_role role, const char *value, size_t length, bool (*fits)(struct value body), bool newest,
+one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, enum index_role role,
+       const char *value, size_t length, bool (*fits)(struct value body), bool newest,
        struct informer_object *ret_object)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
@@ -37,8 +37,8 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res,
 		struct ordinal_iter it;
 		uint32_t leaf;
 
-		r = resource ? index_leaf(s, part, resource, part->definition->roles[role], value,
-				      length, &leaf)
+		r = resource ? index_leaf(s, part, resource, part->definition->roles[role], value, length,
+					  &leaf)
 			     : -EBADMSG;
 		if (r > 0)
 			r = ordinal_first(&it, &s->view, leaf);
