@@ -7,8 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "reader-lib/events/feed_internal.h"
-
 #define BROKEN_NS 1000000000ull
 #define TRIES 4
 #define NEXT_RING 2	/* of open_once(): the ring that arrived takes the place of the one that is read */

@@ -202,4 +202,11 @@ feed_wants(const struct feed *f, const struct object *o)
 /* Whether all parts' lists are in, as far as was told. */
 bool feed_all_listed(const struct feed *f);
 
+/* ---- what feed.c (turns) and feed_next.c (items) share ---- */
+
+/* Go over to the ring that arrived; ends the turn. */
+void feed_change_over(struct feed *f);
+/* Whether deletions after this seq were forgotten: 1, 0, or why that cannot be known. */
+int feed_forgotten_after(const struct feed *f, uint64_t seq);
+
 #endif

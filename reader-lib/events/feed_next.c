@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "reader-lib/events/feed_internal.h"
+#include "reader-lib/events/feed.h"
 
 /* Objects of other namespaces that one turn may pass over. */
 #define SCAN_MAX 4096u

@@ -260,14 +260,6 @@ int handler_seed_keys(struct informer_handler *h);
  */
 int handler_take(struct informer_handler *h, const struct feed_item *item);
 
-/* ---- handler_status.c ---- */
-
-/*
- * Tell the Reflector's status (a VALUE's ref). only_news: not when it was told already, or says that all is
- * well.
- */
-int handler_tell_status(struct informer_handler *h, const struct snapshot *s, uint32_t ref, bool only_news);
-
 /* ---- resync.c ---- */
 
 void resync_init(struct handler_work *w);

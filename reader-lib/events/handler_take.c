@@ -28,6 +28,7 @@
 
 #include "reader-lib/base/likely.h"
 #include "reader-lib/events/handler.h"
+#include "reader-lib/events/watch_error.h"
 
 /* What came of telling: it was told, or there was nothing to tell. 0: the handler leaves off. */
 #define TOLD 1
@@ -360,6 +361,32 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 	return conclude(h, item, r, false, &s);
 }
 
+/*
+ * Tell what the Reflector met (a VALUE's ref; LAYOUT.md, STATUS). only_news: not when it was told already, or
+ * says that all is well.
+ */
+static int
+tell_status(struct informer_handler *h, uint32_t ref, bool only_news)
+{
+	struct handler_work *w = h->work;
+	struct informer_watch_status told = {.size = sizeof(told), .resource = w->sub.resource->name};
+	struct watch_error met;
+	int r = watch_error_read(feed_snapshot(&w->feed), ref, &met);
+
+	if (r < 0)
+		return r;
+	if (only_news && (met.recovered || met.hash == w->status_seen))
+		return 0;
+	w->status_seen = met.hash;
+	told.recovered = met.recovered;
+	told.http_code = met.recovered ? 0 : met.code;
+	told.reason = met.recovered ? "" : met.reason;
+	told.message = met.recovered ? "" : met.message;
+	if (w->o.on_error)
+		w->o.on_error(w->o.context, &told);
+	return 0;
+}
+
 /* What the Reflector met last, of each part. 0 or negative. */
 static int
 tell_statuses(struct informer_handler *h)
@@ -373,7 +400,7 @@ tell_statuses(struct informer_handler *h)
 
 		r = snapshot_settle(feed_snapshot(f), 0);
 		if (r == 0 && status)
-			r = handler_tell_status(h, feed_snapshot(f), status, true);
+			r = tell_status(h, status, true);
 	}
 	return r;
 }
@@ -446,7 +473,7 @@ handler_take(struct informer_handler *h, const struct feed_item *item)
 	case FEED_GONE:
 		return take_gone(h, item);
 	case FEED_STATUS:
-		r = handler_tell_status(h, feed_snapshot(&w->feed), item->new_ref, false);
+		r = tell_status(h, item->new_ref, false);
 		return r < 0 ? r : 1;
 	case FEED_LISTED:
 		return 1;

@@ -82,6 +82,32 @@ work_keys_make_dirty(struct work_keys *keys, struct work_key *k, int8_t priority
 	return true;
 }
 
+static void
+histogram_observe(struct histogram *h, uint64_t ns)
+{
+	uint64_t bound = 10;
+	unsigned i = 0;
+
+	for (; i < INFORMER_WORKQUEUE_BUCKETS - 1 && ns > bound; i++)
+		bound *= 10;
+	h->buckets[i]++;
+	h->count++;
+	h->sum_ns += ns;
+}
+
+/* Counts as buckets that include the lower ones. */
+static void
+histogram_read(const struct histogram *h, uint64_t *ret_count, uint64_t *ret_sum_ns,
+	       uint64_t ret_buckets[INFORMER_WORKQUEUE_BUCKETS])
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < INFORMER_WORKQUEUE_BUCKETS; i++)
+		ret_buckets[i] = sum += h->buckets[i];
+	*ret_count = h->count;
+	*ret_sum_ns = h->sum_ns;
+}
+
 struct work_key *
 work_keys_take(struct work_keys *keys, uint64_t now_ns)
 {

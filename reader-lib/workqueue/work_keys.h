@@ -20,9 +20,16 @@
 #include <stddef.h>
 
 #include "reader-lib/base/key_table.h"
+#include "reader-lib/informer-workqueue.h"
 #include "reader-lib/workqueue/delay_heap.h"
-#include "reader-lib/workqueue/histogram.h"
 #include "reader-lib/workqueue/work_line.h"
+
+/* Durations, in buckets of powers of ten from 10 ns on, each its own: not yet cumulative. */
+struct histogram {
+	uint64_t count;
+	uint64_t sum_ns;
+	uint64_t buckets[INFORMER_WORKQUEUE_BUCKETS];
+};
 
 /*
  * What is counted: the same events as in client-go's util/workqueue/metrics.go.
