@@ -302,3 +302,35 @@ index_def_has(const struct index_def *def, struct value body, const char *data, 
 
 	return index_def_each(def, body, is_wanted, &w);
 }
+
+/* ---- roles ---- */
+
+static bool
+path_is(const struct path *path, const char *text)
+{
+	struct path other;
+
+	return path_compile(&other, text, strlen(text), NULL, NULL) == 0 && path_same(path, &other);
+}
+
+int
+index_with_role(const struct index_def *defs, unsigned count, enum index_role role)
+{
+	static const struct {
+		enum index_as as;
+		const char *path; /* NULL: any */
+	} rules[] = {
+		[INDEX_ROLE_NAMESPACE] = {INDEX_NAMESPACE, NULL},
+		[INDEX_ROLE_LABELS] = {INDEX_KEYVALUE, "metadata.labels"},
+		[INDEX_ROLE_UID] = {INDEX_STRING, "metadata.uid"},
+		[INDEX_ROLE_ADDRESS] = {INDEX_STRING, "status.podIPs[*].ip"},
+		[INDEX_ROLE_CONTAINER] = {INDEX_SCHEME, NULL},
+	};
+
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned k = 0; k < defs[i].rule_count; k++)
+			if (defs[i].rules[k].as == rules[role].as &&
+			    (!rules[role].path || path_is(&defs[i].rules[k].path, rules[role].path)))
+				return (int)i;
+	return -1;
+}

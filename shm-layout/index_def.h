@@ -63,6 +63,22 @@ int index_def_each(const struct index_def *def, struct value body,
 int index_rule_each(const struct index_rule *rule, struct value hit,
 		    int (*each)(const char *data, size_t length, void *context), void *context);
 
+/*
+ * Which of a resource's indexes a built-in lookup uses: an index is known by what it does, not by what it is
+ * called.
+ */
+enum index_role {
+	INDEX_ROLE_NAMESPACE, /* as namespace */
+	INDEX_ROLE_LABELS,    /* metadata.labels as keyvalue */
+	INDEX_ROLE_UID,       /* metadata.uid as string */
+	INDEX_ROLE_ADDRESS,   /* status.podIPs[*].ip as string */
+	INDEX_ROLE_CONTAINER, /* anything as scheme */
+	INDEX_ROLES,
+};
+
+/* The position of the first definition that has a rule of this role, or -1. */
+int index_with_role(const struct index_def *defs, unsigned count, enum index_role role);
+
 /* 1 when the object has this value, 0 when not, -EBADMSG damaged. */
 int index_def_has(const struct index_def *def, struct value body, const char *data, size_t length);
 

@@ -7,7 +7,7 @@
 #define READER_LIB_READ_DEFINITION_H
 
 #include "reader-lib/attach/handle.h"
-#include "shm-layout/index_role.h"
+#include "shm-layout/index_def.h"
 #include "shm-layout/value.h"
 
 /*

@@ -75,7 +75,8 @@ TEST_CASE(every_bit_counts)
 	for (unsigned bit = 0; bit < 128; bit++) {
 		memcpy(other, key, sizeof(other));
 		other[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		assert_in_range(__builtin_popcountll(index_value_hash(key, value, 40) ^ index_value_hash(other, value, 40)),
+		assert_in_range(__builtin_popcountll(index_value_hash(key, value, 40) ^
+						     index_value_hash(other, value, 40)),
 				8, 56);
 	}
 }

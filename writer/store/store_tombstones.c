@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "shm-layout/collision.h"
-#include "shm-layout/index_role.h"
+#include "shm-layout/index_def.h"
 #include "shm-layout/object.h"
 #include "shm-layout/tombstone.h"
 #include "shm-layout/time_ns.h"

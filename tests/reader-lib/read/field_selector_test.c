@@ -132,7 +132,8 @@ refuse(struct reader_world *w, const char *text, unsigned at, const char *says)
 	struct informer_field_selector *selector;
 	char why[512], place[32];
 
-	assert_int_equal(informer_field_selector_compile(w->inf, text, strlen(text), &selector), INFORMER_E_SYNTAX);
+	assert_int_equal(informer_field_selector_compile(w->inf, text, strlen(text), &selector),
+			 INFORMER_E_SYNTAX);
 	informer_last_error(w->inf, why, sizeof(why));
 	snprintf(place, sizeof(place), "at byte %u:", at);
 	if (!strstr(why, place) || !strstr(why, says))
