@@ -137,15 +137,6 @@ uint64_t handler_due_at(const struct informer_handler *h);
 
 /* ---- handler_tell.c: calls ---- */
 
-/*
- * What the handler is to see of an object: a copy, to be freed behind the call, or the object. Without memory
- * for a copy, or of an object that cannot be copied, it is the object: to tell too much is better than to
- * lose an event.
- */
-const struct informer_object *handler_shown(const struct handler_work *w,
-					    const struct informer_object *object,
-					    struct informer_object *copy);
-
 static inline bool
 handler_leaves(const struct informer_handler *h)
 {
@@ -195,7 +186,16 @@ int handler_matches(const struct handler_work *w, const struct snapshot *s, cons
 /* Show where it stands. */
 void handler_show(struct informer_handler *h, uint64_t seq);
 
-/* ---- handler_values.c: on_value, for handlers with a transform ---- */
+/* ---- handler_values.c: what handlers get in place of objects ---- */
+
+/*
+ * What the handler is to see of an object: a copy, to be freed behind the call, or the object. Without memory
+ * for a copy, or of an object that cannot be copied, it is the object: to tell too much is better than to
+ * lose an event.
+ */
+const struct informer_object *handler_shown(const struct handler_work *w,
+					    const struct informer_object *object,
+					    struct informer_object *copy);
 
 /*
  * Tell of an object of this turn (or, present false, that it is gone) with its values. 1; -ENOMEM, or why the

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "reader-lib/events/handler.h"
-#include "reader-lib/read/copy.h"
 #include "reader-lib/read/found_object.h"
 #include "reader-lib/read/key_object.h"
 #include "reader-lib/read/label_selector.h"
@@ -17,16 +16,6 @@ object_for_call(const struct feed *f, uint32_t part, const struct object *o, uin
 
 	object_set(&object, feed_snapshot(f), o, ref, f->binding->parts[part].position);
 	return object;
-}
-
-const struct informer_object *
-handler_shown(const struct handler_work *w, const struct informer_object *object,
-	      struct informer_object *copy)
-{
-	const struct path_set *transform = w->group ? w->group->transform : NULL;
-
-	memset(copy, 0, sizeof(*copy));
-	return transform && object_copy_filtered(w->feed.inf, object, transform, copy) == 0 ? copy : object;
 }
 
 int

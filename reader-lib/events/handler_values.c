@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A handler's own values: what its transform made of each object that it was told of. They are kept by key,
- * so that on_value has the one before, whatever is known of the object's state before.
+ * What a handler gets in place of objects: what its group shows of them, and its own values: what its
+ * transform made of each object that it was told of. They are kept by key, so that on_value has the one
+ * before, whatever is known of the object's state before.
  *
  * Invariant: every value that transform made is either in the table or was released.
  */
+#include <string.h>
+
 #include "reader-lib/events/handler.h"
+#include "reader-lib/read/copy.h"
 #include "reader-lib/read/found_object.h"
 #include "reader-lib/read/key_object.h"
+
+const struct informer_object *
+handler_shown(const struct handler_work *w, const struct informer_object *object,
+	      struct informer_object *copy)
+{
+	const struct path_set *transform = w->group ? w->group->transform : NULL;
+
+	memset(copy, 0, sizeof(*copy));
+	return transform && object_copy_filtered(w->feed.inf, object, transform, copy) == 0 ? copy : object;
+}
 
 static void
 release(const struct handler_work *w, void *value)
