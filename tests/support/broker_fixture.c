@@ -4,6 +4,7 @@
  * writer, and carries what a test wants done over to the loop's thread.
  */
 #include "tests/support/broker_fixture.h"
+#include "writer/serve/broker_internal.h"
 
 #include <poll.h>
 #include <setjmp.h>
@@ -194,6 +195,10 @@ open_broker(struct broker_fixture *fx, void *context)
 	if (broker_new(&fx->loop, &fx->options, &fx->broker, &error) < 0)
 		need(false, error ? error : "no broker");
 	store_on_commit(fx->store->store, broker_wake, fx->broker);
+	if (!fx->judges_wakes) {
+		fx->broker->wake.bound_ns = UINT64_MAX;
+		wake_guard_close(&fx->broker->wake.guard);
+	}
 }
 
 void

@@ -31,6 +31,7 @@ struct broker_fixture {
 	struct consumers *old_consumers[8];
 	unsigned old_count;
 	bool in_generations;
+	bool judges_wakes;		/* as informerd does; else readers may be slow to wake */
 	struct generations generations;
 
 	unsigned widgets;		/* broker_fixture_on_demand(): id of widgets.example.com */

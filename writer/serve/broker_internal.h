@@ -44,7 +44,11 @@ struct wake {
 	bool *queue_due;
 	size_t sleeper_count;
 	struct wake_guard guard;
+	uint64_t bound_ns;	/* of CPU time: WAKE_BOUND_NS; more where a test runs on a slow machine */
 };
+
+/* A usual wake-up takes 4 µs. An interrupt, or a hypervisor, may add milliseconds to one, but not thrice. */
+#define WAKE_BOUND_NS 100000u
 
 /* 0 or negative errno. wake_done() is fine after failure. */
 int wake_init(struct broker *b);

@@ -19,6 +19,7 @@ wake_init(struct broker *b)
 	wake->queue_due = calloc(b->options.max_readers, sizeof(wake->queue_due[0]));
 	if (!wake->sleepers || !wake->armed || !wake->queue_due)
 		return -ENOMEM;
+	wake->bound_ns = WAKE_BOUND_NS;
 	return wake_guard_open(&wake->guard);
 }
 

@@ -4,7 +4,7 @@
  *
  * A wake-up's cost is in its reader's hand: the kernel goes through everybody who waits for the eventfd, a
  * hundred thousand entries of epoll instances among them, and it does so on the thread that writes. So a
- * reader whose wake-up takes more than BOUND_NS of this thread's CPU time, SLOW_MAX times one after the
+ * reader whose wake-up takes more than WAKE_BOUND_NS of this thread's CPU time, SLOW_MAX times one after the
  * other, is refused (broker_revoke.c). CPU time is read before and after one write only if the wake-up before
  * took longer than that by the wall clock, which is 20 times cheaper to read; or if it is the reader's first.
  *
@@ -17,14 +17,12 @@
 #include "shm-layout/time_ns.h"
 #include "writer/serve/broker_internal.h"
 
-/* A usual wake-up takes 4 µs. An interrupt, or a hypervisor, may add milliseconds to one, but not thrice. */
-#define BOUND_NS 100000u
 #define SLOW_MAX 3u
 
 static void
 judge(struct client *c, uint64_t cpu_ns)
 {
-	if (cpu_ns <= BOUND_NS) {
+	if (cpu_ns <= c->broker->wake.bound_ns) {
 		c->wake_measured = false;
 		c->slow_wakes = 0;
 		c->slow_ns = 0;
@@ -59,7 +57,7 @@ wake_one(struct client *c, uint64_t *wall_ns)
 	else if (measured)
 		judge(c, time_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
 	*wall_ns = time_ns(CLOCK_MONOTONIC);
-	c->wake_measured |= *wall_ns - began > BOUND_NS;
+	c->wake_measured |= *wall_ns - began > c->broker->wake.bound_ns;
 }
 
 void
