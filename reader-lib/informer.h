@@ -484,6 +484,12 @@ INFORMER_API int informer_field_selector_matches(const struct informer_field_sel
 
 /* ---- objects and values ------------------------------------------------- */
 
+/*
+ * Who it is. The texts are lent, as all of an object is. A copy of some fields has all four.
+ *
+ * Returns  0; INFORMER_E_NOT_FOUND: it has no UID, or no resourceVersion; INFORMER_E_EXPIRED, _CORRUPT
+ * Cost     a few nanoseconds: they stand in front of the object's fields
+ */
 INFORMER_API int informer_object_namespace(const struct informer_object *object, const char **ret_data,
 					   size_t *ret_length);
 INFORMER_API int informer_object_name(const struct informer_object *object, const char **ret_data,
