@@ -29,11 +29,13 @@ struct world {
 	bool has_new;
 };
 
+static unsigned last_hole = 3; /* so many pages at the end */
+
 /* Holes of one page and of many, at the end and amid. */
 static bool
 is_hole(unsigned page)
 {
-	return page == 5 || (page >= 20 && page < 60) || page >= PAGES - 3;
+	return page == 5 || (page >= 20 && page < 60) || page >= PAGES - last_hole;
 }
 
 static void
@@ -129,6 +131,28 @@ assert_all_there(struct world *w)
 }
 
 #define TEST(test) TEST_CASE_OF(struct world *w, set_up, tear_down, test)
+
+static int
+set_up_to_the_end(void **state)
+{
+	last_hole = 0;
+	return set_up(state);
+}
+
+static int
+tear_down_to_the_end(void **state)
+{
+	last_hole = 3;
+	return tear_down(state);
+}
+
+/* Also when the last page has content. */
+TEST_CASE_OF(struct world *w, set_up_to_the_end, tear_down_to_the_end, the_last_page_is_copied)
+{
+	open_new(w);
+	assert_int_equal(arena_copy_all(&w->new, &w->source), 0);
+	assert_all_there(w);
+}
 
 TEST(a_copy_has_what_its_source_has)
 {
