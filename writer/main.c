@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <sodium.h>
@@ -15,12 +16,14 @@
 
 #include "writer/config/config.h"
 #include "writer/daemon/daemon.h"
+#include "writer/daemon/restart.h"
 #include "writer/base/descriptor_limit.h"
 #include "writer/base/heap.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/config/options.h"
 #include "writer/config/config_build.h"
+#include "writer/base/sealed_text.h"
 
 /* Descriptors 0 to 2 are taken, by /dev/null if by nobody else: none of ours may be mistaken for them. */
 static int
@@ -68,13 +71,14 @@ main(int argc, char **argv)
 	struct options options;
 	struct config config;
 	sigset_t signals;
-	int code;
+	int text, code;
 
 	if (take_standard_descriptors() < 0 || sodium_init() < 0 ||
 	    uv_replace_allocator(malloc, reallocate_or_end, calloc, free) < 0) {
 		complain(strerror(errno));
 		return DAEMON_RUNTIME;
 	}
+	prctl(PR_SET_NAME, program_invocation_short_name); /* it is "exe" behind a restart */
 	signal(SIGPIPE, SIG_IGN);
 	/* The loop takes these from descriptors; what comes before, or amid a restart, waits for it. */
 	sigemptyset(&signals);
@@ -96,7 +100,9 @@ main(int argc, char **argv)
 		options_done(&options);
 		return code;
 	}
-	if (config_build(&options, &config, &error) < 0) {
+	text = sealed_text_receive(RESTART_TEXT_VARIABLE);
+	if ((text < 0 && sealed_text_read(options.config_path, CONFIG_MAX_BYTES, &text, &error) < 0) ||
+	    config_build(&options, text, &config, &error) < 0) {
 		options_done(&options);
 		return complain(error);
 	}
@@ -106,7 +112,7 @@ main(int argc, char **argv)
 	} else {
 		log_open((enum log_level)config.log_level, STDERR_FILENO);
 	}
-	code = daemon_run(&options, &config);
+	code = daemon_run(&options, text, &config);
 	config_done(&config);
 	options_done(&options);
 	return code;

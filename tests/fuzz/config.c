@@ -41,7 +41,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		said = dup(STDERR_FILENO);
 		must(nowhere >= 0 && said >= 0);
 	}
-	if (config_load(path, &config, &error) == 0) {
+	if (config_load("f", (const char *)data, size, &config, &error) == 0) {
 		for (size_t i = 0; i < config.n_resources; i++)
 			must(config.resources[i].resource && *config.resources[i].resource &&
 			     config.resources[i].origin);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/flags/nearest.h"
+#include "writer/base/file.h"
 #include "writer/base/message.h"
 #include "writer/base/quantity.h"
 
@@ -98,15 +99,29 @@ yaml_field_list(const struct yaml_reading *in, const cJSON *value, const struct 
 }
 
 int
-yaml_field_load(const char *path, const struct yaml_field *whole, void *into, char **ret_error)
+yaml_field_parse(const char *path, const char *data, size_t length, const struct yaml_field *whole,
+		 void *into, char **ret_error)
 {
 	_cleanup_(yaml_unloadp) struct yaml *yaml = NULL;
-	int r = yaml_load(path, &yaml, ret_error);
+	int r = yaml_parse(path, data, length, &yaml, ret_error);
+
+	if (r == 0)
+		r = take(&(struct yaml_reading){yaml, ret_error}, yaml_root(yaml), whole, into);
+	return r < 0 ? message_one_line(ret_error, r) : 0;
+}
+
+int
+yaml_field_load(const char *path, const struct yaml_field *whole, void *into, char **ret_error)
+{
+	size_t length;
+	char *data;
+	int r = file_read(path, YAML_MAX_BYTES, &data, &length, ret_error);
 
 	if (r < 0)
 		return r;
-	r = take(&(struct yaml_reading){yaml, ret_error}, yaml_root(yaml), whole, into);
-	return r < 0 ? message_one_line(ret_error, r) : 0;
+	r = yaml_field_parse(path, data, length, whole, into, ret_error);
+	file_wipe(data, length);
+	return r;
 }
 
 /* ---- scalars ---- */

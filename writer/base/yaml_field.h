@@ -61,6 +61,9 @@ yaml_take yaml_field_string, yaml_field_path, yaml_field_bool, yaml_field_count,
 
 /* All of a file: a mapping by its table, into the table's struct. */
 int yaml_field_load(const char *path, const struct yaml_field *whole, void *into, char **ret_error);
+/* The same of what was read from there. */
+int yaml_field_parse(const char *path, const char *data, size_t length, const struct yaml_field *whole,
+		     void *into, char **ret_error);
 
 /* "NAME must be EXPECTED", with its place. -EINVAL. */
 int yaml_field_wrong(const struct yaml_reading *in, const cJSON *value, const char *expected);

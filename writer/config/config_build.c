@@ -11,11 +11,13 @@
 
 #include <sodium.h>
 
+#include "writer/base/file.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/config/config_check.h"
 #include "writer/config/config_expand.h"
 #include "writer/config/config_file.h"
+#include "writer/base/sealed_text.h"
 #include "writer/config/default_socket.h"
 #include "writer/config/options.h"
 
@@ -99,13 +101,17 @@ fill_defaults(struct config *config, char **ret_error)
 }
 
 int
-config_build(const struct options *options, struct config *ret_config, char **ret_error)
+config_build(const struct options *options, int text, struct config *ret_config, char **ret_error)
 {
 	struct config config = {.log_level = -1};
-	int r = 0;
+	size_t length = 0;
+	char *data = NULL;
+	bool file = options->config_path && text >= 0;
+	int r = file ? sealed_text_get(text, &data, &length) : 0;
 
-	if (options->config_path)
-		r = config_load(options->config_path, &config, ret_error);
+	if (r == 0 && file)
+		r = config_load(options->config_path, data, length, &config, ret_error);
+	file_wipe(data, length);
 	if (r < 0)
 		return r;
 	r = options_apply(options, &config, ret_error);

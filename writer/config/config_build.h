@@ -10,15 +10,18 @@
 
 #include "writer/config/config.h"
 
+#define CONFIG_MAX_BYTES (4u << 20) /* of a file */
+
 struct options;
 
 /*
- * The whole configuration: the file that options name, if any, with the flags merged in,
- * defaults filled, everything checked that can be without the server.
+ * The whole configuration: the text of the file that options name with the flags merged in, defaults filled,
+ * everything checked that can be without the server.
  *
+ * text        of sealed_text.h; -1: there is no file
  * ret_config  set on success only; give it to config_done()
- * Returns     0, -EINVAL with message, a negative errno for a file that cannot be read, -ENOMEM
+ * Returns     0, -EINVAL with message, another negative errno
  */
-int config_build(const struct options *options, struct config *ret_config, char **ret_error);
+int config_build(const struct options *options, int text, struct config *ret_config, char **ret_error);
 
 #endif

@@ -84,11 +84,11 @@ static const struct yaml_field fields[] = {
 _Static_assert(sizeof(fields) / sizeof(*fields) <= YAML_FIELDS_MAX, "yaml_field_mapping() lists their names");
 
 int
-config_load(const char *path, struct config *ret_config, char **ret_error)
+config_load(const char *path, const char *data, size_t length, struct config *ret_config, char **ret_error)
 {
 	static const struct yaml_field whole = {YAML_MAPPING(fields, "a mapping with resources: and so on")};
 	struct config config = {.log_level = -1};
-	int r = yaml_field_load(path, &whole, &config, ret_error);
+	int r = yaml_field_parse(path, data, length, &whole, &config, ret_error);
 
 	if (r < 0)
 		config_done(&config);

@@ -8,13 +8,13 @@
 #include "writer/config/config.h"
 
 /*
- * Read one alone. Unset fields are zero, log_level -1. What the configuration as a whole must be is not asked
- * here.
+ * Parse one alone, which was read from `path`. Unset fields are zero, log_level -1. What the configuration as
+ * a whole must be is not asked here.
  *
  * ret_config  set on success only; give it to config_done()
- * Returns     0, -EINVAL with a message that begins "file:line:column: ", a negative errno for a file that
- *             cannot be read, -ENOMEM
+ * Returns     0, -EINVAL with a message that begins "path:line:column: ", -ENOMEM
  */
-int config_load(const char *path, struct config *ret_config, char **ret_error);
+int config_load(const char *path, const char *data, size_t length, struct config *ret_config,
+		char **ret_error);
 
 #endif

@@ -28,6 +28,7 @@
 #define READER_DESCRIPTORS 6u
 #define OTHER_DESCRIPTORS 256u
 #define HEARTBEAT_MS 1000u
+#define FILES_AGAIN_MS 2000u
 #define GATHER_A_BEAT 8u /* some 20 ms */
 
 /* ---- each turn of the loop ------------------------------------------------------ */
@@ -310,14 +311,50 @@ read_schema(struct daemon *d, char **ret_error)
 	return r;
 }
 
+static void
+forget_files(struct daemon *d)
+{
+	transport_free(d->transport);
+	d->transport = NULL;
+	kube_client_config_done(&d->kube);
+	kube_pem_done(&d->ca);
+}
+
+/*
+ * What can be wrong with them is found before anything is touched. A run that goes on for another one does
+ * not end for that, it waits for better ones: without the lock, so that readers find the arena, and whoever
+ * stands by takes it.
+ */
+static int
+read_files(struct daemon *d, char **ret_error)
+{
+	bool restarted = d->inherited.lock.fd > 0;
+
+	for (;;) {
+		_cleanup_(message_freep) char *error = NULL;
+		int r = make_transport(d, &error);
+
+		if (r == 0)
+			r = read_schema(d, &error);
+		if (r == 0)
+			return 0;
+		if (!restarted)
+			return message_set(ret_error, r, "%s", error ? error : strerror(-r));
+		log_error("%s; tried again in %u s", error ? error : strerror(-r), FILES_AGAIN_MS / 1000);
+		forget_files(d);
+		inheritance_release(&d->inherited);
+		notify("EXTEND_TIMEOUT_USEC=30000000");
+		daemon_take_hangups(d);
+		if (!daemon_wait_some(d, FILES_AGAIN_MS))
+			return -ECANCELED;
+	}
+}
+
 static int
 start(struct daemon *d, char **ret_error)
 {
-	/* what can be wrong with it is found before anything is touched */
-	int r = make_transport(d, ret_error);
+	int r = read_files(d, ret_error);
 
-	if (r == 0)
-		r = read_schema(d, ret_error);
 	if (r == 0)
 		r = local_state_prepare(&d->local, d->config, ret_error);
 	if (r == 0) {
@@ -376,6 +413,8 @@ keep(struct daemon *d)
 	int listener = d->broker ? broker_pass_on(d->broker) : 0;
 
 	d->left = (struct inheritance){{lock < 0 ? 0 : lock}, listener < 0 ? 0 : listener, d->reloads};
+	if (!d->next.from_disk)
+		daemon_reload_again(d);
 }
 
 /*
@@ -447,11 +486,13 @@ finish(struct daemon *d)
 }
 
 int
-daemon_run(const struct options *options, struct config *config)
+daemon_run(const struct options *options, int text, struct config *config)
 {
 	struct daemon *d = calloc(1, sizeof(*d));
 	_cleanup_(message_freep) char *error = NULL;
+	struct restart_what next;
 	struct inheritance left;
+	bool again;
 	int r, code;
 
 	if (!d) {
@@ -460,6 +501,8 @@ daemon_run(const struct options *options, struct config *config)
 	}
 	restart_receive(&d->inherited);
 	d->options = options;
+	d->next.text = text;
+	d->reload.text = -1;
 	d->config = config;
 	d->reloads = d->inherited.reloads;
 	d->started_boot_ns = time_ns(CLOCK_BOOTTIME);
@@ -483,12 +526,12 @@ daemon_run(const struct options *options, struct config *config)
 	finish(d);
 	code = d->exit_code;
 	left = d->left;
-	if (d->again && code == DAEMON_OK) {
-		free(d);
-		restart(options->arguments, &left);
+	next = d->next;
+	again = d->again && code == DAEMON_OK;
+	free(d);
+	if (again) {
+		restart(options->arguments, next, &left);
 		code = DAEMON_RUNTIME;
-	} else {
-		free(d);
 	}
 	inheritance_release(&left);
 	return code;

@@ -31,10 +31,11 @@ enum daemon_exit { DAEMON_OK = 0, DAEMON_RUNTIME = 1, DAEMON_USAGE = 2, DAEMON_U
  * SIGTERM and SIGINT be blocked, and sodium_init() have been called.
  *
  * options    with which the configuration was built; borrowed
+ * text       of the file that it was built of (sealed_text.h), or -1; borrowed
  * config     borrowed
  *
  * Returns    what the process should exit with; not at all where it executes informerd anew
  */
-int daemon_run(const struct options *options, struct config *config);
+int daemon_run(const struct options *options, int text, struct config *config);
 
 #endif

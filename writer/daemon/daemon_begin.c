@@ -30,9 +30,8 @@ on_waited(uv_timer_t *timer)
 	uv_stop(timer->loop); /* before it polls, when the time was over by then */
 }
 
-/* The heart does not beat yet, so its timer is free. False: the daemon was told to end. */
-static bool
-wait_some(struct daemon *d, unsigned ms)
+bool
+daemon_wait_some(struct daemon *d, unsigned ms)
 {
 	uv_timer_start(&d->heartbeat, on_waited, ms, 0);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
@@ -50,7 +49,7 @@ check(struct daemon *d)
 
 	daemon_discover(d);
 	while (!d->stopping && !d->names_known && !d->discovery_error && time_ns(CLOCK_MONOTONIC) < end)
-		wait_some(d, LOCK_LOOK_MS);
+		daemon_wait_some(d, LOCK_LOOK_MS);
 	if (d->stopping)
 		return -ECANCELED;
 	if (d->names_known) {
@@ -135,7 +134,7 @@ take_lock(struct daemon *d, char **ret_error)
 			return stand_by(d, ret_error);
 		if (time_ns(CLOCK_MONOTONIC) >= end)
 			break;
-		if (!wait_some(d, LOCK_LOOK_MS))
+		if (!daemon_wait_some(d, LOCK_LOOK_MS))
 			return -ECANCELED;
 		message_freep(&error);
 		error = NULL;

@@ -36,6 +36,7 @@ struct reload {
 	int64_t result;		/* … and its exit code, or negative errno */
 	bool anew;		/* another SIGHUP came meanwhile */
 	bool names_known;	/* the server need not be asked for a name */
+	int text;		/* what is looked at (sealed_text.h), or -1 */
 	struct backoff backoff;
 	struct clock_timer retry;
 };
@@ -46,7 +47,8 @@ struct daemon {
 	struct reload reload;
 	struct reload_record reloads;
 	struct inheritance inherited;	/* what is not in use yet */
-	struct inheritance left;	/* for the next run */
+	struct inheritance left;	/* for the next run, … */
+	struct restart_what next;       /* … by what it begins: as this one, or as a reload says */
 	uv_async_t lock_came;		/* --standby: from the thread that waits for the lock … */
 	int awaited;			/* … and what came of it, 0 or negative errno */
 	struct local_state local;
@@ -130,8 +132,13 @@ void daemon_publish_release(struct daemon *d);
  */
 int daemon_begin(struct daemon *d, char **ret_error);
 
+/* Before the first heartbeat, whose timer it uses: let the loop run so long. False: told to end. */
+bool daemon_wait_some(struct daemon *d, unsigned ms);
+
 /* SIGHUP is heard from now on, also one that came before (daemon_reload.c). Again is fine. */
 void daemon_take_hangups(struct daemon *d);
+/* A restart comes before a reload is decided: the next run begins it anew. */
+void daemon_reload_again(const struct daemon *d);
 /* Give up a reload that is not decided; at the end. */
 void daemon_reload_end(struct daemon *d);
 

@@ -8,8 +8,8 @@
  *	                                              └─ else: refused, everything goes on as before
  *
  * So what is refused is what would be refused at the start, with the same message, by the program that would
- * start. Another SIGHUP begins the check anew. Socket and arena stay where they are: readers and the next run
- * look for them there.
+ * start; and the text that it checked is the one that it starts with. Another SIGHUP begins the check anew.
+ * Socket and arena stay where they are: readers and the next run look for them there.
  *
  * systemd (Type=notify-reload) is told RELOADING=1, and READY=1 when the reload is refused or waits; else the
  * next run tells it.
@@ -17,6 +17,7 @@
 #include "writer/daemon/daemon_internal.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,6 +30,7 @@
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
 #include "writer/config/config_build.h"
+#include "writer/base/sealed_text.h"
 
 #define WORDS_SHOWN 1000u
 
@@ -73,6 +75,8 @@ go_over(struct daemon *d)
 	log_info("reload: the configuration is good: going on by it");
 	d->reloads.succeeded++;
 	d->reloads.last_wall_ns = time_ns(CLOCK_REALTIME);
+	d->next = (struct restart_what){true, d->reload.text};
+	d->reload.text = -1;
 	d->again = true;
 	daemon_stop(d, DAEMON_OK);
 }
@@ -147,45 +151,50 @@ on_checked(uv_process_t *process, int64_t code, int signal)
 	uv_close((uv_handle_t *)process, on_closed);
 }
 
-/* The command line and one more word; free() the array alone. NULL: no memory. */
+/* The same words and one more; free() the array alone. NULL: no memory. */
 static char **
-arguments_of_check(const struct daemon *d)
+with_one_more(char *const *words, const char *more)
 {
 	size_t count = 0;
-	char **arguments;
+	char **all;
 
-	while (d->options->arguments[count])
+	while (words[count])
 		count++;
-	arguments = calloc(count + 2, sizeof(*arguments));
-	if (arguments) {
-		memcpy(arguments, d->options->arguments, count * sizeof(*arguments));
-		arguments[count] = (char *)(uintptr_t)"--check";
+	all = calloc(count + 2, sizeof(*all));
+	if (all) {
+		memcpy(all, words, count * sizeof(*all));
+		all[count] = (char *)(uintptr_t)more;
 	}
-	return arguments;
+	return all;
 }
 
 static void
 start_check(void *context)
 {
 	struct daemon *d = context;
-	uv_stdio_container_t stdio[3] = {
-		{.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_INHERIT_FD}};
+	uv_stdio_container_t stdio[4] = {
+		{.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_INHERIT_FD}, {.flags = UV_IGNORE}};
 	uv_process_options_t options = {
-		.file = d->options->arguments[0], .args = arguments_of_check(d), .exit_cb = on_checked,
-		.stdio = stdio, .stdio_count = 3,
+		.file = d->options->arguments[0], .exit_cb = on_checked, .stdio = stdio, .stdio_count = 4,
+		.args = with_one_more(d->options->arguments, "--check"),
+		.env = with_one_more(environ, RESTART_TEXT_VARIABLE "=3"),
 	};
 	int r;
 
 	d->reload.anew = false;
 	d->reload.words = stdio[2].data.fd = memfd_create("informerd-check", MFD_CLOEXEC);
-	if (!options.args || d->reload.words < 0) {
+	if (d->reload.text >= 0)
+		stdio[3] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = d->reload.text};
+	if (!options.args || !options.env || d->reload.words < 0) {
 		free(options.args);
+		free(options.env);
 		refuse(d, "no memory for a check");
 		return;
 	}
 	d->reload.checking = true;
 	r = uv_spawn(&d->loop, &d->reload.check, &options);
 	free(options.args);
+	free(options.env);
 	d->reload.check.data = d;
 	if (r < 0) {
 		d->reload.result = r;
@@ -224,6 +233,14 @@ names_are_known(const struct daemon *d, const struct config *config)
 }
 
 static void
+forget_text(struct daemon *d)
+{
+	if (d->reload.text >= 0)
+		close(d->reload.text);
+	d->reload.text = -1;
+}
+
+static void
 reload(struct daemon *d)
 {
 	_cleanup_(message_freep) char *error = NULL;
@@ -237,7 +254,9 @@ reload(struct daemon *d)
 	kill_check(d);
 	d->reload.anew = false;
 	tell_begin(d);
-	if (config_build(d->options, &config, &error) < 0) {
+	forget_text(d);
+	if (sealed_text_read(d->options->config_path, CONFIG_MAX_BYTES, &d->reload.text, &error) < 0 ||
+	    config_build(d->options, d->reload.text, &config, &error) < 0) {
 		refuse(d, error ? error : strerror(ENOMEM));
 		return;
 	}
@@ -271,6 +290,7 @@ on_hangup(uv_poll_t *handle, int status, int events)
 	if (d->local.store) {
 		reload(d);
 	} else { /* standing by: there is nothing to lose */
+		d->next = (struct restart_what){true, -1};
 		d->again = true;
 		daemon_stop(d, DAEMON_OK);
 	}
@@ -283,10 +303,18 @@ daemon_take_hangups(struct daemon *d)
 }
 
 void
+daemon_reload_again(const struct daemon *d)
+{
+	if (d->reload.state == RELOAD_CHECKS || d->reload.state == RELOAD_WAITS)
+		kill(getpid(), SIGHUP);
+}
+
+void
 daemon_reload_end(struct daemon *d)
 {
 	clock_clear(&d->clock.clock, &d->reload.retry);
 	kill_check(d); /* the loop runs on until it is gone */
+	forget_text(d);
 	free(d->reload.why);
 	d->reload.why = NULL;
 }

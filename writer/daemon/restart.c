@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hands lock and listening socket to the next run of this process: their numbers stand in an environment
- * variable, beside the pid that they are meant for.
+ * variable, beside the pid that they are meant for. The configuration's text has one of its own.
  */
 #include "writer/daemon/restart.h"
 
@@ -47,10 +47,10 @@ restart_receive(struct inheritance *ret)
 }
 
 int
-restart(char *const *arguments, const struct inheritance *inheritance)
+restart(char *const *arguments, struct restart_what what, const struct inheritance *inheritance)
 {
 	const struct reload_record *reloads = &inheritance->reloads;
-	char text[160];
+	char text[160], number[16];
 	int r;
 
 	snprintf(text, sizeof(text), "%ld %d %d %" PRIu64 " %" PRIu64 " %" PRIu64, (long)getpid(),
@@ -62,9 +62,16 @@ restart(char *const *arguments, const struct inheritance *inheritance)
 		set_close_on_exec(inheritance->lock.fd, false);
 	if (inheritance->listener > 0)
 		set_close_on_exec(inheritance->listener, false);
-	execvp(arguments[0], arguments);
-	log_error("%s cannot be executed (%s): going on with the program that runs", arguments[0],
-		  strerror(errno));
+	if (what.text >= 0) {
+		snprintf(number, sizeof(number), "%d", what.text);
+		if (setenv(RESTART_TEXT_VARIABLE, number, 1) < 0 || set_close_on_exec(what.text, false) < 0)
+			return -errno;
+	}
+	if (what.from_disk) {
+		execvp(arguments[0], arguments);
+		log_error("%s cannot be executed (%s): going on with the program that runs", arguments[0],
+			  strerror(errno));
+	}
 	execv(THIS_PROGRAM, arguments);
 	r = -errno;
 	log_error("this program cannot be executed anew: %s", strerror(errno));

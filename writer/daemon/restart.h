@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Restart: informerd replaces itself by the program on disk (execve), with the same pid and arguments. Lock
- * and listening socket stay open across it: no other writer can come between, and readers that connect
- * meanwhile wait in the socket's queue.
+ * Restart: informerd executes itself anew (execve), with the same pid and arguments. Lock and listening
+ * socket stay open across it: no other writer can come between, and readers that connect meanwhile wait in
+ * the socket's queue.
  *
  *	finish, arena STALE ─▶ restart() ─▶ main() ─▶ restart_receive() ─▶ the lock is ours, adoption
  *
- * A reload (SIGHUP), an upgrade, the move to a new generation, and the drop of a resource that no name means
- * all are this.
+ * Where SIGHUP asked for it, that is the program on disk, and the configuration that it has checked. Else
+ * (the move to a new generation, a resource that no name means or that was defined anew) program and
+ * configuration stay those that run: nobody has looked at what stands on disk by then.
  */
 #ifndef WRITER_DAEMON_RESTART_H
 #define WRITER_DAEMON_RESTART_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "writer/daemon/lock.h"
+
+/* Names the text of the configuration to the next run, and to a check (sealed_text.h). */
+#define RESTART_TEXT_VARIABLE "INFORMERD_CONFIG"
 
 /* What became of reloads so far. Zeroed: there were none. */
 struct reload_record {
@@ -29,16 +34,22 @@ struct inheritance {
 	struct reload_record reloads;
 };
 
+/* By what it begins. */
+struct restart_what {
+	bool from_disk; /* the program that arguments[0] means now, else the one that runs */
+	int text;	/* of the configuration (sealed_text.h); -1: it reads the file, if there is one */
+};
+
 /* What the run before left, by the environment, which is cleared of it. Nothing is left: zeroed. */
 void restart_receive(struct inheritance *ret);
 
 /*
- * Execute arguments[0], found as a shell finds it, or this very program where that cannot be executed. A
- * signal that is blocked waits for the next run.
+ * Execute arguments[0], found as a shell finds it, or this very program where that is not wanted or cannot be
+ * executed. A signal that is blocked waits for the next run.
  *
  * Returns  negative errno: it could not be done, and the inheritance is still here
  */
-int restart(char *const *arguments, const struct inheritance *inheritance);
+int restart(char *const *arguments, struct restart_what what, const struct inheritance *inheritance);
 
 /* Let go of what was left. A zeroed one is fine. */
 void inheritance_release(struct inheritance *inheritance);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration file, its merge with flags, and the checks after discovery. */
+#include <unistd.h>
+
 #include "tests/room.h"
 #include "tests/support/config_text.h"
 #include "tests/support/temp_dir.h"
@@ -9,6 +11,7 @@
 #include "writer/config/options.h"
 #include "writer/config/config_check.h"
 #include "writer/config/config_build.h"
+#include "writer/base/sealed_text.h"
 
 /* Of a file, unless it is NULL, and flags, which are separated by blanks. */
 static int
@@ -16,7 +19,7 @@ build(const char *dir, const char *yaml, const char *flags, struct config *ret, 
 {
 	char words[512], *rest = words, *argv[16] = {"informerd"};
 	struct options options;
-	int argc = 1, r;
+	int argc = 1, text, r;
 
 	if (yaml) {
 		argv[argc++] = "-c";
@@ -26,7 +29,11 @@ build(const char *dir, const char *yaml, const char *flags, struct config *ret, 
 	while ((argv[argc] = strtok_r(rest, " ", &rest)))
 		argc++;
 	assert_int_equal(options_parse(argc, argv, &options, ret_error), 0);
-	r = config_build(&options, ret, ret_error);
+	r = sealed_text_read(options.config_path, CONFIG_MAX_BYTES, &text, ret_error);
+	if (r == 0)
+		r = config_build(&options, text, ret, ret_error);
+	if (text >= 0)
+		close(text);
 	options_done(&options);
 	return r;
 }

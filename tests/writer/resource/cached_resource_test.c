@@ -18,6 +18,7 @@
 #include "writer/base/message.h"
 #include "writer/config/options.h"
 #include "writer/config/config_build.h"
+#include "writer/base/sealed_text.h"
 
 #define OBJECTS 60u
 #define VALUES	5u
@@ -158,10 +159,13 @@ config_of(const char *dir, const char *yaml)
 	_cleanup_(message_freep) char *error = NULL;
 	struct options options;
 	struct config config;
+	int text;
 
 	assert_int_equal(options_parse(5, argv, &options, &error), 0);
-	if (config_build(&options, &config, &error) < 0)
+	if (sealed_text_read(options.config_path, CONFIG_MAX_BYTES, &text, &error) < 0 ||
+	    config_build(&options, text, &config, &error) < 0)
 		fail_msg("%s: %s", yaml, error);
+	close(text);
 	options_done(&options);
 	return config;
 }
