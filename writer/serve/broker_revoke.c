@@ -18,10 +18,11 @@
 #define REST 200u
 #define ANY_PID (-1)
 
+/* A pid of 0 is of a namespace that we do not see into. */
 static bool
-is_process(const struct client *c, pid_t pid, uid_t uid)
+is_process(const struct client *c, pid_t pid)
 {
-	return pid > 0 && c->peer.pid == pid && c->peer.uid == uid;
+	return pid > 0 && c->peer.pid == pid;
 }
 
 static struct client *
@@ -112,12 +113,12 @@ client_is_barred(const struct client *c)
 	uint64_t now = uv_now(b->loop);
 
 	for (const struct client *other = b->clients; other; other = other->next)
-		if (other->revoked && is_process(other, c->peer.pid, c->peer.uid))
+		if (other->revoked && is_process(other, c->peer.pid))
 			return "this process was revoked, and still has the snapshot open that it held for "
 			       "too long: it must end it first";
 	for (unsigned i = 0; i < BROKER_BARRED_MAX; i++)
 		if (b->barred[i].until_ms > now && c->peer.uid == b->barred[i].uid &&
-		    (b->barred[i].pid == ANY_PID || is_process(c, b->barred[i].pid, b->barred[i].uid)))
+		    (b->barred[i].pid == ANY_PID || is_process(c, b->barred[i].pid)))
 			return b->barred[i].why;
 	return NULL;
 }
