@@ -58,6 +58,14 @@ void test_group_add(struct test_group *group);
 	static void name_##_of(__attribute__((unused)) world_)
 #define TEST_CASE(name_) TEST_CASE_IN(NULL, NULL, name_)
 
+/* A set-up of this name, whose world this expression makes. */
+#define SET_UP(name_, world_)                                                                                \
+	static int name_(void **state)                                                                       \
+	{                                                                                                    \
+		*state = world_;                                                                             \
+		return 0;                                                                                    \
+	}
+
 /* The tests of a file as a list, tests[], at its end: for set-ups that each of them lists by itself. */
 #define TEST_GROUP(tests_, set_up_, tear_down_)                                                              \
 	__attribute__((constructor)) static void add_tests(void)                                             \

@@ -326,3 +326,47 @@ recorder_change_unsynced(struct broker_fixture *fx, const char *changes)
 {
 	broker_fixture_do(fx, change, &(struct changes){changes, false});
 }
+
+void
+recorder_follow(struct broker_fixture *fx, struct recorder *r, unsigned last)
+{
+	char text[16], expected[32];
+
+	for (unsigned i = 2; i <= last; i++) {
+		snprintf(text, sizeof(text), "a%u", i);
+		snprintf(expected, sizeof(expected), "a%u>a%u", i - 1, i);
+		recorder_change(fx, text);
+		recorder_await(r, expected);
+	}
+}
+
+void
+gate_wait(struct recorder *r)
+{
+	struct gate *g = r->context;
+
+	pthread_mutex_lock(&g->lock);
+	g->waiting = true;
+	pthread_cond_broadcast(&g->changed);
+	while (!g->open)
+		pthread_cond_wait(&g->changed, &g->lock);
+	pthread_mutex_unlock(&g->lock);
+}
+
+void
+gate_await_waiting(struct gate *g)
+{
+	pthread_mutex_lock(&g->lock);
+	while (!g->waiting)
+		pthread_cond_wait(&g->changed, &g->lock);
+	pthread_mutex_unlock(&g->lock);
+}
+
+void
+gate_open(struct gate *g)
+{
+	pthread_mutex_lock(&g->lock);
+	g->open = true;
+	pthread_cond_broadcast(&g->changed);
+	pthread_mutex_unlock(&g->lock);
+}

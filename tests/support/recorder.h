@@ -48,6 +48,23 @@ void recorder_await(struct recorder *r, const char *expected);
 /* Until it was called so often, and no more often. */
 void recorder_await_calls(struct recorder *r, unsigned calls);
 
+/* Each call of a recorder whose context it is, and whose `each` is gate_wait(), waits until it is opened. */
+struct gate {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool open, waiting;
+};
+#define GATE                                                                                                 \
+	{                                                                                                    \
+		.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER                       \
+	}
+void gate_wait(struct recorder *r);
+void gate_await_waiting(struct gate *g);
+void gate_open(struct gate *g);
+
+/* Change a to version 2, 3, ... last; of each change the recorder is awaited to be told. */
+void recorder_follow(struct broker_fixture *fx, struct recorder *r, unsigned last);
+
 /*
  * Put pods and commit once: "a1 b2 x/c3"; with a label: "a1:web" (label app). "-a" deletes, "-a7:db" does
  * with this final state, "-a?" without being seen.

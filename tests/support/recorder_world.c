@@ -81,15 +81,21 @@ happen(struct recorder_world *w, const char *what)
 }
 
 void
+recorder_world_happen(struct recorder_world *w, const char *commits)
+{
+	char changes[256], *rest = changes, *one;
+
+	snprintf(changes, sizeof(changes), "%s", commits);
+	while ((one = strsep(&rest, ";")))
+		if (one[0])
+			happen(w, one);
+}
+
+void
 recorder_world_play(struct recorder_world *w, const char *const *story)
 {
 	for (size_t i = 0; story[i]; i += 2) {
-		char changes[256], *rest = changes, *one;
-
-		snprintf(changes, sizeof(changes), "%s", story[i]);
-		while ((one = strsep(&rest, ";")))
-			if (one[0])
-				happen(w, one);
+		recorder_world_happen(w, story[i]);
 		if (!w->r->handler)
 			recorder_add(w->r);
 		recorder_expect(w->r, story[i + 1]);

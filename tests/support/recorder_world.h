@@ -15,8 +15,8 @@ struct recorder_world {
 };
 
 /*
- * present: what the pods are before the reader comes, as for recorder_change(). generations: the daemon can
- * be followed by another one.
+ * present: what the pods are before the reader comes (recorder_change()). generations: another daemon can
+ * follow.
  */
 struct recorder_world *recorder_world_new(const char *present, bool generations);
 void recorder_world_free(struct recorder_world *w);
@@ -32,6 +32,8 @@ int recorder_world_tear_down(void **state);
  *	DETACH ATTACH  the reader goes; it comes, and adds the handler again
  */
 void recorder_world_play(struct recorder_world *w, const char *const *story);
+/* Changes of such a story. */
+void recorder_world_happen(struct recorder_world *w, const char *commits);
 #define PLAY(w, ...) recorder_world_play(w, (const char *const[]){__VA_ARGS__, NULL})
 
 #endif

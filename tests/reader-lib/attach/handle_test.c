@@ -15,6 +15,7 @@
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/dispatch.h"
+#include "tests/support/purse.h"
 #include "writer/serve/broker_internal.h"
 
 static struct informer_status
@@ -463,53 +464,31 @@ TEST(options_are_checked)
 	informer_detach(NULL);
 }
 
-struct counts {
-	size_t live, total, fail_at;
-};
-
-static void *
-counting_allocate(void *context, size_t size)
-{
-	struct counts *c = context;
-
-	if (++c->total == c->fail_at)
-		return NULL;
-	c->live++;
-	return malloc(size);
-}
-
-static void
-counting_release(void *context, void *memory)
-{
-	struct counts *c = context;
-
-	c->live--;
-	free(memory);
-}
-
 /*
  * All memory comes from the caller's allocator and goes back to it; each failure of it is an error, not a
  * crash.
  */
 TEST(each_failed_allocation_is_survived)
 {
-	struct counts c = {0};
+	struct purse purse = PURSE;
 	struct informer_options options = {.size = sizeof(options),
 					   .socket_path = fx->socket,
-					   .allocate = counting_allocate,
-					   .release = counting_release,
-					   .allocator_context = &c};
+					   .allocate = purse_allocate,
+					   .release = purse_release,
+					   .allocator_context = &purse};
 	bool whole = false;
 
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");
-	for (size_t n = 1; n < 100 && !whole; n++) {
+	for (size_t n = 0; n < 100 && !whole; n++) {
 		struct informer *inf;
 		struct informer_selector *sel;
 		struct informer_path *path;
 		char *text;
 
-		c = (struct counts){.fail_at = n};
+		purse.left = n;
+		purse.fails = 1;
+		purse.failed = 0;
 		if (informer_attach(&options, &inf) == 0) {
 			int r = informer_wait_attached(inf, 60000), got = r == 0 ? get(inf, "a") : r;
 			int compiled = informer_selector_compile(inf, "a=b", 3, &sel, NULL);
@@ -522,12 +501,12 @@ TEST(each_failed_allocation_is_survived)
 				informer_path_free(path);
 			if (stat == 0)
 				informer_free(inf, text);
-			whole = c.total < n;
+			whole = purse.failed == 0;
 			if (whole)
 				assert_true(got == 0 && compiled == 0 && path_made == 0 && stat == 0);
 			informer_detach(inf);
 		}
-		assert_int_equal(c.live, 0);
+		assert_int_equal(purse.out, 0);
 	}
 	assert_true(whole);
 }

@@ -11,15 +11,7 @@
 #define ENTRIES 128
 #define MANY (2 * FEED_BATCH)	/* objects: more than a turn tells */
 
-static int
-set_up(void **state)
-{
-	struct recorder_world *w = recorder_world_new("a1 b1", false);
-
-	w->r->options.queue_entries = ENTRIES;
-	*state = w;
-	return 0;
-}
+SET_UP(set_up, recorder_world_new("a1 b1", false))
 
 /* ---- a ring behind its root ---- */
 
@@ -59,6 +51,7 @@ T(what_is_still_to_be_pushed_is_told_before_synced)
 				      (int)('a' + i % 26));
 	recorder_change(w->fx, changes);
 	recorder_change(w->fx, "last1");
+	w->r->options.queue_entries = ENTRIES;
 	w->r->context = w;
 	w->r->each = change_the_last;
 	recorder_add(w->r);
@@ -75,19 +68,52 @@ T(what_is_still_to_be_pushed_is_told_before_synced)
 	free(text);
 }
 
-/* ---- entries that say what is not so ---- */
+/* ---- garbage ---- */
 
-/* "z" is in namespace x, and the newest change is z's; others are in "default" and older. */
+static void
+spoil_head(struct broker_fixture *fx, void *context)
+{
+	(void)fx;
+	(void)context;
+	atomic_fetch_add(&writers_queue(ENTRIES)->head, 100000);
+}
+
+static void
+spoil_state(struct broker_fixture *fx, void *context)
+{
+	(void)fx;
+	(void)context;
+	atomic_store(&writers_queue(ENTRIES)->state, 77);
+	atomic_fetch_add(&writers_queue(ENTRIES)->head, 1);
+}
+
+static void
+spoil_base(struct broker_fixture *fx, void *context)
+{
+	(void)fx;
+	(void)context;
+	atomic_store(&writers_queue(ENTRIES)->base, UINT64_MAX);
+	atomic_fetch_add(&writers_queue(ENTRIES)->openings, 1);
+}
+
+/*
+ * An entry that says what is not so: "z" is in namespace x, and the newest change is z's; others are in
+ * "default" and older.
+ *
+ * ahead, seq  its seq is so far beyond the newest change's; or, if not 0, this one
+ * names       what its refs are; NULL: these
+ */
 struct lie {
 	enum queue_kind kind;
 	const char *old_name, *new_name;
-	uint64_t ahead;			/* its seq is so far beyond the newest change's */
+	uint32_t old_ref, new_ref;
+	uint64_t ahead, seq;
 };
 
 static uint32_t
-ref_of(struct broker_fixture *fx, const char *name)
+ref_of(struct broker_fixture *fx, const char *name, uint32_t other)
 {
-	return name ? store_fixture_find(fx->store, *name == 'z' ? "x" : "default", name) : 0;
+	return name ? store_fixture_find(fx->store, *name == 'z' ? "x" : "default", name) : other;
 }
 
 static void
@@ -96,41 +122,59 @@ push_lie(struct broker_fixture *fx, void *context)
 	const struct lie *l = context;
 	struct queue *q = writers_queue(ENTRIES);
 	uint64_t head = atomic_load(&q->head);
-	const struct object *newest = object_at(&fx->store->arena->view, ref_of(fx, "z"));
+	const struct object *newest = object_at(&fx->store->arena->view, ref_of(fx, "z", 0));
 
 	assert_non_null(newest);
 	queue_ring(q)[head % ENTRIES] = (struct queue_entry){
-		.seq = newest->seq + l->ahead,
+		.seq = l->seq ? l->seq : newest->seq + l->ahead,
 		.kind = (uint16_t)l->kind,
 		.resource = (uint16_t)fx->store->pods,
-		.old_ref = ref_of(fx, l->old_name),
-		.new_ref = ref_of(fx, l->new_name),
+		.old_ref = ref_of(fx, l->old_name, l->old_ref),
+		.new_ref = ref_of(fx, l->new_name, l->new_ref),
 	};
 	atomic_store(&q->head, head + 1);
 }
 
-/* Each is said, drops the ring, and what is there is told anew; nothing of what it says is told. */
-T(what_an_entry_says_must_be_so)
+/* Nonsense in a ring is said, drops it, and is mended by a new one and a RESYNC; nothing of it is told. */
+static void
+survives(struct recorder_world *w, void (*spoil)(struct broker_fixture *fx, void *context), void *context)
+{
+	char text[300] = "";
+
+	broker_fixture_do(w->fx, spoil, context);
+	DISPATCH_UNTIL(w->inf, informer_last_error(w->inf, text, sizeof(text)) > 0 &&
+				       strstr(text, "the events of pods make no sense"));
+	test_clock_move(1000); /* the next ring is asked for after that */
+	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
+	error_set(w->inf, 0, "%s", "");
+}
+
+T(nonsense_in_a_ring_is_mended)
 {
 	struct lie lies[] = {
 		{.kind = QUEUE_RESET, .ahead = 1},
 		{.kind = QUEUE_ADDED, .new_name = "a"},
 		{.kind = QUEUE_DELETED, .old_name = "z"},
 		{.kind = QUEUE_UPDATED, .old_name = "a", .new_name = "z"},
+		{.kind = QUEUE_ADDED, .new_ref = 5, .seq = UINT64_MAX},
+		{.kind = (enum queue_kind)99},
+		{.kind = QUEUE_ADDED},
+		{.kind = QUEUE_UPDATED, .old_ref = 1, .new_ref = 0x7fffffff},
+		{.kind = QUEUE_DELETED, .old_ref = 513},
+		{.kind = QUEUE_STATUS, .new_ref = 12345},
 	};
 
+	w->r->options.queue_entries = ENTRIES;
 	w->r->options.namespace_ = "default";
 	PLAY(w, "", "+a1* +b1* SYNCED");
+	survives(w, spoil_head, NULL);
+	survives(w, spoil_state, NULL);
+	survives(w, spoil_base, NULL);
 	for (unsigned i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
-		char change[16], text[300] = "";
+		char change[16];
 
 		snprintf(change, sizeof(change), "x/z%u", i + 1);
 		recorder_change(w->fx, change);
-		broker_fixture_do(w->fx, push_lie, &lies[i]);
-		DISPATCH_UNTIL(w->inf, informer_last_error(w->inf, text, sizeof(text)) > 0 &&
-					       strstr(text, "the events of pods make no sense"));
-		test_clock_move(1000); /* the next ring is asked for after that */
-		recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
-		error_set(w->inf, 0, "%s", "");
+		survives(w, push_lie, &lies[i]);
 	}
 }

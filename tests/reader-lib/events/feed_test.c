@@ -13,7 +13,6 @@
 #include "tests/room.h"
 #include "tests/support/handler_view.h"
 #include "tests/support/test_clock.h"
-#include "tests/support/writers_queue.h"
 
 #define LATE 7
 #define VIEWS (LATE + 1)
@@ -161,48 +160,36 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 	free(history);
 }
 
-#define TEST(name) TEST_CASE(name)
-#define TEST_IN(name) TEST_CASE_IN(set_up, recorder_world_tear_down, name)
-
 /* Small queues, handlers that stall: overflows all the time, and nothing lost. */
-TEST(whatever_overflows_nothing_is_lost)
+TEST_CASE(whatever_overflows_nothing_is_lost)
 {
 	model(1000, 0, 10000, true);
 }
 
 /* The same in an event loop. */
-TEST(in_an_event_loop_nothing_is_lost)
+TEST_CASE(in_an_event_loop_nothing_is_lost)
 {
 	model(1000, 0, 10000, false);
 }
 
 /* Over daemons that die, and the generations of those that follow. */
-TEST(over_generations_nothing_is_lost)
+TEST_CASE(over_generations_nothing_is_lost)
 {
 	model(400, 20, 10000, true);
 }
 
 /* Where deletions are forgotten early, handlers that fall behind are told everything anew. */
-TEST(forgotten_deletions_bring_a_resync)
+TEST_CASE(forgotten_deletions_bring_a_resync)
 {
 	model(800, 50, 3, true);
 }
 
 /* ---- generations ---- */
 
-static int
-set_up(void **state)
-{
-	*state = recorder_world_new("a1 b1", true);
-	return 0;
-}
+SET_UP(set_up, recorder_world_new("a1 b1", true))
+SET_UP(set_up_one_arena, recorder_world_new("a1 b1", false))
 
-static int
-set_up_one_arena(void **state)
-{
-	*state = recorder_world_new("a1 b1", false);
-	return 0;
-}
+#define TEST(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
 
 /* Until events come from the current arena. */
 static void
@@ -217,10 +204,8 @@ await_new_ring(struct recorder_world *w)
  * The next daemon is there before its reader looks: what waits in the old ring is told as it was, then the
  * new one goes on; nothing is coalesced.
  */
-TEST_IN(a_switch_of_generations_loses_no_change)
+TEST(a_switch_of_generations_loses_no_change)
 {
-	struct recorder_world *w = *state;
-
 	PLAY(w, "", "+a1* +b1* SYNCED");
 	recorder_change(w->fx, "a2");
 	recorder_change(w->fx, "a3 -b");
@@ -253,10 +238,8 @@ another_daemon(struct recorder_world *w)
  * The daemon dies with changes waiting, comes back with what it had, and the reader goes on without a
  * duplicate.
  */
-TEST_IN(a_daemon_that_comes_back_is_gone_on_with)
+TEST(a_daemon_that_comes_back_is_gone_on_with)
 {
-	struct recorder_world *w = *state;
-
 	PLAY(w, "", "+a1* +b1* SYNCED");
 	recorder_change(w->fx, "a2");
 	another_daemon(w);
@@ -269,7 +252,7 @@ TEST_IN(a_daemon_that_comes_back_is_gone_on_with)
 static void
 take_long(struct recorder *r)
 {
-	r->each = NULL;
+	(void)r;
 	test_clock_move(20);
 }
 
@@ -292,15 +275,14 @@ turn_if_due(struct recorder_world *w)
  * A walk that another generation interrupted ends at a change from before; what changed since stands in no
  * ring, and nothing changes any more: it is told all the same.
  */
-TEST_IN(what_changed_amid_a_walk_needs_no_further_change)
+TEST(what_changed_amid_a_walk_needs_no_further_change)
 {
-	struct recorder_world *w = *state;
-
 	w->r->each = take_long;
 	recorder_add(w->r);
 	while (atomic_load(&w->r->handler->events) == 0)
 		turn_if_due(w);
 	assert_int_equal(atomic_load(&w->r->handler->events), 1);
+	w->r->each = NULL;
 	broker_fixture_adopt(w->fx);
 	recorder_change(w->fx, "b2 c1");
 	broker_fixture_adopt(w->fx);
@@ -310,23 +292,13 @@ TEST_IN(what_changed_amid_a_walk_needs_no_further_change)
 	recorder_expect(w->r, "+a1* COALESCED +b2* +c1 SYNCED");
 }
 
-/* Each call is so slow that its turn ends with it. */
-static void
-take_long_each(struct recorder *r)
-{
-	(void)r;
-	test_clock_move(20);
-}
-
 /*
  * A change amid a walk stands in the ring, and the turn ends with it, the ring's last: that all was told is
  * said without a further change.
  */
-TEST_IN(what_a_slow_call_ended_with_needs_no_further_change)
+TEST(what_a_slow_call_ended_with_needs_no_further_change)
 {
-	struct recorder_world *w = *state;
-
-	w->r->each = take_long_each;
+	w->r->each = take_long;
 	recorder_add(w->r);
 	while (atomic_load(&w->r->handler->events) == 0)
 		turn_if_due(w);
@@ -367,33 +339,27 @@ outlive_the_arena(struct recorder_world *w, const char *change, const char *expe
  * A call that is under way when the arena is taken back may not have been able to read what it was told of:
  * that is told again.
  */
-TEST_IN(a_call_that_outlives_its_arena_is_told_anew)
+TEST(a_call_that_outlives_its_arena_is_told_anew)
 {
-	outlive_the_arena(*state, "a2", "a1>a2 RESYNC BEGIN +b1* +a2* END SYNCED");
+	outlive_the_arena(w, "a2", "a1>a2 RESYNC BEGIN +b1* +a2* END SYNCED");
 }
 
 /* With keys it is told again alone; what was told stays known. */
-TEST_IN(with_keys_that_call_alone_is_told_again)
+TEST(with_keys_that_call_alone_is_told_again)
 {
-	struct recorder_world *w = *state;
-
 	w->r->options.track_keys = true;
 	outlive_the_arena(w, "a2", "a1>a2 COALESCED ?>a2");
 }
 
-TEST_IN(with_keys_a_deletion_is_told_again)
+TEST(with_keys_a_deletion_is_told_again)
 {
-	struct recorder_world *w = *state;
-
 	w->r->options.track_keys = true;
 	outlive_the_arena(w, "-b", "-b1 COALESCED -b1");
 }
 
 /* What changed before the reader was back is told as a catch-up. */
-TEST_IN(what_changed_before_it_was_back_is_a_catch_up)
+TEST(what_changed_before_it_was_back_is_a_catch_up)
 {
-	struct recorder_world *w = *state;
-
 	PLAY(w, "", "+a1* +b1* SYNCED");
 	recorder_change(w->fx, "a2");
 	broker_fixture_stop(w->fx);
@@ -436,9 +402,8 @@ overflow_once(struct recorder_world *w)
  * What was counted in a ring that overflowed says nothing of the ring that follows it: over a restart the
  * handler goes on, and is told of nothing anew.
  */
-TEST_IN(after_an_overflow_a_restart_is_gone_on_with)
+TEST(after_an_overflow_a_restart_is_gone_on_with)
 {
-	struct recorder_world *w = *state;
 	unsigned version = overflow_once(w);
 	char expected[2048];
 
@@ -449,9 +414,8 @@ TEST_IN(after_an_overflow_a_restart_is_gone_on_with)
 }
 
 /* The same for a handler that was held back meanwhile: each change that waits in the new ring is told. */
-TEST_IN(after_an_overflow_what_waits_in_the_next_ring_is_told)
+TEST(after_an_overflow_what_waits_in_the_next_ring_is_told)
 {
-	struct recorder_world *w = *state;
 	unsigned version = overflow_once(w);
 	char expected[2048];
 
@@ -480,10 +444,8 @@ empty_pods(struct broker_fixture *fx, void *context)
  * What was emptied is told anew once its list is in, as a RESYNC: that what is not told again is gone nobody
  * else says. The next event is told as ever.
  */
-TEST_IN(what_was_emptied_is_told_anew)
+TEST(what_was_emptied_is_told_anew)
 {
-	struct recorder_world *w = *state;
-
 	PLAY(w, "", "+a1* +b1* SYNCED");
 	broker_fixture_do(w->fx, empty_pods, NULL);
 	PLAY(w, "~a2;c1", "RESYNC BEGIN +a2* +c1* END SYNCED", "a3", "a2>a3");
@@ -530,9 +492,8 @@ told_up_to(struct recorder_world *w, const char *one, const char *other)
  * A deletion that a catch-up has not come to yet, and that is forgotten meanwhile, is not lost: the catch-up
  * becomes a RESYNC.
  */
-TEST_IN(a_deletion_forgotten_amid_a_catch_up_is_a_resync)
+TEST(a_deletion_forgotten_amid_a_catch_up_is_a_resync)
 {
-	struct recorder_world *w = *state;
 	uint64_t tombstones = 3;
 	char *text;
 
@@ -559,30 +520,21 @@ TEST_IN(a_deletion_forgotten_amid_a_catch_up_is_a_resync)
  * A handler that comes back under its name goes on from where it was, without initial adds; another name gets
  * them, as a RESYNC.
  */
-TEST_IN(a_named_consumer_goes_on_where_it_was)
+TEST(a_named_consumer_goes_on_where_it_was)
 {
-	struct recorder_world *w = *state;
-	struct informer *next;
 	struct recorder *r;
 
 	w->r->options.consumer = "agent";
-	PLAY(w, "", "RESYNC BEGIN +a1* +b1* END SYNCED", "a2", "a1>a2");
-	informer_detach(w->inf);
-	free(recorder_text(w->r, true));
-	recorder_change(w->fx, "a3 -b c1");
-	w->inf = next = broker_fixture_attach(w->fx, 0);
-	w->r->inf = next;
-	recorder_add(w->r);
-	recorder_expect(w->r, "COALESCED ?>a3 -b1 +c1 SYNCED");
-	r = recorder_new(next);
+	PLAY(w, "", "RESYNC BEGIN +a1* +b1* END SYNCED", "a2", "a1>a2", "DETACH;a3 -b c1;ATTACH",
+	     "COALESCED ?>a3 -b1 +c1 SYNCED");
+	r = recorder_new(w->inf);
 	r->options.consumer = "other";
 	recorder_add(r);
 	recorder_expect(r, "RESYNC BEGIN +a3* +c1* END SYNCED");
 	/* and over the daemon's death, with nothing to tell */
 	PLAY(w, "c2", "c1>c2");
 	recorder_change(w->fx, "");
-	informer_detach(w->inf);
-	free(recorder_text(w->r, true));
+	recorder_world_happen(w, "DETACH");
 	recorder_free(r);
 	broker_fixture_stop(w->fx);
 	broker_fixture_adopt(w->fx);
@@ -591,24 +543,30 @@ TEST_IN(a_named_consumer_goes_on_where_it_was)
 }
 
 /* The arena was lost, and with it the name: what the consumer knew and is not told again is gone. */
-TEST_CASE_IN(set_up_one_arena, recorder_world_tear_down, a_consumer_of_a_lost_arena_is_resynced)
+TEST_CASE_OF(struct recorder_world *w, set_up_one_arena, recorder_world_tear_down,
+	     a_consumer_of_a_lost_arena_is_resynced)
 {
-	struct recorder_world *w = *state;
-
 	w->r->options.consumer = "agent";
 	PLAY(w, "", "RESYNC BEGIN +a1* +b1* END SYNCED", "c1", "+c1");
-	informer_detach(w->inf);
-	free(recorder_text(w->r, true));
+	recorder_world_happen(w, "DETACH");
 	broker_fixture_stop(w->fx);
 	broker_fixture_replace(w->fx, false);
 	broker_fixture_start(w->fx);
-	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
-	recorder_add(w->r);
 	/* a store that is being filled would make what is still to come look gone */
-	PLAY(w, "~b1;c2", "RESYNC BEGIN +b1* +c2* END SYNCED", "-b", "-b1");
+	PLAY(w, "ATTACH;~b1;c2", "RESYNC BEGIN +b1* +c2* END SYNCED", "-b", "-b1");
 }
 
-/* With manual_ack only what was acknowledged is done; the rest comes again. */
+/* Where the handler stands; all up to there is acknowledged. */
+static struct informer_cursor
+acknowledge_all(struct recorder_world *w)
+{
+	struct informer_cursor cursor;
+
+	assert_int_equal(informer_handler_cursor(w->r->handler, &cursor), 0);
+	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);
+	return cursor;
+}
+
 static struct informer_cursor first_cursor;
 
 static void
@@ -618,16 +576,15 @@ keep_first_cursor(struct recorder *r)
 		informer_handler_cursor(r->handler, &first_cursor);
 }
 
-TEST_IN(what_was_not_acknowledged_comes_again)
+/* With manual_ack only what was acknowledged is done; the rest comes again. */
+TEST(what_was_not_acknowledged_comes_again)
 {
-	struct recorder_world *w = *state;
 	struct informer_cursor cursor;
 
 	w->r->options.consumer = "agent";
 	w->r->options.manual_ack = true;
 	PLAY(w, "", "RESYNC BEGIN +a1* +b1* END SYNCED");
-	assert_int_equal(informer_handler_cursor(w->r->handler, &cursor), 0);
-	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);
+	cursor = acknowledge_all(w);
 	first_cursor.seq = 0;
 	w->r->each = keep_first_cursor;
 	PLAY(w, "a2 b2 c1", "a1>a2 b1>b2 +c1");
@@ -641,17 +598,13 @@ TEST_IN(what_was_not_acknowledged_comes_again)
  * was created after its cursor: else it would keep it for ever. That may tell deletes of what it never heard
  * of.
  */
-TEST_IN(what_went_unacknowledged_and_is_gone_is_deleted)
+TEST(what_went_unacknowledged_and_is_gone_is_deleted)
 {
-	struct recorder_world *w = *state;
-	struct informer_cursor cursor;
-
 	w->r->options.consumer = "agent";
 	w->r->options.manual_ack = true;
 	w->r->options.label_selector = "app!=db";
 	PLAY(w, "", "RESYNC BEGIN +a1* +b1* END SYNCED");
-	assert_int_equal(informer_handler_cursor(w->r->handler, &cursor), 0);
-	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);
+	acknowledge_all(w);
 	PLAY(w, "c1 d1", "+c1 +d1", "DETACH;-c d2:db e1;ATTACH", "COALESCED -c1 -d2? +e1 SYNCED");
 }
 
@@ -659,11 +612,9 @@ TEST_IN(what_went_unacknowledged_and_is_gone_is_deleted)
  * The same, when the catch-up that would have deleted it becomes a RESYNC: it is not among the keys that the
  * stored cursor gives, so the keys cannot stand for what the consumer has.
  */
-TEST_IN(what_went_unacknowledged_is_gone_after_a_resync_too)
+TEST(what_went_unacknowledged_is_gone_after_a_resync_too)
 {
-	struct recorder_world *w = *state;
 	uint64_t tombstones = 3;
-	struct informer_cursor cursor;
 	char *text;
 
 	broker_fixture_do(w->fx, short_memory, &tombstones);
@@ -674,19 +625,16 @@ TEST_IN(what_went_unacknowledged_is_gone_after_a_resync_too)
 	w->r->options.label_selector = "app!=db";
 	recorder_add(w->r);
 	free(told_up_to(w, "SYNCED", "SYNCED"));
-	assert_int_equal(informer_handler_cursor(w->r->handler, &cursor), 0);
-	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);
+	acknowledge_all(w);
 	recorder_change(w->fx, "z1");
 	free(told_up_to(w, "+z1", "+z1"));
-	informer_detach(w->inf);
-	free(recorder_text(w->r, true));
+	recorder_world_happen(w, "DETACH");
 	/* the catch-up would come to its deletion in a later turn than the first */
 	change_many(w, 2);
 	recorder_change(w->fx, "-z");
-	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
 	w->r->context = w;
 	w->r->each = make_it_forget;
-	recorder_add(w->r);
+	recorder_world_happen(w, "ATTACH");
 	text = told_up_to(w, "SYNCED", "SYNCED");
 	assert_null(strstr(text, "-z1"));
 	assert_non_null(strstr(text, "RESYNC BEGIN"));
@@ -695,9 +643,8 @@ TEST_IN(what_went_unacknowledged_is_gone_after_a_resync_too)
 }
 
 /* A name that another process has is refused, said, and asked for again until it is free. */
-TEST_IN(a_consumer_that_is_taken_is_waited_for)
+TEST(a_consumer_that_is_taken_is_waited_for)
 {
-	struct recorder_world *w = *state;
 	struct informer *other = broker_fixture_attach(w->fx, 0);
 	struct recorder *r = recorder_new(other);
 	char text[300] = "";
@@ -712,101 +659,4 @@ TEST_IN(a_consumer_that_is_taken_is_waited_for)
 	recorder_expect(r, "COALESCED ?>a2 SYNCED");
 	informer_detach(other);
 	recorder_free(r);
-}
-
-/* ---- garbage ---- */
-
-static void
-spoil_head(struct broker_fixture *fx, void *context)
-{
-	struct queue *q = writers_queue(128);
-
-	(void)fx;
-	(void)context;
-	atomic_store(&q->head, atomic_load(&q->head) + 100000);
-}
-
-static void
-spoil_state(struct broker_fixture *fx, void *context)
-{
-	(void)fx;
-	(void)context;
-	atomic_store(&writers_queue(128)->state, 77);
-	atomic_fetch_add(&writers_queue(128)->head, 1);
-}
-
-static void
-spoil_base(struct broker_fixture *fx, void *context)
-{
-	struct queue *q = writers_queue(128);
-
-	(void)fx;
-	(void)context;
-	atomic_store(&q->base, UINT64_MAX);
-	atomic_fetch_add(&q->openings, 1);
-}
-
-static struct queue_entry bad_entry;
-
-static void
-spoil_entry(struct broker_fixture *fx, void *context)
-{
-	struct queue *q = writers_queue(128);
-	uint64_t head = atomic_load(&q->head);
-
-	(void)fx;
-	(void)context;
-	queue_ring(q)[head % 128] = bad_entry;
-	atomic_store(&q->head, head + 1);
-}
-
-/* Nonsense in a ring is said, drops it, and is mended by a new one and a RESYNC. */
-static void
-survives(struct recorder_world *w, void (*spoil)(struct broker_fixture *fx, void *context))
-{
-	char text[300];
-
-	broker_fixture_do(w->fx, spoil, NULL);
-	DISPATCH_UNTIL(w->inf, informer_last_error(w->inf, text, sizeof(text)) > 0 &&
-				       strstr(text, "the events of pods make no sense"));
-	test_clock_move(1000); /* the next ring is asked for after that */
-	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
-	error_set(w->inf, 0, "%s", "");
-}
-
-TEST_IN(nonsense_in_a_ring_is_mended)
-{
-	struct recorder_world *w = *state;
-	static const struct queue_entry bad[] = {
-		{.seq = UINT64_MAX, .kind = QUEUE_ADDED, .new_ref = 5},
-		{.seq = 3, .kind = 99},
-		{.seq = 3, .kind = QUEUE_ADDED, .new_ref = 0},
-		{.seq = 3, .kind = QUEUE_UPDATED, .new_ref = 0x7fffffff, .old_ref = 1},
-		{.seq = 3, .kind = QUEUE_DELETED, .old_ref = 513},
-		{.seq = 3, .kind = QUEUE_STATUS, .new_ref = 12345},
-	};
-
-	w->r->options.queue_entries = 128;
-	w->r->options.namespace_ = "default";
-	PLAY(w, "", "+a1* +b1* SYNCED");
-	survives(w, spoil_head);
-	survives(w, spoil_state);
-	survives(w, spoil_base);
-	/* a change of another namespace, of which the ring says something else */
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct informer_snapshot snap;
-		struct informer_moment moment;
-
-		char change[16];
-
-		snprintf(change, sizeof(change), "x/z%zu", i + 1);
-		recorder_change(w->fx, change);
-		assert_int_equal(informer_begin(w->inf, &snap), 0);
-		assert_int_equal(informer_snapshot_moment(&snap, &moment), 0);
-		informer_end(&snap);
-		bad_entry = bad[i];
-		if (bad_entry.seq == 3)
-			bad_entry.seq = moment.seq;
-		survives(w, spoil_entry);
-	}
 }

@@ -12,22 +12,17 @@
 #include "tests/support/recorder_world.h"
 #include "tests/support/test_clock.h"
 
-static int
-set_up(void **state)
-{
-	*state = recorder_world_new("", false);
-	return 0;
-}
+SET_UP(set_up, recorder_world_new("", false))
+
+#define TEST(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
 
 /* Before the first list is in, what comes is initial; on_synced comes with its end. */
-static void
-what_comes_before_the_list_is_in_is_initial(void **state)
+TEST_CASE(what_comes_before_the_list_is_in_is_initial)
 {
 	struct broker_fixture *fx = broker_fixture_new();
 	struct informer *inf;
 	struct recorder *r;
 
-	(void)state;
 	broker_fixture_start(fx);
 	recorder_change_unsynced(fx, "a1");
 	inf = broker_fixture_attach(fx, 0);
@@ -39,6 +34,7 @@ what_comes_before_the_list_is_in_is_initial(void **state)
 	assert_false(informer_handler_has_synced(r->handler));
 	recorder_change(fx, "c1");
 	recorder_expect(r, "+c1* SYNCED");
+	assert_true(informer_handler_has_synced(r->handler));
 	recorder_change(fx, "d1");
 	recorder_expect(r, "+d1");
 	informer_detach(inf);
@@ -65,11 +61,8 @@ only_web(void *context, const struct informer_object *object)
 }
 
 /* It is asked only of what the other selectors match, and both must. */
-static void
-a_filter_comes_after_the_other_selectors(void **state)
+TEST(a_filter_comes_after_the_other_selectors)
 {
-	struct recorder_world *w = *state;
-
 	recorder_change(w->fx, "a1:web b1:db c1:mid");
 	w->r->options.label_selector = "app!=db";
 	w->r->options.filter = only_web;
@@ -96,293 +89,195 @@ knows_its_resource(void *context, const struct informer_object *object)
 
 /* ---- what is told of what happens ---- */
 
-/* Its options, and changes and calls by turns (recorder_world_play()). */
-struct story {
-	struct informer_handler_options options;
-	const char *const steps[12];
-};
-
-static void
-tell(void **state)
-{
-	struct recorder_world *w = *state;
-	const struct story *story = w->r->context;
-	const struct informer_handler_options *given = &story->options;
-	struct informer_handler_options *o = &w->r->options;
-
-	o->namespace_ = given->namespace_;
-	o->label_selector = given->label_selector;
-	o->field_selector = given->field_selector;
-	o->filter = given->filter;
-	o->queue_entries = given->queue_entries;
-	o->track_keys = given->track_keys;
-	o->keys_max = given->keys_max;
-	o->consumer = given->consumer;
-	recorder_world_play(w, story->steps);
-	assert_true(informer_handler_has_synced(w->r->handler));
-}
-
-static int
-set_up_story(void **state)
-{
-	struct recorder_world *w = recorder_world_new("", false);
-
-	w->r->context = *state;
-	*state = w;
-	return 0;
-}
-
 /* What is there comes first, as initial adds, then on_synced, then each change with old and new state. */
-static const struct story present_objects_come_first_then_each_change = {
-	.steps =
-		{
-			"a1 b1",
-			"+a1* +b1* SYNCED",
-			"c1 a2;a3 -b",
-			"+c1 a1>a2 a2>a3 -b1",
-		},
-};
+TEST(present_objects_come_first_then_each_change)
+{
+	PLAY(w, "a1 b1", "+a1* +b1* SYNCED", "c1 a2;a3 -b", "+c1 a1>a2 a2>a3 -b1");
+}
 
 /* A name that is deleted and created anew is a delete and an add. */
-static const struct story a_name_created_anew_is_a_delete_and_an_add = {
-	.steps =
-		{
-			"a1",
-			"+a1* SYNCED",
-			"a2:new",
-			"-a1? +a2",
-		},
-};
+TEST(a_name_created_anew_is_a_delete_and_an_add)
+{
+	PLAY(w, "a1", "+a1* SYNCED", "a2:new", "-a1? +a2");
+}
 
 /*
  * A deletion tells the final state that came with it; where the deletion was not seen, the last state known,
  * which need not be final. With a selector it is the last state that matched.
  */
-static const struct story a_deletion_tells_the_final_state = {
-	.options = {.label_selector = "app=web"},
-	.steps =
-		{
-			"a1:web b1:web c1:web d1:db",
-			"+a1* +b1* +c1* SYNCED",
-			"-a2:web -b? -c2:db -d2:db",
-			"-a2 -b1? -c1",
-		},
-};
+TEST(a_deletion_tells_the_final_state)
+{
+	w->r->options.label_selector = "app=web";
+	PLAY(w, "a1:web b1:web c1:web d1:db", "+a1* +b1* +c1* SYNCED", "-a2:web -b? -c2:db -d2:db",
+	     "-a2 -b1? -c1");
+}
 
 /* A late handler is told the final state that a tombstone has. */
-static const struct story a_catch_up_tells_final_states = {
-	.options = {.queue_entries = 64},
-	.steps =
-		{
-			"a1 b1 c1",
-			"+a1* +b1* +c1* SYNCED",
-			"-a2 -b?;c*80",
-			"COALESCED -a2 -b1? ?>c80",
-		},
-};
+TEST(a_catch_up_tells_final_states)
+{
+	w->r->options.queue_entries = 64;
+	PLAY(w, "a1 b1 c1", "+a1* +b1* +c1* SYNCED", "-a2 -b?;c*80", "COALESCED -a2 -b1? ?>c80");
+}
 
 /* A namespace's handler hears of that namespace alone. */
-static const struct story a_namespace_narrows_what_is_told = {
-	.options = {.namespace_ = "x"},
-	.steps =
-		{
-			"a1 x/b1 y/c1",
-			"+x/b1* SYNCED",
-			"a2 x/b2 y/d1 x/e1 -a -x/b",
-			"x/b1>x/b2 +x/e1 -x/b2",
-		},
-};
+TEST(a_namespace_narrows_what_is_told)
+{
+	w->r->options.namespace_ = "x";
+	PLAY(w, "a1 x/b1 y/c1", "+x/b1* SYNCED", "a2 x/b2 y/d1 x/e1 -a -x/b", "x/b1>x/b2 +x/e1 -x/b2");
+}
 
 /* An update that crosses a selector is an add, or a delete with the last state that matched. */
-static const struct story updates_that_cross_the_selector_become_add_or_delete = {
-	.options = {.label_selector = "app=web"},
-	.steps =
-		{
-			"a1:web b1:db",
-			"+a1* SYNCED",
-			"a2:db b2:web;a3:db b3:web;-a -b",
-			"-a1 +b2 b2>b3 -b3",
-		},
-};
+TEST(updates_that_cross_the_selector_become_add_or_delete)
+{
+	w->r->options.label_selector = "app=web";
+	PLAY(w, "a1:web b1:db", "+a1* SYNCED", "a2:db b2:web;a3:db b3:web;-a -b", "-a1 +b2 b2>b3 -b3");
+}
 
 /* Field selectors select as label selectors do, on any path. */
-static const struct story field_selectors_select_as_label_selectors_do = {
-	.options = {.field_selector = "metadata.labels.app!=db,spec.nodeName=n1"},
-	.steps =
-		{
-			"a1:web b1:db",
-			"+a1* SYNCED",
-			"a2:db b2:web",
-			"-a1 +b2",
-		},
-};
+TEST(field_selectors_select_as_label_selectors_do)
+{
+	w->r->options.field_selector = "metadata.labels.app!=db,spec.nodeName=n1";
+	PLAY(w, "a1:web b1:db", "+a1* SYNCED", "a2:db b2:web", "-a1 +b2");
+}
 
 /* A function selects as a selector does: an update that crosses it, and final states. */
-static const struct story a_filter_selects_as_selectors_do = {
-	.options = {.filter = only_web},
-	.steps =
-		{
-			"a1:web b1:db c1:web d1:web",
-			"+a1* +c1* +d1* SYNCED",
-			"a2:db b2:web;a3:db b3:web e1:db f1:web",
-			"-a1 +b2 b2>b3 +f1",
-			"-a -b4:web -c? -d2:db",
-			"-b4 -c1? -d1",
-		},
-};
+TEST(a_filter_selects_as_selectors_do)
+{
+	w->r->options.filter = only_web;
+	PLAY(w, "a1:web b1:db c1:web d1:web", "+a1* +c1* +d1* SYNCED",
+	     "a2:db b2:web;a3:db b3:web e1:db f1:web", "-a1 +b2 b2>b3 +f1", "-a -b4:web -c? -d2:db",
+	     "-b4 -c1? -d1");
+}
 
 /* A filter may take a snapshot; the object that it is given is one of the resource, by its position too. */
-static const struct story a_filter_may_look = {
-	.options = {.filter = knows_its_resource},
-	.steps =
-		{
-			"a1",
-			"+a1* SYNCED",
-			"a2;-a",
-			"a1>a2 -a2",
-		},
-};
+TEST(a_filter_may_look)
+{
+	w->r->options.filter = knows_its_resource;
+	PLAY(w, "a1", "+a1* SYNCED", "a2;-a", "a1>a2 -a2");
+}
 
 /* A queue that is full: one event a key with the newest state, said so, and then each change again. */
-static const struct story a_full_queue_is_coalesced = {
-	.options = {.queue_entries = 64},
-	.steps =
-		{
-			"a1 b1 c1",
-			"+a1* +b1* +c1* SYNCED",
-			"b2;a*79;-b d1;c2:new",
-			"COALESCED ?>a79 -b2 +d1 -c1? +c2",
-			"a80",
-			"a79>a80",
-			"-a",
-			"-a80",
-		},
-};
+TEST(a_full_queue_is_coalesced)
+{
+	w->r->options.queue_entries = 64;
+	PLAY(w, "a1 b1 c1", "+a1* +b1* +c1* SYNCED", "b2;a*79;-b d1;c2:new",
+	     "COALESCED ?>a79 -b2 +d1 -c1? +c2", "a80", "a79>a80", "-a", "-a80");
+}
+
+/* Changes within, out of, into and outside of what a handler of "web" sees, told by a catch-up; then more. */
+static void
+catch_up_across(struct recorder_world *w, const char *caught_up, const char *changes, const char *told)
+{
+	w->r->options.queue_entries = 64;
+	PLAY(w, "a1:web b1:web c1:db d1:db", "+a1* +b1* SYNCED",
+	     "x*80:db;a2:web b2:db c2:web d2:db e1:web f1:db -d", caught_up, changes, told);
+}
 
 /*
- * Where it must not: an object within the selector is an update, or an add if it is new; one outside a delete
+ * Without keys an object within the selector is an update, or an add if it is new; one outside of it a delete
  * of unknown state.
  */
-static const struct story selectors_in_a_catch_up_without_keys = {
-	.options = {.queue_entries = 64, .label_selector = "app=web", .keys_max = INFORMER_NO_KEYS},
-	.steps =
-		{
-			"a1:web b1:web c1:db d1:db",
-			"+a1* +b1* SYNCED",
-			"x*80:db;a2:web b2:db c2:web d2:db e1:web f1:db -d",
-			"COALESCED ?>a2 -b2? ?>c2 +e1 -d2?",
-			"b3:web c3:db",
-			"+b3 -c2",
-		},
-};
+TEST(selectors_in_a_catch_up_without_keys)
+{
+	w->r->options.label_selector = "app=web";
+	w->r->options.keys_max = INFORMER_NO_KEYS;
+	catch_up_across(w, "COALESCED ?>a2 -b2? ?>c2 +e1 -d2?", "b3:web c3:db", "+b3 -c2");
+}
 
-/* With a filter nothing comes of an object that the handler never heard of either. */
-static const struct story a_filter_in_a_catch_up = {
-	.options = {.queue_entries = 64, .filter = only_web},
-	.steps =
-		{
-			"a1:web b1:web c1:db d1:db",
-			"+a1* +b1* SYNCED",
-			"x*80:db;a2:web b2:db c2:web d2:db e1:web f1:db -d",
-			"COALESCED ?>a2 -b2? +c2 +e1",
-			"b3:web c3:db -e",
-			"+b3 -c2 -e1",
-		},
-};
+/* With a filter nothing comes of an object that the handler never heard of. */
+TEST(a_filter_in_a_catch_up)
+{
+	w->r->options.filter = only_web;
+	catch_up_across(w, "COALESCED ?>a2 -b2? +c2 +e1", "b3:web c3:db -e", "+b3 -c2 -e1");
+}
+
+static struct informer_handler_stats
+stats_of(const struct recorder_world *w)
+{
+	struct informer_handler_stats stats = {.size = sizeof(stats)};
+
+	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
+	return stats;
+}
+
+static void
+assert_keys(const struct recorder_world *w, unsigned count, bool untracked)
+{
+	assert_int_equal(stats_of(w).keys, count);
+	assert_int_equal(stats_of(w).untracked, untracked);
+}
+
+/* A handler with selectors remembers what it was told: nothing comes of an object that it never heard of. */
+TEST(selectors_in_a_catch_up_are_exact)
+{
+	w->r->options.label_selector = "app=web";
+	catch_up_across(w, "COALESCED ?>a2 -b2? +c2 +e1", "b3:web c3:db -e", "+b3 -c2 -e1");
+	assert_keys(w, 2, false);
+}
+
+/*
+ * More keys than it may remember are none: where it missed something, a handler with selectors is told all
+ * anew, and begins to remember again.
+ */
+TEST(beyond_its_keys_a_selector_is_resynced)
+{
+	w->r->options.label_selector = "app=web";
+	w->r->options.keys_max = 2;
+	/* e is the third: the episode that goes by keys ends, whatever it told */
+	catch_up_across(w, "COALESCED ?>a2 -b2? +c2 +e1 RESYNC BEGIN +a2* +c2* +e1* END SYNCED", "", "");
+	assert_keys(w, 0, true);
+	PLAY(w, "b3:web c3:db -e d3:db", "+b3 -c2 -e1", "x*81:db", "RESYNC BEGIN +a2* +b3* END SYNCED");
+	assert_keys(w, 2, false);
+	PLAY(w, "-a -b", "-a2 -b3");
+}
 
 /* Without selectors a gap needs no keys, only another lineage does. */
-static const struct story beyond_its_keys_another_lineage_is_a_resync = {
-	.options = {.queue_entries = 64, .track_keys = true, .keys_max = 2},
-	.steps =
-		{
-			"a1 b1 c1",
-			"+a1* +b1* +c1* SYNCED",
-			"a*79;-b",
-			"COALESCED ?>a79 -b1",
-			"REPLACE;c2 d1",
-			"RESYNC BEGIN +c2* +d1* END SYNCED",
-			"REPLACE;c3",
-			"COALESCED ?>c3 -d!",
-			"REPLACE;e1 f1 g1",
-			"COALESCED +e1 +f1 RESYNC BEGIN +e1* +f1* +g1* END SYNCED",
-		},
-};
+TEST(beyond_its_keys_another_lineage_is_a_resync)
+{
+	w->r->options.queue_entries = 64;
+	w->r->options.track_keys = true;
+	w->r->options.keys_max = 2;
+	PLAY(w, "a1 b1 c1", "+a1* +b1* +c1* SYNCED", "a*79;-b", "COALESCED ?>a79 -b1", "REPLACE;c2 d1",
+	     "RESYNC BEGIN +c2* +d1* END SYNCED", "REPLACE;c3", "COALESCED ?>c3 -d!", "REPLACE;e1 f1 g1",
+	     "COALESCED +e1 +f1 RESYNC BEGIN +e1* +f1* +g1* END SYNCED");
+}
 
-/*
- * A store that was built anew: everything present between begin and end, so that what is not told again is
- * gone.
- */
-static const struct story another_lineage_is_a_resync = {
-	.steps =
-		{
-			"a1 b1",
-			"+a1* +b1* SYNCED",
-			"REPLACE;~b2;c1",
-			"RESYNC BEGIN +b2* +c1* END SYNCED",
-			"c2",
-			"c1>c2",
-		},
-};
+/* A store that was built anew: what is not told again between begin and end is gone. */
+TEST(another_lineage_is_a_resync)
+{
+	PLAY(w, "a1 b1", "+a1* +b1* SYNCED", "REPLACE;~b2;c1", "RESYNC BEGIN +b2* +c1* END SYNCED", "c2",
+	     "c1>c2");
+}
 
 /* With track_keys another lineage comes as adds, updates and deletes. */
-static const struct story with_track_keys_another_lineage_is_exact = {
-	.options = {.track_keys = true},
-	.steps =
-		{
-			"a1 b1 c1 d1",
-			"+a1* +b1* +c1* +d1* SYNCED",
-			"d2",
-			"d1>d2",
-			"REPLACE;b2 c1 d9:new e1",
-			"COALESCED ?>b2 -d! +d9 +e1 -a!",
-			"-c e2",
-			"-c1 e1>e2",
-		},
-};
+TEST(with_track_keys_another_lineage_is_exact)
+{
+	w->r->options.track_keys = true;
+	PLAY(w, "a1 b1 c1 d1", "+a1* +b1* +c1* +d1* SYNCED", "d2", "d1>d2", "REPLACE;b2 c1 d9:new e1",
+	     "COALESCED ?>b2 -d! +d9 +e1 -a!", "-c e2", "-c1 e1>e2");
+}
 
-/*
- * A cursor counts in its lineage: what was acknowledged in the old one says nothing in the new one, where
- * counting begins anew.
- */
-static const struct story in_another_lineage_a_consumer_acknowledges_anew = {
-	.options = {.consumer = "agent"},
-	.steps =
-		{
-			"",
-			"RESYNC BEGIN END SYNCED",
-			"a1 b1 c1 d1 e1 f1",
-			"+a1 +b1 +c1 +d1 +e1 +f1",
-			"REPLACE;a2 b2",
-			"RESYNC BEGIN +a2* +b2* END SYNCED",
-			"DETACH;a3 -b;ATTACH",
-			"COALESCED ?>a3 -b2 SYNCED",
-		},
-};
+/* A cursor counts in its lineage: what was acknowledged in the old one says nothing in the new one. */
+TEST(in_another_lineage_a_consumer_acknowledges_anew)
+{
+	w->r->options.consumer = "agent";
+	PLAY(w, "", "RESYNC BEGIN END SYNCED", "a1 b1 c1 d1 e1 f1", "+a1 +b1 +c1 +d1 +e1 +f1",
+	     "REPLACE;a2 b2", "RESYNC BEGIN +a2* +b2* END SYNCED", "DETACH;a3 -b;ATTACH",
+	     "COALESCED ?>a3 -b2 SYNCED");
+}
 
-/*
- * A consumer that missed nothing while it was away: what its former life was told it can still be told the
- * end of.
- */
-static const struct story with_track_keys_a_consumer_knows_what_its_former_life_was_told = {
-	.options = {.consumer = "agent", .track_keys = true},
-	.steps =
-		{
-			"a1 b1 c1",
-			"RESYNC BEGIN +a1* +b1* +c1* END SYNCED",
-			"DETACH;ATTACH",
-			"SYNCED",
-			"a2 -b d1",
-			"a1>a2 -b1 +d1",
-			"REPLACE;a2 d2",
-			"COALESCED ?>d2 -c!",
-		},
-};
+/* A consumer that missed nothing while it was away is told the end of what its former life was told. */
+TEST(with_track_keys_a_consumer_knows_what_its_former_life_was_told)
+{
+	w->r->options.consumer = "agent";
+	w->r->options.track_keys = true;
+	PLAY(w, "a1 b1 c1", "RESYNC BEGIN +a1* +b1* +c1* END SYNCED", "DETACH;ATTACH", "SYNCED", "a2 -b d1",
+	     "a1>a2 -b1 +d1", "REPLACE;a2 d2", "COALESCED ?>d2 -c!");
+}
 
 /* A selector that makes no sense is refused with a sentence. */
-static void
-bad_options_are_refused(void **state)
+TEST(bad_options_are_refused)
 {
-	struct recorder_world *w = *state;
 	char text[300], longer[300];
 
 	memset(longer, 'n', sizeof(longer) - 1);
@@ -411,10 +306,8 @@ bad_options_are_refused(void **state)
  * A late handler gets everything present as initial adds, then the events after that; the one that was there
  * gets just those.
  */
-static void
-a_late_handler_is_told_of_all_that_is_there(void **state)
+TEST(a_late_handler_is_told_of_all_that_is_there)
 {
-	struct recorder_world *w = *state;
 	struct recorder *late = recorder_new(w->inf);
 
 	PLAY(w, "a1", "+a1* SYNCED");
@@ -428,11 +321,8 @@ a_late_handler_is_told_of_all_that_is_there(void **state)
 }
 
 /* A handler of a resource that is not cached waits for it. */
-static void
-a_resource_that_is_not_cached_yet_is_waited_for(void **state)
+TEST(a_resource_that_is_not_cached_yet_is_waited_for)
 {
-	struct recorder_world *w = *state;
-
 	w->r->options.resource = "nodes";
 	recorder_add(w->r);
 	dispatch_all(w->inf);
@@ -445,14 +335,12 @@ a_resource_that_is_not_cached_yet_is_waited_for(void **state)
 }
 
 /* A handler may be added before there is a daemon. */
-static void
-a_handler_may_come_before_the_daemon(void **state)
+TEST_CASE(a_handler_may_come_before_the_daemon)
 {
 	struct broker_fixture *fx = broker_fixture_new();
 	struct informer *inf = broker_fixture_attach(fx, 0);
 	struct recorder *r = recorder_new(inf);
 
-	(void)state;
 	recorder_add(r);
 	dispatch_all(inf);
 	broker_fixture_start(fx);
@@ -465,75 +353,24 @@ a_handler_may_come_before_the_daemon(void **state)
 	broker_fixture_free(fx);
 }
 
-/* A catch-up over changes within, out of, into and outside of a selector; what is told follows COALESCED. */
 static void
-catch_up_across_selectors(struct recorder_world *w, const char *expected)
+remove_itself(struct recorder *r)
 {
-	w->r->options.queue_entries = 64;
-	w->r->options.label_selector = "app=web";
-	recorder_world_play(w, (const char *const[]){"a1:web b1:web c1:db d1:db", "+a1* +b1* SYNCED",
-						     "x*80:db;a2:web b2:db c2:web d2:db e1:web f1:db -d",
-						     expected, NULL});
+	informer_remove_handler(r->handler);
 }
-
-/* A handler with selectors remembers what it was told: nothing comes of an object that it never heard of. */
-static void
-selectors_in_a_catch_up_are_exact(void **state)
-{
-	struct recorder_world *w = *state;
-	struct informer_handler_stats stats = {.size = sizeof(stats)};
-
-	catch_up_across_selectors(w, "COALESCED ?>a2 -b2? +c2 +e1");
-	PLAY(w, "b3:web c3:db -e", "+b3 -c2 -e1");
-	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
-	assert_int_equal(stats.keys, 2);
-	assert_false(stats.untracked);
-}
-
-/*
- * More keys than it may remember are none: where it missed something a handler with selectors is told all
- * anew, and begins to remember again.
- */
-static void
-beyond_its_keys_a_selector_is_resynced(void **state)
-{
-	struct recorder_world *w = *state;
-	struct informer_handler_stats stats = {.size = sizeof(stats)};
-
-	w->r->options.keys_max = 2;
-	/* e is the third: the episode that goes by keys ends, whatever it told */
-	catch_up_across_selectors(w, "COALESCED ?>a2 -b2? +c2 +e1 RESYNC BEGIN +a2* +c2* +e1* END SYNCED");
-	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
-	assert_int_equal(stats.keys, 0);
-	assert_true(stats.untracked);
-	PLAY(w, "b3:web c3:db -e d3:db", "+b3 -c2 -e1");
-	for (unsigned i = 0; i < 80; i++)
-		recorder_change(w->fx, i % 2 ? "x1:db" : "x2:db");
-	recorder_expect(w->r, "RESYNC BEGIN +a2* +b3* END SYNCED");
-	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
-	assert_int_equal(stats.keys, 2);
-	assert_false(stats.untracked);
-	PLAY(w, "-a -b", "-a2 -b3");
-}
-
-static void remove_itself(struct recorder *r);
 
 /* A RESYNC is acknowledged when all that it brought was told: the deletions at its end too. */
-static void
-deletions_of_a_resync_are_told_before_they_are_acknowledged(void **state)
+TEST(deletions_of_a_resync_are_told_before_they_are_acknowledged)
 {
-	struct recorder_world *w = *state;
-	struct informer_handler_stats stats = {.size = sizeof(stats)};
 	char *text;
 
-	recorder_change(w->fx, "a1 b1 c1");
 	w->r->options.consumer = "agent";
 	w->r->options.track_keys = true;
-	PLAY(w, "", "RESYNC BEGIN +a1* +b1* +c1* END SYNCED");
+	PLAY(w, "a1 b1 c1", "RESYNC BEGIN +a1* +b1* +c1* END SYNCED");
 	w->r->each = remove_itself;
 	broker_fixture_replace(w->fx, true);
 	recorder_change(w->fx, "c1");
-	DISPATCH_UNTIL(w->inf, informer_handler_stats(w->r->handler, &stats) == 0 && !stats.subscribed);
+	DISPATCH_UNTIL(w->inf, !stats_of(w).subscribed);
 	text = recorder_text(w->r, true);
 	/* which of the two comes first is their hashes' */
 	assert_true(strcmp(text, "COALESCED -a! DONE") == 0 || strcmp(text, "COALESCED -b! DONE") == 0);
@@ -544,10 +381,8 @@ deletions_of_a_resync_are_told_before_they_are_acknowledged(void **state)
 }
 
 /* What has an event waiting is left out of a resync: its new state would be told before its change. */
-static void
-what_waits_is_not_told_again(void **state)
+TEST(what_waits_is_not_told_again)
 {
-	struct recorder_world *w = *state;
 	struct handler_work *work;
 
 	w->r->options.resync_ms = 3600000;
@@ -582,10 +417,8 @@ look_where_it_stands(struct recorder *r)
 }
 
 /* Until all was told anew, nothing is done: the cursor stays what it was through a RESYNC. */
-static void
-a_resync_moves_the_cursor_at_its_end(void **state)
+TEST(a_resync_moves_the_cursor_at_its_end)
 {
-	struct recorder_world *w = *state;
 	struct standing standing = {.calls = 0};
 	struct informer_cursor after;
 
@@ -601,11 +434,8 @@ a_resync_moves_the_cursor_at_its_end(void **state)
 }
 
 /* Removed: no call after on_done; removing again is fine. */
-static void
-a_removed_handler_is_called_no_more(void **state)
+TEST(a_removed_handler_is_called_no_more)
 {
-	struct recorder_world *w = *state;
-
 	PLAY(w, "a1", "+a1* SYNCED");
 	informer_remove_handler(w->r->handler);
 	recorder_change(w->fx, "a2");
@@ -617,21 +447,11 @@ a_removed_handler_is_called_no_more(void **state)
 	recorder_expect(w->r, "+a2* SYNCED");
 }
 
-static void
-remove_itself(struct recorder *r)
-{
-	informer_remove_handler(r->handler);
-}
-
 /* From within: the call was the last one. */
-static void
-a_handler_may_remove_itself(void **state)
+TEST(a_handler_may_remove_itself)
 {
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1 b1");
 	w->r->each = remove_itself;
-	PLAY(w, "", "+a1* DONE");
+	PLAY(w, "a1 b1", "+a1* DONE");
 	informer_remove_handler(w->r->handler);
 }
 
@@ -642,15 +462,12 @@ pause_itself(struct recorder *r)
 }
 
 /* Held back amid initial adds, it goes on where it was; what happened meanwhile is not lost. */
-static void
-a_handler_that_is_held_back_goes_on_where_it_was(void **state)
+TEST(a_handler_that_is_held_back_goes_on_where_it_was)
 {
-	struct recorder_world *w = *state;
 	struct informer_status status = {.size = sizeof(status)};
 
-	recorder_change(w->fx, "a1 b1 c1");
 	w->r->each = pause_itself;
-	PLAY(w, "", "+a1*");
+	PLAY(w, "a1 b1 c1", "+a1*");
 	recorder_change(w->fx, "b2 d1");
 	dispatch_all(w->inf);
 	assert_int_equal(informer_status(w->inf, &status), 0);
@@ -665,10 +482,8 @@ a_handler_that_is_held_back_goes_on_where_it_was(void **state)
 }
 
 /* After informer_stop() there are no calls, no handlers can be added, lookups go on. */
-static void
-a_stopped_handle_refuses_handlers(void **state)
+TEST(a_stopped_handle_refuses_handlers)
 {
-	struct recorder_world *w = *state;
 	struct informer_snapshot snap;
 
 	PLAY(w, "a1", "+a1* SYNCED");
@@ -685,10 +500,8 @@ a_stopped_handle_refuses_handlers(void **state)
 }
 
 /* Detach stops handlers that are still there. */
-static void
-detach_ends_what_is_left(void **state)
+TEST(detach_ends_what_is_left)
 {
-	struct recorder_world *w = *state;
 	char *text;
 
 	PLAY(w, "a1", "+a1* SYNCED");
@@ -700,10 +513,8 @@ detach_ends_what_is_left(void **state)
 }
 
 /* 64 handlers are served; one more is refused with a sentence. */
-static void
-there_is_room_for_64_handlers(void **state)
+TEST(there_is_room_for_64_handlers)
 {
-	struct recorder_world *w = *state;
 	struct recorder *all[64];
 	char text[200];
 
@@ -738,15 +549,13 @@ set_status(struct broker_fixture *fx, void *context)
  * What the Reflector met is told, and that it recovered; a handler that comes while it is in trouble hears of
  * it.
  */
-static void
-errors_of_the_reflector_are_told(void **state)
+TEST(errors_of_the_reflector_are_told)
 {
 	static char expired[] =
 		"{\"recovered\":false,\"code\":410,\"reason\":\"Expired\",\"message\":\"too old\",\"since\":"
 		"\"2026-01-01T00:00:00Z\",\"count\":1}";
 	static char recovered[] = "{\"recovered\":true,\"code\":0,\"reason\":\"\",\"message\":\"\",\"since\":"
 				  "\"2026-01-01T00:00:01Z\",\"count\":0}";
-	struct recorder_world *w = *state;
 	struct recorder *late = recorder_new(w->inf);
 
 	PLAY(w, "", "SYNCED");
@@ -765,10 +574,8 @@ errors_of_the_reflector_are_told(void **state)
  * A resync is for the handler that asked for it, also when it came later; 0 is never.
  * [ListenerResyncPeriods]
  */
-static void
-a_resync_is_for_the_one_who_asked(void **state)
+TEST(a_resync_is_for_the_one_who_asked)
 {
-	struct recorder_world *w = *state;
 	struct recorder *late = recorder_new(w->inf);
 
 	PLAY(w, "a1", "+a1* SYNCED");
@@ -790,14 +597,10 @@ a_resync_is_for_the_one_who_asked(void **state)
  * Resync tells each object again as an update of itself, once a period, and not one that has an event
  * waiting.
  */
-static void
-resync_tells_each_object_again(void **state)
+TEST(resync_tells_each_object_again)
 {
-	struct recorder_world *w = *state;
-
-	recorder_change(w->fx, "a1 b1");
-	w->r->options.resync_ms = 1;	/* counts as 1,000 */
-	PLAY(w, "", "+a1* +b1* SYNCED");
+	w->r->options.resync_ms = 1; /* counts as 1,000 */
+	PLAY(w, "a1 b1", "+a1* +b1* SYNCED");
 	test_clock_move(500);
 	recorder_expect(w->r, "a1=a1");
 	test_clock_move(500);
@@ -807,10 +610,8 @@ resync_tells_each_object_again(void **state)
 }
 
 /* A child of fork may free the handle, which calls nobody; the parent's goes on. */
-static void
-a_forked_child_calls_no_handler(void **state)
+TEST(a_forked_child_calls_no_handler)
 {
-	struct recorder_world *w = *state;
 	struct informer_handler_stats stats = {.size = sizeof(stats)};
 	struct informer_cursor cursor;
 	int status;
@@ -848,11 +649,9 @@ read_cursor(struct recorder *r)
 	*(uint64_t *)r->context = cursor.seq;
 }
 
-static void
-cursor_and_stats_tell_where_it_stands(void **state)
+TEST(cursor_and_stats_tell_where_it_stands)
 {
-	struct recorder_world *w = *state;
-	struct informer_handler_stats stats = {.size = sizeof(stats)};
+	struct informer_handler_stats stats;
 	uint64_t seq = 0, first;
 
 	w->r->each = read_cursor;
@@ -861,12 +660,12 @@ cursor_and_stats_tell_where_it_stands(void **state)
 	first = seq;
 	assert_true(first > 0);
 	recorder_change(w->fx, "a2");
-	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
+	stats = stats_of(w);
 	assert_int_equal(stats.waiting, 1);
 	assert_int_equal(stats.lag_seq, 1);
 	recorder_expect(w->r, "a1>a2");
 	assert_int_equal(seq, first + 1);
-	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
+	stats = stats_of(w);
 	assert_int_equal(stats.events, 3);
 	assert_int_equal(stats.waiting, 0);
 	assert_int_equal(stats.lag_seq, 0);
@@ -902,18 +701,15 @@ change_second(struct broker_fixture *fx, const char *changes, bool synced)
 }
 
 /* A resource that is cached by several entries is told as one, in order; its list is in when all are. */
-static void
-several_entries_are_told_as_one(void **state)
+TEST(several_entries_are_told_as_one)
 {
-	struct recorder_world *w = *state;
 	char word[32];
 
 	broker_fixture_do(w->fx, add_second_entry, NULL);
 	recorder_change(w->fx, "a1");
 	change_second(w->fx, "x/b1", false);
-	recorder_change(w->fx, "c1");
 	w->r->options.queue_entries = 64;
-	PLAY(w, "", "+a1* +x/b1* +c1*");
+	PLAY(w, "c1", "+a1* +x/b1* +c1*");
 	change_second(w->fx, "x/d1", true);
 	recorder_expect(w->r, "+x/d1* SYNCED");
 	recorder_change(w->fx, "a2");
@@ -927,53 +723,3 @@ several_entries_are_told_as_one(void **state)
 	change_second(w->fx, "x/e1", true);
 	recorder_expect(w->r, "COALESCED ?>x/b79 ?>a3 -c1 +x/e1");
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
-#define STORY(story)                                                                                         \
-	{                                                                                                    \
-#story, tell, set_up_story, recorder_world_tear_down, (void *)(uintptr_t) & (story)          \
-	}
-
-static const struct CMUnitTest tests[] = {
-	STORY(present_objects_come_first_then_each_change),
-	STORY(a_name_created_anew_is_a_delete_and_an_add),
-	STORY(a_deletion_tells_the_final_state),
-	STORY(a_catch_up_tells_final_states),
-	STORY(a_namespace_narrows_what_is_told),
-	STORY(updates_that_cross_the_selector_become_add_or_delete),
-	STORY(field_selectors_select_as_label_selectors_do),
-	STORY(a_filter_selects_as_selectors_do),
-	STORY(a_filter_may_look),
-	STORY(a_full_queue_is_coalesced),
-	STORY(selectors_in_a_catch_up_without_keys),
-	STORY(a_filter_in_a_catch_up),
-	STORY(beyond_its_keys_another_lineage_is_a_resync),
-	STORY(another_lineage_is_a_resync),
-	STORY(with_track_keys_another_lineage_is_exact),
-	STORY(in_another_lineage_a_consumer_acknowledges_anew),
-	STORY(with_track_keys_a_consumer_knows_what_its_former_life_was_told),
-	cmocka_unit_test(what_comes_before_the_list_is_in_is_initial),
-	TEST(a_filter_comes_after_the_other_selectors),
-	TEST(bad_options_are_refused),
-	TEST(a_late_handler_is_told_of_all_that_is_there),
-	TEST(a_resource_that_is_not_cached_yet_is_waited_for),
-	cmocka_unit_test(a_handler_may_come_before_the_daemon),
-	TEST(selectors_in_a_catch_up_are_exact),
-	TEST(beyond_its_keys_a_selector_is_resynced),
-	TEST(a_resync_moves_the_cursor_at_its_end),
-	TEST(what_waits_is_not_told_again),
-	TEST(deletions_of_a_resync_are_told_before_they_are_acknowledged),
-	TEST(a_removed_handler_is_called_no_more),
-	TEST(a_handler_may_remove_itself),
-	TEST(a_handler_that_is_held_back_goes_on_where_it_was),
-	TEST(a_stopped_handle_refuses_handlers),
-	TEST(detach_ends_what_is_left),
-	TEST(there_is_room_for_64_handlers),
-	TEST(errors_of_the_reflector_are_told),
-	TEST(a_resync_is_for_the_one_who_asked),
-	TEST(resync_tells_each_object_again),
-	TEST(a_forked_child_calls_no_handler),
-	TEST(cursor_and_stats_tell_where_it_stands),
-	TEST(several_entries_are_told_as_one),
-};
-TEST_GROUP(tests, NULL, NULL);

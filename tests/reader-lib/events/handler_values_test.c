@@ -4,6 +4,7 @@
  * each value is released once.
  */
 #include "tests/room.h"
+#include "tests/support/purse.h"
 #include "tests/support/recorder_world.h"
 #include "tests/support/test_clock.h"
 
@@ -16,8 +17,7 @@ struct values {
 	struct informer_handler_options options;
 	char log[4096];
 	size_t made, released;
-	bool done;
-	bool released_before_done;
+	bool added, done, released_before_done;
 };
 
 struct one {
@@ -127,10 +127,10 @@ static int
 tear_down(void **state)
 {
 	struct values *v = *state;
-	bool added = v->made > 0, ok;
+	bool ok;
 
 	recorder_world_free(v->w);
-	ok = !added || (v->done && v->released_before_done);
+	ok = v->made == 0 || (v->done && v->released_before_done);
 	for (size_t i = 0; i < v->made; i++)
 		free(all[i]);
 	free(v);
@@ -152,18 +152,27 @@ static void
 add(struct values *v)
 {
 	assert_int_equal(informer_add_handler(v->w->inf, &v->options, NULL), 0);
+	v->added = true;
 }
+
+/* Changes (recorder_world.h), what is told of them, changes, ... The handler is added after the first. */
+static void
+play(struct values *v, const char *const *story)
+{
+	for (; *story; story += 2) {
+		recorder_world_happen(v->w, story[0]);
+		if (!v->added)
+			add(v);
+		expect(v, story[1]);
+	}
+}
+#define PLAY_VALUES(...) play(v, (const char *const[]){__VA_ARGS__, NULL})
 
 #define TEST(f) TEST_CASE_OF(struct values *v, set_up, tear_down, f)
 
 TEST(a_value_comes_changes_and_goes)
 {
-	recorder_change(v->w->fx, "a1 b1");
-	add(v);
-	expect(v, "-=a1 -=b1 ");
-	recorder_change(v->w->fx, "a2 c1");
-	recorder_change(v->w->fx, "-a -b? c2");
-	expect(v, "a1=a2 -=c1 a2=- b1=- c1=c2 ");
+	PLAY_VALUES("a1 b1", "-=a1 -=b1 ", "a2 c1;-a -b? c2", "a1=a2 -=c1 a2=- b1=- c1=c2 ");
 	assert_int_equal(v->made, 5);
 	assert_int_equal(v->released, 4);
 }
@@ -171,92 +180,53 @@ TEST(a_value_comes_changes_and_goes)
 /* With a selector: what crosses it comes and goes. */
 TEST(values_cross_selectors)
 {
-	recorder_change(v->w->fx, "a1:web b1:db");
 	v->options.label_selector = "app=web";
-	add(v);
-	expect(v, "-=a1 ");
-	recorder_change(v->w->fx, "a2:db b2:web");
-	recorder_change(v->w->fx, "-a -b");
-	expect(v, "a1=- -=b2 b2=- ");
+	PLAY_VALUES("a1:web b1:db", "-=a1 ", "a2:db b2:web;-a -b", "a1=- -=b2 b2=- ");
 }
 
 /* Of what transform wants nothing nothing is told; when it changes its mind the value goes, and comes. */
 TEST(no_value_is_no_object)
 {
-	recorder_change(v->w->fx, "a1:off b1:web");
-	add(v);
-	expect(v, "-=b1 ");
-	recorder_change(v->w->fx, "a2:off b2:off");
-	recorder_change(v->w->fx, "a3:web b3:off");
-	recorder_change(v->w->fx, "-a -b");
-	expect(v, "b1=- -=a3 a3=- ");
+	PLAY_VALUES("a1:off b1:web", "-=b1 ", "a2:off b2:off;a3:web b3:off;-a -b", "b1=- -=a3 a3=- ");
 }
 
 /* A name that is created anew has the value before, told or not as a delete and an add. */
 TEST(a_name_created_anew)
 {
-	recorder_change(v->w->fx, "a1");
-	add(v);
-	expect(v, "-=a1 ");
-	recorder_change(v->w->fx, "a2:new");
-	expect(v, "a1=- -=a2 ");
+	PLAY_VALUES("a1", "-=a1 ", "a2:new", "a1=- -=a2 ");
 }
 
 /* After a gap the value before is known though the state before is not. */
 TEST(values_are_exact_after_a_gap)
 {
-	char word[32];
-
-	recorder_change(v->w->fx, "a1:web b1:web c1:db d1:db");
 	v->options.queue_entries = 64;
 	v->options.label_selector = "app=web";
-	add(v);
-	expect(v, "-=a1 -=b1 ");
-	for (int i = 0; i < 80; i++) {
-		snprintf(word, sizeof(word), "x%d:db", i);
-		recorder_change(v->w->fx, word);
-	}
-	recorder_change(v->w->fx, "a2:web b2:db c2:web d2:db e1:web f1:db -d");
-	expect(v, "COALESCED a1=a2 b1=- -=c2 -=e1 ");
+	PLAY_VALUES("a1:web b1:web c1:db d1:db", "-=a1 -=b1 ",
+		    "x*81:db;a2:web b2:db c2:web d2:db e1:web f1:db -d", "COALESCED a1=a2 b1=- -=c2 -=e1 ");
 }
 
 /* What a RESYNC does not tell again is told as gone, at its end; what it does has its value before. */
 TEST(what_a_resync_does_not_meet_is_gone)
 {
-	recorder_change(v->w->fx, "a1 b1");
-	add(v);
-	expect(v, "-=a1 -=b1 ");
-	broker_fixture_replace(v->w->fx, true);
-	recorder_change(v->w->fx, "b2 d1");
-	expect(v, "RESYNC b1=b2 -=d1 a1=- END ");
-	recorder_change(v->w->fx, "-b e1");
-	expect(v, "b2=- -=e1 ");
+	PLAY_VALUES("a1 b1", "-=a1 -=b1 ", "REPLACE;b2 d1", "RESYNC b1=b2 -=d1 a1=- END ", "-b e1",
+		    "b2=- -=e1 ");
 	assert_int_equal(v->made - v->released, 2);
-	/* and so each time */
-	broker_fixture_replace(v->w->fx, true);
-	recorder_change(v->w->fx, "e2");
-	expect(v, "RESYNC e1=e2 d1=- END ");
+	PLAY_VALUES("REPLACE;e2", "RESYNC e1=e2 d1=- END ");
 }
 
 /* The same with track_keys, where there is no RESYNC. */
 TEST(values_with_track_keys)
 {
-	recorder_change(v->w->fx, "a1 b1 c1");
 	v->options.track_keys = true;
-	add(v);
-	expect(v, "-=a1 -=b1 -=c1 ");
-	broker_fixture_replace(v->w->fx, true);
-	recorder_change(v->w->fx, "b2 c9:new d1");
-	expect(v, "COALESCED b1=b2 c1=- -=c9 -=d1 a1=- ");
+	PLAY_VALUES("a1 b1 c1", "-=a1 -=b1 -=c1 ", "REPLACE;b2 c9:new d1",
+		    "COALESCED b1=b2 c1=- -=c9 -=d1 a1=- ");
 }
 
 /* A resync tells the value that there is, twice, and makes none. */
 TEST(a_resync_tells_the_value_again)
 {
-	recorder_change(v->w->fx, "a1:off b1:web");
 	v->options.resync_ms = 1;
-	add(v);
-	expect(v, "-=b1 ");
+	PLAY_VALUES("a1:off b1:web", "-=b1 ");
 	test_clock_move(1000);
 	expect(v, "b1=b1 ");
 	assert_int_equal(v->made, 1);
@@ -267,10 +237,7 @@ TEST(a_resync_tells_the_value_again)
 TEST(a_consumer_hears_of_what_its_former_life_knew)
 {
 	v->options.consumer = "agent";
-	add(v);
-	expect(v, "RESYNC END ");
-	recorder_change(v->w->fx, "a1 b1 c1");
-	expect(v, "-=a1 -=b1 -=c1 ");
+	PLAY_VALUES("", "RESYNC END ", "a1 b1 c1", "-=a1 -=b1 -=c1 ");
 	informer_detach(v->w->inf);
 	assert_int_equal(v->released, 3);
 	recorder_change(v->w->fx, "a2 -b");
@@ -281,53 +248,24 @@ TEST(a_consumer_hears_of_what_its_former_life_knew)
 
 /* ---- without memory ---- */
 
-static _Atomic bool starving;
-static _Atomic unsigned starved, pieces;
-
-static void *
-purse_allocate(void *context, size_t size)
-{
-	(void)context;
-	if (starving) {
-		starved++;
-		return NULL;
-	}
-	pieces++;
-	return malloc(size);
-}
-
-static void
-purse_release(void *context, void *memory)
-{
-	(void)context;
-	pieces--;
-	free(memory);
-}
-
 /* Attach anew, with memory that is counted and can fail. */
 static void
-attach_with_purse(struct values *v)
+attach_with_purse(struct values *v, struct purse *purse)
 {
-	struct informer_options o = {.size = sizeof(o),
-				     .socket_path = v->w->fx->socket,
-				     .allocate = purse_allocate,
-				     .release = purse_release};
-
 	informer_detach(v->w->inf);
-	assert_int_equal(informer_attach(&o, &v->w->inf), 0);
+	v->w->inf = purse_attach(purse, v->w->fx->socket);
 }
 
 /* What is gone, or not wanted any more, leaves nothing behind. */
 TEST(what_is_gone_costs_nothing)
 {
+	static struct purse purse = PURSE;
 	char word[32];
-	unsigned before;
+	size_t before;
 
-	attach_with_purse(v);
-	recorder_change(v->w->fx, "a1 b1");
-	add(v);
-	expect(v, "-=a1 -=b1 ");
-	before = pieces;
+	attach_with_purse(v, &purse);
+	PLAY_VALUES("a1 b1", "-=a1 -=b1 ");
+	before = purse.out;
 	for (int i = 0; i < 40; i++) {
 		snprintf(word, sizeof(word), "x%d", i);
 		recorder_change(v->w->fx, word);
@@ -337,49 +275,46 @@ TEST(what_is_gone_costs_nothing)
 	recorder_change(v->w->fx, "b2");
 	DISPATCH_UNTIL(v->w->inf, strstr(v->log, "b1=b2 "));
 	v->log[0] = '\0';
-	assert_int_equal(pieces, before);
+	assert_int_equal(purse.out, before);
 }
 
 /* A value for which there is no memory comes when there is, and nothing is told of it before. */
 TEST(a_value_comes_when_there_is_memory)
 {
-	attach_with_purse(v);
-	recorder_change(v->w->fx, "a1");
-	add(v);
-	expect(v, "-=a1 ");
-	starving = true;
+	static struct purse purse = PURSE;
+
+	attach_with_purse(v, &purse);
+	PLAY_VALUES("a1", "-=a1 ");
+	purse.left = 0;
 	recorder_change(v->w->fx, "b1 c1");
-	starved = 0;
-	DISPATCH_UNTIL(v->w->inf, starved > 0);
+	DISPATCH_UNTIL(v->w->inf, purse.failed > 0);
 	dispatch_all(v->w->inf);
 	/* it was tried, and is tried again a little later, not at once and for ever */
-	assert_true(starved > 0 && starved < 100);
+	assert_in_range(purse.failed, 1, 99);
 	assert_string_equal(v->log, "");
-	starving = false;
+	purse.left = SIZE_MAX;
 	expect(v, "-=b1 -=c1 ");
-	recorder_change(v->w->fx, "-a -b");
-	expect(v, "a1=- b1=- ");
+	PLAY_VALUES("-a -b", "a1=- b1=- ");
 }
 
 /* Functions that would be told the same twice, or not at all, are refused with a sentence. */
 TEST(half_a_transform_is_refused)
 {
+	const struct informer_handler_options good = v->options;
+	const struct recorder_world *w = v->w;
 	char text[300];
 
 	v->options.on_value = NULL;
 	assert_int_equal(informer_add_handler(v->w->inf, &v->options, NULL), -EINVAL);
 	informer_last_error(v->w->inf, text, sizeof(text));
 	assert_non_null(strstr(text, "on_value"));
-	v->options.on_value = tell_value;
-	v->options.transform = NULL;
-	assert_int_equal(informer_add_handler(v->w->inf, &v->options, NULL), -EINVAL);
-	v->options.transform = make_value;
-	v->options.on_add = v->w->r->options.on_add;
-	assert_int_equal(informer_add_handler(v->w->inf, &v->options, NULL), -EINVAL);
-	v->options.on_add = NULL;
-	v->options.on_update = v->w->r->options.on_update;
-	assert_int_equal(informer_add_handler(v->w->inf, &v->options, NULL), -EINVAL);
-	v->options.on_update = NULL;
-	v->options.on_delete = v->w->r->options.on_delete;
-	assert_int_equal(informer_add_handler(v->w->inf, &v->options, NULL), -EINVAL);
+	for (unsigned i = 0; i < 4; i++) {
+		struct informer_handler_options bad = good;
+
+		bad.transform = i == 0 ? NULL : good.transform;
+		bad.on_add = i == 1 ? w->r->options.on_add : NULL;
+		bad.on_update = i == 2 ? w->r->options.on_update : NULL;
+		bad.on_delete = i == 3 ? w->r->options.on_delete : NULL;
+		assert_int_equal(informer_add_handler(v->w->inf, &bad, NULL), -EINVAL);
+	}
 }

@@ -13,12 +13,7 @@
 #include "tests/support/recorder_world.h"
 #include "tests/support/test_clock.h"
 
-static int
-set_up(void **state)
-{
-	*state = recorder_world_new("a1", false);
-	return 0;
-}
+SET_UP(set_up, recorder_world_new("a1", false))
 
 /* How many calls of a handler run; the most there were. */
 struct in_flight {
@@ -36,6 +31,17 @@ stay_a_while(struct recorder *r)
 	for (int i = 0; i < 20; i++)
 		sched_yield();
 	atomic_fetch_sub(&f->now, 1);
+}
+
+/* Both recorders' handlers, told of what is there. */
+static void
+run_both(struct recorder_world *w)
+{
+	recorder_add(w->r);
+	recorder_add(w->other);
+	assert_int_equal(informer_run(w->inf), 0);
+	recorder_await(w->r, "+a1* SYNCED");
+	recorder_await(w->other, "+a1* SYNCED");
 }
 
 #define TEST(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
@@ -117,51 +123,6 @@ TEST(a_wait_for_sync_ends_at_its_deadline)
 	assert_int_equal(informer_wait_handler_synced(w->inf, NULL, 0), -ETIMEDOUT);
 }
 
-struct gate {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool open, waiting;
-};
-
-static void
-gate_init(struct gate *g)
-{
-	*g = (struct gate){0};
-	pthread_mutex_init(&g->lock, NULL);
-	pthread_cond_init(&g->changed, NULL);
-}
-
-static void
-gate_open(struct gate *g)
-{
-	pthread_mutex_lock(&g->lock);
-	g->open = true;
-	pthread_cond_broadcast(&g->changed);
-	pthread_mutex_unlock(&g->lock);
-}
-
-static void
-wait_for_gate(struct recorder *r)
-{
-	struct gate *g = r->context;
-
-	pthread_mutex_lock(&g->lock);
-	g->waiting = true;
-	pthread_cond_broadcast(&g->changed);
-	while (!g->open)
-		pthread_cond_wait(&g->changed, &g->lock);
-	pthread_mutex_unlock(&g->lock);
-}
-
-static void
-await_waiting(struct gate *g)
-{
-	pthread_mutex_lock(&g->lock);
-	while (!g->waiting)
-		pthread_cond_wait(&g->changed, &g->lock);
-	pthread_mutex_unlock(&g->lock);
-}
-
 /*
  * A handler whose next resync is set while another thread sleeps already for all of them is woken in time all
  * the same.
@@ -169,11 +130,7 @@ await_waiting(struct gate *g)
 TEST(resync_goes_on_beside_other_handlers)
 {
 	w->r->options.resync_ms = 1000;
-	recorder_add(w->r);
-	recorder_add(w->other);
-	assert_int_equal(informer_run(w->inf), 0);
-	recorder_await(w->r, "+a1* SYNCED");
-	recorder_await(w->other, "+a1* SYNCED");
+	run_both(w);
 	for (int i = 0; i < 3; i++) {
 		test_clock_move(1000);
 		recorder_await(w->r, "a1=a1");
@@ -183,24 +140,16 @@ TEST(resync_goes_on_beside_other_handlers)
 /* A handler that hangs delays no other, and gets what it missed when it goes on. */
 TEST(a_slow_handler_delays_no_other)
 {
-	struct gate gate;
+	struct gate gate = GATE;
 
-	gate_init(&gate);
-	w->r->each = wait_for_gate;
+	w->r->each = gate_wait;
 	w->r->context = &gate;
 	recorder_add(w->r);
 	recorder_add(w->other);
 	assert_int_equal(informer_run(w->inf), 0);
-	await_waiting(&gate);
+	gate_await_waiting(&gate);
 	recorder_await(w->other, "+a1* SYNCED");
-	for (int i = 2; i < 30; i++) {
-		char change[16], expected[32];
-
-		snprintf(change, sizeof(change), "a%d", i);
-		snprintf(expected, sizeof(expected), "a%d>a%d", i - 1, i);
-		recorder_change(w->fx, change);
-		recorder_await(w->other, expected);
-	}
+	recorder_follow(w->fx, w->other, 29);
 	gate_open(&gate);
 	recorder_await_calls(w->r, 30); /* an add, 28 updates, on_synced */
 }
@@ -218,15 +167,14 @@ remove_now(void *context)
 TEST(removal_waits_for_the_call_that_runs)
 {
 	pthread_t thread;
-	struct gate gate;
+	struct gate gate = GATE;
 
-	gate_init(&gate);
 	recorder_change(w->fx, "b1");
-	w->r->each = wait_for_gate;
+	w->r->each = gate_wait;
 	w->r->context = &gate;
 	recorder_add(w->r);
 	assert_int_equal(informer_run(w->inf), 0);
-	await_waiting(&gate);
+	gate_await_waiting(&gate);
 	assert_int_equal(pthread_create(&thread, NULL, remove_now, w->r), 0);
 	AWAIT(atomic_load(&w->r->handler->leave));
 	recorder_await(w->r, "+a1*");
@@ -309,19 +257,13 @@ TEST(handlers_come_and_go_beside_churn)
 {
 	struct adder adder = {.inf = w->inf};
 	pthread_t threads[3];
-	char change[16], expected[32];
 
 	recorder_add(w->r);
 	assert_int_equal(informer_run(w->inf), 0);
 	recorder_await(w->r, "+a1* SYNCED");
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, add_and_remove, &adder), 0);
-	for (int i = 2; i < 300; i++) {
-		snprintf(change, sizeof(change), "a%d", i);
-		snprintf(expected, sizeof(expected), "a%d>a%d", i - 1, i);
-		recorder_change(w->fx, change);
-		recorder_await(w->r, expected);
-	}
+	recorder_follow(w->fx, w->r, 299);
 	adder.stop = true;
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
@@ -343,11 +285,7 @@ TEST(an_idle_reader_sleeps)
 {
 	bool asleep = false;
 
-	recorder_add(w->r);
-	recorder_add(w->other);
-	assert_int_equal(informer_run(w->inf), 0);
-	recorder_await(w->r, "+a1* SYNCED");
-	recorder_await(w->other, "+a1* SYNCED");
+	run_both(w);
 	while (!asleep) {
 		test_clock_move(1000); /* what was set at the start ends */
 		pthread_mutex_lock(&w->inf->run->wait_lock);
@@ -369,11 +307,7 @@ TEST(a_handler_is_called_once_at_a_time)
 	w->r->each = w->other->each = stay_a_while;
 	w->r->context = &one;
 	w->other->context = &two;
-	recorder_add(w->r);
-	recorder_add(w->other);
-	assert_int_equal(informer_run(w->inf), 0);
-	recorder_await(w->r, "+a1* SYNCED");
-	recorder_await(w->other, "+a1* SYNCED");
+	run_both(w);
 	for (int i = 2; i < 200; i++) {
 		snprintf(change, sizeof(change), "a%d", i);
 		n += (size_t)snprintf(expected + n, sizeof(expected) - n, "%sa%d>a%d", n ? " " : "", i - 1,

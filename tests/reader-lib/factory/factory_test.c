@@ -632,25 +632,6 @@ TEST(a_stopped_informer_refuses_handlers)
 	assert_int_equal(w->other->calls, 0);
 }
 
-struct gate {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool entered, open;
-};
-
-static void
-wait_at_gate(struct recorder *r)
-{
-	struct gate *g = r->context;
-
-	pthread_mutex_lock(&g->lock);
-	g->entered = true;
-	pthread_cond_broadcast(&g->changed);
-	while (!g->open)
-		pthread_cond_wait(&g->changed, &g->lock);
-	pthread_mutex_unlock(&g->lock);
-}
-
 struct closing {
 	struct informer_factory *factory;
 	_Atomic bool over;
@@ -672,7 +653,7 @@ shut_down(void *context)
  */
 TEST(shutting_down_waits_for_running_handlers)
 {
-	struct gate gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	struct gate gate = GATE;
 	struct closing closing = {0};
 	struct informer_shared *pods;
 	pthread_t thread;
@@ -680,27 +661,21 @@ TEST(shutting_down_waits_for_running_handlers)
 	recorder_change(w->fx->writer, "a1 b1");
 	assert_int_equal(informer_factory_new(w->fx->inf, NULL, &closing.factory), 0);
 	assert_int_equal(informer_factory_for(closing.factory, "pods", &pods), 0);
-	w->r->each = wait_at_gate;
+	w->r->each = gate_wait;
 	w->r->context = &gate;
 	assert_int_equal(informer_shared_add_handler(pods, &w->r->options, &w->r->handler), 0);
 	assert_int_equal(informer_factory_start(closing.factory), 0);
 	add(w, w->other);
 	start(w);
 	assert_int_equal(informer_run(w->fx->inf), 0);
-	pthread_mutex_lock(&gate.lock);
-	while (!gate.entered)
-		pthread_cond_wait(&gate.changed, &gate.lock);
-	pthread_mutex_unlock(&gate.lock);
+	gate_await_waiting(&gate);
 	assert_int_equal(pthread_create(&thread, NULL, shut_down, &closing), 0);
 	/* a handler that hangs does not hold the other one */
 	recorder_await(w->other, "+a1* +b1* SYNCED");
 	while (!informer_shared_is_stopped(pods))
 		sched_yield();
 	assert_false(atomic_load(&closing.over));
-	pthread_mutex_lock(&gate.lock);
-	gate.open = true;
-	pthread_cond_broadcast(&gate.changed);
-	pthread_mutex_unlock(&gate.lock);
+	gate_open(&gate);
 	pthread_join(thread, NULL);
 	recorder_await(w->r, "+a1* DONE");
 	recorder_change(w->fx->writer, "b2");
@@ -783,7 +758,6 @@ add_and_remove(void *context)
 TEST(handlers_come_and_go_while_one_goes_on)
 {
 	struct registrar registrars[3];
-	char change[16];
 
 	recorder_change(w->fx->writer, "a1");
 	add(w, w->r);
@@ -795,14 +769,7 @@ TEST(handlers_come_and_go_while_one_goes_on)
 		assert_int_equal(pthread_create(&registrars[i].thread, NULL, add_and_remove, &registrars[i]),
 				 0);
 	}
-	for (int i = 2; i <= 50; i++) {
-		char expected[32];
-
-		snprintf(change, sizeof(change), "a%d", i);
-		recorder_change(w->fx->writer, change);
-		snprintf(expected, sizeof(expected), "a%d>a%d", i - 1, i);
-		recorder_await(w->r, expected);
-	}
+	recorder_follow(w->fx->writer, w->r, 50);
 	for (unsigned i = 0; i < 3; i++) {
 		pthread_join(registrars[i].thread, NULL);
 		assert_int_equal(registrars[i].failures, 0);

@@ -10,6 +10,7 @@
 #include "reader-lib/factory/lister.h"
 #include "tests/room.h"
 #include "tests/support/lister_fixture.h"
+#include "tests/support/purse.h"
 
 /* Keys that are gone, of which an index keeps something, at most. */
 #define GONE_MOST 1024u
@@ -327,52 +328,19 @@ TEST(the_function_sees_what_the_informer_shows)
 
 /* ---- memory ---- */
 
-struct purse {
-	size_t out;
-	size_t left;	/* allocations that succeed; SIZE_MAX: all */
-};
-
-static void *
-purse_allocate(void *context, size_t size)
-{
-	struct purse *p = context;
-
-	if (p->left == 0)
-		return NULL;
-	if (p->left != SIZE_MAX)
-		p->left--;
-	p->out++;
-	return malloc(size);
-}
-
-static void
-purse_release(void *context, void *memory)
-{
-	struct purse *p = context;
-
-	p->out--;
-	free(memory);
-}
-
 /*
  * Whichever allocation of a use fails, the use says so; the next one with memory is right. All is given back.
  */
 TEST(a_use_without_memory_says_so_and_the_next_is_right)
 {
-	struct purse purse = {.left = SIZE_MAX};
-	struct informer_options o = {.size = sizeof(o),
-				     .socket_path = w->fx->writer->socket,
-				     .reader_name = "test",
-				     .allocate = purse_allocate,
-				     .release = purse_release,
-				     .allocator_context = &purse};
+	struct purse purse = PURSE;
 	struct informer *inf = w->fx->inf;
 	struct informer_factory *factory;
 	struct informer_shared *shared;
 	struct informer_lister *pods = w->fx->pods;
 	unsigned failures = 0, round = 0;
 
-	assert_int_equal(informer_attach(&o, &w->fx->inf), 0);
+	w->fx->inf = purse_attach(&purse, w->fx->writer->socket);
 	broker_fixture_wait_answer(w->fx->inf);
 	assert_int_equal(informer_factory_new(w->fx->inf, NULL, &factory), 0);
 	assert_int_equal(informer_factory_for(factory, "pods", &shared), 0);

@@ -13,6 +13,7 @@
 #include "shm-layout/walk.h"
 #include "tests/room.h"
 #include "tests/support/places.h"
+#include "tests/support/purse.h"
 #include "tests/support/reader_world.h"
 
 static int
@@ -194,92 +195,55 @@ TEST(threads_share_a_copy)
 #define LIST(...) (const char *const[]){__VA_ARGS__, NULL}
 #define WHO "\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"77\""
 
-static int allocations;
-
-static void *
-count_allocate(void *context, size_t size)
-{
-	(void)context;
-	allocations++;
-	return malloc(size);
-}
-
-static void
-count_release(void *context, void *memory)
-{
-	(void)context;
-	allocations--;
-	free(memory);
-}
-
 /* A lent copy goes with its snapshot; freeing it by hand does nothing. */
 TEST(a_lent_copy_goes_with_its_snapshot)
 {
-	struct informer_options options = {.size = sizeof(options), .socket_path = w->fx->socket,
-					   .allocate = count_allocate, .release = count_release};
+	struct purse purse = PURSE;
+	struct informer *inf = purse_attach(&purse, w->fx->socket);
 	struct informer_object object, lent, kept;
 	struct informer_resource *pods;
 	struct informer_snapshot snap;
 	struct path_set *set;
-	struct informer *inf;
-	int before;
+	size_t before;
 
-	assert_int_equal(informer_attach(&options, &inf), 0);
 	broker_fixture_wait_answer(inf);
 	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
 	assert_int_equal(path_set_compile(inf, LIST("status"), 1, NULL, 0, &set), 0);
 	assert_int_equal(informer_begin(inf, &snap), 0);
 	assert_int_equal(informer_get_z(&snap, pods, "default", "web-0", &object), 0);
-	before = allocations;
+	before = purse.out;
 	for (int i = 0; i < 10; i++) {
 		assert_int_equal(object_copy_lent(inf, &object, set, &lent), 0);
 		informer_object_free(&lent);
 		assert_string_equal(reader_world_json(w->text, &lent),
 				    "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
 	}
-	assert_int_equal(allocations, before + 10);
+	assert_int_equal(purse.out, before + 10);
 	/* copied, it stays */
 	assert_int_equal(informer_object_copy(inf, &lent, &kept), 0);
 	assert_int_equal(object_copy_lent(inf, &kept, set, &lent), -EINVAL);
 	informer_end(&snap);
-	assert_int_equal(allocations, before + 1);
+	assert_int_equal(purse.out, before + 1);
 	assert_string_equal(reader_world_json(w->text, &kept),
 			    "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
 	informer_object_free(&kept);
-	assert_int_equal(allocations, before);
+	assert_int_equal(purse.out, before);
 	path_set_free(inf, set);
 	informer_detach(inf);
-	assert_int_equal(allocations, 0);
-}
-
-static int fail_at;
-
-static void *
-fail_allocate(void *context, size_t size)
-{
-	(void)context;
-	return fail_at-- == 0 ? NULL : malloc(size);
-}
-
-static void
-just_release(void *context, void *memory)
-{
-	(void)context;
-	free(memory);
+	assert_int_equal(purse.out, 0);
 }
 
 /* Whichever allocation fails: -ENOMEM, and nothing is lost. */
 TEST(a_copy_that_gets_no_memory_says_so)
 {
-	struct informer_options options = {.size = sizeof(options), .socket_path = w->fx->socket,
-					   .allocate = fail_allocate, .release = just_release};
+	struct purse purse = PURSE;
+	struct informer *inf = purse_attach(&purse, w->fx->socket);
 	struct informer_object object, copy;
 	struct informer_resource *pods;
 	struct informer_snapshot snap;
-	struct informer *inf;
 	char big[200000];
-	size_t n;
-	int r, tries = 0;
+	size_t n, tries = 0;
+	int r;
 
 	/* more than the memory that costs no allocation: text, names */
 	n = (size_t)snprintf(big, sizeof(big),
@@ -290,20 +254,18 @@ TEST(a_copy_that_gets_no_memory_says_so)
 				      i);
 	snprintf(big + n, sizeof(big) - n, "}}");
 	broker_fixture_put(w->fx, (const char *const[]){big, NULL});
-	fail_at = 1000;
-	assert_int_equal(informer_attach(&options, &inf), 0);
 	broker_fixture_wait_answer(inf);
 	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
 	assert_int_equal(informer_begin(inf, &snap), 0);
 	assert_int_equal(informer_get_z(&snap, pods, "default", "big", &object), 0);
 	do {
-		fail_at = tries;
+		purse.left = tries;
 		r = informer_object_copy(inf, &object, &copy);
 	} while (r == -ENOMEM && ++tries < 100);
 	assert_int_equal(r, 0);
 	assert_true(tries > 3);
 	assert_string_equal(reader_world_json(w->text, &copy), big);
-	fail_at = 1000;
+	purse.left = SIZE_MAX;
 	informer_object_free(&copy);
 	informer_end(&snap);
 	informer_detach(inf);
