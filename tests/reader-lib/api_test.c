@@ -139,10 +139,7 @@ TEST_CASE(the_headers_are_cpp17)
 	compiles_as("g++", "c++17", "c++");
 }
 
-/*
- * Every code has a name, a cause and a remedy; unknown ones have a sentence too; and all lie below those of
- * the system.
- */
+/* Every code has a name, a cause and a remedy, below those of the system; unknown ones have a sentence. */
 TEST_CASE(every_error_has_name_cause_and_remedy)
 {
 #define X(name, code, cause, remedy)                                                                         \

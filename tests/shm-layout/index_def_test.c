@@ -21,10 +21,7 @@ collect(const char *data, size_t length, void *context)
 	return --f->stop_after == 0 ? 9 : 0;
 }
 
-/*
- * A definition of rules as text: "AS PATH SEPARATOR", of which the last may be left out; ';' between two of
- * them.
- */
+/* A definition as text: "AS PATH SEPARATOR", of which the last may be left out; ';' between two rules. */
 static struct index_def
 definition(struct body_fixture *fx, const char *rules)
 {

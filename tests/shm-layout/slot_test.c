@@ -5,10 +5,7 @@
 #include "tests/room.h"
 #include "writer/arena/pins.h"
 
-/*
- * Every cell can be claimed, the next claim gets none, and a freed one is found wherever the search
- * begins.
- */
+/* Every cell can be claimed, and no more; a freed one is found wherever the search begins. */
 TEST_CASE(all_cells_can_be_claimed_and_no_more)
 {
 	struct slot *slot = aligned_alloc(64, sizeof(*slot));

@@ -77,10 +77,7 @@ TEST(other_numbers_keep_their_kind)
 	assert_string_equal(body_fixture_print(fx, v), "-1.5e999");
 }
 
-/*
- * Doubles are read and printed alike in a locale whose decimal point is a comma: an installed one, or one
- * made for the test.
- */
+/* Doubles are read and printed alike in a locale with a decimal comma, installed or made for the test. */
 TEST_CASE(numbers_do_not_depend_on_the_locale)
 {
 	char dir[] = "/tmp/informer-locale-XXXXXX", command[256];
@@ -363,10 +360,7 @@ TEST_CASE(random_bytes_are_survived)
 	munmap(map, 3 * page);
 }
 
-/*
- * A shape or a value that leads back to itself, or doubles at each of 100 levels, ends in an error and not in
- * a loop.
- */
+/* A value that leads back to itself, or doubles at each of 100 levels, ends in an error, not in a loop. */
 TEST(loops_in_a_damaged_arena_end)
 {
 	uint32_t refs[101];
@@ -398,10 +392,7 @@ TEST(loops_in_a_damaged_arena_end)
 	assert_null(value_of_block(&fx->arena->view, refs[1]).at);
 }
 
-/*
- * The refs of a document are told one by one: as many as the printed tree needs, and the walk stops when it
- * is told to.
- */
+/* The refs of a document are told one by one, and the walk stops when it is told to. */
 static int
 stop_at_once(uint32_t ref, void *context)
 {

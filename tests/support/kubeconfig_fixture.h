@@ -23,10 +23,7 @@ struct kube_client_config loaded(struct kubeconfig_choice choice);
  */
 void assert_loads(struct kubeconfig_choice choice, const char *expected);
 
-/*
- * It must fail with this code, and a message that has this text; "hunter2" is a secret that must not be in
- * it.
- */
+/* It must fail with this code, and a message with this text and without the secret "hunter2". */
 void assert_refused(struct kubeconfig_choice choice, int code, const char *message);
 
 #endif

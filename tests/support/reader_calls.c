@@ -114,58 +114,27 @@ moment(struct reader *r, struct reader_answer *a)
 	}
 }
 
-static void
-get(struct reader *r, struct reader_answer *a)
-{
-	struct informer_object o;
-
-	keep_object(a, informer_get_z(&r->snap, r->pods, "ns-1", "web-1", &o), &o);
-}
-
-static void
-get_absent(struct reader *r, struct reader_answer *a)
-{
-	struct informer_object o;
-
-	keep_object(a, informer_get_z(&r->snap, r->pods, "ns-1", "nobody", &o), &o);
-}
-
-static void
-get_by_uid(struct reader *r, struct reader_answer *a)
-{
-	struct informer_object o;
-
-	keep_object(a, informer_get_by_uid(&r->snap, r->pods, "u-3", 3, &o), &o);
-}
-
-static void
-get_by_ip(struct reader *r, struct reader_answer *a)
-{
-	struct informer_object o;
-
-	keep_object(a, informer_pod_by_ip(&r->snap, r->pods, "10.0.0.2", 8, &o), &o);
-}
+/* A call that finds an object. */
+#define OBJECT_OF(name, function, ...)                                                                       \
+	static void name(struct reader *r, struct reader_answer *a)                                          \
+	{                                                                                                    \
+		struct informer_object o;                                                                    \
+                                                                                                             \
+		keep_object(a, function(__VA_ARGS__, &o), &o);                                               \
+	}
+OBJECT_OF(get, informer_get_z, &r->snap, r->pods, "ns-1", "web-1")
+OBJECT_OF(get_absent, informer_get_z, &r->snap, r->pods, "ns-1", "nobody")
+OBJECT_OF(get_by_uid, informer_get_by_uid, &r->snap, r->pods, "u-3", 3)
+OBJECT_OF(get_by_ip, informer_pod_by_ip, &r->snap, r->pods, "10.0.0.2", 8)
+OBJECT_OF(find_deleted, informer_find, &r->snap, r->pods, INFORMER_BY_KEY, "ns-0/gone", 9)
+OBJECT_OF(find_deleted_by_uid, informer_find, &r->snap, r->pods, INFORMER_BY_UID, "u-gone", 6)
+OBJECT_OF(find_deleted_by_ip, informer_find, &r->snap, r->pods, INFORMER_BY_IP, "10.0.0.60", 9)
+OBJECT_OF(next, informer_next, &r->it)
 
 static void
 count(struct reader *r, struct reader_answer *a)
 {
 	a->r = informer_count_by_index(&r->snap, r->pods, "nodeName", "n1", 2, &a->words[0]);
-}
-
-static void
-find_deleted(struct reader *r, struct reader_answer *a)
-{
-	struct informer_object o;
-
-	keep_object(a, informer_find(&r->snap, r->pods, INFORMER_BY_KEY, "ns-0/gone", 9, &o), &o);
-}
-
-static void
-find_deleted_by_uid(struct reader *r, struct reader_answer *a)
-{
-	struct informer_object o;
-
-	keep_object(a, informer_find(&r->snap, r->pods, INFORMER_BY_UID, "u-gone", 6, &o), &o);
 }
 
 static int
@@ -220,14 +189,6 @@ index_open(struct reader *r)
 }
 
 static void
-next(struct reader *r, struct reader_answer *a)
-{
-	struct informer_object o;
-
-	keep_object(a, informer_next(&r->it, &o), &o);
-}
-
-static void
 by_index(struct reader *r, struct reader_answer *a)
 {
 	struct informer_object o;
@@ -270,19 +231,23 @@ changes(struct reader *r, struct reader_answer *a)
 	a->r = snapshot_settle(s, e);
 }
 
-#define STRING_BY_PATH(name, number)                                                                         \
+/* A call that lends a string of the object. */
+#define STRING_OF(name, function, ...)                                                                       \
 	static void name(struct reader *r, struct reader_answer *a)                                          \
 	{                                                                                                    \
 		const char *data;                                                                            \
 		size_t length;                                                                               \
-		int e = informer_get_string(&r->object, r->paths[number], &data, &length);                   \
+		int e = function(__VA_ARGS__, &data, &length);                                               \
                                                                                                              \
 		keep_string(a, e, data, length);                                                             \
 	}
-STRING_BY_PATH(string_near, NODE_NAME)
-STRING_BY_PATH(string_far, IMAGE)
-STRING_BY_PATH(string_of_label, LABEL)
-STRING_BY_PATH(string_nowhere, NOWHERE)
+STRING_OF(string_near, informer_get_string, &r->object, r->paths[NODE_NAME])
+STRING_OF(string_far, informer_get_string, &r->object, r->paths[IMAGE])
+STRING_OF(string_of_label, informer_get_string, &r->object, r->paths[LABEL])
+STRING_OF(string_nowhere, informer_get_string, &r->object, r->paths[NOWHERE])
+STRING_OF(name, informer_object_name, &r->object)
+STRING_OF(namespace_, informer_object_namespace, &r->object)
+STRING_OF(uid, informer_object_uid, &r->object)
 
 static void
 int_by_path(struct reader *r, struct reader_answer *a)
@@ -328,64 +293,17 @@ key(struct reader *r, struct reader_answer *a)
 	a->length = a->r == 0 ? length : 0;
 }
 
-static void
-name(struct reader *r, struct reader_answer *a)
-{
-	const char *data;
-	size_t length;
-	int e = informer_object_name(&r->object, &data, &length);
-
-	keep_string(a, e, data, length);
-}
-
-static void
-namespace_(struct reader *r, struct reader_answer *a)
-{
-	const char *data;
-	size_t length;
-	int e = informer_object_namespace(&r->object, &data, &length);
-
-	keep_string(a, e, data, length);
-}
-
-static void
-uid(struct reader *r, struct reader_answer *a)
-{
-	const char *data;
-	size_t length;
-	int e = informer_object_uid(&r->object, &data, &length);
-
-	keep_string(a, e, data, length);
-}
-
-/* Those that have no code for it say "none". */
-static void
-seq(struct reader *r, struct reader_answer *a)
-{
-	a->words[0] = informer_object_seq(&r->object);
-	a->r = a->words[0] ? 0 : INFORMER_E_EXPIRED;
-}
-
-static void
-created_seq(struct reader *r, struct reader_answer *a)
-{
-	a->words[0] = informer_object_created_seq(&r->object);
-	a->r = a->words[0] ? 0 : INFORMER_E_EXPIRED;
-}
-
-static void
-kind(struct reader *r, struct reader_answer *a)
-{
-	a->words[0] = informer_value_kind(&r->value);
-	a->r = a->words[0] ? 0 : INFORMER_E_EXPIRED;
-}
-
-static void
-value_count_(struct reader *r, struct reader_answer *a)
-{
-	a->words[0] = informer_value_count(&r->value);
-	a->r = a->words[0] ? 0 : INFORMER_E_EXPIRED;
-}
+/* A call that gives a number, and has no code for "none". */
+#define NUMBER_OF(name, call)                                                                                \
+	static void name(struct reader *r, struct reader_answer *a)                                          \
+	{                                                                                                    \
+		a->words[0] = call;                                                                          \
+		a->r = a->words[0] ? 0 : INFORMER_E_EXPIRED;                                                 \
+	}
+NUMBER_OF(seq, informer_object_seq(&r->object))
+NUMBER_OF(created_seq, informer_object_created_seq(&r->object))
+NUMBER_OF(kind, informer_value_kind(&r->value))
+NUMBER_OF(value_count_, informer_value_count(&r->value))
 
 static void
 whole_copy(struct reader *r, struct reader_answer *a)
@@ -525,6 +443,8 @@ const struct reader_call reader_calls[] = {
 	{"find a deleted one", open_snapshot, find_deleted, close_snapshot, EXPIRED, false, false},
 	{"find a deleted one by uid", open_snapshot, find_deleted_by_uid, close_snapshot, EXPIRED, false,
 	 false},
+	{"find a deleted one by address", open_snapshot, find_deleted_by_ip, close_snapshot, EXPIRED, false,
+	 false},
 	{"each deleted one", open_snapshot, each_deleted, close_snapshot, EXPIRED, false, false},
 	{"list", open_snapshot, list, close_snapshot, EXPIRED, false, false},
 	{"next of a list", list_open, next, close_snapshot, EXPIRED, false, false},
@@ -589,7 +509,7 @@ reader_calls_fill(struct store_fixture *fx)
 		snprintf(pod_name, sizeof(pod_name), "web-%d", i);
 		put_pod(fx, pod_name, i, "");
 	}
-	put_pod(fx, "gone", 0, "");
+	put_pod(fx, "gone", 60, "");
 	put_pod(fx, "lost", 1, "");
 	assert_int_equal(store_commit(fx->store), 0);
 	assert_int_equal(store_fixture_delete(fx, "ns-0", "gone"), 0);

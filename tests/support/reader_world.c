@@ -49,6 +49,17 @@ reader_world_over(struct broker_fixture *fx, const char *resource, uint32_t flag
 }
 
 struct reader_world *
+reader_world_empty(const char *name)
+{
+	struct broker_fixture *fx = broker_fixture_new();
+
+	broker_fixture_start(fx);
+	if (name)
+		broker_fixture_pod(fx, name);
+	return reader_world_over(fx, "pods", 0);
+}
+
+struct reader_world *
 reader_world_of(const char *const *pods, uint32_t flags)
 {
 	struct broker_fixture *fx = broker_fixture_new();

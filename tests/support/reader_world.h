@@ -24,6 +24,8 @@ struct reader_world {
 
 /* A reader of this fixture, which has started and is the world's from now on; no snapshot. */
 struct reader_world *reader_world_over(struct broker_fixture *fx, const char *resource, uint32_t flags);
+/* A daemon with this pod (broker_fixture_pod(); NULL: none), and a reader; no snapshot. */
+struct reader_world *reader_world_empty(const char *name);
 /* A daemon that has these pods (JSON texts, NULL at the end), a reader, and a snapshot of them. */
 struct reader_world *reader_world_of(const char *const *pods, uint32_t flags);
 /* One pod to look at: json is that of default/web-0, which is `pod`; beside it stands a default/other. */
@@ -44,5 +46,11 @@ const char *reader_world_json(char *buffer, const struct informer_object *object
 
 /* A call gave this string: its result, and what it set. */
 void assert_text(int r, const char *data, size_t length, const char *expected);
+/* The same of a call that sets data and length. */
+#define ASSERT_TEXT(call, expected)                                                                          \
+	do {                                                                                                 \
+		int result_ = (call);                                                                        \
+		assert_text(result_, data, length, expected);                                                \
+	} while (0)
 
 #endif

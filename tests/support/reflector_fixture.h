@@ -12,12 +12,6 @@
 #define EXPIRED                                                                                              \
 	"{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"too old resource "                        \
 	"version\",\"reason\":\"Expired\",\"code\":410}"
-#define THROTTLED                                                                                            \
-	"{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"slow "                                    \
-	"down\",\"reason\":\"TooManyRequests\",\"code\":429}"
-#define INTERNAL                                                                                             \
-	"{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"boom\",\"reason\":\"InternalError\","     \
-	"\"code\":500}"
 
 #define EVENT(type, object) "{\"type\":\"" type "\",\"object\":%s}\n", object
 #define BOOKMARK                                                                                             \

@@ -77,10 +77,7 @@ const char *pod(const char *key, unsigned version);
 /* The body of a list of pods, NULL-terminated: pod_list("10", "next-page" or NULL, pod(…), pod(…), NULL). */
 const char *pod_list(const char *version, const char *continue_token, ...);
 
-/*
- * "a/x@5 a/y@7 ": the pods that the published root shows, by name; with the RV first: "[10] ", "[-] " while
- * it is listing.
- */
+/* The published pods by name, after the RV: "[10] a/x@5 a/y@7 ", "[-] " while it is listing. */
 const char *published(struct source_fixture *fx);
 
 #endif

@@ -109,6 +109,13 @@ stream_free(struct stream *s)
 	free(s);
 }
 
+int
+stream_tear_down(void **state)
+{
+	stream_free(*state);
+	return 0;
+}
+
 void
 stream_use_schema(struct stream *s, const char *proto_schema)
 {

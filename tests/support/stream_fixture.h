@@ -40,6 +40,8 @@ struct stream {
 /* proto_schema NULL: JSON. Its errors fail the test. */
 struct stream *stream_new(const char *const *drops, size_t drop_count, const char *proto_schema);
 void stream_free(struct stream *s);
+/* The same for cmocka: *state is the stream. */
+int stream_tear_down(void **state);
 
 /* Another schema. */
 void stream_use_schema(struct stream *s, const char *proto_schema);

@@ -19,16 +19,7 @@
 #define CHANGES 600u
 #define LONG "0123456789012345678901234567890123456789012345678901234567890123456789"
 
-static int
-set_up(void **state)
-{
-	struct broker_fixture *fx = broker_fixture_new();
-
-	broker_fixture_start(fx);
-	broker_fixture_pod(fx, "a");
-	*state = reader_world_over(fx, "pods", 0);
-	return 0;
-}
+SET_UP(set_up, reader_world_empty("a"))
 
 /* Say what no attached reader says. False: it is not attached. */
 static bool

@@ -103,10 +103,7 @@ TEST(begin_attaches_for_those_who_never_dispatch)
 	informer_detach(inf);
 }
 
-/*
- * The daemon ends: what was read is read on, the status tells, the age grows; it comes again: the reader
- * moves over by itself.
- */
+/* The daemon ends: what was read is read on, and the status tells. The next one has its reader by itself. */
 TEST(a_reader_outlives_the_daemon_and_moves_to_the_next)
 {
 	struct informer_snapshot old;
@@ -142,24 +139,6 @@ TEST(a_reader_outlives_the_daemon_and_moves_to_the_next)
 	informer_detach(inf);
 }
 
-/* Each daemon that follows has its reader back by itself, and the reader one arena after the other. */
-TEST(a_reader_follows_from_daemon_to_daemon)
-{
-	struct informer *inf;
-
-	inf = broker_fixture_serve(fx, 0);
-	assert_int_equal(get(inf, "a"), 0);
-	for (unsigned i = 1; i <= 5; i++) {
-		broker_fixture_replace(fx, true);
-		broker_fixture_pod(fx, "b");
-		DISPATCH_UNTIL(inf, status_of(inf).attaches == 1 + i);
-		assert_int_equal(get(inf, "b"), 0);
-		assert_int_equal(get(inf, "a"), INFORMER_E_NOT_FOUND);
-	}
-	assert_int_equal(broker_fixture_stats(fx).readers, 1);
-	informer_detach(inf);
-}
-
 /*
  * begin() sees the superseded word and moves, without dispatch; until the new arena has come it shows the old
  * one.
@@ -181,10 +160,7 @@ TEST(begin_moves_on_the_superseded_word)
 	informer_detach(inf);
 }
 
-/*
- * When our connection was lost and the writer was not, the slot is gone and old snapshots expire; new ones
- * are fine.
- */
+/* When the connection was lost and the writer was not, old snapshots expire; new ones are fine. */
 TEST(snapshots_expire_when_their_slot_is_lost)
 {
 	struct informer_snapshot old;
@@ -204,10 +180,7 @@ TEST(snapshots_expire_when_their_slot_is_lost)
 	informer_detach(inf);
 }
 
-/*
- * In a child every call says FORKED, detach there leaves the parent alone, and the child can attach for
- * itself.
- */
+/* In a child every call says FORKED, and detach there leaves the parent alone. */
 TEST(every_call_in_a_child_says_forked)
 {
 	struct informer_snapshot snap, other;
@@ -464,10 +437,7 @@ TEST(options_are_checked)
 	informer_detach(NULL);
 }
 
-/*
- * All memory comes from the caller's allocator and goes back to it; each failure of it is an error, not a
- * crash.
- */
+/* All memory is the caller's allocator's; each failure of it is an error, not a crash. */
 TEST(each_failed_allocation_is_survived)
 {
 	struct purse purse = PURSE;

@@ -215,10 +215,7 @@ mappings(void)
 	return lines;
 }
 
-/*
- * A reader over whose life informerd is started so many times has what it had after a few starts: as many
- * mappings, as much memory. Of mappings one more for each field of places for slots (slot_places.c).
- */
+/* After many starts a reader has what it had after a few, but a mapping for each field of slot places. */
 TEST(a_reader_does_not_grow_with_restarts)
 {
 	long lines = 0, bytes = 0;

@@ -257,10 +257,7 @@ turn(struct informer *inf)
 		grant(-1, 0);                                                                                \
 	}
 
-/*
- * From attach to detach, with the room that was granted. When it has run out for good and that was said,
- * there is room again.
- */
+/* From attach to detach. When room has run out for good and that was said, there is room again. */
 static void
 live(const char *socket, uint32_t flags, bool handles)
 {
@@ -329,10 +326,7 @@ live(const char *socket, uint32_t flags, bool handles)
 		fail_msg("%s was not told", failed);
 }
 
-/*
- * The broker's thread takes back what it had for a reader that is gone; it may have had something of one more
- * before.
- */
+/* The broker's thread takes back what it had for a reader that is gone, now or a moment later. */
 static void
 assert_no_descriptor_is_left(int before)
 {

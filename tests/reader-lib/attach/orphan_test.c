@@ -285,10 +285,7 @@ TEST(the_next_writer_leaves_an_orphans_blocks_alone)
 	informer_detach(inf);
 }
 
-/*
- * The note says which file, and which writer's: another file under that name (of a daemon with another
- * socket, and so another lock, which may live) is not taken.
- */
+/* Another file under the note's name (of a daemon with another lock, which may live) is not taken. */
 TEST(a_file_that_the_note_does_not_mean_is_not_taken)
 {
 	struct lock_note note;

@@ -109,10 +109,7 @@ refuse_wakes(struct broker_fixture *fx, void *context)
 	broker_refuse_wakes(fx->broker->clients, 1000, "it is slow to wake");
 }
 
-/*
- * A reader whose wake-ups take too long is told so by name, and does not come back while its user is kept
- * out.
- */
+/* A reader whose wake-ups take too long is told so, and does not come back while its user is kept out. */
 TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, a_reader_that_is_slow_to_wake_is_told_why)
 {
 	struct informer_options options = {.size = sizeof(options), .log = note, .reader_name = "slow"};

@@ -13,16 +13,7 @@
 
 #define PINS 63
 
-static int
-set_up(void **state)
-{
-	struct broker_fixture *fx = broker_fixture_new();
-
-	broker_fixture_start(fx);
-	broker_fixture_pod(fx, "a");
-	*state = reader_world_over(fx, "pods", 0);
-	return 0;
-}
+SET_UP(set_up, reader_world_empty("a"))
 
 static int
 has(struct reader_world *w, const struct informer_snapshot *snap, const char *name)
@@ -114,10 +105,7 @@ take_back(struct broker_fixture *fx, void *context)
 			 0);
 }
 
-/*
- * A generation whose pages were taken back ends its snapshots with EXPIRED, in each call, and new ones show
- * the next.
- */
+/* Once its pages were taken back each call of a snapshot says EXPIRED; new ones show the next generation. */
 TEST(a_revoked_snapshot_expires)
 {
 	struct informer_snapshot old, new;
@@ -301,10 +289,7 @@ have_all_looked(struct looker *lookers, unsigned count)
 	return true;
 }
 
-/*
- * Readers in threads, a writer that commits, reclaims and moves: every snapshot is whole, none goes back in
- * time.
- */
+/* A writer commits, reclaims and moves: every snapshot of many threads is whole, none goes back in time. */
 TEST(snapshots_are_whole_under_churn)
 {
 	_Atomic bool stop = false;

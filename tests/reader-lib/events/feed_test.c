@@ -200,10 +200,7 @@ await_new_ring(struct recorder_world *w)
 	DISPATCH_UNTIL(w->inf, *ring && (*ring)->mapping == atomic_load(&w->inf->current));
 }
 
-/*
- * The next daemon is there before its reader looks: what waits in the old ring is told as it was, then the
- * new one goes on; nothing is coalesced.
- */
+/* What waits in the old ring is told as it was, then the next daemon's goes on; nothing is coalesced. */
 TEST(a_switch_of_generations_loses_no_change)
 {
 	PLAY(w, "", "+a1* +b1* SYNCED");
@@ -234,10 +231,7 @@ another_daemon(struct recorder_world *w)
 	await_connected(w, true);
 }
 
-/*
- * The daemon dies with changes waiting, comes back with what it had, and the reader goes on without a
- * duplicate.
- */
+/* The daemon dies with changes waiting and comes back: the reader goes on without a duplicate. */
 TEST(a_daemon_that_comes_back_is_gone_on_with)
 {
 	PLAY(w, "", "+a1* +b1* SYNCED");
@@ -271,10 +265,7 @@ turn_if_due(struct recorder_world *w)
 		sched_yield();
 }
 
-/*
- * A walk that another generation interrupted ends at a change from before; what changed since stands in no
- * ring, and nothing changes any more: it is told all the same.
- */
+/* A walk was interrupted, what changed since stands in no ring, and nothing changes any more: it is told. */
 TEST(what_changed_amid_a_walk_needs_no_further_change)
 {
 	w->r->each = take_long;
@@ -292,10 +283,7 @@ TEST(what_changed_amid_a_walk_needs_no_further_change)
 	recorder_expect(w->r, "+a1* COALESCED +b2* +c1 SYNCED");
 }
 
-/*
- * A change amid a walk stands in the ring, and the turn ends with it, the ring's last: that all was told is
- * said without a further change.
- */
+/* A turn may end with the ring's last change: that all was told is said without a further one. */
 TEST(what_a_slow_call_ended_with_needs_no_further_change)
 {
 	w->r->each = take_long;
@@ -335,10 +323,7 @@ outlive_the_arena(struct recorder_world *w, const char *change, const char *expe
 	PLAY(w, "c1", "+c1");
 }
 
-/*
- * A call that is under way when the arena is taken back may not have been able to read what it was told of:
- * that is told again.
- */
+/* A call under way when the arena is taken back may not have read its object: that is told again. */
 TEST(a_call_that_outlives_its_arena_is_told_anew)
 {
 	outlive_the_arena(w, "a2", "a1>a2 RESYNC BEGIN +b1* +a2* END SYNCED");
@@ -398,10 +383,7 @@ overflow_once(struct recorder_world *w)
 	return QUEUE_ENTRIES_MIN + 2;
 }
 
-/*
- * What was counted in a ring that overflowed says nothing of the ring that follows it: over a restart the
- * handler goes on, and is told of nothing anew.
- */
+/* After an overflow the handler goes on over a restart, and is told of nothing anew. */
 TEST(after_an_overflow_a_restart_is_gone_on_with)
 {
 	unsigned version = overflow_once(w);
@@ -440,10 +422,7 @@ empty_pods(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(s), 0);
 }
 
-/*
- * What was emptied is told anew once its list is in, as a RESYNC: that what is not told again is gone nobody
- * else says. The next event is told as ever.
- */
+/* What was emptied is told anew once its list is in, as a RESYNC; the next event as ever. */
 TEST(what_was_emptied_is_told_anew)
 {
 	PLAY(w, "", "+a1* +b1* SYNCED");
@@ -488,10 +467,7 @@ told_up_to(struct recorder_world *w, const char *one, const char *other)
 	return text;
 }
 
-/*
- * A deletion that a catch-up has not come to yet, and that is forgotten meanwhile, is not lost: the catch-up
- * becomes a RESYNC.
- */
+/* A deletion that is forgotten before a catch-up comes to it is not lost: the catch-up becomes a RESYNC. */
 TEST(a_deletion_forgotten_amid_a_catch_up_is_a_resync)
 {
 	uint64_t tombstones = 3;
@@ -608,10 +584,7 @@ TEST(what_went_unacknowledged_and_is_gone_is_deleted)
 	PLAY(w, "c1 d1", "+c1 +d1", "DETACH;-c d2:db e1;ATTACH", "COALESCED -c1 -d2? +e1 SYNCED");
 }
 
-/*
- * The same, when the catch-up that would have deleted it becomes a RESYNC: it is not among the keys that the
- * stored cursor gives, so the keys cannot stand for what the consumer has.
- */
+/* The same, when the catch-up becomes a RESYNC: the stored cursor's keys cannot stand for what it has. */
 TEST(what_went_unacknowledged_is_gone_after_a_resync_too)
 {
 	uint64_t tombstones = 3;

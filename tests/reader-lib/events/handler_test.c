@@ -545,10 +545,7 @@ set_status(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
-/*
- * What the Reflector met is told, and that it recovered; a handler that comes while it is in trouble hears of
- * it.
- */
+/* What the Reflector met is told, also to a handler that comes later, and that it recovered. */
 TEST(errors_of_the_reflector_are_told)
 {
 	static char expired[] =
@@ -570,10 +567,7 @@ TEST(errors_of_the_reflector_are_told)
 	recorder_free(late);
 }
 
-/*
- * A resync is for the handler that asked for it, also when it came later; 0 is never.
- * [ListenerResyncPeriods]
- */
+/* A resync is for the handler that asked for it, though it came later. [ListenerResyncPeriods] */
 TEST(a_resync_is_for_the_one_who_asked)
 {
 	struct recorder *late = recorder_new(w->inf);
@@ -593,10 +587,7 @@ TEST(a_resync_is_for_the_one_who_asked)
 	recorder_free(late);
 }
 
-/*
- * Resync tells each object again as an update of itself, once a period, and not one that has an event
- * waiting.
- */
+/* Resync tells each object again as an update of itself, once a period. */
 TEST(resync_tells_each_object_again)
 {
 	w->r->options.resync_ms = 1; /* counts as 1,000 */

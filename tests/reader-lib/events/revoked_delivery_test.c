@@ -232,9 +232,8 @@ deliver_to_each(enum delivery_way way)
 }
 
 #define WAY(name, way)                                                                                       \
-	static void name(void **state)                                                                       \
+	TEST_CASE_IN(stop_clock, NULL, name)                                                                 \
 	{                                                                                                    \
-		(void)state;                                                                                 \
 		deliver_to_each(way);                                                                        \
 	}
 
@@ -243,12 +242,3 @@ WAY(each_change_by_a_queue, DELIVERY_QUEUE)
 WAY(a_catch_up_after_an_overflow, DELIVERY_COALESCED)
 WAY(everything_anew, DELIVERY_RESYNC)
 WAY(the_same_again, DELIVERY_AGAIN)
-
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(a_walk_over_all_that_is_there),
-	cmocka_unit_test(each_change_by_a_queue),
-	cmocka_unit_test(a_catch_up_after_an_overflow),
-	cmocka_unit_test(everything_anew),
-	cmocka_unit_test(the_same_again),
-};
-TEST_GROUP(tests, stop_clock, NULL);

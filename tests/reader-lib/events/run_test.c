@@ -89,10 +89,7 @@ pthread_cond_broadcast(pthread_cond_t *cond)
 	return (*(int (**)(pthread_cond_t *))&function)(cond);
 }
 
-/*
- * Who waits for a handler is told after each of its turns, with the lock: between the look at the handler and
- * the sleep it would miss that.
- */
+/* A watcher is told after each turn with the lock: between its look and its sleep it would miss that. */
 TEST(a_watcher_is_told_of_turns_with_the_lock)
 {
 	char changes[1024] = "", *at = changes;
@@ -123,10 +120,7 @@ TEST(a_wait_for_sync_ends_at_its_deadline)
 	assert_int_equal(informer_wait_handler_synced(w->inf, NULL, 0), -ETIMEDOUT);
 }
 
-/*
- * A handler whose next resync is set while another thread sleeps already for all of them is woken in time all
- * the same.
- */
+/* A handler is woken for its resync in time, though another thread sleeps already for all of them. */
 TEST(resync_goes_on_beside_other_handlers)
 {
 	w->r->options.resync_ms = 1000;
@@ -294,10 +288,7 @@ TEST(an_idle_reader_sleeps)
 	}
 }
 
-/*
- * Of one handler never two calls run at once, whoever of the threads makes them, and they come in order; of
- * two handlers they may.
- */
+/* Of one handler never two calls run at once, and they come in order; of two handlers they may. */
 TEST(a_handler_is_called_once_at_a_time)
 {
 	struct in_flight one = {0}, two = {0};

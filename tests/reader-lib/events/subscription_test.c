@@ -6,12 +6,7 @@
 #include "tests/room.h"
 #include "tests/support/recorder_world.h"
 
-static int
-set_up(void **state)
-{
-	*state = recorder_world_new("", false);
-	return 0;
-}
+SET_UP(set_up, recorder_world_new("", false))
 
 /* What the daemon calls the one handler that listens. */
 struct called {

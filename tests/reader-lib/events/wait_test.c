@@ -116,10 +116,7 @@ await_sleepers(struct informer *inf, unsigned count)
 	}
 }
 
-/*
- * Several threads that wait on one handle are all woken by one commit, also while another thread
- * dispatches.
- */
+/* One commit wakes all threads that wait on a handle, also while another thread dispatches. */
 TEST(one_commit_wakes_every_waiter)
 {
 	struct sleeper sleepers[4];
@@ -184,10 +181,7 @@ TEST(a_commit_wait_ends_with_a_new_generation)
 	informer_detach(s.inf);
 }
 
-/*
- * For event loops: once armed, the descriptor becomes readable at the next commit, and not before; unarmed it
- * stays quiet.
- */
+/* Once armed, the descriptor becomes readable at the next commit, not before; unarmed it stays quiet. */
 TEST(the_descriptor_tells_of_a_commit_once_armed)
 {
 	struct informer_moment seen;

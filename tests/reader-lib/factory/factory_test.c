@@ -169,10 +169,7 @@ TEST(without_a_daemon_everything_can_be_set_up)
 
 /* ---- start ---- */
 
-/*
- * Handlers that are added before the start are told nothing before it, whoever drives the handle
- * meanwhile.
- */
+/* Handlers are told nothing before the start, whoever drives the handle meanwhile. */
 TEST(nothing_is_told_before_the_start)
 {
 	recorder_change(w->fx->writer, "a1");
@@ -254,10 +251,7 @@ remove_itself(struct recorder *r)
 	informer_remove_handler(r->handler);
 }
 
-/*
- * It waits for the handlers too: every initial add returned. One that is removed meanwhile is not waited
- * for.
- */
+/* It waits until the handlers' initial adds returned; one that is removed meanwhile is not waited for. */
 TEST(waiting_is_for_the_handlers_too)
 {
 	recorder_change(w->fx->writer, "a1 b1");
@@ -335,10 +329,7 @@ resync_of(struct world *w, const char *resource, uint32_t own_ms)
 	return ms;
 }
 
-/*
- * The default resync, a resource's own, a handler's own: the nearest counts. [ListenerResyncPeriods,
- * ResyncCheckPeriod]
- */
+/* The nearest counts: default, resource's, handler's. [ListenerResyncPeriods, ResyncCheckPeriod] */
 TEST(the_nearest_resync_counts)
 {
 	struct informer_tweak tweaks[] = {{.resource = "nodes", .resync_ms = 30000},
@@ -405,10 +396,7 @@ text_delete(void *context, const struct informer_object *object, bool final_stat
 	append_json(context, "-", object);
 }
 
-/*
- * With a transform handlers see only what it keeps, in old and new state, at the end, and in a resync.
- * [RespectStoreTransformer]
- */
+/* With a transform handlers see only what it keeps, in every state and call. [RespectStoreTransformer] */
 TEST(handlers_see_what_the_transform_keeps)
 {
 	const char *drop[] = {"metadata.labels", "metadata.uid"};
@@ -566,10 +554,7 @@ TEST(bad_options_are_refused)
 	informer_factory_shutdown(NULL);
 }
 
-/*
- * A handler that was meant for another resource or namespace is refused, and one with a bad selector; nothing
- * of it stays.
- */
+/* A handler for another resource or namespace, or with a bad selector, is refused; nothing of it stays. */
 TEST(handlers_for_something_else_are_refused)
 {
 	w->r->options.resource = "nodes";
@@ -647,10 +632,7 @@ shut_down(void *context)
 	return NULL;
 }
 
-/*
- * Shutting down waits for a handler that runs; its last call is on_done. Another factory on the same handle
- * goes on.
- */
+/* Shutting down waits for a handler that runs; its last call is on_done. Another factory goes on. */
 TEST(shutting_down_waits_for_running_handlers)
 {
 	struct gate gate = GATE;
@@ -682,10 +664,7 @@ TEST(shutting_down_waits_for_running_handlers)
 	recorder_await(w->other, "b1>b2");
 }
 
-/*
- * A forked child may only take its copy down; the parent's handlers are not disturbed, and none is called in
- * the child.
- */
+/* A forked child may only take its copy down: it calls no handler, and the parent's go on. */
 TEST(a_forked_child_takes_its_copy_down)
 {
 	struct informer_factory *factory;
@@ -751,10 +730,7 @@ add_and_remove(void *context)
 	return NULL;
 }
 
-/*
- * Handlers come and go in several threads while one goes on and the store changes: that one misses nothing.
- * [AddWhileActive]
- */
+/* Handlers come and go in several threads beside changes; one that stays misses nothing. [AddWhileActive] */
 TEST(handlers_come_and_go_while_one_goes_on)
 {
 	struct registrar registrars[3];

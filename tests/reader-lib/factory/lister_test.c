@@ -36,10 +36,7 @@ begin(struct lister_fixture *fx, struct informer_snapshot *snapshot)
 
 #define TEST(f) TEST_CASE_OF(struct lister_fixture *fx, set_up, tear_down, f)
 
-/*
- * An object is found by namespace and name; a cluster-scoped one by name alone. What is missing is NOT_FOUND,
- * with the resource's name as the API says it: with its group where it has one.
- */
+/* What is missing is NOT_FOUND, with the resource's name as the API says it. */
 TEST(an_object_is_found_by_namespace_and_name)
 {
 	lister_fixture_put(fx, fx->nodes, "{\"metadata\":{\"name\":\"n1\",\"uid\":\"u-n1\"}}");
@@ -125,10 +122,7 @@ TEST(all_listers_agree_in_one_snapshot)
 
 /* ---- the daemon's indexes ---- */
 
-/*
- * Several values an object: each is found under each of its values, and a value with no object left
- * disappears. [IndexingFunctionsWithMultipleValues, MultiIndexKeys]
- */
+/* Each is found under each of its values; a value without objects disappears. [MultiIndexKeys] */
 TEST(objects_are_found_by_each_of_their_values)
 {
 	assert_answers(fx, NULL,
@@ -176,10 +170,7 @@ TEST(an_unknown_index_has_no_values_and_is_an_error)
 	informer_end(&snapshot);
 }
 
-/*
- * Those that share a value with an object: a union without duplicates.
- * [IndexingFunctionsWithMultipleValues]
- */
+/* Those that share a value with an object, each once. [IndexingFunctionsWithMultipleValues] */
 TEST(those_that_share_a_value_come_once_each)
 {
 	struct informer_snapshot snapshot;

@@ -85,10 +85,7 @@ calls(struct world *w)
 
 #define TEST(f) TEST_CASE_OF(struct world *w, set_up, tear_down, f)
 
-/*
- * An index added to a filled store knows what is there. [MultiIndexKeys,
- * TestThreadSafeStoreAddIndexersWithItems]
- */
+/* What is there already is indexed. [MultiIndexKeys, TestThreadSafeStoreAddIndexersWithItems] */
 TEST(an_index_added_to_a_filled_store_knows_what_is_there)
 {
 	assert_users(w, "ernie", "default/one default/tre");
@@ -158,10 +155,7 @@ TEST(a_value_that_is_emitted_twice_counts_once)
 	assert_string_equal(w->fx->text, "default/one default/tre default/two");
 }
 
-/*
- * A snapshot that is older than the index has seen is answered as it is, at the cost of what changed
- * since.
- */
+/* An older snapshot is answered as it is, at the cost of what changed since. */
 TEST(an_older_snapshot_is_answered_as_it_is)
 {
 	struct informer_snapshot old, older;
@@ -234,10 +228,7 @@ TEST(another_lineage_makes_it_anew)
 	assert_users(w, "ernie", "");
 }
 
-/*
- * More deletions than are remembered key by key: what an index keeps of them is bounded, and older snapshots,
- * also from before its first use, are answered all the same.
- */
+/* What an index keeps of deletions is bounded, and older snapshots are answered all the same. */
 TEST(keys_that_are_gone_do_not_pile_up)
 {
 	struct informer_snapshot old;
@@ -293,10 +284,7 @@ by_fields(void *context, const struct informer_object *object, informer_emit_val
 		emit(emit_context, text, length);
 }
 
-/*
- * The function sees of an object what the informer shows: after the transform, and only what the selectors
- * match.
- */
+/* The function sees what the informer shows: after the transform, and only what the selectors match. */
 TEST(the_function_sees_what_the_informer_shows)
 {
 	const char *drop[] = {"metadata.annotations", "metadata.labels", "metadata.uid", "spec"};
@@ -328,9 +316,7 @@ TEST(the_function_sees_what_the_informer_shows)
 
 /* ---- memory ---- */
 
-/*
- * Whichever allocation of a use fails, the use says so; the next one with memory is right. All is given back.
- */
+/* Whichever allocation fails, the use says so, and the next one with memory is right. All is given back. */
 TEST(a_use_without_memory_says_so_and_the_next_is_right)
 {
 	struct purse purse = PURSE;
@@ -427,10 +413,7 @@ random_change(struct world *w)
 		lister_fixture_pod(w->fx, ns, name, rand() % 8 ? users : NULL, NULL);
 }
 
-/*
- * Random changes, with snapshots of any age open, some asked for, at any time: the index says what a scan of
- * that snapshot says. Now and then deletions are forgotten.
- */
+/* Random changes, and snapshots of any age: the index says what a scan of that snapshot says. */
 TEST(it_says_of_any_snapshot_what_a_scan_says)
 {
 	struct informer_snapshot snapshots[6];

@@ -10,18 +10,12 @@
 #include <unistd.h>
 
 #include "reader-lib/read/copy.h"
-#include "shm-layout/walk.h"
 #include "tests/room.h"
 #include "tests/support/places.h"
 #include "tests/support/purse.h"
 #include "tests/support/reader_world.h"
 
-static int
-set_up(void **state)
-{
-	*state = reader_world_new(pod_of_all_kinds);
-	return 0;
-}
+SET_UP(set_up, reader_world_new(pod_of_all_kinds))
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
@@ -39,14 +33,10 @@ TEST(a_copy_says_what_its_source_says)
 
 	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
 	assert_string_equal(reader_world_json(w->again, &copy), pod_of_all_kinds);
-	r = informer_object_namespace(&copy, &data, &length);
-	assert_text(r, data, length, "default");
-	r = informer_object_name(&copy, &data, &length);
-	assert_text(r, data, length, "web-0");
-	r = informer_object_uid(&copy, &data, &length);
-	assert_text(r, data, length, "u-1");
-	r = informer_object_resource_version(&copy, &data, &length);
-	assert_text(r, data, length, "77");
+	ASSERT_TEXT(informer_object_namespace(&copy, &data, &length), "default");
+	ASSERT_TEXT(informer_object_name(&copy, &data, &length), "web-0");
+	ASSERT_TEXT(informer_object_uid(&copy, &data, &length), "u-1");
+	ASSERT_TEXT(informer_object_resource_version(&copy, &data, &length), "77");
 	r = informer_object_key(&copy, key, sizeof(key), &length);
 	assert_text(r, key, length, "default/web-0");
 	assert_int_equal(informer_object_seq(&copy), informer_object_seq(&w->pod));
@@ -54,10 +44,8 @@ TEST(a_copy_says_what_its_source_says)
 	assert_int_equal(informer_object_position(&copy), informer_object_position(&w->pod));
 	/* the path knows the shapes of the one, then of the other */
 	for (int i = 0; i < 3; i++) {
-		r = informer_get_string(&w->pod, path, &data, &length);
-		assert_text(r, data, length, "i1");
-		r = informer_get_string(&copy, path, &data, &length);
-		assert_text(r, data, length, "i1");
+		ASSERT_TEXT(informer_get_string(&w->pod, path, &data, &length), "i1");
+		ASSERT_TEXT(informer_get_string(&copy, path, &data, &length), "i1");
 	}
 	assert_int_equal(informer_object_value(&copy, &value), 0);
 	assert_int_equal(informer_value_count(&value), 4);
@@ -86,10 +74,7 @@ TEST(a_copy_outlives_snapshot_and_handle)
 	informer_object_free(&second);
 }
 
-/*
- * A copy is private memory: a forked child may read and free its own, though the parent's handle is closed to
- * it.
- */
+/* A forked child may read and free its copy, though the parent's handle is closed to it. */
 TEST(a_forked_child_may_use_its_copy)
 {
 	struct informer_object copy, more;
@@ -271,7 +256,7 @@ TEST(a_copy_that_gets_no_memory_says_so)
 	informer_detach(inf);
 }
 
-/* ---- of real size, and damaged ones ---- */
+/* ---- of real size ---- */
 
 static char *
 file_text(const char *name)
@@ -288,10 +273,7 @@ file_text(const char *name)
 	return text;
 }
 
-/*
- * Every pod, of real size, comes back from its copy as it went in, and from a copy of it that keeps
- * everything by name.
- */
+/* Every pod, of real size, comes back from its copy as it went in, and from one that keeps all by name. */
 TEST(pods_survive_copying)
 {
 	struct informer_object object, copy;
@@ -341,97 +323,4 @@ TEST(pods_survive_copying)
 	assert_true(count > 30);
 	path_set_free(w->inf, all);
 	path_set_free(w->inf, none);
-}
-
-struct blocks {
-	uint32_t refs[1024];
-	unsigned count;
-	struct walk_seen seen;
-};
-
-static int
-collect(void *context, uint32_t ref, const struct block *b)
-{
-	struct blocks *blocks = context;
-
-	if (!walk_seen_first(&blocks->seen, ref))
-		return 0;
-	if (blocks->count < 1024 &&
-	    (block_type(b) == BLOCK_OBJECT || block_type(b) == BLOCK_VALUE || block_type(b) == BLOCK_SHAPE))
-		blocks->refs[blocks->count++] = ref;
-	return 1;
-}
-
-static int
-count_bytes(void *context, const char *data, size_t length)
-{
-	/* every byte that is handed out is there to be read */
-	for (size_t i = 0; i < length; i++)
-		*(uint64_t *)context += (uint8_t)data[i];
-	return 0;
-}
-
-/* Copy in all ways, and read what comes. */
-static void
-copy_and_read(struct reader_world *w, const struct path_set *set, unsigned *corrupt)
-{
-	struct informer_object object, copy;
-	const struct path_set *sets[] = {NULL, set};
-	uint64_t sum = 0;
-	int r;
-
-	r = informer_get_z(&w->snap, w->pods, "default", "web-0", &object);
-	if (r < 0)
-		object = w->pod;	/* as one whose header was read before */
-	for (int i = 0; i < 2; i++) {
-		r = object_copy_filtered(w->inf, &object, sets[i], &copy);
-		if (r < 0) {
-			assert_int_equal(r, INFORMER_E_CORRUPT);
-			++*corrupt;
-			continue;
-		}
-		r = informer_object_to_json(&copy, count_bytes, &sum);
-		assert_true(r == 0 || r == INFORMER_E_CORRUPT);
-		informer_object_free(&copy);
-	}
-}
-
-/*
- * Each bit of each block that an object reaches, flipped in turn: an error or a copy as wrong, and never a
- * crash.
- */
-TEST(damaged_objects_are_refused_or_copied_as_they_are)
-{
-	static struct blocks blocks;
-	struct arena *arena = w->fx->store->arena;
-	struct walk_visitor visitor = {collect, &blocks};
-	struct walk_damage damage;
-	struct path_set *set;
-	unsigned corrupt = 0;
-
-	assert_int_equal(path_set_compile(w->inf, NULL, 0,
-					  LIST("spec.containers[*].env", "metadata.annotations"), 2, &set),
-			 0);
-	blocks.count = 0;
-	assert_int_equal(walk_seen_init(&blocks.seen, arena->view.committed), 0);
-	assert_int_equal(walk_root(&arena->view, atomic_load(&arena->header->root), &visitor, &damage), 0);
-	walk_seen_done(&blocks.seen);
-	for (unsigned i = 0; i < blocks.count; i++) {
-		struct block *b = arena_block(arena, blocks.refs[i]);
-		size_t bytes = sizeof(*b) + block_length(b);
-
-		for (size_t at = 8; at < bytes; at++) {
-			uint8_t *byte = (uint8_t *)b + at;
-
-			for (unsigned bit = 0; bit < 8; bit++) {
-				*byte ^= (uint8_t)(1u << bit);
-				copy_and_read(w, set, &corrupt);
-				*byte ^= (uint8_t)(1u << bit);
-			}
-		}
-	}
-	assert_true(corrupt > 100);
-	reader_world_look(w, "web-0", &w->pod);
-	assert_string_equal(reader_world_json(w->text, &w->pod), pod_of_all_kinds);
-	path_set_free(w->inf, set);
 }

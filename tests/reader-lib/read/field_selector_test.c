@@ -14,12 +14,7 @@ static const char pod[] = "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"def
 			  "\"containers\":[{\"name\":\"c1\",\"image\":\"nginx\"},{\"name\":\"c2\",\"image\":"
 			  "\"redis\"},{\"name\":\"c3\"}]}}";
 
-static int
-set_up(void **state)
-{
-	*state = reader_world_new(pod);
-	return 0;
-}
+SET_UP(set_up, reader_world_new(pod))
 
 static void
 expect(struct reader_world *w, const char *text, int expected)
@@ -99,10 +94,7 @@ TEST(containers_are_equal_to_nothing)
 	expect(w, "spec.containers={}", 0);
 }
 
-/*
- * A backslash makes a comma, an equals sign or a backslash part of the value; names with such characters are
- * quoted.
- */
+/* A backslash makes a comma, = or backslash part of the value; names with such characters are quoted. */
 TEST(escapes_are_understood)
 {
 	expect(w, "metadata.labels[\"a=b\"]=c\\,d", 1);

@@ -5,8 +5,6 @@
 #include <time.h>
 
 #include "shm-layout/time_ns.h"
-#include "shm-layout/tombstone.h"
-#include "shm-layout/walk.h"
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 
@@ -175,10 +173,7 @@ TEST(of_several_deleted_the_last_is_found)
 	expect(w, INFORMER_BY_IP, "10.0.0.3", 1, "u-3");
 }
 
-/*
- * By address: who runs, then who has finished (the last), then who was deleted; those on the host's network
- * never.
- */
+/* By address: who runs, then who finished last, then who was deleted; never one on the host's network. */
 TEST(an_address_belongs_to_who_had_it_last)
 {
 	put(w, "host", "u-h", "10.0.0.1", "Running", true);
@@ -420,94 +415,4 @@ TEST(a_deletion_has_a_seq_and_was_seen_or_not)
 	broker_fixture_do(w->fx, remember_one, NULL);
 	expect(w, INFORMER_BY_UID, "u-b", 1, "u-b");
 	assert_int_equal(forgotten_seq(w), a.seq);
-}
-
-struct blocks {
-	uint32_t refs[1024];
-	unsigned count;
-	struct walk_seen seen;
-};
-
-static int
-collect(void *context, uint32_t ref, const struct block *b)
-{
-	struct blocks *blocks = context;
-
-	(void)b;
-	if (!walk_seen_first(&blocks->seen, ref))
-		return 0;
-	if (blocks->count < 1024)
-		blocks->refs[blocks->count++] = ref;
-	return 1;
-}
-
-static int
-look_at(void *context, const struct informer_object *object)
-{
-	char text[4096];
-	size_t length;
-	int r = informer_object_json(object, text, sizeof(text), &length);
-	struct informer_deletion deletion = {.size = sizeof(deletion)};
-
-	(void)context;
-	assert_true(r == 0 || r == INFORMER_E_CORRUPT);
-	informer_object_deleted(object, NULL);
-	informer_object_deletion(object, &deletion);
-	return 0;
-}
-
-/* Each bit of each block flipped in turn: what is found may be wrong or CORRUPT, and nothing crashes. */
-TEST(damage_is_survived)
-{
-	static const struct {
-		enum informer_by by;
-		const char *value;
-	} questions[] = {{INFORMER_BY_KEY, "n/a"},
-			 {INFORMER_BY_UID, "u-2"},
-			 {INFORMER_BY_IP, "10.0.0.1"},
-			 {INFORMER_BY_CONTAINER_ID, "c-u-1"}};
-	static struct blocks blocks;
-	struct arena *arena = w->fx->store->arena;
-	struct walk_visitor visitor = {collect, &blocks};
-	struct walk_damage damage;
-	unsigned corrupt = 0;
-
-	run(w, "a", "u-1", "10.0.0.1");
-	run(w, "b", "u-2", "10.0.0.1");
-	forget(w, "a");
-	run(w, "a", "u-3", "10.0.0.1");
-	forget(w, "a");
-	forget(w, "b");
-	assert_int_equal(find(w, INFORMER_BY_KEY, "n/a"), 1);
-	blocks.count = 0;
-	assert_int_equal(walk_seen_init(&blocks.seen, arena->view.committed), 0);
-	assert_int_equal(walk_root(&arena->view, atomic_load(&arena->header->root), &visitor, &damage), 0);
-	walk_seen_done(&blocks.seen);
-	for (unsigned i = 0; i < blocks.count; i++) {
-		struct block *b = arena_block(arena, blocks.refs[i]);
-		size_t bytes = sizeof(*b) + block_length(b);
-
-		if (block_type(b) == BLOCK_ROOT)
-			continue;
-		for (size_t bit = 64; bit < bytes * 8; bit++) {
-			uint8_t *byte = (uint8_t *)b + bit / 8;
-
-			*byte ^= (uint8_t)(1u << bit % 8);
-			for (size_t k = 0; k < sizeof(questions) / sizeof(questions[0]); k++) {
-				int r = informer_find(&w->snap, w->pods, questions[k].by, questions[k].value,
-						      strlen(questions[k].value), &w->pod);
-
-				corrupt += r == INFORMER_E_CORRUPT;
-				if (r >= 0)
-					look_at(NULL, &w->pod);
-				else if (r != INFORMER_E_CORRUPT && r != INFORMER_E_NOT_FOUND &&
-					 r != INFORMER_E_NO_INDEX && r != INFORMER_E_NO_RESOURCE)
-					fail_msg("%s", informer_error_name(r));
-			}
-			informer_each_deleted(&w->snap, w->pods, look_at, NULL);
-			*byte ^= (uint8_t)(1u << bit % 8);
-		}
-	}
-	assert_true(corrupt > 100);
-	expect(w, INFORMER_BY_KEY, "n/a", 1, "u-3");
 }

@@ -7,15 +7,7 @@
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 
-static int
-set_up(void **state)
-{
-	struct broker_fixture *fx = broker_fixture_new();
-
-	broker_fixture_start(fx);
-	*state = reader_world_over(fx, "pods", 0);
-	return 0;
-}
+SET_UP(set_up, reader_world_empty(NULL))
 
 /* A pod of namespace "default" whose byUser index has these values; then a new snapshot. */
 static void
@@ -93,29 +85,7 @@ list(struct reader_world *w)
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-/* Several values an object, several objects a value; deletes and updates move them. [MultiIndexKeys] */
-TEST(values_and_objects_are_many_to_many)
-{
-	put(w, "one", "ernie,bert", 1);
-	put(w, "two", "bert,oscar", 1);
-	put(w, "tre", "ernie,elmo", 1);
-	assert_string_equal(by_user(w, "ernie"), "one tre");
-	assert_string_equal(by_user(w, "bert"), "one two");
-	assert_string_equal(by_user(w, "elmo"), "tre");
-	assert_string_equal(by_user(w, "oscar"), "two");
-	assert_string_equal(by_user(w, "elmo1"), "");
-	delete(w, "tre");
-	assert_string_equal(by_user(w, "ernie"), "one");
-	assert_string_equal(by_user(w, "elmo"), "");
-	put(w, "two", "oscar", 2);
-	assert_string_equal(by_user(w, "bert"), "one");
-	assert_string_equal(by_user(w, "oscar"), "two");
-}
-
-/*
- * Whatever set of values follows another, the object stands under each of the new ones once, and under no
- * other. [IndexingFunctionsWithMultipleValues]
- */
+/* It stands under each of its new values once, under no other. [IndexingFunctionsWithMultipleValues] */
 TEST(an_update_moves_an_object_to_its_new_values)
 {
 	static const char *const rounds[] = {"foo,bar",     "foo,bar", "foo",         "bar",    "",
@@ -161,19 +131,6 @@ TEST(a_value_goes_with_its_last_object)
 	assert_int_equal(count, 0);
 	put(w, "b", "shared", 2);
 	assert_string_equal(by_user(w, "shared"), "b");
-}
-
-/* Using an index that is not there is an error, whatever for. */
-TEST(an_unknown_index_is_an_error)
-{
-	struct informer_iter it;
-	uint64_t count;
-
-	put(w, "a", "x", 1);
-	assert_int_equal(informer_by_index(&w->snap, w->pods, "byUse", "x", 1, &it), INFORMER_E_NO_INDEX);
-	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "byUsers", "x", 1, &count),
-			 INFORMER_E_NO_INDEX);
-	assert_int_equal(informer_by_index(&w->snap, w->pods, "", "x", 1, &it), INFORMER_E_NO_INDEX);
 }
 
 /* Put, get, put again, list, delete: the newest state is got, by key and by object. [Store] */

@@ -8,12 +8,7 @@
 
 static const char pod[] = "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\"}}";
 
-static int
-set_up(void **state)
-{
-	*state = reader_world_new(pod);
-	return 0;
-}
+SET_UP(set_up, reader_world_new(pod))
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
@@ -67,16 +62,13 @@ TEST(an_object_may_have_only_its_key)
 	uint64_t sum = 0;
 	size_t length;
 	int64_t n;
-	int r;
 
 	assert_int_equal(informer_selector_compile(w->inf, "!canary", 7, &selector, NULL), 0);
 	assert_int_equal(key_object_set(&memory, "default", 7, "web-9", 5, 2, &object), 0);
 	assert_int_equal(informer_object_copy(w->inf, &object, &copy), 0);
 	for (int i = 0; i < 2; i++) {
-		r = informer_object_namespace(&object, &data, &length);
-		assert_text(r, data, length, "default");
-		r = informer_object_name(&object, &data, &length);
-		assert_text(r, data, length, "web-9");
+		ASSERT_TEXT(informer_object_namespace(&object, &data, &length), "default");
+		ASSERT_TEXT(informer_object_name(&object, &data, &length), "web-9");
 		assert_int_equal(informer_object_position(&object), 2);
 		assert_int_equal(informer_object_seq(&object), 0);
 		assert_int_equal(informer_object_uid(&object, &data, &length), INFORMER_E_NOT_FOUND);

@@ -29,12 +29,7 @@ static const char *const pods[] = {
 	NULL,
 };
 
-static int
-set_up(void **state)
-{
-	*state = reader_world_of(pods, INFORMER_VERIFY);
-	return 0;
-}
+SET_UP(set_up, reader_world_of(pods, INFORMER_VERIFY))
 
 static void
 assert_name(const struct informer_object *o, const char *name)

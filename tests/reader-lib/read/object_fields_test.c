@@ -32,16 +32,11 @@ TEST(an_object_says_who_it_is)
 {
 	const char *data;
 	size_t length;
-	int r;
 
-	r = informer_object_namespace(&w->pod, &data, &length);
-	assert_text(r, data, length, "default");
-	r = informer_object_name(&w->pod, &data, &length);
-	assert_text(r, data, length, "web-0");
-	r = informer_object_uid(&w->pod, &data, &length);
-	assert_text(r, data, length, "u-1");
-	r = informer_object_resource_version(&w->pod, &data, &length);
-	assert_text(r, data, length, "77");
+	ASSERT_TEXT(informer_object_namespace(&w->pod, &data, &length), "default");
+	ASSERT_TEXT(informer_object_name(&w->pod, &data, &length), "web-0");
+	ASSERT_TEXT(informer_object_uid(&w->pod, &data, &length), "u-1");
+	ASSERT_TEXT(informer_object_resource_version(&w->pod, &data, &length), "77");
 	assert_true(informer_object_seq(&w->pod) > 0);
 	assert_int_equal(informer_object_seq(&w->pod), informer_object_created_seq(&w->pod));
 	assert_int_equal(informer_object_seq(NULL), 0);
@@ -80,7 +75,6 @@ TEST(fields_are_read_by_path_and_kind)
 	int64_t n = 0;
 	double d = 0;
 	bool b = true;
-	int r;
 
 	paths[0] = reader_world_path(w, "spec.nodeName");
 	paths[1] = reader_world_path(w, ".spec.priority");
@@ -92,24 +86,18 @@ TEST(fields_are_read_by_path_and_kind)
 	paths[7] = reader_world_path(w, "metadata.name");
 	paths[8] = reader_world_path(w, "metadata.uid");
 	paths[9] = reader_world_path(w, "metadata.resourceVersion");
-	r = informer_get_string(&w->pod, paths[0], &data, &length);
-	assert_text(r, data, length, "n1");
+	ASSERT_TEXT(informer_get_string(&w->pod, paths[0], &data, &length), "n1");
 	assert_int_equal(informer_get_int(&w->pod, paths[1], &n), 0);
 	assert_int_equal(n, -5);
 	assert_int_equal(informer_get_double(&w->pod, paths[1], &d), 0);
 	assert_true(d == -5);
 	assert_int_equal(informer_get_bool(&w->pod, paths[2], &b), 0);
 	assert_false(b);
-	r = informer_get_string(&w->pod, paths[8], &data, &length);
-	assert_text(r, data, length, "u-1");
-	r = informer_get_string(&w->pod, paths[9], &data, &length);
-	assert_text(r, data, length, "77");
-	r = informer_get_string(&w->pod, paths[3], &data, &length);
-	assert_text(r, data, length, "i1");
-	r = informer_get_string(&w->pod, paths[4], &data, &length);
-	assert_text(r, data, length, "d");
-	r = informer_get_string(&w->pod, paths[7], &data, &length);
-	assert_text(r, data, length, "web-0");
+	ASSERT_TEXT(informer_get_string(&w->pod, paths[8], &data, &length), "u-1");
+	ASSERT_TEXT(informer_get_string(&w->pod, paths[9], &data, &length), "77");
+	ASSERT_TEXT(informer_get_string(&w->pod, paths[3], &data, &length), "i1");
+	ASSERT_TEXT(informer_get_string(&w->pod, paths[4], &data, &length), "d");
+	ASSERT_TEXT(informer_get_string(&w->pod, paths[7], &data, &length), "web-0");
 	assert_int_equal(informer_get_string(&w->pod, paths[5], &data, &length), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_string(&w->pod, paths[1], &data, &length), INFORMER_E_TYPE);
 	assert_int_equal(informer_get_int(&w->pod, paths[0], &n), INFORMER_E_TYPE);
@@ -206,14 +194,12 @@ TEST(values_are_walked)
 	assert_int_equal(informer_value_uint(&v, &u), 0);
 	assert_true(u == UINT64_MAX);
 	assert_int_equal(informer_value_field(&spec, "huge", 4, &v), 0);
-	r = informer_value_string(&v, &data, &length);
-	assert_text(r, data, length, "1e999");
+	ASSERT_TEXT(informer_value_string(&v, &data, &length), "1e999");
 	assert_int_equal(informer_value_field(&spec, "containers", 10, &v), 0);
 	assert_int_equal(informer_value_count(&v), 2);
 	assert_int_equal(informer_value_element(&v, 1, &v), 0);
 	assert_int_equal(informer_value_field(&v, "name", 4, &v), 0);
-	r = informer_value_string(&v, &data, &length);
-	assert_text(r, data, length, "c2");
+	ASSERT_TEXT(informer_value_string(&v, &data, &length), "c2");
 	assert_int_equal(informer_value_field(&v, "x", 1, &v), INFORMER_E_TYPE);
 	assert_int_equal(informer_value_field(&spec, "x", 1, &v), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_value_element(&spec, 0, &v), INFORMER_E_TYPE);

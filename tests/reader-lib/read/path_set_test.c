@@ -6,12 +6,7 @@
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 
-static int
-set_up(void **state)
-{
-	*state = reader_world_new(pod_of_all_kinds);
-	return 0;
-}
+SET_UP(set_up, reader_world_new(pod_of_all_kinds))
 
 static void
 expect_filtered(struct reader_world *w, const char *const *keep, const char *const *drop,
@@ -99,17 +94,13 @@ TEST(paths_find_their_way_in_filtered_copies)
 	struct path_set *set;
 	const char *data;
 	size_t length;
-	int r;
 
 	assert_int_equal(path_set_compile(w->inf, LIST("spec.containers[*].image"), 1, NULL, 0, &set), 0);
 	assert_int_equal(object_copy_filtered(w->inf, &w->pod, set, &copy), 0);
 	for (int i = 0; i < 3; i++) {
-		r = informer_get_string(&w->pod, path, &data, &length);
-		assert_text(r, data, length, "i1");
-		r = informer_get_string(&copy, path, &data, &length);
-		assert_text(r, data, length, "i1");
-		r = informer_get_string(&w->pod, name, &data, &length);
-		assert_text(r, data, length, "c1");
+		ASSERT_TEXT(informer_get_string(&w->pod, path, &data, &length), "i1");
+		ASSERT_TEXT(informer_get_string(&copy, path, &data, &length), "i1");
+		ASSERT_TEXT(informer_get_string(&w->pod, name, &data, &length), "c1");
 		assert_int_equal(informer_get_string(&copy, name, &data, &length), INFORMER_E_NOT_FOUND);
 	}
 	informer_object_free(&copy);

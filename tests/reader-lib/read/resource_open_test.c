@@ -16,12 +16,7 @@
 
 static const char *const pods[] = {POD("a", "x"), POD("b", "x"), NULL};
 
-static int
-set_up(void **state)
-{
-	*state = reader_world_of(pods, 0);
-	return 0;
-}
+SET_UP(set_up, reader_world_of(pods, 0))
 
 static int
 set_up_generations(void **state)
@@ -103,10 +98,7 @@ finds(struct reader_world *w, const char *ns, const char *name)
 	return informer_get_z(&w->snap, w->pods, ns, name, &o) == 0;
 }
 
-/*
- * Over a restart one resource went, and an entry of another came: there are as many as before. Handles that
- * were open find what is theirs: the one that went nothing, the one behind it its own objects.
- */
+/* One resource went over a restart, an entry of another came: open handles find what is theirs. */
 TEST_CASE_IN(set_up_generations, reader_world_tear_down, over_a_restart_each_name_finds_its_own)
 {
 	struct reader_world *w = *state;
@@ -150,10 +142,7 @@ look_for_nodes(struct reader_world *w)
 	return informer_list(&w->snap, nodes, &it);
 }
 
-/*
- * While informerd does not know yet what all that it is to cache is, a name that is not there may be one of
- * it. What is there is found all the same.
- */
+/* While not all is known that informerd is to cache, a name that is not there may be one of it. */
 TEST(what_is_not_known_yet_is_not_refused)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};

@@ -22,10 +22,7 @@ TEST(an_add_raises_and_never_lowers)
 	play(w, "+raised^1 +kept^5 +other^5 +kept^0 +kept^5 +raised^5 #3 adds=3 kept^5 other^5 raised^5 .");
 }
 
-/*
- * It goes for one time: a key that comes again has the priority with which it was added again, and of adds
- * while it is processed the highest.
- */
+/* A key that comes again has the priority of its new add; of adds while it is processed the highest. */
 TEST(a_priority_goes_for_one_time)
 {
 	play(w, "+foo^7 <foo +foo^1 +foo^3 +foo^2 +bar^2 +baz^3 >foo baz^3 foo^3 bar^2 +foo^-1 foo^-1");

@@ -15,20 +15,14 @@ TEST(a_delayed_key_comes_after_its_time)
 	play(w, "+foo@50ms . 49ms . 1ms #1 foo 10s .");
 }
 
-/*
- * Of two delays for one key the earlier one counts, whichever came first; the other is gone.
- * [TestDeduping]
- */
+/* Of two delays for one key the earlier one counts, whichever came first. [TestDeduping] */
 TEST(of_two_delays_the_earlier_one_counts)
 {
 	play(w, "+foo@50ms +foo@70ms 60ms foo 20ms .");
 	play(w, "+foo@50ms +foo@30ms 29ms . 1ms foo 20ms .");
 }
 
-/*
- * Keys that are ready come while others still wait, and those come at their own time.
- * [TestAddTwoFireEarly]
- */
+/* Keys that are ready come while others still wait. [TestAddTwoFireEarly] */
 TEST(two_delayed_keys_come_each_at_its_time)
 {
 	play(w, "+foo@1s +bar@50ms 60ms bar . +baz@2s 1s foo . 2s baz");
@@ -73,10 +67,7 @@ TEST(a_key_that_is_ready_while_processed_comes_after_done)
 	play(w, "+foo <foo +foo@5ms 5ms . >foo foo");
 }
 
-/*
- * A key that was ready before another was added comes before it, though nobody looked at the clock
- * between.
- */
+/* A key that was ready before another was added comes first, though nobody looked at the clock. */
 TEST(a_ready_key_stands_before_a_later_add)
 {
 	play(w, "+delayed@10ms /20ms +later delayed later");
@@ -90,20 +81,7 @@ TEST(an_endless_delay_does_not_wrap)
 
 /* ---- rate limits ---- */
 
-/*
- * An item's own backoff doubles from 5 ms; forget begins anew; each item has its own.
- * [TestItemExponentialFailureRateLimiter]
- */
-TEST(an_items_backoff_doubles_until_forgotten)
-{
-	play(w, "one:5ms one?1 one:10ms one?2 one:20ms one:40ms one:80ms one?5");
-	play(w, "two:5ms two:10ms two?2 one?5 -one one?0 two?2 one:5ms");
-}
-
-/*
- * The backoff ends at 1,000 s, and stays there however often.
- * [TestItemExponentialFailureRateLimiterOverFlow]
- */
+/* The backoff ends at 1,000 s, and stays there. [TestItemExponentialFailureRateLimiterOverFlow] */
 TEST(the_backoff_ends_at_its_maximum)
 {
 	/* 5 ms · 2^17 = 655.36 s is the last below the maximum */
@@ -162,17 +140,6 @@ TEST(the_bucket_fills_again)
 	}
 }
 
-/*
- * The longer of the two counts: an item's backoff beyond the bucket's wait, and the other way round.
- * [TestMaxOfRateLimiter]
- */
-TEST(the_longer_of_backoff_and_bucket_counts)
-{
-	use_limits(w, 10, 1, 30 * MS, 0);
-	/* both have a backoff of 30 ms; b waits 100 ms for the bucket */
-	play(w, "+a~ +b~ 30ms a 69ms . 1ms b");
-}
-
 /* With qps below zero there is no bucket: only the item's own backoff counts. */
 TEST(without_a_bucket_only_the_backoff_counts)
 {
@@ -182,10 +149,7 @@ TEST(without_a_bucket_only_the_backoff_counts)
 	play(w, "5ms #1000");
 }
 
-/*
- * A key added with a rate limit while its earlier one still waits keeps the earlier time, and counts as
- * tried.
- */
+/* A second rate-limited add keeps the earlier time, and counts as tried. */
 TEST(a_second_rate_limited_add_keeps_the_earlier_time)
 {
 	play(w, "+foo~ +foo~ foo?2 5ms foo 100ms .");

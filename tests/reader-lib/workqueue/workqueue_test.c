@@ -33,10 +33,7 @@ TEST(adding_while_processing_brings_it_again_after_done)
 	play(w, "+foo <foo +foo . +foo +foo +foo +foo >foo #1 foo .");
 }
 
-/*
- * A key that is done, and added anew, is processed anew; nothing of it is kept meanwhile.
- * [TestGarbageCollection]
- */
+/* A key that is done, and added anew, is processed anew; nothing is kept. [TestGarbageCollection] */
 TEST(a_key_that_is_done_leaves_nothing_behind)
 {
 	size_t before = w->allocated;
@@ -179,10 +176,7 @@ TEST(a_drain_waits_for_what_is_processed)
 	assert_int_equal(drain_end(&d), 0);
 }
 
-/*
- * What was added again while it was processed is drained too.
- * [TestQueueDrainageUsingShutDownWithDrainWithDirtyItem]
- */
+/* [TestQueueDrainageUsingShutDownWithDrainWithDirtyItem] */
 TEST(a_drain_waits_for_what_was_added_again)
 {
 	struct drain d;
@@ -209,10 +203,7 @@ TEST(a_plain_shut_down_ends_a_drain)
 
 /* ---- metrics ---- */
 
-/*
- * Depth, adds, latency, work time, unfinished, longest running and retries are those of client-go's own test.
- * [TestMetrics]
- */
+/* All metrics are those of client-go's own test. [TestMetrics] */
 TEST(metrics_count_as_kubernetes_does)
 {
 	/* an item that waits is no second add */

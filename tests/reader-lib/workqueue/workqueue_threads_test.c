@@ -153,10 +153,7 @@ sleeper_end(struct sleeper *s)
 	return s->result;
 }
 
-/*
- * Everything was handed out when it was ready, not when those who waited for it had waited for long
- * enough.
- */
+/* All was handed out when it was ready, not when those who waited gave up. */
 static void
 assert_in_time(struct informer_workqueue *q)
 {

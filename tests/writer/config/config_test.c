@@ -133,10 +133,7 @@ TEST(every_field_of_a_file_is_taken)
 		     " context=test uid=0 uid=1000 uid=5 log_level=error\npods\ndeploy");
 }
 
-/*
- * What there is to say about the connection may stand in the file; a flag wins, and groups of flags are
- * instead.
- */
+/* The connection may stand in the file; a flag wins, and groups of flags are instead. */
 TEST(the_connection_may_stand_in_the_file)
 {
 	static const char text[] =
@@ -157,10 +154,7 @@ TEST(the_connection_may_stand_in_the_file)
 		     "--insecure-skip-tls-verify=false --request-timeout=0", "\npods");
 }
 
-/*
- * How failures are waited after, and how long a watch lasts; a flag wins, and what does not fit together is
- * refused, whoever said it.
- */
+/* Waits and time-outs may stand in the file; a flag wins; what does not fit together is refused. */
 TEST(waits_and_timeouts_may_stand_in_the_file)
 {
 	static const char text[] = "watchTimeout: 20m\nbackoff: {initial: 2s, max: 1m, reset: 5m}\n"
@@ -260,40 +254,6 @@ TEST(what_cannot_be_is_refused_where_it_stands)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		assert_refused(*state, cases[i].yaml, cases[i].message);
-}
-
-/* An index whose path cannot be one is refused, naming the path and the character. */
-TEST(an_impossible_path_names_itself)
-{
-	static const char *const wrong[] = {"a..b", "a.",    "a[", "a[x]", "a[*",
-					    "a['b", "a[1]b", "a[", "[",    "."};
-
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		_cleanup_(message_freep) char *error = NULL;
-		char place[64];
-
-		assert_int_equal(config_check_path(wrong[i], &error), -EINVAL);
-		snprintf(place, sizeof(place), "path '%s', character ", wrong[i]);
-		if (strncmp(error, place, strlen(place)) != 0)
-			fail_msg("'%s' is not in '%s'", place, error);
-	}
-	assert_int_equal(config_check_path("", NULL), -EINVAL);
-}
-
-/* Names, quoted names, stars and numbers are paths. */
-TEST(possible_paths_are_taken)
-{
-	static const char *const right[] = {"metadata.annotations.users",
-					    "metadata.annotations[\"a.b/c\"]",
-					    "metadata.labels['x']",
-					    "spec.containers[*].image",
-					    ".spec.nodeName",
-					    "a[0][1].b",
-					    "['a.b'].c",
-					    "metadata.labels.app-name_1"};
-
-	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++)
-		assert_int_equal(config_check_path(right[i], NULL), 0);
 }
 
 /* Secrets are refused unless allowSecrets is true; the message says so. */
@@ -408,10 +368,7 @@ TEST(an_index_needs_a_cached_resource)
 				"index 'x' is over services, which are not cached", "--resource svc");
 }
 
-/*
- * What is said about one resource reaches its entry, from the file and from a flag; the rest follows what is
- * said for all.
- */
+/* What is said about one resource reaches its entry, from file and flag; the rest follows what is for all. */
 TEST(a_resource_has_choices_of_its_own)
 {
 	assert_built(*state,
@@ -428,10 +385,7 @@ TEST(a_resource_has_choices_of_its_own)
 		     "\nnodes metadata_only=1 optional=1 watch_list=yes page_size=7 version=latest");
 }
 
-/*
- * WatchLists, the syntax and the compression are those of the file, unless a resource or a flag says
- * otherwise; a flag wins.
- */
+/* WatchLists, syntax and compression are the file's, unless a resource or a flag says otherwise. */
 TEST(what_is_said_for_all_is_taken_by_each)
 {
 	static const char wire[] = "wire: json\nschema: /some/file\n"

@@ -108,10 +108,7 @@ TEST_CASE(the_command_line_is_kept)
 	options_done(&options);
 }
 
-/*
- * As for kubectl, a flag for connecting whose value is empty, as of a variable that is not set, is not
- * there.
- */
+/* As for kubectl, a flag for connecting whose value is empty is not there. */
 TEST_CASE(kubectls_flags_may_be_empty)
 {
 	assert_parsed(ARGS("--kubeconfig=", "--context", "", "--cluster=", "--user=", "--server=", "-s", "",

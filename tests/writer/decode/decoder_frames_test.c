@@ -39,13 +39,6 @@ set_up(void **state)
 }
 
 static int
-tear_down(void **state)
-{
-	stream_free(*state);
-	return 0;
-}
-
-static int
 decode_text(struct stream *w, enum decoder_mode mode, const char *text, size_t chunk)
 {
 	struct bytes in = {0};
@@ -60,7 +53,7 @@ decode_text(struct stream *w, enum decoder_mode mode, const char *text, size_t c
 #define LIST_HEAD "'k8s' 00 1:{1:'v1' 2:'ThingList'} "
 
 /* ---- cut ---- */
-#define TEST(name) TEST_CASE_OF(struct stream *w, set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct stream *w, set_up, stream_tear_down, name)
 
 TEST(a_list_is_cut_at_every_byte)
 {

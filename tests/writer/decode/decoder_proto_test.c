@@ -58,21 +58,8 @@ static const char schema_text[] =
 	"3 message string omitempty\n"
 	"6 code int omitempty\n";
 
-static int
-set_up(void **state)
-{
-	static const char *const drops[] = {"metadata.managedFields", "kind", "apiVersion"};
-
-	*state = stream_new(drops, 3, schema_text);
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	stream_free(*state);
-	return 0;
-}
+static const char *const drops[] = {"metadata.managedFields", "kind", "apiVersion"};
+SET_UP(set_up, stream_new(drops, 3, schema_text))
 
 static int
 run(struct stream *s, enum decoder_mode mode, const struct bytes *in, size_t chunk)
@@ -141,7 +128,7 @@ a_list_of(struct bytes *to, const char *spec)
 		 spec);
 	proto_text(to, text);
 }
-#define TEST(name) TEST_CASE_OF(struct stream *w, set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct stream *w, set_up, stream_tear_down, name)
 
 TEST(each_field_becomes_what_json_has)
 {
@@ -279,10 +266,7 @@ TEST(kinds_at_one_path_stay_what_they_are)
 	bytes_done(&in);
 }
 
-/*
- * Nor is what a message became by one schema anything to go by with the next one, though it has as many
- * fields at the same numbers, and lies where the other one lay.
- */
+/* What a message became by one schema is nothing to go by with the next, though it lies at the same place. */
 TEST(schemas_at_one_path_stay_what_they_are)
 {
 	static const char text[] = "kind v1 Thing Thing.v1\nmessage Meta.v1\n1 name string\n"
@@ -434,10 +418,7 @@ TEST(a_watch_tells_its_events)
 	bytes_done(&in);
 }
 
-/*
- * An event's object has its kind and apiVersion, a list's item has not: what fields become in one is nothing
- * to go by in the other.
- */
+/* An event's object has kind and apiVersion, a list's item has not: one is nothing to go by in the other. */
 TEST(a_type_stands_where_it_was_sent)
 {
 	struct bytes list = {0}, event = {0};

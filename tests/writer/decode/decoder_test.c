@@ -14,11 +14,7 @@
 
 #define TEST(name) TEST_CASE_OF(struct body_fixture *fx, body_fixture_set_up, body_fixture_tear_down, name)
 
-/*
- * 20,000 generated documents come out of their bodies as they went in, with the last of equal keys; fed whole
- * or in pieces of any size; and once the drafts are gone the table holds nothing but what the schema
- * remembers, and then nothing.
- */
+/* Documents come out as they went in, in any pieces, with the last of equal keys; and nothing is left. */
 TEST(generated_documents_survive_the_round_trip)
 {
 	struct json_random r = {.seed = test_seed(8259)};
@@ -165,10 +161,7 @@ static const struct {
 	{"{\"a\":tru}", 8},
 };
 
-/*
- * What RFC 8259 allows is accepted, and what it does not allow is refused at the byte where it stops being
- * JSON, however it is cut, kept or dropped.
- */
+/* What RFC 8259 allows is accepted, else it is refused at its byte, however it is cut, kept or dropped. */
 TEST_CASE(a_document_is_refused_where_it_stops_being_json)
 {
 	const char *drops[] = {"dropped"};
@@ -219,12 +212,17 @@ TEST(nesting_ends_at_128)
 	}
 }
 
+static void
+assert_prints(struct body_fixture *fx, const char *text, const char *expected)
+{
+	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, text)), expected);
+}
+
 /* A lone surrogate becomes U+FFFD, a pair its character; U+0000 stays. */
 TEST(surrogates_become_what_the_api_server_makes_of_them)
 {
-	assert_string_equal(
-		body_fixture_print(fx, body_fixture_value(fx, "\"\\ud83d\\ude00\\ud83dx\\ude00\\ud800\\ud800"
-							      "\\udc00\\u0000\\udc01\\udc02\"")),
+	assert_prints(
+		fx, "\"\\ud83d\\ude00\\ud83dx\\ude00\\ud800\\ud800\\udc00\\u0000\\udc01\\udc02\"",
 		"\"\xf0\x9f\x98\x80\xef\xbf\xbdx\xef\xbf\xbd\xef\xbf\xbd\xf0\x90\x80\x80\\u0000\xef\xbf\xbd"
 		"\xef\xbf\xbd\"");
 }
@@ -234,13 +232,10 @@ TEST(the_last_of_equal_keys_wins)
 {
 	struct bytes text = {0}, expected = {0};
 
-	for (int again = 0; again < 3; again++)
-		assert_string_equal(
-			body_fixture_print(
-				fx, body_fixture_value(
-					    fx, "{\"a\":{\"long\":\"a string long enough to be shared\"},"
-						"\"b\":1,\"a\":[1,{\"x\":2}],\"\\u0061\":3}")),
-			"{\"b\":1,\"a\":3}");
+	assert_prints(fx,
+		      "{\"a\":{\"long\":\"a string long enough to be shared\"},\"b\":1,\"a\":[1,{\"x\":2}],"
+		      "\"\\u0061\":3}",
+		      "{\"b\":1,\"a\":3}");
 	for (unsigned i = 0; i < 3000; i++) {
 		bytes_say(&text, "%s\"k%u\":%u", i ? "," : "{", i % 1000, i);
 		if (i >= 2000)
@@ -248,16 +243,12 @@ TEST(the_last_of_equal_keys_wins)
 	}
 	bytes_say(&text, "}");
 	bytes_say(&expected, "}");
-	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, (char *)text.data)),
-			    (char *)expected.data);
+	assert_prints(fx, (char *)text.data, (char *)expected.data);
 	bytes_done(&text);
 	bytes_done(&expected);
 }
 
-/*
- * An object may have more fields than 16 bits count: 70,000 are decoded, whole or in pieces, found by name,
- * and printed as they came.
- */
+/* 70,000 fields, more than 16 bits count: decoded in any pieces, found by name, printed as they came. */
 TEST(an_object_of_70000_fields_is_kept)
 {
 	struct bytes text = {0};
@@ -280,10 +271,7 @@ TEST(an_object_of_70000_fields_is_kept)
 	bytes_done(&text);
 }
 
-/*
- * Strings with escapes that come again are taken by their text, one block for all of them, and come out as
- * they went in: whole or in pieces, also when another begins or goes on alike.
- */
+/* Strings with escapes that come again are one block, and come out as they went in, in any pieces. */
 TEST(strings_with_escapes_that_come_again_are_the_same)
 {
 	static const char *const tails[] = {"", "\\n", "x", "\\u00e9", "\\\\"};
@@ -306,10 +294,7 @@ TEST(strings_with_escapes_that_come_again_are_the_same)
 	}
 }
 
-/*
- * An object of more than 256 names, thousands of paths, deep paths: beyond what the schema remembers all is
- * decoded just so.
- */
+/* More names and paths than the schema remembers are decoded just so. */
 TEST_CASE(documents_beyond_the_schema_are_decoded_all_the_same)
 {
 	const char *drops[] = {"deep[*].gone", "many.gone"};
@@ -335,8 +320,7 @@ TEST_CASE(documents_beyond_the_schema_are_decoded_all_the_same)
 		}
 		bytes_say(&text, ",\"gone\":0}}");
 		bytes_say(&expected, "}}");
-		assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, (char *)text.data)),
-				    (char *)expected.data);
+		assert_prints(fx, (char *)text.data, (char *)expected.data);
 		bytes_done(&text);
 		bytes_done(&expected);
 	}
@@ -359,10 +343,7 @@ fill_schema(struct body_fixture *fx)
 	bytes_done(&text);
 }
 
-/*
- * Where paths are not told apart any more, what was learnt at one of them is not believed at another: neither
- * drops nor depth.
- */
+/* Where paths are not told apart any more, what was learnt at one is not believed at another. */
 TEST_CASE(a_full_schema_confuses_no_paths)
 {
 	const char *drops[] = {"A.gone"};
@@ -372,12 +353,8 @@ TEST_CASE(a_full_schema_confuses_no_paths)
 	fill_schema(fx);
 	fill_schema(fx); /* a full one starts anew, but not at each item */
 	for (int i = 0; i < 3; i++)
-		assert_string_equal(
-			body_fixture_print(
-				fx,
-				body_fixture_value(
-					fx, "{\"A\":{\"new1\":1,\"gone\":2},\"B\":{\"new2\":1,\"gone\":3}}")),
-			"{\"A\":{\"new1\":1},\"B\":{\"new2\":1,\"gone\":3}}");
+		assert_prints(fx, "{\"A\":{\"new1\":1,\"gone\":2},\"B\":{\"new2\":1,\"gone\":3}}",
+			      "{\"A\":{\"new1\":1},\"B\":{\"new2\":1,\"gone\":3}}");
 	/* 100 levels are fine below one, and too many below sixty */
 	for (int round = 0; round < 8; round++) {
 		int outer = round < 7 ? 1 : 60;
@@ -398,25 +375,17 @@ TEST_CASE(a_full_schema_confuses_no_paths)
 /* Of equal keys the last one stays, also in a sub-tree whose text came before. */
 TEST(known_texts_with_equal_keys_stay_what_they_are)
 {
+#define ELEMENTS                                                                                             \
+	"\"b\":[\"elem 1\",\"elem 2\",\"elem 3\",\"elem 4\",\"elem 5\",\"elem 6\",\"elem 7\",\"elem 8\"],"
+#define LINES                                                                                                \
+	"\"c\":\"in line\",\"d\":\"in line\",\"e\":\"in line\",\"f\":\"in line\",\"g\":\"in "                \
+	"line\",\"h\":\"in line\","
 	for (int i = 0; i < 10; i++)
-		assert_string_equal(
-			body_fixture_print(
-				fx, body_fixture_value(fx, "{\"x\":{\"a\":1,\"b\":[\"elem 1\",\"elem "
-							   "2\",\"elem 3\",\"elem 4\",\"elem 5\","
-							   "\"elem 6\",\"elem 7\",\"elem 8\"],\"c\":\"in "
-							   "line\",\"d\":\"in line\",\"e\":"
-							   "\"in line\",\"f\":\"in line\",\"g\":\"in "
-							   "line\",\"h\":\"in line\",\"a\":2}}")),
-			"{\"x\":{\"b\":[\"elem 1\",\"elem 2\",\"elem 3\",\"elem 4\",\"elem 5\",\"elem "
-			"6\",\"elem 7\",\"elem 8\"],"
-			"\"c\":\"in line\",\"d\":\"in line\",\"e\":\"in line\",\"f\":\"in line\",\"g\":\"in "
-			"line\",\"h\":\"in line\",\"a\":2}}");
+		assert_prints(fx, "{\"x\":{\"a\":1," ELEMENTS LINES "\"a\":2}}",
+			      "{\"x\":{" ELEMENTS LINES "\"a\":2}}");
 }
 
-/*
- * A string of 63 MiB in pieces of 16 KiB is read in time that grows with its length, and one of 64 MiB is
- * refused.
- */
+/* A string of nearly 64 MiB is read in pieces of 16 KiB; a longer one is refused. */
 TEST(huge_strings_are_read_up_to_the_limit)
 {
 	size_t length = 64u << 20;
@@ -440,10 +409,7 @@ TEST(huge_strings_are_read_up_to_the_limit)
 	free(text);
 }
 
-/*
- * 2,000 objects of 20 kinds in random order: what they have in common stands in the arena once, what is each
- * one's own stands in its own block, and both read as they were sent.
- */
+/* 2,000 objects of 20 kinds: what they share stands in the arena once, and both read as they were sent. */
 TEST(what_repeats_is_shared_and_the_rest_stands_inline)
 {
 	struct json_random r = {.seed = 44};
@@ -710,6 +676,15 @@ mark(struct stream *s)
 	*(uint8_t *)(uintptr_t)value_at_name(value_at_name(body, "spec"), "n").at = TAG_SMALL0 + 6;
 }
 
+/* An object whose spec would be copied, as 6. */
+static void
+change_and_mark(struct stream *s)
+{
+	change(s, CHANGE(SPEC), 0);
+	change(s, CHANGE(SPEC), 0);
+	mark(s);
+}
+
 /* A change's spec is copied when the known object's was read of the same bytes, by the same schema. */
 TEST_CASE(a_spec_that_comes_again_is_copied)
 {
@@ -734,19 +709,13 @@ TEST_CASE(a_spec_that_cannot_be_compared_is_read)
 	struct stream *s = stream_new(NULL, 0, NULL);
 	const char *reversed = "{\"type\":\"MODIFIED\",\"object\":{" SPEC ",\"metadata\":{\"name\":\"a\"}}}";
 
-	change(s, CHANGE(SPEC), 0);
-	change(s, CHANGE(SPEC), 0);
-	mark(s);
+	change_and_mark(s);
 	assert_int_equal(change(s, CHANGE(SPEC), 100), 5); /* its source is not known then */
 	stream_give_back(s);
-	change(s, CHANGE(SPEC), 0);
-	change(s, CHANGE(SPEC), 0);
-	mark(s);
+	change_and_mark(s);
 	assert_int_equal(change(s, reversed, 0), 5);
 	stream_give_back(s);
-	change(s, CHANGE(SPEC), 0);
-	change(s, CHANGE(SPEC), 0);
-	mark(s);
+	change_and_mark(s);
 	decoder_schema_forget_texts(s->fx->schema);
 	assert_int_equal(change(s, CHANGE(SPEC), 0), 5);
 	mark(s);
@@ -865,10 +834,7 @@ TEST_CASE(objects_of_another_kind_are_told)
 		    "[/a]{\"metadata\":{\"name\":\"a\"}}\nERROR:it is a Node, not a Pod");
 }
 
-/*
- * An event with an object of another apiVersion is told as one of none of ours, whatever stands before it; in
- * a list it counts, as in client-go.
- */
+/* An event's object of another apiVersion is told as none of ours; in a list it counts, as in client-go. */
 TEST_CASE(objects_of_another_version_are_told)
 {
 	assert_pods(
@@ -889,10 +855,7 @@ TEST_CASE(objects_of_another_version_are_told)
 		    "[/a]{\"metadata\":{\"name\":\"a\"}}\nEND:,,0\n");
 }
 
-/*
- * Dropped paths are left out, under every spelling of their names, in arrays and under [*]; what only looks
- * like them stays.
- */
+/* Dropped paths are left out, in every spelling, in arrays and under [*]; what only looks like them stays. */
 TEST_CASE(drops_leave_out_their_paths)
 {
 	const char *drops[] = {"metadata.managedFields", "spec.containers[*].env", "status['a.b'].c",
@@ -978,10 +941,7 @@ TEST_CASE(a_callback_stops_the_decoder)
 	stream_free(s);
 }
 
-/*
- * An arena that is full at any allocation: the decoder says so, gives back what it had, and reads on after a
- * reset.
- */
+/* A full arena at any allocation: the decoder says so, gives back what it had, and reads on after a reset. */
 TEST_CASE(a_full_arena_leaves_nothing_behind)
 {
 	struct json_random r = {.seed = 99};

@@ -7,10 +7,7 @@
 #include "tests/support/json_random.h"
 #include "writer/decode/sharing.h"
 
-/*
- * Feed `count` values of `bytes` bytes, of which a fresh one comes with this chance in a thousand, else one
- * of `kinds`. How many were looked up.
- */
+/* Feed values, fresh_per_mille of them fresh, else one of `kinds`. How many were looked up. */
 static unsigned
 source(struct sharing *s, struct json_random *r, unsigned count, uint32_t bytes, unsigned kinds,
        unsigned fresh_per_mille, uint8_t *seen)
@@ -44,10 +41,7 @@ TEST_CASE(what_never_comes_again_stands_inline)
 	assert_true(source(&s, &r, 100000, 36, 0, 1000, seen) < 400);
 }
 
-/*
- * Values of 35 kinds in any order are shared from the first on, whatever their size and the order: 200 orders
- * are tried.
- */
+/* Values of 35 kinds are shared from the first on, whatever their size and order. */
 TEST_CASE(what_comes_again_is_shared)
 {
 	static const uint32_t sizes[] = {20, 40, 200, 3000};

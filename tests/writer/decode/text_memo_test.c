@@ -58,10 +58,7 @@ TEST_CASE(only_the_very_text_is_found)
 	arena_fixture_free(arena);
 }
 
-/*
- * Many more texts than places: what is found is right, the newest are found, the references balance, stock
- * included.
- */
+/* Many more texts than places: what is found is right, the newest are found, the references balance. */
 TEST_CASE(more_texts_than_places_push_out_older_ones)
 {
 	struct arena *arena = arena_fixture_new();
@@ -103,10 +100,7 @@ TEST_CASE(more_texts_than_places_push_out_older_ones)
 	arena_fixture_free(arena);
 }
 
-/*
- * Strings of one path are often alike at both ends, and of one length: an address in the middle says which
- * one it is, wherever it stands.
- */
+/* Strings of one path are often alike but for a byte: wherever it stands, it counts. */
 TEST_CASE(strings_that_differ_in_a_byte_have_other_hashes)
 {
 	char text[256];

@@ -95,10 +95,7 @@ TEST(what_differs_is_not_the_same)
 		}
 }
 
-/*
- * Thousands of documents, each beside itself and the one before: what was seen to come again is shared by
- * then, and is the same nevertheless as what stands inline.
- */
+/* Each document beside itself and the one before: shared or inline, it is the same. */
 TEST(how_it_is_stored_does_not_matter)
 {
 	struct json_random r = {.seed = 5};

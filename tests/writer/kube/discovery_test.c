@@ -182,10 +182,7 @@ assert_unresolved(const char *name, int code, const char *part)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, transport_world_setup, teardown, name)
 
-/*
- * Names of core cost one request; names with a group cost core, the list of groups and that group. An
- * unqualified name is looked for in preferred versions first, and an ambiguous one means core.
- */
+/* A name of core costs one request, one with a group three. An ambiguous one means core. */
 TEST(names_resolve_with_few_requests)
 {
 	static const struct {
@@ -227,10 +224,7 @@ TEST(names_resolve_with_few_requests)
 	}
 }
 
-/*
- * Where the server tells of everything at once, two requests are enough: for short names, older versions, and
- * what has no namespace.
- */
+/* Where the server tells of everything at once, two requests are enough. */
 TEST(aggregated_discovery_costs_two_requests)
 {
 	const struct kube_resource *relics;
@@ -251,10 +245,7 @@ TEST(aggregated_discovery_costs_two_requests)
 	assert_int_equal(http_fixture_count(w->server, "/apis/example.com/v1"), 0);
 }
 
-/*
- * What the server calls stale is read by itself; an unknown name is refused with the nearest of what is
- * known.
- */
+/* What is called stale is read by itself; an unknown name is refused with the nearest. */
 TEST(a_stale_group_is_read_by_itself)
 {
 	discover(w, aggregated, NAMES("widgets", "deploymnts"));

@@ -145,10 +145,7 @@ TEST(what_it_prints_is_the_credential)
 	assert_string_equal(token, "hunter2");
 }
 
-/*
- * Arguments are handed on as they are; the environment is ours, with the kubeconfig's over it and the
- * description in it.
- */
+/* Arguments are handed on as they are; the environment is ours with the kubeconfig's, and the description. */
 TEST(arguments_and_environment_reach_it)
 {
 	setenv("CONNECT_TEST_KEPT", "kept", 1);
@@ -278,10 +275,7 @@ TEST(a_hanging_one_is_killed)
 	run_until(w, is_dead(child));
 }
 
-/*
- * One that has ended and was waited for is not killed when its time is over: the number of its session may be
- * another's. What it left behind has no output any more.
- */
+/* Whose number was given back is not killed when its time is over; what it left has no output any more. */
 TEST(nobody_is_killed_by_a_number_that_was_given_back)
 {
 	pid_t plugin, child;
@@ -312,10 +306,7 @@ TEST(what_is_left_behind_and_prints_ends_with_the_output)
 	run_until(w, is_dead((pid_t)atol(read_file(w, "child"))));
 }
 
-/*
- * One that has ended, but was not waited for yet, still has its number: what it started is killed before it
- * can be another's. Cancelled likewise.
- */
+/* One that ended, but was not waited for yet, is killed with what it started while its number is its own. */
 TEST(who_was_not_waited_for_is_killed_with_what_it_started)
 {
 	struct exec_plugin *plugin;
@@ -357,14 +348,5 @@ TEST(a_missing_command_tells_the_hint)
 	w->config.exec.install_hint = strdup("Get it\nfrom example.com");
 	assert_int_equal(exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &hinted), -ENOENT);
 	assert_non_null(strstr(hinted, "Get it; from example.com"));
-	assert_int_equal(n_done, 0);
-}
-
-/* A cancelled one is killed and silent. */
-TEST(a_cancelled_one_is_silent)
-{
-	write_plugin(w, "sleep 1000");
-	exec_plugin_cancel(start(w));
-	run_until(w, !uv_loop_alive(&w->loop));
 	assert_int_equal(n_done, 0);
 }

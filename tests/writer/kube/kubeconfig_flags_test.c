@@ -115,10 +115,7 @@ TEST(a_token_by_flag_replaces_other_ways)
 	assert_refused(CHOICE(.kubeconfig = path, .token = "hunter2\n"), -EINVAL, "--token has a character");
 }
 
-/*
- * --client-certificate and --client-key replace the user's; a plugin is then not run, and neither beside a
- * token.
- */
+/* A certificate by flag replaces the user's and its plugin; neither half stands alone. */
 TEST(a_certificate_by_flag_replaces_the_users)
 {
 	const char *path = temp_file(*state, "k", full);
@@ -234,10 +231,7 @@ TEST(a_wrong_proxy_url_is_refused)
 		       "proxy-url must be a URL that starts with http://, https:// or socks5://");
 }
 
-/*
- * A password by flag is instead of the user's password or plugin, but not of its token: which one counts
- * would be a guess.
- */
+/* A password by flag replaces the user's password or plugin, but beside a token it is refused. */
 TEST(a_password_by_flag_replaces_the_users)
 {
 	const char *path = temp_file(*state, "k", full);

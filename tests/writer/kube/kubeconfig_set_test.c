@@ -68,10 +68,7 @@ TEST(the_first_current_context_counts)
 	assert_loads(CHOICE(0), "context=y");
 }
 
-/*
- * A relative path stands beside the file that it stands in, also of a plugin; a command without a slash is
- * for $PATH.
- */
+/* A path is relative to the file that it stands in, a plugin's too; one without a slash is for $PATH. */
 TEST(paths_stand_beside_their_own_file)
 {
 	struct kube_client_config c;
@@ -116,10 +113,7 @@ TEST(missing_files_are_left_out)
 	assert_refused(CHOICE(.kubeconfig = temp_file(*state, "empty", "")), -EINVAL, "no current-context");
 }
 
-/*
- * One that cannot be read or understood is an error, though others are fine: what it says could change
- * everything.
- */
+/* A file that cannot be understood is an error, though others are fine. */
 TEST(a_broken_file_is_an_error)
 {
 	const char *good = temp_file(*state, "a", "current-context: x\n");

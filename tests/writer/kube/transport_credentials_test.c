@@ -17,10 +17,7 @@ static const struct http_route routes[] = {
 	{0},
 };
 
-/*
- * A plugin that counts its runs in the folder, and gives token-N in the Nth; `more` are further fields of the
- * status.
- */
+/* A plugin that gives token-N in its Nth run; `more` are further fields of the status. */
 static void
 use_plugin(struct world *w, const char *before, const char *more)
 {
@@ -197,10 +194,7 @@ TEST(impersonation_stands_in_headers)
 			    "view, list");
 }
 
-/*
- * Through a proxy, which is no longer this machine, no secret goes without TLS; impersonation does, as
- * kubectl's.
- */
+/* Through a proxy no secret goes without TLS; impersonation does, as kubectl's. */
 TEST(no_secret_goes_without_tls)
 {
 	struct seen seen;

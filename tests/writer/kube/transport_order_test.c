@@ -96,9 +96,7 @@ send_order(struct world *w, const struct transport_order *order, struct seen *se
 
 #define TEST(name) TEST_CASE_OF(struct world *w, setup, teardown, name)
 
-/*
- * A POST arrives with its method, its headers and its body, with our credentials, and nothing of libcurl's.
- */
+/* A POST arrives as it was ordered, with our credentials, and nothing of libcurl's. */
 TEST(a_post_arrives_as_it_was_ordered)
 {
 	const char *headers[] = {"Content-Type: application/json", "X-Empty:", NULL};
@@ -156,10 +154,7 @@ TEST(every_method_has_its_length)
 	assert_int_equal(strncmp(raw_server_request(server, 1)->head, "DELETE /d ", 10), 0);
 }
 
-/*
- * What would make two requests of one, or another of it than the transport knows, is refused before it is
- * sent.
- */
+/* What would make two requests of one, or another than the transport knows, is refused. */
 TEST(what_would_split_a_request_is_refused)
 {
 	static const char *const bad[] = {"Host: else",

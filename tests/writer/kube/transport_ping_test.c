@@ -65,18 +65,18 @@ goes_on(struct world *w, const struct http_route *its)
 	assert_int_equal(seen.n_done, 0);
 }
 
-#define PING_TEST(name) TEST_CASE_IN(transport_world_setup, transport_world_teardown, name)
+#define TEST(name) TEST_CASE_OF(struct world *w, transport_world_setup, transport_world_teardown, name)
 
 /* A silent watch goes on as long as its server answers a question each 30 s. */
-PING_TEST(a_silent_watch_of_a_server_that_answers_goes_on)
+TEST(a_silent_watch_of_a_server_that_answers_goes_on)
 {
-	goes_on(*state, routes);
+	goes_on(w, routes);
 }
 
 /* A 401 is an answer, too. */
-PING_TEST(a_refusal_is_an_answer)
+TEST(a_refusal_is_an_answer)
 {
-	goes_on(*state, closed_routes);
+	goes_on(w, closed_routes);
 }
 
 /*
@@ -99,21 +99,20 @@ goes_on_beside_a_plugin(struct world *w, const char *again)
 	goes_on(w, closed_routes);
 }
 
-PING_TEST(the_question_waits_for_no_plugin)
+TEST(the_question_waits_for_no_plugin)
 {
-	goes_on_beside_a_plugin(*state, "exec sleep 1000");
+	goes_on_beside_a_plugin(w, "exec sleep 1000");
 }
 
-PING_TEST(the_question_is_asked_though_a_plugin_fails)
+TEST(the_question_is_asked_though_a_plugin_fails)
 {
-	goes_on_beside_a_plugin(*state, "exit 1");
+	goes_on_beside_a_plugin(w, "exit 1");
 }
 
 /* No question is asked while bytes come, while the watch is paused, or when the environment says 0 seconds.
  */
-PING_TEST(a_watch_that_speaks_is_not_asked_about)
+TEST(a_watch_that_speaks_is_not_asked_about)
 {
-	struct world *w = *state;
 	struct seen seen = {0};
 
 	begin_watch(w, routes, &seen);
@@ -125,34 +124,29 @@ PING_TEST(a_watch_that_speaks_is_not_asked_about)
 	assert_int_equal(stats_of(w).requests_started, 1);
 }
 
-PING_TEST(a_paused_watch_is_not_asked_about)
+static void
+asks_nothing(struct world *w, struct seen *seen)
 {
-	struct world *w = *state;
-	struct seen seen = {.pause = true};
-
-	begin_watch(w, routes, &seen);
+	begin_watch(w, routes, seen);
 	test_clock_pass(&w->loop, 10 * IDLE_MS);
 	assert_int_equal(stats_of(w).requests_started, 1);
-	assert_int_equal(seen.n_done, 0);
+	assert_int_equal(seen->n_done, 0);
 }
 
-PING_TEST(zero_seconds_turn_it_off)
+TEST(a_paused_watch_is_not_asked_about)
 {
-	struct world *w = *state;
-	struct seen seen = {0};
+	asks_nothing(w, &(struct seen){.pause = true});
+}
 
+TEST(zero_seconds_turn_it_off)
+{
 	setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "0", 1);
-	begin_watch(w, routes, &seen);
-	test_clock_pass(&w->loop, 10 * IDLE_MS);
-	assert_int_equal(stats_of(w).requests_started, 1);
-	assert_int_equal(seen.n_done, 0);
+	asks_nothing(w, &(struct seen){0});
 }
 
 /* A transport without a request asks nothing. */
-PING_TEST(an_idle_transport_asks_nothing)
+TEST(an_idle_transport_asks_nothing)
 {
-	struct world *w = *state;
-
 	serve(w, routes);
 	fetch(w, "/list", 0);
 	test_clock_pass(&w->loop, 10 * IDLE_MS);
@@ -190,9 +184,8 @@ ask_late(struct world *w, struct seen *watch)
 }
 
 /* Time in which this process did not run is not the peer's silence: what arrived meanwhile counts. */
-PING_TEST(an_answer_that_arrived_while_we_slept_counts)
+TEST(an_answer_that_arrived_while_we_slept_counts)
 {
-	struct world *w = *state;
 	struct seen watch = {0};
 	struct raw_server *server = ask_late(w, &watch);
 
@@ -215,13 +208,9 @@ hear_nothing(struct world *w)
 	assert_int_equal(stats_of(w).dead_connections, 1);
 }
 
-/*
- * HTTP/1.1: a question over another connection finds the whole server frozen. The watch ends, and its message
- * says why; the time that lists may take is not the question's.
- */
-PING_TEST(a_watch_of_a_frozen_server_fails)
+/* HTTP/1.1: the question finds the whole server frozen; the watch ends, and its message says why. */
+TEST(a_watch_of_a_frozen_server_fails)
 {
-	struct world *w = *state;
 	struct seen watch = {0};
 	struct raw_server *server;
 
@@ -265,6 +254,18 @@ start_h2(struct world *w, unsigned watches, FILE **ret_out)
 	return pid;
 }
 
+/* A server that has got two watches on one connection. */
+static pid_t
+watch_over_h2(struct world *w, struct seen *one, struct seen *two, FILE **ret_out)
+{
+	pid_t pid = start_h2(w, 2, ret_out);
+
+	get(w, "/one", TRANSPORT_WATCH, one);
+	get(w, "/two", TRANSPORT_WATCH, two);
+	run_until(w, one->n_responses && two->n_responses);
+	return pid;
+}
+
 static void
 expect_line(FILE *out, const char *expected)
 {
@@ -283,16 +284,12 @@ stop_h2(pid_t pid, FILE *out)
 }
 
 /* HTTP/2: the question goes over the silent connection; its answer keeps all watches on it. */
-PING_TEST(over_http2_the_question_goes_over_the_same_connection)
+TEST(over_http2_the_question_goes_over_the_same_connection)
 {
-	struct world *w = *state;
 	struct seen one = {0}, two = {0};
 	FILE *out;
-	pid_t pid = start_h2(w, 2, &out);
+	pid_t pid = watch_over_h2(w, &one, &two, &out);
 
-	get(w, "/one", TRANSPORT_WATCH, &one);
-	get(w, "/two", TRANSPORT_WATCH, &two);
-	run_until(w, one.n_responses && two.n_responses);
 	ask_and_hear(w, 2);
 	ask_and_hear(w, 2);
 	assert_int_equal(one.n_done + two.n_done, 0);
@@ -304,16 +301,12 @@ PING_TEST(over_http2_the_question_goes_over_the_same_connection)
 }
 
 /* HTTP/2: all watches of a frozen server fail together, and the next one makes a connection of its own. */
-PING_TEST(over_http2_all_watches_of_a_frozen_server_fail)
+TEST(over_http2_all_watches_of_a_frozen_server_fail)
 {
-	struct world *w = *state;
 	struct seen one = {0}, two = {0}, next = {0};
 	FILE *out;
-	pid_t pid = start_h2(w, 2, &out);
+	pid_t pid = watch_over_h2(w, &one, &two, &out);
 
-	get(w, "/one", TRANSPORT_WATCH, &one);
-	get(w, "/two", TRANSPORT_WATCH, &two);
-	run_until(w, one.n_responses && two.n_responses);
 	kill(pid, SIGSTOP);
 	test_clock_pass(&w->loop, IDLE_MS);
 	hear_nothing(w);

@@ -134,11 +134,7 @@ PLAIN(a_stream_is_delivered_as_it_arrives)
 	assert_int_equal(seen.result, 0);
 }
 
-/*
- * Metadata alone is asked for in a form of its own, without another to fall back to unless that is wanted;
- * everything else as JSON, or as protobuf with JSON behind it; without managedFields where they are not
- * wanted.
- */
+/* What is asked for: metadata alone, JSON, protobuf with JSON behind it, without managedFields. */
 PLAIN(what_is_asked_for_stands_in_accept)
 {
 #define PROTOBUF "application/vnd.kubernetes.protobuf"
@@ -452,10 +448,7 @@ BARE(a_password_is_sent_as_basic_authentication)
 
 /* ---- TLS ---------------------------------------------------------------------------------------- */
 
-/*
- * The server's certificate must be by the kubeconfig's CA, as a file or inline, and for tls-server-name, or
- * else the host. The request names the host.
- */
+/* The certificate must be by the CA, as file or inline, and for tls-server-name or the host. */
 BARE(a_certificate_is_by_the_ca_and_for_the_name)
 {
 	static const struct {

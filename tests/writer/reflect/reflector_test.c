@@ -37,10 +37,7 @@ T(every_answer_is_a_sign_of_life)
 
 /* ---- LIST: pages, failures ------------------------------------------------------- */
 
-/*
- * A list that fails, however far it came, changes nothing and leaves no block behind; the next one counts.
- * [ListAndWatchWithErrors]
- */
+/* A list that fails, however far it came, changes nothing and leaves nothing. [ListAndWatchWithErrors] */
 T(a_list_that_fails_changes_nothing)
 {
 	const char *list;
@@ -156,10 +153,7 @@ T(waits_and_timeouts_are_choices)
 	assert_string_equal(diary(t->fx), "WATCH rv=10; ");
 }
 
-/*
- * An event that does not fit comes again with the next watch; when it still does not, a LIST goes around it:
- * what makes room may stand behind it.
- */
+/* An event that does not fit is watched again; when it still does not, a LIST goes around it. */
 T(an_event_that_does_not_fit_is_watched_again_then_listed)
 {
 	start_watching(t);
@@ -177,10 +171,7 @@ T(an_event_that_does_not_fit_is_watched_again_then_listed)
 	assert_string_equal(seen(t), "[20] a/z@15 ");
 }
 
-/*
- * Where there is room again, what found none is tried at once; but the server is not asked more than once a
- * step.
- */
+/* What found no room is tried when there is some, but the server is asked once a step at most. */
 T(what_found_no_room_is_tried_when_there_is_some)
 {
 	start_watching(t);
@@ -303,10 +294,7 @@ T(it_can_be_freed_in_every_state)
 
 /* ---- told from outside ------------------------------------------------------------- */
 
-/*
- * Another cluster: whatever is under way is left, a wait too, and everything is listed at no known RV: the
- * latest, for what is shown must not be followed by what some server has at hand, which may be older.
- */
+/* Another cluster: all is listed anew, at the latest RV; what some server has at hand may be older. */
 T(it_lists_anew_when_told_so)
 {
 	start_watching(t);

@@ -106,10 +106,7 @@ T(a_state_that_does_not_fit_is_taken_back)
 	assert_string_equal(diary(t->fx), "WATCHLIST rv=\"\"; WATCHLIST rv=\"\"; ");
 }
 
-/*
- * Where any RV will do, the server may answer from what it has at hand; where the latest is asked for, LISTs
- * ask for it, too.
- */
+/* Where any RV will do the server may answer from what it has at hand; else LISTs ask for the latest. */
 TEST_CASE(the_first_version_is_a_choice)
 {
 	static const struct {
@@ -135,10 +132,7 @@ TEST_CASE(the_first_version_is_a_choice)
 	}
 }
 
-/*
- * What is logged while a list of either kind takes 9 s to begin, 3 s to come and 2 s until the store has
- * it.
- */
+/* The log of a list that takes 9 s to begin, 3 s to come, and 2 s until the store has it. */
 static void
 expect_where_the_time_went(struct reflector_fixture *t, bool watch_list)
 {

@@ -77,19 +77,8 @@ world_new(const struct list_choices *choices)
 	return w;
 }
 
-static int
-set_up(void **state)
-{
-	*state = world_new(NULL);
-	return 0;
-}
-
-static int
-set_up_watch_list(void **state)
-{
-	*state = world_new(&(struct list_choices){.watch_list = true});
-	return 0;
-}
+SET_UP(set_up, world_new(NULL))
+SET_UP(set_up_watch_list, world_new(&(struct list_choices){.watch_list = true}))
 
 static int
 tear_down(void **state)

@@ -483,10 +483,7 @@ TEST(other_indexes_are_filled_without_a_list)
 	server_done(&server);
 }
 
-/*
- * What else is kept of objects comes with a list, though that repeats the versions that are known: until then
- * all stays, LISTING; of the list only what differs is published.
- */
+/* Other drops come with a list: until then all stays, LISTING; only what differs is published. */
 TEST(other_drops_are_listed_and_only_differences_published)
 {
 	static const struct {

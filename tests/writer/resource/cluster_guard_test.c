@@ -250,10 +250,7 @@ GUARD_TEST(not_this_time_is_no_answer)
 	assert_int_equal(t->result, 0);
 }
 
-/*
- * Each new connection is one to another server, perhaps: it is asked; but not more often than every ten
- * seconds.
- */
+/* A new connection may lead to another server: it is asked, but not more often than every ten seconds. */
 GUARD_TEST(a_new_connection_is_asked_which_cluster_it_leads_to)
 {
 	settle(t);
@@ -277,10 +274,7 @@ GUARD_TEST(a_new_connection_is_asked_which_cluster_it_leads_to)
 	assert_int_equal(questions(t), 3);
 }
 
-/*
- * What was connected before still leads to the server from before: it cannot say where a new connection
- * leads.
- */
+/* A connection from before leads to the server from before: it cannot answer for a new one. */
 GUARD_TEST(no_older_connection_answers_for_a_new_one)
 {
 	unsigned long before;
@@ -315,10 +309,7 @@ GUARD_TEST(another_cluster_is_told)
 	assert_string_equal(cluster_guard_id(&t->guard), "bbbb-2222");
 }
 
-/*
- * An id that was hidden and is no longer may be another cluster's. An id that is hidden later changes
- * nothing.
- */
+/* An id that appears may be another cluster's; one that is hidden later changes nothing. */
 GUARD_TEST(an_id_that_appears_is_a_change_and_one_that_disappears_is_none)
 {
 	answer(t, 403, "{}");

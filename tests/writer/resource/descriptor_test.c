@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Descriptors, the indexes that every cache has, and fingerprints: what stands beside a resource's content.
+ * Descriptors, and the indexes that every cache has: what stands beside a resource's content.
  */
-
-#include <sodium.h>
 
 #include "shm-layout/index_def.h"
 #include "tests/room.h"
 #include "tests/support/store_fixture.h"
 #include "writer/resource/descriptor.h"
-#include "writer/resource/fingerprint.h"
 
 static char *shorts[] = { "po", NULL };
 static struct kube_resource pods = {
@@ -162,10 +159,7 @@ has(struct store_fixture *fx, const char *index, const char *value)
 	return r;
 }
 
-/*
- * The built-in indexes find a pod by what agents know of it, the mirror annotation and stripped container IDs
- * included.
- */
+/* The built-in indexes find a pod by what agents know of it, mirror annotation and container IDs included. */
 TEST_CASE(builtin_indexes_find_a_pod)
 {
 	static const char pod[] = "{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u-1\","
@@ -199,48 +193,6 @@ TEST_CASE(builtin_indexes_find_a_pod)
 	assert_int_equal(has(fx, "byUser", "x"), -1);
 	free(json);
 	store_fixture_free(fx);
-}
-
-/* Every part of where content comes from makes another fingerprint; the order of drops does not. */
-TEST_CASE(a_fingerprint_names_its_source)
-{
-	const char *ab[] = { "a", "b" }, *ba[] = { "b", "a" }, *joined[] = { "ab" };
-	struct fingerprint_source base = {
-		.server = "https://one:6443",
-		.ca = "CA",
-		.ca_length = 2,
-		.resource = &pods,
-		.namespace_ = "n",
-		.label_selector = "l",
-		.field_selector = "f",
-		.drops = ab,
-		.drop_count = 2,
-	};
-	struct fingerprint_source variants[9];
-	uint8_t first[FINGERPRINT_BYTES], other[FINGERPRINT_BYTES];
-
-	assert_true(sodium_init() >= 0);
-	assert_int_equal(fingerprint_make(&base, first), 0);
-	for (size_t i = 0; i < 9; i++)
-		variants[i] = base;
-	variants[0].server = "https://two:6443";
-	variants[1].ca = NULL;
-	variants[2].resource = &nodes;
-	variants[3].resource = &other_pods;
-	variants[4].namespace_ = NULL;
-	variants[5].label_selector = "lf";
-	variants[5].field_selector = "";
-	variants[6].field_selector = "g";
-	variants[7].drops = joined;
-	variants[7].drop_count = 1;
-	variants[8].drop_count = 0;
-	for (size_t i = 0; i < 9; i++) {
-		assert_int_equal(fingerprint_make(&variants[i], other), 0);
-		assert_memory_not_equal(first, other, sizeof(first));
-	}
-	base.drops = ba;
-	assert_int_equal(fingerprint_make(&base, other), 0);
-	assert_memory_equal(first, other, sizeof(first));
 }
 
 /* What an earlier life left serves an entry that names it, in any spelling, for the same namespace. */

@@ -7,7 +7,7 @@
 #include "writer/resource/fingerprint.h"
 
 static const char *const one_drop[] = {"metadata.managedFields"}, *const two_drops[] = {"a", "b"},
-			 *const swapped[] = {"b", "a"};
+			 *const swapped[] = {"b", "a"}, *const joined[] = {"ab"};
 static struct kube_pair group = {NULL, (char[]){"dev"}}, scope = {(char[]){"scope"}, (char[]){"view"}};
 static struct kube_resource pods = {
 	.group = (char[]){""}, .version = (char[]){"v1"}, .resource = (char[]){"pods"}};
@@ -76,6 +76,9 @@ TEST_CASE(each_field_makes_its_part_another_one)
 		{SELECTION, {.resource = &pods, .field_selector = "x"}},
 		{SELECTION, {.resource = &pods, .drops = one_drop, .drop_count = 1}},
 		{SELECTION, {.resource = &pods, .drops = two_drops, .drop_count = 2}},
+		{SELECTION, {.resource = &pods, .drops = joined, .drop_count = 1}},
+		{SELECTION, {.resource = &pods, .label_selector = "xf"}},
+		{SELECTION, {.resource = &pods, .label_selector = "x", .field_selector = "f"}},
 		{SELECTION, {.resource = &pods, .metadata_only = true}},
 		{CA, {.resource = &pods, .ca = "ca", .ca_length = 2}},
 		{CA, {.resource = &pods, .ca = "cb", .ca_length = 2}},
