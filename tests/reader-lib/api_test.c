@@ -35,6 +35,18 @@ output_of(const char *format, ...)
 	return text;
 }
 
+/* A command that has nothing to say. */
+#define ASSERT_SILENT(...)                                                                                   \
+	do {                                                                                                 \
+		char *said = output_of(__VA_ARGS__);                                                         \
+                                                                                                             \
+		assert_string_equal(said, "");                                                               \
+		free(said);                                                                                  \
+	} while (0)
+
+/* The names that the version script has. */
+#define EXPORTED "grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';' | LC_ALL=C sort -u"
+
 static void
 need_source_tree(void)
 {
@@ -52,8 +64,7 @@ TEST_CASE(header_map_and_library_agree)
 	need_source_tree();
 	header = output_of("grep -h -A1 '^INFORMER_API ' " HEADERS
 			   " | grep -oE '\\binformer_[a-z_]+\\(' | tr -d '(' | LC_ALL=C sort -u");
-	map = output_of(
-		"grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';' | LC_ALL=C sort -u");
+	map = output_of(EXPORTED);
 	assert_string_equal(header, map);
 	assert_true(strlen(header) > 1000);
 	library = output_of("nm -D --defined-only %s/libinformer.so 2>/dev/null | awk '$2 == \"T\" { "
@@ -70,14 +81,12 @@ TEST_CASE(header_map_and_library_agree)
 	free(library);
 }
 
-/* The static library offers the same names, and no other. */
 TEST_CASE(the_static_library_offers_no_other_name)
 {
 	char *map, *library;
 
 	need_source_tree();
-	map = output_of(
-		"grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';' | LC_ALL=C sort -u");
+	map = output_of(EXPORTED);
 	library = output_of("nm -g --defined-only %s/libinformer.a 2>/dev/null | awk 'NF == 3 && $3 !~ "
 			    "/^__?[a-z]*san_|^__odr/ "
 			    "{ print $3 }' | LC_ALL=C sort -u",
@@ -91,22 +100,18 @@ TEST_CASE(the_static_library_offers_no_other_name)
 	free(library);
 }
 
-/* libc and libsodium are all it needs. */
 TEST_CASE(it_needs_libc_and_libsodium_alone)
 {
-	char *needed;
-
 	need_source_tree();
-	needed = output_of("objdump -p %s/libinformer.so 2>/dev/null | awk '$1 == \"NEEDED\" { print $2 }' | "
-			   "grep -vE '^lib(c|sodium|asan|ubsan|tsan)\\.so|^ld-linux'", build_directory());
-	assert_string_equal(needed, "");
-	free(needed);
+	ASSERT_SILENT("objdump -p %s/libinformer.so 2>/dev/null | awk '$1 == \"NEEDED\" { print $2 }' | "
+		      "grep -vE '^lib(c|sodium|asan|ubsan|tsan)\\.so|^ld-linux'",
+		      build_directory());
 }
 
 static void
 compiles_as(const char *compiler, const char *standard, const char *language)
 {
-	char *errors, *there = output_of("command -v %s", compiler);
+	char *there = output_of("command -v %s", compiler);
 	bool have = *there;
 
 	free(there);
@@ -115,24 +120,20 @@ compiles_as(const char *compiler, const char *standard, const char *language)
 		skip();
 	}
 	/* each of them may be the first */
-	errors = output_of("for f in reader-lib/informer*.h; do echo '#include \"'$f'\"\nint main(void) { "
-			   "struct informer_snapshot s; "
-			   "struct informer_iter i; (void)s; (void)i; return INFORMER_E_BUSY == 0; }' | %s "
-			   "-std=%s -Wall -Wextra "
-			   "-Wpedantic -Werror -I. -x %s -fsyntax-only - 2>&1; done",
-			   compiler, standard, language);
-	assert_string_equal(errors, "");
-	free(errors);
+	ASSERT_SILENT("for f in reader-lib/informer*.h; do echo '#include \"'$f'\"\nint main(void) { "
+		      "struct informer_snapshot s; "
+		      "struct informer_iter i; (void)s; (void)i; return INFORMER_E_BUSY == 0; }' | %s "
+		      "-std=%s -Wall -Wextra "
+		      "-Wpedantic -Werror -I. -x %s -fsyntax-only - 2>&1; done",
+		      compiler, standard, language);
 }
 
-/* The headers are C11. */
 TEST_CASE(the_headers_are_c11)
 {
 	need_source_tree();
 	compiles_as("cc", "c11", "c");
 }
 
-/* The headers are C++17. */
 TEST_CASE(the_headers_are_cpp17)
 {
 	need_source_tree();
@@ -169,35 +170,24 @@ TEST_CASE(versions_are_told)
 /* Every exported function stands on a page of section 3. */
 TEST_CASE(every_function_has_a_page)
 {
-	char *missing;
-
 	need_source_tree();
-	missing = output_of(
+	ASSERT_SILENT(
 		"for f in $(grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';'); do "
 		"grep -q -- \"$f\" reader-lib/man/*.3 || echo $f; done");
-	assert_string_equal(missing, "");
-	free(missing);
 }
 
 /* Every page's example compiles as printed. */
 TEST_CASE(every_example_compiles)
 {
-	char *errors;
-
 	need_source_tree();
-	errors = output_of(
+	ASSERT_SILENT(
 		"for f in $(grep -l '^.EX' reader-lib/man/*.[37]); do awk '/^\\.EX/ { on = 1; next } "
 		"/^\\.EE/ { on = 0 } on' $f | "
 		"sed 's/\\\\e/\\\\/g' | cc -std=c11 -Wall -Wextra -Werror -Ireader-lib -fsyntax-only -x c - "
 		"2>&1 | sed \"s|^|$f: |\"; done");
-	assert_string_equal(errors, "");
-	free(errors);
-	errors = output_of("for f in reader-lib/man/*.3; do grep -L '^.EX' $f; done");
-	assert_string_equal(errors, "");
-	free(errors);
+	ASSERT_SILENT("for f in reader-lib/man/*.3; do grep -L '^.EX' $f; done");
 }
 
-/* NULL handles are -EINVAL, not a crash. */
 TEST_CASE(null_handles_are_refused)
 {
 	struct informer_status status = {.size = sizeof(status)};

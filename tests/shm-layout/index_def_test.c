@@ -150,10 +150,9 @@ TEST(a_callback_stops_the_walk)
 TEST(impossible_definitions_are_refused)
 {
 	static const char nine_rules[] =
-		"{\"name\":\"x\",\"rules\":[{\"as\":\"namespace\"},{\"as\":\"namespace\"},{\"as\":"
-		"\"namespace\"},"
+		"{\"name\":\"x\",\"rules\":[{\"as\":\"namespace\"},{\"as\":\"namespace\"},"
 		"{\"as\":\"namespace\"},{\"as\":\"namespace\"},{\"as\":\"namespace\"},{\"as\":\"namespace\"},"
-		"{\"as\":\"namespace\"},{\"as\":\"namespace\"}]}";
+		"{\"as\":\"namespace\"},{\"as\":\"namespace\"},{\"as\":\"namespace\"}]}";
 	static const char *const impossible[] = {
 		"1",
 		"{}",

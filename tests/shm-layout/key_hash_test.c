@@ -46,10 +46,7 @@ TEST_CASE(the_border_between_namespace_and_name_counts)
 		assert_true(hashes[i - 1] != hashes[i]);
 }
 
-/*
- * Flipping any bit of any byte flips about half of the hash's bits, for every length; and so does any bit of
- * the key.
- */
+/* Any flipped bit of a value of any length flips about half of the hash; so does any of the key. */
 TEST_CASE(every_bit_counts)
 {
 	uint8_t value[200], other[16];

@@ -7,10 +7,9 @@
 #include "tests/support/body_fixture.h"
 
 static const char document[] =
-	"{\"metadata\":{\"labels\":{\"app.kubernetes.io/"
-	"name\":\"web\",\"a\":\"1\",\"it's\":2},\"annotations\":{\"a.b/c\":\"x\",\"\\\"\":\"q\"}},"
-	"\"spec\":{\"containers\":[{\"image\":\"i0\",\"ports\":[{\"p\":80},{\"p\":81}]},{\"image\":\"i1\"},{"
-	"\"ports\":[{\"p\":82}]}]},"
+	"{\"metadata\":{\"labels\":{\"app.kubernetes.io/name\":\"web\",\"a\":\"1\",\"it's\":2},"
+	"\"annotations\":{\"a.b/c\":\"x\",\"\\\"\":\"q\"}},\"spec\":{\"containers\":[{\"image\":\"i0\","
+	"\"ports\":[{\"p\":80},{\"p\":81}]},{\"image\":\"i1\"},{\"ports\":[{\"p\":82}]}]},"
 	"\"status\":{\"podIPs\":[{\"ip\":\"10.0.0.1\"},{\"ip\":\"fd00::1\"}]},\"*\":\"star\",\"\":\"empty\"}";
 
 struct hits {

@@ -33,10 +33,7 @@ void body_fixture_free(struct body_fixture *fx);	/* discards the last draft */
 int body_fixture_set_up(void **state);
 int body_fixture_tear_down(void **state);
 
-/*
- * Decode one document, fed in pieces of chunk bytes (0: all at once). Discards the draft before. The
- * decoder's result.
- */
+/* Decode one document, in pieces of chunk bytes (0: whole); discards the last draft. The decoder's result. */
 int body_fixture_decode(struct body_fixture *fx, const char *text, size_t length, size_t chunk);
 
 /* The value of a text, which must be good: fails the test otherwise. Valid until the next decode. */

@@ -396,26 +396,8 @@ delivery_scramble(struct delivery_world *w, uint64_t random)
 		scramble((uint8_t *)w->ring->queue, 0, queue_bytes(ENTRIES), random);
 }
 
-const char *
-delivery_wrong(struct delivery_world *w, bool taken)
+struct delivery_log *
+delivery_log_of(struct delivery_world *w)
 {
-	return delivery_log_wrong(w->log, taken);
-}
-
-unsigned
-delivery_told(const struct delivery_world *w)
-{
-	return w->log->during;
-}
-
-unsigned
-delivery_unread(const struct delivery_world *w)
-{
-	return w->log->unread;
-}
-
-const char *
-delivery_text(const struct delivery_world *w)
-{
-	return delivery_log_text(w->log);
+	return w->log;
 }

@@ -8,7 +8,7 @@
  * once; each moment is a copy of their bytes, put where the handler reads, which is this process's own.
  *
  *	delivery_begin() ── a new handler, told of BEFORE ──▶ delivery_run() ── told of DURING ──▶
- *	delivery_end() ── another queue: told of AFTER ──▶ delivery_wrong()
+ *	delivery_end() ── another queue: told of AFTER ──▶ delivery_log_wrong()
  *
  * What was told is compared with the history: states that were, in order, and in the end what is there. A
  * forked child goes on by itself, and its parent does not notice.
@@ -25,6 +25,7 @@
 
 #include "reader-lib/informer.h"
 #include "tests/support/access_trap.h"
+#include "tests/support/delivery_log.h"
 
 /* How what it is told comes to it. */
 enum delivery_way {
@@ -70,15 +71,7 @@ void delivery_take_back(struct delivery_world *w, enum delivery_loss loss, uint6
 /* Other bytes in the place of those that the handler reads, as broken memory or bad will may put there. */
 void delivery_scramble(struct delivery_world *w, uint64_t random);
 
-/*
- * Compare what was told since delivery_begin() with the history. taken: the arena was taken back meanwhile.
- * NULL, or what is wrong, a sentence that is valid until the next call.
- */
-const char *delivery_wrong(struct delivery_world *w, bool taken);
-/* Calls that were told in delivery_run(), and how many objects of those could not be read. */
-unsigned delivery_told(const struct delivery_world *w);
-unsigned delivery_unread(const struct delivery_world *w);
-/* What was told, for a message. */
-const char *delivery_text(const struct delivery_world *w);
+/* What was told since delivery_begin(), to be compared with the history. */
+struct delivery_log *delivery_log_of(struct delivery_world *w);
 
 #endif

@@ -3,6 +3,11 @@
 #include "tests/support/dispatch.h"
 
 #include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
 
 void
 dispatch_all(struct informer *inf)
@@ -23,4 +28,14 @@ dispatch_turn(struct informer *inf)
 
 	dispatch_all(inf);
 	return came;
+}
+
+void
+assert_last_error(struct informer *inf, const char *part)
+{
+	char text[1024] = "";
+
+	informer_last_error(inf, text, sizeof(text));
+	if (!strstr(text, part))
+		fail_msg("'%s' does not say '%s'", text, part);
 }

@@ -15,9 +15,8 @@
 
 static const char deployments_descriptor[] =
 	"{\"group\":\"apps\",\"version\":\"v1\",\"resource\":\"deployments\",\"kind\":\"Deployment\","
-	"\"singular\":\"deployment\","
-	"\"shortNames\":[\"deploy\"],\"namespaced\":true,\"indexes\":[{\"name\":\"namespace\",\"rules\":[{"
-	"\"as\":\"namespace\"}]}]}";
+	"\"singular\":\"deployment\",\"shortNames\":[\"deploy\"],\"namespaced\":true,"
+	"\"indexes\":[{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]}]}";
 static const char nodes_descriptor[] =
 	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"nodes\",\"kind\":\"Node\",\"singular\":\"node\","
 	"\"shortNames\":[\"no\"],\"namespaced\":false,\"indexes\":[{\"name\":\"namespace\",\"rules\":[{"

@@ -483,11 +483,10 @@ const size_t reader_calls_count = sizeof(reader_calls) / sizeof(reader_calls[0])
 
 static const char pod[] =
 	"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns-%d\",\"uid\":\"u-%s\",\"resourceVersion\":\"%d\","
-	"\"labels\":{\"app\":\"web\",\"tier\":\"t%d\"},\"annotations\":{\"users\":\"ernie,bert\",\"long\":"
-	"\"%d-0123456789012345678901234567890123456789012345678901234567890123456789\"}},"
+	"\"labels\":{\"app\":\"web\",\"tier\":\"t%d\"},\"annotations\":{\"users\":\"ernie,bert\","
+	"\"long\":\"%d-0123456789012345678901234567890123456789012345678901234567890123456789\"}},"
 	"\"spec\":{\"nodeName\":\"n1\",\"priority\":-70000,\"ratio\":0.25,\"hostNetwork\":false,"
-	"\"containers\":["
-	"{\"name\":\"c\",\"image\":\"i%d\"},{\"name\":\"d\",\"image\":\"registry/d:1\"%s}]},"
+	"\"containers\":[{\"name\":\"c\",\"image\":\"i%d\"},{\"name\":\"d\",\"image\":\"registry/d:1\"%s}]},"
 	"\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.%d\"}]}}";
 
 static void

@@ -12,16 +12,14 @@
 #include <cmocka.h>
 
 const char pod_of_all_kinds[] =
-	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":"
-	"\"77\","
-	"\"labels\":{\"app\":\"web\",\"a.b/"
-	"c\":\"d\"},\"annotations\":{\"long\":\"01234567890123456789012345678901234567890123456789012345"
-	"67890123456789\"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":false,\"priority\":-5,\"big\":"
-	"18446744073709551615,"
+	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\","
+	"\"resourceVersion\":\"77\",\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"},"
+	"\"annotations\":{\"long\":\"0123456789012345678901234567890123456789012345678901234567890123456789\""
+	"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":false,\"priority\":-5,\"big\":18446744073709551615,"
 	"\"huge\":1e999,\"ratio\":0.25,\"nothing\":null,\"none\":{},\"empty\":[],"
 	"\"containers\":[{\"name\":\"c1\",\"image\":\"i1\",\"env\":[{\"name\":\"A\",\"value\":\"1\"}]},"
-	"{\"name\":\"c2\",\"image\":\"i2\",\"env\":[]}]},\"text\":\"\\u0000\xc3\xa4\\n\",\"status\":{"
-	"\"phase\":\"Running\"}}";
+	"{\"name\":\"c2\",\"image\":\"i2\",\"env\":[]}]},\"text\":\"\\u0000\xc3\xa4\\n\","
+	"\"status\":{\"phase\":\"Running\"}}";
 
 void
 reader_world_look(struct reader_world *w, const char *name, struct informer_object *ret)

@@ -159,10 +159,7 @@ still_right(struct informer_resource *pods, struct found *f)
 #define IN_WORLD(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 #define WITH_BROKER(name) TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, name)
 
-/*
- * What a dropped reader holds stays as it was for as long as it holds it, and each call says that it is over.
- * The next snapshot is one of a new slot; the old slot is given up when the old snapshot ends.
- */
+/* What a dropped reader holds stays, and each call says that it is over; its slot goes with its snapshot. */
 IN_WORLD(what_a_dropped_reader_holds_stays)
 {
 	struct informer_object o;

@@ -109,10 +109,9 @@ TEST(a_reader_outlives_the_daemon_and_moves_to_the_next)
 	struct informer_snapshot old;
 	struct informer_resource *pods;
 	struct informer_object o;
-	struct informer *inf;
+	struct informer *inf = broker_fixture_serve(fx, 0);
 	struct informer_moment moment;
 
-	inf = broker_fixture_serve(fx, 0);
 	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
 	assert_int_equal(informer_begin(inf, &old), 0);
 	broker_fixture_stop(fx);
@@ -139,16 +138,12 @@ TEST(a_reader_outlives_the_daemon_and_moves_to_the_next)
 	informer_detach(inf);
 }
 
-/*
- * begin() sees the superseded word and moves, without dispatch; until the new arena has come it shows the old
- * one.
- */
+/* begin() moves on the superseded word, without dispatch; until there is a new arena it shows the old one. */
 TEST(begin_moves_on_the_superseded_word)
 {
-	struct informer *inf;
+	struct informer *inf = broker_fixture_serve(fx, 0);
 	int r;
 
-	inf = broker_fixture_serve(fx, 0);
 	broker_fixture_stop(fx);
 	broker_fixture_replace(fx, true);
 	assert_int_equal(get(inf, "a"), 0);
@@ -166,9 +161,8 @@ TEST(snapshots_expire_when_their_slot_is_lost)
 	struct informer_snapshot old;
 	struct informer_resource *pods;
 	struct informer_object o;
-	struct informer *inf;
+	struct informer *inf = broker_fixture_serve(fx, 0);
 
-	inf = broker_fixture_serve(fx, 0);
 	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
 	assert_int_equal(informer_begin(inf, &old), 0);
 	broker_fixture_stop(fx);	/* only the broker: the arena is the same one afterwards */
@@ -190,13 +184,12 @@ TEST(every_call_in_a_child_says_forked)
 	struct informer_path *path;
 	struct informer_selector *sel;
 	struct informer_iter it;
-	struct informer *inf;
+	struct informer *inf = broker_fixture_serve(fx, INFORMER_VERIFY);
 	const char *data;
 	size_t length;
 	int wait_status;
 	pid_t pid;
 
-	inf = broker_fixture_serve(fx, INFORMER_VERIFY);
 	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
 	assert_int_equal(informer_path_compile(inf, "spec.nodeName", 13, &path), 0);
 	assert_int_equal(informer_begin(inf, &snap), 0);
@@ -390,11 +383,10 @@ TEST(the_reserved_message_makes_no_sense)
 /* Every descriptor is close-on-exec, and detach closes all of them, also after moves. */
 TEST(descriptors_are_close_on_exec_and_closed_by_detach)
 {
-	struct informer *inf;
+	struct informer *inf = broker_fixture_serve(fx, 0);
 	bool before_cloexec, cloexec;
 	int before;
 
-	inf = broker_fixture_serve(fx, 0);
 	informer_detach(inf);
 	broker_fixture_wait_readers(fx, 0);
 	before = count_descriptors(&before_cloexec);

@@ -255,10 +255,7 @@ TEST(an_old_snapshot_keeps_its_arena)
 	read_a_pod(s);
 }
 
-/*
- * A thread stands between R0 and R1 (snapshot.c) while arenas come and go, until the struct that it has is
- * current again. What it claims and gives back then is a cell of no slot that is in use.
- */
+/* What a thread between R0 and R1 (snapshot.c) claims while arenas change is a cell of no slot in use. */
 TEST(a_late_claim_meets_no_later_slot)
 {
 	struct mapping *m = atomic_load(&s->inf->current);					/* R0 */

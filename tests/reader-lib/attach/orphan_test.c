@@ -75,21 +75,36 @@ verify(const struct left_world *w, const char *reason)
 	return r;
 }
 
+/* The lock file, and the note in it. */
+static int
+open_note(const struct left_world *w, struct lock_note *ret)
+{
+	int fd = open(w->lock_path, O_RDWR | O_CLOEXEC);
+
+	assert_int_equal(lock_note_read(fd, ret), 0);
+	return fd;
+}
+
+static int
+open_arena(const struct left_world *w)
+{
+	struct lock_note note;
+
+	close(open_note(w, &note));
+	return open(note.arena, O_RDWR | O_CLOEXEC);
+}
+
 /* Turn one byte of the arena that was left. */
 static void
 damage(const struct left_world *w, uint64_t offset)
 {
-	struct lock_note note;
-	int lock = open(w->lock_path, O_RDONLY | O_CLOEXEC), arena;
+	int arena = open_arena(w);
 	uint8_t byte;
 
-	assert_int_equal(lock_note_read(lock, &note), 0);
-	arena = open(note.arena, O_RDWR | O_CLOEXEC);
 	assert_int_equal(pread(arena, &byte, 1, (off_t)offset), 1);
 	byte ^= 1;
 	assert_int_equal(pwrite(arena, &byte, 1, (off_t)offset), 1);
 	close(arena);
-	close(lock);
 }
 
 /* What a reader of an orphan of this layout says. */
@@ -98,16 +113,12 @@ assert_layout(const struct left_world *w, uint16_t major, uint16_t minor, const 
 {
 	struct informer_status status = {.size = sizeof(status)};
 	const uint16_t layout[] = {major, minor};
-	struct lock_note note;
 	struct informer *inf;
-	int lock = open(w->lock_path, O_RDONLY | O_CLOEXEC), arena;
+	int arena = open_arena(w);
 
-	assert_int_equal(lock_note_read(lock, &note), 0);
-	arena = open(note.arena, O_RDWR | O_CLOEXEC);
 	assert_int_equal(pwrite(arena, layout, sizeof(layout), offsetof(struct header, layout_major)),
 			 sizeof(layout));
 	close(arena);
-	close(lock);
 	inf = left_world_attach(w, INFORMER_ORPHAN);
 	assert_int_equal(left_world_get(w, inf, "a"), refused ? INFORMER_E_NOT_READY : 0);
 	assert_int_equal(informer_status(inf, &status), 0);
@@ -198,10 +209,7 @@ TEST(a_key_file_in_other_hands_is_not_believed)
 	}
 }
 
-/*
- * While a writer lives its arena is never taken by name: it would reuse what we read. When it is gone, the
- * same handle takes it.
- */
+/* A living writer's arena, which it would reuse, is not taken. When it is gone, the same handle has it. */
 TEST(a_living_writers_arena_is_not_taken)
 {
 	struct informer *inf = left_world_attach(w, INFORMER_ORPHAN);
@@ -253,10 +261,7 @@ TEST(anybody_sees_whether_a_writer_is_there)
 	assert_int_equal(failure_for_nobody(w), 2);
 }
 
-/*
- * The next writer adopts a copy, goes on there, and reuses nothing of what an open snapshot shows; its own
- * arena is not taken.
- */
+/* The next writer goes on in a copy, and reuses nothing of an open snapshot; its own arena is not taken. */
 TEST(the_next_writer_leaves_an_orphans_blocks_alone)
 {
 	struct informer_snapshot snap;
@@ -293,9 +298,7 @@ TEST(a_file_that_the_note_does_not_mean_is_not_taken)
 
 	left_world_die(w);
 	assert_int_equal(left_world_get(w, NULL, "a"), 0);
-	fd = open(w->lock_path, O_RDWR | O_CLOEXEC);
-	assert_true(fd >= 0);
-	assert_int_equal(lock_note_read(fd, &note), 0);
+	fd = open_note(w, &note);
 	note.incarnation[3] ^= 1;
 	assert_int_equal(lock_note_write(fd, &note), 0);
 	assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
@@ -313,8 +316,7 @@ TEST(a_file_in_other_hands_is_not_taken)
 	int fd;
 
 	left_world_die(w);
-	fd = open(w->lock_path, O_RDWR | O_CLOEXEC);
-	assert_int_equal(lock_note_read(fd, &note), 0);
+	fd = open_note(w, &note);
 	assert_int_equal(chmod(note.arena, 0620), 0);
 	assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
 	assert_int_equal(chmod(note.arena, 0600), 0);
@@ -342,8 +344,7 @@ TEST(what_is_no_file_is_not_opened)
 	int fd, watch;
 
 	left_world_die(w);
-	fd = open(w->lock_path, O_RDWR | O_CLOEXEC);
-	assert_int_equal(lock_note_read(fd, &note), 0);
+	fd = open_note(w, &note);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	snprintf(note.arena, sizeof(note.arena), "%s", fifo);
 	assert_int_equal(lock_note_write(fd, &note), 0);
@@ -408,10 +409,7 @@ TEST(a_writer_that_dies_early_leaves_the_orphan_findable)
 	assert_int_equal(left_world_get(w, NULL, "a"), 0);
 }
 
-/*
- * So does one that has superseded that arena already, but not said where its own is; one that has revoked it
- * leaves nothing.
- */
+/* So does one that superseded the arena and did not say where its own is; one that revoked it does not. */
 TEST(a_superseded_orphan_is_read_until_it_is_revoked)
 {
 	struct header *h = w->arena->header;

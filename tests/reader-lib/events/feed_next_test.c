@@ -37,10 +37,7 @@ change_the_last(struct recorder *r)
 
 #define T(name) TEST_CASE_OF(struct recorder_world *w, set_up, recorder_world_tear_down, name)
 
-/*
- * An object that moved on before the walk came to it is told before the word that all was told, also when the
- * walk is at its end before the writer has pushed the change.
- */
+/* What changes before the walk comes to it is told before SYNCED, though it is pushed after the walk. */
 T(what_is_still_to_be_pushed_is_told_before_synced)
 {
 	char changes[2048], *text = NULL, *last;

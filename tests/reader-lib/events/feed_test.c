@@ -72,10 +72,10 @@ all_agree(const struct view views[VIEWS])
 
 /*
  * rounds of changes, with a new generation (every `adopt` rounds; the daemon dies every other time) and
- * handlers of all kinds, under informer_run() or dispatched.
+ * handlers of all kinds, under informer_run(). (Dispatched: paths_test.c.)
  */
 static void
-model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
+model(unsigned rounds, unsigned adopt, uint64_t tombstones)
 {
 	struct broker_fixture *fx = broker_fixture_new();
 	struct history *history = calloc(1, sizeof(*history));
@@ -110,14 +110,11 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 	views[6].options.keys_max = INFORMER_NO_KEYS;
 	views[6].stall = 30;
 	view_add(&views[6], "web, no keys, slow", history, inf);
-	if (run)
-		assert_int_equal(informer_run(inf), 0);
+	assert_int_equal(informer_run(inf), 0);
 	for (unsigned i = 1; i <= rounds; i++) {
 		if (i == rounds / 2)
 			view_add(&views[LATE], "late", history, inf);
 		broker_fixture_do(fx, some_changes, history);
-		if (!run && random_below(8) == 0)
-			informer_dispatch(inf);
 		/* the start after next takes back the arena: what a call could not read then is told again */
 		if (adopt && i % adopt == adopt / 2)
 			AWAIT(all_agree(views));
@@ -138,10 +135,7 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 			informer_pause_handler(v->handler, false);
 		}
 	}
-	if (run)
-		AWAIT(all_agree(views));
-	else
-		DISPATCH_UNTIL(inf, all_agree(views));
+	AWAIT(all_agree(views));
 	assert_int_equal(informer_stop(inf), 0);
 	for (unsigned i = 0; i < VIEWS; i++) {
 		struct view *v = &views[i];
@@ -163,25 +157,19 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 /* Small queues, handlers that stall: overflows all the time, and nothing lost. */
 TEST_CASE(whatever_overflows_nothing_is_lost)
 {
-	model(1000, 0, 10000, true);
-}
-
-/* The same in an event loop. */
-TEST_CASE(in_an_event_loop_nothing_is_lost)
-{
-	model(1000, 0, 10000, false);
+	model(1000, 0, 10000);
 }
 
 /* Over daemons that die, and the generations of those that follow. */
 TEST_CASE(over_generations_nothing_is_lost)
 {
-	model(400, 20, 10000, true);
+	model(400, 20, 10000);
 }
 
 /* Where deletions are forgotten early, handlers that fall behind are told everything anew. */
 TEST_CASE(forgotten_deletions_bring_a_resync)
 {
-	model(800, 50, 3, true);
+	model(800, 50, 3);
 }
 
 /* ---- generations ---- */
@@ -342,7 +330,6 @@ TEST(with_keys_a_deletion_is_told_again)
 	outlive_the_arena(w, "-b", "-b1 COALESCED -b1");
 }
 
-/* What changed before the reader was back is told as a catch-up. */
 TEST(what_changed_before_it_was_back_is_a_catch_up)
 {
 	PLAY(w, "", "+a1* +b1* SYNCED");
@@ -492,10 +479,7 @@ TEST(a_deletion_forgotten_amid_a_catch_up_is_a_resync)
 	free(text);
 }
 
-/*
- * A handler that comes back under its name goes on from where it was, without initial adds; another name gets
- * them, as a RESYNC.
- */
+/* A handler that comes back under its name goes on where it was; another name gets a RESYNC. */
 TEST(a_named_consumer_goes_on_where_it_was)
 {
 	struct recorder *r;

@@ -95,7 +95,6 @@ TEST(present_objects_come_first_then_each_change)
 	PLAY(w, "a1 b1", "+a1* +b1* SYNCED", "c1 a2;a3 -b", "+c1 a1>a2 a2>a3 -b1");
 }
 
-/* A name that is deleted and created anew is a delete and an add. */
 TEST(a_name_created_anew_is_a_delete_and_an_add)
 {
 	PLAY(w, "a1", "+a1* SYNCED", "a2:new", "-a1? +a2");
@@ -278,14 +277,13 @@ TEST(with_track_keys_a_consumer_knows_what_its_former_life_was_told)
 /* A selector that makes no sense is refused with a sentence. */
 TEST(bad_options_are_refused)
 {
-	char text[300], longer[300];
+	char longer[300];
 
 	memset(longer, 'n', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	w->r->options.label_selector = "app in (";
 	assert_int_equal(informer_add_handler(w->inf, &w->r->options, NULL), INFORMER_E_SYNTAX);
-	informer_last_error(w->inf, text, sizeof(text));
-	assert_non_null(strstr(text, "app in ("));
+	assert_last_error(w->inf, "app in (");
 	w->r->options.label_selector = NULL;
 	w->r->options.field_selector = "spec.nodeName";
 	assert_int_equal(informer_add_handler(w->inf, &w->r->options, NULL), INFORMER_E_SYNTAX);
@@ -302,10 +300,7 @@ TEST(bad_options_are_refused)
 	assert_int_equal(informer_add_handler(w->inf, NULL, NULL), -EINVAL);
 }
 
-/*
- * A late handler gets everything present as initial adds, then the events after that; the one that was there
- * gets just those.
- */
+/* A late handler gets what is there as initial adds, then events; the one that was there just those. */
 TEST(a_late_handler_is_told_of_all_that_is_there)
 {
 	struct recorder *late = recorder_new(w->inf);
@@ -334,7 +329,6 @@ TEST(a_resource_that_is_not_cached_yet_is_waited_for)
 	recorder_expect(w->r, "+a1* SYNCED");
 }
 
-/* A handler may be added before there is a daemon. */
 TEST_CASE(a_handler_may_come_before_the_daemon)
 {
 	struct broker_fixture *fx = broker_fixture_new();
@@ -516,7 +510,6 @@ TEST(detach_ends_what_is_left)
 TEST(there_is_room_for_64_handlers)
 {
 	struct recorder *all[64];
-	char text[200];
 
 	recorder_change(w->fx, "a1");
 	for (int i = 0; i < 64; i++) {
@@ -524,8 +517,7 @@ TEST(there_is_room_for_64_handlers)
 		recorder_add(all[i]);
 	}
 	assert_int_equal(informer_add_handler(w->inf, &w->r->options, NULL), -EUSERS);
-	informer_last_error(w->inf, text, sizeof(text));
-	assert_non_null(strstr(text, "64"));
+	assert_last_error(w->inf, "64");
 	for (int i = 0; i < 64; i++)
 		recorder_expect(all[i], "+a1* SYNCED");
 	recorder_change(w->fx, "a2");

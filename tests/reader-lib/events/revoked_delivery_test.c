@@ -94,12 +94,12 @@ end_trial(struct course *c)
 	const char *wrong;
 
 	delivery_end(c->world);
-	c->report->told = delivery_told(c->world);
-	c->report->unread = delivery_unread(c->world);
-	wrong = c->zeros ? delivery_wrong(c->world, true) : NULL;
+	c->report->told = delivery_log_of(c->world)->during;
+	c->report->unread = delivery_log_of(c->world)->unread;
+	wrong = c->zeros ? delivery_log_wrong(delivery_log_of(c->world), true) : NULL;
 	if (wrong)
 		snprintf(c->report->wrong, sizeof(c->report->wrong), "%s. It was told: %s", wrong,
-			 delivery_text(c->world));
+			 delivery_log_text(delivery_log_of(c->world)));
 	_exit(0);
 }
 
@@ -175,10 +175,11 @@ deliver_once(struct course *c, void (*before)(void *context, uintptr_t instructi
 	if (c->child)
 		end_trial(c);
 	delivery_end(c->world);
-	c->calls = delivery_told(c->world);
-	wrong = delivery_wrong(c->world, false);
+	c->calls = delivery_log_of(c->world)->during;
+	wrong = delivery_log_wrong(delivery_log_of(c->world), false);
 	if (wrong)
-		fail_msg("%s, in peace: %s. It was told: %s", c->name, wrong, delivery_text(c->world));
+		fail_msg("%s, in peace: %s. It was told: %s", c->name, wrong,
+			 delivery_log_text(delivery_log_of(c->world)));
 }
 
 static void
@@ -213,7 +214,7 @@ deliver(enum delivery_way way, enum delivery_handler handler)
 	c.world = delivery_world_new(way, handler);
 	/* the first time much is done once only */
 	deliver_once(&c, NULL);
-	print_message("%s: %s\n", c.name, delivery_text(c.world));
+	print_message("%s: %s\n", c.name, delivery_log_text(delivery_log_of(c.world)));
 	deliver_once(&c, count_access);
 	interrupt_everywhere(&c, true, test_is_long() ? 160 : 5);
 	interrupt_everywhere(&c, false, test_is_long() ? 50 : 3);

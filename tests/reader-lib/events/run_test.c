@@ -110,7 +110,6 @@ TEST(a_watcher_is_told_of_turns_with_the_lock)
 	assert_int_equal(atomic_load(&without_lock), 0);
 }
 
-/* A wait for sync that is not met ends at its deadline. */
 TEST(a_wait_for_sync_ends_at_its_deadline)
 {
 	w->r->options.resource = "nodes";
@@ -134,7 +133,7 @@ TEST(resync_goes_on_beside_other_handlers)
 /* A handler that hangs delays no other, and gets what it missed when it goes on. */
 TEST(a_slow_handler_delays_no_other)
 {
-	struct gate gate = GATE;
+	static struct gate gate = GATE; /* the handler may be in its last call when the test ends */
 
 	w->r->each = gate_wait;
 	w->r->context = &gate;
@@ -161,7 +160,7 @@ remove_now(void *context)
 TEST(removal_waits_for_the_call_that_runs)
 {
 	pthread_t thread;
-	struct gate gate = GATE;
+	static struct gate gate = GATE; /* the handler may be in its last call when the test ends */
 
 	recorder_change(w->fx, "b1");
 	w->r->each = gate_wait;

@@ -139,7 +139,6 @@ TEST(objects_are_found_by_each_of_their_values)
 		       "byUser -> bert oscar\n");
 }
 
-/* What an index gives comes in order of key. */
 TEST(an_index_gives_in_order_of_key)
 {
 	for (int i = 20; i-- > 0;) {
@@ -310,7 +309,6 @@ TEST(transformed_objects_live_as_long_as_the_snapshot)
 	informer_end(&snapshot);
 }
 
-/* Impossible arguments are refused, and a snapshot that is not open. */
 TEST(impossible_arguments_are_refused)
 {
 	struct informer_snapshot snapshot = {0};

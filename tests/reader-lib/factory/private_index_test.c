@@ -9,6 +9,7 @@
 
 #include "reader-lib/factory/lister.h"
 #include "tests/room.h"
+#include "tests/support/dispatch.h"
 #include "tests/support/lister_fixture.h"
 #include "tests/support/purse.h"
 
@@ -256,14 +257,10 @@ TEST(keys_that_are_gone_do_not_pile_up)
 /* Two indexes of one name are refused, also when the daemon has the other; none is left changed. */
 TEST(a_name_is_taken_once)
 {
-	char text[256];
-
 	assert_int_equal(informer_add_index(w->fx->pods, "users", by_user, w), -EEXIST);
-	informer_last_error(w->fx->inf, text, sizeof(text));
-	assert_string_equal(text, "there is an index of the name 'users' already");
+	assert_last_error(w->fx->inf, "there is an index of the name 'users' already");
 	assert_int_equal(informer_add_index(w->fx->pods, "byUser", by_user, w), -EEXIST);
-	informer_last_error(w->fx->inf, text, sizeof(text));
-	assert_string_equal(text, "informerd has an index of the name 'byUser' already");
+	assert_last_error(w->fx->inf, "informerd has an index of the name 'byUser' already");
 	assert_int_equal(informer_add_index(w->fx->pods, "users2", by_user, w), 0);
 	assert_int_equal(informer_add_index(w->fx->pods, "", by_user, w), -EINVAL);
 	assert_int_equal(informer_add_index(w->fx->pods, NULL, by_user, w), -EINVAL);

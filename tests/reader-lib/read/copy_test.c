@@ -58,7 +58,6 @@ TEST(a_copy_says_what_its_source_says)
 	informer_object_free(&copy);
 }
 
-/* A copy outlives its snapshot, its object, and its handle. */
 TEST(a_copy_outlives_snapshot_and_handle)
 {
 	struct informer_object copy, second;
@@ -116,10 +115,7 @@ TEST(only_copies_are_freed)
 	assert_int_equal(informer_object_copy(w->inf, &same, &zero), -EINVAL);
 }
 
-/*
- * A copy stands in no snapshot of the store: questions about resources find none, lookups are refused, ending
- * it does nothing.
- */
+/* A copy stands in no snapshot of the store: it has no resources, and lookups are refused. */
 TEST(a_copys_own_snapshot_has_no_resources)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};

@@ -10,11 +10,10 @@
 #include "tests/support/broker_fixture.h"
 
 static const char pod[] = "{\"metadata\":{\"name\":\"web-%d\",\"namespace\":\"ns-%d\",\"uid\":\"u-%d\","
-			  "\"labels\":{\"app\":\"web\"},"
-			  "\"annotations\":{\"users\":\"ernie,bert\",\"long\":"
-			  "\"0123456789012345678901234567890123456789012345678901234567890123"
-			  "456789\"}},\"spec\":{\"nodeName\":\"n1\",\"priority\":1.5,\"containers\":[{"
-			  "\"name\":\"c\",\"image\":\"i\"}]},"
+			  "\"labels\":{\"app\":\"web\"},\"annotations\":{\"users\":\"ernie,bert\","
+			  "\"long\":\"0123456789012345678901234567890123456789012345678901234567890123456789"
+			  "\"}},\"spec\":{\"nodeName\":\"n1\",\"priority\":1.5,"
+			  "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]},"
 			  "\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.%d\"}]}}";
 
 static int

@@ -6,13 +6,11 @@
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 
-static const char pod[] = "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"labels\":{\"a=b\":"
-			  "\"c,d\",\"back\":\"x\\\\y\"}},"
-			  "\"spec\":{\"nodeName\":\"n1\",\"priority\":-5,\"ratio\":0.25,\"big\":"
-			  "18446744073709551615,\"hostNetwork\":false,"
-			  "\"nothing\":null,\"empty\":\"\",\"none\":[],"
-			  "\"containers\":[{\"name\":\"c1\",\"image\":\"nginx\"},{\"name\":\"c2\",\"image\":"
-			  "\"redis\"},{\"name\":\"c3\"}]}}";
+static const char pod[] = "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\","
+			  "\"labels\":{\"a=b\":\"c,d\",\"back\":\"x\\\\y\"}},\"spec\":{\"nodeName\":\"n1\","
+			  "\"priority\":-5,\"ratio\":0.25,\"big\":18446744073709551615,\"hostNetwork\":false,"
+			  "\"nothing\":null,\"empty\":\"\",\"none\":[],\"containers\":[{\"name\":\"c1\","
+			  "\"image\":\"nginx\"},{\"name\":\"c2\",\"image\":\"redis\"},{\"name\":\"c3\"}]}}";
 
 SET_UP(set_up, reader_world_new(pod))
 

@@ -103,7 +103,6 @@ expect(struct reader_world *w, enum informer_by by, const char *value, int resul
 
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
-/* What is present is found by each of its names, and is not deleted. */
 TEST(the_present_is_found_by_each_name)
 {
 	run(w, "a", "u-a", "10.0.0.1");
@@ -380,10 +379,7 @@ remember_one(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
-/*
- * Of a deletion its seq is told, and whether it was seen; of what is present, or a copy, nothing. What was
- * forgotten ends at forgotten_seq.
- */
+/* Of a deletion its seq and whether it was seen are told; what was forgotten ends at forgotten_seq. */
 TEST(a_deletion_has_a_seq_and_was_seen_or_not)
 {
 	struct informer_deletion a = {.size = sizeof(a)}, b = {.size = sizeof(b)},

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Store and indexes, as client-go's users know them: what is put is got, by key and by every value; what
- * changes moves; what goes leaves no trace. Behaviours of its store_test.go, index_test.go and
- * thread_safe_store_test.go carry their names in brackets.
+ * What an index gives while objects change. (What is put is got: lookup_test.c, tests/writer/store.)
  */
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
@@ -17,8 +15,7 @@ put(struct reader_world *w, const char *name, const char *users, unsigned versio
 
 	snprintf(text, sizeof(text),
 		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"u-%s\","
-		 "\"resourceVersion\":\"%u\","
-		 "\"annotations\":{\"users\":\"%s\"}}}",
+		 "\"resourceVersion\":\"%u\",\"annotations\":{\"users\":\"%s\"}}}",
 		 name, name, version, users);
 	broker_fixture_put(w->fx, (const char *const[]){text, NULL});
 	reader_world_renew(w);
@@ -74,15 +71,6 @@ by_user(struct reader_world *w, const char *user)
 	return keys_of(w, r, &it);
 }
 
-static const char *
-list(struct reader_world *w)
-{
-	struct informer_iter it;
-	int r = informer_list(&w->snap, w->pods, &it);
-
-	return keys_of(w, r, &it);
-}
-
 #define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
 
 /* It stands under each of its new values once, under no other. [IndexingFunctionsWithMultipleValues] */
@@ -108,54 +96,6 @@ TEST(an_update_moves_an_object_to_its_new_values)
 			assert_int_equal(count, (k == 0) + has);
 		}
 	}
-}
-
-/*
- * A value whose last object went is gone; one that has others stays. [DeleteRemovesEmptySetsFromIndex,
- * AddKeepsNonEmptySetPostDeleteFromIndex]
- */
-TEST(a_value_goes_with_its_last_object)
-{
-	uint64_t count = 7;
-
-	put(w, "a", "shared", 1);
-	put(w, "b", "shared", 1);
-	delete(w, "a");
-	assert_string_equal(by_user(w, "shared"), "b");
-	put(w, "a", "shared", 2);
-	delete(w, "b");
-	assert_string_equal(by_user(w, "shared"), "a");
-	delete(w, "a");
-	assert_string_equal(by_user(w, "shared"), "");
-	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "byUser", "shared", 6, &count), 0);
-	assert_int_equal(count, 0);
-	put(w, "b", "shared", 2);
-	assert_string_equal(by_user(w, "shared"), "b");
-}
-
-/* Put, get, put again, list, delete: the newest state is got, by key and by object. [Store] */
-TEST(what_is_put_is_got)
-{
-	struct informer_object object;
-	const char *data;
-	size_t length;
-
-	reader_world_renew(w);
-	assert_string_equal(list(w), "");
-	put(w, "foo", "bar", 1);
-	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/foo", 11, &object), 0);
-	put(w, "foo", "baz", 2);
-	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/foo", 11, &object), 0);
-	assert_int_equal(informer_object_resource_version(&object, &data, &length), 0);
-	assert_memory_equal(data, "2", 1);
-	assert_string_equal(list(w), "foo");
-	put(w, "bar", "baz", 3);
-	assert_string_equal(list(w), "bar foo");
-	delete(w, "foo");
-	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/foo", 11, &object),
-			 INFORMER_E_NOT_FOUND);
-	assert_string_equal(list(w), "bar");
-	assert_string_equal(by_user(w, "baz"), "bar");
 }
 
 /* Whoever iterates sees the moment at which the snapshot began, whatever is put and deleted meanwhile. */

@@ -6,23 +6,19 @@
 #include "tests/support/reader_world.h"
 
 static const char *const pods[] = {
-	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":"
-	"\"11\","
-	"\"labels\":{\"app\":\"web\",\"tier\":\"front\"},\"annotations\":{\"users\":\"ernie,bert\"}},"
-	"\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.1\"},{"
-	"\"ip\":\"fd00::1\"}]}}",
-	"{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"default\",\"uid\":\"u-2\",\"labels\":{\"app\":"
-	"\"web\"},"
-	"\"annotations\":{\"users\":\"bert\"}},"
-	"\"spec\":{\"nodeName\":\"n2\"},\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.2\"}]}"
-	"}",
+	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\","
+	"\"resourceVersion\":\"11\",\"labels\":{\"app\":\"web\",\"tier\":\"front\"},"
+	"\"annotations\":{\"users\":\"ernie,bert\"}},\"spec\":{\"nodeName\":\"n1\"},"
+	"\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.1\"},{\"ip\":\"fd00::1\"}]}}",
+	"{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"default\",\"uid\":\"u-2\","
+	"\"labels\":{\"app\":\"web\"},\"annotations\":{\"users\":\"bert\"}},\"spec\":{\"nodeName\":\"n2\"},"
+	"\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.2\"}]}}",
 	"{\"metadata\":{\"name\":\"done\",\"namespace\":\"jobs\",\"uid\":\"u-3\"},"
 	"\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Succeeded\",\"podIPs\":[{\"ip\":\"10.0.0.2\"}"
 	"]}}",
-	"{\"metadata\":{\"name\":\"agent\",\"namespace\":\"kube-system\",\"uid\":\"u-4\",\"labels\":{\"app\":"
-	"\"web\"}},"
-	"\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":true},\"status\":{\"phase\":\"Running\",\"podIPs\":[{"
-	"\"ip\":\"10.0.0.1\"}]}}",
+	"{\"metadata\":{\"name\":\"agent\",\"namespace\":\"kube-system\",\"uid\":\"u-4\","
+	"\"labels\":{\"app\":\"web\"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":true},"
+	"\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.1\"}]}}",
 	"{\"metadata\":{\"name\":\"failed\",\"namespace\":\"jobs\",\"uid\":\"u-5\"},"
 	"\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Failed\",\"podIPs\":[{\"ip\":\"10.0.0.9\"}]}"
 	"}",
@@ -115,7 +111,6 @@ TEST(a_key_that_does_not_exist_is_not_found)
 	free(much);
 }
 
-/* An object is found by its UID. */
 TEST(an_object_is_found_by_its_uid)
 {
 	struct informer_object o;
@@ -146,7 +141,6 @@ TEST(an_index_gives_the_objects_of_a_value)
 	assert_int_equal(informer_by_index(&w->snap, w->pods, "noSuch", "n3", 2, &it), INFORMER_E_NO_INDEX);
 }
 
-/* A list gives all objects, or those of one namespace. */
 TEST(a_list_gives_all_or_one_namespace)
 {
 	struct informer_iter it;
@@ -265,12 +259,11 @@ add_second_entry(struct broker_fixture *fx, void *context)
 {
 	static const uint8_t fingerprint[32] = "pods of another namespace";
 	static const char descriptor[] =
-		"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":"
-		"\"pod\",\"shortNames\":"
-		"[\"po\"],\"namespaced\":true,\"namespace\":\"other\","
-		"\"drops\":[\"metadata.managedFields\",\"spec.containers[*].env\"],\"indexes\":["
-		"{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]},"
-		"{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]}]}";
+		"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\","
+		"\"singular\":\"pod\",\"shortNames\":[\"po\"],\"namespaced\":true,\"namespace\":\"other\","
+		"\"drops\":[\"metadata.managedFields\",\"spec.containers[*].env\"],"
+		"\"indexes\":[{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\","
+		"\"as\":\"string\"}]},{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]}]}";
 	unsigned first = fx->store->pods, id;
 
 	(void)context;

@@ -3,17 +3,17 @@
  * Objects and values as an agent reads them.
  */
 #include "tests/room.h"
+#include "tests/support/dispatch.h"
 #include "tests/support/reader_world.h"
 
 /* As the API server would send it: what is kept is what comes out. */
 static const char pod[] = "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\","
-			  "\"uid\":\"u-1\",\"resourceVersion\":\"77\","
-			  "\"labels\":{\"app\":\"web\",\"a.b/"
-			  "c\":\"d\"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":false,\"priority\":-5,"
-			  "\"big\":18446744073709551615,\"huge\":1e999,\"ratio\":0.25,\"nothing\":null,"
-			  "\"none\":{},\"empty\":[],"
-			  "\"containers\":[{\"name\":\"c1\",\"image\":\"i1\"},{\"name\":\"c2\",\"image\":"
-			  "\"i2\"}]},\"text\":\"\\u0000\xc3\xa4\\n\"}";
+			  "\"uid\":\"u-1\",\"resourceVersion\":\"77\",\"labels\":{\"app\":\"web\","
+			  "\"a.b/c\":\"d\"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":false,"
+			  "\"priority\":-5,\"big\":18446744073709551615,\"huge\":1e999,\"ratio\":0.25,"
+			  "\"nothing\":null,\"none\":{},\"empty\":[],\"containers\":[{\"name\":\"c1\","
+			  "\"image\":\"i1\"},{\"name\":\"c2\",\"image\":\"i2\"}]},"
+			  "\"text\":\"\\u0000\xc3\xa4\\n\"}";
 
 static int
 set_up(void **state)
@@ -116,11 +116,9 @@ TEST(a_bad_path_is_refused_with_its_place)
 	char text[256];
 
 	assert_int_equal(informer_path_compile(w->inf, "spec..x", 7, &path), INFORMER_E_SYNTAX);
-	informer_last_error(w->inf, text, sizeof(text));
-	assert_non_null(strstr(text, "spec..x"));
-	assert_non_null(strstr(text, "at byte 5"));
-	assert_int_equal(informer_last_error(w->inf, text, 3),
-			 strlen(text) > 2 ? informer_last_error(w->inf, NULL, 0) : 0);
+	assert_last_error(w->inf, "spec..x");
+	assert_last_error(w->inf, "at byte 5");
+	assert_int_equal(informer_last_error(w->inf, text, 3), informer_last_error(w->inf, NULL, 0));
 	assert_int_equal(strlen(text), 2);
 }
 

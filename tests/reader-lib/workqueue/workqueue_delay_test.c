@@ -48,7 +48,6 @@ TEST(a_thousand_delays_come_in_order)
 		play(w, "1ms %u .", at);
 }
 
-/* Without a delay a key comes at once. */
 TEST(without_a_delay_it_comes_at_once)
 {
 	play(w, "+foo@0s foo retries=1");
@@ -149,7 +148,6 @@ TEST(without_a_bucket_only_the_backoff_counts)
 	play(w, "5ms #1000");
 }
 
-/* A second rate-limited add keeps the earlier time, and counts as tried. */
 TEST(a_second_rate_limited_add_keeps_the_earlier_time)
 {
 	play(w, "+foo~ +foo~ foo?2 5ms foo 100ms .");

@@ -12,12 +12,6 @@
 
 #define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
-/* Keys come in the order in which they were added. */
-TEST(keys_come_in_order)
-{
-	play(w, "+a +b +c a b c .");
-}
-
 /* A key that is added while it waits is there once, at the place of its first add. [TestLen, TestDeduping] */
 TEST(adding_a_waiting_key_does_nothing)
 {

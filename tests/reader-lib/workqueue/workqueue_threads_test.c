@@ -64,10 +64,7 @@ crowd_worker(void *context)
 
 #define TEST(f) TEST_CASE_OF(struct workqueue_world *w, workqueue_world_set_up, workqueue_world_tear_down, f)
 
-/*
- * Many producers and many workers: every key is worked on, none by two at once, and a shut down of either
- * kind ends them all with nothing left. [TestBasic, TestAddWhileProcessing]
- */
+/* Every key is worked on, none by two at once; each shut down ends it. [TestBasic, TestAddWhileProcessing] */
 TEST_CASE(no_key_is_ever_with_two_workers)
 {
 	for (unsigned drain = 0; drain < 2; drain++) {
@@ -181,10 +178,7 @@ TEST_CASE(those_who_wait_get_delayed_keys_in_time)
 	informer_workqueue_free(q);
 }
 
-/*
- * One who sleeps until the next delayed key is ready and gives up before leaves that to another who waits. On
- * a busy machine it may give up so late that the key is there: then again, with a key that takes longer.
- */
+/* Who gives up leaves the watch to another who waits. (Too late, on a busy machine: then again.) */
 TEST_CASE(who_gives_up_leaves_the_watch_to_another)
 {
 	for (uint64_t delay_ns = 60 * MS;; delay_ns *= 2) {

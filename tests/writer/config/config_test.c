@@ -118,16 +118,14 @@ TEST(every_field_of_a_file_is_taken)
 	assert_string_equal(c.resources[3].origin, "--resource deploy");
 	config_done(&c);
 	assert_built(*state, full, NULL,
-		     " kubeconfig=DIR/kube/config context=prod server=https://api:6443 keep_managed_fields=1"
-		     " arena_dir=/dev/shm arena_max_bytes=1073741824 uid=0 uid=1000 gid=7 max_readers=9"
-		     " log_level=debug"
-		     "\npods namespace_=web label_selector=app in (a, b) field_selector=spec.nodeName=n1"
-		     " drop=status.managed drop=metadata.annotations[\"a.b/c\"]"
-		     "\nservices namespace_=web"
-		     "\nnodes"
-		     "\nindex byUser of pods path=metadata.annotations.users split=,"
-		     "\nindex image of pods path=spec.containers[*].image path=spec.initContainers[*].image"
-		     "\nindex byApp of services path=spec.selector.app");
+		     " kubeconfig=DIR/kube/config context=prod server=https://api:6443 keep_managed_fields=1 "
+		     "arena_dir=/dev/shm arena_max_bytes=1073741824 uid=0 uid=1000 gid=7 max_readers=9 "
+		     "log_level=debug\npods namespace_=web label_selector=app in (a, b) "
+		     "field_selector=spec.nodeName=n1 drop=status.managed "
+		     "drop=metadata.annotations[\"a.b/c\"]\nservices namespace_=web\nnodes\nindex byUser of "
+		     "pods path=metadata.annotations.users split=,\nindex image of pods "
+		     "path=spec.containers[*].image path=spec.initContainers[*].image\nindex byApp of "
+		     "services path=spec.selector.app");
 	assert_built(*state, "context: prod\naccess: {uids: [0, 1000]}\nlogLevel: debug\nresources: [pods]\n",
 		     "--context test --resource deploy --allow-uid 5 --log-level=error",
 		     " context=test uid=0 uid=1000 uid=5 log_level=error\npods\ndeploy");
@@ -379,10 +377,9 @@ TEST(a_resource_has_choices_of_its_own)
 		     "- services\n",
 		     "-r nodes?metadataOnly=true&onDemand=false&optional=true&pageSize=7"
 		     "&resourceVersion=latest&watchList=true",
-		     " watch_list=no"
-		     "\npods metadata_only=1 on_demand=1 optional=1 watch_list=yes page_size=50 version=any"
-		     "\nservices watch_list=no"
-		     "\nnodes metadata_only=1 optional=1 watch_list=yes page_size=7 version=latest");
+		     " watch_list=no\npods metadata_only=1 on_demand=1 optional=1 watch_list=yes "
+		     "page_size=50 version=any\nservices watch_list=no\nnodes metadata_only=1 optional=1 "
+		     "watch_list=yes page_size=7 version=latest");
 }
 
 /* WatchLists, syntax and compression are the file's, unless a resource or a flag says otherwise. */
@@ -401,8 +398,7 @@ TEST(what_is_said_for_all_is_taken_by_each)
 	assert_built(*state, wire, NULL,
 		     " wire=json schema=/some/file\npods wire=protobuf\nservices wire=json");
 	assert_built(*state, wire, "-r nodes?wire=auto --wire protobuf --schema /other/file",
-		     " wire=protobuf schema=/other/file"
-		     "\npods wire=protobuf\nservices wire=protobuf\nnodes");
+		     " wire=protobuf schema=/other/file\npods wire=protobuf\nservices wire=protobuf\nnodes");
 	assert_built(*state, "compression: none\n", "-r pods", " compression=none\npods");
 	assert_built(*state, "compression: none\n", "-r pods --compression gzip", " compression=gzip\npods");
 }
@@ -431,9 +427,8 @@ TEST(variables_are_the_environments)
 		     "- {resource: pods, fieldSelector: "
 		     "'spec.nodeName=${INFORMER_TEST_NODE},a=${INFORMER_TEST_ODD}'}\n",
 		     "-r services?namespace=x-${INFORMER_TEST_NS}&labelSelector=a=$b",
-		     " namespace_=web\npods namespace_=web "
-		     "field_selector=spec.nodeName=node-7,a=${INFORMER_TEST_NS}"
-		     "\nservices namespace_=x-web label_selector=a=$b");
+		     " namespace_=web\npods namespace_=web field_selector=spec.nodeName=node-7,"
+		     "a=${INFORMER_TEST_NS}\nservices namespace_=x-web label_selector=a=$b");
 }
 
 /* A variable that is not set, or empty, would make a selector mean another part: refused, with its name. */

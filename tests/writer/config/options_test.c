@@ -199,7 +199,6 @@ TEST_CASE(a_resource_takes_selectors_as_a_query)
 		      " field_selector=node=n1&\ndeploy.apps");
 }
 
-/* An index names its resource, its path and, if wanted, a separator. */
 TEST_CASE(an_index_names_resource_path_and_separator)
 {
 	assert_parsed(ARGS("--index", "byUser=pods:metadata.annotations[\"x:split=y\"]:split=,", "--index",

@@ -183,7 +183,6 @@ TEST(what_is_collected_takes_its_length)
 	bytes_done(&in);
 }
 
-/* What is too long is passed over, and what follows it is told. */
 TEST(what_follows_something_too_long_is_told)
 {
 	struct bytes in = {0};

@@ -104,8 +104,7 @@ static const struct {
 	 "\"sizes\":{\"\":\"1Gi\",\"z\":\"0\"}}"},
 	/* an entry, and a text, that leave their text out */
 	{"6=1 7:'' 8:'' 12:{1=1} 20:{1:'k'} 20:{} 21:{1:'b'}",
-	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"port\":\"\","
-	 "\"words\":{\"k\":\"\",\"\":\"\"},"
+	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"port\":\"\",\"words\":{\"k\":\"\",\"\":\"\"},"
 	 "\"files\":{\"b\":\"\"}}"},
 	/* what is no UTF-8, in a text and in a key */
 	{"1:'a\xff\xc0\xafz' 6=1 7:'' 8:'\xed\xa0\x80' 18:{1:'\xc3' 2:{1:'1'}}",

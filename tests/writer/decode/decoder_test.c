@@ -422,12 +422,11 @@ TEST(what_repeats_is_shared_and_the_rest_stands_inline)
 		unsigned kind = json_random_below(&r, 20);
 		size_t n = (size_t)snprintf(
 			text, sizeof(text),
-			"{\"uid\":\"%08x-aaaa-bbbb-cccc-%012x\",\"spec\":{\"containers\":[{\"name\":"
-			"\"container-number-%u\",\"image\":"
-			"\"registry.example.com/some/image/of/"
-			"kind:%u\",\"env\":[{\"name\":\"A_VARIABLE\",\"value\":\"its value in kind %u\"},"
-			"{\"name\":\"ANOTHER\",\"value\":\"%u\"}],\"args\":[\"--one\",\"--two\",\"--three\"]}"
-			"],\"restartPolicy\":\"Always\"}}",
+			"{\"uid\":\"%08x-aaaa-bbbb-cccc-%012x\",\"spec\":{\"containers\":[{\"name\":\"contain"
+			"er-number-%u\",\"image\":\"registry.example.com/some/image/of/kind:%u\","
+			"\"env\":[{\"name\":\"A_VARIABLE\",\"value\":\"its value in kind %u\"},"
+			"{\"name\":\"ANOTHER\",\"value\":\"%u\"}],\"args\":[\"--one\",\"--two\","
+			"\"--three\"]}],\"restartPolicy\":\"Always\"}}",
 			json_random_below(&r, 1u << 31), json_random_below(&r, 1u << 31), kind, kind, kind,
 			kind);
 
@@ -622,8 +621,7 @@ TEST_CASE(uid_and_version_stand_in_the_header)
 
 		n = of_length
 			    ? snprintf(text, sizeof(text),
-				       "{\"items\":[{\"metadata\":{\"name\":\"x\","
-				       "\"uid\":\"%.*s\"}}]}",
+				       "{\"items\":[{\"metadata\":{\"name\":\"x\",\"uid\":\"%.*s\"}}]}",
 				       255 + longer, uid)
 			    : snprintf(text, sizeof(text), "{\"items\":[{\"metadata\":{%s,\"name\":\"x\"}}]}",
 				       cases[i].metadata);
@@ -805,10 +803,7 @@ assert_pods(enum decoder_mode mode, const char *text, const char *expected)
 	}
 }
 
-/*
- * An event with an object of another kind, or without metadata, is told as one of none of ours; a list with
- * such an item refused; bookmarks and errors may be of any kind.
- */
+/* An event's object of another kind, or without metadata, is told as none of ours; a list is refused. */
 TEST_CASE(objects_of_another_kind_are_told)
 {
 	assert_pods(DECODE_WATCH,
@@ -863,16 +858,14 @@ TEST_CASE(drops_leave_out_their_paths)
 	const char *text =
 		"{\"items\":[{\"metadata\":{\"managedFields\":[{\"f\":{\"x\":[1,2]}},\"}]\"],\"name\":\"a\"},"
 		"\"managedFields\":1,\"spec\":{\"containers\":[{\"env\":[],\"image\":\"i\"},{\"image\":\"j\","
-		"\"\\u0065nv\":{}},{\"env\":1}],\"env\":2},"
-		"\"status\":{\"a.b\":{\"c\":1,\"d\":2},\"c\":3},\"data\":{\"x\":{\"secret\":1,\"y\":2},"
-		"\"secret\":{\"z\":1}},\"all\":[1,2,3]}]}";
+		"\"\\u0065nv\":{}},{\"env\":1}],\"env\":2},\"status\":{\"a.b\":{\"c\":1,\"d\":2},\"c\":3},"
+		"\"data\":{\"x\":{\"secret\":1,\"y\":2},\"secret\":{\"z\":1}},\"all\":[1,2,3]}]}";
 
 	assert_stream_limited(DECODE_LIST, drops, 5, text, strlen(text), 0,
-			      "[/"
-			      "a]{\"metadata\":{\"name\":\"a\"},\"managedFields\":1,\"spec\":{\"containers\":"
-			      "[{\"image\":\"i\"},{\"image\":\"j\"},{}],\"env\":2},"
-			      "\"status\":{\"a.b\":{\"d\":2},\"c\":3},\"data\":{\"x\":{\"y\":2},\"secret\":{"
-			      "\"z\":1}},\"all\":[]}\nEND:,,0\n");
+			      "[/a]{\"metadata\":{\"name\":\"a\"},\"managedFields\":1,"
+			      "\"spec\":{\"containers\":[{\"image\":\"i\"},{\"image\":\"j\"},{}],\"env\":2},"
+			      "\"status\":{\"a.b\":{\"d\":2},\"c\":3},\"data\":{\"x\":{\"y\":2},"
+			      "\"secret\":{\"z\":1}},\"all\":[]}\nEND:,,0\n");
 }
 
 /* A drop that cannot be (drop_path_test.c) is named by its number. */

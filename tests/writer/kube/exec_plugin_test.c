@@ -121,6 +121,13 @@ run(struct world *w, const char *body)
 		fail_msg("a secret is in '%s'", error);
 }
 
+/* A file that a plugin writes is there. */
+static bool
+exists(const struct world *w, const char *name)
+{
+	return access(temp_path(w->dir, name), F_OK) == 0;
+}
+
 static const char *
 read_file(struct world *w, const char *name)
 {
@@ -133,6 +140,12 @@ read_file(struct world *w, const char *name)
 	text[n] = '\0';
 	fclose(file);
 	return text;
+}
+
+static pid_t
+pid_in(struct world *w, const char *name)
+{
+	return (pid_t)atol(read_file(w, name));
 }
 
 #define TEST(name) TEST_CASE_OF(struct world *w, setup, transport_world_teardown, name)
@@ -221,7 +234,6 @@ TEST(a_failure_tells_its_words_without_secrets)
 	assert_non_null(strstr(error, "was ended by signal 9"));
 }
 
-/* Garbage is refused, and not shown. */
 TEST(garbage_is_refused)
 {
 	run(w, "echo hunter2");
@@ -265,8 +277,8 @@ TEST(a_hanging_one_is_killed)
 	write_plugin(
 		w, "echo waiting for a browser >&2; sleep 1000 & echo $! >$D/pid; mv $D/pid $D/child; wait");
 	start(w);
-	run_until(w, access(temp_path(w->dir, "child"), F_OK) == 0);
-	child = (pid_t)atol(read_file(w, "child"));
+	run_until(w, exists(w, "child"));
+	child = pid_in(w, "child");
 	test_clock_pass(&w->loop, 299);
 	assert_false(is_dead(child));
 	test_clock_pass(&w->loop, 1);
@@ -284,9 +296,9 @@ TEST(nobody_is_killed_by_a_number_that_was_given_back)
 	write_plugin(w, "sleep 1000 & echo $! >$D/child; echo $$ >$D/pid; mv $D/pid $D/plugin_pid");
 	n_done = 0;
 	start(w);
-	run_until(w, access(temp_path(w->dir, "plugin_pid"), F_OK) == 0);
-	plugin = (pid_t)atol(read_file(w, "plugin_pid"));
-	child = (pid_t)atol(read_file(w, "child"));
+	run_until(w, exists(w, "plugin_pid"));
+	plugin = pid_in(w, "plugin_pid");
+	child = pid_in(w, "child");
 	run_until(w, kill(plugin, 0) < 0);
 	groups_killed = 0;
 	test_clock_pass(&w->loop, 300);
@@ -303,7 +315,7 @@ TEST(what_is_left_behind_and_prints_ends_with_the_output)
 {
 	run(w, "yes hunter2 & echo $! >$D/child");
 	assert_non_null(strstr(error, "printed more than 1 MiB"));
-	run_until(w, is_dead((pid_t)atol(read_file(w, "child"))));
+	run_until(w, is_dead(pid_in(w, "child")));
 }
 
 /* One that ended, but was not waited for yet, is killed with what it started while its number is its own. */
@@ -315,9 +327,9 @@ TEST(who_was_not_waited_for_is_killed_with_what_it_started)
 	write_plugin(w, "sleep 1000 & echo $! >$D/pid; mv $D/pid $D/child");
 	n_done = 0;
 	plugin = start(w);
-	while (access(temp_path(w->dir, "child"), F_OK) < 0) /* without the loop: nobody waits for it */
+	while (!exists(w, "child")) /* without the loop: nobody waits for it */
 		sched_yield();
-	child = (pid_t)atol(read_file(w, "child"));
+	child = pid_in(w, "child");
 	groups_killed = 0;
 	exec_plugin_cancel(plugin);
 	assert_int_equal(groups_killed, 1);
@@ -331,7 +343,7 @@ TEST(a_helper_left_behind_is_not_waited_for)
 {
 	run(w, "sleep 1000 >/dev/null & echo $! >$D/child\n" ANSWER);
 	assert_string_equal(token, "hunter2");
-	assert_int_equal(kill((pid_t)atol(read_file(w, "child")), SIGKILL), 0);
+	assert_int_equal(kill(pid_in(w, "child"), SIGKILL), 0);
 }
 
 /* A command that does not exist says so, with the kubeconfig's hint. */
@@ -343,8 +355,7 @@ TEST(a_missing_command_tells_the_hint)
 	w->config.exec.command = strdup("no-such-plugin");
 	assert_int_equal(exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &why), -ENOENT);
 	assert_string_equal(why, "credential plugin no-such-plugin cannot be started: No such file or "
-				 "directory; install it, or "
-				 "name its whole path in the kubeconfig");
+				 "directory; install it, or name its whole path in the kubeconfig");
 	w->config.exec.install_hint = strdup("Get it\nfrom example.com");
 	assert_int_equal(exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &hinted), -ENOENT);
 	assert_non_null(strstr(hinted, "Get it; from example.com"));

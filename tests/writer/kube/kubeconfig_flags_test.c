@@ -34,18 +34,15 @@ TEST(everything_of_a_kubeconfig_is_taken)
 	const char *path = temp_file(*state, "k", full);
 	struct kube_client_config c = loaded(CHOICE(.kubeconfig = path)), copy;
 
+	assert_loads(CHOICE(.kubeconfig = path),
+		     "disable_compression=true proxy_url=socks5://p:1 as.user=him as.uid=7 exec.command=");
 	assert_int_equal(kube_client_config_copy(&c, &copy), 0);
 	kube_client_config_done(&c);
-	assert_true(copy.disable_compression);
-	assert_string_equal(copy.proxy_url, "socks5://p:1");
-	assert_string_equal(copy.as.user, "him");
-	assert_string_equal(copy.as.uid, "7");
 	assert_int_equal(copy.as.groups.n, 2);
 	assert_string_equal(copy.as.groups.items[1].value, "h");
 	assert_int_equal(copy.as.extra.n, 2);
 	assert_string_equal(copy.as.extra.items[1].name, "k");
 	assert_string_equal(copy.as.extra.items[1].value, "w");
-	assert_null(copy.exec.command);
 	kube_client_config_done(&copy);
 
 	c = loaded(CHOICE(.kubeconfig = path, .user = "plugin"));
@@ -102,16 +99,10 @@ TEST(a_token_by_flag_replaces_other_ways)
 {
 	static const char *const users[] = {"u", "file", "basic", "plugin"};
 	const char *path = temp_file(*state, "k", full);
-	struct kube_client_config c;
 
-	for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++) {
-		c = loaded(CHOICE(.kubeconfig = path, .user = users[i], .token = "flag"));
-		assert_string_equal(c.token, "flag");
-		assert_null(c.token_file);
-		assert_null(c.username);
-		assert_null(c.exec.command);
-		kube_client_config_done(&c);
-	}
+	for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++)
+		assert_loads(CHOICE(.kubeconfig = path, .user = users[i], .token = "flag"),
+			     "token=flag token_file= username= exec.command=");
 	assert_refused(CHOICE(.kubeconfig = path, .token = "hunter2\n"), -EINVAL, "--token has a character");
 }
 
@@ -160,13 +151,9 @@ TEST(flags_count_in_a_pod_too)
 	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/token", "t");
 	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/ca.crt",
 		  "-----BEGIN CERTIFICATE-----");
-	c = loaded(CHOICE(.root = *state, .as = "me", .token = "t2", .certificate_authority = "/ca",
-			  .request_timeout_ms = 5));
-	assert_string_equal(c.server, "https://10.0.0.1:443");
-	assert_string_equal(c.as.user, "me");
-	assert_string_equal(c.token, "t2");
-	assert_null(c.token_file);
-	assert_string_equal(c.ca.file, "/ca");
+	assert_loads(CHOICE(.root = *state, .as = "me", .token = "t2", .certificate_authority = "/ca"),
+		     "server=https://10.0.0.1:443 as.user=me token=t2 token_file= ca.file=/ca");
+	c = loaded(CHOICE(.root = *state, .request_timeout_ms = 5));
 	assert_int_equal(c.request_timeout_ms, 5);
 	kube_client_config_done(&c);
 }

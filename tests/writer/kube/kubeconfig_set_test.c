@@ -72,23 +72,30 @@ TEST(the_first_current_context_counts)
 TEST(paths_stand_beside_their_own_file)
 {
 	struct kube_client_config c;
+	struct kube_pem pem;
 
 	temp_file(*state, "one/ca", "-----BEGIN CERTIFICATE-----\n1");
+	temp_file(*state, "two/pki/c.crt", "-----BEGIN CERTIFICATE-----\nc");
+	temp_file(*state, "two/pki/c.key", "-----BEGIN EC PRIVATE KEY-----\nk");
 	temp_file(*state, "two/ca", "-----BEGIN CERTIFICATE-----\n2");
 	use_list(
 		temp_file(
 			*state, "one/k",
 			"current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
 			"clusters: [{name: c, cluster: {server: 'https://s', certificate-authority: ca}}]\n"),
-		temp_file(
-			*state, "two/k",
-			"users: [{name: u, user: {tokenFile: t}}, {name: e, user: {exec: {command: ./bin/p, "
-			"apiVersion: client.authentication.k8s.io/v1beta1}}}, {name: p, user: {exec: "
-			"{command: p, "
-			"apiVersion: client.authentication.k8s.io/v1beta1}}}]\n"));
+		temp_file(*state, "two/k",
+			  "users: [{name: u, user: {tokenFile: t, client-certificate: pki/c.crt, client-key: "
+			  "pki/c.key}}, {name: e, user: {exec: {command: ./bin/p, apiVersion: "
+			  "client.authentication.k8s.io/v1beta1}}}, {name: p, user: {exec: {command: p, "
+			  "apiVersion: client.authentication.k8s.io/v1beta1}}}]\n"));
 	c = loaded(CHOICE(0));
 	assert_string_equal(c.ca.file, temp_path(*state, "one/ca"));
 	assert_string_equal(c.token_file, temp_path(*state, "two/t"));
+	assert_string_equal(c.client_cert.file, temp_path(*state, "two/pki/c.crt"));
+	assert_string_equal(c.client_key.file, temp_path(*state, "two/pki/c.key"));
+	assert_int_equal(kube_pem_read(&c.ca, &pem, NULL), 0);
+	assert_string_equal(pem.data, "-----BEGIN CERTIFICATE-----\n1");
+	kube_pem_done(&pem);
 	kube_client_config_done(&c);
 	c = loaded(CHOICE(.user = "e"));
 	assert_string_equal(c.exec.command, temp_path(*state, "two/./bin/p"));

@@ -44,31 +44,6 @@ TEST(context_and_server_can_be_chosen)
 		     "server=https://[::1]:1 token=hunter2");
 }
 
-/* Files that a kubeconfig names stand relative to its own folder. */
-TEST(relative_files_stand_beside_the_kubeconfig)
-{
-	static const char text[] =
-		"current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"
-		"clusters: [{name: c, cluster: {server: 'https://x', certificate-authority: pki/ca.crt}}]\n"
-		"users: [{name: u, user: {client-certificate: pki/c.crt, client-key: pki/c.key, tokenFile: "
-		"t}}]\n";
-	struct kube_client_config c;
-	struct kube_pem pem;
-
-	temp_file(*state, "sub/pki/ca.crt", "-----BEGIN CERTIFICATE-----\nca");
-	temp_file(*state, "sub/pki/c.crt", "-----BEGIN CERTIFICATE-----\nc");
-	temp_file(*state, "sub/pki/c.key", "-----BEGIN EC PRIVATE KEY-----\nk");
-	c = loaded(CHOICE(.kubeconfig = temp_file(*state, "sub/config", text)));
-	assert_string_equal(c.ca.file, temp_path(*state, "sub/pki/ca.crt"));
-	assert_string_equal(c.client_cert.file, temp_path(*state, "sub/pki/c.crt"));
-	assert_string_equal(c.client_key.file, temp_path(*state, "sub/pki/c.key"));
-	assert_string_equal(c.token_file, temp_path(*state, "sub/t"));
-	assert_int_equal(kube_pem_read(&c.ca, &pem, NULL), 0);
-	assert_string_equal(pem.data, "-----BEGIN CERTIFICATE-----\nca");
-	kube_pem_done(&pem);
-	kube_client_config_done(&c);
-}
-
 /* Without --kubeconfig: the files of $KUBECONFIG that exist, else ~/.kube/config. */
 TEST(the_file_is_found_as_kubectl_does)
 {

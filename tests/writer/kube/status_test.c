@@ -78,7 +78,6 @@ TEST_CASE(a_body_that_is_no_status_gives_its_first_line)
 	}
 }
 
-/* Fields of wrong types count as absent. */
 TEST_CASE(wrong_types_count_as_absent)
 {
 	struct kube_status s = parsed(

@@ -158,7 +158,6 @@ TEST(a_failing_plugin_ends_what_waits_for_it)
 	assert_int_equal(http_fixture_count(w->server, NULL), 0);
 }
 
-/* A transport that goes kills the plugin that it waits for. */
 TEST(a_transport_that_goes_takes_its_plugin_along)
 {
 	struct seen seen = {0};

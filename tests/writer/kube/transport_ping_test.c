@@ -79,10 +79,7 @@ TEST(a_refusal_is_an_answer)
 	goes_on(w, closed_routes);
 }
 
-/*
- * Beside a plugin whose first credentials have expired, and whose second run does `again`: the question shows
- * the expired ones, and is refused.
- */
+/* Beside a plugin whose credentials have expired, and whose second run does `again`. */
 static void
 goes_on_beside_a_plugin(struct world *w, const char *again)
 {
@@ -144,7 +141,6 @@ TEST(zero_seconds_turn_it_off)
 	asks_nothing(w, &(struct seen){0});
 }
 
-/* A transport without a request asks nothing. */
 TEST(an_idle_transport_asks_nothing)
 {
 	serve(w, routes);

@@ -436,7 +436,6 @@ BARE(an_unreadable_token_fails_the_request)
 	assert_int_equal(http_fixture_count(w->server, NULL), 0);
 }
 
-/* User name and password are sent as basic authentication. */
 BARE(a_password_is_sent_as_basic_authentication)
 {
 	w->config.username = strdup("u");

@@ -204,7 +204,6 @@ T(what_found_no_room_is_tried_when_there_is_some)
 
 /* ---- refusals, backoff ----------------------------------------------------------------- */
 
-/* A request that cannot even be made is tried again. */
 T(a_request_that_cannot_be_made_is_tried_again)
 {
 	t->fx->refuse = -ENOMEM;

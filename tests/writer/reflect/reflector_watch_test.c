@@ -164,8 +164,7 @@ expect_where_the_time_went(struct reflector_fixture *t, bool watch_list)
 	assert_true(n > 0);
 	text[n] = '\0';
 	line = strstr(text, "pods: the list took 14.0 s: 9.0 s until the server began to answer, 3.0 s with "
-			    "the transfer and other work, 0.0 s with "
-			    "decoding, 2.0 s until it was applied");
+			    "the transfer and other work, 0.0 s with decoding, 2.0 s until it was applied");
 	if (!line || strstr(line + strlen("pods: the"), "the list took"))
 		fail_msg("not told, or not once: %s", text);
 }
@@ -219,10 +218,7 @@ T(it_can_be_freed_in_the_middle_of_a_state)
 
 /* ---- the vigil ------------------------------------------------------------------------ */
 
-/*
- * Bookmarks that came every minute stop, and the server answers a question all the same: the stream is dead.
- * It is begun again, over another connection and from the last RV; there is no LIST.
- */
+/* Bookmarks stop, and the server answers a question: the stream begins anew, from the last RV. */
 PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead)
 {
 	start_watching(t);

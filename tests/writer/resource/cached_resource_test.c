@@ -57,12 +57,10 @@ server_put(struct server *s, unsigned i)
 	s->version++;
 	if (asprintf(&s->objects[i],
 		     "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"n%u\",\"uid\":\"u%u\","
-		     "\"resourceVersion\":\"%u\","
-		     "\"labels\":{\"app\":\"v%u\",\"tier\":\"v%u\"},\"annotations\":{\"users\":\"v%u,v%u\"},"
-		     "\"managedFields\":[{\"m\":%u}]},"
+		     "\"resourceVersion\":\"%u\",\"labels\":{\"app\":\"v%u\",\"tier\":\"v%u\"},"
+		     "\"annotations\":{\"users\":\"v%u,v%u\"},\"managedFields\":[{\"m\":%u}]},"
 		     "\"spec\":{\"nodeName\":\"v%u\",\"volumes\":[{\"name\":\"v%u\"},{\"name\":\"v%u\"}]},"
-		     "\"status\":{\"phase\":\"v%u\","
-		     "\"podIPs\":[{\"ip\":\"v%u\"}]}}",
+		     "\"status\":{\"phase\":\"v%u\",\"podIPs\":[{\"ip\":\"v%u\"}]}}",
 		     i, i % 3, i, s->version, chance(VALUES), chance(VALUES), chance(VALUES), chance(VALUES),
 		     s->version, chance(VALUES), chance(VALUES), chance(VALUES), chance(VALUES),
 		     chance(VALUES)) < 0)
@@ -88,6 +86,7 @@ struct side {
 	struct store_fixture look;	/* only to look at */
 	char asked[64];                 /* of the server, last */
 	struct draft drafted;
+	struct server server; /* of one that is side_of_ten()'s */
 };
 
 static int
@@ -252,6 +251,7 @@ side_free(struct side *side)
 	arena_close(side->arena);
 	free(side->arena);
 	config_done(&side->config);
+	server_done(&side->server);
 	free(side);
 }
 
@@ -401,10 +401,7 @@ with_phase(struct side *side)
 
 #define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
 
-/*
- * Whatever happened to objects and configurations, what is there at the end is what it would be had the last
- * configuration been there from the start. Only another selection waits for a list.
- */
+/* What is there in the end is as if the last configuration had always been; only a selection is listed. */
 TEST(the_end_is_as_if_it_had_been_so_from_the_start)
 {
 	for (unsigned round = 0; round < 60; round++) {
@@ -451,15 +448,15 @@ TEST(the_end_is_as_if_it_had_been_so_from_the_start)
 
 /* Ten pods, listed at RV 20. */
 static struct side *
-side_of_ten(const char *dir, const char *yaml, struct server *server)
+side_of_ten(const char *dir, const char *yaml)
 {
 	struct side *side = side_new(dir, yaml);
 
 	seed = 1;
-	*server = (struct server){.version = 10};
+	side->server.version = 10;
 	for (unsigned i = 0; i < 10; i++)
-		server_put(server, i);
-	list(side, server);
+		server_put(&side->server, i);
+	list(side, &side->server);
 	run(side);
 	return side;
 }
@@ -467,8 +464,7 @@ side_of_ten(const char *dir, const char *yaml, struct server *server)
 /* Another index is no change of any object, and nothing that the server is asked for. */
 TEST(other_indexes_are_filled_without_a_list)
 {
-	struct server server;
-	struct side *side = side_of_ten(*state, "resources: [pods]\n", &server);
+	struct side *side = side_of_ten(*state, "resources: [pods]\n");
 	uint64_t seq = store_seq(side->store);
 
 	reload(side, *state, "{resources: [pods], indexes: ['phase=pods:status.phase']}\n");
@@ -480,7 +476,6 @@ TEST(other_indexes_are_filled_without_a_list)
 	assert_int_equal(with_phase(side), -1);
 	assert_string_equal(asked(side), "WATCH 20");
 	side_free(side);
-	server_done(&server);
 }
 
 /* Other drops come with a list: until then all stays, LISTING; only what differs is published. */
@@ -490,8 +485,7 @@ TEST(other_drops_are_listed_and_only_differences_published)
 		const char *drop;
 		unsigned updates;
 	} steps[] = {{"status", 10}, {"status.phase", 10}, {"spec.nothing", 10}, {"spec.nothing.more", 0}};
-	struct server server;
-	struct side *side = side_of_ten(*state, "resources: [pods]\n", &server);
+	struct side *side = side_of_ten(*state, "resources: [pods]\n");
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		uint64_t seq = store_seq(side->store);
@@ -503,21 +497,19 @@ TEST(other_drops_are_listed_and_only_differences_published)
 		assert_int_equal(known(side)->state, RESOURCE_LISTING);
 		assert_int_equal(known(side)->object_count, 10);
 		assert_string_equal(asked(side), "LIST");
-		list(side, &server);
+		list(side, &side->server);
 		run(side);
 		assert_int_equal(store_seq(side->store), seq + steps[i].updates);
 		assert_int_equal(known(side)->state, RESOURCE_SYNCED);
 	}
 	side_free(side);
-	server_done(&server);
 }
 
 /* So with another selection: what it leaves out goes with the list. Whoever comes before that lists, too. */
 TEST(another_selection_is_listed)
 {
 	static const char yaml[] = "resources: [{resource: pods, labelSelector: app=v1}]\n";
-	struct server server;
-	struct side *side = side_of_ten(*state, "resources: [pods]\n", &server);
+	struct side *side = side_of_ten(*state, "resources: [pods]\n");
 	uint64_t seq = store_seq(side->store);
 
 	for (unsigned i = 0; i < 2; i++) {
@@ -527,17 +519,16 @@ TEST(another_selection_is_listed)
 		assert_string_equal(asked(side), "LIST");
 	}
 	for (unsigned i = 0; i < 4; i++) {
-		free(server.objects[i]);
-		server.objects[i] = NULL;
+		free(side->server.objects[i]);
+		side->server.objects[i] = NULL;
 	}
-	list(side, &server);
+	list(side, &side->server);
 	run(side);
 	assert_int_equal(store_seq(side->store), seq + 4);
 	assert_int_equal(known(side)->object_count, 6);
 	reload(side, *state, yaml);
 	assert_string_equal(asked(side), "WATCH 20");
 	side_free(side);
-	server_done(&server);
 }
 
 /* Content of another server, or that another user saw, goes at once. */
@@ -547,8 +538,7 @@ TEST(content_from_elsewhere_goes)
 	const struct cluster elsewhere[] = {{"", NULL, "http://b", NULL}, {"", NULL, "http://a", &jane}};
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct server server;
-		struct side *side = side_of_ten(*state, "resources: [pods]\n", &server);
+		struct side *side = side_of_ten(*state, "resources: [pods]\n");
 
 		assert_int_equal(cache_of(side, &elsewhere[i]), 0);
 		assert_false(side->resource->adopted);
@@ -556,15 +546,13 @@ TEST(content_from_elsewhere_goes)
 		assert_int_equal(known(side)->state, RESOURCE_LISTING);
 		assert_string_equal(asked(side), "LIST");
 		side_free(side);
-		server_done(&server);
 	}
 }
 
 /* Whichever piece of memory is missing: what is in memory is nobody's, and the next try finds it. */
 TEST(a_failed_try_leaves_it_to_the_next)
 {
-	struct server server;
-	struct side *side = side_of_ten(*state, "resources: [pods]\n", &server);
+	struct side *side = side_of_ten(*state, "resources: [pods]\n");
 
 	for (memory = 0;; memory++) {
 		int r = cache_of(side, &here);
@@ -579,7 +567,6 @@ TEST(a_failed_try_leaves_it_to_the_next)
 	assert_true(side->resource->adopted);
 	assert_string_equal(asked(side), "WATCH 20");
 	side_free(side);
-	server_done(&server);
 }
 
 /* ---- clusters ---- */

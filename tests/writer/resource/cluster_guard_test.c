@@ -299,7 +299,6 @@ GUARD_TEST(a_kept_connection_is_not_asked_about)
 	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER);
 }
 
-/* Another cluster is told, with its id. */
 GUARD_TEST(another_cluster_is_told)
 {
 	settle(t);

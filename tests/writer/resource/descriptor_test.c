@@ -55,25 +55,22 @@ TEST_CASE(a_descriptor_of_pods)
 	assert_int_equal(descriptor_build(&lister_watcher, &json, NULL), 0);
 	assert_string_equal(
 		json, "{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\","
-		      "\"singular\":\"pod\",\"shortNames\":[\"po\"],"
-		      "\"namespaced\":true,\"namespace\":\"\",\"labelSelector\":\"app=w\",\"fieldSelector\":"
-		      "\"\",\"metadataOnly\":false,\"onDemand\":false,"
-		      "\"drops\":[\"metadata.managedFields\"],\"indexes\":["
-		      "{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]},"
+		      "\"singular\":\"pod\",\"shortNames\":[\"po\"],\"namespaced\":true,\"namespace\":\"\","
+		      "\"labelSelector\":\"app=w\",\"fieldSelector\":\"\",\"metadataOnly\":false,"
+		      "\"onDemand\":false,\"drops\":[\"metadata.managedFields\"],"
+		      "\"indexes\":[{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]},"
 		      "{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"},"
-		      "{\"path\":\"metadata.annotations[\\\"kubernetes.io/"
-		      "config.mirror\\\"]\",\"as\":\"string\"}]},"
-		      "{\"name\":\"owner\",\"rules\":[{\"path\":\"metadata.ownerReferences[*].uid\",\"as\":"
-		      "\"string\"}]},"
-		      "{\"name\":\"labels\",\"rules\":[{\"path\":\"metadata.labels\",\"as\":\"keyvalue\"}]},"
+		      "{\"path\":\"metadata.annotations[\\\"kubernetes.io/config.mirror\\\"]\","
+		      "\"as\":\"string\"}]},{\"name\":\"owner\",\"rules\":[{\"path\":\"metadata.ownerReferenc"
+		      "es[*].uid\",\"as\":\"string\"}]},{\"name\":\"labels\","
+		      "\"rules\":[{\"path\":\"metadata.labels\",\"as\":\"keyvalue\"}]},"
 		      "{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]},"
 		      "{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
-		      "{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*]."
-		      "containerID\",\"as\":\"scheme\"},"
-		      "{\"path\":\"status.initContainerStatuses[*].containerID\",\"as\":\"scheme\"},"
-		      "{\"path\":\"status.ephemeralContainerStatuses[*].containerID\",\"as\":\"scheme\"}]},"
-		      "{\"name\":\"byUser\",\"rules\":[{\"path\":\"metadata.annotations.users\",\"as\":"
-		      "\"split\",\"separator\":\",\"}]}]}");
+		      "{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*].container"
+		      "ID\",\"as\":\"scheme\"},{\"path\":\"status.initContainerStatuses[*].containerID\","
+		      "\"as\":\"scheme\"},{\"path\":\"status.ephemeralContainerStatuses[*].containerID\","
+		      "\"as\":\"scheme\"}]},{\"name\":\"byUser\",\"rules\":[{\"path\":\"metadata.annotations."
+		      "users\",\"as\":\"split\",\"separator\":\",\"}]}]}");
 	free(json);
 }
 
@@ -163,14 +160,12 @@ has(struct store_fixture *fx, const char *index, const char *value)
 TEST_CASE(builtin_indexes_find_a_pod)
 {
 	static const char pod[] = "{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u-1\","
-				  "\"labels\":{\"app\":\"web\"},"
-				  "\"annotations\":{\"kubernetes.io/"
-				  "config.mirror\":\"hash-of-file\"},\"ownerReferences\":[{\"uid\":\"o-1\"},{"
-				  "\"uid\":\"o-2\"}]},"
-				  "\"spec\":{\"nodeName\":\"node-1\"},\"status\":{\"podIPs\":[{\"ip\":\"10.0."
-				  "0.1\"},{\"ip\":\"fd00::1\"}],"
-				  "\"containerStatuses\":[{\"containerID\":\"containerd://"
-				  "c1\"}],\"initContainerStatuses\":[{\"containerID\":\"cri-o://i1\"}],"
+				  "\"labels\":{\"app\":\"web\"},\"annotations\":{\"kubernetes.io/config.mirro"
+				  "r\":\"hash-of-file\"},\"ownerReferences\":[{\"uid\":\"o-1\"},"
+				  "{\"uid\":\"o-2\"}]},\"spec\":{\"nodeName\":\"node-1\"},"
+				  "\"status\":{\"podIPs\":[{\"ip\":\"10.0.0.1\"},{\"ip\":\"fd00::1\"}],"
+				  "\"containerStatuses\":[{\"containerID\":\"containerd://c1\"}],"
+				  "\"initContainerStatuses\":[{\"containerID\":\"cri-o://i1\"}],"
 				  "\"ephemeralContainerStatuses\":[{\"containerID\":\"docker://e1\"}]}}";
 	static const struct { const char *index, *value;
 	} expected[] = {

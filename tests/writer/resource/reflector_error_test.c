@@ -119,9 +119,8 @@ TEST_CASE(the_reflector_tells_of_its_failures)
 	r = reflector_new(&options);
 	reflector_start(r, "", 0);
 	server_answer(fx, 403,
-		      "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"pods is "
-		      "forbidden\",\"reason\":\"Forbidden\","
-		      "\"code\":403}");
+		      "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"pods is forbidden\","
+		      "\"reason\":\"Forbidden\",\"code\":403}");
 	assert_string_equal(
 		look(&t),
 		"403 Forbidden LIST failed: pods is forbidden (403 Forbidden) 2023-11-14T22:13:20Z 1");
