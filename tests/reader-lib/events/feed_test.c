@@ -72,10 +72,10 @@ all_agree(const struct view views[VIEWS])
 
 /*
  * rounds of changes, with a new generation (every `adopt` rounds; the daemon dies every other time) and
- * handlers of all kinds, under informer_run(). (Dispatched: paths_test.c.)
+ * handlers of all kinds, under informer_run() or dispatched.
  */
 static void
-model(unsigned rounds, unsigned adopt, uint64_t tombstones)
+model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 {
 	struct broker_fixture *fx = broker_fixture_new();
 	struct history *history = calloc(1, sizeof(*history));
@@ -110,11 +110,14 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones)
 	views[6].options.keys_max = INFORMER_NO_KEYS;
 	views[6].stall = 30;
 	view_add(&views[6], "web, no keys, slow", history, inf);
-	assert_int_equal(informer_run(inf), 0);
+	if (run)
+		assert_int_equal(informer_run(inf), 0);
 	for (unsigned i = 1; i <= rounds; i++) {
 		if (i == rounds / 2)
 			view_add(&views[LATE], "late", history, inf);
 		broker_fixture_do(fx, some_changes, history);
+		if (!run && random_below(8) == 0)
+			informer_dispatch(inf);
 		/* the start after next takes back the arena: what a call could not read then is told again */
 		if (adopt && i % adopt == adopt / 2)
 			AWAIT(all_agree(views));
@@ -135,7 +138,10 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones)
 			informer_pause_handler(v->handler, false);
 		}
 	}
-	AWAIT(all_agree(views));
+	if (run)
+		AWAIT(all_agree(views));
+	else
+		DISPATCH_UNTIL(inf, all_agree(views));
 	assert_int_equal(informer_stop(inf), 0);
 	for (unsigned i = 0; i < VIEWS; i++) {
 		struct view *v = &views[i];
@@ -157,19 +163,25 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones)
 /* Small queues, handlers that stall: overflows all the time, and nothing lost. */
 TEST_CASE(whatever_overflows_nothing_is_lost)
 {
-	model(1000, 0, 10000);
+	model(1000, 0, 10000, true);
 }
 
 /* Over daemons that die, and the generations of those that follow. */
+/* The same in an event loop. */
+TEST_CASE(in_an_event_loop_nothing_is_lost)
+{
+	model(1000, 0, 10000, false);
+}
+
 TEST_CASE(over_generations_nothing_is_lost)
 {
-	model(400, 20, 10000);
+	model(400, 20, 10000, true);
 }
 
 /* Where deletions are forgotten early, handlers that fall behind are told everything anew. */
 TEST_CASE(forgotten_deletions_bring_a_resync)
 {
-	model(800, 50, 3);
+	model(800, 50, 3, true);
 }
 
 /* ---- generations ---- */

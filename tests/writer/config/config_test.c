@@ -218,6 +218,9 @@ TEST(what_cannot_be_is_refused_where_it_stands)
 		/* paths, also of what objects are found by: they cannot be dropped */
 		{"resources: [pods]\nindexes:\n- {name: x, resource: pods, path: 'spec..node'}\n",
 		 "conf.yaml:3:35: path 'spec..node', character 6"},
+		{"resources: [pods]\nindexes:\n- {name: x, resource: pods, path: '.'}\n",
+		 "names the whole object"},
+		{"resources:\n- resource: pods\n  drop: ['']\n", "an empty path"},
 		{"resources: [pods]\nindexes:\n- {name: x, resource: pods}\n", "this index has no 'path'"},
 		{"resources: [pods]\nindexes:\n- {name: x, resource: pods, path: a}\n- {name: x, resource: "
 		 "pods, path: b}\n",
