@@ -12,13 +12,18 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-static int
-open_there(const char *directory, const char *name)
+int
+small_tmpfs(const char *options)
 {
-	char path[64];
+	char directory[] = "/tmp/informer-tmpfs-XXXXXX";
+	int fd = -1;
 
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (mkdtemp(directory) && mount("informer-test", directory, "tmpfs", 0, options) == 0) {
+		fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		umount2(directory, MNT_DETACH);
+	}
+	rmdir(directory);
+	return fd;
 }
 
 static void
@@ -35,17 +40,13 @@ fill(int fd)
 int
 full_tmpfs_file(size_t bytes)
 {
-	char directory[] = "/tmp/informer-full-XXXXXX";
-	int fd = -1;
+	int directory = small_tmpfs("size=64k"), fd;
 
-	if (mkdtemp(directory) && mount("informer-test", directory, "tmpfs", 0, "size=64k") == 0) {
-		fd = open_there(directory, "hole");
-		fill(open_there(directory, "full"));
-		umount2(directory, MNT_DETACH);
-	}
-	rmdir(directory);
-	if (fd < 0)
+	if (directory < 0)
 		return memfd_create("beyond-its-end", MFD_CLOEXEC);
+	fd = openat(directory, "hole", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	fill(openat(directory, "full", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+	close(directory);
 	if (ftruncate(fd, (off_t)bytes) < 0) {
 		perror("full_tmpfs: a file of holes");
 		abort();

@@ -11,4 +11,7 @@
  */
 int full_tmpfs_file(size_t bytes);
 
+/* The directory of a tmpfs ("size=5m") that goes with its last descriptor; -1: none may be mounted. */
+int small_tmpfs(const char *options);
+
 #endif

@@ -42,6 +42,21 @@ generations_end(struct generations *g)
 	rmdir(g->path);
 }
 
+unsigned
+generations_count_files(const struct generations *g)
+{
+	DIR *dir = fdopendir(openat(g->place.directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct dirent *e;
+	unsigned n = 0;
+
+	if (!dir)
+		abort();
+	while ((e = readdir(dir)))
+		n += e->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
 struct arena *
 generations_next(struct generations *g, struct intern **ret_intern)
 {

@@ -17,6 +17,8 @@ struct generations {
 /* A new directory in /dev/shm. Aborts when it cannot be had. */
 void generations_begin(struct generations *g);
 void generations_end(struct generations *g);
+/* How many files lie in its directory, but for those whose names begin with a dot. */
+unsigned generations_count_files(const struct generations *g);
 
 /*
  * Adopt the last generation, or make the first. *ret_intern belongs to the store that is made over the arena

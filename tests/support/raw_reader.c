@@ -122,6 +122,41 @@ raw_close(struct raw_answer *a)
 }
 
 void
+raw_visit(struct broker_fixture *fx)
+{
+	struct raw_answer a;
+	int fd;
+
+	raw_attach(fx, &fd, &a, 0);
+	raw_close(&a);
+	close(fd);
+}
+
+/* What stands behind the head of a refusal. */
+static void
+assert_says(const struct raw_answer *a, size_t from, uint32_t length, const char *part)
+{
+	char text[300] = "";
+
+	memcpy(text, a->u.bytes + from, length);
+	if (!strstr(text, part))
+		fail_msg("'%s' is not in '%s'", part, text);
+}
+
+void
+raw_is_refused(int fd, enum refusal code, const char *part)
+{
+	struct raw_answer a;
+
+	raw_hear(fd, &a);
+	assert_int_equal(a.u.head.type, MESSAGE_REFUSED);
+	assert_int_equal(a.u.refused.code, code);
+	assert_says(&a, sizeof(a.u.refused), a.u.refused.text_length, part);
+	raw_hear(fd, &a);
+	assert_int_equal(a.length, 0);
+}
+
+void
 raw_subscribe(int fd, uint32_t number, const char *resource, const char *ns, const char *consumer)
 {
 	struct message_subscribe wish = {
@@ -134,18 +169,58 @@ raw_subscribe(int fd, uint32_t number, const char *resource, const char *ns, con
 	assert_int_equal(send(fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
 }
 
-struct raw_reader *
-raw_reader_new(struct broker_fixture *fx)
+static struct raw_reader *
+reader_of(int fd, const struct raw_answer *welcome)
 {
 	struct raw_reader *r = calloc(1, sizeof(*r));
 
 	assert_non_null(r);
-	raw_attach(fx, &r->fd, &r->answer, 0);
-	r->slot = test_map_slot(r->answer.fds[1]);
-	r->eventfd = r->answer.fds[2];
-	close(r->answer.fds[0]);
-	close(r->answer.fds[1]);
+	assert_int_equal(welcome->u.head.type, MESSAGE_WELCOME);
+	r->fd = fd;
+	r->slot = test_map_slot(welcome->fds[1]);
+	r->eventfd = welcome->fds[2];
+	close(welcome->fds[0]);
+	close(welcome->fds[1]);
 	return r;
+}
+
+struct raw_reader *
+raw_reader_new(struct broker_fixture *fx)
+{
+	struct raw_answer a;
+	int fd;
+
+	raw_attach(fx, &fd, &a, 0);
+	return reader_of(fd, &a);
+}
+
+struct raw_reader *
+raw_reader_as(struct broker_fixture *fx, uid_t uid)
+{
+	struct raw_answer a;
+	int fd = raw_greet_as(fx, uid, &a);
+
+	return reader_of(fd, &a);
+}
+
+bool
+raw_reader_was_woken(const struct raw_reader *r)
+{
+	struct pollfd p = {.fd = r->eventfd, .events = POLLIN};
+	uint64_t count;
+
+	return poll(&p, 1, 0) == 1 && read(r->eventfd, &count, sizeof(count)) == sizeof(count);
+}
+
+void
+raw_reader_wish(struct raw_reader *r, struct message_subscribe *wish)
+{
+	wish->head = (struct message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(*wish),
+					   0};
+	assert_int_equal(send(r->fd, wish, sizeof(*wish), MSG_NOSIGNAL), sizeof(*wish));
+	raw_hear(r->fd, &r->answer);
+	assert_int_equal(r->answer.u.head.type, MESSAGE_SUBSCRIBED);
+	raw_close(&r->answer);
 }
 
 void
@@ -186,16 +261,10 @@ void
 raw_reader_is_refused(struct raw_reader *r, uint32_t number, const char *resource, const char *consumer,
 		      enum refusal code, const char *part)
 {
-	char text[300] = "";
-
 	raw_subscribe(r->fd, number, resource, NULL, consumer);
 	raw_hear(r->fd, &r->answer);
 	assert_int_equal(r->answer.u.head.type, MESSAGE_UNSUBSCRIBED);
 	assert_int_equal(r->answer.u.unsubscribed.number, number);
 	assert_int_equal(r->answer.u.unsubscribed.code, code);
-	memcpy(text, r->answer.u.bytes + sizeof(r->answer.u.unsubscribed),
-	       r->answer.u.unsubscribed.text_length);
-	if (!strstr(text, part))
-		print_message("%s\n", text);
-	assert_non_null(strstr(text, part));
+	assert_says(&r->answer, sizeof(r->answer.u.unsubscribed), r->answer.u.unsubscribed.text_length, part);
 }
