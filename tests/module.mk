@@ -34,7 +34,7 @@ $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
 $(B)/tests/writer-store: WRAPS = malloc realloc calloc index_value_hash object_key_hash crypto_shorthash
 $(B)/tests/writer-resource: WRAPS = malloc realloc calloc
 $(B)/tests/writer-cut: WRAPS = mmap munmap openat fchmod ftruncate posix_fallocate fallocate unlinkat renameat pread \
-	trie_edit_seal store_release_held index_value_hash object_key_hash
+	index_value_hash object_key_hash
 $(B)/tests/reader-lib-read: WRAPS = index_value_hash object_key_hash
 # calls that cost what a test says (tests/writer/serve/given_cost.h), and memory that runs out
 SERVE_WRAPS := accept4 write epoll_ctl malloc realloc calloc reallocarray

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Keeps pictures and steps of a directory's files, and plays them, for tests that cut a writer anywhere.
- */
+/* Keeps pictures and steps of a directory's files, and plays them, for tests that cut a writer anywhere. */
 #include "tests/writer/cut/cut_log.h"
 
 #include <dirent.h>
@@ -135,7 +133,7 @@ cut_log_add(struct cut_log *log, struct cut_picture *now, struct cut_step step, 
 	log->data_length += step.length;
 	log->steps[log->count++] = step;
 	if (!step.joined)
-		log->counts.by[step.by]++;
+		log->cuts[step.by]++;
 	take_step(now, &step, log->data + step.data);
 }
 

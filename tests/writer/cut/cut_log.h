@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a piece of code did to the files of a directory, step by step, and how they were at each moment
- *between: written by cut_record.h, played for a test that looks at what lies there, as kill -9 would have
- *left it.
+ * between: written by cut_record.h, played for a test that looks at what lies there, as kill -9 would have
+ * left it.
  *
  *	pictures: the directory's files as they are        steps: from one picture to the next
  *
@@ -61,19 +61,13 @@ struct cut_step {
 	size_t data;     /* … here */
 };
 
-struct cut_counts {
-	size_t by[CUT_BYS];  /* cuts: moments between which some file differs */
-	size_t calls;        /* calls looked at, those that changed nothing included */
-	size_t instructions; /* executed one by one */
-};
-
 struct cut_log {
 	struct cut_picture begin;
 	struct cut_step *steps;
 	size_t count;
 	uint8_t *data;
 	size_t data_length;
-	struct cut_counts counts;
+	size_t cuts[CUT_BYS]; /* moments between which some file differs */
 };
 
 /* An empty one. Aborts, as all here, when memory runs out. */

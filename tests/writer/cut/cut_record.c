@@ -32,7 +32,6 @@ struct region {
 static struct recorder {
 	bool on;
 	bool looking; /* inside a hook: our own calls are no steps */
-	bool each_instruction;
 	const char *directory;
 	struct cut_log *log;
 	struct cut_picture now;
@@ -132,18 +131,6 @@ on_store(int number, siginfo_t *info, void *context)
 }
 
 static void
-compare_all(void)
-{
-	for (unsigned i = 0; i < rec.region_count; i++) {
-		const struct region *region = &rec.regions[i];
-		const struct cut_file *f = &rec.now.files[region->file];
-
-		if (memcmp(region->base, f->bytes, f->size < region->length ? f->size : region->length) != 0)
-			cut_give_up("a file changed without a store or a call");
-	}
-}
-
-static void
 on_instruction(int number, siginfo_t *info, void *context)
 {
 	ucontext_t *u = context;
@@ -156,15 +143,7 @@ on_instruction(int number, siginfo_t *info, void *context)
 		protect(rec.opened[i].page, CUT_PAGE, false);
 	}
 	rec.opened_count = 0;
-	if (rec.on && rec.each_instruction) {
-		if (!rec.looking) {
-			rec.log->counts.instructions++;
-			compare_all();
-		}
-		u->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
-	} else {
-		u->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
-	}
+	u->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
 }
 #else
 static void
@@ -181,21 +160,6 @@ on_instruction(int number, siginfo_t *info, void *context)
 	on_store(number, info, context);
 }
 #endif
-
-void
-cut_each_instruction(void)
-{
-	if (!rec.on || rec.each_instruction)
-		return;
-	rec.each_instruction = true;
-	raise(SIGTRAP); /* its handler sets the flag */
-}
-
-void
-cut_each_store(void)
-{
-	rec.each_instruction = false;
-}
 
 /* ---- calls ---- */
 
@@ -270,7 +234,6 @@ cut_called(void)
 	if (!rec.on || rec.looking)
 		return;
 	rec.looking = true;
-	rec.log->counts.calls++;
 	look();
 	rec.looking = false;
 }
@@ -286,7 +249,6 @@ cut_punched(int fd, uint64_t from, uint64_t length)
 	if (!rec.on || rec.looking || fstat(fd, &st) < 0)
 		return;
 	rec.looking = true;
-	rec.log->counts.calls++;
 	i = file_of(st.st_ino);
 	for (uint64_t at = from; i < rec.now.count && at < from + length && at < CUT_FILE_BYTES;
 	     at += CUT_PAGE)
@@ -444,7 +406,7 @@ cut_record(const char *directory, void (*body)(void *context), void *context)
 	rec.log = log = cut_log_new();
 	look();
 	log->count = log->data_length = 0; /* what is there is no step */
-	memset(&log->counts, 0, sizeof(log->counts));
+	memset(log->cuts, 0, sizeof(log->cuts));
 	read_files();
 	cut_picture_copy(&log->begin, &rec.now);
 	if (sigaction(SIGSEGV, &store, &rec.store_before) < 0 ||

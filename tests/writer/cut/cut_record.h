@@ -37,11 +37,4 @@ void cut_punched(int fd, uint64_t from, uint64_t length); /* behind fallocate() 
 /* Instead of memcpy() of what a call reads: true when it has been done, page by page. */
 bool cut_copies(void *to, const void *from, size_t length);
 
-/*
- * From here on each instruction traps, and behind each all files are compared with what was written down:
- * nothing reaches them in another way. Until cut_each_store(), or the end.
- */
-void cut_each_instruction(void);
-void cut_each_store(void);
-
 #endif

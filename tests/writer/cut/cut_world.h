@@ -62,9 +62,7 @@ void cut_world_commit(struct cut_world *w);
  * it else. */
 void cut_world_note_published(struct cut_world *w);
 
-/*
- * Cut what body(w) does at each moment. Prints how many cuts of which kind there were.
- */
+/* Cut what body(w) does at each moment. Prints how many cuts of which kind there were. */
 void cut_world_cut(struct cut_world *w, const char *kind, void (*body)(void *world));
 
 #endif
