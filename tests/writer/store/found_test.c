@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the store answers when it is asked about a draft.
- */
+/* What the store answers when it is asked about a draft. */
 #include "tests/room.h"
 #include "tests/support/store_fixture.h"
 
@@ -42,6 +40,14 @@ T(a_look_tells_what_a_draft_is)
 	assert_int_equal(count(fx, "u2"), 1);
 	put(fx, "u2", 3);
 	assert_int_equal(fx->change, CHANGE_NOTHING);
+	/* a server that was restored to an older state gives resourceVersions again, for another content */
+	assert_int_equal(
+		store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\",\"uid\":\"u2\","
+				      "\"resourceVersion\":\"3\"},\"spec\":{\"nodeName\":\"n\"}}"),
+		0);
+	assert_int_equal(fx->change, CHANGE_UPDATED);
+	assert_int_equal(store_commit(fx->store), 0);
+	store_fixture_assert_count(fx, 1, "nodeName", "n");
 }
 
 /* Without a UID the version tells whether a state is another; without a version each is. */

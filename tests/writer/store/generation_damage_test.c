@@ -7,9 +7,6 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shm-layout/walk.h"
@@ -104,7 +101,6 @@ set_up(void **state)
 	struct consumer consumer = {.seq = 3, .name_length = 1, .name = "c"};
 	struct store_fixture *fx;
 
-	assert_non_null(w);
 	w->random = test_seed(1);
 	print_message("SEED=%" PRIu64 "\n", w->random);
 	generations_begin(&w->generations);

@@ -3,15 +3,14 @@
  * Generations: a writer that comes back carries the old arena's content over; what cannot be used is named
  * and set aside; what was replaced lives on for its readers, and not longer than it may.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/room.h"
+#include "tests/support/full_tmpfs.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 
@@ -35,9 +34,12 @@ set_up(void **state)
 	return 0;
 }
 
+/* The writer ends, and with it what it held of the generation before. */
 static void
 stop(struct world *w)
 {
+	if (w->fx)
+		generation_leave(&w->adoption);
 	store_fixture_free(w->fx);
 	w->fx = NULL;
 }
@@ -51,25 +53,6 @@ tear_down(void **state)
 	generations_end(&w->generations);
 	free(w);
 	return 0;
-}
-
-/* The arenas and what else stands in the directory; *last: one of the names. */
-static unsigned
-count_files(struct world *w, char *last)
-{
-	int fd = openat(w->place->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fdopendir(fd);
-	struct dirent *e;
-	unsigned n = 0;
-
-	while ((e = readdir(dir)))
-		if (e->d_name[0] != '.') {
-			n++;
-			if (last)
-				strcpy(last, e->d_name);
-		}
-	closedir(dir);
-	return n;
 }
 
 /* The writer goes, if there is one, and another one starts: adopts or makes an arena, goes live. */
@@ -165,7 +148,6 @@ TEST(a_new_writer_carries_the_content_over)
 	struct store_fixture *fx = start_as(w, ADOPTION_NEW);
 	struct store_stats before, after;
 	uint8_t lineage[16];
-	char name[256];
 
 	for (unsigned long round = 1; round <= 20; round++)
 		commit_round(fx, round);
@@ -183,11 +165,10 @@ TEST(a_new_writer_carries_the_content_over)
 		commit_round(fx, round);
 		assert_int_equal(assert_one_whole_round(fx), round);
 	}
-	stop(w);
-	assert_int_equal(count_files(w, NULL), 2); /* for those who still read there */
+	assert_int_equal(generations_count_files(&w->generations), 2); /* for those who still read there */
 	assert_true(generation_give_back(w->place, &w->adoption));
-	assert_int_equal(count_files(w, name), 1);
-	assert_string_equal(name, "arena.2");
+	assert_int_equal(generations_count_files(&w->generations), 1);
+	assert_int_equal(faccessat(w->place->directory, "arena.2", F_OK, 0), 0);
 }
 
 /* Books rebuilt by the walk are the books that were: the same bytes in use, the same shared blocks. */
@@ -217,29 +198,11 @@ TEST(rebuilt_books_say_what_the_old_ones_said)
 	arena_close(&arena);
 }
 
+/* A bit of what the writer has published is another one. */
 static void
-flip_bit(struct world *w, const char *name, off_t byte, unsigned bit)
+damage_root(const struct store_fixture *fx)
 {
-	int fd = openat(w->place->directory, name, O_RDWR | O_CLOEXEC);
-	uint8_t value;
-
-	assert_true(fd >= 0);
-	assert_int_equal(pread(fd, &value, 1, byte), 1);
-	value ^= (uint8_t)(1u << bit);
-	assert_int_equal(pwrite(fd, &value, 1, byte), 1);
-	close(fd);
-}
-
-/* What a writer left under this name, its header mapped for writing. */
-static struct header *
-map_header(struct world *w, const char *name)
-{
-	int fd = openat(w->place->directory, name, O_RDWR | O_CLOEXEC);
-	struct header *h = mmap(NULL, HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	assert_true(h != MAP_FAILED);
-	close(fd);
-	return h;
+	((uint8_t *)fx->arena->header)[atomic_load(&fx->arena->header->root) + 60] ^= 8;
 }
 
 /* The writer starts anew, and says that; what was there is set aside, and can be looked at. */
@@ -254,12 +217,10 @@ assert_set_aside(struct world *w, const char *why)
 	assert_int_equal(store_resource(fx->store, fx->pods)->object_count, 0);
 }
 
-/* A root of before, whole as it may still stand there, is not gone back to: the header says how new the
- * newest is. */
+/* An older root, though whole, is not gone back to: the header says how new the newest is. */
 TEST(an_older_root_is_not_gone_back_to)
 {
 	struct store_fixture *fx = start_as(w, ADOPTION_NEW);
-	struct header *h;
 	uint64_t older;
 
 	assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\"}}"), 0);
@@ -267,67 +228,45 @@ TEST(an_older_root_is_not_gone_back_to)
 	older = atomic_load(&fx->arena->header->root);
 	assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"b\",\"namespace\":\"ns\"}}"), 0);
 	assert_int_equal(store_commit(fx->store), 0);
-	stop(w);
-	h = map_header(w, "arena.1");
-	atomic_store(&h->root, older);
-	munmap(h, HEADER_BYTES);
+	atomic_store(&fx->arena->header->root, older);
 	assert_set_aside(w, "is not the newest");
 }
 
-/* A writer killed between the two words of the header leaves its newest root; the next one says its epoch. */
-TEST(a_root_whose_epoch_is_not_told_yet_is_adopted)
+/* A file of another layout is not gone on with, nor one that says that it is unfinished, or was replaced. */
+TEST(what_the_header_does_not_vouch_for_is_set_aside)
 {
-	struct store_fixture *fx;
-	struct header *h;
+	static const struct {
+		uint16_t major, minor;
+		uint32_t state;
+		bool replaced;
+		const char *why;
+	} rows[] = {
+		{LAYOUT_MAJOR, LAYOUT_MINOR + 1, HEADER_LIVE, false, "it has layout"},
+		{LAYOUT_MAJOR + 1, 0, HEADER_LIVE, false, "it has layout"},
+		{LAYOUT_MAJOR - 1, 9, HEADER_LIVE, false, "it has layout"},
+		{LAYOUT_MAJOR, LAYOUT_MINOR, HEADER_INCOMPLETE, false, "unfinished"},
+		{LAYOUT_MAJOR, LAYOUT_MINOR, HEADER_LIVE, true, "replaced"},
+	};
 
-	publish(w);
-	h = map_header(w, "arena.1");
-	atomic_fetch_sub(&h->epoch, 1);
-	munmap(h, HEADER_BYTES);
-	fx = start_as(w, ADOPTION_ADOPTED);
-	assert_int_equal(assert_one_whole_round(fx), 2);
-	assert_int_equal(atomic_load(&fx->arena->header->epoch), store_fixture_root(fx)->epoch);
-}
+	commit_round(start_as(w, ADOPTION_NEW), 2);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct header *h = w->fx->arena->header;
+		char text[64];
 
-/* A file of another layout, older or newer, is not gone on with. */
-TEST(an_arena_of_another_layout_is_set_aside)
-{
-	static const uint16_t layouts[][2] = {
-		{LAYOUT_MAJOR, LAYOUT_MINOR + 1}, {LAYOUT_MAJOR + 1, 0}, {LAYOUT_MAJOR - 1, 9}};
-
-	publish(w);
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
-		char name[64], expected[64];
-		struct header *h;
-
-		snprintf(name, sizeof(name), "arena.%" PRIu64, w->adoption.generation);
-		h = map_header(w, name);
-		h->layout_major = layouts[i][0];
-		h->layout_minor = layouts[i][1];
-		munmap(h, HEADER_BYTES);
-		snprintf(expected, sizeof(expected), "it has layout %u.%u, and this informerd writes %u.%u",
-			 layouts[i][0], layouts[i][1], LAYOUT_MAJOR, LAYOUT_MINOR);
-		assert_set_aside(w, expected);
-		stop(w);
+		h->layout_major = rows[i].major;
+		h->layout_minor = rows[i].minor;
+		atomic_store(&h->state, rows[i].state);
+		if (rows[i].replaced)
+			atomic_store(&h->superseded_by, w->adoption.generation + 1);
+		assert_set_aside(w, rows[i].why);
+		snprintf(text, sizeof(text), "layout %u.%u, and this informerd writes %u.%u", rows[i].major,
+			 rows[i].minor, LAYOUT_MAJOR, LAYOUT_MINOR);
+		assert_int_equal(strstr(w->adoption.message, text) != NULL,
+				 strcmp(rows[i].why, "it has layout") == 0);
 	}
 }
 
-/* A state word that says "unfinished" of a file that was published is damage; it is not cleared away. */
-TEST(an_arena_that_says_unfinished_is_set_aside)
-{
-	struct header *h;
-
-	publish(w);
-	h = map_header(w, "arena.1");
-	atomic_store(&h->state, HEADER_INCOMPLETE);
-	munmap(h, HEADER_BYTES);
-	assert_set_aside(w, "unfinished");
-}
-
-/*
- * A symbolic link or a stranger's file under the next name is not followed and not used; the writer starts
- * beside it.
- */
+/* A symbolic link under the next name is not followed and not used; the writer starts beside it. */
 TEST(a_symlink_in_the_arenas_place_is_not_followed)
 {
 	struct store_fixture *fx;
@@ -396,34 +335,22 @@ TEST(files_of_strangers_are_passed_over)
 	strangers_file(w, name);
 	fx = start_as(w, ADOPTION_ADOPTED);
 	assert_int_equal(assert_one_whole_round(fx), 2);
-	stop(w);
 	assert_true(generation_give_back(w->place, &w->adoption));
-	assert_int_equal(count_files(w, NULL), 83 + 1);
+	assert_int_equal(generations_count_files(&w->generations), 83 + 1);
 }
 
-/*
- * What follows happens on a tmpfs of its own, which goes with its last descriptor; the test is skipped where
- * there is no right to mount one.
- */
+/* The rest happens on a tmpfs that goes with its last descriptor; without the right to mount, SKIP. */
 static void
 mount_small(struct world *w, const char *options)
 {
-	char small[96];
-	int r;
+	int directory = small_tmpfs(options);
 
-	snprintf(small, sizeof(small), "%s/.small", w->generations.path);
-	assert_int_equal(mkdir(small, 0700), 0);
-	r = mount("tmpfs", small, "tmpfs", 0, options);
-	if (r == 0) {
-		close(w->place->directory);
-		w->place->directory = open(small, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		umount2(small, MNT_DETACH);
-	}
-	rmdir(small);
-	if (r < 0) {
+	if (directory < 0) {
 		print_message("SKIP: needs the right to mount a small tmpfs\n");
 		skip();
 	}
+	close(w->place->directory);
+	w->place->directory = directory;
 }
 
 /* A file that leaves no page free; its descriptor. */
@@ -521,10 +448,7 @@ fill(struct store_fixture *fx, unsigned count)
 	store_fixture_commit(fx);
 }
 
-/*
- * Where two generations do not fit, the start says so and begins empty, in the room that there is; who reads
- * the old one reads on until that room is wanted.
- */
+/* Without room for two a start says so and begins empty; readers of the old one read on until it is full. */
 TEST(where_two_do_not_fit_it_begins_empty)
 {
 	struct store_fixture *fx;
@@ -548,7 +472,6 @@ TEST(where_two_do_not_fit_it_begins_empty)
 	read_no_more(&reader);
 	assert_int_equal(assert_one_whole_round(start_as(w, ADOPTION_ADOPTED)), 2);
 	stop(w);
-	generation_leave(&w->adoption);
 }
 
 /* A damaged arena that somebody reads is kept to be looked at as long as there is room for that. */
@@ -560,7 +483,7 @@ TEST(what_is_damaged_gives_its_memory_back)
 	mount_small(w, "size=2600k");
 	fx = start_as(w, ADOPTION_NEW);
 	commit_round(fx, 2);
-	flip_bit(w, "arena.1", (off_t)atomic_load(&fx->arena->header->root) + 60, 3);
+	damage_root(fx);
 	stop(w);
 	reader = read_there(w, 1);
 	commit_round(start_as(w, ADOPTION_REBUILD), 2);
@@ -571,7 +494,6 @@ TEST(what_is_damaged_gives_its_memory_back)
 	assert_int_equal(faccessat(w->place->directory, "arena.bad", F_OK, 0), -1);
 	assert_revoked(&reader, w->adoption.generation);
 	stop(w);
-	generation_leave(&w->adoption);
 	read_no_more(&reader);
 }
 
@@ -590,7 +512,7 @@ TEST(a_start_without_any_room_begins_in_that_of_the_old_one)
 	fx = start_as(w, ADOPTION_REBUILD);
 	assert_revoked(&reader, w->adoption.generation);
 	commit_round(fx, 2);
-	assert_int_equal(count_files(w, NULL), 2); /* with what fills it */
+	assert_int_equal(generations_count_files(&w->generations), 2); /* with what fills it */
 	stop(w);
 	close(fd);
 	read_no_more(&reader);
@@ -607,7 +529,6 @@ TEST(what_was_replaced_stays_until_the_next_switch)
 	reader = read_there(w, 1);
 	start_as(w, ADOPTION_ADOPTED);
 	stop(w);
-	generation_leave(&w->adoption);
 	assert_int_equal(generation_adopt(w->place, &arena, &intern, &w->adoption), 0);
 	assert_int_not_equal(atomic_load(&reader.header->state), HEADER_REVOKED);
 	assert_true(memory_of(&reader) > HEADER_BYTES);
@@ -617,7 +538,6 @@ TEST(what_was_replaced_stays_until_the_next_switch)
 	start_as(w, ADOPTION_ADOPTED);
 	assert_revoked(&reader, w->adoption.generation);
 	stop(w);
-	generation_leave(&w->adoption);
 	read_no_more(&reader);
 }
 
@@ -637,14 +557,14 @@ TEST(what_was_replaced_lives_as_long_as_patience)
 	since = w->adoption.superseded_ns;
 	assert_false(generation_expire(w->place, &w->adoption, since, 1000));
 	assert_false(generation_expire(w->place, &w->adoption, since + 999, 1000));
-	assert_int_equal(count_files(w, NULL), 2);
+	assert_int_equal(generations_count_files(&w->generations), 2);
 	assert_int_equal(atomic_load(&reader.header->superseded_by), 2);
 	assert_int_equal(atomic_load(&reader.header->root), ((struct header *)was)->root);
 	assert_memory_equal(was + HEADER_BYTES, (uint8_t *)reader.header + HEADER_BYTES,
 			    reader.bytes - HEADER_BYTES);
 	assert_true(generation_expire(w->place, &w->adoption, since + 1000, 1000));
 	assert_revoked(&reader, 2);
-	assert_int_equal(count_files(w, NULL), 1);
+	assert_int_equal(generations_count_files(&w->generations), 1);
 	assert_false(generation_expire(w->place, &w->adoption, since + 2000, 1000));
 	assert_false(generation_give_back(w->place, &w->adoption));
 	free(was);
@@ -662,41 +582,14 @@ TEST(what_was_replaced_goes_with_its_last_reader)
 	fx = start_as(w, ADOPTION_ADOPTED);
 	close(reader.fd); /* a mapping is enough */
 	assert_false(generation_expire(w->place, &w->adoption, w->adoption.superseded_ns, UINT64_MAX));
-	assert_int_equal(count_files(w, NULL), 2);
+	assert_int_equal(generations_count_files(&w->generations), 2);
 	munmap(reader.header, reader.bytes);
 	assert_false(generation_expire(w->place, &w->adoption, w->adoption.superseded_ns, UINT64_MAX));
-	assert_int_equal(count_files(w, NULL), 1);
+	assert_int_equal(generations_count_files(&w->generations), 1);
 	assert_int_equal(assert_one_whole_round(fx), 2);
 }
 
-/* However often a writer starts, and whoever reads in each generation: one that was replaced has memory at
- * most. */
-TEST(one_generation_that_was_replaced_is_alive_at_most)
-{
-	enum { STARTS = 14 };
-	struct reader readers[STARTS];
-	struct store_fixture *fx = start_as(w, ADOPTION_NEW);
-
-	commit_round(fx, 2);
-	for (unsigned i = 0; i < STARTS; i++) {
-		stop(w);
-		readers[i] = read_there(w, i + 1);
-		generation_leave(&w->adoption);
-		fx = start_as(w, ADOPTION_ADOPTED);
-		assert_int_equal(assert_one_whole_round(fx), 2);
-		assert_int_equal(count_files(w, NULL), 2);
-		for (unsigned older = 0; older < i; older++)
-			assert_revoked(&readers[older], older + 3);
-	}
-	generation_leave(&w->adoption);
-	stop(w);
-	for (unsigned i = 0; i < STARTS; i++)
-		read_no_more(&readers[i]);
-}
-
-/*
- * The one that replaced an arena is gone, or damaged: what it replaced is older, and is not gone back to.
- */
+/* Where the newest arena is damaged, the one that it replaced is older, and is not gone back to. */
 TEST(what_was_replaced_is_not_gone_back_to)
 {
 	struct store_fixture *fx;
@@ -706,21 +599,9 @@ TEST(what_was_replaced_is_not_gone_back_to)
 	reader = read_there(w, 1);
 	fx = start_as(w, ADOPTION_ADOPTED);
 	commit_round(fx, 4);
-	flip_bit(w, "arena.2", (off_t)atomic_load(&fx->arena->header->root) + 60, 3);
-	generation_leave(&w->adoption);
+	damage_root(fx);
 	stop(w);
 	assert_set_aside(w, "damaged");
 	assert_revoked(&reader, 3);
 	read_no_more(&reader);
-	assert_int_equal(unlinkat(w->place->directory, "arena.bad", 0), 0);
-
-	fx = start_as(w, ADOPTION_ADOPTED);
-	commit_round(fx, 2);
-	generation_leave(&w->adoption);
-	stop(w);
-	struct header *h = map_header(w, "arena.4");
-
-	atomic_store(&h->superseded_by, 5);
-	munmap(h, HEADER_BYTES);
-	assert_set_aside(w, "replaced");
 }

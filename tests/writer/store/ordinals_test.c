@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Free ordinals.
- */
+/* Free ordinals. */
 #include "tests/room.h"
 #include "writer/store/ordinals.h"
 
@@ -26,23 +24,6 @@ TEST_CASE(an_ordinal_waits_for_its_epoch)
 	assert_int_equal(take(&o, 7, &next), 2);
 	assert_int_equal(take(&o, 8, &next), 0);
 	assert_int_equal(take(&o, 8, &next), 3);
-	ordinals_done(&o);
-}
-
-/* Many come back in the order in which they were given. */
-TEST_CASE(the_oldest_comes_first)
-{
-	struct ordinals o = {0};
-	uint64_t next = 1000;
-
-	for (uint32_t i = 0; i < 500; i++) {
-		ordinals_give(&o, i, i);
-		if (i % 3 == 0)
-			assert_int_equal(take(&o, i, &next), i / 3);
-	}
-	for (uint32_t i = 167; i < 500; i++)
-		assert_int_equal(take(&o, 500, &next), i);
-	assert_int_equal(take(&o, 500, &next), 1000);
 	ordinals_done(&o);
 }
 

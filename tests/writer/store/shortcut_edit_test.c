@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Shortcuts: hints that may be missing and never mislead, whatever root one looks from.
- */
+/* Shortcuts: hints that may be missing and never mislead, whatever root one looks from. */
 #include "shm-layout/root.h"
 #include "shm-layout/shortcut.h"
 #include "shm-layout/trie.h"
@@ -32,10 +30,7 @@ by_tries(const struct store_fixture *fx, const struct root *root, const char *na
 	return object_has_key(object_at(&fx->arena->view, ref), "ns", 2, name, strlen(name)) ? ref : 0;
 }
 
-/*
- * Whatever the shortcuts of a root lead to is what its tries lead to. Returns how many pods they led to by
- * key.
- */
+/* A root's shortcuts lead to what its tries lead to, or to nothing. Returns how many pods by key. */
 static unsigned
 check_root(const struct store_fixture *fx, const struct root *root)
 {

@@ -58,10 +58,7 @@ put_labelled(struct store_fixture *fx, const char *name, unsigned labels, const 
 				  name, text);
 }
 
-/*
- * A pod with many index values may need 0.7 MB at most, in blocks of some hundred bytes: it goes into the
- * pieces, and comes out of them, and no reader is asked to let go.
- */
+/* A pod with many index values goes into small pieces, and comes out; no reader is asked to let go. */
 TEST_CASE(a_pod_with_many_labels_needs_no_run_of_its_size)
 {
 	struct store_fixture *fx = store_fixture_new(16u << 20);

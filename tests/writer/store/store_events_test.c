@@ -72,7 +72,6 @@ set_up(void **state)
 {
 	struct diary *d = calloc(1, sizeof(*d));
 
-	assert_non_null(d);
 	d->fx = store_fixture_new(0);
 	store_on_events(d->fx->store, write_down, d);
 	*state = d;
@@ -89,8 +88,7 @@ tear_down(void **state)
 	return 0;
 }
 
-/* "put a u1 10" is a's state of UID u1, version 10; "delete a", "version 12", "listing", "synced", "commit".
- */
+/* "put a u1 10": a's state of UID u1, version 10. "delete a", "version 12", "listing", "synced", "commit". */
 static void
 act(void *context, const char *step)
 {
@@ -135,10 +133,7 @@ assert_told(struct diary *d, const char *steps, const char *text)
 	}                                                                                                    \
 	struct diary
 
-/*
- * Every change is told once, in order of seq, with the state before and the state after; base is the seq that
- * readers had.
- */
+/* Every change is told once, by seq, with the states before and after; base is the seq readers had. */
 TOLD(changes_are_told_in_order_with_old_and_new,
      "put a u1 10, put b u2 11, commit, put a u1 12, put a u1 13, delete b, commit",
      "0: 1A>10 2A>11\n2: 3U10>12 4U12>13 5D11>11\n");
@@ -147,20 +142,14 @@ TOLD(changes_are_told_in_order_with_old_and_new,
 TOLD(an_object_between_commits_is_an_add_and_a_delete, "put a u1 10, delete a, put a u2 11, commit",
      "0: 1A>10 2D10>10 3A>11\n");
 
-/*
- * Another UID under a name is another object: the old one's delete, then the new one's add, each with a
- * seq.
- */
+/* Another UID under a name is the old one's delete, then the new one's add, each with a seq. */
 TOLD(another_uid_is_a_delete_and_an_add, "put a u1 10, commit, put a u2 11, commit",
      "0: 1A>10\n1: 2D10> 3A>11\n");
 
 /* The same resourceVersion again, and the delete of what is unknown, are no events. */
 TOLD(what_changes_nothing_is_not_told, "put a u1 10, commit, put a u1 10, delete z, commit", "0: 1A>10\n");
 
-/*
- * SYNCED is told with the commit that shows it, behind its changes, and again after the resource was
- * LISTING.
- */
+/* SYNCED is told with the commit that shows it, behind its changes; again after LISTING. */
 TOLD(synced_is_told_when_it_is_shown,
      "put a u1 10, commit, synced, put b u2 11, commit, version 12, commit, listing, commit, synced, commit",
      "0: 1A>10\n1: 2A>11 2S>\n2:\n2:\n2: 2S>\n");
@@ -204,31 +193,40 @@ TEST(consumers_are_shown_with_the_next_commit)
 {
 	struct consumer list[2] = {{.seq = 7, .uid = 1000, .name_length = 3, .name = "log"},
 				   {.seq = 9, .name_length = 1, .name = "x"}};
-	const struct consumer *shown;
-	const struct root *root;
+	struct store *s = d->fx->store;
 	uint64_t epoch;
 	size_t count;
 
-	assert_null(store_consumers(d->fx->store, &count));
+	assert_null(store_consumers(s, &count));
 	assert_int_equal(count, 0);
-	store_lineage(d->fx->store, list[0].lineage);
-	assert_int_equal(store_set_consumers(d->fx->store, list, 2), 0);
-	assert_int_equal(store_commit(d->fx->store), 0);
-	root = store_fixture_root(d->fx);
-	assert_memory_equal(list[0].lineage, root->lineage, 16);
-	assert_int_not_equal(root->consumers, 0);
-	assert_int_equal(store_fixture_verify(d->fx), 0);
-	shown = store_consumers(d->fx->store, &count);
+	store_lineage(s, list[0].lineage);
+	assert_memory_equal(list[0].lineage, store_fixture_root(d->fx)->lineage, 16);
+	assert_int_equal(store_set_consumers(s, list, 2), 0);
+	store_fixture_commit(d->fx);
+	assert_int_not_equal(store_fixture_root(d->fx)->consumers, 0);
+	assert_memory_equal(store_consumers(s, &count), list, sizeof(list));
 	assert_int_equal(count, 2);
-	assert_memory_equal(shown, list, sizeof(list));
-	epoch = store_epoch(d->fx->store);
-	assert_int_equal(store_set_consumers(d->fx->store, list, 2), 0);
-	assert_int_equal(store_commit(d->fx->store), 0);
-	assert_int_equal(store_epoch(d->fx->store), epoch);
-	assert_int_equal(store_set_consumers(d->fx->store, NULL, 0), 0);
-	assert_int_equal(store_commit(d->fx->store), 0);
-	root = store_fixture_root(d->fx);
-	assert_int_equal(root->consumers, 0);
+	epoch = store_epoch(s);
+	assert_int_equal(store_set_consumers(s, list, 2), 0);
+	store_fixture_commit(d->fx);
+	assert_int_equal(store_epoch(s), epoch);
+	assert_int_equal(store_set_consumers(s, NULL, 0), 0);
+	store_fixture_commit(d->fx);
+	assert_int_equal(store_fixture_root(d->fx)->consumers, 0);
+}
+
+/* A resource whose content comes from elsewhere now keeps its place: RESET, then what is listed anew. */
+TEST(another_fingerprint_is_a_reset_in_place)
+{
+	static const uint8_t other[32] = "other";
+	unsigned id;
+
+	assert_told(d, "put a u1 10, synced, commit", "0: 1A>10 1S>\n");
+	store_unclaim(d->fx->store, d->fx->pods);
+	assert_int_equal(store_add_resource(d->fx->store, pods_descriptor, other, &id), 0);
+	assert_int_equal(id, d->fx->pods);
+	assert_told(d, "commit, synced, commit", "0: 1A>10 1S>\n1: 2R>\n2: 2S>\n");
+	assert_int_equal(store_fixture_published(d->fx)->tombstone_floor, 2);
 }
 
 /* ---- another writer, which is asked for other resources ---- */
@@ -299,32 +297,7 @@ ask(struct heir *h, const char *descriptor, const uint8_t fingerprint[32], unsig
 
 #define HEIR(name) TEST_CASE_OF(struct heir *h, heirs_set_up, heirs_tear_down, name)
 
-/* A resource whose content comes from elsewhere now keeps its place: RESET, then what is listed anew. */
-HEIR(another_fingerprint_is_a_reset_in_place)
-{
-	struct store_fixture *fx;
-
-	heir_end(h);
-	fx = h->diary.fx = generations_store(&h->generations, NULL);
-	store_on_events(fx->store, write_down, &h->diary);
-	assert_told(&h->diary, "put a u1 10, synced, commit", "0: 1A>10 1S>\n");
-	store_fixture_free(fx);
-
-	h->diary.fx = &h->fx;
-	heir_begin(h);
-	ask(h, pods_descriptor, other, 0, 0);
-	assert_int_equal(store_resource_count(h->fx.store), 1);
-	assert_int_equal(store_resource(h->fx.store, 0)->object_count, 0);
-	assert_int_equal(store_resource(h->fx.store, 0)->state, RESOURCE_LISTING);
-	assert_int_equal(store_resource(h->fx.store, 0)->tombstone_floor, 2);
-	assert_told(&h->diary, "commit, synced, commit", "0: 1A>10 1S>\n1: 2R>\n2: 2S>\n");
-	assert_int_equal(store_fixture_verify(&h->fx), 0);
-}
-
-/*
- * Of two entries of one resource, in namespaces of their own, only that one is reset which changed, whatever
- * the order they are asked for in.
- */
+/* Of two entries of a resource only the one is reset that changed, in whatever order they are asked for. */
 HEIR(a_reset_is_of_its_own_namespace)
 {
 	ask(h, in_a, one, 0, 0);
@@ -439,37 +412,4 @@ HEIR(what_was_disowned_is_dropped_by_the_next)
 		if (next == 0)
 			heir_end(h);
 	}
-}
-
-/* Consumers, status, lineage and seq are there when the arena is taken over. */
-TEST_CASE(adoption_keeps_consumers_status_and_seq)
-{
-	const struct consumer list[1] = {{.seq = 7, .uid = 1000, .name_length = 3, .name = "log"}};
-	struct generations generations;
-	struct store_fixture *fx;
-	uint8_t before[16], after[16];
-	size_t count;
-
-	generations_begin(&generations);
-	for (unsigned i = 0; i < 3; i++) {
-		fx = generations_store(&generations, NULL);
-		store_lineage(fx->store, after);
-		if (i == 0) {
-			memcpy(before, after, sizeof(before));
-			assert_int_equal(store_set_consumers(fx->store, list, 1), 0);
-			assert_int_equal(store_set_status(fx->store, fx->pods, "{\"recovered\":false}"), 0);
-			assert_int_equal(
-				store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}"),
-				0);
-			assert_int_equal(store_commit(fx->store), 0);
-		}
-		assert_memory_equal(before, after, sizeof(before));
-		assert_int_equal(store_seq(fx->store), 1);
-		assert_memory_equal(store_consumers(fx->store, &count), list, sizeof(list));
-		assert_int_equal(count, 1);
-		assert_int_not_equal(store_resource(fx->store, fx->pods)->status, 0);
-		assert_int_equal(store_fixture_verify(fx), 0);
-		store_fixture_free(fx);
-	}
-	generations_end(&generations);
 }

@@ -13,12 +13,10 @@ static const uint8_t other_fingerprint[32] = "other pods of the test fixture";
 
 /* As pods_descriptor, with fewer indexes in another order, and a new one that shares their ways. */
 static const char other_descriptor[] =
-	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
-	"\"shortNames\":[\"po\"],\"namespaced\":true,\"indexes\":["
+	"{\"resource\":\"pods\",\"kind\":\"Pod\",\"namespaced\":true,\"indexes\":["
 	"{\"name\":\"version\",\"rules\":[{\"path\":\"metadata.resourceVersion\",\"as\":\"string\"}]},"
 	"{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]},"
-	"{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]}"
-	"]}";
+	"{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]}]}";
 
 static void
 put(struct store_fixture *fx, unsigned i, unsigned version)

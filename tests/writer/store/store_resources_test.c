@@ -10,8 +10,7 @@
 enum { PODS = 20 };
 
 static const char other_indexes[] =
-	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
-	"\"shortNames\":[\"po\"],\"namespaced\":true,\"indexes\":["
+	"{\"resource\":\"pods\",\"kind\":\"Pod\",\"namespaced\":true,\"indexes\":["
 	"{\"name\":\"node\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]}]}";
 
 /* As pods_fingerprint up to a part: source, selection, CA. */
@@ -109,10 +108,7 @@ TEST(what_waits_for_a_list_goes_on_waiting)
 	assert_shown(fx, "nodeName", other_selection, PODS, "");
 }
 
-/*
- * Where there is no room for the descriptor either, it stays as it was; where only the indexes find none, the
- * content gives way, which can be listed anew.
- */
+/* Without room for the descriptor it stays as it was; without room for the indexes it is emptied. */
 TEST(without_room_for_indexes_it_is_emptied)
 {
 	int r = -ENOSPC;

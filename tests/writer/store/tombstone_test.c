@@ -23,15 +23,11 @@
 #define SECOND 1000000000ull
 
 static const char descriptor[] =
-	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
-	"\"shortNames\":[],\"namespaced\":true,"
-	"\"indexes\":["
+	"{\"resource\":\"pods\",\"kind\":\"Pod\",\"namespaced\":true,\"indexes\":["
 	"{\"name\":\"who\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]},"
-	"{\"name\":\"phase\",\"rules\":[{\"path\":\"status.phase\",\"as\":\"string\"}]},"
 	"{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
 	"{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*].containerID\",\"as\":"
-	"\"scheme\"}]}"
-	"]}";
+	"\"scheme\"}]}]}";
 
 static struct store_fixture *
 new_store(uint64_t max_bytes)
@@ -61,6 +57,17 @@ put(struct store_fixture *fx, unsigned name, unsigned uid, unsigned version)
 		name, uid, version, name, name, uid, uid);
 }
 
+/* One with so many bytes that no other has. */
+static int
+put_large(struct store_fixture *fx, unsigned n, int bytes)
+{
+	return store_fixture_putf(
+		fx,
+		"{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"n\",\"uid\":\"uid-%u\"},"
+		"\"x\":\"%0*u\"}",
+		n, n, bytes, n);
+}
+
 static int
 delete(struct store_fixture *fx, unsigned name)
 {
@@ -71,17 +78,21 @@ delete(struct store_fixture *fx, unsigned name)
 }
 
 /* What it is found by: "pod" its name, "uid", "ip4", "ip6", "a" and "b" its containers. */
-static void
-value_of(const char *what, unsigned n, char *text, size_t size)
+static enum tombstone_by
+value_of(const char *what, unsigned n, char text[64])
 {
-	snprintf(text, size,
-		 strcmp(what, "pod") == 0   ? "pod-%u"
-		 : strcmp(what, "uid") == 0 ? "uid-%u"
-		 : strcmp(what, "ip6") == 0 ? "fd00::%x"
-		 : strcmp(what, "ip4") == 0 ? "10.0.0.%u"
-		 : strcmp(what, "a") == 0   ? "a%u"
-					    : "b%u",
-		 n);
+	static const struct {
+		const char *what, *prefix;
+		enum tombstone_by by;
+	} rows[] = {{"pod", "pod-", TOMBSTONE_BY_KEY},        {"uid", "uid-", TOMBSTONE_BY_UID},
+		    {"ip4", "10.0.0.", TOMBSTONE_BY_ADDRESS}, {"ip6", "fd00::", TOMBSTONE_BY_ADDRESS},
+		    {"a", "a", TOMBSTONE_BY_CONTAINER},       {"b", "b", TOMBSTONE_BY_CONTAINER}};
+	size_t i = 0;
+
+	while (strcmp(rows[i].what, what) != 0)
+		i++;
+	snprintf(text, 64, strcmp(what, "ip6") == 0 ? "%s%x" : "%s%u", rows[i].prefix, n);
+	return rows[i].by;
 }
 
 static uint64_t
@@ -89,14 +100,11 @@ hash_of(struct store_fixture *fx, const char *what, unsigned n)
 {
 	const uint8_t *key = fx->arena->header->hash_key;
 	char text[64];
+	enum tombstone_by by = value_of(what, n, text);
 
-	value_of(what, n, text, sizeof(text));
-	if (strcmp(what, "pod") == 0)
-		return tombstone_hash(object_key_hash(key, "n", 1, text, strlen(text)), TOMBSTONE_BY_KEY);
-	return tombstone_hash(index_value_hash(key, text, strlen(text)),
-			      strcmp(what, "uid") == 0 ? TOMBSTONE_BY_UID
-			      : what[0] == 'i'         ? TOMBSTONE_BY_ADDRESS
-						       : TOMBSTONE_BY_CONTAINER);
+	return tombstone_hash(by == TOMBSTONE_BY_KEY ? object_key_hash(key, "n", 1, text, strlen(text))
+						     : index_value_hash(key, text, strlen(text)),
+			      by);
 }
 
 /* The uids of the tombstones found by something, in their order: "7 9 ". */
@@ -110,7 +118,7 @@ found_by(struct store_fixture *fx, const char *what, unsigned n)
 	char value[64];
 
 	text[0] = '\0';
-	value_of(what, n, value, sizeof(value) - 1);
+	value_of(what, n, value);
 	strcat(value, "\"");
 	if (trie_get(view, store_fixture_published(fx)->deleted, hash_of(fx, what, n), &leaf) <= 0)
 		return text;
@@ -121,13 +129,13 @@ found_by(struct store_fixture *fx, const char *what, unsigned n)
 
 		assert_non_null(t);
 		json = store_fixture_json(fx, t->object);
-		if (strstr(json, value)) { /* the leaf was only one that could have it */
-			o = object_at(view, t->object);
-			length += (size_t)snprintf(text + length, sizeof(text) - length, "%.*s ",
-						   o->uid_length - 4, object_uid(o) + 4);
-			assert_true(length < sizeof(text));
-		}
+		o = strstr(json, value) ? object_at(view, t->object) : NULL;
 		free(json);
+		if (!o) /* the leaf was only one that could have it */
+			continue;
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%.*s ", o->uid_length - 4,
+					   object_uid(o) + 4);
+		assert_true(length < sizeof(text));
 	}
 	return text;
 }
@@ -136,7 +144,7 @@ found_by(struct store_fixture *fx, const char *what, unsigned n)
 static const char *
 by_seq(struct store_fixture *fx)
 {
-	static char text[4096];
+	static char text[1 << 20];
 	const struct arena_view *view = &fx->arena->view;
 	struct trie_iter it;
 	size_t length = 0;
@@ -230,32 +238,6 @@ set_up(void **state)
 
 /* ---- what is found ---- */
 
-/* A walk along by-seq meets live objects at their last change and the deleted at their deletion. */
-TEST(by_seq_shows_deletions_between_changes)
-{
-	play(fx, "put 1 11 1, put 2 12 2, put 3 13 3, delete 2, put 1 11 4, commit");
-	assert_string_equal(by_seq(fx), "3+13 4-12 5+11 ");
-	assert_int_equal(store_fixture_published(fx)->tombstone_floor, 0);
-	assert_int_equal(store_fixture_published(fx)->object_count, 2);
-}
-
-/*
- * A deleted object is found by its key, its uid, each of its addresses and each of its containers, and by
- * nothing else.
- */
-TEST(the_deleted_are_found_by_all_they_had)
-{
-	play(fx, "put 1 11 1, put 2 12 1, commit");
-	assert_int_equal(store_fixture_published(fx)->deleted, 0);
-	play(fx, "delete 1, commit");
-	assert_string_equal(found_by(fx, "pod", 1), "11 ");
-	assert_string_equal(found_by(fx, "uid", 11), "11 ");
-	assert_string_equal(found_by(fx, "ip4", 1), "11 ");
-	assert_string_equal(found_by(fx, "ip6", 1), "11 ");
-	assert_string_equal(found_by(fx, "a", 11), "11 ");
-	assert_string_equal(found_by(fx, "b", 11), "11 ");
-}
-
 /* Several that had the same stand together, the newest last; one that goes leaves the others. */
 TEST(the_newest_stands_last)
 {
@@ -267,18 +249,6 @@ TEST(the_newest_stands_last)
 	assert_string_equal(found_by(fx, "pod", 1), "4 5 ");
 	assert_string_equal(found_by(fx, "uid", 3), "");
 	assert_string_equal(by_seq(fx), "8-4 10-5 ");
-}
-
-/*
- * Another UID under the name leaves a tombstone of the one before, with a seq of its own before the new
- * one's.
- */
-TEST(another_uid_leaves_a_tombstone)
-{
-	play(fx, "put 1 11 1, put 1 12 2, commit");
-	assert_string_equal(by_seq(fx), "2-11 3+12 ");
-	assert_string_equal(found_by(fx, "pod", 1), "11 ");
-	assert_int_equal(store_fixture_published(fx)->object_count, 1);
 }
 
 /* ---- since when all are there ---- */
@@ -333,11 +303,7 @@ TEST(the_oldest_go_beyond_the_bytes)
 {
 	limit(fx, 1000, 100000, 300);
 	for (unsigned i = 1; i <= 100; i++) {
-		assert_int_equal(store_fixture_putf(fx,
-						    "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"n\","
-						    "\"uid\":\"uid-%u\"},\"x\":\"%09000u\"}",
-						    i, i, i),
-				 0);
+		assert_int_equal(put_large(fx, i, 9000), 0);
 		assert_int_equal(delete(fx, i), 0);
 		assert_true(stats(fx).bytes <= 100000);
 		assert_true(i < 10 ? stats(fx).count == i : stats(fx).count == 10 || stats(fx).count == 11);
@@ -376,10 +342,7 @@ TEST_CASE(tombstones_give_way_in_a_full_arena)
 	int r = 0;
 
 	while (r == 0 && filled < 1000) {
-		r = store_fixture_putf(fx,
-				       "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"n\",\"uid\":\"uid-"
-				       "%u\"},\"x\":\"%030000u\"}",
-				       filled, filled, filled);
+		r = put_large(fx, filled, 30000);
 		filled += r == 0;
 	}
 	assert_int_equal(r, -ENOSPC);
@@ -406,10 +369,7 @@ TEST_CASE(tombstones_give_way_in_a_full_arena)
 	store_fixture_free(fx);
 }
 
-/*
- * A delete that finds room for itself but not for a tombstone happens, and the floor says that it cannot be
- * found.
- */
+/* A delete without room for a tombstone happens, and the floor says that it cannot be found. */
 TEST_CASE(a_delete_without_room_raises_the_floor)
 {
 	struct store_fixture *fx = new_store(4u << 20);
@@ -493,10 +453,7 @@ TEST_CASE(adoption_keeps_them)
 	generations_end(&generations);
 }
 
-/*
- * A resource whose content comes from elsewhere forgets the deletions of the old content, and gives back what
- * they held.
- */
+/* A resource whose content comes from elsewhere forgets the old deletions, and frees what they held. */
 TEST_CASE(a_reset_forgets_all)
 {
 	static const uint8_t other[32] = "another server";
@@ -529,34 +486,27 @@ TEST_CASE(a_reset_forgets_all)
 	store_tombstone_stats(s, 0, &stats);
 	assert_int_equal(stats.count + stats.bytes, 0);
 	assert_int_equal(store_resource(s, 0)->tombstone_floor, store_seq(s));
+	assert_int_equal(store_resource(s, 0)->deleted, 0);
+	assert_int_equal(store_resource(s, 0)->by_seq, 0);
 	assert_int_equal(store_commit(s), 0);
 	store_free(s);
-	arena_close(arena);
-	free(arena);
-
-	/* what is left is the description and what it is made of: as much as without any deletion */
-	fx = generations_store(&generations, descriptor);
-	assert_int_equal(store_fixture_published(fx)->deleted, 0);
-	assert_int_equal(store_fixture_published(fx)->by_seq, 0);
-	assert_int_equal(store_fixture_verify(fx), 0);
-	store_fixture_free(fx);
+	arena_fixture_free(arena);
 	generations_end(&generations);
 }
 
 /* ---- all of it against a plain list ---- */
 
 #define NAMES 40u
-#define DELETIONS 20000u
+#define CHANGES 20000u
 
+/* What by-seq has, oldest first, and deletions that may be forgotten by now. */
 struct model {
-	unsigned uid[NAMES];		/* of the live one, 0: none */
-	unsigned version[NAMES];
-	uint64_t seq[NAMES];
-	struct deletion {
+	struct change {
 		uint64_t seq;
 		unsigned name, uid;
-	} deletions[DELETIONS];
-	size_t deleted;
+		char what; /* + it lives, - it was deleted, or a blank: another change came after it */
+	} changes[CHANGES];
+	size_t count;
 	unsigned next;
 };
 
@@ -577,88 +527,61 @@ static void
 assert_agrees(struct store_fixture *fx, const struct model *m)
 {
 	static const char *const by[6] = {"pod", "ip4", "ip6", "uid", "a", "b"};
-	const struct resource *res = store_fixture_published(fx);
-	struct trie_iter it;
-	uint64_t last = 0;
-	size_t live = 0, dead = 0, at = 0;
+	char *text = NULL;
+	size_t length, dead = 0;
+	FILE *out = open_memstream(&text, &length);
 
-	for (int r = trie_first(&it, &fx->arena->view, res->by_seq); r > 0; r = trie_next(&it)) {
-		const struct tombstone *t = link_is_immediate(it.leaf)
-						    ? NULL
-						    : tombstone_at(&fx->arena->view, it.leaf);
-		uint64_t seq;
-
-		if (t) {
-			const struct object *o = object_at(&fx->arena->view, t->object);
-			char name[32];
-
-			seq = t->seq;
-			while (at < m->deleted && m->deletions[at].seq < seq)
-				assert_true(m->deletions[at++].seq <= res->tombstone_floor);
-			assert_true(at < m->deleted && m->deletions[at].seq == seq);
-			snprintf(name, sizeof(name), "pod-%u", m->deletions[at].name);
-			assert_true(object_has_key(o, "n", 1, name, strlen(name)));
-			for (unsigned i = 0; i < 6; i++)
-				assert_true(has_tombstone(fx,
-							  hash_of(fx, by[i],
-								  by[i][0] == 'p' || by[i][0] == 'i'
-									  ? m->deletions[at].name
-									  : m->deletions[at].uid),
-							  seq));
-			at++;
-			dead++;
-		} else {
-			uint32_t ref = store_by_ordinal(fx->store, fx->pods, link_value(it.leaf));
-			unsigned name;
-
-			assert_int_equal(
-				sscanf(object_name(object_at(&fx->arena->view, ref)), "pod-%u", &name), 1);
-			seq = object_at(&fx->arena->view, ref)->seq;
-			assert_int_equal(m->seq[name], seq);
-			live++;
-		}
-		assert_true(seq > last);
-		last = seq;
+	for (const struct change *c = m->changes; c < m->changes + m->count; c++) {
+		if (c->what == ' ' ||
+		    (c->what == '-' && c->seq <= store_fixture_published(fx)->tombstone_floor))
+			continue;
+		fprintf(out, "%" PRIu64 "%c%u ", c->seq, c->what, c->uid);
+		for (unsigned i = 0; i < 6 && c->what == '-'; i++)
+			assert_true(has_tombstone(fx, hash_of(fx, by[i], i < 3 ? c->name : c->uid), c->seq));
+		dead += c->what == '-';
 	}
-	while (at < m->deleted)
-		assert_true(m->deletions[at++].seq <= res->tombstone_floor);
-	for (unsigned i = 0; i < NAMES; i++)
-		live -= m->uid[i] != 0;
-	assert_int_equal(live, 0);
+	fclose(out);
+	assert_string_equal(by_seq(fx), text);
+	free(text);
 	assert_int_equal(count_filed(fx), 6 * dead);
 	assert_int_equal(stats(fx).count, dead);
 }
 
-static void
-note_deletion(struct model *m, unsigned name, uint64_t seq)
+static struct change *
+find_live(struct model *m, unsigned name)
 {
-	assert_true(m->deleted < DELETIONS);
-	m->deletions[m->deleted++] = (struct deletion){seq, name, m->uid[name]};
-	m->uid[name] = 0;
+	for (size_t i = m->count; i > 0; i--)
+		if (m->changes[i - 1].what == '+' && m->changes[i - 1].name == name)
+			return &m->changes[i - 1];
+	return NULL;
+}
+
+static void
+note(struct model *m, uint64_t seq, unsigned name, unsigned uid, char what)
+{
+	assert_true(m->count < CHANGES);
+	m->changes[m->count++] = (struct change){seq, name, uid, what};
 }
 
 /* One change; memory may be refused: then it has not happened. Returns its result. */
 static int
 change(struct store_fixture *fx, struct model *m)
 {
-	unsigned name = pick(NAMES), uid = m->uid[name], version = ++m->next;
+	unsigned name = pick(NAMES), version = ++m->next, uid;
+	struct change *was = find_live(m, name);
+	bool deletes = pick(2) == 0;
 	int r;
 
-	if (pick(2) == 0) {
-		r = delete(fx, name);
-		if (r == 0 && uid)
-			note_deletion(m, name, store_seq(fx->store));
-		return r;
-	}
-	if (!uid || pick(3) == 0)
-		uid = version;
-	r = put(fx, name, uid, version);
+	uid = was && pick(3) ? was->uid : version;
+	r = deletes ? delete (fx, name) : put(fx, name, uid, version);
 	if (r < 0)
 		return r;
-	if (m->uid[name] && m->uid[name] != uid)
-		note_deletion(m, name, store_seq(fx->store) - 1);
-	m->uid[name] = uid;
-	m->seq[name] = store_seq(fx->store);
+	if (was && (deletes || was->uid != uid))
+		note(m, store_seq(fx->store) - !deletes, name, was->uid, '-');
+	if (was)
+		was->what = ' ';
+	if (!deletes)
+		note(m, store_seq(fx->store), name, uid, '+');
 	return 0;
 }
 
@@ -682,10 +605,7 @@ change_limits(struct store_fixture *fx)
 	}
 }
 
-/*
- * Whatever is refused at whatever moment: by-seq, `deleted`, floor and figures are what a plain list of
- * deletions says.
- */
+/* Whatever is refused: by-seq, `deleted`, floor and figures are what a plain list says. */
 TEST(random_changes_agree_with_a_plain_list)
 {
 	struct model *m = calloc(1, sizeof(*m));

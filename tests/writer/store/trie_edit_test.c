@@ -7,11 +7,7 @@
 #include "tests/support/arena_fixture.h"
 #include "writer/store/trie_edit.h"
 
-/*
- * ---- a model: keys in order; the value is the key's position in `universe`, so leaves know their key
- * ----
- */
-
+/* Keys in order. A value is its key's position in `universe`, so leaves know their key. */
 struct world {
 	struct arena *arena;
 	struct trie_edit *edit;
@@ -119,8 +115,9 @@ assert_version(struct world *w, uint32_t root, const uint8_t *present)
 	assert_int_equal(expected, w->universe_count);
 }
 
+/* Random edits do what a sorted array does, and old versions stay readable unchanged. */
 static void
-run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
+agree_with_a_sorted_array(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 {
 	enum { VERSIONS = 8 };
 	struct world *w = world_new(keys, seed, mask);
@@ -128,6 +125,7 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 	const uint32_t universe = w->universe_count ? w->universe_count : 1;
 	uint8_t *present = calloc(universe, 1), *kept[VERSIONS] = {0};
 	uint32_t root = 0, roots[VERSIONS] = {0};
+	struct arena_stats stats;
 	uint64_t epoch = 2;
 
 	print_message("seed %llu, %u keys, %u operations\n", (unsigned long long)seed, w->universe_count,
@@ -207,7 +205,6 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 		assert_int_equal(take(w, &root, value, NULL), 0);
 	assert_int_equal(root, 0);
 	arena_reclaim(w->arena, epoch);
-	struct arena_stats stats;
 	arena_stats(w->arena, &stats);
 	assert_int_equal(stats.blocks, 0);
 	assert_int_equal(stats.used_bytes, HEADER_BYTES);
@@ -215,28 +212,12 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 	world_free(w);
 }
 
-/*
- * A million random edits of hashed keys do what a sorted array does, and old versions stay readable
- * unchanged.
- */
 TEST_CASE(random_edits_agree_with_a_sorted_array)
 {
-	run_model(5000, 700000, 0x9e3779b97f4a7c15ull, ~0ull);
-}
-
-/* The same with keys that are dense from 0, as ordinals and seqs are. */
-TEST_CASE(dense_keys_agree_with_a_sorted_array)
-{
-	run_model(4000, 200000, 4711, 0xfff);
-}
-
-/*
- * The same with keys that differ in high and in low digits only: levels in between have no node, the top one
- * has 16 digits.
- */
-TEST_CASE(sparse_digits_agree_with_a_sorted_array)
-{
-	run_model(3000, 200000, 815, 0xf00000000000003full);
+	agree_with_a_sorted_array(5000, 700000, 0x9e3779b97f4a7c15ull, ~0ull);
+	agree_with_a_sorted_array(4000, 200000, 4711, 0xfff); /* dense from 0, as ordinals and seqs are */
+	/* high and low digits only: levels in between have no node, the top one has 16 digits */
+	agree_with_a_sorted_array(3000, 200000, 815, 0xf00000000000003full);
 }
 
 /* Equal contents have equal form: whatever the order of edits, the nodes are the same in number and size. */
@@ -262,10 +243,7 @@ TEST_CASE(form_does_not_depend_on_the_order_of_edits)
 	assert_int_equal(bytes[0], bytes[1]);
 }
 
-/*
- * Within one batch a node is copied once: many edits of one small trie cost no more blocks than the trie has
- * nodes.
- */
+/* Within a batch a node is copied once: many edits of a trie take as many blocks as it has nodes. */
 TEST_CASE(a_batch_copies_a_node_once)
 {
 	struct world *w = world_new(64, 5, 0x3f);

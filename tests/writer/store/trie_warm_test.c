@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Walks side by side end where a lookup ends, and do no harm where a trie is damaged.
- */
+/* Walks side by side end where a lookup ends, and do no harm where a trie is damaged. */
 #include "tests/room.h"
 #include "tests/support/arena_fixture.h"
 #include "writer/arena/arena.h"
