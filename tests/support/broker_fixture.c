@@ -50,22 +50,11 @@ live_store(void)
 	return store;
 }
 
-static struct store_fixture *
-next_generation(struct broker_fixture *fx)
-{
-	struct intern *intern = NULL;
-	struct arena *arena = generations_next(&fx->generations, &intern);
-	struct store_fixture *store = store_fixture_over(arena, intern);
-
-	store->owns_arena = 1;
-	return store;
-}
-
 static void
 new_store(struct broker_fixture *fx)
 {
-	fx->store = fx->in_generations ? next_generation(fx) : live_store();
-	need(fan_out_new(fx->store->store, fx->fan_out_limits, &fx->fan_out) == 0, "no fan-out");
+	fx->store = fx->in_generations ? generations_store(&fx->generations, NULL) : live_store();
+	need(fan_out_new(fx->store->store, FAN_OUT_LIMITS, &fx->fan_out) == 0, "no fan-out");
 	need(consumers_new(fx->store->store, CONSUMERS_LIMITS, &fx->consumers) == 0, "no consumers");
 	fx->options.source = (struct broker_source){fx->store->arena, fx->store->pins, fx->fan_out,
 						    fx->consumers};
@@ -141,7 +130,6 @@ broker_fixture_new(void)
 	snprintf(fx->directory, sizeof(fx->directory), "/tmp/informer-test-XXXXXX");
 	need(mkdtemp(fx->directory) != NULL, "no directory");
 	snprintf(fx->socket, sizeof(fx->socket), "%s/informer.sock", fx->directory);
-	fx->fan_out_limits = FAN_OUT_LIMITS;
 	fx->options = (struct broker_options){.socket_path = fx->socket,
 					      .max_readers = 6,
 					      .report = give_report,
@@ -152,15 +140,6 @@ broker_fixture_new(void)
 	pthread_mutex_init(&fx->wanted_lock, NULL);
 	pthread_cond_init(&fx->done, NULL);
 	return fx;
-}
-
-void
-broker_fixture_limit_queues(struct broker_fixture *fx, struct fan_out_limits limits)
-{
-	fan_out_free(fx->fan_out);
-	fx->fan_out_limits = limits;
-	need(fan_out_new(fx->store->store, limits, &fx->fan_out) == 0, "no fan-out");
-	fx->options.source.fan_out = fx->fan_out;
 }
 
 static void

@@ -23,7 +23,6 @@ struct broker_fixture {
 	char socket[100];
 	struct broker_options options;	/* may be changed before broker_fixture_start() */
 	struct store_fixture *store;
-	struct fan_out_limits fan_out_limits;
 	struct fan_out *fan_out;
 	struct consumers *consumers;
 	struct store_fixture *old[8];	/* what was replaced */
@@ -52,8 +51,6 @@ struct broker_fixture {
 
 /* Directory and store; nobody listens yet. */
 struct broker_fixture *broker_fixture_new(void);
-/* Other limits for queues; before broker_fixture_start(). */
-void broker_fixture_limit_queues(struct broker_fixture *fx, struct fan_out_limits limits);
 void broker_fixture_start(struct broker_fixture *fx);
 /* As a writer that ends without a word: connections close, the socket's file stays away. */
 void broker_fixture_stop(struct broker_fixture *fx);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "tests/room.h"
-#include "tests/support/arena_fixture.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
 
@@ -47,20 +46,8 @@ comes_and_goes(struct broker_fixture *fx, uid_t uid, struct raw_answer *a)
 	return false;
 }
 
-static void
-assert_gets_in(struct broker_fixture *fx, uid_t uid)
-{
-	struct raw_answer a;
-
-	assert_true(comes_and_goes(fx, uid, &a));
-	raw_close(&a);
-}
-
-#define TEST(name)                                                                                           \
-	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
-
 /* A mapping is enough, and no descriptor. */
-TEST(who_keeps_slots_keeps_places)
+STARTED_BY_TEST(who_keeps_slots_keeps_places)
 {
 	struct slot *slots[TRIES] = {0};
 	struct raw_answer a;
@@ -73,58 +60,49 @@ TEST(who_keeps_slots_keeps_places)
 	}
 	assert_int_equal(n, SHARE);
 	assert_text(a.u.bytes, (size_t)a.length, "7 of this user; its processes have 7 descriptors of ended");
-	assert_gets_in(fx, USER + 1);
-	assert_gets_in(fx, 0);
+	raw_reader_free(raw_reader_as(fx, USER + 1));
+	raw_visit(fx);
 	munmap(slots[3], SLOT_BYTES);
-	assert_gets_in(fx, USER);
+	raw_reader_free(raw_reader_as(fx, USER));
 	for (unsigned i = 0; i < n; i++)
 		if (i != 3)
 			munmap(slots[i], SLOT_BYTES);
 }
 
 /* The same number again and again: what was given up counts less, for its memory is back, but it counts. */
-TEST(who_keeps_queues_gets_no_more)
+STARTED_BY_TEST(who_keeps_queues_gets_no_more)
 {
-	struct raw_answer a, queue;
-	int kept[TRIES] = {0}, fd;
+	struct raw_reader *r;
+	int kept[TRIES] = {0};
 	unsigned n = 0;
 
 	start(fx, 16);
-	fd = raw_greet_as(fx, USER, &a);
+	r = raw_reader_as(fx, USER);
 	for (; n < TRIES; n++) {
-		raw_subscribe(fd, 0, "pods", NULL, NULL);
-		raw_hear(fd, &queue);
-		if (queue.u.head.type != MESSAGE_SUBSCRIBED)
+		raw_subscribe(r->fd, 0, "pods", NULL, NULL);
+		raw_hear(r->fd, &r->answer);
+		if (r->answer.u.head.type != MESSAGE_SUBSCRIBED)
 			break;
-		kept[n] = queue.fds[0];
+		kept[n] = r->answer.fds[0];
 	}
 	assert_in_range(n, 30, 60);
-	assert_int_equal(queue.u.unsubscribed.code, REFUSED_FULL);
-	assert_text(queue.u.bytes, (size_t)queue.length, "of ended ones open; raise events.maxQueueMemory");
+	assert_int_equal(r->answer.u.unsubscribed.code, REFUSED_FULL);
+	assert_text(r->answer.u.bytes, (size_t)r->answer.length,
+		    "of ended ones open; raise events.maxQueueMemory");
 	assert_in_range(broker_fixture_stats(fx).queue_bytes, 400u << 10, 448u << 10);
 	for (unsigned i = 0; i < n; i++)
 		close(kept[i]);
-	raw_subscribe(fd, 0, "pods", NULL, NULL);
-	raw_hear(fd, &queue);
-	assert_int_equal(queue.u.head.type, MESSAGE_SUBSCRIBED);
-	raw_close(&queue);
-	raw_close(&a);
-	close(fd);
+	raw_unmap_queue(raw_reader_subscribe(r, 0, "pods", NULL, NULL));
+	raw_reader_free(r);
 }
 
-TEST(who_keeps_nothing_comes_as_often_as_he_likes)
+STARTED_BY_TEST(who_keeps_nothing_comes_as_often_as_he_likes)
 {
 	start(fx, 4);
 	for (unsigned i = 0; i < TRIES; i++) {
-		struct raw_answer a, queue;
-		int fd = raw_greet_as(fx, USER, &a);
+		struct raw_reader *r = raw_reader_as(fx, USER);
 
-		assert_int_equal(a.u.head.type, MESSAGE_WELCOME);
-		raw_subscribe(fd, 0, "pods", NULL, NULL);
-		raw_hear(fd, &queue);
-		assert_int_equal(queue.u.head.type, MESSAGE_SUBSCRIBED);
-		raw_close(&queue);
-		raw_close(&a);
-		close(fd);
+		raw_unmap_queue(raw_reader_subscribe(r, 0, "pods", NULL, NULL));
+		raw_reader_free(r);
 	}
 }

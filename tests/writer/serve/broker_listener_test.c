@@ -18,14 +18,8 @@ pass_on(struct broker_fixture *fx, void *context)
 	*(int *)context = broker_pass_on(fx->broker);
 }
 
-#define TEST(name)                                                                                           \
-	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
-
-/*
- * The socket passes on: its file stays, the same, who connects between two brokers waits for the second, and
- * the second removes it.
- */
-TEST(the_listener_passes_on)
+/* The socket passes on: who connects between two brokers waits for the second, which removes the file. */
+STARTED_BY_TEST(the_listener_passes_on)
 {
 	struct raw_answer a;
 	struct stat before, after;
@@ -67,10 +61,9 @@ listen_at(const char *path, int type)
 }
 
 /* A socket of another type, or whose file is gone, is closed, and a new one made: nobody would find it. */
-TEST(another_listener_is_not_believed)
+STARTED_BY_TEST(another_listener_is_not_believed)
 {
-	struct raw_answer a;
-	int fd, wrong;
+	int wrong;
 
 	for (unsigned gone = 0; gone < 2; gone++) {
 		wrong = listen_at(fx->socket, gone ? SOCK_SEQPACKET : SOCK_STREAM);
@@ -78,9 +71,7 @@ TEST(another_listener_is_not_believed)
 			assert_int_equal(unlink(fx->socket), 0);
 		fx->options.listener = wrong;
 		broker_fixture_start(fx);
-		raw_attach(fx, &fd, &a, 0);
-		raw_close(&a);
-		close(fd);
+		raw_visit(fx);
 		broker_fixture_stop(fx);
 		assert_int_equal(access(fx->socket, F_OK), -1);
 		assert_int_equal(fcntl(wrong, F_GETFD), -1);
@@ -89,7 +80,7 @@ TEST(another_listener_is_not_believed)
 }
 
 /* Nor where another file has taken the socket's place: that is not ours to change. */
-TEST(another_file_stays_as_it_is)
+STARTED_BY_TEST(another_file_stays_as_it_is)
 {
 	struct broker_options options = fx->options;
 	struct broker *broker;

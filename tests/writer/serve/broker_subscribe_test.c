@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Queues handed out by the broker: to whom, whom a commit wakes, and what becomes of them.
- */
+/* Queues handed out by the broker: to whom, whom a commit wakes, and what becomes of them. */
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
-#include "writer/base/log.h"
 #include "writer/base/log.h"
 
 static uint64_t
@@ -23,21 +15,8 @@ head(const struct queue *q)
 	return atomic_load(&((struct queue *)(uintptr_t)q)->head);
 }
 
-static bool
-is_readable(int fd, int timeout_ms)
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-
-	return poll(&p, 1, timeout_ms) == 1 && (p.revents & POLLIN);
-}
-
-static void
-clear(int fd)
-{
-	uint64_t count;
-
-	assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
-}
+/* The reader says this. */
+#define SAY(r, words) assert_int_equal(send((r)->fd, &(words), sizeof(words), MSG_NOSIGNAL), sizeof(words))
 
 static void
 held_bytes(struct broker_fixture *fx, void *context)
@@ -72,6 +51,23 @@ report(struct broker_fixture *fx)
 	return readers;
 }
 
+/* The first queue of the first reader is told of by these fields; each is a piece of JSON. */
+static void
+assert_reported(struct broker_fixture *fx, const char *const *fields)
+{
+	cJSON *readers = report(fx);
+	char *text = cJSON_PrintUnformatted(
+		cJSON_GetArrayItem(cJSON_GetObjectItem(cJSON_GetArrayItem(readers, 0), "queues"), 0));
+
+	assert_non_null(text);
+	for (; *fields; fields++)
+		if (!strstr(text, *fields))
+			fail_msg("%s is not in %s", *fields, text);
+	cJSON_free(text);
+	cJSON_Delete(readers);
+}
+#define ASSERT_REPORTED(fx, ...) assert_reported(fx, (const char *const[]){__VA_ARGS__, NULL})
+
 static unsigned
 queues_of(struct broker_fixture *fx)
 {
@@ -93,18 +89,12 @@ wait_queues(struct broker_fixture *fx, unsigned queues)
 
 /* ---- what is handed out ---- */
 
-#define RUNNING(name)                                                                                        \
-	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up_running, broker_fixture_tear_down, name)
-#define TEST(name)                                                                                           \
-	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up, broker_fixture_tear_down, name)
-
 /* All queues may be asked for before an answer is taken, and asked for again. */
 RUNNING(answers_may_wait)
 {
-	struct raw_reader *r;
+	struct raw_reader *r = raw_reader_new(fx);
 	unsigned refused = 0;
 
-	r = raw_reader_new(fx);
 	for (uint32_t i = 0; i < SLOT_QUEUES; i++)
 		raw_subscribe(r->fd, i, "pods", NULL, NULL);
 	wait_queues(fx, SLOT_QUEUES);
@@ -149,18 +139,14 @@ RUNNING(a_subscriber_gets_each_change)
 	raw_reader_free(r);
 }
 
-/*
- * A number that is in use is given up for the new queue; UNSUBSCRIBE gives one up; a foreign number is
- * nothing.
- */
+/* A number in use is given up for the new queue; UNSUBSCRIBE gives one up; other numbers are nothing. */
 RUNNING(a_number_names_one_queue)
 {
 	struct message_unsubscribe end = {
 		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_UNSUBSCRIBE, sizeof(end), 0}};
 	const struct queue *first, *second;
-	struct raw_reader *r;
+	struct raw_reader *r = raw_reader_new(fx);
 
-	r = raw_reader_new(fx);
 	first = raw_reader_subscribe(r, 0, "pods", NULL, NULL);
 	second = raw_reader_subscribe(r, 0, "pods", NULL, NULL);
 	assert_int_equal(queues_of(fx), 1);
@@ -168,11 +154,11 @@ RUNNING(a_number_names_one_queue)
 	assert_int_equal(head(first), 0);
 	assert_int_equal(head(second), 2); /* the first commit says that it is synced */
 	end.number = 63;
-	assert_int_equal(send(r->fd, &end, sizeof(end), 0), sizeof(end));
+	SAY(r, end);
 	end.number = UINT32_MAX;
-	assert_int_equal(send(r->fd, &end, sizeof(end), 0), sizeof(end));
+	SAY(r, end);
 	end.number = 0;
-	assert_int_equal(send(r->fd, &end, sizeof(end), 0), sizeof(end));
+	SAY(r, end);
 	wait_queues(fx, 0);
 	broker_fixture_pod(fx, "b");
 	assert_int_equal(head(second), 2);
@@ -183,10 +169,7 @@ RUNNING(a_number_names_one_queue)
 
 /* ---- who is woken ---- */
 
-/*
- * A reader that sleeps for its queue is woken when something is in it, and not by other commits; one that
- * sleeps for commits by each.
- */
+/* A reader is woken for its queue, and not by other commits; one that waits for commits, by each. */
 RUNNING(readers_are_woken_for_what_they_wait_for)
 {
 	struct raw_reader *queue, *commits, *other;
@@ -205,19 +188,17 @@ RUNNING(readers_are_woken_for_what_they_wait_for)
 		fx,
 		(const char *const[]){
 			"{\"metadata\":{\"name\":\"x\",\"namespace\":\"elsewhere\",\"uid\":\"1\"}}", NULL});
-	assert_true(is_readable(commits->eventfd, 10000));
-	clear(commits->eventfd);
-	assert_false(is_readable(queue->eventfd, 0));
+	assert_true(raw_reader_was_woken(commits));
+	assert_false(raw_reader_was_woken(queue));
 	assert_int_equal(atomic_load(&queue->slot->armed), ARMED_QUEUE);
 	broker_fixture_pod(fx, "a");
-	assert_true(is_readable(queue->eventfd, 10000));
-	clear(queue->eventfd);
+	assert_true(raw_reader_was_woken(queue));
 	assert_int_equal(atomic_load(&queue->slot->armed), 0);
-	assert_false(is_readable(commits->eventfd, 0));
+	assert_false(raw_reader_was_woken(commits));
 	/* who does not sleep is not signalled */
 	broker_fixture_pod(fx, "b");
-	assert_false(is_readable(queue->eventfd, 0));
-	assert_false(is_readable(other->eventfd, 0));
+	assert_false(raw_reader_was_woken(queue));
+	assert_false(raw_reader_was_woken(other));
 	assert_int_equal(atomic_load(&other->slot->armed), ARMED_QUEUE);
 	assert_int_equal(head(q), 2);
 	assert_int_equal(head(none), 0);
@@ -227,102 +208,6 @@ RUNNING(readers_are_woken_for_what_they_wait_for)
 	raw_reader_free(queue);
 	raw_reader_free(commits);
 	raw_reader_free(other);
-}
-
-/* A sleeper is woken while its queue is overflowed, too. */
-TEST(an_overflowed_reader_is_woken)
-{
-	struct raw_reader *r;
-	const struct queue *q;
-
-	broker_fixture_limit_queues(fx, (struct fan_out_limits){64, 64, 1 << 20, 60ull * 1000000000u});
-	broker_fixture_start(fx);
-	r = raw_reader_new(fx);
-	q = raw_reader_subscribe(r, 0, "pods", NULL, NULL);
-	assert_int_equal(q->capacity, 64);
-	for (int i = 0; i < 70; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "p%d", i);
-		broker_fixture_pod(fx, name);
-	}
-	assert_int_equal(q->state, QUEUE_OVERFLOWED);
-	atomic_store(&r->slot->armed, ARMED_QUEUE);
-	broker_fixture_pod(fx, "x");
-	assert_true(is_readable(r->eventfd, 10000));
-	raw_unmap_queue(q);
-	raw_reader_free(r);
-}
-
-/* Whatever stands in armed, cursors and cells, the daemon goes on and the others get theirs. */
-TEST(nonsense_in_a_slot_hurts_its_reader_only)
-{
-	struct raw_reader *bad, *good;
-	const struct queue *bad_queue, *good_queue;
-
-	broker_fixture_limit_queues(fx, (struct fan_out_limits){256, 256, 1 << 16, 60ull * 1000000000u});
-	broker_fixture_start(fx);
-	bad = raw_reader_new(fx);
-	good = raw_reader_new(fx);
-	bad_queue = raw_reader_subscribe(bad, 0, "pods", NULL, "mine");
-	good_queue = raw_reader_subscribe(good, 0, "pods", NULL, "its");
-	srand(11);
-	for (unsigned i = 0; i < 500; i++) {
-		uint32_t *words = (uint32_t *)(void *)bad->slot;
-
-		for (size_t k = 0; k < SLOT_BYTES / sizeof(*words); k += i % 7 + 1)
-			words[k] = i % 3 ? (uint32_t)rand() * 2654435761u : UINT32_MAX;
-		atomic_store(&good->slot->armed, ARMED_QUEUE);
-		broker_fixture_pod(fx, i % 2 ? "a" : "b");
-		assert_true(is_readable(good->eventfd, 10000));
-		clear(good->eventfd);
-		assert_true(head(good_queue) > atomic_load(&good->slot->queues[0].consumed));
-		atomic_store(&good->slot->queues[0].consumed, head(good_queue));
-	}
-	assert_int_equal(good_queue->state, QUEUE_OPEN);
-	memset(bad->slot, 0, SLOT_BYTES);
-	assert_int_equal(store_fixture_verify(fx->store), 0);
-	raw_unmap_queue(bad_queue);
-	raw_unmap_queue(good_queue);
-	raw_reader_free(bad);
-	raw_reader_free(good);
-}
-
-/* ---- readers that go ---- */
-
-/* A reader that is killed with unread entries gives its queues up, and what they held. */
-RUNNING(a_killed_reader_lets_go_of_what_it_held)
-{
-	int ready[2], status;
-	pid_t pid;
-
-	assert_int_equal(pipe(ready), 0);
-	pid = fork();
-	if (pid == 0) {
-		struct raw_reader *r = raw_reader_new(fx);
-
-		raw_reader_subscribe(r, 0, "pods", NULL, "c");
-		raw_reader_subscribe(r, 1, "pods", NULL, NULL);
-		if (write(ready[1], "x", 1) == 1)
-			pause();
-		_exit(1);
-	}
-	assert_int_equal(read(ready[0], &status, 1), 1);
-	for (int i = 0; i < 20; i++)
-		broker_fixture_put(
-			fx, (const char *const[]){i % 2 ? "{\"metadata\":{\"name\":\"a\",\"namespace\":\"x\","
-							  "\"uid\":\"1\"},\"spec\":1}"
-							: "{\"metadata\":{\"name\":\"a\",\"namespace\":\"x\","
-							  "\"uid\":\"1\"},\"spec\":2}",
-						  NULL});
-	assert_true(held(fx) > 0);
-	assert_int_equal(queues_of(fx), 2);
-	kill(pid, SIGKILL);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	broker_fixture_wait_readers(fx, 0);
-	assert_int_equal(held(fx), 0);
-	close(ready[0]);
-	close(ready[1]);
 }
 
 /* ---- consumers ---- */
@@ -346,8 +231,7 @@ RUNNING(a_consumer_is_one_reader)
 	raw_unmap_queue(raw_reader_subscribe(second, 0, "pods", NULL, "agent"));
 	assert_int_equal(second->answer.u.subscribed.has_cursor, 1);
 	assert_int_equal(second->answer.u.subscribed.seq, 2);
-	assert_memory_equal(second->answer.u.subscribed.lineage, root_at(&fx->store->arena->view,
-			    atomic_load(&fx->store->arena->header->root))->lineage, 16);
+	assert_memory_equal(second->answer.u.subscribed.lineage, store_fixture_root(fx->store)->lineage, 16);
 	raw_reader_free(second);
 }
 
@@ -356,9 +240,8 @@ RUNNING(a_consumer_is_one_reader)
 /* What cannot be is answered with a sentence, and the reader stays. */
 RUNNING(impossible_wishes_are_answered)
 {
-	struct raw_reader *r;
+	struct raw_reader *r = raw_reader_new(fx);
 
-	r = raw_reader_new(fx);
 	raw_reader_is_refused(r, SLOT_QUEUES, "pods", NULL, REFUSED_PROTOCOL, "no queue of that number");
 	raw_reader_is_refused(r, UINT32_MAX, "pods", NULL, REFUSED_PROTOCOL, "no queue of that number");
 	raw_reader_is_refused(r, 0, "", NULL, REFUSED_PROTOCOL, "has a name");
@@ -372,13 +255,12 @@ RUNNING(impossible_wishes_are_answered)
 /* An attached reader that sends anything else is dropped with all that it had; the others stay. */
 RUNNING(garbage_from_an_attached_reader_ends_it)
 {
-	struct raw_reader *good;
+	struct raw_reader *good = raw_reader_new(fx);
 	union {
 		struct message_head head;
 		char bytes[2000];
 	} noise;
 
-	good = raw_reader_new(fx);
 	raw_unmap_queue(raw_reader_subscribe(good, 0, "pods", NULL, NULL));
 	srand(5);
 	for (int i = 0; i < 200; i++) {
@@ -409,9 +291,8 @@ RUNNING(a_reader_that_takes_no_answer_is_dropped)
 	struct message_subscribe wish = {
 		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
 		.resource = "pods"};
-	struct raw_reader *r;
+	struct raw_reader *r = raw_reader_new(fx);
 
-	r = raw_reader_new(fx);
 	while (send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL) > 0)
 		;
 	broker_fixture_wait_readers(fx, 0);
@@ -421,20 +302,13 @@ RUNNING(a_reader_that_takes_no_answer_is_dropped)
 /* The entries of one reader's queues are bounded, however much it asks for. */
 RUNNING(entries_of_a_reader_are_bounded)
 {
-	struct message_subscribe wish = {
-		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
-		.resource = "pods",
-		.entries = UINT32_MAX};
-	struct raw_reader *r;
+	struct message_subscribe wish = {.resource = "pods", .entries = UINT32_MAX};
+	struct raw_reader *r = raw_reader_new(fx);
 	uint64_t entries = 0;
 
-	r = raw_reader_new(fx);
 	for (wish.number = 0; wish.number < SLOT_QUEUES; wish.number++) {
-		assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
-		raw_hear(r->fd, &r->answer);
-		assert_int_equal(r->answer.u.head.type, MESSAGE_SUBSCRIBED);
+		raw_reader_wish(r, &wish);
 		entries += r->answer.u.subscribed.entries;
-		raw_close(&r->answer);
 	}
 	assert_true(entries <= (uint64_t)SLOT_QUEUES * (QUEUE_ENTRIES_DEFAULT + QUEUE_ENTRIES_MIN));
 	raw_reader_free(r);
@@ -445,69 +319,47 @@ RUNNING(entries_of_a_reader_are_bounded)
 /* The report shows each queue: what it is for, how full it is, what it holds back. */
 RUNNING(the_report_shows_queues)
 {
+	char held_back[64];
 	struct raw_reader *r;
-	cJSON *readers, *q;
+	const struct queue *q;
 
 	broker_fixture_commit(fx);
 	r = raw_reader_new(fx);
-	raw_unmap_queue(raw_reader_subscribe(r, 7, "pods", "default", "agent"));
+	q = raw_reader_subscribe(r, 7, "pods", "default", "agent");
 	for (int i = 0; i < 3; i++)
 		broker_fixture_pod(fx, "a");
-	readers = report(fx);
-	q = cJSON_GetArrayItem(cJSON_GetObjectItem(cJSON_GetArrayItem(readers, 0), "queues"), 0);
-	assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(q, "number")), 7);
-	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(q, "resource")), "pods");
-	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(q, "namespace")), "default");
-	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(q, "consumer")), "agent");
-	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(q, "name")), "agent");
-	assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(q, "capacity")), QUEUE_ENTRIES_DEFAULT);
-	assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(q, "unread")), 3);
-	assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(q, "held_bytes")) > 0);
-	assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(q, "overflows")), 0);
-	assert_true(cJSON_IsTrue(cJSON_GetObjectItem(q, "open")));
-	cJSON_Delete(readers);
+	assert_int_equal(q->capacity, QUEUE_ENTRIES_DEFAULT);
+	assert_true(held(fx) > 0);
+	snprintf(held_back, sizeof(held_back), "\"held_bytes\":%llu,", (unsigned long long)held(fx));
+	ASSERT_REPORTED(fx, held_back, "\"number\":7,", "\"resource\":\"pods\"", "\"namespace\":\"default\"",
+			"\"consumer\":\"agent\"", "\"name\":\"agent\"", "\"capacity\":4096,", "\"unread\":3,",
+			"\"overflows\":0", "\"open\":true");
+	raw_unmap_queue(q);
 	raw_reader_free(r);
 }
 
-/* Subscribe, and assert what the report calls the handler. */
-static void
-assert_named(struct broker_fixture *fx, struct raw_reader *r, struct message_subscribe *wish,
-	     const char *expected)
-{
-	cJSON *readers, *q;
-
-	wish->head = (struct message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(*wish),
-					   0};
-	assert_int_equal(send(r->fd, wish, sizeof(*wish), MSG_NOSIGNAL), sizeof(*wish));
-	raw_hear(r->fd, &r->answer);
-	assert_int_equal(r->answer.u.head.type, MESSAGE_SUBSCRIBED);
-	raw_close(&r->answer);
-	readers = report(fx);
-	q = cJSON_GetArrayItem(cJSON_GetObjectItem(cJSON_GetArrayItem(readers, 0), "queues"), 0);
-	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(q, "name")), expected);
-	cJSON_Delete(readers);
-}
-
 /* A handler is called as it says, whatever bytes these are, else as its consumer or its reader. */
-TEST(a_handler_has_a_name)
+RUNNING(a_handler_has_a_name)
 {
 	struct message_subscribe wish = {.resource = "pods", .name = "web hook"};
-	char longest[sizeof(wish.name)];
-	struct raw_reader *r;
+	struct raw_reader *r = raw_reader_new(fx);
+	char longest[sizeof(wish.name) + 16];
 
-	broker_fixture_start(fx);
-	r = raw_reader_new(fx);
-	assert_named(fx, r, &wish, "web hook");
+	raw_reader_wish(r, &wish);
+	ASSERT_REPORTED(fx, "\"name\":\"web hook\"");
 	memcpy(wish.name, "a\n\x1b\xff\"", 6);
-	assert_named(fx, r, &wish, "a???\"");
+	raw_reader_wish(r, &wish);
+	ASSERT_REPORTED(fx, "\"name\":\"a???\\\"\"");
 	memset(wish.name, 'x', sizeof(wish.name));
-	memset(longest, 'x', sizeof(longest));
-	longest[sizeof(longest) - 1] = '\0';
-	assert_named(fx, r, &wish, longest);
+	raw_reader_wish(r, &wish);
+	snprintf(longest, sizeof(longest), "\"name\":\"%.*s\"", (int)sizeof(wish.name) - 1, wish.name);
+	ASSERT_REPORTED(fx, longest);
 	wish.name[0] = '\0';
-	assert_named(fx, r, &wish, "raw ?[31m client");
+	raw_reader_wish(r, &wish);
+	ASSERT_REPORTED(fx, "\"name\":\"raw ?[31m client\"");
 	snprintf(wish.consumer, sizeof(wish.consumer), "agent");
-	assert_named(fx, r, &wish, "agent");
+	raw_reader_wish(r, &wish);
+	ASSERT_REPORTED(fx, "\"name\":\"agent\"");
 	raw_reader_free(r);
 }
 
@@ -532,26 +384,19 @@ count_in(FILE *log, const char *text)
 }
 
 /* Who does not keep up is named in the log, once a minute at most. */
-TEST(a_handler_that_is_behind_is_named_in_the_log)
+RUNNING(a_handler_that_is_behind_is_named_in_the_log)
 {
 	struct message_subscribe wish = {
-		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
-		.resource = "pods",
-		.entries = QUEUE_ENTRIES_MIN,
-		.name = "slow\nhook"};
+		.resource = "pods", .entries = QUEUE_ENTRIES_MIN, .name = "slow\nhook"};
 	FILE *log = tmpfile();
 	struct raw_reader *r;
 	char name[16];
 
 	assert_non_null(log);
-	broker_fixture_start(fx);
 	broker_fixture_do(fx, open_log, log);
 	r = raw_reader_new(fx);
-	for (wish.number = 0; wish.number < 2; wish.number++) {
-		assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
-		raw_hear(r->fd, &r->answer);
-		raw_close(&r->answer);
-	}
+	for (wish.number = 0; wish.number < 2; wish.number++)
+		raw_reader_wish(r, &wish);
 	for (unsigned i = 0; i < 2 * QUEUE_ENTRIES_MIN; i++) {
 		if (i == QUEUE_ENTRIES_MIN / 2)
 			assert_int_equal(count_in(log, "does not keep up"), 0);
@@ -570,17 +415,16 @@ RUNNING(what_readers_look_at_is_told)
 {
 	struct message_want wish = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_WANT, sizeof(wish), 0},
 				    .resource = "a b"};
-	struct raw_reader *r;
+	struct raw_reader *r = raw_reader_new(fx);
 	char text[WANTED_MAX], expected[WANTED_MAX];
 
-	r = raw_reader_new(fx);
-	assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
+	SAY(r, wish);
 	memset(wish.resource, 'x', sizeof(wish.resource)); /* fills its field, without a terminator */
-	assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
+	SAY(r, wish);
 	memset(wish.resource, 0, sizeof(wish.resource));
-	assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
+	SAY(r, wish);
 	snprintf(wish.resource, sizeof(wish.resource), "deployments.apps");
-	assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
+	SAY(r, wish);
 	raw_unmap_queue(raw_reader_subscribe(r, 0, "pods", NULL, NULL));
 	broker_fixture_wanted(fx, text);
 	memset(expected, 'x', sizeof(wish.resource));

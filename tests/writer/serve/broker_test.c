@@ -30,16 +30,7 @@
 static void
 assert_refused(int fd, enum refusal code, const char *part)
 {
-	struct raw_answer a;
-	char text[300] = "";
-
-	raw_hear(fd, &a);
-	assert_int_equal(a.u.head.type, MESSAGE_REFUSED);
-	assert_int_equal(a.u.refused.code, code);
-	memcpy(text, a.u.bytes + sizeof(a.u.refused), a.u.refused.text_length);
-	assert_non_null(strstr(text, part));
-	raw_hear(fd, &a);
-	assert_int_equal(a.length, 0);
+	raw_is_refused(fd, code, part);
 	close(fd);
 }
 
@@ -68,8 +59,6 @@ as_another_user(int (*body)(void *context), void *context, gid_t extra_group)
 
 /* ---- what is handed out ---- */
 
-#define RUNNING(name)                                                                                        \
-	TEST_CASE_OF(struct broker_fixture *fx, broker_fixture_set_up_running, broker_fixture_tear_down, name)
 #define TEST(name) TEST_CASE_IN(broker_fixture_set_up, broker_fixture_tear_down, name)
 
 /*
@@ -741,40 +730,6 @@ RUNNING(a_broker_ends_beside_a_dropped_reader)
 }
 
 /* ---- the socket and its lock ---- */
-
-/*
- * A second writer is told who holds the lock, and takes nothing away from the first; after its end the lock
- * is free.
- */
-TEST(a_second_writer_is_refused)
-{
-	struct broker_fixture *fx = *state;
-	struct lock lock = {0}, second = {0};
-	char *error = NULL, pid[32];
-
-	assert_int_equal(lock_take(fx->socket, &lock, &error), 0);
-	assert_int_equal(lock_take(fx->socket, &second, &error), -EBUSY);
-	snprintf(pid, sizeof(pid), "pid %ld", (long)getpid());
-	assert_non_null(strstr(error, pid));
-	free(error);
-	error = NULL;
-	lock_release(&lock);
-	lock_release(&lock);
-	assert_int_equal(lock_take(fx->socket, &second, &error), 0);
-	lock_release(&second);
-}
-
-/* A child that the writer started does not keep its lock: the descriptor is close-on-exec. */
-TEST(a_child_program_does_not_keep_the_lock)
-{
-	struct broker_fixture *fx = *state;
-	struct lock lock = {0};
-	char *error = NULL;
-
-	assert_int_equal(lock_take(fx->socket, &lock, &error), 0);
-	assert_true(fcntl(lock.fd, F_GETFD) & FD_CLOEXEC);
-	lock_release(&lock);
-}
 
 /* A path that does not fit a socket's address is named with both lengths, by lock and broker. */
 TEST(a_path_too_long_is_refused)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One queue: what its reader sees, overflow and reopening, and readers that write nonsense.
- */
+/* One queue: what its reader sees, overflow and reopening, and readers that write nonsense. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -62,37 +60,32 @@ commit(struct world *w, unsigned events)
 static uint64_t
 head(const struct world *w)
 {
-	return atomic_load(&((struct queue *)(uintptr_t)w->seen)->head);
+	return atomic_load(&w->seen->head);
 }
 
 static uint64_t
 base(const struct world *w)
 {
-	return atomic_load(&((struct queue *)(uintptr_t)w->seen)->base);
+	return atomic_load(&w->seen->base);
 }
 
 static uint64_t
 openings(const struct world *w)
 {
-	return atomic_load(&((struct queue *)(uintptr_t)w->seen)->openings);
+	return atomic_load(&w->seen->openings);
 }
 
 static bool
 overflowed(const struct world *w)
 {
-	return atomic_load(&((struct queue *)(uintptr_t)w->seen)->state) == QUEUE_OVERFLOWED;
+	return atomic_load(&w->seen->state) == QUEUE_OVERFLOWED;
 }
 
-#define TEST(name) TEST_CASE_IN(set_up, tear_down, name)
+#define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
-/*
- * A new queue is open, empty, and complete from its base on; what is asked for is rounded up, within
- * bounds.
- */
+/* A new queue is open, empty, and complete from its base on; its size is rounded up, within bounds. */
 TEST(a_new_queue_is_open_and_empty)
 {
-	struct world *w = *state;
-
 	assert_int_equal(head(w), 0);
 	assert_int_equal(base(w), 7);
 	assert_int_equal(openings(w), 1);
@@ -107,7 +100,6 @@ TEST(a_new_queue_is_open_and_empty)
 /* Its reader cannot write to it, nor resize it, be it of the same user and open it again. */
 TEST(its_reader_cannot_write_to_it)
 {
-	struct world *w = *state;
 	char path[64];
 	struct stat st;
 	int fd;
@@ -141,15 +133,13 @@ memory_of(const struct world *w)
  */
 TEST(memory_is_given_and_taken_back)
 {
-	struct world *w = *state;
-
 	assert_true(memory_of(w) >= queue_bytes(64));
 	commit(w, 3);
 	assert_int_equal(queue_ring(w->seen)[1].seq, 9);
 	ring_out_free(w->out, true);
 	w->out = NULL;
 	assert_int_equal(memory_of(w), QUEUE_ENTRIES_OFFSET);
-	assert_int_equal(atomic_load(&((struct queue *)(uintptr_t)w->seen)->state), QUEUE_OVERFLOWED);
+	assert_true(overflowed(w));
 	assert_int_equal(head(w), 3);
 	assert_int_equal(queue_ring(w->seen)[1].seq, 0);
 }
@@ -157,20 +147,16 @@ TEST(memory_is_given_and_taken_back)
 /* One that is not taken back can be read to its end: what a writer that ends has pushed last. */
 TEST(what_is_left_can_be_read)
 {
-	struct world *w = *state;
-
 	commit(w, 3);
 	ring_out_free(w->out, false);
 	w->out = NULL;
 	assert_int_equal(queue_ring(w->seen)[2].seq, 10);
-	assert_int_equal(atomic_load(&((struct queue *)(uintptr_t)w->seen)->state), QUEUE_OPEN);
+	assert_false(overflowed(w));
 }
 
 /* Entries show when they are published, in order, each once, with the time at which they were pushed. */
 TEST(entries_show_when_published)
 {
-	struct world *w = *state;
-
 	ring_out_begin(w->out, w->seq);
 	ring_out_push(w->out,
 		      &(struct queue_entry){
@@ -194,8 +180,6 @@ TEST(entries_show_when_published)
 /* The lowest unread seq moves as the reader goes on. */
 TEST(the_lowest_unread_seq_follows_the_reader)
 {
-	struct world *w = *state;
-
 	commit(w, 3);
 	assert_int_equal(ring_out_lowest(w->out), 8);
 	assert_int_equal(ring_out_unread(w->out), 3);
@@ -212,8 +196,6 @@ TEST(the_lowest_unread_seq_follows_the_reader)
  */
 TEST(a_full_queue_overflows_and_reopens_when_empty)
 {
-	struct world *w = *state;
-
 	commit(w, 60);
 	/* 64 fit; the commit that does not fit is not shown in part */
 	assert_true(commit(w, 5));
@@ -239,14 +221,9 @@ TEST(a_full_queue_overflows_and_reopens_when_empty)
 	assert_int_equal(ring_out_lowest(w->out), w->seq - 1);
 }
 
-/*
- * A commit larger than the queue overflows it, though it was empty; and again when it was reopened for that
- * commit.
- */
+/* A commit larger than the queue overflows it, empty or just reopened. */
 TEST(a_commit_larger_than_the_queue_overflows_it)
 {
-	struct world *w = *state;
-
 	assert_true(commit(w, 65));
 	assert_true(overflowed(w));
 	assert_int_equal(head(w), 0);
@@ -259,8 +236,6 @@ TEST(a_commit_larger_than_the_queue_overflows_it)
 /* Room that the reader makes during a commit is used. */
 TEST(room_made_during_a_commit_is_used)
 {
-	struct world *w = *state;
-
 	commit(w, 64);
 	ring_out_begin(w->out, w->seq);
 	atomic_store(&w->cursor->consumed, 1);
@@ -273,7 +248,6 @@ TEST(room_made_during_a_commit_is_used)
 /* The ring goes around many times and every entry comes once, in order. */
 TEST(the_ring_goes_around)
 {
-	struct world *w = *state;
 	uint64_t next = 8, read = 0;
 
 	for (unsigned i = 0; i < 1000; i++) {
@@ -286,16 +260,11 @@ TEST(the_ring_goes_around)
 	assert_int_equal(next, w->seq + 1);
 }
 
-/*
- * Whatever a reader says that it has read, an unread entry is not overwritten, and nothing outside the ring
- * is touched.
- */
+/* Whatever a reader says that it read, unread entries are not overwritten, nor anything outside. */
 TEST(nonsense_hurts_nobody_else)
 {
 	static const uint64_t nonsense[] = {UINT64_MAX, UINT64_MAX - 63, 1ull << 63, 65, 64 + 1000,
 					    0,          1ull << 32};
-	struct world *w = *state;
-
 	commit(w, 64);
 	atomic_store(&w->cursor->consumed, 10);
 	assert_int_equal(ring_out_unread(w->out), 54);
