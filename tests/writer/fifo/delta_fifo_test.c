@@ -264,10 +264,6 @@ PLAY(deltas_come_in_the_order_of_their_arrival,
      "6 queued, 0 waiting, 6 drafts; a/x C1, a/y C2, a/x C3, node-1 C4, a/y D5, a/x C6; "
      "0 queued, 0 waiting, 0 drafts");
 
-/* So they do when they are popped in portions, with others coming in between. */
-PLAY(portions_keep_the_order, "put x 1, put y 2, put x 3, pop 1, put x 4, put y 5, pop 2, pop",
-     "x C1; y C2, x C3; x C4, y C5");
-
 /* Keys whose hashes are equal are different keys. */
 T(keys_with_equal_hashes_stay_apart)
 {
@@ -276,18 +272,10 @@ T(keys_with_equal_hashes_stay_apart)
 	     "a/bc C1, ab/c C2, a/bc C3, a/bc D?, ab/c D?");
 }
 
-/* Nothing is merged: what a watch said is processed, repeated updates, too; what nothing is known of is not
- * deleted. */
+/* Nothing is merged, repeated updates neither; what nothing is known of is not deleted. */
 PLAY(nothing_is_merged,
      "know x 1, delete x 2, put x 3, put x 4, put x 5, delete x 6, delete x 7, pop, dropped 1",
      "x D2, x C3, x C4, x C5, x D6");
-
-/* A delete of a key that neither store nor queue has is ignored. */
-PLAY(delete_of_an_unknown_key_is_ignored, "delete x 1, state", "0 queued, 0 waiting, 0 drafts");
-
-/* A delete of a key that is only queued, or only known, is queued. */
-PLAY(delete_of_a_queued_or_known_key_is_queued, "know x 1, delete x 2, put y 3, delete y 4, pop",
-     "x D2, y C3, y D4");
 
 /* ---- unchanged -------------------------------------------------------------- */
 
@@ -309,10 +297,7 @@ PLAY(staging_discards_what_is_known,
 PLAY(unstaging_leaves_nothing, "know a 1, stage a 1, stage b 2, unstage, unstage, state, pop",
      "0 queued, 0 waiting, 0 drafts; ");
 
-/*
- * While something of a watch is still queued, staging keeps the body: what is known may change before the
- * list is whole.
- */
+/* Staging keeps bodies while a watch's event is queued: what is known may change before the list ends. */
 PLAY(staging_keeps_bodies_while_something_is_queued, "know a 1, put a 2, stage a 1, pop, replace, pop",
      "a C2; a R1");
 
@@ -325,10 +310,7 @@ PLAY(staging_keeps_bodies_while_something_is_queued, "know a 1, put a 2, stage a
 PLAY(replace_buries_known_keys_that_are_missing,
      "know a 1, know b 2, know z 3, list b 4, list c 5, replace, pop", "a D?, z D?, b R4, c R5");
 
-/*
- * An object whose name the list gives to another UID is deleted, too: in front, with the others, so that
- * nobody who took over what it had is told of before its end.
- */
+/* An object whose name the list gives to another UID is deleted, too: in front, with the others. */
 PLAY(replace_buries_what_lost_its_name,
      "know a 1, know b 2, know c 3, list a 4, list b 5#2, stage c 6#2, replace, pop",
      "b D?, c D?, a R4, b R5, c R6");
@@ -345,34 +327,16 @@ PLAY(a_list_may_have_a_key_many_times,
      "stage x 5#5, stage x 5#5, stage x 6#5, stage x 5#5, replace, pop",
      "x D?, x R2, x R3, x R4, x R5; 0 queued, 0 waiting, 0 drafts; x R6");
 
-/*
- * A key that is only queued and not in the list gets a tombstone behind what is queued.
- * [ReplaceMakesDeletionsForObjectsOnlyInQueue]
- */
+/* A missing key that is only queued is buried, too. [ReplaceMakesDeletionsForObjectsOnlyInQueue] */
 PLAY(replace_buries_keys_that_are_only_queued, "put x 1, list y 2, replace, pop", "x C1, x D?, y R2");
 
 /* So does one that waits, which an earlier list brought, or a watch. */
 PLAY(replace_buries_keys_that_wait, "put x 1, fail x, pop, fail, list y 2, replace, retry, pop",
      "x failed; x C1, x D?, y R2");
 
-/* Items of a list go behind what is queued, and keep the list's order. */
-PLAY(replace_keeps_what_is_queued_before_it, "put x 1, list y 3, list x 2, replace, pop", "x C1, y R3, x R2");
-
-/* A second list before the first was popped buries what only the first one had. */
-PLAY(a_second_replace_buries_what_only_the_first_had, "list x 1, list y 1, replace, list y 2, replace, pop",
-     "x R1, y R1, x D?, y R2");
-
-/*
- * Whatever is queued for a key that a list lacks, one burial stands at its end, however many lists lack it.
- * [ReplaceMakesDeletionsForObjectsInQueue]
- */
+/* A key that a list lacks is buried once, at its end. [ReplaceMakesDeletionsForObjectsInQueue] */
 PLAY(a_key_that_is_known_and_queued_is_buried_once, "know x 1, put x 2, put x 3, replace, pop",
      "x C2, x C3, x D?");
-PLAY(a_key_that_is_deleted_already_is_not_buried, "know x 1, delete x 2, replace, pop", "x D2");
-PLAY(a_key_of_one_list_that_the_next_two_lack_is_buried_once, "list x 1, replace, replace, replace, pop",
-     "x R1, x D?");
-PLAY(an_added_key_that_two_lists_lack_is_buried_once, "put x 1, replace, replace, pop", "x C1, x D?");
-
 /* A list is under way from Replace until its last key was processed, whatever a watch adds behind it. */
 PLAY(listing_lasts_until_the_last_key_of_the_list,
      "list x 1, list y 1, replace, put z 2, state, pop 1, state, pop 1, state",
