@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The pages of an arena's file.
- */
-
+/* The pages of an arena's file. */
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "shm-layout/huge_map.h"
 #include "tests/room.h"
+#include "tests/support/full_tmpfs.h"
 #include "writer/arena/arena_pages.h"
 
 #define ROOM (16 * HUGE_PAGE_BYTES)
@@ -123,63 +119,32 @@ TEST(whole_regions_are_huge_pages_at_once)
 	assert_int_equal(huge_kib(w), 4 * HUGE_PAGE_BYTES / 1024);
 }
 
-/* In a mount namespace of its own. 0, 1 it is not as it should be, 77 such a file system is not to be had. */
-static int
-open_on_a_small_tmpfs(const char *directory, struct world *w)
-{
-	char path[64];
-
-	if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) < 0 ||
-	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-	    mount("informer-test", directory, "tmpfs", 0, "size=5m") < 0)
-		return 77;
-	snprintf(path, sizeof(path), "%s/file", directory);
-	w->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	w->base = huge_map(ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, w->fd);
-	return w->fd < 0 || w->base == MAP_FAILED || arena_pages_extend(w->fd, w->base, 0, 4096) < 0;
-}
-
-static int
-fill_a_small_tmpfs(const char *directory)
-{
-	struct world w;
-	struct stat st;
-	int r = open_on_a_small_tmpfs(directory, &w);
-
-	if (r != 0)
-		return r;
-	r = arena_pages_extend(w.fd, w.base, 4096, ROOM);
-	if (r != -ENOSPC || fstat(w.fd, &st) < 0 || st.st_size != 4096 || st.st_blocks * 512 != 4096)
-		return 1;
-	return arena_pages_extend(w.fd, w.base, 4096, 2 * HUGE_PAGE_BYTES) < 0;
-}
-
-static void
-on_a_small_tmpfs(int (*child_main)(const char *directory))
-{
-	char directory[] = "/tmp/informer-pages-XXXXXX";
-	int status = -1;
-	pid_t child;
-
-	assert_non_null(mkdtemp(directory));
-	child = fork();
-	if (child == 0)
-		_exit(child_main(directory));
-	assert_true(child > 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	rmdir(directory);
-	assert_true(WIFEXITED(status));
-	if (WEXITSTATUS(status) == 77) {
-		print_message("SKIP: a small tmpfs cannot be mounted here\n");
-		skip();
-	}
-	assert_int_equal(WEXITSTATUS(status), 0);
-}
-
 /* Where there is no room the file stays as it was, and what it had got of the room is free again. */
 TEST_CASE(a_file_that_cannot_grow_stays_as_it_was)
 {
-	on_a_small_tmpfs(fill_a_small_tmpfs);
+	struct stat st;
+	int directory, fd;
+	uint8_t *base;
+
+	if (geteuid() != 0)
+		(void)unshare(CLONE_NEWNS | CLONE_NEWUSER); /* where one may mount */
+	directory = small_tmpfs("size=5m");
+	if (directory < 0) {
+		print_message("SKIP: a small tmpfs cannot be mounted here\n");
+		skip();
+	}
+	fd = openat(directory, "file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	base = huge_map(ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd);
+	assert_ptr_not_equal(base, MAP_FAILED);
+	assert_int_equal(arena_pages_extend(fd, base, 0, 4096), 0);
+	assert_int_equal(arena_pages_extend(fd, base, 4096, ROOM), -ENOSPC);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, 4096);
+	assert_int_equal(st.st_blocks * 512, 4096);
+	assert_int_equal(arena_pages_extend(fd, base, 4096, 2 * HUGE_PAGE_BYTES), 0);
+	munmap(base, ROOM);
+	close(fd);
+	close(directory);
 }
 
 /* What is punched reads as zeros and takes no memory; filled, it is there again, beside what was kept. */

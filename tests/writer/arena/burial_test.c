@@ -4,7 +4,6 @@
  * it was or reads as zeros, byte by byte, until it is dug up; nothing else is put there; and the file has
  * memory for just what the books say.
  */
-#include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -394,8 +393,7 @@ fill_the_rest(void)
 	fill(refs, MAX_BYTES / 8192);
 }
 
-/* When all have gone nothing of what they saw is remembered: not what was in use, nor what was to be punched.
- */
+/* When all have gone, nothing is remembered of what they saw. */
 TEST(what_was_seen_is_forgotten)
 {
 	uint32_t ref;

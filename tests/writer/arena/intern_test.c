@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The table of shared blocks against a plain count of who refers to what.
- */
+/* The table of shared blocks against a plain count of who refers to what. */
 #include "shm-layout/value.h"
 #include "tests/room.h"
 #include "tests/support/arena_fixture.h"
@@ -88,10 +86,7 @@ TEST(equal_values_have_one_block)
 	assert_int_equal(intern_count(w->intern), 4);
 }
 
-/*
- * A million random gets, refs and unrefs, singly and many at once: the table holds what the plain count
- * says.
- */
+/* A million random gets, refs and unrefs, one or many: the table has what the plain count says. */
 TEST(a_million_changes_agree_with_a_plain_count)
 {
 	static uint32_t counts[VALUES], refs[VALUES];
@@ -128,10 +123,7 @@ TEST(a_million_changes_agree_with_a_plain_count)
 	assert_int_equal(intern_count(w->intern), 0);
 }
 
-/*
- * With the last reference a value's own references go, down through values and shapes to names; before that,
- * none.
- */
+/* With the last reference a value's own references go, down to names; before that, none. */
 TEST(the_last_reference_takes_what_it_referred_to_along)
 {
 	uint8_t shape[12] = {1, 0, 0, 0}, object[] = {TAG_OBJECT16, 5, 0, 0, 0, 0, 0, TAG_REF, 0, 0, 0, 0};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What memory cgroups still allow, read from made-up hierarchies of both versions.
- */
+/* What memory cgroups still allow, read from made-up hierarchies of both versions. */
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/arena/memory_limit.h"
@@ -12,13 +10,11 @@ left(const char *dir)
 	return memory_limit_left_at(temp_path(dir, "cgroup"), temp_path(dir, "fs"));
 }
 
-#define T(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
+#define T(name) TEST_CASE_OF(const char *dir, temp_dir_setup, temp_dir_teardown, name)
 
 /* Without any group, or with groups that have no limit, there is none. */
 T(no_limit_is_no_limit)
 {
-	const char *dir = *state;
-
 	assert_true(left(dir) == UINT64_MAX);
 	temp_file(dir, "cgroup", "0::/a/b\n");
 	assert_true(left(dir) == UINT64_MAX);
@@ -30,8 +26,6 @@ T(no_limit_is_no_limit)
 /* The tightest limit of a group and all above it counts. */
 T(the_tightest_group_counts)
 {
-	const char *dir = *state;
-
 	temp_file(dir, "cgroup", "0::/a/b\n");
 	temp_file(dir, "fs/a/b/memory.max", "9000\n");
 	temp_file(dir, "fs/a/b/memory.current", "1000\n");
@@ -50,8 +44,6 @@ T(the_tightest_group_counts)
 /* Page cache that the kernel drops before it kills is not counted as used; what lies in tmpfs is. */
 T(page_cache_is_free_memory)
 {
-	const char *dir = *state;
-
 	temp_file(dir, "cgroup", "0::/a\n");
 	temp_file(dir, "fs/a/memory.max", "9000\n");
 	temp_file(dir, "fs/a/memory.current", "8000\n");
@@ -63,8 +55,6 @@ T(page_cache_is_free_memory)
 /* Version 1 has a hierarchy of memory's own, beside others. */
 T(version_1_is_understood)
 {
-	const char *dir = *state;
-
 	temp_file(dir, "cgroup", "12:cpu,cpuacct:/x\n5:memory:/pod/c\n1:name=systemd:/y\n");
 	temp_file(dir, "fs/memory/pod/c/memory.limit_in_bytes", "9000\n");
 	temp_file(dir, "fs/memory/pod/c/memory.usage_in_bytes", "2500\n");
@@ -74,8 +64,6 @@ T(version_1_is_understood)
 /* Lines that are no group are passed over. */
 T(nonsense_is_passed_over)
 {
-	const char *dir = *state;
-
 	temp_file(dir, "cgroup", "\n:\nx:memory\n0::/a\n");
 	temp_file(dir, "fs/a/memory.max", "many\n");
 	temp_file(dir, "fs/a/memory.current", "-\n");

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The writer's look at slots: honest pins, and pages that hold anything.
- */
+/* The writer's look at slots: honest pins, and pages that hold anything. */
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -117,10 +114,7 @@ PLAY(the_oldest_pin_is_the_horizon,
 PLAY(a_cell_that_stays_acquiring_holds_what_it_may_have_seen,
      "at 15: 15, 0=acquiring, at 16: 15, at 900: 15, 0=16, at 901: 16, 0=acquiring, at 902: 901");
 
-/*
- * A pin of the future counts as the present: it frees nothing that another one protects, and holds nothing of
- * the past. 18 is below what was given free already.
- */
+/* A pin of the future counts as the present. 18 is below what was given free already. */
 PLAY(a_pin_of_the_future_counts_as_the_present,
      "3=max, at 20: 20, 4=18, at 25: 20, 4=free, at 30: 20, 3=free, at 31: 31");
 
@@ -157,10 +151,7 @@ TEST(a_pin_that_flickers_grows_old)
 	assert_true(since(w) > first);
 }
 
-/*
- * What is written into a cell that was scanned protects nothing from before that scan: a hostile reader holds
- * a past for one scan, and then has a pin of its own age.
- */
+/* A cell that is written again protects nothing from before the last scan, but the root it loaded. */
 TEST(a_pin_that_changes_lets_go_of_the_past)
 {
 	uint64_t horizon = 0;
@@ -177,10 +168,7 @@ TEST(a_pin_that_changes_lets_go_of_the_past)
 	play(w, "1=acquiring, at 70: 60, 1=65, at 80: 65");
 }
 
-/*
- * Whatever a page holds, the horizon stays between what it was and the present, and other readers' pins
- * hold.
- */
+/* Whatever a page holds, the horizon lies between its last value and now, and others' pins hold. */
 TEST(garbage_hurts_only_its_owner)
 {
 	struct slot *honest;
@@ -214,10 +202,7 @@ TEST(garbage_hurts_only_its_owner)
 	test_unmap_slot(honest);
 }
 
-/*
- * A slot's page cannot be resized by its reader, is not open to others, and stays good when its reader
- * tries.
- */
+/* A slot's page cannot be resized by its reader, and is not open to others. */
 TEST(a_slot_cannot_be_resized)
 {
 	struct stat st;
@@ -247,10 +232,7 @@ TEST(pins_are_given_out_up_to_the_limit)
 	assert_int_equal(other, id);
 }
 
-/*
- * Armed is told once, for what was answered; who waits for something else stays armed, and bits that mean
- * nothing wake nobody.
- */
+/* Armed is told once, for what was answered; other waits stay armed; unknown bits wake nobody. */
 TEST(armed_is_taken_once)
 {
 	assert_false(pins_take_armed(w->pins, w->id, ARMED_COMMIT));
@@ -290,10 +272,7 @@ TEST(the_oldest_reader_is_found)
 	test_unmap_slot(other);
 }
 
-/*
- * A slot that is closed counts as before until its cells are free: what its reader pinned stays, and it is
- * told that there will be no other snapshot.
- */
+/* A closed slot counts as before until its cells are free; its reader is told that it is closed. */
 TEST(a_closed_slot_counts_until_its_cells_are_free)
 {
 	play(w, "62=15, 3=16");

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How long one waits after a failure.
- */
+/* How long one waits after a failure. */
 #include "tests/room.h"
 #include "tests/support/virtual_clock.h"
 #include "writer/base/backoff.h"
@@ -60,10 +58,7 @@ TEST_CASE(retry_after_is_a_lower_bound)
 	ASSERT_WAITS(usual, {0, 0, 10000, 10000}, {0, 0, 1, 1600}, {0, 0, 86400000, 300000});
 }
 
-/*
- * A server that has just started tells every node the same Retry-After: chance keeps them apart, by as much
- * as their own step, which is 1,600 the second time.
- */
+/* Those told the same Retry-After are kept apart by chance, up to their own step: 1,600 the second time. */
 TEST_CASE(those_told_the_same_retry_after_do_not_come_back_together)
 {
 	ASSERT_WAITS(usual, {0, 7, 10000, 10007});

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The clock of a libuv loop.
- */
+/* The clock of a libuv loop. */
 #include "tests/room.h"
 #include "writer/base/clock_uv.h"
 
@@ -52,10 +50,7 @@ world_close(struct world *w)
 	assert_int_equal(uv_loop_close(&w->loop), 0);
 }
 
-/*
- * Whoever sets a timer of no delay within a timer lets the loop turn first: sockets are looked at in between,
- * however often it is done and however slowly the loop's own time goes.
- */
+/* A timer of no delay that is set within a timer fires in the loop's next turn, behind its sockets. */
 TEST_CASE(no_delay_means_the_next_turn_of_the_loop)
 {
 	struct world w = {0};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The limit of open descriptors: ours goes up to the hard one, a child has what there was before.
- */
+/* The limit of open descriptors: ours goes up to the hard one, a child has what there was before. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

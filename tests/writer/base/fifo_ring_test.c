@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The ring that grows.
- */
+/* The ring that grows. */
 #include "tests/room.h"
 #include "writer/base/fifo_ring.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Memory of large blocks goes back to the system when they are freed.
- */
+/* Memory of large blocks goes back to the system when they are freed. */
 #include "tests/room.h"
 #include "writer/base/heap.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where the HTTP server listens, as users write it, and the socket's file.
- */
+/* Where the HTTP server listens, as users write it, and the socket's file. */
 #include <netinet/in.h>
 #include <sys/stat.h>
 #include <sys/un.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A loop whose table of descriptors has room: whatever is watched later, libuv asks for no memory for it.
- */
+/* A loop whose table of descriptors has room: whatever is watched later, libuv asks for no memory for it. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>

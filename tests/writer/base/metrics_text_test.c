@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The exposition format of Prometheus, and the counting behind rest_client_*.
- */
+/* The exposition format of Prometheus, and the counting behind rest_client_*. */
 #include <math.h>
 
 #include "tests/room.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * systemd's readiness protocol, against a socket of our own.
- */
+/* systemd's readiness protocol, against a socket of our own. */
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>

@@ -57,8 +57,7 @@ thing_done(struct thing *thing)
 	free(thing->file);
 }
 
-/* Each field goes where the table says; a path is from the file's folder, and null is as if it were not
- * there. */
+/* Each field goes where the table says; paths are the file's folder's; null is as if it were absent. */
 TEST_CASE(fields_go_where_the_table_says)
 {
 	struct thing thing;

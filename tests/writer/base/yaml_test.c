@@ -74,7 +74,7 @@ TEST_CASE(a_document_becomes_its_values)
 	}
 }
 
-/* A node knows its line and column, and those of its key. */
+/* A node knows its line and column, and those of its key; an alias those of its anchor. */
 TEST_CASE(nodes_know_where_they_stood)
 {
 	struct yaml *y = parsed("# comment\nfirst: 1\nsecond:\n  - x: 1\n    why: [a, b]\n");
@@ -92,14 +92,7 @@ TEST_CASE(nodes_know_where_they_stood)
 	assert_int_equal(yaml_error(y, why, YAML_AT_VALUE, &error, -EINVAL, "wrong %d", 7), -EINVAL);
 	assert_string_equal(error, "test.yaml:5:10: wrong 7");
 	yaml_unload(y);
-}
-
-/* An alias' positions are those of its anchor. */
-TEST_CASE(an_alias_stands_where_its_anchor_stood)
-{
-	struct yaml *y = parsed("a: &x {k: [1, 2]}\nb: *x\n");
-	unsigned line, column;
-
+	y = parsed("a: &x {k: [1, 2]}\nb: *x\n");
 	yaml_position(cJSON_GetObjectItemCaseSensitive(member(y, "b"), "k"), YAML_AT_KEY, &line, &column);
 	assert_int_equal(line, 1);
 	yaml_unload(y);
@@ -118,8 +111,7 @@ TEST_CASE(a_billion_laughs_are_refused)
 	assert_refused(text, -E2BIG, "more than 100000 values");
 }
 
-/* A key stands once in a mapping; what only YAML has and configuration does not need is refused with its
- * place. */
+/* A second key, and what configuration does not need of YAML, is refused with its place. */
 TEST_CASE(exotic_yaml_is_refused)
 {
 	static const struct {
