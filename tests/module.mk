@@ -117,7 +117,7 @@ $(B)/tests/%.so: tests/support/preload/%.c
 # tests that are named apart.
 MUTANT_LISTS := $(wildcard tests/mutants/*.list)
 MUTANT_TESTS := $(sort $(shell sed -n 's/^test //p' $(MUTANT_LISTS)))
-MUTATE = python3 tests/mutants/run.py --build $(B) --archive $(B)/tests/rooms.a --compile $(call quote,$(COMPILE)) --link $(call quote,$(LINK)) \
+MUTATE = TRIALS=0 python3 tests/mutants/run.py --build $(B) --archive $(B)/tests/rooms.a --compile $(call quote,$(COMPILE)) --link $(call quote,$(LINK)) \
 	--libs $(call quote,$(B)/obj/tests/room.o $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)) $(if $(ONLY),--only $(call quote,$(ONLY))) $(if $(DRAW),--draw $(DRAW)) \
 	--wraps $(call quote,writer/serve=$(SERVE_WRAPS)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(KEEP_GOING),--keep-going) $(if $(ANEW),--anew)
 .PHONY: mutants

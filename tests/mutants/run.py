@@ -353,7 +353,7 @@ def main():
     parser.add_argument("--draw", type=int, help="only so many, drawn")
     parser.add_argument("--seed", default=str(int(time.time())))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--timeout", type=float, default=30, help="seconds that a test has; more: it hangs")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds that a test has; more: it hangs")
     parser.add_argument("--keep-going", action="store_true", help="do not stop at the first that is not well")
     parser.add_argument("--anew", action="store_true", help="forget what is known")
     parser.add_argument("lists", nargs="+")
