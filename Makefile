@@ -180,15 +180,16 @@ demo: setup
 # All sources, the tests too: what gcc, clang, cppcheck and clang-tidy say, and whether the rooms stand as tests/structure/rooms has them.
 # One line a step when that is nothing. What cppcheck and clang-tidy found clean is remembered by its content, in LINT_CACHE: only what
 # changed since, or includes what changed, is looked at again. DEEP=1: clang's analyzer goes more ways through a function, which takes four
-# times as long (tests/long/all_lint.sh).
+# times as long (tests/long/all_lint.sh). LINT_GCC=build: where gcc's objects are, or come to be.
+LINT_GCC ?= build-lint-gcc
 LINT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/informer-lint
 # cppcheck's own cache does not look at its configuration
 CPPCHECK_CACHE = $(LINT_CACHE)/cppcheck-$(shell cat .cppcheck .cppcheck.cfg | sha256sum | cut -c 1-16)
 lint: setup-lint
 	$(call say,LINT,'gcc -Werror')
-	$(SUBMAKE) -s WERROR=1 B=build-lint-gcc CC=gcc objects
+	$(SUBMAKE) -s WERROR=1 B=$(LINT_GCC) CC=gcc objects
 	$(call say,LINT,'structure')
-	$(Q)python3 tests/structure/check.py --objects build-lint-gcc/obj
+	$(Q)python3 tests/structure/check.py --objects $(LINT_GCC)/obj
 	$(Q)python3 tests/structure/names.py
 	$(call say,LINT,'clang -Werror')
 	$(SUBMAKE) -s WERROR=1 B=build-lint-clang CC=clang objects

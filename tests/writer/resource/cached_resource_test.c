@@ -157,7 +157,7 @@ config_of(const char *dir, const char *yaml)
 			(char *)(uintptr_t)temp_file(dir, "c.yaml", yaml)};
 	_cleanup_(message_freep) char *error = NULL;
 	struct options options;
-	struct config config;
+	struct config config = {0};
 	int text;
 
 	assert_int_equal(options_parse(5, argv, &options, &error), 0);
