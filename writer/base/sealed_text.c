@@ -72,12 +72,16 @@ int
 sealed_text_get(int fd, char **ret_data, size_t *ret_length)
 {
 	off_t length = lseek(fd, 0, SEEK_END);
-	char *data = length < 0 ? NULL : malloc((size_t)length + 1);
-	ssize_t n = data ? pread(fd, data, (size_t)length, 0) : -1;
+	char *data;
 
-	if (n != length) {
+	if (length < 0)
+		return -errno;
+	data = malloc((size_t)length + 1);
+	if (!data)
+		return -ENOMEM;
+	if (pread(fd, data, (size_t)length, 0) != length) {
 		free(data);
-		return length < 0 || data ? -EIO : -ENOMEM;
+		return -EIO;
 	}
 	data[length] = '\0';
 	*ret_data = data;

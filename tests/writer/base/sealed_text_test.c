@@ -91,7 +91,8 @@ TEST(a_text_is_handed_over)
 TEST(what_is_no_text_is_not_received)
 {
 	int fd = open(temp_file(*state, "f", "a: b"), O_RDONLY);
-	char number[16];
+	char number[16], *data;
+	size_t length;
 
 	snprintf(number, sizeof(number), "%d", fd);
 	assert_int_equal(receive(number), -1);
@@ -101,4 +102,5 @@ TEST(what_is_no_text_is_not_received)
 	assert_int_equal(receive("-1"), -1);
 	assert_int_equal(receive("99999999999"), -1);
 	assert_int_equal(sealed_text_receive(VARIABLE), -1);
+	assert_int_equal(sealed_text_get(-1, &data, &length), -EBADF);
 }

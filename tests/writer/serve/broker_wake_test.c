@@ -227,7 +227,7 @@ TEST(a_user_whose_reader_was_refused_comes_again_later)
 
 TEST(a_very_slow_one_is_kept_out_longer)
 {
-	is_kept_out_for(fx, 100, 3 * 100 * 200);
+	is_kept_out_for(fx, 100, 3ull * 100 * 200);
 }
 
 /* A reader clears O_NONBLOCK of its eventfd and fills the counter: the write is interrupted. */
