@@ -134,6 +134,17 @@ body_fixture_print_ref(struct body_fixture *fx, uint32_t ref)
 	return body_fixture_print(fx, value_of_object(&fx->arena->view, ref));
 }
 
+uint32_t
+body_fixture_block(struct body_fixture *fx, uint16_t n)
+{
+	uint8_t payload[4] = {TAG_INT1 + 2, (uint8_t)n, (uint8_t)(n >> 8), 1};
+	uint32_t ref = 0;
+	bool known;
+
+	assert_int_equal(intern_get(fx->intern, BLOCK_VALUE, payload, sizeof(payload), &ref, &known), 0);
+	return ref;
+}
+
 void
 bytes_say(struct bytes *to, const char *format, ...)
 {

@@ -45,6 +45,9 @@ const char *body_fixture_print(struct body_fixture *fx, struct value v);
 /* The same for the object of a draft, whoever decoded it. */
 const char *body_fixture_print_ref(struct body_fixture *fx, uint32_t ref);
 
+/* A block of the intern table that is this number and nothing else; the reference is the caller's. */
+uint32_t body_fixture_block(struct body_fixture *fx, uint16_t n);
+
 /* Append text to `to`, with a NUL behind it. */
 __attribute__((format(printf, 2, 3))) void bytes_say(struct bytes *to, const char *format, ...);
 

@@ -106,6 +106,7 @@ stream_free(struct stream *s)
 	stream_give_back(s);
 	body_fixture_free(s->fx);
 	proto_schema_free(s->proto);
+	bytes_done(&s->in);
 	free(s);
 }
 

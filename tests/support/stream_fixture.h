@@ -28,6 +28,7 @@ struct stream {
 	unsigned keep, kept;        /* so many drafts stay, so that what comes again is shared */
 	uint32_t known;             /* the object that is known under any key; 0: none */
 	struct draft drafts[STREAM_KEPT];
+	struct bytes in;            /* the test's, for what it decodes */
 	/* of the last run */
 	char log[8192];
 	size_t used;

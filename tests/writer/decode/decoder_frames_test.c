@@ -41,13 +41,8 @@ set_up(void **state)
 static int
 decode_text(struct stream *w, enum decoder_mode mode, const char *text, size_t chunk)
 {
-	struct bytes in = {0};
-	int r;
-
-	proto_text(&in, text);
-	r = stream_run(w, mode, in.data, in.length, chunk);
-	bytes_done(&in);
-	return r;
+	proto_text(&w->in, text);
+	return stream_run(w, mode, w->in.data, w->in.length, chunk);
 }
 
 #define LIST_HEAD "'k8s' 00 1:{1:'v1' 2:'ThingList'} "
@@ -57,7 +52,7 @@ decode_text(struct stream *w, enum decoder_mode mode, const char *text, size_t c
 
 TEST(a_list_is_cut_at_every_byte)
 {
-	struct bytes in = {0}, part = {0};
+	struct bytes part = {0};
 	size_t ends[3], end; /* of the items; of the list */
 
 	proto_text(&part, LIST_HEAD);
@@ -68,14 +63,15 @@ TEST(a_list_is_cut_at_every_byte)
 		proto_text(&part, i == 1 ? "2:{1:{1:'b' 6:'2'} 2:{3=300}}" : "2:{1:{1:'a'}}");
 		ends[i] = end += part.length;
 	}
-	proto_text(&in, LIST_HEAD "2:{1:{1:'' 2:'77' 3:'more' 4=5} "
-				  "2:{1:{1:'a'}} 2:{1:{1:'b' 6:'2'} 2:{3=300}} 2:{1:{1:'a'}}} 3:'' 4:''");
-	assert_int_equal(in.length, end + 4);
-	for (size_t n = 0; n <= in.length; n++)
+	proto_text(&w->in, LIST_HEAD "2:{1:{1:'' 2:'77' 3:'more' 4=5} "
+				     "2:{1:{1:'a'}} 2:{1:{1:'b' 6:'2'} 2:{3=300}} 2:{1:{1:'a'}}} 3:'' 4:''");
+	assert_int_equal(w->in.length, end + 4);
+	for (size_t n = 0; n <= w->in.length; n++)
 		for (size_t chunk = 1; chunk <= 64; chunk *= 4) {
 			bool whole = n == end || n == end + 2 || n == end + 4;
 
-			assert_int_equal(stream_run(w, DECODE_LIST, in.data, n, chunk), whole ? 0 : -EBADMSG);
+			assert_int_equal(stream_run(w, DECODE_LIST, w->in.data, n, chunk),
+					 whole ? 0 : -EBADMSG);
 			assert_int_equal(w->objects, (n >= ends[0]) + (n >= ends[1]) + (n >= ends[2]));
 			assert_int_equal(w->bad, 0);
 			if (whole)
@@ -85,33 +81,32 @@ TEST(a_list_is_cut_at_every_byte)
 			/* the rest is what could still be a part of the envelope */
 			assert_int_equal(w->ends, n > end);
 		}
-	bytes_done(&in);
 	bytes_done(&part);
 }
 
 TEST(a_watch_is_cut_at_every_byte)
 {
-	struct bytes in = {0};
 	size_t ends[4];
 
-	stream_frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}} 3:'' 4:''}}");
-	ends[0] = in.length;
-	stream_frame(&in, "1:'MODIFIED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'2'} 2:{3=-1}}}}");
-	ends[1] = in.length;
-	stream_frame(&in, "1:'BOOKMARK' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'' 6:'9'}} 3:'' 4:''}}");
-	ends[2] = in.length;
-	stream_frame(&in, "1:'ERROR' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Status'} 2:{6=410}}}");
-	ends[3] = in.length;
-	for (size_t n = 0; n <= in.length; n++)
+	stream_frame(&w->in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}} 3:'' 4:''}}");
+	ends[0] = w->in.length;
+	stream_frame(&w->in,
+		     "1:'MODIFIED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'2'} 2:{3=-1}}}}");
+	ends[1] = w->in.length;
+	stream_frame(&w->in,
+		     "1:'BOOKMARK' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'' 6:'9'}} 3:'' 4:''}}");
+	ends[2] = w->in.length;
+	stream_frame(&w->in, "1:'ERROR' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Status'} 2:{6=410}}}");
+	ends[3] = w->in.length;
+	for (size_t n = 0; n <= w->in.length; n++)
 		for (size_t chunk = 1; chunk <= 64; chunk *= 4) {
 			bool whole = n == 0 || n == ends[0] || n == ends[1] || n == ends[2] || n == ends[3];
 
-			assert_int_equal(stream_run(w, DECODE_WATCH, in.data, n, chunk),
+			assert_int_equal(stream_run(w, DECODE_WATCH, w->in.data, n, chunk),
 					 whole ? 0 : -EBADMSG);
 			assert_int_equal(w->objects, (n >= ends[0]) + (n >= ends[1]));
 			assert_int_equal(w->others, (n >= ends[2]) + (n >= ends[3]));
 		}
-	bytes_done(&in);
 }
 
 /* ---- lengths ---- */
@@ -147,57 +142,53 @@ static const struct {
 	{DECODE_WATCH, "raw 00 01 10 01", NULL},
 };
 
+static void
+more(struct bytes *to, int byte, size_t count)
+{
+	assert_int_equal(bytes_room(to, count), 0);
+	memset(to->data + to->length, byte, count);
+	to->length += count;
+}
+
 TEST(a_length_is_looked_at_before_memory_is_asked_for)
 {
-	struct bytes in = {0};
-
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
 		for (size_t chunk = 1; chunk <= 4096; chunk *= 16) {
-			proto_text(&in, lengths[i].head);
-			assert_int_equal(bytes_room(&in, 3000), 0);
-			memset(in.data + in.length, 0, 3000);
-			in.length += 3000;
-			assert_int_equal(stream_run(w, lengths[i].mode, in.data, in.length, chunk), -EBADMSG);
+			proto_text(&w->in, lengths[i].head);
+			more(&w->in, 0, 3000);
+			assert_int_equal(stream_run(w, lengths[i].mode, w->in.data, w->in.length, chunk),
+					 -EBADMSG);
 			assert_int_equal(w->objects, 0);
 			assert_true(w->memory <= 4096);
 			assert_int_equal(w->bad, lengths[i].why ? 0 : 1);
 			assert_string_equal(w->why, lengths[i].why ? lengths[i].why
 								   : "it ends in the middle of a document");
 		}
-	bytes_done(&in);
 }
 
 /* What is not too long is waited for in as much memory as it says, and not before its head is whole. */
 TEST(what_is_collected_takes_its_length)
 {
-	struct bytes in = {0};
-
-	proto_text(&in, LIST_HEAD "raw 12 80 40 12 80 20");
-	assert_int_equal(stream_run(w, DECODE_LIST, in.data, in.length - 1, 1), -EBADMSG);
+	proto_text(&w->in, LIST_HEAD "raw 12 80 40 12 80 20");
+	assert_int_equal(stream_run(w, DECODE_LIST, w->in.data, w->in.length - 1, 1), -EBADMSG);
 	assert_true(w->memory <= 1024);
-	assert_int_equal(stream_run(w, DECODE_LIST, in.data, in.length, in.length), -EBADMSG);
+	assert_int_equal(stream_run(w, DECODE_LIST, w->in.data, w->in.length, w->in.length), -EBADMSG);
 	assert_true(w->memory >= ITEM_MAX && w->memory <= 2 * ITEM_MAX);
-	proto_text(&in, "raw 00 01 10 00");
-	assert_int_equal(stream_run(w, DECODE_WATCH, in.data, in.length, in.length), -EBADMSG);
+	proto_text(&w->in, "raw 00 01 10 00");
+	assert_int_equal(stream_run(w, DECODE_WATCH, w->in.data, w->in.length, w->in.length), -EBADMSG);
 	assert_true(w->memory >= ITEM_MAX + PART_MAX && w->memory <= 2 * (ITEM_MAX + PART_MAX));
-	bytes_done(&in);
 }
 
 TEST(what_follows_something_too_long_is_told)
 {
-	struct bytes in = {0};
-
-	proto_text(&in, "raw 00 01 10 01");
-	assert_int_equal(bytes_room(&in, PART_MAX + ITEM_MAX + 1), 0);
-	memset(in.data + in.length, 0x5a, PART_MAX + ITEM_MAX + 1);
-	in.length += PART_MAX + ITEM_MAX + 1;
-	stream_frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}}}}");
+	proto_text(&w->in, "raw 00 01 10 01");
+	more(&w->in, 0x5a, PART_MAX + ITEM_MAX + 1);
+	stream_frame(&w->in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}}}}");
 	for (size_t chunk = 1; chunk <= 65536; chunk *= 16) {
-		assert_int_equal(stream_run(w, DECODE_WATCH, in.data, in.length, chunk), 0);
+		assert_int_equal(stream_run(w, DECODE_WATCH, w->in.data, w->in.length, chunk), 0);
 		assert_int_equal(w->bad, 1);
 		assert_int_equal(w->objects, 1);
 	}
-	bytes_done(&in);
 }
 
 /* ---- nesting ---- */
@@ -323,37 +314,32 @@ static const struct {
 TEST(an_event_that_is_wrong_ends_the_stream)
 {
 	static const char good[] = "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}}}}";
-	struct bytes in = {0};
 
 	for (size_t i = 0; i < sizeof(events_wrong) / sizeof(*events_wrong); i++)
 		for (size_t chunk = 1; chunk < 100; chunk += 7) {
 			size_t begin, end;
 
-			in.length = 0;
-			stream_frame(&in, good);
-			begin = in.length;
-			stream_frame(&in, events_wrong[i].event);
-			end = in.length;
-			stream_frame(&in, good);
-			assert_int_equal(stream_run(w, DECODE_WATCH, in.data, in.length, chunk),
+			w->in.length = 0;
+			stream_frame(&w->in, good);
+			begin = w->in.length;
+			stream_frame(&w->in, events_wrong[i].event);
+			end = w->in.length;
+			stream_frame(&w->in, good);
+			assert_int_equal(stream_run(w, DECODE_WATCH, w->in.data, w->in.length, chunk),
 					 events_wrong[i].result);
 			assert_non_null(strstr(w->why, events_wrong[i].why));
 			assert_true(w->offset >= begin && w->offset <= end);
 			assert_int_equal(w->objects, 1);
 		}
-	bytes_done(&in);
 }
 
 /* What says of which kind it is, and nothing more, has no name: nobody knows what it tells of. */
 TEST(an_object_of_nothing_is_bad)
 {
-	struct bytes in = {0};
-
-	stream_frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'}}}");
-	for (size_t chunk = 1; chunk <= in.length; chunk++) {
-		assert_int_equal(stream_run(w, DECODE_WATCH, in.data, in.length, chunk), 0);
+	stream_frame(&w->in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'}}}");
+	for (size_t chunk = 1; chunk <= w->in.length; chunk++) {
+		assert_int_equal(stream_run(w, DECODE_WATCH, w->in.data, w->in.length, chunk), 0);
 		assert_int_equal(w->bad, 1);
 		assert_string_equal(w->why, "the object at byte 32 is left out: it has no metadata.name");
 	}
-	bytes_done(&in);
 }

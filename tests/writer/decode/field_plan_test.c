@@ -2,22 +2,9 @@
 /*
  * Remembered plans: each is found for its message and its fields and for no others, and references go back.
  */
-#include "shm-layout/value.h"
 #include "tests/room.h"
-#include "tests/support/arena_fixture.h"
+#include "tests/support/body_fixture.h"
 #include "writer/decode/field_plan.h"
-
-/* A block that stands for a shape, with a reference that is the caller's. */
-static uint32_t
-block(struct intern *in, uint8_t n)
-{
-	uint8_t payload[2] = {TAG_INT1, n};
-	uint32_t ref = 0;
-	bool known;
-
-	assert_int_equal(intern_get(in, BLOCK_VALUE, payload, sizeof(payload), &ref, &known), 0);
-	return ref;
-}
 
 static struct path_node *
 node(uintptr_t n)
@@ -25,13 +12,16 @@ node(uintptr_t n)
 	return (struct path_node *)n; /* never looked into */
 }
 
-TEST_CASE(only_its_message_and_fields_find_a_plan)
+#define TEST(name) TEST_CASE_OF(struct body_fixture *fx, body_fixture_set_up, body_fixture_tear_down, name)
+
+TEST(only_its_message_and_fields_find_a_plan)
 {
-	struct arena *arena = arena_fixture_new();
-	struct intern *in = intern_new(arena);
+	struct intern *in = fx->intern;
 	struct field_plans *plans = calloc(1, sizeof(*plans));
 	struct path_node *children[3] = {node(1), node(2), node(3)};
-	struct field_plan plan = {.message = 5, .fields = 0x8000000000000041, .shape.ref = block(in, 1)},
+	struct field_plan plan = {.message = 5,
+				  .fields = 0x8000000000000041,
+				  .shape.ref = body_fixture_block(fx, 1)},
 			  *kept;
 
 	assert_null(field_plan_find(NULL, 5, 0x41));
@@ -50,22 +40,21 @@ TEST_CASE(only_its_message_and_fields_find_a_plan)
 	}
 	field_plans_free(plans, in);
 	assert_int_equal(intern_count(in), 0);
-	intern_free(in);
-	arena_fixture_free(arena);
 }
 
 /* Many more than places: the newest is found, one that is found is right, and references balance. */
-TEST_CASE(a_plan_gives_way_to_a_newer_one)
+TEST(a_plan_gives_way_to_a_newer_one)
 {
-	struct arena *arena = arena_fixture_new();
-	struct intern *in = intern_new(arena);
+	struct intern *in = fx->intern;
 	struct field_plans *plans = calloc(1, sizeof(*plans));
 	unsigned found = 0;
 
 	for (unsigned i = 0; i < 1000; i++) {
 		unsigned n = i * i % 37;
 		struct path_node *child = node(n + 1);
-		struct field_plan plan = {.message = 1, .fields = n, .shape.ref = block(in, (uint8_t)n)},
+		struct field_plan plan = {.message = 1,
+					  .fields = n,
+					  .shape.ref = body_fixture_block(fx, (uint16_t)n)},
 				  *kept;
 
 		kept = field_plan_find(plans, 1, n);
@@ -82,6 +71,4 @@ TEST_CASE(a_plan_gives_way_to_a_newer_one)
 	assert_true(found > 0);
 	field_plans_free(plans, in);
 	assert_int_equal(intern_count(in), 0);
-	intern_free(in);
-	arena_fixture_free(arena);
 }

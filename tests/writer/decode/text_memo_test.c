@@ -3,33 +3,22 @@
  * Remembered texts: found where they stand whole, by their last byte, and never otherwise; references and
  * bytes go back.
  */
-#include "shm-layout/value.h"
 #include "tests/room.h"
-#include "tests/support/arena_fixture.h"
+#include "tests/support/body_fixture.h"
 #include "writer/decode/text_memo.h"
 
 #define TEXTS 500
 
-static uint32_t
-block(struct intern *in, unsigned n)
-{
-	uint8_t payload[4] = {TAG_INT1 + 2, (uint8_t)n, (uint8_t)(n >> 8), 1};
-	uint32_t ref = 0;
-	bool known;
-
-	assert_int_equal(intern_get(in, BLOCK_VALUE, payload, 4, &ref, &known), 0);
-	return ref;
-}
+#define TEST(name) TEST_CASE_OF(struct body_fixture *fx, body_fixture_set_up, body_fixture_tear_down, name)
 
 /* Texts that begin alike, that differ in the last byte only, or that end too early are told apart. */
-TEST_CASE(only_the_very_text_is_found)
+TEST(only_the_very_text_is_found)
 {
-	struct arena *arena = arena_fixture_new();
-	struct intern *in = intern_new(arena);
+	struct intern *in = fx->intern;
 	struct text_memo *m = calloc(1, sizeof(*m));
 	const char *text = "{\"a\":\"0123456789012345678901234567890123456789\",\"b\":1}";
 	size_t length = strlen(text), bytes = 0;
-	uint32_t ref = block(in, 1);
+	uint32_t ref = body_fixture_block(fx, 1);
 	char other[100];
 
 	assert_null(text_memo_find(m, text, text + length));
@@ -54,15 +43,12 @@ TEST_CASE(only_the_very_text_is_found)
 	assert_int_equal(bytes, 0);
 	assert_int_equal(intern_count(in), 0);
 	free(m);
-	intern_free(in);
-	arena_fixture_free(arena);
 }
 
 /* Many more texts than places: what is found is right, the newest are found, the references balance. */
-TEST_CASE(more_texts_than_places_push_out_older_ones)
+TEST(more_texts_than_places_push_out_older_ones)
 {
-	struct arena *arena = arena_fixture_new();
-	struct intern *in = intern_new(arena);
+	struct intern *in = fx->intern;
 	struct text_memo *m = calloc(1, sizeof(*m));
 	size_t bytes = 0;
 	char text[128];
@@ -71,7 +57,7 @@ TEST_CASE(more_texts_than_places_push_out_older_ones)
 	for (unsigned round = 0; round < 4; round++)
 		for (unsigned n = 0; n < TEXTS; n++) {
 			unsigned i = n * n % 211;
-			uint32_t ref = block(in, i);
+			uint32_t ref = body_fixture_block(fx, (uint16_t)i);
 			size_t length = (size_t)snprintf(
 				text, sizeof(text),
 				"{\"name\":\"number %u\",\"padding\":\"................................\"}",
@@ -96,8 +82,6 @@ TEST_CASE(more_texts_than_places_push_out_older_ones)
 	assert_int_equal(bytes, 0);
 	assert_int_equal(intern_count(in), 0);
 	free(m);
-	intern_free(in);
-	arena_fixture_free(arena);
 }
 
 /* Strings of one path are often alike but for a byte: wherever it stands, it counts. */
