@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a configuration's fields, names and values, into one text.
+ * Builds a configuration as informerd does, and writes its fields, names and values, into one text.
  */
+#include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/support/config_text.h"
+#include "tests/support/temp_dir.h"
+#include "writer/base/message.h"
+#include "writer/base/sealed_text.h"
+#include "writer/config/config_build.h"
+#include "writer/config/options.h"
 
 static char text[4096];
 
@@ -157,4 +168,39 @@ config_text(const struct config *c, const char *dir)
 	for (size_t i = 0; i < c->n_indexes; i++)
 		say_index(&c->indexes[i]);
 	return text;
+}
+
+int
+config_try(const char *dir, const char *yaml, const char *flags, struct config *ret, char **ret_error)
+{
+	char words[512], *rest = words, *argv[16] = {"informerd"};
+	struct options options;
+	int argc = 1, fd, r;
+
+	if (yaml) {
+		argv[argc++] = "-c";
+		argv[argc++] = (char *)(uintptr_t)temp_file(dir, "conf.yaml", yaml);
+	}
+	snprintf(words, sizeof(words), "%s", flags ? flags : "");
+	while ((argv[argc] = strtok_r(rest, " ", &rest)))
+		argc++;
+	assert_int_equal(options_parse(argc, argv, &options, ret_error), 0);
+	r = sealed_text_read(options.config_path, CONFIG_MAX_BYTES, &fd, ret_error);
+	if (r == 0)
+		r = config_build(&options, fd, ret, ret_error);
+	if (fd >= 0)
+		close(fd);
+	options_done(&options);
+	return r;
+}
+
+struct config
+config_built(const char *dir, const char *yaml, const char *flags)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	struct config config = {0};
+
+	if (config_try(dir, yaml, flags, &config, &error) < 0)
+		fail_msg("%s %s: %s", yaml, flags, error ? error : "no message");
+	return config;
 }

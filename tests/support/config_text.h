@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A configuration as one text, for tests.
+ * A configuration out of a file's text and flags, and as one text, for tests.
  */
 #ifndef TESTS_SUPPORT_CONFIG_TEXT_H
 #define TESTS_SUPPORT_CONFIG_TEXT_H
@@ -14,5 +14,10 @@
  * written as "DIR". Valid until the next call.
  */
 const char *config_text(const struct config *c, const char *dir);
+
+/* Of a file in `dir`, unless it is NULL, and of flags (NULL: none), which are separated by blanks. */
+int config_try(const char *dir, const char *yaml, const char *flags, struct config *ret, char **ret_error);
+/* The same, and it must succeed. */
+struct config config_built(const char *dir, const char *yaml, const char *flags);
 
 #endif

@@ -1,59 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration file, its merge with flags, and the checks after discovery. */
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/config_text.h"
 #include "tests/support/temp_dir.h"
 #include "writer/config/config.h"
 #include "writer/config/config_parse.h"
 #include "writer/base/message.h"
-#include "writer/config/options.h"
 #include "writer/config/config_check.h"
-#include "writer/config/config_build.h"
-#include "writer/base/sealed_text.h"
-
-/* Of a file, unless it is NULL, and flags, which are separated by blanks. */
-static int
-build(const char *dir, const char *yaml, const char *flags, struct config *ret, char **ret_error)
-{
-	char words[512], *rest = words, *argv[16] = {"informerd"};
-	struct options options;
-	int argc = 1, text, r;
-
-	if (yaml) {
-		argv[argc++] = "-c";
-		argv[argc++] = (char *)(uintptr_t)temp_file(dir, "conf.yaml", yaml);
-	}
-	snprintf(words, sizeof(words), "%s", flags ? flags : "");
-	while ((argv[argc] = strtok_r(rest, " ", &rest)))
-		argc++;
-	assert_int_equal(options_parse(argc, argv, &options, ret_error), 0);
-	r = sealed_text_read(options.config_path, CONFIG_MAX_BYTES, &text, ret_error);
-	if (r == 0)
-		r = config_build(&options, text, ret, ret_error);
-	if (text >= 0)
-		close(text);
-	options_done(&options);
-	return r;
-}
-
-static struct config
-built(const char *dir, const char *yaml, const char *flags)
-{
-	_cleanup_(message_freep) char *error = NULL;
-	struct config config = {0};
-
-	if (build(dir, yaml, flags, &config, &error) < 0)
-		fail_msg("%s %s: %s", yaml, flags, error ? error : "no message");
-	return config;
-}
 
 /* They become this (config_text.h). */
 static void
 assert_built(const char *dir, const char *yaml, const char *flags, const char *expected)
 {
-	struct config c = built(dir, yaml, flags);
+	struct config c = config_built(dir, yaml, flags);
 	const char *text = config_text(&c, dir);
 
 	if (strcmp(text, expected) != 0)
@@ -67,7 +26,7 @@ assert_refused_with(const char *dir, const char *yaml, const char *flags, int co
 	_cleanup_(message_freep) char *error = NULL;
 	struct config config;
 
-	assert_int_equal(build(dir, yaml, flags, &config, &error), code);
+	assert_int_equal(config_try(dir, yaml, flags, &config, &error), code);
 	assert_non_null(error);
 	if (!strstr(error, message))
 		fail_msg("'%s' is not in '%s'", message, error);
@@ -111,7 +70,7 @@ static const char full[] = "kubeconfig: kube/config\n"
  */
 TEST(every_field_of_a_file_is_taken)
 {
-	struct config c = built(*state, full, "--resource deploy");
+	struct config c = config_built(*state, full, "--resource deploy");
 
 	assert_string_equal(c.socket, "/tmp/x.sock");
 	assert_string_equal(c.arena_name, "mine");
@@ -285,9 +244,9 @@ TEST(a_socket_path_that_is_too_long_is_refused)
 /* Two daemons with sockets of their own have arenas of their own. */
 TEST(the_arena_name_follows_the_socket)
 {
-	struct config a = built(*state, NULL, "-r pods --socket /tmp/one.sock"),
-		      b = built(*state, NULL, "-r pods --socket /tmp/two.sock"),
-		      c = built(*state, NULL, "-r pods --socket /run/informer/informer.sock");
+	struct config a = config_built(*state, NULL, "-r pods --socket /tmp/one.sock"),
+		      b = config_built(*state, NULL, "-r pods --socket /tmp/two.sock"),
+		      c = config_built(*state, NULL, "-r pods --socket /run/informer/informer.sock");
 
 	assert_string_not_equal(a.arena_name, b.arena_name);
 	assert_string_equal(c.arena_name, "informer");
@@ -297,13 +256,13 @@ TEST(the_arena_name_follows_the_socket)
 }
 
 static struct kube_resource
-resource(const char *group, const char *plural, bool namespaced)
+resource(char *plural, bool namespaced)
 {
-	return (struct kube_resource){.group = (char *)(uintptr_t)group,
-				      .version = (char *)(uintptr_t) "v1",
-				      .resource = (char *)(uintptr_t)plural,
-				      .kind = (char *)(uintptr_t) "",
-				      .singular = (char *)(uintptr_t) "",
+	return (struct kube_resource){.group = "",
+				      .version = "v1",
+				      .resource = plural,
+				      .kind = "",
+				      .singular = "",
 				      .namespaced = namespaced};
 }
 
@@ -312,7 +271,7 @@ assert_resolved_refused(const char *dir, const char *flags, const struct kube_re
 			int code, const char *message, const char *message2)
 {
 	_cleanup_(message_freep) char *error = NULL;
-	struct config c = built(dir, NULL, flags);
+	struct config c = config_built(dir, NULL, flags);
 
 	assert_int_equal(config_check_resolved(&c, resolved, &error), code);
 	assert_non_null(error);
@@ -324,9 +283,9 @@ assert_resolved_refused(const char *dir, const char *flags, const struct kube_re
 /* Two entries that are one resource must each have a namespace of its own. */
 TEST(entries_of_one_resource_must_be_disjoint)
 {
-	struct kube_resource pods = resource("", "pods", true);
+	struct kube_resource pods = resource("pods", true);
 	const struct kube_resource *both[] = {&pods, &pods};
-	struct config c = built(*state, NULL, "-r pods?namespace=db -r po?namespace=web");
+	struct config c = config_built(*state, NULL, "-r pods?namespace=db -r po?namespace=web");
 
 	assert_int_equal(config_check_resolved(&c, both, NULL), 0);
 	config_done(&c);
@@ -337,7 +296,7 @@ TEST(entries_of_one_resource_must_be_disjoint)
 /* Secrets are also found out behind another spelling, once it is resolved. */
 TEST(resolved_secrets_are_refused)
 {
-	struct kube_resource secrets = resource("", "secrets", true);
+	struct kube_resource secrets = resource("secrets", true);
 	const struct kube_resource *resolved[] = {&secrets};
 
 	assert_resolved_refused(*state, "-r secrets.v1.", resolved, -EPERM, "Secrets are not cached",
@@ -347,9 +306,9 @@ TEST(resolved_secrets_are_refused)
 /* --namespace does not reach resources without namespaces; one of their own is refused. */
 TEST(cluster_resources_take_no_namespace)
 {
-	struct kube_resource nodes = resource("", "nodes", false);
+	struct kube_resource nodes = resource("nodes", false);
 	const struct kube_resource *resolved[] = {&nodes};
-	struct config c = built(*state, NULL, "-r nodes -n web");
+	struct config c = config_built(*state, NULL, "-r nodes -n web");
 
 	assert_string_equal(c.resources[0].namespace_, "web");
 	assert_int_equal(config_check_resolved(&c, resolved, NULL), 0);
@@ -362,7 +321,7 @@ TEST(cluster_resources_take_no_namespace)
 /* An index over a resource that is not cached is refused with both names. */
 TEST(an_index_needs_a_cached_resource)
 {
-	struct kube_resource pods = resource("", "pods", true), services = resource("", "services", true);
+	struct kube_resource pods = resource("pods", true), services = resource("services", true);
 	const struct kube_resource *resolved[] = {&pods, &services};
 
 	assert_resolved_refused(*state, "-r pods --index x=svc:spec.clusterIP", resolved, -EINVAL,
@@ -390,7 +349,7 @@ TEST(what_is_said_for_all_is_taken_by_each)
 {
 	static const char wire[] = "wire: json\nschema: /some/file\n"
 				   "resources:\n- {resource: pods, wire: protobuf}\n- services\n";
-	struct config c = built(*state, "compression: none\n", "-r pods --compression gzip");
+	struct config c = config_built(*state, "compression: none\n", "-r pods --compression gzip");
 
 	assert_int_equal(c.choice.compression, KUBE_COMPRESSION_GZIP);
 	config_done(&c);

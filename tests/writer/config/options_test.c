@@ -118,55 +118,40 @@ TEST_CASE(kubectls_flags_may_be_empty)
 		      "");
 }
 
-/* Each text is this time in milliseconds, or, if that is below 0, refused. */
-struct time_text {
-	const char *text;
+/* Each of the texts is this time in milliseconds, or, if that is below 0, refused. */
+struct time_texts {
 	int64_t ms;
+	const char *texts[16];
 };
 
 static void
-assert_times(flag_take *take, const struct time_text *times, size_t count)
+assert_times(flag_take *take, const struct time_texts *times, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		uint64_t ms = 0;
-		int r = take(&ms, times[i].text, NULL);
+	for (size_t i = 0; i < count; i++)
+		for (const char *const *text = times[i].texts; *text; text++) {
+			uint64_t ms = 0;
+			int r = take(&ms, *text, NULL);
 
-		if (times[i].ms < 0 ? r != -EINVAL : r < 0 || ms != (uint64_t)times[i].ms)
-			fail_msg("%s: %d, %llu", times[i].text, r, (unsigned long long)ms);
-	}
+			if (times[i].ms < 0 ? r != -EINVAL : r < 0 || ms != (uint64_t)times[i].ms)
+				fail_msg("%s: %d, %llu", *text, r, (unsigned long long)ms);
+		}
 }
 
 /* A time is seconds, or numbers with units, as Go reads them. */
 TEST_CASE(a_timeout_is_read_as_kubectl_does)
 {
-	static const struct time_text times[] = {
-		{"0", 0},
-		{"30", 30000},
-		{"30s", 30000},
-		{"1m30s", 90000},
-		{"1.5h", 5400000},
-		{"250ms", 250},
-		{"1ns", 1},
-		{"2us", 1},
-		{"+5s", 5000},
-		{".5s", 500},
-		{"100h", 360000000},
-		{"9999h", INT32_MAX},
-		{"99999999999999999999999999h", INT32_MAX},
-		{"", -1},
-		{"s", -1},
-		{"1.5", -1},
-		{"1m30", -1},
-		{"5 s", -1},
-		{"1d", -1},
-		{"-1s", -1},
-		{"1e3s", -1},
-		{"-1", -1},
-		{"+5", -1},
-		{"5S", -1},
-		{"1..5s", -1},
-		{"inf", -1},
-	};
+	static const struct time_texts times[] = {
+		{0, {"0"}},
+		{30000, {"30", "30s"}},
+		{90000, {"1m30s"}},
+		{5400000, {"1.5h"}},
+		{250, {"250ms"}},
+		{1, {"1ns", "2us"}},
+		{5000, {"+5s"}},
+		{500, {".5s"}},
+		{360000000, {"100h"}},
+		{INT32_MAX, {"9999h", "99999999999999999999999999h"}},
+		{-1, {"", "s", "1.5", "1m30", "5 s", "1d", "-1s", "1e3s", "-1", "+5", "5S", "1..5s", "inf"}}};
 
 	assert_times(server_choice_take_timeout, times, sizeof(times) / sizeof(*times));
 }
@@ -174,13 +159,16 @@ TEST_CASE(a_timeout_is_read_as_kubectl_does)
 /* Waits and time-outs are times with a unit, in sensible bounds, which the message names. */
 TEST_CASE(waits_are_times_with_a_unit)
 {
-	static const struct time_text times[] = {
-		{"10ms", 10},    {"800ms", 800}, {"30s", 30000}, {"1m30s", 90000},
-		{"1h", 3600000}, {"0h1s", 1000}, {"9ms", -1},    {"1h1ms", -1},
-		{"", -1},        {"30", -1},     {"s", -1},      {"1m30", -1},
-		{"1.5s", 1500},  {"-1s", -1},    {"1 s", -1},    {"5d", -1},
-		{"0", -1},       {"1S", -1},     {"5sm", -1},    {"99999999999999999999999s", -1},
-	};
+	static const struct time_texts times[] = {{10, {"10ms"}},
+						  {800, {"800ms"}},
+						  {30000, {"30s"}},
+						  {90000, {"1m30s"}},
+						  {3600000, {"1h"}},
+						  {1000, {"0h1s"}},
+						  {1500, {"1.5s"}},
+						  {-1,
+						   {"9ms", "1h1ms", "", "30", "s", "1m30", "-1s", "1 s", "5d",
+						    "0", "1S", "5sm", "99999999999999999999999s"}}};
 
 	assert_times(config_take_backoff, times, sizeof(times) / sizeof(*times));
 	assert_parsed(ARGS("--watch-timeout=30m", "--backoff-initial=2s", "--backoff-max", "1m",

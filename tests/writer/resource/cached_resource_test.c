@@ -11,26 +11,22 @@
 #include "tests/room.h"
 #include "tests/support/allocations.h"
 #include "tests/support/arena_fixture.h"
+#include "tests/support/config_text.h"
 #include "tests/support/store_fixture.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/virtual_clock.h"
 #include "writer/resource/cached_resource.h"
 #include "writer/base/message.h"
-#include "writer/config/options.h"
-#include "writer/config/config_build.h"
-#include "writer/base/sealed_text.h"
 
 #define OBJECTS 60u
 #define VALUES	5u
 
-static const struct kube_resource pods = {
-	.group = (char *)(uintptr_t) "",
-	.version = (char *)(uintptr_t) "v1",
-	.resource = (char *)(uintptr_t) "pods",
-	.kind = (char *)(uintptr_t) "Pod",
-	.singular = (char *)(uintptr_t) "pod",
-	.namespaced = true,
-};
+static const struct kube_resource pods = {.group = "",
+					  .version = "v1",
+					  .resource = "pods",
+					  .kind = "Pod",
+					  .singular = "pod",
+					  .namespaced = true};
 
 static uint64_t seed;
 
@@ -68,10 +64,10 @@ server_put(struct server *s, unsigned i)
 }
 
 static void
-server_done(struct server *s)
+server_drop(struct server *s, unsigned i)
 {
-	for (unsigned i = 0; i < OBJECTS; i++)
-		free(s->objects[i]);
+	free(s->objects[i]);
+	s->objects[i] = NULL;
 }
 
 /* ---- the daemon's side ---- */
@@ -86,7 +82,7 @@ struct side {
 	struct store_fixture look;	/* only to look at */
 	char asked[64];                 /* of the server, last */
 	struct draft drafted;
-	struct server server; /* of one that is side_of_ten()'s */
+	struct server own, *server;
 };
 
 static int
@@ -127,46 +123,28 @@ run(struct side *side)
 }
 
 static void
-set_version(struct side *side, const struct server *server)
+set_version(struct side *side)
 {
 	char version[16];
 
-	snprintf(version, sizeof(version), "%u", server->version);
+	snprintf(version, sizeof(version), "%u", side->server->version);
 	delta_fifo_set_version(side->resource->fifo, version, strlen(version));
 }
 
-/* What a list brings. */
+/* What a list brings, as readers see it. */
 static void
-list(struct side *side, const struct server *server)
+list(struct side *side)
 {
 	struct delta_item items[OBJECTS];
 	size_t count = 0;
 
 	for (unsigned i = 0; i < OBJECTS; i++)
-		if (server->objects[i])
+		if (side->server->objects[i])
 			items[count++] = delta_fifo_stage(side->resource->fifo,
-							  draft_of(side, server->objects[i]));
+							  draft_of(side, side->server->objects[i]));
 	assert_int_equal(delta_fifo_replace(side->resource->fifo, items, count), 0);
-	set_version(side, server);
-}
-
-static struct config
-config_of(const char *dir, const char *yaml)
-{
-	char *argv[] = {"informerd", "--server", "http://a", "--config",
-			(char *)(uintptr_t)temp_file(dir, "c.yaml", yaml)};
-	_cleanup_(message_freep) char *error = NULL;
-	struct options options;
-	struct config config = {0};
-	int text;
-
-	assert_int_equal(options_parse(5, argv, &options, &error), 0);
-	if (sealed_text_read(options.config_path, CONFIG_MAX_BYTES, &text, &error) < 0 ||
-	    config_build(&options, text, &config, &error) < 0)
-		fail_msg("%s: %s", yaml, error);
-	close(text);
-	options_done(&options);
-	return config;
+	set_version(side);
+	run(side);
 }
 
 /* What the daemon knows of the server: the cluster's id ("": hidden), its CA, its URL. */
@@ -237,7 +215,8 @@ side_new(const char *dir, const char *yaml)
 	assert_int_equal(store_new(side->arena, NULL, NULL, &side->store), 0);
 	virtual_clock_init(&side->clock);
 	side->applier = applier_new(side->store, &side->clock.clock);
-	side->config = config_of(dir, yaml);
+	side->config = config_built(dir, yaml, "--server http://a");
+	side->server = &side->own;
 	assert_int_equal(cache_of(side, &here), 0);
 	return side;
 }
@@ -251,7 +230,8 @@ side_free(struct side *side)
 	arena_close(side->arena);
 	free(side->arena);
 	config_done(&side->config);
-	server_done(&side->server);
+	for (unsigned i = 0; i < OBJECTS; i++)
+		server_drop(&side->own, i);
 	free(side);
 }
 
@@ -262,7 +242,7 @@ reload(struct side *side, const char *dir, const char *yaml)
 	struct config was = side->config;
 
 	run(side);
-	side->config = config_of(dir, yaml);
+	side->config = config_built(dir, yaml, "--server http://a");
 	assert_int_equal(cache_of(side, &here), 0);
 	config_done(&was);
 	assert_int_equal(store_commit(side->store), 0);
@@ -297,13 +277,22 @@ asked(struct side *side)
 	return side->asked;
 }
 
+/* It has so many objects, and is about to list. */
+static void
+assert_listing(struct side *side, unsigned objects)
+{
+	assert_int_equal(known(side)->state, RESOURCE_LISTING);
+	assert_int_equal(known(side)->object_count, objects);
+	assert_string_equal(asked(side), "LIST");
+}
+
 /* ---- comparing ---- */
 
 static const char *const index_names[] = {"labels", "nodeName", "podIP", "byUser", "phase", "volume", "tier"};
 #define INDEXES (sizeof(index_names) / sizeof(*index_names))
 
 static void
-assert_same(struct side *a, struct side *b, const struct server *server)
+assert_same(struct side *a, struct side *b)
 {
 	char ns[8], name[8], value[16];
 
@@ -315,7 +304,7 @@ assert_same(struct side *a, struct side *b, const struct server *server)
 		snprintf(name, sizeof(name), "p%u", i);
 		x = store_fixture_json(&a->look, store_fixture_find(&a->look, ns, name));
 		y = store_fixture_json(&b->look, store_fixture_find(&b->look, ns, name));
-		assert_int_equal(!x, !server->objects[i]);
+		assert_int_equal(!x, !a->server->objects[i]);
 		assert_true((!x && !y) || (x && y));
 		if (x)
 			assert_string_equal(x, y);
@@ -363,21 +352,21 @@ random_config(char *yaml, size_t size)
 
 /* One event of a watch. */
 static void
-happen(struct side *side, struct server *server)
+happen(struct side *side)
 {
+	struct server *server = side->server;
 	unsigned i = chance(OBJECTS);
 	char *last = server->objects[i];
 
 	if (last && chance(3) == 0) {
 		server->version++;
 		assert_int_equal(delta_fifo_delete(side->resource->fifo, draft_of(side, last)), 0);
-		free(last);
-		server->objects[i] = NULL;
+		server_drop(server, i);
 	} else {
 		server_put(server, i);
 		assert_int_equal(delta_fifo_put(side->resource->fifo, draft_of(side, server->objects[i])), 0);
 	}
-	set_version(side, server);
+	set_version(side);
 }
 
 /* How many objects stand in the index phase; -1: there is none. */
@@ -405,23 +394,24 @@ with_phase(struct side *side)
 TEST(the_end_is_as_if_it_had_been_so_from_the_start)
 {
 	for (unsigned round = 0; round < 60; round++) {
-		struct server server = {.version = 10};
 		char yaml[1024] = "resources: [pods]\n";
 		struct side *side, *fresh;
+		struct server *server;
 
 		seed = 0x9e3779b97f4a7c15ull * (round + 1);
 		print_message("seed %u\n", round);
 		side = side_new(*state, yaml);
+		server = side->server;
+		server->version = 10;
 		for (unsigned i = 0; i < OBJECTS; i++)
 			if (chance(2))
-				server_put(&server, i);
-		list(side, &server);
-		run(side);
+				server_put(server, i);
+		list(side);
 		for (unsigned n = 0; n < 12; n++) {
 			uint8_t was[FINGERPRINT_BYTES];
 
 			for (unsigned i = chance(10); i > 0; i--)
-				happen(side, &server);
+				happen(side);
 			random_config(yaml, sizeof(yaml));
 			memcpy(was, known(side)->fingerprint, sizeof(was));
 			reload(side, *state, yaml);
@@ -430,19 +420,17 @@ TEST(the_end_is_as_if_it_had_been_so_from_the_start)
 			if (!side->resource->adopted) {
 				assert_int_equal(known(side)->state, RESOURCE_LISTING);
 				for (unsigned i = chance(3); i > 0; i--)
-					server_put(&server, chance(OBJECTS)); /* meanwhile */
-				list(side, &server);
-				run(side);
+					server_put(server, chance(OBJECTS)); /* meanwhile */
+				list(side);
 			}
 			assert_int_equal(known(side)->state, RESOURCE_SYNCED);
 		}
 		fresh = side_new(*state, yaml);
-		list(fresh, &server);
-		run(fresh);
-		assert_same(side, fresh, &server);
-		side_free(side);
+		fresh->server = server;
+		list(fresh);
+		assert_same(side, fresh);
 		side_free(fresh);
-		server_done(&server);
+		side_free(side);
 	}
 }
 
@@ -453,11 +441,10 @@ side_of_ten(const char *dir, const char *yaml)
 	struct side *side = side_new(dir, yaml);
 
 	seed = 1;
-	side->server.version = 10;
+	side->server->version = 10;
 	for (unsigned i = 0; i < 10; i++)
-		server_put(&side->server, i);
-	list(side, &side->server);
-	run(side);
+		server_put(side->server, i);
+	list(side);
 	return side;
 }
 
@@ -494,11 +481,8 @@ TEST(other_drops_are_listed_and_only_differences_published)
 		snprintf(yaml, sizeof(yaml), "resources: [{resource: pods, drop: [%s]}]\n", steps[i].drop);
 		reload(side, *state, yaml);
 		assert_int_equal(store_seq(side->store), seq);
-		assert_int_equal(known(side)->state, RESOURCE_LISTING);
-		assert_int_equal(known(side)->object_count, 10);
-		assert_string_equal(asked(side), "LIST");
-		list(side, &side->server);
-		run(side);
+		assert_listing(side, 10);
+		list(side);
 		assert_int_equal(store_seq(side->store), seq + steps[i].updates);
 		assert_int_equal(known(side)->state, RESOURCE_SYNCED);
 	}
@@ -514,16 +498,11 @@ TEST(another_selection_is_listed)
 
 	for (unsigned i = 0; i < 2; i++) {
 		reload(side, *state, yaml);
-		assert_int_equal(known(side)->state, RESOURCE_LISTING);
-		assert_int_equal(known(side)->object_count, 10);
-		assert_string_equal(asked(side), "LIST");
+		assert_listing(side, 10);
 	}
-	for (unsigned i = 0; i < 4; i++) {
-		free(side->server.objects[i]);
-		side->server.objects[i] = NULL;
-	}
-	list(side, &side->server);
-	run(side);
+	for (unsigned i = 0; i < 4; i++)
+		server_drop(side->server, i);
+	list(side);
 	assert_int_equal(store_seq(side->store), seq + 4);
 	assert_int_equal(known(side)->object_count, 6);
 	reload(side, *state, yaml);
@@ -542,9 +521,7 @@ TEST(content_from_elsewhere_goes)
 
 		assert_int_equal(cache_of(side, &elsewhere[i]), 0);
 		assert_false(side->resource->adopted);
-		assert_int_equal(known(side)->object_count, 0);
-		assert_int_equal(known(side)->state, RESOURCE_LISTING);
-		assert_string_equal(asked(side), "LIST");
+		assert_listing(side, 0);
 		side_free(side);
 	}
 }
@@ -578,15 +555,13 @@ static void
 adopt(const char *dir, struct cluster was, struct cluster is, enum verdict verdict)
 {
 	struct side *side = side_new(dir, "resources:\n- {resource: pods}\n");
-	struct server server = {0};
 	uint8_t content[FINGERPRINT_BYTES];
 
 	cache_of(side, &was); /* of nobody before */
 	assert_false(side->resource->adopted);
 	memcpy(content, side->resource->spec->fingerprint, sizeof(content));
-	server_put(&server, 0);
-	list(side, &server);
-	run(side);
+	server_put(side->server, 0);
+	list(side);
 	for (unsigned i = 0; i < 2; i++) { /* and so it is from then on */
 		cache_of(side, &is);
 		assert_int_equal(side->resource->adopted, verdict == TRUSTED);
@@ -595,7 +570,6 @@ adopt(const char *dir, struct cluster was, struct cluster is, enum verdict verdi
 		assert_int_equal(known(side)->object_count, 1); /* until a list */
 		assert_memory_equal(known(side)->fingerprint, content, FINGERPRINT_CONTENT_BYTES);
 	}
-	server_done(&server);
 	side_free(side);
 }
 

@@ -65,41 +65,40 @@ tear_down(void **state)
 	return 0;
 }
 
+/* So many checks were begun when so much time has passed. */
+static void
+assert_asked_after(struct scheduled *t, uint64_t ms, unsigned asked)
+{
+	virtual_clock_advance(&t->fx->clock, ms);
+	assert_int_equal(t->asked, asked);
+}
+
 #define TEST(name) TEST_CASE_OF(struct scheduled *t, set_up, tear_down, name)
 
 /* Never, unless a period is set; then within it, and a period after the end of the last. */
 TEST(it_comes_once_a_period)
 {
-	virtual_clock_advance(&t->fx->clock, 1000000);
-	assert_int_equal(t->asked, 0);
+	assert_asked_after(t, 1000000, 0);
 	t->fx->clock.chance = 30000;
 	check_schedule_set(&t->schedule, 100000);
-	virtual_clock_advance(&t->fx->clock, 29999);
-	assert_int_equal(t->asked, 0);
-	virtual_clock_advance(&t->fx->clock, 1);
-	assert_int_equal(t->asked, 1);
-	virtual_clock_advance(&t->fx->clock, 500000); /* the server takes its time */
-	assert_int_equal(t->asked, 1);
+	assert_asked_after(t, 29999, 0);
+	assert_asked_after(t, 1, 1);
+	assert_asked_after(t, 500000, 1); /* the server takes its time */
 	t->fx->clock.chance = 0;
 	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
 	assert_int_equal(t->schedule.checks, 1);
 	assert_int_equal(t->schedule.inconclusive, 0);
-	virtual_clock_advance(&t->fx->clock, 89999); /* less a tenth */
-	assert_int_equal(t->asked, 1);
-	virtual_clock_advance(&t->fx->clock, 1);
-	assert_int_equal(t->asked, 2);
+	assert_asked_after(t, 89999, 1); /* less a tenth */
+	assert_asked_after(t, 1, 2);
 	t->fx->clock.chance = UINT32_MAX;
 	server_answer(t->fx, 410, "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"}");
 	assert_int_equal(t->schedule.inconclusive, 1);
-	virtual_clock_advance(&t->fx->clock, 109999); /* and a tenth */
-	assert_int_equal(t->asked, 2);
-	virtual_clock_advance(&t->fx->clock, 1);
-	assert_int_equal(t->asked, 3);
+	assert_asked_after(t, 109999, 2); /* and a tenth */
+	assert_asked_after(t, 1, 3);
 	assert_int_equal(t->differs, 0);
 	check_schedule_set(&t->schedule, 0);
 	assert_null(t->schedule.check);
-	virtual_clock_advance(&t->fx->clock, 1000000);
-	assert_int_equal(t->asked, 3);
+	assert_asked_after(t, 1000000, 3);
 }
 
 /* Content that is not settled is looked at again soon, and nothing is counted. */
@@ -107,16 +106,13 @@ TEST(it_waits_for_settled_content)
 {
 	t->settled = false;
 	check_schedule_set(&t->schedule, 3600000);
-	virtual_clock_advance(&t->fx->clock, 0);
-	assert_int_equal(t->asked, 1);
-	virtual_clock_advance(&t->fx->clock, 5000);
-	assert_int_equal(t->asked, 6);
+	assert_asked_after(t, 0, 1);
+	assert_asked_after(t, 5000, 6);
 	assert_int_equal(t->schedule.checks, 0);
 	t->settled = true;
 	virtual_clock_advance(&t->fx->clock, 1000);
 	assert_non_null(t->schedule.check);
-	virtual_clock_advance(&t->fx->clock, 100000);
-	assert_int_equal(t->asked, 7);
+	assert_asked_after(t, 100000, 7);
 }
 
 /* Differences are counted, and the owner is told once a check. */

@@ -8,27 +8,26 @@
 #include "tests/support/store_fixture.h"
 #include "writer/resource/descriptor.h"
 
-static char *shorts[] = { "po", NULL };
-static struct kube_resource pods = {
-	.group = "",
-	.version = "v1",
-	.resource = "pods",
-	.kind = "Pod",
-	.singular = "pod",
-	.short_names = shorts,
-	.n_short_names = 1,
-	.namespaced = true,
-};
-static struct kube_resource nodes = {
-	.group = "", .version = "v1", .resource = "nodes", .kind = "Node", .singular = "node"};
-static struct kube_resource other_pods = {
-	.group = "metrics.k8s.io",
-	.version = "v1",
-	.resource = "pods",
-	.kind = "PodMetrics",
-	.singular = "",
-	.namespaced = true,
-};
+static char *shorts[] = {"po", NULL};
+static struct kube_resource pods = {.group = "",
+				    .version = "v1",
+				    .resource = "pods",
+				    .kind = "Pod",
+				    .singular = "pod",
+				    .short_names = shorts,
+				    .n_short_names = 1,
+				    .namespaced = true},
+			    nodes = {.group = "",
+				     .version = "v1",
+				     .resource = "nodes",
+				     .kind = "Node",
+				     .singular = "node"},
+			    other_pods = {.group = "metrics.k8s.io",
+					  .version = "v1",
+					  .resource = "pods",
+					  .kind = "PodMetrics",
+					  .singular = "",
+					  .namespaced = true};
 
 /* A pod's descriptor, whole: this text is the format that LAYOUT.md describes. */
 TEST_CASE(a_descriptor_of_pods)
@@ -91,46 +90,39 @@ TEST_CASE(only_pods_have_a_pods_indexes)
 	}
 }
 
-static void
-refused(struct config_index index, const char *expected)
-{
-	const struct config_index *indexes[] = { &index };
-	struct descriptor_source lister_watcher = { .resource = &pods, .indexes = indexes, .index_count = 1 };
-	char *json = NULL, *error = NULL;
-
-	index.resource = "pods";
-	index.origin = "file:3:1";
-	assert_int_equal(descriptor_build(&lister_watcher, &json, &error), -EINVAL);
-	assert_null(json);
-	assert_non_null(strstr(error, "file:3:1"));
-	assert_non_null(strstr(error, expected));
-	free(error);
-}
-
-/* What the arena could not hold is refused with place and reason. */
+/* What the arena could not hold is refused with place and reason; so are two indexes of one name. */
 TEST_CASE(an_impossible_index_is_refused)
 {
-	char *good[] = {"a.b"};
-	char *many[9] = {"a", "a", "a", "a", "a", "a", "a", "a", "a"};
+	char *paths[] = {"a", "a", "a", "a", "a", "a", "a", "a", "a"};
+	static const struct {
+		char *name, *split;
+		size_t n_paths, count;
+		const char *why;
+	} cases[] = {
+		{"uid", NULL, 1, 1, "has an index named 'uid' already"},
+		{"x", NULL, 9, 1, "1 to 8 paths"},
+		{"x", "ab", 1, 1, "one character"},
+		{"x", NULL, 1, 2, "has an index named 'x' already"},
+	};
 
-	refused((struct config_index){.name = "uid", .paths = good, .n_paths = 1},
-		"has an index named 'uid' already");
-	refused((struct config_index){ .name = "x", .paths = many, .n_paths = 9 }, "1 to 8 paths");
-	refused((struct config_index){.name = "x", .paths = good, .n_paths = 1, .split = "ab"},
-		"one character");
-}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct config_index index = {.name = cases[i].name,
+					     .resource = "pods",
+					     .paths = paths,
+					     .n_paths = cases[i].n_paths,
+					     .split = cases[i].split,
+					     .origin = "file:3:1"};
+		const struct config_index *indexes[] = {&index, &index};
+		struct descriptor_source source = {
+			.resource = &pods, .indexes = indexes, .index_count = cases[i].count};
+		char *json = NULL, *error = NULL;
 
-/* Two declared indexes of one name are one too many. */
-TEST_CASE(a_name_is_declared_once)
-{
-	char *paths[] = { "a.b" };
-	struct config_index index = {
-		.name = "x", .resource = "pods", .paths = paths, .n_paths = 1, .origin = "here"};
-	const struct config_index *indexes[] = { &index, &index };
-	struct descriptor_source lister_watcher = { .resource = &pods, .indexes = indexes, .index_count = 2 };
-	char *json = NULL;
-
-	assert_int_equal(descriptor_build(&lister_watcher, &json, NULL), -EINVAL);
+		assert_int_equal(descriptor_build(&source, &json, &error), -EINVAL);
+		assert_null(json);
+		assert_non_null(strstr(error, "file:3:1"));
+		assert_non_null(strstr(error, cases[i].why));
+		free(error);
+	}
 }
 
 /* Whether the one pod of a store has this value in an index of its descriptor; -1: there is no such index. */
@@ -194,7 +186,7 @@ TEST_CASE(builtin_indexes_find_a_pod)
 TEST_CASE(a_descriptor_serves_the_entries_that_mean_it)
 {
 	static const struct {
-		const char *name, *namespace_;
+		char *name, *namespace_;
 		bool serves;
 	} cases[] = {
 		{"pods", NULL, true},     {"po", NULL, true},         {"Pod", NULL, true},
@@ -206,14 +198,8 @@ TEST_CASE(a_descriptor_serves_the_entries_that_mean_it)
 						 store_resource(fx->store, fx->pods)->descriptor);
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char name[16], ns[16];
-		struct config_resource entry = {.resource = name};
+		struct config_resource entry = {.resource = cases[i].name, .namespace_ = cases[i].namespace_};
 
-		snprintf(name, sizeof(name), "%s", cases[i].name);
-		if (cases[i].namespace_) {
-			snprintf(ns, sizeof(ns), "%s", cases[i].namespace_);
-			entry.namespace_ = ns;
-		}
 		assert_int_equal(descriptor_serves(descriptor, &entry), cases[i].serves);
 	}
 	store_fixture_free(fx);

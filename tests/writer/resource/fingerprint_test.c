@@ -8,22 +8,14 @@
 
 static const char *const one_drop[] = {"metadata.managedFields"}, *const two_drops[] = {"a", "b"},
 			 *const swapped[] = {"b", "a"}, *const joined[] = {"ab"};
-static struct kube_pair group = {NULL, (char[]){"dev"}}, scope = {(char[]){"scope"}, (char[]){"view"}};
-static struct kube_resource pods = {
-	.group = (char[]){""}, .version = (char[]){"v1"}, .resource = (char[]){"pods"}};
-static struct kube_resource nodes = {
-	.group = (char[]){""}, .version = (char[]){"v1"}, .resource = (char[]){"nodes"}};
-
-static struct kube_resource later_pods = {
-	.group = (char[]){""}, .version = (char[]){"v2"}, .resource = (char[]){"pods"}};
-static struct kube_resource gadgets = {.group = (char[]){""},
-				       .version = (char[]){"v1"},
-				       .resource = (char[]){"pods"},
-				       .kind = (char[]){"Gadget"}};
-static struct kube_resource namespaced_pods = {
-	.group = (char[]){""}, .version = (char[]){"v1"}, .resource = (char[]){"pods"}, .namespaced = true};
-static struct kube_resource measured_pods = {
-	.group = (char[]){"metrics.k8s.io"}, .version = (char[]){"v1"}, .resource = (char[]){"pods"}};
+static struct kube_pair group = {NULL, "dev"}, scope = {"scope", "view"};
+static const struct kube_resource
+	pods = {.group = "", .version = "v1", .resource = "pods"},
+	nodes = {.group = "", .version = "v1", .resource = "nodes"},
+	later_pods = {.group = "", .version = "v2", .resource = "pods"},
+	gadgets = {.group = "", .version = "v1", .resource = "pods", .kind = "Gadget"},
+	namespaced_pods = {.group = "", .version = "v1", .resource = "pods", .namespaced = true},
+	measured_pods = {.group = "metrics.k8s.io", .version = "v1", .resource = "pods"};
 
 static void
 make(const struct fingerprint_source *source, uint8_t ret[FINGERPRINT_BYTES])
@@ -49,11 +41,10 @@ differs(const uint8_t a[FINGERPRINT_BYTES], const uint8_t b[FINGERPRINT_BYTES])
 /* Each field counts, in its part alone, and none can be mistaken for another. */
 TEST_CASE(each_field_makes_its_part_another_one)
 {
-	struct kube_impersonation user = {.user = (char[]){"u"}},
-				  uid = {.user = (char[]){"u"}, .uid = (char[]){"7"}};
-	struct kube_impersonation grouped = {.user = (char[]){"u"}, .groups = {&group, 1}};
-	struct kube_impersonation scoped = {.user = (char[]){"u"}, .extra = {&scope, 1}};
-	struct kube_impersonation scoped_alike = {.user = (char[]){"u"}, .extra = {&group, 1}};
+	struct kube_impersonation user = {.user = "u"}, uid = {.user = "u", .uid = "7"},
+				  grouped = {.user = "u", .groups = {&group, 1}},
+				  scoped = {.user = "u", .extra = {&scope, 1}},
+				  scoped_alike = {.user = "u", .extra = {&group, 1}};
 	const struct {
 		unsigned part; /* that differs from the first one's */
 		struct fingerprint_source source;
