@@ -4,7 +4,13 @@
  */
 #include "tests/support/reflector_fixture.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
 
 struct reflector_fixture *
 reflector_fixture_new(const struct list_choices *choices)
@@ -79,4 +85,31 @@ status_of(struct reflector_fixture *t)
 
 	reflector_get_status(t->reflector, &status);
 	return status;
+}
+
+void
+start_watching(struct reflector_fixture *t)
+{
+	reflector_start(t->reflector, "", 0);
+	if (status_of(t).watch_lists > 0) {
+		server_open(t->fx);
+		server_send(t->fx, EVENT("ADDED", pod("a/x", 5)));
+		server_send(t->fx, END_MARK, 10);
+	} else {
+		server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
+		server_open(t->fx);
+	}
+	assert_string_equal(seen(t), "[10] a/x@5 ");
+	diary(t->fx);
+}
+
+size_t
+send_added(struct reflector_fixture *t, unsigned i)
+{
+	char key[16], event[512];
+
+	snprintf(key, sizeof(key), "a/n%u", i);
+	snprintf(event, sizeof(event), EVENT("ADDED", pod(key, 100 + i)));
+	server_send(t->fx, "%s", event);
+	return strlen(event);
 }

@@ -42,6 +42,15 @@ int reflector_tear_down(void **state);
 /* Let the time pass until the Reflector's next timer. */
 void wait_out(struct reflector_fixture *t);
 
+/*
+ * Start, and send what there is up to RV 10, a/x at 5, by the first request, which may be a WatchList; the
+ * watch from there is open, and nothing of it in the diary.
+ */
+void start_watching(struct reflector_fixture *t);
+
+/* An event: a pod a/nI came, at RV 100 + I. Returns its length. */
+size_t send_added(struct reflector_fixture *t, unsigned i);
+
 /* One turn of the loop's end, and what readers then see. */
 const char *seen(struct reflector_fixture *t);
 struct reflector_status status_of(struct reflector_fixture *t);

@@ -116,17 +116,11 @@ server_request(struct source_fixture *fx)
 }
 
 static void
-respond_with(struct scripted_request *request, int status, const char *content_type)
+respond(struct scripted_request *request, int status, const char *content_type)
 {
 	struct transport_response response = {.status = status, .content_type = content_type, .etag = ""};
 
 	request->callbacks->on_response(request->ctx, &response);
-}
-
-static void
-respond(struct scripted_request *request, int status)
-{
-	respond_with(request, status, "application/json");
 }
 
 static void
@@ -152,7 +146,7 @@ server_answer(struct source_fixture *fx, int status, const char *body)
 {
 	struct scripted_request *request = server_request(fx);
 
-	respond(request, status);
+	respond(request, status, "application/json");
 	if (deliver(request, body, strlen(body)))
 		end(request, 0);
 }
@@ -160,7 +154,7 @@ server_answer(struct source_fixture *fx, int status, const char *body)
 void
 server_open_with(struct source_fixture *fx, int status, const char *content_type)
 {
-	respond_with(server_request(fx), status, content_type);
+	respond(server_request(fx), status, content_type);
 }
 
 bool
@@ -172,7 +166,7 @@ server_send_bytes(struct source_fixture *fx, const void *data, size_t length)
 void
 server_open(struct source_fixture *fx)
 {
-	respond(server_request(fx), 200);
+	server_open_with(fx, 200, "application/json");
 }
 
 void
@@ -187,21 +181,6 @@ server_send(struct source_fixture *fx, const char *format, ...)
 	va_end(arguments);
 	assert_true(length >= 0);
 	deliver(server_request(fx), text, (size_t)length);
-	free(text);
-}
-
-void
-server_send_on(struct scripted_request *request, const char *format, ...)
-{
-	char *text = NULL;
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
-	va_end(arguments);
-	assert_true(length >= 0 && request->open);
-	deliver(request, text, (size_t)length);
 	free(text);
 }
 

@@ -64,9 +64,6 @@ void server_open(struct source_fixture *fx);
 void server_open_with(struct source_fixture *fx, int status, const char *content_type);
 bool server_send_bytes(struct source_fixture *fx, const void *data, size_t length);
 void server_send(struct source_fixture *fx, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* On a request that is not the last one. */
-void server_send_on(struct scripted_request *request, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 void server_end(struct source_fixture *fx, int result);
 bool server_has_request(struct source_fixture *fx);
 struct scripted_request *server_request(struct source_fixture *fx);

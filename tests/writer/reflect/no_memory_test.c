@@ -40,18 +40,13 @@ tear_down(void **state)
 TEST_CASE_OF(struct reflector_fixture *t, reflector_set_up, tear_down,
 	     an_event_that_cannot_be_queued_comes_again)
 {
-	char key[16], expected[32];
-	unsigned last = 100;
+	char expected[32];
+	unsigned last = 10;
 
-	reflector_start(t->reflector, "", 0);
-	server_answer(t->fx, 200, pod_list("100", NULL, pod("a/x", 5), NULL));
-	server_open(t->fx);
-	assert_string_equal(seen(t), "[100] a/x@5 ");
-	diary(t->fx);
+	start_watching(t);
 	no_more_nodes = true;
 	for (unsigned i = 1; refused == 0; i++) {
-		snprintf(key, sizeof(key), "a/n%u", i);
-		server_send(t->fx, EVENT("ADDED", pod(key, 100 + i)));
+		send_added(t, i);
 		if (refused == 0)
 			last = 100 + i;
 		assert_in_range(i, 1, 100000);

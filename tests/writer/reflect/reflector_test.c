@@ -9,17 +9,6 @@
 #include "writer/base/backoff.h"
 #include "writer/reflect/watch.h"
 
-/* Listed a/x at RV 5, list at 10, watching from there. */
-static void
-start_watching(struct reflector_fixture *t)
-{
-	reflector_start(t->reflector, "", 0);
-	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
-	server_open(t->fx);
-	assert_string_equal(seen(t), "[10] a/x@5 ");
-	diary(t->fx);
-}
-
 /* ---- bytes, signs of life ---------------------------------------------------------- */
 
 #define T(name) TEST_CASE_OF(struct reflector_fixture *t, reflector_set_up, reflector_tear_down, name)
@@ -232,13 +221,10 @@ T(a_stored_version_needs_no_list)
 /* More than a turn's share of events pauses the stream until the next turn. */
 T(a_stream_has_a_share_of_a_turn)
 {
-	char key[16];
-
 	start_watching(t);
 	for (unsigned i = 0; i < WATCH_TURN_EVENTS; i++) {
 		assert_false(server_request(t->fx)->paused);
-		snprintf(key, sizeof(key), "a/n%u", i);
-		server_send(t->fx, EVENT("ADDED", pod(key, 100 + i)));
+		send_added(t, i);
 	}
 	assert_true(server_request(t->fx)->paused);
 	virtual_clock_advance(&t->fx->clock, 0);
@@ -248,12 +234,9 @@ T(a_stream_has_a_share_of_a_turn)
 /* While the store does not keep up the stream is paused; it goes on when there is room. */
 T(a_stream_waits_for_the_store)
 {
-	char key[16];
-
 	start_watching(t);
 	for (unsigned i = 0; i <= WATCH_QUEUE_MAX; i++) {
-		snprintf(key, sizeof(key), "a/n%u", i);
-		server_send(t->fx, EVENT("ADDED", pod(key, 100 + i)));
+		send_added(t, i);
 		virtual_clock_advance(&t->fx->clock, 1);
 	}
 	assert_true(server_request(t->fx)->paused);

@@ -12,23 +12,6 @@
 #include "writer/base/log.h"
 #include "writer/reflect/watch.h"
 
-/* Start, and send a state of a/x up to its end mark at 10. */
-static void
-start_watching(struct reflector_fixture *t)
-{
-	reflector_start(t->reflector, "", 0);
-	if (status_of(t).watch_lists > 0) {
-		server_open(t->fx);
-		server_send(t->fx, EVENT("ADDED", pod("a/x", 5)));
-		server_send(t->fx, END_MARK, 10);
-	} else {
-		server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
-		server_open(t->fx);
-	}
-	assert_string_equal(seen(t), "[10] a/x@5 ");
-	diary(t->fx);
-}
-
 /* ---- WatchList -------------------------------------------------------------------- */
 
 #define PLAIN(name) TEST_CASE_OF(struct reflector_fixture *t, reflector_set_up, reflector_tear_down, name)
@@ -66,7 +49,7 @@ T(a_state_without_its_mark_changes_nothing)
 }
 
 /* The mark says "true"; an annotation of its name that says anything else marks no end. */
-T(a_mark_that_says_anything_but_true_is_none)
+TEST_CASE(a_mark_that_says_anything_but_true_is_none)
 {
 	static const char *const others[] = {"false", "", "True", "true ", "1"};
 
@@ -85,11 +68,6 @@ T(a_mark_that_says_anything_but_true_is_none)
 		assert_string_equal(seen(once), "[-] ");
 		assert_int_equal(reflector_fixture_free(once), 0);
 	}
-	reflector_start(t->reflector, "", 0);
-	server_open(t->fx);
-	server_send(t->fx, EVENT("ADDED", pod("a/x", 5)));
-	server_send(t->fx, END_MARK, 10);
-	assert_string_equal(seen(t), "[10] a/x@5 ");
 }
 
 /* A state that does not fit is taken back whole, and tried again later. */
@@ -183,15 +161,12 @@ T(a_long_list_says_where_the_time_went)
 T(a_state_has_a_share_of_a_turn)
 {
 	size_t sent = 0;
-	char key[16];
 
 	reflector_start(t->reflector, "", 0);
 	server_open(t->fx);
 	for (unsigned i = 0; sent < RESOURCE_REQUEST_TURN_BYTES; i++) {
 		assert_false(server_request(t->fx)->paused);
-		snprintf(key, sizeof(key), "a/n%u", i);
-		server_send(t->fx, EVENT("ADDED", pod(key, 100 + i)));
-		sent += strlen(pod(key, 100 + i)) + strlen("{\"type\":\"ADDED\",\"object\":}\n");
+		sent += send_added(t, i);
 	}
 	assert_true(server_request(t->fx)->paused);
 	virtual_clock_advance(&t->fx->clock, 1);
@@ -239,13 +214,15 @@ PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead)
 PLAIN(a_late_bookmark_keeps_the_stream)
 {
 	struct scripted_request *stream;
+	char text[256];
 
 	start_watching(t);
 	server_send(t->fx, BOOKMARK, 11);
 	stream = server_request(t->fx);
 	virtual_clock_advance(&t->fx->clock, 90000);
 	assert_string_equal(diary(t->fx), "LIST rv=11 match=NotOlderThan limit=1; ");
-	server_send_on(stream, BOOKMARK, 12);
+	snprintf(text, sizeof(text), BOOKMARK, 12);
+	assert_int_equal(stream->callbacks->on_data(stream->ctx, text, strlen(text)), 0);
 	server_answer(t->fx, 200, pod_list("20", NULL, pod("a/x", 5), NULL));
 	assert_string_equal(diary(t->fx), "");
 	assert_true(stream->open);
@@ -254,13 +231,10 @@ PLAIN(a_late_bookmark_keeps_the_stream)
 /* A stream that waits for the store is not dead: it is not read. */
 PLAIN(a_paused_stream_is_not_dead)
 {
-	char key[16];
-
 	start_watching(t);
 	server_send(t->fx, BOOKMARK, 11);
 	for (unsigned i = 0; i <= WATCH_QUEUE_MAX; i++) {
-		snprintf(key, sizeof(key), "a/n%u", i);
-		server_send(t->fx, EVENT("ADDED", pod(key, 100 + i)));
+		send_added(t, i);
 	}
 	assert_true(status_of(t).paused);
 	virtual_clock_advance(&t->fx->clock, 3600000);
