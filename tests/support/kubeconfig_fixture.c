@@ -139,3 +139,15 @@ assert_refused(struct kubeconfig_choice choice, int code, const char *message)
 	if (strstr(error, "hunter2"))
 		fail_msg("a secret is in '%s'", error);
 }
+
+void
+assert_user_refused(const char *dir, const char *user, int code, const char *message)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text),
+		 "current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"
+		 "clusters: [{name: c, cluster: {server: 'https://x'}}]\nusers:\n- name: u\n  user: %s\n",
+		 user);
+	assert_refused(CHOICE(.kubeconfig = temp_file(dir, "k", text)), code, message);
+}

@@ -25,5 +25,7 @@ void assert_loads(struct kubeconfig_choice choice, const char *expected);
 
 /* It must fail with this code, and a message with this text and without the secret "hunter2". */
 void assert_refused(struct kubeconfig_choice choice, int code, const char *message);
+/* So must a kubeconfig, in this folder, whose only user is this, in line 6. */
+void assert_user_refused(const char *dir, const char *user, int code, const char *message);
 
 #endif

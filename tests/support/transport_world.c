@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <microhttpd.h>
 
@@ -106,6 +107,32 @@ fetch(struct world *w, const char *path, unsigned flags)
 	return seen;
 }
 
+void
+use_plugin(struct world *w, const char *body)
+{
+	char text[4096];
+
+	snprintf(text, sizeof(text), "#!/bin/sh\nD=%s\n%s", w->dir, body);
+	chmod(temp_file(w->dir, "plugin", text), 0755);
+	free(w->config.exec.command);
+	free(w->config.exec.api_version);
+	w->config.exec.command = strdup(temp_path(w->dir, "plugin"));
+	w->config.exec.api_version = strdup(EXEC_V1);
+}
+
+const char *
+read_file(const struct world *w, const char *name)
+{
+	static char text[8192];
+	FILE *file = fopen(temp_path(w->dir, name), "r");
+	size_t n = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+	text[n] = '\0';
+	if (file)
+		fclose(file);
+	return text;
+}
+
 struct transport_stats
 stats_of(const struct world *w)
 {
@@ -148,19 +175,6 @@ transport_world_teardown(void **state)
 	return r;
 }
 
-char *
-slurp(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	char *text = calloc(1, 16384);
-
-	assert_non_null(file);
-	assert_non_null(text);
-	assert_true(fread(text, 1, 16383, file) > 0);
-	fclose(file);
-	return text;
-}
-
 void
 make_certificates(struct world *w)
 {
@@ -192,13 +206,4 @@ start_tls(struct world *w, const struct http_route *routes)
 {
 	make_certificates(w);
 	w->server = http_fixture_new(routes, temp_path(w->dir, "s.key"), temp_path(w->dir, "s.crt"));
-}
-
-void
-connect_tls(struct world *w, const char *host)
-{
-	char url[64];
-
-	snprintf(url, sizeof(url), "https://%s:%u", host, http_fixture_port(w->server));
-	connect_to(w, url);
 }

@@ -57,6 +57,17 @@ struct seen fetch(struct world *w, const char *path, unsigned flags);
 
 #define run_until(w, condition) test_loop_until(&(w)->loop, condition)
 
+#define EXEC_V1 "client.authentication.k8s.io/v1"
+/* A line of shell that prints a credential with these fields of the status. */
+#define EXEC_ANSWER(status)                                                                                  \
+	"echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"" EXEC_V1 "\",\"status\":{" status "}}'\n"
+
+/* The config's plugin is a shell script with this body; $D is w->dir. */
+void use_plugin(struct world *w, const char *body);
+
+/* The text of a file in w->dir, "" if there is none; until the next call. */
+const char *read_file(const struct world *w, const char *name);
+
 struct transport_stats stats_of(const struct world *w);
 
 /*
@@ -70,9 +81,5 @@ void make_certificates(struct world *w);
  * Skips the test where that cannot be made.
  */
 void start_tls(struct world *w, const struct http_route *routes);
-void connect_tls(struct world *w, const char *host);
-
-/* A file's text; free() it. */
-char *slurp(const char *path);
 
 #endif

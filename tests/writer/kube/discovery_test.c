@@ -6,46 +6,36 @@
 #include "writer/kube/discovery.h"
 #include "writer/base/message.h"
 
-#define ALL	    "\"verbs\":[\"get\",\"list\",\"watch\"]"
+/* clang-format off */
+#define ALL "\"verbs\":[\"get\",\"list\",\"watch\"]"
+#define LIST(resources) "{\"kind\":\"APIResourceList\",\"resources\":[" resources "]}"
+#define ONE(name, kind, singular, namespaced, more)                                                          \
+	"{\"name\":\"" name "\",\"singularName\":\"" singular "\",\"namespaced\":" namespaced                \
+	",\"kind\":\"" kind "\"," more "}"
 #define CORE                                                                                                 \
-	"{\"kind\":\"APIResourceList\",\"groupVersion\":\"v1\",\"resources\":["                              \
-	"{\"name\":\"pods\",\"singularName\":\"pod\",\"namespaced\":true,\"kind\":\"Pod\"," ALL              \
-	",\"shortNames\":[\"po\"]},"                                                                         \
-	"{\"name\":\"pods/"                                                                                  \
-	"log\",\"singularName\":\"\",\"namespaced\":true,\"kind\":\"Pod\",\"verbs\":[\"get\"]},"             \
-	"{\"name\":\"nodes\",\"singularName\":\"\",\"namespaced\":false,\"kind\":\"Node\"," ALL              \
-	",\"shortNames\":[\"no\"]},"                                                                         \
-	"{\"name\":\"events\",\"singularName\":\"event\",\"namespaced\":true,\"kind\":\"Event\"," ALL "},"   \
-	"{\"name\":\"bindings\",\"singularName\":\"binding\",\"namespaced\":true,\"kind\":\"Binding\","      \
-	"\"verbs\":[\"create\"]}]}"
+	LIST(ONE("pods", "Pod", "pod", "true", ALL ",\"shortNames\":[\"po\"]") ","                           \
+	     ONE("pods/log", "Pod", "", "true", "\"verbs\":[\"get\"]") ","                                   \
+	     ONE("nodes", "Node", "", "false", ALL ",\"shortNames\":[\"no\"]") ","                           \
+	     ONE("events", "Event", "event", "true", ALL) ","                                                \
+	     ONE("bindings", "Binding", "binding", "true", "\"verbs\":[\"create\"]"))
+#define DEPLOYMENTS                                                                                          \
+	LIST(ONE("deployments", "Deployment", "deployment", "true", ALL ",\"shortNames\":[\"deploy\"]"))
+#define OLD                                                                                                  \
+	LIST(ONE("deployments", "Deployment", "deployment", "true", ALL) ","                                 \
+	     ONE("relics", "Relic", "relic", "true", ALL))
+#define WIDGETS LIST(ONE("widgets", "Widget", "widget", "true", ALL))
+#define EVENTS LIST(ONE("events", "Event", "event", "true", ALL))
+
+#define GROUP(name, versions, preferred)                                                                     \
+	"{\"name\":\"" name "\",\"versions\":[" versions                                                     \
+	"],\"preferredVersion\":{\"version\":\"" preferred "\"}}"
+#define VERSION(version) "{\"version\":\"" version "\"}"
 #define GROUPS                                                                                               \
 	"{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":["                                      \
-	"{\"name\":\"apps\",\"versions\":[{\"groupVersion\":\"apps/"                                         \
-	"v1\",\"version\":\"v1\"},{\"groupVersion\":\"apps/v1beta1\","                                       \
-	"\"version\":\"v1beta1\"}],\"preferredVersion\":{\"version\":\"v1\"}},"                              \
-	"{\"name\":\"events.k8s.io\",\"versions\":[{\"version\":\"v1\"}],\"preferredVersion\":{\"version\":" \
-	"\"v1\"}},"                                                                                          \
-	"{\"name\":\"../"                                                                                    \
-	"evil\",\"versions\":[{\"version\":\"v1\"}],\"preferredVersion\":{\"version\":\"v1\"}},"             \
-	"{\"name\":\"example.com\",\"versions\":[{\"version\":\"v1\"}],\"preferredVersion\":{\"version\":"   \
-	"\"v1\"}},"                                                                                          \
-	"{\"name\":\"metrics.k8s.io\",\"versions\":[{\"version\":\"v1beta1\"}],\"preferredVersion\":{"       \
-	"\"version\":\"v1beta1\"}}]}"
-#define LIST(resources) "{\"kind\":\"APIResourceList\",\"resources\":[" resources "]}"
-#define DEPLOYMENTS                                                                                          \
-	LIST("{\"name\":\"deployments\",\"singularName\":\"deployment\",\"namespaced\":true,\"kind\":"       \
-	     "\"Deployment\"," ALL ",\"shortNames\":[\"deploy\"]}")
-#define OLD                                                                                                  \
-	LIST("{\"name\":\"deployments\",\"singularName\":\"deployment\",\"namespaced\":true,\"kind\":"       \
-	     "\"Deployment\"," ALL "},"                                                                      \
-	     "{\"name\":\"relics\",\"singularName\":\"relic\",\"namespaced\":true,\"kind\":\"Relic\"," ALL   \
-	     "}")
-#define WIDGETS                                                                                              \
-	LIST("{\"name\":\"widgets\",\"singularName\":\"widget\",\"namespaced\":true,\"kind\":"               \
-	     "\"Widget\"," ALL "}")
-#define EVENTS                                                                                               \
-	LIST("{\"name\":\"events\",\"singularName\":\"event\",\"namespaced\":true,\"kind\":\"Event\"," ALL   \
-	     "}")
+	GROUP("apps", VERSION("v1") "," VERSION("v1beta1"), "v1") ","                                        \
+	GROUP("events.k8s.io", VERSION("v1"), "v1") "," GROUP("../evil", VERSION("v1"), "v1") ","            \
+	GROUP("example.com", VERSION("v1"), "v1") ","                                                        \
+	GROUP("metrics.k8s.io", VERSION("v1beta1"), "v1beta1") "]}"
 
 #define ENTRY(name, kind, singular, scope, more)                                                             \
 	"{\"resource\":\"" name "\",\"responseKind\":{\"group\":\"\",\"version\":\"\",\"kind\":\"" kind      \
@@ -53,7 +43,6 @@
 #define GROUP_OF(name) "{\"metadata\":{\"name\":\"" name "\"},\"versions\":["
 #define VERSION_OF(version, more) "{\"version\":\"" version "\"," more "\"resources\":["
 #define SCALE ",\"shortNames\":[\"deploy\"],\"subresources\":[{\"subresource\":\"scale\"}]"
-/* clang-format off */
 #define AGGREGATED                                                                                           \
 	"{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2\","                     \
 	"\"metadata\":{},\"items\":["                                                                        \
@@ -73,26 +62,19 @@
 
 static const struct http_route aggregated[] = {
 	{.path = "/api/v1", .status = 200, .body = CORE},
-	{.path = "/apis", .status = 200, .body = AGGREGATED},
+	{.path = "/apis", .status = 200, .body = AGGREGATED, .etag = "\"A1\""},
 	{.path = "/apis/apps/v1", .status = 500},
 	{.path = "/apis/apps/v1beta1", .status = 500},
 	{.path = "/apis/example.com/v1", .status = 200, .body = WIDGETS},
 	{0},
 };
 
-/* The same, and nothing of it stale. */
+/* Nothing of it is stale. */
 static const struct http_route tagged[] = {
 	{.path = "/api/v1", .status = 200, .body = CORE},
 	{.path = "/apis", .status = 200, .body = FRESH, .etag = "\"A1\""},
 	{0},
 };
-static const struct http_route stale[] = {
-	{.path = "/api/v1", .status = 200, .body = CORE},
-	{.path = "/apis", .status = 200, .body = AGGREGATED, .etag = "\"A1\""},
-	{.path = "/apis/example.com/v1", .status = 200, .body = WIDGETS},
-	{0},
-};
-
 static const struct http_route cluster[] = {
 	{.path = "/api/v1", .status = 200, .body = CORE},
 	{.path = "/apis", .status = 200, .body = GROUPS},
@@ -258,17 +240,7 @@ TEST(a_stale_group_is_read_by_itself)
 /* An unknown name is refused with the nearest, in whichever group that is. */
 TEST(an_unknown_name_suggests_the_nearest)
 {
-	static const struct http_route routes[] = {
-		{.path = "/api/v1", .status = 200, .body = CORE},
-		{.path = "/apis",
-		 .status = 200,
-		 .body = "{\"kind\":\"APIGroupList\",\"groups\":[{\"name\":\"apps\",\"versions\":[{"
-			 "\"version\":\"v1\"}],\"preferredVersion\":{\"version\":\"v1\"}}]}"},
-		{.path = "/apis/apps/v1", .status = 200, .body = DEPLOYMENTS},
-		{0},
-	};
-
-	discover(w, routes, NAMES("pdos", "deploymnts", "deployments.extensions", "zzzzzz"));
+	discover(w, tagged, NAMES("pdos", "deploymnts", "deployments.extensions", "zzzzzz"));
 	assert_int_equal(result, 0);
 	assert_unresolved("pdos", -ENOENT, "has no resource 'pdos'; did you mean pods?");
 	assert_unresolved("deploymnts", -ENOENT, "did you mean deployments.apps?");
@@ -443,7 +415,7 @@ TEST(what_is_stale_is_not_remembered)
 	struct discovery_memory remembered = {0};
 
 	memory = &remembered;
-	discover(w, stale, NAMES("gadgets.example.com"));
+	discover(w, aggregated, NAMES("gadgets.example.com"));
 	assert_unresolved("gadgets.example.com", -ENOENT, "has no resource");
 	assert_null(remembered.etag);
 	ask(w, NAMES("gadgets.example.com"));

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,10 +15,7 @@
 #include "writer/kube/exec_plugin.h"
 #include "writer/base/message.h"
 
-#define V1     "client.authentication.k8s.io/v1"
-#define ANSWER                                                                                               \
-	"echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{\"token\":\"hunter2\"}}'"  \
-								  "\n"
+#define ANSWER EXEC_ANSWER("\"token\":\"hunter2\"")
 
 static bool no_close_range;	/* as before Linux 5.11 */
 static unsigned looked_at;	/* how many descriptors' flags were asked for */
@@ -68,7 +64,6 @@ setup(void **state)
 		return -1;
 	w = *state;
 	w->config.server = strdup("https://x:6443");
-	w->config.exec.api_version = strdup(V1);
 	return 0;
 }
 
@@ -86,18 +81,6 @@ on_done(void *ctx, struct exec_credential *credential, const char *its_error)
 	}
 }
 
-/* What the script does is in $D/plugin; $D is its folder. */
-static void
-write_plugin(struct world *w, const char *body)
-{
-	char text[4096];
-
-	snprintf(text, sizeof(text), "#!/bin/sh\nD=%s\n%s", w->dir, body);
-	chmod(temp_file(w->dir, "plugin", text), 0755);
-	free(w->config.exec.command);
-	w->config.exec.command = strdup(temp_path(w->dir, "plugin"));
-}
-
 static struct exec_plugin *
 start(struct world *w)
 {
@@ -113,33 +96,12 @@ start(struct world *w)
 static void
 run(struct world *w, const char *body)
 {
-	write_plugin(w, body);
+	use_plugin(w, body);
 	n_done = 0;
 	start(w);
 	run_until(w, n_done == 1);
 	if (strstr(error, "hunter"))
 		fail_msg("a secret is in '%s'", error);
-}
-
-/* A file that a plugin writes is there. */
-static bool
-exists(const struct world *w, const char *name)
-{
-	return access(temp_path(w->dir, name), F_OK) == 0;
-}
-
-static const char *
-read_file(struct world *w, const char *name)
-{
-	static char text[8192];
-	FILE *file = fopen(temp_path(w->dir, name), "r");
-	size_t n;
-
-	assert_non_null(file);
-	n = fread(text, 1, sizeof(text) - 1, file);
-	text[n] = '\0';
-	fclose(file);
-	return text;
 }
 
 static pid_t
@@ -171,20 +133,30 @@ TEST(arguments_and_environment_reach_it)
 	    "printf '%s|' \"$@\" \"$CONNECT_TEST_KEPT\" \"$CONNECT_TEST_REPLACED\" \"${NOTIFY_SOCKET-none}\" "
 	    "\"$KUBERNETES_EXEC_INFO\" >$D/seen\n" ANSWER);
 	unsetenv("NOTIFY_SOCKET");
-	assert_string_equal(read_file(w, "seen"),
-			    "get token|$(x)|kept|new|none|{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1
-			    "\",\"spec\":{\"interactive\":false}}|");
+	assert_string_equal(read_file(w, "seen"), "get token|$(x)|kept|new|none|"
+						  "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" EXEC_V1
+						  "\",\"spec\":{\"interactive\":false}}|");
 }
 
-/* It has /dev/null to read, and nothing else that is ours: not even what was opened without close-on-exec. */
-TEST(it_inherits_no_descriptor)
+/* What a plugin has open beside two descriptors of ours that were opened without close-on-exec. */
+static void
+assert_inherits_nothing(struct world *w)
 {
-	int leak = open("/etc/passwd", O_RDONLY), moved;
+	int leak = open("/etc/passwd", O_RDONLY), moved = fcntl(leak, F_DUPFD, 200);
 
-	assert_true(leak >= 0);
-	moved = fcntl(leak, F_DUPFD, 200);
 	assert_int_equal(moved, 200);
-	run(w, "ls -l /proc/$$/fd >$D/seen\nreadlink /proc/$$/fd/0 >$D/in\n" ANSWER);
+	use_plugin(w, "ls -l /proc/$$/fd >$D/seen\nreadlink /proc/$$/fd/0 >$D/in\n" ANSWER);
+	looked_at = 0;
+	n_done = 0;
+	start(w);
+	if (no_close_range) {
+		no_close_range = false;
+		assert_in_range(looked_at, 2, 100);
+		assert_int_equal(fcntl(leak, F_GETFD), FD_CLOEXEC);
+		assert_int_equal(fcntl(moved, F_GETFD), FD_CLOEXEC);
+	}
+	run_until(w, n_done == 1);
+	assert_string_equal(token, "hunter2");
 	assert_null(strstr(read_file(w, "seen"), "passwd"));
 	assert_null(strstr(read_file(w, "seen"), "socket:"));
 	assert_null(strstr(read_file(w, "seen"), "eventpoll"));
@@ -193,32 +165,22 @@ TEST(it_inherits_no_descriptor)
 	close(moved);
 }
 
+/* It has /dev/null to read, and nothing else of ours: not even what was opened without close-on-exec. */
+TEST(it_inherits_no_descriptor)
+{
+	assert_inherits_nothing(w);
+}
+
 /* Where the kernel cannot do that at once, it costs what is open, not what could be: 10^9 at times. */
 TEST(without_close_range_it_inherits_none_either)
 {
-	int leak = open("/etc/passwd", O_RDONLY), moved = fcntl(leak, F_DUPFD, 200);
-	struct rlimit before, high;
+	struct rlimit limit;
 
-	assert_int_equal(moved, 200);
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-	high = before;
-	high.rlim_cur = high.rlim_max;
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &high), 0);
-	write_plugin(w, "ls -l /proc/$$/fd >$D/seen\n" ANSWER);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	no_close_range = true;
-	looked_at = 0;
-	n_done = 0;
-	start(w);
-	no_close_range = false;
-	assert_in_range(looked_at, 2, 100);
-	assert_int_equal(fcntl(leak, F_GETFD), FD_CLOEXEC);
-	assert_int_equal(fcntl(moved, F_GETFD), FD_CLOEXEC);
-	run_until(w, n_done == 1);
-	assert_string_equal(token, "hunter2");
-	assert_null(strstr(read_file(w, "seen"), "passwd"));
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-	close(leak);
-	close(moved);
+	assert_inherits_nothing(w);
 }
 
 /* A failure is told with the exit code and what it wrote on stderr, without secrets. */
@@ -274,10 +236,10 @@ TEST(a_hanging_one_is_killed)
 	pid_t child;
 
 	w->config.request_timeout_ms = 300;
-	write_plugin(
+	use_plugin(
 		w, "echo waiting for a browser >&2; sleep 1000 & echo $! >$D/pid; mv $D/pid $D/child; wait");
 	start(w);
-	run_until(w, exists(w, "child"));
+	run_until(w, *read_file(w, "child"));
 	child = pid_in(w, "child");
 	test_clock_pass(&w->loop, 299);
 	assert_false(is_dead(child));
@@ -293,10 +255,10 @@ TEST(nobody_is_killed_by_a_number_that_was_given_back)
 	pid_t plugin, child;
 
 	w->config.request_timeout_ms = 300;
-	write_plugin(w, "sleep 1000 & echo $! >$D/child; echo $$ >$D/pid; mv $D/pid $D/plugin_pid");
+	use_plugin(w, "sleep 1000 & echo $! >$D/child; echo $$ >$D/pid; mv $D/pid $D/plugin_pid");
 	n_done = 0;
 	start(w);
-	run_until(w, exists(w, "plugin_pid"));
+	run_until(w, *read_file(w, "plugin_pid"));
 	plugin = pid_in(w, "plugin_pid");
 	child = pid_in(w, "child");
 	run_until(w, kill(plugin, 0) < 0);
@@ -324,10 +286,10 @@ TEST(who_was_not_waited_for_is_killed_with_what_it_started)
 	struct exec_plugin *plugin;
 	pid_t child;
 
-	write_plugin(w, "sleep 1000 & echo $! >$D/pid; mv $D/pid $D/child");
+	use_plugin(w, "sleep 1000 & echo $! >$D/pid; mv $D/pid $D/child");
 	n_done = 0;
 	plugin = start(w);
-	while (!exists(w, "child")) /* without the loop: nobody waits for it */
+	while (!*read_file(w, "child")) /* without the loop: nobody waits for it */
 		sched_yield();
 	child = pid_in(w, "child");
 	groups_killed = 0;

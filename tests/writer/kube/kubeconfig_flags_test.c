@@ -26,15 +26,15 @@ static const char full[] =
 	", args: [a, b], env: [{name: N, value: hunter2}], provideClusterInfo: true, installHint: h}}\n"
 	"- name: both\n  user: {token: hunter2, exec: {command: p, " V1 "}}\n";
 
+#define FULL temp_file(*state, "k", full)
 #define TEST(name) TEST_CASE_IN(kubeconfig_setup, temp_dir_teardown, name)
 
 /* All that a cluster and a user may say is taken over. */
 TEST(everything_of_a_kubeconfig_is_taken)
 {
-	const char *path = temp_file(*state, "k", full);
-	struct kube_client_config c = loaded(CHOICE(.kubeconfig = path)), copy;
+	struct kube_client_config c = loaded(CHOICE(.kubeconfig = FULL)), copy;
 
-	assert_loads(CHOICE(.kubeconfig = path),
+	assert_loads(CHOICE(.kubeconfig = FULL),
 		     "disable_compression=true proxy_url=socks5://p:1 as.user=him as.uid=7 exec.command=");
 	assert_int_equal(kube_client_config_copy(&c, &copy), 0);
 	kube_client_config_done(&c);
@@ -45,7 +45,7 @@ TEST(everything_of_a_kubeconfig_is_taken)
 	assert_string_equal(copy.as.extra.items[1].value, "w");
 	kube_client_config_done(&copy);
 
-	c = loaded(CHOICE(.kubeconfig = path, .user = "plugin"));
+	c = loaded(CHOICE(.kubeconfig = FULL, .user = "plugin"));
 	assert_int_equal(kube_client_config_copy(&c, &copy), 0);
 	kube_client_config_done(&c);
 	assert_string_equal(copy.exec.command, "p");
@@ -61,12 +61,11 @@ TEST(everything_of_a_kubeconfig_is_taken)
 /* --cluster and --user choose others than the context's. */
 TEST(cluster_and_user_can_be_chosen)
 {
-	const char *path = temp_file(*state, "k", full);
-	assert_loads(CHOICE(.kubeconfig = path, .cluster = "d", .user = "basic"),
+	assert_loads(CHOICE(.kubeconfig = FULL, .cluster = "d", .user = "basic"),
 		     "server=https://d username=me namespace_=n");
-	assert_refused(CHOICE(.kubeconfig = path, .cluster = "e"), -EINVAL,
+	assert_refused(CHOICE(.kubeconfig = FULL, .cluster = "e"), -EINVAL,
 		       "no cluster 'e' in it; it has: c, d");
-	assert_refused(CHOICE(.kubeconfig = path, .user = "v"), -EINVAL,
+	assert_refused(CHOICE(.kubeconfig = FULL, .user = "v"), -EINVAL,
 		       "no user 'v' in it; it has: u, cert");
 	set_env("HOME", *state);
 	assert_refused(CHOICE(.user = "v"), -ENOENT, "--user v, but there is no kubeconfig");
@@ -75,22 +74,20 @@ TEST(cluster_and_user_can_be_chosen)
 /* --server takes the cluster's tls-server-name away, --tls-server-name puts another one there. */
 TEST(another_server_has_another_name)
 {
-	const char *path = temp_file(*state, "k", full);
-	assert_loads(CHOICE(.kubeconfig = path, .server = "https://e"),
+	assert_loads(CHOICE(.kubeconfig = FULL, .server = "https://e"),
 		     "server=https://e tls_server_name= ca.data=*");
-	assert_loads(CHOICE(.kubeconfig = path, .tls_server_name = "z"), "tls_server_name=z");
+	assert_loads(CHOICE(.kubeconfig = FULL, .tls_server_name = "z"), "tls_server_name=z");
 }
 
 /* Each of --certificate-authority and --insecure-skip-tls-verify replaces what the cluster says of both. */
 TEST(trust_by_flag_replaces_the_clusters)
 {
-	const char *path = temp_file(*state, "k", full);
-	assert_loads(CHOICE(.kubeconfig = path, .insecure_skip_tls_verify = true),
+	assert_loads(CHOICE(.kubeconfig = FULL, .insecure_skip_tls_verify = true),
 		     "insecure_skip_tls_verify=true ca.data=");
-	assert_loads(CHOICE(.kubeconfig = path, .cluster = "d", .certificate_authority = "/ca"),
+	assert_loads(CHOICE(.kubeconfig = FULL, .cluster = "d", .certificate_authority = "/ca"),
 		     "insecure_skip_tls_verify=false ca.file=/ca");
 	assert_refused(
-		CHOICE(.kubeconfig = path, .certificate_authority = "/ca", .insecure_skip_tls_verify = true),
+		CHOICE(.kubeconfig = FULL, .certificate_authority = "/ca", .insecure_skip_tls_verify = true),
 		-EINVAL, "contradict each other");
 }
 
@@ -98,25 +95,22 @@ TEST(trust_by_flag_replaces_the_clusters)
 TEST(a_token_by_flag_replaces_other_ways)
 {
 	static const char *const users[] = {"u", "file", "basic", "plugin"};
-	const char *path = temp_file(*state, "k", full);
-
 	for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++)
-		assert_loads(CHOICE(.kubeconfig = path, .user = users[i], .token = "flag"),
+		assert_loads(CHOICE(.kubeconfig = FULL, .user = users[i], .token = "flag"),
 			     "token=flag token_file= username= exec.command=");
-	assert_refused(CHOICE(.kubeconfig = path, .token = "hunter2\n"), -EINVAL, "--token has a character");
+	assert_refused(CHOICE(.kubeconfig = FULL, .token = "hunter2\n"), -EINVAL, "--token has a character");
 }
 
 /* A certificate by flag replaces the user's and its plugin; neither half stands alone. */
 TEST(a_certificate_by_flag_replaces_the_users)
 {
-	const char *path = temp_file(*state, "k", full);
 	struct kubeconfig_choice choice = {
-		.kubeconfig = path, .user = "cert", .client_certificate = "/c", .client_key = "/k"};
+		.kubeconfig = FULL, .user = "cert", .client_certificate = "/c", .client_key = "/k"};
 	assert_loads(choice, "client_cert.file=/c client_cert.data= client_key.file=/k");
 	choice.user = "plugin";
 	assert_loads(choice, "exec.command=");
-	assert_loads(CHOICE(.kubeconfig = path, .user = "both"), "exec.command=");
-	assert_refused(CHOICE(.kubeconfig = path, .client_key = "/k"), -EINVAL,
+	assert_loads(CHOICE(.kubeconfig = FULL, .user = "both"), "exec.command=");
+	assert_refused(CHOICE(.kubeconfig = FULL, .client_key = "/k"), -EINVAL,
 		       "only one of client-certificate");
 }
 
@@ -124,9 +118,8 @@ TEST(a_certificate_by_flag_replaces_the_users)
 TEST(impersonation_by_flag)
 {
 	static char *groups[] = {"one", "two"};
-	const char *path = temp_file(*state, "k", full);
 	struct kubeconfig_choice choice = {
-		.kubeconfig = path, .as = "her", .as_groups = groups, .n_as_groups = 2};
+		.kubeconfig = FULL, .as = "her", .as_groups = groups, .n_as_groups = 2};
 	struct kube_client_config c = loaded(choice);
 
 	assert_string_equal(c.as.user, "her");
@@ -158,41 +151,29 @@ TEST(flags_count_in_a_pod_too)
 	kube_client_config_done(&c);
 }
 
-static void
-assert_user(const char *dir, const char *user, int code, const char *message)
-{
-	char text[2048];
-
-	snprintf(text, sizeof(text),
-		 "clusters: [{name: c, cluster: {server: 'https://x'}}]\nusers:\n- name: u\n  user: %s\n",
-		 user);
-	assert_refused(CHOICE(.kubeconfig = temp_file(dir, "k", text), .cluster = "c", .user = "u"), code,
-		       message);
-}
-
 /* A plugin that wants a person, or is described in a wrong way, is refused with its place. */
 TEST(unusable_plugins_are_refused)
 {
 #define EXEC(rest) "{exec: {command: p, apiVersion: client.authentication.k8s.io/v1" rest "}}"
-	assert_user(*state, EXEC(", interactiveMode: Always"), -ENOTSUP,
-		    "k:4:91: user 'u': its plugin wants to ask a person");
-	assert_user(*state, EXEC(""), -EINVAL, "exec needs interactiveMode");
-	assert_user(*state, EXEC(", interactiveMode: Sometimes"), -EINVAL,
-		    "must be Never, IfAvailable or Always");
-	assert_user(*state, EXEC("alpha1"), -ENOTSUP,
-		    "exec needs apiVersion: client.authentication.k8s.io/v1 or v1beta1");
-	assert_user(*state, "{exec: {command: p}}", -EINVAL, "exec needs apiVersion");
-	assert_user(*state, "{exec: {apiVersion: client.authentication.k8s.io/v1beta1}}", -EINVAL,
-		    "exec needs a command");
-	assert_user(*state, EXEC("beta1, args: [{hunter2: 1}]"), -EINVAL,
-		    "an element of args must be a string");
-	assert_user(*state, EXEC("beta1, env: [{value: hunter2}]"), -EINVAL, "must have a name");
-	assert_user(*state, EXEC("beta1, env: [{name: A=B, value: hunter2}]"), -EINVAL,
-		    "must have a name (without '=')");
-	assert_user(*state, "{exec: hunter2}", -EINVAL, "exec must be a mapping");
-	assert_user(*state, "{token: hunter2, username: me}", -EINVAL,
-		    "has a token and a username or password; keep one");
-	assert_user(*state, "{as-groups: [g]}", -EINVAL, "without a user");
+	assert_user_refused(*state, EXEC(", interactiveMode: Always"), -ENOTSUP,
+			    "k:6:91: user 'u': its plugin wants to ask a person");
+	assert_user_refused(*state, EXEC(""), -EINVAL, "exec needs interactiveMode");
+	assert_user_refused(*state, EXEC(", interactiveMode: Sometimes"), -EINVAL,
+			    "must be Never, IfAvailable or Always");
+	assert_user_refused(*state, EXEC("alpha1"), -ENOTSUP,
+			    "exec needs apiVersion: client.authentication.k8s.io/v1 or v1beta1");
+	assert_user_refused(*state, "{exec: {command: p}}", -EINVAL, "exec needs apiVersion");
+	assert_user_refused(*state, "{exec: {apiVersion: client.authentication.k8s.io/v1beta1}}", -EINVAL,
+			    "exec needs a command");
+	assert_user_refused(*state, EXEC("beta1, args: [{hunter2: 1}]"), -EINVAL,
+			    "an element of args must be a string");
+	assert_user_refused(*state, EXEC("beta1, env: [{value: hunter2}]"), -EINVAL, "must have a name");
+	assert_user_refused(*state, EXEC("beta1, env: [{name: A=B, value: hunter2}]"), -EINVAL,
+			    "must have a name (without '=')");
+	assert_user_refused(*state, "{exec: hunter2}", -EINVAL, "exec must be a mapping");
+	assert_user_refused(*state, "{token: hunter2, username: me}", -EINVAL,
+			    "has a token and a username or password; keep one");
+	assert_user_refused(*state, "{as-groups: [g]}", -EINVAL, "without a user");
 }
 
 /* A switch may be said in YAML 1.1's words, as kubectl reads them. */
@@ -221,20 +202,18 @@ TEST(a_wrong_proxy_url_is_refused)
 /* A password by flag replaces the user's password or plugin, but beside a token it is refused. */
 TEST(a_password_by_flag_replaces_the_users)
 {
-	const char *path = temp_file(*state, "k", full);
-	assert_loads(CHOICE(.kubeconfig = path, .user = "plugin", .username = "me", .password = "pass"),
+	assert_loads(CHOICE(.kubeconfig = FULL, .user = "plugin", .username = "me", .password = "pass"),
 		     "username=me password=pass exec.command=");
-	assert_loads(CHOICE(.kubeconfig = path, .user = "basic", .username = "her"),
+	assert_loads(CHOICE(.kubeconfig = FULL, .user = "basic", .username = "her"),
 		     "username=her password=hunter2");
-	assert_refused(CHOICE(.kubeconfig = path, .username = "me", .password = "hunter2"), -EINVAL,
+	assert_refused(CHOICE(.kubeconfig = FULL, .username = "me", .password = "hunter2"), -EINVAL,
 		       "keep one");
 }
 
 /* Compression may be turned off by flag as well as by cluster. */
 TEST(compression_by_flag)
 {
-	const char *path = temp_file(*state, "k", full);
-	assert_loads(CHOICE(.kubeconfig = path, .cluster = "d"), "disable_compression=false");
-	assert_loads(CHOICE(.kubeconfig = path, .cluster = "d", .disable_compression = true),
+	assert_loads(CHOICE(.kubeconfig = FULL, .cluster = "d"), "disable_compression=false");
+	assert_loads(CHOICE(.kubeconfig = FULL, .cluster = "d", .disable_compression = true),
 		     "disable_compression=true");
 }

@@ -114,18 +114,6 @@ TEST(names_that_lead_nowhere_are_named)
 	assert_refused(choice, -EINVAL, "no user 'u' in it; it has: none");
 }
 
-static void
-assert_user_refused(const char *dir, const char *user, int code, const char *message)
-{
-	char text[2048];
-
-	snprintf(text, sizeof(text),
-		 "current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"
-		 "clusters: [{name: c, cluster: {server: 'https://x'}}]\nusers:\n- name: u\n  user: %s\n",
-		 user);
-	assert_refused(CHOICE(.kubeconfig = temp_file(dir, "k", text)), code, message);
-}
-
 /* What informerd cannot do with a user is said with its place, and never with the secret. */
 TEST(unusable_users_are_refused)
 {

@@ -33,47 +33,40 @@ matches(const char *text, const struct kube_resource *r)
 	return result;
 }
 
-/* Plural, singular, kind and short name mean the resource, in any case. */
+/*
+ * Plural, singular, kind and short name mean the resource, in any case. A group with dots is told from a
+ * version before it; a group may even begin like a version.
+ */
 TEST_CASE(every_spelling_means_the_resource)
 {
-	static const char *const right[] = {"deployments",
-					    "deployment",
-					    "Deployment",
-					    "deploy",
-					    "DEPLOY",
-					    "deployments.apps",
-					    "deploy.apps",
-					    "deployments.v1.apps",
-					    "Deployment.v1.apps"};
-	static const char *const wrong[] = {"deploymen",         "pods",
-					    "deployments.batch", "deployments.v2.apps",
-					    "deployments.v1.",   "deployments."};
-	struct kube_resource r = resource("apps", "v1", "deployments", "Deployment", "deployment", true);
+	const struct {
+		struct kube_resource resource;
+		const char *right[10], *wrong[7];
+	} cases[] = {
+		{resource("apps", "v1", "deployments", "Deployment", "deployment", true),
+		 {"deployments", "deployment", "Deployment", "deploy", "DEPLOY", "deployments.apps",
+		  "deploy.apps", "deployments.v1.apps", "Deployment.v1.apps"},
+		 {"deploymen", "pods", "deployments.batch", "deployments.v2.apps", "deployments.v1.",
+		  "deployments."}},
+		{resource("example.com", "v1", "widgets", "Widget", "widget", true),
+		 {"widgets.v1.example.com", "widgets.example.com"},
+		 {"widgets.v2.example.com"}},
+		{resource("v1.example.com", "v2", "widgets", "Widget", "widget", true),
+		 {"widgets.v1.example.com", "widgets.v2.v1.example.com"},
+		 {NULL}},
+		{resource("", "v1", "pods", "Pod", "pod", true),
+		 {"pods.v1.", "pods.v1", "pods."},
+		 {"pods.v2."}},
+	};
 
-	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++)
-		if (!matches(right[i], &r))
-			fail_msg("%s does not match", right[i]);
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		if (matches(wrong[i], &r))
-			fail_msg("%s matches", wrong[i]);
-}
-
-/* A group with dots is told from a version before it; a group may even begin like a version. */
-TEST_CASE(groups_with_dots_are_told_from_versions)
-{
-	struct kube_resource widget = resource("example.com", "v1", "widgets", "Widget", "widget", true);
-	struct kube_resource odd = resource("v1.example.com", "v2", "widgets", "Widget", "widget", true);
-	struct kube_resource pods = resource("", "v1", "pods", "Pod", "pod", true);
-
-	assert_true(matches("widgets.v1.example.com", &widget));
-	assert_true(matches("widgets.example.com", &widget));
-	assert_false(matches("widgets.v2.example.com", &widget));
-	assert_true(matches("widgets.v1.example.com", &odd));
-	assert_true(matches("widgets.v2.v1.example.com", &odd));
-	assert_true(matches("pods.v1.", &pods));
-	assert_true(matches("pods.v1", &pods));
-	assert_true(matches("pods.", &pods));
-	assert_false(matches("pods.v2.", &pods));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		for (const char *const *name = cases[i].right; *name; name++)
+			if (!matches(*name, &cases[i].resource))
+				fail_msg("%s does not match", *name);
+		for (const char *const *name = cases[i].wrong; *name; name++)
+			if (matches(*name, &cases[i].resource))
+				fail_msg("%s matches", *name);
+	}
 }
 
 /* Names that could do something to a request path are refused. */

@@ -4,6 +4,11 @@
 #include "tests/support/proto_text.h"
 #include "writer/kube/status.h"
 
+#define STATUS(fields) "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\"," fields "}"
+#define EXPIRED                                                                                              \
+	"\"metadata\":{\"continue\":\"eyJ\"},\"message\":\"The provided continue parameter is too old\","    \
+	"\"reason\":\"Expired\",\"code\":410"
+
 static struct kube_status
 parsed(const char *body, int http_code)
 {
@@ -13,50 +18,43 @@ parsed(const char *body, int http_code)
 	return status;
 }
 
-/* A future RV is told from other timeouts by its cause, or by the words of older servers. */
-TEST_CASE(too_large_rv_is_recognised)
+/*
+ * A future RV is told from other timeouts by its cause, or by the words of older servers. 410, Expired and
+ * Gone all mean that the RV is too old.
+ */
+TEST_CASE(an_rv_that_is_too_old_or_too_large_is_recognised)
 {
-	struct kube_status s = parsed("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
-				      "\"Failure\",\"message\":\"Timeout: Too "
-				      "large resource version: 99999999, current: "
-				      "9\",\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":"
-				      "\"ResourceVersionTooLarge\",\"message\":\"Too large resource "
-				      "version\"}],\"retryAfterSeconds\":1},\"code\":504}",
-				      504);
+	static const struct {
+		int http_code;
+		bool expired, too_large;
+		const char *body;
+	} cases[] = {
+		{504, false, true,
+		 STATUS("\"reason\":\"Timeout\",\"message\":\"Timeout: Too large resource version: 99, "
+			"current: 9\","
+			"\"details\":{\"causes\":[{\"reason\":\"ResourceVersionTooLarge\",\"message\":\"Too "
+			"large "
+			"resource version\"}],\"retryAfterSeconds\":1},\"code\":504")},
+		{504, false, true,
+		 STATUS("\"reason\":\"Timeout\",\"message\":\"Too large resource version: 5, current: 4\"")},
+		{504, false, false, STATUS("\"reason\":\"Timeout\",\"message\":\"the request timed out\"")},
+		{410, true, false, STATUS(EXPIRED)},
+		{200, true, false, STATUS("\"reason\":\"Gone\"")},
+		{410, true, false, ""},
+	};
+	struct kube_status s;
 
-	assert_true(kube_status_is_too_large_rv(&s));
-	assert_false(kube_status_is_expired(&s));
-	assert_int_equal(s.code, 504);
-	assert_int_equal(s.retry_after_s, 1);
-	assert_int_equal(s.n_causes, 1);
-	kube_status_done(&s);
-	s = parsed("{\"kind\":\"Status\",\"reason\":\"Timeout\",\"message\":\"Too large resource version: 5, "
-		   "current: 4\"}",
-		   504);
-	assert_true(kube_status_is_too_large_rv(&s));
-	kube_status_done(&s);
-	s = parsed("{\"kind\":\"Status\",\"reason\":\"Timeout\",\"message\":\"the request timed out\"}", 504);
-	assert_false(kube_status_is_too_large_rv(&s));
-	kube_status_done(&s);
-}
-
-/* 410, Expired and Gone all mean that the RV is too old; the fresh continue token is kept. */
-TEST_CASE(expired_is_recognised)
-{
-	struct kube_status s = parsed(
-		"{\"kind\":\"Status\",\"metadata\":{\"continue\":\"eyJ\"},\"status\":\"Failure\","
-		"\"message\":\"The provided continue parameter is too "
-		"old\",\"reason\":\"Expired\",\"code\":410}",
-		410);
-
-	assert_true(kube_status_is_expired(&s));
-	assert_string_equal(s.continue_token, "eyJ");
-	kube_status_done(&s);
-	s = parsed("{\"kind\":\"Status\",\"reason\":\"Gone\"}", 200);
-	assert_true(kube_status_is_expired(&s));
-	kube_status_done(&s);
-	s = parsed("", 410);
-	assert_true(kube_status_is_expired(&s));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		s = parsed(cases[i].body, cases[i].http_code);
+		assert_int_equal(s.code, cases[i].http_code);
+		assert_int_equal(kube_status_is_expired(&s), cases[i].expired);
+		assert_int_equal(kube_status_is_too_large_rv(&s), cases[i].too_large);
+		assert_int_equal(s.retry_after_s, i == 0 ? 1 : 0);
+		assert_int_equal(s.n_causes, i == 0 ? 1 : 0);
+		kube_status_done(&s);
+	}
+	s = parsed(STATUS(EXPIRED), 410);
+	assert_string_equal(s.continue_token, "eyJ"); /* a fresh one */
 	kube_status_done(&s);
 }
 

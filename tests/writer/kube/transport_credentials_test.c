@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who the transport says that it is: credentials that are renewed, plugins, impersonation. */
-#include <sys/stat.h>
-
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/transport_world.h"
-
-#define V1 "client.authentication.k8s.io/v1"
 
 static const struct http_route routes[] = {
 	{.path = "/open", .status = 200, .body = "{}"},
@@ -17,34 +13,14 @@ static const struct http_route routes[] = {
 	{0},
 };
 
-/* A plugin that gives token-N in its Nth run; `more` are further fields of the status. */
-static void
-use_plugin(struct world *w, const char *before, const char *more)
+/* A plugin that gives token-N in its Nth run. */
+#define COUNT "cd $D\necho x >>runs\nN=$(grep -c x runs)\n"
+#define TOKEN_N "\"token\":\"'token-$N'\""
+
+static size_t
+runs(const struct world *w)
 {
-	char text[2048];
-
-	snprintf(text, sizeof(text),
-		 "#!/bin/sh\ncd %s\necho x >>runs\nN=$(grep -c x runs)\n%s\n"
-		 "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1
-		 "\",\"status\":{%s\"token\":\"'token-$N'\"}}'\n",
-		 w->dir, before, more);
-	chmod(temp_file(w->dir, "plugin", text), 0755);
-	w->config.exec.command = strdup(temp_path(w->dir, "plugin"));
-	w->config.exec.api_version = strdup(V1);
-}
-
-static unsigned
-runs(struct world *w)
-{
-	FILE *file = fopen(temp_path(w->dir, "runs"), "r");
-	unsigned n = 0;
-
-	if (!file)
-		return 0;
-	while (fgetc(file) != EOF)
-		n++;
-	fclose(file);
-	return n / 2;
+	return strlen(read_file(w, "runs")) / 2;
 }
 
 #define TEST(name) TEST_CASE_OF(struct world *w, transport_world_setup, transport_world_teardown, name)
@@ -100,7 +76,7 @@ TEST(one_run_of_a_plugin_serves_many_requests)
 {
 	struct seen one = {0}, two = {0};
 
-	use_plugin(w, "", "\"expirationTimestamp\":\"2200-01-01T00:00:00Z\",");
+	use_plugin(w, COUNT EXEC_ANSWER("\"expirationTimestamp\":\"2200-01-01T00:00:00Z\"," TOKEN_N));
 	serve(w, routes);
 	get(w, "/open", 0, &one);
 	get(w, "/open", 0, &two);
@@ -114,7 +90,7 @@ TEST(one_run_of_a_plugin_serves_many_requests)
 /* When it has expired the plugin is run again. */
 TEST(expired_credentials_are_renewed)
 {
-	use_plugin(w, "", "\"expirationTimestamp\":\"2001-01-01T00:00:00Z\",");
+	use_plugin(w, COUNT EXEC_ANSWER("\"expirationTimestamp\":\"2001-01-01T00:00:00Z\"," TOKEN_N));
 	serve(w, routes);
 	fetch(w, "/open", 0);
 	test_clock_pass(&w->loop, 999);
@@ -131,7 +107,7 @@ TEST(a_401_runs_the_plugin_again)
 {
 	struct seen seen;
 
-	use_plugin(w, "", "");
+	use_plugin(w, COUNT EXEC_ANSWER(TOKEN_N));
 	serve(w, routes);
 	seen = fetch(w, "/2", 0);
 	assert_int_equal(seen.status, 200);
@@ -143,7 +119,7 @@ TEST(a_failing_plugin_ends_what_waits_for_it)
 {
 	struct seen one = {0}, two = {0}, three = {0};
 
-	use_plugin(w, "echo 'login first; token=hunter2' >&2; exit 1", "");
+	use_plugin(w, COUNT "echo 'login first; token=hunter2' >&2; exit 1");
 	serve(w, routes);
 	get(w, "/open", 0, &one);
 	get(w, "/open", 0, &two);
@@ -162,7 +138,7 @@ TEST(a_transport_that_goes_takes_its_plugin_along)
 {
 	struct seen seen = {0};
 
-	use_plugin(w, "sleep 1000", "");
+	use_plugin(w, COUNT "sleep 1000");
 	serve(w, routes);
 	get(w, "/open", 0, &seen);
 	while (runs(w) == 0)

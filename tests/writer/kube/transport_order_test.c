@@ -65,15 +65,13 @@ answer(struct raw_server *s, struct duplex *d, const struct raw_request *request
 static int
 setup(void **state)
 {
-	struct world *w;
 	char url[64];
 
 	if (transport_world_setup(state) < 0)
 		return -1;
-	w = *state;
 	server = raw_server_new(NULL, NULL, answer, NULL);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u", raw_server_port(server));
-	connect_to(w, url);
+	connect_to(*state, url);
 	return 0;
 }
 
@@ -200,20 +198,20 @@ TEST(an_endless_header_fails)
 /* The way there is copied without anything that says who we are. */
 TEST(a_route_holds_no_identity)
 {
-	struct kube_client_config from = {0}, to;
+	const struct kube_client_config from = {.server = "https://us:secret@host:6443/prefix",
+						.token = "t",
+						.token_file = "/f",
+						.username = "u",
+						.password = "p",
+						.client_cert.file = "/c",
+						.client_key.file = "/k",
+						.exec.command = "/e",
+						.as.user = "root",
+						.ca.file = "/ca",
+						.tls_server_name = "name"};
+	struct kube_client_config to;
 
 	(void)w;
-	from.server = strdup("https://us:secret@host:6443/prefix");
-	from.token = strdup("t");
-	from.token_file = strdup("/f");
-	from.username = strdup("u");
-	from.password = strdup("p");
-	from.client_cert.file = strdup("/c");
-	from.client_key.file = strdup("/k");
-	from.exec.command = strdup("/e");
-	from.as.user = strdup("root");
-	from.ca.file = strdup("/ca");
-	from.tls_server_name = strdup("name");
 	assert_int_equal(kube_client_config_copy_route(&from, &to), 0);
 	assert_string_equal(to.server, "https://host:6443/prefix");
 	assert_string_equal(to.ca.file, "/ca");
@@ -225,6 +223,5 @@ TEST(a_route_holds_no_identity)
 	assert_false(kube_pem_given(&to.client_cert) || kube_pem_given(&to.client_key));
 	assert_null(to.exec.command);
 	assert_null(to.as.user);
-	kube_client_config_done(&from);
 	kube_client_config_done(&to);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections that are dead though no packet says so, over HTTP/1.1 and HTTP/2. */
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,14 +84,9 @@ goes_on_beside_a_plugin(struct world *w, const char *again)
 {
 	char text[1024];
 
-	snprintf(text, sizeof(text),
-		 "#!/bin/sh\ncd %s\n[ ! -e ran ] || %s\necho x >ran\n"
-		 "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\","
-		 "\"status\":{\"expirationTimestamp\":\"2001-01-01T00:00:00Z\",\"token\":\"old\"}}'\n",
-		 w->dir, again);
-	chmod(temp_file(w->dir, "plugin", text), 0755);
-	w->config.exec.command = strdup(temp_path(w->dir, "plugin"));
-	w->config.exec.api_version = strdup("client.authentication.k8s.io/v1");
+	snprintf(text, sizeof(text), "cd $D\n[ ! -e ran ] || %s\necho x >ran\n%s", again,
+		 EXEC_ANSWER("\"expirationTimestamp\":\"2001-01-01T00:00:00Z\",\"token\":\"old\""));
+	use_plugin(w, text);
 	goes_on(w, closed_routes);
 }
 
