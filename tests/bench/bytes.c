@@ -6,7 +6,6 @@
 
 #include <malloc.h>
 
-#include "tests/bench/servers.h"
 #include "tests/bench/world.h"
 
 static double
@@ -30,7 +29,7 @@ arena_bytes(struct world *w, size_t pods)
 
 /* Each pod `replicas` times. Returns the heap's bytes a pod. */
 static double
-of_replicas(struct bench *b, size_t replicas, const char *name)
+of_replicas(struct bench *b, size_t replicas)
 {
 	struct bytes text = {0};
 	double heap = heap_bytes(), json = 0;
@@ -45,45 +44,12 @@ of_replicas(struct bench *b, size_t replicas, const char *name)
 		json += (double)text.length / (double)pods;
 	}
 	bytes_done(&text);
-	report_value(b->report, arena_bytes(w, pods), NULL, json, "%s", name);
-	if (b->report->client_go_heap > 0 && replicas > 1)
+	report_value(b->report, arena_bytes(w, pods), NULL, json, "bytes_per_pod");
+	if (b->report->client_go_heap > 0)
 		report_value(b->report, arena_bytes(w, pods), NULL, b->report->client_go_heap,
 			     "bytes_per_pod_client_go");
 	world_free(w);
 	return heap;
-}
-
-struct loading {
-	struct world *world;
-	size_t bytes;
-};
-
-static void
-on_bytes(void *context, const char *bytes, size_t length)
-{
-	struct loading *l = context;
-
-	l->bytes += length;
-	world_feed(l->world, DECODE_LIST, bytes, length);
-}
-
-/* informer-sim's cluster, as it serves it. */
-static void
-of_generated(struct bench *b)
-{
-	struct server sim = sim_start_generated(b);
-	struct loading l = {.world = world_new(b)};
-	char url[256];
-
-	snprintf(url, sizeof(url), "%s/api/v1/pods?resourceVersion=0", sim.url);
-	url_get(url, on_bytes, &l);
-	world_synced(l.world);
-	if (l.world->stored == 0)
-		bench_fail("informer-sim has no pods");
-	report_value(b->report, arena_bytes(l.world, l.world->stored), NULL,
-		     (double)l.bytes / (double)l.world->stored, "bytes_per_pod_generated");
-	world_free(l.world);
-	server_end(&sim);
 }
 
 void
@@ -92,9 +58,6 @@ measure_bytes(struct bench *b, size_t n)
 	size_t replicas = pods_count(b->pods) > 500 ? 1 : 60;
 
 	(void)n;
-	report_value(b->report, of_replicas(b, replicas, "bytes_per_pod"), NULL, b->report->client_go_heap,
+	report_value(b->report, of_replicas(b, replicas), NULL, b->report->client_go_heap,
 		     "writer_private_bytes_per_pod");
-	if (replicas > 1)
-		of_replicas(b, 1, "bytes_per_pod_unreplicated");
-	of_generated(b);
 }

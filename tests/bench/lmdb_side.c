@@ -18,7 +18,6 @@ fill(struct lmdb_side *l, const struct bench *b, enum pods_naming naming, size_t
 
 	lmdb_need(mdb_txn_begin(l->env, NULL, 0, &txn));
 	lmdb_need(mdb_dbi_open(txn, "pods", MDB_CREATE, &l->pods));
-	lmdb_need(mdb_dbi_open(txn, "nodes", MDB_CREATE | MDB_DUPSORT, &l->nodes));
 	for (size_t i = 0; i < total; i++) {
 		struct pod_names names;
 		char key[256];
@@ -32,10 +31,9 @@ fill(struct lmdb_side *l, const struct bench *b, enum pods_naming naming, size_t
 			abort();
 		pods_make(b->pods, naming, i, total, 0, &value);
 
-		MDB_val k = {strlen(key), key}, v = {value.length, value.data}, node = {length, names.node};
+		MDB_val k = {strlen(key), key}, v = {value.length, value.data};
 
 		lmdb_need(mdb_put(txn, l->pods, &k, &v, 0));
-		lmdb_need(mdb_put(txn, l->nodes, &node, &k, 0));
 	}
 	bytes_done(&value);
 	lmdb_need(mdb_txn_commit(txn));
@@ -51,7 +49,7 @@ lmdb_side_new(const struct bench *b, enum pods_naming naming, size_t total)
 		bench_need(-errno, l->directory);
 	lmdb_need(mdb_env_create(&l->env));
 	lmdb_need(mdb_env_set_mapsize(l->env, ((size_t)64 << 20) + total * 40960));
-	lmdb_need(mdb_env_set_maxdbs(l->env, 2));
+	lmdb_need(mdb_env_set_maxdbs(l->env, 1));
 	lmdb_need(mdb_env_open(l->env, l->directory, MDB_NOSYNC | MDB_WRITEMAP, 0600));
 	fill(l, b, naming, total);
 	return l;
@@ -76,33 +74,11 @@ lmdb_reader_init(struct lmdb_reader *r, const struct lmdb_side *l)
 {
 	*r = (struct lmdb_reader){.side = l};
 	lmdb_need(mdb_txn_begin(l->env, NULL, MDB_RDONLY, &r->txn));
-	lmdb_need(mdb_cursor_open(r->txn, l->nodes, &r->by_node));
 	mdb_txn_reset(r->txn);
 }
 
 void
 lmdb_reader_done(struct lmdb_reader *r)
 {
-	mdb_cursor_close(r->by_node);
 	mdb_txn_abort(r->txn);
-}
-
-unsigned
-lmdb_by_node(struct lmdb_reader *r, const char *node, size_t length, unsigned *sum)
-{
-	MDB_val k = {length, (void *)(uintptr_t)node}, key, v;
-	unsigned count = 0;
-	int e;
-
-	mdb_txn_renew(r->txn);
-	mdb_cursor_renew(r->txn, r->by_node);
-	for (e = mdb_cursor_get(r->by_node, &k, &key, MDB_SET_KEY); !e;
-	     e = mdb_cursor_get(r->by_node, &k, &key, MDB_NEXT_DUP)) {
-		if (mdb_get(r->txn, r->side->pods, &key, &v) != 0)
-			break;
-		*sum += ((const unsigned char *)v.mv_data)[0] + ((const unsigned char *)v.mv_data)[1];
-		count++;
-	}
-	mdb_txn_reset(r->txn);
-	return count;
 }

@@ -23,7 +23,6 @@ struct lmdb_side {
 	char directory[96];
 	MDB_env *env;
 	MDB_dbi pods;
-	MDB_dbi nodes;		/* DUPSORT: node name -> keys */
 };
 
 struct lmdb_side *lmdb_side_new(const struct bench *b, enum pods_naming naming, size_t total);
@@ -32,7 +31,6 @@ void lmdb_side_free(struct lmdb_side *l);
 struct lmdb_reader {
 	const struct lmdb_side *side;
 	MDB_txn *txn;		/* reset between lookups */
-	MDB_cursor *by_node;
 };
 
 void lmdb_reader_init(struct lmdb_reader *r, const struct lmdb_side *l);
@@ -53,8 +51,5 @@ lmdb_get(struct lmdb_reader *r, const char *key, size_t length)
 	mdb_txn_reset(r->txn);
 	return read;
 }
-
-/* One lookup by node: renew, each key of the node, its pod read, reset. Returns how many. */
-unsigned lmdb_by_node(struct lmdb_reader *r, const char *node, size_t length, unsigned *sum);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lookups by key and by index: ours, LMDB's and client-go's, round by round, at three sizes. At the largest
- * the store is also verified and adopted.
+ * the store is also adopted.
  *
  * A lookup of ours is what an agent does: begin a snapshot, get, read spec.nodeName through a compiled path,
  * end it.
  */
 #include "tests/bench/bench.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,23 +141,6 @@ index_ours(struct asker *a, size_t ops)
 	return (double)t / (double)ops;
 }
 
-static double
-index_lmdb(struct asker *a, size_t ops)
-{
-	unsigned sum = 0;
-	uint64_t t = cpu_ns();
-
-	ops /= 4;
-	for (size_t i = 0; i < ops; i++, a->node++) {
-		const char *node = a->questions->nodes[a->node % a->questions->node_count];
-
-		lmdb_by_node(&a->lmdb, node, strlen(node), &sum);
-	}
-	t = cpu_ns() - t;
-	lookup_sink += sum;
-	return (double)t / (double)ops;
-}
-
 /* ---- one size ---- */
 
 struct size {
@@ -188,7 +170,7 @@ enum peer { INFORMER, LMDB, GO, PEERS };
 static void
 compare(struct size *s)
 {
-	struct rounds get[PEERS] = {0}, by_index[PEERS] = {0};
+	struct rounds get[PEERS] = {0}, by_index = {0}, go_by_index = {0};
 	struct report *report = s->b->report;
 	unsigned rounds = s->b->quick ? 3 : 9;
 	size_t ops = s->b->quick ? 200000 : 400000, index_ops = s->b->quick ? 4000 : 10000;
@@ -204,86 +186,13 @@ compare(struct size *s)
 		ask_go(s, "get", ops, &get[GO]);
 	}
 	for (unsigned i = 0; i < rounds; i++) {
-		rounds_add(&by_index[INFORMER], index_ours(&s->ours, index_ops));
-		rounds_add(&by_index[LMDB], index_lmdb(&s->theirs, index_ops));
-		ask_go(s, "index", index_ops, &by_index[GO]);
+		rounds_add(&by_index, index_ours(&s->ours, index_ops));
+		ask_go(s, "index", index_ops, &go_by_index);
 	}
 	report_rounds(report, &get[INFORMER], NULL, &get[LMDB], "get_%uk", k);
 	if (s->go.pid)
 		report_rounds(report, &get[INFORMER], NULL, &get[GO], "get_%uk_client_go", k);
-	if (k == 10)
-		report_rounds(report, &by_index[INFORMER], s->go.pid ? NULL : "LMDB DUPSORT",
-			      &by_index[s->go.pid ? GO : LMDB], "by_index_10k");
-	if (s->go.pid)
-		report_rounds(report, &by_index[INFORMER], NULL, &by_index[GO], "by_index_%uk_client_go", k);
-	report_rounds(report, &by_index[INFORMER], NULL, &by_index[LMDB], "by_index_%uk_lmdb", k);
-}
-
-/* ---- two readers at once, each with a handle of its own ---- */
-
-struct thread {
-	struct asker asker;
-	double (*get)(struct asker *a, size_t ops);
-	size_t ops;
-	double ns;
-	pthread_barrier_t *start;
-};
-
-static void *
-run_thread(void *context)
-{
-	struct thread *t = context;
-
-	pthread_barrier_wait(t->start);
-	t->ns = t->get(&t->asker, t->ops);
-	return NULL;
-}
-
-/* The mean of both. */
-static double
-round_two(struct thread pair[2], double (*get)(struct asker *a, size_t ops))
-{
-	pthread_barrier_t start;
-	pthread_t threads[2];
-
-	pthread_barrier_init(&start, NULL, 2);
-	for (int i = 0; i < 2; i++) {
-		pair[i].get = get;
-		pair[i].start = &start;
-		if (pthread_create(&threads[i], NULL, run_thread, &pair[i]) != 0)
-			abort();
-	}
-	for (int i = 0; i < 2; i++)
-		pthread_join(threads[i], NULL);
-	pthread_barrier_destroy(&start);
-	return (pair[0].ns + pair[1].ns) / 2;
-}
-
-static void
-two_readers(struct size *s)
-{
-	struct thread pair[2] = {0};
-	struct rounds two[PEERS] = {0};
-	size_t ops = s->b->quick ? 200000 : 400000;
-
-	for (size_t i = 0; i < 2; i++) {
-		pair[i].ops = ops;
-		pair[i].asker.questions = &s->questions;
-		pair[i].asker.key = i * s->questions.count / 2;
-		lookup_reader_init(&pair[i].asker.reader, s->world->socket);
-		lmdb_reader_init(&pair[i].asker.lmdb, s->lmdb);
-	}
-	for (unsigned i = 0; i < (s->b->quick ? 3u : 7u); i++) {
-		rounds_add(&two[INFORMER], round_two(pair, get_ours));
-		rounds_add(&two[LMDB], round_two(pair, get_lmdb));
-		ask_go(s, "get2", ops, &two[GO]);
-	}
-	for (int i = 0; i < 2; i++) {
-		lookup_reader_done(&pair[i].asker.reader);
-		lmdb_reader_done(&pair[i].asker.lmdb);
-	}
-	report_rounds(s->b->report, &two[INFORMER], s->go.pid ? "client-go, two goroutines" : NULL,
-		      &two[s->go.pid ? GO : LMDB], "get_10k_two_readers");
+	report_rounds(report, &by_index, NULL, &go_by_index, "by_index_%uk", k);
 }
 
 /* ---- */
@@ -318,7 +227,6 @@ measure_lookups(struct bench *b, size_t n)
 	start_go(&s);
 	compare(&s);
 	if (n == 10000) {
-		two_readers(&s);
 		measure_with_writer(b, s.world, &s.ours.reader, &s.questions, &s.go);
 		measure_reader(b, s.world, &s.questions);
 	}

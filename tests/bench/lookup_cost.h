@@ -77,7 +77,7 @@ void measure_with_writer(struct bench *b, struct world *w, struct lookup_reader 
 			 const struct questions *q, struct process *go);
 /* reader_private_bytes, attach_us */
 void measure_reader(struct bench *b, struct world *w, const struct questions *q);
-/* verify_100k_ms, adopt_ms; the world's writer dies on the way */
+/* adopt_ms; the world's writer dies on the way */
 void measure_adopt(struct bench *b, struct world *w);
 
 #endif

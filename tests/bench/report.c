@@ -26,20 +26,16 @@
 static const struct kind kinds[] = {
 	{"get_100k_client_go", "ns", GET_CLIENT_GO, {.ratio = 1.5, .ratio_aim = 2}},
 	{"get_*k_client_go", "ns", GET_CLIENT_GO, {.ratio = 1}},
-	{"get_10k_two_readers", "ns", "LMDB", NONE},
 	{"get_10k_with_writer_10k_per_s", "ns", GET_CLIENT_GO, NONE},
 	{"worst_get_10k_with_writer_us", "us", GET_CLIENT_GO, {.value = 1000}},
 	{"get_*k", "ns", "LMDB", {.ratio = 3, .ratio_aim = 5}},
-	{"by_index_*k_lmdb", "ns", "LMDB DUPSORT", NONE},
-	{"by_index_*k*", "ns", "client-go ByIndex", {.ratio = 3}},
+	{"by_index_*k", "ns", "client-go ByIndex", {.ratio = 3}},
 	{"reader_private_bytes", "bytes", "client-go's heap for 10k pods", {.value = 1 << 20}},
 	{"attach_us", "us", NULL, {.value = 5000}},
-	{"verify_100k_ms", "ms", NULL, NONE},
 	{"adopt_ms", "ms", NULL, {.value = 1000, .value_aim = 500}},
 
 	{"bytes_per_pod", "bytes", "their JSON", {.value = 2300, .value_aim = 1950}},
 	{"bytes_per_pod_client_go", "bytes", "client-go's heap", NONE},
-	{"bytes_per_pod_*", "bytes", "their JSON", NONE},
 	{"writer_private_bytes_per_pod", "bytes", "client-go's heap", NONE},
 
 	{"decode_commit_us", "us", "cJSON_Parse + cJSON_Delete", {.ratio = 2, .ratio_aim = 4}},

@@ -65,17 +65,6 @@ sim_start(const struct bench *b, size_t pods)
 	return s;
 }
 
-struct server
-sim_start_generated(const struct bench *b)
-{
-	struct server s = {.pods = 10000};
-
-	s.process = process_start(b, NULL, "informer-sim", "--seed", "1", "--nodes", "200", "--pods-per-node",
-				  "50", NULL);
-	read_url(&s, "url=", 120);
-	return s;
-}
-
 /* "serving 10000 pods on 127.0.0.1:45711" */
 struct server
 go_server_start(const struct bench *b, size_t pods)
@@ -166,12 +155,6 @@ fetch_or_fail(const char *url, const char *ca, bool post, struct fetch *f)
 
 	if (code != CURLE_OK)
 		bench_fail("%s: %s", url, curl_easy_strerror(code));
-}
-
-void
-url_get(const char *url, void (*each)(void *context, const char *bytes, size_t length), void *context)
-{
-	fetch_or_fail(url, "", false, &(struct fetch){each, context});
 }
 
 static void

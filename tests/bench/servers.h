@@ -17,9 +17,8 @@ struct server {
 	char url[128], kubeconfig[128], directory[96];
 };
 
-/* informer-sim with at least so many of the bench's pods, or with 200 generated nodes of 50. */
+/* informer-sim with at least so many of the bench's pods. */
 struct server sim_start(const struct bench *b, size_t pods);
-struct server sim_start_generated(const struct bench *b);
 /* The server of client-go's program: every object's bytes are ready, in JSON and protobuf. */
 struct server go_server_start(const struct bench *b, size_t pods);
 /*
@@ -32,8 +31,7 @@ struct daemon;
 struct server gateway_start(const struct bench *b, const struct daemon *d, const struct server *upstream);
 void server_end(struct server *s);
 
-/* The body of GET (POST) URL, handed over as it comes, or whole and terminated (the caller's to free). */
-void url_get(const char *url, void (*each)(void *context, const char *bytes, size_t length), void *context);
+/* The body of GET (POST), whole and terminated (the caller's to free). */
 char *server_get(const struct server *s, bool post, const char *path, ...)
 	__attribute__((format(printf, 3, 4)));
 

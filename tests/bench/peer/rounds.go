@@ -5,12 +5,11 @@ package main
 // Rounds on demand, so that client-go's figures are taken between ours and not before or after: one command a line on stdin,
 // one line of figures on stdout.
 //
-//	peer rounds -pods DIR -n N  builds the indexer; prints "ready HEAP_BYTES_A_POD JSON_BYTES_A_POD"
+//	peer rounds -pods DIR -n N  builds the indexer; prints "ready HEAP_BYTES_A_POD"
 //	get OPS                   GetByKey, the node's name read: ns a lookup
-//	get2 OPS                  the same, two goroutines: mean ns of each
-//	index OPS                 ByIndex, each pod's name read: ns a lookup, pods a lookup
-//	writer OPS RATE           get with a writer that decodes (protobuf) and updates: ns a lookup, worst ns, p99.99 ns, achieved RATE,
-//	                          lookups left out because the scheduler had interrupted them
+//	index OPS                 ByIndex, each pod's name read: ns a lookup
+//	writer OPS RATE           get with a writer that decodes (protobuf) and updates: ns a lookup, worst ns, without those that the
+//	                          scheduler had interrupted
 //	decode                    ns a real pod: the JSON codec, the protobuf codec
 
 import (
@@ -67,10 +66,10 @@ func (r *rounds) get(ops, at int) (float64, int) {
 	return float64(d) / float64(ops), at
 }
 
-func (r *rounds) index(ops int) (float64, float64) {
+func (r *rounds) index(ops int) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	got, s := 0, 0
+	s := 0
 	t := threadNs()
 	for i := 0; i < ops; i++ {
 		l, err := r.ix.ByIndex("byNode", r.nodes[r.at%len(r.nodes)])
@@ -79,17 +78,15 @@ func (r *rounds) index(ops int) (float64, float64) {
 			name := o.(*corev1.Pod).Name
 			s += len(name) + int(name[0])
 		}
-		got += len(l)
 		r.at++
 	}
 	d := threadNs() - t
 	atomic.AddInt64(&sink, int64(s))
-	return float64(d) / float64(ops), float64(got) / float64(ops)
+	return float64(d) / float64(ops)
 }
 
 func (r *rounds) writer(ops int, rate float64) {
 	var done atomic.Bool
-	var wrote atomic.Int64
 	var wg sync.WaitGroup
 	if r.evs == nil {
 		for i := 0; i < 512; i++ {
@@ -99,20 +96,17 @@ func (r *rounds) writer(ops int, rate float64) {
 		}
 	}
 	wg.Add(1)
-	start := time.Now()
 	go func() {
 		defer wg.Done()
 		pace(rate, 1<<40, done.Load, func(i int) {
 			p := &corev1.Pod{}
 			die(p.Unmarshal(r.evs[i&511]))
 			die(r.ix.Update(p))
-			wrote.Add(1)
 		})
 	}()
 	ns, at := r.get(ops, 0)
 	runtime.LockOSThread()
-	lat := make([]int64, 0, ops)
-	cut, n := interruptions(), 0
+	worst, cut := int64(0), interruptions()
 	for i := 0; i < ops; i++ {
 		a := time.Now()
 		o, ok, _ := r.ix.GetByKey(r.keys[at])
@@ -126,32 +120,15 @@ func (r *rounds) writer(ops int, rate float64) {
 		if d > 20000 {
 			if c := interruptions(); c != cut {
 				cut = c
-				n++
 				continue
 			}
 		}
-		lat = append(lat, d)
+		worst = max(worst, d)
 	}
 	runtime.UnlockOSThread()
-	achieved := float64(wrote.Load()) / time.Since(start).Seconds()
 	done.Store(true)
 	wg.Wait()
-	s := sorted(lat)
-	fmt.Printf("%.1f %d %d %.0f %d\n", ns, s[len(s)-1], percentile(s, .9999), achieved, n)
-}
-
-func (r *rounds) get2(ops int) float64 {
-	var wg sync.WaitGroup
-	var ns [2]float64
-	for w := 0; w < 2; w++ {
-		wg.Add(1)
-		go func(w int) {
-			defer wg.Done()
-			ns[w], _ = r.get(ops, w*len(r.keys)/2)
-		}(w)
-	}
-	wg.Wait()
-	return (ns[0] + ns[1]) / 2
+	fmt.Printf("%.1f %d\n", ns, worst)
 }
 
 func (r *rounds) decode() {
@@ -189,7 +166,6 @@ func (r *rounds) build(directory string, n int) {
 	h0 := heapBytes()
 	r.ix = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{
 		cache.NamespaceIndex: cache.MetaNamespaceIndexFunc, "byNode": byNode})
-	var jsonBytes atomic.Int64
 	var wg sync.WaitGroup
 	workers := runtime.NumCPU()
 	for w := 0; w < workers; w++ {
@@ -197,9 +173,7 @@ func (r *rounds) build(directory string, n int) {
 		go func(w int) {
 			defer wg.Done()
 			for i := w; i < n; i += workers {
-				b := r.made.json(i)
-				jsonBytes.Add(int64(len(b)))
-				die(r.ix.Add(decodePod(b)))
+				die(r.ix.Add(decodePod(r.made.json(i))))
 			}
 		}(w)
 	}
@@ -215,7 +189,7 @@ func (r *rounds) build(directory string, n int) {
 		r.nodes = append(r.nodes, nodeName(rnd.Intn(r.made.nodes)))
 	}
 	giveMemoryBack()
-	fmt.Printf("ready %d %d\n", (h1-h0)/uint64(n), jsonBytes.Load()/int64(n))
+	fmt.Printf("ready %d\n", (h1-h0)/uint64(n))
 }
 
 func roundsMain(args []string) {
@@ -238,11 +212,8 @@ func roundsMain(args []string) {
 			var ns float64
 			ns, at = r.get(ops, at)
 			fmt.Printf("%.2f\n", ns)
-		case "get2":
-			fmt.Printf("%.2f\n", r.get2(ops))
 		case "index":
-			ns, pods := r.index(ops)
-			fmt.Printf("%.1f %.1f\n", ns, pods)
+			fmt.Printf("%.1f\n", r.index(ops))
 		case "writer":
 			r.writer(ops, rate)
 		case "decode":
