@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/structure/check.py says what it finds: an arrow up, a circle, one name for two things, a long line, a missing licence line, a test
-# without a promise; each made here in a small tree of its own. (The project's own tree is held against it by make lint.)
+# without a promise, a conversation that proves no line; each made here in a small tree of its own. (The project's own tree is held against it by make lint.)
 # Not upstream: it needs no server.
 # Takes 5 s.
 set -eu
@@ -84,3 +84,10 @@ good "a test with a promise"
 begin
 echo '| It works. | e2e/works.sh |' >"$dir/tree/tests/README.md"
 bad "a promise without a test" 'README.md:1: e2e/works.sh is no test'
+
+begin
+mkdir "$dir/tree/tests/conversations"
+: >"$dir/tree/tests/conversations/old.talk"
+echo '## Which line of it `new` proves' >"$dir/tree/tests/conversations/README.md"
+: >"$dir/tree/tests/conversations/new.talk"
+bad "a conversation that proves no line" 'old.talk stands in no row'

@@ -9,6 +9,7 @@
   columns   C lines end at 110 columns, a tab is 8
   licence   each source has one SPDX line, at its top
   promises  the tables of tests/README.md name each test, and only tests that there are
+  talks     the tables of tests/conversations/README.md name each script, and only scripts that there are
   mutants   what each of tests/mutants swaps stands in its file
 
 Prints a sentence for each fault, with what to do, and exits 1; silent and 0 when there is none.
@@ -197,6 +198,16 @@ def check_promises(root):
         fault(page, f"tests/{test} stands in no row: name the promise that it holds, or delete it")
 
 
+def check_talks(root):
+    page, folder = "tests/conversations/README.md", "tests/conversations"
+    if not os.path.exists(os.path.join(root, page)):
+        return
+    named = set(re.findall(r"`(\w+)`", read(root, page).partition("## Which line")[2]))
+    scripts = {os.path.basename(path)[:-len(".talk")] for path in files(root, (folder,), (".talk",))}
+    for script in sorted(named ^ scripts):
+        fault(page, f"{folder}/{script}.talk " + ("is not there" if script in named else "stands in no row: name the line that it proves"))
+
+
 def check_mutants(root):
     for path in files(root, ("tests/mutants",), (".list",)):
         name = source = ""
@@ -220,6 +231,7 @@ def main():
     check_names(args.root)
     check_lines(args.root)
     check_promises(args.root)
+    check_talks(args.root)
     check_mutants(args.root)
     if args.objects:
         check_circles(args.root, args.objects)
