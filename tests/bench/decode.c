@@ -14,15 +14,80 @@
 #include <cjson/cJSON.h>
 
 #include "tests/bench/managed_pods.h"
-#include "tests/bench/pod_protobuf.h"
 #include "tests/bench/servers.h"
 #include "tests/bench/world.h"
 #include "tools/schema/proto_schema.h"
+#include "tools/serving/proto_document.h"
+#include "tools/serving/proto_encode.h"
+#include "tools/serving/watch_line.h"
 
 #define CHUNK 16384u	/* what a read from the network brings */
 #define REPLICAS 60u
 
 enum syntax { JSON, PROTOBUF, SYNTAXES };
+
+/* ---- pods in protobuf, by informer-sim's encoder, whose bytes are upstream's ---- */
+
+enum { METADATA = 1, ITEMS, VERSION = 2 }; /* fields of a list, and of its metadata */
+
+static void
+append_buf(struct bytes *to, const struct api_buf *from)
+{
+	if (bytes_append(to, from->data, from->len) < 0)
+		abort();
+}
+
+/* Append a PodList of `count` replicas as a document. */
+static void
+list_protobuf(const struct pods *p, size_t count, struct bytes *out)
+{
+	struct api_buf list = {0}, metadata = {0}, pod = {0}, head = {0};
+	struct bytes text = {0};
+
+	api_proto_text(&metadata, VERSION, "1");
+	api_proto_bytes(&list, METADATA, metadata.data, metadata.len);
+	for (size_t i = 0; i < count; i++) {
+		text.length = 0;
+		api_buf_reset(&pod);
+		pods_make(p, PODS_CROWDED, i, count, 0, &text);
+		if (api_proto_json("v1", "Pod", (const char *)text.data, text.length, &pod) < 0)
+			abort();
+		api_proto_bytes(&list, ITEMS, pod.data, pod.len);
+	}
+	api_proto_envelope(&head, "v1", "PodList", list.len);
+	append_buf(out, &head);
+	api_buf_put(&list, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
+	append_buf(out, &list);
+	api_buf_done(&head);
+	api_buf_done(&pod);
+	api_buf_done(&metadata);
+	api_buf_done(&list);
+	bytes_done(&text);
+}
+
+/* Append a MODIFIED event of each, in their first other version. */
+static void
+changes_protobuf(const struct pods *p, size_t count, struct bytes *out)
+{
+	struct api_buf document = {0}, frame = {0};
+	struct bytes text = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		text.length = 0;
+		api_buf_reset(&document);
+		api_buf_reset(&frame);
+		pods_make(p, PODS_CROWDED, i, count, 1, &text);
+		if (api_proto_document("v1", "Pod", (const char *)text.data, text.length, &document) < 0)
+			abort();
+		api_frame_put(&frame, "MODIFIED", &document);
+		append_buf(out, &frame);
+	}
+	api_buf_done(&frame);
+	api_buf_done(&document);
+	bytes_done(&text);
+}
+
+/* ---- what is fed ---- */
 
 /* All pods one behind the other, as a list and as a watch's events. */
 struct stream {
@@ -55,8 +120,8 @@ stream_init(struct stream *s, const struct bench *b)
 	}
 	s->starts[s->count] = list->length + 1;
 	append(list, "]}\n");
-	pod_protobuf_list(b->pods, PODS_CROWDED, s->count, &s->list[PROTOBUF]);
-	pod_protobuf_changes(b->pods, PODS_CROWDED, s->count, &s->changes[PROTOBUF]);
+	list_protobuf(b->pods, s->count, &s->list[PROTOBUF]);
+	changes_protobuf(b->pods, s->count, &s->changes[PROTOBUF]);
 }
 
 /* µs of CPU a pod. */

@@ -13,12 +13,35 @@
 #include <unistd.h>
 
 #include "tests/bench/bench.h"
-#include "tests/bench/response.h"
 #include "writer/base/growing.h"
 
 #define TAKE_MAX (256u * 1024u)
 #define LINE_HEAD 1024u /* the RV stands before annotations, the first that may be long */
 #define ASK_MAX 1024u
+
+/*
+ * One HTTP/1.1 response as it comes: its head, then its body, by length or in chunks. Zeroed it waits for the
+ * first byte. What comes behind it is not looked at: nobody here asks twice before he has his answer.
+ */
+enum response_at {
+	RESPONSE_HEAD,
+	RESPONSE_BODY,
+	RESPONSE_SIZE,
+	RESPONSE_CHUNK,
+	RESPONSE_TRAILER,
+	RESPONSE_END
+};
+
+struct response {
+	enum response_at at;
+	unsigned status; /* 0: the head is not whole */
+	uint64_t left;  /* of the body, or of the chunk */
+	uint64_t bytes; /* of the body, that came */
+	size_t length;  /* of the text: the head, or a chunk's line */
+	char text[1024];
+};
+
+typedef void response_body(void *ctx, const char *bytes, size_t length);
 
 struct one {
 	struct clients *clients;
@@ -40,6 +63,100 @@ struct clients {
 	int64_t now_us; /* when the bytes in hand had come */
 	char taken[TAKE_MAX];
 };
+
+/* ---- responses ---- */
+
+static int
+read_head(struct response *r)
+{
+	const char *length = strcasestr(r->text, "\r\ncontent-length:");
+
+	if (strncmp(r->text, "HTTP/1.1 ", 9) != 0)
+		return -EPROTO;
+	r->status = (unsigned)strtoul(r->text + 9, NULL, 10);
+	r->length = 0;
+	if (strcasestr(r->text, "\r\ntransfer-encoding: chunked")) {
+		r->at = RESPONSE_SIZE;
+		return 0;
+	}
+	if (!length)
+		return -EPROTO;
+	r->left = strtoull(strchr(length + 2, ':') + 1, NULL, 10);
+	r->at = r->left > 0 ? RESPONSE_BODY : RESPONSE_END;
+	return 0;
+}
+
+/* A chunk's size. Before all but the first ends the line of the one before. */
+static int
+read_size(struct response *r)
+{
+	const char *digits = r->text[0] == '\r' ? r->text + 2 : r->text;
+	char *end;
+
+	r->left = strtoull(digits, &end, 16);
+	if (end == digits)
+		return -EPROTO;
+	r->length = 0;
+	r->at = r->left > 0 ? RESPONSE_CHUNK : RESPONSE_TRAILER;
+	return 0;
+}
+
+/* Behind the last chunk: lines, up to an empty one. */
+static void
+read_trailer(struct response *r)
+{
+	if (r->length == 2)
+		r->at = RESPONSE_END;
+	r->length = 0;
+}
+
+/* One more byte of the head, or of the line before a chunk. */
+static int
+take_text(struct response *r, char c)
+{
+	if (r->length + 1 == sizeof(r->text))
+		return -EPROTO;
+	r->text[r->length++] = c;
+	r->text[r->length] = '\0';
+	if (c != '\n')
+		return 0;
+	if (r->at == RESPONSE_HEAD)
+		return r->length >= 4 && memcmp(r->text + r->length - 4, "\r\n\r\n", 4) == 0 ? read_head(r)
+											     : 0;
+	if (r->at == RESPONSE_TRAILER)
+		read_trailer(r);
+	else if (r->length > 2)
+		return read_size(r);
+	return 0;
+}
+
+/* Take what came; body may be NULL. 0, or -EPROTO: it is none that we know. */
+static int
+response_take(struct response *r, const char *bytes, size_t length, response_body *body, void *ctx)
+{
+	int error = 0;
+
+	while (error == 0 && length > 0 && r->at != RESPONSE_END) {
+		size_t n = 1;
+
+		if (r->at == RESPONSE_BODY || r->at == RESPONSE_CHUNK) {
+			n = length < r->left ? length : (size_t)r->left;
+			r->left -= n;
+			r->bytes += n;
+			if (body)
+				body(ctx, bytes, n);
+			if (r->left == 0)
+				r->at = r->at == RESPONSE_BODY ? RESPONSE_END : RESPONSE_SIZE;
+		} else {
+			error = take_text(r, *bytes);
+		}
+		bytes += n;
+		length -= n;
+	}
+	return error;
+}
+
+/* ---- clients ---- */
 
 void
 clients_raise_limits(void)
@@ -212,7 +329,7 @@ take(struct one *one)
 	}
 	if (!status && one->response.status)
 		c->count.answered++;
-	if (response_is_whole(&one->response)) {
+	if (one->response.at == RESPONSE_END) {
 		c->count.whole++;
 		close_one(one);
 	}
@@ -288,7 +405,7 @@ client_ask(int fd, const char *path, const char *accept)
 	make_question(question, path, accept, false);
 	if (send(fd, question, strlen(question), MSG_NOSIGNAL) < 0)
 		bench_need(-errno, path);
-	while (!response_is_whole(&r)) {
+	while (r.at != RESPONSE_END) {
 		ssize_t n = recv(fd, taken, sizeof(taken), 0);
 
 		if (n <= 0 || response_take(&r, taken, (size_t)n, NULL, NULL) < 0)

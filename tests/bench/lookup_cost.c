@@ -195,7 +195,17 @@ compare(struct size *s)
 	report_rounds(report, &by_index, NULL, &go_by_index, "by_index_%uk", k);
 }
 
-/* ---- */
+/* The writer is gone, and the next one carries its arena into a new generation. */
+static void
+measure_adopt(struct bench *b, struct world *w)
+{
+	struct rounds adopt = {0};
+
+	world_stop_serving(w);
+	for (unsigned i = 0; i < (b->quick ? 2u : 5u); i++)
+		rounds_add(&adopt, world_adopt(w));
+	report_rounds(b->report, &adopt, NULL, NULL, "adopt_ms");
+}
 
 /* client-go needs half a minute to load 100,000 pods. */
 static void

@@ -77,7 +77,5 @@ void measure_with_writer(struct bench *b, struct world *w, struct lookup_reader 
 			 const struct questions *q, struct process *go);
 /* reader_private_bytes, attach_us */
 void measure_reader(struct bench *b, struct world *w, const struct questions *q);
-/* adopt_ms; the world's writer dies on the way */
-void measure_adopt(struct bench *b, struct world *w);
 
 #endif

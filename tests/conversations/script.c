@@ -135,8 +135,8 @@ add_line(struct script *script, unsigned number, char *line, struct repeat *repe
 	return 0;
 }
 
-int
-script_parse(const char *name, const char *text, struct script *ret, char **ret_error)
+static int
+parse(const char *name, const char *text, struct script *ret, char **ret_error)
 {
 	char *copy = strdup(text), *rest = copy, *line;
 	struct repeat repeat = { 0 };
@@ -175,7 +175,7 @@ script_read(const char *path, struct script *ret, char **ret_error)
 		return message_set(ret_error, -errno, "%s: %s", path, strerror(errno));
 	n = getdelim(&text, &size, '\0', file);
 	fclose(file);
-	r = script_parse(path, n > 0 ? text : "", ret, ret_error);
+	r = parse(path, n > 0 ? text : "", ret, ret_error);
 	free(text);
 	return r;
 }

@@ -35,11 +35,7 @@ struct script {
 	size_t count;
 };
 
-/*
- * name     for messages
- * Returns  0, or -EINVAL with "name:3: …" in *ret_error (free it)
- */
-int script_parse(const char *name, const char *text, struct script *ret, char **ret_error);
+/* 0, or negative errno with "path:3: …" in *ret_error (free it). */
 int script_read(const char *path, struct script *ret, char **ret_error);
 void script_done(struct script *script);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A gateway that is there before informerd, or whose informerd has not listed yet, says "in a moment": 429 and Retry-After, for objects and for
-# discovery, no 404 and no empty list, which clients would keep. And what it cannot begin with it says in words.
+# discovery, no 404 and no empty list, which clients would keep.
 # Not upstream: informer-sim keeps the list back.
 # Takes 5 s.
 . "$(dirname "$0")/../support/script.sh"
@@ -50,17 +50,6 @@ unready() { curl -s "$gateway_url/readyz" | grep -q -- '-\]informerd: '; }
 until_true unready || fail "it says that it is ready: $(curl -s "$gateway_url/readyz")"
 pods_come || fail "the pods are gone"
 
-# words
-said() { # WORDS FLAGS...: it ends with these
-	local words=$1 code=0
-	shift
-	"$B"/informer-gateway "$@" 2>"$T/said" || code=$?
-	[ "$code" != 0 ] && grep -q -- "$words" "$T/said" || fail "informer-gateway $*: exit code $code, $(cat "$T/said")"
-}
-said 'by --config FILE or --listen'
-said 'did you mean --listen?' --listn 127.0.0.1:0
-said 'who may use this listener?' --listen 127.0.0.1:0
-said 'for 127.0.0.1 and \[::1\] alone' --listen 0.0.0.0:0 --insecure-loopback --allow pods
 stop_gateway TERM
 [ "$code" = 0 ] || fail "exit code $code"
 echo ok

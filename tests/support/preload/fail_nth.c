@@ -132,46 +132,42 @@ fails(uint32_t class, const char *call, const void *caller)
 }
 
 #define FAILS(class, call) fails(class, call, __builtin_return_address(0))
+/* Where it fails the caller of this returns so. */
+#define FAIL(class, call, code, result)                                                                      \
+	do {                                                                                                 \
+		if (FAILS(class, call)) {                                                                    \
+			errno = code;                                                                        \
+			return result;                                                                       \
+		}                                                                                            \
+	} while (0)
 
 /* ---- memory ---- */
 
 EXPORT void *
 malloc(size_t bytes)
 {
-	if (FAILS(FAIL_MEMORY, "malloc")) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	FAIL(FAIL_MEMORY, "malloc", ENOMEM, NULL);
 	return __libc_malloc(bytes);
 }
 
 EXPORT void *
 calloc(size_t n, size_t bytes)
 {
-	if (FAILS(FAIL_MEMORY, "calloc")) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	FAIL(FAIL_MEMORY, "calloc", ENOMEM, NULL);
 	return __libc_calloc(n, bytes);
 }
 
 EXPORT void *
 realloc(void *p, size_t bytes)
 {
-	if (FAILS(FAIL_MEMORY, "realloc")) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	FAIL(FAIL_MEMORY, "realloc", ENOMEM, NULL);
 	return __libc_realloc(p, bytes);
 }
 
 EXPORT void *
 aligned_alloc(size_t alignment, size_t bytes)
 {
-	if (FAILS(FAIL_MEMORY, "aligned_alloc")) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	FAIL(FAIL_MEMORY, "aligned_alloc", ENOMEM, NULL);
 	return __libc_memalign(alignment, bytes);
 }
 
@@ -228,10 +224,7 @@ print(char **ret, const char *format, va_list arguments)
 EXPORT int
 vasprintf(char **restrict ret, const char *restrict format, va_list arguments)
 {
-	if (FAILS(FAIL_MEMORY, "vasprintf")) {
-		errno = ENOMEM;
-		return -1;
-	}
+	FAIL(FAIL_MEMORY, "vasprintf", ENOMEM, -1);
 	return print(ret, format, arguments);
 }
 
@@ -241,10 +234,7 @@ asprintf(char **restrict ret, const char *restrict format, ...)
 	va_list arguments;
 	int n;
 
-	if (FAILS(FAIL_MEMORY, "asprintf")) {
-		errno = ENOMEM;
-		return -1;
-	}
+	FAIL(FAIL_MEMORY, "asprintf", ENOMEM, -1);
 	va_start(arguments, format);
 	n = print(ret, format, arguments);
 	va_end(arguments);
@@ -253,13 +243,7 @@ asprintf(char **restrict ret, const char *restrict format, ...)
 
 /* ---- descriptors ---- */
 
-#define NO_DESCRIPTOR(call)                           \
-	do {                                          \
-		if (FAILS(FAIL_DESCRIPTORS, call)) {  \
-			errno = EMFILE;               \
-			return -1;                    \
-		}                                     \
-	} while (0)
+#define NO_DESCRIPTOR(call) FAIL(FAIL_DESCRIPTORS, call, EMFILE, -1)
 
 EXPORT int
 open(const char *path, int flags, ...)
@@ -287,47 +271,21 @@ openat(int directory, const char *path, int flags, ...)
 	return (int)syscall(SYS_openat, directory, path, flags, mode);
 }
 
-EXPORT int
-socket(int domain, int type, int protocol)
-{
-	NO_DESCRIPTOR("socket");
-	return (int)syscall(SYS_socket, domain, type, protocol);
-}
-
-EXPORT int
-accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags)
-{
-	NO_DESCRIPTOR("accept4");
-	return (int)syscall(SYS_accept4, fd, address, length, flags);
-}
-
-EXPORT int
-eventfd(unsigned count, int flags)
-{
-	NO_DESCRIPTOR("eventfd");
-	return (int)syscall(SYS_eventfd2, count, flags);
-}
-
-EXPORT int
-memfd_create(const char *name, unsigned flags)
-{
-	NO_DESCRIPTOR("memfd_create");
-	return (int)syscall(SYS_memfd_create, name, flags);
-}
-
-EXPORT int
-timerfd_create(clockid_t clock, int flags)
-{
-	NO_DESCRIPTOR("timerfd_create");
-	return (int)syscall(SYS_timerfd_create, clock, flags);
-}
-
-EXPORT int
-epoll_create1(int flags)
-{
-	NO_DESCRIPTOR("epoll_create1");
-	return (int)syscall(SYS_epoll_create1, flags);
-}
+/* What does nothing but ask the kernel. */
+#define DESCRIPTOR(call, number, parameters, ...)                                                            \
+	EXPORT int call parameters                                                                           \
+	{                                                                                                    \
+		NO_DESCRIPTOR(#call);                                                                        \
+		return (int)syscall(number, __VA_ARGS__);                                                    \
+	}
+DESCRIPTOR(socket, SYS_socket, (int domain, int type, int protocol), domain, type, protocol)
+DESCRIPTOR(accept4, SYS_accept4,
+	   (int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags), fd, address, length,
+	   flags)
+DESCRIPTOR(eventfd, SYS_eventfd2, (unsigned count, int flags), count, flags)
+DESCRIPTOR(memfd_create, SYS_memfd_create, (const char *name, unsigned flags), name, flags)
+DESCRIPTOR(timerfd_create, SYS_timerfd_create, (clockid_t clock, int flags), clock, flags)
+DESCRIPTOR(epoll_create1, SYS_epoll_create1, (int flags), flags)
 
 EXPORT int
 fcntl(int fd, int command, ...)
@@ -356,10 +314,8 @@ posix_fallocate(int fd, off_t from, off_t bytes)
 EXPORT int
 fallocate(int fd, int mode, off_t from, off_t bytes)
 {
-	if (!(mode & FALLOC_FL_PUNCH_HOLE) && FAILS(FAIL_SPACE, "fallocate")) {
-		errno = ENOSPC;
-		return -1;
-	}
+	if (!(mode & FALLOC_FL_PUNCH_HOLE))
+		FAIL(FAIL_SPACE, "fallocate", ENOSPC, -1);
 	return (int)syscall(SYS_fallocate, fd, mode, from, bytes);
 }
 
@@ -368,10 +324,8 @@ ftruncate(int fd, off_t bytes)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) == 0 && bytes > st.st_size && FAILS(FAIL_SPACE, "ftruncate")) {
-		errno = ENOSPC;
-		return -1;
-	}
+	if (fstat(fd, &st) == 0 && bytes > st.st_size)
+		FAIL(FAIL_SPACE, "ftruncate", ENOSPC, -1);
 	return (int)syscall(SYS_ftruncate, fd, bytes);
 }
 
@@ -380,10 +334,7 @@ ftruncate(int fd, off_t bytes)
 EXPORT void *
 mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
-	if (FAILS(FAIL_MAPS, "mmap")) {
-		errno = ENOMEM;
-		return MAP_FAILED;
-	}
+	FAIL(FAIL_MAPS, "mmap", ENOMEM, MAP_FAILED);
 	return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
 }
 
