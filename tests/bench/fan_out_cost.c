@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What readers cost the writer: commits of one change each, while processes with many handlers are attached,
- * by the CPU time of the committing thread; and what a reader that was stopped costs while a million changes
- * go by.
+ * by the CPU time of the committing thread.
  */
 #include "tests/bench/bench.h"
 
@@ -11,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "tests/bench/servers.h"
 #include "tests/bench/world.h"
@@ -144,34 +142,6 @@ measure_beside(struct bench *b, struct changes *c)
 	report_rounds(b->report, &paced, NULL, NULL, "wake_64_cpu_per_event_us");
 }
 
-/* ---- a stopped reader ---- */
-
-static void
-measure_stopped(struct bench *b, struct changes *c)
-{
-	struct process reader = readers_start(b, c->world, NULL, 1);
-	struct store_stats before, after;
-	double was, is;
-
-	agent_begin(&reader);
-	kill(reader.pid, SIGSTOP);
-	waitpid(reader.pid, NULL, WUNTRACED);
-	was = process_mapped(reader.pid, "Anonymous:", "/arena.");
-	store_stats(c->world->store, &before);
-	for (size_t i = 0; i < (b->quick ? 200000u : 1000000u); i++)
-		change(c); /* commits each WORLD_BATCH */
-	world_commit(c->world);
-	store_stats(c->world->store, &after);
-	is = process_mapped(reader.pid, "Anonymous:", "/arena.");
-	kill(reader.pid, SIGCONT);
-	if (agent_await(&reader, OURS, CHANGED, 20).overflows == 0)
-		bench_fail("the stopped reader was not told COALESCED");
-	readers_end(c->world, &reader);
-	report_value(b->report, is > was ? is - was : 0, NULL, 0, "stopped_reader_bytes");
-	report_value(b->report, (double)after.arena_bytes - (double)before.arena_bytes, NULL, 0,
-		     "stopped_reader_arena_bytes");
-}
-
 void
 measure_fan_out(struct bench *b, size_t n)
 {
@@ -182,7 +152,6 @@ measure_fan_out(struct bench *b, size_t n)
 	world_serve_events(w);
 	changes_init(c, b, w);
 	measure_beside(b, c);
-	measure_stopped(b, c);
 	for (size_t i = 0; i < CHANGED * STATES; i++)
 		bytes_done(&c->texts[i]);
 	world_free(w);

@@ -35,9 +35,9 @@ enum response_at {
 struct response {
 	enum response_at at;
 	unsigned status; /* 0: the head is not whole */
-	uint64_t left;  /* of the body, or of the chunk */
-	uint64_t bytes; /* of the body, that came */
-	size_t length;  /* of the text: the head, or a chunk's line */
+	uint64_t left;   /* of the body, or of the chunk */
+	uint64_t bytes;  /* of the body, that came */
+	size_t length;   /* of the text: the head, or a chunk's line */
 	char text[1024];
 };
 

@@ -30,7 +30,7 @@ void lmdb_side_free(struct lmdb_side *l);
 
 struct lmdb_reader {
 	const struct lmdb_side *side;
-	MDB_txn *txn;		/* reset between lookups */
+	MDB_txn *txn; /* reset between lookups */
 };
 
 void lmdb_reader_init(struct lmdb_reader *r, const struct lmdb_side *l);

@@ -65,8 +65,6 @@ static const struct kind kinds[] = {
 	{"commit_*_readers", "us", NULL, NONE},
 	{"commit_64_other_namespace", "x", NULL, {.value = 1.1}},
 	{"wake_64_cpu_per_event_us", "us", NULL, NONE},
-	{"stopped_reader_bytes", "bytes", NULL, {.value = 4096}},
-	{"stopped_reader_arena_bytes", "bytes", NULL, {.value = 32 << 20}},
 	{"eight_readers_pss", "bytes", "client-go protobuf informers, 8", {.value = 48 << 20}},
 	{"restart_requests", "requests", NULL, {.value = 0.5}},
 

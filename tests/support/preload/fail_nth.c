@@ -280,8 +280,8 @@ openat(int directory, const char *path, int flags, ...)
 	}
 DESCRIPTOR(socket, SYS_socket, (int domain, int type, int protocol), domain, type, protocol)
 DESCRIPTOR(accept4, SYS_accept4,
-	   (int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags), fd, address, length,
-	   flags)
+	   (int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags), fd, address,
+	   length, flags)
 DESCRIPTOR(eventfd, SYS_eventfd2, (unsigned count, int flags), count, flags)
 DESCRIPTOR(memfd_create, SYS_memfd_create, (const char *name, unsigned flags), name, flags)
 DESCRIPTOR(timerfd_create, SYS_timerfd_create, (clockid_t clock, int flags), clock, flags)

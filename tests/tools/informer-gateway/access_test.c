@@ -106,35 +106,37 @@ ACCESS_TEST(a_refusal_has_its_reason)
 ACCESS_TEST(a_scope_decides_for_connections)
 {
 	static const enum gw_profile profiles[] = {GW_PROFILE_UNIX, GW_PROFILE_CERTIFICATES};
-	struct gw_attributes here = access_world_pods("get", "web", "a"),
-			     there = access_world_pods("list", "", "");
-	struct gw_attributes version = gw_attributes_of_path("/version"),
-			     metrics = gw_attributes_of_path("/metrics");
+	const struct {
+		struct gw_attributes asked;
+		bool without_peer;
+		enum gw_outcome outcome;
+	} rows[] = {
+		{access_world_pods("get", "web", "a"), false, GW_ACCESS_ALLOWED},
+		{access_world_pods("list", "", ""), false, GW_ACCESS_FORBIDDEN},
+		{gw_attributes_of_path("/version"), false, GW_ACCESS_ALLOWED},
+		{gw_attributes_of_path("/metrics"), false, GW_ACCESS_FORBIDDEN},
+		{access_world_pods("get", "web", "a"), true, GW_ACCESS_UNAUTHENTICATED},
+	};
+	struct gw_identity *peer = gw_identity_of_uid(1000);
 
 	for (size_t i = 0; i < 2; i++) {
 		struct gw_listener_config *l = access_world_listener(w, profiles[i], "pods?namespaces=web");
-		struct gw_identity *peer = gw_identity_of_uid(1000);
-		struct gw_question q = {
-			.listener = l, .attributes = &here, .peer = peer, .authorization = "Bearer t-admin"};
 
-		assert_null(gw_access_ask(w->access, &q, access_world_decided, w));
-		assert_int_equal(w->got.outcome, GW_ACCESS_ALLOWED);
-		assert_string_equal(w->got.identity->user, "uid:1000");
-		q.attributes = &there;
-		assert_null(gw_access_ask(w->access, &q, access_world_decided, w));
-		assert_int_equal(w->got.outcome, GW_ACCESS_FORBIDDEN);
-		q.attributes = &version;
-		assert_null(gw_access_ask(w->access, &q, access_world_decided, w));
-		assert_int_equal(w->got.outcome, GW_ACCESS_ALLOWED);
-		q.attributes = &metrics;
-		assert_null(gw_access_ask(w->access, &q, access_world_decided, w));
-		assert_int_equal(w->got.outcome, GW_ACCESS_FORBIDDEN);
-		q.peer = NULL;
-		q.attributes = &here;
-		assert_null(gw_access_ask(w->access, &q, access_world_decided, w));
-		assert_int_equal(w->got.outcome, GW_ACCESS_UNAUTHENTICATED);
-		gw_identity_unref(peer);
+		for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+			struct gw_question q = {.listener = l,
+						.attributes = &rows[k].asked,
+						.peer = rows[k].without_peer ? NULL : peer,
+						.authorization = "Bearer t-admin"};
+
+			assert_null(gw_access_ask(w->access, &q, access_world_decided, w));
+			if (w->got.outcome != rows[k].outcome)
+				fail_msg("row %zu: %d is not %d", k, (int)w->got.outcome,
+					 (int)rows[k].outcome);
+			if (w->got.outcome == GW_ACCESS_ALLOWED)
+				assert_string_equal(w->got.identity->user, "uid:1000");
+		}
 	}
+	gw_identity_unref(peer);
 	assert_int_equal(w->server.token_reviews + w->server.access_reviews, 0);
 }
 

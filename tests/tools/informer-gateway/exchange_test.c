@@ -88,6 +88,21 @@ open_world(struct gateway *g, gw_handler *handler)
 	gateway_listen(g, (struct gw_listener_options){.body_bytes = 64}, handler, NULL);
 }
 
+/* The next stream begins with this text; its client has heard it. */
+static struct caller *
+hears_speech(struct gateway *g, const char *text)
+{
+	api_buf_puts(&next->text, text);
+	return hears(g, GET("/"), text);
+}
+
+static void
+some_turns(struct gateway *g)
+{
+	for (int i = 0; i < 10; i++)
+		test_loop_turn(g->loop);
+}
+
 /* An exchange that waits holds nobody up, and is answered when its answer comes. */
 GATEWAY_TEST(answers_come_later)
 {
@@ -163,13 +178,6 @@ open_budget(struct gateway *g, struct api_share *bodies)
 }
 
 #define POST_OF(length) "POST /a HTTP/1.1\r\nHost: g\r\nContent-Length: " length "\r\n"
-
-static void
-some_turns(struct gateway *g)
-{
-	for (int i = 0; i < 10; i++)
-		test_loop_turn(g->loop);
-}
 
 /* Nothing of a body is held before somebody asks for it; then its room is counted until the end. */
 GATEWAY_TEST(a_body_is_read_when_it_is_asked_for)
@@ -287,13 +295,9 @@ GATEWAY_TEST(a_stream_rests_and_wakes)
 	unsigned reads;
 
 	open_world(g, open_speech);
-	c = call_tcp(g);
-	api_buf_puts(&s[0].text, "first\n");
-	say(c, GET("/"));
-	hear(c, "first\n");
+	c = hears_speech(g, "first\n");
 	reads = s[0].reads;
-	for (int i = 0; i < 20; i++)
-		test_loop_turn(g->loop);
+	some_turns(g);
 	assert_int_equal(s[0].reads, reads);
 	api_buf_puts(&s[0].text, "second\n");
 	gw_stream_wake(s[0].x);
@@ -314,10 +318,7 @@ GATEWAY_TEST(a_broken_stream_is_cut)
 	struct caller *c;
 
 	open_world(g, open_speech);
-	c = call_tcp(g);
-	api_buf_puts(&s[0].text, "half");
-	say(c, GET("/"));
-	hear(c, "half");
+	c = hears_speech(g, "half");
 	s[0].broken = true;
 	gw_stream_wake(s[0].x);
 	gateway_until(g, has_ended(c));
@@ -340,15 +341,11 @@ GATEWAY_TEST(a_slow_client_holds_nobody_up)
 	gateway_until(g, s[0].given > 0);
 	do {
 		given = s[0].given;
-		for (int i = 0; i < 20; i++)
-			test_loop_turn(g->loop);
+		some_turns(g);
 	} while (s[0].given != given);
 	assert_true(s[0].given < s[0].text.len);
 	assert_true(gw_stream_blocked_since(s[0].x) > 0);
-	quick = call_tcp(g);
-	api_buf_puts(&s[1].text, "quick");
-	say(quick, GET("/"));
-	hear(quick, "quick");
+	quick = hears_speech(g, "quick");
 	assert_int_equal(gw_stream_blocked_since(s[1].x), 0);
 	hang_up(slow);
 	gateway_until(g, s[0].closed == 1);
@@ -458,9 +455,7 @@ GATEWAY_TEST(a_stream_that_is_sent_away_goes_on_to_its_end)
 	struct caller *c;
 
 	open_world_with_chance(g, 0.02, these, open_speech);
-	api_buf_puts(&s[0].text, "first\n");
-	c = asks(g, GET("/"));
-	hear(c, "first\n");
+	c = hears_speech(g, "first\n");
 	assert_heard(c, "Connection: close");
 	api_buf_puts(&s[0].text, "second\n");
 	gw_stream_wake(s[0].x);
@@ -487,12 +482,8 @@ GATEWAY_TEST(a_drain_spreads_the_ends)
 	unsigned ended;
 
 	open_world(g, open_speech);
-	for (int i = 0; i < 4; i++) {
-		c[i] = call_tcp(g);
-		api_buf_puts(&s[i].text, "hello");
-		say(c[i], GET("/"));
-		hear(c[i], "hello");
-	}
+	for (int i = 0; i < 4; i++)
+		c[i] = hears_speech(g, "hello");
 	idle = call_tcp(g);
 	gateway_until(g, gw_front_counters(g->front)->connections == 5);
 	gw_drain_begin(g->front, 1, on_drained, &done);

@@ -49,6 +49,7 @@ TEST_CASE(a_host_that_names_this_machine)
 	static const char *const bad[] = {
 		"",
 		"example.com",
+		"127.0.0.2",
 		"localhost.example.com",
 		"10.0.0.7:80",
 		"127.0.0.1.example.com",

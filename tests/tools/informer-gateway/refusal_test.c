@@ -55,30 +55,27 @@ TEST_CASE(documents_are_upstreams)
 	api_status_done(&status);
 }
 
-static void
-assert_sentence(const struct gw_attributes *a, const char *user, const char *reason, const char *sentence)
-{
-	struct api_status status = {0};
-
-	gw_refuse_forbidden(&status, a, user, reason);
-	assert_string_equal(status.message, sentence);
-	api_status_done(&status);
-}
-
 /* The sentence is upstream's, in each of its forms. */
 TEST_CASE(refusals_are_upstreams_sentences)
 {
-	struct gw_attributes a = {"list", "", "v1", "pods", "", "y", "", "", "", ""};
+	static const struct {
+		struct gw_attributes a; /* without a verb: of /metrics */
+		const char *user, *reason, *sentence;
+	} rows[] = {
+		{{"list", "", "v1", "pods", "log", "", "", "", "", ""},
+		 "x",
+		 "no",
+		 "pods is forbidden: User \"x\" cannot list resource \"pods/log\" in API group \"\" "
+		 "at the cluster scope: no"},
+		{{0}, "a\"<b>\n", "", "forbidden: User \"a\\\"&lt;b&gt;\\n\" cannot get path \"/metrics\""},
+	};
 
-	assert_sentence(&a, "x", "",
-			"pods is forbidden: User \"x\" cannot list resource \"pods\" in API group \"\" in "
-			"the namespace \"y\"");
-	a.namespace_ = "";
-	a.subresource = "log";
-	assert_sentence(&a, "x", "no",
-			"pods is forbidden: User \"x\" cannot list resource \"pods/log\" in API group \"\" "
-			"at the cluster scope: no");
-	a = gw_attributes_of_path("/metrics");
-	assert_sentence(&a, "a\"<b>\n", "",
-			"forbidden: User \"a\\\"&lt;b&gt;\\n\" cannot get path \"/metrics\"");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct gw_attributes a = rows[i].a.verb ? rows[i].a : gw_attributes_of_path("/metrics");
+		struct api_status status = {0};
+
+		gw_refuse_forbidden(&status, &a, rows[i].user, rows[i].reason);
+		assert_string_equal(status.message, rows[i].sentence);
+		api_status_done(&status);
+	}
 }

@@ -5,16 +5,8 @@
  */
 #include "tests/tools/informer-run/supervisor_fixture.h"
 
-/* Events of one object are sent one at a time: the second when the first was acknowledged. */
-TEST(events_of_one_key_are_sent_one_at_a_time)
-{
-	world_offers(w, "+a1 ~a2 ~b3");
-	world_expect(w, 0, 0, 1, 3);
-	world_ack(w, 0, 1);
-	world_expect(w, 0, 2, 2);
-}
-
-/* A key's next event may go to another worker, but only after the first is done. */
+/* Events of one object are sent one at a time, over all workers: the second when the first was acknowledged.
+ */
 TEST(keys_order_holds_over_workers)
 {
 	w->options.workers = 2;

@@ -265,6 +265,9 @@ TEST(a_bad_script_adds_nothing)
 		{"when GET page 2 then 410", "line 1: page is for LIST"},
 		{"random close", "line 1: random wants rate=1% or so"},
 		{"random rate=1%", "line 1: \"\" is no action"},
+		{"when LOST then 410", "line 1: \"LOST\" is no verb: LIST, WATCH, WATCHLIST, GET, "},
+		{"random rate=3 close", "line 1: rate= wants a percentage, as rate=1%"},
+		{"when LIST then 410 once please", "line 1: nothing should follow here: \"please\""},
 		{"whenever", "line 1: a rule begins with when or random: \"whenever\""},
 	};
 
