@@ -36,7 +36,6 @@ struct response {
 	enum response_at at;
 	unsigned status; /* 0: the head is not whole */
 	uint64_t left;   /* of the body, or of the chunk */
-	uint64_t bytes;  /* of the body, that came */
 	size_t length;   /* of the text: the head, or a chunk's line */
 	char text[1024];
 };
@@ -142,7 +141,6 @@ response_take(struct response *r, const char *bytes, size_t length, response_bod
 		if (r->at == RESPONSE_BODY || r->at == RESPONSE_CHUNK) {
 			n = length < r->left ? length : (size_t)r->left;
 			r->left -= n;
-			r->bytes += n;
 			if (body)
 				body(ctx, bytes, n);
 			if (r->left == 0)
@@ -306,7 +304,6 @@ take(struct one *one)
 {
 	struct clients *c = one->clients;
 	unsigned status = one->response.status;
-	uint64_t before = one->response.bytes;
 	ssize_t n = recv(one->fd, c->taken, sizeof(c->taken), 0);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -317,7 +314,6 @@ take(struct one *one)
 		fail(one);
 		return;
 	}
-	c->count.bytes += one->response.bytes - before;
 	if (!status && one->response.status == 429) {
 		c->count.refused++;
 		close_one(one);

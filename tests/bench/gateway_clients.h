@@ -27,7 +27,6 @@ struct arrival {
  */
 struct clients_count {
 	unsigned asked, answered, whole, refused, failed;
-	uint64_t bytes;
 };
 
 /* url: http://ADDRESS:PORT. */

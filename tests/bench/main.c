@@ -322,7 +322,6 @@ main(int argc, char **argv)
 	good = run_all(&b, only);
 	if (told_to_end)
 		return 128 + told_to_end;
-	report_complete(b.report);
 	report_table(b.report);
 	printf("took    %.0f s\n", ms_since(start) / 1e3);
 	r = json ? report_json(b.report, json) : 0;

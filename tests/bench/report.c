@@ -97,14 +97,6 @@ static const struct kind kinds[] = {
 	{"gateway_herd_client_cpu_ms", "ms", SERVER, NONE},
 };
 
-/* Names that scripts rely on. */
-static const char *const stable[] = {
-	"get_100k",        "get_10k",          "get_1k",
-	"by_index_10k",    "bytes_per_pod",    "reader_private_bytes",
-	"attach_us",       "decode_commit_us", "adopt_ms",
-	"list_peak_bytes",
-};
-
 /* ---- rounds ---- */
 
 void
@@ -151,19 +143,6 @@ kind_of(const char *name)
 	abort();
 }
 
-static struct row *
-add(struct report *r, const char *name)
-{
-	struct row *row = &r->rows[r->count];
-
-	if (r->count == ROWS_MAX)
-		abort();
-	*row = (struct row){.kind = kind_of(name)};
-	snprintf(row->name, sizeof(row->name), "%s", name);
-	r->count++;
-	return row;
-}
-
 /* 0: there is no peer. */
 static double
 ratio_of(const struct row *row)
@@ -204,12 +183,13 @@ figure(double value, const char *unit, char text[32])
 static void
 measured(struct report *r, const char *name, double ours, const char *peer, double theirs)
 {
-	struct row *row = add(r, name);
+	struct row *row = &r->rows[r->count];
 	char text[32];
 
-	row->measured = true;
-	row->value = ours;
-	row->peer_value = theirs;
+	if (r->count++ == ROWS_MAX)
+		abort();
+	*row = (struct row){.kind = kind_of(name), .value = ours, .peer_value = theirs};
+	snprintf(row->name, sizeof(row->name), "%s", name);
 	if (theirs > 0)
 		snprintf(row->peer, sizeof(row->peer), "%s", peer ? peer : row->kind->peer);
 	figure(ours, row->kind->unit, text);
@@ -249,17 +229,6 @@ report_rounds(struct report *r, const struct rounds *ours, const char *peer, con
 	fputc('\n', stderr);
 }
 
-void
-report_complete(struct report *r)
-{
-	for (size_t i = 0, k; i < sizeof(stable) / sizeof(stable[0]); i++) {
-		for (k = 0; k < r->count && strcmp(r->rows[k].name, stable[i]) != 0;)
-			k++;
-		if (k == r->count)
-			add(r, stable[i]);
-	}
-}
-
 /* ---- the table ---- */
 
 static bool
@@ -276,7 +245,7 @@ mark(const struct row *row)
 	double ratio = ratio_of(row);
 	bool wanted = t->ratio > 0 || t->value > 0;
 
-	if (!row->measured || (!wanted && t->value_aim <= 0) || (t->ratio > 0 && row->peer_value <= 0))
+	if ((!wanted && t->value_aim <= 0) || (t->ratio > 0 && row->peer_value <= 0))
 		return "";
 	if ((t->ratio > 0 && ratio < t->ratio) || (t->value > 0 && falls_short(row, t->value)))
 		return "✗";
@@ -325,10 +294,9 @@ report_table(const struct report *r)
 	printf("\n%-44s%12s%12s%12s   %-34swanted\n", "name", "ours", "peer's", "ratio", "peer");
 	for (size_t i = 0; i < r->count; i++) {
 		const struct row *row = &r->rows[i];
-		char ours[32] = "-", theirs[32] = "-", ratio[32] = "-", target[96];
+		char ours[32], theirs[32] = "-", ratio[32] = "-", target[96];
 
-		if (row->measured)
-			figure(row->value, row->kind->unit, ours);
+		figure(row->value, row->kind->unit, ours);
 		if (row->peer_value > 0) {
 			figure(row->peer_value, row->kind->unit, theirs);
 			snprintf(ratio, sizeof(ratio), "%.2f x", ratio_of(row));
@@ -365,7 +333,7 @@ report_json(const struct report *r, const char *path)
 		char *text;
 
 		cJSON_AddStringToObject(o, "name", row->name);
-		add_number(o, "value", row->measured, row->value);
+		add_number(o, "value", true, row->value);
 		cJSON_AddStringToObject(o, "unit", row->kind->unit);
 		cJSON_AddItemToObject(o, "peer",
 				      row->peer[0] ? cJSON_CreateString(row->peer) : cJSON_CreateNull());

@@ -41,7 +41,6 @@ struct kind {
 struct row {
 	char name[56], peer[48];
 	const struct kind *kind;
-	bool measured;
 	double value, peer_value; /* peer_value 0: none */
 };
 
@@ -62,8 +61,6 @@ void report_value(struct report *r, double ours, const char *peer, double theirs
 void report_rounds(struct report *r, const struct rounds *ours, const char *peer, const struct rounds *theirs,
 		   const char *name, ...) __attribute__((format(printf, 5, 6)));
 
-/* Add those rows that are always there, without a figure. */
-void report_complete(struct report *r);
 void report_table(const struct report *r);
 /* Returns 0 or negative errno. */
 int report_json(const struct report *r, const char *path);

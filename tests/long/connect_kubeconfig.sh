@@ -58,7 +58,7 @@ same() { # FLAGS...
 	"$kubectl" config view --minify --flatten --raw -o json "$@" >"$T/view.json" || fail "kubectl $*"
 	jq -S '{context: ."current-context", namespace: .contexts[0].context.namespace, cluster: .clusters[0].cluster, user: .users[0].user}
 		| del(.user.exec.interactiveMode) | del(..|nulls)'"$names" "$T/view.json" >"$T/theirs"
-	"$B"/tests/show_kubeconfig "$@" >"$T/shown.json" || fail "informerd's own reading of $*"
+	"$B"/tests/as_kubectl view "$@" >"$T/shown.json" || fail "informerd's own reading of $*"
 	jq -S ".$names" "$T/shown.json" >"$T/ours"
 	diff "$T/theirs" "$T/ours" >"$T/diff" || { cat "$T/diff"; fail "KUBECONFIG=$KUBECONFIG $*: they differ"; }
 }

@@ -26,7 +26,7 @@ try() {
 	who=$1 name=$2 word=$3; shift 3
 	theirs=0 ours=0
 	timeout "$PATIENCE" "$kubectl" get --raw /version "$@" >"$T/theirs" 2>&1 </dev/null || theirs=1
-	timeout "$PATIENCE" "$B"/tests/get_raw /version "$@" >"$T/ours" 2>&1 </dev/null || ours=1
+	timeout "$PATIENCE" "$B"/tests/as_kubectl get /version "$@" >"$T/ours" 2>&1 </dev/null || ours=1
 	case $who in both) expected=00 ;; neither) expected=11 ;; kubectl) expected=01 ;; informerd) expected=10 ;; esac
 	[ "$theirs$ours" = "$expected" ] || wrong "$name: kubectl $theirs, informerd $ours, expected $expected"
 	grep -qi -e "$word" "$T/ours" || wrong "$name: no word of '$word'"
