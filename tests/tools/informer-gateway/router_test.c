@@ -149,21 +149,6 @@ ROUTED_TEST(a_broken_path_is_404)
 	assert_int_equal(w->checks, 0);
 }
 
-/* Discovery and /version are answered from the registry. */
-ROUTED_TEST(discovery_is_answered)
-{
-	struct caller *c;
-
-	open_routed(w, (struct gw_router_options){0});
-	c = hears(&w->g, GET("/api"), "APIVersions");
-	say(c, GET("/apis"));
-	hear(c, "APIGroupList");
-	say(c, GET("/api/v1"));
-	hear(c, "APIResourceList");
-	say(c, GET("/version"));
-	hear(c, "gitVersion");
-}
-
 static void
 count_and_go_on(void *ctx, struct gw_exchange *x, gw_next *next)
 {
@@ -172,7 +157,8 @@ count_and_go_on(void *ctx, struct gw_exchange *x, gw_next *next)
 	next(x);
 }
 
-/* Discovery may be asked elsewhere first; what is no discovery is not. */
+/* Discovery and /version are answered from the registry, and may be asked elsewhere first; what is no
+ * discovery is not. */
 ROUTED_TEST(discovery_may_be_anothers)
 {
 	static const char *const pages[] = {GET("/api"), GET("/apis"), GET("/api/v1"), GET("/version")};

@@ -132,13 +132,8 @@ TEST_CASE(lines_are_a_literal_block)
 	assert_scalar("a\nb", "|-\n  a\n  b");
 	assert_scalar("a\n\nb\n", "|\n  a\n\n  b");
 	assert_text("{\"k\":\"a\\n\\n\",\"l\":1}", true, "k: |+\n  a\n\nl: 1\n");
+	assert_text("{\"k\":\"a\\n\\n\"}", true, "k: |+\n  a\n\n"); /* a document may end with it */
 	assert_scalar("  a\nb", "|2-\n    a\n  b");
-}
-
-/* A document that ends with a text whose line feeds are all kept ends there. */
-TEST_CASE(nothing_stands_behind_an_open_text)
-{
-	assert_text("{\"k\":\"a\\n\\n\"}", true, "k: |+\n  a\n\n");
 }
 
 /* A key of several lines, or of more than 128 bytes, stands behind a question mark. */

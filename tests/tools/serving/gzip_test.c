@@ -63,16 +63,3 @@ TEST_CASE(anything_comes_back)
 	}
 	free(data);
 }
-
-/* Objects of a list resemble each other: it pays. */
-TEST_CASE(a_list_becomes_small)
-{
-	_cleanup_(api_buf_done) struct api_buf text = {0};
-
-	for (unsigned i = 0; i < 2000; i++)
-		api_buf_printf(&text,
-			       "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"default\","
-			       "\"resourceVersion\":\"%u\"}},",
-			       i, i * 7);
-	assert_true(round_trip(text.data, text.len) < text.len / 4);
-}

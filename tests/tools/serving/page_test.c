@@ -79,17 +79,3 @@ TEST_CASE(anything_else_is_refused)
 	refuse("{\"v\":\"meta.k8s.io/v1\",\"rv\":9,\"start\":\"\"}");
 	refuse("{\"v\":\"meta.k8s.io/v1\",\"rv\":9}");
 }
-
-TEST_CASE(one_that_is_too_old_comes_with_a_token_to_go_on)
-{
-	struct api_page page = {.start = (char *)(uintptr_t) "default/web-0", .rv = 9}, again = {0};
-	struct api_request request = {.namespace_ = "default"};
-
-	assert_int_not_equal(api_page_expired(&request, &page), 0);
-	assert_int_equal(request.status.code, 410);
-	assert_int_equal(decode("default", request.status.next_token, &again), 0);
-	assert_int_equal(again.rv, -1);
-	assert_string_equal(again.start, "default/web-0");
-	api_page_done(&again);
-	api_status_done(&request.status);
-}
