@@ -5,8 +5,6 @@
  */
 #include <stdatomic.h>
 
-#include <pthread.h>
-
 #include "tests/explorer/explorer.h"
 #include "tests/room.h"
 

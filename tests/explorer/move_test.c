@@ -3,10 +3,7 @@
  * One thread reads while another takes the next generation in and unmaps the old arena (PROTOCOLS.md, Move):
  * nobody reads what is no longer mapped, and each read is of one arena.
  */
-#include <fcntl.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "reader-lib/attach/snapshot.h"
 #include "tests/explorer/explorer.h"

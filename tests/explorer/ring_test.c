@@ -4,8 +4,6 @@
  * what the look throws away as overflowed never has an entry of the next opening in it; and a reader of a
  * full ring whose places are filled anew, where no entry is overwritten that is not read yet.
  */
-#include <unistd.h>
-
 #include "reader-lib/events/ring.h"
 #include "tests/explorer/explorer.h"
 #include "tests/room.h"

@@ -4,7 +4,6 @@
  * say. Works on $B/libinformer.so; the build directory is where this program is.
  */
 #include <limits.h>
-#include <unistd.h>
 
 #include "reader-lib/informer.h"
 #include "tests/room.h"

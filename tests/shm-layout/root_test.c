@@ -3,8 +3,6 @@
  * Roots and resources that become something else while they are read: what is touched is what was checked.
  * The arena ends at a page that nobody may touch.
  */
-#include <sys/mman.h>
-
 #include "shm-layout/root.h"
 #include "tests/room.h"
 

@@ -5,8 +5,6 @@
  */
 #include <float.h>
 #include <locale.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "shm-layout/path.h"
 #include "tests/room.h"

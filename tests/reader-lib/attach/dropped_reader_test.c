@@ -3,12 +3,7 @@
  * A reader that informerd drops: what it holds stays as it was or says EXPIRED, it begins nothing until it is
  * attached again, and its slot is given up when it has let go, hung up or died, no sooner.
  */
-#include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "reader-lib/attach/handle.h"
 #include "tests/room.h"

@@ -2,11 +2,6 @@
 /*
  * A fault in a revoked arena gives zeros; every other fault goes where it went without the guard.
  */
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "reader-lib/attach/fault_guard.h"
 #include "tests/room.h"
 #include "tests/support/full_tmpfs.h"
@@ -174,7 +169,7 @@ ignore(struct world *w)
 }
 
 static void
-send(struct world *w)
+send_sigbus(struct world *w)
 {
 	close_slot(w);
 	raise(SIGBUS);
@@ -191,7 +186,7 @@ TEST_CASE(only_what_is_guarded_and_revoked_is_repaired)
 
 TEST_CASE(without_a_handler_a_process_dies_as_before)
 {
-	assert_true(dies_of_sigbus(send));
+	assert_true(dies_of_sigbus(send_sigbus));
 	assert_true(dies_of_sigbus(ignore));
 }
 

@@ -3,12 +3,7 @@
  * Attaching, losing the daemon, getting it back, forking.
  */
 #include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "shm-layout/protocol.h"
 #include "shm-layout/slot.h"

@@ -6,13 +6,8 @@
  *
  * Arenas that follow each other: what is kept of those that are gone.
  */
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "reader-lib/attach/mapping.h"
 #include "tests/room.h"

@@ -10,13 +10,9 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "reader-lib/informer-handlers.h"
 #include "tests/room.h"

@@ -3,12 +3,8 @@
  * While no writer lives, who asks for it reads what the last one left; and never a byte that somebody may
  * still write.
  */
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "reader-lib/informer.h"
 #include "shm-layout/lock_note.h"

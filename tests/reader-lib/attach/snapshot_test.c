@@ -2,10 +2,6 @@
 /*
  * Snapshots: what they show, how many there may be, when they end early.
  */
-#include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "reader-lib/attach/mapping.h"
 #include "tests/room.h"
 #include "tests/support/reader_world.h"

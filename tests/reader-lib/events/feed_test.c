@@ -5,7 +5,6 @@
  * and in the end what was told is what is there.
  */
 #include <sched.h>
-#include <sys/mman.h>
 
 #include "reader-lib/attach/connection.h"
 #include "reader-lib/events/handler.h"

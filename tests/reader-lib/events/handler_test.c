@@ -3,8 +3,6 @@
  * Handlers: what they are told, driven by informer_dispatch(), with a writer in this process.
  */
 #include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "reader-lib/events/handler.h"
 #include "shm-layout/time_ns.h"

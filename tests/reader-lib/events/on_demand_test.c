@@ -2,8 +2,6 @@
 /*
  * Resources that are cached on demand: what a reader does says that it looks at them.
  */
-#include <pthread.h>
-
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/dispatch.h"

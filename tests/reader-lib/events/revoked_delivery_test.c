@@ -12,12 +12,8 @@
  *
  * TRIALS=n accesses of each are drawn (0: all); SEED=n.
  */
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/support/access_trap.h"

@@ -2,7 +2,6 @@
 /*
  * Waiting for one object: what its caller is shown, and when; over a daemon's end and return.
  */
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "tests/room.h"

@@ -3,7 +3,6 @@
  * Waiting: for an arena, for the first list, for a commit; from several threads.
  */
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 
 #include "reader-lib/events/run.h"

@@ -3,11 +3,8 @@
  * Factories and shared informers, against a writer in this process: client-go's Factory and its
  * SharedIndexInformer's handlers, line by line.
  */
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "reader-lib/events/handler.h"
 #include "tests/room.h"

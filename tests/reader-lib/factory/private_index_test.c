@@ -3,9 +3,7 @@
  * Private indexes: that they follow the store, at the cost they state, and say of every snapshot what is in
  * that snapshot.
  */
-#include <pthread.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #include "reader-lib/factory/lister.h"
 #include "tests/room.h"

@@ -5,9 +5,6 @@
  */
 #include <dirent.h>
 #include <limits.h>
-#include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "reader-lib/read/copy.h"
 #include "tests/room.h"

@@ -8,9 +8,7 @@
  *
  * Of what is not the arena's own (objects, values, shapes) each n-th bit only.
  */
-#include <signal.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "shm-layout/walk.h"
 #include "tests/room.h"

@@ -20,11 +20,7 @@
  *
  * CALL=part of a call's name; TRIALS=n of each call at most (0: no end).
  */
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "reader-lib/attach/fault_guard.h"
 #include "reader-lib/attach/mapping.h"

@@ -3,8 +3,6 @@
  * The workqueue: what client-go's tests of its util/workqueue ask for, line by line. Delays and rate limits:
  * workqueue_delay_test.c; threads: workqueue_threads_test.c.
  */
-#include <pthread.h>
-
 #include "tests/room.h"
 #include "tests/support/workqueue_world.h"
 

@@ -2,9 +2,7 @@
 /*
  * The workqueue between threads: no key with two workers, nobody left asleep.
  */
-#include <pthread.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/support/workqueue_world.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines into a file, by a thread. */
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tools/informer-gateway/gate/audit_log.h"

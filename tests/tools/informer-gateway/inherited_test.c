@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sockets that came with the process: by systemd's names, by number, and what is none. */
-#include <fcntl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tools/informer-gateway/http/inherited.h"
 

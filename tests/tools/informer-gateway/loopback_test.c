@@ -2,7 +2,6 @@
 /* Which sockets and which Host headers mean this machine. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tools/informer-gateway/http/loopback.h"

@@ -2,8 +2,6 @@
 /* Who is at the other end of a connection, and who counts as one client. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tools/informer-gateway/http/peer.h"

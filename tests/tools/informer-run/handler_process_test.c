@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* informer-run's handler processes: real ones, /bin/sh. */
 #include <poll.h>
-#include <signal.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tools/informer-run/handler_process.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What informer-run is told to do: its command line, its file, and what it says of mistakes. */
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tools/informer-run/handlers_file.h"

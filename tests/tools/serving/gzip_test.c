@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* informer-sim's gzip: what it writes, gzip reads. */
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tools/serving/gzip.h"
 #include "tools/informer-sim/rng.h"

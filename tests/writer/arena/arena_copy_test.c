@@ -3,11 +3,6 @@
  * Copying pages into another file, of which each has content of its own: a copy has what the source has, and
  * holes where that has none.
  */
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "writer/arena/arena_copy.h"
 

@@ -4,9 +4,6 @@
  * it was or reads as zeros, byte by byte, until it is dug up; nothing else is put there; and the file has
  * memory for just what the books say.
  */
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/arena_fixture.h"
 #include "tests/support/dice.h"

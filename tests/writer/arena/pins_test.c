@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The writer's look at slots: honest pins, and pages that hold anything. */
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/steps.h"
 #include "tests/support/store_fixture.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The limit of open descriptors: ours goes up to the hard one, a child has what there was before. */
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "writer/base/descriptor_limit.h"

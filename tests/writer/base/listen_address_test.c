@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the HTTP server listens, as users write it, and the socket's file. */
 #include <netinet/in.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log's lines. */
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "writer/base/log.h"
 

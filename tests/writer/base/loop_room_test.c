@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A loop whose table of descriptors has room: whatever is watched later, libuv asks for no memory for it. */
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "writer/base/descriptor_limit.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* systemd's readiness protocol, against a socket of our own. */
-#include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"

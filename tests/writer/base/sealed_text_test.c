@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A text stays what its file held when it was read, and is handed over by the environment. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/message.h"

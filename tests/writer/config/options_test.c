@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line. */
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/config_text.h"
 #include "writer/base/message.h"

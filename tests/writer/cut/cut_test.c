@@ -4,7 +4,6 @@
  * every store into the arena and every call on its file, in commits of every kind and in adoption itself,
  * what lies there then is read as those read who have it mapped, adopted, and read again.
  */
-#include <fcntl.h>
 #include <sys/types.h>
 
 #include "shm-layout/walk.h"

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One writer a socket: the lock is taken, waited for, inherited, and no other file is taken for it. */
-#include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"

@@ -3,9 +3,6 @@
  * What the next run of this process is left: the descriptors that the environment names, and none that it was
  * not meant for. The rest of a restart is tests/e2e's.
  */
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "writer/daemon/restart.h"
 

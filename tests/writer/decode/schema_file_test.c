@@ -2,8 +2,6 @@
 /*
  * A schema from a file: read, or a message that names the file, and the line of what is wrong in it.
  */
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/log.h"

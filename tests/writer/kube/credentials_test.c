@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bearer token, kept fresh from its file. */
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/kube/credentials.h"

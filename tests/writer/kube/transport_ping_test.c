@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections that are dead though no packet says so, over HTTP/1.1 and HTTP/2. */
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/raw_server.h"
 #include "tests/support/temp_dir.h"

@@ -2,8 +2,6 @@
 /* The transport against a small HTTP server of the test's own, plain and with TLS. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "tests/room.h"

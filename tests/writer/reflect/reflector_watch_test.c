@@ -4,9 +4,6 @@
  * wire (tests/conversations) cannot show: streams cut at every byte, memory that runs out, an end in the
  * middle of a state, where the time went. Time is virtual.
  */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/reflector_fixture.h"
 #include "writer/base/log.h"

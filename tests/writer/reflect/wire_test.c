@@ -4,8 +4,6 @@
  * on in JSON from where they were, and what readers see is what the server has. (A server that knows a field
  * more than the schema is one whose field was taken out of the schema.)
  */
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "tests/support/reflector_fixture.h"

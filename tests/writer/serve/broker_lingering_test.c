@@ -3,9 +3,6 @@
  * What readers keep open after their end counts as if they were there, for their user, until it is closed;
  * and who closes what he was given may come and go as often as he likes.
  */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"

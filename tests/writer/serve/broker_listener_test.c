@@ -2,11 +2,7 @@
 /*
  * The listening socket passes from one broker to the next, over a restart, without anybody being turned away.
  */
-#include <fcntl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"

@@ -3,11 +3,8 @@
  * Room at the broker: strangers, silent connections, many users and their queues leave room for root and for
  * whoever comes next.
  */
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"

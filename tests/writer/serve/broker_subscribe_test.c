@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues handed out by the broker: to whom, whom a commit wakes, and what becomes of them. */
-#include <fcntl.h>
-
-#include <sys/socket.h>
-
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"

@@ -3,17 +3,10 @@
  * The broker: admission, what is handed out, clients that die, and clients that misbehave.
  */
 #include <dirent.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "shm-layout/protocol.h"
 #include "tests/room.h"

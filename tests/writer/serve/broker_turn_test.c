@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long the broker hears its clients before it pauses, and that each of them has its turn. */
-#include <errno.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/raw_reader.h"
 #include "tests/writer/serve/given_cost.h"

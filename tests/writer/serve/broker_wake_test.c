@@ -3,10 +3,6 @@
  * Waking readers whose wake-up is slow, as a crowd of epoll entries on their eventfd makes it (here it costs
  * what the test says), and readers that block it: who is refused, and who is not.
  */
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "tests/support/raw_reader.h"
 #include "tests/writer/serve/given_cost.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who gets what, what it holds back, and where that ends. */
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "shm-layout/object.h"
 #include "shm-layout/time_ns.h"

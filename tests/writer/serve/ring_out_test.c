@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One queue: what its reader sees, overflow and reopening, and readers that write nonsense. */
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "tests/room.h"
 #include "writer/serve/ring_out.h"
 

@@ -5,9 +5,7 @@
  * the root and of the resources is tried; of all else that is in use a part drawn by lot, each of which must
  * be found; of the cells of shortcuts, which are hints, and of what is free a few.
  */
-#include <fcntl.h>
 #include <inttypes.h>
-#include <unistd.h>
 
 #include "shm-layout/walk.h"
 #include "tests/room.h"

@@ -3,11 +3,7 @@
  * Generations: a writer that comes back carries the old arena's content over; what cannot be used is named
  * and set aside; what was replaced lives on for its readers, and not longer than it may.
  */
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "tests/room.h"
 #include "tests/support/full_tmpfs.h"

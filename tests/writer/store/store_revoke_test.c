@@ -4,9 +4,6 @@
  * stays bounded; what the reader sees is what it saw, or zeros; other readers see what they should; a writer
  * that comes back finds everything; and when the reader has gone, all that was kept for it is used again.
  */
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "shm-layout/walk.h"
 #include "tests/room.h"
 #include "tests/support/arena_text.h"
