@@ -33,7 +33,7 @@ void pins_remove(struct pins *s, unsigned id);
 
 /*
  * D1: the reader of this slot is to begin no snapshot any more. It is scanned as before until it is removed.
- * pins_are_free() is D2: whether all cells of a slot that was closed are free, and so stay free.
+ * pins_are_free() is D3: whether all cells of a slot that was closed are free, and so stay free.
  */
 void pins_close(struct pins *s, unsigned id);
 bool pins_are_free(struct pins *s, unsigned id);
