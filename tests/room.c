@@ -6,7 +6,7 @@
  *
  * Without PART all of them, else those whose name, ROOM/FILE/TEST, contains one of the PARTs. -l lists the
  * names. Each test's output is shown when the test fails, with -v always. A test that runs for more than
- * TEST_SECONDS (60, in the long half 1800) is ended. Exits with 0 when no test failed.
+ * TEST_SECONDS (300, in the long half 1800) is ended. Exits with 0 when no test failed.
  */
 #include <poll.h>
 #include <signal.h>
@@ -88,7 +88,7 @@ seconds_allowed(void)
 
 	if (text != NULL && *text != '\0')
 		return (unsigned)strtoul(text, NULL, 10);
-	return test_is_long() ? 1800 : 60;
+	return test_is_long() ? 1800 : 300;
 }
 
 /* The test's process: does not return. Its output goes to `out`. */

@@ -211,7 +211,7 @@ flip_all(struct world *w, bool verifies, unsigned each)
 		offsetof(struct header, state), offsetof(struct header, superseded_by)};
 	const struct itimerval none = {0};
 	/* in the short half some bits of each byte that is the arena's own */
-	unsigned apart = test_is_long() ? 1 : 3;
+	unsigned apart = test_is_long() ? 1 : 5;
 	uint64_t bits = 0;
 
 	each *= test_is_long() ? 1 : 10;
