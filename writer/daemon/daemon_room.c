@@ -197,6 +197,21 @@ go_on_with_buried(struct daemon *d)
 	return gained;
 }
 
+/* Of values that are kept for speed alone. Returns the bytes that came free. */
+static uint64_t
+give_back_values(struct daemon *d)
+{
+	struct store_stats before, after;
+
+	store_stats(d->local.store, &before);
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i])
+			cached_resource_give_back(d->cached[i]);
+	store_reclaim(d->local.store);
+	store_stats(d->local.store, &after);
+	return after.free_bytes > before.free_bytes ? after.free_bytes - before.free_bytes : 0;
+}
+
 void
 daemon_look_after_room(struct daemon *d)
 {
@@ -209,6 +224,8 @@ daemon_look_after_room(struct daemon *d)
 		try_again(d, arena_budget(&d->local.arena) - before);
 	arena_punch_again(&d->local.arena);
 	gained = go_on_with_buried(d);
+	if (waits)
+		gained += give_back_values(d);
 	if (gained > 0 && waits)
 		try_again(d, gained);
 	limits = limits_of_snapshots(d->config, arena_budget(&d->local.arena));

@@ -75,7 +75,7 @@ body_long_string(struct body *b, struct path_node *node, const char *data, size_
 		if (r < 0)
 			return r;
 		if (known)
-			schema_remember_string(b->schema, node, hash, ref);
+			schema_remember_string(b->schema, node, hash, ref, (uint32_t)bytes);
 	}
 	sharing_note(&node->strings, known, (uint32_t)bytes);
 	b->known_ref = known ? ref : 0;

@@ -50,6 +50,11 @@ void decoder_schema_free(struct decoder_schema *s);
  * of a decoder.
  */
 void decoder_schema_forget_texts(struct decoder_schema *s);
+/*
+ * Give back the values that it keeps to recognize them: they take room also when no object has them any more
+ * (what 2 MiB of texts became, and 2 MiB of strings, at most). Not within a callback of a decoder.
+ */
+void decoder_schema_give_back(struct decoder_schema *s);
 
 /*
  * An object that was decoded and is not committed: a BLOCK_OBJECT that no root reaches, with key, key_hash

@@ -33,7 +33,7 @@ struct decoder_schema {
 	uint32_t node_count;
 	uint32_t open_items;
 	uint32_t recycle_pause;
-	size_t text_bytes;
+	size_t text_bytes, string_bytes;
 	uint8_t source_key[crypto_shorthash_KEYBYTES];
 	struct drop_step *steps;
 	uint16_t step_count;
@@ -44,14 +44,25 @@ struct decoder_schema {
 /* ---- nodes ---- */
 
 static void
+forget_strings(struct decoder_schema *s, struct path_node *n)
+{
+	struct string_memo *memo = n->known_strings;
+
+	for (unsigned i = 0; memo && i < STRING_MEMO_PLACES; i++) {
+		stocked_ref_set(&memo->values[i], s->intern, 0);
+		s->string_bytes -= memo->lengths[i];
+		memo->lengths[i] = 0;
+	}
+}
+
+static void
 forget_node(struct decoder_schema *s, struct path_node *n)
 {
 	if (n->name_ref)
 		intern_unref(s->intern, n->name_ref);
 	for (unsigned i = 0; i < SCHEMA_SHAPES; i++)
 		stocked_ref_set(&n->shapes[i], s->intern, 0);
-	for (unsigned i = 0; n->known_strings && i < STRING_MEMO_PLACES; i++)
-		stocked_ref_set(&n->known_strings->values[i], s->intern, 0);
+	forget_strings(s, n);
 	if (n->texts)
 		text_memo_clear(n->texts, s->intern, &s->text_bytes);
 	field_plans_free(n->plans, s->intern);
@@ -293,6 +304,20 @@ drop_texts(struct decoder_schema *s)
 			text_memo_clear(n->texts, s->intern, &s->text_bytes);
 }
 
+static void
+drop_strings(struct decoder_schema *s)
+{
+	for (struct path_node *n = s->nodes; n; n = n->chain)
+		forget_strings(s, n);
+}
+
+void
+decoder_schema_give_back(struct decoder_schema *s)
+{
+	drop_texts(s);
+	drop_strings(s);
+}
+
 void
 decoder_schema_forget_texts(struct decoder_schema *s)
 {
@@ -336,9 +361,15 @@ schema_remember_plan(struct decoder_schema *s, struct path_node *node, const str
 }
 
 void
-schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_t hash, uint32_t ref)
+schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_t hash, uint32_t ref,
+		       uint32_t length)
 {
 	unsigned i;
+
+	if (length > SCHEMA_TEXT_BYTES)
+		return;
+	if (s->string_bytes + length > SCHEMA_TEXT_BYTES)
+		drop_strings(s);
 
 	if (!node->known_strings)
 		node->known_strings = calloc(1, sizeof(*node->known_strings));
@@ -349,6 +380,9 @@ schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_
 	if (node->known_strings->values[i].ref && (!node->known_strings->values[i ^ 1].ref || hash >> 31))
 		i ^= 1;
 	node->known_strings->hashes[i] = hash;
+	s->string_bytes += length;
+	s->string_bytes -= node->known_strings->lengths[i];
+	node->known_strings->lengths[i] = length;
 	stocked_ref_set(&node->known_strings->values[i], s->intern, ref);
 }
 

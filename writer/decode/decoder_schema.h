@@ -34,7 +34,7 @@
 #define SCHEMA_NAME_MAX 256u
 #define SCHEMA_TEXT_ROOM 32
 #define SCHEMA_SHAPES 32u	/* remembered at a path, by a hash of their names */
-#define SCHEMA_TEXT_BYTES (2u << 20)	/* of remembered texts; then all are forgotten */
+#define SCHEMA_TEXT_BYTES (2u << 20)	/* of remembered texts, and of strings; then all are forgotten */
 
 enum path_role {
 	ROLE_NONE,
@@ -139,6 +139,7 @@ void schema_remember_text(struct decoder_schema *s, struct path_node *node, cons
 struct field_plan *schema_remember_plan(struct decoder_schema *s, struct path_node *node,
 					const struct field_plan *plan, struct path_node *const *children,
 					unsigned count);
-void schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_t hash, uint32_t ref);
+void schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_t hash, uint32_t ref,
+			    uint32_t length);
 
 #endif

@@ -116,6 +116,7 @@ void text_memo_clear(struct text_memo *m, struct intern *in, size_t *bytes);
 
 struct string_memo {
 	uint32_t hashes[STRING_MEMO_PLACES];
+	uint32_t lengths[STRING_MEMO_PLACES];
 	struct stocked_ref values[STRING_MEMO_PLACES];
 };
 

@@ -360,6 +360,12 @@ cached_resource_meet_release(struct cached_resource *c)
 	decoder_schema_forget_texts(c->spec->schema);
 }
 
+void
+cached_resource_give_back(struct cached_resource *c)
+{
+	decoder_schema_give_back(c->spec->schema);
+}
+
 bool
 cached_resource_is_synced(const struct cached_resource *c)
 {

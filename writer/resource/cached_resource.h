@@ -76,6 +76,9 @@ void cached_resource_distrust(struct cached_resource *c, const char *cluster);
  */
 void cached_resource_meet_release(struct cached_resource *c);
 
+/* Give back memory that is kept for speed alone (decoder_schema_give_back()). */
+void cached_resource_give_back(struct cached_resource *c);
+
 /* The server was heard of, over whatever connection, so long ago: that counts for a watch that is open. */
 void cached_resource_hear(struct cached_resource *c, uint64_t ago_ms);
 

@@ -627,6 +627,38 @@ STREAM(a_spec_that_cannot_be_compared_is_read)
 	assert_int_equal(change(s, CHANGE(SPEC ",\"spec\":{\"n\":3}"), 0), 3);
 }
 
+static uint64_t
+used_bytes(struct stream *s)
+{
+	struct arena_stats stats;
+
+	arena_reclaim(s->fx->arena, UINT64_MAX);
+	arena_stats(s->fx->arena, &stats);
+	return stats.used_bytes;
+}
+
+/* Strings of 60 KB that came twice are remembered: 2 MiB of them at most, none when their room is needed. */
+STREAM(what_is_remembered_has_a_bound_and_is_given_back)
+{
+	enum { LENGTH = 60000, STRINGS = 60 };
+	uint64_t most = 0, before = used_bytes(s);
+	char *item = malloc(2 * LENGTH + 100);
+
+	assert_non_null(item);
+	for (unsigned i = 0; i < STRINGS; i++) {
+		int n = sprintf(item, "{\"x\":\"%0*u\",\"y\":\"%0*u\"}", LENGTH, i, LENGTH, i);
+
+		assert_int_equal(body_fixture_decode(s->fx, item, (size_t)n, 0), 0);
+		most = used_bytes(s) - before > most ? used_bytes(s) - before : most;
+	}
+	assert_in_range(most, 1u << 20, (2u << 20) + (1u << 17));
+	assert_int_equal(body_fixture_decode(s->fx, "{}", 2, 0), 0); /* the one before goes */
+	assert_true(used_bytes(s) - before > 1u << 20);
+	decoder_schema_give_back(s->fx->schema);
+	assert_true(used_bytes(s) - before < LENGTH);
+	free(item);
+}
+
 /* What a schema remembers of texts it met is not taken for a name: that goes into the key. */
 STREAM(a_name_with_escapes_that_comes_again_is_a_name)
 {

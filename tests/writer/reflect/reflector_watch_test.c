@@ -218,7 +218,7 @@ PLAIN(a_late_bookmark_keeps_the_stream)
 	stream = server_request(t->fx);
 	virtual_clock_advance(&t->fx->clock, 90000);
 	assert_string_equal(diary(t->fx), "LIST rv=11 match=NotOlderThan limit=1; ");
-	snprintf(text, sizeof(text), BOOKMARK, 12);
+	snprintf(text, sizeof(text), BOOKMARK, 12u);
 	assert_int_equal(stream->callbacks->on_data(stream->ctx, text, strlen(text)), 0);
 	server_answer(t->fx, 200, pod_list("20", NULL, pod("a/x", 5), NULL));
 	assert_string_equal(diary(t->fx), "");
