@@ -321,9 +321,9 @@ forget_files(struct daemon *d)
 }
 
 /*
- * What can be wrong with them is found before anything is touched. A run that goes on for another one does
- * not end for that, it waits for better ones: without the lock, so that readers find the arena, and whoever
- * stands by takes it.
+ * Read kubeconfig, certificates and schema, before anything is touched. A first start fails if one of them is
+ * bad. A restarted run retries every FILES_AGAIN_MS. It releases the lock meanwhile: readers then use the
+ * arena as that of a dead writer, and a standby may take over.
  */
 static int
 read_files(struct daemon *d, char **ret_error)

@@ -48,7 +48,7 @@ struct daemon {
 	struct reload_record reloads;
 	struct inheritance inherited;	/* what is not in use yet */
 	struct inheritance left;	/* for the next run, … */
-	struct restart_what next;       /* … by what it begins: as this one, or as a reload says */
+	struct restart_what next;	/* … which begins by this: as this run did, or as a reload says */
 	uv_async_t lock_came;		/* --standby: from the thread that waits for the lock … */
 	int awaited;			/* … and what came of it, 0 or negative errno */
 	struct local_state local;
@@ -132,12 +132,12 @@ void daemon_publish_release(struct daemon *d);
  */
 int daemon_begin(struct daemon *d, char **ret_error);
 
-/* Before the first heartbeat, whose timer it uses: let the loop run so long. False: told to end. */
+/* Let the loop run for ms, by the heartbeat's timer: only before the first beat. False: told to end. */
 bool daemon_wait_some(struct daemon *d, unsigned ms);
 
 /* SIGHUP is heard from now on, also one that came before (daemon_reload.c). Again is fine. */
 void daemon_take_hangups(struct daemon *d);
-/* A restart comes before a reload is decided: the next run begins it anew. */
+/* Before a restart that no SIGHUP asked for: raise SIGHUP for the next run if a reload is not decided. */
 void daemon_reload_again(const struct daemon *d);
 /* Give up a reload that is not decided; at the end. */
 void daemon_reload_end(struct daemon *d);

@@ -197,7 +197,7 @@ go_on_with_buried(struct daemon *d)
 	return gained;
 }
 
-/* Of values that are kept for speed alone. Returns the bytes that came free. */
+/* Free the values that decoders keep only for speed. Returns the bytes that came free. */
 static uint64_t
 give_back_values(struct daemon *d)
 {

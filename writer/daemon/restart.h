@@ -6,9 +6,9 @@
  *
  *	finish, arena STALE ─▶ restart() ─▶ main() ─▶ restart_receive() ─▶ the lock is ours, adoption
  *
- * Where SIGHUP asked for it, that is the program on disk, and the configuration that it has checked. Else
- * (the move to a new generation, a resource that no name means or that was defined anew) program and
- * configuration stay those that run: nobody has looked at what stands on disk by then.
+ * After a SIGHUP the next run is the program on disk, with the configuration text that its --check accepted.
+ * After any other restart (a new generation, a resource that no name means or that was defined anew) it is
+ * the running program with the running text: nobody has checked what is on disk by then.
  */
 #ifndef WRITER_DAEMON_RESTART_H
 #define WRITER_DAEMON_RESTART_H

@@ -51,8 +51,9 @@ void decoder_schema_free(struct decoder_schema *s);
  */
 void decoder_schema_forget_texts(struct decoder_schema *s);
 /*
- * Give back the values that it keeps to recognize them: they take room also when no object has them any more
- * (what 2 MiB of texts became, and 2 MiB of strings, at most). Not within a callback of a decoder.
+ * Release the values that the schema remembers for speed: those of up to 2 MiB of texts, and up to 2 MiB of
+ * strings. Until then they take room in the arena, even if no object has them. Not within a callback of a
+ * decoder.
  */
 void decoder_schema_give_back(struct decoder_schema *s);
 

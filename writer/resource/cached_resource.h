@@ -76,7 +76,7 @@ void cached_resource_distrust(struct cached_resource *c, const char *cluster);
  */
 void cached_resource_meet_release(struct cached_resource *c);
 
-/* Give back memory that is kept for speed alone (decoder_schema_give_back()). */
+/* Free the values that the decoder keeps only for speed (decoder_schema_give_back()). */
 void cached_resource_give_back(struct cached_resource *c);
 
 /* The server was heard of, over whatever connection, so long ago: that counts for a watch that is open. */
