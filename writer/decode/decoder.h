@@ -43,6 +43,12 @@ struct decoder_schema;
  * Returns NULL when out of memory, or when a path is impossible (ret_bad: its index; -1 for memory)
  */
 struct decoder_schema *decoder_schema_new(const char *const *drops, size_t drop_count, int *ret_bad);
+/*
+ * Of documents of which only the keys are wanted: of each item only metadata.name, namespace, uid and
+ * resourceVersion are kept, so that a draft is small and shares nothing but the names of these fields.
+ * NULL: out of memory.
+ */
+struct decoder_schema *decoder_schema_new_for_keys(void);
 /* Before the intern table whose blocks it remembers: that of the decoders that used it last. */
 void decoder_schema_free(struct decoder_schema *s);
 /*

@@ -39,6 +39,7 @@ struct decoder_schema {
 	uint16_t step_count;
 	uint16_t *starts;
 	uint16_t start_count;
+	bool keys_only;
 };
 
 /* ---- nodes ---- */
@@ -269,6 +270,8 @@ schema_child(struct decoder_schema *s, struct path_node *parent, const char *nam
 	n = find_child(parent, name, length);
 	if (n)
 		return n;
+	if (s->keys_only)
+		return s->anything;
 	if (length <= SCHEMA_NAME_MAX && parent->child_count < SCHEMA_CHILDREN_MAX &&
 	    s->node_count < SCHEMA_NODES_MAX)
 		return add_child(s, parent, name, length);
@@ -397,6 +400,8 @@ add_role(struct decoder_schema *s, struct path_node *parent, const char *name, e
 		n = add_child(s, parent, name, strlen(name));
 	if (n)
 		n->role = (uint8_t)role;
+	if (n && s->keys_only)
+		n->drop = role == ROLE_SPEC;
 	return n;
 }
 
@@ -416,6 +421,7 @@ plant(struct decoder_schema *s)
 	s->root = new_node(s, NULL, 0);
 	if (!s->anything || !s->root)
 		return -ENOMEM;
+	s->anything->drop = s->keys_only;
 	for (uint16_t i = 0; i < s->start_count && r == 0; i++)
 		r = add_pending(s->root, s->starts[i]);
 	if (r == 0)
@@ -533,6 +539,16 @@ fail:
 		*ret_bad = bad;
 	decoder_schema_free(s);
 	return NULL;
+}
+
+struct decoder_schema *
+decoder_schema_new_for_keys(void)
+{
+	struct decoder_schema *s = decoder_schema_new(NULL, 0, NULL);
+
+	if (s)
+		s->keys_only = true;
+	return s;
 }
 
 void

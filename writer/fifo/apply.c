@@ -186,6 +186,10 @@ settle(struct applier *p, struct lane *lane)
 		}
 		return;
 	}
+	if (length == 0 && lane->popped && now->state == RESOURCE_SYNCED) {
+		store_set_state(p->store, lane->resource, RESOURCE_LISTING); /* until it has an RV again */
+		p->dirty = p->urgent = true;
+	}
 	if (length == 0 || (now->state == RESOURCE_SYNCED && now->version_length == length &&
 			    memcmp(now->version, version, length) == 0))
 		return;

@@ -362,6 +362,40 @@ delta_fifo_replace(struct delta_fifo *f, struct delta_item *items, size_t count)
 	return r;
 }
 
+static int
+compare_hashes(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+int
+delta_fifo_bury_others(struct delta_fifo *f, uint64_t *hashes, size_t count, size_t *ret_count)
+{
+	uint64_t end = store_resource(f->store, f->resource)->next_ordinal;
+	int r = delta_fifo_set_version(f, "", 0);
+
+	*ret_count = 0;
+	if (count > 0)
+		qsort(hashes, count, sizeof(hashes[0]), compare_hashes);
+	for (uint64_t ordinal = 0; ordinal < end && r == 0; ordinal++) {
+		uint32_t ref = store_by_ordinal(f->store, f->resource, (uint32_t)ordinal);
+		const struct object *o = ref ? delta_fifo_object(f, ref) : NULL;
+
+		if (!o || entry_find(f, o) != NONE ||
+		    (count > 0 &&
+		     bsearch(&o->key_hash, hashes, count, sizeof(hashes[0]), compare_hashes)))
+			continue;
+		r = delta_table_reserve(&f->table, 1, 1);
+		if (r == 0) {
+			bury(f, NONE, o->key_hash, ref);
+			*ret_count += 1;
+		}
+	}
+	return r;
+}
+
 int
 delta_fifo_set_version(struct delta_fifo *f, const char *version, size_t length)
 {

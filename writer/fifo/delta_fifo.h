@@ -102,6 +102,16 @@ void delta_fifo_unstage(struct delta_fifo *f, struct delta_item item);
  */
 int delta_fifo_replace(struct delta_fifo *f, struct delta_item *items, size_t count);
 
+/*
+ * Of a list of which only the keys were read: queue a DELETED that was not seen for each known object that is
+ * not in it, unless something is queued for its key. So deletions make room for a list that does not fit.
+ * What is known is then between two states: delta_fifo_version() is "".
+ *
+ * hashes     of the keys, as drafts have them; sorted here
+ * Returns    0 or -ENOMEM: some are queued; ret_count: how many
+ */
+int delta_fifo_bury_others(struct delta_fifo *f, uint64_t *hashes, size_t count, size_t *ret_count);
+
 /* The RV of the last arrival; call it after each one. -E2BIG above RESOURCE_VERSION_MAX bytes. */
 int delta_fifo_set_version(struct delta_fifo *f, const char *version, size_t length);
 const char *delta_fifo_version(const struct delta_fifo *f,

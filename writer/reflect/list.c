@@ -13,9 +13,11 @@
 #include "shm-layout/resource_version.h"
 #include "shm-layout/root.h"
 #include "writer/base/log.h"
+#include "writer/base/growing.h"
 #include "writer/fifo/staging.h"
 
 struct list {
+	struct source source;
 	struct resource_request request;
 	list_done_fn *on_done;
 	void *context;
@@ -26,6 +28,8 @@ struct list {
 	bool page_ended;		/* the document is whole */
 
 	struct staging staging;
+	struct decoder_schema *keys; /* for keys alone; NULL: it is a whole list */
+	struct bytes hashes;         /* of the keys, u64 each */
 	char version[RESOURCE_VERSION_MAX + 1]; /* the first page's; "" before */
 };
 
@@ -34,6 +38,7 @@ static void
 begin_anew(struct list *l)
 {
 	staging_discard(&l->staging);
+	bytes_clear(&l->hashes);
 	l->request.progress.items = 0;
 	l->request.progress.remaining = -1;
 	l->version[0] = '\0';
@@ -55,12 +60,17 @@ static int
 on_object(void *context, const char *type, size_t type_length, struct draft d)
 {
 	struct list *l = context;
-	int r = staging_add(&l->staging, d.ref);
+	struct delta_fifo *fifo = l->request.source->fifo;
+	uint64_t hash;
 
 	(void)type;
 	(void)type_length;
-	l->request.progress.items = l->staging.count;
-	return r;
+	l->request.progress.items++;
+	if (!l->keys)
+		return staging_add(&l->staging, d.ref);
+	hash = delta_fifo_object(fifo, d.ref)->key_hash;
+	delta_fifo_discard(fifo, d.ref);
+	return bytes_append(&l->hashes, &hash, sizeof(hash));
 }
 
 static int
@@ -156,6 +166,21 @@ on_list_end(void *context, const char *resource_version, const char *continue_to
 
 /* ---- page after page ----------------------------------------------------------- */
 
+/* It is whole. Of keys alone, items are then the objects that are deleted. */
+static int
+apply(struct list *l)
+{
+	size_t count;
+	int r;
+
+	if (!l->keys)
+		return staging_replace(&l->staging, l->version, &l->request.progress.items);
+	r = delta_fifo_bury_others(l->request.source->fifo, (uint64_t *)(void *)l->hashes.data,
+				   l->hashes.length / sizeof(uint64_t), &count);
+	l->request.progress.items = count;
+	return r;
+}
+
 static int
 ask(struct list *l)
 {
@@ -191,7 +216,7 @@ on_end(void *owner, struct request_result *ended)
 		if (r == 0)
 			return;
 	} else if (ended->kind == RESULT_OK) {
-		r = staging_replace(&l->staging, l->version, &l->request.progress.items);
+		r = apply(l);
 	}
 	if (r < 0)
 		request_result_set(ended, r == -ENOMEM ? RESULT_NO_SPACE : RESULT_FAILED,
@@ -203,8 +228,8 @@ on_end(void *owner, struct request_result *ended)
 }
 
 int
-list_start(const struct source *source, const char *version, unsigned limit, list_done_fn *on_done,
-	   void *context, struct list **ret_list)
+list_start(const struct source *source, const char *version, unsigned limit, bool keys_only,
+	   list_done_fn *on_done, void *context, struct list **ret_list)
 {
 	static const struct decoder_events events = {
 		.on_object = on_object,
@@ -218,7 +243,11 @@ list_start(const struct source *source, const char *version, unsigned limit, lis
 
 	if (!l)
 		return -ENOMEM;
-	l->request = (struct resource_request){.source = source, .calls = &calls, .owner = l};
+	l->source = *source;
+	if (keys_only)
+		l->source.schema = l->keys = decoder_schema_new_for_keys();
+	l->request = (struct resource_request){
+		.source = &l->source, .calls = &calls, .owner = l, .in_reserve = keys_only};
 	staging_init(&l->staging, source->fifo);
 	l->on_done = on_done;
 	l->context = context;
@@ -226,7 +255,7 @@ list_start(const struct source *source, const char *version, unsigned limit, lis
 	l->limit = limit;
 	l->request.progress.remaining = -1;
 	l->request.progress.started_ms = source->clock->now_ms(source->clock);
-	r = resource_request_read(&l->request, DECODE_LIST, &events);
+	r = l->source.schema ? resource_request_read(&l->request, DECODE_LIST, &events) : -ENOMEM;
 	if (r == 0)
 		r = ask(l);
 	if (r < 0)
@@ -243,6 +272,8 @@ list_free(struct list *l)
 		return;
 	resource_request_done(&l->request);
 	staging_done(&l->staging);
+	decoder_schema_free(l->keys);
+	bytes_done(&l->hashes);
 	free(l->continue_token);
 	free(l);
 }

@@ -10,6 +10,9 @@
  *
  * Memory: 8 private bytes an item until Replace; bodies stand in the arena.
  *
+ * A list that does not fit into the arena may be read for its keys alone first. Then what it lacks is deleted
+ * (delta_fifo_bury_others()), which makes room, and nothing else changes.
+ *
  * Source    client-go tools/pager, ListPager.List
  * Threads   the writer's loop thread only
  */
@@ -26,11 +29,12 @@ struct list;
  * source    borrowed
  * version   "", "0" or what was seen last
  * limit     items of a page; 0: no pages
+ * keys_only for its keys alone
  * Returns   0, -EINVAL, -ENOMEM (then on_done is not called)
  */
 typedef void list_done_fn(void *context, const struct request_result *ended);
-int list_start(const struct source *source, const char *version, unsigned limit, list_done_fn *on_done,
-	       void *context, struct list **ret_list);
+int list_start(const struct source *source, const char *version, unsigned limit, bool keys_only,
+	       list_done_fn *on_done, void *context, struct list **ret_list);
 /* Also while it runs: cancels, discards what is staged. NULL is fine. */
 void list_free(struct list *list);
 

@@ -5,6 +5,7 @@
 #include "writer/reflect/reflector_internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,30 @@
 
 /* ---- LIST --------------------------------------------------------------------- */
 
-static void start_list(struct reflector *r);
+static void start_list(struct reflector *r, bool keys_only);
+static void start_listing(struct reflector *r, bool no_room);
+
+static void
+on_keys_done(void *context, const struct request_result *ended)
+{
+	struct reflector *r = context;
+	uint64_t deleted = list_progress(r->list)->items;
+
+	clock_clear(r->source.clock, &r->timer);
+	list_free(r->list);
+	r->list = NULL;
+	if (ended->kind != RESULT_OK) {
+		reflector_back_off(r, NEXT_LISTING, "LIST for its keys failed", ended);
+		return;
+	}
+	if (deleted > 0)
+		log_info("%s: %" PRIu64 " objects that the server no longer has make room for its list",
+			 r->source.name, deleted);
+	/* what is known is of no RV now, and no list may be older than what was known */
+	r->version_unavailable = true;
+	r->list_why = RESULT_NO_SPACE;
+	start_listing(r, false);
+}
 
 static void
 on_list_done(void *context, const struct request_result *ended)
@@ -42,7 +66,7 @@ on_list_done(void *context, const struct request_result *ended)
 			 r->source.name, r->list_version, ended->message ? ended->message : "");
 		r->version_unavailable = true;
 		r->list_why = ended->kind;
-		start_list(r);
+		start_list(r, false);
 	} else {
 		reflector_back_off(r, NEXT_LISTING, "LIST failed", ended);
 	}
@@ -60,7 +84,7 @@ may_be_old(const struct reflector *r)
 }
 
 static void
-start_list(struct reflector *r)
+start_list(struct reflector *r, bool keys_only)
 {
 	unsigned limit = r->choices.page_size;
 	int error;
@@ -70,31 +94,41 @@ start_list(struct reflector *r)
 	if (limit == 0 && (r->list_at_latest || strcmp(r->list_version, "0") == 0 || r->paginated))
 		limit = PAGE_ITEMS;
 	r->status.lists++;
-	log_debug("%s: listing at resourceVersion \"%s\", limit %u", r->source.name, r->list_version, limit);
-	error = list_start(&r->source, r->list_version, limit, on_list_done, r, &r->list);
+	log_debug("%s: listing%s at resourceVersion \"%s\", limit %u", r->source.name,
+		  keys_only ? " for the keys" : "", r->list_version, limit);
+	error = list_start(&r->source, r->list_version, limit, keys_only,
+			   keys_only ? on_keys_done : on_list_done, r, &r->list);
 	if (error < 0)
 		reflector_back_off_for(r, NEXT_LISTING, "LIST failed", strerror(-error));
 }
 
-/* Make the state known, in whichever way is possible. */
+/*
+ * Make the state known, in whichever way is possible. After one that did not fit, what the server no longer
+ * has makes room first.
+ */
 static void
-start_listing(struct reflector *r)
+start_listing(struct reflector *r, bool no_room)
 {
-	if (reflector_may_watch_list(r))
+	bool keys_only = no_room && delta_fifo_known(r->source.fifo) > 0;
+
+	if (!keys_only && reflector_may_watch_list(r))
 		reflector_start_watch_list(r);
 	else
-		start_list(r);
+		start_list(r, keys_only);
 }
 
 static void
 take_step(struct reflector *r, enum next_step step)
 {
+	bool no_room = r->waits_for_room;
+
+	r->waits_for_room = false;
 	switch (step) {
 	case NEXT_LISTING:
-		start_listing(r);
+		start_listing(r, no_room);
 		break;
 	case NEXT_LIST:
-		start_list(r);
+		start_list(r, false);
 		break;
 	case NEXT_WATCH:
 		reflector_watch_again(r);
@@ -159,7 +193,7 @@ reflector_start(struct reflector *r, const char *version, size_t length)
 {
 	if (!watch_can_resume(version, length) ||
 	    delta_fifo_set_version(r->source.fifo, version, length) < 0) {
-		start_listing(r);
+		start_listing(r, false);
 		return;
 	}
 	log_info("%s: going on from resourceVersion %.*s, no list is needed", r->source.name, (int)length,
@@ -179,7 +213,8 @@ reflector_relist(struct reflector *r, enum request_result_kind why)
 	r->list_why = why;
 	/* what the server's own cache shows may be just what is wrong */
 	r->version_unavailable |= why == RESULT_DIFFERS;
-	start_listing(r);
+	r->waits_for_room = false;
+	start_listing(r, false);
 }
 
 void

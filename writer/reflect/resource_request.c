@@ -247,7 +247,9 @@ on_data(void *context, const void *data, size_t length)
 	 * stands still meanwhile.
 	 */
 	began = time_ns(CLOCK_MONOTONIC);
+	arena_open_reserve(q->source->arena, q->in_reserve);
 	r = decoder_feed(q->decoder, data, length);
+	arena_open_reserve(q->source->arena, false);
 	q->progress.decoded_ns += time_ns(CLOCK_MONOTONIC) - began;
 	if (r == 0)
 		use_share(q, counted ? *counted - before : length);

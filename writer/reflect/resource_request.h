@@ -55,6 +55,7 @@ struct resource_request {
 
 	struct resource_request_progress progress;
 	struct decoder *decoder; /* NULL: the content of a success is not read */
+	bool in_reserve;	 /* drafts are small, discarded at once, and may use the arena's reserve */
 	/* the rest is resource_request.c's */
 	void *handle;                  /* of the lister_watcher; NULL: nothing is under way */
 	struct request_result stopped; /* why the owner stopped it; RESULT_OK: it did not */

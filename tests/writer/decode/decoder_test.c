@@ -797,6 +797,31 @@ TEST_CASE(drops_leave_out_their_paths)
 		"END:,,0\n");
 }
 
+/* For keys alone nothing else is decoded, from either end, and next to nothing stays in the arena. */
+TEST_CASE(keys_are_read_without_the_rest)
+{
+	char text[] = "{'kind':'PodList','items':[{'spec':{'a':'long enough to be shared','b':[{}]},"
+		      "'metadata':{'labels':{'name':'no'},'name':'a','uid':'u','namespace':'n',"
+		      "'annotations':{'x':'long enough to be shared'}},'status':{'name':'no'}},"
+		      "{'metadata':{'name':'b','resourceVersion':'7'}}]}";
+	struct stream *s = stream_new(NULL, 0, NULL);
+	struct decoder_schema *whole = s->fx->schema;
+	uint64_t names;
+
+	for (char *c = text; (c = strchr(c, '\'')); c++)
+		*c = '"';
+	s->fx->schema = decoder_schema_new_for_keys();
+	for (size_t chunk = 0; chunk < 3; chunk++)
+		assert_int_equal(stream_run(s, DECODE_LIST, text, strlen(text), chunk), 0);
+	names = intern_count(s->fx->intern);
+	assert_log(s, "[n/a]{'metadata':{'name':'a','uid':'u','namespace':'n'}}\n"
+		      "[/b]{'metadata':{'name':'b','resourceVersion':'7'}}\nEND:,,0\n");
+	assert_int_equal(names, 6 + 3); /* fields, shapes */
+	decoder_schema_free(s->fx->schema);
+	s->fx->schema = whole;
+	stream_free(s);
+}
+
 /* A drop that cannot be (drop_path_test.c) is named by its number. */
 TEST_CASE(impossible_drops_are_refused)
 {

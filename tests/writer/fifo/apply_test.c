@@ -543,6 +543,38 @@ S(a_list_that_does_not_fit_changes_nothing)
 	assert_synced(t, "6000", 100);
 }
 
+/*
+ * A list does not fit beside what is known, much of which is gone at the server: its keys are enough to
+ * delete that. They are read and applied in the reserve of a full arena. Then the list fits.
+ */
+S(what_the_server_no_longer_has_makes_room_for_the_list)
+{
+	uint32_t filler;
+
+	reflector_start(t->reflector, "8", 1);
+	server_answer(t->fx, 410, "");
+	advance(t, 2000);
+	answer_list(t, "5000", 1, 300, 8000);
+	turns(t);
+	assert_synced(t, "5000", 299);
+	server_answer(t->fx, 410, "");
+	advance(t, 2000);
+	diary(t->fx);
+	answer_list(t, "9000", 250, 520, 8000);
+	while (arena_new_block(t->fx->store->arena, BLOCK_VALUE, 100, 0, &filler) == 0)
+		;
+	advance(t, 4000);
+	assert_string_equal(diary(t->fx), "LIST rv=5000; ");
+	answer_list(t, "9000", 250, 520, 8000);
+	assert_string_equal(diary(t->fx), "LIST rv=\"\" limit=500; ");
+	turns(t);
+	assert_int_equal(published_resource(t)->state, RESOURCE_LISTING);
+	assert_int_equal(published_resource(t)->object_count, 50);
+	answer_list(t, "9000", 250, 350, 8000);
+	turns(t);
+	assert_synced(t, "9000", 100);
+}
+
 /* What is distrusted stays, LISTING at no RV, until the next list is applied, be it of the same RV. */
 T(what_is_distrusted_waits_for_a_list)
 {

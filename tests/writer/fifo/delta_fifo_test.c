@@ -22,6 +22,8 @@ struct world {
 	char log[16384];             /* what was popped, or is told by `state` */
 	struct delta_item items[16]; /* of a list */
 	size_t item_count;
+	uint64_t hashes[16]; /* of the keys of a list */
+	size_t hash_count;
 	char fail_key[16];      /* processing of this key fails … */
 	unsigned fail_after;    /* … after so many of its Deltas were processed */
 	size_t applied, failed; /* by a pop */
@@ -224,6 +226,15 @@ act(void *context, const char *step)
 	} else if (strcmp(verb, "replace") == 0) {
 		ok(delta_fifo_replace(w->fifo, w->items, w->item_count));
 		w->item_count = 0;
+	} else if (strcmp(verb, "key") == 0) {
+		w->hashes[w->hash_count++] = object_of(w, draft)->key_hash;
+		delta_fifo_discard(w->fifo, draft);
+	} else if (strcmp(verb, "others") == 0) {
+		size_t count;
+
+		ok(delta_fifo_bury_others(w->fifo, w->hashes, w->hash_count, &count));
+		snprintf(w->log + strlen(w->log), sizeof(w->log) - strlen(w->log), "%zu buried; ", count);
+		w->hash_count = 0;
 	} else if (strcmp(verb, "retry") == 0) {
 		delta_fifo_retry(w->fifo);
 	} else if (strcmp(verb, "fail") == 0) { /* without a key: nothing fails any more */
@@ -320,6 +331,11 @@ PLAY(replace_buries_what_lost_its_name_in_the_queue,
      "know x 1, know y 2, put x 3, delete y 4, put z 5#2, "
      "list a 6, list x 7#2, list y 8#2, list z 9#2, replace, pop",
      "x C3, y D4, z C5, x D?, a R6, x R7, y R8, z R9");
+
+/* The keys of a list bury the known objects that it lacks, but for keys of which something is queued. */
+PLAY(keys_bury_known_objects_that_are_missing,
+     "know a 1, know b 2, know c 3, know d 4, put c 5, key d 9, key b 8#2, key e 7, others, pop, state",
+     "1 buried; ; c C5, a D?; 0 queued, 0 waiting, 0 drafts");
 
 /* A list that has a key many times, each with another UID, says nothing that could be told in front. */
 PLAY(a_list_may_have_a_key_many_times,

@@ -142,7 +142,10 @@ T(waits_and_timeouts_are_choices)
 	assert_string_equal(diary(t->fx), "WATCH rv=10; ");
 }
 
-/* An event that does not fit is watched again; when it still does not, a LIST goes around it. */
+/*
+ * An event that does not fit is watched again; when it still does not, a LIST goes around it, behind one for
+ * its keys. What is known then has no RV: the list is the latest, though nothing may be known any more.
+ */
 T(an_event_that_does_not_fit_is_watched_again_then_listed)
 {
 	start_watching(t);
@@ -156,6 +159,13 @@ T(an_event_that_does_not_fit_is_watched_again_then_listed)
 	virtual_clock_advance(&t->fx->clock, 4000);
 	assert_string_equal(diary(t->fx), "LIST rv=10; ");
 	arena_fail_after(t->fx->store->arena, UINT64_MAX);
+	server_answer(t->fx, 200, pod_list("20", NULL, pod("a/z", 15), NULL));
+	assert_string_equal(diary(t->fx), "LIST rv=\"\" limit=500; ");
+	seen(t);
+	assert_int_equal(delta_fifo_known(t->fx->fifo), 0);
+	server_end(t->fx, -ECONNREFUSED);
+	virtual_clock_advance(&t->fx->clock, 8000);
+	assert_string_equal(diary(t->fx), "LIST rv=\"\" limit=500; ");
 	server_answer(t->fx, 200, pod_list("20", NULL, pod("a/z", 15), NULL));
 	assert_string_equal(seen(t), "[20] a/z@15 ");
 }
