@@ -395,6 +395,24 @@ INFORMER_API int informer_get_z(const struct informer_snapshot *snapshot, struct
 INFORMER_API int informer_get_key(const struct informer_snapshot *snapshot,
 				  struct informer_resource *resource, const char *key, size_t length,
 				  struct informer_object *ret_object);
+/*
+ * Many by key: for a batch of events, or of log lines. Where objects are not in the CPU's caches this takes
+ * less than half of the time of one informer_get() after the other: the cache misses of several overlap.
+ *
+ * keys         borrowed for the call
+ * ret_objects  one for each key. Where there is none, informer_object_seq() of it is 0
+ * ret_found    how many there are; may be NULL
+ * Returns      0, also when there are none
+ */
+struct informer_key {
+	const char *ns;
+	size_t ns_length; /* 0: cluster-scoped */
+	const char *name;
+	size_t name_length;
+};
+INFORMER_API int informer_get_many(const struct informer_snapshot *snapshot,
+				   struct informer_resource *resource, const struct informer_key *keys,
+				   size_t count, struct informer_object *ret_objects, size_t *ret_found);
 /* By metadata.uid (for pods also by the annotation kubernetes.io/config.mirror). */
 INFORMER_API int informer_get_by_uid(const struct informer_snapshot *snapshot,
 				     struct informer_resource *resource, const char *uid, size_t length,

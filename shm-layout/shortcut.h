@@ -174,6 +174,40 @@ shortcut_by_key(const struct arena_view *view, const struct slot *slot, uint32_t
 	return o;
 }
 
+/*
+ * Prefetch a key's bucket, then the object that shortcut_by_key() would look at. For several keys at a time.
+ * Returns the bucket; NULL: there is no table.
+ */
+static inline _Atomic uint64_t *
+shortcut_expect_bucket(const struct arena_view *view, uint32_t table, uint64_t hash)
+{
+	_Atomic uint64_t *bucket;
+	uint32_t count;
+	void *cells = table == 0 || view->verifier ? NULL
+						   : shortcut_cells(view, table, SHORTCUT_BY_KEY, &count);
+
+	if (!cells)
+		return NULL;
+	bucket = shortcut_bucket(cells, count, hash);
+	__builtin_prefetch(bucket);
+	return bucket;
+}
+
+static inline void
+shortcut_expect_object(const struct arena_view *view, _Atomic uint64_t *bucket, uint64_t hash)
+{
+	unsigned match = shortcut_match(bucket, hash);
+	const uint8_t *at;
+
+	if (match == 0)
+		return;
+	at = view->base +
+	     ref_offset((uint32_t)atomic_load_explicit(&bucket[__builtin_ctz(match)], memory_order_relaxed) &
+			REF_MAX);
+	for (unsigned line = 0; line < 4; line++)
+		__builtin_prefetch(at + line * 64);
+}
+
 /* The cell of an ordinal: a ref that is only a hint, to be given to shortcut_object(); 0: none. */
 static inline uint32_t
 shortcut_cell(const void *cells, uint32_t count, uint32_t ordinal)

@@ -90,6 +90,21 @@ get_in_part(const struct snapshot *s, const struct resource *r, const struct par
 	return get_by_tries(s, r, part, key, ret);
 }
 
+/* In whichever part of the resource it is. INFORMER_E_NOT_FOUND also for a key that nothing can have. */
+static inline __attribute__((always_inline)) int
+get_in_parts(const struct snapshot *s, const struct resource *first, const struct resource_binding *b,
+	     const struct key *key, struct informer_object *ret)
+{
+	int r;
+
+	if (unlikely(key->ns_length > OBJECT_NAMESPACE_MAX || key->name_length > OBJECT_NAME_MAX))
+		return INFORMER_E_NOT_FOUND;
+	r = get_in_part(s, first, &b->parts[0], key, ret);
+	for (uint32_t i = 1; unlikely(i < b->count) && r == INFORMER_E_NOT_FOUND; i++)
+		r = get_in_part(s, part_resource(s, &b->parts[i]), &b->parts[i], key, ret);
+	return r;
+}
+
 int
 informer_get(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *ns,
 	     size_t ns_length, const char *name, size_t name_length, struct informer_object *ret_object)
@@ -108,15 +123,76 @@ informer_get(const struct informer_snapshot *snapshot, struct informer_resource 
 	r = resource_bind_first(s, res, &b, &first);
 	if (unlikely(r < 0))
 		return r;
-	if (unlikely(ns_length > OBJECT_NAMESPACE_MAX || name_length > OBJECT_NAME_MAX))
-		return INFORMER_E_NOT_FOUND;
 	key.hash = object_key_hash(s->mapping->hash_key, key.ns, ns_length, name, name_length);
-	r = get_in_part(s, first, &b->parts[0], &key, &found);
-	for (uint32_t i = 1; unlikely(i < b->count) && r == INFORMER_E_NOT_FOUND; i++)
-		r = get_in_part(s, part_resource(s, &b->parts[i]), &b->parts[i], &key, &found);
-	r = snapshot_settle(s, r);
+	r = snapshot_settle(s, get_in_parts(s, first, b, &key, &found));
 	if (r == 0)
 		*ret_object = found;
+	return r;
+}
+
+/* So many keys take each step together: hash, bucket, object. Their cache misses overlap. */
+#define TOGETHER 16u
+
+/* Returns how many were found, or negative. */
+
+static int
+get_together(const struct snapshot *s, const struct resource *first, const struct resource_binding *b,
+	     const struct informer_key *keys, size_t count, struct informer_object *ret)
+{
+	_Atomic uint64_t *buckets[TOGETHER];
+	struct key asked[TOGETHER];
+	int found = 0, r;
+
+	if (unlikely(!first))
+		return -EBADMSG;
+	for (size_t i = 0; i < count; i++) {
+		const struct informer_key *k = &keys[i];
+		const char *ns = k->ns_length ? k->ns : "";
+
+		if (!k->name || !ns)
+			return -EINVAL;
+		asked[i] = (struct key){
+			ns, k->name, k->ns_length, k->name_length,
+			object_key_hash(s->mapping->hash_key, ns, k->ns_length, k->name, k->name_length)};
+		buckets[i] = shortcut_expect_bucket(&s->view, LOAD_ONCE(&first->by_key), asked[i].hash);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (buckets[i])
+			shortcut_expect_object(&s->view, buckets[i], asked[i].hash);
+	for (size_t i = 0; i < count; i++) {
+		r = get_in_parts(s, first, b, &asked[i], &ret[i]);
+		if (r == INFORMER_E_NOT_FOUND)
+			ret[i] = (struct informer_object){0};
+		else if (r < 0)
+			return r;
+		found += r == 0;
+	}
+	return found;
+}
+
+int
+informer_get_many(const struct informer_snapshot *snapshot, struct informer_resource *res,
+		  const struct informer_key *keys, size_t count, struct informer_object *ret_objects,
+		  size_t *ret_found)
+{
+	const struct snapshot *s = snapshot_of(snapshot);
+	const struct resource_binding *b;
+	const struct resource *first = NULL;
+	size_t found = 0;
+	int r = snapshot_usable(s);
+
+	if (r == 0 && count > 0 && (!keys || !ret_objects))
+		r = -EINVAL;
+	if (r == 0)
+		r = resource_bind_first(s, res, &b, &first);
+	for (size_t at = 0; r == 0 && at < count; at += TOGETHER) {
+		r = get_together(s, first, b, keys + at, count - at < TOGETHER ? count - at : TOGETHER,
+				 ret_objects + at);
+		found += r > 0 ? (size_t)r : 0;
+		r = snapshot_settle(s, r < 0 ? r : 0);
+	}
+	if (r == 0 && ret_found)
+		*ret_found = found;
 	return r;
 }
 

@@ -19,6 +19,8 @@
 #include "tests/bench/servers.h"
 #include "tests/bench/world.h"
 
+#define MANY 64u
+
 unsigned long lookup_sink;
 
 /* ---- what is asked for ---- */
@@ -100,6 +102,40 @@ get_ours(struct asker *a, size_t ops)
 	return (double)t / (double)ops;
 }
 
+/* The same, MANY keys in each snapshot. */
+static double
+get_many_ours(struct asker *a, size_t ops)
+{
+	struct informer_object pods[MANY];
+	struct informer_key keys[MANY];
+	struct informer_snapshot s;
+	const char *node;
+	unsigned long sum = 0;
+	size_t length, found;
+	uint64_t t = cpu_ns();
+
+	for (size_t i = 0; i < ops; i += MANY) {
+		for (size_t k = 0; k < MANY; k++) {
+			const struct question *q = question_next(a->questions, &a->key);
+
+			keys[k] = (struct informer_key){q->key, q->ns_length, q->key + q->ns_length + 1,
+							q->name_length};
+		}
+		if (informer_begin(a->reader.inf, &s) < 0 ||
+		    informer_get_many(&s, a->reader.pods, keys, MANY, pods, &found) != 0 || found != MANY)
+			bench_fail("no pods");
+		for (size_t k = 0; k < MANY; k++) {
+			if (informer_get_string(&pods[k], a->reader.node, &node, &length) != 0)
+				bench_fail("no node of %s", keys[k].name);
+			sum += length + (unsigned char)node[0];
+		}
+		informer_end(&s);
+	}
+	t = cpu_ns() - t;
+	lookup_sink += sum;
+	return (double)t / (double)ops;
+}
+
 static double
 get_lmdb(struct asker *a, size_t ops)
 {
@@ -170,7 +206,7 @@ enum peer { INFORMER, LMDB, GO, PEERS };
 static void
 compare(struct size *s)
 {
-	struct rounds get[PEERS] = {0}, by_index = {0}, go_by_index = {0};
+	struct rounds get[PEERS] = {0}, many = {0}, by_index = {0}, go_by_index = {0};
 	struct report *report = s->b->report;
 	unsigned rounds = s->b->quick ? 3 : 9;
 	size_t ops = s->b->quick ? 200000 : 400000, index_ops = s->b->quick ? 4000 : 10000;
@@ -182,6 +218,7 @@ compare(struct size *s)
 	s->ours.key = s->theirs.key = 0;
 	for (unsigned i = 0; i < rounds; i++) {
 		rounds_add(&get[INFORMER], get_ours(&s->ours, ops));
+		rounds_add(&many, get_many_ours(&s->ours, ops));
 		rounds_add(&get[LMDB], get_lmdb(&s->theirs, ops));
 		ask_go(s, "get", ops, &get[GO]);
 	}
@@ -190,6 +227,7 @@ compare(struct size *s)
 		ask_go(s, "index", index_ops, &go_by_index);
 	}
 	report_rounds(report, &get[INFORMER], NULL, &get[LMDB], "get_%uk", k);
+	report_rounds(report, &many, NULL, &get[LMDB], "get_many_%uk", k);
 	if (s->go.pid)
 		report_rounds(report, &get[INFORMER], NULL, &get[GO], "get_%uk_client_go", k);
 	report_rounds(report, &by_index, NULL, &go_by_index, "by_index_%uk", k);

@@ -28,6 +28,7 @@ static const struct kind kinds[] = {
 	{"get_*k_client_go", "ns", GET_CLIENT_GO, {.ratio = 1}},
 	{"get_10k_with_writer_10k_per_s", "ns", GET_CLIENT_GO, NONE},
 	{"worst_get_10k_with_writer_us", "us", GET_CLIENT_GO, {.value = 1000}},
+	{"get_many_*k", "ns", "LMDB, one by one", {.ratio = 3, .ratio_aim = 4}},
 	{"get_*k", "ns", "LMDB", {.ratio = 3, .ratio_aim = 5}},
 	{"by_index_*k", "ns", "client-go ByIndex", {.ratio = 3}},
 	{"reader_private_bytes", "bytes", "client-go's heap for 10k pods", {.value = 1 << 20}},

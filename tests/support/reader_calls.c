@@ -132,6 +132,17 @@ OBJECT_OF(find_deleted_by_ip, informer_find, &r->snap, r->pods, INFORMER_BY_IP, 
 OBJECT_OF(next, informer_next, &r->it)
 
 static void
+get_many(struct reader *r, struct reader_answer *a)
+{
+	const struct informer_key keys[] = {{"ns-1", 4, "web-1", 5}, {"ns-1", 4, "nobody", 6}};
+	struct informer_object objects[2];
+	size_t found = 0;
+
+	keep_object(a, informer_get_many(&r->snap, r->pods, keys, 2, objects, &found), &objects[0]);
+	a->words[4] = found;
+}
+
+static void
 count(struct reader *r, struct reader_answer *a)
 {
 	a->r = informer_count_by_index(&r->snap, r->pods, "nodeName", "n1", 2, &a->words[0]);
@@ -436,6 +447,7 @@ const struct reader_call reader_calls[] = {
 	{"get", open_snapshot, get, close_snapshot, EXPIRED, false, false},
 	{"get, verifying", open_snapshot, get, close_snapshot, EXPIRED, true, false},
 	{"get of an absent one", open_snapshot, get_absent, close_snapshot, EXPIRED, false, false},
+	{"get of many", open_snapshot, get_many, close_snapshot, EXPIRED, false, false},
 	{"get by uid", open_snapshot, get_by_uid, close_snapshot, EXPIRED, false, false},
 	{"get by address", open_snapshot, get_by_ip, close_snapshot, EXPIRED, false, false},
 	{"get for the first time", forget_resource, get_by_uid, close_snapshot, EXPIRED, false, true},

@@ -26,6 +26,7 @@ static const char *const pods[] = {
 };
 
 SET_UP(set_up, reader_world_of(pods, INFORMER_VERIFY))
+SET_UP(set_up_plain, reader_world_of(pods, 0))
 
 static void
 assert_name(const struct informer_object *o, const char *name)
@@ -109,6 +110,80 @@ TEST(a_key_that_does_not_exist_is_not_found)
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", much, &o), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", NULL, &o), -EINVAL);
 	free(much);
+}
+
+/*
+ * Many keys at once give what one at a time gives, in any number, found or not; with an argument that cannot
+ * be, or in a snapshot that is over, nothing.
+ */
+static void
+assert_many(struct reader_world *w, size_t count)
+{
+	static char names[200][16];
+	struct informer_key keys[200] = {0};
+	struct informer_object many[200], one;
+	size_t found, expected = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(names[i], sizeof(names[i]), i % 3 ? "p%zu" : "q%zu", i);
+		keys[i] = (struct informer_key){"default", 7, names[i], strlen(names[i])};
+	}
+	if (count > 150) {
+		keys[0] = (struct informer_key){NULL, 0, "alone", 5};
+		keys[3] = (struct informer_key){"jobs", 4, "p1", 2};
+		keys[6] = (struct informer_key){names[0], 300, "p1", 2};
+		keys[149] = (struct informer_key){"kube-system", 11, "agent", 5};
+	}
+	assert_int_equal(informer_get_many(&w->snap, w->pods, keys, count, many, &found), 0);
+	for (size_t i = 0; i < count; i++) {
+		int r = informer_get(&w->snap, w->pods, keys[i].ns, keys[i].ns_length, keys[i].name,
+				     keys[i].name_length, &one);
+
+		assert_int_equal(r, informer_object_seq(&many[i]) ? 0 : INFORMER_E_NOT_FOUND);
+		expected += r == 0;
+		if (r == 0)
+			assert_memory_equal(&one, &many[i], sizeof(one));
+	}
+	assert_int_equal(found, expected);
+	assert_true(count < 3 || expected > count / 2);
+}
+
+static void
+look_up_many(struct reader_world *w)
+{
+	static const size_t counts[] = {0, 1, 15, 16, 17, 64, 200};
+	struct informer_key bad[2] = {{NULL, 0, "alone", 5}, {"default", 7, NULL, 0}};
+	struct informer_object o[2];
+	char name[32];
+
+	broker_fixture_put(
+		w->fx, (const char *const[]){"{\"metadata\":{\"name\":\"alone\",\"uid\":\"u-6\"}}", NULL});
+	for (int i = 0; i < 200; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		broker_fixture_pod(w->fx, name);
+	}
+	reader_world_renew(w);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		assert_many(w, counts[i]);
+	assert_int_equal(informer_get_many(&w->snap, w->pods, bad, 2, o, NULL), -EINVAL);
+	assert_int_equal(informer_get_many(&w->snap, w->pods, NULL, 1, o, NULL), -EINVAL);
+	assert_int_equal(informer_get_many(&w->snap, w->pods, bad, 1, NULL, NULL), -EINVAL);
+	assert_int_equal(informer_get_many(&w->snap, w->pods, bad, 1, o, NULL), 0);
+	assert_name(&o[0], "alone");
+	informer_end(&w->snap);
+	assert_int_equal(informer_get_many(&w->snap, w->pods, bad, 1, o, NULL), -EINVAL);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+}
+
+TEST_CASE_OF(struct reader_world *w, set_up_plain, reader_world_tear_down, many_keys_are_looked_up_at_once)
+{
+	look_up_many(w);
+}
+
+/* The same where tags are verified, by the tries. */
+TEST(many_keys_are_looked_up_at_once_and_verified)
+{
+	look_up_many(w);
 }
 
 TEST(an_object_is_found_by_its_uid)
