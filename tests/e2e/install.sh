@@ -23,6 +23,7 @@ done
 # ---- the agent, as README prints it
 sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$T/agent.c"
 [ "$(grep -c main "$T/agent.c")" = 1 ] || fail "README.md has no example"
+sed '1,/^ \*\/$/d' tools/examples/agent.c | cmp -s - "$T/agent.c" || fail "tools/examples/agent.c is not README's example"
 sodium=$(pkg-config --libs libsodium)
 # pkg-config leaves paths out that are the system's anyway; in a staged tree they are not
 export PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1

@@ -8,28 +8,41 @@
 #include <stdio.h>
 #include <string.h>
 
-int main(int argc, char **argv)
+/* Prints the names of a node's pods. Returns 0 or a negative code. */
+static int print_pods(struct informer *inf, const char *node)
 {
-	struct informer *inf = NULL;
 	struct informer_resource *pods;
 	struct informer_snapshot snap;
 	struct informer_iter it;
 	struct informer_object pod;
 	const char *name;
+	size_t length;
+	int r;
+
+	if ((r = informer_wait_synced(inf, "pods", 5000)) < 0 ||
+	    (r = informer_resource_open(inf, "pods", &pods)) < 0 ||
+	    (r = informer_begin(inf, &snap)) < 0)
+		return r;
+	r = informer_by_index(&snap, pods, "nodeName", node, strlen(node), &it);
+	while (r == 0 && (r = informer_next(&it, &pod)) > 0)
+		if ((r = informer_object_name(&pod, &name, &length)) == 0)
+			printf("%.*s\n", (int)length, name);
+	informer_end(&snap);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct informer *inf = NULL;
 	char why[512];
-	size_t n;
+	int r;
 
 	if (argc != 2)
-		return fprintf(stderr, "usage: agent NODE\n"), 1;
-	if (informer_attach(NULL, &inf) || informer_wait_synced(inf, "pods", 5000)) {
+		return fprintf(stderr, "usage: agent NODE\n"), 2;
+	if ((r = informer_attach(NULL, &inf)) < 0 || (r = print_pods(inf, argv[1])) < 0) {
 		informer_last_error(inf, why, sizeof(why));
-		return fprintf(stderr, "agent: %s\n", why), 1;
+		fprintf(stderr, "agent: %s: %s\n", informer_error_name(r), why);
 	}
-	informer_resource_open(inf, "pods", &pods);
-	informer_begin(inf, &snap);                 /* one consistent view; lookups need no system call */
-	informer_by_index(&snap, pods, "nodeName", argv[1], strlen(argv[1]), &it);
-	while (informer_next(&it, &pod) > 0 && !informer_object_name(&pod, &name, &n))
-		printf("%.*s\n", (int)n, name);
-	informer_end(&snap);
 	informer_detach(inf);
+	return r < 0 || fflush(stdout) != 0;
 }
