@@ -144,7 +144,7 @@ fingerprint_of_all(void)
 		BLOCK_TYPES(TYPE_NUMBER_OF) 0,
 		MESSAGES(NUMBER_OF) 0,
 		REFUSALS(NUMBER_OF) 0,
-		/* what has no table in the page */
+		/* what has no table of fields in the page */
 		offsetof(struct slot, closed),
 		offsetof(struct slot, touched),
 		offsetof(struct slot, cells),
