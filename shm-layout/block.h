@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks: the immutable pieces of which everything after the arena's header is made.
+ * Blocks: after its header, an arena consists of blocks and free space. The writer makes blocks; readers map
+ * them read-only.
  *
- * A block starts on a 16-byte boundary and is named by a *ref*: its offset in the
- * arena divided by 16. Ref 0 (the header) names nothing. A ref has 31 bits, so an
- * arena holds at most 32 GiB; bit 31 belongs to links (trie.h).
+ * A block starts on a 16-byte boundary. Its name is a *ref*: its offset in the arena divided by 16. Ref 0
+ * names no block. A ref has 31 bits, so an arena holds at most 32 GiB; bit 31 belongs to links (trie.h).
  *
  *   0                8               12              16
  *   +----------------+---------------+---------------+------------------ - -
@@ -14,17 +14,16 @@
  *   tag     integrity tag over offset, type, length, aux and payload (tag.h)
  *   type    bits 28..31, enum block_type
  *   length  bits 0..27, bytes of payload
- *   aux     by type: a trie node's shift; of VALUE and SHAPE the low 32 bits of the
- *           payload's content hash, so that the writer's books find them; else 0
+ *   aux     NODE: its shift. VALUE, SHAPE: the low 32 bits of the payload's content
+ *           hash, by which the writer finds an equal block. Else 0
  *
- * Invariant: once a published root reaches a block, no byte of it changes until
- * no reader can reach it any more.
+ * Invariant: once a published root reaches a block, the block does not change until no reader can reach it.
+ * Only the cells of a SHORTCUT change in place.
  *
- * Readers treat all of it as input: block_load() checks alignment by construction,
- * bounds, type and length, and answers NULL where something is off. To a reader
- * whose snapshot was revoked a block may turn to zeros at any moment: it reads
- * nothing outside of what it checked (LOAD_ONCE), and learns afterwards that what
- * it read counts for nothing.
+ * Readers treat each block as input. block_load() checks bounds, type and length, and returns NULL for a
+ * damaged block. Under a reader that was revoked, a block may turn to zeros at any moment. So the reader
+ * loads each length once (LOAD_ONCE), checks that copy, and reads within it. After the read
+ * snapshot_settle() says whether the result counts.
  */
 #ifndef SHM_LAYOUT_BLOCK_H
 #define SHM_LAYOUT_BLOCK_H
@@ -37,9 +36,9 @@
 #define REF_MAX       0x7fffffffu
 #define BLOCK_LENGTH_MAX 0x0fffffffu
 
-/* All types: NAME, number, and what people call it. LAYOUT.md has the same list (layout_page_test.c). */
+/* All types: NAME, number, and the word for messages. LAYOUT.md has the same list (layout_page_test.c). */
 #define BLOCK_TYPES(X)                                                                                       \
-	X(ROOT, 1, "root")             /* root.h: one version of the whole store */                          \
+	X(ROOT, 1, "root")             /* root.h: one version of all resources */                            \
 	X(RESOURCE, 2, "resource")     /* root.h: one version of one resource */                             \
 	X(NODE, 3, "trie node")        /* trie.h */                                                          \
 	X(OBJECT, 4, "object")         /* object.h: one Kubernetes object */                                 \
@@ -49,7 +48,7 @@
 	X(COLLISION, 8, "collision")   /* collision.h: links that share one 64-bit key */                    \
 	X(TOMBSTONE, 9, "tombstone")   /* tombstone.h: a deleted object */                                   \
 	X(CONSUMERS, 10, "consumers")  /* consumer.h: cursors of named consumers */                          \
-	X(SHORTCUT, 11, "shortcut")    /* shortcut.h: straight to an object; it changes in place, alone */
+	X(SHORTCUT, 11, "shortcut")    /* shortcut.h: from a key or ordinal to an object */
 
 enum block_type {
 #define BLOCK_TYPE(name, number, text) BLOCK_##name = number,
@@ -70,11 +69,11 @@ _Static_assert(offsetof(struct block, aux) == 12, "block: aux moved");
 struct block_verifier;
 
 /*
- * An arena as somebody reads it.
+ * A mapped arena.
  *
- * base       where it is mapped
- * committed  bytes that may be touched; the writer grows it, never shrinks it
- * verifier   NULL, or what checks each block's tag at its first touch (tag.h)
+ * base       address of the mapping
+ * committed  bytes that may be touched; never shrinks
+ * verifier   checks each block's tag at its first touch (tag.h); NULL: tags are not checked
  */
 struct arena_view {
 	const uint8_t *base;
@@ -94,7 +93,7 @@ block_length(const struct block *b)
 	return b->type_length & BLOCK_LENGTH_MAX;
 }
 
-/* Bytes a block with `length` bytes of payload takes, header and padding included. */
+/* The bytes of a block with `length` bytes of payload, head and padding included. */
 static inline uint64_t
 block_footprint(uint32_t length)
 {
@@ -108,9 +107,8 @@ ref_offset(uint32_t ref)
 }
 
 /*
- * What stands at a place of a block, loaded once, whatever the compiler thinks of it. What is checked is this
- * copy and not the block, and what is used is what was checked: under a reader that nothing protects any more
- * a block turns to zeros, or becomes another, between any two loads.
+ * Load a field of a block exactly once. Check and use this copy: under a revoked reader the block may turn to
+ * zeros, or become another block, between two loads.
  */
 #define LOAD_ONCE(place) (*(volatile const __typeof__(*(place)) *)(place))
 
@@ -121,15 +119,16 @@ block_word(const uint32_t *word)
 }
 
 /*
- * Slow path of block_any(), in tag.c: check the tag of a block that lies within bounds. type_length is what
- * said so.
+ * Check a block's tag; the slow path of block_any_load(), in tag.c.
+ *
+ * type_length  the copy by which the block's bounds were checked
  */
 bool block_verify(const struct arena_view *view, uint32_t ref, const struct block *b, uint32_t type_length);
 
-/* In tag.c: a reader that verifies has met damage. */
+/* Note in the view's verifier that a block was damaged. In tag.c. */
 void block_note_damage(const struct arena_view *view);
 
-/* No block: that is damage like a wrong tag, which came to light before the tag did. */
+/* To a verifier, a block that fails its checks is damage, as a wrong tag is. */
 static inline void
 block_refuse(const struct arena_view *view)
 {
@@ -138,13 +137,13 @@ block_refuse(const struct arena_view *view)
 }
 
 /*
- * The block named by ref, whatever its type.
+ * The block named by ref, of any type.
  *
- * ret_type_length  type and length, as the bounds were checked
+ * ret_type_length  the copy of type and length by which the bounds were checked
  *
- * Returns   the block, or NULL when ref is 0, or the block does not lie within
- *           the committed bytes, or (with a verifier) its tag is wrong
- * Cost      two comparisons; the block's first cache line is touched
+ * Returns   the block; NULL when ref is 0, when the block does not lie within the committed bytes, or (with a
+ *           verifier) when its tag is wrong
+ * Cost      two comparisons; one cache line of the block is loaded
  */
 static inline const struct block *
 block_any_load(const struct arena_view *view, uint32_t ref, uint32_t *ret_type_length)
@@ -169,7 +168,7 @@ block_any_load(const struct arena_view *view, uint32_t ref, uint32_t *ret_type_l
 	return b;
 }
 
-/* For those who look at its type alone, or whose blocks do not change under them. */
+/* As block_any_load(), for callers that read only the type, or whose blocks cannot change. */
 static inline const struct block *
 block_any(const struct arena_view *view, uint32_t ref)
 {
@@ -179,8 +178,9 @@ block_any(const struct arena_view *view, uint32_t ref)
 }
 
 /*
- * The same, and NULL unless it has this type and at least min_length bytes of payload. ret_length: how many
- * it has, as the bounds were checked.
+ * As block_any_load(); also NULL unless the block has this type and at least min_length bytes of payload.
+ *
+ * ret_length  the checked length of the payload
  */
 static inline const struct block *
 block_load(const struct arena_view *view, uint32_t ref, enum block_type type, uint32_t min_length,
@@ -199,7 +199,7 @@ block_load(const struct arena_view *view, uint32_t ref, enum block_type type, ui
 	return b;
 }
 
-/* The same for those who read no more than min_length bytes, or whose blocks do not change under them. */
+/* As block_load(), for callers that read at most min_length bytes, or whose blocks cannot change. */
 static inline const struct block *
 block_at(const struct arena_view *view, uint32_t ref, enum block_type type, uint32_t min_length)
 {

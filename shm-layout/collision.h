@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collisions: several entries under one 64-bit key. BLOCK_COLLISION's payload is an array of two or more
- * links, none of them a node or another collision.
+ * Collisions: several entries under one 64-bit key, because their hashes are equal. The payload of a
+ * BLOCK_COLLISION is an array of at least two links: ordinals, POSTINGS or TOMBSTONEs, never a node or
+ * another collision. The writer makes it; readers try each entry.
  *
- * leaf_link() lets the reader of a leaf treat one entry and many alike:
+ * leaf_link() visits the entries of any leaf, one or many:
  *
  *	for (uint32_t i = 0; (link = leaf_link(view, leaf, i)) != 0; i++)
  *		...
@@ -20,7 +21,7 @@ leaf_is_collision(const struct arena_view *view, uint32_t leaf)
 	       block_at(view, leaf, BLOCK_COLLISION, 2 * sizeof(uint32_t)) != NULL;
 }
 
-/* Entry i of a leaf: of a collision its i-th link, of any other leaf (i == 0) itself; 0 past the end. */
+/* Entry i of a leaf; 0 past the end. A leaf that is no collision has one entry: itself. */
 static inline uint32_t
 leaf_link(const struct arena_view *view, uint32_t leaf, uint32_t i)
 {
@@ -36,8 +37,10 @@ leaf_link(const struct arena_view *view, uint32_t leaf, uint32_t i)
 }
 
 /*
- * The entries of a leaf as one array, for lookups: those of a collision, or the leaf itself in the caller's
- * memory. Load each once. Returns how many; 0: damaged.
+ * The entries of a leaf as one array, for lookups.
+ *
+ * ret_links  the links of a collision, or `leaf` itself. Load each link once
+ * Returns    the number of links; 0: damaged
  */
 static inline uint32_t
 leaf_links(const struct arena_view *view, const uint32_t *leaf, const uint32_t **ret_links)

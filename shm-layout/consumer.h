@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Named consumers: how far readers that come back have got. They live in the arena, and so over a writer's
- * restart.
+ * Named consumers: the cursors of readers that come back. They are in the arena, so they survive a restart of
+ * informerd. The writer stores them; readers receive their cursor with SUBSCRIBED (protocol.h).
  *
- * BLOCK_CONSUMERS payload: an array of records, 128 bytes each, in no order; root.consumers refers to it (0:
- * there are none).
+ * BLOCK_CONSUMERS payload: an array of records of 128 bytes, in no order. root.consumers is its ref; 0: no
+ * consumers.
  *
  *   0             16           24                  32     36       37            128
- *   +-------------+------------+-------------------+------+--------+------------ +
+ *   +-------------+------------+-------------------+------+--------+-------------+
  *   | lineage     | seq        | last_seen_wall_ns | uid  | length | name        |
  *   +-------------+------------+-------------------+------+--------+-------------+
  *
- *   lineage, seq       the cursor: everything of that lineage up to seq was acknowledged
- *   last_seen_wall_ns  when it was attached last, moved on by all time in which no writer lived: the root's
- *                      committed_wall_ns less this is its age; records that are too old go
- *   uid                whose it is: a name belongs to one user
+ *   lineage, seq       the cursor: the consumer acknowledged all changes of that lineage up to seq
+ *   last_seen_wall_ns  when the consumer was last attached. Adjusted at each start, so that
+ *                      (root.committed_wall_ns - last_seen_wall_ns) counts only time in which a writer ran.
+ *                      The writer removes a record when that age exceeds its limit
+ *   uid                the user that owns the name
  */
 #ifndef SHM_LAYOUT_CONSUMER_H
 #define SHM_LAYOUT_CONSUMER_H

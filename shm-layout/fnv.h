@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FNV-1a: a hash for names among a few, and for "is it the same text as before". Whoever may choose the text
- * can find others of the same hash; what a stranger fills takes a keyed one (key_hash.h).
+ * FNV-1a, for small sets of names and for noticing that a text changed. It has no key: who chooses the texts
+ * can make their hashes equal. Tables of foreign names use key_hash.h.
  *
- * Cost: one multiplication a byte.
+ * Cost: one multiplication for each byte.
  */
 #ifndef SHM_LAYOUT_FNV_H
 #define SHM_LAYOUT_FNV_H
@@ -13,7 +13,7 @@
 
 #define FNV64_BEGIN 0xcbf29ce484222325ull
 
-/* The hash so far, and more bytes. */
+/* Continue a hash with more bytes; the first `hash` is FNV64_BEGIN. */
 static inline uint64_t
 fnv64(uint64_t hash, const void *data, size_t length)
 {
@@ -24,6 +24,7 @@ fnv64(uint64_t hash, const void *data, size_t length)
 	return hash;
 }
 
+/* The 32-bit hash of all bytes. */
 static inline uint32_t
 fnv32(const void *data, size_t length)
 {

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arena's header: its first 8,192 bytes.
+ * The arena's header: its first 8,192 bytes. Only the writer stores here; readers map it read-only.
  *
- * The first 256 bytes, the identity, are written once, before the state word says LIVE; what
- * changes later stands behind them, words of different rhythm on cache lines of their own.
+ * Invariant: the first 256 bytes, the identity, are stored once, before the state word says LIVE. The words
+ * behind them change. Words that change at different rates have cache lines of their own.
  *
  *   offset  bytes  field
  *        0      8  magic               "INFARENA"
- *        8      2  layout_major        the layout that the file has: layout_is_readable() says which
- *       10      2  layout_minor        readers may read it
+ *        8      2  layout_major        the file's layout; layout_is_readable() says which readers may
+ *       10      2  layout_minor        read it
  *       12      4  byte_order          0x01020304 as the writer stores it
- *       16      8  incompatible        feature bits: an unknown one means refuse
- *       24      8  compatible          feature bits: unknown ones are ignored
+ *       16      8  incompatible        feature bits: a reader refuses an unknown bit
+ *       24      8  compatible          feature bits: a reader ignores unknown bits
  *       32      8  fingerprint         FNV-1a 64 over the sizes listed in header.c
- *       40      8  generation          this arena file's number
- *       48     16  incarnation         random id of the writer process that made the file
- *       64      8  max_bytes           to which size the file may grow; what readers reserve
+ *       40      8  generation          number of this arena file
+ *       48     16  incarnation         random id of this arena file
+ *       64      8  max_bytes           limit of the file's size; readers reserve this address space
  *       72      8  created_boot_ns     CLOCK_BOOTTIME
  *       80      8  created_wall_ns     CLOCK_REALTIME
  *       88     16  hash_key            key of identity and index hashes (key_hash.h)
- *      104     16  key_id              BLAKE2b-128 of the key file: which key the tags were made with
+ *      104     16  key_id              BLAKE2b-128 of the key file that the tags were made with
  *      120    104  reserved, zero
  *      224     32  tag                 keyed BLAKE2b-256 (root key) of bytes 0..223
- *      256      8  root                offset of the current root block; release-stored by the writer
- *      264      8  epoch               that of the newest root, stored behind it; 0: not told yet
+ *      256      8  root                offset of the newest root block; stored with release order
+ *      264      8  epoch               epoch of the newest root, stored after root; 0: not stored yet
  *      320      8  committed_bytes     bytes that may be touched
  *      384      4  state               enum header_state; written last when a file is made
  *      392      8  superseded_by       0, or the generation that replaced this one
- *      448      8  heartbeat_boot_ns   CLOCK_BOOTTIME, the writer's last sign of life
- *      456      4  server_release      the API server's: 1000 * major + minor; 0: not known
- *     4096   2048  contact_boot_ns[256] by resource: when the API server was last heard of
+ *      448      8  heartbeat_boot_ns   CLOCK_BOOTTIME, stored by the writer once a second
+ *      456      4  server_release      release of the API server, 1000 * major + minor; 0: not known
+ *     4096   2048  contact_boot_ns[256] by position of a resource: when the API server was last heard of
  */
 #ifndef SHM_LAYOUT_HEADER_H
 #define SHM_LAYOUT_HEADER_H
@@ -48,10 +48,10 @@
 #define RESOURCE_MAX 256u
 
 enum header_state {
-	HEADER_INCOMPLETE = 0,	/* being built, or its writer died while building it */
-	HEADER_LIVE = 1,	/* a writer keeps it up to date, as far as one lives */
-	HEADER_STALE = 2,	/* its writer ended in good order; the content is whole */
-	HEADER_REVOKED = 3,	/* its pages were given back; nothing in it may be read */
+	HEADER_INCOMPLETE = 0,	/* its writer builds it, or died while building it */
+	HEADER_LIVE = 1,	/* its writer keeps it up to date, or died */
+	HEADER_STALE = 2,	/* its writer ended in good order; the content is complete */
+	HEADER_REVOKED = 3,	/* its pages may read as zeros; a reader discards what it read */
 };
 
 struct header {
@@ -94,30 +94,28 @@ _Static_assert(offsetof(struct header, server_release) == 456, "header: server_r
 _Static_assert(offsetof(struct header, contact_boot_ns) == 4096, "header: contact moved");
 _Static_assert(sizeof(struct header) == HEADER_BYTES, "header: two pages");
 
-/* FNV-1a 64 over sizes and offsets that both sides compile in. */
+/* FNV-1a 64 over sizes and offsets that writer and readers compile in. */
 uint64_t header_fingerprint(void);
 
 #define HEADER_WHY_BYTES 160u
 
 /*
- * The rule (LAYOUT.md, VERSION): a reader may read an arena of its own major whose minor is at most its own.
- * informerd asks this of a HELLO, the library of each arena that it maps.
+ * True if a reader of layout major.minor may read the arena: same major, and the arena's minor is at most the
+ * reader's (LAYOUT.md, VERSION). informerd checks each HELLO, the library each arena that it maps.
  *
- * major, minor   what the reader knows
- * why            set when it may not: "it has layout …", which versions met, and what to upgrade
+ * why   set on false: "it has layout …", which versions met, and which side to upgrade
  */
 bool layout_is_readable(uint16_t major, uint16_t minor, const struct header *arena,
 			char why[HEADER_WHY_BYTES]);
 
 /*
- * May this program read an arena with this header?
+ * Check whether this program may read an arena with this header.
  *
  * h          mapped header of a file with at least HEADER_BYTES bytes
  * file_bytes the file's size
- * why        set on failure: what is off
+ * why        set on failure to the reason
  *
- * Returns    0; -EAGAIN incomplete (its writer is at work or died); -EPROTO another layout;
- *            -EBADMSG not an arena, or damaged
+ * Returns    0; -EAGAIN INCOMPLETE; -EPROTO another layout; -EBADMSG not an arena, or damaged
  */
 int header_check(const struct header *h, uint64_t file_bytes, char why[HEADER_WHY_BYTES]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mapping an arena so that the processor can use huge pages for it: at a multiple of 2 MiB, as the file's
- * offset 0 is one.
+ * Map an arena at a multiple of 2 MiB, so that the processor can use huge pages for it. Writer and readers
+ * use it.
  */
 #ifndef SHM_LAYOUT_HUGE_MAP_H
 #define SHM_LAYOUT_HUGE_MAP_H
@@ -10,7 +10,7 @@
 
 #define HUGE_PAGE_BYTES (2ull << 20)
 
-/* mmap() of fd from offset 0 at such an address. MAP_FAILED with errno. Unmap with munmap(address, bytes). */
+/* As mmap() of fd from offset 0. Returns MAP_FAILED with errno set. Unmap with munmap(address, bytes). */
 void *huge_map(size_t bytes, int protection, int flags, int fd);
 
 #endif

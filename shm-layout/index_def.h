@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Index functions: which values an object has in an index. The same code runs in the writer, which files
- * objects under them, and in a reader, which compares a leaf's object with the value it asked for.
+ * Index functions: the values that an object has in an index. The writer runs them to enter an object into
+ * the index; a reader runs them to compare an object that it found with the value that it searches for.
  *
- * A definition is data, so that it can stand in the arena (in the resource's descriptor): a name and rules;
- * an object's values are the union over the rules, without duplicates.
+ * A definition is data in the resource's descriptor: a name and rules. An object's values are the union over
+ * the rules, without duplicates.
  *
  *	rule           {"path": "...", "as": "string" | "scheme" | "keyvalue" | "split", "separator": ","}
- *	string         each string hit of the path; numbers and booleans by their JSON text
- *	scheme         the same without "cri-o://", "containerd://", … in front
- *	keyvalue       the path's object, each field as key=value (labels)
- *	split          each hit, cut at separator, blanks around the parts removed, empty parts dropped
+ *	string         each hit of the path: a string; a number or boolean as its JSON text
+ *	scheme         as string, without a leading "cri-o://", "containerd://", …
+ *	keyvalue       each string, number or boolean field of the object at path, as key=value (labels)
+ *	split          each hit, cut at separator; spaces and tabs around a part removed, empty parts dropped
  *	namespace      (no path) the object's namespace; nothing for cluster-scoped objects
  */
 #ifndef SHM_LAYOUT_INDEX_DEF_H
@@ -40,32 +40,33 @@ struct index_def {
 };
 
 /*
- * Read a definition from the descriptor's form {"name":…,"rules":[…]}.
- * Returns 0, -EINVAL (ret_why says what is off), -ENOMEM.
+ * Read a definition of the form {"name":…,"rules":[…]}.
+ *
+ * ret_def  index_def_done() frees it, also after a failure
+ * Returns  0; -EINVAL with the reason, a constant text, in ret_why (may be NULL); -ENOMEM
  */
 int index_def_read(struct index_def *ret_def, struct value document, const char **ret_why);
 void index_def_done(struct index_def *def);
 
 /*
- * Whether both have the same name, and the same rules in the same order: then every object has the same
- * values in both.
+ * True if both have the same name, and the same rules in the same order. Then each object has the same values
+ * in both.
  */
 bool index_def_same(const struct index_def *a, const struct index_def *b);
 
 /*
- * Every value of an object in this index, duplicates included (the callers' sets remove them). The bytes are
- * lent for the duration of the call. A non-zero result of each stops and is returned; else 0, or -EBADMSG.
+ * Call `each` for each value of an object in this index, duplicates included. The bytes are lent for the call
+ * of `each`. Its first non-zero result ends the walk and is returned; else 0, or -EBADMSG.
  */
 int index_def_each(const struct index_def *def, struct value body,
 		   int (*each)(const char *data, size_t length, void *context), void *context);
 
-/* The same of what one rule's path, which is not INDEX_NAMESPACE, led to. */
+/* The same for one rule (not INDEX_NAMESPACE) and one hit of its path. */
 int index_rule_each(const struct index_rule *rule, struct value hit,
 		    int (*each)(const char *data, size_t length, void *context), void *context);
 
 /*
- * Which of a resource's indexes a built-in lookup uses: an index is known by what it does, not by what it is
- * called.
+ * The indexes that built-in lookups and tombstones use. They are recognised by a rule, not by a name.
  */
 enum index_role {
 	INDEX_ROLE_NAMESPACE, /* as namespace */
@@ -79,7 +80,7 @@ enum index_role {
 /* The position of the first definition that has a rule of this role, or -1. */
 int index_with_role(const struct index_def *defs, unsigned count, enum index_role role);
 
-/* 1 when the object has this value, 0 when not, -EBADMSG damaged. */
+/* 1 if the object has this value, 0 if not, -EBADMSG damaged. */
 int index_def_has(const struct index_def *def, struct value body, const char *data, size_t length);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The key file: 32 random bytes from which all integrity tags are derived (tag.h). It lies beside the socket,
- * SOCKET.key, mode 0600; the writer makes it, and readers of its user and root may read it.
+ * The key file, SOCKET.key: 32 random bytes from which the keys of integrity tags are derived (tag.h). The
+ * writer makes it, with mode 0600: only processes of its user and of root can read it.
  */
 #ifndef SHM_LAYOUT_KEY_FILE_H
 #define SHM_LAYOUT_KEY_FILE_H
@@ -13,11 +13,11 @@
 #include "shm-layout/tag.h"
 
 /*
- * Read it.
+ * Read the key file.
  *
- * owner    whose it must be
+ * owner    the user that must own it
  * why      set on failure to a sentence that begins with "key file PATH"
- * Returns  0; -ENOENT there is none; -EPERM it is no regular file, not the owner's, readable by others, or of
+ * Returns  0; -ENOENT no such file; -EPERM not a regular file, another owner, readable by other users, or
  *          another length; other negative errno
  */
 int key_file_read(const char *path, uid_t owner, uint8_t ret_master[TAG_MASTER_BYTES], char *why,

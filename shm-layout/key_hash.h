@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hash under which keys and index values are filed: a keyed hash by 64 × 64 → 128 bit multiplications.
+ * The hash of keys and index values in tries and shortcuts: a keyed hash by 64 × 64 → 128 bit
+ * multiplications. The writer computes it to enter an object, readers compute it in each lookup.
  *
- * Tags are SipHash-2-4 (tag.h). Here a hash only spreads keys over tries and tables, under a key that is
- * random for each arena and shown to no one who is not admitted; equal hashes are told apart by comparing, so
- * nothing but speed depends on it. It is asked for in every lookup, where SipHash takes a third of the time:
- * its rounds wait for each other, and how many there are follows the length, which no processor predicts.
- * Here the products are independent and the branches few. Measured for a pod's key of 50 bytes, random
- * lengths: SipHash-2-4 41 ns, SipHash-1-3 25 ns, this 7 ns.
+ * The hash only spreads entries. Its key is random and stands in the arena's header, which only admitted
+ * readers see; a generation that takes over content keeps the key. Equal hashes are confirmed by comparing
+ * the text, so only speed depends on the hash.
+ *
+ * It is not SipHash (tag.h), because SipHash's rounds depend on each other, and the processor mispredicts
+ * their number. Here the products are independent, and branches are few. Measured for a pod's key of 50 bytes
+ * with random lengths: SipHash-2-4 41 ns, SipHash-1-3 25 ns, this hash 7 ns.
  *
  *	mix(a, b)     the upper half of a * b, exclusive-or its lower half
  *	s[i]          (word i % 2 of the key, little-endian) + (i + 1) * 0x9e3779b97f4a7c15
@@ -39,7 +41,7 @@
 uint64_t index_value_hash(const uint8_t key[16], const void *value, size_t length);
 
 /*
- * The hash of an object's key; cluster-scoped: ns_length 0. 0 for lengths that no object has: whatever is
+ * The hash of an object's key. Cluster-scoped: ns_length 0. For lengths that no object has: 0; an object
  * found by it compares unequal.
  */
 uint64_t object_key_hash(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,

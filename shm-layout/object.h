@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An object: a small fixed header, its key, and its body, which is a value (value.h).
+ * An object: one state of one Kubernetes object: fixed fields, the key, other strings, and the body, which is
+ * a value (value.h). The writer makes a new block for each state; readers read it.
  *
  * BLOCK_OBJECT payload:
  *
@@ -15,23 +16,23 @@
  *
  *   texts:  namespace | name | near strings | source | uid | resourceVersion | body, from body_offset on
  *
- *   seq            modification sequence number of the change that made this state
- *   created_seq    of the change that made the object appear
- *   key_hash       of namespace and name, under the arena's hash key (key_hash.h)
- *   ordinal        names the object within its resource while it exists
- *   resource       position of its resource in the root
- *   flags          OBJECT_NEAR: near strings stand behind the name
- *                  OBJECT_SOURCE: 8 bytes before the UID are the writer's own
- *   body_offset    where the body starts, from the payload's start
+ *   seq            number of the change that made this state
+ *   created_seq    number of the change that added the object
+ *   key_hash       hash of namespace and name under the arena's hash key (key_hash.h)
+ *   ordinal        number of the object within its resource, while the object exists
+ *   resource       position of the resource in the root that published this state first
+ *   flags          OBJECT_NEAR: near strings follow the name
+ *                  OBJECT_SOURCE: the 8 bytes before the UID are the writer's own
+ *   body_offset    from the payload's start
  *
- * Near strings are copies of a few fields that agents read of nearly every object they look up: {u8 length,
- * bytes} each, in the order of enum object_near; length 0: it is absent, no string, or longer than 255 bytes,
- * and the body tells which. They lie in a cache line that a lookup touches anyway: reading spec.nodeName
- * costs 5 ns so, and 60 by the body.
+ * Near strings are copies of fields that most lookups read: {u8 length, bytes} each, in the order of enum
+ * object_near. Length 0: look into the body; the field is absent, no string, or longer than 255 bytes. They
+ * are in a cache line that a lookup loads anyway: to read spec.nodeName costs 5 ns here and 60 ns in the
+ * body.
  *
- * Namespace, name, UID and resourceVersion stand here once: in the body, where metadata has them, stand the
- * one-byte values OWN_NAMESPACE, OWN_NAME, OWN_UID and OWN_VERSION. One that is no string, or is too long for
- * its place here, stands in the body alone; its length is 0 here, as of one that is absent.
+ * Namespace, name, UID and resourceVersion are stored once, here. The body's metadata has the one-byte values
+ * OWN_NAMESPACE, OWN_NAME, OWN_UID and OWN_VERSION in their places. A field that is no string, or that is too
+ * long for this header, is in the body only; its length here is 0, as if it were absent.
  */
 #ifndef SHM_LAYOUT_OBJECT_H
 #define SHM_LAYOUT_OBJECT_H
@@ -66,7 +67,7 @@ _Static_assert(offsetof(struct object, resource) == 28, "object: resource moved"
 _Static_assert(offsetof(struct object, name_length) == 32, "object: name_length moved");
 _Static_assert(offsetof(struct object, key) == 38, "object: key moved");
 
-/* The strings that stand in the header alone; value.h has a tag for each, in this order. */
+/* The strings that the header stores for the body; value.h has a tag for each, in this order. */
 enum object_string { OBJECT_NAME, OBJECT_NAMESPACE, OBJECT_UID, OBJECT_VERSION };
 #define OBJECT_STRINGS 4u
 
@@ -77,8 +78,8 @@ enum object_near { NEAR_NODE_NAME = 0, NEAR_PHASE = 1 };	/* spec.nodeName, statu
 #define OBJECT_NEARS 2u
 
 /*
- * The lengths in an object's header, each loaded once and checked together: what is read of the object is
- * bounded by these, and not by what stands there later.
+ * Checked copies of the lengths in an object's header. Under a revoked reader the header may change, so
+ * readers use these copies.
  */
 struct object_extent {
 	uint32_t namespace_length, name_length, uid_length, version_length;
@@ -86,7 +87,7 @@ struct object_extent {
 	uint32_t length; /* of the payload; only object_load() knows */
 };
 
-/* The lengths; false when they do not fit each other. */
+/* Load the lengths, each once. False when they contradict each other. ret->length is not set. */
 static inline bool
 object_measure(const struct object *o, struct object_extent *ret)
 {
@@ -102,7 +103,7 @@ object_measure(const struct object *o, struct object_extent *ret)
 				      ret->uid_length + ret->version_length;
 }
 
-/* One of the header's strings; length 0: it has none. */
+/* One of the header's strings, not terminated. *ret_length 0: the header has none. */
 static inline const char *
 object_string(const struct object *o, const struct object_extent *extent, enum object_string which,
 	      size_t *ret_length)
@@ -126,8 +127,8 @@ object_string(const struct object *o, const struct object_extent *extent, enum o
 }
 
 /*
- * The same of an object that was found before: all up to its body lies within what may be touched of the
- * view, or the lengths are such as no object has.
+ * As object_measure(), for an object that was found before. False also when the bytes before its body do not
+ * lie within the committed bytes.
  */
 static inline bool
 object_measure_within(const struct arena_view *view, const struct object *o, struct object_extent *ret)
@@ -136,7 +137,7 @@ object_measure_within(const struct arena_view *view, const struct object *o, str
 	       (uint64_t)((const uint8_t *)o - view->base) + ret->body_offset <= view->committed;
 }
 
-/* A near string of an object that was found before. False: there is none, look into the body. */
+/* A near string of an object that was found before. False: look into the body. */
 static inline bool
 object_near(const struct arena_view *view, const struct object *o, enum object_near which,
 	    const char **ret_data, size_t *ret_length)
@@ -162,7 +163,7 @@ object_near(const struct arena_view *view, const struct object *o, enum object_n
 	return true;
 }
 
-/* The object of this ref, checked: key and body offset lie within the block. NULL when damaged. */
+/* The object of this ref. Its key and body offset lie within the block; NULL when damaged. */
 static inline const struct object *
 object_load(const struct arena_view *view, uint32_t ref, struct object_extent *ret_extent)
 {
@@ -179,7 +180,7 @@ object_load(const struct arena_view *view, uint32_t ref, struct object_extent *r
 	return o;
 }
 
-/* For those who read its fixed header alone, or whose objects do not change under them. */
+/* As object_load(), for callers that read only the fixed fields, or whose objects cannot change. */
 static inline const struct object *
 object_at(const struct arena_view *view, uint32_t ref)
 {
@@ -213,8 +214,8 @@ object_version(const struct object *o)
 }
 
 /*
- * Keys are compared in every lookup, and lengths vary: heads and tails that overlap take one branch for each
- * doubling of the length where a loop would take one for each word, of which the last is never foreseen.
+ * Comparing keys, for each lookup. Overlapping heads and tails are compared, with one branch for each
+ * doubling of the length. A loop has one branch for each word, and the processor mispredicts the last one.
  */
 static inline uint32_t
 differ4(const char *a, const char *b)
@@ -261,7 +262,7 @@ same_bytes(const char *a, const char *b, size_t n)
 	return n == 0;
 }
 
-/* Whether an object of these lengths has this key. */
+/* True if the object, whose checked lengths are `extent`, has this key. */
 static inline bool
 object_is_of_key(const struct object *o, const struct object_extent *extent, const char *ns, size_t ns_length,
 		 const char *name, size_t name_length)
@@ -270,7 +271,7 @@ object_is_of_key(const struct object *o, const struct object_extent *extent, con
 	       same_bytes(o->key, ns, ns_length) && same_bytes(o->key + ns_length, name, name_length);
 }
 
-/* The same of an object that does not change while one looks: the writer's. */
+/* As object_is_of_key(), for an object that cannot change: the writer's. */
 static inline bool
 object_has_key(const struct object *o, const char *ns, size_t ns_length, const char *name, size_t name_length)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From an ordinal to its object, by a resource's trie `ordinals`: for readers, and for the writer, which
- * finds so what its own tries lead to.
+ * Find an object by its ordinal, in a resource's trie `ordinals`. Readers and the writer use it.
  */
 #ifndef SHM_LAYOUT_ORDINAL_H
 #define SHM_LAYOUT_ORDINAL_H
@@ -13,7 +12,7 @@
 
 /*
  * ordinals  link of the trie
- * Returns   1 and the object with its ref; 0 none; -EBADMSG damaged
+ * Returns   1 with the object and its ref; 0 no object has this ordinal; -EBADMSG damaged
  */
 static inline int
 ordinal_object(const struct arena_view *view, uint32_t ordinals, uint32_t ordinal, uint32_t *ret_ref,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening a file that somebody else may have put there: nothing but a plain file is opened, and no link is
+ * Open a file that another user may have made: only a regular file is opened, and no symbolic link is
  * followed.
  */
 #ifndef SHM_LAYOUT_PLAIN_FILE_H
@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 
 /*
- * Open a regular file read-only, close-on-exec. What stands there is looked at before it is opened: to open a
- * device may do something, a FIFO may be waited for. Never waits.
+ * Open a regular file read-only and close-on-exec. Never blocks. The type is checked before the open, because
+ * opening a device may act on it, and opening a FIFO may block.
  *
- * ret_st   what it is, also of one that is not opened; zeroed when there is nothing
- * Returns  a descriptor; -EINVAL it is no regular file (a symbolic link is none); other negative errno
+ * ret_st   the file's status, set also when the file is not opened; zeroed when there is no file
+ * Returns  a descriptor; -EINVAL not a regular file, for example a symbolic link; other negative errno
  */
 int plain_file_open(const char *path, struct stat *ret_st);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Postings: an index value and the ordinals of the objects that have it.
+ * Postings: one value of an index, and the ordinals of the objects that have it. The writer makes a new block
+ * for each change; readers walk it.
  *
  * An index is a trie from the hash of a value (key_hash.h) to
- *   - an immediate ordinal, when one object has the value (compare the object's own index value!),
- *   - a BLOCK_POSTINGS, when several have it,
- *   - a BLOCK_COLLISION of BLOCK_POSTINGS, when several values share the hash; there, one ordinal has
- *     postings too, for an ordinal alone would not say for which of its object's values it stands.
+ *   - an immediate ordinal, when one object has the value: the reader computes the object's values and
+ *   compares;
+ *   - a BLOCK_POSTINGS, when several objects have it;
+ *   - a BLOCK_COLLISION of BLOCK_POSTINGS, when several values share the hash. There a single ordinal has
+ *     postings too, because the postings name the value.
  *
  * BLOCK_POSTINGS payload:
  *
@@ -15,7 +17,7 @@
  *   | count  | value_length | ordinals[count], or a link | value bytes   |
  *   +--------+--------------+----------------------------+---------------+
  *
- *   count <= POSTING_ARRAY_MAX   the ordinals themselves stand there, ascending, 4 bytes each
+ *   count <= POSTING_ARRAY_MAX   the ordinals, ascending, 4 bytes each
  *   count >  POSTING_ARRAY_MAX   the link (4 bytes) of a trie ordinal -> immediate ordinal
  */
 #ifndef SHM_LAYOUT_POSTING_H
@@ -36,9 +38,9 @@ struct posting {
 _Static_assert(offsetof(struct posting, ordinals) == 8, "posting: ordinals moved");
 
 /*
- * Postings as they were checked: what is read of them is bounded by this, and not by what stands there later.
+ * Checked postings. Under a revoked reader the block may change, so readers use these copies of its lengths.
  *
- * ordinals  count of them, or one link
+ * ordinals  `count` ordinals; one link when count > POSTING_ARRAY_MAX
  */
 struct posting_list {
 	uint32_t count;
@@ -47,13 +49,13 @@ struct posting_list {
 	const char *value;
 };
 
-/* The postings of this block, checked against its length; false when damaged or another type. */
+/* Load and check the postings of this ref. False when damaged or of another type. */
 bool posting_load(const struct arena_view *view, uint32_t ref, struct posting_list *ret);
 
-/* The same of a block that does not change while one looks: the writer's. NULL: damaged or another type. */
+/* As posting_load(), for a block that cannot change: the writer's. NULL: damaged, or another type. */
 const struct posting *posting_at(const struct arena_view *view, uint32_t ref);
 
-/* The value's bytes (posting->value_length of them). */
+/* The value: p->value_length bytes, not terminated. */
 const char *posting_value(const struct posting *p);
 
 /*
@@ -62,12 +64,12 @@ const char *posting_value(const struct posting *p);
  *	for (int r = ordinal_first(&it, view, leaf); r > 0; r = ordinal_next(&it))
  *		use(it.ordinal);
  *
- * leaf   an immediate ordinal or the ref of a BLOCK_POSTINGS
- * Returns 1 at an ordinal, 0 at the end, -EBADMSG damaged.
+ * leaf     an immediate ordinal, or the ref of a BLOCK_POSTINGS
+ * Returns  1 at an ordinal, 0 at the end, -EBADMSG damaged
  */
 struct ordinal_iter {
 	uint32_t ordinal;
-	const uint32_t *array;	/* what is left of an array, or NULL */
+	const uint32_t *array;	/* the rest of an array, or NULL */
 	uint32_t array_left;
 	bool in_trie;
 	struct trie_iter trie;

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What reader and broker say to each other over the Unix socket (SOCK_SEQPACKET, one message a packet).
+ * Messages between readers and informerd's broker, over a Unix socket (SOCK_SEQPACKET, one message a packet).
  *
- *   reader → broker   HELLO         versions, the kind of attach, the reader's name for `informerctl stat`
- *   broker → reader   WELCOME       generation; carries with SCM_RIGHTS, in this order: arena (O_RDONLY),
+ *   reader → broker   HELLO         layout versions, flags, the reader's name for `informerctl stat`
+ *   broker → reader   WELCOME       the generation; carries by SCM_RIGHTS, in this order: arena (O_RDONLY),
  *                                   slot (read-write), eventfd
- *                     REFUSED       code and a sentence; also before anything was said, to who may not attach
- *                                   (then the reader's own packet may meet the hang-up, EPIPE); and to a
- *                                   reader that is attached: it was revoked, and is hung up on
+ *                     REFUSED       code and sentence. May come before HELLO, to a user that may not attach;
+ *                                   then the reader's own send may fail with EPIPE. May also come to an
+ *                                   attached reader that is revoked, or whose wake-ups cost too much. The
+ *                                   broker then closes the connection
  *   reader → broker   SUBSCRIBE     once attached: fill a queue with the changes of a resource (queue.h). Its
- *                                   number names it from then on; one that is in use is unsubscribed first
- *   broker → reader   SUBSCRIBED    from which seq on; carries the queue (read-only)
- *                     UNSUBSCRIBED  code and a sentence: it was refused
- *   reader → broker   UNSUBSCRIBE   the queue with this number is no longer read; no answer
- *   reader → broker   WANT          once attached: it looks at this resource; one that is cached on demand
- *                                   is cached from now on. No answer. SUBSCRIBE says the same
- *   reader → broker   STAT          a question; no slot is needed
- *   broker → reader   REPORT        its answer: one JSON document, in as many packets as it takes; `more`
- *                                   tells
+ *                                   number names the queue from then on. The broker first unsubscribes a
+ *                                   queue that has this number
+ *   broker → reader   SUBSCRIBED    the seq from which the queue is complete; carries the queue (read-only)
+ *                     UNSUBSCRIBED  SUBSCRIBE was refused: code and sentence
+ *   reader → broker   UNSUBSCRIBE   the reader no longer reads this queue; no answer
+ *   reader → broker   WANT          once attached: the reader uses this resource. If the resource is on
+ *                                   demand, informerd caches it from now on, as after SUBSCRIBE; no answer
+ *   reader → broker   STAT          asks for a report; needs no slot
+ *   broker → reader   REPORT        the report: one JSON document, in as many packets as head.more says
  *
- * The broker takes no descriptors (SO_PASSRIGHTS where the kernel has it: who sends some gets EPERM; else
- * they are dropped), so nobody can make it pile them up. Either side ends by closing. All fields are input:
- * sizes are checked, strings are length-delimited and end within the packet.
+ * The broker takes no descriptors, so no client can fill its descriptor table. Where the kernel has
+ * SO_PASSRIGHTS, sending a descriptor fails with EPERM; else the broker's receive drops it.
+ *
+ * Either side ends the connection by closing it. All fields are input: sizes are checked, strings are
+ * length-delimited and end within the packet.
  */
 #ifndef SHM_LAYOUT_PROTOCOL_H
 #define SHM_LAYOUT_PROTOCOL_H
@@ -60,10 +63,10 @@ struct message_head {
 	uint16_t version;
 	uint16_t type;
 	uint32_t length;	/* of the whole packet */
-	uint32_t more;		/* REPORT: 1 when another packet follows; else 0 */
+	uint32_t more;		/* REPORT: 1 if another packet follows; else 0 */
 };
 
-#define HELLO_WANT_KEYS 1u	/* send the block keys: this reader verifies */
+#define HELLO_WANT_KEYS 1u	/* send the content and block keys: this reader verifies tags */
 
 struct message_hello {
 	struct message_head head;
@@ -81,7 +84,7 @@ struct message_welcome {
 	uint8_t keys[32];	/* struct tag_keys, when has_keys */
 };
 
-/* Why something was refused: NAME, number. LAYOUT.md says what each means. */
+/* Reasons to refuse: NAME, number. LAYOUT.md says what each means. */
 #define REFUSALS(X)                                                                                          \
 	X(PERMISSION, 1)                                                                                     \
 	X(FULL, 2)                                                                                           \
@@ -104,21 +107,21 @@ struct message_refused {
 };
 
 /*
- * number       0 .. SLOT_QUEUES - 1: of this reader's queues; its cursor in the slot is set to 0 by the
- *              broker before it answers
- * entries      wanted capacity; 0: the default. Rounded up to a power of two, and capped by the daemon's
+ * number       number of the queue in this reader's slot, 0 .. SLOT_QUEUES - 1. The broker sets the queue's
+ *              cursor in the slot to 0 before it answers
+ * entries      wanted capacity; 0: the default. Rounded up to a power of two, and limited by the daemon's
  *              configuration
- * resource     "pods", "deployments.apps": plural name, and group when there is one; not terminated when it
- *              fills the field. One that the daemon does not cache is no error: it may come. Several entries
- *              of one resource count as one
+ * resource     "pods", "deployments.apps": plural name, and the group if there is one; not terminated when it
+ *              fills the field. The daemon need not cache the resource yet. If several namespaces of it are
+ *              cached, the queue has all of them
  * namespace_   only this namespace; empty: all
- * consumer     named consumer whose cursor is kept; empty: none
- * name         what reports, logs and metrics call it: any bytes, need not be terminated. Empty: the
+ * consumer     named consumer whose cursor informerd keeps; empty: none
+ * name         name of the queue in reports, logs and metrics: any bytes, need not be terminated. Empty: the
  *              consumer's name, else the reader's
  *
- * The other names are printable ASCII without blanks. The queues of one reader have SLOT_QUEUES *
- * QUEUE_ENTRIES_DEFAULT entries in all; those that come last get what is left, QUEUE_ENTRIES_MIN at least.
- * Where memory is scarce a queue gets fewer than were asked for, or is refused (FULL).
+ * All names but `name` are printable ASCII without blanks. The queues of one reader share SLOT_QUEUES *
+ * QUEUE_ENTRIES_DEFAULT entries. A later queue gets the rest, at least QUEUE_ENTRIES_MIN. When memory is
+ * scarce, a queue gets fewer entries than it asks for, or is refused (FULL).
  */
 struct message_subscribe {
 	struct message_head head;
@@ -131,9 +134,11 @@ struct message_subscribe {
 };
 
 /*
- * base         the queue holds every change with a greater seq
- * has_cursor   lineage and seq are where the consumer of that name had got to; 0: nobody of that name is
- *              known
+ * Answers SUBSCRIBE.
+ *
+ * base         the queue has each change with a greater seq
+ * has_cursor   1: the named consumer acknowledged all changes of `lineage` up to `seq`; 0: the name is
+ *              unknown
  */
 struct message_subscribed {
 	struct message_head head;
@@ -146,7 +151,7 @@ struct message_subscribed {
 	uint32_t reserved;
 };
 
-/* In answer to SUBSCRIBE: why not. */
+/* Answers SUBSCRIBE: why there is no queue. */
 struct message_unsubscribed {
 	struct message_head head;
 	uint32_t number;

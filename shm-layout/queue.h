@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue: a bounded ring of events that the writer fills for one subscription of one reader (a handler, as a
- * rule). A memfd of its own, mapped read-only by the reader; how far the reader has read stands in the
- * reader's slot (slot.h, queue_cursor).
+ * A queue: a bounded ring of events for one subscription of one reader. Usually a handler subscribes. The
+ * queue is a memfd of its own: the writer stores, the reader maps it read-only. How far the reader has read
+ * is in its slot (slot.h, queue_cursor).
  *
  *   offset  bytes  field
- *        0      8  head       entries pushed so far; entry n stands at ring[n % capacity]
- *        8      8  base       since it opened last: the ring has every change of its subscription with
+ *        0      8  head       entries pushed so far; entry n is ring[n % capacity]
+ *        8      8  base       since the last opening, the ring has each change of its subscription with
  *                             seq > base
- *       16      8  openings   how often it was opened: 1, and one more each time it reopened
+ *       16      8  openings   1, and one more each time the queue reopened
  *       24      4  state      0 OPEN, 1 OVERFLOWED
  *       28      4  capacity   entries, a power of two, QUEUE_ENTRIES_MIN .. QUEUE_ENTRIES_MAX; never changes
- *     4096  24*n  entries     {seq, kind, resource, old, new}
+ *     4096  24*n  entries     struct queue_entry
  *
- * Invariant: while OPEN, what an unread entry refers to stays in the arena. An unread entry is never
- * overwritten.
+ * Invariant: while the queue is OPEN, the arena keeps what an unread entry refers to. The writer never
+ * overwrites an unread entry.
  *
- * The steps Q1 to Q5 of a reader and P1 to P4 of the writer, their orders and why: PROTOCOLS.md, Queue; how
- * a reader goes to sleep: Armed.
+ * PROTOCOLS.md has the steps Q1 to Q5 of the reader and P1 to P4 of the writer (Queue), and how a reader
+ * sleeps (Armed).
  *
- * To the reader all of it is input: head - consumed is clamped to capacity, refs are checked where they are
- * followed.
+ * The reader treats the queue as input: it clamps head - consumed to capacity, and checks each ref that it
+ * follows.
  */
 #ifndef SHM_LAYOUT_QUEUE_H
 #define SHM_LAYOUT_QUEUE_H
@@ -37,14 +37,15 @@
 enum queue_state { QUEUE_OPEN = 0, QUEUE_OVERFLOWED = 1 };
 
 /*
- * What an entry tells.
+ * The kinds of entries, and what old_ref and new_ref are; 0 where not listed.
  *
- *   ADDED     new: the object             UPDATED  old, new
- *   DELETED   old: the last state before; new: the final state, 0 when the deletion was not seen, only that
- *             it is gone
- *   SYNCED    the resource's first list is in (again after a RESET)
- *   RESET     the resource was emptied and is listed anew: what was known of it no longer counts
- *   STATUS    the Reflector met an error, or recovered; new: a VALUE (LAYOUT.md, STATUS)
+ *   ADDED     new: the object
+ *   UPDATED   old: the object before; new: the object
+ *   DELETED   old: the object before; new: its final state, 0 when the deletion was not seen, only that the
+ *             object is gone
+ *   SYNCED    the resource's first list is in, also the first one after a RESET
+ *   RESET     the resource was emptied and will be listed anew; earlier entries of it no longer count
+ *   STATUS    the Reflector met an error or recovered; new: a BLOCK_VALUE (LAYOUT.md, STATUS)
  */
 enum queue_kind {
 	QUEUE_ADDED = 1,
@@ -56,11 +57,11 @@ enum queue_kind {
 };
 
 /*
- * seq       of the change, RESET included; of SYNCED and STATUS that of the last one before them
- * kind      enum queue_kind
- * resource  position of its resource in the root
- * old, new  refs of BLOCK_OBJECTs (of a BLOCK_VALUE in STATUS), or 0
- * pushed_ms CLOCK_BOOTTIME in milliseconds when it was pushed, the low 32 bits: how far one lags
+ * seq               of the change, a RESET included; SYNCED and STATUS: of the last change before
+ * kind              enum queue_kind
+ * resource          position of the resource in the root
+ * old_ref, new_ref  refs of BLOCK_OBJECTs (STATUS: of a BLOCK_VALUE), or 0
+ * pushed_ms         CLOCK_BOOTTIME in milliseconds at the push, low 32 bits; tells the reader's lag
  */
 struct queue_entry {
 	uint64_t seq;
@@ -83,12 +84,14 @@ struct queue {
 _Static_assert(offsetof(struct queue, state) == 24, "queue: state moved");
 _Static_assert(sizeof(struct queue) == 32, "queue: size");
 
+/* Size of a queue's file. */
 static inline size_t
 queue_bytes(uint32_t capacity)
 {
 	return QUEUE_ENTRIES_OFFSET + (size_t)capacity * sizeof(struct queue_entry);
 }
 
+/* The queue's entries. The reader's mapping is read-only. */
 static inline struct queue_entry *
 queue_ring(const struct queue *q)
 {

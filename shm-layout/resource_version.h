@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Comparing resource versions, as Kubernetes allows it since 1.35 (apimachinery,
- * resourceversion.CompareResourceVersion), for the writer and for readers that wait for one.
+ * Compare resourceVersions, as Kubernetes allows it since 1.35 (apimachinery,
+ * resourceversion.CompareResourceVersion). The writer uses it, and readers that wait for a version.
  *
- * One can be compared that is digits without leading zeros; "0" is none: it stands for "any" in requests, and
- * no object has it. Servers that are no kube-apiserver may give others, of which nothing is known.
+ * A version can be compared if it consists of digits without a leading zero. "0" cannot: in requests it means
+ * "any". Other API servers may send versions of other forms, which cannot be compared.
  */
 #ifndef SHM_LAYOUT_RESOURCE_VERSION_H
 #define SHM_LAYOUT_RESOURCE_VERSION_H
@@ -23,7 +23,7 @@ resource_version_is_comparable(const char *text, size_t length)
 	return length > 0 && text[0] != '0';
 }
 
-/* a < b, of any length; false when one of them cannot be compared. */
+/* True if a < b, of any length. False when a or b cannot be compared. */
 static inline bool
 resource_version_is_less(const char *a, size_t a_length, const char *b, size_t b_length)
 {
@@ -32,7 +32,7 @@ resource_version_is_less(const char *a, size_t a_length, const char *b, size_t b
 	return a_length != b_length ? a_length < b_length : memcmp(a, b, a_length) < 0;
 }
 
-/* As a number; 0: it cannot be compared, or is none of 64 bits. */
+/* The version as a number; 0: it cannot be compared, or exceeds 64 bits. */
 static inline uint64_t
 resource_version_number(const char *text, size_t length)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The root: the immutable record from which one version of the whole store is reached, and a
- * resource's part of it.
+ * The root, from which one version of all resources is reached, and the resource block. Both are immutable.
+ * The writer makes them; readers reach them through the header's root word.
  *
  *   root ──▶ resource[0] ──▶ identity trie   hash of "namespace/name" ──▶ ordinal
  *        │               ├─▶ ordinals trie   ordinal ──▶ object
@@ -10,8 +10,8 @@
  *        │               └─▶ descriptor      what the resource is and how it is indexed
  *        └▶ resource[1] …
  *
- * A commit writes the resource blocks that changed and a new root, and stores its offset in the header:
- * all resources and all indexes change together.
+ * A commit writes the resource blocks that changed and a new root, then stores the root's offset in the
+ * header. So all resources and all indexes change together.
  */
 #ifndef SHM_LAYOUT_ROOT_H
 #define SHM_LAYOUT_ROOT_H
@@ -25,17 +25,17 @@
 /*
  * BLOCK_ROOT payload.
  *
- *   tag             tag.h, root tag; checked by the writer at adoption
- *   epoch           the commit's number; never 0 or 1 (slot.h)
- *   seq             the last modification sequence number given out
- *   lineage         random id of an unbroken count of seq; kept by adoption
- *   committed_*_ns  when it was published
+ *   tag             root tag (tag.h); the next writer checks it when it takes over the content
+ *   epoch           number of the commit; at least EPOCH_FIRST (slot.h)
+ *   seq             number of the newest change
+ *   lineage         random id of an unbroken count of seq; a generation that takes over content keeps it
+ *   committed_*_ns  when the root was published
  *   consumers       ref of a BLOCK_CONSUMERS (consumer.h), or 0
- *   table           epoch of the last root in which a resource came, went, or became another: what was learnt
- *                   from one root about positions and descriptors holds for every root of the same arena with
- *                   the same number
- *   resources       a ref each; the last may be 0: informerd is configured to cache more, and the API server
- *                   has not said yet what that is. Who finds a name nowhere cannot tell that it is not cached
+ *   table           epoch of the last root that added or removed a resource, or changed its descriptor or
+ *                   fingerprint. Roots of one arena with equal tables have equal positions and descriptors
+ *   resources       the ref of each resource. The last ref may be 0: a configured resource is not in the root
+ *                   yet, because discovery has not resolved it. Then a name that is in no resource may still
+ *                   become one
  */
 struct root {
 	uint8_t tag[32];
@@ -56,8 +56,8 @@ _Static_assert(offsetof(struct root, table) == 88, "root: table moved");
 _Static_assert(sizeof(struct root) == 96, "root: size");
 
 enum resource_state {
-	RESOURCE_LISTING = 1,	/* the first list is not whole yet; its RV says nothing */
-	RESOURCE_SYNCED = 2,	/* everything up to its RV is in */
+	RESOURCE_LISTING = 1,	/* no complete list is in; the RV means nothing */
+	RESOURCE_SYNCED = 2,	/* all changes up to the RV are in */
 };
 
 #define RESOURCE_VERSION_MAX 63
@@ -68,19 +68,18 @@ enum resource_state {
  *   descriptor        ref of a BLOCK_VALUE: a JSON document (LAYOUT.md, DESCRIPTOR)
  *   state             enum resource_state
  *   object_count      objects present
- *   next_ordinal      ordinals below it have been given out
- *   changed_seq       seq of its last change
- *   tombstone_floor   deletes after this seq still stand in by-seq
- *   complete_from     every deletion after this resourceVersion, a number, has its tombstone, and was seen;
- *                     0: not known since when
- *   fingerprint       three hashes of 8 bytes: where its content is from, which part of that it is, and the
- *                     CA of the server; zeroes: the next writer drops the resource
- *   cluster           the first 8 bytes of BLAKE2b-128 of the id of the cluster that it came from; zeroes:
- *                     not known
- *   version           the API server's resourceVersion, opaque, length first; empty: none
+ *   next_ordinal      all ordinals are below it
+ *   changed_seq       seq of the resource's last change
+ *   tombstone_floor   each deletion with a greater seq has a tombstone in by-seq
+ *   complete_from     each deletion after this resourceVersion (as a number) was seen and has a tombstone;
+ *                     0: not known
+ *   fingerprint       three hashes of 8 bytes: the source of the content, the selection from that source, and
+ *                     the server's CA; zeroes: the next writer drops the resource
+ *   cluster           the first 8 bytes of BLAKE2b-128 of the cluster's id; zeroes: not known
+ *   version           the API server's resourceVersion, opaque; version_length 0: none
  *   identity, ordinals, by_seq, deleted, indexes[]  links (trie.h; deleted: tombstone.h)
  *   by_key, by_ordinal  refs of BLOCK_SHORTCUTs (shortcut.h), or 0
- *   status            ref of a BLOCK_VALUE: what the Reflector last met (LAYOUT.md, STATUS), or 0
+ *   status            ref of a BLOCK_VALUE: the Reflector's last error (LAYOUT.md, STATUS), or 0
  */
 struct resource {
 	uint32_t descriptor;
@@ -112,9 +111,10 @@ _Static_assert(offsetof(struct resource, identity) == 144, "resource: identity m
 _Static_assert(sizeof(struct resource) == 176, "resource: size");
 
 /*
- * The root at this offset, or NULL: bounds, type, and room for its resources are checked.
- * ret_count   how many these are, as it was checked: the block may become another under a reader that nothing
- *             protects any more, and its count another with it
+ * The root at this offset. Bounds, type, and room for its resources are checked; NULL when damaged.
+ *
+ * ret_count   the checked number of resources. Use this copy: under a revoked reader the block's own count
+ *             may change
  */
 static inline const struct root *
 root_load(const struct arena_view *view, uint64_t offset, uint32_t *ret_count)
@@ -135,7 +135,7 @@ root_load(const struct arena_view *view, uint64_t offset, uint32_t *ret_count)
 	return root;
 }
 
-/* Resource i of a root that has so many, as root_load() said; NULL where it is damaged or there is none. */
+/* Resource i of a root with `count` resources (root_load()); NULL when it is damaged or absent. */
 static inline const struct resource *
 root_resource_of(const struct arena_view *view, const struct root *root, uint32_t count, uint32_t i)
 {
@@ -150,14 +150,14 @@ root_resource_of(const struct arena_view *view, const struct root *root, uint32_
 	if (!b)
 		return NULL;
 	r = (const struct resource *)(const void *)b->payload;
-	/* who uses these later checks them again: resource_version(), resource_index() */
+	/* resource_version() and resource_index() check these again */
 	if (r->version_length > RESOURCE_VERSION_MAX ||
 	    r->index_count > (length - sizeof(*r)) / sizeof(r->indexes[0]))
 		return NULL;
 	return r;
 }
 
-/* The link of index i, or false: there is none, or it would lie where nothing may be touched. */
+/* The link of index i. False when the resource has no such index, or the link lies beyond committed bytes. */
 static inline bool
 resource_index(const struct arena_view *view, const struct resource *r, uint32_t i, uint32_t *ret_link)
 {
@@ -170,7 +170,7 @@ resource_index(const struct arena_view *view, const struct resource *r, uint32_t
 	return true;
 }
 
-/* Its version, and of how many bytes that is: RESOURCE_VERSION_MAX at most, whatever stands there. */
+/* The resource's version, not terminated. ret_length is at most RESOURCE_VERSION_MAX; 0: none, or damaged. */
 static inline const char *
 resource_version(const struct resource *r, size_t *ret_length)
 {
@@ -180,7 +180,7 @@ resource_version(const struct resource *r, size_t *ret_length)
 	return r->version;
 }
 
-/* The same two of a root that does not change while one looks: the writer's, a frozen one. */
+/* As root_load() and root_resource_of(), for a root that cannot change: the writer's, or one in a copy. */
 static inline const struct root *
 root_at(const struct arena_view *view, uint64_t offset)
 {

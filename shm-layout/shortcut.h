@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shortcuts: flat tables that lead from a key, or an ordinal, straight to the object's newest version, past
- * the tries.
+ * Shortcuts: tables that lead from a key or an ordinal straight to an object's newest state, past the tries.
+ * The writer stores the cells; readers load them.
  *
  *	key ──hash──▶ bucket of 8 cells ──▶ object		ordinal ──▶ cell ──▶ object
  *
- * They are hints: whoever finds nothing, or something newer than his root, goes by the tries, which are the
- * truth. So a table need not be whole, and answers "not found" to nobody.
+ * The cells are hints, and a table may be incomplete. A reader that finds an empty cell, or an object newer
+ * than its root, searches the tries. A shortcut never proves that an object is absent.
  *
- * BLOCK_SHORTCUT payload; the block's tag covers the first 8 bytes only, for the cells change in place:
+ * BLOCK_SHORTCUT payload. The cells change in place, so the block's tag covers the first 8 bytes only:
  *
  *   0          4        8         A                                     A + cells * size
  *   +----------+--------+- - - - -+--------+--------+--------+- - - - - +
  *   | cells    | kind   |         | cell   | cell   | cell   |          |
  *   +----------+--------+- - - - -+--------+--------+--------+- - - - - +
  *
- *   A      the first multiple of 64 of the file from byte 8 on
- *   cells  how many, a power of two
- *   kind   1, by key: 8 bytes a cell, the hash's upper 32 bits above the object's ref, 0 empty; the 8 of the
- *          64-byte bucket number hash & (cells / 8 - 1) are searched
- *          2, by ordinal: 4 bytes a cell, the ref, 0 none
+ *   A      the first multiple of 64 of the file at or after byte 8 of the payload
+ *   cells  number of cells, a power of two
+ *   kind   1, by key: a cell has 8 bytes: the hash's upper 32 bits above the object's ref; 0: empty. A key is
+ *          in one of the 8 cells of bucket hash & (cells / 8 - 1), which has 64 bytes
+ *          2, by ordinal: a cell has 4 bytes: the object's ref; 0: empty
  *
- * Invariant: before a root is stored, every cell about an object that its commit changed is (a deleted one's
- * is empty). So who pinned a root finds in a cell nothing, or the version of that root, or a later one, which
- * the versions' own seq tells (PROTOCOLS.md, Shortcut).
+ * Invariant: before the writer stores a root, it stores the cell of each object that the commit changes; 0
+ * for a deleted object. So a reader that pinned a root finds in a cell nothing, the state that its root has,
+ * or a later state with a seq above the root's (PROTOCOLS.md, Shortcut).
  *
- * Readers that verify do not use them, since no tag vouches for the cells.
+ * A reader that verifies tags does not use shortcuts, because no tag covers the cells.
  */
 #ifndef SHM_LAYOUT_SHORTCUT_H
 #define SHM_LAYOUT_SHORTCUT_H
@@ -48,7 +48,7 @@
 #define SHORTCUT_SSE2
 #endif
 
-/* Into its one caller, whose time is a lookup's; but the explorer looks for it by its name. */
+/* Inlined for speed in each lookup. Not with SHORTCUT_PLAIN: the explorer finds the function by its name. */
 #ifdef SHORTCUT_PLAIN
 #define SHORTCUT_INLINE static inline
 #else
@@ -66,7 +66,7 @@ struct shortcut {
 };
 _Static_assert(sizeof(struct shortcut) == SHORTCUT_TAGGED, "shortcut: size");
 
-/* Bytes of payload for so many cells. */
+/* Bytes of payload of a table with this number of cells. */
 static inline uint64_t
 shortcut_length(enum shortcut_kind kind, uint64_t cells)
 {
@@ -74,7 +74,7 @@ shortcut_length(enum shortcut_kind kind, uint64_t cells)
 	       cells * (kind == SHORTCUT_BY_KEY ? sizeof(uint64_t) : sizeof(uint32_t));
 }
 
-/* Where a table's cells begin; NULL when there is none of this kind, or its lengths do not fit its block. */
+/* The first cell of a table; NULL when the table is absent, of another kind, or damaged. */
 static inline void *
 shortcut_cells(const struct arena_view *view, uint32_t ref, enum shortcut_kind kind, uint32_t *ret_cells)
 {
@@ -103,9 +103,9 @@ shortcut_bucket(void *cells, uint32_t count, uint64_t hash)
 }
 
 /*
- * Which of a bucket's cells may be those of this hash: a bit each. All eight are looked at, so that there is
- * no branch whose way is a matter of chance. A vector's load is eight bytes at a time on every x86 there is;
- * what it finds is loaded again, atomically.
+ * The cells of a bucket that may belong to this hash: bit i for cell i. All 8 cells are compared, without a
+ * branch that the processor could mispredict. On x86 a vector load is atomic for each 8 bytes; the caller
+ * loads a matching cell again, atomically.
  */
 static inline unsigned
 shortcut_match(_Atomic uint64_t *bucket, uint64_t hash)
@@ -131,12 +131,12 @@ shortcut_match(_Atomic uint64_t *bucket, uint64_t hash)
 }
 
 /*
- * The object with this hash, and with this ordinal, as the root of seq `seq` has it: its ref and lengths,
- * checked; NULL: go by the tries. The first of those with the hash: whoever asks compares the key.
+ * S2, S2', S3: the object with this key hash, as the root of seq `seq` has it. Its ref and lengths are
+ * checked. Several objects may have the hash: the caller compares the key.
  *
- * S2': what a cell was given after the reader's slot was closed is protected by nothing (PROTOCOLS.md,
- * Revoke). Who loaded that, by acquire, sees it; who asks for cells by ordinal looks himself, before he
- * follows them.
+ * slot     the reader's. No pin protects what a cell was given after the slot was closed; the acquire load
+ *          of such a cell makes `closed` visible to S2' (PROTOCOLS.md, Revoke)
+ * Returns  NULL: search the tries
  */
 SHORTCUT_INLINE const struct object *
 shortcut_by_key(const struct arena_view *view, const struct slot *slot, uint32_t table, uint64_t seq,
@@ -158,14 +158,14 @@ shortcut_by_key(const struct arena_view *view, const struct slot *slot, uint32_t
 	if (match == 0)
 		return NULL;
 	/*
-	 * Meets the release stores of fill_key() and change_key() (writer/store/shortcut_edit.c): who finds
-	 * the ref finds the object. Without it the object's header could be read as what stood there
-	 * before.
+	 * Pairs with the release stores of fill_key() and change_key() (writer/store/shortcut_edit.c): the
+	 * object was stored before its ref. Relaxed, its header could be read as the earlier content of that
+	 * memory.
 	 */
 	ref = (uint32_t)atomic_load_explicit(&bucket[__builtin_ctz(match)], memory_order_acquire) & REF_MAX;
 	if (__builtin_expect(slot_is_closed(slot), 0))				/* S2' */
 		return NULL;
-	/* header and key lie in two or three lines: asked for together */
+	/* header and key are in two or three cache lines: load them together */
 	__builtin_prefetch(view->base + ref_offset(ref) + 64);
 	o = object_load(view, ref, ret_extent);
 	if (!o || o->seq > seq || o->key_hash != hash)
@@ -175,8 +175,10 @@ shortcut_by_key(const struct arena_view *view, const struct slot *slot, uint32_t
 }
 
 /*
- * Prefetch a key's bucket, then the object that shortcut_by_key() would look at. For several keys at a time.
- * Returns the bucket; NULL: there is no table.
+ * For lookups of several keys at a time: prefetch a key's bucket. Then shortcut_expect_object() prefetches
+ * the object that shortcut_by_key() finds in it.
+ *
+ * Returns  the bucket; NULL: the table is absent or damaged, or the view verifies tags
  */
 static inline _Atomic uint64_t *
 shortcut_expect_bucket(const struct arena_view *view, uint32_t table, uint64_t hash)
@@ -193,6 +195,9 @@ shortcut_expect_bucket(const struct arena_view *view, uint32_t table, uint64_t h
 	return bucket;
 }
 
+/*
+ * Prefetch the object that the bucket has for this hash, if any. The prefetch is a hint: nothing is checked.
+ */
 static inline void
 shortcut_expect_object(const struct arena_view *view, _Atomic uint64_t *bucket, uint64_t hash)
 {
@@ -208,12 +213,15 @@ shortcut_expect_object(const struct arena_view *view, _Atomic uint64_t *bucket, 
 		__builtin_prefetch(at + line * 64);
 }
 
-/* The cell of an ordinal: a ref that is only a hint, to be given to shortcut_object(); 0: none. */
+/*
+ * S2: the cell of an ordinal: a hint for shortcut_object(); 0: empty. The caller does S2' before it follows
+ * it.
+ */
 static inline uint32_t
 shortcut_cell(const void *cells, uint32_t count, uint32_t ordinal)
 {
 	/*
-	 * Meets the release store in shortcut_apply() (writer/store/shortcut_edit.c), as in
+	 * Pairs with the release store in shortcut_apply() (writer/store/shortcut_edit.c), as in
 	 * shortcut_by_key().
 	 */
 	return ordinal < count ? atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)cells + ordinal,
@@ -221,6 +229,7 @@ shortcut_cell(const void *cells, uint32_t count, uint32_t ordinal)
 			       : 0;
 }
 
+/* S3: the object at ref, if it has this ordinal and the root of seq `seq` has this state; else NULL. */
 static inline const struct object *
 shortcut_object(const struct arena_view *view, uint32_t ref, uint64_t seq, uint32_t ordinal)
 {

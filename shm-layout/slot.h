@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A slot: what one attached reader process writes and the writer reads. Two pages, a memfd of the reader's
- * own, sealed against shrinking and growing; to the writer everything in it is hostile input: read once,
- * clamped, never an index.
+ * A slot: two pages that one attached reader shares with the writer: a memfd of its own, sealed against
+ * shrinking and growing. The reader stores pins and cursors. The writer reads them as hostile input: it loads
+ * each word once, clamps it, and never uses it as an index.
  *
  *   offset  bytes  field
- *        0      4  armed      bits: the reader sleeps and wants its eventfd signalled, ARMED_COMMIT at the
- *                             next commit, ARMED_QUEUE when one of its queues has something for it. With
- *                             the signal the writer takes back the bits that it answers, no others: who
- *                             waits for something else is still armed
- *        4      4  closed     1: no snapshot is begun through this slot any more, and those that are open
- *                             have expired. Set by the writer when it drops the reader, by the reader itself
- *                             where it knows that the writer looks here no more; never cleared
- *        8      8  touched    bit n: cell n was claimed some time; set by its reader before the claim, never
- *                             cleared. The writer looks at no others: with many readers most cells are
- *                             never used, and looking costs a cache line each
- *       64  63*64  cells      pins: FREE, ACQUIRING, or the epoch that one snapshot reads
- *     4096  64*64  queues     how far the reader has got in each of its queues (queue.h), by their numbers
+ *        0      4  armed      what wakes the reader: ARMED_COMMIT, the next commit; ARMED_QUEUE, an entry or
+ *                             an opening in one of its queues. The reader sets bits before it sleeps. With
+ *                             the signal the writer clears the bits that it answers; other bits stay set
+ *        4      4  closed     1: no snapshot begins through this slot any more, and open snapshots have
+ *                             expired. The writer stores it when it drops or revokes the reader. The reader
+ *                             stores it before it hangs up first, and in its old slot when it attached to the
+ *                             same arena again. Never cleared
+ *        8      8  touched    bit n: cell n was claimed at least once. The reader sets it before the claim;
+ *                             never cleared. The writer scans only these cells, because each costs a cache
+ *                             line and most are never used
+ *       64  63*64  cells      pins: FREE, ACQUIRING, or the epoch that one snapshot reads; only the reader
+ *                             stores
+ *     4096  64*64  queues     for each queue of the reader (queue.h), by number: how far it has read
  *
- * The steps R0 to R4 of a reader and W1 to W3 of the writer, their orders and why: PROTOCOLS.md, Pin.
- * Invariant: never do both miss, so nothing that a pinned root reaches is reused; ACQUIRING counts as the
- * horizon at which the writer first saw it. Pairs with: pins_horizon() in writer/arena/pins.c.
- * D1 to D4, by which the writer drops a reader: the same page, Drop. Invariant: through a slot that was given
- * up nothing is read. Pairs with: pins_close() and pins_are_free() there.
+ * Steps, orders and reasons: PROTOCOLS.md.
+ *
+ * Pin (reader R0 to R4, writer W1 to W3). Invariant: what a pinned root reaches is not reused. A new
+ * ACQUIRING counts as a pin of the epoch that was current at the writer's previous scan. Pairs with:
+ * pins_horizon() (writer/arena/pins.c).
+ *
+ * Drop (writer D1 to D4). Invariant: no reader reads through a slot that was given up. Pairs with:
+ * pins_close() and pins_are_free() (writer/arena/pins.c).
  */
 #ifndef SHM_LAYOUT_SLOT_H
 #define SHM_LAYOUT_SLOT_H
@@ -48,9 +52,12 @@ struct pin_cell {
 };
 
 /*
- * consumed      entries of the queue that the reader has done with; between what it was and the queue's head
- * acknowledged  a named consumer's cursor: everything up to this seq need not be told again. Counts only when
- *               it grows and is not beyond the seq of a published root
+ * The reader's progress in one queue. The reader stores both words; the writer stores 0 before SUBSCRIBED.
+ *
+ * consumed      entries of the queue that the reader has finished. The writer takes it only when it grows and
+ *               is at most the queue's head
+ * acknowledged  a named consumer has finished all changes up to this seq. The writer takes it only when it
+ *               grows and is at most the seq of a published root
  */
 struct queue_cursor {
 	_Alignas(64) _Atomic uint64_t consumed;
@@ -71,10 +78,10 @@ _Static_assert(offsetof(struct slot, cells) == 64, "slot: cells moved");
 _Static_assert(offsetof(struct slot, queues) == 4096, "slot: queues moved");
 _Static_assert(sizeof(struct slot) == SLOT_BYTES, "slot: two pages");
 
-/* A full fence: the one of W1, and of D1. R1's is inside slot_claim(). */
+/* The full fence of W1 and D1. slot_claim() contains the fence of R1. */
 void slot_fence(void);
 
-/* R0. Relaxed: R1's fence stands between this and R2, pins_horizon() loads it behind its own. */
+/* R0. Relaxed: R1's fence comes before R2, and pins_horizon() loads the word after its own fence. */
 static inline void
 slot_touch(struct slot *slot, unsigned cell)
 {
@@ -83,9 +90,11 @@ slot_touch(struct slot *slot, unsigned cell)
 }
 
 /*
- * R0 and R1: take a free cell, starting the search at `hint` (any number; threads that pass different ones do
- * not meet).
- * Returns the cell, or NULL when all SLOT_CELLS are taken. A full fence follows the claim.
+ * R0 and R1: claim a free cell. A full fence follows the claim.
+ *
+ * hint     any number; the search starts at cell hint % SLOT_CELLS. Threads with different hints do not share
+ *          a cache line
+ * Returns  the cell; NULL when all SLOT_CELLS are taken
  */
 struct pin_cell *slot_claim_any(struct slot *slot, unsigned hint);
 static inline struct pin_cell *
@@ -97,7 +106,7 @@ slot_claim(struct slot *slot, unsigned hint)
 	uint64_t expected = CELL_FREE;
 
 	slot_touch(slot, at);
-	/* R1, as in slot_claim_any(). A locked exchange is a full fence; only the compiler must be told. */
+	/* R1, as in slot_claim_any(). The locked exchange is a full fence; the next binds the compiler. */
 	if (atomic_compare_exchange_strong_explicit(&cell->epoch, &expected, CELL_ACQUIRING,
 						    memory_order_seq_cst, memory_order_relaxed)) {
 		atomic_signal_fence(memory_order_seq_cst);
@@ -108,62 +117,61 @@ slot_claim(struct slot *slot, unsigned hint)
 }
 
 /*
- * R2', before R2: no root that is loaded then has a lower epoch, or the offset that was loaded is not the one
- * that was stored. 0: not told yet.
+ * R2': the newest epoch; 0: not stored yet. Call it before slot_load_root(). If that root has a lower epoch,
+ * the root word is damaged.
  */
 static inline uint64_t
 slot_load_newest(const struct header *h)
 {
 	/*
-	 * Meets W1', the release store in arena_tell_epoch() (writer/arena/arena.c), behind W1. Without it,
-	 * or after R2, a root that is good could be called too old.
+	 * Pairs with W1', the release store in arena_tell_epoch() (writer/arena/arena.c), after W1.
+	 * Relaxed, or after R2, a good root could look too old.
 	 */
 	return atomic_load_explicit(&((struct header *)(uintptr_t)h)->epoch, memory_order_acquire);
 }
 
-/*
- * R2: the current root's offset. Between slot_claim() and slot_pin() the caller may look at the root's block.
- */
+/* R2: the newest root's offset. Between slot_claim() and slot_pin() the caller may read the root's block. */
 static inline uint64_t
 slot_load_root(const struct header *h)
 {
 	/*
-	 * Meets W1's release store in publish() (writer/store/commit.c). Without it one could follow the
-	 * new root to blocks whose bytes are not there yet.
+	 * Pairs with W1, the release store in publish() (writer/store/commit.c). Relaxed, the reader could
+	 * follow the new root to blocks whose bytes have not arrived.
 	 */
 	return atomic_load_explicit(&((struct header *)(uintptr_t)h)->root, memory_order_acquire);
 }
 
-/* R3: the cell now protects this epoch. */
+/* R3: pin this epoch. */
 static inline void
 slot_pin(struct pin_cell *cell, uint64_t epoch)
 {
 	/*
-	 * Meets the acquire load in pins_horizon(). What was read while the cell said ACQUIRING, the root's
-	 * block, was read before; without it that could still be under way when only `epoch` is protected.
+	 * Pairs with the acquire load in pins_horizon(): the root's block was read while the cell said
+	 * ACQUIRING. Relaxed, that read could come after the store, when only `epoch` is protected.
 	 */
 	atomic_store_explicit(&cell->epoch, epoch, memory_order_release);
 }
 
+/* R4: give the cell back. What the pin protected may not be read after this. */
 static inline void
 slot_unpin(struct pin_cell *cell)
 {
 	/*
-	 * Meets the acquire load in pins_horizon(): what was read under the pin was read before. Without it
-	 * a late read could find what the writer puts there next.
+	 * Pairs with the acquire load in pins_horizon(): all reads under the pin come first. Relaxed, a late
+	 * read could find the next content of that memory.
 	 */
 	atomic_store_explicit(&cell->epoch, CELL_FREE, memory_order_release);
 }
 
-/* D1, without its fence. */
+/* D1, without its fence: the writer calls slot_fence() next. */
 static inline void
 slot_close(struct slot *slot)
 {
-	/* Relaxed: what orders it are the fences of D1 and R1, and that of snapshot_settle(). */
+	/* Relaxed: the fences of D1, of R1 and of snapshot_settle() order it. */
 	atomic_store_explicit(&slot->closed, 1, memory_order_relaxed);
 }
 
-/* R1', behind slot_claim(), whose fence meets D1's. True: give the cell back, and look at nothing. */
+/* R1', after slot_claim(): its fence pairs with D1's. True: give the cell back, and read nothing. */
 static inline bool
 slot_is_closed(const struct slot *slot)
 {

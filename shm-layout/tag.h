@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Integrity tags, by libsodium.
+ * Integrity tags, by libsodium. The writer makes them; it checks them when it takes over an arena, and
+ * readers check them on request (INFORMER_VERIFY).
  *
- * One key file (32 random bytes, mode 0600, beside the socket) yields by crypto_kdf:
+ * crypto_kdf derives the keys from the key file (key_file.h):
  *
  *   content, block   two SipHash-2-4 keys (kdf id 1, context "infblock", 32 bytes: content
- *                    first); handed to readers that ask to verify
- *   root             a BLAKE2b key (kdf id 2, context "inf_root"); the broker gives it to nobody: only who
- *                    may read the key file has it
+ *                    first); the broker sends them to readers that ask to verify
+ *   root             a BLAKE2b key (kdf id 2, context "inf_root"); the broker sends it to no reader, so only
+ *                    who may read the key file has it
  *
- * The key that hashes names and index values is another one: random, a generation's
- * own, in the arena's header.
+ * Names and index values are hashed under another key: header.hash_key (key_hash.h).
  *
  *   content hash  h   = SipHash(content, payload)
  *   block tag     tag = SipHash(block, LE64 offset | LE32 type_length | LE32 aux | LE64 h)
  *
- * so a payload is hashed once: h finds an equal block in the writer's books, and the
- * tag that covers offset and bytes follows from it at the price of 24 bytes more.
+ * So a payload is hashed once: by h the writer finds an equal block, and the tag costs 24 bytes more.
  *
  *   root tag          = BLAKE2b-256(root, root payload after its tag | LE64 offset | hash_key)
  */
@@ -41,15 +40,15 @@ struct tag_root_key {
 
 struct header;
 
-/* Derive both from the key file's 32 bytes. sodium_init() must have been called. */
+/* Derive all keys from the key file's 32 bytes. sodium_init() must have been called. */
 void tag_derive(const uint8_t master[TAG_MASTER_BYTES], struct tag_keys *ret_keys,
 		struct tag_root_key *ret_root);
 
-/* Which key file this is, for the header. */
+/* Identify the key file: header.key_id. */
 void tag_key_id(const uint8_t master[TAG_MASTER_BYTES], uint8_t ret_id[16]);
-/* The tag of a header's identity: all that stands before it. */
+/* The tag of a header's identity: of the bytes before header.tag. */
 void tag_identity(const struct tag_root_key *key, const struct header *h, uint8_t ret_tag[32]);
-/* The tag of a root block that lies at offset. At least its fixed fields are there. */
+/* The tag of the root block b at `offset`. Its payload has at least sizeof(struct root) bytes. */
 void tag_root(const struct tag_root_key *key, const uint8_t hash_key[16], uint64_t offset,
 	      const struct block *b, uint8_t ret_tag[TAG_ROOT_BYTES]);
 
@@ -57,23 +56,28 @@ uint64_t tag_content_hash(const struct tag_keys *keys, const void *payload, uint
 uint64_t tag_block(const struct tag_keys *keys, uint64_t offset, const struct block *b,
 		   uint64_t content_hash);
 
-/* How many bytes of a block's payload its tag covers: all but for a shortcut, whose cells change in place. */
+/* The bytes of b's payload that its tag covers: all; of a SHORTCUT only the first SHORTCUT_TAGGED. */
 uint32_t tag_covered(const struct block *b);
 
 /*
- * True when b, which lies at offset, carries the tag that it should. Cost: one hash of its payload.
- * type_length: the block's when its bounds were checked; no more than that is read.
+ * True when the block b at `offset` has the right tag.
+ *
+ * type_length  the copy by which b's bounds were checked; reads stay within it
+ * Cost         one hash of the payload
  */
 bool tag_load_ok(const struct tag_keys *keys, uint64_t offset, const struct block *b, uint32_t type_length);
 
 /*
- * What remembers which blocks a reader has checked. A direct-mapped table of {ref, tag}: a block
- * that was reused since carries another tag and is checked again.
- * Threads: relaxed atomics; several threads may share one.
+ * A reader's memory of the blocks that it has checked: a direct-mapped table of {ref, tag}. A block whose
+ * memory was reused has another tag and is checked again.
+ *
+ * Threads: several threads may share a verifier.
  */
 struct block_verifier;
 struct block_verifier *block_verifier_new(const struct tag_keys *keys);
-/* Whether a wrong tag was met, ever: then what reads as absent may be unreadable, and no answer counts. */
+/*
+ * True once a damaged block was met. Then an object that seems absent may be unreadable: discard all answers.
+ */
 bool block_verifier_met_damage(const struct block_verifier *v);
 void block_verifier_free(struct block_verifier *v);
 

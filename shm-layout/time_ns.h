@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The system's clocks in nanoseconds: for the stamps that both sides put into the arena and measure by, and
- * for work within a turn of the writer's loop, during which that of writer/base/clock.h stands still. What
- * waits for a time there uses that one, which tests can turn.
+ * The system's clocks in nanoseconds: for times that both sides store in shared memory, and for measuring
+ * work within one turn of the writer's loop. The writer's timers use writer/base/clock.h, which stands still
+ * during a turn and which tests can set.
  */
 #ifndef SHM_LAYOUT_TIME_NS_H
 #define SHM_LAYOUT_TIME_NS_H

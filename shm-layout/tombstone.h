@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tombstones: what remains of deleted objects, for readers that come late.
+ * Tombstones: what remains of deleted objects, for readers that catch up later. The writer makes them;
+ * readers find them.
  *
  *   resource ─┬─▶ by-seq    trie: seq ──▶ immediate ordinal (its object's last change)
  *             │                       ──▶ BLOCK_TOMBSTONE   (a deletion)
@@ -15,16 +16,16 @@
  *   +------+-----------------+------------------+--------+----------+
  *
  *   seq     of the deletion; the object's own seq is that of its last change
- *   object  ref of the BLOCK_OBJECT as it was last; its body stays whole for as long as the tombstone stands
- *   flags   TOMBSTONE_UNSEEN: that it was gone only showed in a list, or in another object of its name;
- *           object is its last known state
+ *   object  ref of the BLOCK_OBJECT in its final state; the arena keeps it as long as the tombstone
+ *   flags   TOMBSTONE_UNSEEN: the deletion was not seen. A list lacked the object, or its name had another
+ *           UID; object is the last known state
  *
- * `deleted` finds a tombstone by the object's key, and by every value that it had in the indexes uid, podIP
- * and containerID (as far as the resource has them). Different things lie in one trie, so what is found is
- * compared by the rule of what was asked for.
+ * `deleted` leads to a tombstone from the object's key, and from each value that the object had in the
+ * resource's indexes of UIDs, addresses and containers (index_def.h, roles). All of these share one trie, so
+ * a reader compares the object's key or values with what it searched for.
  *
- * resource.tombstone_floor: deletions with seq > floor all stand here. It rises when the oldest go, by count,
- * bytes or age.
+ * resource.tombstone_floor: each deletion with a greater seq has a tombstone. The writer raises it when it
+ * removes the oldest tombstones, by count, bytes or age.
  */
 #ifndef SHM_LAYOUT_TOMBSTONE_H
 #define SHM_LAYOUT_TOMBSTONE_H
@@ -46,7 +47,7 @@ struct tombstone {
 _Static_assert(sizeof(struct tombstone) == 32, "tombstone: size");
 _Static_assert(offsetof(struct tombstone, object) == 24, "tombstone: object moved");
 
-/* Under which kind of value a tombstone is filed: it is mixed into the value's hash. */
+/* The kinds of keys in `deleted`; the kind is mixed into the hash. */
 enum tombstone_by {
 	TOMBSTONE_BY_KEY = 0,
 	TOMBSTONE_BY_UID = 1,
@@ -54,14 +55,14 @@ enum tombstone_by {
 	TOMBSTONE_BY_CONTAINER = 3
 };
 
-/* hash: object.key_hash for BY_KEY, index_value_hash() of the value for the others. */
+/* The key in `deleted`. hash: object.key_hash for BY_KEY, else index_value_hash() of the value. */
 static inline uint64_t
 tombstone_hash(uint64_t hash, enum tombstone_by by)
 {
 	return hash ^ (uint64_t)by * 0x9e3779b97f4a7c15ull;
 }
 
-/* The tombstone of this ref, checked (not what it refers to: load that once); NULL when damaged. */
+/* The tombstone of this ref; NULL when damaged. Its object is not checked: load t->object once. */
 static inline const struct tombstone *
 tombstone_at(const struct arena_view *view, uint32_t ref)
 {

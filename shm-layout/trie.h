@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one index structure: a persistent 64-way bitmap trie from u64 to *links*.
+ * Tries: each map of the arena is a persistent 64-way bitmap trie from 64-bit keys to *links*. The writer
+ * builds new nodes for each commit; readers search and iterate.
  *
  * A link is 32 bits:   0             nothing
- *                      bit 31 set    an immediate value in bits 0..30 (an ordinal)
- *                      otherwise     a ref: of a BLOCK_NODE, one goes deeper; of any other block, the leaf
+ *                      bit 31 set    an immediate value in bits 0..30: an ordinal; a leaf
+ *                      otherwise     a ref: of a BLOCK_NODE, where the search goes on; of any other block: a
+ *                                    leaf
  *
- * BLOCK_NODE: aux is its shift (0, 6, … 60), the payload:
+ * BLOCK_NODE: aux is the shift (0, 6, … 60). The payload:
  *
  *   0          8
  *   +----------+---------+---------+-- - -
  *   | map      | link    | link    |        one link a bit set in map, lowest bit first
  *   +----------+---------+---------+-- - -
  *
- * At a node, key's digit is (key >> shift) & 63; at shift 60 only 16 digits occur (64 is no multiple of 6).
- * Shifts fall on the way down, and levels at which all keys of a subtree agree have no node: a digit that no
- * node looked at may differ. So the leaf found is the only one that *can* have the key; whoever asks compares
- * the key that the leaf's owner carries (an object its name, its ordinal, its seq; postings their value).
- * That is what keeps a leaf at 4 bytes.
+ * At a node, the digit of a key is (key >> shift) & 63. At shift 60 a key has only 4 bits left: 16 digits.
  *
- * Keys that are hashes can be equal though what they stand for is not. Such entries share a
- * BLOCK_COLLISION as their leaf: its payload is an array of at least two links.
+ * Levels at which all keys of a subtree agree have no node, so a search does not compare each digit. The leaf
+ * that it finds is only a candidate: no other leaf can have the key. The caller compares the key of what the
+ * leaf leads to: the name, ordinal or seq of an object, the value of postings.
  *
- * Invariant: a node has at least two links (a trie of one entry is that entry's link), a child's shift is
- * smaller than its parent's, and equal contents have equal form whatever the order of edits.
+ * Entries whose keys are equal hashes share a BLOCK_COLLISION as their leaf (collision.h).
+ *
+ * Invariant: a node has at least two links; a trie with one entry is the link of that entry. A child's shift
+ * is smaller than its parent's. Equal contents have equal form, whatever the order of edits.
  */
 #ifndef SHM_LAYOUT_TRIE_H
 #define SHM_LAYOUT_TRIE_H
@@ -67,7 +68,7 @@ trie_digit(uint64_t key, unsigned shift)
 	return (unsigned)(key >> shift) & 63u;
 }
 
-/* A node as it was checked: what is read of it is bounded by this map, and not by what stands there later. */
+/* A checked node. Under a revoked reader the node may change, so readers use this copy of its map. */
 struct trie_level {
 	const uint32_t *links;
 	uint64_t map;
@@ -75,32 +76,33 @@ struct trie_level {
 };
 
 /*
- * The node b, whose bounds were checked with this type and length: as many links as its map has bits, and a
- * shift that is a multiple of 6 below `below`. False when damaged.
+ * Check the node b: it has a link for each bit of its map, and its shift is a multiple of 6 below `below`.
+ *
+ * type_length  the copy by which b's bounds were checked
+ * Returns      false when damaged
  */
 bool trie_level_of(const struct block *b, uint32_t type_length, unsigned below, struct trie_level *ret);
-/* The same of one that does not change while one looks: the writer's. NULL when damaged. */
+/* As trie_level_of(), for a node that cannot change: the writer's. NULL when damaged. */
 const struct trie_node *trie_node_of(const struct block *b, unsigned below);
 
 /*
  * Find the leaf that can have this key.
  *
  * root      link of the trie
- * ret_leaf  set on success: a link that is no node; a block's ref is not checked, whoever reads it does
+ * ret_leaf  set on success: an ordinal, or the ref of a block that is no node. The caller checks that block
  *
- * Returns   1 found a candidate (compare its key!), 0 none, -EBADMSG damaged
- * Cost      one node a level that branches; no allocation
+ * Returns   1 a candidate: compare its key; 0 none; -EBADMSG damaged
+ * Cost      one node for each level that branches; no allocation
  */
 int trie_get(const struct arena_view *view, uint32_t root, uint64_t key, uint32_t *ret_leaf);
 
 /*
- * The key of a leaf, for ordered iteration and for the writer's edits.
+ * Compute the key of a leaf, for trie_seek() and for the writer's edits.
  *
- * way   what is known of it from the nodes passed: (key & way.mask) == way.bits. An object that is filed
- *       under several keys of one trie has one leaf for each, and they look alike: just one of its keys fits
- *       the way.
+ * way   the digits that led to the leaf: (key & way.mask) == way.bits. An object with several keys in one
+ *       trie has a leaf for each key, and these leaves are equal; exactly one of its keys fits the way
  *
- * Returns 0, or -EBADMSG.
+ * Returns 0, or -EBADMSG
  */
 struct trie_way {
 	uint64_t mask;
@@ -113,7 +115,7 @@ struct trie_keys {
 	void *context;
 };
 
-/* One node passed: `digit` was taken at `shift`. */
+/* Add a node to the way: the search took `digit` at `shift`. */
 static inline void
 trie_way_add(struct trie_way *way, unsigned shift, unsigned digit)
 {
@@ -122,22 +124,23 @@ trie_way_add(struct trie_way *way, unsigned shift, unsigned digit)
 }
 
 /*
- * Ordered iteration over the leaves; a plain struct, nothing to free.
+ * Iteration over the leaves in the order of their keys. A plain struct: nothing to free.
  *
  *	struct trie_iter it;
  *	for (int r = trie_first(&it, view, root); r > 0; r = trie_next(&it))
  *		use(it.leaf);
  *
- * trie_first and trie_seek set it to the first leaf, or the first with key >= from; trie_next to the next.
- * Returns 1 at a leaf, 0 at the end, -EBADMSG damaged. trie_seek needs the leaves' keys (a few calls of
- * key_of).
+ * trie_first() goes to the first leaf, trie_seek() to the first leaf with key >= from, trie_next() to the
+ * next leaf. trie_seek() calls keys->key_of() for a few leaves.
+ *
+ * Return 1 at a leaf, 0 at the end, -EBADMSG damaged
  */
 struct trie_iter {
 	const struct arena_view *view;
 	uint32_t leaf;
 	unsigned depth;
 	struct {
-		const uint32_t *next; /* link of the lowest bit of rest */
+		const uint32_t *next; /* link of the lowest bit in rest */
 		unsigned shift;
 		uint64_t rest; /* bits of map still to visit */
 	} stack[TRIE_DEPTH_MAX];

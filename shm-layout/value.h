@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values: a JSON document as a compact tree that is read in place.
+ * Values: a JSON document as a compact tree. The writer encodes it; readers read it in place.
  *
- * A value is a tag byte and what follows it; multi-byte numbers are in the arena's byte order, unaligned.
+ * A value is a tag byte and what follows it. Multi-byte numbers have the arena's byte order and are
+ * unaligned.
  *
  *   tag        follows                        value
  *   00 01 02   -                              null, false, true
  *   03 .. 06   -                              OWN_NAME, OWN_NAMESPACE, OWN_UID, OWN_VERSION: the strings in
  *                                             the object's header
- *   08 .. 0f   1 .. 8 bytes                   integer, two's complement, fewest bytes that hold it
+ *   08 .. 0f   1 .. 8 bytes                   integer, two's complement, in the fewest bytes
  *   10         8 bytes                        integer above 2^63 - 1
  *   11         8 bytes                        double
- *   12         u8 n, n bytes                  number that neither holds, as its text (n <= 255; 16: u32 n)
+ *   12         u8 n, n bytes                  any other number, as its text
  *   13         u8 n, n bytes                  string of 64 .. 255 bytes
  *   14         u16 n, n bytes                 string up to 65,535 bytes
  *   15         u32 n, n bytes                 string
- *   16         u32 n, n bytes                 number as its text, long
- *   18         u32 ref                        what stands in that BLOCK_VALUE
+ *   16         u32 n, n bytes                 any other number, as its text of more than 255 bytes
+ *   18         u32 ref                        the value in that BLOCK_VALUE
  *   1a         u16 n, values in n bytes       array
  *   1b         u32 n, values in n bytes       array
  *   1c         u16 n, u32 shape, n bytes      object: its fields' values in the order of the shape's names
@@ -27,16 +28,17 @@
  *
  * Strings are UTF-8, may hold U+0000, and have no terminator.
  *
- * BLOCK_VALUE payload: exactly one value (never 18: references do not chain).
- * BLOCK_SHAPE payload: u32 count, count fingerprint bytes (low byte of the name's FNV-1a 32), zeroes up to a
- * multiple of 4, count refs (u32) of BLOCK_VALUEs that hold the names, which are distinct, in the document's
- * order.
+ * BLOCK_VALUE payload: exactly one value. Its tag is never 18: references do not chain.
  *
- * Invariant: values nest at most VALUE_DEPTH_MAX deep, shared ones included; OWN_… stand in an object's own
- * block only.
+ * BLOCK_SHAPE payload: the field names of an object, distinct and in the document's order: u32 count; for
+ * each name a fingerprint byte (the low byte of its FNV-1a 32); zeroes up to a multiple of 4; for each name
+ * the ref (u32) of the BLOCK_VALUE that holds it.
  *
- * All of it is input: whatever the bytes are, each function ends and reads nothing outside the block; what
- * does not make sense is "no such field", or -EBADMSG where a function can say so.
+ * Invariant: values nest at most VALUE_DEPTH_MAX deep, referenced values included. Only an object's own block
+ * has OWN_… values.
+ *
+ * Readers treat values as input. With any bytes, each function ends and reads nothing outside the block. For
+ * damaged bytes it returns "no such field", or -EBADMSG where its result has room for that.
  */
 #ifndef SHM_LAYOUT_VALUE_H
 #define SHM_LAYOUT_VALUE_H
@@ -61,7 +63,7 @@ enum value_tag {
 	TAG_STRING0 = 0x40, TAG_STRING63 = 0x7f, TAG_SMALL0 = 0x80, TAG_SMALL63 = 0xbf,
 };
 
-/* One of the strings in an object's header: enum object_string, as tags. */
+/* True if the tag is OWN_…. enum object_string numbers these tags from TAG_OWN_NAME on. */
 static inline bool
 tag_is_own(unsigned tag)
 {
@@ -79,76 +81,79 @@ enum value_kind {
 };
 
 /*
- * A value somewhere in the arena: 40 bytes, copied freely, nothing to free. at == NULL stands for
- * "no such field". A reference has been followed: *at is never TAG_REF.
+ * A value in the arena. A plain struct: nothing to free. at == NULL means "no such field". References were
+ * followed: *at is never TAG_REF.
  */
 struct value {
 	const struct arena_view *view;
-	const struct object *own;	/* whose OWN_… it is; NULL outside an object */
+	const struct object *own;	/* the object whose strings OWN_… are; NULL outside an object */
 	const uint8_t *at;
-	const uint8_t *end;		/* end of the block's payload: nothing is read beyond */
+	const uint8_t *end;		/* end of the value's bytes; nothing is read beyond */
 };
 
 /* The body of an object; at == NULL when the block is damaged. */
 struct value value_of_object(const struct arena_view *view, uint32_t ref);
-/* The value that a BLOCK_VALUE holds. */
+/* The value in a BLOCK_VALUE; at == NULL when the block is damaged. */
 struct value value_of_block(const struct arena_view *view, uint32_t ref);
 
 /*
- * The same in place: v becomes the object's body, then the field of the object that it was; false when there
- * is none, and v means nothing then. For lookups: a struct that was stored in words and is copied in vectors
- * at once, as arguments are, stalls the processor each time.
+ * The same in place, for lookups: value_open_object() sets v to an object's body, value_enter() sets v to a
+ * field of the object v. On false v is undefined. In place, because passing a struct value that was just
+ * stored word by word stalls the processor: the call copies it by vectors.
  */
 bool value_open_object(struct value *v, const struct arena_view *view, uint32_t ref);
 
 /*
- * Where a name stood in the last few shapes, so that finding it again costs one comparison: the upper 48 bits
- * of the shape's integrity tag, which follows from its content and place, and the position in the lower 16.
- * Zeroed is empty. Threads may share one. It outlives arenas, so nothing is kept in it that came from zeros:
- * that a name is absent only when all that said so was still there afterwards.
+ * A cache of where one name is in the last VALUE_MEMOS shapes: to find the name again costs one comparison.
+ * Each word has the upper 48 bits of a shape's integrity tag, which depends on content and place, and in the
+ * lower 16 bits the index of the name. Zeroed is empty. Threads may share a memo. It outlives arenas, so it
+ * stores nothing that was read from zeros: "absent" only if the shape was still there after the search.
  */
 #define VALUE_MEMOS 8u
 struct value_memo {
 	_Atomic uint64_t words[VALUE_MEMOS];
 };
 bool value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp,
-		 struct value_memo *memo); /* memo: or NULL */
-/* The bytes of a STRING, and of nothing else. */
+		 struct value_memo *memo); /* memo: may be NULL */
+/* The bytes of a STRING; false for any other kind. ret_data is lent as by value_string(). */
 bool value_text(const struct value *v, const char **ret_data, size_t *ret_length);
 
 enum value_kind value_kind(struct value v);
-/* Strings and NUMBER texts: true and the bytes, lent for as long as the block lives. */
+/* Strings and NUMBER texts. The bytes are lent as long as the block is valid, and not terminated. */
 bool value_string(struct value v, const char **ret_data, size_t *ret_length);
 bool value_bool(struct value v, bool *ret);
 bool value_int(struct value v, int64_t *ret);		/* INT only */
 bool value_uint(struct value v, uint64_t *ret);		/* UINT, and INT >= 0 */
 bool value_double(struct value v, double *ret);		/* any number */
-/* The eight bytes behind this tag (UINT64, DOUBLE), and behind no other. */
+/* The 8 bytes after the tag (UINT64 or DOUBLE); false when v has another tag. */
 bool value_word(struct value v, enum value_tag tag, void *ret);
 bool value_equals_string(struct value v, const char *data, size_t length);
 
-/* Fields or elements. Cost: O(1). */
-size_t value_count(struct value v);	/* of an array: O(n) */
+/* The number of fields or elements. Cost: O(1) for an object, O(n) for an array. */
+size_t value_count(struct value v);
 
-/* Of a name, as shapes carry it: the low byte of FNV-1a 32. */
+/* The fingerprint of a name in shapes: the low byte of FNV-1a 32. */
 uint8_t shape_fingerprint(const char *name, size_t length);
 /*
- * Field of an object by name; name_fp is shape_fingerprint(name). at == NULL when absent. Cost: skips the
- * fields before it.
+ * A field of an object, by name; at == NULL when absent.
+ *
+ * name_fp  shape_fingerprint() of the name
+ * Cost     skips the fields before it
  */
 struct value value_field(struct value object, const char *name, size_t length, uint8_t name_fp);
-/* By a terminated name. */
+/* As value_field(), by a terminated name. */
 struct value value_at_name(struct value object, const char *name);
+/* Element i of an array; at == NULL when absent. Cost: skips the elements before it. */
 struct value value_element(struct value array, size_t i);
 
 /*
- * Step through an array or object, of which shape and lengths were checked when it began:
+ * Iterate over an array or object. value_iterate() checks its shape and lengths.
  *
  *	struct value_iter it = value_iterate(v);
  *	while (value_next(&it))
  *		use(it.key, it.key_length, it.item);
  *
- * key is NULL for arrays. A damaged value ends the loop with it.damaged set.
+ * key is NULL for arrays, else lent and not terminated. A damaged value ends the loop and sets it.damaged.
  */
 struct value_iter {
 	struct value item;
@@ -157,22 +162,23 @@ struct value_iter {
 	bool damaged;
 	struct value rest;
 	const struct block *shape;
-	const uint32_t *names; /* of an object: refs of its names, `count` of them */
+	const uint32_t *names; /* of an object: `count` refs of its names */
 	uint32_t index;
 	uint32_t count;
 };
 struct value_iter value_iterate(struct value v);
 bool value_next(struct value_iter *it);
 
-/* Where the encoded value at `at` ends; NULL when that is not within end. */
+/* The end of the encoded value at `at`; NULL when it is damaged or reaches beyond `end`. */
 const uint8_t *value_after(const uint8_t *at, const uint8_t *end);
-/* The same behind `count` values. */
+/* The end of `count` successive values; NULL as above. */
 const uint8_t *value_skip(const uint8_t *at, const uint8_t *end, uint32_t count);
 
 /*
- * The fields of an object as they lie, for who knows of its shape which are where: they begin at `at`, each
- * behind the one before (value_skip()), and value_open_at() makes one of them a value. False: it is no
- * object, has none, or is damaged.
+ * The encoded fields of an object, for callers that know the order of names in its shape.
+ *
+ * at       the first field; value_skip() leads to the next ones, value_open_at() sets v to one of them
+ * Returns  false when v is no object, is empty, or is damaged
  */
 struct value_fields {
 	const struct block *shape;
@@ -183,8 +189,8 @@ bool value_open_fields(const struct value *object, struct value_fields *ret);
 bool value_open_at(struct value *v, const struct value *object, const uint8_t *at, const uint8_t *end);
 
 /*
- * Where in a BLOCK_SHAPE's payload the fingerprints stand, where the names' refs, and how long it is. count
- * <= SHAPE_FIELDS_MAX
+ * Offsets of fingerprints and name refs in a BLOCK_SHAPE's payload, and its length. count is at most
+ * SHAPE_FIELDS_MAX.
  */
 #define SHAPE_FINGERPRINTS 4u
 #define SHAPE_FIELDS_MAX ((BLOCK_LENGTH_MAX - SHAPE_FINGERPRINTS - 3) / 5)
@@ -200,18 +206,17 @@ shape_length(uint32_t count)
 }
 
 /*
- * The shape of this ref and the refs of its names, checked against its length (not what they refer to); NULL
- * when damaged.
+ * The shape of this ref, and the refs of its names; NULL when damaged. The count is checked against the
+ * payload's length; the names are not checked.
  */
 const struct block *value_shape(const struct arena_view *view, uint32_t ref, const uint32_t **ret_names,
 				uint32_t *ret_count);
-/* The same of a block that does not change while one looks: the writer's. */
+/* The same for a block that cannot change: the writer's. */
 const uint32_t *value_shape_names(const struct block *shape, uint32_t *ret_count);
 
 /*
- * Call each(ref, context) for every ref that stands directly in an encoded value of a payload (shapes and
- * shared values, not what those refer to). Stops at the first non-zero result and returns it; -EBADMSG when
- * damaged.
+ * Call each(ref, context) for each ref in an encoded value: of shapes and of shared values. Does not follow
+ * them. The first non-zero result of `each` ends the walk and is returned; -EBADMSG when damaged; else 0.
  */
 int value_each_ref(const uint8_t *at, const uint8_t *end, int (*each)(uint32_t ref, void *context),
 		   void *context);
@@ -219,7 +224,7 @@ int value_each_ref(const uint8_t *at, const uint8_t *end, int (*each)(uint32_t r
 /*
  * Write a value as JSON, fields in their order, without white space.
  *
- * emit     called with pieces of up to 4 KiB; a non-zero result stops and is returned
+ * emit     called with pieces of at most 4 KiB; a non-zero result ends the writing and is returned
  * Returns  0, emit's result, or -EBADMSG (damaged, deeper than VALUE_DEPTH_MAX, or more than VALUE_ITEMS_MAX
  *          values)
  */

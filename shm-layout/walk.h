@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walking everything that a root reaches: for verification by readers and tools, and for the writer that
- * rebuilds its books.
+ * Walk everything that a root reaches. Readers and tools verify an arena by it; the writer rebuilds its list
+ * of used blocks when it takes over an arena.
  *
- * The walk goes along every reference; the visitor says whether to go on below a block, so a block that many
- * refer to is walked once, and the references to it are still counted.
+ * The walk calls the visitor for each reference. The visitor decides whether the walk goes on below the
+ * block, so a shared block is walked once while each reference to it is counted.
  */
 #ifndef SHM_LAYOUT_WALK_H
 #define SHM_LAYOUT_WALK_H
@@ -16,36 +16,41 @@
 
 struct walk_visitor {
 	/*
-	 * One reference to the block at ref, which lies within bounds and has a type that may stand there.
-	 * Returns 1: walk what it refers to; 0: not (it was walked before); negative: stop with that.
+	 * A reference to the block at ref, which lies within bounds and has an expected type.
+	 * Returns 1: walk what the block refers to; 0: do not, it was walked before; negative: end the walk
+	 * with this result.
 	 */
 	int (*block)(void *context, uint32_t ref, const struct block *b);
 	void *context;
 };
 
-/* Where a walk met something wrong. */
+/* Damage that ended a walk. */
 struct walk_damage {
-	uint32_t ref;		/* the block that is damaged, or holds a bad reference */
+	uint32_t ref;		/* the damaged block, or the block with a bad reference */
 	const char *why;	/* a constant sentence */
 };
 
 /*
  * Walk from the root block at this offset.
- * Returns 0; -EBADMSG, and *ret_damage says where and why; or what the visitor returned.
- * Cost: every reachable block is touched; recursion is bounded by the format (tries 11, values 128 deep).
+ *
+ * Returns  0; -EBADMSG with *ret_damage set; or the visitor's negative result
+ * Cost     each reachable block is touched. The format bounds recursion: tries are 11 deep, values 128
  */
 int walk_root(const struct arena_view *view, uint64_t root_offset, const struct walk_visitor *visitor,
 	      struct walk_damage *ret_damage);
 
-/* A visitor's memory of which blocks it saw: one bit a ref, reserved at once, touched as needed. */
+/*
+ * A visitor's set of refs: one bit for each ref. Address space is reserved at once, memory is used on demand.
+ */
 struct walk_seen {
 	uint64_t *bits;
 	uint64_t bytes;
 };
+/* 0, or -ENOMEM. */
 int walk_seen_init(struct walk_seen *seen, uint64_t arena_bytes);
 void walk_seen_done(struct walk_seen *seen);
 
-/* True the first time it is asked for a ref. */
+/* Add a ref. 1 if the set did not have it, else 0. */
 static inline int
 walk_seen_first(struct walk_seen *seen, uint32_t ref)
 {
