@@ -19,7 +19,7 @@
  *                             stores
  *     4096  64*64  queues     for each queue of the reader (queue.h), by number: how far it has read
  *
- * Steps, orders and reasons: PROTOCOLS.md.
+ * Steps, orders and reasons: PROTOCOLS.md (Pin, Drop, Revoke, Armed, Queue, Consumer).
  *
  * Pin (reader R0 to R4, writer W1 to W3). Invariant: what a pinned root reaches is not reused. A new
  * ACQUIRING counts as a pin of the epoch that was current at the writer's previous scan. Pairs with:
