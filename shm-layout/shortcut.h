@@ -22,8 +22,8 @@
  *          2, by ordinal: a cell has 4 bytes: the object's ref; 0: empty
  *
  * Invariant: before the writer stores a root, it stores the cell of each object that the commit changes; 0
- * for a deleted object. So a reader that pinned a root finds in a cell nothing, the state that its root has,
- * or a later state with a seq above the root's (PROTOCOLS.md, Shortcut).
+ * for a deleted object. So a reader that pinned a root finds nothing in a cell, or the state that its root
+ * has, or a later state. The seq of a later state is above the root's (PROTOCOLS.md, Shortcut).
  *
  * A reader that verifies tags does not use shortcuts, because no tag covers the cells.
  */

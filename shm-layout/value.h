@@ -105,9 +105,10 @@ bool value_open_object(struct value *v, const struct arena_view *view, uint32_t 
 
 /*
  * A cache of where one name is in the last VALUE_MEMOS shapes: to find the name again costs one comparison.
- * Each word has the upper 48 bits of a shape's integrity tag, which depends on content and place, and in the
- * lower 16 bits the index of the name. Zeroed is empty. Threads may share a memo. It outlives arenas, so it
- * stores nothing that was read from zeros: "absent" only if the shape was still there after the search.
+ * Each word has the upper 48 bits of a shape's integrity tag, and the index of the name in the lower 16 bits.
+ * The tag depends on the shape's content and place. Zeroed is empty. Threads may share a memo. It outlives
+ * arenas, so it stores nothing that was read from zeros: "absent" only if the shape was still there after the
+ * search.
  */
 #define VALUE_MEMOS 8u
 struct value_memo {
