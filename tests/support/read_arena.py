@@ -87,7 +87,8 @@ class Arena:
         assert U32.unpack_from(head, 384)[0] in (1, 2)
         self.hash = KeyHash(bytes(head[88:104]))
         self.slot = mmap.mmap(fds[1], 8192)
-        # pin: R1 to R3. (Python has no fences; the interpreter's own locking does as one.)
+        # pin: R0 to R3. (Python has no fences; the interpreter's own locking does as one.)
+        U64.pack_into(self.slot, 8, 1)
         U64.pack_into(self.slot, 64, 1)
         newest = U64.unpack_from(head, 264)[0]
         root = U64.unpack_from(head, 256)[0]
