@@ -6,10 +6,15 @@
 #include "tests/bench/bench.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/bench/servers.h"
 #include "tests/bench/world.h"
@@ -17,6 +22,7 @@
 #define PODS 10000u
 #define CHANGED ((size_t)512)	/* pods that change, each between … */
 #define STATES ((size_t)2)	/* … so many states */
+#define WOKEN 64u
 #define PACE_MS 4L              /* between commits that are to find everybody asleep */
 
 struct changes {
@@ -103,6 +109,54 @@ commits(struct changes *c, unsigned count, long pause_ms)
 	return (double)spent / 1e3 / count;
 }
 
+/* ---- what the kernel alone takes for it ---- */
+
+static void *
+sleep_on(void *fd)
+{
+	struct pollfd p = {*(int *)fd, POLLIN, 0};
+	uint64_t count;
+
+	while (poll(&p, 1, -1) > 0 && read(p.fd, &count, sizeof(count)) > 0)
+		;
+	return NULL;
+}
+
+/* CPU of waking that many threads of another process by an eventfd each, µs: no commit can take less. */
+static double
+wakes_alone(unsigned times)
+{
+	int fds[WOKEN];
+	uint64_t spent = 0, t;
+	pthread_t thread;
+	pid_t pid;
+
+	for (unsigned i = 0; i < WOKEN; i++)
+		fds[i] = eventfd(0, 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (unsigned i = 0; i < WOKEN; i++)
+			pthread_create(&thread, NULL, sleep_on, &fds[i]);
+		for (;;)
+			pause();
+	}
+	sleep_ms(100);
+	for (unsigned i = 0; i < times; i++) {
+		sleep_ms(PACE_MS);
+		t = cpu_ns();
+		for (unsigned k = 0; k < WOKEN; k++)
+			if (eventfd_write(fds[k], 1) < 0)
+				bench_fail("eventfd: %m");
+		spent += cpu_ns() - t;
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	for (unsigned i = 0; i < WOKEN; i++)
+		close(fds[i]);
+	return (double)spent / 1e3 / times;
+}
+
 /* ---- commits beside readers ---- */
 
 static const struct {
@@ -115,7 +169,7 @@ static const struct {
 static void
 measure_beside(struct bench *b, struct changes *c)
 {
-	struct rounds busy[COUNT(crowds)] = {0}, paced = {0};
+	struct rounds busy[COUNT(crowds)] = {0}, paced = {0}, alone = {0};
 
 	for (unsigned round = 0; round < (b->quick ? 2u : 3u); round++)
 		for (size_t i = 0; i < COUNT(crowds); i++) {
@@ -132,6 +186,8 @@ measure_beside(struct bench *b, struct changes *c)
 				rounds_add(&paced, commits(c, b->quick ? 100 : 200, PACE_MS));
 			}
 			readers_end(c->world, &crowd);
+			if (i == ALL)
+				rounds_add(&alone, wakes_alone(b->quick ? 100 : 200));
 		}
 	for (size_t i = 0; i < COUNT(crowds); i++)
 		if (!crowds[i].elsewhere)
@@ -139,7 +195,7 @@ measure_beside(struct bench *b, struct changes *c)
 				      crowds[i].readers);
 	report_value(b->report, rounds_median(&busy[ELSEWHERE]) / rounds_median(&busy[0]), NULL, 0,
 		     "commit_64_other_namespace");
-	report_rounds(b->report, &paced, NULL, NULL, "wake_64_cpu_per_event_us");
+	report_rounds(b->report, &paced, NULL, &alone, "wake_64_cpu_per_event_us");
 }
 
 void
