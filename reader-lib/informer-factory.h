@@ -174,8 +174,12 @@ INFORMER_API struct informer_lister *informer_shared_lister(struct informer_shar
  * Returns 0 or INFORMER_E_NOT_FOUND; informer_last_error() then says: pods "web-0" not found. ns "" or NULL:
  * cluster-scoped.
  */
+INFORMER_API int informer_lister_get_z(struct informer_lister *lister,
+				       const struct informer_snapshot *snapshot, const char *ns,
+				       const char *name, struct informer_object *ret_object);
 INFORMER_API int informer_lister_get(struct informer_lister *lister, const struct informer_snapshot *snapshot,
-				     const char *ns, const char *name, struct informer_object *ret_object);
+				     const char *ns, size_t ns_length, const char *name, size_t name_length,
+				     struct informer_object *ret_object);
 /*
  * ns        NULL or "": all
  * selector  text; NULL or "": all
@@ -197,6 +201,11 @@ INFORMER_API int informer_lister_by_index(struct informer_lister *lister,
 					  const char *value, size_t value_length,
 					  int (*each)(void *context, const struct informer_object *object),
 					  void *context);
+INFORMER_API int informer_lister_by_index_z(struct informer_lister *lister,
+					    const struct informer_snapshot *snapshot, const char *index,
+					    const char *value,
+					    int (*each)(void *context, const struct informer_object *object),
+					    void *context);
 /*
  * The same for all values that an object has (client-go's Index): those that share one with it. Of the same
  * resource, else -EINVAL.

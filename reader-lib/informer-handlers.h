@@ -325,12 +325,12 @@ enum informer_by {
  * What is present comes first (by address: what runs, then what has finished, the last one); of several
  * deleted ones the last.
  *
- * Returns 0 present; 1 deleted (informer_object_deleted() says when); INFORMER_E_NOT_FOUND, and what lookups
- * return otherwise
+ * ret_deleted  it was deleted (informer_object_deleted() says when); may be NULL
+ * Returns      as informer_get()
  */
 INFORMER_API int informer_find(const struct informer_snapshot *snapshot, struct informer_resource *resource,
 			       enum informer_by by, const char *value, size_t length,
-			       struct informer_object *ret_object);
+			       struct informer_object *ret_object, bool *ret_deleted);
 /*
  * Every deleted object that is remembered, of several entries' one entry after the other, the oldest deletion
  * first. A non-zero result of each stops and is returned.

@@ -26,6 +26,9 @@
  * Results   0 (or, where said, 1) is success. A failure is negative: a negative errno for causes of the
  *           system, an INFORMER_E_ code (below -4095) for our own. Outputs called ret_* are set on success
  *           only.
+ * Texts     Keys and values are (data, length). Names that a program writes out are terminated: of a
+ *           resource, an index, a label; the path of a function that ends in _at. A function that ends in _z
+ *           takes every text terminated.
  * Threads   A handle may be used by any number of threads at once, except that nothing may run beside or
  *           after informer_detach(). One snapshot, with its objects, values and iterators, belongs to one
  *           thread at a time. informer_dispatch() is serialised inside; lookups never wait for it.
@@ -36,9 +39,8 @@
  *           the child's copy without disturbing the parent. The child attaches for itself.
  * Quiet     No exit, no atexit, no output. Descriptors are close-on-exec.
  * SIGBUS    The first informer_attach() installs a handler of it, for this alone: what was lent of an arena
- * that
- *           the daemon took back reads as zeros, also where memory is full. Every other SIGBUS goes to the
- *           handler that was there. A program that installs its own later passes on what it does not know.
+ *           that the daemon took back reads as zeros, also where memory is full. Every other SIGBUS goes to
+ *the handler that was there. A program that installs its own later passes on what it does not know.
  *
  * Caveats
  * - An open snapshot holds memory back in the daemon: everything that changed since is kept for it. End it
@@ -444,7 +446,7 @@ INFORMER_API int informer_pod_by_container_id(const struct informer_snapshot *sn
 struct informer_iter {
 	uint64_t private_[80];
 };
-struct informer_selector;
+struct informer_label_selector;
 
 /* Returns 1 with an object, 0 at the end, or negative. */
 INFORMER_API int informer_next(struct informer_iter *it, struct informer_object *ret_object);
@@ -458,6 +460,9 @@ INFORMER_API int informer_list_namespace(const struct informer_snapshot *snapsho
 INFORMER_API int informer_by_index(const struct informer_snapshot *snapshot,
 				   struct informer_resource *resource, const char *index, const char *value,
 				   size_t value_length, struct informer_iter *ret_iter);
+INFORMER_API int informer_by_index_z(const struct informer_snapshot *snapshot,
+				     struct informer_resource *resource, const char *index, const char *value,
+				     struct informer_iter *ret_iter);
 /* How many they are, without touching them. */
 INFORMER_API int informer_count_by_index(const struct informer_snapshot *snapshot,
 					 struct informer_resource *resource, const char *index,
@@ -468,7 +473,8 @@ INFORMER_API int informer_count_by_index(const struct informer_snapshot *snapsho
  * all objects are looked at.
  */
 INFORMER_API int informer_select(const struct informer_snapshot *snapshot, struct informer_resource *resource,
-				 const char *ns, size_t ns_length, const struct informer_selector *selector,
+				 const char *ns, size_t ns_length,
+				 const struct informer_label_selector *selector,
 				 struct informer_iter *ret_iter);
 
 /* ---- label selectors ---------------------------------------------------- */
@@ -478,15 +484,16 @@ INFORMER_API int informer_select(const struct informer_snapshot *snapshot, struc
  *
  * ret_offset  on INFORMER_E_SYNTAX, the byte at which it stopped making sense; may be NULL
  * Returns     0, INFORMER_E_SYNTAX (informer_last_error() says why), -ENOMEM. Free it with
- *             informer_selector_free().
+ *             informer_label_selector_free().
  * Threads     a compiled selector may be used by several at once
  */
-INFORMER_API int informer_selector_compile(struct informer *informer, const char *text, size_t length,
-					   struct informer_selector **ret_selector, size_t *ret_offset);
-INFORMER_API void informer_selector_free(struct informer_selector *selector);
+INFORMER_API int informer_label_selector_compile(struct informer *informer, const char *text, size_t length,
+						 struct informer_label_selector **ret_selector,
+						 size_t *ret_offset);
+INFORMER_API void informer_label_selector_free(struct informer_label_selector *selector);
 /* Whether it matches an object: 1, 0, or negative. */
-INFORMER_API int informer_selector_matches(const struct informer_selector *selector,
-					   const struct informer_object *object);
+INFORMER_API int informer_label_selector_matches(const struct informer_label_selector *selector,
+						 const struct informer_object *object);
 
 /*
  * Field selectors: path=value, path==value, path!=value, joined by commas, on any path:
@@ -526,6 +533,30 @@ INFORMER_API uint64_t informer_object_created_seq(const struct informer_object *
 INFORMER_API uint32_t informer_object_position(const struct informer_object *object);
 
 /*
+ * A label, an annotation. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_TYPE (it is no string)
+ */
+INFORMER_API int informer_object_label(const struct informer_object *object, const char *key,
+				       const char **ret_data, size_t *ret_length);
+INFORMER_API int informer_object_annotation(const struct informer_object *object, const char *key,
+					    const char **ret_data, size_t *ret_length);
+
+/* One of metadata.ownerReferences. A text that it has not is empty; api_version is "apps/v1", say. */
+struct informer_text {
+	const char *data;
+	size_t length;
+};
+struct informer_owner {
+	struct informer_text api_version, kind, name, uid;
+	bool controller, block_owner_deletion;
+};
+/* The owner at a position: 0, 1, … until INFORMER_E_NOT_FOUND. */
+INFORMER_API int informer_object_owner(const struct informer_object *object, size_t i,
+				       struct informer_owner *ret_owner);
+/* The owner that controls the object: of a pod the ReplicaSet, say. INFORMER_E_NOT_FOUND: it has none. */
+INFORMER_API int informer_object_controller(const struct informer_object *object,
+					    struct informer_owner *ret_owner);
+
+/*
  * A path into an object, compiled once: spec.nodeName, status.podIPs[0].ip, spec.containers[*].image,
  * metadata.labels["app.kubernetes.io/name"]. A leading '.' and kubectl's braces are accepted.
  *
@@ -544,6 +575,12 @@ INFORMER_API void informer_path_free(struct informer_path *path);
  */
 INFORMER_API int informer_get_string(const struct informer_object *object, const struct informer_path *path,
 				     const char **ret_data, size_t *ret_length);
+/*
+ * The same, by the path's text: "spec.nodeName". For a field that is read now and then: the path is compiled
+ * at each call, which takes about 0.2 microseconds. Also returns INFORMER_E_SYNTAX.
+ */
+INFORMER_API int informer_get_string_at(const struct informer_object *object, const char *path,
+					const char **ret_data, size_t *ret_length);
 INFORMER_API int informer_get_int(const struct informer_object *object, const struct informer_path *path,
 				  int64_t *ret);
 INFORMER_API int informer_get_bool(const struct informer_object *object, const struct informer_path *path,

@@ -28,8 +28,8 @@ compile(struct informer *inf, struct handler_work *w, const struct informer_hand
 	int r = 0;
 
 	if (o->label_selector && *o->label_selector)
-		r = informer_selector_compile(inf, o->label_selector, strlen(o->label_selector), &w->labels,
-					      NULL);
+		r = informer_label_selector_compile(inf, o->label_selector, strlen(o->label_selector),
+						    &w->labels, NULL);
 	if (r == 0 && o->field_selector && *o->field_selector)
 		r = informer_field_selector_compile(inf, o->field_selector, strlen(o->field_selector),
 						    &w->fields);
@@ -101,7 +101,7 @@ handler_work_free(struct informer *inf, struct handler_work *w, bool in_child)
 	catch_up_known_clear(inf, &w->catch_up_known);
 	told_keys_clear(&w->keys);
 	told_keys_clear(&w->values);
-	informer_selector_free(w->labels);
+	informer_label_selector_free(w->labels);
 	informer_field_selector_free(w->fields);
 	memory_put(inf, w);
 }

@@ -67,7 +67,7 @@ struct handler_work {
 	struct catch_up_known catch_up_known;
 	struct told_keys keys;
 	struct told_keys values;
-	struct informer_selector *labels;
+	struct informer_label_selector *labels;
 	struct informer_field_selector *fields;
 	unsigned pending;
 	uint32_t round;

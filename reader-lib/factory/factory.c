@@ -35,7 +35,8 @@ copy_tweak(struct informer *inf, const struct informer_tweak *from, struct tweak
 	if (!to->resource || !to->labels || !to->fields)
 		return -ENOMEM;
 	if (*to->labels)
-		r = informer_selector_compile(inf, to->labels, strlen(to->labels), &to->label_selector, NULL);
+		r = informer_label_selector_compile(inf, to->labels, strlen(to->labels), &to->label_selector,
+						    NULL);
 	if (r == 0 && *to->fields)
 		r = informer_field_selector_compile(inf, to->fields, strlen(to->fields), &to->field_selector);
 	return r;
@@ -50,7 +51,7 @@ factory_free(struct informer_factory *f)
 		memory_put(inf, f->tweaks[i].resource);
 		memory_put(inf, f->tweaks[i].labels);
 		memory_put(inf, f->tweaks[i].fields);
-		informer_selector_free(f->tweaks[i].label_selector);
+		informer_label_selector_free(f->tweaks[i].label_selector);
 		informer_field_selector_free(f->tweaks[i].field_selector);
 	}
 	memory_put(inf, f->tweaks);

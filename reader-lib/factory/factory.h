@@ -16,7 +16,7 @@ struct tweak {
 	uint32_t resync_ms;
 	char *labels;
 	char *fields;
-	struct informer_selector *label_selector;
+	struct informer_label_selector *label_selector;
 	struct informer_field_selector *field_selector;
 };
 

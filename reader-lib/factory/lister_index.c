@@ -136,6 +136,15 @@ informer_lister_by_index(struct informer_lister *lister, const struct informer_s
 	return give_out(&lister->scope, &list, r, each, context);
 }
 
+int
+informer_lister_by_index_z(struct informer_lister *lister, const struct informer_snapshot *snapshot,
+			   const char *index, const char *value,
+			   int (*each)(void *context, const struct informer_object *object), void *context)
+{
+	return informer_lister_by_index(lister, snapshot, index, value, value ? strlen(value) : 1, each,
+					context);
+}
+
 /* ---- values ---- */
 
 static int

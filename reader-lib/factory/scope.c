@@ -23,7 +23,7 @@ scope_has(const struct scope *scope, const struct informer_object *object)
 		    (length != scope->namespace_length || memcmp(ns, scope->namespace_, length) != 0))
 			return 0;
 	}
-	r = scope->labels ? informer_selector_matches(scope->labels, object) : 1;
+	r = scope->labels ? informer_label_selector_matches(scope->labels, object) : 1;
 	return r > 0 && scope->fields ? informer_field_selector_matches(scope->fields, object) : r;
 }
 
@@ -49,7 +49,7 @@ is_namespaced(const struct scope *scope, const struct informer_snapshot *snapsho
 
 int
 scope_start(struct scope_walk *walk, const struct scope *scope, const struct informer_snapshot *snapshot,
-	    const char *ns, size_t ns_length, const struct informer_selector *selector)
+	    const char *ns, size_t ns_length, const struct informer_label_selector *selector)
 {
 	int r;
 

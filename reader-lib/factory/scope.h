@@ -21,7 +21,7 @@ struct scope {
 	struct informer_resource *resource;
 	const char *namespace_;
 	size_t namespace_length;
-	const struct informer_selector *labels;
+	const struct informer_label_selector *labels;
 	const struct informer_field_selector *fields;
 	const struct path_set *transform;
 };
@@ -46,7 +46,7 @@ struct scope_walk {
 	struct informer_iter it;
 };
 int scope_start(struct scope_walk *walk, const struct scope *scope, const struct informer_snapshot *snapshot,
-		const char *ns, size_t ns_length, const struct informer_selector *selector);
+		const char *ns, size_t ns_length, const struct informer_label_selector *selector);
 /* 1 with an object, 0 at the end, or negative. */
 int scope_next(struct scope_walk *walk, struct informer_object *ret_object);
 

@@ -137,7 +137,7 @@ find_deleted(const struct snapshot *s, struct informer_resource *res, const stru
 		return INFORMER_E_NOT_FOUND;
 	object_set(ret, s, best.object, best.ref, best.position);
 	object_mark_deleted(ret);
-	return 1;
+	return 0;
 }
 
 /*
@@ -155,8 +155,9 @@ present_by_address(const struct informer_snapshot *snapshot, struct informer_res
 
 int
 informer_find(const struct informer_snapshot *snapshot, struct informer_resource *res, enum informer_by by,
-	      const char *value, size_t length, struct informer_object *ret_object)
+	      const char *value, size_t length, struct informer_object *ret_object, bool *ret_deleted)
 {
+	bool deleted = false;
 	struct question q = {
 		.value = value, .length = length, .ns = "", .name = value, .name_length = length};
 	const char *slash;
@@ -192,7 +193,13 @@ informer_find(const struct informer_snapshot *snapshot, struct informer_resource
 	default:
 		return -EINVAL;
 	}
-	return r == INFORMER_E_NOT_FOUND ? find_deleted(snapshot_of(snapshot), res, &q, ret_object) : r;
+	if (r == INFORMER_E_NOT_FOUND) {
+		r = find_deleted(snapshot_of(snapshot), res, &q, ret_object);
+		deleted = r == 0;
+	}
+	if (r == 0 && ret_deleted)
+		*ret_deleted = deleted;
+	return r;
 }
 
 /* Each tombstone among a part's changes. */

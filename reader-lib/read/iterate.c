@@ -44,7 +44,7 @@ struct iter {
 	size_t value_length;
 	const char *ns;
 	size_t ns_length;
-	const struct informer_selector *selector;
+	const struct informer_label_selector *selector;
 	const struct resource *resource;
 	const void *cells;
 	uint32_t cell_count;
@@ -317,8 +317,16 @@ informer_by_index(const struct informer_snapshot *snapshot, struct informer_reso
 }
 
 int
+informer_by_index_z(const struct informer_snapshot *snapshot, struct informer_resource *res,
+		    const char *index, const char *value, struct informer_iter *ret_iter)
+{
+	return informer_by_index(snapshot, res, index, value, value ? strlen(value) : 1, ret_iter);
+}
+
+int
 informer_select(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *ns,
-		size_t ns_length, const struct informer_selector *selector, struct informer_iter *ret_iter)
+		size_t ns_length, const struct informer_label_selector *selector,
+		struct informer_iter *ret_iter)
 {
 	if (!ns && ns_length)
 		return -EINVAL;

@@ -45,7 +45,7 @@ struct requirement {
 };
 
 /* One piece of memory: this, the text it points into, and the equalities. */
-struct informer_selector {
+struct informer_label_selector {
 	struct allocator memory;
 	uint32_t count;
 	uint32_t value_count;
@@ -56,7 +56,7 @@ struct informer_selector {
 };
 
 struct parser {
-	struct informer_selector *sel;
+	struct informer_label_selector *sel;
 	const char *text;
 	size_t length;
 	size_t at;
@@ -179,7 +179,7 @@ parse_integer(struct text t, int64_t *ret)
 static int
 parse_value(struct parser *p, struct requirement *req)
 {
-	struct informer_selector *sel = p->sel;
+	struct informer_label_selector *sel = p->sel;
 	struct text value = next_word(p);
 
 	if (sel->value_count == VALUES_MAX)
@@ -224,7 +224,7 @@ parse_bound(struct parser *p, struct requirement *req)
 
 /* What the label index files objects under that this requirement asks for. */
 static void
-note_equality(struct informer_selector *sel, struct requirement *req)
+note_equality(struct informer_label_selector *sel, struct requirement *req)
 {
 	struct text value = sel->values[req->first_value];
 	char *text = sel->text + sel->text_used;
@@ -306,8 +306,8 @@ parse(struct parser *p)
 }
 
 int
-informer_selector_compile(struct informer *inf, const char *text, size_t length,
-			  struct informer_selector **ret_selector, size_t *ret_offset)
+informer_label_selector_compile(struct informer *inf, const char *text, size_t length,
+				struct informer_label_selector **ret_selector, size_t *ret_offset)
 {
 	struct parser p = {0};
 	int r;
@@ -337,7 +337,7 @@ informer_selector_compile(struct informer *inf, const char *text, size_t length,
 			  text, p.at, p.why);
 		if (ret_offset)
 			*ret_offset = p.at;
-		informer_selector_free(p.sel);
+		informer_label_selector_free(p.sel);
 		return r;
 	}
 	*ret_selector = p.sel;
@@ -345,14 +345,14 @@ informer_selector_compile(struct informer *inf, const char *text, size_t length,
 }
 
 void
-informer_selector_free(struct informer_selector *sel)
+informer_label_selector_free(struct informer_label_selector *sel)
 {
 	if (sel)
 		allocator_put(&sel->memory, sel);
 }
 
 bool
-selector_equality(const struct informer_selector *sel, const char **ret_value, size_t *ret_length)
+selector_equality(const struct informer_label_selector *sel, const char **ret_value, size_t *ret_length)
 {
 	for (uint32_t i = 0; i < sel->count; i++) {
 		if (sel->requirements[i].equality.data) {
@@ -365,7 +365,8 @@ selector_equality(const struct informer_selector *sel, const char **ret_value, s
 }
 
 static bool
-requirement_matches(const struct informer_selector *sel, const struct requirement *req, struct value labels)
+requirement_matches(const struct informer_label_selector *sel, const struct requirement *req,
+		    struct value labels)
 {
 	struct value v = value_field(labels, req->key.data, req->key.length, req->fingerprint);
 	struct text label;
@@ -394,7 +395,7 @@ requirement_matches(const struct informer_selector *sel, const struct requiremen
 }
 
 int
-selector_match(const struct informer_selector *sel, struct value body)
+selector_match(const struct informer_label_selector *sel, struct value body)
 {
 	struct value labels;
 
@@ -408,7 +409,8 @@ selector_match(const struct informer_selector *sel, struct value body)
 }
 
 int
-informer_selector_matches(const struct informer_selector *sel, const struct informer_object *object)
+informer_label_selector_matches(const struct informer_label_selector *sel,
+				const struct informer_object *object)
 {
 	const struct snapshot *s;
 	int r;

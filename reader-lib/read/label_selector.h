@@ -9,8 +9,9 @@
 #include "shm-layout/value.h"
 
 /* A requirement by which the label index can narrow the search: its "key=value". False: there is none. */
-bool selector_equality(const struct informer_selector *selector, const char **ret_value, size_t *ret_length);
+bool selector_equality(const struct informer_label_selector *selector, const char **ret_value,
+		       size_t *ret_length);
 /* 1, 0, or -EBADMSG. */
-int selector_match(const struct informer_selector *selector, struct value body);
+int selector_match(const struct informer_label_selector *selector, struct value body);
 
 #endif

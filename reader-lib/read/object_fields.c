@@ -257,6 +257,22 @@ informer_get_string(const struct informer_object *object, const struct informer_
 	return r;
 }
 
+int
+informer_get_string_at(const struct informer_object *object, const char *path, const char **ret_data,
+		       size_t *ret_length)
+{
+	struct informer_path compiled;
+	int r = object_usable(object);
+
+	if (r < 0)
+		return r;
+	if (!path)
+		return -EINVAL;
+	if (path_compile(&compiled.path, path, strlen(path), NULL, NULL) < 0)
+		return INFORMER_E_SYNTAX;
+	return informer_get_string(object, &compiled, ret_data, ret_length);
+}
+
 _Static_assert(sizeof(struct value) == sizeof(struct informer_value), "value: private_ has another size");
 
 int

@@ -51,18 +51,19 @@ set_up(void)
 static void
 labels(const char *text)
 {
-	struct informer_selector *reader = NULL;
+	struct informer_label_selector *reader = NULL;
 	struct api_selector *sim = NULL;
 	char *error = NULL;
 	size_t offset = 0;
-	int r = informer_selector_compile(inf, text, strlen(text), &reader, &offset),
+	int r = informer_label_selector_compile(inf, text, strlen(text), &reader, &offset),
 	    s = api_labels_parse(text, &sim, &error);
 
 	must(r == 0 || offset <= strlen(text));
 	must(s == 0 || (error && *error));
 	if (r == 0 && s == 0)
-		must(informer_selector_matches(reader, &theirs) == (int)api_selector_matches(sim, ours));
-	informer_selector_free(reader);
+		must(informer_label_selector_matches(reader, &theirs) ==
+		     (int)api_selector_matches(sim, ours));
+	informer_label_selector_free(reader);
 	api_selector_free(sim);
 	free(error);
 }

@@ -222,7 +222,7 @@ ask_get(struct lister_fixture *fx, struct informer_lister *lister, const struct 
 	int r;
 
 	snprintf(ns, sizeof(ns), "%.*s", slash ? (int)(slash - key) : 0, key);
-	r = informer_lister_get(lister, snapshot, slash ? ns : NULL, slash ? slash + 1 : key, &object);
+	r = informer_lister_get_z(lister, snapshot, slash ? ns : NULL, slash ? slash + 1 : key, &object);
 	if (r == 0)
 		word_list_add_key(&list, &object);
 	finish(fx, &list, true, r);

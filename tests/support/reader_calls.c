@@ -114,6 +114,14 @@ moment(struct reader *r, struct reader_answer *a)
 	}
 }
 
+/* The object comes last, as in OBJECT_OF. */
+static int
+find(const struct informer_snapshot *snapshot, struct informer_resource *pods, enum informer_by by,
+     const char *value, size_t length, struct informer_object *ret)
+{
+	return informer_find(snapshot, pods, by, value, length, ret, NULL);
+}
+
 /* A call that finds an object. */
 #define OBJECT_OF(name, function, ...)                                                                       \
 	static void name(struct reader *r, struct reader_answer *a)                                          \
@@ -126,9 +134,9 @@ OBJECT_OF(get, informer_get_z, &r->snap, r->pods, "ns-1", "web-1")
 OBJECT_OF(get_absent, informer_get_z, &r->snap, r->pods, "ns-1", "nobody")
 OBJECT_OF(get_by_uid, informer_get_by_uid, &r->snap, r->pods, "u-3", 3)
 OBJECT_OF(get_by_ip, informer_pod_by_ip, &r->snap, r->pods, "10.0.0.2", 8)
-OBJECT_OF(find_deleted, informer_find, &r->snap, r->pods, INFORMER_BY_KEY, "ns-0/gone", 9)
-OBJECT_OF(find_deleted_by_uid, informer_find, &r->snap, r->pods, INFORMER_BY_UID, "u-gone", 6)
-OBJECT_OF(find_deleted_by_ip, informer_find, &r->snap, r->pods, INFORMER_BY_IP, "10.0.0.60", 9)
+OBJECT_OF(find_deleted, find, &r->snap, r->pods, INFORMER_BY_KEY, "ns-0/gone", 9)
+OBJECT_OF(find_deleted_by_uid, find, &r->snap, r->pods, INFORMER_BY_UID, "u-gone", 6)
+OBJECT_OF(find_deleted_by_ip, find, &r->snap, r->pods, INFORMER_BY_IP, "10.0.0.60", 9)
 OBJECT_OF(next, informer_next, &r->it)
 
 static void
@@ -371,7 +379,7 @@ next_item(struct reader *r, struct reader_answer *a)
 static void
 label_matches(struct reader *r, struct reader_answer *a)
 {
-	a->r = informer_selector_matches(r->selector, &r->object);
+	a->r = informer_label_selector_matches(r->selector, &r->object);
 }
 
 static void
@@ -545,7 +553,7 @@ reader_ready(struct reader *r, struct informer *inf)
 	must(informer_resource_open(inf, "pods", &r->pods));
 	for (unsigned i = 0; i < READER_PATHS; i++)
 		must(informer_path_compile(inf, path_texts[i], strlen(path_texts[i]), &r->paths[i]));
-	must(informer_selector_compile(inf, labels, strlen(labels), &r->selector, NULL));
+	must(informer_label_selector_compile(inf, labels, strlen(labels), &r->selector, NULL));
 	must(informer_field_selector_compile(inf, fields, strlen(fields), &r->fields));
 	must(path_set_compile(inf, keep, 2, NULL, 0, &r->wanted));
 }
@@ -555,7 +563,7 @@ reader_done(struct reader *r)
 {
 	for (unsigned i = 0; i < READER_PATHS; i++)
 		informer_path_free(r->paths[i]);
-	informer_selector_free(r->selector);
+	informer_label_selector_free(r->selector);
 	informer_field_selector_free(r->fields);
 	path_set_free(r->inf, r->wanted);
 }

@@ -32,7 +32,7 @@ struct reader {
 	struct informer *inf;
 	struct informer_resource *pods;
 	struct informer_path *paths[READER_PATHS];
-	struct informer_selector *selector;
+	struct informer_label_selector *selector;
 	struct informer_field_selector *fields;
 	struct path_set *wanted;
 	struct informer_snapshot snap;

@@ -13,7 +13,7 @@
 void
 get_done(struct get *get)
 {
-	informer_selector_free(get->selector);
+	informer_label_selector_free(get->selector);
 	informer_field_selector_free(get->fields);
 	informer_end(&get->snap);
 	informer_detach(get->inf);
@@ -63,10 +63,8 @@ find_one(struct get *get, size_t i)
 
 		if (length < (int)sizeof(key)) /* no object has a longer one */
 			r = informer_find(&get->snap, target->resource, INFORMER_BY_KEY, key, (size_t)length,
-					  &object);
+					  &object, NULL);
 	}
-	if (r > 0)
-		r = 0;
 	if (r == 0)
 		r = add_hit(get, &object, i);
 	if (r == INFORMER_E_NOT_FOUND)
@@ -109,7 +107,7 @@ wanted(struct get *get, const struct get_target *target, const struct informer_o
 		if (r < 0 || !field_text_is(ns, get->namespace_))
 			return r;
 	}
-	return get->selector ? informer_selector_matches(get->selector, object) : 1;
+	return get->selector ? informer_label_selector_matches(get->selector, object) : 1;
 }
 
 struct deleted_call {
@@ -137,8 +135,8 @@ find_deleted(struct get *get, size_t i)
 	if (!get->index_name)
 		return informer_each_deleted(&get->snap, get->targets[i].resource, add_wanted, &call);
 	r = informer_find(&get->snap, get->targets[i].resource, get->find_by, get->index_value,
-			  strlen(get->index_value), &object);
-	return r >= 0 ? add_wanted(&call, &object) : r == INFORMER_E_NOT_FOUND ? 0 : r;
+			  strlen(get->index_value), &object, NULL);
+	return r == 0 ? add_wanted(&call, &object) : r == INFORMER_E_NOT_FOUND ? 0 : r;
 }
 
 static int
@@ -170,8 +168,8 @@ compile_selector(struct get *get)
 
 	if (!get->selector_text)
 		return -1;
-	r = informer_selector_compile(get->inf, get->selector_text, strlen(get->selector_text),
-				      &get->selector, &offset);
+	r = informer_label_selector_compile(get->inf, get->selector_text, strlen(get->selector_text),
+					    &get->selector, &offset);
 	if (r == 0)
 		return -1;
 	if (r != INFORMER_E_SYNTAX)

@@ -71,7 +71,7 @@ struct get {
 
 	struct informer *inf;
 	struct informer_snapshot snap;
-	struct informer_selector *selector;
+	struct informer_label_selector *selector;
 	struct informer_field_selector *fields;
 	struct get_hit *hits;
 	size_t hit_count;

@@ -177,7 +177,7 @@ TEST(every_call_in_a_child_says_forked)
 	struct informer_object o, found;
 	struct informer_value v;
 	struct informer_path *path;
-	struct informer_selector *sel;
+	struct informer_label_selector *sel;
 	struct informer_iter it;
 	struct informer *inf = broker_fixture_serve(fx, INFORMER_VERIFY);
 	const char *data;
@@ -218,7 +218,7 @@ TEST(every_call_in_a_child_says_forked)
 		FORKED(informer_wait_commit(inf, NULL, 0));
 		FORKED(informer_arm(inf, NULL));
 		FORKED(informer_stat_json(inf, 0, &text, &length));
-		FORKED(informer_selector_compile(inf, "a", 1, &sel, NULL));
+		FORKED(informer_label_selector_compile(inf, "a", 1, &sel, NULL));
 		FORKED(informer_path_compile(inf, "a", 1, &path));
 		FORKED(informer_verify(&snap, NULL, NULL, NULL));
 #undef FORKED
@@ -439,7 +439,7 @@ TEST(each_failed_allocation_is_survived)
 	broker_fixture_pod(fx, "a");
 	for (size_t n = 0; n < 100 && !whole; n++) {
 		struct informer *inf;
-		struct informer_selector *sel;
+		struct informer_label_selector *sel;
 		struct informer_path *path;
 		char *text;
 
@@ -448,12 +448,12 @@ TEST(each_failed_allocation_is_survived)
 		purse.failed = 0;
 		if (informer_attach(&options, &inf) == 0) {
 			int r = informer_wait_attached(inf, 60000), got = r == 0 ? get(inf, "a") : r;
-			int compiled = informer_selector_compile(inf, "a=b", 3, &sel, NULL);
+			int compiled = informer_label_selector_compile(inf, "a=b", 3, &sel, NULL);
 			int path_made = informer_path_compile(inf, "a.b", 3, &path);
 			int stat = informer_stat_json(inf, 60000, &text, NULL);
 
 			if (compiled == 0)
-				informer_selector_free(sel);
+				informer_label_selector_free(sel);
 			if (path_made == 0)
 				informer_path_free(path);
 			if (stat == 0)

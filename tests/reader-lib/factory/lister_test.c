@@ -163,7 +163,7 @@ TEST(an_unknown_index_has_no_values_and_is_an_error)
 		       "nothing -> \n"
 		       "nothing=x -> error INFORMER_E_NO_INDEX\n");
 	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &o), 0);
+	assert_int_equal(informer_lister_get_z(fx->pods, &snapshot, "default", "web-0", &o), 0);
 	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "nothing", &o, word_list_add_key, &list),
 			 INFORMER_E_NO_INDEX);
 	informer_end(&snapshot);
@@ -178,12 +178,12 @@ TEST(those_that_share_a_value_come_once_each)
 
 	lister_fixture_pod(fx, "jobs", "two", "bert,ernie", NULL);
 	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &o), 0);
+	assert_int_equal(informer_lister_get_z(fx->pods, &snapshot, "default", "web-0", &o), 0);
 	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "byUser", &o, word_list_add_key, &list),
 			 0);
 	word_list_join(&list, false, fx->text, sizeof(fx->text));
 	assert_string_equal(fx->text, "default/web-0 default/web-1 jobs/done jobs/two");
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "jobs", "bare", &o), 0);
+	assert_int_equal(informer_lister_get_z(fx->pods, &snapshot, "jobs", "bare", &o), 0);
 	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "byUser", &o, word_list_add_key, &list),
 			 0);
 	assert_int_equal(list.count, 0);
@@ -246,7 +246,7 @@ assert_json(struct lister_fixture *fx, const char *ns, const char *name, const c
 	size_t length;
 
 	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, ns, name, &object), 0);
+	assert_int_equal(informer_lister_get_z(fx->pods, &snapshot, ns, name, &object), 0);
 	assert_int_equal(informer_object_json(&object, text, sizeof(text), &length), 0);
 	informer_end(&snapshot);
 	assert_string_equal(text, expected);
@@ -315,8 +315,8 @@ TEST(impossible_arguments_are_refused)
 	struct word_list list = {0};
 	struct informer_object o;
 
-	assert_int_equal(informer_lister_get(NULL, &snapshot, NULL, "a", &o), -EINVAL);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, NULL, "a", &o), -EINVAL);
+	assert_int_equal(informer_lister_get_z(NULL, &snapshot, NULL, "a", &o), -EINVAL);
+	assert_int_equal(informer_lister_get_z(fx->pods, &snapshot, NULL, "a", &o), -EINVAL);
 	assert_int_equal(informer_lister_list(fx->pods, &snapshot, NULL, NULL, word_list_add_key, &list),
 			 -EINVAL);
 	assert_int_equal(
@@ -324,7 +324,7 @@ TEST(impossible_arguments_are_refused)
 		-EINVAL);
 	assert_int_equal(informer_index_values(fx->pods, &snapshot, "uid", NULL, NULL), -EINVAL);
 	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, NULL, NULL, &o), -EINVAL);
+	assert_int_equal(informer_lister_get_z(fx->pods, &snapshot, NULL, NULL, &o), -EINVAL);
 	assert_int_equal(informer_lister_list(fx->pods, &snapshot, NULL, NULL, NULL, NULL), -EINVAL);
 	assert_int_equal(
 		informer_lister_by_index(fx->pods, &snapshot, NULL, "a", 1, word_list_add_key, &list),

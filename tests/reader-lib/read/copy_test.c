@@ -20,7 +20,7 @@ SET_UP(set_up, reader_world_new(pod_of_all_kinds))
 TEST(a_copy_says_what_its_source_says)
 {
 	struct informer_path *path = reader_world_path(w, "spec.containers[*].image");
-	struct informer_selector *selector;
+	struct informer_label_selector *selector;
 	struct informer_object copy;
 	struct informer_value value;
 	const char *data;
@@ -46,9 +46,9 @@ TEST(a_copy_says_what_its_source_says)
 	}
 	assert_int_equal(informer_object_value(&copy, &value), 0);
 	assert_int_equal(informer_value_count(&value), 4);
-	assert_int_equal(informer_selector_compile(w->inf, "app=web", 7, &selector, NULL), 0);
-	assert_int_equal(informer_selector_matches(selector, &copy), 1);
-	informer_selector_free(selector);
+	assert_int_equal(informer_label_selector_compile(w->inf, "app=web", 7, &selector, NULL), 0);
+	assert_int_equal(informer_label_selector_matches(selector, &copy), 1);
+	informer_label_selector_free(selector);
 	informer_path_free(path);
 	informer_object_free(&copy);
 	assert_null(copy.object_);

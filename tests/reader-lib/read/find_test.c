@@ -75,14 +75,18 @@ forget(struct reader_world *w, const char *name)
 	broker_fixture_do(w->fx, delete_one, (void *)(uintptr_t)name);
 }
 
-/* In a new snapshot. */
+/* In a new snapshot: 0 present, 1 deleted. */
 static int
 find(struct reader_world *w, enum informer_by by, const char *value)
 {
+	bool deleted = true;
+	int r;
+
 	informer_end(&w->snap);
 	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
 	memset(&w->pod, 0, sizeof(w->pod));
-	return informer_find(&w->snap, w->pods, by, value, strlen(value), &w->pod);
+	r = informer_find(&w->snap, w->pods, by, value, strlen(value), &w->pod, &deleted);
+	return r == 0 ? deleted : r;
 }
 
 /* present: what informer_find() must return; and whose state. */
@@ -257,17 +261,17 @@ TEST(what_is_not_there_is_not_found)
 	assert_int_equal(find(w, INFORMER_BY_UID, longest), INFORMER_E_NOT_FOUND);
 	assert_int_equal(find(w, INFORMER_BY_IP, "u-a"), INFORMER_E_NOT_FOUND);
 	assert_int_equal(find(w, (enum informer_by)9, "u-a"), -EINVAL);
-	assert_int_equal(informer_find(&w->snap, w->pods, INFORMER_BY_UID, NULL, 0, &w->pod), -EINVAL);
-	assert_int_equal(informer_find(&w->snap, w->pods, INFORMER_BY_UID, "x", 1, NULL), -EINVAL);
-	assert_int_equal(informer_find(NULL, w->pods, INFORMER_BY_UID, "x", 1, &w->pod), -EINVAL);
+	assert_int_equal(informer_find(&w->snap, w->pods, INFORMER_BY_UID, NULL, 0, &w->pod, NULL), -EINVAL);
+	assert_int_equal(informer_find(&w->snap, w->pods, INFORMER_BY_UID, "x", 1, NULL, NULL), -EINVAL);
+	assert_int_equal(informer_find(NULL, w->pods, INFORMER_BY_UID, "x", 1, &w->pod, NULL), -EINVAL);
 	/* pods of the fixture lack the index of containers */
 	assert_int_equal(informer_resource_open(w->inf, "pods", &pods), 0);
-	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_CONTAINER_ID, "x", 1, &w->pod),
+	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_CONTAINER_ID, "x", 1, &w->pod, NULL),
 			 INFORMER_E_NO_INDEX);
-	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_UID, "u-a", 3, &w->pod),
+	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_UID, "u-a", 3, &w->pod, NULL),
 			 INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_resource_open(w->inf, "nothing", &none), 0);
-	assert_int_equal(informer_find(&w->snap, none, INFORMER_BY_KEY, "x", 1, &w->pod),
+	assert_int_equal(informer_find(&w->snap, none, INFORMER_BY_KEY, "x", 1, &w->pod, NULL),
 			 INFORMER_E_NO_RESOURCE);
 	assert_false(informer_object_deleted(NULL, NULL));
 	assert_false(informer_object_deleted(&(struct informer_object){0}, NULL));

@@ -54,7 +54,7 @@ TEST(an_object_may_have_only_its_key)
 {
 	struct informer_path *path = reader_world_path(w, "spec.nodeName");
 	struct informer_object object, copy;
-	struct informer_selector *selector;
+	struct informer_label_selector *selector;
 	struct informer_value value;
 	struct key_object memory;
 	static const char longest[300];
@@ -63,7 +63,7 @@ TEST(an_object_may_have_only_its_key)
 	size_t length;
 	int64_t n;
 
-	assert_int_equal(informer_selector_compile(w->inf, "!canary", 7, &selector, NULL), 0);
+	assert_int_equal(informer_label_selector_compile(w->inf, "!canary", 7, &selector, NULL), 0);
 	assert_int_equal(key_object_set(&memory, "default", 7, "web-9", 5, 2, &object), 0);
 	assert_int_equal(informer_object_copy(w->inf, &object, &copy), 0);
 	for (int i = 0; i < 2; i++) {
@@ -80,11 +80,11 @@ TEST(an_object_may_have_only_its_key)
 		assert_int_equal(informer_object_value(&object, &value), INFORMER_E_NOT_FOUND);
 		assert_int_equal(informer_each_value(&object, path, NULL, NULL), -EINVAL);
 		assert_int_equal(informer_object_to_json(&object, count_bytes, &sum), INFORMER_E_NOT_FOUND);
-		assert_int_equal(informer_selector_matches(selector, &object), INFORMER_E_NOT_FOUND);
+		assert_int_equal(informer_label_selector_matches(selector, &object), INFORMER_E_NOT_FOUND);
 		object = copy;
 	}
 	informer_object_free(&copy);
 	assert_int_equal(key_object_set(&memory, longest, 256, "a", 1, 0, &object), -ENAMETOOLONG);
-	informer_selector_free(selector);
+	informer_label_selector_free(selector);
 	informer_path_free(path);
 }

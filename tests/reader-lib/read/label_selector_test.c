@@ -76,9 +76,9 @@ TEST(each_operator_means_what_the_api_says)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct informer_selector *sel;
+		struct informer_label_selector *sel;
 		char *text = strdup(cases[i].text);
-		int r = informer_selector_compile(w->inf, text, strlen(text), &sel, NULL);
+		int r = informer_label_selector_compile(w->inf, text, strlen(text), &sel, NULL);
 
 		/* nothing of the text is needed afterwards */
 		memset(text, '#', strlen(text));
@@ -86,12 +86,12 @@ TEST(each_operator_means_what_the_api_says)
 		if (r < 0)
 			print_message("selector '%s'\n", cases[i].text);
 		assert_int_equal(r, 0);
-		if (informer_selector_matches(sel, &w->pod) != cases[i].labelled ||
-		    informer_selector_matches(sel, &w->other) != cases[i].bare)
+		if (informer_label_selector_matches(sel, &w->pod) != cases[i].labelled ||
+		    informer_label_selector_matches(sel, &w->other) != cases[i].bare)
 			fail_msg("selector '%s' matches wrongly", cases[i].text);
-		informer_selector_free(sel);
+		informer_label_selector_free(sel);
 	}
-	informer_selector_free(NULL);
+	informer_label_selector_free(NULL);
 }
 
 /* What is no selector is refused at the byte where it stops making sense. */
@@ -131,11 +131,11 @@ TEST(what_is_no_selector_is_refused_with_its_place)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct informer_selector *sel;
+		struct informer_label_selector *sel;
 		size_t offset = 999;
 		char text[400];
-		int r = informer_selector_compile(w->inf, cases[i].text, strlen(cases[i].text), &sel,
-						  &offset);
+		int r = informer_label_selector_compile(w->inf, cases[i].text, strlen(cases[i].text), &sel,
+							&offset);
 
 		if (r != INFORMER_E_SYNTAX || offset != cases[i].offset)
 			fail_msg("selector '%s': %d at %zu", cases[i].text, r, offset);
@@ -151,16 +151,16 @@ TEST(any_bytes_are_survived)
 
 	srand(11);
 	for (int i = 0; i < 20000; i++) {
-		struct informer_selector *sel;
+		struct informer_label_selector *sel;
 		char text[40];
 		size_t n = (size_t)rand() % sizeof(text);
 		char *exact = malloc(n ? n : 1);
 
 		for (size_t k = 0; k < n; k++)
 			exact[k] = alphabet[(size_t)rand() % (sizeof(alphabet) - 1)];
-		if (informer_selector_compile(w->inf, exact, n, &sel, NULL) == 0) {
-			assert_true(informer_selector_matches(sel, &w->pod) >= 0);
-			informer_selector_free(sel);
+		if (informer_label_selector_compile(w->inf, exact, n, &sel, NULL) == 0) {
+			assert_true(informer_label_selector_matches(sel, &w->pod) >= 0);
+			informer_label_selector_free(sel);
 		}
 		free(exact);
 	}
@@ -170,7 +170,7 @@ TEST(any_bytes_are_survived)
 static bool
 is_selector(struct reader_world *w, const char *begin, const char *piece, unsigned count, const char *end)
 {
-	struct informer_selector *sel = NULL;
+	struct informer_label_selector *sel = NULL;
 	char text[4096];
 	size_t length = (size_t)snprintf(text, sizeof(text), "%s", begin);
 	int r;
@@ -179,9 +179,9 @@ is_selector(struct reader_world *w, const char *begin, const char *piece, unsign
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s", i ? "," : "", piece);
 	length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", end);
 	assert_true(length < sizeof(text));
-	r = informer_selector_compile(w->inf, text, length, &sel, NULL);
+	r = informer_label_selector_compile(w->inf, text, length, &sel, NULL);
 	assert_true(r == 0 || r == INFORMER_E_SYNTAX);
-	informer_selector_free(sel);
+	informer_label_selector_free(sel);
 	return r == 0;
 }
 

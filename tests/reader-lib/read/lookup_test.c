@@ -196,6 +196,14 @@ TEST(an_object_is_found_by_its_uid)
 }
 
 /* An index gives the objects of a value, several values an object, and counts them. */
+TEST(an_index_takes_a_terminated_value)
+{
+	struct informer_iter it;
+
+	assert_names(informer_by_index_z(&w->snap, w->pods, "nodeName", "n2", &it), &it, "web-1");
+	assert_int_equal(informer_by_index_z(&w->snap, w->pods, "nodeName", NULL, &it), -EINVAL);
+}
+
 TEST(an_index_gives_the_objects_of_a_value)
 {
 	struct informer_iter it;
@@ -247,15 +255,15 @@ TEST(a_selector_narrows_a_list)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct informer_selector *sel;
+		struct informer_label_selector *sel;
 		struct informer_iter it;
-		int r = informer_selector_compile(w->inf, cases[i].selector, strlen(cases[i].selector), &sel,
-						  NULL);
+		int r = informer_label_selector_compile(w->inf, cases[i].selector, strlen(cases[i].selector),
+							&sel, NULL);
 
 		assert_int_equal(r, 0);
 		assert_names(informer_select(&w->snap, w->pods, cases[i].ns, strlen(cases[i].ns), sel, &it),
 			     &it, cases[i].names);
-		informer_selector_free(sel);
+		informer_label_selector_free(sel);
 	}
 }
 

@@ -7,13 +7,17 @@
 #include "tests/support/reader_world.h"
 
 /* As the API server would send it: what is kept is what comes out. */
-static const char pod[] = "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\","
-			  "\"uid\":\"u-1\",\"resourceVersion\":\"77\",\"labels\":{\"app\":\"web\","
-			  "\"a.b/c\":\"d\"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":false,"
-			  "\"priority\":-5,\"big\":18446744073709551615,\"huge\":1e999,\"ratio\":0.25,"
-			  "\"nothing\":null,\"none\":{},\"empty\":[],\"containers\":[{\"name\":\"c1\","
-			  "\"image\":\"i1\"},{\"name\":\"c2\",\"image\":\"i2\"}]},"
-			  "\"text\":\"\\u0000\xc3\xa4\\n\"}";
+static const char pod[] =
+	"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\","
+	"\"uid\":\"u-1\",\"resourceVersion\":\"77\",\"labels\":{\"app\":\"web\","
+	"\"a.b/c\":\"d\"},\"annotations\":{\"a.b/c\":\"e\",\"odd\":1},\"ownerReferences\":["
+	"{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n1\"},{\"apiVersion\":\"apps/v1\","
+	"\"kind\":\"ReplicaSet\",\"name\":\"web\",\"uid\":\"u-2\",\"controller\":true,"
+	"\"blockOwnerDeletion\":true},3]},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":false,"
+	"\"priority\":-5,\"big\":18446744073709551615,\"huge\":1e999,\"ratio\":0.25,"
+	"\"nothing\":null,\"none\":{},\"empty\":[],\"containers\":[{\"name\":\"c1\","
+	"\"image\":\"i1\"},{\"name\":\"c2\",\"image\":\"i2\"}]},"
+	"\"text\":\"\\u0000\xc3\xa4\\n\"}";
 
 static int
 set_up(void **state)
@@ -40,6 +44,60 @@ TEST(an_object_says_who_it_is)
 	assert_true(informer_object_seq(&w->pod) > 0);
 	assert_int_equal(informer_object_seq(&w->pod), informer_object_created_seq(&w->pod));
 	assert_int_equal(informer_object_seq(NULL), 0);
+}
+
+static void
+assert_owner(struct informer_owner o, const char *expected)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "%.*s %.*s %.*s %.*s%s%s", (int)o.api_version.length, o.api_version.data,
+		 (int)o.kind.length, o.kind.data, (int)o.name.length, o.name.data, (int)o.uid.length,
+		 o.uid.data, o.controller ? " controls" : "", o.block_owner_deletion ? " blocks" : "");
+	assert_string_equal(text, expected);
+}
+
+/* Labels, annotations and owners are read by name; what is absent, or of another kind, is told apart. */
+TEST(labels_annotations_and_owners_are_read_by_name)
+{
+	const char *bare[] = {"{\"metadata\":{\"name\":\"bare\",\"namespace\":\"default\"}}", NULL};
+	struct informer_owner owner;
+	const char *data;
+	size_t length;
+
+	ASSERT_TEXT(informer_object_label(&w->pod, "a.b/c", &data, &length), "d");
+	ASSERT_TEXT(informer_object_annotation(&w->pod, "a.b/c", &data, &length), "e");
+	assert_int_equal(informer_object_label(&w->pod, "odd", &data, &length), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_object_annotation(&w->pod, "odd", &data, &length), INFORMER_E_TYPE);
+	assert_int_equal(informer_object_label(&w->pod, NULL, &data, &length), -EINVAL);
+	assert_int_equal(informer_object_owner(&w->pod, 0, &owner), 0);
+	assert_owner(owner, "v1 Node n1 ");
+	assert_int_equal(informer_object_owner(&w->pod, 2, &owner), 0);
+	assert_owner(owner, "   ");
+	assert_int_equal(informer_object_owner(&w->pod, 3, &owner), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_object_controller(&w->pod, &owner), 0);
+	assert_owner(owner, "apps/v1 ReplicaSet web u-2 controls blocks");
+	broker_fixture_put(w->fx, bare);
+	reader_world_renew(w);
+	reader_world_look(w, "bare", &w->other);
+	assert_int_equal(informer_object_controller(&w->other, &owner), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_object_label(&w->other, "app", &data, &length), INFORMER_E_NOT_FOUND);
+}
+
+/* By the text of its path a string is read as by the compiled path. */
+TEST(a_string_is_read_by_the_text_of_its_path)
+{
+	const char *data;
+	size_t length;
+
+	ASSERT_TEXT(informer_get_string_at(&w->pod, "spec.nodeName", &data, &length), "n1");
+	ASSERT_TEXT(informer_get_string_at(&w->pod, "metadata.labels[\"a.b/c\"]", &data, &length), "d");
+	ASSERT_TEXT(informer_get_string_at(&w->pod, "spec.containers[1].image", &data, &length), "i2");
+	assert_int_equal(informer_get_string_at(&w->pod, "spec.nowhere", &data, &length),
+			 INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_string_at(&w->pod, "spec.priority", &data, &length), INFORMER_E_TYPE);
+	assert_int_equal(informer_get_string_at(&w->pod, "spec[", &data, &length), INFORMER_E_SYNTAX);
+	assert_int_equal(informer_get_string_at(&w->pod, NULL, &data, &length), -EINVAL);
 }
 
 /* What the header has no room for is read of the body; what is no string is not there. */

@@ -39,7 +39,8 @@ TEST_CASE_IN(setup, reader_world_tear_down, the_last_state_is_found_for_a_while)
 			 INFORMER_E_NOT_FOUND);
 	broker_fixture_do(w->fx, delete_web, NULL);
 	reader_world_renew(w);
-	assert_int_equal(informer_find(&w->snap, w->pods, INFORMER_BY_KEY, "default/web-0", 13, &found), 1);
+	assert_int_equal(informer_find(&w->snap, w->pods, INFORMER_BY_KEY, "default/web-0", 13, &found, NULL),
+			 0);
 	assert_true(informer_object_deleted(&found, &when));
 	assert_int_equal(
 		gw_deleted_object(&w->snap, w->pods, "default", "web-0", SECOND, when + SECOND, &found), 0);

@@ -12,14 +12,15 @@ gw_deleted_object(const struct informer_snapshot *snapshot, struct informer_reso
 	_cleanup_(api_buf_done) struct api_buf key = {0};
 	struct informer_object object;
 	uint64_t deleted_ns = 0;
+	bool deleted;
 	int r;
 
 	api_object_key(&key, namespace_, name);
-	r = informer_find(snapshot, resource, INFORMER_BY_KEY, key.data, key.len, &object);
+	r = informer_find(snapshot, resource, INFORMER_BY_KEY, key.data, key.len, &object, &deleted);
 	if (r < 0)
 		return r;
 	/* a clock that was set back since makes it young, not old */
-	if (r == 0 || !informer_object_deleted(&object, &deleted_ns) || deleted_ns == 0 ||
+	if (!deleted || !informer_object_deleted(&object, &deleted_ns) || deleted_ns == 0 ||
 	    (now_ns > deleted_ns && now_ns - deleted_ns > within_ns))
 		return INFORMER_E_NOT_FOUND;
 	*ret_object = object;

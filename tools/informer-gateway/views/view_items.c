@@ -34,8 +34,8 @@ start(struct gw_items *items, uint64_t *ret_count)
 
 	/* libinformer's grammar is the API's; what it refuses nonetheless, the query decides alone */
 	if (hint->labels)
-		r = informer_selector_compile(items->entry->arena->reads, hint->labels, strlen(hint->labels),
-					      &items->selector, NULL);
+		r = informer_label_selector_compile(items->entry->arena->reads, hint->labels,
+						    strlen(hint->labels), &items->selector, NULL);
 	if (r == 0 || r == INFORMER_E_SYNTAX)
 		r = informer_resource_info(snapshot, resource, &info);
 	if (r < 0)
@@ -78,7 +78,7 @@ is_wanted(const struct gw_items *items, const struct informer_object *object)
 		return r;
 	if (!is(items->hint.namespace_, ns, ns_length) || !is(items->hint.name, name, length))
 		return 0;
-	return items->selector ? informer_selector_matches(items->selector, object) : 1;
+	return items->selector ? informer_label_selector_matches(items->selector, object) : 1;
 }
 
 /* The one that is named. */
@@ -189,7 +189,7 @@ gw_items_free(struct gw_items *items)
 	}
 	free(items->runs);
 	api_share_give_back(items->entry->arena->options.views, items->held);
-	informer_selector_free(items->selector);
+	informer_label_selector_free(items->selector);
 	gw_hint_done(&items->hint);
 	free(items);
 }

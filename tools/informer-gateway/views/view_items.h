@@ -37,7 +37,7 @@ struct gw_items {
 	struct gw_entry *entry;
 	const struct gw_reading *reading;
 	struct gw_hint hint;
-	struct informer_selector *selector;
+	struct informer_label_selector *selector;
 	struct informer_iter it;
 	struct gw_run *runs;
 	size_t count;

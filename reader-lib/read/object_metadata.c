@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objects: labels, annotations and owners, by name and not by a compiled path.
+ */
+#include "reader-lib/read/found_object.h"
+#include "shm-layout/value.h"
+
+static struct value
+metadata_field(const struct informer_object *object, const char *name)
+{
+	struct value body = value_of_object(&snapshot_of(object->snapshot_)->view, object->ref_);
+
+	return value_at_name(value_at_name(body, "metadata"), name);
+}
+
+/* A string of a map in metadata. */
+static int
+entry_of(const struct informer_object *object, const char *map, const char *key, const char **ret_data,
+	 size_t *ret_length)
+{
+	int r = object_usable(object);
+	const char *data;
+	struct value v;
+	size_t length;
+
+	if (r < 0)
+		return r;
+	if (!key || !ret_data || !ret_length)
+		return -EINVAL;
+	v = value_at_name(metadata_field(object, map), key);
+	r = !v.at ? INFORMER_E_NOT_FOUND : value_string(v, &data, &length) ? 0 : INFORMER_E_TYPE;
+	r = snapshot_settle(snapshot_of(object->snapshot_), r);
+	if (r == 0) {
+		*ret_data = data;
+		*ret_length = length;
+	}
+	return r;
+}
+
+int
+informer_object_label(const struct informer_object *object, const char *key, const char **ret_data,
+		      size_t *ret_length)
+{
+	return entry_of(object, "labels", key, ret_data, ret_length);
+}
+
+int
+informer_object_annotation(const struct informer_object *object, const char *key, const char **ret_data,
+			   size_t *ret_length)
+{
+	return entry_of(object, "annotations", key, ret_data, ret_length);
+}
+
+/* A string of an owner reference; "" where it has none. */
+static struct informer_text
+text_of(struct value reference, const char *name)
+{
+	struct informer_text text = {"", 0};
+
+	value_string(value_at_name(reference, name), &text.data, &text.length);
+	return text;
+}
+
+static bool
+flag_of(struct value reference, const char *name)
+{
+	bool flag;
+
+	return value_bool(value_at_name(reference, name), &flag) && flag;
+}
+
+static struct informer_owner
+owner_of(struct value reference)
+{
+	return (struct informer_owner){
+		.api_version = text_of(reference, "apiVersion"),
+		.kind = text_of(reference, "kind"),
+		.name = text_of(reference, "name"),
+		.uid = text_of(reference, "uid"),
+		.controller = flag_of(reference, "controller"),
+		.block_owner_deletion = flag_of(reference, "blockOwnerDeletion"),
+	};
+}
+
+int
+informer_object_owner(const struct informer_object *object, size_t i, struct informer_owner *ret_owner)
+{
+	struct informer_owner owner = {0};
+	int r = object_usable(object);
+	struct value reference;
+
+	if (r < 0)
+		return r;
+	if (!ret_owner)
+		return -EINVAL;
+	reference = value_element(metadata_field(object, "ownerReferences"), i);
+	r = reference.at ? 0 : INFORMER_E_NOT_FOUND;
+	if (r == 0)
+		owner = owner_of(reference);
+	r = snapshot_settle(snapshot_of(object->snapshot_), r);
+	if (r == 0)
+		*ret_owner = owner;
+	return r;
+}
+
+int
+informer_object_controller(const struct informer_object *object, struct informer_owner *ret_owner)
+{
+	struct informer_owner owner;
+	int r;
+
+	for (size_t i = 0; (r = informer_object_owner(object, i, &owner)) == 0; i++)
+		if (owner.controller) {
+			*ret_owner = owner;
+			return 0;
+		}
+	return r;
+}
