@@ -132,7 +132,7 @@ struct informer_sync {
  * Wait until all of them are synced, in whatever mixture (client-go's WaitForCacheSync over several
  * HasSynced). Somebody has to run or dispatch meanwhile where there are handlers; not from within a handler.
  *
- * Returns  0; -ETIMEDOUT: `synced` and informer_last_error() say what is missing; -EINVAL: one is not of this
+ * Returns  0; -ETIMEDOUT: `synced` and informer_error_text() say what is missing; -EINVAL: one is not of this
  *          handle, or not exactly one thing; INFORMER_E_FORKED; what informer_wait_synced() says of a damaged
  *          arena or too many pins
  */
@@ -171,7 +171,7 @@ INFORMER_API struct informer_lister *informer_shared_lister(struct informer_shar
  * each other, and with lookups by name, also across resources.
  */
 /*
- * Returns 0 or INFORMER_E_NOT_FOUND; informer_last_error() then says: pods "web-0" not found. ns "" or NULL:
+ * Returns 0 or INFORMER_E_NOT_FOUND; informer_error_text() then says: pods "web-0" not found. ns "" or NULL:
  * cluster-scoped.
  */
 INFORMER_API int informer_lister_get_z(struct informer_lister *lister,

@@ -190,7 +190,7 @@ struct informer_handler_options {
  * or from a thread of informer_run(); never from within this function.
  *
  * ret_handler  for the functions below; may be NULL. It is valid until removed, or until informer_detach()
- * Returns      0; -EINVAL; INFORMER_E_SYNTAX (a selector; informer_last_error() says where); -ENAMETOOLONG;
+ * Returns      0; -EINVAL; INFORMER_E_SYNTAX (a selector; informer_error_text() says where); -ENAMETOOLONG;
  *              -ENOMEM; -EUSERS: 64 handlers are there already; INFORMER_E_STOPPED after informer_stop();
  *              INFORMER_E_FORKED
  */

@@ -107,11 +107,11 @@ INFORMER_API const char *informer_library_version(void);
 	  "reader",                                                                                          \
 	  "informer_end() it and begin another; hold snapshots for a shorter time")                          \
 	X(LAYOUT, -4104,                                                                                     \
-	  "the arena has a layout that this library may not read; informer_last_error() has both versions",  \
+	  "the arena has a layout that this library may not read; informer_error_text() has both versions",  \
 	  "upgrade what that sentence names: the program with its libinformer, or informerd")                \
-	X(REFUSED, -4105, "informerd refused this reader; informer_last_error() has its sentence",           \
+	X(REFUSED, -4105, "informerd refused this reader; informer_error_text() has its sentence",           \
 	  "see the sentence: permission, too many readers, or another release")                              \
-	X(SYNTAX, -4106, "a path or selector could not be understood; informer_last_error() tells where",    \
+	X(SYNTAX, -4106, "a path or selector could not be understood; informer_error_text() tells where",    \
 	  "correct the text")                                                                                \
 	X(TYPE, -4107, "the value is of another kind than the one asked for",                                \
 	  "look with informer_value_kind() first")                                                           \
@@ -205,12 +205,15 @@ INFORMER_API int informer_fd(const struct informer *informer);
 INFORMER_API int informer_dispatch(struct informer *informer);
 
 /*
- * The last failure's full sentence, for people ("" when there was none).
+ * A failure as a sentence, for people: the one that the last failure in this thread left, if that had this
+ * code; else informer_strerror(). Never empty. To be called next to the call that failed; also where there is
+ * no handle, for informer_attach() failed.
  *
- * buffer   at least size bytes; what fits is stored, terminated
+ * buffer   at least size bytes; what fits is stored, terminated; NULL when size is 0
  * Returns  the sentence's length
+ * Threads  each has its own last failure
  */
-INFORMER_API size_t informer_last_error(struct informer *informer, char *buffer, size_t size);
+INFORMER_API size_t informer_error_text(int code, char *buffer, size_t size);
 
 /*
  * size        to be set by the caller: sizeof(struct informer_status)
@@ -483,7 +486,7 @@ INFORMER_API int informer_select(const struct informer_snapshot *snapshot, struc
  * The API's own syntax: app=web,tier in (a,b),env!=prod,release,!canary,weight>5. Empty matches everything.
  *
  * ret_offset  on INFORMER_E_SYNTAX, the byte at which it stopped making sense; may be NULL
- * Returns     0, INFORMER_E_SYNTAX (informer_last_error() says why), -ENOMEM. Free it with
+ * Returns     0, INFORMER_E_SYNTAX (informer_error_text() says why), -ENOMEM. Free it with
  *             informer_label_selector_free().
  * Threads     a compiled selector may be used by several at once
  */
@@ -560,7 +563,7 @@ INFORMER_API int informer_object_controller(const struct informer_object *object
  * A path into an object, compiled once: spec.nodeName, status.podIPs[0].ip, spec.containers[*].image,
  * metadata.labels["app.kubernetes.io/name"]. A leading '.' and kubectl's braces are accepted.
  *
- * Returns  0, INFORMER_E_SYNTAX (informer_last_error() says where and why), -ENOMEM
+ * Returns  0, INFORMER_E_SYNTAX (informer_error_text() says where and why), -ENOMEM
  * Threads  a compiled path may be used by several at once
  */
 struct informer_path;
@@ -681,7 +684,7 @@ INFORMER_API int informer_object_json(const struct informer_object *object, char
 
 /*
  * timeout_ms  how long at most; negative: for ever; 0: only look
- * Returns     0, -ETIMEDOUT (informer_last_error() says what is missing, and what the API server said to
+ * Returns     0, -ETIMEDOUT (informer_error_text() says what is missing, and what the API server said to
  *             informerd: a resource that it refuses is asked for again and again, and waited for),
  *             INFORMER_E_FORKED, INFORMER_E_BUSY, INFORMER_E_CORRUPT
  * Threads     several may wait at once. They sleep on a descriptor; no polling loop. A signal does not

@@ -38,7 +38,7 @@ message_text(const char *text, size_t length, char *ret_clean, size_t size)
 }
 
 int
-message_refusal(struct informer *inf, const void *packet, size_t length)
+message_refusal(const void *packet, size_t length)
 {
 	struct message_refused refused;
 	const char *text = (const char *)packet + sizeof(refused);
@@ -46,12 +46,11 @@ message_refusal(struct informer *inf, const void *packet, size_t length)
 	size_t n;
 
 	if (length < sizeof(refused))
-		return error_set(inf, -EPROTO, "informerd answered with a packet that makes no sense");
+		return error_set(-EPROTO, "informerd answered with a packet that makes no sense");
 	memcpy(&refused, packet, sizeof(refused));
 	n = length - sizeof(refused);
 	message_text(text, refused.text_length < n ? refused.text_length : n, clean, sizeof(clean));
-	return error_set(inf,
-			 refused.code == REFUSED_LAYOUT ? INFORMER_E_LAYOUT
+	return error_set(refused.code == REFUSED_LAYOUT ? INFORMER_E_LAYOUT
 			 : refused.code == REFUSED_BUSY ? INFORMER_E_NOT_READY
 							: INFORMER_E_REFUSED,
 			 "informerd refused this reader: %s", clean);

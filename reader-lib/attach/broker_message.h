@@ -14,6 +14,6 @@ void message_begin(struct message_head *head, uint16_t type, uint32_t length);
 /* Why the daemon refused, in its words, fit to be shown: cut to size, without control characters. */
 void message_text(const char *text, size_t length, char *ret_clean, size_t size);
 /* The sentence of a REFUSED packet as this handle's error. */
-int message_refusal(struct informer *inf, const void *packet, size_t length);
+int message_refusal(const void *packet, size_t length);
 
 #endif

@@ -120,7 +120,7 @@ connection_failed(struct informer *inf, int r)
 {
 	char text[ADDRESSES_TEXT];
 
-	return error_set(inf, r, "cannot connect to %s: %s%s", addresses_text(inf, text), errno_text(-r),
+	return error_set(r, "cannot connect to %s: %s%s", addresses_text(inf, text), errno_text(-r),
 			 r == -EACCES                         ? " (is this user in the socket's group?)"
 			 : r == -ENOENT || r == -ECONNREFUSED ? " (is informerd running?)"
 			 : r == -EAGAIN                       ? " (is it stopped?)"
@@ -134,7 +134,7 @@ connection_open(struct informer *inf, bool nonblocking)
 	    r = -ENOENT;
 
 	if (fd < 0)
-		return error_set(inf, -errno, "cannot make a socket: %s", errno_text(errno));
+		return error_set(-errno, "cannot make a socket: %s", errno_text(errno));
 	for (unsigned i = 0; i < inf->address_count; i++) {
 		if (connect(fd, (const struct sockaddr *)&inf->addresses[i], sizeof(inf->addresses[i])) == 0)
 			return fd;
@@ -181,7 +181,7 @@ make_current(struct informer *inf, struct mapping *m)
 
 	if (r < 0) {
 		mapping_free(inf, m);
-		return error_set(inf, r, "cannot watch for commits: %s", errno_text(-r));
+		return error_set(r, "cannot watch for commits: %s", errno_text(-r));
 	}
 	if (old) {
 		epoll_ctl(inf->epoll, EPOLL_CTL_DEL, old->event_fd, NULL);
@@ -203,7 +203,7 @@ wants_orphan(const struct informer *inf)
 	return inf->flags & INFORMER_ORPHAN && !atomic_load_explicit(&inf->current, memory_order_relaxed);
 }
 
-/* Whether a code's sentence stands in the handle: what has run out, or what was read and refused. */
+/* Whether a code came with a sentence: what has run out, or what was read and refused. */
 static bool
 has_message(int r)
 {
@@ -237,7 +237,7 @@ nobody_listens(struct informer *inf, int failure)
 	} else {
 		if (has_message(r))
 			failure = r;
-		informer_last_error(inf, reason, sizeof(reason));
+		informer_error_text(failure, reason, sizeof(reason));
 	}
 	go_down(inf, failure, reason);
 }
@@ -284,7 +284,7 @@ attempt(struct informer *inf)
 		return;
 	}
 	if (fd < 0) {
-		informer_last_error(inf, reason, sizeof(reason));
+		informer_error_text(fd, reason, sizeof(reason));
 		go_down(inf, fd, reason);
 		return;
 	}
@@ -336,7 +336,7 @@ receive_arena(struct informer *inf, const struct message_welcome *welcome,
 	if (r == 0)
 		r = make_current(inf, m);
 	if (r < 0) {
-		informer_last_error(inf, reason, sizeof(reason));
+		informer_error_text(r, reason, sizeof(reason));
 		go_down(inf, r == -EAGAIN ? INFORMER_E_NOT_READY : r, reason);
 		return;
 	}
@@ -428,8 +428,8 @@ receive_step(struct informer *inf)
 	refused = n > 0 && message_ok(&packet, (size_t)n, sizeof(struct message_refused)) &&
 		  packet.head.type == MESSAGE_REFUSED;
 	if (refused) {
-		failure = message_refusal(inf, &packet, (size_t)n);
-		informer_last_error(inf, reason, sizeof(reason));
+		failure = message_refusal(&packet, (size_t)n);
+		informer_error_text(failure, reason, sizeof(reason));
 		/* Who is busy will soon not be; for the rest somebody must act, or time pass. */
 		if (failure != INFORMER_E_NOT_READY)
 			inf->delay_ns = DELAY_MAX_NS;

@@ -45,7 +45,7 @@ report_append(struct informer *inf, struct report *report, const char *data, siz
 }
 
 static int
-wait_readable(struct informer *inf, int fd, uint64_t end_ns)
+wait_readable(int fd, uint64_t end_ns)
 {
 	for (;;) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -56,7 +56,7 @@ wait_readable(struct informer *inf, int fd, uint64_t end_ns)
 		if (n > 0)
 			return 0;
 		if (n == 0 && now >= end_ns)
-			return error_set(inf, -ETIMEDOUT, "informerd does not answer");
+			return error_set(-ETIMEDOUT, "informerd does not answer");
 		if (n < 0 && errno != EINTR)
 			return -errno;
 	}
@@ -68,7 +68,7 @@ receive_piece(struct informer *inf, int fd, char *packet, uint64_t end_ns, struc
 {
 	struct message_head head;
 	ssize_t n;
-	int r = wait_readable(inf, fd, end_ns);
+	int r = wait_readable(fd, end_ns);
 
 	if (r < 0)
 		return r;
@@ -76,16 +76,16 @@ receive_piece(struct informer *inf, int fd, char *packet, uint64_t end_ns, struc
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 1 : -errno;
 	if (n == 0)
-		return error_set(inf, -ECONNRESET, "informerd closed the connection before it had answered");
+		return error_set(-ECONNRESET, "informerd closed the connection before it had answered");
 	if (n > (ssize_t)PROTOCOL_PACKET_MAX || !message_ok(packet, (size_t)n, sizeof(head)))
 		return error_set(
-			inf, -EPROTO,
+			-EPROTO,
 			"informerd answered with a packet that makes no sense: is it of another release?");
 	memcpy(&head, packet, sizeof(head));
 	if (head.type == MESSAGE_REFUSED)
-		return message_refusal(inf, packet, (size_t)n);
+		return message_refusal(packet, (size_t)n);
 	if (head.type != MESSAGE_REPORT)
-		return error_set(inf, -EPROTO, "informerd answered with a message of type %u", head.type);
+		return error_set(-EPROTO, "informerd answered with a message of type %u", head.type);
 	r = report_append(inf, report, packet + sizeof(head), (size_t)n - sizeof(head));
 	return r < 0 ? r : head.more != 0;
 }

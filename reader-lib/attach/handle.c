@@ -89,7 +89,7 @@ int
 handle_fail(struct informer *inf, int error, const char *what)
 {
 	log_say(inf, INFORMER_LOG_ERROR, "cannot make %s: %s", what, errno_text(error));
-	return -error;
+	return error_set(-error, "cannot make %s: %s", what, errno_text(error));
 }
 
 static int
@@ -134,7 +134,6 @@ handle_init(struct informer *inf, const struct informer_options *options)
 	snprintf(inf->reader_name, sizeof(inf->reader_name), "%s",
 		 options->reader_name ? options->reader_name : program_invocation_short_name);
 	pthread_mutex_init(&inf->lock, NULL);
-	pthread_mutex_init(&inf->error_lock, NULL);
 	r = choose_addresses(inf, options->socket_path);
 	if (r == 0)
 		r = make_guard(inf);
@@ -153,11 +152,9 @@ handle_done(struct informer *inf, bool in_child)
 	for (unsigned i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	/* In a child another thread of the parent may have held them; they own nothing, and are left. */
-	if (!in_child) {
+	/* In a child another thread of the parent may have held it; it owns nothing, and is left. */
+	if (!in_child)
 		pthread_mutex_destroy(&inf->lock);
-		pthread_mutex_destroy(&inf->error_lock);
-	}
 }
 
 int

@@ -4,7 +4,7 @@
  *
  * It begins with what informer_begin() reads; everything else stands behind it. No lock is taken by a lookup,
  * except that of the resources by the first one that meets a new definition. Order: the run's lock
- * (events/run.h), lock, the resources' lock (read/resource_open.h), error_lock.
+ * (events/run.h), lock, the resources' lock (read/resource_open.h).
  */
 #ifndef READER_LIB_ATTACH_HANDLE_H
 #define READER_LIB_ATTACH_HANDLE_H
@@ -18,13 +18,14 @@
 
 #include "reader-lib/attach/slot_places.h"
 #include "reader-lib/base/allocator.h"
+#include "reader-lib/base/error.h"
 #include "reader-lib/base/likely.h"
 #include "reader-lib/informer.h"
 
 enum connection_state { CONNECTION_DOWN, CONNECTION_GREETING, CONNECTION_UP };
 
 /*
- * lock          guards what follows it, up to error_lock
+ * lock          guards what follows it, up to addresses
  * spare_mappings  structs that were mappings, to be used again
  * newest_serial of the last mapping
  * oldest_serial the lowest of mappings that may be read; both are written with `lock`
@@ -62,9 +63,6 @@ struct informer {
 	int failure;
 	char reason[256];
 
-	pthread_mutex_t error_lock;
-	char error[512];
-
 	struct sockaddr_un addresses[2];
 	unsigned address_count;
 	uint32_t flags;
@@ -86,10 +84,7 @@ int handle_options_read(struct informer_options *ret_options, const struct infor
  * Returns 0; -ENAMETOOLONG or -EINVAL for the address; negative errno
  */
 int handle_init(struct informer *inf, const struct informer_options *options);
-/*
- * Something could not be made that a handle needs: since there will be none to ask for a sentence, the log
- * hears it. Returns -error.
- */
+/* Something could not be made that a handle needs: a sentence, also for the log. Returns -error. */
 int handle_fail(struct informer *inf, int error, const char *what);
 /* Take that down. The handle's own memory is the caller's. */
 void handle_done(struct informer *inf, bool in_child);
@@ -112,15 +107,7 @@ memory_put(const struct informer *inf, void *memory)
 	allocator_put(&inf->memory, memory);
 }
 
-/* ---- handle_error.c ---- */
-
-/*
- * An errno in words; where something has run out, with what to do about it. What strerror() says else, until
- * the next call.
- */
-const char *errno_text(int error);
-/* Keep a sentence for informer_last_error(), and hand the code through. */
-int error_set(struct informer *inf, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A line for the log of the handle's owner. */
 void log_say(struct informer *inf, enum informer_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

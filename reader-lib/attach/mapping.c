@@ -54,7 +54,7 @@ check_header(const struct header *copy, uint64_t file_bytes, uint64_t committed,
 }
 
 static int
-map_arena(struct informer *inf, struct mapping *m)
+map_arena(struct mapping *m)
 {
 	char why[HEADER_WHY_BYTES] = "";
 	struct header header;
@@ -64,30 +64,30 @@ map_arena(struct informer *inf, struct mapping *m)
 	int r;
 
 	if (fstat(m->arena_fd, &st) < 0)
-		return error_set(inf, -errno, "cannot look at the arena that informerd passed: %s",
+		return error_set(-errno, "cannot look at the arena that informerd passed: %s",
 				 errno_text(errno));
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)HEADER_BYTES)
-		return error_set(inf, INFORMER_E_CORRUPT,
+		return error_set(INFORMER_E_CORRUPT,
 				 "the arena that informerd passed is no file of at least %u bytes",
 				 HEADER_BYTES);
 	base = mmap(NULL, HEADER_BYTES, PROT_READ, MAP_SHARED, m->arena_fd, 0);
 	if (base == MAP_FAILED)
-		return error_set(inf, -errno, "cannot map the arena's header: %s", errno_text(errno));
+		return error_set(-errno, "cannot map the arena's header: %s", errno_text(errno));
 	copy_header(base, &header);
 	munmap(base, HEADER_BYTES);
 	committed = atomic_load_explicit(&header.committed_bytes, memory_order_relaxed);
 	r = check_header(&header, (uint64_t)st.st_size, committed, why);
 	if (r == -EAGAIN)
-		return error_set(inf, r, "the arena is %s", why);
+		return error_set(r, "the arena is %s", why);
 	if (r == -EPROTO)
-		return error_set(inf, INFORMER_E_LAYOUT, "the arena cannot be read: %s", why);
+		return error_set(INFORMER_E_LAYOUT, "the arena cannot be read: %s", why);
 	if (r < 0)
-		return error_set(inf, INFORMER_E_CORRUPT, "the arena is damaged: %s", why);
+		return error_set(INFORMER_E_CORRUPT, "the arena is damaged: %s", why);
 
 	m->max_bytes = header.max_bytes;
 	base = huge_map((size_t)m->max_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, m->arena_fd);
 	if (base == MAP_FAILED)
-		return error_set(inf, -errno,
+		return error_set(-errno,
 				 "cannot reserve %llu bytes of address space for the arena: %s; raise "
 				 "the address space limit (ulimit -v), or have informerd run with a "
 				 "smaller --arena-max",
@@ -95,8 +95,7 @@ map_arena(struct informer *inf, struct mapping *m)
 	m->header = base;
 	m->state = &((struct header *)base)->state;
 	if (madvise(base, (size_t)m->max_bytes, MADV_DONTFORK) < 0)
-		return error_set(inf, -errno, "cannot keep the arena from being inherited: %s",
-				 errno_text(errno));
+		return error_set(-errno, "cannot keep the arena from being inherited: %s", errno_text(errno));
 	memcpy(m->hash_key, header.hash_key, sizeof(m->hash_key));
 	memcpy(m->incarnation, header.incarnation, sizeof(m->incarnation));
 	m->generation = header.generation;
@@ -111,23 +110,23 @@ map_slot(struct informer *inf, struct mapping *m, int fd)
 	int r;
 
 	if (fstat(fd, &st) < 0)
-		return error_set(inf, -errno, "cannot look at the slot that informerd passed: %s",
+		return error_set(-errno, "cannot look at the slot that informerd passed: %s",
 				 errno_text(errno));
 	if (st.st_size != (off_t)SLOT_BYTES)
-		return error_set(inf, INFORMER_E_LAYOUT,
+		return error_set(INFORMER_E_LAYOUT,
 				 "the slot that informerd passed has %lld bytes, not %u: install the "
 				 "library and the daemon from one release",
 				 (long long)st.st_size, SLOT_BYTES);
 	r = slot_places_map(&inf->slot_places, &inf->memory, fd, &m->slot);
-	return r < 0 ? error_set(inf, r, "cannot map the slot: %s", errno_text(-r)) : 0;
+	return r < 0 ? error_set(r, "cannot map the slot: %s", errno_text(-r)) : 0;
 }
 
 static int
-guard(struct informer *inf, const struct mapping *m)
+guard(const struct mapping *m)
 {
 	int r = fault_guard_add(m->header, (size_t)m->max_bytes, m->slot);
 
-	return r < 0 ? error_set(inf, r, "cannot guard the arena against SIGBUS: %s", errno_text(-r)) : 0;
+	return r < 0 ? error_set(r, "cannot guard the arena against SIGBUS: %s", errno_text(-r)) : 0;
 }
 
 static int
@@ -137,11 +136,10 @@ make_verifier(struct informer *inf, struct mapping *m, const struct message_welc
 	if (!(inf->flags & INFORMER_VERIFY))
 		return 0;
 	if (!welcome->has_keys)
-		return error_set(inf, INFORMER_E_REFUSED,
-				 "informerd gave no keys, so nothing can be verified");
+		return error_set(INFORMER_E_REFUSED, "informerd gave no keys, so nothing can be verified");
 	memcpy(&m->keys, welcome->keys, sizeof(m->keys));
 	m->verifier = block_verifier_new(&m->keys);
-	return m->verifier ? 0 : error_set(inf, -ENOMEM, "no memory for the verification table");
+	return m->verifier ? 0 : error_set(-ENOMEM, "no memory for the verification table");
 }
 
 /* One that was given up, or a new one. All of it is zero, but for the place. */
@@ -170,7 +168,7 @@ mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS], const str
 	if (!m) {
 		for (unsigned i = 0; i < PROTOCOL_DESCRIPTORS; i++)
 			close(fds[i]);
-		return error_set(inf, -ENOMEM, "no memory for another mapping");
+		return error_set(-ENOMEM, "no memory for another mapping");
 	}
 	m->arena_fd = fds[0];
 	m->event_fd = fds[2];
@@ -178,11 +176,11 @@ mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS], const str
 	m->serial = atomic_load_explicit(&inf->newest_serial, memory_order_relaxed) + 1;
 	/* Before M1, which orders it: who reads this mapping's number there has read this one. */
 	atomic_store_explicit(&inf->newest_serial, m->serial, memory_order_relaxed);
-	r = map_arena(inf, m);
+	r = map_arena(m);
 	if (r == 0)
 		r = map_slot(inf, m, fds[1]);
 	if (r == 0)
-		r = guard(inf, m);
+		r = guard(m);
 	if (r == 0)
 		r = make_verifier(inf, m, welcome);
 	close(fds[1]);

@@ -141,8 +141,8 @@ noted_open_file(const struct noted_arena *noted)
 
 /* The block keys of SOCKET.key, as a broker would send them, and the root's key. */
 static int
-read_keys(struct informer *inf, const struct noted_arena *noted, uint8_t ret_id[16],
-	  struct tag_root_key *ret_root, struct message_welcome *ret_welcome)
+read_keys(const struct noted_arena *noted, uint8_t ret_id[16], struct tag_root_key *ret_root,
+	  struct message_welcome *ret_welcome)
 {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof(".key")], why[256];
 	uint8_t master[TAG_MASTER_BYTES];
@@ -152,7 +152,7 @@ read_keys(struct informer *inf, const struct noted_arena *noted, uint8_t ret_id[
 	snprintf(path, sizeof(path), "%s.key", noted->socket);
 	r = key_file_read(path, noted->owner, master, why, sizeof(why));
 	if (r < 0)
-		return error_set(inf, -ENOKEY, "nothing can be verified: %s", why);
+		return error_set(-ENOKEY, "nothing can be verified: %s", why);
 	tag_derive(master, &keys, ret_root);
 	tag_key_id(master, ret_id);
 	memcpy(ret_welcome->keys, &keys, sizeof(keys));
@@ -164,8 +164,7 @@ read_keys(struct informer *inf, const struct noted_arena *noted, uint8_t ret_id[
 
 /* What no block's tag covers: the header's identity, and the root, by the key that no broker gives away. */
 static int
-check_root(struct informer *inf, const struct mapping *m, const uint8_t id[16],
-	   const struct tag_root_key *key)
+check_root(const struct mapping *m, const uint8_t id[16], const struct tag_root_key *key)
 {
 	const struct arena_view view = {(const uint8_t *)m->header, m->checked, m->verifier};
 	uint64_t offset = slot_load_root(m->header);
@@ -173,18 +172,18 @@ check_root(struct informer *inf, const struct mapping *m, const uint8_t id[16],
 	const struct root *root;
 
 	if (memcmp(id, m->header->key_id, sizeof(m->header->key_id)) != 0)
-		return error_set(inf, INFORMER_E_CORRUPT,
+		return error_set(INFORMER_E_CORRUPT,
 				 "the arena that informerd left was made with another key file");
 	tag_identity(key, m->header, tag);
 	if (sodium_memcmp(tag, m->header->tag, sizeof(tag)) != 0)
-		return error_set(inf, INFORMER_E_CORRUPT,
+		return error_set(INFORMER_E_CORRUPT,
 				 "the arena that informerd left is damaged: the tag of its header is wrong");
 	root = root_at(&view, offset);
 	if (root)
 		tag_root(key, m->header->hash_key, offset,
 			 (const struct block *)(const void *)(view.base + offset), tag);
 	if (!root || sodium_memcmp(tag, root->tag, sizeof(tag)) != 0)
-		return error_set(inf, INFORMER_E_CORRUPT,
+		return error_set(INFORMER_E_CORRUPT,
 				 "the arena that informerd left is damaged: the tag of its root is wrong");
 	return 0;
 }
@@ -199,8 +198,7 @@ map_with_own_slot(struct informer *inf, int arena, const struct message_welcome 
 	int r = 0;
 
 	if (fds[1] < 0 || fds[2] < 0 || ftruncate(fds[1], SLOT_BYTES) < 0)
-		r = error_set(inf, -errno, "cannot make a slot for what informerd left: %s",
-			      errno_text(errno));
+		r = error_set(-errno, "cannot make a slot for what informerd left: %s", errno_text(errno));
 	if (r == 0)
 		return mapping_new(inf, fds, welcome, ret_mapping);
 	for (unsigned i = 0; i < PROTOCOL_DESCRIPTORS; i++)
@@ -222,7 +220,7 @@ noted_map(struct informer *inf, const struct noted_arena *noted, int arena, stru
 	struct tag_root_key root_key = {0};
 	struct mapping *m;
 	uint8_t id[16];
-	int r = verify ? read_keys(inf, noted, id, &root_key, &welcome) : 0;
+	int r = verify ? read_keys(noted, id, &root_key, &welcome) : 0;
 
 	if (r < 0) {
 		close(arena);
@@ -234,7 +232,7 @@ noted_map(struct informer *inf, const struct noted_arena *noted, int arena, stru
 		    atomic_load_explicit(m->state, memory_order_relaxed) == HEADER_REVOKED)
 			r = -ENOENT;
 		else if (verify)
-			r = check_root(inf, m, id, &root_key);
+			r = check_root(m, id, &root_key);
 		if (r < 0)
 			mapping_free(inf, m);
 	}

@@ -57,7 +57,7 @@ feed_broken(struct feed *f, const char *why)
 	struct ring *ring = f->ring;
 
 	error_set(
-		f->inf, INFORMER_E_CORRUPT,
+		INFORMER_E_CORRUPT,
 		"the events of %s make no sense (%s): asking for them anew; what is there will be told again",
 		f->sub->resource->name, why);
 	log_say(f->inf, INFORMER_LOG_ERROR, "the events of %s make no sense (%s): asking for them anew",

@@ -10,13 +10,12 @@
 #include "shm-layout/time_ns.h"
 
 static int
-copy_text(struct informer *inf, const char *what, const char *text, char *buffer, size_t room)
+copy_text(const char *what, const char *text, char *buffer, size_t room)
 {
 	size_t length = text ? strlen(text) : 0;
 
 	if (length > room)
-		return error_set(inf, -ENAMETOOLONG, "the %s '%.40s…' has more than %zu bytes", what, text,
-				 room);
+		return error_set(-ENAMETOOLONG, "the %s '%.40s…' has more than %zu bytes", what, text, room);
 	if (length)
 		memcpy(buffer, text, length);
 	return 0;
@@ -38,13 +37,12 @@ compile(struct informer *inf, struct handler_work *w, const struct informer_hand
 
 /* Values are told instead of objects: not of both, and not without a transform. */
 static int
-check_functions(struct informer *inf, const struct informer_handler_options *o)
+check_functions(const struct informer_handler_options *o)
 {
 	if (!o->transform != !o->on_value)
-		return error_set(inf, -EINVAL, "transform and on_value go together: one of them is NULL");
+		return error_set(-EINVAL, "transform and on_value go together: one of them is NULL");
 	if (o->on_value && (o->on_add || o->on_update || o->on_delete))
-		return error_set(inf, -EINVAL,
-				 "on_value is told instead of on_add, on_update and on_delete");
+		return error_set(-EINVAL, "on_value is told instead of on_add, on_update and on_delete");
 	return 0;
 }
 
@@ -63,13 +61,13 @@ handler_work_new(struct informer *inf, const struct informer_handler_options *gi
 	memcpy(&w->o, given, given->size < sizeof(w->o) ? given->size : sizeof(w->o));
 	r = w->o.resource ? informer_resource_open(inf, w->o.resource, &w->sub.resource) : -EINVAL;
 	if (r == 0)
-		r = copy_text(inf, "namespace", w->o.namespace_, w->sub.ns, sizeof(w->sub.ns) - 1);
+		r = copy_text("namespace", w->o.namespace_, w->sub.ns, sizeof(w->sub.ns) - 1);
 	if (r == 0)
-		r = copy_text(inf, "consumer's name", w->o.consumer, w->sub.consumer, CONSUMER_NAME_MAX);
+		r = copy_text("consumer's name", w->o.consumer, w->sub.consumer, CONSUMER_NAME_MAX);
 	if (r == 0 && w->o.manual_ack && !w->sub.consumer[0])
-		r = error_set(inf, -EINVAL, "manual_ack is for handlers with a consumer");
+		r = error_set(-EINVAL, "manual_ack is for handlers with a consumer");
 	if (r == 0)
-		r = check_functions(inf, &w->o);
+		r = check_functions(&w->o);
 	if (r == 0)
 		r = compile(inf, w, &w->o);
 	if (r < 0) {

@@ -39,16 +39,15 @@ handler_add(struct informer *inf, const struct informer_handler_options *options
 	w->group = group;
 	pthread_mutex_lock(&inf->run->wait_lock);
 	if (inf->run->stopped) {
-		r = error_set(inf, INFORMER_E_STOPPED, "informer_stop() was called: no handler can be added");
+		r = error_set(INFORMER_E_STOPPED, "informer_stop() was called: no handler can be added");
 	} else if (group && group->stopped) {
-		r = error_set(inf, INFORMER_E_STOPPED, "the informer of %s was stopped",
-			      w->sub.resource->name);
+		r = error_set(INFORMER_E_STOPPED, "the informer of %s was stopped", w->sub.resource->name);
 	} else {
 		atomic_store_explicit(&h->paused, group && !group->started, memory_order_relaxed);
 		pthread_mutex_lock(&inf->lock);
 		r = subscription_add(inf, &w->sub);
 		if (r < 0)
-			error_set(inf, r,
+			error_set(r,
 				  "all %u queues of this handle are taken: remove a handler, or attach a "
 				  "second handle",
 				  SLOT_QUEUES);
@@ -138,7 +137,7 @@ handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, cons
 	inf->run->watchers--;
 	pthread_mutex_unlock(&inf->run->wait_lock);
 	return is ? 0
-		  : error_set(inf, -ETIMEDOUT, "after %d ms not every handler was told of all that was there",
+		  : error_set(-ETIMEDOUT, "after %d ms not every handler was told of all that was there",
 			      timeout_ms);
 }
 

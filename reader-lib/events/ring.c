@@ -21,18 +21,18 @@ ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_s
 	int r = 0;
 
 	if (!ring)
-		r = error_set(inf, -ENOMEM, "no memory for another queue");
+		r = error_set(-ENOMEM, "no memory for another queue");
 	else if (capacity < QUEUE_ENTRIES_MIN || capacity > QUEUE_ENTRIES_MAX ||
 		 (capacity & (capacity - 1)) || answer->number >= SLOT_QUEUES || fstat(fd, &st) < 0 ||
 		 st.st_size < (off_t)queue_bytes(capacity))
-		r = error_set(inf, -EPROTO, "informerd passed a queue of %u entries, which makes no sense",
+		r = error_set(-EPROTO, "informerd passed a queue of %u entries, which makes no sense",
 			      capacity);
 	if (r == 0) {
 		page = mmap(NULL, queue_bytes(capacity), PROT_READ, MAP_SHARED, fd, 0);
 		if (page == MAP_FAILED)
-			r = error_set(inf, -errno, "cannot map a queue: %s", errno_text(errno));
+			r = error_set(-errno, "cannot map a queue: %s", errno_text(errno));
 		else if (madvise(page, queue_bytes(capacity), MADV_DONTFORK) < 0)
-			r = error_set(inf, -errno, "cannot keep a queue from being inherited: %s",
+			r = error_set(-errno, "cannot keep a queue from being inherited: %s",
 				      errno_text(errno));
 	}
 	close(fd);

@@ -191,10 +191,10 @@ receive_ring(struct informer *inf, const struct message_subscribed *answer, int 
 		return;
 	}
 	r = fd >= 0 ? ring_new(inf, m, fd, answer, &ring)
-		    : error_set(inf, -EMFILE, "cannot take the queue of %s: %s", sub->resource->name,
+		    : error_set(-EMFILE, "cannot take the queue of %s: %s", sub->resource->name,
 				errno_text(EMFILE));
 	if (r < 0 || !ring) {
-		informer_last_error(inf, reason, sizeof(reason));
+		informer_error_text(r, reason, sizeof(reason));
 		log_say(inf, INFORMER_LOG_WARNING, "%s; asking again", reason);
 		subscription_renew(inf, sub, REFUSED_NS);
 		return;
@@ -223,9 +223,8 @@ receive_refusal(struct informer *inf, const void *packet, size_t length)
 	if (!sub)
 		return;
 	message_text(text, answer.text_length < n ? answer.text_length : n, clean, sizeof(clean));
-	error_set(inf, INFORMER_E_REFUSED,
-		  "informerd refuses events of %s%s%s: %s; asking again every second", sub->resource->name,
-		  sub->consumer[0] ? " to consumer " : "", sub->consumer, clean);
+	error_set(INFORMER_E_REFUSED, "informerd refuses events of %s%s%s: %s; asking again every second",
+		  sub->resource->name, sub->consumer[0] ? " to consumer " : "", sub->consumer, clean);
 	log_say(inf, INFORMER_LOG_WARNING, "informerd refuses events of %s: %s; asking again every second",
 		sub->resource->name, clean);
 	subscription_renew(inf, sub, REFUSED_NS);

@@ -265,7 +265,7 @@ wait_timed_out(struct informer *inf, struct informer_resource *resource, int tim
 	memcpy(reason, inf->reason, sizeof(reason));
 	pthread_mutex_unlock(&inf->lock);
 	add_watch_error(inf, resource, trouble, sizeof(trouble));
-	return error_set(inf, -ETIMEDOUT, "after %d ms still: %s%s%s%s", timeout_ms, why, trouble,
+	return error_set(-ETIMEDOUT, "after %d ms still: %s%s%s%s", timeout_ms, why, trouble,
 			 reason[0] ? "; " : "", reason);
 }
 
@@ -332,7 +332,7 @@ informer_wait_version(struct informer *inf, const char *resource, const char *ve
 		return -EINVAL;
 	awaited.length = strlen(version);
 	if (!resource_version_is_comparable(version, awaited.length))
-		return error_set(inf, -EINVAL,
+		return error_set(-EINVAL,
 				 "'%.40s' is no resourceVersion that could be compared: those are digits "
 				 "without leading zeros, above 0",
 				 version);

@@ -11,10 +11,10 @@
 /* ---- made ---- */
 
 static int
-bad_name(struct informer *inf, const char *text)
+bad_name(const char *text)
 {
 	return error_set(
-		inf, -EINVAL,
+		-EINVAL,
 		"'%.60s' is no resource name: write it as kubectl takes it (deployments.apps), or as "
 		"group/version/resource (apps/v1/deployments, v1/pods)",
 		text ? text : "");
@@ -27,7 +27,7 @@ copy_tweak(struct informer *inf, const struct informer_tweak *from, struct tweak
 	int r = 0;
 
 	if (resource_name_of(from->resource, name) < 0)
-		return bad_name(inf, from->resource);
+		return bad_name(from->resource);
 	to->resource = allocator_text(&inf->memory, name);
 	to->labels = allocator_text(&inf->memory, from->label_selector);
 	to->fields = allocator_text(&inf->memory, from->field_selector);
@@ -72,7 +72,7 @@ fill(struct informer_factory *f, const struct informer_factory_options *o)
 	if (!f->namespace_)
 		return -ENOMEM;
 	if (strlen(f->namespace_) > OBJECT_NAMESPACE_MAX)
-		return error_set(inf, -EINVAL, "no namespace has a name of %zu bytes", strlen(f->namespace_));
+		return error_set(-EINVAL, "no namespace has a name of %zu bytes", strlen(f->namespace_));
 	if (o->n_keep > 0 || o->n_drop > 0)
 		r = path_set_compile(inf, o->keep, o->n_keep, o->drop, o->n_drop, &f->transform);
 	if (r < 0 || o->n_tweaks == 0)
@@ -182,7 +182,7 @@ get_shared(struct informer_factory *f, const char *resource, bool exclusive,
 	if (forked(f->inf))
 		return INFORMER_E_FORKED;
 	if (resource_name_of(resource, name) < 0)
-		return bad_name(f->inf, resource);
+		return bad_name(resource);
 	pthread_mutex_lock(&f->lock);
 	for (shared = exclusive ? NULL : f->shared; shared; shared = shared->next) {
 		if (!shared->exclusive && resource_names_match(f->inf, shared->name, name))
@@ -236,7 +236,7 @@ informer_factory_start(struct informer_factory *f)
 	stopped = f->inf->run->stopped;
 	pthread_mutex_unlock(&f->inf->run->wait_lock);
 	if (stopped)
-		return error_set(f->inf, INFORMER_E_STOPPED,
+		return error_set(INFORMER_E_STOPPED,
 				 "informer_stop() was called: no informer can be started");
 	for (struct informer_shared *shared = first_shared(f); shared; shared = shared->next)
 		shared_start(shared);

@@ -37,10 +37,9 @@ not_found(const struct scope *scope, const struct informer_snapshot *snapshot, c
 
 	if (informer_resource_info(snapshot, scope->resource, &info) < 0)
 		return INFORMER_E_NOT_FOUND;
-	return error_set(scope->inf, INFORMER_E_NOT_FOUND, "%.*s%s%.*s \"%.*s\" not found",
-			 (int)info.resource_length, info.resource, info.group_length ? "." : "",
-			 (int)info.group_length, info.group, name_length < 1024 ? (int)name_length : 1024,
-			 name);
+	return error_set(INFORMER_E_NOT_FOUND, "%.*s%s%.*s \"%.*s\" not found", (int)info.resource_length,
+			 info.resource, info.group_length ? "." : "", (int)info.group_length, info.group,
+			 name_length < 1024 ? (int)name_length : 1024, name);
 }
 
 int

@@ -53,8 +53,7 @@ informer_add_index(struct informer_lister *lister, const char *name, index_funct
 	if (forked(lister->scope.inf))
 		return INFORMER_E_FORKED;
 	if (daemon_has_index(lister, name))
-		return error_set(lister->scope.inf, -EEXIST,
-				 "informerd has an index of the name '%.60s' already", name);
+		return error_set(-EEXIST, "informerd has an index of the name '%.60s' already", name);
 	r = private_index_new(&lister->scope, name, function, context, &ix);
 	if (r < 0)
 		return r;
@@ -69,7 +68,7 @@ informer_add_index(struct informer_lister *lister, const char *name, index_funct
 	if (!known)
 		return 0;
 	private_index_free(ix);
-	return error_set(lister->scope.inf, -EEXIST, "there is an index of the name '%.60s' already", name);
+	return error_set(-EEXIST, "there is an index of the name '%.60s' already", name);
 }
 
 /* ---- objects ---- */

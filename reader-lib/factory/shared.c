@@ -42,12 +42,12 @@ check_options(const struct informer_shared *shared, const struct informer_handle
 
 	if (o->resource &&
 	    (resource_name_of(o->resource, name) < 0 || !resource_names_match(f->inf, name, shared->name)))
-		return error_set(f->inf, -EINVAL, "a handler of '%.60s' was given to the informer of %s",
-				 o->resource, shared->name);
+		return error_set(-EINVAL, "a handler of '%.60s' was given to the informer of %s", o->resource,
+				 shared->name);
 	if (o->namespace_ && strcmp(o->namespace_, f->namespace_) != 0)
-		return error_set(
-			f->inf, -EINVAL, "a handler of namespace '%.60s' was given to an informer of %s%s",
-			o->namespace_, f->namespace_[0] ? "namespace " : "all namespaces", f->namespace_);
+		return error_set(-EINVAL, "a handler of namespace '%.60s' was given to an informer of %s%s",
+				 o->namespace_, f->namespace_[0] ? "namespace " : "all namespaces",
+				 f->namespace_);
 	return 0;
 }
 

@@ -101,7 +101,7 @@ informer_wait_all_synced(struct informer *inf, struct informer_sync *syncs, size
 	for (size_t i = 0; i < count; i++) {
 		syncs[i].synced = false;
 		if (!is_one_of_ours(inf, &syncs[i]))
-			return error_set(inf, -EINVAL,
+			return error_set(-EINVAL,
 					 "number %zu of what to wait for is not one thing, of this handle: a "
 					 "resource, handler, informer or factory",
 					 i);

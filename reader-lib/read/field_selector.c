@@ -164,8 +164,8 @@ informer_field_selector_compile(struct informer *inf, const char *text, size_t l
 	if (forked(inf))
 		return INFORMER_E_FORKED;
 	if (length > TEXT_MAX)
-		return error_set(inf, INFORMER_E_SYNTAX, "the field selector has %zu bytes, more than %u",
-				 length, TEXT_MAX);
+		return error_set(INFORMER_E_SYNTAX, "the field selector has %zu bytes, more than %u", length,
+				 TEXT_MAX);
 	for (size_t i = 0; i < length && room < FIELD_SELECTOR_MAX; i++)
 		room += text[i] == ',';
 	sel = memory_get(inf, sizeof(*sel) + room * sizeof(sel->requirements[0]) + length + 1);
@@ -175,8 +175,8 @@ informer_field_selector_compile(struct informer *inf, const char *text, size_t l
 	p.values = (char *)&sel->requirements[room];
 	r = parse(&p, sel, room);
 	if (r < 0) {
-		error_set(inf, r, "field selector '%.*s', at byte %zu: %s",
-			  (int)(length < 200 ? length : 200), p.text, p.at, p.why);
+		error_set(r, "field selector '%.*s', at byte %zu: %s", (int)(length < 200 ? length : 200),
+			  p.text, p.at, p.why);
 		informer_field_selector_free(sel);
 		return r;
 	}

@@ -319,7 +319,7 @@ informer_label_selector_compile(struct informer *inf, const char *text, size_t l
 	if (ret_offset)
 		*ret_offset = 0;
 	if (length > TEXT_MAX)
-		return error_set(inf, INFORMER_E_SYNTAX, "the selector has %zu bytes, more than %u", length,
+		return error_set(INFORMER_E_SYNTAX, "the selector has %zu bytes, more than %u", length,
 				 TEXT_MAX);
 	/* The text, and each equality once more: no longer than the text. */
 	p.sel = memory_get(inf, sizeof(*p.sel) + 2 * length + 1);
@@ -333,8 +333,8 @@ informer_label_selector_compile(struct informer *inf, const char *text, size_t l
 	p.length = length;
 	r = parse(&p);
 	if (r < 0) {
-		error_set(inf, r, "selector '%.*s', at byte %zu: %s", (int)(length < 200 ? length : 200),
-			  text, p.at, p.why);
+		error_set(r, "selector '%.*s', at byte %zu: %s", (int)(length < 200 ? length : 200), text,
+			  p.at, p.why);
 		if (ret_offset)
 			*ret_offset = p.at;
 		informer_label_selector_free(p.sel);

@@ -165,7 +165,7 @@ informer_path_compile(struct informer *inf, const char *text, size_t length, str
 	r = path_compile(&path->path, text, length, &offset, &why);
 	if (r < 0) {
 		memory_put(inf, path);
-		return error_set(inf, INFORMER_E_SYNTAX, "path '%.*s', at byte %zu: %s",
+		return error_set(INFORMER_E_SYNTAX, "path '%.*s', at byte %zu: %s",
 				 (int)(length < 200 ? length : 200), text, offset, why);
 	}
 	path->memory = inf->memory;

@@ -15,7 +15,7 @@ struct path_set {
 };
 
 static int
-compile_one(struct informer *inf, const char *text, bool drop, struct path *path)
+compile_one(const char *text, bool drop, struct path *path)
 {
 	size_t length = text ? strlen(text) : 0, offset = 0;
 	const char *why = "";
@@ -23,16 +23,16 @@ compile_one(struct informer *inf, const char *text, bool drop, struct path *path
 	if (!text)
 		return -EINVAL;
 	if (path_compile(path, text, length, &offset, &why) < 0)
-		return error_set(inf, INFORMER_E_SYNTAX, "path '%.*s', at byte %zu: %s",
+		return error_set(INFORMER_E_SYNTAX, "path '%.*s', at byte %zu: %s",
 				 (int)(length < 200 ? length : 200), text, offset, why);
 	for (unsigned i = 0; i < path->count; i++)
 		if (path->steps[i].kind == PATH_ELEMENT)
-			return error_set(inf, INFORMER_E_SYNTAX,
+			return error_set(INFORMER_E_SYNTAX,
 					 "path '%.*s': single elements are neither kept nor dropped, write "
 					 "[*] for all",
 					 (int)(length < 200 ? length : 200), text);
 	if (drop && path->count == 0)
-		return error_set(inf, INFORMER_E_SYNTAX, "path '%.*s': this would drop everything",
+		return error_set(INFORMER_E_SYNTAX, "path '%.*s': this would drop everything",
 				 (int)(length < 200 ? length : 200), text);
 	return 0;
 }
@@ -47,17 +47,17 @@ path_set_compile(struct informer *inf, const char *const *keep, size_t n_keep, c
 	if (!inf || (!keep && n_keep) || (!drop && n_drop) || !ret_set)
 		return -EINVAL;
 	if (n_keep > PATH_SET_MAX || n_drop > PATH_SET_MAX)
-		return error_set(inf, -E2BIG, "%zu paths to keep and %zu to drop: there may be %u of each",
-				 n_keep, n_drop, PATH_SET_MAX);
+		return error_set(-E2BIG, "%zu paths to keep and %zu to drop: there may be %u of each", n_keep,
+				 n_drop, PATH_SET_MAX);
 	set = memory_get(inf, sizeof(*set) + (n_keep + n_drop) * sizeof(set->paths[0]));
 	if (!set)
 		return -ENOMEM;
 	set->n_keep = (unsigned)n_keep;
 	set->n_drop = (unsigned)n_drop;
 	for (size_t i = 0; i < n_keep && r == 0; i++)
-		r = compile_one(inf, keep[i], false, &set->paths[i]);
+		r = compile_one(keep[i], false, &set->paths[i]);
 	for (size_t i = 0; i < n_drop && r == 0; i++)
-		r = compile_one(inf, drop[i], true, &set->paths[n_keep + i]);
+		r = compile_one(drop[i], true, &set->paths[n_keep + i]);
 	if (r < 0) {
 		path_set_free(inf, set);
 		return r;

@@ -19,7 +19,7 @@ struct path_set;
 
 /*
  * keep, drop  n_keep and n_drop texts, copied; n_keep 0: keep everything
- * Returns     0; INFORMER_E_SYNTAX (informer_last_error() names the path and the byte); -E2BIG: too many;
+ * Returns     0; INFORMER_E_SYNTAX (informer_error_text() names the path and the byte); -E2BIG: too many;
  *             -ENOMEM; -EINVAL
  */
 int path_set_compile(struct informer *inf, const char *const *keep, size_t n_keep, const char *const *drop,

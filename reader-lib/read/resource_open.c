@@ -329,7 +329,7 @@ informer_resource_open(struct informer *inf, const char *name, struct informer_r
 		return INFORMER_E_FORKED;
 	length = strlen(name);
 	if (length == 0 || length > NAME_MAX_BYTES || name[0] == '.')
-		return error_set(inf, -EINVAL,
+		return error_set(-EINVAL,
 				 "'%.40s' is no resource name: write it as kubectl takes it (pods, "
 				 "deployments.apps)",
 				 name);

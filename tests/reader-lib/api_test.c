@@ -205,6 +205,6 @@ TEST_CASE(null_handles_are_refused)
 	assert_int_equal(informer_wait_version(NULL, "pods", "1", 0), -22);
 	assert_int_equal(informer_wait_object(NULL, "pods", "n", "a", NULL, NULL, 0), -22);
 	assert_int_equal(informer_arm(NULL, NULL), -22);
-	assert_int_equal(informer_last_error(NULL, text, sizeof(text)), 0);
+	assert_int_equal(informer_error_text(-22, text, sizeof(text)), strlen(informer_strerror(-22)));
 	informer_free(NULL, NULL);
 }

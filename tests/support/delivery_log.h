@@ -36,7 +36,7 @@ struct delivery_state {
  * moments  how many states there were
  * during   events that came before delivery_log_after()
  * unread   of these could not be read
- * result   of the last turn; error: what informer_last_error() said
+ * result   of the last turn; error: what informer_error_text() said
  * listens  calls are written down
  */
 struct delivery_log {

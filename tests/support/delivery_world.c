@@ -316,8 +316,10 @@ delivery_end(struct delivery_world *w)
 	atomic_store(&w->readers[0]->slot->closed, 1);
 	give_queue(w, 1);
 	w->log->result = turns(w);
-	informer_last_error(w->inf, w->log->error, sizeof(w->log->error));
-	error_set(w->inf, 0, "%s", "");
+	informer_error_text(INFORMER_E_CORRUPT, w->log->error, sizeof(w->log->error));
+	if (strcmp(w->log->error, informer_strerror(INFORMER_E_CORRUPT)) == 0)
+		w->log->error[0] = '\0';
+	error_set(0, "%s", "");
 	w->log->listens = false;
 	informer_remove_handler(w->handler);
 	w->log->listens = true;

@@ -31,11 +31,11 @@ dispatch_turn(struct informer *inf)
 }
 
 void
-assert_last_error(struct informer *inf, const char *part)
+assert_error_text(int code, const char *part)
 {
 	char text[1024] = "";
 
-	informer_last_error(inf, text, sizeof(text));
+	informer_error_text(code, text, sizeof(text));
 	if (!strstr(text, part))
 		fail_msg("'%s' does not say '%s'", text, part);
 }

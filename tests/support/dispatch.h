@@ -15,8 +15,8 @@ void dispatch_all(struct informer *inf);
 /* As an event loop does: wait for news, at most 1 ms, and take all that is there. False: none came. */
 bool dispatch_turn(struct informer *inf);
 
-/* What informer_last_error() says has this in it. */
-void assert_last_error(struct informer *inf, const char *part);
+/* What informer_error_text() says has this in it. */
+void assert_error_text(int code, const char *part);
 
 /* A fact needs far fewer turns without news, under a sanitizer too. */
 #define DISPATCH_IDLE_MAX 20000u

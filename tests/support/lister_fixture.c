@@ -227,7 +227,7 @@ ask_get(struct lister_fixture *fx, struct informer_lister *lister, const struct 
 		word_list_add_key(&list, &object);
 	finish(fx, &list, true, r);
 	if (r == INFORMER_E_NOT_FOUND)
-		informer_last_error(fx->inf, fx->text, sizeof(fx->text));
+		informer_error_text(r, fx->text, sizeof(fx->text));
 	return fx->text;
 }
 

@@ -62,7 +62,7 @@ main(int argc, char **argv)
 	struct informer_path *node;
 	char node_name[256] = "";
 	double interval = argc == 4 ? atof(argv[3]) / 1000 : 1;
-	int count;
+	int count, r;
 
 	if (argc < 3 || argc > 4) {
 		fprintf(stderr, "usage: demo-reader NAME SOCKET [MILLISECONDS]\n");
@@ -70,12 +70,12 @@ main(int argc, char **argv)
 	}
 	options.reader_name = argv[1];
 	options.socket_path = argv[2];
-	if (informer_attach(&options, &inf) < 0 || informer_wait_synced(inf, "pods", 30000) < 0 ||
-	    informer_resource_open(inf, "pods", &pods) < 0 ||
-	    informer_path_compile(inf, "spec.nodeName", 13, &node) < 0) {
+	if ((r = informer_attach(&options, &inf)) < 0 || (r = informer_wait_synced(inf, "pods", 30000)) < 0 ||
+	    (r = informer_resource_open(inf, "pods", &pods)) < 0 ||
+	    (r = informer_path_compile(inf, "spec.nodeName", 13, &node)) < 0) {
 		char why[256];
 
-		informer_last_error(inf, why, sizeof(why));
+		informer_error_text(r, why, sizeof(why));
 		fprintf(stderr, "%s: %s\n", argv[1], why);
 		return 1;
 	}
@@ -95,8 +95,8 @@ main(int argc, char **argv)
 				struct informer_object pod;
 				const char *on;
 				size_t on_length;
-				int r = informer_begin(inf, &snap);
 
+				r = informer_begin(inf, &snap);
 				if (r == 0)
 					r = informer_get_key(&snap, pods, keys[i], strlen(keys[i]), &pod);
 				if (r == 0)

@@ -40,8 +40,8 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return fprintf(stderr, "usage: agent NODE\n"), 2;
 	if ((r = informer_attach(NULL, &inf)) < 0 || (r = print_pods(inf, argv[1])) < 0) {
-		informer_last_error(inf, why, sizeof(why));
-		fprintf(stderr, "agent: %s: %s\n", informer_error_name(r), why);
+		informer_error_text(r, why, sizeof(why));
+		fprintf(stderr, "agent: %s\n", why);
 	}
 	informer_detach(inf);
 	return r < 0 || fflush(stdout) != 0;

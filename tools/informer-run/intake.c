@@ -256,8 +256,8 @@ intake_new(struct informer *informer, const struct handler_settings *settings, s
 		*ret_intake = intake;
 		return 0;
 	}
-	informer_last_error(informer, detail, sizeof(detail));
-	say(settings->name, "%s", *detail ? detail : r > -4096 ? strerror(-r) : informer_strerror(r));
+	informer_error_text(r, detail, sizeof(detail));
+	say(settings->name, "%s", detail);
 	free(intake);
 	return r;
 }

@@ -91,8 +91,7 @@ int cli_resource(struct informer *inf, const char *name, int ms, struct informer
 int cli_fail_not_known(struct informer *inf, const char *name);
 
 /* A failure of the library as a message, with its remedy. Returns EXIT_USAGE. */
-int
-cli_fail_code(struct informer *inf, int code, const char *what);
+int cli_fail_code(int code, const char *what);
 
 /* Where the library looks for the daemon, for messages. */
 const char *

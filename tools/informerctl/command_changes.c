@@ -125,7 +125,7 @@ check_resource(struct informer *inf, const struct cli_args *args, const char *re
 		r = cli_fail("informerd does not cache '%s'%s%s%s; informerctl stat lists what it caches",
 			     resource, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 	} else if (r < 0) {
-		r = cli_fail_code(inf, r, resource);
+		r = cli_fail_code(r, resource);
 	} else {
 		if (all_namespaces || !info.namespaced)
 			*ns = NULL;
@@ -145,7 +145,7 @@ finish(struct changes *changes, bool timed_out, bool counted)
 	int r = cli_finish(&changes->out);
 
 	if (r == 0 && changes->error < 0)
-		r = cli_fail_code(changes->follow.inf, changes->error, "an object cannot be read");
+		r = cli_fail_code(changes->error, "an object cannot be read");
 	return r ? r : timed_out && counted ? EXIT_CONDITION : EXIT_SUCCESS;
 }
 

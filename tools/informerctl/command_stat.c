@@ -376,7 +376,7 @@ add_arena(struct informer *inf, struct text *out)
 	int r = informer_begin(inf, &snap);
 
 	if (r < 0)
-		return cli_fail_code(inf, r, "cannot read the arena");
+		return cli_fail_code(r, "cannot read the arena");
 	informer_status(inf, &status);
 	informer_snapshot_moment(&snap, &moment);
 	text_addf(out,

@@ -27,7 +27,7 @@ tell(void *context, uint64_t offset, const char *what)
 }
 
 static int
-verify(struct informer *inf, const struct informer_snapshot *snap, struct text *out)
+verify(const struct informer_snapshot *snap, struct text *out)
 {
 	struct informer_verify_counts counts = {0};
 	struct report report = {.out = out};
@@ -42,7 +42,7 @@ verify(struct informer *inf, const struct informer_snapshot *snap, struct text *
 	informer_snapshot_moment(snap, &moment);
 	ms = (double)(end.tv_sec - start.tv_sec) * 1e3 + (double)(end.tv_nsec - start.tv_nsec) / 1e6;
 	if (r < 0 && r != INFORMER_E_CORRUPT)
-		return cli_fail_code(inf, r, "cannot verify");
+		return cli_fail_code(r, "cannot verify");
 	if (report.told > FAULTS_MAX)
 		text_addf(out, "... and %" PRIu64 " more\n", report.told - FAULTS_MAX);
 	text_addf(out,
@@ -82,7 +82,7 @@ run(const struct cli_command *command, int argc, char **argv)
 	r = cli_begin(inf, &args, &snap);
 	if (r >= 0)
 		goto out;
-	r = verify(inf, &snap, &out);
+	r = verify(&snap, &out);
 	finish = cli_finish(&out);
 	r = finish ? finish : r;
 out:

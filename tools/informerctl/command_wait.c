@@ -224,7 +224,7 @@ wait_for(struct waiting *w, const char *resource)
 		if (r == 0 && (resource || all_configured_synced(w->inf)))
 			return -1;
 		if (r < 0 && r != -ETIMEDOUT)
-			return cli_fail_code(w->inf, r, resource ? resource : "cannot wait");
+			return cli_fail_code(r, resource ? resource : "cannot wait");
 		now = now_ms();
 		if (now >= w->end_ms)
 			return time_out(w, resource);

@@ -91,7 +91,7 @@ follow_run(struct follow *follow, const struct informer_handler_options *options
 
 	*ret_timed_out = false;
 	if (r < 0)
-		return cli_fail_code(follow->inf, r, options->resource);
+		return cli_fail_code(r, options->resource);
 	r = -1;
 	while (r < 0 && !follow->stop && !gone) {
 		bool held;

@@ -173,8 +173,8 @@ compile_selector(struct get *get)
 	if (r == 0)
 		return -1;
 	if (r != INFORMER_E_SYNTAX)
-		return cli_fail_code(get->inf, r, "-l");
-	informer_last_error(get->inf, detail, sizeof(detail));
+		return cli_fail_code(r, "-l");
+	informer_error_text(r, detail, sizeof(detail));
 	return cli_fail("-l %s\n                %*s^ %s", get->selector_text, (int)offset, "", detail);
 }
 
@@ -190,8 +190,8 @@ compile_fields(struct get *get)
 	if (r == 0)
 		return -1;
 	if (r != INFORMER_E_SYNTAX)
-		return cli_fail_code(get->inf, r, "--field-selector");
-	informer_last_error(get->inf, detail, sizeof(detail));
+		return cli_fail_code(r, "--field-selector");
+	informer_error_text(r, detail, sizeof(detail));
 	return cli_fail("%s", detail);
 }
 
@@ -219,7 +219,7 @@ get_find(struct get *get)
 		if (r == INFORMER_E_NO_INDEX)
 			return get_fail_no_index(get, &get->targets[i]);
 		if (r < 0)
-			return cli_fail_code(get->inf, r, get->targets[i].resource_name);
+			return cli_fail_code(r, get->targets[i].resource_name);
 	}
 	return get_sort(get);
 }
@@ -275,7 +275,7 @@ get_run(struct get *get)
 	get_show(get, &out);
 	error = field_take_error();
 	informer_end(&get->snap);
-	r = error < 0 ? cli_fail_code(get->inf, error, "the output is incomplete") : cli_finish(&out);
+	r = error < 0 ? cli_fail_code(error, "the output is incomplete") : cli_finish(&out);
 	text_done(&out);
 	return r ? r : get->missed ? EXIT_CONDITION : EXIT_SUCCESS;
 }

@@ -67,8 +67,10 @@ get_sort(struct get *get)
 	char detail[512];
 
 	if (get->sort_by) {
-		if (informer_path_compile(get->inf, get->sort_by, strlen(get->sort_by), &path) < 0) {
-			informer_last_error(get->inf, detail, sizeof(detail));
+		int r = informer_path_compile(get->inf, get->sort_by, strlen(get->sort_by), &path);
+
+		if (r < 0) {
+			informer_error_text(r, detail, sizeof(detail));
 			return cli_fail("--sort-by %s: %s", get->sort_by, detail);
 		}
 		for (size_t i = 0; i < get->hit_count; i++)

@@ -169,7 +169,7 @@ get_open_target(struct get *get, struct get_target *target)
 	if (r == INFORMER_E_NO_RESOURCE || r == -EINVAL)
 		return fail_no_resource(get, target->resource_name);
 	if (r < 0)
-		return cli_fail_code(get->inf, r, target->resource_name);
+		return cli_fail_code(r, target->resource_name);
 	warn(get, target);
 	return -1;
 }

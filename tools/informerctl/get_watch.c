@@ -372,7 +372,7 @@ finish(struct get_watch *watch)
 	int r = cli_finish(&watch->out);
 
 	if (r == 0 && watch->error < 0)
-		r = cli_fail_code(watch->get->inf, watch->error, "the output is incomplete");
+		r = cli_fail_code(watch->error, "the output is incomplete");
 	return r ? r : watch->get->missed ? EXIT_CONDITION : EXIT_SUCCESS;
 }
 

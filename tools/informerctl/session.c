@@ -45,15 +45,13 @@ time_ms(void)
 }
 
 int
-cli_fail_code(struct informer *inf, int code, const char *what)
+cli_fail_code(int code, const char *what)
 {
 	const char *remedy = informer_error_remedy(code);
-	char detail[512] = "";
+	char text[512];
 
-	if (inf)
-		informer_last_error(inf, detail, sizeof(detail));
-	return cli_fail("%s: %s%s%s%s%s", what, informer_strerror(code), *detail ? ": " : "", detail,
-			*remedy ? "; " : "", remedy);
+	informer_error_text(code, text, sizeof(text));
+	return cli_fail("%s: %s%s%s", what, text, *remedy ? "; " : "", remedy);
 }
 
 /* What the library warns of (a daemon that refuses events, which is asked again each second), once. */
@@ -85,7 +83,7 @@ cli_attach(const struct cli_args *args, unsigned flags)
 	if (r == -ENAMETOOLONG)
 		cli_fail("the socket's path is too long for a Unix socket (107 bytes): %s", cli_socket(args));
 	else
-		cli_fail_code(NULL, r, "cannot attach");
+		cli_fail_code(r, "cannot attach");
 	return NULL;
 }
 
@@ -143,7 +141,7 @@ cli_ask(struct informer *inf, const struct cli_args *args, char **ret_text, size
 
 	if (r == 0)
 		return -1;
-	informer_last_error(inf, detail, sizeof(detail));
+	informer_error_text(r, detail, sizeof(detail));
 	return explain(args, r, detail);
 }
 
@@ -173,7 +171,7 @@ begin_late(struct informer *inf, const struct cli_args *args, struct informer_sn
 		r = informer_begin(inf, ret_snapshot);
 	}
 	if (r != INFORMER_E_NOT_READY)
-		return r == 0 ? -1 : cli_fail_code(inf, r, "cannot read the arena");
+		return r == 0 ? -1 : cli_fail_code(r, "cannot read the arena");
 	informer_status(inf, &status);
 	if (status.failure == 0 || status.failure == INFORMER_E_NOT_READY)
 		return cli_fail("informerd runs, but has published nothing yet%s%s\n"
@@ -189,7 +187,7 @@ cli_begin(struct informer *inf, const struct cli_args *args, struct informer_sna
 
 	if (r == INFORMER_E_NOT_READY)
 		return begin_late(inf, args, ret_snapshot);
-	return r == 0 ? -1 : cli_fail_code(inf, r, "cannot read the arena");
+	return r == 0 ? -1 : cli_fail_code(r, "cannot read the arena");
 }
 
 /* " (connection refused)", as informerd reports it; "" when it does not. */

@@ -120,7 +120,7 @@ find_any(struct wait *w)
 		left = left_ms(w);
 		r = informer_wait_commit(get->inf, &seen, left);
 		if (r < 0 && r != -ETIMEDOUT)
-			return cli_fail_code(get->inf, r, "cannot wait");
+			return cli_fail_code(r, "cannot wait");
 		r = cli_begin(get->inf, get->args, &get->snap);
 		if (r >= 0 || left == 0)
 			return r;
@@ -224,7 +224,7 @@ wait_one(struct wait *w, const struct awaited *o)
 	else if (*look.why)
 		add_error(w, look.why, NULL);
 	else
-		return cli_fail_code(w->get->inf, r, o->name);
+		return cli_fail_code(r, o->name);
 	return -1;
 }
 

@@ -139,11 +139,11 @@ survives(struct recorder_world *w, void (*spoil)(struct broker_fixture *fx, void
 	char text[300] = "";
 
 	broker_fixture_do(w->fx, spoil, context);
-	DISPATCH_UNTIL(w->inf, informer_last_error(w->inf, text, sizeof(text)) > 0 &&
+	DISPATCH_UNTIL(w->inf, informer_error_text(INFORMER_E_CORRUPT, text, sizeof(text)) > 0 &&
 				       strstr(text, "the events of pods make no sense"));
 	test_clock_move(1000); /* the next ring is asked for after that */
 	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
-	error_set(w->inf, 0, "%s", "");
+	error_set(0, "%s", "");
 }
 
 T(nonsense_in_a_ring_is_mended)

@@ -620,7 +620,8 @@ TEST(a_consumer_that_is_taken_is_waited_for)
 	w->r->options.consumer = r->options.consumer = "agent";
 	PLAY(w, "", "RESYNC BEGIN +a1* +b1* END SYNCED");
 	recorder_add(r);
-	DISPATCH_UNTIL(other, informer_last_error(other, text, sizeof(text)) > 0 && strstr(text, "agent"));
+	DISPATCH_UNTIL(other, informer_error_text(INFORMER_E_REFUSED, text, sizeof(text)) > 0 &&
+				      strstr(text, "agent"));
 	informer_remove_handler(w->r->handler);
 	test_clock_move(1000); /* it is asked for again after that */
 	recorder_change(w->fx, "a2");

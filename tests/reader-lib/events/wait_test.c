@@ -33,14 +33,14 @@ TEST(a_wait_ends_at_its_deadline)
 	char text[256];
 
 	assert_int_equal(informer_wait_attached(inf, 1), -ETIMEDOUT);
-	assert_true(informer_last_error(inf, text, sizeof(text)) > 0);
+	assert_true(informer_error_text(-ETIMEDOUT, text, sizeof(text)) > 0);
 	assert_non_null(strstr(text, "no arena is attached"));
 	broker_fixture_start(fx);
 	assert_int_equal(informer_wait_attached(inf, 60000), 0);
 	assert_int_equal(informer_wait_synced(inf, "pods", 1), -ETIMEDOUT);
 	assert_int_equal(informer_wait_synced(inf, NULL, 0), -ETIMEDOUT);
 	assert_int_equal(informer_wait_synced(inf, "nodes", 1), -ETIMEDOUT);
-	assert_last_error(inf, "does not cache");
+	assert_error_text(-ETIMEDOUT, "does not cache");
 	moment = moment_of(inf);
 	assert_int_equal(informer_wait_commit(inf, &moment, 1), -ETIMEDOUT);
 	broker_fixture_pod(fx, "a");
@@ -71,13 +71,13 @@ TEST(a_wait_in_vain_tells_what_the_server_said)
 	broker_fixture_do(fx, be_refused, refused);
 	inf = broker_fixture_attach(fx, 0);
 	assert_int_equal(informer_wait_synced(inf, "pods", 1), -ETIMEDOUT);
-	informer_last_error(inf, text, sizeof(text));
+	informer_error_text(-ETIMEDOUT, text, sizeof(text));
 	assert_non_null(strstr(text, "the first list is not in; LIST failed: forbidden"));
 	assert_int_equal(informer_wait_version(inf, "pods", "7", 1), -ETIMEDOUT);
-	assert_last_error(inf, "LIST failed: forbidden");
+	assert_error_text(-ETIMEDOUT, "LIST failed: forbidden");
 	broker_fixture_do(fx, be_refused, recovered);
 	assert_int_equal(informer_wait_synced(inf, "pods", 1), -ETIMEDOUT);
-	informer_last_error(inf, text, sizeof(text));
+	informer_error_text(-ETIMEDOUT, text, sizeof(text));
 	assert_null(strstr(text, "LIST failed"));
 	informer_detach(inf);
 }
@@ -244,6 +244,6 @@ TEST(without_a_daemon_there_is_no_report)
 	char *text;
 
 	assert_int_equal(informer_stat_json(inf, 1000, &text, NULL), -ENOENT);
-	assert_last_error(inf, fx->socket);
+	assert_error_text(-ENOENT, fx->socket);
 	informer_detach(inf);
 }

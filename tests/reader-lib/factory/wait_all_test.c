@@ -49,7 +49,7 @@ TEST(what_is_missing_is_named)
 	syncs[3].shared = lister_fixture_shared(w->fx, "nodes");
 	syncs[4].factory = w->fx->factory;
 	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs, 5, 20), -ETIMEDOUT);
-	assert_last_error(w->fx->inf,
+	assert_error_text(-ETIMEDOUT,
 			  "after 20 ms still: not synced: deployments.apps, handler hook of pods, "
 			  "not started: nodes");
 	assert_true(syncs[0].synced);
@@ -57,7 +57,7 @@ TEST(what_is_missing_is_named)
 	assert_true(syncs[4].synced); /* nothing of it was started */
 	assert_int_equal(informer_factory_start(w->fx->factory), 0);
 	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs + 3, 2, 0), -ETIMEDOUT);
-	assert_last_error(w->fx->inf, "not synced: nodes, nodes");
+	assert_error_text(-ETIMEDOUT, "not synced: nodes, nodes");
 	assert_false(syncs[3].synced || syncs[4].synced);
 }
 
@@ -88,7 +88,7 @@ TEST(what_is_not_one_thing_of_the_handle_is_refused)
 	struct informer_sync syncs[2] = {{.resource = "deployments"}, {.synced = true}};
 
 	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs, 2, -1), -EINVAL);
-	assert_last_error(w->fx->inf, "number 1 of what to wait for");
+	assert_error_text(-EINVAL, "number 1 of what to wait for");
 	syncs[1] = (struct informer_sync){.resource = "pods", .factory = w->fx->factory};
 	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs, 2, -1), -EINVAL);
 	syncs[1] = (struct informer_sync){.factory = w->fx->factory};

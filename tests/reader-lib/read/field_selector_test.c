@@ -22,7 +22,7 @@ expect(struct reader_world *w, const char *text, int expected)
 	int r = informer_field_selector_compile(w->inf, text, strlen(text), &selector);
 
 	if (r < 0)
-		informer_last_error(w->inf, why, sizeof(why));
+		informer_error_text(r, why, sizeof(why));
 	if (r < 0)
 		fail_msg("'%s': %s", text, why);
 	r = informer_field_selector_matches(selector, &w->pod);
@@ -124,7 +124,7 @@ refuse(struct reader_world *w, const char *text, unsigned at, const char *says)
 
 	assert_int_equal(informer_field_selector_compile(w->inf, text, strlen(text), &selector),
 			 INFORMER_E_SYNTAX);
-	informer_last_error(w->inf, why, sizeof(why));
+	informer_error_text(INFORMER_E_SYNTAX, why, sizeof(why));
 	snprintf(place, sizeof(place), "at byte %u:", at);
 	if (!strstr(why, place) || !strstr(why, says))
 		fail_msg("'%s': %s", text, why);

@@ -139,7 +139,7 @@ TEST(what_is_no_selector_is_refused_with_its_place)
 
 		if (r != INFORMER_E_SYNTAX || offset != cases[i].offset)
 			fail_msg("selector '%s': %d at %zu", cases[i].text, r, offset);
-		informer_last_error(w->inf, text, sizeof(text));
+		informer_error_text(r, text, sizeof(text));
 		assert_non_null(strstr(text, cases[i].text));
 	}
 }

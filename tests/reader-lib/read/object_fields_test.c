@@ -174,9 +174,10 @@ TEST(a_bad_path_is_refused_with_its_place)
 	char text[256];
 
 	assert_int_equal(informer_path_compile(w->inf, "spec..x", 7, &path), INFORMER_E_SYNTAX);
-	assert_last_error(w->inf, "spec..x");
-	assert_last_error(w->inf, "at byte 5");
-	assert_int_equal(informer_last_error(w->inf, text, 3), informer_last_error(w->inf, NULL, 0));
+	assert_error_text(INFORMER_E_SYNTAX, "spec..x");
+	assert_error_text(INFORMER_E_SYNTAX, "at byte 5");
+	assert_int_equal(informer_error_text(INFORMER_E_SYNTAX, text, 3),
+			 informer_error_text(INFORMER_E_SYNTAX, NULL, 0));
 	assert_int_equal(strlen(text), 2);
 }
 

@@ -192,6 +192,7 @@ add(bool steady, bool named, bool plain)
 					     .on_done = on_done};
 	struct told *t = calloc(1, sizeof(*t));
 	char path[1024], line[256];
+	int r;
 
 	if (!t)
 		exit(1);
@@ -219,8 +220,9 @@ add(bool steady, bool named, bool plain)
 	    snprintf(line, sizeof(line), "H %d %s %u %u %d %d %d\n", (int)getpid(),
 		     *o.namespace_ ? o.namespace_ : "-", label, field, o.track_keys || label || field, named,
 		     steady));
-	if (informer_add_handler(inf, &o, &t->handler) < 0) {
-		informer_last_error(inf, line, sizeof(line));
+	r = informer_add_handler(inf, &o, &t->handler);
+	if (r < 0) {
+		informer_error_text(r, line, sizeof(line));
 		fprintf(stderr, "events_reader: %s\n", line);
 		exit(1);
 	}
