@@ -66,13 +66,24 @@ void test_group_add(struct test_group *group);
 	static void name_##_of(__attribute__((unused)) world_)
 #define TEST_CASE(name_) TEST_CASE_IN(NULL, NULL, name_)
 
-/* A set-up of this name, whose world this expression makes. */
-#define SET_UP(name_, world_)                                                                                \
-	static int name_(void **state)                                                                       \
+/*
+ * A set-up that makes a world by this expression, and a tear-down that ends it by this function: those that a
+ * header declares, and those of a file.
+ */
+#define FIXTURE_SET_UP(name_, world_)                                                                        \
+	int name_(void **state)                                                                              \
 	{                                                                                                    \
 		*state = world_;                                                                             \
 		return 0;                                                                                    \
 	}
+#define FIXTURE_TEAR_DOWN(name_, end_)                                                                       \
+	int name_(void **state)                                                                              \
+	{                                                                                                    \
+		end_(*state);                                                                                \
+		return 0;                                                                                    \
+	}
+#define SET_UP(name_, world_) __attribute__((unused)) static FIXTURE_SET_UP(name_, world_)
+#define TEAR_DOWN(name_, end_) __attribute__((unused)) static FIXTURE_TEAR_DOWN(name_, end_)
 
 /* The tests of a file as a list, tests[], at its end: for set-ups that each of them lists by itself. */
 #define TEST_GROUP(tests_, set_up_, tear_down_)                                                              \

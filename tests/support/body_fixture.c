@@ -2,17 +2,9 @@
 /*
  * Decodes a test's JSON texts into values of a private arena, and prints values again for comparing.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/support/body_fixture.h"
+
+#include "tests/room.h"
 
 static int
 keep(void *context, const char *type, size_t type_length, struct draft d)
@@ -65,19 +57,8 @@ body_fixture_free(struct body_fixture *fx)
 	free(fx);
 }
 
-int
-body_fixture_set_up(void **state)
-{
-	*state = body_fixture_new(NULL, 0);
-	return 0;
-}
-
-int
-body_fixture_tear_down(void **state)
-{
-	body_fixture_free(*state);
-	return 0;
-}
+FIXTURE_SET_UP(body_fixture_set_up, body_fixture_new(NULL, 0))
+FIXTURE_TEAR_DOWN(body_fixture_tear_down, body_fixture_free)
 
 int
 body_fixture_decode(struct body_fixture *fx, const char *text, size_t length, size_t chunk)

@@ -4,18 +4,10 @@
  * writer, and carries what a test wants done over to the loop's thread.
  */
 #include "tests/support/broker_fixture.h"
+#include "tests/room.h"
 #include "writer/serve/broker_internal.h"
 
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define SETTLED_TURNS 4
 
@@ -311,12 +303,7 @@ broker_fixture_free(struct broker_fixture *fx)
 	free(fx);
 }
 
-int
-broker_fixture_set_up(void **state)
-{
-	*state = broker_fixture_new();
-	return 0;
-}
+FIXTURE_SET_UP(broker_fixture_set_up, broker_fixture_new())
 
 int
 broker_fixture_set_up_running(void **state)
@@ -326,12 +313,7 @@ broker_fixture_set_up_running(void **state)
 	return 0;
 }
 
-int
-broker_fixture_tear_down(void **state)
-{
-	broker_fixture_free(*state);
-	return 0;
-}
+FIXTURE_TEAR_DOWN(broker_fixture_tear_down, broker_fixture_free)
 
 static void
 put_all(struct broker_fixture *fx, void *context)

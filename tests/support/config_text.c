@@ -2,17 +2,8 @@
 /*
  * Builds a configuration as informerd does, and writes its fields, names and values, into one text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "tests/support/config_text.h"
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/message.h"
 #include "writer/base/sealed_text.h"

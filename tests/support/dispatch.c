@@ -3,11 +3,8 @@
 #include "tests/support/dispatch.h"
 
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/room.h"
 
 void
 dispatch_all(struct informer *inf)

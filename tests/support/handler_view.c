@@ -5,14 +5,8 @@
 #include "tests/support/handler_view.h"
 
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+#include "tests/room.h"
 
 __attribute__((format(printf, 2, 3))) static void
 wrong(struct view *v, const char *format, ...)

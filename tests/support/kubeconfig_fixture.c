@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kubeconfigs read in an environment of the test's own; see kubeconfig_fixture.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "tests/support/kubeconfig_fixture.h"
 
-#include <stdio.h>
-#include <string.h>
-
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/message.h"
 

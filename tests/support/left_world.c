@@ -4,18 +4,7 @@
  */
 #include "tests/support/left_world.h"
 
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
+#include "tests/room.h"
 #include "tests/support/temp_dir.h"
 
 void

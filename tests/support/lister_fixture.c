@@ -3,15 +3,9 @@
  * Makes a writer with three resources and a factory over it, for tests of listers and indexes, and turns
  * what they find into one text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "tests/support/lister_fixture.h"
+
+#include "tests/room.h"
 
 static const char deployments_descriptor[] =
 	"{\"group\":\"apps\",\"version\":\"v1\",\"resource\":\"deployments\",\"kind\":\"Deployment\","

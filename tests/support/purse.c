@@ -4,11 +4,7 @@
  */
 #include "tests/support/purse.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "tests/room.h"
 
 void *
 purse_allocate(void *purse, size_t size)

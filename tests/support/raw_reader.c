@@ -5,21 +5,11 @@
  */
 #include "tests/support/raw_reader.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/room.h"
 
 void
 raw_connect_with(struct broker_fixture *fx, int fd)

@@ -6,16 +6,9 @@
  */
 #include "tests/support/reader_calls.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "reader-lib/read/compiled_path.h"
 #include "reader-lib/read/copy.h"
+#include "tests/room.h"
 
 #define PODS 20
 

@@ -4,12 +4,7 @@
  */
 #include "tests/support/reader_world.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/room.h"
 
 const char pod_of_all_kinds[] =
 	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\","
@@ -95,12 +90,7 @@ reader_world_free(struct reader_world *w)
 	free(w);
 }
 
-int
-reader_world_tear_down(void **state)
-{
-	reader_world_free(*state);
-	return 0;
-}
+FIXTURE_TEAR_DOWN(reader_world_tear_down, reader_world_free)
 
 const char *
 reader_world_json(char *buffer, const struct informer_object *object)

@@ -5,16 +5,10 @@
  */
 #include "tests/support/recorder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "shm-layout/time_ns.h"
+#include "tests/room.h"
 
 __attribute__((format(printf, 2, 3))) static void
 write_down(struct recorder *r, const char *format, ...)

@@ -4,9 +4,7 @@
  */
 #include "tests/support/recorder_world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/room.h"
 
 struct recorder_world *
 recorder_world_new(const char *present, bool generations)
@@ -36,12 +34,7 @@ recorder_world_free(struct recorder_world *w)
 	free(w);
 }
 
-int
-recorder_world_tear_down(void **state)
-{
-	recorder_world_free(*state);
-	return 0;
-}
+FIXTURE_TEAR_DOWN(recorder_world_tear_down, recorder_world_free)
 
 static void
 change_often(struct recorder_world *w, const char *what)

@@ -4,13 +4,7 @@
  */
 #include "tests/support/reflector_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/room.h"
 
 struct reflector_fixture *
 reflector_fixture_new(const struct list_choices *choices)
@@ -44,19 +38,8 @@ reflector_fixture_free(struct reflector_fixture *t)
 	return timers ? -1 : 0;
 }
 
-int
-reflector_set_up(void **state)
-{
-	*state = reflector_fixture_new(NULL);
-	return 0;
-}
-
-int
-reflector_set_up_watch_list(void **state)
-{
-	*state = reflector_fixture_new(&(struct list_choices){.watch_list = true});
-	return 0;
-}
+FIXTURE_SET_UP(reflector_set_up, reflector_fixture_new(NULL))
+FIXTURE_SET_UP(reflector_set_up_watch_list, reflector_fixture_new(&(struct list_choices){.watch_list = true}))
 
 int
 reflector_tear_down(void **state)

@@ -5,18 +5,9 @@
  */
 #include "tests/support/source_fixture.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "shm-layout/object.h"
 #include "shm-layout/trie.h"
+#include "tests/room.h"
 
 /* ---- the server -------------------------------------------------------------- */
 

@@ -6,18 +6,13 @@
 #include "tests/support/arena_fixture.h"
 #include "tests/support/store_fixture.h"
 
-#include <errno.h>
 #include <sodium.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "shm-layout/collision.h"
 #include "shm-layout/index_def.h"
 #include "shm-layout/posting.h"
 #include "shm-layout/walk.h"
+#include "tests/room.h"
 
 const char pods_descriptor[] =
 	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
@@ -439,16 +434,5 @@ store_fixture_commit(struct store_fixture *fx)
 	}
 }
 
-int
-store_fixture_set_up(void **state)
-{
-	*state = store_fixture_new(0);
-	return 0;
-}
-
-int
-store_fixture_tear_down(void **state)
-{
-	store_fixture_free(*state);
-	return 0;
-}
+FIXTURE_SET_UP(store_fixture_set_up, store_fixture_new(0))
+FIXTURE_TEAR_DOWN(store_fixture_tear_down, store_fixture_free)

@@ -2,16 +2,7 @@
 /*
  * Feeds a decoder and writes down its reports, for tests.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "tests/support/stream_fixture.h"
 #include "writer/decode/decoder_internal.h"
@@ -110,12 +101,7 @@ stream_free(struct stream *s)
 	free(s);
 }
 
-int
-stream_tear_down(void **state)
-{
-	stream_free(*state);
-	return 0;
-}
+FIXTURE_TEAR_DOWN(stream_tear_down, stream_free)
 
 void
 stream_use_schema(struct stream *s, const char *proto_schema)

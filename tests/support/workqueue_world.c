@@ -4,17 +4,10 @@
  * behind.
  */
 #include <ctype.h>
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "tests/support/workqueue_world.h"
+
+#include "tests/room.h"
 
 static uint64_t
 world_now(void *context)

@@ -4,12 +4,7 @@
  */
 #include "tests/support/writers_queue.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/room.h"
 
 struct queue *
 writers_queue(uint32_t capacity)
