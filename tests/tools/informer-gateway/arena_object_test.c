@@ -6,11 +6,10 @@
 #include <dirent.h>
 #include <inttypes.h>
 
-#include "tests/room.h"
 #include "tests/support/json_random.h"
 #include "tests/support/places.h"
 #include "tests/support/reader_world.h"
-#include "tools/informer-sim/new_object.h"
+#include "tests/tools/serving/made_object.h"
 #include "tools/informer-gateway/history/arena_object.h"
 
 #define PODS_MAX 400
@@ -41,20 +40,14 @@ end(struct made *m)
 static struct api_object *
 parsed(struct made *m, const struct informer_object *object, char *text)
 {
-	struct sim_object_error error;
-	struct api_doc_error bad;
-	struct api_object *made;
-	struct api_doc doc = {0};
-	size_t length;
 	uint64_t rv = gw_object_rv(object);
+	struct api_object *made;
+	size_t length;
 
 	assert_int_equal(informer_object_json(object, text, READER_WORLD_TEXT, &length), 0);
-	assert_int_equal(api_doc_parse(&doc, text, length, NULL, &bad), 0);
-	if (sim_object_new(&m->plain, &doc, &made, &error) < 0)
-		fail_msg("%s: %s", error.field, error.text);
+	made = made_object(&m->plain, text);
 	if (rv)
 		sim_object_stamp(made, rv);
-	api_doc_done(&doc);
 	return made;
 }
 

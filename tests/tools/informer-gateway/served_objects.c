@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes pods by way of their JSON. */
-#include "tools/informer-sim/new_object.h"
-#include "tests/room.h"
 #include "tests/tools/informer-gateway/served_objects.h"
+#include "tests/tools/serving/made_object.h"
 
 struct api_resource *
 served_pods(void)
@@ -17,20 +16,15 @@ served_pods(void)
 struct api_object *
 served_pod(const char *key, const char *node, uint64_t rv)
 {
-	struct sim_object_error error;
-	struct api_doc_error bad;
 	struct api_object *object;
-	struct api_doc doc = {0};
 	char text[600];
 
 	snprintf(text, sizeof(text),
 		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%.*s\",\"labels\":{\"app\":\"web\"}},"
 		 "\"spec\":{\"nodeName\":\"%s\",\"containers\":[]}}",
 		 strchr(key, '/') + 1, (int)strcspn(key, "/"), key, node ? node : "");
-	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &bad), 0);
-	assert_int_equal(sim_object_new(served_pods(), &doc, &object, &error), 0);
+	object = made_object(served_pods(), text);
 	sim_object_stamp(object, rv);
-	api_doc_done(&doc);
 	return object;
 }
 

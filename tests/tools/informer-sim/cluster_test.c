@@ -10,38 +10,6 @@
 #define PODS_PER_NODE 10u
 #define NOW 1800000000
 
-struct world {
-	struct api_registry registry;
-	struct sim_store *store;
-};
-
-static int
-setup(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-	struct sim_hosts hosts = {0};
-	struct sim_rng rng = {.state = 7};
-
-	api_registry_init(&w->registry);
-	w->store = sim_store_new(1, 0);
-	sim_hosts_init(&hosts, NODES, &rng);
-	sim_cluster_generate(&w->registry, w->store, &hosts, PODS_PER_NODE, NOW, &rng);
-	sim_hosts_done(&hosts);
-	*state = w;
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	struct world *w = *state;
-
-	sim_store_free(w->store);
-	api_registry_done(&w->registry);
-	free(w);
-	return 0;
-}
-
 /* Digits, and a unit that could not be the next larger one. */
 static void
 assert_canonical(const char *quantity)
@@ -89,22 +57,29 @@ check_quantities(const struct api_node *node)
 }
 
 /* A server prints a quantity in its canonical form: 2Gi, never 2048Mi. */
-TEST_CASE_IN(setup, teardown, quantities_are_canonical)
+TEST_CASE(quantities_are_canonical)
 {
-	struct world *w = *state;
 	static const struct {
 		const char *resource;
 		size_t least; /* quantities of each object */
 	} kinds[] = {{"pods", 3}, {"nodes", 12}};
+	struct sim_store *store = sim_store_new(1, 0);
+	struct sim_rng rng = {.state = 7};
+	struct api_registry registry;
+	struct sim_hosts hosts = {0};
 
+	api_registry_init(&registry);
+	sim_hosts_init(&hosts, NODES, &rng);
+	sim_cluster_generate(&registry, store, &hosts, PODS_PER_NODE, NOW, &rng);
+	sim_hosts_done(&hosts);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		const struct api_resource *resource = api_registry_find(&w->registry, "", "v1",
+		const struct api_resource *resource = api_registry_find(&registry, "", "v1",
 									kinds[i].resource);
 		struct sim_view view;
 		struct api_object *object;
 		size_t objects = 0;
 
-		assert_int_equal(sim_store_view(w->store, resource, 0, &view, NULL), 0);
+		assert_int_equal(sim_store_view(store, resource, 0, &view, NULL), 0);
 		for (; (object = sim_view_next(&view)); objects++) {
 			_cleanup_(api_doc_done) struct api_doc doc = {0};
 			_cleanup_(api_buf_done) struct api_buf text = {0};
@@ -118,4 +93,6 @@ TEST_CASE_IN(setup, teardown, quantities_are_canonical)
 		sim_view_done(&view);
 		assert_in_range(objects, NODES, SIZE_MAX);
 	}
+	sim_store_free(store);
+	api_registry_done(&registry);
 }

@@ -18,14 +18,6 @@ put_message(struct api_buf *buf, const char *kind, const char *json)
 }
 
 static void
-put_document(struct api_buf *buf, const char *kind, const struct api_buf *message)
-{
-	api_proto_envelope(buf, "v1", kind, message->len);
-	api_buf_put(buf, message->data, message->len);
-	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
-}
-
-static void
 assert_same(struct api_buf *got, struct api_buf *want)
 {
 	assert_int_equal(got->len, want->len);
@@ -41,9 +33,9 @@ make_pods(struct api_buf *plain, struct api_buf *grown)
 	_cleanup_(api_buf_done) struct api_buf pod = {0};
 
 	put_message(&pod, "Pod", POD);
-	put_document(plain, "Pod", &pod);
+	api_proto_wrap(plain, "v1", "Pod", &pod);
 	api_buf_put(&pod, FIELD, 3);
-	put_document(grown, "Pod", &pod);
+	api_proto_wrap(grown, "v1", "Pod", &pod);
 }
 
 /* A document's object has it, behind its own. */
@@ -75,8 +67,8 @@ TEST_CASE(each_item_has_it)
 		api_buf_put(&longer, pod.data, pod.len);
 		api_buf_put(&longer, FIELD, 3);
 	}
-	put_document(&got, "PodList", &list);
-	put_document(&want, "PodList", &longer);
+	api_proto_wrap(&got, "v1", "PodList", &list);
+	api_proto_wrap(&want, "v1", "PodList", &longer);
 	sim_newer_list(&got);
 	assert_same(&got, &want);
 }

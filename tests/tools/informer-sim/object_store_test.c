@@ -3,8 +3,7 @@
  * informer-sim's store: RVs, ordered views of now and of the past, the event
  * ring and its floor.
  */
-#include "tests/room.h"
-#include "tools/informer-sim/new_object.h"
+#include "tests/tools/serving/made_object.h"
 #include "tools/informer-sim/rng.h"
 #include "tools/informer-sim/object_store.h"
 
@@ -46,18 +45,12 @@ teardown(void **state)
 static struct api_object *
 make(const struct api_resource *resource, const char *namespace_, const char *name, unsigned v)
 {
-	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_buf_done) struct api_buf text = {0};
-	struct api_doc_error error;
-	struct sim_object_error object_error;
-	struct api_object *object = NULL;
 
 	api_buf_printf(&text,
 		       "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"labels\":{\"v\":\"%u\"}}}",
 		       name, namespace_, v);
-	assert_int_equal(api_doc_parse(&doc, text.data, text.len, NULL, &error), 0);
-	assert_int_equal(sim_object_new(resource, &doc, &object, &object_error), 0);
-	return object;
+	return made_object(resource, text.data);
 }
 
 static uint64_t

@@ -5,6 +5,8 @@
  */
 #include "tests/room.h"
 #include "tools/informer-sim/protobuf.h"
+#include "tools/serving/proto_document.h"
+#include "tools/serving/proto_encode.h"
 
 /* Fields of a message that is being built. */
 static void
@@ -22,25 +24,11 @@ add_int(struct api_buf *buf, unsigned number, int64_t value)
 	add_varint(buf, (uint64_t)value);
 }
 
-static void
-add_bytes(struct api_buf *buf, unsigned number, const char *data, size_t len)
-{
-	add_varint(buf, number << 3 | 2);
-	add_varint(buf, len);
-	api_buf_put(buf, data, len);
-}
-
-static void
-add_text(struct api_buf *buf, unsigned number, const char *text)
-{
-	add_bytes(buf, number, text, strlen(text));
-}
-
 /* The inner message is used up. */
 static void
 add_message(struct api_buf *buf, unsigned number, struct api_buf *inner)
 {
-	add_bytes(buf, number, inner->data ? inner->data : "", inner->len);
+	api_proto_bytes(buf, number, inner->data ? inner->data : "", inner->len);
 	api_buf_done(inner);
 	*inner = (struct api_buf){0};
 }
@@ -50,22 +38,20 @@ add_entry(struct api_buf *buf, unsigned number, const char *key, const char *val
 {
 	struct api_buf entry = {0};
 
-	add_text(&entry, 1, key);
-	add_text(&entry, 2, value);
+	api_proto_text(&entry, 1, key);
+	api_proto_text(&entry, 2, value);
 	add_message(buf, number, &entry);
 }
 
-/* The envelope around a message, which is used up. */
+/* The document of a message, which is used up. */
 static struct api_buf
 wrapped(const char *api_version, const char *kind, struct api_buf *raw)
 {
-	struct api_buf body = {0}, type = {0};
+	struct api_buf body = {0};
 
-	api_buf_put(&body, "k8s", 4);
-	add_text(&type, 1, api_version);
-	add_text(&type, 2, kind);
-	add_message(&body, 1, &type);
-	add_message(&body, 2, raw);
+	api_proto_wrap(&body, api_version, kind, raw);
+	api_buf_done(raw);
+	*raw = (struct api_buf){0};
 	return body;
 }
 
@@ -101,9 +87,9 @@ add_metadata(struct api_buf *object, const char *name)
 {
 	struct api_buf meta = {0}, never = {0};
 
-	add_text(&meta, 1, name);
-	add_text(&meta, 2, "");
-	add_text(&meta, 4, "");
+	api_proto_text(&meta, 1, name);
+	api_proto_text(&meta, 2, "");
+	api_proto_text(&meta, 4, "");
 	add_int(&meta, 7, 0);
 	add_message(&meta, 8, &never);
 	add_message(object, 1, &meta);
@@ -125,20 +111,20 @@ deployment(void)
 	add_entry(&selector, 1, "app", "web");
 	add_entry(&selector, 1, "quote", "\"");
 	add_message(&spec, 2, &selector);
-	add_text(&container, 1, "c");
-	add_text(&container, 2, "nginx");
-	add_text(&container, 3, "sleep");
-	add_text(&container, 3, "");
-	add_text(&container, 5, "");
-	add_text(&quantity, 1, "500m");
-	add_text(&entry, 1, "cpu");
+	api_proto_text(&container, 1, "c");
+	api_proto_text(&container, 2, "nginx");
+	api_proto_text(&container, 3, "sleep");
+	api_proto_text(&container, 3, "");
+	api_proto_text(&container, 5, "");
+	api_proto_text(&quantity, 1, "500m");
+	api_proto_text(&entry, 1, "cpu");
 	add_message(&entry, 2, &quantity);
 	add_message(&limits, 1, &entry);
 	add_message(&container, 8, &limits);
 	add_int(&container, 16, 0);
 	add_int(&container, 18, 1);
 	add_message(&pod, 2, &container);
-	add_text(&pod, 3, "");
+	api_proto_text(&pod, 3, "");
 	add_int(&pod, 4, 30);
 	add_int(&pod, 11, 0);
 	add_metadata(&template, "");
@@ -146,11 +132,11 @@ deployment(void)
 	add_message(&spec, 3, &template);
 	add_int(&value, 1, 1);
 	add_int(&value, 2, 0);
-	add_text(&value, 3, "25%");
+	api_proto_text(&value, 3, "25%");
 	add_message(&rolling, 1, &value);
 	add_int(&value, 1, 0);
 	add_int(&value, 2, -1);
-	add_text(&value, 3, "");
+	api_proto_text(&value, 3, "");
 	add_message(&rolling, 2, &value);
 	add_message(&strategy, 2, &rolling);
 	add_message(&spec, 4, &strategy);
@@ -179,12 +165,12 @@ TEST_CASE(a_body_becomes_its_json)
 
 	add_metadata(&object, "s");
 	add_entry(&object, 2, "key", "\x01\xff");
-	add_text(&object, 3, "Opaque");
+	api_proto_text(&object, 3, "Opaque");
 	body = wrapped("v1", "Secret", &object);
 	expect_json(&body, "{\"kind\":\"Secret\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"s\"},"
 			   "\"data\":{\"key\":\"Af8=\"},\"type\":\"Opaque\"}");
 
-	add_text(&meta, 1, "n");
+	api_proto_text(&meta, 1, "n");
 	add_int(&time, 1, 1700000000);
 	add_int(&time, 2, 0);
 	add_message(&meta, 8, &time);
@@ -203,18 +189,34 @@ TEST_CASE(what_is_not_read_is_refused_by_name)
 	body = wrapped("v1", "ResourceQuota", &object);
 	expect_refused(&body, -EOPNOTSUPP, "protobuf ResourceQuota");
 	add_metadata(&object, "p");
-	add_text(&spec, 18, "an affinity");
+	api_proto_text(&spec, 18, "an affinity");
 	add_message(&object, 2, &spec);
 	body = wrapped("v1", "Pod", &object);
 	expect_refused(&body, -EOPNOTSUPP, "field 18 of a protobuf PodSpec");
 	add_metadata(&object, "p");
-	add_text(&spec, 18, "");
+	api_proto_text(&spec, 18, "");
 	add_message(&object, 2, &spec);
 	body = wrapped("v1", "Pod", &object);
 	expect_json(&body,
 		    "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p\"},\"spec\":{}}");
 	api_buf_puts(&body, "{\"kind\":\"Pod\"}");
 	expect_refused(&body, -EPROTO, "no protobuf message");
+}
+
+/* Read a copy of so many bytes that ends where it ends; flip: one bit is another one, or SIZE_MAX. */
+static void
+read_copy(const struct api_buf *body, size_t length, size_t flip)
+{
+	char *copy = malloc(length ? length : 1), why[200];
+	struct api_buf out = {0};
+
+	assert_non_null(copy);
+	memcpy(copy, body->data, length);
+	if (flip < length * 8)
+		copy[flip / 8] = (char)(copy[flip / 8] ^ 1 << flip % 8);
+	sim_protobuf_json(copy, length, &out, why);
+	api_buf_done(&out);
+	free(copy);
 }
 
 /*
@@ -224,29 +226,11 @@ TEST_CASE(what_is_not_read_is_refused_by_name)
 TEST_CASE(no_bytes_do_harm)
 {
 	struct api_buf body = deployment();
-	char why[200];
 
-	for (size_t len = 0; len < body.len; len++) {
-		char *copy = malloc(len ? len : 1);
-		struct api_buf out = {0};
-
-		assert_non_null(copy);
-		memcpy(copy, body.data, len);
-		sim_protobuf_json(copy, len, &out, why);
-		api_buf_done(&out);
-		free(copy);
-	}
-	for (size_t i = 0; i < body.len * 8; i++) {
-		char *copy = malloc(body.len);
-		struct api_buf out = {0};
-
-		assert_non_null(copy);
-		memcpy(copy, body.data, body.len);
-		copy[i / 8] = (char)(copy[i / 8] ^ 1 << i % 8);
-		sim_protobuf_json(copy, body.len, &out, why);
-		api_buf_done(&out);
-		free(copy);
-	}
+	for (size_t length = 0; length < body.len; length++)
+		read_copy(&body, length, SIZE_MAX);
+	for (size_t i = 0; i < body.len * 8; i++)
+		read_copy(&body, body.len, i);
 	body.len -= 1;
 	expect_refused(&body, -EPROTO, "no protobuf message");
 }

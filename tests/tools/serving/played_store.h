@@ -9,8 +9,7 @@
 #include <inttypes.h>
 #include <limits.h>
 
-#include "tests/room.h"
-#include "tools/informer-sim/new_object.h"
+#include "tests/tools/serving/made_object.h"
 #include "tools/serving/api_request.h"
 #include "tools/serving/api_store.h"
 
@@ -226,31 +225,17 @@ world_free(struct world *w)
 }
 
 /* cmocka's: *state is an empty world. */
-static inline int
-world_set_up(void **state)
-{
-	*state = world_new();
-	return 0;
-}
-
-static inline int
-world_tear_down(void **state)
-{
-	world_free(*state);
-	return 0;
-}
+SET_UP(world_set_up, world_new())
+TEAR_DOWN(world_tear_down, world_free)
 
 /* Add or change a pod, with so many bytes more in an annotation; its RV is the next. Texts may be NULL. */
 static inline struct api_event *
 put_pod_of(struct world *w, const char *namespace_, const char *name, const char *app, const char *node,
 	   size_t bytes)
 {
-	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	_cleanup_(api_buf_done) struct api_buf text = {0};
 	struct api_event *event = &w->events[w->count];
-	struct sim_object_error why;
-	struct api_doc_error error;
-	struct api_object *object = NULL;
+	struct api_object *object;
 
 	api_buf_printf(&text,
 		       "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"labels\":{\"app\":\"%s\"}",
@@ -258,8 +243,7 @@ put_pod_of(struct world *w, const char *namespace_, const char *name, const char
 	if (bytes > 0)
 		api_buf_printf(&text, ",\"annotations\":{\"a\":\"%0*d\"}", (int)bytes, 0);
 	api_buf_printf(&text, "},\"spec\":{\"nodeName\":\"%s\"}}", node ? node : "");
-	assert_int_equal(api_doc_parse(&doc, text.data, text.len, NULL, &error), 0);
-	assert_int_equal(sim_object_new(w->pods, &doc, &object, &why), 0);
+	object = made_object(w->pods, text.data);
 	sim_object_stamp(object, ++w->rv);
 	*event = (struct api_event){.rv = w->rv,
 				    .object = object,

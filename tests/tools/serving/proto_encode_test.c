@@ -88,9 +88,7 @@ put_document(const struct record *r, struct api_buf *buf)
 	const struct proto_message *type = fit(r, &doc);
 
 	api_proto_message(type, doc.root, &message);
-	api_proto_envelope(buf, r->api_version, r->kind, message.len);
-	api_buf_put(buf, message.data, message.len);
-	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
+	api_proto_wrap(buf, r->api_version, r->kind, &message);
 }
 
 TEST_CASE(the_bytes_are_those_of_upstreams_types)
@@ -212,9 +210,7 @@ TEST_CASE(the_writer_reads_the_bytes_as_the_json)
 		api_proto_bytes(&inside, 1, "", 0); /* no metadata */
 		api_proto_bytes(&inside, 2, item.data, item.len);
 		snprintf(list, sizeof(list), "%sList", r.kind);
-		api_proto_envelope(&proto, r.api_version, list, inside.len);
-		api_buf_put(&proto, inside.data, inside.len);
-		api_buf_put(&proto, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
+		api_proto_wrap(&proto, r.api_version, list, &inside);
 		b = decode(fx, &proto, true);
 		if (!value_same(value_of_object(&fx->arena->view, a.ref),
 				value_of_object(&fx->arena->view, b.ref)))

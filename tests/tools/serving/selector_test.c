@@ -3,8 +3,7 @@
  * informer-sim's label and field selectors: grammar, meaning and messages of
  * k8s.io/apimachinery.
  */
-#include "tests/room.h"
-#include "tools/informer-sim/new_object.h"
+#include "tests/tools/serving/made_object.h"
 #include "tools/serving/selector.h"
 
 struct world {
@@ -13,19 +12,6 @@ struct world {
 	struct api_object *pod;
 };
 
-static struct api_object *
-make(const struct api_resource *resource, const char *text)
-{
-	_cleanup_(api_doc_done) struct api_doc doc = {0};
-	struct api_doc_error error;
-	struct sim_object_error object_error;
-	struct api_object *object = NULL;
-
-	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
-	assert_int_equal(sim_object_new(resource, &doc, &object, &object_error), 0);
-	return object;
-}
-
 static int
 setup(void **state)
 {
@@ -33,12 +19,11 @@ setup(void **state)
 
 	api_registry_init(&w->registry);
 	w->pods = api_registry_find(&w->registry, "", "v1", "pods");
-	w->pod = make(
+	w->pod = made_object(
 		w->pods,
 		"{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"shop\",\"labels\":{\"app\":\"web\","
-		"\"tier\":"
-		"\"front\",\"rank\":\"7\",\"empty\":\"\",\"k8s.io/x\":\"in\"}},\"spec\":{\"nodeName\":\"n1\","
-		"\"hostNetwork\":true},\"status\":{\"phase\":\"Running\"}}");
+		"\"tier\":\"front\",\"rank\":\"7\",\"empty\":\"\",\"k8s.io/x\":\"in\"}},"
+		"\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":true},\"status\":{\"phase\":\"Running\"}}");
 	*state = w;
 	return 0;
 }

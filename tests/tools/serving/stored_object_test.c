@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects as texts: what is taken out of them, and what is not theirs to be trusted. */
-#include "tests/room.h"
-#include "tools/informer-sim/new_object.h"
+#include "tests/tools/serving/made_object.h"
 #include "tools/serving/proto_object.h"
 
 #define HEAD "{\"kind\":\"Lease\",\"apiVersion\":\"v1\","
@@ -12,13 +11,8 @@ static const struct api_resource resource = {
 static struct api_object *
 make(const char *text)
 {
-	_cleanup_(api_doc_done) struct api_doc doc = {0};
-	struct sim_object_error why;
-	struct api_doc_error error;
-	struct api_object *object;
+	struct api_object *object = made_object(&resource, text);
 
-	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
-	assert_int_equal(sim_object_new(&resource, &doc, &object, &why), 0);
 	sim_object_stamp(object, 7);
 	return object;
 }
