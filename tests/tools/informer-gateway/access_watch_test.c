@@ -105,37 +105,6 @@ TEST(it_is_asked_again_in_time)
 	}
 }
 
-static void
-nobody_is_told(void *ctx, const struct gw_decision *decision)
-{
-	(void)ctx;
-	(void)decision;
-}
-
-/* Beside as many requests as there is room for, of which the API server answers none, it is looked at. */
-TEST(requests_take_no_room_of_it)
-{
-	struct gw_question other = w->question;
-	unsigned waiting;
-	char header[32];
-
-	w->a.clock.chance = 0;
-	virtual_clock_advance(&w->a.clock, KEPT - 1);
-	for (unsigned i = 0; i < 1000; i++) {
-		snprintf(header, sizeof(header), "Bearer guess-%u", i);
-		other.authorization = header;
-		other.client = i;
-		(void)gw_access_ask(w->a.access, &other, nobody_is_told, NULL);
-	}
-	waiting = review_server_waiting(&w->a.server);
-	assert_true(waiting < 1000);
-	virtual_clock_advance(&w->a.clock, 1);
-	assert_int_equal(review_server_waiting(&w->a.server), waiting + 1);
-	review_server_answer(&w->a.server);
-	pass(w, KEPT - 1000);
-	assert_null(w->why);
-}
-
 /* Each at a time of its own, in the last quarter. */
 TEST(the_time_is_drawn)
 {

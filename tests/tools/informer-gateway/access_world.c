@@ -74,12 +74,7 @@ access_world_set_up(void **state)
 	return 0;
 }
 
-int
-access_world_tear_down(void **state)
-{
-	access_world_close(*state);
-	return 0;
-}
+FIXTURE_TEAR_DOWN(access_world_tear_down, access_world_close)
 
 struct gw_listener_config *
 access_world_listener(struct access_world *w, enum gw_profile profile, const char *rule)

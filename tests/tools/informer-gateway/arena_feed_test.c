@@ -2,25 +2,8 @@
 /* The feed: from commits of informerd's to a log of upstream's RVs. */
 #include "tests/tools/informer-gateway/arena_world.h"
 
-static int
-set_up(void **state)
-{
-	struct arena_world *w = arena_world_new("a101 b102 @103", false);
-
-	arena_world_open(w);
-	*state = w;
-	return 0;
-}
-
-static int
-set_up_generations(void **state)
-{
-	struct arena_world *w = arena_world_new("a101 b102 @103", true);
-
-	arena_world_open(w);
-	*state = w;
-	return 0;
-}
+SET_UP(set_up, arena_world_opened("a101 b102 @103", false))
+SET_UP(set_up_generations, arena_world_opened("a101 b102 @103", true))
 
 #define TEST(name) TEST_CASE_OF(struct arena_world *w, set_up, arena_world_tear_down, name)
 

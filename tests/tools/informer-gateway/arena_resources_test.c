@@ -2,19 +2,8 @@
 /* What informerd caches, as entries and as a registry. */
 #include "tests/tools/informer-gateway/arena_world.h"
 
-static int
-set_up(void **state)
-{
-	*state = arena_world_new("a101 @103", false);
-	return 0;
-}
-
-static int
-set_up_generations(void **state)
-{
-	*state = arena_world_new("a101 @103", true);
-	return 0;
-}
+SET_UP(set_up, arena_world_new("a101 @103", false))
+SET_UP(set_up_generations, arena_world_new("a101 @103", true))
 
 static void
 add(struct broker_fixture *fx, void *context)

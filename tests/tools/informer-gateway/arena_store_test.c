@@ -7,15 +7,7 @@
 #include "tools/informer-sim/list_measure.h"
 #include "tools/serving/api_watch.h"
 
-static int
-set_up(void **state)
-{
-	struct arena_world *w = arena_world_new("e100 a101 b102:n2 c103 d104:n2 -e105 @110", false);
-
-	arena_world_open(w);
-	*state = w;
-	return 0;
-}
+SET_UP(set_up, arena_world_opened("e100 a101 b102:n2 c103 d104:n2 -e105 @110", false))
 
 static struct api_request
 request_for(const struct arena_world *w)
@@ -117,7 +109,7 @@ TEST(a_list_that_is_taken_away_breaks_off)
 	assert_int_equal(api_list_open(&request, &query, &w->store->api, false, &opened), 0);
 	assert_int_equal(api_list_read(opened, piece, sizeof(piece)), sizeof(piece));
 	arena_world_say(w, "a111 @111");
-	arena_world_revoke(w);
+	broker_fixture_revoke_oldest(w->fx);
 	read_list(w, opened, token);
 	assert_non_null(strstr(w->text, "broken"));
 	api_list_close(opened);
@@ -247,7 +239,7 @@ TEST(a_watch_that_missed_nothing_goes_on)
 	open_watch(w, &x, "spec.nodeName=n2", "", 110);
 	broker_fixture_replace(w->fx, true);
 	arena_world_say(w, "a101 b102:n2 c103 d104:n2 @110");
-	arena_world_wait(w, &x.woken);
+	arena_world_until(w, x.woken > 0);
 	arena_world_reach(w, 110);
 	assert_string_equal(lines(w, &x, 1000), "");
 	arena_world_tell(w, "b111:n2 @111");

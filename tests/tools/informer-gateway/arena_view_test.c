@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Views: one RV, in order, whole or as a hint leaves it; kept for continue tokens, and taken away. */
-#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
 
@@ -8,16 +7,7 @@
 #include "tests/tools/informer-gateway/served_objects.h"
 #include "tools/informer-gateway/views/view_items.h"
 
-static int
-set_up(void **state)
-{
-	struct arena_world *w = arena_world_new(
-		"b/x101 a/y102 a/x103:n2 ab/a104 a.b/a105:n2 zz106 aa107 @110", false);
-
-	arena_world_open(w);
-	*state = w;
-	return 0;
-}
+SET_UP(set_up, arena_world_opened("b/x101 a/y102 a/x103:n2 ab/a104 a.b/a105:n2 zz106 aa107 @110", false))
 
 /* A view of all, whose items are still to be put in order. */
 static struct api_view *
@@ -230,7 +220,7 @@ TEST(a_view_that_was_taken_away_says_so)
 	api_object_unref(object);
 	gw_view_hold(view);
 	arena_world_tell(w, "zz111 @111");
-	arena_world_revoke(w);
+	broker_fixture_revoke_oldest(w->fx);
 	assert_null(gw_view_next(view));
 	assert_int_equal(gw_view_error(view), -ESTALE);
 	assert_null(gw_view_next(view));
@@ -327,7 +317,7 @@ TEST(a_view_may_end_while_it_is_filled)
 	taken = chosen(w, 0);
 	assert_int_equal(gw_view_ready(taken), -EAGAIN);
 	arena_world_tell(w, "zz20001 @20001");
-	arena_world_revoke(w);
+	broker_fixture_revoke_oldest(w->fx);
 	assert_int_equal(gw_view_ready(taken), -ESTALE);
 	assert_int_equal(gw_view_error(taken), -ESTALE);
 	assert_null(gw_view_next(taken));

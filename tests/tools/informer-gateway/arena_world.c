@@ -2,7 +2,6 @@
 /* Plays upstream to a store in this process, and shows what the gateway makes of it. */
 #include "tests/tools/informer-gateway/arena_world.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 
@@ -151,6 +150,15 @@ arena_world_open(struct arena_world *w)
 	w->position = w->pods->feed.log.next;
 }
 
+struct arena_world *
+arena_world_opened(const char *said, bool generations)
+{
+	struct arena_world *w = arena_world_new(said, generations);
+
+	arena_world_open(w);
+	return w;
+}
+
 void
 arena_world_close(struct arena_world *w)
 {
@@ -169,12 +177,7 @@ arena_world_free(struct arena_world *w)
 	free(w);
 }
 
-int
-arena_world_tear_down(void **state)
-{
-	arena_world_free(*state);
-	return 0;
-}
+FIXTURE_TEAR_DOWN(arena_world_tear_down, arena_world_free)
 
 void
 arena_world_reach(struct arena_world *w, uint64_t rv)
@@ -188,12 +191,6 @@ arena_world_tell(struct arena_world *w, const char *said)
 {
 	arena_world_say(w, said);
 	arena_world_reach(w, strtoull(strrchr(said, '@') + 1, NULL, 10));
-}
-
-void
-arena_world_wait(struct arena_world *w, const unsigned *woken)
-{
-	arena_world_until(w, *woken > 0);
 }
 
 void
@@ -270,12 +267,6 @@ arena_world_expect_from(struct arena_world *w, uint64_t rv, const char *heard)
 		assert_string_equal("410", heard);
 	else
 		assert_string_equal(arena_world_heard(w, w->store, &position), heard);
-}
-
-void
-arena_world_revoke(struct arena_world *w)
-{
-	broker_fixture_revoke_oldest(w->fx);
 }
 
 static char *

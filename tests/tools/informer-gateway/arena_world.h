@@ -44,6 +44,7 @@ int arena_world_tear_down(void **state);
 
 /* The gateway comes (again): its log begins with what is there. */
 void arena_world_open(struct arena_world *w);
+struct arena_world *arena_world_opened(const char *said, bool generations);
 void arena_world_close(struct arena_world *w);
 
 /* Say, and commit once. */
@@ -52,8 +53,6 @@ void arena_world_say(struct arena_world *w, const char *said);
 void arena_world_reach(struct arena_world *w, uint64_t rv);
 /* Say what ends with "@RV", and reach that. */
 void arena_world_tell(struct arena_world *w, const char *said);
-/* Dispatch until this is not 0. */
-void arena_world_wait(struct arena_world *w, const unsigned *woken);
 /* Dispatch as long as there is something to do. */
 void arena_world_pump(struct arena_world *w);
 
@@ -62,8 +61,6 @@ const char *arena_world_heard(struct arena_world *w, struct gw_store *store, uin
 /* The world's own store hears this, from its position on; or from behind an RV on: "410" where it cannot. */
 void arena_world_expect(struct arena_world *w, const char *heard);
 void arena_world_expect_from(struct arena_world *w, uint64_t rv, const char *heard);
-/* informerd takes back the oldest snapshot. */
-void arena_world_revoke(struct arena_world *w);
 /* A view as "a101 b102"; "410", "again". */
 const char *arena_world_view(struct arena_world *w, uint64_t rv, const struct gw_hint *hint);
 /* A view that shows no more than a copy of the hint. */

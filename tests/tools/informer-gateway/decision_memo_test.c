@@ -46,19 +46,8 @@ told_init(struct told *told, struct gw_memo *memo)
 	told->waiter.ctx = told;
 }
 
-static int
-set_up(void **state)
-{
-	*state = gw_memo_new(16);
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	gw_memo_free(*state);
-	return 0;
-}
+SET_UP(set_up, gw_memo_new(16))
+TEAR_DOWN(tear_down, gw_memo_free)
 
 #define TEST(name) TEST_CASE_OF(struct gw_memo *memo, set_up, tear_down, name)
 

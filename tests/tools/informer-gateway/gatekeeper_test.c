@@ -3,8 +3,6 @@
  */
 #include "gateway_fixture.h"
 
-#include <sys/wait.h>
-
 #include "tests/tools/informer-gateway/access_world.h"
 #include "tools/informer-gateway/gate/gatekeeper.h"
 #include "writer/base/file.h"

@@ -7,10 +7,7 @@
 #define TESTS_TOOLS_INFORMER_GATEWAY_GATEWAY_FIXTURE_H
 
 #include <arpa/inet.h>
-#include <fcntl.h>
-#include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <gnutls/gnutls.h>
 
@@ -160,12 +157,7 @@ gateway_set_up(void **state)
 	return 0;
 }
 
-static UNUSED int
-gateway_tear_down(void **state)
-{
-	gateway_close(*state);
-	return 0;
-}
+TEAR_DOWN(gateway_tear_down, gateway_close)
 
 #define GATEWAY_TEST(name) TEST_CASE_OF(struct gateway *g, gateway_set_up, gateway_tear_down, name)
 

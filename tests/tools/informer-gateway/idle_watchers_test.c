@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What thousands of watchers cost while nothing happens, and that thousands of connections are refused in
- * words.
- */
+/* What thousands of watchers cost while nothing happens. */
 #include "routed_world.h"
 
 #include <malloc.h>
 #include <sys/resource.h>
 
 #define WATCHERS 2000u
-#define CONNECTIONS 3000u
 #define BYTES_MAX ((size_t)32 * 1024)
 
 /* Whether so many descriptors may be open. */
@@ -66,40 +62,4 @@ ROUTED_TEST(idle_watchers_are_small)
 		hang_up(c[i]);
 	gateway_until(&w->g, w->n->watching == 0);
 	gateway_until(&w->g, gw_front_counters(w->g.front)->connections == 0);
-}
-
-/*
- * Of three thousand who connect and say nothing, those within the limit stay; the others are told, and who is
- * in is served.
- */
-ROUTED_TEST(thousands_of_idle_connections)
-{
-	static struct caller *c[CONNECTIONS];
-	const struct gw_front_counters *n;
-	unsigned told = 0;
-
-	if (!descriptors(CONNECTIONS + 1200))
-		skip();
-	memory_put(&w->m, "a", "n1", 0);
-	w->front = (struct gw_front_options){.connections = 1000};
-	open_routed(w, (struct gw_router_options){0});
-	n = gw_front_counters(w->g.front);
-	for (unsigned i = 0; i < CONNECTIONS; i++) {
-		c[i] = call_tcp(&w->g);
-		if (i % 64 == 0)
-			uv_run(w->g.loop, UV_RUN_NOWAIT);
-	}
-	gateway_until(&w->g, n->accepted == CONNECTIONS);
-	assert_int_equal(n->refused_in_all, CONNECTIONS - 1000);
-	say(c[10], GET("/api/v1/namespaces/default/pods/a"));
-	hear(c[10], "\"name\":\"a\"");
-	/* those that are told when they ask are told at last if they do not */
-	gateway_pass(&w->g, 3000);
-	gateway_until(&w->g, n->connections == 1000);
-	for (unsigned i = 0; i < CONNECTIONS; i++)
-		told += has_heard(c[i], "HTTP/1.1 429 ");
-	assert_int_equal(told, CONNECTIONS - 1000);
-	for (unsigned i = 0; i < CONNECTIONS; i++)
-		hang_up(c[i]);
-	gateway_until(&w->g, n->connections == 0);
 }

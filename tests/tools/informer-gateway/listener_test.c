@@ -3,7 +3,6 @@
 #include "gateway_fixture.h"
 
 #include <netinet/tcp.h>
-#include <sys/stat.h>
 
 #include "tests/support/temp_dir.h"
 
@@ -74,6 +73,10 @@ GATEWAY_TEST(one_connection_too_many_is_told_so)
 	hear(out[79], "HTTP/1.1 429 ");
 	hear(out[79], "too many connections");
 	gateway_until(g, has_ended(out[0]) && has_ended(out[79]));
+	/* and those who do not ask are told at last */
+	gateway_pass(g, 3000);
+	hear(out[1], "HTTP/1.1 429 ");
+	gateway_until(g, gw_front_counters(g->front)->connections == 4);
 	say(in[3], GET("/still"));
 	hear(in[3], "GET /still");
 	/* and a place that is given back is had by the next */

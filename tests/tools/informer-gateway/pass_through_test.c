@@ -3,13 +3,86 @@
  * between. */
 #include <stdatomic.h>
 
-#include "forward_world.h"
+#include "gateway_fixture.h"
 
+#include "tests/tools/informer-gateway/upstream_world.h"
 #include "tools/informer-gateway/http/drain.h"
+#include "tools/informer-gateway/pass/pass_through.h"
 
 #define BIG (48u << 20)
 #define AUTH "Host: gateway\r\nAuthorization: Bearer theirs\r\n"
 #define CLOSE "Connection: close\r\n\r\n"
+
+/* upstream_world.h, and on its loop a gateway whose requests all are handed on. */
+struct forward_world {
+	struct upstream_world *u;
+	struct gateway g;
+	struct gw_pass_through *pass_through;
+	void (*instead)(struct gw_exchange *x); /* of an absent server's answer, or NULL */
+	/* what the router would say of a request, or NULL */
+	const struct api_resource *resource;
+	const char *subresource;
+};
+
+static int
+set_up(void **state)
+{
+	static struct forward_world f;
+
+	if (upstream_world_setup((void **)&f.u) < 0)
+		return -1;
+	f.g.loop = &f.u->w->loop;
+	gateway_begin(&f.g);
+	*state = &f;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct forward_world *f = *state;
+
+	gateway_close_listener(&f->g);
+	uv_run(f->g.loop, UV_RUN_NOWAIT);
+	gw_pass_through_free(f->pass_through);
+	gateway_close(&f->g);
+	return upstream_world_teardown((void **)&f->u);
+}
+
+#define TEST(name) TEST_CASE_OF(struct forward_world *f, set_up, tear_down, name)
+
+static void
+hand_on(struct gw_exchange *x, void *ctx)
+{
+	struct forward_world *f = ctx;
+
+	x->api.resource = f->resource;
+	x->api.subresource = f->subresource;
+	gw_pass_through(f->pass_through, x, f->instead);
+}
+
+/* After upstream_world_start(). */
+static void
+open_gateway(struct forward_world *f, struct gw_pass_through_options options)
+{
+	char *error = NULL;
+
+	f->pass_through = gw_pass_through_new(f->u->upstream, &options, &error);
+	if (!f->pass_through)
+		fail_msg("%s", error);
+	gateway_listen(&f->g, (struct gw_listener_options){0}, hand_on, f);
+}
+
+/* Send this text, hear until the connection ends, and this among it. */
+static struct caller *
+expect(struct forward_world *f, const char *request, const char *text)
+{
+	struct caller *c = asks(&f->g, request);
+
+	gateway_until(c->g, has_ended(c));
+	assert_heard(c, text);
+	return c;
+}
 
 static _Atomic size_t written; /* of BIG */
 
@@ -94,25 +167,25 @@ static void
 start(struct forward_world *f, bool tls)
 {
 	upstream_world_start(f->u, tls, respond, NULL);
-	forward_world_start(f, NULL, false);
+	open_gateway(f, (struct gw_pass_through_options){0});
 }
 
 /* Of who asks upstream hears the caller's bearer and impersonation, and nothing else: no certificate of ours.
  */
-FORWARD_TEST(the_callers_bearer_alone_arrives)
+TEST(the_callers_bearer_alone_arrives)
 {
 	struct caller *c;
 	char expected[512];
 
 	start(f, true);
-	c = asks(&f->g,
-		 "GET /api/v1/things?a=%20b HTTP/1.1\r\nHost: evil\r\nAuthorization: Bearer theirs\r\n"
-		 "Impersonate-User: somebody\r\nX-Remote-User: system:masters\r\nX-Hop: 1\r\nTE: trailers\r\n"
-		 "X-Forwarded-For: 10.0.0.1\r\nForwarded: for=10.0.0.1\r\n"
-		 "Keep-Alive: 5\r\nProxy-Authorization: Basic x\r\nAccept: */*\r\nConnection: close, "
-		 "X-Hop\r\n\r\n");
-	hear_all(c);
-	assert_heard(c, "HTTP/1.1 201");
+	c = expect(
+		f,
+		"GET /api/v1/things?a=%20b HTTP/1.1\r\nHost: evil\r\nAuthorization: Bearer theirs\r\n"
+		"Impersonate-User: somebody\r\nX-Remote-User: system:masters\r\nX-Hop: 1\r\nTE: trailers\r\n"
+		"X-Forwarded-For: 10.0.0.1\r\nForwarded: for=10.0.0.1\r\n"
+		"Keep-Alive: 5\r\nProxy-Authorization: Basic x\r\nAccept: */*\r\nConnection: close, "
+		"X-Hop\r\n\r\n",
+		"HTTP/1.1 201");
 	assert_heard(c, "{\"kind\":\"Thing\"}");
 	snprintf(expected, sizeof(expected),
 		 "GET /api/v1/things?a=%%20b HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
@@ -124,7 +197,7 @@ FORWARD_TEST(the_callers_bearer_alone_arrives)
 
 /* Who brings no bearer is refused in words, and upstream hears nothing; so is who brings two, or hides one.
  */
-FORWARD_TEST(without_one_bearer_nothing_is_asked)
+TEST(without_one_bearer_nothing_is_asked)
 {
 	static const struct {
 		const char *headers, *code;
@@ -139,40 +212,24 @@ FORWARD_TEST(without_one_bearer_nothing_is_asked)
 		 "HTTP/1.1 400"},
 	};
 	char request[512];
-	struct caller *c;
 
 	start(f, false);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		snprintf(request, sizeof(request), "GET /api/v1/x HTTP/1.1\r\nHost: g\r\n%s" CLOSE,
 			 cases[i].headers);
-		c = asks(&f->g, request);
-		hear_all(c);
-		assert_heard(c, cases[i].code);
-		assert_heard(c, "\"kind\":\"Status\"");
+		assert_heard(expect(f, request, cases[i].code), "\"kind\":\"Status\"");
 	}
 	assert_int_equal(raw_server_count(f->u->server), 0);
 }
 
-/* One request here is one request there: a second one in its body stays its body, two lengths are none. */
-FORWARD_TEST(no_request_is_smuggled)
+/* One request here is one request there: a second one in its body stays its body. */
+TEST(no_request_is_smuggled)
 {
 	static const char inner[] = "GET /api/v1/secrets HTTP/1.1\r\nHost: x\r\n\r\n";
-	static const char *const bad[] = {
-		"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n",
-		"Content-Length: 3\r\nContent-Length: 4\r\n",
-		"Transfer-Encoding: chunked\r\n",
-		"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
-	};
 	const struct raw_request *r;
 	char request[1024];
 
 	start(f, false);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		snprintf(request, sizeof(request),
-			 "POST /a HTTP/1.1\r\n" AUTH "%s" CLOSE "3\r\nabc\r\n0\r\n\r\n%s", bad[i], inner);
-		expect(f, request, "HTTP/1.1 400");
-	}
-	assert_int_equal(raw_server_count(f->u->server), 0);
 	snprintf(request, sizeof(request), "POST /a HTTP/1.1\r\n" AUTH "Content-Length: %zu\r\n" CLOSE "%s",
 		 strlen(inner), inner);
 	expect(f, request, "HTTP/1.1 201");
@@ -183,36 +240,8 @@ FORWARD_TEST(no_request_is_smuggled)
 	assert_int_equal(atoi(raw_header(r, "Content-Length")), strlen(inner));
 }
 
-/* What another reader would see of a head, and this one not: behind a zero byte, in a second line, after a
- * bare LF. */
-FORWARD_TEST(no_header_hides_bytes)
-{
-#define BEGIN "GET /a HTTP/1.1\r\n" AUTH
-	static const struct {
-		const char *text;
-		size_t length;
-	} bad[] = {
-		{BEGIN "X-A: one\0two\r\n" CLOSE, sizeof(BEGIN "X-A: one\0two\r\n" CLOSE) - 1},
-		{BEGIN "X-A: one\r\n two\r\n" CLOSE, sizeof(BEGIN "X-A: one\r\n two\r\n" CLOSE) - 1},
-		{BEGIN "X-A: one\n" CLOSE, sizeof(BEGIN "X-A: one\n" CLOSE) - 1},
-		{BEGIN "Connection: close\r\nX-A: one\0\0\0\0two\r\n\r\n",
-		 sizeof(BEGIN "Connection: close\r\nX-A: one\0\0\0\0two\r\n\r\n") - 1},
-	};
-#undef BEGIN
-	struct caller *c;
-
-	start(f, false);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		c = call_tcp(&f->g);
-		say_bytes(c, bad[i].text, bad[i].length);
-		hear_all(c);
-		assert_heard(c, "HTTP/1.1 400");
-	}
-	assert_int_equal(raw_server_count(f->u->server), 0);
-}
-
 /* A body of a megabyte arrives whole; answers without a body have none, and HEAD's headers come. */
-FORWARD_TEST(bodies_and_their_absence_arrive)
+TEST(bodies_and_their_absence_arrive)
 {
 	size_t size = 1u << 20, head;
 	char *request = malloc(size + 512);
@@ -224,7 +253,7 @@ FORWARD_TEST(bodies_and_their_absence_arrive)
 		request[head + i] = (char)('a' + i % 23);
 	c = call_tcp(&f->g);
 	say_bytes(c, request, head + size);
-	hear_all(c);
+	gateway_until(&f->g, has_ended(c));
 	assert_heard(c, "HTTP/1.1 201");
 	assert_int_equal(raw_server_request(f->u->server, 0)->body_length, size);
 	assert_memory_equal(raw_server_request(f->u->server, 0)->body, request + head, size);
@@ -238,14 +267,14 @@ FORWARD_TEST(bodies_and_their_absence_arrive)
 
 /* Each event of a watch comes when upstream sends it, and its end is an end; headers of the connection stay.
  */
-FORWARD_TEST(a_watch_is_handed_on_as_it_comes)
+TEST(a_watch_is_handed_on_as_it_comes)
 {
 	struct caller *c;
 
 	start(f, false);
 	c = hears(&f->g, "GET /watch?watch=true HTTP/1.1\r\n" AUTH CLOSE, "one\n");
 	raw_server_go(f->u->server);
-	hear_all(c);
+	gateway_until(&f->g, has_ended(c));
 	assert_heard(c, "two\n");
 	assert_heard(c, "Audit-Id: a-1");
 	assert_false(has_heard(c, "X-Hop"));
@@ -253,7 +282,7 @@ FORWARD_TEST(a_watch_is_handed_on_as_it_comes)
 }
 
 /* Upstream breaks off amid an answer: the client's answer has no end either. */
-FORWARD_TEST(a_broken_answer_is_seen_to_be_broken)
+TEST(a_broken_answer_is_seen_to_be_broken)
 {
 	struct caller *c;
 
@@ -267,7 +296,7 @@ FORWARD_TEST(a_broken_answer_is_seen_to_be_broken)
 #define STUCK_TURNS 20 /* without I/O: nobody takes what upstream writes */
 
 /* A client that does not read holds upstream back: nothing is gathered for it but what sockets hold. */
-FORWARD_TEST(a_slow_client_holds_upstream_back)
+TEST(a_slow_client_holds_upstream_back)
 {
 	char block[65536];
 	size_t body = 0;
@@ -290,12 +319,12 @@ FORWARD_TEST(a_slow_client_holds_upstream_back)
 }
 
 /* No API server: 503 in words, and when to come again. */
-FORWARD_TEST(an_absent_server_is_told)
+TEST(an_absent_server_is_told)
 {
 	struct caller *c;
 
 	upstream_world_start_nowhere(f->u);
-	forward_world_start(f, NULL, false);
+	open_gateway(f, (struct gw_pass_through_options){0});
 	c = expect(f, "POST /a HTTP/1.1\r\n" AUTH "Content-Length: 2\r\n" CLOSE "{}", "HTTP/1.1 503");
 	assert_heard(c, "Retry-After: 1");
 	assert_heard(c, "\"reason\":\"ServiceUnavailable\"");
@@ -309,12 +338,12 @@ say_what_is_known(struct gw_exchange *x)
 }
 
 /* Without an API server another answer is given, with a warning. */
-FORWARD_TEST(an_absent_server_may_be_stood_in_for)
+TEST(an_absent_server_may_be_stood_in_for)
 {
 	struct caller *c;
 
 	upstream_world_start_nowhere(f->u);
-	forward_world_start(f, NULL, false);
+	open_gateway(f, (struct gw_pass_through_options){0});
 	f->instead = say_what_is_known;
 	c = expect(f, "GET /apis HTTP/1.1\r\n" AUTH CLOSE, "HTTP/1.1 200");
 	assert_heard(c, "known here");
@@ -324,25 +353,24 @@ FORWARD_TEST(an_absent_server_may_be_stood_in_for)
 }
 
 /* What a server answers counts, a broken answer too; ten megabytes of header are no answer. */
-FORWARD_TEST(a_present_server_is_not_stood_in_for)
+TEST(a_present_server_is_not_stood_in_for)
 {
 	start(f, false);
 	f->instead = say_what_is_known;
 	expect(f, "GET /apis HTTP/1.1\r\n" AUTH CLOSE, "HTTP/1.1 201");
 	assert_heard(expect(f, "GET /broken HTTP/1.1\r\n" AUTH CLOSE, "half"), "HTTP/1.1 200");
 	expect(f, "GET /endless HTTP/1.1\r\n" AUTH CLOSE, "HTTP/1.1 502");
-	expect(f, "GET /a HTTP/1.1\r\nHost: g\r\n" CLOSE, "HTTP/1.1 401");
 }
 
 /* A write whose connection dies is not sent again, and its client is not told to; the next goes through. */
-FORWARD_TEST(a_write_is_never_sent_twice)
+TEST(a_write_is_never_sent_twice)
 {
 	static const char *const methods[] = {"POST", "PUT", "PATCH", "DELETE"};
 	char request[200];
 	struct caller *c;
 
 	start(f, false);
-	talk(f, "GET /a HTTP/1.1\r\n" AUTH CLOSE);
+	expect(f, "GET /a HTTP/1.1\r\n" AUTH CLOSE, "HTTP/1.1 201");
 	for (unsigned i = 0; i < 4; i++) {
 		snprintf(request, sizeof(request),
 			 "%s /die HTTP/1.1\r\n" AUTH "Content-Length: 2\r\n" CLOSE "{}", methods[i]);
@@ -353,7 +381,7 @@ FORWARD_TEST(a_write_is_never_sent_twice)
 }
 
 /* A gateway that ends, ends a watch between two lines: the line that has begun is waited for. */
-FORWARD_TEST(a_watch_ends_behind_a_line)
+TEST(a_watch_ends_behind_a_line)
 {
 	struct caller *c;
 
@@ -363,13 +391,13 @@ FORWARD_TEST(a_watch_ends_behind_a_line)
 	gateway_pass(&f->g, 1000);
 	assert_false(has_heard(c, "0\r\n\r\n"));
 	raw_server_go(f->u->server);
-	hear_all(c);
+	gateway_until(&f->g, has_ended(c));
 	assert_heard(c, "f\n");
 	assert_string_equal(c->heard.data + c->heard.len - 5, "0\r\n\r\n");
 }
 
 /* A client that goes takes its request upstream along. */
-FORWARD_TEST(a_client_that_goes_ends_its_request)
+TEST(a_client_that_goes_ends_its_request)
 {
 	struct caller *c;
 
@@ -391,14 +419,14 @@ lacks_env(void *ctx, const struct api_resource *resource, struct api_buf *ret)
 
 /* What was read without some of its fields is not written back, and it is said which; reads and scales go on.
  */
-FORWARD_TEST(what_was_not_whole_is_not_written_back)
+TEST(what_was_not_whole_is_not_written_back)
 {
 	static char name[] = "pods";
 	static const struct api_resource pods = {.version = "v1", .plural = name, .group_resource = name};
 	struct caller *c;
 
 	upstream_world_start(f->u, false, respond, NULL);
-	forward_world_start(f, &(struct gw_pass_through_options){.lacks = lacks_env}, false);
+	open_gateway(f, (struct gw_pass_through_options){.lacks = lacks_env});
 	f->resource = &pods;
 	c = expect(f, "PUT /a HTTP/1.1\r\n" AUTH "Content-Length: 2\r\n" CLOSE "{}", "HTTP/1.1 405");
 	assert_heard(c, "spec.containers[*].env");

@@ -6,15 +6,7 @@
 #include "tools/informer-gateway/views/gateway_arena.h"
 #include "tools/schema/proto_schema.h"
 
-static int
-set_up(void **state)
-{
-	struct arena_world *w = arena_world_new("a101 @103", false);
-
-	arena_world_open(w);
-	*state = w;
-	return 0;
-}
+SET_UP(set_up, arena_world_opened("a101 @103", false))
 
 static void
 heard_at(struct broker_fixture *fx, void *context)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A loop, a server and the gateway's ways to it; see upstream_world.h. */
-
 #include "tests/tools/informer-gateway/upstream_world.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "tests/support/temp_dir.h"
 #include "writer/base/message.h"
