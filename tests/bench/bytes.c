@@ -27,15 +27,15 @@ arena_bytes(struct world *w, size_t pods)
 	return (double)(stats.used_bytes - stats.retired_bytes) / (double)pods;
 }
 
-/* Each pod `replicas` times. Returns the heap's bytes a pod. */
-static double
-of_replicas(struct bench *b, size_t replicas)
+void
+measure_bytes(struct bench *b, size_t n)
 {
+	double heap = heap_bytes(), json = 0, client_go = b->report->client_go_heap;
+	size_t pods = pods_count(b->pods) * (pods_count(b->pods) > 500 ? 1 : 60);
 	struct bytes text = {0};
-	double heap = heap_bytes(), json = 0;
-	size_t pods = pods_count(b->pods) * replicas;
 	struct world *w = world_new(b);
 
+	(void)n;
 	world_load(w, b, PODS_CROWDED, pods);
 	heap = (heap_bytes() - heap) / (double)pods;
 	for (size_t i = 0; i < pods; i++) {
@@ -45,19 +45,8 @@ of_replicas(struct bench *b, size_t replicas)
 	}
 	bytes_done(&text);
 	report_value(b->report, arena_bytes(w, pods), NULL, json, "bytes_per_pod");
-	if (b->report->client_go_heap > 0)
-		report_value(b->report, arena_bytes(w, pods), NULL, b->report->client_go_heap,
-			     "bytes_per_pod_client_go");
+	if (client_go > 0)
+		report_value(b->report, arena_bytes(w, pods), NULL, client_go, "bytes_per_pod_client_go");
 	world_free(w);
-	return heap;
-}
-
-void
-measure_bytes(struct bench *b, size_t n)
-{
-	size_t replicas = pods_count(b->pods) > 500 ? 1 : 60;
-
-	(void)n;
-	report_value(b->report, of_replicas(b, replicas), NULL, b->report->client_go_heap,
-		     "writer_private_bytes_per_pod");
+	report_value(b->report, heap, NULL, client_go, "writer_private_bytes_per_pod");
 }

@@ -41,7 +41,7 @@ append_buf(struct bytes *to, const struct api_buf *from)
 static void
 list_protobuf(const struct pods *p, size_t count, struct bytes *out)
 {
-	struct api_buf list = {0}, metadata = {0}, pod = {0}, head = {0};
+	struct api_buf list = {0}, metadata = {0}, pod = {0}, document = {0};
 	struct bytes text = {0};
 
 	api_proto_text(&metadata, VERSION, "1");
@@ -54,11 +54,9 @@ list_protobuf(const struct pods *p, size_t count, struct bytes *out)
 			abort();
 		api_proto_bytes(&list, ITEMS, pod.data, pod.len);
 	}
-	api_proto_envelope(&head, "v1", "PodList", list.len);
-	append_buf(out, &head);
-	api_buf_put(&list, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
-	append_buf(out, &list);
-	api_buf_done(&head);
+	api_proto_wrap(&document, "v1", "PodList", &list);
+	append_buf(out, &document);
+	api_buf_done(&document);
 	api_buf_done(&pod);
 	api_buf_done(&metadata);
 	api_buf_done(&list);

@@ -28,7 +28,7 @@ struct met {
 	struct informer_path *made_at;
 	_Atomic uint64_t updates, adds;
 	_Atomic unsigned overflows;
-	uint64_t *from_made, *from_commit;	/* TAKEN_MAX each */
+	double *from_made, *from_commit; /* TAKEN_MAX each */
 	uint64_t last;
 	pthread_mutex_t lock;
 };
@@ -63,10 +63,10 @@ on_update(void *context, const struct informer_object *old, const struct informe
 		if (informer_get_string(pod, met.made_at, &text, &length) == 0 && length < sizeof(number)) {
 			memcpy(number, text, length);
 			number[length] = '\0';
-			met.from_made[n] = now - strtoull(number, NULL, 10);
+			met.from_made[n] = (double)(now - strtoull(number, NULL, 10));
 		}
 		if (informer_snapshot_moment(pod->snapshot_, &moment) == 0 && moment.committed_wall_ns < now)
-			met.from_commit[n] = now - moment.committed_wall_ns;
+			met.from_commit[n] = (double)(now - moment.committed_wall_ns);
 	}
 	met.last = now;
 	pthread_mutex_unlock(&met.lock);
@@ -81,21 +81,13 @@ on_overflow(void *context, enum informer_overflow kind)
 		atomic_fetch_add_explicit(&met.overflows, 1, memory_order_relaxed);
 }
 
-static int
-ascending(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* In µs. */
 static double
-percentile(const uint64_t *sorted, uint64_t count, unsigned percent)
+percentile(const double *sorted, uint64_t count, unsigned percent)
 {
 	uint64_t i = count * percent / 100;
 
-	return count ? (double)sorted[i < count ? i : count - 1] / 1e3 : 0;
+	return count ? sorted[i < count ? i : count - 1] / 1e3 : 0;
 }
 
 static void
@@ -118,8 +110,8 @@ end(uint64_t wanted, unsigned seconds)
 	pthread_mutex_lock(&met.lock);
 	count = atomic_load_explicit(&met.updates, memory_order_acquire);
 	taken = count < TAKEN_MAX ? count : TAKEN_MAX;
-	qsort(met.from_made, taken, sizeof(uint64_t), ascending);
-	qsort(met.from_commit, taken, sizeof(uint64_t), ascending);
+	qsort(met.from_made, taken, sizeof(double), ascending_doubles);
+	qsort(met.from_commit, taken, sizeof(double), ascending_doubles);
 	printf("%llu %.1f %.1f %llu %.1f %.1f %u\n", (unsigned long long)count,
 	       percentile(met.from_made, taken, 50), percentile(met.from_made, taken, 99),
 	       (unsigned long long)(met.last / 1000), percentile(met.from_commit, taken, 50),
@@ -163,8 +155,8 @@ handler_main(int argc, char **argv)
 	char line[128];
 	int r = 0;
 
-	met.from_made = bench_alloc(TAKEN_MAX, sizeof(uint64_t)); /* pages come as they are written to */
-	met.from_commit = bench_alloc(TAKEN_MAX, sizeof(uint64_t));
+	met.from_made = bench_alloc(TAKEN_MAX, sizeof(double)); /* pages come as they are written to */
+	met.from_commit = bench_alloc(TAKEN_MAX, sizeof(double));
 	for (unsigned i = 0; r == 0 && i < count; i++)
 		r = start(argv[2], argv[3], &informers[i], i == 0);
 	if (r < 0) {

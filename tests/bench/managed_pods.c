@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tests/bench/pod_files.h"
+#include "tests/bench/pods.h"
 
 /* Lists whose items are owned one by one, and the fields that tell them apart; all others are owned whole. */
 static const struct keyed {

@@ -10,11 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cjson/cJSON.h>
+
 #include "writer/base/growing.h"
+
+/*
+ * Hand over each pod of a folder of *.json files, one pod each, in the order of the files' names; the pod is
+ * lent, and may be changed. What is no JSON is passed over.
+ *
+ * Returns  0, negative errno when there is no such folder
+ */
+int pod_files_each(const char *directory, void (*each)(void *context, const char *file, cJSON *pod),
+		   void *context);
 
 struct pods;
 
-/* From a folder of *.json files, one pod each. Returns 0, or negative errno (-ENOENT: there are none). */
+/* From such a folder. Returns 0, or negative errno (-ENOENT: there are none). */
 int pods_load(const char *directory, struct pods **ret_pods);
 void pods_free(struct pods *p);
 
