@@ -92,96 +92,119 @@ struct informer_watch_status {
 #define INFORMER_KEYS_MAX 262144u     /* keys_max where it is 0 */
 
 /*
- * size             sizeof(struct informer_handler_options)
- * resource         as informer_resource_open() takes it. It need not be cached yet: events begin when it is
- * namespace_       only this namespace; NULL or "": all
- * label_selector   only objects that it matches; an update that crosses it is an add, or a delete with the
- *                  last matching state. NULL or "": all
- * field_selector   comma-separated path=value, path==value, path!=value on any path
- *                  ("spec.nodeName=n1,status.phase!=Running"); an absent field counts as "" (the API server's
- *                  rule). NULL or "": all
- * resync_ms        every so often each object is told again, as an update whose old and new are the same
- *                  object, spread over the period; keys that have an event waiting are left out. 0: as its
- *                  factory says (informer-factory.h), without one never; INFORMER_NO_RESYNC: never; 1 .. 999
- *                  count as 1,000. Served from this process's own view; the daemon has no part in it
- * queue_entries    size of the queue; 0: 4,096; the daemon may cap it. 24 bytes of shared memory each
- * consumer         a name under which the daemon remembers how far this handler has got, for this user: after
- *                  a restart it goes on from there, without initial adds. When the daemon does not know the
- *                  name (it is new, was forgotten after a week, or the arena was lost, which the daemon
- *                  cannot tell apart), that is a RESYNC: all that is there, and what is not told is gone. One
- *                  process at a time. At most 91 bytes. What was told and not acknowledged may come
- *                  again, and updates and deletes of what was never told
- * manual_ack       with consumer: only what informer_acknowledge() names counts as done; else each event when
- *                  its calls returned
- * track_keys       remember each key told, 80 bytes of private memory each (and its length), for exact events
- *                  also after a RESYNC. A handler with selectors does it without being asked: else it would
- *                  not know after a gap which objects matched before, and tell updates and deletes of what it
- *                  never told of
- * keys_max         how many keys at most; 0: INFORMER_KEYS_MAX, 262,144, about 32 MiB. With more, or without
- *                  memory for them, they are all let go (a warning in the log, and `untracked` in the
- *                  handler's stats), until the next RESYNC: then a handler with selectors gets a RESYNC where
- *                  it would get COALESCED, others are as without track_keys. INFORMER_NO_KEYS: never any
- *
- * The functions may be NULL. context is passed to each.
- *
- * filter           a selector that is a function (client-go's FilteringResourceEventHandler): only objects of
- *                  which it says true, of those that the other selectors match; an update that crosses it is
- *                  an add or a delete, as with these. Its answer must be the object's alone: it is asked
- *                  again of old states, and as often as need be. Called like the other functions, no lock
- *                  held, of objects that are lent; it looks, and changes no handler
- * transform        makes the handler's own value of an object (client-go's TransformFunc): the few things
- *                  that it needs, in a form of its own. NULL: of this one it wants nothing. Called as filter
- *                  is, and like it must not change handlers
- * on_value         with transform, and instead of on_add, on_update and on_delete, which are NULL then: the
- *                  object's value before and now. Values are kept by key in this process, about 80 bytes and
- *                  the key's length each besides themselves, until the object is gone: old is always the one
- *                  that was told last, also after a gap, a RESYNC and a name created anew, and NULL when
- *                  there was none. value NULL: the object is gone, or transform wants nothing of it any more;
- *                  object is as on_delete's then. What a RESYNC does not tell again is told as gone at its
- *                  end. Both the same: a resync. Both NULL, only with consumer: it is gone, and what was told
- *                  of it was told to an earlier process. Without memory to keep a value it comes later
- * release          frees what transform made, once each: old after on_value returned, all that are left
- *                  before on_done. NULL: there is nothing to free
- * name             what `informerctl stat`, informerd's log and metrics call it, at most 91 bytes; NULL or
- *                  "": its consumer's name, else the reader's
- *
- * on_add           is_initial: it was there when the handler came, or is told again by a RESYNC
- * on_update        old NULL: not known (COALESCED). old == object: a resync
- * on_delete        final_state_known: object is the last state it had (for a handler with selectors: the last
- *                  that matched). Else the object may have only its key (informer_object_key(), _name(),
- *                  _namespace()): the state that it had when it went is not known
- * on_synced        once every object that was there has been told (has_synced); again after each RESYNC's end
- * on_error         see struct informer_watch_status; the strings are lent
- * on_done          the last call: nothing is called after it and context may be freed. Not called in
- *                  informer_detach() of a forked child
+ * Every field but size and resource may be 0 or NULL. The functions are called one at a time, with context,
+ * and no lock is held.
  */
 struct informer_handler_options {
-	size_t size;
+	size_t size; /* sizeof(struct informer_handler_options) */
+
+	/* ---- what it is told of: each condition that is not NULL or "" must hold ---- */
+
+	/* As informer_resource_open() takes it. Events begin when it is cached. */
 	const char *resource;
 	const char *namespace_;
+	/* An update by which an object begins to match is an add, one by which it ends is a delete. */
 	const char *label_selector;
+	/*
+	 * Comma-separated path=value, path==value, path!=value on any path:
+	 * "spec.nodeName=n1,status.phase!=Running". An absent field counts as "" (the API server's rule).
+	 */
 	const char *field_selector;
-	uint32_t resync_ms;
-	uint32_t queue_entries;
-	const char *consumer;
-	bool manual_ack;
-	bool track_keys;
+	/*
+	 * A selector that is a function (client-go's FilteringResourceEventHandler). Its answer must depend
+	 * on the object alone: it is asked of old states, too, and more than once. It must not change
+	 * handlers.
+	 */
+	bool (*filter)(void *context, const struct informer_object *object);
+
+	/* ---- what is called ---- */
+
 	void *context;
+	/* is_initial: it was there when the handler came, or a RESYNC tells it again */
 	void (*on_add)(void *context, const struct informer_object *object, bool is_initial);
+	/* old NULL: not known (COALESCED). old == object: a resync */
 	void (*on_update)(void *context, const struct informer_object *old,
 			  const struct informer_object *object);
+	/*
+	 * final_state_known: object is its last state (with selectors: the last that matched). Else the
+	 * object may have only its key: informer_object_key(), _name() and _namespace() read it.
+	 */
 	void (*on_delete)(void *context, const struct informer_object *object, bool final_state_known);
+	/* Every object that was there has been told (has_synced). Again after each RESYNC's end. */
+	void (*on_synced)(void *context);
 	void (*on_overflow)(void *context, enum informer_overflow kind);
 	void (*on_resync_begin)(void *context);
 	void (*on_resync_end)(void *context);
-	void (*on_synced)(void *context);
+	/* What the status points to is lent. */
 	void (*on_error)(void *context, const struct informer_watch_status *status);
+	/* The last call; context may be freed. Not called by informer_detach() in a forked child. */
 	void (*on_done)(void *context);
-	bool (*filter)(void *context, const struct informer_object *object);
-	uint32_t keys_max;
+
+	/* ---- how often, how much ---- */
+
+	/*
+	 * Each object is told again once in this period, as an update whose old and new are the same object,
+	 * unless an event of it waits. Calls are spread over the period. The daemon has no part in it.
+	 * 0: as its factory says (informer-factory.h), without one never; INFORMER_NO_RESYNC: never;
+	 * 1 to 999 count as 1,000.
+	 */
+	uint32_t resync_ms;
+	/* Size of the queue, 24 bytes of shared memory each. 0: 4,096. The daemon may cap it. */
+	uint32_t queue_entries;
+	/*
+	 * What `informerctl stat`, informerd's log and metrics call it, at most 91 bytes. NULL: its
+	 * consumer's name, else the reader's.
+	 */
 	const char *name;
+
+	/* ---- what it knows over gaps and restarts ---- */
+
+	/*
+	 * Remember each key that was told, in 80 bytes of private memory and its length, so that what follows
+	 * a RESYNC are exact adds, updates and deletes. A handler with selectors always does: it must know
+	 * which objects matched before.
+	 */
+	bool track_keys;
+	/*
+	 * How many keys at most. 0: INFORMER_KEYS_MAX, 262,144, about 32 MiB. With more, or without memory,
+	 * all are forgotten (a warning in the log, and `untracked` in the handler's stats) until the next
+	 * RESYNC. Until then a handler with selectors gets a RESYNC instead of COALESCED, and others are as
+	 * without track_keys. INFORMER_NO_KEYS: none are remembered.
+	 */
+	uint32_t keys_max;
+	/*
+	 * A name, at most 91 bytes, under which the daemon remembers for this user how far the handler has
+	 * got. After a restart it goes on from there, without initial adds. If the daemon does not know the
+	 * name (it is new, was not used for a week, or the arena was lost), that is a RESYNC. One process at
+	 * a time. What was told and not acknowledged may come again, and updates and deletes of what was
+	 * never told.
+	 */
+	const char *consumer;
+	/* With consumer: only informer_acknowledge() says what is done. Else what its calls returned from is.
+	 */
+	bool manual_ack;
+
+	/* ---- values of its own in place of objects ---- */
+
+	/*
+	 * Makes the handler's own value of an object (client-go's TransformFunc): what it needs, in a form of
+	 * its own. NULL: it wants nothing of this one. It must not change handlers.
+	 */
 	void *(*transform)(void *context, const struct informer_object *object);
+	/*
+	 * With transform, instead of on_add, on_update and on_delete: an object's value before and now. The
+	 * process keeps values by key, in about 80 bytes and the key's length besides themselves, until the
+	 * object is gone. So old is always the value that was told last, also after a gap or a RESYNC, and
+	 * NULL when there was none. value NULL: the object is gone (then object is as on_delete's), or
+	 * transform wants nothing of it any more. Both the same: a resync. Both NULL, only with consumer: it
+	 * is gone, and an earlier process was told of it. What a RESYNC does not tell again is told as gone
+	 * at its end. A value that finds no memory is told later.
+	 */
 	void (*on_value)(void *context, const struct informer_object *object, void *old, void *value);
+	/*
+	 * Frees what transform made, once each: old when on_value has returned, all others before on_done.
+	 * NULL: there is nothing to free.
+	 */
 	void (*release)(void *context, void *value);
 };
 
