@@ -88,6 +88,8 @@ write_time(uint64_t ms, char text[32])
 			at += (size_t)snprintf(text + at, 32 - at, "%" PRIu64 "%s", ms / unit, units[i].name);
 		ms %= unit;
 	}
+	if (at == 0)
+		snprintf(text, 32, "0s");
 }
 
 int

@@ -134,6 +134,7 @@ TEST(unknown_words_are_refused)
 TEST(bounds_are_kept)
 {
 	assert_refused(state, "memory: 15Mi\n", "must be a size of at least 16Mi");
+	assert_refused(state, "drain: 11m\n", "is not a time from 0s to 10m");
 	assert_refused(state, "access: {keepAllowed: 6m}\n", "is not a time from 10s to 5m");
 	assert_refused(state, "access: {keepAllowed: 9s}\n", "is not a time from 10s to 5m");
 	assert_refused(state, "access: {keepRefused: 500ms}\n", "is not a time from 1s to 5m");

@@ -2,7 +2,7 @@
 /*
  * Inherited sockets: those that whoever started us left open, so that clients find a listener while the
  * program is replaced: systemd's LISTEN_FDS, LISTEN_PID and LISTEN_FDNAMES, and descriptors that
- * --inherit-fd names.
+ * the field inheritFd names.
  *
  * Source: sd_listen_fds(3)
  */
@@ -20,7 +20,7 @@
  */
 int gw_inherited_systemd(const char *name);
 
-/* The same of a descriptor by number, as --inherit-fd has it. -EBADF: it is not open. */
+/* The same of a descriptor by number, as the field inheritFd has it. -EBADF: it is not open. */
 int gw_inherited_number(int fd);
 
 #endif
