@@ -51,11 +51,11 @@ proposed_end
 # what it proposes: commands, what the # says may be typed as well
 sed -n '/Left running/,/^When done/s/^   //p' "$T/keep.out" | sed 's/# or: /\n/; s/# then look at: /\n/; s/ *#.*//' >"$T/proposed"
 grep -q '^export' "$T/proposed" && [ "$(wc -l <"$T/proposed")" -ge 8 ] || fail "too little is proposed"
-shows() { [ "$(timeout 20 bash -c "$1" 2>"$T/err" | head -n 2 | wc -l)" = 2 ]; }
+shows() { [ "$(timeout 120 bash -c "$1" 2>"$T/err" | head -n 2 | wc -l)" = 2 ]; }
 while read -r line; do
 	case $line in
 	export\ *|kill\ *) eval "$line" ;;
-	*)	deadline=$((SECONDS + 60))
+	*)	deadline=$((SECONDS + 300))
 		# a watch goes on for ever, and what was killed may be some moments in dying
 		until shows "$line"; do
 			[ "$SECONDS" -lt "$deadline" ] || fail "$line: shows nothing: $(cat "$T/err")"
