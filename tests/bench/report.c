@@ -65,7 +65,7 @@ static const struct kind kinds[] = {
 	{"writer_cpu_per_event_us", "us", EVENTS_CLIENT_GO, {.value = 102, .value_aim = 51}},
 	{"commit_*_readers", "us", NULL, NONE},
 	{"commit_64_other_namespace", "x", NULL, {.value = 1.1}},
-	{"wake_64_cpu_per_event_us", "us", "64 eventfds written, no more", {.ratio = 0.6}},
+	{"wake_64_cpu_per_event_us", "us", "64 eventfds written, no more", {.ratio = 0.4}},
 	{"eight_readers_pss", "bytes", "client-go protobuf informers, 8", {.value = 48 << 20}},
 	{"restart_requests", "requests", NULL, {.value = 0.5}},
 
