@@ -209,7 +209,7 @@ INFORMER_API int informer_dispatch(struct informer *informer);
  * code; else informer_strerror(). Never empty. To be called next to the call that failed; also where there is
  * no handle, for informer_attach() failed.
  *
- * buffer   at least size bytes; what fits is stored, terminated; NULL when size is 0
+ * buffer   at least size bytes; what fits is stored, terminated; may be NULL
  * Returns  the sentence's length
  * Threads  each has its own last failure
  */
@@ -405,7 +405,8 @@ INFORMER_API int informer_get_key(const struct informer_snapshot *snapshot,
  * less than half of the time of one informer_get() after the other: the cache misses of several overlap.
  *
  * keys         borrowed for the call
- * ret_objects  one for each key. Where there is none, informer_object_seq() of it is 0
+ * ret_objects  one for each key. Where there is none, informer_object_seq() of it is 0. After a failure their
+ *              content is undefined
  * ret_found    how many there are; may be NULL
  * Returns      0, also when there are none
  */

@@ -99,7 +99,7 @@ informer_error_text(int code, char *buffer, size_t size)
 {
 	const char *text = code < 0 && last.code == code ? last.text : informer_strerror(code);
 
-	if (size > 0)
+	if (buffer && size > 0)
 		snprintf(buffer, size, "%s", text);
 	return strlen(text);
 }

@@ -134,7 +134,6 @@ informer_get(const struct informer_snapshot *snapshot, struct informer_resource 
 #define TOGETHER 16u
 
 /* Returns how many were found, or negative. */
-
 static int
 get_together(const struct snapshot *s, const struct resource *first, const struct resource_binding *b,
 	     const struct informer_key *keys, size_t count, struct informer_object *ret)

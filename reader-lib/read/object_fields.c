@@ -147,11 +147,22 @@ informer_object_key(const struct informer_object *object, char *buffer, size_t s
 	return r;
 }
 
-int
-informer_path_compile(struct informer *inf, const char *text, size_t length, struct informer_path **ret_path)
+/* 0, or INFORMER_E_SYNTAX with a sentence. */
+static int
+compile(struct path *path, const char *text, size_t length)
 {
 	const char *why = "";
 	size_t offset = 0;
+
+	if (path_compile(path, text, length, &offset, &why) == 0)
+		return 0;
+	return error_set(INFORMER_E_SYNTAX, "path '%.*s', at byte %zu: %s",
+			 (int)(length < 200 ? length : 200), text, offset, why);
+}
+
+int
+informer_path_compile(struct informer *inf, const char *text, size_t length, struct informer_path **ret_path)
+{
 	struct informer_path *path;
 	int r;
 
@@ -162,11 +173,10 @@ informer_path_compile(struct informer *inf, const char *text, size_t length, str
 	path = memory_get(inf, sizeof(*path));
 	if (!path)
 		return -ENOMEM;
-	r = path_compile(&path->path, text, length, &offset, &why);
+	r = compile(&path->path, text, length);
 	if (r < 0) {
 		memory_put(inf, path);
-		return error_set(INFORMER_E_SYNTAX, "path '%.*s', at byte %zu: %s",
-				 (int)(length < 200 ? length : 200), text, offset, why);
+		return r;
 	}
 	path->memory = inf->memory;
 	*ret_path = path;
@@ -268,9 +278,8 @@ informer_get_string_at(const struct informer_object *object, const char *path, c
 		return r;
 	if (!path)
 		return -EINVAL;
-	if (path_compile(&compiled.path, path, strlen(path), NULL, NULL) < 0)
-		return INFORMER_E_SYNTAX;
-	return informer_get_string(object, &compiled, ret_data, ret_length);
+	r = compile(&compiled.path, path, strlen(path));
+	return r < 0 ? r : informer_get_string(object, &compiled, ret_data, ret_length);
 }
 
 _Static_assert(sizeof(struct value) == sizeof(struct informer_value), "value: private_ has another size");

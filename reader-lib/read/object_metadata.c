@@ -109,6 +109,8 @@ informer_object_controller(const struct informer_object *object, struct informer
 	struct informer_owner owner;
 	int r;
 
+	if (!ret_owner)
+		return -EINVAL;
 	for (size_t i = 0; (r = informer_object_owner(object, i, &owner)) == 0; i++)
 		if (owner.controller) {
 			*ret_owner = owner;

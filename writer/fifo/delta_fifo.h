@@ -103,9 +103,9 @@ void delta_fifo_unstage(struct delta_fifo *f, struct delta_item item);
 int delta_fifo_replace(struct delta_fifo *f, struct delta_item *items, size_t count);
 
 /*
- * Of a list of which only the keys were read: queue a DELETED that was not seen for each known object that is
- * not in it, unless something is queued for its key. So deletions make room for a list that does not fit.
- * What is known is then between two states: delta_fifo_version() is "".
+ * The keys of a whole list: queue a DELETED that was not seen for each known object whose key is missing,
+ * unless something is queued for that key. These deletions make room for a list that does not fit. The known
+ * objects are then between two states, so delta_fifo_version() becomes "".
  *
  * hashes     of the keys, as drafts have them; sorted here
  * Returns    0 or -ENOMEM: some are queued; ret_count: how many

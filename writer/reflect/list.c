@@ -166,7 +166,7 @@ on_list_end(void *context, const char *resource_version, const char *continue_to
 
 /* ---- page after page ----------------------------------------------------------- */
 
-/* It is whole. Of keys alone, items are then the objects that are deleted. */
+/* The last page is in: put the list into the FIFO. */
 static int
 apply(struct list *l)
 {

@@ -10,8 +10,8 @@
  *
  * Memory: 8 private bytes an item until Replace; bodies stand in the arena.
  *
- * A list that does not fit into the arena may be read for its keys alone first. Then what it lacks is deleted
- * (delta_fifo_bury_others()), which makes room, and nothing else changes.
+ * With keys_only the list changes no object and adds none: known objects that it lacks are deleted
+ * (delta_fifo_bury_others()). This makes room for a list that does not fit into the arena.
  *
  * Source    client-go tools/pager, ListPager.List
  * Threads   the writer's loop thread only
@@ -29,7 +29,7 @@ struct list;
  * source    borrowed
  * version   "", "0" or what was seen last
  * limit     items of a page; 0: no pages
- * keys_only for its keys alone
+ * keys_only only delete what the list lacks; list_progress() then counts the deleted objects as items
  * Returns   0, -EINVAL, -ENOMEM (then on_done is not called)
  */
 typedef void list_done_fn(void *context, const struct request_result *ended);

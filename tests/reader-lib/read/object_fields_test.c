@@ -75,6 +75,7 @@ TEST(labels_annotations_and_owners_are_read_by_name)
 	assert_int_equal(informer_object_owner(&w->pod, 2, &owner), 0);
 	assert_owner(owner, "   ");
 	assert_int_equal(informer_object_owner(&w->pod, 3, &owner), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_object_controller(&w->pod, NULL), -EINVAL);
 	assert_int_equal(informer_object_controller(&w->pod, &owner), 0);
 	assert_owner(owner, "apps/v1 ReplicaSet web u-2 controls blocks");
 	broker_fixture_put(w->fx, bare);
@@ -97,6 +98,7 @@ TEST(a_string_is_read_by_the_text_of_its_path)
 			 INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_string_at(&w->pod, "spec.priority", &data, &length), INFORMER_E_TYPE);
 	assert_int_equal(informer_get_string_at(&w->pod, "spec[", &data, &length), INFORMER_E_SYNTAX);
+	assert_error_text(INFORMER_E_SYNTAX, "path 'spec[', at byte");
 	assert_int_equal(informer_get_string_at(&w->pod, NULL, &data, &length), -EINVAL);
 }
 
