@@ -24,23 +24,25 @@
  * - First every object that is present, as an add with is_initial, then each change after that, in order;
  *   never one object's states out of order, never two calls of one handler at once. A name that was deleted
  *   and created anew is a delete and an add.
- * - Each handler has a queue of its own in shared memory, of bounded size. While it keeps up it gets every
- *   change, with old and new state. When it falls behind, on_overflow says INFORMER_COALESCED and it gets one
- *   event a key, with the newest state (old unknown: NULL; deletes included), and then each change again.
- *   When it was away for longer than deletions are remembered, or the store was rebuilt, on_overflow says
- *   INFORMER_RESYNC: between on_resync_begin and on_resync_end it gets everything that is present as adds
- *   with is_initial; what it knew and was not told again is gone. With track_keys, and always with selectors,
- *   there is no RESYNC: the handler gets adds, updates and deletes that lead from what it was told to what
- *   is.
+ * - Each handler has a queue of its own in shared memory, of bounded size. A handler that keeps up gets
+ *   every change, with old and new state.
+ * - A handler that missed changes gets INFORMER_COALESCED in on_overflow. Adds, updates and deletes follow
+ *   that lead from what it was told to what is there: one for each key, with the newest state; old is NULL.
+ *   Then it gets each change again. This holds also when the handler was away for longer than the daemon
+ *   remembers deletions, and when the store was rebuilt.
+ * - A consumer (see below) of which the daemon knows no cursor gets INFORMER_RESYNC when its process begins:
+ *   between on_resync_begin and on_resync_end it gets everything that is present, as adds with is_initial.
+ *   What an earlier process of it knew, and is not told there, is gone.
+ * - For that the library remembers the key of each object that it told a handler of and that is present: 80
+ *   bytes of private memory and the key's length for each.
  * - A handler that is slow, or hangs, or whose process dies, delays no other handler and not the daemon.
  *
  * Objects given to a handler are lent: valid until it returns. informer_object_copy() keeps one for longer. A
  * call that takes longer than the daemon's patience may find that they have expired (INFORMER_E_EXPIRED):
- * nothing is lost by that. What it was told of is told again once the handle has another arena: as all that
- * is there (INFORMER_RESYNC), with track_keys or selectors as an update or a delete of that object alone.
- * Such a call is the one case in which what is told next of its object need not follow from it: a delete may
- * be told twice, an update or a delete be of what an add that could not be read was about, or an update of
- * what was told as deleted and is there again.
+ * nothing is lost by that. Once the handle has another arena, the handler is told of that object again, by an
+ * update or a delete. Such a call is the one case in which what is told next of its object need not follow
+ * from it: a delete may be told twice, an update or a delete be of what an add that could not be read was
+ * about, or an update of what was told as deleted and is there again.
  *
  * Within a handler everything of this library may be called but informer_detach(), informer_stop() and
  * informer_factory_shutdown(); informer_remove_handler() may.
@@ -57,8 +59,9 @@ extern "C" {
 struct informer_handler;
 
 enum informer_overflow {
-	INFORMER_COALESCED = 1, /* what follows is one event a key, with its newest state */
-	/* what follows is everything that is present; what is not told again is gone */
+	/* changes were missed: what follows is one event a key, with its newest state */
+	INFORMER_COALESCED = 1,
+	/* of a consumer no cursor is known: what follows is everything that is present */
 	INFORMER_RESYNC = 2,
 };
 
@@ -88,8 +91,6 @@ struct informer_watch_status {
 };
 
 #define INFORMER_NO_RESYNC UINT32_MAX /* as resync_ms: never */
-#define INFORMER_NO_KEYS UINT32_MAX   /* as keys_max: none */
-#define INFORMER_KEYS_MAX 262144u     /* keys_max where it is 0 */
 
 /*
  * Every field but size and resource may be 0 or NULL. The functions are called one at a time, with context,
@@ -120,7 +121,7 @@ struct informer_handler_options {
 	/* ---- what is called ---- */
 
 	void *context;
-	/* is_initial: it was there when the handler came, or a RESYNC tells it again */
+	/* is_initial: the object was there when the handler came, or a RESYNC tells of it */
 	void (*on_add)(void *context, const struct informer_object *object, bool is_initial);
 	/* old NULL: not known (COALESCED). old == object: a resync */
 	void (*on_update)(void *context, const struct informer_object *old,
@@ -157,27 +158,14 @@ struct informer_handler_options {
 	 */
 	const char *name;
 
-	/* ---- what it knows over gaps and restarts ---- */
+	/* ---- what it knows over restarts ---- */
 
 	/*
-	 * Remember each key that was told, in 80 bytes of private memory and its length, so that what follows
-	 * a RESYNC are exact adds, updates and deletes. A handler with selectors always does: it must know
-	 * which objects matched before.
-	 */
-	bool track_keys;
-	/*
-	 * How many keys at most. 0: INFORMER_KEYS_MAX, 262,144, about 32 MiB. With more, or without memory,
-	 * all are forgotten (a warning in the log, and `untracked` in the handler's stats) until the next
-	 * RESYNC. Until then a handler with selectors gets a RESYNC instead of COALESCED, and others are as
-	 * without track_keys. INFORMER_NO_KEYS: none are remembered.
-	 */
-	uint32_t keys_max;
-	/*
-	 * A name, at most 91 bytes, under which the daemon remembers for this user how far the handler has
-	 * got. After a restart it goes on from there, without initial adds. If the daemon does not know the
-	 * name (it is new, was not used for a week, or the arena was lost), that is a RESYNC. One process at
-	 * a time. What was told and not acknowledged may come again, and updates and deletes of what was
-	 * never told.
+	 * A consumer's name, at most 91 bytes, under which the daemon remembers for this user how far the
+	 * handler has got. After a restart of its process the handler goes on from there, without initial
+	 * adds. If the daemon does not know the name (it is new, was not used for a week, or the arena was
+	 * lost), or no longer remembers a deletion since, the handler gets a RESYNC. One process at a time.
+	 * What was told and not acknowledged may come again, and updates and deletes of what was never told.
 	 */
 	const char *consumer;
 	/* With consumer: only informer_acknowledge() says what is done. Else what its calls returned from is.
@@ -193,12 +181,11 @@ struct informer_handler_options {
 	void *(*transform)(void *context, const struct informer_object *object);
 	/*
 	 * With transform, instead of on_add, on_update and on_delete: an object's value before and now. The
-	 * process keeps values by key, in about 80 bytes and the key's length besides themselves, until the
-	 * object is gone. So old is always the value that was told last, also after a gap or a RESYNC, and
-	 * NULL when there was none. value NULL: the object is gone (then object is as on_delete's), or
-	 * transform wants nothing of it any more. Both the same: a resync. Both NULL, only with consumer: it
-	 * is gone, and an earlier process was told of it. What a RESYNC does not tell again is told as gone
-	 * at its end. A value that finds no memory is told later.
+	 * library keeps the value beside the key until the object is gone. So old is always the value that
+	 * was told last, also after a gap or a RESYNC, and NULL when there was none. value NULL: the object
+	 * is gone (then object is as on_delete's), or transform wants nothing of it any more. Both the same:
+	 * a resync. Both NULL, only with consumer: it is gone, and an earlier process was told of it. What a
+	 * RESYNC does not tell again is told as gone at its end.
 	 */
 	void (*on_value)(void *context, const struct informer_object *object, void *old, void *value);
 	/*
@@ -268,8 +255,7 @@ INFORMER_API int informer_acknowledge(struct informer_handler *handler, const st
  * waiting     entries in the queue that are not told yet
  * coalesced, resyncs   how often on_overflow told either
  * lag_seq     changes (of any resource) between where it stands and the newest commit
- * keys        that are remembered (track_keys)
- * untracked   they were let go: there were more than keys_max
+ * keys        of objects that it was told of and that are present
  */
 struct informer_handler_stats {
 	size_t size;
@@ -280,7 +266,6 @@ struct informer_handler_stats {
 	uint64_t lag_seq;
 	bool synced;
 	bool subscribed;
-	bool untracked;
 	uint64_t keys;
 };
 INFORMER_API int informer_handler_stats(const struct informer_handler *handler,

@@ -46,7 +46,7 @@ fetch(struct feed *f)
 		f->has_cursor = true;
 		f->mode = FEED_MODE_RING;
 		f->settled = true;
-		f->stored_seq = f->cursor.seq;
+		f->stored = true;
 	}
 	return true;
 }
@@ -130,8 +130,8 @@ begin_walk(struct feed *f, enum feed_walk walk, uint64_t after)
 	f->has_cursor = true;
 	f->walk = walk;
 	f->from = f->position = after;
-	f->unsure = walk == WALK_COALESCED && f->stored_seq > 0 && after == f->stored_seq;
-	f->stored_seq = 0;
+	f->unsure = walk == WALK_COALESCED && f->stored;
+	f->stored = false;
 	f->target = f->root.seq;
 	f->gone_after = walk == WALK_COALESCED ? after : f->target;
 	f->mode = FEED_MODE_WALK;
@@ -169,7 +169,7 @@ begin_catch_up(struct feed *f)
 
 	if (r < 0)
 		return r;
-	if (r > 0 || (f->settled && f->forgetful))
+	if (r > 0)
 		return begin_resync(f);
 	if (f->settled) {
 		r = note_lists(f);
@@ -231,7 +231,7 @@ judge(struct feed *f, bool other_arrived)
 	r = first && f->settled ? note_lists(f) : 0;
 	if (r < 0)
 		return r;
-	if (f->takes_stock && f->stored_seq > 0)
+	if (f->stored)
 		return begin_catch_up(f);
 	if (overflowed && f->settled && f->cursor.seq == root->seq) {
 		/* Caught up; it opens with the next commit that has something for it. */

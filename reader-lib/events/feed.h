@@ -21,8 +21,8 @@
  *
  * A walk goes from the cursor to `target`, the seq of the root with which it began, each turn with a newer
  * root. So an object that changes before the walk has come to it moves beyond the target: its next event is
- * in the ring. Until all such have been told, the feed is *unsettled*, and for an object that this episode
- * has not told of yet it does not know what the handler believes.
+ * in the ring. Until all such have been told, the feed is *unsettled*: what was told of an object need not be
+ * the state before the change that comes.
  *
  * Invariants
  * I1  Everything up to the cursor was told, or will not be; nothing is told twice, except what a walk says of
@@ -71,8 +71,8 @@ enum feed_walk { WALK_INITIAL, WALK_COALESCED, WALK_RESYNC };
 
 /*
  * part      of f->binding
- * ordinal, created_seq   of the object: the new one, of DELETED and GONE the old one. Copied, and settled:
- *           what the arena says of it later may be something else
+ * created_seq  of the object: the new one, of DELETED and GONE the old one. Copied, and settled: what the
+ *           arena says of it later may be something else
  * initial   it was there before its part's list was in, or when the walk began
  */
 struct feed_item {
@@ -82,7 +82,6 @@ struct feed_item {
 	uint64_t created_seq;
 	const struct object *old_object, *new_object;
 	uint32_t old_ref, new_ref;
-	uint32_t ordinal;
 	bool initial;
 	/*
 	 * GONE, DELETED: the final state is not known. Else new is the final one of a DELETED, old of a
@@ -113,12 +112,9 @@ struct feed_root {
  * target      WALK: how far
  * gone_after  deletions after it must not be missed
  * settled     outside of episodes
- * stored_seq  the cursor that the daemon had kept for a consumer, until the first episode; else 0
- * takes_stock whoever listens needs a walk before it goes on from a stored cursor, also where nothing was
- *             missed
- * forgetful   whoever listens does not know what it was told: where something was missed comes a RESYNC
- * unsure      the episode goes on from there: more than the cursor says may have been told, and not
- *             acknowledged
+ * stored      the cursor is what the daemon had kept for a consumer: the first episode goes on from it, also
+ *             where nothing was missed
+ * unsure      this episode does: more than the cursor says may have been told, and not acknowledged
  * listed      bit for each part whose first list is in
  */
 struct feed {
@@ -129,9 +125,8 @@ struct feed {
 	struct informer_cursor cursor;
 	enum feed_mode mode;
 	enum feed_walk walk;
-	uint64_t from, position, target, gone_after, stored_seq;
-	bool takes_stock;
-	bool forgetful;
+	uint64_t from, position, target, gone_after;
+	bool stored;
 	bool unsure;
 	bool settled;
 	bool begin;			/* FEED_BEGIN is to be told */

@@ -61,7 +61,6 @@ set_found(struct feed *f, const struct found *found)
 	f->item = (struct feed_item){.kind = found->gone ? FEED_GONE : FEED_PRESENT,
 				     .part = found->part,
 				     .seq = found->seq,
-				     .ordinal = LOAD_ONCE(&o->ordinal),
 				     .created_seq = LOAD_ONCE(&o->created_seq)};
 	f->item.initial = (f->walk != WALK_COALESCED && f->item.created_seq <= f->gone_after) ||
 			  !part_listed(f, found->part);
@@ -129,6 +128,7 @@ follow(struct feed *f, const struct queue_entry *e)
 	const struct arena_view *view = &feed_snapshot(f)->view;
 	struct feed_item *item = &f->item;
 	const struct object *o;
+	uint32_t ordinal;
 
 	if (e->kind == QUEUE_ADDED || e->kind == QUEUE_UPDATED) {
 		item->new_ref = e->new_ref;
@@ -150,11 +150,10 @@ follow(struct feed *f, const struct queue_entry *e)
 			return "an entry's final object";
 	}
 	o = e->kind == QUEUE_DELETED ? item->old_object : item->new_object;
-	item->ordinal = LOAD_ONCE(&o->ordinal);
+	ordinal = LOAD_ONCE(&o->ordinal);
 	item->created_seq = LOAD_ONCE(&o->created_seq);
 	o = e->kind == QUEUE_DELETED ? item->new_object : item->old_object;
-	return e->kind != QUEUE_ADDED && LOAD_ONCE(&o->ordinal) != item->ordinal ? "an entry of two objects"
-										 : NULL;
+	return e->kind != QUEUE_ADDED && LOAD_ONCE(&o->ordinal) != ordinal ? "an entry of two objects" : NULL;
 }
 
 /* 1 it is an item; 0 it is nothing, go on; 2 the turn is over. */

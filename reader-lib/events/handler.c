@@ -70,6 +70,8 @@ handler_work_new(struct informer *inf, const struct informer_handler_options *gi
 		r = check_functions(&w->o);
 	if (r == 0)
 		r = compile(inf, w, &w->o);
+	if (r == 0)
+		r = told_keys_init(inf, &w->keys);
 	if (r < 0) {
 		handler_work_free(inf, w, false);
 		return r;
@@ -80,10 +82,7 @@ handler_work_new(struct informer *inf, const struct informer_handler_options *gi
 	w->o.resource = w->o.namespace_ = w->o.label_selector = w->o.field_selector = w->o.consumer =
 		w->o.name = NULL;
 	feed_init(&w->feed, inf, &w->sub);
-	if (w->o.keys_max == 0)
-		w->o.keys_max = INFORMER_KEYS_MAX;
-	w->tracks = (w->o.track_keys || handler_selects(w)) && w->o.keys_max != INFORMER_NO_KEYS;
-	w->feed.takes_stock = w->tracks; /* seed_keys() */
+	w->keys_short = w->sub.consumer[0] != '\0';
 	resync_init(w);
 	*ret_work = w;
 	return 0;
@@ -96,9 +95,7 @@ handler_work_free(struct informer *inf, struct handler_work *w, bool in_child)
 		return;
 	if (w->feed.inf)
 		feed_done(&w->feed, in_child);
-	catch_up_known_clear(inf, &w->catch_up_known);
-	told_keys_clear(&w->keys);
-	told_keys_clear(&w->values);
+	told_keys_done(&w->keys);
 	informer_label_selector_free(w->labels);
 	informer_field_selector_free(w->fields);
 	memory_put(inf, w);

@@ -16,16 +16,15 @@
 #define READER_LIB_EVENTS_HANDLER_H
 
 #include "reader-lib/attach/snapshot.h"
-#include "reader-lib/events/catch_up_known.h"
 #include "reader-lib/events/feed.h"
 #include "reader-lib/events/told_keys.h"
 #include "reader-lib/read/field_selector.h"
 
 /* What is to be called before anything else, in this order. */
 enum handler_pending {
-	PENDING_OVERFLOW = 1,	/* on_overflow(RESYNC) */
+	PENDING_OVERFLOW = 1, /* on_overflow(RESYNC) */
 	PENDING_BEGIN = 2,
-	PENDING_SWEEP = 4,	/* the end of an episode: deletes of keys that a RESYNC did not meet */
+	PENDING_SWEEP = 4, /* an episode's end: deletes of keys that a RESYNC did not meet */
 	PENDING_END = 8,
 	PENDING_SYNCED = 16,
 };
@@ -44,18 +43,35 @@ struct handler_group {
 	const struct path_set *transform;
 };
 
+/* What the handler takes for present, of an object's name. */
+enum known_state {
+	KNOWN_ABSENT,  /* nothing */
+	KNOWN_PRESENT, /* the object */
+	KNOWN_BEHIND,  /* the object, in a state that is not the one before this change */
+	KNOWN_OTHER,   /* another object, with the same name */
+};
+
+/*
+ * An item's object, as it was known before the item is told.
+ *
+ * entry         of its name, if there is one
+ * spare         for the table, once it was told: there is no entry, or that of another object
+ * uid, version  hashes, as told_key has them, where they are needed
+ */
+struct told_subject {
+	enum known_state known;
+	struct told_key *entry, *spare;
+	uint64_t uid, version;
+};
+
 /*
  * Everything that goes when the handler goes.
  *
  * group        of its shared informer; NULL: it has none
- * tracks       keys are to be remembered
- * whole        they are: the keys are all that was told and is there
- * short_of     but for what was told and not acknowledged in a former life, until the episode from the stored
- *              cursor is over: it tells of that without keys
- * gave_up      they were too many
- * by_keys      the episode began with them: what it does not meet is told by key
+ * keys         all that was told and is there
+ * keys_short   a consumer's first episode is not over: the keys lack what an earlier process was told
+ * subject      of the item that is being told
  * coalescing   the handler was told that what it gets is coalesced
- * values       what the handler's transform made of what it was told of
  * resyncing    between on_resync_begin and on_resync_end
  * status_seen  hash of the status told last
  */
@@ -64,15 +80,14 @@ struct handler_work {
 	struct handler_group *group;
 	struct subscription sub;
 	struct feed feed;
-	struct catch_up_known catch_up_known;
 	struct told_keys keys;
-	struct told_keys values;
+	struct told_subject subject;
 	struct informer_label_selector *labels;
 	struct informer_field_selector *fields;
 	unsigned pending;
 	uint32_t round;
-	size_t swept, values_swept;
-	bool tracks, whole, short_of, gave_up, by_keys;
+	size_t swept;
+	bool keys_short;
 	bool coalescing;
 	bool resyncing;
 	bool synced_told;
@@ -101,7 +116,6 @@ struct informer_handler {
 	_Atomic bool paused;
 	_Atomic bool synced;
 	_Atomic uint64_t events, coalesced, resyncs, keys;
-	_Atomic bool untracked;
 	_Atomic uint64_t shown_seq;
 	uint8_t shown_lineage[16]; /* `lock`: it changes when the store was built anew */
 };
@@ -151,7 +165,7 @@ handler_selects(const struct handler_work *w)
 	return w->labels || w->fields || w->o.filter;
 }
 
-/* What all that is there is compared with what was told: the handler hears of no RESYNC. */
+/* All that is there is compared with what was told: the handler hears of no RESYNC. */
 static inline bool
 handler_resyncs_by_keys(const struct handler_work *w)
 {
@@ -167,8 +181,8 @@ int handler_tell_add(struct informer_handler *h, const struct feed_item *item, b
 int handler_tell_update(struct informer_handler *h, const struct feed_item *item, bool with_old, bool exact);
 int handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old,
 			bool final_known, bool exact);
-/* on_delete of which only the key is known. */
-bool handler_tell_delete_key(struct informer_handler *h, const struct told_key *e);
+/* on_delete of which only the key is known. False: the handler left off before the call. */
+bool handler_tell_delete_key(struct informer_handler *h, struct told_key *e);
 /* Its number of keys changed: show it. */
 static inline void
 handler_count_keys(struct informer_handler *h)
@@ -198,57 +212,35 @@ const struct informer_object *handler_shown(const struct handler_work *w,
 					    struct informer_object *copy);
 
 /*
- * Tell of an object of this turn (or, present false, that it is gone) with its values. 1; -ENOMEM, or why the
- * object could not be read: on_value was not called, and what transform made was released.
+ * Tell of the subject's object (or, present false, that it is gone) with its values. 1; or why the object
+ * could not be read: on_value was not called, and what transform made was released.
  */
-int handler_tell_value(struct informer_handler *h, const struct object *o,
-		       const struct informer_object *object, bool present);
-/* That what had this key is gone; object has no more than that. */
-void handler_tell_value_gone(struct informer_handler *h, const struct told_key *key,
+int handler_tell_value(struct informer_handler *h, const struct informer_object *object, bool present);
+/* That the object of this key is gone. */
+void handler_tell_value_gone(struct informer_handler *h, struct told_key *entry,
 			     const struct informer_object *object);
 /* For a resync: the same value twice, if there is one. */
 void handler_tell_value_again(struct informer_handler *h, const struct snapshot *s, const struct object *o,
 			      const struct informer_object *object);
-/* Tell that all are gone that this round did not meet. False: the handler leaves off. */
-bool handler_sweep_values(struct informer_handler *h);
-/* Let all go, without telling. */
+/* Let all go, and their keys, without telling. */
 void handler_release_values(struct handler_work *w);
 
 /* ---- handler_keys.c: what was told, by key ---- */
 
 /*
- * What an item's object is, as it was before it is told.
- *
- * entry         of its key, if there is one
- * spare         for the table, once it was told: there is no entry, or that of another object
- * uid, version  hashes, as told_key has them, where they are needed
- */
-struct told_subject {
-	enum known_state known;
-	struct told_key *entry, *spare;
-	uint64_t uid, version;
-};
-
-/*
- * Fill in entry, spare, uid and version of an object. remember: it will be there when it was told; anew: as
- * another object than the one that is there. To be settled; where that fails the spare is to be dropped. 0 or
- * -EBADMSG.
+ * What is known of an object. remember: it will be there when it was told; anew: as another object than the
+ * one that is there. To be settled; where that fails, and where this does, the spare is to be dropped.
+ * 0, -EBADMSG or -ENOMEM
  */
 int handler_look_at_key(const struct informer_handler *h, const struct object *o, bool remember, bool anew,
 			struct told_subject *s);
+/* Whether another state of the object was told than this one. To be settled. */
+bool handler_is_behind(const struct handler_work *w, const struct told_subject *s, const struct object *o);
+/* The subject is there, in this state: it has an entry, or a spare that becomes one. */
+void handler_keep_key(struct informer_handler *h, struct told_subject *s, uint32_t part);
 /*
- * A key is there: put its entry, which is handed over, into the table. NULL: there is no room for it (or
- * there was none for the entry, which is NULL), and all are given up.
- */
-struct told_key *handler_keep_key(struct informer_handler *h, struct told_key *spare);
-/* What its entry says from now on, in this round. */
-void handler_set_key(const struct handler_work *w, struct told_key *e, uint32_t part, uint64_t uid,
-		     uint64_t version);
-/* From now on all keys are remembered; without memory for them, none. */
-void handler_begin_keys(struct informer_handler *h);
-/*
- * The keys of what is there, for one that goes on from a cursor: what was created up to it counts as told. 0,
- * also when there was no room for them; negative: they cannot be read now, and none are remembered.
+ * The keys of what is there, for a consumer that goes on from a stored cursor: what was created up to it
+ * counts as told. 0, or why not now: no key is remembered then.
  */
 int handler_seed_keys(struct informer_handler *h);
 

@@ -233,7 +233,6 @@ informer_handler_stats(const struct informer_handler *handler, struct informer_h
 	s.coalesced = atomic_load_explicit(&h->coalesced, memory_order_relaxed);
 	s.resyncs = atomic_load_explicit(&h->resyncs, memory_order_relaxed);
 	s.keys = atomic_load_explicit(&h->keys, memory_order_relaxed);
-	s.untracked = atomic_load_explicit(&h->untracked, memory_order_relaxed);
 	s.synced = informer_handler_has_synced(h);
 	shown = atomic_load_explicit(&h->shown_seq, memory_order_relaxed);
 	s.lag_seq = newest > shown ? newest - shown : 0;

@@ -82,10 +82,9 @@ notice(struct informer_handler *h, bool exact)
 }
 
 static int
-tell_value(struct informer_handler *h, const struct object *o, const struct informer_object *object,
-	   bool present)
+tell_value(struct informer_handler *h, const struct informer_object *object, bool present)
 {
-	int r = handler_tell_value(h, o, object, present);
+	int r = handler_tell_value(h, object, present);
 
 	if (r > 0)
 		atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
@@ -103,7 +102,7 @@ handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool 
 	if (!notice(h, exact))
 		return 0;
 	if (w->o.on_value)
-		return tell_value(h, item->new_object, &object, true);
+		return tell_value(h, &object, true);
 	if (w->o.on_add) {
 		w->o.on_add(w->o.context, handler_shown(w, &object, &copy), initial);
 		informer_object_free(&copy);
@@ -125,7 +124,7 @@ handler_tell_update(struct informer_handler *h, const struct feed_item *item, bo
 	if (!notice(h, exact))
 		return 0;
 	if (w->o.on_value)
-		return tell_value(h, item->new_object, &object, true);
+		return tell_value(h, &object, true);
 	if (w->o.on_update) {
 		w->o.on_update(w->o.context, with_old ? handler_shown(w, &old, &old_copy) : NULL,
 			       handler_shown(w, &object, &copy));
@@ -153,7 +152,7 @@ handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bo
 	if (!notice(h, exact))
 		return 0;
 	if (w->o.on_value)
-		return tell_value(h, use_old ? item->old_object : item->new_object, &object, false);
+		return tell_value(h, &object, false);
 	if (w->o.on_delete) {
 		w->o.on_delete(w->o.context, handler_shown(w, &object, &copy), final_known);
 		informer_object_free(&copy);
@@ -163,7 +162,7 @@ handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bo
 }
 
 bool
-handler_tell_delete_key(struct informer_handler *h, const struct told_key *e)
+handler_tell_delete_key(struct informer_handler *h, struct told_key *e)
 {
 	struct handler_work *w = h->work;
 	struct informer_object object, copy;
@@ -173,7 +172,7 @@ handler_tell_delete_key(struct informer_handler *h, const struct told_key *e)
 			   e->node.length - e->ns_length, e->position, &object) < 0)
 		return true;
 	object_mark_deleted(&object);
-	if (!notice(h, false))
+	if (!notice(h, w->resyncing))
 		return false;
 	if (w->o.on_value) {
 		handler_tell_value_gone(h, e, &object);
@@ -201,8 +200,7 @@ sweep(struct informer_handler *h)
 	struct told_key *e;
 
 	/* Only a RESYNC looks at everything. */
-	while (w->whole && w->feed.walk == WALK_RESYNC &&
-	       (e = told_keys_unmet(&w->keys, w->round, &w->swept))) {
+	while (w->feed.walk == WALK_RESYNC && (e = told_keys_unmet(&w->keys, w->round, &w->swept))) {
 		if (handler_leaves(h) || !handler_tell_delete_key(h, e))
 			return false;
 		handler_forget_key(h, e);
@@ -224,8 +222,7 @@ handler_pending_calls(struct informer_handler *h)
 	for (unsigned bit = PENDING_OVERFLOW; w->pending && bit <= PENDING_SYNCED; bit <<= 1) {
 		if (!(w->pending & bit))
 			continue;
-		if (handler_leaves(h) || (bit == PENDING_SWEEP && !sweep(h)) ||
-		    (bit == PENDING_END && !handler_sweep_values(h)))
+		if (handler_leaves(h) || (bit == PENDING_SWEEP && !sweep(h)))
 			return false;
 		w->pending &= ~bit;
 		switch (bit) {

@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Remembers the keys that a handler with track_keys was told of, with UID and version, for its RESYNCs:
- * entries in a key table. The hash counts the namespace's length in, for "a" "bc" is not "ab" "c" though the
- * bytes are the same.
+ * Remembers what a handler was told, as entries in a key table. The hash counts the namespace's length in,
+ * for "a" "bc" is not "ab" "c" though the bytes are the same.
  */
 #include "reader-lib/events/told_keys.h"
 
 #include <string.h>
 
-#include "reader-lib/base/likely.h"
-
 int
-told_keys_begin(const struct informer *inf, struct told_keys *t)
+told_keys_init(const struct informer *inf, struct told_keys *t)
 {
-	return likely(t->table.buckets) ? 0 : key_table_init(&t->table, &inf->memory);
-}
-
-static void
-set_name(const struct told_keys *t, const char *key, uint32_t ns_length, uint32_t length,
-	 struct told_name *ret)
-{
-	*ret = (struct told_name){key, key_table_hash(&t->table, key, length) + ns_length, ns_length, length};
+	return key_table_init(&t->table, &inf->memory);
 }
 
 bool
@@ -28,17 +18,14 @@ told_keys_name(const struct told_keys *t, const struct arena_view *view, const s
 	       struct told_name *ret)
 {
 	struct object_extent extent;
+	uint32_t length;
 
 	if (!object_measure_within(view, o, &extent))
 		return false;
-	set_name(t, o->key, extent.namespace_length, extent.namespace_length + extent.name_length, ret);
+	length = extent.namespace_length + extent.name_length;
+	*ret = (struct told_name){o->key, key_table_hash(&t->table, o->key, length) + extent.namespace_length,
+				  extent.namespace_length, length};
 	return true;
-}
-
-void
-told_keys_name_of(const struct told_keys *t, const struct told_key *e, struct told_name *ret)
-{
-	set_name(t, e->key, e->ns_length, e->node.length, ret);
 }
 
 uint64_t
@@ -111,6 +98,11 @@ told_keys_clear(struct told_keys *t)
 
 	while ((n = key_table_take(&t->table)))
 		allocator_put(&t->table.memory, n);
+}
+
+void
+told_keys_done(struct told_keys *t)
+{
+	told_keys_clear(t);
 	key_table_done(&t->table);
-	*t = (struct told_keys){0};
 }

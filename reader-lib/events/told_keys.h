@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keys that a handler with track_keys was told of: what is there, as far as it knows. With it, even a
- * RESYNC becomes adds, updates and deletes: what the table has and the store has not is deleted, what has
- * another uid was deleted and created anew, what has another resourceVersion was updated.
+ * What a handler was told: the key of each object that it takes for present, with UID, version and value.
+ * By it a walk over everything becomes adds, updates and deletes: a key that the store lacks is deleted, one
+ * with another UID was deleted and created anew, one with another resourceVersion was updated.
  *
- * Cost: 64 bytes of private memory a key and its length, and 8 to 16 in the table: informer-handlers.h
+ * Cost: 56 bytes of private memory a key and its length, and 8 to 16 in the table: informer-handlers.h
  * says 80.
  */
 #ifndef READER_LIB_EVENTS_TOLD_KEYS_H
@@ -15,38 +15,36 @@
 #include "shm-layout/object.h"
 
 /*
- * uid, version   hashes of metadata.uid and .resourceVersion; 0: it has none
- * value          in a table of values (handler_values.c): the handler's own, instead of uid
- * round          of the RESYNC in which it was met last
+ * value          the handler's own (handler_values.c), or NULL
+ * uid, version   hashes of metadata.uid and .resourceVersion; 0: there is none, or it is not known
+ * round          of the episode in which the object was met last
  * position       of its resource in the root
  * key            namespace, then name, node.length bytes
  */
 struct told_key {
 	struct key_node node;
-	union {
-		uint64_t uid;
-		void *value;
-	};
+	void *value;
+	uint64_t uid;
 	uint64_t version;
 	uint32_t round;
 	uint16_t position;
 	uint8_t ns_length;
 	char key[];
 };
-_Static_assert(sizeof(struct told_key) <= 48, "told key: costs more than informer-handlers.h says");
+_Static_assert(sizeof(struct told_key) <= 56, "told key: costs more than informer-handlers.h says");
 
-/* Zeroed is empty. */
 struct told_keys {
 	struct key_table table;
 };
 
-/* Make the table, where it is not made yet. 0 or -ENOMEM. */
-int told_keys_begin(const struct informer *inf, struct told_keys *t);
+/* 0 or -ENOMEM. */
+int told_keys_init(const struct informer *inf, struct told_keys *t);
+/* Frees all entries. One that is zeroed is fine. */
+void told_keys_done(struct told_keys *t);
 
 /*
- * A key that is looked for: where its bytes stand, lent, and its hash in the table that it is for, which was
- * begun. Of an object in the arena all of it is to be settled, and what was made of it dropped where that
- * fails.
+ * A key that is looked for: where its bytes stand, lent, and its hash. Of an object in the arena all of it is
+ * to be settled, and what was made of it dropped where that fails.
  */
 struct told_name {
 	const char *key;
@@ -57,8 +55,6 @@ struct told_name {
 /* The key of an object. False: its lengths make no sense. */
 bool told_keys_name(const struct told_keys *t, const struct arena_view *view, const struct object *o,
 		    struct told_name *ret_name);
-/* The key of an entry of another table. */
-void told_keys_name_of(const struct told_keys *t, const struct told_key *entry, struct told_name *ret_name);
 struct told_key *told_keys_find(const struct told_keys *t, const struct told_name *name);
 /*
  * An entry for a key that is not there yet: it stands beside the table until told_keys_insert() puts it in,
@@ -77,7 +73,7 @@ void told_keys_remove(struct told_keys *t, struct told_key *entry);
 struct told_key *told_keys_unmet(const struct told_keys *t, uint32_t round, size_t *at);
 void told_keys_clear(struct told_keys *t);
 
-/* Hash of a text, in a table that was begun; 0 of an empty one. */
+/* Hash of a text; 0 of an empty one. */
 uint64_t told_keys_hash(const struct told_keys *t, const char *text, size_t length);
 
 #endif

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A handler that does not answer for thousands of changes: informer-run takes no more than it has room for, keeps no snapshot open, and its
-# memory stays; then the handler is told that it fell behind, and gets the newest states. A store that is rebuilt is told by what changed,
-# or without keys as RESYNC.
+# memory stays; then the handler is told that it fell behind, and gets the newest states. A store that is rebuilt is told by what changed.
 # Takes 5 s.
 . "$(dirname "$0")/../support/script.sh"
 . "$(dirname "$0")/../support/run.sh"
@@ -59,17 +58,6 @@ until_true grep -q " DELETED .*${gone#*/}" "$OUT" || fail "a deletion while info
 consumer_is_done() { [ "$(stat '.consumers[0].lag')" = 0 ]; }
 until_true consumer_is_done || fail "the cursor lags: $(stat .consumers)"
 [ "$(grep -c / "$OUT")" = 1 ] || fail "more than the deletion is told: $(head -5 "$OUT")"
-stop_run TERM
-[ "$code" = 0 ] || fail "SIGTERM: exit $code"
-
-# ---- without the keys: RESYNC, everything, RESYNC_END; the cursor goes on in the new lineage
-start_run $flags --no-track-keys -- "$B"/tests/run_handler
-until_true run_is slow state running || fail "without keys: $(run_stat slow state)"
-rebuild true
-until_true grep -q ' RESYNC_END ' "$OUT" || fail "RESYNC_END is not told: $(head -5 "$OUT")"
-present=$(curl -s "$url/api/v1/pods" | jq '.items | length')
-[ "$(sed -n '/ RESYNC /,/ RESYNC_END /p' "$OUT" | grep -c ' ADDED ')" = "$present" ] || fail "RESYNC tells $(grep -c ' ADDED ' "$OUT") of $present"
-until_true consumer_is_done || fail "the cursor lags: $(stat .consumers)"
 stop_run TERM
 [ "$code" = 0 ] || fail "SIGTERM: exit $code"
 

@@ -12,16 +12,13 @@ export INFORMER_SOCKET=$S
 all=$!
 "$B"/informerctl changes pods -A --field-selector status.phase=Running >"$T/running" 2>"$T/running.log" &
 
-# what the lines so far lead to, as key and resourceVersion: initial adds between RESYNC and RESYNC_END begin anew
+# what the lines so far lead to, as key and resourceVersion
 replay() {
-	jq -nr 'reduce inputs as $l ({s: {}, new: null};
-		if $l.type == "RESYNC" then .new = {}
-		elif $l.type == "RESYNC_END" then .s = .new | .new = null
-		elif $l.type == "COALESCED" then .
+	jq -nr 'reduce inputs as $l ({};
+		if $l.type == "COALESCED" then .
 		else ($l.object.metadata | .namespace + "/" + .name) as $k
-			| (if $l.type == "DELETED" then (del(.s[$k]) | if .new then del(.new[$k]) else . end)
-				else (.s[$k] = $l.object.metadata.resourceVersion | if .new then .new[$k] = $l.object.metadata.resourceVersion else . end) end)
-		end) | .s | to_entries[] | "\(.key) \(.value)"' "$1" | LC_ALL=C sort
+			| if $l.type == "DELETED" then del(.[$k]) else .[$k] = $l.object.metadata.resourceVersion end
+		end) | to_entries[] | "\(.key) \(.value)"' "$1" | LC_ALL=C sort
 }
 server() { curl -s "$url/api/v1/pods" | jq -r ".items[] $1 | \"\(.metadata.namespace)/\(.metadata.name) \(.metadata.resourceVersion)\"" | LC_ALL=C sort; }
 same_all() { server "" >"$T/want"; replay "$T/all" >"$T/got"; cmp -s "$T/want" "$T/got"; }
@@ -45,7 +42,7 @@ until_true grep -q 'informerd is gone' "$T/all.log" || fail "its death is not to
 
 # ---- every line has its form; seqs of one object grow
 jq -e -n 'all(inputs; if .object then (.type | IN("ADDED", "MODIFIED", "DELETED")) and (.initial | type == "boolean") and .seq > 0
-	and .object.kind == "Pod" and .object.apiVersion == "v1" else (.type | IN("COALESCED", "RESYNC", "RESYNC_END")) and (keys == ["seq", "type"]) end)' \
+	and .object.kind == "Pod" and .object.apiVersion == "v1" else (.type | IN("COALESCED")) and (keys == ["seq", "type"]) end)' \
 	"$T/all" >/dev/null || fail "a line has another form"
 jq -e -n 'reduce (inputs | select(.object and (.initial | not))) as $l ({ok: true, s: {}};
 	($l.object.metadata.uid) as $k | (if .s[$k] and .s[$k] >= $l.seq then .ok = false else . end) | .s[$k] = $l.seq) | .ok' "$T/all" >/dev/null ||
@@ -63,25 +60,17 @@ jq -e -n 'any(inputs; .type == "COALESCED")' "$T/all" >/dev/null || fail "COALES
 lines=$(wc -l <"$T/all")
 [ "$lines" -lt 9000 ] || fail "$lines lines: what was missed was not merged"
 
-# ---- a store that was rebuilt: what changed, or a RESYNC for one that remembers no keys
-"$B"/informerctl changes pods -A --no-track-keys >"$T/plain" 2>"$T/plain.log" &
-plain=$!
-same_plain() { server "" >"$T/want"; replay "$T/plain" >"$T/got"; cmp -s "$T/want" "$T/got"; }
-until_true same_plain || fail "replayed without keys: $(diff "$T/want" "$T/got" | head)"
+# ---- a store that was rebuilt: what changed
 stop_daemon KILL
 rm -f "$T"/informer*.[0-9]*
 start_daemon --resource pods --resource nodes
 wait_ready
-resynced() { jq -e -n 'any(inputs; .type == "RESYNC_END")' "$T/plain" >/dev/null; }
-until_true resynced || fail "RESYNC is not told"
-until_true same_plain || fail "replayed after a RESYNC: $(diff "$T/want" "$T/got" | head)"
 curl -sf -X POST -H 'Content-Type: application/json' "$url/api/v1/namespaces/default/pods" -d '{"apiVersion":"v1","kind":"Pod",
 	"metadata":{"name":"last","namespace":"default"},"spec":{"containers":[{"name":"c","image":"i"}]}}' >/dev/null
 told_last() { grep -q '"name":"last"' "$T/all"; }
 until_true told_last || fail "what came after the rebuilt store is not told"
 until_true same_all || fail "replayed after a rebuilt store: $(diff "$T/want" "$T/got" | head)"
-! grep -q '"RESYNC"' "$T/all" || fail "a RESYNC, though keys are remembered"
-kill "$all" "$plain"
+kill "$all"
 
 # ---- for scripts
 [ "$("$B"/informerctl changes nodes --count 3 --timeout "${PATIENCE}s" | jq -r .object.kind | sort | uniq -c | tr -s ' ')" = " 3 Node" ] || fail "--count"

@@ -29,7 +29,7 @@
 enum delivery_moment { BEFORE, DURING, AFTER, MOMENTS };
 
 const char *const delivery_ways[DELIVERY_WAYS] = {"initial", "queue", "coalesced", "resync", "again"};
-const char *const delivery_handlers[DELIVERY_HANDLERS] = {"plain", "keys", "labels", "namespace", "values"};
+const char *const delivery_handlers[DELIVERY_HANDLERS] = {"plain", "labels", "namespace", "values"};
 
 /*
  * slots, slot_fds   the one that may be closed, and the one that comes after it; and their queues
@@ -288,7 +288,6 @@ delivery_begin(struct delivery_world *w)
 
 	delivery_log_forget(w->log);
 	delivery_log_listen(w->log, w->kind == DELIVERY_VALUES, &o);
-	o.track_keys = w->kind == DELIVERY_KEYS;
 	o.label_selector = w->kind == DELIVERY_LABELS ? "app=web" : NULL;
 	o.namespace_ = w->kind == DELIVERY_SCOPED ? "default" : NULL;
 	o.resync_ms = w->way == DELIVERY_AGAIN ? 1000 : 0;

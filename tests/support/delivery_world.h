@@ -40,8 +40,7 @@ enum delivery_way {
 /* What it is. */
 enum delivery_handler {
 	DELIVERY_PLAIN,
-	DELIVERY_KEYS,   /* track_keys */
-	DELIVERY_LABELS, /* a label selector, and keys with it */
+	DELIVERY_LABELS, /* a label selector */
 	DELIVERY_SCOPED, /* a namespace */
 	DELIVERY_VALUES, /* a transform */
 	DELIVERY_HANDLERS,

@@ -87,7 +87,7 @@ on_add(void *context, const struct informer_object *o, bool initial)
 	if (v->resyncing && version <= v->newest[key])
 		v->newest[key] = version - 1;	/* told again */
 	forward(v, key, version, "add");
-	if (v->told[key] && !v->resyncing && v->exact)
+	if (v->told[key] && !v->resyncing)
 		wrong(v, "add of k%u, version %u, which is there as %u", key, version, v->told[key]);
 	v->told[key] = version;
 	v->met[key] = true;
@@ -112,7 +112,7 @@ on_update(void *context, const struct informer_object *old, const struct informe
 	}
 	forward(v, key, version, "update");
 	v->updates++;
-	if (!v->told[key] && v->exact)
+	if (!v->told[key])
 		wrong(v, "update of k%u to %u, which is not there", key, version);
 	if (old) {
 		read_object(v, old, &old_key, &old_version);
@@ -122,7 +122,7 @@ on_update(void *context, const struct informer_object *old, const struct informe
 	} else if (!v->coalesced && !v->resyncing) {
 		wrong(v, "update of k%u with unknown old state, of which nobody warned", key);
 	}
-	if (v->exact && v->told[key] && v->history->uid[v->told[key]] != v->history->uid[version])
+	if (v->told[key] && v->history->uid[v->told[key]] != v->history->uid[version])
 		wrong(v, "update of k%u over a deletion", key);
 	v->told[key] = version;
 	stall(v);
@@ -137,7 +137,7 @@ on_delete(void *context, const struct informer_object *o, bool final_known)
 	if (!read_object(v, o, &key, &version))
 		return;
 	TRACE(v, "delete k%u %u%s (told %u)\n", key, version, final_known ? "" : " ?", v->told[key]);
-	if (!v->told[key] && v->exact)
+	if (!v->told[key])
 		wrong(v, "delete of k%u, which is not there", key);
 	if (final_known && !v->web_only && (version < v->told[key] || !v->history->was_deleted[version]))
 		wrong(v, "delete of k%u with final state %u, though %u was told", key, version, v->told[key]);
@@ -197,7 +197,6 @@ view_add(struct view *v, const char *what, struct history *history, struct infor
 	v->what = what;
 	v->history = history;
 	v->inf = inf;
-	v->exact = !v->web_only || v->options.keys_max != INFORMER_NO_KEYS;
 	v->options.size = sizeof(v->options);
 	v->options.resource = "pods";
 	v->options.label_selector = v->web_only ? "app=web" : NULL;

@@ -30,7 +30,6 @@ struct view {
 	struct informer_handler *handler;
 	struct informer_handler_options options;
 	bool web_only;
-	bool exact;				/* no step of it may be guessed */
 	_Atomic unsigned told[KEYS];		/* version that was told and stands, 0: none */
 	unsigned newest[KEYS];			/* of all that were told */
 	bool met[KEYS];				/* since on_resync_begin */

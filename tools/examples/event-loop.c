@@ -40,11 +40,9 @@ static void on_delete(void *context, const struct informer_object *pod, bool fin
 int main(int argc, char **argv)
 {
 	char selector[300];
-	/* track_keys: whatever happens, adds and deletes lead from what we were told to what is */
 	const struct informer_handler_options options = {.size = sizeof(options),
 							 .resource = "pods",
 							 .field_selector = selector,
-							 .track_keys = true,
 							 .on_add = on_add,
 							 .on_delete = on_delete};
 	struct informer *inf;

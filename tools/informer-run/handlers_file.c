@@ -134,8 +134,7 @@ take_command(struct reader *reader, const yaml_node_t *node, char ***argv)
 /* In the order of take_handler_field(). */
 static const char *const handler_fields[] = {
 	"name",    "resource", "namespace", "selector",   "fieldSelector", "consumer",     "deadLetters",
-	"workers", "window",   "queue",     "maxCrashes", "deadline",      "execPerEvent", "command",
-	"noTrackKeys"};
+	"workers", "window",   "queue",     "maxCrashes", "deadline",      "execPerEvent", "command"};
 #define HANDLER_FIELD_COUNT (sizeof(handler_fields) / sizeof(*handler_fields))
 
 static int
@@ -167,8 +166,6 @@ take_handler_field(struct reader *reader, struct handler_settings *handler, cons
 		return take_bool(reader, value, &handler->exec);
 	case 13:
 		return take_command(reader, value, &handler->argv);
-	case 14:
-		return take_bool(reader, value, &handler->no_track_keys);
 	default:
 		return fail_unknown(reader, key, handler_fields, HANDLER_FIELD_COUNT);
 	}

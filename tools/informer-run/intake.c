@@ -231,8 +231,6 @@ intake_new(struct informer *informer, const struct handler_settings *settings, s
 		.consumer = settings->consumer,
 		.name = settings->name,
 		.manual_ack = true,
-		.track_keys = true,
-		.keys_max = settings->no_track_keys ? INFORMER_NO_KEYS : 0,
 		.context = intake,
 		.on_add = on_add,
 		.on_update = on_update,

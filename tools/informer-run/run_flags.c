@@ -104,10 +104,6 @@ static const struct flag flags[] = {
 	{"queue", 0, "N",
 	 "events that informerd keeps for it when it is slow; 0, the default, is informerd's (4096)",
 	 take_queue, offsetof(struct line, handler.queue_entries), false},
-	{"no-track-keys", 0, NULL,
-	 "remember no keys (80 bytes each, and its length): a rebuilt store is a RESYNC, and after\na gap a "
-	 "selector may tell of what never matched",
-	 FLAG_ON(struct line, handler.no_track_keys)},
 	FLAG_HEADING("How"),
 	{"workers", 0, "N", "processes side by side (default: 1); events of one object stay in order",
 	 take_workers, offsetof(struct line, handler.workers), false},

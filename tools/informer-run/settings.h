@@ -28,7 +28,6 @@ struct handler_settings {
 	uint32_t max_crashes;
 	uint32_t queue_entries;
 	bool exec;
-	bool no_track_keys;
 	char **argv;
 };
 

@@ -79,20 +79,8 @@ on_delete(void *context, const struct informer_object *object, bool final_state_
 static void
 on_overflow(void *context, enum informer_overflow kind)
 {
-	if (kind == INFORMER_COALESCED)
-		add(context, CHANGE_COALESCED, false, true, NULL, NULL);
-}
-
-static void
-on_resync_begin(void *context)
-{
-	add(context, CHANGE_RESYNC, false, true, NULL, NULL);
-}
-
-static void
-on_resync_end(void *context)
-{
-	add(context, CHANGE_RESYNC_END, false, true, NULL, NULL);
+	(void)kind; /* RESYNC is for consumers */
+	add(context, CHANGE_COALESCED, false, true, NULL, NULL);
 }
 
 static void
@@ -153,7 +141,7 @@ finish(struct changes *changes, bool timed_out, bool counted)
 struct request {
 	struct cli_args args;
 	const char *ns, *labels, *fields, *output, *count, *timeout;
-	bool all, no_track_keys;
+	bool all;
 };
 
 static const struct flag flags[] = {
@@ -164,10 +152,6 @@ static const struct flag flags[] = {
 	{"field-selector", 0, "SELECTOR", "paths and values: spec.nodeName=n1,status.phase!=Running",
 	 FLAG_TEXT(struct request, fields)},
 	{"output", 'o', "FORMAT", "json, a line each", FLAG_TEXT(struct request, output)},
-	{"no-track-keys", 0, NULL,
-	 "remember no keys (80 bytes each, and its length): a rebuilt store is a RESYNC, and "
-	 "after\nCOALESCED a selector may tell of what never matched",
-	 FLAG_ON(struct request, no_track_keys)},
 	{"count", 0, "N", "end after N lines", FLAG_TEXT(struct request, count)},
 	{"timeout", 0, "TIME", "end after this time: 500ms, 30s, 2m (default: never)",
 	 FLAG_TEXT(struct request, timeout)},
@@ -217,15 +201,11 @@ run(const struct cli_command *command, int argc, char **argv)
 			.namespace_ = request.ns,
 			.label_selector = request.labels,
 			.field_selector = request.fields,
-			.track_keys = true,
-			.keys_max = request.no_track_keys ? INFORMER_NO_KEYS : 0,
 			.context = &changes,
 			.on_add = on_add,
 			.on_update = on_update,
 			.on_delete = on_delete,
 			.on_overflow = on_overflow,
-			.on_resync_begin = on_resync_begin,
-			.on_resync_end = on_resync_end,
 			.on_synced = on_synced,
 		};
 
@@ -250,14 +230,11 @@ const struct cli_command command_changes = {
 	.details = "  "
 		   "{\"seq\":7,\"type\":\"ADDED|MODIFIED|DELETED\",\"initial\":false,\"object\":{...},"
 		   "\"old\":{...}}\n"
-		   "  {\"seq\":9,\"type\":\"COALESCED|RESYNC|RESYNC_END\"}\n"
+		   "  {\"seq\":9,\"type\":\"COALESCED\"}\n"
 		   "\n"
-		   "Objects that are there come first, as ADDED with \"initial\":true. After COALESCED (we "
-		   "were slow) it is one line\n"
-		   "an object, with its newest state. Between RESYNC and RESYNC_END everything that is there "
-		   "comes again: what does\n"
-		   "not is gone; that is told only where keys are not remembered, or are more than "
-		   "262,144. It goes on by itself\n"
+		   "Objects that are there come first, as ADDED with \"initial\":true. COALESCED: changes "
+		   "were missed; one line for\n"
+		   "each object that changed follows, with its newest state. informerctl goes on by itself "
 		   "when informerd is restarted.\n"
 		   "Exit codes: 0 done, 1 timed out before --count lines, 2 usage or no daemon.",
 	.flags = flags,

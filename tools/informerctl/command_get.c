@@ -73,11 +73,9 @@ check(struct get *get, const char *output, const char *index)
 				"'%s': a name has no '/'; write RESOURCE/NAME without a resource before it",
 				get->targets[i].name);
 	}
-	if (!get->watch && (get->watch_events || get->no_track_keys || get->timeout))
+	if (!get->watch && (get->watch_events || get->timeout))
 		return cli_fail("%s goes with --watch",
-				get->watch_events    ? "--output-watch-events"
-				: get->no_track_keys ? "--no-track-keys"
-						     : "--timeout");
+				get->watch_events ? "--output-watch-events" : "--timeout");
 	if (get->watch && get->sort_by)
 		return cli_fail("--sort-by does not go with --watch: changes come in their own order");
 	if (index) {
@@ -133,9 +131,6 @@ static const struct flag flags[] = {
 	{"output-watch-events", 0, NULL,
 	 "with --watch: say of each whether it was ADDED, MODIFIED or DELETED",
 	 FLAG_ON(struct request, get.watch_events)},
-	{"no-track-keys", 0, NULL,
-	 "with --watch: remember no keys (80 bytes each, and its length); what is there may be shown again",
-	 FLAG_ON(struct request, get.no_track_keys)},
 	{"field-selector", 0, "SELECTOR", "paths and values, as in spec.nodeName=n1,status.phase!=Running",
 	 FLAG_TEXT(struct request, get.field_text)},
 	{"sort-by", 0, "PATH", "by this field, as in .metadata.creationTimestamp; what has none comes first",

@@ -60,7 +60,6 @@ struct get {
 	bool watch;
 	bool watch_only;
 	bool watch_events;
-	bool no_track_keys;
 	const char *field_text;
 	const char *sort_by;
 	const char *timeout;

@@ -326,14 +326,6 @@ on_delete(void *context, const struct informer_object *object, bool final_state_
 }
 
 static void
-on_overflow(void *context, enum informer_overflow kind)
-{
-	(void)context;
-	if (kind == INFORMER_RESYNC)
-		cli_fail("what is there is shown again; what is not, is gone");
-}
-
-static void
 on_synced(void *context)
 {
 	struct get_watch *watch = context;
@@ -390,13 +382,10 @@ follow(struct get_watch *watch)
 		.namespace_ = narrow ? get->namespace_ : NULL,
 		.label_selector = get->selector_text,
 		.field_selector = get->field_text,
-		.track_keys = true, /* whatever happens: what is shown are changes */
-		.keys_max = get->no_track_keys ? INFORMER_NO_KEYS : 0,
 		.context = watch,
 		.on_add = on_add,
 		.on_update = on_update,
 		.on_delete = on_delete,
-		.on_overflow = on_overflow,
 		.on_synced = on_synced,
 	};
 	watch->follow = (struct follow){.inf = get->inf, .out = &watch->out, .timeout_ms = -1};

@@ -170,17 +170,6 @@ catch_up_across(struct recorder_world *w, const char *caught_up, const char *cha
 	     "x*80:db;a2:web b2:db c2:web d2:db e1:web f1:db -d", caught_up, changes, told);
 }
 
-/*
- * Without keys an object within the selector is an update, or an add if it is new; one outside of it a delete
- * of unknown state.
- */
-TEST(selectors_in_a_catch_up_without_keys)
-{
-	w->r->options.label_selector = "app=web";
-	w->r->options.keys_max = INFORMER_NO_KEYS;
-	catch_up_across(w, "COALESCED ?>a2 -b2? ?>c2 +e1 -d2?", "b3:web c3:db", "+b3 -c2");
-}
-
 /* With a filter nothing comes of an object that the handler never heard of. */
 TEST(a_filter_in_a_catch_up)
 {
@@ -197,77 +186,33 @@ stats_of(const struct recorder_world *w)
 	return stats;
 }
 
-static void
-assert_keys(const struct recorder_world *w, unsigned count, bool untracked)
-{
-	assert_int_equal(stats_of(w).keys, count);
-	assert_int_equal(stats_of(w).untracked, untracked);
-}
-
-/* A handler with selectors remembers what it was told: nothing comes of an object that it never heard of. */
+/* A handler remembers what it was told: nothing comes of an object that it never heard of. */
 TEST(selectors_in_a_catch_up_are_exact)
 {
 	w->r->options.label_selector = "app=web";
 	catch_up_across(w, "COALESCED ?>a2 -b2? +c2 +e1", "b3:web c3:db -e", "+b3 -c2 -e1");
-	assert_keys(w, 2, false);
+	assert_int_equal(stats_of(w).keys, 2);
 }
 
-/*
- * More keys than it may remember are none: where it missed something, a handler with selectors is told all
- * anew, and begins to remember again.
- */
-TEST(beyond_its_keys_a_selector_is_resynced)
+/* A store that was built anew comes as adds, updates and deletes. */
+TEST(another_lineage_is_exact)
 {
-	w->r->options.label_selector = "app=web";
-	w->r->options.keys_max = 2;
-	/* e is the third: the episode that goes by keys ends, whatever it told */
-	catch_up_across(w, "COALESCED ?>a2 -b2? +c2 +e1 RESYNC BEGIN +a2* +c2* +e1* END SYNCED", "", "");
-	assert_keys(w, 0, true);
-	PLAY(w, "b3:web c3:db -e d3:db", "+b3 -c2 -e1", "x*81:db", "RESYNC BEGIN +a2* +b3* END SYNCED");
-	assert_keys(w, 2, false);
-	PLAY(w, "-a -b", "-a2 -b3");
-}
-
-/* Without selectors a gap needs no keys, only another lineage does. */
-TEST(beyond_its_keys_another_lineage_is_a_resync)
-{
-	w->r->options.queue_entries = 64;
-	w->r->options.track_keys = true;
-	w->r->options.keys_max = 2;
-	PLAY(w, "a1 b1 c1", "+a1* +b1* +c1* SYNCED", "a*79;-b", "COALESCED ?>a79 -b1", "REPLACE;c2 d1",
-	     "RESYNC BEGIN +c2* +d1* END SYNCED", "REPLACE;c3", "COALESCED ?>c3 -d!", "REPLACE;e1 f1 g1",
-	     "COALESCED +e1 +f1 RESYNC BEGIN +e1* +f1* +g1* END SYNCED");
-}
-
-/* A store that was built anew: what is not told again between begin and end is gone. */
-TEST(another_lineage_is_a_resync)
-{
-	PLAY(w, "a1 b1", "+a1* +b1* SYNCED", "REPLACE;~b2;c1", "RESYNC BEGIN +b2* +c1* END SYNCED", "c2",
-	     "c1>c2");
-}
-
-/* With track_keys another lineage comes as adds, updates and deletes. */
-TEST(with_track_keys_another_lineage_is_exact)
-{
-	w->r->options.track_keys = true;
 	PLAY(w, "a1 b1 c1 d1", "+a1* +b1* +c1* +d1* SYNCED", "d2", "d1>d2", "REPLACE;b2 c1 d9:new e1",
-	     "COALESCED ?>b2 -d! +d9 +e1 -a!", "-c e2", "-c1 e1>e2");
+	     "COALESCED ?>b2 -d! +d9 +e1 -a!", "-c e2", "-c1 e1>e2", "REPLACE;b2 e2", "COALESCED -d!");
 }
 
 /* A cursor counts in its lineage: what was acknowledged in the old one says nothing in the new one. */
 TEST(in_another_lineage_a_consumer_acknowledges_anew)
 {
 	w->r->options.consumer = "agent";
-	PLAY(w, "", "RESYNC BEGIN END SYNCED", "a1 b1 c1 d1 e1 f1", "+a1 +b1 +c1 +d1 +e1 +f1",
-	     "REPLACE;a2 b2", "RESYNC BEGIN +a2* +b2* END SYNCED", "DETACH;a3 -b;ATTACH",
-	     "COALESCED ?>a3 -b2 SYNCED");
+	PLAY(w, "", "RESYNC BEGIN END SYNCED", "a1 b1", "+a1 +b1", "REPLACE;a2 b2", "COALESCED ?>a2 ?>b2",
+	     "DETACH;a3 -b;ATTACH", "COALESCED ?>a3 -b2 SYNCED");
 }
 
 /* A consumer that missed nothing while it was away is told the end of what its former life was told. */
-TEST(with_track_keys_a_consumer_knows_what_its_former_life_was_told)
+TEST(a_consumer_knows_what_its_former_life_was_told)
 {
 	w->r->options.consumer = "agent";
-	w->r->options.track_keys = true;
 	PLAY(w, "a1 b1 c1", "RESYNC BEGIN +a1* +b1* +c1* END SYNCED", "DETACH;ATTACH", "SYNCED", "a2 -b d1",
 	     "a1>a2 -b1 +d1", "REPLACE;a2 d2", "COALESCED ?>d2 -c!");
 }
@@ -357,7 +302,6 @@ TEST(deletions_of_a_resync_are_told_before_they_are_acknowledged)
 	char *text;
 
 	w->r->options.consumer = "agent";
-	w->r->options.track_keys = true;
 	PLAY(w, "a1 b1 c1", "RESYNC BEGIN +a1* +b1* +c1* END SYNCED");
 	w->r->each = remove_itself;
 	broker_fixture_replace(w->fx, true);
@@ -418,7 +362,7 @@ TEST(a_resync_moves_the_cursor_at_its_end)
 	assert_int_equal(informer_handler_cursor(w->r->handler, &standing.at), 0);
 	w->r->context = &standing;
 	w->r->each = look_where_it_stands;
-	PLAY(w, "REPLACE;a1 b2", "RESYNC BEGIN +a1* +b2* END SYNCED");
+	PLAY(w, "REPLACE;a1 b2", "COALESCED ?>b2 -c!");
 	assert_int_equal(standing.calls, 2);
 	assert_false(standing.moved);
 	assert_int_equal(informer_handler_cursor(w->r->handler, &after), 0);

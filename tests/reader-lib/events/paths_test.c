@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whatever happens to a handler that overflowed once and caught up, and whatever happens after that: it is
- * told each change, or COALESCED, or RESYNC, nothing of what it never heard of, and in the end what is there.
+ * told each change, or COALESCED, nothing of what it never heard of, and in the end what is there.
  * A table of what may happen is walked through, each with each, in each order, and so that the handler keeps
  * up, is busy meanwhile, or is held back while its library goes on. Writer and reader are the real ones.
  */
@@ -10,7 +10,7 @@
 #include "tests/room.h"
 #include "tests/support/handler_view.h"
 
-#define VIEWS 6
+#define VIEWS 3
 #define ONE_HOUR_MS 3600000u
 
 /* KEEPS_UP: it dispatches all the time; BUSY: not until the path's end; HELD: only its handlers wait. */
@@ -236,15 +236,12 @@ cross(struct course *p)
 	change(p, all_cross);
 }
 
-/* anew: it may bring a RESYNC; with all others a handler goes on. */
 static const struct step {
 	const char *name;
 	void (*happen)(struct course *p);
-	bool anew;
 } steps[] = {
-	{"overflow", overflow, false}, {"restart", restart, false}, {"takeover", takeover, false},
-	{"reload", reload, true},      {"resync", resync, false},   {"forget", forget, true},
-	{"pause", pause_a_while, false}, {"cross", cross, false},
+	{"overflow", overflow}, {"restart", restart}, {"takeover", takeover},   {"reload", reload},
+	{"resync", resync},     {"forget", forget},   {"pause", pause_a_while}, {"cross", cross},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
@@ -287,18 +284,10 @@ path_new(enum manner manner)
 	for (unsigned i = 0; i < VIEWS; i++)
 		v[i].options.resync_ms = ONE_HOUR_MS;
 	view_add(v++, "all", &p->history, p->inf);
-	v->options.track_keys = true;
-	view_add(v++, "all, keys", &p->history, p->inf);
 	v->options.consumer = "agent"; /* its first RESYNC: the name is new */
 	view_add(v++, "consumer", &p->history, p->inf);
 	v->web_only = true;
-	view_add(v++, "web", &p->history, p->inf);
-	v->web_only = true;
-	v->options.keys_max = 5;
-	view_add(v++, "web, few keys", &p->history, p->inf);
-	v->web_only = true;
-	v->options.keys_max = INFORMER_NO_KEYS;
-	view_add(v, "web, no keys", &p->history, p->inf);
+	view_add(v, "web", &p->history, p->inf);
 	return p;
 }
 
@@ -322,22 +311,14 @@ path_free(struct course *p)
 	free(p);
 }
 
-/*
- * A RESYNC was told only where there was reason to: never to one that remembers all its keys, and to others
- * only when the store was built anew, or deletions were forgotten.
- */
+/* A RESYNC was told only to a consumer, when it was new. */
 static void
-resyncs_have_a_reason(const struct course *p, bool anew, const char *what)
+resyncs_have_a_reason(const struct course *p, const char *what)
 {
-	for (unsigned i = 0; i < VIEWS; i++) {
-		const struct view *v = &p->views[i];
-		bool has_keys = v->options.track_keys ||
-				(v->web_only && v->options.keys_max != INFORMER_NO_KEYS);
-		bool few_keys = v->options.keys_max > 0 && v->options.keys_max < KEYS;
-
-		if (v->resyncs > (v->options.consumer != NULL) && !few_keys && (has_keys || !anew))
-			fail_msg("%s: %s was told a RESYNC", what, v->what);
-	}
+	for (unsigned i = 0; i < VIEWS; i++)
+		if (p->views[i].resyncs != (p->views[i].options.consumer != NULL))
+			fail_msg("%s: %s was told %llu RESYNCs", what, p->views[i].what,
+				 (unsigned long long)p->views[i].resyncs);
 }
 
 /* Overflow, catch-up, then the one step and the other. */
@@ -360,7 +341,7 @@ walk(const struct step *one, const struct step *other, enum manner manner)
 	for (unsigned i = 0; i < 3; i++)
 		change(p, some_changes);
 	catch_up(p, what);
-	resyncs_have_a_reason(p, one->anew || other->anew, what);
+	resyncs_have_a_reason(p, what);
 	path_free(p);
 }
 

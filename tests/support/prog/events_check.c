@@ -55,7 +55,7 @@ struct handler {
 	unsigned line, label, field;
 	int pid;
 	char ns[32];
-	bool track, named, steady, done, loose, resyncing, whole, begun;
+	bool named, steady, done, loose, resyncing, whole, begun;
 	uint64_t newest;	/* resourceVersion told */
 	struct view *views;
 	unsigned events;
@@ -236,11 +236,10 @@ take_update(struct handler *h, const char *line)
 		return;
 	}
 	/* the arena was taken back while it was told, and it is not known whether it was read */
-	twice = h->loose && h->track && strcmp(old_rv, "-") == 0;
+	twice = h->loose && strcmp(old_rv, "-") == 0;
 	if (s->is.rv < v->last || (s->is.rv == v->last && !twice && !(h->loose && h->named)))
 		WRONG(h, "an older state after %llu: %s", (unsigned long long)v->last, line);
-	if (!v->rv && !v->unread && !(v->ended && twice) &&
-	    !(h->loose && ((has_selectors(h) && !h->track) || h->named)) && !h->resyncing)
+	if (!v->rv && !v->unread && !(v->ended && twice) && !(h->loose && h->named) && !h->resyncing)
 		WRONG(h, "an update of what is not there: %s", line);
 	if (v->rv && !v->unsure && !v->unread && strcmp(states[v->rv].is.uid, s->is.uid) != 0)
 		WRONG(h, "an update of another object of that name: %s", line);
@@ -282,8 +281,8 @@ take_delete(struct handler *h, const char *line)
 	if (known && !s)
 		WRONG(h, "the final state is said to be known: %s", line);
 	/* the arena was taken back while the first was told, and it is not known whether that was read */
-	twice = v->unread || (v->ended && h->loose && h->track);
-	if (!v->rv && !(h->loose && ((has_selectors(h) && !h->track) || h->named)) && !h->resyncing && !twice)
+	twice = v->unread || (v->ended && h->loose);
+	if (!v->rv && !(h->loose && h->named) && !h->resyncing && !twice)
 		WRONG(h, "a delete of what is not there: %s", line);
 	if (s && v->rv && s->is.rv < v->rv && !(h->loose && h->named))
 		WRONG(h, "a delete with an older state than %llu: %s", (unsigned long long)v->rv, line);
@@ -332,12 +331,10 @@ take_expired(struct handler *h, const char *line)
 static void
 begin_life(struct handler *h, const char *line)
 {
-	int track, named, steady;
+	int named, steady;
 
-	if (sscanf(line, "H %d %31s %u %u %d %d %d", &h->pid, h->ns, &h->label, &h->field, &track, &named,
-		   &steady) != 7)
+	if (sscanf(line, "H %d %31s %u %u %d %d", &h->pid, h->ns, &h->label, &h->field, &named, &steady) != 6)
 		WRONG(h, "no beginning: %s", line);
-	h->track = track;
 	h->named = named;
 	h->steady = steady;
 	h->done = h->resyncing = h->whole = h->begun = false;

@@ -6,7 +6,7 @@
  *	plain	one handler, of all pods
  *	late	the same, which is not dispatched from when it has its queue until SIGUSR1
  *	steady	two handlers that are never held up, with a large queue
- *	wild	handlers at random: of any selectors, with small queues, tracked keys, resyncs, a consumer of
+ *	wild	handlers at random: of any selectors, with small queues, resyncs, a consumer of
  *		the name NAME; added, removed, held back and slowed down, and, while there is a file DIR.hold,
  *		now and then a snapshot held open
  *
@@ -207,7 +207,6 @@ add(bool steady, bool named, bool plain)
 	o.field_selector = event_model_fields[field];
 	o.queue_entries = steady ? 65536 : plain ? 0 : queues[event_model_draw(d, 4)];
 	o.resync_ms = !plain && event_model_draw(d, 4) == 0 ? 1000 : 0;
-	o.track_keys = !plain && event_model_draw(d, 3) == 0;
 	o.consumer = named ? reader : NULL;
 	o.context = t;
 	t->named = named;
@@ -217,9 +216,8 @@ add(bool steady, bool named, bool plain)
 	if (t->fd < 0)
 		exit(1);
 	put(t, line,
-	    snprintf(line, sizeof(line), "H %d %s %u %u %d %d %d\n", (int)getpid(),
-		     *o.namespace_ ? o.namespace_ : "-", label, field, o.track_keys || label || field, named,
-		     steady));
+	    snprintf(line, sizeof(line), "H %d %s %u %u %d %d\n", (int)getpid(),
+		     *o.namespace_ ? o.namespace_ : "-", label, field, named, steady));
 	r = informer_add_handler(inf, &o, &t->handler);
 	if (r < 0) {
 		informer_error_text(r, line, sizeof(line));
