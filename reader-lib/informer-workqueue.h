@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libinformer, workqueue: what a handler finds to do is put here by key, and done by workers at their own
- * pace (client-go's util/workqueue).
+ * libinformer, workqueue: handlers add keys, workers process them (client-go's util/workqueue). Page:
+ * informer_workqueue(3).
  *
  *	handler:	informer_workqueue_add(q, key, length);
  *	worker:		while (informer_workqueue_get(q, -1, &item) == 0) {
@@ -12,11 +12,11 @@
  *				informer_workqueue_done(q, &item);
  *			}
  *
- * A key that is added while it waits is there once; one that is added while it is processed comes again after
- * done, once. So two workers never have the same key at the same time.
+ * A waiting key that is added again stays in the queue once. A key that is added while it is processed comes
+ * again once, after done. So two workers never have the same key.
  *
- * Threads: any number. It needs no handle and no daemon. No thread of its own: delayed keys are moved by
- * those who get.
+ * Threads: any number at once. The queue needs no handle and no informerd, and has no thread: workers in get
+ * move delayed keys.
  */
 #ifndef INFORMER_WORKQUEUE_H
 #define INFORMER_WORKQUEUE_H
@@ -30,9 +30,8 @@ extern "C" {
 struct informer_workqueue;
 
 /*
- * How long informer_workqueue_add_rate_limited() lets a key wait (client-go's RateLimiters). A description:
- * the queue copies it, with all that it is made of, so it may stand on the stack, be const, and serve for
- * several queues; each has buckets of its own.
+ * How long informer_workqueue_add_rate_limited() delays a key (client-go's RateLimiters). Each queue copies
+ * the whole description, and has its own buckets.
  *
  *	const struct informer_rate_limit
  *		each = {.kind = INFORMER_LIMIT_EXPONENTIAL, .base_ns = 5000000, .max_ns = 60000000000},
@@ -40,22 +39,21 @@ struct informer_workqueue;
  *		*both[] = {&each, &all},
  *		limit = {.kind = INFORMER_LIMIT_LONGEST_OF, .limits = both, .n_limits = 2};
  *
- * max_ns  no wait by this one is longer; 0: it may be as long as it is counted out. On an exponential one it
- *         is the maximum of client-go's, on any other WithMaxWaitRateLimiter
+ * max_ns  the longest wait of this limit (WithMaxWaitRateLimiter); 0: no maximum
  */
 enum informer_rate_limit_kind {
-	/* base_ns · 2^n after n failures of this key; base_ns above 0 */
+	/* base_ns · 2^n after n failures of the key; base_ns above 0 */
 	INFORMER_LIMIT_EXPONENTIAL = 1,
-	/* one for all keys: burst at once, then qps a second; both above 0 */
+	/* for all keys: burst at once, then qps a second; both above 0 */
 	INFORMER_LIMIT_BUCKET,
-	/* fast_ns for the first fast_tries of this key, then slow_ns */
+	/* fast_ns for the key's first fast_tries failures, then slow_ns */
 	INFORMER_LIMIT_FAST_SLOW,
-	/* the longest of n_limits others, 1 or more, all of which are asked (MaxOfRateLimiter) */
+	/* the longest wait of n_limits (1 or more) limits; all are asked (MaxOfRateLimiter) */
 	INFORMER_LIMIT_LONGEST_OF,
 	/*
-	 * what `when` says, in nanoseconds. failures: of this key, before this one. now_ns: the queue's
-	 * clock. It and `forget` (NULL: need not be told) are called with the queue's lock held, so never two
-	 * at once: they must return soon, and call no function of this queue
+	 * the nanoseconds that `when` returns. failures: the key's earlier ones; now_ns: the queue's clock.
+	 * `when` and `forget` (may be NULL) run under the queue's lock: they must return soon and not use
+	 * this queue
 	 */
 	INFORMER_LIMIT_OWN,
 };
@@ -75,14 +73,16 @@ struct informer_rate_limit {
 };
 
 /*
- * All in one; zero fields mean the defaults in brackets.
+ * Zero fields mean the defaults in brackets.
  *
- * base_delay_ns, max_delay_ns   per-item exponential backoff: base · 2^n, at most max [5 ms, 1,000 s]
- * qps, burst                    one bucket for all items [10, 100]; qps < 0: no bucket
- * clock                         nanoseconds, monotonic; for tests with virtual time. A test that moves it on
- *                               calls informer_workqueue_kick(). NULL: CLOCK_MONOTONIC
- * rate_limit                    instead of the four at the top, which must be 0 then; borrowed for the call
- * name                          of its metrics; copied. NULL: it has none
+ * size                          sizeof(struct informer_workqueue_options)
+ * base_delay_ns, max_delay_ns   wait per key: base · 2^n, at most max [5 ms, 1,000 s]
+ * qps, burst                    a bucket for all keys [10, 100]; qps < 0: no bucket
+ * clock                         monotonic nanoseconds, for tests [CLOCK_MONOTONIC]; after moving it call
+ *                               informer_workqueue_kick()
+ * allocate, release             both or neither
+ * rate_limit                    replaces delays, qps and burst, which must be 0; copied
+ * name                          label of the metrics; copied
  */
 struct informer_workqueue_options {
 	size_t size;
@@ -99,7 +99,7 @@ struct informer_workqueue_options {
 	const char *name;
 };
 
-/* key: a terminated copy, valid until done. priority: with which it came. */
+/* key: a terminated copy, valid until done. priority: that which the key had in the queue. */
 struct informer_work_item {
 	const char *key;
 	size_t length;
@@ -108,39 +108,42 @@ struct informer_work_item {
 };
 
 /*
- * Returns 0; -ENOMEM; -EINVAL: no size, half an allocator, or a rate limit that makes no sense (a kind that
- * is none, a field that is to be above 0, more than 64 in all).
+ * options NULL: defaults.
+ *
+ * Returns 0; -ENOMEM; -EINVAL: no size, half an allocator, or a bad rate limit (an unknown kind, a 0 that
+ * must be above 0, more than 64 limits)
  */
 INFORMER_API int informer_workqueue_new(const struct informer_workqueue_options *options,
 					struct informer_workqueue **ret_queue);
-/* Nobody may be in it or come. NULL is fine. */
+/* No other thread may use the queue. NULL is fine. */
 INFORMER_API void informer_workqueue_free(struct informer_workqueue *queue);
 
 /*
- * Returns 0; -ESHUTDOWN after a shut down (the item is not taken); -ENOMEM; -EINVAL: a key of more than 1
- * MiB.
+ * Add a key. Returns 0; -ESHUTDOWN after a shut down and -ENOMEM: nothing changed; -EINVAL: a key over 1 MiB.
+ * Memory: about 150 bytes and the key's length, until the key is done and has no failures.
  */
 INFORMER_API int informer_workqueue_add(struct informer_workqueue *queue, const char *key, size_t length);
-/* After a delay; of two delays for one key the earlier one counts. delay 0: at once. */
+/* Add a key after a delay. 0: at once. Of two delays of a key the earlier counts. */
 INFORMER_API int informer_workqueue_add_after(struct informer_workqueue *queue, const char *key,
 					      size_t length, uint64_t delay_ns);
-/* After the wait that the queue's rate limit says, and this call counts as a failure of the item. */
+/* Add a key after the delay of the queue's rate limit. The call counts as a failure of the key. */
 INFORMER_API int informer_workqueue_add_rate_limited(struct informer_workqueue *queue, const char *key,
 						     size_t length);
 
 /*
- * How a key is added; zero fields: at once, with priority 0 (controller-runtime's AddOpts).
+ * How a key is added (controller-runtime's AddOpts). Zero fields: at once, with priority 0.
  *
- * priority      INFORMER_PRIORITY_MIN .. INFORMER_PRIORITY_MAX. Of the keys that are ready those with the
- *               highest are handed out first, of equals the first to come. A key that is added again while it
- *               waits keeps the higher of both priorities; one that is raised stands behind those that have
- *               that priority already. It goes for this time: once the key is handed out it is forgotten
- * delay_ns      as informer_workqueue_add_after(); 0: none. A delayed key has its priority when it is ready;
- *               until then it keeps nobody waiting
- * rate_limited  as informer_workqueue_add_rate_limited(); with a delay as well the shorter wait counts
+ * size          sizeof(struct informer_work_add)
+ * priority      INFORMER_PRIORITY_MIN .. INFORMER_PRIORITY_MAX. Ready keys of the highest priority go first,
+ *               equal ones in the order of adding. A waiting key that is added again with a higher priority
+ *               gets it, and goes behind the keys that already have it. A priority lasts until the key is
+ *               handed out
+ * delay_ns      as informer_workqueue_add_after(); 0: none. The priority counts when the delay ends; of two
+ *               delayed adds the higher one
+ * rate_limited  as informer_workqueue_add_rate_limited(); with delay_ns the shorter wait counts
  */
 #define INFORMER_PRIORITY_MIN (-128)
-#define INFORMER_PRIORITY_LOW (-100) /* controller-runtime's for what nobody changed: first lists, resyncs */
+#define INFORMER_PRIORITY_LOW (-100) /* for initial adds and resyncs, as in controller-runtime */
 #define INFORMER_PRIORITY_MAX 127
 struct informer_work_add {
 	size_t size;
@@ -148,45 +151,54 @@ struct informer_work_add {
 	bool rate_limited;
 	uint64_t delay_ns;
 };
-/* Results as above; -EINVAL also: no size, or no such priority. how NULL: informer_workqueue_add(). */
+/* how NULL: informer_workqueue_add(). Returns as that; -EINVAL also: no size, or a bad priority. */
 INFORMER_API int informer_workqueue_add_with(struct informer_workqueue *queue, const char *key, size_t length,
 					     const struct informer_work_add *how);
 
-/* The item's backoff begins anew. Does not take it out of the queue. */
+/* Reset the key's failures, after success or when giving up. The key stays in the queue. */
 INFORMER_API void informer_workqueue_forget(struct informer_workqueue *queue, const char *key, size_t length);
-/* How often it was added with a rate limit since it was forgotten, whichever limit that is. */
+/* The key's failures: rate-limited adds since informer_workqueue_forget(). */
 INFORMER_API uint32_t informer_workqueue_num_requeues(struct informer_workqueue *queue, const char *key,
 						      size_t length);
 
 /*
- * The next key, by priority and then in order of adding; waits for one at most timeout_ms (negative: for
- * ever; real time, also with a clock of the caller's). Give it back with done.
- * Returns 0; -ETIMEDOUT; -ESHUTDOWN: shut down, and nothing is left
+ * Take the next key: the highest priority, then the order of adding. Waits at most timeout_ms of real time
+ * (negative: no limit). Give each item back with informer_workqueue_done().
+ *
+ * Returns 0; -ETIMEDOUT; -ESHUTDOWN: shut down, and no key is left
  */
 INFORMER_API int informer_workqueue_get(struct informer_workqueue *queue, int timeout_ms,
 					struct informer_work_item *ret_item);
 INFORMER_API void informer_workqueue_done(struct informer_workqueue *queue, struct informer_work_item *item);
 
-/* Keys that wait (delayed ones not counted). */
+/* The number of waiting keys, without delayed ones. */
 INFORMER_API size_t informer_workqueue_length(struct informer_workqueue *queue);
 
-/* No adds from now on; get hands out what is left, then says -ESHUTDOWN. Delayed keys are dropped. */
+/* Adds fail from now on; delayed keys are dropped. get hands out the others, then returns -ESHUTDOWN. */
 INFORMER_API void informer_workqueue_shut_down(struct informer_workqueue *queue);
 /*
- * The same, and waits until all of it is done: what is processed, what waits, and what was added again while
- * processed. (client-go's does not wait for what nobody got yet.)
- * Returns  0; -ETIMEDOUT; -ECANCELED: another thread called informer_workqueue_shut_down() meanwhile
+ * The same, and wait until all keys are done: keys in process, waiting ones, and those added again in
+ * process. (client-go waits only for keys in process.) timeout_ms negative: no limit.
+ *
+ * Returns 0; -ETIMEDOUT; -ECANCELED: another thread called informer_workqueue_shut_down()
  */
 INFORMER_API int informer_workqueue_shut_down_with_drain(struct informer_workqueue *queue, int timeout_ms);
 INFORMER_API bool informer_workqueue_is_shutting_down(struct informer_workqueue *queue);
 
-/* Look at the clock again. */
+/* Read the clock again, after the caller's clock has moved. */
 INFORMER_API void informer_workqueue_kick(struct informer_workqueue *queue);
 
 /*
- * Kubernetes' own metrics of a workqueue (workqueue_depth, _adds_total, _queue_duration_seconds,
- * _work_duration_seconds, _unfinished_work_seconds, _longest_running_processor_seconds, _retries_total).
- * Durations in nanoseconds; buckets hold counts of durations up to 10^-8 s, 10^-7 s, … 10^3 s, and of all.
+ * Kubernetes' metrics of a workqueue, with durations in nanoseconds. Buckets are cumulative: durations up to
+ * 10^-8 s, 10^-7 s, … 10^3 s, and all.
+ *
+ * size                to be set by the caller: sizeof(struct informer_workqueue_metrics)
+ * depth               keys to process, also those added again in process
+ * adds                keys added; adds of a waiting key do not count
+ * retries             adds with a delay or a rate limit
+ * queue_, work_       how long keys waited, and were processed
+ * unfinished_ns       how long the keys in process have taken, in sum
+ * longest_running_ns  the longest of these
  */
 #define INFORMER_WORKQUEUE_BUCKETS 13
 struct informer_workqueue_metrics {
@@ -199,20 +211,21 @@ struct informer_workqueue_metrics {
 	uint64_t unfinished_ns;
 	uint64_t longest_running_ns;
 };
+/* Returns 0; -EINVAL: no size. */
 INFORMER_API int informer_workqueue_metrics(struct informer_workqueue *queue,
 					    struct informer_workqueue_metrics *metrics);
 
-/* As the options have it; "": none. Valid as long as the queue. */
+/* The name in the options, or "". Valid as long as the queue. */
 INFORMER_API const char *informer_workqueue_name(const struct informer_workqueue *queue);
 
 /*
- * The metrics of all of a program's queues in Prometheus' text format, with names, label (name=) and buckets
- * as Kubernetes' own programs have them (k8s.io/component-base), so that their dashboards and alerts fit.
+ * Write the metrics of several queues in Prometheus' text format, with Kubernetes' names, label (name=) and
+ * buckets (k8s.io/component-base).
  *
- * queues   each has a name, and no two the same; else -EINVAL. n_queues 0: headings only
- * emit     called with pieces, no lock held; a non-zero result stops and is returned
- * Returns  0; -EINVAL, before anything was written
- * Cost     seven short looks into each queue; no allocation
+ * queues   with distinct names. n_queues 0: headings only
+ * emit     gets pieces of text, without a lock; a result other than 0 ends the call and is returned
+ * Returns  0; -EINVAL: a queue without a distinct name; nothing was written
+ * Cost     the metrics of each queue are read seven times, briefly under its lock; no allocation
  */
 INFORMER_API int informer_workqueue_metrics_text(struct informer_workqueue *const *queues, size_t n_queues,
 						 int (*emit)(void *context, const char *data, size_t length),
