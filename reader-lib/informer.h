@@ -2,17 +2,17 @@
 /*
  * libinformer: read the node's one cache of Kubernetes objects.
  *
- * The daemon informerd lists and watches the API server once per node and keeps all objects, indexed, in a
- * shared-memory arena. This library maps that arena read-only. A lookup is a few memory reads: no network, no
- * system call, no parse, no allocation.
+ * The daemon informerd lists and watches the API server once per node. The daemon keeps all objects, indexed,
+ * in a shared-memory file, the arena. This library maps the arena read-only. A lookup is a few memory reads:
+ * no network, no system call, no parse, no allocation.
  *
  *	struct informer *inf;
  *	struct informer_resource *pods;
  *	struct informer_snapshot snap;
  *	struct informer_object pod;
  *
- *	informer_attach(NULL, &inf);				never waits for the daemon
- *	informer_wait_synced(inf, "pods", 5000);		optional: until the first list is in
+ *	informer_attach(NULL, &inf);				also without the daemon
+ *	informer_wait_synced(inf, "pods", 5000);		optional: wait for the first list
  *	informer_resource_open(inf, "pods", &pods);
  *	if (informer_begin(inf, &snap) == 0) {			one consistent view of everything
  *		if (informer_get_z(&snap, pods, "default", "web-0", &pod) == 0)
@@ -23,34 +23,35 @@
  *
  * Concepts: informer(7). Every function has a page, informer_attach(3) and so on.
  *
- * Results   0 (or, where said, 1) is success. A failure is negative: a negative errno for causes of the
- *           system, an INFORMER_E_ code (below -4095) for our own. Outputs called ret_* are set on success
- *           only.
- * Texts     Keys and values are (data, length). Names that a program writes out are terminated: of a
- *           resource, an index, a label; the path of a function that ends in _at. A function that ends in _z
- *           takes every text terminated.
- * Threads   A handle may be used by any number of threads at once, except that nothing may run beside or
- *           after informer_detach(). One snapshot, with its objects, values and iterators, belongs to one
- *           thread at a time. informer_dispatch() is serialised inside; lookups never wait for it.
- * Lifetime  Objects, values and strings found through a snapshot are lent: valid until its informer_end().
- *           They are (data, length) and not terminated. A snapshot, and an iterator, must not be moved or
- *           copied while it is open.
- * Fork      In a child every call on the parent's handle returns INFORMER_E_FORKED; informer_detach() frees
- *           the child's copy without disturbing the parent. The child attaches for itself.
+ * Results   0 (or, where stated, 1) is success. A failure is a negative errno, or an INFORMER_E_ code (below
+ *           -4095). Outputs ret_* are set on success only. Any function may return -EINVAL: a handle,
+ *           snapshot or object is NULL or not open.
+ * Texts     Keys and values are (data, length). Names of resources, indexes and labels are terminated, as are
+ *           the paths of functions ending in _at. Functions ending in _z take terminated texts only.
+ * Threads   Any number of threads may share a handle. Only informer_detach() must run alone, as last call. A
+ *           snapshot, with its objects, values and iterators, belongs to one thread at a time.
+ * Lifetime  Objects, values and texts found through a snapshot are lent: valid until its informer_end(). Lent
+ *           texts are not terminated. Do not move or copy an open snapshot or iterator.
+ * Fork      In a child, calls on the parent's handle return INFORMER_E_FORKED. There informer_detach() frees
+ *           only the child's copy of the handle. The child attaches for itself.
  * Quiet     No exit, no atexit, no output. Descriptors are close-on-exec.
- * SIGBUS    The first informer_attach() installs a handler of it, for this alone: what was lent of an arena
- *           that the daemon took back reads as zeros, also where memory is full. Every other SIGBUS goes to
- *the handler that was there. A program that installs its own later passes on what it does not know.
+ * SIGBUS    When a process maps its first arena, the library installs a SIGBUS handler. Where informerd took
+ *           back an arena's memory, the handler maps zeros. Every other SIGBUS goes to the previous handler.
+ *           A program that installs a handler later must pass signals on in the same way.
  *
  * Caveats
- * - An open snapshot holds memory back in the daemon: everything that changed since is kept for it. End it
- *   soon; copy what you need for long. A snapshot held beyond the daemon's patience expires
- *   (INFORMER_E_EXPIRED), and so does one of a reader that the daemon dropped. What was lent can still be
- *   read until it is ended, but bytes of it may be zero from then on.
- * - A handle has 63 pins, that is at most 63 snapshots open at once, by all threads together. More:
- *   INFORMER_E_BUSY.
- * - Do not close descriptors you did not open: closing "all from 3 up" takes the handle's away and later
- *   calls fail.
+ * - An open snapshot makes informerd keep all object states replaced since. End snapshots soon; copy
+ *   (informer_object_copy()) what you need for longer.
+ * - informerd revokes the oldest snapshot if it is 60 s old and open snapshots hold back 64 MiB (holdSeconds
+ *   and holdBytes in informerd(8)). When the arena is full, an age of 1 s is enough.
+ * - A revoked snapshot expires, with all open snapshots of its handle: calls on them return
+ *   INFORMER_E_EXPIRED. What they lent stays readable until their informer_end(), but may turn to zeros.
+ *   informer_begin() returns INFORMER_E_NOT_READY until the handle has attached again. The handle does so by
+ *   itself, after 5 s and when these snapshots are ended.
+ * - Snapshots also expire when informerd disconnects their reader, or 60 s (holdSeconds) after informerd
+ *   replaced their arena. They stay valid when informerd ends or crashes.
+ * - A handle has 63 pins, so all threads together may have 63 snapshots open. Beyond: INFORMER_E_BUSY.
+ * - Close only descriptors that you opened. Closing "all from 3 up" breaks the handle.
  */
 #ifndef INFORMER_H
 #define INFORMER_H
@@ -69,19 +70,19 @@ extern "C" {
 #define INFORMER_API
 #endif
 
-/* This header's version. A library with the same major and at least this minor serves it. */
+/* This header's version. It needs a library with the same major and at least this minor. */
 #define INFORMER_API_MAJOR 0
 #define INFORMER_API_MINOR 1
 #define INFORMER_API_VERSION ((INFORMER_API_MAJOR << 16) | INFORMER_API_MINOR)
 
-/* INFORMER_API_VERSION of the library that is linked; its release as text, "0.1.0". Neither can fail. */
+/* The linked library's INFORMER_API_VERSION, and its release as text, "0.1.0". Neither call can fail. */
 INFORMER_API uint32_t informer_api_version(void);
 INFORMER_API const char *informer_library_version(void);
 
 /* ---- errors ------------------------------------------------------------- */
 
 /*
- * X(name, code, cause, remedy). Three families: wait (try later), renew (open again), fault (somebody must
+ * X(name, code, cause, remedy). Three families: wait (try later), renew (open again), fault (a person must
  * act).
  */
 #define INFORMER_ERRORS(X)                                                                                   \
@@ -125,14 +126,11 @@ enum informer_error {
 #undef INFORMER_ERROR_ENUM_
 };
 
-/*
- * What a code means; never NULL, constant. For a negative errno a general sentence with no detail: use
- * strerror(-code).
- */
+/* What a code means: a constant text, never NULL. For a negative errno, strerror(-code) may tell more. */
 INFORMER_API const char *informer_strerror(int code);
-/* What to do about it; "" where there is nothing to say. */
+/* What to do about a code; "" if there is no advice. */
 INFORMER_API const char *informer_error_remedy(int code);
-/* "INFORMER_E_BUSY"; for a negative errno its name where known, else "UNKNOWN". */
+/* "INFORMER_E_BUSY". For a negative errno its name if known, else "UNKNOWN". */
 INFORMER_API const char *informer_error_name(int code);
 
 /* ---- attaching ---------------------------------------------------------- */
@@ -141,24 +139,24 @@ struct informer;
 
 enum informer_log_level { INFORMER_LOG_ERROR, INFORMER_LOG_WARNING, INFORMER_LOG_INFO, INFORMER_LOG_DEBUG };
 
-#define INFORMER_VERIFY 1u /* check each block's integrity tag when it is first touched */
+#define INFORMER_VERIFY 1u /* check each block's integrity tag when the block is first touched */
 /*
- * While no informerd runs, read what the last one left in memory, as of its last commit (informer_status()
- * calls it stale), rather than nothing. For informerd's own user and for root, on the host; it is looked for
- * until there is something to read. Once informerd is back, the handle moves over to it by itself. With
- * INFORMER_VERIFY the keys are those of its key file.
+ * While no informerd runs and nothing is attached, read what the last informerd left in memory, as of its
+ * last commit. informer_status() calls such an arena stale. Only informerd's own user and root can do this,
+ * on the host. The handle looks until there is something to read, and moves to the next informerd by itself.
+ * With INFORMER_VERIFY the keys come from informerd's key file.
  */
 #define INFORMER_ORPHAN 2u
 
 /*
- * size         sizeof(struct informer_options); fields beyond it are taken as zero
+ * size         sizeof(struct informer_options); fields beyond size are taken as zero
  * flags        INFORMER_VERIFY, INFORMER_ORPHAN
- * socket_path  NULL: $INFORMER_SOCKET, else /run/informer/informer.sock, else, when not root and the former
- *              does not exist, $XDG_RUNTIME_DIR/informer/informer.sock
- * reader_name  what `informerctl stat` calls this reader, up to 64 bytes; NULL: the program's name
- * log          told of attach, loss, re-attach. Called from within any call of this library, with locks held:
- *              it must not call back. NULL: nobody is told
- * allocate     used for all memory but the mappings and the verification table; both or neither
+ * socket_path  NULL: $INFORMER_SOCKET; else /run/informer/informer.sock. If that fails and the user is not
+ *              root: $XDG_RUNTIME_DIR/informer/informer.sock
+ * reader_name  shown by `informerctl stat`, cut to 63 bytes; NULL: the program's name
+ * log          receives attach, loss and re-attach. Any call may call log, with locks held: log must not call
+ *              the library. NULL: no log
+ * allocate     with release, serves all memory but mappings and the verification table; both or neither
  */
 struct informer_options {
 	size_t size;
@@ -173,63 +171,62 @@ struct informer_options {
 };
 
 /*
- * Attach. Succeeds whether or not the daemon runs: connecting goes on in informer_dispatch(), in the
- * informer_wait_*() functions, and in informer_begin() while there is nothing to read. One attempt is made at
- * once, so with a daemon that answers the first snapshot needs no wait: up to 100 ms are spent on that
- * answer, or on a daemon that is starting or ending; none when there is none.
+ * Attach: make a handle and try once to reach the daemon. Succeeds whether or not the daemon runs. Later
+ * attempts are made by informer_dispatch(), informer_wait_*(), and informer_begin() with nothing to read.
  *
  * options  NULL: all defaults
- * Returns  0, -EINVAL, -ENAMETOOLONG (socket path), -ENOMEM, -EMFILE and other negative errno
+ * Returns  0, -EINVAL (wrong size, unknown flag, or one of allocate and release alone), -ENAMETOOLONG (socket
+ *          path), -ENOMEM, -EMFILE and other negative errno
+ * Cost     blocks up to 100 ms for the answer of a daemon that runs, starts or ends; else does not wait
  */
 INFORMER_API int informer_attach(const struct informer_options *options, struct informer **ret_informer);
 
-/*
- * Detach, and free everything. Snapshots still open become invalid without further notice; all other threads
- * must be out. NULL is fine.
- */
+/* Detach and free everything, also memory that open snapshots lent. NULL is allowed. */
 INFORMER_API void informer_detach(struct informer *informer);
 
 /*
- * A descriptor for poll(2), epoll(7) and event loops: readable when informer_dispatch() has something to do
- * (the daemon came or went; a commit happened that informer_arm() asked for). The same one for the life of
- * the handle. Borrowed.
+ * A descriptor for poll(2), epoll(7) and event loops. Readable when informer_dispatch() has work: the daemon
+ * came or went, a commit came that informer_arm() asked for, or a handler is due. Lent, and the same until
+ * informer_detach().
  */
 INFORMER_API int informer_fd(const struct informer *informer);
 
 /*
- * Do what there is to do; never blocks.
+ * Do the handle's pending work, and call the handlers that are due (informer-handlers.h). Does not block,
+ * except in handlers. Calls from several threads take turns; lookups never wait for them.
  *
- * Returns  1 something changed (a commit, an attach, a loss), 0 nothing, or INFORMER_E_FORKED. Failures to
- *          attach are no failure here: informer_status() tells, and the next attempt is made by itself.
+ * Returns  1 something changed (a commit, an attach, a loss), 0 nothing changed, or INFORMER_E_FORKED.
+ *          Failed attempts to attach are in informer_status(); the handle tries again by itself
  */
 INFORMER_API int informer_dispatch(struct informer *informer);
 
 /*
- * A failure as a sentence, for people: the one that the last failure in this thread left, if that had this
- * code; else informer_strerror(). Never empty. To be called next to the call that failed; also where there is
- * no handle, for informer_attach() failed.
+ * This thread's last failure as a sentence for people, if it had this code; else informer_strerror(code).
+ * Never empty. Call this right after the failed call. No handle is needed: informer_attach() may have failed.
  *
- * buffer   at least size bytes; what fits is stored, terminated; may be NULL
+ * buffer   of size bytes; receives what fits, terminated; may be NULL
  * Returns  the sentence's length
- * Threads  each has its own last failure
  */
 INFORMER_API size_t informer_error_text(int code, char *buffer, size_t size);
 
 /*
- * size        to be set by the caller: sizeof(struct informer_status)
- * attached    there is an arena to read
- * connected   the daemon's socket is open: it lives, and protects our snapshots
- * stale       what we read is not being kept up to date: no daemon, or one that shows no sign of life for 15
- *             s
- * age_ns      since the daemon's last sign of life (boot time); 0 when not attached
+ * size        set by the caller: sizeof(struct informer_status)
+ * attached    the handle has an arena to read
+ * connected   the daemon's socket is open: the daemon lives and protects the handle's snapshots
+ * stale       the arena is not kept up to date: the daemon is gone, gave no sign of life for 15 s, or has a
+ *             newer arena
+ * age_ns      time since the daemon's last sign of life (CLOCK_BOOTTIME); 0 when not attached
  * generation  of the arena
- * attaches    how often an arena was attached: 1, and one more for each move
- * pins        of this handle's 63, those in use
- * reason      why not attached or stale, else ""
- * failure     why the daemon's socket is not open, as a code; 0 when it is, or nothing is known yet.
- *             INFORMER_E_NOT_READY: a daemon is starting, ending or busy, soon it will answer; -ETIMEDOUT:
- * one does not answer; -ENOENT, -ECONNREFUSED: none is there; -EACCES; INFORMER_E_REFUSED; INFORMER_E_LAYOUT;
- * -EMFILE, -ENOMEM: this process has run out; others. It is tried again in any case
+ * attaches    number of arenas attached so far
+ * pins        open snapshots of the current arena, at most 63
+ * reason      a sentence: why not attached or stale; else ""
+ * failure     why the daemon's socket is not open, as a code; 0: the socket is open, or nothing is known yet.
+ *             The handle always tries again.
+ *             INFORMER_E_NOT_READY: the daemon starts, ends or is busy
+ *             -ETIMEDOUT: the daemon does not answer
+ *             -ENOENT, -ECONNREFUSED: no daemon runs
+ *             -EACCES, INFORMER_E_REFUSED, INFORMER_E_LAYOUT: a person must act
+ *             -EMFILE, -ENOMEM: this process has run out. Other codes: reason has the cause
  * server_release  of the API server, 1000 * major + minor: 1036 is Kubernetes 1.36; 0: not known
  */
 struct informer_status {
@@ -249,7 +246,7 @@ INFORMER_API int informer_status(struct informer *informer, struct informer_stat
 
 /* ---- snapshots ---------------------------------------------------------- */
 
-/* One consistent view over all resources and indexes. The caller's memory; its content is private. */
+/* One consistent view of all resources and indexes, in the caller's memory. The content is private. */
 struct informer_snapshot {
 	uint64_t private_[10];
 };
@@ -257,9 +254,10 @@ struct informer_snapshot {
 /*
  * Which version a snapshot shows.
  *
- * generation  of the arena; a new one may begin with any epoch
- * epoch       number of the commit, growing by one within a generation
- * seq         number of the last change, of any resource, growing for as long as lineage stays
+ * generation      of the arena; a new generation may begin with any epoch
+ * epoch           number of the commit; grows by 1 within a generation
+ * seq             number of the last change, of any resource; grows while lineage is the same
+ * committed_*_ns  time of the commit: CLOCK_BOOTTIME, CLOCK_REALTIME
  */
 struct informer_moment {
 	uint64_t generation;
@@ -271,18 +269,20 @@ struct informer_moment {
 };
 
 /*
- * Begin a snapshot of the newest commit. Give it back with informer_end(), soon.
+ * Begin a snapshot of the newest commit: all resources and indexes of this one commit. Later commits do not
+ * change the snapshot. Neither daemon nor reader waits for the other. End the snapshot soon (informer_end()).
  *
- * Returns   0; INFORMER_E_NOT_READY (also when the daemon dropped this reader, until it is attached again),
+ * Returns   0; INFORMER_E_NOT_READY (not attached, or not again since informerd disconnected this reader),
  *           INFORMER_E_BUSY (63 are open), INFORMER_E_CORRUPT, INFORMER_E_FORKED
- * Cost      about 20 ns: one atomic exchange; no system call, no loop, no allocation. When a new generation
- *           stands ready (the daemon was restarted) this call also makes the move: some system calls
- *           (connect, recvmsg, mmap) and a call of `log`, at most every 200 µs, none of which waits; until
- *           the new arena has come it shows the old one.
+ * Cost      about 20 ns: one atomic exchange; no system call, no wait, no allocation. The first call after
+ *           the arena's file grew adds one system call. With nothing to read, or when a restarted daemon
+ *           offers a new arena, the call also drives the connection: some system calls (connect, recvmsg,
+ *           mmap) and calls of `log`, at most every 200 µs, without waiting. Until the new arena is attached,
+ *           snapshots show the old arena
  */
 INFORMER_API int informer_begin(struct informer *informer, struct informer_snapshot *ret_snapshot);
 
-/* End it. One that is all zero, or was ended, is fine. */
+/* End a snapshot. Does nothing for NULL, an all-zero snapshot, or one that was ended. */
 INFORMER_API void informer_end(struct informer_snapshot *snapshot);
 
 INFORMER_API int informer_snapshot_moment(const struct informer_snapshot *snapshot,
@@ -290,28 +290,29 @@ INFORMER_API int informer_snapshot_moment(const struct informer_snapshot *snapsh
 
 /* ---- resources ---------------------------------------------------------- */
 
-/* A name for a resource that stays valid over commits and generations. Owned by the handle. */
+/* A resource name that stays valid over commits and generations. The handle owns it. */
 struct informer_resource;
 
 /*
- * name     as kubectl takes it, case does not count: pods, po, pod, Pod, pods.v1, deployments.apps,
- *          deployments.v1.apps
- * Returns  0 (also while nothing is attached: lookups tell), -EINVAL, -ENOMEM, INFORMER_E_FORKED.
- *          The same name gives the same pointer.
+ * Open a resource by name. The same name gives the same pointer.
+ *
+ * name     as in kubectl, in any case: pods, po, pod, Pod, pods.v1, deployments.apps, deployments.v1.apps
+ * Returns  0, also if informerd does not cache the resource (lookups tell); -EINVAL (malformed name),
+ *          -ENOMEM, INFORMER_E_FORKED
  */
 INFORMER_API int informer_resource_open(struct informer *informer, const char *name,
 					struct informer_resource **ret_resource);
 
 /*
- * What a snapshot says about a resource. Strings are lent as objects are.
+ * What a snapshot says about a resource. The texts are lent.
  *
- * size              to be set by the caller: sizeof(struct informer_resource_info)
+ * size              set by the caller: sizeof(struct informer_resource_info)
  * group             "" for the core group
  * namespace_        the only namespace that is cached; "" for all
  * resource_version  the API server's, of the newest change in the snapshot; "" before the first list
- * synced            the first list is in: what is not found does not exist
- * age_ns            since the API server was last heard of while this resource's watch was open: below a
- *                   minute as long as all is well, also where nothing happens; UINT64_MAX: never
+ * synced            the first list is in: an object that is not found does not exist
+ * age_ns            time since informerd last heard from the API server on this resource's watch: below 1
+ *                   minute while the watch works, also without changes; UINT64_MAX: never
  */
 struct informer_resource_info {
 	size_t size;
@@ -328,31 +329,31 @@ struct informer_resource_info {
 	uint64_t age_ns;
 	uint32_t index_count;
 	uint32_t short_name_count;
-	bool metadata_only;	/* objects have no more than their metadata */
-	/* cached from the first reader on that asks for it; until then it is not synced */
+	bool metadata_only; /* objects have only their metadata */
+	/* informerd caches the resource once a reader asks for it; not synced before */
 	bool on_demand;
-	uint32_t drop_count;	/* paths that are left out of its objects */
-	/* deletions after this seq are all remembered (informer_each_deleted()), earlier ones may be not */
+	uint32_t drop_count; /* number of paths that informerd removes from the objects */
+	/* every deletion after this seq is remembered (informer_each_deleted()), earlier ones perhaps not */
 	uint64_t forgotten_seq;
 	/*
-	 * each deletion after this resourceVersion is remembered, and was seen as it came; 0: not known
-	 * since when. It begins with the first list, and ends with the first that is forgotten.
+	 * The watch reported each deletion after this resourceVersion, and each is remembered. A complete
+	 * list sets complete_from. 0: not known, for example since a deletion was forgotten.
 	 */
 	uint64_t complete_from;
 };
 
 /*
- * What is cached, one entry after another: position runs from 0 to informer_resource_count() - 1. A resource
- * that is cached for several namespaces by several entries has an entry for each. INFORMER_E_NOT_READY: at
- * this position something will be of which the API server has not said yet what it is.
+ * The cached resources, by position: 0 to informer_resource_count() - 1. A resource cached for several
+ * namespaces may have several entries. INFORMER_E_NOT_READY: the entry is configured, but discovery has not
+ * resolved its kind yet. INFORMER_E_NOT_FOUND: no such position.
  */
 INFORMER_API uint32_t informer_resource_count(const struct informer_snapshot *snapshot);
 INFORMER_API int informer_resource_info_at(const struct informer_snapshot *snapshot, uint32_t position,
 					   struct informer_resource_info *info);
 /*
- * Names of its indexes (i < info.index_count), and its short names. And the paths that the daemon leaves
- * out of its objects (i < info.drop_count), "metadata.managedFields" mostly: an object that lacks others
- * than this one must not be written back. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_CORRUPT.
+ * An entry's index names (i < info.index_count), short names (i < info.short_name_count), and paths that
+ * informerd removes from its objects (i < info.drop_count). Objects that lack more than
+ * "metadata.managedFields" must not be written back. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_CORRUPT.
  */
 INFORMER_API int informer_resource_index_name(const struct informer_snapshot *snapshot, uint32_t position,
 					      uint32_t i, const char **ret_name, size_t *ret_length);
@@ -361,8 +362,9 @@ INFORMER_API int informer_resource_short_name(const struct informer_snapshot *sn
 INFORMER_API int informer_resource_drop(const struct informer_snapshot *snapshot, uint32_t position,
 					uint32_t i, const char **ret_path, size_t *ret_length);
 /*
- * The same for an opened resource. With several entries: counts are sums, synced is true when all are, age_ns
- * is the oldest, resource_version is "", complete_from is 0; drop_count is that of the first.
+ * The same for an opened resource. With several entries: object_count is the sum; synced is true if all are;
+ * age_ns, changed_seq and forgotten_seq are the highest; resource_version and namespace_ are "";
+ * complete_from is 0. All else is the first entry's.
  */
 INFORMER_API int informer_resource_info(const struct informer_snapshot *snapshot,
 					struct informer_resource *resource,
@@ -374,14 +376,20 @@ INFORMER_API int informer_resource_position(const struct informer_snapshot *snap
 /* ---- lookups ------------------------------------------------------------ */
 
 /*
- * All of them return INFORMER_E_NO_RESOURCE when the resource is not cached, INFORMER_E_NOT_READY when it may
- * be one that is and informerd still asks the API server what its configuration names, INFORMER_E_NO_INDEX
- * when it lacks the index, INFORMER_E_CORRUPT, INFORMER_E_EXPIRED, INFORMER_E_FORKED, and -EINVAL for a
- * snapshot that is not open. None blocks, allocates or makes a system call, except that the first lookup of a
- * resource after the daemon changed its definition, or its generation, reads the definition (one allocation).
+ * Every lookup may return
+ *
+ * INFORMER_E_NO_RESOURCE  informerd does not cache the resource
+ * INFORMER_E_NOT_READY    discovery has not resolved all configured names; the resource may be among them
+ * INFORMER_E_NO_INDEX     the resource lacks the index
+ * -EINVAL                 the resource belongs to another handle
+ * -ENOMEM, INFORMER_E_EXPIRED, INFORMER_E_CORRUPT, INFORMER_E_FORKED
+ *
+ * No lookup blocks, allocates or makes a system call. Exception: the first lookup of a resource in an arena,
+ * or after informerd redefined resources, takes a lock and allocates. For an on-demand resource such a lookup
+ * also sends informerd a message.
  */
 
-/* An object in a snapshot. Copied freely; nothing to free; its content is private. */
+/* An object in a snapshot. Freely copied; nothing to free; content private. */
 struct informer_object {
 	const struct informer_snapshot *snapshot_;
 	const void *object_;
@@ -389,26 +397,25 @@ struct informer_object {
 	uint32_t entry_;
 };
 
-/* Get by key. Cluster-scoped: ns_length 0. Returns 0 or INFORMER_E_NOT_FOUND. */
+/* Get by key. ns_length 0: cluster-scoped. Returns 0 or INFORMER_E_NOT_FOUND. */
 INFORMER_API int informer_get(const struct informer_snapshot *snapshot, struct informer_resource *resource,
 			      const char *ns, size_t ns_length, const char *name, size_t name_length,
 			      struct informer_object *ret_object);
-/* The same, with terminated strings; ns may be NULL. */
+/* As informer_get(), with terminated texts; ns may be NULL. */
 INFORMER_API int informer_get_z(const struct informer_snapshot *snapshot, struct informer_resource *resource,
 				const char *ns, const char *name, struct informer_object *ret_object);
-/* The same, by "namespace/name", or "name" for what has no namespace; "/name" is nobody's key. */
+/* As informer_get(), by "namespace/name", or by "name" for cluster-scoped objects. "/name" is never found. */
 INFORMER_API int informer_get_key(const struct informer_snapshot *snapshot,
 				  struct informer_resource *resource, const char *key, size_t length,
 				  struct informer_object *ret_object);
 /*
- * Many by key: for a batch of events, or of log lines. Where objects are not in the CPU's caches this takes
- * less than half of the time of one informer_get() after the other: the cache misses of several overlap.
+ * Get many by key, for a batch of events or log lines. For objects outside the CPU's caches this takes less
+ * than half the time of single informer_get() calls: cache misses overlap.
  *
  * keys         borrowed for the call
- * ret_objects  one for each key. Where there is none, informer_object_seq() of it is 0. After a failure their
- *              content is undefined
- * ret_found    how many there are; may be NULL
- * Returns      0, also when there are none
+ * ret_objects  count objects; a missing one has an informer_object_seq() of 0. Undefined after a failure
+ * ret_found    how many were found; may be NULL
+ * Returns      0, also when none was found
  */
 struct informer_key {
 	const char *ns;
@@ -419,23 +426,23 @@ struct informer_key {
 INFORMER_API int informer_get_many(const struct informer_snapshot *snapshot,
 				   struct informer_resource *resource, const struct informer_key *keys,
 				   size_t count, struct informer_object *ret_objects, size_t *ret_found);
-/* By metadata.uid (for pods also by the annotation kubernetes.io/config.mirror). */
+/* Get by metadata.uid (pods also by the annotation kubernetes.io/config.mirror). */
 INFORMER_API int informer_get_by_uid(const struct informer_snapshot *snapshot,
 				     struct informer_resource *resource, const char *uid, size_t length,
 				     struct informer_object *ret_object);
 /*
- * The pod that has this address. Pods on the host's network are passed over (they share the node's), and so
- * are finished ones (Succeeded, Failed), whose address may have been given to another since.
+ * Get the pod that has this IP address. Skips hostNetwork pods, which share the node's address, and finished
+ * pods (Succeeded, Failed), whose address may be in use again.
  */
 INFORMER_API int informer_pod_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods,
 				    const char *ip, size_t length, struct informer_object *ret_object);
-/* The pod that a container (also init, ephemeral) belongs to. id with or without "containerd://" in front. */
+/* Get the pod of a container (also init, ephemeral). The id may begin with "containerd://". */
 INFORMER_API int informer_pod_by_container_id(const struct informer_snapshot *snapshot,
 					      struct informer_resource *pods, const char *id, size_t length,
 					      struct informer_object *ret_object);
 
 /*
- * Iteration. The caller's memory; nothing to free; may be left at any point.
+ * Iteration. The iterator is the caller's memory; nothing to free; stop at any point.
  *
  *	struct informer_iter it;
  *	struct informer_object pod;
@@ -443,16 +450,15 @@ INFORMER_API int informer_pod_by_container_id(const struct informer_snapshot *sn
  *	while (r == 0 && (r = informer_next(&it, &pod)) > 0)
  *		r = use(&pod);
  *
- * The functions that start one return 0 also when there will be no object. The order is the same for the same
- * snapshot, otherwise unspecified. Strings they are given (value, ns) are borrowed for as long as the
- * iteration goes on.
+ * The start functions return 0 also when there is no object. The order is unspecified, but the same for the
+ * same snapshot. Texts and selectors passed to a start function are borrowed until the iteration ends.
  */
 struct informer_iter {
 	uint64_t private_[80];
 };
 struct informer_label_selector;
 
-/* Returns 1 with an object, 0 at the end, or negative. */
+/* Returns 1 with the next object, 0 at the end, or negative. */
 INFORMER_API int informer_next(struct informer_iter *it, struct informer_object *ret_object);
 
 INFORMER_API int informer_list(const struct informer_snapshot *snapshot, struct informer_resource *resource,
@@ -460,21 +466,21 @@ INFORMER_API int informer_list(const struct informer_snapshot *snapshot, struct 
 INFORMER_API int informer_list_namespace(const struct informer_snapshot *snapshot,
 					 struct informer_resource *resource, const char *ns, size_t ns_length,
 					 struct informer_iter *ret_iter);
-/* The objects whose index of this (terminated) name has this value. */
+/* The objects that have this value in the index of this name. */
 INFORMER_API int informer_by_index(const struct informer_snapshot *snapshot,
 				   struct informer_resource *resource, const char *index, const char *value,
 				   size_t value_length, struct informer_iter *ret_iter);
 INFORMER_API int informer_by_index_z(const struct informer_snapshot *snapshot,
 				     struct informer_resource *resource, const char *index, const char *value,
 				     struct informer_iter *ret_iter);
-/* How many they are, without touching them. */
+/* How many objects informer_by_index() would give, without touching them. */
 INFORMER_API int informer_count_by_index(const struct informer_snapshot *snapshot,
 					 struct informer_resource *resource, const char *index,
 					 const char *value, size_t value_length, uint64_t *ret_count);
 /*
- * Those that a label selector matches, in one namespace or (ns_length 0) in all. The selector is borrowed for
- * the iteration. With an equality in it (=, ==, in with one value) the label index narrows the search, else
- * all objects are looked at.
+ * The objects that a label selector (NULL: all) matches, in one namespace or (ns_length 0) in all. An index
+ * narrows the search: by namespace, or by an equality in the selector (=, ==, in with one value). With
+ * neither, every object is visited.
  */
 INFORMER_API int informer_select(const struct informer_snapshot *snapshot, struct informer_resource *resource,
 				 const char *ns, size_t ns_length,
@@ -484,25 +490,25 @@ INFORMER_API int informer_select(const struct informer_snapshot *snapshot, struc
 /* ---- label selectors ---------------------------------------------------- */
 
 /*
- * The API's own syntax: app=web,tier in (a,b),env!=prod,release,!canary,weight>5. Empty matches everything.
+ * Compile a label selector: app=web,tier in (a,b),env!=prod,release,!canary,weight>5. Empty matches all.
  *
- * ret_offset  on INFORMER_E_SYNTAX, the byte at which it stopped making sense; may be NULL
- * Returns     0, INFORMER_E_SYNTAX (informer_error_text() says why), -ENOMEM. Free it with
- *             informer_label_selector_free().
- * Threads     a compiled selector may be used by several at once
+ * ret_selector  free it with informer_label_selector_free()
+ * ret_offset    on INFORMER_E_SYNTAX, the byte of the error; may be NULL
+ * Returns       0, INFORMER_E_SYNTAX (informer_error_text() has the reason), INFORMER_E_FORKED, -ENOMEM
+ * Threads       several may use a compiled selector at once
  */
 INFORMER_API int informer_label_selector_compile(struct informer *informer, const char *text, size_t length,
 						 struct informer_label_selector **ret_selector,
 						 size_t *ret_offset);
 INFORMER_API void informer_label_selector_free(struct informer_label_selector *selector);
-/* Whether it matches an object: 1, 0, or negative. */
+/* Whether a selector matches an object: 1, 0, or negative. */
 INFORMER_API int informer_label_selector_matches(const struct informer_label_selector *selector,
 						 const struct informer_object *object);
 
 /*
  * Field selectors: path=value, path==value, path!=value, joined by commas, on any path:
- * spec.nodeName=n1,status.phase!=Running. An absent field counts as "". Errors, ownership and threads as
- * above. No index helps: where there is one (nodeName, podIP), ask it.
+ * spec.nodeName=n1,status.phase!=Running. An absent field counts as "". Errors, ownership and threads: as for
+ * label selectors. Matching uses no index: for nodeName or podIP use informer_by_index().
  */
 struct informer_field_selector;
 INFORMER_API int informer_field_selector_compile(struct informer *informer, const char *text, size_t length,
@@ -514,10 +520,12 @@ INFORMER_API int informer_field_selector_matches(const struct informer_field_sel
 /* ---- objects and values ------------------------------------------------- */
 
 /*
- * Who it is. The texts are lent, as all of an object is. A copy of some fields has all four.
+ * All functions of this section may return INFORMER_E_EXPIRED, INFORMER_E_CORRUPT and INFORMER_E_FORKED.
  *
- * Returns  0; INFORMER_E_NOT_FOUND: it has no UID, or no resourceVersion; INFORMER_E_EXPIRED, _CORRUPT
- * Cost     a few nanoseconds: they stand in front of the object's fields
+ * An object's namespace, name, UID and resourceVersion, as lent texts. A filtered copy has all four.
+ *
+ * Returns  0; INFORMER_E_NOT_FOUND: the object has no UID, or no resourceVersion
+ * Cost     a few nanoseconds
  */
 INFORMER_API int informer_object_namespace(const struct informer_object *object, const char **ret_data,
 					   size_t *ret_length);
@@ -528,23 +536,21 @@ INFORMER_API int informer_object_uid(const struct informer_object *object, const
 INFORMER_API int informer_object_resource_version(const struct informer_object *object, const char **ret_data,
 						  size_t *ret_length);
 /*
- * The change that made this state, and the one that made the object appear; 0 for what is no object, or of a
- * snapshot that has expired.
+ * The seq of the change that made this state, and of the change that created the object; 0: no object, or its
+ * snapshot has expired.
  */
 INFORMER_API uint64_t informer_object_seq(const struct informer_object *object);
 INFORMER_API uint64_t informer_object_created_seq(const struct informer_object *object);
-/* Position of its entry, for informer_resource_info_at(). */
+/* Position of the object's resource, for informer_resource_info_at(). */
 INFORMER_API uint32_t informer_object_position(const struct informer_object *object);
 
-/*
- * A label, an annotation. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_TYPE (it is no string)
- */
+/* A label or an annotation. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_TYPE (not a string). */
 INFORMER_API int informer_object_label(const struct informer_object *object, const char *key,
 				       const char **ret_data, size_t *ret_length);
 INFORMER_API int informer_object_annotation(const struct informer_object *object, const char *key,
 					    const char **ret_data, size_t *ret_length);
 
-/* One of metadata.ownerReferences. A text that it has not is empty; api_version is "apps/v1", say. */
+/* An entry of metadata.ownerReferences. An absent text is empty. api_version is, for example, "apps/v1". */
 struct informer_text {
 	const char *data;
 	size_t length;
@@ -553,19 +559,20 @@ struct informer_owner {
 	struct informer_text api_version, kind, name, uid;
 	bool controller, block_owner_deletion;
 };
-/* The owner at a position: 0, 1, … until INFORMER_E_NOT_FOUND. */
+/* The owner at index i, from 0. INFORMER_E_NOT_FOUND: no more. */
 INFORMER_API int informer_object_owner(const struct informer_object *object, size_t i,
 				       struct informer_owner *ret_owner);
-/* The owner that controls the object: of a pod the ReplicaSet, say. INFORMER_E_NOT_FOUND: it has none. */
+/* The owner that controls the object, for example a pod's ReplicaSet. INFORMER_E_NOT_FOUND: none. */
 INFORMER_API int informer_object_controller(const struct informer_object *object,
 					    struct informer_owner *ret_owner);
 
 /*
- * A path into an object, compiled once: spec.nodeName, status.podIPs[0].ip, spec.containers[*].image,
+ * Compile a path: spec.nodeName, status.podIPs[0].ip, spec.containers[*].image,
  * metadata.labels["app.kubernetes.io/name"]. A leading '.' and kubectl's braces are accepted.
  *
- * Returns  0, INFORMER_E_SYNTAX (informer_error_text() says where and why), -ENOMEM
- * Threads  a compiled path may be used by several at once
+ * ret_path  free it with informer_path_free()
+ * Returns   0, INFORMER_E_SYNTAX (informer_error_text() has place and reason), INFORMER_E_FORKED, -ENOMEM
+ * Threads   several may use a compiled path at once
  */
 struct informer_path;
 INFORMER_API int informer_path_compile(struct informer *informer, const char *text, size_t length,
@@ -573,15 +580,16 @@ INFORMER_API int informer_path_compile(struct informer *informer, const char *te
 INFORMER_API void informer_path_free(struct informer_path *path);
 
 /*
- * Read a field: 0, INFORMER_E_NOT_FOUND when it is absent, INFORMER_E_TYPE when it is of another kind,
- * -ERANGE for an integer that int64_t does not hold. With [*] in the path the first hit is read. No parse, no
- * allocation.
+ * Read a field; with [*] in the path, the first match. No parse, no allocation.
+ *
+ * Returns  0; INFORMER_E_NOT_FOUND: absent; INFORMER_E_TYPE: of another kind; -ERANGE: informer_get_int() met
+ *          an integer above INT64_MAX
  */
 INFORMER_API int informer_get_string(const struct informer_object *object, const struct informer_path *path,
 				     const char **ret_data, size_t *ret_length);
 /*
- * The same, by the path's text: "spec.nodeName". For a field that is read now and then: the path is compiled
- * at each call, which takes about 0.2 microseconds. Also returns INFORMER_E_SYNTAX.
+ * As informer_get_string(), by a path's text: "spec.nodeName". Each call compiles the path, about 0.2 µs.
+ * Also returns INFORMER_E_SYNTAX.
  */
 INFORMER_API int informer_get_string_at(const struct informer_object *object, const char *path,
 					const char **ret_data, size_t *ret_length);
@@ -596,37 +604,37 @@ enum informer_kind {
 	INFORMER_NONE = 0, /* no such field */
 	INFORMER_NULL,
 	INFORMER_BOOL,
-	INFORMER_INT,	 /* fits int64_t */
-	INFORMER_UINT,	 /* above INT64_MAX */
+	INFORMER_INT,  /* fits int64_t */
+	INFORMER_UINT, /* above INT64_MAX */
 	INFORMER_DOUBLE,
-	INFORMER_NUMBER, /* a number that neither holds: its text */
+	INFORMER_NUMBER, /* a number of any other form: its text */
 	INFORMER_STRING,
 	INFORMER_ARRAY,
 	INFORMER_OBJECT,
 };
 
-/* A value within an object. Copied freely; nothing to free; its content is private. */
+/* A value within an object. Freely copied; nothing to free; content private. */
 struct informer_value {
 	const void *private_[4];
 };
 
-/* The whole object as a value; the value at a path. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_CORRUPT. */
+/* The whole object as a value; the value at a path. Returns 0 or INFORMER_E_NOT_FOUND. */
 INFORMER_API int informer_object_value(const struct informer_object *object,
 				       struct informer_value *ret_value);
 INFORMER_API int informer_get_value(const struct informer_object *object, const struct informer_path *path,
 				    struct informer_value *ret_value);
 INFORMER_API int informer_value_get(const struct informer_value *value, const struct informer_path *path,
 				    struct informer_value *ret_value);
-/* Every hit of a path, in the object's order. A non-zero result of each stops and is returned. */
+/* Call `each` for every match of a path, in the object's order. A non-zero result stops and is returned. */
 INFORMER_API int informer_each_value(const struct informer_object *object, const struct informer_path *path,
 				     int (*each)(void *context, const struct informer_value *value),
 				     void *context);
 
-/* INFORMER_NONE also of a snapshot that has expired. */
+/* INFORMER_NONE also if the snapshot has expired. */
 INFORMER_API enum informer_kind informer_value_kind(const struct informer_value *value);
 /*
- * 0, INFORMER_E_TYPE, INFORMER_E_FORKED, INFORMER_E_EXPIRED. informer_value_string() also gives the text of
- * an INFORMER_NUMBER.
+ * Returns 0, INFORMER_E_TYPE, or INFORMER_E_NOT_FOUND (no value). informer_value_string() also reads an
+ * INFORMER_NUMBER's text, informer_value_uint() an INFORMER_INT >= 0, and informer_value_double() any number.
  */
 INFORMER_API int informer_value_string(const struct informer_value *value, const char **ret_data,
 				       size_t *ret_length);
@@ -634,9 +642,9 @@ INFORMER_API int informer_value_bool(const struct informer_value *value, bool *r
 INFORMER_API int informer_value_int(const struct informer_value *value, int64_t *ret);
 INFORMER_API int informer_value_uint(const struct informer_value *value, uint64_t *ret);
 INFORMER_API int informer_value_double(const struct informer_value *value, double *ret);
-/* Fields or elements; 0 for all else, and of a snapshot that has expired. */
+/* Number of fields or elements; 0 for other kinds, and if the snapshot has expired. */
 INFORMER_API size_t informer_value_count(const struct informer_value *value);
-/* One field, one element. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_TYPE. */
+/* One field, or one element from 0. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_TYPE. */
 INFORMER_API int informer_value_field(const struct informer_value *object, const char *name, size_t length,
 				      struct informer_value *ret_value);
 INFORMER_API int informer_value_element(const struct informer_value *array, size_t i,
@@ -650,7 +658,7 @@ INFORMER_API int informer_value_element(const struct informer_value *array, size
  *	while ((r = informer_value_next(&it)) > 0)
  *		use(it.key, it.key_length, &it.item);		key is NULL for arrays
  *
- * Returns 1 with an item, 0 at the end, or negative. Anything else than an array or object has no items.
+ * Returns 1 with an item, 0 at the end, or negative. Values of other kinds have no items.
  */
 struct informer_value_iter {
 	const char *key;
@@ -663,9 +671,9 @@ INFORMER_API int informer_value_iterate(const struct informer_value *value,
 INFORMER_API int informer_value_next(struct informer_value_iter *it);
 
 /*
- * Write as JSON, fields in the order in which the API server sent them, without white space.
+ * Write JSON without white space, fields in the API server's order.
  *
- * emit     called with pieces; a non-zero result stops and is returned
+ * emit     receives the pieces; a non-zero result stops and is returned
  */
 INFORMER_API int informer_value_to_json(const struct informer_value *value,
 					int (*emit)(void *context, const char *data, size_t length),
@@ -674,9 +682,9 @@ INFORMER_API int informer_object_to_json(const struct informer_object *object,
 					 int (*emit)(void *context, const char *data, size_t length),
 					 void *context);
 /*
- * The same into the caller's buffer: as much as fits, and a terminator if size > 0.
+ * The same into a buffer: what fits, terminated if size > 0.
  *
- * ret_length  the whole text's length, whether it fitted (length < size) or not
+ * ret_length  of the whole JSON, which has fitted if length < size
  */
 INFORMER_API int informer_object_json(const struct informer_object *object, char *buffer, size_t size,
 				      size_t *ret_length);
@@ -684,50 +692,43 @@ INFORMER_API int informer_object_json(const struct informer_object *object, char
 /* ---- waiting ------------------------------------------------------------ */
 
 /*
- * timeout_ms  how long at most; negative: for ever; 0: only look
- * Returns     0, -ETIMEDOUT (informer_error_text() says what is missing, and what the API server said to
- *             informerd: a resource that it refuses is asked for again and again, and waited for),
- *             INFORMER_E_FORKED, INFORMER_E_BUSY, INFORMER_E_CORRUPT
- * Threads     several may wait at once. They sleep on a descriptor; no polling loop. A signal does not
- *             interrupt
+ * timeout_ms  the longest wait; negative: no limit; 0: only look
+ * Returns     0, -ETIMEDOUT (informer_error_text() says what is missing, and what the API server refused),
+ *             INFORMER_E_FORKED, INFORMER_E_BUSY, INFORMER_E_CORRUPT, -ENOMEM
+ * Threads     several may wait at once. Waiters sleep; they do not poll. A signal does not interrupt
  */
 
-/* Until an arena is attached. */
+/* Wait until an arena is attached. */
 INFORMER_API int informer_wait_attached(struct informer *informer, int timeout_ms);
 /*
- * Until the resource is cached and its first list is in; NULL: all that are cached, at least one, but those
- * that are cached on demand and that nobody asked for. To wait for one of these by its name is to ask for it.
+ * Wait until the resource is cached and its first list is in. NULL: at least one resource, and all that are
+ * not on demand. Waiting for an on-demand resource by name makes informerd cache it.
  */
 INFORMER_API int informer_wait_synced(struct informer *informer, const char *resource, int timeout_ms);
-/*
- * Until there is a version newer than `seen` (another generation counts as newer); NULL: any version at
- * all.
- */
+/* Wait for a version newer than `seen`; another generation counts as newer. NULL: any version. */
 INFORMER_API int informer_wait_commit(struct informer *informer, const struct informer_moment *seen,
 				      int timeout_ms);
 
 /*
- * Until what is shown of the resource is at least as new as this resourceVersion of it, which somebody has
- * from the API server: "have I seen my own write?" Versions are compared as numbers, within one resource
- * only: another one may live in another etcd. A resource in which nothing happens gets on by bookmarks, about
- * once a minute.
+ * Wait until the cached resource is at least as new as a resourceVersion of the API server: "have I seen my
+ * own write?" Versions compare as numbers, within one resource only. Without changes, a resource's version
+ * moves by bookmarks, about once a minute.
  *
- * version  decimal digits, without leading zeros and not "0" (the API's rule for comparing); else -EINVAL
+ * version  decimal digits without leading zeros, not "0" (the API's rule for comparing); else -EINVAL
  */
 INFORMER_API int informer_wait_version(struct informer *informer, const char *resource, const char *version,
 				       int timeout_ms);
 
 /*
- * Until an object is as its caller wants it: there, gone, or in some state ("kubectl wait"). Its state is
- * looked at now, and whenever something was committed; informerd may come, go and return meanwhile.
+ * Wait until an object is in a wanted state ("kubectl wait"). The state is checked now and after each commit;
+ * the wait continues while informerd restarts.
  *
- * ns        NULL or "": of what has no namespace
- * met       called in this thread, without a lock, with a snapshot and the object in it; object NULL: it does
- *           not exist (the resource's list is in). Both are lent for the call. Returns 1: it is as wanted;
- *           0: not yet; negative: the wait ends with this. It is given states, not changes: one that was
- *           deleted and created anew between two looks has another UID. It may look things up; it must not
- *           wait
- * Returns   as above; what met returned when that was negative; -EINVAL
+ * ns        NULL or "": cluster-scoped
+ * met       called in this thread, without locks. object NULL: the object does not exist (the resource is
+ *           synced). Both are lent for the call. Returns 1: as wanted; 0: not yet; negative: end the wait.
+ *           met sees states, not changes: an object deleted and created again between two checks has another
+ *           UID. met may do lookups, but must not wait
+ * Returns   as above, or met's negative result
  * Cost      each commit wakes the thread for one lookup and one call
  */
 INFORMER_API int informer_wait_object(struct informer *informer, const char *resource, const char *ns,
@@ -737,33 +738,38 @@ INFORMER_API int informer_wait_object(struct informer *informer, const char *res
 				      void *context, int timeout_ms);
 
 /*
- * For event loops: ask that informer_fd() becomes readable at the next commit, once.
+ * For event loops: make informer_fd() readable at the next commit, once.
  *
- * Returns  0 armed; 1 there is a newer version than `seen` already, look at once; negative as above.
- *          While nothing is attached it returns 0: the attach makes the descriptor readable.
+ * Returns  0 armed; 1 a version newer than `seen` exists, look now; negative as above.
+ *          While nothing is attached: 0; the attach makes the descriptor readable
  */
 INFORMER_API int informer_arm(struct informer *informer, const struct informer_moment *seen);
 
 /* ---- for tools ---------------------------------------------------------- */
 
 /*
- * Ask the daemon how it is: one JSON document (informerctl stat -o json). Needs no pin and no slot, and works
- * while the first list runs. Uses a connection of its own; blocks at most timeout_ms.
+ * Get the daemon's report, one JSON document (informerctl stat -o json). Uses a connection of its own and no
+ * pin, and works during the first list. timeout_ms is as above.
  *
- * ret_text  terminated; free it with informer_free()
- * Returns   0, -ETIMEDOUT, -ECONNREFUSED or -ENOENT (no daemon), -EACCES, INFORMER_E_REFUSED, -EPROTO,
- *           INFORMER_E_NOT_READY (ask again soon), -EMFILE, -ENOMEM
+ * ret_text    terminated; free it with informer_free()
+ * ret_length  may be NULL
+ * Returns     0; -ETIMEDOUT: no answer; -EAGAIN: not accepted in time; -ENOENT, -ECONNREFUSED: no daemon;
+ *             -EACCES, INFORMER_E_REFUSED: not allowed; INFORMER_E_NOT_READY: busy, ask again; -ECONNRESET:
+ *             four hang-ups; -EPROTO, INFORMER_E_LAYOUT: another release; INFORMER_E_FORKED, -EMFILE, -ENOMEM
  */
 INFORMER_API int informer_stat_json(struct informer *informer, int timeout_ms, char **ret_text,
 				    size_t *ret_length);
 INFORMER_API void informer_free(struct informer *informer, void *memory);
 
 /*
- * Check every block that the snapshot reaches: tag, bounds, type, form. Needs INFORMER_VERIFY for the tags;
- * without it only form is checked (ret_counts.tags is 0).
+ * Check every block that the snapshot reaches: bounds, type, form, and integrity tag. Without INFORMER_VERIFY
+ * tags are not checked (ret_counts.tags is 0).
  *
- * report   called for each fault; may be NULL; a non-zero result stops and is returned
- * Returns  0 no fault, INFORMER_E_CORRUPT faults were found, or report's result
+ * report      called for each fault, with its offset in the arena; a non-zero result stops and is returned;
+ *             may be NULL
+ * ret_counts  may be NULL; also set when faults were found
+ * Returns     0: no fault; INFORMER_E_CORRUPT: faults; report's result; INFORMER_E_EXPIRED,
+ *             INFORMER_E_FORKED, -ENOMEM
  */
 struct informer_verify_counts {
 	uint64_t blocks;
@@ -779,7 +785,7 @@ INFORMER_API int informer_verify(const struct informer_snapshot *snapshot,
 }
 #endif
 
-/* Events, shared informers, workqueues: pages of their own. */
+/* Events, shared informers and workqueues have their own headers. */
 #include "informer-factory.h"
 #include "informer-handlers.h"
 #include "informer-workqueue.h"
