@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fault guard: zeros where a revoked arena has no memory any more.
+ * The fault guard: a SIGBUS handler that puts zeros where a revoked arena has lost its memory.
  *
- * informerd takes the pages of a revoked arena back (PROTOCOLS.md, Revoke). Whoever looks at one gets a page
- * of zeros from the file system. A file system that is full has none, and the kernel sends SIGBUS to the
- * thread that looked. So the first attach of a process puts a handler of SIGBUS in place. When the address
- * lies in an arena that is revoked, it maps zeros of our own over all of that arena but its header, and the
- * thread goes on. Every other SIGBUS goes to the handler that was there before, or ends the process as it
- * did.
+ * informerd takes back the pages of a revoked arena (PROTOCOLS.md, Revoke). A thread that touches such a page
+ * gets a page of zeros from the file system. A full file system has none, and the kernel sends SIGBUS to the
+ * thread. If the address lies in a revoked arena, the handler maps zeros over the whole arena but its header,
+ * and the thread goes on. Every other SIGBUS goes to the handler installed before, or ends the process as
+ * without us.
  *
- * A program that installs a handler of SIGBUS later passes on what is not its own, as it would for any
- * library: to the handler that sigaction() gave it.
+ * The first fault_guard_add() of a process installs the handler. A program that installs a SIGBUS handler
+ * later must call the handler that sigaction() gave it, for signals that are not its own.
  *
- * The guarded arenas stand in memory that a forked child sees as zeros: there it guards nothing.
+ * The table of guarded arenas reads as zeros in a forked child: nothing is guarded there.
  *
  * Threads: any. The handler takes no lock.
  */
@@ -26,16 +25,17 @@
 #include "shm-layout/slot.h"
 
 /*
- * An arena is mapped there, `bytes` long, and read by this slot: revoked when its header says so, or when the
- * slot is closed. Both stay mapped until fault_guard_remove(). 0 or negative errno; -ENOMEM also: 4,096 are.
+ * Guard an arena of `bytes` bytes that this slot reads. The arena counts as revoked if its header says so, or
+ * if the slot is closed. Both must stay mapped until fault_guard_remove().
+ * Returns 0 or negative errno. -ENOMEM: out of memory, or 4,096 arenas are guarded.
  */
 int fault_guard_add(const struct header *arena, size_t bytes, const struct slot *slot);
-/* It is to be unmapped. Nothing to do for one that is not guarded. */
+/* Stop guarding an arena, before it is unmapped. Does nothing if the arena is not guarded. */
 void fault_guard_remove(const struct header *arena);
 
 /*
- * Map zeros of our own over a revoked arena but its header: nothing there takes memory of the file any more.
- * False: there is no memory for that.
+ * Map our own zeros over a revoked arena but its header. From then on, reads take no memory of the file.
+ * False: out of memory.
  */
 bool fault_guard_blank(const struct header *arena, size_t bytes);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slot places: the addresses at which slots are mapped, each used for one published slot and for no other.
+ * Slot places: the addresses at which slots are mapped. Each place serves one published slot, and is never
+ * used again.
  *
- * A thread may be on its way into a slot that is given up (snapshot.c): it claims a cell there, and gives it
- * back. So memory of our own stands in for that slot until detach, and no other slot may come to that
- * address. The places lie side by side: to the kernel all stand-ins of a field are one mapping, and a
- * stand-in that no thread touches takes no memory. So a re-attach costs SLOT_BYTES of address space, and
- * FIELD_PLACES of them cost one mapping.
+ * Why: a thread may still be entering a slot that is given up (snapshot.c), to claim a cell and give it back.
+ * So private memory replaces that slot until detach, and no other slot comes to its address.
+ *
+ * Cost: SLOT_BYTES of address space for each attach, and one mapping for FIELD_PLACES of them. The places lie
+ * side by side, so the kernel merges the replacements of a field into one mapping. A replacement that no
+ * thread touches takes no memory.
  *
  * Threads: with the handle's `lock` held.
  */
@@ -16,21 +18,21 @@
 #include "reader-lib/base/allocator.h"
 #include "shm-layout/slot.h"
 
-/* Zeroed is empty. used: places of the first field that were taken */
+/* All zero: empty. used: places taken in the first field. */
 struct slot_places {
 	struct slot_field *fields;
 	unsigned used;
 };
 
-/* Map a slot's file at the next place, for this process alone. 0 or negative errno. */
+/* Map a slot's file at the next place, for this process only. 0 or negative errno. */
 int slot_places_map(struct slot_places *p, const struct allocator *memory, int fd, struct slot **ret_slot);
-/* The slot at the next place is published: the place is taken. */
+/* The slot at the next place was published: take the place. */
 void slot_places_take(struct slot_places *p);
-/* The slot at the next place is published to nobody: the place stays the next. */
+/* The slot at the next place will not be published: unmap it, and keep the place as the next. */
 void slot_places_leave(struct slot *slot);
-/* The slot is given up: memory of our own takes its place. If there is none, the slot stays. */
+/* Give up a slot: private memory replaces it. Without memory, the slot stays. */
 void slot_places_stand_in(struct slot *slot);
-/* Unmap all. In a forked child nothing is mapped there, or something else is. */
+/* Unmap all places. in_child: unmap nothing, because other memory may be mapped there in a forked child. */
 void slot_places_done(struct slot_places *p, const struct allocator *memory, bool in_child);
 
 #endif

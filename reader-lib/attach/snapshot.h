@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots as they are inside: which mapping and cell one holds, and whether it may be read.
+ * The inside of a snapshot: which mapping and cell it holds, and whether it may be read.
  */
 #ifndef READER_LIB_ATTACH_SNAPSHOT_H
 #define READER_LIB_ATTACH_SNAPSHOT_H
@@ -10,18 +10,19 @@
 #include "reader-lib/attach/mapping.h"
 #include "shm-layout/root.h"
 
-/* Stands first in a piece of memory that goes with a snapshot. */
+/* The head of memory that belongs to a snapshot and is freed at its end. */
 struct snapshot_loan {
 	struct snapshot_loan *next;
 	struct allocator memory;
 };
 
 /*
- * What struct informer_snapshot holds. The view comes first: values point at it, and so find their snapshot.
+ * The content of struct informer_snapshot. The view comes first: values point at it and so find their
+ * snapshot.
  *
- * cell   NULL: there is nothing to end: it was ended, or never pinned anything
- * resource_count  the root's, as it was checked
- * loans  what was made for it and goes with it; NULL: none
+ * cell            the pin; NULL: the snapshot holds none (ended, or a private home)
+ * resource_count  of the root, already checked
+ * loans           memory that is freed with the snapshot; NULL: none
  */
 struct snapshot {
 	struct arena_view view;
@@ -31,18 +32,18 @@ struct snapshot {
 	const struct root *root;
 	uint32_t resource_count;
 	struct snapshot_loan *loans;
-	/* the handle's; NULL: the snapshot is not open. Every accessor looks at it */
+	/* the handle's `alive`; NULL: the snapshot is not open. Every accessor checks it */
 	_Atomic uint32_t *alive;
 };
 _Static_assert(sizeof(struct snapshot) <= sizeof(struct informer_snapshot),
 	       "snapshot: private_ is too small");
 
 /*
- * informer_begin() on a mapping that the caller holds mapped (it holds a ring of it, or `lock` while it is
- * current): also on one that was superseded. Without the part of informer_begin() that drives the connection.
+ * informer_begin() on a given mapping, also a superseded one. Does not drive the connection. The caller keeps
+ * the mapping mapped: by a ring of the mapping, or by `lock` while the mapping is current.
  */
 int snapshot_begin_on(struct informer *inf, struct mapping *m, struct informer_snapshot *ret_snapshot);
-/* The arena may have grown since: see to it that what is published now can be followed. */
+/* Extend the view to what the arena has committed by now: it may have grown since the snapshot began. */
 void snapshot_stretch(struct informer_snapshot *snapshot);
 
 static inline const struct snapshot *
@@ -51,7 +52,7 @@ snapshot_of(const struct informer_snapshot *s)
 	return (const struct snapshot *)(const void *)s;
 }
 
-/* A resource of its root; NULL when it is damaged, or there is none. */
+/* A resource of the snapshot's root; NULL: damaged, or absent. */
 static inline const struct resource *
 snapshot_resource(const struct snapshot *s, uint32_t position)
 {
@@ -64,7 +65,7 @@ snapshot_of_view(const struct arena_view *view)
 	return (const struct snapshot *)(const void *)view;
 }
 
-/* 0, or why nothing may be read through this snapshot. */
+/* 0 if the snapshot may be read; -EINVAL: not open; INFORMER_E_FORKED. */
 static inline int
 snapshot_usable(const struct snapshot *s)
 {
@@ -74,23 +75,25 @@ snapshot_usable(const struct snapshot *s)
 }
 
 /*
- * A walk that may be long settles each time that it has passed so many objects or nodes: of pages that were
- * given back each touch takes memory that nobody has planned for.
+ * A long walk calls snapshot_settle() after this many objects or nodes. In a revoked arena, each page that a
+ * walk touches takes memory again.
  */
 #define SNAPSHOT_LOOK_EVERY 64u
 
-/* It has expired: what nobody may believe any more takes no memory from now on. */
+/* The snapshot has expired. If its arena was revoked, map our own zeros there: reads then take no memory. */
 void snapshot_expire(const struct snapshot *s);
 
 /*
- * After reading: r, unless the arena was revoked meanwhile, whose pages then read as zeros, or our slot was
- * closed, so that what was read may have been written over.
- * Order: what was read is read before both words, which are set before the first page is gone
- * (arena_set_state()), before the first block that the slot kept is reused. Without the fence the words could
- * be loaded first, as they were, and what was read after them be given out as objects.
+ * Judge the result r of reading, after the last read. Returns r, or
  *
- * Who verifies believes nothing of an arena any more in which a wrong tag was met: what cannot be read reads
- * as absent.
+ * INFORMER_E_EXPIRED  meanwhile the arena was revoked (its pages read as zeros), or our slot was closed (what
+ *                     was read may be overwritten)
+ * INFORMER_E_CORRUPT  r is -EBADMSG, or the verifier has met a wrong tag in this arena: blocks that it
+ *                     refuses read as absent
+ *
+ * Order: the fence puts all reads before the loads of `state` and `closed`. The writer sets these words
+ * before it takes away the first page (arena_set_state()), or reuses the first block that the slot kept.
+ * Without the fence, the words could be loaded early, and bytes read after that be given out as objects.
  */
 static inline int
 snapshot_settle(const struct snapshot *s, int r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the library takes its memory from: the caller's functions, or malloc(). A handle has one; what is
- * freed without a handle, or made without one, has a copy of its own.
+ * The library's allocator: the caller's functions, or malloc() and free(). A handle has an allocator. An
+ * object that is made or freed without a handle keeps its own copy of one.
  */
 #ifndef READER_LIB_BASE_ALLOCATOR_H
 #define READER_LIB_BASE_ALLOCATOR_H
@@ -14,16 +14,16 @@ struct allocator {
 	void *context;
 };
 
-/* Both functions, or neither: then malloc() and free(). Returns 0 or -EINVAL. */
+/* Set both functions, or neither for malloc() and free(). Returns 0 or -EINVAL. */
 int allocator_init(struct allocator *a, void *(*allocate)(void *context, size_t size),
 		   void (*release)(void *context, void *memory), void *context);
-/* Zeroed; NULL when there is none. */
+/* Zeroed memory; NULL: out of memory. */
 void *allocator_get(const struct allocator *a, size_t size);
-/* The same, with whatever it holds: for what is written whole. */
+/* As allocator_get(), but not zeroed: for memory that the caller fills completely. */
 void *allocator_get_raw(const struct allocator *a, size_t size);
-/* A copy of a text ("" for NULL); NULL when there is no memory. */
+/* A copy of a text ("" for NULL); NULL: out of memory. */
 char *allocator_text(const struct allocator *a, const char *text);
-/* NULL is fine. `a` may lie in the memory. */
+/* Free memory; NULL is allowed. `a` may lie within the memory. */
 void allocator_put(const struct allocator *a, void *memory);
 
 #endif

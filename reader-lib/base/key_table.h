@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hash table of things that have a key of bytes: the keys of a workqueue, the values of a private index,
- * what a handler was told of.
+ * A hash table of nodes with a key of bytes: a workqueue's keys, the values of a private index, what a
+ * handler was told.
  *
- * The nodes stand in the caller's structs, and the caller owns them. The hash is keyed at random, because
- * keys come from whoever may create objects. Removing never allocates and cannot fail.
+ * A node is a member of the caller's struct, and the caller owns it. The hash has a random key, because users
+ * who may create objects choose the keys. Removing a node never allocates and cannot fail.
  */
 #ifndef READER_LIB_BASE_KEY_TABLE_H
 #define READER_LIB_BASE_KEY_TABLE_H
@@ -13,7 +13,7 @@
 
 #include "reader-lib/base/allocator.h"
 
-/* key: the caller's, for as long as the node is in the table. hash: its lower half. */
+/* key: owned by the caller, unchanged while the node is in the table. hash: the lower 32 bits. */
 struct key_node {
 	struct key_node *next;
 	const char *key;
@@ -21,7 +21,7 @@ struct key_node {
 	uint32_t hash;
 };
 
-/* taken: buckets before it are empty, unless something was inserted since (0). */
+/* taken: the buckets before it are empty; an insert sets it to 0. */
 struct key_table {
 	struct allocator memory;
 	struct key_node **buckets;
@@ -31,31 +31,31 @@ struct key_table {
 	uint8_t hash_key[16];
 };
 
-/* Returns 0 or -ENOMEM. sodium_init() was called. */
+/* Returns 0 or -ENOMEM. Call sodium_init() first. */
 int key_table_init(struct key_table *t, const struct allocator *memory);
-/* Nodes are the caller's to free. All zero is fine. */
+/* Free the table, not its nodes. An all-zero table is allowed. */
 void key_table_done(struct key_table *t);
 
 uint64_t key_table_hash(const struct key_table *t, const char *key, size_t length);
 /*
- * The node of a key with this hash, or NULL. Who puts more into the hash than the key's bytes finds only what
- * was inserted with the same.
+ * The node with this key and hash, or NULL. A caller may mix more than the key's bytes into the hash, the
+ * same at insert and find.
  */
 struct key_node *key_table_find(const struct key_table *t, uint64_t hash, const char *key, size_t length);
 /*
- * Under this key (shorter than 4 GiB) and hash, which is not there yet. The table grows with its content
- * while memory allows.
+ * Insert a node under a key (shorter than 4 GiB) and hash that are not in the table. The table grows while
+ * there is memory; without memory, chains get longer.
  */
 void key_table_insert(struct key_table *t, struct key_node *node, uint64_t hash, const char *key,
 		      size_t length);
 /*
- * The node of a key, or a new one with a copy of the key, terminated. A new one is zeroed, and comes from the
- * table's memory: a struct whose first member is its node, and whose last one, at `key_at`, takes the key.
- * NULL: no memory.
+ * The node of a key, or a new node with a terminated copy of the key. NULL: out of memory. A new node is the
+ * first member of a zeroed struct from the table's memory. The key's copy is the struct's last member, at
+ * offset `key_at`.
  */
 struct key_node *key_table_get(struct key_table *t, const char *key, size_t length, size_t key_at);
 void key_table_remove(struct key_table *t, struct key_node *node);
-/* Take some node out; NULL: none is left. For taking a table down. */
+/* Remove any node; NULL: the table is empty. For emptying a table. */
 struct key_node *key_table_take(struct key_table *t);
 
 #endif

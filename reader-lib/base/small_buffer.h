@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small buffer: memory that grows while it is filled, and costs no allocation while it is small.
+ * A small buffer: memory that grows as it is filled. No allocation while the first memory suffices.
  */
 #ifndef READER_LIB_BASE_SMALL_BUFFER_H
 #define READER_LIB_BASE_SMALL_BUFFER_H
@@ -11,12 +11,12 @@
 #include "reader-lib/base/allocator.h"
 #include "reader-lib/base/likely.h"
 
-#define SMALL_BUFFER_MAX ((size_t)1 << 28)	/* of all bytes: more is in no block */
+#define SMALL_BUFFER_MAX ((size_t)1 << 28) /* bytes in total: no block has more */
 
-/* data points at the caller's first memory, or at memory of its own. */
+/* data points at the caller's first memory, or at own. */
 struct small_buffer {
 	const struct allocator *memory;
-	void *own;		/* NULL: none yet */
+	void *own; /* allocated memory; NULL: none yet */
 	uint8_t *data;
 	size_t used;
 	size_t size;
@@ -34,7 +34,7 @@ small_buffer_done(struct small_buffer *p)
 	allocator_put(p->memory, p->own);
 }
 
-/* Make room for so many bytes more. 0, -ENOMEM, or -EBADMSG: more than can be. */
+/* Make room for `more` bytes. 0, -ENOMEM, or -EBADMSG: above SMALL_BUFFER_MAX. */
 int small_buffer_grow(struct small_buffer *p, size_t more);
 
 static inline int

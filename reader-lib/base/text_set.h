@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A set of index values, kept in the order in which they were added.
+ * A set of index values, in the order in which they were added.
  */
 #ifndef READER_LIB_BASE_TEXT_SET_H
 #define READER_LIB_BASE_TEXT_SET_H
@@ -21,9 +21,9 @@ struct text_set {
 
 /* 0 or -ENOMEM */
 int text_set_init(struct text_set *set, const struct allocator *memory);
-/* 1 added, 0 it was there, -ENOMEM */
+/* 1 added, 0 present already, -ENOMEM */
 int text_set_add(struct text_set *set, const char *data, size_t length);
-/* All zero is fine. */
+/* Free the set. An all-zero set is allowed. */
 void text_set_done(struct text_set *set);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walking what changed after a seq: the newest state of each object, and the deletions that are remembered,
- * in order of seq, over all entries (parts) of a resource.
+ * Walk the changes after a seq, over all entries (parts) of a resource, in order of seq: the newest state of
+ * each object, and each remembered deletion.
  *
  *	for (r = by_seq_start(&walk, s, binding, after);
  *	     r == 0 && (r = by_seq_next(&walk, &found)) > 0; r = 0)
  *		use(&found);
  *
- * Threads: one at a time. The snapshot is borrowed until the next start.
+ * Threads: one at a time. The snapshot is borrowed until the next by_seq_start().
  */
 #ifndef READER_LIB_READ_BY_SEQ_H
 #define READER_LIB_READ_BY_SEQ_H
@@ -17,7 +17,7 @@
 
 /*
  * gone    a tombstone: object is the last state, seq that of the deletion
- * part    which of the binding's
+ * part    index of the binding's part
  */
 struct found {
 	uint64_t seq;
@@ -25,7 +25,7 @@ struct found {
 	uint32_t ref;
 	uint32_t part;
 	bool gone;
-	bool unseen;		/* gone, and its final state is not known */
+	bool unseen; /* gone, and the final state is not known */
 };
 
 struct by_seq_part {
@@ -35,17 +35,17 @@ struct by_seq_part {
 	bool ended;
 };
 
-/* Zeroed is empty. */
+/* All zero: empty. */
 struct by_seq {
 	const struct snapshot *s;
 	uint32_t count, room;
 	struct by_seq_part *parts;
 };
 
-/* 0, -EBADMSG, -ENOMEM */
+/* Returns 0, -EBADMSG, -ENOMEM. */
 int by_seq_start(struct by_seq *w, const struct snapshot *s, const struct resource_binding *b,
 		 uint64_t after);
-/* 1 with the next, 0 at the end, -EBADMSG */
+/* Returns 1 with the next change, 0 at the end, -EBADMSG. */
 int by_seq_next(struct by_seq *w, struct found *ret_found);
 void by_seq_done(struct informer *inf, struct by_seq *w);
 

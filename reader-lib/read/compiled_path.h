@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * struct informer_path as it is inside.
+ * The inside of struct informer_path.
  */
 #ifndef READER_LIB_READ_COMPILED_PATH_H
 #define READER_LIB_READ_COMPILED_PATH_H

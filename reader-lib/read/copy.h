@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies of objects, in one piece of private memory each: a little arena with a home of its own
- * (private_home.h), in which every function on objects and values works as in the daemon's.
+ * Copies of objects. A copy is one piece of private memory: a small arena with its own private home
+ * (private_home.h). Every function on objects and values works in a copy as in the daemon's arena.
  *
  *   +-------------+----------------------------+-----------------+
  *   | struct copy | names and shapes, once each | the object      |
  *   +-------------+----------------------------+-----------------+
  *
- * What the daemon shares between objects, and refers to, stands in the copied body itself. Shapes keep the
- * tag of the one they were copied from (as hash of their names, see value_memo), so a compiled path that
- * knows the one knows the other.
+ * Values that objects share in the daemon's arena stand in the copied body itself. A copied shape keeps the
+ * tag of its source, a hash of the names (value_memo). So a compiled path that knows the source's shape knows
+ * the copy's.
  *
- * The source is input: a damaged one gives INFORMER_E_CORRUPT, or a copy that is as wrong.
+ * The source is input. A damaged source gives INFORMER_E_CORRUPT, or a copy that is equally wrong.
  *
- * Threads  a copy is immutable. It is nobody's but its holder's: it outlives snapshot and handle, and a
- *          forked child may read and free its own.
+ * Threads  a copy is immutable
+ * Owner    the caller: a copy outlives snapshot and handle, and a forked child may read and free its own
  */
 #ifndef READER_LIB_READ_COPY_H
 #define READER_LIB_READ_COPY_H
@@ -22,14 +22,14 @@
 #include "reader-lib/read/path_set.h"
 #include "reader-lib/read/private_home.h"
 
-/* loan: says whose memory it is, and is in a snapshot's list when the copy goes with it. */
+/* loan: the allocator of the copy, and its link in a snapshot's list if the snapshot owns the copy. */
 struct copy {
 	struct snapshot_loan loan;
 	struct private_home home;
 };
 
 /*
- * Copy what a set wants of an object (NULL: all). Free it with informer_object_free().
+ * Copy what a set wants (NULL: all) of an object. Free the copy with informer_object_free().
  *
  * ret_copy  may be the object itself
  * Returns   as informer_object_copy()
@@ -38,8 +38,8 @@ int object_copy_filtered(struct informer *inf, const struct informer_object *obj
 			 const struct path_set *set, struct informer_object *ret_copy);
 
 /*
- * The same as a loan: it is freed with the object's snapshot (informer_object_free() leaves it alone).
- * -EINVAL for one that has none.
+ * As object_copy_filtered(), but the object's snapshot owns the copy and frees it at its end.
+ * informer_object_free() does nothing to such a copy. -EINVAL: the object has no snapshot.
  */
 int object_copy_lent(struct informer *inf, const struct informer_object *object, const struct path_set *set,
 		     struct informer_object *ret_copy);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Definitions: what a resource's descriptor in the arena says about its indexes, read once and kept until
- * detach.
+ * Definitions: how a resource is indexed, as its descriptor in the arena says. Read once, kept until detach.
  */
 #ifndef READER_LIB_READ_DEFINITION_H
 #define READER_LIB_READ_DEFINITION_H
@@ -11,9 +10,9 @@
 #include "shm-layout/value.h"
 
 /*
- * How a resource is indexed. Owned by the handle until detach; equal descriptors share one.
+ * How a resource is indexed. The handle owns it until detach. Equal descriptors share one definition.
  *
- * roles  number of the index that serves each (enum index_role), or -1
+ * roles  by enum index_role: the number of the index that serves the role, or -1
  */
 struct definition {
 	struct definition *next;
@@ -23,18 +22,18 @@ struct definition {
 	struct index_def indexes[];
 };
 
-/* Read a descriptor into this list, or find there what was read from an equal one. 0, -EBADMSG, -ENOMEM. */
+/* The definition of a descriptor: from the list, or read and added to the list. 0, -EBADMSG, -ENOMEM. */
 int definition_get(struct informer *inf, struct definition **list, struct value descriptor,
 		   const struct definition **ret_definition);
 void definitions_free(struct informer *inf, struct definition **list);
-/* The number of the index of this name, or -1. */
+/* The number of the index with this name, or -1. */
 int definition_index(const struct definition *d, const char *name);
 
-/* The text of a descriptor's field; "" when absent. */
+/* The text of a descriptor's field; "" if absent. */
 const char *descriptor_text(struct value descriptor, const char *field, size_t *ret_length);
 /*
- * What the daemon calls the resource: "pods", "deployments.apps". False: it does not fit (a field that is
- * filled has no terminator), or there is no name.
+ * The daemon's name for the resource: "pods", "deployments.apps". False: the name and its terminator do not
+ * fit, or there is no name.
  */
 bool descriptor_canonical_name(struct value descriptor, char *name, size_t size);
 

@@ -9,12 +9,12 @@
  *	metadata.labels["a=b"]==c\,d
  *	spec.containers[*].image=nginx
  *
- * path is as in shm-layout/path.h. In value, a backslash stands before a ',' '=' or '\' that belongs to it,
- * and before nothing else; empty requirements are passed over, and an empty selector matches everything
- * (apimachinery, fields.ParseSelector).
+ * path is as in shm-layout/path.h. In value, ',' '=' and '\' are written with a backslash before them; a
+ * backslash before any other character is an error. Empty requirements are skipped. An empty selector matches
+ * everything (apimachinery, fields.ParseSelector).
  *
- * A field that is absent, or null, counts as "". Numbers and booleans compare by their JSON text. An array or
- * object is equal to nothing. With [*] in the path, = matches when any hit is equal, and != when none is.
+ * A field that is absent or null counts as "". Numbers and booleans compare by their JSON text. An array or
+ * object equals nothing. With [*] in the path, = matches if any hit is equal, and != if none is.
  */
 #ifndef READER_LIB_READ_FIELD_SELECTOR_H
 #define READER_LIB_READ_FIELD_SELECTOR_H
@@ -24,7 +24,7 @@
 
 #define FIELD_SELECTOR_MAX 64u		/* requirements */
 
-/* Whether a body matches whose snapshot the caller looks after: 1, 0, or -EBADMSG. */
+/* Whether a body matches: 1, 0, or -EBADMSG. The caller checks the body's snapshot. */
 int field_selector_match(const struct informer_field_selector *selector, struct value body);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that were found in one snapshot, to be given out in order of their keys, each once.
+ * A list of objects found in one snapshot, sorted by key, without duplicates.
  *
- * The keys are copied: what is sorted by must not change meanwhile, and the arena is not ours.
+ * The list copies the keys: bytes in the arena could change while they are sorted.
  */
 #ifndef READER_LIB_READ_FOUND_LIST_H
 #define READER_LIB_READ_FOUND_LIST_H
@@ -16,7 +16,7 @@ struct found_item {
 	size_t key_length;
 };
 
-/* items: of struct found_item */
+/* items: entries of struct found_item */
 struct found_list {
 	struct small_buffer items, keys;
 	struct found_item first_items[16];
@@ -24,9 +24,9 @@ struct found_list {
 };
 
 void found_list_init(struct found_list *list, struct informer *inf);
-/* 0, -ENOMEM, or what informer_object_key() says. */
+/* Returns 0, -ENOMEM, or an error of informer_object_key(). */
 int found_list_add(struct found_list *list, const struct informer_object *object);
-/* Sort, and drop what is there twice. Returns what is left. */
+/* Sort, and drop duplicates. Returns the remaining items, lent until the list changes. */
 const struct found_item *found_list_sort(struct found_list *list, size_t *ret_count);
 void found_list_done(struct found_list *list);
 

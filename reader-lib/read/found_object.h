@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * struct informer_object as it is inside: an object that was found in a snapshot, or lives in a private home.
+ * The inside of struct informer_object: an object found in a snapshot, or one in a private home.
  */
 #ifndef READER_LIB_READ_FOUND_OBJECT_H
 #define READER_LIB_READ_FOUND_OBJECT_H
@@ -9,11 +9,10 @@
 #include "shm-layout/object.h"
 
 /*
- * An object's entry_: the position of its resource, and what is known of this very state. A position is below
- * RESOURCE_MAX.
+ * An object's entry_: the position of its resource (below RESOURCE_MAX), and what is known of this state.
  *
- * OBJECT_DELETED  it was found as a deleted one, or was told as such: see object_mark_deleted()
- * OBJECT_COPIED   informer_object_free() has something to free
+ * OBJECT_DELETED  the object was found or told as a deleted one: object_mark_deleted()
+ * OBJECT_COPIED   informer_object_free() must free the object
  */
 #define OBJECT_POSITION 0xffffu
 #define OBJECT_DELETED	(1u << 30)
@@ -30,21 +29,21 @@ object_set(struct informer_object *ret, const struct snapshot *s, const struct o
 	ret->entry_ = position;
 }
 
-/* Of one that is given to on_delete. */
+/* Mark an object as deleted: a tombstone's, or one for on_delete. */
 static inline void
 object_mark_deleted(struct informer_object *object)
 {
 	object->entry_ |= OBJECT_DELETED;
 }
 
-/* An object of which only the key is known: see key_object.h. */
+/* Whether only the object's key is known: key_object.h. */
 static inline bool
 object_is_key_only(const struct informer_object *object)
 {
 	return object->ref_ == 0;
 }
 
-/* 0, or why the object may not be read. */
+/* 0 if the object may be read; -EINVAL: no object, or its snapshot is not open; INFORMER_E_FORKED. */
 static inline int
 object_usable(const struct informer_object *object)
 {
@@ -53,8 +52,8 @@ object_usable(const struct informer_object *object)
 }
 
 /*
- * The lengths in an object's header, loaded once: what is read of its key and near strings is bounded by
- * them, and lies within what may be touched. 0 or -EBADMSG.
+ * Load the lengths in an object's header once. They bound reads of its key and near strings, and lie within
+ * the memory that may be touched. 0 or -EBADMSG.
  */
 static inline int
 object_extent_of(const struct informer_object *object, struct object_extent *ret)
@@ -63,7 +62,7 @@ object_extent_of(const struct informer_object *object, struct object_extent *ret
 
 	if (unlikely(object_is_key_only(object))) {
 		object_measure(
-			o, ret); /* our own memory, and without a body, so it has not all that is checked */
+			o, ret); /* our own memory, without the body that object_measure_within() checks */
 		return 0;
 	}
 	return likely(object_measure_within(&snapshot_of(object->snapshot_)->view, o, ret)) ? 0 : -EBADMSG;

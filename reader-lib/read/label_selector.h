@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Label selectors, as those ask them who search with one.
+ * Compiled label selectors, as lookups use them.
  */
 #ifndef READER_LIB_READ_LABEL_SELECTOR_H
 #define READER_LIB_READ_LABEL_SELECTOR_H
@@ -8,10 +8,10 @@
 #include "reader-lib/informer.h"
 #include "shm-layout/value.h"
 
-/* A requirement by which the label index can narrow the search: its "key=value". False: there is none. */
+/* The first requirement that the label index can answer, as "key=value". False: there is none. */
 bool selector_equality(const struct informer_label_selector *selector, const char **ret_value,
 		       size_t *ret_length);
-/* 1, 0, or -EBADMSG. */
+/* Whether a body matches: 1, 0, or -EBADMSG. */
 int selector_match(const struct informer_label_selector *selector, struct value body);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lookups and walks share: from an index value to the objects that have it.
+ * What lookups and walks share: the step from an index value to its objects.
  */
 #ifndef READER_LIB_READ_LOOKUP_H
 #define READER_LIB_READ_LOOKUP_H
@@ -8,12 +8,12 @@
 #include "reader-lib/read/resource_open.h"
 
 /*
- * The leaf (for ordinal_first()) of an index value: 1, 0 none, or negative.
- * number  of the index; negative: INFORMER_E_NO_INDEX
+ * The leaf (for ordinal_first()) of an index value. Returns 1, 0: no object has the value, or negative.
+ * number  of the index; a negative number gives INFORMER_E_NO_INDEX
  */
 int index_leaf(const struct snapshot *s, const struct part *part, const struct resource *r, int number,
 	       const char *value, size_t value_length, uint32_t *ret_leaf);
-/* How many ordinals a leaf stands for; 0 when damaged. */
+/* The number of ordinals that a leaf stands for; 0: damaged. */
 uint64_t leaf_count(const struct snapshot *s, uint32_t leaf);
 
 #endif

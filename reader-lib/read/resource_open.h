@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources: names as people write them, bound to entries of a root.
+ * Opened resources: names as people write them, bound to entries of a root.
  */
 #ifndef READER_LIB_READ_RESOURCE_OPEN_H
 #define READER_LIB_READ_RESOURCE_OPEN_H
@@ -17,17 +17,18 @@ struct part {
 };
 
 /*
- * Where a name stands in one arena. Immutable, but for what the lock guards: next and retired.
+ * A binding: the entries (parts) that a name means in one arena. Immutable, except next and retired, which
+ * the resources' lock guards.
  *
- * Lifetime: who found it reads it under a pin. It is freed when it has been retired, and no mapping is left
- * that was there then (resource_open.c).
- * retired  when another took its place: the newest mapping's number
+ * retired   when another binding replaced this one: the newest mapping's serial at that time
+ * Lifetime  a thread reads a binding under a pin. A retired binding is freed when no mapping is left that
+ *           existed when it was retired (resource_open.c)
  */
 struct resource_binding {
 	struct resource_binding *next;
 	uint64_t retired;
-	uint64_t mapping;		/* its serial */
-	uint64_t table;			/* the root's */
+	uint64_t mapping; /* the mapping's serial */
+	uint64_t table;   /* `table` of the root */
 	uint32_t count;
 	struct part parts[];
 };
@@ -37,16 +38,16 @@ struct informer_resource {
 	struct informer *inf;
 	struct informer_resource *next;
 	struct resource_binding *bindings;
-	bool wanted;			/* the daemon is to be told that we look at it; with the lock */
-	char canonical[sizeof(((struct message_want *)0)->resource)]; /* what the daemon calls it */
+	bool wanted; /* on demand, and the daemon is not told yet; under the lock */
+	char canonical[sizeof(((struct message_want *)0)->resource)]; /* the daemon's name for it */
 	char name[];
 };
 
 /*
- * What this room has of the handle.
+ * This room's part of the handle.
  *
- * lock   guards the lists, and the bindings
- * wants  some of them are wanted
+ * lock   guards the lists and the bindings
+ * wants  a resource is `wanted`
  */
 struct resources {
 	pthread_mutex_t lock;
@@ -56,18 +57,18 @@ struct resources {
 };
 
 /*
- * The binding of a resource that holds for this snapshot.
- * Returns 0, INFORMER_E_NO_RESOURCE, INFORMER_E_NOT_READY (informerd does not know yet what all that it is to
- *         cache is), INFORMER_E_CORRUPT, -ENOMEM, -EINVAL for another handle's resource
+ * The binding of a resource that holds for this snapshot, existing or new. Takes the resources' lock.
+ * Returns 0; INFORMER_E_NO_RESOURCE; INFORMER_E_NOT_READY: discovery has not resolved all configured names;
+ *         INFORMER_E_CORRUPT; INFORMER_E_EXPIRED; -ENOMEM; -EINVAL: another handle's resource
  */
 int resource_bind_slowly(const struct snapshot *s, struct informer_resource *res,
 			 const struct resource_binding **ret_binding);
-/* Tell the daemon which resources on demand we look at. Called with the handle's `lock` held, and often. */
+/* Tell the daemon which on-demand resources we use. Called often, with the handle's `lock` held. */
 void resources_tell_wants(struct informer *inf);
 void resources_init(struct resources *resources);
 void resources_done(struct informer *inf, bool in_child);
 
-/* The resource block of a part; NULL when damaged. */
+/* The resource block of a part; NULL: damaged. */
 static inline const struct resource *
 part_resource(const struct snapshot *s, const struct part *part)
 {
@@ -83,7 +84,7 @@ fingerprint_of(const struct resource *r)
 	return f;
 }
 
-/* Whether a binding, made from an earlier root of this arena, holds for this one. */
+/* Whether a binding from an earlier root of this arena holds for this root. If so, the first part's block. */
 static inline bool
 binding_holds(const struct resource_binding *b, const struct snapshot *s, const struct resource **ret_first)
 {
@@ -97,7 +98,7 @@ binding_holds(const struct resource_binding *b, const struct snapshot *s, const 
 	return true;
 }
 
-/* The same, and the resource block of its first part. */
+/* As resource_bind_slowly(), without a lock if the last binding holds. Also gives the first part's block. */
 static inline __attribute__((always_inline)) int
 resource_bind_first(const struct snapshot *s, struct informer_resource *res,
 		    const struct resource_binding **ret_binding, const struct resource **ret_first)
