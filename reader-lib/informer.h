@@ -24,16 +24,17 @@
  * Concepts: informer(7). Every function has a page, informer_attach(3) and so on.
  *
  * Results   0 (or, where stated, 1) is success. A failure is a negative errno, or an INFORMER_E_ code (below
- *           -4095). Outputs ret_* are set on success only. Any function may return -EINVAL: a handle,
- *           snapshot or object is NULL or not open.
+ *           -4095). Outputs ret_* are set on success only. Every function may return -EINVAL (a handle,
+ *           snapshot or object is NULL or not open) and INFORMER_E_FORKED. Every function that reads a
+ *           snapshot may return INFORMER_E_EXPIRED and INFORMER_E_CORRUPT. Below stand the other results.
  * Texts     Keys and values are (data, length). Names of resources, indexes and labels are terminated, as are
  *           the paths of functions ending in _at. Functions ending in _z take terminated texts only.
  * Threads   Any number of threads may share a handle. Only informer_detach() must run alone, as last call. A
  *           snapshot, with its objects, values and iterators, belongs to one thread at a time.
  * Lifetime  Objects, values and texts found through a snapshot are lent: valid until its informer_end(). Lent
  *           texts are not terminated. Do not move or copy an open snapshot or iterator.
- * Fork      In a child, calls on the parent's handle return INFORMER_E_FORKED. There informer_detach() frees
- *           only the child's copy of the handle. The child attaches for itself.
+ * Fork      A child attaches for itself. On the parent's handle, calls return INFORMER_E_FORKED in the child,
+ *           and informer_detach() frees the child's copy only.
  * Quiet     No exit, no atexit, no output. Descriptors are close-on-exec.
  * SIGBUS    When a process maps its first arena, the library installs a SIGBUS handler. Where informerd took
  *           back an arena's memory, the handler maps zeros. Every other SIGBUS goes to the previous handler.
@@ -45,11 +46,11 @@
  * - informerd revokes the oldest snapshot if it is 60 s old and open snapshots hold back 64 MiB (holdSeconds
  *   and holdBytes in informerd(8)). When the arena is full, an age of 1 s is enough.
  * - A revoked snapshot expires, with all open snapshots of its handle: calls on them return
- *   INFORMER_E_EXPIRED. What they lent stays readable until their informer_end(), but may turn to zeros.
- *   informer_begin() returns INFORMER_E_NOT_READY until the handle has attached again. The handle does so by
- *   itself, after 5 s and when these snapshots are ended.
- * - Snapshots also expire when informerd disconnects their reader, or 60 s (holdSeconds) after informerd
- *   replaced their arena. They stay valid when informerd ends or crashes.
+ *   INFORMER_E_EXPIRED. What a snapshot lent stays readable until its informer_end(), but may turn to zeros.
+ *   informer_begin() returns INFORMER_E_NOT_READY until the handle has attached again. The handle attaches by
+ *   itself, after 5 s and when the expired snapshots are ended.
+ * - Snapshots also expire when informerd disconnects their reader, and at the latest 60 s (holdSeconds) after
+ *   informerd replaced their arena. Snapshots stay valid when informerd ends or crashes.
  * - A handle has 63 pins, so all threads together may have 63 snapshots open. Beyond: INFORMER_E_BUSY.
  * - Close only descriptors that you opened. Closing "all from 3 up" breaks the handle.
  */
@@ -70,7 +71,7 @@ extern "C" {
 #define INFORMER_API
 #endif
 
-/* This header's version. It needs a library with the same major and at least this minor. */
+/* This header's version: a library with the same major and at least this minor serves it. */
 #define INFORMER_API_MAJOR 0
 #define INFORMER_API_MINOR 1
 #define INFORMER_API_VERSION ((INFORMER_API_MAJOR << 16) | INFORMER_API_MINOR)
@@ -195,14 +196,15 @@ INFORMER_API int informer_fd(const struct informer *informer);
  * Do the handle's pending work, and call the handlers that are due (informer-handlers.h). Does not block,
  * except in handlers. Calls from several threads take turns; lookups never wait for them.
  *
- * Returns  1 something changed (a commit, an attach, a loss), 0 nothing changed, or INFORMER_E_FORKED.
- *          Failed attempts to attach are in informer_status(); the handle tries again by itself
+ * Returns  1 something changed (a commit, an attach, a loss), 0 nothing changed. Failed attempts to attach
+ *          are in informer_status(); the handle tries again by itself
  */
 INFORMER_API int informer_dispatch(struct informer *informer);
 
 /*
- * This thread's last failure as a sentence for people, if it had this code; else informer_strerror(code).
- * Never empty. Call this right after the failed call. No handle is needed: informer_attach() may have failed.
+ * This thread's last failure as a sentence for people, if that failure had this code; else
+ * informer_strerror(). Never empty. Call this right after the failed call. No handle is needed:
+ * informer_attach() may have failed.
  *
  * buffer   of size bytes; receives what fits, terminated; may be NULL
  * Returns  the sentence's length
@@ -273,7 +275,7 @@ struct informer_moment {
  * change the snapshot. Neither daemon nor reader waits for the other. End the snapshot soon (informer_end()).
  *
  * Returns   0; INFORMER_E_NOT_READY (not attached, or not again since informerd disconnected this reader),
- *           INFORMER_E_BUSY (63 are open), INFORMER_E_CORRUPT, INFORMER_E_FORKED
+ *           INFORMER_E_BUSY (63 are open), INFORMER_E_CORRUPT
  * Cost      about 20 ns: one atomic exchange; no system call, no wait, no allocation. The first call after
  *           the arena's file grew adds one system call. With nothing to read, or when a restarted daemon
  *           offers a new arena, the call also drives the connection: some system calls (connect, recvmsg,
@@ -282,7 +284,7 @@ struct informer_moment {
  */
 INFORMER_API int informer_begin(struct informer *informer, struct informer_snapshot *ret_snapshot);
 
-/* End a snapshot. Does nothing for NULL, an all-zero snapshot, or one that was ended. */
+/* End a snapshot. Does nothing for NULL, an all-zero snapshot, or an ended snapshot. */
 INFORMER_API void informer_end(struct informer_snapshot *snapshot);
 
 INFORMER_API int informer_snapshot_moment(const struct informer_snapshot *snapshot,
@@ -297,8 +299,7 @@ struct informer_resource;
  * Open a resource by name. The same name gives the same pointer.
  *
  * name     as in kubectl, in any case: pods, po, pod, Pod, pods.v1, deployments.apps, deployments.v1.apps
- * Returns  0, also if informerd does not cache the resource (lookups tell); -EINVAL (malformed name),
- *          -ENOMEM, INFORMER_E_FORKED
+ * Returns  0, also if informerd does not cache the resource (lookups tell); -EINVAL: malformed name; -ENOMEM
  */
 INFORMER_API int informer_resource_open(struct informer *informer, const char *name,
 					struct informer_resource **ret_resource);
@@ -353,7 +354,7 @@ INFORMER_API int informer_resource_info_at(const struct informer_snapshot *snaps
 /*
  * An entry's index names (i < info.index_count), short names (i < info.short_name_count), and paths that
  * informerd removes from its objects (i < info.drop_count). Objects that lack more than
- * "metadata.managedFields" must not be written back. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_CORRUPT.
+ * "metadata.managedFields" must not be written back. Returns 0 or INFORMER_E_NOT_FOUND.
  */
 INFORMER_API int informer_resource_index_name(const struct informer_snapshot *snapshot, uint32_t position,
 					      uint32_t i, const char **ret_name, size_t *ret_length);
@@ -382,7 +383,7 @@ INFORMER_API int informer_resource_position(const struct informer_snapshot *snap
  * INFORMER_E_NOT_READY    discovery has not resolved all configured names; the resource may be among them
  * INFORMER_E_NO_INDEX     the resource lacks the index
  * -EINVAL                 the resource belongs to another handle
- * -ENOMEM, INFORMER_E_EXPIRED, INFORMER_E_CORRUPT, INFORMER_E_FORKED
+ * -ENOMEM
  *
  * No lookup blocks, allocates or makes a system call. Exception: the first lookup of a resource in an arena,
  * or after informerd redefined resources, takes a lock and allocates. For an on-demand resource such a lookup
@@ -494,7 +495,7 @@ INFORMER_API int informer_select(const struct informer_snapshot *snapshot, struc
  *
  * ret_selector  free it with informer_label_selector_free()
  * ret_offset    on INFORMER_E_SYNTAX, the byte of the error; may be NULL
- * Returns       0, INFORMER_E_SYNTAX (informer_error_text() has the reason), INFORMER_E_FORKED, -ENOMEM
+ * Returns       0, INFORMER_E_SYNTAX (informer_error_text() has the reason), -ENOMEM
  * Threads       several may use a compiled selector at once
  */
 INFORMER_API int informer_label_selector_compile(struct informer *informer, const char *text, size_t length,
@@ -520,8 +521,6 @@ INFORMER_API int informer_field_selector_matches(const struct informer_field_sel
 /* ---- objects and values ------------------------------------------------- */
 
 /*
- * All functions of this section may return INFORMER_E_EXPIRED, INFORMER_E_CORRUPT and INFORMER_E_FORKED.
- *
  * An object's namespace, name, UID and resourceVersion, as lent texts. A filtered copy has all four.
  *
  * Returns  0; INFORMER_E_NOT_FOUND: the object has no UID, or no resourceVersion
@@ -571,7 +570,7 @@ INFORMER_API int informer_object_controller(const struct informer_object *object
  * metadata.labels["app.kubernetes.io/name"]. A leading '.' and kubectl's braces are accepted.
  *
  * ret_path  free it with informer_path_free()
- * Returns   0, INFORMER_E_SYNTAX (informer_error_text() has place and reason), INFORMER_E_FORKED, -ENOMEM
+ * Returns   0, INFORMER_E_SYNTAX (informer_error_text() has place and reason), -ENOMEM
  * Threads   several may use a compiled path at once
  */
 struct informer_path;
@@ -694,7 +693,7 @@ INFORMER_API int informer_object_json(const struct informer_object *object, char
 /*
  * timeout_ms  the longest wait; negative: no limit; 0: only look
  * Returns     0, -ETIMEDOUT (informer_error_text() says what is missing, and what the API server refused),
- *             INFORMER_E_FORKED, INFORMER_E_BUSY, INFORMER_E_CORRUPT, -ENOMEM
+ *             INFORMER_E_BUSY (63 snapshots are open), INFORMER_E_CORRUPT, -ENOMEM
  * Threads     several may wait at once. Waiters sleep; they do not poll. A signal does not interrupt
  */
 
@@ -724,10 +723,10 @@ INFORMER_API int informer_wait_version(struct informer *informer, const char *re
  * the wait continues while informerd restarts.
  *
  * ns        NULL or "": cluster-scoped
- * met       called in this thread, without locks. object NULL: the object does not exist (the resource is
- *           synced). Both are lent for the call. Returns 1: as wanted; 0: not yet; negative: end the wait.
- *           met sees states, not changes: an object deleted and created again between two checks has another
- *           UID. met may do lookups, but must not wait
+ * met       called in this thread, without locks. object is NULL if the object does not exist (and the
+ *           resource is synced). snapshot and object are lent for the call. Returns 1: as wanted; 0: not yet;
+ *           negative: end the wait. met sees states, not changes: an object deleted and created again between
+ *           two checks has another UID. met may do lookups, but must not wait
  * Returns   as above, or met's negative result
  * Cost      each commit wakes the thread for one lookup and one call
  */
@@ -755,7 +754,7 @@ INFORMER_API int informer_arm(struct informer *informer, const struct informer_m
  * ret_length  may be NULL
  * Returns     0; -ETIMEDOUT: no answer; -EAGAIN: not accepted in time; -ENOENT, -ECONNREFUSED: no daemon;
  *             -EACCES, INFORMER_E_REFUSED: not allowed; INFORMER_E_NOT_READY: busy, ask again; -ECONNRESET:
- *             four hang-ups; -EPROTO, INFORMER_E_LAYOUT: another release; INFORMER_E_FORKED, -EMFILE, -ENOMEM
+ *             four hang-ups; -EPROTO, INFORMER_E_LAYOUT: another release; -EMFILE, -ENOMEM
  */
 INFORMER_API int informer_stat_json(struct informer *informer, int timeout_ms, char **ret_text,
 				    size_t *ret_length);
@@ -768,8 +767,7 @@ INFORMER_API void informer_free(struct informer *informer, void *memory);
  * report      called for each fault, with its offset in the arena; a non-zero result stops and is returned;
  *             may be NULL
  * ret_counts  may be NULL; also set when faults were found
- * Returns     0: no fault; INFORMER_E_CORRUPT: faults; report's result; INFORMER_E_EXPIRED,
- *             INFORMER_E_FORKED, -ENOMEM
+ * Returns     0: no fault; INFORMER_E_CORRUPT: faults; report's result; -ENOMEM
  */
 struct informer_verify_counts {
 	uint64_t blocks;
