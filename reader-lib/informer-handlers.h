@@ -19,6 +19,11 @@
  *	while (poll(&(struct pollfd){informer_fd(inf), POLLIN, 0}, 1, -1) >= 0)
  *		informer_dispatch(inf);
  *
+ * or without functions, with .pull = true:
+ *
+ *	while (informer_changes_next(handler, -1, &change) > 0)
+ *		…
+ *
  * What a handler is told (client-go's rules, with the differences in informer-from-client-go(7)):
  *
  * - First every object that is present, as an add with is_initial, then each change after that, in order;
@@ -120,7 +125,12 @@ struct informer_handler_options {
 
 	/* ---- what is called ---- */
 
-	void *context;
+	void *context; /* of filter and of all that follows */
+	/*
+	 * No function but filter is called: informer_changes_next() gives each change. Without resync_ms,
+	 * and not in a factory.
+	 */
+	bool pull;
 	/* is_initial: the object was there when the handler came, or a RESYNC tells of it */
 	void (*on_add)(void *context, const struct informer_object *object, bool is_initial);
 	/* old NULL: not known (COALESCED). old == object: a resync */
@@ -270,6 +280,51 @@ struct informer_handler_stats {
 };
 INFORMER_API int informer_handler_stats(const struct informer_handler *handler,
 					struct informer_handler_stats *stats);
+
+/* ---- pulling ------------------------------------------------------------ */
+
+enum informer_change_kind {
+	INFORMER_CHANGE_ADDED = 1,
+	INFORMER_CHANGE_UPDATED,
+	INFORMER_CHANGE_DELETED,
+	INFORMER_CHANGE_SYNCED,       /* as on_synced */
+	INFORMER_CHANGE_COALESCED,    /* as on_overflow says it */
+	INFORMER_CHANGE_RESYNC_BEGIN, /* as on_resync_begin */
+	INFORMER_CHANGE_RESYNC_END,
+	INFORMER_CHANGE_ERROR, /* as on_error */
+};
+
+/*
+ * What a function of the handler would be called with. Later versions may append fields.
+ *
+ * is_initial, final_state_known  of ADDED, of DELETED
+ * object   of ADDED, UPDATED, DELETED; else NULL
+ * old      of UPDATED; NULL: not known
+ * status   of ERROR; else NULL
+ */
+struct informer_change {
+	enum informer_change_kind kind;
+	bool is_initial;
+	bool final_state_known;
+	const struct informer_object *object;
+	const struct informer_object *old;
+	const struct informer_watch_status *status;
+};
+
+/*
+ * The next change of a handler that was added with pull. A caller in an event loop calls it with timeout 0
+ * when informer_fd() is readable, until it returns 0.
+ *
+ * timeout_ms  how long to wait for a change: 0: not at all, negative: for ever
+ * ret_change  lent, with all that it points to, until the next call with this handler, its removal or the
+ *             handle's end; NULL where there is none. The change counts as told with the next call.
+ * Returns     1; 0: no change came in that time; -EINVAL: a handler without pull; -EBUSY: another thread is
+ * in this function with the same handler; INFORMER_E_STOPPED: the handler was removed, or informer_stop() was
+ * called; INFORMER_E_FORKED Threads     one at a time for a handler; not the same one each time Cost        a
+ * call of on_add and the like, without a system call while changes wait
+ */
+INFORMER_API int informer_changes_next(struct informer_handler *handler, int timeout_ms,
+				       const struct informer_change **ret_change);
 
 /* ---- driving ------------------------------------------------------------ */
 

@@ -23,6 +23,8 @@ feed_init(struct feed *f, struct informer *inf, struct subscription *sub)
 void
 feed_done(struct feed *f, bool in_child)
 {
+	if (!in_child)
+		feed_close(f);
 	by_seq_done(f->inf, &f->by_seq);
 	ring_free(f->ring, in_child);
 	f->ring = NULL;

@@ -35,10 +35,19 @@ compile(struct informer *inf, struct handler_work *w, const struct informer_hand
 	return r;
 }
 
-/* Values are told instead of objects: not of both, and not without a transform. */
+/*
+ * Values are told instead of objects: not of both, and not without a transform. A pulled handler has neither.
+ */
 static int
 check_functions(const struct informer_handler_options *o)
 {
+	if (o->pull && (o->transform || o->on_value || o->release || o->on_add || o->on_update ||
+			o->on_delete || o->on_synced || o->on_overflow || o->on_resync_begin ||
+			o->on_resync_end || o->on_error || o->on_done))
+		return error_set(-EINVAL,
+				 "pull goes without functions but filter: informer_changes_next() tells");
+	if (o->pull && o->resync_ms && o->resync_ms != INFORMER_NO_RESYNC)
+		return error_set(-EINVAL, "pull goes without resync_ms");
 	if (!o->transform != !o->on_value)
 		return error_set(-EINVAL, "transform and on_value go together: one of them is NULL");
 	if (o->on_value && (o->on_add || o->on_update || o->on_delete))
@@ -72,6 +81,14 @@ handler_work_new(struct informer *inf, const struct informer_handler_options *gi
 		r = compile(inf, w, &w->o);
 	if (r == 0)
 		r = told_keys_init(inf, &w->keys);
+	w->filter_context = w->o.context;
+	if (r == 0 && w->o.pull) {
+		w->changes = memory_get(inf, sizeof(*w->changes));
+		if (w->changes)
+			changes_listen(w->changes, &w->o);
+		else
+			r = -ENOMEM;
+	}
 	if (r < 0) {
 		handler_work_free(inf, w, false);
 		return r;
@@ -95,7 +112,9 @@ handler_work_free(struct informer *inf, struct handler_work *w, bool in_child)
 		return;
 	if (w->feed.inf)
 		feed_done(&w->feed, in_child);
+	told_keys_drop(inf, w->subject.spare);
 	told_keys_done(&w->keys);
+	memory_put(inf, w->changes);
 	informer_label_selector_free(w->labels);
 	informer_field_selector_free(w->fields);
 	memory_put(inf, w);
@@ -137,17 +156,17 @@ coarse_ns(void)
 	return time_ns(CLOCK_MONOTONIC_COARSE);
 }
 
-/* 1 items were told, 0 none, or negative. */
+/* 1 items were told, 0 none, or negative. at_once: the turn has not told any. */
 static int
-take_items(struct informer_handler *h)
+take_items(struct informer_handler *h, bool at_once)
 {
 	struct handler_work *w = h->work;
 	struct feed *f = &w->feed;
-	uint64_t begun = coarse_ns();
 	const struct feed_item *item;
 	int told = 0, r = 1;
 
-	while (feed_next(f, &item) > 0) {
+	while ((at_once || coarse_ns() == w->begun_ns) && feed_next(f, &item) > 0) {
+		at_once = false;
 		told = 1;
 		r = handler_take(h, item);
 		if (r <= 0)
@@ -156,7 +175,7 @@ take_items(struct informer_handler *h)
 		if (item->kind == FEED_BEGIN || item->kind == FEED_SETTLED || item->kind == FEED_LISTED)
 			r = handler_pending_calls(h);
 		/* A slow handler's pin is given back after each call. */
-		if (r <= 0 || handler_leaves(h) || coarse_ns() != begun)
+		if (r <= 0 || handler_leaves(h))
 			break;
 	}
 	return r < 0 ? r : told;
@@ -169,12 +188,22 @@ handler_turn(struct informer_handler *h)
 	struct feed *f = &w->feed;
 	int r, did = 0;
 
-	if (!handler_pending_calls(h))
+	if (w->held) {
+		did = 1;
+		r = handler_conclude_held(h);
+		if (r > 0)
+			feed_told(f);
+	} else if (handler_pending_calls(h)) {
+		w->begun_ns = coarse_ns();
+		r = feed_open(f);
+	} else {
 		return 0;
-	r = feed_open(f);
+	}
 	if (r > 0) {
-		r = handler_pending_calls(h) ? take_items(h) : 0;
-		did = r > 0 || f->again;
+		r = handler_pending_calls(h) ? take_items(h, !did) : 0;
+		if (w->held)
+			return 1;
+		did |= r > 0 || f->again;
 	}
 	if (r == INFORMER_E_CORRUPT) {
 		feed_broken(f, "an object");

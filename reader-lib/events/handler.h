@@ -5,7 +5,8 @@
  *	feed ──item──▶ filters, beliefs, keys ──▶ on_add, on_update, on_delete, …
  *
  * Every call is one step after which the handler may be told to leave off (removed, paused, stopped): what is
- * still to be called stands in `pending`, and an item of which not all was told is given again.
+ * still to be called stands in `pending`, and an item of which not all was told is given again. A pulled
+ *handler (changes.h) leaves off after each call.
  *
  * Invariants
  * H1  One thread at a time runs a handler: the one that set `claimed` (run.h).
@@ -16,9 +17,11 @@
 #define READER_LIB_EVENTS_HANDLER_H
 
 #include "reader-lib/attach/snapshot.h"
+#include "reader-lib/events/changes.h"
 #include "reader-lib/events/feed.h"
 #include "reader-lib/events/told_keys.h"
 #include "reader-lib/read/field_selector.h"
+#include "reader-lib/read/key_object.h"
 
 /* What is to be called before anything else, in this order. */
 enum handler_pending {
@@ -71,6 +74,12 @@ struct told_subject {
  * keys         all that was told and is there
  * keys_short   a consumer's first episode is not over: the keys lack what an earlier process was told
  * subject      of the item that is being told
+ * held, held_present   a pulled handler's item was told, and is concluded in its next turn: the turn is not
+ *              over, its snapshot stays open
+ * begun_ns     of this turn
+ * status_part  of the parts, whose status is to be told next in an episode's beginning
+ * changes      of a pulled handler, else NULL; it has the user's filter_context
+ * gone         the object of the deletion that was told last, where only its key is known
  * coalescing   the handler was told that what it gets is coalesced
  * resyncing    between on_resync_begin and on_resync_end
  * status_seen  hash of the status told last
@@ -82,6 +91,12 @@ struct handler_work {
 	struct feed feed;
 	struct told_keys keys;
 	struct told_subject subject;
+	bool held, held_present;
+	uint64_t begun_ns;
+	uint32_t status_part;
+	struct changes *changes;
+	void *filter_context;
+	struct key_object gone;
 	struct informer_label_selector *labels;
 	struct informer_field_selector *fields;
 	unsigned pending;
@@ -111,6 +126,7 @@ struct informer_handler {
 	bool removed;
 	pthread_t runner;		/* who claimed it */
 	uint64_t retry_ns;		/* its last turn failed: not before */
+	bool pulled;                    /* by informer_changes_next(); nobody else runs it */
 	/* any thread */
 	_Atomic bool leave;		/* no further call */
 	_Atomic bool paused;
@@ -156,7 +172,9 @@ handler_leaves(const struct informer_handler *h)
 {
 	return atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->leave,
 				    memory_order_relaxed) ||
-	       atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->paused, memory_order_relaxed);
+	       atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->paused,
+				    memory_order_relaxed) ||
+	       (h->pulled && h->work->changes->taken);
 }
 
 static inline bool
@@ -247,10 +265,12 @@ int handler_seed_keys(struct informer_handler *h);
 /* ---- handler_take.c: from an item of the feed to calls ---- */
 
 /*
- * Tell one item: 1 it was told, 0 the handler leaves off and wants it again; negative: it could not be told
- * now.
+ * Tell one item: 1 it was told, 0 the handler leaves off and wants it again, or holds it; negative: it could
+ * not be told now.
  */
 int handler_take(struct informer_handler *h, const struct feed_item *item);
+/* Conclude the item that is held. 1, or negative: the arena was taken back meanwhile. */
+int handler_conclude_held(struct informer_handler *h);
 
 /* ---- resync.c ---- */
 

@@ -36,6 +36,7 @@ handler_add(struct informer *inf, const struct informer_handler_options *options
 	}
 	h->inf = inf;
 	h->work = w;
+	h->pulled = w->o.pull;
 	w->group = group;
 	pthread_mutex_lock(&inf->run->wait_lock);
 	if (inf->run->stopped) {

@@ -48,7 +48,7 @@ look_at(struct informer_handler *h, const struct object *o, bool remember, bool 
 	*ret = (struct told_subject){.known = KNOWN_ABSENT};
 	r = snapshot_settle(feed_snapshot(&h->work->feed), handler_look_at_key(h, o, remember, anew, ret));
 	if (r < 0)
-		told_keys_drop(h->inf, ret->spare);
+		told_keys_drop(h->inf, ret->spare), ret->spare = NULL;
 	return r;
 }
 
@@ -80,7 +80,8 @@ tell_other_gone(struct informer_handler *h, struct told_subject *s)
 }
 
 /*
- * r: what came of telling; present: whether the handler takes the object for there, when it was told.
+ * r: what came of telling; present: whether the handler takes the object for there, when it was told. What a
+ * pulled handler was told is concluded when its caller comes back.
  *
  * Where the arena was taken back during the call, another episode tells of the object again. What counts as
  * told stays: it has the key, in no version that could pass for the one that there is; of one that is told as
@@ -90,8 +91,15 @@ static inline __attribute__((always_inline)) int
 conclude(struct informer_handler *h, const struct feed_item *item, int r, bool present,
 	 struct told_subject *s)
 {
-	int cut = r == TOLD ? snapshot_settle(feed_snapshot(&h->work->feed), 0) : 0;
+	int cut;
 
+	if (r == TOLD && h->pulled && !h->work->held) {
+		h->work->held = true;
+		h->work->held_present = present;
+		return 0;
+	}
+	h->work->held = false;
+	cut = r == TOLD ? snapshot_settle(feed_snapshot(&h->work->feed), 0) : 0;
 	if (unlikely(cut < 0)) {
 		s->version = 0;
 		if (s->entry)
@@ -104,9 +112,18 @@ conclude(struct informer_handler *h, const struct feed_item *item, int r, bool p
 		handler_forget_key(h, s->entry);
 	if (s->spare)
 		told_keys_drop(h->inf, s->spare);
+	s->spare = NULL;
 	if (unlikely(cut < 0))
 		return cut;
 	return r > 0 ? 1 : r;
+}
+
+int
+handler_conclude_held(struct informer_handler *h)
+{
+	struct handler_work *w = h->work;
+
+	return conclude(h, &w->feed.item, TOLD, w->held_present, &w->subject);
 }
 
 /* ---- items ---- */
@@ -301,30 +318,38 @@ tell_status(struct informer_handler *h, uint32_t ref, bool only_news)
 	return 0;
 }
 
-/* What the Reflector met last, of each part. 0 or negative. */
+/* What the Reflector met last, of each part. 1; 0: the handler leaves off; negative. */
 static int
 tell_statuses(struct informer_handler *h)
 {
-	struct feed *f = &h->work->feed;
-	int r = 0;
+	struct handler_work *w = h->work;
+	struct feed *f = &w->feed;
+	int r;
 
-	for (uint32_t i = 0; i < f->binding->count && r == 0; i++) {
-		const struct resource *resource = part_resource(feed_snapshot(f), &f->binding->parts[i]);
+	for (; w->status_part < f->binding->count; w->status_part++) {
+		const struct resource *resource = part_resource(feed_snapshot(f),
+								&f->binding->parts[w->status_part]);
 		uint32_t status = resource ? LOAD_ONCE(&resource->status) : 0;
 
+		if (handler_leaves(h))
+			return 0;
 		r = snapshot_settle(feed_snapshot(f), 0);
 		if (r == 0 && status)
 			r = tell_status(h, status, true);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	w->status_part = 0;
+	return handler_leaves(h) ? 0 : 1;
 }
 
-/* An episode begins. What may fail comes last: it is begun again then. */
+/* An episode begins. What may fail comes last: it is begun again then. 1 or negative. */
 static int
 begin_episode(struct informer_handler *h)
 {
 	struct handler_work *w = h->work;
 	struct feed *f = &w->feed;
+	int r;
 
 	w->round++;
 	/* What an earlier process was told is told as gone by what a RESYNC does not tell again. */
@@ -336,7 +361,8 @@ begin_episode(struct informer_handler *h)
 		w->coalescing = false;
 		w->synced_told = false;
 	}
-	return f->unsure ? handler_seed_keys(h) : 0;
+	r = f->unsure ? handler_seed_keys(h) : 0;
+	return r < 0 ? r : 1;
 }
 
 static int
@@ -344,9 +370,9 @@ take_begin(struct informer_handler *h)
 {
 	int r = tell_statuses(h);
 
-	if (r == 0 && h->work->feed.fresh)
+	if (r > 0 && h->work->feed.fresh)
 		r = begin_episode(h);
-	return r < 0 ? r : 1;
+	return r;
 }
 
 int

@@ -6,7 +6,6 @@
 
 #include "reader-lib/events/handler.h"
 #include "reader-lib/read/found_object.h"
-#include "reader-lib/read/key_object.h"
 #include "reader-lib/read/label_selector.h"
 
 static inline struct informer_object
@@ -35,7 +34,7 @@ handler_matches(const struct handler_work *w, const struct snapshot *s, const st
 		r = field_selector_match(w->fields, body);
 	if (r > 0 && w->o.filter) {
 		object_set(&object, s, o, ref, position);
-		r = w->o.filter(w->o.context, handler_shown(w, &object, &copy));
+		r = w->o.filter(w->filter_context, handler_shown(w, &object, &copy));
 		informer_object_free(&copy);
 	}
 	return snapshot_settle(s, r);
@@ -166,9 +165,8 @@ handler_tell_delete_key(struct informer_handler *h, struct told_key *e)
 {
 	struct handler_work *w = h->work;
 	struct informer_object object, copy;
-	struct key_object memory;
 
-	if (key_object_set(&memory, e->key, e->ns_length, e->key + e->ns_length,
+	if (key_object_set(&w->gone, e->key, e->ns_length, e->key + e->ns_length,
 			   e->node.length - e->ns_length, e->position, &object) < 0)
 		return true;
 	object_mark_deleted(&object);

@@ -36,18 +36,36 @@ set_due(struct informer *inf, bool due)
 		eventfd_read(inf->run->due, &count);
 }
 
-/* locked */
+/* locked. Pulled ones are left to their callers. */
 static struct informer_handler *
 find_due(struct informer *inf, struct informer_handler *after, uint64_t now)
 {
 	for (struct informer_handler *h = after ? after->next : inf->run->handlers; h; h = h->next)
-		if (!h->claimed && handler_due(h, now))
+		if (!h->claimed && !h->pulled && handler_due(h, now))
 			return h;
 	return NULL;
 }
 
-static void
-claim(struct informer_handler *h)
+/* locked. Whether a handler has something to do that no thread of informer_run() does. */
+static bool
+is_due_outside(struct informer *inf)
+{
+	uint64_t now = time_ns(CLOCK_MONOTONIC);
+	struct informer_handler *h = inf->run->handlers;
+
+	while (h && (h->claimed || (inf->run->running && !h->pulled) || !handler_due(h, now)))
+		h = h->next;
+	return h != NULL;
+}
+
+void
+run_show_due(struct informer *inf)
+{
+	set_due(inf, is_due_outside(inf));
+}
+
+void
+run_claim(struct informer_handler *h)
 {
 	h->claimed = true;
 	h->runner = pthread_self();
@@ -96,10 +114,11 @@ finish(struct informer *inf, struct informer_handler *h)
 	pthread_cond_broadcast(&inf->run->handler_cond);
 }
 
-/* locked. r: what the last turn returned. */
-static void
-let_go(struct informer *inf, struct informer_handler *h, int r)
+void
+run_let_go(struct informer_handler *h, int r)
 {
+	struct informer *inf = h->inf;
+
 	if (h->removed) {
 		finish(inf, h);
 		return;
@@ -134,9 +153,8 @@ arm_for_handlers(struct informer *inf)
 	slot_fence();
 }
 
-/* locked. Before a sleep: arm, set the alarm, look. True: a handler is due that nobody claimed. */
-static bool
-prepare_sleep(struct informer *inf)
+bool
+run_prepare_sleep(struct informer *inf)
 {
 	uint64_t now;
 	bool due;
@@ -188,7 +206,7 @@ run_wake(struct informer *inf)
 		return;
 	if (inf->run->running)
 		call_another(inf);
-	else if (find_due(inf, NULL, time_ns(CLOCK_MONOTONIC)))
+	if (is_due_outside(inf))
 		set_due(inf, true);
 }
 
@@ -198,9 +216,9 @@ run_look_again(struct informer *inf)
 	if (inf->run->running) {
 		eventfd_write(inf->run->kick, 1);
 		call_another(inf);
-	} else {
-		set_due(inf, true);
 	}
+	if (!inf->run->running || is_due_outside(inf))
+		set_due(inf, true);
 }
 
 void
@@ -210,7 +228,7 @@ run_lead(struct informer *inf, int ms, bool runs)
 				{.fd = inf->run->kick, .events = POLLIN}};
 	eventfd_t count;
 
-	if (prepare_sleep(inf)) {
+	if (run_prepare_sleep(inf)) {
 		if (runs)
 			return;
 		run_wake(inf);
@@ -238,7 +256,7 @@ run_lead(struct informer *inf, int ms, bool runs)
 	/* Another one leads from here, if this one is content. */
 	if (inf->run->waiters)
 		pthread_cond_broadcast(&inf->run->wait_cond);
-	if (!runs)
+	if (!runs || is_due_outside(inf))
 		run_wake(inf);
 }
 
@@ -270,7 +288,7 @@ run_thread(void *context)
 
 		h = find_due(inf, NULL, time_ns(CLOCK_MONOTONIC));
 		if (h) {
-			claim(h);
+			run_claim(h);
 			/* Somebody has to look after the others meanwhile. */
 			if (inf->run->handler_count > 1 && !inf->run->leader)
 				call_another(inf);
@@ -281,7 +299,7 @@ run_thread(void *context)
 					tell_watchers(inf);
 			}
 			pthread_mutex_lock(&inf->run->wait_lock);
-			let_go(inf, h, r);
+			run_let_go(h, r);
 		} else if (inf->run->leader) {
 			inf->run->idle++;
 			pthread_cond_wait(&inf->run->run_idle, &inf->run->wait_lock);
@@ -312,7 +330,7 @@ informer_run(struct informer *inf)
 		r = start_thread(inf);
 		inf->run->running = r == 0;
 		if (r == 0)
-			set_due(inf, false);
+			run_show_due(inf);
 		/* it becomes the leader's turn to sleep */
 		eventfd_write(inf->run->kick, 1);
 	}
@@ -338,7 +356,7 @@ run_dispatch(struct informer *inf)
 		uint64_t end = time_ns(CLOCK_MONOTONIC) + DISPATCH_NS;
 		int r = 1;
 
-		claim(h);
+		run_claim(h);
 		pthread_mutex_unlock(&inf->run->wait_lock);
 		did = true;
 		for (unsigned i = 0;
@@ -349,14 +367,12 @@ run_dispatch(struct informer *inf)
 				break;
 		}
 		pthread_mutex_lock(&inf->run->wait_lock);
-		let_go(inf, h, r);
+		run_let_go(h, r);
 	}
 	inf->run->alarm_at = 0;
 	if (!inf->run->running && !inf->run->stopping) {
-		bool due = prepare_sleep(inf);
-
-		set_due(inf, due);
-		did |= due;
+		did |= run_prepare_sleep(inf);
+		run_show_due(inf);
 	}
 	pthread_mutex_unlock(&inf->run->wait_lock);
 	return did;
@@ -368,12 +384,17 @@ end_handler(struct informer *inf, struct informer_handler *h)
 {
 	atomic_store_explicit(&h->leave, true, memory_order_relaxed);
 	h->removed = true;
+	/* whoever waits for its next change */
+	if (inf->run->leader)
+		eventfd_write(inf->run->kick, 1);
+	if (inf->run->waiters)
+		pthread_cond_broadcast(&inf->run->wait_cond);
 	inf->run->watchers++;
 	while (h->claimed)
 		pthread_cond_wait(&inf->run->handler_cond, &inf->run->wait_lock);
 	inf->run->watchers--;
 	if (h->work) {
-		claim(h);
+		run_claim(h);
 		finish(inf, h);
 	}
 }

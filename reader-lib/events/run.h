@@ -15,7 +15,8 @@
  * it.
  *
  * Without informer_run(), informer_fd() stands for it all: an epoll descriptor over the inner one, which the
- * leader polls, and `due`, which is readable while handlers have something to do that nobody does.
+ * leader polls, and `due`, which is readable while handlers have something to do that nobody does. A pulled
+ * handler (changes.h) is left to its caller, who waits as wait.c does.
  *
  * Lock: wait_lock, held by the caller where "locked" is said.
  */
@@ -75,6 +76,13 @@ void run_wake(struct informer *inf);
  * still to be done.
  */
 bool run_dispatch(struct informer *inf);
+/* locked. This thread runs it, until it lets it go. r: what its last turn returned. */
+void run_claim(struct informer_handler *h);
+void run_let_go(struct informer_handler *h, int r);
+/* locked. Before a sleep: arm, set the alarm, look. True: a handler is due that informer_run() would run. */
+bool run_prepare_sleep(struct informer *inf);
+/* locked. informer_fd() is readable while a handler is due that no thread of informer_run() runs. */
+void run_show_due(struct informer *inf);
 /* locked. Something of the handlers changed (added, let go on): whoever sleeps must look anew. */
 void run_look_again(struct informer *inf);
 /* Take all handlers down. informer_stop(), whose rules it has. */

@@ -39,6 +39,13 @@ tell_waiters(struct informer *inf, bool here)
 	pthread_mutex_unlock(&inf->run->wait_lock);
 }
 
+void
+wait_step(struct informer *inf)
+{
+	if (connection_dispatch(inf))
+		tell_waiters(inf, false);
+}
+
 int
 informer_dispatch(struct informer *inf)
 {
@@ -278,8 +285,7 @@ wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 
 	if (forked(inf))
 		return INFORMER_E_FORKED;
-	if (connection_dispatch(inf))
-		tell_waiters(inf, false);
+	wait_step(inf);
 	pthread_mutex_lock(&inf->run->wait_lock);
 	inf->run->waiters++;
 	for (;;) {

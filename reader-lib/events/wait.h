@@ -15,6 +15,8 @@ uint64_t wait_deadline(int timeout_ms);
 /* What is left until then, rounded up; 0: nothing, -1: it never ends. For another wait's timeout_ms. */
 int wait_left_ms(uint64_t end_ns);
 
+/* See to the connection, and tell all that wait what came. */
+void wait_step(struct informer *inf);
 /* Sleep on a condition of CLOCK_MONOTONIC until then. 0 or ETIMEDOUT. */
 int wait_on(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t end_ns);
 

@@ -40,6 +40,9 @@ check_options(const struct informer_shared *shared, const struct informer_handle
 	const struct informer_factory *f = shared->factory;
 	char name[RESOURCE_NAME_MAX + 1];
 
+	if (o->pull)
+		return error_set(-EINVAL,
+				 "a factory's handlers are not pulled: informer_add_handler() adds one");
 	if (o->resource &&
 	    (resource_name_of(o->resource, name) < 0 || !resource_names_match(f->inf, name, shared->name)))
 		return error_set(-EINVAL, "a handler of '%.60s' was given to the informer of %s", o->resource,

@@ -165,7 +165,56 @@ recorder_new(struct informer *inf)
 void
 recorder_add(struct recorder *r)
 {
-	assert_int_equal(informer_add_handler(r->inf, &r->options, &r->handler), 0);
+	struct informer_handler_options o = r->options;
+
+	if (o.pull) {
+		o.on_add = NULL;
+		o.on_update = NULL;
+		o.on_delete = NULL;
+		o.on_overflow = NULL;
+		o.on_resync_begin = o.on_resync_end = o.on_synced = o.on_done = NULL;
+		o.on_error = NULL;
+	}
+	assert_int_equal(informer_add_handler(r->inf, &o, &r->handler), 0);
+}
+
+int
+recorder_pull(struct recorder *r, int timeout_ms)
+{
+	const struct informer_change *c;
+	int result = informer_changes_next(r->handler, timeout_ms, &c);
+
+	if (result <= 0) {
+		assert_null(c);
+		return result;
+	}
+	switch (c->kind) {
+	case INFORMER_CHANGE_ADDED:
+		on_add(r, c->object, c->is_initial);
+		break;
+	case INFORMER_CHANGE_UPDATED:
+		on_update(r, c->old, c->object);
+		break;
+	case INFORMER_CHANGE_DELETED:
+		on_delete(r, c->object, c->final_state_known);
+		break;
+	case INFORMER_CHANGE_SYNCED:
+		on_synced(r);
+		break;
+	case INFORMER_CHANGE_COALESCED:
+		on_overflow(r, INFORMER_COALESCED);
+		break;
+	case INFORMER_CHANGE_RESYNC_BEGIN:
+		on_resync_begin(r);
+		break;
+	case INFORMER_CHANGE_RESYNC_END:
+		on_resync_end(r);
+		break;
+	case INFORMER_CHANGE_ERROR:
+		on_error(r, c->status);
+		break;
+	}
+	return result;
 }
 
 void
@@ -222,8 +271,11 @@ take(struct recorder *r, const char *expected)
 void
 recorder_expect(struct recorder *r, const char *expected)
 {
-	dispatch_all(r->inf);
-	for (unsigned idle = 0; !was_written(r, expected) && idle < DISPATCH_IDLE_MAX;)
+	for (unsigned idle = 0; r->options.pull && !was_written(r, expected) && idle < DISPATCH_IDLE_MAX;)
+		idle += recorder_pull(r, 1) == 0;
+	if (!r->options.pull)
+		dispatch_all(r->inf);
+	for (unsigned idle = 0; !r->options.pull && !was_written(r, expected) && idle < DISPATCH_IDLE_MAX;)
 		idle += !dispatch_turn(r->inf);
 	take(r, expected);
 }

@@ -34,7 +34,10 @@ struct recorder {
 
 /* Options for pods that call the recorder; to be changed before recorder_add(). */
 struct recorder *recorder_new(struct informer *inf);
+/* With options.pull what informer_changes_next() gives is written down. */
 void recorder_add(struct recorder *r);
+/* Pull the next change, at most so many ms, and write it down. As informer_changes_next() returns. */
+int recorder_pull(struct recorder *r, int timeout_ms);
 /* After detach, or its removal. */
 void recorder_free(struct recorder *r);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events in an event loop of one's own, without any thread: the library's one descriptor beside others. Here
- * poll() waits for it and for standard input, at whose end the program ends; epoll, libuv and others take the
- * descriptor alike.
+ * Changes in an event loop of one's own, without a thread and without callbacks: the library's one descriptor
+ * beside others. Here poll() waits for it and for standard input, at whose end the program ends; epoll, libuv
+ * and others take the descriptor alike.
  *
  *	cc event-loop.c $(pkg-config --cflags --libs libinformer) -o event-loop && ./event-loop node-1
  */
@@ -23,44 +23,53 @@ static void show(const char *what, const struct informer_object *pod)
 	fflush(stdout);
 }
 
-static void on_add(void *context, const struct informer_object *pod, bool is_initial)
+static void
+take(const struct informer_change *change)
 {
-	(void)context;
-	pods++;
-	show(is_initial ? "is" : "came", pod);
-}
-
-static void on_delete(void *context, const struct informer_object *pod, bool final_state_known)
-{
-	(void)context, (void)final_state_known;
-	pods--;
-	show("went", pod);
+	switch (change->kind) {
+	case INFORMER_CHANGE_ADDED:
+		pods++;
+		show(change->is_initial ? "is" : "came", change->object);
+		break;
+	case INFORMER_CHANGE_DELETED:
+		pods--;
+		show("went", change->object);
+		break;
+	default:
+		break;
+	}
 }
 
 int main(int argc, char **argv)
 {
-	char selector[300];
-	const struct informer_handler_options options = {.size = sizeof(options),
-							 .resource = "pods",
-							 .field_selector = selector,
-							 .on_add = on_add,
-							 .on_delete = on_delete};
-	struct informer *inf;
+	char selector[300], why[512];
+	const struct informer_handler_options options = {
+		.size = sizeof(options), .resource = "pods", .field_selector = selector, .pull = true};
+	const struct informer_change *change;
+	struct informer_handler *handler;
+	struct informer *inf = NULL;
+	int r;
 
 	if (argc != 2)
 		return fprintf(stderr, "usage: event-loop NODE\n"), 2;
 	snprintf(selector, sizeof(selector), "spec.nodeName=%s", argv[1]);
-	if (informer_attach(NULL, &inf) < 0 || informer_add_handler(inf, &options, NULL) < 0)
-		return fprintf(stderr, "cannot attach\n"), 1;
-	for (;;) {
+	r = informer_attach(NULL, &inf);
+	if (r == 0)
+		r = informer_add_handler(inf, &options, &handler);
+	while (r == 0) {
 		struct pollfd fds[] = {{informer_fd(inf), POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
 		char discarded[256];
 
-		informer_dispatch(inf); /* never blocks; calls on_add and on_delete */
-		if (poll(fds, 2, -1) > 0 && fds[1].revents &&
+		while ((r = informer_changes_next(handler, 0, &change)) > 0) /* does not wait */
+			take(change);
+		if (r == 0 && poll(fds, 2, -1) > 0 && fds[1].revents &&
 		    read(STDIN_FILENO, discarded, sizeof(discarded)) <= 0)
 			break;
 	}
+	if (r < 0) {
+		informer_error_text(r, why, sizeof(why));
+		fprintf(stderr, "event-loop: %s\n", why);
+	}
 	informer_detach(inf);
-	return 0;
+	return r < 0;
 }
