@@ -12,7 +12,7 @@
  *       12      4  byte_order          0x01020304 as the writer stores it
  *       16      8  incompatible        feature bits: a reader refuses an unknown bit
  *       24      8  compatible          feature bits: a reader ignores unknown bits
- *       32      8  fingerprint         FNV-1a 64 over the sizes listed in header.c
+ *       32      8  fingerprint         FNV-1a 64 over the sizes listed in header_check.c
  *       40      8  generation          number of this arena file
  *       48     16  incarnation         random id of this arena file
  *       64      8  max_bytes           limit of the file's size; readers reserve this address space
@@ -93,30 +93,5 @@ _Static_assert(offsetof(struct header, heartbeat_boot_ns) == 448, "header: heart
 _Static_assert(offsetof(struct header, server_release) == 456, "header: server_release moved");
 _Static_assert(offsetof(struct header, contact_boot_ns) == 4096, "header: contact moved");
 _Static_assert(sizeof(struct header) == HEADER_BYTES, "header: two pages");
-
-/* FNV-1a 64 over sizes and offsets that writer and readers compile in. */
-uint64_t header_fingerprint(void);
-
-#define HEADER_WHY_BYTES 160u
-
-/*
- * True if a reader of layout major.minor may read the arena: same major, and the arena's minor is at most the
- * reader's (LAYOUT.md, VERSION). informerd checks each HELLO, the library each arena that it maps.
- *
- * why   set on false: "it has layout …", which versions met, and which side to upgrade
- */
-bool layout_is_readable(uint16_t major, uint16_t minor, const struct header *arena,
-			char why[HEADER_WHY_BYTES]);
-
-/*
- * Check whether this program may read an arena with this header.
- *
- * h          mapped header of a file with at least HEADER_BYTES bytes
- * file_bytes the file's size
- * why        set on failure to the reason
- *
- * Returns    0; -EAGAIN INCOMPLETE; -EPROTO another layout; -EBADMSG not an arena, or damaged
- */
-int header_check(const struct header *h, uint64_t file_bytes, char why[HEADER_WHY_BYTES]);
 
 #endif

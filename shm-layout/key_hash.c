@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#include "shm-layout/object.h"
-
 #define SPREAD 0x9e3779b97f4a7c15u
 
 struct secret {

@@ -37,6 +37,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define OBJECT_NAMESPACE_MAX 255u
+#define OBJECT_NAME_MAX 1024u
+
 /* The hash of an index value. */
 uint64_t index_value_hash(const uint8_t key[16], const void *value, size_t length);
 

@@ -43,8 +43,6 @@
 #include "shm-layout/block.h"
 #include "shm-layout/key_hash.h"
 
-#define OBJECT_NAMESPACE_MAX 255u
-#define OBJECT_NAME_MAX 1024u
 #define OBJECT_UID_MAX 255u
 #define OBJECT_KEY_MAX (OBJECT_NAMESPACE_MAX + 1u + OBJECT_NAME_MAX)
 

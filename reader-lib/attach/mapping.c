@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "reader-lib/attach/fault_guard.h"
+#include "shm-layout/header_check.h"
 #include "shm-layout/huge_map.h"
 
 /*

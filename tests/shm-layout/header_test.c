@@ -2,7 +2,7 @@
 /*
  * Which arena a program may read (LAYOUT.md, VERSION): of its own major, and of its own minor or a lower one.
  */
-#include "shm-layout/header.h"
+#include "shm-layout/header_check.h"
 #include "tests/room.h"
 
 /* The rule, and who is to be upgraded where it says no. */

@@ -4,7 +4,7 @@
  */
 #include "shm-layout/consumer.h"
 #include "shm-layout/fnv.h"
-#include "shm-layout/header.h"
+#include "shm-layout/header_check.h"
 #include "shm-layout/object.h"
 #include "shm-layout/posting.h"
 #include "shm-layout/protocol.h"

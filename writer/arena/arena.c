@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shm-layout/header_check.h"
 #include "shm-layout/huge_map.h"
 #include "shm-layout/root.h"
 #include "writer/arena/arena_copy.h"
@@ -212,7 +213,7 @@ arena_set_state(struct arena *a, enum header_state state)
 {
 	atomic_store_explicit(&a->header->heartbeat_boot_ns, time_ns(CLOCK_BOOTTIME), memory_order_relaxed);
 	/*
-	 * Meets the acquire loads in header_check() (shm-layout/header.c) and ring_usable()
+	 * Meets the acquire loads in header_check() (shm-layout/header_check.c) and ring_usable()
 	 * (reader-lib/events/ring.c): who sees LIVE sees the identity and the first root, who sees STALE
 	 * the last commit. Without it LIVE could be believed of a header that is not written.
 	 */

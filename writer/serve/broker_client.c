@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "shm-layout/header_check.h"
 #include "writer/serve/broker_internal.h"
 #include "writer/base/log.h"
 

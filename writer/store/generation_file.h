@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "shm-layout/header.h"
+#include "shm-layout/header_check.h"
 #include "writer/store/generation.h"
 
 #define GENERATIONS_MAX 64u /* files of ours looked at; more means somebody plays with the names */

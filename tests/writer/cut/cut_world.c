@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shm-layout/header_check.h"
 #include "tests/room.h"
 #include "tests/support/arena_text.h"
 #include "tests/writer/cut/cut_record.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The header: what a reader asks before it believes anything else in the file.
+ * What a reader asks of the header before it believes anything else in the file.
  */
-#include "shm-layout/header.h"
+#include "shm-layout/header_check.h"
 
 #include <errno.h>
 #include <stdio.h>
