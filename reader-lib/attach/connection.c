@@ -57,8 +57,8 @@ watch(struct informer *inf, int fd)
 	return epoll_ctl(inf->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-void
-connection_close(struct informer *inf, bool in_child)
+static void
+close_socket(struct informer *inf, bool in_child)
 {
 	if (inf->socket < 0)
 		return;
@@ -93,7 +93,7 @@ go_down(struct informer *inf, int failure, const char *reason)
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
 	bool lost = inf->connection == CONNECTION_UP, news = set_reason(inf, failure, reason);
 
-	connection_close(inf, false);
+	close_socket(inf, false);
 	inf->connection = CONNECTION_DOWN;
 	if (m)
 		atomic_store_explicit(&m->lost, true, memory_order_relaxed);
@@ -514,4 +514,12 @@ connection_first_attempt(struct informer *inf)
 			break;
 		connection_dispatch(inf);
 	}
+}
+
+void
+handle_done(struct informer *inf, bool in_child)
+{
+	close_socket(inf, in_child);
+	mappings_done(inf, in_child);
+	handle_close(inf, in_child);
 }

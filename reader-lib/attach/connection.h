@@ -44,7 +44,8 @@ bool connection_dispatch(struct informer *inf);
  * answer.
  */
 void connection_first_attempt(struct informer *inf);
-void connection_close(struct informer *inf, bool in_child);
+/* Take down the connection, the mappings that came over it, and the handle. */
+void handle_done(struct informer *inf, bool in_child);
 /* While it is UP: look again at this time (CLOCK_MONOTONIC), or earlier. */
 void connection_timer(struct informer *inf, uint64_t at_ns);
 /* A connected socket, or negative errno with a message. For informer_stat_json() as well. */

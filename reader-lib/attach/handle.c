@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The handle: what this room has of it made, taken down, and asked how it is.
+ * The handle: what this room has of it made, and lines for the log of its owner.
  */
 #include "reader-lib/attach/handle.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "reader-lib/attach/connection.h"
-#include "reader-lib/attach/mapping.h"
-#include "shm-layout/time_ns.h"
-
 #define GUARD_BYTES 4096u
-#define STALE_NS 15000000000ull
 
 uint32_t
 informer_api_version(void)
@@ -141,12 +137,10 @@ handle_init(struct informer *inf, const struct informer_options *options)
 }
 
 void
-handle_done(struct informer *inf, bool in_child)
+handle_close(struct informer *inf, bool in_child)
 {
 	const int fds[] = {inf->epoll, inf->timer, inf->untold};
 
-	connection_close(inf, in_child);
-	mappings_done(inf, in_child);
 	if (inf->alive)
 		munmap((void *)(uintptr_t)inf->alive, GUARD_BYTES);
 	for (unsigned i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
@@ -157,51 +151,16 @@ handle_done(struct informer *inf, bool in_child)
 		pthread_mutex_destroy(&inf->lock);
 }
 
-int
-informer_status(struct informer *inf, struct informer_status *status)
+void
+log_say(struct informer *inf, enum informer_log_level level, const char *format, ...)
 {
-	struct informer_status s = {0};
-	struct mapping *m;
+	char line[512];
+	va_list args;
 
-	if (!inf || !status || status->size < sizeof(status->size))
-		return -EINVAL;
-	if (forked(inf))
-		return INFORMER_E_FORKED;
-	pthread_mutex_lock(&inf->lock);
-	m = atomic_load_explicit(&inf->current, memory_order_relaxed);
-	s.connected = inf->connection == CONNECTION_UP;
-	s.failure = inf->failure;
-	s.attaches = inf->attaches;
-	memcpy(s.reason, inf->reason, sizeof(s.reason));
-	if (m) {
-		struct header *h = (struct header *)(uintptr_t)m->header;
-		uint64_t now = time_ns(CLOCK_BOOTTIME), beat;
-		/*
-		 * Meets arena_set_state() (writer/arena/arena.c), which stores the heartbeat first: a state
-		 * is never shown with an older sign of life.
-		 */
-		uint32_t state = atomic_load_explicit(&h->state, memory_order_acquire);
-
-		beat = atomic_load_explicit(&h->heartbeat_boot_ns, memory_order_relaxed);
-		s.attached = true;
-		s.generation = m->generation;
-		s.server_release = atomic_load_explicit(&h->server_release, memory_order_relaxed);
-		s.age_ns = now > beat ? now - beat : 0;
-		s.pins = mapping_pins(m);
-		s.stale = !s.connected || state != HEADER_LIVE || s.age_ns > STALE_NS ||
-			  mapping_superseded(m);
-		if (s.stale && !s.reason[0])
-			snprintf(s.reason, sizeof(s.reason), "%s",
-				 state == HEADER_STALE ? "informerd ended in good order" :
-				 mapping_superseded(m) ? "a new generation is on its way" :
-				 "informerd shows no sign of life");
-	} else {
-		s.stale = true;
-		if (!s.reason[0])
-			snprintf(s.reason, sizeof(s.reason), "informerd has not answered yet");
-	}
-	pthread_mutex_unlock(&inf->lock);
-	s.size = status->size;
-	memcpy(status, &s, status->size < sizeof(s) ? status->size : sizeof(s));
-	return 0;
+	if (!inf->log)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	inf->log(inf->log_context, level, line);
 }

@@ -80,14 +80,15 @@ struct informer {
 /* Read the caller's options, as far as its header knows them; the rest is zero. 0 or -EINVAL. */
 int handle_options_read(struct informer_options *ret_options, const struct informer_options *given);
 /*
- * Make what this room has of a zeroed handle whose memory and hooks are set. handle_done() in any case.
+ * Make what this room has of a zeroed handle whose memory and hooks are set. handle_done() (connection.h) in
+ * any case.
  * Returns 0; -ENAMETOOLONG or -EINVAL for the address; negative errno
  */
 int handle_init(struct informer *inf, const struct informer_options *options);
 /* Something could not be made that a handle needs: a sentence, also for the log. Returns -error. */
 int handle_fail(struct informer *inf, int error, const char *what);
-/* Take that down. The handle's own memory is the caller's. */
-void handle_done(struct informer *inf, bool in_child);
+/* Take that down, for handle_done(). The handle's own memory is the caller's. */
+void handle_close(struct informer *inf, bool in_child);
 
 static inline bool
 forked(const struct informer *inf)
