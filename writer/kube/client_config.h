@@ -14,6 +14,10 @@
 #include <stdint.h>
 
 #define KUBE_PEM_MAX_BYTES (4u << 20)
+/* In messages, behind "no API server is known" and its like. */
+#define KUBECONFIG_HOW_TO_FIND                                                                               \
+	"name one with --kubeconfig or KUBECONFIG, or the server with --server "                             \
+	"(in a pod the service account is found by itself)"
 
 /* PEM text that stands in the kubeconfig itself, or the file that holds it; both NULL: none. */
 struct kube_pem {

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "writer/base/file.h"
-#include "writer/kube/kubeconfig.h"
 #include "writer/base/message.h"
 
 #define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"

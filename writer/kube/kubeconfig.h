@@ -10,10 +10,6 @@
 
 #include "writer/kube/client_config.h"
 
-#define KUBECONFIG_HOW_TO_FIND                                                                               \
-	"name one with --kubeconfig or KUBECONFIG, or the server with --server "                             \
-	"(in a pod the service account is found by itself)"
-
 /* What the command line and a configuration file say; every field may be zero. Borrowed for the call. */
 struct kubeconfig_choice {
 	const char *kubeconfig;	/* --kubeconfig: this file alone */
