@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "writer/decode/decoder_schema.h"
 #include "writer/resource/descriptor.h"
 #include "writer/base/message.h"
 

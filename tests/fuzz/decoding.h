@@ -13,6 +13,7 @@
 #include "writer/arena/intern.h"
 #include "writer/base/growing.h"
 #include "writer/decode/decoder.h"
+#include "writer/decode/decoder_schema.h"
 
 /*
  * protobuf  its schema; NULL: JSON

@@ -5,6 +5,7 @@
 #include "tests/support/body_fixture.h"
 
 #include "tests/room.h"
+#include "writer/decode/decoder_schema.h"
 
 static int
 keep(void *context, const char *type, size_t type_length, struct draft d)

@@ -13,6 +13,7 @@
 #include "shm-layout/posting.h"
 #include "shm-layout/walk.h"
 #include "tests/room.h"
+#include "writer/decode/decoder_schema.h"
 
 const char pods_descriptor[] =
 	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","

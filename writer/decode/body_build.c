@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "shm-layout/object.h"
-#include "writer/decode/body_shape.h"
+#include "writer/decode/body_build_shape.h"
 #include "writer/decode/value_encode.h"
 
 /* In the order in which they stand in an object. */

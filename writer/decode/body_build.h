@@ -90,7 +90,7 @@ int body_emit(struct body *b, const struct body_text strings[OBJECT_STRINGS], ui
 /* The source of an object that was emitted, or 0. */
 uint64_t body_source(const struct object *o);
 
-/* ---- for body_shape.c and body_scalar.c ---- */
+/* ---- for body_build_shape.c and body_scalar.c ---- */
 
 /* Take over one reference that the caller holds. 0 or -ENOMEM: then it is given back. */
 static inline int

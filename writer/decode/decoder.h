@@ -31,37 +31,7 @@
 #include "writer/arena/arena.h"
 #include "writer/arena/intern.h"
 
-/*
- * What is known about a resource's documents, path by path. Shared by all decoders of one resource, so that
- * what the list taught serves the watch. Bounded: at most 4,096 nodes; deeper or later paths share one.
- */
 struct decoder_schema;
-
-/*
- * drops   paths whose values are left out of bodies, e.g. "metadata.managedFields"; drop_path.h says which
- *         are possible, and how many
- * Returns NULL when out of memory, or when a path is impossible (ret_bad: its index; -1 for memory)
- */
-struct decoder_schema *decoder_schema_new(const char *const *drops, size_t drop_count, int *ret_bad);
-/*
- * Of documents of which only the keys are wanted: of each item only metadata.name, namespace, uid and
- * resourceVersion are kept, so that a draft is small and shares nothing but the names of these fields.
- * NULL: out of memory.
- */
-struct decoder_schema *decoder_schema_new_for_keys(void);
-/* Before the intern table whose blocks it remembers: that of the decoders that used it last. */
-void decoder_schema_free(struct decoder_schema *s);
-/*
- * The same bytes may mean something else from now on: what they were is not remembered. Not within a callback
- * of a decoder.
- */
-void decoder_schema_forget_texts(struct decoder_schema *s);
-/*
- * Release the values that the schema remembers for speed: those of up to 2 MiB of texts, and up to 2 MiB of
- * strings. Until then they take room in the arena, even if no object has them. Not within a callback of a
- * decoder.
- */
-void decoder_schema_give_back(struct decoder_schema *s);
 
 /*
  * An object that was decoded and is not committed: a BLOCK_OBJECT that no root reaches, with key, key_hash

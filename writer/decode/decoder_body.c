@@ -8,7 +8,7 @@
 #include "shm-layout/value.h"
 #include "writer/decode/body_build.h"
 #include "writer/decode/body_scalar.h"
-#include "writer/decode/body_shape.h"
+#include "writer/decode/body_build_shape.h"
 #include "writer/decode/decoder_internal.h"
 #include "writer/decode/decoder_schema.h"
 #include "writer/decode/json_plain.h"

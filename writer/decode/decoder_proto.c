@@ -13,7 +13,7 @@
 
 #include "writer/decode/body_build.h"
 #include "writer/decode/body_scalar.h"
-#include "writer/decode/body_shape.h"
+#include "writer/decode/body_build_shape.h"
 #include "writer/decode/decoder_body.h"
 #include "writer/decode/decoder_internal.h"
 #include "writer/decode/json_plain.h"

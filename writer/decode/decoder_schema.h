@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decoder's schema: what documents of one kind were seen to look like, path by path.
+ * The decoder's schema: what documents of one kind were seen to look like, path by path. All decoders of one
+ * resource share it, so that what the list taught serves the watch.
  *
  * A tree of nodes grows beside the documents. A field's node holds its name (as a shared block, and as the
  * bytes in which it arrives), which field came after it last time, the shapes that its objects had, and what
@@ -23,7 +24,6 @@
 #include <stdint.h>
 
 #include "shm-layout/object.h"
-#include "writer/decode/decoder.h"
 #include "writer/decode/field_plan.h"
 #include "writer/arena/intern.h"
 #include "writer/decode/sharing.h"
@@ -35,6 +35,34 @@
 #define SCHEMA_TEXT_ROOM 32
 #define SCHEMA_SHAPES 32u	/* remembered at a path, by a hash of their names */
 #define SCHEMA_TEXT_BYTES (2u << 20)	/* of remembered texts, and of strings; then all are forgotten */
+
+/*
+ * drops   paths whose values are left out of bodies, e.g. "metadata.managedFields"; drop_path.h says which
+ *         are possible, and how many
+ * Returns NULL when out of memory, or when a path is impossible (ret_bad: its index; -1 for memory)
+ */
+struct decoder_schema *decoder_schema_new(const char *const *drops, size_t drop_count, int *ret_bad);
+/*
+ * Of documents of which only the keys are wanted: of each item only metadata.name, namespace, uid and
+ * resourceVersion are kept, so that a draft is small and shares nothing but the names of these fields.
+ * NULL: out of memory.
+ */
+struct decoder_schema *decoder_schema_new_for_keys(void);
+/* Before the intern table whose blocks it remembers: that of the decoders that used it last. */
+void decoder_schema_free(struct decoder_schema *s);
+/*
+ * The same bytes may mean something else from now on: what they were is not remembered. Not within a callback
+ * of a decoder.
+ */
+void decoder_schema_forget_texts(struct decoder_schema *s);
+/*
+ * Release the values that the schema remembers for speed: those of up to 2 MiB of texts, and up to 2 MiB of
+ * strings. Until then they take room in the arena, even if no object has them. Not within a callback of a
+ * decoder.
+ */
+void decoder_schema_give_back(struct decoder_schema *s);
+
+/* ---- for the decoder and the body that it builds ---- */
 
 enum path_role {
 	ROLE_NONE,

@@ -14,6 +14,7 @@
 #include "shm-layout/root.h"
 #include "writer/base/log.h"
 #include "writer/base/growing.h"
+#include "writer/decode/decoder_schema.h"
 #include "writer/fifo/staging.h"
 
 struct list {

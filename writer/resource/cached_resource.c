@@ -14,6 +14,7 @@
 #include "shm-layout/value.h"
 #include "writer/base/log.h"
 #include "shm-layout/time_ns.h"
+#include "writer/decode/decoder_schema.h"
 #include "writer/reflect/watch.h"
 #include "writer/resource/redefinition.h"
 

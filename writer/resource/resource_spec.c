@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "writer/decode/decoder_schema.h"
 #include "writer/resource/descriptor.h"
 #include "writer/kube/rbac.h"
 #include "writer/base/message.h"

@@ -6,6 +6,7 @@
 #include "tests/room.h"
 #include "tests/support/reader_world.h"
 #include "writer/arena/arena_pages.h"
+#include "writer/decode/decoder_schema.h"
 
 #define PINS 63
 

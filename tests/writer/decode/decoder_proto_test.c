@@ -8,6 +8,7 @@
 #include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "tests/support/stream_fixture.h"
+#include "writer/decode/decoder_schema.h"
 
 static const char schema_text[] =
 	"releases test\n"

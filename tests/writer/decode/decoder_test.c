@@ -9,6 +9,7 @@
 #include "tests/support/body_fixture.h"
 #include "tests/support/json_random.h"
 #include "tests/support/stream_fixture.h"
+#include "writer/decode/decoder_schema.h"
 
 /* ---- documents ---- */
 

@@ -4,7 +4,7 @@
  * comparison; what is here is what else there may be: a shape that is new to the path, a field that stands
  * twice, names that nobody remembers.
  */
-#include "writer/decode/body_shape.h"
+#include "writer/decode/body_build_shape.h"
 
 #include <errno.h>
 #include <stdlib.h>

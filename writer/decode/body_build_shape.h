@@ -7,8 +7,8 @@
  * that the schema remembers are its own; one that it does not is *loose*: the builder holds a reference of
  * its own until a shape does.
  */
-#ifndef WRITER_DECODE_BODY_SHAPE_H
-#define WRITER_DECODE_BODY_SHAPE_H
+#ifndef WRITER_DECODE_BODY_BUILD_SHAPE_H
+#define WRITER_DECODE_BODY_BUILD_SHAPE_H
 
 #include <stdint.h>
 #include <string.h>
