@@ -11,6 +11,7 @@
 #include "tests/tools/informer-gateway/memory_source.h"
 #include "tools/informer-gateway/http/front.h"
 #include "tools/informer-gateway/answer/router.h"
+#include "tools/informer-gateway/http/listener.h"
 
 #define QUIET 12 /* turns without a byte */
 

@@ -9,6 +9,7 @@
 
 #include "tools/informer-gateway/arena/lacking_fields.h"
 #include "tools/informer-gateway/http/inherited.h"
+#include "tools/informer-gateway/http/listener.h"
 #include "tools/informer-gateway/http/request_form.h"
 #include "tools/informer-gateway/views/arena_store.h"
 #include "tools/informer-gateway/views/arena_view.h"

@@ -12,6 +12,7 @@
 
 #include "tools/informer-gateway/answer/object_wait.h"
 #include "tools/informer-gateway/arena/deleted_object.h"
+#include "tools/informer-gateway/http/listener.h"
 #include "tools/informer-gateway/views/arena_view.h"
 
 /* A reference to what was deleted a short while ago, or NULL. */

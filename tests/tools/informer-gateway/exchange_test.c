@@ -3,6 +3,7 @@
 #include "gateway_fixture.h"
 
 #include "tools/informer-gateway/http/drain.h"
+#include "tools/informer-gateway/http/listener.h"
 
 #define KEPT 16
 

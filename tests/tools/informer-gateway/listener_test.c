@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 
 #include "tests/support/temp_dir.h"
+#include "tools/informer-gateway/http/listener.h"
 
 /* Answers each request with its peer and its target. */
 static void

@@ -4,6 +4,7 @@
 
 #include <gnutls/x509.h>
 
+#include "tools/informer-gateway/http/listener.h"
 #include "tools/informer-sim/certs.h"
 
 /* Answers with the certificate's name. */

@@ -2,7 +2,8 @@
 /* A GET by name: one look-up; what is not there may be asked elsewhere before it is 404. */
 #include <string.h>
 
-#include "tools/informer-gateway/answer/router_private.h"
+#include "tools/informer-gateway/answer/router.h"
+#include "tools/informer-gateway/answer/routing.h"
 #include "tools/serving/answer.h"
 
 static void

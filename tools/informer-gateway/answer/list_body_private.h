@@ -7,7 +7,7 @@
 
 #include "tools/informer-gateway/answer/body_blocks.h"
 #include "tools/informer-gateway/answer/list_body.h"
-#include "tools/informer-gateway/answer/router_private.h"
+#include "tools/informer-gateway/answer/routing.h"
 #include "tools/serving/api_list.h"
 
 /* What a body may hold, whatever all of them hold: enough to be answered, and to go on by. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A LIST as a stream of a body that others may read as well. */
 #include "tools/informer-gateway/answer/list_body.h"
-#include "tools/informer-gateway/answer/router_private.h"
+#include "tools/informer-gateway/answer/routing.h"
 
 static ssize_t
 read_list(void *reader, char *out, size_t max)

@@ -2,7 +2,7 @@
 /* The route's wait for an RV, once more after each; see object_wait.h. */
 #include "tools/informer-gateway/answer/object_wait.h"
 
-#include "tools/informer-gateway/answer/router_private.h"
+#include "tools/informer-gateway/answer/routing.h"
 
 /* Nobody waits any more. */
 static void

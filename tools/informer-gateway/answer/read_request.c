@@ -10,7 +10,7 @@
  */
 #include <errno.h>
 
-#include "tools/informer-gateway/answer/router_private.h"
+#include "tools/informer-gateway/answer/routing.h"
 
 /* ---- the RV ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store that a read is answered from; see router_private.h. */
-#include "tools/informer-gateway/answer/router_private.h"
+/* The store that a read is answered from; see routing.h. */
+#include "tools/informer-gateway/answer/routing.h"
 
 /* A text that was not given, or is empty: NULL. */
 static const char *

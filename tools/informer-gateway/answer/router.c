@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "tools/informer-gateway/answer/list_body.h"
-#include "tools/informer-gateway/answer/router_private.h"
+#include "tools/informer-gateway/answer/routing.h"
 #include "tools/serving/answer.h"
 #include "tools/serving/discovery_documents.h"
 
@@ -211,6 +211,12 @@ gw_router_free(struct gw_router *router)
 		return;
 	gw_bodies_free(router->bodies);
 	free(router);
+}
+
+void
+gw_router_told(struct gw_router *router, const struct api_resource *resource, uint64_t rv)
+{
+	gw_rv_wait_told(&router->waits, resource, rv);
 }
 
 const struct gw_router_counters *

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tools/informer-gateway/answer/list_body.h"
-#include "tools/informer-gateway/answer/router_private.h"
+#include "tools/informer-gateway/answer/routing.h"
 #include "tools/serving/answer.h"
 #include "tools/serving/api_watch.h"
 

@@ -13,6 +13,7 @@
 #include "tools/informer-gateway/gate/audit_line.h"
 #include "tools/informer-gateway/gate/refusal.h"
 #include "tools/informer-gateway/http/exchange_private.h"
+#include "tools/informer-gateway/http/listener.h"
 #include "tools/informer-gateway/http/quota.h"
 #include "tools/informer-gateway/http/request_form.h"
 

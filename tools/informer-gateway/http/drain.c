@@ -4,6 +4,7 @@
 
 #include "tools/informer-gateway/http/exchange_private.h"
 #include "tools/informer-gateway/http/front_private.h"
+#include "tools/informer-gateway/http/listener.h"
 
 #define TICK_MS 50u
 #define GRACE_MS 1000u

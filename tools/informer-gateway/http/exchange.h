@@ -21,10 +21,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "tools/informer-gateway/http/listener.h"
 #include "tools/informer-gateway/http/peer.h"
 #include "tools/serving/api_request.h"
 
+struct gw_listener;
 struct gw_identity; /* who asks, as access found out */
 
 struct gw_exchange {

@@ -11,7 +11,6 @@
 #include <sys/queue.h>
 
 #include "tools/informer-gateway/http/front.h"
-#include "tools/informer-gateway/http/listener.h"
 #include "tools/informer-gateway/http/peer.h"
 #include "tools/informer-gateway/http/quota.h"
 #include "tools/informer-gateway/http/tls_files.h"

@@ -19,6 +19,7 @@
 #include "tools/informer-gateway/http/exchange_private.h"
 #include "tools/informer-gateway/http/front_private.h"
 #include "tools/informer-gateway/http/inherited.h"
+#include "tools/informer-gateway/http/listener.h"
 #include "tools/informer-gateway/http/loopback.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"

@@ -14,36 +14,7 @@
 #ifndef TOOLS_INFORMER_GATEWAY_HTTP_LISTENER_H
 #define TOOLS_INFORMER_GATEWAY_HTTP_LISTENER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/stat.h>
-#include <uv.h>
-
-struct gw_front;
-struct gw_exchange;
-
-/* Called once for each request, when it is complete. It answers now or later; see exchange.h. */
-typedef void gw_handler(struct gw_exchange *x, void *ctx);
-
-struct gw_listener_options {
-	const char *name;	/* in messages and metrics */
-	const char *address;	/* "127.0.0.1:6443", "unix:/run/informer/gateway.sock"; or NULL: */
-	int fd;                 /* a listening socket of inherited.h; the listener takes it */
-	mode_t mode;		/* of a Unix socket's file; 0: 0660 */
-	bool loopback;		/* for this machine alone: another socket or Host is refused (loopback.h) */
-
-	const char *tls_cert;	/* paths of PEM files; NULL: no TLS */
-	const char *tls_key;
-	const char *client_ca;	/* client certificates are verified against it; NULL: none is asked for */
-	bool client_required;	/* no handshake without one; else one that is shown must be good */
-
-	unsigned header_seconds;	/* for a request to be whole; 0: 10 */
-	/* between requests, and for a client to take any byte of an answer; 0: 120 */
-	unsigned idle_seconds;
-	size_t body_bytes; /* longest request body; 0: 3 MiB */
-
-	void *profile;		/* whose maker's it is */
-};
+#include "tools/informer-gateway/http/front.h"
 
 struct gw_listener;
 

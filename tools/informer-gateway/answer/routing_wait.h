@@ -5,10 +5,11 @@
  *
  * Threads: the loop's only.
  */
-#ifndef TOOLS_INFORMER_GATEWAY_ANSWER_RV_WAIT_H
-#define TOOLS_INFORMER_GATEWAY_ANSWER_RV_WAIT_H
+#ifndef TOOLS_INFORMER_GATEWAY_ANSWER_ROUTING_WAIT_H
+#define TOOLS_INFORMER_GATEWAY_ANSWER_ROUTING_WAIT_H
 
 #include <sys/queue.h>
+#include <uv.h>
 
 #include "tools/informer-gateway/http/exchange.h"
 
@@ -26,6 +27,8 @@ struct gw_rv_wait {
 /* Wait for an RV of the exchange's resource; done() is called once, not from in here. */
 void gw_rv_wait_begin(struct gw_exchange *x, uint64_t rv, uint64_t until_ms,
 		      void (*done)(struct gw_exchange *x, bool reached));
+/* A resource has come to this RV: who waits for it goes on. */
+void gw_rv_wait_told(struct gw_rv_waits *waits, const struct api_resource *resource, uint64_t rv);
 /* Do not wait any more. One that does not is fine. */
 void gw_rv_wait_cancel(struct gw_rv_wait *wait);
 

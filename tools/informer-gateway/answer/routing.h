@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a router and a request on its way through it are made of; for router.c and the answers behind it. */
-#ifndef TOOLS_INFORMER_GATEWAY_ANSWER_ROUTER_PRIVATE_H
-#define TOOLS_INFORMER_GATEWAY_ANSWER_ROUTER_PRIVATE_H
+/*
+ * Routing: one request on its way through the router, and what that is made of; for router.c and the answers
+ * behind it.
+ */
+#ifndef TOOLS_INFORMER_GATEWAY_ANSWER_ROUTING_H
+#define TOOLS_INFORMER_GATEWAY_ANSWER_ROUTING_H
 
-#include "tools/informer-gateway/answer/router.h"
-#include "tools/informer-gateway/answer/rv_wait.h"
+#include "tools/informer-gateway/answer/hooks.h"
+#include "tools/informer-gateway/answer/routing_wait.h"
 #include "tools/informer-gateway/http/front.h"
 #include "tools/serving/query.h"
 
@@ -13,7 +16,7 @@ struct gw_bodies;
 struct gw_router {
 	struct gw_front *front;
 	struct gw_router_options options;
-	struct gw_rv_waits waits; /* rv_wait.c */
+	struct gw_rv_waits waits; /* routing_wait.c */
 	struct gw_bodies *bodies; /* of lists, see list_body.h */
 	struct gw_router_counters counters;
 };

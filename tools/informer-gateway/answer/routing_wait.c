@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list: few wait, and briefly; see rv_wait.h. */
-#include "tools/informer-gateway/answer/rv_wait.h"
+/* A list: few wait, and briefly; see routing_wait.h. */
+#include "tools/informer-gateway/answer/routing_wait.h"
 
 #include <stdlib.h>
 
-#include "tools/informer-gateway/answer/router_private.h"
+#include "tools/informer-gateway/answer/routing.h"
 
 static void
 on_closed(uv_handle_t *timer)
@@ -49,12 +49,12 @@ gw_rv_wait_begin(struct gw_exchange *x, uint64_t rv, uint64_t until_ms,
 
 /* done() may begin and cancel waits: those that are over go to a list of their own first. */
 void
-gw_router_told(struct gw_router *router, const struct api_resource *resource, uint64_t rv)
+gw_rv_wait_told(struct gw_rv_waits *waits, const struct api_resource *resource, uint64_t rv)
 {
 	struct gw_rv_waits over = {0};
 	struct gw_rv_wait *wait, *next;
 
-	for (wait = LIST_FIRST(&router->waits); wait; wait = next) {
+	for (wait = LIST_FIRST(waits); wait; wait = next) {
 		next = LIST_NEXT(wait, link);
 		if (wait->x->api.resource->index == resource->index && wait->rv <= rv) {
 			LIST_REMOVE(wait, link);
