@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/informer-sim/hold.h"
 #include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/churn.h"
 #include "tools/informer-sim/http.h"
@@ -369,7 +370,7 @@ talk_server_held(struct talk_server *s)
 	struct api_buf buf = {0};
 
 	api_buf_puts(&buf, "");
-	sim_holds_print(&s->server.holds, &buf);
+	sim_holds_print(s->server.holds, &buf);
 	return api_buf_take(&buf);
 }
 
@@ -379,7 +380,7 @@ talk_server_answer(struct talk_server *s, const char *action, char **ret_error)
 	struct sim_fault fault;
 	int r = sim_faults_action(s->server.faults, action, &fault, ret_error);
 
-	if (r == 0 && !sim_holds_answer(&s->server.holds, &fault))
+	if (r == 0 && !sim_holds_answer(s->server.holds, &fault))
 		r = message_set(ret_error, -EINVAL, "no request waits for an answer");
 	return r;
 }

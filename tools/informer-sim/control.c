@@ -9,6 +9,7 @@
 
 #include "tools/informer-sim/churn.h"
 #include "tools/informer-sim/handlers.h"
+#include "tools/informer-sim/hold.h"
 #include "tools/informer-sim/reply.h"
 
 static enum MHD_Result
@@ -146,14 +147,14 @@ held(struct sim_request *request)
 		else if (fault.kind == SIM_FAULT_HOLD)
 			api_status_set(&request->api.status, 400, "BadRequest",
 				       "it is held already: say how it is answered, or nothing");
-		else if (!sim_holds_answer(&server->holds, &fault))
+		else if (!sim_holds_answer(server->holds, &fault))
 			api_status_set(
 				&request->api.status, 409, "Conflict",
 				"no request is held: a rule as \"when LIST pods then hold\" does that");
 		if (request->api.status.code)
 			return sim_reply_status(request);
 	}
-	sim_holds_print(&server->holds, &body);
+	sim_holds_print(server->holds, &body);
 	return sim_reply(request, 200, "text/plain; charset=utf-8", &body);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/informer-sim/client_wait.h"
+#include "tools/informer-sim/hold.h"
 #include "tools/informer-sim/listen.h"
 #include "tools/serving/page.h"
 #include "tools/informer-sim/reply.h"

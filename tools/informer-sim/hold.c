@@ -5,6 +5,7 @@
 #include "tools/informer-sim/hold.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -20,19 +21,30 @@ struct sim_held {
 	struct sim_fault answer;
 };
 
-void
-sim_holds_init(struct sim_holds *holds)
+struct sim_holds {
+	pthread_mutex_t lock;
+	pthread_cond_t answered;
+	struct sim_held *first, **end; /* those without an answer, in the order in which they came */
+	unsigned count;
+};
+
+struct sim_holds *
+sim_holds_new(void)
 {
+	struct sim_holds *holds = api_alloc(sizeof(*holds));
+
 	*holds = (struct sim_holds){.end = &holds->first};
 	pthread_mutex_init(&holds->lock, NULL);
 	pthread_cond_init(&holds->answered, NULL);
+	return holds;
 }
 
 void
-sim_holds_done(struct sim_holds *holds)
+sim_holds_free(struct sim_holds *holds)
 {
 	pthread_cond_destroy(&holds->answered);
 	pthread_mutex_destroy(&holds->lock);
+	free(holds);
 }
 
 /* Under the lock. */
@@ -52,7 +64,7 @@ take_out(struct sim_holds *holds, struct sim_held *held)
 bool
 sim_hold(struct sim_request *request, struct sim_fault *ret_fault)
 {
-	struct sim_holds *holds = &request->server->holds;
+	struct sim_holds *holds = request->server->holds;
 	struct sim_held held = {0};
 	struct timespec at;
 

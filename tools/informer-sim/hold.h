@@ -8,25 +8,17 @@
 #ifndef TOOLS_INFORMER_SIM_HOLD_H
 #define TOOLS_INFORMER_SIM_HOLD_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "tools/informer-sim/fault.h"
 
 struct sim_request;
-struct sim_held;
+struct sim_holds;
 
-struct sim_holds {
-	pthread_mutex_t lock;
-	pthread_cond_t answered;
-	struct sim_held *first, **end; /* those without an answer, in the order in which they came */
-	unsigned count;
-};
-
+struct sim_holds *
+sim_holds_new(void);
 void
-sim_holds_init(struct sim_holds *holds);
-void
-sim_holds_done(struct sim_holds *holds);
+sim_holds_free(struct sim_holds *holds);
 
 /*
  * Wait for an answer.

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-sim/hold.h"
 #include "tools/informer-sim/listen.h"
 #include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/served_store.h"
@@ -186,7 +187,7 @@ sim_server_start(struct sim_server *server, enum MHD_Result (*answer)(struct sim
 	pthread_mutex_init(&server->lock, NULL);
 	sim_metrics_init(&server->metrics);
 	sim_journal_init(&server->journal);
-	sim_holds_init(&server->holds);
+	server->holds = sim_holds_new();
 	/* The error log first: what it has to say about the options behind it would be lost. */
 	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER,
 					  complain, server, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
@@ -198,7 +199,7 @@ sim_server_start(struct sim_server *server, enum MHD_Result (*answer)(struct sim
 		fputs("informer-sim: the HTTP server does not start\n", stderr);
 		sim_metrics_done(&server->metrics);
 		sim_journal_done(&server->journal);
-		sim_holds_done(&server->holds);
+		sim_holds_free(server->holds);
 		sim_listen_free(server->listen);
 		return -EIO;
 	}
@@ -215,7 +216,7 @@ sim_server_stop(struct sim_server *server)
 	sim_slow_watches_stop(server);
 	MHD_stop_daemon(server->daemon);
 	sim_listen_free(server->listen);
-	sim_holds_done(&server->holds);
+	sim_holds_free(server->holds);
 	sim_journal_done(&server->journal);
 	sim_metrics_done(&server->metrics);
 	pthread_mutex_destroy(&server->lock);

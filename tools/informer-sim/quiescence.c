@@ -5,6 +5,7 @@
  */
 #include "tools/informer-sim/quiescence.h"
 
+#include "tools/informer-sim/hold.h"
 #include "tools/informer-sim/slow_watches.h"
 
 /* It waits, and has seen what there is: events and rules. */
@@ -19,7 +20,7 @@ is_resting(struct sim_server *server, const struct sim_watch *watch)
 void
 sim_server_quiescence(struct sim_server *server, struct sim_quiescence *ret_rest)
 {
-	unsigned resting = sim_holds_count(&server->holds), busy = 0;
+	unsigned resting = sim_holds_count(server->holds), busy = 0;
 
 	*ret_rest = (struct sim_quiescence){0};
 	pthread_mutex_lock(&server->lock);

@@ -13,13 +13,13 @@
 #include <stdint.h>
 
 #include "tools/informer-sim/fault.h"
-#include "tools/informer-sim/hold.h"
 #include "tools/informer-sim/journal.h"
 #include "tools/informer-sim/metrics.h"
 #include "tools/informer-sim/object_store.h"
 #include "tools/informer-sim/rng.h"
 
 struct sim_churn;
+struct sim_holds;
 struct sim_listen;
 struct sim_request;
 struct sim_watch;
@@ -48,7 +48,7 @@ struct sim_server {
 	struct sim_metrics metrics;
 	struct sim_journal journal;
 	struct sim_faults *faults;
-	struct sim_holds holds;
+	struct sim_holds *holds;
 	struct sim_churn *churn;
 	enum MHD_Result (*answer)(struct sim_request *request);
 	struct MHD_Daemon *daemon;
