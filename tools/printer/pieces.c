@@ -38,11 +38,11 @@ print_name(struct field object, struct cells *cells)
 }
 
 void
-print_age(struct field object, const struct print_options *options, struct cells *cells)
+print_age(struct field object, int64_t now_ns, struct cells *cells)
 {
 	char age[AGE_TEXT_MAX];
 
-	cells_adds(cells, age_since(field_at(object, "metadata", "creationTimestamp"), options->now_ns, age));
+	cells_adds(cells, age_since(field_at(object, "metadata", "creationTimestamp"), now_ns, age));
 }
 
 void

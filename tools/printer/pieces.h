@@ -6,14 +6,16 @@
 #define TOOLS_PRINTER_PIECES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-#include "tools/printer/print.h"
+#include "tools/printer/cells.h"
+#include "tools/printer/field.h"
 
 /* metadata.name; how long ago metadata.creationTimestamp was. One cell each. */
 void
 print_name(struct field object, struct cells *cells);
 void
-print_age(struct field object, const struct print_options *options, struct cells *cells);
+print_age(struct field object, int64_t now_ns, struct cells *cells);
 /*
  * A map of strings as "a=1,b=2" in order of keys, "<none>" when there is nothing; added to `text`, no cell of
  * its own.

@@ -8,7 +8,7 @@ static void
 print_any(struct field object, const struct print_options *options, struct cells *cells)
 {
 	print_name(object, cells);
-	print_age(object, options, cells);
+	print_age(object, options->now_ns, cells);
 }
 
 static const struct print_column any_columns[] = {{"Name", false}, {"Age", false}};

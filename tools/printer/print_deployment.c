@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/printer/pieces.h"
+#include "tools/printer/print.h"
 
 /* Sorted by its first member. */
 struct term {
@@ -95,7 +96,7 @@ print(struct field deployment, const struct print_options *options, struct cells
 		   field_int(field_get(spec, "replicas")));
 	cells_addf(cells, "%" PRId64, field_int(field_get(status, "updatedReplicas")));
 	cells_addf(cells, "%" PRId64, field_int(field_get(status, "availableReplicas")));
-	print_age(deployment, options, cells);
+	print_age(deployment, options->now_ns, cells);
 	if (!options->wide)
 		return;
 	print_joined(containers, "name", &cells->text);

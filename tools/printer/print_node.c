@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/printer/pieces.h"
+#include "tools/printer/print.h"
 
 #define ROLE_PREFIX "node-role.kubernetes.io/"
 #define ROLE_LABEL "kubernetes.io/role"
@@ -86,7 +87,7 @@ print(struct field node, const struct print_options *options, struct cells *cell
 	print_name(node, cells);
 	print_status(node, cells);
 	print_roles(node, cells);
-	print_age(node, options, cells);
+	print_age(node, options->now_ns, cells);
 	cells_add(cells, field_string(field_get(info, "kubeletVersion")));
 	if (!options->wide)
 		return;

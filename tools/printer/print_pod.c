@@ -15,6 +15,7 @@
 
 #include "tools/printer/age.h"
 #include "tools/printer/pieces.h"
+#include "tools/printer/print.h"
 
 struct pod_view {
 	char reason[512];
@@ -241,7 +242,7 @@ print(struct field pod, const struct print_options *options, struct cells *cells
 			   age_format(options->now_ns - view.last_restart_ns, age));
 	else
 		cells_addf(cells, "%" PRId64, view.restarts);
-	print_age(pod, options, cells);
+	print_age(pod, options->now_ns, cells);
 	if (!options->wide)
 		return;
 	cells_add_or(cells,

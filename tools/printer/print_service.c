@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/printer/pieces.h"
+#include "tools/printer/print.h"
 
 /* Beyond this many bytes the balancer's addresses are cut, but for -o wide. */
 #define BALANCER_WIDTH 16
@@ -111,7 +112,7 @@ print(struct field service, const struct print_options *options, struct cells *c
 	cells_add_or(cells, address, "<none>");
 	print_external(service, options->wide, cells);
 	print_ports(service, cells);
-	print_age(service, options, cells);
+	print_age(service, options->now_ns, cells);
 	if (!options->wide)
 		return;
 	print_labels(field_at(service, "spec", "selector"), &cells->text);
