@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schema of protobuf: what was read of its text (schema_text.c), with names made into pointers; made that
- * of one server, and asked.
+ * The schema of protobuf: what was read of its text (proto_schema_text.c), with names made into pointers;
+ * made that of one server, and asked.
  */
 #include "tools/schema/proto_schema.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tools/schema/proto_release.h"
-#include "tools/schema/schema_text.h"
+#include "tools/schema/proto_schema_text.h"
 
 /* ---- names into pointers ---- */
 

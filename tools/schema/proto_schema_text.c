@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines into words, words into fields; see schema_text.h. */
-#include "tools/schema/schema_text.h"
+/* Lines into words, words into fields; see proto_schema_text.h. */
+#include "tools/schema/proto_schema_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

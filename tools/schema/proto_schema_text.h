@@ -5,8 +5,8 @@
  *
  * Threads: one text, one thread.
  */
-#ifndef TOOLS_SCHEMA_SCHEMA_TEXT_H
-#define TOOLS_SCHEMA_SCHEMA_TEXT_H
+#ifndef TOOLS_SCHEMA_PROTO_SCHEMA_TEXT_H
+#define TOOLS_SCHEMA_PROTO_SCHEMA_TEXT_H
 
 #include "tools/schema/proto_schema.h"
 
