@@ -38,6 +38,7 @@ good "a tree as it should be"
 
 begin
 put writer/store/high.h 'int high(void);'
+rm "$dir/tree/writer/store/high.c"
 put writer/base/low.c '#include "writer/store/high.h"' 'int low(void);' 'int low(void) { return 1; }'
 bad "an arrow up" 'writer/base/low.c:2: writer/store/high.h is an arrow up: writer/base may include shm-layout'
 
@@ -57,6 +58,16 @@ echo 'writer/base/low writer/store/high: for this test' >"$dir/tree/tests/struct
 good "a circle with a reason"
 echo 'writer/base/low writer/store/high:' >"$dir/tree/tests/structure/circles"
 bad "a circle without a reason" 'needs a reason'
+
+begin
+put writer/store/high.h '#include "writer/store/wide.h"' 'int high(void);'
+put writer/store/wide.h 'int wide(void);'
+put writer/store/wide.c '#include "writer/store/high.h"' 'int wide(void) { return 1; }'
+bad "two pairs that include each other's header" 'writer/store/wide -> writer/store/high: wide.c includes high.h'
+mv "$dir/tree/writer/store/wide.h" "$dir/tree/writer/store/high_wide.h"
+mv "$dir/tree/writer/store/wide.c" "$dir/tree/writer/store/high_wide.c"
+put writer/store/high.h '#include "high_wide.h"' 'int high(void);'
+good "two pairs of one concept that include each other's header"
 
 begin
 echo 'writer/base/low writer/store/high: for this test' >"$dir/tree/tests/structure/circles"

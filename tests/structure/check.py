@@ -3,8 +3,9 @@
 """Hold the sources against what is said of their structure: check.py [--root DIR] [--objects DIR]
 
   arrows    every #include between rooms runs down, as tests/structure/rooms has it
-  circles   no files that need each other, but for those that tests/structure/circles gives a reason for;
-            by the symbols of the objects in DIR (build/obj), so it needs a build
+  circles   no files that need each other, by the symbols of the objects in DIR (build/obj; it needs a build);
+            no pairs (a .c and the .h of its name) that include each other, unless they are one concept: NAME
+            and NAME_* of one folder. tests/structure/circles has the reason of each circle that stays
   names     no file name stands in two rooms for two things
   columns   C lines end at 110 columns, a tab is 8
   licence   each source has one SPDX line, at its top
@@ -88,9 +89,21 @@ def check_arrows(root, rooms):
                   "Move what is needed down to where both may have it, or be handed it as a callback")
 
 
-def symbols(root, objects):
-    """Who defines each symbol, and what each source wants; objects whose source has gone are left over from earlier builds."""
-    defined, wanted = {}, {}
+def includes_between(root):
+    """What each pair includes of each other one."""
+    why = defaultdict(set)
+    for path in files(root, WITH_ROOMS, (".c", ".h")):
+        folder, name = os.path.split(path)
+        for header in re.findall(r'^\s*#\s*include\s+"([^"]+)"', read(root, path), re.M):
+            other = header if "/" in header else os.path.join(folder, header)
+            if os.path.exists(os.path.join(root, other)) and other[:-2] != path[:-2]:
+                why[path[:-2], other[:-2]].add(f"{name} includes {os.path.basename(other)}")
+    return why
+
+
+def symbols_between(root, objects):
+    """The symbols each source wants of each other one; objects whose source has gone are left over from earlier builds."""
+    defined, wanted, why = {}, {}, defaultdict(set)
     for path in files(objects, WITH_ROOMS, (".o",)):
         if not os.path.exists(os.path.join(root, path[:-2] + ".c")):
             continue
@@ -103,17 +116,24 @@ def symbols(root, objects):
                 wanted[source].add(fields[-1])
             elif fields[-2] in "TDRBCVW":
                 defined[fields[-1]] = source
-    return defined, wanted
+    for source in wanted:
+        for symbol in wanted[source]:
+            other = defined.get(symbol, source)
+            if other != source:
+                why[source, other].add(symbol)
+    return why
 
 
-def find_circles(graph):
+def find_circles(why):
     """Tarjan: the strongly connected components of more than one node."""
-    index, low, stack, circles = {}, {}, [], []
+    index, low, stack, circles, graph = {}, {}, [], [], defaultdict(set)
+    for a, b in why:
+        graph[a].add(b)
 
     def visit(node):
         index[node] = low[node] = len(index)
         stack.append(node)
-        for other in graph[node]:
+        for other in sorted(graph[node]):
             if other not in index:
                 visit(other)
                 low[node] = min(low[node], low[other])
@@ -122,7 +142,7 @@ def find_circles(graph):
         if low[node] == index[node]:
             at = stack.index(node)
             if len(stack) - at > 1:
-                circles.append(sorted(stack[at:]))
+                circles.append(tuple(sorted(stack[at:])))
             del stack[at:]
 
     for node in sorted(graph):
@@ -131,30 +151,30 @@ def find_circles(graph):
     return circles
 
 
+def is_one_concept(names):
+    first = min(names, key=len)
+    return all(name == first or name.startswith((first + "_", first + "-")) for name in names)
+
+
 def check_circles(root, objects):
-    defined, wanted = symbols(root, objects)
-    graph = {source: set() for source in wanted}
-    why = defaultdict(list)
-    for source in wanted:
-        for symbol in wanted[source]:
-            other = defined.get(symbol, source)
-            if other != source:
-                graph[source].add(other)
-                why[source, other].append(symbol)
+    calls = symbols_between(root, objects) if objects else {}
+    includes = includes_between(root)
+    circles = {circle: includes for circle in find_circles(includes) if not is_one_concept(circle)}
+    circles.update((circle, calls) for circle in find_circles(calls))
     reasons = {}
     for place, line in table(root, "circles"):
         names, _, reason = line.partition(":")
         reasons[tuple(sorted(names.split()))] = place
         if not reason.strip():
             fault(place, "a circle that stays needs a reason behind the colon")
-    for circle in find_circles(graph):
-        if reasons.pop(tuple(circle), None):
+    for circle, why in sorted(circles.items(), key=lambda item: item[0]):
+        if reasons.pop(circle, None):
             continue
         text = f"{len(circle)} files need each other:"
         for a in circle:
             for b in circle:
-                if why[a, b]:
-                    text += f"\n    {a} -> {b}: {' '.join(sorted(why[a, b]))}"
+                if (a, b) in why:
+                    text += f"\n    {a} -> {b}: {', '.join(sorted(why[a, b]))}"
         fault("circle", text + "\n    Cut it, or give the reason in tests/structure/circles")
     for names, place in reasons.items():
         fault(place, f"{' '.join(names)} is no circle any more: the line can go")
@@ -224,7 +244,7 @@ def check_mutants(root):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", default=".", help="the checkout (default: here)")
-    parser.add_argument("--objects", help="a build's obj folder; without it circles are not looked for")
+    parser.add_argument("--objects", help="a build's obj folder; without it circles are looked for by #includes alone")
     args = parser.parse_args()
     rooms = read_rooms(args.root)
     check_arrows(args.root, rooms)
@@ -233,8 +253,7 @@ def main():
     check_promises(args.root)
     check_talks(args.root)
     check_mutants(args.root)
-    if args.objects:
-        check_circles(args.root, args.objects)
+    check_circles(args.root, args.objects)
     for sentence in faults:
         print(sentence, file=sys.stderr)
     return 1 if faults else 0
