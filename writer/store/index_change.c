@@ -68,16 +68,19 @@ int
 index_change_prepare(struct index_change *change, struct index_table *table, const uint8_t hash_key[16],
 		     struct value before, struct value after, bool replaced, struct arena_need *ret_need)
 {
+	index_mask changed = INDEX_MASK_ALL;
 	int r = make_room(change, table->count);
 
 	if (r == 0 && !table->plan) {
 		table->plan = index_plan_new(table->defs, table->count);
 		r = table->plan ? 0 : -ENOMEM;
 	}
+	if (r == 0 && !replaced)
+		changed = index_plan_compare(table->plan, before, after);
 	if (r == 0)
-		r = value_sets_fill(change->old, table->count, table->plan, before, hash_key);
+		r = value_sets_fill(change->old, table->count, table->plan, before, changed, hash_key);
 	if (r == 0)
-		r = value_sets_fill(change->new, table->count, table->plan, after, hash_key);
+		r = value_sets_fill(change->new, table->count, table->plan, after, changed, hash_key);
 	*ret_need = (struct arena_need){0};
 	for (unsigned n = 0; n < table->count && r == 0; n++)
 		compare_sets(&change->old[n], &change->new[n], replaced, ret_need);

@@ -3,9 +3,9 @@
  * What one object's change means for the indexes of its resource: which values leave, which enter, which
  * stay.
  *
- * The values are computed once, before anything is touched, so that the memory needed is known; then those
- * that leave are taken out while ordinals still leads to the old state, and those that enter are filed when
- * it leads to the new one.
+ * An index in which both states have the same values is left alone. The values in the others are computed
+ * once, before anything is touched, so that the memory needed is known; then those that leave are taken out
+ * while ordinals still leads to the old state, and those that enter are filed when it leads to the new one.
  */
 #ifndef WRITER_STORE_INDEX_CHANGE_H
 #define WRITER_STORE_INDEX_CHANGE_H
@@ -17,7 +17,7 @@
 
 struct index_change {
 	unsigned capacity;		/* of both */
-	struct value_set *old, *new;	/* by index */
+	struct value_set *old, *new;    /* by index; both empty where nothing changes */
 };
 
 /* A resource's indexes. */

@@ -3,6 +3,10 @@
  * The tree of steps: made of the paths one by one, each along what is there already, and walked with the
  * object. Of an object's fields those that are wanted are visited in the order in which they lie, so that
  * each is passed once; where they lie follows from the shape, and is remembered by its tag.
+ *
+ * Equal bytes are equal values: refs lead to blocks that do not change while a state has them. The exception
+ * is metadata.resourceVersion, which stands in the object's header (OWN_VERSION): what leads to it counts as
+ * changed.
  */
 #include "writer/store/index_plan.h"
 
@@ -30,8 +34,14 @@ struct shape {
 	struct place *places;	/* in the order of fields; room for all */
 };
 
+/*
+ * below     the indexes whose paths end here or go through here
+ * versioned it is metadata.resourceVersion, or leads there: equal bytes say nothing
+ */
 struct step {
 	enum path_step_kind kind;
+	index_mask below;
+	bool versioned;
 	const char *name;	/* of a PATH_KEY; the rule's */
 	size_t name_length;
 	uint32_t element;
@@ -127,6 +137,29 @@ add_rule(struct index_plan *plan, unsigned index, const struct index_rule *rule)
 	return s ? add_end(&s->ends, &s->end_count, (struct end){index, rule}) : -ENOMEM;
 }
 
+static bool
+is_named(const struct step *s, const char *name)
+{
+	return s->kind == PATH_KEY && s->name_length == strlen(name) &&
+	       memcmp(s->name, name, s->name_length) == 0;
+}
+
+/* Fill in versioned and below. depth: of s; the root, which has 0, is versioned. */
+static void
+look_ahead(struct step *s, unsigned depth)
+{
+	for (unsigned i = 0; i < s->end_count; i++)
+		s->below |= index_mask_of(s->ends[i].index);
+	for (unsigned i = 0; i < s->step_count; i++) {
+		struct step *next = &s->steps[i];
+
+		next->versioned = s->versioned && depth < 2 &&
+				  is_named(next, depth == 0 ? "metadata" : "resourceVersion");
+		look_ahead(next, depth + 1);
+		s->below |= next->below;
+	}
+}
+
 static int
 make_shapes(struct step *s)
 {
@@ -158,8 +191,11 @@ index_plan_new(const struct index_def *defs, unsigned count)
 			r = add_rule(plan, i, &defs[i].rules[k]);
 	if (r == 0)
 		r = make_shapes(&plan->root);
-	if (r == 0)
+	if (r == 0) {
+		plan->root.versioned = true;
+		look_ahead(&plan->root, 0);
 		return plan;
+	}
 	index_plan_free(plan);
 	return NULL;
 }
@@ -167,6 +203,7 @@ index_plan_new(const struct index_def *defs, unsigned count)
 /* ---- walking ---- */
 
 struct walk {
+	index_mask wanted;
 	int (*each)(unsigned index, const char *data, size_t length, void *context);
 	void *context;
 	unsigned index;
@@ -209,25 +246,36 @@ learn_shape(const struct step *s, const struct value *object, const struct value
 	return true;
 }
 
+/* The object's fields, and where the step's names stand among them. NULL: it has none, or is damaged. */
+static const struct shape *
+open_shape(const struct step *s, const struct value *object, struct value_fields *ret)
+{
+	struct shape *shape;
+
+	if (!value_open_fields(object, ret))
+		return NULL;
+	shape = &s->shapes[ret->shape->tag % SHAPES];
+	return shape->tag == ret->shape->tag || learn_shape(s, object, ret, shape) ? shape : NULL;
+}
+
 static int
 walk_fields(struct walk *w, const struct step *s, const struct value *object)
 {
 	struct value_fields fields;
-	struct shape *shape;
+	const struct shape *shape = open_shape(s, object, &fields);
 	const uint8_t *at;
 	uint32_t passed = 0;
 	int r = 0;
 
-	if (!value_open_fields(object, &fields))
-		return 0;
-	shape = &s->shapes[fields.shape->tag % SHAPES];
-	if (shape->tag != fields.shape->tag && !learn_shape(s, object, &fields, shape))
+	if (!shape)
 		return 0;
 	at = fields.at;
 	for (uint32_t i = 0; i < shape->count && r == 0; i++) {
 		const struct place *place = &shape->places[i];
 		struct value field;
 
+		if (!(s->steps[place->step].below & w->wanted))
+			continue;
 		at = value_skip(at, fields.end, place->field - passed);
 		passed = place->field;
 		if (!at)
@@ -257,14 +305,17 @@ walk(struct walk *w, const struct step *s, const struct value *v)
 
 	for (unsigned i = 0; i < s->end_count && r == 0; i++) {
 		w->index = s->ends[i].index;
-		r = index_rule_each(s->ends[i].rule, *v, hand_over, w);
+		if (w->wanted & index_mask_of(w->index))
+			r = index_rule_each(s->ends[i].rule, *v, hand_over, w);
 	}
 	if (r == 0 && s->named > 0)
 		r = walk_fields(w, s, v);
 	for (unsigned i = s->named; i < s->step_count && r == 0; i++) {
 		const struct step *next = &s->steps[i];
 
-		if (next->kind == PATH_ANY) {
+		if (!(next->below & w->wanted)) {
+			continue;
+		} else if (next->kind == PATH_ANY) {
 			r = walk_all(w, next, v);
 		} else {
 			struct value element = value_element(*v, next->element);
@@ -276,15 +327,70 @@ walk(struct walk *w, const struct step *s, const struct value *v)
 }
 
 int
-index_plan_each(struct index_plan *plan, struct value body,
+index_plan_each(struct index_plan *plan, struct value body, index_mask wanted,
 		int (*each)(unsigned index, const char *data, size_t length, void *context), void *context)
 {
-	struct walk w = {.each = each, .context = context, .left = VALUE_ITEMS_MAX};
+	struct walk w = {.wanted = wanted, .each = each, .context = context, .left = VALUE_ITEMS_MAX};
 	int r = 0;
 
 	for (unsigned i = 0; i < plan->namespace_count && r == 0; i++)
-		if (body.own && body.own->namespace_length > 0)
+		if (wanted & index_mask_of(plan->namespaces[i].index) && body.own &&
+		    body.own->namespace_length > 0)
 			r = each(plan->namespaces[i].index, object_namespace(body.own),
 				 body.own->namespace_length, context);
 	return r == 0 && body.at ? walk(&w, &plan->root, &body) : r;
+}
+
+/* ---- comparing ---- */
+
+/* The indexes below s that may have other values in b than in a. Depth: PATH_STEPS_MAX. */
+static index_mask
+differ(const struct step *s, const struct value *a, const struct value *b)
+{
+	struct value_fields a_fields, b_fields;
+	const struct shape *shape = s->named ? open_shape(s, a, &a_fields) : NULL;
+	const uint8_t *at, *bt;
+	uint32_t passed = 0;
+	index_mask changed = 0;
+
+	if (s->named && (!shape || !value_open_fields(b, &b_fields) || b_fields.shape->tag != shape->tag))
+		return s->below;
+	for (unsigned i = 0; i < s->end_count; i++)
+		changed |= index_mask_of(s->ends[i].index);
+	for (unsigned i = s->named; i < s->step_count; i++)
+		changed |= s->steps[i].below;
+	if (!shape)
+		return changed;
+	at = a_fields.at;
+	bt = b_fields.at;
+	for (uint32_t i = 0; i < shape->count; i++) {
+		const struct place *place = &shape->places[i];
+		const struct step *next = &s->steps[place->step];
+		const uint8_t *a_end, *b_end;
+		struct value a_field, b_field;
+
+		at = value_skip(at, a_fields.end, place->field - passed);
+		bt = value_skip(bt, b_fields.end, place->field - passed);
+		a_end = at ? value_after(at, a_fields.end) : NULL;
+		b_end = bt ? value_after(bt, b_fields.end) : NULL;
+		if (!a_end || !b_end)
+			return s->below;
+		if (!next->versioned && a_end - at == b_end - bt && memcmp(at, bt, (size_t)(a_end - at)) == 0)
+			;
+		else if (value_open_at(&a_field, a, at, a_fields.end) &&
+			 value_open_at(&b_field, b, bt, b_fields.end))
+			changed |= differ(next, &a_field, &b_field);
+		else
+			changed |= next->below;
+		at = a_end;
+		bt = b_end;
+		passed = place->field + 1;
+	}
+	return changed;
+}
+
+index_mask
+index_plan_compare(struct index_plan *plan, struct value before, struct value after)
+{
+	return before.at && after.at ? differ(&plan->root, &before, &after) : INDEX_MASK_ALL;
 }

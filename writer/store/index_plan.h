@@ -8,7 +8,9 @@
  *	    └────── ownerReferences ─ [*] ─ uid
  *	status ──── podIP
  *
- * What it finds is what index_def_each() finds of each index, in another order.
+ * What it finds is what index_def_each() finds of each index, in another order. Two states of one object are
+ * walked side by side first: an index has the same values of both where every field on its ways has the same
+ * bytes, and is then left out of the walk.
  *
  * A step remembers where its fields stand in the shapes that it has met. Threads: one.
  */
@@ -25,11 +27,29 @@ struct index_plan;
 struct index_plan *index_plan_new(const struct index_def *defs, unsigned count);
 void index_plan_free(struct index_plan *plan); /* plan may be NULL */
 
+/* Some of the indexes, a bit each; the last bit stands for all from INDEX_MASK_LAST on. */
+typedef uint64_t index_mask;
+#define INDEX_MASK_LAST 63u
+#define INDEX_MASK_ALL UINT64_MAX
+
+static inline index_mask
+index_mask_of(unsigned index)
+{
+	return 1ull << (index < INDEX_MASK_LAST ? index : INDEX_MASK_LAST);
+}
+
 /*
- * Every value of an object, and in the how manieth index it has it; duplicates included. The bytes are lent
- * for the duration of the call. A non-zero result of each stops and is returned; else 0, or -EBADMSG.
+ * The indexes in which two states of one object (of one UID) may have different values. Both bodies lie in
+ * the same arena. Cost: the bytes of the fields that lead to what differs.
  */
-int index_plan_each(struct index_plan *plan, struct value body,
+index_mask index_plan_compare(struct index_plan *plan, struct value before, struct value after);
+
+/*
+ * Every value of an object in the indexes of `wanted`, and in the how manieth index it has it; duplicates
+ * included. The bytes are lent for the duration of the call. A non-zero result of each stops and is returned;
+ * else 0, or -EBADMSG.
+ */
+int index_plan_each(struct index_plan *plan, struct value body, index_mask wanted,
 		    int (*each)(unsigned index, const char *data, size_t length, void *context),
 		    void *context);
 

@@ -91,14 +91,14 @@ order(struct value_set *set)
 
 int
 value_sets_fill(struct value_set *sets, unsigned count, struct index_plan *plan, struct value body,
-		const uint8_t hash_key[16])
+		index_mask wanted, const uint8_t hash_key[16])
 {
 	struct filling f = {sets, hash_key};
 	int r;
 
 	for (unsigned i = 0; i < count; i++)
 		value_set_clear(&sets[i]);
-	r = index_plan_each(plan, body, add, &f);
+	r = index_plan_each(plan, body, wanted, add, &f);
 	for (unsigned i = 0; i < count && r == 0; i++)
 		order(&sets[i]);
 	return r;

@@ -28,9 +28,12 @@ struct value_set {
 	size_t used, room;
 };
 
-/* Fill `count` of them with the values of a body, each with those in its index. 0, -ENOMEM, -EBADMSG. */
+/*
+ * Fill `count` of them with the values of a body, each with those in its index; what is not wanted stays
+ * empty. 0, -ENOMEM, -EBADMSG.
+ */
 int value_sets_fill(struct value_set *sets, unsigned count, struct index_plan *plan, struct value body,
-		    const uint8_t hash_key[16]);
+		    index_mask wanted, const uint8_t hash_key[16]);
 static inline void
 value_set_clear(struct value_set *set)
 {

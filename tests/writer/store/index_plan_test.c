@@ -110,7 +110,7 @@ assert_finds_the_same(struct world *w, struct value body)
 
 	for (want.index = 0; want.index < DEFINITIONS; want.index++)
 		assert_int_equal(index_def_each(&w->defs[want.index], body, add_of_one, &want), 0);
-	assert_int_equal(index_plan_each(w->plan, body, add, &got), 0);
+	assert_int_equal(index_plan_each(w->plan, body, INDEX_MASK_ALL, add, &got), 0);
 	assert_int_equal(got.count, want.count);
 	qsort(want.texts, want.count, sizeof(want.texts[0]), by_text);
 	qsort(got.texts, got.count, sizeof(got.texts[0]), by_text);
@@ -129,6 +129,9 @@ below(uint64_t *seed, uint32_t n)
 	return (uint32_t)(*seed >> 33) % n;
 }
 
+/* Of the values that are no objects or arrays, the one that is written as another: counts down to 0. */
+static unsigned other_at;
+
 /* A value whose fields have the names that the paths have, and others. Returns what is behind it. */
 static char *
 write_value(char *to, uint64_t *seed, unsigned depth)
@@ -138,6 +141,10 @@ write_value(char *to, uint64_t *seed, unsigned depth)
 
 	if (depth == 0)
 		kind = 5;
+	if (kind < 3 && other_at > 0 && --other_at == 0) {
+		below(seed, 1);
+		return to + sprintf(to, "\"another\"");
+	}
 	switch (kind) {
 	case 0:
 		return to + sprintf(to, "\"%u\"", below(seed, 100));
@@ -184,6 +191,77 @@ TEST(one_walk_finds_what_each_definition_finds)
 	free(text);
 }
 
+/* The values of one definition, in order; to be freed with found_done(). */
+static void
+find_of(const struct world *w, unsigned index, struct value body, struct found *ret)
+{
+	ret->index = index;
+	assert_int_equal(index_def_each(&w->defs[index], body, add_of_one, ret), 0);
+}
+
+static bool
+are_the_same(const struct found *a, const struct found *b)
+{
+	bool same = a->count == b->count;
+
+	for (size_t i = 0; i < a->count && same; i++)
+		same = strcmp(a->texts[i], b->texts[i]) == 0;
+	return same;
+}
+
+/*
+ * Of two states, each index whose values differ is said to, and most of those whose values are the same are
+ * not; what is not wanted is left out of the walk.
+ */
+TEST(what_differs_is_found_without_looking_at_what_does_not)
+{
+	static struct found a, b;
+	char *text = malloc(1 << 20);
+	unsigned differ = 0, left_out = 0, in_vain = 0;
+
+	assert_non_null(text);
+	for (uint64_t i = 0; i < 3000; i++) {
+		uint64_t seed = i, again = i;
+		struct value both, before, after;
+		index_mask changed;
+		char *end;
+
+		/* in one arena, as an object's states are */
+		other_at = 0;
+		end = write_value(text + sprintf(text, "{\"before\":"), &seed, 0);
+		other_at = (unsigned)(i % 40) + 1;
+		end = write_value(end + sprintf(end, ",\"after\":"), &again, 0);
+		sprintf(end, "}");
+		both = body_fixture_value(w->fx, text);
+		before = value_at_name(both, "before");
+		after = value_at_name(both, "after");
+		changed = index_plan_compare(w->plan, before, after);
+		for (unsigned k = 0; k < DEFINITIONS; k++) {
+			bool said = changed & index_mask_of(k);
+
+			find_of(w, k, before, &a);
+			find_of(w, k, after, &b);
+			if (!are_the_same(&a, &b)) {
+				assert_true(said);
+				differ++;
+			} else if (a.count > 0) {
+				left_out += !said;
+				in_vain += said;
+			}
+			found_done(&a);
+			found_done(&b);
+		}
+		assert_int_equal(index_plan_each(w->plan, after, changed, add, &b), 0);
+		for (size_t k = 0; k < b.count; k++)
+			assert_true(changed & index_mask_of((unsigned)atoi(b.texts[k])));
+		found_done(&b);
+	}
+	other_at = 0;
+	assert_true(differ > 100);
+	assert_true(left_out > in_vain);
+	free(text);
+}
+
 /* A body that is none, or has nothing, has no values but its namespace. */
 TEST(what_is_not_there_has_no_values)
 {
@@ -219,6 +297,6 @@ TEST(a_callback_stops_the_walk)
 		w->fx, "{\"a\":{\"b\":\"1\",\"c\":2},\"c\":[{\"a\":\"3\"},{\"b\":\"4\"}],\"d\":\"5\"}");
 	unsigned count = 0;
 
-	assert_int_equal(index_plan_each(w->plan, body, stop_at_third, &count), 9);
+	assert_int_equal(index_plan_each(w->plan, body, INDEX_MASK_ALL, stop_at_third, &count), 9);
 	assert_int_equal(count, 3);
 }
