@@ -17,7 +17,7 @@
  * that it did not make: it copies them (writer/store/generation.h), and writes the words `superseded_by` and
  * `state` in the old header, which readers look at in each informer_begin(), and after each read. The pages
  * stay while they are mapped, at their full length. A bad history that O3 after O2 excludes: the lock is
- *free, a writer starts, adopts, publishes and reclaims; then its file is opened.
+ * free, a writer starts, adopts, publishes and reclaims; then its file is opened.
  *
  * A writer that starts and dies before it wrote a note leaves the one before, whose arena it may have
  * superseded, but which is whole as long as it is not revoked: so it is taken, too.

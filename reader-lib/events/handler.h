@@ -6,7 +6,7 @@
  *
  * Every call is one step after which the handler may be told to leave off (removed, paused, stopped): what is
  * still to be called stands in `pending`, and an item of which not all was told is given again. A pulled
- *handler (changes.h) leaves off after each call.
+ * handler (changes.h) leaves off after each call.
  *
  * Invariants
  * H1  One thread at a time runs a handler: the one that set `claimed` (run.h).

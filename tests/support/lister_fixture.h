@@ -42,7 +42,7 @@ void lister_fixture_delete(struct lister_fixture *fx, const char *ns, const char
  *	INDEX							the index's values, sorted
  *
  * of pods, or with "nodes: " in front of nodes, joined with blanks; "error CODE" when it failed, or, of a
- *get, what informer_error_text() says.
+ * get, what informer_error_text() says.
  */
 const char *lister_ask(struct lister_fixture *fx, const struct informer_snapshot *snapshot,
 		       const char *question);

@@ -16,7 +16,7 @@
  * Delta costs 24 private bytes, a key 28 more.
  *
  * Same UID, resourceVersion and content as the known object: the draft says nothing, and is discarded; at
- *once where nothing else is queued for its key. (A server that was restored to an older state gives
+ * once where nothing else is queued for its key. (A server that was restored to an older state gives
  * resourceVersions a second time.)
  *
  * RV. delta_fifo_version() is that of the last arrival, bookmarks included, in their order. It may be shown

@@ -14,7 +14,7 @@
 #define FIRST_LINE_MAX 200
 
 static char *
-string_member(const cJSON *object, const char *name)
+copy_string_member(const cJSON *object, const char *name)
 {
 	const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
 
@@ -48,9 +48,9 @@ take_causes(const cJSON *causes, struct kube_status *status)
 		if (n-- == 0)
 			break;
 		status->n_causes++;
-		c->reason = string_member(cause, "reason");
-		c->message = string_member(cause, "message");
-		c->field = string_member(cause, "field");
+		c->reason = copy_string_member(cause, "reason");
+		c->message = copy_string_member(cause, "message");
+		c->field = copy_string_member(cause, "field");
 		if (!c->reason || !c->message || !c->field)
 			return -ENOMEM;
 	}
@@ -63,10 +63,10 @@ kube_status_from_json(const struct cJSON *object, int http_code, struct kube_sta
 	const cJSON *details = cJSON_GetObjectItemCaseSensitive(object, "details");
 	struct kube_status status = {
 		.code = int_member(object, "code", http_code),
-		.reason = string_member(object, "reason"),
-		.message = string_member(object, "message"),
-		.continue_token = string_member(cJSON_GetObjectItemCaseSensitive(object, "metadata"),
-						"continue"),
+		.reason = copy_string_member(object, "reason"),
+		.message = copy_string_member(object, "message"),
+		.continue_token = copy_string_member(cJSON_GetObjectItemCaseSensitive(object, "metadata"),
+						     "continue"),
 		.retry_after_s = int_member(details, "retryAfterSeconds", 0),
 	};
 

@@ -343,6 +343,35 @@ index_plan_each(struct index_plan *plan, struct value body, index_mask wanted,
 
 /* ---- comparing ---- */
 
+static index_mask differ(const struct step *s, const struct value *a, const struct value *b);
+
+static bool
+is_same(const struct value *a, const struct value *b)
+{
+	const uint8_t *a_end = value_after(a->at, a->end), *b_end = value_after(b->at, b->end);
+
+	return a->at == b->at || (a_end && b_end && a_end - a->at == b_end - b->at &&
+				  memcmp(a->at, b->at, (size_t)(a_end - a->at)) == 0);
+}
+
+/* The same for all elements, compared in pairs. */
+static index_mask
+differ_in_elements(const struct step *s, const struct value *a, const struct value *b)
+{
+	struct value_iter a_it, b_it;
+	index_mask changed = 0;
+	bool more;
+
+	if (value_kind(*a) != VALUE_ARRAY || value_kind(*b) != VALUE_ARRAY)
+		return s->below;
+	a_it = value_iterate(*a);
+	b_it = value_iterate(*b);
+	while ((more = value_next(&a_it)) && value_next(&b_it))
+		if (!is_same(&a_it.item, &b_it.item))
+			changed |= differ(s, &a_it.item, &b_it.item);
+	return more || value_next(&b_it) || a_it.damaged || b_it.damaged ? s->below : changed;
+}
+
 /* The indexes below s that may have other values in b than in a. Depth: PATH_STEPS_MAX. */
 static index_mask
 differ(const struct step *s, const struct value *a, const struct value *b)
@@ -358,7 +387,9 @@ differ(const struct step *s, const struct value *a, const struct value *b)
 	for (unsigned i = 0; i < s->end_count; i++)
 		changed |= index_mask_of(s->ends[i].index);
 	for (unsigned i = s->named; i < s->step_count; i++)
-		changed |= s->steps[i].below;
+		changed |= s->steps[i].kind == PATH_ANY && !s->versioned
+				   ? differ_in_elements(&s->steps[i], a, b)
+				   : s->steps[i].below;
 	if (!shape)
 		return changed;
 	at = a_fields.at;

@@ -239,9 +239,13 @@ TEST(beside_handlers_that_run_an_event_loop_pulls)
 	recorder_expect(w->r, "+a1* SYNCED");
 	while (recorder_pull(w->r, 0) > 0)
 		;
+	recorder_await(w->other, "+a1* SYNCED");
 	recorder_change(w->fx, "a2");
-	while (recorder_pull(w->r, 0) == 0)
-		assert_int_equal(poll(&news, 1, 10000), 1);
+	recorder_await(w->other, "a1>a2");
+	/* the threads have read the news */
+	AWAIT(poll(&(struct pollfd){w->inf->epoll, POLLIN, 0}, 1, 0) == 0);
+	assert_int_equal(poll(&news, 1, 10000), 1);
+	assert_int_equal(recorder_pull(w->r, 0), 1);
 	recorder_expect(w->r, "a1>a2");
 }
 

@@ -589,6 +589,23 @@ TEST(what_went_unacknowledged_is_gone_after_a_resync_too)
 	free(text);
 }
 
+static void
+lose_track(struct recorder *r)
+{
+	r->each = NULL;
+	feed_begin_anew(&r->handler->work->feed);
+}
+
+/* What is told anew is told as adds, also of what the stored cursor's keys have. */
+TEST(a_resync_begins_without_the_stored_cursor_s_keys)
+{
+	w->r->options.consumer = "agent";
+	PLAY(w, "", "RESYNC BEGIN +a1* +b1* END SYNCED");
+	recorder_world_happen(w, "DETACH;a2");
+	w->r->each = lose_track;
+	PLAY(w, "ATTACH", "COALESCED ?>a2 RESYNC BEGIN +b1* +a2* END SYNCED");
+}
+
 /* A name that another process has is refused, said, and asked for again until it is free. */
 TEST(a_consumer_that_is_taken_is_waited_for)
 {

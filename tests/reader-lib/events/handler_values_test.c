@@ -3,6 +3,7 @@
  * A handler's own values: on_value has the one before and the one now, whatever happens between them, and
  * each value is released once.
  */
+#include "reader-lib/events/run.h"
 #include "tests/room.h"
 #include "tests/support/purse.h"
 #include "tests/support/recorder_world.h"
@@ -18,6 +19,7 @@ struct values {
 	char log[4096];
 	size_t made, released;
 	bool added, done, released_before_done;
+	bool lose_track; /* within the next call */
 };
 
 struct one {
@@ -63,6 +65,9 @@ tell_value(void *context, const struct informer_object *object, void *old, void 
 	assert_memory_equal(key, "default/", 8);
 	snprintf(v->log + strlen(v->log), sizeof(v->log) - strlen(v->log), "%s=%s%s ",
 		 before ? before->text : "-", now ? now->text : "-", before || now ? "" : key + 8);
+	if (v->lose_track)
+		feed_begin_anew(&v->w->inf->run->handlers->work->feed);
+	v->lose_track = false;
 }
 
 static void
@@ -235,6 +240,19 @@ TEST(a_consumer_hears_of_what_its_former_life_knew)
 	v->w->inf = broker_fixture_attach(v->w->fx, 0);
 	add(v);
 	expect(v, "COALESCED -=a2 -=-b ");
+}
+
+/* Where that catch-up becomes a RESYNC, all that is there has a value in the end, changed or not. */
+TEST(a_consumer_has_all_values_after_a_resync)
+{
+	v->options.consumer = "agent";
+	PLAY_VALUES("", "RESYNC END ", "a1 b1 c1", "-=a1 -=b1 -=c1 ");
+	informer_detach(v->w->inf);
+	recorder_change(v->w->fx, "a2");
+	v->w->inf = broker_fixture_attach(v->w->fx, 0);
+	v->lose_track = true;
+	add(v);
+	expect(v, "COALESCED -=a2 RESYNC -=b1 -=c1 a2=a2 END ");
 }
 
 /* ---- without memory ---- */

@@ -22,7 +22,7 @@
  * no position of before is valid.
  *
  * A deletion of which informerd only found out by a list has no RV of its own. It is shown at the newest RV
- *that was told before it: whoever comes back with that RV is told of it (again), and here only
+ * that was told before it: whoever comes back with that RV is told of it (again), and here only
  *(change_staging.h).
  *
  * Threads  one

@@ -10,9 +10,9 @@
  * told only as a whole.
  *
  * RVs are upstream's. A deletion that informerd did not see itself has none: it is shown at the newest RV
- *that was told before it. A client that goes on from there has all of them before it, wherever it was cut
- *off: this log tells them again, upstream and others tell the deletions themselves, and who knows neither
- *says 410.
+ * that was told before it. A client that goes on from there has all of them before it, wherever it was cut
+ * off: this log tells them again, upstream and others tell the deletions themselves, and who knows neither
+ * says 410.
  *
  * Threads  one
  */
