@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fan-out. For each position in the root there is an audience: who listens to it, and who of them has entries
- * unread.
+ * Fan-out. For each position in the root there is an audience: who listens to it, and which of these queues
+ * have unread entries.
  *
- *	audience[3] ─┬─ hearers  {hash of namespace, place} …   looked through for each event
- *	             └─ unread   place …                        looked through for the lowest unread seq
+ *	audience[3] ─┬─ hearers  {hash of namespace, subscriber} …   looked through for each event
+ *	             └─ unread   place …                             looked through for the lowest unread seq
  *
  * A place is a subscriber at one position; several entries of one resource name have a position each.
- * Readers that have read everything are not looked at again before something is pushed for them, and a reader
- * whose first unread entry is still the lowest of all answers for the others: what is lowest never falls.
  */
 #include "writer/serve/fan_out.h"
 
@@ -22,46 +20,32 @@
 #include "shm-layout/fnv.h"
 #include "shm-layout/object.h"
 #include "shm-layout/time_ns.h"
-
-/*
- * unread  it stands in its audience's `unread`
- */
-struct subscriber_resource {
-	struct subscriber *subscriber;
-	unsigned resource;
-	bool unread;
-};
+#include "writer/serve/unread.h"
 
 /* ns_hash 0: all namespaces. */
 struct hearer {
 	uint64_t ns_hash;
-	struct subscriber_resource *place;
+	struct subscriber *subscriber;
 };
 
-/* lowest_of had `lowest` as its first unread seq when it was last looked for; NULL: look. */
 struct audience {
 	struct hearer *hearers;
-	struct subscriber_resource **unread;	/* as much room as hearers */
-	size_t count, capacity, unread_count;
+	size_t count, capacity;
+	struct unread unread;		/* as much room as hearers */
 	bool any_namespace;		/* some hearer wants one namespace only */
 	/* a bit for each namespace that somebody wants, by its hash; all: somebody wants all */
 	uint64_t wanted;
-	const struct subscriber_resource *lowest_of;
-	uint64_t lowest;
 	uint64_t overflows; /* at the first position of a name: of all queues that want the name */
 };
 
 struct subscriber {
 	struct fan_out *fan_out;
 	struct subscriber *next, *previous;
-	struct ring_out *queue;
+	struct unread_queue queue;
 	char *resource, *ns;
 	size_t ns_length;
 	uint64_t ns_hash;
-	struct subscriber_resource *places;
-	size_t place_count;
 	bool touched;			/* by the commit that is being told */
-	bool unread;			/* each of its places is `unread` */
 	bool muted;
 	bool unbound;			/* for want of memory; it misses what is told until it is bound */
 	bool closed;			/* in the list of those that wait to be reopened */
@@ -117,59 +101,7 @@ first_of(const struct store *store, const char *resource)
 	return RESOURCE_MAX;
 }
 
-/* ---- what is unread ---- */
-
-/* Something was pushed: from now on it counts when the lowest unread seq is looked for. */
-static void
-note_unread(struct subscriber *s)
-{
-	if (s->unread)
-		return;
-	for (size_t i = 0; i < s->place_count; i++) {
-		struct subscriber_resource *b = &s->places[i];
-		struct audience *a = &s->fan_out->audiences[b->resource];
-
-		if (!b->unread)
-			a->unread[a->unread_count++] = b;
-		b->unread = true;
-	}
-	s->unread = true;
-}
-
-static void
-look_for_lowest(struct audience *a)
-{
-	a->lowest_of = NULL;
-	a->lowest = UINT64_MAX;
-	for (size_t i = 0; i < a->unread_count;) {
-		struct subscriber_resource *b = a->unread[i];
-		uint64_t seq = ring_out_lowest(b->subscriber->queue);
-
-		if (seq == UINT64_MAX) {
-			b->unread = b->subscriber->unread = false;
-			a->unread[i] = a->unread[--a->unread_count];
-			continue;
-		}
-		if (seq < a->lowest) {
-			a->lowest = seq;
-			a->lowest_of = b;
-		}
-		i++;
-	}
-}
-
-static uint64_t
-held_bytes(const struct subscriber *s, uint64_t lowest)
-{
-	uint64_t bytes = 0;
-
-	if (lowest == UINT64_MAX)
-		return 0;
-	for (size_t i = 0; i < s->place_count; i++)
-		bytes += store_held_bytes(s->fan_out->store, s->places[i].resource,
-					  lowest ? lowest - 1 : 0);
-	return bytes;
-}
+/* ---- overflow ---- */
 
 /* Its queue overflowed: it is looked at in each commit until it can be reopened. */
 static void
@@ -192,7 +124,7 @@ note_closed(struct subscriber *s)
 static void
 overflow(struct subscriber *s)
 {
-	ring_out_overflow(s->queue);
+	ring_out_overflow(s->queue.ring);
 	note_closed(s);
 }
 
@@ -201,16 +133,13 @@ static uint64_t
 lowest_unread(void *context, unsigned resource)
 {
 	struct fan_out *f = context;
-	struct audience *a = &f->audiences[resource];
+	struct unread_queue *q;
+	uint64_t lowest;
 
-	while (a->unread_count > 0) {
-		if (!a->lowest_of || ring_out_lowest(a->lowest_of->subscriber->queue) != a->lowest)
-			look_for_lowest(a);
-		if (!a->lowest_of)
-			break;
-		if (held_bytes(a->lowest_of->subscriber, a->lowest) <= f->limits.bytes)
-			return a->lowest;
-		overflow(a->lowest_of->subscriber);
+	while ((q = unread_lowest(&f->audiences[resource].unread, &lowest))) {
+		if (unread_held_bytes(q, f->store) <= f->limits.bytes)
+			return lowest;
+		overflow(q->subscriber);
 	}
 	return UINT64_MAX;
 }
@@ -230,8 +159,8 @@ reopen(struct fan_out *f)
 		struct subscriber *s = *at;
 
 		if (!s->unbound)
-			ring_out_begin(s->queue, f->base);
-		s->closed = !ring_out_is_open(s->queue);
+			ring_out_begin(s->queue.ring, f->base);
+		s->closed = !ring_out_is_open(s->queue.ring);
 		if (s->closed)
 			at = &s->next_closed;
 		else
@@ -246,14 +175,14 @@ push(struct subscriber *s, const struct queue_entry *entry, uint64_t now_ns)
 		return;
 	if (!s->touched) {
 		if (!s->closed)
-			ring_out_begin(s->queue, s->fan_out->base);
+			ring_out_begin(s->queue.ring, s->fan_out->base);
 		s->touched = true;
 		s->next_touched = s->fan_out->touched;
 		s->fan_out->touched = s;
 	}
-	ring_out_push(s->queue, entry, now_ns);
-	if (ring_out_is_open(s->queue))
-		note_unread(s);
+	ring_out_push(s->queue.ring, entry, now_ns);
+	if (ring_out_is_open(s->queue.ring))
+		unread_note(&s->queue);
 	else
 		note_closed(s);
 }
@@ -303,7 +232,7 @@ tell(struct fan_out *f, const struct audience *a, const struct store_event *even
 
 		if (!all && l->ns_hash != 0 && l->ns_hash != hash)
 			continue;
-		s = l->place->subscriber;
+		s = l->subscriber;
 		if (all || l->ns_hash == 0 || (s->ns_length == length && memcmp(s->ns, ns, length) == 0))
 			push(s, &entry, *now_ns);
 	}
@@ -334,7 +263,7 @@ on_events(void *context, const struct store_event *events, size_t count, uint64_
 
 		f->touched = s->next_touched;
 		s->touched = false;
-		if (ring_out_publish(s->queue))
+		if (ring_out_publish(s->queue.ring))
 			s->on_due(s->context);
 	}
 }
@@ -357,17 +286,13 @@ audience_grow(struct audience *a)
 {
 	size_t capacity = a->capacity ? a->capacity * 2 : 8;
 	struct hearer *hearers;
-	struct subscriber_resource **unread;
 
 	if (a->count < a->capacity)
 		return 0;
 	hearers = reallocarray(a->hearers, capacity, sizeof(*hearers));
 	if (hearers)
 		a->hearers = hearers;
-	unread = reallocarray(a->unread, capacity, sizeof(struct subscriber_resource *));
-	if (unread)
-		a->unread = unread;
-	if (!hearers || !unread)
+	if (!hearers || unread_reserve(&a->unread, capacity) < 0)
 		return -ENOMEM;
 	a->capacity = capacity;
 	return 0;
@@ -376,12 +301,11 @@ audience_grow(struct audience *a)
 static void
 unbind(struct subscriber *s)
 {
-	for (size_t i = 0; i < s->place_count; i++) {
-		struct subscriber_resource *b = &s->places[i];
-		struct audience *a = &s->fan_out->audiences[b->resource];
+	for (size_t i = 0; i < s->queue.place_count; i++) {
+		struct audience *a = &s->fan_out->audiences[s->queue.places[i].resource];
 
 		for (size_t k = 0; k < a->count; k++) {
-			if (a->hearers[k].place != b)
+			if (a->hearers[k].subscriber != s)
 				continue;
 			a->hearers[k] = a->hearers[--a->count];
 			break;
@@ -389,25 +313,15 @@ unbind(struct subscriber *s)
 		a->wanted = 0;
 		for (size_t k = 0; k < a->count; k++)
 			a->wanted |= wanted_bit(a->hearers[k].ns_hash);
-		for (size_t k = 0; b->unread && k < a->unread_count; k++) {
-			if (a->unread[k] != b)
-				continue;
-			a->unread[k] = a->unread[--a->unread_count];
-			break;
-		}
-		if (a->lowest_of == b)
-			a->lowest_of = NULL;
 	}
-	free(s->places);
-	s->places = NULL;
-	s->place_count = 0;
-	s->unread = false;
+	unread_forget(&s->queue);
 }
 
 static int
 bind(struct subscriber *s)
 {
 	unsigned count = store_resource_count(s->fan_out->store);
+	struct unread_queue *q = &s->queue;
 	size_t wanted = 0;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -419,20 +333,19 @@ bind(struct subscriber *s)
 	}
 	if (wanted == 0)
 		return 0;
-	s->places = calloc(wanted, sizeof(s->places[0]));
-	if (!s->places)
+	q->places = calloc(wanted, sizeof(q->places[0]));
+	if (!q->places)
 		return -ENOMEM;
 	for (unsigned i = 0; i < count; i++) {
 		struct audience *a = &s->fan_out->audiences[i];
-		struct subscriber_resource *b = &s->places[s->place_count];
 
 		if (!is_at(s->fan_out->store, i, s->resource))
 			continue;
-		*b = (struct subscriber_resource){.subscriber = s, .resource = i};
-		a->hearers[a->count++] = (struct hearer){s->ns_hash, b};
+		q->places[q->place_count++] = (struct unread_place){
+			.queue = q, .list = &a->unread, .resource = i};
+		a->hearers[a->count++] = (struct hearer){s->ns_hash, s};
 		a->any_namespace |= s->ns_hash != 0;
 		a->wanted |= wanted_bit(s->ns_hash);
-		s->place_count++;
 	}
 	return 0;
 }
@@ -447,8 +360,8 @@ rebind(struct fan_out *f)
 		if (s->unbound) {
 			overflow(s);
 			f->bound = UINT_MAX; /* tried again before anything is told */
-		} else if (ring_out_lowest(s->queue) != UINT64_MAX) {
-			note_unread(s);
+		} else if (ring_out_lowest(s->queue.ring) != UINT64_MAX) {
+			unread_note(&s->queue);
 		}
 	}
 	store_release_held(f->store);
@@ -460,7 +373,7 @@ static void
 subscriber_destroy(struct subscriber *s, bool take_back)
 {
 	unbind(s);
-	ring_out_free(s->queue, take_back);
+	ring_out_free(s->queue.ring, take_back);
 	free(s->resource);
 	free(s->ns);
 	free(s);
@@ -487,6 +400,7 @@ fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
 	if (f->bound != store_resource_count(f->store))
 		rebind(f);
 	s->fan_out = f;
+	s->queue.subscriber = s;
 	s->on_due = options->on_due;
 	s->on_overflow = options->on_overflow;
 	s->context = options->context;
@@ -496,8 +410,8 @@ fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
 	s->ns_hash = s->ns_length ? hash_of(options->ns, s->ns_length) : 0;
 	*ret_base = arena_published_seq(store_arena(f->store));
 	if (s->resource && s->ns)
-		r = ring_out_new(fan_out_entries(f, options->entries), options->cursor, *ret_base, &s->queue,
-				 &fd);
+		r = ring_out_new(fan_out_entries(f, options->entries), options->cursor, *ret_base,
+				 &s->queue.ring, &fd);
 	if (r == 0)
 		r = bind(s);
 	if (r < 0) {
@@ -555,10 +469,10 @@ void
 subscriber_stats(struct subscriber *s, struct subscriber_stats *ret)
 {
 	*ret = (struct subscriber_stats){
-		.unread = ring_out_unread(s->queue),
-		.held_bytes = held_bytes(s, ring_out_lowest(s->queue)),
-		.overflows = ring_out_overflows(s->queue),
-		.open = ring_out_is_open(s->queue),
+		.unread = ring_out_unread(s->queue.ring),
+		.held_bytes = unread_held_bytes(&s->queue, s->fan_out->store),
+		.overflows = ring_out_overflows(s->queue.ring),
+		.open = ring_out_is_open(s->queue.ring),
 		.ns = s->ns,
 	};
 }
@@ -569,8 +483,9 @@ void
 fan_out_tick(struct fan_out *f, uint64_t now_boot_ns)
 {
 	for (struct subscriber *s = f->subscribers; s; s = s->next)
-		if (s->unread && (ring_out_age_ms(s->queue, now_boot_ns) * 1000000u > f->limits.age_ns ||
-				  held_bytes(s, ring_out_lowest(s->queue)) > f->limits.bytes))
+		if (s->queue.noted &&
+		    (ring_out_age_ms(s->queue.ring, now_boot_ns) * 1000000u > f->limits.age_ns ||
+		     unread_held_bytes(&s->queue, f->store) > f->limits.bytes))
 			overflow(s);
 	store_release_held(f->store);
 }
@@ -609,7 +524,7 @@ fan_out_free(struct fan_out *f)
 	store_heard_by(f->store, NULL, NULL);
 	for (unsigned i = 0; i < RESOURCE_MAX; i++) {
 		free(f->audiences[i].hearers);
-		free(f->audiences[i].unread);
+		free(f->audiences[i].unread.places);
 	}
 	free(f);
 }
