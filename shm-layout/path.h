@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "shm-layout/value.h"
+#include "shm-layout/value_field.h"
 
 #define PATH_STEPS_MAX 16u
 #define PATH_TEXT_MAX 1024u

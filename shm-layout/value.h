@@ -43,7 +43,6 @@
 #ifndef SHM_LAYOUT_VALUE_H
 #define SHM_LAYOUT_VALUE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -96,26 +95,9 @@ struct value value_of_object(const struct arena_view *view, uint32_t ref);
 /* The value in a BLOCK_VALUE; at == NULL when the block is damaged. */
 struct value value_of_block(const struct arena_view *view, uint32_t ref);
 
-/*
- * The same in place, for lookups: value_open_object() sets v to an object's body, value_enter() sets v to a
- * field of the object v. On false v is undefined. In place, because passing a struct value that was just
- * stored word by word stalls the processor: the call copies it by vectors.
- */
+/* The same in place: v becomes an object's body. False when the block is damaged; v is undefined then. */
 bool value_open_object(struct value *v, const struct arena_view *view, uint32_t ref);
 
-/*
- * A cache of where one name is in the last VALUE_MEMOS shapes: to find the name again costs one comparison.
- * Each word has the upper 48 bits of a shape's integrity tag, and the index of the name in the lower 16 bits.
- * The tag depends on the shape's content and place. Zeroed is empty. Threads may share a memo. It outlives
- * arenas, so it stores nothing that was read from zeros: "absent" only if the shape was still there after the
- * search.
- */
-#define VALUE_MEMOS 8u
-struct value_memo {
-	_Atomic uint64_t words[VALUE_MEMOS];
-};
-bool value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp,
-		 struct value_memo *memo); /* memo: may be NULL */
 /* The bytes of a STRING; false for any other kind. ret_data is lent as by value_string(). */
 bool value_text(const struct value *v, const char **ret_data, size_t *ret_length);
 
@@ -135,15 +117,6 @@ size_t value_count(struct value v);
 
 /* The fingerprint of a name in shapes: the low byte of FNV-1a 32. */
 uint8_t shape_fingerprint(const char *name, size_t length);
-/*
- * A field of an object, by name; at == NULL when absent.
- *
- * name_fp  shape_fingerprint() of the name
- * Cost     skips the fields before it
- */
-struct value value_field(struct value object, const char *name, size_t length, uint8_t name_fp);
-/* As value_field(), by a terminated name. */
-struct value value_at_name(struct value object, const char *name);
 /* Element i of an array; at == NULL when absent. Cost: skips the elements before it. */
 struct value value_element(struct value array, size_t i);
 

@@ -4,7 +4,7 @@
  * of those who wait.
  */
 #include "reader-lib/events/watch_error.h"
-#include "shm-layout/value.h"
+#include "shm-layout/value_field.h"
 
 #include "shm-layout/fnv.h"
 

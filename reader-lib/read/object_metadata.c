@@ -3,7 +3,7 @@
  * Objects: labels, annotations and owners, by name and not by a compiled path.
  */
 #include "reader-lib/read/found_object.h"
-#include "shm-layout/value.h"
+#include "shm-layout/value_field.h"
 
 static struct value
 metadata_field(const struct informer_object *object, const char *name)

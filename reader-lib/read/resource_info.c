@@ -7,7 +7,7 @@
 
 #include "reader-lib/read/resource_open.h"
 #include "shm-layout/time_ns.h"
-#include "shm-layout/value.h"
+#include "shm-layout/value_field.h"
 
 static uint64_t
 contact_age(const struct snapshot *s, uint32_t position)

@@ -5,7 +5,7 @@
  */
 #include "reader-lib/attach/snapshot.h"
 #include "reader-lib/read/compiled_path.h"
-#include "shm-layout/value.h"
+#include "shm-layout/value_field.h"
 
 #include <string.h>
 

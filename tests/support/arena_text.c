@@ -21,7 +21,7 @@
 #include "shm-layout/shortcut.h"
 #include "shm-layout/tombstone.h"
 #include "shm-layout/trie.h"
-#include "shm-layout/value.h"
+#include "shm-layout/value_field.h"
 
 struct text {
 	FILE *out;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "shm-layout/path.h"
-#include "shm-layout/value.h"
+#include "shm-layout/value_field.h"
 #include "writer/base/log.h"
 #include "shm-layout/time_ns.h"
 #include "writer/decode/decoder_schema.h"
