@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transport loop: libcurl's sockets and its timeout, watched by libuv. Used by transport.c alone.
+ * Transport loop: libcurl's sockets and its timeout, watched by libuv. Used by transport.c and
+ * transport_request.c alone.
  *
  * libcurl tells which sockets and which timeout it wants; libuv calls back when one is ready, and
  * curl_multi_socket_action() goes on between enter() and leave() of whoever owns the loop.

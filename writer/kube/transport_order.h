@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transport order: method, headers and body of a request, as libcurl's options. Used by transport.c alone.
+ * Transport order: method, headers and body of a request, as libcurl's options. Used by
+ * transport_request.c alone.
  *
  * libcurl adds headers of its own where a request has a body (Content-Type, Expect) or says nothing of what
  * it takes (Accept). None of them stays but what the order says.

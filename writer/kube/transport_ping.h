@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transport ping: notices a connection that is dead though nobody says so. Used by transport.c alone.
+ * Transport ping: notices a connection that is dead though nobody says so. Used by transport.c and
+ * transport_request.c alone.
  *
  * A peer whose kernel is gone is noticed by TCP (keepalive, TCP_USER_TIMEOUT: about a minute). One whose
  * kernel lives, and acknowledges, while the server is frozen or a proxy has lost the other half, is not.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Transport set-up: the libcurl options of one request, from a struct kube_client_config, and what
- * libcurl's results mean in our codes. Used by transport.c alone.
+ * libcurl's results mean in our codes. Used by transport.c and transport_request.c alone.
  */
 #ifndef WRITER_KUBE_TRANSPORT_SETUP_H
 #define WRITER_KUBE_TRANSPORT_SETUP_H
