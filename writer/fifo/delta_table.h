@@ -19,7 +19,7 @@ struct delta_entry {
 	uint64_t key_hash;
 	uint32_t bucket_next;	/* or the next free one */
 	uint32_t first, last;	/* nodes; first is DELTA_NONE: the entry is free */
-	uint32_t list;		/* the last list that had the key, by delta_fifo.c's count */
+	uint32_t list;		/* the last list that had the key, by delta_fifo_replace.c's count */
 };
 
 struct delta_node {

@@ -12,7 +12,7 @@
 #ifndef WRITER_FIFO_STAGING_H
 #define WRITER_FIFO_STAGING_H
 
-#include "writer/fifo/delta_fifo.h"
+#include "writer/fifo/delta_fifo_replace.h"
 
 struct staged_deletion;
 

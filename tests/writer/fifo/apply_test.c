@@ -6,6 +6,7 @@
 #include "shm-layout/queue.h"
 #include "tests/room.h"
 #include "tests/support/source_fixture.h"
+#include "writer/fifo/delta_fifo_replace.h"
 #include "writer/reflect/reflector.h"
 
 struct test {

@@ -8,7 +8,7 @@
 #include "tests/room.h"
 #include "tests/support/steps.h"
 #include "tests/support/store_fixture.h"
-#include "writer/fifo/delta_fifo.h"
+#include "writer/fifo/delta_fifo_replace.h"
 
 /* ---- a world of objects ---------------------------------------------------- */
 

@@ -15,6 +15,7 @@
 #include "tests/support/store_fixture.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/virtual_clock.h"
+#include "writer/fifo/delta_fifo_replace.h"
 #include "writer/resource/cached_resource.h"
 #include "writer/base/message.h"
 
