@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the daemon share: daemon.c (life), daemon_begin.c (the lock, --standby, --check),
- * daemon_resources.c (discovery and what follows from it), daemon_reload.c (SIGHUP), daemon_redefined.c
- * (definitions that are other ones now), daemon_room.c (memory, and readers that hold too much),
- * stat_report.c (what `informerctl stat` shows), endpoints.c (/livez and /readyz), metrics_report.c
- * (/metrics).
+ * daemon_turn.c (each turn and heartbeat), daemon_resources.c (discovery and what follows from it),
+ * daemon_reload.c (SIGHUP), daemon_redefined.c (definitions that are other ones now), daemon_room.c (memory,
+ * and readers that hold too much), stat_report.c (what `informerctl stat` shows), endpoints.c (/livez and
+ * /readyz), metrics_report.c (/metrics).
  */
 #ifndef WRITER_DAEMON_DAEMON_INTERNAL_H
 #define WRITER_DAEMON_DAEMON_INTERNAL_H

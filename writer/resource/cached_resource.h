@@ -32,7 +32,7 @@ struct cached_resource {
 	struct reflector *reflector;
 	struct reflector_error trouble;	/* what readers are told of its failures */
 	struct check_schedule checks;	/* whether it has what the server has */
-	bool was_synced;	/* once, at least: daemon.c looks */
+	bool was_synced;	/* once, at least: daemon_turn.c looks */
 	bool started;		/* its Reflector; one that is on demand waits until somebody asks for it */
 	/* the server found it, or its history, no more: it may be another one now (redefinition.h) */
 	bool doubted;

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "writer/daemon/daemon_turn.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "shm-layout/time_ns.h"
+#include "writer/base/log.h"
+#include "writer/base/notify.h"
+#include "writer/daemon/daemon_internal.h"
+#include "writer/daemon/limits.h"
+
+#define HEARTBEAT_MS 1000u
+#define GATHER_A_BEAT 8u /* some 20 ms */
+
+static void
+tell_status(struct daemon *d)
+{
+	char summary[sizeof(d->status_text)];
+
+	stat_summary(d, summary, sizeof(summary));
+	if (strcmp(summary, d->status_text) == 0)
+		return;
+	snprintf(d->status_text, sizeof(d->status_text), "%s", summary);
+	notify_format("STATUS=%s", summary);
+}
+
+/*
+ * absent   the server does not have it, or discovery has not resolved it yet
+ * missing  not whole yet, though somebody wants it; refused: of these, by the server: waiting does not mend
+ *          that, somebody must
+ */
+struct tally {
+	size_t absent, missing, refused;
+};
+
+/* Later a list may be under way again; but once everything was there. */
+static struct tally
+note_synced(struct daemon *d)
+{
+	struct tally tally = {0};
+	bool all = d->discovered;
+
+	for (size_t i = 0; i < d->cached_count; i++) {
+		struct cached_resource *c = d->cached[i];
+		struct reflector_status status;
+
+		if (!c) {
+			tally.absent++;
+			all &= d->config->resources[i].optional;
+			continue;
+		}
+		c->was_synced |= cached_resource_is_synced(c);
+		if (c->was_synced || cached_resource_is_dormant(c))
+			continue;
+		reflector_get_status(c->reflector, &status);
+		tally.missing++;
+		tally.refused += status.state == REFLECTOR_REFUSED;
+	}
+	d->was_synced = all && tally.missing == 0;
+	return tally;
+}
+
+static void idle_turn(uv_idle_t *idle);
+
+/*
+ * After the poll phase everything that was there has been read and queued; before it, timers may have queued
+ * something. What is left then (the rest of a list) keeps the poll from waiting.
+ */
+static void
+turn(struct daemon *d)
+{
+	bool more = applier_run(d->applier);
+	struct tally tally;
+	size_t known;
+
+	if (more && !d->stopping)
+		uv_idle_start(&d->idle, idle_turn);
+	else
+		uv_idle_stop(&d->idle);
+	tally = note_synced(d);
+	known = d->cached_count - tally.absent;
+	if (!d->ready && d->was_synced) {
+		d->ready = true;
+		log_info("ready: %zu resource%s%s", known, known == 1 ? "" : "s",
+			 tally.absent ? ", without those that the server does not have" : "");
+		tell_status(d);
+		notify("READY=1");
+	}
+	if (!d->ready && !d->refused_told && d->discovered && tally.missing == tally.refused) {
+		d->refused_told = true;
+		log_warning("%zu of %zu resources can be read; the others are refused by the server, see "
+			    "above; ready when they are granted",
+			    known - tally.missing, d->cached_count);
+	}
+}
+
+static void
+idle_turn(uv_idle_t *idle)
+{
+	(void)idle;
+}
+
+static void
+prepare_turn(uv_prepare_t *prepare)
+{
+	turn(prepare->data);
+}
+
+static void
+check_turn(uv_check_t *check)
+{
+	turn(check->data);
+}
+
+void
+daemon_age_events(struct daemon *d)
+{
+	uint64_t now = time_ns(CLOCK_BOOTTIME);
+
+	if (!d->fan_out || !d->consumers)
+		return;
+	store_expire_tombstones(d->local.store, now);
+	fan_out_tick(d->fan_out, now);
+	for (size_t i = 0; d->cached && i < d->cached_count; i++)
+		if (d->cached[i])
+			cached_resource_tell(d->cached[i]);
+	consumers_poll(d->consumers, time_ns(CLOCK_REALTIME), time_ns(CLOCK_MONOTONIC));
+	if (store_commit(d->local.store) < 0 && d->applier)
+		applier_touch(d->applier); /* which commits when there is room */
+}
+
+/* Where nothing happens a watch is silent; an answer to a ping says that what it told is still so. */
+static void
+hear_server(const struct daemon *d)
+{
+	uint64_t silent_ms = d->transport ? transport_silent_ms(d->transport) : UINT64_MAX;
+
+	for (size_t i = 0; d->cached && i < d->cached_count; i++)
+		if (d->cached[i])
+			cached_resource_hear(d->cached[i], silent_ms);
+}
+
+void
+daemon_beat(struct daemon *d)
+{
+	atomic_store_explicit(&d->local.arena.header->heartbeat_boot_ns, time_ns(CLOCK_BOOTTIME),
+			      memory_order_relaxed);
+	tell_status(d);
+	if (!d->ready)
+		notify("EXTEND_TIMEOUT_USEC=30000000"); /* to be killed would mend nothing */
+	hear_server(d);
+	daemon_age_events(d);
+	if (d->broker)
+		daemon_look_after_room(d);
+	local_state_expire(&d->local, limits_of_snapshots(d->config, 0).ns);
+	daemon_ask_about_redefined(d);
+	for (unsigned i = 0; i < GATHER_A_BEAT && arena_gather_pages(&d->local.arena); i++)
+		;
+}
+
+static void
+on_heartbeat(uv_timer_t *timer)
+{
+	daemon_beat(timer->data);
+}
+
+void
+daemon_start_turns(struct daemon *d)
+{
+	uv_timer_start(&d->heartbeat, on_heartbeat, HEARTBEAT_MS, HEARTBEAT_MS);
+	uv_prepare_start(&d->prepare, prepare_turn);
+	uv_check_start(&d->check, check_turn);
+}
