@@ -23,7 +23,7 @@
  * Readers treat each block as input. block_load() checks bounds, type and length, and returns NULL for a
  * damaged block. Under a reader that was revoked, a block may turn to zeros at any moment. So the reader
  * loads each length once (LOAD_ONCE), checks that copy, and reads within it. After the read
- * snapshot_settle() says whether the result counts.
+ * snapshot_validate() says whether the result counts.
  */
 #ifndef SHM_LAYOUT_BLOCK_H
 #define SHM_LAYOUT_BLOCK_H

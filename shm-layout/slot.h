@@ -167,7 +167,7 @@ slot_unpin(struct pin_cell *cell)
 static inline void
 slot_close(struct slot *slot)
 {
-	/* Relaxed: the fences of D1, of R1 and of snapshot_settle() order it. */
+	/* Relaxed: the fences of D1, of R1 and of snapshot_validate() order it. */
 	atomic_store_explicit(&slot->closed, 1, memory_order_relaxed);
 }
 

@@ -147,7 +147,7 @@ open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, st
 	if (likely(s->root))
 		epoch = __atomic_load_n(&s->root->epoch, __ATOMIC_RELAXED);
 	if (unlikely(epoch < EPOCH_FIRST || epoch < newest)) {
-		r = offset == 0 ? INFORMER_E_NOT_READY : snapshot_settle(s, INFORMER_E_CORRUPT);
+		r = offset == 0 ? INFORMER_E_NOT_READY : snapshot_validate(s, INFORMER_E_CORRUPT);
 		s->cell = NULL;
 		s->alive = NULL;
 		slot_unpin(cell);
@@ -258,7 +258,7 @@ informer_snapshot_moment(const struct informer_snapshot *snapshot, struct inform
 	memcpy(moment.lineage, s->root->lineage, sizeof(moment.lineage));
 	moment.committed_boot_ns = s->root->committed_boot_ns;
 	moment.committed_wall_ns = s->root->committed_wall_ns;
-	r = snapshot_settle(s, 0);
+	r = snapshot_validate(s, 0);
 	if (r == 0)
 		*ret = moment;
 	return r;

@@ -75,8 +75,8 @@ snapshot_usable(const struct snapshot *s)
 }
 
 /*
- * A long walk calls snapshot_settle() after this many objects or nodes. In a revoked arena, each page that a
- * walk touches takes memory again.
+ * A long walk calls snapshot_validate() after this many objects or nodes. In a revoked arena, each page that
+ * a walk touches takes memory again.
  */
 #define SNAPSHOT_LOOK_EVERY 64u
 
@@ -96,7 +96,7 @@ void snapshot_expire(const struct snapshot *s);
  * Without the fence, the words could be loaded early, and bytes read after that be given out as objects.
  */
 static inline int
-snapshot_settle(const struct snapshot *s, int r)
+snapshot_validate(const struct snapshot *s, int r)
 {
 #ifdef __SANITIZE_THREAD__
 	atomic_signal_fence(memory_order_seq_cst);

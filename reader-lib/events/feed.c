@@ -16,7 +16,7 @@ feed_init(struct feed *f, struct informer *inf, struct subscription *sub)
 {
 	f->inf = inf;
 	f->sub = sub;
-	f->settled = true;
+	f->caught_up = true;
 	f->ns_length = strlen(sub->ns);
 }
 
@@ -47,7 +47,7 @@ fetch(struct feed *f)
 		f->cursor.seq = ring->seq;
 		f->has_cursor = true;
 		f->mode = FEED_MODE_RING;
-		f->settled = true;
+		f->caught_up = true;
 		f->stored = true;
 	}
 	return true;
@@ -102,7 +102,7 @@ note_lists(struct feed *f)
 		if (resource && LOAD_ONCE(&resource->state) == RESOURCE_SYNCED)
 			listed[i / 64] |= 1ull << i % 64;
 	}
-	r = snapshot_settle(feed_snapshot(f), 0);
+	r = snapshot_validate(feed_snapshot(f), 0);
 	if (r < 0)
 		return r;
 	memcpy(f->listed, listed, sizeof(f->listed));
@@ -120,7 +120,7 @@ feed_forgotten_after(const struct feed *f, uint64_t seq)
 
 		forgotten = !r || LOAD_ONCE(&r->tombstone_floor) > seq;
 	}
-	return snapshot_settle(feed_snapshot(f), forgotten);
+	return snapshot_validate(feed_snapshot(f), forgotten);
 }
 
 /* Which lists are in was noted. */
@@ -137,7 +137,7 @@ begin_walk(struct feed *f, enum feed_walk walk, uint64_t after)
 	f->target = f->root.seq;
 	f->gone_after = walk == WALK_COALESCED ? after : f->target;
 	f->mode = FEED_MODE_WALK;
-	f->settled = false;
+	f->caught_up = false;
 	f->begin = f->fresh = true;
 	return 1;
 }
@@ -163,7 +163,7 @@ begin_resync(struct feed *f)
 	return begin_walk(f, WALK_RESYNC, 0);
 }
 
-/* From the cursor to now. In an episode that is not settled, its beginning stays what it was. */
+/* From the cursor to now. In an episode that is not over, its beginning stays what it was. */
 static int
 begin_catch_up(struct feed *f)
 {
@@ -173,7 +173,7 @@ begin_catch_up(struct feed *f)
 		return r;
 	if (r > 0)
 		return begin_resync(f);
-	if (f->settled) {
+	if (f->caught_up) {
 		r = note_lists(f);
 		return r < 0 ? r : begin_walk(f, WALK_COALESCED, f->cursor.seq);
 	}
@@ -187,7 +187,7 @@ begin_catch_up(struct feed *f)
 
 /* What to do with what the look showed. 1 go on, 0 nothing, -EAGAIN look again, NEXT_RING. */
 static int
-judge(struct feed *f, bool other_arrived)
+decide(struct feed *f, bool other_arrived)
 {
 	const struct feed_root *root = &f->root;
 	const struct ring_look *look = &f->ring->look;
@@ -230,12 +230,12 @@ judge(struct feed *f, bool other_arrived)
 	case FEED_MODE_RING:
 		break;
 	}
-	r = first && f->settled ? note_lists(f) : 0;
+	r = first && f->caught_up ? note_lists(f) : 0;
 	if (r < 0)
 		return r;
 	if (f->stored)
 		return begin_catch_up(f);
-	if (overflowed && f->settled && f->cursor.seq == root->seq) {
+	if (overflowed && f->caught_up && f->cursor.seq == root->seq) {
 		/* Caught up; it opens with the next commit that has something for it. */
 		f->ring->looked = f->ring->root_epoch;
 		return 0;
@@ -245,7 +245,7 @@ judge(struct feed *f, bool other_arrived)
 	return 1;
 }
 
-/* To be settled. */
+/* To be validated. */
 static void
 read_pinned_root(struct feed *f)
 {
@@ -256,7 +256,7 @@ read_pinned_root(struct feed *f)
 	memcpy(f->root.lineage, root->lineage, sizeof(f->root.lineage));
 }
 
-/* 0, or why it cannot be read; with it the pinned one is settled. */
+/* 0, or why it cannot be read; with it the pinned one is validated. */
 static int
 read_newest_root(struct feed *f)
 {
@@ -264,7 +264,7 @@ read_newest_root(struct feed *f)
 	const struct root *newest = root_at(&s->view, slot_load_root(s->mapping->header));
 
 	f->root.newest_seq = newest ? LOAD_ONCE(&newest->seq) : 0;
-	return snapshot_settle(s, newest ? 0 : -EBADMSG);
+	return snapshot_validate(s, newest ? 0 : -EBADMSG);
 }
 
 static int
@@ -307,7 +307,7 @@ open_once(struct feed *f)
 		ring->root_seq = f->root.seq;
 		ring->root_epoch = f->root.epoch;
 	}
-	return judge(f, other_arrived);
+	return decide(f, other_arrived);
 }
 
 int
@@ -370,8 +370,8 @@ feed_due(const struct feed *f)
 		return true;
 	if (f->mode == FEED_MODE_AWAIT || !ring_is_open(ring))
 		return commit_came(ring);
-	/* Only a ring that is read to its end settles an episode, and a turn may end with its last entry. */
-	return !f->settled && !f->drained;
+	/* Only a ring that is read to its end ends an episode, and a turn may end with its last entry. */
+	return !f->caught_up && !f->drained;
 }
 
 /* The old ring is at its end, and another one arrived. */

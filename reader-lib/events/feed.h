@@ -21,8 +21,8 @@
  *
  * A walk goes from the cursor to `target`, the seq of the root with which it began, each turn with a newer
  * root. So an object that changes before the walk has come to it moves beyond the target: its next event is
- * in the ring. Until all such have been told, the feed is *unsettled*: what was told of an object need not be
- * the state before the change that comes.
+ * in the ring. Until all such have been told, the feed is *catching up*: what was told of an object need not
+ *be the state before the change that comes.
  *
  * Invariants
  * I1  Everything up to the cursor was told, or will not be; nothing is told twice, except what a walk says of
@@ -33,7 +33,7 @@
  *     Q2).
  * I4  A change that is not told from the ring lies in (cursor, target] of a walk: after each opening with
  *     base > cursor, and each overflow, comes a walk whose root was pinned after that was seen, and has it.
- * I5  Nothing is decided by what was read of the arena before it is settled: whose arena was taken back
+ * I5  Nothing is decided by what was read of the arena before it is validated: whose arena was taken back
  *     meanwhile has read zeros, and goes on from where it stood, when another has come.
  *
  * An old ring (another one arrived) is read to its end first, when that is possible.
@@ -56,22 +56,22 @@
 #define FEED_BATCH 64u
 
 enum feed_kind {
-	FEED_BEGIN,	/* a walk begins: f->walk says which */
-	FEED_ADDED,	/* ring: new */
-	FEED_UPDATED,	/* ring: old, new */
-	FEED_DELETED,	/* ring: old */
-	FEED_PRESENT,	/* walk: new, in its newest state */
-	FEED_GONE,	/* walk: old, a tombstone's last state */
-	FEED_STATUS,	/* ring: the VALUE at new_ref */
-	FEED_LISTED,	/* ring: a part's first list is in */
-	FEED_SETTLED,	/* the episode that FEED_BEGIN began is over: all of it was told */
+	FEED_BEGIN,     /* a walk begins: f->walk says which */
+	FEED_ADDED,     /* ring: new */
+	FEED_UPDATED,   /* ring: old, new */
+	FEED_DELETED,   /* ring: old */
+	FEED_PRESENT,   /* walk: new, in its newest state */
+	FEED_GONE,      /* walk: old, a tombstone's last state */
+	FEED_STATUS,    /* ring: the VALUE at new_ref */
+	FEED_LISTED,    /* ring: a part's first list is in */
+	FEED_CAUGHT_UP, /* the episode that FEED_BEGIN began is over: all of it was told */
 };
 
 enum feed_walk { WALK_INITIAL, WALK_COALESCED, WALK_RESYNC };
 
 /*
  * part      of f->binding
- * created_seq  of the object: the new one, of DELETED and GONE the old one. Copied, and settled: what the
+ * created_seq  of the object: the new one, of DELETED and GONE the old one. Copied, and validated: what the
  *           arena says of it later may be something else
  * initial   it was there before its part's list was in, or when the walk began
  */
@@ -93,7 +93,7 @@ struct feed_item {
 enum feed_mode { FEED_MODE_RING, FEED_MODE_WALK, FEED_MODE_AWAIT };
 
 /*
- * What a turn goes by, of the root that it has pinned: copied, and settled before anything is decided.
+ * What a turn goes by, of the root that it has pinned: copied, and validated before anything is decided.
  *
  * newest_seq  of the newest root; nothing in the ring can be later
  */
@@ -111,7 +111,7 @@ struct feed_root {
  * position    WALK: everything up to it was walked
  * target      WALK: how far
  * gone_after  deletions after it must not be missed
- * settled     outside of episodes
+ * caught_up   outside of episodes
  * stored      the cursor is what the daemon had kept for a consumer: the first episode goes on from it, also
  *             where nothing was missed
  * unsure      this episode does: more than the cursor says may have been told, and not acknowledged
@@ -128,7 +128,7 @@ struct feed {
 	uint64_t from, position, target, gone_after;
 	bool stored;
 	bool unsure;
-	bool settled;
+	bool caught_up;
 	bool begin;			/* FEED_BEGIN is to be told */
 	bool fresh;			/* FEED_BEGIN begins an episode; else the one that is goes on */
 	bool again;			/* the turn gave nothing, but another may */
@@ -143,7 +143,7 @@ struct feed {
 	struct feed_root root;
 	unsigned count;
 	bool walking;			/* by_seq was started this turn */
-	bool checked;			/* what is unsettled was looked at this turn */
+	bool checked;                   /* what is outstanding was looked for this turn */
 	bool over;			/* feed_next() has nothing more this turn */
 	struct feed_item item;
 	struct by_seq by_seq;
@@ -179,8 +179,8 @@ feed_snapshot(const struct feed *f)
 }
 
 /*
- * Whether an object is in the handler's namespace. One that has none is in every namespace. To be settled, as
- * all that is read.
+ * Whether an object is in the handler's namespace. One that has none is in every namespace. To be validated,
+ * as all that is read.
  */
 static inline bool
 feed_wants(const struct feed *f, const struct object *o)

@@ -19,7 +19,7 @@ part_listed(const struct feed *f, uint32_t part)
 static int
 damaged(struct feed *f, const char *why)
 {
-	if (snapshot_settle(feed_snapshot(f), 0) < 0)
+	if (snapshot_validate(feed_snapshot(f), 0) < 0)
 		f->over = true;	/* ring_usable() says so from now on */
 	else
 		feed_broken(f, why);
@@ -35,10 +35,10 @@ give(struct feed *f, const struct feed_item **ret)
 }
 
 static int
-give_settled(struct feed *f, const struct feed_item **ret)
+give_caught_up(struct feed *f, const struct feed_item **ret)
 {
-	f->settled = true;
-	f->item = (struct feed_item){.kind = FEED_SETTLED, .seq = f->cursor.seq};
+	f->caught_up = true;
+	f->item = (struct feed_item){.kind = FEED_CAUGHT_UP, .seq = f->cursor.seq};
 	return give(f, ret);
 }
 
@@ -52,7 +52,7 @@ end_walk(struct feed *f)
 	f->walking = false;
 }
 
-/* What was found, as the item. To be settled. */
+/* What was found, as the item. To be validated. */
 static void
 set_found(struct feed *f, const struct found *found)
 {
@@ -94,7 +94,7 @@ next_of_walk(struct feed *f, const struct feed_item **ret)
 		wanted = r > 0 && found.seq <= f->target && feed_wants(f, found.object);
 		if (wanted)
 			set_found(f, &found);
-		if (snapshot_settle(s, 0) < 0)
+		if (snapshot_validate(s, 0) < 0)
 			return damaged(f, "");
 		if (wanted)
 			return give(f, ret);
@@ -121,7 +121,7 @@ part_of(const struct feed *f, uint16_t position)
 	return -1;
 }
 
-/* The objects of an entry, compared with what the entry says. NULL: they make sense. To be settled. */
+/* The objects of an entry, compared with what the entry says. NULL: they make sense. To be validated. */
 static const char *
 follow(struct feed *f, const struct queue_entry *e)
 {
@@ -188,7 +188,7 @@ read_entry(struct feed *f, const struct queue_entry *e)
 	f->item = (struct feed_item){.kind = kinds[e->kind], .part = (uint32_t)part, .seq = e->seq};
 	if (e->kind <= QUEUE_DELETED) {
 		why = follow(f, e);
-		if (why || snapshot_settle(feed_snapshot(f), 0) < 0) {
+		if (why || snapshot_validate(feed_snapshot(f), 0) < 0) {
 			damaged(f, why);
 			return 2;
 		}
@@ -212,9 +212,9 @@ outstanding(struct feed *f)
 		if (feed_wants(f, found.object))
 			break;
 		if (passed % SNAPSHOT_LOOK_EVERY == 0)
-			r = snapshot_settle(feed_snapshot(f), r);
+			r = snapshot_validate(feed_snapshot(f), r);
 	}
-	return snapshot_settle(feed_snapshot(f), r);
+	return snapshot_validate(feed_snapshot(f), r);
 }
 
 /* The ring is read to its end. */
@@ -224,7 +224,7 @@ drained(struct feed *f, const struct feed_item **ret)
 	uint64_t seq = f->root.seq;
 	int r, forgotten;
 
-	if (!f->settled && !f->checked) {
+	if (!f->caught_up && !f->checked) {
 		f->checked = true;
 		r = outstanding(f);
 		/*
@@ -236,10 +236,10 @@ drained(struct feed *f, const struct feed_item **ret)
 		if (r == 0) {
 			if (f->cursor.seq < seq && !forgotten)
 				f->cursor.seq = seq;
-			return give_settled(f, ret);
+			return give_caught_up(f, ret);
 		}
 	}
-	if (f->settled && f->ring->proven > f->cursor.seq)
+	if (f->caught_up && f->ring->proven > f->cursor.seq)
 		f->cursor.seq = f->ring->proven;
 	f->drained = true;
 	f->ring->looked = f->ring->root_epoch;
@@ -289,7 +289,7 @@ feed_next(struct feed *f, const struct feed_item **ret)
 			return r;
 		/* A root that is still the first one's shows nothing that moved beyond the target. */
 		if (f->root.seq == f->target)
-			return give_settled(f, ret);
+			return give_caught_up(f, ret);
 	}
 	return f->mode == FEED_MODE_RING ? next_of_ring(f, ret) : 0;
 }
@@ -316,7 +316,7 @@ feed_told(struct feed *f)
 	case FEED_BEGIN:
 		f->begin = false;
 		break;
-	case FEED_SETTLED:
+	case FEED_CAUGHT_UP:
 		break;
 	}
 }

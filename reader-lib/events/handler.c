@@ -80,7 +80,7 @@ handler_work_new(struct informer *inf, const struct informer_handler_options *gi
 	if (r == 0)
 		r = compile(inf, w, &w->o);
 	if (r == 0)
-		r = told_keys_init(inf, &w->keys);
+		r = known_keys_init(inf, &w->keys);
 	w->filter_context = w->o.context;
 	if (r == 0 && w->o.pull) {
 		w->changes = memory_get(inf, sizeof(*w->changes));
@@ -112,8 +112,8 @@ handler_work_free(struct informer *inf, struct handler_work *w, bool in_child)
 		return;
 	if (w->feed.inf)
 		feed_done(&w->feed, in_child);
-	told_keys_drop(inf, w->subject.spare);
-	told_keys_done(&w->keys);
+	known_keys_drop(inf, w->subject.spare);
+	known_keys_done(&w->keys);
 	memory_put(inf, w->changes);
 	informer_label_selector_free(w->labels);
 	informer_field_selector_free(w->fields);
@@ -130,7 +130,7 @@ acknowledge(struct handler_work *w)
 	struct feed *f = &w->feed;
 	uint64_t seq = f->cursor.seq;
 
-	if (!f->ring || !f->settled || !f->has_cursor || f->mode != FEED_MODE_RING ||
+	if (!f->ring || !f->caught_up || !f->has_cursor || f->mode != FEED_MODE_RING ||
 	    (w->pending & PENDING_TELLS))
 		return;
 	/* a slot counts in its arena's lineage, and this ring may be one that was not looked at yet */
@@ -172,7 +172,7 @@ take_items(struct informer_handler *h, bool at_once)
 		if (r <= 0)
 			break;
 		feed_told(f);
-		if (item->kind == FEED_BEGIN || item->kind == FEED_SETTLED || item->kind == FEED_LISTED)
+		if (item->kind == FEED_BEGIN || item->kind == FEED_CAUGHT_UP || item->kind == FEED_LISTED)
 			r = handler_pending_calls(h);
 		/* A slow handler's pin is given back after each call. */
 		if (r <= 0 || handler_leaves(h))

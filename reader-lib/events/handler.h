@@ -19,7 +19,7 @@
 #include "reader-lib/attach/snapshot.h"
 #include "reader-lib/events/changes.h"
 #include "reader-lib/events/feed.h"
-#include "reader-lib/events/told_keys.h"
+#include "reader-lib/events/known_keys.h"
 #include "reader-lib/read/field_selector.h"
 #include "reader-lib/read/key_object.h"
 
@@ -59,11 +59,11 @@ enum known_state {
  *
  * entry         of its name, if there is one
  * spare         for the table, once it was told: there is no entry, or that of another object
- * uid, version  hashes, as told_key has them, where they are needed
+ * uid, version  hashes, as known_key has them, where they are needed
  */
-struct told_subject {
+struct known_subject {
 	enum known_state known;
-	struct told_key *entry, *spare;
+	struct known_key *entry, *spare;
 	uint64_t uid, version;
 };
 
@@ -89,8 +89,8 @@ struct handler_work {
 	struct handler_group *group;
 	struct subscription sub;
 	struct feed feed;
-	struct told_keys keys;
-	struct told_subject subject;
+	struct known_keys keys;
+	struct known_subject subject;
 	bool held, held_present;
 	uint64_t begun_ns;
 	uint32_t status_part;
@@ -200,7 +200,7 @@ int handler_tell_update(struct informer_handler *h, const struct feed_item *item
 int handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old,
 			bool final_known, bool exact);
 /* on_delete of which only the key is known. False: the handler left off before the call. */
-bool handler_tell_delete_key(struct informer_handler *h, struct told_key *e);
+bool handler_tell_delete_key(struct informer_handler *h, struct known_key *e);
 /* Its number of keys changed: show it. */
 static inline void
 handler_count_keys(struct informer_handler *h)
@@ -209,7 +209,7 @@ handler_count_keys(struct informer_handler *h)
 }
 
 /* A key is not there any more. */
-void handler_forget_key(struct informer_handler *h, struct told_key *entry);
+void handler_forget_key(struct informer_handler *h, struct known_key *entry);
 /* Make the calls that are pending. False: the handler leaves off. */
 bool handler_pending_calls(struct informer_handler *h);
 /* Whether the selectors match an object of the resource at this position: 1, 0, negative. */
@@ -235,7 +235,7 @@ const struct informer_object *handler_shown(const struct handler_work *w,
  */
 int handler_tell_value(struct informer_handler *h, const struct informer_object *object, bool present);
 /* That the object of this key is gone. */
-void handler_tell_value_gone(struct informer_handler *h, struct told_key *entry,
+void handler_tell_value_gone(struct informer_handler *h, struct known_key *entry,
 			     const struct informer_object *object);
 /* For a resync: the same value twice, if there is one. */
 void handler_tell_value_again(struct informer_handler *h, const struct snapshot *s, const struct object *o,
@@ -247,15 +247,15 @@ void handler_release_values(struct handler_work *w);
 
 /*
  * What is known of an object. remember: it will be there when it was told; anew: as another object than the
- * one that is there. To be settled; where that fails, and where this does, the spare is to be dropped.
+ * one that is there. To be validated; where that fails, and where this does, the spare is to be dropped.
  * 0, -EBADMSG or -ENOMEM
  */
 int handler_look_at_key(const struct informer_handler *h, const struct object *o, bool remember, bool anew,
-			struct told_subject *s);
-/* Whether another state of the object was told than this one. To be settled. */
-bool handler_is_behind(const struct handler_work *w, const struct told_subject *s, const struct object *o);
+			struct known_subject *s);
+/* Whether another state of the object was told than this one. To be validated. */
+bool handler_is_behind(const struct handler_work *w, const struct known_subject *s, const struct object *o);
 /* The subject is there, in this state: it has an entry, or a spare that becomes one. */
-void handler_keep_key(struct informer_handler *h, struct told_subject *s, uint32_t part);
+void handler_keep_key(struct informer_handler *h, struct known_subject *s, uint32_t part);
 /*
  * The keys of what is there, for a consumer that goes on from a stored cursor: what was created up to it
  * counts as told. 0, or why not now: no key is remembered then.

@@ -3,7 +3,7 @@
  * The keys that a handler remembers: looked up before an item is told, put in when it was, seeded for a
  * consumer that goes on from a stored cursor.
  *
- * Invariant: the table has nothing of what was read of an arena and not settled.
+ * Invariant: the table has nothing of what was read of an arena and not validated.
  */
 #include "reader-lib/events/handler.h"
 
@@ -14,21 +14,21 @@ hash_of(const struct handler_work *w, const struct object *o, const struct objec
 	size_t length;
 	const char *text = object_string(o, extent, which, &length);
 
-	return told_keys_hash(&w->keys, text, length);
+	return known_keys_hash(&w->keys, text, length);
 }
 
 int
 handler_look_at_key(const struct informer_handler *h, const struct object *o, bool remember, bool anew,
-		    struct told_subject *s)
+		    struct known_subject *s)
 {
 	const struct handler_work *w = h->work;
 	const struct arena_view *view = &feed_snapshot(&w->feed)->view;
 	struct object_extent extent;
-	struct told_name name;
+	struct known_name name;
 
-	if (!object_measure_within(view, o, &extent) || !told_keys_name(&w->keys, view, o, &name))
+	if (!object_measure_within(view, o, &extent) || !known_keys_name(&w->keys, view, o, &name))
 		return -EBADMSG;
-	s->entry = told_keys_find(&w->keys, &name);
+	s->entry = known_keys_find(&w->keys, &name);
 	s->known = KNOWN_ABSENT;
 	if (!s->entry && !remember)
 		return 0;
@@ -37,7 +37,7 @@ handler_look_at_key(const struct informer_handler *h, const struct object *o, bo
 	if (s->entry)
 		s->known = s->entry->uid == s->uid ? KNOWN_PRESENT : KNOWN_OTHER;
 	if (remember && (anew || s->known != KNOWN_PRESENT)) {
-		s->spare = told_keys_make(h->inf, &name);
+		s->spare = known_keys_make(h->inf, &name);
 		if (!s->spare)
 			return -ENOMEM;
 	}
@@ -45,7 +45,7 @@ handler_look_at_key(const struct informer_handler *h, const struct object *o, bo
 }
 
 bool
-handler_is_behind(const struct handler_work *w, const struct told_subject *s, const struct object *o)
+handler_is_behind(const struct handler_work *w, const struct known_subject *s, const struct object *o)
 {
 	struct object_extent extent;
 
@@ -54,15 +54,15 @@ handler_is_behind(const struct handler_work *w, const struct told_subject *s, co
 }
 
 void
-handler_keep_key(struct informer_handler *h, struct told_subject *s, uint32_t part)
+handler_keep_key(struct informer_handler *h, struct known_subject *s, uint32_t part)
 {
 	struct handler_work *w = h->work;
-	struct told_key *e = s->entry;
+	struct known_key *e = s->entry;
 
 	if (!e) {
 		e = s->entry = s->spare;
 		s->spare = NULL;
-		told_keys_insert(&w->keys, e);
+		known_keys_insert(&w->keys, e);
 		handler_count_keys(h);
 	}
 	e->uid = s->uid;
@@ -78,7 +78,7 @@ seed_key(struct informer_handler *h, const struct found *found)
 	struct handler_work *w = h->work;
 	struct feed *f = &w->feed;
 	uint64_t created_seq = LOAD_ONCE(&found->object->created_seq);
-	struct told_subject s = {0};
+	struct known_subject s = {0};
 	int r;
 
 	if (created_seq > f->from || (found->gone && found->seq <= f->from) || !feed_wants(f, found->object))
@@ -96,7 +96,7 @@ seed_key(struct informer_handler *h, const struct found *found)
 		/* of what goes by a name twice, the later one */
 		handler_keep_key(h, &s, found->part);
 	}
-	told_keys_drop(h->inf, s.spare);
+	known_keys_drop(h->inf, s.spare);
 	return r < 0 ? r : 1;
 }
 
@@ -108,16 +108,16 @@ handler_seed_keys(struct informer_handler *h)
 	struct found found;
 	int r;
 
-	told_keys_clear(&w->keys);
+	known_keys_clear(&w->keys);
 	r = by_seq_start(&w->feed.by_seq, s, w->feed.binding, 0);
 	for (unsigned passed = 1; r >= 0 && (r = by_seq_next(&w->feed.by_seq, &found)) > 0; passed++) {
 		r = seed_key(h, &found);
 		if (passed % SNAPSHOT_LOOK_EVERY == 0)
-			r = snapshot_settle(s, r);
+			r = snapshot_validate(s, r);
 	}
-	r = snapshot_settle(s, r);
+	r = snapshot_validate(s, r);
 	if (r < 0)
-		told_keys_clear(&w->keys);
+		known_keys_clear(&w->keys);
 	handler_count_keys(h);
 	return r;
 }

@@ -19,7 +19,7 @@
  *
  * What is known: what the table of keys says.
  *
- * Invariant: all that is known of an object comes from what was read and settled before its call. The arena
+ * Invariant: all that is known of an object comes from what was read and validated before its call. The arena
  * may be taken back while that runs. Then the handler may not have been able to read what it was told of: the
  * item is not done, and an episode follows when there is another arena, which tells of it again.
  */
@@ -41,14 +41,14 @@
  */
 static int
 look_at(struct informer_handler *h, const struct object *o, bool remember, bool anew,
-	struct told_subject *ret)
+	struct known_subject *ret)
 {
 	int r;
 
-	*ret = (struct told_subject){.known = KNOWN_ABSENT};
-	r = snapshot_settle(feed_snapshot(&h->work->feed), handler_look_at_key(h, o, remember, anew, ret));
+	*ret = (struct known_subject){.known = KNOWN_ABSENT};
+	r = snapshot_validate(feed_snapshot(&h->work->feed), handler_look_at_key(h, o, remember, anew, ret));
 	if (r < 0)
-		told_keys_drop(h->inf, ret->spare), ret->spare = NULL;
+		known_keys_drop(h->inf, ret->spare), ret->spare = NULL;
 	return r;
 }
 
@@ -59,7 +59,7 @@ look_at(struct informer_handler *h, const struct object *o, bool remember, bool 
 static bool
 may_have_been_told(const struct handler_work *w)
 {
-	return !w->feed.settled && w->feed.unsure;
+	return !w->feed.caught_up && w->feed.unsure;
 }
 
 /*
@@ -67,7 +67,7 @@ may_have_been_told(const struct handler_work *w)
  * leaves off.
  */
 static bool
-tell_other_gone(struct informer_handler *h, struct told_subject *s)
+tell_other_gone(struct informer_handler *h, struct known_subject *s)
 {
 	if (!s->entry)
 		return true;
@@ -89,7 +89,7 @@ tell_other_gone(struct informer_handler *h, struct told_subject *s)
  */
 static inline __attribute__((always_inline)) int
 conclude(struct informer_handler *h, const struct feed_item *item, int r, bool present,
-	 struct told_subject *s)
+	 struct known_subject *s)
 {
 	int cut;
 
@@ -99,7 +99,7 @@ conclude(struct informer_handler *h, const struct feed_item *item, int r, bool p
 		return 0;
 	}
 	h->work->held = false;
-	cut = r == TOLD ? snapshot_settle(feed_snapshot(&h->work->feed), 0) : 0;
+	cut = r == TOLD ? snapshot_validate(feed_snapshot(&h->work->feed), 0) : 0;
 	if (unlikely(cut < 0)) {
 		s->version = 0;
 		if (s->entry)
@@ -111,7 +111,7 @@ conclude(struct informer_handler *h, const struct feed_item *item, int r, bool p
 	else if (r > 0 && cut == 0 && s->entry)
 		handler_forget_key(h, s->entry);
 	if (s->spare)
-		told_keys_drop(h->inf, s->spare);
+		known_keys_drop(h->inf, s->spare);
 	s->spare = NULL;
 	if (unlikely(cut < 0))
 		return cut;
@@ -146,7 +146,7 @@ walk_is_exact(const struct handler_work *w)
 
 /* What is there, of which is known what s says. */
 static int
-tell_present(struct informer_handler *h, const struct feed_item *item, bool selected, struct told_subject *s)
+tell_present(struct informer_handler *h, const struct feed_item *item, bool selected, struct known_subject *s)
 {
 	struct handler_work *w = h->work;
 	bool exact = walk_is_exact(w);
@@ -165,7 +165,7 @@ tell_present(struct informer_handler *h, const struct feed_item *item, bool sele
 static int
 take_present(struct informer_handler *h, const struct feed_item *item)
 {
-	struct told_subject *s = &h->work->subject;
+	struct known_subject *s = &h->work->subject;
 	int selected = matches(h->work, item, false), r;
 
 	if (selected < 0)
@@ -180,7 +180,7 @@ static int
 take_gone(struct informer_handler *h, const struct feed_item *item)
 {
 	struct handler_work *w = h->work;
-	struct told_subject *s = &w->subject;
+	struct known_subject *s = &w->subject;
 	int r = look_at(h, item->old_object, false, false, s), selected;
 
 	if (r < 0)
@@ -198,7 +198,7 @@ take_gone(struct informer_handler *h, const struct feed_item *item)
 static int
 take_added(struct informer_handler *h, const struct feed_item *item)
 {
-	struct told_subject *s = &h->work->subject;
+	struct known_subject *s = &h->work->subject;
 	int selected = matches(h->work, item, false), r;
 
 	if (selected < 0)
@@ -220,13 +220,13 @@ tell_add_of_update(struct informer_handler *h, const struct feed_item *item)
 	struct feed_item add = *item;
 
 	/* moved on by a change while the walk that would have told of it was under way */
-	add.initial |= !f->settled && f->walk != WALK_COALESCED && item->created_seq <= f->gone_after;
+	add.initial |= !f->caught_up && f->walk != WALK_COALESCED && item->created_seq <= f->gone_after;
 	return handler_tell_add(h, &add, true);
 }
 
 /* A change, of whose object is known what s says. */
 static int
-tell_updated(struct informer_handler *h, const struct feed_item *item, bool selected, struct told_subject *s)
+tell_updated(struct informer_handler *h, const struct feed_item *item, bool selected, struct known_subject *s)
 {
 	if (s->known == KNOWN_OTHER && !tell_other_gone(h, s))
 		return 0;
@@ -251,13 +251,13 @@ static int
 take_updated(struct informer_handler *h, const struct feed_item *item)
 {
 	struct handler_work *w = h->work;
-	struct told_subject *s = &w->subject;
+	struct known_subject *s = &w->subject;
 	int selected = matches(w, item, false), r;
 
 	if (selected < 0)
 		return selected;
 	r = look_at(h, item->new_object, selected, false, s);
-	if (r == 0 && !w->feed.settled && s->known == KNOWN_PRESENT &&
+	if (r == 0 && !w->feed.caught_up && s->known == KNOWN_PRESENT &&
 	    handler_is_behind(w, s, item->old_object))
 		s->known = KNOWN_BEHIND;
 	if (r < 0)
@@ -269,7 +269,7 @@ static int
 take_deleted(struct informer_handler *h, const struct feed_item *item)
 {
 	struct handler_work *w = h->work;
-	struct told_subject *s = &w->subject;
+	struct known_subject *s = &w->subject;
 	int selected = matches(w, item, true), final = 0, r;
 
 	if (selected < 0)
@@ -288,7 +288,7 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 		    ? NOTHING_TO_TELL
 		    : handler_tell_delete(h, item, !final, selected && !item->unseen,
 					  s->known == KNOWN_PRESENT &&
-						  (w->feed.settled || s->entry->version == s->version));
+						  (w->feed.caught_up || s->entry->version == s->version));
 	return conclude(h, item, r, false, s);
 }
 
@@ -333,7 +333,7 @@ tell_statuses(struct informer_handler *h)
 
 		if (handler_leaves(h))
 			return 0;
-		r = snapshot_settle(feed_snapshot(f), 0);
+		r = snapshot_validate(feed_snapshot(f), 0);
 		if (r == 0 && status)
 			r = tell_status(h, status, true);
 		if (r < 0)
@@ -355,7 +355,7 @@ begin_episode(struct informer_handler *h)
 	/* What an earlier process was told is told as gone by what a RESYNC does not tell again. */
 	if (f->walk == WALK_RESYNC && w->keys_short) {
 		if (!w->o.on_value)
-			told_keys_clear(&w->keys);
+			known_keys_clear(&w->keys);
 		handler_count_keys(h);
 		w->pending |= PENDING_OVERFLOW | PENDING_BEGIN;
 		w->coalescing = false;
@@ -381,7 +381,7 @@ handler_take(struct informer_handler *h, const struct feed_item *item)
 	struct handler_work *w = h->work;
 	int r;
 
-	if (item->kind != FEED_BEGIN && item->kind != FEED_SETTLED)
+	if (item->kind != FEED_BEGIN && item->kind != FEED_CAUGHT_UP)
 		handler_show(h, item->seq);
 	switch (item->kind) {
 	case FEED_BEGIN:
@@ -401,7 +401,7 @@ handler_take(struct informer_handler *h, const struct feed_item *item)
 		return r < 0 ? r : 1;
 	case FEED_LISTED:
 		return 1;
-	case FEED_SETTLED:
+	case FEED_CAUGHT_UP:
 		w->keys_short = false;
 		w->swept = 0;
 		w->pending |= PENDING_SWEEP | (w->resyncing ? PENDING_END : 0);

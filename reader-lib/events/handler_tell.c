@@ -37,7 +37,7 @@ handler_matches(const struct handler_work *w, const struct snapshot *s, const st
 		r = w->o.filter(w->filter_context, handler_shown(w, &object, &copy));
 		informer_object_free(&copy);
 	}
-	return snapshot_settle(s, r);
+	return snapshot_validate(s, r);
 }
 
 void
@@ -46,7 +46,7 @@ handler_show(struct informer_handler *h, uint64_t seq)
 	const struct feed *f = &h->work->feed;
 
 	/* Until everything was told anew, nothing is done in the new count. */
-	if (f->walk == WALK_RESYNC && (!f->settled || (h->work->pending & PENDING_TELLS)))
+	if (f->walk == WALK_RESYNC && (!f->caught_up || (h->work->pending & PENDING_TELLS)))
 		return;
 	if (memcmp(h->shown_lineage, f->cursor.lineage, sizeof(h->shown_lineage)) != 0) {
 		pthread_mutex_lock(&h->inf->lock);
@@ -161,7 +161,7 @@ handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bo
 }
 
 bool
-handler_tell_delete_key(struct informer_handler *h, struct told_key *e)
+handler_tell_delete_key(struct informer_handler *h, struct known_key *e)
 {
 	struct handler_work *w = h->work;
 	struct informer_object object, copy;
@@ -185,9 +185,9 @@ handler_tell_delete_key(struct informer_handler *h, struct told_key *e)
 /* ---- what is pending ---- */
 
 void
-handler_forget_key(struct informer_handler *h, struct told_key *entry)
+handler_forget_key(struct informer_handler *h, struct known_key *entry)
 {
-	told_keys_remove(&h->work->keys, entry);
+	known_keys_remove(&h->work->keys, entry);
 	handler_count_keys(h);
 }
 
@@ -195,10 +195,10 @@ static bool
 sweep(struct informer_handler *h)
 {
 	struct handler_work *w = h->work;
-	struct told_key *e;
+	struct known_key *e;
 
 	/* Only a RESYNC looks at everything. */
-	while (w->feed.walk == WALK_RESYNC && (e = told_keys_unmet(&w->keys, w->round, &w->swept))) {
+	while (w->feed.walk == WALK_RESYNC && (e = known_keys_unmet(&w->keys, w->round, &w->swept))) {
 		if (handler_leaves(h) || !handler_tell_delete_key(h, e))
 			return false;
 		handler_forget_key(h, e);
@@ -212,7 +212,7 @@ handler_pending_calls(struct informer_handler *h)
 {
 	struct handler_work *w = h->work;
 
-	if (w->feed.settled && w->feed.has_cursor && w->feed.mode == FEED_MODE_RING && !w->synced_told &&
+	if (w->feed.caught_up && w->feed.has_cursor && w->feed.mode == FEED_MODE_RING && !w->synced_told &&
 	    feed_all_listed(&w->feed)) {
 		w->synced_told = true;
 		w->pending |= PENDING_SYNCED;

@@ -34,7 +34,7 @@ release(const struct handler_work *w, void *value)
  * the object is there.
  */
 static void
-tell(struct handler_work *w, struct told_key *entry, const struct informer_object *object, void *value,
+tell(struct handler_work *w, struct known_key *entry, const struct informer_object *object, void *value,
      bool present)
 {
 	const struct informer_handler_options *o = &w->o;
@@ -55,7 +55,7 @@ int
 handler_tell_value(struct informer_handler *h, const struct informer_object *object, bool present)
 {
 	struct handler_work *w = h->work;
-	struct told_subject *s = &w->subject;
+	struct known_subject *s = &w->subject;
 	struct informer_object copy = {0};
 	void *value = NULL;
 	int r;
@@ -65,7 +65,7 @@ handler_tell_value(struct informer_handler *h, const struct informer_object *obj
 		informer_object_free(&copy);
 	}
 	/* The value is not of an object that could not be read any more. */
-	r = snapshot_settle(feed_snapshot(&w->feed), 0);
+	r = snapshot_validate(feed_snapshot(&w->feed), 0);
 	if (r < 0) {
 		release(w, value);
 		return r;
@@ -75,7 +75,7 @@ handler_tell_value(struct informer_handler *h, const struct informer_object *obj
 }
 
 void
-handler_tell_value_gone(struct informer_handler *h, struct told_key *entry,
+handler_tell_value_gone(struct informer_handler *h, struct known_key *entry,
 			const struct informer_object *object)
 {
 	tell(h->work, entry, object, NULL, false);
@@ -86,13 +86,13 @@ handler_tell_value_again(struct informer_handler *h, const struct snapshot *s, c
 			 const struct informer_object *object)
 {
 	const struct handler_work *w = h->work;
-	const struct told_key *e = NULL;
+	const struct known_key *e = NULL;
 	struct informer_object copy;
-	struct told_name name;
+	struct known_name name;
 
-	if (told_keys_name(&w->keys, &s->view, o, &name))
-		e = told_keys_find(&w->keys, &name);
-	if (e && e->value && snapshot_settle(s, 0) == 0) {
+	if (known_keys_name(&w->keys, &s->view, o, &name))
+		e = known_keys_find(&w->keys, &name);
+	if (e && e->value && snapshot_validate(s, 0) == 0) {
 		w->o.on_value(w->o.context, handler_shown(w, object, &copy), e->value, e->value);
 		informer_object_free(&copy);
 	}
@@ -101,9 +101,9 @@ handler_tell_value_again(struct informer_handler *h, const struct snapshot *s, c
 void
 handler_release_values(struct handler_work *w)
 {
-	struct told_key *e;
+	struct known_key *e;
 
-	while ((e = (struct told_key *)(void *)key_table_take(&w->keys.table))) {
+	while ((e = (struct known_key *)(void *)key_table_take(&w->keys.table))) {
 		release(w, e->value);
 		allocator_put(&w->keys.table.memory, e);
 	}

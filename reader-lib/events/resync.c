@@ -46,7 +46,7 @@ tell_again(struct slice *slice, uint32_t part, const struct object *o, uint32_t 
 		return 0;
 	r = handler_matches(w, slice->s, o, ref, slice->binding->parts[part].position);
 	if (r > 0)
-		r = snapshot_settle(slice->s, r);
+		r = snapshot_validate(slice->s, r);
 	if (r <= 0)
 		return r;
 	object_set(&object, slice->s, o, ref, slice->binding->parts[part].position);
@@ -76,7 +76,7 @@ ordinals_of(const struct slice *slice)
 			return -EBADMSG;
 		total += next;
 	}
-	return snapshot_settle(slice->s, 0) < 0 ? -EBADMSG : (int64_t)total;
+	return snapshot_validate(slice->s, 0) < 0 ? -EBADMSG : (int64_t)total;
 }
 
 /* Tell the next so many ordinals; behind the last one it begins anew. 0 or negative. */
@@ -120,7 +120,8 @@ resync_turn(struct informer_handler *h)
 	if (now < due)
 		return 0;
 	w->due_ns = now + w->period_ns / SLICES;
-	if (!f->ring || !f->settled || f->mode != FEED_MODE_RING || !w->synced_told || !ring_usable(f->ring))
+	if (!f->ring || !f->caught_up || f->mode != FEED_MODE_RING || !w->synced_told ||
+	    !ring_usable(f->ring))
 		return 0;
 	r = snapshot_begin_on(h->inf, f->ring->mapping, &snap);
 	if (r < 0)

@@ -85,7 +85,7 @@ canonical_name(struct informer *inf, struct subscription *sub, char *name, size_
 		const struct resource *r = part_resource(s, &b->parts[0]);
 		struct value d = r ? value_of_block(&s->view, r->descriptor) : (struct value){0};
 
-		is = descriptor_canonical_name(d, name, size) && snapshot_settle(s, 0) == 0;
+		is = descriptor_canonical_name(d, name, size) && snapshot_validate(s, 0) == 0;
 	}
 	informer_end(&snap);
 	return is;

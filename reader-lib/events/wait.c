@@ -190,7 +190,7 @@ reached(const struct informer_snapshot *snap, const void *what, const char **ret
 	int r = resource_bind(snapshot_of(snap), awaited->resource, &b);
 
 	*ret_why = "the resource has not got to that version";
-	return r < 0 ? r : snapshot_settle(snapshot_of(snap), all_reached(snapshot_of(snap), b, awaited));
+	return r < 0 ? r : snapshot_validate(snapshot_of(snap), all_reached(snapshot_of(snap), b, awaited));
 }
 
 /* Whether it is so now: as met says. */

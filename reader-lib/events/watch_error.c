@@ -41,12 +41,12 @@ watch_error_read(const struct snapshot *s, uint32_t ref, struct watch_error *ret
 
 	*ret = (struct watch_error){.hash = FNV64_BEGIN};
 	if (!status.at)
-		return snapshot_settle(s, -EBADMSG);
+		return snapshot_validate(s, -EBADMSG);
 	r = value_to_json(status, hash_piece, &ret->hash);
 	value_bool(value_at_name(status, "recovered"), &ret->recovered);
 	if (value_int(value_at_name(status, "code"), &code) && code > 0 && code < 1000)
 		ret->code = (int)code;
 	take_text(status, "reason", ret->reason, sizeof(ret->reason));
 	take_text(status, "message", ret->message, sizeof(ret->message));
-	return snapshot_settle(s, r);
+	return snapshot_validate(s, r);
 }

@@ -171,9 +171,9 @@ daemons_values_of(const struct resource_binding *b, const char *index, const str
 			continue;
 		if (number < 0)
 			return INFORMER_E_NO_INDEX;
-		return snapshot_settle(s, index_def_each(&d->indexes[number],
-							 value_of_object(&s->view, object->ref_), add_value,
-							 values));
+		return snapshot_validate(s, index_def_each(&d->indexes[number],
+							   value_of_object(&s->view, object->ref_), add_value,
+							   values));
 	}
 	return -EINVAL;
 }

@@ -339,7 +339,7 @@ private_index_bring_to(struct private_index *ix, const struct informer_snapshot 
 	} else if (s->root->seq > ix->seq) {
 		r = can_follow(ix, s, b) ? follow_all(ix, snapshot, b) : make_anew(ix, snapshot);
 	}
-	r = snapshot_settle(s, r);
+	r = snapshot_validate(s, r);
 	ix->parts = parts;
 	ix->valid = r == 0;
 	return r < 0 ? r : 1;

@@ -119,7 +119,7 @@ private_index_find(struct private_index *ix, const struct informer_snapshot *sna
 			r = find_unchanged(ix, snapshot, seq, value, length, list);
 	}
 	pthread_mutex_unlock(&ix->lock);
-	return snapshot_settle(s, r);
+	return snapshot_validate(s, r);
 }
 
 int
@@ -147,5 +147,5 @@ private_index_values(struct private_index *ix, const struct informer_snapshot *s
 			r = private_index_values_of(ix, &object, values);
 	}
 	pthread_mutex_unlock(&ix->lock);
-	return snapshot_settle(s, r < 0 ? r : 0);
+	return snapshot_validate(s, r < 0 ? r : 0);
 }

@@ -83,7 +83,7 @@ copy_object(struct informer *inf, const struct informer_object *object, const st
 	if (r >= 0)
 		r = put_together(inf, &c, object, &copy, &out);
 	copier_done(&c);
-	r = snapshot_settle(s, r);
+	r = snapshot_validate(s, r);
 	if (r < 0) {
 		memory_put(inf, copy);
 		return r;

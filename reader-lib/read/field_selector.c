@@ -283,5 +283,5 @@ informer_field_selector_matches(const struct informer_field_selector *selector,
 	if (object_is_key_only(object))
 		return INFORMER_E_NOT_FOUND;
 	s = snapshot_of(object->snapshot_);
-	return snapshot_settle(s, field_selector_match(selector, value_of_object(&s->view, object->ref_)));
+	return snapshot_validate(s, field_selector_match(selector, value_of_object(&s->view, object->ref_)));
 }

@@ -130,7 +130,7 @@ find_deleted(const struct snapshot *s, struct informer_resource *res, const stru
 		hash = index_value_hash(s->mapping->hash_key, q->value, q->length);
 	for (uint32_t i = 0; i < b->count && r == 0; i++)
 		r = look_in_part(s, &b->parts[i], q, hash, &best);
-	r = snapshot_settle(s, r);
+	r = snapshot_validate(s, r);
 	if (r < 0)
 		return r;
 	if (best.seq == 0)
@@ -218,14 +218,14 @@ each_in_part(const struct snapshot *s, const struct part *part,
 		uint32_t ref;
 
 		if (link_is_immediate(it.leaf)) {
-			if (++passed % SNAPSHOT_LOOK_EVERY == 0 && snapshot_settle(s, 0) < 0)
+			if (++passed % SNAPSHOT_LOOK_EVERY == 0 && snapshot_validate(s, 0) < 0)
 				return INFORMER_E_EXPIRED;
 			continue;
 		}
 		t = tombstone_at(&s->view, it.leaf);
 		ref = t ? LOAD_ONCE(&t->object) : 0;
 		o = object_at(&s->view, ref);
-		r = snapshot_settle(s, o ? 0 : -EBADMSG);
+		r = snapshot_validate(s, o ? 0 : -EBADMSG);
 		if (r < 0)
 			return r;
 		object_set(&object, s, o, ref, part->position);
@@ -234,7 +234,7 @@ each_in_part(const struct snapshot *s, const struct part *part,
 		if (*ret_result)
 			return 0;
 	}
-	return snapshot_settle(s, r);
+	return snapshot_validate(s, r);
 }
 
 int
@@ -258,7 +258,7 @@ informer_each_deleted(const struct informer_snapshot *snapshot, struct informer_
 
 /*
  * The tombstone that has an object of a snapshot as its last state: 1, 0: there is none, -EBADMSG. To be
- * settled.
+ * validated.
  */
 static int
 tombstone_of(const struct snapshot *s, const struct informer_object *object, const struct tombstone **ret)
@@ -300,7 +300,7 @@ object_deleted_wall_ns(const struct informer_object *object)
 	if (is_private_home(s))
 		return private_home_of(s)->deleted_wall_ns;
 	wall_ns = tombstone_of(s, object, &t) > 0 ? t->deleted_wall_ns : 0;
-	return snapshot_settle(s, 0) < 0 ? 0 : wall_ns;
+	return snapshot_validate(s, 0) < 0 ? 0 : wall_ns;
 }
 
 int
@@ -324,7 +324,7 @@ informer_object_deletion(const struct informer_object *object, struct informer_d
 		deletion.seq = t->seq;
 		deletion.seen = !(t->flags & TOMBSTONE_UNSEEN);
 	}
-	r = snapshot_settle(s, r > 0 ? 0 : r < 0 ? r : INFORMER_E_NOT_FOUND);
+	r = snapshot_validate(s, r > 0 ? 0 : r < 0 ? r : INFORMER_E_NOT_FOUND);
 	if (r < 0)
 		return r;
 	deletion.size = ret_deletion->size;

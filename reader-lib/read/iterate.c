@@ -251,11 +251,11 @@ informer_next(struct informer_iter *iter, struct informer_object *ret_object)
 			if (r > 0)
 				continue;
 			if (r == 0)
-				return snapshot_settle(it->s, 0);
+				return snapshot_validate(it->s, 0);
 		}
 		if (r < 0)
 			it->part = it->binding->count;	/* an iterator that failed is at its end */
-		r = snapshot_settle(it->s, r);
+		r = snapshot_validate(it->s, r);
 		if (r < 0)
 			return r;
 		if (r > 0) {
@@ -285,7 +285,7 @@ start(const struct informer_snapshot *snapshot, struct informer_resource *res, c
 	it->s = s;
 	it->binding = b;
 	it->part = 0;
-	r = snapshot_settle(s, seek_part(it));
+	r = snapshot_validate(s, seek_part(it));
 	return r < 0 ? r : 0;
 }
 

@@ -423,5 +423,5 @@ informer_label_selector_matches(const struct informer_label_selector *sel,
 	if (object_is_key_only(object))
 		return INFORMER_E_NOT_FOUND;
 	s = snapshot_of(object->snapshot_);
-	return snapshot_settle(s, selector_match(sel, value_of_object(&s->view, object->ref_)));
+	return snapshot_validate(s, selector_match(sel, value_of_object(&s->view, object->ref_)));
 }

@@ -124,7 +124,7 @@ informer_get(const struct informer_snapshot *snapshot, struct informer_resource 
 	if (unlikely(r < 0))
 		return r;
 	key.hash = object_key_hash(s->mapping->hash_key, key.ns, ns_length, name, name_length);
-	r = snapshot_settle(s, get_in_parts(s, first, b, &key, &found));
+	r = snapshot_validate(s, get_in_parts(s, first, b, &key, &found));
 	if (r == 0)
 		*ret_object = found;
 	return r;
@@ -188,7 +188,7 @@ informer_get_many(const struct informer_snapshot *snapshot, struct informer_reso
 		r = get_together(s, first, b, keys + at, count - at < TOGETHER ? count - at : TOGETHER,
 				 ret_objects + at);
 		found += r > 0 ? (size_t)r : 0;
-		r = snapshot_settle(s, r < 0 ? r : 0);
+		r = snapshot_validate(s, r < 0 ? r : 0);
 	}
 	if (r == 0 && ret_found)
 		*ret_found = found;
@@ -310,7 +310,7 @@ informer_count_by_index(const struct informer_snapshot *snapshot, struct informe
 		if (r > 0)
 			count += leaf_count(s, leaf);
 	}
-	r = snapshot_settle(s, r < 0 ? r : 0);
+	r = snapshot_validate(s, r < 0 ? r : 0);
 	if (r == 0)
 		*ret_count = count;
 	return r;

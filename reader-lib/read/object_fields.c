@@ -48,7 +48,7 @@ metadata_string(const struct informer_object *object, enum object_string which, 
 	if (r == 0 && length == 0 && field &&
 	    !value_string(value_at_name(value_at_name(body_of(object), "metadata"), field), &data, &length))
 		r = INFORMER_E_NOT_FOUND;
-	r = snapshot_settle(snapshot_of(object->snapshot_), r);
+	r = snapshot_validate(snapshot_of(object->snapshot_), r);
 	if (r == 0) {
 		*ret_data = data;
 		*ret_length = length;
@@ -87,7 +87,7 @@ header_number(const struct informer_object *object, const uint64_t *number)
 {
 	uint64_t n = LOAD_ONCE(number);
 
-	return snapshot_settle(snapshot_of(object->snapshot_), 0) < 0 ? 0 : n;
+	return snapshot_validate(snapshot_of(object->snapshot_), 0) < 0 ? 0 : n;
 }
 
 uint64_t
@@ -141,7 +141,7 @@ informer_object_key(const struct informer_object *object, char *buffer, size_t s
 		if (size > 0)
 			buffer[length < size ? length : size - 1] = '\0';
 	}
-	r = snapshot_settle(snapshot_of(object->snapshot_), r);
+	r = snapshot_validate(snapshot_of(object->snapshot_), r);
 	if (r == 0 && ret_length)
 		*ret_length = length;
 	return r;
@@ -207,10 +207,10 @@ look_up(const struct informer_object *object, const struct informer_path *path, 
 }
 
 static inline int
-settle(const struct informer_object *object, int r)
+validated(const struct informer_object *object, int r)
 {
 	return r == -EINVAL || r == INFORMER_E_FORKED ? r
-						      : snapshot_settle(snapshot_of(object->snapshot_), r);
+						      : snapshot_validate(snapshot_of(object->snapshot_), r);
 }
 
 /* A string that stands in the object's header. False: look into the body. */
@@ -249,7 +249,7 @@ informer_get_string(const struct informer_object *object, const struct informer_
 	if (unlikely(!path))
 		return -EINVAL;
 	if (header_string(object, &path->path, &data, &length)) {
-		r = snapshot_settle(snapshot_of(object->snapshot_), 0);
+		r = snapshot_validate(snapshot_of(object->snapshot_), 0);
 		if (r == 0) {
 			*ret_data = data;
 			*ret_length = length;
@@ -259,7 +259,7 @@ informer_get_string(const struct informer_object *object, const struct informer_
 	r = look_up(object, path, &v);
 	if (r == 0 && !value_text(&v, &data, &length))
 		r = INFORMER_E_TYPE;
-	r = settle(object, r);
+	r = validated(object, r);
 	if (r == 0) {
 		*ret_data = data;
 		*ret_length = length;
@@ -294,7 +294,7 @@ informer_object_value(const struct informer_object *object, struct informer_valu
 		return r;
 	v = body_of(object);
 	r = v.at ? 0 : object_is_key_only(object) ? INFORMER_E_NOT_FOUND : INFORMER_E_CORRUPT;
-	r = snapshot_settle(snapshot_of(object->snapshot_), r);
+	r = snapshot_validate(snapshot_of(object->snapshot_), r);
 	if (r == 0)
 		memcpy(ret_value, &v, sizeof(v));
 	return r;
@@ -305,7 +305,7 @@ informer_get_value(const struct informer_object *object, const struct informer_p
 		   struct informer_value *ret_value)
 {
 	struct value v;
-	int r = settle(object, look_up(object, path, &v));
+	int r = validated(object, look_up(object, path, &v));
 
 	if (r == 0)
 		memcpy(ret_value, &v, sizeof(v));
@@ -372,7 +372,7 @@ informer_each_value(const struct informer_object *object, const struct informer_
 	r = path_each(&path->path, body_of(object), each_hit, &call);
 	if (call.result)
 		return call.result;
-	return snapshot_settle(snapshot_of(object->snapshot_), r);
+	return snapshot_validate(snapshot_of(object->snapshot_), r);
 }
 
 int

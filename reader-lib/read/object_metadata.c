@@ -29,7 +29,7 @@ entry_of(const struct informer_object *object, const char *map, const char *key,
 		return -EINVAL;
 	v = value_at_name(metadata_field(object, map), key);
 	r = !v.at ? INFORMER_E_NOT_FOUND : value_string(v, &data, &length) ? 0 : INFORMER_E_TYPE;
-	r = snapshot_settle(snapshot_of(object->snapshot_), r);
+	r = snapshot_validate(snapshot_of(object->snapshot_), r);
 	if (r == 0) {
 		*ret_data = data;
 		*ret_length = length;
@@ -97,7 +97,7 @@ informer_object_owner(const struct informer_object *object, size_t i, struct inf
 	r = reference.at ? 0 : INFORMER_E_NOT_FOUND;
 	if (r == 0)
 		owner = owner_of(reference);
-	r = snapshot_settle(snapshot_of(object->snapshot_), r);
+	r = snapshot_validate(snapshot_of(object->snapshot_), r);
 	if (r == 0)
 		*ret_owner = owner;
 	return r;

@@ -48,7 +48,7 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, 
 
 			r = ordinal_object(&s->view, resource->ordinals, it.ordinal, &ref, &o);
 			if (r <= 0)
-				return snapshot_settle(s, -EBADMSG);
+				return snapshot_validate(s, -EBADMSG);
 			if ((!best || o->created_seq > best->created_seq) &&
 			    (!fits || fits(value_of_object(&s->view, ref)))) {
 				best = o;
@@ -59,9 +59,9 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, 
 			r = ordinal_next(&it);
 		}
 		if (r < 0)
-			return snapshot_settle(s, r);
+			return snapshot_validate(s, r);
 	}
-	r = snapshot_settle(s, best ? 0 : INFORMER_E_NOT_FOUND);
+	r = snapshot_validate(s, best ? 0 : INFORMER_E_NOT_FOUND);
 	if (r == 0)
 		*ret_object = found;
 	return r;

@@ -77,7 +77,7 @@ static int
 hand_over(const struct snapshot *s, int r, struct informer_resource_info *out,
 	  struct informer_resource_info *info)
 {
-	r = snapshot_settle(s, r);
+	r = snapshot_validate(s, r);
 	if (r < 0)
 		return r;
 	info->size = out->size;
@@ -162,7 +162,7 @@ listed_text(const struct informer_snapshot *snapshot, uint32_t position, const c
 	element = value_element(value_at_name(descriptor_at(s, position, &resource), field), i);
 	if (!value_string(inner ? value_at_name(element, inner) : element, ret_text, ret_length))
 		r = INFORMER_E_NOT_FOUND;
-	return snapshot_settle(s, r);
+	return snapshot_validate(s, r);
 }
 
 int

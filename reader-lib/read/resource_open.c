@@ -272,7 +272,7 @@ bind_anew(const struct snapshot *s, struct informer_resource *res,
 		r = definition_get(inf, &inf->resources->definitions, descriptor, &b->parts[i].definition);
 	}
 	/* What was read of an arena that is gone meanwhile is nothing to keep, nor to tell the daemon. */
-	r = snapshot_settle(s, r);
+	r = snapshot_validate(s, r);
 	if (r < 0) {
 		memory_put(inf, b);
 		return r;
@@ -313,7 +313,7 @@ resource_bind_slowly(const struct snapshot *s, struct informer_resource *res,
 		r = bind_anew(s, res, ret_binding);
 	pthread_mutex_unlock(&s->inf->resources->lock);
 	tell_wants_soon(s->inf);
-	return snapshot_settle(s, r);
+	return snapshot_validate(s, r);
 }
 
 int

@@ -40,7 +40,7 @@ open_value(const struct informer_value *value, struct value *ret)
 static inline int
 close_value(const struct value *v, int r)
 {
-	return snapshot_settle(snapshot_of_view(v->view), r);
+	return snapshot_validate(snapshot_of_view(v->view), r);
 }
 
 enum informer_kind

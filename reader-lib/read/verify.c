@@ -37,7 +37,7 @@ check_block(void *context, uint32_t ref, const struct block *b)
 		return 0;
 	/* one that was taken back reads as zeros, and so as damaged; the rest need not be touched to say so
 	 */
-	if (c->counts.blocks % SNAPSHOT_LOOK_EVERY == 0 && snapshot_settle(c->s, 0) == INFORMER_E_EXPIRED)
+	if (c->counts.blocks % SNAPSHOT_LOOK_EVERY == 0 && snapshot_validate(c->s, 0) == INFORMER_E_EXPIRED)
 		return -ECANCELED;
 	c->counts.blocks++;
 	c->counts.bytes += block_footprint(length);
@@ -77,7 +77,7 @@ informer_verify(const struct informer_snapshot *snapshot,
 	r = walk_root(&view, (uint64_t)((const uint8_t *)c.s->root - view.base) - sizeof(struct block),
 		      &visitor, &damage);
 	walk_seen_done(&c.seen);
-	if (snapshot_settle(c.s, 0) == INFORMER_E_EXPIRED)
+	if (snapshot_validate(c.s, 0) == INFORMER_E_EXPIRED)
 		return INFORMER_E_EXPIRED;
 	if (r == -EBADMSG)
 		fault(&c, damage.ref, damage.why);

@@ -92,7 +92,7 @@ set_up(void **state)
 	steps_put(&pair, "first", 1);
 	if (informer_add_handler(pair.inf, &options, NULL) < 0)
 		return -1;
-	pair_settle(&pair);
+	pair_drain(&pair);
 	consumers_poll(pair.writer->consumers, 1, 1);
 	kept = kept_now();
 	seqs[1] = kept;

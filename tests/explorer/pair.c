@@ -18,7 +18,7 @@
 struct pair pair;
 
 void
-pair_settle(struct pair *p)
+pair_drain(struct pair *p)
 {
 	for (unsigned i = 0; i < TURNS; i++) {
 		uv_run(&p->writer->loop, UV_RUN_NOWAIT);
@@ -65,7 +65,7 @@ pair_begin(struct pair *p)
 	if (informer_attach(&options, &p->inf) < 0)
 		abort();
 	for (unsigned i = 0; i < TURNS && !status.attached; i++) {
-		pair_settle(p);
+		pair_drain(p);
 		informer_status(p->inf, &status);
 	}
 	if (!status.attached) {

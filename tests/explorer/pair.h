@@ -26,6 +26,6 @@ int pair_tear_down(void **state);
 /* The writer ends, and another begins, with an arena that is empty: WELCOME waits in the reader's socket. */
 void pair_next_writer(struct pair *p);
 /* Let both do what waits for them, until nothing does. */
-void pair_settle(struct pair *p);
+void pair_drain(struct pair *p);
 
 #endif

@@ -80,7 +80,7 @@ set_up(void **state)
 	steps_replace(&pair, "first", 1);
 	if (informer_add_handler(pair.inf, &options, NULL) < 0)
 		return -1;
-	pair_settle(&pair);
+	pair_drain(&pair);
 	return told == 1 ? 0 : -1;
 }
 

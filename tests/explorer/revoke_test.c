@@ -145,7 +145,7 @@ TEST(weaker_orders_are_found)
 		{"V1 dropped", "slot_close", NULL, EXPLORER_STORE, 0, EXPLORER_DROP},
 		{"R2'' dropped", "slot_is_closed", "open_snapshot", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
 		{"S2' dropped", "slot_is_closed", "shortcut_by_key", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
-		{"R3' dropped", "slot_is_closed", "snapshot_settle", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
+		{"R3' dropped", "slot_is_closed", "snapshot_validate", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
 		{0},
 	};
 

@@ -240,7 +240,7 @@ changes(struct reader *r, struct reader_answer *a)
 		a->words[1] += found.ref ^ found.seq << 32;
 		a->words[2] += found.gone;
 	}
-	a->r = snapshot_settle(s, e);
+	a->r = snapshot_validate(s, e);
 }
 
 /* A call that lends a string of the object. */

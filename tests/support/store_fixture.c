@@ -117,7 +117,7 @@ store_fixture_renew_decoder(struct store_fixture *fx)
 }
 
 void
-store_fixture_settle(struct store_fixture *fx)
+store_fixture_drain(struct store_fixture *fx)
 {
 	static unsigned count;
 	char version[32];

@@ -66,7 +66,7 @@ int store_fixture_lose(struct store_fixture *fx, const char *ns, const char *nam
  * Free decoder and schema, whose memory of names and texts holds references, and let everything that nobody
  * refers to go: what is in use then is what the published root reaches. renew makes new ones.
  */
-void store_fixture_settle(struct store_fixture *fx);
+void store_fixture_drain(struct store_fixture *fx);
 void store_fixture_renew_decoder(struct store_fixture *fx);
 
 /* Map a slot's memfd as its reader would. Aborts when it cannot. */

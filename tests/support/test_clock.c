@@ -143,7 +143,7 @@ test_loop_turn(uv_loop_t *loop)
 }
 
 void
-test_loop_settle(uv_loop_t *loop)
+test_loop_drain(uv_loop_t *loop)
 {
 	for (int idle = 0; idle < SETTLED_TURNS;)
 		idle = turn(loop, 0) ? 0 : idle + 1;
@@ -152,7 +152,7 @@ test_loop_settle(uv_loop_t *loop)
 void
 test_clock_pass(uv_loop_t *loop, uint64_t ms)
 {
-	test_loop_settle(loop);
+	test_loop_drain(loop);
 	while (ms > 0) {
 		int next = uv_backend_timeout(loop);
 		uint64_t step = next < 0 || (uint64_t)next > ms ? ms : next > 0 ? (uint64_t)next : 1;

@@ -28,7 +28,7 @@ void test_work(uint64_t ns);
 bool test_loop_turn(uv_loop_t *loop);
 
 /* Turn the loop until it has nothing to do. */
-void test_loop_settle(uv_loop_t *loop);
+void test_loop_drain(uv_loop_t *loop);
 /* Settle, then move the clocks by this much, from one of the loop's timers to the next, and turn the loop at
  * each. */
 void test_clock_pass(uv_loop_t *loop, uint64_t ms);

@@ -282,7 +282,7 @@ intake_acknowledge(struct intake *intake, const struct informer_cursor *cursor)
 }
 
 void
-intake_settle(struct intake *intake)
+intake_dispatched(struct intake *intake)
 {
 	if (!intake->amid && informer_handler_has_synced(intake->handler))
 		tell(intake);

@@ -32,8 +32,7 @@ void
 intake_acknowledge(struct intake *intake, const struct informer_cursor *cursor);
 
 /* After a dispatch: what was told and was nothing for us is done, too. */
-void
-intake_settle(struct intake *intake);
+void intake_dispatched(struct intake *intake);
 
 /* Events that wait in the daemon's queue for us; whether everything that was there has been told. */
 struct intake_stats {

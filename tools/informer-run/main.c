@@ -117,7 +117,7 @@ dispatch(struct run *run)
 {
 	informer_dispatch(run->informer);
 	for (size_t i = 0; i < run->settings.count; i++)
-		runner_settle(run->runners[i]);
+		runner_dispatched(run->runners[i]);
 	watch_daemon(run);
 }
 

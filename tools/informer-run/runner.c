@@ -342,9 +342,9 @@ runner_next(const struct runner *runner)
 }
 
 void
-runner_settle(struct runner *runner)
+runner_dispatched(struct runner *runner)
 {
-	intake_settle(runner->intake);
+	intake_dispatched(runner->intake);
 }
 
 bool

@@ -30,8 +30,7 @@ runner_tick(struct runner *runner);
 uint64_t
 runner_next(const struct runner *runner);
 /* After informer_dispatch(). */
-void
-runner_settle(struct runner *runner);
+void runner_dispatched(struct runner *runner);
 /* Whether it let its source go on, so that a dispatch has something to do; asking takes it back. */
 bool
 runner_wants_dispatch(struct runner *runner);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The supervisor's inputs; see supervisor.h. Each ends in supervisor_settle(), which does all that has become
- * possible.
+ * The supervisor's inputs; see supervisor.h. Each ends in supervisor_proceed(), which does all that has
+ * become possible.
  */
 #include "tools/informer-run/supervisor_internal.h"
 
@@ -49,7 +49,7 @@ supervisor_offer(struct supervisor *s, struct event *event, uint64_t now_ms)
 	int r = backlog_add(&s->backlog, event, now_ms);
 
 	s->broken |= r < 0;
-	supervisor_settle(s, now_ms);
+	supervisor_proceed(s, now_ms);
 	return r;
 }
 
@@ -63,7 +63,7 @@ void
 supervisor_told(struct supervisor *s, const struct informer_cursor *cursor, uint64_t now_ms)
 {
 	backlog_told(&s->backlog, cursor);
-	supervisor_settle(s, now_ms);
+	supervisor_proceed(s, now_ms);
 }
 
 bool
@@ -76,7 +76,7 @@ supervisor_acknowledged(struct supervisor *s, uint32_t i, uint64_t seq, uint64_t
 		return false;
 	supervisor_take_from(s, worker, event, now_ms);
 	supervisor_finish(s, worker, event);
-	supervisor_settle(s, now_ms);
+	supervisor_proceed(s, now_ms);
 	return true;
 }
 
@@ -90,7 +90,7 @@ supervisor_retry(struct supervisor *s, uint32_t i, uint64_t seq, int64_t ms, uin
 		return false;
 	supervisor_take_from(s, worker, event, now_ms);
 	supervisor_try_later(s, event, ms, now_ms);
-	supervisor_settle(s, now_ms);
+	supervisor_proceed(s, now_ms);
 	return true;
 }
 
@@ -153,13 +153,13 @@ supervisor_exited(struct supervisor *s, uint32_t i, enum supervisor_end end, con
 			s->failures++;
 		}
 	}
-	supervisor_settle(s, now_ms);
+	supervisor_proceed(s, now_ms);
 }
 
 void
 supervisor_tick(struct supervisor *s, uint64_t now_ms)
 {
-	supervisor_settle(s, now_ms);
+	supervisor_proceed(s, now_ms);
 }
 
 uint64_t

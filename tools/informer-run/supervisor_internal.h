@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the supervisor's three files share, each calling only those behind it: what it is told (supervisor.c),
- * what that makes possible (supervisor_settle.c), what becomes of an event (supervisor_outcome.c).
+ * what that makes possible (supervisor_proceed.c), what becomes of an event (supervisor_outcome.c).
  */
 #ifndef TOOLS_INFORMER_RUN_SUPERVISOR_INTERNAL_H
 #define TOOLS_INFORMER_RUN_SUPERVISOR_INTERNAL_H
@@ -76,8 +76,7 @@ void supervisor_crashed_on(struct supervisor *s, struct worker *worker, struct e
 			   const char *why, uint64_t now_ms);
 
 /* Do all that has become possible. */
-void
-supervisor_settle(struct supervisor *s, uint64_t now_ms);
+void supervisor_proceed(struct supervisor *s, uint64_t now_ms);
 /* Its last part: hold the source back or let it go on, acknowledge. */
 void
 supervisor_report(struct supervisor *s);

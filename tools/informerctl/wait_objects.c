@@ -2,8 +2,8 @@
 /*
  * Waiting for objects; see wait_objects.h.
  *
- * Which objects they are is settled once, in one snapshot; of each its UID is kept, so that a deletion counts
- * also when its name was taken anew before anybody looked. No snapshot is open while we sleep.
+ * Which objects they are is found out once, in one snapshot; of each its UID is kept, so that a deletion
+ * counts also when its name was taken anew before anybody looked. No snapshot is open while we sleep.
  */
 #include "tools/informerctl/wait_objects.h"
 
@@ -127,9 +127,9 @@ find_any(struct wait *w)
 	}
 }
 
-/* Settle which objects they are. Returns -1, or the exit code. */
+/* Find the objects. Returns -1, or the exit code. */
 static int
-settle(struct wait *w)
+find_objects(struct wait *w)
 {
 	struct get *get = w->get;
 	bool by_name = get->targets[0].name != NULL;
@@ -246,7 +246,7 @@ wait_objects(struct get *get, const struct wait_condition *condition, uint64_t e
 			 .timeout_ms = timeout_ms,
 			 .out = TEXT_INIT(1),
 			 .errors = TEXT_INIT(-1)};
-	int r = settle(&w);
+	int r = find_objects(&w);
 
 	for (size_t i = 0; i < w.count && r < 0; i++)
 		r = wait_one(&w, &w.objects[i]);

@@ -439,7 +439,7 @@ daemon_discover(struct daemon *d)
 		if (r < 0 || !may_come(d))
 			return;
 	}
-	if (!cluster_guard_is_settled(&d->guard)) {
+	if (!cluster_guard_is_known(&d->guard)) {
 		if (cluster_guard_ask(&d->guard) < 0)
 			fail(d, -ENOMEM, NULL);
 		return;

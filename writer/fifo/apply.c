@@ -173,7 +173,7 @@ pop_lists(struct applier *p)
 
 /* What the next commit says about a resource beside its objects. */
 static void
-settle(struct applier *p, struct lane *lane)
+publish_lane(struct applier *p, struct lane *lane)
 {
 	size_t length;
 	const char *version = delta_fifo_version(lane->fifo, &length);
@@ -226,7 +226,7 @@ applier_run(struct applier *p)
 		if (!delta_fifo_is_listing(p->lanes[i].fifo))
 			pop(p, &p->lanes[i], SIZE_MAX);
 	for (size_t i = 0; i < p->lane_count; i++)
-		settle(p, &p->lanes[i]);
+		publish_lane(p, &p->lanes[i]);
 	if (p->dirty && !p->commit_waits && !can_wait(p)) {
 		r = store_commit(p->store);
 		p->commit_waits = r < 0;

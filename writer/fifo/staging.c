@@ -156,7 +156,7 @@ is_gone(const struct staging *s, size_t position)
 
 /* Take back what does not count. */
 static int
-settle(struct staging *s)
+drop_deleted(struct staging *s)
 {
 	bool *gone = s->deletion_count > 0 ? calloc(s->count + 1, sizeof(*gone)) : NULL;
 	size_t kept = 0;
@@ -183,7 +183,7 @@ settle(struct staging *s)
 int
 staging_replace(struct staging *s, const char *version, uint64_t *ret_count)
 {
-	int r = settle(s);
+	int r = drop_deleted(s);
 
 	*ret_count = s->count;
 	if (r == 0)

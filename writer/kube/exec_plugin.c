@@ -139,7 +139,7 @@ tell_failure(struct exec_plugin *plugin, const char *why)
 }
 
 static void
-judge(struct exec_plugin *plugin)
+tell_outcome(struct exec_plugin *plugin)
 {
 	_cleanup_(message_freep) char *error = NULL, *why = NULL;
 	struct exec_credential credential;
@@ -171,7 +171,7 @@ maybe_finish(struct exec_plugin *plugin)
 	}
 	if (plugin->done) {
 		drain_stderr(plugin);
-		judge(plugin);
+		tell_outcome(plugin);
 		plugin->done = NULL;
 	}
 	close_handles(plugin);

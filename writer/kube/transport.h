@@ -100,7 +100,7 @@ enum transport_flags {
 	/* /apis with all that is in it (APIGroupDiscoveryList), where the server can */
 	TRANSPORT_DISCOVERY = 1 << 3,
 	/* over a connection of its own, which ends with it and is not told of (transport_on_connection()) */
-	TRANSPORT_ASIDE = 1 << 4,
+	TRANSPORT_OWN_CONNECTION = 1 << 4,
 	/* the caller sees to its time: the user's request timeout is not for it */
 	TRANSPORT_UNTIMED = 1 << 5,
 	/* protobuf, or JSON where the server has no protobuf of it */

@@ -7,7 +7,7 @@
 
 #include "writer/base/log.h"
 
-#define LAST_LOOK_MS 200u /* to read what has arrived, before the judgement */
+#define LAST_LOOK_MS 200u /* to read what has arrived, before a connection is cut */
 
 static void on_due(uv_timer_t *timer);
 
@@ -18,7 +18,7 @@ set(struct transport_ping *ping, uint64_t ms)
 }
 
 static void
-judge(struct transport_ping *ping)
+cut_silent(struct transport_ping *ping)
 {
 	uint64_t now = uv_now(ping->loop->loop);
 
@@ -47,7 +47,7 @@ on_done(void *ctx, int result, const char *message)
 	case -EHOSTUNREACH:
 	case -EPROTO:
 	case -ETIMEDOUT:
-		judge(ping);
+		cut_silent(ping);
 		break;
 	default: /* an answer; or what went wrong did so on this side */
 		break;
@@ -95,7 +95,7 @@ on_due(uv_timer_t *timer)
 	if (ping->request) {
 		ping->ways->cancel(ping->request);
 		ping->request = NULL;
-		judge(ping);
+		cut_silent(ping);
 		set(ping, ping->idle_ms);
 		return;
 	}

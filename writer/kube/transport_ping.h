@@ -29,7 +29,7 @@
  * default): each ping would then cost the connection that it is to prove.
  *
  * A request that is paused here says nothing about a peer. Nor does time that this process did not run: what
- * has arrived meanwhile is read before a connection is judged.
+ * has arrived meanwhile is read before a connection is cut.
  *
  * As in client-go HTTP2_READ_IDLE_TIMEOUT_SECONDS (0: never ask) and HTTP2_PING_TIMEOUT_SECONDS replace the
  * 30 and 15.

@@ -16,7 +16,7 @@ count_connections(const struct transport_request *request, long connects)
 	struct transport *t = request->transport;
 
 	t->stats.connections += (unsigned long)connects;
-	if (connects > 0 && t->on_connection && !(request->flags & TRANSPORT_ASIDE))
+	if (connects > 0 && t->on_connection && !(request->flags & TRANSPORT_OWN_CONNECTION))
 		t->on_connection(t->connection_ctx);
 }
 

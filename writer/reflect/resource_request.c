@@ -157,7 +157,7 @@ unreadable(const struct resource_request *q, struct request_result *ended)
 }
 
 static void
-judge(struct resource_request *q, int result, const char *message, struct request_result *ended)
+set_result(struct resource_request *q, int result, const char *message, struct request_result *ended)
 {
 	const struct source *s = q->source;
 	bool read = q->decoder && is_success(q);
@@ -279,7 +279,7 @@ on_done(void *context, int result, const char *message)
 	struct resource_request *q = context;
 	struct request_result ended = {0};
 
-	judge(q, result, message, &ended);
+	set_result(q, result, message, &ended);
 	clear(q);
 	q->calls->on_end(q->owner, &ended);
 	request_result_done(&ended);

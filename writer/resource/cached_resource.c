@@ -228,7 +228,7 @@ options_of(struct cached_resource *c, struct source *source)
 
 /* Whether all that was heard is shown, and stands at an RV that the server gave. */
 static bool
-is_settled(const struct cached_resource *c)
+is_up_to_date(const struct cached_resource *c)
 {
 	const struct resource *known = store_resource(c->store, c->id);
 	struct reflector_status status;
@@ -243,7 +243,7 @@ begin_check(void *context, consistency_done_fn *on_done, void *to, struct consis
 {
 	struct cached_resource *c = context;
 
-	if (!is_settled(c))
+	if (!is_up_to_date(c))
 		return -EAGAIN;
 	return consistency_check_start(&c->spec->lister_watcher.base, c->store, &c->id, on_done, to, ret);
 }

@@ -3,7 +3,7 @@
  * Check schedule: when a resource is compared with the API server (consistency_check.h), and what came of it.
  * The first time comes by chance within a period, each later one a period after the end of the last, give or
  * take a tenth: neither the resources of a node nor the nodes of a cluster ask together. Where the content is
- * not settled when the time has come, one looks again every second or two.
+ * not up to date when the time has come, one looks again every second or two.
  *
  * Differences are logged by name, ten of them; then the owner is told, who lists anew.
  *
@@ -16,7 +16,7 @@
 #include "writer/resource/consistency_check.h"
 
 struct check_schedule_owner {
-	/* Begin one, with consistency_check_start(). -EAGAIN: not now, the content is not settled. */
+	/* Begin one, with consistency_check_start(). -EAGAIN: not now, the content is not up to date. */
 	int (*begin)(void *context, consistency_done_fn *on_done, void *to, struct consistency_check **ret);
 	/* There are differences. May stop the schedule. */
 	void (*differs)(void *context);

@@ -27,11 +27,11 @@ on_timer(void *context)
 }
 
 static void
-settle(struct cluster_guard *g, const char *id, const char *why)
+note_id(struct cluster_guard *g, const char *id, const char *why)
 {
-	bool first = !g->settled, differs = *id && strcmp(id, g->id) != 0;
+	bool first = !g->known, differs = *id && strcmp(id, g->id) != 0;
 
-	g->settled = true;
+	g->known = true;
 	if (first && !*id)
 		log_info("one cluster cannot be told from another at this URL: %s; to let informerd see it, "
 			 "grant it get on the namespace "
@@ -44,7 +44,7 @@ settle(struct cluster_guard *g, const char *id, const char *why)
 	if (differs)
 		snprintf(g->id, sizeof(g->id), "%s", id);
 	if (first)
-		g->events->on_settled(g->context, 0, "");
+		g->events->on_known(g->context, 0, "");
 	else if (differs)
 		g->events->on_changed(g->context);
 }
@@ -54,10 +54,10 @@ static void
 ask_later(struct cluster_guard *g, int result, const char *message)
 {
 	g->doubted = false;
-	if (g->settled)
+	if (g->known)
 		doubt(g);
 	else
-		g->events->on_settled(g->context, result, message);
+		g->events->on_known(g->context, result, message);
 }
 
 /*
@@ -88,7 +88,7 @@ on_namespace(void *context, int result, const cJSON *document, const char *messa
 	g->doubted = false;
 	if (result == 0 && !cluster_id_of(document, id))
 		message = "what it says of " CLUSTER_ID_WHAT " holds no UID";
-	settle(g, id, message);
+	note_id(g, id, message);
 	if (again)
 		doubt(g);
 }
@@ -97,7 +97,8 @@ on_namespace(void *context, int result, const cJSON *document, const char *messa
 static int
 ask(struct cluster_guard *g, const char *path, const char *what, question_fn *on_answer)
 {
-	struct transport_order order = {.path_and_query = path, .flags = g->settled ? TRANSPORT_ASIDE : 0};
+	struct transport_order order = {.path_and_query = path,
+					.flags = g->known ? TRANSPORT_OWN_CONNECTION : 0};
 
 	return question_ask(g->transport, &order, what, QUESTION_BYTES, on_answer, g, &g->question);
 }
@@ -151,7 +152,7 @@ on_connection(void *context)
 {
 	struct cluster_guard *g = context;
 
-	if (g->settled)
+	if (g->known)
 		doubt(g);
 }
 
@@ -176,9 +177,9 @@ cluster_guard_done(struct cluster_guard *guard)
 }
 
 bool
-cluster_guard_is_settled(const struct cluster_guard *guard)
+cluster_guard_is_known(const struct cluster_guard *guard)
 {
-	return guard->settled;
+	return guard->known;
 }
 
 const char *

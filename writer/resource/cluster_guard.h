@@ -37,12 +37,12 @@ struct cluster_guard_events {
 	 * The first answer is there (result 0; the id may be hidden), or not this time (negative, with
 	 * message): ask again later.
 	 */
-	void (*on_settled)(void *context, int result, const char *message);
+	void (*on_known)(void *context, int result, const char *message);
 	/* Another cluster answers from now on; cluster_guard_id() has its id. */
 	void (*on_changed)(void *context);
 	/*
 	 * The server is of this release (proto_release()), or of another one from now on. 0: it does not
-	 * tell; why says more. Before the first on_settled(), too.
+	 * tell; why says more. Before the first on_known(), too.
 	 */
 	void (*on_release)(void *context, unsigned release, const char *why);
 };
@@ -55,7 +55,7 @@ struct cluster_guard {
 	struct question *question; /* the one under way, or NULL */
 	struct clock_timer timer;
 	uint64_t asked_ms;
-	bool settled, asked, doubted, released;
+	bool known, asked, doubted, released;
 	char id[CLUSTER_ID_MAX + 1];	/* "": hidden */
 	unsigned release;               /* the last that was told */
 };
@@ -66,9 +66,9 @@ void cluster_guard_init(struct cluster_guard *guard, struct transport *transport
 /* Before the transport goes. A zeroed one is fine. */
 void cluster_guard_done(struct cluster_guard *guard);
 
-/* Ask for the first time, or again after on_settled() said no. Returns 0, -ENOMEM. */
+/* Ask for the first time, or again after on_known() said no. Returns 0, -ENOMEM. */
 int cluster_guard_ask(struct cluster_guard *guard);
-bool cluster_guard_is_settled(const struct cluster_guard *guard);
+bool cluster_guard_is_known(const struct cluster_guard *guard);
 
 /* "" while it is hidden. Borrowed. */
 const char *cluster_guard_id(const struct cluster_guard *guard);

@@ -199,9 +199,9 @@ on_clock(uv_timer_t *timer)
 	struct broker *b = timer->data;
 
 	broker_hang_up_revoked(b);
-	if (!broker_drop_due(b) && b->lingering.count == 0)
+	if (!broker_drop_due(b) && b->leftovers.count == 0)
 		uv_timer_stop(timer);
-	if (lingering_look(b, NULL))
+	if (leftovers_look(b, NULL))
 		broker_look_at_clients(b);
 	turn_change(b, b->fd, EPOLLIN, &b->listener);
 }
@@ -216,7 +216,7 @@ destroy(struct broker *b)
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	lingering_done(b);
+	leftovers_done(b);
 	wake_done(b);
 	free(b);
 }

@@ -262,8 +262,8 @@ finds_room(const struct client *c, char *text, size_t size)
 {
 	if (room_for_reader(c->broker, c, text, size))
 		return true;
-	lingering_look(c->broker, &c->peer.uid);
-	lingering_look(c->broker, NULL);
+	leftovers_look(c->broker, &c->peer.uid);
+	leftovers_look(c->broker, NULL);
 	return room_for_reader(c->broker, c, text, size);
 }
 

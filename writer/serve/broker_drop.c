@@ -37,7 +37,7 @@ client_unsubscribe(struct client *c, struct reader_queue *queue, bool take_back)
 	c->queue_bytes -= room_queue_cost(queue->entries);
 	c->queue_count--;
 	fan_out_unsubscribe(queue->subscriber, take_back);
-	lingering_add(c, queue->fd, (struct room_cost){.files = 1, .bytes = room_ended_queue_cost()});
+	leftovers_add(c, queue->fd, (struct room_cost){.files = 1, .bytes = room_ended_queue_cost()});
 	memset(queue, 0, sizeof(*queue));
 }
 
@@ -89,7 +89,7 @@ stop_serving(struct client *c)
 static void
 give_up_slot(struct client *c)
 {
-	lingering_add(c, file_open_again(c->slot_fd, O_RDONLY), (struct room_cost){.readers = 1});
+	leftovers_add(c, file_open_again(c->slot_fd, O_RDONLY), (struct room_cost){.readers = 1});
 	pins_remove(client_pins(c), c->slot);
 }
 

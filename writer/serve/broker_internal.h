@@ -7,7 +7,7 @@
  *   broker_subscribe.c  gives it queues          broker_wake.c       signals eventfds
  *   broker_revoke.c     ends it, and keeps it out
  *   broker_drop.c       ends it
- *   broker_lingering.c  what readers keep open after their end
+ *   broker_leftovers.c  what readers keep open after their end
  *   broker_sleepers.c   who may be asleep
  *   broker_admit.c      who may come             broker_room.c       for how many is room
  *   broker_send.c       packets
@@ -217,10 +217,10 @@ uint64_t room_ended_queue_cost(void);
 /* What all queues cost, and what they may at the moment. */
 void room_queue_use(const struct broker *b, uint64_t *ret_bytes, uint64_t *ret_limit);
 
-/* ---- broker_lingering.c ---- */
+/* ---- broker_leftovers.c ---- */
 
-struct lingering_file {
-	struct lingering_file *next;
+struct leftover_file {
+	struct leftover_file *next;
 	struct room_cost cost;
 	uid_t uid;
 	bool privileged;
@@ -228,24 +228,24 @@ struct lingering_file {
 };
 
 /* In the order in which they were looked at. */
-struct lingering {
-	struct lingering_file *first, *last;
+struct leftovers {
+	struct leftover_file *first, *last;
 	uint64_t count;
 };
 
-void lingering_done(struct broker *b);
+void leftovers_done(struct broker *b);
 /* Another open file of the same file, for a reader, or for us: a descriptor, or negative errno. */
 int file_open_again(int fd, int flags);
 /*
  * The client was handed this file, and it is not in use any more: it counts until everybody has closed it.
  * fd  an open file of ours, for reading only, which is taken over; negative is fine
  */
-void lingering_add(struct client *c, int fd, struct room_cost cost);
+void leftovers_add(struct client *c, int fd, struct room_cost cost);
 /*
  * Look at some files of a user, or (NULL) of anybody. What was closed counts no more. Returns whether some
  * was, and time ended the look, so that there may well be more.
  */
-bool lingering_look(struct broker *b, const uid_t *uid);
+bool leftovers_look(struct broker *b, const uid_t *uid);
 
 /* ---- queues: broker_subscribe.c, broker_drop.c ---- */
 
@@ -296,7 +296,7 @@ struct broker {
 	struct client *pending[BROKER_PENDING_MAX]; /* without a slot, in the order in which they came */
 	unsigned pending_count;
 	struct wake wake;
-	struct lingering lingering;
+	struct leftovers leftovers;
 	struct broker_stats stats;
 	struct barred {
 		pid_t pid; /* -1: any */

@@ -85,18 +85,18 @@ uses_of(const struct broker *b, uid_t uid)
 	for (const struct client *c = b->clients; c; c = c->next)
 		add_uses(&uses, (struct room_cost){client_has_slot(c), c->queue_count, c->queue_bytes},
 			 c->privileged, c->peer.uid == uid);
-	for (const struct lingering_file *f = b->lingering.first; f; f = f->next)
+	for (const struct leftover_file *f = b->leftovers.first; f; f = f->next)
 		add_uses(&uses, f->cost, f->privileged, f->uid == uid);
 	return uses;
 }
 
-/* Said where a user has no room: how much of it lingers. Empty when nothing does. */
+/* Said where a user has no room: how much of it is leftovers. Empty when nothing does. */
 static void
-say_what_lingers(const struct broker *b, uid_t uid, char *text, size_t size)
+say_leftovers(const struct broker *b, uid_t uid, char *text, size_t size)
 {
 	unsigned count = 0;
 
-	for (const struct lingering_file *f = b->lingering.first; f; f = f->next)
+	for (const struct leftover_file *f = b->leftovers.first; f; f = f->next)
 		count += f->uid == uid;
 	text[0] = '\0';
 	if (count > 0)
@@ -109,15 +109,15 @@ bool
 room_for_reader(const struct broker *b, const struct client *c, char *text, size_t size)
 {
 	struct use use = uses_of(b, c->peer.uid).readers;
-	char lingering[80];
+	char leftovers[80];
 
 	if (left_for(b->options.max_readers, &use, c->privileged) > 0)
 		return true;
-	say_what_lingers(b, c->peer.uid, lingering, sizeof(lingering));
+	say_leftovers(b, c->peer.uid, leftovers, sizeof(leftovers));
 	snprintf(text, size,
 		 "too many readers: %" PRIu64 " are attached, %" PRIu64
 		 " of this user%s; raise access.maxReaders",
-		 use.all, use.own, lingering);
+		 use.all, use.own, leftovers);
 	return false;
 }
 
@@ -262,11 +262,11 @@ room_for_queue(const struct client *c, uint32_t wanted, char *text, size_t size)
 	struct use use = uses.bytes;
 	bool by_group;
 	uint64_t room = queue_limit(b, use.all, &by_group), left = left_for(room, &use, c->privileged);
-	char lingering[80];
+	char leftovers[80];
 
-	say_what_lingers(b, c->peer.uid, lingering, sizeof(lingering));
+	say_leftovers(b, c->peer.uid, leftovers, sizeof(leftovers));
 	if (!has_room_for_file(&uses.files, c->privileged)) {
-		snprintf(text, size, "too many queues%s: raise informerd's limit of open files", lingering);
+		snprintf(text, size, "too many queues%s: raise informerd's limit of open files", leftovers);
 		return 0;
 	}
 	while (wanted > QUEUE_ENTRIES_MIN && room_queue_cost(wanted) > left / QUEUE_PART)
@@ -276,7 +276,7 @@ room_for_queue(const struct client *c, uint32_t wanted, char *text, size_t size)
 	snprintf(text, size,
 		 "the memory for queues is used up: %" PRIu64 " of %" PRIu64 " KiB, %" PRIu64
 		 " KiB by this user%s; raise %s",
-		 use.all >> 10, room >> 10, use.own >> 10, lingering,
+		 use.all >> 10, room >> 10, use.own >> 10, leftovers,
 		 by_group ? "the memory limit of informerd's control group" : "events.maxQueueMemory");
 	return 0;
 }

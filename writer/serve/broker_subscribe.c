@@ -150,8 +150,8 @@ find_room(const struct client *c, uint32_t wanted, char *text, size_t size)
 
 	if (entries > 0)
 		return entries;
-	lingering_look(c->broker, &c->peer.uid);
-	lingering_look(c->broker, NULL);
+	leftovers_look(c->broker, &c->peer.uid);
+	leftovers_look(c->broker, NULL);
 	return room_for_queue(c, wanted, text, size);
 }
 

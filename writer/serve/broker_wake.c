@@ -20,7 +20,7 @@
 #define SLOW_MAX 3u
 
 static void
-judge(struct client *c, uint64_t cpu_ns)
+measure(struct client *c, uint64_t cpu_ns)
 {
 	if (cpu_ns <= c->broker->wake.bound_ns) {
 		c->wake_measured = false;
@@ -55,7 +55,7 @@ wake_one(struct client *c, uint64_t *wall_ns)
 	if (!signal_reader(c))
 		broker_refuse_wakes(c, WAKE_GUARD_NS, "its event descriptor blocks who wakes it");
 	else if (measured)
-		judge(c, time_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
+		measure(c, time_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
 	*wall_ns = time_ns(CLOCK_MONOTONIC);
 	c->wake_measured |= *wall_ns - began > c->broker->wake.bound_ns;
 }

@@ -209,8 +209,8 @@ revoke_file(int fd, uint64_t generation)
 		return false;
 	/*
 	 * Before its successor: a file that is superseded and not revoked has one that was LIVE. Meets the
-	 * fence and the load in snapshot_settle() (reader-lib/attach/snapshot.h): the word says so before the
-	 * first page is gone. Without it zeros could be given out as what stands there.
+	 * fence and the load in snapshot_validate() (reader-lib/attach/snapshot.h): the word says so before
+	 * the first page is gone. Without it zeros could be given out as what stands there.
 	 */
 	atomic_store_explicit(&h->state, HEADER_REVOKED, memory_order_release);
 	name_successor(h, generation);

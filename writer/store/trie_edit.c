@@ -164,7 +164,7 @@ give_up(struct trie_edit *e, const struct change *c, int r)
 }
 
 static void
-settle(struct trie_edit *e, const struct change *c)
+drop_replaced(struct trie_edit *e, const struct change *c)
 {
 	for (unsigned i = 0; i < c->replaced_count; i++)
 		trie_edit_drop_block(e, c->replaced[i]);
@@ -186,7 +186,7 @@ place_link(struct trie_edit *e, struct change *c, uint32_t *root, const struct t
 
 		if (trie_edit_is_fresh(e, ref)) {
 			node_at(e, ref)->links[t->step[depth - 1].rank] = link;
-			settle(e, c);
+			drop_replaced(e, c);
 			return 0;
 		}
 		count = node_count(node_at(e, ref));
@@ -202,7 +202,7 @@ place_link(struct trie_edit *e, struct change *c, uint32_t *root, const struct t
 		depth--;
 	}
 	*root = link;
-	settle(e, c);
+	drop_replaced(e, c);
 	return 0;
 }
 

@@ -337,18 +337,18 @@ send_reserved(struct broker_fixture *fx, void *context)
 
 /* How much the broker still has open because readers had it open when it ended. */
 static void
-look_at_lingering(struct broker_fixture *fx, void *context)
+look_at_leftovers(struct broker_fixture *fx, void *context)
 {
-	lingering_look(fx->broker, NULL);
-	*(uint64_t *)context = fx->broker->lingering.count;
+	leftovers_look(fx->broker, NULL);
+	*(uint64_t *)context = fx->broker->leftovers.count;
 }
 
 static uint64_t
-lingering(struct broker_fixture *fx)
+leftovers(struct broker_fixture *fx)
 {
 	uint64_t count = 0;
 
-	broker_fixture_do(fx, look_at_lingering, &count);
+	broker_fixture_do(fx, look_at_leftovers, &count);
 	return count;
 }
 
@@ -367,7 +367,7 @@ TEST(the_reserved_message_makes_no_sense)
 		assert_int_equal(broker_fixture_stats(fx).attached, i);
 		assert_int_equal(get(inf, "a"), 0);
 		/* what came with it was closed */
-		DISPATCH_UNTIL(inf, lingering(fx) == 0);
+		DISPATCH_UNTIL(inf, leftovers(fx) == 0);
 		if (i > 2)
 			assert_int_equal(count_descriptors(&cloexec), open);
 		open = count_descriptors(&cloexec);

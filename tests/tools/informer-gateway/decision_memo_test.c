@@ -14,9 +14,9 @@ digest(unsigned n)
 }
 
 static void
-settle(struct gw_memo *memo, unsigned n, enum gw_outcome outcome, uint64_t now, uint64_t until)
+answer(struct gw_memo *memo, unsigned n, enum gw_outcome outcome, uint64_t now, uint64_t until)
 {
-	gw_memo_settle(memo, digest(n), gw_decision_new(outcome, NULL, "", now), until, now);
+	gw_memo_answer(memo, digest(n), gw_decision_new(outcome, NULL, "", now), until, now);
 }
 
 struct told {
@@ -55,7 +55,7 @@ TEAR_DOWN(tear_down, gw_memo_free)
 TEST(decisions_are_found_while_they_hold)
 {
 	assert_null(gw_memo_find(memo, digest(1), 0, 0));
-	settle(memo, 1, GW_ACCESS_ALLOWED, 100, 200);
+	answer(memo, 1, GW_ACCESS_ALLOWED, 100, 200);
 	assert_int_equal(gw_memo_find(memo, digest(1), 199, 0)->outcome, GW_ACCESS_ALLOWED);
 	assert_non_null(gw_memo_find(memo, digest(1), 199, 100));
 	assert_null(gw_memo_find(memo, digest(1), 199, 101));
@@ -68,13 +68,13 @@ TEST(decisions_are_found_while_they_hold)
  * alone. */
 TEST(the_newest_decision_counts)
 {
-	settle(memo, 1, GW_ACCESS_ALLOWED, 100, 900);
-	settle(memo, 1, GW_ACCESS_UNAVAILABLE, 150, 900);
+	answer(memo, 1, GW_ACCESS_ALLOWED, 100, 900);
+	answer(memo, 1, GW_ACCESS_UNAVAILABLE, 150, 900);
 	assert_int_equal(gw_memo_find(memo, digest(1), 200, 0)->outcome, GW_ACCESS_ALLOWED);
-	settle(memo, 1, GW_ACCESS_FORBIDDEN, 200, 900);
+	answer(memo, 1, GW_ACCESS_FORBIDDEN, 200, 900);
 	assert_int_equal(gw_memo_find(memo, digest(1), 300, 0)->outcome, GW_ACCESS_FORBIDDEN);
-	settle(memo, 1, GW_ACCESS_ALLOWED, 300, 900);
-	settle(memo, 1, GW_ACCESS_FORBIDDEN, 400, 0);
+	answer(memo, 1, GW_ACCESS_ALLOWED, 300, 900);
+	answer(memo, 1, GW_ACCESS_FORBIDDEN, 400, 0);
 	assert_null(gw_memo_find(memo, digest(1), 400, 0));
 }
 
@@ -90,7 +90,7 @@ TEST(all_who_wait_are_told)
 	gw_waiter_leave(&told[1].waiter);
 	gw_waiter_leave(&told[1].waiter);
 	told[3].leaves = &told[2].waiter; /* the last is told first */
-	settle(memo, 1, GW_ACCESS_FORBIDDEN, 1, 10);
+	answer(memo, 1, GW_ACCESS_FORBIDDEN, 1, 10);
 	assert_int_equal(told[0].times, 1);
 	assert_int_equal(told[0].outcome, GW_ACCESS_FORBIDDEN);
 	assert_int_equal(told[1].times, 0);
@@ -106,9 +106,9 @@ TEST(asking_anew_waits_for_the_next)
 	told_init(&told, memo);
 	told.asks_anew = 1;
 	assert_false(gw_memo_wait(memo, digest(1), &told.waiter));
-	settle(memo, 1, GW_ACCESS_UNAVAILABLE, 1, 0);
+	answer(memo, 1, GW_ACCESS_UNAVAILABLE, 1, 0);
 	assert_int_equal(told.times, 1);
-	settle(memo, 1, GW_ACCESS_ALLOWED, 2, 10);
+	answer(memo, 1, GW_ACCESS_ALLOWED, 2, 10);
 	assert_int_equal(told.times, 2);
 }
 
@@ -116,17 +116,17 @@ TEST(asking_anew_waits_for_the_next)
 TEST(memory_is_bounded)
 {
 	for (unsigned i = 0; i < 12; i++)
-		settle(memo, i, GW_ACCESS_ALLOWED, 1, 1000);
+		answer(memo, i, GW_ACCESS_ALLOWED, 1, 1000);
 	assert_non_null(gw_memo_find(memo, digest(0), 2, 0)); /* used */
 	for (unsigned i = 100; i < 1000; i++)
-		settle(memo, i, GW_ACCESS_FORBIDDEN, 1, 1000);
+		answer(memo, i, GW_ACCESS_FORBIDDEN, 1, 1000);
 	assert_int_equal(gw_memo_count(memo), 16);
 	for (unsigned i = 0; i < 12; i++)
 		assert_non_null(gw_memo_find(memo, digest(i), 2, 0));
 	assert_non_null(gw_memo_find(memo, digest(999), 2, 0));
 	assert_null(gw_memo_find(memo, digest(100), 2, 0));
 	assert_non_null(gw_memo_find(memo, digest(0), 2, 0));
-	settle(memo, 50, GW_ACCESS_ALLOWED, 1, 1000);
+	answer(memo, 50, GW_ACCESS_ALLOWED, 1, 1000);
 	assert_non_null(gw_memo_find(memo, digest(0), 2, 0));
 	assert_null(gw_memo_find(memo, digest(1), 2, 0));
 	assert_int_equal(gw_memo_count(memo), 16);

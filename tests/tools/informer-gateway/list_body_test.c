@@ -39,7 +39,7 @@ ROUTED_TEST(a_herd_is_given_one_body)
 	assert_int_equal(w->n->lists_made, 2);
 	for (int i = 0; i < HERD; i++)
 		hang_up(c[i]);
-	test_loop_settle(w->g.loop);
+	test_loop_drain(w->g.loop);
 	assert_true(w->lists.held > 0);
 	gateway_pass(&w->g, SHARE_MS + LOOK_MS);
 	assert_int_equal(w->lists.held, 0);

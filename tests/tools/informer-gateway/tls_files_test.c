@@ -160,7 +160,7 @@ GATEWAY_TEST(a_handshake_that_waits_rests)
 	/* the beginning of a record, and no more */
 	say_bytes(c[1], "\x16\x03\x01\x02", 4);
 	gateway_until(g, gw_front_counters(g->front)->connections == 3);
-	test_loop_settle(g->loop);
+	test_loop_drain(g->loop);
 	for (int i = 0; i < 20; i++)
 		assert_false(test_loop_turn(g->loop));
 	gateway_pass(g, 2000);

@@ -9,7 +9,7 @@
 struct scheduled {
 	struct source_fixture *fx;
 	struct check_schedule schedule;
-	bool settled;
+	bool up_to_date;
 	unsigned asked, differs;
 };
 
@@ -19,7 +19,7 @@ begin(void *context, consistency_done_fn *on_done, void *to, struct consistency_
 	struct scheduled *t = context;
 
 	t->asked++;
-	if (!t->settled)
+	if (!t->up_to_date)
 		return -EAGAIN;
 	return consistency_check_start(&t->fx->lister_watcher, t->fx->store->store, &t->fx->store->pods,
 				       on_done, to, ret);
@@ -43,7 +43,7 @@ set_up(void **state)
 	if (!t)
 		return -1;
 	t->fx = source_fixture_new(0);
-	t->settled = true;
+	t->up_to_date = true;
 	assert_int_equal(store_fixture_put(t->fx->store, pod("a/x", 5)), 0);
 	store_set_version(t->fx->store->store, t->fx->store->pods, "10", 2);
 	t->schedule.name = "pods";
@@ -101,15 +101,15 @@ TEST(it_comes_once_a_period)
 	assert_asked_after(t, 1000000, 3);
 }
 
-/* Content that is not settled is looked at again soon, and nothing is counted. */
-TEST(it_waits_for_settled_content)
+/* Content that is not up to date is looked at again soon, and nothing is counted. */
+TEST(it_waits_until_content_is_up_to_date)
 {
-	t->settled = false;
+	t->up_to_date = false;
 	check_schedule_set(&t->schedule, 3600000);
 	assert_asked_after(t, 0, 1);
 	assert_asked_after(t, 5000, 6);
 	assert_int_equal(t->schedule.checks, 0);
-	t->settled = true;
+	t->up_to_date = true;
 	virtual_clock_advance(&t->fx->clock, 1000);
 	assert_non_null(t->schedule.check);
 	assert_asked_after(t, 100000, 7);

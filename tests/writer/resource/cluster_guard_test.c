@@ -19,18 +19,18 @@ struct test {
 	struct http_route routes[4];
 	struct virtual_clock clock;
 	struct cluster_guard guard;
-	int settled, changed, result, releases;
+	int known, changed, result, releases;
 	unsigned release;
 	char why[256];
 	char message[256];
 };
 
 static void
-on_settled(void *context, int result, const char *message)
+on_known(void *context, int result, const char *message)
 {
 	struct test *t = context;
 
-	t->settled++;
+	t->known++;
 	t->result = result;
 	snprintf(t->message, sizeof(t->message), "%s", message);
 }
@@ -56,7 +56,7 @@ on_release(void *context, unsigned release, const char *why)
 static void
 begin_anew(struct test *t)
 {
-	static const struct cluster_guard_events events = {on_settled, on_changed, on_release};
+	static const struct cluster_guard_events events = {on_known, on_changed, on_release};
 
 	cluster_guard_done(&t->guard);
 	cluster_guard_init(&t->guard, t->world->transport, &t->clock.clock, &events, t);
@@ -99,12 +99,12 @@ questions(const struct test *t)
 }
 
 static void
-settle(struct test *t)
+await_known(struct test *t)
 {
-	int before = t->settled;
+	int before = t->known;
 
 	assert_int_equal(cluster_guard_ask(&t->guard), 0);
-	run_until(t->world, t->settled > before);
+	run_until(t->world, t->known > before);
 }
 
 static void
@@ -141,10 +141,10 @@ answer(struct test *t, int status, const char *body)
 /* The UID of kube-system is the cluster's id; it is asked for where it costs the server least. */
 GUARD_TEST(the_id_is_the_uid_of_kube_system)
 {
-	assert_false(cluster_guard_is_settled(&t->guard));
-	settle(t);
+	assert_false(cluster_guard_is_known(&t->guard));
+	await_known(t);
 	assert_int_equal(t->result, 0);
-	assert_true(cluster_guard_is_settled(&t->guard));
+	assert_true(cluster_guard_is_known(&t->guard));
 	assert_string_equal(cluster_guard_id(&t->guard), "aaaa-1111");
 	assert_string_equal(http_fixture_query(t->world->server), "resourceVersion=0");
 	assert_int_equal(t->changed, 0);
@@ -153,7 +153,7 @@ GUARD_TEST(the_id_is_the_uid_of_kube_system)
 /* It is known before anything is listed, and asked for again where the id is. */
 GUARD_TEST(the_release_is_asked_for_with_the_id)
 {
-	settle(t);
+	await_known(t);
 	assert_int_equal(t->releases, 1);
 	assert_int_equal(t->release, 1036);
 	assert_int_equal(http_fixture_count(t->world->server, VERSION), 1);
@@ -161,7 +161,7 @@ GUARD_TEST(the_release_is_asked_for_with_the_id)
 	be_asked_again(t);
 	assert_int_equal(t->releases, 2);
 	assert_int_equal(t->release, 1037);
-	assert_int_equal(t->settled, 1);
+	assert_int_equal(t->known, 1);
 	be_asked_again(t);
 	assert_int_equal(http_fixture_count(t->world->server, VERSION), 3);
 	assert_int_equal(t->releases, 2); /* the same */
@@ -201,7 +201,7 @@ GUARD_TEST(what_is_hidden_is_no_obstacle)
 		begin_anew(t);
 		route->status = cases[i].status;
 		route->body = cases[i].body;
-		settle(t);
+		await_known(t);
 		assert_int_equal(t->result, 0);
 		assert_string_equal(cluster_guard_id(&t->guard), cases[i].route == 0 ? "" : "aaaa-1111");
 		assert_int_equal(t->releases, i + 1);
@@ -215,12 +215,12 @@ GUARD_TEST(what_is_hidden_is_no_obstacle)
 GUARD_TEST(a_release_that_cannot_be_told_now_is_waited_for)
 {
 	t->routes[2].status = 503;
-	settle(t);
+	await_known(t);
 	assert_int_equal(t->result, -EAGAIN);
-	assert_false(cluster_guard_is_settled(&t->guard));
+	assert_false(cluster_guard_is_known(&t->guard));
 	assert_int_equal(t->releases, 0);
 	t->routes[2].status = 200;
-	settle(t);
+	await_known(t);
 	assert_int_equal(t->result, 0);
 	assert_int_equal(t->release, 1036);
 }
@@ -229,23 +229,23 @@ GUARD_TEST(a_release_that_cannot_be_told_now_is_waited_for)
 GUARD_TEST(not_this_time_is_no_answer)
 {
 	answer(t, 503, "{}");
-	settle(t);
+	await_known(t);
 	assert_int_equal(t->result, -EAGAIN);
 	assert_non_null(strstr(t->message, "503"));
-	assert_false(cluster_guard_is_settled(&t->guard));
+	assert_false(cluster_guard_is_known(&t->guard));
 	answer(t, 401, "{}");
-	settle(t);
+	await_known(t);
 	assert_int_equal(t->result, -EACCES);
 	assert_non_null(strstr(t->message, "does not accept the credentials (401)"));
 	answer(t, 200, NAMESPACE("aaaa-1111"));
-	settle(t);
+	await_known(t);
 	assert_int_equal(t->result, 0);
 }
 
 /* A new connection may lead to another server: it is asked, but not more often than every ten seconds. */
 GUARD_TEST(a_new_connection_is_asked_which_cluster_it_leads_to)
 {
-	settle(t);
+	await_known(t);
 	assert_int_equal(questions(t), 1);
 	make_connection(t);
 	make_connection(t);
@@ -271,7 +271,7 @@ GUARD_TEST(no_older_connection_answers_for_a_new_one)
 {
 	unsigned long before;
 
-	settle(t);
+	await_known(t);
 	make_connection(t);
 	before = stats_of(t->world).connections;
 	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
@@ -286,14 +286,14 @@ GUARD_TEST(no_older_connection_answers_for_a_new_one)
 /* A connection that stands is the same server's. */
 GUARD_TEST(a_kept_connection_is_not_asked_about)
 {
-	settle(t);
+	await_known(t);
 	fetch(t->world, "/list", 0);
 	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER);
 }
 
 GUARD_TEST(another_cluster_is_told)
 {
-	settle(t);
+	await_known(t);
 	answer(t, 200, NAMESPACE("bbbb-2222"));
 	be_asked_again(t);
 	assert_int_equal(t->changed, 1);
@@ -304,7 +304,7 @@ GUARD_TEST(another_cluster_is_told)
 GUARD_TEST(an_id_that_appears_is_a_change_and_one_that_disappears_is_none)
 {
 	answer(t, 403, "{}");
-	settle(t);
+	await_known(t);
 	answer(t, 200, NAMESPACE("aaaa-1111"));
 	be_asked_again(t);
 	answer(t, 403, "{}");
@@ -316,10 +316,10 @@ GUARD_TEST(an_id_that_appears_is_a_change_and_one_that_disappears_is_none)
 /* A question that fails once the id is known is asked again, later. */
 GUARD_TEST(a_question_that_failed_is_asked_again)
 {
-	settle(t);
+	await_known(t);
 	answer(t, 500, "{}");
 	be_asked_again(t);
-	assert_int_equal(t->settled, 1);
+	assert_int_equal(t->known, 1);
 	answer(t, 200, NAMESPACE("bbbb-2222"));
 	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
 	run_until(t->world, t->changed);

@@ -175,7 +175,7 @@ TEST(rebuilt_books_say_what_the_old_ones_said)
 
 	for (unsigned long round = 1; round <= 33; round++)
 		commit_round(fx, round);
-	store_fixture_settle(fx);
+	store_fixture_drain(fx);
 	store_stats(fx->store, &before);
 	store_fixture_renew_decoder(fx);
 	stop(w);

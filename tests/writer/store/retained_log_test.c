@@ -114,7 +114,7 @@ TEST_CASE(release_goes_up_to_the_lowest_unread)
 	/* unread is the change that made 5, which shows 4 as its old state */
 	lowest_unread = seqs[5];
 	store_release_held(fx->store);
-	store_fixture_settle(fx);
+	store_fixture_drain(fx);
 	for (int v = 4; v < 10; v++)
 		assert_true(is_version(fx, refs[v], v));
 	assert_true(store_held_bytes(fx->store, fx->pods, 0) ==

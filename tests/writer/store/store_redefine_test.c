@@ -84,14 +84,14 @@ TEST(it_takes_no_seq_and_leaves_nothing)
 
 	put_all(fx, 1);
 	seq = store_seq(fx->store);
-	store_fixture_settle(fx);
+	store_fixture_drain(fx);
 	store_stats(fx->store, &before);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(become_other(fx), 0);
-		store_fixture_settle(fx);
+		store_fixture_drain(fx);
 		assert_int_equal(store_fixture_verify(fx), 0);
 		assert_int_equal(store_redefine(fx->store, fx->pods, pods_descriptor, pods_fingerprint), 0);
-		store_fixture_settle(fx);
+		store_fixture_drain(fx);
 		assert_int_equal(store_fixture_verify(fx), 0);
 	}
 	assert_int_equal(store_seq(fx->store), seq);
@@ -108,7 +108,7 @@ assert_unchanged(struct store_fixture *fx, unsigned version, const struct store_
 
 	assert_memory_equal(store_resource(fx->store, fx->pods)->fingerprint, pods_fingerprint, 24);
 	assert_shown(fx, version - 1);
-	store_fixture_settle(fx);
+	store_fixture_drain(fx);
 	store_stats(fx->store, &after);
 	assert_int_equal(after.used_bytes, before->used_bytes);
 	assert_int_equal(after.shared_blocks, before->shared_blocks);
@@ -116,7 +116,7 @@ assert_unchanged(struct store_fixture *fx, unsigned version, const struct store_
 	put_all(fx, version);
 	store_fixture_assert_count(fx, PODS, "labels", "app=web");
 	store_fixture_assert_count(fx, -1, "version", "%u", version);
-	store_fixture_settle(fx);
+	store_fixture_drain(fx);
 	store_fixture_renew_decoder(fx);
 }
 
@@ -130,7 +130,7 @@ refuse_each(struct store_fixture *fx, bool private, int error)
 	int r;
 
 	put_all(fx, version);
-	store_fixture_settle(fx);
+	store_fixture_drain(fx);
 	for (uint64_t n = 0;; n++) {
 		store_stats(fx->store, &before);
 		if (private)
@@ -170,7 +170,7 @@ TEST(a_descriptor_that_cannot_be_is_refused)
 	struct store_stats before;
 
 	put_all(fx, 1);
-	store_fixture_settle(fx);
+	store_fixture_drain(fx);
 	store_stats(fx->store, &before);
 	assert_int_equal(store_redefine(fx->store, fx->pods, "{\"resource\":\"pods\",\"indexes\":[{}]}",
 					other_fingerprint),

@@ -193,7 +193,7 @@ agree_with_a_plain_table(uint64_t hash_mask, unsigned rounds)
 			delete_pod(fx, i);
 		memset(pods, 0, sizeof(pods));
 		assert_int_equal(store_commit(fx->store), 0);
-		store_fixture_settle(fx);
+		store_fixture_drain(fx);
 		store_stats(fx->store, &again);
 		if (time == 0)
 			once = again;

@@ -613,7 +613,7 @@ TEST(random_changes_agree_with_a_plain_list)
 	unsigned failures = 0;
 
 	assert_non_null(m);
-	store_fixture_settle(fx);
+	store_fixture_drain(fx);
 	store_stats(fx->store, &empty);
 	store_fixture_renew_decoder(fx);
 	for (unsigned round = 0; round < 300; round++) {
@@ -642,7 +642,7 @@ TEST(random_changes_agree_with_a_plain_list)
 	for (unsigned i = 0; i < NAMES; i++)
 		assert_int_equal(delete(fx, i), 0);
 	limit(fx, 0, 0, 0);
-	store_fixture_settle(fx);
+	store_fixture_drain(fx);
 	store_stats(fx->store, &again);
 	assert_int_equal(store_fixture_published(fx)->deleted, 0);
 	assert_int_equal(store_fixture_published(fx)->by_seq, 0);

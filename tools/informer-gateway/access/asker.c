@@ -57,7 +57,7 @@ now_of(const struct gw_asker *asker)
 	return asker->clock->now_ms(asker->clock);
 }
 
-/* ---- settling ---- */
+/* ---- answering ---- */
 
 /* What was allowed is kept for longer than what was not, and nothing beyond a token's end. */
 static uint64_t
@@ -75,12 +75,12 @@ keep_until(const struct asking *asking, const struct gw_decision *decision)
 }
 
 static void
-settle(struct asking *asking, enum gw_outcome outcome, struct gw_identity *identity, const char *reason)
+answer(struct asking *asking, enum gw_outcome outcome, struct gw_identity *identity, const char *reason)
 {
 	uint64_t now = now_of(asking->asker);
 	struct gw_decision *decision = gw_decision_new(outcome, identity, reason, now);
 
-	gw_memo_settle(asking->memo, asking->digest, decision, keep_until(asking, decision), now);
+	gw_memo_answer(asking->memo, asking->digest, decision, keep_until(asking, decision), now);
 	file_wipe(asking->token, asking->token ? strlen(asking->token) : 0);
 	free(asking);
 }
@@ -102,7 +102,7 @@ warn(const char *what, int code, const char *why)
 
 /* What was answered is no decision: say so, once a minute. */
 static void
-settle_unknown(struct asking *asking, int code, const char *why)
+answer_unknown(struct asking *asking, int code, const char *why)
 {
 	struct gw_asker *asker = asking->asker;
 	uint64_t now = now_of(asker);
@@ -112,7 +112,7 @@ settle_unknown(struct asking *asking, int code, const char *why)
 		asker->warned_ms = now > 0 ? now : 1;
 		warn(asking->token ? "TokenReview" : "SubjectAccessReview", code, why);
 	}
-	settle(asking, GW_ACCESS_UNAVAILABLE, NULL, "");
+	answer(asking, GW_ACCESS_UNAVAILABLE, NULL, "");
 }
 
 /* ---- reviews ---- */
@@ -182,11 +182,11 @@ post(struct asking *asking, const char *path, char *document)
 	asking->call = room ? asker->way.post(asker->way.ctx, path, document, answered, asking) : NULL;
 	file_wipe(document, strlen(document));
 	if (!room) {
-		settle(asking, GW_ACCESS_BUSY, NULL, "");
+		answer(asking, GW_ACCESS_BUSY, NULL, "");
 		return;
 	}
 	if (!asking->call) {
-		settle_unknown(asking, -EINVAL, "this cannot be asked");
+		answer_unknown(asking, -EINVAL, "this cannot be asked");
 		return;
 	}
 	LIST_INSERT_HEAD(&asker->under_way, asking, others);
@@ -232,7 +232,7 @@ accept_token(struct asking *asking, struct gw_identity *identity)
 	identity->expires_ms = gw_asker_expiry_ms(asker, asking->expires_s);
 	gw_identity_seal(identity, asker->secret);
 	asking->keep = gw_identity_size(identity) <= GW_QUESTION_MAX;
-	settle(asking, GW_ACCESS_ALLOWED, identity, "");
+	answer(asking, GW_ACCESS_ALLOWED, identity, "");
 }
 
 static void
@@ -256,9 +256,9 @@ token_answered(struct asking *asking, int code, const char *body, size_t length,
 	else if (r == -EACCES && asking->audiences->count > 0)
 		ask_for(asking, &own); /* it is not meant for us; perhaps for the API server */
 	else if (r == -EACCES)
-		settle(asking, GW_ACCESS_UNAUTHENTICATED, NULL, "");
+		answer(asking, GW_ACCESS_UNAUTHENTICATED, NULL, "");
 	else
-		settle_unknown(asking, code, why ? why : error);
+		answer_unknown(asking, code, why ? why : error);
 }
 
 void
@@ -289,9 +289,9 @@ access_answered(struct asking *asking, int code, const char *body, size_t length
 	int r = is_answer(code) ? gw_access_review_answer(body, length, &allowed, &reason, &why) : -EIO;
 
 	if (r < 0)
-		settle_unknown(asking, code, why ? why : error);
+		answer_unknown(asking, code, why ? why : error);
 	else
-		settle(asking, allowed ? GW_ACCESS_ALLOWED : GW_ACCESS_FORBIDDEN, NULL, reason);
+		answer(asking, allowed ? GW_ACCESS_ALLOWED : GW_ACCESS_FORBIDDEN, NULL, reason);
 }
 
 void

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asker: puts questions that nobody can answer yet to the API server, and settles them in a memo: whose is a
- * token, may somebody do this. What is no clear yes is a no, and what is no answer neither: it is not kept.
+ * Asker: puts questions that nobody can answer yet to the API server, and notes the answers in a memo: whose
+ *is a token, may somebody do this. What is no clear yes is a no, and what is no answer neither: it is not
+ *kept.
  *
  *	│◀──────────────────── most ────────────────────▶│
  *	│◀──── for requests: three quarters ───▶│◀ kept ▶│   for watches that are looked at again: all of it
@@ -43,7 +44,7 @@ struct gw_asker {
 };
 
 void gw_asker_init(struct gw_asker *asker, const struct gw_access_options *options, const uint8_t *secret);
-/* What is under way is settled as unavailable. */
+/* What is under way is answered as unavailable. */
 void gw_asker_done(struct gw_asker *asker);
 
 /* What a review is for. */
@@ -53,7 +54,7 @@ struct gw_review_for {
 };
 
 /*
- * Ask, and settle the question of this digest in the memo: now (too much is being asked), or later, within
+ * Ask, and answer the question of this digest in the memo: now (too much is being asked), or later, within
  * the time that the configuration has for it.
  *
  * audiences  that a token may be meant for, beside the API server's own; they stay

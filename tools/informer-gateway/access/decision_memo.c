@@ -239,7 +239,7 @@ keep(struct gw_memo *memo, struct entry *entry, struct gw_decision *decision, ui
 }
 
 void
-gw_memo_settle(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct gw_decision *decision,
+gw_memo_answer(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct gw_decision *decision,
 	       uint64_t until_ms, uint64_t now_ms)
 {
 	struct entry *entry = entry_for(memo, digest);

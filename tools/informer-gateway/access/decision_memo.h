@@ -61,7 +61,7 @@ struct gw_decision *gw_memo_find(struct gw_memo *memo, const uint8_t digest[GW_D
 
 /*
  * Wait for the answer. Returns whether it is being asked already; if not, it is the caller's to ask, and to
- * say the answer by gw_memo_settle(), whoever waits by then.
+ * say the answer by gw_memo_answer(), whoever waits by then.
  */
 bool gw_memo_wait(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct gw_waiter *waiter);
 /* Wait no more. The question goes on. One that does not wait is fine. */
@@ -72,7 +72,7 @@ void gw_waiter_leave(struct gw_waiter *waiter);
  * that is no decision (busy, unavailable) leaves alone what is known. Then all who wait are told. The
  * decision's reference is taken.
  */
-void gw_memo_settle(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct gw_decision *decision,
+void gw_memo_answer(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct gw_decision *decision,
 		    uint64_t until_ms, uint64_t now_ms);
 
 /* How many are kept. */

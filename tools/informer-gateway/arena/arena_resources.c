@@ -248,7 +248,7 @@ take_over(struct gw_entry *e, uint32_t position, const struct informer_resource_
 		return;
 	if (!e->followed && !e->on_demand)
 		follow(e);
-	gw_feed_settle(&e->feed, &standing);
+	gw_feed_advance(&e->feed, &standing);
 }
 
 static void

@@ -41,7 +41,7 @@ struct gw_entry {
 	struct gw_feed feed;
 };
 
-/* Take over the table, and let each feed settle. The snapshot is one of the handle for events. */
+/* Take over the table, and let each feed advance. The snapshot is one of the handle for events. */
 void gw_resources_sync(struct gw_arena *arena, const struct informer_snapshot *snapshot);
 void gw_resources_done(struct gw_arena *arena);
 

@@ -49,7 +49,7 @@ note_seen(struct gw_arena *arena, const struct informer_moment *moment)
 
 /* Look at a snapshot that is begun after what was told. Returns whether there is a newer one by now. */
 static bool
-settle(struct gw_arena *arena)
+look(struct gw_arena *arena)
 {
 	struct informer_snapshot snapshot;
 	struct informer_moment moment;
@@ -78,7 +78,7 @@ gw_arena_take(struct gw_arena *arena)
 
 	for (unsigned i = 0; newer && i < LOOKS_MAX; i++) {
 		gw_handles_dispatch(arena);
-		newer = settle(arena);
+		newer = look(arena);
 	}
 	if (newer)
 		gw_handles_kick(arena);
@@ -101,7 +101,7 @@ gw_entry_begin_whole(struct gw_entry *entry, struct gw_reading *ret_reading)
 		if (gw_entry_begin(entry, ret_reading) < 0)
 			return -EAGAIN;
 		if (gw_entry_standing(entry, &ret_reading->snapshot, &standing) == 0) {
-			gw_feed_settle(&entry->feed, &standing);
+			gw_feed_advance(&entry->feed, &standing);
 			if (gw_feed_is_at(&entry->feed, &standing))
 				return 0;
 		}

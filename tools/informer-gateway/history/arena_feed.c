@@ -112,7 +112,7 @@ on_synced(void *context)
 	feed->walking = feed->coalescing = false;
 }
 
-/* ---- settling ------------------------------------------------------------ */
+/* ---- advancing ----------------------------------------------------------- */
 
 static bool
 same_count(const struct informer_cursor *cursor, const struct gw_standing *standing)
@@ -153,7 +153,7 @@ release(struct gw_feed *feed, uint64_t seq, uint64_t rv, bool all)
 }
 
 void
-gw_feed_settle(struct gw_feed *feed, const struct gw_standing *standing)
+gw_feed_advance(struct gw_feed *feed, const struct gw_standing *standing)
 {
 	struct informer_cursor cursor;
 	bool all;

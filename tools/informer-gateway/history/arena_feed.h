@@ -6,7 +6,7 @@
  *	(nothing) ── walk told, and all of a commit ──▶ begun ── overflow, RVs out of order ──▶ (nothing)
  *
  * What is told before it has begun is what is there, and no change. A commit is in the log as a whole or not
- * at all: gw_feed_settle() compares where the handler stands with what a snapshot says, and only then `told`
+ * at all: gw_feed_advance() compares where the handler stands with what a snapshot says, and only then `told`
  * becomes the RV of that snapshot.
  *
  *	told everything of a snapshot       its RV, and all that is staged
@@ -68,7 +68,7 @@ int gw_feed_open(struct gw_feed *feed, struct informer *informer, struct gw_obje
 void gw_feed_close(struct gw_feed *feed);
 
 /* Take over into the log what is whole, by a snapshot that was begun after the last dispatch. */
-void gw_feed_settle(struct gw_feed *feed, const struct gw_standing *standing);
+void gw_feed_advance(struct gw_feed *feed, const struct gw_standing *standing);
 
 /* Whether the log has everything that this snapshot shows, and nothing beyond it. */
 bool gw_feed_is_at(const struct gw_feed *feed, const struct gw_standing *standing);

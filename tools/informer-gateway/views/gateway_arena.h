@@ -3,7 +3,7 @@
  * The arena as the gateway has it: handles of libinformer (arena_handles.h), an entry with its feed for each
  * resource that informerd caches (arena_resources.h), views of them (arena_view.h).
  *
- *	fd readable ─▶ gw_arena_dispatch() ─▶ handlers ─▶ staged ─▶ settled by one snapshot ─▶ watchers woken
+ *	fd readable ─▶ gw_arena_dispatch() ─▶ handlers ─▶ staged ─▶ released by one snapshot ─▶ watchers woken
  *
  * Callbacks are called from gw_arena_dispatch() alone, never from within a look-up or a view.
  *

@@ -41,7 +41,7 @@ is_let_go(int fd)
 }
 
 static void
-append(struct lingering *l, struct lingering_file *file)
+append(struct leftovers *l, struct leftover_file *file)
 {
 	file->next = NULL;
 	*(l->first ? &l->last->next : &l->first) = file;
@@ -49,10 +49,10 @@ append(struct lingering *l, struct lingering_file *file)
 	l->count++;
 }
 
-static struct lingering_file *
-take_first(struct lingering *l)
+static struct leftover_file *
+take_first(struct leftovers *l)
 {
-	struct lingering_file *file = l->first;
+	struct leftover_file *file = l->first;
 
 	l->first = file->next;
 	l->count--;
@@ -60,17 +60,17 @@ take_first(struct lingering *l)
 }
 
 static void
-discard(struct lingering_file *file)
+discard(struct leftover_file *file)
 {
 	close(file->fd);
 	free(file);
 }
 
 void
-lingering_add(struct client *c, int fd, struct room_cost cost)
+leftovers_add(struct client *c, int fd, struct room_cost cost)
 {
 	struct broker *b = c->broker;
-	struct lingering_file *file;
+	struct leftover_file *file;
 
 	if (fd < 0)
 		return;
@@ -79,21 +79,21 @@ lingering_add(struct client *c, int fd, struct room_cost cost)
 		close(fd);
 		return;
 	}
-	*file = (struct lingering_file){
+	*file = (struct leftover_file){
 		.cost = cost, .uid = c->peer.uid, .privileged = c->privileged, .fd = fd};
-	append(&b->lingering, file);
+	append(&b->leftovers, file);
 	broker_look_later(b);
 }
 
 bool
-lingering_look(struct broker *b, const uid_t *uid)
+leftovers_look(struct broker *b, const uid_t *uid)
 {
-	struct lingering *l = &b->lingering;
+	struct leftovers *l = &b->leftovers;
 	uint64_t until = time_ns(CLOCK_MONOTONIC) + LOOK_NS, left = l->count;
 	bool any = false;
 
 	for (; left > 0 && l->first && time_ns(CLOCK_MONOTONIC) <= until; left--) {
-		struct lingering_file *file = take_first(l);
+		struct leftover_file *file = take_first(l);
 
 		if ((uid && file->uid != *uid) || !is_let_go(file->fd)) {
 			append(l, file);
@@ -106,8 +106,8 @@ lingering_look(struct broker *b, const uid_t *uid)
 }
 
 void
-lingering_done(struct broker *b)
+leftovers_done(struct broker *b)
 {
-	while (b->lingering.first)
-		discard(take_first(&b->lingering));
+	while (b->leftovers.first)
+		discard(take_first(&b->leftovers));
 }

@@ -7,8 +7,8 @@
  * Cost: 56 bytes of private memory a key and its length, and 8 to 16 in the table: informer-handlers.h
  * says 80.
  */
-#ifndef READER_LIB_EVENTS_TOLD_KEYS_H
-#define READER_LIB_EVENTS_TOLD_KEYS_H
+#ifndef READER_LIB_EVENTS_KNOWN_KEYS_H
+#define READER_LIB_EVENTS_KNOWN_KEYS_H
 
 #include "reader-lib/attach/handle.h"
 #include "reader-lib/base/key_table.h"
@@ -21,7 +21,7 @@
  * position       of its resource in the root
  * key            namespace, then name, node.length bytes
  */
-struct told_key {
+struct known_key {
 	struct key_node node;
 	void *value;
 	uint64_t uid;
@@ -31,49 +31,49 @@ struct told_key {
 	uint8_t ns_length;
 	char key[];
 };
-_Static_assert(sizeof(struct told_key) <= 56, "told key: costs more than informer-handlers.h says");
+_Static_assert(sizeof(struct known_key) <= 56, "told key: costs more than informer-handlers.h says");
 
-struct told_keys {
+struct known_keys {
 	struct key_table table;
 };
 
 /* 0 or -ENOMEM. */
-int told_keys_init(const struct informer *inf, struct told_keys *t);
+int known_keys_init(const struct informer *inf, struct known_keys *t);
 /* Frees all entries. One that is zeroed is fine. */
-void told_keys_done(struct told_keys *t);
+void known_keys_done(struct known_keys *t);
 
 /*
  * A key that is looked for: where its bytes stand, lent, and its hash. Of an object in the arena all of it is
- * to be settled, and what was made of it dropped where that fails.
+ * to be validated, and what was made of it dropped where that fails.
  */
-struct told_name {
+struct known_name {
 	const char *key;
 	uint64_t hash;
 	uint32_t ns_length, length;
 };
 
 /* The key of an object. False: its lengths make no sense. */
-bool told_keys_name(const struct told_keys *t, const struct arena_view *view, const struct object *o,
-		    struct told_name *ret_name);
-struct told_key *told_keys_find(const struct told_keys *t, const struct told_name *name);
+bool known_keys_name(const struct known_keys *t, const struct arena_view *view, const struct object *o,
+		     struct known_name *ret_name);
+struct known_key *known_keys_find(const struct known_keys *t, const struct known_name *name);
 /*
- * An entry for a key that is not there yet: it stands beside the table until told_keys_insert() puts it in,
- * or told_keys_drop() frees it. NULL: no memory.
+ * An entry for a key that is not there yet: it stands beside the table until known_keys_insert() puts it in,
+ * or known_keys_drop() frees it. NULL: no memory.
  */
-struct told_key *told_keys_make(const struct informer *inf, const struct told_name *name);
-void told_keys_insert(struct told_keys *t, struct told_key *entry);
+struct known_key *known_keys_make(const struct informer *inf, const struct known_name *name);
+void known_keys_insert(struct known_keys *t, struct known_key *entry);
 /* NULL is fine. */
-void told_keys_drop(const struct informer *inf, struct told_key *entry);
+void known_keys_drop(const struct informer *inf, struct known_key *entry);
 /* Take it out and free it. NULL is fine. */
-void told_keys_remove(struct told_keys *t, struct told_key *entry);
+void known_keys_remove(struct known_keys *t, struct known_key *entry);
 /*
  * An entry that was not met in this round, or NULL. at: where the search goes on, 0 at first; the entry found
  * may be removed.
  */
-struct told_key *told_keys_unmet(const struct told_keys *t, uint32_t round, size_t *at);
-void told_keys_clear(struct told_keys *t);
+struct known_key *known_keys_unmet(const struct known_keys *t, uint32_t round, size_t *at);
+void known_keys_clear(struct known_keys *t);
 
 /* Hash of a text; 0 of an empty one. */
-uint64_t told_keys_hash(const struct told_keys *t, const char *text, size_t length);
+uint64_t known_keys_hash(const struct known_keys *t, const char *text, size_t length);
 
 #endif

@@ -182,7 +182,7 @@ supervisor_report(struct supervisor *s)
 }
 
 void
-supervisor_settle(struct supervisor *s, uint64_t now_ms)
+supervisor_proceed(struct supervisor *s, uint64_t now_ms)
 {
 	kill_overdue(s, now_ms);
 	if (!s->draining) {
