@@ -96,7 +96,6 @@ struct handler_work {
 	uint32_t status_part;
 	struct changes *changes;
 	void *filter_context;
-	struct key_object gone;
 	struct informer_label_selector *labels;
 	struct informer_field_selector *fields;
 	unsigned pending;
@@ -111,6 +110,7 @@ struct handler_work {
 	/* resync.c */
 	uint64_t period_ns, due_ns;
 	uint32_t part, at; /* which ordinal is next */
+	struct key_object gone;
 };
 
 /*
