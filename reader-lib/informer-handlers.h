@@ -40,7 +40,7 @@
  * - A consumer (see below) gets INFORMER_RESYNC when its process begins and the daemon does not have its
  *   cursor. Then every present object comes as an add with is_initial, between on_resync_begin and
  *   on_resync_end. An object that an earlier process got, and that does not come, is gone.
- * - For this, the library remembers the key of each present object that the handler got: 80 bytes of private
+ * - For this, the library remembers the key of each present object that the handler got: 64 bytes of private
  *   memory and the key's length for each.
  * - A handler that is slow or hangs, or whose process dies, delays neither other handlers nor the daemon.
  *

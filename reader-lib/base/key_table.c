@@ -11,11 +11,13 @@
 #include "reader-lib/base/key_table.h"
 
 #define FIRST_BUCKETS 64u
+#define NODES_A_BUCKET 2u
 
 int
-key_table_init(struct key_table *t, const struct allocator *memory)
+key_table_init(struct key_table *t, const struct allocator *memory, size_t key_at)
 {
 	t->memory = *memory;
+	t->key_at = key_at;
 	t->count = t->taken = 0;
 	t->bucket_count = FIRST_BUCKETS;
 	t->buckets = allocator_get(memory, FIRST_BUCKETS * sizeof(t->buckets[0]));
@@ -55,7 +57,7 @@ key_table_find(const struct key_table *t, uint64_t hash, const char *key, size_t
 
 	for (struct key_node *n = *bucket_of(t, low); n; n = n->next) {
 		if (n->hash == low && n->length == length &&
-		    (length == 0 || memcmp(n->key, key, length) == 0))
+		    (length == 0 || memcmp(key_table_key(t, n), key, length) == 0))
 			return n;
 	}
 	return NULL;
@@ -84,36 +86,34 @@ grow(struct key_table *t)
 }
 
 void
-key_table_insert(struct key_table *t, struct key_node *node, uint64_t hash, const char *key, size_t length)
+key_table_insert(struct key_table *t, struct key_node *node, uint64_t hash, size_t length)
 {
 	struct key_node **bucket;
 
-	if (t->count >= t->bucket_count)
+	if (t->count >= NODES_A_BUCKET * t->bucket_count)
 		grow(t);
 	bucket = bucket_of(t, (uint32_t)hash);
-	*node = (struct key_node){*bucket, key, (uint32_t)length, (uint32_t)hash};
+	*node = (struct key_node){*bucket, (uint32_t)length, (uint32_t)hash};
 	*bucket = node;
 	t->count++;
 	t->taken = 0;
 }
 
 struct key_node *
-key_table_get(struct key_table *t, const char *key, size_t length, size_t key_at)
+key_table_get(struct key_table *t, const char *key, size_t length)
 {
 	uint64_t hash = key_table_hash(t, key, length);
 	struct key_node *node = key_table_find(t, hash, key, length);
-	char *copy;
 
 	if (node)
 		return node;
 	/* a whole struct, whatever stands behind its last member */
-	node = allocator_get(&t->memory, key_at + length + sizeof(uint64_t));
+	node = allocator_get(&t->memory, t->key_at + length + sizeof(uint64_t));
 	if (!node)
 		return NULL;
-	copy = (char *)node + key_at;
 	if (length > 0)
-		memcpy(copy, key, length);
-	key_table_insert(t, node, hash, copy, length);
+		memcpy((char *)node + t->key_at, key, length);
+	key_table_insert(t, node, hash, length);
 	return node;
 }
 

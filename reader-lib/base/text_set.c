@@ -12,15 +12,14 @@ text_set_init(struct text_set *set, const struct allocator *memory)
 	set->memory = *memory;
 	set->first = NULL;
 	set->last = &set->first;
-	return key_table_init(&set->table, &set->memory);
+	return key_table_init(&set->table, &set->memory, offsetof(struct set_text, bytes));
 }
 
 int
 text_set_add(struct text_set *set, const char *data, size_t length)
 {
 	size_t before = set->table.count;
-	struct set_text *v = (struct set_text *)(void *)key_table_get(&set->table, data, length,
-								      offsetof(struct set_text, bytes));
+	struct set_text *v = (struct set_text *)(void *)key_table_get(&set->table, data, length);
 
 	if (!v || set->table.count == before)
 		return v ? 0 : -ENOMEM;

@@ -35,7 +35,7 @@ handler_look_at_key(const struct informer_handler *h, const struct object *o, bo
 	s->uid = hash_of(w, o, &extent, OBJECT_UID);
 	s->version = hash_of(w, o, &extent, OBJECT_VERSION);
 	if (s->entry)
-		s->known = s->entry->uid == s->uid ? KNOWN_PRESENT : KNOWN_OTHER;
+		s->known = w->o.on_value || s->entry->uid == s->uid ? KNOWN_PRESENT : KNOWN_OTHER;
 	if (remember && (anew || s->known != KNOWN_PRESENT)) {
 		s->spare = known_keys_make(h->inf, &name);
 		if (!s->spare)
@@ -65,7 +65,8 @@ handler_keep_key(struct informer_handler *h, struct known_subject *s, uint32_t p
 		known_keys_insert(&w->keys, e);
 		handler_count_keys(h);
 	}
-	e->uid = s->uid;
+	if (!w->o.on_value)
+		e->uid = s->uid;
 	e->version = s->version;
 	e->round = w->round;
 	e->position = (uint16_t)w->feed.binding->parts[part].position;

@@ -10,7 +10,7 @@
 int
 known_keys_init(const struct informer *inf, struct known_keys *t)
 {
-	return key_table_init(&t->table, &inf->memory);
+	return key_table_init(&t->table, &inf->memory, offsetof(struct known_key, key));
 }
 
 bool
@@ -60,7 +60,7 @@ known_keys_make(const struct informer *inf, const struct known_name *name)
 void
 known_keys_insert(struct known_keys *t, struct known_key *e)
 {
-	key_table_insert(&t->table, &e->node, e->node.hash, e->key, e->node.length);
+	key_table_insert(&t->table, &e->node, e->node.hash, e->node.length);
 }
 
 void

@@ -27,7 +27,8 @@ private_index_new(const struct scope *scope, const char *name, index_function fu
 	ix->function = function;
 	ix->context = context;
 	ix->memory = inf->memory;
-	if (key_table_init(&ix->records, &ix->memory) < 0 || key_table_init(&ix->values, &ix->memory) < 0) {
+	if (key_table_init(&ix->records, &ix->memory, offsetof(struct index_record, key)) < 0 ||
+	    key_table_init(&ix->values, &ix->memory, offsetof(struct index_value, bytes)) < 0) {
 		key_table_done(&ix->records);
 		memory_put(inf, ix);
 		return -ENOMEM;
@@ -125,8 +126,7 @@ static struct index_record *
 record_of(struct private_index *ix, const char *key, size_t length)
 {
 	size_t before = ix->records.count;
-	struct index_record *record = (struct index_record *)(void *)key_table_get(
-		&ix->records, key, length, offsetof(struct index_record, key));
+	struct index_record *record = (struct index_record *)(void *)key_table_get(&ix->records, key, length);
 
 	if (record && ix->records.count > before) {
 		ix->absent++;
@@ -138,8 +138,7 @@ record_of(struct private_index *ix, const char *key, size_t length)
 static int
 add_entry(struct private_index *ix, struct index_record *record, const char *data, size_t length)
 {
-	struct index_value *v = (struct index_value *)(void *)key_table_get(
-		&ix->values, data, length, offsetof(struct index_value, bytes));
+	struct index_value *v = (struct index_value *)(void *)key_table_get(&ix->values, data, length);
 	struct index_entry *e;
 
 	if (!v)

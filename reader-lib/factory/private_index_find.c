@@ -139,7 +139,7 @@ private_index_values(struct private_index *ix, const struct informer_snapshot *s
 		r = 0;
 		for (size_t i = 0; i < ix->values.bucket_count; i++) {
 			for (const struct key_node *n = ix->values.buckets[i]; n && r >= 0; n = n->next)
-				r = text_set_add(values, n->key, n->length);
+				r = text_set_add(values, key_table_key(&ix->values, n), n->length);
 		}
 	} else if (r == 0) {
 		r = scope_start(&walk, ix->scope, snapshot, NULL, 0, NULL);

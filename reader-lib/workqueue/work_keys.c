@@ -10,7 +10,7 @@ int
 work_keys_init(struct work_keys *keys, const struct allocator *memory)
 {
 	keys->memory = *memory;
-	return key_table_init(&keys->table, memory);
+	return key_table_init(&keys->table, memory, offsetof(struct work_key, key));
 }
 
 void
@@ -39,7 +39,7 @@ work_keys_find(struct work_keys *keys, const char *key, size_t length)
 struct work_key *
 work_keys_get(struct work_keys *keys, const char *key, size_t length)
 {
-	return key_of_node(key_table_get(&keys->table, key, length, offsetof(struct work_key, key)));
+	return key_of_node(key_table_get(&keys->table, key, length));
 }
 
 void

@@ -213,8 +213,8 @@ TEST(values_are_exact_after_a_gap)
 /* What a store that was built anew lacks is told as gone; what it has comes with its value before. */
 TEST(values_are_exact_in_another_lineage)
 {
-	PLAY_VALUES("a1 b1 c1", "-=a1 -=b1 -=c1 ", "REPLACE;b2 c9:new d1",
-		    "COALESCED b1=b2 c1=- -=c9 -=d1 a1=- ", "-b e1", "b2=- -=e1 ");
+	PLAY_VALUES("a1 b1 c1", "-=a1 -=b1 -=c1 ", "REPLACE;b2 c9:new d1", "COALESCED b1=b2 c1=c9 -=d1 a1=- ",
+		    "-b e1", "b2=- -=e1 ");
 	assert_int_equal(v->made - v->released, 3);
 }
 
