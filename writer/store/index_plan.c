@@ -354,18 +354,14 @@ is_same(const struct value *a, const struct value *b)
 				  memcmp(a->at, b->at, (size_t)(a_end - a->at)) == 0);
 }
 
-/* The same for all elements, compared in pairs. */
+/* The same for all elements or fields, compared in pairs; s is the step to each of them. */
 static index_mask
 differ_in_elements(const struct step *s, const struct value *a, const struct value *b)
 {
-	struct value_iter a_it, b_it;
+	struct value_iter a_it = value_iterate(*a), b_it = value_iterate(*b);
 	index_mask changed = 0;
 	bool more;
 
-	if (value_kind(*a) != VALUE_ARRAY || value_kind(*b) != VALUE_ARRAY)
-		return s->below;
-	a_it = value_iterate(*a);
-	b_it = value_iterate(*b);
 	while ((more = value_next(&a_it)) && value_next(&b_it))
 		if (!is_same(&a_it.item, &b_it.item))
 			changed |= differ(s, &a_it.item, &b_it.item);

@@ -129,7 +129,7 @@ below(uint64_t *seed, uint32_t n)
 	return (uint32_t)(*seed >> 33) % n;
 }
 
-/* Of the values that are no objects or arrays, the one that is written as another: counts down to 0. */
+/* Of the texts, numbers and arrays, the one that is written as another, or longer: counts down to 0. */
 static unsigned other_at;
 
 /* A value whose fields have the names that the paths have, and others. Returns what is behind it. */
@@ -154,7 +154,10 @@ write_value(char *to, uint64_t *seed, unsigned depth)
 		return to + sprintf(to, "%s", below(seed, 2) ? "null" : "-17");
 	case 3:
 		*to++ = '[';
-		for (count = below(seed, 4); count > 0; count--) {
+		count = below(seed, 4);
+		if (other_at > 0 && --other_at == 0)
+			count++;
+		for (; count > 0; count--) {
 			to = write_value(to, seed, depth + 1);
 			*to++ = count > 1 ? ',' : ' ';
 		}
