@@ -7,6 +7,12 @@
 #include "reader-lib/events/wait.h"
 #include "shm-layout/time_ns.h"
 
+static int
+say_removed(void)
+{
+	return error_set(INFORMER_E_STOPPED, "the handler was removed");
+}
+
 /* locked; the lock is given up meanwhile. 1 a change was put down; 0 there is none now; negative. */
 static int
 pull(struct informer_handler *h)
@@ -15,7 +21,7 @@ pull(struct informer_handler *h)
 	int r;
 
 	if (!h->work || h->removed)
-		return error_set(INFORMER_E_STOPPED, "the handler was removed");
+		return say_removed();
 	if (h->claimed)
 		return error_set(-EBUSY, "another thread is in informer_changes_next() with this handler");
 	c = h->work->changes;
@@ -27,7 +33,7 @@ pull(struct informer_handler *h)
 	while (r > 0 && !handler_leaves(h));
 	pthread_mutex_lock(&h->inf->run->wait_lock);
 	run_let_go(h, r);
-	return h->work ? c->taken : 0;
+	return h->work ? c->taken : say_removed();
 }
 
 /* locked. Nothing came: sleep until something may have, or the time is over. False: it is. */

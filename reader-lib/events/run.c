@@ -384,11 +384,9 @@ end_handler(struct informer *inf, struct informer_handler *h)
 {
 	atomic_store_explicit(&h->leave, true, memory_order_relaxed);
 	h->removed = true;
-	/* whoever waits for its next change */
+	/* The leader wakes those who wait for a change of it. */
 	if (inf->run->leader)
 		eventfd_write(inf->run->kick, 1);
-	if (inf->run->waiters)
-		pthread_cond_broadcast(&inf->run->wait_cond);
 	inf->run->watchers++;
 	while (h->claimed)
 		pthread_cond_wait(&inf->run->handler_cond, &inf->run->wait_lock);

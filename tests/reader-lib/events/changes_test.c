@@ -258,6 +258,15 @@ TEST(a_wait_ends_with_its_handler)
 	start_pull(w, &thread);
 	informer_remove_handler(w->r->handler);
 	expect_pulled(thread, INFORMER_E_STOPPED);
+	/* and where another thread leads */
+	recorder_add(w->other);
+	assert_int_equal(informer_run(w->inf), 0);
+	recorder_await(w->other, "+a1* SYNCED");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	start_pull(w, &thread);
+	informer_remove_handler(w->r->handler);
+	expect_pulled(thread, INFORMER_E_STOPPED);
 	recorder_add(w->r);
 	recorder_expect(w->r, "+a1* SYNCED");
 	start_pull(w, &thread);
