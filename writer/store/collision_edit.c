@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes, grows and shrinks collision blocks for the identity trie and the indexes. Each edit writes a new
- * block and drops the old one, since readers may be in it.
+ * block and drops the old one, since readers may be reading it.
  */
 #include "writer/store/collision_edit.h"
 

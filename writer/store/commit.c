@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Publishing: the resource blocks that changed, a new root, one release-store; then what readers let go is
- * reused.
+ * Publishes: writes the changed resource blocks and a new root, and makes the root visible by one
+ * release-store. Then it frees blocks that no reader can see any more.
  */
 #include "writer/store/commit.h"
 
@@ -23,7 +23,7 @@ resource_length(const struct store_resource *res)
 	return (uint32_t)(sizeof(struct resource) + res->indexes.count * sizeof(uint32_t));
 }
 
-/* Of the root: the last one is empty where more is expected. */
+/* Rows of the root: if more resources are expected, one empty row follows. */
 static uint32_t
 rows(const struct store *s)
 {
@@ -103,8 +103,8 @@ need_block(struct arena_need *need, uint32_t length)
 }
 
 /*
- * W1 and W3 of shm-layout/PROTOCOLS.md, Pin. The root is stored only when all that it reaches stands sealed
- * in the arena; nothing that it replaces is reused before the pins were looked at, which happens after the
+ * W1 and W3 of shm-layout/PROTOCOLS.md, Pin. The root is stored only when all that it reaches is sealed in
+ * the arena. Blocks that it replaces are reused only after the pins were scanned, which happens after the
  * store.
  */
 static int
@@ -162,7 +162,7 @@ publish(struct store *s)
 	arena_set_working_epoch(s->arena, s->epoch + 1);
 
 	store_tell_events(s, base);
-	/* Readers first: they are on their way while we clean up. */
+	/* Wake readers first: they run while the writer cleans up. */
 	if (s->on_commit)
 		s->on_commit(s->on_commit_context, s->epoch);
 	store_release_held(s);
@@ -229,8 +229,8 @@ store_revoke(struct store *s, unsigned slot)
 }
 
 /*
- * What was retired under an epoch that is published is reached neither by the current root nor by what is
- * being changed: it may go amid a change, and amid a commit.
+ * Blocks retired under a published epoch are reached neither by the current root nor by the working version.
+ * So they may be freed amid a change and amid a commit.
  */
 bool
 store_make_room(void *store)

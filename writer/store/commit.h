@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The root's tag: made by the commit that writes a root (commit.c), checked when a new process takes over
- * what the last one left (generation.c).
+ * The root's tag. A commit makes it when it writes a root (commit.c). A new writer checks it when it adopts
+ * an arena (generation_check.c).
  */
 #ifndef WRITER_STORE_COMMIT_H
 #define WRITER_STORE_COMMIT_H

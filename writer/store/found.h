@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the store answered when it was asked about a draft (store_look), in one word that travels with the
- * draft: whoever changes the store need not ask again. Only a change of the draft's own key makes it untrue.
+ * The store's answer about a draft (store_look()) in one word. The word travels with the draft, so the store
+ * need not be asked again. It stays true until the draft's own key changes in the store.
  *
- *	FOUND_UNASKED     nobody asked, or the answer is no longer good
+ *	FOUND_UNASKED     the store was not asked, or the answer is no longer true
  *	ref               the known object with its key; the draft is a newer state of it
- *	FOUND_NEW | ref   the draft is a new object; another one, of another UID, still has its key
- *	FOUND_NEW         the draft is a new object, and nothing is known under its key
+ *	FOUND_NEW | ref   the draft is a new object; an object with another UID still has its key
+ *	FOUND_NEW         the draft is a new object, and no object has its key
  */
 #ifndef WRITER_STORE_FOUND_H
 #define WRITER_STORE_FOUND_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Generations: finding the arena to start from, what cannot be used, making the switch.
+ * Finds the arena file to start from, sets unusable files aside, and makes the switch to the new generation.
  */
 #include "writer/store/generation.h"
 
@@ -24,7 +24,7 @@ bad_name(const struct arena_place *place, char *name, size_t size)
 	snprintf(name, size, "%s.bad", place->prefix);
 }
 
-/* Out of the way, under a name that one can look at; only the latest such file is kept. */
+/* Rename the file so that a person can examine it; only the latest such file is kept. */
 static void
 set_aside(const struct arena_place *place, const char *name, struct adoption *ret)
 {
@@ -38,7 +38,10 @@ set_aside(const struct arena_place *place, const char *name, struct adoption *re
 		unlinkat(place->directory, name, 0);
 }
 
-/* To look at it is not worth a start, nor who reads there. Whether there was one. */
+/*
+ * Free the file that was set aside, though readers may have it open, since a start needs its memory. True:
+ * there was one.
+ */
 static bool
 drop_bad(const struct arena_place *place, uint64_t successor)
 {
@@ -57,8 +60,8 @@ drop_bad(const struct arena_place *place, uint64_t successor)
 }
 
 /*
- * Of these files those go that another one has replaced, or that were never finished; or all, but for the
- * successor. Memory that readers hold there is taken. Returns whether some was.
+ * Revoke and unlink those of these files that another one has superseded, or that were never finished; or
+ * all except the successor. True if a file's memory was freed.
  */
 static bool
 clear_away(const struct arena_place *place, const uint64_t *generations, int count, bool all,
@@ -92,8 +95,7 @@ clear_away(const struct arena_place *place, const uint64_t *generations, int cou
 /* ---- starting ---- */
 
 /*
- * What is not worth a start goes: what was set aside, and what another one has replaced. Whether anything
- * did.
+ * Make room for the start: remove superseded files and the one that was set aside. True if one was removed.
  */
 static bool
 make_room(const struct arena_place *place, const uint64_t *older, int count, uint64_t successor)
@@ -126,9 +128,9 @@ new_arena(const struct arena_place *place, const uint64_t *generations, int coun
 }
 
 /*
- * A file that is good as far as its header goes: its content goes over to a new one. `older` are those below.
- * 0; -EBADMSG it is damaged; -ENOSPC two do not fit; other negative errno; with a message. After 0 and
- * -ENOSPC its descriptor is ret's.
+ * Carry over the content of a file with a good header. `older` are those below. 0; -EBADMSG it is damaged;
+ * -ENOSPC no memory for both; other negative errno; with a message. After 0 and -ENOSPC ret has its
+ * descriptor.
  */
 static int
 carry_over(const struct arena_place *place, struct generation_file *old, const uint64_t *older, int count,
@@ -146,10 +148,9 @@ carry_over(const struct arena_place *place, struct generation_file *old, const u
 	return r;
 }
 
-/* Is it what a writer may start from? 0; -EPERM, -EBADMSG with a constant text. */
 /*
- * What header_check() said, but for a file of another layout: a reader may be able to read that, a writer
- * does not go on with it, whichever is newer.
+ * header_check()'s result, except for a file of another layout: a reader may be able to read it, but a
+ * writer does not continue it, whichever layout is newer.
  */
 static int
 check_layout(struct generation_file *old, int r, const char **why)
@@ -165,7 +166,7 @@ check_layout(struct generation_file *old, int r, const char **why)
 	return -EPROTO;
 }
 
-/* Is it what a writer may start from? 0; -EPERM, -EBADMSG with a constant text. */
+/* May a writer start from this file? 0; -EPERM, -EBADMSG with a constant text. */
 static int
 check_file(const struct arena_place *place, const struct generation_file *old, const char **why)
 {
@@ -182,9 +183,8 @@ check_file(const struct arena_place *place, const struct generation_file *old, c
 }
 
 /*
- * Start from this file; `older` are those below.
- * 0; -ENOENT not from this one: it has gone, or is of no use; -ENOSPC there is no room for a second one;
- * other negative errno: no start; with a message.
+ * Start from this file; `older` are those below. 0; -ENOENT the file is gone or unusable; -ENOSPC no memory
+ * for both; other negative errno: no start; with a message.
  */
 static int
 start_from(const struct arena_place *place, uint64_t generation, const uint64_t *older, int count,

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Generations: which arena file a writer starts from, and how one follows another.
+ * A generation is one arena file of a writer. Here a writer finds the file to start from, and replaces it.
  *
- * A writer that comes back cannot know which pins its predecessor had granted, so it never writes into that
- * file's blocks. It copies the file (offsets stay valid), checks identity, root and every reachable tag in
- * the copy, rebuilds its books by that walk, and only then makes the switch: new state LIVE, old superseded.
- * The old one stays for those who still read there, until patience is over, room is wanted, or the next
- * writer makes its switch: at most one superseded generation is alive. Then it is revoked: state REVOKED, its
- * memory given back, unlinked.
+ * A new writer does not know which pins its predecessor granted, so it never writes into that file's blocks.
+ * It copies the file (offsets stay valid). In the copy it checks identity, root and the tag of each
+ * reachable block, and rebuilds its books by that walk. Only then it makes the switch: new state LIVE, old
+ * superseded.
+ *
+ * The old file is unlinked once no process has it open. It is revoked before that when its patience_ns are
+ * over, room is wanted, or the next writer makes its switch. Revoking sets REVOKED, frees its memory and
+ * unlinks it. At most one superseded generation exists.
  *
  *	old whole ──▶ new INCOMPLETE, old whole ──▶ new LIVE, old whole ──▶ new LIVE, old superseded
  *
- * Where two do not fit into the memory there is, the new one begins empty, in what is left, and the old one
- * is superseded by it all the same.
+ * If memory does not suffice for both, the new one begins empty in the memory that is left, and supersedes
+ * the old one too.
  *
- * Invariant: killed at any point, a writer leaves the whole content, and the next one finds it, in the
- * highest file that is LIVE or STALE.
+ * Invariant: a writer killed at any point leaves the whole content. The next writer finds it in the highest
+ * file that is LIVE or STALE.
  *
- * The directory may be everybody's (/dev/shm): whose a file is comes before its number, and a name that
- * someone else has taken is passed over.
+ * Any user may make files in the directory (/dev/shm). So a file's owner is checked before its number, and a
+ * name that another user's file has is skipped.
  *
- * Everything happens under the writer's lock (lock.h).
+ * All of this runs under the writer's lock (lock.h).
  */
 #ifndef WRITER_STORE_GENERATION_H
 #define WRITER_STORE_GENERATION_H
@@ -31,9 +33,7 @@
 #include "writer/arena/arena.h"
 #include "writer/arena/intern.h"
 
-/*
- * Where a writer's arena files lie: DIRECTORY/PREFIX.GENERATION
- */
+/* The place of a writer's arena files: DIRECTORY/PREFIX.GENERATION */
 struct arena_place {
 	int directory;			/* open descriptor */
 	char prefix[128];
@@ -42,9 +42,9 @@ struct arena_place {
 };
 
 enum adoption_how {
-	ADOPTION_NEW,		/* there was none */
-	ADOPTION_ADOPTED,	/* the content of old_generation was carried over */
-	ADOPTION_REBUILD,	/* there was one, but its content was not carried over: message says why */
+	ADOPTION_NEW,     /* there was no old generation */
+	ADOPTION_ADOPTED, /* the content of old_generation was carried over */
+	ADOPTION_REBUILD, /* old content was not carried over: message says why */
 };
 
 struct adoption {
@@ -53,41 +53,40 @@ struct adoption {
 	unsigned strangers; /* files of other users under the arena's name: passed over, left alone */
 	uint64_t bytes, blocks;
 	uint64_t copy_ns, verify_ns;
-	char message[512];	/* a sentence for the log; empty when there is nothing to say */
-	int old_fd;             /* what was replaced and is not given back yet; -1: none */
-	uint64_t superseded_ns; /* CLOCK_BOOTTIME, since when */
+	char message[512];      /* a sentence for the log, or empty */
+	int old_fd;             /* the superseded file until it is given back; -1: none */
+	uint64_t superseded_ns; /* CLOCK_BOOTTIME at the switch */
 };
 
 /*
- * Find the arena to start from, and make this writer's own.
+ * Find the arena to start from, and make this writer's new generation.
  *
  * ret_arena   its state is still INCOMPLETE
- * ret_intern  the rebuilt table when adopted, else NULL
+ * ret_intern  the rebuilt table if the content was adopted, else NULL
  * Returns     0, or negative errno with a sentence in ret->message (no memory for even an empty arena,
- *             directory not writable): what was there is left to the next start
+ *             directory not writable): the old files are left to the next start
  */
 int generation_adopt(const struct arena_place *place, struct arena *ret_arena, struct intern **ret_intern,
 		     struct adoption *ret);
 
 /*
- * The switch: the new generation goes LIVE, if it is not yet (its root must be published); the old one is
- * marked superseded, and all others are revoked and unlinked. Who reads an orphan goes by a note
- * (lock_note.h): for that the new one is LIVE, then named there, then this is called.
+ * The switch: set the new generation LIVE if it is not yet (its root must be published), mark the old one
+ * superseded, revoke and unlink all others. Readers of an orphaned arena follow a note (lock_note.h). So set
+ * the new one LIVE, name it in the note, then call this.
  */
 void generation_finish(const struct arena_place *place, struct arena *arena, struct adoption *adoption);
 
 /*
- * To be called with each heartbeat, after generation_finish(). What was replaced goes as soon as nobody has
- * it open any more; beyond patience_ns (of CLOCK_BOOTTIME) it is revoked, and goes. Returns  true when
- * readers were revoked for it
+ * Call with each heartbeat, after generation_finish(). Unlink the superseded file once no process has it
+ * open. After patience_ns (of CLOCK_BOOTTIME) revoke and unlink it. Returns true if that revoked readers.
  */
 bool generation_expire(const struct arena_place *place, struct adoption *adoption, uint64_t now_ns,
 		       uint64_t patience_ns);
 
-/* Room is wanted: what was replaced is revoked, and goes. False: there was nothing. */
+/* Room is wanted: revoke and unlink the superseded file. False: there was none. */
 bool generation_give_back(const struct arena_place *place, struct adoption *adoption);
 
-/* The writer ends: what was replaced is left to the next start. */
+/* The writer ends: leave the superseded file to the next start. */
 void generation_leave(struct adoption *adoption);
 
 #endif

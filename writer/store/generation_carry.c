@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes a new generation of the content of an old one: copies it, and checks what came of it before anybody
- * is sent there.
+ * Makes a new generation with the content of an old one: copies the file, and checks the copy before readers
+ * are sent there.
  */
 #include "writer/store/generation_carry.h"
 
@@ -22,8 +22,10 @@
 
 /* ---- making the new file ---- */
 
-/* The next one's name is taken, by someone else: on to another, wider each time, so that nobody can have them
- * all. */
+/*
+ * Another user's file has the next name: try another one. Each step is random and may be twice as wide as
+ * the last, so that nobody can take all names.
+ */
 static void
 pass_over(struct adoption *ret, unsigned tries)
 {
@@ -58,7 +60,7 @@ drop_file(const struct arena_place *place, struct arena *arena)
 static uint64_t
 newest_epoch(const struct header *h)
 {
-	/* Relaxed: a header that nobody changes, or a copy. */
+	/* Relaxed: a header that no process changes, or a copy. */
 	return atomic_load_explicit(&((struct header *)(uintptr_t)h)->epoch, memory_order_relaxed);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks all that a root reaches in a copy, before a writer builds on it, and rebuilds its books. Nothing is
- * touched that has no memory: on a full tmpfs that would be a SIGBUS.
+ * Walks all blocks that a root reaches in a copy, and rebuilds the books, before a writer uses the copy.
+ * Pages without memory are not touched: on a full tmpfs that raises SIGBUS.
  */
 #include "writer/store/generation_check.h"
 
@@ -42,7 +42,7 @@ generation_check_identity(const struct arena_place *place, const struct header *
 
 /* ---- a mapping that may be touched everywhere ---- */
 
-/* The file as it is, with zeroes of our own where it has no memory. NULL without memory. */
+/* Map the file, with private zeroes where it has no memory. NULL without memory. */
 static uint8_t *
 map_present(const struct arena_source *source)
 {
@@ -69,7 +69,7 @@ map_present(const struct arena_source *source)
 
 /* ---- the walk ---- */
 
-/* The root, where it is good, and leads to what was published last. */
+/* The root, if it is valid and is the one published last. */
 static int
 check_root(const struct arena *a, uint64_t offset, uint64_t newest, char *message, size_t size)
 {
@@ -107,14 +107,14 @@ type_name(const struct arena *a, uint32_t ref)
 	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "unknown";
 }
 
-/* What one walk knows: where the visitor met something bad, and why. */
+/* Result of a walk: where the visitor met a bad block, and why. */
 struct check {
 	struct arena *arena;
 	uint32_t bad_ref;
 	const char *why;
 };
 
-/* Check the root, and walk from there with this visitor, whose context begins with a struct check. */
+/* Check the root, and walk from it with this visitor, whose context begins with a struct check. */
 static int
 check_all(struct check *c, uint64_t newest, const struct walk_visitor *visitor, char *message, size_t size)
 {

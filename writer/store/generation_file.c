@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arena files on disk: whose they are first, then what number they say, then what their header says.
+ * Finds, opens and marks arena files: checks the owner first, then the number in the name, then the header.
  */
 #include "writer/store/generation_file.h"
 
@@ -34,7 +34,7 @@ compare_descending(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The generation that a file's name says; 0: it is no name of an arena. */
+/* The generation in a file's name; 0: the name is not an arena's. */
 static uint64_t
 named_generation(const struct arena_place *place, const char *name)
 {
@@ -140,7 +140,7 @@ generation_file_open(const struct arena_place *place, const char *name, struct g
 	}
 	*why = file->why;
 	r = header_check(file->header, (uint64_t)st.st_size, file->why);
-	/* Relaxed, all: it is our copy. The epoch is told last, arena_tell_epoch(). */
+	/* Relaxed, all: it is our copy. arena_tell_epoch() stores the epoch last. */
 	if (r == -EAGAIN && atomic_load_explicit(&file->header->epoch, memory_order_relaxed) != 0) {
 		*why = "it says that it is unfinished, and was published";
 		return -EBADMSG;
@@ -232,9 +232,9 @@ bool
 generation_file_is_read(int fd)
 {
 	/*
-	 * A lease for writing is given to the only one who has a file open; a mapping counts as that. Who
-	 * opens it in the moment for which we have it makes the kernel send us a signal: this one is ignored
-	 * by everybody who did not ask for it.
+	 * A write lease is granted only if no other process has the file open or mapped. A process that
+	 * opens the file while we hold the lease makes the kernel send us a signal, which is ignored by
+	 * default.
 	 */
 	if (fcntl(fd, F_SETSIG, SIGURG) < 0 || fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
 		return true;

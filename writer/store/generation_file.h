@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arena files that a writer finds when it starts.
+ * The arena files in the directory, as a starting writer finds them.
  *
- * Nothing of them is mapped, they are read: where a killed writer left a hole, a full tmpfs has no page for
- * it, and to touch it would be a SIGBUS.
+ * They are read, not mapped. Where a killed writer left a hole, a full tmpfs has no page for it, and
+ * touching a mapped hole raises SIGBUS.
  */
 #ifndef WRITER_STORE_GENERATION_FILE_H
 #define WRITER_STORE_GENERATION_FILE_H
@@ -15,7 +15,7 @@
 #include "shm-layout/header_check.h"
 #include "writer/store/generation.h"
 
-#define GENERATIONS_MAX 64u /* files of ours looked at; more means somebody plays with the names */
+#define GENERATIONS_MAX 64u /* files of ours that are looked at; the highest ones */
 
 struct generation_file {
 	int fd;
@@ -28,44 +28,44 @@ struct generation_file {
 void generation_file_name(const struct arena_place *place, uint64_t generation, char *name, size_t size);
 
 /*
- * The generations whose files exist, highest first. Anybody may make files in /dev/shm: those of others do
- * not count, whatever their number.
+ * The generations with a file of ours, highest first. Files of other users do not count, whatever their
+ * number: any user may make files in /dev/shm.
  *
- * strangers  set to how many of others there are
- * Returns    the number of ours (of more than GENERATIONS_MAX the highest), or negative errno
+ * strangers  set to the number of files of other users
+ * Returns    the number of ours (if above GENERATIONS_MAX, the highest), or negative errno
  */
 int generation_files_find(const struct arena_place *place, uint64_t generations[GENERATIONS_MAX],
 			  unsigned *strangers);
 
 /*
- * Open one. generation_file_close() follows, whatever came of it. One that is REVOKED can be opened.
+ * Open a file. The caller calls generation_file_close() also after a failure. A REVOKED file can be opened.
  *
  * why      set on failure: a text that lives as long as `file`
- * Returns  0; -EAGAIN it is unfinished (then `header` is there where the file has one, else NULL); -EPERM it
- * is not ours alone; -EBADMSG or another error: not usable
+ * Returns  0; -EAGAIN it is unfinished (`header` is set if the file has one, else NULL); -EPERM it is not
+ *          ours alone; -EBADMSG or another error: not usable
  */
 int generation_file_open(const struct arena_place *place, const char *name, struct generation_file *file,
 			 const char **why);
 
-/* keep_fd: the descriptor goes on to somebody else. */
+/* keep_fd: leave the descriptor open; the caller has taken it */
 void generation_file_close(struct generation_file *file, bool keep_fd);
 
-/* Words of the copy. */
+/* Words of the header's copy. */
 enum header_state generation_file_state(const struct generation_file *file);
 uint64_t generation_file_superseded_by(const struct generation_file *file);
 
-/* Tell its readers that another generation has replaced it. */
+/* Mark the file superseded: its readers learn which generation replaced it. */
 void generation_file_supersede(int fd, uint64_t generation);
 
 /*
- * Revoke it: every call of its readers' snapshots says EXPIRED, and they go on to that generation. Take the
- * memory of everything behind its header.
+ * Revoke the file: all calls on its snapshots return EXPIRED, and its readers move to that generation. Free
+ * the memory of everything behind its header.
  */
 void generation_file_give_back(int fd, uint64_t generation);
 
 /*
- * Whether anybody else has it open or mapped. True where the system does not say. Nothing but two system
- * calls, and no surprise for whoever opens it meanwhile.
+ * True if another process has the file open or mapped, or if the system does not say. Two system calls; a
+ * process that opens the file meanwhile does not notice.
  */
 bool generation_file_is_read(int fd);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prepares an object's change in every index of its resource, for store_change.c, and carries it out in
- * two steps around the change itself, so that values are computed once and memory is asked for first.
+ * Prepares an object's change in every index of its resource, for store_change.c, and makes it in two steps
+ * around the change of the object. So values are computed once, and memory is reserved first.
  */
 #include "writer/store/index_change.h"
 
@@ -30,7 +30,10 @@ make_room(struct index_change *change, unsigned count)
 	return 0;
 }
 
-/* Mark what is in both sets: it is filed and stays so. Adds what the others may allocate. */
+/*
+ * Mark the values in both sets: they are filed and stay. Add what filing or unfiling the others may
+ * allocate.
+ */
 static void
 compare_sets(struct value_set *old, struct value_set *new, bool replaced, struct arena_need *need)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files an ordinal under a value of one index and takes it out again, for index_change.c: moves what
- * stands under the value's hash between its forms, and never changes a block that a root shows.
+ * Files an ordinal under a value of one index and takes it out again, for index_change.c. It changes the
+ * form of what stands under the value's hash, and never changes a block that a root shows.
  */
 #include "writer/store/index_edit.h"
 
@@ -40,8 +40,8 @@ hash_fits(const char *data, size_t length, void *context)
 }
 
 /*
- * The hash under which a leaf stands: its postings' value, or the one of its object's values that fits the
- * way.
+ * The hash under which a leaf stands: that of its postings' value, or of the one of its object's values that
+ * fits the path.
  */
 static int
 key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
@@ -60,7 +60,7 @@ key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_
 		*ret_key = index_value_hash(search.hash_key, posting_value(p), p->value_length);
 		return 0;
 	}
-	/* half changed: its object does not say which values are filed */
+	/* the object is half changed: `own` says which values are filed */
 	if (link_value(link) == ix->ordinal) {
 		for (size_t i = 0; i < ix->own->count; i++) {
 			*ret_key = ix->own->entries[i].hash;
@@ -103,7 +103,7 @@ entry_has_value(const struct index_edit *ix, uint32_t link, const char *value, s
 	return r < 0 ? r : index_def_has(ix->def, value_of_object(&ix->arena->view, ref), value, length);
 }
 
-/* The entry of a leaf that stands for the value: 1 and its position, 0 none. */
+/* Find the entry of a leaf for this value: 1 and its position, 0 none. */
 static int
 find_entry(const struct index_edit *ix, uint32_t leaf, const char *value, size_t length, uint32_t *ret_i,
 	   uint32_t *ret_link)
@@ -182,8 +182,8 @@ set_posting_trie(const struct index_edit *ix, uint32_t link, uint32_t count, uin
 }
 
 /*
- * The array gets one ordinal more, at this place, in the block it has: fresh, and with room to its last unit.
- * False: it has none.
+ * Insert one ordinal into the array at this place, in its present block. False: the block is not fresh, or
+ * full.
  */
 static bool
 grow_array(const struct index_edit *ix, uint32_t link, uint32_t at, uint32_t ordinal)
@@ -202,7 +202,7 @@ grow_array(const struct index_edit *ix, uint32_t link, uint32_t at, uint32_t ord
 	return true;
 }
 
-/* An immediate ordinal or postings, with one ordinal more. */
+/* Add one ordinal to an immediate ordinal or postings. */
 static int
 entry_add(const struct index_edit *ix, uint32_t link, const char *value, size_t length, uint32_t ordinal,
 	  uint32_t *ret_link)
@@ -273,8 +273,8 @@ entry_add(const struct index_edit *ix, uint32_t link, const char *value, size_t 
 }
 
 /*
- * The same with one ordinal less; *ret_link is 0 when none is left. A single one stays in postings within a
- * collision.
+ * Take one ordinal out; *ret_link is 0 when none is left. Within a collision a single ordinal stays in
+ * postings.
  */
 static int
 entry_remove(const struct index_edit *ix, bool collision, uint32_t link, const char *value, size_t length,
@@ -334,7 +334,7 @@ entry_remove(const struct index_edit *ix, bool collision, uint32_t link, const c
 
 /* ---- values that share a hash ---- */
 
-/* Postings of their own for the ordinal that stands alone under this hash. */
+/* Make postings for the ordinal that stands alone under this hash. */
 static int
 single_posting(const struct index_edit *ix, uint32_t ordinal, const char *value, size_t length,
 	       uint32_t *ret_link)
@@ -367,8 +367,8 @@ make_if_hash(const char *data, size_t length, void *context)
 }
 
 /*
- * leaf, which stands under this hash for another value, and the changing object under `value`: a collision of
- * postings.
+ * Make a collision of postings: leaf, which stands under this hash for another value, and the changing
+ * object under `value`.
  */
 static int
 collide(const struct index_edit *ix, uint32_t leaf, uint64_t hash, const char *value, size_t length,
@@ -400,7 +400,7 @@ collide(const struct index_edit *ix, uint32_t leaf, uint64_t hash, const char *v
 	return r < 0 ? r : collision_add(ix->edit, ix->arena, leaf, link, ret_leaf);
 }
 
-/* Outside a collision an ordinal alone stands immediately. */
+/* Outside a collision a single ordinal is an immediate one. */
 static uint32_t
 without_single_posting(const struct index_edit *ix, uint32_t link)
 {

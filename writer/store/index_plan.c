@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree of steps: made of the paths one by one, each along what is there already, and walked with the
- * object. Of an object's fields those that are wanted are visited in the order in which they lie, so that
- * each is passed once; where they lie follows from the shape, and is remembered by its tag.
+ * Builds the tree of steps, path by path, and walks it with an object. Wanted fields of an object are
+ * visited in the order in which they lie, each once. A step remembers the places of its fields by the
+ * shape's tag.
  *
- * Equal bytes are equal values: refs lead to blocks that do not change while a state has them. The exception
- * is metadata.resourceVersion, which stands in the object's header (OWN_VERSION): what leads to it counts as
- * changed.
+ * Equal bytes are equal values, since blocks do not change while a state refers to them. The exception is
+ * metadata.resourceVersion, which stands in the object's header (OWN_VERSION): its path counts as changed.
  */
 #include "writer/store/index_plan.h"
 
@@ -22,7 +21,7 @@ struct end {
 	const struct index_rule *rule;
 };
 
-/* A field that is wanted: how many stand before it, and which step it is. */
+/* A wanted field: how many fields stand before it, and which step it is. */
 struct place {
 	uint32_t field;
 	uint32_t step;
@@ -101,7 +100,7 @@ is_step(const struct step *s, const struct path *path, const struct path_step *s
 	       memcmp(s->name, path->names + step->name_offset, s->name_length) == 0;
 }
 
-/* The step of the path below s, made if there is none. NULL: no memory. */
+/* Find the step of the path below s, or make it. NULL: no memory. */
 static struct step *
 step_below(struct step *s, const struct path *path, const struct path_step *step)
 {
@@ -220,7 +219,7 @@ hand_over(const char *data, size_t length, void *context)
 
 static int walk(struct walk *w, const struct step *s, const struct value *v);
 
-/* Where the step's names stand in a shape that it has not met lately. False: it is damaged. */
+/* Find the places of the step's names in a shape that it does not remember. False: the shape is damaged. */
 static bool
 learn_shape(const struct step *s, const struct value *object, const struct value_fields *fields,
 	    struct shape *shape)
@@ -246,7 +245,7 @@ learn_shape(const struct step *s, const struct value *object, const struct value
 	return true;
 }
 
-/* The object's fields, and where the step's names stand among them. NULL: it has none, or is damaged. */
+/* The object's fields, and the places of the step's names among them. NULL: it has none, or is damaged. */
 static const struct shape *
 open_shape(const struct step *s, const struct value *object, struct value_fields *ret)
 {
@@ -297,7 +296,7 @@ walk_all(struct walk *w, const struct step *s, const struct value *v)
 	return r == 0 && it.damaged ? -EBADMSG : r;
 }
 
-/* What ends here, and what goes on. Depth: PATH_STEPS_MAX. */
+/* Report the values of paths that end here, and follow the others. Depth: PATH_STEPS_MAX. */
 static int
 walk(struct walk *w, const struct step *s, const struct value *v)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All paths of a resource's indexes as one tree of steps, so that an object's values in all of them are found
- * in one walk: what lies on the way of several is entered once, and its fields are passed in their order.
+ * An index plan is one tree of steps for all paths of a resource's indexes. One walk finds an object's
+ * values in all of them: a step that several paths share is entered once, and fields are passed in their
+ * order.
  *
  *	metadata ── uid                   of index 3
  *	    │  └─── labels                of index 4
  *	    └────── ownerReferences ─ [*] ─ uid
  *	status ──── podIP
  *
- * What it finds is what index_def_each() finds of each index, in another order. Two states of one object are
- * walked side by side first: an index has the same values of both where every field on its ways has the same
- * bytes, and is then left out of the walk.
+ * It finds the same values as index_def_each() for each index, in another order. index_plan_compare() walks
+ * two states of an object side by side. An index whose fields all have equal bytes has equal values and can
+ * be left out of the walk.
  *
- * A step remembers where its fields stand in the shapes that it has met. Threads: one.
+ * A step remembers the place of its fields in the shapes that it has met. Threads: one.
  */
 #ifndef WRITER_STORE_INDEX_PLAN_H
 #define WRITER_STORE_INDEX_PLAN_H
@@ -23,11 +24,11 @@
 
 struct index_plan;
 
-/* defs' rules are borrowed until it is freed, defs itself is not. NULL: no memory. */
+/* defs' rules are borrowed until the plan is freed; the array itself is read only here. NULL: no memory. */
 struct index_plan *index_plan_new(const struct index_def *defs, unsigned count);
 void index_plan_free(struct index_plan *plan); /* plan may be NULL */
 
-/* Some of the indexes, a bit each; the last bit stands for all from INDEX_MASK_LAST on. */
+/* A set of indexes, one bit each; the last bit stands for all from INDEX_MASK_LAST on. */
 typedef uint64_t index_mask;
 #define INDEX_MASK_LAST 63u
 #define INDEX_MASK_ALL UINT64_MAX
@@ -40,14 +41,14 @@ index_mask_of(unsigned index)
 
 /*
  * The indexes in which two states of one object (of one UID) may have different values. Both bodies lie in
- * the same arena. Cost: the bytes of the fields that lead to what differs.
+ * the same arena. Cost: proportional to the bytes of the fields on the way to the differences
  */
 index_mask index_plan_compare(struct index_plan *plan, struct value before, struct value after);
 
 /*
- * Every value of an object in the indexes of `wanted`, and in the how manieth index it has it; duplicates
- * included. The bytes are lent for the duration of the call. A non-zero result of each stops and is returned;
- * else 0, or -EBADMSG.
+ * Call each() for every value of an object in the indexes of `wanted`, with the number of its index.
+ * Duplicates are included. The bytes are lent for the call. A non-zero result of each() stops the walk and
+ * is returned; else 0, or -EBADMSG.
  */
 int index_plan_each(struct index_plan *plan, struct value body, index_mask wanted,
 		    int (*each)(unsigned index, const char *data, size_t length, void *context),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gives out and takes back ordinals for a resource of the store: the one that was given back first comes
- * first, since its epoch is the oldest.
+ * Gives out and takes back ordinals for a resource of the store. The ordinal freed first is given out first:
+ * its epoch is the oldest.
  */
 #include "writer/store/ordinals.h"
 

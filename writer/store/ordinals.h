@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ordinals that were given back, and from which epoch on each may name another object: one root never has two
- * objects under an ordinal, and none that a reader of an older root still follows changes its meaning there.
+ * Free ordinals of a resource, each with the epoch from which it may name another object. No root has two
+ * objects under one ordinal. An ordinal that a reader of an older root still follows keeps its meaning.
  */
 #ifndef WRITER_STORE_ORDINALS_H
 #define WRITER_STORE_ORDINALS_H
@@ -16,14 +16,15 @@ struct ordinals {
 };
 
 /*
- * The oldest free one, if it may be used after the published epoch, else *next, which grows.
+ * Take the oldest free ordinal if it may be used after the published epoch; else take *next and increment
+ * it.
  * Returns 0, or -ENOSPC when there are no more numbers.
  */
 int ordinals_take(struct ordinals *o, uint64_t published, uint64_t *next, uint32_t *ret_ordinal);
 
 /*
- * May be used once `epoch` is published. Where memory is short it is not used again, which costs nothing but
- * a number.
+ * Free an ordinal: it may be used once `epoch` is published. Without memory it is never used again; that
+ * wastes one number.
  */
 void ordinals_give(struct ordinals *o, uint64_t epoch, uint32_t ordinal);
 

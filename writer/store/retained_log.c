@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps what was replaced or deleted until no queue can show it any more, for the store: in order of seq,
- * with running sums of bytes.
+ * Keeps replaced and deleted objects for the store until no queue can show them, in order of seq, with
+ * running sums of bytes.
  */
 #include "writer/store/retained_log.h"
 

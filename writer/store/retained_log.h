@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What left the store but may still be shown by a queue: a log in order of seq, oldest first, whose head is
- * let go as the queues are read.
+ * A log of objects that left the store but that a queue may still show, in order of seq. As queues are read,
+ * the oldest entries are taken out.
  *
- *	      let go ◀── [ seq 17 | seq 17 | seq 21 | … | seq 90 ] ◀── what is replaced or deleted now
+ *	      let go ◀── [ seq 17 | seq 17 | seq 21 | … | seq 90 ] ◀── replaced or deleted now
  *	                   ▲ the lowest unread seq moves on
  *
- * Each entry carries the bytes of all before it, so that "how much is held for one who has read up to seq" is
- * a search and a subtraction. The log knows nothing of blocks: whoever takes a ref retires it.
+ * Each entry carries the sum of bytes of all entries before it. So the bytes held for a reader that has read
+ * up to seq are found by a search and a subtraction. The log does not touch blocks: the caller that takes a
+ * ref retires it.
  */
 #ifndef WRITER_STORE_RETAINED_LOG_H
 #define WRITER_STORE_RETAINED_LOG_H
@@ -24,10 +25,10 @@ struct retained_log {
 	uint64_t total;			/* bytes of all that was ever appended */
 };
 
-/* Make sure that the next `more` appends need no memory. 0, -ENOMEM. */
+/* Reserve memory for the next `more` appends. 0, -ENOMEM. */
 int retained_log_reserve(struct retained_log *h, size_t more);
 
-/* Append; seq is not below that of the last entry. False: no memory, nothing was noted. */
+/* Append an entry; seq must not be below that of the last entry. False: no memory, nothing was appended. */
 bool retained_log_append(struct retained_log *h, uint64_t seq, uint32_t ref, uint64_t bytes);
 
 /* Take the oldest entry out if its seq is below `limit`: 1 and its ref, else 0. */

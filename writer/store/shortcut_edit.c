@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps a resource's two shortcut tables for the store: notes what changes, stores the cells just before
- * the root, makes a table anew when it is too small, and drops both when memory is short.
+ * Keeps a resource's two shortcut tables for the store: notes changes, stores the cells just before the
+ * root, makes a new table when one is too small, and drops both when memory is short.
  */
 #include "writer/store/shortcut_edit.h"
 
@@ -79,8 +79,8 @@ fill_key(void *cells, uint32_t count, uint64_t hash, uint32_t ref)
 }
 
 /*
- * Exchange the cell of old_ref; an object that is new, or did not fit earlier, takes an empty one. Never is
- * an object in two cells: the one that is not exchanged at its next change would show it as it was.
+ * Exchange the cell of old_ref. An object that is new, or found no place before, takes an empty cell. An
+ * object is never in two cells: the one that is not exchanged at its next change would show an old state.
  */
 static void
 change_key(void *cells, uint32_t count, const struct shortcut_change *c)
@@ -182,7 +182,7 @@ power_of_two_above(uint64_t n)
 	return n <= SHORTCUT_BUCKET ? SHORTCUT_BUCKET : 1ull << (64 - __builtin_clzll(n));
 }
 
-/* Whether so many cells are needed of a table, and it has fewer, or far more. */
+/* True if a table needs this many cells, and has fewer or far more. */
 static bool
 does_not_fit(const struct arena *arena, uint32_t table, enum shortcut_kind kind, uint64_t needed)
 {
@@ -196,8 +196,8 @@ void
 shortcut_fit(struct shortcut_edit *e, struct arena *arena, struct resource *now)
 {
 	/*
-	 * Of a bucket's 8 cells 5.3 in use at most: one key in fifty then finds no place, and goes by the
-	 * tries.
+	 * At most 5.3 of a bucket's 8 cells are used: one key in fifty then finds no place and is looked up
+	 * in the tries.
 	 */
 	uint64_t key_cells = now->object_count + now->object_count / 2;
 	uint32_t by_key = 0, by_ordinal = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shortcuts, the writer's side (shm-layout/shortcut.h): one resource's two tables, and the cells that its
- * next commit changes.
+ * Edits one resource's two shortcut tables (shm-layout/shortcut.h), and notes the cells that its next commit
+ * changes.
  *
- * Changes are noted while they are made, and stored by shortcut_apply() when nothing of the commit can fail
- * any more, just before its root is. Without memory for a note, or room for a table, the resource goes on
- * without tables: slower, never wrong.
+ * Changes are noted while they are made. shortcut_apply() stores them just before the root, when nothing in
+ * the commit can fail any more. Without memory for a note, or room for a table, the resource has no tables:
+ * lookups are slower and still right.
  */
 #ifndef WRITER_STORE_SHORTCUT_EDIT_H
 #define WRITER_STORE_SHORTCUT_EDIT_H
@@ -27,8 +27,8 @@ struct shortcut_change {
 struct shortcut_edit {
 	struct shortcut_change *changes;
 	size_t count, room;
-	bool lost;		/* a note is missing: the tables have to go */
-	uint64_t refused_at;	/* objects there were when there was no room for a table; 0: there was */
+	bool lost;           /* a note is missing: the tables must be dropped */
+	uint64_t refused_at; /* number of objects when a table last found no room; 0: it found room */
 };
 
 void shortcut_edit_done(struct shortcut_edit *e);
@@ -36,12 +36,12 @@ void shortcut_edit_done(struct shortcut_edit *e);
 void shortcut_note(struct shortcut_edit *e, uint64_t key_hash, uint32_t ordinal, uint32_t old_ref,
 		   uint32_t new_ref);
 
-/* All objects are gone: so are the tables. */
+/* All objects are gone: drop the tables. */
 void shortcut_drop(struct shortcut_edit *e, struct arena *arena, struct resource *now);
 
 /*
- * Before the resource's block is written: make tables, or larger ones, where the objects have become too many
- * for those there are.
+ * Call before the resource's block is written: make tables, or larger ones if there are too many objects for
+ * the present ones.
  */
 void shortcut_fit(struct shortcut_edit *e, struct arena *arena, struct resource *now);
 
@@ -49,8 +49,8 @@ void shortcut_fit(struct shortcut_edit *e, struct arena *arena, struct resource 
 void shortcut_apply(struct shortcut_edit *e, const struct arena *arena, const struct resource *now);
 
 /*
- * After adoption: what the tables hold may belong to a commit that never was. Clear them, and fill them from
- * the ordinals trie.
+ * After adoption: clear the tables, which may hold cells of a commit that was never published, and fill them
+ * from the ordinals trie.
  */
 void shortcut_rebuild(const struct arena *arena, const struct resource *now);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store: its life, and what the next commit shows beside objects.
+ * The store's life, and the content beside objects that the next commit shows.
  */
 #include "writer/store/store_internal.h"
 

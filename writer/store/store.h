@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store: the working version of all resources over an arena, and the commits that publish it.
+ * The store keeps the working version of all resources in an arena, and publishes it by commits.
  *
  *	apply … apply … set_version … commit        one new root; everything changes together
  *
- * Invariant: what a root shows is the state after a prefix of each resource's arrivals, and the
- * resourceVersion beside it is that of the prefix's last arrival (design: the RV rule).
+ * Invariant: a root shows the state after a prefix of each resource's arrivals. The resourceVersion beside
+ * it is that of the prefix's last arrival (apply.h, RV rule).
  *
- * The store keeps no second copy of an object: known state is read from the arena.
- * Errors (-ENOSPC, -ENOMEM) of an apply leave the object as it was and everything else usable; the caller
- * puts the delta back.
+ * The store keeps no second copy of an object: it reads known objects from the arena. If an apply fails
+ * (-ENOSPC, -ENOMEM), the object stays as it was and the store stays usable. The caller puts the delta back.
  *
- * Threads: the writer's loop thread only. Readers need none of this.
+ * Threads: the writer's loop thread only.
  */
 #ifndef WRITER_STORE_STORE_H
 #define WRITER_STORE_STORE_H
@@ -31,11 +30,10 @@
 struct store;
 
 /*
- * arena     borrowed; without a root, an empty one is published at once; with one (generation.h), the store
- *           goes on from it
- * intern    NULL for an arena without a root; else the table that adoption rebuilt, which the store owns from
- *           now on
- * slots     whose pins hold memory back; borrowed; may be NULL (nobody reads)
+ * arena     borrowed. If it has no root, an empty root is published at once. If it has one (generation.h),
+ *           the store continues from that root.
+ * intern    NULL for an arena without a root; else the table that adoption rebuilt. The store takes it.
+ * pins      the slots of readers, whose pins hold memory back; borrowed; NULL: there are no readers
  */
 int store_new(struct arena *arena, struct intern *intern, struct pins *pins, struct store **ret_store);
 void store_free(struct store *s);
@@ -44,61 +42,62 @@ struct arena *store_arena(const struct store *s);
 struct intern *store_intern(const struct store *s);
 
 /*
- * Add a resource, or find it again after adoption: by name and namespace. Its position in the root is its id,
- * which never changes.
- * What becomes of the content of one that is found:
+ * Add a resource, or find the adopted one of the same name and namespace. Its id is its position in the
+ * root. The fingerprint decides about the content of an adopted resource:
  *
- *	the same fingerprint                     it stays, at its RV; other indexes are filled from it
- *	only the first STORE_SOURCE_BYTES of it  it stays, LISTING, and at no RV: of another selection, or of
- *	                                         other fields; a list brings the difference
- *	else, or there is no room for indexes    it goes; the resource is empty, and LISTING
+ *	equal                                    the content stays at its RV; new indexes are filled from it
+ *	only the first STORE_SOURCE_BYTES equal  the content stays, without an RV and LISTING (its selection
+ *	                                         or fields differ); a list brings the difference
+ *	other, or no room for the indexes        the content is dropped; the resource is empty and LISTING
  *
  * descriptor_json   LAYOUT.md, DESCRIPTOR: identity, selectors, index definitions
- * fingerprint       what its content is
- * ret_id            its id
- * Returns 0; 1 its content was kept, 2 so, and waits for a list; negative errno
+ * fingerprint       identifies the content (fingerprint.h)
+ * ret_id            the resource's id
+ * Returns 0 the resource is empty; 1 its content was kept; 2 its content was kept and waits for a list;
+ *         negative errno
  */
 #define STORE_SOURCE_BYTES 8
 int store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[24],
 		       unsigned *ret_id);
 /*
- * Drop adopted resources: those that are not wanted, and those that were disowned. The resources behind them
- * move up, so this comes first after store_new(): nobody knows an id yet, and no queue names one. The
- * tombstone floor of other resources of the same name (other namespaces) rises: readers know all of them as
- * one, and look at all of them anew.
+ * Drop each adopted resource that is not wanted or was disowned. Resources behind it move up and get new
+ * ids. So call this first after store_new(), before anything holds an id. Each drop raises the tombstone
+ * floor of resources of the same name in other namespaces. Readers see all of them as one resource and
+ * compare all anew.
  *
  * wanted    by id
  */
 void store_drop_unwanted(struct store *s, const bool wanted[]);
 /*
- * After all were added: disown each adopted resource that was not found again. Its fingerprint becomes 0. It
- * stays what it is in this store; the next writer drops it.
+ * Call after all resources were added: disown each adopted resource that was not found again. Its
+ * fingerprint becomes 0. The resource stays in this store; the next writer drops it.
  *
- * Returns   whether there is one
+ * Returns   true if a resource was disowned
  */
 bool store_disown_unclaimed(struct store *s);
 
-/* The next store_add_resource() of this resource finds it, as after adoption. */
+/* Let the next store_add_resource() find this resource, as after adoption. */
 void store_unclaim(struct store *s, unsigned resource);
 
 /*
- * Another definition of a resource that keeps its content: other indexes, another descriptor or fingerprint.
- * The next commit shows it, with indexes that have every object.
+ * Give a resource another definition (indexes, descriptor, fingerprint) and keep its content. The next
+ * commit shows the definition, with every object in its indexes.
  *
- * Returns 0; -EINVAL (the descriptor), -ENOSPC, -ENOMEM: nothing has changed, but tombstones may have gone
- * Cost    some microseconds for each object and index that is new
+ * Returns 0; -EINVAL (the descriptor), -ENOSPC, -ENOMEM: the definition is unchanged, but tombstones may be
+ *         gone
+ * Cost    some microseconds for each object in each new index
  */
 int store_redefine(struct store *s, unsigned resource, const char *descriptor_json,
 		   const uint8_t fingerprint[24]);
 /*
- * Whether readers are told, from the next commit on, that there will be more resources than these: a name
- * that they do not find may be one of them (root.h, resources).
+ * From the next commit on, tell readers whether more resources will follow. If so, a name that a reader does
+ * not find may still come (root.h, resources).
  */
 void store_expect(struct store *s, bool more);
 
 unsigned store_resource_count(const struct store *s);
 const struct resource *store_resource(const struct store *s,
-				      unsigned id); /* working version; until the next call */
+				      unsigned id); /* working version; valid until the next call */
 const char *store_resource_name(const struct store *s, unsigned id); /* "pods", "deployments.apps" */
 
 /* ---- what is known ---- */
@@ -109,59 +108,61 @@ uint32_t store_find(const struct store *s, unsigned resource, uint64_t key_hash,
 /* The ref of the object with this ordinal, or 0; ordinals run from 0 to store_resource()->next_ordinal. */
 uint32_t store_by_ordinal(const struct store *s, unsigned resource, uint32_t ordinal);
 /*
- * What is known under a draft's key, and what the draft is beside that (found.h), for store_put().
+ * Find the known object with a draft's key, and compare the draft with it. Returns the answer for
+ * store_put() (found.h).
  *
- * ret_same  the draft says nothing that the known object does not: the same UID, the same version, which is
- *           not empty, and the same body. (A server that was restored to an older state gives versions a
- *           second time; and what is known may have come through other drops.)
+ * ret_same  true: the draft repeats the known object: same UID, same body, and same non-empty version. (A
+ *           server restored from a backup gives versions a second time. The known object may have been
+ *           stored with other drops.)
  */
 uint32_t store_look(const struct store *s, unsigned resource, uint32_t draft, bool *ret_same);
 
 /* ---- changes ---- */
 
 /*
- * Put an object: add, or update of the one with its key. The draft is the store's on success, still the
- * caller's on failure. A known object with another metadata.uid is removed first (delete and add).
+ * Add the draft's object, or update the known object with its key. A known object with another metadata.uid
+ * is removed first. The store takes the draft on success; on failure the caller keeps it.
  *
- * found  what store_look() says of the draft, which it does not call the same
+ * found  the answer of store_look(), which must not have set ret_same
  */
 int store_put(struct store *s, unsigned resource, struct draft d, uint32_t found);
 /*
  * Remove a known object.
  *
- * seen   the deletion was told of; false: a list lacks it, so its final state is not known
- * final  the final state that came with it (ref 0: what is known is final); the store's on success, still the
- *        caller's on failure
+ * seen   true: the server reported the deletion; false: a list lacks the object, so its final state is
+ *        unknown
+ * final  the final state in the report; ref 0: the known state is final. The store takes it on success; on
+ *        failure the caller keeps it.
  */
 int store_delete(struct store *s, unsigned resource, uint32_t known, bool seen, struct draft final);
 
-/* From which cluster the content is (fingerprint.h); a new resource has zeroes. */
+/* Set the cluster of the content (fingerprint.h). A new resource has zeroes. */
 void store_set_cluster(struct store *s, unsigned resource, const uint8_t cluster[8]);
-/* What its content is, said anew; the content stays. */
+/* Set another fingerprint; the content stays. */
 void store_set_fingerprint(struct store *s, unsigned resource, const uint8_t fingerprint[24]);
 
 /*
- * The RV and state that the next commit shows with the changes so far. version longer than
- * RESOURCE_VERSION_MAX: -E2BIG.
+ * Set the RV, or the state, that the next commit shows with the changes so far. -E2BIG: version is longer
+ * than RESOURCE_VERSION_MAX.
  */
 int store_set_version(struct store *s, unsigned resource, const char *version, size_t length);
 void store_set_state(struct store *s, unsigned resource, enum resource_state state);
 
 /*
- * Publish. Nothing to publish is success.
- * Returns 0, or -ENOSPC/-ENOMEM: the working version stays, readers see the old one; try again.
+ * Publish the working version. Without changes it does nothing and returns 0.
+ * Returns 0, or -ENOSPC/-ENOMEM: readers still see the old root, and the working version stays; try again
  */
 int store_commit(struct store *s);
-/* Called after each commit that published something (the broker wakes sleepers). */
+/* Set a callback for after each commit that published something. The broker wakes readers in it. */
 void store_on_commit(struct store *s, void (*callback)(void *context, uint64_t epoch), void *context);
 
 /* ---- events, tombstones, consumers ---- */
 
 /*
- * What a commit changed, in order of seq, for the queues (fan_out.h).
+ * One change of a commit, for the readers' queues (fan_out.h). Events come in order of seq.
  *
  * kind      enum queue_kind (shm-layout/queue.h)
- * seq       of the change, RESET included; of SYNCED and STATUS that of the last change before
+ * seq       of the change, also for RESET; for SYNCED and STATUS that of the last change before the event
  * old_ref, new_ref   BLOCK_OBJECTs (STATUS: new_ref is a BLOCK_VALUE), or 0
  */
 struct store_event {
@@ -173,10 +174,10 @@ struct store_event {
 };
 
 /*
- * Called in each commit that published something, after its root was stored and before store_on_commit()'s
- * callback.
- * base  seq of the root before: changes are later, a SYNCED or STATUS may stand at it. count 0: a commit that
- *       no reader need be told of
+ * Set a callback for each commit that published something. The commit calls it after it stored the root, and
+ * before store_on_commit()'s callback.
+ * base  seq of the previous root: changes have a higher seq, SYNCED and STATUS may have this one. count 0:
+ *       no reader needs to hear of the commit
  */
 void store_on_events(struct store *s,
 		     void (*callback)(void *context, const struct store_event *events, size_t count,
@@ -184,30 +185,37 @@ void store_on_events(struct store *s,
 		     void *context);
 
 /*
- * Objects that were replaced or deleted stay whole for as long as some queue shows them: `lowest` answers
- * with the lowest seq that stands unread in an open queue of this resource, UINT64_MAX when there is none.
- * What left the store at or after that seq is held; the rest is retired by store_release_held(), which each
- * commit calls, and whoever closes or overflows a queue. Without `lowest` nothing is held.
+ * Keep replaced and deleted objects whole while some queue shows them. `lowest` returns the lowest unread
+ * seq in the open queues of a resource, or UINT64_MAX if there is none. Objects that left the store at that
+ * seq or later are held; store_release_held() retires the others. Each commit calls it; the caller calls it
+ * after it closes or overflows a queue. Without `lowest` nothing is held.
  */
 void store_hold_for(struct store *s, uint64_t (*lowest)(void *context, unsigned resource), void *context);
 
-/* Whether anybody is told of this resource's changes: `heard` answers. Without it nobody is. */
+/*
+ * Set `heard`, which returns true if some reader listens to the resource's changes. Without it no reader
+ * does.
+ */
 void store_heard_by(struct store *s, bool (*heard)(void *context, unsigned resource), void *context);
 bool store_is_heard(const struct store *s, unsigned resource);
 void store_release_held(struct store *s);
 /*
- * Bytes held of a resource for one who has read everything up to seq and nothing after it: what left the
- * store later (footprints of objects; shared values are not counted). O(log n).
+ * Bytes held for a reader that has read everything up to seq: the footprints of the objects that left the
+ * store later. Shared values are not counted. O(log n).
  */
 uint64_t store_held_bytes(const struct store *s, unsigned resource, uint64_t seq);
 
 /*
- * How long deletions are remembered. Tombstones go, oldest first, when there are more than `count`, they hold
- * more than `bytes` (with what their objects shared with no other when they were deleted) or an eighth of the
- * arena's budget, or are older than `age_ns`; count 0: none are kept. By age they go in
- * store_expire_tombstones(), which publishes nothing by itself, and leaves alone what nobody asked for yet
- * (store_add_resource). When the arena refused something for want of room, half of them go with the next
- * commit or store_sweep(). The default is STORE_TOMBSTONES.
+ * Limits of the tombstones of a resource. The oldest is dropped while
+ *
+ *	there are more than `count` (0: none are kept)
+ *	they hold more than `bytes`, or more than an eighth of the arena's budget; this includes blocks that
+ *	their objects shared with no other object when they were deleted
+ *	the oldest is older than `age_ns`: only store_expire_tombstones() looks at ages
+ *
+ * After the arena refused an allocation for lack of room, the next commit or store_sweep() drops half of
+ * them. store_expire_tombstones() publishes nothing. It skips adopted resources until store_add_resource()
+ * finds them. The default is STORE_TOMBSTONES.
  */
 struct tombstone_limits {
 	uint64_t count;
@@ -224,57 +232,61 @@ struct tombstone_stats {
 void store_tombstone_stats(const struct store *s, unsigned resource, struct tombstone_stats *ret);
 
 /*
- * What the Reflector met, for readers' on_error:
+ * Set the Reflector's status, for readers' on_error:
  * {"recovered":bool,"code":n,"reason":"…","message":"…","since":"RFC 3339","count":n} (LAYOUT.md, STATUS).
- * Shown with the next commit and as a QUEUE_STATUS event. 0, -ENOSPC, -ENOMEM.
+ * The next commit shows it, with a QUEUE_STATUS event. 0, -ENOSPC, -ENOMEM.
  */
 int store_set_status(struct store *s, unsigned resource, const char *json);
 
 /*
- * The named consumers that the next commit shows (shm-layout/consumer.h), and those that are shown (adoption
- * brings them).
+ * Set the named consumers that the next commit shows (shm-layout/consumer.h), or get the current ones.
+ * Adoption brings the consumers of the adopted root.
  */
 int store_set_consumers(struct store *s, const struct consumer *consumers, size_t count);
 const struct consumer *store_consumers(const struct store *s, size_t *ret_count);
 
-/* When the writer before us committed last, by its wall clock; 0: the arena is new. */
+/* Wall-clock time of the previous writer's last commit; 0: the arena is new. */
 uint64_t store_adopted_wall_ns(const struct store *s);
 
 void store_lineage(const struct store *s, uint8_t ret_lineage[16]);
-uint64_t store_seq(const struct store *s);		/* of the last change, published or not */
+uint64_t store_seq(const struct store *s); /* of the last change, also if unpublished */
 
 /* ---- room ---- */
 
 /*
- * When much was retired since the last commit, and no other commit is near that would let it be reused (a
- * list that failed left what its drafts shared), publish what there is anew. 0 or negative errno.
+ * Publish the same state anew if much was retired since the last commit: blocks retired since then can be
+ * reused only after another commit. (A failed list retires the values of its drafts.) 0 or negative errno.
  */
 int store_sweep(struct store *s);
 
 /*
- * Free what no reader can see any more; what was kept for revoked readers too, when the last of them is gone.
- * As much of it as some milliseconds allow. A commit does it by itself once enough has gathered, and so does
- * whatever finds the arena full, until that finds room.
+ * Free blocks that no reader can see any more. If no reader is revoked, this includes places that were kept
+ * for revoked readers. Each call works for some milliseconds at most. A commit calls it once enough blocks
+ * wait, and an allocation calls it while the arena is full.
  */
 void store_reclaim(struct store *s);
 /*
- * The reader of this slot is waited for no more, though it may go on reading: from now on its calls say
- * EXPIRED, its pins hold back no memory, only places: where something stands that it can see, nothing else
- * comes until its slot is removed from the pins, and pages of which nothing else is in use lose their memory
- * (shm-layout/PROTOCOLS.md, Revoke). What was held back for it alone comes free by this and the next
- * commits, as by store_reclaim(). Its queues are the caller's to end, after this and before the next commit.
+ * Revoke the reader of a slot (shm-layout/PROTOCOLS.md, Revoke). The reader may continue to read, but:
+ *
+ *	its calls return EXPIRED, and its pins no longer hold memory back
+ *	nothing new is allocated in places that it can see, until its slot is removed from the pins
+ *	pages of which nothing else is in use lose their memory
+ *
+ * This call and the next commits free the memory that only this reader held back. The caller ends the
+ * reader's queues after this call and before the next commit.
  * Cost: that of store_reclaim(), and a millisecond for each 500 MiB of the arena
  */
 void store_revoke(struct store *s, unsigned slot);
 /*
- * Called where the arena is full of what some reader can still see, and something is about to be refused:
- * see to it that one sees less, and say whether that happened. Called again as long as that is not enough. It
- * is called amid changes and commits, and may call store_reclaim(), store_revoke() and store_stats() alone.
+ * Set a callback for when the arena is full of blocks that readers can see, before an allocation is refused.
+ * The callback makes room, for example by revoking a reader, and returns true if it did. It is called again
+ * until the room suffices. It runs amid changes and commits, and may call only store_reclaim(),
+ * store_revoke() and store_stats().
  */
 void store_on_full(struct store *s, bool (*make_room)(void *context), void *context);
 /*
- * Free nothing any more: readers are about to be left alone with this arena, and go on reading what their
- * pins and the unread entries of their queues show, which nobody will see from then on.
+ * From now on free nothing. Call it before the writer leaves readers alone with this arena. They continue to
+ * read what their pins and unread queue entries show, and no writer sees those any more.
  */
 void store_keep(struct store *s);
 
@@ -283,14 +295,14 @@ uint64_t store_epoch(const struct store *s);		/* of the published root */
 struct store_stats {
 	uint64_t epoch, seq, commits, generation;
 	uint64_t arena_bytes;		/* committed size of the file */
-	uint64_t used_bytes;		/* blocks in use, those that wait for readers included */
+	uint64_t used_bytes;            /* blocks in use, including retired ones */
 	uint64_t retired_bytes;		/* of these: waiting for readers */
-	uint64_t retired_since_bytes;	/* of these: since the last commit, for which the next one waits */
+	uint64_t retired_since_bytes;   /* of these: since the last commit; freed after the next one */
 	uint64_t free_bytes;
-	uint64_t buried_bytes;		/* in use no more, seen by revoked readers */
+	uint64_t buried_bytes;          /* no longer in use, but revoked readers see them */
 	uint64_t absent_bytes;		/* free, without memory */
-	uint64_t present_bytes;		/* of arena_bytes: what has memory */
-	uint64_t budget_bytes;		/* how much of that there may be */
+	uint64_t present_bytes;         /* of arena_bytes: those with memory */
+	uint64_t budget_bytes;          /* limit of present_bytes */
 	uint64_t private_bytes;		/* the books */
 	uint64_t shared_blocks;
 	uint64_t leaked_blocks;

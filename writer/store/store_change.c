@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Changes to what the store knows: objects come, change, go.
+ * Adds, updates and deletes objects.
  *
- * A change touches several tries; it may not stop half way. So each first makes sure of the memory that it
- * can need at most (arena_ensure, store_reserve_notes), and then cannot fail but for a damaged arena.
+ * A change touches several tries and must not stop half way. So each change first reserves the memory that
+ * it can need at most (arena_ensure(), store_reserve_notes()). After that it fails only if the arena is
+ * damaged.
  */
 #include "writer/store/store_internal.h"
 
@@ -20,11 +21,10 @@
 #define WARM_MIN 8192u
 
 /*
- * Compute what the change does to the indexes, and make sure of all memory that it may need. 0, -ENOSPC,
- * -ENOMEM.
+ * Compute what the change does to the indexes, and reserve all memory that it may need. 0, -ENOSPC, -ENOMEM.
  *
- * leaving   the object that goes, in its final state, or 0
- * ret_keep  it leaves a tombstone: limits allow it, and there is room
+ * leaving   the object that is deleted, in its final state, or 0
+ * ret_keep  it leaves a tombstone: the limits allow it, and there is room
  */
 static int
 prepare_change(struct store *s, struct store_resource *res, struct value before, struct value after,
@@ -56,8 +56,8 @@ prepare_change(struct store *s, struct store_resource *res, struct value before,
 }
 
 /*
- * A new object's place in the identity trie and in the indexes, and the objects that stand there: they are
- * asked whether they are the same.
+ * Prefetch a new object's place in the identity trie and in the indexes, and the objects that stand there:
+ * their keys are compared.
  */
 static void
 warm(const struct store *s, const struct store_resource *res, uint64_t key_hash)
@@ -85,7 +85,7 @@ enter_indexes(struct store *s, struct store_resource *res, uint32_t ordinal)
 	return index_change_enter(&s->change, &res->indexes, s->edit, s->arena, res->now.ordinals, ordinal);
 }
 
-/* The draft becomes the state that ordinals and by-seq lead to. old_ref: the one before, or 0 */
+/* Make the draft the state that ordinals and by-seq lead to. old_ref: the previous one, or 0 */
 static int
 put_object(struct store *s, unsigned id, uint32_t ref, uint32_t ordinal, uint32_t old_ref)
 {
@@ -155,8 +155,8 @@ update_object(struct store *s, unsigned id, uint32_t old_ref, uint32_t ref)
 }
 
 /*
- * What is known of how an object ended: its final state (a ref; that of the last known when nothing else
- * came), and whether it was seen.
+ * How an object ended: its final state (a ref; the last known state if no final one came), and whether the
+ * deletion was seen.
  */
 struct ending {
 	uint32_t final;

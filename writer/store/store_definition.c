@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Definitions: a descriptor's name and indexes, read into a resource that has nothing else yet.
+ * Reads a descriptor's name and indexes into a resource that has nothing else yet.
  */
 #include "writer/store/store_definition.h"
 
@@ -29,7 +29,7 @@ store_resource_free(struct store_resource *res)
 	free(res);
 }
 
-/* resource.group into name; false when it is missing or too long. */
+/* Write resource.group into name; false when it is missing or too long. */
 static bool
 read_name(struct value document, char *name, size_t size)
 {

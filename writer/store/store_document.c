@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Documents: JSON into a shared value, by the decoder, like an object's body.
+ * Turns JSON documents into shared values, with the decoder that also reads objects' bodies.
  */
 #include "writer/store/store_document.h"
 

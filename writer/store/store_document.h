@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the store keeps of JSON texts that are no objects: descriptors, the Reflectors' status. Equal ones are
+ * Stores JSON documents that are no objects: descriptors, and the Reflectors' status. Equal documents share
  * one block.
  */
 #ifndef WRITER_STORE_STORE_DOCUMENT_H
@@ -10,7 +10,7 @@
 
 struct store;
 
-/* A JSON document as a BLOCK_VALUE with one reference for the caller. 0, -EINVAL, -ENOSPC, -ENOMEM. */
+/* Make a BLOCK_VALUE of a JSON document, with one reference for the caller. 0, -EINVAL, -ENOSPC, -ENOMEM. */
 int store_make_document(struct store *s, const char *json, uint32_t *ret_ref);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What readers are told with a commit, and what is kept whole for those that have not read it yet.
+ * Reports events to readers with each commit, and keeps objects whole for readers that have not read their
+ * events yet.
  *
- * Bad history prevented: an object is replaced twice before a commit; nobody has anything unread, so its
- * middle state is retired at the working epoch; the commit tells of it, its root is current, no pin is older,
- * and the state is reused under a queue that shows it. So nothing goes whose seq is not below that of every
- * event that waits to be told.
+ * Bad history prevented: an object is replaced twice before a commit, while no queue has unread entries. Its
+ * middle state is retired at the working epoch. The commit reports it, and its root becomes current with no
+ * older pin. The state is then reused although a queue shows it. So nothing is released whose seq is at or
+ * above that of an unreported event.
  */
 #include "writer/store/store_internal.h"
 
@@ -102,7 +103,7 @@ store_on_events(struct store *s,
 
 /* ---- what is held ---- */
 
-/* Nobody is shown it any more but readers of older roots. */
+/* Only readers of older roots can see it. */
 static void
 retire(struct store *s, uint32_t ref)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known, found again.
+ * Finds objects by key and ordinal, and computes the keys of leaves.
  */
 #include "writer/store/store_keys.h"
 

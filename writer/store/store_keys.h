@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the store's objects are found again, beside what store.h offers to all (by key, by ordinal): how the
- * keys of its tries' leaves are read from the objects and tombstones that they lead to. Nothing here changes
- * anything.
+ * Reads the keys of leaves in the store's tries from the objects and tombstones that they lead to. store.h
+ * offers the lookups for other rooms. Nothing here changes the store.
  */
 #ifndef WRITER_STORE_STORE_KEYS_H
 #define WRITER_STORE_STORE_KEYS_H
@@ -19,7 +18,7 @@ struct store_resource;
 /* The ref of the resource's object with this ordinal, or 0. */
 uint32_t store_ordinal_ref(const struct store *s, const struct store_resource *res, uint32_t ordinal);
 
-/* How the keys of a trie's leaves are found in the objects of a resource. */
+/* Computes the keys of a trie's leaves from the objects of a resource. */
 struct store_keys {
 	struct trie_keys keys;
 	const struct store *store;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Another definition of a resource that keeps its content.
+ * Gives a resource another definition and keeps its content.
  *
- * Each index of the new definition either stands already (an equal one keeps its trie), or is filled from the
- * objects that are there. Nothing of the resource changes before all of them are filled.
+ * An index of the new definition takes over the trie of an equal old index, or is filled from the objects.
+ * The resource does not change before all indexes are filled.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #define NOWHERE UINT32_MAX
 
-/* from[i]: where an index equal to the new one's i stands in the old table, or NOWHERE. */
+/* from[i]: the place in the old table of the index equal to the new index i, or NOWHERE. */
 struct new_definition {
 	struct store_resource *described; /* its descriptor and definitions */
 	struct index_table fresh;	  /* those that stand nowhere, being filled; definitions lent */
@@ -33,7 +33,7 @@ find_same(const struct index_table *table, const struct index_def *def)
 	return NOWHERE;
 }
 
-/* What was made for it and is not the resource's goes. NULL is fine. */
+/* Free what was made for the definition and the resource did not take. NULL is fine. */
 static void
 give_up(struct store *s, struct new_definition *d)
 {
@@ -123,7 +123,7 @@ fill(struct store *s, struct index_table *fresh, uint32_t ordinals)
 	return r == 0 && more < 0 ? more : r;
 }
 
-/* The new table takes what it needs of the old one, whose rest goes with `d`. */
+/* The new table takes the tries that it needs from the old one; `d` frees the rest. */
 static void
 exchange(struct store_resource *res, struct new_definition *d)
 {

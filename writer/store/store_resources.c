@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which resources the store has: added by configuration, taken over from an adopted root, emptied, dropped.
+ * Keeps the set of resources: added by configuration, adopted with a root, emptied, dropped.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +53,10 @@ empty_resource(struct store *s, unsigned id)
 	res->dirty = true;
 }
 
-/* Part of what readers know under this name went: the floor lets them look at all of it anew. */
+/*
+ * A part of what readers know under this name is dropped: raise the floor, so that they compare all of it
+ * anew.
+ */
 static void
 reset_others(struct store *s, const char *name)
 {
@@ -107,8 +110,8 @@ same_place(const struct store *s, const struct store_resource *a, const struct s
 }
 
 /*
- * `known` had this place before, with other content or other definitions: it stays where it is, empty, and
- * becomes `res`, which is freed.
+ * `known` had this place, with other content or another definition. It keeps the place, is emptied, and
+ * takes over `res`, which is freed.
  */
 static void
 renew_resource(struct store *s, unsigned id, struct store_resource *res)
@@ -129,7 +132,7 @@ renew_resource(struct store *s, unsigned id, struct store_resource *res)
 	store_resource_free(res);
 }
 
-/* How much of a resource that has `res`'s place `res` can go on with. */
+/* How much of the content of a resource with the same name and namespace `res` can keep. */
 enum match { MATCH_NONE, MATCH_PLACE, MATCH_SOURCE, MATCH_CONTENT, MATCH_ALL };
 
 static enum match

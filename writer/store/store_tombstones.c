@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What remains of deleted objects (shm-layout/tombstone.h): left by each delete, dropped oldest first.
+ * Keeps tombstones of deleted objects (shm-layout/tombstone.h): each delete leaves one, and the oldest are
+ * dropped first.
  *
  * A tombstone stands in by-seq under its seq, and in `deleted` under its object's key and values. Those are
- * not written down: they are computed from the object when it goes, as they were when it came; the resource's
- * definitions are the same for as long as it has its content.
+ * not stored: dropping the tombstone computes them again from the object. They are the same, since the
+ * definitions stay while the resource keeps its content.
  *
- * Dropping one edits tries and so needs memory. Where there is none it stays, beyond its limit, until a later
- * try; a delete that finds no room for a tombstone goes on without one, and the floor says so.
+ * Dropping a tombstone edits tries and so needs memory. Without memory it stays beyond its limit until a
+ * later try. A delete without room for a tombstone leaves none, and the floor rises instead.
  */
 #include "writer/store/store_internal.h"
 
@@ -28,7 +29,7 @@
  * the loop at another.
  */
 #define EXPIRE_BATCH 1000u
-/* No more than this part of what the arena may ever have. */
+/* Largest part of the arena's budget. */
 #define ARENA_SHARE 8u
 #define NODE_BYTES_MIN 32u
 
@@ -170,7 +171,10 @@ hash_fits(uint64_t hash, void *context)
 	return (hash & search->way.mask) == search->way.bits;
 }
 
-/* The hash under which a leaf of `deleted` stands: the one of its first tombstone's that fits the way. */
+/*
+ * The hash under which a leaf of `deleted` stands: the one of its first tombstone's hashes that fits the
+ * path.
+ */
 static int
 key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
 	    uint64_t *ret_key)
@@ -181,7 +185,7 @@ key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_
 	struct hash_search search = {way, 0};
 	const struct tombstone *t;
 
-	if (ref == own->ref) { /* half filed: only those under which it stands may answer */
+	if (ref == own->ref) { /* half filed: only the filed hashes count */
 		for (size_t i = 0; i < own->count; i++) {
 			*ret_key = own->keys[i].hash;
 			if (own->keys[i].filed && hash_fits(*ret_key, &search))
@@ -435,7 +439,7 @@ tombstones_begin(struct store_resource *res)
 							      roles[by]);
 }
 
-/* Whether tombstones stand under the same values by another table's index of this role. */
+/* True if tombstones stand under the same values in another table's index of this role. */
 static bool
 same_values(const struct store_resource *res, enum tombstone_by by, const struct index_table *other)
 {

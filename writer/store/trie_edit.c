@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Edits of the persistent trie: find the place, copy the path up to the first fresh node, exchange one link
- * there.
+ * Edits the persistent trie: finds the place, copies the path up to the first fresh node, and exchanges one
+ * link there.
  *
- * Every edit is made bottom-up into new nodes; the last step stores one link into a fresh node or into *root.
- * Whatever fails before that frees the new nodes and leaves nothing behind.
+ * Each edit builds new nodes bottom-up; its last step stores one link into a fresh node or into *root. A
+ * failure before that frees the new nodes and changes nothing.
  */
 #include "writer/store/trie_edit.h"
 
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 
 #define AHEAD 8u
-/* Of the list of what was made so much is kept between commits; more is a large list's. */
+/* So much of the list of new nodes is kept between commits; only a large list needs more. */
 #define KEEP 65536u
 
 struct trie_edit {
@@ -171,7 +171,8 @@ drop_replaced(struct trie_edit *e, const struct change *c)
 }
 
 /*
- * Let the place that trail's first `depth` steps lead to hold `link`, copying nodes upwards as far as needed.
+ * Store `link` in the place that trail's first `depth` steps lead to, copying nodes upwards as far as
+ * needed.
  */
 static int
 place_link(struct trie_edit *e, struct change *c, uint32_t *root, const struct trail *t, unsigned depth,
@@ -209,9 +210,8 @@ place_link(struct trie_edit *e, struct change *c, uint32_t *root, const struct t
 /* ---- finding ---- */
 
 /*
- * Follow key's digits. Where one is missing, stop there when `exact`, else go on along the first link, so as
- * to reach some leaf. `known` is a link of which the caller says that it is a leaf: it is not looked at (0:
- * none).
+ * Follow key's digits. If one is missing, stop there when `exact`; else follow the first link down to some
+ * leaf. `known` is a link that the caller knows to be a leaf: it is not read (0: none).
  */
 static int
 follow(const struct trie_edit *e, uint32_t root, uint64_t key, bool exact, uint32_t known, struct trail *t)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks down several tries side by side (trie_warm.h). A node's first line has its map; where the link is
- * that will be taken is known when the map is, but in a full node, and those are the ones that are far away,
- * the digit alone says it.
+ * Walks down several tries side by side (trie_warm.h). A node's first cache line holds its map, which tells
+ * where the next link is. In a full node the digit alone tells it; there the link is far from the map.
  */
 #include "writer/store/trie_warm.h"
 
@@ -16,7 +15,7 @@ ask_for(const struct arena_view *view, uint32_t link, uint64_t key, unsigned abo
 			   (above >= 6 ? trie_digit(key, above - 6) : 0) * sizeof(uint32_t));
 }
 
-/* One step down, from a node below this shift; false: it stands at a leaf, or at nothing. */
+/* Walk one step down, from a node below this shift. False: the walk is at a leaf, or at an empty place. */
 static bool
 step(const struct arena_view *view, struct trie_walk *w, uint8_t *below)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks the processor for what a change will look at, before the change looks there.
+ * Prefetches the trie nodes that a change will read.
  *
- * A change goes down a dozen tries, one after the other, and each step waits for memory once the tries are
- * larger than the caches: most of a change's time. Gone down side by side, a step each in turn, all of them
- * wait together.
+ * A change walks down a dozen tries one after the other. In tries larger than the caches each step waits for
+ * memory: most of a change's time. Here all walks advance side by side, so their waits overlap.
  *
- * Hints only: nothing is written, and what is asked for wrongly costs a little time.
+ * These are hints: nothing is written, and a wrong hint costs only time.
  */
 #ifndef WRITER_STORE_TRIE_WARM_H
 #define WRITER_STORE_TRIE_WARM_H
@@ -18,16 +17,16 @@
 
 #define TRIE_WARM_MAX 64u
 
-/* link: at first the root of a trie, then the leaf that can have the key; 0: none. */
+/* link: first the root of a trie, then the leaf that may have the key; 0: none */
 struct trie_walk {
 	uint64_t key;
 	uint32_t link;
 };
 
 /*
- * Walk down to the leaves: TRIE_WARM_MAX walks at most. What the leaves refer to is asked for, too.
+ * Walk down to the leaves, with at most TRIE_WARM_MAX walks, and prefetch what the leaves refer to.
  *
- * Cost: as the longest walk, and some instructions for each of the others.
+ * Cost: that of the longest walk, and some instructions for each other one
  */
 void trie_warm(const struct arena_view *view, struct trie_walk *walks, size_t count);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collects an object's values in one index, hashes and sorts them, for index_change.c, which compares the
- * sets of the old and the new state side by side.
+ * Collects an object's values in one index, hashes and sorts them, for index_change.c.
  */
 #include "writer/store/value_set.h"
 

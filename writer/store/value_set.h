@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The values that one object has in one index, as a set: hashed, sorted, without duplicates. Two of them, of
- * an object's old and new state, are compared side by side.
+ * A value set holds the values of one object in one index: hashed, sorted, without duplicates.
+ * index_change.c compares the sets of an object's old and new state side by side.
  */
 #ifndef WRITER_STORE_VALUE_SET_H
 #define WRITER_STORE_VALUE_SET_H
@@ -17,7 +17,7 @@ struct value_entry {
 	uint32_t offset;
 	uint32_t length;
 	bool filed;		/* for the caller: the index has it */
-	bool stays;		/* for the caller: it has it before and after the change */
+	bool stays;             /* for the caller: the object has it before and after the change */
 };
 
 /* Zeroed is empty; keeps its memory between uses. */
@@ -29,8 +29,8 @@ struct value_set {
 };
 
 /*
- * Fill `count` of them with the values of a body, each with those in its index; what is not wanted stays
- * empty. 0, -ENOMEM, -EBADMSG.
+ * Fill `count` sets with the values of a body, one set for each index. Sets of indexes that are not wanted
+ * stay empty. 0, -ENOMEM, -EBADMSG.
  */
 int value_sets_fill(struct value_set *sets, unsigned count, struct index_plan *plan, struct value body,
 		    index_mask wanted, const uint8_t hash_key[16]);
@@ -48,7 +48,7 @@ value_set_bytes(const struct value_set *set, size_t i)
 	return set->bytes + set->entries[i].offset;
 }
 
-/* <0, 0, >0 as entry i of a sorts before, equals, or sorts behind entry j of b. */
+/* <0, 0, >0 as entry i of a sorts before, equals, or sorts after entry j of b. */
 int value_set_compare(const struct value_set *a, size_t i, const struct value_set *b, size_t j);
 
 #endif
