@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arena file: made, mapped once at its maximum size; blocks made, sealed, given back. How it gets memory,
- * and gives it back: arena_memory.c.
+ * Makes the arena file, maps it once at its maximum size, and makes, seals and frees blocks. arena_memory.c
+ * allocates and frees its memory.
  */
 #include "writer/arena/arena.h"
 
@@ -22,7 +22,7 @@
 #include "writer/arena/arena_pages.h"
 #include "shm-layout/time_ns.h"
 
-/* Given back at most by one call: some milliseconds. */
+/* Bytes that one call frees at most: some milliseconds. */
 #define RECLAIM_BLOCKS 32768u
 
 /* ---- making ---- */
@@ -46,7 +46,10 @@ write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MA
 	tag_identity(&a->root_key, h, h->tag);
 }
 
-/* What a copy has of its source's header, which nobody changes. Index tries depend on the hash key. */
+/*
+ * Fields that a copy takes from its source's header, which no process changes. Index tries depend on the
+ * hash key.
+ */
 static void
 copy_header(struct header *h, const struct header *of)
 {
@@ -64,7 +67,7 @@ copy_header(struct header *h, const struct header *of)
 			      memory_order_relaxed);
 }
 
-/* Books and mapping go; the descriptor does not. */
+/* Free books and mapping; the descriptor stays open. */
 static void
 release(struct arena *a)
 {
@@ -136,13 +139,14 @@ arena_make(struct arena *a, int fd, uint64_t generation, uint64_t max_bytes,
 	}
 	write_identity(a, generation, master);
 	/*
-	 * Nobody has the file yet; the state word, which arena_set_state() stores later, orders all of it.
+	 * No reader has the file yet. The state word, which arena_set_state() stores later, orders all of
+	 * it.
 	 */
 	atomic_store_explicit(&a->header->committed_bytes, bytes, memory_order_release);
 	return 0;
 }
 
-/* A file of this name, which was not there: its descriptor; or negative errno, and no file is left. */
+/* Make a file of this name: its descriptor; or negative errno, and no file is left. */
 static int
 open_new(int directory, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arena's books: bitmap, segregated free lists with merging, and the queue of the retired.
+ * The arena's books: a bitmap, segregated free lists with merging, and the queue of retired blocks.
  */
 #include "writer/arena/arena_books.h"
 
@@ -26,8 +26,8 @@ struct free_run {
 _Static_assert(sizeof(struct free_run) == REF_UNIT, "arena_books: a free run's links fit one unit");
 
 /*
- * Refs retired for one epoch; the refs themselves stand in `refs`, oldest first. units: of all that were,
- * until they lapse.
+ * The refs retired for one epoch; the refs themselves stand in `refs`, oldest first. units: their sum until
+ * they lapse.
  */
 struct epoch_group {
 	uint64_t epoch;
@@ -270,7 +270,7 @@ cut_out(struct arena_books *b, uint64_t from, uint64_t units)
 	b->free_units -= units;
 }
 
-/* Which of these pages nobody uses any more. */
+/* Mark those of these pages as due in which nothing is in use any more. */
 static void
 find_due(struct arena_books *b, uint64_t first, uint64_t last)
 {
@@ -322,7 +322,7 @@ books_dig_up(struct arena_books *b, unsigned runs)
 	return b->burial.buried_units > 0;
 }
 
-/* A page that nobody uses, if it is still so: all of it is buried now. */
+/* Bury all of a page if nothing in it is in use still. */
 static bool
 bury_page(struct arena_books *b, uint64_t page)
 {

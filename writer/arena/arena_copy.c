@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copying an arena's content into a file of its own (arena_copy.h).
+ * Copies an arena's content into another file (arena_copy.h).
  */
 #include "writer/arena/arena_copy.h"
 

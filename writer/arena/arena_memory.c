@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory of an arena: its budget, how the file grows, and how pages that nobody uses give theirs back
- * while a revoked reader still has them mapped (burial.h).
+ * Manages the memory of an arena: checks its budget, grows the file, and frees pages that nothing uses while
+ * a revoked reader still has them mapped (burial.h).
  *
- * Invariant: whatever may be touched, by readers up to committed_bytes, has memory, but for pages in which
- * nothing is in use.
+ * Invariant: all bytes up to committed_bytes have memory, except pages in which nothing is in use.
  */
 #include <errno.h>
 
@@ -14,7 +13,7 @@
 
 #define GROWTH_MIN (512ull * 1024)
 #define GROWTH_MAX (32ull * 1024 * 1024)
-/* What one call does at most: runs punched, pages of each; runs dug up. */
+/* Limits of one call: runs punched, pages of each; runs dug up. */
 #define PUNCH_RUNS 32u
 #define PUNCH_PAGES 1024u
 #define DIG_RUNS 8192u
@@ -41,7 +40,7 @@ arena_present_bytes(const struct arena *a)
 	return a->view.committed - (burial->punched_pages + burial->absent_pages) * BURIAL_PAGE;
 }
 
-/* How much memory more it may take. */
+/* How much more memory the arena may take. */
 static uint64_t
 budget_left(const struct arena *a)
 {
@@ -50,7 +49,7 @@ budget_left(const struct arena *a)
 	return a->private->budget > present ? a->private->budget - present : 0;
 }
 
-/* How much it grows at least, that it does not grow too often: an eighth. */
+/* The least growth, so that the file does not grow too often: an eighth. */
 static uint64_t
 comfortable_step(const struct arena *a)
 {
@@ -60,8 +59,8 @@ comfortable_step(const struct arena *a)
 }
 
 /*
- * How long the file shall be: by a step more, and by what is needed; from 4 MiB on a multiple of 2 MiB, so
- * that all of it can stand in huge pages.
+ * The file's new length: a step more, or as much as is needed. From 4 MiB on a multiple of 2 MiB, so that
+ * all of it can stand in huge pages.
  */
 static uint64_t
 comfortable_bytes(const struct arena *a, uint64_t need)
@@ -102,7 +101,7 @@ arena_extend(struct arena *a, uint64_t need)
 	return 0;
 }
 
-/* Memory for absent pages, so many in a row at least. -ENOENT: there are no such. */
+/* Allocate memory for absent pages, at least so many in a row. -ENOENT: there are none. */
 static int
 arena_fill(struct arena *a, uint64_t pages)
 {
@@ -145,7 +144,8 @@ arena_gather_pages(struct arena *a)
 	if (from + HUGE_PAGE_BYTES > a->view.committed)
 		return false;
 	/*
-	 * or not: the region is not offered again. One with a page that has no memory would get it.
+	 * Also after a failure the region is not offered again. A region with a page without memory is
+	 * skipped: the page would get memory.
 	 */
 	if (!has_hole(a, from, from + HUGE_PAGE_BYTES))
 		arena_pages_gather((uint8_t *)a->header + from);
@@ -198,7 +198,7 @@ arena_punch_again(struct arena *a)
 		odd = arena_pages_taken(a->fd);
 		odd = odd > should ? odd - should : 0;
 	}
-	/* What the file system counts beyond that is not ours to give back. */
+	/* What the file system counts beyond that cannot be freed. */
 	a->private->odd_bytes = odd;
 }
 
@@ -219,7 +219,7 @@ arena_was_refused(struct arena *a)
 	return refused;
 }
 
-/* Memory or places that are nobody's any more and were not given back yet: some more of them. */
+/* Free some more memory or places that are no longer used. */
 static bool
 find_more(struct arena *a)
 {
@@ -235,7 +235,7 @@ find_more(struct arena *a)
 	return true;
 }
 
-/* Grow until so many units can be had, in blocks of at most `largest`: address space without memory first. */
+/* Grow until so many units can be had, in blocks of at most `largest`: absent pages first, then the file. */
 static int
 arena_grow(struct arena *a, uint32_t units, uint32_t largest)
 {

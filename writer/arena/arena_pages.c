@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Allocates the pages of an arena's file as it grows, for arena.c, in huge pages where the system allows;
- * how much may still grow is memory_limit.c's to say.
+ * Allocates the pages of an arena's file, as huge pages where the system allows it. memory_limit.c tells how
+ * much memory may still be allocated.
  */
 #include "writer/arena/arena_pages.h"
 
@@ -51,7 +51,10 @@ make_huge(int fd, uint8_t *base, uint64_t from, uint64_t to)
 		(void)!madvise(base + first, end - first, MADV_COLLAPSE);
 }
 
-/* Whether the memory cgroup has so much more for us. What the file system has shows when it is taken. */
+/*
+ * True if the memory cgroup allows so many more bytes. The file system's limit shows when pages are
+ * allocated.
+ */
 static bool
 has_memory(uint64_t more)
 {
@@ -59,8 +62,8 @@ has_memory(uint64_t more)
 }
 
 /*
- * Memory for all of it, which has none: in huge pages first, then the rest. On failure some of it may have
- * got some.
+ * Allocate memory for all of it, which has none: huge pages first, then the rest. On failure a part may have
+ * got memory.
  */
 static int
 provide(int fd, uint8_t *base, uint64_t from, uint64_t to)

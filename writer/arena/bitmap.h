@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bitmaps of units and of pages, one bit each: reserved as large as they can ever be, in memory only where
- * bits were set.
+ * Bitmaps, one bit for each unit or page. Address space is reserved for the largest size; memory is used
+ * only where bits were set.
  */
 #ifndef WRITER_ARENA_BITMAP_H
 #define WRITER_ARENA_BITMAP_H
@@ -47,7 +47,7 @@ bit(const uint64_t *map, uint64_t i)
 	return map[i / 64] >> (i % 64) & 1;
 }
 
-/* How many of the bits from here on stand in the same word; and these, count of them, 1 at least. */
+/* How many of these `count` bits (at least 1) stand in the same word as the first; and their mask. */
 static inline uint64_t
 bits_in_word(uint64_t from, uint64_t count)
 {
@@ -107,7 +107,7 @@ bits_next(const uint64_t *map, uint64_t from, uint64_t end, bool value)
 	return end;
 }
 
-/* Where the run of set bits begins that bit i, which is set, belongs to. */
+/* The first bit of the run of set bits that contains bit i, which is set. */
 static inline uint64_t
 bits_run_start(const uint64_t *map, uint64_t i)
 {

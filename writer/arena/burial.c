@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which places are visible to revoked readers, buried, punched, absent (burial.h).
+ * Keeps the bits of visible, buried, punched and absent places (burial.h).
  */
 #include "writer/arena/burial.h"
 

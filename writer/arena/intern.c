@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of shared blocks: open addressing with linear probing, at most three quarters full; a removal
- * moves the followers of its run up, so that there are no graves. The place of an entry follows from the low
- * 32 bits of its content hash, which the block's aux carries: neither growing nor releasing reads a payload.
+ * The table of shared blocks: open addressing with linear probing, at most three quarters full. A removal
+ * moves later entries of its run up, so there are no tombstones. An entry's place follows from the low 32
+ * bits of its content hash, which the block's aux carries: neither growing nor releasing reads a payload.
  */
 #include "writer/arena/intern.h"
 
@@ -55,7 +55,7 @@ intern_free(struct intern *in)
 	free(in);
 }
 
-/* The entry of ref, which must be there or come next, or the free one where it belongs. */
+/* Find the entry of ref, which must exist or be added next, or the free entry where it belongs. */
 static struct entry *
 entry_of_ref(const struct intern *in, uint32_t ref)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory cgroup limits: version 2's memory.max and version 1's memory.limit_in_bytes, from our own group up
- * to the root.
+ * Reads memory cgroup limits (version 2's memory.max, version 1's memory.limit_in_bytes) from our own group
+ * up to the root.
  */
 #include "writer/arena/memory_limit.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A file that holds one number; "max", absence and nonsense read as false. */
+/* Read a file that holds one number; "max", absence and other text give false. */
 static bool
 read_number(const char *directory, const char *file, uint64_t *ret)
 {
@@ -65,7 +65,7 @@ left_in(const char *directory)
 	return limit > used ? limit - used : 0;
 }
 
-/* The tightest of a group and all above it. path is shortened on the way. */
+/* The tightest limit of a group and all above it. path is shortened on the way. */
 static uint64_t
 left_upwards(const char *root, char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much memory the control groups above this process still allow. Past a memory cgroup's limit fallocate
- * on a tmpfs does not fail, the process is killed; so the arena asks before it grows.
+ * Tells how much memory the process' control groups still allow. Beyond a memory cgroup's limit fallocate()
+ * on tmpfs does not fail: the kernel kills the process. So the arena asks before it grows.
  */
 #ifndef WRITER_ARENA_MEMORY_LIMIT_H
 #define WRITER_ARENA_MEMORY_LIMIT_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The slots of all attached readers (pins.h). Each cell is read once a scan, and what it says is clamped
- * into [what this cell counted as before, current epoch] before it counts.
+ * The slots of all attached readers (pins.h). Each scan reads each cell once and clamps its value into [the
+ * cell's last counted value, current epoch].
  *
- * An honest cell only rises: whoever claims it next has seen it freed, and so loads the same root or a later
- * one.
+ * An honest cell only rises: the next claim follows the release of the cell, and so loads the same root or a
+ * later one.
  */
 #include "writer/arena/pins.h"
 
@@ -219,9 +219,9 @@ min_of(uint64_t a, uint64_t b)
 }
 
 /*
- * The epoch from which on a cell protects, where something else stands in it than before. Whoever claims a
- * cell after it was scanned meets the fence of that scan, and loads the root that was current then
- * (`scanned`), or a later one. There was such a claim since, unless ACQUIRING only became the epoch loaded.
+ * The lowest epoch that a changed cell can protect. A claim made after a scan meets that scan's fence, so it
+ * loads the root that was current then (`scanned`) or a later one. The cell changed: another claim was made,
+ * unless the same claim went from ACQUIRING to its epoch.
  */
 static uint64_t
 cell_floor(const struct pins *s, const struct seen_cell *cell)
@@ -230,8 +230,8 @@ cell_floor(const struct pins *s, const struct seen_cell *cell)
 }
 
 /*
- * Note what a cell says now. A pin is as old as the epoch that it protects: one that its reader writes anew,
- * and that protects what it did, has been there since it was seen first.
+ * Note a cell's new value. since_ns changes only if the pin protects another epoch: a reader that stores the
+ * same epoch anew keeps the pin's age.
  */
 static void
 look_at_cell(const struct pins *s, struct seen_cell *cell, uint64_t raw, uint64_t current, uint64_t *now)
