@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Applies the DeltaFIFOs to the store once a turn, resource by resource (here: lanes), and commits. What
- * finds no room goes back and is tried again with a backoff, or when somebody says that there is some; what
- * is the matter is kept as a sentence for the daemon's report.
+ * Applies the DeltaFIFOs to the store once a turn, resource by resource (here: lanes), and commits. A Delta
+ * without room is put back, and tried again with a backoff or after applier_retry(). A sentence for the
+ * daemon's report says what prevents it.
  */
 #include "writer/fifo/apply.h"
 
@@ -134,8 +134,8 @@ pop(struct applier *p, struct lane *lane, size_t max)
 }
 
 /*
- * What a list adds to a resource that is shown as LISTING, and that nobody is told of, may wait for a commit
- * with more of it: nobody's queue can overflow by it, and nothing that is known becomes older.
+ * A list's additions to a LISTING resource without listening readers may wait for a later commit: no queue
+ * can overflow by it, and no known object becomes older.
  */
 static bool
 additions_may_wait(const struct applier *p, const struct lane *lane)
@@ -145,8 +145,8 @@ additions_may_wait(const struct applier *p, const struct lane *lane)
 }
 
 /*
- * Lists share one budget a commit, by turns, and the next commit begins with the next in turn. What a relist
- * repeats is not queued: one that changes little is applied whole, and nobody sees it as LISTING.
+ * Lists share one budget a run, by turns; the next run begins with the next in turn. Items that a relist
+ * repeats are not queued. So a relist that changes little is applied whole, and readers never see LISTING.
  */
 static void
 pop_lists(struct applier *p)
@@ -171,7 +171,7 @@ pop_lists(struct applier *p)
 	}
 }
 
-/* What the next commit says about a resource beside its objects. */
+/* Set the state and RV that the next commit shows for a resource. */
 static void
 publish_lane(struct applier *p, struct lane *lane)
 {
@@ -208,7 +208,7 @@ anything_queued(const struct applier *p)
 	return false;
 }
 
-/* What is to be committed can wait for the next run, which comes at once. */
+/* True if the commit can wait for the next run, which comes at once. */
 static bool
 can_wait(const struct applier *p)
 {
@@ -221,7 +221,7 @@ applier_run(struct applier *p)
 	int r;
 
 	pop_lists(p);
-	/* those behind a list as well: with what came before them alone no RV could be shown */
+	/* also Deltas behind a list: without them no RV could be shown */
 	for (size_t i = 0; i < p->lane_count; i++)
 		if (!delta_fifo_is_listing(p->lanes[i].fifo))
 			pop(p, &p->lanes[i], SIZE_MAX);

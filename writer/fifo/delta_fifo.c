@@ -62,7 +62,7 @@ delta_fifo_entry(const struct delta_fifo *f, const struct object *key)
 	return DELTA_NONE;
 }
 
-/* Whether a node's ref is a draft, which somebody must take or discard. */
+/* True if a node's ref is a draft, which must be taken or discarded. */
 static bool
 node_owns(const struct delta_node *n)
 {
@@ -162,8 +162,9 @@ delta_fifo_version(const struct delta_fifo *f, size_t *ret_length)
 /* ---- popping -------------------------------------------------------------- */
 
 /*
- * Hand over a key's first Delta. What was not asked yet is asked now; one that says nothing is discarded.
- * Returns   process()'s result, 0 where there was nothing to process
+ * Hand over a key's first Delta. The store is asked now if it was not yet; a draft that repeats the known
+ * object is discarded.
+ * Returns   process()'s result, or 0 if there was nothing to process
  */
 static int
 hand_over(struct delta_fifo *f, const struct delta_node *n, delta_process_fn *process, void *context)
@@ -189,7 +190,7 @@ hand_over(struct delta_fifo *f, const struct delta_node *n, delta_process_fn *pr
 	return process(context, &delta);
 }
 
-/* A key, when the block that it stands in may be given back. */
+/* A copy of a key whose block may be freed. */
 struct kept_key {
 	uint64_t hash;
 	size_t ns_length, name_length;
@@ -205,7 +206,7 @@ keep_key(const struct object *o, struct kept_key *ret)
 	memcpy(ret->text, o->key, ret->ns_length + ret->name_length);
 }
 
-/* The key's first Delta was processed: on to the next that says something. */
+/* The key's first Delta was processed: move on to the next that changes something. */
 static void
 done_with(struct delta_fifo *f, uint32_t i, const struct kept_key *key)
 {
@@ -228,7 +229,7 @@ done_with(struct delta_fifo *f, uint32_t i, const struct kept_key *key)
 		f->table.entries[entry].first = next;
 }
 
-/* What is popped soon: a list's drafts have not been looked at since they came. */
+/* Prefetch what is popped next: a list's drafts have not been read since they came. */
 static void
 expect_next(const struct delta_fifo *f)
 {

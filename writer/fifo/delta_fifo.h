@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DeltaFIFO: what one resource's Reflector heard and the store does not show yet.
+ * A DeltaFIFO queues what one resource's Reflector received and the store does not show yet.
  *
  *	Reflector ──▶ add / update / delete / replace ──▶ Delta, Delta, … ──▶ pop ──▶ the store
  *
- * Order. Deltas come out as they went in, whatever their keys: that is the server's order, and readers are
- * told in it, also behind a backlog. What a watch says goes in as it is heard. A list goes in as a whole:
- * first the deletions that it implies (of keys that it lacks, and of objects that have lost their name to
- * another UID), then its items in their order. So whoever keeps a map by something that passes from one
- * object to another, an IP, hears of the old owner's end before the new owner. Nothing is merged; only what
- * was put back leaves its place (delta_fifo_pop()), and all of its key with it.
+ * Order. Deltas are popped in the order in which they were queued, over all keys. That is the server's
+ * order, and readers see the same order even after a backlog. A watch's events are queued as they arrive. A
+ * list is queued as a whole: first the deletions that it implies, then its items in their order. It implies
+ * the deletion of keys that it lacks, and of objects whose name another UID now has. So a reader that maps a
+ * value which moves between objects (an IP) sees the old owner's end before the new owner. Deltas are never
+ * merged. A delta that is put back waits apart, and later deltas of its key wait with it (delta_fifo_pop()).
  *
- * The known objects are the store's: there is no second copy. A body in flight is a
- * draft, a block of the arena that no root reaches yet; the FIFO holds its ref, and reads keys from it. A
- * Delta costs 24 private bytes, a key 28 more.
+ * The store's objects are the known objects; there is no second copy. The body of a queued Delta is a draft:
+ * a block of the arena that no root reaches yet. The FIFO holds its ref, and reads keys from it. A Delta
+ * costs 24 private bytes, a key 28 more.
  *
- * Same UID, resourceVersion and content as the known object: the draft says nothing, and is discarded; at
- * once where nothing else is queued for its key. (A server that was restored to an older state gives
- * resourceVersions a second time.)
+ * A draft with the UID, resourceVersion and content of the known object repeats it and is discarded. If
+ * other Deltas of its key are queued, that happens when the draft is popped, else at once. (A server
+ * restored from a backup gives resourceVersions a second time.)
  *
- * RV. delta_fifo_version() is that of the last arrival, bookmarks included, in their order. It may be shown
- * beside the store's content only when the FIFO is empty: while something is queued, or was put back, an
- * arrival before it is missing.
+ * RV. delta_fifo_version() is the RV of the last arrival, bookmarks included. It may be shown beside the
+ * store's content only when the FIFO is empty. Otherwise the store lacks an earlier arrival.
  *
- * Source    client-go tools/cache/the_real_fifo.go; better: what fails goes back in front, before newer
- *           Deltas of its key; another UID under a name is a deletion, too
+ * Source    client-go tools/cache/the_real_fifo.go. Different: a failed Delta goes back in front, before
+ *           newer Deltas of its key; another UID under a name also implies a deletion
  * Threads   the writer's loop thread only
  */
 #ifndef WRITER_FIFO_DELTA_FIFO_H
@@ -42,13 +41,12 @@ enum delta_type { DELTA_CHANGED, DELTA_DELETED, DELTA_REPLACED };
 /*
  * A Delta as it is popped.
  *
- *   type        ref                                               found
- *   CHANGED     the new state                                     what store_look() says of it
- *   REPLACED    the same, from a list
- *   DELETED     the final state; 0: the deletion was not seen,    the known object, which goes
- *               only found by a list
+ *	type        ref                                               found
+ *	CHANGED     the new state                                     store_look()'s answer about it
+ *	REPLACED    the same, from a list
+ *	DELETED     the final state; 0: a list showed the deletion    the known object, which is deleted
  *
- * ref is a draft, and the processor's.
+ * ref is a draft; process() takes it.
  */
 struct delta {
 	enum delta_type type;
@@ -58,48 +56,52 @@ struct delta {
 
 struct delta_fifo;
 
-/* Of this resource. The store is borrowed. NULL: no memory. */
+/* Make the FIFO of this resource. The store is borrowed. NULL: no memory. */
 struct delta_fifo *delta_fifo_new(struct store *store, unsigned resource);
 /* Discards the drafts that are still queued. NULL is fine. */
 void delta_fifo_free(struct delta_fifo *f);
 
 /*
- * Queue what a watch said: a new state, or the final one. The key is the draft's. A delete of a key that
- * neither store nor queue has is discarded.
+ * Queue an event of a watch: a new state, or a deletion with the final state. The key is the draft's. A
+ * deletion of a key that neither store nor queue has is discarded.
  *
- * Returns   0, or -ENOMEM; the draft is the FIFO's also then
+ * Returns   0, or -ENOMEM; the FIFO takes the draft in both cases
  */
 int delta_fifo_put(struct delta_fifo *f, uint32_t draft);
 int delta_fifo_delete(struct delta_fifo *f, uint32_t draft);
 
-/* The object that the store has under this key, or 0. */
+/* The store's object with this key, or 0. */
 uint32_t delta_fifo_find(const struct delta_fifo *f, const char *ns, size_t ns_length, const char *name,
 			 size_t name_length);
-/* The objects that the store has. */
+/* How many objects the store has. */
 size_t delta_fifo_known(const struct delta_fifo *f);
 /* The header and key of a draft, or of a known object. */
 const struct object *delta_fifo_object(const struct delta_fifo *f, uint32_t draft);
 void delta_fifo_discard(struct delta_fifo *f, uint32_t draft);
 
-/* The RV of the last arrival; call it after each one. -E2BIG above RESOURCE_VERSION_MAX bytes. */
+/*
+ * Set or get the RV of the last arrival; set it after each arrival. -E2BIG above RESOURCE_VERSION_MAX bytes.
+ */
 int delta_fifo_set_version(struct delta_fifo *f, const char *version, size_t length);
 const char *delta_fifo_version(const struct delta_fifo *f,
-			       size_t *ret_length); /* length 0: nothing arrived yet */
+			       size_t *ret_length); /* length 0: no RV is known at present */
 
 /*
- * Hand over up to max Deltas, one call of process() each. One that says nothing any more is discarded.
+ * Hand over up to max Deltas, with one call of process() each. A Delta that changes nothing any more is
+ * discarded.
  *
- * process    returns 0, having consumed it; or a negative errno: it is put back. It must not call the FIFO.
- * Returns    0 as many as there were, up to max; the last error of process()
+ * process    returns 0 and takes the Delta; or a negative errno, and the Delta is put back. It must not call
+ *            the FIFO.
+ * Returns    0 when max or all Deltas were handed over; else the last error of process()
  *
- * A Delta that failed waits apart, and so do newer ones of its key, so that the keys behind it (a delete that
- * makes room, say) get their turn. delta_fifo_retry() puts those that wait in front of everything again.
+ * A Delta that failed waits apart, together with newer ones of its key. So keys behind it get their turn (a
+ * delete may make room). delta_fifo_retry() puts waiting Deltas back in front of all others.
  */
 typedef int delta_process_fn(void *context, const struct delta *delta);
 int delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void *context);
 void delta_fifo_retry(struct delta_fifo *f);
 
-/* Deltas that delta_fifo_pop() would hand over, and those that wait for delta_fifo_retry(). */
+/* How many Deltas delta_fifo_pop() can hand over, and how many wait for delta_fifo_retry(). */
 size_t delta_fifo_queued(const struct delta_fifo *f);
 size_t delta_fifo_waiting(const struct delta_fifo *f);
 
@@ -110,8 +112,7 @@ delta_fifo_is_empty(const struct delta_fifo *f)
 }
 
 /*
- * A list's Deltas are among what is queued: the content is neither the state before nor the state after
- * it.
+ * True if Deltas of a list are queued: the store's content is between the states before and after that list.
  */
 bool delta_fifo_is_listing(const struct delta_fifo *f);
 

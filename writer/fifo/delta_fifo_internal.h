@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What delta_fifo.c and delta_fifo_replace.c share: what the Deltas mean. They are kept in a delta_table.
+ * The DeltaFIFO's internals, shared by delta_fifo.c and delta_fifo_replace.c: what Deltas mean. A
+ * delta_table stores them.
  *
  * Invariants
- *   - every node stands in one of two lists, `queue` and `waiting`, but for the one that process() is looking
- *     at; those of a key in both in the order of their arrival, and none in `queue` before one in `waiting`
- *     has had its turn
- *   - a key's first node is not dead and its ref is not 0: the key is read from there
- *   - a node's ref is a draft; a burial's is the known object when it stands first of its key, else 0, for a
- *     node before it changes what is known
- *   - what a node found is true: it is asked when the node is queued and stands first of its key, or when it
- *     is popped
+ * - Every node stands in one of two lists, `queue` and `waiting`, except the one that process() is looking
+ *   at. Each list keeps a key's nodes in the order of their arrival. A key's nodes in `waiting` are older
+ *   than those in `queue`.
+ * - A key's first node is not dead, and its ref is not 0: the key is read from there.
+ * - A node's ref is a draft. A burial's ref is the known object if the burial is its key's first node, else
+ *   0: an earlier node will change the known object.
+ * - A node's `found` is true. The store is asked when the node is queued as its key's first, or when it is
+ *   popped.
  */
 #ifndef WRITER_FIFO_DELTA_FIFO_INTERNAL_H
 #define WRITER_FIFO_DELTA_FIFO_INTERNAL_H
@@ -20,9 +21,9 @@
 #include "writer/fifo/delta_table.h"
 
 enum node_flags {
-	NODE_BURIAL = 1, /* a delete that was not seen */
+	NODE_BURIAL = 1, /* a deletion that a list implies */
 	NODE_LISTED = 2, /* of a list */
-	NODE_DEAD = 4,   /* a burial that says nothing any more; its entry may be gone */
+	NODE_DEAD = 4,   /* a burial without an object; its entry may be freed */
 };
 
 struct delta_fifo {
@@ -36,7 +37,7 @@ struct delta_fifo {
 	char version[RESOURCE_VERSION_MAX];
 };
 
-/* An object will be looked at soon: its header, its key and the beginning of its body. */
+/* Prefetch an object: its header, its key and the beginning of its body. */
 static inline void
 delta_fifo_expect(const struct delta_fifo *f, uint32_t ref)
 {
@@ -50,13 +51,16 @@ delta_fifo_expect(const struct delta_fifo *f, uint32_t ref)
 uint32_t delta_fifo_entry(const struct delta_fifo *f, const struct object *key);
 
 /*
- * Add a node to a list of nodes, after delta_table_reserve(&f->table, 1, 1). entry is delta_fifo_entry()'s
- * answer. Returns the entry of the key.
+ * Add a node to a list of nodes, after delta_table_reserve(&f->table, 1, 1). entry is the result of
+ * delta_fifo_entry(). Returns the key's entry.
  */
 uint32_t delta_fifo_queue(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, struct delta_node node,
 			  struct delta_list *to);
 
-/* What the store knows of a draft's key. A draft that repeats it gives way to the known object. */
+/*
+ * Ask the store about a draft. A draft that repeats the known object is discarded; the item then names that
+ * object.
+ */
 struct delta_item delta_fifo_look(struct delta_fifo *f, uint32_t draft);
 
 static inline bool

@@ -11,7 +11,7 @@
 struct delta_item
 delta_fifo_stage(struct delta_fifo *f, uint32_t draft)
 {
-	/* With something queued, what is known now need not be what is known when the list is whole. */
+	/* If Deltas of the key are queued, the known object may change before the list is complete. */
 	if (!delta_fifo_is_empty(f))
 		return (struct delta_item){draft, FOUND_UNASKED};
 	return delta_fifo_look(f, draft);
@@ -30,7 +30,7 @@ ends_deleted(const struct delta_fifo *f, uint32_t entry)
 	return f->table.nodes[f->table.entries[entry].last].type == DELTA_DELETED;
 }
 
-/* A burial, behind what is queued of the key; of this known object, when nothing is. */
+/* Queue a burial behind the key's queued Deltas. If there are none, it is of this known object. */
 static uint32_t
 bury(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, uint32_t known)
 {
@@ -44,7 +44,7 @@ bury(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, uint32_t known)
 }
 
 /*
- * What will be known under the item's key when all that is queued was processed, if that is another object;
+ * The object that the store will have under the item's key after all queued Deltas, if it has another UID;
  * else 0.
  */
 static uint32_t
@@ -61,7 +61,10 @@ other_object(const struct delta_fifo *f, uint32_t entry, struct delta_item item)
 		       : last;
 }
 
-/* An item goes to the items, and in front of all of them the burial of another object that had its name. */
+/*
+ * Append an item to the items. If another object had its name, queue that object's burial in front of all
+ * items.
+ */
 static void
 queue_item(struct delta_fifo *f, struct delta_item item, struct delta_list *items)
 {
@@ -73,7 +76,7 @@ queue_item(struct delta_fifo *f, struct delta_item item, struct delta_list *item
 		return;
 	entry = delta_fifo_entry(f, o);
 	again = entry != DELTA_NONE && f->table.entries[entry].list == (uint32_t)f->lists;
-	/* What a list has twice is no other object's end; the store tells of it in its place, if it is. */
+	/* A list with a key twice does not imply a deletion; the store handles it in its place. */
 	other = again ? 0 : other_object(f, entry, item);
 	if (other)
 		entry = bury(f, entry, o->key_hash, other);
@@ -85,7 +88,7 @@ queue_item(struct delta_fifo *f, struct delta_item item, struct delta_list *item
 	f->table.entries[entry].list = (uint32_t)f->lists;
 }
 
-/* What only the queue has, or the store and the queue, and the list has not. */
+/* Bury keys that the queue has and the list lacks. */
 static void
 bury_queued(struct delta_fifo *f, const struct delta_list *l)
 {
@@ -97,7 +100,7 @@ bury_queued(struct delta_fifo *f, const struct delta_list *l)
 	}
 }
 
-/* What the list has of the known objects, by ordinal. */
+/* The known objects that the list has, by ordinal. */
 struct met {
 	uint8_t *ordinals;
 	size_t objects; /* so many bits are set */
@@ -105,7 +108,7 @@ struct met {
 	size_t others;  /* and of these: so many may bury another object */
 };
 
-/* Ask what is known of each item, and note it. */
+/* Ask the store about each item, and mark the known object. */
 static void
 meet(struct delta_fifo *f, struct delta_item *items, size_t count, struct met *met)
 {
@@ -130,7 +133,7 @@ meet(struct delta_fifo *f, struct delta_item *items, size_t count, struct met *m
 	}
 }
 
-/* A known object that the list has not, and that has nothing queued by now. */
+/* Bury each known object that the list lacks and that has no Delta queued. */
 static void
 bury_known(struct delta_fifo *f, const struct met *met)
 {

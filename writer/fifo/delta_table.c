@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps the DeltaFIFO's entries and nodes for delta_fifo.c: pools that grow by doubling and are named by
- * index, chains of the hash table, and the lists. When the last node goes, all memory goes.
+ * Keeps the DeltaFIFO's entries and nodes for delta_fifo.c: the pools, the chains of the hash table, and the
+ * lists.
  */
 #include "writer/fifo/delta_table.h"
 

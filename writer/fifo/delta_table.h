@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a DeltaFIFO is kept in: two pools, entries (a key) and nodes (a Delta), named by 32-bit index, a hash
- * table over the entries, and lists of nodes. A node stands in one list, by `next`, and among those of its
- * key, oldest first, by `later`. No allocation a key; what the pools grew to goes back to the system when all
- * is empty.
+ * A delta table stores a DeltaFIFO: a pool of entries (keys), a pool of nodes (Deltas), a hash table over
+ * the entries, and lists of nodes. Entries and nodes are named by 32-bit index. A node stands in one list,
+ * linked by `next`, and in the chain of its key's nodes, oldest first, linked by `later`. Pools grow by
+ * doubling, so a key needs no allocation of its own. An empty table gives large pools back to the system.
  *
- * Nothing here knows what keys or refs mean: delta_fifo.c does.
+ * The table does not know the meaning of keys and refs: delta_fifo.c does.
  */
 #ifndef WRITER_FIFO_DELTA_TABLE_H
 #define WRITER_FIFO_DELTA_TABLE_H
@@ -19,7 +19,7 @@ struct delta_entry {
 	uint64_t key_hash;
 	uint32_t bucket_next;	/* or the next free one */
 	uint32_t first, last;	/* nodes; first is DELTA_NONE: the entry is free */
-	uint32_t list;		/* the last list that had the key, by delta_fifo_replace.c's count */
+	uint32_t list;          /* number of the last list with the key (delta_fifo_replace.c) */
 };
 
 struct delta_node {
@@ -50,31 +50,31 @@ struct delta_table {
 	struct delta_list queue, waiting;
 };
 
-/* Make sure that so many keys and Deltas can be added without failing: 0 or -ENOMEM. */
+/* Reserve memory for so many keys and Deltas. 0 or -ENOMEM. */
 int delta_table_reserve(struct delta_table *t, size_t entries, size_t nodes);
-/* Empty, as at first; large pools are given back. A zeroed table must be reset before its first use. */
+/* Empty the table and give large pools back. A zeroed table must be reset before its first use. */
 void delta_table_reset(struct delta_table *t);
 void delta_table_done(struct delta_table *t);
 
 /*
- * After delta_table_reserve(): these cannot fail.
- * entry     of its key; DELTA_NONE: a new one, hashed
+ * Make a node, after delta_table_reserve(). Cannot fail.
+ * entry     of its key; DELTA_NONE: make a new entry with key_hash
  * Returns   the node, the last of its key, in no list yet
  */
 uint32_t delta_node_new(struct delta_table *t, uint32_t entry, uint64_t key_hash, struct delta_node node);
 
 void delta_node_free(struct delta_table *t, uint32_t node);
-/* Its key's entry will be freed soon: a hint. */
+/* Prefetch the entry of a node's key, which will be freed soon. */
 void delta_node_expect(const struct delta_table *t, uint32_t node);
-/* No node is of this key any more. */
+/* Free an entry whose key has no node any more. */
 void delta_entry_free(struct delta_table *t, uint32_t entry);
 
-/* The first entry of a hash's bucket; the others by bucket_next. DELTA_NONE at the end. */
+/* The first entry of a hash's bucket; bucket_next leads to the others. DELTA_NONE at the end. */
 uint32_t delta_bucket(const struct delta_table *t, uint64_t key_hash);
 
 void delta_list_append(struct delta_table *t, struct delta_list *l, uint32_t node);
-uint32_t delta_list_take(struct delta_table *t, struct delta_list *l); /* the first; not of an empty list */
-/* All of `second` behind all of `first`; it is empty then. */
+uint32_t delta_list_take(struct delta_table *t, struct delta_list *l); /* the first; l must not be empty */
+/* Append all of `second` to `first`; `second` is empty then. */
 void delta_list_join(struct delta_table *t, struct delta_list *first, struct delta_list *second);
 
 #endif

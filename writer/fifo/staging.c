@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Staging. Deletions and changes are rare here (an object that goes, or changes, while a WatchList still
- * sends the state before that), so they are only noted with their place among the items, and applied all
- * together at the end, in one pass over the items.
+ * Stages items in the order of their arrival. Deletions and changes are rare (an object is deleted or
+ * changes while a WatchList still sends the state). They are noted with their place among the items, and
+ * applied at the end in one pass over the items.
  */
 #include "writer/fifo/staging.h"
 
@@ -12,7 +12,7 @@
 
 #define FIRST_CAPACITY 64u
 
-/* Items of this key in front of `before` do not count any more. */
+/* Items of this key before position `before` no longer count. */
 struct staged_deletion {
 	uint64_t key_hash;
 	uint32_t draft;		/* has the key */
@@ -107,7 +107,7 @@ note_deletion(struct staging *s, uint32_t draft, bool change)
 	return 0;
 }
 
-/* Not compared with what is known: it may have been so before the item that it replaces. */
+/* Not compared with the known object: it may equal that object and still replace a different staged item. */
 int
 staging_change(struct staging *s, uint32_t draft)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Staging: the state of a resource while it comes in, from a LIST or from the first part of a WatchList,
- * until one Replace puts all of it into the DeltaFIFO. What is staged are drafts, which no root reaches:
- * readers see nothing of them, and a state that does not come to its end is taken back without a trace.
+ * Staging collects a resource's state from a LIST, or from the first part of a WatchList, until one Replace
+ * puts all of it into the DeltaFIFO. Staged items are drafts, which no root reaches. Readers do not see
+ * them, and an unfinished state can be discarded.
  *
- * Memory: 8 private bytes an item; bodies stand in the arena, and an item that says nothing new takes no room
- * there either.
+ * Memory: 8 private bytes an item. Bodies stand in the arena; an item that repeats its known object takes no
+ * room there.
  *
  * Threads: the writer's loop thread only.
  */
@@ -25,25 +25,25 @@ struct staging {
 };
 
 void staging_init(struct staging *s, struct delta_fifo *fifo);
-/* Takes everything back. */
+/* Discards everything staged. */
 void staging_done(struct staging *s);
 
 /*
- * add     an object that is there
- * change  a newer state of one that is, or may be; what came before it does not count
- * delete  it is gone; what came before it does not count
- * Return  0, or -ENOMEM; the draft is the staging's also then
+ * add     an object that exists
+ * change  a newer state of an object that may be staged already; the newer state counts
+ * delete  an object that was deleted; an earlier state does not count
+ * Returns 0, or -ENOMEM; staging takes the draft in both cases
  */
 int staging_add(struct staging *s, uint32_t draft);
 int staging_change(struct staging *s, uint32_t draft);
 int staging_delete(struct staging *s, uint32_t draft);
 
-/* Take everything back: it failed. Ready for another state. */
+/* The state failed: discard everything staged. Staging is then ready for another state. */
 void staging_discard(struct staging *s);
 
 /*
- * It is whole, as of this RV: so many objects. Returns as delta_fifo_replace(); after an error everything is
- * still staged.
+ * The state is complete as of this RV: put it into the FIFO. ret_count: its number of objects. Returns as
+ * delta_fifo_replace(); after an error everything is still staged.
  */
 int staging_replace(struct staging *s, const char *version, uint64_t *ret_count);
 
