@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Brings one whole list into a DeltaFIFO, for the Reflector: asks for page after page, gathers drafts, and
- * puts them in by one Replace at the end; on any failure it takes them back.
+ * Reads one whole list into a DeltaFIFO, for the Reflector: asks for page after page, stages drafts, and
+ * queues them by one Replace at the end. On any failure it discards them.
  */
 #include "writer/reflect/list.h"
 
@@ -34,7 +34,7 @@ struct list {
 	char version[RESOURCE_VERSION_MAX + 1]; /* the first page's; "" before */
 };
 
-/* Nothing is there of the list: its first page comes next, if any. */
+/* The list is empty so far: its first page comes next, if any. */
 static void
 begin_anew(struct list *l)
 {
@@ -94,8 +94,8 @@ is_list_of(const char *text, size_t length, const char *kind)
 }
 
 /*
- * Is it a list of what was asked for? An answer of another kind, or without items, taken for an empty list
- * would delete everything. A list without an RV is one if it says so.
+ * Is it a list of the requested kind? An answer of another kind, or without items, would delete everything
+ * if taken for an empty list. A list without an RV counts if its kind ends in "List".
  */
 static int
 check_kind(struct list *l, bool has_version)
@@ -123,8 +123,8 @@ check_kind(struct list *l, bool has_version)
 }
 
 /*
- * A list at an RV is not older than that. One that is would take back what is known, and readers' copies of
- * it; a server that says this of its latest state is believed, for then it was itself set back.
+ * A list asked for at an RV must not be older than that RV. An older one would set the content and readers'
+ * copies back. An answer with the server's latest state is accepted: then the server itself was set back.
  */
 static int
 check_version(struct list *l, const char *version)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes the requests of a Reflector for LIST and WATCH: a resource's path, and the parameters as a query,
- * encoded, over the transport.
+ * Makes a Reflector's LIST and WATCH requests over the transport: the resource's path, and the parameters as
+ * an encoded query.
  */
 #include "writer/reflect/lister_watcher.h"
 

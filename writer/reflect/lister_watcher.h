@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ListerWatcher: the transport as a Reflector is given it, for one resource, namespace and pair of selectors.
- * The real one (lister_watcher.c) makes requests of writer/kube/transport.h; tests give a fake.
+ * A ListerWatcher makes LIST and WATCH requests for a Reflector: for one resource, namespace and pair of
+ * selectors. The real one (lister_watcher.c) uses writer/kube/transport.h; tests use a fake.
  *
- * What the callbacks promise is transport.h's: on_response at most once, any number of on_data, exactly one
- * on_done unless the request was cancelled, none of them before ask() returned.
+ * The callbacks keep the promises of transport.h: on_response comes at most once, on_data any number of
+ * times. on_done comes exactly once unless the request was cancelled. None comes before ask() returned.
  */
 #ifndef WRITER_REFLECT_LISTER_WATCHER_H
 #define WRITER_REFLECT_LISTER_WATCHER_H
@@ -20,20 +20,20 @@ struct request_params {
 	const char *resource_version_match;
 	const char *continue_token;
 	unsigned limit;			/* 0: left out */
-	bool watch;                     /* a WATCH, for so long: */
+	bool watch;                     /* a WATCH, for timeout_s */
 	unsigned timeout_s;
 	bool initial_events;            /* a WatchList: the state first, up to its end mark */
-	bool fresh_connection;		/* not over one that stands */
-	/* PartialObjectMetadata, or whole objects where the server has nothing else */
+	bool fresh_connection;          /* over a new connection */
+	/* ask for PartialObjectMetadata, or whole objects if the server has nothing else */
 	bool metadata_only;
-	bool protobuf;			/* rather than JSON */
+	bool protobuf; /* prefer protobuf to JSON */
 };
 
 struct lister_watcher {
 	void *context;
 	/*
-	 * Start a request. Returns 0, -EINVAL, -ENOMEM; *ret_request is for the three below, valid until
-	 * on_done.
+	 * Start a request. Returns 0, -EINVAL, -ENOMEM. *ret_request names it for the three calls below,
+	 * until on_done.
 	 */
 	int (*ask)(void *context, const struct request_params *params,
 		   const struct transport_callbacks *callbacks, void *ctx, void **ret_request);
@@ -42,15 +42,15 @@ struct lister_watcher {
 	void (*resume)(void *context, void *request);
 };
 
-/* The real one. Everything but the strings is borrowed; lister_watcher_done() frees what it holds. */
+/* The real one. It borrows everything but its strings; kube_lister_watcher_done() frees those. */
 struct kube_lister_watcher {
 	struct lister_watcher base;
 	struct transport *transport;
 	char *path;			/* "/api/v1/namespaces/ns/pods" */
 	char *selectors;		/* "&labelSelector=…&fieldSelector=…", encoded; or "" */
-	/* to be set after kube_lister_watcher_init(): ask for PartialObjectMetadata */
+	/* set by the caller after kube_lister_watcher_init(): ask for PartialObjectMetadata */
 	bool metadata_only;
-	bool drop_managed_fields; /* they are not kept: ask for objects without them */
+	bool drop_managed_fields; /* ask for objects without managedFields */
 };
 
 /* namespace_ and selectors may be NULL. Returns 0 or -ENOMEM. */

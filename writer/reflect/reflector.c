@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Reflector as its owner has it, and LIST: which step is taken next, once the last one ended.
+ * The Reflector's public functions, LIST, and the choice of the next step when one has ended.
  */
 #include "writer/reflect/reflector_internal.h"
 
@@ -35,7 +35,7 @@ on_keys_done(void *context, const struct request_result *ended)
 	if (deleted > 0)
 		log_info("%s: %" PRIu64 " objects that the server no longer has make room for its list",
 			 r->source.name, deleted);
-	/* what is known is of no RV now, and no list may be older than what was known */
+	/* the content has no RV now, and no list may be older than the content */
 	r->version_unavailable = true;
 	r->list_why = RESULT_NO_SPACE;
 	start_listing(r, false);
@@ -73,8 +73,8 @@ on_list_done(void *context, const struct request_result *ended)
 }
 
 /*
- * Whether the state may be an old one that the server has at hand. Not where there is content though no RV is
- * known of it (of a life that ended amid a list): what is shown would go back.
+ * May the list be an old state that the server has at hand? Not if there is content without an RV (a writer
+ * ended amid a list): the content would be set back.
  */
 static bool
 may_be_old(const struct reflector *r)
@@ -90,7 +90,7 @@ start_list(struct reflector *r, bool keys_only)
 	int error;
 
 	reflector_begin_list(r, may_be_old(r));
-	/* At an explicit RV the watch cache answers in one piece, unless it was seen not to. */
+	/* At an explicit RV the watch cache answers in one piece, unless it did not before. */
 	if (limit == 0 && (r->list_at_latest || strcmp(r->list_version, "0") == 0 || r->paginated))
 		limit = PAGE_ITEMS;
 	r->status.lists++;
@@ -103,8 +103,8 @@ start_list(struct reflector *r, bool keys_only)
 }
 
 /*
- * Make the state known, in whichever way is possible. After one that did not fit, what the server no longer
- * has makes room first.
+ * List, by the way that is allowed. After a list that did not fit, first delete objects that the server no
+ * longer has.
  */
 static void
 start_listing(struct reflector *r, bool no_room)
@@ -211,7 +211,7 @@ reflector_relist(struct reflector *r, enum request_result_kind why)
 	r->list = NULL;
 	reflector_stop_watch(r);
 	r->list_why = why;
-	/* what the server's own cache shows may be just what is wrong */
+	/* the server's own cache may be wrong */
 	r->version_unavailable |= why == RESULT_DIFFERS;
 	r->waits_for_room = false;
 	start_listing(r, false);

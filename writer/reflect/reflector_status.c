@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a Reflector says of itself, whichever way it goes: its state and figures, the lines in the log, and
- * what failed, with the wait that follows.
+ * A Reflector's state and figures, its log lines, and its failures with the wait that follows.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -164,9 +163,7 @@ reflector_retry(struct reflector *r)
 
 	if (!reflector_waits_for_room(r))
 		return;
-	/*
-	 * the server is asked no more often than after a first failure, however often there is a little room
-	 */
+	/* the server is asked no more often than after a first failure, also if a little room comes often */
 	soonest = r->failed_ms + backoff_pace_filled(r->backoff.pace).first_ms;
 	soonest = soonest > now ? soonest : now;
 	if (soonest >= r->status.next_try_ms)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reflector: WATCH, WatchList, and the vigil over the stream.
+ * The Reflector's WATCH and WatchList, and the checks of a silent stream.
  */
 #include "writer/reflect/reflector_internal.h"
 
@@ -31,7 +31,7 @@ reflector_stop_watch(struct reflector *r)
 	r->watch = NULL;
 }
 
-/* What a WatchList is given up for; its draft objects go. */
+/* Give up a WatchList and discard its drafts; use LIST. */
 static void
 list_instead(struct reflector *r, const char *why, bool remember)
 {
@@ -48,7 +48,7 @@ list_instead(struct reflector *r, const char *why, bool remember)
 
 static void on_vigil(void *context);
 
-/* The stream is dead, though nobody said so. */
+/* The stream is dead, though its connection did not fail. */
 static void
 rewatch(struct reflector *r, const char *why)
 {
@@ -59,9 +59,9 @@ rewatch(struct reflector *r, const char *why)
 }
 
 /*
- * When the silence of a stream will mean something. A WATCH from an RV that nobody confirmed may be one that
- * the server does not know yet; and bookmarks come every minute once the first one has come. An end mark is
- * none of these: while nothing happens, no bookmark follows it.
+ * When the silence of a stream will be checked. A WATCH at an unconfirmed RV may be at one that the server
+ * does not know yet. After the first bookmark, bookmarks come every minute. An end mark does not count:
+ * while nothing happens, no bookmark follows it.
  */
 static uint64_t
 silence_due(const struct reflector *r, const struct watch_stats *stats)
@@ -80,13 +80,13 @@ keep_vigil(struct reflector *r)
 	due = stats->initial ? watch_progress(r->watch)->byte_ms + r->timing.quiet_ms : silence_due(r, stats);
 	if (!stats->initial && r->watch_ends_ms < due)
 		due = r->watch_ends_ms;
-	/* What stands in the way of a paused stream is on this side. */
+	/* A paused stream waits for this side. */
 	if (stats->paused && due <= now)
 		due = now + r->timing.silence_ms;
 	clock_set(r->source.clock, &r->vigil, due > now ? due - now : 0, on_vigil, r);
 }
 
-/* The server said whether it knows the RV. One that is compacted is one that it once had. */
+/* The server answered whether it knows the RV. An expired RV is one that it knew. */
 static void
 on_probed(void *owner, struct request_result *ended)
 {
@@ -117,9 +117,9 @@ on_probed(void *owner, struct request_result *ended)
 }
 
 /*
- * Does the server know the RV already? A watch at an RV of the future is not refused but answered with
- * silence, while a list of one item `NotOlderThan` that RV gets 504 ResourceVersionTooLarge (after about 3
- * s). It is asked over a connection of its own: the silent stream's may be dead.
+ * Does the server know the RV? It does not refuse a watch at a future RV, but stays silent. A list of one
+ * item `NotOlderThan` that RV gets 504 ResourceVersionTooLarge after about 3 s. The question uses a
+ * connection of its own: the silent stream's may be dead.
  */
 static void
 ask_whether_it_is_known(struct reflector *r)
@@ -246,8 +246,8 @@ after_watch_list(struct reflector *r, const struct request_result *ended)
 }
 
 /*
- * The server stumbles within streams: for a while it is its own business, then what it says about this RV is
- * not believed any more.
+ * The server sends internal errors within streams. For a while watch again; then list, since the RV may be
+ * the cause.
  */
 static enum next_step
 after_internal_error(struct reflector *r)
@@ -262,7 +262,7 @@ after_internal_error(struct reflector *r)
 	return NEXT_LISTING;
 }
 
-/* The last RV is one from which a WATCH goes on. */
+/* True if a WATCH can resume at the last RV. */
 static bool
 can_resume(const struct reflector *r)
 {
@@ -272,7 +272,7 @@ can_resume(const struct reflector *r)
 	return watch_can_resume(version, strlen(version));
 }
 
-/* Whatever ended it: the server had begun to serve it. What ends without that is waited after. */
+/* True if the server had begun to serve the watch. After a watch that had not lived the Reflector waits. */
 static bool
 has_lived(const struct reflector *r)
 {
@@ -311,8 +311,8 @@ after_watch(struct reflector *r, const struct request_result *ended, bool lived)
 	case RESULT_BROKEN:
 	case RESULT_NO_SPACE:
 		/*
-		 * What was broken, or did not fit, comes again from the same RV. When it does so again, a
-		 * list goes around it; the deletions that make room may stand behind it in the stream.
+		 * A broken or too large event comes again from the same RV. If it does, list. The first time
+		 * watch again: the deletions that make room may follow in the stream.
 		 */
 		reflector_back_off(r, r->stream_was_broken ? NEXT_LISTING : NEXT_WATCH, "WATCH failed",
 				   ended);

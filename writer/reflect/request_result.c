@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns Status objects into the few words on which a Reflector decides (expired, refused, throttled, …), with
+ * Turns Status objects into the results by which a Reflector decides (expired, refused, throttled, …), with
  * one sentence for people.
  */
 #include "writer/reflect/request_result.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Request result: how a LIST or a WATCH ended, in the words on which a Reflector decides.
+ * A request result says how a LIST or a WATCH ended, in the terms by which a Reflector decides.
  */
 #ifndef WRITER_REFLECT_REQUEST_RESULT_H
 #define WRITER_REFLECT_REQUEST_RESULT_H
@@ -14,20 +14,20 @@
 #include "writer/kube/transport.h"
 
 enum request_result_kind {
-	RESULT_OK,		/* the list is whole; the watch was ended by the server in good order */
-	RESULT_EXPIRED,	/* 410: the RV or continue token is too old */
-	RESULT_TOO_LARGE,	/* the RV is ahead of the server */
-	RESULT_REFUSED,	/* 401, 403, 404: somebody must do something */
-	RESULT_THROTTLED,	/* 429 */
-	RESULT_FAILED,		/* not reached, broken off, or any other answer */
-	RESULT_BROKEN,		/* bytes came that are no JSON: the stream cannot be followed */
-	/* an event came that cannot be kept: what it said is lost unless one lists again */
+	RESULT_OK,        /* the list is complete; the server ended the watch regularly */
+	RESULT_EXPIRED,   /* 410: the RV or continue token is too old */
+	RESULT_TOO_LARGE, /* the RV is ahead of the server */
+	RESULT_REFUSED,   /* 401, 403, 404: an operator must act */
+	RESULT_THROTTLED, /* 429 */
+	RESULT_FAILED,    /* no connection, broken off, or any other answer */
+	RESULT_BROKEN,    /* bytes came that are no JSON: the stream cannot be followed */
+	/* an event came that cannot be stored; only a list brings its content */
 	RESULT_LOST,
-	RESULT_UNSUPPORTED,	/* the server cannot do what was asked for (a WatchList); an older way can */
-	RESULT_OTHER_SYNTAX,	/* the same is to be asked for in JSON */
-	RESULT_NO_SPACE,	/* the arena, or private memory, is exhausted */
-	RESULT_OTHER_CLUSTER,	/* told from outside (cluster_guard.h): no RV means anything any more */
-	RESULT_DIFFERS,		/* told from outside (consistency_check.h): the server has other objects */
+	RESULT_UNSUPPORTED,   /* the server cannot answer this request (a WatchList); use LIST */
+	RESULT_OTHER_SYNTAX,  /* repeat the request in JSON */
+	RESULT_NO_SPACE,      /* the arena, or private memory, is exhausted */
+	RESULT_OTHER_CLUSTER, /* reported by cluster_guard.h: no stored RV is valid any more */
+	RESULT_DIFFERS,       /* reported by consistency_check.h: the server has other objects */
 };
 #define RESULT_KINDS (RESULT_DIFFERS + 1)
 
@@ -41,7 +41,7 @@ struct request_result {
 	int code;			/* HTTP status or Status code; 0 when there was none */
 	int error;			/* of the transport (kube/transport.h); 0: the server answered */
 	bool in_stream;			/* an ERROR event within an answer of success */
-	bool internal;			/* the server stumbled: kube_status_is_internal() */
+	bool internal;                  /* an internal error of the server: kube_status_is_internal() */
 	unsigned retry_after_s;
 	char reason[RESULT_REASON_MAX + 1]; /* "Forbidden", "Expired"; or "" */
 	char *message;			/* one sentence; owned, NULL for none */
@@ -55,7 +55,7 @@ void request_result_set(struct request_result *o, enum request_result_kind kind,
 void request_result_vset(struct request_result *o, enum request_result_kind kind, const char *format,
 			 va_list arguments) __attribute__((format(printf, 3, 0)));
 
-/* What a Status says: of an answer that is no success, or of a watch's ERROR event. */
+/* Set the result from a Status: of an answer without success, or of a watch's ERROR event. */
 void request_result_from_status(struct request_result *o, const struct kube_status *status);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs one request of list.c, watch.c and the Reflector's question about an RV. The loop's time stands still
- * during a turn: as long as it does, amounts add up. Turns within one millisecond count as one, which costs
- * a pause too many now and then and nothing else.
+ * Runs one request of list.c, watch.c or the Reflector's question about an RV. The loop's clock stands still
+ * during a turn, so amounts with equal time add up. Turns within one millisecond count as one, which only
+ * costs an unnecessary pause.
  */
 #include "writer/reflect/resource_request.h"
 
@@ -105,7 +105,7 @@ resource_request_end_by(struct resource_request *q, const struct kube_status *st
 	return STOPPED;
 }
 
-/* An answer that was no success, or broke off with this result of transport.h or of the decoder. */
+/* An answer without success, or one that broke off with this result of transport.h or of the decoder. */
 static void
 failed(const struct resource_request *q, int result, const char *message, struct request_result *ended)
 {
@@ -256,7 +256,7 @@ on_data(void *context, const void *data, size_t length)
 	return r;
 }
 
-/* Nothing is under way, and nothing is left of the answer. */
+/* Reset: no request runs, and nothing of an answer is kept. */
 static void
 clear(struct resource_request *q)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resource request: one LIST or WATCH under way, from the question to its end. It feeds the decoder, keeps an
- * error's body, measures, and says once how the request ended.
+ * A resource request is one LIST or WATCH, from its start to its end. It feeds the decoder, keeps an error's
+ * body, measures, and reports once how the request ended.
  *
- * A stream may bring one share in each turn of the loop. libcurl reads a socket for as long as there is
- * something to read, so a large LIST, or a WATCH that catches up, would hold up all others for seconds. A
- * stream that has had its share is paused until the next turn.
+ * A stream may read one share of bytes in each turn of the loop. It is then paused until the next turn.
+ * libcurl reads a socket as long as it has data. Without shares a large LIST, or a WATCH with a backlog,
+ * would block all other requests for seconds.
  *
  * Threads: the writer's loop thread only.
  */
@@ -21,24 +21,24 @@
 #define RESOURCE_REQUEST_TURN_BYTES (512u << 10) /* about two milliseconds of decoding */
 
 struct resource_request_progress {
-	uint64_t byte_ms; /* when the last byte came, or the answer began */
+	uint64_t byte_ms; /* time of the last byte, or of the answer's begin */
 	uint64_t bytes;
-	uint64_t waited_ms;  /* for answers to begin */
-	uint64_t decoded_ns; /* with decoding; the rest is the transfer, and other work of the loop */
-	/* of the owner, which sets byte_ms at the start, too: */
+	uint64_t waited_ms;  /* until answers began */
+	uint64_t decoded_ns; /* spent in decoding; the rest is transfer and other work of the loop */
+	/* set by the owner, which also sets byte_ms at the start: */
 	uint64_t started_ms; /* the first request */
 	uint64_t items;
-	uint64_t bad;      /* items that are left out, or events */
+	uint64_t bad;      /* items or events that are left out */
 	int64_t remaining; /* items, as the server estimates; -1: it does not say */
-	unsigned pages;    /* read to their end; 0: they do not count */
+	unsigned pages;    /* complete ones; 0: the request has no pages */
 };
 
 /*
- * what     the answer is, for messages: "list"
- * cut      the message when a stream ends within a document; NULL: it is unreadable like any other
- * on_open  the server accepted it; may be NULL
- * on_end   called once, from the loop; the next request may be begun inside it, or the request be done with.
- *          `ended` is lent for the call. RESULT_OTHER_SYNTAX: the same is to be asked for in JSON
+ * what     names the request in messages: "list"
+ * cut      the message when a stream ends within a document; NULL: the message for unreadable data
+ * on_open  the server accepted the request; may be NULL
+ * on_end   called once, from the loop; the owner may begin the next request or call resource_request_done()
+ *          inside it. `ended` is lent for the call. RESULT_OTHER_SYNTAX: repeat the request in JSON
  */
 struct resource_request_owner {
 	const char *what, *cut;
@@ -47,43 +47,46 @@ struct resource_request_owner {
 };
 
 struct resource_request {
-	const struct source *source; /* borrowed, as what follows */
+	const struct source *source; /* borrowed, as are calls and owner */
 	const struct resource_request_owner *calls;
 	void *owner;
-	uint64_t share;          /* of a turn; 0: RESOURCE_REQUEST_TURN_BYTES */
-	const uint64_t *counted; /* what the share is of, counted by the owner; NULL: bytes */
+	uint64_t share;          /* for one turn; 0: RESOURCE_REQUEST_TURN_BYTES */
+	const uint64_t *counted; /* the owner's counter that the share limits; NULL: bytes */
 
 	struct resource_request_progress progress;
-	struct decoder *decoder; /* NULL: the content of a success is not read */
-	bool in_reserve;	 /* drafts are small, discarded at once, and may use the arena's reserve */
-	/* the rest is resource_request.c's */
-	void *handle;                  /* of the lister_watcher; NULL: nothing is under way */
-	struct request_result stopped; /* why the owner stopped it; RESULT_OK: it did not */
+	struct decoder *decoder; /* NULL: the body of a success is not read */
+	bool in_reserve; /* drafts may use the arena's reserve: they are small and discarded at once */
+	/* private to resource_request.c: */
+	void *handle;                  /* of the lister_watcher; NULL: no request runs */
+	struct request_result stopped; /* why the owner stopped the request; RESULT_OK: it did not */
 	uint64_t asked_ms, turn_ms, used;
 	struct clock_timer rest;
-	bool resting, held; /* why it is paused: until the next turn; until resource_request_release() */
+	bool resting, held; /* paused until the next turn; until resource_request_release() */
 	int status;         /* 0: no header yet */
 	long retry_after_s;
-	char content_type[64]; /* cut, without what follows a ; */
+	char content_type[64]; /* without parameters, cut to size */
 	char *body;            /* of an error */
 	size_t length;
 };
 
-/* Read what comes by a decoder, which reports to the owner. 0 or -ENOMEM */
+/* Decode the answer; the decoder reports to the owner. 0 or -ENOMEM */
 int resource_request_read(struct resource_request *q, enum decoder_mode mode,
 			  const struct decoder_events *events);
-/* Returns 0, -EINVAL, -ENOMEM (then on_end is not called). The parameters' `protobuf` is set here. */
+/* Start the request. Sets params' `protobuf`. Returns 0, -EINVAL, -ENOMEM (then on_end is not called). */
 int resource_request_ask(struct resource_request *q, const struct request_params *params);
-/* Cancel it if it is under way, and free what it holds. Of a zeroed one, too. */
+/* Cancel the request if it runs, and free what it holds. A zeroed one is fine. */
 void resource_request_done(struct resource_request *q);
 
-/* Within a report of the decoder: it returns this, and the request ends with that kind and message. */
+/*
+ * Call within a report of the decoder, and return the result from it: the request ends with this kind and
+ * message.
+ */
 int resource_request_end(struct resource_request *q, enum request_result_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The same for what an ERROR event within the stream says. */
+/* The same, with the status of an ERROR event in the stream. */
 int resource_request_end_by(struct resource_request *q, const struct kube_status *status);
 
-/* Pause until it is released. */
+/* Pause the stream; release it again. */
 void resource_request_hold(struct resource_request *q);
 void resource_request_release(struct resource_request *q);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Source: what the LIST and the WATCH of one resource work with. All of it is borrowed.
+ * A source holds what LIST and WATCH of one resource use. All of it is borrowed.
  */
 #ifndef WRITER_REFLECT_SOURCE_H
 #define WRITER_REFLECT_SOURCE_H
@@ -15,10 +15,9 @@
 
 struct source {
 	const char *name;		/* "pods", "deployments.apps in team-a": for messages */
-	/* "apps/v1", "Deployment": what events must be, and items by their kind, where they say it; NULL: any
-	 */
+	/* "apps/v1", "Deployment": events must have them, and so must items that name a kind; NULL: any */
 	const char *api_version, *kind;
-	/* a custom resource's list may be of any kind; others are a PodList */
+	/* a custom resource: its list may have any kind; other lists are a PodList and so on */
 	bool custom;
 	struct lister_watcher *lister_watcher;
 	struct delta_fifo *fifo;
@@ -27,11 +26,11 @@ struct source {
 	struct decoder_schema *schema;
 	struct wire *wire;		/* NULL: JSON */
 	struct clock *clock;
-	/* The server was heard; may be NULL. */
+	/* The server sent something; may be NULL. */
 	void (*on_contact)(void *context);
 	/*
-	 * A request failed, which is tried again: code, reason and message as reflector_status has them. And:
-	 * one succeeded. May be NULL.
+	 * A request failed and is tried again: code, reason and message as in reflector_status. And: a
+	 * request succeeded. May be NULL.
 	 */
 	void (*on_failure)(void *context, int code, const char *reason, const char *message);
 	void (*on_success)(void *context);

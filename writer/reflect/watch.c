@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs one WATCH for the Reflector, from the request to its end: events go from the decoder into the
- * DeltaFIFO as they come, those of a WatchList's beginning into staging first. Why it ended is told once.
+ * Runs one WATCH for the Reflector, from the request to its end. Events go from the decoder into the
+ * DeltaFIFO as they come, those of a WatchList's state into staging first. The reason of its end is reported
+ * once.
  */
 #include "writer/reflect/watch.h"
 
@@ -23,7 +24,7 @@ struct watch {
 	void *context;
 
 	struct staging staging; /* of a WatchList, until its end mark */
-	/* it began at no RV, and may be at the ADDED events of the state still: theirs are in no order */
+	/* it began at no RV and may still bring the state's ADDED events, whose RVs are in no order */
 	bool unordered;
 	char asked[RESOURCE_VERSION_MAX + 1];	/* the RV */
 	struct watch_stats stats;
@@ -72,7 +73,7 @@ heard(struct watch *w, bool bookmark)
 	w->events->on_heard(w->context, bookmark);
 }
 
-/* Not one of those that change the store: nothing is lost with it, and the RV does not move. */
+/* An event type that changes nothing: ignore it and keep the RV. */
 static int
 ignore(struct watch *w, const char *type, size_t type_length, struct draft d)
 {
@@ -100,7 +101,7 @@ pause_behind_a_backlog(struct watch *w)
 	resource_request_hold(&w->request);
 }
 
-/* A part of a WatchList's state, or of what happened to it meanwhile. */
+/* Stage a part of a WatchList's state, or a change of it. */
 static int
 stage(struct watch *w, const char *type, size_t type_length, struct draft d)
 {
@@ -241,7 +242,10 @@ on_other(void *context, const char *type, size_t type_length, const char *json, 
 	return r;
 }
 
-/* What tells of none of our objects is dropped, and moves nothing; anything else would be missed. */
+/*
+ * An event that cannot be about our objects is dropped and does not move the RV. Any other unreadable event
+ * ends the watch as lost.
+ */
 static int
 on_bad_object(void *context, const char *why)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which syntax a resource comes in, for its LISTs and WATCHes: see wire.h.
+ * Chooses the syntax of a resource's LISTs and WATCHes (wire.h).
  */
 #include "writer/reflect/wire.h"
 
