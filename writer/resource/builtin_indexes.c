@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adds to a resource's definition the indexes that no configuration has to name; descriptor.c puts them
- * before those that one does.
+ * Adds the built-in indexes to a resource's definition. descriptor.c puts them before the configured ones.
  */
 #include "writer/resource/builtin_indexes.h"
 

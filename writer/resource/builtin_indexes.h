@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The indexes that every cache has, without being asked.
+ * The built-in indexes, which every cache has without configuration.
  *
  *	every resource   namespace    the object's namespace
  *	                 uid          metadata.uid; of pods also the annotation kubernetes.io/config.mirror
@@ -19,8 +19,8 @@
 #include "writer/kube/resource_name.h"
 
 /*
- * Append the definitions (shm-layout/index_def.h) for this resource to a JSON array. The order is part of the
- * descriptor, and so of what adoption compares.
+ * Append the definitions (shm-layout/index_def.h) for this resource to a JSON array. Their order is part of
+ * the descriptor, which adoption compares.
  *
  * Returns 0 or -ENOMEM
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ties one resource together for the daemon: makes its DeltaFIFO and Reflector, adds it to store and
- * applier, and tells readers of its failures.
+ * Connects one resource for the daemon: makes its DeltaFIFO and Reflector, adds it to store and applier, and
+ * tells readers of its failures.
  */
 #include "writer/resource/cached_resource.h"
 
@@ -72,7 +72,7 @@ cached_resource_tell(struct cached_resource *c)
 	free(news);
 }
 
-/* The daemon before told of trouble, and not of its end. */
+/* The previous writer told readers of an error, and not of its end. */
 static bool
 is_in_trouble(const struct cached_resource *c)
 {
@@ -96,7 +96,7 @@ on_popped(void *context)
 		reflector_relax(c->reflector);
 }
 
-/* What this entry says about deletions, else what the file says for all, else the default. */
+/* The limits of tombstones: of this entry, else of the whole file, else the default. */
 static struct tombstone_limits
 limits_of(const struct config *config, const struct config_resource *entry)
 {
@@ -114,7 +114,7 @@ limits_of(const struct config *config, const struct config_resource *entry)
 	return limits;
 }
 
-/* What is in memory of ours, by another CA, gets the fingerprint of today. Returns whether something was. */
+/* Give content of this resource that has another CA the present fingerprint. True if there was some. */
 static bool
 renew_fingerprints(const struct cached_resource *c)
 {
@@ -134,8 +134,8 @@ renew_fingerprints(const struct cached_resource *c)
 }
 
 /*
- * Whether the RV that stands beside the content may be gone on from. What came from another cluster, or from
- * one that was not known, is LISTING from now on; where the cluster is hidden, the CA must do.
+ * May a WATCH resume at the stored RV? Content of another or unknown cluster becomes LISTING. If the
+ * cluster's id is hidden, the CA decides.
  */
 static bool
 trust_adopted(const struct cached_resource *c, bool kept, bool other_ca, const char *cluster_id)
@@ -199,7 +199,7 @@ timing_of(const struct config *config)
 	};
 }
 
-/* What the Reflector works with, by the spec; feed is of the caller. */
+/* The Reflector's options, from the spec; *source is the caller's. */
 static struct reflector_options
 options_of(struct cached_resource *c, struct source *source)
 {
@@ -226,7 +226,7 @@ options_of(struct cached_resource *c, struct source *source)
 		.source = source, .refusal_hint = spec->refusal_hint, .choices = choices_of(c->entry)};
 }
 
-/* Whether all that was heard is shown, and stands at an RV that the server gave. */
+/* True if all received events are shown, at an RV that the server gave. */
 static bool
 is_up_to_date(const struct cached_resource *c)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One resource that is cached: its spec, with everything between the API server and the store that is its
- * own: DeltaFIFO, Reflector.
+ * A cached resource is one resource with its spec, its DeltaFIFO and its Reflector.
  *
- * Where content of an earlier life stays though its configuration is another one (store_add_resource()), the
- * resource is LISTING until a list is in, and of what that brings only the differences are published.
+ * If adopted content stays though its configuration has changed (store_add_resource()), the resource is
+ * LISTING until a list has come. Only the list's differences are published.
  *
  * Threads: the writer's loop thread only.
  */
@@ -21,29 +20,29 @@
 #include "writer/resource/reflector_error.h"
 
 struct cached_resource {
-	struct resource_spec *spec;	/* what it is */
+	struct resource_spec *spec; /* owned */
 	const struct config_resource *entry;
-	unsigned id;			/* in the store */
+	unsigned id; /* its id in the store */
 	struct store *store;
 	struct applier *applier;
 	struct clock *clock;
 	struct wire wire;
 	struct delta_fifo *fifo;
 	struct reflector *reflector;
-	struct reflector_error trouble;	/* what readers are told of its failures */
-	struct check_schedule checks;	/* whether it has what the server has */
-	bool was_synced;	/* once, at least: daemon_turn.c looks */
-	bool started;		/* its Reflector; one that is on demand waits until somebody asks for it */
-	/* the server found it, or its history, no more: it may be another one now (redefinition.h) */
+	struct reflector_error trouble; /* its failures, as readers are told of them */
+	struct check_schedule checks;   /* its comparisons with the server */
+	bool was_synced;                /* at least once; kept by daemon_turn.c */
+	bool started; /* its Reflector runs; if on demand, from a reader's first request on */
+	/* the server answered 404 or 410: its definition may have changed (redefinition.h) */
 	bool doubted;
-	bool adopted;		/* its content was kept, at the RV that the store says */
+	bool adopted;           /* its content was kept, at the store's RV */
 	bool added;		/* to the store */
 };
 
-/* What all of them share; borrowed. */
+/* What all cached resources share; borrowed. */
 struct cached_resource_world {
 	const struct config *config;
-	const struct proto_schema *schema; /* NULL: all comes as JSON */
+	const struct proto_schema *schema; /* NULL: only JSON is requested */
 	struct store *store;
 	struct applier *applier;
 	struct clock *clock;
@@ -51,7 +50,7 @@ struct cached_resource_world {
 };
 
 /*
- * Add a resource to the store and make everything that feeds it; nothing is requested yet. entry is borrowed.
+ * Add a resource to the store and make its FIFO and Reflector; nothing is requested yet. entry is borrowed.
  *
  * spec      taken, also on failure
  * Returns   0 with *ret, or negative errno
@@ -60,40 +59,42 @@ int cached_resource_new(const struct cached_resource_world *world, struct resour
 			const struct config_resource *entry, struct cached_resource **ret);
 void cached_resource_free(struct cached_resource *c);
 
-/* LIST, or WATCH from the adopted RV. Once is enough. */
+/* Start its Reflector: LIST, or WATCH from the adopted RV. A second call does nothing. */
 void cached_resource_start(struct cached_resource *c);
 
 /*
- * Another cluster answers: what is there stays until it is listed anew, at no RV that is known, and the list
- * is published as a difference.
- * cluster  its id
+ * Another cluster answers: keep the content, without an RV, until it is listed again. Only the list's
+ * differences are published.
+ * cluster  the new cluster's id
  */
 void cached_resource_distrust(struct cached_resource *c, const char *cluster);
 
 /*
- * The server is of another release: what its bytes meant until now is not remembered, and protobuf is asked
- * for again where it was given up.
+ * The server has another release: forget what its protobuf bytes meant, and request protobuf again if it was
+ * given up.
  */
 void cached_resource_meet_release(struct cached_resource *c);
 
 /* Free the values that the decoder keeps only for speed (decoder_schema_give_back()). */
 void cached_resource_give_back(struct cached_resource *c);
 
-/* The server was heard of, over whatever connection, so long ago: that counts for a watch that is open. */
+/* The server was heard on some connection, so long ago: an open watch counts this as contact. */
 void cached_resource_hear(struct cached_resource *c, uint64_t ago_ms);
 
-/* Once a second: readers are told, with the next commit, what the Reflector met or that it is over. */
+/* Call once a second: the next commit tells readers of a new failure, or of its end. */
 void cached_resource_tell(struct cached_resource *c);
 
-/* It is for whoever asks, and nobody did yet: nobody misses it. Or it is about to be started. */
+/*
+ * True if it is not started: it is on demand and no reader asked for it yet, or its start is still to come.
+ */
 bool cached_resource_is_dormant(const struct cached_resource *c);
 /*
- * Whether it is to be started before anybody asks for it: if it is not on demand; or if it is, and there is
- * content of an earlier life, which would grow old.
+ * True if it starts before any reader asks for it: it is not on demand, or it has adopted content, which
+ * would become old.
  */
 bool cached_resource_starts_by_itself(const struct cached_resource *c);
 
-/* Its published content is whole. */
+/* True if its state is SYNCED: the content is complete. */
 bool cached_resource_is_synced(const struct cached_resource *c);
 
 #endif

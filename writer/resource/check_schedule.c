@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Begins a resource's checks, each when its time has come, counts what they found and tells it.
+ * Begins a resource's checks when they are due, counts their differences, and tells the owner.
  */
 #include "writer/resource/check_schedule.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks for the cluster's id when there is reason to, for the daemon, which has everything listed anew when
- * it is another one. One question at a time; doubts that come meanwhile are asked about after it.
+ * Asks for the server's release and the cluster's id at the start and after new connections. If the id
+ * differs, the daemon lists everything anew. One question runs at a time; another follows if a connection
+ * was made meanwhile.
  */
 #include "writer/resource/cluster_guard.h"
 
@@ -12,7 +13,7 @@
 #include "tools/schema/proto_schema.h"
 #include "writer/base/log.h"
 
-/* Who is authenticated may ask for it (ClusterRole system:public-info-viewer). */
+/* Any authenticated user may ask for it (ClusterRole system:public-info-viewer). */
 #define VERSION "/version"
 
 static void doubt(struct cluster_guard *g);
@@ -61,8 +62,8 @@ ask_later(struct cluster_guard *g, int result, const char *message)
 }
 
 /*
- * Of {"major": "1", "minor": "36+"}. A server that emulates an older one says its own: what objects look like
- * is the program's.
+ * The release of {"major": "1", "minor": "36+"}. A server that emulates an older one reports its own, which
+ * decides what objects look like.
  */
 static unsigned
 release_of(const cJSON *version)
@@ -93,7 +94,7 @@ on_namespace(void *context, int result, const cJSON *document, const char *messa
 		doubt(g);
 }
 
-/* Both questions go over the same way. */
+/* Ask one of the two questions, in the same way. */
 static int
 ask(struct cluster_guard *g, const char *path, const char *what, question_fn *on_answer)
 {

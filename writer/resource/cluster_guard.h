@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cluster guard: is the cluster that answers still the one that the cache is of? A resourceVersion counts
- * within one cluster. Behind the same URL and CA there may be another one some day (rebuilt, moved, another
- * backend of a load balancer), whose versions overlap with those that are known: a watch from there would mix
- * two clusters into one cache, and nobody would be told.
+ * The cluster guard checks that the answering cluster is still the cached one. resourceVersions are valid
+ * within one cluster. Behind the same URL and CA another cluster may appear (rebuilt, moved, another backend
+ * of a load balancer) whose versions overlap with the known ones. A watch would then mix two clusters in one
+ * cache, unnoticed.
  *
- *	at start		asked before anything is adopted, again until there is an answer
- *	a new connection	asked again, for another server is always another connection;
- *				CLUSTER_GUARD_INTERVAL_MS apart at least, and over more: an older one that
- *				still stands (HTTP/1.1 keeps them) leads to the server from before
+ *	at start		asks before anything is adopted, and again until there is an answer
+ *	a new connection	asks again, since another server means another connection; at intervals of
+ *				CLUSTER_GUARD_INTERVAL_MS or more, over a connection of its own: an older
+ *				one (HTTP/1.1 keeps them) may lead to the old server
  *
- * Before the id the server's release is asked for, which may have become another one at the same places: what
- * protobuf means in JSON depends on it (tools/schema).
+ * Before the id it asks for the server's release, which may change at the same URL. The meaning of protobuf
+ * in JSON depends on the release (tools/schema).
  *
- * Where the id is hidden (kube/cluster_id.h) URL and CA must do; so must they where a proxy ends our
- * connections, and makes others to somewhere else without our notice.
+ * If the id is hidden (kube/cluster_id.h), only URL and CA identify the cluster. The same holds where a
+ * proxy ends our connections and connects to another server without our notice.
  *
- * An answer that differs, also one where there was none before, is told as a change: then everything is
- * listed anew.
+ * A different id is reported as a change, also if the id was hidden before; then everything is listed again.
  *
  * Threads   the writer's loop thread only
  */
@@ -34,15 +33,15 @@
 
 struct cluster_guard_events {
 	/*
-	 * The first answer is there (result 0; the id may be hidden), or not this time (negative, with
-	 * message): ask again later.
+	 * The first answer came (result 0; the id may be hidden), or none could be had this time (negative,
+	 * with message): ask again later.
 	 */
 	void (*on_known)(void *context, int result, const char *message);
-	/* Another cluster answers from now on; cluster_guard_id() has its id. */
+	/* Another cluster answers from now on; cluster_guard_id() returns its id. */
 	void (*on_changed)(void *context);
 	/*
-	 * The server is of this release (proto_release()), or of another one from now on. 0: it does not
-	 * tell; why says more. Before the first on_known(), too.
+	 * The server has this release (proto_release()) now. 0: it does not tell its release; why says more.
+	 * Also called before the first on_known().
 	 */
 	void (*on_release)(void *context, unsigned release, const char *why);
 };
@@ -52,21 +51,21 @@ struct cluster_guard {
 	struct clock *clock;
 	const struct cluster_guard_events *events;
 	void *context;
-	struct question *question; /* the one under way, or NULL */
+	struct question *question; /* the one that runs, or NULL */
 	struct clock_timer timer;
 	uint64_t asked_ms;
 	bool known, asked, doubted, released;
 	char id[CLUSTER_ID_MAX + 1];	/* "": hidden */
-	unsigned release;               /* the last that was told */
+	unsigned release;               /* the last one reported */
 };
 
 /* Listens to the transport's connections from now on. */
 void cluster_guard_init(struct cluster_guard *guard, struct transport *transport, struct clock *clock,
 			const struct cluster_guard_events *events, void *context);
-/* Before the transport goes. A zeroed one is fine. */
+/* Call before the transport is freed. A zeroed guard is fine. */
 void cluster_guard_done(struct cluster_guard *guard);
 
-/* Ask for the first time, or again after on_known() said no. Returns 0, -ENOMEM. */
+/* Ask for the first time, or again after on_known() reported a failure. Returns 0, -ENOMEM. */
 int cluster_guard_ask(struct cluster_guard *guard);
 bool cluster_guard_is_known(const struct cluster_guard *guard);
 

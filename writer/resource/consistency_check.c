@@ -76,7 +76,7 @@ text(const cJSON *object, const char *name)
 	return value ? value : "";
 }
 
-/* Returns false for what no cache can have. */
+/* Returns false for an object that no cache can have. */
 static bool
 compare(struct consistency_check *c, const cJSON *metadata)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the descriptor of a resource as JSON, for resource_spec.c. What the fields are is in
- * descriptor.h.
+ * Writes the descriptor of a resource as JSON, for resource_spec.c. descriptor.h lists the fields.
  */
 #include "writer/resource/descriptor.h"
 
@@ -38,7 +37,7 @@ add_text(cJSON *object, const char *name, const char *text)
 	return cJSON_AddStringToObject(object, name, text ? text : "") != NULL;
 }
 
-/* What the arena's reader would refuse, and the configuration let pass, is refused here. */
+/* Refuse here what the configuration accepts and readers of the arena would refuse. */
 static int
 check_index(const cJSON *indexes, const struct config_index *index, char **ret_error)
 {

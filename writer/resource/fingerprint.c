@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fingerprint. Each part goes in with its length in front, so that no two sources read the same.
+ * Makes fingerprints. Each hashed text has its length in front, so that different sources give different
+ * input.
  */
 #include "writer/resource/fingerprint.h"
 

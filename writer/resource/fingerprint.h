@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fingerprint: what a resource's content is, as 24 bytes that stand beside it in the arena:
+ * A fingerprint identifies a resource's content in 24 bytes, stored beside it in the arena:
  *
- *	0   8  source     server, impersonated user, group and resource: another one's content goes
+ *	0   8  source     server, impersonated user, group and resource: content of another source is dropped
  *	8   8  selection  version, kind, scope, namespace, selectors, drops, metadata alone: content of
  *	                  another selection stays until a list has replaced it
  *	16  8  CA
  *
- * Beside it stand 8 bytes for the cluster (cluster_guard.h). Where the cluster's id is known they say whether
- * it is the same one, and a CA may be replaced; where the id is hidden the CA must do. With another cluster
- * the content stays until a list has replaced it, as a difference; the stored RV means nothing.
+ * 8 more bytes identify the cluster (cluster_guard.h). If the cluster's id is known, these decide whether it
+ * is the same cluster, and the CA may change. If the id is hidden, the CA decides. Content of another
+ * cluster stays until a list has replaced it by its differences; the stored RV is not used.
  *
- * Credentials are not in it: they are renewed all the time, and what a user may not see is refused, not left
- * out.
+ * Credentials are not part of it: they are renewed often, and a list that a user may not see is refused, not
+ * shortened.
  */
 #ifndef WRITER_RESOURCE_FINGERPRINT_H
 #define WRITER_RESOURCE_FINGERPRINT_H
@@ -42,10 +42,13 @@ struct fingerprint_source {
 	bool metadata_only;
 };
 
-/* The first 8 bytes of BLAKE2b-192 of each. Returns 0 or -ENOMEM. sodium_init() must have been called. */
+/*
+ * Make the fingerprint: the first 8 bytes of BLAKE2b-192 of each part. Returns 0 or -ENOMEM. sodium_init()
+ * must have been called.
+ */
 int fingerprint_make(const struct fingerprint_source *source, uint8_t ret_fingerprint[FINGERPRINT_BYTES]);
 
-/* The first 8 bytes of BLAKE2b-128 of a cluster's id, never zero; of "", which is not known, zeroes. */
+/* The first 8 bytes of BLAKE2b-128 of a cluster's id, never zero; zeroes for "", an unknown id. */
 void fingerprint_cluster(const char *id, uint8_t ret_cluster[FINGERPRINT_CLUSTER_BYTES]);
 
 #endif

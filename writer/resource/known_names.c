@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps for each name in the configuration what discovery said that it means. Names are learnt from a
- * discovery that has come to its end; an optional one may stay unknown.
+ * Keeps the meaning of each name in the configuration. Names are learnt from a finished discovery; an
+ * optional one may stay unknown.
  */
 #include "writer/resource/known_names.h"
 
@@ -58,8 +58,8 @@ known_names_add(struct known_names *known, const char *text, const struct kube_r
 }
 
 /*
- * The number of the entry of name i, or, of an index, of the one that it is over, if that is written alike;
- * else n_resources.
+ * The number of the entry of name i. For an index, that of the resource written alike that it is over; else
+ * n_resources.
  */
 static size_t
 entry_of(const struct config *config, size_t i, const char *const *names)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Known names: what the API server said that the configuration's names mean. Asked once: what is cached stays
- * what it is when its definition disappears.
+ * Known names keep what the configuration's names mean, as the API server said. Each name is asked about
+ * once: a cached resource keeps its meaning when its definition disappears.
  */
 #ifndef WRITER_RESOURCE_KNOWN_NAMES_H
 #define WRITER_RESOURCE_KNOWN_NAMES_H
@@ -17,22 +17,22 @@ struct known_names {
 	size_t count;
 };
 
-/* What this name, as it was written, means; NULL: not known. Borrowed until the next change. */
+/* What this name means, as written; NULL: not known. Borrowed until the next change. */
 const struct kube_resource *known_names_find(const struct known_names *known, const char *text);
 
-/* Copied; a name that is known already keeps its meaning. 0, -ENOMEM. */
+/* Add a name; both are copied. A known name keeps its meaning. 0, -ENOMEM. */
 int known_names_add(struct known_names *known, const char *text, const struct kube_resource *means);
 
 /*
- * Learn what this configuration's names mean that are not known yet; what the server lacks and may lack (a
- * resource that is optional, an index over one) stays unknown.
+ * Learn what the configuration's unknown names mean. An optional resource that the server lacks stays
+ * unknown, and so does an index over it.
  *
- * discovery    which was started with these names, and has its answers
- * was_known    whether the arena has an entry's content from an earlier life: then the server may lack it for
- *              now, and it counts as one that could not be found out; NULL: of none
- * ret_absent   set: the server lacks some resources that are optional
- * Returns      0; 1 some could not be found out this time (*ret_error says which); a negative errno with
- *              message: one of them is wrong (discovery_resolve())
+ * discovery    was started with these names, and has its answers
+ * was_known    returns true if the arena has an entry's content from an earlier writer: if the server lacks
+ *              the resource, its name counts as not found out yet; NULL: no entry has such content
+ * ret_absent   set if the server lacks some optional resources
+ * Returns      0; 1 some names could not be found out this time (*ret_error says which); negative errno with
+ *              message: a name is wrong (discovery_resolve())
  */
 int known_names_learn(struct known_names *known, const struct config *config,
 		      const struct discovery *discovery,
@@ -40,9 +40,8 @@ int known_names_learn(struct known_names *known, const struct config *config,
 		      char **ret_absent, char **ret_error);
 
 /*
- * What all names of a configuration mean, in the order of config_names(), for config_check_resolved(): NULL
- * where it is not known. The array is the caller's to free(), what it refers to is borrowed. NULL without
- * memory.
+ * The meanings of all names of a configuration, in the order of config_names(), for config_check_resolved();
+ * NULL where not known. The caller frees the array; its elements are borrowed. Returns NULL without memory.
  */
 const struct kube_resource **known_names_of(const struct known_names *known, const struct config *config);
 

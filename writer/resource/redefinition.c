@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares what a name meant with what it means now, and says which answers of the server give reason to
- * ask again. Only groups with a dot are asked about: others are not defined by custom resources.
+ * Compares a name's old and present meaning, and decides which answers of the server are a reason to ask
+ * again. Only groups with a dot are asked about: custom resources define no others.
  */
 #include "writer/resource/redefinition.h"
 

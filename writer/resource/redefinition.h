@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Redefinition: a resource that the server no longer finds (404), or whose history it does not have (410),
- * may be gone, or may be another one now: its CustomResourceDefinition came back under another version, scope
- * or kind, or serves other versions than before. What names mean is asked once (known_names.h); here it is
- * asked again, for as long as somebody doubts it.
+ * Redefinition finds out whether a resource still means the same after the server answered 404 (not found)
+ * or 410 (history lost). The resource may be gone. Or its CustomResourceDefinition has come back with
+ * another version, scope or kind, or serves other versions. What its name means is asked again as long as it
+ * is in doubt; known_names.h asks only once.
  *
- *	doubt ─▶ discovery ─┬─▶ as it was: believed again
+ *	doubt ─▶ discovery ─┬─▶ unchanged: the doubt ends
  *	                    ├─▶ gone: ask later, with backoff
- *	                    └─▶ another one: informerd restarts (daemon/restart.h), and lists it
+ *	                    └─▶ changed: informerd restarts (daemon/restart.h), and lists it
  *
- * Another group's resource that answers to the same name is not the one that was cached: then that one is
- * gone.
+ * If a resource of another group answers to the name, the cached one is gone.
  *
  * Threads   the writer's loop thread only
  */
@@ -25,20 +24,20 @@
 enum redefinition { REDEFINITION_NONE, REDEFINITION_GONE, REDEFINITION_OTHER };
 
 /*
- * What became of a resource.
- * now   what its name means by now; NULL: nothing
+ * Compare a resource's definition with the present one.
+ * now   what its name means now; NULL: nothing
  */
 enum redefinition redefinition_between(const struct kube_resource *was, const struct kube_resource *now);
 
 /*
- * Whether an answer of this status may mean that the definition is another one. A group without a dot (core,
- * apps, batch) is built in, and always the same.
+ * True if an answer with this status may mean another definition. Groups without a dot (core, apps, batch)
+ * are built in and never change.
  */
 bool redefinition_may_be(const struct kube_resource *resource, int status);
 
-/* The questions about all that is doubted. Zeroed at first. */
+/* The question about all doubted resources. Zeroed at first. */
 struct redefinition_question {
-	struct discovery *discovery;	/* under way, or NULL */
+	struct discovery *discovery; /* the one that runs, or NULL */
 	struct backoff backoff;
 	struct clock_timer timer;
 	bool waits;			/* for the timer */

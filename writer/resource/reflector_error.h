@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reflector error: what the Reflector of one resource met, as readers are told of it (their on_error;
+ * A Reflector error is the failure of one resource's Reflector, as readers are told of it (their on_error;
  * LAYOUT.md, STATUS).
  *
  *	Reflector ── met, over ──▶ error ── once a second at most ──▶ store_set_status()
  *
- * Told are: an error that begins, an error that becomes another one, the end. An error that repeats itself is
- * not told again; one that was over before it could be told is told nevertheless, and its end a second later.
+ * Readers are told when an error begins, when it changes, and when it ends. A repeated error is told once.
+ * An error that ends before it is told is still told, and its end a second later.
  *
  * Threads: the writer's loop thread only.
  */
@@ -16,12 +16,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Zeroed: none was met, and none told. */
+/* Zeroed: no error was met or told. */
 struct reflector_error {
-	bool met;		/* something is to be told, or was */
-	bool over;		/* since then it worked */
-	bool told;		/* readers know of it, as it is described here */
-	bool told_any;		/* readers know of some trouble whose end they were not told */
+	bool met;      /* there is an error, told or to be told */
+	bool over;     /* a request has succeeded since */
+	bool told;     /* readers were told of it as it is now */
+	bool told_any; /* readers were told of an error and not yet of its end */
 	int code;
 	char *reason, *message;
 	uint64_t since_wall_ns;
@@ -30,7 +30,7 @@ struct reflector_error {
 
 void reflector_error_done(struct reflector_error *t);
 
-/* What was told before this life began (adoption): trouble that still has to be ended. */
+/* After adoption: the previous writer told readers of an error. They must still be told of its end. */
 void reflector_error_adopt(struct reflector_error *t);
 
 /*
@@ -43,8 +43,8 @@ void reflector_error_meet(struct reflector_error *t, int code, const char *reaso
 void reflector_error_end(struct reflector_error *t);
 
 /*
- * What is to be told, a JSON document to be freed; NULL: nothing, or no memory. To be called once a second;
- * it counts as told when reflector_error_was_told() follows.
+ * The next message for readers: a JSON document to be freed. NULL: nothing, or no memory. Call once a
+ * second; then call reflector_error_was_told() to mark it told.
  */
 char *reflector_error_news(const struct reflector_error *t);
 void reflector_error_was_told(struct reflector_error *t);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes a spec out of an entry of the configuration, and all that can be wrong with it is found here:
- * selectors and drops that do not compile, indexes that are impossible. Used at the start and for each
- * reload.
+ * Makes a spec from a configuration entry and finds everything that can be wrong with the entry: selectors
+ * and drops that do not compile, invalid indexes. Used at the start and for each reload.
  */
 #include "writer/resource/resource_spec.h"
 

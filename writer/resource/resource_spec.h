@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resource spec: all that follows from an entry of the configuration once it is known what its name means,
- * and that can be wrong. It is made before anything is touched, at the start as at a reload.
+ * A resource spec holds everything that follows from a configuration entry once its name's meaning is known,
+ * and that can be wrong. It is made before any other change, at the start and at a reload.
  */
 #ifndef WRITER_RESOURCE_RESOURCE_SPEC_H
 #define WRITER_RESOURCE_RESOURCE_SPEC_H
@@ -12,21 +12,21 @@
 #include "writer/kube/transport.h"
 #include "writer/reflect/lister_watcher.h"
 
-/* All is owned; nothing refers to the configuration. */
+/* It owns all its fields; none refers to the configuration. */
 struct resource_spec {
 	struct kube_resource kube;
 	char *name;			/* "pods", "deployments.apps in team-a": for messages and stat */
 	char *group_name;		/* "pods", "deployments.apps" */
 	char *api_version;              /* "v1", "apps/v1" */
-	char *refusal_hint;		/* the RBAC rule that it needs, in a sentence; or NULL */
+	char *refusal_hint;             /* a sentence with the RBAC rule that it needs, or NULL */
 	bool metadata_only;
-	struct decoder_schema *schema;	/* what is kept of its objects */
+	struct decoder_schema *schema; /* what is stored of its objects */
 	struct kube_lister_watcher lister_watcher;
 	char *descriptor;		/* LAYOUT.md, DESCRIPTOR */
 	uint8_t fingerprint[FINGERPRINT_BYTES];
 };
 
-/* What all resources have in common; borrowed. */
+/* What all resources share; borrowed. */
 struct resource_spec_world {
 	const struct config *config;
 	struct transport *transport;
@@ -37,8 +37,8 @@ struct resource_spec_world {
 };
 
 /*
- * indexes   those that the configuration declares for it
- * Returns   0 with *ret; -EINVAL with message (an index or drop that is impossible); other negative errno
+ * indexes   those that the configuration declares for the resource
+ * Returns   0 with *ret; -EINVAL with message (an invalid index or drop); other negative errno
  */
 int resource_spec_new(const struct resource_spec_world *world, const struct kube_resource *kube,
 		      const struct config_resource *entry, const struct config_index *const *indexes,
