@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One step of a Reflector's backoff: the delay that is due now, and the next one made longer. Chance comes
- * from the clock, so that a test knows every jitter.
+ * One step of a Reflector's backoff: returns the present wait and lengthens the next one. Random numbers
+ * come from the clock, so that a test knows every wait.
  */
 #include "writer/base/backoff.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timers for whoever has a clock: a short list in order of time over whatever can wake once. A timer that
- * is set while others fire waits for the next run, so that no run is endless.
+ * Timers over a clock: a short list in order of time, and one wake-up for the earliest. A timer that is set
+ * while others fire waits for the next run, so that no run is endless.
  */
 #include "writer/base/clock.h"
 

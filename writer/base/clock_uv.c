@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gives a clock (clock.h) to what runs on the daemon's libuv loop: the loop's time, chance by libsodium,
- * and the one timer handle that wakes for the earliest of all timers.
+ * Gives the daemon's libuv loop a clock (clock.h): the loop's time, random numbers from libsodium, and one
+ * timer handle that wakes for the earliest timer.
  */
 #include "writer/base/clock_uv.h"
 

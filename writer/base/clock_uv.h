@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The clock of a libuv loop: one timer handle for all timers.
+ * The clock of a libuv loop, with one timer handle for all timers.
  *
- * What is due at once fires in the loop's next turn, after its sockets were looked at, even if it is set by a
- * timer: libuv before 1.45 runs a timer of no delay that a timer starts without looking at anything else.
+ * A timer without delay fires in the loop's next turn, after the loop has looked at its sockets, also if
+ * another timer set it. (libuv before 1.45 runs such a timer without looking at anything else.)
  */
 #ifndef WRITER_BASE_CLOCK_UV_H
 #define WRITER_BASE_CLOCK_UV_H
@@ -18,7 +18,7 @@ struct clock_uv {
 	uv_idle_t at_once;
 };
 
-/* The struct must stay where it is until the loop has run once after clock_uv_close(). */
+/* The struct must not move or be freed until the loop has run once after clock_uv_close(). */
 void clock_uv_init(struct clock_uv *c, uv_loop_t *loop);
 void clock_uv_close(struct clock_uv *c);
 

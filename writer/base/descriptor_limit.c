@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The soft limit of open descriptors: raised for us, given back to what we start.
+ * Raises the soft limit of open descriptors for us, and gives programs that we start the old one.
  */
 #include "writer/base/descriptor_limit.h"
 

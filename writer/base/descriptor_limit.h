@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many descriptors the process may have open. The soft limit is for programs that call select(); we do
- * not, and each reader takes five. What we start may: it gets the limit that we were given.
+ * Raises the number of descriptors that the process may open. The soft limit protects programs that call
+ * select(); informerd does not, and each reader takes five descriptors. Programs that we start may call it,
+ * so they get the old limit.
  *
- * Threads: the first call before there are others.
+ * Threads: make the first call before threads start.
  */
 #ifndef WRITER_BASE_DESCRIPTOR_LIMIT_H
 #define WRITER_BASE_DESCRIPTOR_LIMIT_H
 
 #include <sys/types.h>
 
-/* Whether so many more can be had at the moment, DESCRIPTORS_ASKED_MAX at most. 0, -EMFILE, -ENFILE. */
+/*
+ * Check that `count` more descriptors can be opened now; at most DESCRIPTORS_ASKED_MAX. 0, -EMFILE, -ENFILE.
+ */
 #define DESCRIPTORS_ASKED_MAX 32u
 int descriptor_limit_ask(unsigned count);
-/* To the hard limit. */
+/* Raise the soft limit to the hard limit. */
 void descriptor_limit_raise(void);
-/* Give a process that we started what we had before; where it cannot be, it keeps what it inherited. */
+/* Give a process that we started the old limit; on failure it keeps the raised one. */
 void descriptor_limit_give_back(pid_t pid);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may be dropped; see drop_path.h. */
+/* Checks which paths may be dropped; see drop_path.h. */
 #include "writer/base/drop_path.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* Would this path take away what the object is found by? */
+/* Would this path drop a part by which the object is found? */
 static bool
 takes_identity(const struct path *p)
 {

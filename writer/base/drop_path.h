@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Drop path: which paths of an object may be left out of what is stored. The configuration asks it to name
- * the place of a bad one, the decoder to follow them.
+ * A drop path names a part of an object that is not stored. The configuration checks its paths here, and the
+ * decoder follows them.
  */
 #ifndef WRITER_BASE_DROP_PATH_H
 #define WRITER_BASE_DROP_PATH_H
@@ -11,9 +11,11 @@
 #define DROP_PATHS_MAX 256u	/* of one resource */
 
 /*
- * Compile one (path.h has the syntax; [*] is allowed). Impossible: what does not compile, the whole object,
- * single elements ([0]: the others would change their places), and what would take away what an object is
- * found by: metadata, its name, namespace, uid or resourceVersion.
+ * Compile a drop path (path.h has the syntax; [*] is allowed). These are invalid:
+ *
+ *	paths that do not compile, and the whole object
+ *	single elements, as [0]: the following elements would move
+ *	parts by which an object is found: metadata, its name, namespace, uid, resourceVersion
  *
  * Returns 0, -EINVAL or -E2BIG
  */

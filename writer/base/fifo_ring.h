@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring that grows: items of one size, pushed behind, taken in front. Zeroed is empty.
+ * A ring that grows: items of one size are pushed at the end and taken from the front. Zeroed is empty.
  *
  *	taken ◀── [ 0 | 1 | 2 | … | count - 1 ] ◀── pushed
  *
- * Its owner says at every call how large an item is, and gives the items their type. What it grew to stays
+ * The owner passes the item size to every call, and gives the items their type. The ring keeps its memory
  * until fifo_ring_done().
  */
 #ifndef WRITER_BASE_FIFO_RING_H
@@ -58,21 +58,21 @@ fifo_ring_grow(struct fifo_ring *r, size_t size, size_t more)
 	return 0;
 }
 
-/* Make sure that the next `more` pushes need no memory. 0, -ENOMEM and nothing has changed. */
+/* Reserve memory for the next `more` pushes. 0, or -ENOMEM and nothing has changed. */
 static inline int
 fifo_ring_reserve(struct fifo_ring *r, size_t size, size_t more)
 {
 	return r->capacity - r->count >= more ? 0 : fifo_ring_grow(r, size, more);
 }
 
-/* A new item behind all others, for the caller to fill. Its room was reserved. */
+/* Add an item at the end, for the caller to fill. Its memory must have been reserved. */
 static inline void *
 fifo_ring_push(struct fifo_ring *r, size_t size)
 {
 	return fifo_ring_at(r, size, r->count++);
 }
 
-/* Take the oldest out. Not of an empty ring. */
+/* Remove the oldest item. The ring must not be empty. */
 static inline void
 fifo_ring_pop(struct fifo_ring *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrays that grow: of bytes, and of refs. Zeroed is empty. What passed GROWING_KEEP is given back when it
- * is cleared, so that one huge document does not stay in memory.
+ * Arrays that grow: of bytes, and of refs. Zeroed is empty. Clearing frees an array larger than
+ * GROWING_KEEP, so that one huge document does not stay in memory.
  */
 #ifndef WRITER_BASE_GROWING_H
 #define WRITER_BASE_GROWING_H
@@ -39,7 +39,7 @@ bytes_grow(struct bytes *b, size_t more)
 	return 0;
 }
 
-/* Make room for `more` bytes behind those that are there. 0 or -ENOMEM. */
+/* Make room for `more` bytes at the end. 0 or -ENOMEM. */
 static inline int
 bytes_room(struct bytes *b, size_t more)
 {
@@ -92,7 +92,7 @@ refs_grow(struct refs *r)
 	return 0;
 }
 
-/* 0 or -ENOMEM: then the ref was not taken. */
+/* 0, or -ENOMEM and the ref was not added. */
 static inline int
 refs_push(struct refs *r, uint32_t ref)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * glibc's thresholds, set to what they are at first: then they no longer move.
+ * Sets glibc's thresholds to their defaults. Once set, they no longer change by themselves.
  */
 #include "writer/base/heap.h"
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What malloc keeps of what was freed. A large list's notes come and go; by default the first large block
- * that is freed makes malloc take all later ones of up to its size from the heap, and keep as much again on
- * top of it, for good.
+ * Makes malloc return large freed blocks to the system. By default, the first large block that is freed
+ * raises malloc's threshold for good. Later blocks of up to its size then come from the heap, which keeps as
+ * much free memory again. A large list's temporary memory does that.
  *
- * Threads: before there are others.
+ * Threads: call before threads start.
  */
 #ifndef WRITER_BASE_HEAP_H
 #define WRITER_BASE_HEAP_H
 
-/* From this size on a block is mapped by itself, whatever is freed, and goes back when it is freed. */
+/* Blocks of this size or more are always mapped separately, and returned when freed. */
 #define HEAP_LARGE (128u << 10)
 
-/* Where malloc has no such setting nothing changes. */
+/* Does nothing if malloc has no such setting. */
 void heap_give_back_large(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP server: libmicrohttpd watches its sockets with an epoll of its own; the loop watches that one
- * descriptor, and a timer for what libmicrohttpd wants to be called again for.
+ * The HTTP server: libmicrohttpd watches its sockets with an epoll of its own. The loop watches that one
+ * descriptor, and a timer for the time at which libmicrohttpd must be called again.
  *
- * When there were as many connections as there may be, it listens again only with the call after the one that
- * closed some.
+ * After the limit of connections was reached, libmicrohttpd listens again only in the call after the one
+ * that closed some.
  */
 #include "writer/base/http_server.h"
 

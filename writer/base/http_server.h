@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP server: answers GET and HEAD with short texts, on the writer's loop and in its thread (libmicrohttpd's
- * external event loop), so that what answers may look at everything.
+ * The HTTP server answers GET and HEAD with short texts, on the writer's loop and in its thread
+ * (libmicrohttpd's external event loop). So answers may read all of the writer's state.
  *
- * Bounded: HTTP_SERVER_CONNECTIONS at one time (others wait in the kernel's queue), each for one request and
- * until it is silent for HTTP_SERVER_SECONDS, with 32 KiB of memory beside its answer.
+ * Limits: HTTP_SERVER_CONNECTIONS at a time; others wait in the kernel's queue. A connection serves one
+ * request, is closed after HTTP_SERVER_SECONDS of silence, and takes 32 KiB of memory beside its answer.
  *
  * Threads: the loop's thread only.
  */
@@ -22,7 +22,7 @@
 
 struct http_server;
 
-/* text: malloc'ed, the server frees it; NULL: no memory, which is answered with 500. */
+/* text: malloc'ed, freed by the server; NULL: no memory, answered with 500. */
 struct http_answer {
 	unsigned status;
 	const char *content_type;
@@ -31,16 +31,16 @@ struct http_answer {
 };
 
 /*
- * What is there. path: decoded, without its query. verbose: the query has the name `verbose`.
- * Called within the loop; ret is zeroed before. A status that stays 0: there is nothing at this path.
+ * Fill the answer for a path. path: decoded, without its query. verbose: the query has the name `verbose`.
+ * Called within the loop; ret is zeroed before. If status stays 0, the path does not exist.
  */
 typedef void http_server_fn(void *context, const char *path, bool verbose, struct http_answer *ret);
 
-/* Takes the listener, on failure too. Returns 0 or negative errno. */
+/* Takes the listener, also on failure. Returns 0 or negative errno. */
 int http_server_new(uv_loop_t *loop, struct listener *listener, http_server_fn *answer, void *context,
 		    struct http_server **ret_server);
 
-/* Connections are closed; handles by the loop's next run, then the memory goes. NULL is fine. */
+/* Close all connections. The loop's next run closes the handles and frees the memory. NULL is fine. */
 void http_server_free(struct http_server *server);
 
 #endif

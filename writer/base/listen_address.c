@@ -99,7 +99,7 @@ name_socket(struct listener *l)
 		 address.ss_family == AF_INET6 ? "http://[%.64s]:%s" : "http://%.64s:%s", host, port);
 }
 
-/* What a dead predecessor left is removed, anything else is not ours to remove. */
+/* Remove the socket that a dead predecessor left, and nothing else. */
 static int
 remove_stale(const struct sockaddr_un *address, char **ret_error)
 {
@@ -147,7 +147,7 @@ open_unix(const struct listen_address *where, struct listener *l, char **ret_err
 		unlink(address.sun_path);
 		return -ENOMEM;
 	}
-	/* Nobody can connect before listen(), so nobody meets the mode that the umask gave. */
+	/* No process can connect before listen(), so none meets the mode that the umask gave. */
 	if (chmod(l->path, SOCKET_MODE) < 0 || lstat(l->path, &st) < 0)
 		return message_set(ret_error, -errno, "cannot use the socket %s: %s", l->path,
 				   strerror(errno));

@@ -103,7 +103,7 @@ write_prefix(char *line, size_t size, enum log_level level)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* False: whoever should read it does not, and to write would be to wait for him. */
+/* False: the log's reader does not read, and a write would block. */
 static bool
 put(const char *line, size_t length)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The daemon's log: one line an event, to standard error.
+ * The daemon's log: one line for each event, to standard error.
  *
- * Under systemd (JOURNAL_STREAM names the device and inode of standard error) a line
- * starts with sd-daemon's "<N>" priority; otherwise with the time (ISO 8601, UTC, to the
- * millisecond) and the level. Control characters in a message are written as \xNN, so
- * that nothing a server answers can forge a second line. No secret is ever passed here.
- * Only the place that decides about a failure logs it; libraries below return errors.
- * Nobody is waited for: what cannot be written at once is counted, and the count written
- * when there is room again.
+ * Under systemd (JOURNAL_STREAM names the device and inode of standard error) a line starts with sd-daemon's
+ * "<N>" priority. Otherwise it starts with the time (ISO 8601, UTC, to the millisecond) and the level.
+ * Control characters are written as \xNN, so that a server's text cannot forge a second line. Secrets are
+ * never logged. A failure is logged only where it is decided about; libraries below return errors. Logging
+ * never blocks: a line that cannot be written at once is dropped and counted, and the count is written when
+ * there is room again.
  */
 #ifndef WRITER_BASE_LOG_H
 #define WRITER_BASE_LOG_H
@@ -16,9 +15,9 @@
 #include <stdbool.h>
 
 enum log_level {
-	LOG_LEVEL_ERROR,   /* somebody must act: a resource or the daemon does not work */
+	LOG_LEVEL_ERROR,   /* an operator must act: a resource or the daemon does not work */
 	LOG_LEVEL_WARNING, /* something failed and is tried again */
-	LOG_LEVEL_INFO,    /* started, listed, adopted, moved: what an operator reads */
+	LOG_LEVEL_INFO,    /* started, listed, adopted, moved: for operators */
 	LOG_LEVEL_DEBUG,   /* each request and each decision */
 };
 
@@ -28,29 +27,28 @@ enum log_level {
 #define log_debug(...)   (log_enabled(LOG_LEVEL_DEBUG) ? log_write(LOG_LEVEL_DEBUG, __VA_ARGS__) : (void)0)
 
 /*
- * Choose the least important level that is written (LOG_LEVEL_INFO before the first
- * call) and the descriptor; looks whether that descriptor is the journal. Call once,
- * before threads start.
+ * Set the least important level that is written (LOG_LEVEL_INFO before the first call) and the descriptor,
+ * and check whether that is the journal. Call once, before threads start.
  */
 void log_open(enum log_level level, int fd);
 
 /*
- * The same, to standard error, each line behind this word alone; lent for good. For a program that a person
- * calls.
+ * The same, for a program that a person calls: to standard error, each line with only this word in front.
+ * word is borrowed for good.
  */
 void log_open_plain(enum log_level level, const char *word);
 
 bool log_enabled(enum log_level level);
 
 /*
- * Write one line. Longer ones than 4096 bytes are cut and end in "...".
+ * Write one line. Lines longer than 4096 bytes are cut and end in "...".
  *
  * Threads   any; a line is one write(2), lines do not mix
  * Errors    a line that cannot be written is dropped; errno is preserved
  */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "error", "warning" (or "warn"), "info", "debug", as a flag's taker: 0, or -EINVAL with message. */
+/* Parse "error", "warning" (or "warn"), "info", "debug", for a flag: 0, or -EINVAL with message. */
 int log_level_take(void *ret_level, const char *text, char **ret_error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loop room: the highest descriptor is watched once, and no more.
+ * Loop room: watches the highest descriptor once, so that the loop's table grows to it.
  */
 #include "writer/base/loop_room.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loop room: a loop's table of descriptors, made large at once.
+ * Loop room enlarges a libuv loop's table of descriptors at the start.
  *
- * libuv grows the table when a descriptor is watched whose number is beyond it, and ends the process when
- * that fails. So it grows at the start, where nothing is lost by that, and not when a reader comes.
+ * libuv grows the table when a descriptor beyond it is watched, and ends the process if that fails. So the
+ * table grows at the start, where a failure loses nothing, and not when a reader attaches.
  */
 #ifndef WRITER_BASE_LOOP_ROOM_H
 #define WRITER_BASE_LOOP_ROOM_H
@@ -11,8 +11,8 @@
 #include <uv.h>
 
 /*
- * Room for descriptors below `count`, or below the process' limit where that is less. fd: one that can be
- * polled. What that leaves behind is closed when the loop turns. Returns 0 or negative errno.
+ * Make room for descriptors below `count`, or below the process' limit if that is lower. fd: any descriptor
+ * that can be polled. A temporary handle is closed when the loop turns. Returns 0 or negative errno.
  */
 int loop_room_make(uv_loop_t *loop, unsigned count, int fd);
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages: how the writer's functions say what went wrong.
+ * Messages tell why a function of the writer failed.
  *
- * A function that can fail for reasons a person must act on takes `char **ret_error`
- * as its last parameter. On failure it stores an allocated sentence there (what
- * happened, what to do; no newline, never a secret), which the caller frees; on
- * success it does not touch it. NULL means that nobody wants the sentence.
- * The code below the daemon's decisions never logs: it returns these.
+ * A function that can fail for reasons a person must act on takes `char **ret_error` as its last parameter.
+ * On failure it stores an allocated sentence there (what happened, what to do; no newline, no secret), which
+ * the caller frees. On success it does not touch it. NULL: the caller does not want the sentence. Code below
+ * the daemon's decisions never logs: it returns messages.
  */
 #ifndef WRITER_BASE_MESSAGE_H
 #define WRITER_BASE_MESSAGE_H
@@ -18,13 +17,13 @@
 #endif
 
 /*
- * Store a formatted message and hand the code through, so that a failure is one line:
+ * Store a formatted message and return the code, so that a failure is one line:
  *
  *	return message_set(ret_error, -EINVAL, "%s: not a port: '%s'", name, text);
  *
- * A message that *ret_error already holds is freed, after formatting: it may be an argument.
- * Without memory the message is NULL. errno stays as it was. A macro, so that whoever reads
- * the caller (compiler, analyzer) sees which code comes back.
+ * A message already in *ret_error is freed after formatting, so it may be an argument. Without memory the
+ * message is NULL. errno is preserved. A macro, so that compiler and analyzer see in the caller which code
+ * is returned.
  */
 #define message_set(ret_error, code, ...) message_code((message_format(ret_error, __VA_ARGS__), (code)))
 
@@ -37,9 +36,8 @@ message_code(int code)
 }
 
 /*
- * For messages that quote what may be anybody's: control characters become question marks, so that it ends no
- * line, and moves no terminal's cursor. Hands the code through. NULL, and a message that is not there, are
- * fine.
+ * For messages that quote foreign text: control characters become question marks, so the text cannot end a
+ * line or move a terminal's cursor. Returns the code. error and *error may be NULL.
  */
 int message_one_line(char **error, int code);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sends systemd the daemon's state. Without NOTIFY_SOCKET nothing is sent, and a message that does not get
- * through is nobody's error: informerd runs without systemd just as well.
+ * Sends systemd the daemon's state. Without NOTIFY_SOCKET nothing is sent. A message that cannot be sent is
+ * not an error: informerd also runs without systemd.
  */
 #include "writer/base/notify.h"
 

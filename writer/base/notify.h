@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notify: systemd's readiness protocol, without libsystemd: a datagram to the socket that NOTIFY_SOCKET
- * names.
+ * Notify speaks systemd's readiness protocol without libsystemd: it sends a datagram to the socket in
+ * NOTIFY_SOCKET.
  *
  * Source    sd_notify(3)
  */
@@ -10,7 +10,7 @@
 
 /*
  * Send a message ("READY=1", "STATUS=…", "STOPPING=1"; several, separated by newlines).
- * Returns   1 sent; 0 nobody wants to know (NOTIFY_SOCKET is not set); negative errno
+ * Returns   1 sent; 0 NOTIFY_SOCKET is not set; negative errno
  */
 int notify(const char *message);
 

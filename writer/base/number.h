@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* A decimal number up to max. Returns 0, or -EINVAL with a message that begins with what was wrong. */
+/* Parse a decimal number up to max. Returns 0, or -EINVAL with a message that begins with the wrong text. */
 int number_parse(const char *text, uint64_t max, uint64_t *ret_number, char **ret_error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Protobuf's bytes: varints, and fields of a number or of bytes. Kubernetes has no others: what is a group or
- * of fixed width is malformed.
+ * Protobuf's wire format: varints, and fields with a number or bytes. Kubernetes uses no others: groups and
+ * fields of fixed width are malformed.
  */
 #ifndef WRITER_BASE_PROTO_WIRE_H
 #define WRITER_BASE_PROTO_WIRE_H
@@ -18,7 +18,7 @@ struct proto_span {
 	const uint8_t *at, *end;
 };
 
-/* A field: its number and wire type, and its value or, of bytes, their length and where they stand. */
+/* A field: its number and wire type; its value, or the length and place of its bytes. */
 struct proto_token {
 	uint64_t number;
 	uint64_t value;
@@ -26,7 +26,9 @@ struct proto_token {
 	enum proto_wire wire;
 };
 
-/* False: it is longer than 64 bits, or the bytes end within it. */
+/*
+ * Read a varint at *p and move *p behind it. False: it is longer than 64 bits, or the input ends within it.
+ */
 static inline bool
 proto_varint(const uint8_t **p, const uint8_t *end, uint64_t *ret)
 {
@@ -55,7 +57,7 @@ proto_varint(const uint8_t **p, const uint8_t *end, uint64_t *ret)
 	return false;
 }
 
-/* A field's tag (its number and wire type), and its value or length, behind which *p is moved. */
+/* Read a field's tag (its number and wire type) and its value or length, and move *p behind them. */
 static inline __attribute__((always_inline)) bool
 proto_head(const uint8_t **p, const uint8_t *end, uint64_t *ret_tag, uint64_t *ret_value)
 {
@@ -68,7 +70,7 @@ proto_head(const uint8_t **p, const uint8_t *end, uint64_t *ret_tag, uint64_t *r
 	return proto_varint(p, end, ret_tag) && proto_varint(p, end, ret_value);
 }
 
-/* The field at *p, which is moved behind it. False: malformed. */
+/* Read the field at *p and move *p behind it. False: malformed. */
 static inline __attribute__((always_inline)) bool
 proto_next(const uint8_t **p, const uint8_t *end, struct proto_token *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sizes and times as people write them. An int is 0, or -EINVAL with a message that begins with what was
- * wrong.
+ * Parses sizes and times as people write them. Functions with an int return 0, or -EINVAL with a message
+ * that begins with the wrong text.
  */
 #ifndef WRITER_BASE_QUANTITY_H
 #define WRITER_BASE_QUANTITY_H
@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes, with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024), and a B behind that if you like. */
+/* Bytes, with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024), and an optional B. */
 int quantity_size(const char *text, uint64_t *ret_bytes, char **ret_error);
 
-/* Go's durations without a sign: 1h30m, 1.5h, 500ms, 2us, 1ns; false: it is none. */
+/* Go's durations without a sign: 1h30m, 1.5h, 500ms, 2us, 1ns. False: invalid. */
 bool quantity_duration(const char *text, double *ret_ms);
 
 /* Whole milliseconds, between two bounds: 800ms, 30s, 1m30s, 2h. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * YAML documents: libyaml composes them and resolves aliases; the tree is made here, asked and freed. Each
- * alias is a copy of what its anchor holds. An anchor that holds itself is refused by its depth.
+ * YAML documents: libyaml composes them and resolves aliases; the tree is built, queried and freed here.
+ * Each alias becomes a copy of its anchor's content. An anchor that contains itself is refused by its depth.
  */
 #include "writer/base/yaml.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scalars: YAML 1.2's core schema.
+ * Scalars of YAML 1.2's core schema.
  */
 #include "writer/base/yaml_scalar.h"
 

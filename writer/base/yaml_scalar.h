@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scalars: what a value without quotes is by YAML 1.2's core schema. `no` is a string, 0o17 a number.
+ * Decides the type of a YAML scalar without quotes, by YAML 1.2's core schema. `no` is a string, 0o17 a
+ * number.
  */
 #ifndef WRITER_BASE_YAML_SCALAR_H
 #define WRITER_BASE_YAML_SCALAR_H
