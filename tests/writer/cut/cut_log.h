@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a piece of code did to the files of a directory, step by step, and how they were at each moment
- * between: written by cut_record.h, played for a test that looks at what lies there, as kill -9 would have
- * left it.
+ * A cut log holds what a piece of code did to the files of a directory, step by step. cut_record.h writes
+ * it. A test plays it and looks at the files at each moment between two steps, as kill -9 would have left
+ * them.
  *
  *	pictures: the directory's files as they are        steps: from one picture to the next
  *
- * Invariant: the first picture and the steps lead to what the recorder saw, at every moment.
+ * Invariant: the first picture and the steps give what the recorder saw, at every moment.
  */
 #ifndef TESTS_SUPPORT_CUT_LOG_H
 #define TESTS_SUPPORT_CUT_LOG_H
@@ -18,8 +18,8 @@
 
 enum cut_by {
 	CUT_BY_STORE, /* one instruction changed a file's bytes */
-	CUT_BY_COPY,  /* the same by pages: a copy of more than one page */
-	CUT_BY_CALL,  /* a file was made, named, cut to length, … */
+	CUT_BY_COPY,  /* a copy of more than one page, page by page */
+	CUT_BY_CALL,  /* a call made, named or resized a file, … */
 	CUT_BYS
 };
 
@@ -32,11 +32,11 @@ enum cut_by {
 
 struct cut_file {
 	ino_t ino;
-	char name[64]; /* empty: it has none any more */
+	char name[64]; /* empty: the file has no name any more */
 	uint64_t size;
 	mode_t mode;
-	uint8_t *bytes;          /* CUT_FILE_BYTES, zeroes behind size */
-	uint8_t used[CUT_PAGES]; /* pages that are not all zeroes, perhaps */
+	uint8_t *bytes;          /* CUT_FILE_BYTES, zeroes after size */
+	uint8_t used[CUT_PAGES]; /* 0: the page is all zeroes */
 };
 
 struct cut_picture {
@@ -44,7 +44,7 @@ struct cut_picture {
 	unsigned count;
 };
 
-/* A file more, empty and without a name; its place. */
+/* Add a file, empty and without a name; returns its index. */
 unsigned cut_picture_add(struct cut_picture *p, ino_t ino);
 void cut_picture_copy(struct cut_picture *to, const struct cut_picture *from);
 void cut_picture_done(struct cut_picture *p);
@@ -55,9 +55,9 @@ struct cut_step {
 	enum cut_step_kind { CUT_STEP_BYTES, CUT_STEP_NAME, CUT_STEP_SIZE, CUT_STEP_MODE } kind;
 	enum cut_by by;
 	unsigned file;
-	bool joined;     /* of one instruction or call with the step before */
-	uint64_t offset; /* of BYTES; SIZE, MODE: the number itself */
-	uint32_t length; /* BYTES, NAME: what stands in the log's data, from … */
+	bool joined;     /* from the same instruction or call as the step before */
+	uint64_t offset; /* of BYTES; SIZE, MODE: the value itself */
+	uint32_t length; /* BYTES, NAME: so many bytes in the log's data, from … */
 	size_t data;     /* … here */
 };
 
@@ -70,11 +70,11 @@ struct cut_log {
 	size_t cuts[CUT_BYS]; /* moments between which some file differs */
 };
 
-/* An empty one. Aborts, as all here, when memory runs out. */
+/* Make an empty log. Like all functions here it aborts when memory runs out. */
 struct cut_log *cut_log_new(void);
 void cut_log_free(struct cut_log *log);
 
-/* Note a step with its data, and take it in `now`. Allocates nothing: it is called by signal handlers. */
+/* Add a step with its data, and apply it to `now`. Allocates nothing, since signal handlers call it. */
 void cut_log_add(struct cut_log *log, struct cut_picture *now, struct cut_step step, const void *data);
 
 /* ---- playing ---- */
@@ -87,16 +87,16 @@ struct cut {
 };
 
 /*
- * For each cut, from nothing done to everything: empty `directory` (a path), put the files there as they
- * were, and call each(). Empty at the end. every  1: all cuts; n: of those by stores and copies each n-th
- * alone, and all others, the last included
+ * For each cut, from nothing done to everything: empty `directory` (a path), write the files as they were
+ * then, and call each(). The directory is empty at the end.
+ * every  1: all cuts; n: each n-th of those by stores and copies, and all others, the last included
  */
 void cut_play(const struct cut_log *log, const char *directory, size_t every,
 	      void (*each)(void *context, const struct cut *cut), void *context);
 
-/* Nothing sensible can be done. */
+/* Print why, and abort. */
 _Noreturn void cut_give_up(const char *why);
-/* Zeroes that take memory as they are written to. */
+/* Reserve zeroes that take memory only when written to. */
 void *cut_reserve(size_t bytes);
 
 #endif

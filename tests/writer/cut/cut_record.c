@@ -2,8 +2,8 @@
 /*
  * Records each step that a writer's code takes in its files, by traps, for tests that cut it there.
  *
- * The recorder keeps a picture of the directory. Behind every store, and every call, it compares, notes the
- * difference as a step, and has the picture follow.
+ * The recorder keeps a picture of the directory. After every store and call it compares the files with the
+ * picture, notes the differences as steps, and updates the picture.
  */
 #include "tests/writer/cut/cut_record.h"
 

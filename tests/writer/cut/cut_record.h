@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recording what a piece of a writer's code does to the files of one directory, store by store and call by
- * call, so that a test can look at each moment between (cut_log.h).
+ * Records what a piece of a writer's code does to the files of one directory, store by store and call by
+ * call. A test can then look at each moment between (cut_log.h).
  *
- * While `body` runs, whatever maps a file of the directory for writing is read-only: a store traps (SIGSEGV),
- * is let through with the trap flag set, and traps again behind it (SIGTRAP), where what it changed is noted.
- * So every instruction that changes a file is one cut, whatever it is. What the kernel does on request, that
- * is calls, comes by the hooks below: the test's program wraps them (-Wl,--wrap).
+ * While `body` runs, all writable mappings of the directory's files are read-only. A store traps (SIGSEGV),
+ * runs with the trap flag set, and traps again after it (SIGTRAP), where its change is noted. So every
+ * instruction that changes a file is one cut. Changes by system calls are seen by the hooks below: the
+ * test's program wraps the calls (-Wl,--wrap).
  *
  * Threads: one. Needs Linux on x86-64.
  */
@@ -15,20 +15,19 @@
 
 #include "tests/writer/cut/cut_log.h"
 
-/* NULL; or why nothing can be recorded here, in words for SKIP. */
+/* NULL, or the reason why nothing can be recorded here, for SKIP. */
 const char *cut_impossible(void);
 
 /*
- * Run body(context), and write down what it does to the files of this directory (a path; plain files of
- * CUT_FILE_BYTES at most), by mappings that exist already and by those that it makes. Aborts with a message
- * when that cannot be done.
+ * Run body(context), and record what it does to the files of this directory, through existing mappings and
+ * those that it makes. The directory is a path, and has only plain files of at most CUT_FILE_BYTES. Aborts
+ * with a message if that is impossible.
  */
 struct cut_log *cut_record(const char *directory, void (*body)(void *context), void *context);
-/* When body did not return (a test that failed): end the recording that is under way, if any. */
+/* After body did not return (a failed test): end the running recording, if any. */
 void cut_abandon(void);
 
-/* ---- hooks: to be called by what wraps the functions of these names; without a recording they do nothing
- * ---- */
+/* ---- hooks: the wrappers of these functions call them; without a recording they do nothing ---- */
 
 void cut_mapped(void *map, size_t length, int protection, int flags, int fd); /* behind mmap() */
 void cut_unmapped(void *map, size_t length);                                  /* before munmap() */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer killed at any instruction leaves the state before its commit or the state after it, whole: at
- * every store into the arena and every call on its file, in commits of every kind and in adoption itself,
- * what lies there then is read as those read who have it mapped, adopted, and read again.
+ * A writer killed at any instruction leaves the state before its commit or the state after it, whole. The
+ * tests cut commits of every kind and adoption itself, at every store into the arena and every call on its
+ * file. At each cut the files are read as readers that have them mapped would, adopted, and read again.
  */
 #include <sys/types.h>
 

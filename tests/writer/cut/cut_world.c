@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Has a writer over a directory of its own change pods, cuts it, and holds what each cut leaves against the
+ * Lets a writer in a directory of its own change pods, cuts it, and compares the files at each cut with the
  * state before and the state after, for the tests of commits and of adoption.
  */
 #include "tests/writer/cut/cut_world.h"

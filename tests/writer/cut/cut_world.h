@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer of pods that is cut at every moment of what it does: what lies there then is read as those read
- * who have it mapped, adopted, and read again; it has to be the state before or the state after, whole.
+ * A cut world has a writer of pods that is cut at every moment of its work. At each cut the files are read
+ * as readers that have them mapped would, adopted, and read again. They must hold the state before or the
+ * state after, whole.
  *
- * What a state is: everything that arena_text() says, and the books after adoption: bytes and blocks in use,
- * shared blocks; and nothing retired, leaked, or neither used nor free. The switch from one to the other
- * happens once.
+ * A state is everything that arena_text() shows, and the books after adoption: bytes and blocks in use,
+ * shared blocks. Nothing may be retired, leaked, or neither used nor free. The change from one state to the
+ * other happens once.
  *
- * All of it fails by cmocka's assertions. The test's program wraps what cut_record.h says.
+ * All checks fail by cmocka's assertions. The test's program wraps the calls named in cut_record.h.
  */
 #ifndef TESTS_SUPPORT_CUT_WORLD_H
 #define TESTS_SUPPORT_CUT_WORLD_H
@@ -21,7 +22,7 @@
 
 #define CUT_PODS 48u
 
-/* What a whole state is, as adoption finds it. */
+/* A whole state, as adoption finds it. */
 struct cut_whole {
 	char *text;
 	uint64_t committed, used, blocks, shared;
@@ -29,40 +30,49 @@ struct cut_whole {
 
 struct cut_world {
 	const char *kind;
-	struct generations live, cut; /* the writer's directory, and that of the cuts */
+	struct generations live, cut; /* the writer's directory, and the cuts' */
 	struct store_fixture *fx;
 	unsigned long rv; /* of the last change */
 	struct {
 		unsigned node, life;
 	} pods[CUT_PODS];
-	char *was; /* what was published before the cuts; NULL: there was no arena */
+	char *was; /* the state published before the cuts; NULL: there was no arena */
 	struct cut_whole before, after;
 	size_t adopted, found_before, found_after;
 };
 
-/* For cmocka: *state is the world. Each begins with the same dice: keys and lineages are the same in each
- * run. */
+/*
+ * For cmocka: *state is the world. Each set-up uses the same random numbers, so keys and lineages are the
+ * same in each run.
+ */
 int cut_world_set_up(void **state);
 int cut_world_tear_down(void **state);
 
-/* A writer starts in its directory: the arena that it finds, or a new one. `world` as what is cut. */
+/*
+ * Start a writer in its directory, with the arena that it finds or a new one. May itself be the body that is
+ * cut.
+ */
 void cut_world_start(void *world);
-/* It goes, and leaves its arena. */
+/* End the writer; its arena stays. */
 void cut_world_end(struct cut_world *w);
 
-/* Pod i is on this node; all pods from i on, below `to`, are on one of three; pod i is deleted. Each has an
- * RV more. */
+/*
+ * Put pod i on this node; put all pods in [i, to) on one of three nodes; delete pod i. Each change has a new
+ * RV.
+ */
 void cut_world_put(struct cut_world *w, unsigned i, unsigned node);
 void cut_world_put_all(struct cut_world *w, unsigned from, unsigned to);
 void cut_world_del(struct cut_world *w, unsigned i);
 /* Commit, with the RV of the last change. */
 void cut_world_commit(struct cut_world *w);
 
-/* What is published now is what the cuts begin with: to be said before the writer ends; cut_world_cut() says
- * it else. */
+/*
+ * Note the state published now as the one before the cuts. Call before the writer ends; cut_world_cut() does
+ * it otherwise.
+ */
 void cut_world_note_published(struct cut_world *w);
 
-/* Cut what body(w) does at each moment. Prints how many cuts of which kind there were. */
+/* Cut body(w) at each moment. Prints how many cuts of each kind there were. */
 void cut_world_cut(struct cut_world *w, const char *kind, void (*body)(void *world));
 
 #endif
