@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts, put together; see gateway.h. */
+/* Building and running the parts; see gateway.h. */
 #include "tools/informer-gateway/gateway.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* informer-gateway: the API server's read side, from the arena. */
+/* informer-gateway: serves the API server's read side from the arena. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A GET by name that found nothing, as its listener has it:
+ * Handles a GET by name that found nothing, as its listener is configured:
  *
- *	deletedFor    what was deleted a short while ago (deleted_object.h)
- *	misses: wait  the arena is waited for (object_wait.h)
+ *	deletedFor    answer with the deleted object (deleted_object.h)
+ *	misses: wait  wait for the object (object_wait.h)
  *	else          404
  */
 #include "tools/informer-gateway/gateway.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages beside the API: /livez and /healthz (the loop turns), /readyz (informerd is there, and each list that
- * it keeps is in) and /metrics.
+ * Pages outside the API: /livez and /healthz (the loop runs), /readyz (informerd runs, and all its first
+ * lists have arrived) and /metrics.
  */
 #include "tools/informer-gateway/gateway.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* May this be asked here, by whom? See access.h. */
+/* Access by profile: identity, scope, reviews; see access.h. */
 #include "tools/informer-gateway/access/access.h"
 
 #include <stdlib.h>

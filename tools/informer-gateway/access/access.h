@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Access: may this be asked here, by whom? Each listener's profile decides in its own way; what it does not
- * say yes to is refused, and so is what could not be found out.
+ * Access decides whether a client may make a request on a listener. The listener's profile says how. Anything
+ * that is not explicitly allowed is refused, also when no decision can be had.
  *
- *   unix, certificates, insecure   who it is says the connection; what he may, the listener's scope
- *   tokens       TokenReview (whose is it?), the scope as an upper bound, SubjectAccessReview (may he?)
+ *   unix, certificates, insecure   the connection gives the identity; the listener's scope decides
+ *   tokens       TokenReview gives the identity. The scope is an upper bound (no scope: all but core
+ *                secrets); SubjectAccessReview decides
  *
- * What the API server decided is remembered for a while (decision_memo.h): whose a token is, by a keyed hash
- * of it and of the listener's audiences; what somebody may, by who he is in all that a review can see and by
- * all that he asks. Questions of more than GW_QUESTION_MAX bytes are asked each time.
+ * The API server's decisions are cached (decision_memo.h). The key for a token is a keyed hash of the token
+ * and the listener's audiences. The key for a decision covers the whole identity and the whole request. A
+ * question with more than GW_QUESTION_MAX bytes of text is reviewed each time.
  *
  * Threads   the loop's
  */
@@ -21,42 +22,42 @@
 struct gw_access;
 
 struct gw_access *gw_access_new(const struct gw_access_options *options);
-/* All checks are over or cancelled. NULL is fine. */
+/* Every check must be finished or cancelled before. NULL is fine. */
 void gw_access_free(struct gw_access *access);
 
-/* What counts of one question. Borrowed until it is answered or cancelled. */
+/* One question to access. Borrowed until it is answered or cancelled. */
 struct gw_question {
 	const struct gw_listener_config *listener;
 	const struct gw_attributes *attributes;
 	const char *authorization; /* the header; NULL: there was none */
-	struct gw_identity *peer;  /* who the connection says it is; NULL: it does not */
-	uint64_t client;           /* gw_peer_key() of who asks */
-	uint64_t since_ms; /* of what was let in before: decisions that were made before do not count */
-	bool past_scope;           /* reviews alone decide: the scope bounds what is served from the arena */
+	struct gw_identity *peer;  /* the identity from the connection; NULL: none */
+	uint64_t client;           /* gw_peer_key() of the client */
+	uint64_t since_ms;         /* ignore decisions made before this time; 0 for a new request */
+	bool past_scope;           /* skip the scope: it only bounds what is served from the arena */
 };
 
 struct gw_check;
 
 /*
- * Decide. `done` is called once, perhaps before this returns.
+ * Decide. `done` is called once, possibly before this function returns.
  *
- * Returns  what gw_check_cancel() takes; NULL: it is done
+ * Returns  the check, for gw_check_cancel(); NULL: already done
  */
 struct gw_check *gw_access_ask(struct gw_access *access, const struct gw_question *question,
 			       void (*done)(void *ctx, const struct gw_decision *decision), void *ctx);
-/* `done` is not called any more. NULL is fine. */
+/* After this `done` is not called. NULL is fine. */
 void gw_check_cancel(struct gw_check *check);
 
-/* Does the decision rest on reviews, so that it turns? */
+/* Whether reviews decide on this listener, so that a decision can change. */
 bool gw_access_is_reviewed(const struct gw_listener_config *listener);
 /*
- * What stands for the identity of a token that is passed on: nobody has reviewed it here. authorization has a
- * bearer token.
+ * Computes the key under which a passed-through bearer token is counted; the token is not reviewed.
+ * authorization must hold a bearer token.
  */
 void gw_access_bearer_key(const struct gw_access *access, const char *authorization, uint8_t key[GW_DIGEST]);
 /*
- * Who is at the other end, by the connection alone: a uid, or gid, of a Unix socket's list; a name of a
- * certificates' listener. A reference; NULL: it does not say, or nobody who may.
+ * The identity that the connection proves: a uid or gid of a Unix listener's list, or a client name of a
+ * certificate listener. Returns a reference; NULL: none, or not in the list.
  */
 struct gw_identity *gw_access_identity(const struct gw_access *access,
 				       const struct gw_listener_config *listener, const struct gw_peer *peer);
@@ -66,9 +67,9 @@ uint64_t gw_access_keep_ms(const struct gw_access *access);
 
 /* For metrics. */
 struct gw_access_figures {
-	unsigned tokens, decisions; /* remembered */
+	unsigned tokens, decisions; /* in the cache */
 	unsigned reviews;           /* under way */
-	uint64_t asked, failed;     /* reviews so far; without an answer */
+	uint64_t asked, failed;     /* reviews so far; those that got no answer */
 	uint64_t outcomes[GW_ACCESS_UNAVAILABLE + 1];
 };
 struct gw_access_figures gw_access_figures(const struct gw_access *access);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Access of a watch, again and again; see access_watch.h. */
+/* Repeated access checks of open watches; see access_watch.h. */
 #include "tools/informer-gateway/access/access_watch.h"
 
 #include <stdlib.h>

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Access of a watch: what was allowed at its beginning is asked again for as long as it goes on, before the
- * decision is out of date, each watch at a time of its own (a random one in the last quarter), and with all
- * others that ask the same. It comes to an end when the decision turns, when the identity's proof runs out,
- * or when for GW_KEEP_MOST_MS nobody could say.
+ * Access watch: checks again, for as long as a watch is open, that its client may still have it. Each watch
+ * is checked at a random time in the last quarter of its decision's life. Equal questions share one review.
+ * The watch must end when the answer is no, when the identity's proof expires, or when no decision could be
+ * had until GW_KEEP_MOST_MS after the last one.
  *
- *   made            asked again       out of date              end, if nobody could say
+ *   decided         checked again   decision expires         end, if no decision could be had
  *    |------------------|====jitter====|- - - - retries - - - -|
  *    0                3/4 keep        keep                    max(keep, GW_KEEP_MOST_MS)
  *
- * So what was revoked is told no longer than that. A listener with a scope asks nothing again.
+ * A watch on a listener that decides by scope alone is not checked again; it ends when the identity's proof
+ * expires.
  *
  * Threads   the loop's
  */
@@ -21,10 +22,10 @@
 struct gw_access_watch;
 
 /*
- * question  as it was asked; all that it points to stays until gw_access_watch_end()
- * identity  who it was; made_ms: when that was decided
- * turned    called once, not from in here, when it must end; why: for the audit line. The watch is still to
- *           be given to gw_access_watch_end()
+ * question  the original one; everything it points to must live until gw_access_watch_end()
+ * identity  the client's; made_ms: when the decision was made
+ * turned    called once, never from within this function, when the watch must end. why: for the audit line.
+ *           The caller must still call gw_access_watch_end()
  */
 struct gw_access_watch *gw_access_watch_begin(struct gw_access *access, const struct gw_question *question,
 					      struct gw_identity *identity, uint64_t made_ms,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions to the API server, and what becomes of them; see asker.h. */
+/* Sending reviews, and storing their answers; see asker.h. */
 #include "tools/informer-gateway/access/asker.h"
 
 #include <errno.h>

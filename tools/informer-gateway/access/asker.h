@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asker: puts questions that nobody can answer yet to the API server, and notes the answers in a memo: whose
- *is a token, may somebody do this. What is no clear yes is a no, and what is no answer neither: it is not
- *kept.
+ * Asker: sends reviews to the API server and stores the answers in a memo. A review asks whose a token is, or
+ * whether an identity may make a request. Only an explicit yes allows. A failed review refuses the request
+ * and is not stored.
  *
- *	│◀──────────────────── most ────────────────────▶│
- *	│◀──── for requests: three quarters ───▶│◀ kept ▶│   for watches that are looked at again: all of it
- *	│◀ of one client: a third of these ▶│
+ * The limit on reviews in flight (`reviews` of the configuration) is divided, so that a client with unknown
+ * tokens can neither block other clients nor end watches:
  *
- * So who floods us with tokens that nobody knows takes no other client's room, and ends no watch.
+ *	│◀────────────────── reviews ───────────────────▶│
+ *	│◀────── requests: three quarters ──────▶│◀ rest ▶│   checks of open watches may use all of it
+ *	│◀ one client: a third of these ▶│
  *
- * A token is held while it is asked about, and wiped.
+ * A token is kept only while its review is in flight, and then wiped.
  *
  * Threads   the loop's
  */
@@ -22,12 +23,12 @@
 #include "tools/informer-gateway/upstream/upstream.h"
 #include "writer/base/clock.h"
 
-#define GW_QUESTION_MAX 10000 /* bytes of texts in a question; longer ones are asked each time */
+#define GW_QUESTION_MAX 10000 /* bytes of text in a question; answers to longer ones are not stored */
 
 struct gw_access_options {
 	const struct gw_access_config *config; /* borrowed for the call */
 	struct gw_review_way way;
-	struct clock *clock;      /* borrowed for good */
+	struct clock *clock;      /* must outlive the access */
 	uint64_t (*wall_s)(void); /* seconds since 1970; NULL: time() */
 };
 
@@ -36,28 +37,28 @@ struct gw_asker {
 	struct clock *clock;
 	uint64_t (*wall_s)(void);
 	struct gw_access_config config;
-	const uint8_t *secret; /* under which identities are sealed */
+	const uint8_t *secret; /* key for gw_identity_seal() */
 	LIST_HEAD(, asking) under_way;
-	unsigned count, requests; /* of these; of these for requests */
+	unsigned count, requests; /* reviews in flight; those for requests */
 	uint64_t asked, failed;
-	uint64_t warned_ms; /* of reviews that fail; 0: never */
+	uint64_t warned_ms; /* when a failed review was last logged; 0: never */
 };
 
 void gw_asker_init(struct gw_asker *asker, const struct gw_access_options *options, const uint8_t *secret);
-/* What is under way is answered as unavailable. */
+/* Answers the reviews in flight with GW_ACCESS_UNAVAILABLE. */
 void gw_asker_done(struct gw_asker *asker);
 
-/* What a review is for. */
+/* Why a review is made. */
 struct gw_review_for {
-	uint64_t client; /* gw_peer_key() of whose request it is */
-	bool again;      /* no request, but a watch that was let in before */
+	uint64_t client; /* gw_peer_key() of the client */
+	bool again;      /* check of an open watch, not of a request */
 };
 
 /*
- * Ask, and answer the question of this digest in the memo: now (too much is being asked), or later, within
- * the time that the configuration has for it.
+ * Send a review and answer `digest` in the memo: at once when the limit is reached, otherwise within the
+ * configured timeout.
  *
- * audiences  that a token may be meant for, beside the API server's own; they stay
+ * audiences  a token may be meant for these or for the API server itself; they must stay
  */
 void gw_ask_identity(struct gw_asker *asker, struct gw_review_for what, struct gw_memo *memo,
 		     const uint8_t digest[GW_DIGEST], const char *token, size_t length,
@@ -67,8 +68,8 @@ void gw_ask_decision(struct gw_asker *asker, struct gw_review_for what, struct g
 		     const struct gw_attributes *attributes);
 
 /*
- * By the loop's clock, when a proof ends that says so by the world's; for a moment at least, as it has just
- * been accepted. UINT64_MAX: never.
+ * When a proof expires on the loop's clock, from its expiry in wall-clock seconds. A proof that was just
+ * accepted holds for at least 10 seconds. UINT64_MAX: never.
  */
 uint64_t gw_asker_expiry_ms(const struct gw_asker *asker, uint64_t expires_s);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names in clients' certificates; see client_names.h. */
+/* Comparing a certificate's names with a list; see client_names.h. */
 #include "tools/informer-gateway/access/client_names.h"
 
 #include <string.h>

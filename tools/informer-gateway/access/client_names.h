@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Client names: which of a listener's names a client's certificate has. That a CA of the listener's signed it
- * was proved by the handshake; that CA may have signed others', too.
+ * Client names: finds which of a listener's names a client certificate carries. The handshake has proved that
+ * a CA of the listener signed the certificate; that CA may sign other clients' certificates too.
  *
- * A name of the list is compared whole, letter by letter, without wildcards:
+ * Names are compared whole and case-sensitively, without wildcards:
  *
  *	relay-1                   the subject's common name, or a DNS name
  *	dns:…  uri:…  ip:…  email:…  a subject alternative name of this kind
@@ -15,8 +15,8 @@
 #include "tools/informer-gateway/http/peer.h"
 
 /*
- * The first name of the list that the certificate has, borrowed from the list; NULL: it has none of them. One
- * that has run out meanwhile, on a connection that goes on, has none at all.
+ * Returns the first name of the list that the certificate carries, borrowed from the list. NULL: it carries
+ * none, or the certificate has expired since the handshake.
  *
  * now_s  seconds since 1970
  */

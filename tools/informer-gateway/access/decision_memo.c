@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was decided, for a while; see decision_memo.h. */
+/* The cache of decisions: a hash table and two lists; see decision_memo.h. */
 #include "tools/informer-gateway/access/decision_memo.h"
 
 #include <stdlib.h>

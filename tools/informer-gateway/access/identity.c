@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks; see identity.h. */
+/* Identities and their keys; see identity.h. */
 #include "tools/informer-gateway/access/identity.h"
 
 #include <stdio.h>

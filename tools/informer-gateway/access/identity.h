@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Identity: who asks, once that is proved. Counted, and immutable from the first use on; all of a process
- * that are equal have the same key, by which decisions and limits go.
+ * Identity: a client whose identity is proved. It is reference counted, and immutable after
+ * gw_identity_seal(). Equal identities of one process have the same key; decisions and limits use that key.
  *
  * Threads   the loop's
  */
@@ -15,13 +15,13 @@
 #include "tools/informer-gateway/config/text_list.h"
 
 enum gw_identity_kind {
-	GW_IDENTITY_NOBODY,      /* no proof was asked for */
-	GW_IDENTITY_PEER,        /* of a Unix socket, as the kernel says */
-	GW_IDENTITY_CERTIFICATE, /* a name in a certificate that a CA of the listener's signed */
-	GW_IDENTITY_TOKEN,       /* whom a TokenReview named */
+	GW_IDENTITY_NOBODY,      /* anonymous: the listener asks for no proof */
+	GW_IDENTITY_PEER,        /* a Unix socket's peer, from the kernel */
+	GW_IDENTITY_CERTIFICATE, /* a name in a certificate signed by a CA of the listener */
+	GW_IDENTITY_TOKEN,       /* the user that a TokenReview named */
 };
 
-/* One of the further attributes that an authenticator gives. */
+/* An extra attribute of a user, as authenticators report it. */
 struct gw_extra {
 	char *name;
 	struct gw_texts values;
@@ -30,7 +30,7 @@ struct gw_extra {
 struct gw_identity {
 	unsigned refs;
 	enum gw_identity_kind kind;
-	char *user, *uid; /* uid: "" where there is none */
+	char *user, *uid; /* uid: "" if there is none */
 	struct gw_texts groups;
 	struct gw_extra *extra;
 	size_t extra_count;
@@ -38,22 +38,22 @@ struct gw_identity {
 	uint64_t expires_ms; /* by the loop's clock; UINT64_MAX: never */
 };
 
-/* A new one with one reference, and without key. */
+/* Returns a new identity with one reference; its key is not set. */
 struct gw_identity *gw_identity_new(enum gw_identity_kind kind, const char *user, const char *uid);
 /* "uid:1000". */
 struct gw_identity *gw_identity_of_uid(uid_t uid);
 
-/* The values of this name, to be added to: lent until another name is asked for. */
+/* Returns the values of this extra attribute, to append to; borrowed until the next call. */
 struct gw_texts *gw_identity_extra(struct gw_identity *identity, const char *name);
 
-/* Fill its key, when all is in it. secret: the process's own. */
+/* Compute the key, once all other fields are set. secret: of this process */
 void gw_identity_seal(struct gw_identity *identity, const uint8_t secret[GW_DIGEST]);
 
 struct gw_identity *gw_identity_ref(struct gw_identity *identity);
 /* NULL is fine. */
 void gw_identity_unref(struct gw_identity *identity);
 
-/* Bytes that it takes, about. */
+/* Approximate size in bytes. */
 size_t gw_identity_size(const struct gw_identity *identity);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reviews: the two questions to the API server, and its answers. TokenReview (authentication.k8s.io/v1):
- * whose is a bearer token? SubjectAccessReview (authorization.k8s.io/v1): may somebody do what he asks?
- * Selectors go as they were asked; the API server reads them by its own grammar (AuthorizeWithSelectors), one
- * that does not know of them decides without.
+ * Reviews: builds the two review documents and parses the API server's answers. TokenReview
+ * (authentication.k8s.io/v1) asks whose a bearer token is. SubjectAccessReview (authorization.k8s.io/v1) asks
+ * whether a user may make a request. Selectors are sent as the client wrote them. A server without
+ * AuthorizeWithSelectors ignores them.
  *
- * An answer longer than GW_REVIEW_ANSWER_MAX is none; neither is one with a NUL in a text, which would end
- * there for us, and be another's name.
+ * An answer longer than GW_REVIEW_ANSWER_MAX is invalid. So is an answer with a NUL inside a text: as a C
+ * string it would be another user's name.
  */
 #ifndef TOOLS_INFORMER_GATEWAY_ACCESS_REVIEWS_H
 #define TOOLS_INFORMER_GATEWAY_ACCESS_REVIEWS_H
@@ -19,39 +19,38 @@
 #define GW_REVIEW_ANSWER_MAX 262144 /* bytes */
 
 /*
- * The document to post, allocated. It holds the token: wipe it (file_wipe()) when it is sent.
+ * Returns the TokenReview to post, allocated. It holds the token: wipe it with file_wipe() once it is sent.
  *
- * audiences  for which the token must be; none: for the API server itself
+ * audiences  the token must be meant for one of these; none: for the API server itself
  */
 char *gw_token_review_document(const char *token, const struct gw_texts *audiences);
 char *gw_access_review_document(const struct gw_identity *identity, const struct gw_attributes *attributes);
 
 /*
- * What the API server answered, with code 200 or 201, whose a token is.
+ * Parse the answer to a TokenReview (HTTP 200 or 201).
  *
- * audiences     those that were asked for
- * ret_identity  on success alone, one reference, not sealed
+ * audiences     those in the review
+ * ret_identity  on success only: one reference, not sealed
  * Returns       0
- *               -EACCES  it is nobody's token, or for others than these
- *               -EBADMSG it is no answer to that question; with message
+ *               -EACCES  the token is not valid, or is meant for other audiences
+ *               -EBADMSG not an answer to a TokenReview; with message
  */
 int gw_token_review_answer(const char *body, size_t length, const struct gw_texts *audiences,
 			   struct gw_identity **ret_identity, char **ret_error);
 
 /*
- * The same, whether somebody may.
+ * Parse the answer to a SubjectAccessReview.
  *
- * ret_allowed  only what says allowed, and not denied, is true
- * ret_reason   allocated: why not, in the API server's words, on one line; "" without
- * Returns      0, or -EBADMSG with message: it is no answer to that question
+ * ret_allowed  true only if the answer says allowed and does not say denied
+ * ret_reason   allocated: the API server's reason for a refusal, on one line; "" if none
+ * Returns      0, or -EBADMSG with message: not an answer to a SubjectAccessReview
  */
 int gw_access_review_answer(const char *body, size_t length, bool *ret_allowed, char **ret_reason,
 			    char **ret_error);
 
 /*
- * When a token ends by what it says itself (the claim `exp` of a JWT), in seconds since 1970; UINT64_MAX
- * where it says nothing that can be read. Nothing proves that claim but a TokenReview that accepted the
- * token.
+ * Returns the expiry that a token states (claim `exp` of a JWT), in seconds since 1970; UINT64_MAX: none that
+ * can be read. The claim is not verified here: use it only for a token that a TokenReview accepted.
  */
 uint64_t gw_token_expiry(const char *token, size_t length);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Body blocks: bytes of an answer that several clients read, each at its own pace, while it is being made.
- * Put behind what is there, compressed where that was asked for; read by place.
+ * Body blocks: the bytes of one response body that several clients read, each at its own pace, while the body
+ * is produced. Bytes are appended, compressed if asked for; readers read by position.
  *
- * As long as newcomers may come all blocks stay. Behind gw_blocks_close() a block goes when the last reader
- * has passed it.
+ * While new readers may join, all blocks are kept. After gw_blocks_close() a block is freed when the last
+ * reader has passed it.
  *
  * Threads: one.
  */
@@ -17,9 +17,9 @@
 #define GW_BLOCK_BYTES ((size_t)64 * 1024)
 
 struct gw_block {
-	char *bytes; /* NULL: everybody has passed it */
+	char *bytes; /* NULL: freed */
 	size_t len;
-	unsigned left; /* readers that have not passed it; counted once it is closed */
+	unsigned left; /* readers that have not passed it; valid after gw_blocks_close() */
 };
 
 struct gw_blocks {
@@ -28,32 +28,35 @@ struct gw_blocks {
 	size_t held; /* bytes of memory */
 	unsigned readers;
 	bool closed;
-	struct gw_deflate *deflate; /* NULL: as it is */
+	struct gw_deflate *deflate; /* NULL: not compressed */
 };
 
-/* A reader's place; zeroed: at the beginning. */
+/* A reader's position; zeroed: at the beginning. */
 struct gw_blocks_place {
 	size_t block, offset;
 };
 
 void gw_blocks_done(struct gw_blocks *blocks);
 
-/* Room behind the last byte, at least one; *ret_room bytes. Then tell how many of them were used. */
+/*
+ * Returns free space behind the last byte: *ret_room bytes, at least one. Call gw_blocks_used() with the
+ * number of bytes written there.
+ */
 char *gw_blocks_room(struct gw_blocks *blocks, size_t *ret_room);
 void gw_blocks_used(struct gw_blocks *blocks, size_t length);
 
-/* From now on what is put is compressed, and what is there already as well. Nobody has read anything. */
+/* Compress what is there and all that follows. No byte may have been read yet. */
 void gw_blocks_compress(struct gw_blocks *blocks);
-/* It is whole. */
+/* The body is complete: finish the compression. */
 void gw_blocks_finish(struct gw_blocks *blocks);
 
-/* One reader more, at the beginning; not once it is closed. */
+/* Add a reader, at the beginning. Not after gw_blocks_close(). */
 void gw_blocks_join(struct gw_blocks *blocks);
-/* Up to max bytes; 0: there are no more now. */
+/* Returns up to max bytes; 0: none now. */
 size_t gw_blocks_read(struct gw_blocks *blocks, struct gw_blocks_place *place, char *out, size_t max);
-/* A reader goes, wherever it is. */
+/* Remove a reader, at any position. */
 void gw_blocks_leave(struct gw_blocks *blocks, const struct gw_blocks_place *place);
-/* No reader comes any more. places: of all that are there, `readers` of them. */
+/* No reader joins any more. places: the positions of all `readers` readers. */
 void gw_blocks_close(struct gw_blocks *blocks, const struct gw_blocks_place *const *places);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A GET by name: one look-up; what is not there may be asked elsewhere before it is 404. */
+/* Answers a GET by name with one look-up; calls hooks.missing if there is no such object. */
 #include <string.h>
 
 #include "tools/informer-gateway/answer/router.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies by their keys, and their readers; see list_body.h. */
+/* Finding, sharing and dropping bodies; see list_body.h. */
 #include "tools/informer-gateway/answer/list_body_private.h"
 
 #include <errno.h>

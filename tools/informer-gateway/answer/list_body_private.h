@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What list_body.c, which knows who reads what, and list_making.c, which makes it, both see of bodies. */
+/* The structs that list_body.c (readers of bodies) and list_making.c (their bytes) share. */
 #ifndef TOOLS_INFORMER_GATEWAY_ANSWER_LIST_BODY_PRIVATE_H
 #define TOOLS_INFORMER_GATEWAY_ANSWER_LIST_BODY_PRIVATE_H
 
@@ -10,22 +10,22 @@
 #include "tools/informer-gateway/answer/routing.h"
 #include "tools/serving/api_list.h"
 
-/* What a body may hold, whatever all of them hold: enough to be answered, and to go on by. */
+/* Each body may hold this much, whatever the others hold. */
 #define GW_BODY_SHARE ((size_t)256 * 1024)
 
 struct gw_body {
 	struct gw_bodies *bodies;
 	TAILQ_ENTRY(gw_body) link;
-	char *key;	/* NULL: no newcomers */
+	char *key; /* NULL: accepts no new readers */
 	char *namespace_;
-	struct api_request request; /* what a list needs of it */
+	struct api_request request; /* the fields that a list needs */
 	struct api_query query;
 	struct gw_store *store;
-	struct api_list *list; /* NULL: it is whole, or not open yet */
+	struct api_list *list; /* NULL: complete, or not open yet */
 	enum { GW_BODY_PENDING, GW_BODY_OPEN, GW_BODY_FAILED } state;
 	struct gw_body_shown shown;
 	bool events, may_gzip, gzip, whole;
-	bool broken; /* behind what there is of it: the rest cannot be had any more */
+	bool broken; /* the rest cannot be made: the snapshot was revoked */
 	uint64_t begun_ms, bytes;
 	struct gw_blocks blocks;
 	LIST_HEAD(, gw_body_reader) readers;
@@ -38,8 +38,8 @@ struct gw_body_reader {
 	struct gw_exchange *x;
 	uint64_t begun_ms;
 	bool waiting;
-	bool replied; /* its stream has begun */
-	bool dropped; /* its connection was cut */
+	bool replied; /* the stream has begun */
+	bool dropped; /* the connection was cut */
 	const struct gw_stream_ops *ops;
 	void *ctx;
 };
@@ -47,22 +47,22 @@ struct gw_body_reader {
 struct gw_bodies {
 	struct gw_router *router;
 	struct api_share *share;
-	unsigned count, most; /* bodies: each may hold GW_BODY_SHARE, whatever all of them hold */
+	unsigned count, most; /* bodies now, and their limit */
 	TAILQ_HEAD(, gw_body) list;
 	unsigned open_handles;
 	uv_idle_t maker;
-	uv_timer_t timer; /* bodies that are pending, or have become old */
+	uv_timer_t timer; /* looks at pending and old bodies */
 };
 
-/* Take the state that it shows: it is OPEN then, or FAILED, or PENDING until its size is known. */
+/* Take the snapshot. The body becomes OPEN or FAILED, or stays PENDING until its size is known. */
 void gw_body_begin(struct gw_body *b);
-/* Make what there is to make, from the loop's next turn on. */
+/* Make bytes, from the loop's next turn on. */
 void gw_bodies_start(struct gw_bodies *bodies);
-/* It is OPEN or FAILED, and there is something to read. */
+/* The body is OPEN or FAILED: let the reader read. */
 void gw_body_wake(struct gw_body_reader *reader);
-/* No reader is left. */
+/* Free a body that has no reader. */
 void gw_body_drop(struct gw_body *b);
-/* Its blocks held so much before. */
+/* Update the budget. before: what the blocks held until now */
 void gw_body_count_held(struct gw_body *b, size_t before);
 
 static inline bool

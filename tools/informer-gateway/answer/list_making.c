@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies are made by an idle handle, in turns and in slices; see list_body.h. */
+/* An idle handle makes the bodies in turns, a slice each; see list_body.h. */
 #include "tools/informer-gateway/answer/list_body_private.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A LIST as a stream of a body that others may read as well. */
+/* Answers a LIST with a stream of a shared body. */
 #include "tools/informer-gateway/answer/list_body.h"
 #include "tools/informer-gateway/answer/routing.h"
 

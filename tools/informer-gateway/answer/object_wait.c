@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The route's wait for an RV, once more after each; see object_wait.h. */
+/* Waits for one RV after another; see object_wait.h. */
 #include "tools/informer-gateway/answer/object_wait.h"
 
 #include "tools/informer-gateway/answer/routing.h"

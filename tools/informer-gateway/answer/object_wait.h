@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Object wait: a GET by name that found nothing waits for the object, which may be milliseconds old: rsyslog
- * asks for a pod with its first line, and keeps a 404 for an hour.
+ * Object wait: a GET by name that finds nothing waits for the object, which may be milliseconds old. Example:
+ * rsyslog asks for a pod at its first log line and keeps a 404 for an hour.
  *
- *	each new RV of the resource ──▶ look again ──▶ it is there: answer
- *	GW_OBJECT_WAIT_MS are over  ──▶ the caller has a bearer: hooks.elsewhere
+ *	each new RV of the resource ──▶ look again ──▶ found: answer
+ *	after GW_OBJECT_WAIT_MS     ──▶ the caller has a bearer token: hooks.elsewhere
  *	                            ──▶ else next: 404
  *
  * Threads: the loop's only.
@@ -16,7 +16,7 @@
 
 #define GW_OBJECT_WAIT_MS 1000u
 
-/* Takes over an exchange that the router's hook `missing` was given, with its next. */
+/* Take over the exchange and the next of the hook `missing`. */
 void gw_object_wait(struct gw_exchange *x, gw_next *next);
 
 #endif

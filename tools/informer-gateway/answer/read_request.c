@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What GET, LIST and WATCH of a cached resource have in common, before they are answered:
+ * The steps that GET, LIST and WATCH of a cached resource share:
  *
  *   store -> parameters and shape -+-> x->reads.newest_elsewhere, or more than is cached
  *                                  +-> is its RV there? -+-> answer
  *                                                        +-> wait -> answer, or 504
  *
- * A watch is told of the 504 in an event.
+ * A watch reports the 504 in an event.
  */
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store that a read is answered from; see routing.h. */
+/* Opens the store for a read; see routing.h. */
 #include "tools/informer-gateway/answer/routing.h"
 
 /* A text that was not given, or is empty: NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RV waits: requests that ask for a state we have not seen yet. Each waits until the store has it, at most
- * until a time. A wait ends with its exchange.
+ * RV waits: a request for an RV that is not cached yet waits until the store has it or the time is over. A
+ * wait ends with its exchange.
  *
  * Threads: the loop's only.
  */
@@ -15,21 +15,21 @@
 
 LIST_HEAD(gw_rv_waits, gw_rv_wait);
 
-/* Of an exchange, in its route; zeroed when it does not wait. */
+/* Part of an exchange's route; zeroed when the exchange does not wait. */
 struct gw_rv_wait {
 	LIST_ENTRY(gw_rv_wait) link;
-	uv_timer_t *timer; /* NULL: it does not wait. It outlives the wait until the loop has closed it */
+	uv_timer_t *timer; /* NULL: no wait. The loop closes and frees the timer after the wait ends */
 	struct gw_exchange *x;
 	uint64_t rv;
 	void (*done)(struct gw_exchange *x, bool reached);
 };
 
-/* Wait for an RV of the exchange's resource; done() is called once, not from in here. */
+/* Wait for an RV of the exchange's resource. done() is called once, never from within this function. */
 void gw_rv_wait_begin(struct gw_exchange *x, uint64_t rv, uint64_t until_ms,
 		      void (*done)(struct gw_exchange *x, bool reached));
-/* A resource has come to this RV: who waits for it goes on. */
+/* A resource has reached this RV: end the waits for it. */
 void gw_rv_wait_told(struct gw_rv_waits *waits, const struct api_resource *resource, uint64_t rv);
-/* Do not wait any more. One that does not is fine. */
+/* Cancel the wait. A wait that is not active is fine. */
 void gw_rv_wait_cancel(struct gw_rv_wait *wait);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A WATCH as a stream: lines are pulled when the client takes bytes; when there are none the stream rests
- * until the store wakes it, or its next bookmark or its end is due. Where many begin with the same state of
- * all objects, they are given the same bytes of it (list_body.h), and go on behind it by themselves.
+ * Answers a WATCH with a stream. Lines are pulled when the client takes bytes. With no line ready the stream
+ * sleeps until the store wakes it, or until its next bookmark or its end is due. Watches that begin with the
+ * same list share the bytes of that list (list_body.h), then continue separately.
  */
 #include <sodium.h>
 #include <stdlib.h>

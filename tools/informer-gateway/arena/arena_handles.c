@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Attaches, dispatches, and counts who has how many handlers.
- */
+/* Attaches and dispatches handles, and counts the handlers of each. */
 #include "tools/informer-gateway/arena/arena_handles.h"
 
 #include <errno.h>
@@ -9,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* A handle takes 64. */
+/* libinformer allows 64 handlers on a handle. */
 #define HANDLERS_MAX 60u
 /* What one gw_handles_dispatch() gives each handle before the loop goes on with other things. */
 #define TURNS_MAX 16u

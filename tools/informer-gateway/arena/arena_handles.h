@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gateway's handles of libinformer, and what else all of its arena section stands on.
+ * Arena handles: the gateway's libinformer handles, and the options and state of its arena part.
  *
- *	handles for events   60 handlers each; their snapshots are of a moment
- *	handle for reads     views and look-ups: where its snapshots are held for so long that informerd takes
- *	                     the memory back, no feed loses its place
+ *	handles for events   up to 60 handlers each; their snapshots end at once
+ *	handle for reads     views and look-ups. informerd may revoke its long snapshots; no feed is affected
  *
- * One epoll descriptor stands for all of them, so that the loop has one.
+ * One epoll descriptor covers all handles, so the loop watches one descriptor.
  *
  * Threads  one
  */
@@ -15,20 +14,20 @@
 
 #include "tools/informer-gateway/history/arena_feed.h"
 
-#define GW_HANDLES_MAX 6u /* of events: more handlers than there can be resources */
+#define GW_HANDLES_MAX 6u /* for events: room for more handlers than there can be resources */
 
 struct gw_moment;
 
 /*
- * socket_path    of informerd; NULL: libinformer's own choice
- * reader_name    what informerctl stat calls us
- * history_bytes  for the log of each resource
- * history, views  what all logs, and all views, may hold
- * held_views     how many views of earlier RVs are kept for continue tokens
- * hold_ms        and for how long
- * now_ms         the clock, monotonic; NULL: the system's
- * on_told        called after a resource's `told` moved, from gw_arena_dispatch() alone; may be NULL
- * log            as informer_options has it
+ * socket_path    informerd's; NULL: libinformer's default
+ * reader_name    our name in informerctl stat
+ * history_bytes  limit of each resource's log
+ * history, views  limits of all logs, and of all views, together
+ * held_views     most snapshots of earlier RVs kept for continue tokens
+ * hold_ms        how long each of them is kept
+ * now_ms         monotonic clock; NULL: the system's
+ * on_told        called after a resource's `told` RV has grown, only from gw_arena_dispatch(); may be NULL
+ * log            as in informer_options
  */
 struct gw_arena_options {
 	const char *socket_path, *reader_name;
@@ -47,32 +46,35 @@ struct gw_entry;
 struct gw_arena {
 	struct gw_arena_options options;
 	struct informer *reads, *events[GW_HANDLES_MAX];
-	unsigned handlers[GW_HANDLES_MAX]; /* how many each has */
-	int epoll, kick;                   /* kick: there is something to do besides what a handle says */
-	struct api_registry registry;      /* what is cached, and known kinds that are not served */
-	struct gw_entry **entries;         /* in no order; they stay where they are */
+	unsigned handlers[GW_HANDLES_MAX]; /* handlers on each handle */
+	int epoll, kick;                   /* kick: eventfd for work that no handle reports */
+	struct api_registry registry;      /* cached resources, and known kinds that are not served */
+	struct gw_entry **entries;         /* unordered; an entry's address does not change */
 	unsigned count;
-	bool known; /* of all that informerd caches it is known what it is: what is not there is not cached */
-	struct gw_moment *moments; /* of views (arena_view.h), the newest first */
+	bool known; /* informerd's table is fully resolved: a resource that is not in it is not cached */
+	struct gw_moment *moments; /* snapshots of views (arena_view.h), newest first */
 	uint64_t seen_epoch, seen_generation;
 	uint8_t seen_lineage[16];
-	unsigned same_looks; /* that showed them, though something newer was said to be there */
+	unsigned same_looks; /* looks in a row at this epoch although a newer one was reported */
 };
 
 /*
- * Open epoll, the first handle for events and the one for reads. The arena is zeroed but for its options, and
- * its epoll and kick are -1. Returns 0, negative errno; gw_handles_close() in any case.
+ * Open epoll, the first handle for events and the one for reads. The arena must be zeroed except options, and
+ * epoll and kick must be -1. Returns 0, or a negative errno. Call gw_handles_close() in either case.
  */
 int gw_handles_open(struct gw_arena *arena);
 void gw_handles_close(struct gw_arena *arena);
 
-/* Give the handles their turns, a bounded number of them. */
+/* Dispatch all handles, at most 16 rounds. */
 void gw_handles_dispatch(struct gw_arena *arena);
-/* Make the descriptor readable; it stays so until gw_handles_rest(). */
+/* Make the descriptor readable until gw_handles_rest(). */
 void gw_handles_kick(struct gw_arena *arena);
 void gw_handles_rest(struct gw_arena *arena);
 
-/* A handle for events that has room for another handler: its number, counted; -EUSERS, or negative. */
+/*
+ * Reserve room for a handler: returns the number of a handle for events. -EUSERS: all are full; or another
+ * negative error.
+ */
 int gw_handles_take_room(struct gw_arena *arena);
 void gw_handles_give_room(struct gw_arena *arena, unsigned handle);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Compares the arena's table with the entries, by what an entry is: resource, namespace, selectors.
- */
+/* Compares the arena's table with the entries. The identity of an entry: resource, namespace, selectors. */
 #include "tools/informer-gateway/arena/arena_resources.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Dispatch, look, arm: until there is no newer commit, or it has taken long enough.
- */
+/* Repeats dispatch, look, arm until no newer commit is there, at most LOOKS_MAX times. */
 #include "tools/informer-gateway/arena/arena_take.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking in what the arena has: handlers get their turns, and a snapshot that is begun after that says what
- * of it is whole.
+ * Arena take: dispatches the handles, then begins a snapshot that shows which changes are complete.
  *
  * Threads  one
  */
@@ -11,18 +10,18 @@
 #include "tools/informer-gateway/arena/arena_resources.h"
 
 /*
- * Take in changes and the table of resources, without telling anybody. It kicks the handles where there is
- * more than one turn may take.
+ * Take in changes and the resource table, without calling on_told. Kicks the handles if there is more work
+ * than one call may do.
  */
 void gw_arena_take(struct gw_arena *arena);
-/* The same, outside of gw_arena_dispatch(), whose next call tells what came. */
+/* The same, for callers outside gw_arena_dispatch(). The next gw_arena_dispatch() calls on_told. */
 void gw_arena_take_untold(struct gw_arena *arena);
 
 /*
- * Begin a snapshot of which the entry's log has everything, and nothing beyond it: what has come meanwhile is
- * taken into the log. End it with gw_reading_end().
+ * Begin a snapshot that matches the entry's log exactly: first the log takes in all newer changes. End it
+ * with gw_reading_end().
  *
- * Returns 0; -EAGAIN: commits come faster than they are taken in, or there is nothing to read
+ * Returns 0; -EAGAIN: commits arrive faster than they are taken in, or there is nothing to read
  */
 int gw_entry_begin_whole(struct gw_entry *entry, struct gw_reading *ret_reading);
 

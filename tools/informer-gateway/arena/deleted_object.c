@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last state of what is gone; see deleted_object.h. */
+/* Looks up deletions; see deleted_object.h. */
 #include "tools/informer-gateway/arena/deleted_object.h"
 
 #include "tools/serving/stored_object.h"

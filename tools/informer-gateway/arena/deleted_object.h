@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deleted object: what a GET by name is answered with for a while after its object is gone, for log agents
- * whose lines come later than the pod's end (`--deleted-for`). LIST and WATCH never have it.
+ * Deleted object: answers a GET by name for some time after its object was deleted (`--deleted-for`). It is
+ * for log agents that read a pod's last lines after the pod's end. LIST and WATCH never return it.
  *
  * Threads   the snapshot's
  */
@@ -11,12 +11,12 @@
 #include "reader-lib/informer.h"
 
 /*
- * The last state of what was deleted, at most so long ago.
+ * Find the last state of an object that was deleted at most within_ns ago.
  *
- * namespace_  NULL: it has none
- * within_ns   how long ago; now_ns: CLOCK_REALTIME
- * Returns     0; INFORMER_E_NOT_FOUND: none was, or too long ago, or there is an object of that name; what
- *             informer_find() returns otherwise
+ * namespace_  NULL: cluster-wide
+ * now_ns      CLOCK_REALTIME
+ * Returns     0; INFORMER_E_NOT_FOUND: no such deletion, too old, or the object exists again; other errors of
+ *             informer_find()
  */
 int gw_deleted_object(const struct informer_snapshot *snapshot, struct informer_resource *resource,
 		      const char *namespace_, const char *name, uint64_t within_ns, uint64_t now_ns,

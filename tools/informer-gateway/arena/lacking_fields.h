@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lacking fields: which parts of a resource's objects informerd leaves out of what is read here (its
- * drop:), so that nobody who read them here may write them back. metadata.managedFields does not count: an
- * update without them is whole (KEP-5958).
+ * Lacking fields: lists the fields that informerd drops (`drop:`) from a resource's objects, so that a client
+ * cannot write such an object back. metadata.managedFields is ignored: an update without them is complete
+ * (KEP-5958).
  *
  * Threads   the arena's
  */
@@ -15,7 +15,7 @@
 #include "tools/serving/served_resource.h"
 
 /*
- * Append the paths, of all entries that have the resource, as "a, b". False: there are none. As
+ * Append the dropped paths of all entries of the resource, as "a, b". False: none. Used as
  * gw_pass_through_options.lacks; arena is a struct gw_arena.
  */
 bool gw_arena_lacks(void *arena, const struct api_resource *resource, struct api_buf *ret);

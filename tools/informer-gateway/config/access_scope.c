@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a listener lets be asked; see access_scope.h. */
+/* Rules of scopes: matching and parsing; see access_scope.h. */
 #include "tools/informer-gateway/config/access_scope.h"
 
 #include <errno.h>

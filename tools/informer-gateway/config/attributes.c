@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request asks, as authorization sees it; see attributes.h. */
+/* A request's attributes and their digest; see attributes.h. */
 #include "tools/informer-gateway/config/attributes.h"
 
 #include <string.h>

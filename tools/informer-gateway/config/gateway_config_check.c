@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a configuration must be as a whole; see gateway_config.h. */
+/* Checks of the configuration as a whole; see gateway_config.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command line: everything about one listener, or a configuration file with any number; how the API
- * server is reached, and what the process as a whole may use, beside both.
+ * Gateway flags: the command line. It sets one listener, or names a configuration file with any number of
+ * them. The API server and the limits of the process can be set with both.
  */
 #ifndef TOOLS_INFORMER_GATEWAY_CONFIG_GATEWAY_FLAGS_H
 #define TOOLS_INFORMER_GATEWAY_CONFIG_GATEWAY_FLAGS_H
@@ -11,10 +11,10 @@
 #include "tools/informer-gateway/config/gateway_config.h"
 
 /*
- * Read the command line, and the file it names, into a configuration that is whole (gw_config_check()).
+ * Read the command line and the file that it names, and check the result (gw_config_check()).
  *
  * ret_config  set on success only; give it to gw_config_done()
- * Returns     0; 1: --help or --version was answered on `out`; -EINVAL and others with a message
+ * Returns     0; 1: --help or --version was answered on `out`; -EINVAL or another error, with a message
  */
 int gw_flags_parse(int argc, char *const *argv, FILE *out, struct gw_config *ret_config, char **ret_error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request as a line; see audit_line.h. */
+/* Formatting an audit line; see audit_line.h. */
 #include "tools/informer-gateway/gate/audit_line.h"
 
 #include <inttypes.h>

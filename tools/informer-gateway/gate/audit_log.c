@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines into a file; see audit_log.h. */
+/* The queue and its thread; see audit_log.h. */
 #include "tools/informer-gateway/gate/audit_log.h"
 
 #include <errno.h>

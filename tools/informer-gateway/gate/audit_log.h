@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Audit log: lines into a file, by a thread of its own, so that a slow disk holds up nobody. What is waiting
- * to be written is bounded; lines beyond it are lost, and a line says how many.
+ * Audit log: its own thread writes lines to a file, so that a slow disk delays no request. The queue is
+ * bounded. Lines beyond the bound are dropped, and a line in the log gives their number.
  *
- * The file is its owner's alone (0600), and of any length: logrotate renames it, and gw_audit_log_reopen()
- * begins the next.
+ * The file has mode 0600 and no size limit. logrotate renames it; gw_audit_log_reopen() begins a new one.
  *
  * Threads   gw_audit_log_write() and gw_audit_log_reopen() from any; the rest from one
  */
@@ -20,18 +19,18 @@ struct gw_audit_log;
 
 /*
  * file     "-": standard output
- * Returns  0, or a negative errno with message: it cannot be written to
+ * Returns  0, or a negative errno with message
  */
 int gw_audit_log_open(const char *file, struct gw_audit_log **ret_log, char **ret_error);
-/* Writes what waits. NULL is fine. */
+/* Writes all queued lines. NULL is fine. */
 void gw_audit_log_close(struct gw_audit_log *log);
 
-/* One line, with its end. Never waits. */
+/* Queue one line, with its line feed. Never blocks. */
 void gw_audit_log_write(struct gw_audit_log *log, const char *line, size_t length);
-/* Somebody has renamed the file: begin a new one. */
+/* The file was renamed: begin a new one. */
 void gw_audit_log_reopen(struct gw_audit_log *log);
 
-/* Lines that were lost. */
+/* Number of dropped lines. */
 uint64_t gw_audit_log_lost(const struct gw_audit_log *log);
 
 #endif

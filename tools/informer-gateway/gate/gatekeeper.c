@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Access of exchanges; see gatekeeper.h. */
+/* From an exchange to a decision, a count and an audit line; see gatekeeper.h. */
 #include "tools/informer-gateway/gate/gatekeeper.h"
 
 #include <limits.h>

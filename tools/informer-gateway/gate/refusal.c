@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may not be, in upstream's words; see refusal.h. */
+/* Refusals in upstream's words; see refusal.h. */
 #include "tools/informer-gateway/gate/refusal.h"
 
 #include <string.h>

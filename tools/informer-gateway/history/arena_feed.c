@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the handler is told becomes staged changes.
- */
+/* Turns the handler's callbacks into staged changes; see arena_feed.h. */
 #include "tools/informer-gateway/history/arena_feed.h"
 
 #include <errno.h>

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The feed of one cached resource: a handler of libinformer's whose changes go into the log (change_log.h),
- * ordered (change_staging.h), and wake those whom they concern (interest.h).
+ * Feed of one cached resource: a libinformer handler whose changes are ordered (change_staging.h), go into
+ * the log (change_log.h), and wake the interested watchers (interest.h).
  *
- *	(nothing) ── walk told, and all of a commit ──▶ begun ── overflow, RVs out of order ──▶ (nothing)
+ *	(nothing) ── first walk and its commit told ──▶ begun ── overflow, RVs out of order ──▶ (nothing)
  *
- * What is told before it has begun is what is there, and no change. A commit is in the log as a whole or not
- * at all: gw_feed_advance() compares where the handler stands with what a snapshot says, and only then `told`
- * becomes the RV of that snapshot.
+ * Objects told before the feed has begun are the initial state, not changes. The log receives a commit as a
+ * whole or not at all: gw_feed_advance() compares the handler's cursor with a snapshot. If the handler has
+ * been told all of that snapshot, `told` becomes the snapshot's RV.
  *
- *	told everything of a snapshot       its RV, and all that is staged
- *	not everything                      the snapshot is kept in mind as a mark, for when the handler is
- * there COALESCED                           no marks: the newest states are told, and belong to the newest RV
- *	RESYNC                              the log begins anew, its watches end with 410
+ *	all of a snapshot told      release all staged changes, with the snapshot's RV
+ *	not all of it               remember the snapshot as a mark, until the handler has got there
+ *	COALESCED                   no marks; the newest states are told, and belong to the newest RV
+ *	RESYNC                      the log begins anew; its watches end with 410
  *
- * An update that changes no RV is none of upstream's (informerd was told to drop other fields): it is left
- * out.
+ * An update with an unchanged RV is left out: informerd's own drop: made it, not the API server.
  *
- * Threads  one, which dispatches the handle
+ * Threads  one: the thread that dispatches the handle
  */
 #ifndef TOOLS_INFORMER_GATEWAY_HISTORY_ARENA_FEED_H
 #define TOOLS_INFORMER_GATEWAY_HISTORY_ARENA_FEED_H
@@ -37,40 +36,40 @@ struct gw_feed_stats {
 };
 
 struct gw_feed {
-	struct informer_handler *handler; /* NULL: it is not open */
+	struct informer_handler *handler; /* NULL: not open */
 	struct gw_object_maker *maker;    /* the entry's */
 	struct gw_change_log log;
 	struct gw_interests interests;
 	struct gw_staging staging;
 	bool begun;
-	bool walking;    /* what is there is being told: no change */
+	bool walking;    /* the initial state is being told */
 	bool coalescing; /* newest states are being told */
 	bool marked;
 	uint64_t mark_seq, mark_rv;
-	uint64_t last_seq; /* of the last change that was told */
+	uint64_t last_seq; /* of the last change told */
 	struct gw_feed_stats stats;
 };
 
 void gw_feed_init(struct gw_feed *feed, const struct gw_log_options *history);
-/* No watcher is left. */
+/* No watcher may be left. */
 void gw_feed_done(struct gw_feed *feed);
 
 /*
  * Add the handler.
  *
  * informer, maker     borrowed until gw_feed_close()
- * name, namespace_    as informer_handler_options has them
+ * name, namespace_    as in informer_handler_options
  * Returns 0; what informer_add_handler() returns
  */
 int gw_feed_open(struct gw_feed *feed, struct informer *informer, struct gw_object_maker *maker,
 		 const char *name, const char *namespace_);
-/* Remove it; the log's watches have lost their place. One that is not open is fine. */
+/* Remove the handler; the log's watches lose their place. A feed that is not open is fine. */
 void gw_feed_close(struct gw_feed *feed);
 
-/* Take over into the log what is whole, by a snapshot that was begun after the last dispatch. */
+/* Release complete changes into the log. standing must be of a snapshot begun after the last dispatch. */
 void gw_feed_advance(struct gw_feed *feed, const struct gw_standing *standing);
 
-/* Whether the log has everything that this snapshot shows, and nothing beyond it. */
+/* Whether the log has exactly the state of this snapshot: all of it, and no later change. */
 bool gw_feed_is_at(const struct gw_feed *feed, const struct gw_standing *standing);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two levels are walked here, the object's members and metadata's, because the places to be noted are there;
- * all below is printed by libinformer in one go.
+ * Walks two levels here, the object's members and metadata's, to note positions. libinformer prints
+ * everything below.
  */
 #include "tools/informer-gateway/history/arena_object.h"
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects of the arena as those that are served (tools/serving/stored_object.h): the text is written straight
- * from the arena's values, with the places of metadata and of the RV noted on the way, so that nothing is
- * parsed. Members come in the order in which the API server sent them.
+ * Arena object: makes the stored object of tools/serving (stored_object.h) from an object of the arena. The
+ * text is printed from the arena's values in one walk, which also notes where metadata and the RV stand;
+ * nothing is parsed. Members keep the API server's order.
  *
- *	arena's values ── one walk ──▶ text, metadata's range, RV's place, labels, fields ──▶ api_object
+ *	arena's values ── one walk ──▶ text, metadata's range, RV's position, labels, fields ──▶ api_object
  *
- * The result is what informer-sim makes of the same document, but for what that mends: nothing is fitted to a
- * type here, because what upstream sent is as its types have it.
+ * informer-sim makes the same result from the same document, except that informer-sim also fits the document
+ * to its type. Here the API server has done that.
  *
- * Ownership  a maker is its owner's; the scratch in it is used by each call. Objects are counted, immutable.
+ * Ownership  a maker belongs to its owner; each call uses its buffers. Objects are reference counted and
+ *            immutable.
  * Threads    a maker belongs to one thread
- * Cost       see tests/tools/informer-gateway/arena_object_test.c, which measures: about 20 microseconds for
- *            a pod of 9 kB
+ * Cost       about 20 microseconds for a pod of 9 kB; measured by
+ *            tests/tools/informer-gateway/arena_object_test.c
  */
 #ifndef TOOLS_INFORMER_GATEWAY_HISTORY_ARENA_OBJECT_H
 #define TOOLS_INFORMER_GATEWAY_HISTORY_ARENA_OBJECT_H
@@ -20,7 +21,7 @@
 #include "reader-lib/informer.h"
 #include "tools/serving/stored_object.h"
 
-/* What is needed to make objects of one resource. */
+/* Makes the objects of one resource. */
 struct gw_object_maker {
 	const struct api_resource *resource;
 	struct informer_path *paths[API_FIELDS_MAX]; /* of resource->fields */
@@ -31,7 +32,7 @@ struct gw_object_maker {
 
 /*
  * informer, resource   borrowed until gw_object_maker_done()
- * Returns 0, -ENOMEM; INFORMER_E_SYNTAX: a field's path is none
+ * Returns 0, -ENOMEM; INFORMER_E_SYNTAX: the path of a field is invalid
  */
 int gw_object_maker_init(struct gw_object_maker *maker, struct informer *informer,
 			 const struct api_resource *resource);
@@ -39,18 +40,18 @@ int gw_object_maker_init(struct gw_object_maker *maker, struct informer *informe
 void gw_object_maker_done(struct gw_object_maker *maker);
 
 /*
- * Make the object that the arena, or a copy, holds.
+ * Make an object from the arena, or from a copy.
  *
  * ret_object  one reference, on success
- * Returns     0; INFORMER_E_EXPIRED: the arena was taken back meanwhile; INFORMER_E_CORRUPT;
- *             INFORMER_E_NOT_FOUND: it has no more than a key
+ * Returns     0; INFORMER_E_EXPIRED: the snapshot was revoked meanwhile; INFORMER_E_CORRUPT;
+ *             INFORMER_E_NOT_FOUND: there is only a key
  */
 int gw_object_make(struct gw_object_maker *maker, const struct informer_object *object,
 		   struct api_object **ret_object);
 
 /*
- * Whether no selector can tell two states of one object apart: labels and fields are the same. False also
- * where that cannot be read.
+ * Whether two states of an object have equal labels and fields, so that no selector can distinguish them.
+ * False also if they cannot be read.
  */
 bool gw_object_selects_alike(struct gw_object_maker *maker, const struct informer_object *object,
 			     const struct informer_object *other);
@@ -59,12 +60,12 @@ bool gw_object_selects_alike(struct gw_object_maker *maker, const struct informe
 int gw_object_put_key(const struct informer_object *object, struct api_buf *ret,
 		      size_t *ret_namespace_length);
 
-/* An object's RV as a number; 0: it has none, or none that is a number. */
+/* An object's RV as a number; 0: absent or not a number. */
 uint64_t gw_object_rv(const struct informer_object *object);
-/* The number that such a text says, or 0. */
+/* Parse an RV; 0: not a number. */
 uint64_t gw_rv_parse(const char *text, size_t length);
 
-/* Bytes of memory that an object holds. */
+/* Memory of an object, in bytes. */
 size_t gw_object_bytes(const struct api_object *object);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A ring of changes that grows until its objects reach the limit and the oldest is not fresh any more.
- */
+/* A ring of changes. It grows until its objects exceed the limit and the oldest is older than GW_FRESH_MS. */
 #include "tools/informer-gateway/history/change_log.h"
 
 #include <errno.h>

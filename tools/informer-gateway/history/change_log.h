@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of one resource's changes, in order of their RVs, from which watches are served.
+ * Change log: the changes of one resource in order of their RVs, from which watches are served.
  *
  *	   floor                                            told
  *	     │  rv 103    rv 104    rv 104    rv 110         │
@@ -9,21 +9,21 @@
  *	       └────────┴─────────┴─────────┴────────┘
  *	        first                                 next
  *
- * Positions number the changes and only ever grow. The log has every change with an RV above `floor` and up
- * to `told`; a quiet resource's `told` moves on by bookmarks.
+ * Positions number the changes and only grow. The log has every change with an RV above `floor` and up to
+ * `told`. On a quiet resource bookmarks raise `told`.
  *
  * Invariants
- * - RVs of changes never fall from one to the next, and `told` never falls while the era lasts.
- * - A change (struct api_event) holds what selectors need of the state before: prev is that state where a
- *   selector could tell both apart, `object` itself where none could, NULL where there was none or it is not
- *   known. Its frames are made when somebody first wants them.
- * - It is bounded by bytes and time: the oldest go first, and whoever has not read them is told so (-ESTALE).
- * - Where the order is lost (everything is told anew, RVs fell), the log begins anew: another era, in which
- * no position of before is valid.
+ * - Within an era neither the changes' RVs nor `told` decrease.
+ * - A change (struct api_event) holds what selectors need of the previous state. prev is that state if a
+ *   selector could distinguish both; it is `object` itself if none could, and NULL if there was none or it is
+ *   unknown. A change's frames are made at first use.
+ * - Size and age bound the log: the oldest changes are dropped first. A watch that has not read them gets
+ *   -ESTALE.
+ * - When the order is lost (RESYNC, or RVs decrease), a new era begins; no earlier position is valid in it.
  *
- * A deletion of which informerd only found out by a list has no RV of its own. It is shown at the newest RV
- * that was told before it: whoever comes back with that RV is told of it (again), and here only
- *(change_staging.h).
+ * A deletion that informerd found only through a list has no RV of its own. It gets the newest RV told before
+ * it. A client that resumes at that RV is told of the deletion, possibly a second time. No other changes are
+ * repeated (change_staging.h).
  *
  * Threads  one
  */
@@ -33,10 +33,10 @@
 #include "tools/serving/api_store.h"
 
 /*
- * bytes   of the objects of this log's changes. Older ones than GW_FRESH_MS are dropped for it; younger ones
- *         stay: a client that comes back finds its place. The newest change stays whatever its size
- * share   counts the objects of all logs, and the frames of their changes; who owns it makes room in it
- * now_ms  the clock, monotonic
+ * bytes   limit for the objects of this log. Only changes older than GW_FRESH_MS are dropped for it, so that
+ *         a client that reconnects finds its place. The newest change always stays
+ * share   counts the objects and frames of all logs; its owner makes room in it
+ * now_ms  monotonic clock
  */
 struct gw_log_options {
 	size_t bytes;
@@ -48,7 +48,7 @@ struct gw_log_options {
 
 struct gw_logged {
 	struct api_event change;
-	uint64_t at_ms; /* when it was put; 0: in front */
+	uint64_t at_ms; /* when it was appended; 0: prepended */
 };
 
 struct gw_change_log {
@@ -58,60 +58,60 @@ struct gw_change_log {
 	uint64_t first, next;
 	size_t bytes; /* of objects */
 	uint64_t floor, told;
-	bool floor_open; /* not all with the RV `floor` are in the log, or known elsewhere */
-	/* between these RVs objects may have come and gone of which the log says nothing: no watch begins
-	 * there */
+	bool floor_open; /* some changes with the RV `floor` are missing */
+	/* between these RVs changes are missing: no watch may begin there */
 	uint64_t gap_from, gap_to;
-	bool extended; /* in this era older changes were put in front, or there were none */
+	bool extended; /* gw_history_extend() has run in this era */
 	uint64_t era;
 };
 
 void gw_change_log_init(struct gw_change_log *log, const struct gw_log_options *options);
 void gw_change_log_done(struct gw_change_log *log);
 
-/* Begin, or begin anew: everything up to rv is known elsewhere, nothing is in the log. */
+/* Begin a new era with an empty log, which takes the changes after rv. */
 void gw_change_log_begin(struct gw_change_log *log, uint64_t rv);
-/* The order is lost, and what comes next is not known yet: no position is valid. */
+/*
+ * End the era: the order is lost, no position is valid, and no watch can begin until gw_change_log_begin().
+ */
 void gw_change_log_break(struct gw_change_log *log);
 
 /*
- * Append. The references are the log's from now on.
+ * Append. Takes over the references.
  *
- * Returns its position; the RV must not be below the last one's, nor below `told`
+ * Returns its position; the RV must not be below the last change's RV, nor below `told`
  */
 uint64_t gw_change_log_put(struct gw_change_log *log, struct api_event change);
 /*
- * Older changes are put in front, the newest first, all at or below `floor`, which is lowered behind them.
- * The references are the log's from now on. Before that, what each name's first change followed becomes
- * unknown: a watch from down there has not been told of it.
+ * Prepend older changes: first call forget_before, then prepend each change, newest first, all at or below
+ * `floor`; last call lower. Takes over the references. forget_before marks the previous state of each
+ * object's first change as unknown, because a watch that begins before it was not told that state.
  */
 void gw_change_log_forget_before(struct gw_change_log *log);
 void gw_change_log_prepend(struct gw_change_log *log, struct api_event change);
 void gw_change_log_lower(struct gw_change_log *log, uint64_t floor);
-/* Drop the oldest until so many bytes are left, however young they are; never the newest. */
+/* Drop the oldest changes, of any age but never the newest, until at most `bytes` are left. */
 void gw_change_log_trim(struct gw_change_log *log, size_t bytes);
-/* Everything up to rv is in the log. Lower ones than before change nothing. */
+/* All changes up to rv are in the log. A lower rv than before has no effect. */
 void gw_change_log_tell(struct gw_change_log *log, uint64_t rv);
 
 /*
- * Between these RVs, both excluded, states were skipped and with them objects that came and went: a watch
- * that begins there (somebody else told it of them) could miss a deletion, and is refused. Others go on.
+ * Mark that states between these RVs (both excluded) were skipped, and with them possibly whole objects. A
+ * watch that begins there could miss a deletion and is refused; open watches continue.
  */
 void gw_change_log_gap(struct gw_change_log *log, uint64_t from, uint64_t to);
 
-/* The change at a position, first <= position < next. Lent until the next put. */
+/* The change at a position, first <= position < next. Borrowed until the next put. */
 struct api_event *gw_change_log_at(const struct gw_change_log *log, uint64_t position);
 
 /*
- * Where a watch from an RV goes on: at the first change above it, or at the first that is to be told again.
+ * Find where a watch from an RV continues: at the first change above it, or at the first repeated deletion
+ * with that RV.
  *
- * Returns 0; -ESTALE: changes above it are no longer in the log, or it has not begun, or it lies in a gap
+ * Returns 0; -ESTALE: changes above it are no longer in the log, the log has not begun, or the RV is in a gap
  */
 int gw_change_log_position(const struct gw_change_log *log, uint64_t rv, uint64_t *ret_position);
 
-/*
- * Fill in an event from a change: its references are the caller's, to be given back by api_events_done().
- */
+/* Make an event from a change. The caller gives the references back with api_events_done(). */
 void gw_change_log_event(struct gw_change_log *log, uint64_t position, struct api_event *ret_event);
 
 #endif

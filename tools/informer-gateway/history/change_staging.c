@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Orders what is staged, gives deletions their places, and hands it to the log.
- */
+/* Sorts staged changes, gives unseen deletions an RV, and moves them into the log. */
 #include "tools/informer-gateway/history/change_staging.h"
 
 #include <errno.h>

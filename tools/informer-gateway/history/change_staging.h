@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Changes on their way from a handler into the log (change_log.h): they wait until everything of their commit
- * was told and the resource's RV reaches them, and go into the log in order of their RVs.
+ * Change staging: holds changes between the handler and the log (change_log.h). They wait until all of their
+ * commit has been told and the resource's RV has reached them. Then they go into the log in order of RVs.
  *
  *	handler ──▶ staged, in order of seq ── gw_staging_release(seq, rv) ──▶ log, in order of RV
  *
- * A watch of informerd's brings changes in order. A list that it makes anew brings deletions first, without
- * an RV of their own, and then objects by their names: what came of one list has to be ordered, and may be
- * told only as a whole.
+ * A watch of informerd brings changes in order. A relist brings deletions first, without RVs of their own,
+ * then objects in order of their names. Its changes must be sorted, and released together.
  *
- * RVs are upstream's. A deletion that informerd did not see itself has none: it is shown at the newest RV
- * that was told before it. A client that goes on from there has all of them before it, wherever it was cut
- * off: this log tells them again, upstream and others tell the deletions themselves, and who knows neither
- * says 410.
+ * A deletion that informerd did not see has no RV. It gets the newest RV told before it. A client that
+ * resumes from that RV misses no deletion, wherever it resumes: this log repeats those deletions, upstream
+ * and other gateways send the deletions themselves, and a server that has neither answers 410.
  *
  * Threads  one
  */
@@ -22,7 +20,7 @@
 #include "tools/informer-gateway/history/interest.h"
 
 /*
- * seq     of the change in the arena
+ * seq     the change's in the arena
  * unseen  a deletion without an RV of its own
  */
 struct gw_staged {
@@ -39,17 +37,18 @@ struct gw_staging {
 };
 
 void gw_staging_done(struct gw_staging *staging);
-/* Forget what is staged. */
+/* Drop all staged changes. */
 void gw_staging_clear(struct gw_staging *staging);
 
-/* In order of seq. The references are the staging's from now on. */
+/* Add a change; calls must be in order of seq. Takes over the references. */
 void gw_staging_put(struct gw_staging *staging, struct api_event change, uint64_t seq, bool unseen);
 
 /*
- * Everything up to `seq` was told, and belongs to the RV: put it into the log and note whom it concerns.
+ * All changes up to `seq` have been told, and the resource is at `rv`: move them into the log and note the
+ * interested watchers.
  *
- * Returns 0; -EAGAIN: the RV has not reached all of it yet, nothing was released;
- *         -ESTALE: it does not follow what is in the log; what was to be released is dropped
+ * Returns 0; -EAGAIN: a change has a higher RV; nothing was released;
+ *         -ESTALE: the changes do not continue the log; they are dropped
  */
 int gw_staging_release(struct gw_staging *staging, uint64_t seq, uint64_t rv, struct gw_change_log *log,
 		       struct gw_interests *interests);

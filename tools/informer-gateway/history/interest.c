@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One table for all kinds of values: the kind is part of the hash. Equal hashes of different values are told
- * apart where they are met.
+ * One hash table for all kinds of values; the kind is part of the hash. Equal hashes are confirmed by
+ * comparing the values.
  */
 #include "tools/informer-gateway/history/interest.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clients: connections while they are open: who they are, by when they must have asked, whether they have
- * gone; see front_private.h.
+ * Clients: open connections with their peer, their deadlines, and hang-ups; see front_private.h.
  *
- * libmicrohttpd does not look at a connection that rests (suspended), so the loop watches each socket for
- * hang-ups, too. libmicrohttpd's timeout begins anew with each byte, so each connection has an end here, and
- * is cut when it is reached.
+ * libmicrohttpd does not watch a suspended connection, so the loop watches each socket for hang-ups.
+ * libmicrohttpd restarts its timeout with each byte, so each connection has its own deadline here and is cut
+ * when it passes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A timer that ends as many streams as the time that has gone says; see drain.h. */
+/* A timer ends streams in proportion to the elapsed time; see drain.h. */
 #include "tools/informer-gateway/http/drain.h"
 
 #include "tools/informer-gateway/http/exchange_private.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Drain: the end of a front, so that its clients move elsewhere one after the other and not all at once.
- * Listeners accept no more, each answer says Connection: close, connections between requests are closed,
- * and streams are asked to end (gw_stream_ops.end) spread evenly over the time; a stream that has not ended
- * a second later is cut.
+ * Drain: ends a front gradually, so that its clients reconnect elsewhere one after the other. Listeners stop
+ * accepting, each answer says Connection: close, and idle connections are closed. Streams are asked to end
+ * (gw_stream_ops.end), spread evenly over the time. A stream that has not ended one second later is cut.
  *
  * Threads: the loop's only.
  */
@@ -12,7 +11,7 @@
 
 #include "tools/informer-gateway/http/front.h"
 
-/* Begin. done is called when no connection is left, or at the latest a second after the time; once. */
+/* Begin. done is called once: when no connection is left, at the latest one second after the time. */
 void gw_drain_begin(struct gw_front *front, unsigned seconds, void (*done)(void *ctx), void *ctx);
 
 #endif

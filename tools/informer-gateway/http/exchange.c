@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers: kept where a gw_reply function was called, and queued where libmicrohttpd calls next
- * (request_intake.c); see exchange.h.
+ * Answers: a gw_reply function stores one, and libmicrohttpd's next call queues it (request_intake.c); see
+ * exchange.h.
  */
 #include "tools/informer-gateway/http/exchange_private.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What listeners share; see front.h. */
+/* The state that listeners share; see front.h. */
 #include <sodium.h>
 #include <stdlib.h>
 

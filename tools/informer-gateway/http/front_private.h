@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a front, a listener and a client (a connection while it is open) are made of, for the files behind
- * front.h, listener.h and exchange.h; and what client.c does with clients.
+ * Private structs of a front, a listener and a client (an open connection), for the files behind front.h,
+ * listener.h and exchange.h; and the functions of client.c.
  */
 #ifndef TOOLS_INFORMER_GATEWAY_HTTP_FRONT_PRIVATE_H
 #define TOOLS_INFORMER_GATEWAY_HTTP_FRONT_PRIVATE_H
@@ -22,16 +22,16 @@ struct gw_front {
 	struct gw_quota quota;
 	struct api_share *bodies, own_bodies;
 	struct gw_front_counters counters;
-	unsigned refused; /* connections that are only there to be told so */
+	unsigned refused; /* connections open only to send them a refusal */
 	LIST_HEAD(, gw_listener) listeners;
 	LIST_HEAD(, gw_client) clients;
-	uv_timer_t sweep; /* cuts clients whose time is over; active while there are clients */
+	uv_timer_t sweep; /* cuts clients at end_ms; active while there are clients */
 	struct {
-		void (*done)(void *ctx); /* NULL: it goes on */
+		void (*done)(void *ctx); /* NULL: not draining */
 		void *ctx;
 		uv_timer_t timer;
 		uint64_t begun_ms, end_ms;
-		unsigned asked; /* streams to end, so far */
+		unsigned asked; /* streams asked to end so far */
 		unsigned all;   /* streams at the beginning */
 	} drain; /* see drain.c */
 	unsigned open_handles;
@@ -46,9 +46,9 @@ struct gw_listener {
 	char *name;
 	struct listener socket; /* of writer/base: fd, file, URL */
 	char url[160];
-	bool called; /* libmicrohttpd will be, in the loop's next turn */
+	bool called; /* libmicrohttpd is called in the loop's next turn */
 	bool accepting;
-	/* the connection that is being added: who it is (taken by gw_client_new()); whether it is refused */
+	/* the connection being added: its peer (taken by gw_client_new()), and whether it is refused */
 	struct gw_peer *arriving;
 	bool refuse;
 	struct gw_tls *tls;
@@ -57,15 +57,15 @@ struct gw_listener {
 	uv_timer_t daemon_timer, accept_timer, tls_timer;
 	uv_idle_t daemon_idle;
 	uv_idle_cb turn;                /* of daemon_idle: calls libmicrohttpd */
-	LIST_HEAD(, gw_client) shaking; /* hands: whose handshake is not over */
+	LIST_HEAD(, gw_client) shaking; /* clients in their TLS handshake */
 	unsigned open_handles;
 };
 
-/* Where a connection is. Only the first two have an end in time (end_ms). */
+/* Phase of a connection. Only the first two have a deadline (end_ms). */
 enum gw_client_phase {
-	GW_READING, /* a request, or before the first one */
+	GW_READING, /* receiving a request, or before the first one */
 	GW_IDLE,    /* between requests */
-	GW_BUSY,    /* a request is being answered */
+	GW_BUSY,    /* answering a request */
 };
 
 struct gw_client {
@@ -74,23 +74,23 @@ struct gw_client {
 	LIST_ENTRY(gw_client) link;
 	LIST_ENTRY(gw_client) shaking_link;
 	int fd;
-	uv_poll_t poll; /* of its socket: hang-ups, and what a handshake waits for */
+	uv_poll_t poll; /* watches the socket for hang-ups, and for handshake data */
 	struct gw_peer peer;
 	uint64_t quota_key;
 	struct gw_tls_set *tls;
 	gnutls_session_t session;
 	bool shaking, resting;
-	bool refused; /* it is told so, and not counted */
+	bool refused; /* over the limit: it gets a refusal and is not counted */
 	bool hung_up;
-	bool answered;	/* something was sent to it */
+	bool answered; /* some answer was sent */
 	enum gw_client_phase phase;
 	uint64_t end_ms; /* uv_now() */
-	struct gw_exchange *x; /* the request under way, or NULL */
+	struct gw_exchange *x; /* the request in progress, or NULL */
 };
 
 /*
- * A connection was resumed: libmicrohttpd is called in the loop's next turn. Not now: whoever resumes may
- * stand within its own call, and many are resumed at once.
+ * A connection was resumed: call libmicrohttpd in the loop's next turn. Not now: the caller may itself be
+ * called by libmicrohttpd, and many connections may resume at once.
  */
 static inline void
 gw_listener_resumed(struct gw_listener *listener)
@@ -101,22 +101,22 @@ gw_listener_resumed(struct gw_listener *listener)
 	uv_idle_start(&listener->daemon_idle, listener->turn);
 }
 
-/* A connection that begins at the listener, and its end. */
+/* Begin and end of a connection. */
 struct gw_client *gw_client_new(struct gw_listener *listener, struct MHD_Connection *connection);
 void gw_client_free(struct gw_client *client);
-/* Of this connection; NULL while there is none. */
+/* The client of this connection; NULL: none. */
 struct gw_client *gw_client_of(struct MHD_Connection *connection);
 
 /*
- * libmicrohttpd asks a handshake that waits for its client again and again, without a pause. So those rest,
- * after each of its turns, until their sockets are ready.
+ * libmicrohttpd polls a waiting handshake in a busy loop. So after each of its turns these clients are
+ * suspended until their sockets are ready.
  */
 void gw_clients_rest(struct gw_listener *listener);
-/* All that rest go on, as libmicrohttpd's end wants it. */
+/* Resume all suspended clients, as MHD_stop_daemon() requires. */
 void gw_clients_go_on(struct gw_listener *listener);
 
 void gw_client_phase(struct gw_client *client, enum gw_client_phase phase);
-/* Cut it: libmicrohttpd sees the end of the peer, and ends what is under way. */
+/* Cut the connection: libmicrohttpd sees the peer's end and ends the request in progress. */
 static inline void
 gw_client_cut(const struct gw_client *client)
 {
@@ -124,7 +124,7 @@ gw_client_cut(const struct gw_client *client)
 }
 
 #define GW_TOO_MANY "too many connections, please try again later"
-/* Close a connection that was only accepted; where it is not encrypted, tell it that there are too many. */
+/* Close a connection that was only accepted. Without TLS, send it the GW_TOO_MANY refusal first. */
 void gw_client_turn_away(int fd, bool tls);
 
 #endif

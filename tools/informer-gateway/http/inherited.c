@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What came with the process; see inherited.h. */
+/* Checking inherited descriptors; see inherited.h. */
 #include "tools/informer-gateway/http/inherited.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inherited sockets: those that whoever started us left open, so that clients find a listener while the
- * program is replaced: systemd's LISTEN_FDS, LISTEN_PID and LISTEN_FDNAMES, and descriptors that
- * the field inheritFd names.
+ * Inherited sockets: listening sockets passed by the parent process, so that clients can connect while the
+ * program is replaced. They come from systemd's LISTEN_FDS, LISTEN_PID and LISTEN_FDNAMES, or from the field
+ * inheritFd.
  *
  * Source: sd_listen_fds(3)
  */
@@ -12,15 +12,15 @@
 #define GW_INHERITED_MAX 32u
 
 /*
- * The descriptor that systemd passed by this name (LISTEN_FDNAMES). What the environment says stays as it is.
+ * Find the descriptor that systemd passed under this name (LISTEN_FDNAMES). The environment is not changed.
  *
- * Returns  a listening stream socket, close-on-exec and non-blocking from now on; or
- *          -ENOENT    none of this name was passed to this process; name is NULL
+ * Returns  a listening stream socket, now close-on-exec and non-blocking; or
+ *          -ENOENT    none with this name was passed to this process, or name is NULL
  *          -ENOTSOCK  it does not listen
  */
 int gw_inherited_systemd(const char *name);
 
-/* The same of a descriptor by number, as the field inheritFd has it. -EBADF: it is not open. */
+/* The same for a descriptor number (inheritFd). -EBADF: it is not open. */
 int gw_inherited_number(int fd);
 
 #endif

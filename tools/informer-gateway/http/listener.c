@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A listening socket, a libmicrohttpd without one, and the loop between; see listener.h.
+ * A listening socket, a libmicrohttpd daemon without one, and the loop between them; see listener.h.
  *
- * libmicrohttpd watches its connections with an epoll descriptor of its own; the loop watches that one, and
- * a timer for what it wants to be called again for, as when a connection is resumed.
+ * libmicrohttpd watches its connections with its own epoll descriptor. The loop watches that descriptor, and
+ * a timer for libmicrohttpd's timeouts and resumed connections.
  */
 #include <errno.h>
 #include <gnutls/abstract.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loopback: what a listener without identity is bound to. Its socket is on this machine, and so must be whom
- * its clients mean: a browser that a page's name led here says that name in Host.
+ * Loopback: checks for listeners without identity. Their socket must be on the loopback address, and so must
+ * the client's Host. A web page's own host name that resolves to this machine (DNS rebinding) shows in Host
+ * and is refused.
  */
 #ifndef TOOLS_INFORMER_GATEWAY_HTTP_LOOPBACK_H
 #define TOOLS_INFORMER_GATEWAY_HTTP_LOOPBACK_H
@@ -13,7 +14,9 @@
 bool gw_loopback_address(const struct sockaddr_storage *address);
 /* Whether a socket is bound to such an address. */
 bool gw_loopback_socket(int fd);
-/* Whether a Host header names this machine: such an address, or localhost; with a port or without. NULL: no.
+/*
+ * Whether a Host header names this machine: a loopback address or localhost, with or without a port. NULL:
+ * no.
  */
 bool gw_loopback_host(const char *host);
 

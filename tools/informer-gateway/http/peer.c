@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel and the handshake say of a client; see peer.h. */
+/* Reading credentials and certificates; see peer.h. */
 #include "tools/informer-gateway/http/peer.h"
 
 #include <arpa/inet.h>

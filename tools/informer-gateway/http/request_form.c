@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each part by its grammar; see request_form.h. */
+/* Checks each part by its grammar; see request_form.h. */
 #include "tools/informer-gateway/http/request_form.h"
 
 #include <ctype.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A request on its way; see exchange.h. Each arrow is a call of libmicrohttpd's.
+ * A request from its first byte to the handler; see exchange.h. Each arrow is a call by libmicrohttpd.
  *
  *   begin -> headers -> whole -> handler                                  no body
- *   begin -> headers -> handler -> (body)* -> whole -> what asked for it   gw_read_body()
- *                               -> (body)* -> whole                        answered without it: read over
+ *   begin -> headers -> handler -> (body)* -> whole -> body_done           gw_read_body()
+ *                               -> (body)* -> whole                        answered without it: discarded
  *
- * While nobody has answered, the connection is suspended, in the call for the headers or in the last one.
- * An answer is only kept by the gw_reply functions. It is queued in the last call, for libmicrohttpd closes
- * connections whose answer comes earlier.
+ * Until there is an answer the connection is suspended, in the call for the headers or in the last one. A
+ * gw_reply function only stores the answer. The last call queues it: libmicrohttpd closes connections that
+ * are answered earlier.
  */
 #include "tools/informer-gateway/http/exchange_private.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of credentials, counted; see tls_files.h. */
+/* Reference-counted sets of credentials; see tls_files.h. */
 #include "tools/informer-gateway/http/tls_files.h"
 
 #include <errno.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TLS files: a listener's certificate, key and authority for client certificates, as files that may be
- * replaced. What was read together is one set; a connection keeps the set that it began with.
+ * TLS files: a listener's certificate, key and client CA, as files that may be replaced. The files read
+ * together form a set. A connection keeps the set that it began with.
  *
- * A client certificate is verified within the handshake, against the authority and for TLS clients
- * (extended key usage): a client whose certificate is not good, or who has none where one is required, gets
- * no further.
+ * The handshake verifies a client certificate against the CA and for TLS client use (extended key usage). It
+ * fails if the certificate is invalid, or absent where one is required.
  *
  * Threads: one.
  */
@@ -27,15 +26,15 @@ struct gw_tls_set;
  */
 int gw_tls_open(const char *cert, const char *key, const char *client_ca, bool client_required,
 		struct gw_tls **ret_tls, char **ret_error);
-/* NULL is fine. Sets that connections keep stay. */
+/* NULL is fine. Sets in use by connections stay. */
 void gw_tls_free(struct gw_tls *tls);
 
-/* Whether a file is another one than was read (by device, inode, size and time). */
+/* Whether a file has changed (device, inode, size or time). */
 bool gw_tls_changed(const struct gw_tls *tls);
-/* Read them again. On failure what was read before stays: negative errno with a sentence. */
+/* Read the files again. On failure the old set stays: negative errno with a sentence. */
 int gw_tls_reload(struct gw_tls *tls, char **ret_error);
 
-/* Give a session that has not begun the newest set: it is the caller's until gw_tls_set_unref(). */
+/* Give a new session the newest set. Returns a reference: release it with gw_tls_set_unref(). */
 struct gw_tls_set *gw_tls_install(struct gw_tls *tls, gnutls_session_t session);
 /* After the session is over. NULL is fine. */
 void gw_tls_set_unref(struct gw_tls_set *set);

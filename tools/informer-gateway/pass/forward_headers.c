@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which headers go on; see forward_headers.h. */
+/* Filtering headers; see forward_headers.h. */
 #include "tools/informer-gateway/pass/forward_headers.h"
 
 #include <stdlib.h>

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forward headers: which headers of a request go on to the API server, and which of an answer to the client.
+ * Forward headers: chooses which headers of a request go to the API server, and which of its answer go to the
+ * client.
  *
- * Of a request: all, but those that belong to the connection it came over (Connection and what it names,
- * Upgrade, Transfer-Encoding and their like), those that the next request makes anew (Host,
- * Content-Length), and those by which front proxies say who somebody is, and where (X-Remote-*, Forwarded,
- * X-Forwarded-*, X-Real-Ip), which is nobody's to say here. Who asks is said by one bearer token, the
- * caller's; what is no such is refused, and so is a Connection header that would take it, or an
- * impersonation, out on the way.
+ * Request: all, except
+ * - those of its connection (Connection and the headers it names, Upgrade, Transfer-Encoding and their like);
+ * - those that the next request sets itself (Host, Content-Length);
+ * - those by which proxies state an identity or address (X-Remote-*, Forwarded, X-Forwarded-*, X-Real-Ip).
  *
- * Of an answer: all, but those of its connection, and what our own server says (Date, Content-Length, type).
+ * A request must carry exactly one bearer token, the caller's. Other credentials are refused. So is a
+ * Connection header that names Authorization or an impersonation header, which would remove them.
+ *
+ * Answer: all, except those of its connection, and those that our own server sets (Date, Content-Length,
+ * type).
  *
  * Source    RFC 9110, 7.6.1 (Connection); net/http/httputil's ReverseProxy
  * Threads   any; no state
@@ -25,21 +28,21 @@
 
 #define GW_FORWARD_MAX 96u /* headers of a request */
 
-/* Headers as they came; borrowed. */
+/* A header as received; borrowed. */
 struct gw_header {
 	const char *name, *value;
 };
 
-/* "Name: value" lines, ended by NULL. They hold a secret: they are wiped when they go. */
+/* "Name: value" lines, ended by NULL. They hold a token: gw_header_lines_done() wipes them. */
 struct gw_header_lines {
 	char *lines[GW_FORWARD_MAX + 1];
 	unsigned count;
 };
 
 /*
- * The lines to be sent on.
+ * Make the lines to send.
  *
- * Returns  0, with *ret for gw_header_lines_done(); -EINVAL, and the status is set: 400, 401, 431
+ * Returns  0, with *ret for gw_header_lines_done(); -EINVAL with the status 400, 401 or 431
  */
 int gw_forward_request(const struct gw_header *headers, size_t count, struct gw_header_lines *ret,
 		       struct api_status *status);

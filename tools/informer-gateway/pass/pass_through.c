@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests handed on to the API server; see pass_through.h. */
+/* Forwarding requests to the API server; see pass_through.h. */
 #include "tools/informer-gateway/pass/pass_through.h"
 
 #include <errno.h>

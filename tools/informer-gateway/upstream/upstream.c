@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two ways to the API server, and reviews over one of them; see upstream.h. */
+/* The two ways to the API server, and reviews over the own one; see upstream.h. */
 #include "tools/informer-gateway/upstream/upstream.h"
 
 #include <errno.h>

@@ -2,14 +2,12 @@
 /*
  * Upstream: the gateway's two ways to the API server. They share nothing, not even a connection:
  *
- *	own    with our credentials: reviews
- *	bare   to the same server by the same CA and proxy, made from a configuration that has no
- *	       credentials at all. What callers send goes this way, with the bearer that they brought.
- *	       HTTP/1.1, a connection for each request that is under way: a caller who reads slowly holds up
- *	       nobody else
+ *	own    with our credentials: for reviews
+ *	bare   to the same server, with the same CA and proxy, from a configuration without any credentials.
+ *	       For callers' requests, with the callers' bearer tokens. HTTP/1.1, one connection for each
+ *	       request in progress: a slow caller delays no other
  *
- * So that a caller's request carries our name, somebody would have to put it there: it is in no structure
- * that the bare way knows.
+ * No structure that the bare way uses holds our credentials, so a caller's request cannot carry them.
  *
  * Threads   the loop's
  */
@@ -21,17 +19,17 @@
 
 #include "writer/kube/transport.h"
 
-#define GW_UPSTREAM_BODY_MAX (4u << 20) /* of an answer to a review */
+#define GW_UPSTREAM_BODY_MAX (4u << 20) /* limit of an answer to a review */
 
 struct gw_upstream;
 
 /*
- * config   copied; the own way has all of it, the bare one where the server is
+ * config   copied; the own way uses all of it, the bare way only the server's address
  * Returns  0, or a negative errno with message
  */
 int gw_upstream_new(uv_loop_t *loop, const struct kube_client_config *config,
 		    struct gw_upstream **ret_upstream, char **ret_error);
-/* All that was asked must be over or cancelled. The loop must run once more. NULL is fine. */
+/* All requests must be finished or cancelled, and the loop must run once more. NULL is fine. */
 void gw_upstream_free(struct gw_upstream *upstream);
 
 struct transport *gw_upstream_bare(const struct gw_upstream *upstream);
@@ -41,29 +39,29 @@ const char *gw_upstream_server(const struct gw_upstream *upstream);
 /* ---- reviews -------------------------------------------------------------------------------- */
 
 /*
- * The answer, once, from the loop; all of it is lent for the call.
+ * The answer to a review. Called once, from the loop; all of it is lent for the call.
  *
  * code    the HTTP status; or negative, as on_done of writer/kube/transport.h (-EMSGSIZE: longer than
  *         GW_UPSTREAM_BODY_MAX)
- * body    terminated; "" if there is none
- * error   a sentence where code is negative, else ""
+ * body    NUL terminated; "" if there is none
+ * error   a sentence if code is negative, else ""
  */
 typedef void gw_review_answer(void *ctx, int code, const char *body, size_t length, const char *error);
 
-/* How reviews are asked. */
+/* How to send reviews. */
 struct gw_review_way {
 	void *ctx;
 	/*
-	 * POST a JSON document, which is lent for the call. Returns what cancel() takes, and does not answer
-	 * in here; NULL: it cannot be asked, and is not answered.
+	 * POST a JSON document, lent for the call. Returns a call for cancel(); `answer` is never called from
+	 * within. NULL: it cannot be sent; `answer` is not called.
 	 */
 	void *(*post)(void *ctx, const char *path, const char *document, gw_review_answer *answer,
 		      void *answer_ctx);
-	/* `answer` is not called any more. */
+	/* After this `answer` is not called. */
 	void (*cancel)(void *call);
 };
 
-/* With our own credentials. The upstream is borrowed for as long as reviews are asked. */
+/* The own way. The upstream must live as long as reviews are sent. */
 struct gw_review_way gw_upstream_reviews(struct gw_upstream *upstream);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Joins views, logs and watchers under the interface of a store.
- */
+/* Implements the store interface with views, logs and watchers. */
 #include "tools/informer-gateway/views/arena_store.h"
 
 #include <errno.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arena as the source of stores (store_source.h): a store is one request's, over one entry.
+ * Arena store: the arena as a source of stores (store_source.h). A store serves one request from one entry.
  *
- * A store that watches gives only those events that concern its query; for the others its place moves on by
- * itself. wake() is called from gw_arena_dispatch(): there is an event, or the place is lost. A watch from
- * before the log begins makes the log longer, where the arena has the history for it (history.h).
+ * A watching store returns only the events that concern its query, and skips the others. wake() is called
+ * from gw_arena_dispatch(): an event is ready, or the place is lost. For a watch from before the log's
+ * beginning, the log is extended with the arena's history if that is proven (history.h).
  *
- * An object that is cached is here by its name, also where only a part of its resource is. When the API
- * server was not heard of for a minute the warning says for how long.
+ * A cached object is found by its name, also if only a part of its resource is cached. If the API server was
+ * not heard from for GW_STALE_NS, the warning says for how long.
  *
  * Threads  one
  */
@@ -16,12 +16,12 @@
 
 #include "tools/informer-gateway/views/store_source.h"
 
-/* From this age on answers carry a warning: informerd hears bookmarks once a minute, and pings more often. */
+/* From this age on answers carry a warning. informerd hears a bookmark each minute, and pings more often. */
 #define GW_STALE_NS 60000000000ull
 
-/* The arena must live longer than all stores. */
+/* The arena must outlive all stores. */
 struct gw_source gw_arena_source(struct gw_arena *arena);
-/* A store over an entry, which is borrowed. End it with its close(). */
+/* Make a store over an entry, borrowed. End it with its close(). */
 struct gw_store *gw_store_new(struct gw_entry *entry);
 
 #endif

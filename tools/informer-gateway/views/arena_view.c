@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Moments are few: they stand in a list, the newest first, and their items too.
- */
+/* Moments are few and stand in a list, newest first; so do each moment's items. */
 #include "tools/informer-gateway/views/arena_view.h"
 
 #include <errno.h>

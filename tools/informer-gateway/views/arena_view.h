@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Views: a resource at one RV, in order of keys, from one snapshot: a store's views
- * (tools/serving/api_store.h).
+ * Arena view: a resource at one RV in order of keys, read from one snapshot. It implements the views of
+ * tools/serving/api_store.h.
  *
- *	moment   snapshot, RV, position in the log; items of each hint, sorted: shared
- *	view     one reader's place in such items
+ *	moment   snapshot, RV, position in the log; sorted items of each hint: shared
+ *	view     one reader's position in such items
  *
- * A view of now is taken where the log has everything that the snapshot shows: a watch goes on behind it
- * without a gap. Its items are filled in slices (view_items.h), its objects made one by one, as they are
- * asked for.
+ * A view of now is taken where the log matches the snapshot exactly, so that a watch can continue without a
+ * gap. Its items are collected in slices (view_items.h); its objects are made one by one at each request.
  *
- * A moment is kept for a second for whoever comes then, and, once a continue token was given out for it, for
- * hold_ms. Its snapshot ends with it, and earlier where there are more than held_views: the oldest goes
- * first. Of the items that nobody reads it keeps those few that were asked for last: how many hints there
- * are is for clients to choose. informerd may take the memory back before that: then the view ends with an
+ * A moment is kept one second for other requests. After a continue token was given out for it, it is kept for
+ * hold_ms. If more than held_views are kept, the oldest go first. A moment keeps only the few item lists used
+ * last, because clients choose the number of hints. If informerd revokes the snapshot, the view ends with an
  * error, and its list with 410, as upstream's does.
  *
- * Memory    the items of all hints have a share (gw_arena_options.views). Who finds no room in it, though
- *           what nobody reads gave way, is told so as the view is chosen.
+ * Memory    the items of all hints have a share (gw_arena_options.views). Unused items are freed first; if
+ *           there is still no room, gw_view_choose() fails with -ENOBUFS.
  * Threads   one
- * Cost      of a view of now: a dispatch and a snapshot; then what view_items.h says
+ * Cost      of a view of now: a dispatch and a snapshot; then see view_items.h
  */
 #ifndef TOOLS_INFORMER_GATEWAY_VIEWS_ARENA_VIEW_H
 #define TOOLS_INFORMER_GATEWAY_VIEWS_ARENA_VIEW_H
@@ -28,27 +26,27 @@
 #include "tools/informer-gateway/views/hint.h"
 #include "tools/serving/api_store.h"
 
-/* No view is left. */
+/* No view may be left. */
 void gw_moments_free(struct gw_arena *arena);
-/* Let go what was kept for long enough. */
+/* Drop the moments whose time is over. */
 void gw_moments_expire(struct gw_arena *arena);
 /*
- * When gw_moments_expire() has something to do, by gw_arena_now_ms(); UINT64_MAX: never. gw_arena_dispatch()
- * wants to be called then, though nothing happened.
+ * When to call gw_arena_dispatch() for gw_moments_expire() even if nothing happens, by gw_arena_now_ms();
+ * UINT64_MAX: never.
  */
 uint64_t gw_moments_wait_until(const struct gw_arena *arena);
-/* How many there are. */
+/* Number of moments. */
 unsigned gw_moments_count(const struct gw_arena *arena);
 
 /*
- * As api_store.view. -EAGAIN also: a commit is half told, commits come faster than they are taken in, or
- * there is no arena to read: try again soon.
+ * As api_store.view. -EAGAIN also if a commit is only partly told, commits arrive too fast, or there is no
+ * arena: try again soon.
  */
 int gw_view_open(struct gw_entry *entry, uint64_t rv, struct api_view **ret_view, uint64_t *ret_rv,
 		 uint64_t *ret_position);
-/* What the hint leaves, which goes over to it, is what it shows. As api_store.view_choose. */
+/* Show only the objects that fit the hint; takes it over. As api_store.view_choose. */
 int gw_view_choose(struct api_view *view, struct gw_hint *hint);
-/* As those of api_store. */
+/* As the functions of api_store. */
 int gw_view_ready(struct api_view *view);
 void gw_view_seek(struct api_view *view, const char *key);
 struct api_object *gw_view_next(struct api_view *view);

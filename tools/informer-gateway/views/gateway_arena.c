@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Puts the parts together, and tells what was taken in.
- */
+/* Connects the parts, and reports what was taken in. */
 #include "tools/informer-gateway/views/gateway_arena.h"
 
 #include <stdlib.h>

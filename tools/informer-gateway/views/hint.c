@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads a query's selectors for what an index could answer.
- */
+/* Reads from a query's selectors what an index can answer. */
 #include "tools/informer-gateway/views/hint.h"
 
 #include <stdlib.h>

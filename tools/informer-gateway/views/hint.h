@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a request says it wants, so that not everything need be looked at. A hint only narrows: whoever asked
- * looks at each object himself.
+ * Hint: what a request selects, so that an index can narrow the search. A hint only narrows: the caller still
+ * checks each object.
  *
  * Threads  any
  */
@@ -13,9 +13,9 @@
 /*
  * namespace_     NULL: all
  * name           metadata.name=; NULL: any
- * field, value   one of the resource's fields must have this value; value NULL: none is asked for
- * labels         a label selector, as a text; NULL: any
- * label          "key=value" that each object must have by it; NULL: it names none
+ * field, value   this field of the resource must have this value; value NULL: none
+ * labels         the label selector's text; NULL: any
+ * label          "key=value" that the label selector requires; NULL: none
  */
 struct gw_hint {
 	char *namespace_, *name, *value, *labels, *label;
@@ -27,7 +27,7 @@ void gw_hint_init(struct gw_hint *hint, const char *namespace_, const struct api
 /* A zeroed one is fine. */
 void gw_hint_done(struct gw_hint *hint);
 bool gw_hint_equal(const struct gw_hint *a, const struct gw_hint *b);
-/* Whether no more than one object fits: a name does not say which one where there are namespaces. */
+/* Whether at most one object fits. A name alone is not enough in a namespaced resource. */
 bool gw_hint_names_one(const struct gw_hint *hint, const struct api_resource *resource);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * First the RVs of everything, which is cheap; then the objects of those that fit, newest first.
- */
+/* Collects all RVs first, which is cheap; then makes the objects that fit, newest first. */
 #include "tools/informer-gateway/views/history.h"
 
 #include <errno.h>

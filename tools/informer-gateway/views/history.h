@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * History before the log: what changed while nobody listened, as far as the arena can prove that it has all
- * of it. A gateway that was started anew goes on with the watches of the one before.
+ * History before the log: prepends changes from before the gateway's start, as far as the arena proves them
+ * complete. So a restarted gateway can continue the watches of its predecessor.
  *
  *	             F                     floor                told
  *	  forgotten  │ objects, deletions  │ changes            │
  *	─────────────┴─────────────────────┴────────────────────┴──▶ RV
- *	              ◀── put in front ────
+ *	              ◀── prepended ───────
  *
- * Objects are there in their newest state: states between are skipped, as upstream's watch cache may. All
- * deletions above F are there, F being the lower of two:
- * - the RV of the first list, as long as none was forgotten since, and none only found out about by another
- *   list (complete_from);
- * - the RV of the oldest remembered one that informerd was told of by its watch, the oldest being forgotten
- *   first; deletions that it only found out about by a list have no RV, and F is that of the first one behind
- *   the last of these.
- * Without either there is no proof, and no history.
+ * Objects appear in their newest state. Earlier states are skipped, as upstream's watch cache may do. All
+ * deletions above F are included. F is the lower of two RVs:
+ * - complete_from: the RV of the first list, valid while no deletion was forgotten and none was found only by
+ *   a relist;
+ * - the RV of the oldest remembered deletion that informerd's watch saw; the oldest is forgotten first.
+ *   Deletions found only by a list have no RV. If there are any, F is the RV of the first seen deletion after
+ *   the last of them.
+ * With neither RV nothing is proven, and nothing is prepended.
  *
- * Cost     a walk over the resource's objects, and the making of those that changed; once in a log's life
+ * Cost     one walk over the resource's objects, and making those that changed; once in an era of the log
  * Threads  one
  */
 #ifndef TOOLS_INFORMER_GATEWAY_VIEWS_HISTORY_H
@@ -26,10 +26,10 @@
 #include "tools/informer-gateway/arena/arena_resources.h"
 
 /*
- * Put what the arena has in front of an entry's log, up to half of the log's bytes.
+ * Prepend the arena's history to an entry's log, up to half of the log's byte limit.
  *
- * Returns 0: the log's floor is lower now; -EAGAIN: informerd is ahead of what was taken in: try again soon;
- * -ESTALE: there is nothing that can be proven, or it was done before
+ * Returns 0: the log's floor is lower now; -EAGAIN: informerd is ahead of the log: try again soon; -ESTALE:
+ * nothing can be proven, or it was done before
  */
 int gw_history_extend(struct gw_entry *entry);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Chooses how to look for what a hint leaves, collects it in runs, and merges them.
- */
+/* Chooses an index for a hint, collects the objects in runs, and merges the runs. */
 #include "tools/informer-gateway/views/view_items.h"
 
 #include <errno.h>
