@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies that are made as a whole; see answer.h. */
+/* Complete bodies; see answer.h. */
 #include "tools/serving/answer.h"
 
 #include <string.h>

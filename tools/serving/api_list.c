@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A list goes through its view once, and before that once more where something about all items stands in the
- * head: the token and the count of what is left, or in protobuf the length; see api_list.h.
+ * Walks a view once. If the head needs a fact about all items (the token and the remaining count, or in
+ * protobuf the length), it walks the view once more before; see api_list.h.
  */
 #include "tools/serving/api_list_private.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One LIST, as a stream of bytes out of one consistent view: head, items, tail, in the shape that was asked
- * for. No list is ever built as a whole, and no call takes long.
+ * One LIST as a stream of bytes from one consistent view: head, items, tail, in the requested shape. The list
+ * is never in memory as a whole, and each call is short.
  *
- * Which RV is answered, and whether `limit` counts, follows the real server:
+ * The RV and the effect of `limit` follow the real server:
  *
  *   resourceVersion  match        the state      limit
  *   (none)                        now            counts
@@ -26,15 +26,15 @@
 struct api_list;
 
 /*
- * Open the list that a request asks for. The RV that api_query_least_rv() names must have been waited for.
+ * Open the list that a request asks for. The RV of api_query_least_rv() must have been reached.
  *
- * as_events  not a list, but the initial events of a watch: a line for each object, then, where the client
- *            takes bookmarks, the end mark. api_watch_options.begun_* go on behind it
+ * as_events  make a watch's initial events: a line for each object, then, if the client takes bookmarks, the
+ *            end mark. A watch with api_watch_options.begun_* continues after it
  * query      borrowed until the list is closed
  * ret_list   close with api_list_close()
  * Returns    0, or with request->status
- *            -EINVAL  as upstream refuses it: 400, 410 with a token to go on, 504
- *            -EAGAIN  the first list is not in yet: 429
+ *            -EINVAL  refused as upstream does: 400, 410 with a token to continue, 504
+ *            -EAGAIN  the first list has not arrived: 429
  */
 int api_list_open(struct api_request *request, const struct api_query *query, const struct api_store *store,
 		  bool as_events, struct api_list **ret_list);
@@ -42,18 +42,18 @@ int api_list_open(struct api_request *request, const struct api_query *query, co
 void api_list_close(struct api_list *list);
 
 /*
- * The next bytes, in order.
+ * Read the next bytes.
  *
- * Returns  > 0      so many, at most max
- *          0        there are no more
- *          -EAGAIN  it looked at API_LIST_STRIDE objects, or its view is not ready, and there is nothing to
- *                   show for it yet: call again
- *          -EIO     what it reads was taken away: break the answer off, for it must not look whole
+ * Returns  > 0      their number, at most max
+ *          0        the end
+ *          -EAGAIN  no bytes yet: API_LIST_STRIDE objects were looked at, or the view is not ready; call
+ *                   again
+ *          -EIO     the view was revoked: cut the answer, so that it does not look complete
  */
 #define API_LIST_STRIDE 256u
 ssize_t api_list_read(struct api_list *list, char *out, size_t max);
 
-/* The RV that it shows, and the position behind it of a list of now. */
+/* The RV of the list, and, for a list of now, the position after it. */
 uint64_t api_list_rv(const struct api_list *list);
 uint64_t api_list_position(const struct api_list *list);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a list is to api_list.c, and to informer-sim, which tells its size ahead.
- */
+/* The struct of a list, for api_list.c and for informer-sim, which computes its size in advance. */
 #ifndef TOOLS_SERVING_API_LIST_PRIVATE_H
 #define TOOLS_SERVING_API_LIST_PRIVATE_H
 
@@ -21,7 +19,7 @@ struct api_list {
 	const struct api_query *query;
 	struct api_form form;
 	bool as_events;
-	bool begun; /* the view is ready, and stands where the page begins */
+	bool begun; /* the view is ready, and at the page's first key */
 	enum list_phase phase;
 
 	struct api_view *view;
@@ -31,26 +29,26 @@ struct api_list {
 	uint64_t limit;  /* 0: none */
 	uint64_t picked; /* in this walk */
 
-	/* of the first walk, if there was one */
+	/* results of the counting walk, if there was one */
 	bool sizing;
 	uint64_t items, bytes, left;
 	struct api_buf token;
 
 	struct api_object *object; /* the item being sent */
-	struct api_buf own;        /* bytes being sent that are no object's */
-	struct api_buf item_head;  /* of metadata alone */
+	struct api_buf own;        /* bytes being sent that belong to no object */
+	struct api_buf item_head;  /* for metadata only */
 	struct list_piece pieces[4];
 	unsigned piece_count, piece_at;
 	size_t offset;
 };
 
 /*
- * A part of the walk that counts: no more than budget objects, with their bytes where it is sizing.
+ * Continue the counting walk: at most budget objects, with their bytes if it is sizing.
  *
- * Returns  0: it is over, and the list is at its head; -EAGAIN; -EIO
+ * Returns  0: done, the list is at its head; -EAGAIN; -EIO
  */
 int list_count(struct api_list *list, unsigned budget);
-/* Make list->own what stands before the items, or behind them. */
+/* Fill list->own with the bytes before the items, or after them. */
 void list_make_head(struct api_list *list);
 void list_make_tail(struct api_list *list);
 

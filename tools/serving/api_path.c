@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segments, one behind the other; see api_path.h.
+ * Parses one segment after another; see api_path.h.
  *
  * Source    k8s.io/apiserver/pkg/endpoints/request (RequestInfoFactory)
  */

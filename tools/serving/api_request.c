@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters and headers, as the connection has them; see api_request.h. */
+/* Reading parameters and headers from the connection; see api_request.h. */
 #include "tools/serving/api_request.h"
 
 #include <errno.h>

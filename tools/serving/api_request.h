@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What serving needs to know of one request: what was asked for, and in what it can be answered. A server
- * embeds it in what it keeps of a request itself, and fills it before it calls anything here.
+ * API request: what one request asks for, and the formats it can be answered in. A server embeds it in its
+ * own request, and fills it before it calls any function here.
  *
  * Threads   one at a time
  */
@@ -17,8 +17,7 @@
 
 struct api_request;
 
-/* Where its parameters and headers are. Returns whether it is there; *ret_value may be NULL then: "?watch".
- */
+/* Looks up a parameter or header. Returns whether it is there; *ret_value may then be NULL: "?watch". */
 typedef bool api_value_fn(const struct api_request *request, enum MHD_ValueKind kind, const char *name,
 			  const char **ret_value);
 
@@ -27,11 +26,11 @@ struct api_request {
 	api_value_fn *value;               /* NULL: in the connection */
 	const char *method;
 	const char *url;
-	struct api_offer offer;              /* what the server has; `typed` is told by api_request_offer() */
-	bool watch_list;                     /* it has sendInitialEvents */
-	const struct api_path *path;         /* the url, taken apart; NULL: nobody has */
+	struct api_offer offer;              /* formats of the server; api_request_offer() sets `typed` */
+	bool watch_list;                     /* the server has sendInitialEvents */
+	const struct api_path *path;         /* the parsed url; NULL: not parsed */
 	const struct api_resource *resource; /* NULL: it asks for none */
-	const char *namespace_;              /* NULL: all of them, or a cluster-wide resource */
+	const char *namespace_;              /* NULL: all namespaces, or a cluster-wide resource */
 	const char *name;                    /* NULL: the collection */
 	const char *subresource;
 	struct api_shape shape;   /* of the objects in the answer */
@@ -45,7 +44,7 @@ const char *api_request_header(const struct api_request *request, const char *na
 /* Is a query parameter there, with a value or without? */
 bool api_request_has(const struct api_request *request, const char *name);
 
-/* A bool parameter as the server converts it: there, and neither "false" nor "0". */
+/* A bool parameter by the server's rule: present, and neither "false" nor "0". */
 bool api_request_flag(const struct api_request *request, const char *name);
 /* Is it a GET or a HEAD? */
 bool api_request_is_read(const struct api_request *request);
@@ -53,23 +52,26 @@ bool api_request_is_read(const struct api_request *request);
 bool api_request_is_watch(const struct api_request *request);
 
 /*
- * Make a path's resource and names the request's, which borrows them.
+ * Set the request's resource and names from a path; borrows them.
  *
- * Returns  0; -ENOENT  it is no resource's, the registry has no such resource, or that is in no namespace
+ * Returns  0; -ENOENT  the path names no resource, the registry does not have it, or it is cluster-wide and
+ *          the path has a namespace
  */
 int api_request_locate(struct api_request *request, const struct api_path *path,
 		       const struct api_registry *registry);
-/* Are objects where it was located? Not deeper, in a namespace as it must be, and of a subresource there is.
+/*
+ * Whether the located path has objects: no deeper segments, a namespace where required, and a known
+ * subresource.
  */
 bool api_request_is_of_objects(const struct api_request *request);
 
-/* What the server can answer it in. */
+/* The formats the server can answer this request in. */
 struct api_offer api_request_offer(const struct api_request *request);
 
 /*
- * Choose request->shape by Accept and includeObject, for its resource and method.
+ * Choose request->shape from Accept and includeObject, for its resource and method.
  *
- * Returns  0; -EINVAL  none of those is served: the status is 406, or 400
+ * Returns  0; -EINVAL  none is served: the status is 406, or 400
  */
 int api_request_choose_shape(struct api_request *request);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes next, event by event, what it looks like to one who selects, and how it begins and ends. */
+/* The states of a watch, and how selectors turn a change into a line; see api_watch.h. */
 #include "tools/serving/api_watch_private.h"
 
 #include <errno.h>

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One WATCH, from its request to its end: what comes next, and when to look again. It is pulled: nothing is
- * queued for it, no thread and no timer belong to it, and while it is idle it holds no object.
+ * One WATCH: returns its next line, and when to ask again. It is pulled: it has no queue, no thread and no
+ * timer, and holds no object while idle.
  *
  *   open -> initial -> (end mark) -> live -> END
  *        -> ERROR line -> END
  *
- * initial   an ADDED for every selected object of a view, where the client gave no RV or 0, or asked for
- *           sendInitialEvents; the position belongs to that view, which is held until then
+ * initial   an ADDED line for each selected object of a view, if the client gave no RV or 0, or asked for
+ *           sendInitialEvents. The view is held until then; live begins at its position
  * live      the store's changes from that position on
  *
- * With selectors a change may cross the selection: into it is an ADDED, out of it a DELETED that shows the
- * state before with the new RV. A state that a client cannot have been told of in full is never made up:
- * where the one before is not known and matters, the watch ends with 410.
+ * With selectors, a change into the selection is an ADDED. A change out of it is a DELETED with the previous
+ * state and the new RV. If the previous state is needed and not known, the watch ends with 410.
  *
- * A server pulls until WAIT, then waits for the store to have something, and no longer than
- * api_watch_wait_until(). Five thousand idle watches cost their structs.
+ * A server pulls until WAIT. Then it waits until the store has a change, at the latest until
+ * api_watch_wait_until(). An idle watch costs only its struct.
  *
  * Threads   one at a time; different watches of a store as the store allows
  */
@@ -28,28 +27,28 @@
 struct api_watch;
 
 struct api_watch_options {
-	uint64_t bookmark_ms; /* between two bookmarks; another comes 2 s before the end */
-	uint64_t timeout_ms;  /* where the client gave none */
+	uint64_t bookmark_ms; /* between two bookmarks; one more comes 2 s before the end */
+	uint64_t timeout_ms;  /* if the client gives none */
 	/*
-	 * A place in the history that is gone is told as 410, else the watch ends as if its time were up, and
-	 * the client comes back with its RV.
+	 * True: a lost position ends the watch with 410. False: the watch ends as if its time were up, and
+	 * the client returns with its RV.
 	 */
 	bool tell_lost;
 	/*
-	 * The initial events were sent by somebody else, who had them from a view of this RV and position:
-	 * go on behind it. rv 0: no.
+	 * The caller has sent the initial events from a view of this RV and position: continue after it. rv
+	 * 0: no.
 	 */
 	uint64_t begun_rv;
 	uint64_t begun_position;
 };
 
 /*
- * Open the watch that a request asks for. The RV that api_query_least_rv() names must have been waited for.
+ * Open the watch that a request asks for. The RV of api_query_least_rv() must have been reached.
  *
- * query      its selectors are taken over, also on failure; done and zeroed for the caller
+ * query      its selectors are taken over, also on failure; the caller's are zeroed
  * ret_watch  free with api_watch_free()
- * Returns    0; also where the client's RV is too old: then an ERROR line comes, as upstream tells it
- *            -EAGAIN  the first list is not in yet; request->status is 429
+ * Returns    0; also if the client's RV is too old: then an ERROR line follows, as upstream does
+ *            -EAGAIN  the first list has not arrived; request->status is 429
  */
 int api_watch_open(struct api_request *request, struct api_query *query, const struct api_store *store,
 		   const struct api_watch_options *options, uint64_t now_ms, struct api_watch **ret_watch);
@@ -63,25 +62,25 @@ enum api_watch_said {
 };
 
 /*
- * The next line, ready to be sent; *ret_frame is set for a LINE, with a reference.
+ * Get the next line. For a LINE, *ret_frame is set to a reference.
  *
- * Cost   of a change that somebody has watched in this form: no encoding and no copy. One that is not
- * selected costs a look at its labels and fields.
+ * Cost   a change already sent to a watch of the same form: no encoding, no copy. A change that is not
+ *        selected: a look at its labels and fields.
  */
 enum api_watch_said api_watch_next(struct api_watch *watch, uint64_t now_ms, struct api_frame **ret_frame);
 
 /*
- * After WAIT: when to pull again though the store has nothing new, for a bookmark or the end; 0: the view is
- * not ready, pull again when others had their turn.
+ * After WAIT: when to pull again without a change, for a bookmark or the end; 0: the view is not ready, pull
+ * again after other requests.
  */
 uint64_t api_watch_wait_until(const struct api_watch *watch);
 
 /*
- * End it: what it has in hand comes first, then a bookmark, where the client takes them and one can be given.
+ * End the watch: first the fetched changes, then a bookmark if the client takes them and one is possible.
  * why  a literal
  */
 void api_watch_end(struct api_watch *watch, const char *why);
-/* End it by an ERROR line, which comes next. The status is taken over. */
+/* End the watch with an ERROR line, which comes next. Takes over the status. */
 void api_watch_fail(struct api_watch *watch, struct api_status *status);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is counted before it is held; see budget.h. */
+/* Counting bytes; see budget.h. */
 #include "tools/serving/budget.h"
 
 static size_t

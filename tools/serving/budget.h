@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Budget: how much memory those who ask can make a server hold, for several purposes together. Each purpose
- * has a share with a limit of its own; the limits may add up to more than the whole.
+ * Budget: limits the memory that clients can make a server hold. Each purpose has a share with its own limit;
+ * the shares' limits may exceed the budget in sum.
  *
  *	struct api_budget all = {.most = 512 MiB};
  *	struct api_share lists = {.whole = &all, .most = 256 MiB}, bodies = …;
@@ -20,16 +20,16 @@ struct api_budget {
 };
 
 struct api_share {
-	struct api_budget *whole; /* NULL: it stands alone */
+	struct api_budget *whole; /* NULL: no common budget */
 	size_t most, held;        /* bytes */
-	uint64_t refused;         /* how often there was no room */
+	uint64_t refused;         /* refused requests for room */
 };
 
-/* Bytes that it can still take; 0 as well when it holds more than it may. */
+/* Free bytes of the share; 0 also if it holds more than its limit. */
 size_t api_share_room(const struct api_share *share);
-/* Take so many bytes, if there is room for them. 0 is always fine. */
+/* Take bytes if there is room. 0 bytes always succeeds. */
 bool api_share_take(struct api_share *share, size_t bytes);
-/* Take them, whether there is room or not: they are held already. */
+/* Take bytes without a check: they are held already. */
 void api_share_add(struct api_share *share, size_t bytes);
 void api_share_give_back(struct api_share *share, size_t bytes);
 

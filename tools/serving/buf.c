@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Growing byte buffer: doubles when full, keeps a NUL behind its contents.
- */
+/* A buffer that doubles when full and keeps a NUL after its contents. */
 #include "tools/serving/buf.h"
 
 #include <errno.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A growing byte buffer, and the allocation that servers use.
+ * Growing byte buffer, and the servers' allocator.
  *
- * A server is a process of its own: where memory runs out it says so and exits, so
- * nothing here returns an allocation failure. What a client chooses the size of is
- * bounded first.
+ * A server is its own process. If memory runs out it prints a message and exits, so no function here reports
+ * allocation failure. Sizes that a client chooses are bounded before.
  */
 #ifndef TOOLS_SERVING_BUF_H
 #define TOOLS_SERVING_BUF_H
@@ -18,7 +17,7 @@
 #endif
 
 struct api_buf {
-	char *data; /* always ended by a NUL that len does not count, once anything was put */
+	char *data; /* NUL terminated once anything was put; len does not count the NUL */
 	size_t len;
 	size_t cap;
 };
@@ -33,8 +32,7 @@ void api_buf_puts(struct api_buf *buf, const char *text);
 void api_buf_printf(struct api_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Append a JSON string, quotes included. Bytes from 0x20 on, apart from quote and backslash, go as they
- * are.
+ * Append a JSON string with its quotes. Bytes from 0x20 on, except quote and backslash, are copied unchanged.
  */
 void api_buf_json(struct api_buf *buf, const char *text, size_t len);
 void api_buf_json_str(struct api_buf *buf, const char *text);
@@ -46,7 +44,7 @@ int api_buf_read_file(struct api_buf *buf, const char *path, size_t max);
 void api_buf_reset(struct api_buf *buf);
 /* Free the memory; also a cleanup function. NULL is fine. */
 void api_buf_done(struct api_buf *buf);
-/* Hand the memory over; the buffer is empty afterwards. Free it with free(). */
+/* Take the memory out; the buffer is then empty. Free the result with free(). */
 char *api_buf_take(struct api_buf *buf);
 
 /* Cleanup function for char *. */

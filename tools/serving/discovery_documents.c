@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The documents, and which of them is meant; see discovery_documents.h. */
+/* Choosing and printing the documents; see discovery_documents.h. */
 #include "tools/serving/discovery_documents.h"
 
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A JSON document that loses no byte.
+ * Document: an editable JSON tree that preserves every byte.
  *
- * A server hands out the documents it was given, so that others can prove their decoders against it: 64-bit
- * integers, the spelling of a double, U+0000 and a nesting of ten thousand must come out as they went in.
- * cJSON turns numbers into doubles and strings into C strings. The leaves of this tree are slices of the text
- * they were parsed from, still escaped. Parsing and printing a pod of 9 KB costs some 20 microseconds.
+ * 64-bit integers, the spelling of a double, U+0000 and nesting to 10,000 levels come out as they went in. So
+ * clients can check their decoders against a server. (cJSON turns numbers into doubles and strings into C
+ * strings.) The tree's leaves are slices of the parsed text, still escaped. Parsing and printing a pod of 9
+ * KB takes about 20 microseconds.
  *
- * Memory   nodes come from the document's arena and go with api_doc_done(). The
- *          parsed text is borrowed and must outlive the document.
+ * Memory   nodes come from the document's arena and are freed by api_doc_done(). The parsed text is borrowed
+ *          and must outlive the document.
  * Threads  a document belongs to one thread.
  */
 #ifndef TOOLS_SERVING_DOC_H
@@ -25,9 +25,9 @@ enum api_type { API_OBJECT, API_ARRAY, API_STRING, API_NUMBER, API_TRUE, API_FAL
 struct api_node {
 	struct api_node *next;  /* next member or element */
 	struct api_node *child; /* first member or element */
-	struct api_node *last;  /* last one, so that appending is cheap */
+	struct api_node *last;  /* last one, for appending in constant time */
 	const char *key;        /* a member's name, escaped, without quotes; NULL for an element */
-	/* a string's contents, escaped, without quotes; a number's or literal's token */
+	/* a string's escaped contents without quotes; a number's or literal's token */
 	const char *text;
 	uint32_t key_len;
 	uint32_t text_len;
@@ -41,7 +41,7 @@ struct api_doc {
 	struct api_arena_block *blocks;
 };
 
-/* As deep as Go's decoder goes. */
+/* The limit of Go's decoder. */
 #define API_DOC_DEPTH 10000
 
 /* Why a text is not JSON, in the words of Go's decoder, and where. */
@@ -51,18 +51,18 @@ struct api_doc_error {
 };
 
 /*
- * Parse one document. Of equal names in an object the last one wins, as in the API server.
+ * Parse one document. Of equal names in an object the last counts, as in the API server.
  *
- * ret_end  if not NULL, may be followed by more: set to the first byte behind the document;
- *          if NULL, only white space may follow
+ * ret_end  if not NULL, more text may follow; set to the first byte after the document. If NULL, only white
+ *          space may follow
  * Returns  0, or -EINVAL with *ret_error filled
  */
 int api_doc_parse(struct api_doc *doc, const char *text, size_t len, size_t *ret_end,
 		  struct api_doc_error *ret_error);
 
 /*
- * Find the end of the value that begins at `offset` (white space before it is skipped)
- * without building nodes; the value is checked as by api_doc_parse.
+ * Find the value that begins at `offset`, after white space, without building nodes. Checks the value as
+ * api_doc_parse() does.
  *
  * Returns  0 with *ret_begin, *ret_end; -EINVAL
  */
@@ -75,27 +75,23 @@ void api_doc_done(struct api_doc *doc);
 /* Member of an object, or NULL; also when `object` is NULL or no object. */
 struct api_node *api_get(const struct api_node *object, const char *key);
 
-/* Is it this string? Escapes are resolved. */
+/* Whether the node is this string, with escapes resolved. */
 bool api_is(const struct api_node *node, const char *text);
-/*
- * A string's contents with escapes resolved, appended to buf; U+0000 becomes a NUL byte. Other types add
- * nothing.
- */
+/* Append a string's contents with escapes resolved; U+0000 becomes a NUL byte. Other types append nothing. */
 void api_text(const struct api_node *node, struct api_buf *buf);
 /* The same as a new C string; "" for anything but a string. */
 char *api_text_dup(const struct api_node *node);
 
 /* A new node in doc's arena. */
 struct api_node *api_new(struct api_doc *doc, enum api_type type);
-/* Bytes of it. */
+/* Bytes in doc's arena. */
 char *api_doc_alloc(struct api_doc *doc, size_t bytes);
 
-/* Put it behind the last member or element. */
+/* Append a member or element. */
 void api_append(struct api_node *array, struct api_node *value);
 
 /*
- * Append compact JSON. *ret_mark, if mark is met, becomes the offset in buf of mark's text (behind the
- * quote).
+ * Append compact JSON. If mark is met, *ret_mark becomes the offset of mark's text in buf, after the quote.
  */
 void api_print(const struct api_node *node, struct api_buf *buf, const struct api_node *mark,
 	       size_t *ret_mark);

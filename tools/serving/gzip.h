@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gzip as the API server does it: at the quickest level. JSON of Kubernetes objects becomes a tenth or less.
+ * gzip at the API server's level, the fastest. JSON of Kubernetes objects shrinks to a tenth or less.
  *
  * Source: k8s.io/apiserver pkg/endpoints/handlers/responsewriters/writers.go
- *         (defaultGzipContentEncodingLevel)
+ * (defaultGzipContentEncodingLevel)
  */
 #ifndef TOOLS_SERVING_GZIP_H
 #define TOOLS_SERVING_GZIP_H
@@ -14,7 +14,7 @@
 void api_gzip(const char *data, size_t len, struct api_buf *buf);
 
 struct z_stream_s; /* zlib's */
-/* Give a stream its memory. The process ends when there is none, as with api_alloc(). */
+/* Set a stream's allocator: as with api_alloc(), the process exits when memory runs out. */
 void api_gzip_memory(struct z_stream_s *stream);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The label selector's lexer and parser, after labels.Parse: the same tokens,
- * the same two contexts (in a value position, "in" and "notin" are words like
- * any other), the same messages.
+ * The label selector's lexer and parser, after labels.Parse: the same tokens and messages, and the same two
+ * contexts. In a value position "in" and "notin" are ordinary words.
  */
 #include <ctype.h>
 #include <errno.h>

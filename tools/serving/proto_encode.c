@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A walk over the fields of a type by their numbers; see proto_encode.h. */
+/* Walks a type's fields by their numbers; see proto_encode.h. */
 #include "tools/serving/proto_encode.h"
 
 #include <stdlib.h>

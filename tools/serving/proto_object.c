@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A partial object is its metadata, which is the first field of the whole one too; see proto_object.h. */
+/* A partial object is the metadata, which is the whole object's first field; see proto_object.h. */
 #include "tools/serving/proto_object.h"
 
 #include <string.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * ListOptions: the order of the checks, their codes and their sentences are the
- * real server's.
- */
+/* ListOptions: checks, codes and messages in the real server's order. */
 #include "tools/serving/query.h"
 
 #include <ctype.h>

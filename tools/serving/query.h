@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameters of LIST, WATCH and deletecollection, checked as the real server
- * checks them: meta/v1 ListOptions.
+ * Query: the parameters of LIST, WATCH and deletecollection, checked as the real server checks meta/v1
+ * ListOptions.
  */
 #ifndef TOOLS_SERVING_QUERY_H
 #define TOOLS_SERVING_QUERY_H
@@ -17,8 +17,8 @@ struct api_query {
 	bool watch;
 	bool bookmarks;
 	bool initial;  /* sendInitialEvents=true */
-	bool from_now; /* sendInitialEvents=false, and no RV: a watch that begins with the next change */
-	bool rv_given; /* resourceVersion is there and not empty */
+	bool from_now; /* sendInitialEvents=false without RV: a watch that begins with the next change */
+	bool rv_given; /* resourceVersion is present and not empty */
 	uint64_t rv;
 	enum api_match match;
 	uint64_t limit;         /* 0: none */
@@ -33,8 +33,8 @@ void api_query_done(struct api_query *query);
 bool api_query_matches(const struct api_query *query, const struct api_object *object);
 
 /*
- * The RV that must be reached before the query is answered; 0: none. Who has not reached it waits, as the
- * watch cache does (3 s), and then says so: api_status_too_large_rv().
+ * The RV to reach before the query is answered; 0: none. Wait for it up to 3 s, as the watch cache does; then
+ * fail with api_status_too_large_rv().
  */
 uint64_t api_query_least_rv(const struct api_query *query);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Requirements and how objects meet them, and the field selector's parser. The
- * label selector's is label_parse.c.
- */
+/* Matching requirements, and the field selector's parser; label_parse.c parses label selectors. */
 #include "tools/serving/selector.h"
 
 #include <errno.h>

@@ -19,7 +19,10 @@ enum { API_NO_FIELD = -3, API_FIELD_NAME = -2, API_FIELD_NAMESPACE = -1 };
 
 struct api_requirement {
 	char *key;
-	/* API_NO_FIELD: key is a label; else which of the resource's fields, or one of the two above */
+	/*
+	 * API_NO_FIELD: key is a label; else an index of the resource's fields, or one of the two constants
+	 * above
+	 */
 	int field;
 	enum api_op op;
 	char **values; /* without duplicates */
@@ -30,7 +33,7 @@ struct api_requirement {
 struct api_selector {
 	struct api_requirement *items;
 	size_t count;
-	char *text; /* that a label selector was parsed from; NULL: it is another */
+	char *text; /* text of a label selector; NULL: a field selector */
 };
 
 /*
@@ -53,26 +56,26 @@ int api_fields_parse(const struct api_resource *resource, const char *text,
 /* NULL is fine. */
 void api_selector_free(struct api_selector *selector);
 
-/* Does it select everything? Also when NULL. */
+/* Whether it selects everything; true for NULL. */
 bool api_selector_empty(const struct api_selector *selector);
 bool api_selector_matches(const struct api_selector *selector, const struct api_object *object);
 
 /*
- * Did it select an object before a change, of which the state behind it is known alone? By what never
- * changes: an object's name and namespace, and a node's name once there is one.
+ * Whether it selected an object before a change, judged by the state after it alone. Uses only what never
+ * changes: an object's name and namespace, and a node's name once set.
  *
- * Returns  1; 0; -1  nobody can tell
+ * Returns  1; 0; -1  unknown
  */
 int api_selector_before(const struct api_selector *selector, const struct api_object *object);
 
-/* For the two parsers. */
+/* For the two parsers: */
 struct api_selector *api_selector_new(void);
 /* Make a message. Returns -EINVAL. */
 int api_selector_refuse(char **ret_error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A new, zeroed requirement; borrowed until the next one is added. */
 struct api_requirement *api_selector_add(struct api_selector *selector);
 void api_requirement_value(struct api_requirement *requirement, const char *text, size_t len);
-/* What a value says that is compared by > and <. False: it is no integer. */
+/* Parse a value that is compared by > and <. False: not an integer. */
 bool api_requirement_integer(const char *text, long long *ret);
 
 #endif

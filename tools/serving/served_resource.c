@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The registry of resources: the built-in table, and what is defined.
- */
+/* The registry: the built-in table and defined resources. */
 #include "tools/serving/served_resource.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accept, PartialObjectMetadata and Tables. A list of metadata is streamed as pieces of the stored texts
- *, as a plain one is; rows of a Table are made here, by the printers of tools/printer.
+ * Accept, PartialObjectMetadata and Tables. A list of metadata is streamed as pieces of the stored texts,
+ * like a plain list. Table rows are made here by tools/printer.
  */
 #include "tools/serving/shape.h"
 

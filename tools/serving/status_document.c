@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Status documents, in the order of fields and the words that the real server
- * uses.
- */
+/* Status documents, with the real server's order of fields and words. */
 #include "tools/serving/status_document.h"
 
 #include <errno.h>

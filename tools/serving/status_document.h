@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Failures as the API server words them: the Status document of meta/v1.
+ * Status document: a failure in the API server's words, as meta/v1 Status.
  *
- * Handlers fill a api_status and return its negative code's presence to the
- * HTTP layer, which prints it; a watch puts it into an ERROR event.
+ * A handler fills a struct api_status and returns -EINVAL. The HTTP layer prints the status; a watch sends it
+ * in an ERROR event.
  */
 #ifndef TOOLS_SERVING_STATUS_DOCUMENT_H
 #define TOOLS_SERVING_STATUS_DOCUMENT_H
@@ -33,13 +33,10 @@ struct api_status {
 	char *next_token;     /* metadata.continue, or NULL */
 };
 
-/*
- * Fill code, reason and message; what was there before is freed. Returns -EINVAL, so that a handler can
- * return it.
- */
+/* Fill code, reason and message; frees the previous ones. Returns -EINVAL, for the handler to return. */
 int api_status_set(struct api_status *status, int code, const char *reason, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Add details about an object of a resource; kind NULL: the resource's name. */
+/* Add details about an object of a resource. kind NULL: use the resource's name. */
 void api_status_about(struct api_status *status, const struct api_resource *resource, const char *kind,
 		      const char *name);
 void api_status_cause(struct api_status *status, const char *reason, const char *field, const char *format,
@@ -50,11 +47,11 @@ void api_status_encode(const struct api_status *status, struct api_buf *buf);
 /* Cleanup function. */
 void api_status_done(struct api_status *status);
 
-/* The failures that come from several places. All return -EINVAL. */
+/* Common failures. All return -EINVAL. */
 int api_status_not_found(struct api_status *status, const struct api_resource *resource, const char *name);
 int api_status_too_large_rv(struct api_status *status, uint64_t asked, uint64_t current);
-/* The first list is not in yet: 429, to be tried again in a second, as a watch cache that is not ready. */
+/* 429, retry after 1 s: the first list has not arrived, as a watch cache that is not ready. */
 int api_status_not_ready(struct api_status *status);
-/* There is no memory for another list: 429, to be tried again in a second. */
+/* 429, retry after 1 s: no memory for another list. */
 int api_status_no_room(struct api_status *status);
 #endif

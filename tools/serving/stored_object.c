@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Immutable objects: one block of memory each, holding the struct, key, labels,
- * field values and text, so that a hundred thousand pods cost little more than
- * their JSON.
+ * Each object is one block of memory: struct, key, labels, field values and text. So 100,000 pods take little
+ * more than their JSON.
  */
 #include "tools/serving/stored_object.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines are put together from an object's text, which is parsed by nobody but Tables; see watch_line.h. */
+/* Builds lines from an object's text. Only Tables parse the text; see watch_line.h. */
 #include "tools/serving/watch_line.h"
 
 #include <inttypes.h>

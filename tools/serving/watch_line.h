@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lines of a watch: {"type":...,"object":...} in the shape that was asked for, or the frames of one in
- * protobuf.
+ * Watch line: prints one line of a watch, {"type":...,"object":...} in the requested shape, or one protobuf
+ * frame.
  */
 #ifndef TOOLS_SERVING_WATCH_LINE_H
 #define TOOLS_SERVING_WATCH_LINE_H
@@ -10,32 +10,32 @@
 #include "tools/serving/shared_frame.h"
 #include "tools/serving/status_document.h"
 
-/* In what a watch's lines are written. */
+/* The form of a watch's lines. */
 struct api_form {
 	const struct api_resource *resource;
 	struct api_shape shape;
 };
 
-/* Which of the frames of one change a line is; equal lines have equal numbers. */
+/* Number of a line's form among the frames of one change; equal lines have equal numbers. */
 uint64_t api_line_form(const struct api_form *form, enum api_change change, bool columns);
 
 /*
  * Append the line of an object.
  *
- * rv       that it shows; 0: its own
- * columns  of a Table: with their definitions, as the first line of a watch has them
+ * rv       the RV to show; 0: its own
+ * columns  Table: with column definitions, as in a watch's first line
  */
 void api_line_object(const struct api_form *form, enum api_change change, struct api_object *object,
 		     uint64_t rv, bool columns, struct api_buf *buf);
-/* Append a bookmark. end_mark: of all that was there at the beginning. */
+/* Append a bookmark. end_mark: it ends the initial events. */
 void api_line_bookmark(const struct api_form *form, uint64_t rv, bool end_mark, bool columns,
 		       struct api_buf *buf);
 /* Append an ERROR line. */
 void api_line_error(const struct api_form *form, const struct api_status *status, struct api_buf *buf);
 
 /*
- * Append the frame of a document: four bytes of length, the highest first, and a WatchEvent, in which the
- * document stands.
+ * Append a document's frame: its length in four bytes, big-endian, then a WatchEvent that contains the
+ * document.
  *
  * Source    k8s.io/apimachinery/pkg/runtime/serializer/protobuf (LengthDelimitedFramer), pkg/apis/meta/v1
  */
