@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events that are not done; see backlog.h. */
+/* Queues and chains of events; see backlog.h. */
 #include "tools/informer-run/backlog.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dead letters; see dead_letters.h. */
+/* Appending dead letters; see dead_letters.h. */
 #include "tools/informer-run/dead_letters.h"
 
 #include <errno.h>

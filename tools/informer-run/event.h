@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An event on its way to a handler process: a change of one object, or a mark between changes.
+ * Event: a change of one object on its way to a handler process, or a mark between changes.
  *
- * Everything it needs stands in its own memory: the object's JSON was made when the library told of it. It
- * belongs to the backlog (backlog.h) from its offer to its end.
+ * It owns all its data: the object's JSON was made inside the library's callback. It belongs to the backlog
+ * (backlog.h) from its offer to its end.
  */
 #ifndef TOOLS_INFORMER_RUN_EVENT_H
 #define TOOLS_INFORMER_RUN_EVENT_H
@@ -16,27 +16,27 @@
 
 /* Where an event is. */
 enum event_state {
-	EVENT_BEHIND,	/* an earlier event of its key is not done */
-	EVENT_READY,	/* the first of its key, may be sent */
-	EVENT_SENT,	/* a worker has it */
-	EVENT_WAITING,	/* to be sent again at due_ms */
+	EVENT_BEHIND,  /* an earlier event of its key is not done */
+	EVENT_READY,   /* first of its key, may be sent */
+	EVENT_SENT,    /* a worker has it */
+	EVENT_WAITING, /* is sent again at due_ms */
 };
 
 /*
- * seq        what a handler acknowledges: the modification seq
+ * seq        the number that a handler acknowledges: the modification seq
  * key        "namespace/name" or "name"; NULL for marks
  * object, old   JSON or NULL; allocated
- * resync     of RESYNC and RESYNC_END: which one; no other has its number, also over restarts
- * cursor     all up to here is done when this and all before it are; meaningful if `advances`
- * advances   false for initial ones: only when the last of them is done is anything done
+ * resync     number of a RESYNC and its RESYNC_END; never used twice, also after restarts
+ * cursor     all up to here is done when this event and all before it are done; valid if `advances`
+ * advances   false for initial events: the cursor moves only after the last of them
  *
- * The rest is the backlog's and the supervisor's:
- * before     all up to here is done when all before this one are
+ * The rest belongs to the backlog and the supervisor:
+ * before     all up to here is done when all events before this one are done
  * number     order of arrival
- * epoch      how many marks arrived before
- * crashes    of handlers that had it; answers: how often it was answered (retry, crash); retries: of these,
- *            retries
- * suspect    it was in a worker that crashed: sent to that one alone, until it answers
+ * epoch      number of marks that arrived before
+ * crashes    crashes of handlers that had it; answers: times it was answered (retry or crash); retries: of
+ *            these, retries
+ * suspect    it was in a worker that crashed: only that worker gets it, until it is answered
  */
 struct event {
 	uint64_t seq;
@@ -44,7 +44,7 @@ struct event {
 	bool initial;
 	bool final_unknown;
 	bool advances;
-	bool coalesced; /* others were merged into it */
+	bool coalesced; /* later changes were merged into it */
 	uint64_t resync;
 	char *key;
 	char *object;
@@ -66,20 +66,20 @@ struct event {
 	uint32_t worker; /* of EVENT_SENT and of suspects */
 
 	struct event *previous, *next;	      /* arrivals */
-	struct event *later;		      /* of the same key */
-	struct event *ready_before, *ready_after; /* the ready list, or those that wait */
-	struct event *sent_before, *sent_after;	  /* a worker's, in order of sending */
+	struct event *later;                  /* next of its key */
+	struct event *ready_before, *ready_after; /* the ready list, or the waiting list */
+	struct event *sent_before, *sent_after;   /* a worker's list, in order of sending */
 	struct chain *chain;
 };
 
-/* An event of this key; key NULL for a mark. NULL: no memory. */
+/* Returns an event of this key; key NULL: a mark. NULL: no memory. */
 struct event *
 event_new(enum change_type type, const char *key);
 /* NULL is fine. */
 void
 event_free(struct event *event);
 
-/* How much its objects take. */
+/* Size of its objects, in bytes. */
 size_t
 event_bytes(const struct event *event);
 
@@ -87,16 +87,16 @@ bool
 event_is_mark(const struct event *event);
 
 /*
- * Let a waiting event take a later one of its key in, so that a key whose event is tried again and again
- * needs bounded memory: add + update = add, update + update = update from the first's old state, any + delete
- * = delete. A delete takes no add in.
+ * Merge a later event of the same key into a waiting one, so that a key that is retried needs bounded memory:
+ * add + update = add, update + update = update from the first's old state, any + delete = delete. A delete
+ * cannot absorb an add.
  *
- * Returns true: `later` was taken in and freed
+ * Returns true: `later` was merged and freed
  */
 bool
 event_merge(struct event *into, struct event *later);
 
-/* The line that a handler gets. */
+/* Append the line that a handler gets. */
 void
 event_line(const struct event *event, struct text *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handler processes; see handler_process.h. */
+/* Starting, feeding and reaping processes; see handler_process.h. */
 #include "tools/informer-run/handler_process.h"
 
 #include <errno.h>

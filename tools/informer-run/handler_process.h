@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A handler process: started in a process group of its own, fed by a pipe, ended with all it started.
+ * Handler process: a process in its own process group, fed through a pipe, and ended with all its children.
  *
- * It dies with informer-run (PR_SET_PDEATHSIG), and what it leaves behind sees the end of its standard input.
- * Nothing blocks: what the pipe does not take is kept and written when it does.
+ * It is killed when informer-run dies (PR_SET_PDEATHSIG); its children then see end of file on standard
+ * input. Nothing blocks: data that the pipe does not accept is buffered and written later.
  */
 #ifndef TOOLS_INFORMER_RUN_HANDLER_PROCESS_H
 #define TOOLS_INFORMER_RUN_HANDLER_PROCESS_H
@@ -18,7 +18,7 @@
 #define PROCESS_LINE_MAX 256
 
 /*
- * line       called for each line on its standard output (terminated, without line feed; NULL: one was too
+ * line       called for each line of its standard output (terminated, without line feed; NULL: a line was too
  *            long)
  * The rest is private.
  */
@@ -26,7 +26,7 @@ struct process {
 	void (*line)(void *context, char *line);
 	void *context;
 	struct loop *loop;
-	pid_t pid; /* 0: none */
+	pid_t pid; /* 0: no process */
 	bool close_after;
 	struct loop_descriptor in, out;
 	struct text pending;
@@ -40,8 +40,8 @@ void process_init(struct process *process, struct loop *loop, void (*line)(void 
 		  void *context);
 
 /*
- * Start argv, looked for in $PATH, with "NAME=VALUE" added to the environment. Standard error is ours; so is
- * standard output, unless `answers`: then its lines are read.
+ * Start argv, found through $PATH, with "NAME=VALUE" added to the environment. It inherits our standard
+ * error. It inherits our standard output too, unless `answers`: then its lines are read.
  *
  * Returns 0 or a negative errno, also that of the exec
  */
@@ -49,19 +49,19 @@ int
 process_start(struct process *process, char *const *argv, char *const *environment, bool answers);
 
 /*
- * Write to its standard input. What it does not read fails silently: its end will be told. -ENOMEM, -EBADF:
- * none is open.
+ * Write to its standard input. A write to a closed pipe fails silently: the process's end is reported.
+ * -ENOMEM; -EBADF: standard input is not open.
  */
 int
 process_write(struct process *process, const char *data, size_t length);
-/* End its standard input once all was written. */
+/* Close its standard input once all data is written. */
 void
 process_close_input(struct process *process);
 void
 process_signal(struct process *process, int signal);
 
 /*
- * It ended (waitid with WNOWAIT says so): read the last of its lines, end what it left behind, reap it.
+ * After it ended (seen by waitid() with WNOWAIT): read its last lines, kill its children, reap it.
  *
  * why  for people: "exit code 1", "signal 9 (Killed)"
  * Returns its wait status
@@ -69,7 +69,7 @@ process_signal(struct process *process, int signal);
 int
 process_reap(struct process *process, char *why, size_t size);
 
-/* Kill and reap, if there is one; free. */
+/* Kill and reap the process, if there is one; free. */
 void
 process_done(struct process *process);
 

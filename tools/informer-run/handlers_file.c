@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The configuration file; see handlers_file.h. libyaml makes the document, with the place of each node. */
+/*
+ * Parsing the handlers file; see handlers_file.h. libyaml makes the document, with the position of each node.
+ */
 #include "tools/informer-run/handlers_file.h"
 
 #include <errno.h>

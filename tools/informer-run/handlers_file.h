@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file that says which handlers to run (YAML):
+ * Handlers file: the YAML file that says which handlers to run.
  *
  *	socket: /run/informer/informer.sock      # all but handlers is optional
  *	drainTimeout: 30s
@@ -28,7 +28,8 @@
 #include "tools/informer-run/settings.h"
 
 /*
- * Read it into settings, which has no handlers yet; what the command line set (the socket) stays.
+ * Read the file into settings, which have no handlers yet. Values from the command line (the socket) are
+ * kept.
  *
  * Returns -1, or EXIT_USAGE after a message that begins FILE:LINE:COLUMN
  */

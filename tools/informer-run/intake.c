@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events from the library; see intake.h. */
+/* Turning the library's callbacks into events; see intake.h. */
 #include "tools/informer-run/intake.h"
 
 #include <errno.h>

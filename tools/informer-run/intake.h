@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a supervisor's events come from: one handler of the library, which is held back while the supervisor
- * has no room.
+ * Intake: a libinformer handler that offers its events to a supervisor, and is paused while the supervisor is
+ * full.
  *
- * The library calls within informer_dispatch(); each object is made JSON there, since it is lent for the call
- * only.
+ * The library calls it within informer_dispatch() and lends objects for the call only, so each object is made
+ * JSON there.
  */
 #ifndef TOOLS_INFORMER_RUN_INTAKE_H
 #define TOOLS_INFORMER_RUN_INTAKE_H
@@ -18,11 +18,11 @@ struct intake;
 /*
  * Add the handler. settings, supervisor: borrowed.
  *
- * Returns 0, or what informer_add_handler() says, after a message
+ * Returns 0, or the error of informer_add_handler(), after a message
  */
 int intake_new(struct informer *informer, const struct handler_settings *settings,
 	       struct supervisor *supervisor, struct intake **ret_intake);
-/* Remove it. NULL is fine. */
+/* Remove the handler. NULL is fine. */
 void
 intake_free(struct intake *intake);
 
@@ -31,10 +31,10 @@ intake_hold(struct intake *intake, bool hold);
 void
 intake_acknowledge(struct intake *intake, const struct informer_cursor *cursor);
 
-/* After a dispatch: what was told and was nothing for us is done, too. */
+/* Call after a dispatch: changes that were told and gave no event count as done. */
 void intake_dispatched(struct intake *intake);
 
-/* Events that wait in the daemon's queue for us; whether everything that was there has been told. */
+/* waiting: events in the daemon's queue; synced: everything that was there has been told. */
 struct intake_stats {
 	uint64_t waiting;
 	uint64_t lag_seq;

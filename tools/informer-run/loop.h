@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One event loop: descriptors and one next time. Nothing more is needed, since the supervisors keep their own
- * times.
+ * Event loop: watches descriptors, and sleeps until one is ready or until a given time. It has no timers:
+ * supervisors compute their own next time.
  *
  * Threads: one.
  */
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A descriptor that is watched; a member of what it belongs to. fd -1: none. */
+/* A watched descriptor; a member of its owner. fd -1: none. */
 struct loop_descriptor {
 	int fd;
 	uint32_t events;
@@ -31,20 +31,20 @@ void
 loop_done(struct loop *loop);
 
 /*
- * Watch (EPOLLIN, EPOLLOUT; 0: errors only); change what for. The fd stays the caller's. Returns 0 or a
- * negative errno.
+ * Watch a descriptor (EPOLLIN, EPOLLOUT; 0: errors only), or change the events. The fd stays the caller's.
+ * Returns 0 or a negative errno.
  */
 int loop_add(struct loop *loop, struct loop_descriptor *descriptor, int fd, uint32_t events,
 	       void (*ready)(void *, uint32_t), void *context);
 void
 loop_change(struct loop *loop, struct loop_descriptor *descriptor, uint32_t events);
-/* No more; to be called before the fd is closed. One that watches nothing is fine. */
+/* Stop watching; call before the fd is closed. A descriptor that is not watched is fine. */
 void
 loop_remove(struct loop *loop, struct loop_descriptor *descriptor);
 
 /*
- * Sleep until a descriptor is ready, and call for it; at most until until_ms (loop_now(), UINT64_MAX: for
- * ever).
+ * Sleep until a descriptor is ready, and call its function; at most until until_ms (loop_now(); UINT64_MAX:
+ * no limit).
  */
 void
 loop_once(struct loop *loop, uint64_t until_ms);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informer-run: supervises handler processes that may crash. One thread, one event loop, one handle on the
- * daemon; each handler is a runner (runner.h).
+ * informer-run: supervises handler processes that may crash. One thread, one event loop, one handle of the
+ * library; each handler is a runner (runner.h).
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The status socket of a running informer-run, and the folder it stands in; see run_status.h. What is shown
- * of it: run_status_show.c.
+ * The status socket of a running informer-run, and its folder; see run_status.h. run_status_show.c shows the
+ * status.
  */
 #include "tools/informer-run/run_status.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where status sockets stand, for both ends; see run_status.h. */
+/* The folder of status sockets, for both ends; see run_status.h. */
 #ifndef TOOLS_INFORMER_RUN_RUN_STATUS_FOLDER_H
 #define TOOLS_INFORMER_RUN_RUN_STATUS_FOLDER_H
 
@@ -9,7 +9,7 @@
 /* Returns 0 or -ENAMETOOLONG. */
 int
 status_folder(char *buffer, size_t size);
-/* Whether it is a folder into which only this user can put sockets. 0 or a negative errno. */
+/* Check that only this user can put sockets into the folder. Returns 0 or a negative errno. */
 int
 status_check_folder(const char *folder);
 bool

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `informer-run status`: ask every informer-run of this user, show a table or JSON; see run_status.h. */
+/* `informer-run status`: asks every informer-run of this user, shows a table or JSON; see run_status.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One handler at work; see runner.h. */
+/* Connecting intake, supervisor and processes; see runner.h. */
 #include "tools/informer-run/runner.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One handler at work: its source, its supervisor, its processes, its dead letters.
- */
+/* Runner: one configured handler at work, with its intake, supervisor, processes and dead letters. */
 #ifndef TOOLS_INFORMER_RUN_RUNNER_H
 #define TOOLS_INFORMER_RUN_RUNNER_H
 
@@ -15,13 +13,13 @@
 struct runner;
 
 /*
- * Check the command, open the dead letters, take up the handler. Processes start with runner_tick().
+ * Check the command, open the dead letters, add the handler. Processes start with runner_tick().
  *
  * Returns 0, or a negative value after a message
  */
 int runner_new(struct loop *loop, struct informer *informer, const struct handler_settings *settings,
 	       struct runner **ret_runner);
-/* Kill what still runs. NULL is fine. */
+/* Kills its processes. NULL is fine. */
 void
 runner_free(struct runner *runner);
 
@@ -31,21 +29,24 @@ uint64_t
 runner_next(const struct runner *runner);
 /* After informer_dispatch(). */
 void runner_dispatched(struct runner *runner);
-/* Whether it let its source go on, so that a dispatch has something to do; asking takes it back. */
+/* Whether the intake was resumed since the last call, so that a dispatch has work. */
 bool
 runner_wants_dispatch(struct runner *runner);
 
-/* A child ended (and waits to be reaped). True: it was this handler's, and is reaped. */
+/* A child ended and is not reaped. Returns true if it was this handler's; it is then reaped. */
 bool
 runner_child_ended(struct runner *runner, pid_t pid);
 
-/* No new events; once nothing is under way, its processes' input ends. Whether there is something still. */
+/*
+ * Drain: send no new events; close the processes' input once no event is in progress. runner_busy(): an event
+ * or a process is left.
+ */
 void
 runner_drain(struct runner *runner);
 bool
 runner_busy(const struct runner *runner);
 
-/* Its part of the status: one JSON object. */
+/* Append its part of the status: one JSON object. */
 void
 runner_status(const struct runner *runner, struct text *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What informer-run says; see say.h. */
+/* Printing messages; see say.h. */
 #include "tools/informer-run/say.h"
 
 #include <stdarg.h>

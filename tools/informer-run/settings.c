@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What informer-run is to do; see settings.h. */
+/* Checking settings; see settings.h. */
 #include "tools/informer-run/settings.h"
 
 #include <ctype.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What informer-run is to do: its handlers, from the command line (run_flags.h) or a file (handlers_file.h).
+ * Settings: the handlers that informer-run runs, from the command line (run_flags.h) or a file
+ * (handlers_file.h).
  */
 #ifndef TOOLS_INFORMER_RUN_SETTINGS_H
 #define TOOLS_INFORMER_RUN_SETTINGS_H
@@ -13,7 +14,7 @@
 #define SETTINGS_WORKERS_MAX 256
 #define SETTINGS_WINDOW_MAX 4096
 
-/* Strings are allocated; what was not set is NULL, zero or false. argv ends with NULL. */
+/* Strings are allocated; unset members are NULL, zero or false. argv ends with NULL. */
 struct handler_settings {
 	char *name; /* default: the consumer's */
 	char *resource;
@@ -41,7 +42,7 @@ struct settings {
 void
 settings_done(struct settings *settings);
 /*
- * Another one, with all defaults but those that stand on other settings (settings_check() puts them in).
+ * Append a handler with all defaults, except those that depend on other settings: settings_check() sets them.
  * NULL: no memory, or there are SETTINGS_HANDLERS_MAX.
  */
 struct handler_settings *
@@ -51,14 +52,14 @@ settings_add(struct settings *settings);
 bool
 settings_set(char **at, const char *value);
 
-/* "30s", "500ms", "1m30s", "2h" to milliseconds, 1 ms to 24 days. "0" too. */
+/* Parse "30s", "500ms", "1m30s", "2h" or "0" to milliseconds, at most 2,000,000,000 (23 days). */
 bool
 settings_duration(const char *text, uint32_t *ret_ms);
 
 /*
- * What a handler lacks, or does not go together; puts names and the dead letters' place in.
+ * Check that each handler is complete and consistent; set default names and dead-letter files.
  *
- * error    a sentence, when it returns false
+ * error    a sentence if it returns false
  */
 bool
 settings_check(struct settings *settings, char *error, size_t size);

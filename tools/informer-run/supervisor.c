@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The supervisor's inputs; see supervisor.h. Each ends in supervisor_proceed(), which does all that has
- * become possible.
- */
+/* The supervisor's inputs; see supervisor.h. Each ends with supervisor_proceed(). */
 #include "tools/informer-run/supervisor_internal.h"
 
 #include <errno.h>

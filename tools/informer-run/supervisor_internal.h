@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the supervisor's three files share, each calling only those behind it: what it is told (supervisor.c),
- * what that makes possible (supervisor_proceed.c), what becomes of an event (supervisor_outcome.c).
+ * Shared by the supervisor's three files: inputs (supervisor.c), actions that have become possible
+ * (supervisor_proceed.c), the end of an event (supervisor_outcome.c). Each calls only the files after it.
  */
 #ifndef TOOLS_INFORMER_RUN_SUPERVISOR_INTERNAL_H
 #define TOOLS_INFORMER_RUN_SUPERVISOR_INTERNAL_H
@@ -12,9 +12,9 @@ enum worker_state { WORKER_DOWN, WORKER_UP, WORKER_CLOSING, WORKER_KILLED };
 
 /*
  * start_ms   WORKER_DOWN: when to start it
- * sent       what it has, in order of sending; `head_ms`: since when the first is the first
+ * sent       its events, in order of sending; `head_ms`: since when the first one is first
  * crashes    in a row
- * suspects   held events that are for it alone
+ * suspects   held events that only this worker may get
  */
 struct worker {
 	enum worker_state state;
@@ -27,9 +27,9 @@ struct worker {
 };
 
 /*
- * waiting        events that wait for their time, in no order; the earliest is waiting_ms
- * epoch          marks that were passed
- * failures       crashes since the last acknowledgement; acked: there was one since an event was set aside
+ * waiting        events that wait for their time, unordered; the earliest is due at waiting_ms
+ * epoch          number of marks passed
+ * failures       crashes since the last acknowledgement; acked: one came since an event was set aside
  * broken         an event was lost: nothing is acknowledged any more
  */
 struct supervisor {
@@ -47,7 +47,7 @@ struct supervisor {
 	bool held;
 	bool draining;
 	bool broken;
-	struct event *resync; /* the mark, for workers that start amid it */
+	struct event *resync; /* the open RESYNC, for workers that start within it */
 	struct informer_cursor acknowledged;
 	struct supervisor_stats stats;
 	struct worker workers[];
@@ -56,28 +56,31 @@ struct supervisor {
 /* base * 2^n, at most max. */
 uint64_t
 supervisor_backoff(uint32_t base, uint32_t max, uint32_t n);
-/* The event of this seq that a worker has; NULL: none. */
+/* The worker's event with this seq; NULL: none. */
 struct event *
 supervisor_find_sent(const struct worker *worker, uint64_t seq);
-/* A worker has it no longer. */
+/* Remove an event from a worker. */
 void
 supervisor_take_from(struct supervisor *s, struct worker *worker, struct event *event, uint64_t now_ms);
-/* It is the worker's alone until it is answered, since it may have crashed it; or is no longer. */
+/*
+ * Set or clear `suspect`: the event may have crashed the worker, and only that worker gets it until it is
+ * answered.
+ */
 void
 supervisor_suspect(struct supervisor *s, struct event *event, bool is);
-/* It is done. */
+/* The event is done. */
 void
 supervisor_finish(struct supervisor *s, struct worker *worker, struct event *event);
-/* It is tried again in so many ms; < 0: as the options say, doubling. */
+/* Try the event again in ms; < 0: by the options' doubling delay. */
 void
 supervisor_try_later(struct supervisor *s, struct event *event, int64_t ms, uint64_t now_ms);
-/* A worker crashed, with this event first in its hands, and alone or not. */
+/* A worker crashed; event was its first. alone: it had no other. */
 void supervisor_crashed_on(struct supervisor *s, struct worker *worker, struct event *event, bool alone,
 			   const char *why, uint64_t now_ms);
 
-/* Do all that has become possible. */
+/* Do every action that has become possible. */
 void supervisor_proceed(struct supervisor *s, uint64_t now_ms);
-/* Its last part: hold the source back or let it go on, acknowledge. */
+/* The last part of supervisor_proceed(): pause or resume the source, acknowledge. */
 void
 supervisor_report(struct supervisor *s);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What becomes of an event that a worker had: it is done, is tried again at its time, is set aside, or makes
- * its worker suspect; see supervisor.h.
- */
+/* The end of an event that a worker had: done, retried, set aside, or suspect; see supervisor.h. */
 #include "tools/informer-run/supervisor_internal.h"
 
 uint64_t

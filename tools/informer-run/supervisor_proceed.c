@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What has become possible is done: starts, kills, sends, marks, acknowledgements; see supervisor.h.
- */
+/* Actions that have become possible: starts, kills, sends, marks, acknowledgements; see supervisor.h. */
 #include <string.h>
 
 #include "tools/informer-run/supervisor_internal.h"
