@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A change of an object as a line of JSON: what `informerctl changes` prints and informer-run gives to its
- * handlers.
+ * Change: a change of an object as one line of JSON. `informerctl changes` prints it; informer-run gives it
+ * to its handlers.
  *
  *	{"seq":7,"type":"MODIFIED","initial":false,"object":{…},"old":{…}}
  *	{"seq":9,"type":"DELETED","initial":false,"finalStateKnown":false,"object":{…}}
  *	{"seq":9,"type":"RESYNC"}
  *	{"seq":9,"type":"RESYNC","id":1795461437123}
  *
- * `old` stands only where it is known, finalStateKnown only where it is false, "coalesced":true only where it
- * is so. Nothing in a line is a line feed but its end.
+ * `old` is present only if known, finalStateKnown only if false, coalesced only if true. The only line feed
+ * in a line is its last byte.
  */
 #ifndef TOOLS_CHANGE_CHANGE_H
 #define TOOLS_CHANGE_CHANGE_H
@@ -35,11 +35,11 @@ const char *
 change_type_name(enum change_type type);
 
 /*
- * object, old   JSON, lent; old NULL: not known, or there is none; object NULL for marks
- * initial       it was there before
- * final_unknown a delete whose object may not be the last state
- * coalesced     it stands for several changes
- * resync        of RESYNC and RESYNC_END: which one, 0 is not printed
+ * object, old   JSON, lent. old NULL: none, or not known; object NULL for marks
+ * initial       the object existed before the handler began
+ * final_unknown for a delete: object may not be the last state
+ * coalesced     the change stands for several changes
+ * resync        number of a RESYNC and its RESYNC_END; 0 is not printed
  */
 struct change {
 	uint64_t seq;
@@ -54,28 +54,25 @@ struct change {
 	size_t old_length;
 };
 
-/* Add the line, with its line feed. */
+/* Append the line, with its line feed. */
 void
 change_line(const struct change *change, struct text *out);
 
 /*
- * Add an object's JSON. apiVersion and kind stand in front where the object lacks them, as items of the API
- * server's lists do. Of a tombstone that has only its key:
+ * Append an object's JSON. If the object lacks apiVersion and kind, as items of the API server's lists do,
+ * they are added in front. A tombstone with only a key becomes
  * {"apiVersion","kind","metadata":{"namespace","name"}}.
  *
- * Returns 0, or what the library said; out is then as it was
+ * Returns 0, or the library's error; `out` is then unchanged
  */
 int
 change_object(const struct informer_object *object, struct text *out);
 
-/*
- * The seq that names a change: the object's own, but for deletes and marks where the handler stands, which is
- * given.
- */
+/* The seq of a change: the object's own. For deletes and marks it is the handler's cursor. */
 uint64_t
 change_seq(enum change_type type, const struct informer_object *object, const struct informer_cursor *cursor);
 
-/* Add a JSON string, quoted. */
+/* Append a JSON string, quoted. */
 void
 change_string(const char *data, size_t length, struct text *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command lines by a table; see flags.h. */
+/* Parsing by a table; see flags.h. */
 #include "tools/flags/flags.h"
 
 #include <errno.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flags: the command lines of all our programs. One table of flags makes the parser, the text of --help and
- * the hint after a misspelt flag. It knows libc alone, and says nothing itself: messages are the caller's to
- * print.
+ * Flags: parses the command lines of all our programs. One table of flags makes the parser, the text of
+ * --help, and the hint after a misspelt flag. It uses only libc and prints no messages: it returns them to
+ * the caller.
  *
  *	--flag VALUE   --flag=VALUE   -f VALUE   -fVALUE   -f=VALUE   --switch   --switch=false   -ab (-a -b)
  *
- * Names are whole: a script with half of one would break when another flag is added. A flag that stands there
- * twice is taken twice, so of a single value the last one counts. "--" ends the flags; "-" is no flag.
+ * Names must be complete: an abbreviation would break a script when another flag is added. A repeated flag is
+ * taken each time; of a single value the last counts. "--" ends the flags; "-" is not a flag.
  */
 #ifndef TOOLS_FLAGS_FLAGS_H
 #define TOOLS_FLAGS_FLAGS_H
@@ -19,22 +19,21 @@
 #include <stdio.h>
 
 /*
- * Take a flag's value, which is not empty; of a switch "true" or "false".
+ * Take a flag's value, which is not empty; for a switch "true" or "false".
  *
- * at       where the program's struct has it (struct flag's offset)
- * Returns  0; a negative value with a message of what is wrong with the value, or -ENOMEM, then perhaps
- *          without one
+ * at       the member of the program's struct (struct flag's offset)
+ * Returns  0; negative with a message about the value, or -ENOMEM, possibly without one
  */
 typedef int flag_take(void *at, const char *value, char **ret_error);
 
 struct flag {
-	const char *name;	/* behind "--"; NULL: no flag, but a heading in --help */
-	char letter;		/* behind "-", or 0 */
-	const char *argument;	/* what --help calls its value; NULL: a switch */
-	const char *help;	/* lines separated by \n; the heading */
+	const char *name;     /* after "--"; NULL: a heading in --help */
+	char letter;          /* after "-", or 0 */
+	const char *argument; /* name of the value in --help; NULL: a switch */
+	const char *help;     /* lines separated by \n; or the heading */
 	flag_take *take;
-	size_t offset;		/* of what take() sets, in the program's struct */
-	bool empty_is_none;	/* as --context="$CONTEXT" for kubectl; else an empty value is refused */
+	size_t offset;      /* of the member that take() sets */
+	bool empty_is_none; /* an empty value unsets it, as kubectl's --context=""; else refused */
 };
 
 #define FLAGS_MAX 64
@@ -48,42 +47,43 @@ struct flag {
 struct flag_table {
 	const struct flag *flags; /* FLAGS_MAX at most */
 	size_t count;
-	const char *see;	  /* what a message about an unknown flag refers to, as "x --help"; or NULL */
+	const char *see;          /* named in the message about an unknown flag, as "x --help"; or NULL */
 	bool with_value;	  /* messages about a value begin with "--flag VALUE: ", not "--flag: " */
-	/* What to say of a name that users bring from another program; NULL: nothing. May be NULL. */
+	/* Hint for a flag name of another program; may return NULL. May be NULL. */
 	const char *(*foreign_hint)(const char *name);
 };
 
 /*
  * Parse a command line (argv[0] is the program).
  *
- * into       the program's struct, with its defaults; on failure it has what was taken before
- * word       is given what is no flag, in order, and returns as a flag_take does. NULL: parsing ends at the
+ * into       the program's struct, with its defaults; on failure it holds the values taken before
+ * word       takes each argument that is no flag, in order; returns as a flag_take. NULL: parsing ends at the
  *            first such argument
- * Returns    the index of the first argument that was not looked at, argc when all were; -EINVAL with a
- *            message (an unknown flag, no value, one that is wrong, one for a switch); -ENOMEM
+ * Returns    the index of the first argument not parsed, argc if all were; -EINVAL with a message (unknown
+ *            flag, missing or invalid value, value for a switch); -ENOMEM
  */
 int flags_parse(const struct flag_table *table, int argc, char *const *argv, void *into,
 		int (*word)(void *into, const char *text, char **ret_error), char **ret_error);
 
-/* The same step by step, for who only looks. Begin with {.argc = argc, .argv = argv, .at = 1}. */
+/* Reads flags one by one without taking values. Begin with {.argc = argc, .argv = argv, .at = 1}. */
 struct flag_reader {
 	int argc;
 	char *const *argv;
 	int at;			/* the next argument */
 	char *letter;		/* the next one of "-ab", or NULL */
-	bool words_only;	/* behind "--" */
+	bool words_only;        /* after "--" */
 };
 
 /*
- * Read one flag, and its value, NULL where there is none; it points into argv.
+ * Read one flag, and its value (NULL: none), which points into argv.
  *
- * Returns    1; 0 when argv[at] is no flag, or the end; -EINVAL with message, behind what it is about
+ * Returns    1; 0 at an argument that is no flag, or at the end; -EINVAL with message, the reader past that
+ *            argument
  */
 int flag_next(const struct flag_table *table, struct flag_reader *reader, const struct flag **ret_flag,
 	      char **ret_value, char **ret_error);
 
-/* The table for --help. column 0: the text stands below each flag; else beside it, from there on. */
+/* Print the table for --help. column 0: each text is below its flag; else beside it, from that column. */
 void flags_help(FILE *out, const struct flag_table *table, int column);
 
 /* ---- taking ---- */
@@ -103,8 +103,8 @@ flag_take flag_take_texts;	/* struct flag_texts */
 int flag_number(const char *value, uint64_t low, uint64_t high, uint64_t *ret_number, char **ret_error);
 
 /*
- * Store a message, and -EINVAL. ret_error may be NULL: nobody wants it; without memory the message is NULL. A
- * macro, so that whoever reads the caller (compiler, analyzer) sees which code comes back.
+ * Store a message and return -EINVAL. ret_error may be NULL; without memory the message is NULL. A macro, so
+ * that a reader of the caller (compiler, analyzer) sees the code.
  */
 #define flag_fail(ret_error, ...) (flag_message(ret_error, __VA_ARGS__), -EINVAL)
 void flag_message(char **ret_error, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which name somebody may have meant: the least number of letters added, left out, changed or swapped. */
+/* Edit distance: letters added, left out, changed or swapped. */
 #include "tools/flags/nearest.h"
 
 #include <ctype.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which name somebody may have meant. */
+/* Finds the name that a misspelt word may mean. */
 #ifndef TOOLS_FLAGS_NEAREST_H
 #define TOOLS_FLAGS_NEAREST_H
 
 #include <stddef.h>
 
 /*
- * The only one of `names` that begins with the word, from three letters on; else the nearest to it by edits
- * (a third of its letters at most), or NULL when none is near.
+ * Returns the only name that begins with the word (of at least 3 letters); else the nearest by edit distance,
+ * at most a third of the word's letters; else NULL.
  */
 const char *
 nearest(const char *word, const char *const *names, size_t count);
