@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables for people; see aligned_table.h. */
+/* Laying out tables; see aligned_table.h. */
 #include "tools/informerctl/aligned_table.h"
 
 #include <errno.h>

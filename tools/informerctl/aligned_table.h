@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table for people: columns as wide as their widest cell and three spaces, no space at a line's end; as
- * kubectl lays them out.
+ * Aligned table: prints cells in columns as kubectl does. A column is as wide as its widest cell plus three
+ * spaces; lines have no trailing space.
  *
  * Source: k8s.io/cli-runtime pkg/printers (tabwriter with a minimal width of 6 and a padding of 3)
  */
@@ -12,14 +12,13 @@
 #include "tools/printer/text.h"
 
 /*
- * Rows of `columns` cells each; the first row is the heading where there is one. A cell's line feed cuts it,
- * with "...".
+ * Print rows of `columns` cells; a heading is simply the first row. A cell is cut at a line feed, with "...".
  */
 void
 table_write(const struct cells *cells, size_t columns, struct text *out);
 /*
- * The same for rows that follow others: columns are as wide as they were, or wider. widths: `columns` of
- * them, zero at first.
+ * The same for further rows: columns keep their widths or become wider. widths: `columns` of them, zero at
+ * first.
  */
 void
 table_write_more(const struct cells *cells, size_t columns, size_t *widths, struct text *out);

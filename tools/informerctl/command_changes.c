@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informerctl changes: every object that is there, then each change, as lines of JSON (change.h); for
- * scripts, and for programs in languages that the library does not know.
+ * informerctl changes: prints every object, then each change, as lines of JSON (change.h), for scripts and
+ * for programs in languages without a binding.
  */
 #include <errno.h>
 #include <stdio.h>

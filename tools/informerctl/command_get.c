@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informerctl get: objects as kubectl prints them, from shared memory.
+ * informerctl get: prints objects as kubectl does, from shared memory.
  *
- * All of one run comes from one snapshot. It is kept open only until the output is complete in memory
- * (text.h).
+ * One run uses one snapshot, which ends when the output is complete in memory (text.h).
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informerctl stat: the daemon's report (schema 1) for people, or as it is.
+ * informerctl stat: prints the daemon's report (schema 1), as tables or as it is.
  *
- * With --watch the handle stays attached; while the daemon is gone the arena's own word is shown instead.
+ * With --watch the handle stays attached; while the daemon is gone, the arena's own data is shown.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* informerctl verify: every tag and every reachable offset of the arena, as of one snapshot. */
+/* informerctl verify: checks every tag and every reachable offset of the arena in one snapshot. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informerctl wait: sleep until the first lists are in, also for a daemon that is not there yet; and then,
- * when it is about objects, for these (wait_objects.h).
+ * informerctl wait: sleeps until the first lists have arrived, also if the daemon does not run yet. With
+ * --for it then waits for objects (wait_objects.h).
  *
- * The library tells when what is in the arena is synced; the daemon's report tells of resources that are not
- * in the arena yet, because the API server has not explained them.
+ * The library reports which resources of the arena are synced. The daemon's report lists resources that are
+ * not in the arena, because the API server has not described them yet.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An object's members in the order in which they are written; see document.h. */
+/* Sorting an object's members; see document.h. */
 #include "tools/informerctl/document.h"
 
 #include <errno.h>

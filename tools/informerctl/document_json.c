@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects as JSON: four spaces, keys in order, and the characters escaped that Go's encoder escapes (also <,
- * > and &).
+ * Objects as JSON: indented by four spaces, with sorted keys, and Go's escapes (also for <, > and &).
  *
  * Source: k8s.io/cli-runtime pkg/printers/json.go
  */

@@ -2,11 +2,13 @@
 /*
  * Objects as YAML.
  *
- * libyaml writes them. sigs.k8s.io/yaml, by which kubectl writes, has a translation of libyaml's emitter, so
- * that indentation, folding and quoting are the same; which style to ask for is decided here as it is there.
- * Three kinds of text, all rare, come out otherwise: kubectl turns U+0085 into a space; it escapes each
- * character of a text that begins with U+FEFF; and where a text of one line ends with U+2028 or U+2029,
- * libyaml indents the quote behind it. But for the first both are read alike.
+ * libyaml writes them. kubectl's sigs.k8s.io/yaml contains a translation of libyaml's emitter, so
+ * indentation, folding and quoting are equal. The style of each scalar is chosen here by kubectl's rules.
+ * Three rare kinds of text differ:
+ * - kubectl turns U+0085 into a space;
+ * - kubectl escapes each character of a text that begins with U+FEFF;
+ * - libyaml indents the closing quote of a one-line text that ends with U+2028 or U+2029.
+ * Except for the first, both forms are read alike.
  *
  * Source: k8s.io/cli-runtime pkg/printers/yaml.go; sigs.k8s.io/yaml (goyaml.v2) encode.go
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields in the arena, read through the library. The accessors of field.h answer "nothing" when a read fails;
- * the first failure is kept here, so that whoever prints can tell a field that is absent from one that could
- * not be read.
+ * Fields in the arena, read through the library. When a read fails, field.h's accessors return "nothing". The
+ * first failure is stored here, so that a printer can tell an absent field from an unreadable one.
  */
 #include "tools/informerctl/field_informer.h"
 

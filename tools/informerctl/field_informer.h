@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Objects in the arena as fields (tools/printer/field.h).
- */
+/* Field informer: makes fields (tools/printer/field.h) of objects in the arena. */
 #ifndef TOOLS_INFORMERCTL_FIELD_INFORMER_H
 #define TOOLS_INFORMERCTL_FIELD_INFORMER_H
 
@@ -11,8 +9,8 @@ struct field
 field_of_value(const struct informer_value *value);
 
 /*
- * The first failure that reading through informer_value met since the last call (INFORMER_E_CORRUPT,
- * INFORMER_E_EXPIRED), or 0: what was read meanwhile may lack something.
+ * Returns and clears the first read error since the last call (INFORMER_E_CORRUPT, INFORMER_E_EXPIRED), or 0.
+ * After an error the output may be incomplete.
  */
 int
 field_take_error(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Following changes; see follow.h. */
+/* Running a handler; see follow.h. */
 #include "tools/informerctl/follow.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Following changes: a handler of the library, driven until there is nothing more to do. What its calls add
- * to the output is written after them: an output that is not read delays no call, which would hold a snapshot
- * open.
+ * Follow: runs a handler of the library until nothing more is to be done. Output that the callbacks add is
+ * written after they return. A slow reader of the output therefore delays no callback, which would hold a
+ * snapshot open.
  */
 #ifndef TOOLS_INFORMERCTL_FOLLOW_H
 #define TOOLS_INFORMERCTL_FOLLOW_H
@@ -10,13 +10,13 @@
 #include "tools/informerctl/cli.h"
 #include "tools/printer/text.h"
 
-/* Above this much unwritten output the handler is held back. */
+/* Above this much unwritten output the handler is paused. */
 #define FOLLOW_FULL (1u << 20)
 
 /*
  * inf, out   the handle and the output (of fd 1)
- * timeout_ms how long at most; negative: for ever
- * stop       set by a call of the handler: that was all. Calls that still come are to do nothing
+ * timeout_ms time limit; negative: none
+ * stop       set by a callback to end; later callbacks must do nothing
  */
 struct follow {
 	struct informer *inf;
@@ -30,23 +30,22 @@ struct follow {
 };
 
 /*
- * Until stop, the time's end, or the end of the output's reader.
+ * Run until stop, the time limit, or the output's reader is gone.
  *
- * ret_timed_out  it was the time
+ * ret_timed_out  the time limit was reached
  * Returns        -1, or the exit code after a message
  */
 int
 follow_run(struct follow *follow, const struct informer_handler_options *options, bool *ret_timed_out);
 
-/* For calls of the handler, after they added to the output. */
+/* For callbacks: call after adding to the output. */
 void
 follow_added(struct follow *follow);
 
 /*
- * For on_synced, when nothing was there: say so on stderr, and where we look; silence would look like a
- * fault.
+ * For on_synced, if there was no object: print on stderr that there is none, and in which namespace.
  *
- * options    the handler's; namespace_ NULL: everywhere
+ * options    the handler's; namespace_ NULL: all
  */
 void
 follow_say_empty(const struct informer_handler_options *options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the objects of `informerctl get`; see get.h. */
+/* Finding objects; see get.h. */
 #include "tools/informerctl/get.h"
 
 #include <errno.h>

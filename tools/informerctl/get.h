@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One run of `informerctl get`: what is asked for (command_get.c), how it is found (get.c), how it is shown
- * (get_show.c), and how it is followed (get_watch.c).
+ * One run of `informerctl get`: flags (command_get.c), finding (get.c), showing (get_show.c), following
+ * (get_watch.c).
  */
 #ifndef TOOLS_INFORMERCTL_GET_H
 #define TOOLS_INFORMERCTL_GET_H
@@ -15,10 +15,10 @@
 #include "tools/printer/print.h"
 #include "tools/printer/text.h"
 
-/* In the order of the names in command_get.c. */
+/* In the order of command_get.c's names. */
 enum get_output { GET_JSON, GET_YAML, GET_NAME, GET_WIDE, GET_TABLE, GET_OUTPUT_COUNT };
 
-/* A resource, and a name in it or NULL for all. */
+/* A resource, and a name in it; NULL: all. */
 struct get_target {
 	char *resource_name;
 	const char *name;
@@ -30,8 +30,8 @@ struct get_target {
 enum hit_value { HIT_NOTHING, HIT_NUMBER, HIT_TEXT };
 
 /*
- * An object that was found; `target` says what it is. Sorted by key before it is shown, or first by what
- * --sort-by names: `has`.
+ * A found object of the target with index `target`. Hits are sorted by key, or by the value of --sort-by,
+ * then key.
  */
 struct get_hit {
 	struct field_text namespace_;
@@ -50,13 +50,13 @@ struct get {
 	const char *selector_text;
 	char *index_name;
 	const char *index_value;
-	enum informer_by find_by; /* what the index says to informer_find(), with --deleted */
+	enum informer_by find_by; /* the index as informer_find() takes it, with --deleted */
 	enum get_output output;
 	bool no_headers;
 	bool show_labels;
 	bool show_kind;
 	bool ignore_not_found;
-	bool deleted; /* --deleted: what was deleted counts too; without name or index, that alone */
+	bool deleted; /* --deleted: include deleted objects; without name or index, only those */
 	bool watch;
 	bool watch_only;
 	bool watch_events;
@@ -76,13 +76,13 @@ struct get {
 	size_t hit_count;
 	size_t hit_size;
 	bool missed; /* a named object does not exist */
-	bool uncached; /* the namespace is not cached for one of the targets: nothing can be said of it */
+	bool uncached; /* the namespace is not cached for some target: its result is unknown */
 };
 
-/* What stands for those that are cached of kubectl's category of that name. */
+/* The name for all cached resources of kubectl's category "all". */
 #define GET_ALL "all"
 
-/* Returns 0 or -ENOMEM. name NULL: all objects. Borrowed. */
+/* Add a target; name NULL: all objects. Borrowed. Returns 0 or -ENOMEM. */
 int
 get_add_target(struct get *get, const char *resource, size_t resource_length, const char *name);
 /* Attach, find, show. Returns the exit code. */
@@ -95,27 +95,25 @@ get_done(struct get *get);
 
 /* Compile the selectors, and open the targets. Returns -1, or the exit code. */
 int get_prepare(struct get *get);
-/* Fill hits, in order. Says of names that are not there that they are not. Returns -1, or the exit code. */
+/* Fill hits, in order. Prints which named objects do not exist. Returns -1, or the exit code. */
 int get_find(struct get *get);
 
 /* ---- get_target.c ---- */
 
-/*
- * "pods,svc" and names behind it, or "pod/a svc/b": from the command line. Returns -1, or the exit code.
- */
+/* Parse "pods,svc" followed by names, or "pod/a svc/b". Returns -1, or the exit code. */
 int get_parse_targets(struct get *get, const struct cli_args *args);
 
-/* "all" becomes those of its resources that are cached. Returns -1, or the exit code. */
+/* Replace "all" by its cached resources. Returns -1, or the exit code. */
 int
 get_expand_all(struct get *get);
 /*
- * A resource on demand is listed from the first look at it on, and one that informerd is configured to cache
- * is known when the API server has answered: waited for a moment, as somebody who sits there would. get->snap
- * may be another one then. Returns -1, or the exit code.
+ * Wait until each target is known and listed, up to 5 s for each step: an on-demand resource is listed at its
+ * first use, and a configured one is known when the API server has answered. May replace get->snap. Returns
+ * -1, or the exit code.
  */
 int
 get_wait_on_demand(struct get *get);
-/* Say which indexes there are. Returns the exit code. */
+/* Print which indexes exist. Returns the exit code. */
 int
 get_fail_no_index(struct get *get, const struct get_target *target);
 
@@ -128,27 +126,27 @@ void
 get_show(struct get *get, struct text *out);
 
 /*
- * get -w: the same, and each change from then on, until the output's reader or the time ends. Returns the
- * exit code.
+ * get -w: show the objects, then each change, until the time limit or until the output's reader is gone.
+ * Returns the exit code.
  */
 int
 get_watch(struct get *get);
 
 /* ---- pieces that both share ---- */
 
-/* Find out what a target is, in get->snap; warn of what the answer may lack. Returns -1, or the exit code. */
+/* Open a target in get->snap; warn if its data may be incomplete. Returns -1, or the exit code. */
 int
 get_open_target(struct get *get, struct get_target *target);
-/* Copy what info lends, so that it outlives the snapshot. False: no memory. */
+/* Copy the names that info borrows, so that they outlive the snapshot. False: no memory. */
 bool
 get_keep_names(struct get_target *target);
 void
 get_warn_stale(struct get *get);
-/* kubectl's words; scripts look for them. */
+/* In kubectl's words, which scripts match. */
 void
 get_say_not_found(struct get *get, const struct get_target *target);
 
-/* Of a table: cells of the heading (returns how many columns), of one object. */
+/* Add a table's heading (returns the number of columns), or one object's row. */
 size_t
 get_add_heading(const struct get *get, const struct get_target *target, struct cells *cells);
 void get_add_row(const struct get *get, const struct get_target *target, struct field object,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Showing the objects of `informerctl get`; see get.h. */
+/* Showing objects; see get.h. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of what `informerctl get` shows; see get.h. */
+/* Sorting hits; see get.h. */
 #include "tools/informerctl/get.h"
 
 #include <stdlib.h>

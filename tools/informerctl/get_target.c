@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What `informerctl get` is asked for: the resources, what they are, and what to say of those that are not
- * there; see get.h.
- */
+/* The targets of `informerctl get`: parsing, opening, and messages about missing ones; see get.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `informerctl get -w`; see get.h. What is there is shown when all of it has been told, in order of keys and
- * as one table; then each change as it comes, below the columns that stand already.
+ * `informerctl get -w`; see get.h. The initial objects are shown together, in order of keys, as one table.
+ * Each later change is a row with the same columns.
  */
 #include <errno.h>
 #include <stdio.h>

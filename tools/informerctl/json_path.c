@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A path as a row of steps, and following it through fields; see json_path.h. */
+/* Parsing a path into steps, and matching them; see json_path.h. */
 #include "tools/informerctl/json_path.h"
 
 #include <errno.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One path of kubectl's JSONPath, written in its relaxed way: what `informerctl wait --for=jsonpath=` takes.
+ * JSON path: one path of kubectl's JSONPath in its relaxed form, as `informerctl wait --for=jsonpath=` takes
+ * it.
  *
  *	{.status.phase}     .status.phase      status.phase       metadata.labels.a\.b/c
  *	.spec.containers[0].image      .spec.containers[-1].image      .spec.containers[*].image
  *	.metadata.labels['a.b/c']      {.status.conditions[?(@.type=="Ready")].status}
  *
- * A filter compares (==, !=) with a "text", a 'text', a number, true or false, or asks whether something is
- * there. Ranges, unions and ".." are not taken.
+ * A filter compares (==, !=) with a "text", a 'text', a number, true or false, or tests that a field exists.
+ * Ranges, unions and ".." are not supported.
  */
 #ifndef TOOLS_INFORMERCTL_JSON_PATH_H
 #define TOOLS_INFORMERCTL_JSON_PATH_H
@@ -24,13 +25,13 @@ int json_path_parse(const char *text, struct json_path **ret_path, const char **
 void json_path_free(struct json_path *path);
 
 /*
- * How many places the path leads to. What is missing on the way leads to none.
+ * Returns the number of fields that the path matches; a missing step matches none.
  *
- * ret_first  one of them, when there are some
+ * ret_first  one of them, if any
  */
 size_t json_path_find(const struct json_path *path, struct field root, struct field *ret_first);
 
-/* A text, number or boolean as Go prints it (null: "<nil>"), into out. False for arrays and objects. */
+/* Append a text, number or boolean as Go prints it (null: "<nil>"). False for arrays and objects. */
 struct text;
 bool json_path_text(struct field field, struct text *out);
 

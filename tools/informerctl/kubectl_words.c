@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Knows what users of kubectl type and informerctl has not, for its error messages: tables of words with
- * the sentence that says what to type instead.
- */
+/* Tables of kubectl's words, each with a sentence that says what to type instead; see kubectl_words.h. */
 #include "tools/informerctl/kubectl_words.h"
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubectl words: what users of kubectl type that informerctl has not, and what to type instead.
+ * Kubectl words: commands, flags and formats of kubectl that informerctl lacks, and what to type instead.
  *
- * Each gives a sentence, or NULL where there is nothing special to say.
+ * Each function returns a sentence, or NULL if there is none for the word.
  */
 #ifndef TOOLS_INFORMERCTL_KUBECTL_WORDS_H
 #define TOOLS_INFORMERCTL_KUBECTL_WORDS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informerctl: a reader for people. Finds the command and runs it; each command_*.c is one.
+ * informerctl: a reader for people. Finds the command and runs it; each command_*.c is a command.
  *
- * It uses what any agent has, informer.h, and nothing else of the project.
+ * It uses only the public informer.h of this project's library.
  */
 #include <signal.h>
 #include <stdint.h>

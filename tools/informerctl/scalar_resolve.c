@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plain YAML scalar would be read as; see scalar_resolve.h. */
+/* The types of plain YAML scalars; see scalar_resolve.h. */
 #include "tools/informerctl/scalar_resolve.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attaching, and saying why it did not work; see cli.h. */
+/* Attaching, and messages about failures; see cli.h. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsing a condition, and asking whether an object meets it; see wait_condition.h. */
+/* Parsing and evaluating a condition; see wait_condition.h. */
 #include "tools/informerctl/wait_condition.h"
 
 #include <errno.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `informerctl wait --for=` waits for of an object, with kubectl's meaning of each:
+ * Wait condition: what `informerctl wait --for=` waits for, with kubectl's meaning:
  *
- *	delete                   it is gone
- *	create                   it is there
- *	condition=Ready          of status.conditions the one of that type (or of several, with commas) is
- *True condition=Ready=False    ... has that status. Case does not count. One that was observed of an older
- *	                         generation than the object's is not yet met
- *	jsonpath=PATH            the path leads to something (json_path.h)
- *	jsonpath=PATH=VALUE      to that text, number or boolean
+ *	delete                   the object does not exist
+ *	create                   the object exists
+ *	condition=Ready          status.conditions has this type (or several, with commas) with status True
+ *	condition=Ready=False    ... with this status; case does not matter. A condition observed for an older
+ *	                         generation than the object's is not met
+ *	jsonpath=PATH            the path matches something (json_path.h)
+ *	jsonpath=PATH=VALUE      the path matches this text, number or boolean
  */
 #ifndef TOOLS_INFORMERCTL_WAIT_CONDITION_H
 #define TOOLS_INFORMERCTL_WAIT_CONDITION_H
@@ -21,7 +21,7 @@ struct json_path;
 
 /*
  * type, status  of CONDITION
- * path, value   of JSON_PATH; value NULL: whatever is there
+ * path, value   of JSON_PATH; value NULL: any
  */
 struct wait_condition {
 	enum wait_kind kind;
@@ -31,16 +31,16 @@ struct wait_condition {
 };
 
 /*
- * ret_why  on -EINVAL a constant sentence, or "" when it is no condition of an object at all
+ * ret_why  on -EINVAL a constant sentence, or "" if the text is no object condition
  * Returns  0, -EINVAL, -ENOMEM
  */
 int wait_condition_parse(const char *text, struct wait_condition *ret_condition, const char **ret_why);
-/* Of one that is zeroed, nothing. */
+/* A zeroed condition is fine. */
 void wait_condition_done(struct wait_condition *condition);
 
 /*
- * Whether an object that is there meets CONDITION or JSON_PATH: 1, 0; or -EINVAL when that cannot be said,
- * with a constant sentence in ret_why.
+ * Whether an existing object meets CONDITION or JSON_PATH: 1, 0; or -EINVAL, with a constant sentence in
+ * ret_why, if it cannot be evaluated.
  */
 int wait_condition_met(const struct wait_condition *condition, struct field object, const char **ret_why);
 

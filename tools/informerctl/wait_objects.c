@@ -2,8 +2,8 @@
 /*
  * Waiting for objects; see wait_objects.h.
  *
- * Which objects they are is found out once, in one snapshot; of each its UID is kept, so that a deletion
- * counts also when its name was taken anew before anybody looked. No snapshot is open while we sleep.
+ * The objects are determined once, from one snapshot. Each one's UID is kept, so that a deletion is noticed
+ * even if the name is in use again. No snapshot is open while we sleep.
  */
 #include "tools/informerctl/wait_objects.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informerctl wait --for=condition=..., delete, create, jsonpath=...: from what the command line names to the
- * objects, one wait after the other under one deadline, and kubectl's words for how each ended.
+ * Wait objects: runs `informerctl wait --for=condition=..., delete, create, jsonpath=...`. It waits for the
+ * named objects one after the other, with one deadline, and prints kubectl's result for each.
  */
 #ifndef TOOLS_INFORMERCTL_WAIT_OBJECTS_H
 #define TOOLS_INFORMERCTL_WAIT_OBJECTS_H
@@ -12,9 +12,9 @@
 #include "tools/informerctl/wait_condition.h"
 
 /*
- * get         attached, with its targets; their first lists are in
+ * get         attached, with its targets; their first lists have arrived
  * end_ns      deadline (CLOCK_MONOTONIC); UINT64_MAX: none
- * timeout_ms  what the deadline was made of
+ * timeout_ms  the timeout of that deadline, for messages
  * Returns     the exit code
  */
 int wait_objects(struct get *get, const struct wait_condition *condition, uint64_t end_ns, int timeout_ms);
