@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times as kubectl prints them; see age.h. */
+/* Parsing and formatting times; see age.h. */
 #include "tools/printer/age.h"
 
 #include <inttypes.h>

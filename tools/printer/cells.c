@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells; see cells.h. */
+/* Filling cells; see cells.h. */
 #include "tools/printer/cells.h"
 
 #include <ctype.h>

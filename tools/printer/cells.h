@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cells of table rows in one growing text, for printers to fill and for tables to lay out.
+ * Cells: the cells of table rows in one growing text. Printers fill them; tables lay them out.
  *
- * Without memory text.error is set and what follows is dropped: whoever reads the cells looks there first.
+ * Without memory text.error is set and later additions are dropped: check it before reading cells.
  */
 #ifndef TOOLS_PRINTER_CELLS_H
 #define TOOLS_PRINTER_CELLS_H
@@ -12,7 +12,7 @@
 #include "tools/printer/field.h"
 #include "tools/printer/text.h"
 
-/* Cells, one behind the other: cell i ends at ends[i] of the text and begins where the one before it ends. */
+/* Cell i ends at ends[i] of the text, and begins where cell i - 1 ends. */
 struct cells {
 	struct text text;
 	size_t *ends;
@@ -24,7 +24,7 @@ struct cells {
 
 void
 cells_done(struct cells *cells);
-/* What was added to cells->text since the last end is a cell. */
+/* End the current cell: it is what was added to cells->text since the last end. */
 void
 cells_end(struct cells *cells);
 /* One whole cell. */
@@ -34,10 +34,10 @@ void
 cells_adds(struct cells *cells, const char *string);
 void
 cells_addf(struct cells *cells, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same in capitals, as kubectl heads its columns. */
+/* The same in capitals, as kubectl prints headings. */
 void
 cells_add_heading(struct cells *cells, const char *name);
-/* The text, or `otherwise` when it is empty. */
+/* One cell: the text, or `otherwise` if it is empty. */
 void
 cells_add_or(struct cells *cells, struct field_text text, const char *otherwise);
 struct field_text

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading fields, whatever their source; see field.h. */
+/* Reading fields of any storage; see field.h. */
 #include "tools/printer/field.h"
 
 #include <string.h>

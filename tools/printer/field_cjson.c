@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields in a cJSON tree, and texts that stand by themselves. */
+/* Fields in a cJSON tree, and terminated strings as fields. */
 #include "tools/printer/field.h"
 
 #include <math.h>

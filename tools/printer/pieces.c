@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What printers have in common; see pieces.h. */
+/* Parts of several printers; see pieces.h. */
 #include "tools/printer/pieces.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of printers, and the printer of what has none of its own; see print.h. */
+/* The table of printers, and the default printer; see print.h. */
 #include "tools/printer/print.h"
 
 #include "tools/printer/pieces.h"

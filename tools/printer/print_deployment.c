@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deployments: how far they are.
+ * Deployments: their progress.
  *
  * Source: printDeployment(), layoutContainerCells(), metav1.LabelSelectorAsSelector()
  */

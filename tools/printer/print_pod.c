@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pods: READY and STATUS, RESTARTS.
+ * Pods: READY, STATUS and RESTARTS.
  *
- * STATUS is not a field: it is the most telling among the phase, the reason, the init containers' and the
- * containers' states. In this order, the later winning: phase; status.reason; scheduling gates; the first
- * init container that is not done; then, once they are, the first container in spec order that waits or
- * ended; deletion.
+ * STATUS is not a field. It is derived in this order; a later value replaces an earlier one: phase;
+ * status.reason; scheduling gates; the first init container that is not done; once all are done, the first
+ * container in spec order that waits or has ended; deletion.
  *
  * Source: printPod()
  */

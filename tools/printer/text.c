@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growing texts; see text.h. */
+/* Growing and writing texts; see text.h. */
 #include "tools/printer/text.h"
 
 #include <errno.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A growing text, and what comes of it on standard output.
+ * Text: a growing text, written to a file descriptor.
  *
- * Output is built in memory and written when it is complete, so that a pager at the other end of a pipe does
- * not keep a snapshot open (which would hold memory back in the daemon); past TEXT_FLUSH bytes it is written
- * as it grows.
+ * Output is built in memory and written when complete. So a pager that does not read keeps no snapshot open,
+ * which would hold memory in the daemon. Above TEXT_FLUSH bytes the text is written as it grows.
  */
 #ifndef TOOLS_PRINTER_TEXT_H
 #define TOOLS_PRINTER_TEXT_H
@@ -16,10 +15,7 @@
 
 #define TEXT_FLUSH (64u << 20)
 
-/*
- * fd -1: stays in memory. error: a negative errno that a write or an allocation met; what follows is
- * dropped.
- */
+/* fd -1: kept in memory. error: negative errno of a write or an allocation; later additions are dropped. */
 struct text {
 	char *data;
 	size_t length;
@@ -42,7 +38,7 @@ void
 text_pad(struct text *text, char c, size_t count);
 void
 text_addf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Write what there is to the fd. Returns 0 or text->error. */
+/* Write the text to the fd. Returns 0 or text->error. */
 int
 text_flush(struct text *text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See proto_release.h. */
+/* Parsing releases; see proto_release.h. */
 #include "tools/schema/proto_release.h"
 
 #include <stdlib.h>

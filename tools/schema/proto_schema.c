@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schema of protobuf: what was read of its text (proto_schema_text.c), with names made into pointers;
- * made that of one server, and asked.
+ * The protobuf schema: resolves the parsed text's names into pointers, adapts it to a release, and looks up
+ * messages; proto_schema_text.c parses.
  */
 #include "tools/schema/proto_schema.h"
 

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schema of protobuf: what the messages of Kubernetes' kinds are on the wire, and what becomes of each
- * field in JSON. A text, made of the Go types (tests/schema), of which one is built in; another may be read
- * from a file, for servers newer than this program.
+ * Protobuf schema: the protobuf messages of Kubernetes' kinds, and how each field appears in JSON. It is a
+ * text made from the Go types (tests/schema). One is built in; another may be read from a file, for servers
+ * newer than this program.
  *
  *	kind v1 Pod core/v1.Pod
  *	message core/v1.Pod
  *	1 metadata meta/v1.ObjectMeta omitempty
  *	⋮
  *
- * What a field on the wire, or its absence, becomes (the Go types' rules, as encoding/json has them):
+ * How a field appears in JSON (encoding/json's rules for the Go types):
  *
- *	string, bytes, bool, int   there, always:      a zero is left out with omitempty
- *	*T                         there if not nil:   a zero stands there; absent: null without omitempty
- *	[]T, map[]T, bytes         an entry each:      absent: null without omitempty
- *	a message, time, quantity  there, always:      stands there; omitzero: not when it is zero
+ *	type                       on the wire         in JSON
+ *	string, bool, int          always              zero: left out with omitempty
+ *	bytes                      if not nil          empty: left out with omitempty; absent: else null
+ *	*T                         if not nil          present also if zero; absent: null without omitempty
+ *	[]T, map[]T                one for each entry  absent: null without omitempty
+ *	a message, time, quantity  always              present; zero: left out with omitzero
  *
- * A string, bool, int or message that is absent is one that the server does not know: its JSON has none
- * either.
+ * If a string, bool, int or message is absent on the wire, the server does not know the field, and JSON does
+ * not have it either.
  *
- * Some of it is otherwise in older releases: null for what is absent prints only who has the field at all.
- * proto_schema_fit() makes the schema that of one server; until then it is that of the newest release.
+ * Older releases differ: only a release that has a field prints null for it. proto_schema_fit() adapts the
+ * schema to a server's release; before, it is that of the newest release.
  *
- * Threads: a schema changes by proto_schema_fit() alone.
+ * Threads: only proto_schema_fit() changes a schema.
  */
 #ifndef TOOLS_SCHEMA_PROTO_SCHEMA_H
 #define TOOLS_SCHEMA_PROTO_SCHEMA_H
@@ -32,7 +34,7 @@
 #include <stdint.h>
 
 #define PROTO_SCHEMA_MAX (16u << 20) /* bytes of its text */
-#define PROTO_FIELDS_MAX 64u	/* of a message */
+#define PROTO_FIELDS_MAX 64u         /* in a message */
 #define PROTO_NUMBER_MAX 1023u	/* of a field */
 
 enum proto_type {
@@ -50,28 +52,28 @@ enum proto_type {
 };
 
 enum proto_flag {
-	PROTO_REPEATED = 1,	/* an entry on the wire for each element */
-	PROTO_MAP = 2,		/* with REPEATED: the entry is {1: key, 2: T} */
-	PROTO_LIST = 4,		/* what stands there is a message {1: T …}, in JSON the bare list */
+	PROTO_REPEATED = 1, /* an entry on the wire for each element */
+	PROTO_MAP = 2,      /* with REPEATED: the entry is {1: key, 2: T} */
+	PROTO_LIST = 4,     /* a message {1: T …} on the wire; the bare list in JSON */
 	PROTO_POINTER = 8,
 	PROTO_OMIT_EMPTY = 16,
 	PROTO_OMIT_ZERO = 32,
-	PROTO_INLINE = 64,	/* its members stand in the outer object */
-	PROTO_GONE = 128,	/* this server does not have it: absent is absent, not null */
-	PROTO_DROP_ZERO = 256,	/* follows: a zero, or length 0, is as if it were absent */
+	PROTO_INLINE = 64,     /* its members appear in the outer object */
+	PROTO_GONE = 128,      /* this server's release lacks it: absent, not null */
+	PROTO_DROP_ZERO = 256, /* derived: a zero or empty value counts as absent */
 };
 
-/* Any of these: it is more than a name and a value. */
+/* Any of these: not a plain name and value. */
 #define PROTO_SPECIAL (PROTO_REPEATED | PROTO_MAP | PROTO_LIST | PROTO_OMIT_ZERO | PROTO_INLINE)
 
-#define PROTO_NAME_ROOM 32u /* bytes of a name that may be read, however short it is */
+#define PROTO_NAME_ROOM 32u /* readable bytes of every name, even a shorter one */
 
 struct proto_field {
-	const char *name;	/* "name": as it stands in JSON, in quotes and with the colon */
-	const char *constant;	/* of a PROTO_CONSTANT: its text */
+	const char *name;     /* "name": with quotes and colon, as in JSON */
+	const char *constant; /* PROTO_CONSTANT: its text */
 	uint16_t number;
-	uint16_t tag;		/* on the wire: the number and, in three bits, the wire type */
-	uint16_t message;	/* of a PROTO_MESSAGE */
+	uint16_t tag;           /* on the wire: the number and the wire type (3 bits) */
+	uint16_t message;       /* PROTO_MESSAGE: its index */
 	uint16_t flags;		/* enum proto_flag */
 	uint8_t type;		/* enum proto_type */
 	uint8_t name_length;
@@ -79,47 +81,47 @@ struct proto_field {
 
 struct proto_message {
 	const char *name;
-	uint64_t id;		/* no other message of this process has it, nor had */
-	const struct proto_field *fields; /* in the order of JSON */
+	uint64_t id;                      /* unique in this process, never reused */
+	const struct proto_field *fields; /* in JSON's order */
 	const uint8_t *by_number;	  /* 1 + index of the field; 0: unknown */
-	/* bit i: field i stands in JSON though it is absent: null, or a constant */
+	/* bit i: field i appears in JSON if absent: as null, or a constant */
 	uint64_t absent;
 	uint16_t count;
 	uint16_t highest;		  /* number */
-	bool varies;			  /* the same bytes are other JSON in another release */
-	bool inlines;			  /* a field is PROTO_INLINE: its object has others' members, too */
+	bool varies;                      /* the same bytes give other JSON in another release */
+	bool inlines;                     /* has a PROTO_INLINE field, whose members are its own too */
 };
 
 struct proto_schema;
 
 /*
- * Read a schema. text is copied.
- * why      after a failure, a sentence with the line
- * Returns  NULL: it is none (why says what is wrong), or no memory
+ * Parse a schema. text is copied.
+ * why      on failure, a sentence with the line
+ * Returns  NULL: invalid text (see why), or no memory
  */
 struct proto_schema *proto_schema_parse(const char *text, size_t length, char *why, size_t why_size);
 void proto_schema_free(struct proto_schema *s);
 
 /*
- * The one that is built in; never to be freed. NULL: no memory. The first call reads it: where there are
- * threads, before they begin.
+ * The built-in schema; never free it. NULL: no memory. The first call parses it: make it before other threads
+ * begin.
  */
 struct proto_schema *proto_schema_builtin(void);
 
-/* "v0.33.13 v0.34.13 …": what it was made of, of k8s.io/api; v0.34 is Kubernetes 1.34's */
+/* The releases of k8s.io/api that it was made from: "v0.33.13 v0.34.13 …"; v0.34 is Kubernetes 1.34 */
 const char *proto_schema_releases(const struct proto_schema *s);
 
 /*
- * The server is of this release: what the schema says is what that one prints; one that is newer than all of
- * them prints as the newest. 0, or older than all of them: nobody knows what it prints of messages that vary.
- * Returns whether something is otherwise now.
+ * Adapt the schema to the server's release. A release newer than all known ones is treated as the newest.
+ * With 0, or a release older than all, messages that vary are not sure (proto_schema_is_sure()). Returns
+ * whether anything changed.
  */
 bool proto_schema_fit(struct proto_schema *s, unsigned release);
-/* That one; 0: not known, or older than all. */
+/* The release it is adapted to; 0: not known, or older than all. */
 unsigned proto_schema_release(const struct proto_schema *s);
-/* The newest that the schema was made of; 0: it does not tell. */
+/* The newest release it was made from; 0: the text does not say. */
 unsigned proto_schema_newest(const struct proto_schema *s);
-/* Whether what this message becomes is what the server prints. */
+/* Whether this message's JSON is known to equal the server's. */
 bool proto_schema_is_sure(const struct proto_schema *s, const struct proto_message *m);
 
 /* The message of a kind, or NULL. */
@@ -128,14 +130,14 @@ proto_schema_kind(const struct proto_schema *s, const char *api_version, size_t 
 		  const char *kind, size_t kind_length);
 const struct proto_message *proto_schema_message(const struct proto_schema *s, unsigned index);
 
-/* Whether what stands there is a number (wire type 0), not bytes (2). */
+/* Whether the field is a number on the wire (wire type 0), not bytes (2). */
 static inline bool
 proto_is_number(const struct proto_field *f)
 {
 	return (f->type == PROTO_BOOL || f->type == PROTO_INT) && !(f->flags & (PROTO_MAP | PROTO_LIST));
 }
 
-/* Which field has this number; m->count: none. */
+/* Index of the field with this number; m->count: none. */
 static inline unsigned
 proto_field_index(const struct proto_message *m, uint64_t number)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines into words, words into fields; see proto_schema_text.h. */
+/* Splitting lines into words and fields; see proto_schema_text.h. */
 #include "tools/schema/proto_schema_text.h"
 
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A schema's text into fields, messages and kinds, line by line. A text may come from a file, so nothing of
- * it is taken for granted; whatever is wrong is said with its line.
+ * Schema text: parses a schema line by line into fields, messages and kinds. The text may come from a file,
+ * so it is checked completely; each error names its line.
  *
  * Threads: one text, one thread.
  */
@@ -15,7 +15,7 @@ struct proto_kind {
 	const struct proto_message *message;
 };
 
-/* From this release on a field has these flags; with until, up to it. */
+/* A field has these flags from this release on; with `until`, before it. */
 struct proto_condition {
 	uint32_t field;
 	uint16_t flags;
@@ -24,7 +24,7 @@ struct proto_condition {
 };
 
 struct proto_schema {
-	char *text;  /* cut into words; names point into it */
+	char *text;  /* split into words; names point into it */
 	char *names; /* "name":"name":… */
 	const char *releases;
 	struct proto_field *fields;
@@ -38,10 +38,10 @@ struct proto_schema {
 	unsigned oldest;  /* of releases; 0: not told */
 };
 
-/* A text that is being read. */
+/* The parser's state. */
 struct schema_text {
-	struct proto_schema *s; /* with room for all of it; its text is cut into words */
-	const char *text;       /* as it was given */
+	struct proto_schema *s; /* with room for everything; its text is split into words */
+	const char *text;       /* the original text */
 	size_t names_length;
 	unsigned line;
 	char *why; /* what is wrong, with the line */
@@ -49,15 +49,15 @@ struct schema_text {
 };
 
 /*
- * Read it all. A name of a message that a field or a kind has is not looked for: it is left in messages[], of
- * as many as there are fields, and in the kind's `message`.
+ * Parse the whole text. Names of messages are not resolved: a field's is stored in messages[] (as many as
+ * fields), a kind's in its `message`.
  * Returns false, with why.
  */
 bool schema_text_read(struct schema_text *t, size_t length, const char **messages);
 
-/* Say what is wrong with the line that is being read. Returns false. */
+/* Report an error in the current line. Returns false. */
 bool schema_text_bad(struct schema_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same of another line, in which a word stands. */
+/* The same for the line that contains a word. */
 struct schema_text *schema_text_at(struct schema_text *t, const char *word);
 
 #endif
