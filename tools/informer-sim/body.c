@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Request bodies: format, kind, name, namespace; with the real server's answers
- * to bad ones.
- */
+/* Checks a body's format, kind, name and namespace, with the real server's messages; see body.h. */
 #include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/body.h"
 #include "tools/informer-sim/doc_edit.h"

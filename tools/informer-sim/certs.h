@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Certificates for --tls, made anew for each run: an authority, the server's, and one for a client. Keys are
- * ECDSA on P-256; everything is valid from an hour ago for a year.
+ * Certificates for --tls, generated at each run: a CA, a server and a client certificate. Keys are ECDSA on
+ * P-256; validity is one year, from an hour ago.
  */
 #ifndef TOOLS_INFORMER_SIM_CERTS_H
 #define TOOLS_INFORMER_SIM_CERTS_H
@@ -14,12 +14,11 @@ struct sim_certs {
 };
 
 /*
- * Make them.
+ * Generate the certificates.
  *
- * address  the IP that the server's certificate names, beside localhost and its addresses
- * dir      NULL; or a folder, made if need be, that gets ca.crt, ca.key, server.crt, server.key, client.crt
- *          and client.key. An authority that is there is kept, so that clients of an earlier run know this
- *          one.
+ * address  the IP for the server's certificate, besides localhost and its addresses
+ * dir      NULL; or a folder, created if missing, for ca.crt, ca.key, server.crt, server.key, client.crt and
+ *          client.key. An existing CA is kept, so that clients of an earlier run accept this one.
  *
  * Returns  0, or negative errno with a sentence in *ret_error (free it)
  */

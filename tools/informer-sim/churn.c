@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Churn: one thread, woken every few milliseconds to make the changes that are
- * due. Each change is an ordinary one of the store, retried on another object if
- * somebody else changed the first meanwhile.
+ * Churn: a thread wakes every few milliseconds and makes the changes that are due. Each is an ordinary store
+ * change, retried on another object if the first has changed meanwhile.
  *
- * Of a thousand changes about 850 are pods' status updates, 40 pods created, 40
- * deleted (each of these costs two changes: the deletionTimestamp, then the end),
- * the rest heartbeats of nodes and endpoints.
+ * Of 1,000 changes about 850 are status updates of pods, 40 create pods, and 40 delete pods (two changes
+ * each: the deletionTimestamp, then the end). The rest are heartbeats of nodes and endpoints.
  */
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/new_object.h"

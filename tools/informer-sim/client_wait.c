@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting on behalf of a client; see client_wait.h. */
+/* Sleeping and hang-ups; see client_wait.h. */
 #include "tools/informer-sim/client_wait.h"
 
 #include <poll.h>

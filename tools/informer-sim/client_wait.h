@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting on behalf of a client: no longer than it is there.
+ * Waiting for a client's request, at most as long as the client stays connected.
  *
  * Threads   any
  */
@@ -11,13 +11,10 @@
 
 #include "tools/informer-sim/sim_server.h"
 
-/* Has the client gone? */
+/* Whether the client has disconnected. */
 bool
 sim_hung_up(int socket);
-/*
- * Sleep; ends early when the server stops or the client goes. ms 0: only then. Returns false in these
- * cases.
- */
+/* Sleep for ms; 0: no limit. Returns false early if the server stops or the client disconnects. */
 bool
 sim_fault_sleep(struct sim_server *server, int socket, unsigned ms);
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The made-up cluster as a whole: which workloads there are, on which nodes
- * their pods run, and the objects around them.
- */
+/* The generated cluster: its workloads, the nodes of their pods, and the objects around them. */
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/cluster.h"

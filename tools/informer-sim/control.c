@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages of the simulator's own: health, metrics, and /sim/, by which a test
- * starts churn, drops history, makes faults, and asks for numbers and for what was said.
+ * The simulator's own pages: health, metrics, and /sim/, by which a test starts churn, drops history, makes
+ * faults, and reads figures and the journal.
  */
 #include <inttypes.h>
 #include <stdlib.h>

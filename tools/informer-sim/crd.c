@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * From a definition's document to entries of the registry.
- */
+/* Makes registry entries from a definition. */
 #include "tools/informer-sim/crd.h"
 
 #include <errno.h>

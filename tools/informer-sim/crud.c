@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Single objects: get, create, delete, deletecollection. update.c has PUT and
- * PATCH. As in a server without admission and without namespace lifecycle:
- * a namespace need not exist, nothing but a phase is defaulted, a status given at creation
- * is kept, and a pod is deleted at once unless it has finalizers.
+ * Single objects: get, create, delete, deletecollection; update.c has PUT and PATCH. As in a server without
+ * admission and namespace lifecycle: a namespace need not exist, only a phase is defaulted, a status given at
+ * creation is kept, and a pod without finalizers is deleted at once.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is new stands in the document's arena; recursion is bounded by API_DOC_DEPTH. See doc_edit.h. */
+/* New nodes are in the document's arena; API_DOC_DEPTH bounds the recursion. See doc_edit.h. */
 #include "tools/informer-sim/doc_edit.h"
 
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edits of a document: members are looked up, set, removed, copied and compared. */
+/* Document edits: find, set, remove, copy and compare members. */
 #ifndef TOOLS_INFORMER_SIM_DOC_EDIT_H
 #define TOOLS_INFORMER_SIM_DOC_EDIT_H
 
 #include "tools/serving/doc.h"
 #include "tools/serving/stored_object.h"
 
-/* A member through several objects: "metadata.labels"; or NULL. */
+/* A member through nested objects: "metadata.labels"; or NULL. */
 struct api_node *sim_path(const struct api_node *object, const char *path);
 /* Number of members or elements. */
 size_t sim_count(const struct api_node *node);
@@ -19,25 +19,25 @@ void sim_object_edit(const struct api_resource *resource, const struct api_objec
 
 /* New nodes in doc's arena. Texts are copied. */
 struct api_node *sim_new_string(struct api_doc *doc, const char *text);
-/* Number or literal, given as its token. */
+/* A number or literal from its token. */
 struct api_node *sim_new_token(struct api_doc *doc, enum api_type type, const char *token);
 
-/* Set a member, in place where it is there, else at the end. */
+/* Set a member: in place if it exists, else at the end. */
 void sim_set(struct api_doc *doc, struct api_node *object, const char *key, struct api_node *value);
 void sim_set_string(struct api_doc *doc, struct api_node *object, const char *key, const char *text);
-/* Set a member right behind another one (at the end if there is none); where it is there, in place. */
+/* Set a member: in place if it exists, else after `after`, else at the end. */
 void sim_set_after(struct api_doc *doc, struct api_node *object, const char *after, const char *key,
 		   struct api_node *value);
-/* The value takes over a member's name and place; its members and elements are shared. */
+/* Replace a member's value; the name and the position stay. Members and elements of value are shared. */
 void sim_become(struct api_node *member, const struct api_node *value);
 /* Make the node a string with these contents. */
 void sim_put_text(struct api_doc *doc, struct api_node *node, const char *text);
-/* Returns whether it was there. */
+/* Remove a member. Returns whether it existed. */
 bool sim_remove(struct api_node *object, const char *key);
 /* A deep copy in doc's arena; texts stay borrowed. */
 struct api_node *sim_clone(struct api_doc *doc, const struct api_node *node);
 
-/* Equal as documents: order of members does not matter, spelling of escapes does. */
+/* Whether two documents are equal. The order of members is ignored; spelling of escapes counts. */
 bool sim_equal(const struct api_node *a, const struct api_node *b);
 
 #endif

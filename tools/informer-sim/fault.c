@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The rules in force, under one lock; which of them acts now.
- */
+/* The active rules under one lock, and matching them; see fault.h. */
 #include "tools/informer-sim/fault.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Doing faults; see fault_act.h. */
+/* Carrying out faults; see fault_act.h. */
 #include "tools/informer-sim/fault_act.h"
 
 #include <inttypes.h>

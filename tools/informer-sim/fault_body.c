@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reader between the answer's own reader and the HTTP library; see fault_body.h. */
+/* A reader that wraps the answer's own reader; see fault_body.h. */
 #include "tools/informer-sim/fault_body.h"
 
 #include <stdlib.h>

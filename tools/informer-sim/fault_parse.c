@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads fault scripts, a line at a time:
+ * Parses fault scripts, line by line:
  *
  *   when VERB [RESOURCE] [in NAMESPACE] [page N] [rv none|RV] [nth N] [after N events|N bytes|TIME] [idle]
  *        then ACTION [once|times N]

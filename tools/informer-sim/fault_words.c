@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Words, one behind the other. What is said is taken off before the line is split.
- */
+/* Splitting words. The text of `say` is removed before the line is split; see fault_words.h. */
 #include "tools/informer-sim/fault_words.h"
 
 #include <ctype.h>

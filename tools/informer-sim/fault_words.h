@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words of a line of a fault script. Of `say TEXT [once|times N]` the text is not split: it is set aside
- * as it stands.
+ * Fault words: splits a line of a fault script into words. The text of `say TEXT [once|times N]` is kept
+ * unsplit.
  */
 #ifndef TOOLS_INFORMER_SIM_FAULT_WORDS_H
 #define TOOLS_INFORMER_SIM_FAULT_WORDS_H
@@ -16,11 +16,14 @@
 struct sim_words {
 	char *at[SIM_WORDS_MAX + 1]; /* NULL ended */
 	unsigned next;
-	char **ret_error; /* the first refusal's sentence */
-	char *said;       /* ended by a newline, until somebody takes it; or NULL */
+	char **ret_error; /* the sentence of the first error */
+	char *said;       /* text of `say` with a newline, until taken; or NULL */
 };
 
-/* Split a line, which is changed and must stay. All that return int: 0, or -EINVAL with the sentence. */
+/*
+ * Split a line, which is modified and must stay. All functions that return int: 0, or -EINVAL with the
+ * sentence.
+ */
 int
 sim_words_split(struct sim_words *w, char *line);
 /* Returns -EINVAL. */
@@ -31,14 +34,14 @@ sim_words_peek(const struct sim_words *w);
 /* Step over the word if it is this one. */
 bool
 sim_words_take(struct sim_words *w, const char *word);
-/* A number from `low` on; `what` asks for it. */
+/* Parse a number of at least `low`; `what` names it in the error. */
 int
 sim_words_number(struct sim_words *w, const char *what, uint64_t low, uint64_t *ret);
-/* Is nothing left? */
+/* Check that no word is left. */
 int
 sim_words_end(struct sim_words *w);
 
-/* 200ms, 2s */
+/* Parse 200ms, 2s; at most an hour. */
 bool
 sim_is_time(const char *text, unsigned *ret_ms);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The handlers: each answers a request that route.c found to be its own. serve_list.c, serve_watch.c, crud.c
- * and update.c have the API's, serve_discovery.c, openapi.c and control.c the pages beside it.
+ * Handlers: each answers the requests that route.c gives it. The API's are in serve_list.c, serve_watch.c,
+ * crud.c and update.c; the other pages in serve_discovery.c, openapi.c and control.c.
  */
 #ifndef TOOLS_INFORMER_SIM_HANDLERS_H
 #define TOOLS_INFORMER_SIM_HANDLERS_H
@@ -24,7 +24,7 @@ enum MHD_Result
 sim_handle_delete(struct sim_request *request);
 enum MHD_Result
 sim_handle_delete_collection(struct sim_request *request);
-/* Does it ask for what is served, and not for objects? */
+/* Whether it asks for discovery or version documents. */
 bool
 sim_is_discovery(const struct sim_request *request);
 /* /api, /apis and below, /version; false: no such page */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A list of those that wait, each on its connection's thread.
- */
+/* A list of held requests, each on its connection's thread. */
 #include "tools/informer-sim/hold.h"
 
 #include <errno.h>

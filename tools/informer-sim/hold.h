@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Held requests: they have come, and wait until somebody says how they are answered. So a test, or a person
- * with curl, goes through a conversation step by step, and nothing depends on who is quicker.
+ * Held requests: requests that wait until a test, or a person with curl, chooses their answer. So a
+ * conversation runs step by step and does not depend on timing.
  *
  * Threads   any
  */
@@ -23,17 +23,17 @@ sim_holds_free(struct sim_holds *holds);
 /*
  * Wait for an answer.
  *
- * Returns  true with *ret_fault (SIM_FAULT_NONE: as if nobody had held it); false: the client went, or the
+ * Returns  true with *ret_fault (SIM_FAULT_NONE: answer normally); false: the client disconnected, or the
  *          server stops
  */
 bool
 sim_hold(struct sim_request *request, struct sim_fault *ret_fault);
 
-/* Answer the one that waits longest. Returns false when none waits. */
+/* Answer the request that waits longest. False: none waits. */
 bool
 sim_holds_answer(struct sim_holds *holds, const struct sim_fault *fault);
 
-/* How many wait; and append a line for each: "LIST pods rv=0 limit=500". */
+/* The number of held requests; and append a line for each: "LIST pods rv=0 limit=500". */
 unsigned
 sim_holds_count(struct sim_holds *holds);
 void

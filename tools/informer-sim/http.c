@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon: collects each request's body, checks who asks, and hands whole requests on; see http.h. */
+/*
+ * The daemon: collects each request's body, authenticates the client, and passes complete requests on; see
+ * http.h.
+ */
 #include "tools/informer-sim/http.h"
 
 #include <arpa/inet.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was asked and answered, a line each, in the order of the answers, so that a test can compare a whole
- * conversation with what it should be:
+ * Journal: one line for each answer, in order, so that a test can compare a whole conversation:
  *
  *   LIST pods rv=0 limit=500 -> 200 rv=20 items=2
  *   WATCH pods rv=20 timeout=412 bookmarks -> 200
  *   WATCH pods rv=20 ended after 3 events: close
  *
- * Threads   any. The last SIM_JOURNAL_LINES are kept.
+ * Threads   any. The last SIM_JOURNAL_LINES lines are kept.
  */
 #ifndef TOOLS_INFORMER_SIM_JOURNAL_H
 #define TOOLS_INFORMER_SIM_JOURNAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ordered chunks with copy on write. A chunk's count of references tells whether
- * a snapshot holds it: above one, a change works on a copy.
+ * Ordered chunks with copy on write: a chunk with more than one reference is held by a snapshot, and a change
+ * copies it.
  */
 #include "tools/informer-sim/key_chunks.h"
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A resource's current objects, ordered by key, in chunks that snapshots share.
+ * Key chunks: a resource's current objects, ordered by key, in chunks that snapshots share.
  *
- * Changing the table copies a chunk only if a snapshot still holds it, so a LIST
- * of a hundred thousand objects begins by taking some hundred references and
- * then streams for as long as its client likes, while writers go on.
+ * A change copies a chunk only if a snapshot holds it. So a LIST of 100,000 objects begins with some hundred
+ * references, and then streams at its client's pace while writers continue.
  *
  *   table     dir -> [chunk][chunk][chunk]...     each: up to 256 ordered objects
  *   snapshot  dir' -> the same chunks, one reference on each
  *
- * Threads   the table is its owner's (the store's, under its lock), snapshots are
- *           taken there and then belong to their thread.
+ * Threads   the table belongs to the store, under its lock. A snapshot is taken under that lock and then
+ *           belongs to one thread.
  */
 #ifndef TOOLS_INFORMER_SIM_KEY_CHUNKS_H
 #define TOOLS_INFORMER_SIM_KEY_CHUNKS_H
@@ -54,18 +53,15 @@ sim_key_chunks_done(struct sim_key_chunks *table);
 struct api_object *
 sim_key_chunks_get(const struct sim_key_chunks *table, const char *key);
 /*
- * Insert or replace. Takes over the caller's reference; returns the one replaced, now the caller's, or
- * NULL.
+ * Insert or replace. Takes over the caller's reference; gives the replaced object's reference to the caller,
+ * or NULL.
  */
 struct api_object *
 sim_key_chunks_put(struct sim_key_chunks *table, struct api_object *object);
-/* Take out; the reference is the caller's. NULL if there is none. */
+/* Remove; the caller gets the reference. NULL if there is none. */
 struct api_object *
 sim_key_chunks_remove(struct sim_key_chunks *table, const char *key);
-/*
- * The n-th object in order of chunks, for random picks: any n; borrowed, NULL only when the table is
- * empty.
- */
+/* An object chosen by any two numbers, for random picks; borrowed. NULL only if the table is empty. */
 struct api_object *
 sim_key_chunks_pick(const struct sim_key_chunks *table, size_t chunk, size_t item);
 
@@ -73,10 +69,10 @@ void
 sim_key_chunks_snapshot(const struct sim_key_chunks *table, struct sim_snapshot *ret_snapshot);
 void
 sim_snapshot_done(struct sim_snapshot *snapshot);
-/* The first place whose key is not below `key`. */
+/* The position of the first key not below `key`. */
 struct sim_place
 sim_snapshot_seek(const struct sim_snapshot *snapshot, const char *key);
-/* The object there, then step on; NULL at the end. Borrowed from the snapshot. */
+/* The object at the position, then move on; NULL at the end. Borrowed from the snapshot. */
 struct api_object *
 sim_snapshot_next(const struct sim_snapshot *snapshot, struct sim_place *place);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list counts by itself where its head says how much follows; here each one does. */
+/* A list counts itself only if its head needs that; here every list is counted. */
 #include "tools/informer-sim/list_measure.h"
 
 #include <errno.h>

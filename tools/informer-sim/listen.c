@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Accepting: poll on the socket and on an eventfd that says "stop" or "refuse for a while".
- */
+/* Accepting: polls the socket and an eventfd for "stop" and "refuse". */
 #include "tools/informer-sim/listen.h"
 
 #include <errno.h>

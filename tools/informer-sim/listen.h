@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The listening socket, the simulator's own, so that it can be closed for a while: a client then meets
- * "connection refused", as from a server that is down. A thread accepts and hands connections to
- * libmicrohttpd.
+ * Listen: the simulator's own listening socket, which can be closed for a time. A client then gets
+ * "connection refused", as from a stopped server. A thread accepts and passes connections to libmicrohttpd.
  */
 #ifndef TOOLS_INFORMER_SIM_LISTEN_H
 #define TOOLS_INFORMER_SIM_LISTEN_H
@@ -21,20 +20,20 @@ struct sim_listen;
  */
 int sim_listen_new(const struct sockaddr *address, socklen_t len, struct sim_listen **ret_listen,
 		   uint16_t *ret_port);
-/* Accept from now on, for this daemon. */
+/* Start accepting for this daemon. */
 void
 sim_listen_start(struct sim_listen *listen_, struct MHD_Daemon *daemon);
-/* Accept no more, and close the socket. Before the daemon is stopped. */
+/* Stop accepting and close the socket. Call before the daemon is stopped. */
 void
 sim_listen_stop(struct sim_listen *listen_);
-/* After the daemon was stopped. NULL is fine. */
+/* Call after the daemon is stopped. NULL is fine. */
 void
 sim_listen_free(struct sim_listen *listen_);
 
-/* Refuse new connections for `ms` from now on. Any thread. */
+/* Refuse new connections for `ms`. Any thread. */
 void
 sim_listen_refuse(struct sim_listen *listen_, unsigned ms);
-/* Is it refusing now? */
+/* Whether it is refusing now. */
 bool
 sim_listen_refusing(struct sim_listen *listen_);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loading. A dump may be hundreds of megabytes, so a list is not parsed as a
- * whole: its items are found by skipping through the text, then parsed one by one.
+ * Loading. A dump may be hundreds of megabytes, so a list's items are located by skipping through the text,
+ * then parsed one by one.
  */
 #include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/doc_edit.h"

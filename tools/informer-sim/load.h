@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects from files: what `kubectl get -o json` prints (a List, or a PodList
- * whose items carry no kind), single manifests, several documents one behind the
- * other, and folders of such *.json files.
+ * Load: objects from files: output of `kubectl get -o json` (a List, or a PodList whose items have no kind),
+ * single manifests, several documents in one file, and folders of such *.json files.
  *
- * Every object gets the next RV; a missing UID, creation time or namespace is
- * filled in. A kind that the server does not know becomes a custom resource.
+ * Every object gets the next RV; a missing UID, creation time or namespace is filled in. An unknown kind
+ * becomes a custom resource.
  */
 #ifndef TOOLS_INFORMER_SIM_LOAD_H
 #define TOOLS_INFORMER_SIM_LOAD_H
@@ -18,17 +17,17 @@ struct sim_loader {
 	struct sim_store *store;
 	struct sim_rng *rng;
 	const struct sim_hosts *hosts; /* for replicas */
-	unsigned replicas;             /* of each pod, the loaded one included; 0 as 1 */
-	int64_t now;                   /* creation time of what has none */
+	unsigned replicas;             /* copies of each pod, including the loaded one; 0 as 1 */
+	int64_t now;                   /* creation time of objects without one */
 	/* counted */
 	size_t objects;
-	size_t replaced; /* loaded twice under one name: the later one counts */
+	size_t replaced; /* objects replaced by a later one of the same name */
 };
 
 /*
  * Load a file or a folder.
  *
- * Returns  0, or negative errno; *ret_error then says which file, where in it, and why (free it)
+ * Returns  0, or negative errno with file, position and reason in *ret_error (free it)
  */
 int
 sim_load(struct sim_loader *loader, const char *path, char **ret_error);

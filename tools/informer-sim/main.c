@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * informer-sim: an API server without a cluster. Flags, start, signals, end.
- */
+/* informer-sim: an API server without a cluster. Flags, start, signals, exit. */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>

@@ -2,8 +2,8 @@
 /*
  * Merge patches, plain and strategic.
  *
- * Source: RFC 7386; k8s.io/apimachinery pkg/util/strategicpatch. There the merge keys are tags of Go's types;
- * here they are found by the name of the list, which is the same one wherever it occurs.
+ * Source: RFC 7386; k8s.io/apimachinery pkg/util/strategicpatch. Upstream's merge keys are tags of Go types;
+ * here they are found by the list's name, which has the same key everywhere.
  */
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/merge.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Request counters: a short list, searched in order; there are as many entries
- * as combinations of verb, resource and code that were ever seen.
+ * Request counters: a short list with an entry for each combination of verb, resource and code seen so far.
  */
 #include "tools/informer-sim/metrics.h"
 

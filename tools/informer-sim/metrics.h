@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters of requests, under Kubernetes' own name, so that a test can prove
- * that no second LIST was made:
+ * Metrics: counts requests under Kubernetes' own name, so that a test can prove that no second LIST was made:
  *
  *   apiserver_request_total{verb="LIST",resource="pods",code="200"} 3
  *

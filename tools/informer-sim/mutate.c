@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Edits that the kubelet and the controllers would make.
- */
+/* Edits as the kubelet and the controllers make them. */
 #include "tools/informer-sim/mutate.h"
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/time_print.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens to objects in a living cluster, as edits of their documents: a
- * container restarts, a pod becomes ready or starts, a node sends its heartbeat.
+ * Mutate: edits documents as a live cluster does: a container restarts, a pod starts or becomes ready, a node
+ * sends its heartbeat.
  */
 #ifndef TOOLS_INFORMER_SIM_MUTATE_H
 #define TOOLS_INFORMER_SIM_MUTATE_H
@@ -15,16 +15,16 @@ struct sim_mutation {
 	int64_t now;
 };
 
-/* The hosts of the Node objects that are there; made-up ones if there are none. */
+/* The hosts of the stored Node objects; generated hosts if there are none. */
 void sim_mutate_hosts(struct sim_store *store, const struct api_resource *nodes, struct sim_hosts *ret_hosts,
 		      struct sim_rng *rng);
 
 /*
- * The three updates return whether there was anything to change.
+ * The three updates return whether anything changed.
  *
- * pod    a Pending pod starts, a running one turns ready or not, or restarts a container
- * node   its heartbeat
- * slice  an endpoint turns ready, or not
+ * pod    a Pending pod starts; a running one becomes ready or not, or restarts a container
+ * node   a heartbeat
+ * slice  an endpoint becomes ready or not
  */
 bool
 sim_mutate_pod(struct api_doc *pod, struct sim_mutation *mutation);
@@ -32,10 +32,10 @@ bool
 sim_mutate_node(struct api_doc *node, struct sim_mutation *mutation);
 bool
 sim_mutate_slice(struct api_doc *slice, struct sim_mutation *mutation);
-/* A replica becomes a pod that was just created: Pending, without addresses. */
+/* Make a replica a new pod: Pending, without addresses. */
 void
 sim_mutate_fresh(struct api_doc *pod, struct sim_mutation *mutation);
-/* Give it a deletionTimestamp. Returns false if it has one. */
+/* Set a deletionTimestamp. Returns false if there is one. */
 bool
 sim_mutate_terminating(struct api_doc *pod, struct sim_mutation *mutation);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Checks the names and values of labels and annotations in what clients send, and refuses them with the
- * real server's sentences.
- */
+/* Checks labels and annotations of client documents, with the real server's messages. */
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/names.h"
 #include "tools/informer-sim/refused_write.h"

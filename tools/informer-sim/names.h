@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What labels and annotations may be called, and labels may say: the rules of apimachinery's validation, in
- * its words.
+ * Names: checks names of labels and annotations, and values of labels, with apimachinery's rules and
+ * messages.
  */
 #ifndef TOOLS_INFORMER_SIM_NAMES_H
 #define TOOLS_INFORMER_SIM_NAMES_H
@@ -14,7 +14,7 @@
  * Check metadata.labels and metadata.annotations.
  *
  * name     the object's, for the status
- * Returns  0, or -EINVAL with the status of the first one that is wrong (422)
+ * Returns  0, or -EINVAL with the status (422) of the first invalid one
  */
 int sim_names_check(const struct api_resource *resource, const struct api_node *meta, const char *name,
 		    struct api_status *status);

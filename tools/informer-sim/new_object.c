@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A document is checked, fitted to its type, and printed once; see new_object.h. */
+/* Checks a document, fits it to its type, and prints it once; see new_object.h. */
 #include "tools/informer-sim/new_object.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages are copied field by field along a path to the objects, for their lengths grow; see newer_field.h.
- */
+/* Copies messages field by field along the path to the objects, because lengths grow; see newer_field.h. */
 #include "tools/informer-sim/newer_field.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Newer field: a field of no release, as a server sends that is newer than its client, behind each object's
- * own fields in protobuf.
+ * Newer field: adds an unknown field to each object in protobuf, after its own fields, as a server newer than
+ * its client sends.
  *
- * The bytes are answers of ours, whole; each function takes *body and puts the longer one in its place.
+ * The bytes are complete answers of ours; each function replaces *body with the longer one.
  */
 #ifndef TOOLS_INFORMER_SIM_NEWER_FIELD_H
 #define TOOLS_INFORMER_SIM_NEWER_FIELD_H
@@ -12,14 +12,14 @@
 
 #include "tools/serving/buf.h"
 
-/* Into the object of a document, */
+/* To the object of a document. */
 void sim_newer_object(struct api_buf *body);
-/* into each item of a list, */
+/* To each item of a list. */
 void sim_newer_list(struct api_buf *body);
-/* into the object of a watch's frame. Bookmarks and errors stay as they are. */
+/* To the object of a watch frame. Bookmarks and errors stay unchanged. */
 void sim_newer_frame(struct api_buf *body);
 
-/* Is the frame of this type, as "ERROR"? */
+/* Whether the frame has this type, such as "ERROR". */
 bool sim_frame_is(const char *frame, size_t length, const char *type);
 
 #endif

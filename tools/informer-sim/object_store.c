@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store: tables, RV counter and event rings under one mutex. Objects that
- * leave a ring are released after the lock is, because freeing costs more than
- * all the rest of a commit.
+ * The store: tables, RV counter and event rings under one mutex. Objects that leave a ring are released after
+ * unlocking, because freeing costs more than the rest of a commit.
  */
 #include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/object_store_private.h"

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All objects, the one counter of resource versions, and the history that
- * watches and consistent pages are served from.
+ * Object store: all objects, the counter of resource versions, and the history for watches and consistent
+ * pages.
  *
- * Every change takes the next RV of one counter shared by all resources, enters
- * the table, and is appended to its resource's ring of events, all under one
- * lock; nothing else is done under it. The ring keeps the last `history` events
- * of each resource, so a quiet one is not pushed out by a busy one. An RV is
- * servable while it is not below the ring's floor: the RV before its oldest event.
+ * Every change takes the next RV of one counter for all resources, updates the table, and is appended to its
+ * resource's ring of events. All this happens under one lock, and nothing else does. The ring keeps the last
+ * `history` events of each resource, so a busy resource does not push out a quiet one's. An RV can be served
+ * if it is not below the ring's floor: the RV before its oldest event.
  *
  *   floor < oldest ... newest <= rv      events with RV > asked are all in the ring
  *                                        exactly when asked >= floor
  *
- * A watcher is a cursor into the ring. Nothing is queued for it: one that is
- * slower than the ring's length loses its place (-ESTALE) and is cut off, as
- * the real server does; memory does not grow with the number of slow clients.
+ * A watcher is a cursor into the ring, without a queue. A watcher that falls behind the ring loses its place
+ * (-ESTALE) and is cut off, as by the real server. Memory does not grow with slow clients.
  *
- * Threads   every function may be called from any thread unless it says otherwise.
+ * Threads   any, for every function, unless it says otherwise.
  */
 #ifndef TOOLS_INFORMER_SIM_OBJECT_STORE_H
 #define TOOLS_INFORMER_SIM_OBJECT_STORE_H
@@ -35,7 +33,7 @@ struct sim_store;
  */
 struct sim_store *
 sim_store_new(size_t history, uint64_t start_rv);
-/* No thread may use the store any more. NULL is fine. */
+/* No thread may use the store afterwards. NULL is fine. */
 void
 sim_store_free(struct sim_store *store);
 
@@ -47,26 +45,26 @@ sim_store_count(struct sim_store *store, const struct api_resource *resource);
 /* The lowest RV a watch of this resource can start from. */
 uint64_t
 sim_store_floor(struct sim_store *store, const struct api_resource *resource);
-/* How many changes were made since the start. */
+/* Number of changes since the start. */
 uint64_t
 sim_store_changes(struct sim_store *store);
 
 /*
- * Forget all events: older RVs are answered by 410 from now on. Also called once
- * after loading: what was loaded is no history.
+ * Forget all events: older RVs get 410 from now on. Also called once after loading, because loaded objects
+ * are not history.
  */
 void
 sim_store_compact(struct sim_store *store);
 
-/* The same for one resource: it begins anew. */
+/* The same for one resource. */
 void
 sim_store_forget(struct sim_store *store, const struct api_resource *resource);
 
 /*
- * Put everything back to what it was at an RV and count on from there, as a server does that was restored
- * from a backup and started anew: RVs are given a second time, there is no history, every watch ends.
+ * Restore the state at an RV and count on from there, as a server restored from a backup does: RVs are used
+ * again, there is no history, every watch ends.
  *
- * Returns  0, or -ESTALE  the RV lies in the future, or below some resource's floor
+ * Returns  0, or -ESTALE  the RV is in the future, or below some resource's floor
  */
 int
 sim_store_restore(struct sim_store *store, uint64_t rv);
@@ -78,16 +76,16 @@ sim_store_wait_rv(struct sim_store *store, uint64_t rv, unsigned timeout_ms, uin
 /* A reference to the current object; NULL if there is none. */
 struct api_object *
 sim_store_get(struct sim_store *store, const struct api_resource *resource, const char *key);
-/* A reference to some object; the numbers choose. NULL if there is none. */
+/* A reference to an object chosen by any two numbers. NULL if there is none. */
 struct api_object *
 sim_store_pick(struct sim_store *store, const struct api_resource *resource, size_t chunk, size_t item);
 
 /*
- * The three changes. Each stamps the next RV; `object` is borrowed (the store takes its own
- * reference), must be fresh, and shows the RV afterwards.
+ * The three changes. Each sets the next RV. `object` is borrowed (the store takes its own reference), must be
+ * new, and has the RV afterwards.
  *
- * create   -EEXIST   the key is taken
- * update   replaces `old`, which must be the current object itself: else
+ * create   -EEXIST   the key exists
+ * update   replaces `old`, which must be the current object; else
  *          -ESTALE   it was changed or deleted meanwhile
  * delete   the same; *ret_rv is the deletion's RV
  */
@@ -100,7 +98,7 @@ int sim_store_delete(struct sim_store *store, const struct api_resource *resourc
 
 /* ---- one consistent view -------------------------------------------------- */
 
-/* The state of one key at the view's RV where it differs from the snapshot's. */
+/* The state of a key at the view's RV, if it differs from the snapshot's. */
 struct sim_overlay {
 	const char *key;
 	struct api_object *object; /* NULL: it did not exist */
@@ -142,8 +140,8 @@ sim_view_next(struct sim_view *view);
 int sim_store_position(struct sim_store *store, const struct api_resource *resource, uint64_t rv,
 		       uint64_t *ret_position, uint64_t *ret_floor);
 /*
- * Up to max events from *position on, which moves behind them; each holds references
- * (release with api_events_done). When there are none, *ret_rv is the RV up to which that is so.
+ * Read up to max events from *position on, and move it past them. Each holds references (release with
+ * api_events_done()). If there are none, *ret_rv is the RV up to which there are none.
  *
  * Returns  their number, or -ESTALE: the ring has moved past the position
  */
@@ -152,13 +150,13 @@ int sim_store_events(struct sim_store *store, const struct api_resource *resourc
 /* Wait for an event at the position, at most timeout_ms, or until sim_store_stop(). */
 void sim_store_wait(struct sim_store *store, const struct api_resource *resource, uint64_t position,
 		    unsigned timeout_ms);
-/* End all such waits now, as if their time were up: their callers have something to look at. */
+/* End all sim_store_wait() calls now, as if their time was up. */
 void
 sim_store_wake(struct sim_store *store);
 /* The position behind the last event. */
 uint64_t
 sim_store_end(struct sim_store *store, const struct api_resource *resource);
-/* Has the ring moved past the position? */
+/* Whether the ring has moved past the position. */
 bool
 sim_store_lost(struct sim_store *store, const struct api_resource *resource, uint64_t position);
 /* End all waits, now and later. */

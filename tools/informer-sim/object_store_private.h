@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of the store, shared by object_store.c (changes, watching) and object_store_view.c (consistent
- * views, going back).
+ * The store's private structs, shared by object_store.c (changes, watching) and object_store_view.c (views,
+ * restoring).
  */
 #ifndef TOOLS_INFORMER_SIM_OBJECT_STORE_PRIVATE_H
 #define TOOLS_INFORMER_SIM_OBJECT_STORE_PRIVATE_H

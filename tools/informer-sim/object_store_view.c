@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Views: one resource as it was at an RV, and the store as a whole put back to one. Both
- * undo the ring's events: the `prev` of a key's first later event is what it was.
+ * Views of one resource at an RV, and restoring the whole store to one. Both undo the ring's events: a key's
+ * state was the `prev` of its first later event.
  */
 #include "tools/informer-sim/object_store_private.h"
 

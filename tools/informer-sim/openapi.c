@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenAPI, as far as kubectl needs it: which kinds there are, that their PATCH takes fieldValidation
- * (`--validate` looks for that), and a schema that says plainly that it knows no fields (`explain`). Nothing
- * is validated.
+ * OpenAPI, as far as kubectl needs it: the kinds; that their PATCH accepts fieldValidation (for
+ * `--validate`); and a schema that declares no fields (for `explain`). Nothing is validated.
  *
- *   /openapi/v3                       the documents there are
+ *   /openapi/v3                       the list of documents
  *   /openapi/v3/api/v1, /openapi/v3/apis/GROUP/VERSION
- *   /openapi/v2                       all in one, for older clients that take JSON; for kubectl, which wants
- *                                     protobuf here when it meets a kind that no v3 document has, one without
- *                                     a schema: it then says that there is no such kind
+ *   /openapi/v2                       all in one, for older clients that accept JSON. kubectl asks here for
+ *                                     protobuf if no v3 document has a kind; it gets a document without a
+ *                                     schema, and reports that there is no such kind
  */
 #include <sodium.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The part of a made-up pod that is its own: name, place, state.
- */
+/* The part of a generated pod that is its own: name, node, state. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Protobuf bodies: a table for each message, in the order in which JSON has the fields, and one walk over
- * them.
- */
+/* Protobuf bodies: a table for each message, in JSON's order of fields, and one walk over them. */
 #include "tools/informer-sim/protobuf.h"
 
 #include <errno.h>

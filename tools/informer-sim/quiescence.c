@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tells a test whether the server has come to rest. What is added up here is counted by others, under the
- * server's lock or in their watch.
- */
+/* Adds up counters that others maintain, under the server's lock or in their watches; see quiescence.h. */
 #include "tools/informer-sim/quiescence.h"
 
 #include "tools/informer-sim/hold.h"

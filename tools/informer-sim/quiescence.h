@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Quiescence: whether the server has said all that there is to say for now. Every request under way is then
- * a watch whose events were all sent, or one that is held or frozen. A test looks at it before it lets
- * virtual time pass.
+ * Quiescence: whether the server has sent everything for now. Then every request in progress is a watch whose
+ * events are all sent, or is held or frozen. A test checks it before it advances virtual time.
  *
  * Threads   any
  */
@@ -16,7 +15,7 @@ struct sim_quiescence {
 	uint64_t begun;	    /* requests since the start */
 	unsigned under_way; /* of these */
 	unsigned watches;   /* of these */
-	uint64_t given;	    /* bytes that the bodies of the open watches have so far */
+	uint64_t given;     /* bytes sent so far in the bodies of open watches */
 };
 
 void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was not named is guessed; see registry.h. */
+/* Guesses missing names; see registry.h. */
 #include "tools/informer-sim/registry.h"
 
 #include <ctype.h>

@@ -10,15 +10,15 @@
 
 #include "tools/serving/served_resource.h"
 
-/* By an object's apiVersion and kind. */
+/* Find a resource by apiVersion and kind. */
 struct api_resource *sim_registry_kind(const struct api_registry *registry, const char *api_version,
 				       const char *kind);
 
 /*
- * Declare a custom resource. kind NULL: guessed from the plural ("widgets": Widget);
- * plural NULL: guessed from the kind ("Policy": policies). One of both is given.
+ * Declare a custom resource. kind NULL: guessed from the plural ("widgets": Widget). plural NULL: guessed
+ * from the kind ("Policy": policies). At least one must be given.
  *
- * Returns  0 with *ret_resource (an equal one that exists is returned as it is),
+ * Returns  0 with *ret_resource (an existing equal one is returned),
  *          -EINVAL  a part is empty or not a DNS label
  *          -ENOSPC  API_RESOURCES_MAX reached
  */
@@ -26,7 +26,7 @@ int sim_registry_add(struct api_registry *registry, const char *group, const cha
 		     const char *plural, const char *kind, bool namespaced,
 		     struct api_resource **ret_resource);
 
-/* As api_registry_define(); one that was dropped before and is equal is served again. */
+/* As api_registry_define(); a dropped resource that is equal is served again. */
 int sim_registry_define(struct api_registry *registry, const struct api_resource *like,
 			const struct api_resource *first, struct api_resource **ret_resource);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Replicas of pods: edits a parsed pod in place.
- */
+/* Edits a parsed pod in place; see replica.h. */
 #include "tools/informer-sim/replica.h"
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/time_print.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Another pod like this one: the same workload, but a name, UID, addresses,
- * container ids, node and times of its own. What replicas share (labels, owner,
- * containers, volumes, ...) stays equal, as in a real cluster.
+ * Replica: turns a pod into another pod of the same workload, with its own name, UID, addresses, container
+ * ids, node and times. What real replicas share (labels, owner, containers, volumes, ...) stays equal.
  */
 #ifndef TOOLS_INFORMER_SIM_REPLICA_H
 #define TOOLS_INFORMER_SIM_REPLICA_H
@@ -15,13 +14,13 @@ struct sim_host {
 	char ip[16];
 };
 
-/* The nodes pods are put on. */
+/* The nodes for pods. */
 struct sim_hosts {
 	struct sim_host *items;
 	unsigned count;
 };
 
-/* `count` made-up hosts; up to 60,000 have different names and addresses. */
+/* Generate `count` hosts; up to 60,000 have different names and addresses. */
 void
 sim_hosts_init(struct sim_hosts *hosts, unsigned count, struct sim_rng *rng);
 void
@@ -31,7 +30,7 @@ sim_hosts_done(struct sim_hosts *hosts);
 void
 sim_pod_ip(struct sim_rng *rng, char out[16]);
 
-/* Turn a pod's document into a replica's. All times move back by the same 0 to 30 days. */
+/* Turn a pod's document into a replica. All times move back by the same amount, 0 to 30 days. */
 void
 sim_replica_make(struct api_doc *pod, const struct sim_hosts *hosts, struct sim_rng *rng);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers: headers, bodies whole or from a reader, compressed where the client takes that and it pays (above
- * 128 KiB, as the real server does it; never a watch).
+ * Answers: headers and bodies, compressed if the client accepts gzip and the body is above 128 KiB, as the
+ * real server does; never for a watch.
  */
 #include "tools/informer-sim/reply.h"
 

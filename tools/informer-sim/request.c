@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request: how it reads, and what it waits for; see request.h. */
+/* A request's text, and waiting for its RV; see request.h. */
 #include "tools/informer-sim/request.h"
 
 #include <string.h>

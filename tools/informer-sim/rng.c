@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * splitmix64 and what Kubernetes makes of random numbers: name suffixes, UIDs,
- * container ids; and times, which the generated objects need as often.
- */
+/* splitmix64, and random texts: name suffixes, UIDs, container ids; see rng.h. */
 #include "tools/informer-sim/rng.h"
 
 #include <errno.h>

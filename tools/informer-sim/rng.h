@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The simulator's randomness: one seeded generator (splitmix64), so that equal
- * flags give equal clusters. Not for secrets. Each thread uses its own.
+ * Random numbers: one seeded generator (splitmix64), so that equal flags give equal clusters. Not for
+ * secrets. Each thread uses its own.
  */
 #ifndef TOOLS_INFORMER_SIM_RNG_H
 #define TOOLS_INFORMER_SIM_RNG_H

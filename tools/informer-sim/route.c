@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From path and method to a handler; what is no resource is serve_discovery.c's, openapi.c's or control.c's.
- */
+/* Path and method to a handler. Other paths go to serve_discovery.c, openapi.c or control.c. */
 #include "tools/informer-sim/route.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a request's path and method to the handler that answers it. */
+/* Finds a request's handler by path and method. */
 #ifndef TOOLS_INFORMER_SIM_ROUTE_H
 #define TOOLS_INFORMER_SIM_ROUTE_H
 

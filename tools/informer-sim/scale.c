@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scale: made of an object's metadata, spec.replicas, status.replicas (or what a definition names instead)
- * and selector; what comes back counts only for spec.replicas and the resourceVersion.
+ * A Scale has the object's metadata, spec.replicas, status.replicas (or the fields that a definition names)
+ * and selector. Of a written Scale only spec.replicas and the resourceVersion count.
  */
 #include "tools/informer-sim/scale.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * .../scale of Deployments, ReplicaSets, StatefulSets and ReplicationControllers, and of custom resources
- * whose definition says so: a Scale of autoscaling/v1, which stands for spec.replicas, or for what
- * specReplicasPath names.
+ * Scale: the subresource .../scale of Deployments, ReplicaSets, StatefulSets and ReplicationControllers, and
+ * of custom resources whose definition has one. A Scale of autoscaling/v1 represents spec.replicas, or the
+ * field that specReplicasPath names.
  */
 #ifndef TOOLS_INFORMER_SIM_SCALE_H
 #define TOOLS_INFORMER_SIM_SCALE_H
@@ -12,14 +12,14 @@
 bool
 sim_is_scale(const struct sim_request *request);
 /*
- * Make the object's document the one of its scale. Returns 0, or -EINVAL with the status: a custom object
- * that does not say how many replicas it wants has none.
+ * Turn an object's document into its Scale. Returns 0, or -EINVAL with the status: a custom object without a
+ * replica count has no Scale.
  */
 int
 sim_scale_of(struct sim_request *request, struct api_doc *doc);
 /*
- * Make the document of a changed Scale the one of the object, with its replicas. Returns 0, or -EINVAL with
- * the status.
+ * Turn a changed Scale's document into the object's, with the new replicas. Returns 0, or -EINVAL with the
+ * status.
  */
 int
 sim_scale_apply(struct sim_request *request, const struct api_object *object, struct api_doc *doc);

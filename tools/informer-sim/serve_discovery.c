@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Discovery: the documents are tools/serving/discovery_documents.h's. */
+/* Discovery: serves the documents of tools/serving/discovery_documents.h. */
 #include <stdio.h>
 #include <string.h>
 

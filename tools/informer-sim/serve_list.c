@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LIST: the bytes are api_list.h's; what is told ahead of them, and what a fault makes of the request, is
- * here. */
+/* LIST: the headers and the request's faults; api_list.h makes the bytes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

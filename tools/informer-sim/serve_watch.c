@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * WATCH: a stream of lines or frames, written by the connection's own thread. What comes next is
- * api_watch.h's to say; a fault may have its word before it is written (watch_fault.h). Nothing is queued for
- * a client: a slow one is overtaken by the ring and ended (slow_watches.h).
+ * WATCH: a stream of lines or frames, written by the connection's thread. api_watch.h decides what comes
+ * next; a fault may change it first (watch_fault.h). Clients have no queue: a slow one is overtaken by the
+ * ring and cut off (slow_watches.h).
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each function is the store's own of that name; a view is its view. */
+/* Each function calls the store's function of the same name; a view is a struct sim_view. */
 #include "tools/informer-sim/served_store.h"
 
 #include <errno.h>

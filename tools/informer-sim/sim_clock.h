@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time that only goes on: for deadlines and for how long something took. */
+/* Monotonic time, for deadlines and durations. */
 #ifndef TOOLS_INFORMER_SIM_SIM_CLOCK_H
 #define TOOLS_INFORMER_SIM_SIM_CLOCK_H
 

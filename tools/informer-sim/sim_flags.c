@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The command line of informer-sim: its table of flags, and what does not go together.
- */
+/* informer-sim's table of flags, and checks of their combinations; see sim_flags.h. */
 #include "tools/informer-sim/sim_flags.h"
 
 #include <errno.h>

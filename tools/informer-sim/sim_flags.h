@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The command line.
- */
+/* Sim flags: the command line. */
 #ifndef TOOLS_INFORMER_SIM_SIM_FLAGS_H
 #define TOOLS_INFORMER_SIM_SIM_FLAGS_H
 
@@ -11,9 +9,9 @@
 
 struct sim_options {
 	struct sim_server_options server;
-	char *tls_cert_text, *tls_key_text, *client_ca_text; /* what server.tls_* and .client_ca point to */
-	bool tls;                                            /* with certificates of its own */
-	const char *tls_dir;                                 /* where they are written, or NULL */
+	char *tls_cert_text, *tls_key_text, *client_ca_text; /* storage of server.tls_* and .client_ca */
+	bool tls;                                            /* use generated certificates */
+	const char *tls_dir;                                 /* folder to write them to, or NULL */
 	struct sim_certs certs;
 	const char *kubeconfig;
 	struct flag_texts load, crds, faults;
@@ -24,10 +22,10 @@ struct sim_options {
 	double churn;
 	uint64_t churn_count;
 	uint64_t seed;
-	int64_t now; /* the generated objects' present */
+	int64_t now; /* current time of generated objects */
 	uint64_t start_rv;
 	size_t history;
-	bool help, version; /* print and end */
+	bool help, version; /* print and exit */
 };
 
 /*

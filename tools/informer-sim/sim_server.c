@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What requests take from the server under its lock; see sim_server.h. */
+/* UIDs and suffixes, under the server's lock; see sim_server.h. */
 #include "tools/informer-sim/sim_server.h"
 
 void

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all requests share: the options, the store, and the counts and random numbers under one lock.
+ * Sim server: the state that all requests share: options, store, and, under one lock, counts and random
+ * numbers.
  *
- * A request goes through http.c (collect the body, authenticate) and route.c (path and method to a handler)
- * to one of the handlers (handlers.h), which answer by reply.h. Each calls only what stands behind it.
+ * A request goes through http.c (collects the body, authenticates) and route.c (path and method) to a handler
+ * (handlers.h), which answers with reply.h. Each file calls only files after it.
  */
 #ifndef TOOLS_INFORMER_SIM_SIM_SERVER_H
 #define TOOLS_INFORMER_SIM_SIM_SERVER_H
@@ -29,21 +30,21 @@ struct sim_server_options {
 	uint16_t port;
 	const char *token;              /* the bearer token to ask for, or NULL */
 	const char *tls_cert, *tls_key; /* PEM texts, or NULL */
-	/* PEM text: clients whose certificate it signed are let in; or NULL */
+	/* PEM text: clients with a certificate signed by it are admitted; or NULL */
 	const char *client_ca;
 	unsigned bookmark_interval;   /* seconds */
 	bool no_protobuf;             /* JSON alone */
 	bool hide_version;            /* /version is forbidden */
-	bool drop_fields;             /* drop=metadata.managedFields of Accept is honoured */
+	bool drop_fields;             /* honour drop=metadata.managedFields in Accept */
 	bool no_watch_list;           /* refuse sendInitialEvents, as with the feature gate off */
-	bool no_aggregated_discovery; /* only the old way, as before 1.26 */
-	unsigned await_ms;            /* how long a future RV is waited for */
+	bool no_aggregated_discovery; /* only the old form, as before 1.26 */
+	unsigned await_ms;            /* longest wait for a future RV */
 };
 
 struct sim_server {
 	struct api_registry *registry;
 	struct sim_store *store;
-	struct api_store served; /* the same, as lists and watches see it */
+	struct api_store served; /* store, behind the interface of lists and watches */
 	struct sim_server_options options;
 	struct sim_metrics metrics;
 	struct sim_journal journal;
@@ -56,14 +57,14 @@ struct sim_server {
 	uint16_t port; /* the one it listens on */
 	bool serving;
 
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects the members below */
 	struct sim_rng rng;
 	struct sim_watch *watches; /* the open ones */
 	unsigned watch_count;
-	uint64_t watches_cut; /* ended because their client was too slow */
+	uint64_t watches_cut; /* cut because their client was too slow */
 	uint64_t begun;       /* requests */
 	unsigned under_way;   /* of these */
-	unsigned frozen;      /* of these: for as long as their client stays */
+	unsigned frozen;      /* of these: until their client disconnects */
 	bool stopping;
 	pthread_cond_t stop;
 	pthread_t slow_watches; /* cuts off clients that lost their place */

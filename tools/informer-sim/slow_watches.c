@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread that looks at each open watch twice a second and ends those that fell behind the ring. Lock
- * order: the server's, then the store's.
+ * A thread that checks each open watch twice a second and cuts those behind the ring. Lock order: the
+ * server's, then the store's.
  */
 #include "tools/informer-sim/slow_watches.h"
 

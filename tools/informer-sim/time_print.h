@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seconds since 1970 as Kubernetes prints them: 2026-01-02T03:04:05Z. */
+/* Prints seconds since 1970 as Kubernetes does: 2026-01-02T03:04:05Z. */
 #ifndef TOOLS_INFORMER_SIM_TIME_PRINT_H
 #define TOOLS_INFORMER_SIM_TIME_PRINT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A walk over the type's fields, which looks for each of them in the document; see typed.h. */
+/* Walks the type's fields and looks up each in the document; see typed.h. */
 #include "tools/informer-sim/typed.h"
 
 #include <errno.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Documents as the API server's Go types have them. A kind of the schema (tools/schema) is read into its
- * type, stored in protobuf and printed from there, and that changes a document:
+ * Typed: fits documents to their Go types as the API server does. The server reads a kind of the schema
+ * (tools/schema) into its type, stores it in protobuf and prints it from there, which changes the document:
  *
- *	members that the type lacks are gone, the others stand in the type's order
- *	a null is as if nothing were there; an empty list, map or text too, where it is omitted
- *	what the type prints always is there: "status":{}, "containers":null, "name":""
+ *	unknown members are removed; the others are in the type's order
+ *	a null counts as absent; so does an empty list, map or text that the type omits
+ *	members that the type always prints are added: "status":{}, "containers":null, "name":""
  *	maps are in order of their keys, times in UTC
  *
- * So an object is the same in JSON and in protobuf. Kinds that the schema lacks (custom resources) stay as
- * they are. Texts keep their spelling, quantities are not made canonical.
+ * So an object is the same in JSON and in protobuf. Kinds that are not in the schema (custom resources) stay
+ * unchanged. Texts keep their spelling; quantities are not made canonical.
  *
  * Source   encoding/json; k8s.io/apimachinery/pkg/apis/meta/v1 (Time, MicroTime), pkg/util/intstr
  */
@@ -22,10 +22,10 @@
 #define SIM_TYPED_WHY 120
 
 /*
- * Make an object's members those of its type. kind and apiVersion, which no message has, stay where they are.
+ * Fit an object's members to its type. kind and apiVersion, which no message has, stay in place.
  *
  * ret_why  on failure, a sentence in the words of Go's decoder
- * Returns  0; -EINVAL  a member is of another type
+ * Returns  0; -EINVAL  a member has a wrong type
  */
 int sim_typed_fit(struct api_doc *doc, struct api_node *object, const struct proto_schema *schema,
 		  const struct proto_message *message, char ret_why[SIM_TYPED_WHY]);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PUT and PATCH, of an object, of its status or scale.
+ * PUT and PATCH of an object, its status or its scale.
  *
- * Both build the whole new document from the current object and then replace
- * exactly that object; if it changed meanwhile, a PATCH (and a PUT without an
- * RV) starts again, a PUT with an RV is a Conflict. What does not change the
- * document keeps the RV and makes no event. The last finalizer's removal from an
- * object that is being deleted deletes it.
+ * Both build the new document from the current object, then replace exactly that object. If it changed
+ * meanwhile, a PATCH (and a PUT without an RV) starts again; a PUT with an RV is a Conflict. An unchanged
+ * document keeps its RV and makes no event. Removing the last finalizer of an object that is being deleted
+ * deletes it.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a watch stands in the store's history, which faults and slow clients turn on. */
+/* A watch's position in the store's history, for faults and slow clients. */
 #ifndef TOOLS_INFORMER_SIM_WATCH_PLACE_H
 #define TOOLS_INFORMER_SIM_WATCH_PLACE_H
 
 #include "tools/serving/api_watch_private.h"
 
-/* The position of the next change that it has not looked at. */
+/* The position of the first change not looked at. */
 static inline uint64_t
 sim_watch_position(const struct api_watch *w)
 {
 	return w->position - (w->count - w->at);
 }
 
-/* Go back to a position: what comes from there on is told again. */
+/* Go back to a position: later changes are sent again. */
 static inline void
 sim_watch_repeat(struct api_watch *w, uint64_t position)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One watch being served: what serve_watch.c, which sends what comes next, and watch_fault.c, which spoils
- * it, both see.
+ * Watch stream: one watch being served; shared by serve_watch.c, which sends lines, and watch_fault.c, which
+ * changes them.
  */
 #ifndef TOOLS_INFORMER_SIM_WATCH_STREAM_H
 #define TOOLS_INFORMER_SIM_WATCH_STREAM_H
@@ -20,31 +20,31 @@ struct sim_stream {
 	const struct api_resource *resource;
 	struct api_watch *api; /* what comes next */
 
-	struct sim_piece pieces[2]; /* what is being sent: what a rule says, then the line */
+	struct sim_piece pieces[2]; /* being sent: lines of rules, then the watch's line */
 	unsigned piece_count;
 	unsigned piece_at;
 	size_t piece_offset;
-	struct api_buf between;  /* lines that rules say */
-	struct api_frame *frame; /* the line that is next; NULL: there is none */
-	struct api_buf grown;    /* the line, with a field that no client knows */
-	bool newer;              /* that it has */
-	struct api_buf spoiled;  /* or what has become of both */
-	bool unencodable;        /* no object can be written */
+	struct api_buf between;  /* lines that rules send */
+	struct api_frame *frame; /* the next line; NULL: none */
+	struct api_buf grown;    /* the line with an unknown field */
+	bool newer;              /* add an unknown field */
+	struct api_buf spoiled;  /* the bytes as a fault has changed them */
+	bool unencodable;        /* encoding of objects fails */
 
 	uint64_t opened_ms;
-	uint64_t sent;   /* lines, bookmarks too */
+	uint64_t sent;   /* lines, including bookmarks */
 	const char *end; /* why it ends, for the journal */
 
-	char *name;       /* how the journal calls it: "WATCH pods rv=20" */
+	char *name;       /* its name in the journal: "WATCH pods rv=20" */
 	const char *verb; /* WATCH or WATCHLIST */
 	char *namespace_; /* or NULL */
-	char *asked_rv;   /* resourceVersion as it was given, or NULL */
+	char *asked_rv;   /* resourceVersion as given, or NULL */
 	struct sim_fault_seen seen;
-	unsigned rules;         /* version of the rules, when they were last looked at */
-	struct sim_fault fault; /* waits for the next line, or slows all */
+	unsigned rules;         /* version of the rules at the last check */
+	struct sim_fault fault; /* for the next line, or slows all lines */
 	bool ended;
-	bool broken; /* ends with the connection, not with the stream */
-	bool frozen; /* before the next byte */
+	bool broken; /* close the connection without ending the stream */
+	bool frozen; /* freeze before the next byte */
 };
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Workloads: the part of the texts that does not depend on a single pod.
- */
+/* The part of a workload's texts that is the same for all its pods; see workload.h. */
 #include "tools/informer-sim/workload.h"
 #include "tools/informer-sim/time_print.h"
 

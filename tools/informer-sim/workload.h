@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One made-up workload (a Deployment, DaemonSet, StatefulSet or Job) and the
- * texts of its objects.
+ * Workload: one generated Deployment, DaemonSet, StatefulSet or Job, and the texts of its objects.
  *
- * What all of a workload's pods share is drawn from the workload's own seed, so
- * that it is equal in each of them, as a pod template makes it in a real cluster.
+ * What all of a workload's pods share is drawn from the workload's own seed. So it is equal in each pod, as
+ * with a real pod template.
  */
 #ifndef TOOLS_INFORMER_SIM_WORKLOAD_H
 #define TOOLS_INFORMER_SIM_WORKLOAD_H

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A kubeconfig that points to this server: for --write-kubeconfig.
- */
+/* Writes a kubeconfig for this server (--write-kubeconfig). */
 #ifndef TOOLS_INFORMER_SIM_WRITE_KUBECONFIG_H
 #define TOOLS_INFORMER_SIM_WRITE_KUBECONFIG_H
 
-/* What it tells; PEM texts are put inline. All but url may be NULL. */
+/* Contents of the kubeconfig; PEM texts are inlined. All except url may be NULL. */
 struct sim_kubeconfig {
 	const char *url;
 	const char *token;
-	const char *ca;			  /* the certificate that the server's is signed by */
-	const char *client, *client_key; /* the user's */
+	const char *ca;                  /* the CA of the server's certificate */
+	const char *client, *client_key; /* the user's certificate and key */
 };
 
 /*
- * Write it (mode 0600, replacing what is there in one step).
+ * Write the file (mode 0600), replacing an existing one atomically.
  *
  * Returns 0 or negative errno
  */
