@@ -102,7 +102,7 @@ open_arena(struct gateway *g, char **ret_error)
 
 /* ---- what the router asks of others ---- */
 
-/* The API server's URL, for who is somebody; or NULL. */
+/* The API server's URL, on a listener that identifies its clients; else NULL. */
 static const char *
 server_for(const struct gateway *g, const struct gw_listener_config *listener)
 {

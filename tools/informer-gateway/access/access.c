@@ -64,7 +64,7 @@ gw_access_free(struct gw_access *access)
 	free(access);
 }
 
-/* What is remembered of a token: nothing by which it could be found, nor tried elsewhere. */
+/* The key that is cached for a token. The token cannot be recovered from it, nor tried elsewhere. */
 static void
 token_digest(const struct gw_access *access, const struct gw_texts *audiences, const char *token,
 	     size_t length, uint8_t digest[GW_DIGEST])
@@ -134,7 +134,7 @@ review_for(const struct gw_question *question)
 	return (struct gw_review_for){.client = question->client, .again = question->since_ms > 0};
 }
 
-/* Be told what is known, now or once it is; whether it is to be asked for. */
+/* Call told() with the stored decision, or wait for one. Returns whether to make the review. */
 static bool
 is_to_be_asked(struct gw_check *check, struct gw_memo *memo, const uint8_t digest[GW_DIGEST],
 	       void (*told)(void *ctx, const struct gw_decision *decision))
@@ -164,7 +164,7 @@ decided(void *ctx, const struct gw_decision *decision)
 	finish(check, decision->outcome, check->identity, decision->reason);
 }
 
-/* Beside reviews a listener needs no scope; without one, all but secrets is theirs to decide. */
+/* With reviews a listener needs no scope; without a scope, reviews decide on all but core secrets. */
 static bool
 is_in_scope(const struct gw_listener_config *listener, const struct gw_attributes *a)
 {
@@ -233,7 +233,7 @@ is_health(const char *path)
 	return strcmp(path, "/livez") == 0 || strcmp(path, "/readyz") == 0 || strcmp(path, "/healthz") == 0;
 }
 
-/* The connection has said who it is, and the configuration what it may. */
+/* Decide by the connection's identity and the scope. */
 static void
 ask_scope(struct gw_check *check, struct gw_identity *identity)
 {

@@ -68,7 +68,7 @@ tell(void *ctx)
 	watch->turned(watch->ctx, watch->why);
 }
 
-/* With nothing of ours behind it: who is told may end the watch at once. */
+/* Call turned() from the loop, with no function of ours on the stack: it may end the watch. */
 static void
 turn(struct gw_access_watch *watch, const char *why)
 {
@@ -76,7 +76,7 @@ turn(struct gw_access_watch *watch, const char *why)
 	clock_set(clock_of(watch), &watch->timer, 0, tell, watch);
 }
 
-/* Nobody could say: try again soon, until the last decision is too old by any measure. */
+/* No decision: try again, until GW_KEEP_MOST_MS after the last one. */
 static void
 look_once_more(struct gw_access_watch *watch)
 {
@@ -126,7 +126,7 @@ look(void *ctx)
 		turn(watch, "the proof of its identity has run out");
 		return;
 	}
-	watch->question.since_ms = watch->made_ms + 1; /* what it stands on is not asked again to itself */
+	watch->question.since_ms = watch->made_ms + 1; /* do not accept the decision that is being checked */
 	watch->check = gw_access_ask(watch->access, &watch->question, answered, watch);
 }
 

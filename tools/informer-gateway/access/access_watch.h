@@ -2,8 +2,8 @@
 /*
  * Access watch: checks again, for as long as a watch is open, that its client may still have it. Each watch
  * is checked at a random time in the last quarter of its decision's life. Equal questions share one review.
- * The watch must end when the answer is no, when the identity's proof expires, or when no decision could be
- * had until GW_KEEP_MOST_MS after the last one.
+ * The watch must end when the answer is no, or when the identity's proof expires. It must also end when
+ * GW_KEEP_MOST_MS have passed since the last decision.
  *
  *   decided         checked again   decision expires         end, if no decision could be had
  *    |------------------|====jitter====|- - - - retries - - - -|

@@ -18,7 +18,7 @@
 #define FOREVER_S UINT64_C(1000000000000000)
 #define WARN_EVERY_MS 60000
 
-/* A question under way; it outlives who asked first, for others may wait for it. */
+/* A review in flight. It outlives its first asker, because others may wait for it. */
 struct asking {
 	LIST_ENTRY(asking) others;
 	struct gw_asker *asker;
@@ -27,7 +27,7 @@ struct asking {
 	struct clock_timer timer; /* its end */
 	struct gw_memo *memo;
 	uint8_t digest[GW_DIGEST];
-	char *token; /* whose owner is asked for, wiped; NULL: it is asked whether somebody may */
+	char *token; /* TokenReview: the token, wiped at the end; NULL: a SubjectAccessReview */
 	const struct gw_texts *audiences; /* that are asked for now; none: the API server's own */
 	uint64_t expires_s;               /* what the token says of itself */
 	bool keep;
@@ -59,7 +59,7 @@ now_of(const struct gw_asker *asker)
 
 /* ---- answering ---- */
 
-/* What was allowed is kept for longer than what was not, and nothing beyond a token's end. */
+/* Allowed decisions are kept longer than refusals; none is kept beyond the token's expiry. */
 static uint64_t
 keep_until(const struct asking *asking, const struct gw_decision *decision)
 {
@@ -100,7 +100,7 @@ warn(const char *what, int code, const char *why)
 		log_warning("%s: %s; until it decides, requests are refused (503)", what, why);
 }
 
-/* What was answered is no decision: say so, once a minute. */
+/* The review failed: log it, at most once a minute. */
 static void
 answer_unknown(struct asking *asking, int code, const char *why)
 {

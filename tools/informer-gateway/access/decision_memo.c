@@ -98,7 +98,7 @@ bucket_of(const struct gw_memo *memo, const uint8_t digest[GW_DIGEST])
 {
 	uint32_t hash;
 
-	memcpy(&hash, digest, sizeof(hash)); /* it is one already, and nobody's to choose */
+	memcpy(&hash, digest, sizeof(hash)); /* a keyed hash already: clients cannot choose it */
 	return &memo->buckets[hash & memo->mask];
 }
 
@@ -144,7 +144,7 @@ forget(struct gw_memo *memo, struct entry *entry)
 	entry->decision = NULL;
 }
 
-/* What nobody asks and nobody knows is no entry. */
+/* Free an entry without a decision and without a review in flight. */
 static void
 drop_empty(struct entry *entry)
 {

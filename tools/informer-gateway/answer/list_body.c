@@ -183,7 +183,7 @@ add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, boo
 	return 0;
 }
 
-/* Is there room for another body? What is whole, and nobody reads, gives way. */
+/* Make room for another body: drop complete bodies without a reader. */
 static bool
 make_room(struct gw_bodies *bodies)
 {

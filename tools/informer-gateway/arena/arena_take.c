@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* How often one take looks whether there is a newer commit by now. */
+/* Most looks of one take for a newer commit. */
 #define LOOKS_MAX 4u
 #define SAME_LOOKS_MAX 8u
-/* How often a snapshot is begun until the log has got there. */
+/* Most snapshots begun until the log matches one. */
 #define BEGINS_MAX 8u
 
 static struct gw_change_log *
@@ -25,7 +25,7 @@ largest_log(const struct gw_arena *arena)
 	return largest;
 }
 
-/* The largest gives way when all of them together are too large. */
+/* Trim the largest logs while all of them exceed their share. */
 static void
 trim(struct gw_arena *arena)
 {
@@ -45,7 +45,7 @@ note_seen(struct gw_arena *arena, const struct informer_moment *moment)
 	memcpy(arena->seen_lineage, moment->lineage, sizeof(arena->seen_lineage));
 }
 
-/* Look at a snapshot that is begun after what was told. Returns whether there is a newer one by now. */
+/* Sync from a snapshot that is begun after the dispatch. Returns whether there is a newer one by now. */
 static bool
 look(struct gw_arena *arena)
 {
@@ -63,8 +63,8 @@ look(struct gw_arena *arena)
 		return false;
 	note_seen(arena, &moment);
 	/*
-	 * Where several looks show the same, though something newer is there, another generation is on its
-	 * way: its coming makes the descriptor readable.
+	 * If several looks show the same epoch although a newer one is reported, a new generation is coming.
+	 * Its arrival makes the descriptor readable.
 	 */
 	return informer_arm(arena->events[0], &moment) > 0 && arena->same_looks++ < SAME_LOOKS_MAX;
 }

@@ -14,7 +14,7 @@
 #define TLS (P(TOKENS) | P(CERTIFICATES))
 #define ALL (P(UNIX) | TLS | P(INSECURE))
 
-/* What belongs to which profiles, lest somebody think that it counts in another, and what they must have. */
+/* Check which settings each profile requires and which it ignores: an ignored one is refused. */
 static int
 check_parts(const struct gw_listener_config *l, char **ret_error)
 {

@@ -277,7 +277,7 @@ is_by_connection(const struct gw_listener_config *listener)
 	return listener->profile == GW_PROFILE_UNIX || listener->profile == GW_PROFILE_CERTIFICATES;
 }
 
-/* It says who it is, and that is nobody of the configuration's. */
+/* The connection has an identity, but the configuration does not list it. */
 static void
 refuse_connection(struct entry *entry)
 {
@@ -294,7 +294,7 @@ refuse_connection(struct entry *entry)
 	}
 }
 
-/* Who may ask in whose name is nobody's to say here, and the arena shows all to whom it shows anything. */
+/* Impersonation is not decided here, and the arena shows the same objects to every admitted client. */
 static void
 refuse_impersonation(struct entry *entry)
 {

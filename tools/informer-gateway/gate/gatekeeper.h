@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gatekeeper: applies access (access.h) to the exchanges of all listeners. It is the router's hook `check`,
- * and it is called when an exchange is over. It refuses with 401, 403, 429 and 503 in upstream's words,
+ * and it is called when an exchange is over. It refuses with 401, 403, 429 and 503 in upstream's words. It
  * limits each identity's requests, ends watches that are no longer allowed, and writes the audit lines.
  *
  * A request that is not served from the arena may be passed through with its caller's bearer token, if the

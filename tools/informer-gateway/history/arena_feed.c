@@ -28,7 +28,7 @@ note_seq(struct gw_feed *feed)
 	return feed->last_seq;
 }
 
-/* What could not be read in the midst of a revocation is told again, in a RESYNC. */
+/* An object that was revoked while it was read is told again, in a RESYNC. */
 static void
 stage(struct gw_feed *feed, const struct informer_object *object, struct api_event change, bool unseen)
 {
@@ -74,8 +74,8 @@ on_update(void *context, const struct informer_object *old, const struct informe
 }
 
 /*
- * A server that does not count a deletion leaves the RV of the last state, which was told. While states are
- * skipped, the last one is not what the watches were told.
+ * If a server does not give a deletion its own RV, the object has the RV of its last state, which was told.
+ * While states are skipped, the last state is not the one that the watches know.
  */
 static void
 on_delete(void *context, const struct informer_object *object, bool final_state_known)
@@ -128,7 +128,7 @@ begin(struct gw_feed *feed, uint64_t rv)
 	feed->coalescing = feed->marked = false;
 }
 
-/* Everything up to seq was told. all: of the newest snapshot. */
+/* Everything up to seq was told. all: everything of the newest snapshot. */
 static void
 release(struct gw_feed *feed, uint64_t seq, uint64_t rv, bool all)
 {

@@ -58,8 +58,8 @@ by_rv(const void *a, const void *b)
 }
 
 /*
- * Deletions that were not seen get the newest RV of what was told before them. Returns whether everything
- * else has a higher RV than what was told, and than such a deletion before it.
+ * Unseen deletions get the newest RV told before them. Returns whether every other change has a higher RV
+ * than `told` and than such a deletion before it.
  */
 static bool
 place_unseen(struct gw_staged *items, size_t count, uint64_t told)
@@ -80,7 +80,7 @@ place_unseen(struct gw_staged *items, size_t count, uint64_t told)
 	return true;
 }
 
-/* The change goes to the log; what is left here is a reference to its object. */
+/* Move the change to the log; a reference to its object stays here. */
 static void
 hand_over(struct gw_staged *item, struct gw_change_log *log, struct gw_interests *interests)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Request form: checks a request more strictly than libmicrohttpd does, so that no proxy before us and no API
- * server behind us can read the same bytes as a different request. A request has one length, one host,
- * well-formed names and a plain path. Chunked bodies are refused, because their differences (line ends,
- * extensions) are not visible behind libmicrohttpd, and no client of the API needs them. A body needs a
- * Content-Length.
+ * Request form: checks a request more strictly than libmicrohttpd does. No proxy before us and no API server
+ * behind us can then read the same bytes as a different request. A request has one length, one host,
+ * well-formed names and a plain path. Chunked bodies are refused: their differences (line ends, extensions)
+ * are not visible behind libmicrohttpd, and no client of the API needs them. A body needs a Content-Length.
  *
  * Source: RFC 9112 (framing), RFC 9110 (names and values), RFC 3986 (percent-encoding)
  */

@@ -125,7 +125,7 @@ gw_read_body(struct gw_exchange *x, gw_body_done *done, void *ctx)
 	gw_exchange_go_on(x);
 }
 
-/* What nobody asked for is read over. */
+/* A body that was not asked for is discarded. */
 static enum MHD_Result
 collect(struct gw_exchange *x, const char *upload, size_t *size)
 {

@@ -11,7 +11,7 @@
 
 /* For how long a moment waits for others that come. */
 #define SHARE_MS 1000u
-/* So many items of hints a moment keeps that no view reads: who asks chooses how many there would be. */
+/* Item lists without a view that a moment keeps; clients choose how many hints there are. */
 #define UNREAD_MAX 4u
 
 /*
@@ -166,7 +166,7 @@ gw_view_open(struct gw_entry *entry, uint64_t rv, struct api_view **ret_view, ui
 	return 0;
 }
 
-/* Keep the newest of those that nobody reads. */
+/* Keep the newest item lists without a view. */
 static void
 forget_unread(struct gw_moment *m, unsigned most)
 {
@@ -196,7 +196,7 @@ find_items(struct gw_moment *m, const struct gw_hint *hint)
 	return found;
 }
 
-/* What nobody reads gives way when less than half of the room is left. */
+/* Item lists without a view are freed when less than half of the room is left. */
 static void
 make_room(const struct gw_arena *arena)
 {
@@ -294,7 +294,7 @@ gw_view_close(struct api_view *view)
 	}
 	keep_for(m, SHARE_MS);
 	if (view->failed)
-		m->until_ms = 0; /* nobody else is to meet that */
+		m->until_ms = 0; /* no other view may use it */
 	gw_items_place_done(&view->place);
 	free(view);
 	gw_moments_expire(m->entry->arena);

@@ -33,7 +33,7 @@ add(struct search *s, const struct informer_object *object, uint64_t rv, bool go
 	s->items[s->count++] = (struct candidate){.object = *object, .rv = rv, .gone = gone};
 }
 
-/* The RV of a deletion that was seen, and behind which none was forgotten; 0: it is no such. */
+/* The RV of a seen deletion after which none was forgotten; 0: not such a deletion. */
 static uint64_t
 rv_of_seen(const struct search *s, const struct informer_object *object)
 {
@@ -61,7 +61,7 @@ look_at_deleted(void *context, const struct informer_object *object)
 	return 0;
 }
 
-/* How far back, by the deletions that are remembered, or by the first list. */
+/* Find F, from the remembered deletions or from the first list. */
 static int
 prove(struct search *s, const struct gw_reading *reading, uint64_t complete_from)
 {
@@ -98,8 +98,8 @@ newest_first(const void *a, const void *b)
 }
 
 /*
- * Put the newest that fit in front. What each was before is not known, of what is gone neither: who selects
- * may have been told of a state that was selected, and of none of the states between that one and the last.
+ * Prepend the newest changes that fit. Their previous states are unknown, also of deletions: a client may
+ * have been told of a selected state, and of no state between that and the last one.
  */
 static void
 extend(struct gw_entry *entry, struct search *s)
@@ -120,7 +120,7 @@ extend(struct gw_entry *entry, struct search *s)
 		bool made = gw_object_make(&entry->maker, &s->items[i].object, &change.object) == 0;
 
 		bytes = made ? gw_object_bytes(change.object) + sizeof(change) : SIZE_MAX;
-		if (bytes > room) { /* it shows how far down it goes, and is not told itself */
+		if (bytes > room) { /* its RV becomes the floor; the change itself is not prepended */
 			api_object_unref(change.object);
 			floor = change.rv;
 			break;
