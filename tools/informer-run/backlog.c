@@ -33,7 +33,7 @@ backlog_done(struct backlog *backlog)
 	*backlog = (struct backlog){0};
 }
 
-/* FNV-1a: spreads names; whoever made them collide would slow his own handler only. */
+/* FNV-1a. Keys chosen to collide slow only this handler. */
 static uint64_t
 hash_key(const char *key)
 {

@@ -257,9 +257,9 @@ process_reap(struct process *process, char *why, size_t size)
 {
 	int status = 0;
 
-	/* before it is reaped its number, and so its group's, is nobody else's */
+	/* until the process is reaped, its number and its group's cannot be reused */
 	kill(-process->pid, SIGKILL);
-	/* at most what a pipe holds, whoever else may write into it */
+	/* at most a pipe's capacity, even if other processes write to it */
 	for (size_t i = 0; i < 256 && process->out.fd >= 0 && read_some(process) > 0; i++)
 		;
 	while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)

@@ -152,8 +152,9 @@ on_overflow(void *context, enum informer_overflow kind)
 }
 
 /*
- * One that no RESYNC has had, also none of a life before: who is told of two, the first of them cut off, must
- * not take them for one, or what went in between stays. The time in ms, or the next number.
+ * A number that no RESYNC has had, in this or an earlier process: the time in ms, or the last number plus 1.
+ * If a RESYNC is cut off and another follows, equal numbers would make both look like one, and objects
+ * deleted in between would stay.
  */
 static uint64_t
 new_resync(uint64_t last)

@@ -142,7 +142,7 @@ drain(struct run *run)
 	run->drain_told_ms = loop_now() + DRAIN_TOLD_MS;
 }
 
-/* Whoever waits for us to end is told after a while why we do not. */
+/* Report after some time why the drain has not ended. */
 static void
 tell_drain(struct run *run)
 {
@@ -160,7 +160,7 @@ children_ended(struct run *run)
 {
 	siginfo_t info;
 
-	/* whoever is the first process of a container gets orphans, too */
+	/* process 1 of a container also gets orphans */
 	while (info.si_pid = 0,
 	       waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
 		bool ours = false;

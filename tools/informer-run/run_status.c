@@ -63,7 +63,7 @@ status_connect(const char *folder, const char *name)
 	return n;
 }
 
-/* Of those that were killed: nobody listens. */
+/* Remove the sockets of killed processes: no process listens on them. */
 static void
 remove_dead(const char *folder)
 {

@@ -93,7 +93,7 @@ settings_duration(const char *text, uint32_t *ret_ms)
 	return true;
 }
 
-/* Where dead letters go that nobody gave a place: with the state that outlives a restart. */
+/* The default file of dead letters: in the folder of state that outlives a restart. */
 static char *
 default_dead_letters(const char *consumer)
 {

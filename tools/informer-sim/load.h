@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Load: objects from files: output of `kubectl get -o json` (a List, or a PodList whose items have no kind),
- * single manifests, several documents in one file, and folders of such *.json files.
+ * Load: reads objects from files. A file is output of `kubectl get -o json` (a List, or a PodList whose items
+ * have no kind), or has one or more manifests. A folder is read as its *.json files.
  *
  * Every object gets the next RV; a missing UID, creation time or namespace is filled in. An unknown kind
  * becomes a custom resource.

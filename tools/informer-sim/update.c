@@ -94,7 +94,7 @@ has_text(const struct api_node *list, const char *text)
 	return false;
 }
 
-/* What is being deleted is held by nobody else any more. */
+/* An object that is being deleted must not get new finalizers. */
 static int
 check_finalizers(struct sim_request *request, const struct api_node *meta, const struct api_node *old_meta)
 {

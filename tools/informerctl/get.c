@@ -224,7 +224,7 @@ get_find(struct get *get)
 	return get_sort(get);
 }
 
-/* How old all this is, when nobody keeps it up to date. */
+/* Print the age of the arena's data if no informerd updates it. */
 void
 get_warn_stale(struct get *get)
 {

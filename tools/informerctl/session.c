@@ -145,7 +145,7 @@ cli_ask(struct informer *inf, const struct cli_args *args, char **ret_text, size
 	return explain(args, r, detail);
 }
 
-/* What may be otherwise in a moment: nobody has answered yet, or who did is not ready. */
+/* Failures that may pass in a moment: no answer yet, or the daemon is not ready. */
 static bool
 may_pass(int failure)
 {
