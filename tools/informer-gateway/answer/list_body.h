@@ -8,7 +8,8 @@
  *
  * A request for the newest state gets a body that began after the request. It waits for that body, with later
  * requests, while an equal body is in progress. It also waits if an equal body of more than 1 MiB began less
- * than 1 s ago. A request with an RV or 0 shares any body of that RV that began within the last second.
+ * than 1 s ago. A request with an RV or 0 shares any body of that RV or newer that began within the last
+ * second.
  *
  * Budget  All bodies share one memory budget. At most 16 bodies, plus one per 256 KiB of the budget, exist at
  *         a time; a request for another gets 429. Complete bodies without a reader are freed first. A body
