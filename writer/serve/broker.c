@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The broker as a whole: its socket, and its life. What one client says and gets is broker_client.c's and
- * broker_subscribe.c's, waking broker_wake.c's.
+ * The broker's socket and its life. broker_client.c and broker_subscribe.c talk to a client; broker_wake.c
+ * wakes it.
  */
 #include "writer/serve/broker.h"
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The broker: who may read, and what each reader is given.
+ * The broker serves readers: it admits them, hands out descriptors and queues, and wakes them.
  *
- * It serves a SOCK_SEQPACKET Unix socket (shm-layout/protocol.h), admits by the peer's credentials, hands out
- * the arena read-only, a slot, an eventfd, and queues for what it subscribes to; notices when a reader is
- * gone (its connection or its process, whichever tells), and wakes the readers that sleep when there is a
- * commit, or something in one of their queues. Nothing that a client does makes the loop wait or memory grow
- * without bound.
+ * It listens on a SOCK_SEQPACKET Unix socket (shm-layout/protocol.h) and admits a peer by its credentials. A
+ * reader gets the arena read-only, a slot, an eventfd, and a queue for each subscription. The broker wakes a
+ * sleeping reader after a commit, or when one of its queues has new entries. A reader is gone when its
+ * connection or its process ends.
  *
- * Threads: the writer's loop thread only, which also calls broker_new().
+ * Invariant: no client can make the loop wait, or make memory grow without bound.
+ *
+ * Threads: the writer's loop thread only; it also calls broker_new().
  */
 #ifndef WRITER_SERVE_BROKER_H
 #define WRITER_SERVE_BROKER_H
@@ -30,7 +31,7 @@ struct consumers;
 
 #define BROKER_QUEUE_MEMORY (64ull << 20)
 
-/* What is served: an arena, its readers' slots, and what its store tells. Borrowed until broker_free(). */
+/* What the broker serves. All of it is borrowed until broker_free(). */
 struct broker_source {
 	const struct arena *arena;
 	struct pins *pins;
@@ -39,21 +40,21 @@ struct broker_source {
 };
 
 /*
- * socket_path   the file, open to all (admission is by credentials); a stale one is replaced, so the caller
- *               holds the lock (lock.h)
- * allow_uids    who may attach besides root and the daemon's own user; allow_gids: of which groups,
- *               supplementary ones too
- * max_readers   attached at once; 0: 256. An eighth is kept for root and the daemon's own user; nobody else
- *               may have more of them than are free for others
- * queue_memory  bytes for all the queues, shared in the same way; 0: BROKER_QUEUE_MEMORY. A memory control
- *               group may leave less (broker_room.c)
- * barred_ms     for how long the process of a reader that was revoked is not let in again, and nobody of the
- *               user of one that was refused for its wake-ups (at least); 0: 5,000
- * listener      a listening socket with that file, from a predecessor (broker_pass_on()): it is served on,
- *               and belongs to the broker in any case; 0: a new one is made
- * wanted        a reader looks at this resource, or subscribes to it: "pods", "deployments.apps"; not
- *               terminated. May be NULL
- * report        the answer to STAT, a malloc'ed JSON text, or NULL
+ * socket_path   the socket's file, open to all users: admission is by credentials. A stale file is replaced,
+ *               so the caller holds the lock (lock.h)
+ * allow_uids    users who may attach, besides root and the daemon's own user
+ * allow_gids    groups whose members may attach; supplementary groups count
+ * max_readers   limit of attached readers; 0: 256. An eighth is kept for root and the daemon's own user. Any
+ *               other user may have at most as many as remain free for others
+ * queue_memory  limit in bytes of all queues, divided by the same rule; 0: BROKER_QUEUE_MEMORY. The memory
+ *               cgroup may lower it (broker_room.c)
+ * barred_ms     how long the process of a revoked reader is refused; 0: 5,000. After a refusal for wake-ups
+ *               it is the least time for which the whole user is refused
+ * listener      a listening socket with that file, from a predecessor (broker_pass_on()). The broker takes it
+ *               over, also on failure; 0: the broker makes one
+ * wanted        called when a reader looks at this resource or subscribes to it: "pods", "deployments.apps";
+ *               not terminated. May be NULL
+ * report        returns the answer to STAT, a malloc'ed JSON text, or NULL
  */
 struct broker_options {
 	const char *socket_path;
@@ -72,44 +73,43 @@ struct broker_options {
 };
 
 /*
- * Listen. What the options point at is borrowed until broker_free() has closed all.
- * Returns  0; -ENAMETOOLONG, -EEXIST (something that is no socket stands there), other negative errno, with
- *          message
+ * Listen. What the options point at is borrowed until broker_free() has closed everything.
+ * Returns 0; -ENAMETOOLONG; -EEXIST: the path is a file that is no socket; other negative errno, with message
  */
 int broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker **ret_broker,
 	       char **ret_error);
 
 /*
- * Stop: closes all connections, and removes the socket's file if it is still ours. Handles are closed by the
- * loop, which has to run on; the broker is freed then. NULL is fine.
+ * Close all connections, and remove the socket's file if it is still ours. The loop must run on to close the
+ * handles; then the broker is freed. NULL is fine.
  */
 void broker_free(struct broker *broker);
 
 /*
- * The listening socket is another's from now on: broker_free() leaves its file. The connections that nobody
- * has accepted yet wait for that one.
- * Returns a descriptor of it, the caller's; or negative errno, and all is as it was
+ * Give the listening socket to a successor. broker_free() then leaves the socket's file. Connections that are
+ * not accepted yet wait for the successor.
+ * Returns a descriptor of the socket, which the caller owns; or negative errno, and nothing changed
  */
 int broker_pass_on(struct broker *broker);
 
 /*
- * The reader of this slot was revoked (store_revoke()), because of `why`, which goes to the log and to the
- * reader: it is hung up on, and its process is not let in again while it has the slot, nor for some seconds;
- * it is told so and comes again by itself. May be called amid a change or a commit.
+ * Hang up on the reader of this slot, after store_revoke(). `why` goes to the log and to the reader. The
+ * reader's process is refused while it keeps the slot, and for barred_ms. May be called during a change or a
+ * commit.
  */
 void broker_revoke(struct broker *broker, unsigned slot, const char *why);
 
 /*
- * There was a commit: wake the readers that wait for one, and those that wait for their queues and were given
- * something. Cheap when nobody sleeps. Fits store_on_commit() by its argument order.
+ * Wake the readers that wait for a commit, and those that wait for a queue that got entries. Cheap when no
+ * reader sleeps. The arguments are those of store_on_commit()'s function.
  */
 void broker_wake(void *broker, uint64_t epoch);
 
 /*
- * The attached readers for the report; NULL without memory:
+ * The attached readers, for the report. NULL: no memory.
  *
  *	[{"pid", "uid", "name", "generation", "pins", "oldest_epoch", "oldest_age_ns", "lag_epochs",
- *	  "dropped": we hung up on it and it still reads, "revoked": what it reads is not kept for it,
+ *	  "dropped": we hung up, and the reader still reads, "revoked": its snapshot is not kept any more,
  *	  "queues": [{"number", "resource", "namespace", "name", "consumer", "capacity", "unread",
  *	              "held_bytes", "overflows", "open"}]}]
  */
@@ -117,16 +117,16 @@ cJSON *broker_readers_json(struct broker *broker);
 
 struct broker_stats {
 	unsigned readers;	/* attached, or dropped and still reading */
-	uint64_t attached;	/* so far */
+	uint64_t attached;      /* since the start, as all below unless noted */
 	uint64_t refused;
-	uint64_t denied;        /* of these: connections of users who may not attach */
-	uint64_t dropped;	/* for what they did, or did not do */
-	uint64_t revoked;	/* for what they held back */
-	uint64_t wakes_refused; /* readers whose wake-ups took too long, or blocked */
+	uint64_t denied;        /* of `refused`: connections of users who may not attach */
+	uint64_t dropped;       /* for misbehaviour or a missed deadline */
+	uint64_t revoked;       /* for memory that their snapshots held */
+	uint64_t wakes_refused; /* readers refused because a wake-up was slow or blocked */
 	uint64_t wakeups;	/* eventfds written */
-	unsigned pending;       /* connections that have not attached */
-	uint64_t queues_refused; /* for want of memory */
-	uint64_t queue_bytes;    /* what all queues cost, and what they may */
+	unsigned pending;       /* now: connections that have not attached */
+	uint64_t queues_refused; /* refused for lack of memory */
+	uint64_t queue_bytes;    /* now: cost of all queues, and its limit */
 	uint64_t queue_limit;
 };
 void broker_stats(const struct broker *broker, struct broker_stats *ret);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may attach: root, the daemon's own user, and whom the configuration names by user or group.
+ * Decides which peer may attach: root, the daemon's own user, and the users and groups in the configuration.
  */
 #include <errno.h>
 #include <stdlib.h>

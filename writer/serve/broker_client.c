@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One client of the broker: its greeting, and what it is given. Its end is broker_drop.c's.
+ * One client of the broker: its greeting, and what it gets. broker_drop.c ends it.
  *
- *	GREETING ──HELLO──▶ ATTACHED (broker_subscribe.c hears what it says)
+ *	GREETING ──HELLO──▶ ATTACHED (broker_subscribe.c handles its packets)
  *	   │  ▲
  *	  STAT └── all sent ── REPORTING
  *
- * Descriptors that a client sends are refused by the kernel (broker.c), or dropped, as there is no room for
- * them where we receive.
- * A client has one packet's room at most in our memory, plus one report, of which so many wait at most
- * (broker_room.c). Whoever does not greet, or does not take what was sent, within BROKER_DEADLINE_MS is
- * dropped; whoever asks without pause takes turns with the others (broker_turn.c).
+ * The kernel refuses descriptors that a client sends (broker.c), or drops them, because we receive without
+ * room for any.
+ *
+ * A client uses the room of one packet, plus at most one report; the number of waiting reports is limited
+ * (broker_room.c). A client that does not greet, or does not take what was sent, within BROKER_DEADLINE_MS is
+ * dropped. A client that sends without pause takes turns with the others (broker_turn.c).
  */
 #include <errno.h>
 #include <fcntl.h>

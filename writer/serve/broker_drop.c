@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a client of the broker ends: when it hangs up, dies, misbehaves, or lets a deadline pass.
+ * How a client of the broker ends: when it hangs up, dies, misbehaves, or misses a deadline.
  *
  *	ATTACHED ──it hung up or died─────────────▶ gone: queues, place among the sleepers, slot
  *	   │                                         ▲
  *	   └──we hang up──▶ DROPPED ──it let go──────┘
  *
- * Invariant: a slot is given up only when nobody can read through it. The arena cannot be taken from a reader
- * that we hang up on: so its slot says CLOSED, and is looked at as before until its cells are free, or it
- * hangs up or dies (shm-layout/PROTOCOLS.md, Drop). Its queues end at once: what only they kept is
- * retired now, and a pin from before keeps that too.
+ * Invariant: a slot is given up only when no reader can read through it. The arena cannot be taken from a
+ * reader that we hang up on. So its slot says CLOSED and still protects its pins, until its cells are free,
+ * or it hangs up or dies (shm-layout/PROTOCOLS.md, Drop). Its queues end at once: what only they kept is
+ * retired now, and an earlier pin keeps that too.
  */
 #include <fcntl.h>
 #include <inttypes.h>

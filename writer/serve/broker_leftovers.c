@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that readers were handed, whose use has ended, and that some process still has open or mapped. The
- * kernel charges their memory to informerd, so they count for their user as if they were in use
- * (broker_room.c). Else a user that takes files, ends and comes again, without end, would have informerd
- * killed for want of memory.
+ * Counts files of ended readers and queues that some process still has open or mapped. The kernel charges
+ * their memory to informerd, so they count for their user like files in use (broker_room.c). Otherwise a user
+ * could attach, end and attach again without end, until informerd is killed for lack of memory.
  *
- * A file can be leased for writing when nobody else has it open or mapped. So a reader gets an open file of
- * its own of each. Locks on a file make the question slow, so one look takes LOOK_NS and one file more at
- * most. Invariant: a file counts until it is seen to be closed. Where the kernel refuses every lease (a
- * filter), nothing counts.
+ * A file can be leased for writing only when no other process has it open or mapped. So each reader gets an
+ * open file of its own. Locks on a file make the lease slow, so one look takes at most LOOK_NS and one file
+ * more.
+ *
+ * Invariant: a file counts until it is seen to be closed. Where the kernel refuses every lease (a filter), no
+ * file counts.
  */
 #include <errno.h>
 #include <fcntl.h>

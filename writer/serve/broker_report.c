@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the broker tells of its readers in the report.
+ * The broker's part of the report: its readers.
  */
 #include "shm-layout/time_ns.h"
 #include "writer/serve/broker_internal.h"

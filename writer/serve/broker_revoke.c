@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Readers that cost the others too much: those that were revoked (store_revoke()), and those whose wake-ups
- * take too long. They are told why, hung up on, and not let in again for a while: of the former the process,
- * of the latter nobody of the user, for a reader that comes anew in another process costs as much again.
+ * Ends readers that cost the others too much: revoked readers (store_revoke()), and readers whose wake-ups
+ * take too long. The reader is told why and hung up on. After a revocation its process is refused for a time.
+ * After a refusal for wake-ups the whole user is refused, because another process of that user would cost as
+ * much again.
  *
- * This may come amid a change or a commit, when the store is out of memory. So nothing is done here at once
- * that the store would notice: its queues take no more (what is pushed from now on may come to stand where
- * nothing is kept for it), and they end with the next turn of the loop, as the connection does.
+ * This may be called during a change or a commit, when the store is out of memory. So nothing that the store
+ * would notice happens at once. The reader's queues are muted now, because nothing is kept for later entries.
+ * Queues and connection end in the next turn of the loop.
  */
 #include <stdio.h>
 

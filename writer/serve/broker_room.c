@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For how many there is room: connections that have not attached, readers, descriptors, and the memory of
- * queues. Invariant: whatever other users do, root and the daemon's own user find room, and whoever is new
- * finds some.
+ * Divides what is limited among users: connections that have not attached, readers, descriptors, and the
+ * memory of queues.
  *
- * Readers and queues stay, so what is left is rationed: a part is kept for root and the daemon's own user,
- * and nobody else may have more than is still free for others. So the first user gets half at most, two a
- * third each, and there is always something left for the next one.
+ * Invariant: whatever other users do, there is room for root and the daemon's own user, and some for a new
+ * user.
  *
- * Connections that have not attached do not stay: who sends his greeting at once needs no room for longer
- * than a turn of the loop. So the newest always gets in, and the oldest of whoever has most gives way.
+ * Readers and queues stay for long. So a part is kept for root and the daemon's own user, and any other user
+ * may have at most as much as is still free for others. The first user gets at most half, two users a third
+ * each, and some is always left for the next user.
+ *
+ * Connections that have not attached stay for less than one turn of the loop if they greet at once. So the
+ * newest connection is always accepted, and the oldest one of the user with most of them is closed.
  */
 #include <inttypes.h>
 #include <stdio.h>

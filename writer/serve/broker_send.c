@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets to a client. Nothing is kept for one that does not take them: the caller hears -EAGAIN.
+ * Sends packets to a client. Nothing is buffered: if the client does not take a packet, the caller gets
+ * -EAGAIN.
  */
 #include <errno.h>
 #include <string.h>

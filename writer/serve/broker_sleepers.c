@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The attached clients, in rows: what each commit looks at.
+ * The attached clients, in arrays that each commit looks through.
  *
- * Invariant: the rows have no gaps, and a client's `sleeper` is its place in each of them.
+ * Invariant: the arrays have no gaps, and a client's `sleeper` is its index in each of them.
  */
 #include <errno.h>
 #include <stdlib.h>

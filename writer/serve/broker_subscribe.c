@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an attached client says: which queues it wants. Everything in its packets is input; whoever sends what
- * is no message of an attached client, or does not take the answers, is dropped.
+ * Handles the packets of an attached client: which queues it wants. A client is dropped when it sends a
+ * packet that is no message of an attached client, or does not take the answers.
  *
- * A queue belongs to its reader: it goes when its number is subscribed again, by UNSUBSCRIBE, and with the
+ * A queue belongs to its reader. It ends when its number is subscribed again, by UNSUBSCRIBE, and with the
  * reader.
  */
 #include <errno.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the loop tells the broker of: connections, packets, deaths, and that it is time to look at clients.
+ * The broker's turns of the loop: events of connections and processes, and the clock that looks at clients.
  *
- * Listener, connections and processes are in one epoll instance, level-triggered, and the loop polls that
- * instance alone. A turn handles one event after the other until TURN_NS are used up. Then the loop hears the
- * API server, commits and wakes.
+ * Listener, connections and processes are in one level-triggered epoll instance, which is all that the loop
+ * polls for the broker. A turn handles one event after another until TURN_NS have passed. Then the loop hears
+ * the API server, commits and wakes.
  *
- * A turn costs SHARE times the time that it took. Time that passes pays for that, also BURST_NS in advance:
- * readers that come at once, after a restart of informerd, are heard without delay. When a turn is not paid
- * for the broker pauses. So a flood gets a tenth of the loop's time, and the loop may sleep.
+ * A turn costs SHARE times the time that it took. Elapsed time pays for it, up to BURST_NS in advance. So
+ * readers that all connect after a restart of informerd are served without delay. While a turn is not paid
+ * for, the broker pauses. So a flood gets a tenth of the loop's time, and the loop can sleep.
  *
- * The kernel puts a descriptor that it has told of behind all others that are ready. So a client that asks
- * without pause takes turns with the other clients and the listener. Each event is fetched by itself, for its
+ * The kernel puts a descriptor that it has reported behind all others that are ready. So a client that sends
+ * without pause takes turns with the other clients and the listener. Each event is fetched alone, because its
  * handler may end any client.
  */
 #include <errno.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waking readers: the loop writes to the eventfd of each reader that sleeps and waits for what came.
+ * Wakes readers: the loop writes to the eventfd of each sleeping reader that waits for what came.
  *
- * A wake-up's cost is in its reader's hand: the kernel goes through everybody who waits for the eventfd, a
- * hundred thousand entries of epoll instances among them, and it does so on the thread that writes. So a
- * reader whose wake-up takes more than WAKE_BOUND_NS of this thread's CPU time, SLOW_MAX times one after the
- * other, is refused (broker_revoke.c). CPU time is read before and after one write only if the wake-up before
- * took longer than that by the wall clock, which is 20 times cheaper to read; or if it is the reader's first.
+ * The reader controls what its wake-up costs. The kernel visits every waiter of the eventfd, perhaps a
+ * hundred thousand epoll entries, on the writing thread. So a reader is refused (broker_revoke.c) when
+ * SLOW_MAX wake-ups in a row take more than WAKE_BOUND_NS of this thread's CPU time each.
+ *
+ * Reading the wall clock is 20 times cheaper than reading CPU time. So CPU time is measured only for a
+ * reader's first wake-up, and after a wake-up that took more than the bound by the wall clock.
  *
  * A write that blocks is interrupted (wake_guard.h), and its reader is refused at once.
  */

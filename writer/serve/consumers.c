@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps the named consumers for the broker: a table of a few hundred at most, in no order. Polls what
- * readers acknowledge, clamps it, tells the store, and forgets who has been away for too long.
+ * Keeps the named consumers for the broker, in an unordered table of a few hundred at most. It polls and
+ * clamps acknowledgements, hands them to the store, and forgets names that have been absent too long.
  */
 #include "writer/serve/consumers.h"
 

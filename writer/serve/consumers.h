@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Named consumers: whose cursor the arena remembers (shm-layout/consumer.h).
+ * The table of named consumers: readers whose cursor the arena keeps across restarts (shm-layout/consumer.h).
  *
  *	slot.acknowledged ──poll, clamp──▶ table ──store_set_consumers()──▶ arena ──adoption──▶ table
  *
- * A cursor counts only when it grows within its lineage and is not beyond a published seq. Names are capped a
- * user; the oldest absent one of a user gives way to a new one. A name that never acknowledged anything is
- * remembered only while it is attached.
+ * A cursor is accepted when it grows within its lineage and is at most the newest published seq. The number
+ * of names per user is limited. At the limit a new name replaces the user's oldest absent name. A name that
+ * never acknowledged anything is kept only while its reader is attached.
  *
- * A name grows old only while it could have come: in time that a daemon lived through. What the wall clock
- * went on otherwise (the machine was off or asleep, nobody ran, somebody set it) is added to the names'
- * last_seen_wall_ns, so that clock minus that is always time lived without it.
+ * A name ages only while a daemon runs. Wall time in which no daemon ran (the machine was off or asleep, or
+ * the clock was set) is added to each last_seen_wall_ns. So the clock minus last_seen_wall_ns is the time
+ * that a daemon ran without the name.
  *
  * Threads: the writer's loop thread only.
  */
@@ -24,38 +24,39 @@
 #include "writer/store/store.h"
 
 struct consumers;
-struct consumer_seat;	/* of a name; an attached reader that reads as that consumer sits there */
+struct consumer_seat; /* a name's place for an attached reader, which reads as that consumer */
 
 struct consumers_limits {
 	uint32_t per_uid;	/* [64] */
 	uint32_t total;		/* [1,024] */
-	uint64_t age_ns;	/* [7 days] not seen for so long, while there was a daemon: forgotten */
+	uint64_t age_ns;        /* [7 days] a name absent for this much daemon run time is forgotten */
 };
 #define CONSUMERS_LIMITS ((struct consumers_limits){64, 1024, 7ull * 24 * 3600 * 1000000000u})
 
 /*
- * store is borrowed; what it shows is taken over, and is as old as it was when the daemon before us committed
- * last.
+ * Make the table from the consumers in the store. Their ages go on from the last commit of the daemon before.
+ * store is borrowed. Returns 0 or -ENOMEM.
  */
 int consumers_new(struct store *store, struct consumers_limits limits, struct consumers **ret_consumers);
 void consumers_free(struct consumers *c);
 
 /*
- * A reader comes as this consumer. cursor: in its slot, borrowed, hostile.
- * Returns 1 and where it had got to; 0 the name is new; -EBUSY another one sits there; -EUSERS the user has
- * too many names; -ENOMEM
+ * A reader attaches as this consumer. cursor: in the reader's slot, borrowed, hostile.
+ * Returns 1: the name is known, and its position is set; 0: the name is new; -EBUSY: another reader has the
+ * name; -EUSERS: the user has too many names; -ENOMEM
  */
 int consumers_sit(struct consumers *c, uid_t uid, const char *name, size_t length,
 		  const struct queue_cursor *cursor, struct consumer_seat **ret_seat, uint8_t ret_lineage[16],
 		  uint64_t *ret_seq);
-/* It goes: its last acknowledgement is taken. */
+/* The reader leaves the seat. Its last acknowledgement is taken. */
 void consumers_leave(struct consumer_seat *r);	/* NULL is fine */
 
 /*
- * Take acknowledgements, forget who is too old, and hand what changed to the store. True when there is
- * something for a commit to keep. Called once a second, and before the last commit; the caller commits.
- * lived_ns  a clock that nobody sets, and that stands while the machine sleeps (CLOCK_MONOTONIC); of a step
- *           of it a minute counts at most, so that a daemon that was stopped did not live through that
+ * Take acknowledgements, forget names over age_ns, and hand changes to the store. Returns whether a commit
+ * has something to keep; the caller commits. Called once a second, and before the last commit.
+ *
+ * lived_ns  CLOCK_MONOTONIC, which stands while the machine sleeps. A step over a minute counts as a minute:
+ *           the daemon was stopped
  */
 bool consumers_poll(struct consumers *c, uint64_t now_wall_ns, uint64_t lived_ns);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fan-out. For each position in the root there is an audience: who listens to it, and which of these queues
- * have unread entries.
+ * Fan-out. Each position in the root has an audience: the subscribers that get its events, and which of their
+ * queues have unread entries.
  *
  *	audience[3] ─┬─ hearers  {hash of namespace, subscriber} …   looked through for each event
  *	             └─ unread   place …                             looked through for the lowest unread seq
  *
- * A place is a subscriber at one position; several entries of one resource name have a position each.
+ * A place is a subscriber at one position. Several entries of one resource have a position each.
  */
 #include "writer/serve/fan_out.h"
 

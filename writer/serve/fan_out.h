@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fan-out: which queues get what a commit changed, what they hold back, and when they overflow.
+ * Fan-out puts each committed change into the queues that subscribe to it, and closes queues that exceed a
+ * limit.
  *
  *	store ──events──▶ fan_out ──entries──▶ queue, queue, … ──▶ readers
  *	  ▲                  │
- *	  └──── lowest ──────┘	what queues still show stays in the arena
+ *	  └──── lowest ──────┘	what unread entries refer to stays in the arena
  *
- * A subscription is a resource and a namespace (or all); those of other resources cost nothing, those of
- * other namespaces a comparison of two numbers. A queue that is full, holds more than its share of bytes, or
- * has not been read for too long, overflows. That wakes nobody: a reader with unread entries was told of
- * them.
+ * A subscription is a resource and one namespace or all. A change costs nothing for subscriptions of other
+ * resources, and one comparison of two numbers for other namespaces.
  *
- * Whose queue holds most of a resource is who has read least of it, so the share of bytes is asked of that
- * one alone.
+ * A queue overflows when it is full, holds more than its limit of bytes, or has an entry unread for longer
+ * than its age limit. An overflow wakes no reader: a reader with unread entries has been woken for them.
+ *
+ * Of a resource's queues, the one that has read least holds most. So only that queue's bytes are checked.
  *
  * Threads: the writer's loop thread only.
  */
@@ -29,9 +30,10 @@ struct fan_out;
 struct subscriber;
 
 /*
- * entries, max_entries  capacity of a queue when none is asked for, and at most
- * bytes                 a queue may hold back in the arena
- * age_ns                an entry may stay unread
+ * entries      default capacity of a queue
+ * max_entries  largest capacity of a queue
+ * bytes        limit of what one queue may hold back in the arena
+ * age_ns       limit of the time that an entry may stay unread
  */
 struct fan_out_limits {
 	uint32_t entries;
@@ -42,22 +44,22 @@ struct fan_out_limits {
 #define FAN_OUT_LIMITS                                                                                       \
 	((struct fan_out_limits){QUEUE_ENTRIES_DEFAULT, QUEUE_ENTRIES_MAX, 32u << 20, 60ull * 1000000000u})
 
-/* store is borrowed; its on_events and hold_for are taken over. */
+/* store is borrowed. Sets the store's on_events and hold_for. Returns 0 or -ENOMEM. */
 int fan_out_new(struct store *store, struct fan_out_limits limits, struct fan_out **ret_fan_out);
-/* For tests: from now on; queues that exist keep their capacity. */
+/* For tests: change the limits. Existing queues keep their capacity. */
 void fan_out_set_limits(struct fan_out *f, struct fan_out_limits limits);
-/* All subscriptions must be gone. */
+/* All subscriptions must have ended. */
 void fan_out_free(struct fan_out *f);
 
 /*
- * resource    "pods", "deployments.apps"; one that the store has not (yet) is fine. Several entries of it:
- *             all
- * entries     as fan_out_entries() says, or fewer
- * cursor      the reader's cursor for this queue, in its slot
- * on_due      called within a commit that gave its reader something to look at
- * on_overflow called when its queue overflowed, once until it reopened; may be NULL
- * ret_base    the queue has everything with a greater seq
- * ret_fd      of the queue, read-only; the caller's to close
+ * resource     "pods", "deployments.apps"; the store need not have it yet. Several entries of one resource:
+ *              all
+ * entries      as fan_out_entries() says, or fewer
+ * cursor       the reader's cursor for this queue, in its slot
+ * on_due       called within a commit that gave the queue entries
+ * on_overflow  called when the queue overflows, once until it reopens; may be NULL
+ * ret_base     the queue has every change with a greater seq
+ * ret_fd       the queue's file, read-only; the caller closes it
  */
 struct subscriber_options {
 	const char *resource;
@@ -72,23 +74,22 @@ struct subscriber_options {
 };
 int fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
 		      struct subscriber **ret_subscriber, uint64_t *ret_base, int *ret_fd);
-/* take_back  as ring_out_free() */
+/* take_back: as for ring_out_free(). */
 void fan_out_unsubscribe(struct subscriber *s, bool take_back);
-/* Push nothing into it any more, until it is unsubscribed. May be called amid a change or a commit. */
+/* Push nothing more into the queue until it is unsubscribed. May be called during a change or a commit. */
 void fan_out_mute(struct subscriber *s);
-/* The capacity of a queue for which so many entries are asked; 0: the default. */
+/* The capacity of a queue for which `wanted` entries are asked; 0: the default. */
 uint32_t fan_out_entries(const struct fan_out *f, uint32_t wanted);
 
-/* Once a second: overflow what is over its age; release what nobody shows any more. */
+/*
+ * Called once a second: overflow queues over their age limit, and release what no queue refers to any more.
+ */
 void fan_out_tick(struct fan_out *f, uint64_t now_boot_ns);
 
-/*
- * Overflows of all queues of this resource ("deployments.apps") since the start, those that are gone
- * included.
- */
+/* Overflows of all queues of this resource ("deployments.apps") since the start, ended queues included. */
 uint64_t fan_out_overflows(const struct fan_out *f, const char *resource);
 
-/* Lent. */
+/* The result is lent. */
 const char *subscriber_resource_name(const struct subscriber *s);
 
 struct subscriber_stats {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A place leaves its list when the list is searched and the place's queue has nothing unread. */
+/* A place leaves its list when a search of the list finds nothing unread in the place's queue. */
 #include "writer/serve/unread.h"
 
 #include <errno.h>

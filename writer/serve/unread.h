@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unread: which queues have unread entries of a position, and the lowest seq among these entries. The store
- * keeps what entries from that seq on show.
+ * Unread lists the queues that have unread entries of a position, and finds the lowest seq among these
+ * entries. The store keeps what entries from that seq on refer to.
  *
  * Invariant: each place of an open queue with unread entries is in its position's list. The lowest seq of a
- * list never falls: a queue is added with entries of the newest commit. So, while the queue that had the
- * lowest seq still has it, no other queue is asked.
+ * list never falls, because a queue is added with entries of the newest commit. So while the queue that had
+ * the lowest seq still has it, no other queue is looked at.
  */
 #ifndef WRITER_SERVE_UNREAD_H
 #define WRITER_SERVE_UNREAD_H
@@ -39,7 +39,7 @@ struct unread_queue {
 	bool noted;
 };
 
-/* Room in the list for so many places. 0, -ENOMEM. */
+/* Make room in the list for `capacity` places. Returns 0 or -ENOMEM. */
 int unread_reserve(struct unread *u, size_t capacity);
 
 /* The queue has unread entries: add its places to their lists. */
@@ -54,7 +54,7 @@ unread_note(struct unread_queue *q)
 /* Take all places of the queue from their lists, and free them. */
 void unread_forget(struct unread_queue *q);
 
-/* The queue with the lowest unread seq of a position, and that seq; NULL: nothing is unread. */
+/* The queue with the lowest unread seq of a position, and that seq. NULL: nothing is unread. */
 struct unread_queue *unread_lowest(struct unread *u, uint64_t *ret_seq);
 
 /* Bytes that the store keeps for the queue's unread entries. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The signal goes to the one thread (SIGEV_THREAD_ID). It is SIGURG, which the kernel ignores where nobody
- * handles it: a signal that is late harms no program that was exec'ed. Its handler has no SA_RESTART, so
- * that write() returns. The timer is periodic: the signal of one period may come between two writes.
+ * The signal goes to the one thread (SIGEV_THREAD_ID). It is SIGURG, which the kernel ignores without a
+ * handler: a late signal does no harm to an executed program. The handler has no SA_RESTART, so write()
+ * returns. The timer is periodic, because the signal of one period may come between two writes.
  */
 #include "writer/serve/wake_guard.h"
 

@@ -26,7 +26,7 @@ struct wake_guard {
 
 /* Installs an empty handler of SIGURG. 0 or negative errno. */
 int wake_guard_open(struct wake_guard *guard);
-/* Fine when it is not open. */
+/* A guard that is not open is fine. */
 void wake_guard_close(struct wake_guard *guard);
 void wake_guard_begin(struct wake_guard *guard);
 void wake_guard_end(struct wake_guard *guard);
