@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pulled handler's functions put down. */
+/* The functions that record a pulled handler's calls as changes. */
 #include "reader-lib/events/changes.h"
 
 #include <string.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A handler that is pulled: its functions put each call down as a change, after which the handler leaves off;
- * informer_changes_next() gives the change away, and goes on behind it with its next call.
+ * A pulled handler records each call as a change and leaves off; informer_changes_next() returns the change.
  *
  *	informer_changes_next()   claim ─▶ conclude the last change ─▶ turns until a call came ─▶ let go
  *
- * Invariant: between two calls of informer_changes_next() nothing of the handler moves, and the snapshot of
- * the change's objects stays open; the arena may be taken back, which the next call finds, and tells of the
+ * Invariant: between two calls of informer_changes_next() the handler does nothing, and the snapshot of the
+ * change's objects stays open. If the arena is taken back meanwhile, the next call notices and tells of the
  * object again.
  */
 #ifndef READER_LIB_EVENTS_CHANGES_H
@@ -16,9 +15,9 @@
 #include "reader-lib/informer-handlers.h"
 
 /*
- * taken        the change is lent: no further call
- * object, old  what the change's pointers mean
- * met          what the status's texts mean
+ * taken        the change is lent to the caller: no further call
+ * object, old  targets of the change's pointers
+ * met          target of the status's texts
  */
 struct changes {
 	bool taken;
@@ -28,7 +27,7 @@ struct changes {
 	struct watch_error met;
 };
 
-/* Let the options' functions put calls down in `changes`, which stays as long as the handler. */
+/* Make the options' functions record calls in `changes`, which lives as long as the handler. */
 void changes_listen(struct changes *changes, struct informer_handler_options *options);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One handler: made from its options, its turns, its end.
+ * One handler: how it is made from its options, its turns, its end.
  */
 #include "reader-lib/events/handler.h"
 

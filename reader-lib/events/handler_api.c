@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions on handlers, as users call them. Driving them: run.c.
+ * The public functions on handlers. run.c runs them.
  */
 #include <string.h>
 

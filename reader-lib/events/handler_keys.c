@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keys that a handler remembers: looked up before an item is told, put in when it was, seeded for a
+ * The keys that a handler remembers: looked up before an item is told, entered afterwards, and filled for a
  * consumer that goes on from a stored cursor.
  *
- * Invariant: the table has nothing of what was read of an arena and not validated.
+ * Invariant: the table holds nothing that was read of an arena and not validated.
  */
 #include "reader-lib/events/handler.h"
 

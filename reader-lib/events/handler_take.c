@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From an item of the feed to calls.
+ * Turns an item of the feed into calls. "Told" and "absent" are what the table of keys says.
  *
  *	item, what is known            selected: yes                       no
  *	present, absent                add                                 -
@@ -17,11 +17,9 @@
  *	updated, not told              add                                 -
  *	deleted, told                  delete                              delete
  *
- * What is known: what the table of keys says.
- *
- * Invariant: all that is known of an object comes from what was read and validated before its call. The arena
- * may be taken back while that runs. Then the handler may not have been able to read what it was told of: the
- * item is not done, and an episode follows when there is another arena, which tells of it again.
+ * Invariant: everything known of an object was read and validated before its call. The arena may be taken
+ * back during the call, so the handler may have been unable to read the object. Then the item is not done,
+ * and an episode on the next arena tells of it again.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls of a handler's functions, and what is told of where it stands.
+ * Calls a handler's functions, and shows the handler's position.
  */
 #include <string.h>
 

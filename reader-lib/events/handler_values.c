@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a handler gets in place of objects: what its group shows of them, and its own values: what its
- * transform made of each object that it was told of. They are kept with the keys, so that on_value has the
- * one before, whatever is known of the object's state before.
+ * What a handler gets in place of objects: the part of them that its group shows, and its own values, which
+ * its transform makes. Values are stored with the keys, so on_value gets the previous value even where the
+ * object's previous state is unknown.
  *
  * Invariant: every value that transform made either stands with a key or was released.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Remembers what a handler was told, as entries in a key table. The hash counts the namespace's length in,
- * for "a" "bc" is not "ab" "c" though the bytes are the same.
+ * Remembers what a handler was told, in a key table. The hash includes the namespace's length, because "a"
+ * "bc" and "ab" "c" have the same bytes.
  */
 #include "reader-lib/events/known_keys.h"
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a handler was told: the key of each object that it takes for present, with UID or value, and version.
- * By it a walk over everything becomes adds, updates and deletes: a key that the store lacks is deleted, one
- * with another UID was deleted and created anew, one with another resourceVersion was updated.
+ * Known keys: the key of each object that a handler was told and takes for present, with UID or value, and
+ * version.
  *
- * Cost: 40 bytes of private memory a key and its length, 4 to 8 in the table, and what malloc() adds:
- * informer-handlers.h says 64.
+ * They turn a walk over everything into adds, updates and deletes. A key that the store lacks was deleted. A
+ * key with another UID was deleted and created anew. A key with another resourceVersion was updated.
+ *
+ * Cost per key: 40 bytes of private memory and the key's length, 4 to 8 bytes in the table, and what malloc()
+ * adds. informer-handlers.h says 64.
  */
 #ifndef READER_LIB_EVENTS_KNOWN_KEYS_H
 #define READER_LIB_EVENTS_KNOWN_KEYS_H
@@ -15,11 +17,11 @@
 #include "shm-layout/object.h"
 
 /*
- * uid, version   hashes of metadata.uid and .resourceVersion; 0: there is none, or it is not known
- * value          of a handler with a transform, instead of uid: its own (handler_values.c), or NULL
- * round          of the episode in which the object was met last
- * position       of its resource in the root
- * key            namespace, then name, node.length bytes
+ * uid, version  hashes of metadata.uid and .resourceVersion; 0: none, or unknown
+ * value         of a handler with a transform, in place of uid: its value (handler_values.c), or NULL
+ * round         of the last episode that met the object
+ * position      of its resource in the root
+ * key           namespace, then name: node.length bytes
  */
 struct known_key {
 	struct key_node node;
@@ -41,12 +43,12 @@ struct known_keys {
 
 /* 0 or -ENOMEM. */
 int known_keys_init(const struct informer *inf, struct known_keys *t);
-/* Frees all entries. One that is zeroed is fine. */
+/* Free all entries. A zeroed struct is fine. */
 void known_keys_done(struct known_keys *t);
 
 /*
- * A key that is looked for: where its bytes stand, lent, and its hash. Of an object in the arena all of it is
- * to be validated, and what was made of it dropped where that fails.
+ * A key to look up: its bytes, lent, and its hash. If it is of an object in the arena, validate after use;
+ * drop what was made of it when that fails.
  */
 struct known_name {
 	const char *key;
@@ -59,8 +61,8 @@ bool known_keys_name(const struct known_keys *t, const struct arena_view *view, 
 		     struct known_name *ret_name);
 struct known_key *known_keys_find(const struct known_keys *t, const struct known_name *name);
 /*
- * An entry for a key that is not there yet: it stands beside the table until known_keys_insert() puts it in,
- * or known_keys_drop() frees it. NULL: no memory.
+ * Make an entry for a key that the table lacks. known_keys_insert() puts it in, or known_keys_drop() frees
+ * it. NULL: no memory.
  */
 struct known_key *known_keys_make(const struct informer *inf, const struct known_name *name);
 void known_keys_insert(struct known_keys *t, struct known_key *entry);
@@ -69,7 +71,7 @@ void known_keys_drop(const struct informer *inf, struct known_key *entry);
 /* Take it out and free it. NULL is fine. */
 void known_keys_remove(struct known_keys *t, struct known_key *entry);
 /*
- * An entry that was not met in this round, or NULL. at: where the search goes on, 0 at first; the entry found
+ * An entry that was not met in this round, or NULL. at: where the search goes on, 0 at first. The entry found
  * may be removed.
  */
 struct known_key *known_keys_unmet(const struct known_keys *t, uint32_t round, size_t *at);

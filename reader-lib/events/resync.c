@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resync: each object is told again once in a period, as an update of itself (client-go's rule), spread over
- * the period: a turn takes the next few ordinals, from a snapshot, and the next turn comes when their share
- * of the period is over. Nothing is asked of the daemon.
+ * Resync: each object is told again once a period, as an update of itself (client-go's rule). The period is
+ * divided: a turn takes the next ordinals from a snapshot, and the next turn is due when their share of the
+ * period has passed. The daemon is not asked.
  *
- * What has an event waiting is left out: its seq is beyond the handler's cursor. Nothing is told again while
- * the handler is not up to date (before it is synced, in a catch-up).
+ * An object with a waiting event is left out: its seq is beyond the handler's cursor. Nothing is told again
+ * before the handler is synced, or while it catches up.
  */
 #include "reader-lib/events/handler.h"
 #include "reader-lib/read/found_object.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Maps a queue and looks at it for the feed, in the order that queue.h asks for. What stands there is
- * input: nonsense is told as damage.
+ * Maps a queue and looks at it for the feed, in the order that queue.h requires. Its bytes are input:
+ * nonsense is reported as damage.
  */
 #include "reader-lib/events/ring.h"
 

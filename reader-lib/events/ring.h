@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue as its reader sees it: the ring that the daemon fills for one subscription, mapped read-only
- * (shm-layout/queue.h), and our place in it, which stands in the slot.
+ * A ring is the reader's view of one subscription's queue: filled by the daemon, mapped read-only
+ * (shm-layout/ queue.h). The reader's place in it stands in the slot.
  *
- * Invariant: nothing outside the mapping is touched, whatever stands in it: capacity is what the mapping has
- * room for, taken once; head is believed only within `capacity` of what was consumed.
- *
- * Whatever is counted in a ring, or by its arena's epochs, stands in the ring and goes with it: no count of
- * one ring can be taken for another's.
+ * Invariants
+ * - Nothing outside the mapping is touched, whatever the ring contains. capacity is taken once, from the
+ *   mapping's size. head is accepted only within `capacity` of what was consumed.
+ * - Counts that belong to a ring or its arena stand in struct ring and go with it. So no count of one ring is
+ *   used for another.
  *
  * Threads: one at a time, except ring_has_news().
  */
@@ -17,7 +17,7 @@
 #include "reader-lib/attach/mapping.h"
 #include "shm-layout/queue.h"
 
-/* What a look showed. */
+/* What ring_look() showed. */
 struct ring_look {
 	uint64_t head;
 	uint64_t base;
@@ -26,20 +26,21 @@ struct ring_look {
 };
 
 /*
- * mapping    whose slot holds the cursor, and into whose arena the entries refer; held mapped for as long as
- *            the ring lives
- * consumed   entries that are done with
- * openings   of which opening the entries are that we read; 0: we have not looked yet
- * has_cursor, lineage, seq   of the named consumer, as the daemon knew it
- * arena_lineage   of the first root that was looked at through it; zeroes until then (`lock`)
+ * mapping                   its slot holds the cursor, its arena what the entries refer to; held mapped while
+ *                           the ring lives
+ * consumed                  number of entries that are done with
+ * openings                  number of the opening whose entries are read; 0: the ring was not looked at yet
+ * has_cursor, lineage, seq  of the named consumer, as the daemon knew it
+ * arena_lineage             of the first root that was looked at through the ring; zero until then (`lock`)
  *
- * The feed's:
- * look       the last one
- * next       entry to be read; those before it are consumed at the turn's end, if not before
- * root_seq, root_epoch   of the last root that was looked at through it
- * proven     every entry up to this seq stood in the ring when the snapshot was taken
- * looked     epoch of the root with which it found nothing to do
- * blocked    the resource is not in the root that was looked at
+ * The feed's fields:
+ *
+ * look                  the last look
+ * next                  entry to be read next; earlier ones are consumed at the end of the turn or before
+ * root_seq, root_epoch  of the last root that was looked at through the ring
+ * proven                every entry up to this seq was in the ring when the snapshot was taken
+ * looked                epoch of the root with which the feed found nothing to do
+ * blocked               the root that was looked at lacks the resource
  */
 struct ring {
 	struct informer *inf;
@@ -64,23 +65,23 @@ struct ring {
 };
 
 /*
- * Map what came with SUBSCRIBED. fd is taken over, also on failure. Called with `lock` held. 0, or a code
- * with a message in the handle.
+ * Map the file that came with SUBSCRIBED. fd is taken over, also on failure. `lock` is held. Returns 0, or a
+ * code with a message in the handle.
  */
 int ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_subscribed *answer,
 	     struct ring **ret_ring);
-/* NULL is fine. In a forked child nothing is mapped. */
+/* NULL is fine. In a forked child there is no mapping to undo. */
 void ring_free(struct ring *ring, bool in_child);
 
 /*
- * Q2. To be called with a pin that was taken before.
- * Returns 0; -EAGAIN it reopened meanwhile, look again; -EBADMSG it holds nonsense
+ * Q2. The caller has taken its pin before.
+ * Returns 0; -EAGAIN: the queue reopened meanwhile, look again; -EBADMSG: the ring makes no sense
  */
 int ring_look(const struct ring *ring, struct ring_look *ret_look);
 
 /*
- * Entry n, consumed <= n < head: a copy. Each field is loaded once: whoever owns the queue's file may write
- * there, and what was checked of an entry is what is followed.
+ * A copy of entry n, consumed <= n < head. Each field is loaded once, because the owner of the queue's file
+ * may write to it: the value that is checked is the value that is used.
  */
 static inline struct queue_entry
 ring_entry(const struct ring *ring, uint64_t n)
@@ -107,7 +108,7 @@ ring_consume(struct ring *ring)
 	atomic_store_explicit(&ring->cursor->consumed, ring->next, memory_order_release);
 }
 
-/* Throw away what the last look showed. */
+/* Discard the entries that the last look showed. */
 static inline void
 ring_throw_away(struct ring *ring)
 {
@@ -115,7 +116,7 @@ ring_throw_away(struct ring *ring)
 	ring_consume(ring);
 }
 
-/* Whether a look would find something: entries, or another opening. Any thread. */
+/* Whether a look would find entries or another opening. Any thread. */
 static inline bool
 ring_has_news(const struct ring *ring)
 {
@@ -137,9 +138,9 @@ ring_is_open(const struct ring *ring)
 }
 
 /*
- * Whether what the entries refer to is protected: by our slot, or because nobody writes into that arena any
- * more. When the connection was lost we cannot know whether the daemon died or dropped us, until it answers
- * again.
+ * Whether what the entries refer to is protected: by our slot, or because no daemon writes into that arena
+ * any more. After the connection was lost, the answer is unknown until the daemon answers again: it may have
+ * died or dropped us.
  */
 bool ring_usable(const struct ring *ring);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lets threads take turns at the handlers: claims, leads, wakes and lets go, for informer_run(),
- * informer_dispatch() and those that wait.
+ * informer_dispatch() and waiters.
  */
 #include "reader-lib/events/run.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks the daemon for queues and takes what it answers, for handlers, with the connection's lock held; a
- * feed fetches the ring when it has its turn.
+ * Asks the daemon for queues and takes its answers, with `lock` held. A feed fetches its ring in its turn.
  */
 #include "reader-lib/events/subscription.h"
 

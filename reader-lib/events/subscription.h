@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Subscriptions: what the connection does for each handler. A subscription asks the daemon for a queue, and
- * asks again after each arena that comes; the ring that answers is left in `arrived`, where the handler's
- * feed fetches it.
+ * A subscription asks the daemon for a handler's queue, and asks again after each new arena. The ring that
+ * answers is left in `arrived`, where the handler's feed fetches it.
  *
  *	WANTED ──the resource is in a snapshot: SUBSCRIBE──▶ ASKED ──SUBSCRIBED──▶ OPEN
  *	  ▲                                                    │                     │
  *	  └─────────────── hang-up, refused (a second later), renewed ───────────────┘
  *
- * Numbers name queues, and one that was given up may still be answered. So answers are counted: only the one
- * that follows the last SUBSCRIBE of a number is taken, and a number is given anew only when nothing is
+ * Numbers name queues, and a subscription that was given up may still be answered. So answers are counted:
+ * only the answer to the last SUBSCRIBE of a number is taken. A number is reused only when no answer is
  * outstanding.
  *
- * Threads: all with `lock` held, but subscription_take() and subscription_has_arrived().
+ * Threads: `lock` is held in all functions but subscription_take() and subscription_has_arrived().
  */
 #ifndef READER_LIB_EVENTS_SUBSCRIPTION_H
 #define READER_LIB_EVENTS_SUBSCRIPTION_H
@@ -22,8 +21,8 @@
 enum subscription_state { SUBSCRIPTION_WANTED, SUBSCRIPTION_ASKED, SUBSCRIPTION_OPEN };
 
 /*
- * resource   of the handle; its name as people write it
- * retry_ns   WANTED: not before (CLOCK_MONOTONIC)
+ * resource  of the handle; its name is as people write it
+ * retry_ns  WANTED: do not ask before (CLOCK_MONOTONIC)
  */
 struct subscription {
 	struct subscription *next;
@@ -39,10 +38,10 @@ struct subscription {
 };
 
 /*
- * What this room has of the handle for them; zeroed is none. With `lock`.
+ * The handle's part for subscriptions; zeroed is none. Guarded by `lock`.
  *
- * unanswered  SUBSCRIBEs of each number that no answer came to yet
- * waits       one of them, for its resource to appear: to be woken at commits
+ * unanswered  SUBSCRIBEs of each number that have no answer yet
+ * waits       a subscription waits for its resource to appear: wake us at commits
  */
 struct subscriptions {
 	struct subscription *first;
@@ -50,22 +49,22 @@ struct subscriptions {
 	_Atomic bool waits;
 };
 
-/* Give it a number, and list it. 0, or -EUSERS: all SLOT_QUEUES are taken. */
+/* Number and list a subscription. Returns 0, or -EUSERS: all SLOT_QUEUES numbers are taken. */
 int subscription_add(struct informer *inf, struct subscription *sub);
-/* It is no longer read. What arrived is freed. */
+/* End a subscription that is no longer read. A ring that arrived is freed. */
 void subscription_remove(struct informer *inf, struct subscription *sub);
-/* Ask anew, after a while: the ring was of no use. */
+/* Ask again after delay_ns: the ring could not be used. */
 void subscription_renew(struct informer *inf, struct subscription *sub, uint64_t delay_ns);
 
-/* Send what can be sent, and note whether one waits for its resource to appear. */
+/* Send what can be sent, and note whether a subscription waits for its resource to appear. */
 void subscriptions_step(struct informer *inf);
-/* The connection is up, and a new arena current: none has a queue of it, and all may ask at once. */
+/* The connection is up with a new arena: no subscription has a queue of it, and all may ask at once. */
 void subscriptions_begin_anew(struct informer *inf);
 /* The connection was lost. Rings are read on as far as that is safe (ring_usable()). */
 void subscriptions_lost(struct informer *inf);
 /*
- * SUBSCRIBED or UNSUBSCRIBED came, with count descriptors. Takes them over. False: the packet makes no sense
- * (or is none of these), and the descriptors are still the caller's.
+ * Handle SUBSCRIBED or UNSUBSCRIBED with `count` descriptors, which are taken over. False: the packet is
+ * neither, or makes no sense, and the caller keeps the descriptors.
  */
 bool subscriptions_receive(struct informer *inf, const void *packet, size_t length, const int *fds,
 			   unsigned count);
@@ -78,7 +77,7 @@ subscription_has_arrived(const struct subscription *sub)
 				    memory_order_acquire) != NULL;
 }
 
-/* The ring that arrived, or NULL. It is the caller's. */
+/* Take the ring that arrived, or NULL. The caller owns it. */
 static inline struct ring *
 subscription_take(struct subscription *sub)
 {

@@ -2,13 +2,13 @@
 /*
  * Dispatch, and waiting.
  *
- * Several threads may wait, and others dispatch, though there is one descriptor and what it tells is told
- * once. So one waiter, the leader, sleeps in poll(); the others sleep on a condition that the leader signals
- * when it wakes. A dispatch by a thread that does not wait may take the news before the leader's poll()
- * returns: it kicks the leader.
+ * Several threads may wait while others dispatch. There is one descriptor, and its news can be read once. So
+ * one waiter, the leader, sleeps in poll(). The others sleep on a condition that the leader signals when it
+ * wakes. A thread that dispatches may take the news before the leader's poll() returns, so it kicks the
+ * leader.
  *
- * A commit cannot be missed: arm, then look, then sleep. The writer publishes, then looks at the armed word;
- * with the full fence between both steps on either side, one of the two sees the other (PROTOCOLS.md, Armed).
+ * A commit cannot be missed: arm, then look, then sleep. The writer publishes, then looks at the armed word.
+ * With the full fence between both steps on either side, one of the two sees the other (PROTOCOLS.md, Armed).
  */
 #include <limits.h>
 #include <poll.h>

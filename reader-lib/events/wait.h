@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the waits share: how long is left, and what is said at the deadline.
+ * What all waits share: the time that is left, and the message at the deadline.
  */
 #ifndef READER_LIB_EVENTS_WAIT_H
 #define READER_LIB_EVENTS_WAIT_H
@@ -12,22 +12,23 @@
 
 /* When a wait ends (CLOCK_MONOTONIC); UINT64_MAX: never. */
 uint64_t wait_deadline(int timeout_ms);
-/* What is left until then, rounded up; 0: nothing, -1: it never ends. For another wait's timeout_ms. */
+/* Milliseconds until then, rounded up; 0: none, -1: no end. Fits another wait's timeout_ms. */
 int wait_left_ms(uint64_t end_ns);
 
-/* See to the connection, and tell all that wait what came. */
+/* Serve the connection, and wake all waiters. */
 void wait_step(struct informer *inf);
-/* Sleep on a condition of CLOCK_MONOTONIC until then. 0 or ETIMEDOUT. */
+/* Sleep on a CLOCK_MONOTONIC condition until then. Returns 0 or ETIMEDOUT. */
 int wait_on(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t end_ns);
 
-/* Of a lookup's failure that may pass by itself: 0, and why it is waited for. Others are given back. */
+/*
+ * Returns 0 for a lookup's failure that may pass by itself, with a reason (unchanged if the arena expired);
+ * otherwise r.
+ */
 int wait_later(int r, const char **ret_why);
 
 /*
- * The deadline came: leaves a sentence in the handle of what is missing, of what the API server said of the
- * resource (NULL: of none), and of why nothing is attached.
- *
- * Returns  -ETIMEDOUT
+ * The deadline passed. Leaves a sentence in the handle: what is missing, what the API server said of the
+ * resource (NULL: none), and why nothing is attached.
  */
 int wait_timed_out(struct informer *inf, struct informer_resource *resource, int timeout_ms, const char *why);
 

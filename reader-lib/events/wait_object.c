@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting for one object to be as its caller wants it.
+ * Waits for one object to be as the caller wants it.
  *
- * Look, then sleep until there is a newer version than the one that was looked at. So no state is missed that
- * stays; one that comes and goes between two commits' wakings is not looked at. An arena's end, and the next
- * one's beginning, are newer versions like others: a wait outlives informerd.
+ * Look, then sleep until there is a newer version than the one that was looked at. So no lasting state is
+ * missed; a state that comes and goes between two wake-ups is not seen. The end of an arena and the start of
+ * the next count as newer versions: a wait outlives informerd.
  */
 #include <stdio.h>
 

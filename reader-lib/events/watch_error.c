@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads what the Reflector last met out of the arena's status document, for on_error and for the sentences
- * of those who wait.
+ * Reads the error that the Reflector last met from the arena's status document.
  */
 #include "reader-lib/events/watch_error.h"
 #include "shm-layout/value_field.h"

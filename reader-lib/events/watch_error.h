@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the Reflector of a resource last met, as the arena tells it (LAYOUT.md, STATUS): for handlers'
- * on_error, and for those who wait in vain.
+ * The error that a resource's Reflector last met, as the arena records it (LAYOUT.md, STATUS), for on_error
+ * and for the message of a wait that timed out.
  */
 #ifndef READER_LIB_EVENTS_WATCH_ERROR_H
 #define READER_LIB_EVENTS_WATCH_ERROR_H
@@ -9,9 +9,9 @@
 #include "reader-lib/attach/snapshot.h"
 
 struct watch_error {
-	bool recovered;		/* it is over */
+	bool recovered;         /* the Reflector has recovered */
 	int code;		/* HTTP status, or 0 */
-	uint64_t hash;		/* of all of it */
+	uint64_t hash;          /* of the whole status document */
 	char reason[128];
 	char message[1024];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The whole handle: what each room has of it, in one piece of memory. It is made and taken down here, in the
- * uppermost room that has a part of it, so that no room below knows of this one.
+ * The whole handle: the parts of all rooms, in one piece of memory. The uppermost room that has a part makes
+ * and frees it, so that no lower room needs to know this one.
  */
 #include <string.h>
 
