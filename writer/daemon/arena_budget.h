@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Budget: how much memory the arena may have, by what is configured, by its file system, and by the memory
- * cgroup. Asked at the start and with each heartbeat: a tmpfs is mounted anew with another size, others fill
- * it or leave, limits are moved.
+ * The arena's budget: how much memory it may use, by configuration, file system and memory cgroup.
+ *
+ * It is computed at the start and with each heartbeat: a tmpfs may be remounted with another size, others
+ * fill or free it, and limits change.
  */
 #ifndef WRITER_DAEMON_ARENA_BUDGET_H
 #define WRITER_DAEMON_ARENA_BUDGET_H
@@ -12,29 +13,29 @@
 /*
  * All in bytes.
  *
- * configured   arena.maxBytes; 0: what the file system has
- * system       the file system's size; 0: it has none
- * system_left  of it free
- * group_left   that the memory cgroup still allows; UINT64_MAX: there is no limit
- * present      that the arena has already, of both
+ * configured   arena.maxBytes; 0: the size of the file system
+ * system       size of the file system; 0: unlimited
+ * system_left  free bytes of the file system
+ * group_left   what the memory cgroup still allows; UINT64_MAX: no limit
+ * present      what the arena uses already, counted in both
  */
 struct arena_means {
 	uint64_t configured, system, system_left, group_left, present;
 };
 
-/* What the arena is meant to have at most: configured, or as large as its file system. */
+/* The intended limit: configured, or the size of the file system. */
 uint64_t arena_budget_wanted(const struct arena_means *m);
-/* What it may have now: that, or less where there is less. */
+/* The limit now: the intended one, or less where less is free. */
 uint64_t arena_budget_now(const struct arena_means *m);
 
 /*
- * The address range to reserve, in the writer and in each reader, for an arena of this budget. It is larger:
- * places that a revoked reader may look at are not used again, though their memory is; and the budget may be
- * raised at a reload, or the tmpfs enlarged.
+ * The address range that the writer and each reader reserve for an arena of this budget. It is a multiple of
+ * the budget. Addresses that a revoked reader may look at are not reused, though their memory is. And the
+ * budget may grow, by a reload or a larger tmpfs.
  */
 uint64_t arena_address_range(uint64_t budget);
 
-/* Look: system_left and group_left at the moment, of the file system of this descriptor. */
+/* Set system, system_left and group_left from the file system of this descriptor and the cgroup. */
 void arena_means_look(struct arena_means *m, int fd);
 
 #endif

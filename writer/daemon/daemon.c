@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of the process: what is opened in which order, and how all of it ends in good order. What comes
- * before the lock is daemon_begin.c's, each turn of the loop daemon_turn.c's, the single resources are
- * daemon_resources.c's, a reload daemon_reload.c's.
+ * The life of the process: the order in which everything is opened and closed. daemon_begin.c gets the lock,
+ * daemon_turn.c runs each turn, daemon_resources.c the resources, daemon_reload.c a reload.
  */
 #include "writer/daemon/daemon_internal.h"
 

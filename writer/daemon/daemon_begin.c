@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What comes before the daemon is the writer: the lock, which it inherited, takes, or waits for; and --check,
- * which ends there. The loop runs meanwhile, for signals and discovery.
+ * Before the daemon is the writer: it inherits the lock, takes it, or waits for it; --check ends here.
+ * Meanwhile the loop runs for signals and discovery.
  *
- *	restarted     the lock is here (restart.h)
- *	free          taken
- *	held          for LOCK_PATIENCE_MS it may be one that ends; then that is an error, or
- *	--standby     discovery is made, /readyz says so, and a thread waits for the lock
+ *	restarted     the lock is inherited (restart.h)
+ *	free          the lock is taken
+ *	held          retried for LOCK_PATIENCE_MS, as the holder may be ending; then an error
+ *	--standby     if held: discovery runs, /readyz is served, and a thread waits for the lock
  */
 #include "writer/daemon/daemon_internal.h"
 

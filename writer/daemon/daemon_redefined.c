@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Daemon: resources that are another one now (redefinition.h).
+ * Resources whose name means another resource now (redefinition.h).
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reload: SIGHUP makes informerd go on by the configuration as it is now, and by the program on disk.
+ * Reload: after SIGHUP informerd goes on with the present configuration file and the program on disk.
  *
  *	SIGHUP ─▶ the same command line with --check ─┬─ 0 ─▶ finish, restart (restart.h)
  *	                                              ├─ 3, and no name is new ─▶ the same
  *	                                              ├─ 3 ─▶ asked again, with backoff
  *	                                              └─ else: refused, everything goes on as before
  *
- * So what is refused is what would be refused at the start, with the same message, by the program that would
- * start; and the text that it checked is the one that it starts with. Another SIGHUP begins the check anew.
- * Socket and arena stay where they are: readers and the next run look for them there.
+ * The program that would start makes the check. So a reload is refused exactly when a start would fail, with
+ * the same message. The next run starts with the text that was checked. Another SIGHUP restarts the check.
+ * Socket and arena keep their paths, because readers and the next run look for them there.
  *
- * systemd (Type=notify-reload) is told RELOADING=1, and READY=1 when the reload is refused or waits; else the
- * next run tells it.
+ * systemd (Type=notify-reload) gets RELOADING=1, and READY=1 when the reload is refused or waits; otherwise
+ * the next run sends it.
  */
 #include "writer/daemon/daemon_internal.h"
 

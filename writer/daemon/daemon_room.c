@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Room: what the arena may have, which reader is revoked for what it holds back, and that what waits for room
- * is tried again when there is some.
+ * Makes room in the arena: sets the budget, revokes readers that hold back too much, and retries what waits
+ * for room.
  *
- *	a change finds the arena full ──▶ make_room(): a generation that ours replaced goes
- *	                                  (local_state.h); the oldest pin, if it is a second old, is revoked
- *	                                  there and then, and the change goes on; else it is refused, and
- *	                                  on_look() looks every 20 ms for what readers let go, or have held
- *	                                  long enough
- *	each heartbeat ─────────────────▶ daemon_look_after_room(): the budget; what was held for too long
+ *	a change finds the arena full ──▶ make_room(): frees a generation that ours replaced (local_state.h),
+ *	                                  else revokes the oldest pin if it is 1 s old; the change goes on.
+ *	                                  Else the change is refused, and every 20 ms on_look() looks for what
+ *	                                  readers let go, or have held for 1 s
+ *	each heartbeat ─────────────────▶ daemon_look_after_room(): the budget; snapshots beyond their limits
  *
- * Invariant: nothing waits longer than a look for memory that a reader gave back, nor longer than a second
- * for memory that one keeps.
+ * Invariant: nothing waits longer than one look (20 ms) for memory that a reader gave back, or longer than a
+ * second for memory that a reader keeps.
  */
 #include "writer/daemon/daemon_internal.h"
 

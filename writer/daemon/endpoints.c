@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /metrics, /livez and /readyz: what is answered at each path. Alive is who answers; the API server has no
- * part in it. Ready is who has had every resource whole once; how old that is by now is a metric, for an
- * agent with a stale cache is still better than none.
+ * Answers /metrics, /livez and /readyz. A daemon that answers is alive; the API server does not matter. It is
+ * ready once every resource was complete once. How old the cache is since then is a metric, because an agent
+ * with a stale cache is better than none.
  */
 #include "writer/daemon/daemon_internal.h"
 

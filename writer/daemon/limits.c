@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the configuration's numbers to limits. Zero there means: not said.
+ * Turns the configuration's numbers into limits. Zero in the configuration means: not said.
  */
 #include "writer/daemon/limits.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opens what the daemon keeps on this machine, for daemon.c: under the lock it loads the key, finds or makes
- * the arena, opens the store over it and publishes; and closes it in the other order.
+ * Opens and closes what the daemon keeps on this machine. Under the lock it loads the key, finds or makes the
+ * arena, opens the store over it and publishes; it closes in reverse order.
  */
 #include "writer/daemon/local_state.h"
 

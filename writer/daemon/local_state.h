@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Local state: what the daemon keeps on this machine: lock, key file, arena and store; the lock comes first
- * (lock.h) and is let go last.
+ * Local state: what the daemon keeps on this machine: lock, key file, arena and store. The lock is taken
+ * first (lock.h) and released last.
  *
  * Threads: the writer's loop thread only.
  */
@@ -26,44 +26,44 @@ struct local_state {
 	struct pins *pins;
 	struct store *store;
 	struct adoption adoption;
-	uint64_t system_bytes;		/* the size of its file system, as it was seen last */
+	uint64_t system_bytes; /* size of the arena's file system, as last seen */
 };
 
 /*
- * What can be seen to be wrong before the lock is ours: nothing is touched. Returns 0, or negative errno with
- * message; local_state_close() is fine after both.
+ * Check what can be checked before we have the lock; changes nothing on disk. Returns 0, or negative errno
+ * with message. local_state_close() is fine after both.
  */
 int local_state_prepare(struct local_state *local, const struct config *config, char **ret_error);
 
 /*
- * Find or make the arena, and publish it: the new generation is LIVE, what an adopted one holds can be read
- * at once. What there is to tell about adoption is logged. It has been prepared.
+ * After local_state_prepare(): find or make the arena, and publish it. The new generation is LIVE, and the
+ * content of an adopted arena can be read at once. Logs how adoption went.
  *
- * lock      of the configured socket; belongs to the local state in any case
- * Returns   0, or negative errno with message; on failure nothing stays open
+ * lock     of the configured socket; taken over, also on failure
+ * Returns  0, or negative errno with message; on failure nothing stays open
  */
 int local_state_open(struct local_state *local, const struct config *config, struct lock lock,
 		     char **ret_error);
 
 /*
- * See anew what memory the arena may have (arena_budget.h). Some system calls.
+ * Set the arena's budget anew (arena_budget.h). Some system calls.
  * configured  arena.maxBytes
- * Returns     whether it is more than before
+ * Returns     whether the budget grew
  */
 bool local_state_fit_budget(struct local_state *local, uint64_t configured);
 
 /*
- * With each heartbeat: the generation that ours replaced goes as soon as nobody reads there; beyond
+ * Called with each heartbeat: free the generation that ours replaced when nobody reads there. After
  * patience_ns its readers are revoked. Logs.
  */
 void local_state_expire(struct local_state *local, uint64_t patience_ns);
 
-/* Room is wanted: what ours replaced goes at once. False: nothing did. Logs. */
+/* Room is needed: free the generation that ours replaced at once. False: there was none. Logs. */
 bool local_state_make_room(struct local_state *local);
 
 /*
- * The arena stays, marked STALE: whole, and without a writer; but for one without any resource, which is
- * worth nothing to anybody. A zeroed one is fine.
+ * Close everything. The arena stays, complete and marked STALE; an arena without any resource is removed. A
+ * zeroed struct is fine.
  */
 void local_state_close(struct local_state *local);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What /metrics shows: figures of the report (stat_report.c), each by its path there; and what the API server
- * answered, under the names that Go clients give it.
+ * Writes /metrics: figures of the report (stat_report.c), each found by its path there, and the API server's
+ * answers under the names of Go clients' metrics.
  *
- * A resource is named as in "pods", "deployments.apps", with its namespace where it is cached from one alone.
+ * A resource is named as in "pods", "deployments.apps", with its namespace if only one is cached.
  */
 #include "writer/daemon/daemon_internal.h"
 

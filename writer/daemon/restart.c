@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hands lock and listening socket to the next run of this process: their numbers stand in an environment
- * variable, beside the pid that they are meant for. The configuration's text has one of its own.
+ * Hands lock and listening socket to the next run of this process. An environment variable holds their
+ * numbers and the pid that they are for; another one holds the number of the configuration's text.
  */
 #include "writer/daemon/restart.h"
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `informerctl stat -o json` shows, schema 1. Fields are only ever added. metrics_report.c tells of the
+ * What `informerctl stat -o json` shows, schema 1. Fields are only ever added. metrics_report.c shows the
  * same figures.
  *
  *	{
  *	  "schema": 1, "version", "pid", "server",
  *	  "cluster",                       its id; "": hidden, or not known yet
- *	  "release",                       the server's, "1.36"; the same
+ *	  "release",                       the server's, "1.36"; "": the same
  *	  "uptime_ns", "generation", "epoch", "seq", "commits", "synced",
  *	  "ready",                         every resource was synced once since the start
  *	  "trouble": "",                   why changes wait, or why there are no resources yet
  *	  "reload": {                      SIGHUP (daemon_reload.c)
  *	    "state": "none" | "ok" | "checking" | "refused" | "waiting",
- *	    "time",                        of the last that was decided, RFC 3339, or ""
- *	    "error",                       why it was refused, or what is waited for
- *	    "succeeded", "refused"},       so many
+ *	    "time",                        of the last one decided, RFC 3339, or ""
+ *	    "error",                       why it was refused or waits
+ *	    "succeeded", "refused"},       numbers of reloads
  *	  "arena": {"file", "bytes", "used_bytes", "retired_bytes", "free_bytes", "limit_bytes",
  *	            "private_bytes", "shared_blocks", "leaked_blocks"},
  *	  "api_server": {"connections", "dead_connections", "requests_active"},
@@ -24,24 +24,24 @@
  *	    "state": "synced" | "listing" | "backing-off" | "refused" | "idle" (on demand) | "waiting",
  *	    "synced_once",                                       since the start
  *	    "activity": "listing" | "watching" | "backing-off" | "refused" | "idle",
- *	    "progress": {"items", "remaining", "bytes"} or null, of the list under way; remaining -1: unknown
+ *	    "progress": {"items", "remaining", "bytes"} or null, of the current list; remaining -1: unknown
  *	    "objects", "rv", "age_ns",                           age: since the server was heard; -1: never
  *	    "queued", "last_error", "last_reason", "last_code", "retry_in_ms",
  *	    "consistency": {"checks", "inconclusive", "missing", "extra", "different",
  *	                    "last"},                             check_schedule.h; last: RFC 3339, or ""
- *	    "wire": "protobuf" | "json" | "",                    of the last answer; "": there was none
- *	    "wire_fallbacks", "wire_why",                        so often protobuf was given up; why last
+ *	    "wire": "protobuf" | "json" | "",                    of the last answer; "": none yet
+ *	    "wire_fallbacks", "wire_why",                        times protobuf was given up; the last reason
  *	    "lists", "watch_lists", "watches", "events", "bookmarks", "bad_events", "failures",
- *	    "relists": {"expired": 1, …}}],                      lists but the first, by reason
+ *	    "relists": {"expired": 1, …}}],                      all lists but the first, by reason
  *	  "readers": […],                                        broker.h
  *	  "connections": {"pending", "attached", "refused", "denied", "dropped", "wakes_refused", "wakeups"},
- *	                                                         so many; all but pending since the start
- *	  "queue_overflows": {"pods": 0, …},                     by resource, with the queues that are gone
- *	  "queue_memory": {"bytes", "limit_bytes", "refused"},   limit: at the moment; refused: so many queues
+ *	                                                         pending: now; the others since the start
+ *	  "queue_overflows": {"pods": 0, …},                     by resource, ended queues included
+ *	  "queue_memory": {"bytes", "limit_bytes", "refused"},   limit: at the moment; refused: queues
  *	  "consumers": [{"name", "uid", "seq", "lag", "attached", "lastSeen"}]   lag -1: of another lineage
  *	}
  *
- * "state" is what readers get: a resource that is synced stays so while its Reflector waits; "activity" is
+ * "state" is what readers get: a resource that is synced stays so while its Reflector waits. "activity" is
  * what the Reflector does.
  */
 #include "writer/daemon/daemon_internal.h"
