@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What factory, shared informers and their handlers share.
+ * Structs and functions that factory, shared informers and handlers share.
  *
- * Lifetime  informers and listers live until their factory is shut down; the factory's list only grows
+ * Lifetime: informers and listers live until their factory is shut down. The factory's list only grows.
  */
 #ifndef READER_LIB_FACTORY_FACTORY_H
 #define READER_LIB_FACTORY_FACTORY_H
@@ -10,7 +10,7 @@
 #include "reader-lib/events/run.h"
 #include "reader-lib/factory/lister.h"
 
-/* A struct informer_tweak, copied; resource in kubectl's form; a selector of "" is NULL. */
+/* A copied struct informer_tweak. resource is in kubectl's form; a selector of "" is NULL. */
 struct tweak {
 	char *resource;
 	uint32_t resync_ms;
@@ -33,8 +33,8 @@ struct informer_factory {
 };
 
 /*
- * asked      as the caller named it; name: in kubectl's form
- * exclusive  never given to one who asks for the resource
+ * asked      the name that the caller gave; `name` is in kubectl's form
+ * exclusive  never given to another caller that asks for the resource
  */
 struct informer_shared {
 	struct informer_shared *next;
@@ -51,17 +51,17 @@ struct informer_shared {
 
 /* ---- shared.c ---- */
 
-/* Let the handlers go on that were added before. */
+/* Let the handlers run that were added before. */
 void shared_start(struct informer_shared *shared);
 bool shared_is_started(const struct informer_shared *shared);
-/* Refuse handlers from now on, remove those that are there, and wait for them. */
+/* Refuse new handlers, remove the present ones, and wait for them. */
 void shared_stop(struct informer_shared *shared);
 
 /* ---- factory.c ---- */
 
 /*
- * Until the resource's first list is in, and every handler was told of it; end_ns as of wait_deadline(). 0,
- * -ETIMEDOUT (at once when it is not started), or a code.
+ * Wait until the resource's first list is complete and every handler was told of it. end_ns: as from
+ * wait_deadline(). Returns 0; -ETIMEDOUT (at once when the informer is not started); or a code.
  */
 int shared_wait_synced(struct informer_shared *shared, uint64_t end_ns);
 

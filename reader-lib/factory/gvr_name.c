@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of resources: from group/version/resource to resource.version.group, and whether two mean one.
+ * Converts names from group/version/resource to resource.version.group, and compares names.
  */
 #include <errno.h>
 #include <stdio.h>

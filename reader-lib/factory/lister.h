@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lister: what a shared informer shows of any snapshot, with the private indexes that were added to it.
+ * A lister: the objects that a shared informer shows of any snapshot, and the private indexes added to it.
  */
 #ifndef READER_LIB_FACTORY_LISTER_H
 #define READER_LIB_FACTORY_LISTER_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Listers: by index, the daemon's ones and private ones.
+ * Lookups of listers by index: the daemon's indexes and private ones.
  *
- * What is found is gathered first and given out then, in order of key: no lock is held while the caller's
- * function runs, and the order says nothing of how it was found.
+ * The results are collected first, then passed to the caller in order of key. So no lock is held while the
+ * caller's function runs, and the order is the same however objects are found.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private indexes: the books, and how they follow the store.
+ * Private indexes: their records and values, and how they follow the store.
  */
 #include <string.h>
 

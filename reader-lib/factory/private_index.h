@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A private index: what a function of the caller's says of each object in a scope, kept in this process's own
- * memory.
+ * A private index: the values that a caller's function returns for each object in a scope, kept in this
+ * process's own memory.
  *
  *   values ──▶ value ──▶ entry ──▶ entry …     an entry is one value of one object
  *                          │
@@ -9,16 +9,19 @@
  *                 │
  *   newest ───────┴──▶ record ──▶ record …     in order of seq
  *
- * It shows one version, `seq` of `lineage`. For a later snapshot it is brought there first: by-seq tells what
- * changed, deletions included, as long as the tombstones reach back. For a snapshot that is somewhat older it
- * is left where it is: the keys that changed after it are known by the order of records, and only these are
- * looked at in the older state. Otherwise (another lineage, deletions forgotten, damage) it is made anew, or,
- * for a snapshot that is older than all it knows, every object is asked. The answer is that of the snapshot
- * in any case.
+ * The index shows one version, `seq` of `lineage`. A lookup answers for its snapshot:
  *
- * Nothing here refers to the arena: records hold keys, and what is found is looked up in the snapshot.
+ *	a later snapshot           the index is brought there first: by-seq tells what changed, deletions
+ *	                           included, as far back as tombstones reach
+ *	a slightly older snapshot  the index stays; the keys that changed since are found by the order of
+ *	                           records, and only these are looked at in the older state
+ *	older than known_from      the function is called for every object of the snapshot
+ *	other lineage, deletions   the index is made anew
+ *	forgotten, damage
  *
- * Threads  any; each use holds the index's lock, under which the function is called
+ * The index holds no reference to the arena: records hold keys, and results are looked up in the snapshot.
+ *
+ * Threads: any. Each use holds the index's lock, and the function is called with it held.
  */
 #ifndef READER_LIB_FACTORY_PRIVATE_INDEX_H
 #define READER_LIB_FACTORY_PRIVATE_INDEX_H
@@ -40,7 +43,9 @@ struct index_entry {
 	struct index_entry *next_of_value, **at_of_value;
 };
 
-/* present: it is in the scope and has values. Others are kept for a while, for older snapshots. */
+/*
+ * present: the object is in the scope and has values. Other records are kept for a time, for older snapshots.
+ */
 struct index_record {
 	struct key_node node;
 	uint64_t seq;
@@ -57,10 +62,10 @@ struct index_value {
 };
 
 /*
- * seq, lineage  the version that it shows
- * known_from    what changed after this seq is known key by key
+ * seq, lineage  the version that the index shows
+ * known_from    changes after this seq are known key by key
  * parts         of the resource's binding, as one number
- * valid         false: to be made anew
+ * valid         false: the index is to be made anew
  */
 struct private_index {
 	struct private_index *next;
@@ -71,7 +76,7 @@ struct private_index {
 	struct allocator memory;
 	struct key_table records, values;
 	struct index_record *newest, *oldest;
-	size_t absent;			/* records that are not present */
+	size_t absent; /* records that are not `present` */
 	uint64_t seq, known_from;
 	uint8_t lineage[16];
 	uint64_t parts;
@@ -79,7 +84,7 @@ struct private_index {
 	char name[];
 };
 
-/* scope: borrowed. 0 or -ENOMEM */
+/* scope: borrowed. Returns 0 or -ENOMEM. */
 int private_index_new(const struct scope *scope, const char *name, index_function function, void *context,
 		      struct private_index **ret_index);
 void private_index_free(struct private_index *ix);	/* NULL is fine */
@@ -87,18 +92,18 @@ void private_index_free(struct private_index *ix);	/* NULL is fine */
 /* Append the objects of a snapshot that have a value, as they are in the arena. */
 int private_index_find(struct private_index *ix, const struct informer_snapshot *snapshot, const char *value,
 		       size_t length, struct found_list *list);
-/* All values that objects of a snapshot have. */
+/* Collect all values that objects of a snapshot have. */
 int private_index_values(struct private_index *ix, const struct informer_snapshot *snapshot,
 			 struct text_set *values);
-/* The values of one object, in the scope or not. */
+/* Collect the values of one object, in the scope or not. */
 int private_index_values_of(const struct private_index *ix, const struct informer_object *object,
 			    struct text_set *values);
 
 /* ---- what the two files share ---- */
 
 /*
- * private_index.c: show a snapshot's version where that is cheap. 1 it is shown; 0 the snapshot is an older
- * one; or negative.
+ * private_index.c: bring the index to a snapshot's version where that is cheap.
+ * Returns 1: the index shows it; 0: the snapshot is older; negative: error
  */
 int private_index_bring_to(struct private_index *ix, const struct informer_snapshot *snapshot);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private indexes: answers, for the version that the index shows, and for older ones.
+ * Private indexes: lookups for the version that the index shows, and for older ones.
  */
 #include <string.h>
 

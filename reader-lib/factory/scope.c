@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Says which objects a shared informer shows, and what of them, for its lister, its private indexes and
- * its handlers.
+ * Decides which objects, and which part of them, a shared informer shows to its lister, private indexes and
+ * handlers.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a shared informer shows of a snapshot: which objects (namespace, selectors), and what of them
- * (transform). Its lister, its private indexes and its handlers agree on it.
+ * A scope: which objects of a snapshot a shared informer shows (namespace, selectors), and which part of them
+ * (transform). Lister, private indexes and handlers of the informer use the same scope.
  */
 #ifndef READER_LIB_FACTORY_SCOPE_H
 #define READER_LIB_FACTORY_SCOPE_H
@@ -11,10 +11,11 @@
 #include "reader-lib/read/path_set.h"
 
 /*
- * namespace_   "": all. Objects of cluster-scoped resources are in every namespace
- * labels, fields   NULL: all
- * transform    NULL: objects as they are
  * All of it is borrowed.
+ *
+ * namespace_      "": all. Objects of cluster-scoped resources are in every namespace
+ * labels, fields  NULL: all
+ * transform       NULL: objects as they are
  */
 struct scope {
 	struct informer *inf;
@@ -26,14 +27,14 @@ struct scope {
 	const struct path_set *transform;
 };
 
-/* Whether an object is in it: 1, 0, or negative. */
+/* Whether an object is in the scope: 1, 0, or negative. */
 int scope_has(const struct scope *scope, const struct informer_object *object);
-/* What is to be seen of it, lent as the object is. ret_object may be the object. */
+/* The part of an object that the scope shows, lent as the object is. ret_object may be the object itself. */
 int scope_show(const struct scope *scope, const struct informer_object *object,
 	       struct informer_object *ret_object);
 
 /*
- * Step through what a scope has, in one namespace (ns_length 0: all), and of that what a selector matches
+ * Step through the objects of a scope that are in one namespace (ns_length 0: all) and match a selector
  * (NULL: all).
  *
  *	for (r = scope_start(&walk, scope, snapshot, ns, ns_length, selector);
@@ -47,7 +48,7 @@ struct scope_walk {
 };
 int scope_start(struct scope_walk *walk, const struct scope *scope, const struct informer_snapshot *snapshot,
 		const char *ns, size_t ns_length, const struct informer_label_selector *selector);
-/* 1 with an object, 0 at the end, or negative. */
+/* Returns 1 and an object; 0 at the end; or negative. */
 int scope_next(struct scope_walk *walk, struct informer_object *ret_object);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared informers: handlers of one resource, a group of the handle's (events/handler.h), with what the
- * informer brings along.
+ * Shared informers: handlers of one resource, which form a group of the handle (events/handler.h), with the
+ * factory's options.
  */
 #include <string.h>
 

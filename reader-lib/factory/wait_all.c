@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting for several things to be synced, of whatever kind.
+ * Waits until several things of any kind are synced.
  *
- * They are waited for one after the other under one deadline: what was synced once is not asked again. After
- * the deadline the others are still looked at, so that all that is missing can be named.
+ * It waits for one after another under one deadline; what was synced once is not asked again. After the
+ * deadline the rest are still asked, so that the message names everything that is missing.
  */
 #include <stdio.h>
 #include <string.h>
