@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Things that wait for a time each; the first one to be ready stands on top. Of two that are ready at the
- * same time, the one that came first.
+ * A heap of items that each wait for a time; the first to be ready is on top. Of two items with the same
+ * time, the one pushed first comes first.
  */
 #ifndef READER_LIB_WORKQUEUE_DELAY_HEAP_H
 #define READER_LIB_WORKQUEUE_DELAY_HEAP_H
@@ -11,7 +11,7 @@
 
 #include "reader-lib/base/allocator.h"
 
-/* Stands in the caller's struct. at: its place in the heap plus one; 0: it is in none. */
+/* Part of the caller's struct. at: index in the heap plus one; 0: not in a heap. */
 struct delayed {
 	uint64_t ready_ns;
 	uint64_t order;
@@ -25,13 +25,13 @@ struct delay_heap {
 	uint64_t order;
 };
 
-/* Make sure that one more push cannot fail. Returns 0 or -ENOMEM. */
+/* Make sure that the next push cannot fail. Returns 0 or -ENOMEM. */
 int delay_heap_reserve(struct delay_heap *h, const struct allocator *memory);
-/* After a successful reserve; d is in no heap, its ready_ns is set. */
+/* Push after a successful reserve. d is in no heap, and its ready_ns is set. */
 void delay_heap_push(struct delay_heap *h, struct delayed *d);
-/* d is in this heap, and its time becomes an earlier one. */
+/* Set an earlier time for d, which is in this heap. */
 void delay_heap_advance(struct delay_heap *h, struct delayed *d, uint64_t ready_ns);
-/* The first to be ready; NULL: none. */
+/* The first item to be ready; NULL: the heap is empty. */
 static inline struct delayed *
 delay_heap_top(const struct delay_heap *h)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts out how long a key has to wait, for the workqueue: by its own failures, by the tokens of a bucket,
- * by the caller's own function, or by the longest of several.
+ * Computes how long a key has to wait: by its own failures, by the tokens of a bucket, by the caller's
+ * function, or by the longest of several rules.
  */
 #include <errno.h>
 

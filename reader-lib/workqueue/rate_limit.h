@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a key waits before its next try, by the rules that the queue's options describe
- * (struct informer_rate_limit). The rules keep nothing by key: a key's failures are counted by the queue.
+ * Rate limits: how long a key waits before its next try, by the rules in the queue's options (struct
+ * informer_rate_limit). The rules store nothing per key: the queue counts a key's failures.
  *
  * Source: client-go's util/workqueue/default_rate_limiters.go; golang.org/x/time/rate for the bucket.
  */
@@ -12,9 +12,9 @@
 #include "reader-lib/informer-workqueue.h"
 
 /*
- * Full at first; filled again at qps tokens a second, up to burst.
+ * A bucket that begins full, and gains qps tokens a second, up to burst.
  *
- * tokens  below zero: so many are promised already
+ * tokens: below zero, this many tokens are promised already.
  */
 struct token_bucket {
 	double qps;
@@ -24,12 +24,12 @@ struct token_bucket {
 };
 
 /*
- * One rule. A tree of them stands in an array, each before those that it is made of.
+ * One rule. A tree of rules stands in an array, each rule before its parts.
  *
- * span  it and all that it is made of
+ * span: number of rules in this rule's subtree, itself included.
  */
 struct rate_rule {
-	struct informer_rate_limit limit;	/* its `limits` are not looked at any more */
+	struct informer_rate_limit limit; /* its `limits` are not used any more */
 	struct token_bucket bucket;
 	size_t span;
 };
@@ -43,16 +43,16 @@ struct rate_limiter {
 /* Copy a description. Returns 0, -ENOMEM, or -EINVAL: it makes no sense. */
 int rate_limiter_init(struct rate_limiter *l, const struct informer_rate_limit *limit,
 		      const struct allocator *memory);
-/* All zero is fine. */
+/* A zeroed one is fine. */
 void rate_limiter_done(struct rate_limiter *l);
 
 /*
- * The wait for a key that has failed so often before; takes a token of each bucket, and each one that comes
- * waits behind those before it.
+ * The wait in ns for a key that has failed `failures` times. Takes a token of each bucket; a call waits
+ * behind the calls before it.
  */
 uint64_t rate_limiter_when(struct rate_limiter *l, const char *key, size_t length, uint32_t failures,
 			   uint64_t now_ns);
-/* Tell the caller's own rules. */
+/* Call the `forget` functions of the caller's own rules. */
 void rate_limiter_forget(const struct rate_limiter *l, const char *key, size_t length);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Puts the workers of a workqueue to sleep and wakes as few of them as are needed, one of them the keeper of
- * the delayed keys.
+ * Puts the workers of a workqueue to sleep, and wakes as few as needed. One of them is the keeper of the
+ * delayed keys.
  */
 #include <time.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keys of a workqueue: a table, a line and a list of those that are processed.
+ * The keys of a workqueue: a table, a line, and a list of keys that are being processed.
  */
 #include "reader-lib/workqueue/work_keys.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keys of a workqueue, and what each one is: dirty (to be processed), processing, delayed, or remembered
- * for its failures. A key has one entry for as long as one of these is so. A dirty key stands in the line,
- * unless it is being processed: then it comes into the line when that is done. So no key is ever with two
- * workers.
+ * The keys of a workqueue and their states: dirty (to be processed), processing, delayed, or remembered for
+ * failures.
+ *
+ * A key has one entry while it is in any of these states. A dirty key stands in the line, unless it is being
+ * processed: then it enters the line when that is done. So no two workers ever have the same key.
  *
  *	        add                    take                      done
  *	(none) ─────▶ dirty, in line ──────▶ processing ───────────────────────▶ (none)
@@ -11,7 +12,7 @@
  *	                   │        done         ▼
  *	                   └────────────── processing, dirty
  *
- * Nothing here locks, sleeps or asks for the time: the workqueue does (workqueue.c).
+ * These functions do not lock, sleep or read a clock: the workqueue does (workqueue.c).
  */
 #ifndef READER_LIB_WORKQUEUE_WORK_KEYS_H
 #define READER_LIB_WORKQUEUE_WORK_KEYS_H
@@ -24,7 +25,7 @@
 #include "reader-lib/workqueue/delay_heap.h"
 #include "reader-lib/workqueue/work_line.h"
 
-/* Durations, in buckets of powers of ten from 10 ns on, each its own: not yet cumulative. */
+/* Durations, in buckets of powers of ten from 10 ns on. Buckets are not cumulative. */
 struct histogram {
 	uint64_t count;
 	uint64_t sum_ns;
@@ -32,12 +33,12 @@ struct histogram {
 };
 
 /*
- * What is counted: the same events as in client-go's util/workqueue/metrics.go.
+ * Counters, for the same events as in client-go's util/workqueue/metrics.go.
  *
  * adds     keys that became dirty
  * retries  calls with a delay or a rate limit
- * queue    from becoming dirty (a delayed one: ready) to being handed out
- * work     from being handed out to done
+ * queue    time from becoming dirty (a delayed key: from being ready) to being handed out
+ * work     time from being handed out to done
  */
 struct workqueue_counts {
 	uint64_t adds;
@@ -47,8 +48,8 @@ struct workqueue_counts {
 };
 
 /*
- * line              its place in the line, or among the busy; its priority is that of being dirty
- * delayed_priority  that which it will have when its time has come
+ * line              place in the line, or in `busy`; holds the key's priority
+ * delayed_priority  priority that the key gets when its delay is over
  */
 struct work_key {
 	struct key_node node;
@@ -64,8 +65,8 @@ struct work_key {
 };
 
 /*
- * dirty  keys in the line, and those that will be when they are done
- * busy   keys that are processed
+ * dirty  number of keys in the line, and of keys that enter it when they are done
+ * busy   keys that are being processed
  */
 struct work_keys {
 	struct allocator memory;
@@ -76,16 +77,16 @@ struct work_keys {
 	struct workqueue_counts counts;
 };
 
-/* Returns 0 or -ENOMEM. sodium_init() was called. */
+/* Returns 0 or -ENOMEM. The caller has called sodium_init(). */
 int work_keys_init(struct work_keys *keys, const struct allocator *memory);
 /* Free all entries. */
 void work_keys_done(struct work_keys *keys);
 
 /* NULL: there is no entry. */
 struct work_key *work_keys_find(struct work_keys *keys, const char *key, size_t length);
-/* The entry, new if need be; NULL: no memory. */
+/* The key's entry, made if missing; NULL: no memory. */
 struct work_key *work_keys_get(struct work_keys *keys, const char *key, size_t length);
-/* Free an entry of which nothing is to be remembered. */
+/* Free the entry if the key is in none of the states. */
 void work_keys_drop_if_idle(struct work_keys *keys, struct work_key *k);
 
 static inline struct work_key *
@@ -101,20 +102,20 @@ work_key_of_delayed(struct delayed *d)
 }
 
 /*
- * To be processed, since this time, with this priority or the higher one that it has. Returns whether it came
- * into the line.
+ * Make a key dirty since now_ns, with this priority or its present one if higher. Returns whether the key
+ * entered the line.
  */
 bool work_keys_make_dirty(struct work_keys *keys, struct work_key *k, int8_t priority, uint64_t now_ns);
-/* The first in the line begins to be processed; NULL: the line is empty. */
+/* Take the first key of the line for processing; NULL: the line is empty. */
 struct work_key *work_keys_take(struct work_keys *keys, uint64_t now_ns);
-/* It was processed. Returns whether it came into the line again. */
+/* The key was processed. Returns whether it entered the line again. */
 bool work_keys_finish(struct work_keys *keys, struct work_key *k, uint64_t now_ns);
 
-/* What was counted, as the public struct has it: all but its size. */
+/* Copy the counters into the public struct, except its size. */
 void work_keys_metrics(const struct work_keys *keys, uint64_t now_ns,
 		       struct informer_workqueue_metrics *ret_metrics);
 
-/* From then to now; a clock of the caller's may go back. */
+/* Nanoseconds from then to now; 0 if the caller's clock went back. */
 static inline uint64_t
 since(uint64_t now_ns, uint64_t then_ns)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The line of a workqueue: who has a higher priority stands before who has a lower one, and of equals the
- * first to come.
+ * The line of a workqueue: keys in order of priority, highest first, and within a priority in order of
+ * arrival.
  *
- * A list for each of the 256 priorities, and a bit that says whether it holds anything: coming, going and
- * finding the first take the same time however many wait, and need no memory.
+ * There is one list for each of the 256 priorities, and one bit that says whether the list has keys.
+ * Appending, removing and finding the first take constant time and no memory.
  */
 #ifndef READER_LIB_WORKQUEUE_WORK_LINE_H
 #define READER_LIB_WORKQUEUE_WORK_LINE_H
@@ -14,13 +14,13 @@
 
 #define LINE_PRIORITIES 256u
 
-/* Stands in the caller's struct. priority: set by the caller, not while it stands in the line. */
+/* Part of the caller's struct. priority: set by the caller, only while the node is in no line. */
 struct in_line {
 	struct in_line *next, *previous;
 	int8_t priority;
 };
 
-/* A plain list, which may also be used alone: a node stands in one at a time. All zero is an empty one. */
+/* A list, which may also be used alone. A node is in one list at a time. A zeroed lane is empty. */
 struct lane {
 	struct in_line *first, *last;
 };
@@ -50,10 +50,10 @@ lane_remove(struct lane *lane, struct in_line *node)
 		lane->first = node->next;
 }
 
-/* All zero is an empty one. */
+/* A zeroed line is empty. */
 struct work_line {
 	struct lane lanes[LINE_PRIORITIES];
-	uint64_t taken[LINE_PRIORITIES / 64];	/* lanes that hold something */
+	uint64_t taken[LINE_PRIORITIES / 64]; /* a bit for each lane that has keys */
 	size_t length;
 };
 
@@ -63,7 +63,7 @@ work_line_lane(const struct in_line *node)
 	return (unsigned)(node->priority - INT8_MIN);
 }
 
-/* Behind all of its priority. */
+/* Append behind all keys of the same priority. */
 static inline void
 work_line_append(struct work_line *line, struct in_line *node)
 {

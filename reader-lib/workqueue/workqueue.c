@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The workqueue: its clock, and what its functions do under its lock. What a key can be is in work_keys.h,
- * who sleeps for what in sleepers.h.
+ * The workqueue: its clock, and its functions, which run under its lock. work_keys.h has the states of a key,
+ * sleepers.h the threads that sleep.
  *
- * Delayed keys stand in a heap by their time. There is no thread to move them: whoever comes by does, and of
- * those who wait in get the keeper wakes for them. With a clock of the caller's there is no keeper; the
- * caller kicks.
+ * Delayed keys stand in a heap by their time. Each call moves the keys that are ready; among waiting workers,
+ * the keeper wakes for them. With the caller's own clock there is no keeper, and the caller kicks.
  *
  * Source: client-go's util/workqueue.
  */

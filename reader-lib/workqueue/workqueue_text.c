@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the metrics of workqueues as Prometheus reads them, for a program's own /metrics: by the names,
- * types and buckets of k8s.io/component-base's metrics/prometheus/workqueue. Numbers are written without
- * floating point, so a locale's comma cannot come into them.
+ * Writes the metrics of workqueues in the Prometheus format, for a program's own /metrics. Names, types and
+ * buckets are those of k8s.io/component-base's metrics/prometheus/workqueue. Numbers are written without
+ * floating point, so a locale's comma cannot appear in them.
  */
 #include <errno.h>
 #include <inttypes.h>
