@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a configuration owns, and who frees it. It knows nobody who fills it; see config.h. */
+/* Frees what a configuration owns; see config.h. */
 #include "writer/config/config.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configuration: what informerd caches, from where, and for whom.
+ * The configuration: what informerd caches, from which server, and for which readers.
  *
- * The struct and who frees it. Who fills it stands above: the command line (options.h), the configuration
- * file (config_file.h), and both together with the defaults (config_build.h).
+ * This header has the struct, and the functions that free it. It is filled by the command line (options.h),
+ * the configuration file (config_file.h), and config_build.h, which joins both and adds defaults.
  */
 #ifndef WRITER_CONFIG_CONFIG_H
 #define WRITER_CONFIG_CONFIG_H
@@ -42,7 +42,7 @@ enum config_choice { CONFIG_NOT_SAID, CONFIG_NO, CONFIG_YES };
 
 /* How long deletions are remembered (struct tombstone_limits); 0: not said. */
 struct config_tombstones {
-	bool count_said;	/* 0 is a count, too: none are kept */
+	bool count_said; /* count was said; 0 is a count too: none is kept */
 	uint64_t count;
 	uint64_t bytes;
 	unsigned seconds;
@@ -57,16 +57,16 @@ struct config_resource {
 	char **drops;	      /* paths whose values are not stored; metadata.managedFields is not among them,
 				 see keep_managed_fields */
 	size_t n_drops;
-	bool metadata_only;   /* PartialObjectMetadata: nothing but metadata is asked for, and stored */
-	bool on_demand;	      /* not asked for before a reader does */
-	bool optional;	      /* the server may not know it yet: it is asked again */
-	enum config_choice watch_list; /* what is not said here is as in struct config */
-	unsigned page_size;   /* of LISTs; 0: as it is usual (reflector.h) */
+	bool metadata_only;             /* PartialObjectMetadata: only metadata is requested and stored */
+	bool on_demand;                 /* not requested before a reader asks for it */
+	bool optional;                  /* the server may not know it yet: informerd keeps asking */
+	enum config_choice watch_list;  /* not said: as in struct config */
+	unsigned page_size;             /* of LISTs; 0: the default (reflector.h) */
 	enum reflector_version version; /* of the first LIST or WatchList */
 	enum wire_choice wire;
-	struct config_tombstones tombstones; /* what is not said here is as in struct config */
+	struct config_tombstones tombstones; /* not said: as in struct config */
 	char *origin;	      /* for messages: "--resource pods" or "file:line:column" */
-	bool namespace_is_default; /* from --namespace, not this entry's own */
+	bool namespace_is_default; /* namespace_ is from --namespace, not from this entry */
 };
 
 /* One --index, or one entry of `indexes:`. */
@@ -91,22 +91,24 @@ struct config {
 	bool keep_managed_fields, allow_secrets;
 	enum config_choice watch_list;
 	enum wire_choice wire;
-	char *schema; /* a file of Kubernetes' kinds (tools/schema); NULL: the one that is built in */
+	char *schema; /* a file of Kubernetes' kinds (tools/schema); NULL: the built-in one */
 	struct config_tombstones tombstones;
-	struct backoff_pace backoff;	/* after LISTs and WATCHes that failed; 0: what is usual */
-	uint64_t check_every_ms;	/* compare with the server so often (check_schedule.h); 0: never */
-	uint64_t watch_timeout_ms;	/* the least that a watch lasts; 0: what is usual (reflector.h) */
+	struct backoff_pace backoff; /* after failed LISTs and WATCHes; 0: the default */
+	uint64_t check_every_ms;     /* interval of comparisons with the server (check_schedule.h); 0:
+					never */
+	uint64_t watch_timeout_ms;   /* least duration of a watch; 0: the default (reflector.h) */
 
-	/* where it is kept and who may read it */
+	/* where the cache is kept, and which users may read it */
 	char *socket;		  /* never NULL after config_build() */
-	char *arena_dir;	  /* NULL: shm_open()'s */
-	char *arena_name; /* never NULL after config_build(): "informer" for the default socket of root, else
-			     with a hash of the socket's path, so that two daemons never meet */
+	char *arena_dir;          /* NULL: /dev/shm */
+	char *arena_name; /* never NULL after config_build(): "informer" for root's default socket, else
+			     with a hash of the socket's path, so that two daemons have different names */
 	uint64_t arena_max_bytes; /* 0: as much as the file system allows */
-	uint64_t hold_bytes;	  /* what an open snapshot may hold back (daemon/limits.h); 0: the default */
-	unsigned hold_seconds;	  /* and for how long */
-	struct refs allow_uids;   /* numbers of users, besides informerd's own and root's … */
-	struct refs allow_gids;   /* … and of groups */
+	uint64_t hold_bytes;      /* limit of what an open snapshot holds back (daemon/limits.h); 0: the
+				     default */
+	unsigned hold_seconds;    /* limit of its age; 0: the default */
+	struct refs allow_uids;   /* user ids, besides informerd's own and root's … */
+	struct refs allow_gids;   /* … and group ids */
 	unsigned max_readers;
 
 	/* events and consumers; 0: the defaults of fan_out.h, broker.h and consumers.h */
@@ -115,15 +117,16 @@ struct config {
 	unsigned queue_seconds;
 	unsigned consumers_per_user, consumers_total, consumer_days;
 
-	char *metrics_address;	/* where /metrics, /livez and /readyz are (listen_address.h); NULL: nowhere */
+	char *metrics_address; /* address of /metrics, /livez and /readyz (listen_address.h); NULL: not
+				  served */
 
 	int log_level; /* enum log_level; -1 before config_build(): not said */
 };
 
-/* Free what `config` owns, not itself; a zeroed one is fine. */
+/* Free what `config` owns, not the struct itself. A zeroed one is fine. */
 void config_done(struct config *config);
 
-/* Free what one entry owns; a zeroed one is fine. */
+/* Free what one entry owns. A zeroed one is fine. */
 void config_resource_done(struct config_resource *resource);
 void config_index_done(struct config_index *index);
 

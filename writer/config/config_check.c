@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of a configuration as a whole; see config_check.h. */
+/* Checks of a configuration as a whole; see config_check.h. */
 #include "writer/config/config_check.h"
 
 #include <errno.h>

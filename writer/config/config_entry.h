@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Entries of `resources:` and `indexes:` on their way into the configuration: variables, several namespaces,
- * copies, and how many there may be.
+ * Adds entries of `resources:` and `indexes:` to the configuration: replaces variables, splits several
+ * namespaces, copies, and limits their number.
  */
 #ifndef WRITER_CONFIG_CONFIG_ENTRY_H
 #define WRITER_CONFIG_CONFIG_ENTRY_H
@@ -9,9 +9,9 @@
 #include "writer/config/config.h"
 
 /*
- * Append an entry, taking what it owns (on failure too). A resource's ${VARIABLES} are replaced, and one with
- * several namespaces becomes an entry for each. Returns 0, -EINVAL with message (a variable that is not set,
- * no namespace), -E2BIG with message beyond CONFIG_MAX_*, -ENOMEM.
+ * Append an entry, and take over what it owns (on failure too). A resource's ${VARIABLES} are replaced. A
+ * resource with several namespaces becomes an entry for each. Returns 0; with message -EINVAL (a variable is
+ * not set, or there is no namespace) or -E2BIG (more than CONFIG_MAX_*); -ENOMEM.
  */
 int config_take_resource(struct config *config, struct config_resource *resource, char **ret_error);
 int config_take_index(struct config *config, struct config_index *index, char **ret_error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The configuration file: YAML, or JSON, which is YAML.
+ * Reads the configuration file: YAML, or JSON, which is YAML.
  */
 #ifndef WRITER_CONFIG_CONFIG_FILE_H
 #define WRITER_CONFIG_CONFIG_FILE_H
@@ -8,11 +8,11 @@
 #include "writer/config/config.h"
 
 /*
- * Parse one alone, which was read from `path`. Unset fields are zero, log_level -1. What the configuration as
- * a whole must be is not asked here.
+ * Parse one file, which was read from `path`. Unset fields are zero, log_level is -1. The configuration as a
+ * whole is not checked here.
  *
- * ret_config  set on success only; give it to config_done()
- * Returns     0, -EINVAL with a message that begins "path:line:column: ", -ENOMEM
+ * ret_config  set on success only; free with config_done()
+ * Returns     0; -EINVAL with a message that begins "path:line:column: "; -ENOMEM
  */
 int config_load(const char *path, const char *data, size_t length, struct config *ret_config,
 		char **ret_error);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parsers of single configuration values, shared by the command line and the file.
+ * Parsers of single configuration values, used by the command line and the file.
  *
- * Each returns 0, -EINVAL with a message that begins with what was wrong (the caller puts
- * the place before it), or -ENOMEM.
+ * Each returns 0; -EINVAL with a message that begins with the bad value (the caller puts the place before
+ * it); -ENOMEM.
  */
 #ifndef WRITER_CONFIG_CONFIG_PARSE_H
 #define WRITER_CONFIG_CONFIG_PARSE_H
@@ -23,30 +23,33 @@ int config_parse_resource(const char *text, struct config_resource *ret, char **
 /* NAME=RESOURCE:PATH[:split=SEP]. *ret is zeroed first. */
 int config_parse_index(const char *text, struct config_index *ret, char **ret_error);
 
-/* A wait after a failure, when waits begin anew, the least time of a watch: with the bounds of config.h. */
+/*
+ * Take the wait after a failure, the time after which waits begin anew, and the least time of a watch. The
+ * bounds are in config.h.
+ */
 flag_take config_take_backoff, config_take_backoff_reset, config_take_watch_timeout;
-/* How often the cache is compared with the server. */
+/* Take the interval at which the cache is compared with the server. */
 flag_take config_take_check_every;
 
 /*
- * Whether a path can be one, by the compiler of shm-layout/path.h: metadata.annotations["a.b/c"],
- * spec.containers[*].image. The message has the path and the character where it stopped.
+ * Check a path with the compiler of shm-layout/path.h: metadata.annotations["a.b/c"],
+ * spec.containers[*].image. The message has the path, and the character at which the compiler stopped.
  */
 int config_check_path(const char *path, char **ret_error);
 
-/* A namespace is a DNS label: lower-case letters, digits and '-', 63 at most. */
+/* Check a namespace. It is a DNS label: at most 63 lower-case letters, digits and '-'. */
 int config_check_namespace(const char *text, char **ret_error);
 
-/* The same, of several that are separated by commas, with ${VARIABLES} that are not known yet. */
+/* Check several namespaces, separated by commas. They may contain ${VARIABLES} that are not known yet. */
 int config_check_namespaces(const char *text, char **ret_error);
 
-/* "any" or "latest"; "auto", "json" or "protobuf"; "auto", "gzip" or "none". */
+/* Take "any" or "latest"; "auto", "json" or "protobuf"; "auto", "gzip" or "none". */
 flag_take config_take_version, config_take_wire, config_take_compression;
 
-/* An address to listen at, as a char *. */
+/* Take an address to listen at, as a char *. */
 flag_take config_take_address;
 
-/* An index's name: a letter, then letters, digits, '-' and '_', 63 at most. */
+/* Check an index's name: a letter, then letters, digits, '-' and '_'; at most 63 characters. */
 int config_check_index_name(const char *text, char **ret_error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The socket nobody named; see default_socket.h. */
+/* The default socket; see default_socket.h. */
 #include "writer/config/default_socket.h"
 
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where readers attach when neither flag nor file says it; the library and the tools look there, too.
+ * The default socket, used when neither flag nor file names one. The library and the tools use the same rule.
  */
 #ifndef WRITER_CONFIG_DEFAULT_SOCKET_H
 #define WRITER_CONFIG_DEFAULT_SOCKET_H
 
 /*
- * $INFORMER_SOCKET, else /run/informer/informer.sock, else, when not root and $XDG_RUNTIME_DIR is set,
- * $XDG_RUNTIME_DIR/informer/informer.sock. Allocated; NULL without memory.
+ * $INFORMER_SOCKET; else $XDG_RUNTIME_DIR/informer/informer.sock, when that variable is set and the user is
+ * not root; else /run/informer/informer.sock. Allocated; NULL: no memory.
  */
 char *default_socket(void);
 
