@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * API catalogue: the documents of a server that say which resources it has, as far as they were read, and
- * which resource a name means by them. Used by discovery.c alone, which reads them.
+ * The API catalogue: the server's discovery documents read so far, and which resource a name means by them.
+ * Only discovery.c, which reads the documents, uses it.
  *
- * Invariant: a name that no document has is unknown for good only if no API_FAILED document could have it.
+ * Invariant: a name that no document has is final only if no API_FAILED document could have it.
  */
 #ifndef WRITER_KUBE_API_CATALOGUE_H
 #define WRITER_KUBE_API_CATALOGUE_H
@@ -15,11 +15,11 @@ struct api_document {
 	struct api_version of; /* group NULL for /apis, "" for core */
 	enum { API_UNWANTED, API_WANTED, API_READING, API_READ, API_FAILED } state;
 	char *failure;			/* why it could not be read */
-	struct discovery *discovery;	/* that reads it … */
-	struct question *question;	/* … by this; or NULL */
+	struct discovery *discovery;    /* the discovery that reads it … */
+	struct question *question;      /* … and its question; or NULL */
 };
 
-/* Begins as zeroes. The documents: core, /apis, then the groups in the server's order. */
+/* Zeroed at first. The documents: core, /apis, then the groups in the server's order. */
 struct api_catalogue {
 	struct api_document **documents;
 	size_t count;
@@ -27,25 +27,28 @@ struct api_catalogue {
 };
 enum { API_CORE, API_GROUPS, API_FIRST_GROUP };
 
-/* Add core and /apis. 0, -ENOMEM, as for all that returns int here. */
+/* Add core and /apis. Returns 0 or -ENOMEM, as all functions here that return int do. */
 int api_catalogue_begin(struct api_catalogue *c);
 /* Add a document of a group. Takes what `of` owns on success. */
 int api_catalogue_add(struct api_catalogue *c, const struct api_version *of);
 void api_catalogue_done(struct api_catalogue *c);
 
-/* A document is forbidden: fill it with what the built-in table knows of its group and version. */
+/* A document is forbidden: fill it from the built-in table. */
 int api_catalogue_fill_builtin(struct api_catalogue *c, struct api_document *document);
 /* /apis is forbidden: add the groups of the built-in table. */
 int api_catalogue_add_builtin(struct api_catalogue *c);
 
-/* Whether the name says this document's group, and its version if it says any. */
+/* Whether the name has this document's group, and its version if it has one. */
 bool api_document_is_of(const struct api_document *document, const struct resource_name *name);
 
-/* Core first, then preferred versions, then the others; within each the server's order. NULL: not known. */
+/*
+ * The resource that a name means: core first, then preferred versions, then others; within each, the server's
+ * order. NULL: not known.
+ */
 const struct kube_resource *api_catalogue_find(const struct api_catalogue *c,
 					       const struct resource_name *name);
 
-/* As discovery_resolve(). server: its URL, for messages. */
+/* As discovery_resolve(). server: the server's URL, for messages. */
 int api_catalogue_resolve(const struct api_catalogue *c, const char *server, const char *name,
 			  const struct kube_resource **ret_resource, char **ret_error);
 

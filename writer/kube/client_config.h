@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Client configuration: where the API server is and who we are there; what kubeconfig.h
- * finds out, and the only thing transport.h needs.
+ * The client configuration: where the API server is, and as which user we connect. kubeconfig.h makes it;
+ * transport.h needs nothing else.
  *
- * It holds secrets (key, token, password, a plugin's environment): they are never put into a
- * message or the log, and are wiped when freed.
+ * It holds secrets (key, token, password, a plugin's environment). They are never put into a message or the
+ * log, and are wiped when freed.
  */
 #ifndef WRITER_KUBE_CLIENT_CONFIG_H
 #define WRITER_KUBE_CLIENT_CONFIG_H
@@ -14,19 +14,19 @@
 #include <stdint.h>
 
 #define KUBE_PEM_MAX_BYTES (4u << 20)
-/* In messages, behind "no API server is known" and its like. */
+/* Follows "no API server is known" and the like in messages. */
 #define KUBECONFIG_HOW_TO_FIND                                                                               \
 	"name one with --kubeconfig or KUBECONFIG, or the server with --server "                             \
 	"(in a pod the service account is found by itself)"
 
-/* PEM text that stands in the kubeconfig itself, or the file that holds it; both NULL: none. */
+/* PEM text from the kubeconfig itself, or the file that holds it; both NULL: none. */
 struct kube_pem {
 	char *data; /* decoded, NUL-terminated; wins over file */
 	size_t len;
 	char *file; /* absolute, or relative to the working directory when the kubeconfig was */
 };
 
-/* A name and a value of it; a name may stand there several times. */
+/* A name and its value. A name may occur several times. */
 struct kube_pair {
 	char *name, *value;
 };
@@ -36,9 +36,9 @@ struct kube_pairs {
 	size_t n;
 };
 
-/* Whom the server shall take us for, if our own user may do that. */
+/* The user to impersonate, if our own user may do that. */
 struct kube_impersonation {
-	char *user;		  /* NULL: nobody, and the rest is empty */
+	char *user;               /* NULL: no impersonation, and the rest is empty */
 	char *uid;		  /* or NULL */
 	struct kube_pairs groups; /* value: the group */
 	struct kube_pairs extra;
@@ -46,7 +46,7 @@ struct kube_impersonation {
 
 /* A credential plugin; see exec_plugin.h. */
 struct kube_exec {
-	char *command;		/* NULL: none. With a '/' it is a path, else looked for in $PATH */
+	char *command;          /* NULL: none. With a '/' it is a path, otherwise it is searched in $PATH */
 	char *api_version;	/* "client.authentication.k8s.io/v1" or ".../v1beta1" */
 	struct kube_pairs args; /* value: the argument */
 	struct kube_pairs env;	/* besides our own environment */
@@ -56,12 +56,12 @@ struct kube_exec {
 };
 
 /*
- * Which answers are asked for in gzip. Packing costs the server, and unpacking us, more than a fast network
- * gives back for protobuf.
+ * Which answers are requested in gzip. For protobuf on a fast network, packing and unpacking cost more than
+ * they save.
  */
 enum kube_compression {
-	KUBE_COMPRESSION_AUTO, /* those with an end that come in JSON, and not from this machine */
-	KUBE_COMPRESSION_GZIP, /* all that have an end: for slow links */
+	KUBE_COMPRESSION_AUTO, /* finite answers in JSON, from a server on another machine */
+	KUBE_COMPRESSION_GZIP, /* all finite answers: for slow links */
 	KUBE_COMPRESSION_NONE,
 };
 
@@ -72,53 +72,53 @@ struct kube_client_config {
 	char *context;		/* the context's name, or NULL */
 	char *namespace_;	/* the context's namespace, or NULL */
 	char *tls_server_name;	/* name to verify instead of the server's host, or NULL */
-	char *proxy_url;	/* or NULL: environment decides, see proxy.h */
+	char *proxy_url;        /* or NULL: the environment decides (proxy.h) */
 	bool insecure_skip_tls_verify;
-	bool http1_only;	/* a connection for each request that is under way */
+	bool http1_only; /* one connection per request under way */
 	bool disable_compression;
 	enum kube_compression compression;
-	uint64_t request_timeout_ms; /* for an answer that has an end; 0: no limit */
+	uint64_t request_timeout_ms; /* for a finite answer; 0: no limit */
 	struct kube_pem ca, client_cert, client_key;
 	char *token;		/* or NULL */
 	char *token_file;       /* or NULL; wins over token, re-read by credentials.h */
 	char *username, *password; /* both or neither */
-	struct kube_exec exec;	/* only where nothing of the above says who we are */
+	struct kube_exec exec;     /* used only if nothing above identifies us */
 	struct kube_impersonation as;
 };
 
 /* Append copies; `name` may be NULL. Returns 0 or -ENOMEM. */
 int kube_pairs_add(struct kube_pairs *pairs, const char *name, const char *value);
 
-/* Free and wipe; a zeroed one is fine. */
+/* Free and wipe. A zeroed one is fine. */
 void kube_pairs_done(struct kube_pairs *pairs);
 void kube_pem_done(struct kube_pem *pem);
 void kube_exec_done(struct kube_exec *exec);
 
-/* Whether there is anything in it. */
+/* Whether data or file is set. */
 bool kube_pem_given(const struct kube_pem *pem);
 
-/* Free and wipe what `config` owns, not itself; a zeroed one is fine. */
+/* Free and wipe what `config` owns, not the struct itself. A zeroed one is fine. */
 void kube_client_config_done(struct kube_client_config *config);
 
-/* A deep copy into *ret, for kube_client_config_done(). Returns 0 or -ENOMEM. */
+/* Make a deep copy in *ret; free with kube_client_config_done(). Returns 0 or -ENOMEM. */
 int kube_client_config_copy(const struct kube_client_config *config, struct kube_client_config *ret);
 
 /*
- * The way there without who we are, into *ret: the server's URL (without a user in it), its CA and name, the
- * proxy. What is not named here is not in it, whatever a configuration may hold one day.
+ * Copy the route without the identity into *ret: the server's URL (without a user in it), its CA and name,
+ * the proxy. Fields that are added later are not copied unless listed here.
  *
  * Returns 0, -EINVAL (no URL), -ENOMEM
  */
 int kube_client_config_copy_route(const struct kube_client_config *config, struct kube_client_config *ret);
 
-/* Is it ASCII, without blanks and control characters, as tokens and paths are? */
+/* Whether text is ASCII without blanks and control characters, as tokens and paths are. */
 bool kube_is_printable(const char *text);
 
 /*
- * The PEM text itself into *ret, from its file if it has one; both NULL: none.
+ * Put the PEM text into *ret, from its file if it has one; both NULL: none.
  *
- * ret       for kube_pem_done(); empty on failure
- * Returns   0, or a negative errno with message
+ * ret      free with kube_pem_done(); empty on failure
+ * Returns  0, or a negative errno with message
  */
 int kube_pem_read(const struct kube_pem *pem, struct kube_pem *ret, char **ret_error);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cluster id: which cluster answers at the server's URL. Kubernetes gives a cluster no name of its own; the
- * customary id is the UID of its namespace kube-system, which lives as long as the cluster (its etcd) does.
- * Asked for at RV 0, which the API server answers from memory.
+ * The cluster id tells which cluster answers at the server's URL. Kubernetes gives a cluster no name. The
+ * customary id is the UID of the namespace kube-system, which lives as long as the cluster's etcd. It is read
+ * at RV 0, which the API server answers from memory.
  *
- * Right     get on the namespace kube-system; without it the id is hidden
+ * Right: get on the namespace kube-system; without it the id is hidden.
  */
 #ifndef WRITER_KUBE_CLUSTER_ID_H
 #define WRITER_KUBE_CLUSTER_ID_H
@@ -17,7 +17,7 @@
 #define CLUSTER_ID_WHAT "namespace kube-system"
 #define CLUSTER_ID_MAX 63
 
-/* The id that the namespace has; false: it has none. */
+/* Put the namespace's id into id. False: it has none. */
 bool cluster_id_of(const cJSON *namespace_, char id[static CLUSTER_ID_MAX + 1]);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Credentials: who we say that we are, kept fresh: a token file (that of a service account is
- * rotated by the kubelet), the files of a client
- * certificate, or a credential plugin (exec_plugin.h); or what stands fixed in the configuration.
+ * Credentials, kept fresh: a token file (the kubelet rotates a service account's), the files of a client
+ * certificate, a credential plugin (exec_plugin.h), or fixed values from the configuration.
  *
- * Files are read again after CREDENTIALS_REREAD_S seconds and at once after the server refused what was in
- * them; while that fails the last good ones are used on. A plugin is run when nothing of it is
- * there, when that has expired, or when it was refused; requests wait for it, and share one run. It is not
- * run more often than once in EXEC_MIN_INTERVAL_MS, but for a refusal.
+ * Files are read again after CREDENTIALS_REREAD_S seconds, and at once after the server refused their
+ * content. While reading fails, the last good content is used.
  *
- * Threads   one, the loop's
+ * A plugin is run when there is no credential of it yet, or when its credential has expired or was refused.
+ * Requests wait for the run, and share it. Except after a refusal, runs are at least EXEC_MIN_INTERVAL_MS
+ * apart.
+ *
+ * Threads: the loop's thread only.
  */
 #ifndef WRITER_KUBE_CREDENTIALS_H
 #define WRITER_KUBE_CREDENTIALS_H
@@ -29,19 +30,19 @@ struct credentials {
 	uv_loop_t *loop;
 	void (*on_change)(void *ctx);
 	void *ctx;
-	unsigned long generation; /* grows whenever what is sent changes */
-	char *token;              /* last known to be good, as the two behind it; or NULL */
+	unsigned long generation; /* grows when what is sent changes */
+	char *token;              /* last good value, as cert and key; or NULL */
 	struct kube_pem cert, key;
 	uint64_t read_at_ms;
-	bool stale;                 /* to be read again */
+	bool stale;                 /* the files must be read again */
 	struct exec_plugin *plugin; /* running, or NULL */
-	struct exec_credential given; /* by the plugin */
+	struct exec_credential given; /* from the plugin */
 	bool has_given, refused;
 	uint64_t ran_at_ms;
-	char *plugin_error; /* of the last run, or NULL */
+	char *plugin_error; /* error of the last run, or NULL */
 };
 
-/* What to send now; borrowed until the loop goes on. */
+/* What to send now; borrowed until the next turn of the loop. */
 struct credentials_now {
 	unsigned long generation;
 	const char *bearer;		   /* or NULL */
@@ -49,30 +50,32 @@ struct credentials_now {
 };
 
 /*
- * on_change  called from the loop when a plugin has ended, well or not
- * Returns    0 or -ENOMEM; reads and runs nothing yet
+ * Initialise; reads and runs nothing yet.
+ *
+ * on_change  called from the loop when a plugin has ended, with or without success
+ * Returns    0 or -ENOMEM
  */
 int credentials_init(struct credentials *credentials, uv_loop_t *loop,
 		     const struct kube_client_config *config, void (*on_change)(void *ctx), void *ctx);
 
-/* Kills a plugin that runs; the loop must then run until that is closed. A zeroed one is fine. */
+/* Kill a running plugin; the loop must run on to close it. A zeroed one is fine. */
 void credentials_done(struct credentials *credentials);
 
 /*
  * What to send at `now_ms` (uv_now()).
  *
- * Returns   0; -EAGAIN: a plugin is running, ask again after on_change(); or a negative errno with message
- *           (which holds no secret) when there is nothing to send
+ * Returns  0; -EAGAIN: a plugin is running, call again after on_change(); other negative errno: there is
+ *          nothing to send (the message has no secret)
  */
 int credentials_get(struct credentials *credentials, uint64_t now_ms, struct credentials_now *ret,
 		    char **ret_error);
 
-/* What was shown last, as far as it is there, however old: nothing is read, nothing runs. */
+/* What was sent last, if any, however old. Reads nothing and runs nothing. */
 void credentials_at_hand(const struct credentials *credentials, struct credentials_now *ret);
 
 /*
- * The server did not accept what credentials_get() gave with this generation.
- * Returns whether others may be had, so that asking once more is worth it.
+ * The server refused what credentials_get() gave with this generation.
+ * Returns whether other credentials may be obtained, so that the request is worth repeating
  */
 bool credentials_refuse(struct credentials *credentials, unsigned long generation);
 

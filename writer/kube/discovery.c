@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Discovery: rounds of requests. plan() looks which of the wanted names are still unknown and marks what to
- * read next; pump() reads it, a few at a time; when all have answered, plan() looks again. Each round marks
- * something not read before, or discovery is done:
+ * Discovery in rounds of requests. plan() finds the wanted names that are still unknown and marks what to
+ * read next. pump() reads it, a few documents at a time. When all have answered, plan() runs again. Each
+ * round marks something that was not read before, or discovery is done:
  *
  *	1  /api/v1
- *	2  /apis                          a name is still unknown; with all that is in it where the server can
- *	3  /apis/GROUP/VERSION...         of the groups that names name
+ *	2  /apis                          a name is still unknown; with all resources if the server can
+ *	3  /apis/GROUP/VERSION...         of the groups that names contain
  *	4  the other preferred versions   an unqualified or unknown name is left
  *	5  the other versions             the same
  *
- * Asked again about what was absent (discovery_memory) it begins with 2, and with 1 only for a name without a
- * group; 304 ends it.
+ * A repeated discovery for absent names (discovery_memory) begins with 2, and with 1 only for a name without
+ * a group;
+ * 304 ends it.
  *
- * Where /apis brought everything (aggregated discovery), 3 to 5 read only versions that it called stale.
+ * If /apis returned everything (aggregated discovery), 3 to 5 read only versions that it called stale.
  */
 #include "writer/kube/discovery.h"
 

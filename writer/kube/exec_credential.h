@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exec credential: the two documents that go between us and a credential plugin: what it is told in
- * KUBERNETES_EXEC_INFO, and what it prints.
+ * The two documents exchanged with a credential plugin: its input in KUBERNETES_EXEC_INFO, and its output.
  *
- * Source    client-go pkg/apis/clientauthentication, plugin/pkg/client/auth/exec
+ * Source: client-go pkg/apis/clientauthentication, plugin/pkg/client/auth/exec
  */
 #ifndef WRITER_KUBE_EXEC_CREDENTIAL_H
 #define WRITER_KUBE_EXEC_CREDENTIAL_H
@@ -19,22 +18,22 @@ struct exec_credential {
 	int64_t expires_s;	   /* seconds since 1970; INT64_MAX: never */
 };
 
-/* Free and wipe; a zeroed one is fine. */
+/* Free and wipe. A zeroed one is fine. */
 void exec_credential_done(struct exec_credential *credential);
 
 /*
- * Read what a plugin printed: JSON, or YAML as client-go takes it.
+ * Read a plugin's output: JSON, or YAML as client-go takes it.
  *
- * api_version  what the kubeconfig says; an answer of another one is refused
- * ret          set on success only; give it to exec_credential_done()
- * Returns      0, -EPROTO with a message that shows nothing of the answer, -ENOMEM
+ * api_version  the kubeconfig's; an answer of another version is refused
+ * ret          set on success only; free with exec_credential_done()
+ * Returns      0; -EPROTO with a message that shows nothing of the answer; -ENOMEM
  */
 int exec_credential_parse(const char *data, size_t len, const char *api_version, struct exec_credential *ret,
 			  char **ret_error);
 
 /*
- * The value of KUBERNETES_EXEC_INFO, with the cluster where the plugin wants it (its CA is read then).
- * *ret_json is for free(). Returns 0, a negative errno with message when the CA cannot be read, -ENOMEM.
+ * The value of KUBERNETES_EXEC_INFO, with the cluster if the plugin wants it (its CA is read then). Free
+ * *ret_json with free(). Returns 0; a negative errno with message: the CA cannot be read; -ENOMEM.
  */
 int exec_credential_info(const struct kube_client_config *config, char **ret_json, char **ret_error);
 

@@ -2,8 +2,8 @@
 /*
  * One run of a credential plugin; see exec_plugin.h.
  *
- * It is over when the process has ended and its standard output is closed (a child of it may
- * still write), or when a limit is passed. Memory goes when the last handle is closed:
+ * The run is over when the process has ended and its standard output is closed (a child may still write), or
+ * when a limit is exceeded. Memory is freed when the last handle is closed:
  *
  *	start ──▶ exit and end of output ──▶ done() ──▶ handles closed ──▶ freed
  *	      └─▶ cancel, or a limit: killed ──▶ exit ──┘ (without done() when cancelled)

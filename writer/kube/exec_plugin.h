@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exec plugin: one run of a credential plugin (aws, gke-gcloud-auth-plugin, kubelogin, ...).
+ * One run of a credential plugin (aws, gke-gcloud-auth-plugin, kubelogin, ...).
  *
- * It runs beside the loop, in a session of its own, with /dev/null as standard input and no other
- * descriptor of ours; its environment is ours, without what systemd meant for us, with the kubeconfig's, and
- * KUBERNETES_EXEC_INFO. Limits: EXEC_PLUGIN_TIMEOUT_MS (or the request timeout, when that is shorter)
- * and EXEC_PLUGIN_MAX_BYTES of output; beyond them it is killed with all that it started. If it has ended
- * already, and a process that it left behind prints still, the output is closed, and nobody is killed.
+ * The plugin runs beside the loop in a session of its own, with /dev/null as standard input and no other
+ * descriptor of ours. exec_command.h says what its environment is. Beyond EXEC_PLUGIN_TIMEOUT_MS (or the
+ * request timeout, if shorter) or EXEC_PLUGIN_MAX_BYTES of output, it is killed with all processes that it
+ * started. If the plugin has ended and a process that it left behind still prints, the output is closed and
+ * no process is killed.
  *
- * Threads   the loop's
- * Source    client-go plugin/pkg/client/auth/exec
+ * Threads: the loop's. Source: client-go plugin/pkg/client/auth/exec
  */
 #ifndef WRITER_KUBE_EXEC_PLUGIN_H
 #define WRITER_KUBE_EXEC_PLUGIN_H
@@ -25,23 +24,23 @@
 struct exec_plugin;
 
 /*
- * How a run ends: once, from the loop, unless it was cancelled.
+ * The end of a run. Called once, from the loop, unless the run was cancelled.
  *
- * credential  what it gave, taken by the callee; NULL when it failed
- * error       then why: the command, what happened, what it wrote on stderr (redacted)
+ * credential  the result, which the callee takes over; NULL: the run failed
+ * error       the reason then: the command, what happened, its stderr (redacted)
  */
 typedef void exec_plugin_done(void *ctx, struct exec_credential *credential, const char *error);
 
 /*
- * Start it. `config` is borrowed for the call.
+ * Start a run. `config` is borrowed for the call.
  *
  * ret_plugin  valid until done() or exec_plugin_cancel()
- * Returns     0, or a negative errno with message: it could not be started
+ * Returns     0; negative errno with message: it could not be started
  */
 int exec_plugin_start(uv_loop_t *loop, const struct kube_client_config *config, exec_plugin_done *done,
 		      void *ctx, struct exec_plugin **ret_plugin, char **ret_error);
 
-/* Kill it; done() is not called. The loop must run until what is left of it is closed. NULL is fine. */
+/* Kill the plugin; done() is not called. The loop must run on to close its handles. NULL is fine. */
 void exec_plugin_cancel(struct exec_plugin *plugin);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Impersonate: the headers that ask the server to take us for somebody else.
+ * The headers by which we act as another user.
  *
- * Source    client-go transport/round_trippers.go
+ * Source: client-go transport/round_trippers.go
  */
 #ifndef WRITER_KUBE_IMPERSONATE_H
 #define WRITER_KUBE_IMPERSONATE_H

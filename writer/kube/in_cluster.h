@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In-cluster: the service account that the kubelet mounts into a pod.
+ * Reads the service account that the kubelet mounts into a pod.
  *
- * Source    client-go rest.InClusterConfig(): variables, paths, a missing CA is the system's bundle
+ * Source: client-go rest.InClusterConfig(): variables, paths; without a CA the system's bundle is used
  */
 #ifndef WRITER_KUBE_IN_CLUSTER_H
 #define WRITER_KUBE_IN_CLUSTER_H
@@ -11,9 +11,9 @@
 
 /*
  * host, port  KUBERNETES_SERVICE_HOST and _PORT; port may be NULL
- * root        "" normally; in tests a folder that stands for / of the account's files
- * config      zeroed; what was filled in is the caller's on failure, too
- * Returns     0, or a negative errno with message (no token: -ENOENT), -ENOMEM
+ * root        "" normally; tests name a folder that stands for /
+ * config      zeroed by the caller; the caller owns what was filled in, on failure too
+ * Returns     0; a negative errno with message (-ENOENT: no token); -ENOMEM
  */
 int in_cluster_read(const char *host, const char *port, const char *root, struct kube_client_config *config,
 		    char **ret_error);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kubeconfig: finding the files, choosing context, cluster and user in them, and what flags
- * replace; see kubeconfig.h.
+ * Finds the kubeconfig files, chooses context, cluster and user, and applies the flags; see kubeconfig.h.
  */
 #include "writer/kube/kubeconfig.h"
 

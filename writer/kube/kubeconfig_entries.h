@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubeconfig entries: what one cluster and one user say, taken over into a struct kube_client_config.
+ * Copies one cluster and one user of a kubeconfig into a struct kube_client_config.
  *
- * What flags replace is not looked at: a missing file that nobody needs is no error.
+ * Fields that flags replace are not read: if a file is missing that is not needed, that is no error.
  *
- * Source    client-go tools/clientcmd: field names, data before file, which flag replaces what
+ * Source: client-go tools/clientcmd: field names, data before file, which flag replaces what
  */
 #ifndef WRITER_KUBE_KUBECONFIG_ENTRIES_H
 #define WRITER_KUBE_KUBECONFIG_ENTRIES_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubeconfig fields: reading one field of a mapping in a kubeconfig. What is wrong is told
- * with file:line:column; a value is never in a message, for it may be a secret.
+ * Reads one field of a mapping in a kubeconfig. Errors have file:line:column. A value is never in a message,
+ * because it may be a secret.
  *
- * All return 0 (also for a field that is absent, null or empty, which leaves *ret as it is),
- * -EINVAL with message, -ENOMEM, or the error of a file.
+ * All return 0; -EINVAL with message; -ENOMEM; or the error of a file. A field that is absent, null or empty
+ * returns 0 and leaves *ret unchanged.
  */
 #ifndef WRITER_KUBE_KUBECONFIG_FIELDS_H
 #define WRITER_KUBE_KUBECONFIG_FIELDS_H
@@ -17,11 +17,11 @@ struct kubeconfig_reader {
 	char **ret_error;
 };
 
-/* *ret_value is NULL when there is none; borrowed from the document. */
+/* *ret_value is borrowed from the document; NULL: there is none. */
 int kubeconfig_get_string(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
 			  const char **ret_value);
 
-/* Allocated. A path stands relative to the kubeconfig's folder. */
+/* The result is allocated. A path is relative to the kubeconfig's folder. */
 int kubeconfig_take_string(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
 			   char **ret_value);
 int kubeconfig_take_path(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
@@ -29,7 +29,7 @@ int kubeconfig_take_path(const struct kubeconfig_reader *in, const cJSON *object
 int kubeconfig_take_bool(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
 			 bool *ret_value);
 
-/* NAME-data (base64), else the file that NAME says, and that there is PEM in it. */
+/* Take NAME-data (base64), else the file that NAME names; checks that it has PEM in it. */
 int kubeconfig_take_pem(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
 			struct kube_pem *pem);
 

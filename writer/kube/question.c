@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A document, asked for; see question.h. */
+/* One document, requested and read; see question.h. */
 #include "writer/kube/question.h"
 
 #include <errno.h>

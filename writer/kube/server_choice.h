@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connection: what the command line and the configuration file say about how to reach the API server
- * and who we are there; the words are kubectl's. It is a kubeconfig_choice that owns its strings.
+ * The server choice: what the command line and the configuration file say about how to reach the API server
+ * and as which user, in kubectl's words. It is a kubeconfig_choice that owns its strings.
  */
 #ifndef WRITER_KUBE_SERVER_CHOICE_H
 #define WRITER_KUBE_SERVER_CHOICE_H
@@ -13,26 +13,24 @@
 #include "writer/base/yaml_field.h"
 #include "writer/kube/kubeconfig.h"
 
-#define SERVER_CHOICE_TIMEOUT_MAX_MS INT32_MAX /* libcurl knows no longer one */
+#define SERVER_CHOICE_TIMEOUT_MAX_MS INT32_MAX /* libcurl takes no longer one */
 
-/* Free what it owns, not itself; a zeroed one is fine. */
+/* Free what it owns, not the struct itself. A zeroed one is fine. */
 void server_choice_done(struct kubeconfig_choice *choice);
 
-/* Append a group of `as_groups`. at: the choice. */
+/* Append a group to `as_groups`. at: the choice. */
 flag_take server_choice_take_group;
 
 void server_choice_drop_groups(struct kubeconfig_choice *choice);
 
 /*
- * A time as kubectl takes it: "30" (seconds), "1m30s", "1.5h", "500ms"; 0 is none. More than
- * SERVER_CHOICE_TIMEOUT_MAX_MS (24 days) is cut to that, and one below nothing refused, of which kubectl
- * makes what it likes.
- *
- * at  a uint64_t of milliseconds
+ * Take a time as kubectl does: "30" (seconds), "1m30s", "1.5h", "500ms"; 0: none. More than
+ * SERVER_CHOICE_TIMEOUT_MAX_MS (24 days) becomes that. A negative time is refused. at: a uint64_t of
+ * milliseconds.
  */
 flag_take server_choice_take_timeout;
 
-/* What a configuration file says of it: rows for a table of its fields, for a choice in this member. */
+/* Rows for a configuration file's table of fields, for a choice in this member of `type`. */
 #define SERVER_CHOICE_FIELDS(type, member)                                                                   \
 	{"kubeconfig", YAML_PATH, YAML_AT(type, member.kubeconfig)},                                         \
 	{"context", YAML_STRING, YAML_AT(type, member.context)},                                             \

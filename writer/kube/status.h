@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Status: the body of a Kubernetes error, as a response's body or as the object of a
- * watch's ERROR event, and the three questions a Reflector asks about it.
+ * Status: the body of a Kubernetes error, in a response or as the object of a watch's ERROR event, and three
+ * questions that a Reflector asks about it.
  *
- * Source    meta/v1 Status; client-go's isExpiredError and
- *           isTooLargeResourceVersionError, apimachinery's IsInternalError
+ * Source: meta/v1 Status; client-go's isExpiredError and isTooLargeResourceVersionError, apimachinery's
+ * IsInternalError
  */
 #ifndef WRITER_KUBE_STATUS_H
 #define WRITER_KUBE_STATUS_H
@@ -31,11 +31,11 @@ struct kube_status {
 #define KUBE_STATUS_MAX_CAUSES 64
 
 /*
- * Parse a body. One that is no Status (HTML of a proxy, plain text, cut short) is no error:
- * its first line (200 bytes at most, control characters as '?') becomes the message.
+ * Parse a body. If it is no Status (a proxy's HTML, plain text, cut short), that is no error: its first line
+ * becomes the message (at most 200 bytes, control characters as '?').
  *
- * http_code  the response's, taken where the body names none
- * Returns    0 (give it to kube_status_done()), or -ENOMEM
+ * http_code  the response's, used if the body has none
+ * Returns    0 (free with kube_status_done()) or -ENOMEM
  */
 int kube_status_parse(const void *body, size_t len, int http_code, struct kube_status *ret);
 
@@ -51,8 +51,8 @@ bool kube_status_is_expired(const struct kube_status *status);
 bool kube_status_is_too_large_rv(const struct kube_status *status);
 
 /*
- * The server stumbled: reason InternalError, or a 500 that is none of ServerTimeout and StorageReadError.
- * That one means an object that cannot be read, and trying again does not make it readable.
+ * A transient server error: reason InternalError, or a 500 other than ServerTimeout and StorageReadError.
+ * StorageReadError means an object that cannot be read; a retry does not help.
  */
 bool kube_status_is_internal(const struct kube_status *status);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transport: the requests of libcurl's multi interface, which transport_loop.c drives by libuv, and when each
- * begins and ends (transport_request.h).
+ * The transport: the requests of libcurl's multi interface, which transport_loop.c drives by libuv, and when
+ * each begins and ends (transport_request.h).
  *
- * libcurl forbids adding and removing requests from inside its callbacks. So what a caller asks for is only
- * noted; kick() does it, a timer of zero that runs in the loop's next turn:
+ * libcurl forbids adding and removing requests from inside its callbacks. So a caller's call is only noted;
+ * kick(), a timer of zero, carries it out in the loop's next turn:
  *
  *	transport_get     NEW      ── kick ──▶ ACTIVE ──▶ on_done
- *	transport_cancel  cancelled ── kick ──▶ freed, without a word
+ *	transport_cancel  cancelled ── kick ──▶ freed, without a call
  *	transport_resume  resume   ── kick ──▶ curl_easy_pause(CURLPAUSE_CONT)
  *
- * A NEW request waits while a credential plugin runs. One that was answered 401 is NEW again, once, where
- * other credentials may be had; nobody hears of that first answer. Neither is for TRANSPORT_AT_HAND.
+ * A NEW request waits while a credential plugin runs. After a 401 a request becomes NEW again, once, if other
+ * credentials may be had; that first answer is not reported. Neither holds for TRANSPORT_AT_HAND.
  *
- * While libcurl or a callback runs, `depth` is above zero; a transport_free() then only sets
- * `closing`, which silences everything, and the outermost leave() tears down.
+ * While libcurl or a callback runs, `depth` is above zero. A transport_free() then only sets `closing`, which
+ * silences everything; the outermost leave() tears down.
  */
 #include "writer/kube/transport.h"
 

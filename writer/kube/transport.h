@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transport: requests to one API server, on one libuv loop (libcurl's multi_socket interface): GETs mostly,
- * others by transport_send(). Bodies are handed on as they arrive and never gathered here, so that a LIST of
- * any size and an endless WATCH are the same thing.
+ * The transport sends requests to one API server, on one libuv loop (libcurl's multi_socket interface). Most
+ * are GETs; transport_send() sends others. Bodies are passed on as they arrive and never collected, so a LIST
+ * of any size and an endless WATCH are handled alike.
  *
  *	transport_get ──▶ on_response (once, unless it failed before) ──▶ on_data* ──▶ on_done (once)
  *
  * Invariants
- *   - no callback runs before transport_get() returned, and none after transport_cancel();
- *     all run on the loop's thread, from the loop
- *   - exactly one on_done for each request that was not cancelled; inside it the request's
- *     pointer is valid for the last time
- *   - a callback may start, cancel, pause and resume any request, its own too, and may call
- *     transport_free()
+ * - Callbacks run on the loop's thread, from the loop. None runs before transport_get() returned, or after
+ *   transport_cancel().
+ * - on_done is called exactly once for each request that was not cancelled. In it the request's pointer is
+ *   valid for the last time.
+ * - A callback may start, cancel, pause and resume any request, its own too, and may call transport_free().
  *
- * What it sets by itself: HTTP/2 with multiplexing over TLS where the server offers it, else
- * HTTP/1.1 with kept connections (as kubectl always, when DISABLE_HTTP2 stands in the environment); TLS 1.2
- * at least; connect timeout 10 s; User-Agent, Accept, credentials; gzip for finite answers in JSON of servers
- * that are not on this machine. Redirects are not followed. Proxies: the kubeconfig's, else the
- * environment's, see proxy.h. A finite answer (no TRANSPORT_WATCH) that delivers nothing for 90 s fails.
+ * Settings: HTTP/2 with multiplexing over TLS if the server offers it, else HTTP/1.1 with kept connections
+ * (always if DISABLE_HTTP2 is in the environment, as with kubectl); at least TLS 1.2; connect timeout 10 s;
+ * User-Agent, Accept, credentials; gzip for finite JSON answers of servers on other machines. Redirects are
+ * not followed. The proxy is the kubeconfig's, else the environment's (proxy.h). A finite answer (no
+ * TRANSPORT_WATCH) without data for 90 s fails.
  *
- * A connection that is dead though nobody says so is noticed within a minute: a peer that is gone, by TCP
- * keepalive and TCP_USER_TIMEOUT; one that is there and does not answer, after 45 s by a ping
- * (transport_ping.h, which says why so and what it costs). What was under way on it fails with -ETIMEDOUT,
- * and the next request makes another connection.
+ * A dead connection is noticed within a minute: a peer that is gone by TCP keepalive and TCP_USER_TIMEOUT; a
+ * peer that is there but does not answer by a ping after 45 s (transport_ping.h). Requests on it fail with
+ * -ETIMEDOUT, and the next request makes another connection.
  *
  * The process must ignore SIGPIPE (OpenSSL writes to sockets without MSG_NOSIGNAL).
  *
- * Threads   everything on the loop's thread
+ * Threads: everything on the loop's thread.
  */
 #ifndef WRITER_KUBE_TRANSPORT_H
 #define WRITER_KUBE_TRANSPORT_H
@@ -39,7 +37,7 @@
 #include "writer/kube/kubeconfig.h"
 #include "writer/kube/request_stats.h"
 
-/* What to say when the answer is 401 after all; with the server's URL. */
+/* Message for a final 401; takes the server's URL. */
 #define TRANSPORT_UNAUTHORIZED "%s does not accept the credentials (401): check the kubeconfig's user"
 
 /* The Content-Type of protobuf, without parameters. */
@@ -48,21 +46,21 @@
 struct transport;
 struct transport_request;
 
-/* What is known when the header is complete; borrowed for the callback. */
+/* What is known when the header is complete. Borrowed for the callback. */
 struct transport_response {
 	int status;			/* 200, 410, ... never 1xx */
 	const char *content_type;	/* "" when the server sent none */
 	long retry_after_s;		/* seconds; 0 when the server sent none */
-	const char *etag;               /* as it was sent, in quotes; "" when there was none */
+	const char *etag;               /* as sent, in quotes; "" when there was none */
 	void *easy_;			/* for transport_header_next() */
 };
 
-/* A step through a response's headers, within on_response. Zeroed before the first. */
+/* Iterates over a response's headers, within on_response. Zeroed before the first step. */
 struct transport_header {
 	const char *name, *value; /* borrowed for the callback */
 	void *at_;
 };
-/* The next one, in the order in which they came; false: there are no more. */
+/* Step to the next header, in the order of arrival. False: there are no more. */
 bool transport_header_next(const struct transport_response *response, struct transport_header *header);
 
 struct transport_callbacks {
@@ -70,7 +68,7 @@ struct transport_callbacks {
 	void (*on_response)(void *ctx, const struct transport_response *response);
 
 	/*
-	 * Bytes of the body, of error answers too (a Status then; see status.h).
+	 * Bytes of the body, also of error answers (then a Status; see status.h).
 	 * Returns 0, or a negative number to abort: on_done then gets that number.
 	 */
 	int (*on_data)(void *ctx, const void *data, size_t len);
@@ -94,41 +92,44 @@ struct transport_callbacks {
 
 enum transport_flags {
 	TRANSPORT_WATCH = 1 << 0, /* an endless answer: no compression, silence is normal */
-	TRANSPORT_FRESH = 1 << 1, /* over a new connection, whatever stands: the old one may be dead */
+	TRANSPORT_FRESH = 1 << 1, /* over a new connection: an existing one may be dead */
 	/* metadata only: PartialObjectMetadataList, with TRANSPORT_WATCH PartialObjectMetadata */
 	TRANSPORT_METADATA = 1 << 2,
-	/* /apis with all that is in it (APIGroupDiscoveryList), where the server can */
+	/* /apis with all resources (APIGroupDiscoveryList), if the server can */
 	TRANSPORT_DISCOVERY = 1 << 3,
-	/* over a connection of its own, which ends with it and is not told of (transport_on_connection()) */
+	/*
+	 * over a connection of its own, which ends with the request and is not reported
+	 * (transport_on_connection())
+	 */
 	TRANSPORT_OWN_CONNECTION = 1 << 4,
-	/* the caller sees to its time: the user's request timeout is not for it */
+	/* the user's request timeout does not apply: the caller limits the time */
 	TRANSPORT_UNTIMED = 1 << 5,
-	/* protobuf, or JSON where the server has no protobuf of it */
+	/* protobuf, or JSON if the server has no protobuf of it */
 	TRANSPORT_PROTOBUF = 1 << 6,
-	/* without metadata.managedFields, where the server can leave them out (KEP-5958) */
+	/* without metadata.managedFields, if the server can leave them out (KEP-5958) */
 	TRANSPORT_DROP_MANAGED = 1 << 7,
 	/*
-	 * with the credentials that are at hand, if any: where others are to be had, it neither waits for
-	 * them nor asks again with them
+	 * with the present credentials, if any: the request neither waits for new ones nor is repeated with
+	 * them
 	 */
 	TRANSPORT_AT_HAND = 1 << 8,
 	/*
-	 * as it is: no headers but those of the order, the credentials, and what HTTP needs; the answer's
-	 * bytes come as they were sent, packed or not
+	 * as it is: no headers but those of the order, the credentials, and what HTTP needs. The answer's
+	 * bytes come as sent, packed or not.
 	 */
 	TRANSPORT_PLAIN = 1 << 9,
-	/* with TRANSPORT_METADATA, in JSON: whole objects where the server has no metadata alone */
+	/* with TRANSPORT_METADATA, in JSON: whole objects if the server has no metadata alone */
 	TRANSPORT_ELSE_WHOLE = 1 << 10,
 };
 
 #define TRANSPORT_HEADER_MAX (256u << 10)	/* bytes of an answer's header */
 
-/* A request that says more than a path. Borrowed for the call. */
+/* A request with more than a path. Borrowed for the call. */
 struct transport_order {
 	const char *method;		/* NULL: GET */
 	const char *path_and_query;
 	unsigned flags;			/* enum transport_flags */
-	const char *etag;		/* 304 is enough if the document still has this one; or NULL */
+	const char *etag;               /* of the known document: 304 suffices if it is still this; or NULL */
 	const char *const *headers;	/* "Name: value", in this order; ended by NULL; or NULL */
 	const void *body;
 	size_t body_length;
@@ -138,36 +139,34 @@ struct transport_order {
  * Make a transport for `config` (copied). No connection is made yet.
  *
  * Returns   0, or a negative errno with message
- * Lifetime  the loop must outlive it and be run once more after transport_free()
+ * Lifetime  the loop must outlive the transport, and run once more after transport_free()
  */
 int transport_new(uv_loop_t *loop, const struct kube_client_config *config, struct transport **ret_transport,
 		  char **ret_error);
 
 /*
- * Cancel all requests (no callbacks) and give everything back. The loop's handles are
- * closed by the loop's next run, then the memory goes. NULL is fine.
+ * Cancel all requests (no callbacks) and free everything. The next run of the loop closes the handles and
+ * frees the memory. NULL is fine.
  */
 void transport_free(struct transport *transport);
 
 /*
- * Ask for a path with its query, already percent-encoded: "/api/v1/pods?limit=500".
+ * Request a path with its query, already percent-encoded: "/api/v1/pods?limit=500".
  *
  * callbacks    borrowed until the end; on_data and on_done must be set
- * ret_request  NULL when it will never be cancelled or paused
- * Returns      0, or -EINVAL (no leading '/', or control characters), -ENOMEM
+ * ret_request  NULL if the request will never be cancelled or paused
+ * Returns      0; -EINVAL: no leading '/', or control characters; -ENOMEM
  */
 int transport_get(struct transport *transport, const char *path_and_query, unsigned flags,
 		  const struct transport_callbacks *callbacks, void *ctx,
 		  struct transport_request **ret_request);
 
 /*
- * Ask for more than a path.
+ * Send a request with more than a path. If a kept connection ends before any answer, the request is sent once
+ * more over a new one; not with TRANSPORT_FRESH.
  *
- * Returns  as transport_get(); -EINVAL also for what is no method or header, and for a header that says how
- *          the request itself is sent (Host, Content-Length, Transfer-Encoding, Connection and its like),
- *          which is the transport's to say
- * What was sent over a connection that stood already, and ended before any answer came, is sent once more
- * over a new one. TRANSPORT_FRESH: never.
+ * Returns  as transport_get(). -EINVAL also: no method or header, or a header that only the transport sets
+ *          (Host, Content-Length, Transfer-Encoding, Connection and the like)
  */
 int transport_send(struct transport *transport, const struct transport_order *order,
 		   const struct transport_callbacks *callbacks, void *ctx,
@@ -177,29 +176,28 @@ int transport_send(struct transport *transport, const struct transport_order *or
 void transport_cancel(struct transport_request *request);
 
 /*
- * Back-pressure: after pause on_data is not called until resume (on_done only with an error),
- * and the server is not read further than one buffer (TCP or HTTP/2 flow control then holds it).
- * Over HTTP/2 requests share a connection, so a long pause of one can hold up the others. Both
- * may be repeated; neither calls back by itself.
+ * Back-pressure. After pause on_data is not called until resume (on_done only with an error), and at most one
+ * buffer is read from the server; TCP or HTTP/2 flow control then stops it. Over HTTP/2 requests share a
+ * connection, so a long pause of one may hold up others. Both calls may be repeated; neither calls back.
  */
 void transport_pause(struct transport_request *request);
 void transport_resume(struct transport_request *request);
 
 /*
- * For how long nothing came from the server, in ms: over any connection, so that the answer to a ping counts
+ * Milliseconds since anything came from the server, over any connection; the answer to a ping counts
  * (transport_ping.h). UINT64_MAX: nothing ever came.
  */
 uint64_t transport_silent_ms(const struct transport *transport);
 
 /*
- * Call this whenever a request was answered over a new connection: another server, perhaps. From the loop; it
- * may do what any callback may. NULL: nothing any more.
+ * Call on_connection from the loop when a request was answered over a new connection, perhaps by another
+ * server. It may do what any callback may. NULL: stop.
  */
 void transport_on_connection(struct transport *transport, void (*on_connection)(void *ctx), void *ctx);
 
 /*
- * Whether secrets may be shown on the way to the server: it is TLS, or does not leave this machine. Where
- * not, the configuration's are not shown; who gives headers by an order must ask.
+ * Whether secrets may be sent to the server: the way there is TLS, or stays on this machine. If not, the
+ * configuration's secrets are not sent; a caller that adds headers by an order must check this.
  */
 bool transport_may_authenticate(const struct transport *transport);
 
@@ -213,7 +211,7 @@ struct transport_stats {
 };
 void transport_stats(const struct transport *transport, struct transport_stats *ret_stats);
 
-/* What was answered so far, and how fast. Borrowed. */
+/* Statistics of the answers so far. Borrowed. */
 const struct request_stats *transport_requests(const struct transport *transport);
 
 #endif

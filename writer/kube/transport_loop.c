@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcurl's sockets and its timeout on libuv; see transport_loop.h. */
+/* libcurl's sockets and timeout on libuv; see transport_loop.h. */
 #include "writer/kube/transport_loop.h"
 
 #include <errno.h>

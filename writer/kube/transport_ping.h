@@ -1,41 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transport ping: notices a connection that is dead though nobody says so. Used by transport.c and
- * transport_request.c alone.
+ * The transport ping notices dead connections that TCP does not report. Only transport.c and
+ * transport_request.c use it.
  *
- * A peer whose kernel is gone is noticed by TCP (keepalive, TCP_USER_TIMEOUT: about a minute). One whose
- * kernel lives, and acknowledges, while the server is frozen or a proxy has lost the other half, is not.
- * client-go sends HTTP/2 PING frames for it (ReadIdleTimeout 30 s, PingTimeout 15 s); libcurl has none for a
- * multi handle, so a small request is the ping:
+ * TCP (keepalive, TCP_USER_TIMEOUT) notices within about a minute that a peer's kernel is gone. It does not
+ * notice a frozen server, or a proxy that lost its other half, because the kernel still acknowledges.
+ * client-go sends HTTP/2 PING frames (ReadIdleTimeout 30 s, PingTimeout 15 s). libcurl has none for a multi
+ * handle, so a small request is the ping:
  *
  *	a connection in use is silent for 30 s
  *	   └─▶ GET /livez ─┬─▶ an answer, whatever it says: well, for another 30 s
  *	                   └─▶ none within 15 s: each connection that has been silent for 30 s is shut down,
  *	                       and what is under way on it fails
  *
- * Over HTTP/2 the question goes over the connection that is silent, which is the only one, so its answer
- * proves that one: a watch is noticed to be dead after 45 s. Over HTTP/1.1 a watch has a connection of its
- * own, and none to ask over: the question goes over another, and its failure tells of a server that is
- * frozen, after the same 45 s. There a connection that died alone, beside a server that answers, is noticed
- * by the bookmarks that stay away (reflector.h): they come once a minute, so after 90 s.
+ * Over HTTP/2 the ping uses the silent connection, which is the only one, so its answer proves that
+ * connection. A dead watch is noticed after 45 s. Over HTTP/1.1 a watch has a connection of its own, and the
+ * ping uses another. Its failure shows a frozen server, after the same 45 s. If only the watch's connection
+ * died, missing bookmarks show it (reflector.h): they come once a minute, so after 90 s.
  *
- * What that costs the API server: nothing while bytes flow, and two requests a minute where all is quiet,
- * however many watches there are. /livez, because every user may ask it (system:public-info-viewer), and
- * Priority and Fairness never lets it wait. It needs no right: 401 and 403 are answers.
+ * Cost to the API server: nothing while bytes flow; two requests a minute in silence, however many watches
+ * there are. Every user may request /livez (system:public-info-viewer), and Priority and Fairness never
+ * delays it. 401 and 403 are answers too.
  *
- * It needs no credentials either: it shows those at hand, expired or not, and waits for no plugin, which may
- * hang or fail for as long as a watch lives. Without any it is not asked on purpose, for to a request of
- * nobody over HTTP/2 an API server says "Connection: close" (UnauthenticatedHTTP2DOSMitigation, on by
- * default): each ping would then cost the connection that it is to prove.
+ * The ping sends the present credentials, expired or not. It never waits for a plugin, which may hang for as
+ * long as a watch lives. It does not omit them on purpose: to anonymous HTTP/2 requests an API server answers
+ * "Connection: close" (UnauthenticatedHTTP2DOSMitigation, on by default). Each ping would then end the
+ * connection that it is to prove.
  *
- * A request that is paused here says nothing about a peer. Nor does time that this process did not run: what
- * has arrived meanwhile is read before a connection is cut.
+ * A request that is paused here does not show that a peer is silent. Nor does time in which this process did
+ * not run: what has arrived is read before a connection is cut.
  *
- * As in client-go HTTP2_READ_IDLE_TIMEOUT_SECONDS (0: never ask) and HTTP2_PING_TIMEOUT_SECONDS replace the
- * 30 and 15.
+ * As in client-go HTTP2_READ_IDLE_TIMEOUT_SECONDS (0: no pings) and HTTP2_PING_TIMEOUT_SECONDS replace the 30
+ * and 15.
  *
- * Threads   the loop's
- * Source    k8s.io/apimachinery/pkg/util/net/http.go, configureHTTP2Transport()
+ * Threads: the loop's. Source: k8s.io/apimachinery/pkg/util/net/http.go, configureHTTP2Transport()
  */
 #ifndef WRITER_KUBE_TRANSPORT_PING_H
 #define WRITER_KUBE_TRANSPORT_PING_H
@@ -51,7 +49,7 @@
 #define TRANSPORT_PING_WAIT_S 15u
 #define TRANSPORT_PING_PATH   "/livez"
 
-/* What the ping asks of the transport whose connections it watches over: transport.h's functions. */
+/* Functions of transport.h that the ping calls. */
 struct transport_ping_ways {
 	int (*get)(struct transport *transport, const char *path_and_query, unsigned flags,
 		   const struct transport_callbacks *callbacks, void *ctx,
@@ -61,22 +59,22 @@ struct transport_ping_ways {
 };
 
 struct transport_ping {
-	struct transport *transport;	/* borrowed, as its ways and the loop */
+	struct transport *transport; /* borrowed, as `ways` and `loop` */
 	const struct transport_ping_ways *ways;
 	struct transport_loop *loop;
 	uv_timer_t timer;
 	uint64_t idle_ms, wait_ms;
-	uint64_t asked_ms;		/* when the last question was sent */
-	struct transport_request *request; /* the question under way, or NULL */
+	uint64_t asked_ms;                 /* when the last ping was sent */
+	struct transport_request *request; /* the ping under way, or NULL */
 	bool last_look;
 };
 
-/* The loop is initialised. `timer` is closed by the caller, after transport_ping_stop(). */
+/* The loop is initialised. After transport_ping_stop() the caller closes `timer`. */
 void transport_ping_init(struct transport_ping *ping, struct transport *transport,
 			 const struct transport_ping_ways *ways, struct transport_loop *loop);
 void transport_ping_stop(struct transport_ping *ping);
 
-/* libcurl was given this request. */
+/* This request was given to libcurl. */
 void transport_ping_started(struct transport_ping *ping, const struct transport_request *request);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transport request: one request from its order to its result, between libcurl and its callbacks. Used by
- * transport.c alone, which keeps the list of requests and says when one may begin and end.
+ * One request from its order to its result, between libcurl and its callbacks. Only transport.c uses it,
+ * which keeps the list of requests and decides when each begins and ends.
  *
- * Invariant: from inside libcurl a request changes only itself, the time at which the server was heard, and
- * counts. It calls its callbacks unless it is silenced; it never adds a request to libcurl or removes one.
+ * Invariant: from inside libcurl a request changes only itself, counters, and the time at which the server
+ * was heard. It calls its callbacks unless it is silenced. It never adds a request to libcurl or removes one.
  */
 #ifndef WRITER_KUBE_TRANSPORT_REQUEST_H
 #define WRITER_KUBE_TRANSPORT_REQUEST_H
@@ -26,20 +26,20 @@ struct transport_request {
 	void *ctx;
 	CURL *easy;
 	struct curl_slist *headers;
-	struct curl_slist *ordered; /* headers of its order */
+	struct curl_slist *ordered; /* headers of the order */
 	size_t header_bytes;	    /* of the answer */
-	bool active;	/* libcurl has it */
-	bool lost;	/* it is to fail with all others */
+	bool active;                /* libcurl has the request */
+	bool lost;                  /* fails together with all others */
 	bool cancelled;
 	bool paused;
 	bool responded; /* on_response was called */
-	bool resume;	/* to be told to libcurl */
-	bool waiting;	/* for credentials */
-	bool refused;	/* answered 401 with credentials that may be renewed: to be asked again */
-	bool renewed;	/* it was */
-	unsigned long generation; /* of the credentials it was sent with */
+	bool resume;    /* libcurl must be told to resume */
+	bool waiting;   /* waits for credentials */
+	bool refused;   /* answered 401, but credentials may be renewed: send again */
+	bool renewed;   /* it was sent again */
+	unsigned long generation; /* of the credentials that were sent */
 	int abort_code;           /* what on_data returned */
-	char *etag;               /* of what is known; or NULL */
+	char *etag;               /* of the known document; or NULL */
 	char detail[CURL_ERROR_SIZE];
 };
 
@@ -52,13 +52,13 @@ struct transport {
 	uv_timer_t kick;
 	struct transport_request *requests;
 	uint64_t last_serial;
-	uint64_t heard_ms; /* when something last came; 0: nothing did */
+	uint64_t heard_ms; /* when something last came; 0: never */
 	unsigned depth;
-	unsigned n_parts; /* loop, kick and ping, while they are being closed */
+	unsigned n_parts; /* loop, kick and ping that are still being closed */
 	bool closing;
 	void (*on_connection)(void *ctx); /* or NULL */
 	void *connection_ctx;
-	uint64_t ca_doubted_until_ms; /* what was read of its file until now is out of the cache by then */
+	uint64_t ca_doubted_until_ms; /* the CA file's old content is out of libcurl's cache by then */
 	struct transport_stats stats;
 	struct request_stats requests_seen;
 };
@@ -75,21 +75,21 @@ transport_now_ms(const struct transport *transport)
 	return uv_now(transport->loop.loop);
 }
 
-/* As transport_send(); it is in no list yet. */
+/* As transport_send(). The request is in no list yet. */
 int transport_request_new(struct transport *transport, const struct transport_order *order,
 			  const struct transport_callbacks *callbacks, void *ctx,
 			  struct transport_request **ret_request);
-/* libcurl does not have it any more. */
+/* The caller has removed the request from libcurl. */
 void transport_request_free(struct transport_request *request);
 
 /*
- * Give it to libcurl, with credentials. Outside libcurl.
+ * Give the request to libcurl, with credentials. Called outside libcurl.
  *
  * Returns  0; -EAGAIN: there are no credentials yet; other negative errno, with message
  */
 int transport_request_start(struct transport_request *request, char **ret_message);
 
-/* libcurl is done with it: count it. Returns what on_done() is to be told, with message. */
+/* libcurl is done with the request: count it. Returns the result for on_done(), with message. */
 int transport_request_end(struct transport_request *request, CURLcode code, char **ret_message);
 
 #endif

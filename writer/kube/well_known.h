@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Well-known resources: what every Kubernetes of the last years has, for servers that
- * forbid discovery (403). Not a cache of the server's answer, only the stand-in.
+ * Well-known resources of current Kubernetes versions: the substitute for servers that forbid discovery
+ * (403).
  */
 #ifndef WRITER_KUBE_WELL_KNOWN_H
 #define WRITER_KUBE_WELL_KNOWN_H
