@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Building a body: containers, and the draft they end in. The interesting part is the end of a container:
- * find its shape, write its head, decide whether it is shared.
+ * Builds a body: containers, and the draft they end in. The end of a container finds its shape, writes its
+ * head, and decides whether it is shared.
  */
 #include "writer/decode/body_build.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shapes. Nearly always the one that was met last stands at the path, and body_shape() is done with one
- * comparison; what is here is what else there may be: a shape that is new to the path, a field that stands
- * twice, names that nobody remembers.
+ * Shapes that body_shape() does not find at the path by its one comparison: a shape that is new to the path,
+ * a field that occurs twice, names that the schema does not remember.
  */
 #include "writer/decode/body_build_shape.h"
 

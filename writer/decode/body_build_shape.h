@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shape of an object that is being built: the names of its fields, in the order in which they came, as
- * the block in which they are stored once for all objects that have them.
+ * The shape of an object being built: the block with the names of its fields, in order of arrival, which all
+ * objects with these names share.
  *
- * A name is a shared block, so equal names have equal refs and a shape is found by comparing numbers. Names
- * that the schema remembers are its own; one that it does not is *loose*: the builder holds a reference of
- * its own until a shape does.
+ * A name is a shared block, so equal names have equal refs, and a shape is found by comparing numbers. The
+ * schema owns the names that it remembers. For other names, *loose* ones, the builder holds a reference until
+ * a shape does.
  */
 #ifndef WRITER_DECODE_BODY_BUILD_SHAPE_H
 #define WRITER_DECODE_BODY_BUILD_SHAPE_H
@@ -15,19 +15,19 @@
 
 #include "writer/decode/body_build.h"
 
-/* All of these: 0, -ENOSPC, -ENOMEM; -E2BIG the value cannot be represented. */
+/* These return 0, -ENOSPC, -ENOMEM; -E2BIG: the value cannot be represented. */
 
-/* The next field of the object that is open; sets the frame's child. */
+/* Begin the next field of the open object; sets the frame's child. */
 int body_name(struct body *b, const char *name, size_t length);
 
 /*
- * A shape that this path has not had lately: look it up among all, or make it. Of fields of equal name the
- * last one stays, so names and contents of the frame may get fewer.
+ * Look up among all, or make, a shape that the path does not remember. Of fields with equal names the last
+ * one stays, so the frame may lose names and contents.
  */
 int body_shape_other(struct body *b, struct body_frame *f, uint32_t *ret_ref);
 
 /*
- * The shape of the object that closes, with one reference. ret_from: from whose stock it was taken, or
+ * The shape of the object that closes, with one reference. ret_from: the stock that it was taken from, or
  * NULL.
  */
 static inline int

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scalars, encoded where they stand. Strings at a path where they were seen to come again become references.
+ * Scalars, encoded in place. At paths where strings recur, strings become references.
  */
 #include "writer/decode/body_scalar.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scalars, appended to the body that is being built: strings, numbers, and those that are a tag alone.
+ * Appends scalars to the body being built: strings, numbers, and values that are a tag alone.
  *
- * A number is kept exactly: as an integer where 64 bits hold it, else as the double that is nearest to a
- * number with fraction or exponent, else (integers beyond 64 bits, what no double holds) as its text.
+ * A number is kept exactly as an integer if 64 bits hold it. A number with fraction or exponent becomes the
+ * nearest double. Integers beyond 64 bits, and numbers that no double holds, are kept as text.
  */
 #ifndef WRITER_DECODE_BODY_SCALAR_H
 #define WRITER_DECODE_BODY_SCALAR_H
@@ -16,14 +16,16 @@
 #include "writer/decode/body_build.h"
 #include "writer/decode/value_encode.h"
 
-/* All of these: 0, -ENOSPC, -ENOMEM. After a failure only body_clear() and body_done(). */
+/* These return 0, -ENOSPC, -ENOMEM. After a failure only body_clear() and body_done() may follow. */
 
 int body_tag(struct body *b, enum value_tag tag);
 
-/* Of at least SHARING_STRING_MIN bytes. */
+/* A string of at least SHARING_STRING_MIN bytes. */
 int body_long_string(struct body *b, struct path_node *node, const char *data, size_t length);
 
-/* One that is too short to be shared, where a call for so few bytes would cost more than they do. */
+/*
+ * A string that is too short to be shared. Inline, because a call would cost more than copying so few bytes.
+ */
 static inline int
 body_short_string(struct body *b, const char *data, size_t length)
 {
@@ -49,7 +51,7 @@ body_short_string(struct body *b, const char *data, size_t length)
 }
 _Static_assert(SHARING_STRING_MIN <= 16, "body_short_string: two halves of 8 bytes");
 
-/* node is the string's path, which knows whether strings there are shared. */
+/* node: the string's path, which knows whether strings there are shared. */
 static inline int
 body_string(struct body *b, struct path_node *node, const char *data, size_t length)
 {
@@ -59,7 +61,7 @@ body_string(struct body *b, struct path_node *node, const char *data, size_t len
 
 int body_int(struct body *b, int64_t n);
 
-/* text is a JSON number; integer: without fraction and exponent */
+/* text: a JSON number. integer: it has neither fraction nor exponent. */
 int body_number(struct body *b, const char *text, size_t length, bool integer);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decoder as its callers have it: it takes the stream in pieces and lets its parts (decoder_internal.h)
- * take turns over the bytes.
+ * The decoder as its callers see it: it takes the stream in pieces, and lets its parts (decoder_internal.h)
+ * take turns.
  *
- * Each part stops at the beginning of a token that is not whole. The bytes from there on are carried over,
- * and the next chunk completes them: as much of it as was carried already is appended at a time, and the scan
- * goes on where it stopped, so a token costs its length however small the chunks are. As soon as the token is
- * over, reading goes on in the chunk itself.
+ * Each part stops at the beginning of an incomplete token. The bytes from there on are carried over, and the
+ * next chunk completes them: it is appended in steps that double what is carried, and the scan goes on where
+ * it stopped. So a token's cost is its length, however small the chunks are. After the token, reading goes on
+ * in the chunk itself.
  */
 #include "writer/decode/decoder_internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An item's text, token by token. This is where a list's time goes, so what is called for every token is in
- * this file or inline.
+ * Reads an item's text, token by token. A list spends most of its time here, so everything called per token
+ * is in this file or inline.
  */
 #include "writer/decode/decoder_body.h"
 

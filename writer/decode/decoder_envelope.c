@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The envelope. It is small beside its items, so it is read field by field, in one step each.
+ * The envelope. It is small beside its items, so it is read field by field, one step each.
  */
 #include "writer/decode/decoder_envelope.h"
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decoder's envelope: what stands around the items. Of a list its head
- * ({"kind":…,"metadata":{…},"items":[…]}), of a watch stream each event's braces ({"type":…,"object":…}), of
- * a single document nothing.
+ * Reads the envelope, what surrounds the items: a list's head ({"kind":…,"metadata":{…},"items":[…]}), and
+ * each watch event's braces ({"type":…,"object":…}). A single document has none.
  *
- * A few of its fields are captured for the caller: the list's kind, resourceVersion, continue and
- * remainingItemCount, an event's type. Its items go to decoder_body_begin(). All else is skipped. The end of
- * a document is where things are reported: an event's object with its type, a bookmark's or an error's as
- * text, a list's captured fields.
+ * Some fields are captured for the caller: the list's kind, resourceVersion, continue and remainingItemCount,
+ * and an event's type. Items go to decoder_body_begin(). Everything else is skipped. At the end of a document
+ * the caller gets an event's object with its type, a bookmark's or an error's text, or a list's captured
+ * fields.
  */
 #ifndef WRITER_DECODE_DECODER_ENVELOPE_H
 #define WRITER_DECODE_DECODER_ENVELOPE_H
@@ -20,7 +19,7 @@
 
 enum envelope_place { BETWEEN_DOCUMENTS, IN_LIST, IN_LIST_METADATA, IN_ITEMS, IN_EVENT };
 
-/* What its next value is. */
+/* The meaning of the next value. */
 enum envelope_target {
 	TARGET_NOTHING, TARGET_DOCUMENT, TARGET_ITEM, TARGET_ITEMS, TARGET_METADATA,
 	TARGET_KIND, TARGET_TYPE, TARGET_VERSION, TARGET_CONTINUE, TARGET_REMAINING,
@@ -31,7 +30,7 @@ struct decoder_envelope {
 	enum envelope_target target;
 	uint64_t documents;	/* of this stream */
 
-	/* captured, of the document that is open */
+	/* captured from the open document */
 	struct bytes type;
 	struct bytes list_kind;
 	struct bytes version;
@@ -44,12 +43,12 @@ struct decoder_envelope {
 void envelope_reset(struct decoder *d);
 void envelope_done(struct decoder *d);
 
-/* One step, from *p and d->state on. Answers as decoder_internal.h has it. */
+/* Take one step, from *p and d->state on. Results are those of decoder_internal.h. */
 int envelope_run(struct decoder *d, const char **p, const char *end, bool final);
 
 /*
- * The end of an event, before p; of a list: what was captured, and the item, go to the caller. For
- * decoder_frames.c, too.
+ * End an event before p, or a list: pass the captured fields and the item to the caller. decoder_frames.c
+ * uses these too.
  */
 int envelope_event_end(struct decoder *d, const char *p);
 int envelope_list_end(struct decoder *d);

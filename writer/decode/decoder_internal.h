@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the decoder's parts share: the decoder itself, how they take turns, and how they fail.
+ * What the decoder's parts share: the decoder itself, how parts take turns, and how they fail.
  *
- *   envelope   what stands around the items: a list's head and its items' brackets, a watch event's braces
- *              (decoder_envelope.h)
- *   body       an item's text, built as it is read (decoder_body.h); what it means for the item is
- *              decoder_item.h
- *   skip       a value nobody wants: a dropped field, an unknown field of the envelope, the rest of an item
- *              that cannot be kept (decoder_skip.c, json_skip.h)
+ * envelope  what surrounds the items: a list's head and its items' brackets, a watch event's braces
+ *           (decoder_envelope.h)
+ * body      an item's text, built as it is read (decoder_body.h); decoder_item.h decides what it means for
+ *           the item
+ * skip      an unwanted value: a dropped field, an unknown field of the envelope, the rest of an item that
+ *           cannot be kept (decoder_skip.c, json_skip.h)
  *
- * They call down: decoder.c the envelope, the envelope a body, a body its item, and each of them skip.
+ * Calls go down only: decoder.c calls the envelope, the envelope a body, a body its item, and each of them
+ * skip.
  *
- * Each part reads from *p on and moves it behind what it has consumed. It answers NEED_MORE at the beginning
- * of a token that is not whole, GO_ON when it is another's turn (d->skipping, d->body.depth and d->state say
- * whose), STOPPED when a callback said so, or negative errno.
+ * Each part reads from *p on, and moves *p behind what it has consumed. It returns
+ *
+ * NEED_MORE       at the beginning of an incomplete token
+ * GO_ON           it is another part's turn (d->skipping, d->body.depth and d->state say which)
+ * STOPPED         a callback stopped the decoder
+ * negative errno  failure
  */
 #ifndef WRITER_DECODE_DECODER_INTERNAL_H
 #define WRITER_DECODE_DECODER_INTERNAL_H
@@ -36,7 +40,7 @@
 #include "writer/decode/json_skip.h"
 #include "writer/decode/proto_value.h"
 
-/* What the parts answer besides negative errno. */
+/* Results of the parts, besides negative errno. */
 enum { NEED_MORE = 0, GO_ON = 1, STOPPED = INT_MIN };
 
 struct decoder {
@@ -50,19 +54,19 @@ struct decoder {
 	uint64_t max_bytes;
 	const char *expected_api_version, *expected_kind; /* NULL: any */
 
-	/* where we are */
-	enum json_state state;	/* of the envelope, or of the body while one is open */
+	/* position and state */
+	enum json_state state; /* of the envelope, or of the open body */
 	bool skipping;
-	bool skipping_item;	/* the item is bad, and ends with what is skipped */
-	struct bytes *skipping_to; /* where that is noted: the item's apiVersion or kind; else NULL */
+	bool skipping_item;        /* the item is bad, and ends with the skipped value */
+	struct bytes *skipping_to; /* the item's apiVersion or kind that gets the skipped text; else NULL */
 	struct json_scan scan;
 	struct json_skip skip;
 	struct body body;
-	uint64_t offset;	/* in the stream, of the bytes at `buffer` */
+	uint64_t offset; /* offset in the stream of `buffer` */
 	const char *buffer;
 	struct bytes carry;
-	size_t carry_need;	/* protobuf: go on when so many bytes are there */
-	struct bytes text;	/* a string without its escapes */
+	size_t carry_need; /* protobuf: bytes needed to go on */
+	struct bytes text; /* an unescaped string */
 
 	struct decoder_item item;
 	struct decoder_envelope envelope;
@@ -76,10 +80,10 @@ struct decoder {
 	char error[DECODER_WHY_MAX];
 };
 
-/* decoder_skip.c; JSON that stands in protobuf has such, too. */
+/* decoder_skip.c; protobuf may contain JSON, so this serves both. */
 int decoder_skip_run(struct decoder *d, const char **p, const char *end, bool final);
 
-/* What a callback answered: go on, or stop with just that. */
+/* Turn a callback's result into GO_ON or STOPPED. */
 static inline int
 decoder_answered(struct decoder *d, int r)
 {
@@ -87,14 +91,14 @@ decoder_answered(struct decoder *d, int r)
 	return r == 0 ? GO_ON : STOPPED;
 }
 
-/* Where in the stream p is. */
+/* The offset of p in the stream. */
 static inline uint64_t
 decoder_offset(const struct decoder *d, const char *p)
 {
 	return d->offset + (uint64_t)(p - d->buffer);
 }
 
-/* Malformed: why is the sentence, at is in d->buffer. Returns -EBADMSG. */
+/* Fail as malformed. why: a sentence; at: in d->buffer. Returns -EBADMSG. */
 static inline int
 decoder_fail(struct decoder *d, const char *at, const char *why)
 {
@@ -104,8 +108,8 @@ decoder_fail(struct decoder *d, const char *at, const char *why)
 }
 
 /*
- * The string at p (its quote): its text, lent until the next one is read, and what follows it. GO_ON;
- * NEED_MORE, -EBADMSG, -ENOMEM.
+ * Read the string whose quote is at p: its text, lent until the next string is read, and what follows it.
+ * Returns GO_ON; NEED_MORE, -EBADMSG, -ENOMEM.
  */
 static inline int
 decoder_string(struct decoder *d, const char *p, const char *end, const char **ret_text, size_t *ret_length,

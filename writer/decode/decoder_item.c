@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The item: its key, its type, what is left out and why, its beginning and end. The body is built in between,
- * by decoder_body.c and the builder.
+ * The item: its key, its type, what is left out and why, its beginning and end. decoder_body.c and the
+ * builder build the body in between.
  */
 #include "writer/decode/decoder_item.h"
 

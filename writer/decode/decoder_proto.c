@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An item's message. This is where a list's time goes, as in decoder_body.c: the same predictions and the
- * same memo serve, with the message's bytes for text.
+ * Reads an item's message. A list spends most of its time here, as in decoder_body.c: the same predictions
+ * and memo are used, with the message's bytes as text.
  */
 #include "writer/decode/decoder_proto.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree of path nodes, and how paths to drop are followed in it: a node carries the steps of drops that
- * its children are matched against when they are made, so that a field is dropped by a flag of its node and
- * not by comparing paths.
+ * The tree of path nodes, and how paths to drop are followed in it. A node carries the steps of drops that
+ * its children are matched with when they are made. So a field is dropped by a flag of its node, without
+ * comparing paths.
  */
 #include "writer/decode/decoder_schema.h"
 

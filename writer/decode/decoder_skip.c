@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A value nobody wants, JSON, wherever it stands: when it was the rest of an item that cannot be kept, the
- * item ends with it.
+ * Skips an unwanted JSON value anywhere. If it was the rest of an item that cannot be kept, the item ends
+ * with it.
  */
 #include "writer/decode/decoder_internal.h"
 

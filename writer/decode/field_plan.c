@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Remembers plans for the decoder's schema, and gives their references back. */
+/* Remembers plans for the decoder's schema, and releases their references. */
 #include "writer/decode/field_plan.h"
 
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a protobuf message becomes at a path, when just these fields are there: the node of each, and the
- * shape of the object.
+ * A field plan: what a protobuf message with a given set of fields becomes at a path: the node of each field,
+ * and the shape of the object.
  *
- * Protobuf tells which fields there are by numbers, before one is built. Messages of one kind mostly have the
- * same ones, so one comparison stands for all their names, in place of one for each.
+ * Protobuf gives the numbers of all fields before one is built, and messages of one kind mostly have the same
+ * fields. So one comparison replaces a comparison of each name.
  *
- * It is a cache, one place for a hash of the fields; the schema owns it, and holds the references. A plan
- * stays where it is until another of its place is put.
+ * The plans are a cache with one place per hash of the fields. The schema owns it and holds the references. A
+ * plan stays until another is put in its place.
  */
 #ifndef WRITER_DECODE_FIELD_PLAN_H
 #define WRITER_DECODE_FIELD_PLAN_H
@@ -23,9 +23,9 @@ struct path_node;
 
 struct field_plan {
 	uint64_t message; /* proto_message.id */
-	uint64_t fields;  /* a bit each, as they stand in JSON: there, or null though absent */
+	uint64_t fields;  /* a bit for each field in JSON, also for a null that protobuf lacks */
 	struct stocked_ref shape;
-	struct path_node *children[]; /* of each field, in this order */
+	struct path_node *children[]; /* node of each field, in this order */
 };
 
 struct field_plans {
@@ -39,7 +39,7 @@ field_plan_place(uint64_t message, uint64_t fields)
 }
 _Static_assert(FIELD_PLANS == 1u << 3, "field_plan: the place has three bits");
 
-/* NULL: there is none. plans may be NULL. */
+/* The plan, or NULL. plans may be NULL. */
 static inline struct field_plan *
 field_plan_find(const struct field_plans *plans, uint64_t message, uint64_t fields)
 {
@@ -49,13 +49,13 @@ field_plan_find(const struct field_plans *plans, uint64_t message, uint64_t fiel
 }
 
 /*
- * A copy of plan with these children; what stood in its place goes. Takes over one reference on the shape,
- * and one of its own. NULL: no memory, and nothing is taken.
+ * Store a copy of plan with these children; the place's former plan is freed. Takes over one reference on the
+ * shape, and takes one of its own. NULL: no memory, and nothing is taken.
  */
 struct field_plan *field_plan_put(struct field_plans *plans, struct intern *in, const struct field_plan *plan,
 				  struct path_node *const *children, unsigned count);
 
-/* Give everything back. plans may be NULL. */
+/* Release everything. plans may be NULL. */
 void field_plans_free(struct field_plans *plans, struct intern *in);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes of a document, many at a time: sixteen with SSE2, else eight or as memcmp has it.
+ * Handles many bytes of a document at once: 16 with SSE2, otherwise 8, or as memcmp does.
  *
- * The plain run: bytes of a JSON string that stand for themselves (printable ASCII but quote and backslash).
+ * A plain run is bytes of a JSON string that stand for themselves: printable ASCII except quote and
+ * backslash.
  */
 #ifndef WRITER_DECODE_JSON_PLAIN_H
 #define WRITER_DECODE_JSON_PLAIN_H
@@ -14,7 +15,7 @@
 #include <emmintrin.h>
 #endif
 
-/* The first byte in [p, end) that is none, or end. */
+/* The first byte in [p, end) that is not plain, or end. */
 static inline const char *
 json_plain_end(const char *p, const char *end)
 {
@@ -55,7 +56,7 @@ json_plain_end(const char *p, const char *end)
 	return p;
 }
 
-/* Are the first `length` bytes the same? Both have 32 bytes that may be read; length <= 32. */
+/* Whether the first `length` bytes are equal. 32 bytes of both may be read; length <= 32. */
 static inline bool
 json_same_32(const char *a, const char *b, unsigned length)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scanning of strings and numbers. Most of a document is plain ASCII in strings: it is passed sixteen bytes
- * at a time (eight without SSE2), up to the next quote, backslash, control character or byte above 7Fh.
+ * Scans strings and numbers. Most of a document is plain ASCII in strings. It is passed 16 bytes at a time (8
+ * without SSE2), up to the next quote, backslash, control character or byte above 7Fh.
  */
 #include "writer/decode/json_scan.h"
 

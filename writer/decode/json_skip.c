@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Passing over a value. The same grammar as the decoder's, without anything to build: a pod's managedFields
- * are thousands of bytes that every watcher is sent and nobody reads.
+ * Skips a value, by the decoder's grammar but without building anything: a pod's managedFields are thousands
+ * of bytes that every watch sends and no reader needs.
  */
 #include "writer/decode/json_skip.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One pass over a message's bytes. A field is found by its number, and its whole tag is compared, so that its
- * wire type is checked with it.
+ * One pass over a message's bytes. A field is found by its number. Its whole tag is compared, which checks
+ * its wire type too.
  */
 #include "writer/decode/proto_fields.h"
 

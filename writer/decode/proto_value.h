@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that stand otherwise in JSON than in protobuf: texts that are no UTF-8, and the small messages that
- * have a form of their own.
+ * Values that differ between JSON and protobuf: texts that are not UTF-8, and small messages that have a form
+ * of their own in JSON.
  */
 #ifndef WRITER_DECODE_PROTO_VALUE_H
 #define WRITER_DECODE_PROTO_VALUE_H
@@ -20,7 +20,7 @@
 /*
  * ---- texts ----
  *
- * Protobuf's may be any bytes; the server's JSON has U+FFFD for each byte that is no UTF-8.
+ * Protobuf texts may be any bytes. The server's JSON has U+FFFD for each byte that is not UTF-8.
  */
 
 bool proto_text_is_utf8(const char *text, size_t length);
@@ -43,7 +43,7 @@ proto_four_at(const char *text)
 	return four;
 }
 
-/* Whether all is ASCII, as most is: by 16 or 8 bytes, the last of which some were seen before. */
+/* Whether all is ASCII, as most texts are. The last 16 or 8 bytes may overlap with bytes seen before. */
 static inline bool
 proto_text_is_ascii(const char *text, size_t length)
 {
@@ -78,7 +78,7 @@ proto_text_is_good(const char *text, size_t length)
 	return proto_text_is_ascii(text, length) || proto_text_is_utf8(text, length);
 }
 
-/* to has room for proto_text_repaired_max(length). Returns the bytes written. */
+/* `to` has room for proto_text_repaired_max(length) bytes. Returns the bytes written. */
 size_t proto_text_repair(char *to, const char *text, size_t length);
 
 static inline size_t
@@ -92,24 +92,24 @@ proto_text_repaired_max(size_t length)
 #define PROTO_SMALL_FIELDS 4u
 
 /*
- * By the numbers of its fields. A time: {1: seconds, 2: nanos}; quantity: {1: text}; int or string: {1: type,
- * 2: int, 3: text}; raw: {1: JSON}.
+ * A small message's fields, by number. A time: {1: seconds, 2: nanos}; quantity: {1: text}; int or string:
+ * {1: type, 2: int, 3: text}; raw: {1: JSON}.
  */
 struct proto_small {
 	uint64_t number[PROTO_SMALL_FIELDS];
 	struct proto_span bytes[PROTO_SMALL_FIELDS];
 };
 
-/* 0; -EBADMSG malformed; -EPROTO a field is not known: its number in *ret_number. */
+/* Returns 0; -EBADMSG: malformed; -EPROTO: a field is unknown, with its number in *ret_number. */
 int proto_small_read(enum proto_type type, struct proto_span in, struct proto_small *ret,
 		     uint64_t *ret_number);
 
-/* Go's zero time, which is null in JSON. */
+/* Whether it is Go's zero time, which is null in JSON. */
 bool proto_time_is_zero(const struct proto_small *time, bool micro);
 
 /*
- * The same of a time, as far as servers write it: both numbers, in this order, each once. False: it is to be
- * read by proto_small_read(), which also says what is wrong.
+ * Read a time in the form that servers write: both numbers, in this order, each once. False: use
+ * proto_small_read(), which also says what is wrong.
  */
 static inline bool
 proto_time_read(struct proto_span in, struct proto_small *ret)
@@ -124,7 +124,7 @@ proto_time_read(struct proto_span in, struct proto_small *ret)
 #define PROTO_TIME_TEXT_MAX 40u
 #define PROTO_DATE_TEXT_MAX 24u
 
-/* The date that was written last: many times are of one day. All zero: none. */
+/* The date that was written last, because many times are of one day. Zeroed: none. */
 struct proto_date {
 	uint64_t day;
 	uint8_t length;
@@ -132,8 +132,8 @@ struct proto_date {
 };
 
 /*
- * RFC 3339 in UTC, with six digits of fractions or none, of any numbers what Go makes of them: years before 0
- * and after 9999 have a sign and more digits, which no RFC allows. Returns its length.
+ * Write a time as RFC 3339 in UTC, with six digits of fractions or none. For years before 0 and after 9999 it
+ * writes a sign and more digits, as Go does, which no RFC allows. Returns the length.
  */
 size_t proto_time_text(struct proto_date *date, char to[PROTO_TIME_TEXT_MAX], const struct proto_small *time,
 		       bool micro);

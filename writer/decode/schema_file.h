@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schema of protobuf from a file, for servers newer than this program: one that somebody names, or the
- * one that a package put beside it, PREFIX/share/informer/kubernetes.schema, if that is of a newer Kubernetes
- * than what is built in.
+ * Reads the protobuf schema from a file, for servers newer than this program. The file is one that the user
+ * names, or the one that a package installed, PREFIX/share/informer/kubernetes.schema, if its Kubernetes is
+ * newer than the built-in schema's.
  */
 #ifndef WRITER_DECODE_SCHEMA_FILE_H
 #define WRITER_DECODE_SCHEMA_FILE_H
@@ -12,25 +12,25 @@
 /*
  * Read a schema.
  *
- * ret      the caller's, to be freed with proto_schema_free()
+ * ret      the caller frees it with proto_schema_free()
  * Returns  0, or negative errno with a message, "FILE: what is wrong"
  */
 int schema_file_read(const char *path, struct proto_schema **ret, char **ret_error);
 
 /*
- * Which schema to work with; it is logged.
+ * Choose the schema, and log which it is.
  *
- * path       the file that somebody named; NULL: nobody did
- * installed  where a package puts one; NULL: not known. What is wrong with it is logged, and what is built in
- *            goes on
- * ret        the caller's; NULL: what is built in
- * Returns    0, or negative errno with a message, of `path` alone
+ * path       the file that the user named, or NULL
+ * installed  where a package puts a schema; NULL: unknown. An error in it is logged, and the built-in schema
+ *            is used
+ * ret        owned by the caller; NULL: the built-in schema
+ * Returns    0, or negative errno with a message, for `path` alone
  */
 int schema_file_choose(const char *path, const char *installed, struct proto_schema **ret, char **ret_error);
 
 /*
- * "/usr/share/informer/kubernetes.schema" of /usr/sbin/informerd: by where this program is. Allocated; NULL:
- * not known.
+ * The path of the installed schema, found from this program's: "/usr/share/informer/kubernetes.schema" for
+ * /usr/sbin/informerd. Allocated; NULL: unknown.
  */
 char *schema_file_installed(void);
 

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether sharing pays at a path, learnt from what arrives there.
+ * Learns, per path, whether sharing its values saves memory.
  *
- * A shared block that is met again saves the value's bytes but for a reference; one that is not costs a
- * block header and padding. Both are added up as they come, the old fading, and the sign of the sum
- * decides.
+ * A shared block that is met again saves the value's bytes except a reference. A block that is not met again
+ * costs a block header and padding. Both are added to `gain`, which fades; its sign decides.
  *
- * At first everything is new, so the sum may not decide before there was time to meet something twice. A
- * trial lasts SHARING_TRIAL samples; it is broken off early when next to nothing was met twice, after the
- * fewer samples the less a hit would save: a large container pays at one hit in twenty, so it is tried for
- * long. After a trial that failed values stand inline for a while, longer each time. What earlier trials
- * shared is still there, so a later one starts with more to meet.
+ * At first every value is new, so the sum decides only after a trial of SHARING_TRIAL samples. A trial ends
+ * early when almost nothing was met twice. The more a hit would save, the longer it lasts: a large container
+ * pays at one hit in twenty. After a failed trial values stand inline for a pause, which doubles each time.
+ * What earlier trials shared is still there, so a later trial finds more.
  */
 #ifndef WRITER_DECODE_SHARING_H
 #define WRITER_DECODE_SHARING_H
@@ -18,29 +16,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SHARING_STRING_MIN 12u		/* shorter strings stand inline, always */
+#define SHARING_STRING_MIN 12u          /* shorter strings always stand inline */
 #define SHARING_CONTAINER_MIN 48u	/* the same for arrays and objects, in encoded bytes */
 
 struct sharing {
 	int32_t gain;		/* bytes, fading */
 	uint16_t samples;	/* in this trial */
 	uint16_t hits;
-	uint16_t pause;		/* values still to pass inline; 0: shared */
+	uint16_t pause; /* values that still stand inline; 0: sharing */
 	uint8_t trials;
 };
 
 enum {
 	SHARING_TRIAL = 96,
-	SHARING_SHORT_MIN = 32,		/* samples before a trial is broken off */
+	SHARING_SHORT_MIN = 32, /* samples before a trial may end early */
 	SHARING_SHORT_MAX = 256,
 	SHARING_FADE = 64,
-	SHARING_MISS_COST = 28,		/* header, padding, reference: bytes */
-	SHARING_LOOKUP_COST = 8,	/* what its time is worth, in bytes */
-	SHARING_PAUSE = 250,		/* values; doubled with each trial that failed, up to */
+	SHARING_MISS_COST = 28,  /* header, padding, reference: bytes */
+	SHARING_LOOKUP_COST = 8, /* its time, in bytes */
+	SHARING_PAUSE = 250,     /* values; doubled with each failed trial, up to */
 	SHARING_PAUSE_DOUBLINGS = 6,
 };
 
-/* Shall this value be looked up among the shared ones? */
+/* Whether this value should be looked up among the shared ones. */
 static inline bool
 sharing_wanted(struct sharing *s)
 {
@@ -61,7 +59,7 @@ sharing_give_up(struct sharing *s)
 	s->gain = 0;
 }
 
-/* It was looked up. known: it was there. */
+/* The value was looked up. known: it was found. */
 static inline void
 sharing_note(struct sharing *s, bool known, uint32_t bytes)
 {

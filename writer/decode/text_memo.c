@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Remembers JSON texts for the decoder: two places for each prefix, one of which gives way to a text that
- * is new. It copies texts and counts their bytes; the references are its owner's.
+ * Remembers JSON texts for the decoder, with two places for each prefix; a new text replaces one of them. It
+ * copies texts and counts their bytes. Its owner holds the references.
  */
 #include "writer/decode/text_memo.h"
 

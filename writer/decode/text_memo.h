@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Texts seen before: at a path where containers are shared, the JSON text of some of them and the block
- * that each became.
+ * Remembers texts at a path where containers are shared: the JSON text of some containers, and the block that
+ * each became.
  *
- * Documents of one kind repeat whole sub-trees byte for byte. A container ends where its text ends, so when
- * the next bytes equal a remembered text they stand for the same value: it passes at the price of one
- * memcmp, however much there is in it. Which text to compare with follows from the container's first
- * TEXT_MEMO_PREFIX bytes.
+ * Documents of one kind repeat whole sub-trees byte for byte. A container ends where its text ends. So if the
+ * next bytes equal a remembered text, they are the same value: one memcmp reads it, whatever it contains. The
+ * container's first TEXT_MEMO_PREFIX bytes select the text to compare with.
  *
- * It is a cache, two places a prefix; whoever owns it holds the references and bounds the bytes.
+ * It is a cache with two places per prefix. Its owner holds the references and limits the bytes.
  */
 #ifndef WRITER_DECODE_TEXT_MEMO_H
 #define WRITER_DECODE_TEXT_MEMO_H
@@ -24,13 +23,13 @@
 #define TEXT_MEMO_TEXT_MAX 16384u
 #define TEXT_MEMO_PLACES 64u
 
-/* A shared block that is often needed somewhere, with a stock of references to hand out. */
+/* A shared block that is often needed, with a stock of references to hand out. */
 struct stocked_ref {
 	uint32_t ref;
 	uint32_t stock;
 };
 
-/* One reference out of the stock, which is refilled first when it is empty. */
+/* Take one reference from the stock, which is refilled when it is empty. */
 static inline uint32_t
 stocked_ref_take(struct stocked_ref *r, struct intern *in)
 {
@@ -44,7 +43,7 @@ stocked_ref_take(struct stocked_ref *r, struct intern *in)
 	return r->ref;
 }
 
-/* Remember ref, with a reference of one's own; the one before goes back with its stock. */
+/* Remember ref, with a reference of our own. The former block's references are released. */
 static inline void
 stocked_ref_set(struct stocked_ref *r, struct intern *in, uint32_t ref)
 {
@@ -66,7 +65,7 @@ struct text_memo {
 	struct text_memo_place places[TEXT_MEMO_PLACES];
 };
 
-/* Of the first TEXT_MEMO_PREFIX bytes. */
+/* Hash of the first TEXT_MEMO_PREFIX bytes. */
 static inline uint32_t
 text_memo_hash(const char *text)
 {
@@ -101,13 +100,13 @@ text_memo_find(struct text_memo *m, const char *p, const char *end)
 }
 
 /*
- * Remember that this text is the value in ref; a reference is taken. *bytes counts the texts' bytes.
- * Does nothing for texts too short, too long, or without memory.
+ * Remember that this text is the value in ref; takes a reference. *bytes counts the texts' bytes. Does
+ * nothing for texts that are too short or too long, or without memory.
  */
 void text_memo_put(struct text_memo *m, struct intern *in, const char *text, size_t length, uint32_t ref,
 		   size_t *bytes);
 
-/* Give all texts and references back. */
+/* Release all texts and references. */
 void text_memo_clear(struct text_memo *m, struct intern *in, size_t *bytes);
 
 /* ---- strings: the length is known, and the text is the block's own ---- */
@@ -142,8 +141,8 @@ string_memo_mix(uint64_t h, const char *at, const char *behind)
 }
 
 /*
- * Of a string of at least 12 bytes: all of it, or STRING_MEMO_PIECES pieces of a longer one. Its ends alone
- * would not do: annotations are alike but for an address in the middle.
+ * Hash of a string of at least 12 bytes: of all of it, or of STRING_MEMO_PIECES pieces of a longer one. Its
+ * ends alone are not enough: annotations may differ only in an address in the middle.
  */
 static inline uint32_t
 string_memo_hash(const char *data, size_t length)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scalars in the form of shm-layout/value.h, written to memory that has room for them.
+ * Encodes scalars in the form of shm-layout/value.h, into memory that has room for them.
  */
 #ifndef WRITER_DECODE_VALUE_ENCODE_H
 #define WRITER_DECODE_VALUE_ENCODE_H
@@ -11,9 +11,9 @@
 
 #include "shm-layout/value.h"
 
-#define ENCODED_HEAD_MAX 9u	/* of any value: tag and what stands before the contents */
+#define ENCODED_HEAD_MAX 9u /* of any value: the tag, and what stands before the contents */
 
-/* The head of a string of this length; its bytes follow. Returns the head's bytes. */
+/* Write the head of a string of this length; its bytes follow. Returns the head's length. */
 static inline size_t
 encode_string_head(uint8_t *to, size_t length)
 {
@@ -39,7 +39,7 @@ encode_string_head(uint8_t *to, size_t length)
 	return 5;
 }
 
-/* The head of a number that is kept as its text. */
+/* Write the head of a number that is kept as text. */
 static inline size_t
 encode_number_head(uint8_t *to, size_t length)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Equal bytes say the same, for references lead to the same blocks then; other bytes are looked into.
+ * Equal bytes are equal values, because references in them lead to the same blocks. Values with different
+ * bytes are compared by content.
  */
 #include "writer/decode/value_same.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether two values of an arena say the same, however each is stored: inline or shared, and in whichever
- * shape.
+ * Compares two values of an arena by content, however each is stored: inline or shared, in any shape.
  *
- * Threads: the writer's loop thread only
+ * Threads: the writer's loop thread only.
  */
 #ifndef WRITER_DECODE_VALUE_SAME_H
 #define WRITER_DECODE_VALUE_SAME_H
@@ -13,10 +12,10 @@
 #include "shm-layout/value.h"
 
 /*
- * Fields count in their order: who sends them in another one says the same by other means, and is not
- * recognised. A value that is damaged or absent is the same as none.
+ * Whether two values are equal. Fields are compared in order: the same fields in another order are not equal.
+ * A damaged or absent value equals none.
  *
- * Cost: as comparing their bytes, when they are stored alike, which those of one server mostly are
+ * Cost: as comparing their bytes, when they are stored alike, as values of one server mostly are.
  */
 bool value_same(struct value a, struct value b);
 
