@@ -42,7 +42,7 @@ expect 2 'use -o json with jq' get po -o 'jsonpath={.items[*].metadata.name}'
 expect 2 'use -o json with jq' get po -o custom-columns=NAME:.metadata.name
 expect 2 'leave out -n, -A' wait --for=synced -n x pods
 expect 2 'which pods' wait --for=condition=Ready pods
-expect 2 'a name says it all' wait --for=delete pods x --all
+expect 2 'do not go with a name' wait --for=delete pods x --all
 expect 2 'what to wait for' wait --for=delete
 expect 2 'a condition has a type' wait --for=condition= po/x
 expect 2 "'all' stands alone" get all,po

@@ -341,7 +341,7 @@ on_reload(uv_signal_t *handle, int number)
 		_cleanup_(message_freep) char *error = NULL;
 
 		if (gw_listener_reload(g->listeners[i], &error) < 0)
-			log_error("%s: the certificate of before stays: %s",
+			log_error("%s: keeping the previous certificate: %s",
 				  gw_listener_name(g->listeners[i]), error);
 	}
 }

@@ -64,9 +64,10 @@ check(struct get *get, const char *output, const char *index)
 		if (get->all_namespaces)
 			return cli_fail("a name stands in one namespace: name it with -n instead of -A");
 		if (get->selector_text || get->field_text || index)
-			return cli_fail("a name says it all: leave out %s", get->selector_text ? "-l"
-									    : index            ? "--index"
-										    : "--field-selector");
+			return cli_fail("%s does not go with a name: leave it out",
+					get->selector_text ? "-l"
+					: index            ? "--index"
+							   : "--field-selector");
 		if (strchr(get->targets[i].name, '/'))
 			return cli_fail(
 				"'%s': a name has no '/'; write RESOURCE/NAME without a resource before it",

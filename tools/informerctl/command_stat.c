@@ -498,7 +498,7 @@ out:
 
 const struct cli_command command_stat = {
 	.name = "stat",
-	.summary = "how informerd is: resources, arena, readers",
+	.summary = "informerd's state: resources, arena, readers",
 	.usage = "informerctl stat [-o table|json] [--watch]",
 	.details = "STATE is what readers get; ACTIVITY is what informerd does at the moment; HEARD is how "
 		   "long ago the API server\n"

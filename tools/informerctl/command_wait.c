@@ -312,7 +312,8 @@ check_objects(struct request *request)
 		if (strcmp(target->resource_name, GET_ALL) == 0)
 			r = cli_fail("'all' is no resource to wait for: name one, as in pods");
 		else if (target->name && (narrowed || get->all_namespaces))
-			r = cli_fail("a name says it all: leave out -A, -l, --field-selector and --all");
+			r = cli_fail(
+				"-A, -l, --field-selector and --all do not go with a name: leave them out");
 		else if (!target->name && !narrowed)
 			r = cli_fail("which %s? name them, or select them by -l, --field-selector or --all",
 				     target->resource_name);
@@ -399,14 +400,15 @@ out:
 
 const struct cli_command command_wait = {
 	.name = "wait",
-	.summary = "wait until resources are synced, or objects as they are wanted",
+	.summary = "wait until resources are synced, or objects meet a condition",
 	.usage = "informerctl wait --for=synced [RESOURCE...] [--timeout=30s]\n"
 		 "       informerctl wait --for=resourceVersion=N RESOURCE [--timeout=30s]\n"
 		 "       informerctl wait --for=condition=Ready RESOURCE NAME... | RESOURCE/NAME... [flags]\n"
 		 "       informerctl wait --for=delete RESOURCE -l SELECTOR [flags]",
 	.details = "Without a RESOURCE, all that informerd is configured to cache. Waits for an informerd "
 		   "that is not there yet, too.\n"
-		   "Exit codes: 0 it is so, 1 timed out or not there (stderr says what is missing), 2 usage.",
+		   "Exit codes: 0 the condition is met, 1 timed out or not there (stderr says what is "
+		   "missing), 2 usage.",
 	.flags = flags,
 	.flag_count = sizeof(flags) / sizeof(*flags),
 	.run = run,

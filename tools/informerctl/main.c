@@ -31,7 +31,7 @@ help(void)
 	     "  informerctl get pods -A --index nodeName=node-1\n"
 	     "  informerctl get pods -w                  and each change\n"
 	     "  informerctl changes pods -A              the same for scripts, as lines of JSON\n"
-	     "  informerctl stat                         how informerd is\n"
+	     "  informerctl stat                         informerd's state\n"
 	     "  informerctl wait --for=synced --timeout=30s\n"
 	     "\n"
 	     "  informerctl COMMAND --help               its flags\n"

@@ -96,7 +96,8 @@ say_who_may(const char *socket)
 
 	snprintf(lock, sizeof(lock), "%s.lock", socket);
 	if (stat(lock, &st) == 0 && geteuid() != 0 && st.st_uid != geteuid())
-		cli_fail("what it left in memory can be read by root and by its user (uid %lu)",
+		cli_fail("the arena of the informerd that has ended can be read by root and its user (uid "
+			 "%lu)",
 			 (unsigned long)st.st_uid);
 	return EXIT_USAGE;
 }

@@ -29,9 +29,8 @@ check_backoff(const struct config *config, char **ret_error)
 				   pace.first_ms, pace.max_ms);
 	if (pace.reset_ms < 2 * pace.max_ms)
 		return message_set(ret_error, -EINVAL,
-				   "waits would begin anew by waiting alone: --backoff-reset "
-				   "(backoff: reset), %" PRIu64 " ms, must be twice the longest wait at "
-				   "least, which is %" PRIu64 " ms",
+				   "--backoff-reset (backoff: reset) is %" PRIu64 " ms; it must be at least "
+				   "twice the longest wait, %" PRIu64 " ms: else waiting alone resets it",
 				   pace.reset_ms, pace.max_ms);
 	return 0;
 }

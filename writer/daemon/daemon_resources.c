@@ -386,8 +386,8 @@ on_release(void *context, unsigned release, const char *why)
 	daemon_publish_release(d);
 	if (!release)
 		log_warning(
-			"of which release the server is does not show, so all comes in JSON: %s; it shows to "
-			"whom ClusterRole system:public-info-viewer is bound",
+			"the API server's release is not known, so objects are requested in JSON: %s; bind "
+			"ClusterRole system:public-info-viewer to informerd's user",
 			why);
 	else if (!proto_schema_release(d->schema))
 		log_warning(

@@ -234,8 +234,8 @@ daemon_look_after_room(struct daemon *d)
 			;
 	}
 	if (waits && !d->stopping && places_ran_out(d)) {
-		log_warning("readers that were revoked and do not end leave no address space: moving to a "
-			    "new generation");
+		log_warning("no address space is left, because readers have not ended their revoked "
+			    "snapshots: moving to a new generation");
 		d->again = true;
 		daemon_stop(d, DAEMON_OK);
 	}

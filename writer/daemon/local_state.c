@@ -243,8 +243,8 @@ local_state_make_room(struct local_state *local)
 {
 	if (!local->has_arena || !generation_give_back(&local->place, &local->adoption))
 		return false;
-	log_warning("room is wanted in the arena: the memory of generation %" PRIu64
-		    ", which was replaced, is given back; snapshots that readers held there have expired",
+	log_warning("the arena needs room: freed the memory of generation %" PRIu64
+		    ", which was replaced; snapshots that readers held there have expired",
 		    local->adoption.old_generation);
 	return true;
 }

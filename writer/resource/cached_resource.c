@@ -147,8 +147,8 @@ trust_adopted(const struct cached_resource *c, bool kept, bool other_ca, const c
 	fingerprint_cluster(cluster_id, cluster);
 	same = *cluster_id ? memcmp(known->cluster, cluster, sizeof(cluster)) == 0 : !other_ca;
 	if (!same && kept && known->version_length > 0) {
-		log_warning("%s: what is in memory was not known to be of the cluster that answers now; "
-			    "listing anew",
+		log_warning("%s: the cached objects may be of another cluster than the one that answers "
+			    "now; listing anew",
 			    c->spec->name);
 		store_set_version(c->store, c->id, "", 0);
 		store_set_state(c->store, c->id, RESOURCE_LISTING);

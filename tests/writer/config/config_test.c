@@ -130,8 +130,9 @@ TEST(waits_and_timeouts_may_stand_in_the_file)
 		     " backoff.max_ms=3600000\npods");
 	assert_refused_with(*state, text, "--backoff-max=1s", -EINVAL,
 			    "the first wait after a failure, 2000 ms, is longer than the longest, 1000 ms");
-	assert_refused_with(*state, text, "--backoff-max=151s", -EINVAL,
-			    "--backoff-reset (backoff: reset), 300000 ms, must be twice the longest wait");
+	assert_refused_with(
+		*state, text, "--backoff-max=151s", -EINVAL,
+		"--backoff-reset (backoff: reset) is 300000 ms; it must be at least twice the longest wait");
 }
 
 /* What cannot be is refused where it stands, in words that name it, what was expected, and the nearest name.

@@ -89,9 +89,8 @@ static void
 warn(const char *what, int code, const char *why)
 {
 	if (code == 401 || code == 403)
-		log_warning("%s: the API server answers %d: the gateway's own user there needs what the "
-			    "ClusterRole "
-			    "system:auth-delegator allows; until then requests are refused (503)",
+		log_warning("%s: the API server answers %d; bind ClusterRole system:auth-delegator to the "
+			    "gateway's user; until then requests are refused (503)",
 			    what, code);
 	else if (code > 0 && !*why)
 		log_warning("%s: the API server answers %d; until it decides, requests are refused (503)",

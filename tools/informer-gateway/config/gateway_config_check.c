@@ -129,7 +129,7 @@ gw_config_check(const struct gw_config *config, char **ret_error)
 	if (config->listener_count == 0)
 		return message_set(
 			ret_error, -EINVAL,
-			"there is no listener: say where, and who may, by --config FILE or --listen");
+			"there is no listener: use --config FILE, or --listen ADDRESS with --profile");
 	for (size_t i = 0; i < config->listener_count && r == 0; i++)
 		r = check_listener(&config->listeners[i], ret_error);
 	for (size_t i = 0; i < config->listener_count && r == 0; i++)

@@ -290,7 +290,7 @@ refuse_connection(struct entry *entry)
 		snprintf(user, sizeof(user), "uid:%lu", (unsigned long)peer->uid);
 		refuse_forbidden(entry, user, NOT_FOR_IT);
 	} else {
-		refuse(entry, GW_ACCESS_UNAUTHENTICATED, "the connection is nobody's");
+		refuse(entry, GW_ACCESS_UNAUTHENTICATED, "the connection belongs to no user");
 	}
 }
 

@@ -101,7 +101,7 @@ look(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_length, c
 	if (LAX && (name != h->end || !value || value[value_length] || value[value_length + 1]))
 		h->fault = HIDDEN;
 	else if (!is_token(name, name_length))
-		h->fault = "a header's name has a byte that none has";
+		h->fault = "a header's name has a byte that is not allowed";
 	else if (value && !is_value(value, value_length))
 		h->fault = "a header has a control character";
 	if (h->fault)
