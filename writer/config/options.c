@@ -321,6 +321,6 @@ options_help(FILE *out)
 	flags_help(out, &table, 0);
 	fputs("\nReaders are programs with libinformer, and informerctl(1): informerctl get pods -A\n"
 	      "SIGHUP: go on by the configuration as it is now, and by the program on disk.\n"
-	      "The file and all messages are in informerd(8).\n",
+	      "The configuration file is described in informerd(8).\n",
 	      out);
 }
