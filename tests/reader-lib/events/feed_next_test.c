@@ -136,17 +136,20 @@ push_lie(struct broker_fixture *fx, void *context)
 static void
 survives(struct recorder_world *w, void (*spoil)(struct broker_fixture *fx, void *context), void *context)
 {
-	char text[300] = "";
+	char text[300] = "", *told;
 
 	broker_fixture_do(w->fx, spoil, context);
 	DISPATCH_UNTIL(w->inf, informer_error_text(INFORMER_E_CORRUPT, text, sizeof(text)) > 0 &&
 				       strstr(text, "the events of pods make no sense"));
 	test_clock_move(1000); /* the next ring is asked for after that */
 	recorder_change(w->fx, "c1");
-	for (char *told = NULL; !told || !strstr(told, "+c1"); told = recorder_text(w->r, false)) {
+	told = recorder_text(w->r, false);
+	while (!strstr(told, "+c1")) {
 		free(told);
 		dispatch_turn(w->inf);
+		told = recorder_text(w->r, false);
 	}
+	free(told);
 	free(recorder_text(w->r, true));
 	recorder_change(w->fx, "-c");
 	recorder_expect(w->r, "-c1");
