@@ -4,6 +4,7 @@
 
 #include "tests/tools/informer-gateway/arena_world.h"
 #include "tests/tools/informer-gateway/served_objects.h"
+#include "tools/informer-gateway/arena/arena_take.h"
 #include "tools/informer-sim/list_measure.h"
 #include "tools/serving/api_watch.h"
 
@@ -234,14 +235,29 @@ TEST(frames_are_shared)
 /* Where another informerd lists anew, and has nothing that the watch was not told of, it goes on. */
 TEST(a_watch_that_missed_nothing_goes_on)
 {
+	const struct gw_feed *feed = &w->pods->feed;
+	struct informer_cursor before, now;
+	struct gw_reading reading;
 	struct watcher x;
 
-	open_watch(w, &x, "spec.nodeName=n2", "", 110);
+	/* the new arena's count of changes is behind the old one's */
+	for (unsigned rv = 111; rv < 120; rv++) {
+		char said[32];
+
+		snprintf(said, sizeof(said), "a%u @%u", rv, rv);
+		arena_world_tell(w, said);
+	}
+	open_watch(w, &x, "spec.nodeName=n2", "", 119);
+	assert_int_equal(informer_handler_cursor(feed->handler, &before), 0);
 	broker_fixture_replace(w->fx, true);
-	arena_world_say(w, "a101 b102:n2 c103 d104:n2 @110");
-	arena_world_reach(w, 110);
+	arena_world_say(w, "a119 b102:n2 c103 d104:n2 @119");
+	arena_world_until(w, informer_handler_cursor(feed->handler, &now) == 0 &&
+				     memcmp(now.lineage, before.lineage, sizeof(now.lineage)) != 0);
+	arena_world_reach(w, 119);
+	assert_int_equal(gw_entry_begin_whole(w->pods, &reading), 0);
+	gw_reading_end(&reading);
 	assert_string_equal(lines(w, &x, 1000), "");
-	arena_world_tell(w, "b111:n2 @111");
-	assert_string_equal(lines(w, &x, 1000), "MODIFIED b111 ");
+	arena_world_tell(w, "b120:n2 @120");
+	assert_string_equal(lines(w, &x, 1000), "MODIFIED b120 ");
 	close_watch(&x);
 }

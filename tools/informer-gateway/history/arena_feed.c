@@ -21,14 +21,11 @@ lose_order(struct gw_feed *feed)
 static uint64_t
 note_seq(struct gw_feed *feed)
 {
-	struct informer_cursor cursor;
-
-	if (informer_handler_cursor(feed->handler, &cursor) == 0)
-		feed->last_seq = cursor.seq;
-	return feed->last_seq;
+	informer_handler_cursor(feed->handler, &feed->last);
+	return feed->last.seq;
 }
 
-/* An object that was revoked while it was read is told again, in a RESYNC. */
+/* An object that was revoked while it was read is told again. */
 static void
 stage(struct gw_feed *feed, const struct informer_object *object, struct api_event change, bool unseen)
 {
@@ -181,7 +178,7 @@ gw_feed_is_at(const struct gw_feed *feed, const struct gw_standing *standing)
 	return feed->begun && standing->synced && feed->staging.count == 0 &&
 	       feed->log.told == standing->rv && informer_handler_cursor(feed->handler, &cursor) == 0 &&
 	       same_count(&cursor, standing) && cursor.seq >= standing->changed_seq &&
-	       feed->last_seq <= standing->changed_seq;
+	       (!same_count(&feed->last, standing) || feed->last.seq <= standing->changed_seq);
 }
 
 /* ---- life ---------------------------------------------------------------- */

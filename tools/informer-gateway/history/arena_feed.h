@@ -46,7 +46,7 @@ struct gw_feed {
 	bool coalescing; /* newest states are being told */
 	bool marked;
 	uint64_t mark_seq, mark_rv;
-	uint64_t last_seq; /* of the last change told */
+	struct informer_cursor last; /* of the last change told */
 	struct gw_feed_stats stats;
 };
 
