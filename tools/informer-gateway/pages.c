@@ -170,10 +170,10 @@ of_arena(struct metrics_text *m, const struct gw_arena *arena)
 	for (unsigned i = 0; i < arena->count; i++)
 		metrics_sample(m, "", (double)arena->entries[i]->feed.log.bytes,
 			       LABELS("resource", arena->entries[i]->name));
-	metrics_family(m, "informer_gateway_resyncs_total", "counter",
-		       "Times that all watches of a resource had to begin anew.");
+	metrics_family(m, "informer_gateway_resets_total", "counter",
+		       "Times that the order of changes was lost, and all watches of a resource ended.");
 	for (unsigned i = 0; i < arena->count; i++)
-		metrics_sample(m, "", (double)arena->entries[i]->feed.stats.resyncs,
+		metrics_sample(m, "", (double)arena->entries[i]->feed.stats.resets,
 			       LABELS("resource", arena->entries[i]->name));
 	number(m, "informer_gateway_views", "gauge",
 	       "States that lists and continue tokens hold in the arena.", gw_moments_count(arena));

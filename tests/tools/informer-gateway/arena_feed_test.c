@@ -16,6 +16,7 @@ struct feed {
 		const char *heard;
 	} from[3];
 	const char *view; /* or NULL */
+	uint64_t resets;  /* times that the order was lost */
 };
 
 static void
@@ -30,6 +31,7 @@ expect_feed(struct arena_world *w, const struct feed *f)
 		arena_world_expect_from(w, f->from[i].rv, f->from[i].heard);
 	if (f->view)
 		assert_string_equal(arena_world_view(w, 0, NULL), f->view);
+	assert_int_equal(w->pods->feed.stats.resets, f->resets);
 }
 
 /* What is told behind "a101 b102 @103", and what is heard of it, as a test. */
@@ -58,11 +60,10 @@ FEED(deleted_and_created_within_a_commit,
 
 /* RVs that fall (a server was restored from a backup) are another history: watches have lost their place. */
 FEED(rvs_that_fall_begin_the_log_anew, .steps = {{"a104 @105", "a104 @105"}, {"a90 @95", "410"}},
-     .from = {{95, "@95"}}, .view = "a90 b102 @95")
+     .from = {{95, "@95"}}, .view = "a90 b102 @95", .resets = 1)
 
-/* An object that turns up with an RV of long ago (somebody repaired the store) does not fit: all list anew.
- */
-FEED(a_change_from_the_past_begins_the_log_anew, .steps = {{"c99 @110", "410"}})
+/* An object that turns up with an old RV (somebody repaired the store) does not fit: all list anew. */
+FEED(a_change_from_the_past_begins_the_log_anew, .steps = {{"c99 @110", "410"}}, .resets = 1)
 
 /* An update that changes no RV is none of upstream's. */
 FEED(the_same_rv_is_no_change, .steps = {{"a101:n2 @104", "@104"}})

@@ -11,6 +11,7 @@
 static void
 lose_order(struct gw_feed *feed)
 {
+	feed->stats.resets += feed->begun;
 	feed->begun = feed->marked = false;
 	gw_staging_clear(&feed->staging);
 	gw_change_log_break(&feed->log);
@@ -89,14 +90,9 @@ on_overflow(void *context, enum informer_overflow kind)
 {
 	struct gw_feed *feed = context;
 
-	if (kind == INFORMER_COALESCED) {
-		feed->coalescing = true;
-		feed->marked = false;
-		return;
-	}
-	feed->stats.resyncs++;
-	feed->walking = true;
-	lose_order(feed);
+	(void)kind; /* RESYNC is for consumers */
+	feed->coalescing = true;
+	feed->marked = false;
 }
 
 static void

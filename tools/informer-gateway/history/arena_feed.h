@@ -12,7 +12,6 @@
  *	all of a snapshot told      release all staged changes, with the snapshot's RV
  *	not all of it               remember the snapshot as a mark, until the handler has got there
  *	COALESCED                   no marks; the newest states are told, and belong to the newest RV
- *	RESYNC                      the log begins anew; its watches end with 410
  *
  * An update with an unchanged RV is left out: informerd's own drop: made it, not the API server.
  *
@@ -32,7 +31,7 @@ struct gw_standing {
 };
 
 struct gw_feed_stats {
-	uint64_t changes, resyncs;
+	uint64_t changes, resets; /* resets: the order was lost, every watch ended */
 };
 
 struct gw_feed {

@@ -19,7 +19,8 @@
  *   unknown. A change's frames are made at first use.
  * - Size and age bound the log: the oldest changes are dropped first. A watch that has not read them gets
  *   -ESTALE.
- * - When the order is lost (RESYNC, or RVs decrease), a new era begins; no earlier position is valid in it.
+ * - When the order is lost (RVs decrease, or memory ran out), a new era begins; no earlier position is
+ *   valid in it.
  *
  * A deletion that informerd found only through a list has no RV of its own. It gets the newest RV told before
  * it. A client that resumes at that RV is told of the deletion, possibly a second time. No other changes are
