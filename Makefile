@@ -252,7 +252,7 @@ help:
 	@echo 'make test-upstream  of it the scripts on upstream'\''s own API server, which it builds with Go (ONLY=)'
 	@echo 'make mutants    small faults put into the sources, one at a time: a test must turn red for each (tests/mutants)'
 	@echo '                ONLY=PART of a name or file; DRAW=N of them, by SEED=; KEEP_GOING=1 after one that survives; JOBS=; ANEW=1'
-	@echo 'make fuzz       what comes from outside under libFuzzer (clang), FUZZ_SECONDS=10 each; 0: only the inputs that are kept'
+	@echo 'make fuzz       what comes from outside under libFuzzer (clang), FUZZ_SECONDS=10 each'
 	@echo 'make lint       gcc and clang with -Werror, clang-tidy, cppcheck; rooms, circles, columns (tests/structure)'
 	@echo 'make bench      measure, beside LMDB, cJSON and client-go (where Go is present); build/bench.json'
 	@echo '                REAL_PODS=DIR of pods, a file each, else generated ones (tests read them, too)'

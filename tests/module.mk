@@ -3,7 +3,7 @@
 # tests/e2e in `make test`, those of tests/long as well in `make test-long`.
 
 # The rooms that have tests, and each one's program: tests/writer/store/*_test.c are build/tests/writer-store.
-UNIT_SRC := $(wildcard $(addprefix tests/,shm-layout/*_test.c writer/*/*_test.c reader-lib/*_test.c reader-lib/*/*_test.c tools/*/*_test.c conversations/*_test.c))
+UNIT_SRC := $(wildcard $(addprefix tests/,shm-layout/*_test.c writer/*/*_test.c reader-lib/*_test.c reader-lib/*/*_test.c tools/*/*_test.c conversations/*_test.c fuzz/*_test.c))
 ROOMS    := $(sort $(patsubst tests/%/,%,$(dir $(UNIT_SRC))))
 room_program = $(B)/tests/$(subst /,-,$(1))
 UNIT     := $(foreach r,$(ROOMS),$(call room_program,$(r)))
@@ -15,7 +15,7 @@ PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
 TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(SHM_OBJS)
 TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(GATEWAY_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS)
 # what only one room's tests share stands beside them
-WORLD_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard tests/tools/*/*.c tests/conversations/*.c tests/writer/*/*.c)))
+WORLD_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard tests/tools/*/*.c tests/conversations/*.c tests/writer/*/*.c tests/fuzz/*.c)))
 # all objects but the tests: a program takes of it what it needs
 $(B)/tests/rooms.a: $(sort $(TEST_OBJS) $(TOOL_OBJS) $(WORLD_OBJS))
 	@mkdir -p $(@D)
@@ -39,6 +39,10 @@ $(B)/tests/reader-lib-read: WRAPS = index_value_hash object_key_hash
 # calls that cost what a test says (tests/writer/serve/given_cost.h), and memory that runs out
 SERVE_WRAPS := accept4 write epoll_ctl malloc realloc calloc reallocarray
 $(B)/tests/writer-serve: WRAPS = $(SERVE_WRAPS)
+# each target of tests/fuzz is a function of its own name, so that one program holds all of them
+FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,%,$(filter-out %_test.c,$(wildcard tests/fuzz/*.c)))
+$(FUZZ_TARGETS:%=$(B)/obj/tests/fuzz/%.o): CPPFLAGS += -DLLVMFuzzerTestOneInput=fuzz_$(*F)
+$(B)/obj/tests/fuzz/corpus_test.o: CPPFLAGS += -DTARGETS='$(foreach t,$(FUZZ_TARGETS),TARGET($t))'
 # it takes the records in as they are
 $(B)/obj/tests/tools/serving/proto_encode_test.o: tests/tools/serving/golden.records
 
@@ -181,14 +185,14 @@ $(B)/apiserver: FORCE
 	$(Q)sh tests/apiserver/build.sh $@ || [ $$? = 77 ]
 
 # ---- fuzz: what a server, a file or a plugin sends, under libFuzzer (clang) ------------
-# FUZZ_SECONDS (0: the corpus once, and nothing drawn) for each of tests/fuzz/NAME.c, from tests/fuzz/corpus/NAME; what it finds stays in build-fuzz/corpus/NAME,
-# and what breaks it in build-fuzz/NAME-crash-*. FUZZ=NAME: that one alone.
+# FUZZ_SECONDS for each of tests/fuzz/NAME.c, from tests/fuzz/corpus/NAME; what it finds stays in build-fuzz/corpus/NAME, and what
+# breaks it in build-fuzz/NAME-crash-*. FUZZ=NAME: that one alone. The corpora alone are a room, tests/fuzz/corpus_test.c.
 FUZZ_SECONDS ?= 10
-FUZZ    ?= $(sort $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
+FUZZ    ?= $(sort $(FUZZ_TARGETS))
 $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/tests/rooms.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK_TEST) -fsanitize=fuzzer
+	$(Q)$(LINK_TEST) -fsanitize=fuzzer -Wl,--defsym=LLVMFuzzerTestOneInput=fuzz_$*
 # libFuzzer and its sanitizers are a package of their own
 FUZZ_PACKAGES := clang libclang-rt-dev
 can_fuzz = echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' \
@@ -201,7 +205,7 @@ fuzz: setup-fuzz
 fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
 	$(Q)passed=0; for f in $(FUZZ); do \
 		mkdir -p $(B)/corpus/$$f; \
-		$(B)/fuzz/$$f $(if $(filter 0,$(FUZZ_SECONDS)),-runs=0,-max_total_time=$(FUZZ_SECONDS)) -timeout=10 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 \
+		$(B)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 \
 			-artifact_prefix=$(B)/$$f- $(B)/corpus/$$f tests/fuzz/corpus/$$f </dev/null >$(B)/$$f.log 2>&1 \
 			|| { cat $(B)/$$f.log; echo "FAIL  fuzz $$f"; echo "$$passed passed, 1 failed, 0 skipped"; exit 1; }; \
 		printf 'ok    fuzz %s (%s inputs kept)\n' $$f $$(ls $(B)/corpus/$$f | wc -l); \
