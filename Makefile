@@ -17,7 +17,8 @@ Q      := $(if $(V),,@)
 say     = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-7s %s\n' $(1) $(2))
 
 CC     ?= cc
-OPT    ?= -O2
+# under sanitizers half the time of -O2 to compile, and reports that name more callers
+OPT    ?= $(if $(SAN),-O1,-O2)
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
@@ -59,7 +60,7 @@ pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wcast-qual -Wvla -Wformat=2 $(if $(WERROR),-Werror)
 OUR_CPPFLAGS := -D_GNU_SOURCE -DINFORMER_VERSION='"$(VERSION)"' -I. $(call pkg,--cflags,$(MODULES))
-OUR_CFLAGS   := -std=gnu17 $(OPT) -g -fPIC -fvisibility=hidden -fno-omit-frame-pointer $(WARN)
+OUR_CFLAGS   := -std=gnu17 $(OPT) -g$(if $(SAN),1) -fPIC -fvisibility=hidden -fno-omit-frame-pointer $(WARN)
 # x86-64-v2: every x86 server since 2009; popcount is one instruction, and each step down a trie takes one
 ifeq ($(shell uname -m),x86_64)
 OUR_CFLAGS   += -march=x86-64-v2

@@ -5,6 +5,11 @@
 # The rooms that have tests, and each one's program: tests/writer/store/*_test.c are build/tests/writer-store.
 UNIT_SRC := $(wildcard $(addprefix tests/,shm-layout/*_test.c writer/*/*_test.c reader-lib/*_test.c reader-lib/*/*_test.c tools/*/*_test.c conversations/*_test.c fuzz/*_test.c))
 ROOMS    := $(sort $(patsubst tests/%/,%,$(dir $(UNIT_SRC))))
+# Under ThreadSanitizer: the rooms whose code runs in several threads or shares memory between processes, and no scripts. libuv closes
+# descriptors by system calls that TSan does not see: whoever gets the number next would seem to race with it.
+ifeq ($(SAN),thread)
+ROOMS    := $(filter shm-layout writer/arena writer/serve reader-lib/% tools/serving tools/informer-sim conversations,$(ROOMS))
+endif
 room_program = $(B)/tests/$(subst /,-,$(1))
 UNIT     := $(foreach r,$(ROOMS),$(call room_program,$(r)))
 # what is installed is a plain build, never a sanitizer's
@@ -13,9 +18,12 @@ PROG_SRC := $(wildcard tests/support/prog/*.c)
 PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
 
 TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(SHM_OBJS)
-TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(GATEWAY_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS)
+TOOL_OBJS := $(SIM_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS)
+ifneq ($(SAN),thread)
+TOOL_OBJS += $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(GATEWAY_OBJS)
+endif
 # what only one room's tests share stands beside them
-WORLD_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard tests/tools/*/*.c tests/conversations/*.c tests/writer/*/*.c tests/fuzz/*.c)))
+WORLD_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard $(ROOMS:%=tests/%/*.c))))
 # all objects but the tests: a program takes of it what it needs
 $(B)/tests/rooms.a: $(sort $(TEST_OBJS) $(TOOL_OBJS) $(WORLD_OBJS))
 	@mkdir -p $(@D)
@@ -152,12 +160,9 @@ $(B)/tests/informerd_next: $(NEXT_OBJS) $(filter-out $(call objs,$(NEXT_SRC)),$(
 tests: $(UNIT) $(PROGS) $(PRELOADS) $(B)/tests/informerd_next
 explorer: $(EXPLORER)
 
-# Under ThreadSanitizer: the rooms whose code runs in several threads or shares memory between processes, and no scripts. libuv closes
-# descriptors by system calls that TSan does not see: whoever gets the number next would seem to race with it.
-THREADED := shm-layout writer/arena writer/serve $(filter reader-lib/%,$(ROOMS)) tools/serving tools/informer-sim conversations
 ifeq ($(SAN),thread)
-check: $(foreach r,$(THREADED),$(call room_program,$(r))) $(PODS)
-	$(Q)TSAN_OPTIONS="$$TSAN_OPTIONS ignore_noninstrumented_modules=1" sh tests/run.sh $(B) $(filter-out $(PODS),$^)
+check: $(UNIT) $(PODS)
+	$(Q)TSAN_OPTIONS="$$TSAN_OPTIONS ignore_noninstrumented_modules=1" sh tests/run.sh $(B) $(UNIT)
 else
 check: all tests $(PODS)
 	$(Q)sh tests/run.sh $(B) $(UNIT) $(E2E)
