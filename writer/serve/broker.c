@@ -23,7 +23,7 @@
 
 /* ---- the socket ---- */
 
-/* Make way for a new socket: what a dead predecessor left is removed, anything else is not ours to remove. */
+/* Remove an old socket at this path. A file of another type is an error. */
 static int
 remove_stale(const char *path, char **ret_error)
 {
@@ -45,8 +45,9 @@ remove_stale(const char *path, char **ret_error)
 }
 
 /*
- * Nobody's descriptors reach us, not even in a packet that is never read: the last close of a descriptor may
- * take as long as its owner likes, and would happen here. Linux 6.16; before, what is received is dropped.
+ * Refuse descriptors that clients send (Linux 6.16 and later; before, received ones are dropped). The last
+ * close of a descriptor takes as long as its owner likes. It would happen in this thread, even for a packet
+ * that is never read.
  */
 static void
 take_no_descriptors(int fd)
@@ -56,7 +57,7 @@ take_no_descriptors(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof(no));
 }
 
-/* Its file has our mode, and is known again; whoever connects from now on sees us as its peer (listen()). */
+/* Listen: set and note the socket file; new clients see this process as their peer (listen()). */
 static int
 begin_to_listen(struct broker *b)
 {
@@ -64,8 +65,8 @@ begin_to_listen(struct broker *b)
 
 	take_no_descriptors(b->fd);
 	/*
-	 * As many may wait as the system lets: while one informerd follows another all readers connect at
-	 * once, and nobody accepts; and who comes to a full queue is behind all that keep it full.
+	 * The longest queue that the system allows: while one informerd follows another, all readers connect
+	 * and no process accepts.
 	 */
 	if (chmod(b->path, 0666) < 0 || lstat(b->path, &st) < 0 || listen(b->fd, SOMAXCONN) < 0)
 		return -errno;
@@ -74,7 +75,7 @@ begin_to_listen(struct broker *b)
 	return 0;
 }
 
-/* Is a predecessor's listener what it should be? Where its file is gone, nobody finds it any more. */
+/* True if a predecessor's listener is usable. If its socket file is gone, no reader finds it. */
 static bool
 is_listener(int fd, const char *path)
 {
@@ -112,7 +113,7 @@ open_socket(struct broker *b, char **ret_error)
 	if (b->fd < 0 || bind(b->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return message_set(ret_error, -errno, "cannot make the socket %s: %s", b->path,
 				   strerror(errno));
-	/* Nobody can connect before listen(), so nobody meets the mode that the umask gave. */
+	/* No process can connect before listen(), so none meets the mode that the umask gave. */
 	r = begin_to_listen(b);
 	return r < 0 ? message_set(ret_error, r, "cannot listen on %s: %s", b->path, strerror(-r)) : 0;
 }
@@ -135,8 +136,8 @@ accept_one(struct broker *b)
 }
 
 /*
- * Descriptors have run out: take a connection with the one kept for this, so that its peer is told, and does
- * not stand before others. False: there is none to take it with.
+ * Descriptors have run out. Accept a connection with the reserved one and refuse it, so that its peer learns
+ * why and the queue moves on. False: there is no reserved descriptor.
  */
 static bool
 turn_away(struct broker *b)
@@ -159,7 +160,7 @@ turn_away(struct broker *b)
 	return true;
 }
 
-/* Whether there may be another one. */
+/* Accept one connection. True: there may be another one. */
 static bool
 let_one_in(struct broker *b)
 {
@@ -175,7 +176,7 @@ let_one_in(struct broker *b)
 		return false;
 	if (turn_away(b))
 		return true;
-	/* to be told of it again and again would mend nothing */
+	/* stop listening until the next tick of the clock: a retry at once would fail again */
 	turn_change(b, b->fd, 0, &b->listener);
 	broker_look_later(b);
 	return false;
@@ -191,7 +192,7 @@ on_connection(void *broker, uint32_t events)
 		;
 }
 
-/* ---- from time to time ---- */
+/* ---- the clock ---- */
 
 static void
 on_clock(uv_timer_t *timer)
@@ -221,7 +222,7 @@ destroy(struct broker *b)
 	free(b);
 }
 
-/* libuv closes handles in its own time: the memory goes with the last of them. */
+/* libuv closes handles later. The last one frees the broker. */
 static void
 on_closed(uv_handle_t *handle)
 {
@@ -259,7 +260,7 @@ broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker 
 		b->options.queue_memory = BROKER_QUEUE_MEMORY;
 	r = wake_init(b);
 	if (r == 0) {
-		/* A descriptor that cannot write, whatever its holder does: another open of the same file. */
+		/* Open the file again, read-only: a duplicate of the descriptor could write. */
 		b->arena_fd = file_open_again(options->source.arena->fd, O_RDONLY);
 		if (b->arena_fd < 0)
 			r = message_set(ret_error, b->arena_fd, "the arena cannot be opened again: %s",

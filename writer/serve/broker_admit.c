@@ -17,7 +17,7 @@ group_allowed(const struct broker *b, gid_t gid)
 	return false;
 }
 
-/* Whether one of the peer's supplementary groups is allowed. */
+/* True if one of the peer's supplementary groups is allowed. */
 static bool
 peer_groups_allowed(const struct broker *b, int fd)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One client of the broker: its greeting, and what it gets. broker_drop.c ends it.
+ * Handles a client of the broker: its greeting, its report, its attachment. broker_drop.c ends the client.
  *
  *	GREETING ──HELLO──▶ ATTACHED (broker_subscribe.c handles its packets)
  *	   │  ▲
@@ -32,8 +32,8 @@
 #endif
 #define PIECE_BYTES 32768u
 /*
- * Answers that a client has not taken, as the kernel counts them: twice this. Those to SUBSCRIBE are the most
- * at once, one for each of its queues, of some 1 KiB.
+ * Send buffer for answers that a client has not taken; the kernel doubles it. The most at once are the
+ * answers to SUBSCRIBE: one for each queue, some 1 KiB each.
  */
 #define UNTAKEN_BYTES 65536
 
@@ -52,7 +52,7 @@ on_death(void *client, uint32_t events)
 }
 
 /*
- * Watch the peer's process besides its connection: a child of it may keep the latter open. A process that we
+ * Watch the peer's process as well as its connection, which a child process may keep open. A process that we
  * cannot see (pid 0, another pid namespace) is watched by its connection alone.
  */
 static void
@@ -97,7 +97,7 @@ client_turn_away(struct broker *b, int fd, const struct ucred *peer, enum refusa
 			 (unsigned long)peer->uid, text);
 }
 
-/* A packet's code and sentence; and go. */
+/* Send the client a refusal, then drop the client. */
 static void
 client_refuse(struct client *c, enum refusal code, const char *text)
 {
@@ -109,7 +109,7 @@ client_refuse(struct client *c, enum refusal code, const char *text)
 	client_drop(c);
 }
 
-/* One stands in the way of another, or NULL. It may mean well and be slow: it is told to come again. */
+/* Refuse a client (or NULL) whose place another client needs. BUSY tells a slow client to try again. */
 static void
 make_way(struct client *in_way, const char *why)
 {
@@ -125,7 +125,7 @@ bound_what_is_untaken(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
-/* Whether it may come in. Who may not is told so before he counts for anything. */
+/* True if the peer may connect. Otherwise it is refused before it counts towards a limit. */
 static bool
 let_in(struct broker *b, const struct ucred *peer, int fd)
 {
@@ -190,7 +190,7 @@ client_new(struct broker *b, int fd)
 
 /* ---- sending ---- */
 
-/* Send the arena, the client's slot and its eventfd; and the keys, if it wants them. 0 or negative errno. */
+/* Send the arena, the client's slot and its eventfd; and the keys if wanted. 0 or negative errno. */
 static int
 welcome(struct client *c, bool want_keys)
 {
@@ -247,7 +247,7 @@ send_report(struct client *c)
 
 /* ---- receiving ---- */
 
-/* Its eventfd and its slot. 0, or negative errno: it has none. */
+/* Make the client's eventfd and slot. 0 or negative errno. */
 static int
 equip(struct client *c)
 {
@@ -257,7 +257,7 @@ equip(struct client *c)
 	return pins_add(client_pins(c), broker_epoch(c->broker), &c->slot, &c->slot_fd);
 }
 
-/* Whether there is room, also where what its user, and others, have closed meanwhile counts no more. */
+/* True if there is room. If there is none, first discard leftovers that were closed meanwhile. */
 static bool
 finds_room(const struct client *c, char *text, size_t size)
 {
@@ -296,7 +296,7 @@ attach(struct client *c, const struct message_hello *hello)
 		client_refuse(c, REFUSED_FULL, text);
 		return;
 	}
-	/* Registered before it learns of it. */
+	/* Register the reader before it can use its slot. */
 	name_take(c->name, hello->reader_name, sizeof(c->name));
 	c->state = CLIENT_ATTACHED;
 	wake_join(c);
@@ -364,7 +364,7 @@ take_packet(struct client *c)
 		client_refuse(c, REFUSED_PROTOCOL, "no such message");
 }
 
-/* EPOLLERR: it has hung up with answers unread. One that is DROPPED is heard for its hang-up alone. */
+/* EPOLLERR: the client hung up with answers unread. A DROPPED client is watched for its hang-up alone. */
 static void
 on_packet(void *client, uint32_t events)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a client of the broker ends: when it hangs up, dies, misbehaves, or misses a deadline.
+ * Ends a client of the broker: when it hangs up, dies, misbehaves, or misses a deadline.
  *
  *	ATTACHED ──it hung up or died─────────────▶ gone: queues, place among the sleepers, slot
  *	   │                                         ▲
@@ -8,8 +8,8 @@
  *
  * Invariant: a slot is given up only when no reader can read through it. The arena cannot be taken from a
  * reader that we hang up on. So its slot says CLOSED and still protects its pins, until its cells are free,
- * or it hangs up or dies (shm-layout/PROTOCOLS.md, Drop). Its queues end at once: what only they kept is
- * retired now, and an earlier pin keeps that too.
+ * or it hangs up or dies (shm-layout/PROTOCOLS.md, Drop). Its queues end at once: blocks that only they kept
+ * are retired, and stay while an earlier pin needs them.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,8 +23,8 @@
 #include "writer/serve/consumers.h"
 #include "writer/serve/fan_out.h"
 
-#define LINES_MAX 20u /* about refused connections, … */
-#define LINES_MS 10000u /* … in so many milliseconds */
+#define LINES_MAX 20u /* log lines about refused connections … */
+#define LINES_MS 10000u /* … in this many milliseconds */
 
 /* ---- its queues ---- */
 
@@ -61,8 +61,8 @@ on_closed(uv_fs_t *request)
 }
 
 /*
- * That of a reader whose last wake-up was slow is closed by a thread: the last close goes through all entries
- * of epoll instances on the eventfd, which takes 0.1 s for a hundred thousand.
+ * If the reader's last wake-up was slow, a thread closes its eventfd. The last close visits every epoll entry
+ * on the eventfd, which takes 0.1 s for a hundred thousand.
  */
 static void
 close_event(struct client *c)
@@ -76,11 +76,11 @@ close_event(struct client *c)
 	c->event_fd = -1;
 }
 
-/* Nothing is sent to it any more. */
+/* End the client's queues and wake-ups. */
 static void
 stop_serving(struct client *c)
 {
-	/* what a daemon that ends has pushed last is still read */
+	/* after the daemon's end, readers still read its last entries */
 	client_unsubscribe_all(c, !c->broker->closing);
 	wake_leave(c);
 	close_event(c);
@@ -119,10 +119,7 @@ client_drop(struct client *c)
 	free(c);
 }
 
-/*
- * Strangers may come as often as they like: a few lines now and then, else a count, so that nobody fills the
- * log.
- */
+/* At most LINES_MAX lines in LINES_MS; more are only counted. So no client can fill the log. */
 bool
 broker_may_tell(struct broker *b)
 {
@@ -159,7 +156,7 @@ client_hang_up_for(struct client *c, const char *why)
 	client_hang_up(c);
 }
 
-/* ---- deadlines, and those we hung up on ---- */
+/* ---- deadlines and dropped clients ---- */
 
 bool
 broker_drop_due(struct broker *b)
@@ -191,7 +188,7 @@ client_hang_up(struct client *c)
 		if (!pins_are_free(client_pins(c), c->slot)) {
 			stop_serving(c);
 			c->state = CLIENT_DROPPED;
-			/* It hears that we are gone; and we hear when it is. */
+			/* The client learns that we hung up; the broker still hears when the client does. */
 			shutdown(c->fd, SHUT_WR);
 			client_listen(c, 0);
 			broker_look_later(c->broker);

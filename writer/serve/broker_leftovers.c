@@ -33,7 +33,7 @@ file_open_again(int fd, int flags)
 	return again < 0 ? -errno : again;
 }
 
-/* The descriptor is the only one left, and the only open file. */
+/* True if no other process has the file open, or if leases do not work here. */
 static bool
 is_let_go(int fd)
 {

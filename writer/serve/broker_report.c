@@ -78,7 +78,7 @@ broker_readers_json(struct broker *b)
 	uint64_t epoch = broker_epoch(b);
 	bool ok = array != NULL;
 
-	pins_horizon(b->options.source.pins, epoch); /* a fresh look at the pins */
+	pins_horizon(b->options.source.pins, epoch); /* scan the pins anew */
 	for (const struct client *c = b->clients; c && ok; c = c->next)
 		if (client_has_slot(c))
 			ok = add_reader(array, c, epoch);

@@ -15,11 +15,11 @@
 #include "writer/serve/broker_internal.h"
 #include "writer/serve/fan_out.h"
 
-/* A user is barred for so many times as long as its wake-ups took: half a percent of the time. */
+/* A user is barred for REST times as long as its wake-ups took: they take half a percent of the time. */
 #define REST 200u
 #define ANY_PID (-1)
 
-/* A pid of 0 is of a namespace that we do not see into. */
+/* pid 0: a process in a pid namespace that we cannot see. */
 static bool
 is_process(const struct client *c, pid_t pid)
 {
@@ -36,7 +36,7 @@ client_of_slot(struct broker *b, unsigned slot)
 	return c;
 }
 
-/* Its process, or (ANY_PID) all of its user. The one that is forgotten first gives way. */
+/* Bar the client's process, or (ANY_PID) all of its user. A full table loses the entry that ends first. */
 static void
 bar(const struct client *c, pid_t pid, uint64_t ms, const char *why)
 {
@@ -51,7 +51,7 @@ bar(const struct client *c, pid_t pid, uint64_t ms, const char *why)
 	*first = (struct barred){pid, c->peer.uid, uv_now(b->loop) + ms, why};
 }
 
-/* done: in the log, "revoked" */
+/* Log it, tell the reader, and mute its queues. done: what happened to the reader, as "revoked". */
 static void
 expel(struct client *c, const char *done, enum refusal code, const char *why)
 {

@@ -22,29 +22,29 @@
 #include "writer/arena/memory_limit.h"
 #include "writer/serve/broker_internal.h"
 
-/* Of all room, for root and the daemon's own user. */
+/* Divisor of all room: the part kept for root and the daemon's own user. */
 #define KEPT_PART 8u
-/* Of the memory that we may still have, for queues; the rest is the arena's, and our own. */
+/* Divisor of the memory still available: the part for queues. The arena and the daemon use the rest. */
 #define MEMORY_PART 4u
-/* Of what a user may still have, for one queue that is larger than the smallest. */
+/* Divisor of what a user may still have: the part for one queue that is larger than the smallest. */
 #define QUEUE_PART 4u
-/* Descriptors that nobody else gets: connections to the API server, files, root's readers. */
+/* Descriptors kept for connections to the API server, files, and root's readers. */
 #define DESCRIPTORS_KEPT 64u
 /*
- * What a queue costs besides its ring: subscriber, place, hearer and ring_out here, and in the kernel a file,
- * its inode, the mapping and its page table. Some 3 KiB in all (broker_room_test.c).
+ * What a queue costs besides its ring: some 3 KiB (broker_room_test.c). Here a subscriber, place, hearer and
+ * ring_out; in the kernel a file, its inode, the mapping and its page table.
  */
 #define QUEUE_BOOKS 4096u
 #define PAGE_BYTES 4096u
 
 /* ---- shares ---- */
 
-/* What all have of a room, what those have who are not privileged, and what this one's user has. */
+/* Use of a room: by all users, by all that are not privileged, and by this client's user. */
 struct use {
 	uint64_t all, others, own;
 };
 
-/* What one more of the user's may take. */
+/* How much more this user may take. */
 static uint64_t
 left_for(uint64_t room, const struct use *use, bool privileged)
 {
@@ -55,7 +55,7 @@ left_for(uint64_t room, const struct use *use, bool privileged)
 		return unused;
 	kept = kept > taken ? kept - taken : 0;
 	unused = unused > kept ? unused - kept : 0;
-	/* what it has then is no more than what is free then */
+	/* afterwards the user has at most as much as is still free */
 	return unused > use->own ? (unused - use->own + 1) / 2 : 0;
 }
 
@@ -92,7 +92,7 @@ uses_of(const struct broker *b, uid_t uid)
 	return uses;
 }
 
-/* Said where a user has no room: how much of it is leftovers. Empty when nothing does. */
+/* Text for a user without room: how many leftovers it has open. Empty: none. */
 static void
 say_leftovers(const struct broker *b, uid_t uid, char *text, size_t size)
 {
@@ -134,7 +134,7 @@ room_for_descriptor(int fd)
 {
 	struct rlimit limit;
 
-	/* The lowest that is free is given: all below it are in use. */
+	/* The kernel gives the lowest free descriptor, so all below fd are in use. */
 	return getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)fd < descriptors_for_all(limit.rlim_cur);
 }
 
@@ -176,7 +176,7 @@ pending_of(const struct broker *b, uid_t uid, bool reports)
 	return n;
 }
 
-/* Who gives way: not one that is privileged, as long as there are others. */
+/* The client that gives way. It is privileged only if there is no other. */
 static struct client *
 oldest_of_most(const struct broker *b, bool reports)
 {
@@ -215,7 +215,7 @@ room_report_in_way(const struct broker *b)
 
 /* ---- queues ---- */
 
-/* Half of the descriptors that others than root have may be of queues. */
+/* True if the user may have one more queue's file. Queues may take half of descriptors_for_all(). */
 static bool
 has_room_for_file(const struct use *files, bool privileged)
 {
@@ -237,7 +237,7 @@ room_ended_queue_cost(void)
 	return PAGE_BYTES + QUEUE_BOOKS;
 }
 
-/* What all queues may cost at the moment; whether a memory control group says so. */
+/* What all queues may cost at the moment, and whether a memory cgroup sets that limit. */
 static uint64_t
 queue_limit(const struct broker *b, uint64_t used, bool *ret_by_group)
 {

@@ -65,8 +65,8 @@ connection_refuse(int fd, enum refusal code, const char *text)
 {
 	send_refusal(fd, code, text);
 	/*
-	 * Were something left unread when we close, its sender would hear of a reset before it heard the
-	 * refusal. Its socket's buffer bounds what there is, and nothing can come after the shutdown.
+	 * Discard what the peer sent. If any of it were unread at close(), the peer would see a reset before
+	 * it reads the refusal. The socket's buffer bounds the loop: after the shutdown nothing more arrives.
 	 */
 	shutdown(fd, SHUT_RD);
 	while (recv(fd, NULL, 0, MSG_DONTWAIT | MSG_TRUNC) > 0)

@@ -32,7 +32,7 @@ wake_done(struct broker *b)
 	free(b->wake.queue_due);
 }
 
-/* max_readers are attached at most. */
+/* The arrays have room: at most max_readers are attached. */
 void
 wake_join(struct client *c)
 {

@@ -3,8 +3,7 @@
  * Handles the packets of an attached client: which queues it wants. A client is dropped when it sends a
  * packet that is no message of an attached client, or does not take the answers.
  *
- * A queue belongs to its reader. It ends when its number is subscribed again, by UNSUBSCRIBE, and with the
- * reader.
+ * A queue ends with its reader, by UNSUBSCRIBE, or when its number is subscribed again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +19,7 @@
 
 #define BEHIND_LINE_MS 60000u
 
-/* Entries of all the queues of one reader; the last ones get what is left. */
+/* Entries of all queues of one reader. Beyond this a queue gets QUEUE_ENTRIES_MIN. */
 #define ENTRIES_MAX ((uint64_t)SLOT_QUEUES * QUEUE_ENTRIES_DEFAULT)
 
 static void
@@ -45,10 +44,7 @@ on_due(void *context)
 	c->broker->wake.queue_due[c->sleeper] = true;
 }
 
-/*
- * One of its queues overflowed: it has not read what was told it. Said at most once a minute of each reader,
- * so that nobody fills the log.
- */
+/* Log that a queue of the reader overflowed: at most once a minute, so that no reader fills the log. */
 static void
 on_overflow(void *context, const struct subscriber *s)
 {
@@ -69,7 +65,7 @@ on_overflow(void *context, const struct subscriber *s)
 	}
 }
 
-/* Why it may not have the queue, or 0. */
+/* Why the queue is refused. code 0: it is not. */
 struct refused {
 	enum refusal code;
 	char text[300];
@@ -91,7 +87,7 @@ is_printable(const char *text, size_t length)
 	return true;
 }
 
-/* What the reader may still have, of what it wants; 0: the configured default. */
+/* How many of the wanted entries the reader may have. 0, wanted or returned: the configured default. */
 static uint32_t
 entries_left(const struct client *c, uint32_t wanted)
 {
@@ -107,7 +103,7 @@ entries_left(const struct client *c, uint32_t wanted)
 	return wanted && wanted < left ? wanted : (uint32_t)left;
 }
 
-/* Sit down as the named consumer. */
+/* Take the seat of the named consumer, if there is a name. */
 static void
 take_seat(struct client *c, struct reader_queue *queue, struct queue_cursor *cursor,
 	  struct message_subscribed *answer, struct refused *refused)
@@ -131,7 +127,7 @@ take_seat(struct client *c, struct reader_queue *queue, struct queue_cursor *cur
 		refuse(refused, REFUSED_FULL, strerror(-r));
 }
 
-/* Names that cannot be some are nobody's. */
+/* Pass on which resource a reader wants. Text that cannot be a resource's name is ignored. */
 static void
 want(const struct client *c, const char *resource, size_t size)
 {
@@ -142,7 +138,7 @@ want(const struct client *c, const char *resource, size_t size)
 		options->wanted(options->context, resource, length);
 }
 
-/* room_for_queue(), also where what its user, and others, have closed meanwhile counts no more. */
+/* room_for_queue(). If there is no room, first discard leftovers that were closed meanwhile. */
 static uint32_t
 find_room(const struct client *c, uint32_t wanted, char *text, size_t size)
 {

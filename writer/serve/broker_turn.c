@@ -24,7 +24,7 @@
 #define TURN_NS 100000u
 #define SHARE 10u
 #define BURST_NS 500000000u
-#define PAUSE_MS 2u /* by the loop's time, which has whole milliseconds: 1 ms at least */
+#define PAUSE_MS 2u /* at least 1 ms, since the loop's time is in whole milliseconds */
 #define CLOCK_MS 1000u
 
 /* ---- descriptors ---- */
@@ -49,7 +49,7 @@ turn_change(struct broker *b, int fd, uint32_t events, struct heard *heard)
 	control(b, EPOLL_CTL_MOD, fd, events, heard);
 }
 
-/* A child that has not called execve() yet may have a copy of it: closing ours would not take it out. */
+/* A child process before its execve() may have a copy of fd: then close() alone does not end the watch. */
 void
 turn_close_fd(struct broker *b, int fd)
 {
@@ -83,7 +83,7 @@ on_pause_over(uv_timer_t *pause)
 	uv_poll_start(&b->turn.poll, UV_READABLE, on_ready);
 }
 
-/* The pause pays for the rest. */
+/* Charge the turn. What elapsed time does not pay, a pause pays. */
 static void
 pay(struct turn *turn, uint64_t began)
 {

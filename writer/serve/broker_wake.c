@@ -45,7 +45,7 @@ signal_reader(const struct client *c)
 	return write(c->event_fd, &one, sizeof(one)) >= 0 || errno != EINTR;
 }
 
-/* wall_ns: now; and when it has been woken. */
+/* wall_ns: the present time; on return, the time after the wake-up. */
 static void
 wake_one(struct client *c, uint64_t *wall_ns)
 {
@@ -67,14 +67,14 @@ broker_wake(void *broker, uint64_t epoch)
 	struct broker *b = broker;
 	struct wake *wake = &b->wake;
 	size_t count = wake->sleeper_count;
-	uint64_t now = 0; /* 0: nobody was woken yet */
+	uint64_t now = 0; /* 0: no reader woken yet */
 
 	(void)epoch;
 	/*
 	 * Root and queues were stored; the armed words are loaded now. Meets the fence in arm()
 	 * (reader-lib/events/wait.c) and arm_for_handlers() beside it, where a reader sets its word and then
-	 * looks at root and queues. Without it both could miss the other: the reader sleeps over what just
-	 * came, and nobody wakes it.
+	 * looks at root and queues. Without it both could miss the other, and the reader would sleep although
+	 * something came.
 	 */
 	slot_fence();
 	for (size_t i = 0; i < count; i++) {

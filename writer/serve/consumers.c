@@ -13,13 +13,13 @@
 #include "shm-layout/time_ns.h"
 #include "writer/base/clock.h"
 
-/* After so much time the store is told how old everybody is: what a writer that is killed did not tell. */
+/* Hand all ages to the store at least this often: a daemon that is killed hands over nothing more. */
 #define RENEW_NS (3600ull * 1000000000u)
 #define STEP_NS  (60ull * 1000000000u)
 
 /*
- * kept    it acknowledged something, in this life or before: the arena has it
- * cursor  of the reader that sits there; NULL: absent
+ * kept    the consumer has acknowledged something, in this life or before: the arena keeps it
+ * cursor  of the attached reader; NULL: none
  */
 struct consumer_seat {
 	struct consumers *consumers;
@@ -31,12 +31,12 @@ struct consumer_seat {
 struct consumers {
 	struct store *store;
 	struct consumers_limits limits;
-	struct consumer_seat **records; /* room for limits.total, or for what the arena brought */
+	struct consumer_seat **records; /* room for limits.total, or for all adopted ones if they are more */
 	size_t count;
 	uint8_t lineage[16];
-	bool changed;			/* since the store was told */
+	bool changed;			/* since the last tell_store() */
 	uint64_t wall_ns, lived_ns;	/* at the last poll */
-	uint64_t untold_ns;		/* time lived, and time moved over, since the store was told */
+	uint64_t untold_ns;		/* run time, and time moved over, since the last tell_store() */
 };
 
 /* ---- records ---- */
@@ -65,7 +65,7 @@ forget(struct consumers *c, struct consumer_seat *record)
 	free(record);
 }
 
-/* Make room for one more name of this user; those of others are never touched. */
+/* Make room for one more name of this user; names of other users stay. */
 static int
 make_room(struct consumers *c, uid_t uid)
 {
@@ -106,7 +106,7 @@ add(struct consumers *c, const struct consumer *consumer, bool kept)
 
 /* ---- time ---- */
 
-/* Time passed on the wall in which nobody could come; or the clock was set back. */
+/* Wall time passed in which no daemon ran, or the clock was set: shift all last_seen_wall_ns. */
 static void
 move_over(struct consumers *c, uint64_t ns)
 {
@@ -142,9 +142,9 @@ static void
 take_acknowledgement(struct consumers *c, struct consumer_seat *r, uint64_t published)
 {
 	/*
-	 * Meets the release stores in acknowledge() (reader-lib/events/handler.c) and
-	 * informer_acknowledge(): what was acknowledged was done. Without it a cursor could be kept that is
-	 * ahead of its reader's work. Read once: it is another process's.
+	 * Meets the release stores in acknowledge() (reader-lib/events/handler.c) and informer_acknowledge():
+	 * the reader did the work before it acknowledged. Without it the cursor could be ahead of the
+	 * reader's work. Read once: another process may change it.
 	 */
 	uint64_t seq = atomic_load_explicit(&((struct queue_cursor *)(uintptr_t)r->cursor)->acknowledged,
 					    memory_order_acquire);
@@ -169,7 +169,7 @@ tell_store(struct consumers *c)
 	for (size_t i = 0; i < c->count; i++)
 		if (c->records[i]->kept)
 			list[n++] = c->records[i]->consumer;
-	/* Without room it is tried again with the next look. */
+	/* If there is no room, the next poll tries again. */
 	if (store_set_consumers(c->store, list, n) == 0) {
 		c->changed = false;
 		c->untold_ns = 0;
@@ -296,7 +296,7 @@ consumers_json(struct consumers *c)
 
 /* ---- life ---- */
 
-/* What the arena brought is input: a name that is no name, or stands there twice, is left out. */
+/* Adopted consumers are input: names that are invalid or stand there twice are left out. */
 static int
 take_over(struct consumers *c, const struct consumer *known, size_t count)
 {
@@ -335,7 +335,7 @@ consumers_new(struct store *store, struct consumers_limits limits, struct consum
 	c->lived_ns = time_ns(CLOCK_MONOTONIC);
 	if (store_adopted_wall_ns(store))
 		move_over(c, c->wall_ns - store_adopted_wall_ns(store));
-	tell_store(c); /* with the first commit: what it shows is as old then as it says */
+	tell_store(c); /* so that the first commit shows the moved times beside its own */
 	*ret_consumers = c;
 	return 0;
 }

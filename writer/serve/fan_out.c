@@ -31,11 +31,11 @@ struct hearer {
 struct audience {
 	struct hearer *hearers;
 	size_t count, capacity;
-	struct unread unread;		/* as much room as hearers */
+	struct unread unread;		/* same capacity as hearers */
 	bool any_namespace;		/* some hearer wants one namespace only */
-	/* a bit for each namespace that somebody wants, by its hash; all: somebody wants all */
+	/* a bit for each wanted namespace, by its hash; all bits: a hearer wants all namespaces */
 	uint64_t wanted;
-	uint64_t overflows; /* at the first position of a name: of all queues that want the name */
+	uint64_t overflows; /* of all queues of the resource; counted at its first position */
 };
 
 struct subscriber {
@@ -45,10 +45,10 @@ struct subscriber {
 	char *resource, *ns;
 	size_t ns_length;
 	uint64_t ns_hash;
-	bool touched;			/* by the commit that is being told */
+	bool touched;			/* by the commit being told */
 	bool muted;
-	bool unbound;			/* for want of memory; it misses what is told until it is bound */
-	bool closed;			/* in the list of those that wait to be reopened */
+	bool unbound;			/* no memory to bind it: it gets no entries until it is bound */
+	bool closed;			/* in fan_out.closed */
 	struct subscriber *next_touched, *next_closed;
 	void (*on_due)(void *context);
 	void (*on_overflow)(void *context, const struct subscriber *s);
@@ -61,13 +61,13 @@ struct fan_out {
 	struct subscriber *subscribers;
 	struct audience audiences[RESOURCE_MAX];
 	unsigned bound;			/* resources of the store when subscriptions were bound */
-	/* lists: of the commit that is being told; of those whose queue overflowed */
+	/* lists: touched by the commit being told; overflowed, waiting to be reopened */
 	struct subscriber *touched;
 	struct subscriber *closed;
-	uint64_t base;			/* of the commit that is being told */
+	uint64_t base;			/* of the commit being told */
 };
 
-/* Never 0. What is equal in it is compared. */
+/* Returns a hash, never 0. Equal hashes are confirmed by comparing the text. */
 static uint64_t
 hash_of(const char *text, size_t length)
 {
@@ -103,7 +103,7 @@ first_of(const struct store *store, const char *resource)
 
 /* ---- overflow ---- */
 
-/* Its queue overflowed: it is looked at in each commit until it can be reopened. */
+/* The queue overflowed: each commit tries to reopen it. */
 static void
 note_closed(struct subscriber *s)
 {
@@ -128,7 +128,7 @@ overflow(struct subscriber *s)
 	note_closed(s);
 }
 
-/* For store_hold_for(). Who holds back more than its share overflows, then the next one answers. */
+/* For store_hold_for(). While the queue with the lowest unread seq holds too many bytes, it overflows. */
 static uint64_t
 lowest_unread(void *context, unsigned resource)
 {
@@ -147,8 +147,8 @@ lowest_unread(void *context, unsigned resource)
 /* ---- a commit ---- */
 
 /*
- * Queues that overflowed reopen at the first commit that finds them empty, whatever it is about: so the gap
- * is as small as can be.
+ * Reopen each overflowed queue at the first commit that finds it empty, whatever the commit is about: the gap
+ * is then smallest.
  */
 static void
 reopen(struct fan_out *f)
@@ -187,7 +187,7 @@ push(struct subscriber *s, const struct queue_entry *entry, uint64_t now_ns)
 		note_closed(s);
 }
 
-/* The namespace of what an event is about; false: it concerns all, as what has no namespace does. */
+/* The namespace of the event's object. False: there is none, so the event concerns all subscribers. */
 static bool
 namespace_of(const struct fan_out *f, const struct store_event *event, const char **ret_ns,
 	     size_t *ret_length)
@@ -268,7 +268,7 @@ on_events(void *context, const struct store_event *events, size_t count, uint64_
 	}
 }
 
-/* For store_heard_by(). Before subscriptions are bound anew any of them may hear of it. */
+/* For store_heard_by(). Until subscriptions are bound anew, any of them may want the resource. */
 static bool
 is_heard(void *context, unsigned resource)
 {
@@ -280,7 +280,7 @@ is_heard(void *context, unsigned resource)
 
 /* ---- subscribers at positions ---- */
 
-/* Room for one more. 0, -ENOMEM. */
+/* Room for one more hearer. 0, -ENOMEM. */
 static int
 audience_grow(struct audience *a)
 {
@@ -359,7 +359,7 @@ rebind(struct fan_out *f)
 		s->unbound = bind(s) < 0;
 		if (s->unbound) {
 			overflow(s);
-			f->bound = UINT_MAX; /* tried again before anything is told */
+			f->bound = UINT_MAX; /* bind again before the next events are told */
 		} else if (ring_out_lowest(s->queue.ring) != UINT64_MAX) {
 			unread_note(&s->queue);
 		}

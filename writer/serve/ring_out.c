@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 /*
- * head       entries pushed, those that do not show yet included
- * published  what the reader was told of them
- * consumed   of these: what it said that it has read
- * missed     something happened since the last publish that the ring does not have
+ * head       entries pushed, including those that the reader cannot see yet
+ * published  entries that the reader can see
+ * consumed   entries that the reader said it has read
+ * missed     since the last publish something happened that the ring does not have
  */
 struct ring_out {
 	struct queue *shared;
@@ -38,9 +38,9 @@ ring_out_capacity(uint32_t entries)
 }
 
 /*
- * A memfd that is mapped writable here, with all its memory, so that no push has to find some; and a
- * descriptor of it that only reads. The mode keeps other users from opening it for writing. A seal could too
- * (F_SEAL_FUTURE_WRITE), but then we could not take the memory back from a reader that keeps its descriptor.
+ * Make a memfd, mapped writable here with all its memory, so that no push allocates; and a read-only
+ * descriptor of it. The mode keeps other users from opening the memfd for writing. A seal could too
+ * (F_SEAL_FUTURE_WRITE), but then the memory could not be freed while a reader keeps its descriptor.
  */
 static int
 make_ring(size_t bytes, struct queue **ret_ring, int *ret_fd)
@@ -112,7 +112,7 @@ ring_out_free(struct ring_out *q, bool take_back)
 		return;
 	if (take_back) {
 		ring_out_overflow(q);
-		/* The first page stays: there its state stands. */
+		/* The first page stays: it holds the state. */
 		madvise((uint8_t *)q->shared + QUEUE_ENTRIES_OFFSET,
 			queue_bytes(q->capacity) - QUEUE_ENTRIES_OFFSET, MADV_REMOVE);
 	}
@@ -121,9 +121,8 @@ ring_out_free(struct ring_out *q, bool take_back)
 }
 
 /*
- * Meets the release store in ring_consume() (reader-lib/events/ring.h): what the reader read of an entry was
- * read before it is overwritten. Without it a late copy could take half of another entry. Nonsense is as if
- * nothing had been said.
+ * Meets the release store in ring_consume() (reader-lib/events/ring.h): the reader has read an entry before
+ * it is overwritten. Without it a late copy could take half of another entry. Impossible values are ignored.
  */
 static void
 take_consumed(struct ring_out *q)
@@ -142,9 +141,9 @@ ring_out_begin(struct ring_out *q, uint64_t base)
 		return;
 	atomic_store_explicit(&q->shared->base, base, memory_order_relaxed);
 	/*
-	 * Both meet the acquire loads in ring_look() (reader-lib/events/ring.c): who sees the opening, or
-	 * OPEN, sees this base. Without it entries behind a gap could pass for the whole history, and the
-	 * changes in the gap would never be told.
+	 * Both meet the acquire loads in ring_look() (reader-lib/events/ring.c): a reader that sees the
+	 * opening, or OPEN, sees this base. Without it entries behind a gap could pass for the whole history,
+	 * and the changes in the gap would never be told.
 	 */
 	atomic_fetch_add_explicit(&q->shared->openings, 1, memory_order_release);
 	atomic_store_explicit(&q->shared->state, QUEUE_OPEN, memory_order_release); /* P1 */
@@ -185,7 +184,7 @@ ring_out_publish(struct ring_out *q)
 	if (q->head != q->published)
 		/*
 		 * Meets the acquire loads of head in ring_look() and ring_has_news(): the entries below it
-		 * were written before. Without it a reader could copy what an entry was a round ago.
+		 * were written before. Without it a reader could copy an entry of the previous round.
 		 */
 		atomic_store_explicit(&q->shared->head, q->head, memory_order_release); /* P2 */
 	q->published = q->head;
@@ -203,10 +202,9 @@ ring_out_overflow(struct ring_out *q)
 	q->head = q->published;
 	q->overflows++;
 	/*
-	 * The fence meets the one of Q1 in slot_claim(): a reader pins, then loads the state in
-	 * ring_look(). Either it sees OVERFLOWED and follows no entry, or the scan of pins_horizon(), after
-	 * this, sees its pin. Without it both could miss, and what an entry refers to be reused while it is
-	 * read.
+	 * The fence meets the one of Q1 in slot_claim(): a reader pins, then loads the state in ring_look().
+	 * Either it sees OVERFLOWED and follows no entry, or the scan of pins_horizon(), after this, sees its
+	 * pin. Without it both could miss, and a block could be reused while the reader reads it.
 	 */
 	atomic_store_explicit(&q->shared->state, QUEUE_OVERFLOWED, memory_order_release); /* P3 */
 	slot_fence();

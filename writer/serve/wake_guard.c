@@ -46,7 +46,7 @@ set(struct wake_guard *guard, long ns)
 {
 	const struct itimerspec period = {{0, ns}, {0, ns}};
 
-	timer_settime(guard->timer, 0, &period, NULL); /* fails for a timer that is none */
+	timer_settime(guard->timer, 0, &period, NULL); /* fails if there is no timer */
 }
 
 void
