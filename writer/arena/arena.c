@@ -47,8 +47,7 @@ write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MA
 }
 
 /*
- * Fields that a copy takes from its source's header, which no process changes. Index tries depend on the
- * hash key.
+ * Fields that a copy takes from its source's header. They do not change. Index tries depend on the hash key.
  */
 static void
 copy_header(struct header *h, const struct header *of)
@@ -78,7 +77,7 @@ release(struct arena *a)
 	a->fd = -1;
 }
 
-/* Map fd as far as it may grow, set up books and keys. */
+/* Map fd at its maximum size; set up books and keys. */
 static int
 set_up(struct arena *a, int fd, uint64_t max_bytes, const uint8_t master[TAG_MASTER_BYTES])
 {
@@ -139,14 +138,14 @@ arena_make(struct arena *a, int fd, uint64_t generation, uint64_t max_bytes,
 	}
 	write_identity(a, generation, master);
 	/*
-	 * No reader has the file yet. The state word, which arena_set_state() stores later, orders all of
-	 * it.
+	 * No reader has the file yet. The state word, stored later by arena_set_state(), publishes all of
+	 * this.
 	 */
 	atomic_store_explicit(&a->header->committed_bytes, bytes, memory_order_release);
 	return 0;
 }
 
-/* Make a file of this name: its descriptor; or negative errno, and no file is left. */
+/* Make a file of this name. Returns its descriptor, or negative errno; then no file is left. */
 static int
 open_new(int directory, const char *name)
 {
@@ -218,8 +217,8 @@ arena_set_state(struct arena *a, enum header_state state)
 	atomic_store_explicit(&a->header->heartbeat_boot_ns, time_ns(CLOCK_BOOTTIME), memory_order_relaxed);
 	/*
 	 * Meets the acquire loads in header_check() (shm-layout/header_check.c) and ring_usable()
-	 * (reader-lib/events/ring.c): who sees LIVE sees the identity and the first root, who sees STALE
-	 * the last commit. Without it LIVE could be believed of a header that is not written.
+	 * (reader-lib/events/ring.c): a reader that sees LIVE sees the identity and the first root, one that
+	 * sees STALE the last commit. Without it a reader could see LIVE in a header that is not written yet.
 	 */
 	atomic_store_explicit(&a->header->state, state, memory_order_release);
 	if (state == HEADER_LIVE) {
@@ -236,8 +235,8 @@ arena_tell_epoch(struct arena *a, uint64_t epoch)
 	if (atomic_load_explicit(&a->header->state, memory_order_relaxed) == HEADER_INCOMPLETE)
 		return;
 	/*
-	 * W1'. Meets R2', slot_load_newest() (shm-layout/slot.h): who loads this epoch loads its root, or a
-	 * later one. Without it the root before could still be loaded, and be called damage.
+	 * W1'. Meets R2', slot_load_newest() (shm-layout/slot.h): a reader that loads this epoch loads its
+	 * root, or a later one. Without it the reader could load the previous root and report damage.
 	 */
 	atomic_store_explicit(&a->header->epoch, epoch, memory_order_release);
 }

@@ -14,7 +14,7 @@
 
 #define EXACT 64u		/* units below this have a class each */
 #define CLASSES (EXACT + 26u * 8u)
-#define AHEAD 8u                /* retired blocks that are asked for before they are given back */
+#define AHEAD 8u                /* retired blocks prefetched before they are given back */
 #define FIT_TRIES 8u		/* runs looked at in a class whose members may be too small */
 
 struct free_run {
@@ -26,8 +26,7 @@ struct free_run {
 _Static_assert(sizeof(struct free_run) == REF_UNIT, "arena_books: a free run's links fit one unit");
 
 /*
- * The refs retired for one epoch; the refs themselves stand in `refs`, oldest first. units: their sum until
- * they lapse.
+ * Blocks retired at one epoch. Their refs stand in `refs`, oldest first. units: their sum until they lapse.
  */
 struct epoch_group {
 	uint64_t epoch;
@@ -44,7 +43,7 @@ struct arena_books {
 	uint64_t nonempty[(CLASSES + 63) / 64];
 	uint32_t heads[CLASSES];
 	uint64_t free_units, used_units, retired_units;
-	/* retired, and waited for by nobody any more: the first so many groups */
+	/* retired blocks that no reader needs any more: the first lapsed_groups groups */
 	uint64_t lapsed_units, lapsed_groups;
 	struct burial burial;
 
@@ -116,7 +115,7 @@ next_nonempty(const struct arena_books *b, unsigned class)
 	return CLASSES;
 }
 
-/* A run of at least this many units, still in its list; 0 when there is none. */
+/* A run of at least this many units, still in its list; 0: there is none. */
 static uint32_t
 find_run(const struct arena_books *b, uint32_t units)
 {
@@ -134,7 +133,7 @@ find_run(const struct arena_books *b, uint32_t units)
 	if (class < CLASSES)
 		return b->heads[class];
 	if (units >= EXACT) {
-		/* only the class itself is left: look at all of it before saying no */
+		/* only the class itself is left: search all of it */
 		for (uint32_t ref = b->heads[class_of(units)]; ref; ref = run_at(b, ref)->next)
 			if (run_at(b, ref)->units >= units)
 				return ref;
@@ -210,12 +209,18 @@ books_free_units(const struct arena_books *b)
 }
 
 /*
- * Why that is enough. Let the take of u units be the first that fails. Every take cuts from a run's front: so
- * of each run of before an end was never taken, and lies within one run of now, shorter than u. At least
- * run - (u - 1) units of it were taken; all blocks before this one have units - u at most. With the n >= 1
- * runs of at least `largest`: sum(run) - n (u - 1) <= units - u. Less n (largest - u) on the left, and
- * largest - u, which is no more, on the right: sum(run) - n (largest - 1) <= units - largest. But it was
- * units - (largest - 1) at least.
+ * Why that is enough. Suppose that the take of u units is the first to fail. Every take cuts from the front
+ * of a run. So each earlier run of at least `largest` still has its end, perhaps empty, in a free run shorter
+ * than u. At least run - (u - 1) units of it were taken. All blocks before this one have at most units - u.
+ * With n >= 1 such runs:
+ *
+ *	sum(run) - n (u - 1) <= units - u.
+ *
+ * Subtract n (largest - u) on the left, and largest - u, which is at most that, on the right:
+ *
+ *	sum(run) - n (largest - 1) <= units - largest.
+ *
+ * But the left side is at least units - (largest - 1): a contradiction.
  */
 bool
 books_fits(const struct arena_books *b, uint32_t units, uint32_t largest)
@@ -255,7 +260,7 @@ books_take(struct arena_books *b, uint32_t units)
 	return ref;
 }
 
-/* Units [from, from + units) of one free run are not free any more; what is left of it is. */
+/* Cut units [from, from + units) out of a free run; the rest of the run stays free. */
 static void
 cut_out(struct arena_books *b, uint64_t from, uint64_t units)
 {
@@ -270,7 +275,7 @@ cut_out(struct arena_books *b, uint64_t from, uint64_t units)
 	b->free_units -= units;
 }
 
-/* Mark those of these pages as due in which nothing is in use any more. */
+/* Mark the pages among these as due in which nothing is in use. */
 static void
 find_due(struct arena_books *b, uint64_t first, uint64_t last)
 {
@@ -304,7 +309,7 @@ books_burial(struct arena_books *b)
 void
 books_see(struct arena_books *b, uint64_t from, uint64_t end)
 {
-	bool left = !b->burial.holds && b->burial.buried_units > 0; /* from the last time */
+	bool left = !b->burial.holds && b->burial.buried_units > 0; /* books_dig_up() was not finished */
 
 	burial_see(&b->burial, b->free, from, end);
 	if (left)
@@ -322,7 +327,7 @@ books_dig_up(struct arena_books *b, unsigned runs)
 	return b->burial.buried_units > 0;
 }
 
-/* Bury all of a page if nothing in it is in use still. */
+/* Bury all of a page if still nothing in it is in use. */
 static bool
 bury_page(struct arena_books *b, uint64_t page)
 {
@@ -406,7 +411,7 @@ books_reclaim(struct arena_books *b, uint64_t horizon, unsigned most,
 		for (; oldest->count > 0; oldest->count--) {
 			uint32_t ref = *(const uint32_t *)fifo_ring_at(&b->refs, sizeof(ref), 0);
 
-			/* nobody has looked at them for long: some are asked for ahead */
+			/* retired blocks have left the caches: prefetch some */
 			if (b->refs.count > AHEAD)
 				__builtin_prefetch(run_at(b, *(const uint32_t *)fifo_ring_at(
 								     &b->refs, sizeof(ref), AHEAD)),
@@ -426,7 +431,7 @@ books_reclaim(struct arena_books *b, uint64_t horizon, unsigned most,
 int
 books_clear(struct arena_books *b, uint64_t from, uint64_t end)
 {
-	/* dropping the pages both zeroes the bitmap and gives its memory back */
+	/* dropping the pages zeroes the bitmap and frees its memory */
 	bitmap_drop(b->free, b->max_units);
 	burial_clear(&b->burial);
 	if (!b->starts)

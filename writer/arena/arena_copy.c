@@ -30,7 +30,7 @@ arena_source_next(const struct arena_source *source, uint64_t at, uint64_t *ret_
 	return *ret_from < *ret_to;
 }
 
-/* All of [from, to) of a file into memory: 0, negative errno, -EIO when the file is shorter. */
+/* Read [from, to) of a file into memory. 0; negative errno; -EIO: the file is shorter. */
 static int
 read_range(int fd, uint8_t *base, uint64_t from, uint64_t to)
 {
@@ -52,7 +52,7 @@ arena_copy_all(struct arena *a, const struct arena_source *source)
 	uint64_t at = HEADER_BYTES, from = 0, to = 0;
 	int r;
 
-	/* memory for all of it first: to find that there is none costs no copy */
+	/* allocate all memory first: if there is none, nothing is copied in vain */
 	while ((r = arena_source_next(source, at, &from, &to)) > 0) {
 		r = arena_pages_fill(a->fd, a->header, from, to);
 		if (r < 0)

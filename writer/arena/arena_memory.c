@@ -13,7 +13,7 @@
 
 #define GROWTH_MIN (512ull * 1024)
 #define GROWTH_MAX (32ull * 1024 * 1024)
-/* Limits of one call: runs punched, pages of each; runs dug up. */
+/* Limits of one call: runs punched, pages of each run, runs dug up. */
 #define PUNCH_RUNS 32u
 #define PUNCH_PAGES 1024u
 #define DIG_RUNS 8192u
@@ -49,7 +49,7 @@ budget_left(const struct arena *a)
 	return a->private->budget > present ? a->private->budget - present : 0;
 }
 
-/* The least growth, so that the file does not grow too often: an eighth. */
+/* The least growth: an eighth, within bounds, so that the file seldom grows. */
 static uint64_t
 comfortable_step(const struct arena *a)
 {
@@ -59,8 +59,8 @@ comfortable_step(const struct arena *a)
 }
 
 /*
- * The file's new length: a step more, or as much as is needed. From 4 MiB on a multiple of 2 MiB, so that
- * all of it can stand in huge pages.
+ * The file's new length: a step more, or as much as is needed. From 4 MiB on it is a multiple of 2 MiB, so
+ * that all of it can be huge pages.
  */
 static uint64_t
 comfortable_bytes(const struct arena *a, uint64_t need)
@@ -73,7 +73,7 @@ comfortable_bytes(const struct arena *a, uint64_t need)
 	return bytes - old <= left ? bytes : old + left;
 }
 
-/* Add to the end of the file. */
+/* Add at least `need` bytes to the end of the file. */
 static int
 arena_extend(struct arena *a, uint64_t need)
 {
@@ -84,7 +84,7 @@ arena_extend(struct arena *a, uint64_t need)
 	if (least > a->max_bytes || least - old > budget_left(a))
 		return -ENOSPC;
 	r = arena_pages_extend(a->fd, a->header, old, bytes);
-	if (r < 0 && least < bytes) { /* no room for comfort */
+	if (r < 0 && least < bytes) { /* no room for a whole step */
 		bytes = least;
 		r = arena_pages_extend(a->fd, a->header, old, bytes);
 	}
@@ -95,13 +95,13 @@ arena_extend(struct arena *a, uint64_t need)
 	/*
 	 * Readers may touch the new bytes from here on. Meets the acquire loads in open_snapshot() and
 	 * snapshot_stretch() (reader-lib/attach/snapshot.c): the pages were allocated before. Without it a
-	 * reader could follow a ref beyond what the file has (SIGBUS).
+	 * reader could follow a ref to a page without memory (SIGBUS).
 	 */
 	atomic_store_explicit(&a->header->committed_bytes, bytes, memory_order_release);
 	return 0;
 }
 
-/* Allocate memory for absent pages, at least so many in a row. -ENOENT: there are none. */
+/* Allocate memory for absent pages, at least so many in a row. -ENOENT: there is no such run. */
 static int
 arena_fill(struct arena *a, uint64_t pages)
 {
@@ -144,7 +144,7 @@ arena_gather_pages(struct arena *a)
 	if (from + HUGE_PAGE_BYTES > a->view.committed)
 		return false;
 	/*
-	 * Also after a failure the region is not offered again. A region with a page without memory is
+	 * The region is not offered again, even after a failure. A region with a page without memory is
 	 * skipped: the page would get memory.
 	 */
 	if (!has_hole(a, from, from + HUGE_PAGE_BYTES))
@@ -170,7 +170,7 @@ arena_punch(struct arena *a)
 	for (unsigned i = 0; i < PUNCH_RUNS && books_next_punch(a->private->books, PUNCH_PAGES, &run); i++) {
 		uint64_t from = run.from * BURIAL_PAGE;
 
-		/* where it cannot be punched it stays buried as it is */
+		/* a run that cannot be punched stays buried */
 		if (arena_pages_punch(a->fd, from, from + run.count * BURIAL_PAGE) == 0)
 			burial_set_punched(burial, run);
 	}
@@ -198,7 +198,7 @@ arena_punch_again(struct arena *a)
 		odd = arena_pages_taken(a->fd);
 		odd = odd > should ? odd - should : 0;
 	}
-	/* What the file system counts beyond that cannot be freed. */
+	/* What the file system counts beyond that cannot be freed: do not try again for it. */
 	a->private->odd_bytes = odd;
 }
 
@@ -219,7 +219,7 @@ arena_was_refused(struct arena *a)
 	return refused;
 }
 
-/* Free some more memory or places that are no longer used. */
+/* Punch pages that are due, or dig up buried places. False: there is nothing to do. */
 static bool
 find_more(struct arena *a)
 {
@@ -235,7 +235,7 @@ find_more(struct arena *a)
 	return true;
 }
 
-/* Grow until so many units can be had, in blocks of at most `largest`: absent pages first, then the file. */
+/* Grow until `units` more fit, in blocks of at most `largest`: absent pages first, then the file. */
 static int
 arena_grow(struct arena *a, uint32_t units, uint32_t largest)
 {

@@ -36,9 +36,9 @@ allocate(int fd, uint64_t from, uint64_t to)
 }
 
 /*
- * Each whole 2 MiB, as far as the kernel goes along. It makes a huge page of a small one and the holes around
- * it, not of holes alone. One call for all of them: each call waits until every processor has put aside what
- * it was to add to the kernel's lists, which takes milliseconds on a busy machine.
+ * Make each whole 2 MiB a huge page, if the kernel can. The kernel needs a small page there; holes alone are
+ * not enough. One call covers all: each call waits until every processor has flushed its list of new pages,
+ * which takes milliseconds on a busy machine.
  */
 static void
 make_huge(int fd, uint8_t *base, uint64_t from, uint64_t to)
@@ -51,10 +51,7 @@ make_huge(int fd, uint8_t *base, uint64_t from, uint64_t to)
 		(void)!madvise(base + first, end - first, MADV_COLLAPSE);
 }
 
-/*
- * True if the memory cgroup allows so many more bytes. The file system's limit shows when pages are
- * allocated.
- */
+/* True if the memory cgroup allows so many more bytes. The file system's limit shows at allocation. */
 static bool
 has_memory(uint64_t more)
 {
@@ -62,7 +59,7 @@ has_memory(uint64_t more)
 }
 
 /*
- * Allocate memory for all of it, which has none: huge pages first, then the rest. On failure a part may have
+ * Allocate memory for [from, to), which has none: huge pages first, then the rest. On failure a part may have
  * got memory.
  */
 static int
@@ -75,8 +72,8 @@ provide(int fd, uint8_t *base, uint64_t from, uint64_t to)
 	if (r < 0)
 		return r;
 	/*
-	 * one call instead of a page fault every 4 KiB; where the kernel does not know it, the faults do the
-	 * same
+	 * one call instead of a page fault every 4 KiB; where the kernel does not know it, the faults follow
+	 * later
 	 */
 	madvise(base + from, to - from, MADV_POPULATE_WRITE);
 	return 0;

@@ -155,7 +155,7 @@ burial_set_punched(struct burial *b, struct page_run run)
 
 /* ---- what is free again ---- */
 
-/* The run of punched pages that begins at `page` is buried no more. */
+/* The run of punched pages that begins at `page` becomes absent and free. Returns the first unit after it. */
 static uint64_t
 punched_to_absent(struct burial *b, uint64_t page)
 {

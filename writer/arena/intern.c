@@ -121,7 +121,7 @@ remove_entry(struct intern *in, struct entry *e)
 		i = (i + 1) & in->mask;
 		if (in->entries[i].ref == 0)
 			break;
-		/* may this one stand in the hole? only if its own place is not between hole and here */
+		/* the entry may move into the hole unless its own place lies between the hole and i */
 		if (((i - in->entries[i].hash) & in->mask) >= ((i - hole) & in->mask)) {
 			in->entries[hole] = in->entries[i];
 			hole = i;
@@ -178,7 +178,7 @@ release(uint32_t ref, void *context)
 	return 0;
 }
 
-/* What a block refers to. */
+/* Visit each ref in a block. */
 static void
 each_ref(const struct block *b, int (*visit)(uint32_t ref, void *context), void *context)
 {
@@ -207,7 +207,7 @@ intern_unref_many(struct intern *in, uint32_t ref, uint32_t times)
 	if (e->count > 0)
 		return;
 	remove_entry(in, e);
-	/* it no longer refers to others either; depth: as values nest */
+	/* release the refs in the block; the recursion is as deep as values nest */
 	each_ref(arena_block(in->arena, ref), release, in);
 	arena_retire(in->arena, ref);
 }

@@ -29,7 +29,7 @@ read_number(const char *directory, const char *file, uint64_t *ret)
 	return ok;
 }
 
-/* Page cache that the kernel would drop before it kills. */
+/* Page cache that the kernel drops before it kills a process. */
 static uint64_t
 reclaimable(const char *directory)
 {

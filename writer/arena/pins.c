@@ -20,12 +20,12 @@
 #define ALL_CELLS ((1ull << SLOT_CELLS) - 1)
 
 /*
- * One cell as it was seen last.
+ * A cell as the last scan saw it.
  *
- * raw       what stood there
- * pin       the epoch that it protects, or protected before it was freed; to begin with, the one at which the
+ * raw       its value
+ * pin       the epoch that it protects, or protected before it was freed; at first the epoch at which the
  *           slot was made
- * since_ns  when it was first seen to protect that
+ * since_ns  when it was first seen to protect that epoch
  */
 struct seen_cell {
 	uint64_t raw;
@@ -36,14 +36,14 @@ struct seen_cell {
 struct seen_slot {
 	struct slot *page;	/* NULL: not in use */
 	int fd;
-	bool revoked;		/* what it says does not count */
-	/* all bits that were ever seen: a reader that takes one back is looked at all the same */
+	bool revoked;		/* its pins do not count */
+	/* all bits ever seen: a reader that clears a bit does not hide the cell */
 	uint64_t touched;
 	struct seen_cell cells[SLOT_CELLS];
 };
 
 /*
- * horizon  what pins_horizon() said last
+ * horizon  the last result of pins_horizon()
  * scanned  the epoch that was current at that scan
  */
 struct pins {
@@ -76,8 +76,8 @@ pins_free(struct pins *s)
 }
 
 /*
- * A page that its reader may write, and nobody may resize. Mode 0600: memfd's own 0777 would let others
- * re-open it.
+ * Make a page that its reader may write and no process may resize. Mode 0600: memfd's own 0777 would let
+ * other users re-open it.
  */
 static int
 make_page(struct slot **ret_page, int *ret_fd)
@@ -159,8 +159,8 @@ pins_close(struct pins *s, unsigned id)
 		return;
 	slot_close(page);
 	/*
-	 * After D1, before D2. Meets R1's fence in slot_claim() (shm-layout/slot.h): a reader that looked at
-	 * `closed` before D1 has its cell seen by every scan from now on. Without it a slot could be given up
+	 * After D1, before D2. Meets R1's fence in slot_claim() (shm-layout/slot.h): every scan from now on
+	 * sees the cell of a reader that looked at `closed` before D1. Without it a slot could be given up
 	 * while a snapshot begins in it.
 	 */
 	slot_fence();
@@ -219,9 +219,9 @@ min_of(uint64_t a, uint64_t b)
 }
 
 /*
- * The lowest epoch that a changed cell can protect. A claim made after a scan meets that scan's fence, so it
- * loads the root that was current then (`scanned`) or a later one. The cell changed: another claim was made,
- * unless the same claim went from ACQUIRING to its epoch.
+ * The lowest epoch that a changed cell can protect. The change is another claim, unless the same claim went
+ * from ACQUIRING to its epoch. A claim made after a scan meets that scan's fence, so it loads the root that
+ * was current then (`scanned`) or a later one.
  */
 static uint64_t
 cell_floor(const struct pins *s, const struct seen_cell *cell)
@@ -230,8 +230,8 @@ cell_floor(const struct pins *s, const struct seen_cell *cell)
 }
 
 /*
- * Note a cell's new value. since_ns changes only if the pin protects another epoch: a reader that stores the
- * same epoch anew keeps the pin's age.
+ * Note a cell's new value. since_ns changes if the cell was free or protects another epoch: a reader that
+ * stores the same epoch anew keeps the pin's age.
  */
 static void
 look_at_cell(const struct pins *s, struct seen_cell *cell, uint64_t raw, uint64_t current, uint64_t *now)
@@ -258,9 +258,9 @@ pins_horizon(struct pins *s, uint64_t current)
 	uint64_t oldest = current, now = 0;
 
 	/*
-	 * After W1, before W2. Meets R1's fence in slot_claim() (shm-layout/slot.h): a reader that loaded the
-	 * root before W1 has its cell seen below. Without it the scan could be done before the new root is
-	 * visible: a reader pins the old one unseen, and its blocks are reused.
+	 * After W1, before W2. Meets R1's fence in slot_claim() (shm-layout/slot.h): the scan below sees the
+	 * cell of a reader that loaded the root before W1. Without it the scan could finish before the new
+	 * root is visible. A reader then pins the old root unseen, and its blocks are reused.
 	 */
 	slot_fence();
 	for (unsigned i = 0; i < s->used; i++) {
@@ -274,9 +274,9 @@ pins_horizon(struct pins *s, uint64_t current)
 			struct seen_cell *cell = &slot->cells[c];
 
 			/*
-			 * Meets the release stores of slot_pin() and slot_unpin() (shm-layout/slot.h): what
-			 * the reader read is read before we write there. Without it a late read could find
-			 * what comes next in that place.
+			 * Meets the release stores of slot_pin() and slot_unpin() (shm-layout/slot.h): the
+			 * reader's reads end before the writer reuses a block. Without it a late read could
+			 * find the next block in that place.
 			 */
 			look_at_cell(s, cell,
 				     atomic_load_explicit(&slot->page->cells[c].epoch, memory_order_acquire),
@@ -299,8 +299,8 @@ pins_take_armed(struct pins *s, unsigned id, uint32_t answers)
 		return false;
 	/*
 	 * One step, as the fetch_or of arm() and arm_for_handlers() (reader-lib/events): a bit that is set
-	 * meanwhile is answered here or stays. A load and a store could wipe it out, and its reader would
-	 * sleep on.
+	 * meanwhile is answered here or stays. A load and a store could clear it unanswered, and its reader
+	 * would sleep on.
 	 */
 	return (atomic_fetch_and_explicit(&slot->page->armed, ~answers, memory_order_seq_cst) & answers) != 0;
 }
