@@ -61,7 +61,7 @@ clock_run(struct clock *clock)
 	uint64_t now = clock->now_ms(clock);
 
 	clock->runs++;
-	/* what is set meanwhile stands behind all that was due before */
+	/* timers set meanwhile stand behind all that were due before */
 	while (clock->timers && clock->timers->due_ms <= now && clock->timers->set_after < clock->runs) {
 		struct clock_timer *timer = clock->timers;
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Raises the soft limit of open descriptors for us, and gives programs that we start the old one.
- */
+/* Raises our soft limit of open descriptors, and restores the old limit in programs that we start. */
 #include "writer/base/descriptor_limit.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Would this path drop a part by which the object is found? */
+/* True if the path drops a part that identifies the object. */
 static bool
 takes_identity(const struct path *p)
 {

@@ -3,7 +3,7 @@
  * The HTTP server: libmicrohttpd watches its sockets with an epoll of its own. The loop watches that one
  * descriptor, and a timer for the time at which libmicrohttpd must be called again.
  *
- * After the limit of connections was reached, libmicrohttpd listens again only in the call after the one
+ * At the limit of connections libmicrohttpd stops listening. It listens again only in the call after the one
  * that closed some.
  */
 #include "writer/base/http_server.h"
@@ -25,9 +25,9 @@ struct http_server {
 	http_server_fn *answer;
 	void *context;
 	uv_poll_t poll;
-	uv_timer_t timer; /* libmicrohttpd wants to be called */
+	uv_timer_t timer; /* when to call libmicrohttpd */
 	unsigned open_handles;
-	bool closed; /* a connection, since libmicrohttpd was called */
+	bool closed; /* a connection was closed in the last MHD_run() */
 };
 
 /* ---- answers ---- */
@@ -158,7 +158,7 @@ on_closed(uv_handle_t *handle)
 		free(server);
 }
 
-/* The listening socket is libmicrohttpd's from here on, but for its file. */
+/* Start libmicrohttpd. It takes the listening socket, but not the socket's file. */
 static int
 start(struct http_server *server, uv_loop_t *loop)
 {
@@ -215,7 +215,7 @@ http_server_free(struct http_server *server)
 {
 	if (!server)
 		return;
-	uv_poll_stop(&server->poll); /* before its descriptor goes */
+	uv_poll_stop(&server->poll); /* before its descriptor is closed */
 	MHD_stop_daemon(server->daemon);
 	listener_close(&server->listener);
 	uv_close((uv_handle_t *)&server->poll, on_closed);

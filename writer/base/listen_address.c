@@ -78,7 +78,7 @@ listen_address_parse(const char *text, struct listen_address *ret, char **ret_er
 
 /* ---- listening ---- */
 
-/* "http://127.0.0.1:43211", "unix:/path", as the system says it. */
+/* Name the listener by its real address: "http://127.0.0.1:43211", "unix:/path". */
 static void
 name_socket(struct listener *l)
 {
@@ -99,7 +99,7 @@ name_socket(struct listener *l)
 		 address.ss_family == AF_INET6 ? "http://[%.64s]:%s" : "http://%.64s:%s", host, port);
 }
 
-/* Remove the socket that a dead predecessor left, and nothing else. */
+/* Remove the socket of a dead predecessor, and nothing else. */
 static int
 remove_stale(const struct sockaddr_un *address, char **ret_error)
 {

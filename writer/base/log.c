@@ -19,7 +19,7 @@
 
 static struct {
 	_Atomic enum log_level level;
-	_Atomic unsigned lost; /* lines that nobody took */
+	_Atomic unsigned lost; /* lines dropped because a write would block */
 	int fd;
 	bool journal;
 	const char *word; /* in front of each line instead of time and level; or NULL */
@@ -103,7 +103,7 @@ write_prefix(char *line, size_t size, enum log_level level)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* False: the log's reader does not read, and a write would block. */
+/* False: a write would block. */
 static bool
 put(const char *line, size_t length)
 {
@@ -118,7 +118,7 @@ put(const char *line, size_t length)
 	return true;
 }
 
-/* Whether none is lost any more. */
+/* Log how many lines were lost. True: none is lost any more. */
 static bool
 tell_lost(void)
 {

@@ -65,7 +65,7 @@ metrics_sample(struct metrics_text *m, const char *suffix, double value, const c
 char *
 metrics_take(struct metrics_text *m, size_t *ret_length)
 {
-	FILE *out = opened(m); /* an empty one is a text, too */
+	FILE *out = opened(m); /* without samples: an empty text */
 	bool failed = m->failed || ferror(out);
 	char *text;
 

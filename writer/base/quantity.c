@@ -41,7 +41,7 @@ wrong:
 			   text);
 }
 
-/* Whole milliseconds first, from the largest on. */
+/* The largest first; the first WHOLE_UNITS are whole milliseconds. */
 static const struct unit {
 	const char *name;
 	double ms;
@@ -74,7 +74,7 @@ quantity_duration(const char *text, double *ret_ms)
 	return true;
 }
 
-/* "800ms", "1h30m": as one would write it. */
+/* As people write it: "800ms", "1h30m". */
 static void
 write_time(uint64_t ms, char text[32])
 {

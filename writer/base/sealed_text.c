@@ -60,7 +60,7 @@ sealed_text_receive(const char *variable)
 
 	if (text && number_parse(text, INT_MAX, &number, NULL) == 0) {
 		seals = fcntl((int)number, F_GET_SEALS);
-		/* another descriptor may have that number by now */
+		/* the number may be that of another descriptor by now */
 		if (seals >= 0 && (seals & SEALS) == SEALS && fcntl((int)number, F_SETFD, FD_CLOEXEC) == 0)
 			fd = (int)number;
 	}

@@ -64,7 +64,7 @@ node_free(struct yaml_node *node)
 	free(node);
 }
 
-/* As the last child. */
+/* Add child at the end. */
 static void
 append(cJSON *parent, cJSON *child)
 {
@@ -236,7 +236,7 @@ compose(struct composer *c, int index, unsigned depth, struct yaml_node **ret_no
 	return r;
 }
 
-/* The next document of the stream; behind the last one comes one without a root. */
+/* The next document of the stream. After the last one comes a document without a root. */
 static int
 load_next(struct composer *c, yaml_parser_t *parser)
 {

@@ -74,7 +74,7 @@ yaml_field_mapping(const struct yaml_reading *in, const cJSON *value, const stru
 			;
 		if (i == field->field_count)
 			return unknown(in, member, field);
-		if (!cJSON_IsNull(member)) /* as if it were not there */
+		if (!cJSON_IsNull(member)) /* null: as if the field were absent */
 			r = take(in, member, &field->fields[i], into);
 		if (r < 0)
 			break;
