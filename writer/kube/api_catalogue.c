@@ -143,7 +143,7 @@ api_document_is_of(const struct api_document *document, const struct resource_na
 	return name->whole_group && strcasecmp(name->whole_group, document->of.group) == 0;
 }
 
-/* Why a name may be unknown only this time: a document that failed and could have it. */
+/* A document that failed and could have the name: the name may be known next time. NULL: none. */
 static const struct api_document *
 failed_document(const struct api_catalogue *c, const struct resource_name *name)
 {

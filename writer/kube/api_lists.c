@@ -27,7 +27,7 @@ list_member(const cJSON *object, const char *name)
 	return cJSON_IsArray(list) ? list : NULL;
 }
 
-/* lower-case letters, digits, '-' and '.': nothing that means something in a path */
+/* True if the text has only lower-case letters, digits, '-' and '.': nothing special in a path. */
 static bool
 is_dns_name(const char *text)
 {
@@ -60,7 +60,7 @@ has_verb(const cJSON *entry, const char *verb)
 	return false;
 }
 
-/* An entry of an APIResourceList, or, by other names, of a version in an APIGroupDiscoveryList. */
+/* Read an entry of an APIResourceList, or (aggregated) of an APIGroupDiscoveryList's version. */
 static int
 take_resource(const cJSON *entry, bool aggregated, const struct api_version *of, struct kube_resource *ret)
 {

@@ -122,7 +122,7 @@ kube_client_config_copy(const struct kube_client_config *config, struct kube_cli
 	struct kube_client_config copy = *config;
 	bool ok = true;
 
-	/* what cannot be copied is nowhere, so that nothing belongs to both */
+	/* a string that cannot be copied becomes NULL: the copy shares nothing */
 	for (size_t i = 0; i < COUNT(strings); i++) {
 		char **string = member_at(&copy, strings[i]);
 
@@ -155,7 +155,7 @@ kube_client_config_copy(const struct kube_client_config *config, struct kube_cli
 	return 0;
 }
 
-/* The URL, without user and password. */
+/* Copy the URL without user and password. */
 static int
 copy_server(const char *from, char **ret)
 {

@@ -68,7 +68,7 @@ read_token(const char *path, char **ret_token, char **ret_error)
 			   path);
 }
 
-/* With an error only if none is known. */
+/* Read the token file. Fails only if no token is known. */
 static int
 refresh_token(struct credentials *c, char **ret_error)
 {
@@ -93,7 +93,7 @@ is_same(const struct kube_pem *a, const struct kube_pem *b)
 	return a->data && b->data && a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
 }
 
-/* One of certificate and key is no use without the other. With an error only if none are known. */
+/* Read certificate and key; replace both or neither. Fails only if none are known. */
 static int
 refresh_pair(struct credentials *c, char **ret_error)
 {
@@ -187,7 +187,7 @@ get_given(struct credentials *c, uint64_t now_ms, struct credentials_now *ret, c
 	return 0;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- all kinds ------------------------------------------------------------------------------- */
 
 int
 credentials_get(struct credentials *credentials, uint64_t now_ms, struct credentials_now *ret,

@@ -10,9 +10,8 @@
  *	4  the other preferred versions   an unqualified or unknown name is left
  *	5  the other versions             the same
  *
- * A repeated discovery for absent names (discovery_memory) begins with 2, and with 1 only for a name without
- * a group;
- * 304 ends it.
+ * A repeated discovery for absent names (discovery_memory) begins with 2, or with 1 for a name without a
+ * group. 304 ends it.
  *
  * If /apis returned everything (aggregated discovery), 3 to 5 read only versions that it called stale.
  */
@@ -61,7 +60,7 @@ want(struct api_document *document)
 	return true;
 }
 
-/* Mark what the unknown names need next. Returns whether there is something to read. */
+/* Mark what the unknown names need next. True: there is something to read. */
 static bool
 plan(struct discovery *d)
 {
@@ -102,9 +101,9 @@ take_groups(struct discovery *d, const cJSON *document, const char *etag)
 			list[i] = (struct api_version){0};
 	}
 	api_versions_free(list, n);
-	/* what is stale would have to be asked by itself again */
+	/* keep the ETag only if /apis had everything: a stale version must be read by itself */
 	if (d->memory && r == 0 && current && *etag)
-		d->memory->etag = strdup(etag); /* without memory for it: in full next time */
+		d->memory->etag = strdup(etag); /* no memory: read in full next time */
 	return r;
 }
 
@@ -152,7 +151,7 @@ on_answer(void *ctx, int result, const cJSON *answer, const char *message)
 	document->question = NULL;
 	document->state = result == 0 ? API_READ : API_FAILED;
 	if (result < 0) {
-		/* without core nothing is known; another group's failure is its own */
+		/* without core discovery fails; another group may fail alone */
 		if (document == d->catalogue.documents[API_CORE] || result == -ENOMEM) {
 			finish(d, result, error ? error : "no memory");
 			return;
@@ -212,7 +211,7 @@ pump(struct discovery *d)
 
 /* ---- outside ---------------------------------------------------------------------------------- */
 
-/* Is there a name that core may have, as far as is known? */
+/* True if core must be read: nothing is remembered, or a name may be core's. */
 static bool
 asks_core(const struct discovery *d)
 {
@@ -223,7 +222,7 @@ asks_core(const struct discovery *d)
 	return asks;
 }
 
-/* Its first request. */
+/* Send the first request. */
 static int
 begin(struct discovery *d)
 {

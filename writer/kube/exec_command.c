@@ -11,7 +11,7 @@
 
 #include "writer/base/file.h"
 
-/* Ours, but for these: who has them speaks for us to systemd. */
+/* True if a plugin does not inherit this variable. With systemd's it could speak to systemd in our name. */
 static bool
 is_ours_alone(const char *entry)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes between us and a credential plugin; see exec_credential.h. */
+/* The documents exchanged with a credential plugin; see exec_credential.h. */
 #include "writer/kube/exec_credential.h"
 
 #include <errno.h>
@@ -126,7 +126,7 @@ exec_credential_parse(const char *data, size_t len, const char *api_version, str
 {
 	_cleanup_(yaml_unloadp) struct yaml *yaml = NULL;
 	struct exec_credential credential = {0};
-	int r = yaml_parse("answer", data, len, &yaml, NULL); /* its message would show a part of it */
+	int r = yaml_parse("answer", data, len, &yaml, NULL); /* a message would show some of it */
 
 	if (r == -ENOMEM)
 		return r;
@@ -141,7 +141,7 @@ exec_credential_parse(const char *data, size_t len, const char *api_version, str
 	return r;
 }
 
-/* ---- what it is told ---------------------------------------------------------------------- */
+/* ---- the plugin's input ------------------------------------------------------------------- */
 
 static bool
 add_string(cJSON *object, const char *name, const char *value)

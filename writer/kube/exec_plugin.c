@@ -34,19 +34,19 @@ struct exec_plugin {
 	uv_pipe_t out, err;
 	uv_timer_t limit;
 	unsigned n_handles;
-	exec_plugin_done *done; /* NULL: told, or cancelled */
+	exec_plugin_done *done; /* NULL: called, or cancelled */
 	void *ctx;
 	struct kube_client_config config;
 	uint64_t timeout_ms;
-	char *data; /* what it printed, EXEC_PLUGIN_MAX_BYTES + 1 at most */
+	char *data; /* the plugin's standard output */
 	size_t len, size;
-	char tail[STDERR_KEEP]; /* the end of what it wrote on stderr */
+	char tail[STDERR_KEEP]; /* the end of the plugin's standard error */
 	size_t tail_len;
 	bool exited, out_ended, closing;
 	int64_t exit_code;
 	int exit_signal;
 	char failure[128]; /* why it was given up; "": it was not */
-	struct kube_pairs secrets; /* what its words must not show */
+	struct kube_pairs secrets; /* must not appear in messages */
 };
 
 /* ---- the end ------------------------------------------------------------------------------ */
@@ -73,15 +73,17 @@ close_handles(struct exec_plugin *plugin)
 		uv_close((uv_handle_t *)&plugin->err, on_closed);
 		uv_close((uv_handle_t *)&plugin->limit, on_closed);
 	}
-	/* not before its end, or nobody would wait for it */
+	/* not before the process has ended: libuv must reap it */
 	if (plugin->exited && plugin->process.loop && !uv_is_closing((uv_handle_t *)&plugin->process))
 		uv_close((uv_handle_t *)&plugin->process, on_closed);
 }
 
 /*
- * Kill it, with all that it started. Once libuv has reaped it, its number may be that of another session, so
- * nobody is killed then: what it left behind has only its output, which ends. libuv tells of that later than
- * it does it. Returns whether there was somebody to kill.
+ * Kill the plugin and all that it started. True: there was a process to kill.
+ *
+ * Once libuv has reaped the plugin, its pid may be that of another session, so nothing is killed. libuv
+ * reports the end later than it reaps. Processes that the plugin left behind have only its output, which we
+ * close.
  */
 static bool
 kill_all(const struct exec_plugin *plugin)
@@ -111,7 +113,7 @@ keep_tail(struct exec_plugin *plugin, const char *data, size_t len)
 	plugin->tail_len += len;
 }
 
-/* What the pipe still holds; its other end may stay open in a process that the plugin left behind. */
+/* Read what the pipe still holds. A process that the plugin left behind may keep the other end open. */
 static void
 drain_stderr(struct exec_plugin *plugin)
 {
@@ -177,7 +179,7 @@ maybe_finish(struct exec_plugin *plugin)
 	close_handles(plugin);
 }
 
-/* Too much or too long. `why` is part of the message. */
+/* The plugin exceeds a limit. `why` is part of the message. */
 static void
 give_up(struct exec_plugin *plugin, const char *why)
 {
@@ -215,7 +217,7 @@ on_limit(uv_timer_t *timer)
 	give_up(plugin, why);
 }
 
-/* Room for what it prints; not realloc(), which would leave a copy of a secret behind. */
+/* Make room for output; not with realloc(), which would leave a copy of a secret behind. */
 static void
 give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 {
@@ -282,9 +284,8 @@ on_complained(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 /* ---- the start ------------------------------------------------------------------------------ */
 
 /*
- * Nothing that we have open is meant for another program, whoever opened it: libraries, or the shell
- * that started us. What the kernel cannot do at once (before 5.11) is done for each that is open. 0 or
- * negative errno.
+ * Mark all our descriptors close-on-exec, also those that libraries or our parent opened. The kernel does it
+ * in one call from 5.11 on; before, one by one. 0 or negative errno.
  */
 static int
 keep_descriptors(void)
@@ -307,7 +308,7 @@ keep_descriptors(void)
 	return 0;
 }
 
-/* A real pipe, which the plugin may open once more as /dev/stderr; libuv's own are sockets. */
+/* A real pipe, so that the plugin can open it again as /dev/stderr; libuv's own are sockets. */
 static int
 open_pipe(uv_pipe_t *handle, uv_file *ret_write_end)
 {
@@ -326,7 +327,7 @@ open_pipe(uv_pipe_t *handle, uv_file *ret_write_end)
 	return 0;
 }
 
-/* 0, or a negative errno; then, too, the handles must be closed. */
+/* 0, or a negative errno; the handles must be closed in both cases. */
 static int
 spawn(struct exec_plugin *plugin, uv_loop_t *loop, char **arguments, char **environment)
 {
@@ -334,7 +335,7 @@ spawn(struct exec_plugin *plugin, uv_loop_t *loop, char **arguments, char **envi
 		{.flags = UV_IGNORE}, {.flags = UV_INHERIT_FD}, {.flags = UV_INHERIT_FD}};
 	uv_process_options_t options = {
 		.file = arguments[0], .args = arguments, .env = environment, .exit_cb = on_exit_,
-		/* a session of its own: all of it can be killed, and it finds no terminal */
+		/* a session of its own: all of it can be killed, and it has no terminal */
 		.flags = UV_PROCESS_DETACHED,
 		.stdio = stdio, .stdio_count = 3,
 	};
@@ -420,7 +421,7 @@ exec_plugin_start(uv_loop_t *loop, const struct kube_client_config *config, exec
 	r = spawn(plugin, loop, arguments, environment);
 	if (r < 0) {
 		plugin->done = NULL;
-		plugin->exited = true; /* it never was */
+		plugin->exited = true; /* no process was started */
 		close_handles(plugin);
 		r = explain_start(&config->exec, r, ret_error);
 		goto out;

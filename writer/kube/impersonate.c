@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "NAME: VALUE"; one without value is "NAME;" in libcurl's words, or it would take the header away. */
+/* "NAME: VALUE". For an empty value libcurl wants "NAME;": "NAME:" would remove the header. */
 static int
 append(struct curl_slist **headers, const char *name, const char *value)
 {
@@ -25,7 +25,7 @@ append(struct curl_slist **headers, const char *name, const char *value)
 	return 0;
 }
 
-/* What cannot stand in a header's name is %XX, and so is the % itself. */
+/* Characters that a header's name cannot have, and '%', become %XX. */
 static char *
 escape_key(const char *key)
 {

@@ -51,7 +51,7 @@ in_cluster_read(const char *host, const char *port, const char *root, struct kub
 				   "true, or " KUBECONFIG_HOW_TO_FIND,
 				   reason ? reason : "no memory");
 	explicit_bzero(text, len);
-	if (access(config->ca.file, R_OK) < 0) { /* as client-go: the system's bundle then */
+	if (access(config->ca.file, R_OK) < 0) { /* as client-go: use the system's bundle */
 		free(config->ca.file);
 		config->ca.file = NULL;
 	}

@@ -48,7 +48,7 @@ add_list(struct kubeconfig_set *set, const char *list, char **ret_error)
 	return r;
 }
 
-/* Read the files there are. *ret_searched says where was looked; NULL: nowhere. Allocated. */
+/* Read the existing files. *ret_searched: the places searched, allocated; NULL: none. */
 static int
 find_files(const struct kubeconfig_choice *choice, struct kubeconfig_set *set, char **ret_searched,
 	   char **ret_error)
@@ -160,7 +160,7 @@ replace_file(struct kube_pem *pem, const char *path)
 	return replace(&pem->file, path);
 }
 
-/* One of both alone is with the file's other, or with nothing. */
+/* Apply --username and --password. A missing one keeps the file's value, or becomes empty. */
 static int
 replace_password(const struct kubeconfig_choice *choice, struct kube_client_config *config)
 {
@@ -175,13 +175,13 @@ replace_password(const struct kubeconfig_choice *choice, struct kube_client_conf
 								     : "");
 }
 
-/* What flags say over what files and service account say. */
+/* Flags override the files and the service account. */
 static int
 apply_flags(const struct kubeconfig_choice *choice, struct kube_client_config *config)
 {
 	int r;
 
-	if (choice->token) { /* the service account's, too */
+	if (choice->token) { /* also instead of the service account's */
 		free(config->token_file);
 		config->token_file = NULL;
 	}
@@ -219,7 +219,7 @@ apply_flags(const struct kubeconfig_choice *choice, struct kube_client_config *c
 
 /* ---- checks ------------------------------------------------------------------------------ */
 
-/* Check the URL, add a scheme where it has none, cut slashes at its end. */
+/* Check the URL, add a missing scheme, cut slashes at its end. */
 static int
 normalise_server(struct kube_client_config *config, const char *where, char **ret_error)
 {
@@ -266,7 +266,7 @@ normalise_server(struct kube_client_config *config, const char *where, char **re
 	return wrong ? message_set(ret_error, -EINVAL, "%s: the server's URL is wrong: %s", where, wrong) : 0;
 }
 
-/* What becomes a header must not end it. */
+/* True if the text can be a header's value: no control characters. */
 static bool
 fits_header(const char *text)
 {
@@ -296,10 +296,7 @@ check_impersonation(const struct kube_impersonation *as, const char *where, char
 	return 0;
 }
 
-/*
- * What can only be said when files and flags are together; and of several ways to say who we are, which one
- * counts.
- */
+/* Checks that need files and flags together. A plugin is dropped if there is another credential. */
 static int
 finish(const struct kubeconfig_choice *choice, struct kube_client_config *config, char **ret_error)
 {

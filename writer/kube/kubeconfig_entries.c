@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a cluster and a user of a kubeconfig say; see kubeconfig_entries.h. */
+/* Reads a cluster and a user of a kubeconfig; see kubeconfig_entries.h. */
 #include "writer/kube/kubeconfig_entries.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ kubeconfig_take_cluster(const struct kubeconfig_reader *in, const char *name, co
 		r = kubeconfig_take_bool(in, cluster, "insecure-skip-tls-verify",
 					 &config->insecure_skip_tls_verify);
 	if (r == 0 && !choice->server &&
-	    !choice->tls_server_name) /* the name of another server is not this one's */
+	    !choice->tls_server_name) /* with --server, the name is another server's */
 		r = kubeconfig_take_string(in, cluster, "tls-server-name", &config->tls_server_name);
 	if (r == 0)
 		r = kubeconfig_get_string(in, cluster, "proxy-url", &proxy_url);
@@ -260,7 +260,7 @@ kubeconfig_take_user(const struct kubeconfig_reader *in, const char *name, const
 	const cJSON *exec = cJSON_GetObjectItemCaseSensitive(user, "exec");
 	int r = 0;
 
-	/* a token on the command line is instead of what else goes into Authorization */
+	/* --token replaces all else that goes into Authorization */
 	if (!choice->token) {
 		if (legacy && !cJSON_IsNull(legacy))
 			return yaml_error(

@@ -15,8 +15,8 @@
 #include "writer/base/number.h"
 
 /*
- * "10.0.0.0/8", "fd00::/8", "10.0.0.1": an address as IPv6 has it (::ffff:10.0.0.1, so that both compare),
- * and how many of its bits count.
+ * Parse "10.0.0.0/8", "fd00::/8" or "10.0.0.1" into an IPv6 address (an IPv4 address as ::ffff:10.0.0.1) and
+ * the number of its bits that count.
  */
 static bool
 parse_network(const char *text, unsigned char address[16], unsigned *ret_bits)
@@ -50,15 +50,15 @@ is_in_network(const unsigned char *address, const unsigned char *network, unsign
 	       (rest == 0 || (address[whole] ^ network[whole]) >> (8 - rest) == 0);
 }
 
-/* Split "host:port", "[v6]:port"; a port that is not there is "". Cuts `entry`. */
+/* Split "host:port" or "[v6]:port"; a missing port is "". Cuts `entry`. */
 static char *
 split_port(char *entry, const char **ret_port)
 {
 	char *colon = strrchr(entry, ':');
-	bool brackets = *entry == '[' && colon && colon[-1] == ']'; /* as Go: without a port no address */
+	bool brackets = *entry == '[' && colon && colon[-1] == ']'; /* as Go: "[v6]" alone is no address */
 
 	*ret_port = "";
-	if (!colon || (strchr(entry, ':') != colon && !brackets)) /* several: an IPv6 address */
+	if (!colon || (strchr(entry, ':') != colon && !brackets)) /* several colons: an IPv6 address */
 		return entry;
 	*ret_port = colon + 1;
 	colon[brackets ? -1 : 0] = '\0';
@@ -73,7 +73,7 @@ ends_with(const char *text, const char *end)
 	return n >= m && strcasecmp(text + n - m, end) == 0;
 }
 
-/* address: of a host that is one, else NULL. */
+/* address: the host's if the host is an address, else NULL. */
 static bool
 entry_matches(char *entry, const char *host, const char *port, const unsigned char *address)
 {
@@ -118,7 +118,7 @@ proxy_is_excluded(const char *no_proxy, const char *host, const char *port)
 	return excluded;
 }
 
-/* One part of a URL, for curl_free(); NULL when it has none. Schemes that libcurl cannot do are read, too. */
+/* A part of a URL, for curl_free(); NULL: there is none. libcurl need not support the URL's scheme. */
 static char *
 url_part(const char *url, CURLUPart what, unsigned flags)
 {
@@ -154,7 +154,7 @@ env_any(const char *large, const char *small)
 	return value && *value ? value : NULL;
 }
 
-/* libcurl's socks5:// would look names up here; a proxy without scheme is an http one */
+/* For libcurl: its socks5:// would resolve names here, and a proxy without a scheme is an http one. */
 static char *
 in_words_of_curl(const char *url)
 {

@@ -11,7 +11,7 @@
 #include "writer/kube/status.h"
 
 struct question {
-	struct transport_request *request; /* NULL: the caller's */
+	struct transport_request *request; /* NULL: the caller sends it */
 	const char *server;
 	const char *what;
 	question_fn *on_answer;
@@ -48,7 +48,7 @@ on_data(void *ctx, const void *data, size_t len)
 	if (len > q->max - q->body.length) {
 		if (q->status == 200)
 			return -EMSGSIZE;
-		len = q->max - q->body.length; /* of what an error says, the beginning will do */
+		len = q->max - q->body.length; /* the beginning of an error is enough */
 	}
 	return bytes_append(&q->body, data, len);
 }

@@ -14,7 +14,7 @@
 #define LONG_PLAIN 32 /* letters and digits */
 #define PEM_BEGIN  "-----BEGIN "
 
-/* Overwrite text[from, to) by stars: the shape stays until squeeze() shortens it. */
+/* Mark text[from, to) as secret; squeeze() replaces it. */
 static void
 star(char *text, size_t from, size_t to)
 {
@@ -49,7 +49,7 @@ redact_userinfo(char *text)
 		       last = 0;
 
 		/*
-		 * a password may hold a slash that should have been encoded: then the last @ of the word
+		 * a password may hold a slash that should have been encoded: then the first @ after the slash
 		 * counts
 		 */
 		for (size_t i = 0; i < end; i++)
@@ -93,7 +93,7 @@ hide_named(char *text)
 				continue;
 			value += strspn(value, "=: \t\"'");
 			if (strncasecmp(value, "bearer", 6) == 0 || strncasecmp(value, "basic", 5) == 0)
-				continue; /* has its own turn */
+				continue; /* hidden under its own name */
 			star(value, 0, strcspn(value, " \t\r\n\"',;"));
 		}
 	}
@@ -125,7 +125,7 @@ hide_long_runs(char *text)
 	}
 }
 
-/* Runs of stars become REDACTED, white space one blank, control characters '?'. */
+/* Marked runs become REDACTED, white space a blank or "; ", control characters '?'. */
 static char *
 squeeze(const char *text)
 {
@@ -184,7 +184,7 @@ redact_text(const char *text, size_t len, const struct kube_pairs *known, size_t
 	if (n > max) {
 		size_t from = n - max + 3;
 
-		while (((unsigned char)line[from] & 0xc0) == 0x80) /* not inside a letter of UTF-8 */
+		while (((unsigned char)line[from] & 0xc0) == 0x80) /* do not cut a UTF-8 character */
 			from++;
 		memcpy(line, "...", 3);
 		memmove(line + 3, line + from, n - from + 1);

@@ -142,7 +142,7 @@ check_characters(const char *text, char **ret_error)
 		return message_set(ret_error, -EINVAL,
 				   "resource name of %zu characters; at most %d are possible", len, MAX_NAME);
 	for (const char *p = text; *p; p++) {
-		/* a dot only between names; behind a version it names the core group: pods.v1. */
+		/* a dot stands between names; after a version it names the core group: pods.v1. */
 		bool empty_part = *p == '.' && (p == text || p[1] == '.');
 
 		if ((!isalnum((unsigned char)*p) && *p != '-' && *p != '.') || empty_part)
@@ -165,7 +165,7 @@ resource_name_parse(const char *text, struct resource_name *ret, char **ret_erro
 	r = check_characters(text, ret_error);
 	if (r < 0)
 		return r;
-	/* twice the text: once cut at its dots, once with the first cut only, for whole_group */
+	/* the text twice: one copy is cut at its dots, the other at the first dot only, for whole_group */
 	if (asprintf(&name.text, "%s%c%s", text, '\0', text) < 0)
 		return -ENOMEM;
 	name.resource = name.text;

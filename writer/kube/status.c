@@ -89,7 +89,7 @@ struct field {
 	int *value;
 };
 
-/* The strings and numbers of a message; what stands twice counts the last time. */
+/* Read strings and numbers of a message. Of a repeated field the last one counts. */
 static int
 take_fields(struct proto_span in, const struct field *fields, size_t count)
 {
@@ -131,7 +131,7 @@ take_cause(struct proto_span in, struct kube_status *status)
 		in, (struct field[]){{1, &c->reason, NULL}, {2, &c->message, NULL}, {3, &c->field, NULL}}, 3);
 }
 
-/* The message within another one, with this number; empty: there is none. */
+/* The inner message with this number; empty: there is none. */
 static struct proto_span
 inner(struct proto_span in, unsigned number)
 {
@@ -170,7 +170,7 @@ status_from_protobuf(struct proto_span in, int http_code, struct kube_status *re
 	return r;
 }
 
-/* Is it a Status in protobuf? Then *ret is its message. */
+/* True if the body is a Status in protobuf; *ret is then its message. */
 static bool
 is_protobuf(const uint8_t *body, size_t len, struct proto_span *ret)
 {

@@ -57,7 +57,7 @@ request_remove(struct transport_request *request)
 	transport_request_free(request);
 }
 
-/* The end of a request: on_done, if somebody still listens, and free. Not from inside libcurl. */
+/* End a request: call on_done unless it was cancelled, and free it. Not from inside libcurl. */
 static void
 request_finish(struct transport_request *request, int result, const char *message)
 {
@@ -70,7 +70,7 @@ request_finish(struct transport_request *request, int result, const char *messag
 		request->cancelled = true;
 }
 
-/* Once more, with other credentials. */
+/* Send the request once more, with other credentials. */
 static void
 renew(struct transport_request *request)
 {
@@ -124,7 +124,7 @@ finish_transfers(struct transport *t)
 	}
 }
 
-/* All that is under way ends; what callers ask for meanwhile is not. */
+/* Fail all active requests. Requests that callers make meanwhile stay. */
 static void
 fail_transfers(struct transport *t)
 {
@@ -176,10 +176,10 @@ resume_request(struct transport_request *request)
 	CURLcode code;
 
 	request->resume = false;
-	code = curl_easy_pause(request->easy, CURLPAUSE_CONT); /* hands on what it kept, from in here */
+	code = curl_easy_pause(request->easy, CURLPAUSE_CONT); /* may call on_data with what it kept */
 	if (request->abort_code || (code != CURLE_OK && !transport_request_is_silenced(request)))
 		finish_transfer(request, code);
-	else /* it wants to go on at once, but not every libcurl tells its timer so */
+	else /* go on at once: not every libcurl sets its timer for that */
 		transport_loop_turn(&t->loop);
 }
 
@@ -195,7 +195,7 @@ serve_one(struct transport *t, uint64_t up_to)
 			resume_request(request);
 		else
 			continue;
-		return true; /* the list may be another one now */
+		return true; /* the list may have changed */
 	}
 	return false;
 }
@@ -204,7 +204,7 @@ static void
 on_kick(uv_timer_t *timer)
 {
 	struct transport *t = timer->data;
-	uint64_t up_to = t->last_serial; /* one that a callback starts waits for the next turn */
+	uint64_t up_to = t->last_serial; /* a request that a callback starts waits for the next turn */
 
 	enter(t);
 	while (!t->closing && serve_one(t, up_to))

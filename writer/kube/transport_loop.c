@@ -14,10 +14,10 @@ struct polled {
 	struct transport_loop *loop;
 	struct polled *prev, *next;
 	curl_socket_t fd;
-	uint64_t heard_ms; /* when something last came; at first when it was made */
+	uint64_t heard_ms; /* when data last came; at first when it was made */
 };
 
-/* libcurl does not tell its transfers that memory was missing: some sockets may be watched no more. */
+/* libcurl does not tell its transfers that memory was missing: some sockets may no longer be watched. */
 static void
 act(struct transport_loop *l, curl_socket_t fd, int action)
 {
@@ -152,7 +152,7 @@ on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
 		events |= UV_READABLE;
 	if (what & CURL_POLL_OUT)
 		events |= UV_WRITABLE;
-	/* Told of it, libcurl would give up all transfers to come as well. */
+	/* An error returned to libcurl would make it give up all later transfers as well. */
 	if (!w || uv_poll_start(&w->poll, events, on_ready) < 0)
 		l->broke = true;
 	return 0;

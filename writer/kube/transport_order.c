@@ -21,7 +21,7 @@ token_length(const char *text)
 			    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
 }
 
-/* Its absence would leave the length of what follows to the server's guess. */
+/* True for methods that need a Content-Length even without a body. */
 static bool
 must_have_length(const char *method)
 {
@@ -57,7 +57,7 @@ transport_order_set(CURL *easy, const struct transport_order *order)
 	return code == CURLE_OK ? 0 : -ENOMEM;
 }
 
-/* What would make the request another one than the transport takes it for. */
+/* True for headers that only the transport sets: they would change how the request is sent or read. */
 static bool
 is_the_transports(const char *line, size_t name)
 {
@@ -94,7 +94,7 @@ append(struct curl_slist **headers, const char *line)
 	return longer;
 }
 
-/* libcurl takes "Name:" for a wish that it is not sent; empty it is "Name;". */
+/* libcurl removes a header given as "Name:", and sends an empty one for "Name;". */
 static bool
 append_header(struct curl_slist **headers, const char *line)
 {

@@ -49,7 +49,7 @@ on_done(void *ctx, int result, const char *message)
 	case -ETIMEDOUT:
 		cut_silent(ping);
 		break;
-	default: /* an answer; or what went wrong did so on this side */
+	default: /* an answer, or an error on our side */
 		break;
 	}
 	set(ping, ping->idle_ms);
@@ -66,7 +66,7 @@ ask(struct transport_ping *ping)
 		set(ping, ping->idle_ms);
 }
 
-/* When there will be a reason to ask; 0: now. Only while something is under way. */
+/* Milliseconds until a ping is due; 0: now. Only while a request is active. */
 static uint64_t
 due_in(const struct transport_ping *ping, const struct transport_stats *stats)
 {
@@ -101,7 +101,7 @@ on_due(uv_timer_t *timer)
 	}
 	ping->ways->stats(ping->transport, &stats);
 	if (stats.requests_active == 0)
-		return; /* the next one that starts wakes this timer again */
+		return; /* the next request that starts sets this timer again */
 	wait = due_in(ping, &stats);
 	if (wait)
 		set(ping, wait);
@@ -122,7 +122,7 @@ transport_ping_started(struct transport_ping *ping, const struct transport_reque
 	}
 }
 
-/* As client-go reads them. */
+/* Read a variable as client-go does. */
 static uint64_t
 seconds_of(const char *name, unsigned standard)
 {

@@ -219,7 +219,7 @@ transport_request_end(struct transport_request *request, CURLcode code, char **r
 	int result = 0;
 
 	count_transfer(request, code);
-	if (code == CURLE_SSL_CERTPROBLEM) /* files that were being written when they were read */
+	if (code == CURLE_SSL_CERTPROBLEM) /* the files may have been read while they were written */
 		credentials_refuse(&t->credentials, request->generation);
 	if (request->abort_code)
 		result = message_set(ret_message, request->abort_code, "%s: %s", t->config.server,

@@ -34,10 +34,7 @@ is_loopback(const char *host)
 	       strcmp(host, "[::1]") == 0;
 }
 
-/*
- * tls-server-name: the URL names it, so that SNI and verification use it; CONNECT_TO leads to the real
- * host.
- */
+/* tls-server-name: the URL has it, so that SNI and verification use it. CONNECT_TO leads to the real host. */
 static int
 use_server_name(struct transport_setup *setup, CURLU *url, const char *host, const char *port)
 {
@@ -121,10 +118,7 @@ transport_setup_done(struct transport_setup *setup)
 	memset(setup, 0, sizeof(*setup));
 }
 
-/*
- * What curl's own options do not cover: how many probes, unacknowledged data, and that no other program gets
- * it.
- */
+/* Options that libcurl lacks: the number of probes, the limit for unacknowledged data, close-on-exec. */
 static int
 set_socket_options(void *ctx, curl_socket_t fd, curlsocktype purpose)
 {
@@ -171,13 +165,13 @@ set_tls(const struct transport_setup *setup, CURL *easy)
 	    setup->no_http2 ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
 	SET(CURLOPT_PIPEWAIT, 1L);
 	SET(CURLOPT_CA_CACHE_TIMEOUT, setup->ca_doubted ? 0L : TRANSPORT_SETUP_CA_CACHE_S);
-	SET(CURLOPT_KEYPASSWD, ""); /* an encrypted key fails, and asks nobody at a terminal */
+	SET(CURLOPT_KEYPASSWD, ""); /* an encrypted key fails instead of asking at a terminal */
 	if (config->insecure_skip_tls_verify) {
 		SET(CURLOPT_SSL_VERIFYPEER, 0L);
 		SET(CURLOPT_SSL_VERIFYHOST, 0L);
 	}
 	if (kube_pem_given(&config->ca)) {
-		SET(CURLOPT_CAPATH, NULL); /* the cluster's CA alone, not the system's beside it */
+		SET(CURLOPT_CAPATH, NULL); /* trust the cluster's CA alone, not the system's */
 		if (set_ca(easy, &config->ca, CURLOPT_CAINFO_BLOB, CURLOPT_CAINFO) != CURLE_OK)
 			return -ENOMEM;
 	}
@@ -186,14 +180,14 @@ set_tls(const struct transport_setup *setup, CURL *easy)
 	return 0;
 }
 
-/* A proxy that is reached by TLS is trusted as the server is; so does kubectl. */
+/* A proxy that is reached by TLS is verified like the server, as in kubectl. */
 static int
 set_proxy(const struct transport_setup *setup, CURL *easy)
 {
 	const struct kube_client_config *config = setup->config;
 
 	SET(CURLOPT_PROXY, setup->proxy);
-	SET(CURLOPT_NOPROXY, ""); /* was looked at */
+	SET(CURLOPT_NOPROXY, ""); /* proxy_for_server() has decided */
 	if (strncasecmp(setup->proxy, "https://", 8) != 0)
 		return 0;
 	SET(CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -295,11 +289,11 @@ append_value(struct curl_slist **headers, const char *before, const char *value)
 }
 
 /*
- * What is asked for, allocated; NULL without memory.
+ * The Accept header, allocated; NULL: no memory.
  *
- * Of discovery, an older server sends what it has. Of metadata, without another form to choose, a server that
- * cannot do it says 406 and does not send everything. A parameter that a server does not know (`drop`) it
- * passes over.
+ * For discovery, an older server sends the form that it has. For metadata with no other form to choose, a
+ * server without it answers 406 instead of sending everything. A server ignores a parameter that it does not
+ * know (`drop`).
  */
 static char *
 accept_line(unsigned flags)
@@ -367,9 +361,9 @@ transport_setup_headers_free(struct curl_slist *headers)
 }
 
 /*
- * A signature that is not by the CA of that name. With another name OpenSSL says that the CA is not known;
- * but a cluster's new CA mostly has the name of its old one, and then the end of OpenSSL's errors is about
- * the arithmetic.
+ * True if the signature is not by the CA that the certificate names. If no known CA has that name, OpenSSL
+ * says so. But a cluster's new CA mostly has the old one's name, and then OpenSSL's last error is about the
+ * arithmetic.
  */
 static bool
 is_wrong_signature(const char *detail)
@@ -399,7 +393,7 @@ transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcod
 	(void)curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_errno);
 	if (!*detail)
 		snprintf(detail, CURL_ERROR_SIZE, "%s", curl_easy_strerror(code));
-	redact_userinfo(detail); /* of a proxy's URL */
+	redact_userinfo(detail); /* a proxy's URL may be in it */
 	if (code == CURLE_SSL_CONNECT_ERROR && is_wrong_signature(detail))
 		code = CURLE_PEER_FAILED_VERIFICATION;
 	switch (code) {

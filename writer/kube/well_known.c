@@ -2,7 +2,7 @@
 /* Well-known resources, as Kubernetes 1.25 and later have them; see well_known.h. */
 #include "writer/kube/well_known.h"
 
-/* Behind the singular its short names. */
+/* The short names follow the singular. */
 #define ROW(g, v, r, k, s, in_namespace, ...)                                                                \
 	{                                                                                                    \
 		.group = g, .version = v, .resource = r, .kind = k, .singular = s,                           \
