@@ -40,7 +40,7 @@ collision_set(struct trie_edit *edit, struct arena *arena, uint32_t leaf, uint32
 	uint32_t *links;
 	int r;
 
-	if (link == 0 && count == 2) { /* what remains needs no block */
+	if (link == 0 && count == 2) { /* a single link needs no block */
 		*ret_leaf = leaf_link(&arena->view, leaf, !i);
 		trie_edit_drop_block(edit, leaf);
 		return 0;

@@ -12,9 +12,9 @@
 #include "writer/store/store_internal.h"
 #include "shm-layout/time_ns.h"
 
-/* Below this, it is not worth looking at the readers' pins. */
+/* A commit that finds so many retired bytes scans the readers' pins. */
 #define RECLAIM_BYTES (64ull * 1024)
-/* Below this, it is not worth a commit without a change. */
+/* A sweep that finds so many retired bytes commits without a change. */
 #define SWEEP_BYTES (256ull * 1024)
 
 static uint32_t
@@ -104,8 +104,7 @@ need_block(struct arena_need *need, uint32_t length)
 
 /*
  * W1 and W3 of shm-layout/PROTOCOLS.md, Pin. The root is stored only when all that it reaches is sealed in
- * the arena. Blocks that it replaces are reused only after the pins were scanned, which happens after the
- * store.
+ * the arena. Blocks that it replaces are reused only after a scan of the pins that follows the store.
  */
 static int
 publish(struct store *s)
@@ -147,8 +146,7 @@ publish(struct store *s)
 	/*
 	 * Meets R2's acquire load, slot_load_root() (shm-layout/slot.h): all that the root reaches, and the
 	 * cells of the shortcuts, were written before. Without it a reader could follow the root to blocks
-	 * that are not there yet. W1's full fence is in broker_wake() and pins_horizon(), in front of what
-	 * each looks at.
+	 * that are not there yet. W1's full fence is in broker_wake() and pins_horizon(), before their loads.
 	 */
 	atomic_store_explicit(&s->arena->header->root, ref_offset(root), memory_order_release); /* W1 */
 	arena_tell_epoch(s->arena, s->epoch + 1);                                               /* W1' */
@@ -229,8 +227,8 @@ store_revoke(struct store *s, unsigned slot)
 }
 
 /*
- * Blocks retired under a published epoch are reached neither by the current root nor by the working version.
- * So they may be freed amid a change and amid a commit.
+ * Neither the current root nor the working version reaches blocks retired under a published epoch. So they
+ * may be freed during a change or a commit.
  */
 bool
 store_make_room(void *store)

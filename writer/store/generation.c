@@ -24,7 +24,7 @@ bad_name(const struct arena_place *place, char *name, size_t size)
 	snprintf(name, size, "%s.bad", place->prefix);
 }
 
-/* Rename the file so that a person can examine it; only the latest such file is kept. */
+/* Rename the file so that a person can examine it. Only the latest such file is kept. */
 static void
 set_aside(const struct arena_place *place, const char *name, struct adoption *ret)
 {
@@ -38,10 +38,7 @@ set_aside(const struct arena_place *place, const char *name, struct adoption *re
 		unlinkat(place->directory, name, 0);
 }
 
-/*
- * Free the file that was set aside, though readers may have it open, since a start needs its memory. True:
- * there was one.
- */
+/* Free the file that was set aside, even if readers have it open. True: there was one. */
 static bool
 drop_bad(const struct arena_place *place, uint64_t successor)
 {
@@ -52,7 +49,7 @@ drop_bad(const struct arena_place *place, uint64_t successor)
 
 	bad_name(place, bad, sizeof(bad));
 	r = generation_file_open(place, bad, &file, &why);
-	/* a header with a hole cannot be written to where there is no memory */
+	/* without memory, a header with a hole cannot be written */
 	if (r != -EPERM && file.header && lseek(file.fd, 0, SEEK_HOLE) >= (off_t)HEADER_BYTES)
 		generation_file_give_back(file.fd, successor);
 	generation_file_close(&file, false);
@@ -60,8 +57,8 @@ drop_bad(const struct arena_place *place, uint64_t successor)
 }
 
 /*
- * Revoke and unlink those of these files that another one has superseded, or that were never finished; or
- * all except the successor. True if a file's memory was freed.
+ * Revoke and unlink the superseded and revoked files among these, and unlink unfinished ones; or (all) remove
+ * all but the successor. True if a file was given back.
  */
 static bool
 clear_away(const struct arena_place *place, const uint64_t *generations, int count, bool all,
@@ -94,9 +91,7 @@ clear_away(const struct arena_place *place, const uint64_t *generations, int cou
 
 /* ---- starting ---- */
 
-/*
- * Make room for the start: remove superseded files and the one that was set aside. True if one was removed.
- */
+/* Remove superseded files and the one that was set aside. True if one was given back. */
 static bool
 make_room(const struct arena_place *place, const uint64_t *older, int count, uint64_t successor)
 {
@@ -128,9 +123,9 @@ new_arena(const struct arena_place *place, const uint64_t *generations, int coun
 }
 
 /*
- * Carry over the content of a file with a good header. `older` are those below. 0; -EBADMSG it is damaged;
- * -ENOSPC no memory for both; other negative errno; with a message. After 0 and -ENOSPC ret has its
- * descriptor.
+ * Carry over the content of a file with a good header. `older`: files of lower generations. 0; -EBADMSG it is
+ * damaged; -ENOSPC no memory for both; other negative errno; with a message. With 0 and -ENOSPC ret takes the
+ * file's descriptor.
  */
 static int
 carry_over(const struct arena_place *place, struct generation_file *old, const uint64_t *older, int count,
@@ -149,8 +144,8 @@ carry_over(const struct arena_place *place, struct generation_file *old, const u
 }
 
 /*
- * header_check()'s result, except for a file of another layout: a reader may be able to read it, but a
- * writer does not continue it, whichever layout is newer.
+ * header_check()'s result, but -EPROTO for any other layout: readers may read such a file, but a writer does
+ * not continue it, whichever layout is newer.
  */
 static int
 check_layout(struct generation_file *old, int r, const char **why)
@@ -166,7 +161,7 @@ check_layout(struct generation_file *old, int r, const char **why)
 	return -EPROTO;
 }
 
-/* May a writer start from this file? 0; -EPERM, -EBADMSG with a constant text. */
+/* Check if a writer may start from this file. 0; -EPERM, -EBADMSG with a constant text. */
 static int
 check_file(const struct arena_place *place, const struct generation_file *old, const char **why)
 {
@@ -183,8 +178,8 @@ check_file(const struct arena_place *place, const struct generation_file *old, c
 }
 
 /*
- * Start from this file; `older` are those below. 0; -ENOENT the file is gone or unusable; -ENOSPC no memory
- * for both; other negative errno: no start; with a message.
+ * Start from this file. `older`: files of lower generations. 0; -ENOENT the file is gone or unusable; -ENOSPC
+ * no memory for both; other negative errno: no start; with a message.
  */
 static int
 start_from(const struct arena_place *place, uint64_t generation, const uint64_t *older, int count,
@@ -210,7 +205,7 @@ start_from(const struct arena_place *place, uint64_t generation, const uint64_t 
 				generation_file_supersede(old.fd, ret->generation);
 				set_aside(place, name, ret);
 			}
-		} else if (ret->how == ADOPTION_NEW) { /* of several the newest is told, and kept */
+		} else if (ret->how == ADOPTION_NEW) { /* of several, report and keep the newest */
 			snprintf(ret->message, sizeof(ret->message), "arena file %s cannot be used: %s", name,
 				 why);
 			if (r != -EPERM)

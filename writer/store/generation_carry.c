@@ -18,13 +18,13 @@
 #include "writer/store/generation_check.h"
 #include "writer/store/generation_file.h"
 
-#define NAME_TRIES 32u /* names of others passed over; each step may be twice as wide */
+#define NAME_TRIES 32u /* names taken by other users */
 
 /* ---- making the new file ---- */
 
 /*
- * Another user's file has the next name: try another one. Each step is random and may be twice as wide as
- * the last, so that nobody can take all names.
+ * Another user's file has the next name: try another one. Each step is random and may be twice as wide as the
+ * last, so that no user can take all names.
  */
 static void
 pass_over(struct adoption *ret, unsigned tries)
@@ -75,7 +75,7 @@ tell_bad(struct adoption *ret, const struct arena_source *source, int r, const c
 			      : "");
 }
 
-/* Everything is there: check it. On failure the file stays as it is. */
+/* Check the finished copy. On failure the file stays as it is. */
 static int
 check_new(struct arena *arena, const struct arena_source *source, struct intern **ret_intern,
 	  struct adoption *ret, uint64_t begun_ns)

@@ -42,7 +42,7 @@ generation_check_identity(const struct arena_place *place, const struct header *
 
 /* ---- a mapping that may be touched everywhere ---- */
 
-/* Map the file, with private zeroes where it has no memory. NULL without memory. */
+/* Map the file, with private zeroes where it has no memory. NULL: no memory. */
 static uint8_t *
 map_present(const struct arena_source *source)
 {
@@ -69,7 +69,7 @@ map_present(const struct arena_source *source)
 
 /* ---- the walk ---- */
 
-/* The root, if it is valid and is the one published last. */
+/* Check that the root is valid and is the one published last. */
 static int
 check_root(const struct arena *a, uint64_t offset, uint64_t newest, char *message, size_t size)
 {
@@ -85,7 +85,7 @@ check_root(const struct arena *a, uint64_t offset, uint64_t newest, char *messag
 		snprintf(message, size, "the root at offset %" PRIu64 " has a wrong tag", offset);
 		return -EBADMSG;
 	}
-	if (newest != 0 && root->epoch - newest > 1) { /* it is stored first, its epoch then */
+	if (newest != 0 && root->epoch - newest > 1) { /* the root is stored first, then its epoch */
 		snprintf(message, size,
 			 "the root at offset %" PRIu64 " is not the newest (epoch %" PRIu64
 			 ", the header says %" PRIu64 ")",
@@ -118,7 +118,7 @@ struct check {
 static int
 check_all(struct check *c, uint64_t newest, const struct walk_visitor *visitor, char *message, size_t size)
 {
-	/* Relaxed: nobody writes there now. */
+	/* Relaxed: no process writes there now. */
 	uint64_t offset = atomic_load_explicit(&c->arena->header->root, memory_order_relaxed);
 	struct walk_damage damage = {0};
 	int r = check_root(c->arena, offset, newest, message, size);

@@ -18,7 +18,7 @@
 
 #include "writer/arena/arena_pages.h"
 
-#define GENERATION_MAX (UINT64_MAX / 2) /* a higher number was not counted up to by us */
+#define GENERATION_MAX (UINT64_MAX / 2) /* a writer never counts higher */
 
 void
 generation_file_name(const struct arena_place *place, uint64_t generation, char *name, size_t size)
@@ -140,7 +140,7 @@ generation_file_open(const struct arena_place *place, const char *name, struct g
 	}
 	*why = file->why;
 	r = header_check(file->header, (uint64_t)st.st_size, file->why);
-	/* Relaxed, all: it is our copy. arena_tell_epoch() stores the epoch last. */
+	/* Relaxed loads: the header is our copy. arena_tell_epoch() stores the epoch last. */
 	if (r == -EAGAIN && atomic_load_explicit(&file->header->epoch, memory_order_relaxed) != 0) {
 		*why = "it says that it is unfinished, and was published";
 		return -EBADMSG;
@@ -167,7 +167,7 @@ generation_file_superseded_by(const struct generation_file *file)
 	return atomic_load_explicit(&file->header->superseded_by, memory_order_relaxed);
 }
 
-/* ---- its readers are told ---- */
+/* ---- telling its readers ---- */
 
 static struct header *
 map_header(int fd)
@@ -181,9 +181,9 @@ static void
 name_successor(struct header *h, uint64_t generation)
 {
 	/*
-	 * Meets mapping_superseded() in reader-lib, which asks for the next arena then. Release: where nobody
-	 * is revoked the new generation is LIVE before the old one says that there is one. Without it a
-	 * reader would ask too early, and again.
+	 * Meets mapping_superseded() in reader-lib, which asks for the next arena then. Release: unless the
+	 * old file is revoked, the new generation is LIVE before the old one names it. Without it a reader
+	 * would ask too early, and again.
 	 */
 	atomic_store_explicit(&h->superseded_by, generation, memory_order_release);
 }
@@ -199,7 +199,7 @@ generation_file_supersede(int fd, uint64_t generation)
 	munmap(h, HEADER_BYTES);
 }
 
-/* False: its header cannot be mapped. */
+/* Mark the file as revoked, then as superseded. False: its header cannot be mapped. */
 static bool
 revoke_file(int fd, uint64_t generation)
 {
@@ -208,9 +208,9 @@ revoke_file(int fd, uint64_t generation)
 	if (!h)
 		return false;
 	/*
-	 * Before its successor: a file that is superseded and not revoked has one that was LIVE. Meets the
-	 * fence and the load in snapshot_validate() (reader-lib/attach/snapshot.h): the word says so before
-	 * the first page is gone. Without it zeros could be given out as what stands there.
+	 * Before the successor's number: if a file is superseded and not revoked, its successor was LIVE.
+	 * Meets the fence and the load in snapshot_validate() (reader-lib/attach/snapshot.h): the state says
+	 * REVOKED before the first page is freed. Without it a reader could take zeros for content.
 	 */
 	atomic_store_explicit(&h->state, HEADER_REVOKED, memory_order_release);
 	name_successor(h, generation);
@@ -232,9 +232,8 @@ bool
 generation_file_is_read(int fd)
 {
 	/*
-	 * A write lease is granted only if no other process has the file open or mapped. A process that
-	 * opens the file while we hold the lease makes the kernel send us a signal, which is ignored by
-	 * default.
+	 * A write lease is granted only if no other process has the file open or mapped. If a process opens
+	 * the file meanwhile, the kernel sends us a signal that is ignored by default.
 	 */
 	if (fcntl(fd, F_SETSIG, SIGURG) < 0 || fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
 		return true;

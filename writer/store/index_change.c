@@ -30,10 +30,7 @@ make_room(struct index_change *change, unsigned count)
 	return 0;
 }
 
-/*
- * Mark the values in both sets: they are filed and stay. Add what filing or unfiling the others may
- * allocate.
- */
+/* Mark the values in both sets, which stay filed. Add what filing or unfiling the others may allocate. */
 static void
 compare_sets(struct value_set *old, struct value_set *new, bool replaced, struct arena_need *need)
 {

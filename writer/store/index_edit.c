@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files an ordinal under a value of one index and takes it out again, for index_change.c. It changes the
- * form of what stands under the value's hash, and never changes a block that a root shows.
+ * Files an ordinal under a value of one index and takes it out again, for index_change.c. An edit may change
+ * the form of the leaf under the value's hash. It never changes a block that a root reaches.
  */
 #include "writer/store/index_edit.h"
 
@@ -39,10 +39,7 @@ hash_fits(const char *data, size_t length, void *context)
 	return (s->found & s->way.mask) == s->way.bits;
 }
 
-/*
- * The hash under which a leaf stands: that of its postings' value, or of the one of its object's values that
- * fits the path.
- */
+/* The hash under which a leaf stands: of its postings' value, or of its object's value that fits the path. */
 static int
 key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
 	    uint64_t *ret_key)
@@ -79,7 +76,7 @@ key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_
 	return 0;
 }
 
-/* Does this entry (no collision) stand for the value? 1, 0, -EBADMSG */
+/* Does this entry (no collision) stand for the value? 1 yes, 0 no, -EBADMSG */
 static int
 entry_has_value(const struct index_edit *ix, uint32_t link, const char *value, size_t length)
 {
@@ -155,7 +152,7 @@ key_of_ordinal(const struct trie_keys *self, const struct arena_view *view, uint
 
 static const struct trie_keys ordinal_keys = {key_of_ordinal, NULL};
 
-/* Exchange a trie posting's link and count, in place while it is fresh. */
+/* Set a trie posting's link and count; in place if the block is fresh. */
 static int
 set_posting_trie(const struct index_edit *ix, uint32_t link, uint32_t count, uint32_t trie,
 		 uint32_t *ret_link)
@@ -181,10 +178,7 @@ set_posting_trie(const struct index_edit *ix, uint32_t link, uint32_t count, uin
 	return 0;
 }
 
-/*
- * Insert one ordinal into the array at this place, in its present block. False: the block is not fresh, or
- * full.
- */
+/* Insert an ordinal into the array, within its block. False: the block is not fresh, or full. */
 static bool
 grow_array(const struct index_edit *ix, uint32_t link, uint32_t at, uint32_t ordinal)
 {
@@ -234,7 +228,7 @@ entry_add(const struct index_edit *ix, uint32_t link, const char *value, size_t 
 			return r;
 		return before ? -EBADMSG : set_posting_trie(ix, link, count + 1, trie, ret_link);
 	}
-	at = old->count; /* mostly it is the greatest */
+	at = old->count; /* mostly the new ordinal is the greatest */
 	while (at > 0 && old->ordinals[at - 1] > ordinal)
 		at--;
 	if (at > 0 && old->ordinals[at - 1] == ordinal)
@@ -367,7 +361,7 @@ make_if_hash(const char *data, size_t length, void *context)
 }
 
 /*
- * Make a collision of postings: leaf, which stands under this hash for another value, and the changing
+ * Make a collision of postings: `leaf`, which stands under this hash for another value, and the changing
  * object under `value`.
  */
 static int
@@ -518,8 +512,8 @@ index_edit_need(size_t value_length, struct arena_need *need)
 		 postings = block_footprint(posting_length(POSTING_ARRAY_MAX, value_length));
 
 	/*
-	 * a path of the index, one of the postings' trie or the array that becomes one, the postings, which
-	 * are larger than any node, a collision
+	 * a path of the index; a path of the postings' trie, or the array that becomes one; the postings,
+	 * which are larger than any node; a collision
 	 */
 	arena_need_add(need, 2 * path + postings + 4096, postings);
 }

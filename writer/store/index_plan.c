@@ -21,21 +21,21 @@ struct end {
 	const struct index_rule *rule;
 };
 
-/* A wanted field: how many fields stand before it, and which step it is. */
+/* A wanted field: its number in the shape, and the number of its step. */
 struct place {
 	uint32_t field;
 	uint32_t step;
 };
 
 struct shape {
-	uint64_t tag;		/* of its block, which follows from what it is and where; 0: free */
+	uint64_t tag;		/* of the shape's block; depends on its content and place; 0: free */
 	uint32_t count;
 	struct place *places;	/* in the order of fields; room for all */
 };
 
 /*
- * below     the indexes whose paths end here or go through here
- * versioned it is metadata.resourceVersion, or leads there: equal bytes say nothing
+ * below      the indexes whose paths end here or go through here
+ * versioned  the step is metadata.resourceVersion, or leads there: equal bytes may be different values
  */
 struct step {
 	enum path_step_kind kind;
@@ -46,9 +46,9 @@ struct step {
 	uint32_t element;
 	struct end *ends;
 	unsigned end_count;
-	struct step *steps;	/* those by name come first */
+	struct step *steps;	/* steps by name come first */
 	unsigned step_count, named;
-	struct shape *shapes;	/* SHAPES of them; NULL: nothing is named here */
+	struct shape *shapes;	/* SHAPES of them; NULL: no step by name */
 };
 
 struct index_plan {
@@ -219,7 +219,7 @@ hand_over(const char *data, size_t length, void *context)
 
 static int walk(struct walk *w, const struct step *s, const struct value *v);
 
-/* Find the places of the step's names in a shape that it does not remember. False: the shape is damaged. */
+/* Find and remember the places of the step's names in a shape. False: the shape is damaged. */
 static bool
 learn_shape(const struct step *s, const struct value *object, const struct value_fields *fields,
 	    struct shape *shape)
@@ -245,7 +245,7 @@ learn_shape(const struct step *s, const struct value *object, const struct value
 	return true;
 }
 
-/* The object's fields, and the places of the step's names among them. NULL: it has none, or is damaged. */
+/* The object's fields, and the places of the step's names in them. NULL: no fields, or damaged. */
 static const struct shape *
 open_shape(const struct step *s, const struct value *object, struct value_fields *ret)
 {
@@ -353,7 +353,7 @@ is_same(const struct value *a, const struct value *b)
 				  memcmp(a->at, b->at, (size_t)(a_end - a->at)) == 0);
 }
 
-/* The same for all elements or fields, compared in pairs; s is the step to each of them. */
+/* As differ(), for all elements or fields, in pairs. s: the step to each of them. */
 static index_mask
 differ_in_elements(const struct step *s, const struct value *a, const struct value *b)
 {

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-#define CAPACITY_KEPT 4096u /* an empty log keeps no more */
+#define CAPACITY_KEPT 4096u /* the most that an empty log keeps */
 
 struct retained_entry {
 	uint64_t seq;

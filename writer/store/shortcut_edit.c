@@ -11,9 +11,9 @@
 #include "shm-layout/shortcut.h"
 #include "shm-layout/trie.h"
 
-/* Fewer objects are found as fast through a trie of one or two nodes. */
+/* With fewer objects a trie of one or two nodes is as fast. */
 #define OBJECTS_MIN 16u
-/* Room for so many notes is kept between commits; more is a large list's. */
+/* Notes whose memory is kept between commits; only a large list needs more. */
 #define KEEP 4096u
 
 void
@@ -69,9 +69,8 @@ fill_key(void *cells, uint32_t count, uint64_t hash, uint32_t ref)
 		if (atomic_load_explicit(&bucket[i], memory_order_relaxed) != 0)
 			continue;
 		/*
-		 * Meets the acquire load in shortcut_by_key() (shm-layout/shortcut.h): the object was
-		 * written before its ref. Without it a reader could read the object's header as what stood
-		 * there before.
+		 * Meets the acquire load in shortcut_by_key() (shm-layout/shortcut.h): the object was written
+		 * before its ref. Without it a reader could read what the object's place held before.
 		 */
 		atomic_store_explicit(&bucket[i], hash >> 32 << 32 | ref, memory_order_release);
 		return;
@@ -79,8 +78,8 @@ fill_key(void *cells, uint32_t count, uint64_t hash, uint32_t ref)
 }
 
 /*
- * Exchange the cell of old_ref. An object that is new, or found no place before, takes an empty cell. An
- * object is never in two cells: the one that is not exchanged at its next change would show an old state.
+ * Exchange the cell of old_ref. An object that is new, or found no cell before, takes an empty one. An object
+ * never has two cells: its next change would exchange only one, and the other would show an old state.
  */
 static void
 change_key(void *cells, uint32_t count, const struct shortcut_change *c)
@@ -171,7 +170,7 @@ fill(const struct arena *arena, const struct resource *now, uint32_t by_key, uin
 		if (keys)
 			fill_key(keys, by_key_count, o->key_hash, it.leaf);
 		if (ordinals && o->ordinal < by_ordinal_count)
-			/* As in fill_key(); the table itself is reached by the next root only. */
+			/* As in fill_key(); only the next root leads to the table. */
 			atomic_store_explicit(&ordinals[o->ordinal], it.leaf, memory_order_release);
 	}
 }
@@ -182,7 +181,7 @@ power_of_two_above(uint64_t n)
 	return n <= SHORTCUT_BUCKET ? SHORTCUT_BUCKET : 1ull << (64 - __builtin_clzll(n));
 }
 
-/* True if a table needs this many cells, and has fewer or far more. */
+/* True if the table is missing or damaged, or has too few or far too many cells. */
 static bool
 does_not_fit(const struct arena *arena, uint32_t table, enum shortcut_kind kind, uint64_t needed)
 {
@@ -196,15 +195,15 @@ void
 shortcut_fit(struct shortcut_edit *e, struct arena *arena, struct resource *now)
 {
 	/*
-	 * At most 5.3 of a bucket's 8 cells are used: one key in fifty then finds no place and is looked up
-	 * in the tries.
+	 * A bucket of 8 cells has at most 5.3 keys on average: one key in fifty finds no cell and is looked
+	 * up in the tries.
 	 */
 	uint64_t key_cells = now->object_count + now->object_count / 2;
 	uint32_t by_key = 0, by_ordinal = 0;
 
 	if (e->lost || now->object_count < OBJECTS_MIN / 2)
 		shortcut_drop(e, arena, now);
-	/* where there was no room, it is tried again when the objects have become more or fewer */
+	/* after a refusal, try again when the number of objects has changed */
 	if (now->object_count < OBJECTS_MIN ||
 	    (e->refused_at && now->object_count / 16 == e->refused_at / 16))
 		return;

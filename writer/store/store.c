@@ -147,7 +147,7 @@ store_set_version(struct store *s, unsigned resource, const char *version, size_
 	memset(now->version, 0, sizeof(now->version));
 	memcpy(now->version, version, length);
 	now->version_length = (uint8_t)length;
-	/* given up, or a restored server's: what was deleted there nobody knows */
+	/* the version was given up, or the server restored: deletions there are unknown */
 	if (resource_version_number(version, length) < now->complete_from)
 		now->complete_from = 0;
 	s->resources[resource]->dirty = true;
@@ -174,7 +174,7 @@ store_set_state(struct store *s, unsigned resource, enum resource_state state)
 		return;
 	res->now.state = (uint32_t)state;
 	res->dirty = true;
-	/* a list is in: this is what the server had then */
+	/* a list is complete: it has what the server had at this version */
 	if (state == RESOURCE_SYNCED && res->now.complete_from == 0)
 		res->now.complete_from = resource_version_number(res->now.version, res->now.version_length);
 }

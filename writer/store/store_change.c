@@ -17,14 +17,14 @@
 #include "writer/store/store_keys.h"
 #include "writer/store/trie_warm.h"
 
-/* The tries of fewer objects stand in the caches as they are. */
+/* The tries of fewer objects are in the caches anyway. */
 #define WARM_MIN 8192u
 
 /*
  * Compute what the change does to the indexes, and reserve all memory that it may need. 0, -ENOSPC, -ENOMEM.
  *
  * leaving   the object that is deleted, in its final state, or 0
- * ret_keep  it leaves a tombstone: the limits allow it, and there is room
+ * ret_keep  `leaving` leaves a tombstone: the limits allow it, and there is room
  */
 static int
 prepare_change(struct store *s, struct store_resource *res, struct value before, struct value after,
@@ -48,7 +48,7 @@ prepare_change(struct store *s, struct store_resource *res, struct value before,
 	if (r < 0)
 		return r;
 	r = arena_ensure(s->arena, with_tombstone);
-	if (r == -ENOSPC && *ret_keep) { /* it must be able to go all the same */
+	if (r == -ENOSPC && *ret_keep) { /* the object must go even without a tombstone */
 		*ret_keep = false;
 		r = arena_ensure(s->arena, need);
 	}
@@ -163,7 +163,7 @@ struct ending {
 	bool seen;
 };
 
-/* The final state takes over what the store had given the object. */
+/* Copy to the final state what the store had given the object. */
 static void
 finish_final(struct store *s, uint32_t ref, uint32_t known)
 {

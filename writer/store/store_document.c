@@ -75,6 +75,6 @@ store_make_document(struct store *s, const char *json, uint32_t *ret_ref)
 	if (r < 0 || known)
 		draft_discard(s->arena, s->intern, kept.draft);
 	else
-		arena_free(s->arena, kept.draft.ref); /* what it refers to has a new holder */
+		arena_free(s->arena, kept.draft.ref); /* the new value holds its refs */
 	return r;
 }

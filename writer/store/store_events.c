@@ -103,7 +103,7 @@ store_on_events(struct store *s,
 
 /* ---- what is held ---- */
 
-/* Only readers of older roots can see it. */
+/* Retire an object or a value that only readers of older roots can see. */
 static void
 retire(struct store *s, uint32_t ref)
 {
@@ -124,7 +124,7 @@ retire(struct store *s, uint32_t ref)
 void
 store_let_go(struct store *s, struct retained_log *log, uint64_t seq, uint32_t ref)
 {
-	/* a note that cannot be kept: the block stays where it is until the next generation */
+	/* without memory for the note, the block stays until the next generation */
 	if (!s->lowest)
 		retire(s, ref);
 	else

@@ -19,8 +19,8 @@
 
 /* from[i]: the place in the old table of the index equal to the new index i, or NOWHERE. */
 struct new_definition {
-	struct store_resource *described; /* its descriptor and definitions */
-	struct index_table fresh;	  /* those that stand nowhere, being filled; definitions lent */
+	struct store_resource *described; /* has the new descriptor and definitions */
+	struct index_table fresh;	  /* indexes without an old trie, being filled; definitions lent */
 	unsigned from[];
 };
 

@@ -23,7 +23,7 @@ await_list(struct store_resource *res)
 	res->dirty = true;
 }
 
-/* Take out every object and index; the resource stays, empty, LISTING. */
+/* Remove all objects and index entries; the resource stays, empty and LISTING. */
 static void
 empty_resource(struct store *s, unsigned id)
 {
@@ -53,10 +53,7 @@ empty_resource(struct store *s, unsigned id)
 	res->dirty = true;
 }
 
-/*
- * A part of what readers know under this name is dropped: raise the floor, so that they compare all of it
- * anew.
- */
+/* A part of what readers know under this name is dropped: raise the floor, so that they compare anew. */
 static void
 reset_others(struct store *s, const char *name)
 {
@@ -96,7 +93,7 @@ remove_resource(struct store *s, unsigned i)
 	reset_others(s, name);
 }
 
-/* Do both describe the same resource, in the same namespace or all of them? */
+/* True if both describe the same resource, in the same namespace or both in all. */
 static bool
 same_place(const struct store *s, const struct store_resource *a, const struct store_resource *b)
 {
@@ -109,10 +106,7 @@ same_place(const struct store *s, const struct store_resource *a, const struct s
 	return strcmp(a->name, b->name) == 0 && x_length == y_length && memcmp(x, y, x_length) == 0;
 }
 
-/*
- * `known` had this place, with other content or another definition. It keeps the place, is emptied, and
- * takes over `res`, which is freed.
- */
+/* Empty the resource at this place, and let it take over the definition of `res`, which is freed. */
 static void
 renew_resource(struct store *s, unsigned id, struct store_resource *res)
 {
@@ -273,8 +267,8 @@ store_drop_unwanted(struct store *s, const bool wanted[])
 }
 
 /*
- * Ordinals below next_ordinal that name nothing are free at once: no root of this generation but the current
- * one was ever seen.
+ * Ordinals below next_ordinal without an object are free at once: readers have seen no root of this
+ * generation but the current one.
  */
 static int
 find_free_ordinals(struct store *s, struct store_resource *res)

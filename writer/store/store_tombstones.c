@@ -24,12 +24,9 @@
 #include "writer/store/collision_edit.h"
 #include "writer/store/store_keys.h"
 
-/*
- * Tombstones that one call may drop for their age: a hundred thousand deletions at one moment must not stop
- * the loop at another.
- */
+/* Tombstones that one call drops for their age at most: a mass deletion must not stop the loop later. */
 #define EXPIRE_BATCH 1000u
-/* Largest part of the arena's budget. */
+/* Divisor of the arena's budget: the tombstones' part. */
 #define ARENA_SHARE 8u
 #define NODE_BYTES_MIN 32u
 
@@ -37,7 +34,7 @@
 
 struct tombstone_note {
 	uint32_t ref;
-	uint32_t units;		/* of REF_UNIT bytes, that it held when it was left */
+	uint32_t units;		/* of REF_UNIT bytes, of the tombstone and its object, when it was left */
 };
 
 static const struct tombstone_note *
@@ -58,7 +55,7 @@ reserve_one(struct tombstones *list)
 	return fifo_ring_reserve(&list->notes, sizeof(struct tombstone_note), 1);
 }
 
-/* Memory was reserved. */
+/* The list must have room. */
 static void
 push(const struct store *s, struct tombstones *list, uint32_t ref, uint32_t object)
 {
@@ -100,8 +97,8 @@ each_value(const char *data, size_t length, void *context)
 }
 
 /*
- * Every hash that an object's tombstone is filed under, duplicates included. A non-zero result of each stops
- * and is returned.
+ * Call each() for every hash that an object's tombstone is filed under, duplicates included. A non-zero
+ * result of each() stops and is returned.
  */
 static int
 each_hash(const struct store *s, const struct store_resource *res, uint32_t object,
@@ -142,7 +139,7 @@ collect(uint64_t hash, void *context)
 	return 0;
 }
 
-/* The scratch keys become those of this object's tombstone, each filed already or not yet. */
+/* Set the scratch keys to those of this object's tombstone. filed: whether they are filed already. */
 static int
 collect_keys(struct store *s, const struct store_resource *res, uint32_t object, uint32_t tombstone,
 	     bool filed)
@@ -171,10 +168,7 @@ hash_fits(uint64_t hash, void *context)
 	return (hash & search->way.mask) == search->way.bits;
 }
 
-/*
- * The hash under which a leaf of `deleted` stands: the one of its first tombstone's hashes that fits the
- * path.
- */
+/* The hash under which a leaf of `deleted` stands: one of its first tombstone's that fits the path. */
 static int
 key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
 	    uint64_t *ret_key)
@@ -281,7 +275,7 @@ tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, ui
 	return 0;
 }
 
-/* 0; -ENOSPC, -ENOMEM: it stays; -EBADMSG */
+/* Drop the oldest tombstone. 0; -ENOSPC, -ENOMEM: it stays; -EBADMSG */
 static int
 drop_oldest(struct store *s, struct store_resource *res)
 {
@@ -350,7 +344,7 @@ tombstones_give_way(struct store *s)
 	}
 	arena_open_reserve(s->arena, false);
 	if (dropped)
-		store_release_held(s); /* so that the next commit's readers no longer need them */
+		store_release_held(s); /* before the commit: its readers then do not need them */
 	return dropped;
 }
 
@@ -396,9 +390,9 @@ store_expire_tombstones(struct store *s, uint64_t now_boot_ns)
 		struct store_resource *res = s->resources[i];
 		uint64_t age = res->tombstones.limits.age_ns;
 
-		if (!res->claimed) /* adopted, and not known yet what limits it has */
+		if (!res->claimed) /* adopted: its limits are not known yet */
 			continue;
-		tombstones_trim(s, res); /* what found no memory before */
+		tombstones_trim(s, res); /* drop what earlier calls had no memory for */
 		for (unsigned n = 0; n < EXPIRE_BATCH && res->tombstones.notes.count > 0; n++) {
 			const struct tombstone *t = oldest_tombstone(s, &res->tombstones);
 

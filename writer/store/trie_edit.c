@@ -3,8 +3,8 @@
  * Edits the persistent trie: finds the place, copies the path up to the first fresh node, and exchanges one
  * link there.
  *
- * Each edit builds new nodes bottom-up; its last step stores one link into a fresh node or into *root. A
- * failure before that frees the new nodes and changes nothing.
+ * Each edit builds new nodes bottom-up; its last step changes one fresh node or *root. A failure before that
+ * frees the new nodes and changes nothing.
  */
 #include "writer/store/trie_edit.h"
 
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 
 #define AHEAD 8u
-/* So much of the list of new nodes is kept between commits; only a large list needs more. */
+/* Entries of `made` whose memory is kept between commits; only a large list needs more. */
 #define KEEP 65536u
 
 struct trie_edit {
@@ -25,7 +25,7 @@ struct trie_edit {
 	size_t made_count, made_capacity;
 };
 
-/* The way from the root to a leaf: which link of which node was taken. */
+/* The path from the root to a leaf: which link of which node was taken. */
 struct trail {
 	unsigned depth;
 	struct {
@@ -35,7 +35,7 @@ struct trail {
 	} step[TRIE_DEPTH_MAX];
 	struct trie_way way;
 	uint32_t leaf;		/* 0: the last step's digit was missing, rank is where it belongs */
-	bool skipped;		/* a level without a node lies on the way */
+	bool skipped;		/* some level on the path has no node */
 };
 
 /* New nodes of one edit, and those they replace. */
@@ -301,10 +301,7 @@ add_link(struct trie_edit *e, uint32_t *root, const struct trail *t, unsigned de
 	return place_link(e, &c, root, t, depth - 1, wider);
 }
 
-/*
- * Put a new node of two links, old_link (some key: other) and leaf, where trail's first `depth` steps
- * lead.
- */
+/* Put a new node of two links, old_link (of key `other`) and leaf, where t's first `depth` steps lead. */
 static int
 add_fork(struct trie_edit *e, uint32_t *root, const struct trail *t, unsigned depth, unsigned shift,
 	 uint64_t other, uint32_t old_link, uint64_t key, uint32_t leaf)
@@ -443,7 +440,7 @@ trie_remove(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf)
 	digit = trie_digit(key, shift);
 	node = node_at(e, ref);
 	count = node_count(node);
-	if (count <= 2) { /* the node has nothing left to decide: its other link takes its place */
+	if (count <= 2) { /* a node of one link is not needed: the link takes its place */
 		uint32_t remaining = node->links[!rank];
 
 		c.replaced[c.replaced_count++] = ref;
@@ -477,7 +474,7 @@ trie_edit_seal(struct trie_edit *e)
 	for (size_t i = 0; i < e->made_count; i++) {
 		uint32_t ref = e->made[i];
 
-		/* they are far away by now: some are asked for ahead */
+		/* the blocks have left the caches: prefetch some */
 		if (i + AHEAD < e->made_count)
 			__builtin_prefetch(arena_block(e->arena, e->made[i + AHEAD]));
 		if (!trie_edit_is_fresh(e, ref))

@@ -46,7 +46,7 @@ add(unsigned index, const char *data, size_t length, void *context)
 		set->entries = p;
 		set->capacity = wider;
 	}
-	/* also for an empty value that comes first, so that there is something to point into */
+	/* an empty first value needs bytes to point into, too */
 	if (!set->bytes || set->used + length > set->room) {
 		size_t wider = set->room ? set->room * 2 : 4096;
 		char *p;
@@ -73,7 +73,7 @@ compare_entries(const void *a, const void *b, void *bytes)
 	return compare(bytes, a, bytes, b);
 }
 
-/* Sort, and keep one of each. */
+/* Sort, and remove duplicates. */
 static void
 order(struct value_set *set)
 {
