@@ -45,15 +45,11 @@ void
 redact_userinfo(char *text)
 {
 	for (char *at = text; (at = strstr(at, "://")); at += 3) {
-		size_t end = strcspn(at + 3, " \t\r\n'\"<>"), slash = strcspn(at + 3, "/ \t\r\n'\"<>"),
-		       last = 0;
+		size_t end = strcspn(at + 3, " \t\r\n'\"<>"), last = 0;
 
-		/*
-		 * a password may hold a slash that should have been encoded: then the first @ after the slash
-		 * counts
-		 */
+		/* A password may hold a '/' or '@' that should have been encoded: all up to the last '@' goes. */
 		for (size_t i = 0; i < end; i++)
-			if (at[3 + i] == '@' && (i < slash || last == 0))
+			if (at[3 + i] == '@')
 				last = i;
 		if (last)
 			memset(at + 3, '*', last);

@@ -38,6 +38,7 @@ TEST_CASE(what_looks_like_a_secret_is_hidden)
 	assert_redacted("key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", NULL, 400, "key [redacted]");
 	assert_redacted("id 0123456789abcdef0123456789abcdef01234567 no", NULL, 400, "id [redacted] no");
 	assert_redacted("at http://u:hunter2@proxy:1/x", NULL, 400, "at http://*********@proxy:1/x");
+	assert_redacted("at http://u:hun/te@r2@proxy:1/x", NULL, 400, "at http://***********@proxy:1/x");
 	assert_redacted("a -----BEGIN EC PRIVATE KEY-----\nhunter2\n-----END EC PRIVATE KEY-----\nb", NULL,
 			400, "a [redacted]; b");
 	assert_redacted("-----BEGIN RSA PRIVATE KEY-----\nhunter2", NULL, 400, "[redacted]");
