@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a reader asks of the header before it believes anything else in the file.
+ * Checks a header before anything else in the file is used.
  */
 #include "shm-layout/header_check.h"
 
@@ -71,8 +71,9 @@ header_check(const struct header *h, uint64_t file_bytes, char why[HEADER_WHY_BY
 	if (file_bytes < HEADER_BYTES)
 		return refuse(why, -EBADMSG, "shorter than an arena's header");
 	/*
-	 * Meets the release store in arena_set_state() (writer/arena/arena.c): who sees LIVE sees the whole
-	 * identity. Without it LIVE could be seen beside a magic or fingerprint that is not written yet.
+	 * Meets the release store in arena_set_state() (writer/arena/arena.c): a reader that loads LIVE sees
+	 * the whole identity. A relaxed load could return LIVE while the magic or fingerprint is not written
+	 * yet.
 	 */
 	state = atomic_load_explicit(&((struct header *)(uintptr_t)h)->state, memory_order_acquire);
 	if (state == HEADER_INCOMPLETE)

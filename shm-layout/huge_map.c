@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mapping at a multiple of 2 MiB: reserve more than is needed, map within it, give the rest back.
+ * Maps at a multiple of 2 MiB: reserves more than needed, maps within the reservation, unmaps the rest.
  */
 #include "shm-layout/huge_map.h"
 

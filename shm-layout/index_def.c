@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Index functions as data. Writer and reader both compile this file, so that what the writer files an object
- * under is what a reader finds in it.
+ * Index functions as data. Writer and reader both compile this file, so they compute the same values for an
+ * object.
  */
 #include "shm-layout/index_def.h"
 
@@ -140,7 +140,7 @@ append(const char *data, size_t length, void *context)
 	return 0;
 }
 
-/* The text of a scalar, at t's end: 1, or 0 when it has none or does not fit, or -EBADMSG. */
+/* Append a scalar's text to t. Returns 1; 0: v has no such text, or it does not fit; -EBADMSG. */
 static int
 append_scalar(struct text *t, struct value v)
 {
@@ -173,7 +173,7 @@ hand_over(const struct values *vs, const char *data, size_t length)
 	return length <= INDEX_VALUE_MAX ? vs->each(data, length, vs->context) : 0;
 }
 
-/* Behind "containerd://" and its like: letters, digits, '+', '-', '.' and then "://". */
+/* Length of a scheme as in "containerd://": letters, digits, '+', '-', '.', then "://"; 0: none. */
 static size_t
 scheme_length(const char *data, size_t length)
 {

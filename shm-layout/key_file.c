@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the key file, as input: whose it is, who else may read it and how long it is are looked at before its
- * bytes are a key.
+ * Reads the key file as input: its bytes become a key only if owner, mode and length are right.
  */
 #include "shm-layout/key_file.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keyed hash of names and values. In the order in which a lookup's bytes come: most namespaces have up to
- * 16 bytes, most names 17 to 64, and both take one or two branches, which go the same way when the key is
- * compared.
+ * The keyed hash of names and values. The shortest lengths are tested first: most namespaces have up to 16
+ * bytes, most names 17 to 64.
  */
 #include "shm-layout/key_hash.h"
 

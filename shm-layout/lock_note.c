@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes the note into SOCKET.lock, for the writer, and reads it again, for readers of an orphan and for
- * tools. What was read is input: a note that is not exactly one is refused.
+ * Writes and reads the note in SOCKET.lock. What is read is input: a malformed note is refused.
  */
 #include "shm-layout/lock_note.h"
 
@@ -29,7 +28,7 @@ lock_note_write(int fd, const struct lock_note *note)
 		     *note->arena ? hex : "");
 	if (n < 0 || (size_t)n >= sizeof(text))
 		return -ENAMETOOLONG;
-	/* In this order: a writer that is killed between leaves a whole note, with something behind it. */
+	/* In this order: a writer that is killed in between leaves a whole note, followed by older bytes. */
 	errno = 0;
 	if (pwrite(fd, text, (size_t)n, 0) != n)
 		return errno ? -errno : -EIO;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths: compiled from text once, so that following one is a fingerprint search and a comparison a step.
+ * Compiles paths from text, so that each step costs a fingerprint search and a comparison.
  */
 #include "shm-layout/path.h"
 
@@ -60,7 +60,7 @@ finish_name(struct compiler *c, struct path_step *step, size_t from)
 }
 
 /*
- * name, up to the next '.' or '['; a backslash takes the next character as it is (kubectl's
+ * A name up to the next '.' or '['. A backslash makes the next character part of the name (kubectl's
  * app\.kubernetes\.io/name).
  */
 static int
@@ -94,7 +94,7 @@ compile_bare(struct compiler *c)
 	return 0;
 }
 
-/* ["name"] or ['name'], at the quote; a backslash takes the next character as it is. */
+/* ["name"] or ['name'], from the quote on. A backslash makes the next character part of the name. */
 static int
 compile_quoted(struct compiler *c)
 {
@@ -217,7 +217,7 @@ compile(struct compiler *c)
 	return r;
 }
 
-/* Whether the path is that of a field that object headers have. */
+/* The header field that the path names; PATH_BODY: none. */
 static enum path_header
 find_header(const struct path *path)
 {
@@ -262,7 +262,7 @@ enter_key(const struct path *path, const struct path_step *step, struct value *v
 			   (struct value_memo *)(uintptr_t)&step->memo);
 }
 
-/* v becomes what the step leads to; false when nothing is there. In place, see value_enter(). */
+/* Replace v by the value that the step leads to; false: there is none. In place, see value_enter(). */
 static bool
 take_step(const struct path *path, const struct path_step *step, struct value *v)
 {
@@ -276,7 +276,7 @@ struct walk {
 	const struct path *path;
 	int (*each)(struct value hit, void *context);
 	void *context;
-	uint32_t left;	/* values that may still be visited: a damaged arena can show any number */
+	uint32_t left;	/* values that may still be visited: limits the walk in a damaged arena */
 };
 
 static int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A place is looked at by O_PATH, which opens nothing, and then what was looked at is opened, not whatever
- * has the name by then.
+ * Opens a path with O_PATH, which does not open the file itself, and checks its type. Then opens that same
+ * file, even if another file has its name by now.
  */
 #include "shm-layout/plain_file.h"
 

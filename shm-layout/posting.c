@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Postings: the checked look at one, and walking its ordinals.
+ * Checks a posting list, and walks its ordinals.
  */
 #include "shm-layout/posting.h"
 

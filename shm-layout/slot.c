@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Claiming a pin cell (PROTOCOLS.md, Pin) and the full fence that both sides of it need.
+ * Claims a pin cell (PROTOCOLS.md, Pin), and has the full fence that both sides of each protocol need.
  */
 #include "shm-layout/slot.h"
 
 /*
- * Between a store and a load of something else, on both sides: of a pin (slot_claim_any(); pins_horizon() in
- * writer/arena/pins.c), of going to sleep (arm() in reader-lib/events/wait.c, arm_for_handlers() beside
- * it; broker_wake() in writer/serve/broker_wake.c), of a queue that overflows (ring_out_overflow() in
- * writer/serve/ring_out.c; Q1's claim), and of a mapping that goes (mapping_reap() in
- * reader-lib/attach/mapping.c; R1's claim). Without it the load may be done first, and both sides miss what
- * the other stored.
+ * The full fence between a store and a later load of another word. Without it the load may be done first, and
+ * both sides miss what the other stored. The two sides:
  *
- * The thread sanitizer does not follow free fences, so under it the fence is an exchange on a word of its
- * own: the same instruction where it runs (x86), and no false report.
+ *	pin		slot_claim_any(); pins_horizon() (writer/arena/pins.c)
+ *	sleep		arm() (reader-lib/events/wait.c), arm_for_handlers() (run.c there); broker_wake()
+ *			(writer/serve/broker_wake.c)
+ *	queue		Q1's claim; ring_out_overflow() (writer/serve/ring_out.c)
+ *	drop		R1's claim; pins_close() (writer/arena/pins.c)
+ *	move		R1's claim; mapping_reap() (reader-lib/attach/mapping.c)
+ *	binding		R1's claim; retire() (reader-lib/read/resource_open.c)
+ *	handlers	handlers_wait() (reader-lib/events/handler_api.c); tell_watchers() (run.c there)
+ *
+ * The thread sanitizer does not follow free fences. Under it, an exchange on a local word takes the fence's
+ * place: on x86 that is a full fence, too.
  */
 void
 slot_fence(void)
@@ -36,12 +41,12 @@ slot_claim_any(struct slot *slot, unsigned hint)
 		struct pin_cell *cell = &slot->cells[at];
 		uint64_t expected = CELL_FREE;
 
-		/* Look before the exchange: a taken cell's line is left where it is. */
+		/* Load first: an exchange would take the cache line of a cell that is taken. */
 		if (atomic_load_explicit(&cell->epoch, memory_order_relaxed) != CELL_FREE)
 			continue;
 		slot_touch(slot, at);
 		/*
-		 * R1. With the fence behind it, it meets the one in pins_horizon() (writer/arena/pins.c):
+		 * R1. With the fence after it, it meets the fence in pins_horizon() (writer/arena/pins.c):
 		 * either that scan sees the claim, or R2 sees the root that was stored before the scan.
 		 * Without the fence R2 could be done first, and the old root's block be reused while it is
 		 * read.
@@ -49,7 +54,7 @@ slot_claim_any(struct slot *slot, unsigned hint)
 		if (atomic_compare_exchange_strong_explicit(&cell->epoch, &expected, CELL_ACQUIRING,
 							    memory_order_seq_cst, memory_order_relaxed)) {
 #if defined(__x86_64__)
-			/* A locked exchange is a full fence there; only the compiler has to be told. */
+			/* On x86 the locked exchange is a full fence; this is for the compiler. */
 			atomic_signal_fence(memory_order_seq_cst);
 #else
 			slot_fence();

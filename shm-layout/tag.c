@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Integrity tags: key derivation, the two-step SipHash tag of a block, and the memory of readers that verify,
- * so that they check each block once.
+ * Integrity tags: key derivation, a block's two-step SipHash tag, and a verifying reader's table of the
+ * blocks that it has checked.
  */
 #include "shm-layout/tag.h"
 
@@ -50,7 +50,7 @@ tag_root(const struct tag_root_key *key, const uint8_t hash_key[16], uint64_t of
 	crypto_generichash_init(&state, key->key, sizeof(key->key), TAG_ROOT_BYTES);
 	crypto_generichash_update(&state, b->payload + TAG_ROOT_BYTES, block_length(b) - TAG_ROOT_BYTES);
 	crypto_generichash_update(&state, (const uint8_t *)&offset, sizeof(offset));
-	/* what the identity tag covers and a verbatim copy keeps: the key of all hashes */
+	/* hash_key: the identity tag covers it, and a verbatim copy of the arena keeps it */
 	crypto_generichash_update(&state, hash_key, 16);
 	crypto_generichash_final(&state, ret_tag, TAG_ROOT_BYTES);
 }
@@ -64,7 +64,7 @@ tag_content_hash(const struct tag_keys *keys, const void *payload, uint32_t leng
 	return h;
 }
 
-/* The tag of a block of this type and length, whatever stands there meanwhile. */
+/* The tag of a block. type_length: the caller's copy, because the block's own word may change. */
 static uint64_t
 tag_of(const struct tag_keys *keys, uint64_t offset, uint32_t type_length, uint32_t aux,
        uint64_t content_hash)
@@ -112,7 +112,7 @@ tag_load_ok(const struct tag_keys *keys, uint64_t offset, const struct block *b,
 
 /* ---- what a reader has checked ----------------------------------------------- */
 
-/* Entries of the table of checked blocks: 2^14 of 16 bytes, a reader's private 256 KiB. */
+/* 2^14 entries of 16 bytes: 256 KiB of the reader's private memory. */
 #define VERIFIER_BITS 14u
 
 struct checked {
@@ -159,8 +159,8 @@ block_verifier_met_damage(const struct block_verifier *v)
 }
 
 /*
- * Two threads may store different entries in one place; a mixed pair {ref of one, tag of the other} matches
- * neither block, so it only costs another check.
+ * Two threads may store different entries in one place. A mixed pair (ref of one block, tag of the other)
+ * matches neither block, and costs one more check.
  */
 bool
 block_verify(const struct arena_view *view, uint32_t ref, const struct block *b, uint32_t type_length)

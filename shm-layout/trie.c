@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading the trie: get, and ordered iteration with a seek.
+ * Reads the trie: get, and ordered iteration with seek.
  */
 #include "shm-layout/trie.h"
 
@@ -36,8 +36,8 @@ trie_node_of(const struct block *b, unsigned below)
 }
 
 /*
- * Is this link a node? 1 and the node, which has a link at least, 0 a leaf, -EBADMSG.
- * A leaf's block is looked at for its type only; whoever reads it checks the rest.
+ * Whether a link is a node, with at least one link: 1; 0: a leaf; -EBADMSG. Of a leaf's block, only the type
+ * is looked at; the caller checks the rest.
  */
 static int
 look_at_link(const struct arena_view *view, uint32_t link, unsigned below, struct trie_level *ret)
@@ -62,11 +62,11 @@ rank_of(uint64_t map, unsigned digit)
 }
 
 /*
- * One step down a link, for trie_get(), whose time is a reader's time: just what is needed to touch the node
- * safely and take one of its links. What trie_node_of() looks at beside that (is the length the map's, are
- * the shifts multiples of 6) is form, which walks check.
+ * One step down a link, on the hot path of trie_get(). Checks only what is needed to touch the node and load
+ * one of its links. Walks check the form, too, by trie_node_of(): the length fits the map, shifts are
+ * multiples of 6.
  *
- * Returns the child link; 0 none; link itself when it is a leaf; BAD when damaged.
+ * Returns the child link; 0: none; link itself: it is a leaf; BAD: damaged.
  */
 #define BAD (LINK_IMMEDIATE - 1)	/* a ref that no block has: its offset is the arena's largest size */
 
@@ -118,14 +118,14 @@ trie_get(const struct arena_view *view, uint32_t root, uint64_t key, uint32_t *r
 		if (next == link)
 			break;
 		link = next;
-		if (below == 0) /* nothing lies deeper: a leaf, which need not be touched to know it */
+		if (below == 0) /* nothing lies deeper: a leaf, and its block need not be touched */
 			break;
 	}
 	*ret_leaf = link;
 	return link != 0;
 }
 
-/* The level is gone down into; of its links those of `rest` are still to visit. */
+/* Push a level. rest: the map of its links that are still to be visited. */
 static void
 push(struct trie_iter *it, const struct trie_level *level, uint64_t rest)
 {
@@ -136,7 +136,7 @@ push(struct trie_iter *it, const struct trie_level *level, uint64_t rest)
 	it->depth++;
 }
 
-/* Go down from link along the lowest digits to its first leaf. */
+/* Descend from link by the lowest digits to the first leaf. */
 static int
 descend(struct trie_iter *it, uint32_t link)
 {
@@ -193,10 +193,10 @@ from_shift(uint64_t key, unsigned shift)
 }
 
 /*
- * Levels without a node were not compared on the way down, so a seek takes two steps: (1) follow from's
- * digits as far as they exist to some leaf and learn its key k; (2) with the highest digit at which k and
- * from differ, go down again and stop at the first node below that digit: all its leaves agree with k there,
- * so all are above or all below from.
+ * Levels without a node are not compared on the way down, so a seek takes two steps. (1) Follow from's
+ * digits, where they exist, to a leaf, and learn its key k. (2) Descend again to the first node below the
+ * highest digit at which k and from differ. All its leaves agree with k there: all are above from, or all
+ * below.
  */
 int
 trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, uint64_t from,
@@ -246,7 +246,7 @@ trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, ui
 			return r;
 		if (r == 0 || (key != from && level.shift < differ))
 			break;
-		/* above the difference every digit of from is k's; at it, from's may be missing */
+		/* above the difference, from and k have equal digits; at it, from's link may be missing */
 		digit = trie_digit(from, level.shift);
 		push(it, &level, digit == 63 ? 0 : level.map & (~0ull << (digit + 1)));
 		if (!(level.map >> digit & 1))
@@ -255,7 +255,7 @@ trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, ui
 		if (key != from && level.shift == differ)
 			return descend(it, link);
 	}
-	/* everything below link agrees with k down to the difference */
+	/* all leaves below link agree with k down to the difference */
 	if (key >= from)
 		return descend(it, link);
 	return trie_next(it);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values, read in place. Everything here looks at bytes that another process wrote, within the bounds of
- * value_bounds.h. A damaged value reads as absent.
+ * Reads values in place, within the bounds of value_bounds.h: another process wrote the bytes. A damaged
+ * value reads as absent.
  *
- * value_each_ref() needs no recursion: a container's contents follow its head, so that one walk over
- * the heads, entering instead of skipping, meets every value once.
+ * value_each_ref() needs no recursion: a container's contents follow its head. One walk that enters
+ * containers instead of skipping them meets each value once.
  */
 #include "shm-layout/value.h"
 
@@ -68,7 +68,7 @@ value_of_block(const struct arena_view *view, uint32_t ref)
 	return value_open_block(&v, view, ref) ? v : no_value();
 }
 
-/* own: whether OWN_… means anything here */
+/* own: the tags OWN_… are valid here */
 static enum value_kind
 kind_of(unsigned tag, bool own)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A name is found by its fingerprint, then by its text; or in the memo, by the tag of the shape. */
+/* Finds a name by its fingerprint and then its text, or in the memo by the shape's tag. */
 #include "shm-layout/value_field.h"
 
 #include <string.h>
@@ -12,15 +12,15 @@
 #define SMALLEST_PAGE 4096u
 
 /*
- * Whether the bytes that were read, from the first to the last, were no zeros of a page that was given back:
- * pages are given back as a whole, and stay so, so what is there now was there before. Errs towards no.
+ * Whether none of the bytes that were read, from first to last, was a zero of a punched page. A page is
+ * punched as a whole and stays zero, so a nonzero byte was nonzero before. False may be wrong.
  */
 static bool
 stands(const uint8_t *first, const uint8_t *last)
 {
 	bool one_page = (((uintptr_t)first ^ (uintptr_t)last) & ~(uintptr_t)(SMALLEST_PAGE - 1)) == 0;
 
-	/* Without the fence these loads could be done before the loads that they confirm. */
+	/* Without the fence, these loads could be done before the loads that they confirm. */
 	atomic_thread_fence(memory_order_acquire);
 	return LOAD_ONCE(first) != 0 &&
 	       (one_page || ((size_t)(last - first) < SMALLEST_PAGE && LOAD_ONCE(last) != 0));

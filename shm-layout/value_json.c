@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values as JSON text, and numbers between their forms. What is printed reads back as the same value:
- * integers are exact, a double gets the fewest of 15 .. 17 digits that bring it back, and keeps a ".0" where
- * it would look like an integer; other numbers are their own text.
+ * Values as JSON text, and numbers between their forms. What is printed reads back as the same value.
+ * Integers are exact. A double gets the fewest of 15 to 17 digits that bring it back, and ".0" if it would
+ * look like an integer. Other numbers are printed as their own text.
  *
- * The library may run under any LC_NUMERIC: printf's decimal point is replaced, whatever it is.
+ * The library may run under any LC_NUMERIC, so printf's decimal point is replaced.
  */
 #include <errno.h>
 #include <locale.h>
@@ -31,7 +31,7 @@ flush(struct printer *p)
 	return r;
 }
 
-/* What does not fit into what is left of the buffer. */
+/* Append what may not fit into the rest of the buffer. */
 static int
 put_over(struct printer *p, const char *data, size_t length)
 {
@@ -74,7 +74,7 @@ is_plain(unsigned char c)
 	return c >= 0x20 && c != '"' && c != '\\';
 }
 
-/* Eight bytes at a time; not 0: one of them is not plain. */
+/* Not 0: one of the eight bytes needs an escape. */
 static inline uint64_t
 not_plain(uint64_t word)
 {
@@ -86,7 +86,7 @@ not_plain(uint64_t word)
 	       ones * 0x80;
 }
 
-/* Copy, and say whether every byte is plain: most texts are, and this is most of what printing costs. */
+/* Copy, and return whether every byte is plain. Most texts are, and this is most of the cost of printing. */
 static inline bool
 copy_plain(char *to, const char *from, size_t length)
 {
@@ -195,7 +195,7 @@ put_double(struct printer *p, double n)
 	bool looks_integer = true;
 	int digits;
 
-	if (n != n || n - n != 0) /* NaN and infinities are no JSON; the decoder makes none */
+	if (n != n || n - n != 0) /* JSON has no NaN and no infinities; the decoder makes none */
 		return -EBADMSG;
 	for (digits = 15; digits <= 17; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, n);
@@ -246,7 +246,7 @@ put_container(struct printer *p, const struct value *v, bool object, unsigned de
 
 	if (depth >= VALUE_DEPTH_MAX)
 		return -EBADMSG;
-	if (object && LOAD_ONCE(v->at) == TAG_EMPTY_OBJECT) /* half of what managedFields are made of */
+	if (object && LOAD_ONCE(v->at) == TAG_EMPTY_OBJECT) /* half of all values in managedFields */
 		return put(p, "{}", 2);
 	it = value_iterate(*v);
 	while (r == 0 && value_next(&it)) {
@@ -347,8 +347,10 @@ value_double(struct value v, double *ret)
 	case VALUE_DOUBLE:
 		return value_word(v, TAG_DOUBLE, ret);
 	case VALUE_NUMBER:
-		/* An integer beyond 64 bits, or beyond what a double holds: digits after the first 1,000
-		 * change nothing but the magnitude, and that of so long a text is infinite. */
+		/*
+		 * An integer beyond 64 bits, or a number beyond what a double holds. Digits after the first
+		 * 1,000 change only the magnitude, and so long a number is infinite.
+		 */
 		if (!value_string(v, &data, &length))
 			return false;
 		if (length >= sizeof(text)) {
@@ -357,7 +359,7 @@ value_double(struct value v, double *ret)
 		}
 		memcpy(text, data, length);
 		text[length] = '\0';
-		/* a constant of libc's, nothing is allocated */
+		/* libc returns a constant: nothing is allocated */
 		c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 		if (!c_locale)
 			return false;

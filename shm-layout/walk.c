@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks everything that a root reaches: a visitor's tour for verification and for the writer's books. Each
- * kind of block has one function, which checks what it holds before it goes on. What is walked may turn to
- * zeros meanwhile (a verifying reader's snapshot that is revoked): lengths are those that were checked.
+ * Walks everything that a root reaches, for verification and for the writer's books. One function for each
+ * kind of block checks the block before it goes on. Blocks may turn to zeros meanwhile (a verifying reader's
+ * snapshot is revoked), so the walk uses the lengths that it checked.
  */
 #include "shm-layout/walk.h"
 
@@ -24,7 +24,7 @@ struct walk {
 	const struct walk_visitor *visitor;
 	struct walk_damage *damage;
 	unsigned depth;		/* of shared values */
-	uint32_t holder;        /* of a value's references: the block in which they stand */
+	uint32_t holder;        /* the block in which the references of a value stand */
 };
 
 static int
@@ -36,8 +36,10 @@ damaged(struct walk *w, uint32_t ref, const char *why)
 }
 
 /*
- * The block, checked for bounds and type, and shown to the visitor.
- * holder: which block refers to it, here as below. ret_length: of its payload, as checked
+ * Load a block, check its bounds and type, and show it to the visitor.
+ *
+ * holder      the block that refers to it, here and below
+ * ret_length  of its payload, as checked
  */
 static int
 enter(struct walk *w, uint32_t holder, uint32_t ref, enum block_type type, const struct block **ret,
@@ -160,7 +162,7 @@ walk_tombstone(struct walk *w, uint32_t holder, uint32_t ref)
 
 /* ---- tries ---- */
 
-/* CHANGE: of by-seq, an ordinal or a tombstone. */
+/* LEAF_CHANGE: a leaf of by-seq, an ordinal or a tombstone. */
 enum leaf_kind { LEAF_ORDINAL, LEAF_OBJECT, LEAF_POSTINGS, LEAF_CHANGE, LEAF_TOMBSTONE };
 
 static int walk_trie(struct walk *w, uint32_t holder, uint32_t link, unsigned below, enum leaf_kind kind);
@@ -252,7 +254,7 @@ walk_trie(struct walk *w, uint32_t holder, uint32_t link, unsigned below, enum l
 
 /* ---- root and resources ---- */
 
-/* A table of hints: what its cells lead to is not walked, for it counts only where the tries agree. */
+/* A table of hints. Its cells are not followed: they count only where the tries agree. */
 static int
 walk_shortcut(struct walk *w, uint32_t holder, uint32_t ref, enum shortcut_kind kind)
 {
@@ -287,10 +289,7 @@ walk_resource(struct walk *w, uint32_t holder, uint32_t ref)
 	r = walk_value_block(w, ref, res->descriptor);
 	if (r >= 0 && res->status)
 		r = walk_value_block(w, ref, res->status);
-	/*
-	 * objects first: they are what the other tries lead to, and they lie in the order of their
-	 * ordinals
-	 */
+	/* objects first: the other tries lead to them, and they lie in the order of their ordinals */
 	if (r >= 0)
 		r = walk_trie(w, ref, res->ordinals, TRIE_SHIFT_TOP + 6, LEAF_OBJECT);
 	if (r >= 0)
