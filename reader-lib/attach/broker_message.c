@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets: heads, and what a refusal says.
+ * Writes and checks the heads of packets, and reads refusals.
  */
 #include "reader-lib/attach/broker_message.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The connection to the broker: what is sent and received, and when it is tried again.
+ * The connection to the broker: sends and receives packets, and decides when to try again.
  */
 #include "reader-lib/attach/connection.h"
 
@@ -23,7 +23,7 @@
 #define DELAY_MAX_NS 1000000000ull
 #define DELAY_STARTING_NS 40000000ull /* while a writer starts or ends */
 #define GREETING_NS 5000000000ull
-#define SILENCE_NS 500000000ull /* an answer takes far less, also of one that is busy */
+#define SILENCE_NS 500000000ull /* even a busy informerd answers far sooner */
 #define FIRST_ANSWER_MS 100
 #define ADDRESSES_TEXT 256
 
@@ -48,7 +48,7 @@ connection_timer(struct informer *inf, uint64_t at_ns)
 		set_timer(inf, at_ns);
 }
 
-/* 0 or negative errno. What is not watched would wake nobody. */
+/* Add a descriptor to the epoll. 0 or negative errno. */
 static int
 watch(struct informer *inf, int fd)
 {
@@ -62,10 +62,7 @@ close_socket(struct informer *inf, bool in_child)
 {
 	if (inf->socket < 0)
 		return;
-	/*
-	 * The parent's connection is not ours to end; and one that a child inherited must not outlive our
-	 * detach.
-	 */
+	/* shutdown() also ends a copy that a child inherited; a child must not end its parent's. */
 	if (!in_child) {
 		epoll_ctl(inf->epoll, EPOLL_CTL_DEL, inf->socket, NULL);
 		shutdown(inf->socket, SHUT_RDWR);
@@ -74,7 +71,7 @@ close_socket(struct informer *inf, bool in_child)
 	inf->socket = -1;
 }
 
-/* Why it is not UP. Returns whether that is news. */
+/* Set why it is not UP. Returns whether the reason is new. */
 static bool
 set_reason(struct informer *inf, int failure, const char *reason)
 {
@@ -86,7 +83,7 @@ set_reason(struct informer *inf, int failure, const char *reason)
 	return news;
 }
 
-/* Back to DOWN, with the reason (a code and a sentence) and the time of the next attempt. */
+/* Go DOWN: set the reason (a code and a sentence) and the time of the next attempt. */
 static void
 go_down(struct informer *inf, int failure, const char *reason)
 {
@@ -138,7 +135,7 @@ connection_open(struct informer *inf, bool nonblocking)
 	for (unsigned i = 0; i < inf->address_count; i++) {
 		if (connect(fd, (const struct sockaddr *)&inf->addresses[i], sizeof(inf->addresses[i])) == 0)
 			return fd;
-		/* of two failures the more telling one is kept */
+		/* of two failures, keep the one that is not -ENOENT */
 		if (r == -ENOENT)
 			r = -errno;
 	}
@@ -147,9 +144,9 @@ connection_open(struct informer *inf, bool nonblocking)
 }
 
 /*
- * The connection ends, and the arena that came over it is current. When informerd hung up, or is about to and
- * says why, it is gone, or wants to be rid of us; then it looks at our slot until we hang up in turn
- * (slot.h): so the connection stays open until nothing is read in this mapping any more (mapping_reap()).
+ * End the connection over which the current arena came. If informerd hung up, or refused us and will hang up,
+ * keep our end open until nothing is read in this mapping (mapping_reap()): informerd honours our pins until
+ * we hang up (slot.h).
  */
 static void
 leave(struct informer *inf, bool they_hung_up)
@@ -157,7 +154,7 @@ leave(struct informer *inf, bool they_hung_up)
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
 
 	if (!they_hung_up) {
-		/* Our slot ends with the connection. What is read is told so first: close() orders it. */
+		/* Our hang-up gives up the slot, so snapshots must expire first: close() orders it. */
 		slot_close(m->slot);
 		return;
 	}
@@ -167,11 +164,10 @@ leave(struct informer *inf, bool they_hung_up)
 }
 
 /*
- * Make an arena current. Its predecessor stays mapped for as long as it is read.
- * When it is the very arena we had, the slot we had may be looked at no more, and with it goes what protected
- * our snapshots: they expire.
+ * Make an arena current. Its predecessor stays mapped while it is read. If both are the same arena, informerd
+ * may stop scanning the old slot, which protects our snapshots: they expire.
  *
- * Returns 0, or negative with a message, and the mapping is gone.
+ * Returns 0; or negative with a message, and the mapping is freed.
  */
 static int
 make_current(struct informer *inf, struct mapping *m)
@@ -196,14 +192,14 @@ make_current(struct informer *inf, struct mapping *m)
 	return 0;
 }
 
-/* There is nothing to read, and this handle asked for what a dead writer left, rather than that. */
+/* The handle has nothing to read, and asked for the arena of a dead writer (INFORMER_ORPHAN). */
 static bool
 wants_orphan(const struct informer *inf)
 {
 	return inf->flags & INFORMER_ORPHAN && !atomic_load_explicit(&inf->current, memory_order_relaxed);
 }
 
-/* Whether a code came with a sentence: what has run out, or what was read and refused. */
+/* Whether a code comes with a message: resources ran out, or something read was refused. */
 static bool
 has_message(int r)
 {
@@ -211,8 +207,8 @@ has_message(int r)
 }
 
 /*
- * Nobody listens. A writer holds the lock all the same: it starts, or ends, and is looked for again soon.
- * None does: who asked for it takes what the last one left, when there is nothing else to read.
+ * Nobody listens. If a writer holds the lock, it starts or ends: try again within DELAY_STARTING_NS. If no
+ * writer does, attach to the arena of the last one, if the handle wants it.
  */
 static void
 nobody_listens(struct informer *inf, int failure)
@@ -242,7 +238,10 @@ nobody_listens(struct informer *inf, int failure)
 	go_down(inf, failure, reason);
 }
 
-/* Somebody listens, and says nothing; since when is kept over attempts. Returns the code, with the reason. */
+/*
+ * A writer listens but does not answer. Keeps the time of the first silence over attempts. Returns the code,
+ * and its sentence in `reason`.
+ */
 static int
 nobody_answers(struct informer *inf, char *reason, size_t size)
 {
@@ -277,7 +276,7 @@ attempt(struct informer *inf)
 		nobody_listens(inf, fd);
 		return;
 	}
-	/* So many wait to be let in that there is no room for more. */
+	/* The queue of connections to be accepted is full. */
 	if (fd == -EAGAIN) {
 		r = nobody_answers(inf, reason, sizeof(reason));
 		go_down(inf, r, reason);
@@ -292,7 +291,7 @@ attempt(struct informer *inf)
 	message_begin(&hello.head, MESSAGE_HELLO, sizeof(hello));
 	memcpy(hello.reader_name, inf->reader_name, sizeof(hello.reader_name));
 	r = send(fd, &hello, sizeof(hello), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
-	/* Who refuses us at once has hung up already; what it said stands in the socket. */
+	/* A broker that refuses us at once has hung up already; its packet is still in the socket. */
 	if (r == 0 || r == -EPIPE || r == -ECONNRESET)
 		r = watch(inf, fd);
 	if (r < 0) {
@@ -305,7 +304,7 @@ attempt(struct informer *inf)
 	set_timer(inf, inf->greeting_ns + SILENCE_NS);
 }
 
-/* GREETING, and the time has come to look at that: no answer yet. */
+/* In GREETING: the answer did not come in time. */
 static void
 greeting_is_late(struct informer *inf)
 {
@@ -324,7 +323,7 @@ greeting_is_late(struct informer *inf)
 	set_timer(inf, now + SILENCE_NS);
 }
 
-/* WELCOME. The descriptors are ours. */
+/* WELCOME came. Takes over the descriptors. */
 static void
 receive_arena(struct informer *inf, const struct message_welcome *welcome,
 	      const int fds[PROTOCOL_DESCRIPTORS])
@@ -357,8 +356,8 @@ union packet {
 };
 
 /*
- * Receive one packet. Returns its length, 0 at hang-up, or negative errno; *ret_count descriptors came with
- * it, none where there was no room for all of them (*ret_no_room).
+ * Receive one packet. Returns its length, 0 at hang-up, or negative errno. *ret_count: descriptors that came
+ * with it; 0 with *ret_no_room if this process could not open all of them.
  */
 static ssize_t
 receive(int socket, union packet *packet, int fds[PROTOCOL_DESCRIPTORS], unsigned *ret_count,
@@ -369,7 +368,7 @@ receive(int socket, union packet *packet, int fds[PROTOCOL_DESCRIPTORS], unsigne
 		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_DESCRIPTORS)];
 	} control;
 	struct iovec io = {packet, sizeof(*packet)};
-	/* not the whole buffer: CMSG_SPACE is rounded up, and the kernel fills it with one more */
+	/* not sizeof(control): CMSG_SPACE is rounded up, and the kernel would pass one more */
 	struct msghdr message = {.msg_iov = &io,
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
@@ -388,11 +387,11 @@ receive(int socket, union packet *packet, int fds[PROTOCOL_DESCRIPTORS], unsigne
 
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
-		/* the buffer holds no more than these */
+		/* msg_controllen limits `bytes` to the size of fds */
 		memcpy(fds, CMSG_DATA(c), bytes);
 		*ret_count = (unsigned)(bytes / sizeof(int));
 	}
-	/* cut short, though there was space for them: the kernel could not open them here */
+	/* cut short though the buffer had space: this process could not open all of them */
 	*ret_no_room = message.msg_flags & MSG_CTRUNC && *ret_count < PROTOCOL_DESCRIPTORS;
 	while (*ret_no_room && *ret_count > 0)
 		close(fds[--*ret_count]);
@@ -430,7 +429,7 @@ receive_step(struct informer *inf)
 	if (refused) {
 		failure = message_refusal(&packet, (size_t)n);
 		informer_error_text(failure, reason, sizeof(reason));
-		/* Who is busy will soon not be; for the rest somebody must act, or time pass. */
+		/* INFORMER_E_NOT_READY passes soon; other refusals last longer. */
 		if (failure != INFORMER_E_NOT_READY)
 			inf->delay_ns = DELAY_MAX_NS;
 	} else if (no_room) {
@@ -459,7 +458,7 @@ connection_step(struct informer *inf)
 	bool changed = false;
 	uint64_t count;
 
-	/* the answer may be there, and only we be late */
+	/* the answer may have come already, and only this thread is late */
 	if (read(inf->timer, &count, sizeof(count)) > 0 && inf->connection == CONNECTION_GREETING) {
 		while (inf->connection == CONNECTION_GREETING && receive_step(inf))
 			changed = true;
@@ -468,7 +467,7 @@ connection_step(struct informer *inf)
 	}
 	if (m && read(m->event_fd, &count, sizeof(count)) > 0)
 		changed = true;
-	/* Twice: a hang-up is followed by an attempt at once. Bounded otherwise by what the broker sent. */
+	/* Twice: an attempt follows a hang-up at once. The inner loop ends with what the broker sent. */
 	for (unsigned round = 0; round < 2; round++) {
 		if (inf->connection == CONNECTION_DOWN && time_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
 			attempt(inf);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The daemon's own report, asked for over a connection of its own, so that it works without a slot, with all
- * slots taken, and while the first list runs.
+ * Fetches the daemon's own report over a connection of its own. So it works without a slot, when all slots
+ * are taken, and during the first list.
  */
 #include <limits.h>
 #include <poll.h>
@@ -62,7 +62,7 @@ wait_readable(int fd, uint64_t end_ns)
 	}
 }
 
-/* One packet of the answer: 1 there are more, 0 that was the last, or negative. */
+/* Receive one packet of the answer. 1: more follow; 0: it was the last; or negative. */
 static int
 receive_piece(struct informer *inf, int fd, char *packet, uint64_t end_ns, struct report *report)
 {
@@ -90,7 +90,7 @@ receive_piece(struct informer *inf, int fd, char *packet, uint64_t end_ns, struc
 	return r < 0 ? r : head.more != 0;
 }
 
-/* Connect; while others stand before us, until then. */
+/* Connect. While the queue of connections is full, try again until end_ns. */
 static int
 open_until(struct informer *inf, uint64_t end_ns)
 {
@@ -102,7 +102,7 @@ open_until(struct informer *inf, uint64_t end_ns)
 	return fd;
 }
 
-/* Ask once, over a connection of its own. 0, or negative; report->text is there in any case. */
+/* Ask once, over a connection of its own. 0 or negative. The caller frees report->text in any case. */
 static int
 ask(struct informer *inf, uint64_t end_ns, struct report *report)
 {
@@ -115,7 +115,7 @@ ask(struct informer *inf, uint64_t end_ns, struct report *report)
 	packet = memory_get(inf, PROTOCOL_PACKET_MAX);
 	message_begin(&question, MESSAGE_STAT, sizeof(question));
 	r = packet ? 1 : -ENOMEM;
-	/* Who refuses us at once has hung up already; what it said stands in the socket. */
+	/* A broker that refuses us at once has hung up already; its packet is still in the socket. */
 	if (r > 0 && send(fd, &question, sizeof(question), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
 	    errno != EPIPE && errno != ECONNRESET)
 		r = -errno;
@@ -139,7 +139,7 @@ informer_stat_json(struct informer *inf, int timeout_ms, char **ret_text, size_t
 		return -EINVAL;
 	if (forked(inf))
 		return INFORMER_E_FORKED;
-	/* One that hands over to another hangs up on whom it has not heard yet. */
+	/* An informerd that hands over to its successor hangs up on readers that it has not heard yet. */
 	do {
 		report.length = 0;
 		r = ask(inf, end, &report);

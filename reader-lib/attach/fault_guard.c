@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guarded arenas stand in a table, made with the handler, of as many entries as the largest arenas have
- * address space. An entry has a turn, which counts its changes:
+ * The table of guarded arenas. It is made with the handler, and has as many entries as the largest arenas
+ * have address space. Each entry has a turn, which counts its changes:
  *
  *	free ──claimed──▶ being filled ──▶ guards ──claimed──▶ being emptied ──▶ free
  *	0 mod 4           1                2                   3                 0, four more
  *
- * Invariant: what the handler copied between two looks at one turn that guards belongs to one arena.
+ * Invariant: if the handler loads the same guarding turn twice, the fields that it loaded in between belong
+ * to one arena.
  */
 #include "reader-lib/attach/fault_guard.h"
 
@@ -50,17 +51,17 @@ fault_guard_blank(const struct header *arena, size_t bytes)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-/* The arena of this entry, if the address lies in it, and it is revoked: zeros. Whether they are there. */
+/* Map zeros over the entry's arena, if the address lies in it and it is revoked. Returns whether it did. */
 static bool
 repair(struct entry *e, uintptr_t address)
 {
-	/* Meets the release in fill(): the fields are those of this turn, or later ones. */
+	/* Meets the release in fill(): the fields are those of this turn, or of a later one. */
 	uint64_t turn = atomic_load_explicit(&e->turn, memory_order_acquire);
 	uintptr_t arena = atomic_load_explicit(&e->arena, memory_order_relaxed);
 	uintptr_t bytes = atomic_load_explicit(&e->bytes, memory_order_relaxed);
 	uintptr_t slot = atomic_load_explicit(&e->slot, memory_order_relaxed);
 
-	/* Meets the fence in take(): of fields of a later turn, that turn is seen. */
+	/* Meets the fence in take(): if a field is of a later turn, the second load sees that turn. */
 	atomic_thread_fence(memory_order_acquire);
 	if (turn % TURNS != GUARDS || atomic_load_explicit(&e->turn, memory_order_relaxed) != turn ||
 	    address - arena >= bytes || address - arena < HEADER_BYTES)
@@ -79,7 +80,7 @@ repair_any(uintptr_t address)
 	return false;
 }
 
-/* As if we were not there. */
+/* Do what would happen without this handler. */
 static void
 pass_on(int number, siginfo_t *info, void *context)
 {
@@ -95,7 +96,7 @@ pass_on(int number, siginfo_t *info, void *context)
 	}
 	if (before.sa_handler == SIG_IGN && info->si_code <= 0)
 		return;
-	/* A fault comes again when we return; what a process sent comes by raise(). */
+	/* A fault recurs when we return. A signal that a process sent does not, so raise() sends it again. */
 	sigaction(number, &die, NULL);
 	if (info->si_code <= 0)
 		raise(number);
@@ -126,7 +127,7 @@ install(void)
 
 /* ---- the entries ---- */
 
-/* From `from` to the turn behind it; false: somebody else did. */
+/* Go from turn `from` to the next one. False: it is in another turn, or another thread was first. */
 static bool
 take(struct entry *e, enum turn from)
 {
@@ -137,7 +138,7 @@ take(struct entry *e, enum turn from)
 	    !atomic_compare_exchange_strong_explicit(&e->turn, &turn, turn + 1, memory_order_acquire,
 						     memory_order_relaxed))
 		return false;
-	/* Meets the fence in repair(): who sees what is stored behind this sees the turn. */
+	/* Meets the fence in repair(): a thread that sees a later store sees the turn. */
 	atomic_thread_fence(memory_order_release);
 	return true;
 }
@@ -148,7 +149,7 @@ fill(struct entry *e, uintptr_t arena, uintptr_t bytes, uintptr_t slot)
 	atomic_store_explicit(&e->arena, arena, memory_order_relaxed);
 	atomic_store_explicit(&e->bytes, bytes, memory_order_relaxed);
 	atomic_store_explicit(&e->slot, slot, memory_order_relaxed);
-	/* Meets the acquire loads of a turn. */
+	/* Meets the acquire loads in repair() and take(). */
 	atomic_fetch_add_explicit(&e->turn, 1, memory_order_release);
 }
 

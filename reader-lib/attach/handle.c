@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The handle: what this room has of it made, and lines for the log of its owner.
+ * The handle: makes and frees this room's part, and writes lines to the caller's log.
  */
 #include "reader-lib/attach/handle.h"
 
@@ -146,7 +146,7 @@ handle_close(struct informer *inf, bool in_child)
 	for (unsigned i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	/* In a child another thread of the parent may have held it; it owns nothing, and is left. */
+	/* A forked child leaves it: another thread of the parent may have held it. */
 	if (!in_child)
 		pthread_mutex_destroy(&inf->lock);
 }

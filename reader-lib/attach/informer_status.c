@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The handle, asked how it is. */
+/* Reports the state of the connection and of the current arena. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,8 +28,8 @@ informer_status(struct informer *inf, struct informer_status *status)
 		struct header *h = (struct header *)(uintptr_t)m->header;
 		uint64_t now = time_ns(CLOCK_BOOTTIME), beat;
 		/*
-		 * Meets arena_set_state() (writer/arena/arena.c), which stores the heartbeat first: a state
-		 * is never shown with an older sign of life.
+		 * Meets arena_set_state() (writer/arena/arena.c), which stores the heartbeat first: no state
+		 * is shown with an older heartbeat.
 		 */
 		uint32_t state = atomic_load_explicit(&h->state, memory_order_acquire);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mappings: an arena, our slot and the eventfd, as the broker handed them over.
+ * Mappings: an arena, our slot and the eventfd, as the broker passed them.
  *
- * The arena is mapped once, read-only, at the size to which its file may grow: what lies beyond the file is
- * address space only, and no reference is followed beyond the committed bytes, which are compared with the
- * file's size before they are believed. Whoever could shrink the file is the writer, whom the descriptor's
- * owner and mode (0600, read-only here) name.
+ * The arena is mapped once, read-only, at the size to which its file may grow. Beyond the file there is only
+ * address space. No reference is followed beyond the committed bytes, which are compared with the file's size
+ * first. Only the writer can shrink the file: owner and mode (0600) keep others out, and our descriptor is
+ * read-only.
  */
 #include "reader-lib/attach/mapping.h"
 
@@ -21,14 +21,11 @@
 #include "shm-layout/header_check.h"
 #include "shm-layout/huge_map.h"
 
-/*
- * What stands in the header is input that others may write: it is copied once, and what was checked of the
- * copy is what is used.
- */
+/* Other processes may write the header, so it is input. It is copied once; checks and uses take the copy. */
 static void
 copy_header(const struct header *shared, struct header *ret)
 {
-	/* As in header_check(), which sees the copy: of one that is LIVE the whole identity is there. */
+	/* As in header_check(), which sees only the copy: LIVE comes with the whole identity. */
 	uint32_t state = atomic_load_explicit(&((struct header *)(uintptr_t)shared)->state,
 					      memory_order_acquire);
 	/* Meets the release stores in writer/arena/arena.c: the file had these bytes before. */
@@ -38,7 +35,7 @@ copy_header(const struct header *shared, struct header *ret)
 	memcpy(ret, shared, sizeof(*ret));
 	atomic_store_explicit(&ret->state, state, memory_order_relaxed);
 	atomic_store_explicit(&ret->committed_bytes, committed, memory_order_relaxed);
-	/* The compiler is not to load from there what it has in the copy. */
+	/* Keep the compiler from loading again what the copy has. */
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
@@ -143,7 +140,7 @@ make_verifier(struct informer *inf, struct mapping *m, const struct message_welc
 	return m->verifier ? 0 : error_set(-ENOMEM, "no memory for the verification table");
 }
 
-/* One that was given up, or a new one. All of it is zero, but for the place. */
+/* A spare struct, or a new one. Zeroed, but for `place`. */
 static struct mapping *
 take_struct(struct informer *inf)
 {
@@ -175,7 +172,7 @@ mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS], const str
 	m->event_fd = fds[2];
 	m->socket = -1;
 	m->serial = atomic_load_explicit(&inf->newest_serial, memory_order_relaxed) + 1;
-	/* Before M1, which orders it: who reads this mapping's number there has read this one. */
+	/* Before M1, which orders it: a thread that finds this mapping current sees at least this serial. */
 	atomic_store_explicit(&inf->newest_serial, m->serial, memory_order_relaxed);
 	r = map_arena(m);
 	if (r == 0)
@@ -193,20 +190,20 @@ mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS], const str
 	return 0;
 }
 
-/* Last: from then on the slot protects nothing. */
+/* The last step: from then on the slot protects nothing. */
 static void
 hang_up(struct mapping *m, bool in_child)
 {
 	if (m->socket < 0)
 		return;
-	/* A child that inherited it must not keep it open for us; nor end what is its parent's. */
+	/* shutdown() also ends a copy that a child inherited; a child must not end its parent's. */
 	if (!in_child)
 		shutdown(m->socket, SHUT_RDWR);
 	close(m->socket);
 	m->socket = -1;
 }
 
-/* All but the slot. In a forked child nothing is mapped there, or worse, something else is. */
+/* Unmap and close all but the slot. A forked child unmaps nothing: other memory may be mapped there. */
 static void
 unmap_arena(struct mapping *m, bool in_child)
 {
@@ -221,7 +218,7 @@ unmap_arena(struct mapping *m, bool in_child)
 	explicit_bzero(&m->keys, sizeof(m->keys));
 }
 
-/* A thread may still have the struct from when it was current. */
+/* Keep the struct: a thread may still use it from when it was current. */
 static void
 spare(struct informer *inf, struct mapping *m)
 {
@@ -244,12 +241,12 @@ mapping_make_current(struct informer *inf, struct mapping *m)
 	m->next = inf->mappings;
 	inf->mappings = m;
 	slot_places_take(&inf->slot_places);
-	/* Before M1, which orders it: who finds the mapping current finds this place. */
+	/* Before M1, which orders it: a thread that finds the mapping current finds this place. */
 	atomic_store_explicit(&m->place, m->slot, memory_order_relaxed);
 	/*
-	 * Meets the loads in claim() (snapshot.c), arm() and arm_for_handlers(): the mapping was filled
-	 * before it is found. seq_cst, with the fence in mapping_reap() below: who claimed a cell in the
-	 * old mapping either sees the new one at R1', or has its cell seen there.
+	 * Meets the loads in claim() (snapshot.c), arm() and arm_for_handlers(): they find the mapping
+	 * filled. seq_cst, with the fence in mapping_reap() below: a thread that claimed a cell in the old
+	 * mapping sees the new one at R1', or mapping_reap() sees the cell.
 	 */
 	atomic_store_explicit(&inf->current, m, memory_order_seq_cst);
 }
@@ -281,18 +278,18 @@ mapping_pins(const struct mapping *m)
 	unsigned pins = 0;
 
 	for (unsigned i = 0; i < SLOT_CELLS; i++)
-		/* Meets slot_unpin(), by another thread of ours: its reads are over before we unmap. */
+		/* Meets slot_unpin() in another thread: its reads are over before we unmap. */
 		pins += atomic_load_explicit(&m->slot->cells[i].epoch, memory_order_acquire) != CELL_FREE;
 	return pins;
 }
 
 /*
- * The fence meets the one of R1 in claim() (snapshot.c), which claims a cell, fences, and looks whether the
- * mapping is still current: of the two, one sees the other. So after it an old mapping without pins gets no
- * new one that lasts; without it an arena could be unmapped while a snapshot opens on it. The acquire load of
- * `holds` meets ring_free().
+ * The fence meets R1's in claim() (snapshot.c), which claims a cell, fences, and looks whether the mapping is
+ * still current: one of the two sees the other. So an old mapping without pins gets no new pin that lasts.
+ * Without the fence, an arena could be unmapped while a snapshot opens on it. The acquire load of `holds`
+ * meets ring_free().
  *
- * The slot is informerd's again, which counts what we keep of it: memory of our own takes its place.
+ * informerd counts slots that readers keep mapped, so private memory replaces the slot.
  */
 void
 mapping_reap(struct informer *inf)
@@ -314,7 +311,7 @@ mapping_reap(struct informer *inf)
 		oldest = m->serial < oldest ? m->serial : oldest;
 		at = &m->next;
 	}
-	/* Meets the acquire load in retire() (resource_open.c): what was read under pins was read. */
+	/* Meets the acquire load in retire() (resource_open.c): all reads under those pins are over. */
 	atomic_store_explicit(&inf->oldest_serial, oldest, memory_order_release);
 }
 

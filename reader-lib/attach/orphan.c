@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the arena that a dead writer left, for a handle that asked for it, and makes sure that nobody
- * writes there any more. Every step of orphan.h stands here with its number.
+ * Finds the arena that a dead writer left, and makes sure that no writer stores into it any more. The code
+ * names the steps of orphan.h.
  *
- * All of it is input: the lock file, whose owner says which files are read, must be nobody's but ours,
- * root's, or one whom root would serve; the arena's file and the key file its owner's, in nobody else's
- * hands.
+ * All files are input. The lock file names the arena's file, so its owner must be this user, root, or anybody
+ * if this user is root. The arena's file and the key file must belong to the same owner. All three must be
+ * closed to group and others.
  */
 #include "reader-lib/attach/orphan.h"
 
@@ -24,11 +24,11 @@
 #include "shm-layout/plain_file.h"
 #include "shm-layout/root.h"
 
-#define ROUNDS 4u /* writers that came and went, each with a note of its own, while we looked */
+#define ROUNDS 4u /* how often to read the note again, because another writer came and went */
 
 /* The arena that a lock file names (shm-layout/lock_note.h). */
 struct noted_arena {
-	int lock;     /* SOCKET.lock; -1: we may not open it */
+	int lock;     /* SOCKET.lock; -1: this user may not open it */
 	dev_t device; /* of that file */
 	ino_t inode;
 	uid_t owner;
@@ -36,7 +36,7 @@ struct noted_arena {
 	struct lock_note note;
 };
 
-/* The note may have changed since: read it again. Returns 1 it has, 0 it has not, or negative. */
+/* Read the note again. Returns 1: it changed; 0: it did not; or negative. */
 static int
 noted_again(struct noted_arena *noted)
 {
@@ -50,9 +50,9 @@ noted_again(struct noted_arena *noted)
 }
 
 /*
- * Open SOCKET.lock and read its note. noted_close() in any case.
+ * Open SOCKET.lock and read its note. Call noted_close() in any case.
  *
- * Returns 0; -EACCES it is not for us to read: noted_held() works all the same; -ENOENT there is none, or it
+ * Returns 0; -EACCES: this user may not read it, but noted_held() works; -ENOENT: there is none, or it
  *         is no writer's; other negative errno
  */
 static int
@@ -84,8 +84,8 @@ noted_close(struct noted_arena *noted)
 }
 
 /*
- * "1: OFDLCK ADVISORY  WRITE -1 00:18:4711 0 EOF": major and minor number of the file system in hexadecimal,
- * and the inode. A line with an arrow waits for the lock.
+ * A line of /proc/locks: "1: OFDLCK ADVISORY WRITE -1 00:18:4711 0 EOF", with the file system's major and
+ * minor number in hexadecimal, and the inode. A line with an arrow waits for the lock, and does not match.
  */
 static int
 held_by_list(const struct noted_arena *noted)
@@ -107,8 +107,8 @@ held_by_list(const struct noted_arena *noted)
 }
 
 /*
- * Whether a writer holds the lock: 1, 0, or negative errno. Who may not open the file looks into /proc/locks;
- * where that does not tell, 0.
+ * Whether a writer holds the lock: 1, 0, or negative errno. If this user may not open the file, by
+ * /proc/locks; 0 if that does not tell.
  */
 static int
 noted_held(const struct noted_arena *noted)
@@ -124,7 +124,7 @@ noted_held(const struct noted_arena *noted)
 	return whole.l_type != F_UNLCK;
 }
 
-/* The arena's file, read-only. Returns a descriptor, -ENOENT: it is gone, or not what it should be. */
+/* Open the arena's file, read-only. A descriptor, or negative; -ENOENT: gone, or not what it should be. */
 static int
 noted_open_file(const struct noted_arena *noted)
 {
@@ -139,7 +139,7 @@ noted_open_file(const struct noted_arena *noted)
 	return -ENOENT;
 }
 
-/* The block keys of SOCKET.key, as a broker would send them, and the root's key. */
+/* Read the block keys from SOCKET.key, as a broker would send them, and the root's key. */
 static int
 read_keys(const struct noted_arena *noted, uint8_t ret_id[16], struct tag_root_key *ret_root,
 	  struct message_welcome *ret_welcome)
@@ -162,7 +162,7 @@ read_keys(const struct noted_arena *noted, uint8_t ret_id[16], struct tag_root_k
 	return 0;
 }
 
-/* What no block's tag covers: the header's identity, and the root, by the key that no broker gives away. */
+/* Check what no block's tag covers, the header's identity and the root, by the key that brokers keep. */
 static int
 check_root(const struct mapping *m, const uint8_t id[16], const struct tag_root_key *key)
 {
@@ -188,7 +188,7 @@ check_root(const struct mapping *m, const uint8_t id[16], const struct tag_root_
 	return 0;
 }
 
-/* A slot that nobody but us looks at, and an eventfd that nobody signals. */
+/* Map the arena with a slot and an eventfd of our own: no writer uses them. */
 static int
 map_with_own_slot(struct informer *inf, int arena, const struct message_welcome *welcome,
 		  struct mapping **ret_mapping)
@@ -208,9 +208,11 @@ map_with_own_slot(struct informer *inf, int arena, const struct message_welcome 
 }
 
 /*
- * Map the arena, taken over also on failure, with a slot and an eventfd of our own. With INFORMER_VERIFY the
- * keys come from SOCKET.key, and identity and root are checked by them. 0; -ENOENT it is not the one that the
- * note means, or not whole; other codes with a message.
+ * Map the arena with a slot and an eventfd of our own. Takes over `arena`, also on failure. With
+ * INFORMER_VERIFY the keys come from SOCKET.key, and identity and root are checked by them.
+ *
+ * Returns 0; -ENOENT: another arena than the note names, or it is incomplete or revoked; other codes with a
+ *         message
  */
 static int
 noted_map(struct informer *inf, const struct noted_arena *noted, int arena, struct mapping **ret_mapping)
@@ -291,7 +293,7 @@ orphan_find(struct informer *inf, struct mapping **ret_mapping, long *ret_pid)
 
 		if (r == 0)
 			return 0;
-		/* of two failures the more telling one is kept */
+		/* of two failures, keep -EBUSY before others, and -ENOENT last */
 		if (result == -ENOENT || r == -EBUSY) {
 			result = r;
 			*ret_pid = pid;

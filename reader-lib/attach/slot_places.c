@@ -69,7 +69,7 @@ slot_places_leave(struct slot *slot)
 void
 slot_places_stand_in(struct slot *slot)
 {
-	/* The same in all of them, or the kernel keeps them apart. */
+	/* The same flags for all: else the kernel does not merge the mappings. */
 	if (mmap(slot, SLOT_BYTES, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED)
 		(void)!madvise(slot, SLOT_BYTES, MADV_DONTFORK);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots: the reader's side of the pin protocol, and of the move to another mapping (steps R0 to R4 of
+ * Snapshots: the reader's side of the pin protocol and of the move to another mapping (steps R0 to R4 of
  * shm-layout/PROTOCOLS.md, Pin and Move).
  *
- * Invariant: no thread reads an arena that mapping_reap() has unmapped. Between R0 and R1' only the slot
- * page, or what took its place, and the struct's `place` are touched. The struct may be another arena's
- * since, and that one be current: its place is another one, which R1' sees.
+ * Invariant: no thread reads an arena that mapping_reap() has unmapped. Between R0 and R1' a thread touches
+ * only the slot's page, or its replacement, and the struct's `place`. By then the struct may belong to
+ * another arena that is current: its place has changed, which R1' sees.
  * Bound: R0 is repeated at most once for each mapping that became current meanwhile, four times at most.
  * Pairs with: mapping_make_current() and mapping_reap().
  *
- * R1' also looks whether the writer has closed the slot (PROTOCOLS.md, Drop): then the claim is given
- * back, and there is nothing to read until another mapping has come.
+ * R1' also looks whether the writer has closed the slot (PROTOCOLS.md, Drop). Then the claim is given back,
+ * and there is nothing to read until another mapping comes.
  */
 #include "reader-lib/attach/snapshot.h"
 
@@ -24,7 +24,7 @@
 #define TRIES 4
 #define STEP_NS 200000ull
 
-/* Different threads have different stacks, so their searches for a cell begin at different places. */
+/* Snapshots of different threads lie on different stacks, so their searches begin at different cells. */
 static inline unsigned
 cell_hint(const void *address)
 {
@@ -32,8 +32,8 @@ cell_hint(const void *address)
 }
 
 /*
- * Push the connection on, for callers that never dispatch: without waiting, not even for a lock, and not more
- * often than every 200 µs.
+ * Drive the connection, for callers that never dispatch. Does not wait, not even for a lock. At most once in
+ * 200 µs.
  */
 static __attribute__((noinline)) void
 nudge(struct informer *inf)
@@ -47,7 +47,7 @@ nudge(struct informer *inf)
 						     memory_order_relaxed, memory_order_relaxed))
 		return;
 	if (pthread_mutex_trylock(&inf->lock) == 0) {
-		/* What we took from the descriptors dispatch has still to tell, and nothing would wake it. */
+		/* This step took the news from the descriptors: dispatch must wake up and report it. */
 		if (connection_step(inf))
 			eventfd_write(inf->untold, 1);
 		pthread_mutex_unlock(&inf->lock);
@@ -56,8 +56,8 @@ nudge(struct informer *inf)
 }
 
 /*
- * A mapping that another is to replace: whether it may be read on for now. In this call for the first time,
- * the connection is pushed on before that.
+ * Whether a superseded mapping may be read for now. The first call within a claim drives the connection
+ * before it looks.
  */
 static __attribute__((noinline)) bool
 readable_for_now(struct informer *inf, const struct mapping *m, bool *nudged)
@@ -76,11 +76,11 @@ claim(struct informer *inf, unsigned hint, struct mapping **ret_mapping, struct 
 
 	for (int i = 0; i < TRIES; i++) {
 		/*
-		 * Meets mapping_make_current() (mapping.c): the place was set before. Without it a slot could
-		 * be claimed through a pointer that is not there yet. The second look, R1', stands behind
-		 * R1's fence and meets the one in mapping_reap(): either it sees the new mapping, or the
-		 * reaper sees our cell. Without that the arena could be unmapped under us. It acquires as R0
-		 * does: the struct may have become another arena's since.
+		 * R0 meets mapping_make_current() (mapping.c): the place was set before. Without acquire a
+		 * slot could be claimed through an unset pointer. The second load, R1', comes after R1's
+		 * fence, which meets the one in mapping_reap(): either R1' sees the new mapping, or the
+		 * reaper sees our cell. Without R1' the arena could be unmapped under us. R1' acquires, too:
+		 * the struct may have become another arena's since.
 		 */
 		struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);	/* R0 */
 		struct pin_cell *cell;
@@ -110,7 +110,7 @@ claim(struct informer *inf, unsigned hint, struct mapping **ret_mapping, struct 
 	return INFORMER_E_NOT_READY;
 }
 
-/* R2 and R3, with a claimed cell, which is given back on failure. */
+/* R2 and R3, with a claimed cell. Gives the cell back on failure. */
 static inline int
 open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, struct snapshot *s)
 {
@@ -121,8 +121,8 @@ open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, st
 	newest = slot_load_newest(h);                                                           /* R2' */
 	offset = slot_load_root(h);								/* R2 */
 	/*
-	 * R2'' (PROTOCOLS.md, Revoke): to pin a root that was published after our slot was closed protects
-	 * nothing. Who has loaded one, by acquire, sees that here.
+	 * R2'' (PROTOCOLS.md, Revoke): a pin does not protect a root that was published after our slot was
+	 * closed. A thread that loaded such a root, by acquire, sees the slot closed here.
 	 */
 	if (unlikely(slot_is_closed(m->slot))) {
 		s->cell = NULL;
@@ -131,8 +131,8 @@ open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, st
 		return INFORMER_E_NOT_READY;
 	}
 	/*
-	 * Meets the release stores in writer/arena/arena.c, and comes after R2: what the root reaches lies
-	 * within it. Loaded before the root it could be too small, and good refs look damaged.
+	 * Meets the release stores in writer/arena/arena.c. It comes after R2, so it covers all that the root
+	 * reaches. Loaded before the root it could be too small, and good refs would look damaged.
 	 */
 	committed = atomic_load_explicit(&h->committed_bytes, memory_order_acquire);
 	if (unlikely(committed > atomic_load_explicit(&m->checked, memory_order_relaxed)))
@@ -194,9 +194,9 @@ snapshot_expire(const struct snapshot *s)
 	struct mapping *m = s->mapping;
 
 	/*
-	 * An arena that another one has replaced: nobody takes its pages again that readers look at. One that
-	 * goes on is its writer's to look after, and a reader that was only dropped may read what was lent to
-	 * it. Relaxed: who comes second may call all the same.
+	 * In a replaced arena, informerd does not take back the pages that readers touch again: map our own
+	 * zeros. In an arena that goes on, informerd does, and a reader that was only dropped may still read
+	 * lent strings. Relaxed: a second thread need not wait for the zeros.
 	 */
 	if (atomic_load_explicit(m->state, memory_order_relaxed) == HEADER_REVOKED &&
 	    !atomic_exchange_explicit(&m->blank, true, memory_order_relaxed))

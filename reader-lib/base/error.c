@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Errors: the table of informer.h as functions, and each thread's last sentence.
+ * Errors: informer.h's table as functions, and each thread's last message.
  */
 #include "reader-lib/base/error.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chains in buckets, as many buckets as keys or more. When there is no memory for more buckets the chains get
- * longer, and that is all.
+ * Chains in buckets, with two keys a bucket at most on average. Without memory for more buckets, the chains
+ * grow longer.
  */
 #include <errno.h>
 #include <string.h>
@@ -107,7 +107,7 @@ key_table_get(struct key_table *t, const char *key, size_t length)
 
 	if (node)
 		return node;
-	/* a whole struct, whatever stands behind its last member */
+	/* 8 more bytes: the struct may have padding after the place of its last member */
 	node = allocator_get(&t->memory, t->key_at + length + sizeof(uint64_t));
 	if (!node)
 		return NULL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The slow path of small_buffer.h: what has outgrown the memory that it began with moves to allocated
- * memory.
+ * The slow path of small_buffer.h: moves the content to larger, allocated memory.
  */
 #include "reader-lib/base/small_buffer.h"
 
