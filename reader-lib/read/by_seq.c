@@ -10,7 +10,7 @@
 #include "shm-layout/ordinal.h"
 #include "shm-layout/tombstone.h"
 
-/* What a leaf of by-seq stands for. */
+/* Read a leaf of by-seq: an object or a tombstone. */
 static int
 read_leaf(const struct snapshot *s, const struct resource *resource, uint32_t leaf, struct found *ret)
 {
@@ -57,7 +57,7 @@ key_of(const struct trie_keys *self, const struct arena_view *view, uint32_t lea
 	return r;
 }
 
-/* r is what the trie said of its next leaf. */
+/* r: what the trie returned for the part's next leaf. */
 static int
 take(struct by_seq *w, struct by_seq_part *p, int r)
 {
@@ -66,7 +66,7 @@ take(struct by_seq *w, struct by_seq_part *p, int r)
 	p->ended = r <= 0;
 	if (r > 0)
 		r = read_leaf(w->s, p->resource, p->it.leaf, &p->next);
-	/* order is the trie's; one that is damaged could go in circles */
+	/* the seq must grow: a damaged trie could lead round in circles */
 	if (r == 0 && !p->ended && p->next.seq <= last)
 		r = -EBADMSG;
 	return r;

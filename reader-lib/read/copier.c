@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copiers. What they read is input: nothing is followed further than values may nest, and what is written is
- * bounded by what a block may hold.
+ * Copiers. What they read is input: depth is limited by how far values may nest, and output by what a block
+ * may hold.
  */
 #include "reader-lib/read/copier.h"
 
@@ -95,7 +95,7 @@ load32(const uint8_t *at)
 	return ((const volatile struct unaligned32 *)(const void *)at)->n;
 }
 
-/* Make room for a block and write its head. ret_at: where its payload stands in the piece. */
+/* Add a block and write its head. ret_at: where its payload begins in c->blocks. */
 static int
 add_block(struct copier *c, enum block_type type, uint64_t tag, uint32_t length, uint32_t *ret_ref,
 	  size_t *ret_at)
@@ -129,7 +129,7 @@ copy_name(struct copier *c, uint32_t ref, uint32_t *ret_to)
 	b = block_load(c->view, ref, BLOCK_VALUE, 1, &length);
 	if (!b)
 		return -EBADMSG;
-	/* scalars have no references; what is no string reads as no name, here as there */
+	/* scalars have no references; what is no string reads as no name, in the copy as in the arena */
 	tag = LOAD_ONCE(&b->payload[0]);
 	if (tag >= TAG_REF && tag < TAG_STRING0)
 		return -EBADMSG;
@@ -143,7 +143,7 @@ copy_name(struct copier *c, uint32_t ref, uint32_t *ret_to)
 	return remember(c, ref, *ret_to);
 }
 
-/* b: the shape, of so many names. */
+/* b: the shape, with `count` names. */
 static int
 copy_shape(struct copier *c, uint32_t ref, const struct block *b, const uint32_t *names, uint32_t count,
 	   uint32_t *ret_to)
@@ -169,7 +169,8 @@ copy_shape(struct copier *c, uint32_t ref, const struct block *b, const uint32_t
 
 /*
  * The shape of the names on the stack from `from` on.
- * which  hash of what it was made from; equal ones are taken for equal
+ *
+ * which  hash of what the shape was made from; equal hashes count as equal shapes
  */
 static int
 make_shape(struct copier *c, size_t from, uint64_t which, uint32_t *ret_to)
@@ -179,7 +180,7 @@ make_shape(struct copier *c, size_t from, uint64_t which, uint32_t *ret_to)
 	size_t at;
 	int r;
 
-	which |= FILTERED_SHAPE; /* not zero either: a memo takes that for empty */
+	which |= FILTERED_SHAPE; /* also makes it nonzero: to a memo, 0 is an empty entry */
 	if (recall(c, which, ret_to))
 		return 0;
 	r = add_block(c, BLOCK_SHAPE, which, shape_length(count), ret_to, &at);
@@ -198,8 +199,8 @@ make_shape(struct copier *c, size_t from, uint64_t which, uint32_t *ret_to)
 /* ---- values ---- */
 
 /*
- * Begin an array or object. Its size is put in when it is known; most have two bytes of it. ret_start: where
- * its tag stands.
+ * Begin an array or object. close_container() sets its size; two bytes are reserved. ret_start: where its tag
+ * is.
  */
 static int
 open_container(struct copier *c, bool object, size_t *ret_start)
@@ -247,8 +248,8 @@ is_container(struct value v)
 }
 
 /*
- * Whether something of a field (name: where its name's ref stands) or element (NULL) is wanted: 1, and its
- * name is kept, 0, or negative.
+ * Enter a field (name: where the ref of its name is) or element (NULL), if something of it is wanted. Returns
+ * 1, and keeps the name; 0: nothing is wanted; or negative.
  */
 static int
 enter(struct copier *c, const struct path_place *place, const uint32_t *name, const struct value *v,
@@ -277,7 +278,7 @@ enter(struct copier *c, const struct path_place *place, const uint32_t *name, co
 static int copy_value(struct copier *c, const struct value *v, const struct path_place *place,
 		      unsigned depth);
 
-/* tag: the one that stands there, loaded once. place: see copy_value() */
+/* tag: v's tag, loaded once. place: as in copy_value() */
 static int
 copy_container(struct copier *c, unsigned tag, const struct value *v, const struct path_place *place,
 	       unsigned depth)
@@ -337,7 +338,7 @@ copy_container(struct copier *c, unsigned tag, const struct value *v, const stru
 	return r < 0 ? r : close_container(c, object, start, shape);
 }
 
-/* Append what is wanted of a value; place NULL: all. */
+/* Append what is wanted of a value. place NULL: all of it. */
 static int
 copy_value(struct copier *c, const struct value *v, const struct path_place *place, unsigned depth)
 {

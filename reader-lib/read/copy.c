@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies: made of what a copier wrote, and freed.
+ * Makes copies from what a copier wrote, and frees them.
  */
 #include "reader-lib/read/copy.h"
 
@@ -47,7 +47,7 @@ put_together(struct informer *inf, const struct copier *c, const struct informer
 	o = (struct object *)(void *)block->payload;
 	memcpy(o, from, offsetof(struct object, key) + key_length);
 	memcpy(o->key + key_length, identity, identity_length);
-	o->flags = 0; /* near strings stay behind */
+	o->flags = 0; /* near strings are not copied */
 	o->namespace_length = (uint8_t)extent.namespace_length;
 	o->name_length = (uint16_t)extent.name_length;
 	o->uid_length = (uint8_t)uid_length;

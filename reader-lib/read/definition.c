@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Definitions: descriptors read, and found again by a digest of their text.
+ * Reads definitions from descriptors, and finds them again by a digest of the text.
  */
 #include "reader-lib/read/definition.h"
 
@@ -126,8 +126,8 @@ definition_get(struct informer *inf, struct definition **list, struct value desc
 	if (r < 0)
 		return r;
 	/*
-	 * It is kept, and found again by this digest: so it must have been read from the same bytes. What
-	 * turns to zeros meanwhile stays so, and then this is another one.
+	 * The digest stands for the definition from now on, so both must come from the same bytes. Bytes that
+	 * turned to zeros meanwhile stay zeros, so the second digest differs.
 	 */
 	if (digest_of(descriptor, again) < 0 || memcmp(digest, again, sizeof(digest)) != 0) {
 		definition_free(inf, d);

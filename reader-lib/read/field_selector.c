@@ -18,7 +18,7 @@ struct requirement {
 	size_t length;
 };
 
-/* One piece of memory: this, and the values behind the requirements. */
+/* One piece of memory: this, then the values that the requirements point to. */
 struct informer_field_selector {
 	struct allocator memory;
 	uint32_t count;
@@ -54,8 +54,8 @@ skip_blanks(struct parser *p)
 }
 
 /*
- * From the quote of ["..."] to behind the closing one; what is never closed goes on to the end, and
- * path_compile() says so.
+ * Skip from the quote of ["..."] past the closing quote. If there is none, skip to the end:
+ * path_compile() reports it.
  */
 static void
 skip_quoted(struct parser *p)
@@ -67,7 +67,7 @@ skip_quoted(struct parser *p)
 	p->at = p->at < p->length ? p->at + 1 : p->length;
 }
 
-/* The path, up to the operator. */
+/* Parse the path, up to the operator. */
 static int
 parse_path(struct parser *p, struct requirement *req)
 {
@@ -191,7 +191,7 @@ informer_field_selector_free(struct informer_field_selector *selector)
 		allocator_put(&selector->memory, selector);
 }
 
-/* What is left of the text that is expected. */
+/* The rest of the expected text. */
 struct expected {
 	const char *data;
 	size_t length;
@@ -209,7 +209,7 @@ compare_piece(const char *data, size_t length, void *context)
 	return 0;
 }
 
-/* 1, 0 or -EBADMSG. */
+/* Whether a value equals the requirement's: 1, 0 or -EBADMSG. */
 static int
 equals(const struct requirement *req, struct value v)
 {
@@ -240,7 +240,7 @@ struct search {
 	bool any;
 };
 
-/* Stops at the first hit that is equal. */
+/* Ends the search at the first equal hit. */
 static int
 look_at_hit(struct value hit, void *context)
 {

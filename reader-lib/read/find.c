@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding what is present, else what was deleted a short while ago.
+ * Finds a present object, else the newest tombstone.
  *
- * A trie `deleted` files each tombstone under several hashes (shm-layout/tombstone.h), and a leaf is only
- * what can have the one asked for: so each tombstone of a leaf is compared by the rule of what was asked for.
- * Those of one leaf stand in order, the newest last.
+ * The trie `deleted` files each tombstone under several hashes (shm-layout/tombstone.h). Hashes may collide,
+ * so each tombstone of a leaf is compared with the question. A leaf has its tombstones in order, the newest
+ * last.
  */
 #include "reader-lib/read/find.h"
 
@@ -19,7 +19,7 @@
 #include "shm-layout/trie.h"
 #include "shm-layout/value.h"
 
-/* What is asked for. ns, name: of BY_KEY. */
+/* What to find. ns and name: for BY_KEY. */
 struct question {
 	enum tombstone_by by;
 	const char *value;
@@ -28,7 +28,7 @@ struct question {
 	size_t ns_length, name_length;
 };
 
-/* A tombstone that answers. seq 0: none yet. */
+/* The newest tombstone that answers. seq 0: none yet. */
 struct answer {
 	uint64_t seq;
 	const struct object *object;
@@ -36,7 +36,7 @@ struct answer {
 	uint32_t position;
 };
 
-/* By any but the key. */
+/* The part's index for `by`, which is not BY_KEY; negative: none. */
 static int
 index_number(const struct definition *d, enum tombstone_by by)
 {
@@ -48,7 +48,7 @@ index_number(const struct definition *d, enum tombstone_by by)
 	return d->roles[(int)INDEX_ROLE_UID + (int)by - TOMBSTONE_BY_UID];
 }
 
-/* 1, 0, or -EBADMSG. */
+/* Whether a tombstone's object answers the question: 1, 0, or -EBADMSG. */
 static int
 answers(const struct snapshot *s, const struct part *part, const struct question *q, const struct object *o,
 	uint32_t ref)
@@ -69,7 +69,7 @@ answers(const struct snapshot *s, const struct part *part, const struct question
 	return r > 0 && q->by == TOMBSTONE_BY_ADDRESS ? !pod_on_host_network(body) : r;
 }
 
-/* Take the newest tombstone of a part that answers, if it is newer than what there is. 0 or negative. */
+/* Set best to the part's newest tombstone that answers, if that is newer. 0 or negative. */
 static int
 look_in_part(const struct snapshot *s, const struct part *part, const struct question *q, uint64_t hash,
 	     struct answer *best)
@@ -110,7 +110,7 @@ look_in_part(const struct snapshot *s, const struct part *part, const struct que
 	return 0;
 }
 
-/* 1 and the object, INFORMER_E_NOT_FOUND, or negative. */
+/* 0 and the object; INFORMER_E_NOT_FOUND; or another negative. */
 static int
 find_deleted(const struct snapshot *s, struct informer_resource *res, const struct question *q,
 	     struct informer_object *ret)
@@ -140,10 +140,7 @@ find_deleted(const struct snapshot *s, struct informer_resource *res, const stru
 	return 0;
 }
 
-/*
- * Of the pods that are present and have an address, one that answers there; else the last of those that
- * did.
- */
+/* Of the present pods with an address, the one that answers there; else the newest. */
 static int
 present_by_address(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *value,
 		   size_t length, struct informer_object *ret)
@@ -202,7 +199,7 @@ informer_find(const struct informer_snapshot *snapshot, struct informer_resource
 	return r;
 }
 
-/* Each tombstone among a part's changes. */
+/* Visit each tombstone among a part's changes. */
 static int
 each_in_part(const struct snapshot *s, const struct part *part,
 	     int (*each)(void *context, const struct informer_object *object), void *context, int *ret_result)
@@ -256,10 +253,7 @@ informer_each_deleted(const struct informer_snapshot *snapshot, struct informer_
 	return result ? result : r;
 }
 
-/*
- * The tombstone that has an object of a snapshot as its last state: 1, 0: there is none, -EBADMSG. To be
- * validated.
- */
+/* Find the tombstone whose last state is this object of a snapshot: 1; 0: none; -EBADMSG. To be validated. */
 static int
 tombstone_of(const struct snapshot *s, const struct informer_object *object, const struct tombstone **ret)
 {

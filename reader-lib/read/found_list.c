@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gathers objects that were found, sorts them by their copied keys and leaves out what came twice, for
- * lists over an index.
+ * Gathers objects, sorts them by their copied keys and leaves out duplicates, for lists over an index.
  */
 #include "reader-lib/read/found_list.h"
 

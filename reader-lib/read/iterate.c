@@ -17,24 +17,21 @@
 
 enum source { SOURCE_NONE, SOURCE_ALL, SOURCE_POSTINGS };
 
-/*
- * Objects of postings are found so many at a time, and fetched into the cache before the first of them is
- * asked for: the memory's answers to so many questions come together.
- */
+/* Objects of postings that are located and prefetched together, so that their cache misses overlap. */
 #define AHEAD 16u
 
 struct found_ahead {
 	uint32_t ordinal;
-	uint32_t ref;	/* where it is likely to be; 0: not known */
+	uint32_t ref;	/* where it probably is; 0: not known */
 };
 
 /*
- * index, value   postings of this index (its name; NULL: none asked for) and value
+ * index, value   name of the index, and the value whose postings are walked; index NULL: none asked for
  * ns             only objects of this namespace (ns_length 0: all)
- * selector       only those that it matches; may be NULL
- * fresh          the source stands before its first element
+ * selector       only objects that it matches; may be NULL
+ * fresh          the source is before its first element
  * cells          the resource's shortcuts by ordinal; NULL: none
- * ahead          what of the postings was found already; from next to count is not given out yet
+ * ahead          objects of the postings that are located; those from next to count are not returned yet
  */
 struct iter {
 	const struct snapshot *s;
@@ -53,7 +50,7 @@ struct iter {
 	enum source source;
 	bool fresh;
 	bool filter_ns;
-	bool drained;		/* the postings have no more */
+	bool drained;		/* the postings were read to their end */
 	uint8_t next, count;
 	struct found_ahead ahead[AHEAD];
 	union {
@@ -63,7 +60,7 @@ struct iter {
 };
 _Static_assert(sizeof(struct iter) <= sizeof(struct informer_iter), "iter: private_ is too small");
 
-/* Of two indexes that would do, the one with fewer objects. */
+/* Choose the source. Of two indexes that would do, the one with fewer objects. */
 static int
 narrow(struct iter *it, const struct part *part)
 {
@@ -99,7 +96,7 @@ narrow(struct iter *it, const struct part *part)
 	return 1;
 }
 
-/* Begin an entry. Returns 1, 0 when nothing in it can fit, or negative. */
+/* Begin an entry. Returns 1; 0: nothing in it can match; or negative. */
 static int
 begin_part(struct iter *it)
 {
@@ -126,7 +123,7 @@ begin_part(struct iter *it)
 	return r;
 }
 
-/* Begin the next entry in which something can fit. Returns 1, 0 at the end, or negative. */
+/* Begin the next entry in which something can match. Returns 1; 0: the end; or negative. */
 static int
 seek_part(struct iter *it)
 {
@@ -137,7 +134,7 @@ seek_part(struct iter *it)
 	return r;
 }
 
-/* By the shortcut, else by the trie. */
+/* Where an ordinal probably is: by the shortcut, else by the trie. 0: not known. */
 static inline uint32_t
 likely_ref(const struct iter *it, uint32_t ordinal)
 {
@@ -149,7 +146,7 @@ likely_ref(const struct iter *it, uint32_t ordinal)
 	return ref <= REF_MAX ? ref : 0;
 }
 
-/* Find the next objects of the postings: how many, 0 at the end, or negative. */
+/* Locate the next objects of the postings. Returns how many; 0: the end; or negative. */
 static int
 look_ahead(struct iter *it)
 {
@@ -205,7 +202,7 @@ step(struct iter *it, uint32_t *ret_ref, const struct object **ret_object)
 	found = &it->ahead[it->next++];
 	*ret_ref = found->ref;
 	*ret_object = shortcut_object(&it->s->view, found->ref, it->s->root->seq, found->ordinal);
-	/* it has changed since; or every ordinal that postings name has an object, and this is damage */
+	/* it changed since, so ask the trie; if the trie has no object for the ordinal, that is damage */
 	if (unlikely(!*ret_object) &&
 	    ordinal_object(&it->s->view, it->resource->ordinals, found->ordinal, ret_ref, ret_object) <= 0)
 		return -EBADMSG;

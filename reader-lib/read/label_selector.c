@@ -6,8 +6,8 @@
  *	requirement  key | "!" key | key ("=" | "==" | "!=") value | key (">" | "<") integer
  *	             | key ("in" | "notin") "(" value { "," value } ")"
  *
- * != and notin also match objects that lack the key; > and < only those whose value is an integer. What they
- * compare with is an integer that could be a label's value: -5 could not.
+ * != and notin also match objects that lack the key. > and < match only values that are integers, and take
+ * only an integer that could be a label's value: -5 could not.
  */
 #include "reader-lib/read/label_selector.h"
 
@@ -32,7 +32,7 @@ struct text {
 /*
  * values        of IN and NOT_IN
  * bound         of ABOVE and BELOW
- * equality      "key=value" when IN has one value: what the label index files it under; else NULL
+ * equality      when IN has one value: "key=value", as in the label index; else NULL
  */
 struct requirement {
 	enum operator op;
@@ -76,7 +76,7 @@ is_alnum(char c)
 	return is_word(c) && c != '-' && c != '_' && c != '.' && c != '/';
 }
 
-/* Whether this stands behind the blanks. */
+/* Skip blanks. Whether this text comes next. */
 static bool
 is_next(struct parser *p, const char *text)
 {
@@ -87,7 +87,7 @@ is_next(struct parser *p, const char *text)
 	return p->length - p->at >= length && memcmp(p->text + p->at, text, length) == 0;
 }
 
-/* The same, and go on behind it. */
+/* As is_next(); if so, skip the text. */
 static bool
 accept(struct parser *p, const char *text)
 {
@@ -103,7 +103,7 @@ at_end(struct parser *p)
 	return is_next(p, "") && p->at == p->length;
 }
 
-/* The word behind the blanks; of length 0: there is none. */
+/* Skip blanks. The word that comes next; length 0: none. */
 static struct text
 next_word(struct parser *p)
 {
@@ -132,7 +132,7 @@ is_name(struct text t)
 	return !memchr(t.data, '/', t.length);
 }
 
-/* prefix/name, the prefix a DNS subdomain. */
+/* [prefix/]name; the prefix is a DNS subdomain. */
 static bool
 is_key(struct text t)
 {
@@ -175,7 +175,7 @@ parse_integer(struct text t, int64_t *ret)
 	return *end == '\0' && errno == 0;
 }
 
-/* A value: a word, or nothing at all. */
+/* A value: a word, or empty. */
 static int
 parse_value(struct parser *p, struct requirement *req)
 {
@@ -222,7 +222,7 @@ parse_bound(struct parser *p, struct requirement *req)
 	return 0;
 }
 
-/* What the label index files objects under that this requirement asks for. */
+/* Set the value under which the label index has the requirement's objects. */
 static void
 note_equality(struct informer_label_selector *sel, struct requirement *req)
 {
@@ -236,7 +236,7 @@ note_equality(struct informer_label_selector *sel, struct requirement *req)
 	sel->text_used += req->equality.length;
 }
 
-/* The operator, and what it compares with. */
+/* Parse the operator and its operands. */
 static int
 parse_rest(struct parser *p, struct requirement *req)
 {
@@ -321,7 +321,7 @@ informer_label_selector_compile(struct informer *inf, const char *text, size_t l
 	if (length > TEXT_MAX)
 		return error_set(INFORMER_E_SYNTAX, "the selector has %zu bytes, more than %u", length,
 				 TEXT_MAX);
-	/* The text, and each equality once more: no longer than the text. */
+	/* The text, then the equalities, which together are no longer than the text. */
 	p.sel = memory_get(inf, sizeof(*p.sel) + 2 * length + 1);
 	if (!p.sel)
 		return -ENOMEM;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects: what stands in their header, and fields by compiled path.
+ * Objects: their header's strings and numbers, and fields by compiled path.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ body_of(const struct informer_object *object)
 	return value_of_object(&snapshot_of(object->snapshot_)->view, object->ref_);
 }
 
-/* One of the header's strings, length 0 where it has none. 0 or -EBADMSG. */
+/* A string of the header, length 0: it has none. 0 or -EBADMSG. */
 static inline int
 own_string(const struct informer_object *object, enum object_string which, const char **ret_data,
 	   size_t *ret_length)
@@ -33,7 +33,7 @@ own_string(const struct informer_object *object, enum object_string which, const
 	return r;
 }
 
-/* field: of metadata, where one may stand that the header has not; or NULL */
+/* field: of metadata, for a string that the header lacks; or NULL */
 static int
 metadata_string(const struct informer_object *object, enum object_string which, const char *field,
 		const char **ret_data, size_t *ret_length)
@@ -108,7 +108,7 @@ informer_object_position(const struct informer_object *object)
 	return object ? object->entry_ & OBJECT_POSITION : UINT32_MAX;
 }
 
-/* Store what fits of a piece. */
+/* Copy what fits of a piece. */
 static void
 place(char *buffer, size_t size, size_t at, const char *data, size_t length)
 {
@@ -147,7 +147,7 @@ informer_object_key(const struct informer_object *object, char *buffer, size_t s
 	return r;
 }
 
-/* 0, or INFORMER_E_SYNTAX with a sentence. */
+/* 0, or INFORMER_E_SYNTAX with a message. */
 static int
 compile(struct path *path, const char *text, size_t length)
 {
@@ -190,7 +190,7 @@ informer_path_free(struct informer_path *path)
 		allocator_put(&path->memory, path);
 }
 
-/* The value at a path of an object that may be read. */
+/* The value at a path of an object, or why the object may not be read. */
 static inline int
 look_up(const struct informer_object *object, const struct informer_path *path, struct value *ret)
 {
@@ -213,7 +213,7 @@ validated(const struct informer_object *object, int r)
 						      : snapshot_validate(snapshot_of(object->snapshot_), r);
 }
 
-/* A string that stands in the object's header. False: look into the body. */
+/* A string of the object's header. False: look into the body. */
 static inline bool
 header_string(const struct informer_object *object, const struct path *path, const char **ret_data,
 	      size_t *ret_length)

@@ -91,10 +91,7 @@ path_set_start(const struct path_set *set)
 	return place;
 }
 
-/*
- * Of the paths in `bits`, those that go on through this field or element. ret_ends: one of them ends
- * there.
- */
+/* Of the paths in `bits`, those that continue through this field or element. ret_ends: a path ends there. */
 static uint64_t
 advance(const struct path *paths, uint64_t bits, unsigned depth, const char *name, size_t length,
 	bool *ret_ends)

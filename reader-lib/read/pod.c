@@ -11,8 +11,9 @@
 #include "shm-layout/posting.h"
 
 /*
- * The object of a value of the index with this role: any, or (newest) the one that came last.
- * fits   NULL: any
+ * An object with this value in the index of this role: any, or (newest) the one created last.
+ *
+ * fits  tells which objects count; NULL: all
  */
 static int
 one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, enum index_role role,
@@ -82,7 +83,7 @@ has_own_address(struct value pod)
 	return !pod_on_host_network(pod);
 }
 
-/* Only a pod of its own address, and one that runs or will, is who answers there. */
+/* A pod answers at an address that is its own, and only until it has ended. */
 static bool
 owns_address(struct value pod)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private homes. What they point to instead of a handle, an arena's mapping and a root is constant, the same
- * for all.
+ * Private homes. Instead of a handle, a mapping and a root, all of them point to the same constants.
  */
 #include "reader-lib/read/private_home.h"
 
-static _Atomic uint32_t never_forked = 1; /* written by nobody */
+static _Atomic uint32_t never_forked = 1; /* never written */
 static _Atomic uint32_t never_revoked = HEADER_LIVE;
 static const struct informer nobody = {.alive = &never_forked};
-static struct slot never_closed; /* nor this */
+static struct slot never_closed; /* never written */
 static const struct mapping nowhere = {.state = &never_revoked, .slot = &never_closed};
 static const struct root nothing;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a snapshot says about the resources in it: for tools, and for agents that must know how fresh they
- * are.
+ * What a snapshot says about its resources: for tools, and for agents that must know how fresh they are.
  */
 #include <string.h>
 
@@ -22,7 +21,7 @@ contact_age(const struct snapshot *s, uint32_t position)
 	return now > contact ? now - contact : 0;
 }
 
-/* The descriptor of an entry; at == NULL when there is none, or it is damaged. */
+/* The descriptor of an entry; at == NULL: none, or damaged. */
 static struct value
 descriptor_at(const struct snapshot *s, uint32_t position, const struct resource **ret_resource)
 {
@@ -147,7 +146,7 @@ informer_resource_position(const struct informer_snapshot *snapshot, struct info
 	return r;
 }
 
-/* Element i of a descriptor's list: the text, or (inner) a field of it. */
+/* Element i of a descriptor's list: its text, or the text of its field `inner`. */
 static int
 listed_text(const struct informer_snapshot *snapshot, uint32_t position, const char *field, uint32_t i,
 	    const char *inner, const char **ret_text, size_t *ret_length)

@@ -2,9 +2,9 @@
 /*
  * Resources: names as people write them, bound to entries of a root.
  *
- * A binding holds for one arena for as long as its table of resources is the same (root.h); that is looked at
- * with each lookup, in a line that the lookup reads anyway. Where it no longer holds, it is made anew under
- * the lock. Old bindings stay while snapshots may be open that are as old: other threads may read them.
+ * A binding holds in one arena while its table of resources is the same (root.h). Each lookup checks that, in
+ * a cache line that it loads anyway. If the binding does not hold, a new one replaces it under the
+ * lock. Old bindings stay while snapshots of their time may be open: other threads may read them.
  */
 #include "reader-lib/read/resource_open.h"
 
@@ -20,13 +20,13 @@
 #define NAME_MAX_BYTES 512u
 
 /*
- * What a person wrote, cut at its dots: "resource", "resource.group", "resource.version",
+ * A name as people write it, cut at its first dot: "resource", "resource.group", "resource.version",
  * "resource.version.group".
  */
 struct wanted {
 	const char *head;
 	size_t head_length;
-	const char *tail;	/* behind the first dot; NULL: none */
+	const char *tail;	/* after the first dot; NULL: none */
 };
 
 static bool
@@ -102,9 +102,9 @@ same_resource(struct value a, struct value b)
 }
 
 /*
- * The entries that the name means, all of one resource: the core group's before others', then the first. An
- * entry of the root that cannot be read makes the result -EBADMSG only when no other fits; NOT_READY: the
- * name may be one of those that informerd does not know yet.
+ * The entries that a name means, all of one resource. The core group comes before others; among them the
+ * first entry wins. -EBADMSG: no entry fits, and some cannot be read. INFORMER_E_NOT_READY: no entry fits,
+ * and informerd has not resolved all names yet.
  */
 static int
 find_parts(const struct snapshot *s, const struct wanted *w, uint32_t ret_positions[RESOURCE_MAX],
@@ -147,7 +147,7 @@ find_parts(const struct snapshot *s, const struct wanted *w, uint32_t ret_positi
 	return count ? 0 : -EBADMSG;
 }
 
-/* What the daemon calls a resource that is cached on demand; "": another one. */
+/* The daemon's name of a resource that is cached on demand; "": it is not. */
 static void
 name_on_demand(struct value descriptor, char *name, size_t size)
 {
@@ -158,7 +158,7 @@ name_on_demand(struct value descriptor, char *name, size_t size)
 		name[0] = '\0';
 }
 
-/* The daemon is to know that somebody looks. */
+/* Remember to tell the daemon that this resource is used. */
 static void
 want(struct informer_resource *res, const char *name)
 {
@@ -174,7 +174,7 @@ resources_tell_wants(struct informer *inf)
 	struct message_want message = {0};
 	bool left = false;
 
-	/* Meets want(): who takes the flag sees the name; `lock` below orders it for the rest. */
+	/* Meets want(): a thread that takes the flag sees the name. `lock` below orders the rest. */
 	if (!atomic_load_explicit(&inf->resources->wants, memory_order_relaxed) ||
 	    inf->connection != CONNECTION_UP ||
 	    !atomic_exchange_explicit(&inf->resources->wants, false, memory_order_acquire))
@@ -189,14 +189,14 @@ resources_tell_wants(struct informer *inf)
 		left |= res->wanted;
 	}
 	pthread_mutex_unlock(&inf->resources->lock);
-	/* The socket is full for a moment; or gone, and then another arena comes. Release as in want(). */
+	/* The socket is full for a moment, or gone: then another arena comes. Release as in want(). */
 	if (left)
 		atomic_store_explicit(&inf->resources->wants, true, memory_order_release);
 }
 
 /*
- * Not with `lock` held by whoever waits for us: a thread that binds may hold it itself. Whoever has it now,
- * or the next who looks after the connection, tells.
+ * Does not wait for the handle's `lock`: a thread that binds may hold it itself. If it is taken, its holder
+ * tells, or the next thread that drives the connection.
  */
 static void
 tell_wants_soon(struct informer *inf)
@@ -213,15 +213,15 @@ tell_wants_soon(struct informer *inf)
 }
 
 /*
- * Another binding is the first from here on. A thread may have the one before: it found it under a pin, in a
- * mapping that was there already. For the fence meets the one of R1 (snapshot.c): who pins a mapping that was
- * not there yet finds the new binding. So it may go when all those mappings have gone; the later ones of the
- * list were retired earlier.
+ * b is no longer the first binding. Another thread may still have it: it found b under a pin in a mapping
+ * that existed already. The fence meets R1's (snapshot.c): a thread that pins a newer mapping finds the new
+ * binding. So b may be freed when all mappings that exist now have gone. Bindings after b in the list were
+ * retired before b.
  */
 static void
 retire(struct informer *inf, struct resource_binding *b)
 {
-	/* Meets the release store in mapping_reap(): all that was read under those pins was read before. */
+	/* Meets the release store in mapping_reap(): all reads under those pins are over. */
 	uint64_t oldest = atomic_load_explicit(&inf->oldest_serial, memory_order_acquire);
 
 	slot_fence();
@@ -271,7 +271,7 @@ bind_anew(const struct snapshot *s, struct informer_resource *res,
 			name_on_demand(descriptor, on_demand, sizeof(on_demand));
 		r = definition_get(inf, &inf->resources->definitions, descriptor, &b->parts[i].definition);
 	}
-	/* What was read of an arena that is gone meanwhile is nothing to keep, nor to tell the daemon. */
+	/* What was read of an arena that was taken back is neither kept nor told to the daemon. */
 	r = snapshot_validate(s, r);
 	if (r < 0) {
 		memory_put(inf, b);
@@ -283,7 +283,7 @@ bind_anew(const struct snapshot *s, struct informer_resource *res,
 	res->bindings = b;
 	/*
 	 * Meets the acquire load in resource_bind_first(): the binding is whole before it is found. Without
-	 * it a lookup could go by a part whose position is not set yet.
+	 * release a lookup could use a part whose position is not set yet.
 	 */
 	atomic_store_explicit(&res->binding, b, memory_order_release);
 	if (b->next)
@@ -302,7 +302,7 @@ resource_bind_slowly(const struct snapshot *s, struct informer_resource *res,
 	if (res->inf != s->inf)
 		return -EINVAL;
 	pthread_mutex_lock(&s->inf->resources->lock);
-	/* Another thread may have made it, or a snapshot of an older arena may use what was made before. */
+	/* Another thread may have made it, or a snapshot of an older arena may use an older one. */
 	for (struct resource_binding *b = res->bindings; b && r != 0; b = b->next) {
 		if (binding_holds(b, s, &first)) {
 			*ret_binding = b;

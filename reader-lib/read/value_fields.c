@@ -22,7 +22,7 @@ inner(const struct informer_value *value)
 	return v;
 }
 
-/* 0 and the value, or why it may not be read. */
+/* Returns 0 and the value, or why it may not be read. */
 static inline int
 open_value(const struct informer_value *value, struct value *ret)
 {
@@ -177,7 +177,7 @@ informer_value_iterate(const struct informer_value *value, struct informer_value
 	if (r < 0)
 		return r;
 	memset(ret_iter, 0, sizeof(*ret_iter));
-	/* Until the first step the item stands for the whole: it is how the next one finds the snapshot. */
+	/* Until the first step, `item` is the whole value: the next call finds the snapshot through it. */
 	memcpy(&ret_iter->item, &v, sizeof(v));
 	memcpy(ret_iter->private_, &it, sizeof(it));
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verification of all that a snapshot reaches. The walk checks form; tags are checked here, so that a wrong
- * one is reported and the walk goes on.
+ * Verifies all that a snapshot reaches. The walk checks form; this file checks tags, so that the walk goes on
+ * after a wrong one.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct check {
 	struct informer_verify_counts counts;
 	int (*report)(void *context, uint64_t offset, const char *what);
 	void *context;
-	int result;	/* report's */
+	int result;	/* what `report` returned */
 };
 
 static int
@@ -35,8 +35,7 @@ check_block(void *context, uint32_t ref, const struct block *b)
 
 	if (!walk_seen_first(&c->seen, ref))
 		return 0;
-	/* one that was taken back reads as zeros, and so as damaged; the rest need not be touched to say so
-	 */
+	/* a revoked snapshot reads as zeros, and so as damaged: stop, and do not touch its other pages */
 	if (c->counts.blocks % SNAPSHOT_LOOK_EVERY == 0 && snapshot_validate(c->s, 0) == INFORMER_E_EXPIRED)
 		return -ECANCELED;
 	c->counts.blocks++;
@@ -66,8 +65,8 @@ informer_verify(const struct informer_snapshot *snapshot,
 	if (is_private_home(c.s))
 		return -EINVAL;
 	/*
-	 * Without the verifier, which would end the walk at the first wrong tag, and remembers what it
-	 * checked before.
+	 * Without the verifier, which would end the walk at the first wrong tag, and skip blocks that it
+	 * knows.
 	 */
 	view = c.s->view;
 	view.verifier = NULL;
