@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Factories: one informer a resource, with the factory's defaults and the resource's tweak.
+ * Factories: one informer for each resource, with the factory's defaults and the resource's tweak.
  */
 #include <string.h>
 
@@ -211,7 +211,7 @@ informer_factory_new_exclusive(struct informer_factory *f, const char *resource,
 
 /* ---- started, synced, shut down ---- */
 
-/* The first of the list; those behind it stay. */
+/* The head of the list. New informers are added before it, so the rest stays as it is. */
 static struct informer_shared *
 first_shared(struct informer_factory *f)
 {

@@ -28,7 +28,7 @@ lister_done(struct informer_lister *lister)
 	pthread_mutex_destroy(&lister->lock);
 }
 
-/* The API's own sentence: deployments.apps "web" not found. */
+/* As the API server says it: deployments.apps "web" not found. */
 static int
 not_found(const struct scope *scope, const struct informer_snapshot *snapshot, const char *name,
 	  size_t name_length)

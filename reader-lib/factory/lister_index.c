@@ -2,8 +2,8 @@
 /*
  * Lookups of listers by index: the daemon's indexes and private ones.
  *
- * The results are collected first, then passed to the caller in order of key. So no lock is held while the
- * caller's function runs, and the order is the same however objects are found.
+ * Objects are collected first, then passed to the caller in order of key. So no lock is held during the
+ * caller's function, and the order does not depend on the index.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ index_of_name(struct informer_lister *lister, const char *name)
 	return ix;
 }
 
-/* Whether the daemon has an index of this name, as far as can be seen now. */
+/* Whether the daemon has an index of this name, by the newest snapshot. */
 static bool
 daemon_has_index(struct informer_lister *lister, const char *name)
 {
@@ -100,7 +100,7 @@ find(struct informer_lister *lister, const struct informer_snapshot *snapshot, c
 	return find_in_daemons(&lister->scope, snapshot, index, value, length, list);
 }
 
-/* Give out what was found, and free the list. */
+/* Pass the objects to the caller, and free the list. */
 static int
 give_out(const struct scope *scope, struct found_list *list, int r,
 	 int (*each)(void *context, const struct informer_object *object), void *context)

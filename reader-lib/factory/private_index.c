@@ -9,7 +9,7 @@
 #include "reader-lib/read/found_object.h"
 #include "reader-lib/factory/private_index.h"
 
-/* Records of absent keys that are kept; then all go at once. */
+/* Records of absent keys that are kept. If there are more, all are removed. */
 #define ABSENT_MAX 1024u
 
 int
@@ -57,7 +57,7 @@ link_newest(struct private_index *ix, struct index_record *record, uint64_t seq)
 	ix->newest = record;
 }
 
-/* A value with no object left disappears. */
+/* A value without objects is removed. */
 static void
 remove_entries(struct private_index *ix, struct index_record *record)
 {
@@ -95,7 +95,7 @@ forget_all(struct private_index *ix)
 	ix->valid = false;
 }
 
-/* The absent keys' records go; what changed before is known no more. */
+/* Remove the records of absent keys: what changed before ix->seq is not known any more. */
 static void
 forget_absent(struct private_index *ix)
 {
@@ -195,7 +195,7 @@ private_index_values_of(const struct private_index *ix, const struct informer_ob
 	return em.result < 0 ? em.result : 0;
 }
 
-/* Set a key's values to those of its object; NULL: it is gone. */
+/* Set the values of a key to those of its object; NULL: the object is gone. */
 static int
 set_record(struct private_index *ix, const char *key, size_t length, uint64_t seq,
 	   const struct informer_object *object)
@@ -263,8 +263,8 @@ make_anew(struct private_index *ix, const struct informer_snapshot *snapshot)
 }
 
 /*
- * One change. A resource with several entries may have a key in more than one of them; then its state is what
- * lookups say.
+ * Take in one change. A resource with several entries may have a key in more than one of them: then a lookup
+ * gives its state.
  */
 static int
 follow(struct private_index *ix, const struct informer_snapshot *snapshot, const struct resource_binding *b,
@@ -306,7 +306,7 @@ follow_all(struct private_index *ix, const struct informer_snapshot *snapshot,
 	return r;
 }
 
-/* Whether everything that changed since what the index shows can be told. */
+/* Whether the store still knows all changes since ix->seq. */
 static bool
 can_follow(const struct private_index *ix, const struct snapshot *s, const struct resource_binding *b)
 {

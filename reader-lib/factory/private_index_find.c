@@ -24,7 +24,6 @@ add_if_it_has(const struct private_index *ix, const struct informer_object *obje
 
 	if (r == 0)
 		r = private_index_values_of(ix, object, &values);
-	/* what cannot be added is there */
 	if (r == 0) {
 		uint64_t hash = key_table_hash(&values.table, value, length);
 
@@ -35,7 +34,7 @@ add_if_it_has(const struct private_index *ix, const struct informer_object *obje
 	return r;
 }
 
-/* Ask every object. */
+/* Call the index function for each object. */
 static int
 find_slowly(const struct private_index *ix, const struct informer_snapshot *snapshot, const char *value,
 	    size_t length, struct found_list *list)
@@ -49,7 +48,7 @@ find_slowly(const struct private_index *ix, const struct informer_snapshot *snap
 	return r;
 }
 
-/* Objects whose last change is not after seq: they have in the snapshot what the index says. */
+/* Objects whose last change is not after seq: in the snapshot they have the values that the index has. */
 static int
 find_unchanged(const struct private_index *ix, const struct informer_snapshot *snapshot, uint64_t seq,
 	       const char *value, size_t length, struct found_list *list)
@@ -65,7 +64,7 @@ find_unchanged(const struct private_index *ix, const struct informer_snapshot *s
 			continue;
 		r = informer_get_key(snapshot, ix->scope->resource, record->key, record->node.length,
 				     &object);
-		/* what an index that follows the store says is there, is there */
+		/* the index follows the store, so an object that it has is there */
 		if (r == 0)
 			r = found_list_add(list, &object);
 		else if (r == INFORMER_E_NOT_FOUND)
@@ -74,7 +73,7 @@ find_unchanged(const struct private_index *ix, const struct informer_snapshot *s
 	return r;
 }
 
-/* Objects that changed after the snapshot was taken, as they are in it. */
+/* Objects that changed after seq: they are read in the snapshot. */
 static int
 find_changed(const struct private_index *ix, const struct informer_snapshot *snapshot, uint64_t seq,
 	     const char *value, size_t length, struct found_list *list)

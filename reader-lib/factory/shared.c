@@ -11,7 +11,7 @@
 
 /* ---- adding ---- */
 
-/* Two selectors of which both must match. NULL when there is neither. */
+/* One selector that requires both. NULL: both are empty. */
 static int
 join(const struct informer *inf, const char *one, const char *other, char **ret_text)
 {
@@ -33,7 +33,7 @@ join(const struct informer *inf, const char *one, const char *other, char **ret_
 	return 0;
 }
 
-/* Options that name another resource or namespace were meant for another informer. */
+/* Refuse options that name another resource or namespace: they are meant for another informer. */
 static int
 check_options(const struct informer_shared *shared, const struct informer_handler_options *o)
 {
@@ -112,10 +112,7 @@ shared_start(struct informer_shared *shared)
 	if (!shared->group.started) {
 		shared->group.started = true;
 		for (struct informer_handler *h = inf->run->handlers; h; h = h->next)
-			/*
-			 * wait_lock is held: run_look_again() below, and the runner, see it under the same
-			 * lock.
-			 */
+			/* wait_lock orders it: run_look_again() below and the runner hold that lock. */
 			if (h->work && h->work->group == &shared->group)
 				atomic_store_explicit(&h->paused, false, memory_order_release);
 		run_look_again(inf);
@@ -172,7 +169,7 @@ shared_stop(struct informer_shared *shared)
 {
 	struct informer *inf = shared->factory->inf;
 
-	/* In a forked child nothing is called, nobody waits, and the parent's locks mean nothing. */
+	/* In a forked child no function is called, no thread waits, and the parent's locks mean nothing. */
 	if (forked(inf))
 		return;
 	pthread_mutex_lock(&inf->run->wait_lock);

@@ -2,7 +2,7 @@
 /*
  * Waits until several things of any kind are synced.
  *
- * It waits for one after another under one deadline; what was synced once is not asked again. After the
+ * Waits for one after another under one deadline. A thing that was synced once is not asked again. After the
  * deadline the rest are still asked, so that the message names everything that is missing.
  */
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "reader-lib/events/wait.h"
 #include "reader-lib/factory/factory.h"
 
-/* Names with commas between them; what does not fit is left out. */
+/* Names, separated by commas. What does not fit is left out. */
 struct names {
 	char text[400];
 	size_t length;
@@ -36,7 +36,7 @@ add_missing(void *context, const char *resource, bool synced)
 		add_name(context, "", resource);
 }
 
-/* A handler's own name, else its resource's. */
+/* "NAME of RESOURCE", without NAME if the handler has none. */
 static void
 add_handler(struct names *names, struct informer_handler *h)
 {
@@ -61,7 +61,7 @@ is_one_of_ours(const struct informer *inf, const struct informer_sync *sync)
 	       (!sync->factory || sync->factory->inf == inf);
 }
 
-/* Wait for one; what it lacks at its end is named. */
+/* Wait for one thing. If it times out, `missing` gets its name. */
 static int
 wait_one(struct informer *inf, const struct informer_sync *sync, uint64_t end_ns, struct names *missing)
 {
