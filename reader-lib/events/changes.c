@@ -40,7 +40,7 @@ on_delete(void *context, const struct informer_object *object, bool final_state_
 	put_down(context, INFORMER_CHANGE_DELETED, object)->final_state_known = final_state_known;
 }
 
-/* A RESYNC is told by its begin. */
+/* INFORMER_RESYNC records no change: on_resync_begin() follows. */
 static void
 on_overflow(void *context, enum informer_overflow kind)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informer_changes_next(): runs a pulled handler until it has a change, and waits as wait.c does: arm, look,
+ * informer_changes_next(): runs a pulled handler until it has a change. Waits as wait.c does: arm, look,
  * sleep.
  */
 #include "reader-lib/events/run.h"
@@ -13,7 +13,7 @@ say_removed(void)
 	return error_set(INFORMER_E_STOPPED, "the handler was removed");
 }
 
-/* locked; the lock is given up meanwhile. 1 a change was put down; 0 there is none now; negative. */
+/* locked; the lock is released meanwhile. 1: a change was recorded; 0: there is none now; or negative. */
 static int
 pull(struct informer_handler *h)
 {
@@ -36,13 +36,13 @@ pull(struct informer_handler *h)
 	return h->work ? c->taken : say_removed();
 }
 
-/* locked. Nothing came: sleep until something may have, or the time is over. False: it is. */
+/* locked. Nothing came: sleep until something may have come, or until end_ns. False: that time is over. */
 static bool
 sleep_once(struct informer_handler *h, uint64_t end_ns, bool *stepped)
 {
 	struct informer *inf = h->inf;
 
-	/* What comes from here on finds us listening. */
+	/* News after this call wakes this thread. */
 	run_prepare_sleep(inf);
 	if (handler_due(h, time_ns(CLOCK_MONOTONIC)))
 		return true;
@@ -53,7 +53,7 @@ sleep_once(struct informer_handler *h, uint64_t end_ns, bool *stepped)
 			run_lead(inf, wait_left_ms(end_ns), false);
 		return true;
 	}
-	/* A caller who never sleeps here sees to the connection all the same. */
+	/* A caller that never sleeps here drives the connection all the same. */
 	if (*stepped)
 		return false;
 	*stepped = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The feed of one handler: its turns. What a walk or a ring gives is in feed_next.c.
+ * The turns of a handler's feed. The items of a turn are in feed_next.c.
  */
 #include "reader-lib/events/feed.h"
 
@@ -9,7 +9,7 @@
 
 #define BROKEN_NS 1000000000ull
 #define TRIES 4
-#define NEXT_RING 2	/* of open_once(): the ring that arrived takes the place of the one that is read */
+#define NEXT_RING 2	/* of open_once(): change to the ring that arrived */
 
 void
 feed_init(struct feed *f, struct informer *inf, struct subscription *sub)
@@ -30,7 +30,7 @@ feed_done(struct feed *f, bool in_child)
 	f->ring = NULL;
 }
 
-/* Change over to the ring that arrived. Between turns only: a turn ends in the ring in which it began. */
+/* Change to the ring that arrived. Between turns only: a turn ends in the ring in which it began. */
 static bool
 fetch(struct feed *f)
 {
@@ -89,7 +89,7 @@ feed_all_listed(const struct feed *f)
 	return f->parts > 0;
 }
 
-/* Which lists are in, by the snapshot: 0, or why that cannot be known. */
+/* Note which parts' lists are complete in the snapshot. 0, or why that cannot be known. */
 static int
 note_lists(struct feed *f)
 {
@@ -123,7 +123,7 @@ feed_forgotten_after(const struct feed *f, uint64_t seq)
 	return snapshot_validate(feed_snapshot(f), forgotten);
 }
 
-/* Which lists are in was noted. */
+/* The caller has called note_lists() for the episode. */
 static int
 begin_walk(struct feed *f, enum feed_walk walk, uint64_t after)
 {
@@ -143,8 +143,8 @@ begin_walk(struct feed *f, enum feed_walk walk, uint64_t after)
 }
 
 /*
- * Everything anew, once all lists are in: a store that is being filled would make what is still to come look
- * gone.
+ * Begin a RESYNC, once all lists are complete: before, objects that are still to be listed would look
+ * deleted.
  */
 static int
 begin_resync(struct feed *f)
@@ -163,7 +163,7 @@ begin_resync(struct feed *f)
 	return begin_walk(f, WALK_RESYNC, 0);
 }
 
-/* From the cursor to now. In an episode that is not over, its beginning stays what it was. */
+/* Walk from the cursor to now. An episode that is not over goes on, with the beginning that it had. */
 static int
 begin_catch_up(struct feed *f)
 {
@@ -185,7 +185,7 @@ begin_catch_up(struct feed *f)
 	return 1;
 }
 
-/* What to do with what the look showed. 1 go on, 0 nothing, -EAGAIN look again, NEXT_RING. */
+/* What to do after the look. 1: go on; 0: nothing; -EAGAIN: look again; NEXT_RING; or negative. */
 static int
 decide(struct feed *f, bool other_arrived)
 {
@@ -195,7 +195,7 @@ decide(struct feed *f, bool other_arrived)
 	bool overflowed = !look->open;
 	int r;
 
-	/* Only a whole ring is worth the end of an old one. */
+	/* Read the old ring to its end only if it is open and the feed reads from it. */
 	if (other_arrived && (overflowed || f->mode != FEED_MODE_RING || !f->has_cursor))
 		return NEXT_RING;
 	if (overflowed)										/* Q3 */
@@ -209,7 +209,7 @@ decide(struct feed *f, bool other_arrived)
 	}
 	atomic_store_explicit(&f->ring->openings, look->openings, memory_order_relaxed);
 	if (!f->has_cursor) {
-		/* The daemon does not know the consumer: new, or forgotten, or its arena was lost. */
+		/* The daemon does not know the consumer: it is new or forgotten, or its arena was lost. */
 		if (f->sub->consumer[0])
 			return begin_resync(f);
 		r = note_lists(f);
@@ -217,7 +217,7 @@ decide(struct feed *f, bool other_arrived)
 	}
 	if (f->resync || memcmp(f->cursor.lineage, root->lineage, sizeof(root->lineage)) != 0)
 		return begin_resync(f);
-	if (f->cursor.seq > root->seq) /* within one lineage nobody was told what was not committed */
+	if (f->cursor.seq > root->seq) /* no commit of this lineage has that seq yet: the cursor is wrong */
 		return begin_resync(f);
 	switch (f->mode) {
 	case FEED_MODE_AWAIT:
@@ -236,7 +236,7 @@ decide(struct feed *f, bool other_arrived)
 	if (f->stored)
 		return begin_catch_up(f);
 	if (overflowed && f->caught_up && f->cursor.seq == root->seq) {
-		/* Caught up; it opens with the next commit that has something for it. */
+		/* Caught up. The ring opens with the next commit that has something for it. */
 		f->ring->looked = f->ring->root_epoch;
 		return 0;
 	}
@@ -256,7 +256,7 @@ read_pinned_root(struct feed *f)
 	memcpy(f->root.lineage, root->lineage, sizeof(f->root.lineage));
 }
 
-/* 0, or why it cannot be read; with it the pinned one is validated. */
+/* Read the newest seq, and validate it and the pinned root. 0, or why that is not possible. */
 static int
 read_newest_root(struct feed *f)
 {
@@ -347,7 +347,8 @@ feed_close(struct feed *f)
 }
 
 /*
- * Whether there is a newer root than the one with which it found nothing to do. Of its block nothing is read.
+ * Whether a root is newer than the one with which the feed found nothing to do. Does not read the root's
+ * block.
  */
 static bool
 commit_came(const struct ring *ring)
@@ -370,11 +371,10 @@ feed_due(const struct feed *f)
 		return true;
 	if (f->mode == FEED_MODE_AWAIT || !ring_is_open(ring))
 		return commit_came(ring);
-	/* Only a ring that is read to its end ends an episode, and a turn may end with its last entry. */
+	/* An episode ends only when its ring is read to its end, and a turn may end with the last entry. */
 	return !f->caught_up && !f->drained;
 }
 
-/* The old ring is at its end, and another one arrived. */
 void
 feed_change_over(struct feed *f)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a turn of the feed gives, one after the other: first the rest of a walk, then the ring.
+ * The items of a turn: first the rest of a walk, then the ring's entries.
  */
 #include <string.h>
 
 #include "reader-lib/events/feed.h"
 
-/* Objects of other namespaces that one turn may pass over. */
+/* Objects of other namespaces that one turn may skip. */
 #define SCAN_MAX 4096u
 
 static inline bool
@@ -15,12 +15,12 @@ part_listed(const struct feed *f, uint32_t part)
 	return f->listed[part / 64] >> part % 64 & 1;
 }
 
-/* Something that was read makes no sense: because the arena was taken back, or at all. */
+/* What was read makes no sense. Gives up the ring, unless the arena was taken back. */
 static int
 damaged(struct feed *f, const char *why)
 {
 	if (snapshot_validate(feed_snapshot(f), 0) < 0)
-		f->over = true;	/* ring_usable() says so from now on */
+		f->over = true;	/* from now on ring_usable() is false */
 	else
 		feed_broken(f, why);
 	return 0;
@@ -52,7 +52,7 @@ end_walk(struct feed *f)
 	f->walking = false;
 }
 
-/* What was found, as the item. To be validated. */
+/* Make the item from what the walk found. To be validated. */
 static void
 set_found(struct feed *f, const struct found *found)
 {
@@ -74,7 +74,7 @@ set_found(struct feed *f, const struct found *found)
 	}
 }
 
-/* 1 with an item; 0 the turn is over; 2 the walk is at its end. */
+/* 1: an item; 0: the turn is over; 2: the walk is at its end. */
 static int
 next_of_walk(struct feed *f, const struct feed_item **ret)
 {
@@ -121,7 +121,10 @@ part_of(const struct feed *f, uint16_t position)
 	return -1;
 }
 
-/* The objects of an entry, compared with what the entry says. NULL: they make sense. To be validated. */
+/*
+ * Follow an entry's refs, and compare the objects with the entry. Returns why they do not fit, or NULL. To be
+ * validated.
+ */
 static const char *
 follow(struct feed *f, const struct queue_entry *e)
 {
@@ -156,7 +159,7 @@ follow(struct feed *f, const struct queue_entry *e)
 	return e->kind != QUEUE_ADDED && LOAD_ONCE(&o->ordinal) != ordinal ? "an entry of two objects" : NULL;
 }
 
-/* 1 it is an item; 0 it is nothing, go on; 2 the turn is over. */
+/* 1: an item; 0: no item, go on; 2: the turn is over. */
 static int
 read_entry(struct feed *f, const struct queue_entry *e)
 {
@@ -180,7 +183,7 @@ read_entry(struct feed *f, const struct queue_entry *e)
 	}
 	part = part_of(f, e->resource);
 	if (part < 0) {
-		/* Of a part that the next snapshot has; or one that was taken away. */
+		/* The next snapshot has the part; or the part was removed, if this root has the entry. */
 		f->resync |= e->seq <= f->root.seq;
 		f->over = f->again = true;
 		return 2;
@@ -201,7 +204,7 @@ read_entry(struct feed *f, const struct queue_entry *e)
 	return 1;
 }
 
-/* Whether something that the pinned root shows was not told yet. */
+/* Whether the pinned root shows something that was not told yet: 1, 0 or negative. */
 static int
 outstanding(struct feed *f)
 {
@@ -217,7 +220,7 @@ outstanding(struct feed *f)
 	return snapshot_validate(feed_snapshot(f), r);
 }
 
-/* The ring is read to its end. */
+/* The ring is read to its end. An episode ends here, if nothing is outstanding. */
 static int
 drained(struct feed *f, const struct feed_item **ret)
 {
@@ -227,9 +230,7 @@ drained(struct feed *f, const struct feed_item **ret)
 	if (!f->caught_up && !f->checked) {
 		f->checked = true;
 		r = outstanding(f);
-		/*
-		 * A deletion that nothing here shows any more stands in the ring, or will in a moment.
-		 */
+		/* A forgotten deletion after the cursor is in the ring, or will be: do not pass it. */
 		forgotten = r == 0 && f->cursor.seq < seq ? feed_forgotten_after(f, f->cursor.seq) : r;
 		if (forgotten < 0)
 			return damaged(f, "the index by seq");
@@ -254,7 +255,7 @@ next_of_ring(struct feed *f, const struct feed_item **ret)
 {
 	struct ring *ring = f->ring;
 
-	/* What the look at the turn's beginning saw closed, or beginning later, is the next turn's. */
+	/* If the look saw the ring closed, or beginning after the cursor, it is for the next turn. */
 	if (!ring->look.open || ring->look.base > f->cursor.seq) {
 		f->over = f->again = true;
 		return 0;
@@ -287,7 +288,7 @@ feed_next(struct feed *f, const struct feed_item **ret)
 		r = next_of_walk(f, ret);
 		if (r != 2)
 			return r;
-		/* A root that is still the first one's shows nothing that moved beyond the target. */
+		/* This is the root with which the walk began: no object moved beyond the target. */
 		if (f->root.seq == f->target)
 			return give_caught_up(f, ret);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One handler: how it is made from its options, its turns, its end.
+ * One handler: making it from its options, its turns, freeing it.
  */
 #include "reader-lib/events/handler.h"
 
@@ -35,9 +35,7 @@ compile(struct informer *inf, struct handler_work *w, const struct informer_hand
 	return r;
 }
 
-/*
- * Values are told instead of objects: not of both, and not without a transform. A pulled handler has neither.
- */
+/* on_value replaces the calls about objects, and needs transform. A pulled handler has only filter. */
 static int
 check_functions(const struct informer_handler_options *o)
 {
@@ -121,8 +119,7 @@ handler_work_free(struct informer *inf, struct handler_work *w, bool in_child)
 }
 
 /*
- * A named consumer's cursor, for the daemon to keep: what the handler has done, or what it said that it
- * has.
+ * Store the cursor of a named consumer for the daemon: what the handler did, or what the caller acknowledged.
  */
 static void
 acknowledge(struct handler_work *w)
@@ -133,11 +130,11 @@ acknowledge(struct handler_work *w)
 	if (!f->ring || !f->caught_up || !f->has_cursor || f->mode != FEED_MODE_RING ||
 	    (w->pending & PENDING_TELLS))
 		return;
-	/* a slot counts in its arena's lineage, and this ring may be one that was not looked at yet */
+	/* the slot counts in its arena's lineage, which a ring lacks before the first look */
 	if (memcmp(f->ring->arena_lineage, f->cursor.lineage, sizeof(f->cursor.lineage)) != 0)
 		return;
 	if (w->o.manual_ack) {
-		/* a new slot does not know what was acknowledged in the old one */
+		/* a slot of a new arena does not have what the caller acknowledged before */
 		if (memcmp(w->acknowledged.lineage, f->cursor.lineage, sizeof(f->cursor.lineage)) != 0)
 			return;
 		seq = w->acknowledged.seq;
@@ -145,7 +142,7 @@ acknowledge(struct handler_work *w)
 	if (seq > atomic_load_explicit(&f->ring->cursor->acknowledged, memory_order_relaxed))
 		/*
 		 * Meets take_acknowledgement() (writer/serve/consumers.c): the handler's functions returned
-		 * before. Without it a cursor could be kept that is ahead of what was done.
+		 * before. Without release, informerd could keep a cursor that is ahead of the work.
 		 */
 		atomic_store_explicit(&f->ring->cursor->acknowledged, seq, memory_order_release);
 }
@@ -156,7 +153,10 @@ coarse_ns(void)
 	return time_ns(CLOCK_MONOTONIC_COARSE);
 }
 
-/* 1 items were told, 0 none, or negative. at_once: the turn has not told any. */
+/*
+ * 1: items were told; 0: none; or negative. The coarse clock's next tick ends the turn, so a slow handler
+ * gives its pin back after each call. at_once: tell one item before looking at the clock.
+ */
 static int
 take_items(struct informer_handler *h, bool at_once)
 {
@@ -174,7 +174,6 @@ take_items(struct informer_handler *h, bool at_once)
 		feed_told(f);
 		if (item->kind == FEED_BEGIN || item->kind == FEED_CAUGHT_UP || item->kind == FEED_LISTED)
 			r = handler_pending_calls(h);
-		/* A slow handler's pin is given back after each call. */
 		if (r <= 0 || handler_leaves(h))
 			break;
 	}
@@ -210,7 +209,7 @@ handler_turn(struct informer_handler *h)
 		r = 0;
 	}
 	feed_close(f);
-	/* also when an item could not be told: it was shown as the one that is being told */
+	/* also if an item could not be told: it was shown before the try */
 	if (f->has_cursor)
 		handler_show(h, f->mode == FEED_MODE_WALK ? f->position : f->cursor.seq);
 	if (r < 0)

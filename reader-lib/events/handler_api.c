@@ -81,8 +81,8 @@ informer_pause_handler(struct informer_handler *h, bool pause)
 	if (forked(h->inf))
 		return INFORMER_E_FORKED;
 	/*
-	 * Of two threads that say the same, one wakes the runner. A turn under way (handler_leaves())
-	 * leaves off a little later; the runner that looks again does so under wait_lock, which orders it.
+	 * Of two threads that resume, one wakes the runner. A turn that is under way leaves off at the next
+	 * handler_leaves(). The runner looks again under wait_lock, which orders the store.
 	 */
 	if (atomic_exchange_explicit(&h->paused, pause, memory_order_acq_rel) == pause || pause)
 		return 0;
@@ -96,8 +96,8 @@ bool
 informer_handler_has_synced(const struct informer_handler *h)
 {
 	/*
-	 * Meets the release store in handler_pending_calls() (handler_tell.c): what the handler's functions
-	 * wrote on the way is seen by who sees it synced. Without it a caller could find its own table half
+	 * Meets the release store in handler_pending_calls() (handler_tell.c): a caller that sees it synced
+	 * sees what the handler's functions wrote. Without acquire a caller could find its own table half
 	 * filled.
 	 */
 	return h && !forked(h->inf) &&
@@ -131,7 +131,7 @@ handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, cons
 
 	pthread_mutex_lock(&inf->run->wait_lock);
 	inf->run->watchers++;
-	/* Meets the one in tell_watchers() (run.c). */
+	/* Meets the fence in tell_watchers() (run.c). */
 	slot_fence();
 	while (!(is = met(inf, context)) && r == 0)
 		r = wait_on(&inf->run->handler_cond, &inf->run->wait_lock, end_ns);
@@ -185,8 +185,8 @@ informer_acknowledge(struct informer_handler *h, const struct informer_cursor *c
 		if (!same || cursor->seq > w->acknowledged.seq)
 			w->acknowledged = *cursor;
 		/*
-		 * A ring's slot counts in its arena's lineage; the next turn sees to what does not fit
-		 * yet.
+		 * A ring's slot counts in its arena's lineage. If the lineages differ, acknowledge() stores
+		 * it in a later turn.
 		 */
 		if (w->feed.ring &&
 		    memcmp(w->feed.ring->arena_lineage, cursor->lineage, sizeof(cursor->lineage)) == 0 &&
@@ -244,7 +244,7 @@ informer_handler_stats(const struct informer_handler *handler, struct informer_h
 		s.waiting = atomic_load_explicit(&ring->queue->head, memory_order_relaxed) -
 			    atomic_load_explicit(&ring->consumed, memory_order_relaxed);
 		s.waiting = s.waiting > ring->capacity ? ring->capacity : s.waiting;
-		/* what changed in other resources, or namespaces, is no lag */
+		/* changes in other resources or namespaces are no lag */
 		if (s.synced && s.waiting == 0 && ring_is_open(ring) && !ring_has_news(ring))
 			s.lag_seq = 0;
 	}

@@ -3,7 +3,7 @@
  * The keys that a handler remembers: looked up before an item is told, entered afterwards, and filled for a
  * consumer that goes on from a stored cursor.
  *
- * Invariant: the table holds nothing that was read of an arena and not validated.
+ * Invariant: the table holds nothing that was read from an arena without validation.
  */
 #include "reader-lib/events/handler.h"
 
@@ -72,7 +72,7 @@ handler_keep_key(struct informer_handler *h, struct known_subject *s, uint32_t p
 	e->position = (uint16_t)w->feed.binding->parts[part].position;
 }
 
-/* One of the keys of handler_seed_keys(). 1 or negative. */
+/* Seed the key of one object. 1 or negative. */
 static int
 seed_key(struct informer_handler *h, const struct found *found)
 {
@@ -84,7 +84,7 @@ seed_key(struct informer_handler *h, const struct found *found)
 
 	if (created_seq > f->from || (found->gone && found->seq <= f->from) || !feed_wants(f, found->object))
 		return 1;
-	/* What changed since was in whatever state; what has not was told if it is selected. */
+	/* If it changed after the cursor, the state told is unknown; else it was told if it is selected. */
 	if (found->seq <= f->from) {
 		r = handler_matches(w, feed_snapshot(f), found->object, found->ref,
 				    f->binding->parts[found->part].position);
@@ -94,7 +94,7 @@ seed_key(struct informer_handler *h, const struct found *found)
 	r = handler_look_at_key(h, found->object, true, false, &s);
 	if (r == 0) {
 		s.version = found->seq <= f->from ? s.version : 0;
-		/* of what goes by a name twice, the later one */
+		/* of two objects with the same name, the later one stays */
 		handler_keep_key(h, &s, found->part);
 	}
 	known_keys_drop(h->inf, s.spare);

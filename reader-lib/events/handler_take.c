@@ -8,8 +8,6 @@
  *	present, told in this version  -                                   delete, final state unknown
  *	present, another was told      delete of that one, then as absent
  *	gone, absent                   -                                   -
- *	  (in an episode from a stored cursor, absent, or gone and not selected, is a delete all the same: it
- *	  may have been told before the consumer died, and not acknowledged)
  *	gone, told                     delete                              delete, final state unknown
  *	added                          add                                 -
  *	updated, told                  update                              delete with the old state
@@ -17,9 +15,14 @@
  *	updated, not told              add                                 -
  *	deleted, told                  delete                              delete
  *
- * Invariant: everything known of an object was read and validated before its call. The arena may be taken
- * back during the call, so the handler may have been unable to read the object. Then the item is not done,
- * and an episode on the next arena tells of it again.
+ * If another object of that name was told, an added, updated or deleted item tells that one's delete first.
+ *
+ * In an episode from a stored cursor, an absent object that is gone, deleted or not selected gets a delete,
+ * too: an earlier process may have been told of it, without acknowledging that.
+ *
+ * Invariant: everything known of an object was read and validated before its call. If the arena is taken back
+ * during the call, the handler may have been unable to read the object. Then the item is not done, and an
+ * episode on the next arena tells it again.
  */
 #include <string.h>
 
@@ -27,15 +30,15 @@
 #include "reader-lib/events/handler.h"
 #include "reader-lib/events/watch_error.h"
 
-/* What came of telling: it was told, or there was nothing to tell. 0: the handler leaves off. */
+/* Results of telling; 0: the handler leaves off; negative: an error. */
 #define TOLD 1
 #define NOTHING_TO_TELL 2
 
 /* ---- what is known, and what is from now on ---- */
 
 /*
- * All that must be known of an item's object before it is told, and memory for what will be known then. 0, or
- * negative: it cannot be told now.
+ * Look up what is known of an object before it is told, and allocate what will be kept. 0; negative: it
+ * cannot be told now.
  */
 static int
 look_at(struct informer_handler *h, const struct object *o, bool remember, bool anew,
@@ -51,8 +54,8 @@ look_at(struct informer_handler *h, const struct object *o, bool remember, bool 
 }
 
 /*
- * In an episode from a stored cursor, what was created after it may still have been told: it was not
- * acknowledged, no more.
+ * In an episode from a stored cursor, objects that were created after it may have been told, but not
+ * acknowledged.
  */
 static bool
 may_have_been_told(const struct handler_work *w)
@@ -61,8 +64,7 @@ may_have_been_told(const struct handler_work *w)
 }
 
 /*
- * Another object of that name was told, of which nothing but the key is known: delete it. False: the handler
- * leaves off.
+ * An object of that name was told, and only its key is known: tell its delete. False: the handler leaves off.
  */
 static bool
 tell_other_gone(struct informer_handler *h, struct known_subject *s)
@@ -78,12 +80,13 @@ tell_other_gone(struct informer_handler *h, struct known_subject *s)
 }
 
 /*
- * r: what came of telling; present: whether the handler takes the object for there, when it was told. What a
- * pulled handler was told is concluded when its caller comes back.
+ * Record the result of telling.
  *
- * Where the arena was taken back during the call, another episode tells of the object again. What counts as
- * told stays: it has the key, in no version that could pass for the one that there is; of one that is told as
- * gone it keeps it.
+ * r        the result; TOLD by a pulled handler is recorded when its caller comes back
+ * present  if told, the handler takes the object for present
+ *
+ * If the arena was taken back during the call, another episode tells of the object again. Until then its key
+ * stays, also if its delete was told, with version 0, which equals no version.
  */
 static inline __attribute__((always_inline)) int
 conclude(struct informer_handler *h, const struct feed_item *item, int r, bool present,
@@ -142,7 +145,7 @@ walk_is_exact(const struct handler_work *w)
 	return w->feed.fresh && w->feed.walk != WALK_COALESCED && !handler_resyncs_by_keys(w);
 }
 
-/* What is there, of which is known what s says. */
+/* The object is present; s is what is known of it. */
 static int
 tell_present(struct informer_handler *h, const struct feed_item *item, bool selected, struct known_subject *s)
 {
@@ -210,19 +213,19 @@ take_added(struct informer_handler *h, const struct feed_item *item)
 	return conclude(h, item, r, selected, s);
 }
 
-/* An update of what was not told of yet. */
+/* An update of an object that was not told: tell it as an add. */
 static int
 tell_add_of_update(struct informer_handler *h, const struct feed_item *item)
 {
 	const struct feed *f = &h->work->feed;
 	struct feed_item add = *item;
 
-	/* moved on by a change while the walk that would have told of it was under way */
+	/* the object changed during the walk that would have told it as initial */
 	add.initial |= !f->caught_up && f->walk != WALK_COALESCED && item->created_seq <= f->gone_after;
 	return handler_tell_add(h, &add, true);
 }
 
-/* A change, of whose object is known what s says. */
+/* The object changed; s is what is known of it. */
 static int
 tell_updated(struct informer_handler *h, const struct feed_item *item, bool selected, struct known_subject *s)
 {
@@ -272,7 +275,7 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 
 	if (selected < 0)
 		return selected;
-	/* the final state, unless it lies outside of the selection: then the last one within */
+	/* the final state, unless it is not selected: then the last state that is */
 	if (selected && item->new_ref != item->old_ref)
 		final = matches(w, item, false);
 	if (final < 0)
@@ -291,8 +294,8 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 }
 
 /*
- * Tell what the Reflector met (a VALUE's ref; LAYOUT.md, STATUS). only_news: not when it was told already, or
- * says that all is well.
+ * Tell the status of the Reflector (a VALUE's ref; LAYOUT.md, STATUS). only_news: not if it was told already,
+ * or is a recovery.
  */
 static int
 tell_status(struct informer_handler *h, uint32_t ref, bool only_news)
@@ -316,7 +319,7 @@ tell_status(struct informer_handler *h, uint32_t ref, bool only_news)
 	return 0;
 }
 
-/* What the Reflector met last, of each part. 1; 0: the handler leaves off; negative. */
+/* Tell each part's last status. 1; 0: the handler leaves off; or negative. */
 static int
 tell_statuses(struct informer_handler *h)
 {
@@ -341,7 +344,7 @@ tell_statuses(struct informer_handler *h)
 	return handler_leaves(h) ? 0 : 1;
 }
 
-/* An episode begins. What may fail comes last: it is begun again then. 1 or negative. */
+/* An episode begins. Seeding may fail, so it comes last: the episode is then begun again. 1 or negative. */
 static int
 begin_episode(struct informer_handler *h)
 {
@@ -350,7 +353,7 @@ begin_episode(struct informer_handler *h)
 	int r;
 
 	w->round++;
-	/* What an earlier process was told is told as gone by what a RESYNC does not tell again. */
+	/* The keys that an earlier process was told are unknown: what the RESYNC does not tell is gone. */
 	if (f->walk == WALK_RESYNC && w->keys_short) {
 		if (!w->o.on_value)
 			known_keys_clear(&w->keys);

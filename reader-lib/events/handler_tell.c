@@ -45,7 +45,7 @@ handler_show(struct informer_handler *h, uint64_t seq)
 {
 	const struct feed *f = &h->work->feed;
 
-	/* Until everything was told anew, nothing is done in the new count. */
+	/* During a RESYNC the shown position stays: it counts only when everything was told. */
 	if (f->walk == WALK_RESYNC && (!f->caught_up || (h->work->pending & PENDING_TELLS)))
 		return;
 	if (memcmp(h->shown_lineage, f->cursor.lineage, sizeof(h->shown_lineage)) != 0) {
@@ -59,7 +59,7 @@ handler_show(struct informer_handler *h, uint64_t seq)
 
 /* ---- calls: 0 (false) when the handler leaves off before the call ---- */
 
-/* What comes is not each change: say so first, once. */
+/* Before a call that is not exact: tell the handler once that changes are coalesced. False: it leaves off. */
 static bool
 notice(struct informer_handler *h, bool exact)
 {
@@ -134,7 +134,6 @@ handler_tell_update(struct informer_handler *h, const struct feed_item *item, bo
 	return 1;
 }
 
-/* use_old: of the item's objects, the old one. */
 int
 handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old, bool final_known,
 		    bool exact)
@@ -197,7 +196,7 @@ sweep(struct informer_handler *h)
 	struct handler_work *w = h->work;
 	struct known_key *e;
 
-	/* Only a RESYNC looks at everything. */
+	/* Only a RESYNC meets all objects. */
 	while (w->feed.walk == WALK_RESYNC && (e = known_keys_unmet(&w->keys, w->round, &w->swept))) {
 		if (handler_leaves(h) || !handler_tell_delete_key(h, e))
 			return false;

@@ -4,7 +4,7 @@
  * its transform makes. Values are stored with the keys, so on_value gets the previous value even where the
  * object's previous state is unknown.
  *
- * Invariant: every value that transform made either stands with a key or was released.
+ * Invariant: every value that transform made belongs to a key, or was released.
  */
 #include <string.h>
 
@@ -30,8 +30,10 @@ release(const struct handler_work *w, void *value)
 }
 
 /*
- * entry: it has the value of before, and gets that of now. NULL: there was none, and there is none. present:
- * the object is there.
+ * Call on_value.
+ *
+ * entry    has the old value and gets the new one; NULL: both are NULL
+ * present  the object is present
  */
 static void
 tell(struct handler_work *w, struct known_key *entry, const struct informer_object *object, void *value,
@@ -41,7 +43,7 @@ tell(struct handler_work *w, struct known_key *entry, const struct informer_obje
 	struct informer_object copy;
 	void *old = entry ? entry->value : NULL;
 
-	/* Of a consumer, an earlier process may have had a value of what is gone. */
+	/* An earlier process of the consumer may have had a value of an object that is gone. */
 	if (old || value || (!present && w->sub.consumer[0])) {
 		o->on_value(o->context, handler_shown(w, object, &copy), old, value);
 		informer_object_free(&copy);
@@ -64,7 +66,7 @@ handler_tell_value(struct informer_handler *h, const struct informer_object *obj
 		value = w->o.transform(w->o.context, handler_shown(w, object, &copy));
 		informer_object_free(&copy);
 	}
-	/* The value is not of an object that could not be read any more. */
+	/* If the object was taken back while transform read it, its value does not count. */
 	r = snapshot_validate(feed_snapshot(&w->feed), 0);
 	if (r < 0) {
 		release(w, value);

@@ -62,7 +62,7 @@ tell_again(struct slice *slice, uint32_t part, const struct object *o, uint32_t 
 	return 0;
 }
 
-/* How many ordinals the resource has given out; negative: that cannot be read. */
+/* How many ordinals the resource has given out; negative: they cannot be read. */
 static int64_t
 ordinals_of(const struct slice *slice)
 {
@@ -79,7 +79,7 @@ ordinals_of(const struct slice *slice)
 	return snapshot_validate(slice->s, 0) < 0 ? -EBADMSG : (int64_t)total;
 }
 
-/* Tell the next so many ordinals; behind the last one it begins anew. 0 or negative. */
+/* Tell the next `left` ordinals again; after the last one, start over. 0 or negative. */
 static int
 go_on(struct slice *slice, uint64_t left)
 {
@@ -133,10 +133,10 @@ resync_turn(struct informer_handler *h)
 	if (total > 0) {
 		count = (uint64_t)total / SLICES + 1;
 		count = count < FEED_BATCH ? count : FEED_BATCH;
-		/* who comes late makes up for it, within a period */
+		/* a turn that comes late is made up for, up to one period */
 		due = now - due < w->period_ns ? due : now - w->period_ns;
 		w->due_ns = due + w->period_ns * count / (uint64_t)total;
-		/* What cannot be read is not told this time; the feed has the same trouble, and says so. */
+		/* What cannot be read is left out this time: the feed meets and reports the same error. */
 		(void)go_on(&slice, count);
 	}
 	informer_end(&snap);

@@ -65,8 +65,8 @@ ring_free(struct ring *ring, bool in_child)
 	if (!in_child)
 		munmap(ring->queue, ring->bytes);
 	/*
-	 * Meets the acquire load in mapping_reap(): the last look through this ring is over before the
-	 * arena is unmapped. Without it that look could find nothing mapped (SIGSEGV).
+	 * Meets the acquire load in mapping_reap(): our last look through this ring is over before the arena
+	 * is unmapped. Without release that look could find nothing mapped (SIGSEGV).
 	 */
 	atomic_fetch_sub_explicit(&ring->mapping->holds, 1, memory_order_release);
 	memory_put(ring->inf, ring);
@@ -77,12 +77,12 @@ ring_look(const struct ring *ring, struct ring_look *ret)
 {
 	struct queue *q = ring->queue;
 	/*
-	 * Q2. Each load meets a release store in writer/serve/ring_out.c: head that of ring_out_publish(),
-	 * state and openings, and through them base, those of ring_out_begin(), OVERFLOWED that of
-	 * ring_out_overflow(). Acquire also keeps them in this order. Head comes first: loaded after
-	 * OVERFLOWED was seen, it could be that of a ring which reopened and was filled since, and what Q3
-	 * throws away up to it would never be told. Openings stand on both sides of base, which belongs to
-	 * them.
+	 * Q2. Each load meets a release store in writer/serve/ring_out.c: head that of ring_out_publish();
+	 * state and openings, and through them base, those of ring_out_begin(); OVERFLOWED that of
+	 * ring_out_overflow(). Acquire also keeps the loads in this order. Head comes first: loaded after
+	 * OVERFLOWED, it could be the head of a ring that reopened and filled since. Q3 would throw away its
+	 * entries, and nothing would tell them. Openings are loaded on both sides of base, which belongs to
+	 * one opening.
 	 */
 	uint64_t head = atomic_load_explicit(&q->head, memory_order_acquire);
 	uint32_t state = atomic_load_explicit(&q->state, memory_order_acquire);
@@ -93,7 +93,7 @@ ring_look(const struct ring *ring, struct ring_look *ret)
 	ret->base = atomic_load_explicit(&q->base, memory_order_acquire);
 	ret->openings = atomic_load_explicit(&q->openings, memory_order_acquire);
 	ret->open = state == QUEUE_OPEN;
-	/* It reopens only when we have consumed everything, so once at most between two looks. */
+	/* A ring reopens only after we consumed everything: at most once between two looks. */
 	if (ret->openings != openings)
 		return -EAGAIN;
 	if (openings == 0 || state > QUEUE_OVERFLOWED || head - consumed > ring->capacity)
@@ -106,10 +106,10 @@ ring_usable(const struct ring *ring)
 {
 	struct mapping *m = ring->mapping,
 		       *current = atomic_load_explicit(&ring->inf->current, memory_order_acquire);
-	/* Meets arena_set_state() (writer/arena/arena.c): of a STALE arena the last commit is there. */
+	/* Meets arena_set_state() (writer/arena/arena.c): if it is STALE, the last commit is there. */
 	uint32_t state = atomic_load_explicit(m->state, memory_order_acquire);
 
-	/* make_current() closes the slot before it says `current` */
+	/* for the same arena again, make_current() closes the slot before it changes `current` */
 	if (slot_is_closed(m->slot) || state == HEADER_REVOKED)
 		return false;
 	return m != current || !atomic_load_explicit(&m->lost, memory_order_relaxed) || state == HEADER_STALE;

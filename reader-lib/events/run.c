@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lets threads take turns at the handlers: claims, leads, wakes and lets go, for informer_run(),
- * informer_dispatch() and waiters.
+ * Runs the handlers by turns, for informer_run(), informer_dispatch() and waiters: claims, leads, wakes, lets
+ * go.
  */
 #include "reader-lib/events/run.h"
 
@@ -18,7 +18,7 @@
 #include "shm-layout/time_ns.h"
 
 #define RETRY_NS 10000000ull
-/* What one informer_dispatch() gives a handler. */
+/* What a handler gets of one informer_dispatch(). */
 #define DISPATCH_TURNS 4u
 #define DISPATCH_NS 2000000ull
 
@@ -36,7 +36,7 @@ set_due(struct informer *inf, bool due)
 		eventfd_read(inf->run->due, &count);
 }
 
-/* locked. Pulled ones are left to their callers. */
+/* locked. Not pulled handlers: their callers run them. */
 static struct informer_handler *
 find_due(struct informer *inf, struct informer_handler *after, uint64_t now)
 {
@@ -46,7 +46,7 @@ find_due(struct informer *inf, struct informer_handler *after, uint64_t now)
 	return NULL;
 }
 
-/* locked. Whether a handler has something to do that no thread of informer_run() does. */
+/* locked. Whether a handler is due that no thread of informer_run() runs. */
 static bool
 is_due_outside(struct informer *inf)
 {
@@ -72,7 +72,7 @@ run_claim(struct informer_handler *h)
 	h->retry_ns = 0;
 }
 
-/* For what is not due yet: what is, was found, and an alarm that rang would keep a waiter awake. */
+/* Only for handlers that are not due yet: an alarm that rang would keep a waiter awake. */
 static void
 set_alarm(struct informer *inf, uint64_t now)
 {
@@ -93,7 +93,7 @@ set_alarm(struct informer *inf, uint64_t now)
 	timerfd_settime(inf->run->alarm, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* locked, claimed by this thread: on_done, and the end. The lock is given up meanwhile. */
+/* locked, and claimed by this thread. Call on_done, and end the handler. Releases the lock meanwhile. */
 static void
 finish(struct informer *inf, struct informer_handler *h)
 {
@@ -126,7 +126,7 @@ run_let_go(struct informer_handler *h, int r)
 	if (r < 0)
 		h->retry_ns = time_ns(CLOCK_MONOTONIC) + RETRY_NS;
 	h->claimed = false;
-	/* Who sleeps for all left it out when setting the alarm. */
+	/* The leader left this handler out when it set the alarm. */
 	if (inf->run->leader)
 		set_alarm(inf, time_ns(CLOCK_MONOTONIC));
 	if (inf->run->watchers)
@@ -134,9 +134,9 @@ run_let_go(struct informer_handler *h, int r)
 }
 
 /*
- * Ask to be signalled; full fence, which meets the one in broker_wake() (writer/serve/broker_wake.c). Without
- * it the look at the handlers' rings could be done before `armed` is set: it sees nothing, the writer sees
- * nobody armed, and the leader sleeps over what came.
+ * Ask to be signalled. The full fence meets the one in broker_wake() (writer/serve/broker_wake.c). Without it
+ * the look at the rings could be done before `armed` is set: the leader sees nothing, the writer sees nobody
+ * armed, and the leader sleeps over what came.
  */
 static void
 arm_for_handlers(struct informer *inf)
@@ -189,7 +189,7 @@ start_thread(struct informer *inf)
 	return -r;
 }
 
-/* locked. Another thread, when there may be something to do for one. */
+/* locked. Wake or start a thread: there may be something to do for it. */
 static void
 call_another(struct informer *inf)
 {
@@ -240,9 +240,9 @@ run_lead(struct informer *inf, int ms, bool runs)
 		eventfd_read(inf->run->kick, &count);
 	pthread_mutex_lock(&inf->run->wait_lock);
 	/*
-	 * What came for a handler lies in its ring: it is told first, and the descriptors, which take five
-	 * system calls, are read when the sleeper comes back; they wake it at once. Not twice in a row: a
-	 * ring that is never empty keeps no message waiting.
+	 * A handler is due: its events are in its ring. They are told first. The descriptors, which take five
+	 * system calls, are read at the next sleep: they end it at once. Never twice in a row, so a ring that
+	 * is never empty delays no message.
 	 */
 	inf->run->step_waits = runs && !inf->run->step_waits &&
 			       find_due(inf, NULL, time_ns(CLOCK_MONOTONIC)) != NULL;
@@ -253,7 +253,7 @@ run_lead(struct informer *inf, int ms, bool runs)
 	}
 	inf->run->leader = false;
 	inf->run->alarm_at = inf->run->alarm_at <= time_ns(CLOCK_MONOTONIC) ? 0 : inf->run->alarm_at;
-	/* Another one leads from here, if this one is content. */
+	/* If this waiter's condition is met, another waiter leads from here. */
 	if (inf->run->waiters)
 		pthread_cond_broadcast(&inf->run->wait_cond);
 	if (!runs || is_due_outside(inf))
@@ -261,9 +261,9 @@ run_lead(struct informer *inf, int ms, bool runs)
 }
 
 /*
- * After a turn, and more come: what a watcher waits for may be so. With the lock: between its look and its
- * sleep the watcher would not hear it. The fence meets the one in handlers_wait(): either the watcher is seen
- * here, or it sees what the turn did.
+ * After a turn that is not the last: the condition of a watcher may be met. Takes the lock, because a watcher
+ * between its look and its sleep would miss the signal. The fence meets the one in handlers_wait(): either
+ * this thread sees the watcher, or the watcher sees what the turn did.
  */
 static void
 tell_watchers(struct informer *inf)
@@ -289,7 +289,7 @@ run_thread(void *context)
 		h = find_due(inf, NULL, time_ns(CLOCK_MONOTONIC));
 		if (h) {
 			run_claim(h);
-			/* Somebody has to look after the others meanwhile. */
+			/* Another thread must look after the other handlers. */
 			if (inf->run->handler_count > 1 && !inf->run->leader)
 				call_another(inf);
 			pthread_mutex_unlock(&inf->run->wait_lock);
@@ -308,7 +308,7 @@ run_thread(void *context)
 			run_lead(inf, -1, true);
 		}
 	}
-	/* One that leads would not hear of the end otherwise. */
+	/* Idle threads must see `stopping`, too. */
 	pthread_cond_broadcast(&inf->run->run_idle);
 	pthread_mutex_unlock(&inf->run->wait_lock);
 	return NULL;
@@ -331,7 +331,7 @@ informer_run(struct informer *inf)
 		inf->run->running = r == 0;
 		if (r == 0)
 			run_show_due(inf);
-		/* it becomes the leader's turn to sleep */
+		/* the leader looks again, with `running` set */
 		eventfd_write(inf->run->kick, 1);
 	}
 	pthread_mutex_unlock(&inf->run->wait_lock);
@@ -378,13 +378,13 @@ run_dispatch(struct informer *inf)
 	return did;
 }
 
-/* locked. Wait until nobody runs it, then end it. */
+/* locked. Wait until no thread runs the handler, then end it. */
 static void
 end_handler(struct informer *inf, struct informer_handler *h)
 {
 	atomic_store_explicit(&h->leave, true, memory_order_relaxed);
 	h->removed = true;
-	/* The leader wakes those who wait for a change of it. */
+	/* The leader wakes waiters, such as a caller of informer_changes_next() with this handler. */
 	if (inf->run->leader)
 		eventfd_write(inf->run->kick, 1);
 	inf->run->watchers++;
@@ -408,7 +408,7 @@ informer_remove_handler(struct informer_handler *h)
 	if (h->work) {
 		h->removed = true;
 		atomic_store_explicit(&h->leave, true, memory_order_relaxed);
-		/* From within: whoever runs it ends it when this call has returned. */
+		/* From within a call: the thread that runs the handler ends it when the call has returned. */
 		if (!h->claimed || !pthread_equal(h->runner, pthread_self()))
 			end_handler(inf, h);
 	}
@@ -533,7 +533,7 @@ run_done(struct informer *inf, bool in_child)
 	for (unsigned i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	/* In a child another thread of the parent may have held them; they own nothing, and are left. */
+	/* A forked child leaves them: another thread of the parent may have held them. */
 	if (!in_child) {
 		pthread_cond_destroy(&run->run_idle);
 		pthread_cond_destroy(&run->handler_cond);

@@ -49,8 +49,8 @@ subscription_remove(struct informer *inf, struct subscription *sub)
 	if (*at)
 		*at = sub->next;
 	/*
-	 * One that cannot be sent leaves a queue that nobody reads: it overflows, and goes with the
-	 * connection or the number's next use.
+	 * If the packet cannot be sent, nobody reads the queue: it overflows, and ends with the connection or
+	 * the number's next use.
 	 */
 	if (sub->state != SUBSCRIPTION_WANTED && inf->connection == CONNECTION_UP) {
 		message_begin(&bye.head, MESSAGE_UNSUBSCRIBE, sizeof(bye));
@@ -68,7 +68,7 @@ subscription_renew(struct informer *inf, struct subscription *sub, uint64_t dela
 	ring_free(subscription_take(sub), false);
 }
 
-/* What the daemon calls the resource. False: it is not cached, or there is nothing to read yet. */
+/* The daemon's name of the resource. False: it is not cached, or there is nothing to read yet. */
 static bool
 canonical_name(struct informer *inf, struct subscription *sub, char *name, size_t size)
 {
@@ -90,7 +90,7 @@ canonical_name(struct informer *inf, struct subscription *sub, char *name, size_
 	return is;
 }
 
-/* Returns whether it waits for its resource. */
+/* Send SUBSCRIBE. Returns whether the resource is missing. */
 static bool
 ask(struct informer *inf, struct subscription *sub)
 {
@@ -106,7 +106,7 @@ ask(struct informer *inf, struct subscription *sub)
 	memcpy(message.consumer, sub->consumer, sizeof(message.consumer));
 	memcpy(message.name, sub->name, sizeof(message.name));
 	if (send(inf->socket, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-		/* The socket is full for a moment; or gone, which the next receive tells. */
+		/* The socket is full for a moment, or gone: then the next receive reports it. */
 		sub->retry_ns = time_ns(CLOCK_MONOTONIC) + BLOCKED_NS;
 		connection_timer(inf, sub->retry_ns);
 		return false;
@@ -154,12 +154,12 @@ subscriptions_begin_anew(struct informer *inf)
 {
 	for (struct subscription *sub = inf->subscriptions->first; sub; sub = sub->next) {
 		sub->retry_ns = 0;
-		/* One for the arena before that was not even fetched: the next one has more. */
+		/* A ring of the arena before was never fetched: a ring of this arena replaces it. */
 		ring_free(subscription_take(sub), false);
 	}
 }
 
-/* An answer to number came: whose it is, or NULL when another follows, or nobody wants it. */
+/* Count an answer to a number. Returns its subscription; NULL: another answer follows, or nobody wants it. */
 static struct subscription *
 answered(struct informer *inf, uint32_t number)
 {
@@ -174,7 +174,7 @@ answered(struct informer *inf, uint32_t number)
 	return NULL;
 }
 
-/* fd  the queue; -1: it came, and this process can open no more */
+/* fd: the queue; -1: it came, but this process could not open it */
 static void
 receive_ring(struct informer *inf, const struct message_subscribed *answer, int fd)
 {
@@ -203,7 +203,7 @@ receive_ring(struct informer *inf, const struct message_subscribed *answer, int 
 		sub->resource->name, ring->capacity, (unsigned long long)answer->base);
 	/*
 	 * Meets subscription_take() and subscription_has_arrived(): the ring is whole before the feed's
-	 * thread finds it. Acquire is for the one that nobody fetched, which is freed here.
+	 * thread finds it. Acquire: a ring that was never fetched is freed here.
 	 */
 	ring_free(atomic_exchange_explicit(&sub->arrived, ring, memory_order_acq_rel), false);
 }

@@ -25,7 +25,7 @@
 #include "shm-layout/resource_version.h"
 #include "shm-layout/time_ns.h"
 
-/* Wake all waiters, whoever found the news. here: this thread runs the handlers that no other does. */
+/* Wake all waiters: another thread read the news. here: this thread runs the handlers that no other runs. */
 static void
 tell_waiters(struct informer *inf, bool here)
 {
@@ -65,10 +65,10 @@ informer_dispatch(struct informer *inf)
 }
 
 /*
- * Ask to be signalled at the next commit; full fence. What is looked at afterwards is newer, or the signal
- * comes. The fence meets the one in broker_wake() (writer/serve/broker_wake.c), which stands between a commit
- * and a look at `armed`. Without it the caller's look could be done before `armed` is set: it sees no commit,
- * the writer sees nobody armed, and we sleep over what came. The acquire meets mapping_make_current().
+ * Ask to be signalled at the next commit. A look after this sees the commit, or the signal comes. The full
+ * fence meets the one in broker_wake() (writer/serve/broker_wake.c), between a commit and its look at
+ * `armed`. Without it our look could be done before `armed` is set: we see no commit, the writer sees nobody
+ * armed, and we sleep over the commit. The acquire meets mapping_make_current().
  */
 static void
 arm(struct informer *inf)
@@ -81,8 +81,10 @@ arm(struct informer *inf)
 }
 
 /*
- * What is waited for. met: in a snapshot, 1 it is so, 0 not yet, or negative; why: what is missing.
- * resource  that this is about; NULL: none, or all
+ * What a thread waits for.
+ *
+ * met       in a snapshot, 1: it is met; 0: not yet, and *ret_why is what is missing; or negative
+ * resource  that the condition is about; NULL: none, or all
  */
 struct condition {
 	int (*met)(const struct informer_snapshot *snap, const void *what, const char **ret_why);
@@ -135,7 +137,7 @@ all_synced(const struct informer_snapshot *snap)
 			return 0;
 		if (r < 0)
 			return r;
-		/* One that is cached on demand is not waited for by who does not ask for it. */
+		/* A resource that is cached on demand counts only for a caller that names it. */
 		if (!info.synced && !info.on_demand)
 			return 0;
 		seen++;
@@ -163,7 +165,7 @@ struct awaited_version {
 	size_t length;
 };
 
-/* Of several entries of the resource each has to get there. */
+/* Each entry of the resource must have reached the version. */
 static int
 all_reached(const struct snapshot *s, const struct resource_binding *b, const struct awaited_version *awaited)
 {
@@ -193,7 +195,7 @@ reached(const struct informer_snapshot *snap, const void *what, const char **ret
 	return r < 0 ? r : snapshot_validate(snapshot_of(snap), all_reached(snapshot_of(snap), b, awaited));
 }
 
-/* Whether it is so now: as met says. */
+/* Whether the condition is met now: as met(). */
 static int
 look(struct informer *inf, const struct condition *condition, const char **ret_why)
 {
@@ -219,8 +221,8 @@ wait_on(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t end_ns)
 }
 
 /*
- * "; LIST failed: forbidden: ... (403 Forbidden)": what keeps a resource from getting on, if its Reflector
- * met something.
+ * What keeps a resource from syncing, if its Reflector met an error: "; LIST failed: forbidden: ... (403
+ * Forbidden)".
  */
 static void
 add_watch_error(struct informer *inf, struct informer_resource *resource, char *text, size_t size)
@@ -289,7 +291,7 @@ wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 	pthread_mutex_lock(&inf->run->wait_lock);
 	inf->run->waiters++;
 	for (;;) {
-		/* With wait_lock held: news that comes from here on finds us listening. */
+		/* wait_lock is held, so news after this wakes this thread. */
 		arm(inf);
 		r = look(inf, &condition, &why);
 		if (r != 0 || (end != UINT64_MAX && time_ns(CLOCK_MONOTONIC) >= end))

@@ -19,7 +19,7 @@ struct awaited_object {
 	void *context;
 };
 
-/* In a snapshot: 1 it is as wanted, 0 not yet, or negative. */
+/* In a snapshot, 1: the object is as wanted; 0: not yet; or negative. */
 static int
 look_in(const struct informer_snapshot *snap, const struct awaited_object *awaited, const char **ret_why)
 {
@@ -31,7 +31,7 @@ look_in(const struct informer_snapshot *snap, const struct awaited_object *await
 		r = informer_get_z(snap, awaited->resource, awaited->ns, awaited->name, &object);
 	if (r == INFORMER_E_NOT_FOUND) {
 		*ret_why = info.synced ? "it is not there" : "the first list is not in";
-		/* what is not found while a list is on its way may well exist */
+		/* before the list is complete, an object may exist that is not found */
 		return info.synced ? awaited->met(awaited->context, snap, NULL) : 0;
 	}
 	if (r == 0) {
@@ -41,7 +41,7 @@ look_in(const struct informer_snapshot *snap, const struct awaited_object *await
 	return wait_later(r, ret_why);
 }
 
-/* seen: the version that was looked at; its epoch is 0 when there was none. */
+/* seen: the version that was looked at; epoch 0: none. */
 static int
 look(struct informer *inf, const struct awaited_object *awaited, struct informer_moment *seen,
      const char **ret_why)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The whole handle: the parts of all rooms, in one piece of memory. The uppermost room that has a part makes
- * and frees it, so that no lower room needs to know this one.
+ * The whole handle: the parts of all rooms, in one piece of memory. The highest room makes and frees it, so
+ * no lower room depends on this one.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "reader-lib/attach/connection.h"
 #include "reader-lib/events/run.h"
 
-/* The handle comes first: it is freed as one. */
+/* `inf` comes first: to free it frees the whole. */
 struct whole_handle {
 	struct informer inf;
 	struct resources resources;
