@@ -7,10 +7,10 @@
 
 #include "reader-lib/workqueue/rate_limit.h"
 
-/* What a wait is cut to: 292 years, Go's longest duration. */
+/* The longest wait: 292 years, Go's longest duration. */
 #define LONGEST_NS ((uint64_t)INT64_MAX)
 #define SECOND 1e9
-/* Also what ends a description that is made of itself. */
+/* Also ends a description that contains itself. */
 #define RULES_MAX 64u
 
 /* ---- made of a description ---- */
@@ -33,7 +33,7 @@ makes_sense(const struct informer_rate_limit *limit)
 	return false;
 }
 
-/* How many rules it is made of; 0: it makes no sense, or they are more than `room`. */
+/* The number of rules in a description; 0: it makes no sense, or has more than `room`. */
 static size_t
 count_rules(const struct informer_rate_limit *limit, size_t room)
 {
@@ -138,7 +138,7 @@ wait_by(struct rate_rule *rule, const struct try *t)
 		wait = t->failures < limit->fast_tries ? limit->fast_ns : limit->slow_ns;
 		break;
 	case INFORMER_LIMIT_LONGEST_OF:
-		/* each is asked: a bucket gives its token also when another wait is longer */
+		/* ask each: a bucket gives its token also when another wait is longer */
 		for (size_t i = 1; i < rule->span; i += rule[i].span) {
 			uint64_t one = wait_by(&rule[i], t);
 

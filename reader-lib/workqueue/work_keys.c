@@ -51,7 +51,7 @@ work_keys_drop_if_idle(struct work_keys *keys, struct work_key *k)
 	allocator_put(&keys->memory, k);
 }
 
-/* One that waits already goes to the end of those that have the higher priority. */
+/* A key that waits already goes to the end of its new priority. */
 static void
 raise_priority(struct work_keys *keys, struct work_key *k, int8_t priority)
 {
@@ -95,7 +95,7 @@ histogram_observe(struct histogram *h, uint64_t ns)
 	h->sum_ns += ns;
 }
 
-/* Counts as buckets that include the lower ones. */
+/* Counts as cumulative buckets. */
 static void
 histogram_read(const struct histogram *h, uint64_t *ret_count, uint64_t *ret_sum_ns,
 	       uint64_t ret_buckets[INFORMER_WORKQUEUE_BUCKETS])

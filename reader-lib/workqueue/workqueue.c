@@ -3,8 +3,9 @@
  * The workqueue: its clock, and its functions, which run under its lock. work_keys.h has the states of a key,
  * sleepers.h the threads that sleep.
  *
- * Delayed keys stand in a heap by their time. Each call moves the keys that are ready; among waiting workers,
- * the keeper wakes for them. With the caller's own clock there is no keeper, and the caller kicks.
+ * Delayed keys are in a heap, ordered by time. Each call moves the keys that are ready. Among waiting
+ * workers, the keeper wakes for them. With the caller's own clock there is no keeper: the caller calls
+ * informer_workqueue_kick().
  *
  * Source: client-go's util/workqueue.
  */
@@ -157,7 +158,7 @@ make_dirty(struct informer_workqueue *q, struct work_key *k, int8_t priority, ui
 		sleepers_wake_one(&q->sleepers);
 }
 
-/* Delayed keys that are ready come into the line, at the time at which they were ready. */
+/* Move delayed keys that are ready into the line. They count from the time at which they became ready. */
 static uint64_t
 look_at_the_clock(struct informer_workqueue *q)
 {
@@ -174,8 +175,7 @@ look_at_the_clock(struct informer_workqueue *q)
 }
 
 /*
- * Whoever goes, or adds a key that is ready before all others, sees that somebody sleeps for the right
- * time.
+ * A worker leaves, or another delayed key is the first now: a waiting worker must sleep until the right time.
  */
 static void
 wake_keeper(struct informer_workqueue *q)
@@ -216,7 +216,7 @@ delay(struct informer_workqueue *q, struct work_key *k, int8_t priority, uint64_
 		wake_keeper(q);
 }
 
-/* What the rate limit says, or the delay where that is shorter; 0 is no delay. */
+/* The rate limit's delay, or delay_ns if that is shorter and not 0. */
 static uint64_t
 limited_delay(struct informer_workqueue *q, struct work_key *k, uint64_t now_ns, uint64_t delay_ns)
 {
@@ -227,7 +227,7 @@ limited_delay(struct informer_workqueue *q, struct work_key *k, uint64_t now_ns,
 	return delay_ns > 0 && delay_ns < wait_ns ? delay_ns : wait_ns;
 }
 
-/* later: with a delay or a rate limit, which may say 0. */
+/* later: with a delay or a rate limit, even if that gives 0. */
 static int
 add(struct informer_workqueue *q, const char *key, size_t length, const struct informer_work_add *how,
     bool later)
@@ -336,7 +336,7 @@ wait_for_more(struct informer_workqueue *q, uint64_t until_ns)
 	sleepers_wait(&q->sleepers, until_ns, d ? d->ready_ns : NEVER);
 }
 
-/* 0 with an item; -EAGAIN: none yet. */
+/* 0: an item; -EAGAIN: none yet; or why there is none. */
 static int
 try_get(struct informer_workqueue *q, uint64_t until_ns, struct informer_work_item *ret_item)
 {
@@ -363,8 +363,8 @@ informer_workqueue_get(struct informer_workqueue *q, int timeout_ms, struct info
 	while ((r = try_get(q, until_ns, ret_item)) == -EAGAIN)
 		wait_for_more(q, until_ns);
 	/*
-	 * Hand on what we were woken for, or may have been: an add finds a sleeper that is on its way
-	 * already, signals it once more, and that one takes one key only.
+	 * Pass on the signal that woke us. An add may signal a sleeper that is already waking up. That one
+	 * takes one key only.
 	 */
 	if (q->keys.line.length > 0)
 		sleepers_wake_one(&q->sleepers);
@@ -422,7 +422,7 @@ shut_down(struct informer_workqueue *q, bool drain)
 {
 	struct delayed *d;
 
-	/* what was ready before the shut down was added before it */
+	/* keys that became ready before the shutdown count as added before it */
 	look_at_the_clock(q);
 	q->shutting_down = true;
 	q->draining = drain;

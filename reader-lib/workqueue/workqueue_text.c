@@ -15,7 +15,7 @@
 #define SECOND UINT64_C(1000000000)
 #define LINE_MAX_BYTES 256
 
-/* The bounds as they are written there, and the first of our buckets that has one: 10^-6 s. */
+/* The bounds as Prometheus writes them, and our first bucket that has one: 10^-6 s. */
 #define FIRST_BUCKET 2
 static const char *const bounds[] = {"1e-06",
 				     "9.999999999999999e-06",
@@ -33,7 +33,7 @@ _Static_assert(FIRST_BUCKET + sizeof(bounds) / sizeof(bounds[0]) == INFORMER_WOR
 
 /* ---- pieces ---- */
 
-/* r: the first result that was not zero; nothing is written after it. */
+/* r: the first result of emit() that is not 0; nothing is written after it. */
 struct out {
 	int (*emit)(void *context, const char *data, size_t length);
 	void *context;
@@ -47,7 +47,7 @@ put(struct out *o, const char *data, size_t length)
 		o->r = o->emit(o->context, data, length);
 }
 
-/* Shorter than LINE_MAX_BYTES: numbers and constants of ours. */
+/* The text is shorter than LINE_MAX_BYTES: numbers and our constants. */
 __attribute__((format(printf, 2, 3))) static void
 put_format(struct out *o, const char *format, ...)
 {
@@ -89,7 +89,7 @@ put_seconds(struct out *o, uint64_t ns)
 
 enum shape { COUNT, SECONDS, HISTOGRAM };
 
-/* Where it stands in the struct: the value, or a histogram's count. */
+/* at: the place in the struct of the value, or of a histogram's count. */
 struct family {
 	const char *name;
 	const char *type;
@@ -161,7 +161,7 @@ put_queue(struct out *o, const struct family *f, struct informer_workqueue *queu
 
 /* ---- all of all ---- */
 
-/* Series that cannot be told apart make Prometheus refuse the whole page. */
+/* Prometheus refuses a page on which two series have the same labels. */
 static bool
 names_differ(struct informer_workqueue *const *queues, size_t n_queues)
 {
