@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Builds a body: containers, and the draft they end in. The end of a container finds its shape, writes its
- * head, and decides whether it is shared.
+ * Builds a body: its containers, then the draft. body_close() finds a container's shape, writes its head, and
+ * decides whether to share it.
  */
 #include "writer/decode/body_build.h"
 
@@ -78,7 +78,7 @@ body_open(struct body *b, struct path_node *node, bool object)
 	return 0;
 }
 
-/* Fill in the reserved head; the contents move when they need a longer one. */
+/* Fill in the reserved head. If the length needs a longer head, the contents move. */
 static int
 write_head(struct body *b, const struct body_frame *f, uint32_t shape)
 {
@@ -112,7 +112,7 @@ write_head(struct body *b, const struct body_frame *f, uint32_t shape)
 	return 0;
 }
 
-/* Put a reference in the place of the container that has just been closed. */
+/* Replace the container that has just been closed by a reference to a shared block. */
 static int
 share(struct body *b, const struct body_frame *f, struct stocked_ref *shape_from)
 {
@@ -122,7 +122,7 @@ share(struct body *b, const struct body_frame *f, struct stocked_ref *shape_from
 	int r = intern_get(b->intern, BLOCK_VALUE, b->out.data + f->start, (uint32_t)length, &ref, &known);
 
 	if (r == -E2BIG)
-		return 0;	/* it stays where it is */
+		return 0;	/* the container stays in place */
 	if (r < 0)
 		return r;
 	sharing_note(&f->node->containers, known, (uint32_t)length);
@@ -227,10 +227,7 @@ body_repeat(struct body *b, uint32_t object, uint32_t name)
 
 /* ---- the end ---- */
 
-/*
- * What a path of the finished body leads to, when it is a string: its length, and the bytes behind it; else
- * length 0.
- */
+/* Write the length and the bytes of the string at the path; length 0: see object.h. Returns their number. */
 static size_t
 near_string(const struct body *b, const struct path *path, uint8_t *to)
 {
@@ -246,7 +243,7 @@ near_string(const struct body *b, const struct path *path, uint8_t *to)
 	return 1 + length;
 }
 
-/* What object.h keeps near. Returns its length, 0 when there is nothing to keep. */
+/* Write the near strings (object.h). Returns their bytes, 0 if all are empty. */
 static size_t
 near_strings(const struct body *b, uint8_t *to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shapes that body_shape() does not find at the path by its one comparison: a shape that is new to the path,
- * a field that occurs twice, names that the schema does not remember.
+ * Finds the shape where body_shape()'s one comparison fails: the shape is new to the path, a field occurs
+ * twice, or the schema does not remember a name.
  */
 #include "writer/decode/body_build_shape.h"
 
@@ -119,10 +119,7 @@ by_name_then_last(const void *a, const void *b)
 	return x->position > y->position ? -1 : 1;
 }
 
-/*
- * Take out the earlier ones of fields of equal name. Their values are there already, so this rewrites the
- * contents.
- */
+/* Keep only the last of fields with equal names. All values are encoded already: rewrite the contents. */
 static int
 remove_duplicates(struct body *b, struct body_frame *f)
 {
@@ -144,7 +141,7 @@ remove_duplicates(struct body *b, struct body_frame *f)
 	qsort(places, count, sizeof(*places), by_name_then_last);
 	for (uint32_t i = 1; i < count; i++)
 		dead[places[i].position] = places[i].name == places[i - 1].name;
-	/* what stays is listed again, in at most as many places; what goes is released */
+	/* list the references of kept values again, in at most as many places; release the others */
 	b->refs.count = f->refs_start;
 	for (uint32_t i = 0; i < count && r == 0; i++) {
 		const uint8_t *after = value_after(from, end);

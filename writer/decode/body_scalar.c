@@ -21,7 +21,7 @@ body_tag(struct body *b, enum value_tag tag)
 	return r;
 }
 
-/* The place of a string that was met here lately, or NULL. head_bytes: of its encoded head. */
+/* The reference of a string that occurred at this path lately, or NULL. head_bytes: of its encoded head. */
 static struct stocked_ref *
 known_string(const struct body *b, const struct path_node *node, uint32_t hash, size_t head_bytes,
 	     const char *data, size_t length)
@@ -95,7 +95,7 @@ body_int(struct body *b, int64_t n)
 	return r;
 }
 
-/* Whether the text, an integer's, fits 64 bits; "-0" does not, it would lose its sign. */
+/* Read an integer. False if it does not fit 64 bits, or is "-0", which would lose its sign. */
 static bool
 read_integer(const char *text, size_t length, bool *ret_negative, uint64_t *ret_n)
 {
@@ -113,12 +113,12 @@ read_integer(const char *text, size_t length, bool *ret_negative, uint64_t *ret_
 	return !*ret_negative || n <= (uint64_t)INT64_MAX + 1;
 }
 
-/* The double that is nearest, whatever the locale. */
+/* Read the nearest double, in any locale. */
 static int
 read_double(const char *text, size_t length, double *ret)
 {
 	char small[64], *copy = small;
-	/* a constant of libc's, nothing is allocated */
+	/* a constant of libc: nothing is allocated */
 	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 
 	if (!c_locale)

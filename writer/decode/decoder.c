@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decoder as its callers see it: it takes the stream in pieces, and lets its parts (decoder_internal.h)
- * take turns.
+ * The decoder's public functions: they take the stream in pieces and run the parts (decoder_internal.h) in
+ * turn.
  *
- * Each part stops at the beginning of an incomplete token. The bytes from there on are carried over, and the
- * next chunk completes them: it is appended in steps that double what is carried, and the scan goes on where
- * it stopped. So a token's cost is its length, however small the chunks are. After the token, reading goes on
- * in the chunk itself.
+ * Each part stops at the beginning of an incomplete token. The decoder keeps the bytes from there on, and
+ * appends the next chunk in steps that double them. The scan goes on where it stopped, so a token costs its
+ * length, however small the chunks are. After the token, reading goes on in the chunk itself.
  */
 #include "writer/decode/decoder_internal.h"
 
@@ -33,7 +32,7 @@ run(struct decoder *d, const char *bytes, size_t length, bool final, size_t *ret
 			r = decoder_body_run(d, &p, end, final);
 		else
 			r = envelope_run(d, &p, end, final);
-		/* (what is skipped takes no memory; afterwards the item's length is compared again) */
+		/* (skipped bytes take no memory; the length is compared again after the skip) */
 		if (r == NEED_MORE && d->item.open && !d->skipping &&
 		    decoder_offset(d, end) - d->item.start > d->max_bytes)
 			r = item_give_up_long(d, p);
@@ -46,7 +45,7 @@ run(struct decoder *d, const char *bytes, size_t length, bool final, size_t *ret
 
 /* ---- protobuf: units whose lengths are known before they come ---- */
 
-/* All units that are whole. *ret_need: so many bytes, from the first that is left on, are to be there. */
+/* Read all complete units. *ret_need: bytes that the next unit needs, from the first unused byte on. */
 static int
 run_frames(struct decoder *d, const uint8_t *bytes, size_t length, size_t *ret_used, size_t *ret_need)
 {
@@ -81,7 +80,7 @@ feed_frames(struct decoder *d, const uint8_t *bytes, size_t length)
 		r = run_frames(d, d->carry.data, d->carry.length, &used, &need);
 		if (r != 0)
 			return r;
-		/* a head alone may have been used, and what it begins is not whole */
+		/* perhaps only a head was used, and its content is incomplete */
 		d->carry.length -= used;
 		if (d->carry.length == 0)
 			bytes_clear(&d->carry);

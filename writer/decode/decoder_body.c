@@ -15,7 +15,7 @@
 
 /* ---- tokens ---- */
 
-/* A value whose whole text was met here before passes by one comparison, too. False: it is to be read. */
+/* Take a value whose whole text occurred at this path before, by one comparison. False: read the value. */
 static inline bool
 take_known_text(struct body *b, const struct path_node *node, struct sharing *sharing, const char **p,
 		const char *end, int *ret_result)
@@ -29,7 +29,7 @@ take_known_text(struct body *b, const struct path_node *node, struct sharing *sh
 	return true;
 }
 
-/* A string at *p (its quote). */
+/* Read a string; *p is at its quote. */
 static int
 take_string(struct decoder *d, struct path_node *node, const char **p, const char *end)
 {
@@ -52,7 +52,7 @@ take_string(struct decoder *d, struct path_node *node, const char **p, const cha
 		r = body_string(&d->body, node, text, length);
 	if (r < 0)
 		return item_build_failed(d, *p, r);
-	/* one with escapes costs more to read than to compare */
+	/* a text with escapes costs more to read than to compare */
 	if (text != *p + 1 && !keyed && d->body.known_ref)
 		schema_remember_text(d->schema, node, *p, (size_t)(next - *p), d->body.known_ref);
 	*p = next;
@@ -99,7 +99,7 @@ take_literal(struct decoder *d, struct path_node *node, const char **p, const ch
 	return GO_ON;
 }
 
-/* A value that is no container, at its first character. */
+/* Read a value that is no container; *p is at its first character. */
 static int
 take_scalar(struct decoder *d, struct path_node *node, const char **p, const char *end, bool final)
 {
@@ -120,7 +120,7 @@ take_scalar(struct decoder *d, struct path_node *node, const char **p, const cha
 	}
 }
 
-/* A name that is not the one expected, at its quote. */
+/* Read a name that take_expected_name() did not take. */
 static int
 take_name(struct decoder *d, const char **p, const char *end)
 {
@@ -140,7 +140,7 @@ take_name(struct decoder *d, const char **p, const char *end)
 	return GO_ON;
 }
 
-/* The name that came here last time, and its colon, pass by one comparison. */
+/* Take the name that came here last time, with its colon, by one comparison. */
 static inline bool
 take_expected_name(struct decoder *d, struct body *b, struct body_frame *f, const char **p, const char *end)
 {
@@ -159,13 +159,11 @@ take_expected_name(struct decoder *d, struct body *b, struct body_frame *f, cons
 	*p += c->text_length;
 	f->child = c;
 	f->predict = &c->next;
-	d->scan.scanned = 0;	/* it may have come in two pieces */
+	d->scan.scanned = 0;	/* the name may have come in two pieces */
 	return true;
 }
 
-/*
- * The container of frame f, which ends before p, became a block that was there already.
- */
+/* Remember the text of f's container, which ends before p and became an existing block. */
 static void
 remember_text(struct decoder *d, const struct body_frame *f, const char *p)
 {
@@ -177,8 +175,8 @@ remember_text(struct decoder *d, const struct body_frame *f, const char *p)
 }
 
 /*
- * The item's spec, behind its colon, when all of it is there and what is known was read of the same text.
- * Returns 1 it was taken; 0 it is to be read; -ENOMEM
+ * Copy the spec of the known object, if that was read from the same text. *p is behind the colon.
+ * Returns 1: taken; 0: the text differs or is incomplete, read the spec; -ENOMEM
  */
 static int
 take_repeated(struct decoder *d, const struct path_node *spec, const char **p, const char *end)
@@ -234,7 +232,7 @@ decoder_body_begin(struct decoder *d, const char **p, const char *end, bool fina
 	return item_end(d, *p);
 }
 
-/* Each label is a json_state; where bytes run out, the state and the token's beginning are what is kept. */
+/* Each label is a json_state. When the bytes run out, d->state and the token's beginning, *pp, are kept. */
 int
 decoder_body_run(struct decoder *d, const char **pp, const char *end, bool final)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The envelope. It is small beside its items, so it is read field by field, one step each.
+ * Reads the envelope in JSON. It is small compared with its items, so each call does one step.
  */
 #include "writer/decode/decoder_envelope.h"
 
@@ -47,7 +47,7 @@ collect(const char *data, size_t length, void *context)
 	return bytes_append(context, data, length);
 }
 
-/* A bookmark or an error: the object goes on as text. */
+/* Hand over the object of a bookmark or an error as text. */
 static int
 hand_over_other(struct decoder *d)
 {
@@ -126,7 +126,7 @@ document_end(struct decoder *d, const char *p)
 
 /* ---- values ---- */
 
-/* The value that comes next is skipped. */
+/* Skip the next value. */
 static int
 skip_value(struct decoder *d)
 {
@@ -136,7 +136,7 @@ skip_value(struct decoder *d)
 	return GO_ON;
 }
 
-/* A string or null that the caller is told about. */
+/* Keep a string for the caller; null is skipped. */
 static int
 capture_string(struct decoder *d, const char **p, const char *end, struct bytes *to, const char *why)
 {
@@ -244,7 +244,7 @@ envelope_value(struct decoder *d, const char **p, const char *end, bool final)
 
 /* ---- fields ---- */
 
-/* What the field of this name is, where we are. */
+/* What a field of this name means at this place. */
 static enum envelope_target
 target_of(enum envelope_place place, const char *name, size_t length)
 {

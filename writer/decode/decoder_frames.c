@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The envelope of protobuf, unit by unit.
+ * Reads the envelope in protobuf, unit by unit.
  */
 #include "writer/decode/decoder_frames.h"
 
@@ -13,18 +13,18 @@
 #include "writer/decode/decoder_proto.h"
 #include "writer/base/proto_wire.h"
 
-#define MAGIC "k8s"	/* and a NUL */
+#define MAGIC "k8s"	/* with its NUL */
 #define MAGIC_BYTES 4u
 #define FRAME_HEAD_BYTES 4u
-#define ENVELOPE_PART_MAX 65536u /* of all parts but items */
-#define SHOWN_MAX 64u            /* of a name, in a message */
+#define ENVELOPE_PART_MAX 65536u /* bytes of a part that is no item */
+#define SHOWN_MAX 64u            /* bytes of a name in a message */
 
 struct unit {
-	const uint8_t *at, *end; /* what there is of it */
+	const uint8_t *at, *end; /* the bytes that are there */
 	size_t used, need;
 };
 
-/* An object, or a list, and what it is. */
+/* An object or a list: its type and its message. */
 struct document {
 	struct proto_span api_version, kind, raw;
 };
@@ -64,7 +64,7 @@ span_length(struct proto_span s)
 
 /* ---- documents ---- */
 
-/* apiVersion and kind */
+/* {1: apiVersion, 2: kind} */
 static int
 read_type(struct decoder *d, struct proto_span in, struct document *ret)
 {
@@ -79,7 +79,7 @@ read_type(struct decoder *d, struct proto_span in, struct document *ret)
 	return 0;
 }
 
-/* A contentEncoding, a contentType, or what nobody knows. */
+/* Fail: the envelope has a contentEncoding, a contentType or an unknown field. */
 static int
 unknown_envelope(struct decoder *d, const uint8_t *at)
 {
@@ -87,7 +87,7 @@ unknown_envelope(struct decoder *d, const uint8_t *at)
 	return -EPROTO;
 }
 
-/* A whole one, with its magic. */
+/* Read a complete OBJECT. */
 static int
 read_document(struct decoder *d, struct proto_span in, struct document *ret)
 {
@@ -114,7 +114,7 @@ read_document(struct decoder *d, struct proto_span in, struct document *ret)
 	return r;
 }
 
-/* As much of a text as a message shows. */
+/* How many bytes of a text a message shows. */
 static int
 shown(struct proto_span s)
 {
@@ -136,7 +136,7 @@ unknown_kind(struct decoder *d, const uint8_t *at, struct proto_span api_version
 
 /* ---- items ---- */
 
-/* Its type as an item in JSON has it. */
+/* Note a text of the item's type in quotes, as JSON has it. */
 static int
 note_type(struct bytes *to, struct proto_span text)
 {
@@ -149,7 +149,7 @@ note_type(struct bytes *to, struct proto_span text)
 	return 0;
 }
 
-/* The item is whole at doc->raw; doc's type is empty in a list. Afterwards it is handed over, or waits. */
+/* Build the item in doc->raw; doc's type is empty in a list. A list's item is then handed over. */
 static int
 take_item(struct decoder *d, const struct proto_message *m, const struct document *doc)
 {
@@ -169,7 +169,7 @@ take_item(struct decoder *d, const struct proto_message *m, const struct documen
 	return r < 0 ? r : item_end(d, (const char *)doc->raw.end);
 }
 
-/* An item, or a frame, of so many bytes that nobody will keep. */
+/* Leave out an item or a frame that is too long, and skip its bytes. */
 static int
 refuse_long(struct decoder *d, const uint8_t *at, uint64_t bytes)
 {
@@ -187,7 +187,7 @@ refuse_long(struct decoder *d, const uint8_t *at, uint64_t bytes)
 
 /* ---- a list ---- */
 
-/* The head of a field: its number, and as many bytes. NEED_MORE: it is not whole. */
+/* Read the head of a field: its number and the length of its content. NEED_MORE: it is incomplete. */
 static int
 read_head(struct decoder *d, struct unit *u, uint64_t *ret_number, uint64_t *ret_length,
 	  const uint8_t **ret_content)
@@ -208,7 +208,7 @@ read_head(struct decoder *d, struct unit *u, uint64_t *ret_number, uint64_t *ret
 	return GO_ON;
 }
 
-/* All of a part whose head was read. */
+/* Take a part whose head was read, when all of it is there. */
 static int
 read_part(struct decoder *d, struct unit *u, const uint8_t *content, uint64_t length, struct proto_span *ret)
 {
@@ -222,14 +222,14 @@ read_part(struct decoder *d, struct unit *u, const uint8_t *content, uint64_t le
 	return GO_ON;
 }
 
-/* So many bytes of what was kept; there may be none. */
+/* The first bytes of a kept text, which may be empty. */
 static struct proto_span
 kept(const struct bytes *b, size_t length)
 {
 	return length > 0 ? (struct proto_span){b->data, b->data + length} : (struct proto_span){0};
 }
 
-/* The list begins: of what kind its items are */
+/* Find the message type of the items from the kind of the list. */
 static int
 begin_list(struct decoder *d, const uint8_t *at)
 {
@@ -293,7 +293,7 @@ capture(struct decoder *d, struct bytes *to, struct proto_span text)
 	return bytes_append(to, text.at, span_length(text)) < 0 ? -ENOMEM : 0;
 }
 
-/* {1: selfLink, 2: resourceVersion, 3: continue, 4: remainingItemCount}, and what is of no interest here */
+/* {1: selfLink, 2: resourceVersion, 3: continue, 4: remainingItemCount}; other fields are ignored */
 static int
 read_list_meta(struct decoder *d, struct proto_span in)
 {
@@ -370,7 +370,7 @@ list_unit(struct decoder *d, struct unit *u)
 
 /* ---- a watch ---- */
 
-/* {1: type, 2: {1: OBJECT}}; all of it is there */
+/* {1: type, 2: {1: OBJECT}}, complete */
 static int
 take_event(struct decoder *d, struct proto_span in)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The item: its key, its type, what is left out and why, its beginning and end. decoder_body.c and the
- * builder build the body in between.
+ * The item: its key, its type, why it is left out, its beginning and end. decoder_body.c or decoder_proto.c
+ * builds the body in between.
  */
 #include "writer/decode/decoder_item.h"
 
@@ -75,7 +75,7 @@ item_role_string(struct decoder *d, struct path_node *node, const char *data, si
 	return body_tag(&d->body, (enum value_tag)(TAG_OWN_NAME + which));
 }
 
-/* NULL when the item has a key; else what is wrong with it. What UID and version are like is no matter. */
+/* What is wrong with the item's key, or NULL. */
 static const char *
 key_problem(const struct decoder *d)
 {
@@ -95,7 +95,7 @@ key_problem(const struct decoder *d)
 	return problem ? problem : problems[strings[OBJECT_NAMESPACE].state][1];
 }
 
-/* A string of the header, if the item has it. */
+/* A string of the header; empty if the item has none, or an invalid one. */
 static struct body_text
 string_of(const struct decoder_item *item, enum object_string which)
 {
@@ -147,8 +147,8 @@ item_add_type(struct bytes *to, const char *text, size_t length)
 }
 
 /*
- * Whether a text is another one than all are to have; then without its quotes in *ret. An item without it is
- * one of those of a list; one that is no string, or has escapes, says nothing.
+ * True if the noted text is another string than `expected`. *ret_text is that string without quotes;
+ * *ret_length is 0 if it is not printable. A text that is absent, no string or has escapes is accepted.
  */
 static bool
 is_another(const struct bytes *noted, const char *expected, const char **ret_text, size_t *ret_length)
@@ -171,8 +171,8 @@ is_another(const struct bytes *noted, const char *expected, const char **ret_tex
 }
 
 /*
- * Is the item of another type than all are to be? why says which. Of a list the kind alone counts, as in
- * client-go: its items may be what the server has not converted.
+ * True if the item's type is not the expected one; why says so. In a list only the kind counts, as in
+ * client-go: the server may not have converted the items.
  */
 static bool
 is_of_another_type(const struct decoder *d, char why[static DECODER_WHY_MAX / 2])
@@ -204,7 +204,7 @@ item_why(struct decoder *d, const char *format, ...)
 	va_end(args);
 }
 
-/* Why the item that is open is left out; with its key, if that is known and fit to be shown. */
+/* Note why the open item is left out, with its key if that is valid, short and printable. */
 static void
 set_left_out(struct decoder *d, const char *why)
 {
@@ -306,7 +306,7 @@ item_begin(struct decoder *d, const char *p)
 {
 	struct decoder_item *item = &d->item;
 
-	item_drop(d); /* an event's "object" that stands there twice */
+	item_drop(d); /* an event may have "object" twice */
 	item->root = schema_item_begin(d->schema);
 	if (!item->root)
 		return -ENOMEM;
@@ -374,7 +374,7 @@ item_end(struct decoder *d, const char *p)
 			return r;
 	}
 	if (!item->bad && is_of_another_type(d, why)) {
-		if (d->mode == DECODE_LIST) /* what else would such a list leave out? */
+		if (d->mode == DECODE_LIST) /* refuse the whole list: it may lack other items, too */
 			return decoder_fail(d, p, why);
 		problem = why;
 		item->foreign = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads an item's message. A list spends most of its time here, as in decoder_body.c: the same predictions
- * and memo are used, with the message's bytes as text.
+ * Reads an item's message. A list spends most of its time here. As in decoder_body.c, names are predicted,
+ * and the text memo remembers containers, here by their bytes.
  */
 #include "writer/decode/decoder_proto.h"
 
@@ -19,7 +19,7 @@
 #include "writer/decode/json_plain.h"
 #include "writer/decode/proto_fields.h"
 
-#define INLINE_DEPTH_MAX 8u /* so that a schema of messages within themselves does not cost the stack */
+#define INLINE_DEPTH_MAX 8u /* protects the stack from a schema whose messages contain themselves */
 
 static __attribute__((noinline)) int build_message(struct decoder *d, struct path_node *node,
 						   const struct proto_message *m, struct proto_span in);
@@ -47,7 +47,7 @@ unknown(struct decoder *d, const uint8_t *at, const struct proto_message *m, uin
 
 /* ---- names ---- */
 
-/* The field that was expected has come. */
+/* Take the predicted field. */
 static inline int
 expected_name(struct body *b, struct body_frame *f, struct path_node *c)
 {
@@ -58,7 +58,7 @@ expected_name(struct body *b, struct body_frame *f, struct path_node *c)
 	return 0;
 }
 
-/* The next field of the object that is open; what came here last time passes by one comparison. */
+/* Add the next field of the open object. The name that came here last time costs one comparison. */
 static int
 build_name(struct body *b, struct body_frame *f, const char *name, size_t length)
 {
@@ -69,7 +69,7 @@ build_name(struct body *b, struct body_frame *f, const char *name, size_t length
 	return expected_name(b, f, c);
 }
 
-/* The same of one that the schema names: as much may be read of both texts as is compared at once. */
+/* The same for a name of the schema: both texts have room for a comparison of 32 bytes. */
 static inline __attribute__((always_inline)) int
 build_field_name(struct body *b, struct body_frame *frame, const struct proto_field *f)
 {
@@ -84,7 +84,7 @@ _Static_assert(PROTO_NAME_ROOM == 32 && SCHEMA_TEXT_ROOM == 32, "json_same_32() 
 
 /* ---- values ---- */
 
-/* A text with bytes that are no UTF-8: what stands there instead, lent until the next one. */
+/* Replace what is no UTF-8. The result is in d->text until the next call. */
 static __attribute__((noinline)) int
 repair(struct decoder *d, const char **text, size_t *length)
 {
@@ -99,7 +99,7 @@ repair(struct decoder *d, const char **text, size_t *length)
 static int
 build_string(struct decoder *d, struct path_node *node, struct proto_span in)
 {
-	const char *text = in.at ? (const char *)in.at : ""; /* (what a map's entry leaves out) */
+	const char *text = in.at ? (const char *)in.at : ""; /* NULL: a map's entry left it out */
 	size_t length = (size_t)(in.end - in.at);
 
 	if (!proto_text_is_good(text, length) && repair(d, &text, &length) < 0)
@@ -124,8 +124,8 @@ build_bytes(struct decoder *d, struct path_node *node, struct proto_span in)
 }
 
 /*
- * JSON within protobuf: by the JSON's own parser, as the value of the field that is open. It was seen to be
- * one value before, so it cannot leave it.
+ * Read JSON within protobuf by the JSON parser, as the value of the open field. It is checked first to be one
+ * value, so the parser cannot leave that field.
  */
 static int
 build_raw(struct decoder *d, struct proto_span in)
@@ -149,7 +149,7 @@ build_raw(struct decoder *d, struct proto_span in)
 	do
 		r = d->skipping ? decoder_skip_run(d, &p, end, true) : decoder_body_run(d, &p, end, true);
 	while (r == GO_ON && !d->item.bad);
-	if (d->item.bad) { /* the rest of it is not to be skipped: it is there as a whole */
+	if (d->item.bad) { /* the item is complete: there is no rest to skip */
 		d->skipping = false;
 		d->skipping_item = false;
 		return -E2BIG;
@@ -167,7 +167,7 @@ build_time_of(struct decoder *d, struct path_node *node, const struct proto_smal
 	return body_string(&d->body, node, text, proto_time_text(&d->date, text, s, micro));
 }
 
-/* A message that has a form of its own. */
+/* Build a message that has its own form in JSON. */
 static int
 build_small(struct decoder *d, struct path_node *node, const struct proto_field *f, struct proto_span in)
 {
@@ -183,7 +183,7 @@ build_small(struct decoder *d, struct path_node *node, const struct proto_field 
 		return r;
 	}
 	switch (f->type) {
-	case PROTO_QUANTITY: /* what a Go server writes is canonical already */
+	case PROTO_QUANTITY: /* a Go server writes it in canonical form */
 		return s.bytes[1].at ? build_string(d, node, s.bytes[1])
 				     : body_string(&d->body, node, "0", 1);
 	case PROTO_INT_OR_STRING:
@@ -210,9 +210,9 @@ build_time(struct decoder *d, struct path_node *node, const struct proto_field *
 /* ---- containers ---- */
 
 /*
- * A container whose bytes were met here before passes by one comparison, if they were of the same type, a
- * message or a field: fields that are not told apart have one path, and so have other kinds. The first that
- * came is remembered. 1: it is built; 0: it is not; else negative errno.
+ * Take a container whose bytes occurred at this path before, by one comparison. Several fields or kinds may
+ * share a path, so the type (a message or a field) must be the one first seen at the path.
+ * Returns 1: taken; 0: build it; or negative errno
  */
 static int
 build_known(struct decoder *d, struct path_node *node, const void *type, struct proto_span in)
@@ -247,7 +247,7 @@ close_container(struct decoder *d, struct path_node *node, const void *type, str
 	return r;
 }
 
-/* One value of a field's type, whatever it is repeated, mapped or listed by. */
+/* Build one value of the field's type: an element, if the field is repeated, a map or a list. */
 static int build_plain(struct decoder *d, struct path_node *node, const struct proto_field *f,
 		       const struct proto_found *v);
 
@@ -257,7 +257,7 @@ plain_wire(const struct proto_field *f)
 	return f->type == PROTO_BOOL || f->type == PROTO_INT ? PROTO_WIRE_NUMBER : PROTO_WIRE_BYTES;
 }
 
-/* The entries of a list: all fields with this number. */
+/* Build a list: its elements are all fields with this number. */
 static int
 build_list(struct decoder *d, struct path_node *node, const struct proto_field *f, uint64_t number,
 	   const struct proto_message *m, struct proto_span in)
@@ -278,7 +278,7 @@ build_list(struct decoder *d, struct path_node *node, const struct proto_field *
 		if (t.number != number) {
 			if (f->flags & PROTO_LIST)
 				return unknown(d, at, m, t.number);
-			continue; /* something else between two entries: it was seen when fields were found */
+			continue; /* another field between two elements: proto_fields_find() took it */
 		}
 		if (t.wire != plain_wire(f))
 			return malformed(d, at, m);
@@ -288,7 +288,7 @@ build_list(struct decoder *d, struct path_node *node, const struct proto_field *
 	return r < 0 ? r : close_container(d, node, f, whole);
 }
 
-/* {1: key, 2: value}; a value that is not there is empty. */
+/* {1: key, 2: value}; an absent value is empty. */
 static int
 build_entry(struct decoder *d, const struct proto_field *f, const struct proto_message *m,
 	    struct proto_span in)
@@ -380,7 +380,7 @@ build_plain(struct decoder *d, struct path_node *node, const struct proto_field 
 static int build_fields(struct decoder *d, const struct proto_message *m, struct proto_span in,
 			unsigned depth);
 
-/* The item's spec, if what is known was built of the same bytes. 1, 0, -ENOMEM */
+/* Copy the spec of the known object, if that was built from the same bytes. 1: copied; 0; -ENOMEM */
 static __attribute__((noinline)) int
 build_repeated(struct decoder *d, const struct path_node *spec, struct proto_span in)
 {
@@ -389,7 +389,7 @@ build_repeated(struct decoder *d, const struct path_node *spec, struct proto_spa
 	return known ? item_repeat(d, spec, known, in.at, (size_t)(in.end - in.at)) : 0;
 }
 
-/* What stands behind a field's name. Its node is the child of the object that is open. */
+/* Build the value of a field whose name was added; node is its path. */
 static inline __attribute__((always_inline)) int
 build_member(struct decoder *d, const struct proto_message *m, const struct proto_field *f,
 	     struct path_node *node, const struct proto_found *v)
@@ -432,10 +432,7 @@ build_field(struct decoder *d, const struct proto_message *m, const struct proto
 	return r < 0 ? r : build_member(d, m, f, frame->child, v);
 }
 
-/*
- * The object that is open has these fields and no others: now its shape is known, and that of all that will
- * have just these.
- */
+/* The open object has exactly these fields: remember its shape for all objects that have the same. */
 static int
 remember_plan(struct decoder *d, const struct proto_message *m, uint64_t fields,
 	      struct path_node *const *children, unsigned count)
@@ -452,7 +449,7 @@ remember_plan(struct decoder *d, const struct proto_message *m, uint64_t fields,
 	r = body_shape(b, frame, &plan.shape.ref, &from);
 	if (r < 0)
 		return r;
-	if (b->names.count - frame->names_start == names) /* or two of them have one name */
+	if (b->names.count - frame->names_start == names) /* else two fields had one name */
 		kept = schema_remember_plan(d->schema, frame->node, &plan, children, count);
 	if (kept)
 		frame->shape = &kept->shape;
@@ -461,7 +458,7 @@ remember_plan(struct decoder *d, const struct proto_message *m, uint64_t fields,
 	return 0;
 }
 
-/* An object that has these fields and no others. */
+/* Build an object that has exactly these fields. */
 static int
 build_planned(struct decoder *d, const struct proto_message *m, const struct proto_found *found,
 	      uint64_t fields)
@@ -495,7 +492,7 @@ build_planned(struct decoder *d, const struct proto_message *m, const struct pro
 	return 0;
 }
 
-/* depth: of messages whose members stand in this one's object */
+/* depth: how many inlined messages surround this one */
 static int
 build_fields(struct decoder *d, const struct proto_message *m, struct proto_span in, unsigned depth)
 {
@@ -537,7 +534,7 @@ build_message(struct decoder *d, struct path_node *node, const struct proto_mess
 
 /* ---- an item ---- */
 
-/* kind and apiVersion, which what surrounds the object has */
+/* Add kind or apiVersion, which come from the object's envelope. */
 static int
 build_type(struct decoder *d, const char *name, struct proto_span text)
 {

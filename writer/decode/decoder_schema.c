@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree of path nodes, and how paths to drop are followed in it. A node carries the steps of drops that
- * its children are matched with when they are made. So a field is dropped by a flag of its node, without
- * comparing paths.
+ * The tree of path nodes, which also marks the paths to drop. A node has the drop steps with which its new
+ * children are compared. So a flag of its node says that a field is dropped; no paths are compared.
  */
 #include "writer/decode/decoder_schema.h"
 
@@ -15,10 +14,10 @@
 #include "writer/base/drop_path.h"
 #include "writer/decode/value_encode.h"
 
-/* After the cache was dropped: items that pass before it may be dropped again. */
+/* At least so many items pass before the whole tree is freed again. */
 #define RECYCLE_PAUSE 1024u
 
-/* One step of one drop. The steps of a drop stand one after the other. */
+/* One step of a drop. A drop's steps are adjacent. */
 struct drop_step {
 	char *name;	/* NULL: [*] */
 	size_t length;
@@ -28,8 +27,8 @@ struct drop_step {
 struct decoder_schema {
 	struct intern *intern;
 	struct path_node *root;
-	struct path_node *anything;	/* below it no paths are told apart */
-	struct path_node *nodes;	/* all of them, chained */
+	struct path_node *anything;	/* all paths below it are this node */
+	struct path_node *nodes;	/* all nodes, by chain */
 	uint32_t node_count;
 	uint32_t open_items;
 	uint32_t recycle_pause;
@@ -88,7 +87,7 @@ forget_all(struct decoder_schema *s)
 	s->anything = NULL;
 }
 
-/* The name stands behind the node, as it stands in a document: "name": */
+/* Make a node. Its name is behind it, as a document has it: "name": */
 static struct path_node *
 new_node(struct decoder_schema *s, const char *name, size_t length)
 {
@@ -165,7 +164,7 @@ grow_children(struct path_node *parent)
 
 /* ---- growing ---- */
 
-/* The name as a shared block, or 0: then the decoder tries again at each use, and reports why it fails. */
+/* Make the name a shared block. 0: that failed; the decoder tries again at each use, and reports why. */
 static uint32_t
 intern_name(struct decoder_schema *s, const char *name, size_t length)
 {
@@ -191,7 +190,7 @@ add_pending(struct path_node *n, uint16_t step)
 	return 0;
 }
 
-/* What the parent's drops mean for a child; name NULL: an element, or a field whose name no drop mentions. */
+/* Apply the parent's drops to a child. name NULL: an element, or the `rest` of the fields. */
 static int
 inherit_drops(const struct decoder_schema *s, const struct path_node *parent, struct path_node *child,
 	      const char *name, size_t length)
@@ -214,7 +213,7 @@ inherit_drops(const struct decoder_schema *s, const struct path_node *parent, st
 static struct path_node *add_child(struct decoder_schema *s, struct path_node *parent, const char *name,
 				   size_t length);
 
-/* Names that drops mention get their nodes at once, so that they exist whatever the bounds say later. */
+/* Make nodes for names in drops at once: later the limits could prevent it. */
 static int
 add_mentioned(struct decoder_schema *s, struct path_node *n)
 {
@@ -251,7 +250,7 @@ add_child(struct decoder_schema *s, struct path_node *parent, const char *name, 
 	return n;
 }
 
-/* The node of children that are not told apart by name. */
+/* Make a node for all children that have none of their own. */
 static struct path_node *
 add_nameless(struct decoder_schema *s, struct path_node *parent)
 {
@@ -342,7 +341,7 @@ schema_remember_text(struct decoder_schema *s, struct path_node *node, const cha
 		     uint32_t ref)
 {
 	if (node ==
-	    s->anything) /* it stands at many depths: a text that fits one may be too deep for another */
+	    s->anything) /* used at many depths: a text that fits one may be nested too deeply for another */
 		return;
 	if (s->text_bytes + length > SCHEMA_TEXT_BYTES)
 		drop_texts(s);
@@ -356,7 +355,7 @@ struct field_plan *
 schema_remember_plan(struct decoder_schema *s, struct path_node *node, const struct field_plan *plan,
 		     struct path_node *const *children, unsigned count)
 {
-	if (node == s->anything) /* it stands within itself: a plan that is followed could go */
+	if (node == s->anything) /* its own child: this could free a plan in use */
 		return NULL;
 	if (!node->plans)
 		node->plans = calloc(1, sizeof(*node->plans));
@@ -378,7 +377,7 @@ schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_
 		node->known_strings = calloc(1, sizeof(*node->known_strings));
 	if (!node->known_strings)
 		return;
-	/* where both places are taken, one of them gives way */
+	/* if both places are taken, the hash chooses which to replace */
 	i = string_memo_place(hash);
 	if (node->known_strings->values[i].ref && (!node->known_strings->values[i ^ 1].ref || hash >> 31))
 		i ^= 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Skips an unwanted JSON value anywhere. If it was the rest of an item that cannot be kept, the item ends
- * with it.
+ * Skips an unwanted JSON value. If it was the rest of an item that cannot be kept, the item ends with it.
  */
 #include "writer/decode/decoder_internal.h"
 

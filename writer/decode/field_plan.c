@@ -24,7 +24,7 @@ field_plan_put(struct field_plans *plans, struct intern *in, const struct field_
 		return NULL;
 	*copy = (struct field_plan){.message = plan->message, .fields = plan->fields};
 	stocked_ref_set(&copy->shape, in, plan->shape.ref);
-	copy->shape.stock = 1; /* the caller's */
+	copy->shape.stock = 1; /* the caller's reference */
 	memcpy(copy->children, children, count * sizeof(copy->children[0]));
 	forget(*place, in);
 	*place = copy;

@@ -14,9 +14,8 @@
 #include "writer/decode/json_plain.h"
 
 /*
- * Length of the UTF-8 sequence at p, 0 when it is not whole within left bytes, -1 when it is wrong: overlong,
- * a surrogate, above U+10FFFF, or no sequence at all. (The table of well-formed sequences in Unicode, chapter
- * 3.)
+ * Length of the UTF-8 sequence at p; 0: incomplete within left bytes; -1: overlong, a surrogate, above
+ * U+10FFFF, or no sequence (Unicode, chapter 3, table of well-formed sequences).
  */
 static int
 utf8_length(const unsigned char *p, size_t left)
@@ -55,7 +54,7 @@ hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Length of the escape at p (a backslash), 0 when it is not whole; -1 and *ret_bad when it is wrong. */
+/* Length of the escape at p (a backslash); 0: incomplete; -1: wrong, at *ret_bad. */
 static int
 escape_length(const char *p, size_t left, size_t *ret_bad)
 {
@@ -197,10 +196,7 @@ json_scan_number(struct json_scan *s, const char *text, const char *end)
 	s->integer = s->phase <= NUMBER_DIGITS;
 	if (p == end)
 		return JSON_SCAN_MORE;
-	/*
-	 * "01" and "1x" end here as far as the number goes; what follows it is refused by whoever expects a
-	 * comma
-	 */
+	/* In "01" and "1x" the number ends here. The parser refuses what follows: it expects a comma. */
 	if (json_scan_number_ends(s))
 		return JSON_SCAN_WHOLE;
 	s->why = "a digit is expected here";
@@ -261,8 +257,8 @@ unicode_escape(const char *p, const char *end, size_t *used)
 }
 
 /*
- * Copy up to the next backslash. Writes up to 15 bytes more than that, into room that the escape's bytes
- * leave.
+ * Copy up to the next backslash. Writes up to 15 bytes more, but within the text's length: the output is
+ * never longer than the input.
  */
 static inline const char *
 copy_plain(char **out, const char *text, const char *end)

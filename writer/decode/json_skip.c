@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Skips a value, by the decoder's grammar but without building anything: a pod's managedFields are thousands
- * of bytes that every watch sends and no reader needs.
+ * Skips a value by the decoder's grammar. For example, a pod's managedFields are thousands of bytes that
+ * every watch sends and no reader needs.
  */
 #include "writer/decode/json_skip.h"
 
@@ -65,8 +65,8 @@ refuse(struct json_skip *s, const char *why)
 }
 
 /*
- * Within a string (after its quote): 1 behind the closing quote, 0 more, -EBADMSG. Nearly all of them are
- * plain and whole.
+ * Skip a string from behind its quote. 1: passed; 0: more bytes are needed; -EBADMSG. Nearly all strings are
+ * plain and complete.
  */
 static inline int
 skip_string(struct json_skip *s, const char **p, const char *end)
@@ -120,7 +120,7 @@ json_literal(const char **p, const char *end, const char *word, size_t length)
 	return 1;
 }
 
-/* A literal or a number at *p. 1 it is passed, 0 more, -EBADMSG. */
+/* Skip a literal or a number at *p. 1: passed; 0: more bytes are needed; -EBADMSG. */
 static int
 skip_word(struct json_skip *s, const char **p, const char *end, bool final)
 {
@@ -149,7 +149,7 @@ skip_word(struct json_skip *s, const char **p, const char *end, bool final)
 	return r < 0 ? refuse(s, "a value is expected here") : r;
 }
 
-/* Each label is a json_state; where bytes run out, the state is what is kept. */
+/* Each label is a json_state. When the bytes run out, the state is kept. */
 int
 json_skip_run(struct json_skip *s, const char **pp, const char *end, bool final)
 {

@@ -10,7 +10,7 @@
 
 #include "writer/decode/proto_value.h"
 
-/* Why the field at `at` is none of m's. */
+/* The error for the field at `at`: malformed, or not known in m. */
 static __attribute__((noinline)) int
 wrong_field(const struct proto_message *m, const uint8_t *at, const uint8_t *end,
 	    struct proto_fields_end *ret_end)
@@ -62,14 +62,14 @@ proto_fields_find(const struct proto_message *m, struct proto_span in,
 		}
 		bit = (uint64_t)1 << i;
 		if (value == 0 && f->flags & PROTO_DROP_ZERO &&
-		    !(fields & bit)) /* the number, or the length */
+		    !(fields & bit)) /* value is the number, or the length */
 			continue;
 		if (f->flags & PROTO_REPEATED) {
 			if (!(fields & bit))
 				found[i].at = at;
 			found[i].value = (uint64_t)(in.at - found[i].at);
 		} else {
-			if (fields & bit) /* others merge the two; no server writes it */
+			if (fields & bit) /* other decoders merge them; no server writes two */
 				return wrong_field(m, at, in.end, ret_end);
 			if (f->flags & PROTO_OMIT_ZERO && is_zero_time((struct proto_span){content, in.at}))
 				continue;

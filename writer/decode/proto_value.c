@@ -10,15 +10,15 @@
 #define ERA_YEARS 400u
 #define ERA_DAYS 146097u
 /*
- * Go counts from the March of a year so long ago that no time in 64 bits is before it; some that are close to
- * the lowest numbers wrap around.
+ * As in Go, days count from 1 March of the year -400 * ERAS_BEFORE_ZERO. Times in the first 257 years after
+ * INT64_MIN are before that day and wrap around.
  */
 #define ERAS_BEFORE_ZERO 730692556u
 #define DAYS_BEFORE_1970 (ERAS_BEFORE_ZERO * (uint64_t)ERA_DAYS + 719468)
 
 /* ---- texts ---- */
 
-/* The length of the sequence at s; 0: it is none (no surrogates, nothing overlong, as in Go). */
+/* The length of the sequence at s; 0: invalid. Surrogates and overlong ones are invalid, as in Go. */
 static size_t
 utf8_length(const unsigned char *s, size_t left)
 {
@@ -68,7 +68,7 @@ proto_text_repair(char *to, const char *text, size_t length)
 
 /* ---- small messages ---- */
 
-/* A bit for each field that there is, and for each of these that is a number. */
+/* Bits by field number: the fields of the message, and those that are numbers. */
 static const struct {
 	uint8_t known, numbers;
 } forms[] = {
@@ -96,7 +96,7 @@ proto_small_read(enum proto_type type, struct proto_span in, struct proto_small 
 	return 0;
 }
 
-/* A time as Go reads it: one in seconds has no fractions, and fractions may be seconds. */
+/* A time as Go reads it: Time has no fraction; MicroTime's nanoseconds may exceed a second. */
 struct moment {
 	int64_t seconds;
 	uint32_t micros; /* below 1,000,000 */
@@ -123,7 +123,7 @@ proto_time_is_zero(const struct proto_small *time, bool micro)
 	return at.seconds == YEAR_ONE && at.micros == 0;
 }
 
-/* The `digits` lowest decimal digits. */
+/* Write the `digits` lowest decimal digits. */
 static char *
 put_digits(char *to, uint32_t value, unsigned digits)
 {
@@ -132,7 +132,7 @@ put_digits(char *to, uint32_t value, unsigned digits)
 	return to + digits;
 }
 
-/* Four digits at least. */
+/* Write at least four digits. */
 static char *
 put_year(char *to, int64_t year)
 {
@@ -152,8 +152,8 @@ put_year(char *to, int64_t year)
 }
 
 /*
- * "2026-01-31". Years begin in March here, so that a leap day is a year's last, and eras of 400 years, which
- * have ERA_DAYS each, at the March of a year that 400 divides.
+ * Write "2026-01-31". Here years begin in March, so that a leap day is the last of its year. An era has 400
+ * years and ERA_DAYS days; it begins in a year that 400 divides.
  */
 static char *
 put_date(char *to, uint64_t days)

@@ -29,7 +29,7 @@ schema_file_read(const char *path, struct proto_schema **ret, char **ret_error)
 	return *ret ? 0 : message_set(ret_error, -EINVAL, "%s: %s", path, why);
 }
 
-/* The newest of "v0.36.6 v0.37.2", as a number that grows; 0: there is none. */
+/* The newest release in "v0.36.6 v0.37.2", as a number that grows with it; 0: none. */
 static uint64_t
 newest(const char *releases)
 {
@@ -57,7 +57,7 @@ newest(const char *releases)
 	return best;
 }
 
-/* The installed one, if it is newer than what is built in; else NULL. */
+/* The installed schema, if it is newer than the built-in one; else NULL. */
 static struct proto_schema *
 read_installed(const char *path)
 {
@@ -112,7 +112,7 @@ schema_file_installed(void)
 	if (n <= 0)
 		return NULL;
 	program[n] = '\0';
-	for (int i = 0; i < 2; i++) { /* the file's name, and its folder's */
+	for (int i = 0; i < 2; i++) { /* cut off the names of file and folder */
 		char *slash = strrchr(program, '/');
 
 		if (!slash)

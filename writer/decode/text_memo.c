@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Remembers JSON texts for the decoder, with two places for each prefix; a new text replaces one of them. It
- * copies texts and counts their bytes. Its owner holds the references.
+ * Remembers texts, JSON or protobuf, for the decoder. A new text replaces one of its prefix's two places.
  */
 #include "writer/decode/text_memo.h"
 
@@ -36,7 +35,7 @@ text_memo_put(struct text_memo *m, struct intern *in, const char *text, size_t l
 	place = &m->places[hash % TEXT_MEMO_PLACES];
 	other = &m->places[(hash ^ 1) % TEXT_MEMO_PLACES];
 	if (place->text && (!other->text || hash & 2)) {
-		/* the newest stands first */
+		/* the newest comes first */
 		forget(other, in, bytes);
 		*other = *place;
 		memset(place, 0, sizeof(*place));

@@ -10,7 +10,7 @@
 static bool
 same_within(struct value a, struct value b, unsigned depth);
 
-/* What stands in the object's header is the same where that is. What is shared has none. */
+/* True if the strings in both objects' headers are equal. A shared value has no object (NULL). */
 static bool
 same_owner(const struct object *a, const struct object *b)
 {
@@ -76,7 +76,7 @@ same_within(struct value a, struct value b, unsigned depth)
 	case VALUE_ARRAY:
 	case VALUE_OBJECT:
 		return same_items(a, b, depth);
-	default: /* one form for each */
+	default: /* each value has one encoding */
 		return stored_alike(a, b);
 	}
 }
