@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Computes the arena's budget, and measures what is free, for local_state.c and daemon_room.c.
+ * Computes the arena's budget, and measures what is free, for local_state.c.
  */
 #include "writer/daemon/arena_budget.h"
 

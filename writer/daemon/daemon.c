@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of the process: the order in which everything is opened and closed. daemon_begin.c gets the lock,
- * daemon_turn.c runs each turn, daemon_resources.c the resources, daemon_reload.c a reload.
+ * Opens and closes everything, in order. daemon_begin.c gets the lock, daemon_turn.c runs each turn,
+ * daemon_resources.c finds the resources, daemon_reload.c reloads.
  */
 #include "writer/daemon/daemon_internal.h"
 
@@ -23,7 +23,7 @@
 #include "shm-layout/time_ns.h"
 
 #define LOOP_DESCRIPTORS 12u
-/* at most, of one reader, and of all else */
+/* Upper bounds: the descriptors of one reader, and all others. */
 #define READER_DESCRIPTORS 6u
 #define OTHER_DESCRIPTORS 256u
 #define FILES_AGAIN_MS 2000u
@@ -97,11 +97,11 @@ make_transport(struct daemon *d, char **ret_error)
 	return r;
 }
 
-/* What cannot fail is not asked whether it did. 0, or negative errno, and nothing is left of it. */
+/* Results of calls that cannot fail are ignored. Returns 0, or negative errno with everything closed. */
 static int
 start_loop(struct daemon *d)
 {
-	/* Of those that libuv opens itself it misses some by abort(). */
+	/* libuv calls abort() if some of its own descriptors cannot be opened. */
 	int r = descriptor_limit_ask(LOOP_DESCRIPTORS);
 	unsigned readers = d->config->max_readers ? d->config->max_readers : CONFIG_DEFAULT_MAX_READERS;
 	sigset_t hangup, ending;
@@ -123,7 +123,7 @@ start_loop(struct daemon *d)
 		r = uv_poll_init(&d->loop, &d->ending, d->ending_fd);
 	if (r == 0)
 		r = uv_poll_init(&d->loop, &d->hangup, d->hangup_fd);
-	/* A descriptor's number later costs no memory that might be missing. */
+	/* Allocate the loop's table now: polling a new descriptor then needs no memory. */
 	if (r == 0)
 		r = loop_room_make(&d->loop, readers * READER_DESCRIPTORS + OTHER_DESCRIPTORS, d->hangup_fd);
 	if (r < 0) {
@@ -166,9 +166,9 @@ forget_files(struct daemon *d)
 }
 
 /*
- * Read kubeconfig, certificates and schema, before anything is touched. A first start fails if one of them is
- * bad. A restarted run retries every FILES_AGAIN_MS. It releases the lock meanwhile: readers then use the
- * arena as that of a dead writer, and a standby may take over.
+ * Read kubeconfig, certificates and schema before anything is touched. A first start fails if one of them is
+ * bad. A restarted run retries every FILES_AGAIN_MS. It releases the lock first: readers then use the arena
+ * as that of a dead writer, and a standby may take over.
  */
 static int
 read_files(struct daemon *d, char **ret_error)
@@ -222,7 +222,7 @@ start(struct daemon *d, char **ret_error)
 	r = start_events(d);
 	if (r == 0) {
 		daemon_tell_expected(d);
-		/* before there are readers; without room it is tried again with the next beat */
+		/* before readers attach; without room, the next heartbeat commits */
 		store_commit(d->local.store);
 		r = start_broker(d, ret_error);
 	}
@@ -248,7 +248,7 @@ close_handle(uv_handle_t *handle, void *unused)
 		uv_close(handle, NULL);
 }
 
-/* For the next run; what there are no descriptors for it makes anew. */
+/* Keep lock and listener for the next run. Without a free descriptor the next run makes them anew. */
 static void
 keep(struct daemon *d)
 {
@@ -261,8 +261,8 @@ keep(struct daemon *d)
 }
 
 /*
- * What was heard is applied and committed; then everything goes, what is used last. The handles of broker and
- * transport are closed by the loop while their memory still stands.
+ * Apply and commit what was received, then close everything, users before what they use. The loop closes the
+ * handles of broker and transport before it is closed itself.
  */
 static void
 finish(struct daemon *d)
@@ -291,15 +291,12 @@ finish(struct daemon *d)
 	transport_free(d->transport);
 	if (d->local.store) {
 		store_on_commit(d->local.store, NULL, NULL);
-		/*
-		 * what is committed below must not be written over what readers still read in the old
-		 * arena
-		 */
+		/* the commits below must not overwrite what readers still read in this arena */
 		store_keep(d->local.store);
 	}
 	if (d->broker)
 		broker_free(d->broker);
-	/* the readers are gone, and left their last acknowledgements */
+	/* commit the last acknowledgements of the readers, which are gone */
 	daemon_age_events(d);
 	consumers_free(d->consumers);
 	fan_out_free(d->fan_out);
@@ -359,7 +356,7 @@ daemon_run(const struct options *options, int text, struct config *config)
 	}
 	r = start(d, &error);
 	if (r == -ECANCELED && d->stopping) {
-		log_debug("told to end before it began"); /* with d->exit_code */
+		log_debug("told to end before it began"); /* d->exit_code is set */
 	} else if (r < 0) {
 		log_error("%s", error ? error : strerror(-r));
 		d->exit_code = DAEMON_RUNTIME;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Before the daemon is the writer: it inherits the lock, takes it, or waits for it; --check ends here.
- * Meanwhile the loop runs for signals and discovery.
+ * Makes the daemon the writer: it inherits the lock, takes it, or waits for it. --check ends here. Meanwhile
+ * the loop runs for signals and discovery.
  *
  *	restarted     the lock is inherited (restart.h)
  *	free          the lock is taken
@@ -22,12 +22,12 @@
 
 #define LOCK_PATIENCE_MS 2000u
 #define LOCK_LOOK_MS 20u
-#define CHECK_MS 10000u /* for the API server to say what the names mean */
+#define CHECK_MS 10000u /* for the API server to resolve the names */
 
 static void
 on_waited(uv_timer_t *timer)
 {
-	uv_stop(timer->loop); /* before it polls, when the time was over by then */
+	uv_stop(timer->loop); /* if the time is over already, the loop does not poll */
 }
 
 bool
@@ -41,7 +41,7 @@ daemon_wait_some(struct daemon *d, unsigned ms)
 
 /* ---- --check --------------------------------------------------------------------- */
 
-/* What is wrong was logged, and the exit code set, by who found it. */
+/* Always returns -ECANCELED; errors are logged and the exit code is set. */
 static int
 check(struct daemon *d)
 {
@@ -72,7 +72,7 @@ on_lock(uv_async_t *async)
 	uv_stop(async->loop);
 }
 
-/* Its thread: until the lock is here, or it is cancelled. */
+/* The thread that waits for the lock, until it is cancelled. */
 static void *
 await_lock(void *context)
 {
@@ -83,7 +83,7 @@ await_lock(void *context)
 	return NULL;
 }
 
-/* Readiness is to be warm: then the one that serves may be ended. */
+/* /readyz is ready when the names are resolved: then the informerd that serves may be ended. */
 static int
 stand_by(struct daemon *d, char **ret_error)
 {
@@ -110,7 +110,7 @@ stand_by(struct daemon *d, char **ret_error)
 		daemon_discover(d);
 		if (!d->stopping)
 			uv_run(&d->loop, UV_RUN_DEFAULT);
-		pthread_cancel(thread); /* does nothing where the lock came */
+		pthread_cancel(thread); /* does nothing if the thread has ended */
 		pthread_join(thread, NULL);
 		r = d->stopping ? -ECANCELED : d->awaited;
 	}

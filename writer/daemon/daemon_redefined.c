@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources whose name means another resource now (redefinition.h).
+ * Restarts the daemon when a resource's name means another resource (redefinition.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "writer/base/message.h"
 #include "writer/config/config_check.h"
 
-/* Whether a resource is doubted, of this meaning or (NULL) of any. */
+/* True if a resource with this meaning is doubted. means NULL: any resource. */
 static bool
 is_doubted(const struct daemon *d, const struct kube_resource *means)
 {
@@ -44,8 +44,8 @@ ask_later(struct daemon *d)
 }
 
 /*
- * Puts what doubted names mean by now into resolved, which has what they meant. What is as it was is believed
- * again; what is gone stays in doubt. Returns whether a name means another resource.
+ * Put the present meanings of doubted names in the place of their old ones in resolved. A name with its old
+ * meaning is no longer doubted; one without a meaning stays in doubt. True if a name means another resource.
  */
 static bool
 look_anew(struct daemon *d, const struct discovery *discovery, const char *const *names,
@@ -72,7 +72,7 @@ look_anew(struct daemon *d, const struct discovery *discovery, const char *const
 	return any;
 }
 
-/* Would the configuration accept it? Said once if not. */
+/* Check the present meanings against the configuration. Log a refusal once. */
 static bool
 is_acceptable(struct daemon *d, const struct kube_resource *const *resolved)
 {
@@ -110,11 +110,11 @@ on_asked(void *context, struct discovery *discovery, int result, const char *mes
 	const char **names = config_names(d->config);
 	const struct kube_resource **resolved = known_names_of(&d->known, d->config);
 
-	(void)message; /* whoever lists hears the same */
+	(void)message; /* the Reflector reports the same */
 	if (result == 0 && names && resolved && look_anew(d, discovery, names, resolved) &&
 	    is_acceptable(d, resolved)) {
 		tell_others(d, resolved);
-		d->again = true; /* it is listed as what its name means then, and that one alone */
+		d->again = true; /* the next run lists this resource, and no other */
 		daemon_stop(d, DAEMON_OK);
 	} else if (is_doubted(d, NULL)) {
 		ask_later(d);

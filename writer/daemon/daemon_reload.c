@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reload: after SIGHUP informerd goes on with the present configuration file and the program on disk.
+ * Reload: after SIGHUP informerd goes on with the current configuration file and the program on disk.
  *
  *	SIGHUP ─▶ the same command line with --check ─┬─ 0 ─▶ finish, restart (restart.h)
  *	                                              ├─ 3, and no name is new ─▶ the same
- *	                                              ├─ 3 ─▶ asked again, with backoff
+ *	                                              ├─ 3 ─▶ checked again, with backoff
  *	                                              └─ else: refused, everything goes on as before
  *
  * The program that would start makes the check. So a reload is refused exactly when a start would fail, with
@@ -34,7 +34,7 @@
 
 #define WORDS_SHOWN 1000u
 
-/* Before it was ready the daemon has nothing to say that systemd would expect. */
+/* Before READY=1 systemd expects no RELOADING=1. */
 static void
 tell_begin(const struct daemon *d)
 {
@@ -50,7 +50,7 @@ tell_end(const struct daemon *d)
 		notify("READY=1");
 }
 
-/* Why is why it was refused or waits, or NULL. */
+/* why: the reason of a refusal or a wait, else NULL. */
 static void
 set_state(struct daemon *d, enum reload_state state, const char *why)
 {
@@ -98,7 +98,7 @@ check_later(struct daemon *d, const char *why)
 	clock_set(&d->clock.clock, &d->reload.retry, wait, start_check, d);
 }
 
-/* The last line that the check wrote, without its first word; what it says may be of another release. */
+/* The last line that the check wrote, without "informerd: ". */
 static void
 last_words(int file, char text[WORDS_SHOWN])
 {
@@ -117,7 +117,7 @@ last_words(int file, char text[WORDS_SHOWN])
 	memmove(text, line, strlen(line) + 1);
 }
 
-/* Its handle is free for another check. */
+/* The check's handle is closed: another check may use it. */
 static void
 on_closed(uv_handle_t *handle)
 {
@@ -151,7 +151,7 @@ on_checked(uv_process_t *process, int64_t code, int signal)
 	uv_close((uv_handle_t *)process, on_closed);
 }
 
-/* The same words and one more; free() the array alone. NULL: no memory. */
+/* Copy the array with one more word; free() the array alone. NULL: no memory. */
 static char **
 with_one_more(char *const *words, const char *more)
 {
@@ -219,7 +219,7 @@ same_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/* Whether each name has a meaning here, or has none at the server, either. */
+/* True if each name that is not optional is resolved. */
 static bool
 names_are_known(const struct daemon *d, const struct config *config)
 {
@@ -249,7 +249,7 @@ reload(struct daemon *d)
 	log_info("reload: looking at %s", d->options->config_path
 						  ? d->options->config_path
 						  : "flags and API server: there is no --config");
-	/* what is being looked at is not what the file says now */
+	/* end the check of the previous text */
 	clock_clear(&d->clock.clock, &d->reload.retry);
 	kill_check(d);
 	d->reload.anew = false;
@@ -289,7 +289,7 @@ on_hangup(uv_poll_t *handle, int status, int events)
 		return;
 	if (d->local.store) {
 		reload(d);
-	} else { /* standing by: there is nothing to lose */
+	} else { /* standing by: no check is needed */
 		d->next = (struct restart_what){true, -1};
 		d->again = true;
 		daemon_stop(d, DAEMON_OK);
@@ -313,7 +313,7 @@ void
 daemon_reload_end(struct daemon *d)
 {
 	clock_clear(&d->clock.clock, &d->reload.retry);
-	kill_check(d); /* the loop runs on until it is gone */
+	kill_check(d); /* finish() runs the loop until the process is gone */
 	forget_text(d);
 	free(d->reload.why);
 	d->reload.why = NULL;

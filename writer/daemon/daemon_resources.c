@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From names to resources: discovery, the checks that need its answer, and the start of each Reflector.
+ * Resolves names to resources by discovery, checks them, and starts each Reflector.
  */
 #include "writer/daemon/daemon_internal.h"
 
@@ -22,8 +22,8 @@ on_retry(void *context)
 }
 
 /*
- * Optional resources that the server does not have: nothing is wrong, and one asks again. It says what it did
- * not say before, unless the server has nothing new.
+ * Ask again for optional resources that the server does not have, which is no error. Log them if they are
+ * others than before, unless the server has nothing new.
  */
 static void
 discover_absent_later(struct daemon *d, const char *absent, bool unchanged)
@@ -57,7 +57,7 @@ forget_error(struct daemon *d)
 	d->discovery_error = NULL;
 }
 
-/* The declared indexes whose resource resolved to this one; free() the array. NULL without memory. */
+/* The configured indexes whose resource resolved to this one; free() the array. NULL: no memory. */
 static const struct config_index **
 indexes_of(const struct config *config, const struct kube_resource *const *resolved,
 	   const struct kube_resource *resource, size_t *ret_count)
@@ -100,7 +100,7 @@ make_spec(struct daemon *d, const struct kube_resource *const *resolved, size_t 
 	return r;
 }
 
-/* Add it to the store; not started. As resource_spec_new() and cached_resource_new(). */
+/* Add entry i to the store, not started. Returns as resource_spec_new() and cached_resource_new(). */
 static int
 add_resource(struct daemon *d, const struct kube_resource *const *resolved, size_t i,
 	     struct cached_resource **ret, char **ret_error)
@@ -119,7 +119,7 @@ add_resource(struct daemon *d, const struct kube_resource *const *resolved, size
 	return r < 0 ? r : cached_resource_new(&world, spec, &d->config->resources[i], ret);
 }
 
-/* Whether a resource of the store is what this entry asks for. */
+/* True if the store has a resource that this entry asks for. */
 static bool
 is_served(void *context, const struct config_resource *entry)
 {
@@ -171,7 +171,7 @@ is_on_demand(const struct daemon *d, const char *group_name)
 	return false;
 }
 
-/* Some names are not resolved yet: what a reader saw of an earlier life may be one of them. */
+/* True if some names are not resolved: a resource that a reader knows from an earlier run may be one. */
 static bool
 may_come(const struct daemon *d)
 {
@@ -181,7 +181,7 @@ may_come(const struct daemon *d)
 	return false;
 }
 
-/* Unless it is on demand and nobody asked for it. */
+/* Start the resource, unless it is on demand and no reader asked for it. */
 static void
 start_resource(const struct daemon *d, struct cached_resource *c)
 {
@@ -212,9 +212,8 @@ daemon_want(void *daemon, const char *resource, size_t length)
 }
 
 /*
- * An adopted resource that an entry seemed to serve may be of none, now that all names are known. A store
- * does not drop a resource while positions are in use: the next run drops it. 0; negative errno: it cannot be
- * committed now.
+ * Give up adopted resources that no entry means, now that all names are resolved. A store drops no resource
+ * while positions are in use, so restart: the next run drops them. 0, or negative errno of the commit.
  */
 static int
 give_up_unclaimed(struct daemon *d)
@@ -223,7 +222,7 @@ give_up_unclaimed(struct daemon *d)
 
 	if (!store_disown_unclaimed(d->local.store))
 		return 0;
-	r = store_commit(d->local.store); /* else the next run would find it again */
+	r = store_commit(d->local.store); /* else the next run would adopt it again */
 	if (r < 0)
 		return r;
 	log_info("the adopted arena has a resource that no name of the configuration means: going on without "
@@ -234,8 +233,8 @@ give_up_unclaimed(struct daemon *d)
 }
 
 /*
- * Add the resources whose names are known by now, and start them. Those that are not known yet, or not at the
- * server, may come later. 0; negative errno, maybe with message: some were not added.
+ * Add and start the resources whose names are resolved; others may be later. Returns 0, or negative errno,
+ * maybe with message, if some were not added.
  */
 static int
 add_known(struct daemon *d, const struct kube_resource *const *resolved, bool all, char **ret_error)
@@ -259,7 +258,7 @@ add_known(struct daemon *d, const struct kube_resource *const *resolved, bool al
 	return r;
 }
 
-/* A resource finds no room to begin (error): it waits for some, as every change does. */
+/* There is no room to add a resource (error): try again later, or when room comes free. */
 static void
 wait_for_room(struct daemon *d, int error)
 {
@@ -276,7 +275,7 @@ wait_for_room(struct daemon *d, int error)
 			"tmpfs, or the memory limit",
 			directory, d->local.arena.name, stats.arena_bytes >> 20,
 			arena_budget(&d->local.arena) >> 20);
-	d->foreseen = true; /* what is known has not to be asked again */
+	d->foreseen = true; /* the next try needs no discovery */
 	discover_later(d, why ? why : "no memory for another resource");
 }
 
@@ -371,12 +370,12 @@ on_cluster_changed(void *context)
 void
 daemon_publish_release(struct daemon *d)
 {
-	if (d->guard.released && d->local.arena.header) /* relaxed: nothing is behind this number */
+	if (d->guard.released && d->local.arena.header) /* relaxed: no other data depends on it */
 		atomic_store_explicit(&d->local.arena.header->server_release, d->guard.release,
 				      memory_order_relaxed);
 }
 
-/* What protobuf means depends on it; what was learnt by another one is not to be used. */
+/* The protobuf schema depends on the release; decoders forget what they learnt under another one. */
 static void
 on_release(void *context, unsigned release, const char *why)
 {
@@ -407,7 +406,7 @@ daemon_guard_cluster(struct daemon *d)
 	cluster_guard_init(&d->guard, d->transport, &d->clock.clock, &events, d);
 }
 
-/* Moves the names whose meaning is not known to the front. Returns how many. */
+/* Move the names that are not resolved to the front. Returns their number. */
 static size_t
 keep_unknown(const struct daemon *d, const char **names)
 {

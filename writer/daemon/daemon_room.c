@@ -5,12 +5,12 @@
  *
  *	a change finds the arena full ──▶ make_room(): frees a generation that ours replaced (local_state.h),
  *	                                  else revokes the oldest pin if it is 1 s old; the change goes on.
- *	                                  Else the change is refused, and every 20 ms on_look() looks for what
- *	                                  readers let go, or have held for 1 s
+ *	                                  Else the change is refused, and every 20 ms on_look() frees what
+ *	                                  readers released, or have held for 1 s
  *	each heartbeat ─────────────────▶ daemon_look_after_room(): the budget; snapshots beyond their limits
  *
- * Invariant: nothing waits longer than one look (20 ms) for memory that a reader gave back, or longer than a
- * second for memory that a reader keeps.
+ * Invariant: no change waits longer than one look (20 ms) for memory that a reader released, or longer than a
+ * second for memory that a reader holds.
  */
 #include "writer/daemon/daemon_internal.h"
 
@@ -22,17 +22,17 @@
 #include "writer/daemon/limits.h"
 
 #define LOOK_MS 20u
-/* What came free since something was refused, as a part of the budget, before servers are asked again. */
+/* The server is asked again when budget / ASK_AGAIN_SHARE bytes came free. */
 #define ASK_AGAIN_SHARE 16u
-/* So often a second what is bounded is done for what revoked readers see, while there is something to do. */
+/* Bounded steps of store_reclaim() per heartbeat, at most, for memory of revoked snapshots. */
 #define BURIED_ROUNDS 8u
-/* Less address space than that is none. */
+/* Less free address space than this counts as none. */
 #define ADDRESS_SPACE_MIN HUGE_PAGE_BYTES
 
-/* What a snapshot may hold back while there is no room for changes: nothing, when it is a second old. */
+/* While changes find no room: a snapshot that is a second old may hold back nothing. */
 static const struct snapshot_limit when_full = { .bytes = 1, .ns = 1000000000u };
 
-/* ---- who waits ------------------------------------------------------------------- */
+/* ---- what waits ------------------------------------------------------------------ */
 
 static bool
 something_waits(const struct daemon *d)
@@ -46,8 +46,8 @@ something_waits(const struct daemon *d)
 }
 
 /*
- * So many bytes came free. What is queued here is tried with the next turn; the server is asked again when it
- * may be worth that.
+ * `bytes` came free. The next turn retries queued changes. The server is asked again when enough came free
+ * (ASK_AGAIN_SHARE).
  */
 static void
 try_again(struct daemon *d, uint64_t bytes)
@@ -75,9 +75,7 @@ held_back(const struct daemon *d)
 	return stats.retired_bytes - stats.retired_since_bytes;
 }
 
-/*
- * Revoke the reader with the oldest pin, if it is beyond these limits. False: it is not, or nobody has one.
- */
+/* Revoke the oldest pin, if it exceeds the limits. False: it does not, or there is none. */
 static bool
 revoke_oldest(struct daemon *d, const struct snapshot_limit *limits)
 {
@@ -120,7 +118,7 @@ on_look(uv_timer_t *timer)
 	}
 }
 
-/* Amid a change or a commit: what readers let go was looked for, and is not enough. */
+/* Called amid a change or a commit, when freeing what readers released was not enough. */
 static bool
 make_room(void *context)
 {
@@ -154,8 +152,8 @@ daemon_stop_room(struct daemon *d)
 /* ---- each heartbeat -------------------------------------------------------------- */
 
 /*
- * Revoked readers may look at so many places that none is left for anything new, whatever memory there is:
- * then it goes on in another file.
+ * True if revoked pins reserve so many addresses that none are left for new blocks, though memory is free.
+ * Then the daemon goes on in another file.
  */
 static bool
 places_ran_out(const struct daemon *d)
@@ -171,8 +169,8 @@ places_ran_out(const struct daemon *d)
 }
 
 /*
- * What revoked readers see gives its memory back bit by bit, and is free when none of them is left. Commits
- * go on with that; where nothing changes there are none. Returns the bytes that came free.
+ * Free memory of revoked snapshots, which takes many bounded steps. Commits do these steps, too, but without
+ * changes there are no commits. Returns the bytes that came free.
  */
 static uint64_t
 go_on_with_buried(struct daemon *d)
@@ -229,7 +227,7 @@ daemon_look_after_room(struct daemon *d)
 		try_again(d, gained);
 	limits = limits_of_snapshots(d->config, arena_budget(&d->local.arena));
 	if (held_back(d) >= limits.bytes) {
-		store_reclaim(d->local.store); /* looks at the pins anew */
+		store_reclaim(d->local.store); /* reads the pins again */
 		while (revoke_oldest(d, &limits))
 			;
 	}

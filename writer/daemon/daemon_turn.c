@@ -11,7 +11,7 @@
 #include "writer/daemon/limits.h"
 
 #define HEARTBEAT_MS 1000u
-#define GATHER_A_BEAT 8u /* some 20 ms */
+#define GATHER_A_BEAT 8u /* steps; about 20 ms */
 
 static void
 tell_status(struct daemon *d)
@@ -26,15 +26,17 @@ tell_status(struct daemon *d)
 }
 
 /*
- * absent   the server does not have it, or discovery has not resolved it yet
- * missing  not whole yet, though somebody wants it; refused: of these, by the server: waiting does not mend
- *          that, somebody must
+ * Numbers of resources.
+ *
+ * absent   the server does not have them, or discovery has not resolved them yet
+ * missing  wanted, and not synced yet
+ * refused  of the missing: the server refuses them until somebody grants access
  */
 struct tally {
 	size_t absent, missing, refused;
 };
 
-/* Later a list may be under way again; but once everything was there. */
+/* A resource that was synced once counts as synced, even if it is listed again. */
 static struct tally
 note_synced(struct daemon *d)
 {
@@ -64,8 +66,8 @@ note_synced(struct daemon *d)
 static void idle_turn(uv_idle_t *idle);
 
 /*
- * After the poll phase everything that was there has been read and queued; before it, timers may have queued
- * something. What is left then (the rest of a list) keeps the poll from waiting.
+ * Runs before the poll phase, as timers may have queued changes, and after it, when all input is queued.
+ * While changes are left (the rest of a list), the poll does not wait.
  */
 static void
 turn(struct daemon *d)
@@ -127,10 +129,10 @@ daemon_age_events(struct daemon *d)
 			cached_resource_tell(d->cached[i]);
 	consumers_poll(d->consumers, time_ns(CLOCK_REALTIME), time_ns(CLOCK_MONOTONIC));
 	if (store_commit(d->local.store) < 0 && d->applier)
-		applier_touch(d->applier); /* which commits when there is room */
+		applier_touch(d->applier); /* the applier commits when there is room */
 }
 
-/* Where nothing happens a watch is silent; an answer to a ping says that what it told is still so. */
+/* A watch without changes is silent. An answer to a ping confirms that its resource is current. */
 static void
 hear_server(const struct daemon *d)
 {
@@ -148,7 +150,7 @@ daemon_beat(struct daemon *d)
 			      memory_order_relaxed);
 	tell_status(d);
 	if (!d->ready)
-		notify("EXTEND_TIMEOUT_USEC=30000000"); /* to be killed would mend nothing */
+		notify("EXTEND_TIMEOUT_USEC=30000000"); /* a restart would not help */
 	hear_server(d);
 	daemon_age_events(d);
 	if (d->broker)

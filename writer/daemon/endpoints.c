@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers /metrics, /livez and /readyz. A daemon that answers is alive; the API server does not matter. It is
- * ready once every resource was complete once. How old the cache is since then is a metric, because an agent
- * with a stale cache is better than none.
+ * Answers /metrics, /livez and /readyz. A daemon that answers is alive, with or without the API server. It is
+ * ready when every resource was synced once. After that the cache's age is only a metric: an agent with a
+ * stale cache is better than none.
  */
 #include "writer/daemon/daemon_internal.h"
 
@@ -31,7 +31,7 @@ answer_live(bool verbose, struct http_answer *answer)
 	answer_text(answer, 200, strdup(verbose ? "[+]loop ok\nlivez check passed\n" : "ok"));
 }
 
-/* One line of /readyz, in the form of Kubernetes' own components. */
+/* Add a line of /readyz, in the form of Kubernetes' own components. */
 static void
 add_check(struct bytes *text, bool *failed, const char *name, bool ok, const char *why)
 {
@@ -81,7 +81,7 @@ answer_ready(const struct daemon *d, bool verbose, struct http_answer *answer)
 	answer_text(answer, ready ? 200 : 503, (char *)text.data);
 }
 
-/* Standing by: what the names mean is known, so it can go on in the other one's place. */
+/* A standby is ready when the names are resolved: then it can take over. */
 static void
 answer_standby(const struct daemon *d, struct http_answer *answer)
 {

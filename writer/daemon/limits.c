@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns the configuration's numbers into limits. Zero in the configuration means: not said.
+ * Turns the configuration's numbers into limits. 0 in the configuration means the default.
  */
 #include "writer/daemon/limits.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opens and closes what the daemon keeps on this machine. Under the lock it loads the key, finds or makes the
- * arena, opens the store over it and publishes; it closes in reverse order.
+ * Opens and closes what the daemon keeps on this machine. Under the lock it loads the key, adopts or makes
+ * the arena, opens the store and publishes. It closes in reverse order.
  */
 #include "writer/daemon/local_state.h"
 
@@ -25,8 +25,8 @@
 #include "shm-layout/time_ns.h"
 
 /*
- * Is so much address space to be had, and something for the books about it? Twice: an arena with pages
- * without memory is mapped a second time by whoever adopts it, to check it.
+ * True if there is address space for an arena of this range and its books. The range counts twice: a writer
+ * that adopts an arena with pages without memory maps it a second time, to check it.
  */
 static bool
 fits_address_space(uint64_t range)
@@ -37,7 +37,7 @@ fits_address_space(uint64_t range)
 	return p != MAP_FAILED && munmap(p, bytes) == 0;
 }
 
-/* The largest address range that is to be had, and that an arena of this budget can do with; 0: none. */
+/* The largest available address range for an arena of this budget; 0: none is large enough. */
 static uint64_t
 choose_range(uint64_t budget)
 {
@@ -48,7 +48,7 @@ choose_range(uint64_t budget)
 	return fits_address_space(range) ? range : 0;
 }
 
-/* A new file appears with its whole content or not at all: written beside, then linked to its name. */
+/* Write the key to a temporary file, then link it: the key file is complete or absent. */
 static int
 make_key_file(const char *path, char **ret_error)
 {
@@ -75,7 +75,7 @@ make_key_file(const char *path, char **ret_error)
 	return r;
 }
 
-/* SOCKET.key, beside the socket and its lock; made when it does not exist. */
+/* Read SOCKET.key; create it if it is absent. */
 static int
 load_key(struct local_state *local, const char *socket, char **ret_error)
 {
@@ -125,7 +125,7 @@ open_place(struct local_state *local, const struct config *config, char **ret_er
 	return 0;
 }
 
-/* For readers that come when we are gone. */
+/* Note the arena in the lock file, for readers that start while no informerd runs. */
 static void
 note_arena(const struct local_state *local, const struct config *config)
 {
@@ -162,7 +162,7 @@ local_state_fit_budget(struct local_state *local, uint64_t configured)
 	return now > before;
 }
 
-/* What no entry of the configuration serves goes before anybody knows its position. */
+/* Drop resources that no entry of the configuration serves, before positions are in use. */
 static void
 drop_unwanted(struct local_state *local, const struct config *config)
 {
@@ -195,10 +195,7 @@ open_store(struct local_state *local, const struct config *config, char **ret_er
 		return message_set(ret_error, r, "the arena cannot be used: %s", strerror(-r));
 	}
 	drop_unwanted(local, config);
-	/*
-	 * Published, then noted, and only then is the one before taken away: killed anywhere here we leave
-	 * the note of an arena that is whole.
-	 */
+	/* Publish, note, then remove the previous arena: if we are killed, a complete arena is noted. */
 	arena_set_state(&local->arena, HEADER_LIVE);
 	note_arena(local, config);
 	generation_finish(&local->place, &local->arena, &local->adoption);
@@ -293,7 +290,7 @@ local_state_close(struct local_state *local)
 		arena_close(&local->arena);
 	}
 	pins_free(local->pins);
-	if (local->place.directory > 0) /* main() sees to it that 0 is taken */
+	if (local->place.directory > 0) /* never 0: main() keeps 0 open */
 		close(local->place.directory);
 	sodium_memzero(&local->place, sizeof(local->place));
 	lock_release(&local->lock);

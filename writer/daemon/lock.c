@@ -16,7 +16,7 @@
 #include "shm-layout/lock_note.h"
 #include "writer/base/message.h"
 
-/* Make what is missing of the directories in path. */
+/* Make the missing directories of path. */
 static int
 make_directories(const char *path, char **ret_error)
 {
@@ -53,7 +53,7 @@ held_by_another(int fd, const char *path, char **ret_error)
 		pid, path);
 }
 
-/* We hold it, and say so in it. The arena that is named there stays, until this writer has one. */
+/* Note our pid in the lock file. The noted arena stays until this writer has its own. */
 static int
 note_holder(int fd)
 {
@@ -64,7 +64,7 @@ note_holder(int fd)
 	return lock_note_write(fd, &note);
 }
 
-/* SOCKET.lock, where that fits an address; message_freep() it. */
+/* SOCKET.lock, if SOCKET fits an address; message_freep() it. */
 static int
 lock_path(const char *socket_path, char **ret_path, char **ret_error)
 {
@@ -100,7 +100,7 @@ lock_await(const char *socket_path, struct lock *ret_lock)
 	fd = open_lock(path);
 	if (fd < 0)
 		return -errno;
-	message_freep(&path); /* a wait that is cancelled never comes back */
+	message_freep(&path); /* now: a cancelled wait does not return */
 	do
 		r = fcntl(fd, F_OFD_SETLKW, &whole) < 0 ? -errno : 0;
 	while (r == -EINTR);
@@ -162,7 +162,7 @@ lock_inherit(int fd, const char *socket_path, struct lock *ret_lock)
 	if (fstat(fd, &is) < 0 || lstat(path, &wanted) < 0 || !S_ISREG(wanted.st_mode) ||
 	    is.st_dev != wanted.st_dev || is.st_ino != wanted.st_ino)
 		return -EPROTO;
-	/* who holds it through this description is given it again; anybody else is not */
+	/* succeeds if this open file description holds the lock, or none does */
 	if (fcntl(fd, F_OFD_SETLK, &whole) < 0)
 		return -EPROTO;
 	r = note_holder(fd);

@@ -14,9 +14,10 @@
 #include "writer/base/metrics_text.h"
 
 /*
- * A family: its samples are what path leads to in the report. There, "*" stands for each item of an array,
- * with the item's "labels" (one without is left out), and "*label" for each member, its name being the
- * label's value. Of an array the sample is its length; a time is told in nanoseconds, less than 0 is none.
+ * A family. path leads to its samples in the report. "*" stands for each item of an array, and adds the
+ * item's "labels"; an item without labels is left out. "*label" stands for each member of an object, and adds
+ * a label with the member's name. The sample of an array is its length. The report has times in nanoseconds;
+ * negative times give no sample.
  */
 struct row {
 	const char *name; /* …_total is a counter, else it is a gauge; …_seconds is a time */
@@ -183,7 +184,7 @@ add_sample(struct metrics_text *m, const cJSON *figure, const char *const *label
 
 #define WORDS_MAX 8
 
-/* What cannot be found in the report was lost to want of memory. words: the labels so far, n of them. */
+/* A figure that is absent in the report was lost for lack of memory. words: the labels so far, n words. */
 static void
 add_samples(struct metrics_text *m, const cJSON *at, const char *path, const char **words, size_t n)
 {
@@ -218,7 +219,7 @@ add_samples(struct metrics_text *m, const cJSON *at, const char *path, const cha
 				add_samples(m, item, rest, words, more);
 		}
 	}
-	words[n] = NULL; /* `step` ends here */
+	words[n] = NULL; /* they point into `step` */
 }
 
 static void
@@ -232,7 +233,7 @@ add_families(struct metrics_text *m, const struct row *families, size_t count, c
 	}
 }
 
-/* ---- what is brought into another form for it ---- */
+/* ---- figures in the form that the rows need ---- */
 
 static bool
 is(const cJSON *object, const char *name, const char *word)
@@ -242,7 +243,7 @@ is(const cJSON *object, const char *name, const char *word)
 	return text && strcmp(text, word) == 0;
 }
 
-/* The figures of a group: sums, and the largest one where they are of the same thing. */
+/* Add a value to a figure of a group. largest: take the maximum instead of the sum. */
 static void
 add_to(cJSON *group, const char *figure, double value, bool largest)
 {
@@ -254,20 +255,20 @@ add_to(cJSON *group, const char *figure, double value, bool largest)
 		sum->valuedouble = largest ? fmax(sum->valuedouble, value) : sum->valuedouble + value;
 }
 
-/* NULL: a group of none yet. */
+/* queue NULL: begin the group with figures of 0. */
 static void
 add_queue(cJSON *group, const cJSON *queue)
 {
 	add_to(group, "count", queue != NULL, false);
 	add_to(group, "overflowed", queue && !cJSON_IsTrue(member(queue, "open")), false);
 	add_to(group, "unread", number_of(queue, "unread"), false);
-	/* two queues hold the same bytes */
+	/* the maximum: queues hold the same bytes */
 	add_to(group, "held_bytes", number_of(queue, "held_bytes"), true);
 }
 
 /*
- * Handlers' names are chosen by readers, and there are as many as there are queues: so many have a group of
- * their own, the others one together.
+ * Readers choose the names of handlers, one for each queue. So many names get a group each; the rest share a
+ * group.
  */
 #define HANDLER_NAMES_MAX 100
 #define OTHER_HANDLERS "<other>"
@@ -328,7 +329,7 @@ add_forms(cJSON *resource, const struct cached_resource *c)
 
 		cJSON_AddBoolToObject(states, name, is(resource, "activity", name));
 	}
-	/* before the first answer it is neither */
+	/* before the first answer both are false */
 	cJSON_AddBoolToObject(wires, "json", is(resource, "wire", "json"));
 	cJSON_AddBoolToObject(wires, "protobuf", is(resource, "wire", "protobuf"));
 }
@@ -370,7 +371,7 @@ add_whole(struct metrics_text *m, const struct daemon *d, cJSON *report)
 
 /* ---- the API server ---- */
 
-/* "10.0.0.1:6443", of its URL. */
+/* Host and port of a URL, as "10.0.0.1:6443". */
 static void
 host_of(const char *server, char *host, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hands lock and listening socket to the next run of this process. An environment variable holds their
- * numbers and the pid that they are for; another one holds the number of the configuration's text.
+ * Hands lock and listening socket to the next run of this process. An environment variable holds our pid and
+ * their descriptors; another variable holds the descriptor of the configuration's text.
  */
 #include "writer/daemon/restart.h"
 
@@ -36,7 +36,7 @@ restart_receive(struct inheritance *ret)
 	    sscanf(text, "%ld %d %d %" SCNu64 " %" SCNu64 " %" SCNu64, &pid, &is.lock.fd, &is.listener,
 		   &is.reloads.succeeded, &is.reloads.refused, &is.reloads.last_wall_ns) == 6 &&
 	    pid == (long)getpid() && is.lock.fd >= 0 && is.listener >= 0) {
-		/* what was closed meanwhile is not there */
+		/* a descriptor that is not open is not inherited */
 		if (is.lock.fd > 0 && set_close_on_exec(is.lock.fd, true) < 0)
 			is.lock.fd = 0;
 		if (is.listener > 0 && set_close_on_exec(is.listener, true) < 0)

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `informerctl stat -o json` shows, schema 1. Fields are only ever added. metrics_report.c shows the
- * same figures.
+ * Makes the report of `informerctl stat -o json`, schema 1. Fields are only ever added. metrics_report.c uses
+ * the same figures.
  *
  *	{
  *	  "schema": 1, "version", "pid", "server",
  *	  "cluster",                       its id; "": hidden, or not known yet
- *	  "release",                       the server's, "1.36"; "": the same
+ *	  "release",                       the server's, "1.36"; "": not known
  *	  "uptime_ns", "generation", "epoch", "seq", "commits", "synced",
  *	  "ready",                         every resource was synced once since the start
  *	  "trouble": "",                   why changes wait, or why there are no resources yet
  *	  "reload": {                      SIGHUP (daemon_reload.c)
  *	    "state": "none" | "ok" | "checking" | "refused" | "waiting",
- *	    "time",                        of the last one decided, RFC 3339, or ""
- *	    "error",                       why it was refused or waits
+ *	    "time",                        of the last decision, RFC 3339, or ""
+ *	    "error",                       why the reload was refused or waits
  *	    "succeeded", "refused"},       numbers of reloads
- *	  "arena": {"file", "bytes", "used_bytes", "retired_bytes", "free_bytes", "limit_bytes",
- *	            "private_bytes", "shared_blocks", "leaked_blocks"},
+ *	  "arena": {"file", "bytes", "used_bytes", "retired_bytes", "free_bytes", "present_bytes",
+ *	            "buried_bytes", "absent_bytes", "limit_bytes", "private_bytes", "shared_blocks",
+ *	            "leaked_blocks"},
  *	  "api_server": {"connections", "dead_connections", "requests_active"},
  *	  "resources": [{
  *	    "resource": "pods", "group", "version", "kind", "namespace", "labelSelector", "fieldSelector",
@@ -26,6 +27,7 @@
  *	    "activity": "listing" | "watching" | "backing-off" | "refused" | "idle",
  *	    "progress": {"items", "remaining", "bytes"} or null, of the current list; remaining -1: unknown
  *	    "objects", "rv", "age_ns",                           age: since the server was heard; -1: never
+ *	    "tombstones": {"count", "bytes", "oldest_age_ns", "floor"},
  *	    "queued", "last_error", "last_reason", "last_code", "retry_in_ms",
  *	    "consistency": {"checks", "inconclusive", "missing", "extra", "different",
  *	                    "last"},                             check_schedule.h; last: RFC 3339, or ""
@@ -34,14 +36,15 @@
  *	    "lists", "watch_lists", "watches", "events", "bookmarks", "bad_events", "failures",
  *	    "relists": {"expired": 1, …}}],                      all lists but the first, by reason
  *	  "readers": […],                                        broker.h
+ *	  "revoked",                                             readers, since the start
  *	  "connections": {"pending", "attached", "refused", "denied", "dropped", "wakes_refused", "wakeups"},
- *	                                                         pending: now; the others since the start
+ *	                                                         pending: now; the rest since the start
  *	  "queue_overflows": {"pods": 0, …},                     by resource, ended queues included
- *	  "queue_memory": {"bytes", "limit_bytes", "refused"},   limit: at the moment; refused: queues
+ *	  "queue_memory": {"bytes", "limit_bytes", "refused"},   limit: now; refused: queues
  *	  "consumers": [{"name", "uid", "seq", "lag", "attached", "lastSeen"}]   lag -1: of another lineage
  *	}
  *
- * "state" is what readers get: a resource that is synced stays so while its Reflector waits. "activity" is
+ * "state" is what readers see: a synced resource stays synced while its Reflector backs off. "activity" is
  * what the Reflector does.
  */
 #include "writer/daemon/daemon_internal.h"
@@ -120,7 +123,6 @@ add_activity(cJSON *object, const struct daemon *d, const struct cached_resource
 			       status.lists_for[why]);
 }
 
-/* Deletions that are still remembered. */
 static void
 add_tombstones(cJSON *object, const struct store *store, unsigned id, uint64_t now)
 {
@@ -187,7 +189,7 @@ add_resource(cJSON *resources, const struct daemon *d, const struct cached_resou
 	add_activity(object, d, c);
 }
 
-/* A name that discovery has not explained yet. */
+/* Add an entry that discovery has not resolved yet. */
 static void
 add_unresolved(cJSON *resources, const struct config_resource *entry)
 {
@@ -305,7 +307,7 @@ add_resources(cJSON *report, const struct daemon *d)
 			continue;
 		}
 		add_resource(resources, d, c);
-		/* to a queue the namespaces of a resource are one resource */
+		/* a queue counts all namespaces of a resource together */
 		if (!cJSON_HasObjectItem(overflows, name))
 			number(overflows, name, fan_out_overflows(d->fan_out, name));
 	}
