@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads one whole list into a DeltaFIFO, for the Reflector: asks for page after page, stages drafts, and
- * queues them by one Replace at the end. On any failure it discards them.
+ * Reads a whole list into a DeltaFIFO, for the Reflector: requests page after page, stages drafts, and queues
+ * them by one Replace at the end. On any failure it discards them.
  */
 #include "writer/reflect/list.h"
 
@@ -25,16 +25,16 @@ struct list {
 
 	char asked[RESOURCE_VERSION_MAX + 1]; /* the RV, for the first page */
 	unsigned limit;
-	char *continue_token;		/* of the page that was read last; NULL: it was the last page */
+	char *continue_token;		/* of the page read last; NULL: the list's last page */
 	bool page_ended;		/* the document is whole */
 
 	struct staging staging;
-	struct decoder_schema *keys; /* for keys alone; NULL: it is a whole list */
+	struct decoder_schema *keys; /* reads only keys; NULL: a whole list */
 	struct bytes hashes;         /* of the keys, u64 each */
 	char version[RESOURCE_VERSION_MAX + 1]; /* the first page's; "" before */
 };
 
-/* The list is empty so far: its first page comes next, if any. */
+/* Discard what was read; the next page is the first. */
 static void
 begin_anew(struct list *l)
 {
@@ -94,8 +94,8 @@ is_list_of(const char *text, size_t length, const char *kind)
 }
 
 /*
- * Is it a list of the requested kind? An answer of another kind, or without items, would delete everything
- * if taken for an empty list. A list without an RV counts if its kind ends in "List".
+ * Check that the answer is a list of the requested kind. An answer of another kind, or without items, would
+ * delete everything if taken for an empty list. A list without an RV needs a kind that ends in "List".
  */
 static int
 check_kind(struct list *l, bool has_version)
@@ -123,8 +123,8 @@ check_kind(struct list *l, bool has_version)
 }
 
 /*
- * A list asked for at an RV must not be older than that RV. An older one would set the content and readers'
- * copies back. An answer with the server's latest state is accepted: then the server itself was set back.
+ * A list requested at an RV must not be older than that RV: it would set the content and readers' copies
+ * back. The server's latest state is accepted at any RV: if it is older, the server itself was set back.
  */
 static int
 check_version(struct list *l, const char *version)
@@ -167,7 +167,7 @@ on_list_end(void *context, const char *resource_version, const char *continue_to
 
 /* ---- page after page ----------------------------------------------------------- */
 
-/* The last page is in: put the list into the FIFO. */
+/* After the last page: put the list into the FIFO. */
 static int
 apply(struct list *l)
 {

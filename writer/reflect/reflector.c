@@ -35,7 +35,7 @@ on_keys_done(void *context, const struct request_result *ended)
 	if (deleted > 0)
 		log_info("%s: %" PRIu64 " objects that the server no longer has make room for its list",
 			 r->source.name, deleted);
-	/* the content has no RV now, and no list may be older than the content */
+	/* the content has no RV now: only a list at the latest RV is never older than the content */
 	r->version_unavailable = true;
 	r->list_why = RESULT_NO_SPACE;
 	start_listing(r, false);
@@ -73,8 +73,8 @@ on_list_done(void *context, const struct request_result *ended)
 }
 
 /*
- * May the list be an old state that the server has at hand? Not if there is content without an RV (a writer
- * ended amid a list): the content would be set back.
+ * May a list without an RV to start from be an old state from the server's cache? By default not if there are
+ * objects (a writer ended amid a list): they would be set back.
  */
 static bool
 may_be_old(const struct reflector *r)
@@ -90,7 +90,7 @@ start_list(struct reflector *r, bool keys_only)
 	int error;
 
 	reflector_begin_list(r, may_be_old(r));
-	/* At an explicit RV the watch cache answers in one piece, unless it did not before. */
+	/* The watch cache answers a list at an explicit RV in one piece, unless it did not before. */
 	if (limit == 0 && (r->list_at_latest || strcmp(r->list_version, "0") == 0 || r->paginated))
 		limit = PAGE_ITEMS;
 	r->status.lists++;
@@ -103,8 +103,8 @@ start_list(struct reflector *r, bool keys_only)
 }
 
 /*
- * List, by the way that is allowed. After a list that did not fit, first delete objects that the server no
- * longer has.
+ * List by WatchList if that is allowed, else by LIST. After a list that did not fit, first delete objects
+ * that the server no longer has.
  */
 static void
 start_listing(struct reflector *r, bool no_room)

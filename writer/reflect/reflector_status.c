@@ -10,8 +10,8 @@
 #include "writer/base/log.h"
 #include "writer/reflect/reflector_internal.h"
 
-#define REPEAT_LOG_MS  60000u /* the same failure is not logged more often */
-#define LONG_LIST_MS   10000u /* where the time of a longer one went is logged */
+#define REPEAT_LOG_MS  60000u /* between log lines for the same failure */
+#define LONG_LIST_MS   10000u /* longer lists are logged with their phases */
 
 uint64_t
 reflector_now_ms(const struct reflector *r)
@@ -163,7 +163,7 @@ reflector_retry(struct reflector *r)
 
 	if (!reflector_waits_for_room(r))
 		return;
-	/* the server is asked no more often than after a first failure, also if a little room comes often */
+	/* wait at least as long as after a first failure, even if a little room comes free often */
 	soonest = r->failed_ms + backoff_pace_filled(r->backoff.pace).first_ms;
 	soonest = soonest > now ? soonest : now;
 	if (soonest >= r->status.next_try_ms)

@@ -44,11 +44,11 @@ list_instead(struct reflector *r, const char *why, bool remember)
 	r->take(r, NEXT_LIST);
 }
 
-/* ---- the vigil ------------------------------------------------------------------ */
+/* ---- silence -------------------------------------------------------------------- */
 
 static void on_vigil(void *context);
 
-/* The stream is dead, though its connection did not fail. */
+/* Replace a stream that is dead, though its connection did not fail. */
 static void
 rewatch(struct reflector *r, const char *why)
 {
@@ -59,9 +59,9 @@ rewatch(struct reflector *r, const char *why)
 }
 
 /*
- * When the silence of a stream will be checked. A WATCH at an unconfirmed RV may be at one that the server
- * does not know yet. After the first bookmark, bookmarks come every minute. An end mark does not count:
- * while nothing happens, no bookmark follows it.
+ * When the silence of a stream will be checked. The server may not know an unconfirmed RV yet. After the
+ * first bookmark, bookmarks come every minute. An end mark does not count: without changes, no bookmark
+ * follows it.
  */
 static uint64_t
 silence_due(const struct reflector *r, const struct watch_stats *stats)
@@ -80,13 +80,13 @@ keep_vigil(struct reflector *r)
 	due = stats->initial ? watch_progress(r->watch)->byte_ms + r->timing.quiet_ms : silence_due(r, stats);
 	if (!stats->initial && r->watch_ends_ms < due)
 		due = r->watch_ends_ms;
-	/* A paused stream waits for this side. */
+	/* A paused stream waits for informerd. */
 	if (stats->paused && due <= now)
 		due = now + r->timing.silence_ms;
 	clock_set(r->source.clock, &r->vigil, due > now ? due - now : 0, on_vigil, r);
 }
 
-/* The server answered whether it knows the RV. An expired RV is one that it knew. */
+/* The server answered whether it knows the RV. It knew an expired RV. */
 static void
 on_probed(void *owner, struct request_result *ended)
 {
@@ -117,9 +117,9 @@ on_probed(void *owner, struct request_result *ended)
 }
 
 /*
- * Does the server know the RV? It does not refuse a watch at a future RV, but stays silent. A list of one
- * item `NotOlderThan` that RV gets 504 ResourceVersionTooLarge after about 3 s. The question uses a
- * connection of its own: the silent stream's may be dead.
+ * Ask whether the server knows the RV. A server does not refuse a watch at a future RV, but stays silent. A
+ * list of one item `NotOlderThan` that RV gets 504 ResourceVersionTooLarge after about 3 s. The request uses
+ * its own connection: the silent stream's may be dead.
  */
 static void
 ask_whether_it_is_known(struct reflector *r)
@@ -137,7 +137,7 @@ ask_whether_it_is_known(struct reflector *r)
 	r->probe = (struct resource_request){.source = &r->source, .calls = &calls, .owner = r};
 	r->probing = resource_request_ask(&r->probe, &params) == 0;
 	if (r->probing)
-		keep_vigil(r); /* over the stream's end */
+		keep_vigil(r); /* still check that the stream ends */
 	else
 		clock_set(r->source.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
 }
@@ -167,7 +167,7 @@ on_open(void *context)
 	struct reflector *r = context;
 
 	if (r->status.state == REFLECTOR_LISTING)
-		return; /* a WatchList: it works when its state is whole */
+		return; /* a WatchList succeeds at its end mark */
 	if (r->last_error)
 		log_info("%s: watching again", r->source.name);
 	reflector_note_success(r);
@@ -178,12 +178,12 @@ on_heard(void *context, bool bookmark)
 {
 	struct reflector *r = context;
 
-	/* Whoever sends events knows the RV. */
+	/* A server that sends events knows the RV. */
 	r->version_confirmed = true;
 	r->stream_was_broken = false;
 	r->internal_errors_since_ms = 0;
 	if (bookmark)
-		keep_vigil(r); /* it may be the first: from here on silence means something */
+		keep_vigil(r); /* after the first bookmark, check for silence */
 }
 
 static void
@@ -246,8 +246,8 @@ after_watch_list(struct reflector *r, const struct request_result *ended)
 }
 
 /*
- * The server sends internal errors within streams. For a while watch again; then list, since the RV may be
- * the cause.
+ * The server sends internal errors within streams. Watch again for internal_errors_ms; then list, since the
+ * RV may be the cause.
  */
 static enum next_step
 after_internal_error(struct reflector *r)
@@ -272,7 +272,7 @@ can_resume(const struct reflector *r)
 	return watch_can_resume(version, strlen(version));
 }
 
-/* True if the server had begun to serve the watch. After a watch that had not lived the Reflector waits. */
+/* True if the server had begun to serve the watch. If not, the Reflector waits before the next one. */
 static bool
 has_lived(const struct reflector *r)
 {
@@ -311,8 +311,8 @@ after_watch(struct reflector *r, const struct request_result *ended, bool lived)
 	case RESULT_BROKEN:
 	case RESULT_NO_SPACE:
 		/*
-		 * A broken or too large event comes again from the same RV. If it does, list. The first time
-		 * watch again: the deletions that make room may follow in the stream.
+		 * The first time, watch again: deletions that make room may follow in the stream. A broken
+		 * or too large event comes again from the same RV; then list.
 		 */
 		reflector_back_off(r, r->stream_was_broken ? NEXT_LISTING : NEXT_WATCH, "WATCH failed",
 				   ended);

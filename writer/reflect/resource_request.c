@@ -105,7 +105,7 @@ resource_request_end_by(struct resource_request *q, const struct kube_status *st
 	return STOPPED;
 }
 
-/* An answer without success, or one that broke off with this result of transport.h or of the decoder. */
+/* Set the result of an answer without success, or of one that the transport or decoder broke off. */
 static void
 failed(const struct resource_request *q, int result, const char *message, struct request_result *ended)
 {
@@ -242,10 +242,7 @@ on_data(void *context, const void *data, size_t length)
 		return keep_body(q, data, length);
 	if (!q->decoder)
 		return STOPPED;
-	/*
-	 * Two looks at the clock for each buffer tell where the time of a long list goes; the source's clock
-	 * stands still meanwhile.
-	 */
+	/* The source's clock stands still during a turn: measure decoding by the system's. */
 	began = time_ns(CLOCK_MONOTONIC);
 	arena_open_reserve(q->source->arena, q->in_reserve);
 	r = decoder_feed(q->decoder, data, length);

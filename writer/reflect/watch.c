@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs one WATCH for the Reflector, from the request to its end. Events go from the decoder into the
- * DeltaFIFO as they come, those of a WatchList's state into staging first. The reason of its end is reported
- * once.
+ * DeltaFIFO as they come, those of a WatchList's state into staging first. The end is reported once.
  */
 #include "writer/reflect/watch.h"
 
@@ -24,7 +23,7 @@ struct watch {
 	void *context;
 
 	struct staging staging; /* of a WatchList, until its end mark */
-	/* it began at no RV and may still bring the state's ADDED events, whose RVs are in no order */
+	/* the watch began at no RV: the state's ADDED events, whose RVs are in no order, may still come */
 	bool unordered;
 	char asked[RESOURCE_VERSION_MAX + 1];	/* the RV */
 	struct watch_stats stats;
@@ -73,7 +72,7 @@ heard(struct watch *w, bool bookmark)
 	w->events->on_heard(w->context, bookmark);
 }
 
-/* An event type that changes nothing: ignore it and keep the RV. */
+/* Ignore an event of an unknown type; the RV stays. */
 static int
 ignore(struct watch *w, const char *type, size_t type_length, struct draft d)
 {
@@ -151,7 +150,7 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 	return 0;
 }
 
-/* From here on a turn's share is one of events. */
+/* From here on the share of a turn counts events. */
 static void
 count_events(struct watch *w)
 {
@@ -159,7 +158,7 @@ count_events(struct watch *w)
 	w->request.share = WATCH_TURN_EVENTS;
 }
 
-/* The end mark: the state is whole as of this RV. */
+/* The end mark: the state is complete at this RV. */
 static int
 end_initial(struct watch *w, const char *version)
 {
@@ -243,8 +242,8 @@ on_other(void *context, const char *type, size_t type_length, const char *json, 
 }
 
 /*
- * An event that cannot be about our objects is dropped and does not move the RV. Any other unreadable event
- * ends the watch as lost.
+ * An event that cannot concern our objects is dropped; the RV stays. Any other unreadable event ends the
+ * watch as lost.
  */
 static int
 on_bad_object(void *context, const char *why)

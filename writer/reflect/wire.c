@@ -85,7 +85,7 @@ wire_falls_back(struct wire *w, const char *name, int status, int result, const 
 {
 	bool protobuf = status >= 200 && status < 300 && w->syntax == WIRE_IS_PROTOBUF;
 	bool unreadable = protobuf && result == -EBADMSG;
-	const char *error = decoder_error(decoder, NULL); /* "": what failed was not the decoder */
+	const char *error = decoder_error(decoder, NULL); /* "": the decoder did not fail */
 
 	if (unreadable)
 		w->unreadable++;
