@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Applies the DeltaFIFOs to the store once a turn, resource by resource (here: lanes), and commits. A Delta
- * without room is put back, and tried again with a backoff or after applier_retry(). A sentence for the
- * daemon's report says what prevents it.
+ * without room is put back, and retried with a backoff or after applier_retry().
  */
 #include "writer/fifo/apply.h"
 
@@ -31,10 +30,10 @@ struct applier {
 	size_t lane_count, turn;
 	struct backoff backoff;
 	struct clock_timer retry;
-	bool dirty;				/* something is to be committed */
-	bool urgent;				/* and some of that with this run */
+	bool dirty;				/* there are changes to commit */
+	bool urgent;				/* some of them in this run */
 	size_t put_off;				/* additions that wait for the commit */
-	bool commit_waits;			/* it failed; again when `retry` fires */
+	bool commit_waits;			/* a commit failed; retried when `retry` fires */
 	char trouble[320];
 	struct lane *lane;			/* being popped */
 };
@@ -145,8 +144,8 @@ additions_may_wait(const struct applier *p, const struct lane *lane)
 }
 
 /*
- * Lists share one budget a run, by turns; the next run begins with the next in turn. Items that a relist
- * repeats are not queued. So a relist that changes little is applied whole, and readers never see LISTING.
+ * Lists share one budget a run, in turn; the next run begins with the next list. Items that a relist repeats
+ * are not queued. So a relist that changes little is applied at once, and readers never see LISTING.
  */
 static void
 pop_lists(struct applier *p)
@@ -221,7 +220,7 @@ applier_run(struct applier *p)
 	int r;
 
 	pop_lists(p);
-	/* also Deltas behind a list: without them no RV could be shown */
+	/* also Deltas behind a list that has just ended: without them its RV could not be shown */
 	for (size_t i = 0; i < p->lane_count; i++)
 		if (!delta_fifo_is_listing(p->lanes[i].fifo))
 			pop(p, &p->lanes[i], SIZE_MAX);

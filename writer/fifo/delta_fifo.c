@@ -264,7 +264,7 @@ delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void
 		if (max-- == 0)
 			break;
 		delta_list_take(t, &t->queue);
-		if (t->entries[n->entry].first != i) { /* one before it waits */
+		if (t->entries[n->entry].first != i) { /* an earlier Delta of the key waits */
 			delta_list_append(t, &t->waiting, i);
 			continue;
 		}

@@ -6,7 +6,7 @@
 
 #include "writer/fifo/delta_fifo_internal.h"
 
-#define AHEAD 8u /* so many items of a list are asked for ahead */
+#define AHEAD 8u /* items of a list, between prefetch and use */
 
 struct delta_item
 delta_fifo_stage(struct delta_fifo *f, uint32_t draft)
@@ -30,7 +30,7 @@ ends_deleted(const struct delta_fifo *f, uint32_t entry)
 	return f->table.nodes[f->table.entries[entry].last].type == DELTA_DELETED;
 }
 
-/* Queue a burial behind the key's queued Deltas. If there are none, it is of this known object. */
+/* Queue a burial behind the key's queued Deltas; without any, it buries this known object. */
 static uint32_t
 bury(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, uint32_t known)
 {
@@ -103,9 +103,9 @@ bury_queued(struct delta_fifo *f, const struct delta_list *l)
 /* The known objects that the list has, by ordinal. */
 struct met {
 	uint8_t *ordinals;
-	size_t objects; /* so many bits are set */
-	size_t items;   /* of the list, that say something new */
-	size_t others;  /* and of these: so many may bury another object */
+	size_t objects; /* number of set bits */
+	size_t items;   /* items of the list that change something */
+	size_t others;  /* items that may bury another object */
 };
 
 /* Ask the store about each item, and mark the known object. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEEP 1024u /* pools this small are kept when all is empty */
+#define KEEP 1024u /* larger pools are freed when all is empty */
 
 /* ---- the hash table ---------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stages items in the order of their arrival. Deletions and changes are rare (an object is deleted or
- * changes while a WatchList still sends the state). They are noted with their place among the items, and
- * applied at the end in one pass over the items.
+ * Stages items in the order of their arrival. Deletions and changes are rare (they occur while a WatchList
+ * still sends the state). They are noted with their place among the items, and applied in one pass at the
+ * end.
  */
 #include "writer/fifo/staging.h"
 
@@ -17,7 +17,7 @@ struct staged_deletion {
 	uint64_t key_hash;
 	uint32_t draft;		/* has the key */
 	size_t before;
-	bool change;		/* the draft is an item, the newer state; else it is nobody else's */
+	bool change;		/* the draft is also an item, the newer state */
 };
 
 void
@@ -55,7 +55,7 @@ staging_discard(struct staging *s)
 	s->count = 0;
 }
 
-/* `at`, or what it grew to: room for one more of `size` bytes each. NULL: no memory. */
+/* Make room for one more element of `size` bytes. Returns the array, moved or not; NULL: no memory. */
 static void *
 reserve(void *at, size_t count, size_t *capacity, size_t size)
 {
@@ -154,7 +154,7 @@ is_gone(const struct staging *s, size_t position)
 	return false;
 }
 
-/* Take back what does not count. */
+/* Drop the items that no longer count. */
 static int
 drop_deleted(struct staging *s)
 {
@@ -190,7 +190,7 @@ staging_replace(struct staging *s, const char *version, uint64_t *ret_count)
 		r = delta_fifo_replace(s->fifo, s->items, s->count);
 	if (r < 0)
 		return r;
-	s->count = 0; /* the FIFO's now */
+	s->count = 0; /* the FIFO has them now */
 	free(s->items);
 	s->items = NULL;
 	s->capacity = 0;
