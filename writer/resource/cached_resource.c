@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connects one resource for the daemon: makes its DeltaFIFO and Reflector, adds it to store and applier, and
- * tells readers of its failures.
+ * Sets up one resource for the daemon: makes its DeltaFIFO and Reflector, adds it to store and applier, and
+ * reports its failures to readers.
  */
 #include "writer/resource/cached_resource.h"
 
@@ -66,13 +66,13 @@ cached_resource_tell(struct cached_resource *c)
 {
 	char *news = reflector_error_news(&c->trouble);
 
-	/* Without room for it, it is tried again. */
+	/* Without room for the message, the next call tries again. */
 	if (news && store_set_status(c->store, c->id, news) == 0)
 		reflector_error_was_told(&c->trouble);
 	free(news);
 }
 
-/* The previous writer told readers of an error, and not of its end. */
+/* True if the previous run reported an error to readers, and not its end. */
 static bool
 is_in_trouble(const struct cached_resource *c)
 {
@@ -96,7 +96,7 @@ on_popped(void *context)
 		reflector_relax(c->reflector);
 }
 
-/* The limits of tombstones: of this entry, else of the whole file, else the default. */
+/* Tombstone limits: the entry's, else the file's, else the defaults. */
 static struct tombstone_limits
 limits_of(const struct config *config, const struct config_resource *entry)
 {
@@ -114,7 +114,7 @@ limits_of(const struct config *config, const struct config_resource *entry)
 	return limits;
 }
 
-/* Give content of this resource that has another CA the present fingerprint. True if there was some. */
+/* Give this resource's content from another CA the current fingerprint. True if there is such content. */
 static bool
 renew_fingerprints(const struct cached_resource *c)
 {
@@ -134,7 +134,7 @@ renew_fingerprints(const struct cached_resource *c)
 }
 
 /*
- * May a WATCH resume at the stored RV? Content of another or unknown cluster becomes LISTING. If the
+ * True if a WATCH can resume at the stored RV. Content of another or unknown cluster becomes LISTING. If the
  * cluster's id is hidden, the CA decides.
  */
 static bool
@@ -172,7 +172,7 @@ add_to_store(struct cached_resource *c, const struct config *config, const char 
 			 c->spec->name);
 	c->added = true;
 	store_set_tombstone_limits(c->store, c->id, limits_of(config, c->entry));
-	if (r == 0 && c->id < RESOURCE_MAX) /* another one may have had its position before */
+	if (r == 0 && c->id < RESOURCE_MAX) /* another resource may have had this position */
 		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id], 0,
 				      memory_order_relaxed);
 	c->adopted = trust_adopted(c, r > 0, other_ca, cluster);
@@ -299,7 +299,7 @@ cached_resource_new(const struct cached_resource_world *world, struct resource_s
 	if (r == 0)
 		r = make_feed(c, world);
 	if (r < 0 && c->added)
-		store_unclaim(c->store, c->id); /* another try finds it */
+		store_unclaim(c->store, c->id); /* the next try claims it again */
 	if (r < 0)
 		cached_resource_free(c);
 	else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Asks for the server's release and the cluster's id at the start and after new connections. If the id
- * differs, the daemon lists everything anew. One question runs at a time; another follows if a connection
- * was made meanwhile.
+ * differs, the daemon lists everything anew. One request runs at a time; if a connection is made meanwhile,
+ * another follows.
  */
 #include "writer/resource/cluster_guard.h"
 
@@ -24,7 +24,7 @@ on_timer(void *context)
 	struct cluster_guard *g = context;
 
 	g->doubted = false;
-	cluster_guard_ask(g); /* without memory for it: with the next connection */
+	cluster_guard_ask(g); /* without memory: asks with the next connection */
 }
 
 static void
@@ -50,7 +50,7 @@ note_id(struct cluster_guard *g, const char *id, const char *why)
 		g->events->on_changed(g->context);
 }
 
-/* Not known this time. */
+/* There was no answer. */
 static void
 ask_later(struct cluster_guard *g, int result, const char *message)
 {
@@ -62,8 +62,8 @@ ask_later(struct cluster_guard *g, int result, const char *message)
 }
 
 /*
- * The release of {"major": "1", "minor": "36+"}. A server that emulates an older one reports its own, which
- * decides what objects look like.
+ * The release of {"major": "1", "minor": "36+"}. A server that emulates an older release reports its real one
+ * here, which decides the form of objects.
  */
 static unsigned
 release_of(const cJSON *version)
@@ -94,7 +94,7 @@ on_namespace(void *context, int result, const cJSON *document, const char *messa
 		doubt(g);
 }
 
-/* Ask one of the two questions, in the same way. */
+/* Send one of the two requests. */
 static int
 ask(struct cluster_guard *g, const char *path, const char *what, question_fn *on_answer)
 {
@@ -133,7 +133,7 @@ cluster_guard_ask(struct cluster_guard *guard)
 	return ask(guard, VERSION, VERSION, on_version);
 }
 
-/* The last answer may be another server's than the one that answers now. */
+/* Ask again, after the interval: another server may answer now. */
 static void
 doubt(struct cluster_guard *g)
 {

@@ -21,17 +21,17 @@ struct consistency_check {
 	const uint8_t *hash_key;
 	consistency_done_fn *on_done;
 	void *context;
-	struct question *question; /* for a page, by this request; NULL: none is under way */
+	struct question *question; /* for a page, by `request`; NULL: none is pending */
 	void *request;
-	char *continue_token; /* of the page that was read last; NULL: none, or it was the last page */
+	char *continue_token; /* of the page read last; NULL: none, or the last page */
 	struct consistency_result result;
 	uint64_t mask;
 	struct note {
 		uint64_t key, state; /* hash of namespace and name; of UID and version, odd. 0: empty */
-	} notes[];                   /* open addressing; half of it is empty at least */
+	} notes[];                   /* open addressing; at least half is empty */
 };
 
-/* The note of a key, or the place for it. */
+/* The note of a key, or the empty note for it. */
 static struct note *
 note_of(struct consistency_check *c, uint64_t key)
 {
@@ -42,7 +42,7 @@ note_of(struct consistency_check *c, uint64_t key)
 	return &c->notes[at];
 }
 
-/* At the start notes each cached object. At the end names those still there that the list did not have. */
+/* At the start, note each cached object. At the end, name the noted objects that the list lacks. */
 static void
 each_object(struct consistency_check *c, bool at_start)
 {
@@ -76,7 +76,7 @@ text(const cJSON *object, const char *name)
 	return value ? value : "";
 }
 
-/* Returns false for an object that no cache can have. */
+/* False: no cache can have such an object. */
 static bool
 compare(struct consistency_check *c, const cJSON *metadata)
 {
@@ -103,7 +103,7 @@ compare(struct consistency_check *c, const cJSON *metadata)
 
 static int ask(struct consistency_check *c);
 
-/* Compares a page and asks for the next one. Returns NULL, or why the list says nothing. */
+/* Compare a page and request the next one. Returns NULL, or why the check is inconclusive. */
 static const char *
 read_page(struct consistency_check *c, const cJSON *list)
 {
@@ -139,7 +139,7 @@ on_page(void *context, int result, const cJSON *list, const char *message)
 	c->on_done(c->context, &c->result);
 }
 
-/* For the first page, or the one behind continue_token. */
+/* Request the first page, or the page at continue_token. */
 static int
 ask(struct consistency_check *c)
 {
@@ -175,7 +175,7 @@ consistency_check_start(const struct lister_watcher *lister_watcher, const struc
 	*c = (struct consistency_check){lister_watcher, store, resource, store_arena(store)->header->hash_key,
 					on_done, context, .mask = room - 1};
 	memcpy(c->result.version, known->version, known->version_length);
-	c->result.extra = known->object_count; /* less each that the list has */
+	c->result.extra = known->object_count; /* compare() subtracts the objects of the list */
 	each_object(c, true);
 	r = ask(c);
 	if (r < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Makes fingerprints. Each hashed text has its length in front, so that different sources give different
+ * Makes fingerprints. The length of each text is hashed before it, so that different sources give different
  * input.
  */
 #include "writer/resource/fingerprint.h"

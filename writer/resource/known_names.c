@@ -13,7 +13,7 @@
 #include "writer/base/message.h"
 #include "writer/config/config_check.h"
 
-/* means is allocated, so that what was found stays where it is while names are added. */
+/* means has its own allocation: pointers to it stay valid while names are added. */
 struct known_name {
 	char *text;
 	struct kube_resource *means;
@@ -58,8 +58,8 @@ known_names_add(struct known_names *known, const char *text, const struct kube_r
 }
 
 /*
- * The number of the entry of name i. For an index, that of the resource written alike that it is over; else
- * n_resources.
+ * The resource entry of name i. For an index, the entry with the same name, ignoring case; n_resources: there
+ * is none.
  */
 static size_t
 entry_of(const struct config *config, size_t i, const char *const *names)

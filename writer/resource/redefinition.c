@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compares a name's old and present meaning, and decides which answers of the server are a reason to ask
- * again. Only groups with a dot are asked about: custom resources define no others.
+ * again.
  */
 #include "writer/resource/redefinition.h"
 

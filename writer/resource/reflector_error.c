@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps a Reflector's error from its begin to its end, for cached_resource.c, and makes the messages for
- * readers, at most one a second.
+ * Keeps a Reflector's error from its beginning to its end, for cached_resource.c, and makes the messages for
+ * readers.
  */
 #include "writer/resource/reflector_error.h"
 
@@ -41,7 +41,7 @@ void
 reflector_error_meet(struct reflector_error *t, int code, const char *reason, const char *message,
 		     uint64_t now_wall_ns)
 {
-	/* An error that is over begins anew, also if readers do not know its end. */
+	/* An error after the end of another is a new one, even if readers were not told of that end. */
 	uint64_t since = t->met && !t->over ? t->since_wall_ns : now_wall_ns,
 		 count = t->met && !t->over ? t->count + 1 : 1;
 

@@ -14,10 +14,10 @@
 #include "writer/kube/rbac.h"
 #include "writer/base/message.h"
 
-/* A WATCH's objects carry these two, a LIST's do not: they stand in the descriptor. */
+/* A WATCH's objects have these fields, a LIST's do not. The descriptor has both. */
 static const char *const always_dropped[] = { "apiVersion", "kind" };
 
-/* What the configuration leaves out of bodies; free() the array alone. NULL without memory. */
+/* The paths that the configuration drops; free() the array alone. NULL: no memory. */
 static const char **
 drops_of(const struct config *config, const struct config_resource *entry, size_t *ret_count)
 {
