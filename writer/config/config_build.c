@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From file and flags to one configuration; see config_build.h. */
+/* Makes one configuration from file and flags; see config_build.h. */
 #include "writer/config/config_build.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "writer/config/default_socket.h"
 #include "writer/config/options.h"
 
-/* "informer" for the socket that root's daemon has by default, else a name of the socket's own. */
+/* "informer" for root's default socket, else a name with a hash of the socket's path. */
 static char *
 default_arena_name(const char *socket)
 {

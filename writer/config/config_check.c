@@ -15,7 +15,7 @@
 	"whoever may read this daemon's socket could then read every Secret; if that is wanted, set "        \
 	"allowSecrets: true in the configuration file (--config), best in an instance of its own"
 
-/* What is not said counts as it will be. */
+/* Check the backoff with its defaults filled in. */
 static int
 check_backoff(const struct config *config, char **ret_error)
 {
@@ -52,7 +52,7 @@ config_check(const struct config *config, char **ret_error)
 	for (size_t i = 0; i < config->n_resources && r == 0; i++) {
 		const char *name = config->resources[i].resource;
 
-		/* the plain spelling fails at once; others do after discovery */
+		/* these spellings fail at once; others fail after discovery */
 		if (!config->allow_secrets &&
 		    (strcasecmp(name, "secrets") == 0 || strcasecmp(name, "secret") == 0))
 			r = message_set(ret_error, -EPERM,

@@ -58,7 +58,7 @@ fail:
 	return r;
 }
 
-/* The same, for this namespace. */
+/* Copy an entry for one namespace. */
 static int
 copy_for(const struct config_resource *from, const char *ns, struct config_resource *ret)
 {

@@ -12,7 +12,7 @@
 #define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 #define NAME_MAX_LENGTH 255u
 
-/* The value of what stands at "${NAME}", and how long that is. */
+/* The value of the variable at "${NAME}", and the length of "${NAME}". */
 static int
 look_up(const char *at, const char **ret_value, size_t *ret_length, char **ret_error)
 {

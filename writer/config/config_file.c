@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The configuration file: YAML into struct config, by tables of fields (yaml_field.h).
+ * Reads the configuration file: YAML into struct config, by tables of fields (yaml_field.h).
  */
 #include "writer/config/config_file.h"
 

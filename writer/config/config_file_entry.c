@@ -104,7 +104,7 @@ take_index_name(void *at, const char *text, char **ret_error)
 int
 config_file_namespace(void *at, const char *text, char **ret_error)
 {
-	/* what a variable becomes is checked later */
+	/* values of variables are checked later */
 	int r = strstr(text, "${") ? 0 : config_check_namespace(text, ret_error);
 
 	return r < 0 ? r : flag_take_copy(at, text, ret_error);
@@ -139,7 +139,7 @@ const struct yaml_field config_file_tombstones[CONFIG_FILE_TOMBSTONE_FIELDS] = {
 	{"seconds", YAML_COUNT(1, 86400), YAML_AT(struct config_tombstones, seconds)},
 };
 
-/* One string, so that variables are replaced and names checked at one place. */
+/* Join the names into one string, in which variables are replaced later. */
 static int
 take_namespaces(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
 {

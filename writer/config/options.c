@@ -16,7 +16,7 @@
 #include "writer/base/quantity.h"
 #include "writer/config/config_entry.h"
 
-/* Each takes a value into the whole struct options, or into what its row names; see tools/flags/flags.h. */
+/* Each function stores a value in struct options, or in the member of its row; see tools/flags/flags.h. */
 
 static int
 take_namespace(void *at, const char *value, char **ret_error)
@@ -83,7 +83,7 @@ take_max_readers(void *at, const char *value, char **ret_error)
 
 #define COPY(member) FLAG_COPY(struct options, member)
 #define ON(member) FLAG_ON(struct options, member)
-/* kubectl has it, too, and takes an empty value for none */
+/* a flag of kubectl's; an empty value means none */
 #define KUBECTL(member) flag_take_copy, offsetof(struct options, flags.choice.member), true
 
 static const struct flag flags[] = {
