@@ -7,7 +7,7 @@
 
 #include "tools/informerctl/get.h"
 
-#define PATIENCE_MS 5000
+#define SYNC_TIMEOUT_MS 5000
 
 int
 get_add_target(struct get *get, const char *resource, size_t resource_length, const char *name)
@@ -267,9 +267,9 @@ get_wait_on_demand(struct get *get)
 		bool unknown = r == INFORMER_E_NOT_READY;
 
 		if (unknown)
-			r = cli_resource(get->inf, name, PATIENCE_MS, &get->snap, &resource, &info);
+			r = cli_resource(get->inf, name, SYNC_TIMEOUT_MS, &get->snap, &resource, &info);
 		if (r == 0 && (unknown || info.on_demand) && !info.synced) {
-			informer_wait_synced(get->inf, name, PATIENCE_MS);
+			informer_wait_synced(get->inf, name, SYNC_TIMEOUT_MS);
 			waited = true;
 		}
 	}

@@ -17,7 +17,7 @@ struct arena_private {
 	struct arena_books *books;
 	uint64_t blocks;
 	uint64_t budget;
-	uint64_t odd_bytes;  /* memory beyond arena_present_bytes() after the last arena_punch_again() */
+	uint64_t excess_bytes;  /* memory beyond arena_present_bytes() after the last arena_punch_again() */
 	uint64_t huge_bytes; /* arena_gather_pages() has come up to here */
 	uint64_t working_epoch;
 	uint64_t retired_since_bytes;

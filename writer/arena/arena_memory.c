@@ -187,19 +187,19 @@ void
 arena_punch_again(struct arena *a)
 {
 	const struct burial *burial = books_burial(a->private->books);
-	uint64_t should = arena_present_bytes(a), odd = arena_pages_taken(a->fd);
+	uint64_t should = arena_present_bytes(a), excess = arena_pages_taken(a->fd);
 	struct page_run run = {0};
 
-	odd = odd > should ? odd - should : 0;
-	if (odd > a->private->odd_bytes) {
+	excess = excess > should ? excess - should : 0;
+	if (excess > a->private->excess_bytes) {
 		while (burial_next_hole(burial, run.from + run.count, &run))
 			arena_pages_punch(a->fd, run.from * BURIAL_PAGE,
 					  (run.from + run.count) * BURIAL_PAGE);
-		odd = arena_pages_taken(a->fd);
-		odd = odd > should ? odd - should : 0;
+		excess = arena_pages_taken(a->fd);
+		excess = excess > should ? excess - should : 0;
 	}
 	/* What the file system counts beyond that cannot be freed: do not try again for it. */
-	a->private->odd_bytes = odd;
+	a->private->excess_bytes = excess;
 }
 
 /* ---- room ---- */

@@ -162,7 +162,7 @@ void daemon_stop_room(struct daemon *d);
 /* Called with each heartbeat between the two. */
 void daemon_look_after_room(struct daemon *d);
 
-/* Ask the server again what doubted resources are, if there are any and it is time (daemon_redefined.c). */
+/* Ask the server what the resources to recheck are now, if any and if it is time (daemon_redefined.c). */
 void daemon_ask_about_redefined(struct daemon *d);
 /* Cancel such questions, at the end, before the transport is freed. */
 void daemon_forget_redefined(struct daemon *d);

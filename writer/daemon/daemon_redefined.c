@@ -11,14 +11,14 @@
 #include "writer/base/message.h"
 #include "writer/config/config_check.h"
 
-/* True if a resource with this meaning is doubted. means NULL: any resource. */
+/* True if a resource with this meaning is to be checked again. means NULL: any resource. */
 static bool
-is_doubted(const struct daemon *d, const struct kube_resource *means)
+needs_recheck(const struct daemon *d, const struct kube_resource *means)
 {
 	for (size_t i = 0; i < d->cached_count; i++) {
 		const struct cached_resource *c = d->cached[i];
 
-		if (c && c->doubted &&
+		if (c && c->recheck &&
 		    (!means || redefinition_between(&c->spec->kube, means) == REDEFINITION_NONE))
 			return true;
 	}
@@ -44,8 +44,8 @@ ask_later(struct daemon *d)
 }
 
 /*
- * Put the present meanings of doubted names in the place of their old ones in resolved. A name with its old
- * meaning is no longer doubted; one without a meaning stays in doubt. True if a name means another resource.
+ * In resolved, replace the meanings of the names to recheck by their present ones. A name with its old
+ * meaning needs no further recheck; a name without a meaning does. True if a name means another resource.
  */
 static bool
 look_anew(struct daemon *d, const struct discovery *discovery, const char *const *names,
@@ -58,12 +58,12 @@ look_anew(struct daemon *d, const struct discovery *discovery, const char *const
 		const struct kube_resource *now;
 		enum redefinition became;
 
-		if (!resolved[i] || !is_doubted(d, resolved[i]) ||
+		if (!resolved[i] || !needs_recheck(d, resolved[i]) ||
 		    discovery_resolve(discovery, names[i], &now, &error) < 0)
 			continue;
 		became = redefinition_between(resolved[i], now);
 		if (became == REDEFINITION_NONE && i < d->cached_count && d->cached[i])
-			d->cached[i]->doubted = false;
+			d->cached[i]->recheck = false;
 		if (became == REDEFINITION_OTHER) {
 			resolved[i] = now;
 			any = true;
@@ -116,7 +116,7 @@ on_asked(void *context, struct discovery *discovery, int result, const char *mes
 		tell_others(d, resolved);
 		d->again = true; /* the next run lists this resource, and no other */
 		daemon_stop(d, DAEMON_OK);
-	} else if (is_doubted(d, NULL)) {
+	} else if (needs_recheck(d, NULL)) {
 		ask_later(d);
 	}
 	free(resolved);
@@ -132,7 +132,7 @@ daemon_ask_about_redefined(struct daemon *d)
 	_cleanup_(message_freep) char *error = NULL;
 	const char **names;
 
-	if (!is_doubted(d, NULL) || q->discovery || q->waits)
+	if (!needs_recheck(d, NULL) || q->discovery || q->waits)
 		return;
 	names = config_names(d->config);
 	if (!names || discovery_start(d->transport, names, d->config->n_resources + d->config->n_indexes,

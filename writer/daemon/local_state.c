@@ -65,6 +65,7 @@ make_key_file(const char *path, char **ret_error)
 		return message_set(ret_error, -errno, "key file %s: cannot create it: %s", path,
 				   strerror(errno));
 	randombytes_buf(key, sizeof(key));
+	errno = ENOSPC; /* a short write sets no errno */
 	if (fchmod(fd, 0600) < 0 || write(fd, key, sizeof(key)) != sizeof(key) || link(beside, path) < 0)
 		r = errno == EEXIST ? 0 : -errno;
 	if (r < 0)

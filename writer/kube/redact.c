@@ -47,7 +47,7 @@ redact_userinfo(char *text)
 	for (char *at = text; (at = strstr(at, "://")); at += 3) {
 		size_t end = strcspn(at + 3, " \t\r\n'\"<>"), last = 0;
 
-		/* A password may hold a '/' or '@' that should have been encoded: all up to the last '@' goes. */
+		/* A password may hold a '/' or '@' that should be encoded: all up to the last '@' goes. */
 		for (size_t i = 0; i < end; i++)
 			if (at[3 + i] == '@')
 				last = i;

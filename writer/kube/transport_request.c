@@ -118,7 +118,7 @@ prepare(struct transport *t, struct transport_request *request, const struct tra
 {
 	int r;
 
-	t->setup.ca_doubted = transport_now_ms(t) < t->ca_doubted_until_ms;
+	t->setup.ca_reread = transport_now_ms(t) < t->ca_reread_until_ms;
 	request->easy = curl_easy_init();
 	request->etag = order->etag ? strdup(order->etag) : NULL;
 	if (!request->easy || (order->etag && !request->etag))
@@ -237,6 +237,6 @@ transport_request_end(struct transport_request *request, CURLcode code, char **r
 		result = message_set(ret_message, -EPROTO, "%s: an answer without a header",
 				     t->config.server);
 	if (result == -EKEYREJECTED)
-		t->ca_doubted_until_ms = transport_now_ms(t) + TRANSPORT_SETUP_CA_CACHE_S * 1000u;
+		t->ca_reread_until_ms = transport_now_ms(t) + TRANSPORT_SETUP_CA_CACHE_S * 1000u;
 	return result;
 }

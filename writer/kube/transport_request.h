@@ -58,7 +58,7 @@ struct transport {
 	bool closing;
 	void (*on_connection)(void *ctx); /* or NULL */
 	void *connection_ctx;
-	uint64_t ca_doubted_until_ms; /* the CA file's old content is out of libcurl's cache by then */
+	uint64_t ca_reread_until_ms; /* the CA file's old content is out of libcurl's cache by then */
 	struct transport_stats stats;
 	struct request_stats requests_seen;
 };

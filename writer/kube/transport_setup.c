@@ -164,7 +164,7 @@ set_tls(const struct transport_setup *setup, CURL *easy)
 	SET(CURLOPT_HTTP_VERSION,
 	    setup->no_http2 ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
 	SET(CURLOPT_PIPEWAIT, 1L);
-	SET(CURLOPT_CA_CACHE_TIMEOUT, setup->ca_doubted ? 0L : TRANSPORT_SETUP_CA_CACHE_S);
+	SET(CURLOPT_CA_CACHE_TIMEOUT, setup->ca_reread ? 0L : TRANSPORT_SETUP_CA_CACHE_S);
 	SET(CURLOPT_KEYPASSWD, ""); /* an encrypted key fails instead of asking at a terminal */
 	if (config->insecure_skip_tls_verify) {
 		SET(CURLOPT_SSL_VERIFYPEER, 0L);

@@ -13,7 +13,7 @@
 #include "writer/kube/client_config.h"
 #include "writer/kube/credentials.h"
 
-#define TRANSPORT_SETUP_CA_CACHE_S 60L /* a CA file is not read again for this time, unless ca_doubted */
+#define TRANSPORT_SETUP_CA_CACHE_S 60L /* a CA file is not read again for this time, unless ca_reread */
 
 /* What all requests to one server share. */
 struct transport_setup {
@@ -25,7 +25,7 @@ struct transport_setup {
 	char *proxy;			/* "" for none */
 	bool tls, loopback;
 	/* a certificate was refused: the CA file may have changed */
-	bool ca_doubted;
+	bool ca_reread;
 	bool no_http2;			/* http1_only; DISABLE_HTTP2, as in client-go */
 	bool may_authenticate;          /* as kubectl: secrets go over a network only with TLS */
 };

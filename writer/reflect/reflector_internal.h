@@ -35,7 +35,7 @@ struct reflector {
 	struct resource_request probe;  /* asks whether the RV is known, beside a silent watch */
 	bool probing;
 	struct clock_timer timer;	/* backing off, or the progress of a list */
-	struct clock_timer vigil;       /* checks a silent stream */
+	struct clock_timer silence_timer;       /* checks a silent stream */
 	uint64_t watch_ends_ms;         /* when the server must have ended it */
 	enum next_step next;
 	enum request_result_kind list_why; /* reason of the next LIST or WatchList */
@@ -50,7 +50,7 @@ struct reflector {
 	/* the last watch, from the same RV, ended in bytes that are no JSON, or found no room */
 	bool stream_was_broken;
 	/* the last stream was dead: the next one needs a new connection */
-	bool connection_doubted;
+	bool connection_suspect;
 	bool watch_list_was_cut;         /* the last WatchList ended before its mark */
 	uint64_t no_watch_list_until_ms; /* no WatchList until then; 0: it was not refused */
 	/* the first 500 in a stream since the last event; 0: none */

@@ -18,7 +18,7 @@ reflector_stop_watch(struct reflector *r)
 {
 	const struct watch_stats *stats;
 
-	clock_clear(r->source.clock, &r->vigil);
+	clock_clear(r->source.clock, &r->silence_timer);
 	resource_request_done(&r->probe);
 	r->probing = false;
 	if (!r->watch)
@@ -46,7 +46,7 @@ list_instead(struct reflector *r, const char *why, bool remember)
 
 /* ---- silence -------------------------------------------------------------------- */
 
-static void on_vigil(void *context);
+static void on_silence(void *context);
 
 /* Replace a stream that is dead, though its connection did not fail. */
 static void
@@ -54,7 +54,7 @@ rewatch(struct reflector *r, const char *why)
 {
 	log_warning("%s: %s; watching again", r->source.name, why);
 	reflector_stop_watch(r);
-	r->connection_doubted = true;
+	r->connection_suspect = true;
 	reflector_watch_again(r);
 }
 
@@ -72,7 +72,7 @@ silence_due(const struct reflector *r, const struct watch_stats *stats)
 }
 
 static void
-keep_vigil(struct reflector *r)
+set_silence_timer(struct reflector *r)
 {
 	uint64_t now = reflector_now_ms(r), due;
 	const struct watch_stats *stats = watch_stats(r->watch);
@@ -83,7 +83,7 @@ keep_vigil(struct reflector *r)
 	/* A paused stream waits for informerd. */
 	if (stats->paused && due <= now)
 		due = now + r->timing.silence_ms;
-	clock_set(r->source.clock, &r->vigil, due > now ? due - now : 0, on_vigil, r);
+	clock_set(r->source.clock, &r->silence_timer, due > now ? due - now : 0, on_silence, r);
 }
 
 /* The server answered whether it knows the RV. It knew an expired RV. */
@@ -104,7 +104,7 @@ on_probed(void *owner, struct request_result *ended)
 		r->list_why = RESULT_TOO_LARGE;
 		r->take(r, NEXT_LISTING);
 	} else if (ended->kind != RESULT_OK && ended->kind != RESULT_EXPIRED) {
-		clock_set(r->source.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
+		clock_set(r->source.clock, &r->silence_timer, r->timing.silence_ms, on_silence, r);
 	} else if ((stats->bookmarked || !stats->opened) && !stats->paused &&
 		   reflector_now_ms(r) - stats->heard_ms >= r->timing.silence_ms) {
 		rewatch(r, stats->opened ? "the server answers, but its bookmarks have stopped"
@@ -112,7 +112,7 @@ on_probed(void *owner, struct request_result *ended)
 	} else {
 		log_debug("%s: silent, and the server knows the resourceVersion", r->source.name);
 		r->version_confirmed = true;
-		keep_vigil(r);
+		set_silence_timer(r);
 	}
 }
 
@@ -137,13 +137,13 @@ ask_whether_it_is_known(struct reflector *r)
 	r->probe = (struct resource_request){.source = &r->source, .calls = &calls, .owner = r};
 	r->probing = resource_request_ask(&r->probe, &params) == 0;
 	if (r->probing)
-		keep_vigil(r); /* still check that the stream ends */
+		set_silence_timer(r); /* still check that the stream ends */
 	else
-		clock_set(r->source.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
+		clock_set(r->source.clock, &r->silence_timer, r->timing.silence_ms, on_silence, r);
 }
 
 static void
-on_vigil(void *context)
+on_silence(void *context)
 {
 	struct reflector *r = context;
 	const struct watch_stats *stats = watch_stats(r->watch);
@@ -156,7 +156,7 @@ on_vigil(void *context)
 	else if (!stats->paused && !stats->initial && now >= silence_due(r, stats))
 		ask_whether_it_is_known(r);
 	else
-		keep_vigil(r);
+		set_silence_timer(r);
 }
 
 /* ---- what streams report ---------------------------------------------------------- */
@@ -183,7 +183,7 @@ on_heard(void *context, bool bookmark)
 	r->stream_was_broken = false;
 	r->internal_errors_since_ms = 0;
 	if (bookmark)
-		keep_vigil(r); /* after the first bookmark, check for silence */
+		set_silence_timer(r); /* after the first bookmark, check for silence */
 }
 
 static void
@@ -198,7 +198,7 @@ on_listed(void *context)
 	on_heard(r, false);
 	reflector_note_success(r);
 	r->status.state = REFLECTOR_WATCHING;
-	keep_vigil(r);
+	set_silence_timer(r);
 }
 
 /* A WatchList ended before its mark. */
@@ -363,14 +363,14 @@ start_stream(struct reflector *r, struct request_params *params)
 	int error;
 
 	params->watch = true;
-	params->fresh_connection = r->connection_doubted;
-	r->connection_doubted = false;
+	params->fresh_connection = r->connection_suspect;
+	r->connection_suspect = false;
 	params->timeout_s = r->timing.watch_timeout_s +
 			    r->source.clock->chance(r->source.clock, r->timing.watch_timeout_s);
 	r->watch_ends_ms = reflector_now_ms(r) + (uint64_t)params->timeout_s * 1000u + r->timing.overdue_ms;
 	error = watch_start(&r->source, params, &events, r, &r->watch);
 	if (error == 0)
-		keep_vigil(r);
+		set_silence_timer(r);
 	return error;
 }
 

@@ -49,7 +49,7 @@ on_failure(void *context, int code, const char *reason, const char *message)
 {
 	struct cached_resource *c = context;
 
-	c->doubted |= redefinition_may_be(&c->spec->kube, code);
+	c->recheck |= redefinition_may_be(&c->spec->kube, code);
 	reflector_error_meet(&c->trouble, code, reason, message, time_ns(CLOCK_REALTIME));
 }
 
@@ -68,7 +68,7 @@ cached_resource_tell(struct cached_resource *c)
 
 	/* Without room for the message, the next call tries again. */
 	if (news && store_set_status(c->store, c->id, news) == 0)
-		reflector_error_was_told(&c->trouble);
+		reflector_error_published(&c->trouble);
 	free(news);
 }
 

@@ -34,7 +34,7 @@ struct cached_resource {
 	bool was_synced;                /* at least once; kept by daemon_turn.c */
 	bool started; /* its Reflector runs; if on demand, from a reader's first request on */
 	/* the server answered 404 or 410: its definition may have changed (redefinition.h) */
-	bool doubted;
+	bool recheck;
 	bool adopted;           /* its content was kept, at the store's RV */
 	bool added;		/* to the store */
 };

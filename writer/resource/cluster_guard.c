@@ -16,14 +16,14 @@
 /* Any authenticated user may ask for it (ClusterRole system:public-info-viewer). */
 #define VERSION "/version"
 
-static void doubt(struct cluster_guard *g);
+static void recheck(struct cluster_guard *g);
 
 static void
 on_timer(void *context)
 {
 	struct cluster_guard *g = context;
 
-	g->doubted = false;
+	g->recheck = false;
 	cluster_guard_ask(g); /* without memory: asks with the next connection */
 }
 
@@ -54,9 +54,9 @@ note_id(struct cluster_guard *g, const char *id, const char *why)
 static void
 ask_later(struct cluster_guard *g, int result, const char *message)
 {
-	g->doubted = false;
+	g->recheck = false;
 	if (g->known)
-		doubt(g);
+		recheck(g);
 	else
 		g->events->on_known(g->context, result, message);
 }
@@ -79,19 +79,19 @@ on_namespace(void *context, int result, const cJSON *document, const char *messa
 {
 	struct cluster_guard *g = context;
 	char id[CLUSTER_ID_MAX + 1] = "";
-	bool again = g->doubted;
+	bool again = g->recheck;
 
 	g->question = NULL;
 	if (result < 0) {
 		ask_later(g, result, message);
 		return;
 	}
-	g->doubted = false;
+	g->recheck = false;
 	if (result == 0 && !cluster_id_of(document, id))
 		message = "what it says of " CLUSTER_ID_WHAT " holds no UID";
 	note_id(g, id, message);
 	if (again)
-		doubt(g);
+		recheck(g);
 }
 
 /* Send one of the two requests. */
@@ -135,13 +135,13 @@ cluster_guard_ask(struct cluster_guard *guard)
 
 /* Ask again, after the interval: another server may answer now. */
 static void
-doubt(struct cluster_guard *g)
+recheck(struct cluster_guard *g)
 {
 	uint64_t now = g->clock->now_ms(g->clock),
 		 due = g->asked ? g->asked_ms + CLUSTER_GUARD_INTERVAL_MS : now;
 
 	if (g->question) {
-		g->doubted = true;
+		g->recheck = true;
 		return;
 	}
 	if (!g->timer.armed)
@@ -154,7 +154,7 @@ on_connection(void *context)
 	struct cluster_guard *g = context;
 
 	if (g->known)
-		doubt(g);
+		recheck(g);
 }
 
 void

@@ -54,7 +54,7 @@ struct cluster_guard {
 	struct question *question; /* the one that runs, or NULL */
 	struct clock_timer timer;
 	uint64_t asked_ms;
-	bool known, asked, doubted, released;
+	bool known, asked, recheck, released;
 	char id[CLUSTER_ID_MAX + 1];	/* "": hidden */
 	unsigned release;               /* the last one reported */
 };

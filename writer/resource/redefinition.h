@@ -2,12 +2,12 @@
 /*
  * Redefinition finds out whether a resource still means the same after the server answered 404 (not found)
  * or 410 (history lost). The resource may be gone. Or its CustomResourceDefinition has come back with
- * another version, scope or kind, or serves other versions. What its name means is asked again as long as it
- * is in doubt; known_names.h asks only once.
+ * another version, scope or kind, or serves other versions. informerd asks what its name means until
+ * the answer is certain; known_names.h asks only once.
  *
- *	doubt ─▶ discovery ─┬─▶ unchanged: the doubt ends
- *	                    ├─▶ gone: ask later, with backoff
- *	                    └─▶ changed: informerd restarts (daemon/restart.h), and lists it
+ *	404, 410 ─▶ discovery ─┬─▶ unchanged: the question ends
+ *	                       ├─▶ gone: ask later, with backoff
+ *	                       └─▶ changed: informerd restarts (daemon/restart.h), and lists it
  *
  * If a resource of another group answers to the name, the cached one is gone.
  *
@@ -35,7 +35,7 @@ enum redefinition redefinition_between(const struct kube_resource *was, const st
  */
 bool redefinition_may_be(const struct kube_resource *resource, int status);
 
-/* The question about all doubted resources. Zeroed at first. */
+/* The question about all resources that need a recheck. Zeroed at first. */
 struct redefinition_question {
 	struct discovery *discovery; /* the one that runs, or NULL */
 	struct backoff backoff;

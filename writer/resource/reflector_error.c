@@ -16,7 +16,7 @@ forget(struct reflector_error *t)
 {
 	free(t->reason);
 	free(t->message);
-	*t = (struct reflector_error){.told_any = t->told_any};
+	*t = (struct reflector_error){.any_published = t->any_published};
 }
 
 void
@@ -28,7 +28,7 @@ reflector_error_done(struct reflector_error *t)
 void
 reflector_error_adopt(struct reflector_error *t)
 {
-	t->told_any = true;
+	t->any_published = true;
 }
 
 static bool
@@ -61,18 +61,18 @@ reflector_error_end(struct reflector_error *t)
 {
 	if (t->met)
 		t->over = true;
-	else if (t->told_any)
-		t->met = t->over = t->told = true;
+	else if (t->any_published)
+		t->met = t->over = t->published = true;
 }
 
 char *
 reflector_error_news(const struct reflector_error *t)
 {
-	bool recovered = t->met && t->over && t->told;
+	bool recovered = t->met && t->over && t->published;
 	char since[CLOCK_TEXT_SIZE], *json;
 	cJSON *o;
 
-	if (!t->met || (t->told && !t->over))
+	if (!t->met || (t->published && !t->over))
 		return NULL;
 	o = cJSON_CreateObject();
 	cJSON_AddBoolToObject(o, "recovered", recovered);
@@ -87,12 +87,12 @@ reflector_error_news(const struct reflector_error *t)
 }
 
 void
-reflector_error_was_told(struct reflector_error *t)
+reflector_error_published(struct reflector_error *t)
 {
-	if (t->over && t->told) {
-		t->told_any = false;
+	if (t->over && t->published) {
+		t->any_published = false;
 		forget(t);
 		return;
 	}
-	t->told = t->told_any = true;
+	t->published = t->any_published = true;
 }

@@ -16,12 +16,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Zeroed: no error was met or told. */
+/* Zeroed: no error was met or published. */
 struct reflector_error {
-	bool met;      /* there is an error, told or to be told */
-	bool over;     /* a request has succeeded since */
-	bool told;     /* readers were told of it as it is now */
-	bool told_any; /* readers were told of an error and not yet of its end */
+	bool met;	    /* there is an error, published or to be published */
+	bool over;	    /* a request has succeeded since */
+	bool published;	    /* readers can see the error as it is now */
+	bool any_published; /* readers can see an error; its end is not yet published */
 	int code;
 	char *reason, *message;
 	uint64_t since_wall_ns;
@@ -30,7 +30,7 @@ struct reflector_error {
 
 void reflector_error_done(struct reflector_error *t);
 
-/* After adoption: the previous writer told readers of an error. They must still be told of its end. */
+/* After adoption: the previous writer published an error. Its end must still be published. */
 void reflector_error_adopt(struct reflector_error *t);
 
 /*
@@ -44,9 +44,9 @@ void reflector_error_end(struct reflector_error *t);
 
 /*
  * The next message for readers: a JSON document to be freed. NULL: nothing, or no memory. Call once a
- * second; then call reflector_error_was_told() to mark it told.
+ * second; then call reflector_error_published() to mark it published.
  */
 char *reflector_error_news(const struct reflector_error *t);
-void reflector_error_was_told(struct reflector_error *t);
+void reflector_error_published(struct reflector_error *t);
 
 #endif

@@ -188,7 +188,7 @@ T(it_can_be_freed_in_the_middle_of_a_state)
 	assert_in_range(after.used_bytes, 0, before.used_bytes + 4096);
 }
 
-/* ---- the vigil ------------------------------------------------------------------------ */
+/* ---- silent streams ------------------------------------------------------------------------ */
 
 /* Bookmarks stop, and the server answers a question: the stream begins anew, from the last RV. */
 PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead)

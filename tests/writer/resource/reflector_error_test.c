@@ -30,7 +30,7 @@ look(struct reflector_error *t)
 			 cJSON_GetStringValue(cJSON_GetObjectItem(o, "since")),
 			 cJSON_GetNumberValue(cJSON_GetObjectItem(o, "count")));
 	if (news)
-		reflector_error_was_told(t);
+		reflector_error_published(t);
 	cJSON_Delete(o);
 	free(news);
 	return text;
