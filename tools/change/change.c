@@ -78,7 +78,7 @@ has_field(const struct informer_value *object, const char *name)
 	return informer_value_field(object, name, strlen(name), &value) == 0;
 }
 
-/* What items of lists lack; "" where it is not known. */
+/* Add apiVersion and kind if the value lacks them, as items of lists do, and if informerd knows them. */
 static void
 add_identity(const struct informer_object *object, const struct informer_value *value, struct text *out)
 {
@@ -138,16 +138,13 @@ change_object(const struct informer_object *object, struct text *out)
 		return r;
 	text_addc(out, '{');
 	add_identity(object, &value, out);
-	/* the object's own brace gives way to ours */
+	/* leave out the value's own opening brace */
 	body = out->length;
 	r = informer_value_to_json(&value, emit, out);
 	if (r == 0 && out->error == 0 && out->length > body) {
 		memmove(out->data + body, out->data + body + 1, out->length - body - 1);
 		out->length--;
-		/*
-		 * {"apiVersion":"v1",} cannot be: what has no fields is no object that a server sent, but
-		 * check
-		 */
+		/* without members, remove the comma behind apiVersion and kind */
 		if (out->data[body] == '}' && out->data[body - 1] == ',') {
 			out->data[body - 1] = '}';
 			out->length--;

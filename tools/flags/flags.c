@@ -119,7 +119,7 @@ flag_next(const struct flag_table *table, struct flag_reader *in, const struct f
 
 /* ---- parsing ---- */
 
-/* What a switch's value says, in Go's words; NULL: nothing of a switch. */
+/* Read a switch's value in Go's spellings of a bool. Returns "true" or "false"; NULL: another spelling. */
 static const char *
 switch_value(const char *value)
 {
@@ -194,7 +194,7 @@ help_below(FILE *out, const struct flag *flag)
 	}
 }
 
-/* A flag that reaches into the column has its text in the next line. Letters are not shown. */
+/* A flag that is longer than the column has its help in the next line. Letters are not shown. */
 static void
 help_beside(FILE *out, const struct flag *flag, int column)
 {
@@ -223,7 +223,7 @@ flags_help(FILE *out, const struct flag_table *table, int column)
 	}
 }
 
-/* ---- taking ---- */
+/* ---- values ---- */
 
 int
 flag_take_on(void *at, const char *value, char **ret_error)

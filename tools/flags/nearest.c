@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edit distance: letters added, left out, changed or swapped. */
+/* Edit distance: letters inserted, deleted, replaced or swapped. */
 #include "tools/flags/nearest.h"
 
 #include <ctype.h>

@@ -100,9 +100,9 @@ open_arena(struct gateway *g, char **ret_error)
 	return 0;
 }
 
-/* ---- what the router asks of others ---- */
+/* ---- hooks of the router ---- */
 
-/* The API server's URL, on a listener that identifies its clients; else NULL. */
+/* The API server's URL. NULL on insecure listeners, whose clients have no identity. */
 static const char *
 server_for(const struct gateway *g, const struct gw_listener_config *listener)
 {
@@ -127,7 +127,10 @@ elsewhere_hook(void *ctx, struct gw_exchange *x)
 	return true;
 }
 
-/* Discovery is the API server's where all else that is not here is, and ours while it cannot be reached. */
+/*
+ * With pass-through, a request with an Authorization header gets the API server's discovery. All other
+ * requests get the gateway's own, and so do all while the API server cannot be reached.
+ */
 static void
 discovery_hook(void *ctx, struct gw_exchange *x, gw_next *next)
 {
@@ -142,8 +145,8 @@ discovery_hook(void *ctx, struct gw_exchange *x, gw_next *next)
 }
 
 /*
- * What is not in the registry may be so because nobody has said yet what informerd caches: no 404 then, which
- * clients keep.
+ * Answer 429 while a resource may be missing only because informerd's table is incomplete. Clients would
+ * cache a 404.
  */
 static bool
 is_too_early(const struct gateway *g, struct gw_exchange *x)
@@ -254,7 +257,7 @@ open_front(struct gateway *g)
 	g->router = gw_router_new(g->front, &router);
 }
 
-/* The socket that was left open for it, or -1. */
+/* The inherited descriptor for the listener, or -1. */
 static int
 inherited(const struct gw_listener_config *l, char **ret_error)
 {
@@ -366,7 +369,7 @@ close_handle(uv_handle_t *handle, void *ctx)
 		uv_close(handle, NULL);
 }
 
-/* From the clients inwards; what was never made is NULL. */
+/* Close from the clients inwards. Parts that were never made are NULL. */
 static void
 close_all(struct gateway *g)
 {
@@ -415,7 +418,7 @@ share(struct gateway *g, unsigned eighths)
 	return (struct api_share){.whole = &g->memory.all, .most = g->memory.all.most / 8 * eighths};
 }
 
-/* More together than there is, so that what one leaves is another's. */
+/* The shares add up to 9/8 of the memory, so that one part can use what another leaves. */
 static void
 divide_memory(struct gateway *g)
 {

@@ -15,7 +15,7 @@
 #include "tools/informer-gateway/http/listener.h"
 #include "tools/informer-gateway/views/arena_view.h"
 
-/* A reference to what was deleted a short while ago, or NULL. */
+/* A reference to an object deleted within the last within_ms, or NULL. */
 static struct api_object *
 deleted(struct gw_arena *arena, const struct gw_exchange *x, uint64_t within_ms)
 {

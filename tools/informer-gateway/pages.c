@@ -14,7 +14,7 @@
 
 #define TEXT "text/plain; charset=utf-8"
 
-/* What is missing, a line each; nothing: it is ready. */
+/* Print a line for each reason why the gateway is not ready; none: ready. */
 static void
 say_missing(const struct gateway *g, struct api_buf *body)
 {

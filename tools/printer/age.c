@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* "5d" or "5d3h". */
+/* One or two units: "5d" or "5d3h". */
 static const char *
 two(char *buffer, int64_t big, char big_unit, int64_t small, char small_unit)
 {
@@ -49,7 +49,7 @@ age_format(int64_t ns, char buffer[AGE_TEXT_MAX])
 	return buffer;
 }
 
-/* `digits` digits at *at; -1 when there are others. */
+/* Parse exactly `digits` digits at *at; -1: other characters. */
 static int
 number(const char **at, int digits)
 {
@@ -63,7 +63,7 @@ number(const char **at, int digits)
 	return value;
 }
 
-/* "Z", "+02:00": seconds east; false when it is neither, or not the end. */
+/* Parse "Z" or "+02:00", at the end of the text, into seconds east of UTC. False: neither. */
 static bool
 parse_zone(const char *at, int64_t *ret_seconds)
 {

@@ -142,7 +142,7 @@ field_of_cjson(const cJSON *node)
 	return (struct field){.source = node ? &source : NULL, .at.private_[0] = node};
 }
 
-/* ---- texts ---- */
+/* ---- strings ---- */
 
 static enum field_kind
 text_kind(const struct field *field)

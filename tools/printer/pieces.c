@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of several printers; see pieces.h. */
+/* Cells that several printers share; see pieces.h. */
 #include "tools/printer/pieces.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct member {
 	struct field value;
 };
 
-/* The members of a map in order of their keys (bytes). Free it; NULL when there are none, or no memory. */
+/* The members of a map, sorted bytewise by key; the caller frees them. NULL: no members, or no memory. */
 static struct member *
 sorted_members(struct field map, size_t *ret_count)
 {

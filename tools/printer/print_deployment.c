@@ -11,14 +11,14 @@
 #include "tools/printer/pieces.h"
 #include "tools/printer/print.h"
 
-/* Sorted by its first member. */
+/* Sorted by key, the first member. */
 struct term {
 	struct field_text key;
 	struct field value;	 /* of matchLabels */
 	struct field expression; /* or of matchExpressions */
 };
 
-/* " in (a,b)", in order. */
+/* "(a,b)", sorted. */
 static void
 add_values(struct field values, struct text *text)
 {

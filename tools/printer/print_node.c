@@ -19,7 +19,7 @@ print_status(struct field node, struct cells *cells)
 	const char *word = "Unknown";
 	struct field_iter it;
 
-	/* The last one of the type counts. */
+	/* the last condition of the type counts */
 	field_iterate(field_at(node, "status", "conditions"), &it);
 	while (field_next(&it))
 		if (field_is(field_get(it.item, "type"), "Ready"))

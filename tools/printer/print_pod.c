@@ -32,7 +32,7 @@ set_reason(struct pod_view *view, const char *prefix, struct field_text reason)
 		 (int)(reason.length > 256 ? 256 : reason.length), reason.data);
 }
 
-/* A container that ended without a reason: by its signal, else its exit code. */
+/* Reason of a terminated container: its own, else its signal, else its exit code. */
 static void
 set_exit(struct pod_view *view, const char *prefix, struct field terminated)
 {
@@ -54,7 +54,7 @@ is_sidecar(struct field container)
 	return field_is(field_get(container, "restartPolicy"), "Always");
 }
 
-/* The init container of that name is a sidecar: it goes on beside the others. */
+/* Whether the init container of that name is a sidecar, which keeps running beside the containers. */
 static bool
 names_sidecar(struct field init_containers, struct field_text name)
 {
@@ -81,7 +81,7 @@ count_restarts(struct pod_view *view, struct field status)
 	}
 }
 
-/* True when this init container holds the pod up, with the reason set. */
+/* Whether this init container blocks the pod. Sets the reason. */
 static bool
 init_blocks(struct pod_view *view, struct field status, bool sidecar, size_t i, size_t count)
 {
@@ -103,7 +103,7 @@ init_blocks(struct pod_view *view, struct field status, bool sidecar, size_t i, 
 	return true;
 }
 
-/* `sidecars` gets the restarts of sidecars alone, which count on once the pod is initialized. */
+/* `sidecars` counts only the sidecars' restarts, which still count once the pod is initialized. */
 static bool
 look_at_init_containers(struct pod_view *view, struct pod_view *sidecars, struct field pod)
 {
@@ -140,7 +140,7 @@ condition_is_true(struct field pod, const char *type)
 	return false;
 }
 
-/* The last one first, so that the first one's reason is what stays. */
+/* From the last to the first, so that the first container's reason remains. */
 static void
 look_at_containers(struct pod_view *view, struct field pod)
 {
@@ -199,7 +199,7 @@ look(struct pod_view *view, struct field pod)
 		snprintf(view->reason, sizeof(view->reason), "Terminating");
 }
 
-/* "1/2": gates whose condition is true. */
+/* "1/2": readiness gates with a true condition, of all gates. */
 static void
 print_gates(struct field pod, struct cells *cells)
 {

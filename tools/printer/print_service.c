@@ -11,10 +11,10 @@
 #include "tools/printer/pieces.h"
 #include "tools/printer/print.h"
 
-/* Beyond this many bytes the balancer's addresses are cut, but for -o wide. */
+/* Bytes to which the load balancer's addresses are cut, except with -o wide. */
 #define BALANCER_WIDTH 16
 
-/* The balancer's addresses, each once, in order; added to `text`. */
+/* Add the load balancer's addresses, sorted and without duplicates. */
 static void
 add_balancer(struct field service, bool wide, struct text *text)
 {
@@ -102,8 +102,8 @@ print(struct field service, const struct print_options *options, struct cells *c
 	struct field_text address = field_string(field_element(field_at(service, "spec", "clusterIPs"), 0));
 
 	/*
-	 * A server fills clusterIPs from clusterIP; a dump from before it had the former has the latter
-	 * alone.
+	 * API servers fill clusterIPs from clusterIP. Dumps from before clusterIPs existed have only
+	 * clusterIP.
 	 */
 	if (address.length == 0)
 		address = field_string(field_at(service, "spec", "clusterIP"));

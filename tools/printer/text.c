@@ -36,7 +36,7 @@ text_flush(struct text *text)
 	return text->error;
 }
 
-/* Room for `more` bytes behind the text; NULL when there is none. */
+/* Space for `more` bytes behind the text; NULL: no memory. */
 static char *
 room(struct text *text, size_t more)
 {

@@ -11,7 +11,7 @@
 #include "tools/schema/proto_release.h"
 #include "tools/schema/proto_schema_text.h"
 
-/* ---- names into pointers ---- */
+/* ---- linking ---- */
 
 static int
 by_name(const void *a, const void *b)
@@ -30,7 +30,7 @@ message_named(const struct proto_schema *s, const char *name)
 	return found ? *found : NULL;
 }
 
-/* What stands in JSON though it is absent. */
+/* Whether JSON has the field although it is absent in protobuf. */
 static bool
 stands_though_absent(const struct proto_field *f)
 {
@@ -63,7 +63,10 @@ link_message(struct proto_message *m, uint8_t *numbers)
 	}
 }
 
-/* Whether the field is otherwise in another release: not if it is left out anyway where it is empty. */
+/*
+ * Whether the condition changes the JSON of an absent field. A field that is omitted when empty is the same
+ * in all releases.
+ */
 static bool
 matters(const struct proto_schema *s, const struct proto_condition *c)
 {
@@ -73,14 +76,14 @@ matters(const struct proto_schema *s, const struct proto_condition *c)
 	return c->flags != PROTO_GONE || stands_though_absent(&f);
 }
 
-/* Those with a field that varies, and those that have one of them within. */
+/* Mark messages with a field that depends on the release, and messages that contain such a message. */
 static void
 find_varying(struct proto_schema *s)
 {
 	bool more = s->condition_count > 0;
 	size_t i = 0;
 
-	/* both stand in the order of fields */
+	/* conditions and messages are in the order of fields */
 	for (size_t c = 0; c < s->condition_count; c++) {
 		while (&s->fields[s->conditions[c].field] >= s->messages[i].fields + s->messages[i].count)
 			i++;
@@ -146,9 +149,9 @@ link_up(struct schema_text *t, const char *const *messages)
 	return true;
 }
 
-/* ---- from outside ---- */
+/* ---- parsing ---- */
 
-/* Room for as many fields, messages and kinds as there are lines, and for as many conditions as "=". */
+/* Allocate for as many fields, messages and kinds as there are lines, and as many conditions as "=". */
 static bool
 make_room(struct proto_schema *s, const char *text, size_t length)
 {
@@ -224,7 +227,7 @@ proto_schema_builtin(void)
 	static struct proto_schema *builtin;
 	char why[128];
 
-	/* (a zero byte follows it) */
+	/* the .byte 0 ends the text */
 	if (!builtin)
 		builtin = proto_schema_parse(proto_schema_text, strlen(proto_schema_text), why, sizeof(why));
 	return builtin;
@@ -236,7 +239,7 @@ proto_schema_releases(const struct proto_schema *s)
 	return s->releases;
 }
 
-/* ---- of one server ---- */
+/* ---- releases ---- */
 
 bool
 proto_schema_fit(struct proto_schema *s, unsigned release)
@@ -280,7 +283,7 @@ proto_schema_is_sure(const struct proto_schema *s, const struct proto_message *m
 	return s->release != 0 || !m->varies;
 }
 
-/* ---- what it has ---- */
+/* ---- look-ups ---- */
 
 static bool
 same(const char *text, const char *data, size_t length)

@@ -36,7 +36,7 @@ schema_text_at(struct schema_text *t, const char *word_of_it)
 	return t;
 }
 
-/* The next word of a line, cut off; NULL: there is none. */
+/* Cut off the next word of a line; NULL: none. */
 static char *
 word(char **line)
 {
@@ -72,7 +72,7 @@ static const struct {
 	{"time", PROTO_TIME},     {"microTime", PROTO_MICRO_TIME}, {"raw", PROTO_RAW},
 };
 
-/* [*] [list[]] WORD, []WORD, map[][list[]]WORD; what is a message's name is left in ret_message. */
+/* Parse [*] [list[]] WORD, []WORD or map[][list[]]WORD. *ret_message is WORD if it names a message. */
 static bool
 parse_type(struct schema_text *t, struct proto_field *f, const char *text, const char **ret_message)
 {
@@ -106,7 +106,7 @@ parse_type(struct schema_text *t, struct proto_field *f, const char *text, const
 	return true;
 }
 
-/* Whether the server always writes it, so that a zero means a zero. */
+/* Whether the server writes the field even when it is zero. */
 static bool
 is_plain(const struct proto_field *f)
 {
@@ -167,7 +167,7 @@ parse_options(struct schema_text *t, struct proto_field *f, char *line)
 	return true;
 }
 
-/* message names go to messages[]: they may come later. */
+/* The message names of fields go to messages[], because a message may be defined later. */
 static bool
 parse_field(struct schema_text *t, char *line, const char **messages)
 {
@@ -244,7 +244,7 @@ parse_kind(struct schema_text *t, char *rest)
 		if (strcmp(s->kinds[i].name, k->name) == 0 &&
 		    strcmp(s->kinds[i].api_version, k->api_version) == 0)
 			return schema_text_bad(t, "there are two kinds %s of %s", k->name, k->api_version);
-	k->message = (const void *)message; /* until link_up() */
+	k->message = (const void *)message; /* the name, until link_up() */
 	s->kind_count++;
 	return true;
 }

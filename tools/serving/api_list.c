@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks a view once. If the head needs a fact about all items (the token and the remaining count, or in
- * protobuf the length), it walks the view once more before; see api_list.h.
+ * Walks a view once. The head may need a fact about all items: the token and the remaining count, or in
+ * protobuf the length. Then the list walks the view twice; see api_list.h.
  */
 #include "tools/serving/api_list_private.h"
 
@@ -14,9 +14,9 @@
 #include "tools/serving/proto_encode.h"
 #include "tools/serving/proto_object.h"
 
-enum { METADATA = 1, ITEMS }; /* a list's fields in protobuf */
+enum { METADATA = 1, ITEMS }; /* fields of a list in protobuf */
 
-/* ---- items: from the objects' own texts; what is no object's stands in list->own ---- */
+/* ---- items: pieces of the objects' own texts; other text is in list->own ---- */
 
 static void
 put(struct api_list *list, const char *bytes, size_t len)
@@ -24,7 +24,7 @@ put(struct api_list *list, const char *bytes, size_t len)
 	list->pieces[list->piece_count++] = (struct list_piece){bytes, len};
 }
 
-/* What stands in list->own is the piece to send. */
+/* Send list->own as a piece. */
 static void
 put_own(struct api_list *list)
 {
@@ -47,7 +47,7 @@ put_in_json(struct api_list *list, const struct api_object *object)
 	}
 }
 
-/* Make an item the pieces to send; its reference is the list's from now on. The pieces must be empty. */
+/* Make the pieces of an item. Takes the object's reference. There must be no other pieces. */
 static void
 put_item(struct api_list *list, struct api_object *object)
 {
@@ -75,9 +75,9 @@ put_item(struct api_list *list, struct api_object *object)
 	}
 }
 
-/* ---- what stands before and behind items ---------------------------------- */
+/* ---- head and tail ------------------------------------------------------- */
 
-/* In protobuf, where the length of it all is told first. */
+/* A protobuf head contains the length of the whole list. */
 static void
 head_in_protobuf(struct api_list *list, const struct api_buf *meta)
 {
@@ -162,7 +162,7 @@ begin_walk(struct api_list *list)
 	list->store->view_seek(list->view, list->page.start);
 }
 
-/* 0; -EAGAIN; -EIO */
+/* Returns 0, -EAGAIN or -EIO. */
 static int
 begin(struct api_list *list)
 {
@@ -175,7 +175,7 @@ begin(struct api_list *list)
 	return 0;
 }
 
-/* The next object of the page's range, with a reference; NULL at its end. */
+/* The next object in the page's range, with a reference; NULL: the range ends. */
 static struct api_object *
 next_in_range(struct api_list *list)
 {
@@ -192,14 +192,14 @@ next_in_range(struct api_list *list)
 	return object;
 }
 
-/* Whether the view ended because there is no more. */
+/* Returns 0 if the view has no more objects, -EIO if it failed. */
 static int
 check_end(const struct api_list *list)
 {
 	return list->store->view_error && list->store->view_error(list->view) < 0 ? -EIO : 0;
 }
 
-/* 1 with a reference; 0 the page is full, or there are no more; -EAGAIN the budget is spent; -EIO */
+/* Returns 1 with a reference; 0: the page is full, or no more items; -EAGAIN: the budget is spent; -EIO. */
 static int
 next_item(struct api_list *list, unsigned *budget, struct api_object **ret_object)
 {
@@ -223,7 +223,7 @@ next_item(struct api_list *list, unsigned *budget, struct api_object **ret_objec
 
 /* ---- the first walk ------------------------------------------------------- */
 
-/* The page is full: is there more, and how much? How much is told where nothing was selected. */
+/* The page is full. If more objects follow, make the continue token, and without selectors count them. */
 static void
 look_behind(struct api_list *list, const struct api_object *last)
 {
@@ -284,7 +284,7 @@ list_count(struct api_list *list, unsigned budget)
 
 /* ---- reading -------------------------------------------------------------- */
 
-/* The next pieces. 1; 0: there are none; -EAGAIN; -EIO */
+/* Make the next pieces. Returns 1; 0: the list is complete; -EAGAIN; -EIO. */
 static int
 go_on(struct api_list *list, unsigned *budget)
 {
@@ -363,7 +363,7 @@ api_list_position(const struct api_list *list)
 
 /* ---- opening -------------------------------------------------------------- */
 
-/* Which RV is to be shown; 0: now. */
+/* The RV to show; 0: the newest. */
 static int
 choose_rv(struct api_request *request, struct api_list *list, uint64_t *ret_rv)
 {

@@ -11,10 +11,10 @@
 
 #include "tools/serving/buf.h"
 
-/* /apis/GROUP/VERSION/namespaces/NS/RESOURCE/NAME/SUBRESOURCE, and one for what is deeper */
+/* /apis/GROUP/VERSION/namespaces/NS/RESOURCE/NAME/SUBRESOURCE, and one segment more */
 #define SEGMENTS_MAX 9u
 
-/* Cut text into segments, as many as there is room for. Returns their number. */
+/* Cut text into at most SEGMENTS_MAX segments. Returns their number. */
 static unsigned
 cut(char *text, const char *segments[SEGMENTS_MAX])
 {
@@ -28,14 +28,14 @@ cut(char *text, const char *segments[SEGMENTS_MAX])
 	return count;
 }
 
-/* These two are a Namespace's own subresources, and no resources in one. */
+/* "status" and "finalize" are subresources of a Namespace, not resources in a namespace. */
 static bool
 is_subresource_of_namespace(const char *segment)
 {
 	return !strcmp(segment, "status") || !strcmp(segment, "finalize");
 }
 
-/* Name what stands behind the version, from segment `at` on. Returns how many segments are named. */
+/* Parse the segments behind the version, from `at` on. Returns the number of segments used. */
 static unsigned
 name_resource(struct api_path *path, const char *const *segments, unsigned count, unsigned at)
 {

@@ -11,7 +11,7 @@ struct wanted {
 	bool found;
 };
 
-/* libmicrohttpd's own look takes "Watch" for "watch". */
+/* MHD_lookup_connection_value() ignores case: "Watch" would match "watch". */
 static enum MHD_Result
 compare(void *ctx, enum MHD_ValueKind kind, const char *name, const char *value)
 {
@@ -35,7 +35,7 @@ look_up_parameter(const struct api_request *request, const char *name, const cha
 	return wanted.found;
 }
 
-/* Is it there? */
+/* Whether the request has it. *ret_value may be NULL even then. */
 static bool
 look_up(const struct api_request *request, enum MHD_ValueKind kind, const char *name, const char **ret_value)
 {

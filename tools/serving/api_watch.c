@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The states of a watch, and how selectors turn a change into a line; see api_watch.h. */
+/* The states of a watch, and the line that selectors make of a change; see api_watch.h. */
 #include "tools/serving/api_watch_private.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ close_view(struct api_watch *w)
 	w->view = NULL;
 }
 
-/* Have it fail with 410. */
+/* Fail with 410. */
 static void
 expire(struct api_watch *w, uint64_t rv, uint64_t floor)
 {
@@ -37,7 +37,7 @@ watch_drop_batch(struct api_watch *w)
 	w->at = w->count = 0;
 }
 
-/* ---- whom a change concerns ----------------------------------------------- */
+/* ---- selection ------------------------------------------------------------ */
 
 static bool
 in_namespace(const struct api_watch *w, const struct api_object *object)
@@ -53,8 +53,8 @@ selected(const struct api_watch *w, const struct api_object *object)
 }
 
 /*
- * Was the state before selected, of which only the one behind is known? -1: nobody can tell. Of what is gone
- * in a state that is selected no harm is done by telling so.
+ * Whether the unknown state before the event was selected: 1, 0, or -1 if unknown. A deleted object whose
+ * last state is selected counts as selected: an extra DELETED does no harm.
  */
 static int
 was_selected(const struct api_watch *w, const struct api_event *event)
@@ -72,7 +72,7 @@ was_selected(const struct api_watch *w, const struct api_event *event)
 
 /* ---- lines ---------------------------------------------------------------- */
 
-/* Whether the next line is a Table's first, which has its columns. */
+/* Whether the next line is a Table's first line, which has the column definitions. */
 static bool
 take_columns(struct api_watch *w)
 {
@@ -82,7 +82,7 @@ take_columns(struct api_watch *w)
 	return columns;
 }
 
-/* rv, frames: as api_line_object() and api_event have them */
+/* rv as for api_line_object(); frames as in api_event */
 static struct api_frame *
 show(struct api_watch *w, enum api_change change, struct api_object *object, uint64_t rv,
      struct api_frames *frames)
@@ -119,9 +119,9 @@ error(const struct api_watch *w)
 	return api_frame_new(buf.data, buf.len);
 }
 
-/* ---- the state it begins with --------------------------------------------- */
+/* ---- initial events ------------------------------------------------------- */
 
-/* 0; -EAGAIN: the view is not ready. */
+/* Returns 0; -EAGAIN: the view is not ready. */
 static int
 place(struct api_watch *w)
 {
@@ -146,7 +146,7 @@ next_initial(struct api_watch *w)
 		_cleanup_(api_object_unrefp) struct api_object *mine = object;
 
 		if (!in_namespace(w, mine))
-			break; /* keys are in order */
+			break; /* objects are sorted by key */
 		if (!api_query_matches(&w->query, mine))
 			continue;
 		return show(w, API_ADDED, mine, 0, NULL);
@@ -162,7 +162,7 @@ next_initial(struct api_watch *w)
 
 /* ---- live ----------------------------------------------------------------- */
 
-/* What one change is to this client; NULL: nothing, or it cannot be told and the watch fails. */
+/* The line of a change for this client; NULL: none, or the state before is unknown and the watch fails. */
 static struct api_frame *
 tell(struct api_watch *w, const struct api_event *event)
 {
@@ -203,7 +203,7 @@ next_event(struct api_watch *w)
 	return told;
 }
 
-/* Its position is gone: go on from its RV, where the store can, or say that it cannot. */
+/* The position is gone: continue from the last RV if the store can, else fail. */
 static void
 lost(struct api_watch *w)
 {
@@ -232,7 +232,7 @@ bookmark_due(struct api_watch *w, uint64_t now)
 	return !w->ahead;
 }
 
-/* Fetch a batch. Returns how many; 0: nothing, or it is over. */
+/* Fetch a batch. Returns the number of events; negative: the position was lost, which lost() has handled. */
 static int
 fetch(struct api_watch *w, uint64_t now)
 {
@@ -270,7 +270,7 @@ live(struct api_watch *w, uint64_t now)
 	return !w->over && bookmark_due(w, now) ? bookmark(w, false) : NULL;
 }
 
-/* ---- what comes next ------------------------------------------------------ */
+/* ---- next line ------------------------------------------------------------ */
 
 static struct api_frame *
 next_line(struct api_watch *w, uint64_t now_ms)
@@ -310,7 +310,7 @@ api_watch_wait_until(const struct api_watch *w)
 	return w->query.bookmarks && w->bookmark_ms < w->deadline_ms ? w->bookmark_ms : w->deadline_ms;
 }
 
-/* ---- from outside --------------------------------------------------------- */
+/* ---- end ------------------------------------------------------------------ */
 
 void
 api_watch_end(struct api_watch *w, const char *why)
@@ -318,7 +318,7 @@ api_watch_end(struct api_watch *w, const char *why)
 	if (w->over || w->end)
 		return;
 	w->end = why;
-	/* what it has not told of the state's beginning it does not: no bookmark could say so */
+	/* a watch that ends within its initial events sends no bookmark, because no RV describes its state */
 	w->over = w->view != NULL;
 	w->ending = true;
 	close_view(w);
@@ -351,7 +351,7 @@ open_initial(struct api_watch *w)
 		return r;
 	w->end_mark = w->query.initial && w->query.bookmarks;
 	if (w->query.from_now)
-		close_view(w); /* its place in the history is all that is wanted */
+		close_view(w); /* only the position is needed */
 	else if (w->store->view_choose)
 		r = w->store->view_choose(w->view, w->namespace_, &w->query);
 	return r;
@@ -388,7 +388,7 @@ api_watch_open(struct api_request *request, struct api_query *query, const struc
 				.bookmark_ms = now_ms + options->bookmark_ms,
 				.deadline_ms = now_ms + timeout};
 	*query = (struct api_query){0};
-	w->query.next_token = NULL; /* the request's */
+	w->query.next_token = NULL; /* belongs to the request */
 	if (timeout > WATCH_BEFORE_END_MS && w->bookmark_ms > w->deadline_ms - WATCH_BEFORE_END_MS)
 		w->bookmark_ms = w->deadline_ms - WATCH_BEFORE_END_MS;
 	if (request->namespace_) {

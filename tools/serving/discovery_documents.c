@@ -12,7 +12,7 @@
 
 /* ---- parts ---- */
 
-/* The next one served of a group's version, from *i on, which moves behind it; NULL: there is none. */
+/* The next served resource of a group version, from *i on. Moves *i behind it. NULL: none. */
 static const struct api_resource *
 next_of(const struct api_registry *registry, const char *group, const char *version, unsigned *i)
 {
@@ -25,7 +25,7 @@ next_of(const struct api_registry *registry, const char *group, const char *vers
 	return NULL;
 }
 
-/* Is it the first one served of its group, or of its version in the group? */
+/* Whether the i-th resource is the first served one of its group (of_version: of its group version). */
 static bool
 is_first(const struct api_registry *registry, unsigned i, bool of_version)
 {
@@ -41,7 +41,7 @@ is_first(const struct api_registry *registry, unsigned i, bool of_version)
 	return api_resource_served(r);
 }
 
-/* An element of an array comes next. */
+/* Begin the next element of an array. */
 static void
 next(struct api_buf *buf)
 {
@@ -49,7 +49,7 @@ next(struct api_buf *buf)
 		api_buf_puts(buf, ",");
 }
 
-/* Up to so many texts, or up to NULL. */
+/* At most `most` texts, or up to NULL. */
 static void
 put_texts(struct api_buf *buf, const char *name, const char *const *texts, unsigned most)
 {
@@ -75,7 +75,7 @@ put_verbs(struct api_buf *buf, const struct api_registry *registry, bool subreso
 		put_texts(buf, "verbs", registry->read_only ? reading : all, registry->read_only ? 3 : 8);
 }
 
-/* By what else it is called. */
+/* Short names and categories. */
 static void
 put_names(struct api_buf *buf, const struct api_resource *r)
 {
@@ -87,7 +87,7 @@ put_names(struct api_buf *buf, const struct api_resource *r)
 		put_texts(buf, "categories", all, 1);
 }
 
-/* ---- the old way ---- */
+/* ---- not aggregated ---- */
 
 static void
 put_version(struct api_buf *buf, const struct api_resource *r)
@@ -95,7 +95,7 @@ put_version(struct api_buf *buf, const struct api_resource *r)
 	api_buf_printf(buf, "{\"groupVersion\":\"%s\",\"version\":\"%s\"}", r->api_version, r->version);
 }
 
-/* The members of a group, with all its versions in order of declaration. */
+/* The members of a group. Its versions are in order of declaration. */
 static void
 put_group(struct api_buf *buf, const struct api_registry *registry, const char *group)
 {
@@ -133,7 +133,7 @@ group_list(struct api_buf *buf, const struct api_registry *registry)
 	api_buf_puts(buf, "]}");
 }
 
-/* False: there is none of that name. */
+/* False: there is no such group. */
 static bool
 one_group(struct api_buf *buf, const struct api_registry *registry, const char *group)
 {
@@ -167,7 +167,7 @@ put_resource(struct api_buf *buf, const struct api_registry *registry, const str
 	api_buf_puts(buf, "}");
 }
 
-/* The resources of a version; false: there are none. */
+/* The resources of a version; false: none. */
 static bool
 resource_list(struct api_buf *buf, const struct api_registry *registry, const struct api_path *path)
 {
@@ -200,7 +200,7 @@ put_kind(struct api_buf *buf, const char *group, const char *version, const char
 		       version, kind);
 }
 
-/* A built-in one's kind is of the group and version that are named around it. */
+/* A built-in kind has the group and version of the surrounding document; both are empty here. */
 static void
 put_kind_of(struct api_buf *buf, const struct api_resource *r)
 {
@@ -227,7 +227,7 @@ put_subresources(struct api_buf *buf, const struct api_registry *registry, const
 	api_buf_puts(buf, "]");
 }
 
-/* The resources of the version of which `like` is one. */
+/* All resources of the version of `like`. */
 static void
 put_whole_version(struct api_buf *buf, const struct api_registry *registry, const struct api_resource *like)
 {
@@ -252,7 +252,7 @@ put_whole_version(struct api_buf *buf, const struct api_registry *registry, cons
 	api_buf_puts(buf, "],\"freshness\":\"Current\"}");
 }
 
-/* Of the core group, or of the others. */
+/* The core group, or all named groups. */
 static void
 all_resources(struct api_buf *buf, const struct api_registry *registry, bool core)
 {
@@ -278,7 +278,7 @@ all_resources(struct api_buf *buf, const struct api_registry *registry, bool cor
 	api_buf_puts(buf, "]}");
 }
 
-/* ---- which of them ---- */
+/* ---- choice ---- */
 
 static bool
 wants_aggregated(const struct api_request *request)
@@ -292,7 +292,7 @@ wants_aggregated(const struct api_request *request)
 		(len >= 4 && !strcmp(accept + len - 4, "v=v2")));
 }
 
-/* As upstream does it: the ETag is of the content. */
+/* A hash of the content, as upstream. */
 static void
 make_etag(const char *text, char ret[API_ETAG_SIZE])
 {
@@ -322,7 +322,7 @@ api_discovery_answer(const struct api_request *request, const struct api_registr
 		group_list(body, registry);
 	else if (path->version)
 		there = resource_list(body, registry, path);
-	else if (core) /* no address to offer beyond the one the client used */
+	else if (core) /* no CIDRs: the client already knows an address */
 		api_buf_puts(body, "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],"
 				   "\"serverAddressByClientCIDRs\":[]}");
 	else

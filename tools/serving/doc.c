@@ -54,7 +54,7 @@ api_doc_done(struct api_doc *doc)
 	doc->root = NULL;
 }
 
-/* ---- texts ---------------------------------------------------------------- */
+/* ---- strings -------------------------------------------------------------- */
 
 static unsigned
 hex4(const char *text)
@@ -97,7 +97,7 @@ put_utf8(struct api_buf *buf, unsigned code)
 	api_buf_put(buf, out, n);
 }
 
-/* Resolve escapes. The text was checked by the parser, so each escape is whole. */
+/* Resolve escapes. The parser has checked them. */
 static void
 unescape(const char *text, size_t len, struct api_buf *buf)
 {
@@ -141,7 +141,7 @@ unescape(const char *text, size_t len, struct api_buf *buf)
 				}
 			}
 			if (code >= 0xd800 && code < 0xe000)
-				code = 0xfffd; /* half of a pair: as Go reads it */
+				code = 0xfffd; /* a lone surrogate, as Go's decoder */
 			put_utf8(buf, code);
 			break;
 		default: /* quote, slash, backslash */

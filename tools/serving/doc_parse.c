@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strict JSON (RFC 8259) to the editable document. Errors carry the byte offset
- * and the words of Go's decoder, because clients of an API server know those.
+ * Strict JSON (RFC 8259) to the editable document. Errors carry the byte offset and the text of Go's decoder,
+ * which clients of an API server know.
  */
 #include "tools/serving/doc.h"
 
@@ -17,7 +17,7 @@ struct parser {
 	size_t len;
 	size_t at;
 	unsigned depth;
-	struct api_doc *doc; /* NULL: check only */
+	struct api_doc *doc; /* NULL: only check */
 	struct api_doc_error *error;
 };
 
@@ -66,7 +66,7 @@ is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* The opening quote is at `at`; afterwards `at` is behind the closing one. */
+/* Parse a string from its opening quote. p->at moves behind the closing quote. */
 static int
 string(struct parser *p, const char **ret_text, uint32_t *ret_len)
 {
@@ -172,9 +172,8 @@ key_hash(const struct api_node *node)
 }
 
 /*
- * Of equal names the last value wins, in the first one's place, as in a Go map
- * or struct. A hash table of member pointers keeps that linear; up to 16 members
- * a plain scan is quicker.
+ * Of members with equal names the last value wins, in the place of the first, as in Go. A hash table of
+ * members keeps this linear; up to 16 members a plain scan is faster.
  */
 static void
 drop_duplicates(struct api_doc *doc, struct api_node *object, size_t members)
@@ -219,14 +218,14 @@ drop_duplicates(struct api_doc *doc, struct api_node *object, size_t members)
 		same->text_len = node->text_len;
 		same->child = node->child;
 		same->last = node->last;
-		assert(before); /* `same` came before */
+		assert(before); /* `same` precedes node, so there is a previous member */
 		before->next = next;
 		if (object->last == node)
 			object->last = before;
 	}
 }
 
-/* What stands before a member's value. */
+/* Parse a member's name and its colon. */
 static int
 name(struct parser *p, const char **ret_key, uint32_t *ret_len)
 {
@@ -245,7 +244,7 @@ name(struct parser *p, const char **ret_key, uint32_t *ret_len)
 	return 0;
 }
 
-/* The members or elements behind the opening bracket; parent NULL: check only. */
+/* Parse the members or elements behind the opening bracket. parent NULL: only check. */
 static int
 children(struct parser *p, struct api_node *parent, bool object)
 {

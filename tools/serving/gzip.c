@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gzip by zlib; see gzip.h. */
+/* gzip with zlib; see gzip.h. */
 #include "tools/serving/gzip.h"
 
 #include <limits.h>
 #include <stdlib.h>
-#define ZLIB_CONST /* what is read is const */
+#define ZLIB_CONST /* zlib's input is const */
 #include <zlib.h>
 
 #define OUT_BYTES 65536u
-#define GZIP_WINDOW (15 + 16) /* the largest window, in gzip's header and trailer */
-#define MEMORY_LEVEL 8        /* zlib's own choice */
+#define GZIP_WINDOW (15 + 16) /* largest window, with gzip's header and trailer */
+#define MEMORY_LEVEL 8        /* zlib's default */
 
 static voidpf
 take(voidpf opaque, uInt count, uInt size)
@@ -40,7 +40,7 @@ api_gzip(const char *data, size_t len, struct api_buf *buf)
 	int r;
 
 	api_gzip_memory(&stream);
-	/* with this allocation it fails for wrong arguments only */
+	/* with this allocator deflateInit2() fails only for wrong arguments */
 	(void)deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
 	do {
 		if (stream.avail_in == 0) {

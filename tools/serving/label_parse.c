@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The label selector's lexer and parser, after labels.Parse: the same tokens and messages, and the same two
- * contexts. In a value position "in" and "notin" are ordinary words.
+ * The label selector's lexer and parser, after labels.Parse: the same tokens, messages and two contexts.
+ * Where a value is expected, "in" and "notin" are ordinary words.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -28,15 +28,15 @@ enum token {
 };
 
 struct word {
-	const char *text; /* of the selector's */
+	const char *text; /* in the selector */
 	size_t len;
 };
 
 struct parser {
 	const char *at;
 	enum token token; /* the next one */
-	struct word word; /* that it is */
-	struct word used; /* that the token consumed last was */
+	struct word word; /* the next token's text */
+	struct word used; /* the last consumed token's text */
 	char **error;
 };
 
@@ -94,7 +94,7 @@ scan(struct parser *p)
 		p->token = TOKEN_NOT_IN;
 }
 
-/* The next token where a word is expected. */
+/* The next token, where a word is expected. */
 static enum token
 look(const struct parser *p)
 {
@@ -123,7 +123,7 @@ consume_word(struct parser *p)
 static int
 fail(struct parser *p, const char *prefix, struct word found, const char *expected)
 {
-	/* upstream forgot one comma */
+	/* upstream's message has no comma there */
 	return api_selector_refuse(p->error, "%sfound '%.*s'%s expected: %s", prefix, (int)found.len,
 				   found.text, strcmp(expected, "'('") ? "," : "", expected);
 }
@@ -142,7 +142,7 @@ fail(struct parser *p, const char *prefix, struct word found, const char *expect
 	"must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "   \
 	"regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 
-/* Alphanumeric at both ends, also - _ . between. */
+/* Alphanumeric at both ends; in between also '-', '_' and '.'. */
 static bool
 is_part(const char *text, size_t len)
 {
@@ -200,7 +200,7 @@ check_values(struct parser *p, const struct api_requirement *r)
 	return 0;
 }
 
-/* Behind '(' : words and commas; an empty place between commas is the empty word. */
+/* Parse the list behind '('. An empty place between commas is the empty value. */
 static int
 identifiers(struct parser *p, struct api_requirement *r)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Continue tokens, byte for byte as the real server makes them.
- */
+/* Continue tokens, byte for byte as upstream's. */
 #include "tools/serving/page.h"
 
 #include <errno.h>
@@ -80,7 +78,7 @@ api_page_decode(struct api_request *request, const char *token, struct api_page 
 		return invalid(request, "encoded start key is empty");
 	from = start.data + (start.data[0] == '/');
 	ret_page->after = start.data[start.len - 1] == '\0';
-	api_object_key(&key, request->namespace_, from); /* up to its NUL */
+	api_object_key(&key, request->namespace_, from); /* only up to the start's NUL */
 	ret_page->start = api_buf_take(&key);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making envelopes and messages; see proto_document.h. */
+/* Makes envelopes and messages; see proto_document.h. */
 #include "tools/serving/proto_document.h"
 
 #include <errno.h>

@@ -66,7 +66,7 @@ put_number(struct api_buf *buf, unsigned number, int64_t value)
 	put_varint(buf, (uint64_t)value);
 }
 
-/* What is put between both is a field of bytes. */
+/* Begin a bytes field. end() inserts its length. */
 static size_t
 begin(struct api_buf *buf, unsigned number)
 {
@@ -80,7 +80,7 @@ end(struct api_buf *buf, size_t at)
 	char length[10];
 	size_t inside = buf->len - at, n = varint(length, inside);
 
-	api_buf_put(buf, length, n); /* makes room */
+	api_buf_put(buf, length, n); /* grow by the length */
 	memmove(buf->data + at + n, buf->data + at, inside);
 	memcpy(buf->data + at, length, n);
 }
@@ -127,9 +127,9 @@ put_time(struct api_buf *buf, const struct api_node *node)
 
 	if (!node || node->type != API_STRING ||
 	    !age_read((struct field_text){node->text, node->text_len}, &seconds, &ns))
-		return; /* null, which has no bytes */
+		return; /* null or not a time: no bytes */
 	put_number(buf, 1, seconds);
-	put_number(buf, 2, (int64_t)(ns - ns % 1000)); /* as upstream prints it */
+	put_number(buf, 2, (int64_t)(ns - ns % 1000)); /* cut to microseconds, as upstream */
 }
 
 static void
@@ -142,7 +142,7 @@ put_int_or_string(struct api_buf *buf, const struct api_node *node)
 	put_text(buf, 3, text ? node : NULL);
 }
 
-/* One T as the field of this number; node NULL: nothing is told of it. */
+/* Append one value as field `number`. node NULL: the value is absent. */
 static void
 put_value(struct api_buf *buf, const struct proto_field *field, unsigned number, const struct api_node *node)
 {
@@ -184,7 +184,7 @@ put_value(struct api_buf *buf, const struct proto_field *field, unsigned number,
 	end(buf, at);
 }
 
-/* One value, or the message around a list. */
+/* Append one value, or the message that wraps a list. */
 static void
 put_value_or_list(struct api_buf *buf, const struct proto_field *field, unsigned number,
 		  const struct api_node *node)
@@ -201,7 +201,7 @@ put_value_or_list(struct api_buf *buf, const struct proto_field *field, unsigned
 	end(buf, at);
 }
 
-/* Names that were fitted are spelt as the type has them. */
+/* Find a field's member. The object fits its type, so names match exactly. */
 static const struct api_node *
 member(const struct api_node *object, const struct proto_field *field)
 {

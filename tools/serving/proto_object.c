@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A partial object is the metadata, which is the whole object's first field; see proto_object.h. */
+/* A partial object is only the metadata, the whole object's first field; see proto_object.h. */
 #include "tools/serving/proto_object.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "tools/serving/proto_document.h"
 #include "tools/serving/proto_encode.h"
 
-#define META_VERSION "meta.k8s.io/v1" /* what the schema has; v1beta1 is the same */
+#define META_VERSION "meta.k8s.io/v1" /* version in the schema; v1beta1 has the same fields */
 #define PARTIAL "PartialObjectMetadata"
 
 void
@@ -23,7 +23,7 @@ api_proto_object(const struct api_shape *shape, const struct api_resource *resou
 
 	api_object_print(resource, object, rv, &text);
 	if (api_doc_parse(&doc, text.data, text.len, NULL, &error) < 0)
-		return; /* memory is damaged */
+		return; /* cannot happen for a stored text */
 	api_proto_message(message, doc.root, buf);
 }
 

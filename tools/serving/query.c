@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ListOptions: checks, codes and messages in the real server's order. */
+/* ListOptions: checks, codes and messages in upstream's order. */
 #include "tools/serving/query.h"
 
 #include <ctype.h>
@@ -67,7 +67,7 @@ complain(struct api_request *request, const char *field, const char *cause, cons
 		api_status_set(status, 422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: %s: %s",
 			       field, why);
 	} else {
-		/* a second one: the messages become a list */
+		/* from the second cause on, the message is a list */
 		struct api_buf buf = {0};
 		const char *first = strstr(status->message, "invalid: ") + 9;
 
@@ -200,7 +200,7 @@ parse(struct api_request *request, struct api_query *query)
 	}
 	if (parse_rv(request, query) < 0)
 		return -EINVAL;
-	/* a watch of old, from anywhere: the same as if it had asked (SetListOptionsDefaults of meta/v1) */
+	/* a watch with RV 0 or none, and without sendInitialEvents, gets them too (SetListOptionsDefaults) */
 	if (query->watch && query->rv == 0 && !initial && request->watch_list)
 		query->initial = true;
 	query->from_now = query->watch && query->rv == 0 && initial && !query->initial;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matching requirements, and the field selector's parser; label_parse.c parses label selectors. */
+/* Matches requirements, and parses field selectors. label_parse.c parses label selectors. */
 #include "tools/serving/selector.h"
 
 #include <errno.h>
@@ -144,7 +144,7 @@ met_before(const struct api_requirement *r, const struct api_object *object)
 	value = field_value(r, object, scratch, sizeof(scratch));
 	if (r->field == API_FIELD_NAME || r->field == API_FIELD_NAMESPACE)
 		return meets(r, value);
-	/* it was the same, or there was none */
+	/* a pod's node never changes once set, so before it was this node or none */
 	if (!strcmp(r->key, "spec.nodeName") && value[0] && r->op == API_OP_IN && !has_value(r, "") &&
 	    !meets(r, value))
 		return 0;
@@ -191,7 +191,7 @@ api_selector_refuse(char **ret_error, const char *format, ...)
 	return -EINVAL;
 }
 
-/* One term "label OP value" of len bytes, still escaped. */
+/* Parse one term "label OP value" of len bytes, with escapes. */
 static int
 field_term(const struct api_resource *resource, const char *term, size_t len, struct api_selector *selector,
 	   char **ret_error)
@@ -209,7 +209,7 @@ field_term(const struct api_resource *resource, const char *term, size_t len, st
 		else if (term[at] == '=' || (term[at] == '!' && at + 1 < len && term[at + 1] == '='))
 			break;
 	}
-	if (at >= len) /* in the real server's words, which do not say that =, == or != is missing */
+	if (at >= len) /* upstream's message, which does not say that =, == or != is missing */
 		return api_selector_refuse(ret_error, "invalid selector: '%s'; can't understand '%s'", whole,
 					   whole);
 	negated = term[at] == '!';

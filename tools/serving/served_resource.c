@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registry: the built-in table and defined resources. */
+/* The registry: built-in and defined resources. */
 #include "tools/serving/served_resource.h"
 
 #include <ctype.h>
@@ -81,7 +81,7 @@ static const struct api_resource built_in[] = {
 	BUILT_IN("discovery.k8s.io", "endpointslices", "EndpointSlice", NAMESPACED),
 };
 
-/* A copy that is the registry's; NULL of NULL. */
+/* A copy that the registry owns; NULL: text is NULL. */
 static char *
 copy(struct api_registry *registry, const char *text)
 {
@@ -108,7 +108,7 @@ print(struct api_registry *registry, const char *format, ...)
 	return copy(registry, text);
 }
 
-/* Fill what follows from the rest, and own every string of a custom resource. */
+/* Add a resource: copy its strings and derive the other fields. */
 static struct api_resource *
 complete(struct api_registry *registry, const struct api_resource *from, const struct api_resource *first)
 {
@@ -179,7 +179,7 @@ api_registry_find(const struct api_registry *registry, const char *group, const 
 	return NULL;
 }
 
-/* Letters, digits, '-' and, where allowed, '.'; not empty. */
+/* Whether text consists of letters, digits and the characters of `also`, and has 1 to 249 bytes. */
 static bool
 is_name(const char *text, const char *also)
 {

@@ -14,7 +14,7 @@
 
 #include "tools/printer/print.h"
 
-/* Is it one of those that stand with a + between them? */
+/* Whether the list, separated by '+', contains the name. */
 static bool
 names(const char *list, const char *name)
 {
@@ -26,7 +26,7 @@ names(const char *list, const char *name)
 	return false;
 }
 
-/* One media range: "application/json;as=Table;v=v1;g=meta.k8s.io". Is it served, and in which shape? */
+/* Whether a media range is served, as "application/json;as=Table;v=v1;g=meta.k8s.io", and in which shape. */
 static bool
 served(char *range, const struct api_offer *offer, struct api_shape *shape)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A change's frames are a list that holds a reference to each; see shared_frame.h. */
+/* A change's frames: a list with a reference to each frame; see shared_frame.h. */
 #include "tools/serving/shared_frame.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Status documents, with the real server's order of fields and words. */
+/* Status documents, with upstream's texts and order of fields. */
 #include "tools/serving/status_document.h"
 
 #include <errno.h>
@@ -74,8 +74,7 @@ api_status_cause(struct api_status *status, const char *reason, const char *fiel
 	status->has_details = true;
 }
 
-/* A text in which something that a client sent may stand: what is no UTF-8 becomes U+FFFD, as upstream prints
- * it. */
+/* Text that may come from a client. Invalid UTF-8 becomes U+FFFD, as upstream does. */
 static void
 put_text(struct api_buf *buf, const char *text)
 {
@@ -151,7 +150,7 @@ api_status_encode(const struct api_status *status, struct api_buf *buf)
 	_cleanup_(api_buf_done) struct api_buf json = {0};
 
 	api_status_print(status, &json);
-	(void)api_proto_document("v1", "Status", json.data, json.len, buf); /* our own text is one */
+	(void)api_proto_document("v1", "Status", json.data, json.len, buf); /* cannot fail for our own text */
 }
 
 int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each object is one block of memory: struct, key, labels, field values and text. So 100,000 pods take little
- * more than their JSON.
+ * Each object is one block: struct, key, labels, field values and text. So 100,000 pods take little more
+ * memory than their JSON.
  */
 #include "tools/serving/stored_object.h"
 
@@ -26,7 +26,7 @@ api_object_ref(struct api_object *object)
 void
 api_object_unref(struct api_object *object)
 {
-	/* acq_rel: whoever frees has seen every other owner's last read */
+	/* acq_rel: the last owner frees after all other owners' last reads */
 	if (object && atomic_fetch_sub_explicit(&object->refs, 1, memory_order_acq_rel) == 1)
 		free(object);
 }
@@ -92,7 +92,7 @@ api_object_print(const struct api_resource *resource, const struct api_object *o
 
 /* ---- without a member of metadata ------------------------------------------- */
 
-/* A member of an object's text, with the comma that goes with it; false: it has none of this name. */
+/* Find a member of an object's text, including one comma next to it. False: no such member. */
 static bool
 find_member(const char *text, size_t len, const char *name, size_t *ret_at, size_t *ret_len)
 {

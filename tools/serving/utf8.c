@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ranges of RFC 3629: no sequence longer than it must be, no surrogates, nothing above U+10FFFF. */
+/* The ranges of RFC 3629: no overlong sequences, no surrogates, nothing above U+10FFFF. */
 #include "tools/serving/utf8.h"
 
 size_t

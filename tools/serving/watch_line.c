@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds lines from an object's text. Only Tables parse the text; see watch_line.h. */
+/* Builds lines from an object's text. Only Tables parse that text; see watch_line.h. */
 #include "tools/serving/watch_line.h"
 
 #include <inttypes.h>
@@ -10,12 +10,14 @@
 #include "tools/serving/proto_encode.h"
 #include "tools/serving/proto_object.h"
 
-enum { TYPE = 1, OBJECT, RAW = 1 }; /* fields of a WatchEvent, and of its object */
+enum { TYPE = 1, OBJECT, RAW = 1 }; /* fields of WatchEvent, and of its object */
 
 #define END_MARK ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}"
 
-/* Resources of several versions share their changes, so that the resource is part of it; its lowest bits are
- * 0. */
+/*
+ * Includes the resource, because all versions of a resource share their changes. Its pointer's low 2 bits are
+ * 0, so the 10 bits of flags do not overlap it.
+ */
 uint64_t
 api_line_form(const struct api_form *form, enum api_change change, bool columns)
 {
@@ -41,7 +43,7 @@ api_frame_put(struct api_buf *buf, const char *type, const struct api_buf *docum
 	api_buf_put(buf, event.data, event.len);
 }
 
-/* A frame of a message without its envelope. */
+/* Append a frame of a message that has no envelope yet. */
 static void
 frame(const struct api_form *form, const char *type, const struct api_buf *message, struct api_buf *buf)
 {

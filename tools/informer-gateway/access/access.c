@@ -29,9 +29,9 @@ struct gw_check {
 	void (*done)(void *ctx, const struct gw_decision *decision);
 	void *ctx;
 	struct gw_waiter waiter;
-	struct gw_identity *identity; /* whose the token is, once that is known */
+	struct gw_identity *identity; /* the token's identity; NULL: not known yet */
 	uint64_t made_ms;
-	bool *over; /* set when it is freed while gw_access_ask() still has it */
+	bool *over; /* set when the check is freed within gw_access_ask() */
 };
 
 struct gw_access *
@@ -64,7 +64,7 @@ gw_access_free(struct gw_access *access)
 	free(access);
 }
 
-/* The key that is cached for a token. The token cannot be recovered from it, nor tried elsewhere. */
+/* The cache key of a token: a keyed hash, from which nobody can recover the token. */
 static void
 token_digest(const struct gw_access *access, const struct gw_texts *audiences, const char *token,
 	     size_t length, uint8_t digest[GW_DIGEST])
@@ -92,7 +92,7 @@ gw_access_bearer_key(const struct gw_access *access, const char *authorization, 
 	token_digest(access, &none, token ? token : "", length, key);
 }
 
-/* ---- the end of a check ---- */
+/* ---- checks ---- */
 
 static void
 check_free(struct gw_check *check)
@@ -143,7 +143,7 @@ is_to_be_asked(struct gw_check *check, struct gw_memo *memo, const uint8_t diges
 						 check->question.since_ms);
 
 	if (known) {
-		gw_decision_ref(known); /* who is told may ask anew, and push it out */
+		gw_decision_ref(known); /* told() may begin another check, which may evict this decision */
 		told(check, known);
 		gw_decision_unref(known);
 		return false;
@@ -152,7 +152,7 @@ is_to_be_asked(struct gw_check *check, struct gw_memo *memo, const uint8_t diges
 	return !gw_memo_wait(memo, digest, &check->waiter);
 }
 
-/* ---- may he? ---- */
+/* ---- decisions ---- */
 
 static void
 decided(void *ctx, const struct gw_decision *decision)
@@ -190,7 +190,7 @@ ask_decision(struct gw_check *check)
 				q->attributes);
 }
 
-/* ---- who is it? ---- */
+/* ---- identities ---- */
 
 static void
 identified(void *ctx, const struct gw_decision *decision)
@@ -225,7 +225,7 @@ ask_identity(struct gw_check *check)
 				&q->listener->audiences);
 }
 
-/* ---- the profiles ---- */
+/* ---- profiles ---- */
 
 static bool
 is_health(const char *path)
@@ -288,7 +288,7 @@ gw_access_ask(struct gw_access *access, const struct gw_question *question,
 	return check;
 }
 
-/* ---- asides ---- */
+/* ---- queries ---- */
 
 bool
 gw_access_is_reviewed(const struct gw_listener_config *listener)

@@ -6,7 +6,7 @@
 
 #include "tools/serving/buf.h"
 
-#define RETRY_MS 2000 /* and as much again at random */
+#define RETRY_MS 2000 /* plus a random time of up to RETRY_MS */
 
 struct gw_access_watch {
 	struct gw_access *access;
@@ -17,7 +17,7 @@ struct gw_access_watch {
 	struct clock_timer timer;
 	void (*turned)(void *ctx, const char *why);
 	void *ctx;
-	const char *why; /* it has turned */
+	const char *why; /* reason for turned() */
 };
 
 static void look(void *ctx);
@@ -36,7 +36,7 @@ now_of(const struct gw_access_watch *watch)
 	return clock->now_ms(clock);
 }
 
-/* Look again at that time, or when the identity runs out. */
+/* Set the timer to due_ms, or to the expiry of the identity if that is earlier. */
 static void
 look_at(struct gw_access_watch *watch, uint64_t due_ms)
 {
@@ -68,7 +68,7 @@ tell(void *ctx)
 	watch->turned(watch->ctx, watch->why);
 }
 
-/* Call turned() from the loop, with no function of ours on the stack: it may end the watch. */
+/* Call turned() from the loop, because turned() may free the watch. */
 static void
 turn(struct gw_access_watch *watch, const char *why)
 {
@@ -76,7 +76,7 @@ turn(struct gw_access_watch *watch, const char *why)
 	clock_set(clock_of(watch), &watch->timer, 0, tell, watch);
 }
 
-/* No decision: try again, until GW_KEEP_MOST_MS after the last one. */
+/* The check got no decision: retry until GW_KEEP_MOST_MS after the last decision. */
 static void
 look_once_more(struct gw_access_watch *watch)
 {
@@ -126,7 +126,7 @@ look(void *ctx)
 		turn(watch, "the proof of its identity has run out");
 		return;
 	}
-	watch->question.since_ms = watch->made_ms + 1; /* do not accept the decision that is being checked */
+	watch->question.since_ms = watch->made_ms + 1; /* a cached decision must be newer than the last one */
 	watch->check = gw_access_ask(watch->access, &watch->question, answered, watch);
 }
 

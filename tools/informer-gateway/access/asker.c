@@ -14,22 +14,22 @@
 #include "writer/base/message.h"
 
 #define EXPIRED_TOKEN_MS                                                                                     \
-	10000 /* how long one holds that was accepted though its time is over, by our clock */
+	10000 /* minimum lifetime of a token that the API server accepts, even if our clock says expired */
 #define FOREVER_S UINT64_C(1000000000000000)
 #define WARN_EVERY_MS 60000
 
-/* A review in flight. It outlives its first asker, because others may wait for it. */
+/* A review in flight. Further checks may wait for its answer, also after the first one is cancelled. */
 struct asking {
 	LIST_ENTRY(asking) others;
 	struct gw_asker *asker;
 	struct gw_review_for what;
 	void *call;
-	struct clock_timer timer; /* its end */
+	struct clock_timer timer; /* the review's timeout */
 	struct gw_memo *memo;
 	uint8_t digest[GW_DIGEST];
-	char *token; /* TokenReview: the token, wiped at the end; NULL: a SubjectAccessReview */
-	const struct gw_texts *audiences; /* that are asked for now; none: the API server's own */
-	uint64_t expires_s;               /* what the token says of itself */
+	char *token; /* TokenReview: the token, wiped at the end; NULL: SubjectAccessReview */
+	const struct gw_texts *audiences; /* requested audiences; none: the API server's own */
+	uint64_t expires_s;               /* from the token's claims */
 	bool keep;
 };
 
@@ -171,7 +171,7 @@ too_late(void *ctx)
 	cut(ctx, -ETIMEDOUT, "there was no answer in time");
 }
 
-/* The document is wiped. */
+/* Send the document, then wipe it. */
 static void
 post(struct asking *asking, const char *path, char *document)
 {
@@ -208,10 +208,12 @@ is_answer(int code)
 	return code == 200 || code == 201;
 }
 
-/* ---- whose is it? ---- */
+/* ---- tokens ---- */
 
-/* By our clock, of what a token says by the world's; for a moment at least, as the API server has just taken
- * it. */
+/*
+ * Convert an expiry in wall-clock time to our clock. The result is at least EXPIRED_TOKEN_MS ahead, because
+ * the API server has just accepted the token.
+ */
 uint64_t
 gw_asker_expiry_ms(const struct gw_asker *asker, uint64_t expires_s)
 {
@@ -253,7 +255,7 @@ token_answered(struct asking *asking, int code, const char *body, size_t length,
 	if (r == 0)
 		accept_token(asking, identity);
 	else if (r == -EACCES && asking->audiences->count > 0)
-		ask_for(asking, &own); /* it is not meant for us; perhaps for the API server */
+		ask_for(asking, &own); /* not for our audiences: review it for the API server's own */
 	else if (r == -EACCES)
 		answer(asking, GW_ACCESS_UNAUTHENTICATED, NULL, "");
 	else
@@ -277,7 +279,7 @@ gw_ask_identity(struct gw_asker *asker, struct gw_review_for what, struct gw_mem
 	ask_for(asking, audiences);
 }
 
-/* ---- may he? ---- */
+/* ---- access ---- */
 
 static void
 access_answered(struct asking *asking, int code, const char *body, size_t length, const char *error)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Has the name a kind in front, so that it is no common name? */
+/* Whether the name has a prefix for its kind. A name without one may be a common name. */
 static bool
 has_kind(const char *name)
 {

@@ -46,8 +46,8 @@ gw_decision_unref(struct gw_decision *decision)
 LIST_HEAD(waiters, gw_waiter);
 
 /*
- * An entry is asked about (asking), or kept (decision; in one of the two lists, the most used first), or
- * both: then the old answer holds for who does not want a newer one.
+ * asking: a review is in flight. decision: cached; the entry is in `allowed` or `refused`, most recently used
+ * first. Both: the cached decision still answers checks that accept its age.
  */
 struct entry {
 	LIST_ENTRY(entry) chain;
@@ -98,7 +98,7 @@ bucket_of(const struct gw_memo *memo, const uint8_t digest[GW_DIGEST])
 {
 	uint32_t hash;
 
-	memcpy(&hash, digest, sizeof(hash)); /* a keyed hash already: clients cannot choose it */
+	memcpy(&hash, digest, sizeof(hash)); /* a keyed hash: clients cannot choose buckets */
 	return &memo->buckets[hash & memo->mask];
 }
 
@@ -144,7 +144,7 @@ forget(struct gw_memo *memo, struct entry *entry)
 	entry->decision = NULL;
 }
 
-/* Free an entry without a decision and without a review in flight. */
+/* Free the entry unless it has a decision or a review in flight. */
 static void
 drop_empty(struct entry *entry)
 {
@@ -215,7 +215,7 @@ gw_waiter_leave(struct gw_waiter *waiter)
 	waiter->others.le_prev = NULL;
 }
 
-/* Kept in place of what was known; until then, or not at all. */
+/* Replace the entry's decision, valid until until_ms. If that has passed, only remove the old decision. */
 static void
 keep(struct gw_memo *memo, struct entry *entry, struct gw_decision *decision, uint64_t until_ms,
      uint64_t now_ms)
@@ -253,7 +253,7 @@ gw_memo_answer(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], struct gw_
 	if (decision->outcome != GW_ACCESS_BUSY && decision->outcome != GW_ACCESS_UNAVAILABLE)
 		keep(memo, entry, decision, until_ms, now_ms);
 	drop_empty(entry);
-	while ((waiter = LIST_FIRST(&waiters))) { /* each may leave, make others leave, and ask anew */
+	while ((waiter = LIST_FIRST(&waiters))) { /* told() may cancel other waiters and add new ones */
 		gw_waiter_leave(waiter);
 		waiter->told(waiter->ctx, decision);
 	}

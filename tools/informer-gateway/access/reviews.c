@@ -12,13 +12,13 @@
 #include "tools/serving/buf.h"
 #include "writer/base/message.h"
 
-#define REVIEW_TEXTS_MAX 1000 /* groups, or values of one name */
+#define REVIEW_TEXTS_MAX 1000 /* groups, or values of one extra key */
 #define REVIEW_EXTRA_MAX 100
-#define REASON_MAX 512 /* bytes of it that are told on */
+#define REASON_MAX 512 /* bytes of a reason that are passed on */
 
-/* ---- the questions ---- */
+/* ---- requests ---- */
 
-/* A member behind another. What is empty is left out, as upstream does. */
+/* Add a member behind another. Empty text is left out, as upstream does. */
 static void
 put_text(struct api_buf *out, const char *name, const char *text)
 {
@@ -61,7 +61,7 @@ gw_token_review_document(const char *token, const struct gw_texts *audiences)
 		api_buf_puts(&out, ",");
 	}
 	api_buf_puts(&out, "\"token\":");
-	/* of its whole length at once, so that no growing leaves a copy of the token behind */
+	/* reserve the whole length: reallocation would leave copies of the token in freed memory */
 	out.cap = out.len + 6 * strlen(token) + 8;
 	out.data = api_realloc(out.data, out.cap);
 	api_buf_json_str(&out, token);
@@ -110,7 +110,7 @@ gw_access_review_document(const struct gw_identity *identity, const struct gw_at
 	return api_buf_take(&out);
 }
 
-/* ---- the answers ---- */
+/* ---- answers ---- */
 
 static const char *
 text_of(const cJSON *object, const char *name)
@@ -120,7 +120,7 @@ text_of(const cJSON *object, const char *name)
 	return cJSON_IsString(item) ? item->valuestring : "";
 }
 
-/* The tree, for forget(); NULL: it is no JSON object of this kind with a status. */
+/* Parse an answer; the caller frees it with forget(). NULL: not a JSON object of this kind with a status. */
 static cJSON *
 parse(const char *body, size_t length, const char *kind)
 {
@@ -138,7 +138,7 @@ parse(const char *body, size_t length, const char *kind)
 	return NULL;
 }
 
-/* Overwrite the token before the tree is freed: an API server answers with the whole question. */
+/* Wipe the token, which the API server repeats in its answer, and free the tree. */
 static void
 forget(cJSON *document)
 {
@@ -156,7 +156,10 @@ no_answer(char **ret_error, const char *why)
 	return message_set(ret_error, -EBADMSG, "the answer to a TokenReview %s", why);
 }
 
-/* A server that does not know of audiences answers none, and has taken the token for its own. */
+/*
+ * Whether the token is valid for one of the audiences. A server that ignores audiences returns none, and has
+ * reviewed the token for itself.
+ */
 static bool
 is_for_us(const cJSON *status, const struct gw_texts *audiences)
 {
@@ -169,7 +172,7 @@ is_for_us(const cJSON *status, const struct gw_texts *audiences)
 	return false;
 }
 
-/* A list of texts, or null; false: it is none, or too long. */
+/* Read a list of strings, or null. False: something else, or too long. */
 static bool
 take_texts(struct gw_texts *texts, const cJSON *list)
 {
@@ -239,7 +242,7 @@ gw_token_review_answer(const char *body, size_t length, const struct gw_texts *a
 	return r;
 }
 
-/* Cut where it is too long, at no letter's middle. */
+/* Cut the reason to REASON_MAX bytes, between UTF-8 characters, and put it on one line. */
 static char *
 one_line(const char *reason)
 {
@@ -270,9 +273,12 @@ gw_access_review_answer(const char *body, size_t length, bool *ret_allowed, char
 	return 0;
 }
 
-/* ---- what a token says itself ---- */
+/* ---- claims ---- */
 
-/* The claims of "HEADER.CLAIMS.SIGNATURE", decoded into room for GW_TOKEN_MAX bytes; 0: there are none. */
+/*
+ * Decode the claims of "HEADER.CLAIMS.SIGNATURE" into out, which has GW_TOKEN_MAX bytes. Returns the length;
+ * 0: none.
+ */
 static size_t
 claims_of(const char *token, size_t length, char *out)
 {

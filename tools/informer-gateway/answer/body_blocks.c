@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An array of blocks, and zlib between; see body_blocks.h. */
+/* An array of blocks, with optional zlib compression; see body_blocks.h. */
 #include "tools/informer-gateway/answer/body_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
-#define ZLIB_CONST /* what is read is const */
+#define ZLIB_CONST /* zlib's input is const */
 #include <zlib.h>
 
 #include "tools/serving/buf.h"
 #include "tools/serving/gzip.h"
 
-#define GZIP_WINDOW (15 + 16) /* the largest window, in gzip's header and trailer */
+#define GZIP_WINDOW (15 + 16) /* largest window, with gzip's header and trailer */
 #define MEMORY_LEVEL 8
 
 struct gw_deflate {
 	z_stream stream;
-	char raw[GW_BLOCK_BYTES]; /* what is to be compressed next */
+	char raw[GW_BLOCK_BYTES]; /* input for the next compression */
 };
 
 static void
@@ -38,9 +38,9 @@ gw_blocks_done(struct gw_blocks *blocks)
 	*blocks = (struct gw_blocks){0};
 }
 
-/* ---- putting ---- */
+/* ---- writing ---- */
 
-/* The block that the next bytes go to. */
+/* The block for the next bytes. */
 static struct gw_block *
 last(struct gw_blocks *b)
 {
@@ -108,7 +108,7 @@ gw_blocks_compress(struct gw_blocks *blocks)
 	blocks->deflate = api_alloc(sizeof(struct gw_deflate));
 	memset(&blocks->deflate->stream, 0, sizeof(z_stream));
 	api_gzip_memory(&blocks->deflate->stream);
-	/* with this allocation it fails for wrong arguments only */
+	/* with this allocator deflateInit2() fails only for wrong arguments */
 	(void)deflateInit2(&blocks->deflate->stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
 			   Z_DEFAULT_STRATEGY);
 	for (size_t i = 0; i < plain.count; i++)
@@ -157,7 +157,7 @@ gw_blocks_read(struct gw_blocks *blocks, struct gw_blocks_place *place, char *ou
 		done += n;
 		place->offset += n;
 		if (place->offset < GW_BLOCK_BYTES)
-			break; /* more of it may come */
+			break; /* the block may grow */
 		pass(blocks, place->block++);
 		place->offset = 0;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers a GET by name with one look-up; calls hooks.missing if there is no such object. */
+/* Answers a GET by name with one look-up. Calls hooks.missing if there is no such object. */
 #include <string.h>
 
 #include "tools/informer-gateway/answer/router.h"

@@ -8,23 +8,23 @@
 
 #include "tools/informer-gateway/http/request_form.h"
 
-#define LOOK_MS 50u               /* whether one may begin, or is old */
-#define BODIES_LEAST 16u          /* at a time, however small the budget */
-#define LARGE ((uint64_t)1 << 20) /* bytes of a body that is made once a second at most */
-#define SHARE_MS 1000u            /* for so long a body is given to others */
-#define LEAST_BYTES_A_MS 16u      /* who takes less is slow */
-#define BRIEF 16u                 /* this part of stall_ms says nothing of how fast one is */
+#define LOOK_MS 50u               /* period of on_timer() */
+#define BODIES_LEAST 16u          /* limit of bodies with the smallest budget */
+#define LARGE ((uint64_t)1 << 20) /* bytes; larger bodies begin once a second at most */
+#define SHARE_MS 1000u            /* how long new readers may join a body */
+#define LEAST_BYTES_A_MS 16u      /* slower readers are dropped when the budget is used up */
+#define BRIEF 16u                 /* a reader is slow only when blocked for stall_ms / BRIEF */
 
-/* ---- which one ---- */
+/* ---- when a body begins ---- */
 
-/* It was begun so recently that others may have it. */
+/* Whether the body began within SHARE_MS: new readers may join. */
 static bool
 is_fresh(const struct gw_body *b)
 {
 	return gw_bodies_now_ms(b->bodies) - b->begun_ms < SHARE_MS;
 }
 
-/* Whether another of the same kind is under way, or was begun just now and is large: b waits for it. */
+/* Whether b must wait for an equal body: one in progress, or a large one that began within SHARE_MS. */
 static bool
 must_wait(const struct gw_body *b)
 {
@@ -37,7 +37,7 @@ must_wait(const struct gw_body *b)
 	return false;
 }
 
-/* ---- who does not take his list ---- */
+/* ---- slow readers ---- */
 
 static bool
 is_slow(const struct gw_body_reader *reader, uint64_t now)
@@ -54,7 +54,7 @@ is_slow(const struct gw_body_reader *reader, uint64_t now)
 	       reader->x->sent < age * LEAST_BYTES_A_MS;
 }
 
-/* They leave in the loop's next turns, not in here. */
+/* Cut slow readers. They leave later, in the loop's next turns, so the list stays unchanged here. */
 static void
 drop_slow(struct gw_body *body)
 {
@@ -70,7 +70,7 @@ drop_slow(struct gw_body *body)
 	}
 }
 
-/* ---- in time ---- */
+/* ---- the timer ---- */
 
 static void on_timer(uv_timer_t *timer);
 
@@ -81,7 +81,7 @@ look_later(struct gw_bodies *bodies)
 		uv_timer_start(&bodies->timer, on_timer, LOOK_MS, 0);
 }
 
-/* Begin what waited; let go what is old, and who is too slow. */
+/* Begin waiting bodies. Drop old bodies without a reader, and slow readers. */
 static void
 on_timer(uv_timer_t *timer)
 {
@@ -104,7 +104,7 @@ on_timer(uv_timer_t *timer)
 
 /* ---- joining ---- */
 
-/* What must be equal for two requests to be given the same bytes. */
+/* The key of a body: requests with equal keys get equal bytes. NULL: the body is not shared. */
 static char *
 make_key(const struct gw_exchange *x, bool events, bool gzip)
 {
@@ -117,20 +117,20 @@ make_key(const struct gw_exchange *x, bool events, bool gzip)
 
 	if (query->next_token || query->match == API_MATCH_EXACT)
 		return NULL;
-	/* of what the watch cache answers there are no pages */
+	/* pages are not shared; a list with RV 0 ignores its limit */
 	if (!events && query->limit && !(query->rv_given && query->rv == 0))
 		return NULL;
 	api_buf_printf(&key, "%u %d %s %d %d %d %d %d %d", x->api.resource->index, shape->kind,
 		       shape->version ? shape->version : "", shape->rows, shape->protobuf, shape->bare,
 		       events, events && query->bookmarks, gzip);
-	/* a client chooses these, and may use any byte: by their lengths no two questions look the same */
+	/* clients choose these texts, with any bytes: the lengths keep keys unambiguous */
 	labels = labels ? labels : "";
 	api_buf_printf(&key, " %zu %zu\n%s\n%s\n%s\n%s", ns_length, strlen(labels), x->api.resource->version,
 		       ns_length ? x->api.namespace_ : "", labels, fields ? fields : "");
 	return api_buf_take(&key);
 }
 
-/* The state that is asked for: not before this RV. */
+/* The lowest RV that the request accepts. */
 static uint64_t
 least_rv(const struct gw_exchange *x)
 {
@@ -144,14 +144,14 @@ find(const struct gw_bodies *bodies, const char *key, uint64_t least)
 {
 	struct gw_body *b;
 
-	/* one that has not begun shows what will be then */
+	/* a body that has not begun will show the newest state */
 	TAILQ_FOREACH (b, &bodies->list, link)
 		if (b->key && !strcmp(b->key, key) && (!b->begun_ms || (b->shown.rv >= least && is_fresh(b))))
 			break;
 	return b;
 }
 
-/* -ENOENT: the resource has gone meanwhile. */
+/* -ENOENT: the resource is gone. */
 static int
 add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, bool gzip,
     struct gw_body **ret_body)
@@ -165,7 +165,7 @@ add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, boo
 	if (x->api.namespace_)
 		b->namespace_ = api_strndup(x->api.namespace_, strlen(x->api.namespace_));
 	b->request.namespace_ = b->namespace_;
-	b->request.path = NULL; /* it goes with the exchange */
+	b->request.path = NULL; /* belongs to the exchange */
 	TAILQ_INSERT_HEAD(&bodies->list, b, link);
 	bodies->count++;
 	r = gw_read_open(x, &b->store);
@@ -177,7 +177,7 @@ add(struct gw_bodies *bodies, struct gw_exchange *x, char *key, bool events, boo
 	}
 	if (!must_wait(b))
 		gw_body_begin(b);
-	b->query.next_token = NULL; /* the request's, and read */
+	b->query.next_token = NULL; /* belongs to the request, and is parsed */
 	b->request.connection = NULL;
 	*ret_body = b;
 	return 0;
@@ -250,7 +250,7 @@ gw_body_leave(struct gw_body_reader *reader)
 	gw_blocks_leave(&b->blocks, &reader->place);
 	gw_body_count_held(b, before);
 	free(reader);
-	/* what is whole may still be wanted by others for a while */
+	/* other requests may still join a complete body */
 	if (LIST_EMPTY(&b->readers) && (!b->key || !b->whole))
 		gw_body_drop(b);
 	else if (b->list)
@@ -300,7 +300,7 @@ gw_body_read(struct gw_body_reader *reader, char *out, size_t max)
 	return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- life ---- */
 
 struct gw_bodies *
 gw_bodies_new(struct gw_router *router)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An idle handle makes the bodies in turns, a slice each; see list_body.h. */
+/* An idle handle makes the bodies' bytes, in slices of SLICE_NS; see list_body.h. */
 #include "tools/informer-gateway/answer/list_body_private.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ gw_body_count_held(struct gw_body *b, size_t before)
 		api_share_add(bodies->share, b->blocks.held - before);
 	} else {
 		api_share_give_back(bodies->share, before - b->blocks.held);
-		/* there is room for those that rest */
+		/* bodies that paused may have room now */
 		gw_bodies_start(bodies);
 	}
 }
@@ -99,7 +99,7 @@ wake_all(struct gw_body *b)
 	struct gw_body_reader *next;
 
 	for (struct gw_body_reader *r = LIST_FIRST(&b->readers); r; r = next) {
-		next = LIST_NEXT(r, link); /* r may leave; nobody else does */
+		next = LIST_NEXT(r, link); /* only r may leave here */
 		if (!r->waiting)
 			continue;
 		r->waiting = false;
@@ -109,7 +109,7 @@ wake_all(struct gw_body *b)
 
 /* ---- making ---- */
 
-/* There is no more to come of it. */
+/* No more bytes will come. The body is OPEN if it is broken, else FAILED. */
 static void
 fail(struct gw_body *b)
 {
@@ -118,7 +118,6 @@ fail(struct gw_body *b)
 	no_newcomers(b);
 }
 
-/* Take the state that it shows. */
 void
 gw_body_begin(struct gw_body *b)
 {
@@ -144,7 +143,7 @@ finish(struct gw_body *b)
 	b->state = GW_BODY_OPEN;
 }
 
-/* What it reads was taken away: it must not look whole. */
+/* The snapshot was revoked: the body must not look complete. */
 static void
 break_off(struct gw_body *b)
 {
@@ -158,9 +157,7 @@ break_off(struct gw_body *b)
 	fail(b);
 }
 
-/*
- * It holds more than one may: readers that are there share what is made between the slowest and the fastest.
- */
+/* The body exceeds its share: accept no new readers, and keep only blocks that a reader still needs. */
 static void
 detach(struct gw_body *b)
 {
@@ -175,7 +172,9 @@ detach(struct gw_body *b)
 	free(places);
 }
 
-/* It alone has too much, or all together have and it is not one of the small. */
+/*
+ * Whether the body has more than half of the budget, or more than GW_BODY_SHARE while the budget is used up.
+ */
 static bool
 is_over(const struct gw_body *b)
 {
@@ -185,7 +184,7 @@ is_over(const struct gw_body *b)
 	       (gw_bodies_are_full(all) && b->blocks.held > GW_BODY_SHARE);
 }
 
-/* Some bytes more; false: none yet, others have their turn first. */
+/* Make some bytes. False: none now, so that other bodies are next. */
 static bool
 make(struct gw_body *b)
 {
@@ -225,7 +224,7 @@ on_idle(uv_idle_t *idle)
 	uint64_t end = uv_hrtime() + SLICE_NS;
 	struct gw_body *b, *next;
 
-	/* in turns, so that a short one does not wait for a long one, nor an old one for those that come */
+	/* in turns, so that no body waits for a long one */
 	for (unsigned resting = 0; resting < bodies->count && uv_hrtime() < end;) {
 		b = TAILQ_FIRST(&bodies->list);
 		TAILQ_REMOVE(&bodies->list, b, link);
@@ -236,7 +235,7 @@ on_idle(uv_idle_t *idle)
 		b = TAILQ_NEXT(b, link);
 	if (!b)
 		uv_idle_stop(idle);
-	/* who is woken may leave, and with that start it again */
+	/* after uv_idle_stop(): a woken reader may leave, which starts the idle handle again */
 	for (b = TAILQ_FIRST(&bodies->list); b; b = next) {
 		next = TAILQ_NEXT(b, link);
 		if (b->state != GW_BODY_PENDING)

@@ -9,7 +9,7 @@ read_list(void *reader, char *out, size_t max)
 	return gw_body_read(reader, out, max);
 }
 
-/* A drain waits for a list: it is over soon. */
+/* Drains wait for lists, because lists end by themselves. */
 static void
 go_on(void *reader)
 {

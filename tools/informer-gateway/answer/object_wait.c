@@ -4,7 +4,7 @@
 
 #include "tools/informer-gateway/answer/routing.h"
 
-/* Nobody waits any more. */
+/* The wait has ended without the object. */
 static void
 give_up(struct gw_exchange *x)
 {

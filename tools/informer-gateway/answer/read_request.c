@@ -2,9 +2,9 @@
 /*
  * The steps that GET, LIST and WATCH of a cached resource share:
  *
- *   store -> parameters and shape -+-> x->reads.newest_elsewhere, or more than is cached
- *                                  +-> is its RV there? -+-> answer
- *                                                        +-> wait -> answer, or 504
+ *   store -> parameters and shape -+-> x->reads.newest_elsewhere, or only metadata is cached: -ENOENT
+ *                                  +-> compare RVs -+-> the store has the requested RV: answer
+ *                                                   +-> wait for the RV -> answer, or 504
  *
  * A watch reports the 504 in an event.
  */
@@ -14,7 +14,7 @@
 
 /* ---- the RV ---- */
 
-/* The RV that the client names: no answer is older. */
+/* The lowest RV that the client accepts. */
 static uint64_t
 least(const struct gw_exchange *x)
 {
@@ -67,7 +67,7 @@ answer_at_its_rv(struct gw_exchange *x)
 	gw_rv_wait_begin(x, wanted, now + router->options.await_ms, on_waited);
 }
 
-/* ---- the beginning ---- */
+/* ---- begin ---- */
 
 int
 gw_read_begin(struct gw_exchange *x)
@@ -84,7 +84,7 @@ gw_read_begin(struct gw_exchange *x)
 	}
 	route->metadata_only = route->store->metadata_only && x->api.shape.kind != API_PARTIAL &&
 			       x->api.shape.kind != API_PARTIAL_LIST;
-	/* a continue token belongs to the server that answered the list's first page */
+	/* only the server that answered the first page can continue a list */
 	if (route->metadata_only || (x->reads.newest_elsewhere && !route->query.rv_given)) {
 		route->store->close(route->store);
 		route->store = NULL;

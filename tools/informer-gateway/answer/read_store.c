@@ -2,7 +2,7 @@
 /* Opens the store for a read; see routing.h. */
 #include "tools/informer-gateway/answer/routing.h"
 
-/* A text that was not given, or is empty: NULL. */
+/* The value of a parameter; NULL: not given, or empty. */
 static const char *
 given(const struct api_request *request, const char *name)
 {

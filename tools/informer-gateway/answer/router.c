@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * handle -> path -> hooks.check -> checked -> answer -+-> page, discovery, /version
- *                                                     +-> get, list, watch of what is cached (read_request.c)
+ *                                                     +-> cached: get, list, watch (read_request.c)
  *                                                     +-> hooks.elsewhere
  */
 #include "tools/informer-gateway/answer/router.h"
@@ -19,9 +19,9 @@
 #define BOOKMARK_MS 60000u
 #define STALL_MS 30000u
 
-/* ---- what nobody else answers ---- */
+/* ---- not served here ---- */
 
-/* A part of the resource is cached: who asks for more, or for what is not in it, is told which. */
+/* Only parts of the resource are cached, and the request wants something else: name the parts. */
 static void
 say_part(struct gw_exchange *x)
 {
@@ -77,7 +77,7 @@ elsewhere(struct gw_exchange *x)
 {
 	const struct gw_route *route = x->route;
 	const struct gw_hooks *hooks = &route->router->options.hooks;
-	/* who has no token learns what is cached, not that a token is missing */
+	/* without a token, say what is cached; the API server would only say that the token is missing */
 	bool here = (route->partial || route->metadata_only) && !api_request_header(&x->api, "Authorization");
 
 	if (here || !hooks->elsewhere || !hooks->elsewhere(hooks->ctx, x))
@@ -147,7 +147,7 @@ checked(struct gw_exchange *x)
 		answer(x);
 }
 
-/* ---- the beginning and the end of one ---- */
+/* ---- one request ---- */
 
 static void
 route_done(struct gw_exchange *x)
@@ -188,7 +188,7 @@ gw_router_handle(struct gw_exchange *x, void *ctx)
 		forbid(x);
 }
 
-/* ---- all of it ---- */
+/* ---- life ---- */
 
 struct gw_router *
 gw_router_new(struct gw_front *front, const struct gw_router_options *options)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list: few wait, and briefly; see routing_wait.h. */
+/* A list of waits. It is short, because waits are rare and brief; see routing_wait.h. */
 #include "tools/informer-gateway/answer/routing_wait.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ gw_rv_wait_begin(struct gw_exchange *x, uint64_t rv, uint64_t until_ms,
 	uv_timer_start(wait->timer, on_due, until_ms > now ? until_ms - now : 0, 0);
 }
 
-/* done() may begin and cancel waits: those that are over go to a list of their own first. */
+/* done() may begin and cancel waits, so finished waits go to a separate list first. */
 void
 gw_rv_wait_told(struct gw_rv_waits *waits, const struct api_resource *resource, uint64_t rv)
 {

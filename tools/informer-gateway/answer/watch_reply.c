@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers a WATCH with a stream. Lines are pulled when the client takes bytes. With no line ready the stream
- * sleeps until the store wakes it, or until its next bookmark or its end is due. Watches that begin with the
- * same list share the bytes of that list (list_body.h), then continue separately.
+ * Answers a WATCH with a stream. Lines are made when the client takes bytes. Without a line the stream sleeps
+ * until the store wakes it, or until its next bookmark or its end is due. Watches that begin with the same
+ * list share its bytes (list_body.h), then continue separately.
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -13,18 +13,17 @@
 #include "tools/serving/answer.h"
 #include "tools/serving/api_watch.h"
 
-#define TIMEOUT_MS 1800000u /* of one who says nothing of it: half an hour to an hour, as upstream draws it  \
-			     */
+#define TIMEOUT_MS 1800000u /* default: between this and its double, at random, as upstream */
 
 struct watcher {
 	struct gw_exchange *x;
 	struct gw_router *router;
-	struct gw_store *store; /* the route's */
+	struct gw_store *store; /* the route's store */
 	struct api_watch *watch;
-	struct api_frame *frame; /* that is being sent */
+	struct api_frame *frame; /* the frame being sent */
 	size_t offset;
-	uv_timer_t timer;               /* for its next bookmark or its end */
-	struct gw_body_reader *initial; /* the state it begins with; NULL: none, or it is told */
+	uv_timer_t timer;               /* for the next bookmark or the end */
+	struct gw_body_reader *initial; /* the initial events; NULL: none, or sent */
 	bool ending;
 };
 
@@ -50,7 +49,7 @@ on_store(void *ctx)
 	gw_stream_wake(w->x);
 }
 
-/* The next line; what a read returns when there is none. */
+/* Get the next line. Returns 1; without a line, the result for the stream's read. */
 static ssize_t
 next(struct watcher *w)
 {
@@ -93,7 +92,7 @@ read_lines(struct watcher *w, char *out, size_t max)
 	return (ssize_t)done;
 }
 
-/* Behind the state that was shown; 0: with what the query says. */
+/* Begin behind the snapshot `behind`, or, if `behind` is 0, as the query says. */
 static int open_watch(struct watcher *w, struct gw_body_shown behind);
 
 static ssize_t
@@ -140,7 +139,7 @@ watch_closed(void *ctx)
 	gw_body_leave(w->initial);
 	api_watch_free(w->watch);
 	api_frame_unref(w->frame);
-	w->store->close(w->store); /* which calls w */
+	w->store->close(w->store); /* the store may call w until here */
 	w->x->route->store = NULL;
 	w->router->counters.watching--;
 	uv_close((uv_handle_t *)&w->timer, on_timer_closed);
@@ -163,7 +162,7 @@ open_watch(struct watcher *w, struct gw_body_shown behind)
 			      &w->watch);
 }
 
-/* Nothing but an event that says x->api.status, which is taken. */
+/* A watch that sends only an error event with x->api.status. Takes the status. */
 static int
 open_failed(struct watcher *w)
 {
@@ -174,7 +173,7 @@ open_failed(struct watcher *w)
 	return r;
 }
 
-/* Its first bytes are the state of all objects, as many others have it, too. */
+/* Whether the watch begins with all objects, so that it shares that list with other watches. */
 static bool
 begins_like_others(const struct api_query *query)
 {

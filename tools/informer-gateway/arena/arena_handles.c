@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attaches and dispatches handles, and counts the handlers of each. */
+/* Attaches and dispatches handles, and counts the handlers of each handle. */
 #include "tools/informer-gateway/arena/arena_handles.h"
 
 #include <errno.h>
@@ -7,9 +7,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* libinformer allows 64 handlers on a handle. */
+/* below libinformer's limit of 64 handlers for one handle */
 #define HANDLERS_MAX 60u
-/* What one gw_handles_dispatch() gives each handle before the loop goes on with other things. */
+/* Dispatch calls for each handle in one gw_handles_dispatch(). */
 #define TURNS_MAX 16u
 
 uint64_t

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares the arena's table with the entries. The identity of an entry: resource, namespace, selectors. */
+/*
+ * Compares the arena's table with the entries. An entry is identified by resource, namespace and selectors.
+ */
 #include "tools/informer-gateway/arena/arena_resources.h"
 
 #include <errno.h>
@@ -81,7 +83,7 @@ read_short_names(const struct informer_snapshot *snapshot, uint32_t position, ch
 			names[i] = api_strndup(name, length);
 }
 
-/* NULL: the registry is full, or its names are none. */
+/* NULL: the registry is full, or refuses a name. */
 static struct api_resource *
 register_resource(struct gw_arena *arena, const struct informer_snapshot *snapshot, uint32_t position,
 		  const struct informer_resource_info *info)
@@ -173,7 +175,7 @@ gw_resources_done(struct gw_arena *arena)
 	arena->count = 0;
 }
 
-/* Informerd has it again, or for the first time. */
+/* The table has the entry, for the first time or again. */
 static int
 open_entry(struct gw_entry *e)
 {
@@ -187,7 +189,7 @@ open_entry(struct gw_entry *e)
 	return r;
 }
 
-/* Views of it may still be read. */
+/* Views of the entry may still be in use. */
 static void
 close_entry(struct gw_entry *e)
 {
@@ -198,7 +200,9 @@ close_entry(struct gw_entry *e)
 	e->followed = false;
 }
 
-/* Its first calls come with the next dispatch. Where there is no room it is tried again with the next commit.
+/*
+ * Open the feed on a handle with room. Its first callbacks come with the next dispatch. Without room the next
+ * sync tries again.
  */
 static void
 follow(struct gw_entry *e)
@@ -216,7 +220,7 @@ follow(struct gw_entry *e)
 		gw_handles_give_room(arena, e->handle);
 }
 
-/* The entry of a place in the table: mostly the one that stood there before. */
+/* The entry for a position of the table. Most entries keep their position, so that one is compared first. */
 static struct gw_entry *
 entry_at(struct gw_arena *arena, const struct informer_snapshot *snapshot, uint32_t position,
 	 const struct informer_resource_info *info)
@@ -287,15 +291,15 @@ gw_resources_sync(struct gw_arena *arena, const struct informer_snapshot *snapsh
 			take_over(e, i, &info, &moment);
 		whole &= e != NULL;
 	}
-	/* what informerd still asks about may be one of those that are missing */
+	/* informerd may still be discovering the missing entries */
 	arena->known = whole && count > 0;
 	if (arena->known)
 		forget_unseen(arena);
 }
 
-/* ---- questions ----------------------------------------------------------- */
+/* ---- look-ups ------------------------------------------------------------ */
 
-/* A selector's first requirement ends at a comma outside of parentheses. */
+/* Length of the selector's first requirement, which ends at a comma outside parentheses. */
 static size_t
 requirement_length(const char *selector)
 {
@@ -306,7 +310,7 @@ requirement_length(const char *selector)
 	return i;
 }
 
-/* Whether each requirement of `wanted` is, word by word, one of `asked`. */
+/* Whether each requirement of `wanted` appears in `asked`, with the same text. */
 static bool
 asks_for(const char *asked, const char *wanted)
 {
@@ -340,8 +344,10 @@ has_namespace(const struct gw_entry *e, const char *namespace_)
 	return !e->namespace_[0] || (namespace_ && !strcmp(e->namespace_, namespace_));
 }
 
-/* Where the table has an object, by a snapshot in which any of the resource's entries is read; else
- * UINT32_MAX. */
+/*
+ * The position in the table of the entry that has the object; UINT32_MAX: none. `any`: any entry of the
+ * resource; its snapshot has the objects of all of them.
+ */
 static uint32_t
 position_of(struct gw_entry *any, const char *key)
 {
@@ -438,7 +444,7 @@ gw_entry_standing(struct gw_entry *entry, const struct informer_snapshot *snapsh
 	int r = informer_snapshot_moment(snapshot, &moment);
 
 	for (uint32_t i = 0; i < count && r == 0; i++) {
-		/* where it stood last comes first */
+		/* begin with the last known position */
 		uint32_t position = i == 0 ? entry->position : i <= entry->position ? i - 1 : i;
 		struct informer_resource_info info = {.size = sizeof(info)};
 
@@ -451,7 +457,10 @@ gw_entry_standing(struct gw_entry *entry, const struct informer_snapshot *snapsh
 	return r < 0 ? r : -ENOENT;
 }
 
-/* Whether it is of the arena that the feeds are told of: handles move to another one each in its time. */
+/*
+ * Whether the snapshot is of the arena that the feeds last saw. Each handle moves to a new arena at its own
+ * time.
+ */
 static bool
 is_seen_arena(const struct gw_arena *arena, const struct informer_snapshot *snapshot)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Repeats dispatch, look, arm until no newer commit is there, at most LOOKS_MAX times. */
+/* Repeats dispatch, look and arm until there is no newer commit, at most LOOKS_MAX times. */
 #include "tools/informer-gateway/arena/arena_take.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Most looks of one take for a newer commit. */
+/* Looks for a newer commit in one take. */
 #define LOOKS_MAX 4u
 #define SAME_LOOKS_MAX 8u
-/* Most snapshots begun until the log matches one. */
+/* Snapshots begun to find one that matches the log. */
 #define BEGINS_MAX 8u
 
 static struct gw_change_log *
@@ -25,7 +25,7 @@ largest_log(const struct gw_arena *arena)
 	return largest;
 }
 
-/* Trim the largest logs while all of them exceed their share. */
+/* Trim the largest logs while all logs together exceed their share. */
 static void
 trim(struct gw_arena *arena)
 {
@@ -45,7 +45,7 @@ note_seen(struct gw_arena *arena, const struct informer_moment *moment)
 	memcpy(arena->seen_lineage, moment->lineage, sizeof(arena->seen_lineage));
 }
 
-/* Sync from a snapshot that is begun after the dispatch. Returns whether there is a newer one by now. */
+/* Sync with a snapshot that begins after the dispatch. Returns whether there is a newer commit. */
 static bool
 look(struct gw_arena *arena)
 {

@@ -19,7 +19,7 @@ gw_deleted_object(const struct informer_snapshot *snapshot, struct informer_reso
 	r = informer_find(snapshot, resource, INFORMER_BY_KEY, key.data, key.len, &object, &deleted);
 	if (r < 0)
 		return r;
-	/* a clock that was set back since makes it young, not old */
+	/* a deletion in the future is recent: the clock was set back */
 	if (!deleted || !informer_object_deleted(&object, &deleted_ns) || deleted_ns == 0 ||
 	    (now_ns > deleted_ns && now_ns - deleted_ns > within_ns))
 		return INFORMER_E_NOT_FOUND;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading drop: from the arena's table; see lacking_fields.h. */
+/* Reads drop: from the arena's table; see lacking_fields.h. */
 #include "tools/informer-gateway/arena/lacking_fields.h"
 
 #include <string.h>

@@ -24,7 +24,9 @@ is_secrets(const struct gw_attributes *a)
 	return !*a->group && strcmp(a->resource, "secrets") == 0;
 }
 
-/* "deployments.apps/scale" of the attributes: does this name say just that? */
+/*
+ * Whether the name equals the attributes in the form RESOURCE.GROUP/SUBRESOURCE, as deployments.apps/scale.
+ */
 static bool
 names_it(const char *name, const struct gw_attributes *a)
 {
@@ -71,7 +73,7 @@ rule_allows(const struct gw_rule *rule, const struct gw_attributes *a)
 	return rule_has_resource(rule, a);
 }
 
-/* Discovery and health. */
+/* Discovery and health: open to every client of the listener. */
 static bool
 is_open_path(const char *text)
 {
@@ -136,7 +138,7 @@ gw_scope_done(struct gw_scope *scope)
 	*scope = (struct gw_scope){0};
 }
 
-/* ---- rules as they are written ---- */
+/* ---- parsing ---- */
 
 static const char label_letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
 static const char name_letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-.";
@@ -201,7 +203,7 @@ gw_take_verb(void *at, const char *text, char **ret_error)
 	return take_name(at, text);
 }
 
-/* What goes between commas. */
+/* Take each item of a comma-separated list. */
 static int
 take_list(char *list, flag_take *take, struct gw_texts *texts, char **ret_error)
 {

@@ -11,7 +11,7 @@ _Static_assert(sizeof(struct gw_attributes) == TEXTS * sizeof(char *), "they are
 
 /* ---- a name in a field selector ---- */
 
-/* The value of one term "metadata.name=VALUE" (or ==), unescaped; false: it is another term. */
+/* The unescaped value of a term "metadata.name=VALUE" or "metadata.name==VALUE". False: another term. */
 static bool
 term_names(const char *term, size_t length, char name[GW_NAME_MAX])
 {
@@ -32,7 +32,7 @@ term_names(const char *term, size_t length, char name[GW_NAME_MAX])
 	return true;
 }
 
-/* Whether a selector wants one name, which could be a segment of a path; the first such term counts. */
+/* Whether the selector selects one name that is a valid path segment. Only the first such term is used. */
 static bool
 selector_names(const char *selector, char name[GW_NAME_MAX])
 {
@@ -95,7 +95,7 @@ gw_attributes_verb(const char *method, const char *name)
 	return "get";
 }
 
-/* ---- as one ---- */
+/* ---- size and digest ---- */
 
 size_t
 gw_attributes_size(const struct gw_attributes *attributes)
@@ -117,7 +117,7 @@ gw_attributes_digest(const struct gw_attributes *attributes, const uint8_t *who,
 
 	crypto_generichash_init(&state, key, GW_DIGEST, GW_DIGEST);
 	crypto_generichash_update(&state, who, who_length);
-	for (size_t i = 0; i < TEXTS; i++) /* with their ends, so that no two ways of cutting are alike */
+	for (size_t i = 0; i < TEXTS; i++) /* with the NULs: different texts give different bytes */
 		crypto_generichash_update(&state, (const uint8_t *)texts[i], strlen(texts[i]) + 1);
 	crypto_generichash_final(&state, digest, GW_DIGEST);
 }

@@ -102,7 +102,7 @@ gw_ids_have(const struct gw_ids *ids, uint32_t id)
 	return false;
 }
 
-/* ---- words and numbers ---- */
+/* ---- values ---- */
 
 const char *
 gw_profile_name(enum gw_profile profile)
@@ -140,11 +140,11 @@ gw_take_uid(void *at, const char *text, char **ret_error)
 	const struct passwd *user;
 	uint64_t id;
 
-	if (number_parse(text, UINT32_MAX - 1, &id, NULL) == 0) { /* -1 is nobody's */
+	if (number_parse(text, UINT32_MAX - 1, &id, NULL) == 0) { /* -1 is no uid */
 		gw_ids_add(at, (uint32_t)id);
 		return 0;
 	}
-	user = getpwnam(text); /* before there are other threads */
+	user = getpwnam(text); /* not thread-safe; no thread runs yet */
 	if (!user)
 		return message_set(ret_error, -EINVAL, "there is no user '%s' here", text);
 	gw_ids_add(at, user->pw_uid);

@@ -14,14 +14,14 @@
 #define TLS (P(TOKENS) | P(CERTIFICATES))
 #define ALL (P(UNIX) | TLS | P(INSECURE))
 
-/* Check which settings each profile requires and which it ignores: an ignored one is refused. */
+/* Check that the listener has the settings that its profile requires, and none that the profile ignores. */
 static int
 check_parts(const struct gw_listener_config *l, char **ret_error)
 {
 	const struct {
 		const char *name;
 		bool has;
-		unsigned may, must; /* of P() */
+		unsigned may, must; /* profiles, as bits P() */
 	} parts[] = {
 		{"certificate", l->certificate, TLS, TLS},
 		{"key", l->key, TLS, TLS},
@@ -73,7 +73,7 @@ check_address(const struct gw_listener_config *l, char **ret_error)
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- listeners ---- */
 
 static int
 check_listener(const struct gw_listener_config *l, char **ret_error)
@@ -114,7 +114,7 @@ check_pair(const struct gw_listener_config *a, const struct gw_listener_config *
 	if (strcmp(a->name, b->name) == 0)
 		return message_set(ret_error, -EINVAL, "%s and %s: two listeners are named %s", a->origin,
 				   b->origin, a->name);
-	/* port 0 is another one each time */
+	/* port 0 gives each listener a port of its own */
 	if (strcmp(a->listen, b->listen) == 0 && (!port || strcmp(port, ":0") != 0))
 		return message_set(ret_error, -EINVAL, "%s and %s: two listeners are at %s", a->origin,
 				   b->origin, a->listen);

@@ -47,7 +47,7 @@ take_rule(const struct yaml_reading *in, const cJSON *value, const struct yaml_f
 	struct gw_rule rule = {0};
 	int r;
 
-	if (cJSON_IsString(value)) /* as --allow */
+	if (cJSON_IsString(value)) /* in the form of --allow */
 		return yaml_field_text(in, value, field, into);
 	r = yaml_field_mapping(in, value, field, &rule);
 	if (r == 0 && rule.resources.count == 0 && rule.paths.count == 0)
@@ -67,7 +67,7 @@ static const struct yaml_field rule = {
 	.parse = gw_take_rule,
 };
 
-/* By name or number. */
+/* A uid or gid, as name or number. */
 static int
 take_id(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)
 {
@@ -124,7 +124,7 @@ take_listener(const struct yaml_reading *in, const cJSON *value, const struct ya
 }
 _Static_assert(GW_LISTENERS_MAX == 16, "the message above");
 
-/* ---- the whole ---- */
+/* ---- the file ---- */
 
 static int
 take_audit_file(const struct yaml_reading *in, const cJSON *value, const struct yaml_field *field, void *into)

@@ -14,7 +14,7 @@
 struct flags {
 	const char *file;
 	bool help, version, insecure;
-	struct gw_listener_config listener; /* the one that flags speak of */
+	struct gw_listener_config listener; /* the listener that the flags describe */
 	struct gw_config config;
 };
 
@@ -41,7 +41,7 @@ take_chance(void *at, const char *value, char **ret_error)
 /* ---- the table ---- */
 
 #define AT(member) offsetof(struct flags, member), false
-/* as --context="$CONTEXT" */
+/* may be empty, as in --context="$CONTEXT" */
 #define COPY(member) flag_take_copy, offsetof(struct flags, config.member), true
 #define FILE_OF(member) FLAG_COPY(struct flags, listener.member)
 
@@ -100,7 +100,7 @@ speaks_of_a_listener(const struct flags *flags)
 	       l->client_names.count + l->uids.count + l->gids.count + l->scope.count > 0;
 }
 
-/* The listener is the configuration's from now on. */
+/* Move the listener to the configuration. */
 static int
 take_listener(struct flags *flags, char **ret_error)
 {
@@ -121,7 +121,7 @@ take_listener(struct flags *flags, char **ret_error)
 	if (flags->insecure)
 		l->profile = GW_PROFILE_INSECURE;
 	else if (!l->profile && l->listen && strncmp(l->listen, "unix:", 5) == 0)
-		l->profile = GW_PROFILE_UNIX; /* there is no other for one */
+		l->profile = GW_PROFILE_UNIX; /* the only profile for Unix sockets */
 	return 0;
 }
 
@@ -134,7 +134,7 @@ read_all(struct flags *flags, int argc, char *const *argv, char **ret_error)
 		r = take_listener(flags, ret_error);
 	if (r == 0 && flags->file) {
 		r = gw_config_load(flags->file, &flags->config, ret_error);
-		if (r == 0) /* a flag counts, whatever the file says */
+		if (r == 0) /* flags override the file */
 			r = flags_parse(&table, argc, argv, flags, no_words, ret_error);
 	}
 	return r < 0 ? r : gw_config_check(&flags->config, ret_error);

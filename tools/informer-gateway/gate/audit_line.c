@@ -10,7 +10,7 @@
 
 #include "tools/serving/utf8.h"
 
-#define TEXT_MAX 1024 /* bytes of one text; longer ones are cut */
+#define TEXT_MAX 1024 /* bytes; longer texts are cut */
 
 static void
 add_text(struct api_buf *out, const char *name, const char *text)

@@ -21,13 +21,13 @@ struct gw_audit_log {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t more;
-	struct api_buf waiting; /* by the lock */
-	_Atomic uint64_t lost;  /* lines, in all */
-	bool reopen, ending;    /* by the lock */
+	struct api_buf waiting; /* under the lock */
+	_Atomic uint64_t lost;  /* lines lost so far */
+	bool reopen, ending;    /* under the lock */
 
-	/* the thread's own */
+	/* used only by the thread */
 	int fd;
-	bool failing; /* and that is logged */
+	bool failing; /* the failure is already logged */
 };
 
 static void
@@ -38,7 +38,10 @@ close_file(struct gw_audit_log *log)
 	log->fd = -1;
 }
 
-/* Write, and open the file first where it is not open. 0, or a negative errno: the file is closed then. */
+/*
+ * Write all bytes, and open the file if necessary. Returns 0 or a negative errno; after an error the file is
+ * closed.
+ */
 static int
 append(struct gw_audit_log *log, const char *data, size_t length)
 {
@@ -67,7 +70,7 @@ append(struct gw_audit_log *log, const char *data, size_t length)
 
 /* ---- the thread ---- */
 
-/* The first of several failures in turn is logged. */
+/* Append. Only the first of consecutive failures is logged. */
 static bool
 put(struct gw_audit_log *log, const char *data, size_t length)
 {
@@ -115,9 +118,9 @@ run(void *ctx)
 	return NULL;
 }
 
-/* ---- outside ---- */
+/* ---- other threads ---- */
 
-/* Set a flag of those by the lock. */
+/* Set `reopen` or `ending`. */
 static void
 ask(struct gw_audit_log *log, bool *flag)
 {

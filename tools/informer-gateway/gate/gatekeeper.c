@@ -21,11 +21,11 @@
 
 struct gw_gatekeeper {
 	struct gw_access *access;
-	struct gw_quota quotas[GW_LIMIT_KINDS]; /* of each identity */
+	struct gw_quota quotas[GW_LIMIT_KINDS]; /* counted by identity */
 	struct gw_audit_log *audit;
 };
 
-/* What there is of an exchange from its check to its end: gw_exchange.access. */
+/* The state of an exchange from its check to its end: gw_exchange.access. */
 struct entry {
 	struct gw_gatekeeper *keeper;
 	struct gw_exchange *x;
@@ -33,17 +33,17 @@ struct entry {
 	const struct gw_listener_config *listener;
 	char name[GW_NAME_MAX];
 	struct gw_attributes attributes;
-	bool resource;     /* what the attributes are of */
-	bool kubelets;     /* of a resource's part that is the kubelet's to tell */
-	bool impersonates; /* it is asked in somebody else's name */
+	bool resource;     /* the attributes are of a resource */
+	bool kubelets;     /* a subresource that the kubelet serves, as log */
+	bool impersonates; /* has an Impersonate- header */
 	struct gw_question question;
 	struct gw_identity *peer;
 	struct gw_check *check;
 	struct gw_access_watch *watch;
-	enum gw_limit limit; /* that is taken; GW_LIMIT_KINDS: none */
+	enum gw_limit limit; /* the limit that the exchange counts for; GW_LIMIT_KINDS: none */
 	uint64_t limit_key;
 	const char *decision, *why; /* for the audit line */
-	char *reason;               /* what `why` is, where it is the API server's */
+	char *reason;               /* storage of `why` if it is the API server's text */
 };
 
 struct gw_gatekeeper *
@@ -78,9 +78,9 @@ gw_gatekeeper_under_way(const struct gw_gatekeeper *keeper, enum gw_limit kind)
 	return keeper->quotas[kind].all;
 }
 
-/* ---- what is asked ---- */
+/* ---- attributes ---- */
 
-/* What runs in a container's place: it has no state that could be read from the arena. */
+/* Subresources of a running container. The arena has no state of them. */
 static bool
 is_kubelets(const char *subresource)
 {
@@ -92,7 +92,7 @@ is_kubelets(const char *subresource)
 	return false;
 }
 
-/* By what the path says, whether there is such a resource or not. */
+/* Take the attributes from the path, whether the resource exists or not. */
 static void
 read_attributes(struct entry *entry)
 {
@@ -123,7 +123,7 @@ read_attributes(struct entry *entry)
 
 /* ---- refusing ---- */
 
-/* The status is set. */
+/* x->api.status must be set. */
 static void
 refuse_with(struct entry *entry, const char *decision, const char *why)
 {
@@ -159,11 +159,11 @@ turned(void *ctx, const char *why)
 	struct entry *entry = ctx;
 
 	entry->why = why;
-	if (!gw_exchange_end_soon(entry->x)) /* it has not begun to answer */
+	if (!gw_exchange_end_soon(entry->x)) /* no answer has begun */
 		gw_exchange_cut(entry->x);
 }
 
-/* Count it, or say that there are too many. */
+/* Count the exchange, or refuse it with 429. */
 static bool
 take_limit(struct entry *entry, enum gw_limit limit, uint64_t key)
 {
@@ -193,14 +193,17 @@ kind_of(const struct entry *entry)
 	return strcmp(entry->attributes.verb, "list") == 0 ? GW_LIMIT_LISTS : GW_LIMIT_REQUESTS;
 }
 
-/* Who counts as one: an identity; of a Unix socket, where many programs are one user, a process. */
+/*
+ * The key of a client's quota: its identity; on Unix sockets the process too, because one user may run many
+ * programs.
+ */
 static uint64_t
 who_counts(const struct entry *entry, const uint8_t identity[GW_DIGEST])
 {
 	const struct gw_peer *peer = entry->x->peer;
 	uint64_t key;
 
-	memcpy(&key, identity, sizeof(key)); /* it is a hash under our own secret */
+	memcpy(&key, identity, sizeof(key)); /* a keyed hash: clients cannot choose it */
 	return peer->has_credentials ? key ^ (uint64_t)peer->pid : key;
 }
 
@@ -216,7 +219,7 @@ let_in(struct entry *entry, const struct gw_decision *decision)
 	entry->next(entry->x);
 }
 
-/* It goes on with its caller's token, and counts for that as long as it lasts. */
+/* Pass the request on with the caller's token. It counts for that token until it ends. */
 static void
 let_pass(struct entry *entry)
 {
@@ -244,7 +247,7 @@ decided(void *ctx, const struct gw_decision *decision)
 	switch (decision->outcome) {
 	case GW_ACCESS_ALLOWED:
 		if (!decision->identity)
-			break; /* nobody is let in */
+			break; /* an allowed decision must have an identity */
 		let_in(entry, decision);
 		return;
 	case GW_ACCESS_UNAUTHENTICATED:
@@ -277,7 +280,6 @@ is_by_connection(const struct gw_listener_config *listener)
 	return listener->profile == GW_PROFILE_UNIX || listener->profile == GW_PROFILE_CERTIFICATES;
 }
 
-/* The connection has an identity, but the configuration does not list it. */
 static void
 refuse_connection(struct entry *entry)
 {
@@ -294,7 +296,9 @@ refuse_connection(struct entry *entry)
 	}
 }
 
-/* Impersonation is not decided here, and the arena shows the same objects to every admitted client. */
+/*
+ * Impersonation is the API server's decision, and the arena shows the same objects to every admitted client.
+ */
 static void
 refuse_impersonation(struct entry *entry)
 {
@@ -304,7 +308,7 @@ refuse_impersonation(struct entry *entry)
 	refuse_with(entry, "forbidden", "impersonation");
 }
 
-/* Does it go to the API server as it is, whose word about it then counts? */
+/* Whether the request is passed on to the API server, which then decides access. */
 static bool
 passes(const struct entry *entry, bool bearer)
 {
@@ -321,7 +325,7 @@ check_connection(struct entry *entry, bool bearer)
 {
 	struct gw_exchange *x = entry->x;
 	bool goes_there = passes(entry, bearer);
-	/* an upgrade is refused with the API server's URL: that is for callers whom reviews let in */
+	/* upgrades are refused with the API server's URL, which only reviewed callers may learn */
 	bool reviewed = gw_request_upgrades(x->api.connection) && gw_access_is_reviewed(entry->listener);
 	struct gw_check *check;
 

@@ -21,7 +21,7 @@ gw_refuse(struct api_status *status, enum gw_outcome outcome)
 	status->retry_after = 1;
 }
 
-/* As Go's %q, as far as names and paths need it, and as upstream's answers escape what browsers read. */
+/* Quote as Go's %q does for names and paths, and escape HTML as upstream's answers do. */
 static void
 quoted(struct api_buf *out, const char *text)
 {

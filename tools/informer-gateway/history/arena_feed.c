@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Enough for some seconds of a relay's traffic: 1.5 MiB of shared memory. */
+/* Some seconds of a relay's traffic; 1.5 MiB of shared memory. */
 #define QUEUE_ENTRIES 65536u
 
 static void
@@ -18,7 +18,7 @@ lose_order(struct gw_feed *feed)
 	gw_interests_note_all(&feed->interests);
 }
 
-/* Of the change that is being told. */
+/* The sequence number of the change in this callback. */
 static uint64_t
 note_seq(struct gw_feed *feed)
 {
@@ -26,7 +26,9 @@ note_seq(struct gw_feed *feed)
 	return feed->last.seq;
 }
 
-/* An object that was revoked while it was read is told again. */
+/*
+ * Stage the change. If its object was revoked during the read, the order is lost, and the object comes again.
+ */
 static void
 stage(struct gw_feed *feed, const struct informer_object *object, struct api_event change, bool unseen)
 {
@@ -72,8 +74,9 @@ on_update(void *context, const struct informer_object *old, const struct informe
 }
 
 /*
- * If a server does not give a deletion its own RV, the object has the RV of its last state, which was told.
- * While states are skipped, the last state is not the one that the watches know.
+ * Some servers give a deletion no RV of its own. The deleted object then has the RV of its last state, which
+ * was told before. While the queue coalesces, watches may not know the object's last state, so the previous
+ * state is unknown.
  */
 static void
 on_delete(void *context, const struct informer_object *object, bool final_state_known)
@@ -90,7 +93,7 @@ on_overflow(void *context, enum informer_overflow kind)
 {
 	struct gw_feed *feed = context;
 
-	(void)kind; /* RESYNC is for consumers */
+	(void)kind; /* always COALESCED: RESYNC is for consumers */
 	feed->coalescing = true;
 	feed->marked = false;
 }
@@ -121,7 +124,7 @@ begin(struct gw_feed *feed, uint64_t rv)
 	feed->coalescing = feed->marked = false;
 }
 
-/* Everything up to seq was told. all: everything of the newest snapshot. */
+/* Everything up to seq was told. all: everything up to the newest snapshot. */
 static void
 release(struct gw_feed *feed, uint64_t seq, uint64_t rv, bool all)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walks two levels here, the object's members and metadata's, to note positions. libinformer prints
- * everything below.
+ * Walks two levels itself, the object's members and those of metadata, to note positions. libinformer prints
+ * all deeper levels.
  */
 #include "tools/informer-gateway/history/arena_object.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* What was noted while text and side were written: of the object all but its pointers and its text's length.
- */
+/* Noted while text and side are written: the fields of api_object without pointers and text_len. */
 struct places {
 	struct api_object object;
 	size_t labels_at, fields_at;
@@ -96,7 +95,7 @@ write_member(struct api_buf *text, const struct informer_value_iter *it, bool fi
 	return informer_value_to_json(&it->item, append, text);
 }
 
-/* The RV's place is within its quotes; what is no string has none. */
+/* Note the RV and its position between the quotes. An RV that is no string has none. */
 static void
 note_rv(const struct api_buf *text, const struct informer_value_iter *it, struct places *places)
 {
@@ -107,7 +106,7 @@ note_rv(const struct api_buf *text, const struct informer_value_iter *it, struct
 	    informer_value_string(&it->item, &data, &length) < 0)
 		return;
 	places->object.rv = gw_rv_parse(data, length);
-	if (text->data[text->len - length - 2] != '"') /* escaped: it is no RV of anybody's */
+	if (text->data[text->len - length - 2] != '"') /* an escaped string is never an RV */
 		return;
 	places->object.rv_at = text->len - length - 1;
 	places->object.rv_len = (uint32_t)length;
@@ -134,7 +133,7 @@ note_labels(struct api_buf *side, const struct informer_value *labels, struct pl
 	}
 }
 
-/* Metadata without an RV gets an empty one, as its last member: there is always a place. */
+/* Metadata without an RV gets an empty one as its last member, so that rv_at is always valid. */
 static void
 end_metadata(struct api_buf *text, bool empty, struct places *places)
 {

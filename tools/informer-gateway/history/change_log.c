@@ -9,7 +9,7 @@
 #include "tools/informer-gateway/history/arena_object.h"
 
 #define CAPACITY_MIN 64u
-/* Where positions begin: there is room for older ones. */
+/* The first position; lower ones are for prepended changes. */
 #define POSITION_BEGIN (1ull << 32)
 
 void
@@ -31,7 +31,7 @@ gw_change_log_at(const struct gw_change_log *log, uint64_t position)
 	return &place(log, position)->change;
 }
 
-/* An object that other changes have as well is counted for each. */
+/* An object that several changes share counts for each of them. */
 static size_t
 bytes_of(const struct api_event *change)
 {
@@ -71,8 +71,7 @@ clear(struct gw_change_log *log)
 {
 	while (log->first < log->next)
 		drop_first(log);
-	/* a position that stood at the end is none of the next era's, nor is one that is put in front of it
-	 */
+	/* the new era's positions, also prepended ones, must differ from all positions of the old era */
 	log->first = log->next += POSITION_BEGIN;
 }
 
@@ -200,7 +199,7 @@ gw_change_log_tell(struct gw_change_log *log, uint64_t rv)
 void
 gw_change_log_gap(struct gw_change_log *log, uint64_t from, uint64_t to)
 {
-	/* of two gaps and what lies between them one is made, unless the first is forgotten by now */
+	/* two gaps and the changes between them become one gap, unless the log has forgotten the first gap */
 	if (log->gap_to <= log->floor)
 		log->gap_from = from;
 	log->gap_to = to;

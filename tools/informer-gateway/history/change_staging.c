@@ -59,7 +59,7 @@ by_rv(const void *a, const void *b)
 
 /*
  * Unseen deletions get the newest RV told before them. Returns whether every other change has a higher RV
- * than `told` and than such a deletion before it.
+ * than `told` and than every such deletion before it.
  */
 static bool
 place_unseen(struct gw_staged *items, size_t count, uint64_t told)
@@ -80,7 +80,7 @@ place_unseen(struct gw_staged *items, size_t count, uint64_t told)
 	return true;
 }
 
-/* Move the change to the log; a reference to its object stays here. */
+/* Move the change to the log. Its object stays referenced here. */
 static void
 hand_over(struct gw_staged *item, struct gw_change_log *log, struct gw_interests *interests)
 {

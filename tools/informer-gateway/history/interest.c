@@ -123,7 +123,7 @@ note(struct gw_watcher *watcher, uint64_t position)
 	watcher->noted_to = position + 1;
 }
 
-/* An object's value of a kind, and its length. */
+/* An object's value of the given kind, and its length. */
 static const char *
 value_of(const struct api_object *object, unsigned kind, size_t *ret_length)
 {
@@ -144,7 +144,7 @@ asks_for(const struct gw_watcher *watcher, const struct api_object *object)
 	return !strncmp(watcher->value, value, length) && watcher->value[length] == '\0';
 }
 
-/* Whether a change concerns a watcher. What is not known before may have had any value of a field. */
+/* Whether a change concerns a watcher. An unknown previous state may have had any value of a field. */
 static bool
 wants(const struct gw_watcher *watcher, const struct api_event *change)
 {
@@ -210,7 +210,7 @@ gw_interests_wake(struct gw_interests *interests)
 
 /* ---- reading -------------------------------------------------------------- */
 
-/* As gw_watcher_next(), up to a position. */
+/* As gw_watcher_next(), up to `end`. */
 static int
 read_log(const struct gw_watcher *watcher, uint64_t *position, uint64_t end)
 {
@@ -238,7 +238,7 @@ gw_watcher_next(struct gw_watcher *watcher, uint64_t *position)
 			*position = watcher->noted_from;
 		r = read_log(watcher, position, watcher->noted_to);
 		if (r > 0 && *position + 1 == watcher->noted_to)
-			watcher->read_to = watcher->noted_to = 0; /* it is the last */
+			watcher->read_to = watcher->noted_to = 0; /* the last noted position */
 	}
 	if (r == 0) {
 		watcher->read_to = watcher->noted_to = 0;

@@ -14,8 +14,8 @@
 #include "tools/informer-gateway/http/exchange_private.h"
 
 #define SWEEP_MS 1000u
-#define ONCE_MS 60000u   /* who was cut is not cut again */
-#define REFUSED_MS 2000u /* for a client beyond the quota to ask, and to be told */
+#define ONCE_MS 60000u   /* a client is cut once; the sweep skips it for this time */
+#define REFUSED_MS 2000u /* time for a refused client to send its request and get 429 */
 
 #define HEAD "Content-Type: application/json\r\nConnection: close\r\n"
 #define FAILURE "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
@@ -27,9 +27,9 @@ static const char too_slow[] =
 	"HTTP/1.1 408 Request Timeout\r\n" HEAD "\r\n" FAILURE
 	"\"message\":\"the request was not whole in time\",\"reason\":\"Timeout\",\"code\":408}\n";
 
-/* ---- ends in time ---- */
+/* ---- deadlines ---- */
 
-/* What does not fit at once, or would have to be encrypted, is not said. */
+/* Send without waiting. Not for TLS, where the text would have to be encrypted. */
 static void
 tell(int fd, const char *answer)
 {
@@ -44,7 +44,7 @@ gw_client_turn_away(int fd, bool tls)
 	if (!tls) {
 		tell(fd, too_many);
 		shutdown(fd, SHUT_WR);
-		/* what is unread when it is closed would make the words vanish */
+		/* unread bytes would make close() discard the answer */
 		while (recv(fd, unread, sizeof(unread), MSG_DONTWAIT) > 0)
 			;
 	}
@@ -148,8 +148,8 @@ end_shaking(struct gw_client *client)
 }
 
 /*
- * The client's last word was taken, and its certificate was verified: what is left of the handshake waits for
- * nobody.
+ * The client's last handshake message has arrived, and its certificate is verified. The rest of the handshake
+ * waits for nothing.
  */
 static int
 on_finished(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
@@ -208,7 +208,6 @@ gw_client_new(struct gw_listener *listener, struct MHD_Connection *connection)
 	client->quota_key = gw_peer_key(&client->peer);
 	client->poll.data = client;
 	if (uv_poll_init(front->loop, &client->poll, client->fd) < 0) {
-		/* it cannot be watched */
 		gw_client_cut(client);
 	} else {
 		uv_poll_start(&client->poll, UV_DISCONNECT, on_socket);

@@ -18,13 +18,13 @@ on_tick(uv_timer_t *timer)
 	unsigned due = late ? UINT32_MAX : (unsigned)(front->drain.all * (now - begun) / (end - begun));
 	struct gw_client *c;
 
-	/* the longest-lived last */
+	/* newest clients first */
 	LIST_FOREACH (c, &front->clients, link) {
 		if (over && c->x)
 			gw_exchange_cut(c->x);
 		else if (c->x && front->drain.asked < due && gw_exchange_end_soon(c->x))
 			front->drain.asked++;
-		/* between requests; late: also who has not asked anything yet */
+		/* idle clients; when late, also clients that have sent no request yet */
 		if (over || c->phase == GW_IDLE || (late && !c->x))
 			gw_client_cut(c);
 	}

@@ -66,7 +66,7 @@ gw_exchange_cut(struct gw_exchange *x)
 	gw_exchange_go_on(x);
 }
 
-/* Is its client to come again by a new connection? Asked once, as the answer begins. */
+/* Whether the client must reconnect. Drawn once, when the answer begins. */
 static bool
 sends_away(const struct gw_front *front)
 {
@@ -75,7 +75,7 @@ sends_away(const struct gw_front *front)
 	return o->goaway_chance > 0 && o->draw(o->ctx) < o->goaway_chance;
 }
 
-/* Keep the answer, until libmicrohttpd calls for it. */
+/* Keep the answer until libmicrohttpd's next call. */
 static void
 reply(struct gw_exchange *x, unsigned code, const char *type, struct MHD_Response *response)
 {
@@ -101,7 +101,7 @@ reply(struct gw_exchange *x, unsigned code, const char *type, struct MHD_Respons
 	gw_exchange_go_on(x);
 }
 
-/* In JSON alone: it is what is worth it. */
+/* Compress large JSON answers for clients that accept gzip. */
 static void
 compress(struct gw_exchange *x, const char *type, struct api_buf *body)
 {
@@ -213,7 +213,7 @@ gw_stream_blocked_since(const struct gw_exchange *x)
 	return x->state->waiting ? 0 : x->state->read_ms;
 }
 
-/* Libmicrohttpd waits for the socket to take bytes: it sees the end there. */
+/* libmicrohttpd waits until the socket is writable, and notices the cut there. */
 void
 gw_stream_drop(struct gw_exchange *x)
 {

@@ -12,7 +12,7 @@
 
 #define FIRST 3 /* SD_LISTEN_FDS_START */
 
-/* A decimal number of 0..max, all of the text; -1 if it is none. */
+/* Parse a whole text as a decimal number of 0..max; -1: it is none. */
 static long
 number(const char *text, long max)
 {
@@ -42,7 +42,7 @@ gw_inherited_number(int fd)
 	return fd;
 }
 
-/* The index of a name in "a:b:c", -1 if it is not there. */
+/* The index of `name` in a list "a:b:c"; -1: not in it. */
 static long
 index_of(const char *names, const char *name)
 {

@@ -24,7 +24,7 @@
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 
-/* one thread is all there is, and MHD_add_connection() tells of a connection before it returns */
+/* One thread runs everything. MHD_add_connection() reports a connection before it returns. */
 #if MHD_VERSION >= 0x01000000
 #define NO_LOCKS MHD_USE_NO_THREAD_SAFETY
 #define STRICT MHD_OPTION_CLIENT_DISCIPLINE_LVL
@@ -32,13 +32,13 @@
 #define NO_LOCKS 0u
 #define STRICT MHD_OPTION_STRICT_FOR_CLIENT
 #endif
-/* of a connection: its request's headers, then what is written of an answer */
+/* For each connection: the request's headers, then the answer's buffer. */
 #define CONNECTION_BYTES ((size_t)24 * 1024)
 #define HEADER_SECONDS 10u
 #define IDLE_SECONDS 120u
 #define BODY_BYTES ((size_t)3 << 20)
-#define REFUSED_MAX 64u /* connections beyond the quota that are told so by a whole answer */
-#define ACCEPTS 64      /* at a time, before others get their turn */
+#define REFUSED_MAX 64u /* refused connections that get a whole answer */
+#define ACCEPTS 64      /* connections accepted before other events get their turn */
 #define ACCEPT_RETRY_MS 100u
 #define TLS_LOOK_MS 10000u
 #define PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"
@@ -56,7 +56,7 @@ turn(struct gw_listener *l)
 	MHD_run(l->daemon);
 	gw_clients_rest(l);
 	if (l->called || (MHD_get_timeout(l->daemon, &wait_ms) == MHD_YES && wait_ms == 0)) {
-		/* not by a timer of nothing: libuv would call that again before it looks at anything else */
+		/* an idle handle: libuv runs timers with timeout 0 again before other events */
 		uv_idle_start(&l->daemon_idle, l->turn);
 		return;
 	}
@@ -112,8 +112,7 @@ on_complaint(void *ctx, const char *format, va_list arguments)
 
 /* ---- connections ---- */
 
-/* A client that vanished, and whose watch is quiet, is noticed within a minute. Unix sockets need none of it.
- */
+/* Notice within 60 s that a client has vanished while its watch is quiet. No effect on Unix sockets. */
 static void
 notice_who_vanishes(int fd)
 {
@@ -152,10 +151,10 @@ add(struct gw_listener *l, int fd, const struct sockaddr *address, socklen_t len
 	l->refuse = verdict != GW_QUOTA_TAKEN;
 	/* cppcheck-suppress autoVariables ; it is taken, or taken back, below */
 	l->arriving = &peer;
-	(void)MHD_add_connection(l->daemon, fd, address, length); /* closes it if it fails */
+	(void)MHD_add_connection(l->daemon, fd, address, length); /* closes fd on failure */
 	if (!l->arriving)
 		return;
-	/* it came to nothing before it was announced */
+	/* libmicrohttpd failed before on_connection() */
 	l->arriving = NULL;
 	gw_peer_done(&peer);
 	if (verdict == GW_QUOTA_TAKEN)
@@ -223,7 +222,7 @@ on_tls_timer(uv_timer_t *timer)
 
 /* ---- life ---- */
 
-/* The socket: its address, or one that was inherited. */
+/* Open the address, or take the inherited socket. */
 static int
 open_socket(struct gw_listener *l, const struct gw_listener_options *options, char **ret_error)
 {
@@ -242,7 +241,7 @@ open_socket(struct gw_listener *l, const struct gw_listener_options *options, ch
 	return r;
 }
 
-/* libmicrohttpd wants to know where certificates are; each session gets ours, see gw_tls_install(). */
+/* libmicrohttpd requires a source of certificates. gw_tls_install() gives each session its own. */
 static int
 no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int authority_count,
 	       const gnutls_pk_algorithm_t *algorithms, int algorithm_count, gnutls_pcert_st **certificates,
@@ -308,7 +307,7 @@ open_daemon(struct gw_listener *l, char **ret_error)
 		return message_set(ret_error, r, "the HTTP server does not start: %s", strerror(-r));
 	info = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	r = info ? uv_poll_init(l->front->loop, &l->daemon_poll, info->epoll_fd) : -EIO;
-	/* what is registered with the loop from here on is not undone: nothing fails behind it */
+	/* last step that can fail: the handles in the loop are not removed on failure */
 	if (r == 0)
 		r = uv_poll_init(l->front->loop, &l->accept_poll, l->socket.fd);
 	return r < 0 ? message_set(ret_error, r, "the HTTP server has no place in the loop: %s", strerror(-r))
@@ -349,7 +348,7 @@ gw_listener_open(struct gw_front *front, const struct gw_listener_options *optio
 	if (r == 0 && options->loopback && !gw_loopback_socket(l->socket.fd))
 		r = message_set(ret_error, -EADDRNOTAVAIL,
 				"plain HTTP without identity is for 127.0.0.1 and [::1] alone");
-	/* thousands may come at once, when another gateway has gone */
+	/* when another gateway ends, thousands of clients may connect at once */
 	if (r == 0 && listen(l->socket.fd, SOMAXCONN) < 0)
 		r = message_set(ret_error, -errno, "listen: %s", strerror(errno));
 	if (r == 0)
@@ -358,7 +357,7 @@ gw_listener_open(struct gw_front *front, const struct gw_listener_options *optio
 		release(l);
 		return r;
 	}
-	/* "http://…" is "https://…" there */
+	/* a TLS listener's URL begins with https */
 	snprintf(l->url, sizeof(l->url), "%.4s%s%s", l->socket.name,
 		 l->tls && !strncmp(l->socket.name, "http", 4) ? "s" : "", l->socket.name + 4);
 	LIST_INSERT_HEAD(&front->listeners, l, link);
@@ -400,7 +399,7 @@ gw_listener_close(struct gw_listener *listener)
 	LIST_FOREACH (c, &listener->front->clients, link)
 		if (c->listener == listener && c->x)
 			gw_exchange_cut(c->x);
-	uv_poll_stop(&listener->daemon_poll); /* before its descriptor goes */
+	uv_poll_stop(&listener->daemon_poll); /* before MHD_stop_daemon() closes the descriptor */
 	gw_clients_go_on(listener);
 	MHD_run(listener->daemon);
 	MHD_stop_daemon(listener->daemon);

@@ -12,10 +12,10 @@
 
 #include "tools/serving/buf.h"
 
-#define TEXTS_MAX 64u		/* organizations, and names, of one certificate */
-#define TEXT_MAX ((size_t)1024) /* bytes of one */
+#define TEXTS_MAX 64u           /* organizations, and names, of a certificate */
+#define TEXT_MAX ((size_t)1024) /* bytes of one text */
 
-/* ---- the kernel ---- */
+/* ---- kernel ---- */
 
 /* SO_PEERCRED, SO_PEERGROUPS */
 static void
@@ -39,7 +39,7 @@ add_credentials(struct gw_peer *peer, int fd)
 		peer->group_count = (unsigned)(bytes / sizeof(gid_t));
 }
 
-/* An IPv4 address that a socket for both families shows in IPv6 is written as what it is. */
+/* Print an IPv4 address that a dual-stack socket shows as IPv6 as IPv4. */
 static void
 print_address(char *out, size_t size, const struct sockaddr *address)
 {
@@ -101,7 +101,7 @@ gw_peer_key(const struct gw_peer *peer)
 
 /* ---- certificates ---- */
 
-/* An empty list, which add_text() puts behind. */
+/* An empty list for add_text(). */
 static char **
 no_texts(void)
 {
@@ -119,7 +119,7 @@ add_text(char ***texts, const char *prefix, const char *text, size_t length)
 
 	while ((*texts)[count])
 		count++;
-	/* a name with a zero byte would be read as another one */
+	/* a name with a zero byte would be read as a shorter one */
 	if (count == TEXTS_MAX || memchr(text, 0, length))
 		return;
 	api_buf_puts(&buf, prefix);

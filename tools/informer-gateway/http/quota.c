@@ -37,7 +37,7 @@ home(const struct gw_quota *quota, uint64_t key)
 	return (unsigned)((key * 0x9e3779b97f4a7c15u) >> 32) & quota->mask;
 }
 
-/* Where the key stands, or the empty place for it. */
+/* The key's place, or the empty place for it. */
 static unsigned
 find(const struct gw_quota *quota, uint64_t key)
 {
@@ -80,7 +80,7 @@ gw_quota_take(struct gw_quota *quota, uint64_t key)
 	return GW_QUOTA_TAKEN;
 }
 
-/* Close the gap: whoever stands behind it and would be sought across it moves into it. */
+/* Close the gap: move entries behind it whose search would stop at the gap. */
 static void
 close_gap(struct gw_quota *quota, unsigned gap)
 {

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #define METHOD_MAX 24u
-/* libmicrohttpd before 1.0 cuts a value at its zero byte, and joins folded lines to other headers' names */
+/* libmicrohttpd before 1.0 cuts a value at a zero byte, and joins folded lines to other headers' names. */
 #define LAX (MHD_VERSION < 0x01000000)
 #define HIDDEN "a header has a zero byte, goes on in a second line, or ends without CR"
 #define IMPERSONATE "Impersonate-"
@@ -44,7 +44,7 @@ target_fault(const char *target)
 	return NULL;
 }
 
-/* "." and ".." are not resolved: one who looked at the path before may have done so, or not. */
+/* "." and ".." are refused: a proxy before the gateway may or may not have resolved them. */
 static bool
 has_dots(const char *path)
 {
@@ -72,7 +72,7 @@ path_fault(const char *path)
 struct headers {
 	unsigned lengths, hosts;
 	const char *fault;
-	const char *end; /* of the line before */
+	const char *end; /* behind the previous line */
 };
 
 static bool
@@ -97,7 +97,7 @@ look(void *ctx, enum MHD_ValueKind kind, const char *name, size_t name_length, c
 	struct headers *h = ctx;
 
 	(void)kind;
-	/* each line begins where the one before ended: else there were bytes that are not told */
+	/* each line must begin where the previous one ended, or libmicrohttpd has hidden bytes */
 	if (LAX && (name != h->end || !value || value[value_length] || value[value_length + 1]))
 		h->fault = HIDDEN;
 	else if (!is_token(name, name_length))
@@ -161,7 +161,7 @@ gw_request_takes_gzip(struct MHD_Connection *connection)
 			     "gzip");
 }
 
-/* ---- what it asks for beside its target ---- */
+/* ---- header values ---- */
 
 bool
 gw_names_have(const char *list, const char *name)
@@ -210,7 +210,7 @@ gw_request_impersonates(struct MHD_Connection *connection)
 	return found;
 }
 
-/* The letters of RFC 6750's b64token. */
+/* The characters of RFC 6750's b64token. */
 static const char token_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=";
 
 const char *

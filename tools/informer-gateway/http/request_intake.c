@@ -57,7 +57,7 @@ queue(struct gw_exchange *x)
 	return result;
 }
 
-/* Answered before it was read: whatever else comes on this connection is not looked at. */
+/* Answer before the request is read. The connection closes after the answer. */
 static enum MHD_Result
 refuse(struct gw_exchange *x)
 {
@@ -125,7 +125,7 @@ gw_read_body(struct gw_exchange *x, gw_body_done *done, void *ctx)
 	gw_exchange_go_on(x);
 }
 
-/* A body that was not asked for is discarded. */
+/* Keep the body if the handler asked for it, else discard it. */
 static enum MHD_Result
 collect(struct gw_exchange *x, const char *upload, size_t *size)
 {
@@ -137,7 +137,7 @@ collect(struct gw_exchange *x, const char *upload, size_t *size)
 
 /* ---- the handler ---- */
 
-/* It waits for a word before it sends its body. */
+/* Whether the client waits for "100 Continue" before it sends the body. */
 static bool
 waits_to_send(const struct gw_exchange *x)
 {
@@ -146,7 +146,10 @@ waits_to_send(const struct gw_exchange *x)
 	return expect && strcasecmp(expect, "100-continue") == 0;
 }
 
-/* At the headers of a request with a body: its body comes next, unless an answer that spares it does. */
+/*
+ * After the headers of a request with a body: receive the body. If the client waits with it and an answer
+ * exists, answer at once.
+ */
 static enum MHD_Result
 past_headers(struct gw_exchange *x)
 {
@@ -159,7 +162,7 @@ past_headers(struct gw_exchange *x)
 	return MHD_YES;
 }
 
-/* Somebody was called: what became of it? */
+/* After a call of the handler: queue the answer, receive the body, or suspend the connection. */
 static enum MHD_Result
 go_on(struct gw_exchange *x)
 {
@@ -187,7 +190,7 @@ hand_on(struct gw_exchange *x)
 	return go_on(x);
 }
 
-/* Its body is whole, and was asked for. */
+/* The body is complete, and body_done waits for it. */
 static enum MHD_Result
 hand_body_on(struct gw_exchange *x)
 {

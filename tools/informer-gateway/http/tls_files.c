@@ -21,8 +21,8 @@ struct gw_tls_set {
 };
 
 struct gw_tls {
-	char *paths[FILES];      /* NULL: there is none */
-	struct stat seen[FILES]; /* of what was read */
+	char *paths[FILES];      /* NULL: not configured */
+	struct stat seen[FILES]; /* the files that were read */
 	bool client_required;
 	struct gw_tls_set *set;
 };
@@ -147,7 +147,7 @@ same(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* One that is not there at the moment is just being replaced. */
+/* A missing file is being replaced: false, so that the next look decides. */
 bool
 gw_tls_changed(const struct gw_tls *tls)
 {
@@ -164,7 +164,7 @@ gw_tls_changed(const struct gw_tls *tls)
 	return changed;
 }
 
-/* Called within the handshake, also where no certificate was shown. 0: go on. */
+/* Called in the handshake, also without a client certificate. Returns 0 to continue. */
 static int
 verify(gnutls_session_t session)
 {
@@ -174,7 +174,7 @@ verify(gnutls_session_t session)
 	};
 	unsigned count = 0, status = 0;
 
-	/* where one is required gnutls has refused the handshake already */
+	/* gnutls has already refused clients without a required certificate */
 	if (!gnutls_certificate_get_peers(session, &count) || count == 0)
 		return 0;
 	if (gnutls_certificate_verify_peers(session, &purpose, 1, &status) < 0 || status != 0)

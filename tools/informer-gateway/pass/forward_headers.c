@@ -75,7 +75,7 @@ is_named_by_connection(const struct gw_header *headers, size_t count, const char
 	return false;
 }
 
-/* Who asks: one bearer, which stays. */
+/* The request must have exactly one bearer token, which Connection must not remove. */
 static int
 check_identity(const struct gw_header *headers, size_t count, struct api_status *status)
 {

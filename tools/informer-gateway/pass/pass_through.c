@@ -11,7 +11,7 @@
 
 #define REQUESTS_MAX 1024u
 #define BUFFER_HIGH                                                                                          \
-	(256u << 10) /* of an answer that the client does not take: upstream is not read further */
+	(256u << 10) /* unread bytes of an answer that pause upstream; below BUFFER_LOW upstream resumes */
 #define BUFFER_LOW (64u << 10)
 
 struct gw_pass_through {
@@ -20,21 +20,21 @@ struct gw_pass_through {
 	struct gw_pass_through_counters counters;
 };
 
-/* One request under way. It is its exchange's until that is answered, and the stream's from then on. */
+/* A request under way. The exchange owns it until the answer begins, then the stream does. */
 struct passing {
 	struct gw_pass_through *pass_through;
 	struct gw_exchange *x;
 	struct gw_header_lines headers;
-	struct transport_request *request; /* NULL: it is not sent yet, or over */
+	struct transport_request *request; /* NULL: not sent yet, or over */
 	struct api_buf answer;
-	size_t taken; /* of the answer */
+	size_t taken; /* bytes of the answer that the stream has sent */
 	int code, result;
 	char *type;
-	bool write;    /* may do something twice */
-	bool lines;    /* it is made of lines, or of text */
-	char last;     /* byte that was handed on; at first the end of a line */
-	bool endless;  /* a watch, or a log that is followed */
-	bool bodyless; /* its answer has none */
+	bool write;    /* sending it twice may do harm */
+	bool lines;    /* the answer is not protobuf: it ends between lines */
+	char last;     /* last byte sent; '\n' at first */
+	bool endless;  /* a watch, or a log with follow */
+	bool bodyless; /* the answer has no body */
 	bool paused, over, ending;
 	void (*instead)(struct gw_exchange *x); /* NULL: 503 */
 };
@@ -65,7 +65,7 @@ end_of(struct passing *p)
 		p->pass_through->counters.broken++;
 	if (p->over)
 		return p->result < 0 ? GW_STREAM_BROKEN : GW_STREAM_END;
-	/* between two lines; what has none, as a watch in protobuf, comes event by event */
+	/* end between two lines; protobuf, without lines, arrives event by event */
 	return p->ending && p->endless && (p->last == '\n' || !p->lines) ? GW_STREAM_END : 0;
 }
 
@@ -118,8 +118,7 @@ reply_absent(struct gw_exchange *x, const char *message, void (*instead)(struct 
 	instead(x);
 }
 
-/* No answer came. Whether a write was heard is not known then, so that its client is not told to send it
- * again. */
+/* No answer came. The API server may have received a write, so the client is not told to retry it. */
 static void
 reply_failure(struct gw_exchange *x, bool write, int result, const char *message,
 	      void (*instead)(struct gw_exchange *x))
@@ -214,7 +213,9 @@ on_done(void *ctx, int result, const char *message)
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
-/* Who read it here did not read all of it: what he writes back would erase the rest. A Scale is none of ours.
+/*
+ * Whether a write would erase fields that the cache drops: the client read the object here, without them. A
+ * Scale is not read here.
  */
 static bool
 would_erase(struct gw_pass_through *pt, struct gw_exchange *x)
@@ -234,7 +235,7 @@ would_erase(struct gw_pass_through *pt, struct gw_exchange *x)
 	return true;
 }
 
-/* With its body, if it has one. */
+/* Send the request, with its body if it has one. */
 static void
 send_on(struct passing *p)
 {
@@ -312,7 +313,7 @@ gw_pass_through(struct gw_pass_through *pass_through, struct gw_exchange *x,
 	gw_read_body(x, body_read, p);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- life ----------------------------------------------------------------------------------- */
 
 struct gw_pass_through *
 gw_pass_through_new(struct gw_upstream *upstream, const struct gw_pass_through_options *options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two ways to the API server, and reviews over the own one; see upstream.h. */
+/* Two transports to the API server, and reviews over the gateway's own one; see upstream.h. */
 #include "tools/informer-gateway/upstream/upstream.h"
 
 #include <errno.h>

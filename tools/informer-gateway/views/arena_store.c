@@ -11,9 +11,9 @@
 #include "tools/informer-gateway/views/arena_view.h"
 #include "tools/informer-gateway/views/history.h"
 
-/* watcher.interests: NULL while it does not watch. */
+/* watcher.interests: NULL if it does not watch. */
 struct arena_store {
-	struct gw_store store; /* first: it is what is handed out */
+	struct gw_store store; /* first, for of() */
 	struct gw_entry *entry;
 	struct gw_watcher watcher;
 	char warning[160];
@@ -79,7 +79,7 @@ position_of(void *ctx, const struct api_resource *resource, uint64_t rv, uint64_
 
 	(void)resource;
 	if (watching && s->watcher.era != log->era && rv > log->told)
-		return -ESTALE; /* it has lost its place, and this history does not reach its RV */
+		return -ESTALE; /* the watcher lost its position, and the new log does not reach its RV */
 	if (watching)
 		gw_watcher_restart(&s->watcher);
 	r = gw_change_log_position(log, rv, ret_position);
@@ -92,7 +92,7 @@ position_of(void *ctx, const struct api_resource *resource, uint64_t rv, uint64_
 	return r;
 }
 
-/* The next position at which there is something for this store. As gw_watcher_next(). */
+/* Find the next position with a change for this store. As gw_watcher_next(). */
 static int
 next_position(struct arena_store *s, uint64_t *position)
 {
@@ -122,7 +122,7 @@ take_events(void *ctx, const struct api_resource *resource, uint64_t *position, 
 	return (int)n;
 }
 
-/* ---- what the request asks for ----------------------------------------------- */
+/* ---- for requests ------------------------------------------------------------ */
 
 static struct arena_store *
 of(struct gw_store *store)
@@ -137,7 +137,7 @@ close_store(struct gw_store *store)
 	free(store);
 }
 
-/* By the most selective thing that the query says. */
+/* Register the watcher by the most selective part of the query. */
 static void
 watch(struct gw_store *store, const char *namespace_, const struct api_query *query, void (*wake)(void *ctx),
       void *ctx)

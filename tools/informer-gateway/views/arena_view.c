@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moments are few and stand in a list, newest first; so do each moment's items. */
+/* There are few moments, in a list, newest first. Each has a list of its items, most recently used first. */
 #include "tools/informer-gateway/views/arena_view.h"
 
 #include <errno.h>
@@ -9,15 +9,14 @@
 #include "tools/informer-gateway/arena/arena_take.h"
 #include "tools/informer-gateway/views/view_items.h"
 
-/* For how long a moment waits for others that come. */
+/* How long a closed moment waits for further views. */
 #define SHARE_MS 1000u
-/* Item lists without a view that a moment keeps; clients choose how many hints there are. */
+/* Item lists without a view that a moment keeps. Clients choose the number of different hints. */
 #define UNREAD_MAX 4u
 
 /*
- * items     what was asked for last stands first
- * open      views of it
- * until_ms  when nobody has it open: until then it is kept
+ * items: most recently used first. open: number of views. until_ms: a moment without views is kept until
+ * then.
  */
 struct gw_moment {
 	struct gw_moment *next;
@@ -31,7 +30,7 @@ struct gw_moment {
 
 struct api_view {
 	struct gw_moment *moment;
-	struct gw_items *items; /* NULL: not chosen, or there is no room */
+	struct gw_items *items; /* NULL: not chosen, or no room */
 	struct gw_items_place place;
 	bool failed;
 };
@@ -166,7 +165,7 @@ gw_view_open(struct gw_entry *entry, uint64_t rv, struct api_view **ret_view, ui
 	return 0;
 }
 
-/* Keep the newest item lists without a view. */
+/* Free item lists without a view, except the `most` most recently used. */
 static void
 forget_unread(struct gw_moment *m, unsigned most)
 {
@@ -179,7 +178,7 @@ forget_unread(struct gw_moment *m, unsigned most)
 			at = &(*at)->next;
 }
 
-/* The items of this hint, which another view may fill already, stand first from now on. */
+/* Find the items of a hint, which another view may be filling, and move them to the front. */
 static struct gw_items *
 find_items(struct gw_moment *m, const struct gw_hint *hint)
 {
@@ -196,7 +195,7 @@ find_items(struct gw_moment *m, const struct gw_hint *hint)
 	return found;
 }
 
-/* Item lists without a view are freed when less than half of the room is left. */
+/* Free item lists without a view when less than half of the room is left. */
 static void
 make_room(const struct gw_arena *arena)
 {
@@ -223,7 +222,7 @@ gw_view_choose(struct api_view *view, struct gw_hint *hint)
 	if (r == 0)
 		view->items->readers++;
 	else if (r != -ENOBUFS)
-		view->failed = true; /* view_ready() says so */
+		view->failed = true; /* gw_view_ready() reports it */
 	return r == -ENOBUFS ? r : 0;
 }
 
@@ -294,7 +293,7 @@ gw_view_close(struct api_view *view)
 	}
 	keep_for(m, SHARE_MS);
 	if (view->failed)
-		m->until_ms = 0; /* no other view may use it */
+		m->until_ms = 0; /* no other view may use the moment */
 	gw_items_place_done(&view->place);
 	free(view);
 	gw_moments_expire(m->entry->arena);

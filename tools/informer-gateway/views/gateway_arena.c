@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connects the parts, and reports what was taken in. */
+/* Connects the arena's parts, and reports new commits. */
 #include "tools/informer-gateway/views/gateway_arena.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tools/informer-gateway/views/arena_view.h"
 #include "tools/schema/proto_schema.h"
 
-/* Known kinds are there, for their fields and short names, and are not served. */
+/* Built-in kinds are registered for their fields and short names, but not served until the arena has them. */
 static void
 begin_registry(struct api_registry *registry)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads from a query's selectors what an index can answer. */
+/* Takes from a query's selectors the parts that an index can answer. */
 #include "tools/informer-gateway/views/hint.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects all RVs first, which is cheap; then makes the objects that fit, newest first. */
+/* Collects the RVs of all candidates first, which is cheap. Then makes the objects that fit, newest first. */
 #include "tools/informer-gateway/views/history.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "tools/informer-gateway/arena/arena_take.h"
 
-/* One change that could be put in front. */
+/* A change that may be prepended. */
 struct candidate {
 	struct informer_object object;
 	uint64_t rv;
@@ -19,7 +19,7 @@ struct search {
 	const struct gw_entry *entry;
 	struct candidate *items;
 	size_t count, capacity;
-	uint64_t forgotten_seq; /* deletions after it are all remembered */
+	uint64_t forgotten_seq; /* all deletions after it are remembered */
 	uint64_t proven;        /* F; 0: nothing is proven */
 };
 
@@ -33,7 +33,7 @@ add(struct search *s, const struct informer_object *object, uint64_t rv, bool go
 	s->items[s->count++] = (struct candidate){.object = *object, .rv = rv, .gone = gone};
 }
 
-/* The RV of a seen deletion after which none was forgotten; 0: not such a deletion. */
+/* The RV of a deletion that informerd's watch saw and after which none was forgotten; 0: another deletion. */
 static uint64_t
 rv_of_seen(const struct search *s, const struct informer_object *object)
 {
@@ -45,7 +45,7 @@ rv_of_seen(const struct search *s, const struct informer_object *object)
 	return gw_object_rv(object);
 }
 
-/* From the oldest to the newest deletion. */
+/* Called from the oldest to the newest deletion. */
 static int
 look_at_deleted(void *context, const struct informer_object *object)
 {
@@ -61,7 +61,7 @@ look_at_deleted(void *context, const struct informer_object *object)
 	return 0;
 }
 
-/* Find F, from the remembered deletions or from the first list. */
+/* Find F: from the remembered deletions, or from the RV of the first list. */
 static int
 prove(struct search *s, const struct gw_reading *reading, uint64_t complete_from)
 {
@@ -98,8 +98,8 @@ newest_first(const void *a, const void *b)
 }
 
 /*
- * Prepend the newest changes that fit. Their previous states are unknown, also of deletions: a client may
- * have been told of a selected state, and of no state between that and the last one.
+ * Prepend the newest changes that fit. Their previous states are unknown, also for deletions: a client may
+ * know an earlier selected state, and none between that and the last one.
  */
 static void
 extend(struct gw_entry *entry, struct search *s)
@@ -120,7 +120,7 @@ extend(struct gw_entry *entry, struct search *s)
 		bool made = gw_object_make(&entry->maker, &s->items[i].object, &change.object) == 0;
 
 		bytes = made ? gw_object_bytes(change.object) + sizeof(change) : SIZE_MAX;
-		if (bytes > room) { /* its RV becomes the floor; the change itself is not prepended */
+		if (bytes > room) { /* the change does not fit: its RV becomes the floor */
 			api_object_unref(change.object);
 			floor = change.rv;
 			break;
@@ -139,7 +139,7 @@ gw_history_extend(struct gw_entry *entry)
 	struct gw_standing standing = {0};
 	int r;
 
-	/* a snapshot that is ahead of the log would prove nothing of what lies between them */
+	/* if the snapshot is ahead of the log, the changes between them would be missing */
 	if (!entry->feed.begun || log->extended)
 		return -ESTALE;
 	r = gw_entry_begin_whole(entry, &reading);

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ITEM_BYTES (sizeof(struct gw_item) + 64) /* with its key, as a guess */
+#define ITEM_BYTES (sizeof(struct gw_item) + 64) /* one item with its key, estimated */
 
 /* ---- which objects ----------------------------------------------------------- */
 
-/* Begin with the index that leaves fewest, or with all; *ret_count of them at most. */
+/* Begin with the index that selects the fewest objects, or with all objects. *ret_count: at most so many. */
 static int
 start(struct gw_items *items, uint64_t *ret_count)
 {
 	const struct informer_snapshot *snapshot = &items->reading->snapshot;
 	struct informer_resource *resource = items->reading->resource;
 	const struct gw_hint *hint = &items->hint;
-	/* a pod without a node is in no index */
+	/* pods without a node are in no index */
 	bool valued = hint->value && hint->value[0];
 	const char *field = valued ? items->entry->resource->fields[hint->field].label : "";
 	const struct {
@@ -30,7 +30,7 @@ start(struct gw_items *items, uint64_t *ret_count)
 	uint64_t count;
 	int r = 0;
 
-	/* libinformer's grammar is the API's; what it refuses nonetheless, the query decides alone */
+	/* if libinformer refuses a selector that the API accepts, only the query selects */
 	if (hint->labels)
 		r = informer_label_selector_compile(items->entry->arena->reads, hint->labels,
 						    strlen(hint->labels), &items->selector, NULL);
@@ -59,7 +59,10 @@ is(const char *text, const char *data, size_t length)
 	return !text || (strlen(text) == length && !memcmp(text, data, length));
 }
 
-/* 1, 0, negative. Of a resource with several entries only those of this one are wanted. */
+/*
+ * Returns 1, 0 or a negative error. If the resource has several entries, only objects of this entry are
+ * wanted.
+ */
 static int
 is_wanted(const struct gw_items *items, const struct informer_object *object)
 {
@@ -79,7 +82,7 @@ is_wanted(const struct gw_items *items, const struct informer_object *object)
 	return items->selector ? informer_label_selector_matches(items->selector, object) : 1;
 }
 
-/* The one that is named. */
+/* Look up the named object. */
 static int
 look_up(const struct gw_items *items, struct informer_object *ret_object)
 {
@@ -110,7 +113,7 @@ by_key(const void *a, const void *b)
 	return strcmp(((const struct gw_item *)a)->key, ((const struct gw_item *)b)->key);
 }
 
-/* Keys move while they are collected: their places are known at the end. */
+/* Add a run. The buffer of keys moves while it grows, so item.key is set here. */
 static void
 add_run(struct gw_items *items, struct gw_run run, struct api_buf *keys)
 {
@@ -142,7 +145,7 @@ collect(const struct gw_items *items, const struct informer_object *object, stru
 	return r;
 }
 
-/* What it has become. */
+/* Update the share to the memory in use. */
 static void
 count_held(struct gw_items *items)
 {
@@ -233,7 +236,7 @@ lower_bound(const struct gw_run *run, const char *key)
 	return low;
 }
 
-/* Put the heap's i-th where its key belongs. */
+/* Restore the heap's order below element i. */
 static void
 sink(struct gw_items_place *place, size_t i)
 {
