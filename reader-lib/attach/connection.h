@@ -4,12 +4,12 @@
  *
  *	DOWN ──connect, HELLO──▶ GREETING ──WELCOME──▶ UP
  *	  ▲                         │                   │
- *	  └──── refused, hang-up, silence, nonsense ────┘		the arena stays mapped and readable
+ *	  └──── refused, hang-up, silence, nonsense ────┘		the arena stays readable
  *
- * DOWN tries again after 10 ms, then twice as long, up to 1 s. Each arena that comes becomes current at once;
- * snapshots of the old one stay valid.
+ * DOWN retries at once after UP, else after 10 ms, then after twice as long each time, up to 1 s. Each arena
+ * that arrives becomes current at once. Snapshots of the old arena stay valid.
  *
- * Threads: all with the handle's `lock` held, but connection_dispatch() and connection_open().
+ * Threads: call with the handle's `lock` held, unless a function says otherwise.
  */
 #ifndef READER_LIB_ATTACH_CONNECTION_H
 #define READER_LIB_ATTACH_CONNECTION_H
@@ -17,15 +17,13 @@
 #include "reader-lib/attach/handle.h"
 
 /*
- * What the connection does for rooms that it does not know: what they have to say goes over it. All with
- * `lock` held.
+ * Calls to the rooms above, which send and receive over the connection. All with `lock` held.
  *
- * step     at the end of each step: send what can be sent
- * attached the arena that came with WELCOME became current
- * lost     the connection is gone
- * receive  a packet came, while it is UP. Takes over its count descriptors; fds NULL: some came, and this
- *          process could open no more. False: the packet makes no sense (or is none of theirs), and the
- *          descriptors are still the caller's
+ * step      each step ends: send what can be sent
+ * attached  the arena that came with WELCOME became current
+ * lost      the connection went DOWN; also called after each failed attempt
+ * receive   a packet arrived while UP. Takes over its `count` descriptors. fds NULL: this process could not
+ *           open all of them. False: the packet is invalid or unknown, and the caller keeps the descriptors
  */
 struct connection_hooks {
 	void (*step)(struct informer *inf);
@@ -35,20 +33,20 @@ struct connection_hooks {
 			unsigned count);
 };
 
-/* Do what can be done without waiting. Returns whether something changed. */
+/* Do what needs no waiting. Returns whether something changed. */
 bool connection_step(struct informer *inf);
-/* The same, with the lock held by nobody. Counts news that informer_begin() took before. */
+/* The same, without `lock`. Also reports changes that informer_begin() took from the descriptors. */
 bool connection_dispatch(struct informer *inf);
 /*
- * The first attempt, with the lock held by nobody: a daemon that listens, starts or ends gets a moment to
- * answer.
+ * The first attempt, without `lock`. Waits at most 100 ms for the answer of a daemon that listens, starts or
+ * ends.
  */
 void connection_first_attempt(struct informer *inf);
-/* Take down the connection, the mappings that came over it, and the handle. */
+/* Close the connection, all mappings and the handle, at detach. Without `lock`. */
 void handle_done(struct informer *inf, bool in_child);
-/* While it is UP: look again at this time (CLOCK_MONOTONIC), or earlier. */
+/* While UP: make informer_fd() readable at this time (CLOCK_MONOTONIC), or earlier. */
 void connection_timer(struct informer *inf, uint64_t at_ns);
-/* A connected socket, or negative errno with a message. For informer_stat_json() as well. */
+/* A connected socket, or negative errno with a message. With or without `lock`. */
 int connection_open(struct informer *inf, bool nonblocking);
 
 #endif

@@ -34,7 +34,7 @@
 #define TOLD 1
 #define NOTHING_TO_TELL 2
 
-/* ---- what is known, and what is from now on ---- */
+/* ---- previous and new state ---- */
 
 /*
  * Look up what is known of an object before it is told, and allocate what will be kept. 0; negative: it

@@ -181,7 +181,7 @@ handler_tell_delete_key(struct informer_handler *h, struct known_key *e)
 	return true;
 }
 
-/* ---- what is pending ---- */
+/* ---- pending calls ---- */
 
 void
 handler_forget_key(struct informer_handler *h, struct known_key *entry)

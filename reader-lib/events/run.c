@@ -477,7 +477,7 @@ informer_fd(const struct informer *inf)
 	return forked(inf) ? INFORMER_E_FORKED : inf->run->outer;
 }
 
-/* ---- made and taken down ---- */
+/* ---- creating and freeing ---- */
 
 static int
 make_descriptors(struct run *run, int epoll)

@@ -8,7 +8,7 @@
 #include "reader-lib/factory/factory.h"
 #include "reader-lib/factory/gvr_name.h"
 
-/* ---- made ---- */
+/* ---- creating ---- */
 
 static int
 bad_name(const char *text)
@@ -209,7 +209,7 @@ informer_factory_new_exclusive(struct informer_factory *f, const char *resource,
 	return get_shared(f, resource, true, ret_shared);
 }
 
-/* ---- started, synced, shut down ---- */
+/* ---- starting, syncing, shutting down ---- */
 
 /* The head of the list. New informers are added before it, so the rest stays as it is. */
 static struct informer_shared *

@@ -159,7 +159,7 @@ add_entry(struct private_index *ix, struct index_record *record, const char *dat
 	return 0;
 }
 
-/* ---- asking the function ---- */
+/* ---- calling the index function ---- */
 
 struct emission {
 	struct text_set *values;

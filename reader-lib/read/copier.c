@@ -38,7 +38,7 @@ copier_done(struct copier *c)
 	small_buffer_done(&c->names);
 }
 
-/* ---- what was copied already ---- */
+/* ---- copies already made ---- */
 
 static struct known *
 place_of(struct known *entries, size_t count, uint64_t key)

@@ -13,7 +13,7 @@
 /* Also ends a description that contains itself. */
 #define RULES_MAX 64u
 
-/* ---- made of a description ---- */
+/* ---- creating from a description ---- */
 
 static bool
 makes_sense(const struct informer_rate_limit *limit)
@@ -86,7 +86,7 @@ rate_limiter_done(struct rate_limiter *l)
 	*l = (struct rate_limiter){0};
 }
 
-/* ---- asked ---- */
+/* ---- computing delays ---- */
 
 /* base · 2^failures */
 static uint64_t

@@ -53,7 +53,7 @@ later(uint64_t time_ns, uint64_t delay_ns)
 	return delay_ns > NEVER - 1 - time_ns ? NEVER - 1 : time_ns + delay_ns;
 }
 
-/* ---- made and freed ---- */
+/* ---- creating and freeing ---- */
 
 /* client-go's DefaultTypedControllerRateLimiter, with the caller's figures. */
 static int

@@ -159,7 +159,7 @@ put_queue(struct out *o, const struct family *f, struct informer_workqueue *queu
 		put_format(o, "%" PRIu64 "\n", values[0]);
 }
 
-/* ---- all of all ---- */
+/* ---- all metrics of all queues ---- */
 
 /* Prometheus refuses a page on which two series have the same labels. */
 static bool

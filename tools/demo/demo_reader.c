@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The demo's reader: an agent as anyone could write one. It attaches, and every second (or MILLISECONDS) says
- * what it found since: by key, by index, how long a lookup took on average, and from which generation. It
- * goes on whatever happens to the daemon, until it is ended.
+ * The demo's reader, an agent like those of users. It attaches, and looks up objects by key and by index.
+ * Every second (or MILLISECONDS) it prints the generation, the number of lookups and their mean time. It runs
+ * until it is killed, even without the daemon.
  *
  *	demo-reader NAME SOCKET [MILLISECONDS]
  */
@@ -24,7 +24,7 @@ now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Some keys to ask for, "namespace/name", and the node of the last of them. */
+/* Choose keys to look up, "namespace/name", and the node of the last pod that has one. */
 static int
 choose_keys(struct informer *inf, struct informer_resource *pods, const struct informer_path *node,
 	    char keys[KEYS][320], char ret_node[256])
@@ -86,7 +86,7 @@ main(int argc, char **argv)
 		uint64_t lookups = 0, failed = 0, gone = 0, on_node = 0;
 		double start = now(), taken = 0;
 
-		/* some thousand lookups by key, each in a snapshot of its own; then rest a little */
+		/* 16 lookups of each key, each in its own snapshot; then a pause of 20 ms */
 		while (now() < start + interval) {
 			double t = now();
 

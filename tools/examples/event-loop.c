@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Changes in an event loop of one's own, without a thread and without callbacks: the library's one descriptor
- * beside others. Here poll() waits for it and for standard input, at whose end the program ends; epoll, libuv
- * and others take the descriptor alike.
+ * Changes in the program's own event loop, without a thread and without callbacks. poll() waits for the
+ * library's one descriptor and for standard input, whose end ends the program. The descriptor also works with
+ * epoll, libuv and other loops.
  *
  *	cc event-loop.c $(pkg-config --cflags --libs libinformer) -o event-loop && ./event-loop node-1
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The field's classic example: say of each pod when it comes, changes and goes. Once a minute each pod is
- * told again (resync).
+ * The classic example: print when a pod is added, updated or deleted. Once a minute a resync reports each pod
+ * again.
  *
  *	cc pod-logger.c $(pkg-config --cflags --libs libinformer) -o pod-logger && ./pod-logger [NAMESPACE]
  */
@@ -33,7 +33,7 @@ static void on_update(void *context, const struct informer_object *old, const st
 	char before[256], after[256];
 
 	(void)context;
-	/* old is not known when we were too slow for each single change: the name is the same in any case */
+	/* old is NULL if changes were coalesced; its name equals the new one */
 	printf("%s Pod Updated to %s\n", name_of(old ? old : pod, before), name_of(pod, after));
 }
 
@@ -41,7 +41,7 @@ static void on_delete(void *context, const struct informer_object *pod, bool fin
 {
 	char name[256];
 
-	/* where the final state is not known, the name is */
+	/* the name is known even if the final state is not */
 	(void)context, (void)final_state_known;
 	printf("Pod Deleted from Store: %s\n", name_of(pod, name));
 }
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 	sigset_t ends;
 	int signal;
 
-	/* before there are threads, so that all of them leave these signals to sigwait() */
+	/* block the signals before threads start, so that only sigwait() receives them */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);

@@ -308,7 +308,7 @@ open_listener(struct gateway *g, struct gw_listener_config *l, char **ret_error)
 	return 0;
 }
 
-/* ---- the end ---- */
+/* ---- running and ending ---- */
 
 static void
 stop(void *loop)

@@ -54,7 +54,7 @@ find_chain(struct backlog *backlog, const char *key, uint64_t hash)
 	return at;
 }
 
-/* ---- the ready list, by arrival ---- */
+/* ---- the ready list, in order of arrival ---- */
 
 void
 backlog_put(struct backlog *backlog, struct event *event)
@@ -170,7 +170,7 @@ backlog_position(const struct backlog *backlog, struct informer_cursor *ret_curs
 	if (!backlog->told_known)
 		return false;
 	*ret_cursor = backlog->first ? backlog->first->before : backlog->told;
-	/* what came before the first cursor was known stands behind no cursor */
+	/* an event from before the first cursor has none */
 	return memcmp(ret_cursor, &nowhere, sizeof(nowhere)) != 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Appending dead letters; see dead_letters.h. */
+/* Appends dead letters; see dead_letters.h. */
 #include "tools/informer-run/dead_letters.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ make_folders(char *path)
 {
 	for (char *at = path + 1; (at = strchr(at, '/')); at++) {
 		*at = '\0';
-		mkdir(path, 0700); /* what went wrong is told by the open */
+		mkdir(path, 0700); /* open() reports failures */
 		*at = '/';
 	}
 }
@@ -63,7 +63,7 @@ dead_letters_add(int fd, const char *consumer, const char *resource, const struc
 	text_addf(&line, "\"crashes\":%u,\"event\":", event->crashes);
 	event_line(event, &line);
 	if (line.error == 0)
-		line.length--; /* its line feed */
+		line.length--; /* without its newline */
 	text_adds(&line, "}\n");
 	if (line.error < 0) {
 		text_done(&line);
@@ -78,7 +78,7 @@ dead_letters_add(int fd, const char *consumer, const char *resource, const struc
 	while (n < 0 && errno == EINTR);
 	if (n < 0 || (size_t)n < line.length) {
 		r = n < 0 ? -errno : -ENOSPC;
-		/* half a line would spoil the next; a pipe or device keeps what it got */
+		/* remove a partial line from a file; a pipe or device keeps it */
 		if (n > 0 && S_ISREG(before.st_mode) && ftruncate(fd, before.st_size) < 0)
 			r = -errno;
 	} else if (fdatasync(fd) < 0 && errno != EINVAL && errno != EROFS) {

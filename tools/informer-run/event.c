@@ -50,7 +50,7 @@ event_merge(struct event *into, struct event *later)
 	if (into->type == CHANGE_DELETED && later->type != CHANGE_DELETED)
 		return false;
 	if (later->type == CHANGE_MODIFIED && into->type == CHANGE_ADDED) {
-		/* its handler has not seen the add */
+		/* the handler has not seen the add */
 		later->type = CHANGE_ADDED;
 		later->initial = into->initial;
 		free(later->old);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting, feeding and reaping processes; see handler_process.h. */
+/* Starts, feeds and reaps processes; see handler_process.h. */
 #include "tools/informer-run/handler_process.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ close_descriptor(struct process *process, struct loop_descriptor *descriptor)
 		close(fd);
 }
 
-/* ---- what goes in ---- */
+/* ---- the process's input ---- */
 
 static void
 flush(struct process *process)
@@ -52,7 +52,7 @@ flush(struct process *process)
 			loop_change(process->loop, &process->in, EPOLLOUT);
 			return;
 		} else if (errno != EINTR) {
-			/* it reads no more; its end, or the deadline, says the rest */
+			/* the process closed its input; its end or the deadline follows */
 			close_descriptor(process, &process->in);
 		}
 	}
@@ -78,7 +78,7 @@ process_write(struct process *process, const char *data, size_t length)
 {
 	if (process->in.fd < 0)
 		return -EBADF;
-	/* what was written already makes room for what comes */
+	/* drop the written part before appending */
 	if (process->written > process->pending.length / 2 && process->written > 65536) {
 		memmove(process->pending.data, process->pending.data + process->written,
 			process->pending.length - process->written);
@@ -99,7 +99,7 @@ process_close_input(struct process *process)
 	flush(process);
 }
 
-/* ---- what comes out ---- */
+/* ---- the process's output ---- */
 
 static void
 take(struct process *process, const char *data, size_t length)
@@ -121,8 +121,8 @@ take(struct process *process, const char *data, size_t length)
 }
 
 /*
- * One piece, so that a process that writes without end delays nobody. Returns 1, 0 at the end, or -EAGAIN
- * when there is nothing.
+ * Read one piece, so that a process that writes without end does not block the loop. Returns 1, 0 at the end,
+ * or -EAGAIN without data.
  */
 static int
 read_some(struct process *process)
@@ -149,9 +149,9 @@ can_read(void *context, uint32_t events)
 		close_descriptor(process, &process->out);
 }
 
-/* ---- life ---- */
+/* ---- starting and reaping ---- */
 
-/* Its input, its output, and what tells of a failed exec: each (read, write). */
+/* The process's input, its output, and the errno of a failed exec: each (read, write). */
 struct pipes {
 	int in[2], out[2], error[2];
 };
@@ -164,7 +164,7 @@ close_pipe(const int ends[2])
 			close(ends[i]);
 }
 
-/* In the child, until exec. Says errno through the error pipe, which an exec closes. */
+/* Run in the child until exec. Write errno of a failure to the error pipe, which exec closes. */
 static void
 run_child(struct pipes *pipes, char *const *argv, char *const *environment, bool answers, pid_t parent)
 {
@@ -213,7 +213,7 @@ process_start(struct process *process, char *const *argv, char *const *environme
 	}
 	if (pid == 0)
 		run_child(&pipes, argv, environment, answers, parent);
-	setpgid(pid, pid); /* whoever comes first; afterwards a kill of the group finds it */
+	setpgid(pid, pid); /* parent and child both call it, so later kills find the group */
 	close(pipes.error[1]);
 	pipes.error[1] = -1;
 	while ((n = read(pipes.error[0], &error, sizeof(error))) < 0 && errno == EINTR)
@@ -257,9 +257,9 @@ process_reap(struct process *process, char *why, size_t size)
 {
 	int status = 0;
 
-	/* until the process is reaped, its number and its group's cannot be reused */
+	/* before the process is reaped, its pid and its group cannot be reused */
 	kill(-process->pid, SIGKILL);
-	/* at most a pipe's capacity, even if other processes write to it */
+	/* at most 1 MiB, even if other processes write to the pipe */
 	for (size_t i = 0; i < 256 && process->out.fd >= 0 && read_some(process) > 0; i++)
 		;
 	while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parsing the handlers file; see handlers_file.h. libyaml makes the document, with the position of each node.
+ * Parses the handlers file; see handlers_file.h. libyaml makes the document, with the position of each node.
  */
 #include "tools/informer-run/handlers_file.h"
 
@@ -36,7 +36,7 @@ fail_unknown(const struct reader *reader, const yaml_node_t *key, const char *co
 		   near ? "?" : "");
 }
 
-/* A scalar's text; NULL after a message. A NUL within it would cut it. */
+/* A scalar's text. NULL with a message: not a scalar, empty, or with a NUL inside. */
 static const char *
 text_of(const struct reader *reader, const yaml_node_t *node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turning the library's callbacks into events; see intake.h. */
+/* Turns the library's callbacks into events; see intake.h. */
 #include "tools/informer-run/intake.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 
 /*
  * amid    between on_resync_begin and on_resync_end
- * failed  an event was lost for want of memory; said once
- * resync  the last one's number
- * told    the cursor that was told last
+ * failed  the loss of an event was reported
+ * resync  number of the last RESYNC
+ * told    the last cursor passed to the supervisor
  */
 struct intake {
 	struct informer *informer;
@@ -46,7 +46,7 @@ offer(struct intake *intake, struct event *event)
 
 	if (r == 0)
 		return;
-	/* it comes again after a restart: what follows is delivered, but not acknowledged */
+	/* later events are delivered but not acknowledged, so the lost one comes again after a restart */
 	supervisor_lose(intake->supervisor);
 	if (!intake->failed)
 		say(intake->settings->name,
@@ -55,7 +55,7 @@ offer(struct intake *intake, struct event *event)
 	intake->failed = true;
 }
 
-/* The JSON of an object, allocated. NULL: without memory, or it cannot be read. */
+/* The JSON of an object, allocated. NULL: no memory, or the object cannot be read. */
 static char *
 json_of(const struct informer_object *object, size_t *ret_length)
 {
@@ -152,9 +152,8 @@ on_overflow(void *context, enum informer_overflow kind)
 }
 
 /*
- * A number that no RESYNC has had, in this or an earlier process: the time in ms, or the last number plus 1.
- * If a RESYNC is cut off and another follows, equal numbers would make both look like one, and objects
- * deleted in between would stay.
+ * A number that no RESYNC had in this or an earlier process: the time in ms, or the last number plus 1. If a
+ * cut-off RESYNC and the next one had equal numbers, objects deleted in between would stay.
  */
 static uint64_t
 new_resync(uint64_t last)

@@ -57,8 +57,8 @@ loop_remove(struct loop *loop, struct loop_descriptor *descriptor)
 }
 
 /*
- * One at a time: what the call does may end the life of any other descriptor. The kernel goes round among
- * those that are ready.
+ * Handle one event at a time, because the call may remove any other descriptor. The kernel takes ready
+ * descriptors in turn.
  */
 void
 loop_once(struct loop *loop, uint64_t until_ms)

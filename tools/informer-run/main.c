@@ -19,12 +19,13 @@
 #include "tools/informer-run/run_status.h"
 
 #define EXIT_UNDONE 1
-/* an end that takes longer than this is explained */
+/* a drain that takes longer is explained */
 #define DRAIN_TOLD_MS 1000
 
 /*
- * lost: said that the daemon is gone; unknown, asked: bit of each handler whose resource is not cached, or
- * not known to be, said
+ * lost     the daemon's absence was reported
+ * unknown  one bit per handler: reported that informerd does not cache its resource
+ * asked    one bit per handler: reported that informerd has not resolved its resource
  */
 struct run {
 	struct loop loop;
@@ -37,15 +38,12 @@ struct run {
 	bool lost;
 	uint64_t unknown, asked;
 	uint64_t drain_end_ms, drain_told_ms;
-	char warning[512]; /* the last that was said */
+	char warning[512]; /* the last one printed */
 };
 
 /* ---- the daemon ---- */
 
-/*
- * What the library warns of: a daemon that refuses events, which is asked again each second. Said when it is
- * another one.
- */
+/* Print a warning of the library, unless it repeats the last one. */
 static void
 warned(void *context, enum informer_log_level level, const char *message)
 {
@@ -57,7 +55,7 @@ warned(void *context, enum informer_log_level level, const char *message)
 	say(NULL, "%s", message);
 }
 
-/* Resources that a daemon which has published does not cache: said once each, since it may yet. */
+/* Report once each resource that informerd does not cache, and once when it does. */
 static void
 check_resources(struct run *run)
 {
@@ -96,7 +94,7 @@ check_resources(struct run *run)
 	informer_end(&snap);
 }
 
-/* Say, once each, that the daemon is not there and that it is. */
+/* Report once when the daemon goes away, and once when it returns. */
 static void
 watch_daemon(struct run *run)
 {
@@ -142,7 +140,7 @@ drain(struct run *run)
 	run->drain_told_ms = loop_now() + DRAIN_TOLD_MS;
 }
 
-/* Report after some time why the drain has not ended. */
+/* Report once, after DRAIN_TOLD_MS, why the drain has not ended. */
 static void
 tell_drain(struct run *run)
 {
@@ -160,7 +158,7 @@ children_ended(struct run *run)
 {
 	siginfo_t info;
 
-	/* process 1 of a container also gets orphans */
+	/* process 1 of a container also reaps orphans */
 	while (info.si_pid = 0,
 	       waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
 		bool ours = false;
@@ -183,7 +181,7 @@ signal_ready(void *context, uint32_t events)
 		if (info.ssi_signo == SIGCHLD)
 			children_ended(run);
 		else if (run->draining && info.ssi_signo == SIGINT)
-			run->drain_end_ms = 0; /* ^C twice */
+			run->drain_end_ms = 0; /* a second ^C */
 		else
 			drain(run);
 	}

@@ -12,7 +12,7 @@
 #include "tools/informer-run/say.h"
 #include "tools/flags/flags.h"
 
-/* What the command line says: the one handler's settings first, see says_handler(). */
+/* The command line. The one handler's settings come first, see says_handler(). */
 struct line {
 	struct handler_settings handler;
 	char *config, *socket;
@@ -65,7 +65,7 @@ take_time(void *at, const char *value, char **ret_error)
 	return flag_fail(ret_error, "is no time; write 500ms, 30s, 2m or 1h30m");
 }
 
-/* No process answers in no time. */
+/* A duration above 0. */
 static int
 take_deadline(void *at, const char *value, char **ret_error)
 {
@@ -77,7 +77,7 @@ take_deadline(void *at, const char *value, char **ret_error)
 	return r;
 }
 
-/* What kubectl has and we have not. */
+/* A hint for a flag that only kubectl has. */
 static const char *
 foreign_hint(const char *name)
 {
@@ -165,7 +165,7 @@ help(void)
 	     "time, 2 usage, or nothing can be run. See informer-run(1).");
 }
 
-/* Whether a flag speaks of the one handler that the command line is for. */
+/* Whether a flag sets something of the one handler. */
 static bool
 says_handler(int argc, char **argv)
 {
@@ -179,7 +179,7 @@ says_handler(int argc, char **argv)
 	return false;
 }
 
-/* With --config the file says all about handlers. */
+/* Load the handlers from the file of --config. Returns -1, or the exit code. */
 static int
 load(const struct line *line, int argc, char **argv, int at, struct settings *settings)
 {
@@ -192,7 +192,7 @@ load(const struct line *line, int argc, char **argv, int at, struct settings *se
 	return settings_load(line->config, settings);
 }
 
-/* The handler's command, and what does not go together. */
+/* Take the handler's command and check the settings. Returns -1, or the exit code. */
 static int
 finish(int argc, char **argv, int at, struct settings *settings)
 {

@@ -104,7 +104,7 @@ status_check_folder(const char *folder)
 	return info.st_uid == geteuid() && !(info.st_mode & (S_IWGRP | S_IWOTH)) ? 0 : -EPERM;
 }
 
-/* Answers are small and fit the socket's buffer; a client that does not read costs nothing. */
+/* Answer without waiting: an answer fits the socket's buffer, even if the client does not read. */
 static void
 answer(void *context, uint32_t events)
 {
@@ -131,7 +131,7 @@ bind_socket(struct status_server *server, const char *folder)
 
 	if (getrandom(&chance, sizeof(chance), 0) < 0)
 		return -errno;
-	/* the pid alone is not unique over pid namespaces that share a folder */
+	/* pid namespaces that share a folder may have equal pids */
 	r = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d-%08x.sock", folder, (int)getpid(),
 		     chance);
 	if (r >= (int)sizeof(address.sun_path))

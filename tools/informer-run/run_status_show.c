@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `informer-run status`: asks every informer-run of this user, shows a table or JSON; see run_status.h. */
+/* `informer-run status`: asks each informer-run of this user; prints a table or JSON; see run_status.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #define ANSWER_MAX (4u << 20)
 #define ANSWER_S 2
 
-/* What one informer-run answers; NULL when it does not. For cJSON_Delete(). */
+/* The answer of one informer-run, for cJSON_Delete(); NULL: no answer. */
 static cJSON *
 ask(const char *folder, const char *name)
 {
@@ -58,7 +58,7 @@ number_of(const cJSON *object, const char *name)
 	return cJSON_IsNumber(node) ? node->valuedouble : 0;
 }
 
-/* Move the handlers that are asked for into `all`, with their process's id. */
+/* Move the wanted handlers (NULL: each) into `all`, with their informer-run's pid. */
 static void
 collect(cJSON *document, const char *wanted, cJSON *all)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connecting intake, supervisor and processes; see runner.h. */
+/* Connects intake, supervisor and processes; see runner.h. */
 #include "tools/informer-run/runner.h"
 
 #include <errno.h>
@@ -24,8 +24,8 @@ struct runner_place {
 };
 
 /*
- * odd_lines: how many lines of handlers that made no sense were said; start_error: the last failure to start
- * that was said
+ * odd_lines    number of invalid lines from handlers
+ * start_error  the last result of starting a process; a failure is printed if it differs
  */
 struct runner {
 	const struct handler_settings *settings;
@@ -42,7 +42,7 @@ struct runner {
 	struct runner_place places[];
 };
 
-/* ---- what handlers say ---- */
+/* ---- answers of handlers ---- */
 
 static void
 odd_line(struct runner *runner, const char *line)
@@ -57,7 +57,7 @@ odd_line(struct runner *runner, const char *line)
 						       : "");
 }
 
-/* "ack 12", "retry 12", "retry 12 500". */
+/* Take an answer: "ack 12", "retry 12", "retry 12 500". */
 static void
 take_line(void *context, char *line)
 {
@@ -83,9 +83,9 @@ take_line(void *context, char *line)
 	}
 }
 
-/* ---- what the supervisor asks for ---- */
+/* ---- actions for the supervisor ---- */
 
-/* The environment of a handler process; with exec, of its event. Free the strings. */
+/* The environment of a handler process, with exec also of its event. The caller frees the strings. */
 #define ENVIRONMENT_MAX 8
 static int
 make_environment(const struct runner_place *place, const struct event *event,
@@ -162,8 +162,8 @@ send_event(void *context, uint32_t worker, const struct event *event)
 	if (runner->settings->exec)
 		process_close_input(&place->process);
 	/*
-	 * without memory for its line it would wait for ever; -EBADF: it has closed its input, and its end or
-	 * the deadline follows
+	 * Without memory for the line the process would wait for ever: kill it. -EBADF: the process closed
+	 * its input; its end or the deadline follows.
 	 */
 	if (r == -ENOMEM)
 		process_signal(&place->process, SIGKILL);
@@ -187,8 +187,8 @@ send_mark(void *context, uint32_t worker, const struct event *mark)
 }
 
 /*
- * Until something was answered, ever: who writes their first handler may not know how, or that its output
- * waits in a buffer.
+ * A hint for authors of handlers, once, while no event was answered: how to answer, and that the output may
+ * wait in a buffer.
  */
 static const char *
 answering_hint(struct runner *runner)
@@ -253,7 +253,7 @@ hold(void *context, bool hold)
 static const struct supervisor_ops ops = {start,       send_event, send_mark, kill_worker,
 					  acknowledge, set_aside,  hold};
 
-/* ---- life ---- */
+/* ---- public functions ---- */
 
 int
 runner_new(struct loop *loop, struct informer *informer, const struct handler_settings *settings,
@@ -316,7 +316,7 @@ runner_free(struct runner *runner)
 	free(runner);
 }
 
-/* Once nothing is under way, the processes are told that nothing more comes. */
+/* Close the processes' inputs when the drain has no event under way. */
 static void
 close_inputs(struct runner *runner)
 {

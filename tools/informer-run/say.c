@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Printing messages; see say.h. */
+/* Prints messages; see say.h. */
 #include "tools/informer-run/say.h"
 
 #include <stdarg.h>
@@ -11,7 +11,7 @@ say(const char *name, const char *format, ...)
 	char line[1024];
 	va_list args;
 
-	/* one write a line: handlers write to the same place */
+	/* one write per line: handlers write to the same stderr */
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);

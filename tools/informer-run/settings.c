@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checking settings; see settings.h. */
+/* Checks settings; see settings.h. */
 #include "tools/informer-run/settings.h"
 
 #include <ctype.h>
@@ -93,7 +93,7 @@ settings_duration(const char *text, uint32_t *ret_ms)
 	return true;
 }
 
-/* The default file of dead letters: in the folder of state that outlives a restart. */
+/* The default file of dead letters, in a folder that survives a restart. */
 static char *
 default_dead_letters(const char *consumer)
 {

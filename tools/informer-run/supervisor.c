@@ -91,7 +91,7 @@ supervisor_retry(struct supervisor *s, uint32_t i, uint64_t seq, int64_t ms, uin
 	return true;
 }
 
-/* A long-lived worker ended: whatever it had goes back. */
+/* A long-lived worker ended: take back its events. */
 static void
 lost(struct supervisor *s, struct worker *worker, const char *why, uint64_t now_ms)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of an event that a worker had: done, retried, set aside, or suspect; see supervisor.h. */
+/* Ends of an event at a worker: done, retried, set aside, or suspect; see supervisor.h. */
 #include "tools/informer-run/supervisor_internal.h"
 
 uint64_t
@@ -10,7 +10,7 @@ supervisor_backoff(uint32_t base, uint32_t max, uint32_t n)
 	return ms < max ? ms : max;
 }
 
-/* ---- events that wait for a time ---- */
+/* ---- events waiting for a time ---- */
 
 static void
 wait_until(struct supervisor *s, struct event *event, uint64_t due_ms)
@@ -26,7 +26,7 @@ wait_until(struct supervisor *s, struct event *event, uint64_t due_ms)
 		s->waiting_ms = due_ms;
 }
 
-/* ---- what workers have ---- */
+/* ---- events sent to workers ---- */
 
 struct event *
 supervisor_find_sent(const struct worker *worker, uint64_t seq)
@@ -60,7 +60,7 @@ supervisor_suspect(struct supervisor *s, struct event *event, bool is)
 	s->suspects += is ? 1 : UINT32_MAX;
 }
 
-/* ---- what becomes of an event ---- */
+/* ---- ends of an event ---- */
 
 void
 supervisor_finish(struct supervisor *s, struct worker *worker, struct event *event)
@@ -105,7 +105,7 @@ supervisor_crashed_on(struct supervisor *s, struct worker *worker, struct event 
 			backlog_remove(&s->backlog, event);
 			return;
 		}
-		/* nowhere to put it: it stays, and is tried again */
+		/* it cannot be set aside: retry it later */
 		supervisor_suspect(s, event, false);
 		wait_until(s, event, now_ms + s->options.backoff_max_ms);
 	} else if (s->options.exec) {

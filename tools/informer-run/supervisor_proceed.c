@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Actions that have become possible: starts, kills, sends, marks, acknowledgements; see supervisor.h. */
+/* Does what has become possible: start, kill, send, mark, acknowledge; see supervisor.h. */
 #include <string.h>
 
 #include "tools/informer-run/supervisor_internal.h"
@@ -36,7 +36,7 @@ least_busy(struct supervisor *s, const struct event *event)
 	for (uint32_t i = 0; i < s->options.workers; i++) {
 		struct worker *worker = &s->workers[i];
 
-		/* a seq is an answer's address: not twice in one worker (a new lineage counts anew) */
+		/* an answer names a seq, so a worker never has two equal ones (a new lineage counts anew) */
 		if (worker->state == WORKER_UP && worker->suspects == 0 && worker->sent < s->options.window &&
 		    (!best || worker->sent < best->sent) && !supervisor_find_sent(worker, event->seq))
 			best = worker;
@@ -81,7 +81,7 @@ send_ready(struct supervisor *s, uint64_t now_ms)
 	}
 }
 
-/* Whether every key before a mark was answered at least once. */
+/* Whether each key before a mark was answered at least once. */
 static bool
 all_answered(const struct event *mark)
 {
@@ -100,7 +100,7 @@ any_up(const struct supervisor *s)
 	return false;
 }
 
-/* Pass marks whose time has come. Returns whether there was one. */
+/* Pass the next mark if it is due. Returns whether one was passed. */
 static bool
 pass_mark(struct supervisor *s)
 {

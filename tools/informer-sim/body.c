@@ -45,7 +45,7 @@ sim_body_dry_run(struct sim_request *request, const struct api_node *delete_opti
 	return 0;
 }
 
-/* What typed clients send, put in JSON's place. */
+/* Replace a typed client's protobuf body by JSON. */
 static int
 translate(struct sim_request *request)
 {
@@ -129,7 +129,7 @@ sim_body_parse(struct sim_request *request, struct api_doc *doc)
 				      "json parse error: %s (%.100s)",
 				      request->api.resource->kind, error.text,
 				      request->body.len ? request->body.data : "<empty>");
-	/* a Scale is of a kind of its own */
+	/* a Scale has its own kind */
 	return request->api.subresource && !strcmp(request->api.subresource, "scale")
 		       ? 0
 		       : check_kind(request, doc);
@@ -147,7 +147,7 @@ sim_body_metadata(struct api_doc *doc)
 	return meta;
 }
 
-/* Parts of lower-case letters, digits and '-', joined by '.', each beginning and ending alphanumeric. */
+/* Parts of lower-case letters, digits and '-', joined by '.'. Each begins and ends alphanumeric. */
 static bool
 is_subdomain(const char *name)
 {

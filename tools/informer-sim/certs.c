@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Certificates by GnuTLS, which the HTTP library brings along.
- */
+/* Makes certificates with GnuTLS, which the HTTP library already needs. */
 #include "tools/informer-sim/certs.h"
 
 #include <arpa/inet.h>
@@ -82,7 +80,7 @@ describe(gnutls_x509_crt_t cert, enum role role, const char *address)
 	int r;
 
 	randombytes_buf(serial, sizeof(serial));
-	serial[0] &= 0x7f; /* a positive number */
+	serial[0] &= 0x7f; /* positive */
 	r = gnutls_x509_crt_set_version(cert, 3);
 	r = r < 0 ? r : gnutls_x509_crt_set_serial(cert, serial, sizeof(serial));
 	r = r < 0 ? r : gnutls_x509_crt_set_activation_time(cert, now - 3600);
@@ -99,7 +97,7 @@ describe(gnutls_x509_crt_t cert, enum role role, const char *address)
 	return r;
 }
 
-/* Make a pair, signed by the authority, or by itself. */
+/* Make a pair, signed by the authority; NULL: by itself. */
 static int
 make(enum role role, const char *address, const struct pair *authority, struct pair *pair)
 {
@@ -152,7 +150,7 @@ read_text(const char *dir, const char *name, struct api_buf *buf)
 	return api_buf_read_file(buf, path.data, 1 << 20);
 }
 
-/* The authority of an earlier run. 0, -ENOENT: there is none, other negative errno. */
+/* Read the authority of an earlier run. 0; -ENOENT: there is none; other negative errno. */
 static int
 read_authority(const char *dir, struct pair *pair)
 {
@@ -173,7 +171,7 @@ read_authority(const char *dir, struct pair *pair)
 	return r < 0 ? -EINVAL : 0;
 }
 
-/* Replaced in one step, so that who reads a certificate anew sees a whole one. */
+/* Replace the file in one step, so that readers see a complete certificate. */
 static int
 write_text(const char *dir, const char *name, const char *text)
 {

@@ -28,9 +28,9 @@ struct sim_churn {
 	struct sim_rng rng;
 	char *dying[DYING_MAX]; /* keys of pods that carry a deletionTimestamp, oldest first */
 	unsigned dying_count;
-	size_t population; /* pods at the start: where creates and deletes pull back to */
+	size_t population; /* number of pods at the start, which creates and deletes keep */
 
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t changed;
 	pthread_t thread;
 	double rate;
@@ -40,7 +40,7 @@ struct sim_churn {
 	bool quit;
 };
 
-/* ---- single changes: each returns whether it was made --------------------- */
+/* ---- single changes: each returns true if made ---------------------------- */
 
 static struct api_object *
 pick(struct sim_churn *churn, const struct api_resource *resource)
@@ -49,7 +49,7 @@ pick(struct sim_churn *churn, const struct api_resource *resource)
 			      (size_t)(sim_rng_next(&churn->rng) >> 8));
 }
 
-/* Replace old by what doc holds. */
+/* Replace old by doc. */
 static bool
 commit(struct sim_churn *churn, const struct api_resource *resource, struct api_object *old,
        struct api_doc *doc)
@@ -129,7 +129,7 @@ change(struct sim_churn *churn)
 {
 	uint32_t dice = sim_rng_below(&churn->rng, 1000);
 	size_t pods = sim_store_count(churn->store, churn->pods);
-	/* below the first population more come, above it more go; the last pod stays */
+	/* more creates below the first population, more deletes above it; the last pod stays */
 	uint32_t create = pods < churn->population ? 55 : 25;
 
 	if (dice < create)
@@ -148,7 +148,7 @@ change(struct sim_churn *churn)
 
 /* ---- the thread ----------------------------------------------------------- */
 
-/* Sleep for a tick, or until told otherwise. Lock held. */
+/* Sleep for a tick, or until the settings change. Lock held. */
 static void
 nap(struct sim_churn *churn)
 {
@@ -190,9 +190,9 @@ run(void *cls)
 		now = sim_now_us();
 		owed += (double)(now - last) * 1e-6 * churn->rate;
 		last = now;
-		if (owed > churn->rate) /* a second behind: the machine is too slow, do not pile up */
+		if (owed > churn->rate) /* the machine is too slow: owe at most one second's changes */
 			owed = churn->rate;
-		/* some dice fall on what is not there (no nodes, a finished pod): bounded, then a nap */
+		/* some draws change nothing (no nodes, a finished pod), so tries are limited */
 		tries = 100 + 4 * (unsigned)owed;
 		while (owed >= 1 && running(churn) && !churn->quit && tries--) {
 			bool made;

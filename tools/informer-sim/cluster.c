@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The generated cluster: its workloads, the nodes of their pods, and the objects around them. */
+/* Generates the cluster: workloads, the nodes of their pods, and the objects around them. */
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/cluster.h"
@@ -23,10 +23,10 @@ struct builder {
 	struct sim_rng *rng;
 	int64_t now;
 	struct api_buf text;
-	size_t slot; /* the next pod's place: nodes in turn */
+	size_t slot; /* the next pod's slot; slots take the nodes in turn */
 };
 
-/* Store what b->text holds; false if the key is taken. */
+/* Store the object in b->text. False: its key is taken. */
 static bool
 add(struct builder *b, const char *api_version, const char *kind)
 {
@@ -39,16 +39,13 @@ add(struct builder *b, const char *api_version, const char *kind)
 	if (api_doc_parse(&doc, b->text.data, b->text.len, NULL, &error) < 0 ||
 	    sim_object_new(resource, &doc, &object, &object_error) < 0) {
 		fprintf(stderr, "informer-sim: generated a bad %s: %s\n", kind, b->text.data);
-		abort(); /* our own text */
+		abort(); /* a fault of this program */
 	}
 	api_buf_reset(&b->text);
 	return sim_store_create(b->store, resource, object) == 0;
 }
 
-/*
- * kind, apiVersion and metadata up to its closing brace, which the caller adds after what else belongs
- * there.
- */
+/* Write kind, apiVersion and metadata without its closing brace: the caller may add members. */
 static void
 head(struct builder *b, const char *api_version, const char *kind, const char *namespace_, const char *name,
      int64_t age)
@@ -65,7 +62,7 @@ head(struct builder *b, const char *api_version, const char *kind, const char *n
 	api_buf_printf(&b->text, "\"uid\":\"%s\",\"creationTimestamp\":\"%s\"", uid, created);
 }
 
-/* ---- what stands around the pods ------------------------------------------ */
+/* ---- objects around the pods ---------------------------------------------- */
 
 static void
 add_namespace(struct builder *b, const char *name)
@@ -226,7 +223,7 @@ endpoint(const struct sim_workload *w, const struct sim_pod *pod, struct api_buf
 		api_buf_printf(ready, "%s{\"ip\":\"%s\",%s}", ready->len ? "," : "", pod->ip, target);
 }
 
-/* The workload with all its pods; a DaemonSet has one on each node, others take the next places. */
+/* Add a workload with all its pods: of a DaemonSet one on each node, of others on the next slots. */
 static void
 add_workload(struct builder *b, struct sim_workload *w)
 {
@@ -250,7 +247,7 @@ add_workload(struct builder *b, struct sim_workload *w)
 		api_buf_reset(&b->text);
 		sim_workload_pod_text(w, &pod, b->rng, &b->text);
 		if (!add(b, "v1", "Pod"))
-			continue; /* the name was drawn before */
+			continue; /* the name is taken: draw again */
 		endpoint(w, &pod, &endpoints, &ready);
 		running += pod.state == SIM_POD_RUNNING;
 		b->slot += w->kind != SIM_DAEMON_SET;
@@ -268,7 +265,7 @@ add_workload(struct builder *b, struct sim_workload *w)
 		add_service(b, w, &endpoints, &ready);
 }
 
-/* Returns how many there are of them. */
+/* Returns the number of DaemonSets. */
 static unsigned
 add_daemon_sets(struct builder *b, unsigned pods_per_node)
 {
@@ -311,7 +308,7 @@ add_daemon_sets(struct builder *b, unsigned pods_per_node)
 	return count;
 }
 
-/* One application: a Deployment mostly. Takes at most `left` pods, returns how many. */
+/* Add an application, usually a Deployment, of at most `left` pods. Returns how many. */
 static unsigned
 add_application(struct builder *b, unsigned serial, unsigned left)
 {
@@ -359,9 +356,9 @@ sim_cluster_generate(struct api_registry *registry, struct sim_store *store, con
 	api_buf_done(&b.text);
 }
 
-/* ---- what loaded objects imply -------------------------------------------- */
+/* ---- completing loaded objects -------------------------------------------- */
 
-/* Loaded names are anybody's bytes; only plain ones are put into the texts made here. */
+/* Whether a loaded name is safe in the JSON made here. */
 static bool
 is_plain(const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The simulator's own pages: health, metrics, and /sim/, by which a test starts churn, drops history, makes
- * faults, and reads figures and the journal.
+ * The simulator's own pages: health, metrics, and /sim/. Tests use /sim/ to start churn, drop history, inject
+ * faults, and read figures and the journal.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ text(struct sim_request *request, const char *line)
 	return sim_reply(request, 200, "text/plain; charset=utf-8", &body);
 }
 
-/* Served, and not just another version of one. */
+/* Whether a resource is served and is the first entry of its objects. */
 static bool
 is_shown(const struct api_registry *registry, unsigned i)
 {
@@ -124,12 +124,12 @@ faults(struct sim_request *request)
 			       "%s (informer-sim(1) has the words of a fault script)", error);
 		return sim_reply_status(request);
 	}
-	sim_store_wake(server->store); /* streams look at the rules now */
+	sim_store_wake(server->store); /* streams check the new rules */
 	sim_faults_print(server->faults, &body);
 	return sim_reply(request, 200, "text/plain; charset=utf-8", &body);
 }
 
-/* Who is held; or how the one that is held longest is answered. */
+/* Print the held requests; POST answers the oldest one. */
 static enum MHD_Result
 held(struct sim_request *request)
 {

@@ -33,7 +33,7 @@ require(const struct api_resource *crds, const struct api_doc *doc, const char *
 
 #define SCALE "spec.versions[].subresources.scale."
 
-/* A path below `.spec` or `.status`; at: where it stands, SCALE and its name (kept by status). */
+/* Check a path under `below`, as ".spec.". at: the field's path, SCALE and its name (kept by status). */
 static int
 check_scale_path(const struct api_resource *crds, const struct api_node *scale, const char *name,
 		 const char *at, const char *below, struct api_status *status)
@@ -189,14 +189,14 @@ is_true(const struct api_node *node)
 	return node && node->type == API_TRUE;
 }
 
-/* ".spec.replicas" as paths are written here. */
+/* ".spec.replicas" without its '.', as our paths. */
 static const char *
 without_dot(const char *path)
 {
 	return path[0] == '.' ? path + 1 : path;
 }
 
-/* Define one version; `first` is the entry whose objects it shows, NULL: its own. */
+/* Define one version. It shows the objects of the entry `first`; NULL: its own. */
 static struct api_resource *
 define(struct api_registry *registry, const struct api_doc *doc, const struct api_node *version,
        const struct api_resource *first)
@@ -237,13 +237,13 @@ define(struct api_registry *registry, const struct api_doc *doc, const struct ap
 								     : NULL;
 	     c; c = c->next)
 		like.in_all |= api_is(c, "all");
-	(void)sim_registry_define(registry, &like, first, &found); /* full: it is not served */
+	(void)sim_registry_define(registry, &like, first, &found); /* a full registry does not serve it */
 	for (unsigned i = 0; i < 3; i++)
 		free(texts[i]);
 	return found;
 }
 
-/* What is served of it now; a built-in one of that name is none of ours. */
+/* The served entry of a version; NULL: none, or a built-in one. */
 static struct api_resource *
 find_version(struct api_registry *registry, const struct api_doc *doc, const struct api_node *version)
 {
@@ -309,7 +309,7 @@ delete_all(struct sim_store *store, const struct api_resource *resource)
 
 		if (!object)
 			return;
-		/* changed meanwhile: it is picked again */
+		/* if the object changed meanwhile, it is picked again */
 		(void)sim_store_delete(store, resource, object, &rv);
 	}
 }
@@ -328,6 +328,6 @@ sim_crd_withdraw(struct api_registry *registry, struct sim_store *store, const s
 			continue;
 		delete_all(store, was);
 		api_registry_drop(was);
-		delete_all(store, was); /* who was still at it */
+		delete_all(store, was); /* objects that requests created meanwhile */
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Single objects: get, create, delete, deletecollection; update.c has PUT and PATCH. As in a server without
- * admission and namespace lifecycle: a namespace need not exist, only a phase is defaulted, a status given at
+ * Single objects: get, create, delete, deletecollection; update.c has PUT and PATCH. There is no admission
+ * and no namespace lifecycle: a namespace need not exist, only the phase is defaulted, a status given at
  * creation is kept, and a pod without finalizers is deleted at once.
  */
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/scale.h"
 
-/* The object as it was so many RVs ago, referenced; NULL with the status NotFound. */
+/* The object at sim_fault_stale_rv(), referenced; NULL with the status NotFound. */
 static struct api_object *
 stale_object(struct sim_request *request)
 {
@@ -61,7 +61,7 @@ sim_handle_get(struct sim_request *request)
 
 /* ---- create --------------------------------------------------------------- */
 
-/* The phase that the server gives to new pods and namespaces. */
+/* Set the phase that the server gives to new pods and namespaces. */
 static void
 set_phase(const struct api_resource *resource, struct api_doc *doc)
 {
@@ -78,7 +78,7 @@ set_phase(const struct api_resource *resource, struct api_doc *doc)
 	sim_set_string(doc, status, "phase", pod ? "Pending" : "Active");
 }
 
-/* Members of metadata in the order in which the server writes them; others stand behind. */
+/* Put members of metadata into the server's order, other members last. */
 static void
 order_metadata(struct api_node *meta)
 {
@@ -114,7 +114,7 @@ order_metadata(struct api_node *meta)
 	meta->last = ordered.last;
 }
 
-/* Fill what the server fills. */
+/* Fill the members that the server fills. */
 static int
 complete(struct sim_request *request, struct api_doc *doc, char **ret_name)
 {
@@ -159,7 +159,7 @@ complete(struct sim_request *request, struct api_doc *doc, char **ret_name)
 	return sim_names_check(request->api.resource, meta, *ret_name, &request->api.status);
 }
 
-/* The real server notices only when it stores the object, and takes that for a fault of its own. */
+/* Refuse an RV with a 500, as the real server: it notices only when it stores the object. */
 static int
 check_rv_unset(struct sim_request *request, struct api_doc *doc)
 {
@@ -233,7 +233,7 @@ sim_handle_create(struct sim_request *request)
 
 /* ---- delete --------------------------------------------------------------- */
 
-/* Hold the object for its finalizers: it becomes one that is being deleted. */
+/* Keep the object for its finalizers, with a deletionTimestamp. */
 static int
 mark_deleted(struct sim_request *request, struct api_object *old, struct api_doc *doc,
 	     struct api_object **ret_object)
@@ -261,7 +261,7 @@ mark_deleted(struct sim_request *request, struct api_object *old, struct api_doc
 	return r;
 }
 
-/* Delete or mark; *ret_rv is the RV to show, 0 for the object's own. -ESTALE: look again. */
+/* Delete or mark. *ret_rv: the RV to show, 0: the object's own. -ESTALE: the object changed, retry. */
 static int
 delete_one(struct sim_request *request, struct api_object *old, struct api_object **ret_object,
 	   uint64_t *ret_rv)
@@ -318,8 +318,8 @@ check_preconditions(struct sim_request *request, const struct api_doc *options, 
 }
 
 /*
- * Does the answer to DELETE show what went? Of most kinds only its name and UID (ReturnDeletedObject in their
- * registries); a namespace is shown for it takes a while to go.
+ * Whether the answer to DELETE shows the object, and not only its name and UID (ReturnDeletedObject in the
+ * real registries). A real namespace is shown because its deletion takes time.
  */
 static bool
 shows_deleted(const struct api_resource *resource)
@@ -354,8 +354,8 @@ reply_deleted(struct sim_request *request, const struct api_object *gone)
 }
 
 /*
- * In the query or the body. (Who waits for dependents to go waits for nothing here: there is no garbage
- * collector.)
+ * Check the options in the query or the body. The propagation policy has no effect: there is no garbage
+ * collector.
  */
 static int
 check_delete_options(struct sim_request *request, const struct api_doc *options)
@@ -416,7 +416,7 @@ sim_handle_delete(struct sim_request *request)
 	}
 }
 
-/* Delete the object that a view showed, whatever became of it meanwhile. */
+/* Delete an object of a view, even if it changed meanwhile, unless the query no longer matches. */
 static void
 delete_listed(struct sim_request *request, const struct api_query *query, const struct api_object *listed)
 {

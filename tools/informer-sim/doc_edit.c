@@ -53,11 +53,11 @@ sim_object_edit(const struct api_resource *resource, const struct api_object *ob
 	api_object_print(resource, object, 0, &buf);
 	copy = api_doc_alloc(doc, buf.len);
 	memcpy(copy, buf.data, buf.len);
-	(void)api_doc_parse(doc, copy, buf.len, NULL, &error); /* it was printed from one */
+	(void)api_doc_parse(doc, copy, buf.len, NULL, &error); /* printed from a document, so it parses */
 	api_buf_done(&buf);
 }
 
-/* Copy into the arena what JSON needs between the quotes. */
+/* Escape a text for JSON, without the quotes, in the document's arena. */
 static const char *
 escape(struct api_doc *doc, const char *text, size_t len, uint32_t *ret_len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The active rules under one lock, and matching them; see fault.h. */
+/* Keeps the active rules under one lock, and matches them; see fault.h. */
 #include "tools/informer-sim/fault.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "tools/informer-sim/fault_rule.h"
 
-#define RULES_MAX 64 /* bits of struct sim_fault_seen */
+#define RULES_MAX 64 /* number of bits in struct sim_fault_seen */
 #define PAGES_MAX 64
 
 struct page_token {
@@ -21,13 +21,13 @@ struct page_token {
 
 struct sim_faults {
 	pthread_mutex_t lock;
-	_Atomic unsigned count; /* changed under the lock, looked at without */
+	_Atomic unsigned count; /* written under the lock, read without */
 	_Atomic unsigned version;
 	unsigned generation;
 	struct sim_fault_rule rules[RULES_MAX];
-	char **texts; /* of rules that are gone, and of actions: a stream may still show them */
+	char **texts; /* of dropped rules and of actions: a stream may still send them */
 	size_t text_count;
-	struct page_token pages[PAGES_MAX]; /* the last ones given out, a ring */
+	struct page_token pages[PAGES_MAX]; /* ring of the last tokens given out */
 	unsigned page_next;
 };
 
@@ -41,7 +41,7 @@ sim_faults_new(void)
 	return faults;
 }
 
-/* Under the lock. */
+/* Lock held. */
 static void
 keep_text(struct sim_faults *faults, char *text)
 {
@@ -83,7 +83,7 @@ sim_faults_clear(struct sim_faults *faults)
 	pthread_mutex_unlock(&faults->lock);
 }
 
-/* One line of a script into rules[*count]; comments and empty ones add nothing. */
+/* Parse one line of a script into rules[*count]. Comments and empty lines add nothing. */
 static int
 add_line(struct sim_fault_rule *rules, unsigned *count, char *line, unsigned number, char **ret_error)
 {
@@ -172,7 +172,7 @@ sim_faults_action(struct sim_faults *faults, const char *text, struct sim_fault 
 	return 0;
 }
 
-/* ---- which rule ------------------------------------------------------------ */
+/* ---- matching rules -------------------------------------------------------- */
 
 static bool
 names_resource(const char *name, const struct api_resource *resource)
@@ -185,13 +185,13 @@ names_resource(const char *name, const struct api_resource *resource)
 	return !strcmp(name, resource->plural) || !strcmp(name, resource->group_resource);
 }
 
-/* The conditions that hold or do not hold for the whole request. */
+/* Check the conditions that concern the whole request. */
 static bool
 concerns(const struct sim_fault_rule *rule, const struct sim_fault_moment *m)
 {
 	const char *rv = m->rv ? m->rv : "";
 
-	/* a watch that begins with the list is a watch too */
+	/* WATCH also matches WATCHLIST */
 	if (rule->verb && strcmp(rule->verb, m->verb) != 0 &&
 	    !(!strcmp(rule->verb, "WATCH") && !strcmp(m->verb, "WATCHLIST")))
 		return false;
@@ -200,7 +200,7 @@ concerns(const struct sim_fault_rule *rule, const struct sim_fault_moment *m)
 	       (!rule->page || rule->page == m->page) && (!rule->rv || !strcmp(rule->rv, rv));
 }
 
-/* Is this the moment? A document's bytes are counted by who sends them. */
+/* Whether the rule's moment has come. fault_body.c counts a document's bytes. */
 static bool
 is_now(const struct sim_fault_rule *rule, const struct sim_fault_moment *m)
 {
@@ -220,7 +220,7 @@ is_now(const struct sim_fault_rule *rule, const struct sim_fault_moment *m)
 	return false;
 }
 
-/* Does what it tells go with a whole answer, or a whole line, that is about to begin? Else wait for one. */
+/* Whether an action is possible at this moment. If not, the rule waits for the next one. */
 static bool
 fits(const struct sim_fault *action, const struct sim_fault_moment *m)
 {
@@ -233,7 +233,7 @@ fits(const struct sim_fault *action, const struct sim_fault_moment *m)
 	case SIM_FAULT_INVALID:
 		return m->line;
 	case SIM_FAULT_BOOKMARK:
-		return !m->line; /* its RV is that of what was sent */
+		return !m->line; /* a bookmark has the RV of the last sent event */
 	case SIM_FAULT_HOLD:
 	case SIM_FAULT_PAGINATE:
 	case SIM_FAULT_PLAIN:
@@ -246,7 +246,7 @@ fits(const struct sim_fault *action, const struct sim_fault_moment *m)
 	}
 }
 
-/* Draw, or count: does it act this time? */
+/* Draw or count whether the rule acts this time. */
 static bool
 acts(struct sim_fault_rule *rule, unsigned i, const struct sim_fault_moment *m, struct sim_fault *ret_fault)
 {
@@ -261,7 +261,7 @@ acts(struct sim_fault_rule *rule, unsigned i, const struct sim_fault_moment *m, 
 	} else {
 		if (!fits(&rule->actions[0], m))
 			return false;
-		/* in a stream the moment may be looked at twice */
+		/* a stream may check one moment twice */
 		if (m->seen) {
 			if (m->seen->rules >> i & 1)
 				return false;

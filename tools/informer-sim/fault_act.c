@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carrying out faults; see fault_act.h. */
+/* Carries out faults; see fault_act.h. */
 #include "tools/informer-sim/fault_act.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "tools/serving/page.h"
 #include "tools/informer-sim/reply.h"
 
-/* ---- what is answered -------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------- */
 
 uint64_t
 sim_fault_stale_rv(const struct sim_request *request)
@@ -34,7 +34,7 @@ sim_fault_restore(struct sim_server *server, uint64_t back)
 
 		rv = rv > floor ? rv : floor;
 	}
-	(void)sim_store_restore(server->store, rv); /* a change meanwhile only makes more history */
+	(void)sim_store_restore(server->store, rv); /* a concurrent change only adds history */
 }
 
 static void
@@ -50,7 +50,7 @@ expired(struct sim_server *server, const struct sim_fault *fault, const char *ve
 		api_status_set(status, 410, reason, "The resourceVersion for the provided list is too old.");
 }
 
-/* A client may know it by either of two signs. */
+/* A client may recognize the error by its message or by its cause; a fault may send only one. */
 static void
 too_large(struct sim_server *server, const struct sim_fault *fault, uint64_t asked, struct api_status *status)
 {
@@ -118,7 +118,7 @@ reply_status(struct sim_request *request, const struct sim_fault *fault, const c
 	const char *token = api_request_query(&request->api, "continue");
 
 	request->verb = !strcmp(verb, "WATCHLIST") ? "WATCH" : verb;
-	/* an expired page carries the token to go on inconsistently */
+	/* the answer for an expired page has a token for an inconsistent continuation */
 	if (fault->kind == SIM_FAULT_STATUS && fault->code == 410 && request->page > 1 && token &&
 	    api_page_decode(&request->api, token, &page) == 0)
 		api_page_expired(&request->api, &page);
@@ -137,7 +137,7 @@ note(const struct sim_request *request, const char *what)
 	sim_journal_add(&request->server->journal, "%s -> %s", line.data, what);
 }
 
-/* The text instead of an answer. */
+/* Send the fault's text as the answer. */
 static enum MHD_Result
 say(struct sim_request *request, const struct sim_fault *fault)
 {

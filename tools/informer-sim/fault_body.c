@@ -11,9 +11,9 @@ struct fault_body {
 	struct sim_server *server;
 	int socket;
 	struct sim_fault fault;
-	uint64_t at; /* where the fault is */
+	uint64_t at; /* position of the fault */
 	uint64_t sent;
-	bool done; /* the fault, where it comes once */
+	bool done; /* a fault that acts once has acted */
 	bool protobuf;
 	MHD_ContentReaderCallback reader;
 	void *cls;
@@ -29,7 +29,7 @@ body_free(void *cls)
 	free(b);
 }
 
-/* What happens at the place; > 0: read on, at most so many bytes. */
+/* Do the fault at its position. > 0: read on, at most so many bytes. */
 static ssize_t
 happen(struct fault_body *b, size_t max)
 {
@@ -74,10 +74,10 @@ read_body(void *cls, uint64_t position, char *out, size_t max)
 	if (n <= 0)
 		return n;
 	if (here) {
-		out[0] = 0x01; /* in no JSON text may this stand */
+		out[0] = 0x01; /* invalid in any JSON text */
 		b->done = true;
 	}
-	/* a byte may stand anywhere in protobuf: no tag and no length are as long as this */
+	/* one byte may be valid in protobuf; this run is longer than any tag or length */
 	if (b->protobuf && b->fault.kind == SIM_FAULT_INVALID && b->done)
 		memset(out, 0xff, (size_t)n);
 	b->sent += (uint64_t)n;

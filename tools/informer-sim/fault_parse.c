@@ -29,7 +29,7 @@ verb_of(const char *word)
 	return NULL;
 }
 
-/* Do the words go on with an action? */
+/* Whether a word begins an action. */
 static bool
 is_action(const char *word)
 {
@@ -229,7 +229,7 @@ condition(struct sim_words *w, struct sim_fault_rule *rule)
 		sim_words_peek(w));
 }
 
-/* A watch's lines can end, be an ERROR or come twice; a document cannot once it has begun. */
+/* Check that the action is possible for the rule's verb and moment. */
 static int
 check(struct sim_words *w, const struct sim_fault_rule *rule)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Splitting words. The text of `say` is removed before the line is split; see fault_words.h. */
+/* Splits words. The text of `say` is removed before the line is split; see fault_words.h. */
 #include "tools/informer-sim/fault_words.h"
 
 #include <ctype.h>
@@ -74,7 +74,7 @@ sim_is_time(const char *text, unsigned *ret_ms)
 	return true;
 }
 
-/* The end of a text whose last words are "once" or "times N": where they begin. */
+/* The length of a text without " once" or " times N" at its end. */
 static size_t
 without_count(const char *text)
 {
@@ -89,7 +89,7 @@ without_count(const char *text)
 	return len;
 }
 
-/* Take what is said off a line; what it was said with stays behind "say". */
+/* Cut the text of "say" out of a line. "once" or "times N" stays in the line. */
 static char *
 take_said(char *line)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of held requests, each on its connection's thread. */
+/* Keeps a list of held requests; each waits on its connection's thread. */
 #include "tools/informer-sim/hold.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ struct sim_held {
 struct sim_holds {
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
-	struct sim_held *first, **end; /* those without an answer, in the order in which they came */
+	struct sim_held *first, **end; /* requests without an answer, oldest first */
 	unsigned count;
 };
 
@@ -45,7 +45,7 @@ sim_holds_free(struct sim_holds *holds)
 	free(holds);
 }
 
-/* Under the lock. */
+/* Lock held. */
 static void
 take_out(struct sim_holds *holds, struct sim_held *held)
 {

@@ -20,10 +20,10 @@
 #include "tools/informer-sim/served_store.h"
 #include "tools/informer-sim/slow_watches.h"
 
-/* As the real server's limit of a request's body. */
+/* The real server's limit of a request's body. */
 #define SIM_BODY_MAX 3145728u /* 3 MiB */
 
-/* Did the client show a certificate that our authority signed, and that is valid today? */
+/* Whether the client has a valid certificate that our authority signed. */
 static bool
 has_certificate(const struct sim_request *request)
 {
@@ -49,7 +49,7 @@ authorized(const struct sim_request *request)
 	return o->token && header && !strncmp(header, "Bearer ", 7) && !strcmp(header + 7, o->token);
 }
 
-/* A request has begun, or is over. */
+/* Count a request that began (1) or ended (-1). */
 static void
 count(struct sim_server *server, int change)
 {
@@ -67,7 +67,7 @@ handle(void *cls, struct MHD_Connection *connection, const char *url, const char
 	struct sim_server *server = cls;
 
 	(void)version;
-	/* a server that is down answers on old connections neither */
+	/* a server that is down does not answer on old connections either */
 	if (!request && sim_listen_refusing(server->listen))
 		return MHD_NO;
 	if (!request) {
@@ -129,14 +129,14 @@ complain(void *cls, const char *format, va_list args)
 {
 	const struct sim_server *server = cls;
 
-	/* Before it serves it tells why starting failed; later, only of clients that went away. */
+	/* after the start, messages only concern clients that went away */
 	if (!server->serving) {
 		fputs("informer-sim: ", stderr);
 		vfprintf(stderr, format, args);
 	}
 }
 
-/* Bind as the options say; explained on stderr where that fails. */
+/* Bind as the options say; print failures. */
 static int
 open_listen(struct sim_server *server)
 {
@@ -179,7 +179,7 @@ sim_server_start(struct sim_server *server, enum MHD_Result (*answer)(struct sim
 		tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)o->tls_key};
 		tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0,
 						 (void *)(uintptr_t)o->tls_cert};
-		/* a client is asked for a certificate; one that has none may have a token */
+		/* a client without a certificate may have a token */
 		if (o->client_ca)
 			tls[2] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_TRUST, 0,
 							 (void *)(uintptr_t)o->client_ca};
@@ -191,7 +191,7 @@ sim_server_start(struct sim_server *server, enum MHD_Result (*answer)(struct sim
 	sim_metrics_init(&server->metrics);
 	sim_journal_init(&server->journal);
 	server->holds = sim_holds_new();
-	/* The error log first: what it has to say about the options behind it would be lost. */
+	/* the error log comes first: messages about options in front of it are lost */
 	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER,
 					  complain, server, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
 					  MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)256 * 1024,

@@ -12,10 +12,10 @@
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/merge.h"
 
-/* The parent of what a pointer names, and the last part of it, unescaped. */
+/* Where a pointer points: the parent, and the last part's name, unescaped. */
 struct place {
 	struct api_node *parent;
-	struct api_node *at; /* NULL: there is nothing yet */
+	struct api_node *at; /* NULL: nothing there */
 	char *name;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ordered chunks with copy on write: a chunk with more than one reference is held by a snapshot, and a change
- * copies it.
+ * Ordered chunks with copy on write: a snapshot holds a chunk with more than one reference, and a change
+ * copies the chunk.
  */
 #include "tools/informer-sim/key_chunks.h"
 
@@ -28,7 +28,7 @@ chunk_unref(struct sim_chunk *chunk)
 	free(chunk);
 }
 
-/* The chunk at dir[i], made ours alone. Acquire: a snapshot's last read of it happened before. */
+/* The chunk at dir[i], without other references. Acquire: a snapshot's last read happened before. */
 static struct sim_chunk *
 chunk_own(struct sim_key_chunks *table, size_t i)
 {
@@ -135,7 +135,7 @@ sim_key_chunks_put(struct sim_key_chunks *table, struct api_object *object)
 	}
 	if (chunk->count == SIM_CHUNK_MAX) {
 		struct sim_chunk *upper = chunk_new();
-		/* keys that arrive in order fill chunks whole */
+		/* keys in ascending order fill whole chunks */
 		unsigned keep = at == SIM_CHUNK_MAX && which + 1 == table->chunks ? SIM_CHUNK_MAX
 										  : SIM_CHUNK_MAX / 2;
 

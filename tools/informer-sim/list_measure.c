@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list counts itself only if its head needs that; here every list is counted. */
+/* Counts every list; a list counts itself only if its head needs that. */
 #include "tools/informer-sim/list_measure.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accepting: polls the socket and an eventfd for "stop" and "refuse". */
+/* Accepts connections: polls the socket, and an eventfd for "stop" and "refuse". */
 #include "tools/informer-sim/listen.h"
 
 #include <errno.h>
@@ -23,9 +23,9 @@
 #define REBIND_MS 20
 
 struct sim_listen {
-	struct sockaddr_storage address; /* with the port that was got */
+	struct sockaddr_storage address; /* with the port in use */
 	socklen_t address_len;
-	int fd; /* -1 while refusing; the thread's */
+	int fd; /* -1 while refusing; used by the thread */
 	int wake;
 	struct MHD_Daemon *daemon;
 	pthread_t thread;
@@ -86,7 +86,7 @@ wake(struct sim_listen *l)
 {
 	ssize_t n = write(l->wake, &(uint64_t){1}, sizeof(uint64_t));
 
-	(void)n; /* full means it wakes anyway */
+	(void)n; /* a full eventfd wakes the thread too */
 }
 
 static void
@@ -99,11 +99,11 @@ accept_all(struct sim_listen *l)
 
 		if (fd < 0)
 			return;
-		MHD_add_connection(l->daemon, fd, (struct sockaddr *)&peer, len); /* closes it if it fails */
+		MHD_add_connection(l->daemon, fd, (struct sockaddr *)&peer, len); /* closes fd on failure */
 	}
 }
 
-/* Close or open the socket as it should be now; how long that holds, in ms, -1 for ever. */
+/* Close or open the socket. Returns when to call again, in ms; -1: never. */
 static int
 follow(struct sim_listen *l)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loading. A dump may be hundreds of megabytes, so a list's items are located by skipping through the text,
- * then parsed one by one.
+ * Loads objects. A dump may have hundreds of megabytes, so the loader skips through a list's text to each
+ * item, and parses one item at a time.
  */
 #include "tools/informer-sim/new_object.h"
 #include "tools/informer-sim/doc_edit.h"
@@ -47,7 +47,7 @@ bad_json(char **ret_error, const char *name, const char *text, const struct api_
 
 /* ---- one object ----------------------------------------------------------- */
 
-/* The resource of an object with these two, which may be empty; declared if it is new. */
+/* The resource of an object, by apiVersion and kind, which may be empty. Declares a new resource. */
 static struct api_resource *
 find_resource(struct sim_loader *loader, const struct api_node *root, const char *api_version,
 	      const char *kind)
@@ -78,7 +78,7 @@ complete(struct sim_loader *loader, const struct api_resource *resource, struct 
 	char uid[SIM_UID_SIZE], text[SIM_TIME_SIZE];
 
 	if (!meta || meta->type != API_OBJECT)
-		return; /* sim_object_new says so */
+		return; /* sim_object_new() reports it */
 	if (resource->namespaced && !api_get(meta, "namespace"))
 		sim_set_string(doc, meta, "namespace", "default");
 	if (!api_get(meta, "name") && api_get(meta, "generateName")) {
@@ -119,7 +119,7 @@ store(struct sim_loader *loader, const struct api_resource *resource, struct api
 	loader->replaced++;
 }
 
-/* The other replicas of a loaded pod. Names are drawn until one is free. */
+/* Add the other replicas of a loaded pod. Names are drawn until one is free. */
 static void
 replicate(struct sim_loader *loader, const struct api_resource *resource, const char *text, size_t len)
 {
@@ -130,11 +130,11 @@ replicate(struct sim_loader *loader, const struct api_resource *resource, const 
 		struct sim_object_error object_error;
 
 		if (api_doc_parse(&doc, text, len, NULL, &error) < 0)
-			return; /* it was parsed before */
+			return; /* cannot fail: it was parsed before */
 		complete(loader, resource, &doc);
 		sim_replica_make(&doc, loader->hosts, loader->rng);
 		if (sim_object_new(resource, &doc, &object, &object_error) < 0)
-			return; /* nor can this be, once the first one was fine */
+			return; /* cannot fail: the first replica was valid */
 		if (sim_store_create(loader->store, resource, object) == 0) {
 			loader->objects++;
 			i++;
@@ -142,7 +142,7 @@ replicate(struct sim_loader *loader, const struct api_resource *resource, const 
 	}
 }
 
-/* One item; of_version and of_kind come from the list around it, "" where it has none. */
+/* Load one item. of_version, of_kind: from the list around it; "": none. */
 static int
 load_object(struct sim_loader *loader, const char *name, const char *text, size_t begin, size_t end,
 	    const char *of_version, const char *of_kind, char **ret_error)
@@ -183,11 +183,11 @@ load_object(struct sim_loader *loader, const char *name, const char *text, size_
 
 /* ---- documents ------------------------------------------------------------ */
 
-/* What a document's top level says about it. */
+/* The top level of a document. */
 struct outline {
 	char *version;
 	char *kind;
-	size_t items_begin; /* of the array's first byte behind '[' */
+	size_t items_begin; /* offset behind '[' */
 	bool has_items;
 };
 
@@ -209,7 +209,7 @@ string_at(const char *text, size_t begin, size_t end)
 	return api_text_dup(doc.root);
 }
 
-/* Read the members of the object at `begin`, which was checked, without building any. */
+/* Read the top level of the checked object at `begin` without parsing its items. */
 static void
 read_outline(const char *text, size_t begin, size_t end, struct outline *ret)
 {
@@ -255,7 +255,7 @@ load_items(struct sim_loader *loader, const char *name, const char *text, size_t
 	struct api_doc_error error;
 	int r;
 
-	/* a PodList's items are Pods; a List's items say themselves what they are */
+	/* a PodList's items are Pods; a List's items have their own kinds */
 	kind = api_strndup(outline->kind, kind_len > 4 ? kind_len - 4 : 0);
 	while (api_doc_skip(text, end, at, &begin, &item_end, &error) == 0) {
 		r = load_object(loader, name, text, begin, item_end, outline->version, kind, ret_error);

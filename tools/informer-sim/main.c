@@ -50,12 +50,12 @@ load(const struct sim_options *options, struct api_registry *registry, struct si
 			"counts\n",
 			loader.replaced);
 	sim_hosts_done(&hosts);
-	/* what was there at the start is no history */
+	/* the initial objects are not history */
 	sim_store_compact(store);
 	return r;
 }
 
-/* The scripts of --faults. */
+/* Load the scripts of --faults. */
 static int
 load_faults(const struct sim_options *options, struct sim_faults *faults)
 {
@@ -89,10 +89,7 @@ announce(const struct sim_options *options, const struct sim_server *server)
 	snprintf(url, sizeof(url), "%s://%s%s%s:%u", options->server.tls_cert ? "https" : "http",
 		 v6 ? "[" : "", options->server.address, v6 ? "]" : "", server->port);
 	config.url = url;
-	/*
-	 * over TLS kubectl asks its user for a name and password when the kubeconfig has no credential at
-	 * all
-	 */
+	/* without a credential in the kubeconfig, kubectl asks for a name and password over TLS */
 	if (options->server.tls_cert && !config.token && !config.client)
 		config.token = "none-is-asked-for";
 	if (options->kubeconfig)
@@ -126,7 +123,7 @@ main(int argc, char **argv)
 		fputs("informer-sim: libsodium does not start\n", stderr);
 		return 1;
 	}
-	/* Blocked before any thread is made: the main thread alone takes them. */
+	/* Blocked before any thread starts, so that only the main thread takes the signals. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);

@@ -2,8 +2,8 @@
 /*
  * Merge patches, plain and strategic.
  *
- * Source: RFC 7386; k8s.io/apimachinery pkg/util/strategicpatch. Upstream's merge keys are tags of Go types;
- * here they are found by the list's name, which has the same key everywhere.
+ * Source: RFC 7386; k8s.io/apimachinery pkg/util/strategicpatch. Upstream's merge keys are tags of Go types.
+ * Here the list's name determines the key.
  */
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/merge.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a patch puts where nothing was: itself without its nulls. */
+/* The value that a patch creates: the patch without its nulls. */
 static struct api_node *
 without_nulls(struct api_doc *doc, const struct api_node *patch)
 {
@@ -55,11 +55,11 @@ sim_merge(struct api_doc *doc, struct api_node *target, const struct api_node *p
 	return target;
 }
 
-/* ---- strategic -------------------------------------------------------------- */
+/* ---- strategic merge -------------------------------------------------------- */
 
 /*
- * The key by which a list's elements are matched; "" where they are strings of a set; NULL: the list is
- * replaced whole.
+ * The key that matches a list's elements. "": the elements are strings of a set; NULL: the patch replaces
+ * the list.
  */
 static const char *
 merge_key(const char *list, const struct api_node *patch)
@@ -161,7 +161,7 @@ merge_list(struct api_doc *doc, struct api_node *target, const struct api_node *
 			continue;
 		}
 		if (api_is(directive, "replace"))
-			continue; /* it only said so */
+			continue; /* a directive only */
 		if (key[0] && item->type == API_OBJECT && !api_get(item, key))
 			return refuse(ret_error,
 				      "map does not contain declared merge key: ", sim_new_string(doc, key));
@@ -194,8 +194,8 @@ place_of(const struct api_node *list, const char *key, const struct api_node *li
 }
 
 /*
- * As the server does it (normalizeElementOrder): what the patch names stands in its order, and in front of
- * the rest but for what both stood behind before.
+ * Order a merged list like the server's normalizeElementOrder. Elements of the patch keep the patch's order,
+ * and the rest keeps its own. To merge both, an element of the rest precedes a patched one if it did before.
  */
 static void
 arrange(struct api_node *list, const struct api_node *patch, const struct api_node *before, const char *key)
@@ -226,7 +226,7 @@ arrange(struct api_node *list, const struct api_node *patch, const struct api_no
 	}
 }
 
-/* Elements that the order names come in it, the others behind them as they stood. */
+/* Put the elements that `order` names into its order, and the others behind them. */
 static void
 set_order(struct api_node *list, const struct api_node *order, const char *key)
 {
@@ -269,7 +269,7 @@ retain_keys(struct api_node *target, const struct api_node *names)
 	}
 }
 
-/* One member that is no directive. */
+/* Merge one member that is not a directive. */
 static int
 merge_member(struct api_doc *doc, struct api_node *target, const char *name, const struct api_node *value,
 	     char **ret_error)
@@ -318,7 +318,7 @@ directive(struct api_node *target, const char *name, const struct api_node *valu
 	const char *key;
 
 	if (!strcmp(name, "$patch") || !strcmp(name, "$retainKeys"))
-		return 0; /* done before the members */
+		return 0; /* merge_object() applies it */
 	if (value->type != API_ARRAY)
 		return refuse(ret_error, "a directive wants a list: ", NULL);
 	if (!strncmp(name, order, sizeof(order) - 1)) {
@@ -345,7 +345,7 @@ merge_object(struct api_doc *doc, struct api_node *target, const struct api_node
 		target->child = target->last = NULL;
 	if (retain)
 		retain_keys(target, retain);
-	/* the members first, then what is said about their order */
+	/* members first, then directives about them */
 	for (int pass = 0; pass < 2; pass++) {
 		for (const struct api_node *child = patch->child; child; child = child->next) {
 			_cleanup_(api_buf_done) struct api_buf name = {0};

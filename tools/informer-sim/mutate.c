@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edits as the kubelet and the controllers make them. */
+/* Edits objects like the kubelet and the controllers. */
 #include "tools/informer-sim/mutate.h"
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/informer-sim/time_print.h"
@@ -120,7 +120,7 @@ set_running(struct api_doc *doc, struct api_node *container, struct sim_mutation
 	set_bool(doc, container, "started", ready);
 }
 
-/* The node it was put on has started it. */
+/* Start a pod on its node: addresses, conditions and containers. */
 static void
 start(struct api_doc *doc, struct api_node *status, struct sim_mutation *m)
 {
@@ -194,7 +194,7 @@ sim_mutate_pod(struct api_doc *pod, struct sim_mutation *m)
 	for (uint32_t skip = sim_rng_below(m->rng, (uint32_t)n); container && skip; skip--)
 		container = container->next;
 	if (!container || container->type != API_OBJECT || !api_is(api_get(status, "phase"), "Running"))
-		return false; /* it has finished */
+		return false; /* the pod has finished */
 	if (sim_rng_below(m->rng, 10) == 0) {
 		restart(pod, container, m);
 		set_condition(pod, status, "Ready", true, m->now);
@@ -257,7 +257,7 @@ sim_mutate_node(struct api_doc *node, struct sim_mutation *m)
 	for (struct api_node *c = conditions ? conditions->child : NULL; c; c = c->next)
 		if (c->type == API_OBJECT)
 			set_time(node, c, "lastHeartbeatTime", m->now);
-	/* within one second nothing else would tell two heartbeats apart */
+	/* makes two heartbeats within one second differ */
 	snprintf(text, sizeof(text), "%" PRIu64, sim_rng_next(m->rng) >> 34);
 	sim_set_string(node, member_object(node, meta, "annotations"), "node.alpha.kubernetes.io/heartbeat",
 		       text);

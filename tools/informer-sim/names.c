@@ -28,7 +28,7 @@
 	"alphanumeric character (e.g. 'example.com', regex used for validation is "                          \
 	"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 
-/* Letters, digits and what of `more`, beginning and ending alphanumeric. */
+/* Letters, digits and characters of `more`, beginning and ending alphanumeric. */
 static bool
 consists_of(const char *text, size_t length, const char *more)
 {
@@ -49,7 +49,7 @@ is_lower(const char *text, size_t length)
 	return true;
 }
 
-/* Why it is no qualified name, or NULL. An annotation's prefix may have capitals. */
+/* Why a key is not a qualified name, or NULL. An annotation's prefix may have capitals. */
 static const char *
 wrong_key(const char *key, bool is_label)
 {
@@ -100,7 +100,7 @@ check(const struct api_resource *resource, const struct api_node *pairs, bool is
 		const char *why;
 
 		sim_key(pair, &key);
-		api_buf_put(&key, "", 0); /* ended by a zero byte, also when it is empty */
+		api_buf_put(&key, "", 0); /* add the NUL even if the key is empty */
 		why = wrong_key(key.data, is_label);
 		if (why)
 			return refuse(resource, name, field, key.data, why, status);

@@ -21,7 +21,7 @@ refuse(struct sim_object_error *error, const char *field, const char *text)
 	return -EINVAL;
 }
 
-/* Name, NUL, value, NUL for each label; labels that are no strings were refused before. */
+/* Append name, NUL, value, NUL for each label. check() refused values that are not strings. */
 static uint32_t
 collect_labels(const struct api_node *labels, struct api_buf *buf)
 {
@@ -101,7 +101,7 @@ sim_object_new(const struct api_resource *resource, struct api_doc *doc, struct 
 	if (r < 0)
 		return r;
 	meta = api_get(doc->root, "metadata");
-	rv = sim_new_string(doc, "0"); /* not empty, which its type might omit */
+	rv = sim_new_string(doc, "0"); /* not "", which its type might omit */
 	if (api_get(meta, "resourceVersion"))
 		sim_set(doc, meta, "resourceVersion", rv);
 	else
@@ -114,7 +114,7 @@ sim_object_new(const struct api_resource *resource, struct api_doc *doc, struct 
 			return refuse(ret_error, "", why);
 	}
 	rv = api_get(meta, "resourceVersion");
-	rv->text_len = 0; /* until the store knows it */
+	rv->text_len = 0; /* until the store assigns it */
 
 	if (resource->namespaced) {
 		api_text(api_get(meta, "namespace"), &side);

@@ -8,11 +8,10 @@
 
 #define FIELD "\xd0\x7d\x01" /* number 2010, a varint */
 #define FIELD_LENGTH 3u
-#define MAGIC_LENGTH 4u /* of a document, "k8s\0"; so long is the length before a frame, too */
+#define MAGIC_LENGTH 4u /* of "k8s\0" before a document, and of the length before a frame */
 #define TYPE_AT (MAGIC_LENGTH + 2)
 
-/* Numbers of fields, one in the other; 0: here is an object. DOCUMENT: here is a document, behind its magic.
- */
+/* A path of nested field numbers. OBJECT: the path ends at an object. DOCUMENT: a magic comes next. */
 enum { OBJECT, EVENT_OBJECT = 2, RAW_EXTENSION = 1, UNKNOWN_RAW = 2, ITEMS = 2, DOCUMENT = 99 };
 
 static uint64_t
@@ -45,7 +44,7 @@ grow(const char *at, size_t length, const unsigned char *path, struct api_buf *o
 		_cleanup_(api_buf_done) struct api_buf grown = {0};
 
 		at += (tag & 7) == 2 ? value
-				     : 0; /* the messages on the way have texts, messages and numbers */
+				     : 0; /* these messages have only varints and lengths */
 		if (tag >> 3 != *path) {
 			api_buf_put(out, field, (size_t)(at - field));
 			continue;

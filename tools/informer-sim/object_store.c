@@ -74,7 +74,7 @@ sim_store_free(struct sim_store *store)
 	free(store);
 }
 
-/* ---- numbers -------------------------------------------------------------- */
+/* ---- counters ------------------------------------------------------------- */
 
 uint64_t
 sim_store_rv(struct sim_store *store)
@@ -191,7 +191,7 @@ sim_store_pick(struct sim_store *store, const struct api_resource *resource, siz
 	return object;
 }
 
-/* Append to the ring; *ret_evicted is the event that had to go (object NULL if none). Lock held. */
+/* Append to the ring. *ret_evicted: the event that left it, object NULL: none. Lock held. */
 static void
 record(struct sim_store *store, struct shelf *shelf, enum api_change change, struct api_object *object,
        struct api_object *prev, struct api_event *ret_evicted)

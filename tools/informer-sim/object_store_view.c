@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Views of one resource at an RV, and restoring the whole store to one. Both undo the ring's events: a key's
- * state was the `prev` of its first later event.
+ * Views one resource at an RV, and restores the whole store to an RV. Both undo the ring's events: a key's
+ * state at an RV is the `prev` of its first later event.
  */
 #include "tools/informer-sim/object_store_private.h"
 
@@ -18,7 +18,7 @@ compare_overlay(const void *a, const void *b)
 	return order ? order : (x->rv > y->rv) - (x->rv < y->rv);
 }
 
-/* What each key changed after rv looked like at rv: the `prev` of its first later event. */
+/* Keep each key's state at rv: the `prev` of its first later event. */
 static void
 undo(struct sim_view *view)
 {
@@ -145,7 +145,7 @@ sim_store_restore(struct sim_store *store, uint64_t rv)
 			api_events_done(event, 1);
 			shelf->next--;
 		}
-		/* every watch has lost its place: positions only ever grow */
+		/* each watch loses its position: positions only grow */
 		shelf->first = shelf->next = end + 1;
 		shelf->floor = rv;
 		pthread_cond_broadcast(&shelf->changed);

@@ -120,8 +120,8 @@ schema(const struct api_resource *r, struct api_buf *buf)
 }
 
 /*
- * Paths and schemas of the resources of one group and version ("api/v1"), or of all (NULL). Returns how many
- * there were.
+ * Write paths and schemas of the resources of one group and version ("api/v1"), or of all (NULL). Returns the
+ * number of resources.
  */
 static unsigned
 document(const struct api_registry *registry, const char *root, bool v2, struct api_buf *body)
@@ -152,7 +152,7 @@ document(const struct api_registry *registry, const char *root, bool v2, struct 
 	return found;
 }
 
-/* Each group and version once, with a hash that changes when its document does. */
+/* List each group and version once, with a hash of its document. */
 static void
 index_of(const struct api_registry *registry, struct api_buf *body)
 {
@@ -214,7 +214,7 @@ sim_handle_openapi(struct sim_request *request, enum MHD_Result *ret_result)
 		return false;
 	if (!strcmp(url, "/openapi/v2") && accept && strstr(accept, V2_PROTOBUF) && !strstr(accept, "json")) {
 		empty_v2(&body);
-		/* upstream's name for it, since Go takes no '@' in one */
+		/* upstream's name: Go accepts no '@' in a media type */
 		*ret_result = sim_reply(request, 200,
 					"application/com.github.proto-openapi.spec.v2.v1.0+protobuf", &body);
 		return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a generated pod that is its own: name, node, state. */
+/* Writes the part of a generated pod that differs from its siblings: name, node, state. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

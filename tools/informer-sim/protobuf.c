@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Protobuf bodies: a table for each message, in JSON's order of fields, and one walk over them. */
+/* Translates protobuf bodies: a table for each message, in JSON's order of fields, and one walk. */
 #include "tools/informer-sim/protobuf.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct proto_record {
 	uint64_t number;
 	unsigned wire;            /* 0 varint, 1 eight bytes, 2 bytes, 5 four bytes */
 	uint64_t value;           /* of a varint */
-	struct proto_slice bytes; /* of the others */
+	struct proto_slice bytes; /* of other wire types */
 };
 
 static bool
@@ -41,7 +41,7 @@ take_varint(struct proto_slice *s, uint64_t *ret)
 	return false;
 }
 
-/* 1 with a record, 0 at the end, -EPROTO. */
+/* Take one record. 1; 0 at the end; -EPROTO. */
 static int
 take_record(struct proto_slice *s, struct proto_record *ret)
 {
@@ -72,7 +72,7 @@ is_empty(const struct proto_record *r)
 
 /* ---- the messages -------------------------------------------------------------- */
 
-/* OPTIONAL ones are pointers in Go: 0 and false are kept when they are there. */
+/* OPTIONAL fields are pointers in Go: 0 and false are kept. */
 enum type {
 	STRING,
 	STRINGS,
@@ -99,7 +99,7 @@ struct proto_field {
 
 struct proto_message {
 	const char *name;
-	const struct proto_field *fields; /* ended by number 0 */
+	const struct proto_field *fields; /* number 0 ends them */
 };
 
 #define MESSAGE_OF(name, ...)                                                                                \
@@ -238,7 +238,7 @@ put_base64(const struct proto_walk *w, struct proto_slice bytes)
 	api_buf_json_str(w->json, text);
 }
 
-/* The last record of that number, as protobuf has it: 1, 0 none, -EPROTO. */
+/* Find the last record of a number, which counts in protobuf. 1; 0: none; -EPROTO. */
 static int
 find(struct proto_slice s, unsigned number, struct proto_record *ret)
 {
@@ -281,7 +281,7 @@ put_int_or_string(const struct proto_walk *w, struct proto_slice value)
 	return 0;
 }
 
-/* An entry of a map: key 1, value 2. */
+/* Write an entry of a map: key 1, value 2. */
 static int
 put_entry(const struct proto_walk *w, enum type type, struct proto_slice entry)
 {
@@ -337,14 +337,14 @@ is_number(enum type type)
 	return type == INT || type == OPTIONAL_INT || type == BOOL || type == OPTIONAL_BOOL;
 }
 
-/* Go leaves these out of JSON when they are empty. */
+/* Whether Go omits the field from JSON because it is empty. */
 static bool
 is_left_out(enum type type, const struct proto_record *r)
 {
 	return (type == STRING || type == INT || type == BOOL || type == TIME) && is_empty(r);
 }
 
-/* All records of one field, as one member. *count of members so far. */
+/* Write all records of one field as one member. *count: members written so far. */
 static int
 put_field(const struct proto_walk *w, const struct proto_field *field, struct proto_slice s, unsigned *count)
 {
@@ -359,7 +359,7 @@ put_field(const struct proto_walk *w, const struct proto_field *field, struct pr
 			continue;
 		if (r.wire != (is_number(field->type) ? 0 : 2))
 			return malformed(w);
-		/* of several records of what can be there once, typed clients write none */
+		/* typed clients never repeat a single field */
 		if (n > 0 && !array && !object)
 			return malformed(w);
 		if (n == 0) {
@@ -377,7 +377,7 @@ put_field(const struct proto_walk *w, const struct proto_field *field, struct pr
 	return more < 0 ? malformed(w) : 0;
 }
 
-/* Nothing but known fields, or empty ones. */
+/* Refuse unknown fields that are not empty. */
 static int
 check_fields(const struct proto_walk *w, const struct proto_message *message, struct proto_slice s)
 {
@@ -425,7 +425,7 @@ is_text(const struct proto_record *r, const char *text)
 int
 sim_protobuf_json(const char *data, size_t len, struct api_buf *json, char ret_why[200])
 {
-	static const char magic[4] = "k8s"; /* with its NUL */
+	static const char magic[4] = "k8s"; /* with the NUL */
 	struct proto_walk w = {json, ret_why};
 	struct proto_slice envelope = {(const uint8_t *)data, (const uint8_t *)data + len};
 	struct proto_record type = {0}, raw = {0}, version = {0}, kind = {0};

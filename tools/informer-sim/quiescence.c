@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds up counters that others maintain, under the server's lock or in their watches; see quiescence.h. */
+/* Adds up counters of the server, under its lock, and of the watches; see quiescence.h. */
 #include "tools/informer-sim/quiescence.h"
 
 #include "tools/informer-sim/hold.h"
 #include "tools/informer-sim/slow_watches.h"
 
-/* It waits, and has seen what there is: events and rules. */
+/* Whether a watch waits and has seen all events and rules. */
 static bool
 is_resting(struct sim_server *server, const struct sim_watch *watch)
 {
@@ -29,7 +29,7 @@ sim_server_quiescence(struct sim_server *server, struct sim_quiescence *ret_rest
 		bool rests = is_resting(server, watch);
 
 		resting += rests;
-		/* of these some may be over, and not gone yet */
+		/* some of these have ended but are still listed */
 		busy += !rests && atomic_load(&watch->doing) != SIM_FROZEN;
 		ret_rest->given += atomic_load(&watch->given);
 	}

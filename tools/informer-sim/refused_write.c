@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 409 and 422; see refused_write.h. */
+/* Answers 409 and 422; see refused_write.h. */
 #include "tools/informer-sim/refused_write.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@
 void
 sim_hosts_init(struct sim_hosts *hosts, unsigned count, struct sim_rng *rng)
 {
-	/* A counter with odd steps through the 16 bits visits each address once; beyond that they repeat. */
+	/* An odd step through 16 bits visits each address once before addresses repeat. */
 	uint32_t at = sim_rng_below(rng, 65536);
 
 	hosts->items = api_alloc(count * sizeof(*hosts->items));
@@ -49,7 +49,7 @@ sim_pod_ip(struct sim_rng *rng, char out[16])
 		 1 + (unsigned)(bits >> 16 & 255) % 254);
 }
 
-/* A replica's name: the pod's without its last five-letter part, and a new one. Free it. */
+/* A replica's name: the pod's, with a new five-character suffix. Allocated. */
 static char *
 replica_name(const char *name, struct sim_rng *rng)
 {
@@ -69,7 +69,7 @@ replica_name(const char *name, struct sim_rng *rng)
 	return api_buf_take(&buf);
 }
 
-/* Replace a member only where the pod has it: a Pending one has no address yet. */
+/* Replace a member if the pod has it: a Pending pod has no address yet. */
 static void
 replace(struct api_doc *doc, struct api_node *object, const char *key, const char *text)
 {
@@ -101,7 +101,7 @@ replace_ips(struct api_doc *doc, struct api_node *list, const char *first, struc
 	}
 }
 
-/* A time stays a time of its own spelling: only the first 19 characters change. */
+/* Move a time. Only the first 19 characters change: fraction and zone stay. */
 static void
 move_time(struct api_doc *doc, struct api_node *node, int64_t seconds)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers: headers and bodies, compressed if the client accepts gzip and the body is above 128 KiB, as the
- * real server does; never for a watch.
+ * Answers: headers and bodies. Like the real server it compresses bodies above 128 KiB if the client accepts
+ * gzip, but never a watch.
  */
 #include "tools/informer-sim/reply.h"
 
@@ -17,7 +17,7 @@
 #define GZIP_MIN ((size_t)128 * 1024)
 #define DRAIN_BYTES ((size_t)256 * 1024)
 
-/* The request's line in the journal; what the simulator offers beside the API is not talked of. */
+/* Write the request's line to the journal, unless it is for the simulator's own pages. */
 static void
 note(const struct sim_request *request, unsigned code)
 {
@@ -63,7 +63,7 @@ sim_reply_response(struct sim_request *request, unsigned code, const char *conte
 	return result;
 }
 
-/* ---- a buffer as a reader */
+/* ---- a buffer as a reader ---- */
 
 static void
 whole_free(void *cls)
@@ -87,7 +87,7 @@ read_whole(void *cls, uint64_t position, char *out, size_t max)
 	return (ssize_t)n;
 }
 
-/* ---- bodies */
+/* ---- bodies ---- */
 
 bool
 sim_reply_may_gzip(const struct sim_request *request)
@@ -97,7 +97,7 @@ sim_reply_may_gzip(const struct sim_request *request)
 	return accept && strstr(accept, "gzip");
 }
 
-/* What a reader gives, with the request's fault done to it; NULL without memory, then cls is freed. */
+/* A response from a reader, with the request's fault. NULL: no memory, and cls is freed. */
 static struct MHD_Response *
 respond(struct sim_request *request, uint64_t size, bool told, size_t block, MHD_ContentReaderCallback reader,
 	void *cls, MHD_ContentReaderFreeCallback free_cls)
@@ -113,7 +113,7 @@ respond(struct sim_request *request, uint64_t size, bool told, size_t block, MHD
 	return response;
 }
 
-/* As it is, told or in chunks. */
+/* Send a buffer. told: with its length, else in chunks. */
 static enum MHD_Result
 send_buffer(struct sim_request *request, unsigned code, const char *content_type, struct api_buf *body,
 	    bool told)
@@ -142,7 +142,7 @@ sim_reply(struct sim_request *request, unsigned code, const char *content_type, 
 	return send_buffer(request, code, content_type, &packed, false);
 }
 
-/* All that a reader gives; false: it failed. */
+/* Read all that a reader gives. False: it failed. */
 static bool
 drain(MHD_ContentReaderCallback reader, void *cls, struct api_buf *buf)
 {

@@ -35,7 +35,7 @@ sim_request_verb(const struct api_request *request)
 	return initial && !strcmp(initial, "true") ? "WATCHLIST" : "WATCH";
 }
 
-/* A query parameter that is there and not empty, as " name=value"; what stands before it is a space. */
+/* Append a query parameter as " name=value", if it is not empty. */
 static void
 parameter(const struct sim_request *request, const char *name, const char *shown, struct api_buf *buf)
 {

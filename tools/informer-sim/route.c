@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Path and method to a handler. Other paths go to serve_discovery.c, openapi.c or control.c. */
+/* Routes path and method to a handler. Other paths go to serve_discovery.c, openapi.c or control.c. */
 #include "tools/informer-sim/route.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ no_page(struct sim_request *request)
 	return sim_reply(request, 404, "application/json", &body);
 }
 
-/* As upstream says it of types that were made without protobuf. */
+/* Upstream's answer for types without protobuf. */
 static enum MHD_Result
 not_encoded(struct sim_request *request)
 {
@@ -84,7 +84,7 @@ item(struct sim_request *request)
 	return no_method(request);
 }
 
-/* What only a node's kubelet can answer: `kubectl logs`, exec and their like are told so. */
+/* Whether only a node's kubelet could answer: `kubectl logs`, exec and the like. */
 static bool
 needs_kubelet(const struct sim_request *request)
 {
@@ -123,7 +123,7 @@ resource(struct sim_request *request)
 		return sim_reply_status(request);
 	if (sim_fault_request(request, &result))
 		return result;
-	/* once more: a fault may have taken something off what is offered */
+	/* again: a fault may have withdrawn protobuf */
 	if (api_request_choose_shape(&request->api) < 0)
 		return sim_reply_status(request);
 	request->api.shape.protobuf &= !request->as_json;
@@ -142,7 +142,7 @@ sim_route(struct sim_request *request)
 	if (sim_handle_control(request, &result))
 		return result;
 	request->logged = true;
-	/* Handlers keep no pointer into path beyond their answer: a stream copies what it needs. */
+	/* Handlers keep no pointer into path after their answer: a stream copies what it needs. */
 	api_path_parse(request->api.url, &path);
 	found = api_request_locate(&request->api, &path, request->server->registry) == 0;
 	if (sim_is_discovery(request) && sim_fault_request(request, &result))

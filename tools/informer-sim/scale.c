@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Scale has the object's metadata, spec.replicas, status.replicas (or the fields that a definition names)
- * and selector. Of a written Scale only spec.replicas and the resourceVersion count.
+ * and selector. A write takes only spec.replicas and the resourceVersion of a Scale.
  */
 #include "tools/informer-sim/scale.h"
 
@@ -27,7 +27,7 @@ copy(struct api_doc *doc, struct api_node *to, const struct api_node *from, cons
 		sim_set(doc, to, name, sim_clone(doc, old));
 }
 
-/* matchLabels as "a=b,c=d"; of a ReplicationController the selector itself. */
+/* Write matchLabels as "a=b,c=d"; for a ReplicationController the selector itself. */
 static void
 selector(const struct api_node *spec, struct api_buf *buf)
 {
@@ -45,7 +45,7 @@ selector(const struct api_node *spec, struct api_buf *buf)
 	}
 }
 
-/* A custom resource's is a text that stands in it. */
+/* Write a custom object's selector, which is a text. */
 static void
 custom_selector(const struct api_node *text, struct api_buf *buf)
 {
@@ -65,7 +65,7 @@ sim_scale_of(struct sim_request *request, struct api_doc *doc)
 	struct api_node *root = api_new(doc, API_OBJECT), *meta = api_new(doc, API_OBJECT), *part;
 	_cleanup_(api_buf_done) struct api_buf text = {0};
 
-	if (r->custom && !replicas) /* the API server says so with a 500 */
+	if (r->custom && !replicas) /* the API server answers 500 */
 		return api_status_set(
 			&request->api.status, 500, "InternalError",
 			"Internal error occurred: the spec replicas field \".%s\" does not exist",
@@ -91,7 +91,7 @@ sim_scale_of(struct sim_request *request, struct api_doc *doc)
 	return 0;
 }
 
-/* Set what stands at a path like "spec.replicas"; what is no object on its way becomes one. */
+/* Set the value at a path like "spec.replicas". Objects on the path are created. */
 static void
 set_at(struct api_doc *doc, const char *path, struct api_node *value)
 {
@@ -115,7 +115,7 @@ sim_scale_apply(struct sim_request *request, const struct api_object *object, st
 	struct api_node *meta;
 
 	if (!replicas)
-		replicas = sim_new_token(doc, API_NUMBER, "0"); /* as Go reads it */
+		replicas = sim_new_token(doc, API_NUMBER, "0"); /* Go's default */
 	if (replicas->type != API_NUMBER || memchr(replicas->text, '-', replicas->text_len) ||
 	    memchr(replicas->text, '.', replicas->text_len))
 		return sim_status_invalid(&request->api.status, request->api.resource, request->api.name,

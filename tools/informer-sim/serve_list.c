@@ -15,7 +15,7 @@
 struct answer {
 	struct api_query query;
 	struct api_list *list;
-	struct api_buf whole; /* of a Table whose size is told ahead, or what a fault changes: all of it */
+	struct api_buf whole; /* the whole body, for a Table sent with its length or for a fault */
 	const struct api_store *served;
 	struct api_store stale; /* shows the state of stale_rv */
 	uint64_t stale_rv;
@@ -49,7 +49,7 @@ read_answer(void *cls, uint64_t position, char *out, size_t max)
 	return n ? n : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-/* Rows have ages, so that two walks may differ: what is told is what was written. */
+/* Write the whole body once. Rows have ages, so a second walk may have another length. */
 static uint64_t
 write_whole(struct answer *a)
 {
@@ -72,7 +72,7 @@ newest_rv(void *ctx, const struct api_resource *resource)
 	return a->served->rv(a->served->ctx, resource);
 }
 
-/* A state of before, whatever is asked for. */
+/* The view at stale_rv, whatever the RV asked for. */
 static int
 stale_view(void *ctx, const struct api_resource *resource, uint64_t rv, struct api_view **ret_view,
 	   uint64_t *ret_rv, uint64_t *ret_position)
@@ -92,7 +92,7 @@ open_list(struct sim_request *request, struct answer *a)
 		return -EINVAL;
 	if (request->paginate) {
 		a->query.limit = request->paginate;
-		a->query.rv_given &= a->query.rv != 0; /* not from the watch cache, which knows no pages */
+		a->query.rv_given &= a->query.rv != 0; /* not from the watch cache, which has no pages */
 	}
 	if (sim_request_await(request, api_query_least_rv(&a->query)) < 0)
 		return -EINVAL;
@@ -122,8 +122,8 @@ sim_handle_list(struct sim_request *request)
 		return sim_reply_status(request);
 	}
 	/*
-	 * What the watch cache answers comes chunked, what storage answers with its length: clients must take
-	 * both.
+	 * Like the real server, send answers of the watch cache in chunks, and answers of storage with their
+	 * length.
 	 */
 	told = !sim_list_is_cached(&a->query);
 	if (told || request->fault.kind || sim_reply_may_gzip(request))

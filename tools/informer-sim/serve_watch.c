@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * WATCH: a stream of lines or frames, written by the connection's thread. api_watch.h decides what comes
- * next; a fault may change it first (watch_fault.h). Clients have no queue: a slow one is overtaken by the
- * ring and cut off (slow_watches.h).
+ * next; a fault may change it first (watch_fault.h). Clients have no queue: the ring overtakes a slow client,
+ * whose watch is cut (slow_watches.h).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ stream_free(void *cls)
 			s->watch.cut ? "too slow"
 			: s->end     ? s->end
 				     : "the client went");
-	sim_slow_watches_remove(s->server, &s->watch); /* it is told before it is gone */
+	sim_slow_watches_remove(s->server, &s->watch); /* after the journal's line */
 	free(s->name);
 	free(s->namespace_);
 	free(s->asked_rv);
@@ -42,7 +42,7 @@ stream_free(void *cls)
 	free(s);
 }
 
-/* ---- what comes next ------------------------------------------------------ */
+/* ---- the next line -------------------------------------------------------- */
 
 static void
 take_line(struct sim_stream *s)
@@ -67,7 +67,7 @@ put(struct sim_stream *s, const char *bytes, size_t len)
 	s->pieces[s->piece_count++] = (struct sim_piece){bytes, len};
 }
 
-/* Make the next line what is being sent; a fault may have put another in its place, or ended the stream. */
+/* Prepare the next line to send; a fault may replace it or end the stream. False: no line. */
 static bool
 next_line(struct sim_stream *s)
 {
@@ -112,7 +112,7 @@ wait_for_more(struct sim_stream *s)
 	sim_store_wait(s->server->store, s->resource, sim_watch_position(s->api),
 		       until < most ? (unsigned)until : most);
 	atomic_store(&s->watch.doing, SIM_BUSY);
-	/* a quiet watch writes nothing, so it must look whether its client is still there */
+	/* a quiet watch writes nothing, so it checks for a hang-up */
 	if (!sim_store_stopped(s->server->store) && !sim_hung_up(s->watch.socket))
 		return;
 	s->ended = true;
@@ -173,7 +173,7 @@ read_stream(void *cls, uint64_t position, char *out, size_t max)
 
 /* ---- opening -------------------------------------------------------------- */
 
-/* As long as the real server lets one live that says nothing of it: half an hour, or up to an hour. */
+/* The real server's timeout of a watch that sets none: between 30 and 60 minutes. */
 static uint64_t
 draw_timeout(struct sim_server *server)
 {

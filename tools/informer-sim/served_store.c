@@ -12,7 +12,7 @@ struct api_view {
 static uint64_t
 newest(void *ctx, const struct api_resource *resource)
 {
-	(void)resource; /* one count for all */
+	(void)resource; /* all resources share one RV */
 	return sim_store_rv(ctx);
 }
 

@@ -35,7 +35,7 @@ TAKE_NUMBER(take_start_rv, uint64_t, 0, INT64_MAX)
 TAKE_NUMBER(take_bookmarks, unsigned, 1, 86400)
 TAKE_NUMBER(take_rv_wait, unsigned, 0, 3600000)
 
-/* Two runs with one seed are equal at other times, too. */
+/* Take the seed, and fix the time: runs with equal seeds are equal. */
 static int
 take_seed(void *at, const char *value, char **ret_error)
 {
@@ -54,7 +54,7 @@ take_release(void *at, const char *value, char **ret_error)
 	return *(unsigned *)at ? 0 : flag_fail(ret_error, "must be a release, as 1.36");
 }
 
-/* Print as this release; 0: as the newest. Whether it is known. */
+/* Print objects as this release; 0: as the newest. Whether the release is known. */
 static bool
 fit(unsigned release)
 {

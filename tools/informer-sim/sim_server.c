@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UIDs and suffixes, under the server's lock; see sim_server.h. */
+/* Draws UIDs and suffixes under the server's lock; see sim_server.h. */
 #include "tools/informer-sim/sim_server.h"
 
 void

@@ -14,7 +14,7 @@
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/printer/age.h"
 
-#define MEMBERS_MAX (4 * PROTO_FIELDS_MAX) /* of an object: of its message, and of those that stand in it */
+#define MEMBERS_MAX (4 * PROTO_FIELDS_MAX) /* of an object: of its message and of inlined ones */
 #define YEAR_ZERO INT64_C(-62167219200)    /* in seconds */
 #define YEAR_ONE INT64_C(-62135596800)     /* Go's zero time */
 #define YEAR_9999_END INT64_C(253402300799)
@@ -26,7 +26,7 @@ struct fit {
 	char *why;
 };
 
-/* The members that are kept, in their order. */
+/* The members of the result, in order. */
 struct members {
 	struct api_node *at[MEMBERS_MAX];
 	unsigned count;
@@ -70,8 +70,8 @@ is_integer(const struct api_node *node)
 /* ---- times ---- */
 
 /*
- * In UTC; Go's zero time becomes null. A zone may lead out of what JSON has years for: a real server takes
- * that, and prints what nobody reads again. Here it is refused, for objects are kept as JSON.
+ * Convert a time to UTC; Go's zero time becomes null. If the zone moves the time beyond years 0 to 9999, it
+ * is refused, because objects are kept as JSON. A real server accepts it, and prints an unreadable time.
  */
 static bool
 fit_time(const struct fit *f, struct api_node *node, bool micro)
@@ -120,7 +120,7 @@ is_base64(const struct api_node *node)
 
 static int fit_message(const struct fit *f, struct api_node *object, const struct proto_message *m);
 
-/* What a type has where nothing is told of it. */
+/* The zero value of a field's type. */
 static struct api_node *
 zero(const struct fit *f, const struct proto_field *field)
 {
@@ -146,7 +146,7 @@ zero(const struct fit *f, const struct proto_field *field)
 	}
 }
 
-/* One T of a field, which is not null. */
+/* Fit one value of a field, which is not null. */
 static int
 fit_value(const struct fit *f, const struct proto_message *m, const struct proto_field *field,
 	  struct api_node *node)
@@ -168,7 +168,7 @@ fit_value(const struct fit *f, const struct proto_message *m, const struct proto
 			       : mismatch(f, m, field, node, "intstr.IntOrString");
 	case PROTO_QUANTITY:
 		if (node->type == API_NUMBER)
-			node->type = API_STRING; /* its token is the text */
+			node->type = API_STRING; /* the number's token becomes the text */
 		return node->type == API_STRING ? 0 : mismatch(f, m, field, node, "resource.Quantity");
 	case PROTO_TIME:
 	case PROTO_MICRO_TIME:
@@ -184,7 +184,7 @@ fit_value(const struct fit *f, const struct proto_message *m, const struct proto
 	}
 }
 
-/* Elements of a list or a map, nulls among them. */
+/* Fit the elements of a list or a map, including nulls. */
 static int
 fit_elements(const struct fit *f, const struct proto_message *m, const struct proto_field *field,
 	     struct api_node *node)
@@ -260,7 +260,7 @@ sort(struct api_node *map)
 
 /* ---- members ---- */
 
-/* Of what can be told empty, what is. */
+/* Whether a value is empty, for omitempty. */
 static bool
 is_empty(const struct proto_field *field, const struct api_node *node)
 {
@@ -281,7 +281,7 @@ is_empty(const struct proto_field *field, const struct api_node *node)
 	}
 }
 
-/* A member that is there, and not null. */
+/* Fit a member that is present and not null. */
 static int
 fit_member(const struct fit *f, const struct proto_message *m, const struct proto_field *field,
 	   struct api_node *node)
@@ -298,7 +298,7 @@ fit_member(const struct fit *f, const struct proto_message *m, const struct prot
 	return r;
 }
 
-/* What stands there though it was not told of; NULL: nothing. */
+/* The value that the server prints for an absent member; NULL: none. */
 static struct api_node *
 absent(const struct fit *f, const struct proto_field *field)
 {
@@ -311,7 +311,7 @@ absent(const struct fit *f, const struct proto_field *field)
 	return zero(f, field);
 }
 
-/* The member of this name; most stand behind the one before. */
+/* The member of a field. The search begins behind *after: most members are in order. */
 static struct api_node *
 find(const struct api_node *object, const struct proto_field *field, struct api_node **after)
 {
@@ -354,7 +354,7 @@ collect(const struct fit *f, struct api_node *object, const struct proto_message
 			node = find(object, field, &after);
 			if (node && node->type != API_NULL)
 				r = fit_member(f, m, field, node);
-			/* what is empty now is not told of; a time may have become null */
+			/* an empty member counts as absent; a time may have become null */
 			if (node &&
 			    (node->type == API_NULL ||
 			     (is_empty(field, node) && (field->flags & (PROTO_OMIT_EMPTY | PROTO_REPEATED)))))

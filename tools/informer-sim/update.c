@@ -2,10 +2,10 @@
 /*
  * PUT and PATCH of an object, its status or its scale.
  *
- * Both build the new document from the current object, then replace exactly that object. If it changed
- * meanwhile, a PATCH (and a PUT without an RV) starts again; a PUT with an RV is a Conflict. An unchanged
- * document keeps its RV and makes no event. Removing the last finalizer of an object that is being deleted
- * deletes it.
+ * Both build the new document from the current object, then replace exactly that object. If the object
+ * changed meanwhile, a PATCH (and a PUT without an RV) starts again, and a PUT with an RV is a Conflict. An
+ * unchanged document keeps its RV and makes no event. An object with a deletionTimestamp is deleted when its
+ * last finalizer is removed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@
 #define MODIFIED_MESSAGE                                                                                     \
 	"the object has been modified; please apply your changes to the latest version and try again"
 
-/* What a client may not change goes back to what it was. */
+/* Restore a member that clients may not change. */
 static void
 keep(struct api_doc *doc, struct api_node *to, const struct api_node *from, const char *key)
 {
@@ -94,7 +94,7 @@ has_text(const struct api_node *list, const char *text)
 	return false;
 }
 
-/* An object that is being deleted must not get new finalizers. */
+/* Refuse new finalizers of an object that is being deleted. */
 static int
 check_finalizers(struct sim_request *request, const struct api_node *meta, const struct api_node *old_meta)
 {
@@ -117,7 +117,7 @@ check_finalizers(struct sim_request *request, const struct api_node *meta, const
 	return 0;
 }
 
-/* Custom objects count the changes of what is neither metadata nor status. */
+/* Count a custom object's generation: changes outside metadata and status. */
 static void
 count_generation(struct api_doc *doc, const struct api_doc *old_doc, struct api_node *meta)
 {
@@ -138,8 +138,8 @@ count_generation(struct api_doc *doc, const struct api_doc *old_doc, struct api_
 }
 
 /*
- * Replace `old` (whose document is old_doc) by what doc holds. Returns 0 with the object to show and the
- * RV to show it with, -ESTALE if it was no longer current, -EINVAL with the status.
+ * Replace `old` (whose document is old_doc) by doc. Returns 0 with the object and the RV to show, -ESTALE if
+ * `old` was no longer current, -EINVAL with the status.
  */
 static int
 replace(struct sim_request *request, struct api_object *old, const struct api_doc *old_doc,
@@ -159,7 +159,7 @@ replace(struct sim_request *request, struct api_object *old, const struct api_do
 	if (request->api.namespace_)
 		sim_set_string(doc, meta, "namespace", request->api.namespace_);
 	if (request->api.subresource && !sim_is_scale(request)) {
-		/* only the status counts: everything else is as it was */
+		/* take only the status */
 		struct api_node *status = api_get(doc->root, "status");
 
 		doc->root = sim_clone(doc, old_doc->root);
@@ -254,7 +254,7 @@ patch_type(struct sim_request *request, enum patch_type *ret_type)
 	size_t len = type ? strcspn(type, "; ") : 0;
 
 	for (unsigned i = 0; i < sizeof(types) / sizeof(*types); i++) {
-		/* the server has no types of custom objects, and so no merge keys */
+		/* custom objects have no Go types, and so no merge keys */
 		if (i == PATCH_STRATEGIC && request->api.resource->custom)
 			continue;
 		if (len == strlen(types[i]) && !strncasecmp(type, types[i], len)) {
@@ -262,7 +262,7 @@ patch_type(struct sim_request *request, enum patch_type *ret_type)
 			return 0;
 		}
 	}
-	/* as a server without server-side apply: kubectl says that it is not available */
+	/* like a server without server-side apply, which kubectl reports */
 	return api_status_set(
 		&request->api.status, 415, "UnsupportedMediaType",
 		"the body of the request was in an unknown format - accepted media types include: "
@@ -270,7 +270,7 @@ patch_type(struct sim_request *request, enum patch_type *ret_type)
 		request->api.resource->custom ? "" : ", application/strategic-merge-patch+json");
 }
 
-/* Do the patch to doc, a document of the object as it is. */
+/* Apply the patch to doc, the current object. */
 static int
 patch_doc(struct sim_request *request, enum patch_type type, const struct api_node *patch,
 	  struct api_doc *doc)
@@ -292,12 +292,12 @@ patch_doc(struct sim_request *request, enum patch_type type, const struct api_no
 	if (r < 0 && type == PATCH_JSON)
 		return api_status_set(&request->api.status, 422, "Invalid", "%s", error);
 	if (r < 0 && strstr(error, "merge key"))
-		/* the server takes it for a fault of its own */
+		/* the server answers 500 too */
 		return api_status_set(&request->api.status, 500, "", "%s", error);
 	return r < 0 ? api_status_set(&request->api.status, 400, "BadRequest", "%s", error) : 0;
 }
 
-/* As the server's decoder says it of a document that is not what a patch is. */
+/* The server's answer for a document that is not a patch. */
 static int
 no_patch(struct sim_request *request, enum patch_type type, const struct api_node *root)
 {

@@ -22,7 +22,7 @@ sim_watch_drop(struct sim_stream *s)
 	s->frame = NULL;
 }
 
-/* Nothing more is sent. */
+/* Send nothing more. */
 static void
 stop(struct sim_stream *s, const char *end)
 {
@@ -30,7 +30,7 @@ stop(struct sim_stream *s, const char *end)
 	s->end = end;
 }
 
-/* Go back some events; those that the ring still has come again, and behind them the one that was next. */
+/* Go back some events, as far as the ring has them. They are sent again. */
 static void
 repeat(struct sim_stream *s, uint64_t back)
 {
@@ -45,7 +45,7 @@ repeat(struct sim_stream *s, uint64_t back)
 	sim_watch_repeat(s->api, at);
 }
 
-/* One event, with which a text begins; *ret_end: the first byte behind it. -EINVAL: it is none. */
+/* Append the event at the start of a text. *ret_end: offset behind it. -EINVAL: no event there. */
 static int
 put_event(struct api_buf *buf, const char *text, size_t *ret_end)
 {
@@ -73,8 +73,8 @@ put_event(struct api_buf *buf, const char *text, size_t *ret_end)
 }
 
 /*
- * Append what a line of a JSON watch would be: a frame for each event that stands in it. An object whose kind
- * has no type goes as its JSON; what is no event, and all behind it, goes as it stands, in no frame.
+ * Translate a line of a JSON watch: append a frame for each of its events. An object of an unknown kind goes
+ * into the frame as JSON. From the first text that is not an event, the rest is appended unchanged.
  */
 static void
 put_frames(struct api_buf *buf, const char *line)
@@ -88,7 +88,7 @@ put_frames(struct api_buf *buf, const char *line)
 		}
 }
 
-/* A line more, before the one that is next; in protobuf the frame that it stands for. */
+/* Send one more line before the next one; in protobuf, its frames. */
 static void
 say(struct sim_stream *s, const char *text)
 {
@@ -98,7 +98,7 @@ say(struct sim_stream *s, const char *text)
 		api_buf_puts(&s->between, text);
 }
 
-/* A bookmark instead of the line that is next. */
+/* Send a bookmark in place of the next line. */
 static void
 bookmark(struct sim_stream *s)
 {
@@ -109,7 +109,7 @@ bookmark(struct sim_stream *s)
 	s->frame = api_frame_new(line.data, line.len);
 }
 
-/* Returns whether the stream has something else to say now. */
+/* Do a fault. Returns whether the stream's next line must be taken again. */
 static bool
 act(struct sim_stream *s, const struct sim_fault *fault)
 {
@@ -177,7 +177,7 @@ sim_watch_ask(struct sim_stream *s)
 					  .seen = &s->seen};
 	struct sim_fault fault = s->fault;
 
-	/* one that came with the request */
+	/* a fault that came with the request */
 	if (fault.kind == SIM_FAULT_END || fault.kind == SIM_FAULT_STALE) {
 		s->fault = (struct sim_fault){0};
 		return act(s, &fault);
@@ -200,7 +200,7 @@ sim_watch_spoil(struct sim_stream *s)
 	s->fault = (struct sim_fault){0};
 	len = whole.len / 2;
 	if (kind == SIM_FAULT_INVALID) {
-		/* in no JSON text may the one stand, and no frame begins with the other: a field of type 7 */
+		/* invalid: wire type 7 at a frame's start, or this byte anywhere in JSON */
 		if (s->api->form.shape.protobuf)
 			whole.data[4] = 0x0f;
 		else
@@ -228,7 +228,7 @@ sim_watch_slow(struct sim_stream *s, size_t max)
 		if (fault->ms == 0)
 			atomic_store(&s->watch.doing, SIM_FROZEN);
 		if (!sim_fault_sleep(s->server, s->watch.socket, fault->ms)) {
-			s->sent -= s->piece_at < s->piece_count; /* the line that waited */
+			s->sent -= s->piece_at < s->piece_count; /* the waiting line was not sent */
 			return 0;
 		}
 		s->end = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a workload's texts that is the same for all its pods; see workload.h. */
+/* Writes the part of a workload's texts that all its pods share; see workload.h. */
 #include "tools/informer-sim/workload.h"
 #include "tools/informer-sim/time_print.h"
 
@@ -57,7 +57,7 @@ env_text(const struct sim_workload *w, unsigned count, struct sim_rng *rng, stru
 static void
 container_text(const struct sim_workload *w, unsigned i, bool init, struct sim_rng *rng, struct api_buf *buf)
 {
-	/* as a server prints them, whatever it was given */
+	/* in the server's canonical form */
 	static const char *const limits[] = {"256Mi", "512Mi", "1Gi", "2Gi"};
 	unsigned port = 8080 + i;
 	char name[96];
@@ -172,7 +172,7 @@ sim_workload_spec_text(const struct sim_workload *w, bool pod, struct api_buf *b
 		api_buf_printf(buf, ",\"priorityClassName\":\"%s\"", w->priority_class);
 }
 
-/* What the four kinds begin with: up to the spec's brace. */
+/* Write the head of each kind, up to the spec's brace. */
 static void
 head_text(const struct sim_workload *w, const char *kind, const char *api_version, const char *uid,
 	  struct api_buf *buf)
@@ -200,7 +200,7 @@ head_text(const struct sim_workload *w, const char *kind, const char *api_versio
 			       w->name, w->uid);
 }
 
-/* selector and template as members of the spec */
+/* Write selector and template, members of the spec. */
 static void
 template_text(const struct sim_workload *w, bool hash, struct api_buf *buf)
 {

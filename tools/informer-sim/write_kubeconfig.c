@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * kubeconfig as kubectl itself writes it: YAML with one cluster, user and context.
- */
+/* Writes a kubeconfig in kubectl's form: YAML with one cluster, user and context. */
 #include "tools/informer-sim/write_kubeconfig.h"
 
 #include <errno.h>
@@ -57,7 +55,7 @@ sim_kubeconfig_write(const char *path, const struct sim_kubeconfig *config)
 	_cleanup_(api_buf_done) struct api_buf yaml = {0};
 	_cleanup_(api_buf_done) struct api_buf beside = {0};
 	struct stat st;
-	/* a pipe or /dev/stdout is written as it is, a file is replaced whole */
+	/* write into a pipe or /dev/stdout, but replace a file in one step */
 	bool plain = stat(path, &st) < 0 || S_ISREG(st.st_mode);
 	int fd, r = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Laying out tables; see aligned_table.h. */
+/* Lays out tables; see aligned_table.h. */
 #include "tools/informerctl/aligned_table.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #define WIDTH_MIN 6
 #define PADDING 3
 
-/* What is shown of a cell: up to its first line's end. */
+/* Length of the shown part of a cell: its first line. */
 static size_t
 shown(struct field_text cell)
 {
@@ -19,7 +19,7 @@ shown(struct field_text cell)
 	return i;
 }
 
-/* In characters. */
+/* A cell's width in characters. */
 static size_t
 width(struct field_text cell)
 {
@@ -30,7 +30,7 @@ width(struct field_text cell)
 	return end < cell.length ? n + 3 : n;
 }
 
-/* A terminal is not to be steered by an object's text. */
+/* Write a cell without control characters, which could steer the terminal. */
 static void
 write_cell(struct field_text cell, struct text *out)
 {

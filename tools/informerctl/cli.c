@@ -61,7 +61,7 @@ cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_a
 	return EXIT_SUCCESS;
 }
 
-/* One number with its unit at *at, in nanoseconds; false when there is none. */
+/* Parse one number with its unit at *at, and add it to *ret_ms. False: there is none. */
 static bool
 duration_part(const char **at, double *ret_ms)
 {

@@ -13,8 +13,8 @@
 #include "tools/informerctl/follow.h"
 
 /*
- * left: lines that are still wanted. object, old: memory for their JSON, used again and again. told: a line
- * was written.
+ * told: a line was written. object, old: reusable memory for their JSON. left: lines still to write; 0: no
+ * limit.
  */
 struct changes {
 	struct follow follow;
@@ -26,7 +26,7 @@ struct changes {
 	int error;
 };
 
-/* One line. NULL objects: a mark. */
+/* Append one line. object NULL: a mark. */
 static void
 add(struct changes *changes, enum change_type type, bool initial, bool known,
     const struct informer_object *object, const struct informer_object *old)
@@ -92,7 +92,7 @@ on_synced(void *context)
 		follow_say_empty(changes->options);
 }
 
-/* A resource that the daemon does not cache is a mistake here; a daemon that is not there yet, too. */
+/* Fail if informerd is not there or does not cache the resource. Returns -1, or the exit code. */
 static int
 check_resource(struct informer *inf, const struct cli_args *args, const char *resource, bool all_namespaces,
 	       int timeout_ms, const char **ns)
@@ -137,7 +137,7 @@ finish(struct changes *changes, bool timed_out, bool counted)
 	return r ? r : timed_out && counted ? EXIT_CONDITION : EXIT_SUCCESS;
 }
 
-/* What the command line asks for. */
+/* The command line. */
 struct request {
 	struct cli_args args;
 	const char *ns, *labels, *fields, *output, *count, *timeout;

@@ -15,7 +15,7 @@
 
 static const char *const outputs[] = {"json", "yaml", "name", "wide", "table"};
 
-/* "json" and so on; GET_OUTPUT_COUNT when it is none. */
+/* The output by its name, as "json"; GET_OUTPUT_COUNT: unknown. */
 static enum get_output
 parse_output(const char *name)
 {
@@ -26,7 +26,7 @@ parse_output(const char *name)
 	return output;
 }
 
-/* The indexes by which informer_find() finds what was deleted. */
+/* Translate an index to a key of informer_find(), which finds deleted objects. False: it has none. */
 static bool
 find_by_index(const char *index, enum informer_by *ret_by)
 {
@@ -46,7 +46,7 @@ find_by_index(const char *index, enum informer_by *ret_by)
 	return false;
 }
 
-/* What does not go together. Returns -1, or the exit code. */
+/* Check the flags and targets together. Returns -1, or the exit code. */
 static int
 check(struct get *get, const char *output, const char *index)
 {
@@ -96,7 +96,7 @@ check(struct get *get, const char *output, const char *index)
 	return -1;
 }
 
-/* What the command line asks for. */
+/* The command line. */
 struct request {
 	struct cli_args args;
 	struct get get;

@@ -35,7 +35,7 @@ add_size(struct text *text, int64_t bytes)
 		text_addf(text, "%.1f MiB", (double)bytes / 1048576);
 }
 
-/* A short time in tenths of seconds, a longer one as ages are printed; negative: never. */
+/* Below 10 s in tenths of a second, above like other ages; negative: never. */
 static void
 cell_age(int64_t ns, struct cells *cells)
 {
@@ -55,7 +55,7 @@ cell_int(struct field number, struct cells *cells)
 	cells_addf(cells, "%" PRId64, field_int(number));
 }
 
-/* "deployments.apps", and what narrows it. */
+/* "deployments.apps", with its namespace and selectors. */
 static void
 cell_resource(struct field resource, struct cells *cells)
 {
@@ -124,7 +124,7 @@ add_resources(struct field report, struct text *out)
 	cells_done(&cells);
 }
 
-/* Which resources came in JSON though protobuf was asked for, and why. */
+/* The resources that fell back from protobuf to JSON, and why. */
 static void
 add_fallbacks(struct field report, struct text *out)
 {
@@ -143,7 +143,7 @@ add_fallbacks(struct field report, struct text *out)
 	}
 }
 
-/* What went wrong lately, one line each, and until when is waited. */
+/* The last errors, one line each, with the time of the next try. */
 static void
 add_errors(struct field report, struct text *out)
 {
@@ -201,7 +201,7 @@ add_readers(struct field report, struct text *out)
 	cells_done(&cells);
 }
 
-/* The queues of all readers: who has how much unread, and what it holds back. */
+/* The queues of all readers: unread events, and the bytes held for them. */
 static void
 add_queues(struct field report, struct text *out)
 {
@@ -289,7 +289,7 @@ add_reload(struct field report, struct text *out)
 	text_adds(out, "\n");
 }
 
-/* Memory of queues, and who found none, or was not let in. */
+/* Memory of queues, refused queues and refused connections. */
 static void
 add_room(struct field report, struct text *out)
 {
@@ -364,7 +364,7 @@ add_report(const char *json, size_t length, struct text *out)
 	return -1;
 }
 
-/* What the arena tells by itself, while no daemon does. */
+/* The arena's own data, if informerd does not answer. Returns -1, or the exit code. */
 static int
 add_arena(struct informer *inf, struct text *out)
 {
@@ -404,7 +404,7 @@ add_arena(struct informer *inf, struct text *out)
 	return -1;
 }
 
-/* One look. Returns -1 to go on, or the exit code. */
+/* Print once. Returns -1, or the exit code. */
 static int
 look(struct informer *inf, const struct cli_args *args, bool json, struct text *out)
 {
@@ -452,7 +452,7 @@ show(struct informer *inf, const struct cli_args *args, bool json, bool watch)
 	return r;
 }
 
-/* What the command line asks for. */
+/* The command line. */
 struct request {
 	struct cli_args args;
 	const char *output;

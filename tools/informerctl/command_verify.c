@@ -8,7 +8,7 @@
 #include "tools/informerctl/cli.h"
 #include "tools/printer/text.h"
 
-/* Faults that are told one by one; a damaged trie can make many. */
+/* Limit of faults printed one by one; a damaged trie can make many. */
 #define FAULTS_MAX 100
 
 struct report {

@@ -25,9 +25,9 @@
 struct waiting {
 	struct informer *inf;
 	const struct cli_args *args;
-	int64_t end_ms;      /* INT64_MAX: for ever */
-	int64_t next_say_ms; /* when to tell of progress next */
-	const char *version; /* resourceVersion to get to; NULL: the first list is enough */
+	int64_t end_ms;      /* INT64_MAX: no limit */
+	int64_t next_say_ms; /* when to print progress next */
+	const char *version; /* resourceVersion to reach; NULL: the first list is enough */
 };
 
 static int64_t
@@ -55,7 +55,7 @@ number_of(const cJSON *object, const char *name)
 	return cJSON_IsNumber(node) ? node->valuedouble : 0;
 }
 
-/* The daemon's report, for cJSON_Delete(); NULL when it does not answer. */
+/* The daemon's report, for cJSON_Delete(); NULL: no answer. */
 static cJSON *
 ask(struct informer *inf)
 {
@@ -70,7 +70,7 @@ ask(struct informer *inf)
 	return report;
 }
 
-/* "pods: listing, 1200 objects of about 5000 (connection refused)"; for one that is synced, nothing. */
+/* "pods: listing, 1200 of 5000 objects (connection refused)"; nothing for a synced resource. */
 static void
 describe(const cJSON *resource, struct text *line)
 {
@@ -90,7 +90,7 @@ describe(const cJSON *resource, struct text *line)
 		text_addf(line, " (%s)", error);
 }
 
-/* What the daemon calls it: "pods", "deployments.apps"; the name itself while that is not known. */
+/* The daemon's name of a resource, without its group: "deployments". Unknown: the name as given. */
 static void
 canonical_name(struct informer *inf, const char *name, char *ret, size_t size)
 {
@@ -106,7 +106,7 @@ canonical_name(struct informer *inf, const char *name, char *ret, size_t size)
 	informer_end(&snap);
 }
 
-/* What is missing of a resource (NULL: all), for people. */
+/* Describe what a resource (NULL: all) still waits for. */
 static void
 describe_all(const struct waiting *w, const char *name, struct text *line)
 {
@@ -138,8 +138,8 @@ describe_all(const struct waiting *w, const char *name, struct text *line)
 }
 
 /*
- * All that informerd is configured to cache, also what it has not resolved yet. A daemon that does not tell
- * counts as yes.
+ * Whether all configured resources are synced, including those that informerd has not resolved yet. Without
+ * an answer: true.
  */
 static bool
 all_configured_synced(struct informer *inf)
@@ -151,7 +151,7 @@ all_configured_synced(struct informer *inf)
 	return synced;
 }
 
-/* informerd is there, and does not cache this. */
+/* Whether informerd has published, and does not cache the resource. */
 static bool
 is_unknown(struct informer *inf, const char *resource)
 {
@@ -213,7 +213,7 @@ wait_once(const struct waiting *w, const char *resource, int ms)
 			  : informer_wait_synced(w->inf, resource, ms);
 }
 
-/* Until `resource` (NULL: all) is synced, or at the version. Returns -1, or the exit code. */
+/* Wait until `resource` (NULL: all) is synced or at the version. Returns -1, or the exit code. */
 static int
 wait_for(struct waiting *w, const char *resource)
 {
@@ -229,7 +229,7 @@ wait_for(struct waiting *w, const char *resource)
 		if (now >= w->end_ms)
 			return time_out(w, resource);
 		if (r == 0) {
-			/* Synced as far as the arena knows; the daemon is about to learn of more. */
+			/* the arena's resources are synced, but informerd still resolves others */
 			struct informer_moment seen;
 			struct informer_snapshot snap;
 
@@ -245,7 +245,7 @@ wait_for(struct waiting *w, const char *resource)
 	}
 }
 
-/* What the command line asks for. */
+/* The command line. */
 struct request {
 	struct cli_args args;
 	struct get get;
@@ -273,7 +273,7 @@ static const struct flag flags[] = {
 	CLI_FLAGS,
 };
 
-/* --for=synced and --for=resourceVersion=N. Returns -1, or the exit code. */
+/* Check --for=synced and --for=resourceVersion=N. Returns -1, or the exit code. */
 static int
 check_resources(const struct request *request, struct waiting *w)
 {
@@ -295,7 +295,7 @@ check_resources(const struct request *request, struct waiting *w)
 	return -1;
 }
 
-/* Which objects. Returns -1, or the exit code. */
+/* Parse and check the objects. Returns -1, or the exit code. */
 static int
 check_objects(struct request *request)
 {
@@ -322,7 +322,7 @@ check_objects(struct request *request)
 	return r;
 }
 
-/* Of whole resources. Returns the exit code. */
+/* Wait for whole resources. Returns the exit code. */
 static int
 wait_resources(struct waiting *w)
 {
@@ -333,7 +333,7 @@ wait_resources(struct waiting *w)
 	return r < 0 ? EXIT_SUCCESS : r;
 }
 
-/* Of objects: first for what tells which there are. Returns the exit code. */
+/* Wait for objects: first until their resources are synced. Returns the exit code. */
 static int
 wait_for_objects(struct waiting *w, struct get *get, const struct wait_condition *condition, int timeout_ms)
 {

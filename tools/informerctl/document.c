@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sorting an object's members; see document.h. */
+/* Sorts an object's members; see document.h. */
 #include "tools/informerctl/document.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A code point of UTF-8 that was checked when it came in; what is none stands for itself. */
+/* Decode a code point of checked UTF-8; an invalid byte stands for itself. */
 static uint32_t
 rune(struct field_text text, size_t *at)
 {
@@ -27,8 +27,8 @@ is_digit(struct field_text text, size_t at)
 }
 
 /*
- * Beyond ASCII: all but the blocks of signs and symbols. Keys are ASCII by validation, but for those of
- * ConfigMaps and CRDs.
+ * An ASCII letter, or beyond ASCII anything outside the blocks of signs and symbols. Validation keeps all
+ * keys ASCII except those of ConfigMaps and CRDs.
  */
 static bool
 is_letter(uint32_t r)
@@ -44,7 +44,7 @@ is_letter(uint32_t r)
 	return true;
 }
 
-/* A digit other than 0 stands before `at`, in the same run of digits. */
+/* Whether the run of digits before `at` has a digit other than 0. */
 static bool
 in_number(struct field_text text, size_t at)
 {
@@ -55,10 +55,9 @@ in_number(struct field_text text, size_t at)
 }
 
 /*
- * yaml.v2's order of keys: letters behind all else, numbers by value. Both texts are the same up to `at`.
+ * yaml.v2's order of keys: letters sort last, numbers by value. Both texts are equal up to `at`.
  *
- * It is no total order (x01y < x12 < x1y < x01y); where keys form such a ring, theirs may come out in another
- * turn.
+ * The order has cycles (x01y < x12 < x1y < x01y). Keys of a cycle may differ from kubectl's order.
  */
 static int
 compare_from(struct field_text a, struct field_text b, size_t at)
@@ -94,7 +93,7 @@ compare_natural(const void *left, const void *right)
 		at++;
 	if (at == end)
 		return (a->key.length > b->key.length) - (a->key.length < b->key.length);
-	/* Back to where the character began. */
+	/* Go back to the start of the character. */
 	while (at > 0 && ((unsigned char)a->key.data[at] & 0xc0) == 0x80)
 		at--;
 	return compare_from(a->key, b->key, at);

@@ -38,7 +38,7 @@ take_bytes(void *data, unsigned char *bytes, size_t size)
 	return out->error == 0;
 }
 
-/* Write an event, if it was made: it is not where a text is no UTF-8. It is the emitter's then. */
+/* Emit an event, which the emitter takes over. made 0: the text is not UTF-8, so there is no event. */
 static void
 put(struct writer *w, yaml_event_t *event, int made)
 {
@@ -62,7 +62,7 @@ write_scalar(struct writer *w, struct field_text text, yaml_scalar_style_t style
 					 1, 1, style));
 }
 
-/* The emitter takes another style where this one cannot hold the text. */
+/* The emitter changes the style if it cannot hold the text. */
 static void
 write_string(struct writer *w, struct field_text text)
 {
@@ -186,7 +186,7 @@ begin_document(struct writer *w, struct text *out)
 	put(w, &event, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1));
 }
 
-/* Ends the document and not the stream, behind which libyaml would write "..." where a text ends open. */
+/* End the document only: at the stream's end libyaml writes "..." behind an open-ended text. */
 static void
 end_document(struct writer *w)
 {

@@ -47,7 +47,7 @@ value_kind(const struct field *field)
 	case INFORMER_OBJECT:
 		return FIELD_OBJECT;
 	default:
-		/* A value that was found and has no kind cannot be read any more, or makes no sense. */
+		/* a value without a kind is damaged, or its snapshot has expired */
 		done(INFORMER_E_CORRUPT);
 		return FIELD_NONE;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running a handler; see follow.h. */
+/* Runs a handler; see follow.h. */
 #include "tools/informerctl/follow.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Said once each: it goes on by itself when the daemon comes back. */
+/* Print once when informerd goes away, and once when it returns. */
 static void
 watch_daemon(struct follow *follow)
 {
@@ -53,7 +53,7 @@ follow_say_empty(const struct informer_handler_options *options)
 		cli_fail("no %s%s yet, waiting for changes", options->resource, what);
 }
 
-/* What has come is written; what was held back goes on. Returns -1, or the exit code. */
+/* Write the output, then resume a paused handler. Returns -1, or the exit code. */
 static int
 write_out(struct follow *follow, bool *ret_gone)
 {
@@ -69,11 +69,11 @@ write_out(struct follow *follow, bool *ret_gone)
 	return -1;
 }
 
-/* Sleep until there is something to do. True: the output's reader is gone. */
+/* Sleep until there are events, or until `end`. True: the output's reader is gone. */
 static bool
 sleep_until(struct follow *follow, int64_t end)
 {
-	/* of a pipe whose reader is gone, poll says POLLERR */
+	/* poll() reports POLLERR for a pipe without a reader */
 	struct pollfd fds[] = {{informer_fd(follow->inf), POLLIN, 0}, {follow->out->fd, 0, 0}};
 	int64_t left = end - now_ms();
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding objects; see get.h. */
+/* Finds objects; see get.h. */
 #include "tools/informerctl/get.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ find_one(struct get *get, size_t i)
 		char key[1600];
 		int length = snprintf(key, sizeof(key), "%s%s%s", ns ? ns : "", ns ? "/" : "", target->name);
 
-		if (length < (int)sizeof(key)) /* no object has a longer one */
+		if (length < (int)sizeof(key)) /* no object has a longer key */
 			r = informer_find(&get->snap, target->resource, INFORMER_BY_KEY, key, (size_t)length,
 					  &object, NULL);
 	}
@@ -88,7 +88,7 @@ start(struct get *get, const struct get_target *target, struct informer_iter *it
 	return informer_list(&get->snap, target->resource, it);
 }
 
-/* What an index, a list, or the list of the deleted does not narrow by itself: 1, 0 or negative. */
+/* Whether an object passes the filters that the lookup did not apply: 1, 0 or negative. */
 static int
 wanted(struct get *get, const struct get_target *target, const struct informer_object *object)
 {
@@ -124,7 +124,7 @@ add_wanted(void *context, const struct informer_object *object)
 	return r > 0 ? add_hit(call->get, object, call->target) : r;
 }
 
-/* The deleted ones; with an index, what is present or was. */
+/* Find deleted objects; with an index, present ones too. */
 static int
 find_deleted(struct get *get, size_t i)
 {
@@ -236,7 +236,7 @@ get_warn_stale(struct get *get)
 			 *status.reason ? status.reason : "informerd shows no sign of life");
 }
 
-/* kubectl's words. */
+/* In kubectl's words. */
 static void
 say_nothing_found(const struct get *get)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Showing objects; see get.h. */
+/* Shows objects; see get.h. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ field_of_hit(const struct get_hit *hit)
 
 /* ---- documents ---- */
 
-/* What documents of one target have in common; terminated copies. */
+/* The common part of one target's documents, in terminated copies. */
 struct identity {
 	char api_version[256];
 	char kind[128];
@@ -77,7 +77,7 @@ show_documents(const struct get *get, struct text *out)
 		else
 			document_json(&document, out);
 	} else if (get->hit_count == 0 && get->missed) {
-		/* The message is on stderr; kubectl prints no empty list then. */
+		/* stderr has the message; like kubectl, print no empty list */
 		return;
 	} else if (yaml) {
 		document_list_yaml(&hits.list, out);
@@ -129,7 +129,7 @@ show_names(const struct get *get, struct text *out)
 		get_add_name(&get->targets[get->hits[i].target], get->hits[i].name, out);
 }
 
-/* The columns' last part of a label key, in capitals. */
+/* The heading of a label's column: the last part of its key, in capitals. */
 static void
 add_label_heading(const char *key, size_t length, struct cells *cells)
 {
@@ -142,7 +142,7 @@ add_label_heading(const char *key, size_t length, struct cells *cells)
 	cells_end(cells);
 }
 
-/* Columns of -L: for the heading (object NULL) or for an object. Returns how many. */
+/* The columns of -L, for the heading (labels NULL) or for an object. Returns how many. */
 static size_t
 add_label_columns(const struct get *get, const struct field *labels, struct cells *cells)
 {
@@ -172,7 +172,7 @@ struct get_table {
 	bool kinds;
 };
 
-/* Returns the number of columns; the cells are those of a heading. */
+/* Append the heading's cells. Returns the number of columns. */
 static size_t
 add_heading(const struct get_table *table, struct cells *cells)
 {
@@ -200,7 +200,7 @@ add_heading(const struct get_table *table, struct cells *cells)
 	return count;
 }
 
-/* How long ago it was deleted; "<none>" for what is present. */
+/* The time since the deletion; "<none>" for a present object. */
 static void
 add_deleted(const struct get_table *table, const struct informer_object *object, struct cells *cells)
 {
@@ -214,7 +214,7 @@ add_deleted(const struct get_table *table, const struct informer_object *object,
 			   wall_ns ? age_format(table->options.now_ns - (int64_t)wall_ns, age) : "<unknown>");
 }
 
-/* whole: the object itself; NULL where only its fields are known */
+/* whole: the object itself; NULL if only its fields are known */
 static void
 add_row(const struct get_table *table, const struct informer_object *whole, struct field object,
 	struct field_text ns, struct cells *cells)
@@ -281,7 +281,7 @@ get_add_row(const struct get *get, const struct get_target *target, struct field
 	add_row(&table, NULL, object, ns, cells);
 }
 
-/* The hits from `first` on that are of one resource, as a table. Returns the first of the next. */
+/* Print the hits of one resource, from `first` on, as a table. Returns the next resource's first hit. */
 static size_t
 show_table(const struct get *get, size_t first, bool kinds, struct text *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sorting hits; see get.h. */
+/* Sorts hits; see get.h. */
 #include "tools/informerctl/get.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ compare_keys(const struct get_hit *x, const struct get_hit *y)
 	return r ? r : field_text_compare(&x->name, &y->name);
 }
 
-/* What is absent comes first, then numbers, then texts: times are texts that sort as times do. */
+/* Absent values first, then numbers, then texts. Times are texts, and sort as times. */
 static int
 compare_values(const struct get_hit *x, const struct get_hit *y)
 {
@@ -77,7 +77,7 @@ get_sort(struct get *get)
 			look_at(&get->hits[i], path);
 		informer_path_free(path);
 	}
-	/* Named ones stay in the order in which they were named, as targets are. */
+	/* Hits keep the order of their targets, which is that of the names given. */
 	if (get->hit_count > 1)
 		qsort(get->hits, get->hit_count, sizeof(*get->hits), compare_hits);
 	return -1;

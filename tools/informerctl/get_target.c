@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The targets of `informerctl get`: parsing, opening, and messages about missing ones; see get.h. */
+/* Parses and opens the targets of `informerctl get`, and explains missing ones; see get.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ get_fail_no_index(struct get *get, const struct get_target *target)
 	return EXIT_USAGE;
 }
 
-/* Whether a namespace is one of those that are cached for this resource. True where all are. */
+/* Whether informerd caches this namespace (NULL: all namespaces) of the resource. */
 static bool
 namespace_is_cached(struct get *get, const struct get_target *target, const char *ns)
 {
@@ -130,7 +130,7 @@ namespace_is_cached(struct get *get, const struct get_target *target, const char
 	return false;
 }
 
-/* What the answer may lack, on stderr. */
+/* Print on stderr why the answer may be incomplete. */
 static void
 warn(struct get *get, const struct get_target *target)
 {
@@ -139,7 +139,7 @@ warn(struct get *get, const struct get_target *target)
 			 "why, informerctl wait "
 			 "--for=synced %s waits for it",
 			 target->resource_name, target->resource_name);
-		get->missed = true; /* a script must not take this for all there is */
+		get->missed = true; /* the exit code tells scripts that the answer is incomplete */
 	}
 	if (!target->info.namespaced)
 		return;
@@ -193,7 +193,7 @@ get_keep_names(struct get_target *target)
 	return target->kept != NULL;
 }
 
-/* kubectl's category "all", as API servers have it. */
+/* Whether the API server puts a resource into the category "all". */
 static bool
 is_of_all(const struct informer_resource_info *info)
 {
@@ -212,7 +212,7 @@ is_of_all(const struct informer_resource_info *info)
 	return named && grouped;
 }
 
-/* The same resource with other namespaces or selectors is another entry, and is shown with the first. */
+/* Whether a resource is a target. Its entries for other namespaces or selectors are not added again. */
 static bool
 is_target(const struct get *get, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `informerctl get -w`; see get.h. The initial objects are shown together, in order of keys, as one table.
- * Each later change is a row with the same columns.
+ * `informerctl get -w`; see get.h. Shows the initial objects in one table, sorted by key. Each later change
+ * is a row with the same columns.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,16 +19,16 @@
 
 #define KEY_MAX 512
 
-/* An object that was there: its key, and its cells from `start` on or its text from `start` to `end`. */
+/* An initial object: its key, and the range of its cells or of its text. */
 struct present {
 	char *key;
 	size_t start, end;
 };
 
 /*
- * listing     what is there is being told; it is kept in `present`, with its cells or text
- * columns     of the table, whose widths only grow
- * documents   that were written
+ * listing    the initial objects arrive; they are kept in `present`, `cells` and `text`
+ * columns    number of columns of the table; their widths only grow
+ * documents  number of documents written
  */
 struct get_watch {
 	struct get *get;
@@ -56,7 +56,7 @@ is_table(const struct get_watch *watch)
 
 /* ---- one object ---- */
 
-/* JSON on one line: what kubectl writes of a watch event. */
+/* Append JSON on one line, as kubectl writes a watch event. */
 static void
 compact(const char *json, size_t length, struct text *out)
 {
@@ -73,7 +73,7 @@ compact(const char *json, size_t length, struct text *out)
 	}
 }
 
-/* {"type":...,"object":...} around a document, in either form. */
+/* {"type":...,"object":...} around a document, as JSON or YAML. */
 static void
 add_event_document(struct get_watch *watch, const char *event, struct field object, struct text *out)
 {
@@ -111,7 +111,7 @@ add_document(struct get_watch *watch, const char *event, struct field object, st
 		get_add_document(watch->get, watch->target, object, out);
 }
 
-/* A tombstone that has only its key is shown as an object that has only its name. */
+/* A document with only the name, for a tombstone that has only its key. */
 static cJSON *
 key_only(const struct informer_object *object)
 {
@@ -124,7 +124,7 @@ key_only(const struct informer_object *object)
 	return tree;
 }
 
-/* ---- what is there ---- */
+/* ---- initial objects ---- */
 
 static int
 compare_present(const void *a, const void *b)
@@ -182,7 +182,7 @@ add_heading(struct get_watch *watch, struct cells *cells)
 	watch->heading_written = true;
 }
 
-/* As kubectl separates them. */
+/* Write kubectl's separator between YAML documents. */
 static void
 separate_documents(struct get_watch *watch)
 {
@@ -223,11 +223,11 @@ add_row(struct get_watch *watch, const char *event, struct field object, struct 
 	struct cells *cells)
 {
 	if (watch->get->watch_events)
-		cells_addf(cells, "%-8s", event); /* as wide as the widest, from the first on */
+		cells_addf(cells, "%-8s", event); /* the width of the widest event */
 	get_add_row(watch->get, watch->target, object, ns, cells);
 }
 
-/* One that was there is kept until all are; a change is written. */
+/* Keep an initial object until all have arrived; write a change at once. */
 static void
 show_fields(struct get_watch *watch, const char *event, const struct informer_object *object,
 	    struct field field)
@@ -283,9 +283,9 @@ show(struct get_watch *watch, const char *event, const struct informer_object *o
 	follow_added(&watch->follow);
 }
 
-/* ---- the library's calls ---- */
+/* ---- callbacks ---- */
 
-/* With a name, all others are passed over. */
+/* Whether to show an object: with a name, only the one of that name. */
 static bool
 wanted(const struct get_watch *watch, const struct informer_object *object)
 {
@@ -342,9 +342,9 @@ on_synced(void *context)
 	follow_added(&watch->follow);
 }
 
-/* ---- the run ---- */
+/* ---- running ---- */
 
-/* What kubectl does not watch either. Returns -1, or the exit code. */
+/* Refuse what --watch cannot follow. Returns -1, or the exit code. */
 static int
 check(const struct get *get)
 {
@@ -420,7 +420,7 @@ get_watch(struct get *get)
 	watch.columns = get_add_heading(get, watch.target, &heading) + get->watch_events;
 	cells_done(&heading);
 	watch.widths = calloc(watch.columns + 1, sizeof(*watch.widths));
-	/* the resource's names are lent by the snapshot, which cannot stay open */
+	/* copy the resource's names: the snapshot that lends them ends here */
 	r = watch.widths && get_keep_names(&get->targets[0]) ? -1 : cli_fail("no memory");
 	informer_end(&get->snap);
 	if (r < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsing a path into steps, and matching them; see json_path.h. */
+/* Parses a path into steps, and follows them; see json_path.h. */
 #include "tools/informerctl/json_path.h"
 
 #include <errno.h>
@@ -17,7 +17,8 @@ enum filter_op { FILTER_EXISTS, FILTER_EQUAL, FILTER_UNEQUAL };
  * name      of NAME
  * element   of ELEMENT; negative: from the end
  * filter    of FILTER: the path behind '@'
- * literal   what it is compared with, as json_path_text() writes it; quoted: only with texts
+ * literal   the value to compare with, as json_path_text() writes it
+ * quoted    the literal equals strings only; without quotes, other values only
  */
 struct step {
 	enum step_kind kind;
@@ -92,7 +93,7 @@ add_step(struct parser *p, struct json_path *path, enum step_kind kind)
 	return &path->steps[path->count++];
 }
 
-/* A name behind a '.': up to what ends it; a backslash takes the next character as it is. */
+/* A name behind a '.'. A backslash escapes the next character. */
 static bool
 parse_name(struct parser *p, struct json_path *path)
 {
@@ -112,7 +113,7 @@ parse_name(struct parser *p, struct json_path *path)
 	return to > step->name ? true : fail(p, "a name is missing behind '.'");
 }
 
-/* A text in quotes, without them; NULL when there is none, or it does not end. */
+/* A quoted text, without its quotes; NULL: no quote, or no closing one. */
 static char *
 parse_quoted(struct parser *p)
 {
@@ -140,7 +141,7 @@ skip_blanks(struct parser *p)
 		p->at++;
 }
 
-/* Behind "[?(": "@.type==\"Ready\")]" */
+/* The text behind "[?(", as "@.type==\"Ready\")]" */
 static bool
 parse_filter(struct parser *p, struct json_path *path)
 {
@@ -179,7 +180,7 @@ parse_filter(struct parser *p, struct json_path *path)
 	return take(p, ")]") ? true : fail(p, "a filter compares by == or !=, and ends with ')]'");
 }
 
-/* Behind '[' */
+/* The text behind '['. */
 static bool
 parse_bracket(struct parser *p, struct json_path *path)
 {
@@ -210,7 +211,7 @@ parse_bracket(struct parser *p, struct json_path *path)
 	return take(p, "]") ? true : fail(p, "']' is missing");
 }
 
-/* ".a[0].b"; ends at what is no step. */
+/* ".a[0].b"; stops in front of any other text. */
 static bool
 parse_steps(struct parser *p, struct json_path *path)
 {
@@ -300,7 +301,7 @@ text_is(const struct text *text, const char *literal)
 	       memcmp(text->data ? text->data : "", literal, text->length) == 0;
 }
 
-/* Whether an item passes. What is compared and not there passes neither == nor !=. */
+/* Whether an item passes the filter. An absent value passes neither == nor !=. */
 static bool
 passes(const struct step *step, struct field item)
 {
@@ -320,7 +321,7 @@ passes(const struct step *step, struct field item)
 
 static size_t follow(const struct json_path *path, size_t i, struct field at, struct field *first);
 
-/* Each item of an array or object; a filter looks at arrays alone. */
+/* Follow each item of an array or object; a filter only takes arrays. */
 static size_t
 follow_items(const struct json_path *path, size_t i, struct field at, struct field *first)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of kubectl's words, each with a sentence that says what to type instead; see kubectl_words.h. */
+/* Tables of kubectl's words, each with the words to type instead; see kubectl_words.h. */
 #include "tools/informerctl/kubectl_words.h"
 
 #include <stddef.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informerctl: a reader for people. Finds the command and runs it; each command_*.c is a command.
- *
- * It uses only the public informer.h of this project's library.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -62,8 +60,7 @@ unknown(const char *word)
 }
 
 /*
- * How many arguments the flag takes that stands in front of the command, where kubectl takes flags, too. 0:
- * it may not stand there.
+ * The number of arguments that a flag in front of the command occupies. 0: the flag must follow the command.
  */
 static int
 leading_flag(const char *argument)
@@ -92,7 +89,7 @@ unknown_flag(const char *flag)
 	return cli_fail("unknown flag %s; flags stand behind the command, see informerctl --help", flag);
 }
 
-/* "informerctl help get" */
+/* Run "informerctl help get". */
 static int
 help_of(const char *word)
 {
@@ -104,7 +101,7 @@ help_of(const char *word)
 	return unknown(word);
 }
 
-/* The command at argv[at], with the flags in front of it moved behind it. */
+/* Run the command at argv[at], with the flags in front of it moved behind it. */
 static int
 run(int argc, char **argv, int at)
 {
@@ -123,7 +120,7 @@ main(int argc, char **argv)
 {
 	int at = 1, taken;
 
-	/* `informerctl get po -A | head` ends quietly, whatever a parent made of the signal. */
+	/* `informerctl get po -A | head` ends quietly, even if the parent ignored the signal. */
 	signal(SIGPIPE, SIG_DFL);
 	for (; at < argc && argv[at][0] == '-'; at += taken) {
 		if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0) {

@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Longer than any number, time or word that means something: there is no number of so many digits that is
- * none.
- */
+/* A longer text counts as a string. */
 #define LENGTH_MAX 400
 
 static const char *const words[] = {
@@ -37,14 +34,14 @@ digits(const char *at)
 	return n;
 }
 
-/* Nothing but such digits, and at least one. */
+/* Whether a text is not empty and has only characters of the set. */
 static bool
 all_of(const char *text, const char *set)
 {
 	return *text && text[strspn(text, set)] == '\0';
 }
 
-/* A whole number in Go's notation: 12, -0x1f, 0b101, 0b-1, 0o17, 017; and one that 64 bits hold. */
+/* A whole number in Go's notation that 64 bits hold: 12, -0x1f, 0b101, 0b-1, 0o17, 017. */
 static bool
 is_integer(const char *text)
 {
@@ -52,7 +49,7 @@ is_integer(const char *text)
 	const char *set = "0123456789";
 	int base = 10;
 
-	/* Go reads a number of its own behind "0b" */
+	/* Go accepts a sign behind "0b" */
 	if (strncmp(text, "0b-", 3) == 0 || strncmp(text, "0b+", 3) == 0)
 		return all_of(text + 3, "01");
 	text += *text == '-' || *text == '+';
@@ -99,7 +96,7 @@ is_float(const char *text)
 	return isfinite(strtod(text, NULL));
 }
 
-/* Each '_' stands between digits, as Go's ParseFloat() asks: .5_7, and neither .5__7 nor .5_. */
+/* Each '_' stands between digits, as Go's ParseFloat() requires: .5_7, but not .5__7 or .5_ */
 static bool
 parts_digits(const char *text)
 {
@@ -109,7 +106,7 @@ parts_digits(const char *text)
 	return true;
 }
 
-/* One or two digits within a range; moves on. */
+/* Take one or two digits, and check their range. */
 static bool
 part(const char **at, long low, long high)
 {
@@ -135,7 +132,7 @@ is_zone(const char *at)
 	       strtol(at + 1, NULL, 10) <= 24 && strtol(at + 4, NULL, 10) <= 60;
 }
 
-/* 2026-1-2, and with a time behind 'T', 't' (then with a zone) or a space (then without). */
+/* 2026-1-2, alone or with a time: behind 'T' or 't' with a zone, behind a space without. */
 static bool
 is_time(const char *text)
 {
@@ -166,7 +163,7 @@ is_time(const char *text)
 	return separator == ' ' ? *at == '\0' : is_zone(at);
 }
 
-/* [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?: 12:30:45 is a number to older readers. */
+/* [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?: YAML 1.1 reads 12:30:45 as a number. */
 static bool
 is_sexagesimal(const char *at)
 {

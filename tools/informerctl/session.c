@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attaching, and messages about failures; see cli.h. */
+/* Attaches, and explains failures; see cli.h. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ cli_fail_code(int code, const char *what)
 	return cli_fail("%s: %s%s%s", what, text, *remedy ? "; " : "", remedy);
 }
 
-/* What the library warns of (a daemon that refuses events, which is asked again each second), once. */
+/* Print a warning of the library, unless it repeats the last one. */
 static void
 warned(void *context, enum informer_log_level level, const char *message)
 {
@@ -87,7 +87,7 @@ cli_attach(const struct cli_args *args, unsigned flags)
 	return NULL;
 }
 
-/* While informerd is away its own user and root can read on: said to those who are neither. */
+/* Tell other users that only root and informerd's user can read its arena now. Returns EXIT_USAGE. */
 static int
 say_who_may(const char *socket)
 {
@@ -102,7 +102,7 @@ say_who_may(const char *socket)
 	return EXIT_USAGE;
 }
 
-/* Why there is no arena, or no answer: `r` says it, and `detail`, a sentence. Returns the exit code. */
+/* Explain why there is no arena or no answer: code r, sentence `detail`. Returns the exit code. */
 static int
 explain(const struct cli_args *args, int r, const char *detail)
 {
@@ -146,14 +146,14 @@ cli_ask(struct informer *inf, const struct cli_args *args, char **ret_text, size
 	return explain(args, r, detail);
 }
 
-/* Failures that may pass in a moment: no answer yet, or the daemon is not ready. */
+/* Whether a failure is temporary: no answer yet, or the daemon is not ready. */
 static bool
 may_pass(int failure)
 {
 	return failure == 0 || failure == INFORMER_E_NOT_READY || failure == -ETIMEDOUT;
 }
 
-/* There is no arena yet: wait for as long as that may pass. -1 with a snapshot, else the exit code. */
+/* Wait for the first commit while the failure is temporary. -1 with a snapshot, or the exit code. */
 static int
 begin_late(struct informer *inf, const struct cli_args *args, struct informer_snapshot *ret_snapshot)
 {
@@ -191,7 +191,7 @@ cli_begin(struct informer *inf, const struct cli_args *args, struct informer_sna
 	return r == 0 ? -1 : cli_fail_code(r, "cannot read the arena");
 }
 
-/* " (connection refused)", as informerd reports it; "" when it does not. */
+/* " (connection refused)", as informerd reports it; "" without trouble. */
 static void
 trouble_of(struct informer *inf, char *text, size_t size)
 {
@@ -223,7 +223,7 @@ cli_fail_not_known(struct informer *inf, const char *name)
 	return EXIT_CONDITION;
 }
 
-/* Until the next commit, or the end; then the snapshot is another. 0, or a failure. */
+/* Wait for the next commit, at most ms, and begin another snapshot. 0, or a failure. */
 static int
 begin_next(struct informer *inf, struct informer_snapshot *snap, int ms)
 {

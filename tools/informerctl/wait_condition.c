@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsing and evaluating a condition; see wait_condition.h. */
+/* Parses and evaluates a condition; see wait_condition.h. */
 #include "tools/informerctl/wait_condition.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ parse_type(const char *text, struct wait_condition *condition, const char **ret_
 	return condition->type && condition->status ? 0 : -ENOMEM;
 }
 
-/* Where a single '=' stands; a double one belongs to the path. NULL: nowhere. */
+/* The first single '='; a double one belongs to the path. NULL: there is none. */
 static const char *
 single_equals(const char *text)
 {
@@ -50,7 +50,7 @@ parse_json_path(const char *text, struct wait_condition *condition, const char *
 	int r;
 
 	condition->kind = WAIT_JSON_PATH;
-	/* != in a filter is no end of the path */
+	/* "!=" belongs to a filter */
 	while ((equals = single_equals(equals)) && equals > text && equals[-1] == '!')
 		equals++;
 	path = strndup(text, equals ? (size_t)(equals - text) : strlen(text));
@@ -107,7 +107,7 @@ wait_condition_done(struct wait_condition *condition)
 	*condition = (struct wait_condition){0};
 }
 
-/* Whether a text is one of those between commas, case aside. */
+/* Whether a text is in a list separated by commas, ignoring case. */
 static bool
 is_one_of(struct field_text text, const char *list)
 {
@@ -122,7 +122,7 @@ is_one_of(struct field_text text, const char *list)
 	}
 }
 
-/* What was observed was an older generation than the object's: of it the condition says nothing yet. */
+/* Whether the condition was observed at an older generation than the object's. */
 static bool
 is_outdated(struct field object, struct field condition)
 {

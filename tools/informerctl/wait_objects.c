@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting for objects; see wait_objects.h.
+ * Waits for objects; see wait_objects.h.
  *
- * The objects are determined once, from one snapshot. Each one's UID is kept, so that a deletion is noticed
- * even if the name is in use again. No snapshot is open while we sleep.
+ * One snapshot determines the objects. Their UIDs are kept, so a deletion is noticed even if the name is in
+ * use again. No snapshot is open during a sleep.
  */
 #include "tools/informerctl/wait_objects.h"
 
@@ -16,7 +16,7 @@
 
 #include "tools/informerctl/field_informer.h"
 
-/* Copies, but for target. uid "": none was there yet. */
+/* Copies, except target. uid "": the object did not exist. */
 struct awaited {
 	const struct get_target *target;
 	char *ns, *name, *uid;
@@ -30,11 +30,11 @@ struct wait {
 	struct awaited *objects;
 	size_t count;
 	struct text out;
-	struct text errors; /* a line each */
+	struct text errors; /* one line for each */
 	unsigned error_count;
 };
 
-/* What is left, in ms; -1: there is no end. */
+/* The time left, in ms; -1: no limit. */
 static int
 left_ms(const struct wait *w)
 {
@@ -70,7 +70,7 @@ text_of(const char *text)
 	return (struct field_text){text, strlen(text)};
 }
 
-/* Names that are waited for to come: nothing is looked up. */
+/* Add objects by name without looking them up: they may not exist yet. */
 static int
 add_names(struct wait *w)
 {
@@ -103,7 +103,7 @@ add_hits(struct wait *w)
 	return r;
 }
 
-/* Look until something matches, or the time is over. Returns -1, or the exit code. */
+/* Repeat the lookup until an object matches, or the time is over. Returns -1, or the exit code. */
 static int
 find_any(struct wait *w)
 {
@@ -138,7 +138,7 @@ find_objects(struct wait *w)
 	get->ignore_not_found = w->condition->kind == WAIT_DELETE;
 	if (r < 0)
 		r = get_prepare(get);
-	if (r < 0 && get->uncached) /* which was said; it would be wrong to call something gone there */
+	if (r < 0 && get->uncached) /* warned already; absent there does not mean deleted */
 		r = EXIT_USAGE;
 	for (size_t i = 0; i < get->target_count && r < 0; i++)
 		if (!get_keep_names(&get->targets[i]))
@@ -158,7 +158,7 @@ find_objects(struct wait *w)
 struct look {
 	const struct wait *wait;
 	const struct awaited *object;
-	const char *why; /* the condition cannot be asked of this object */
+	const char *why; /* why the condition does not apply to this object */
 };
 
 /* For informer_wait_object(). */
@@ -188,7 +188,7 @@ is_met(void *context, const struct informer_snapshot *snap, const struct informe
 	if (r == 0)
 		r = wait_condition_met(condition, field_of_value(&value), &look->why);
 	error = field_take_error();
-	/* A snapshot that was taken back: what was read means nothing, the next one tells. */
+	/* The snapshot expired, and its data is invalid: check again in the next one. */
 	return r == INFORMER_E_EXPIRED || error == INFORMER_E_EXPIRED ? 0 : error < 0 ? error : r;
 }
 
@@ -203,7 +203,7 @@ add_error(struct wait *w, const char *what, const struct awaited *o)
 	text_addc(&w->errors, '\n');
 }
 
-/* Returns -1, or the exit code. */
+/* Wait for one object. Returns -1, or the exit code. */
 static int
 wait_one(struct wait *w, const struct awaited *o)
 {
@@ -228,7 +228,7 @@ wait_one(struct wait *w, const struct awaited *o)
 	return -1;
 }
 
-/* As kubectl has it: one error says that it is one, several stand by themselves. */
+/* Like kubectl: one error has the prefix "error: ", several have none. */
 static void
 say_errors(const struct wait *w)
 {

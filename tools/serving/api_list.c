@@ -221,7 +221,7 @@ next_item(struct api_list *list, unsigned *budget, struct api_object **ret_objec
 	return 0;
 }
 
-/* ---- the first walk ------------------------------------------------------- */
+/* ---- the first walk: counting --------------------------------------------- */
 
 /* The page is full. If more objects follow, make the continue token, and without selectors count them. */
 static void

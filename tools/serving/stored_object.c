@@ -90,7 +90,7 @@ api_object_print(const struct api_resource *resource, const struct api_object *o
 	api_object_put(object, 0, object->text_len, rv, buf);
 }
 
-/* ---- without a member of metadata ------------------------------------------- */
+/* ---- leaving out a member of metadata --------------------------------------- */
 
 /* Find a member of an object's text, including one comma next to it. False: no such member. */
 static bool

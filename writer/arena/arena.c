@@ -25,7 +25,7 @@
 /* Bytes that one call frees at most: some milliseconds. */
 #define RECLAIM_BLOCKS 32768u
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static void
 write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MASTER_BYTES])

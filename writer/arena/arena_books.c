@@ -141,7 +141,7 @@ find_run(const struct arena_books *b, uint32_t units)
 	return 0;
 }
 
-/* ---- life ---- */
+/* ---- creating, taking, giving ---- */
 
 struct arena_books *
 books_new(uint8_t *base, uint64_t max_units)
@@ -298,7 +298,7 @@ books_give(struct arena_books *b, uint32_t ref, uint32_t units)
 		find_due(b, ref / BURIAL_PAGE_UNITS, (ref + units - 1) / BURIAL_PAGE_UNITS);
 }
 
-/* ---- what revoked readers see, and pages without memory ---- */
+/* ---- buried units and punched pages ---- */
 
 struct burial *
 books_burial(struct arena_books *b)

@@ -153,7 +153,7 @@ arena_gather_pages(struct arena *a)
 	return a->private->huge_bytes + HUGE_PAGE_BYTES <= a->view.committed;
 }
 
-/* ---- what revoked readers see ---- */
+/* ---- pages visible to revoked readers ---- */
 
 void
 arena_see(struct arena *a)
@@ -202,7 +202,7 @@ arena_punch_again(struct arena *a)
 	a->private->excess_bytes = excess;
 }
 
-/* ---- room ---- */
+/* ---- growing ---- */
 
 void
 arena_open_reserve(struct arena *a, bool open)

@@ -67,7 +67,7 @@ reach(struct burial *b, uint64_t end)
 	b->end = end > b->end ? end : b->end;
 }
 
-/* ---- what is visible ---- */
+/* ---- visible units ---- */
 
 void
 burial_see(struct burial *b, const uint64_t *free, uint64_t from, uint64_t end)
@@ -98,7 +98,7 @@ burial_end_sight(struct burial *b)
 	b->due_pages = 0;
 }
 
-/* ---- buried ---- */
+/* ---- buried units ---- */
 
 void
 burial_bury(struct burial *b, uint64_t from, uint64_t units)
@@ -109,7 +109,7 @@ burial_bury(struct burial *b, uint64_t from, uint64_t units)
 		b->lowest = from / BURIAL_PAGE_UNITS * BURIAL_PAGE_UNITS;
 }
 
-/* ---- pages that are to be punched ---- */
+/* ---- pages to be punched ---- */
 
 bool
 burial_is_out_of_use(const struct burial *b, const uint64_t *free, uint64_t page)
@@ -153,7 +153,7 @@ burial_set_punched(struct burial *b, struct page_run run)
 	b->punched_pages += run.count;
 }
 
-/* ---- what is free again ---- */
+/* ---- free units ---- */
 
 /* The run of punched pages that begins at `page` becomes absent and free. Returns the first unit after it. */
 static uint64_t
@@ -194,7 +194,7 @@ burial_next_free(struct burial *b, uint64_t *ret_from, uint64_t *ret_units)
 	return false;
 }
 
-/* ---- absent ---- */
+/* ---- absent pages ---- */
 
 bool
 burial_next_absent(const struct burial *b, uint64_t least, uint64_t most, struct page_run *ret)

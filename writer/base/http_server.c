@@ -135,7 +135,7 @@ on_connection(void *context, struct MHD_Connection *connection, void **socket_co
 	server->closed |= code == MHD_CONNECTION_NOTIFY_CLOSED;
 }
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
 static void __attribute__((format(printf, 2, 0)))
 on_complaint(void *context, const char *format, va_list arguments)

@@ -283,7 +283,7 @@ compose_stream(struct composer *c, yaml_parser_t *parser, struct yaml_node **ret
 	return r;
 }
 
-/* ---- outside ---------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------- */
 
 int
 yaml_parse(const char *name, const char *data, size_t len, struct yaml **ret_yaml, char **ret_error)

@@ -12,7 +12,7 @@
 #include "writer/config/config_entry.h"
 #include "writer/config/config_parse.h"
 
-/* ---- their fields ---- */
+/* ---- fields of entries ---- */
 
 /* A list of paths, or one. */
 static int

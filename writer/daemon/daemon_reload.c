@@ -211,7 +211,7 @@ kill_check(struct daemon *d)
 		uv_process_kill(&d->reload.check, SIGKILL);
 }
 
-/* ---- the outside ----------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------ */
 
 static bool
 same_text(const char *a, const char *b)

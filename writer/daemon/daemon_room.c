@@ -32,7 +32,7 @@
 /* While changes find no room: a snapshot that is a second old may hold back nothing. */
 static const struct snapshot_limit when_full = { .bytes = 1, .ns = 1000000000u };
 
-/* ---- what waits ------------------------------------------------------------------ */
+/* ---- waiting work ---------------------------------------------------------------- */
 
 static bool
 something_waits(const struct daemon *d)
@@ -64,7 +64,7 @@ try_again(struct daemon *d, uint64_t bytes)
 			reflector_retry(d->cached[i]->reflector);
 }
 
-/* ---- who is revoked -------------------------------------------------------------- */
+/* ---- revoking readers ------------------------------------------------------------ */
 
 static uint64_t
 held_back(const struct daemon *d)

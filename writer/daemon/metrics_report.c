@@ -161,7 +161,7 @@ number_of(const cJSON *object, const char *name)
 	return value ? value->valuedouble : 0;
 }
 
-/* ---- a family ---- */
+/* ---- metric families ---- */
 
 static bool
 ends_with(const char *name, const char *end)
@@ -233,7 +233,7 @@ add_families(struct metrics_text *m, const struct row *families, size_t count, c
 	}
 }
 
-/* ---- figures in the form that the rows need ---- */
+/* ---- converting the report for the rows ---- */
 
 static bool
 is(const cJSON *object, const char *name, const char *word)

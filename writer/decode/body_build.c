@@ -225,7 +225,7 @@ body_repeat(struct body *b, uint32_t object, uint32_t name)
 	return r < 0 ? r : 1;
 }
 
-/* ---- the end ---- */
+/* ---- writing the finished body ---- */
 
 /* Write the length and the bytes of the string at the path; length 0: see object.h. Returns their number. */
 static size_t

@@ -163,7 +163,7 @@ remove_duplicates(struct body *b, struct body_frame *f)
 	return r;
 }
 
-/* ---- a shape that is new to its path ---- */
+/* ---- shapes new to their path ---- */
 
 int
 body_shape_other(struct body *b, struct body_frame *f, uint32_t *ret_ref)

@@ -16,7 +16,7 @@
 #define ITEM_BYTES_DEFAULT (64u << 20)
 #define CARRY_STEP_MIN 256u
 
-/* ---- taking turns ---- */
+/* ---- a turn ---- */
 
 static int
 run(struct decoder *d, const char *bytes, size_t length, bool final, size_t *ret_used)
@@ -43,7 +43,7 @@ run(struct decoder *d, const char *bytes, size_t length, bool final, size_t *ret
 	return r == STOPPED ? d->callback_result : r;
 }
 
-/* ---- protobuf: units whose lengths are known before they come ---- */
+/* ---- protobuf: units with a length in front ---- */
 
 /* Read all complete units. *ret_need: bytes that the next unit needs, from the first unused byte on. */
 static int
@@ -161,7 +161,7 @@ decoder_finish(struct decoder *d)
 	return r == STOPPED ? d->callback_result : r == GO_ON ? 0 : r;
 }
 
-/* ---- making ---- */
+/* ---- creating and freeing ---- */
 
 struct decoder *
 decoder_new(enum decoder_mode mode, struct arena *arena, struct intern *in, struct decoder_schema *schema,

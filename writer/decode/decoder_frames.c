@@ -432,7 +432,7 @@ event_unit(struct decoder *d, struct unit *u)
 	return r;
 }
 
-/* ---- from outside ---- */
+/* ---- public functions ---- */
 
 int
 frames_run(struct decoder *d, const uint8_t *bytes, size_t length, size_t *ret_used, size_t *ret_need)

@@ -104,7 +104,7 @@ string_of(const struct decoder_item *item, enum object_string which)
 	return (struct body_text){s->data, s->state == STRING_GOOD ? s->length : 0};
 }
 
-/* ---- what comes again ---- */
+/* ---- repeated members ---- */
 
 uint32_t
 item_known(const struct decoder *d)
@@ -192,7 +192,7 @@ is_of_another_type(const struct decoder *d, char why[static DECODER_WHY_MAX / 2]
 	return true;
 }
 
-/* ---- what is left out ---- */
+/* ---- refused and incomplete items ---- */
 
 void
 item_why(struct decoder *d, const char *format, ...)

@@ -162,7 +162,7 @@ grow_children(struct path_node *parent)
 	return 0;
 }
 
-/* ---- growing ---- */
+/* ---- adding ---- */
 
 /* Make the name a shared block. 0: that failed; the decoder tries again at each use, and reports why. */
 static uint32_t
@@ -482,7 +482,7 @@ schema_bind(struct decoder_schema *s, struct intern *in)
 	return 0;
 }
 
-/* ---- making ---- */
+/* ---- creating and freeing ---- */
 
 static int
 add_drop(struct decoder_schema *s, const char *text)

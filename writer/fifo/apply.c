@@ -66,7 +66,7 @@ apply(void *context, const struct delta *d)
 	return r;
 }
 
-/* ---- trouble -------------------------------------------------------------------- */
+/* ---- failures and retries ------------------------------------------------------- */
 
 static void
 on_retry(void *context)

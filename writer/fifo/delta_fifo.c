@@ -292,7 +292,7 @@ delta_fifo_retry(struct delta_fifo *f)
 	f->table.waiting = DELTA_LIST_EMPTY;
 }
 
-/* ---- the rest ------------------------------------------------------------- */
+/* ---- creating, freeing, counting ------------------------------------------ */
 
 struct delta_fifo *
 delta_fifo_new(struct store *store, unsigned resource)

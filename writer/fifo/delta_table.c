@@ -201,7 +201,7 @@ delta_entry_free(struct delta_table *t, uint32_t entry)
 	t->entries_free_count++;
 }
 
-/* ---- the lists ---------------------------------------------------------------- */
+/* ---- lists of deltas ---------------------------------------------------------- */
 
 void
 delta_list_append(struct delta_table *t, struct delta_list *l, uint32_t node)

@@ -110,7 +110,7 @@ api_catalogue_done(struct api_catalogue *c)
 	free(c->documents);
 }
 
-/* ---- which resource a name means ---- */
+/* ---- resolving a name ---- */
 
 static const struct kube_resource *
 find_in(const struct api_document *document, const struct resource_name *name)

@@ -141,7 +141,7 @@ get_kept(struct credentials *c, uint64_t now_ms, struct credentials_now *ret, ch
 	return 0;
 }
 
-/* ---- a plugin -------------------------------------------------------------------------------- */
+/* ---- the plugin ------------------------------------------------------------------------------ */
 
 static void
 on_plugin_done(void *ctx, struct exec_credential *credential, const char *error)

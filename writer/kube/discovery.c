@@ -43,7 +43,7 @@ struct discovery {
 
 static void pump(struct discovery *d);
 
-/* ---- the rounds ------------------------------------------------------------------------------- */
+/* ---- rounds of requests ----------------------------------------------------------------------- */
 
 static void
 finish(struct discovery *d, int result, const char *message)
@@ -209,7 +209,7 @@ pump(struct discovery *d)
 	finish(d, 0, "");
 }
 
-/* ---- outside ---------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------- */
 
 /* True if core must be read: nothing is remembered, or a name may be core's. */
 static bool

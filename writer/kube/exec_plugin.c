@@ -49,7 +49,7 @@ struct exec_plugin {
 	struct kube_pairs secrets; /* must not appear in messages */
 };
 
-/* ---- the end ------------------------------------------------------------------------------ */
+/* ---- ending ------------------------------------------------------------------------------- */
 
 static void
 on_closed(uv_handle_t *handle)
@@ -190,7 +190,7 @@ give_up(struct exec_plugin *plugin, const char *why)
 	maybe_finish(plugin);
 }
 
-/* ---- while it runs ------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------- */
 
 static void
 on_exit_(uv_process_t *process, int64_t exit_code, int exit_signal)
@@ -281,7 +281,7 @@ on_complained(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 		uv_read_stop(stream);
 }
 
-/* ---- the start ------------------------------------------------------------------------------ */
+/* ---- starting ------------------------------------------------------------------------------- */
 
 /*
  * Mark all our descriptors close-on-exec, also those that libraries or our parent opened. The kernel does it

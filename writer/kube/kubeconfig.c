@@ -70,7 +70,7 @@ find_files(const struct kubeconfig_choice *choice, struct kubeconfig_set *set, c
 		       : 0;
 }
 
-/* ---- choosing --------------------------------------------------------------------------- */
+/* ---- the chosen entries ----------------------------------------------------------------- */
 
 static int
 take_entry(const struct kubeconfig_set *set, enum kubeconfig_kind kind, const char *name,

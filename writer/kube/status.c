@@ -184,7 +184,7 @@ is_protobuf(const uint8_t *body, size_t len, struct proto_span *ret)
 	return kind.end - kind.at == 6 && memcmp(kind.at, "Status", 6) == 0;
 }
 
-/* ---- any body ---- */
+/* ---- JSON and text ---- */
 
 static char *
 first_line(const char *body, size_t len)

@@ -155,7 +155,7 @@ leave(void *owner)
 		teardown(t);
 }
 
-/* ---- what callers asked for -------------------------------------------------------------- */
+/* ---- the callers' calls ------------------------------------------------------------------ */
 
 static void
 start_request(struct transport_request *request)

@@ -8,7 +8,7 @@
 #include "writer/base/message.h"
 #include "writer/kube/transport_order.h"
 
-/* ---- from inside libcurl ---- */
+/* ---- callbacks of libcurl ---- */
 
 static void
 count_connections(const struct transport_request *request, long connects)
@@ -96,7 +96,7 @@ on_body(char *data, size_t size, size_t n, void *ctx)
 	return r < 0 || transport_request_is_silenced(request) ? 0 : len;
 }
 
-/* ---- outside libcurl ---- */
+/* ---- public functions ---- */
 
 static int
 set_callbacks(struct transport_request *request)

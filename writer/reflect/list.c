@@ -165,7 +165,7 @@ on_list_end(void *context, const char *resource_version, const char *continue_to
 	return 0;
 }
 
-/* ---- page after page ----------------------------------------------------------- */
+/* ---- pages --------------------------------------------------------------------- */
 
 /* After the last page: put the list into the FIFO. */
 static int

@@ -136,7 +136,7 @@ take_step(struct reflector *r, enum next_step step)
 	}
 }
 
-/* ---- the outside ------------------------------------------------------------------ */
+/* ---- public functions ------------------------------------------------------------- */
 
 struct reflector *
 reflector_new(const struct reflector_options *options)

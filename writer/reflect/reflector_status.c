@@ -185,7 +185,7 @@ reflector_note_break(struct reflector *r, const struct request_result *ended)
 		 ended->message ? ended->message : "no reason is known");
 }
 
-/* ---- lists, of either kind ------------------------------------------------------ */
+/* ---- lists ---------------------------------------------------------------------- */
 
 void
 reflector_tell_applied(struct reflector *r)

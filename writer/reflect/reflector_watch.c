@@ -159,7 +159,7 @@ on_silence(void *context)
 		set_silence_timer(r);
 }
 
-/* ---- what streams report ---------------------------------------------------------- */
+/* ---- the streams' reports --------------------------------------------------------- */
 
 static void
 on_open(void *context)

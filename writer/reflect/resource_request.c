@@ -30,7 +30,7 @@ is_success(const struct resource_request *q)
 	return q->status >= 200 && q->status < 300;
 }
 
-/* ---- its share of a turn ---- */
+/* ---- the turn's budget ---- */
 
 static void
 update(struct resource_request *q, bool was_paused)
@@ -84,7 +84,7 @@ resource_request_release(struct resource_request *q)
 	update(q, was_paused);
 }
 
-/* ---- how it ended ---- */
+/* ---- the result ---- */
 
 int
 resource_request_end(struct resource_request *q, enum request_result_kind kind, const char *format, ...)
@@ -282,7 +282,7 @@ on_done(void *context, int result, const char *message)
 	request_result_done(&ended);
 }
 
-/* ---- asking ---- */
+/* ---- public functions ---- */
 
 static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
 

@@ -322,7 +322,7 @@ cached_resource_free(struct cached_resource *c)
 	free(c);
 }
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* ---- start and status ------------------------------------------------------------------ */
 
 void
 cached_resource_start(struct cached_resource *c)

@@ -192,7 +192,7 @@ on_connection(void *broker, uint32_t events)
 		;
 }
 
-/* ---- the clock ---- */
+/* ---- the timer ---- */
 
 static void
 on_clock(uv_timer_t *timer)
@@ -207,7 +207,7 @@ on_clock(uv_timer_t *timer)
 	turn_change(b, b->fd, EPOLLIN, &b->listener);
 }
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
 static void
 destroy(struct broker *b)

@@ -39,7 +39,7 @@
 
 static void on_packet(void *client, uint32_t events);
 
-/* ---- life ---- */
+/* ---- admission ---- */
 
 static void
 on_death(void *client, uint32_t events)

@@ -26,7 +26,7 @@
 #define LINES_MAX 20u /* log lines about refused connections … */
 #define LINES_MS 10000u /* … in this many milliseconds */
 
-/* ---- its queues ---- */
+/* ---- the client's queues ---- */
 
 void
 client_unsubscribe(struct client *c, struct reader_queue *queue, bool take_back)
@@ -51,7 +51,7 @@ client_unsubscribe_all(struct client *c, bool take_back)
 	c->broker->wake.queue_due[c->sleeper] = false;
 }
 
-/* ---- the end ---- */
+/* ---- dropping ---- */
 
 static void
 on_closed(uv_fs_t *request)

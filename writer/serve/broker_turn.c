@@ -119,7 +119,7 @@ on_ready(uv_poll_t *poll, int status, int events)
 	pay(&b->turn, began);
 }
 
-/* ---- the clock ---- */
+/* ---- the timer ---- */
 
 void
 broker_look_later(struct broker *b)
@@ -141,7 +141,7 @@ client_set_deadline(struct client *c)
 	broker_look_later(c->broker);
 }
 
-/* ---- life ---- */
+/* ---- opening ---- */
 
 int
 turn_open(struct broker *b)

@@ -294,7 +294,7 @@ consumers_json(struct consumers *c)
 	return array;
 }
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
 /* Adopted consumers are input: names that are invalid or stand there twice are left out. */
 static int

@@ -477,7 +477,7 @@ subscriber_stats(struct subscriber *s, struct subscriber_stats *ret)
 	};
 }
 
-/* ---- life ---- */
+/* ---- the whole fan-out ---- */
 
 void
 fan_out_tick(struct fan_out *f, uint64_t now_boot_ns)

@@ -16,7 +16,7 @@
 #include "writer/store/generation_check.h"
 #include "writer/store/generation_file.h"
 
-/* ---- what cannot be used ---- */
+/* ---- unusable files ---- */
 
 static void
 bad_name(const struct arena_place *place, char *name, size_t size)
@@ -259,7 +259,7 @@ generation_adopt(const struct arena_place *place, struct arena *ret_arena, struc
 	return new_arena(place, generations, count, ret_arena, ret);
 }
 
-/* ---- the switch ---- */
+/* ---- switching to the new arena ---- */
 
 void
 generation_finish(const struct arena_place *place, struct arena *arena, struct adoption *adoption)
@@ -281,7 +281,7 @@ generation_finish(const struct arena_place *place, struct arena *arena, struct a
 	clear_away(place, others, other, true, adoption->generation);
 }
 
-/* ---- what was replaced ---- */
+/* ---- the replaced arena ---- */
 
 static void
 forget_old(const struct arena_place *place, struct adoption *adoption)

@@ -20,7 +20,7 @@
 
 #define NAME_TRIES 32u /* names taken by other users */
 
-/* ---- making the new file ---- */
+/* ---- creating the new file ---- */
 
 /*
  * Another user's file has the next name: try another one. Each step is random and may be twice as wide as the

@@ -40,7 +40,7 @@ generation_check_identity(const struct arena_place *place, const struct header *
 	return r;
 }
 
-/* ---- a mapping that may be touched everywhere ---- */
+/* ---- a mapping without holes ---- */
 
 /* Map the file, with private zeroes where it has no memory. NULL: no memory. */
 static uint8_t *

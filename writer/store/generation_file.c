@@ -167,7 +167,7 @@ generation_file_superseded_by(const struct generation_file *file)
 	return atomic_load_explicit(&file->header->superseded_by, memory_order_relaxed);
 }
 
-/* ---- telling its readers ---- */
+/* ---- informing the readers ---- */
 
 static struct header *
 map_header(int fd)

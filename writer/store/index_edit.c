@@ -14,7 +14,7 @@
 #include "shm-layout/posting.h"
 #include "writer/store/collision_edit.h"
 
-/* ---- what a leaf's key and value are ---- */
+/* ---- keys and values of leaves ---- */
 
 static int
 object_of(const struct index_edit *ix, uint32_t ordinal, uint32_t *ret_ref)

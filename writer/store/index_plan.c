@@ -57,7 +57,7 @@ struct index_plan {
 	unsigned namespace_count;
 };
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static void
 step_done(struct step *s)

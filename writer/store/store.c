@@ -13,7 +13,7 @@
 #include "writer/store/store_definition.h"
 #include "writer/store/store_document.h"
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
 int
 store_new(struct arena *arena, struct intern *intern, struct pins *pins, struct store **ret_store)

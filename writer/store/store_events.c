@@ -101,7 +101,7 @@ store_on_events(struct store *s,
 	s->on_events_context = context;
 }
 
-/* ---- what is held ---- */
+/* ---- blocks held for readers ---- */
 
 /* Retire an object or a value that only readers of older roots can see. */
 static void

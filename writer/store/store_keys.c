@@ -14,7 +14,7 @@
 #include "writer/decode/value_same.h"
 #include "writer/store/store_internal.h"
 
-/* ---- by key, by ordinal ---- */
+/* ---- lookup by key and by ordinal ---- */
 
 uint32_t
 store_ordinal_ref(const struct store *s, const struct store_resource *res, uint32_t ordinal)

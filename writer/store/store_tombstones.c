@@ -194,7 +194,7 @@ key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_
 	return 0;
 }
 
-/* ---- filing ---- */
+/* ---- index entries ---- */
 
 /* Add what filing or unfiling the scratch keys allocates at most, by-seq and the tombstone included. */
 static void
@@ -233,7 +233,7 @@ unfile_key(struct store *s, struct store_resource *res, struct tombstone_key *ke
 	return r;
 }
 
-/* ---- leaving and dropping ---- */
+/* ---- adding and dropping ---- */
 
 int
 tombstone_prepare(struct store *s, struct store_resource *res, uint32_t object, struct arena_need *need)
@@ -417,7 +417,7 @@ store_tombstone_stats(const struct store *s, unsigned resource, struct tombstone
 	};
 }
 
-/* ---- life ---- */
+/* ---- loading and redefining ---- */
 
 static const enum index_role roles[] = {
 	[TOMBSTONE_BY_UID] = INDEX_ROLE_UID, [TOMBSTONE_BY_ADDRESS] = INDEX_ROLE_ADDRESS,

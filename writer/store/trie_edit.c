@@ -98,7 +98,7 @@ node_length(unsigned count)
 	return (uint32_t)(sizeof(struct trie_node) + count * sizeof(uint32_t));
 }
 
-/* ---- making and dropping blocks ---- */
+/* ---- creating and dropping blocks ---- */
 
 int
 trie_edit_reserve(struct trie_edit *e, size_t blocks)
@@ -466,7 +466,7 @@ trie_remove(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf)
 	return place_link(e, &c, root, &t, t.depth - 1, narrower);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole trie ---- */
 
 void
 trie_edit_seal(struct trie_edit *e)

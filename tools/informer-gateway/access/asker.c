@@ -57,7 +57,7 @@ now_of(const struct gw_asker *asker)
 	return asker->clock->now_ms(asker->clock);
 }
 
-/* ---- answering ---- */
+/* ---- answers ---- */
 
 /* Allowed decisions are kept longer than refusals; none is kept beyond the token's expiry. */
 static uint64_t

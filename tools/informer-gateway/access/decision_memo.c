@@ -172,7 +172,7 @@ gw_memo_free(struct gw_memo *memo)
 	free(memo);
 }
 
-/* ---- asking ---- */
+/* ---- lookup and waiting ---- */
 
 struct gw_decision *
 gw_memo_find(struct gw_memo *memo, const uint8_t digest[GW_DIGEST], uint64_t now_ms, uint64_t since_ms)

@@ -48,7 +48,7 @@ gw_identity_extra(struct gw_identity *identity, const char *name)
 	return &extra->values;
 }
 
-/* ---- its key ---- */
+/* ---- the identity's key ---- */
 
 static void
 hash_text(crypto_generichash_state *state, const char *text)
@@ -84,7 +84,7 @@ gw_identity_seal(struct gw_identity *identity, const uint8_t secret[GW_DIGEST])
 	crypto_generichash_final(&state, identity->key, GW_DIGEST);
 }
 
-/* ---- owning ---- */
+/* ---- references and sizes ---- */
 
 struct gw_identity *
 gw_identity_ref(struct gw_identity *identity)

@@ -300,7 +300,7 @@ gw_body_read(struct gw_body_reader *reader, char *out, size_t max)
 	return 0;
 }
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
 struct gw_bodies *
 gw_bodies_new(struct gw_router *router)

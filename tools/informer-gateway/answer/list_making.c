@@ -11,7 +11,7 @@
 #define SLICE_NS 2000000u
 #define GZIP_MIN ((size_t)128 * 1024)
 
-/* ---- life ---- */
+/* ---- references ---- */
 
 void
 gw_body_count_held(struct gw_body *b, size_t before)
@@ -107,7 +107,7 @@ wake_all(struct gw_body *b)
 	}
 }
 
-/* ---- making ---- */
+/* ---- making a body ---- */
 
 /* No more bytes will come. The body is OPEN if it is broken, else FAILED. */
 static void

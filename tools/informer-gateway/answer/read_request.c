@@ -12,7 +12,7 @@
 
 #include "tools/informer-gateway/answer/routing.h"
 
-/* ---- the RV ---- */
+/* ---- waiting for the RV ---- */
 
 /* The lowest RV that the client accepts. */
 static uint64_t

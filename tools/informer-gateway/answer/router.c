@@ -188,7 +188,7 @@ gw_router_handle(struct gw_exchange *x, void *ctx)
 		forbid(x);
 }
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
 struct gw_router *
 gw_router_new(struct gw_front *front, const struct gw_router_options *options)

@@ -111,7 +111,7 @@ gw_scope_names(const struct gw_scope *scope, const char *resource)
 	return false;
 }
 
-/* ---- owning ---- */
+/* ---- adding and freeing ---- */
 
 void
 gw_scope_add(struct gw_scope *scope, struct gw_rule *rule)

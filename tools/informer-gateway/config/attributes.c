@@ -9,7 +9,7 @@
 #define TEXTS 10
 _Static_assert(sizeof(struct gw_attributes) == TEXTS * sizeof(char *), "they are texts, and nothing else");
 
-/* ---- a name in a field selector ---- */
+/* ---- the name in a field selector ---- */
 
 /* The unescaped value of a term "metadata.name=VALUE" or "metadata.name==VALUE". False: another term. */
 static bool
@@ -50,7 +50,7 @@ selector_names(const char *selector, char name[GW_NAME_MAX])
 	return false;
 }
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 struct gw_attributes
 gw_attributes_of(const struct gw_attributes *asked, char name[GW_NAME_MAX])

@@ -20,7 +20,7 @@ static const char *const profiles[] = {
 	[GW_PROFILE_INSECURE] = "insecure-loopback",
 };
 
-/* ---- owning ---- */
+/* ---- creating and freeing ---- */
 
 void
 gw_config_init(struct gw_config *config)

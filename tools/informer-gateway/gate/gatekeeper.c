@@ -371,7 +371,7 @@ gw_gatekeeper_check(void *ctx, struct gw_exchange *x, gw_next *next)
 	check_connection(entry, gw_bearer_token(authorization, &length) != NULL);
 }
 
-/* ---- the end ---- */
+/* ---- the end of a request ---- */
 
 static void
 source_of(const struct gw_peer *peer, char *out, size_t size)

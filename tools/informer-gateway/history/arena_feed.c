@@ -180,7 +180,7 @@ gw_feed_is_at(const struct gw_feed *feed, const struct gw_standing *standing)
 	       (!same_count(&feed->last, standing) || feed->last.seq <= standing->changed_seq);
 }
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- opening and closing ------------------------------------------------- */
 
 void
 gw_feed_init(struct gw_feed *feed, const struct gw_log_options *history)

@@ -196,7 +196,7 @@ write_text(struct gw_object_maker *maker, const struct informer_object *object, 
 	return r;
 }
 
-/* ---- what selectors look at ---------------------------------------------- */
+/* ---- fields for selectors ------------------------------------------------ */
 
 int
 gw_object_put_key(const struct informer_object *object, struct api_buf *ret, size_t *ret_namespace_length)

@@ -180,7 +180,7 @@ begin_shaking(struct gw_client *client)
 	LIST_INSERT_HEAD(&l->shaking, client, shaking_link);
 }
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
 struct gw_client *
 gw_client_of(struct MHD_Connection *connection)

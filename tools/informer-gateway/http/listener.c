@@ -220,7 +220,7 @@ on_tls_timer(uv_timer_t *timer)
 		log_info("%s: the certificate was read again", l->name);
 }
 
-/* ---- life ---- */
+/* ---- opening and closing ---- */
 
 /* Open the address, or take the inherited socket. */
 static int

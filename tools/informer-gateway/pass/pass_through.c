@@ -313,7 +313,7 @@ gw_pass_through(struct gw_pass_through *pass_through, struct gw_exchange *x,
 	gw_read_body(x, body_read, p);
 }
 
-/* ---- life ----------------------------------------------------------------------------------- */
+/* ---- creating and freeing ------------------------------------------------------------------- */
 
 struct gw_pass_through *
 gw_pass_through_new(struct gw_upstream *upstream, const struct gw_pass_through_options *options,

@@ -19,7 +19,7 @@ struct arena_store {
 	char warning[160];
 };
 
-/* ---- what lists and watches ask for ------------------------------------------ */
+/* ---- callbacks for lists and watches ----------------------------------------- */
 
 static uint64_t
 newest_rv(void *ctx, const struct api_resource *resource)

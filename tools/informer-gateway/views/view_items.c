@@ -8,7 +8,7 @@
 
 #define ITEM_BYTES (sizeof(struct gw_item) + 64) /* one item with its key, estimated */
 
-/* ---- which objects ----------------------------------------------------------- */
+/* ---- choosing objects -------------------------------------------------------- */
 
 /* Begin with the index that selects the fewest objects, or with all objects. *ret_count: at most so many. */
 static int
