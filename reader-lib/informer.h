@@ -783,9 +783,10 @@ INFORMER_API int informer_verify(const struct informer_snapshot *snapshot,
 }
 #endif
 
-/* Events, shared informers and workqueues have their own headers. */
+/* Events, shared informers, the node's view and workqueues have their own headers. */
 #include "informer-factory.h"
 #include "informer-handlers.h"
+#include "informer-node.h"
 #include "informer-workqueue.h"
 
 #endif

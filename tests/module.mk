@@ -51,6 +51,7 @@ $(B)/tests/writer-serve: WRAPS = $(SERVE_WRAPS)
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,%,$(filter-out %_test.c,$(wildcard tests/fuzz/*.c)))
 $(FUZZ_TARGETS:%=$(B)/obj/tests/fuzz/%.o): CPPFLAGS += -DLLVMFuzzerTestOneInput=fuzz_$(*F)
 $(B)/obj/tests/fuzz/corpus_test.o: CPPFLAGS += -DTARGETS='$(foreach t,$(FUZZ_TARGETS),TARGET($t))'
+$(B)/obj/tests/fuzz/corpus_test.o: $(FUZZ_TARGETS:%=tests/fuzz/%.c)
 # it takes the records in as they are
 $(B)/obj/tests/tools/serving/proto_encode_test.o: tests/tools/serving/golden.records
 

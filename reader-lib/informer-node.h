@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libinformer, the node's view: from what the kernel knows of a process to its container and Pod. Page:
+ * informer_container_of_id(3).
+ *
+ *	struct informer_container c = {.size = sizeof(c)};
+ *
+ *	if (informer_begin(inf, &snap) == 0) {
+ *		if (informer_container_of_pid(&snap, pods, pid, 0, &c) == 0)
+ *			use(&c.pod, c.name);			valid until informer_end()
+ *		informer_end(&snap);
+ *	}
+ *
+ * The functions read the indexes of pods by UID and by container ID, which informerd has by default. Results,
+ * threads and lifetime are as in informer.h. No function allocates.
+ */
+#ifndef INFORMER_NODE_H
+#define INFORMER_NODE_H
+
+#include <sys/types.h>
+
+#include "informer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum informer_container_kind {
+	INFORMER_CONTAINER_UNKNOWN, /* only the Pod is known */
+	INFORMER_CONTAINER_REGULAR,
+	INFORMER_CONTAINER_INIT, /* also a sidecar: an init container that keeps running */
+	INFORMER_CONTAINER_EPHEMERAL,
+};
+
+enum informer_container_state {
+	INFORMER_CONTAINER_NO_STATE,
+	INFORMER_CONTAINER_WAITING,
+	INFORMER_CONTAINER_RUNNING,
+	INFORMER_CONTAINER_TERMINATED,
+};
+
+#define INFORMER_CONTAINER_ID_MAX 127u
+
+/*
+ * A container, as the kubelet reported it last. Texts are lent, and empty where nothing is known.
+ *
+ * size           set by the caller: sizeof(struct informer_container)
+ * pod            its Pod
+ * deleted        the Pod was deleted; informer_object_deleted() says when
+ * kind           UNKNOWN: the Pod's status does not have this container: it is the Pod's sandbox, or the
+ *                kubelet has not reported the container yet. All below but id is empty then
+ * previous       the ID is that of the container's last run; the container has been restarted since
+ * state          of this run
+ * restart_count  of the container
+ * id             the ID that was asked for or stood in the path, without a scheme, terminated; or ""
+ * name, image, image_id  as in the Pod's status
+ */
+struct informer_container {
+	size_t size;
+	struct informer_object pod;
+	bool deleted;
+	enum informer_container_kind kind;
+	bool previous;
+	enum informer_container_state state;
+	uint32_t restart_count;
+	struct informer_text name, image, image_id;
+	char id[INFORMER_CONTAINER_ID_MAX + 1];
+};
+
+/*
+ * Find a container by its ID. A Pod that is present comes before a deleted one (informer_find(3)).
+ *
+ * id       the whole ID, mostly 64 hexadecimal digits; a scheme ("containerd://") before it is skipped
+ * Returns  0; INFORMER_E_NOT_FOUND: no Pod has this container, or not yet; INFORMER_E_NO_INDEX
+ * Cost     an index lookup, and a walk over the Pod's container statuses
+ */
+INFORMER_API int informer_container_of_id(const struct informer_snapshot *snapshot,
+					  struct informer_resource *pods, const char *id, size_t length,
+					  struct informer_container *ret_container);
+
+/*
+ * Find the container that a cgroup belongs to, or the Pod alone where the cgroup is the Pod's own, its
+ * sandbox's or a monitor's (conmon).
+ *
+ * path     a path in a cgroup hierarchy, with or without its mount point; or lines of /proc/PID/cgroup. Paths
+ *          of version 1 and 2, of the cgroupfs and the systemd driver, of nested cgroups and of nodes that
+ *          are containers are known
+ * Returns  0; INFORMER_E_TYPE: the path names no Pod and no container; INFORMER_E_NOT_FOUND: those that it
+ *          names are not in the snapshot, or not yet; INFORMER_E_NO_INDEX
+ */
+INFORMER_API int informer_container_of_cgroup(const struct informer_snapshot *snapshot,
+					      struct informer_resource *pods, const char *path, size_t length,
+					      struct informer_container *ret_container);
+
+/*
+ * Find the container that a process runs in, by /proc/PID/cgroup; $HOST_PROC replaces /proc.
+ *
+ * pid         as this process's /proc numbers it: in a container, that needs hostPID or the host's /proc
+ * start_time  the process's start, field 22 of /proc/PID/stat: guards against a pid that was used again;
+ *             0: any process
+ * Returns     as informer_container_of_cgroup(); -ESRCH: no such process, or another one now; -EACCES and
+ *             other negative errno
+ * Cost        the lookup, and four to seven system calls
+ */
+INFORMER_API int informer_container_of_pid(const struct informer_snapshot *snapshot,
+					   struct informer_resource *pods, pid_t pid, uint64_t start_time,
+					   struct informer_container *ret_container);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
