@@ -200,10 +200,12 @@ finish(int argc, char **argv, int at, struct settings *settings)
 	char error[512];
 
 	handler->argv = calloc((size_t)(argc - at) + 1, sizeof(char *));
-	for (int i = at; i < argc && handler->argv; i++)
+	if (!handler->argv)
+		return say(NULL, "%s", strerror(ENOMEM));
+	for (int i = at; i < argc; i++)
 		if (!settings_set(&handler->argv[i - at], argv[i]))
 			return say(NULL, "%s", strerror(ENOMEM));
-	return handler->argv && settings_check(settings, error, sizeof(error)) ? -1 : say(NULL, "%s", error);
+	return settings_check(settings, error, sizeof(error)) ? -1 : say(NULL, "%s", error);
 }
 
 int

@@ -31,7 +31,7 @@ guess_kind(const char *plural)
 		kind = api_strndup(plural, len - 2);
 		kind[len - 3] = 'y';
 	} else if (len > 4 && (!strcmp(plural + len - 4, "sses") || !strcmp(plural + len - 4, "ches") ||
-			       !strcmp(plural + len - 4, "xes"))) {
+			       !strcmp(plural + len - 3, "xes"))) {
 		kind = api_strndup(plural, len - 2);
 	} else {
 		kind = api_strndup(plural, len > 1 && plural[len - 1] == 's' ? len - 1 : len);

@@ -149,6 +149,12 @@ TEST(bounds_are_kept)
 		       "listeners: [{listen: '127.0.0.1:1', profile: insecure-loopback, scope: [pods],\n"
 		       "  passThrough: true}]\n",
 		       "passThrough does not belong");
+	assert_refused(state,
+		       "listeners: [{listen: '127.0.0.1:1', profile: insecure-loopback, scope: [pods],\n"
+		       "   inheritFd: 3},\n"
+		       "  {listen: '127.0.0.1:2', profile: insecure-loopback, scope: [pods],\n"
+		       "   inheritFd: 3}]\n",
+		       "two listeners inherit descriptor 3");
 	assert_refused(state, "limits: {connections: 0}\n", "must be a whole number from 1");
 	assert_refused(state, "goawayChance: 0.03\n", "goawayChance must be a number from 0 to 0.02");
 	assert_refused(state, "goawayChance: -1\n", "goawayChance must be a number from 0 to 0.02");

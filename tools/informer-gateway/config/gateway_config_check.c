@@ -118,6 +118,9 @@ check_pair(const struct gw_listener_config *a, const struct gw_listener_config *
 	if (strcmp(a->listen, b->listen) == 0 && (!port || strcmp(port, ":0") != 0))
 		return message_set(ret_error, -EINVAL, "%s and %s: two listeners are at %s", a->origin,
 				   b->origin, a->listen);
+	if (a->inherit_fd >= 0 && a->inherit_fd == b->inherit_fd)
+		return message_set(ret_error, -EINVAL, "%s and %s: two listeners inherit descriptor %d",
+				   a->origin, b->origin, a->inherit_fd);
 	return 0;
 }
 
