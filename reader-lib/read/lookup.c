@@ -104,6 +104,19 @@ get_in_parts(const struct snapshot *s, const struct resource *first, const struc
 }
 
 int
+object_at_key(const struct snapshot *s, uint32_t position, const char *ns, size_t ns_length, const char *name,
+	      size_t name_length, struct informer_object *ret_object)
+{
+	const struct part part = {.position = position};
+	struct key key = {ns_length ? ns : "", name, ns_length, name_length, 0};
+
+	if (ns_length > OBJECT_NAMESPACE_MAX || name_length > OBJECT_NAME_MAX)
+		return INFORMER_E_NOT_FOUND;
+	key.hash = object_key_hash(s->mapping->hash_key, key.ns, ns_length, name, name_length);
+	return get_in_part(s, part_resource(s, &part), &part, &key, ret_object);
+}
+
+int
 informer_get(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *ns,
 	     size_t ns_length, const char *name, size_t name_length, struct informer_object *ret_object)
 {

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reader-lib/read/kind_lookup.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "reader-lib/read/definition.h"
+#include "reader-lib/read/found_object.h"
+#include "reader-lib/read/lookup.h"
+#include "shm-layout/value_field.h"
+
+static struct informer_text
+text_at(struct value descriptor, const char *field)
+{
+	struct informer_text text;
+
+	text.data = descriptor_text(descriptor, field, &text.length);
+	return text;
+}
+
+static bool
+same(struct informer_text a, struct informer_text b)
+{
+	return a.length == b.length && memcmp(a.data, b.data, a.length) == 0;
+}
+
+/* The part of an apiVersion before its '/'; "" for the core group. */
+static struct informer_text
+group_of(const struct informer_text *api_version)
+{
+	const char *slash = memchr(api_version->data, '/', api_version->length);
+
+	return (struct informer_text){api_version->data, slash ? (size_t)(slash - api_version->data) : 0};
+}
+
+/* at == NULL: there is no such entry, or it is not resolved yet, or damaged. */
+static struct value
+descriptor_at(const struct snapshot *s, uint32_t position)
+{
+	const struct resource *r = snapshot_resource(s, position);
+
+	return r ? value_of_block(&s->view, r->descriptor) : (struct value){0};
+}
+
+int
+object_of_kind(const struct snapshot *s, const struct informer_text *api_version,
+	       const struct informer_text *kind, const struct informer_text *ns,
+	       const struct informer_text *name, struct informer_object *ret_object)
+{
+	struct informer_text group = group_of(api_version);
+	int r = INFORMER_E_NO_RESOURCE;
+
+	for (uint32_t i = 0; i < s->resource_count; i++) {
+		struct value d = descriptor_at(s, i);
+		bool namespaced = true;
+
+		if (!d.at || !same(text_at(d, "kind"), *kind) || !same(text_at(d, "group"), group))
+			continue;
+		value_bool(value_at_name(d, "namespaced"), &namespaced);
+		r = object_at_key(s, i, ns->data, namespaced ? ns->length : 0, name->data, name->length,
+				  ret_object);
+		if (r != INFORMER_E_NOT_FOUND)
+			return r;
+	}
+	return r;
+}
+
+void
+kind_of_object(const struct snapshot *s, const struct informer_object *object, struct object_kind *ret_kind)
+{
+	struct value d = descriptor_at(s, object->entry_ & OBJECT_POSITION);
+
+	*ret_kind = (struct object_kind){text_at(d, "group"), text_at(d, "version"), text_at(d, "kind")};
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a Pod up to its workload. */
+#include "reader-lib/informer-node.h"
+#include "tests/room.h"
+#include "tests/support/reader_world.h"
+
+/* A resource with its objects, as the store gets it. */
+struct kind {
+	const char *group, *resource, *kind;
+	const char *objects[4];
+};
+
+/* An object, its UID being "u-NAME"; and one that is controlled, by a reference with the UID "u-OWNER". */
+#define OBJECT(name, more)                                                                                   \
+	"{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"n\",\"uid\":\"u-" name "\"" more "}}"
+#define OWNED(name, api, kind, owner, more)                                                                  \
+	OBJECT(name, ",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Other\",\"name\":\"other\"},"  \
+		     "{\"apiVersion\":\"" api "\",\"kind\":\"" kind "\",\"name\":\"" owner                   \
+		     "\",\"uid\":\"u-" owner "\",\"controller\":true}]" more)
+#define LABEL(key, value) ",\"labels\":{\"" key "\":\"" value "\"}"
+
+static const struct kind kinds[] = {
+	{"apps",
+	 "replicasets",
+	 "ReplicaSet",
+	 {OWNED("web-6d4", "apps/v1", "Deployment", "web", ""),
+	  OWNED("shop-77", "argoproj.io/v1alpha1", "Rollout", "shop", ""), OBJECT("reused", "")}},
+	{"apps", "deployments", "Deployment", {OBJECT("web", "")}},
+	{"argoproj.io", "rollouts", "Rollout", {OBJECT("shop", "")}},
+	{"batch", "jobs", "Job", {OWNED("night-2", "batch/v1", "CronJob", "night", "")}},
+	{"batch", "cronjobs", "CronJob", {OBJECT("night", "")}},
+	{"example.org",
+	 "rings",
+	 "Ring",
+	 {OWNED("a", "example.org/v1", "Ring", "b", ""), OWNED("b", "example.org/v1", "Ring", "a", "")}},
+	{"", "pods", "Pod", {NULL}},
+};
+#define PODS (sizeof(kinds) / sizeof(kinds[0]) - 1)
+
+static void
+add_kind(struct broker_fixture *fx, void *context)
+{
+	const struct kind *k = context;
+	uint8_t fingerprint[32] = {0};
+	char descriptor[512];
+
+	snprintf((char *)fingerprint, sizeof(fingerprint), "%s", k->kind);
+	snprintf(
+		descriptor, sizeof(descriptor),
+		"{\"group\":\"%s\",\"version\":\"v1\",\"resource\":\"%s\",\"kind\":\"%s\",\"singular\":\"x\","
+		"\"shortNames\":[],\"namespaced\":true,\"indexes\":[]}",
+		k->group, k->resource, k->kind);
+	assert_int_equal(store_add_resource(fx->store->store, descriptor, fingerprint, &fx->store->pods), 0);
+	for (size_t i = 0; i < 4 && k->objects[i]; i++)
+		assert_int_equal(store_fixture_put(fx->store, k->objects[i]), 0);
+	assert_true(store_commit(fx->store->store) >= 0);
+}
+
+static int
+set_up(void **state)
+{
+	struct broker_fixture *fx = broker_fixture_new();
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		broker_fixture_do(fx, add_kind, (void *)(uintptr_t)&kinds[i]);
+	broker_fixture_start(fx);
+	*state = reader_world_over(fx, "pods", INFORMER_VERIFY);
+	return 0;
+}
+
+#define TEST(name) TEST_CASE_OF(struct reader_world *w, set_up, reader_world_tear_down, name)
+
+static const char *
+said(const struct informer_object *object)
+{
+	struct informer_workload l = {.size = sizeof(l)};
+	static char text[512];
+
+	assert_int_equal(informer_workload(object, &l), 0);
+	assert_int_equal(l.size, sizeof(l));
+	snprintf(text, sizeof(text), "%.*s%s%.*s %.*s/%.*s %.*s%s%s", (int)l.group.length, l.group.data,
+		 l.group.length ? "/" : "", (int)l.kind.length, l.kind.data, (int)l.ns.length, l.ns.data,
+		 (int)l.name.length, l.name.data, (int)l.uid.length, l.uid.data,
+		 l.cached ? "" : " not cached", l.from_names ? " from names" : "");
+	assert_int_equal(informer_object_seq(&l.object) != 0, l.cached);
+	return text;
+}
+
+/* Put this Pod, and say its workload. */
+static const char *
+workload_of(struct reader_world *w, const char *json, const char *name)
+{
+	struct informer_object pod;
+
+	broker_fixture_put(w->fx, (const char *const[]){json, NULL});
+	reader_world_renew(w);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "n", name, &pod), 0);
+	return said(&pod);
+}
+
+TEST(a_pod_leads_to_its_topmost_controller)
+{
+	assert_string_equal(workload_of(w, OWNED("p", "apps/v1", "ReplicaSet", "web-6d4", ""), "p"),
+			    "apps/Deployment n/web u-web");
+	assert_string_equal(workload_of(w, OWNED("p", "batch/v1", "Job", "night-2", ""), "p"),
+			    "batch/CronJob n/night u-night");
+	assert_string_equal(workload_of(w, OWNED("p", "apps/v1", "ReplicaSet", "shop-77", ""), "p"),
+			    "argoproj.io/Rollout n/shop u-shop");
+}
+
+/* Versions of a group are one kind: a reference may be of another version than the cache. */
+TEST(another_version_of_the_kind_is_the_same)
+{
+	assert_string_equal(workload_of(w, OWNED("p", "apps/v1beta2", "ReplicaSet", "web-6d4", ""), "p"),
+			    "apps/Deployment n/web u-web");
+	assert_string_equal(
+		workload_of(w, OWNED("p", "extensions/v1beta1", "ReplicaSet", "web-6d4", ""), "p"),
+		"extensions/ReplicaSet n/web-6d4 u-web-6d4 not cached");
+}
+
+TEST(a_pod_without_a_controller_is_its_own_workload)
+{
+	assert_string_equal(workload_of(w, OBJECT("p", ""), "p"), "Pod n/p u-p");
+	assert_string_equal(workload_of(w, OWNED("static", "v1", "Node", "n1", ""), "static"),
+			    "Pod n/static u-static");
+}
+
+TEST(a_controller_that_is_not_cached_is_said)
+{
+	assert_string_equal(workload_of(w, OWNED("p", "apps/v1", "StatefulSet", "db", ""), "p"),
+			    "apps/StatefulSet n/db u-db not cached");
+	assert_string_equal(workload_of(w, OWNED("p", "batch/v1", "Job", "night-1", ""), "p"),
+			    "batch/Job n/night-1 u-night-1 not cached");
+}
+
+/* Another object has the controller's name now: the controller is gone. */
+TEST(another_object_of_the_name_is_not_the_controller)
+{
+	static const char pod[] = "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"ownerReferences\":[{"
+				  "\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"reused\","
+				  "\"uid\":\"u-before\",\"controller\":true}]}}";
+
+	assert_string_equal(workload_of(w, pod, "p"), "apps/ReplicaSet n/reused u-before not cached");
+}
+
+TEST(a_deployment_is_known_by_the_hash_in_its_replicasets_name)
+{
+	assert_string_equal(workload_of(w,
+					OWNED("p", "apps/v1", "ReplicaSet", "api-v2-58c",
+					      LABEL("pod-template-hash", "58c")),
+					"p"),
+			    "apps/Deployment n/api-v2  not cached from names");
+	assert_string_equal(workload_of(w,
+					OWNED("p", "apps/v1", "ReplicaSet", "api-58c",
+					      LABEL("rollouts-pod-template-hash", "58c")),
+					"p"),
+			    "argoproj.io/Rollout n/api  not cached from names");
+}
+
+TEST(a_name_without_the_hash_is_not_cut)
+{
+	static const char *const hashes[] = {"59c", "i-58c", "api-58c", "-58c", "pi-58c", ""};
+
+	for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++) {
+		char pod[1024];
+
+		snprintf(pod, sizeof(pod),
+			 OWNED("p", "apps/v1", "ReplicaSet", "api-58c", LABEL("pod-template-hash", "%s")),
+			 hashes[i]);
+		assert_string_equal(workload_of(w, pod, "p"),
+				    "apps/ReplicaSet n/api-58c u-api-58c not cached");
+	}
+}
+
+TEST(controllers_in_a_circle_come_to_an_end)
+{
+	workload_of(w, OWNED("p", "example.org/v1", "Ring", "a", ""), "p");
+}
+
+/* A copy has no snapshot: its controller is known by the reference. */
+TEST(a_copy_has_its_own_reference_alone)
+{
+	struct informer_object copy;
+
+	workload_of(w, OWNED("p", "apps/v1", "ReplicaSet", "web-6d4", ""), "p");
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "n", "p", &w->pod), 0);
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
+	assert_string_equal(said(&copy), "apps/ReplicaSet n/web-6d4 u-web-6d4 not cached");
+	informer_object_free(&copy);
+}
+
+TEST(a_wrong_call_is_refused)
+{
+	struct informer_workload l = {.size = 0};
+
+	workload_of(w, OBJECT("p", ""), "p");
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "n", "p", &w->pod), 0);
+	assert_int_equal(informer_workload(&w->pod, &l), -EINVAL);
+	assert_int_equal(informer_workload(&w->pod, NULL), -EINVAL);
+	assert_int_equal(informer_workload(NULL, &l), -EINVAL);
+}
