@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block is one that lies within what is committed, whatever its words say. */
+/* A block lies within the committed bytes, whatever its words say. */
 #include "shm-layout/block.h"
 #include "shm-layout/value.h"
 #include "tests/room.h"

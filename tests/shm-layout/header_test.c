@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which arena a program may read (LAYOUT.md, VERSION): of its own major, and of its own minor or a lower one.
- */
+/* A reader reads arenas of its own major, and of its own minor or a lower one (LAYOUT.md, VERSION). */
 #include "shm-layout/header_check.h"
 #include "tests/room.h"
 
-/* The rule, and who is to be upgraded where it says no. */
+/* The refusal names the side that needs an upgrade. */
 TEST_CASE(a_reader_reads_its_own_major_up_to_its_own_minor)
 {
 	static const struct {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Index definitions: which values an object has by each kind of rule, and which definitions are refused.
- */
+/* Which values each kind of index rule gives, and which index definitions are refused. */
 #include "shm-layout/index_def.h"
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
@@ -21,7 +19,7 @@ collect(const char *data, size_t length, void *context)
 	return --f->stop_after == 0 ? 9 : 0;
 }
 
-/* A definition as text: "AS PATH SEPARATOR", of which the last may be left out; ';' between two rules. */
+/* A definition from the text "AS PATH SEPARATOR;AS PATH SEPARATOR". A separator may be left out. */
 static struct index_def
 definition(struct body_fixture *fx, const char *rules)
 {
@@ -48,7 +46,7 @@ definition(struct body_fixture *fx, const char *rules)
 	return def;
 }
 
-/* What the rules find in the body, joined by '|'. */
+/* The values of the rules in the body, joined by '|'. */
 static void
 assert_values(const char *rules, struct value body, const char *expected)
 {
@@ -69,7 +67,6 @@ assert_values(const char *rules, struct value body, const char *expected)
 
 #define TEST(name) TEST_CASE_OF(struct body_fixture *fx, body_fixture_set_up, body_fixture_tear_down, name)
 
-/* Each kind of rule gives the values it promises. */
 TEST(rules_give_their_values)
 {
 	struct value body = body_fixture_value(
@@ -87,12 +84,12 @@ TEST(rules_give_their_values)
 	assert_values("keyvalue metadata.labels", body, "app=web|tier=|n=1");
 	assert_values("split metadata.annotations.users ,", body, "ernie|bert|kermit");
 	assert_values("string spec.nodeName;string spec.containers[0].name", body, "n1|a");
-	/* what is not there, or of another kind, has no value */
+	/* a path without a value, or with one of another kind, gives no value */
 	assert_values("string spec.nothing;string spec.containers;keyvalue spec.nodeName;namespace", body,
 		      "");
 }
 
-/* A namespace rule takes the object's own namespace, and nothing for objects without. */
+/* The namespace rule gives the object's own namespace, and nothing for objects without. */
 TEST(the_namespace_comes_from_the_key)
 {
 	struct object *o = calloc(1, sizeof(*o) + 8);
@@ -106,7 +103,7 @@ TEST(the_namespace_comes_from_the_key)
 	free(o);
 }
 
-/* Values up to 4,096 bytes are indexed, longer ones are not, whatever rule they come from. */
+/* A value up to 4,096 bytes is indexed. A longer value is not, whatever rule gives it. */
 TEST(long_values_are_not_indexed)
 {
 	struct body_fixture *defs = body_fixture_new(NULL, 0);
@@ -132,7 +129,7 @@ TEST(long_values_are_not_indexed)
 	body_fixture_free(defs);
 }
 
-/* The caller's answer stops the walk and comes back. */
+/* The callback's result stops the walk and is returned. */
 TEST(a_callback_stops_the_walk)
 {
 	struct body_fixture *defs = body_fixture_new(NULL, 0);
@@ -146,7 +143,7 @@ TEST(a_callback_stops_the_walk)
 	body_fixture_free(defs);
 }
 
-/* Definitions that make no sense are refused, each with a reason. */
+/* Each refusal has a reason. */
 TEST(impossible_definitions_are_refused)
 {
 	static const char nine_rules[] =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hash of names and values: every length has its own, every bit counts, and the bits that choose a bucket
- * or a trie's digit are spread evenly. (That it is what LAYOUT.md says is proven by e2e/layout_in_python,
- * which has its own.)
+ * The hash of names and values: each length has its own hash, each bit counts, and the bits that choose a
+ * bucket or a trie's digit are spread evenly. (e2e/layout_in_python proves that LAYOUT.md describes this
+ * hash.)
  */
 #include "shm-layout/key_hash.h"
 #include "tests/room.h"
@@ -19,8 +19,7 @@ ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Zeros of different lengths are different values. */
-TEST_CASE(every_length_has_a_hash_of_its_own)
+TEST_CASE(every_length_has_its_own_hash)
 {
 	static const uint8_t zeros[1300];
 	uint64_t hashes[1300];
@@ -32,7 +31,7 @@ TEST_CASE(every_length_has_a_hash_of_its_own)
 		assert_true(hashes[n - 1] != hashes[n]);
 }
 
-/* Where the namespace ends counts: a/bc is not ab/c. */
+/* a/bc has another hash than ab/c. */
 TEST_CASE(the_border_between_namespace_and_name_counts)
 {
 	static const char both[] = "payments-team-checkout-frontend-7d9f8b6c5d-x2x4z";
@@ -46,7 +45,7 @@ TEST_CASE(the_border_between_namespace_and_name_counts)
 		assert_true(hashes[i - 1] != hashes[i]);
 }
 
-/* Any flipped bit of a value of any length flips about half of the hash; so does any of the key. */
+/* A flipped bit of a value of any length changes about half of the hash. So does a flipped bit of the key. */
 TEST_CASE(every_bit_counts)
 {
 	uint8_t value[200], other[16];
@@ -78,7 +77,7 @@ TEST_CASE(every_bit_counts)
 	}
 }
 
-/* Names as Kubernetes makes them fill 4,096 places evenly, whichever 12 bits of the hash choose the place. */
+/* Kubernetes names fill 4,096 buckets evenly, whichever 12 bits of the hash choose the bucket. */
 TEST_CASE(names_are_spread_evenly)
 {
 	static unsigned places[4096];
@@ -97,7 +96,7 @@ TEST_CASE(names_are_spread_evenly)
 		}
 		for (unsigned i = 0; i < 4096; i++)
 			chi += ((double)places[i] - 32) * ((double)places[i] - 32) / 32;
-		/* 4,095 degrees of freedom: 4,095 +- 90; six times that on either side */
+		/* 4,095 degrees of freedom: 4,095 ± 90; six times that on either side */
 		assert_true(chi > 3550 && chi < 4640);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LAYOUT.md gives each block type, message and refusal the number that the enums give it: none is missing
- * from the page, and none stands there that does not exist. (layout_test.c does so for the structs.)
+ * LAYOUT.md lists each block type, message and refusal with its number in the enums, and no others.
+ * (layout_test.c compares the structs.)
  */
 #include "shm-layout/block.h"
 #include "shm-layout/protocol.h"
@@ -21,7 +21,7 @@ static const struct entry block_types[] = {BLOCK_TYPES(TYPE_OF)};
 static const struct entry messages[] = {MESSAGES(ENTRY_OF)};
 static const struct entry refusals[] = {REFUSALS(ENTRY_OF)};
 
-/* head: with what the first line of the table begins */
+/* head: how the first line of the table begins */
 static void
 table_is(const char *head, const struct entry *entries, size_t count)
 {
@@ -62,19 +62,16 @@ table_is(const char *head, const struct entry *entries, size_t count)
 				 entries[i].name, found[i]);
 }
 
-/* Every type of block has its row, with its number. */
 TEST_CASE(the_page_has_all_block_types)
 {
 	table_is("| type | block |", block_types, sizeof(block_types) / sizeof(block_types[0]));
 }
 
-/* Every message has its row, with its number. */
 TEST_CASE(the_page_has_all_messages)
 {
 	table_is("| type | message |", messages, sizeof(messages) / sizeof(messages[0]));
 }
 
-/* Every reason to refuse has its row, with its number. */
 TEST_CASE(the_page_has_all_refusals)
 {
 	table_is("| code | refused |", refusals, sizeof(refusals) / sizeof(refusals[0]));

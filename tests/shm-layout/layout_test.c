@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * LAYOUT.md says of every fixed structure what the compiler says.
- */
+/* LAYOUT.md describes each fixed structure as the compiler lays it out. */
 #include "shm-layout/consumer.h"
 #include "shm-layout/fnv.h"
 #include "shm-layout/header_check.h"
@@ -78,7 +76,7 @@ static const struct field fields[] = {
 /* clang-format on */
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-/* Every row of a section's table is a field of its struct, as it lies there, and no field is missing. */
+/* Each row of a table is a field of its struct with the same place and size. No field is missing. */
 TEST_CASE(the_page_and_the_structs_agree)
 {
 	FILE *f = fopen("shm-layout/LAYOUT.md", "re");
@@ -100,7 +98,7 @@ TEST_CASE(the_page_and_the_structs_agree)
 			if (strcmp(fields[i].section, section) == 0 && strcmp(fields[i].name, name) == 0)
 				break;
 		if (i == FIELDS)
-			continue; /* another kind of table */
+			continue; /* not a table of fields */
 		if (fields[i].offset != offset || fields[i].bytes != strtoul(bytes, NULL, 10))
 			print_message("%s.%s: the struct says %zu, %zu\n", section, name, fields[i].offset,
 				      fields[i].bytes);
@@ -117,7 +115,6 @@ TEST_CASE(the_page_and_the_structs_agree)
 	}
 }
 
-/* The fingerprint is what the page's list of numbers gives. */
 TEST_CASE(the_fingerprint_is_what_the_page_says)
 {
 	static const uint32_t numbers[] = {8192, 16, 96, 176, 8, 8, 38, 8192, 8, 16, 128, 60, 63};
@@ -129,7 +126,7 @@ TEST_CASE(the_fingerprint_is_what_the_page_says)
 	assert_true(hash == header_fingerprint());
 }
 
-/* What LAYOUT_MAJOR.LAYOUT_MINOR stands for. */
+/* The fingerprint of LAYOUT_MAJOR.LAYOUT_MINOR. */
 #define LAYOUT_FINGERPRINT 0xd5921684b7fa4bfeull
 
 #define NUMBER_OF(name, number) number,
@@ -144,7 +141,7 @@ fingerprint_of_all(void)
 		BLOCK_TYPES(TYPE_NUMBER_OF) 0,
 		MESSAGES(NUMBER_OF) 0,
 		REFUSALS(NUMBER_OF) 0,
-		/* what has no table of fields in the page */
+		/* offsets that the page has no table for */
 		offsetof(struct slot, closed),
 		offsetof(struct slot, touched),
 		offsetof(struct slot, cells),
@@ -179,7 +176,7 @@ fingerprint_of_all(void)
 	return hash;
 }
 
-/* Fields, sizes, types of blocks and messages do not change without a new version. */
+/* Fields, sizes, block types and messages change only with the version. */
 TEST_CASE(another_layout_has_another_version)
 {
 	if (fingerprint_of_all() != LAYOUT_FINGERPRINT)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Paths: what compiles to what, where the others stop making sense, and what they find in a document.
- */
+/* What a path compiles to, where a bad path is refused, and what a path finds in a document. */
 #include "shm-layout/path.h"
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
@@ -30,7 +28,7 @@ collect(struct value hit, void *context)
 
 #define TEST(name) TEST_CASE_OF(struct body_fixture *fx, body_fixture_set_up, body_fixture_tear_down, name)
 
-/* Each spelling finds what it names: all hits in order, and the first of them without stepping. */
+/* Each spelling finds all its values in order, and the first of them without stepping. */
 TEST(paths_find_what_they_name)
 {
 	static const struct {
@@ -93,7 +91,7 @@ TEST(paths_find_what_they_name)
 	body_fixture_free(scratch);
 }
 
-/* The whole document has a path of no steps. */
+/* "." is a path without steps. */
 TEST(a_dot_is_the_whole_document)
 {
 	static const char *const spellings[] = {".", "$", "{.}", "{$}"};
@@ -107,8 +105,8 @@ TEST(a_dot_is_the_whole_document)
 	}
 }
 
-/* What is no path is refused at the byte where it stops making sense, with a reason. */
-TEST_CASE(what_is_no_path_is_refused_at_its_byte)
+/* A bad path is refused with a reason, at the first byte that is wrong. */
+TEST_CASE(bad_paths_are_refused_at_the_wrong_byte)
 {
 	static const struct {
 		const char *path;
@@ -134,7 +132,7 @@ TEST_CASE(what_is_no_path_is_refused_at_its_byte)
 	}
 }
 
-/* 16 steps and 1,024 bytes of names are the limit. */
+/* A path has at most 16 steps and 1,024 bytes of names. */
 TEST_CASE(long_paths_are_refused)
 {
 	char text[4096] = "a";
@@ -153,7 +151,7 @@ TEST_CASE(long_paths_are_refused)
 	assert_int_equal(path_compile(&p, "a[4294967296]", 13, NULL, NULL), -E2BIG);
 }
 
-/* The caller's answer stops the walk and comes back. */
+/* The callback's result stops the walk and is returned. */
 TEST(a_callback_stops_the_walk)
 {
 	struct body_fixture *scratch = body_fixture_new(NULL, 0);
@@ -166,7 +164,7 @@ TEST(a_callback_stops_the_walk)
 	body_fixture_free(scratch);
 }
 
-/* The fingerprint is the low byte of FNV-1a 32: the published test values. */
+/* The fingerprint is the low byte of FNV-1a 32, by the published test values. */
 TEST_CASE(the_fingerprint_is_fnv_1a)
 {
 	assert_int_equal(shape_fingerprint("", 0), 0x811c9dc5u & 0xff);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which resource versions can be compared, and how: as apimachinery's CompareResourceVersion.
- */
+/* Which resource versions can be compared, and how: as apimachinery's CompareResourceVersion. */
 #include "shm-layout/resource_version.h"
 #include "tests/room.h"
 
@@ -17,7 +15,7 @@ less(const char *a, const char *b)
 	return resource_version_is_less(a, strlen(a), b, strlen(b));
 }
 
-/* Digits without leading zeros; no sign, no blank, and not "0", which stands for any. */
+/* Only digits without leading zeros can be compared: no sign, no blank, not "0", which means any. */
 TEST_CASE(digits_can_be_compared)
 {
 	static const char *const not[] = {"", "0", "007", "-1", "+1", " 1", "1 ", "1a", "0x1", "1.0"};
@@ -30,8 +28,8 @@ TEST_CASE(digits_can_be_compared)
 			fail_msg("'%s'", not[i]);
 }
 
-/* By their numbers, however long. What cannot be compared is not less, and nothing is less than it. */
-TEST_CASE(they_are_compared_as_numbers)
+/* A version that cannot be compared is neither less nor greater. */
+TEST_CASE(versions_are_compared_as_numbers)
 {
 	assert_true(less("9", "10"));
 	assert_false(less("10", "9"));

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Roots and resources that become something else while they are read: what is touched is what was checked.
- * The arena ends at a page that nobody may touch.
+ * Roots and resources that change while they are read: a reader touches only what it checked. The arena ends
+ * at a page without access.
  */
 #include "shm-layout/root.h"
 #include "tests/room.h"
 
 #define PAGE ((size_t)4096)
 #define RESOURCE_AT (PAGE - 512)
-#define ROOT_AT (PAGE - 128)		/* with room for four resources, it ends where the page does */
+#define ROOT_AT (PAGE - 128)		/* a root with four resources ends where the page ends */
 
 struct world {
 	uint8_t *base;
@@ -52,19 +52,16 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	munmap(w->base, 2 * PAGE);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
-/* A root has as many resources as it had when it was checked, whatever it says later. */
 TEST(a_root_keeps_the_count_that_was_checked)
 {
 	const struct root *root;
@@ -79,7 +76,7 @@ TEST(a_root_keeps_the_count_that_was_checked)
 	assert_null(root_resource_of(&w->view, root, count, UINT32_MAX));
 }
 
-/* More resources than its block has room for, than there may be, a block that ends outside: no root. */
+/* A root is refused if it has too many resources for its block or the limit, or ends outside. */
 TEST(a_root_that_claims_too_much_is_none)
 {
 	uint32_t count;
@@ -96,7 +93,7 @@ TEST(a_root_that_claims_too_much_is_none)
 	assert_null(root_load(&w->view, ROOT_AT + 8, &count));
 }
 
-/* Index links lie in the arena, however many a resource claims; only those that it claims count. */
+/* Index links lie in the arena, whatever count a resource claims. Links beyond that count are not used. */
 TEST(an_index_beyond_the_arena_is_none)
 {
 	const struct resource *r = root_resource_of(&w->view, w->root, 4, 0);
@@ -113,7 +110,7 @@ TEST(an_index_beyond_the_arena_is_none)
 		resource_index(&w->view, r, i, &link);
 }
 
-/* A version has the bytes that there is room for at most. */
+/* A version is cut at the size of its field. */
 TEST(a_version_fits_its_room)
 {
 	const struct resource *r = root_resource_of(&w->view, w->root, 4, 0);

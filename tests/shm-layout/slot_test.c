@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The cells of a slot. (That nothing is reused under a pin: tests/explorer/pins_test.c.)
- */
+/* The cells of a slot. (tests/explorer/pins_test.c proves that nothing is reused under a pin.) */
 #include "tests/room.h"
 #include "writer/arena/pins.h"
 
-/* Every cell can be claimed, and no more; a freed one is found wherever the search begins. */
+/* A freed cell is found wherever the search begins. */
 TEST_CASE(all_cells_can_be_claimed_and_no_more)
 {
 	struct slot *slot = aligned_alloc(64, sizeof(*slot));

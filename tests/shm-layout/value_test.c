@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading values in place: what was written is read back, in every form; and whatever bytes stand there,
- * reading ends, stays within the block, and says no more than that something is absent or damaged.
+ * Reading values in place: every form is read back as written. From any bytes, reading ends, stays within the
+ * block, and reports at worst that something is absent or damaged.
  */
 #include <float.h>
 #include <locale.h>
@@ -19,7 +19,7 @@ field(struct value v, const char *name)
 
 #define TEST(name) TEST_CASE_OF(struct body_fixture *fx, body_fixture_set_up, body_fixture_tear_down, name)
 
-/* Integers come back exactly, at each size at which their form changes. */
+/* Integers come back exactly around each size at which their form changes. */
 TEST(integers_are_exact)
 {
 	char text[32];
@@ -42,7 +42,7 @@ TEST(integers_are_exact)
 			}
 }
 
-/* Numbers that are no int64_t: up to 2^64 - 1, doubles, and texts; each answers what it can. */
+/* Numbers up to 2^64 - 1, doubles, and number texts answer each accessor that fits them. */
 TEST(other_numbers_keep_their_kind)
 {
 	struct value v;
@@ -107,7 +107,7 @@ TEST_CASE(numbers_do_not_depend_on_the_locale)
 	body_fixture_free(fx);
 }
 
-/* Strings of each length at which their form changes, whether they stand inline or shared. */
+/* Strings come back at each length at which their form changes, inline or shared. */
 TEST(strings_of_every_form)
 {
 	static const size_t lengths[] = {0, 1, 11, 12, 62, 63, 64, 65, 255, 256, 65535, 65536, 100000};
@@ -134,7 +134,7 @@ TEST(strings_of_every_form)
 	free(text);
 }
 
-/* Fields are found by name, elements by position; what is not there is absent, on values of every kind. */
+/* Fields are found by name, elements by position. A missing one of either is absent, on any value. */
 TEST(fields_and_elements_are_found)
 {
 	struct value v = body_fixture_value(
@@ -166,7 +166,7 @@ TEST(fields_and_elements_are_found)
 	assert_null(field(field(v, "nothing"), "x").at);
 }
 
-/* Stepping visits fields with their names and elements without, in order, and nothing in other values. */
+/* Stepping visits fields with names and elements without, in order, and visits nothing in other values. */
 TEST(stepping_visits_everything_in_order)
 {
 	struct value v = body_fixture_value(fx, "{\"b\":[1,2,3],\"a\":{},\"text\":\"no container\"}");
@@ -195,7 +195,7 @@ TEST(stepping_visits_everything_in_order)
 	assert_false(it.damaged);
 }
 
-/* What stands in an object's header is read as the strings it is. */
+/* Strings of an object's header (name, namespace, uid, version) are read as its fields. */
 TEST(own_strings_come_from_the_header)
 {
 	uint8_t payload[] = {TAG_ARRAY16,     5,       0, TAG_OWN_NAME, TAG_OWN_NAMESPACE, TAG_OWN_UID,
@@ -216,18 +216,18 @@ TEST(own_strings_come_from_the_header)
 	o->uid_length = 4;
 	o->version_length = 2;
 	o->body_offset = offsetof(struct object, key) + 14;
-	memcpy(o->key, "nsabcnearu-1-17", 14); /* what stands between name and UID is no matter */
+	memcpy(o->key, "nsabcnearu-1-17", 14); /* the bytes between name and UID do not count */
 	memcpy(o->key + 14, payload, sizeof(payload));
 	v = value_of_object(&fx->arena->view, ref);
 	assert_string_equal(body_fixture_print(fx, v), "[\"abc\",\"ns\",\"ru-1\",\"-1\",true]");
 	assert_true(value_string(value_element(v, 1), &data, &length));
 	assert_ptr_equal(data, o->key);
-	/* a header whose lengths do not fit has none */
+	/* a header whose lengths do not fit gives no string */
 	o->uid_length = 7;
 	assert_true(value_string(value_element(v, 2), &data, &length));
 	o->uid_length = 8;
 	assert_false(value_string(value_element(v, 2), &data, &length));
-	/* outside an object they mean nothing */
+	/* outside an object a header reference gives no string */
 	v.own = NULL;
 	assert_int_equal(value_kind(value_element(v, 0)), VALUE_NONE);
 	assert_false(value_string(value_element(v, 0), &data, &length));
@@ -249,7 +249,7 @@ count_ref(uint32_t ref, void *context)
 	return 0;
 }
 
-/* Every reading function over a value and what is in it. */
+/* Call every reading function on a value and everything in it. */
 static void
 read_all(struct value v, unsigned depth)
 {
@@ -277,8 +277,8 @@ read_all(struct value v, unsigned depth)
 }
 
 /*
- * An arena of one document at the very end of a mapping, so that a byte read beyond it is a fault: with each
- * bit of it flipped, everything that reads it ends.
+ * With any bit of a document flipped, everything that reads it ends. The document ends where the mapping
+ * ends, so a read beyond it faults.
  */
 TEST(every_flipped_bit_is_survived)
 {
@@ -325,7 +325,7 @@ TEST(every_flipped_bit_is_survived)
 	munmap(map, bytes + page);
 }
 
-/* Random bytes as values, at the end of a mapping: the same. */
+/* Reading random bytes as values ends, too. */
 TEST_CASE(random_bytes_are_survived)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -358,7 +358,7 @@ TEST_CASE(random_bytes_are_survived)
 	munmap(map, 3 * page);
 }
 
-/* A value that leads back to itself, or doubles at each of 100 levels, ends in an error, not in a loop. */
+/* A value that contains itself, or doubles at each of 100 levels, ends in an error. */
 TEST(loops_in_a_damaged_arena_end)
 {
 	uint32_t refs[101];
@@ -382,7 +382,7 @@ TEST(loops_in_a_damaged_arena_end)
 	if (test_is_long()) /* it takes VALUE_ITEMS_MAX steps */
 		assert_int_equal(value_to_json(value_of_block(&fx->arena->view, refs[100]), nothing, &length),
 				 -EBADMSG);
-	/* a reference to a reference is none */
+	/* a reference to a reference gives null */
 	assert_int_equal(value_kind(value_of_block(&fx->arena->view, refs[0])), VALUE_NULL);
 	p = arena_payload(fx->arena, refs[1]);
 	p[0] = TAG_REF;
@@ -390,7 +390,7 @@ TEST(loops_in_a_damaged_arena_end)
 	assert_null(value_of_block(&fx->arena->view, refs[1]).at);
 }
 
-/* The refs of a document are told one by one, and the walk stops when it is told to. */
+/* Reports the refs of a document one by one; a callback's result stops the walk. */
 static int
 stop_at_once(uint32_t ref, void *context)
 {
@@ -399,7 +399,7 @@ stop_at_once(uint32_t ref, void *context)
 	return 7;
 }
 
-TEST_CASE(every_ref_is_told)
+TEST_CASE(every_ref_is_reported)
 {
 	/* an object of shape 1 with a ref, an array of a ref and null, true, and false; then another value */
 	uint8_t value[28] = {TAG_OBJECT16, 16};
