@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the daemon does with one resource, without the daemon. A tap in the ListerWatcher counts what goes
- * over the wire.
- */
+/* Runs what informerd runs for one resource. A tap around the ListerWatcher counts requests and bytes. */
 #include "tests/conversations/client.h"
 
 #include <errno.h>
@@ -22,10 +19,9 @@
 #define ARENA_BYTES (64u << 20)
 #define OBJECTS_MAX 256
 
-/* A request, between the transport and who asked for it. */
+/* A request on its way through the tap. */
 struct tap {
 	struct tap *next, **link;
-	struct talk_client *client;
 	const struct transport_callbacks *callbacks;
 	void *ctx, *request;
 	bool watch, opened;
@@ -42,7 +38,7 @@ struct talk_client {
 	struct applier *applier;
 	struct transport *transport;
 	struct cached_resource *cached;
-	struct lister_watcher real;	/* what the tap stands before */
+	struct lister_watcher real;	/* the ListerWatcher behind the tap */
 	struct tap *taps;
 	uint64_t begun;
 	FILE *told;
@@ -100,12 +96,8 @@ tap_new(struct talk_client *c, bool watch, const struct transport_callbacks *cal
 
 	if (!tap)
 		abort();
-	*tap = (struct tap){.next = c->taps,
-			    .link = &c->taps,
-			    .client = c,
-			    .callbacks = callbacks,
-			    .ctx = ctx,
-			    .watch = watch};
+	*tap = (struct tap){
+		.next = c->taps, .link = &c->taps, .callbacks = callbacks, .ctx = ctx, .watch = watch};
 	if (tap->next)
 		tap->next->link = &tap->next;
 	c->taps = tap;
@@ -131,26 +123,28 @@ tap_ask(void *context, const struct request_params *params, const struct transpo
 static void
 tap_cancel(void *context, void *request)
 {
+	struct talk_client *c = context;
 	struct tap *tap = request;
 	void *inner = tap->request;
 
 	tap_free(tap);
-	((struct talk_client *)context)->real.cancel(((struct talk_client *)context)->real.context, inner);
+	c->real.cancel(c->real.context, inner);
 }
 
 static void
 tap_pause(void *context, void *request)
 {
-	((struct talk_client *)context)
-		->real.pause(((struct talk_client *)context)->real.context, ((struct tap *)request)->request);
+	struct talk_client *c = context;
+
+	c->real.pause(c->real.context, ((struct tap *)request)->request);
 }
 
 static void
 tap_resume(void *context, void *request)
 {
-	((struct talk_client *)context)
-		->real.resume(((struct talk_client *)context)->real.context,
-			      ((struct tap *)request)->request);
+	struct talk_client *c = context;
+
+	c->real.resume(c->real.context, ((struct tap *)request)->request);
 }
 
 void
@@ -163,7 +157,7 @@ talk_client_wire(const struct talk_client *c, struct talk_client_wire *ret)
 	}
 }
 
-/* ---- what is told ---------------------------------------------------------------- */
+/* ---- the events ------------------------------------------------------------------ */
 
 /* "a@5", "ns/a@5" */
 static void
@@ -303,14 +297,6 @@ make_store(struct talk_client *c)
 	return c->applier ? 0 : -ENOMEM;
 }
 
-static int
-make_transport(struct talk_client *c, const struct talk_client_options *options, char **ret_error)
-{
-	if (asprintf(&c->kube.server, "http://127.0.0.1:%u", options->port) < 0)
-		abort();
-	return transport_new(options->loop, &c->kube, &c->transport, ret_error);
-}
-
 int
 talk_client_new(const struct talk_client_options *options, struct talk_client **ret, char **ret_error)
 {
@@ -326,14 +312,14 @@ talk_client_new(const struct talk_client_options *options, struct talk_client **
 	struct talk_client *c = calloc(1, sizeof(*c));
 	int r;
 
-	if (!c)
+	if (!c || asprintf(&c->kube.server, "http://127.0.0.1:%u", options->port) < 0)
 		abort();
 	virtual_clock_init(&c->clock);
 	c->clock.chance = options->dice == TALK_HIGHEST ? UINT32_MAX : 0;
 	c->clock.seed = options->dice == TALK_DRAWN ? options->seed : 0;
 	r = config_add_resource(&c->config, options->resource, ret_error);
 	if (r == 0)
-		r = make_transport(c, options, ret_error);
+		r = transport_new(options->loop, &c->kube, &c->transport, ret_error);
 	if (r == 0)
 		r = make_store(c);
 	if (r == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every conversation of this folder, in JSON and in protobuf, each as the lowest and the highest that chance
- * may say and something in between. Run it in the project's folder.
+ * Plays every conversation of this folder in JSON and in protobuf, each with the lowest, the highest and
+ * drawn random numbers. Run it in the project's folder.
  */
 
 #include <glob.h>
@@ -41,7 +41,7 @@ play(void **state)
 	script_done(&script);
 }
 
-/* Before main(): each file is a test. */
+/* Runs before main(). Each file is a test. */
 __attribute__((constructor)) static void
 add_conversations(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fifty writers at one API server, which goes away and comes back: when they ask, in virtual time, and what
- * for; in JSON and in protobuf.
+ * Fifty writers share an API server that goes away and comes back. The tests count, in virtual time, when the
+ * writers send requests and which. Each test runs in JSON and in protobuf.
  */
 #include "tests/conversations/settle.h"
 #include "tests/room.h"
@@ -21,7 +21,7 @@ struct herd {
 	struct talk_server *server;
 	struct talk_client *writers[WRITERS];
 	struct settling settling;
-	uint64_t tries[TRIES_MAX];	/* when, since the server went away */
+	uint64_t tries[TRIES_MAX];	/* when, after the server went away */
 	size_t try_count;
 };
 
@@ -86,7 +86,7 @@ tear_down(void **state)
 	return r;
 }
 
-/* Let so much time pass for all, and note when somebody asks. */
+/* Advance all clocks by ms, and note each request. */
 static void
 pass(struct herd *h, uint64_t *now, uint64_t ms)
 {
@@ -121,7 +121,7 @@ requests_begun(const struct herd *h)
 	return sum;
 }
 
-/* The most tries that any WINDOW_MS have, from a time on. */
+/* The most tries within any WINDOW_MS after `from`. */
 static size_t
 densest(const struct herd *h, uint64_t from)
 {
@@ -151,7 +151,7 @@ count_lines(struct herd *h, const char *begin)
 	return count;
 }
 
-/* The timeouts that watches asked for are spread over [300, 600). */
+/* The timeouts of watches are spread over [300, 600) s. */
 static void
 expect_uniform_timeouts(struct herd *h)
 {
@@ -191,10 +191,8 @@ start_all(struct herd *h)
 }
 
 /*
- * "After an API server restart many writers must not come back together": each tries once at once, as
- * client-go does, and finds nobody there. From then on no tenth of a second sees more than a quarter of them
- * the first time, nor more than a sixth later, while the server is away and when it is back. They watch
- * again, and nobody lists.
+ * Each writer retries at once, as client-go does, and is refused. After that no tenth of a second sees more
+ * than a quarter of the first retries, nor more than a sixth of later ones. All watch again; none lists.
  */
 static void
 many_writers_do_not_come_back_together(void **state)
@@ -211,7 +209,7 @@ many_writers_do_not_come_back_together(void **state)
 	assert_int_equal(requests_begun(h), begun + WRITERS); /* each once, without a wait */
 	serve(h, "change a@25");
 	pass(h, &now, 1600);
-	assert_int_equal(h->try_count, WRITERS); /* each once more, 0.8 to 1.6 s later */
+	assert_int_equal(h->try_count, WRITERS); /* each once more, after 0.8 to 1.6 s */
 	assert_true(h->tries[0] >= LIVED_MS + 800);
 	assert_in_range(densest(h, 0), 2, WRITERS / 4);
 	pass(h, &now, DOWN_MS - 1600);
@@ -235,10 +233,7 @@ many_writers_do_not_come_back_together(void **state)
 	}
 }
 
-/*
- * The history is forgotten, and all are told at once: they list, each for itself, spread over 0.8 s.
- * Meanwhile they show what they know.
- */
+/* The server forgets its history. The LISTs are spread over 0.8 s. Writers show their old content. */
 static void
 many_writers_do_not_list_together(void **state)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * informer-sim, driven by its own functions where a person would use curl.
- */
+/* Drives informer-sim by its own functions, where a person would use curl. */
 #include "tests/conversations/played_server.h"
 
 #include <arpa/inet.h>
@@ -27,9 +25,9 @@
 
 #define PODS_MAX 64
 #define AN_HOUR_MS 3600000u
-#define FUTURE_MS 1u /* a request from the future is answered after so long */
+#define FUTURE_MS 1u /* delay of an answer to an RV of the future */
 
-/* What a pod was made with; the server's own copy is immutable. */
+/* The latest state of a pod, as the test made it. */
 struct pod {
 	char key[80];     /* "default/a" */
 	char labels[160]; /* JSON members, or "" */
@@ -46,13 +44,10 @@ struct talk_server {
 	bool down;
 };
 
-/*
- * A word of the script that names a pod: [namespace/]name[@rv][:label=value,…]; the RV is that of what is
- * done last to it.
- */
+/* A pod in a script: [namespace/]name[@rv][:label=value,…]. The RV is that of the last change. */
 struct item {
 	char key[80];
-	uint64_t rv; /* 0: the next */
+	uint64_t rv; /* 0: the next RV */
 	char labels[160];
 	bool labelled;
 };
@@ -74,7 +69,7 @@ make_object(const struct api_resource *resource, const char *text)
 	return object;
 }
 
-/* Let the resource versions go on to this one: something else is changed. */
+/* Advance the server's RV to this one by changing another object. */
 static int
 go_to(struct talk_server *s, uint64_t rv, char **ret_error)
 {
@@ -160,7 +155,7 @@ update(struct talk_server *s, struct pod *pod)
 	api_object_unref(new);
 }
 
-/* After the server was restored: the pods that there were then. */
+/* Restore the pods of a backup. */
 static void
 know_again(struct talk_server *s)
 {
@@ -272,7 +267,7 @@ do_to_pod(struct talk_server *s, enum verb verb, char *word, char **ret_error)
 	return 0;
 }
 
-/* Until the port is closed, or open. */
+/* Wait until the port is closed, or open. */
 static int
 await_port(const struct talk_server *s, bool open, char **ret_error)
 {
@@ -471,7 +466,7 @@ talk_server_new(bool hold)
 
 	if (!s || !schema || sodium_init() < 0)
 		abort();
-	/* it is of the newest release, for those who ask as well; and there is no other thread yet */
+	/* serve the newest release; no other thread runs yet */
 	proto_schema_fit(schema, proto_schema_newest(schema));
 	api_registry_init(&s->registry);
 	s->pods = api_registry_find(&s->registry, "", "v1", "pods");

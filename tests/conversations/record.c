@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Keeps what was played and logged, for the report of a conversation that fails.
- */
+/* Keeps played lines and logs for the report of a conversation that fails. */
 #include "tests/conversations/record.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Compares a request that came with the words of a script, leaving out what both sides need not say.
- */
+/* Compares a request with the words of a script, without what both may leave out. */
 #include "tests/conversations/request.h"
 
 #include <errno.h>
@@ -11,7 +9,7 @@
 
 #include "writer/base/message.h"
 
-/* Cut out what begins here, a blank, up to the next one. */
+/* Cut out the text from this blank to the next blank. */
 static void
 cut_here(char *at)
 {
@@ -20,7 +18,7 @@ cut_here(char *at)
 	memmove(at, at + length, strlen(at + length) + 1);
 }
 
-/* Cut a word, with the blank before it, out where it stands. */
+/* Cut a word out, with the blank before it. False if it is not there. */
 static bool
 cut(char *text, const char *word)
 {
@@ -32,8 +30,8 @@ cut(char *text, const char *word)
 }
 
 /*
- * "timeout=412" of the request must be within "timeout=300..599" of the script's line, or what is usual. Both
- * are cut out.
+ * The request's "timeout=412" must be within the script's "timeout=300..599", or within the default range.
+ * Cuts both out.
  */
 static int
 cut_timeout(char *asked, char *expected, char **ret_why)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads a conversation's script whole before anything of it is done, so that a mistake in its last line is
- * told at once.
- */
+/* Reads a whole script before its first line is played. A mistake in the last line is reported at once. */
 #include "tests/conversations/script.h"
 
 #include <ctype.h>
@@ -23,7 +20,7 @@ static const char *const names[] = {
 #define WORDS (sizeof(names) / sizeof(names[0]))
 
 struct repeat {
-	unsigned times;		/* 0: none is open */
+	unsigned times;		/* 0: no repeat is open */
 	size_t from;
 };
 
@@ -39,7 +36,7 @@ script_done(struct script *script)
 	*script = (struct script){ 0 };
 }
 
-/* A comment is a # at the line's begin, or between two blanks. */
+/* A comment is a # at the start of a line, or between two blanks. */
 static void
 cut_comment(char *line)
 {
@@ -49,7 +46,7 @@ cut_comment(char *line)
 		*at = '\0';
 }
 
-/* One blank for several, none at the ends. */
+/* Replace runs of blanks by one blank, and strip both ends. */
 static void
 fold_blanks(char *line)
 {
@@ -77,7 +74,7 @@ append(struct script *script, struct script_line line)
 	grown[script->count++] = line;
 }
 
-/* repeat N … end: the lines in between stand there N times. */
+/* repeat N … end: the lines in between are played N times. */
 static int
 take_repeat(struct script *script, unsigned number, const char *line, struct repeat *repeat, char **ret_error)
 {
@@ -109,11 +106,8 @@ add_line(struct script *script, unsigned number, char *line, struct repeat *repe
 {
 	size_t length, word = 0;
 
-	for (char *c = line; *c; c++)
-		if (*c == '\t')
-			*c = ' ';
-	cut_comment(line);
 	fold_blanks(line);
+	cut_comment(line);
 	if (line[0] == '\0')
 		return 0;
 	length = strcspn(line, " ");

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A conversation's script, as README.md tells it: one thing a line, who does it first.
- */
+/* A conversation's script, as README.md describes it. Each line is one step and begins with its actor. */
 #ifndef TESTS_CONVERSATIONS_SCRIPT_H
 #define TESTS_CONVERSATIONS_SCRIPT_H
 
@@ -25,7 +23,7 @@ enum script_word {
 struct script_line {
 	unsigned number;
 	enum script_word word;
-	char *text;		/* what stands behind the word, a blank between any two of its own */
+	char *text;		/* what follows the first word, blanks made single */
 	char *whole;		/* the line, for reports */
 };
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Both sides count requests and bytes; when the counts are equal, nothing is on its way.
- */
+/* Compares the counts of both sides. When requests and bytes are equal, nothing is on its way. */
 #include "tests/conversations/settle.h"
 
 #include <errno.h>

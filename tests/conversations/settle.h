@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Settling: let what is on its way arrive, in both directions, and everybody do what can be done without time
- * passing. Afterwards nothing happens by itself.
+ * Lets what was sent arrive, in both directions, and lets both sides do what needs no time. Afterwards
+ * nothing happens until time passes.
  *
- * Threads: the test's one.
+ * Threads: the test's.
  */
 #ifndef TESTS_CONVERSATIONS_SETTLE_H
 #define TESTS_CONVERSATIONS_SETTLE_H
@@ -16,16 +16,16 @@ struct settling {
 	struct talk_server *server;
 	struct talk_client **clients;
 	size_t count;
-	/* zeroed at first */
 	/*
-	 * requests that the server saw more than clients have begun, when all was at rest: libcurl asks
-	 * again, itself …
+	 * Zero at first:
+	 * requests that the server saw beyond those that clients began, at the last rest: libcurl retries by
+	 * itself
 	 */
 	int64_t surplus;
-	uint64_t unheard;	/* … and those that a server that was down never saw */
+	uint64_t unheard;	/* requests that never reached the server, which was down */
 };
 
-/* Returns 0, or -ETIMEDOUT: a fault of the test's own. */
+/* Returns 0, or -ETIMEDOUT: the test itself is at fault. */
 int settle(struct settling *s);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Plays a script line by line between informer-sim and the Reflector, letting both come to rest before
- * each line.
- */
+/* Plays a script line by line between informer-sim and the Reflector. Both come to rest before each line. */
 #include "tests/conversations/talk.h"
 
 #include <errno.h>
@@ -20,26 +17,26 @@
 #include "tests/conversations/told_stat.h"
 #include "writer/base/message.h"
 
-#define TOO_LONG_MS  7200000u	/* of virtual time, for the client to ask for something */
+#define TOO_LONG_MS  7200000u	/* virtual time in which the client must send a request */
 
 struct talk {
 	const struct script *script;
-	const struct script_line *line;	/* under way */
+	const struct script_line *line;	/* being played */
 	uv_loop_t loop;
 	struct talk_server *server;
 	struct talk_client *client;
 	struct talk_client_options options;
 	uint64_t start_ms;		/* of virtual time */
 	struct record record;
-	char *report;			/* once a line has failed */
+	char *report;			/* set once a line has failed */
 
 	struct settling settling;
-	uint64_t refused;		/* of its requests unheard those told by the script */
-	size_t server_lines;		/* of the server's log, looked at for clients that went */
-	unsigned gone;			/* of these, not told by the script yet */
-	bool another_time;		/* it is for another wire, or for what else chance says */
-	bool of_one_wire;		/* it says for which it is */
-	bool waiting;			/* the request of the last `client` line, for its answer */
+	uint64_t refused;		/* the part of settling.unheard that the script names */
+	size_t server_lines;		/* lines of the server's log that count_gone() has read */
+	unsigned gone;			/* requests that the client gave up, not yet named */
+	bool another_time;		/* the script is for another wire, or for other dice */
+	bool of_one_wire;		/* the script names its wire */
+	bool waiting;			/* the request of the last `client` line needs an answer */
 };
 
 static uint64_t
@@ -56,7 +53,7 @@ seconds(const struct talk *t)
 	return (double)(now_ms(t) - t->start_ms) / 1000;
 }
 
-/* The first one counts. Returns -EINVAL. */
+/* Keeps the first failure. Returns -EINVAL. */
 static int __attribute__((format(printf, 2, 3)))
 fail(struct talk *t, const char *format, ...)
 {
@@ -72,7 +69,7 @@ fail(struct talk *t, const char *format, ...)
 	return -EINVAL;
 }
 
-/* As fail(), with an error of somebody else's, which is freed. */
+/* As fail(), with an error that is freed. */
 static int
 fail_with(struct talk *t, char *error)
 {
@@ -84,7 +81,7 @@ fail_with(struct talk *t, char *error)
 
 /* ---- rest ------------------------------------------------------------------------ */
 
-/* Clients that went away from a request or a stream, by the server's log. */
+/* Count, by the server's log, the requests and streams that clients gave up. */
 static void
 count_gone(struct talk *t)
 {
@@ -111,7 +108,7 @@ come_to_rest(struct talk *t)
 	return 0;
 }
 
-/* Nothing may have happened that the script does not tell. */
+/* Fails if something happened that the script does not name. */
 static int
 expect_nothing(struct talk *t)
 {
@@ -175,7 +172,7 @@ do_client(struct talk *t)
 	return 0;
 }
 
-/* The server's last line must end with what stands behind 200, in the syntax in which this is played. */
+/* The server's last answer must end with the text behind 200, in the syntax of this play. */
 static int
 check_answer(struct talk *t, const char *expected)
 {
@@ -203,8 +200,8 @@ check_answer(struct talk *t, const char *expected)
 }
 
 /*
- * When WATCH `moment` then `action`, once. An action of the fault language, or `event …`, which says
- * these.
+ * Add the rule "when WATCH `moment` then `action` once". The action is of the fault language, or `event …`
+ * with events to send.
  */
 static int
 do_to_stream(struct talk *t, const char *moment, const char *action)
@@ -226,7 +223,7 @@ do_to_stream(struct talk *t, const char *moment, const char *action)
 	return r < 0 ? fail_with(t, error) : 0;
 }
 
-/* after N events ACTION: the request is answered, and that is done to its stream. */
+/* "after N events ACTION": answer the request, then do ACTION to its stream. */
 static int
 answer_then(struct talk *t)
 {
@@ -262,7 +259,7 @@ do_answers(struct talk *t)
 	return as_it_is && text[3] ? check_answer(t, text + 4) : 0;
 }
 
-/* What cuts a line in two waits for one. */
+/* An action that cuts a line in two waits for the next line. */
 static int
 do_stream(struct talk *t)
 {
@@ -294,7 +291,7 @@ begun(struct talk *t)
 	return wire.begun;
 }
 
-/* Let time pass up to a moment, or until the client begins a request. */
+/* Let time pass until `end`, or until the client begins a request. */
 static int
 advance(struct talk *t, uint64_t end)
 {
@@ -348,7 +345,7 @@ do_pass(struct talk *t)
 
 /* ---- what can be seen ---------------------------------------------------------------------- */
 
-/* Cut the versions out of all words: "a@5 at 20" is "a at 20". */
+/* Cut the versions out of all words: "a@5 at 20" becomes "a at 20". */
 static void
 forget_versions(char *text)
 {
@@ -363,7 +360,7 @@ forget_versions(char *text)
 	*to = '\0';
 }
 
-/* Where the script names no version of an object, none counts. */
+/* Compare without versions where the script names none. */
 static int
 compare_words(struct talk *t, const char *what, char *is)
 {
@@ -452,40 +449,25 @@ do_given(struct talk *t)
 }
 
 static int
+do_store(struct talk *t)
+{
+	return compare_words(t, "the store", talk_client_store(t->client));
+}
+
+static int
 do_line(struct talk *t)
 {
+	static int (*const words[])(struct talk *t) = {
+		[SCRIPT_GIVEN] = do_given,     [SCRIPT_SERVER] = do_server, [SCRIPT_CLIENT] = do_client,
+		[SCRIPT_ANSWERS] = do_answers, [SCRIPT_STREAM] = do_stream, [SCRIPT_AFTER] = do_after,
+		[SCRIPT_PASS] = do_pass,       [SCRIPT_STORE] = do_store,   [SCRIPT_TOLD] = do_told,
+		[SCRIPT_STAT] = do_stat,       [SCRIPT_LOG] = do_log,
+	};
 	enum script_word word = t->line->word;
 
-	if (word == SCRIPT_GIVEN)
-		return do_given(t);
-	if (word == SCRIPT_SERVER)
-		return do_server(t);
-	if (!t->client && start_client(t) < 0)
+	if (word != SCRIPT_GIVEN && word != SCRIPT_SERVER && !t->client && start_client(t) < 0)
 		return -EINVAL;
-	switch (word) {
-	case SCRIPT_GIVEN:
-	case SCRIPT_SERVER:
-		break;
-	case SCRIPT_CLIENT:
-		return do_client(t);
-	case SCRIPT_ANSWERS:
-		return do_answers(t);
-	case SCRIPT_STREAM:
-		return do_stream(t);
-	case SCRIPT_AFTER:
-		return do_after(t);
-	case SCRIPT_PASS:
-		return do_pass(t);
-	case SCRIPT_STORE:
-		return compare_words(t, "the store", talk_client_store(t->client));
-	case SCRIPT_TOLD:
-		return do_told(t);
-	case SCRIPT_STAT:
-		return do_stat(t);
-	case SCRIPT_LOG:
-		return do_log(t);
-	}
-	return 0;
+	return words[word](t);
 }
 
 static int

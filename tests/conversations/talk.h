@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Plays a conversation: the script's lines, one by one, between the server (played_server.h) and the client
- * (client.h). Before each line both have come to rest: what was sent has arrived, what arrived is done, and
- * nothing more happens unless time passes. So every line is looked at once, and no line waits for luck. What
- * nobody expected ends the play.
+ * (client.h). Before each line both come to rest (settle.h), so each line is checked once. Anything that the
+ * script does not name ends the play.
  *
- * Threads: the test's one.
+ * Threads: the test's.
  */
 #ifndef TESTS_CONVERSATIONS_TALK_H
 #define TESTS_CONVERSATIONS_TALK_H
@@ -14,10 +13,10 @@
 #include "tests/conversations/script.h"
 
 /*
- * wire        what the client asks for. Protobuf it may not give up, unless the script is for that alone
- * dice, seed  what the client's chance says
+ * wire        what the client asks for. A fallback to JSON fails the play, unless the script is for protobuf
+ * dice, seed  the client's random numbers
  * Returns     0, or -EINVAL with a report: file and line, what came and what was expected, the conversation
- *             up to there, what the client logged. Free it.
+ *             so far, the client's log. Free it.
  */
 int talk_play(const struct script *script, enum talk_wire wire, enum talk_dice dice, uint64_t seed,
 	      char **ret_report);

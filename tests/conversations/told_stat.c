@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Compares a Reflector's status with a script's words for it; what is not named does not count.
- */
+/* Compares a Reflector's status with a script's words; what the script does not name is not compared. */
 #include "tests/conversations/told_stat.h"
 
 #include <errno.h>
