@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the books say to have room for can be taken: in fragments of any shape, by blocks of any sizes, in any
- * order, whatever is given back between.
+ * Any blocks that fit by books_fits() can be allocated: from fragments of any shape, in any sizes and order,
+ * whatever is freed in between.
  */
 #include "tests/room.h"
 #include "tests/support/dice.h"
@@ -11,7 +11,7 @@
 #define ROUNDS 400u
 #define BLOCKS 20000u
 
-/* `taken`: a byte a unit, set in use. */
+/* `taken` has a byte a unit: 1 is in use. */
 static struct world {
 	uint8_t *base, taken[UNITS];
 	struct arena_books *books;
@@ -42,7 +42,7 @@ give(unsigned i)
 	w.blocks[i] = w.blocks[--w.count];
 }
 
-/* Full, then holes of all sizes. */
+/* Fill the books, then free blocks until there are holes of all sizes. */
 static void
 fragment(void)
 {
@@ -56,7 +56,7 @@ fragment(void)
 		give(pick(w.count));
 }
 
-/* What the contract of books_fits() comes to: the most units for which it is true; 0: for none. */
+/* The most units for which books_fits() must be true, by its contract; 0: for none. */
 static uint64_t
 most(uint32_t largest)
 {
@@ -73,7 +73,7 @@ most(uint32_t largest)
 	return room >= largest ? room : 0;
 }
 
-/* Blocks of this size, of any size, or of two, until so many units are used up. */
+/* Allocate blocks of one size, of two sizes, or of any size, until so many units are used. */
 static void
 use_up(uint64_t units, uint32_t largest)
 {
@@ -102,7 +102,7 @@ empty(void)
 	w.count = 0;
 }
 
-TEST_CASE(what_fits_can_be_taken)
+TEST_CASE(blocks_that_fit_can_be_allocated)
 {
 	unsigned scattered = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copying pages into another file, of which each has content of its own: a copy has what the source has, and
- * holes where that has none.
+ * Copying pages into another file. The copy has the pages and the holes of its source.
+ * Each page has content of its own.
  */
 #include "tests/room.h"
 #include "writer/arena/arena_copy.h"
@@ -22,9 +22,9 @@ struct world {
 	struct arena new;
 };
 
-static unsigned last_hole = 3; /* so many pages at the end */
+static unsigned last_hole = 3; /* pages in the last hole */
 
-/* Holes of one page and of many, at the end and amid. */
+/* Holes of one page and of many pages, at the end and in the middle. */
 static bool
 is_hole(unsigned page)
 {
@@ -72,18 +72,16 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	close(w->fd);
 	close(w->directory);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
-/* By system calls: a hole stays one. */
+/* Compares by system calls, which leave a hole as it is. */
 static void
 assert_page(int fd, unsigned page, bool content)
 {
@@ -117,7 +115,7 @@ assert_copied(struct world *w)
 	arena_close(&w->new);
 }
 
-TEST_CASE_OF(struct world *w, set_up, tear_down, a_copy_has_what_its_source_has)
+TEST_CASE_OF(struct world *w, set_up, tear_down, a_copy_equals_its_source)
 {
 	assert_copied(w);
 }
@@ -129,7 +127,7 @@ set_up_to_the_end(void **state)
 	return set_up(state);
 }
 
-/* Also when the last page has content. */
+/* The last page of the source has content here. */
 TEST_CASE_OF(struct world *w, set_up_to_the_end, tear_down, the_last_page_is_copied)
 {
 	assert_copied(w);

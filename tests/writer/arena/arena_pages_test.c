@@ -27,16 +27,14 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	munmap(w->base, ROOM);
 	close(w->fd);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
@@ -50,7 +48,7 @@ assert_no_holes(const struct world *w, uint64_t bytes)
 	assert_true((uint64_t)st.st_blocks * 512 >= bytes);
 }
 
-/* KiB of the mapping that stand in huge pages. */
+/* KiB of the mapping that are in huge pages. */
 static unsigned long
 huge_kib(const struct world *w)
 {
@@ -73,7 +71,7 @@ huge_kib(const struct world *w)
 	return kib;
 }
 
-/* A file that grows has all its pages at once, whatever pages they are, and they are zero. */
+/* All pages of a file that grows have memory at once, and are zero. */
 TEST(a_file_that_grows_has_all_its_pages)
 {
 	static const uint64_t lengths[] = {
@@ -89,8 +87,8 @@ TEST(a_file_that_grows_has_all_its_pages)
 	}
 }
 
-/* What was written stays when the file grows next to it, and when its pages become a huge one. */
-TEST(what_was_written_stays)
+/* Content stays when the file grows next to it, and when its pages become a huge page. */
+TEST(content_stays_when_the_file_grows)
 {
 	assert_int_equal(arena_pages_extend(w->fd, w->base, 0, HUGE_PAGE_BYTES / 2), 0);
 	memset(w->base, 0xa5, HUGE_PAGE_BYTES / 2);
@@ -100,7 +98,7 @@ TEST(what_was_written_stays)
 		assert_int_equal(w->base[i], i < HUGE_PAGE_BYTES / 2 ? 0xa5 : 0);
 }
 
-/* Each whole 2 MiB that come are a huge page from the beginning. */
+/* Each whole 2 MiB that is added is a huge page at once. */
 TEST(whole_regions_are_huge_pages_at_once)
 {
 	assert_int_equal(arena_pages_extend(w->fd, w->base, 0, HUGE_PAGE_BYTES - 4096), 0);
@@ -115,15 +113,15 @@ TEST(whole_regions_are_huge_pages_at_once)
 	assert_int_equal(huge_kib(w), 4 * HUGE_PAGE_BYTES / 1024);
 }
 
-/* Where there is no room the file stays as it was, and what it had got of the room is free again. */
-TEST_CASE(a_file_that_cannot_grow_stays_as_it_was)
+/* Without room the file keeps its size, and what it took of the room is free again. */
+TEST_CASE(a_file_that_cannot_grow_is_unchanged)
 {
 	struct stat st;
 	int directory, fd;
 	uint8_t *base;
 
 	if (geteuid() != 0)
-		(void)unshare(CLONE_NEWNS | CLONE_NEWUSER); /* where one may mount */
+		(void)unshare(CLONE_NEWNS | CLONE_NEWUSER); /* allows mount() where user namespaces do */
 	directory = small_tmpfs("size=5m");
 	if (directory < 0) {
 		print_message("SKIP: a small tmpfs cannot be mounted here\n");
@@ -143,8 +141,8 @@ TEST_CASE(a_file_that_cannot_grow_stays_as_it_was)
 	close(directory);
 }
 
-/* What is punched reads as zeros and takes no memory; filled, it is there again, beside what was kept. */
-TEST(what_is_punched_is_filled_again)
+/* A punched range has no memory and reads as zeros. A fill gives it memory; its neighbours stay. */
+TEST(a_punched_range_is_filled_again)
 {
 	assert_int_equal(arena_pages_extend(w->fd, w->base, 0, 2 * HUGE_PAGE_BYTES), 0);
 	memset(w->base, 0xa5, 2 * HUGE_PAGE_BYTES);

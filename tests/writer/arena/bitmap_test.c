@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Bitmaps against an array of bools: whatever run of bits is asked for or set, at the ends of words and
- * amid them, the answer is that of going through one by one.
- */
+/* Bitmaps against an array of bools, for runs of bits that end at the ends of words and in between. */
 #include "tests/room.h"
 #include "tests/support/dice.h"
 #include "writer/arena/bitmap.h"
@@ -12,7 +9,7 @@
 
 static bool model[BITS];
 
-/* Often where words end, and with runs of whole words. */
+/* Often chooses ends of words, and runs of whole words. */
 static void
 pick_run(uint64_t *from, uint64_t *count)
 {
@@ -44,7 +41,7 @@ assert_same(const uint64_t *map)
 		assert_int_equal(bit(map, i), model[i]);
 }
 
-TEST_CASE(each_run_is_what_one_by_one_says)
+TEST_CASE(each_run_agrees_with_an_array_of_bools)
 {
 	uint64_t *map = bitmap_reserve(BITS);
 
@@ -71,8 +68,8 @@ TEST_CASE(each_run_is_what_one_by_one_says)
 	bitmap_release(map, BITS);
 }
 
-/* What is dropped is zero again; more than the bits that were asked for may be, up to the end of a page. */
-TEST_CASE(what_is_dropped_is_zero)
+/* Dropped bits are zero again. The drop may go beyond the given bits, up to the end of a page. */
+TEST_CASE(dropped_bits_are_zero)
 {
 	const uint64_t page = 4096ull * 8, bits = 3 * page;
 	uint64_t *map = bitmap_reserve(bits);

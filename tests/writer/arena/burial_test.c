@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places that revoked readers see, against a plain model: what was in use when somebody was revoked stays as
- * it was or reads as zeros, byte by byte, until it is dug up; nothing else is put there; and the file has
- * memory for just what the books say.
+ * Ranges that revoked readers see, against a plain model. A block that was in use at a revocation keeps its
+ * bytes or reads as zeros until it is dug up. Nothing is allocated there meanwhile. The file's memory equals
+ * the sum in the books.
  */
 #include "tests/room.h"
 #include "tests/support/arena_fixture.h"
@@ -18,12 +18,12 @@
 
 struct model_block {
 	uint32_t ref, length;
-	uint64_t retired; /* epoch; 0: it is not */
+	uint64_t retired; /* epoch; 0: in use */
 };
 
 /*
- * seen   a byte a unit: somebody who was revoked may see it
- * saved  what stood there when it was seen for the first time
+ * seen a byte a unit: 1 if a revoked reader may see it
+ * saved  the bytes at the first revocation that saw the unit
  */
 static struct model {
 	struct arena arena;
@@ -49,7 +49,7 @@ file_bytes(void)
 	return (uint64_t)st.st_blocks * 512;
 }
 
-/* By system calls: to look at a page without memory through the mapping would give it some. */
+/* Reads by system call: a read through the mapping would give memory to a page without any. */
 static void
 read_file(uint8_t *to)
 {
@@ -69,7 +69,7 @@ assert_sums(void)
 	assert_int_equal(file_bytes(), stats.present_bytes);
 }
 
-/* Each visible unit, and each block in use. */
+/* Check each visible unit, and each block in use. */
 static void
 assert_nothing_was_lost(void)
 {
@@ -164,7 +164,7 @@ someone_is_revoked(void)
 			}
 }
 
-/* A revoked reader looks around. */
+/* Read as a revoked reader does. */
 static void
 touch(void)
 {
@@ -239,7 +239,7 @@ free_all(void)
 	m.count = 0;
 }
 
-TEST(what_is_seen_stays_or_is_zero)
+TEST(visible_bytes_stay_or_are_zero)
 {
 	struct arena_stats now;
 	uint64_t punched = 0, absent = 0, filled = 0, before = 0;
@@ -271,7 +271,7 @@ TEST(what_is_seen_stays_or_is_zero)
 			assert_sums();
 		}
 	}
-	/* that it was not all idle */
+	/* the test did something */
 	assert_true(m.sights > 20);
 	assert_true(punched > 0);
 	assert_true(absent > 0);
@@ -284,7 +284,7 @@ TEST(what_is_seen_stays_or_is_zero)
 	assert_int_equal(stats().buried_bytes, 0);
 }
 
-/* Blocks of a page and more each, until nothing more fits. */
+/* Allocate blocks of more than a page until nothing fits. */
 static unsigned
 fill(uint32_t *refs, unsigned most)
 {
@@ -295,8 +295,8 @@ fill(uint32_t *refs, unsigned most)
 	return n;
 }
 
-/* The budget is memory, not addresses: punching makes room in it, at once where something is refused. */
-TEST(what_is_punched_is_room_in_the_budget)
+/* The budget limits memory, not addresses: punching makes room, at once when an allocation would fail. */
+TEST(punched_pages_are_room_in_the_budget)
 {
 	static uint32_t refs[MAX_BYTES / 8192], more[MAX_BYTES / 8192];
 	unsigned n, again;
@@ -306,7 +306,7 @@ TEST(what_is_punched_is_room_in_the_budget)
 	assert_true(stats().present_bytes <= 6u << 20);
 	assert_in_range(n, 600, 6u << 20 >> 13);
 	assert_int_equal(fill(more, 1), 0);
-	/* its reader is revoked, and all of it is given back */
+	/* the reader is revoked, then all blocks are freed */
 	arena_see(&m.arena);
 	for (unsigned i = 0; i < n; i++)
 		arena_free(&m.arena, refs[i]);
@@ -314,13 +314,13 @@ TEST(what_is_punched_is_room_in_the_budget)
 	assert_in_range(again, n - 2, n + 2);
 	assert_sums();
 	assert_true(stats().present_bytes <= 6u << 20);
-	/* and a third time, in the places of the first */
+	/* fill a third time, in the place of the first blocks */
 	assert_false(arena_dig_up(&m.arena));
 	for (unsigned i = 0; i < again; i++)
 		arena_free(&m.arena, more[i]);
 	assert_true(stats().absent_bytes > 5u << 20);
 	arena_set_budget(&m.arena, MAX_BYTES);
-	arena_see(&m.arena); /* not what is absent */
+	arena_see(&m.arena); /* absent pages are not seen */
 	n = fill(refs, MAX_BYTES / 8192);
 	assert_int_equal(stats().absent_bytes, 0);
 	assert_int_equal(stats().committed_bytes, MAX_BYTES);
@@ -330,8 +330,8 @@ TEST(what_is_punched_is_room_in_the_budget)
 	assert_int_equal(stats().buried_bytes, 0);
 }
 
-/* Somebody is revoked when only a part was dug up: what is left is buried as before, and punched. */
-TEST(what_is_not_dug_up_yet_is_buried_again)
+/* A reader is revoked while a part is dug up. The remaining part is buried again, and punched. */
+TEST(a_part_not_dug_up_yet_is_buried_again)
 {
 	static uint32_t small[40000];
 	uint32_t large, punched;
@@ -350,19 +350,19 @@ TEST(what_is_not_dug_up_yet_is_buried_again)
 	assert_true(arena_dig_up(&m.arena));
 	assert_true(stats().buried_bytes > 200000);
 	assert_true(stats().punched_bytes > 0);
-	assert_false(arena_punch(&m.arena)); /* nobody sees it */
+	assert_false(arena_punch(&m.arena)); /* no reader sees it */
 	assert_sums();
 	arena_see(&m.arena);
 	assert_false(arena_punch(&m.arena));
 	assert_true(stats().punched_bytes >= 200000 - 3 * 4096);
-	assert_sums(); /* each of them once */
+	assert_sums(); /* each byte counts once */
 	while (arena_dig_up(&m.arena))
 		;
 	assert_int_equal(stats().buried_bytes, 0);
 	assert_sums();
 }
 
-/* A page of which little is buried keeps its memory: what is free there is of use. */
+/* A page with few buried bytes keeps its memory: its free bytes are useful. */
 TEST(a_page_that_is_mostly_free_is_not_punched)
 {
 	uint32_t rest, little, last;
@@ -380,7 +380,7 @@ TEST(a_page_that_is_mostly_free_is_not_punched)
 	assert_sums();
 }
 
-/* All other places are taken, so that what comes next comes to stand where something is freed. */
+/* Allocates all other room, so the next block goes where a block was freed. */
 static void
 fill_the_rest(void)
 {
@@ -390,8 +390,8 @@ fill_the_rest(void)
 	fill(refs, MAX_BYTES / 8192);
 }
 
-/* When all have gone, nothing is remembered of what they saw. */
-TEST(what_was_seen_is_forgotten)
+/* After all revoked readers have gone, nothing is remembered of what they saw. */
+TEST(seen_blocks_are_forgotten_after_the_last_reader)
 {
 	uint32_t ref;
 
@@ -401,13 +401,13 @@ TEST(what_was_seen_is_forgotten)
 	for (unsigned i = 0; i < 3; i++) {
 		arena_see(&m.arena);
 		arena_free(&m.arena, ref);
-		if (i > 0) { /* the first time it is due, and not punched before they go */
+		if (i > 0) { /* in the first round it is due, but not punched before they go */
 			assert_false(arena_punch(&m.arena));
 			assert_true(stats().punched_bytes >= 100000 - 2 * 4096);
 		}
 		while (arena_dig_up(&m.arena))
 			;
-		/* it is free when somebody is revoked, so what stands there next is not seen */
+		/* free at this revocation, so the next block here is not seen */
 		arena_see(&m.arena);
 		assert_int_equal(block(100000), ref);
 		arena_free(&m.arena, ref);
@@ -418,7 +418,7 @@ TEST(what_was_seen_is_forgotten)
 	}
 }
 
-/* Absent pages get memory as far as it is needed: runs that are too short none, a long one not all of it. */
+/* Absent pages get only the memory that is needed: none in runs that are too short, a part of a long one. */
 TEST(absent_pages_get_as_much_as_is_needed)
 {
 	uint32_t shorter[10], longer;
@@ -443,12 +443,12 @@ TEST(absent_pages_get_as_much_as_is_needed)
 	absent = stats().absent_bytes;
 	assert_true(absent >= (1u << 20) + 10 * 2 * 4096 - 4096);
 	block(6 * 4096);
-	assert_int_equal(absent - stats().absent_bytes, 1u << 19); /* the step by which it grows */
+	assert_int_equal(absent - stats().absent_bytes, 1u << 19); /* the step of growth */
 	assert_sums();
 }
 
-/* What revoked readers touch has memory again, and loses it. */
-TEST(what_is_touched_is_punched_again)
+/* A page that revoked readers touch gets memory again. It is punched again. */
+TEST(touched_pages_are_punched_again)
 {
 	uint32_t ref;
 	uint64_t before;
@@ -468,7 +468,7 @@ TEST(what_is_touched_is_punched_again)
 	assert_int_equal(file_bytes(), before);
 }
 
-/* Huge pages are not made of what has holes: it would get memory again. */
+/* No huge page is made of pages with holes: the holes would get memory. */
 TEST(holes_are_not_gathered)
 {
 	uint32_t refs[80];
@@ -488,7 +488,7 @@ TEST(holes_are_not_gathered)
 	assert_sums();
 }
 
-/* A file with holes, as a copy may be: they are free, and get memory before something stands there. */
+/* Holes of a copied file are free, and get memory before a block is allocated there. */
 TEST(absent_pages_of_a_copy_get_memory_first)
 {
 	const uint64_t from = HEADER_BYTES + 8 * 4096ull, to = from + 40 * 4096ull;
@@ -500,14 +500,14 @@ TEST(absent_pages_of_a_copy_get_memory_first)
 	assert_int_equal(ref, outside);
 	assert_int_equal(arena_pages_punch(m.arena.fd, from, to), 0);
 	assert_int_equal(arena_books_begin(&m.arena), 0);
-	/* a block that would stand there is damage */
+	/* a block in such a hole is damage */
 	assert_int_equal(arena_books_mark(&m.arena, (uint32_t)(from / REF_UNIT), &first), -EBADMSG);
 	assert_int_equal(arena_books_mark(&m.arena, outside, &first), 0);
 	arena_books_finish(&m.arena);
 	assert_int_equal(arena_pages_punch(m.arena.fd, from, to), 0);
 	assert_sums();
 	assert_int_equal(stats().absent_bytes, to - from);
-	/* all of what there is, absent pages included, before the file grows */
+	/* all free bytes are used, absent pages included, before the file grows */
 	before = stats().committed_bytes;
 	arena_open_reserve(&m.arena, true);
 	while (stats().absent_bytes > 0) {
@@ -518,8 +518,8 @@ TEST(absent_pages_of_a_copy_get_memory_first)
 	}
 }
 
-/* Much that is let go at once comes free in parts, and is no longer told of as waiting for readers. */
-TEST(what_lapsed_comes_free_in_parts)
+/* Many blocks that lapse at once come free in parts, and no longer count as waiting for readers. */
+TEST(lapsed_blocks_come_free_in_parts)
 {
 	uint32_t ref;
 	uint64_t used;
@@ -537,7 +537,7 @@ TEST(what_lapsed_comes_free_in_parts)
 	assert_int_equal(stats().retired_bytes, 0);
 	assert_in_range(stats().lapsed_bytes, 32, MANY * 32ull - 32);
 	assert_int_equal(stats().used_bytes, used - MANY * 32ull + stats().lapsed_bytes);
-	/* what is retired meanwhile waits as it should */
+	/* blocks retired meanwhile wait for their readers */
 	ref = block(16);
 	arena_set_working_epoch(&m.arena, ++m.epoch);
 	arena_retire(&m.arena, ref);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of shared blocks against a plain count of who refers to what. */
+/* The table of shared blocks, against a plain count of references. */
 #include "shm-layout/value.h"
 #include "tests/room.h"
 #include "tests/support/arena_fixture.h"
@@ -27,20 +27,18 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	intern_free(w->intern);
 	arena_fixture_free(w->arena);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
-/* The block of this payload; known: there was one already. */
+/* The block of this payload. known: true if the table had it. */
 static uint32_t
 get(struct world *w, enum block_type type, const void *payload, size_t length, bool known)
 {
@@ -70,7 +68,7 @@ get_number(struct world *w, uint32_t i, bool known)
 	return get_string(w, text, known);
 }
 
-/* Equal values have one block, sealed; others have others; type and content count. */
+/* Equal values have one sealed block. Another type or content has another block. */
 TEST(equal_values_have_one_block)
 {
 	uint8_t same[4] = {TAG_ARRAY16, 1, 0, TAG_NULL};
@@ -86,14 +84,14 @@ TEST(equal_values_have_one_block)
 	assert_int_equal(intern_count(w->intern), 4);
 }
 
-/* A million random gets, refs and unrefs, one or many: the table has what the plain count says. */
+/* A million random gets, refs and unrefs, one or many at a time, leave the counts of a plain table. */
 TEST(a_million_changes_agree_with_a_plain_count)
 {
 	static uint32_t counts[VALUES], refs[VALUES];
 	uint64_t live = 0;
 
 	for (unsigned step = 0; step < 1000000; step++) {
-		/* the set in use wanders, so that the table grows and empties */
+		/* the set in use moves on, so that the table grows and empties */
 		uint32_t i = (json_random_below(&w->random, 300) + step / 200) % VALUES, n;
 
 		if (json_random_below(&w->random, 2) || counts[i] == 0) {
@@ -123,8 +121,8 @@ TEST(a_million_changes_agree_with_a_plain_count)
 	assert_int_equal(intern_count(w->intern), 0);
 }
 
-/* With the last reference a value's own references go, down to names; before that, none. */
-TEST(the_last_reference_takes_what_it_referred_to_along)
+/* With its last reference, and not before, a value drops its own references, down to names. */
+TEST(the_last_reference_drops_a_values_own_references)
 {
 	uint8_t shape[12] = {1, 0, 0, 0}, object[] = {TAG_OBJECT16, 5, 0, 0, 0, 0, 0, TAG_REF, 0, 0, 0, 0};
 	uint32_t name = get_string(w, "name", false), text = get_string(w, "a text", false), ref;
@@ -145,7 +143,7 @@ TEST(the_last_reference_takes_what_it_referred_to_along)
 	assert_int_equal(intern_count(w->intern), 0);
 }
 
-/* Releasing an object's body gives back each ref that stands in it, once for each time it stands there. */
+/* Releasing an object's body gives back each ref in it, as often as it occurs. */
 TEST(a_body_is_released_ref_by_ref)
 {
 	uint8_t body[] = {TAG_ARRAY16, 11, 0, TAG_REF, 0, 0, 0, 0, TAG_TRUE, TAG_REF, 0, 0, 0, 0};
@@ -158,7 +156,7 @@ TEST(a_body_is_released_ref_by_ref)
 	assert_int_equal(intern_count(w->intern), 0);
 }
 
-/* A table rebuilt ref by ref counts as the old one did, and finds the same blocks. */
+/* A table rebuilt ref by ref has the counts and the blocks of the old table. */
 TEST(a_rebuilt_table_counts_the_same)
 {
 	struct intern *rebuilt = intern_new(w->arena);
@@ -185,7 +183,7 @@ TEST(a_rebuilt_table_counts_the_same)
 	assert_int_equal(intern_count(rebuilt), 0);
 }
 
-/* A full arena is an error that changes nothing; what is there is still found. */
+/* A full arena is an error that changes nothing. Known blocks are still found. */
 TEST(a_full_arena_changes_nothing)
 {
 	uint8_t payload[2] = {TAG_STRING0 + 1, 'x'};
@@ -200,7 +198,7 @@ TEST(a_full_arena_changes_nothing)
 	get(w, BLOCK_VALUE, payload, 2, false);
 }
 
-/* Twelve bytes an entry, at most three quarters full, at least three eighths once it has grown. */
+/* An entry has 12 bytes. The table is at most three quarters full, and at least three eighths once grown. */
 TEST(the_table_stays_small)
 {
 	for (uint32_t i = 0; i < 100000; i++)

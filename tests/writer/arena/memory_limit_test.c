@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What memory cgroups still allow, read from made-up hierarchies of both versions. */
+/* The memory that cgroups of both versions still allow, read from made-up hierarchies. */
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/arena/memory_limit.h"
@@ -12,8 +12,8 @@ left(const char *dir)
 
 #define T(name) TEST_CASE_OF(const char *dir, temp_dir_setup, temp_dir_teardown, name)
 
-/* Without any group, or with groups that have no limit, there is none. */
-T(no_limit_is_no_limit)
+/* Without a group, or with groups without a limit, memory is unlimited. */
+T(without_a_limit_memory_is_unlimited)
 {
 	assert_true(left(dir) == UINT64_MAX);
 	temp_file(dir, "cgroup", "0::/a/b\n");
@@ -23,7 +23,7 @@ T(no_limit_is_no_limit)
 	assert_true(left(dir) == UINT64_MAX);
 }
 
-/* The tightest limit of a group and all above it counts. */
+/* The tightest limit of a group and its ancestors counts. */
 T(the_tightest_group_counts)
 {
 	temp_file(dir, "cgroup", "0::/a/b\n");
@@ -33,7 +33,7 @@ T(the_tightest_group_counts)
 	temp_file(dir, "fs/a/memory.max", "9000\n");
 	temp_file(dir, "fs/a/memory.current", "6000\n");
 	assert_int_equal(left(dir), 3000);
-	/* in a container the group's own files may stand at the top */
+	/* in a container the group's own files may be at the top */
 	temp_file(dir, "fs/memory.max", "4000\n");
 	temp_file(dir, "fs/memory.current", "2000\n");
 	assert_int_equal(left(dir), 2000);
@@ -41,7 +41,7 @@ T(the_tightest_group_counts)
 	assert_int_equal(left(dir), 0);
 }
 
-/* Page cache that the kernel drops before it kills is not counted as used; what lies in tmpfs is. */
+/* Page cache that the kernel drops before it kills counts as free; tmpfs counts as used. */
 T(page_cache_is_free_memory)
 {
 	temp_file(dir, "cgroup", "0::/a\n");
@@ -52,7 +52,7 @@ T(page_cache_is_free_memory)
 	assert_int_equal(left(dir), 4000);
 }
 
-/* Version 1 has a hierarchy of memory's own, beside others. */
+/* Version 1 has a hierarchy for memory, beside others. */
 T(version_1_is_understood)
 {
 	temp_file(dir, "cgroup", "12:cpu,cpuacct:/x\n5:memory:/pod/c\n1:name=systemd:/y\n");
@@ -61,7 +61,7 @@ T(version_1_is_understood)
 	assert_int_equal(left(dir), 6500);
 }
 
-/* Lines that are no group are passed over. */
+/* Lines that name no group are skipped. */
 T(nonsense_is_passed_over)
 {
 	temp_file(dir, "cgroup", "\n:\nx:memory\n0::/a\n");

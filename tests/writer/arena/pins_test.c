@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writer's look at slots: honest pins, and pages that hold anything. */
+/* The writer scans slots: of honest readers, and of readers that store anything. */
 #include "tests/room.h"
 #include "tests/support/steps.h"
 #include "tests/support/store_fixture.h"
@@ -7,7 +7,7 @@
 
 struct world {
 	struct pins *pins;
-	struct slot *page;	/* as its reader has it */
+	struct slot *page;	/* the reader's mapping */
 	unsigned id;
 	int fd;
 };
@@ -24,16 +24,14 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	test_unmap_slot(w->page);
 	pins_free(w->pins);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
 static void
 put(struct world *w, unsigned cell, uint64_t value)
@@ -42,8 +40,7 @@ put(struct world *w, unsigned cell, uint64_t value)
 	atomic_store(&w->page->cells[cell].epoch, value);
 }
 
-/* "5=12" stores 12 in cell 5; so "free", "acquiring" and "max". "at 20: 15": at epoch 20 the horizon is 15.
- */
+/* "5=12" stores 12 in cell 5, as "free", "acquiring" or "max" do. "at 20: 15": horizon 15 at epoch 20. */
 static void
 act(void *context, const char *step)
 {
@@ -70,7 +67,7 @@ play(struct world *w, const char *steps)
 	each_step(w, steps, act);
 }
 
-/* "2 pins, the oldest 14, revoked" */
+/* told: "2 pins, the oldest 14, revoked" */
 static void
 assert_stat(struct world *w, unsigned id, const char *told)
 {
@@ -91,8 +88,8 @@ assert_stat(struct world *w, unsigned id, const char *told)
 	}                                                                                                    \
 	struct world
 
-/* A reader that takes back the bit of a cell it pinned keeps the pin; one that never set the bit has none. */
-TEST(cells_count_once_they_were_touched)
+/* A pinned cell whose bit its reader clears keeps its pin. A cell whose bit was never set has no pin. */
+TEST(a_cell_counts_once_its_bit_was_set)
 {
 	play(w, "62=15, at 20: 15");
 	atomic_store(&w->page->touched, 0);
@@ -102,23 +99,23 @@ TEST(cells_count_once_they_were_touched)
 	play(w, "at 30: 30");
 }
 
-/* Without pins everything retired may go; with pins what the oldest one protects stays. */
+/* Without pins everything retired may go; with pins, what the oldest pin protects stays. */
 PLAY(the_oldest_pin_is_the_horizon,
      "at 10: 10, 5=12, 62=11, at 20: 11, 62=free, at 21: 12, 5=free, at 22: 22");
 
-/* ACQUIRING protects what was current when the cell was last seen free, however long it stays so. */
+/* ACQUIRING protects what was current when the cell was last seen free, for as long as it lasts. */
 PLAY(a_cell_that_stays_acquiring_holds_what_it_may_have_seen,
      "at 15: 15, 0=acquiring, at 16: 15, at 900: 15, 0=16, at 901: 16, 0=acquiring, at 902: 901");
 
-/* A pin of the future counts as the present. 18 is below what was given free already. */
+/* A pin of a future epoch counts as the present. 18 is below the horizon already given. */
 PLAY(a_pin_of_the_future_counts_as_the_present,
      "3=max, at 20: 20, 4=18, at 25: 20, 4=free, at 30: 20, 3=free, at 31: 31");
 
-/* The horizon never goes down, whatever is stored: what was given free may have been reused. */
+/* The horizon never goes down, whatever is stored: memory below it may have been reused. */
 PLAY(the_horizon_never_goes_down,
      "at 50: 50, 0=2, at 51: 50, 0=51, at 60: 51, 0=3, at 61: 60, 0=free, at 62: 62");
 
-/* A cell that its reader moves backwards protects what one does that was claimed since. */
+/* A cell that goes to an older epoch protects only what a cell claimed since the last scan would. */
 TEST(an_effective_pin_never_goes_down)
 {
 	play(w, "1=12, at 20: 12, 2=18, at 21: 12, 2=13, 1=free, at 22: 21");
@@ -134,21 +131,21 @@ since(struct world *w)
 	return stat.oldest_since_ns;
 }
 
-/* A pin is as old as what it protects: what is written into its cell makes it no younger while that stays. */
+/* A pin ages as long as the same epoch is protected, whatever its reader writes into the cell. */
 TEST(a_pin_that_flickers_grows_old)
 {
 	uint64_t first;
 
 	play(w, "1=acquiring, at 20: 10");
 	first = since(w);
-	play(w, "1=3, at 21: 10"); /* below what it protects */
+	play(w, "1=3, at 21: 10"); /* below the protected epoch */
 	assert_int_equal(since(w), first);
-	play(w, "1=max, at 22: 22"); /* that protects something else */
+	play(w, "1=max, at 22: 22"); /* protects another epoch */
 	assert_true(since(w) > first);
 }
 
-/* A cell that is written again protects nothing from before the last scan, but the root it loaded. */
-TEST(a_pin_that_changes_lets_go_of_the_past)
+/* A cell that is written again protects only epochs since the last scan, and the root that it loaded. */
+TEST(a_changed_pin_gives_up_older_epochs)
 {
 	uint64_t horizon = 0;
 
@@ -158,14 +155,14 @@ TEST(a_pin_that_changes_lets_go_of_the_past)
 		horizon = pins_horizon(w->pins, epoch);
 		assert_true(horizon >= epoch - 1);
 	}
-	/* one that was seen free, and pins the past again */
+	/* a cell that was seen free, and pins an old epoch */
 	play(w, "1=free, at 50: 50, 1=41, at 60: 50");
-	/* one that is claimed, and says what it loaded then: that it protects */
+	/* a cell that is claimed, then stores the epoch that it loaded */
 	play(w, "1=acquiring, at 70: 60, 1=65, at 80: 65");
 }
 
-/* Whatever a page holds, the horizon lies between its last value and now, and others' pins hold. */
-TEST(garbage_hurts_only_its_owner)
+/* Whatever a reader stores, the horizon stays between its last value and now, and other pins hold. */
+TEST(garbage_in_a_slot_harms_no_other_reader)
 {
 	struct slot *honest;
 	uint64_t last = 0, pinned = 0;
@@ -192,13 +189,13 @@ TEST(garbage_hurts_only_its_owner)
 		last = horizon;
 		pins_take_armed(w->pins, w->id, UINT32_MAX);
 	}
-	/* and when the vandal goes, what it held is free */
+	/* after that reader has gone, nothing is held */
 	pins_remove(w->pins, w->id);
 	assert_int_equal(pins_horizon(w->pins, 3000), pinned);
 	test_unmap_slot(honest);
 }
 
-/* A slot's page cannot be resized by its reader, and is not open to others. */
+/* A slot's page cannot be resized by its reader, and other users cannot open it. */
 TEST(a_slot_cannot_be_resized)
 {
 	struct stat st;
@@ -213,7 +210,7 @@ TEST(a_slot_cannot_be_resized)
 	assert_true(fcntl(w->fd, F_GETFD) & FD_CLOEXEC);
 }
 
-/* So many slots and no more; one that is given back is given out again. */
+/* At most so many slots are given out. A returned slot is given out again. */
 TEST(pins_are_given_out_up_to_the_limit)
 {
 	unsigned id, other;
@@ -228,7 +225,7 @@ TEST(pins_are_given_out_up_to_the_limit)
 	assert_int_equal(other, id);
 }
 
-/* Armed is told once, for what was answered; other waits stay armed; unknown bits wake nobody. */
+/* An armed bit is taken once, by its own wake-up. Other bits stay armed; unknown bits wake no reader. */
 TEST(armed_is_taken_once)
 {
 	assert_false(pins_take_armed(w->pins, w->id, ARMED_COMMIT));
@@ -246,7 +243,7 @@ TEST(armed_is_taken_once)
 	assert_false(pins_take_armed(w->pins, 77, ARMED_COMMIT));
 }
 
-/* Who holds the horizon back is found, with the time since when. */
+/* The reader that holds the horizon back is found, with the time since when. */
 TEST(the_oldest_reader_is_found)
 {
 	struct slot_stat stat;
@@ -268,7 +265,7 @@ TEST(the_oldest_reader_is_found)
 	test_unmap_slot(other);
 }
 
-/* A closed slot counts as before until its cells are free; its reader is told that it is closed. */
+/* A closed slot counts until its cells are free. Its reader sees that it is closed. */
 TEST(a_closed_slot_counts_until_its_cells_are_free)
 {
 	play(w, "62=15, 3=16");
@@ -288,7 +285,7 @@ TEST(a_closed_slot_counts_until_its_cells_are_free)
 	pins_close(w->pins, 3);
 }
 
-/* A revoked reader's pins hold nothing back, but are told of; its slot is looked at until it is free. */
+/* A revoked reader's pins hold nothing back, but are reported. Its slot is scanned until it is free. */
 TEST(a_revoked_slot_does_not_count)
 {
 	struct slot_stat stat;
