@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long one waits after a failure. */
+/* How long to wait after a failure. */
 #include "tests/room.h"
 #include "tests/support/virtual_clock.h"
 #include "writer/base/backoff.h"
 
-/* Failures of one who waits, one after the other, of which each row is one. */
+/* Failures of one backoff, in order, one a row. */
 struct failure {
-	uint64_t pass_ms; /* before it */
+	uint64_t pass_ms; /* passes before the failure */
 	uint32_t chance;
 	uint64_t retry_after_ms;
-	uint64_t wait_ms; /* what must come of it */
+	uint64_t wait_ms; /* the expected wait */
 };
 
 static void
@@ -33,40 +33,39 @@ assert_waits(struct backoff b, const struct failure *failures, size_t count)
 
 static const struct backoff usual = {.step_ms = 0};
 
-/* 0.8 s, doubling, at most 30 s. */
+/* Waits are 0.8 s, 1.6 s, …, at most 30 s. */
 TEST_CASE(waits_double_up_to_thirty_seconds)
 {
 	ASSERT_WAITS(usual, {0, 0, 0, 800}, {0, 0, 0, 1600}, {0, 0, 0, 3200}, {0, 0, 0, 6400},
 		     {0, 0, 0, 12800}, {0, 0, 0, 25600}, {0, 0, 0, 30000}, {0, 0, 0, 30000});
 }
 
-/* Up to as much again by chance. */
 TEST_CASE(chance_adds_up_to_as_much_again)
 {
 	ASSERT_WAITS(usual, {0, UINT32_MAX, 0, 1600}, {0, 7, 0, 1607});
 }
 
-/* Two minutes without a failure begin anew; a shorter time does not. */
+/* Two minutes without a failure reset the wait; a shorter time does not. */
 TEST_CASE(two_quiet_minutes_begin_anew)
 {
 	ASSERT_WAITS(usual, {0, 0, 0, 800}, {120000, 0, 0, 1600}, {120001, 0, 0, 800});
 }
 
-/* What the server asks for is honoured, up to five minutes; a wait that is longer anyway stays. */
+/* A Retry-After up to five minutes is honoured. A longer own wait stays. */
 TEST_CASE(retry_after_is_a_lower_bound)
 {
 	ASSERT_WAITS(usual, {0, 0, 10000, 10000}, {0, 0, 1, 1600}, {0, 0, 86400000, 300000});
 }
 
-/* Those told the same Retry-After are kept apart by chance, up to their own step: 1,600 the second time. */
-TEST_CASE(those_told_the_same_retry_after_do_not_come_back_together)
+/* Clients with the same Retry-After add a random wait of up to their own step: 1,600 ms the second time. */
+TEST_CASE(clients_with_one_retry_after_do_not_come_back_together)
 {
 	ASSERT_WAITS(usual, {0, 7, 10000, 10007});
 	ASSERT_WAITS(usual, {0, 700, 10000, 10700}, {0, UINT32_MAX, 10000, 11600});
 }
 
-/* The pace can be said, wholly or in part, and becomes another one while one waits. */
-TEST_CASE(the_pace_can_be_said)
+/* The limits can be set, all or some, also while a client waits. */
+TEST_CASE(the_limits_can_be_set)
 {
 	struct virtual_clock c;
 	struct backoff b = {.pace = {.first_ms = 100, .max_ms = 350, .reset_ms = 1000}};
@@ -83,7 +82,7 @@ TEST_CASE(the_pace_can_be_said)
 	assert_int_equal(backoff_next(&b, &c.clock, 0), 5000);
 }
 
-/* A wait alone is no reason to begin anew: what is usual grows with the longest wait. */
+/* A long wait does not reset the backoff: the quiet time grows with the longest wait. */
 TEST_CASE(a_longest_wait_is_no_quiet_time)
 {
 	struct virtual_clock c;

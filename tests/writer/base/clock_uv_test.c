@@ -5,7 +5,7 @@
 
 #define TIMES 5u
 
-/* Counts the loop's turns, and sets a timer of no delay from within itself. */
+/* Counts the loop's turns, and sets a timer of no delay from within its timer. */
 struct world {
 	uv_loop_t loop;
 	uv_check_t check;
@@ -50,7 +50,7 @@ world_close(struct world *w)
 	assert_int_equal(uv_loop_close(&w->loop), 0);
 }
 
-/* A timer of no delay that is set within a timer fires in the loop's next turn, behind its sockets. */
+/* A timer without delay, set within a timer, fires in the loop's next turn, after its sockets. */
 TEST_CASE(no_delay_means_the_next_turn_of_the_loop)
 {
 	struct world w = {0};
@@ -64,7 +64,7 @@ TEST_CASE(no_delay_means_the_next_turn_of_the_loop)
 	world_close(&w);
 }
 
-/* A timer that is cleared does not fire, and the loop does not wait for it. */
+/* A cleared timer does not fire, and the loop does not wait for it. */
 TEST_CASE(a_cleared_timer_leaves_the_loop_nothing_to_do)
 {
 	struct world w = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The limit of open descriptors: ours goes up to the hard one, a child has what there was before. */
+/* The limit of open descriptors: ours rises to the hard limit, a child has the original limit. */
 #include <sys/resource.h>
 
 #include "tests/room.h"
@@ -40,13 +40,13 @@ TEST_CASE(the_limit_is_raised_for_us_and_not_for_children)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(limit.rlim_cur, SOFT);
 	assert_true(limit.rlim_max == hard);
-	/* once more changes nothing of that */
+	/* a second call changes nothing */
 	descriptor_limit_raise();
 	assert_true(limit_of(0).rlim_cur == hard);
 }
 
-/* Asking takes none; and says when there are too few. */
-TEST_CASE(what_is_left_is_told)
+/* Asking whether so many descriptors are free opens none, and fails when there are fewer. */
+TEST_CASE(too_few_free_descriptors_are_an_error)
 {
 	struct rlimit limit = limit_of(0), few;
 	int before, after;

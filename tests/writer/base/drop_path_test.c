@@ -3,8 +3,8 @@
 #include "tests/room.h"
 #include "writer/base/drop_path.h"
 
-/* Fields, elements all at once, and what stands beside an object's name may go. */
-TEST_CASE(what_no_object_is_found_by_may_go)
+/* Fields, all elements of an array, and metadata that finds no object may be dropped. */
+TEST_CASE(fields_that_find_no_object_may_be_dropped)
 {
 	static const char *const possible[] = {"spec",
 					       "metadata.managedFields",
@@ -20,8 +20,8 @@ TEST_CASE(what_no_object_is_found_by_may_go)
 			fail_msg("%s was refused", possible[i]);
 }
 
-/* The object, what it is found by, and single elements stay. */
-TEST_CASE(what_an_object_is_found_by_stays)
+/* The object itself, the fields that find it, and single elements may not be dropped. */
+TEST_CASE(fields_that_find_an_object_stay)
 {
 	static const char *const impossible[] = {"",
 						 ".",

@@ -28,8 +28,8 @@ take(struct fifo_ring *r, uint64_t number)
 	fifo_ring_pop(r);
 }
 
-/* What is pushed comes out in its order, wherever the ring's end lies when it grows. */
-TEST_CASE(the_order_stays_when_it_grows)
+/* Entries come out in the order they went in, wherever the ring's end is when it grows. */
+TEST_CASE(the_order_stays_when_the_ring_grows)
 {
 	for (uint64_t start = 0; start <= FIFO_RING_FIRST; start++) {
 		struct fifo_ring r = {0};
@@ -53,7 +53,7 @@ TEST_CASE(the_order_stays_when_it_grows)
 	}
 }
 
-/* After a reservation the pushes need no memory; one that no memory can hold changes nothing. */
+/* After a reservation, pushes need no memory. A reservation that no memory can hold changes nothing. */
 TEST_CASE(a_reservation_is_enough_for_its_pushes)
 {
 	struct fifo_ring r = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of large blocks goes back to the system when they are freed. */
+/* The memory of large blocks goes back to the system when they are freed. */
 #include "tests/room.h"
 #include "writer/base/heap.h"
 
@@ -32,14 +32,14 @@ filled(size_t bytes)
 	return p;
 }
 
-/* A large block below a small one goes back when it is freed, though a larger one was freed before. */
+/* A large block below a small one goes back to the system, though a larger block was freed before. */
 TEST_CASE(a_large_block_goes_back)
 {
 	void *large, *small;
 	size_t before;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	skip(); /* its malloc is another */
+	skip(); /* a sanitizer has its own malloc */
 #endif
 	heap_give_back_large();
 	free(filled(LARGEST));

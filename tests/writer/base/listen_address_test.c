@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the HTTP server listens, as users write it, and the socket's file. */
+/* Addresses of the HTTP server as users write them, and the file of a socket. */
 #include <netinet/in.h>
 #include <sys/un.h>
 
@@ -20,7 +20,6 @@ assert_refused(const char *text, const char *message)
 		fail_msg("'%s' is refused with: %s", text, error);
 }
 
-/* Ports of IPv4, of IPv6, of all addresses, and paths are understood. */
 TEST_CASE(addresses_are_understood)
 {
 	struct listen_address a;
@@ -36,8 +35,8 @@ TEST_CASE(addresses_are_understood)
 	assert_string_equal(((const struct sockaddr_un *)(const void *)&a.address)->sun_path, "/run/x.sock");
 }
 
-/* What is none is refused, and the message says how to write it. */
-TEST_CASE(what_is_no_address_is_refused)
+/* The message says how to write an address. */
+TEST_CASE(bad_addresses_are_refused)
 {
 	char path[256] = "unix:/";
 
@@ -65,7 +64,7 @@ unix_at(const char *path)
 	return address;
 }
 
-/* The file that a dead predecessor left is replaced; that of a living one is not, and nothing else is. */
+/* The file of a dead server's socket is replaced; that of a live server, and any other file, is not. */
 TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, only_a_dead_socket_is_replaced)
 {
 	_cleanup_(message_freep) char *error = NULL;
@@ -79,7 +78,7 @@ TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, only_a_dead_socket_is_replaced)
 	assert_int_equal(st.st_mode & 0777, 0660);
 	assert_int_equal(listener_open(&address, &second, &error), -EADDRINUSE);
 	assert_non_null(strstr(error, "another program listens"));
-	close(first.fd); /* it dies, and the file stays */
+	close(first.fd); /* the server dies, and its file stays */
 	free(first.path);
 	assert_int_equal(listener_open(&address, &second, NULL), 0);
 	listener_close(&second);
@@ -104,8 +103,8 @@ TEST_CASE(the_name_has_the_port)
 	listener_close(&listener);
 }
 
-/* A socket that listens already is named by its address, and its file is somebody else's. */
-TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, an_inherited_one_has_its_name)
+/* An inherited socket is named by its address, and its file is not removed. */
+TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, an_inherited_socket_has_its_name)
 {
 	struct listen_address address = unix_at(temp_path(*state, "m.sock"));
 	struct listener made, inherited;
@@ -120,7 +119,7 @@ TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, an_inherited_one_has_its_name)
 	listener_close(&made);
 	assert_int_equal(listen_address_parse("[::1]:0", &address, NULL), 0);
 	if (listener_open(&address, &made, NULL) < 0)
-		return; /* a machine without IPv6 */
+		return; /* this machine has no IPv6 */
 	inherited = listener_inherited(made.fd);
 	assert_string_equal(inherited.name, made.name);
 	listener_close(&inherited);

@@ -3,7 +3,7 @@
 #include "tests/room.h"
 #include "writer/base/log.h"
 
-/* What was written to `fds` since the last call. */
+/* The text written to `fds` since the last call. */
 static const char *
 line_of(const int *fds)
 {
@@ -38,7 +38,7 @@ teardown(void **state)
 
 #define TEST(name) TEST_CASE_OF(const int *fds, setup, teardown, name)
 
-/* A line has the time in UTC, the level, and the message. */
+/* The time is in UTC. */
 TEST(a_line_has_time_level_and_message)
 {
 	const char *line;
@@ -51,8 +51,8 @@ TEST(a_line_has_time_level_and_message)
 	assert_string_equal(line + strlen("2000-01-01T00:00:00.000Z"), " info listed 7 pods\n");
 }
 
-/* A person who calls a program reads its word in front, on standard error, and neither time nor level. */
-TEST(a_plain_line_has_a_word_alone)
+/* A plain log writes the program's name and the message to standard error, without time and level. */
+TEST(a_plain_line_has_the_programs_name_alone)
 {
 	int stderr_was = dup(STDERR_FILENO);
 
@@ -65,7 +65,7 @@ TEST(a_plain_line_has_a_word_alone)
 	assert_string_equal(line_of(fds), "program: a\n");
 }
 
-/* Under the journal the priority stands in front, and no time. */
+/* Under the journal a line begins with its priority, and has no time. */
 TEST(the_journal_gets_priorities)
 {
 	struct stat st;
@@ -81,14 +81,13 @@ TEST(the_journal_gets_priorities)
 	log_info("c");
 	log_debug("d");
 	assert_string_equal(line_of(fds), "<3>a\n<4>b\n<6>c\n<7>d\n");
-	setenv("JOURNAL_STREAM", "1:1", 1); /* that of a parent, redirected since */
+	setenv("JOURNAL_STREAM", "1:1", 1); /* of a parent; redirected since */
 	log_open(LOG_LEVEL_INFO, fds[1]);
 	log_error("a");
 	assert_non_null(strstr(line_of(fds), "Z error a\n"));
 	unsetenv("JOURNAL_STREAM");
 }
 
-/* What is less important than the chosen level is not written. */
 TEST(less_important_lines_are_left_out)
 {
 	log_open(LOG_LEVEL_WARNING, fds[1]);
@@ -99,7 +98,7 @@ TEST(less_important_lines_are_left_out)
 	assert_false(log_enabled(LOG_LEVEL_INFO));
 }
 
-/* A message cannot make a second line, or speak to a terminal. */
+/* A message cannot begin a second line, or control a terminal. */
 TEST(control_characters_are_escaped)
 {
 	log_open(LOG_LEVEL_INFO, fds[1]);
@@ -107,7 +106,7 @@ TEST(control_characters_are_escaped)
 	assert_non_null(strstr(line_of(fds), " info a\\x0ab\\x1b[31m\\x7f\n"));
 }
 
-/* A message that is too long is cut, and is still one line. */
+/* A message that is too long is cut to one line. */
 TEST(long_messages_are_cut)
 {
 	char text[6000];
@@ -124,8 +123,8 @@ TEST(long_messages_are_cut)
 	assert_string_equal(line + len - 4, "...\n");
 }
 
-/* Nobody is waited for who does not read; when he does, he is told how much he missed. */
-TEST(nobody_is_waited_for)
+/* The log never waits for its reader. A reader that comes back gets the number of lost lines. */
+TEST(the_log_waits_for_no_reader)
 {
 	char text[1000], told[80];
 	const char *line;
@@ -147,7 +146,7 @@ TEST(nobody_is_waited_for)
 	assert_non_null(strstr(line, " info here again\n"));
 }
 
-/* Writing does not change errno, also when it fails. */
+/* A write that fails keeps errno, too. */
 TEST(errno_is_preserved)
 {
 	log_open(LOG_LEVEL_INFO, -1);
@@ -156,7 +155,6 @@ TEST(errno_is_preserved)
 	assert_int_equal(errno, ENOTTY);
 }
 
-/* Level names are read back. */
 TEST_CASE(levels_have_names)
 {
 	enum log_level level;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A loop whose table of descriptors has room: whatever is watched later, libuv asks for no memory for it. */
+/* A loop whose table of descriptors has room: libuv needs no memory to watch a descriptor later. */
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
@@ -13,7 +13,7 @@ static void *
 count_growth(void *memory, size_t bytes)
 {
 	grown += bytes > 0;
-	return realloc(memory, bytes ? bytes : 1); /* freed by free() all the same */
+	return realloc(memory, bytes ? bytes : 1); /* is freed by free() */
 }
 
 static void
@@ -24,7 +24,7 @@ ignore(uv_poll_t *poll, int status, int events)
 	(void)events;
 }
 
-/* Watch a descriptor of this number or the next that is free; whether the loop's table grew by that. */
+/* Watch a descriptor of this number, or the next free one. True if the loop's table grew. */
 static bool
 grows_by(uv_loop_t *loop, int fd, int number)
 {
@@ -65,7 +65,7 @@ TEST_CASE(no_descriptor_below_makes_the_table_grow)
 	end(&loop, fd);
 }
 
-/* More than the process may have open: so many as it may. */
+/* A number beyond the process's limit counts as the limit. */
 TEST_CASE(the_limit_bounds_the_table)
 {
 	struct rlimit limit = {.rlim_cur = 300, .rlim_max = 300};
@@ -80,8 +80,8 @@ TEST_CASE(the_limit_bounds_the_table)
 	end(&loop, fd);
 }
 
-/* Without a descriptor that can be had, it fails, and leaves nothing behind. */
-TEST_CASE(what_cannot_be_polled_is_refused)
+/* A descriptor that cannot be polled is an error that leaves nothing behind. */
+TEST_CASE(unpollable_descriptors_are_refused)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), file = memfd_create("x", MFD_CLOEXEC);
 	uv_loop_t loop;

@@ -3,7 +3,7 @@
 #include "tests/room.h"
 #include "writer/base/message.h"
 
-/* A name from a file may hold newlines and a terminal's commands. */
+/* A quoted name may contain newlines and escape sequences of a terminal. */
 TEST_CASE(a_message_is_one_line_whatever_it_quotes)
 {
 	_cleanup_(message_freep) char *error = NULL;
@@ -14,7 +14,7 @@ TEST_CASE(a_message_is_one_line_whatever_it_quotes)
 	assert_int_equal(message_one_line(NULL, 1), 1);
 }
 
-/* A second message replaces the first, which may be its argument; the code is handed through. */
+/* A second message replaces the first, which may be its argument. The code is returned. */
 TEST_CASE(a_message_replaces_the_one_before)
 {
 	_cleanup_(message_freep) char *error = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The exposition format of Prometheus, and the counting behind rest_client_*. */
+/* Prometheus' text format, and the counters of rest_client_*. */
 #include <math.h>
 
 #include "tests/room.h"
@@ -19,9 +19,9 @@ assert_text(struct metrics_text *m, const char *expected)
 }
 
 /*
- * A family's head stands before its first sample, once; a family without samples is not there. Nothing that a
- * label's value contains breaks the line or the quotes; a label without a value is left out. Whole numbers
- * have no exponent and no point, up to 2^53; fractions keep their digits.
+ * A family's head comes once, before its first sample. A family without samples is left out. Any label value
+ * is escaped; a label without a value is left out. Whole numbers up to 2^53 have no exponent and no point;
+ * fractions keep their digits.
  */
 TEST_CASE(the_text_is_what_prometheus_reads)
 {
@@ -49,7 +49,7 @@ TEST_CASE(the_text_is_what_prometheus_reads)
 			"b 0.005\n");
 }
 
-/* A duration falls into the first bucket whose bound it does not exceed, or behind all of them. */
+/* A duration falls into the first bucket whose bound it does not exceed, else into +Inf. */
 TEST_CASE(durations_fall_into_buckets)
 {
 	struct request_stats stats = {0};
@@ -64,7 +64,7 @@ TEST_CASE(durations_fall_into_buckets)
 	assert_true(fabs(stats.seconds - 61.0101) < 1e-9);
 }
 
-/* A code that no server should send counts as no answer, and is written nowhere else. */
+/* An impossible status code counts as no answer. */
 TEST_CASE(impossible_codes_count_as_none)
 {
 	struct request_stats stats = {0};

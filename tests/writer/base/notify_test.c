@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* systemd's readiness protocol, against a socket of our own. */
+/* systemd's readiness protocol, against a socket of the test. */
 #include <sys/un.h>
 
 #include "tests/room.h"
@@ -32,7 +32,7 @@ expect(int fd, const char *message)
 
 #define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
 
-/* A message is one datagram to the socket that NOTIFY_SOCKET names. */
+/* A message is one datagram to the socket in NOTIFY_SOCKET. */
 TEST(a_message_is_one_datagram)
 {
 	const char *path = temp_path(*state, "notify");
@@ -60,8 +60,8 @@ TEST(an_abstract_socket_is_named_with_an_at)
 	close(fd);
 }
 
-/* Nobody who wants to know, or a name that can be none, is no accident. */
-TEST(nobody_need_want_to_know)
+/* A missing NOTIFY_SOCKET, or an impossible name, is no error. */
+TEST(a_missing_socket_is_no_error)
 {
 	unsetenv("NOTIFY_SOCKET");
 	assert_int_equal(notify("READY=1"), 0);

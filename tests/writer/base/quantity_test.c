@@ -5,7 +5,7 @@
 #include "writer/base/number.h"
 #include "writer/base/quantity.h"
 
-/* Digits alone are a number, up to the largest that fits; what else there is is refused, and quoted. */
+/* Only digits are a number, up to the largest that fits. Other text is refused and quoted. */
 TEST_CASE(digits_are_a_number_up_to_the_limit)
 {
 	static const char *const wrong[] = {
@@ -37,7 +37,7 @@ assert_size(const char *text, uint64_t bytes)
 	assert_int_equal(got, bytes);
 }
 
-/* Bytes, powers of 1000 and of 1024, with a B or without. */
+/* A size is bytes, powers of 1000, or powers of 1024, with or without a B. */
 TEST_CASE(sizes_have_units)
 {
 	assert_size("7", 7);
@@ -49,8 +49,8 @@ TEST_CASE(sizes_have_units)
 	assert_size("1Ti", UINT64_C(1) << 40);
 }
 
-/* What is no size, or no size that fits, is refused in words that begin with it. */
-TEST_CASE(what_is_no_size_is_refused)
+/* A bad or too large size is refused, and the message begins with it. */
+TEST_CASE(bad_sizes_are_refused)
 {
 	static const char *const wrong[] = {
 		"", "Mi", "1.5Gi", "-1", "5 Mi", "9999999Ti", "12345678901234567890"};
@@ -64,7 +64,7 @@ TEST_CASE(what_is_no_size_is_refused)
 	}
 }
 
-/* Units follow each other; the bounds belong to what is taken, and are said to who passes them. */
+/* A time may have several units. A time beyond its bounds is refused, and the message names them. */
 TEST_CASE(times_stay_between_their_bounds)
 {
 	_cleanup_(message_freep) char *error = NULL;

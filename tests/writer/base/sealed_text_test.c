@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A text stays what its file held when it was read, and is handed over by the environment. */
+/* A sealed text keeps what its file held when it was read. The environment hands it to the next program. */
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/message.h"
@@ -41,7 +41,7 @@ receive(const char *number)
 	return fd;
 }
 
-TEST(a_text_stays_as_it_was_read)
+TEST(a_sealed_text_never_changes)
 {
 	int fd = read_text(temp_file(*state, "f", "resources: [pods]"), 100);
 
@@ -54,14 +54,14 @@ TEST(a_text_stays_as_it_was_read)
 	close(fd);
 }
 
-TEST(what_cannot_be_read_is_no_text)
+TEST(an_unreadable_file_is_no_text)
 {
 	assert_int_equal(read_text(NULL, 100), -1);
 	assert_int_equal(read_text(temp_path(*state, "none"), 100), -ENOENT);
 	assert_int_equal(read_text(temp_file(*state, "f", "1234"), 3), -EFBIG);
 }
 
-/* With no bytes in it, too. */
+/* An empty text is handed over, too. */
 TEST(a_text_is_handed_over)
 {
 	static const char *const contents[] = {"", "a: b\n"};
@@ -80,8 +80,8 @@ TEST(a_text_is_handed_over)
 	}
 }
 
-/* Where another descriptor has that number, it is left alone. */
-TEST(what_is_no_text_is_not_received)
+/* A descriptor of that number that is no sealed text stays open. */
+TEST(other_descriptors_are_not_received)
 {
 	int fd = open(temp_file(*state, "f", "a: b"), O_RDONLY);
 	char number[16], *data;

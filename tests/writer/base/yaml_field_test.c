@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of YAML mappings, by a table. */
+/* Fields of YAML mappings, read by a table. */
 #include "tests/room.h"
 #include "writer/base/message.h"
 #include "writer/base/yaml_field.h"
@@ -20,7 +20,7 @@ take_item(void *at, const char *text, char **ret_error)
 	return 0;
 }
 
-/* Read a thing of the text; the message where it is refused, else NULL. */
+/* Read a struct thing from the text. Returns the message of a refusal, else NULL. */
 static char *
 read_thing(const char *text, struct thing *ret)
 {
@@ -57,7 +57,7 @@ thing_done(struct thing *thing)
 	free(thing->file);
 }
 
-/* Each field goes where the table says; paths are the file's folder's; null is as if it were absent. */
+/* Paths are relative to the file's folder; null means absent. */
 TEST_CASE(fields_go_where_the_table_says)
 {
 	struct thing thing;
@@ -81,8 +81,8 @@ TEST_CASE(fields_go_where_the_table_says)
 	thing_done(&thing);
 }
 
-/* What is not in the table is refused with its place and the name that was meant; so is another type. */
-TEST_CASE(what_is_not_in_the_table_is_refused)
+/* Unknown fields are refused with their place and the nearest name. Fields of another type are refused. */
+TEST_CASE(fields_not_in_the_table_are_refused)
 {
 	static const struct {
 		const char *yaml, *message;

@@ -38,10 +38,9 @@ member(const struct yaml *yaml, const char *name)
 }
 
 /*
- * A plain scalar has the type of YAML 1.2's core schema, not of 1.1's. A quoted or block scalar is a string,
- * whatever it says. JSON is read as it is, also when it is indented with tabs. Aliases are copies of what
- * their anchor holds. An empty file, or one of comments, is an
- * empty mapping.
+ * A plain scalar has the type of YAML 1.2's core schema, not of 1.1's. A quoted or block scalar is a string.
+ * JSON is read unchanged, also when indented with tabs. An alias is a copy of its anchor's value. A file that
+ * is empty or has only comments is an empty mapping.
  */
 TEST_CASE(a_document_becomes_its_values)
 {
@@ -74,8 +73,8 @@ TEST_CASE(a_document_becomes_its_values)
 	}
 }
 
-/* A node knows its line and column, and those of its key; an alias those of its anchor. */
-TEST_CASE(nodes_know_where_they_stood)
+/* A node knows its line and column, and those of its key. An alias has those of its anchor. */
+TEST_CASE(nodes_know_their_place)
 {
 	struct yaml *y = parsed("# comment\nfirst: 1\nsecond:\n  - x: 1\n    why: [a, b]\n");
 	const cJSON *entry = member(y, "second")->child,
@@ -98,7 +97,7 @@ TEST_CASE(nodes_know_where_they_stood)
 	yaml_unload(y);
 }
 
-/* Nine levels of nine aliases each end at the node limit, not at the end of memory. */
+/* Nine levels of nine aliases each are refused at the node limit. */
 TEST_CASE(a_billion_laughs_are_refused)
 {
 	char text[2048] = "l0: &l0 [x,x,x,x,x,x,x,x,x]\n";
@@ -111,7 +110,7 @@ TEST_CASE(a_billion_laughs_are_refused)
 	assert_refused(text, -E2BIG, "more than 100000 values");
 }
 
-/* A second key, and what configuration does not need of YAML, is refused with its place. */
+/* A duplicate key, and YAML that configuration does not need, are refused with their place. */
 TEST_CASE(exotic_yaml_is_refused)
 {
 	static const struct {
@@ -136,7 +135,7 @@ TEST_CASE(exotic_yaml_is_refused)
 		assert_refused(cases[i].yaml, -EINVAL, cases[i].message);
 }
 
-/* Nesting ends at a depth that cannot exhaust the stack, that of an anchor that holds itself, too. */
+/* Nesting is limited, so it cannot exhaust the stack. So is an anchor that contains itself. */
 TEST_CASE(deep_nesting_is_refused)
 {
 	char text[1001];
@@ -159,7 +158,7 @@ assert_read_or_refused(const char *text, size_t length)
 {
 	_cleanup_(message_freep) char *error = NULL;
 	struct yaml *yaml = NULL;
-	char *exact = malloc(length + 1); /* so that a sanitizer sees a read behind the end */
+	char *exact = malloc(length + 1); /* exact size, so that a sanitizer sees a read beyond the end */
 	int r;
 
 	assert_non_null(exact);
@@ -170,7 +169,7 @@ assert_read_or_refused(const char *text, size_t length)
 	yaml_unload(yaml);
 }
 
-/* A document that is cut, or has any one byte replaced, is a document or refused with a message. */
+/* A document that is cut, or has one byte replaced, is read or refused with a message. */
 TEST_CASE(cut_and_damaged_documents_never_crash)
 {
 	static const char bytes[] = "\0\n\t :-?[]{}&*!|>'\"%@`#\\\x80\xff";
@@ -186,7 +185,7 @@ TEST_CASE(cut_and_damaged_documents_never_crash)
 		}
 }
 
-/* A file that is missing, a folder, or too large is named with its reason. */
+/* A missing file, a folder and a file that is too large are each named with the reason. */
 TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, unreadable_files_are_named)
 {
 	_cleanup_(message_freep) char *error = NULL;
