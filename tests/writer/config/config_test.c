@@ -8,7 +8,7 @@
 #include "writer/base/message.h"
 #include "writer/config/config_check.h"
 
-/* They become this (config_text.h). */
+/* File and flags give this configuration (config_text.h). */
 static void
 assert_built(const char *dir, const char *yaml, const char *flags, const char *expected)
 {
@@ -66,8 +66,7 @@ static const char full[] = "kubeconfig: kube/config\n"
 
 #define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
 
-/* Every field of a file reaches the configuration; a flag wins over the file's value, and lists are joined.
- */
+/* Each field of a file reaches the configuration. A flag wins over a field; lists are joined. */
 TEST(every_field_of_a_file_is_taken)
 {
 	struct config c = config_built(*state, full, "--resource deploy");
@@ -90,7 +89,7 @@ TEST(every_field_of_a_file_is_taken)
 		     " context=test uid=0 uid=1000 uid=5 log_level=error\npods\ndeploy");
 }
 
-/* The connection may stand in the file; a flag wins, and groups of flags are instead. */
+/* A flag wins over the file; a list of groups from flags replaces the file's list. */
 TEST(the_connection_may_stand_in_the_file)
 {
 	static const char text[] =
@@ -106,12 +105,12 @@ TEST(the_connection_may_stand_in_the_file)
 		     " cluster=c user=u certificate_authority=DIR/ca.crt tls_server_name=n"
 		     " client_certificate=/c client_key=DIR/k as=b as_uid=7 as_groups[i]=i"
 		     " request_timeout_ms=120000\npods");
-	/* a flag's no wins, too */
+	/* a flag's "false" wins, too */
 	assert_built(*state, "insecureSkipTlsVerify: true\nrequestTimeout: 2m\nresources: [pods]\n",
 		     "--insecure-skip-tls-verify=false --request-timeout=0", "\npods");
 }
 
-/* Waits and time-outs may stand in the file; a flag wins; what does not fit together is refused. */
+/* A flag wins over the file. Values that do not fit together are refused. */
 TEST(waits_and_timeouts_may_stand_in_the_file)
 {
 	static const char text[] = "watchTimeout: 20m\nbackoff: {initial: 2s, max: 1m, reset: 5m}\n"
@@ -135,14 +134,13 @@ TEST(waits_and_timeouts_may_stand_in_the_file)
 		"--backoff-reset (backoff: reset) is 300000 ms; it must be at least twice the longest wait");
 }
 
-/* What cannot be is refused where it stands, in words that name it, what was expected, and the nearest name.
- */
-TEST(what_cannot_be_is_refused_where_it_stands)
+/* A refusal has the place, names the fault and what was expected, and suggests the nearest name. */
+TEST(bad_values_are_refused_with_their_place)
 {
 	static const struct {
 		const char *yaml, *message;
 	} cases[] = {
-		/* fields that there are not */
+		/* unknown fields */
 		{"resources:\n- resource: pods\n  labelselector: x\n",
 		 "conf.yaml:3:3: unknown field 'labelselector'; did you mean labelSelector?"},
 		{"resorces: []\n", "conf.yaml:1:1: unknown field 'resorces'; did you mean resources?"},
@@ -175,7 +173,7 @@ TEST(what_cannot_be_is_refused_where_it_stands)
 		{"backoff: 30s\n", "conf.yaml:1:10: backoff must be a mapping with initial, max, reset"},
 		{"checkEvery: 999ms\n", "conf.yaml:1:13: '999ms' is not a time from 1s to 168h"},
 		{"watchTimeout: 1s\n", "conf.yaml:1:15: '1s' is not a time from 5s to 24h"},
-		/* paths, also of what objects are found by: they cannot be dropped */
+		/* paths, also of fields that find objects and so cannot be dropped */
 		{"resources: [pods]\nindexes:\n- {name: x, resource: pods, path: 'spec..node'}\n",
 		 "conf.yaml:3:35: path 'spec..node', character 6"},
 		{"resources: [pods]\nindexes:\n- {name: x, resource: pods, path: '.'}\n",
@@ -189,7 +187,7 @@ TEST(what_cannot_be_is_refused_where_it_stands)
 		 "conf.yaml:3:24: 'metadata.name' cannot be dropped"},
 		{"resources:\n- resource: pods\n  drop: ['spec.containers[0]']\n",
 		 "conf.yaml:3:10: 'spec.containers[0]' cannot be dropped"},
-		/* what is said about one resource */
+		/* fields of one resource */
 		{"resources: [{resource: pods, pageSize: 0}]\n", "pageSize must be a whole number from 1"},
 		{"resources: [{resource: pods, resourceVersion: '0'}]\n", "'0' is neither any nor latest"},
 		{"resources: [{resource: pods, onDemand: 1}]\n", "onDemand must be true or false"},
@@ -217,14 +215,14 @@ TEST(what_cannot_be_is_refused_where_it_stands)
 		assert_refused(*state, cases[i].yaml, cases[i].message);
 }
 
-/* Secrets are refused unless allowSecrets is true; the message says so. */
+/* Secrets are refused unless allowSecrets is true. The message names allowSecrets. */
 TEST(secrets_need_allow_secrets)
 {
 	assert_refused_with(*state, NULL, "--resource Secret", -EPERM, "allowSecrets: true");
 	assert_built(*state, "allowSecrets: true\nresources: [secrets]\n", NULL, " allow_secrets=1\nsecrets");
 }
 
-/* Deletions are remembered as the file says, for all resources or for one; a count of 0 is said, too. */
+/* The file limits remembered deletions for all resources or for one; a count of 0 is kept, too. */
 TEST(tombstones_are_limited_for_all_and_for_one)
 {
 	assert_built(*state,
@@ -233,7 +231,7 @@ TEST(tombstones_are_limited_for_all_and_for_one)
 		     NULL, " tombstones=50/2097152/600\npods\nservices tombstones=0/0/0");
 }
 
-/* A socket path that no socket address holds is refused before anything is made. */
+/* A socket path longer than a socket address holds is refused before anything is made. */
 TEST(a_socket_path_that_is_too_long_is_refused)
 {
 	char flags[200] = "--resource pods --socket /tmp/";
@@ -242,7 +240,7 @@ TEST(a_socket_path_that_is_too_long_is_refused)
 	assert_refused_with(*state, NULL, flags, -EINVAL, "too long (155 bytes, the system allows 107)");
 }
 
-/* Two daemons with sockets of their own have arenas of their own. */
+/* Two daemons with different sockets have different arenas. */
 TEST(the_arena_name_follows_the_socket)
 {
 	struct config a = config_built(*state, NULL, "-r pods --socket /tmp/one.sock"),
@@ -281,7 +279,7 @@ assert_resolved_refused(const char *dir, const char *flags, const struct kube_re
 	config_done(&c);
 }
 
-/* Two entries that are one resource must each have a namespace of its own. */
+/* Two entries of one resource must each have a namespace of their own. */
 TEST(entries_of_one_resource_must_be_disjoint)
 {
 	struct kube_resource pods = resource("pods", true);
@@ -294,7 +292,7 @@ TEST(entries_of_one_resource_must_be_disjoint)
 				"--resource pods and --resource po?namespace=web", "not disjoint");
 }
 
-/* Secrets are also found out behind another spelling, once it is resolved. */
+/* Another spelling of secrets is refused after discovery has resolved it. */
 TEST(resolved_secrets_are_refused)
 {
 	struct kube_resource secrets = resource("secrets", true);
@@ -304,7 +302,7 @@ TEST(resolved_secrets_are_refused)
 				"allowSecrets: true");
 }
 
-/* --namespace does not reach resources without namespaces; one of their own is refused. */
+/* --namespace does not apply to resources without namespaces. A namespace of such an entry is refused. */
 TEST(cluster_resources_take_no_namespace)
 {
 	struct kube_resource nodes = resource("nodes", false);
@@ -319,7 +317,7 @@ TEST(cluster_resources_take_no_namespace)
 				"nodes have no namespace", "'web'");
 }
 
-/* An index over a resource that is not cached is refused with both names. */
+/* An index on a resource that is not cached is refused with both names. */
 TEST(an_index_needs_a_cached_resource)
 {
 	struct kube_resource pods = resource("pods", true), services = resource("services", true);
@@ -329,7 +327,7 @@ TEST(an_index_needs_a_cached_resource)
 				"index 'x' is over services, which are not cached", "--resource svc");
 }
 
-/* What is said about one resource reaches its entry, from file and flag; the rest follows what is for all. */
+/* A choice for one resource, from file or flag, reaches its entry. Other entries have the common choice. */
 TEST(a_resource_has_choices_of_its_own)
 {
 	assert_built(*state,
@@ -345,8 +343,8 @@ TEST(a_resource_has_choices_of_its_own)
 		     "watch_list=yes page_size=7 version=latest");
 }
 
-/* WatchLists, syntax and compression are the file's, unless a resource or a flag says otherwise. */
-TEST(what_is_said_for_all_is_taken_by_each)
+/* An entry has the file's WatchLists, syntax and compression, unless the entry or a flag says otherwise. */
+TEST(entries_take_the_common_choices)
 {
 	static const char wire[] = "wire: json\nschema: /some/file\n"
 				   "resources:\n- {resource: pods, wire: protobuf}\n- services\n";
@@ -366,7 +364,7 @@ TEST(what_is_said_for_all_is_taken_by_each)
 	assert_built(*state, "compression: none\n", "-r pods --compression gzip", " compression=gzip\npods");
 }
 
-/* Several namespaces are as many entries, each with all the rest. */
+/* An entry with several namespaces becomes one entry for each, with all other choices. */
 TEST(several_namespaces_are_several_entries)
 {
 	assert_built(*state,
@@ -378,8 +376,8 @@ TEST(several_namespaces_are_several_entries)
 		     "\nservices namespace_=c\nservices namespace_=d");
 }
 
-/* Variables of the environment stand in namespaces and selectors; what they bring is not looked at again. */
-TEST(variables_are_the_environments)
+/* Variables of the environment are expanded in namespaces and selectors, once. */
+TEST(variables_of_the_environment_are_expanded)
 {
 	setenv("INFORMER_TEST_NODE", "node-7", 1);
 	setenv("INFORMER_TEST_NS", "web", 1);
@@ -394,7 +392,7 @@ TEST(variables_are_the_environments)
 		     "a=${INFORMER_TEST_NS}\nservices namespace_=x-web label_selector=a=$b");
 }
 
-/* A variable that is not set, or empty, would make a selector mean another part: refused, with its name. */
+/* An unset or empty variable would change what a selector means. It is refused by its name. */
 TEST(a_variable_without_a_value_is_refused)
 {
 	static const struct {
@@ -422,7 +420,7 @@ TEST(a_variable_without_a_value_is_refused)
 		       "cannot be a namespace");
 }
 
-/* What events and consumers may cost is configured; what is not said keeps the default. */
+/* Costs of events and consumers are configured. An absent limit keeps its default. */
 TEST(queues_and_consumers_are_limited)
 {
 	assert_built(*state,

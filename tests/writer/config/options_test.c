@@ -19,7 +19,7 @@ count(char *const *argv)
 	return n;
 }
 
-/* The flags say this (config_text.h). */
+/* The flags give these options (config_text.h). */
 static void
 assert_parsed(char *const *argv, const char *expected)
 {
@@ -44,7 +44,7 @@ assert_refused(char *const *argv, const char *message)
 		fail_msg("'%s' is not in '%s'", message, error);
 }
 
-/* A value stands behind the flag or behind '='; letters too. */
+/* Single letters have values in both forms, too. */
 TEST_CASE(values_stand_behind_the_flag_or_after_equals)
 {
 	assert_parsed(ARGS("--kubeconfig", "/k", "--context=c", "-n", "web", "-sserver", "--log-level",
@@ -54,7 +54,7 @@ TEST_CASE(values_stand_behind_the_flag_or_after_equals)
 		      " arena_max_bytes=2147483648 uid=0 uid=1000 gid=7 max_readers=12 log_level=debug");
 }
 
-/* All of kubectl's flags for connecting are known; groups are repeated, a switch may say =true or =false. */
+/* Groups may be repeated. A switch may have =true or =false. */
 TEST_CASE(kubectls_flags_for_connecting_are_known)
 {
 	assert_parsed(ARGS("--cluster=c", "--user=u", "--token=t", "--as=a", "--as-group=g", "--as-group",
@@ -71,7 +71,7 @@ TEST_CASE(kubectls_flags_for_connecting_are_known)
 		       "--insecure-skip-tls-verify takes no value (but =true or =false)");
 }
 
-/* What others can read of our arguments holds no secret; everything else stays as it was typed. */
+/* Arguments that other users can read hold no secret. All other arguments stay as typed. */
 TEST_CASE(secrets_are_overwritten_in_the_arguments)
 {
 	char typed[] =
@@ -90,7 +90,7 @@ TEST_CASE(secrets_are_overwritten_in_the_arguments)
 	assert_string_equal(typed, shown);
 }
 
-/* Who executes informerd anew, or with one more flag, has all that was typed. */
+/* The kept command line has all arguments as typed, and can take one more flag for a restart. */
 TEST_CASE(the_command_line_is_kept)
 {
 	char *const *argv = ARGS("--standby", "--check", "--token=t");
@@ -106,7 +106,7 @@ TEST_CASE(the_command_line_is_kept)
 	options_done(&options);
 }
 
-/* As for kubectl, a flag for connecting whose value is empty is not there. */
+/* As for kubectl, an empty value of a flag for connecting means that the flag is absent. */
 TEST_CASE(kubectls_flags_may_be_empty)
 {
 	assert_parsed(ARGS("--kubeconfig=", "--context", "", "--cluster=", "--user=", "--server=", "-s", "",
@@ -116,7 +116,7 @@ TEST_CASE(kubectls_flags_may_be_empty)
 		      "");
 }
 
-/* Each of the texts is this time in milliseconds, or, if that is below 0, refused. */
+/* Each text is this time in milliseconds; below 0, the text is refused. */
 struct time_texts {
 	int64_t ms;
 	const char *texts[16];
@@ -154,7 +154,7 @@ TEST_CASE(a_timeout_is_read_as_kubectl_does)
 	assert_times(server_choice_take_timeout, times, sizeof(times) / sizeof(*times));
 }
 
-/* Waits and time-outs are times with a unit, in sensible bounds, which the message names. */
+/* Waits and time-outs need a unit. The message of a refusal names the bounds. */
 TEST_CASE(waits_are_times_with_a_unit)
 {
 	static const struct time_texts times[] = {{10, {"10ms"}},
@@ -175,7 +175,7 @@ TEST_CASE(waits_are_times_with_a_unit)
 		      " check_every_ms=3600000 watch_timeout_ms=1800000");
 }
 
-/* A resource takes selectors as the API's own query, commas and equals signs included. */
+/* Selectors are written as the API's query, commas and equals signs included. */
 TEST_CASE(a_resource_takes_selectors_as_a_query)
 {
 	assert_parsed(ARGS("-r",
@@ -193,8 +193,8 @@ TEST_CASE(an_index_names_resource_path_and_separator)
 		      "\nindex image of po path=spec.containers[*].image");
 }
 
-/* What cannot be is refused in words that name the flag, what was expected, and the nearest name. */
-TEST_CASE(what_cannot_be_is_refused)
+/* A refusal names the flag, what was expected, and the nearest name. */
+TEST_CASE(bad_values_are_refused)
 {
 	static const struct {
 		char *argv[4];
@@ -241,7 +241,6 @@ TEST_CASE(what_cannot_be_is_refused)
 		assert_refused(ARGS(cases[i].argv[0], cases[i].argv[1]), cases[i].message);
 }
 
-/* --help and the manual page describe every flag of the table. */
 TEST_CASE(help_and_the_manual_page_describe_every_flag)
 {
 	char *help = NULL, *page = calloc(1, 1 << 20), flag[96];
@@ -274,7 +273,7 @@ TEST_CASE(help_and_the_manual_page_describe_every_flag)
 	free(page);
 }
 
-/* The socket nobody named is $INFORMER_SOCKET, else the system's or the user's own. */
+/* Without a flag the socket is $INFORMER_SOCKET, else that of the system or of the user. */
 TEST_CASE(the_default_socket_follows_the_environment)
 {
 	char *path;
