@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps pictures and steps of a directory's files, and plays them, for tests that cut a writer anywhere. */
+/* Stores and plays pictures and steps of a directory's files, for tests that cut a writer at any step. */
 #include "tests/writer/cut/cut_log.h"
 
 #include <dirent.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cut log holds what a piece of code did to the files of a directory, step by step. cut_record.h writes
- * it. A test plays it and looks at the files at each moment between two steps, as kill -9 would have left
- * them.
+ * A cut log holds what a piece of code did to the files of a directory, step by step. cut_record.h writes it.
+ * A test plays it and checks the files between any two steps, as kill -9 would leave them.
  *
- *	pictures: the directory's files as they are        steps: from one picture to the next
+ *	pictures: the directory's files at one moment        steps: from one picture to the next
  *
- * Invariant: the first picture and the steps give what the recorder saw, at every moment.
+ * Invariant: the first picture and the steps give the files that the recorder saw, at every step.
  */
 #ifndef TESTS_SUPPORT_CUT_LOG_H
 #define TESTS_SUPPORT_CUT_LOG_H
@@ -19,7 +18,7 @@
 enum cut_by {
 	CUT_BY_STORE, /* one instruction changed a file's bytes */
 	CUT_BY_COPY,  /* a copy of more than one page, page by page */
-	CUT_BY_CALL,  /* a call made, named or resized a file, … */
+	CUT_BY_CALL,  /* a call made, named or resized a file */
 	CUT_BYS
 };
 
@@ -32,7 +31,7 @@ enum cut_by {
 
 struct cut_file {
 	ino_t ino;
-	char name[64]; /* empty: the file has no name any more */
+	char name[64]; /* empty: the file was unlinked */
 	uint64_t size;
 	mode_t mode;
 	uint8_t *bytes;          /* CUT_FILE_BYTES, zeroes after size */
@@ -55,10 +54,10 @@ struct cut_step {
 	enum cut_step_kind { CUT_STEP_BYTES, CUT_STEP_NAME, CUT_STEP_SIZE, CUT_STEP_MODE } kind;
 	enum cut_by by;
 	unsigned file;
-	bool joined;     /* from the same instruction or call as the step before */
-	uint64_t offset; /* of BYTES; SIZE, MODE: the value itself */
-	uint32_t length; /* BYTES, NAME: so many bytes in the log's data, from … */
-	size_t data;     /* … here */
+	bool joined;     /* same instruction or call as the step before */
+	uint64_t offset; /* of BYTES; for SIZE and MODE the value itself */
+	uint32_t length; /* BYTES, NAME: length of the data */
+	size_t data;     /* BYTES, NAME: its place in the log's data */
 };
 
 struct cut_log {
@@ -67,7 +66,7 @@ struct cut_log {
 	size_t count;
 	uint8_t *data;
 	size_t data_length;
-	size_t cuts[CUT_BYS]; /* moments between which some file differs */
+	size_t cuts[CUT_BYS]; /* cuts at which some file differs */
 };
 
 /* Make an empty log. Like all functions here it aborts when memory runs out. */
@@ -80,23 +79,23 @@ void cut_log_add(struct cut_log *log, struct cut_picture *now, struct cut_step s
 /* ---- playing ---- */
 
 struct cut {
-	size_t number;   /* 0: before anything was done */
-	enum cut_by by;  /* what was done last */
-	uint64_t offset; /* by a store or a copy: where in its file */
-	bool last;       /* everything is done */
+	size_t number;   /* 0: before the first step */
+	enum cut_by by;  /* kind of the last step */
+	uint64_t offset; /* of a store or a copy, in its file */
+	bool last;       /* all steps are done */
 };
 
 /*
- * For each cut, from nothing done to everything: empty `directory` (a path), write the files as they were
- * then, and call each(). The directory is empty at the end.
- * every  1: all cuts; n: each n-th of those by stores and copies, and all others, the last included
+ * For each cut, from no step to all steps: empty `directory` (a path), write the files as of then, and call
+ * each(). The directory is empty at the end.
+ * every  1: all cuts; n: each n-th cut by stores and copies, and all other cuts, the last included
  */
 void cut_play(const struct cut_log *log, const char *directory, size_t every,
 	      void (*each)(void *context, const struct cut *cut), void *context);
 
-/* Print why, and abort. */
+/* Print the reason, and abort. */
 _Noreturn void cut_give_up(const char *why);
-/* Reserve zeroes that take memory only when written to. */
+/* Reserve zeroed memory that costs nothing until it is written. */
 void *cut_reserve(size_t bytes);
 
 #endif

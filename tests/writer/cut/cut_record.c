@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records each step that a writer's code takes in its files, by traps, for tests that cut it there.
+ * Records each step of a writer's code in its files, by traps, for tests that cut the writer there.
  *
  * The recorder keeps a picture of the directory. After every store and call it compares the files with the
  * picture, notes the differences as steps, and updates the picture.
@@ -28,7 +28,7 @@ struct region {
 	unsigned file;
 };
 
-/* One recording at a time: signals have no other context. */
+/* Only one recording at a time: signal handlers have no other context. */
 static struct recorder {
 	bool on;
 	bool looking; /* inside a hook: our own calls are no steps */
@@ -71,7 +71,7 @@ note(struct cut_step step, const void *data)
 	cut_log_add(rec.log, &rec.now, step, data);
 }
 
-/* What differs within one page of a file. Whether something did. */
+/* Note the differences within a page of a file. True if there are any. */
 static bool
 note_page(const struct region *region, const uint8_t *page, enum cut_by by, bool joined)
 {
@@ -121,7 +121,7 @@ on_store(int number, siginfo_t *info, void *context)
 	uint8_t *page = (uint8_t *)((uintptr_t)info->si_addr & ~(uintptr_t)(CUT_PAGE - 1));
 	const struct region *region = rec.on ? region_of(page) : NULL;
 
-	if (!region || rec.opened_count == OPEN_MAX) { /* somebody's real fault: let it happen again */
+	if (!region || rec.opened_count == OPEN_MAX) { /* a real fault: let it happen again */
 		signal(number, SIG_DFL);
 		return;
 	}
@@ -153,12 +153,7 @@ on_store(int number, siginfo_t *info, void *context)
 	(void)context;
 	signal(number, SIG_DFL);
 }
-
-static void
-on_instruction(int number, siginfo_t *info, void *context)
-{
-	on_store(number, info, context);
-}
+#define on_instruction on_store
 #endif
 
 /* ---- calls ---- */
@@ -195,7 +190,7 @@ note_name(unsigned file, const char *name, bool *joined)
 	*joined = true;
 }
 
-/* Compare the directory with the picture, and have that follow; what differs is one cut. */
+/* Compare the directory with the picture, and update the picture. All differences are one cut. */
 static void
 look(void)
 {
@@ -335,7 +330,7 @@ cut_copies(void *to, const void *from, size_t length)
 
 /* ---- recording ---- */
 
-/* The mappings of the directory's files that are there already. */
+/* Find the existing mappings of the directory's files. */
 static void
 find_regions(void)
 {
@@ -360,7 +355,7 @@ find_regions(void)
 	fclose(maps);
 }
 
-/* The files' bytes as they are at first. */
+/* Read the bytes of the files before the first step. */
 static void
 read_files(void)
 {
@@ -405,7 +400,7 @@ cut_record(const char *directory, void (*body)(void *context), void *context)
 	rec.directory = directory;
 	rec.log = log = cut_log_new();
 	look();
-	log->count = log->data_length = 0; /* what is there is no step */
+	log->count = log->data_length = 0; /* files that exist already are no step */
 	memset(log->cuts, 0, sizeof(log->cuts));
 	read_files();
 	cut_picture_copy(&log->begin, &rec.now);

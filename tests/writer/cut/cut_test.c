@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer killed at any instruction leaves the state before its commit or the state after it, whole. The
- * tests cut commits of every kind and adoption itself, at every store into the arena and every call on its
- * file. At each cut the files are read as readers that have them mapped would, adopted, and read again.
+ * A writer killed at any instruction leaves the whole state before its commit, or the whole state after it.
+ * The tests cut commits of every kind, and adoption, at every store into the arena and every call on its
+ * file. At each cut the files are read as by readers that map them, adopted, and read again.
  */
 #include <sys/types.h>
 
@@ -34,7 +34,7 @@ WRAPPED(int, munmap, (void *map, size_t length))
 	return __real_munmap(map, length);
 }
 
-/* A call that changes what lies there. */
+/* A wrapped call that changes files. */
 #define NOTED(name, parameters, arguments)                                                                   \
 	WRAPPED(int, name, parameters)                                                                       \
 	{                                                                                                    \
@@ -52,7 +52,7 @@ NOTED(unlinkat, (int directory, const char *path, int flags), (directory, path, 
 NOTED(renameat, (int old_directory, const char *old, int new_directory, const char *new),
       (old_directory, old, new_directory, new));
 
-/* So many times there is no room. */
+/* Calls that fail for want of room. */
 static unsigned refusals;
 
 WRAPPED(int, posix_fallocate, (int fd, off_t offset, off_t length))
@@ -74,7 +74,7 @@ WRAPPED(int, fallocate, (int fd, int mode, off_t offset, off_t length))
 	return r;
 }
 
-/* The kernel cannot write where nobody may: an arena that is copied arrives beside it, then page by page. */
+/* The kernel cannot write to read-only pages: an arena is read elsewhere, then copied page by page. */
 WRAPPED(ssize_t, pread, (int fd, void *to, size_t length, off_t offset))
 {
 	void *beside = malloc(length);
@@ -94,7 +94,7 @@ set_up(void **state)
 	return cut_world_set_up(state);
 }
 
-/* ---- a test as two texts: what is there, and what is cut ---- */
+/* ---- a test is two texts: steps before the cut commit, and steps of the cut commit ---- */
 
 static void
 set_consumers(struct cut_world *w, unsigned count, uint64_t seq)
@@ -112,9 +112,9 @@ set_consumers(struct cut_world *w, unsigned count, uint64_t seq)
 }
 
 /*
- * "put 6 2" puts pod 6 on node 2, "fill 3 11" the pods 3 to 10, "delete 3" deletes one by an event, "drop 3"
- * by its key, so that nothing is decoded. "forget 1" keeps one tombstone, "consumers 2 1" two consumers from
- * seq 1 on. "hash 3" leaves of the hashes these bits.
+ * "put 6 2" puts pod 6 on node 2, "fill 3 11" pods 3 to 10. "delete 3" deletes by an event, "drop 3" by key,
+ * without decoding. "forget 1" keeps one tombstone. "consumers 2 1" adds two consumers from seq 1 on. "hash
+ * 3" keeps these bits of hashes.
  */
 static void
 act(void *context, const char *step)
@@ -179,7 +179,7 @@ cut(struct cut_world *w, const char *steps)
 
 #define CUT_TEST(name) TEST_CASE_OF(struct cut_world *w, set_up, cut_world_tear_down, name)
 
-/* A commit of `before`, then one of `steps`, which is cut. */
+/* Commit `before`, then cut the commit of `steps`. */
 #define CUT(name, before, steps)                                                                             \
 	CUT_TEST(name)                                                                                       \
 	{                                                                                                    \
@@ -201,7 +201,7 @@ CUT(consumers_are_there_or_not, "fill 0 6, consumers 2 1", "consumers 3 2");
 CUT(a_status_is_there_or_not, "fill 0 6", "status");
 CUT(more_is_expected_or_not, "fill 0 6", "expect");
 
-/* The same; what this says of the writer is more (or less, …) afterwards. */
+/* As CUT; and `measure` of the writer is larger (or smaller, …) afterwards. */
 #define CUT_MOVES(name, before, steps, measure, op)                                                          \
 	CUT_TEST(name)                                                                                       \
 	{                                                                                                    \
@@ -223,9 +223,9 @@ tombstone_floor(const struct cut_world *w)
 CUT_MOVES(tombstones_go_or_not, "fill 0 8, delete 0, delete 1, delete 2, delete 3", "forget 1",
 	  tombstone_floor, >);
 
-/* ---- commits that change how it is kept ---- */
+/* ---- commits that change the form of the store ---- */
 
-/* How many nodes the published tries have. */
+/* Number of nodes in the published tries. */
 static int
 count_node(void *context, uint32_t ref, const struct block *b)
 {
@@ -252,7 +252,7 @@ CUT_MOVES(nodes_split_or_not, "fill 0 3", "fill 3 11", count_nodes, >);
 CUT_MOVES(nodes_merge_or_not, "forget 0, fill 0 11",
 	  "delete 2, delete 3, delete 4, delete 5, delete 6, delete 7, delete 8", count_nodes, <);
 
-/* Everything collides; and some, below the tries' last level. */
+/* All hashes collide; or some, below the tries' last level. */
 CUT(collisions_are_there_or_not, "hash 0, fill 0 8, delete 7", SEVERAL);
 CUT(collisions_in_deep_tries_are_there_or_not, "hash 3, fill 0 8, delete 7", SEVERAL);
 
@@ -268,7 +268,7 @@ shortcuts(const struct cut_world *w)
 CUT_MOVES(shortcuts_grow_or_not, "fill 0 18", "fill 18 22", shortcuts, !=);
 CUT_MOVES(shortcuts_change_with_their_root, "fill 0 18", SEVERAL, shortcuts, ==);
 
-/* Let the file have but so many bytes free. */
+/* Leave only so many bytes free in the file. */
 static void
 leave_free(struct cut_world *w, uint64_t bytes)
 {
@@ -294,7 +294,7 @@ CUT_TEST(the_arena_grows_or_not)
 	assert_true(w->fx->arena->view.committed > committed);
 }
 
-/* There is no room to grow with comfort, so it grows by the least. */
+/* Without room for a large step the arena grows by the smallest. */
 CUT_TEST(the_arena_grows_by_the_least_or_not)
 {
 	uint64_t committed;
@@ -308,7 +308,7 @@ CUT_TEST(the_arena_grows_by_the_least_or_not)
 	assert_in_range(w->fx->arena->view.committed, committed + 4096, committed + (256u << 10));
 }
 
-/* Commit what is soon replaced, in few and large blocks, until so much waits to be reused. */
+/* Commit large blocks that are replaced at once, until so many bytes wait to be reused. */
 static void
 waste(struct cut_world *w, uint64_t retired)
 {
@@ -330,7 +330,7 @@ CUT_TEST(memory_is_reused_or_not)
 	struct store_stats before, after;
 
 	begin(w, "fill 0 12");
-	waste(w, 60u << 10); /* from 64 KiB on a commit reclaims it */
+	waste(w, 60u << 10); /* from 64 KiB on a commit reclaims them */
 	store_stats(w->fx->store, &before);
 	cut(w, SEVERAL);
 	store_stats(w->fx->store, &after);
@@ -348,7 +348,7 @@ static const char nodes_descriptor[] = "{\"resource\":\"nodes\",\"kind\":\"Node\
 static const char services_descriptor[] = "{\"resource\":\"services\",\"kind\":\"Service\",\"indexes\":[]}";
 static const uint8_t other_fingerprint[24] = "another definition";
 
-/* The next writer caches no nodes, but services. */
+/* The next writer caches services, and no nodes. */
 static void
 start_with_services(void *context)
 {
@@ -399,7 +399,7 @@ redefine_otherwise(void *context)
 	struct cut_world *w = context;
 	unsigned id;
 
-	/* as a new configuration names it, whose server is another one */
+	/* as a new configuration with another server names it */
 	store_unclaim(w->fx->store, w->fx->pods);
 	assert_int_equal(store_add_resource(w->fx->store, pods_descriptor, other_fingerprint, &id), 0);
 	assert_int_equal(id, w->fx->pods);
@@ -433,7 +433,7 @@ CUT_TEST(adoption_is_adopted)
 	cut_world_cut(w, "adoption", cut_world_start);
 }
 
-/* Where two do not fit the new one begins empty; killed anywhere amid that, one of them is there. */
+/* Without room for two arenas the new one begins empty. At each cut one of the two arenas is there. */
 static void
 start_without_room(void *context)
 {

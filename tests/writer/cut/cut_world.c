@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lets a writer in a directory of its own change pods, cuts it, and compares the files at each cut with the
- * state before and the state after, for the tests of commits and of adoption.
+ * Runs a writer of pods in a directory, cuts it, and compares the files at each cut with the states before
+ * and after. For tests of commits and adoption.
  */
 #include "tests/writer/cut/cut_world.h"
 
@@ -17,7 +17,7 @@
 #include "tests/support/arena_text.h"
 #include "tests/writer/cut/cut_record.h"
 
-/* The same keys and lineages in each run. */
+/* Gives the same keys and lineages in each run. */
 static uint64_t seed;
 
 static uint32_t
@@ -43,11 +43,11 @@ random_name(void)
 static struct randombytes_implementation seeded = {
 	.implementation_name = random_name, .random = next_random, .buf = fill_random};
 
-/* ---- a writer, and what its cuts must leave ---- */
+/* ---- the writer, and the state at its cuts ---- */
 
-#define GENERATIONS_MAX 8u /* more than a test has */
+#define GENERATIONS_MAX 8u /* more than any test has */
 
-/* Each adoption takes a millisecond: every eighth of the cuts between stores is made in `make test`. */
+/* An adoption takes a millisecond: `make test` makes every eighth cut between stores. */
 #define EVERY_IN_SHORT 8u
 
 int
@@ -81,7 +81,7 @@ cut_world_tear_down(void **state)
 	return 0;
 }
 
-/* A writer starts in its directory: the arena that it finds, or a new one. */
+/* Start a writer in the directory: it adopts the arena there, or makes one. */
 void
 cut_world_start(void *context)
 {
@@ -138,7 +138,7 @@ void
 cut_world_del(struct cut_world *w, unsigned i)
 {
 	say(w, "DELETED", i);
-	w->pods[i].life++; /* who comes again is another one */
+	w->pods[i].life++; /* another pod of the same name comes */
 }
 
 void
@@ -152,32 +152,25 @@ cut_world_commit(struct cut_world *w)
 }
 
 static char *
-published_text(const struct cut_world *w)
+published_text(const struct arena *arena)
 {
-	char *text = arena_text(&w->fx->arena->view, &w->fx->arena->keys);
+	char *text = arena_text(&arena->view, &arena->keys);
 
 	if (strstr(text, "DAMAGED"))
 		fail_msg("%s", text);
 	return text;
 }
 
-/* To be called before the writer goes: what is published now is what the cuts begin with. */
+/* Call before the writer ends: what is published now is the state before the cuts. */
 void
 cut_world_note_published(struct cut_world *w)
 {
-	w->was = published_text(w);
+	w->was = published_text(w->fx->arena);
 }
 
 /* ---- at a cut ---- */
 
-static void
-whole_free(struct cut_whole *whole)
-{
-	free(whole->text);
-	whole->text = NULL;
-}
-
-/* What one sees who has this file mapped, or NULL where there is none, or it is not an arena yet. */
+/* The state in a mapped file; NULL without a file, or if it is not an arena yet. */
 static char *
 text_as_it_lies(const struct cut_world *w, const char *name)
 {
@@ -211,7 +204,7 @@ text_as_it_lies(const struct cut_world *w, const char *name)
 	return text;
 }
 
-/* The same of the file that a writer would adopt, the last that is an arena. */
+/* The state in the file that a writer would adopt: the last arena. */
 static char *
 last_text_as_it_lies(const struct cut_world *w)
 {
@@ -226,23 +219,18 @@ last_text_as_it_lies(const struct cut_world *w)
 	return text;
 }
 
-/* The adopted store takes another change, and nothing that its root reaches is overwritten by it. */
+/* Change the adopted store once more. Nothing that its root reaches is overwritten. */
 static void
 go_on(struct store *store, const struct arena *arena)
 {
-	char *text;
-
 	if (store_resource_count(store) > 0)
 		assert_int_equal(store_set_status(store, 0, "{\"recovered\":true,\"message\":\"adopted\"}"),
 				 0);
 	assert_int_equal(store_commit(store), 0);
-	text = arena_text(&arena->view, &arena->keys);
-	if (strstr(text, "DAMAGED"))
-		fail_msg("after a commit more:\n%s", text);
-	free(text);
+	free(published_text(arena));
 }
 
-/* Adopt what lies there as the daemon does. Fails when that is not clean. */
+/* Adopt the files as informerd does. Fails unless the adoption is clean. */
 static void
 adopt(struct cut_world *w, struct cut_whole *ret)
 {
@@ -277,7 +265,7 @@ adopt(struct cut_world *w, struct cut_whole *ret)
 	assert_int_equal(faccessat(w->cut.place.directory, only, R_OK, 0), 0);
 }
 
-/* The first and the last cut are what the others are held against. */
+/* All cuts are compared with the first and the last. */
 static void
 note_whole(void *context, const struct cut *cut)
 {
@@ -311,8 +299,7 @@ check_cut(void *context, const struct cut *cut)
 	if (lies && strcmp(lies, now.text) != 0)
 		fail_msg("%s: cut %zu, at offset %" PRIu64 ": readers see\n%sadoption finds\n%s", w->kind,
 			 cut->number, cut->offset, lies, now.text);
-	before = w->found_after == 0 &&
-		 (w->was ? same_whole(&now, &w->before) : !lies); /* there was nothing */
+	before = w->found_after == 0 && (w->was ? same_whole(&now, &w->before) : !lies); /* no arena before */
 	if (!before && !same_whole(&now, &w->after))
 		fail_msg("%s: cut %zu, at offset %" PRIu64 ": %" PRIu64 " bytes in %" PRIu64
 			 " blocks, %" PRIu64 " shared; before %" PRIu64 ", %" PRIu64 ", %" PRIu64
@@ -323,7 +310,7 @@ check_cut(void *context, const struct cut *cut)
 	*(before ? &w->found_before : &w->found_after) += 1;
 	assert_true(now.committed <= w->after.committed);
 	free(lies);
-	whole_free(&now);
+	free(now.text);
 }
 
 void
@@ -341,7 +328,7 @@ cut_world_cut(struct cut_world *w, const char *kind, void (*body)(void *world))
 	if (w->fx)
 		cut_world_note_published(w);
 	log = cut_record(w->live.path, body, w);
-	after = published_text(w);
+	after = published_text(w->fx->arena);
 	cut_play(log, w->cut.path, SIZE_MAX, note_whole, w);
 	if (w->was)
 		assert_string_equal(w->before.text, w->was);
