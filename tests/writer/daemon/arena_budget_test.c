@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the arena may have, by what there is.
- */
+/* The arena's size, by what configuration, file system and memory allow. */
 #include "tests/room.h"
 #include "writer/arena/arena.h"
 #include "writer/arena/arena_pages.h"
@@ -9,9 +7,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/*
- * Nothing said: as large as the file system, or as refs reach. Said: that, however large the file system is.
- */
+/* Without a configured size the arena is as large as the file system or as refs reach. */
 TEST_CASE(as_large_as_configured_else_as_the_file_system)
 {
 	struct arena_means m = {.system = 64 * MIB, .system_left = 64 * MIB, .group_left = UINT64_MAX};
@@ -26,9 +22,7 @@ TEST_CASE(as_large_as_configured_else_as_the_file_system)
 	assert_int_equal(arena_budget_wanted(&m), ARENA_BYTES_MIN);
 }
 
-/*
- * What it has counts as there; of what a memory cgroup has left something is left. The tightest limit counts.
- */
+/* The arena's own memory counts as available. A cgroup keeps a reserve. The tightest limit counts. */
 TEST_CASE(no_more_than_there_is)
 {
 	struct arena_means m = {
@@ -41,12 +35,12 @@ TEST_CASE(no_more_than_there_is)
 	assert_int_equal(arena_budget_now(&m), 35 * MIB);
 	m.group_left = m.system_left = 0;
 	assert_int_equal(arena_budget_now(&m), 30 * MIB);
-	m.system = 0; /* it says nothing */
+	m.system = 0; /* the file system gives no limit */
 	m.group_left = UINT64_MAX;
 	assert_int_equal(arena_budget_now(&m), 35 * MIB);
 }
 
-/* Places are several times what may be in use at once, as far as refs reach. */
+/* Addresses are several times the memory, as far as refs reach. */
 TEST_CASE(there_is_more_address_space_than_memory)
 {
 	assert_true(arena_address_range(64 * MIB) >= 256 * MIB);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a snapshot may cost, and when it is too expensive.
- */
+/* When a snapshot costs too much. */
 #include "tests/room.h"
 #include "writer/daemon/limits.h"
 
@@ -9,7 +7,7 @@
 
 static const struct snapshot_limit limits = {1000, 60};
 
-/* An old snapshot that holds little back, and a young one that holds much, are both fine. */
+/* An old snapshot that holds few bytes, and a young snapshot that holds many, are within limits. */
 TEST_CASE(only_both_together_are_too_much)
 {
 	assert_false(snapshot_limit_is_over(&limits, 10, 1000000));
@@ -18,7 +16,7 @@ TEST_CASE(only_both_together_are_too_much)
 	assert_true(snapshot_limit_is_over(&limits, 1000, 60));
 }
 
-/* Both limits on what a snapshot holds can be reached in whatever there is. */
+/* Both limits of a snapshot can be reached in an arena of any size. */
 TEST_CASE(a_snapshot_may_hold_a_quarter)
 {
 	struct config config = {0};

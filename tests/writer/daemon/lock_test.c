@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One writer a socket: the lock is taken, waited for, inherited, and no other file is taken for it. */
+/* A socket has one writer: its lock is taken, waited for and inherited, and no other file passes for it. */
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -56,7 +56,7 @@ is_free(const struct world *w)
 	return whole.l_type == F_UNLCK;
 }
 
-/* The message names who holds it. It is free when the last of its descriptors is closed. */
+/* The message names the holder. The lock is free when the last of its descriptors is closed. */
 TEST(there_is_one_holder)
 {
 	_cleanup_(message_freep) char *error = NULL;
@@ -93,7 +93,7 @@ await(void *context)
 	return NULL;
 }
 
-/* R, S, …: what the kernel says of the thread; 0: it is not there. */
+/* The kernel's state of the thread: R, S, …; 0: it has ended. */
 static char
 state_of(pid_t id)
 {
@@ -109,7 +109,7 @@ state_of(pid_t id)
 	return state;
 }
 
-/* Returns as soon as it sleeps, which it does for the lock alone; or fails, if it comes to its end. */
+/* Returns once the thread sleeps, which it does only for the lock. Fails if it ends. */
 static void
 begin_waiting(struct waiter *waiter)
 {
@@ -120,8 +120,8 @@ begin_waiting(struct waiter *waiter)
 	}
 }
 
-/* Whoever waits has it as soon as the holder's descriptor is closed. */
-TEST(who_waits_has_it_next)
+/* The waiter gets the lock as soon as the holder's descriptor is closed. */
+TEST(the_waiter_gets_the_lock_next)
 {
 	struct waiter waiter = {.w = w};
 
@@ -134,7 +134,6 @@ TEST(who_waits_has_it_next)
 	lock_release(&waiter.lock);
 }
 
-/* The waiting can be given up. */
 TEST(the_waiting_can_be_cancelled)
 {
 	struct waiter waiter = {.w = w};
@@ -147,8 +146,8 @@ TEST(the_waiting_can_be_cancelled)
 	assert_int_equal(waiter.lock.fd, 0);
 }
 
-/* The very description that holds it is believed; another of the same file, and another file, are not. */
-TEST(only_what_holds_it_is_inherited)
+/* The locked description itself is inherited; another of the same file, and another file, are not. */
+TEST(only_the_locked_description_is_inherited)
 {
 	struct lock lock = {0};
 	int fd = lock_share(&w->lock), other = open(w->file, O_RDWR | O_CLOEXEC),
@@ -161,7 +160,7 @@ TEST(only_what_holds_it_is_inherited)
 	assert_int_equal(lock.fd, fd);
 	lock_release(&w->lock);
 	assert_false(is_free(w));
-	/* the file was removed, and another one made: who comes next takes that one */
+	/* the file was removed and made anew: the next writer locks the new file */
 	assert_int_equal(unlink(w->file), 0);
 	close(open(w->file, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 	assert_int_equal(lock_inherit(fd, w->socket, &w->lock), -EPROTO);

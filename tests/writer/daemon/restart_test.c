@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the next run of this process is left: the descriptors that the environment names, and none that it was
- * not meant for. The rest of a restart is tests/e2e's.
+ * The descriptors that the environment hands to the next run of this process, and to no other process.
+ * (tests/e2e has the rest of a restart.)
  */
 #include "tests/room.h"
 #include "writer/daemon/restart.h"
@@ -33,7 +33,7 @@ assert_nothing(const struct inheritance *is)
 	assert_int_equal(is->reloads.succeeded + is->reloads.refused + is->reloads.last_wall_ns, 0);
 }
 
-/* As they would stay open: without close-on-exec. */
+/* Open without close-on-exec. */
 static int
 some_descriptor(void)
 {
@@ -49,7 +49,7 @@ closes_on_exec(int fd)
 	return fcntl(fd, F_GETFD) & FD_CLOEXEC;
 }
 
-TEST_CASE(what_was_left_is_here)
+TEST_CASE(the_next_run_receives_the_descriptors)
 {
 	int lock = some_descriptor(), listener = some_descriptor();
 	struct inheritance is = receive("%ld %d %d 3 4 5", (long)getpid(), lock, listener);
@@ -67,8 +67,8 @@ TEST_CASE(what_was_left_is_here)
 	assert_int_equal(fcntl(listener, F_GETFD), -1);
 }
 
-/* A descriptor that is closed, or that there was none of, is not there; what else there is, is. */
-TEST_CASE(what_is_closed_is_not_there)
+/* A closed or missing descriptor is left out; other descriptors are received. */
+TEST_CASE(a_closed_descriptor_is_not_received)
 {
 	int gone = some_descriptor(), open = some_descriptor();
 	struct inheritance is;
@@ -84,8 +84,8 @@ TEST_CASE(what_is_closed_is_not_there)
 	close(open);
 }
 
-/* A child has the variable of its parent, and descriptors of its own under the same numbers. */
-TEST_CASE(another_process_is_left_nothing)
+/* A child inherits the variable, but its descriptors of those numbers are its own. */
+TEST_CASE(another_process_receives_nothing)
 {
 	int fd = some_descriptor();
 	struct inheritance is = receive("%ld %d %d 3 4 5", (long)getppid(), fd, fd);
@@ -101,7 +101,7 @@ TEST_CASE(another_process_is_left_nothing)
 		assert_nothing(&is_);                                                                        \
 	} while (0)
 
-TEST_CASE(nonsense_is_nothing)
+TEST_CASE(nonsense_gives_no_descriptor)
 {
 	int fd = some_descriptor();
 	long pid = (long)getpid();
@@ -117,6 +117,6 @@ TEST_CASE(nonsense_is_nothing)
 	assert_false(closes_on_exec(fd));
 	close(fd);
 	memset(&is, 0xee, sizeof(is));
-	restart_receive(&is); /* no variable at all */
+	restart_receive(&is); /* without the variable */
 	assert_nothing(&is);
 }
