@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The envelope in protobuf: a list or a watch that is cut at any byte ends as one that is cut, with the items
- * that were whole; a length is looked at before memory is asked for; an error names its byte, however the
- * bytes came; and nothing of it stays in the arena.
+ * The envelope in protobuf. A stream cut at any byte ends as a cut stream, with the items that were whole. A
+ * length is checked before memory is allocated. An error names its byte, however the bytes came in. Nothing
+ * stays in the arena.
  */
 #include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "tests/support/stream_fixture.h"
 
 #define ITEM_MAX 4096ul
-#define PART_MAX 65536ul /* of what stands around the items */
+#define PART_MAX 65536ul /* the envelope without its items */
 
 static const char schema_text[] = "kind v1 Thing Thing.v1\n"
 				  "kind v1 Status Status.v1\n"
@@ -78,7 +78,7 @@ TEST(a_list_is_cut_at_every_byte)
 				continue;
 			assert_string_equal(w->why, "it ends in the middle of a document");
 			assert_true(w->offset <= n);
-			/* the rest is what could still be a part of the envelope */
+			/* the rest could still be a part of the envelope */
 			assert_int_equal(w->ends, n > end);
 		}
 	bytes_done(&part);
@@ -111,11 +111,11 @@ TEST(a_watch_is_cut_at_every_byte)
 
 /* ---- lengths ---- */
 
-/* Each is followed by so many bytes of nothing as a daemon would take before it notices. */
+/* Each head is followed by as many zero bytes as a daemon would take before it notices. */
 static const struct {
 	enum decoder_mode mode;
 	const char *head;
-	const char *why; /* it ends there; NULL: what it begins is left out, and waited for */
+	const char *why; /* the error; NULL: the item is left out, and the decoder waits for more */
 } lengths[] = {
 	/* a part of the envelope, 2^40 bytes; 2^63 */
 	{DECODE_LIST, "'k8s' 00 raw 0a 80 80 80 80 80 20", "a part of the list's head is too long"},
@@ -126,7 +126,7 @@ static const struct {
 	 "what stands around the items is malformed"},
 	/* the list's metadata, of 1 MiB in a list of 2 */
 	{DECODE_LIST, LIST_HEAD "raw 12 80 80 80 01 0a 80 80 40", "a part of the list's head is too long"},
-	/* a field that there is not, of 2^40 bytes in a list of 2^63 */
+	/* an unknown field of 2^40 bytes in a list of 2^63 */
 	{DECODE_LIST, LIST_HEAD "raw 12 80 80 80 80 80 80 80 80 80 01 02 80 80 80 80 80 20",
 	 "what stands around the items is malformed"},
 	/* an item longer than its list */
@@ -137,7 +137,7 @@ static const struct {
 	{DECODE_LIST, LIST_HEAD "raw 12 80 80 80 80 80 80 80 80 80 01 12 80 80 80 80 80 80 80 80 40", NULL},
 	/* one byte more than an item may have */
 	{DECODE_LIST, LIST_HEAD "raw 12 80 80 80 80 10 12 81 20", NULL},
-	/* frames of 4 GiB, and of a byte more than one may have with what stands around its object */
+	/* frames of 4 GiB, and of a byte more than the largest object with its envelope */
 	{DECODE_WATCH, "raw ff ff ff ff", NULL},
 	{DECODE_WATCH, "raw 00 01 10 01", NULL},
 };
@@ -150,7 +150,7 @@ more(struct bytes *to, int byte, size_t count)
 	to->length += count;
 }
 
-TEST(a_length_is_looked_at_before_memory_is_asked_for)
+TEST(a_length_is_checked_before_memory_is_allocated)
 {
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
 		for (size_t chunk = 1; chunk <= 4096; chunk *= 16) {
@@ -166,8 +166,8 @@ TEST(a_length_is_looked_at_before_memory_is_asked_for)
 		}
 }
 
-/* What is not too long is waited for in as much memory as it says, and not before its head is whole. */
-TEST(what_is_collected_takes_its_length)
+/* The decoder allocates as much memory as the length says, once the head is whole. */
+TEST(a_waiting_item_takes_its_length_of_memory)
 {
 	proto_text(&w->in, LIST_HEAD "raw 12 80 40 12 80 20");
 	assert_int_equal(stream_run(w, DECODE_LIST, w->in.data, w->in.length - 1, 1), -EBADMSG);
@@ -179,7 +179,7 @@ TEST(what_is_collected_takes_its_length)
 	assert_true(w->memory >= ITEM_MAX + PART_MAX && w->memory <= 2 * (ITEM_MAX + PART_MAX));
 }
 
-TEST(what_follows_something_too_long_is_told)
+TEST(items_behind_a_long_one_arrive)
 {
 	proto_text(&w->in, "raw 00 01 10 01");
 	more(&w->in, 0x5a, PART_MAX + ITEM_MAX + 1);
@@ -191,9 +191,7 @@ TEST(what_follows_something_too_long_is_told)
 	}
 }
 
-/* ---- nesting ---- */
-
-TEST(what_is_nested_too_deep_is_left_out)
+TEST(objects_nested_too_deep_are_left_out)
 {
 	static const struct {
 		unsigned number, levels, bad;
@@ -202,7 +200,7 @@ TEST(what_is_nested_too_deep_is_left_out)
 		{1, 126, 0},
 		{1, 127, 1},
 		{1, 1000, 1},
-		/* in the outer object: no level of the body, but one of ours */
+		/* in the outer object: a level of the decoder, but not of the body */
 		{2, 7, 0},
 		{2, 8, 1},
 		{2, 1000, 1},
@@ -226,7 +224,7 @@ TEST(what_is_nested_too_deep_is_left_out)
 	}
 }
 
-/* ---- what stands where it does not belong ---- */
+/* ---- parts in a wrong place ---- */
 
 static const struct {
 	enum decoder_mode mode;
@@ -271,7 +269,7 @@ TEST(an_error_names_its_byte)
 		}
 }
 
-/* However long a name is, its begin is told; a multiple of 256 is no length of its own. */
+/* The beginning of a long kind is reported. A length that is a multiple of 256 is no exception. */
 TEST(a_kind_of_any_length_is_named)
 {
 	static const size_t names[] = {63, 64, 65, 255, 256, 257, 512, 4096};
@@ -310,7 +308,7 @@ static const struct {
 	 -EPROTO},
 };
 
-/* An event before it was told, and none behind it is. */
+/* Events before the bad event are reported, events behind it are not. */
 TEST(an_event_that_is_wrong_ends_the_stream)
 {
 	static const char good[] = "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}}}}";
@@ -333,8 +331,8 @@ TEST(an_event_that_is_wrong_ends_the_stream)
 		}
 }
 
-/* What says of which kind it is, and nothing more, has no name: nobody knows what it tells of. */
-TEST(an_object_of_nothing_is_bad)
+/* An object with kind and apiVersion alone has no name, and is bad. */
+TEST(an_object_of_a_kind_alone_is_bad)
 {
 	stream_frame(&w->in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'}}}");
 	for (size_t chunk = 1; chunk <= w->in.length; chunk++) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Protobuf gives the body that the server's JSON gives: each kind of field, there, zero and absent, by a
- * schema of the test's own; fed whole or byte by byte. What the schema does not know, what is cut off or
- * damaged, ends in an error, and nothing is left in the arena. (Every kind of Kubernetes:
- * tests/upstream/wire_objects.sh.)
+ * Protobuf gives the same body as the server's JSON: each kind of field, set, zero and absent, by a schema of
+ * the test, fed whole or byte by byte. Unknown fields, cuts and damage end in an error, and leave nothing in
+ * the arena. (tests/upstream/wire_objects.sh has every kind of Kubernetes.)
  */
 #include "tests/room.h"
 #include "tests/support/proto_text.h"
@@ -62,14 +61,14 @@ static const char schema_text[] =
 static const char *const drops[] = {"metadata.managedFields", "kind", "apiVersion"};
 SET_UP(set_up, stream_new(drops, 3, schema_text))
 
-/* What stands in s->in. */
+/* Decode s->in. */
 static int
 run(struct stream *s, enum decoder_mode mode, size_t chunk)
 {
 	return stream_run(s, mode, s->in.data, s->in.length, chunk);
 }
 
-/* A list of one item, of this kind and with these fields, is read. */
+/* Decode a list of one item of this kind with these fields. */
 static void
 read_item(struct stream *s, const char *kind, const char *fields)
 {
@@ -81,33 +80,32 @@ read_item(struct stream *s, const char *kind, const char *fields)
 	assert_int_equal(run(s, DECODE_LIST, 0), 0);
 }
 
-/* ---- what fields become ---- */
+/* ---- fields ---- */
 
-/* One item whose spec these fields are, as text (proto_text.h); and what its spec is in JSON. */
+/* The fields of the item's spec as text (proto_text.h), and the spec in JSON. */
 static const struct {
 	const char *fields, *json;
 } cases[] = {
-	/* absent: what prints null, and nothing else */
+	/* absent: only fields that print null */
 	{"", "{\"perhaps\":null,\"bytes\":null,\"list\":null}"},
-	/* zeros: what is always there is, what is omitted when empty is not, and a pointer's counts */
+	/* zeros: always-printed fields are there, omitempty fields are not, pointers are */
 	{"1:'' 2:'' 3=0 4=0 5=0 6=0 7:'' 13:{} 12:{1=0 2=0 3:''} 15:{} 16:{} 1000:''",
 	 "{\"always\":\"\",\"maybe\":0,\"perhaps\":false,\"bytes\":\"\",\"list\":null,\"port\":0,\"amount\":"
 	 "\"0\",\"exactly\":null,\"raw\":null}"},
 	{"1:'a' 2:'b' 3=7 4=8 5=1 6=1 7:'abcd' 8:'x' 8:'' 9=1 9=0 9=-5 1000:'far'",
 	 "{\"text\":\"a\",\"always\":\"b\",\"number\":7,\"maybe\":8,\"yes\":true,\"perhaps\":true,\"bytes\":"
 	 "\"YWJjZA==\",\"list\":[\"x\",\"\"],\"numbers\":[1,0,-5],\"far\":\"far\"}"},
-	/* a message that contains itself, with a constant; members in the outer object; the order is JSON's
-	 */
+	/* a message that contains itself, with a constant; members in the outer object; JSON's order */
 	{"11:{1:'in'} 10:{1:'p' 2:{1:'q'}} 10:{}",
 	 "{\"perhaps\":null,\"bytes\":null,\"list\":null,\"parts\":[{\"kind\":\"Part\",\"name\":\"p\","
 	 "\"part\":{\"kind\":\"Part\",\"name\":\"q\"}},{\"kind\":\"Part\"}],\"inner\":\"in\"}"},
-	/* forms of their own */
+	/* fields with forms of their own */
 	{"6=1 7:'' 8:'' 12:{1=1 3:'http'} 13:{1:'100m'} 14:{1=0 2=0} 15:{1=1700000000 2=123456789}",
 	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"port\":\"http\",\"amount\":\"100m\",\"at\":"
 	 "\"1970-01-01T00:00:00Z\",\"exactly\":\"2023-11-14T22:13:20.123456Z\"}"},
 	{"6=1 7:'' 8:'' 12:{1=0 2=-1} 14:{1=-62135596800}",
 	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"port\":-1,\"at\":null}"},
-	/* years that no text is read of, as the server prints them */
+	/* years that no time text can have, as the server prints them */
 	{"6=1 7:'' 8:'' 14:{1=253402300800} 15:{1=-62167219201 2=5000}",
 	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"at\":\"10000-01-01T00:00:00Z\",\"exactly\":"
 	 "\"-0001-12-31T23:59:59.000005Z\"}"},
@@ -116,15 +114,15 @@ static const struct {
 	{"6=1 7:'' 8:'' 17:{1:'k' 2:{1:'a' 1:'b'}} 17:{1:'l' 2:{}} 18:{1:'' 2:{1:'1Gi'}} 18:{1:'z'}",
 	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"extra\":{\"k\":[\"a\",\"b\"],\"l\":[]},"
 	 "\"sizes\":{\"\":\"1Gi\",\"z\":\"0\"}}"},
-	/* an entry, and a text, that leave their text out */
+	/* a map entry and a text without their text */
 	{"6=1 7:'' 8:'' 12:{1=1} 20:{1:'k'} 20:{} 21:{1:'b'}",
 	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"port\":\"\",\"words\":{\"k\":\"\",\"\":\"\"},"
 	 "\"files\":{\"b\":\"\"}}"},
-	/* what is no UTF-8, in a text and in a key */
+	/* invalid UTF-8 in a text and in a key */
 	{"1:'a\xff\xc0\xafz' 6=1 7:'' 8:'\xed\xa0\x80' 18:{1:'\xc3' 2:{1:'1'}}",
 	 "{\"text\":\"a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\",\"perhaps\":true,\"bytes\":\"\",\"list\":["
 	 "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"],\"sizes\":{\"\xef\xbf\xbd\":\"1\"}}"},
-	/* entries that something else stands between */
+	/* repeated fields with another field in between */
 	{"6=1 7:'' 8:'a' 2:'b' 8:'c'",
 	 "{\"always\":\"b\",\"perhaps\":true,\"bytes\":\"\",\"list\":[\"a\",\"c\"]}"},
 };
@@ -143,11 +141,11 @@ a_list_of(struct stream *s, const char *spec)
 }
 #define TEST(name) TEST_CASE_OF(struct stream *w, set_up, stream_tear_down, name)
 
-TEST(each_field_becomes_what_json_has)
+TEST(each_field_gives_the_servers_json)
 {
 	char want[1024];
 
-	for (unsigned again = 0; again < 3; again++) /* what was learnt changes nothing */
+	for (unsigned again = 0; again < 3; again++) /* remembered texts change nothing */
 		for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 			a_list_of(w, cases[i].fields);
 			snprintf(want, sizeof(want),
@@ -162,8 +160,8 @@ TEST(each_field_becomes_what_json_has)
 		}
 }
 
-/* The same bytes are other JSON of a server of another release, also where they were remembered. */
-TEST(the_release_says_what_is_printed)
+/* The same bytes give other JSON for a server of another release, also where they are remembered. */
+TEST(the_release_decides_what_is_printed)
 {
 	static const char line[] = "8 list []string\n", since[] = "8 list []string since=1.35\n";
 	static const struct {
@@ -185,7 +183,7 @@ TEST(the_release_says_what_is_printed)
 		snprintf(want, sizeof(want),
 			 "\"bytes\":\"MDEyMw==\"%s,\"port\":\"abcdefghi\"}}\n",
 			 servers[i].list);
-		for (unsigned again = 0; again < 150; again++) { /* until it is remembered, and more */
+		for (unsigned again = 0; again < 150; again++) { /* until the text is remembered */
 			assert_int_equal(run(w, DECODE_LIST, 0), 0);
 			assert_non_null(strstr(w->log, want));
 		}
@@ -199,11 +197,11 @@ TEST(the_release_says_what_is_printed)
 #define SAME "{1:'texts that' 2:'stand where' 3:'they are' 4:'and are not' 5:'shared'}"
 
 /*
- * What the same bytes became at one path is nothing to go by where paths are not told apart: fields of two
- * messages stand there. (The first two items have more names than are remembered; with the second the
- * schema begins anew and keeps what it has for long.)
+ * Where a schema has too many paths to tell apart, fields of two messages share a path node. Texts remembered
+ * there for one message are not used for the other. (The first two items have more names than are remembered.
+ * With the second the schema starts anew, and keeps its nodes.)
  */
-TEST(fields_at_one_path_stay_what_they_are)
+TEST(fields_at_one_path_are_not_confused)
 {
 	enum { MAPS = 17, NAMES = 256, TIMES = 150 };
 	struct bytes schema = {0}, names = {0};
@@ -229,8 +227,8 @@ TEST(fields_at_one_path_stay_what_they_are)
 	bytes_done(&names);
 }
 
-/* The same of two kinds that come by one schema. */
-TEST(kinds_at_one_path_stay_what_they_are)
+/* Two kinds of one schema share the path. */
+TEST(kinds_at_one_path_are_not_confused)
 {
 	enum { TIMES = 150 };
 	static const char text[] = "kind v1 Thing Thing.v1\nkind v1 Other Other.v1\nmessage Meta.v1\n"
@@ -251,8 +249,8 @@ TEST(kinds_at_one_path_stay_what_they_are)
 	}
 }
 
-/* What a message became by one schema is nothing to go by with the next, though it lies at the same place. */
-TEST(schemas_at_one_path_stay_what_they_are)
+/* Texts remembered for one schema's message are not used for the next one's at the same address. */
+TEST(schemas_at_one_path_are_not_confused)
 {
 	static const char text[] = "kind v1 Thing Thing.v1\nmessage Meta.v1\n1 name string\n"
 				   "message Thing.v1\n1 metadata Meta.v1\n2 part Part.v1\n"
@@ -266,7 +264,7 @@ TEST(schemas_at_one_path_stay_what_they_are)
 		snprintf(whole, sizeof(whole), text, name[0], name[1]);
 		stream_use_schema(w, whole);
 		snprintf(want, sizeof(want), "\"part\":{\"%s\":\"a\",\"%s\":\"b\"}", name[0], name[1]);
-		if (i % 3 == 2) /* of two with one name the last one stays */
+		if (i % 3 == 2) /* the last of two fields with one name stays */
 			snprintf(want, sizeof(want), "\"part\":{\"%s\":\"b\"}", name[0]);
 		for (unsigned again = 0; again < 3; again++) {
 			read_item(w, "Thing", "2:{1:'a' 2:'b'}");
@@ -275,7 +273,7 @@ TEST(schemas_at_one_path_stay_what_they_are)
 	}
 }
 
-/* ---- what is not known, cut off, damaged ---- */
+/* ---- unknown, cut, damaged ---- */
 
 static const char *const unknown[] = {
 	"22:'new'",
@@ -293,7 +291,7 @@ static const char *const unknown[] = {
 	"18:{1:'k' 2:{1:'1' 2:''}}",
 };
 
-TEST(what_is_not_known_ends_it)
+TEST(unknown_fields_end_the_stream)
 {
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
 		a_list_of(w, unknown[i]);
@@ -305,7 +303,7 @@ TEST(what_is_not_known_ends_it)
 	}
 }
 
-TEST(what_is_malformed_is_refused)
+TEST(malformed_bytes_are_refused)
 {
 	static const char *const wrong[] = {
 		"1=5",          "3:'text'",
@@ -324,8 +322,8 @@ TEST(what_is_malformed_is_refused)
 	}
 }
 
-/* With any bit another one it is an error or something else, and never a crash. */
-TEST(damaged_anywhere)
+/* With any bit flipped, decoding gives an error or another object, and never a crash. */
+TEST(any_flipped_bit_is_survived)
 {
 	size_t whole;
 
@@ -341,7 +339,7 @@ TEST(damaged_anywhere)
 	}
 }
 
-TEST(what_is_too_long_is_left_out)
+TEST(items_too_long_are_left_out)
 {
 	proto_text(&w->in, "'k8s' 00 1:{1:'v1' 2:'ThingList'} 2:{1:{2:'7'} 2:{1:{1:'a'}} "
 			   "2:{1:{1:'b'} 2:{1:'0123456789012345678901234567890123456789'}} 2:{1:{1:'c'}}}");
@@ -357,7 +355,7 @@ TEST(what_is_too_long_is_left_out)
 
 /* ---- watches ---- */
 
-TEST(a_watch_tells_its_events)
+TEST(a_watch_gives_its_events)
 {
 	stream_frame(&w->in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}} 3:'' 4:''}}");
 	stream_frame(&w->in,
@@ -375,8 +373,8 @@ TEST(a_watch_tells_its_events)
 	}
 }
 
-/* An event's object has kind and apiVersion, a list's item has not: one is nothing to go by in the other. */
-TEST(a_type_stands_where_it_was_sent)
+/* Only an event's object has kind and apiVersion: texts remembered for lists are not used for events. */
+TEST(a_type_is_kept_only_where_it_was_sent)
 {
 	body_fixture_free(w->fx);
 	w->fx = body_fixture_new(NULL, 0);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decoder against generated documents, a table of what RFC 8259 allows and refuses, and streams in which
- * things are missing, too deep, too long, twice there, or in another order. (Pods, and objects of every kind:
- * tests/upstream/wire_objects.sh.)
+ * The decoder, against generated documents and a table of what RFC 8259 allows. Parts of streams are missing,
+ * too deep, too long, duplicate, or out of order. (tests/upstream/wire_objects.sh has objects of every kind.)
  */
 #include "shm-layout/path.h"
 #include "tests/room.h"
@@ -15,7 +14,7 @@
 
 #define TEST(name) TEST_CASE_OF(struct body_fixture *fx, body_fixture_set_up, body_fixture_tear_down, name)
 
-/* Documents come out as they went in, in any pieces, with the last of equal keys; and nothing is left. */
+/* Documents are printed as they were sent, in any pieces, with the last of equal keys. Nothing leaks. */
 TEST(generated_documents_survive_the_round_trip)
 {
 	struct json_random r = {.seed = test_seed(8259)};
@@ -38,7 +37,7 @@ TEST(generated_documents_survive_the_round_trip)
 	assert_nothing_left(fx);
 }
 
-/* Texts that RFC 8259 allows, and others by the byte at which each stops being JSON. */
+/* Texts that RFC 8259 allows, and others by the offset of the first wrong byte. */
 #define GOOD UINT32_MAX
 static const struct {
 	uint32_t offset;
@@ -79,7 +78,7 @@ static void
 assert_stops(struct body_fixture *fx, const char *text, uint32_t offset, size_t chunk)
 {
 	bool good = offset == GOOD;
-	/* with more behind it, these would be JSON up to a later byte */
+	/* with more bytes behind them these are JSON up to a later byte */
 	bool whole = !good && strcmp(text, "{}{}") != 0 && strcmp(text, "1 2") != 0 &&
 		     strcmp(text, "[] x") != 0;
 	char within[200];
@@ -96,7 +95,7 @@ assert_stops(struct body_fixture *fx, const char *text, uint32_t offset, size_t 
 			 fx->error);
 }
 
-/* What RFC 8259 allows is accepted, else it is refused at its byte, however it is cut, kept or dropped. */
+/* RFC 8259's texts are accepted, others refused at their byte, in any pieces, kept or dropped. */
 TEST_CASE(a_document_is_refused_where_it_stops_being_json)
 {
 	const char *drops[] = {"dropped"};
@@ -109,7 +108,7 @@ TEST_CASE(a_document_is_refused_where_it_stops_being_json)
 	body_fixture_free(fx);
 }
 
-/* 128 levels are read and printed; the bracket that opens the 129th is refused. */
+/* 128 levels are read and printed. The bracket that opens level 129 is refused. */
 TEST(nesting_ends_at_128)
 {
 	char text[1000];
@@ -139,7 +138,7 @@ assert_prints(struct body_fixture *fx, const char *text, const char *expected)
 }
 
 /* A lone surrogate becomes U+FFFD, a pair its character; U+0000 stays. */
-TEST(surrogates_become_what_the_api_server_makes_of_them)
+TEST(surrogates_become_what_the_api_server_prints)
 {
 	assert_prints(
 		fx, "\"\\ud83d\\ude00\\ud83dx\\ude00\\ud800\\ud800\\udc00\\u0000\\udc01\\udc02\"",
@@ -147,7 +146,7 @@ TEST(surrogates_become_what_the_api_server_makes_of_them)
 		"\xef\xbf\xbd\"");
 }
 
-/* The last of equal keys wins, at its place, whatever the values were; hundreds of keys, too. */
+/* The last of equal keys wins, in its place, whatever the values, also of hundreds of keys. */
 TEST(the_last_of_equal_keys_wins)
 {
 	struct bytes text = {0}, expected = {0};
@@ -168,7 +167,7 @@ TEST(the_last_of_equal_keys_wins)
 	bytes_done(&expected);
 }
 
-/* 70,000 fields, more than 16 bits count: decoded in any pieces, found by name, printed as they came. */
+/* 70,000 fields, more than 16 bits count, are decoded in any pieces, found by name, and printed as sent. */
 TEST(an_object_of_70000_fields_is_kept)
 {
 	struct bytes text = {0};
@@ -191,8 +190,8 @@ TEST(an_object_of_70000_fields_is_kept)
 	bytes_done(&text);
 }
 
-/* Strings with escapes that come again are one block, and come out as they went in, in any pieces. */
-TEST(strings_with_escapes_that_come_again_are_the_same)
+/* Repeated strings with escapes share one block, and are printed as sent, in any pieces. */
+TEST(repeated_strings_with_escapes_share_a_block)
 {
 	static const char *const tails[] = {"", "\\n", "x", "\\u00e9", "\\\\"};
 	static const char head[] =
@@ -205,7 +204,7 @@ TEST(strings_with_escapes_that_come_again_are_the_same)
 				 tails[(k + 1) % 5], head, tails[k]);
 
 		assert_int_equal(body_fixture_decode(fx, text, (size_t)n, (size_t)(i / 5 % 4) * 37), 0);
-		if (k == 3) /* the API server's form of \u00e9 is the character itself */
+		if (k == 3) /* the API server prints \u00e9 as the character itself */
 			assert_non_null(
 				strstr(body_fixture_print_ref(fx, fx->ref), "has escapes\\\"\xc3\xa9\"]"));
 		else if (k != 2)
@@ -214,7 +213,7 @@ TEST(strings_with_escapes_that_come_again_are_the_same)
 	}
 }
 
-/* A document that fills the schema, so that what comes after it has no nodes of its own. */
+/* Decode a document that fills the schema: paths behind it get no nodes of their own. */
 static void
 fill_schema(struct body_fixture *fx)
 {
@@ -230,14 +229,14 @@ fill_schema(struct body_fixture *fx)
 	bytes_done(&text);
 }
 
-/* Where paths are not told apart any more, what was learnt at one is not believed at another. */
+/* Where paths share a node, what was learnt at one path is not used at another. */
 TEST_CASE(a_full_schema_confuses_no_paths)
 {
 	const char *drops[] = {"A.gone", "A[*].gone", "L[*].gone"};
 	struct body_fixture *fx = body_fixture_new(drops, 3);
 	struct bytes text = {0}, expected = {0};
 
-	/* more names of one object than are told apart */
+	/* more names of one object than have nodes */
 	for (unsigned n = 0; n < 300; n++) {
 		bytes_say(&text, "%s\"k%u\":{\"gone\":0}", n ? "," : "{\"A\":{", n);
 		bytes_say(&expected, "%s\"k%u\":{}", n ? "," : "{\"A\":{", n);
@@ -246,13 +245,13 @@ TEST_CASE(a_full_schema_confuses_no_paths)
 	bytes_say(&expected, "}}");
 	assert_prints(fx, (char *)text.data, (char *)expected.data);
 	fill_schema(fx);
-	fill_schema(fx); /* a full one starts anew, but not at each item */
+	fill_schema(fx); /* a full schema starts anew, but not at each item */
 	for (int i = 0; i < 3; i++)
 		assert_prints(fx,
 			      "{\"A\":{\"new1\":{\"gone\":[1,2],\"x\":1},\"gone\":2},"
 			      "\"B\":{\"new2\":1,\"gone\":3},\"L\":[{\"gone\":4}]}",
 			      "{\"A\":{\"new1\":{\"x\":1}},\"B\":{\"new2\":1,\"gone\":3},\"L\":[{}]}");
-	/* 100 levels are fine below one, and too many below sixty */
+	/* below one level 100 levels fit, below sixty they are too many */
 	for (int round = 0; round < 8; round++) {
 		int outer = round < 7 ? 1 : 60;
 
@@ -270,8 +269,8 @@ TEST_CASE(a_full_schema_confuses_no_paths)
 	body_fixture_free(fx);
 }
 
-/* Of equal keys the last one stays, also in a sub-tree whose text came before. */
-TEST(known_texts_with_equal_keys_stay_what_they_are)
+/* The last of equal keys stays, also in a sub-tree whose text is remembered. */
+TEST(the_last_of_equal_keys_stays_in_a_remembered_text)
 {
 #define ELEMENTS                                                                                             \
 	"\"b\":[\"elem 1\",\"elem 2\",\"elem 3\",\"elem 4\",\"elem 5\",\"elem 6\",\"elem 7\",\"elem 8\"],"
@@ -283,7 +282,7 @@ TEST(known_texts_with_equal_keys_stay_what_they_are)
 			      "{\"x\":{" ELEMENTS LINES "\"a\":2}}");
 }
 
-/* A string of nearly 64 MiB is read in pieces of 16 KiB; a longer one is refused. */
+/* A string of nearly 64 MiB is read in pieces of 16 KiB. A longer string is refused. */
 TEST(huge_strings_are_read_up_to_the_limit)
 {
 	size_t length = 64u << 20;
@@ -307,8 +306,8 @@ TEST(huge_strings_are_read_up_to_the_limit)
 	free(text);
 }
 
-/* 2,000 objects of 20 kinds: what they share stands in the arena once, and both read as they were sent. */
-TEST(what_repeats_is_shared_and_the_rest_stands_inline)
+/* 2,000 objects of 20 kinds have their common values once in the arena, and are printed as sent. */
+TEST(repeated_values_are_shared_and_others_inline)
 {
 	struct json_random r = {.seed = 44};
 	uint64_t sent = 0, late = 0, shared;
@@ -332,13 +331,13 @@ TEST(what_repeats_is_shared_and_the_rest_stands_inline)
 		assert_int_equal(body_fixture_decode(fx, text, n, i % 2 ? 0 : 100), 0);
 		assert_string_equal(body_fixture_print_ref(fx, fx->ref), text);
 		refs[i] = fx->ref;
-		fx->ref = 0; /* kept */
+		fx->ref = 0; /* the test keeps the object */
 		if (i >= 1000)
 			late += block_footprint(block_length(arena_block(fx->arena, refs[i])));
 	}
 	arena_stats(fx->arena, &stats);
 	shared = intern_count(fx->intern);
-	/* the uid, a reference, and the heads */
+	/* the uid, a reference, and the headers */
 	assert_true(late / 1000 <= 144);
 	assert_true(stats.used_bytes < sent / 2);
 	assert_true(shared < 500);
@@ -348,7 +347,7 @@ TEST(what_repeats_is_shared_and_the_rest_stands_inline)
 
 /* ---- streams ---- */
 
-/* Tests write JSON with ' for ": this is what is sent, and what comes out is compared so. */
+/* Tests write JSON with ' in place of ". Returns the JSON that is sent. */
 static char *
 replaced(const char *text, char old, char with)
 {
@@ -368,7 +367,7 @@ assert_log(const struct stream *s, const char *expected)
 	free(log);
 }
 
-/* What a stream is reported as, cut into pieces of 1, 2, … bytes and whole: always the same. */
+/* The report of a stream is the same in pieces of 1, 2, … bytes and whole. */
 static void
 assert_stream_limited(enum decoder_mode mode, const char *const *drops, size_t drop_count, const char *text_,
 		      uint64_t max_bytes, const char *expected)
@@ -395,7 +394,7 @@ assert_stream(enum decoder_mode mode, const char *text, const char *expected)
 	assert_stream_limited(mode, NULL, 0, text, 0, expected);
 }
 
-/* A list gives its items in order, then its version, wherever in it these stand. */
+/* A list gives its items in order, then its version, wherever these stand in the list. */
 TEST_CASE(a_list_gives_items_and_version_in_any_order)
 {
 	const char *items = "'items':[{'metadata':{'name':'a','namespace':'n'}},"
@@ -416,7 +415,7 @@ TEST_CASE(a_list_gives_items_and_version_in_any_order)
 	assert_stream(DECODE_LIST, "{'items':[ ],'metadata':null}", "END:,,0\n");
 }
 
-/* Watch events give type and object in either order; bookmarks and errors are given as text. */
+/* An event's type and object may come in either order. Bookmarks and errors are given as text. */
 TEST_CASE(a_watch_gives_events_in_any_order_of_fields)
 {
 	assert_stream(DECODE_WATCH,
@@ -432,7 +431,7 @@ TEST_CASE(a_watch_gives_events_in_any_order_of_fields)
 		      "MODIFIED[/b]{'metadata':{'name':'b'}}\n");
 }
 
-/* Of an event's fields that stand there twice the last counts, and nothing of the first is left behind. */
+/* The last of an event's equal fields wins. Nothing of the first field is left. */
 TEST_CASE(the_last_of_an_events_equal_fields_wins)
 {
 	assert_stream(DECODE_WATCH,
@@ -445,7 +444,7 @@ TEST_CASE(the_last_of_an_events_equal_fields_wins)
 		      "BAD:the object at byte 25 is left out: it has no metadata.name\n");
 }
 
-/* Objects without a usable key are reported with what is wrong, and the stream goes on. */
+/* An object without a usable key is reported with the reason, and the stream goes on. */
 TEST_CASE(objects_without_a_key_are_reported)
 {
 	static const struct {
@@ -490,7 +489,7 @@ TEST_CASE(objects_without_a_key_are_reported)
 SET_UP(set_up_stream, stream_new(NULL, 0, NULL))
 #define STREAM(name) TEST_CASE_OF(struct stream *s, set_up_stream, stream_tear_down, name)
 
-/* Names and namespaces up to their limits are keys, longer ones are refused. */
+/* Names and namespaces up to their limits are keys; longer ones are refused. */
 STREAM(key_lengths_are_limited)
 {
 	char name[1100], ns[300], text[2000];
@@ -509,7 +508,7 @@ STREAM(key_lengths_are_limited)
 	}
 }
 
-/* An object with this in its metadata, until the next one. */
+/* The header of an object with this metadata, until the next call. */
 static const struct object *
 header_of(struct stream *s, const char *metadata)
 {
@@ -522,9 +521,8 @@ header_of(struct stream *s, const char *metadata)
 	return object_at(&s->fx->arena->view, s->drafts[0].ref);
 }
 
-/* UID and version stand in the header, the last of equal keys; what is no string, or too long, in the body
- * alone. */
-STREAM(uid_and_version_stand_in_the_header)
+/* The header has the last UID and version. A value that is no string, or too long, is only in the body. */
+STREAM(the_header_has_uid_and_version)
 {
 	static const struct {
 		const char *metadata, *uid, *version;
@@ -553,13 +551,13 @@ STREAM(uid_and_version_stand_in_the_header)
 	}
 }
 
-/* ---- what comes again ---- */
+/* ---- repeated objects ---- */
 
 #define CHANGE(spec) "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"a\"}," spec "}}"
 #define LONG "a text that is long enough to be shared by all who have it"
 #define SPEC "\"spec\":{\"n\":5,\"long\":[\"" LONG "\",\"" LONG "\"]}"
 
-/* Run an event, in pieces; its object becomes the known one. Returns its spec.n. */
+/* Decode an event in pieces; its object becomes the known one. Returns its spec.n. */
 static int64_t
 change(struct stream *s, const char *text, size_t chunk)
 {
@@ -575,7 +573,7 @@ change(struct stream *s, const char *text, size_t chunk)
 	return number;
 }
 
-/* Let the known object's spec.n be 6: who copies it has that. */
+/* Set the known object's spec.n to 6: a copy of the spec has 6. */
 static void
 mark(struct stream *s)
 {
@@ -584,7 +582,7 @@ mark(struct stream *s)
 	*(uint8_t *)(uintptr_t)value_at_name(value_at_name(body, "spec"), "n").at = TAG_SMALL0 + 6;
 }
 
-/* An object whose spec would be copied, as 6. */
+/* Make a known object whose spec would be copied, with n 6. */
 static void
 change_and_mark(struct stream *s)
 {
@@ -593,12 +591,12 @@ change_and_mark(struct stream *s)
 	mark(s);
 }
 
-/* A change's spec is copied when the known object's was read of the same bytes, by the same schema. */
-STREAM(a_spec_that_comes_again_is_copied)
+/* A spec is copied from the known object if both have the same bytes and schema. */
+STREAM(a_repeated_spec_is_copied)
 {
-	assert_int_equal(change(s, CHANGE(SPEC), 0), 5); /* nothing is known of it yet */
+	assert_int_equal(change(s, CHANGE(SPEC), 0), 5); /* no known object yet */
 	mark(s);
-	assert_int_equal(change(s, CHANGE(SPEC), 0), 5); /* nor of what it was read of */
+	assert_int_equal(change(s, CHANGE(SPEC), 0), 5); /* the known object's bytes are not remembered yet */
 	mark(s);
 	assert_int_equal(change(s, CHANGE(SPEC), 0), 6);
 	assert_string_equal(s->log,
@@ -607,13 +605,13 @@ STREAM(a_spec_that_comes_again_is_copied)
 	assert_int_equal(change(s, CHANGE("\"spec\":{\"n\":4}"), 0), 4);
 }
 
-/* What is not all there, or stands before its key, or was read by another meaning, is read. */
+/* A spec that comes in pieces, comes before its key, or was read by another schema is read anew. */
 STREAM(a_spec_that_cannot_be_compared_is_read)
 {
 	const char *reversed = "{\"type\":\"MODIFIED\",\"object\":{" SPEC ",\"metadata\":{\"name\":\"a\"}}}";
 
 	change_and_mark(s);
-	assert_int_equal(change(s, CHANGE(SPEC), 100), 5); /* its source is not known then */
+	assert_int_equal(change(s, CHANGE(SPEC), 100), 5); /* its bytes are not remembered then */
 	stream_give_back(s);
 	change_and_mark(s);
 	assert_int_equal(change(s, reversed, 0), 5);
@@ -622,7 +620,7 @@ STREAM(a_spec_that_cannot_be_compared_is_read)
 	decoder_schema_forget_texts(s->fx->schema);
 	assert_int_equal(change(s, CHANGE(SPEC), 0), 5);
 	mark(s);
-	/* of two the last one counts, and its source */
+	/* the last of two specs counts, and its bytes */
 	assert_int_equal(change(s, CHANGE(SPEC ",\"spec\":{\"n\":3}"), 0), 3);
 }
 
@@ -636,8 +634,8 @@ used_bytes(struct stream *s)
 	return stats.used_bytes;
 }
 
-/* Strings of 60 KB that came twice are remembered: 2 MiB of them at most, none when their room is needed. */
-STREAM(what_is_remembered_has_a_bound_and_is_given_back)
+/* Strings of 60 KB that came twice are remembered: up to 2 MiB, and none when their room is needed. */
+STREAM(remembered_texts_are_bounded_and_given_back)
 {
 	enum { LENGTH = 60000, STRINGS = 60 };
 	uint64_t most = 0, before = used_bytes(s);
@@ -651,15 +649,15 @@ STREAM(what_is_remembered_has_a_bound_and_is_given_back)
 		most = used_bytes(s) - before > most ? used_bytes(s) - before : most;
 	}
 	assert_in_range(most, 1u << 20, (2u << 20) + (1u << 17));
-	assert_int_equal(body_fixture_decode(s->fx, "{}", 2, 0), 0); /* the one before goes */
+	assert_int_equal(body_fixture_decode(s->fx, "{}", 2, 0), 0); /* discards the object before */
 	assert_true(used_bytes(s) - before > 1u << 20);
 	decoder_schema_give_back(s->fx->schema);
 	assert_true(used_bytes(s) - before < LENGTH);
 	free(item);
 }
 
-/* What a schema remembers of texts it met is not taken for a name: that goes into the key. */
-STREAM(a_name_with_escapes_that_comes_again_is_a_name)
+/* A name goes into the key, though the schema remembers the same text as a value. */
+STREAM(a_repeated_name_with_escapes_is_a_name)
 {
 	static const char name[] = "a-name-that-has-\\u0065scapes-and-is-long-enough-to-be-remembered";
 	char item[300], text[400];
@@ -672,8 +670,8 @@ STREAM(a_name_with_escapes_that_comes_again_is_a_name)
 	assert_memory_equal(s->log, "[/a-name-that-has-escapes-and", 29);
 }
 
-/* An item nested 10,000 deep, or longer than allowed, is reported and passed; its neighbours arrive. */
-TEST_CASE(items_too_deep_or_too_long_are_passed)
+/* An item nested 10,000 deep, or longer than allowed, is reported and skipped. Items beside it arrive. */
+TEST_CASE(items_too_deep_or_too_long_are_skipped)
 {
 	static const struct {
 		const char *begin, *again, *middle, *closing;
@@ -706,7 +704,7 @@ TEST_CASE(items_too_deep_or_too_long_are_passed)
 	bytes_done(&text);
 }
 
-/* A length limit counts the item's own bytes: at the limit it is kept, one byte more and it is not. */
+/* The limit counts the item's own bytes. An item of the limit is kept, one byte more is refused. */
 TEST_CASE(the_length_limit_is_exact)
 {
 	const char *text = "{'items':[{'metadata':{'name':'ok'}}]}";
@@ -717,7 +715,7 @@ TEST_CASE(the_length_limit_is_exact)
 		"BAD:the object ok at byte 10 is left out: it is longer than 25 bytes\nEND:,,0\n");
 }
 
-/* The log of a stream of which Pods are expected, and whose kinds are dropped; its error at the end. */
+/* The log of a stream in which Pods are expected and kinds are dropped, with its error at the end. */
 static void
 assert_pods(enum decoder_mode mode, const char *text_, const char *expected)
 {
@@ -739,8 +737,8 @@ assert_pods(enum decoder_mode mode, const char *text_, const char *expected)
 	free(text);
 }
 
-/* An event's object of another kind, or without metadata, is told as none of ours; a list is refused. */
-TEST_CASE(objects_of_another_kind_are_told)
+/* An event's object of another kind, or without metadata, is reported as foreign. A list of it is refused. */
+TEST_CASE(objects_of_another_kind_are_reported)
 {
 	assert_pods(
 		DECODE_WATCH,
@@ -762,8 +760,8 @@ TEST_CASE(objects_of_another_kind_are_told)
 		    "[/a]{'metadata':{'name':'a'}}\nERROR:it is a Node, not a Pod");
 }
 
-/* An event's object of another apiVersion is told as none of ours; in a list it counts, as in client-go. */
-TEST_CASE(objects_of_another_version_are_told)
+/* An event's object of another apiVersion is reported as foreign; in a list it counts, as in client-go. */
+TEST_CASE(objects_of_another_version_are_reported)
 {
 	assert_pods(
 		DECODE_WATCH,
@@ -780,7 +778,7 @@ TEST_CASE(objects_of_another_version_are_told)
 		    "[/a]{'metadata':{'name':'a'}}\nEND:,,0\n");
 }
 
-/* Dropped paths are left out, in every spelling, in arrays and under [*]; what only looks like them stays. */
+/* Dropped paths are left out in every spelling, in arrays and under [*]. Similar paths stay. */
 TEST_CASE(drops_leave_out_their_paths)
 {
 	const char *drops[] = {"metadata.managedFields", "spec.containers[*].env", "status['a.b'].c",
@@ -798,7 +796,7 @@ TEST_CASE(drops_leave_out_their_paths)
 		"END:,,0\n");
 }
 
-/* For keys alone nothing else is decoded, from either end, and next to nothing stays in the arena. */
+/* For keys alone nothing else is decoded, and almost nothing stays in the arena. */
 TEST_CASE(keys_are_read_without_the_rest)
 {
 	char text[] = "{'kind':'PodList','items':[{'spec':{'a':'long enough to be shared','b':[{}]},"
@@ -823,7 +821,7 @@ TEST_CASE(keys_are_read_without_the_rest)
 	stream_free(s);
 }
 
-/* A drop that cannot be (drop_path_test.c) is named by its number. */
+/* An impossible drop (drop_path_test.c) is named by its number. */
 TEST_CASE(impossible_drops_are_refused)
 {
 	const char *drops[] = {"metadata.managedFields", "metadata.name"};
@@ -833,7 +831,7 @@ TEST_CASE(impossible_drops_are_refused)
 	assert_int_equal(bad, 1);
 }
 
-/* What stands around the items is checked, too. */
+/* Bytes around the items are checked, too. */
 TEST_CASE(broken_envelopes_are_refused)
 {
 	static const struct {
@@ -874,7 +872,7 @@ TEST_CASE(broken_envelopes_are_refused)
 		}
 }
 
-/* What a callback answers stops the decoder and is returned, whether negative or positive. */
+/* A callback's result, negative or positive, stops the decoder and is returned. */
 STREAM(a_callback_stops_the_decoder)
 {
 	const char *text = "{\"items\":[{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"}}]}";
@@ -887,7 +885,7 @@ STREAM(a_callback_stops_the_decoder)
 	}
 }
 
-/* A full arena at any allocation: the decoder says so, gives back what it had, and reads on after a reset. */
+/* A full arena at any allocation is an error. The decoder frees its blocks, and reads on after a reset. */
 TEST_CASE(a_full_arena_leaves_nothing_behind)
 {
 	struct json_random r = {.seed = 99};
@@ -917,7 +915,7 @@ TEST_CASE(a_full_arena_leaves_nothing_behind)
 	json_random_done(&r);
 }
 
-/* A schema taken to another arena forgets the first one's blocks and serves the second. */
+/* A schema moved to another arena forgets the first arena's blocks, and serves the second. */
 TEST_CASE(a_schema_moves_to_another_arena)
 {
 	struct stream *a = stream_new(NULL, 0, NULL), *b = stream_new(NULL, 0, NULL);

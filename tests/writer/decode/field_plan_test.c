@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Remembered plans: each is found for its message and its fields and for no others, and references go back.
- */
+/* A remembered plan is found for its message and fields alone. References are given back. */
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "writer/decode/field_plan.h"
@@ -9,7 +7,7 @@
 static struct path_node *
 node(uintptr_t n)
 {
-	return (struct path_node *)n; /* never looked into */
+	return (struct path_node *)n; /* never read */
 }
 
 #define TEST(name) TEST_CASE_OF(struct body_fixture *fx, body_fixture_set_up, body_fixture_tear_down, name)
@@ -35,14 +33,14 @@ TEST(only_its_message_and_fields_find_a_plan)
 	for (unsigned bit = 0; bit < 64; bit++) {
 		assert_null(field_plan_find(plans, plan.message, plan.fields ^ 1ull << bit));
 		assert_null(field_plan_find(plans, plan.message ^ 1ull << bit, plan.fields));
-		/* both otherwise, and the place the same */
+		/* another message and fields at the same place in the table */
 		assert_null(field_plan_find(plans, plan.message ^ 1ull << bit, plan.fields ^ 1ull << bit));
 	}
 	field_plans_free(plans, in);
 	assert_int_equal(intern_count(in), 0);
 }
 
-/* Many more than places: the newest is found, one that is found is right, and references balance. */
+/* With many more plans than places the newest is found, a found plan is right, and references balance. */
 TEST(a_plan_gives_way_to_a_newer_one)
 {
 	struct intern *in = fx->intern;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which fields a message has: where they are, which absent ones stand in JSON, and where it ends in failure.
- */
+/* The fields of a message: their places, which absent ones appear in JSON, and where reading fails. */
 #include "tests/room.h"
 #include "tests/support/proto_text.h"
 #include "writer/decode/proto_fields.h"
@@ -39,16 +37,14 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	bytes_done(&w->in);
 	proto_schema_free(w->schema);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
 static int
 find(struct world *w, const char *text)
@@ -60,7 +56,7 @@ find(struct world *w, const char *text)
 				 &w->fields, &w->end);
 }
 
-/* The bytes of a field are these, as proto_text() has them. */
+/* The field has these bytes, written as for proto_text(). */
 static void
 assert_bytes(const struct world *w, unsigned field, const char *text)
 {
@@ -84,12 +80,12 @@ TEST(fields_are_found_in_any_order)
 	assert_bytes(w, AT, "1=5 2=0");
 	assert_int_equal(w->found[NOTHING].value, 0);
 	assert_non_null(w->found[NOTHING].at);
-	/* from its first tag to its last entry, with what stands in between */
+	/* from the first tag to the last entry, with other fields in between */
 	assert_bytes(w, LIST, "3:'a' 2=300 3:'b' 1:'t' 4:{1=5 2=0} 3:'c'");
 }
 
-/* Absent is what prints null, and what is zero and left out then is as if it were not there. */
-TEST(what_is_absent_stands_only_where_it_prints_null)
+/* Absent fields that print null are there. A zero that would be left out counts as absent. */
+TEST(absent_fields_are_there_only_where_they_print_null)
 {
 	static const char *const texts[] = {"", "1:'' 4:''", "4:{1=-62135596800}"};
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What stands otherwise in JSON than in protobuf: texts that are no UTF-8, times, and the small messages.
- */
+/* Values that JSON writes in another form than protobuf: invalid UTF-8, times, and small messages. */
 #include <limits.h>
 
 #include "tests/room.h"
@@ -13,7 +11,7 @@
 #define FFFD "\xef\xbf\xbd"
 
 static const struct {
-	const char *text, *repaired; /* NULL: it is good as it is */
+	const char *text, *repaired; /* NULL: valid as it is */
 } texts[] = {
 	{"", NULL},
 	{"twelve bytes", NULL},
@@ -30,19 +28,19 @@ static const struct {
 	{"\xf0\x8f\xbf\xbf", FFFD FFFD FFFD FFFD},
 	{"\xf4\x90\x80\x80", FFFD FFFD FFFD FFFD},
 	{"\xf5\x80\x80\x80", FFFD FFFD FFFD FFFD},
-	{"a\xe2\x82", "a" FFFD FFFD}, /* cut off */
+	{"a\xe2\x82", "a" FFFD FFFD}, /* cut */
 	{"\xe2\x82z", FFFD FFFD "z"},
 	{"12345678\xff", "12345678" FFFD},
 	{"1234567\xff-", "1234567" FFFD "-"},
 	{"\xff-12345678", FFFD "-12345678"},
 };
 
-TEST_CASE(each_byte_that_is_no_utf8_becomes_a_replacement)
+TEST_CASE(each_invalid_byte_becomes_a_replacement)
 {
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		const char *repaired = texts[i].repaired ? texts[i].repaired : texts[i].text;
 		size_t length = strlen(texts[i].text), room = proto_text_repaired_max(length), n;
-		/* as long as they are, so that a sanitizer sees what is read or written behind them */
+		/* exact size, so that a sanitizer sees accesses beyond the end */
 		char *text = malloc(length ? length : 1), *to = malloc(room ? room : 1);
 
 		assert_true(text && to);
@@ -61,18 +59,18 @@ TEST_CASE(each_byte_that_is_no_utf8_becomes_a_replacement)
 
 static const struct {
 	int64_t seconds, nanos;
-	const char *text, *micro; /* NULL: null */
+	const char *text, *micro; /* NULL: prints null */
 } times[] = {
 	{0, 0, "1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000000Z"},
 	{1795351905, 123456789, "2026-11-22T12:51:45Z", "2026-11-22T12:51:45.123456Z"},
 	{-1, 999999999, "1969-12-31T23:59:59Z", "1969-12-31T23:59:59.999999Z"},
-	/* the year one is no time, with nanoseconds of which neither form has any */
+	/* the zero time prints null, also with nanoseconds that the form does not print */
 	{-62135596800, 0, NULL, NULL},
 	{-62135596800, 999, NULL, NULL},
 	{-62135596800, 1000, NULL, "0001-01-01T00:00:00.000001Z"},
 	{-62167219200, 0, "0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000000Z"},
 	{253402300799, 0, "9999-12-31T23:59:59Z", "9999-12-31T23:59:59.000000Z"},
-	/* what JSON has no room for: as Go prints it all the same (apimachinery v0.37.2) */
+	/* beyond what JSON's times hold, printed as Go does (apimachinery v0.37.2) */
 	{-62167219201, 0, "-0001-12-31T23:59:59Z", "-0001-12-31T23:59:59.000000Z"},
 	{253402300800, 0, "10000-01-01T00:00:00Z", "10000-01-01T00:00:00.000000Z"},
 	{5939543980799, 5000, "190186-08-27T23:59:59Z", "190186-08-27T23:59:59.000005Z"},
@@ -82,7 +80,7 @@ static const struct {
 	{INT64_MAX, 0, "292277026596-12-04T15:30:07Z", "292277026596-12-04T15:30:07.000000Z"},
 	{INT64_MIN, 0, "292277026596-12-04T15:30:08Z", "292277026596-12-04T15:30:08.000000Z"},
 	{INT64_MAX, 1000000000, "292277026596-12-04T15:30:07Z", "292277026596-12-04T15:30:08.000000Z"},
-	/* fractions that are seconds, or count back */
+	/* fractions of more than a second, or negative */
 	{1, 1000000000, "1970-01-01T00:00:01Z", "1970-01-01T00:00:02.000000Z"},
 	{0, INT32_MAX, "1970-01-01T00:00:00Z", "1970-01-01T00:00:02.147483Z"},
 	{1, -1, "1970-01-01T00:00:01Z", "1970-01-01T00:00:01.000000Z"},
@@ -93,7 +91,7 @@ static const struct {
 	{-62135596800, -1000, NULL, "0000-12-31T23:59:59.999999Z"},
 };
 
-TEST_CASE(a_time_is_written_as_the_server_writes_it)
+TEST_CASE(a_time_is_printed_as_the_server_prints_it)
 {
 	char to[PROTO_TIME_TEXT_MAX];
 	struct proto_date date = {0};
@@ -116,8 +114,8 @@ TEST_CASE(a_time_is_written_as_the_server_writes_it)
 	}
 }
 
-/* Counted by the calendar's own rules; each day has another time of day. */
-TEST_CASE(every_day_is_written_as_the_calendar_has_it)
+/* Each day is counted by the calendar's rules, and has another time of day. */
+TEST_CASE(every_day_is_printed_as_the_calendar_has_it)
 {
 	static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 	int64_t midnight = -62167219200; /* 0000-01-01 */
@@ -135,7 +133,7 @@ TEST_CASE(every_day_is_written_as_the_calendar_has_it)
 				char want[80], to[PROTO_TIME_TEXT_MAX];
 
 				if (day > 2 && day < 28)
-					continue; /* what is wrong is wrong at the ends of months, too */
+					continue; /* an error would show at the ends of months */
 				snprintf(want, sizeof(want), "%04d-%02d-%02dT%02d:%02d:%02dZ", year, month,
 					 day, of_day / 3600, of_day / 60 % 60, of_day % 60);
 				assert_int_equal(proto_time_text(&date, to, &time, false), 20);
@@ -152,7 +150,7 @@ static const struct {
 	enum proto_type type;
 	const char *text;
 	int result;
-	unsigned number; /* of -EPROTO: what is not known */
+	unsigned number; /* of an -EPROTO: the unknown field */
 } smalls[] = {
 	{PROTO_QUANTITY, "", 0, 0},
 	{PROTO_QUANTITY, "1:'5Gi'", 0, 0},
@@ -222,8 +220,8 @@ static const struct {
 	{"raw 08 05 10 80", false},
 };
 
-/* As servers write it; with anything else proto_small_read() has the say. */
-TEST_CASE(a_time_that_is_read_at_once_is_what_its_fields_say)
+/* The fast path reads times as servers write them. Other times are left to proto_small_read(). */
+TEST_CASE(the_fast_path_reads_the_same_time)
 {
 	struct bytes in = {0};
 
@@ -234,7 +232,7 @@ TEST_CASE(a_time_that_is_read_at_once_is_what_its_fields_say)
 		uint8_t *text;
 
 		proto_text(&in, plain_times[i].text);
-		/* as long as it is, so that a sanitizer sees what is read behind it */
+		/* exact size, so that a sanitizer sees a read beyond the end */
 		text = malloc(in.length + 1);
 		assert_non_null(text);
 		memcpy(text + 1, in.data ? in.data : text, in.length);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A schema from a file: read, or a message that names the file, and the line of what is wrong in it.
- */
+/* A schema from a file is read, or refused with the file and the line of the error. */
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "writer/base/log.h"
@@ -40,11 +38,9 @@ TEST(a_file_is_read_or_named_in_the_message)
 	free(error);
 }
 
-/* ---- which one ---- */
-
 struct chosen {
-	char log[4096];    /* what was said */
-	char releases[64]; /* "": what is built in */
+	char log[4096];    /* the logged messages */
+	char releases[64]; /* "": the built-in schema */
 	int result;
 };
 
@@ -72,7 +68,7 @@ choose(const char *path, const char *installed)
 
 #define SCHEMA(releases) "releases " releases "\nkind v1 A A.v1\nmessage A.v1\n"
 
-TEST(the_installed_one_is_used_where_it_is_newer)
+TEST(an_installed_schema_is_used_if_newer)
 {
 	static const struct {
 		const char *text;
@@ -102,8 +98,8 @@ TEST(the_installed_one_is_used_where_it_is_newer)
 	}
 }
 
-/* The releases that are built in are no newer than themselves. */
-TEST(the_same_again_is_not_newer)
+/* An installed schema of the built-in releases is not newer. */
+TEST(the_same_schema_is_not_newer)
 {
 	char text[256];
 	struct chosen c;
@@ -114,7 +110,7 @@ TEST(the_same_again_is_not_newer)
 	assert_string_equal(c.releases, "");
 }
 
-TEST(where_there_is_none_nothing_is_said_of_it)
+TEST(a_missing_schema_is_not_logged)
 {
 	const char *places[] = {temp_path(*state, "none"), temp_path(*state, "none/none"), NULL};
 
@@ -128,8 +124,8 @@ TEST(where_there_is_none_nothing_is_said_of_it)
 	}
 }
 
-/* One that somebody named counts, however old it is, and must be good. */
-TEST(one_that_is_named_goes_before)
+/* A schema named by the user is used however old it is, and must be valid. */
+TEST(a_named_schema_is_used)
 {
 	const char *installed = temp_file(*state, "new", SCHEMA("v0.99.0"));
 	struct chosen c = choose(temp_file(*state, "old", SCHEMA("v0.1.0")), installed);
@@ -142,7 +138,7 @@ TEST(one_that_is_named_goes_before)
 	assert_int_equal(c.result, -ENOENT);
 }
 
-TEST(it_is_installed_beside_the_program)
+TEST(the_schema_is_installed_beside_the_program)
 {
 	char *path = schema_file_installed(), program[4096], *end;
 	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);

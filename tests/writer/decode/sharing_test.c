@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What is learnt about sharing from streams of values: ever new ones, repeating ones, some of both, and a
- * change of mind.
- */
+/* What is learnt about sharing from streams of new, of repeated and of mixed values, and after a change. */
 #include "tests/room.h"
 #include "tests/support/json_random.h"
 #include "writer/decode/sharing.h"
 
-/* Feed values, fresh_per_mille of them fresh, else one of `kinds`. How many were looked up. */
+/* Feed values: fresh_per_mille of them new, the rest of `kinds`. Returns how many were looked up. */
 static unsigned
 source(struct sharing *s, struct json_random *r, unsigned count, uint32_t bytes, unsigned kinds,
        unsigned fresh_per_mille, uint8_t *seen)
@@ -28,8 +25,8 @@ source(struct sharing *s, struct json_random *r, unsigned count, uint32_t bytes,
 	return looked_up;
 }
 
-/* Values that never come again are soon left inline, and tried again ever more seldom. */
-TEST_CASE(what_never_comes_again_stands_inline)
+/* Values that never repeat are soon left inline, and are tried again ever more seldom. */
+TEST_CASE(values_that_never_repeat_are_inline)
 {
 	struct json_random r = {.seed = 3};
 	uint8_t seen[1] = {0};
@@ -41,8 +38,8 @@ TEST_CASE(what_never_comes_again_stands_inline)
 	assert_true(source(&s, &r, 100000, 36, 0, 1000, seen) < 400);
 }
 
-/* Values of 35 kinds are shared from the first on, whatever their size and order. */
-TEST_CASE(what_comes_again_is_shared)
+/* Values of 35 kinds are shared from the first repeat on, in any size and order. */
+TEST_CASE(repeated_values_are_shared)
 {
 	static const uint32_t sizes[] = {20, 40, 200, 3000};
 
@@ -53,16 +50,13 @@ TEST_CASE(what_comes_again_is_shared)
 			struct sharing s = {0};
 			unsigned looked_up = source(&s, &r, 10000, sizes[i], 35, 0, seen);
 
-			/*
-			 * (a short string's first trial may fail; then what it shared makes the second
-			 * succeed)
-			 */
+			/* a short string's first trial may fail; the second succeeds */
 			assert_true(looked_up > (sizes[i] < 40 ? 9000 : 9999));
 		}
 }
 
-/* Where one large value in five is known sharing pays; where one short string in five is, it does not. */
-TEST_CASE(the_size_decides_where_few_come_again)
+/* If one value in five repeats, sharing pays for large values, and not for short strings. */
+TEST_CASE(the_size_decides_where_few_values_repeat)
 {
 	struct json_random r = {.seed = 8};
 	uint8_t seen[8] = {0}, seen_too[8] = {0};
@@ -72,7 +66,7 @@ TEST_CASE(the_size_decides_where_few_come_again)
 	assert_true(source(&small, &r, 20000, 24, 8, 800, seen_too) < 4000);
 }
 
-/* Values that stop coming again stop being shared, and are shared again when they do. */
+/* Values that stop repeating stop being shared. They are shared again when they repeat again. */
 TEST_CASE(a_change_is_noticed)
 {
 	struct json_random r = {.seed = 21};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Remembered texts: found where they stand whole, by their last byte, and never otherwise; references and
- * bytes go back.
- */
+/* A remembered text is found only where it stands whole. References and bytes are given back. */
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "writer/decode/text_memo.h"
@@ -11,7 +8,7 @@
 
 #define TEST(name) TEST_CASE_OF(struct body_fixture *fx, body_fixture_set_up, body_fixture_tear_down, name)
 
-/* Texts that begin alike, that differ in the last byte only, or that end too early are told apart. */
+/* Texts that begin alike, texts that differ in the last byte, and texts that end early are told apart. */
 TEST(only_the_very_text_is_found)
 {
 	struct intern *in = fx->intern;
@@ -33,7 +30,7 @@ TEST(only_the_very_text_is_found)
 		other[i] ^= 1;
 		assert_null(text_memo_find(m, other, other + length));
 	}
-	/* too short and too long ones are not remembered */
+	/* texts that are too short or too long are not remembered */
 	text_memo_put(m, in, text, TEXT_MEMO_PREFIX - 1, ref, &bytes);
 	text_memo_put(m, in, text, TEXT_MEMO_TEXT_MAX + 1, ref, &bytes);
 	assert_int_equal(bytes, length);
@@ -45,7 +42,7 @@ TEST(only_the_very_text_is_found)
 	free(m);
 }
 
-/* Many more texts than places: what is found is right, the newest are found, the references balance. */
+/* With many more texts than places a found text is right, the newest are found, and references balance. */
 TEST(more_texts_than_places_push_out_older_ones)
 {
 	struct intern *in = fx->intern;
@@ -84,7 +81,7 @@ TEST(more_texts_than_places_push_out_older_ones)
 	free(m);
 }
 
-/* Strings of one path are often alike but for a byte: wherever it stands, it counts. */
+/* Strings of one path often differ in one byte only. That byte counts wherever it stands. */
 TEST_CASE(strings_that_differ_in_a_byte_have_other_hashes)
 {
 	char text[256];
@@ -104,11 +101,11 @@ TEST_CASE(strings_that_differ_in_a_byte_have_other_hashes)
 	}
 }
 
-/* Of a long one not every byte counts, but none behind it, and its ends do. */
+/* Not every byte of a long string counts, but its ends do, and no byte behind it does. */
 TEST_CASE(a_long_string_is_hashed_by_pieces_of_it)
 {
 	for (size_t length = 257; length < 5000; length += 97) {
-		/* as long as it is, so that a sanitizer sees what is read behind it */
+		/* exact size, so that a sanitizer sees a read beyond the end */
 		char *text = malloc(length);
 		uint32_t hash;
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Values are the same exactly when they print the same, however they are stored.
- */
+/* Two values are the same exactly if they print the same, however they are stored. */
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
 #include "tests/support/json_random.h"
 #include "writer/decode/value_same.h"
 
-/* The fixture's draft is ours from now on. */
+/* Take the fixture's draft over. */
 static uint32_t
 keep(struct body_fixture *fx)
 {
@@ -44,8 +42,8 @@ are_same(struct body_fixture *fx, const char *a, const char *b)
 
 #define BEYOND_63 "a text of more than 63 bytes, which has another form in the arena than "
 
-/* Every kind of value is told from another one of its kind, and of another, wherever it stands. */
-TEST(what_differs_is_not_the_same)
+/* A value differs from another value of its kind, and of another kind, wherever it stands. */
+TEST(different_values_are_not_the_same)
 {
 	static const char *const values[][12] = {
 		{"null", "true", "false"},
@@ -67,8 +65,8 @@ TEST(what_differs_is_not_the_same)
 		}
 }
 
-/* Each document beside itself and the one before: shared or inline, it is the same. */
-TEST(how_it_is_stored_does_not_matter)
+/* A document is the same as its copy, shared or inline. */
+TEST(storage_does_not_matter)
 {
 	struct json_random r = {.seed = 5};
 	uint32_t before = 0, first, second;
@@ -103,8 +101,8 @@ TEST(how_it_is_stored_does_not_matter)
 	json_random_done(&r);
 }
 
-/* What is absent is the same as nothing, not even as another absence. */
-TEST(what_is_not_there_is_the_same_as_nothing)
+/* An absent value is not the same as anything, absent values included. */
+TEST(absent_values_are_never_the_same)
 {
 	struct value v = body_fixture_value(fx, "{\"a\":1}");
 
