@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The pipeline between DeltaFIFO and a real store: what a commit shows, beside which RV, and what happens
- * when it cannot be made.
- */
+/* The pipeline from DeltaFIFO to a real store: content and RV of each commit, and commits that fail. */
 #include "shm-layout/queue.h"
 #include "tests/room.h"
 #include "tests/support/source_fixture.h"
@@ -31,23 +28,21 @@ set_up(void **state)
 	return set_up_with(state, 0);
 }
 
-/* A small arena, which is soon full. */
+/* A small arena that is soon full. */
 static int
 set_up_small(void **state)
 {
 	return set_up_with(state, 4u << 20);
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct test *t)
 {
-	struct test *t = *state;
-
 	reflector_free(t->reflector);
 	source_fixture_free(t->fx);
 	free(t);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
 static void
 begin(struct test *t)
@@ -57,14 +52,14 @@ begin(struct test *t)
 	applier_run(t->fx->applier);
 }
 
-/* More is queued that could be applied now. */
+/* True if queued Deltas can be applied now. */
 static bool
 turn(struct test *t)
 {
 	return applier_run(t->fx->applier);
 }
 
-/* Until nothing more can be applied; how many turns that took. */
+/* Apply until nothing more can be applied. Returns the number of turns. */
 static unsigned
 turns(struct test *t)
 {
@@ -86,7 +81,7 @@ advance(struct test *t, uint64_t ms)
 #define S(name) TEST_CASE_OF(struct test *t, set_up_small, tear_down, name)
 #define T(name) TEST_CASE_OF(struct test *t, set_up, tear_down, name)
 
-/* What is read in one turn of the loop is one commit; a turn without news is none. */
+/* Deltas read in one turn of the loop are one commit. A turn without Deltas is none. */
 T(a_turn_is_one_commit)
 {
 	uint64_t epoch;
@@ -102,8 +97,8 @@ T(a_turn_is_one_commit)
 	assert_int_equal(store_epoch(t->fx->store->store), epoch + 1);
 }
 
-/* Whichever piece of room is missing once, in a change or in its commit, the retry publishes all of it. */
-T(what_fails_once_is_published_by_the_retry)
+/* Whichever allocation fails once, in a change or in its commit, the retry publishes everything. */
+T(a_failed_change_is_published_by_the_retry)
 {
 	struct arena *arena = t->fx->store->arena;
 	unsigned version = 9, failures = 0;
@@ -133,8 +128,8 @@ T(what_fails_once_is_published_by_the_retry)
 	assert_true(failures > 1);
 }
 
-/* Whatever the backoff has come to: where there is room again, what waits is applied by the next turn. */
-T(what_waits_goes_on_when_there_is_room)
+/* Whatever the backoff, a change that waits for room is applied in the first turn with room. */
+T(waiting_changes_are_applied_when_there_is_room)
 {
 	struct arena *arena = t->fx->store->arena;
 
@@ -156,7 +151,7 @@ T(what_waits_goes_on_when_there_is_room)
 	assert_string_equal(applier_trouble(t->fx->applier), "");
 }
 
-/* Pops that fail for the keys of a test, in place of the store's own errors. */
+/* Makes pops fail for keys of a test, in place of the store's errors. */
 struct failing {
 	const char *name;
 	struct test *t;
@@ -175,8 +170,8 @@ apply_but(void *context, const struct delta *d)
 }
 
 /*
- * The RV rule: 12 is not committed while 10 waits. A writer that dies here goes
- * on from 8 and hears 10 again; with 12 it would be lost. A bookmark behind it does not move the RV either.
+ * RV 12 is not committed while RV 10 waits. A writer that dies here resumes from 8 and receives 10 again. A
+ * bookmark behind it does not move the RV either.
  */
 T(a_delta_that_waits_holds_the_version_back)
 {
@@ -200,7 +195,7 @@ T(a_delta_that_waits_holds_the_version_back)
 	assert_string_equal(published(t->fx), "[50] a/x@12 a/y@10 a/z@13 ");
 }
 
-/* Answer a LIST with pods `from` to below `to`; `padding` bytes in each, which no two pods share. */
+/* Answer a LIST with pods [from, to), each with `padding` bytes that no two pods share. */
 static void
 answer_list(struct test *t, const char *version, unsigned from, unsigned to, int padding)
 {
@@ -227,7 +222,7 @@ list(struct test *t, unsigned from, unsigned to)
 	answer_list(t, "5000", from, to, 0);
 }
 
-/* The watch's history is gone: the same is listed again, as of 9000. */
+/* The watch's history is gone. The same pods are listed again, as of 9000. */
 static void
 relist(struct test *t, unsigned from, unsigned to)
 {
@@ -250,7 +245,7 @@ published_resource(struct test *t)
 	return published_of(t, t->fx->store->pods);
 }
 
-/* What is published is SYNCED, as of this version, with so many objects. */
+/* The published state is SYNCED, at this version, with so many objects. */
 static void
 assert_synced(struct test *t, const char *version, uint64_t count)
 {
@@ -270,7 +265,7 @@ somebody_hears(void *context, unsigned resource)
 	return true;
 }
 
-/* A long list is shown in portions, as listing, where somebody hears of it; its RV with its last Delta. */
+/* A long list with a reader is published in portions as LISTING. Its RV comes with its last Delta. */
 T(a_long_list_is_listing_until_its_last_delta)
 {
 	unsigned portions = 1;
@@ -285,8 +280,8 @@ T(a_long_list_is_listing_until_its_last_delta)
 	assert_synced(t, "5000", 3000);
 }
 
-/* Of a first list that nobody is told of many portions share a commit; all of it is there at its end. */
-T(portions_that_nobody_hears_of_share_a_commit)
+/* Without a reader several portions of a first list share a commit. All of it is there at its end. */
+T(portions_without_a_reader_share_a_commit)
 {
 	struct store_stats before, after;
 	unsigned portions = 1, shown = 0;
@@ -310,11 +305,11 @@ T(portions_that_nobody_hears_of_share_a_commit)
 	assert_int_equal(store_fixture_verify(t->fx->store), 0);
 }
 
-/* What a relist's commits tell, in their order. */
+/* What a relist's commits publish, in order. */
 struct told {
 	uint64_t deleted, put, synced;
-	bool deleted_late;	/* after something was put */
-	bool synced_early;	/* before something else */
+	bool deleted_late;	/* a delete came behind a put */
+	bool synced_early;	/* SYNCED came before another event */
 };
 
 static void
@@ -337,10 +332,10 @@ note_told(void *context, const struct store_event *events, size_t count, uint64_
 }
 
 /*
- * A relist of a synced resource that takes several portions is listing meanwhile: what goes with it is told
- * before what comes, though both take many commits; and none of these shows half of it for a whole.
+ * A long relist of a synced resource is LISTING meanwhile. Its deletes are published before its puts, over
+ * many commits. No commit shows a part of the list as the whole.
  */
-T(a_long_relist_tells_what_goes_first)
+T(a_long_relist_publishes_deletes_first)
 {
 	struct told told = {0};
 	unsigned portions = 1;
@@ -363,7 +358,7 @@ T(a_long_relist_tells_what_goes_first)
 	store_on_events(t->fx->store->store, NULL, NULL);
 }
 
-/* A long relist that changes little is applied whole: nobody sees it as listing. */
+/* A long relist with few changes is applied in one commit, and never LISTING. */
 T(a_relist_that_changes_little_is_never_listing)
 {
 	list(t, 1, 3001);
@@ -373,7 +368,7 @@ T(a_relist_that_changes_little_is_never_listing)
 	assert_synced(t, "9000", 3000);
 }
 
-/* Events behind a list wait for it; the RV of the last of them is stored with the last Delta. */
+/* Events behind a list wait for its end. The RV of the last event is stored with the last Delta. */
 T(events_behind_a_list_wait_for_it)
 {
 	list(t, 1, 2001);
@@ -385,8 +380,8 @@ T(events_behind_a_list_wait_for_it)
 	assert_synced(t, "5002", 2001);
 }
 
-/* Events behind a relist come with its last portion: new content is never shown with the old RV. */
-T(a_relist_is_not_shown_with_the_older_version)
+/* Events behind a relist come with its last portion: new content never has the old RV. */
+T(a_relist_is_not_published_with_the_older_version)
 {
 	char name[32];
 
@@ -395,7 +390,7 @@ T(a_relist_is_not_shown_with_the_older_version)
 	assert_synced(t, "5000", 30);
 	relist(t, 11, 51);
 	server_open(t->fx);
-	/* more than a list's turn takes along */
+	/* more than a list's turn applies */
 	for (unsigned i = 0; i < 2 * APPLIER_LIST_QUANTUM; i++) {
 		snprintf(name, sizeof(name), "a/new%u", i);
 		server_send(t->fx, EVENT("ADDED", pod(name, 9001 + i)));
@@ -403,8 +398,6 @@ T(a_relist_is_not_shown_with_the_older_version)
 	assert_int_equal(turns(t), 1);
 	assert_synced(t, "9256", 40 + 2 * APPLIER_LIST_QUANTUM);
 }
-
-/* ---- a resource beside another ------------------------------------------------------- */
 
 struct neighbour {
 	struct delta_fifo *fifo;
@@ -443,8 +436,8 @@ neighbour_done(struct neighbour *n, struct test *t)
 	delta_fifo_free(n->fifo);
 }
 
-/* A long list keeps no other resource waiting: that one's events come with the next portion. */
-T(a_long_list_starves_nobody)
+/* While a long list is applied, events of another resource come with its next portion. */
+T(a_long_list_delays_no_other_resource)
 {
 	struct neighbour n;
 
@@ -453,7 +446,7 @@ T(a_long_list_starves_nobody)
 	server_open(t->fx);
 	reflector_start(n.reflector, "7", 1);
 	server_open(t->fx);
-	for (unsigned i = 0; i < 2; i++) { /* the first time the other one is SYNCED */
+	for (unsigned i = 0; i < 2; i++) { /* in the first round the other resource becomes SYNCED */
 		assert_true(turn(t));
 		assert_int_equal(published_resource(t)->object_count, APPLIER_LIST_BATCH);
 	}
@@ -462,7 +455,7 @@ T(a_long_list_starves_nobody)
 	assert_int_equal(published_of(t, n.id)->object_count, 1);
 	assert_memory_equal(published_of(t, n.id)->version, "8", 1);
 	assert_int_equal(n.popped, 1);
-	/* and what had waited of the list came along */
+	/* the waiting part of the list came along */
 	assert_int_equal(published_resource(t)->object_count, 3 * APPLIER_LIST_BATCH);
 	neighbour_done(&n, t);
 }
@@ -470,9 +463,8 @@ T(a_long_list_starves_nobody)
 /* ---- no space ---------------------------------------------------------------------------- */
 
 /*
- * The arena runs full in the middle of a watch: what fitted is published, the RV stays before what did not,
- * the trouble has a name and a remedy. When deletes have made room everything goes on by itself, and nothing
- * was lost.
+ * The arena runs full in the middle of a watch. What fits is published, and the RV stays before the rest. The
+ * error has a name and a remedy. When deletes have made room, everything goes on, and nothing is lost.
  */
 S(a_full_arena_loses_nothing)
 {
@@ -481,7 +473,7 @@ S(a_full_arena_loses_nothing)
 	struct reflector_status status;
 
 	begin(t);
-	/* Until the stream is given up for want of space, or the store's trouble shows. */
+	/* until the stream is given up for want of room, or the store reports the error */
 	for (i = 9; i < 1000 && server_has_request(t->fx) && applier_trouble(t->fx->applier)[0] == '\0';
 	     i++) {
 		server_send(t->fx,
@@ -499,10 +491,7 @@ S(a_full_arena_loses_nothing)
 	assert_true(applier_trouble(t->fx->applier)[0] != '\0' || strstr(status.last_error, "arena is full"));
 	assert_true(published_resource(t)->object_count <= heard - 8);
 
-	/*
-	 * The server goes on from the RV it is asked for: deletes of the first thirty, then the one that did
-	 * not fit.
-	 */
+	/* from the requested RV on: deletes of the first thirty, then the event that did not fit */
 	for (unsigned deleted = 0; deleted < 30;) {
 		if (!server_has_request(t->fx)) {
 			assert_in_range(watches++, 0, 20);
@@ -513,10 +502,7 @@ S(a_full_arena_loses_nothing)
 		server_send(t->fx, EVENT("DELETED", pod(key, 2000 + deleted)));
 		turn(t);
 	}
-	/*
-	 * Tombstones give way half at a time, each with a commit, and what they held is free after the
-	 * next.
-	 */
+	/* half of the tombstones give way with each commit; the next commit frees their memory */
 	for (unsigned tries = 0; tries < 10 && !delta_fifo_is_empty(t->fx->fifo); tries++) {
 		advance(t, 31000);
 		turn(t);
@@ -526,7 +512,7 @@ S(a_full_arena_loses_nothing)
 	assert_memory_equal(published_resource(t)->version, "2030", 4);
 }
 
-/* A list that does not fit changes nothing, says why, and is tried again. */
+/* A list that does not fit changes nothing, gives the reason, and is tried again. */
 S(a_list_that_does_not_fit_changes_nothing)
 {
 	struct reflector_status status;
@@ -545,10 +531,10 @@ S(a_list_that_does_not_fit_changes_nothing)
 }
 
 /*
- * A list does not fit beside what is known, much of which is gone at the server: its keys are enough to
- * delete that. They are read and applied in the reserve of a full arena. Then the list fits.
+ * A list does not fit beside the known objects, of which the server has deleted many. Its keys are read and
+ * applied in the reserve of a full arena: they delete those objects. Then the list fits.
  */
-S(what_the_server_no_longer_has_makes_room_for_the_list)
+S(deleted_objects_make_room_for_the_list)
 {
 	uint32_t filler;
 
@@ -576,8 +562,8 @@ S(what_the_server_no_longer_has_makes_room_for_the_list)
 	assert_synced(t, "9000", 100);
 }
 
-/* What is distrusted stays, LISTING at no RV, until the next list is applied, be it of the same RV. */
-T(what_is_distrusted_waits_for_a_list)
+/* Distrusted content stays, LISTING and without an RV, until the next list, though that has the same RV. */
+T(distrusted_content_waits_for_a_list)
 {
 	struct store *store = t->fx->store->store;
 	struct delta_item none[1] = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DeltaFIFO beside a store: pops are withheld for as long as a test likes, and processing fails where a test
- * says so. Behaviours of client-go's delta_fifo_test.go carry its names in brackets.
+ * DeltaFIFO beside a store. A test chooses when Deltas are popped and which fail. Names in brackets are those
+ * of client-go's delta_fifo_test.go.
  */
 #include "shm-layout/object.h"
 #include "shm-layout/root.h"
@@ -10,22 +10,22 @@
 #include "tests/support/store_fixture.h"
 #include "writer/fifo/delta_fifo_replace.h"
 
-/* ---- a world of objects ---------------------------------------------------- */
+/* ---- the world ------------------------------------------------------------- */
 
 struct world {
 	struct store_fixture *fx;
 	struct decoder *decoder;
-	struct draft draft; /* what the decoder made last */
+	struct draft draft; /* the decoder's last */
 	bool same_hash;     /* all keys share one hash */
 	struct delta_fifo *fifo;
-	int drafts;                  /* that neither the store has nor the FIFO discarded */
-	char log[16384];             /* what was popped, or is told by `state` */
+	int drafts;                  /* neither stored nor discarded yet */
+	char log[16384];             /* popped Deltas, and the answers of `state` */
 	struct delta_item items[16]; /* of a list */
 	size_t item_count;
 	uint64_t hashes[16]; /* of the keys of a list */
 	size_t hash_count;
 	char fail_key[16];      /* processing of this key fails … */
-	unsigned fail_after;    /* … after so many of its Deltas were processed */
+	unsigned fail_after;    /* … after so many of its Deltas */
 	size_t applied, failed; /* by a pop */
 };
 
@@ -46,7 +46,7 @@ take_draft(void *context, const char *type, size_t type_length, struct draft d)
 	return 0;
 }
 
-/* A draft of "ns/name" or "name"; uid 1 unless the test says otherwise. */
+/* A draft of "ns/name" or "name", with uid 1 unless the test sets another. */
 static uint32_t
 draft_uid(struct world *w, const char *key, unsigned version, unsigned uid)
 {
@@ -65,7 +65,7 @@ draft_uid(struct world *w, const char *key, unsigned version, unsigned uid)
 	return w->draft.ref;
 }
 
-/* What the FIFO discards is seen by the blocks that go; before it is what there were. */
+/* Count the drafts that the FIFO discarded, by the blocks that went. */
 static uint64_t
 blocks(const struct world *w)
 {
@@ -120,8 +120,8 @@ tear_down(void **state)
 }
 
 /*
- * Process by the store: "ns/name C9, ns/name R12, name D?" — key, type, version, '?' a deletion that was not
- * seen. The key of an object that is replaced becomes unreadable at once.
+ * Apply a Delta to the store, and log "ns/name C9", "ns/name R12" or "name D?": key, type, version. A '?'
+ * marks a deletion that was not seen. The key of a replaced object becomes unreadable at once.
  */
 static int
 apply(void *context, const struct delta *d)
@@ -176,7 +176,7 @@ pop(struct world *w, size_t max)
 
 #define ok(expression) assert_int_equal((expression), 0)
 
-/* ---- a test as two texts: what is done, and what is popped --------------------- */
+/* ---- a test is two texts: steps, and the log of pops -------------------------------- */
 
 static void
 tell_state(const struct world *w, char *text, size_t size)
@@ -202,7 +202,7 @@ act(void *context, const char *step)
 		know(w, key, version);
 		return;
 	}
-	if (strcmp(verb, "dropped") == 0) { /* so many drafts, by the last pop */
+	if (strcmp(verb, "dropped") == 0) { /* drafts discarded by the last pop */
 		w->drafts -= atoi(key);
 		return;
 	}
@@ -217,7 +217,7 @@ act(void *context, const char *step)
 		ok(delta_fifo_put(w->fifo, draft));
 	} else if (strcmp(verb, "delete") == 0) {
 		ok(delta_fifo_delete(w->fifo, draft));
-	} else if (strcmp(verb, "list") == 0) { /* an item that nobody has compared yet */
+	} else if (strcmp(verb, "list") == 0) { /* an item not compared with known objects yet */
 		w->items[w->item_count++] = (struct delta_item){draft, FOUND_UNASKED};
 	} else if (strcmp(verb, "stage") == 0) {
 		w->items[w->item_count++] = delta_fifo_stage(w->fifo, draft);
@@ -248,7 +248,7 @@ act(void *context, const char *step)
 	assert_true(w->item_count < 16);
 }
 
-/* Do what `steps` says, "add x 1, pop"; what was popped, and each state, are as told: "x A1; 0 queued, …". */
+/* Do the steps, as "add x 1, pop". The log must be `told`, as "x A1; 0 queued, …". */
 static void
 play(struct world *w, const char *steps, const char *told)
 {
@@ -259,7 +259,7 @@ play(struct world *w, const char *steps, const char *told)
 
 #define T(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
-/* A test of its own that plays one text. */
+/* A test that plays one text. */
 #define PLAY(name, steps, told)                                                                              \
 	T(name)                                                                                              \
 	{                                                                                                    \
@@ -269,13 +269,12 @@ play(struct world *w, const char *steps, const char *told)
 
 /* ---- order ------------------------------------------------------------------ */
 
-/* Deltas come in the order of their arrival, whatever their keys: the RVs told never go back. */
+/* Deltas are popped in order of arrival, whatever their keys: RVs never go back. */
 PLAY(deltas_come_in_the_order_of_their_arrival,
      "put a/x 1, put a/y 2, put a/x 3, put node-1 4, delete a/y 5, put a/x 6, state, pop, state",
      "6 queued, 0 waiting, 6 drafts; a/x C1, a/y C2, a/x C3, node-1 C4, a/y D5, a/x C6; "
      "0 queued, 0 waiting, 0 drafts");
 
-/* Keys whose hashes are equal are different keys. */
 T(keys_with_equal_hashes_stay_apart)
 {
 	w->same_hash = true;
@@ -283,77 +282,76 @@ T(keys_with_equal_hashes_stay_apart)
 	     "a/bc C1, ab/c C2, a/bc C3, a/bc D?, ab/c D?");
 }
 
-/* Nothing is merged, repeated updates neither; what nothing is known of is not deleted. */
+/* Repeated updates of a key stay separate Deltas. A delete of an unknown key is discarded. */
 PLAY(nothing_is_merged,
      "know x 1, delete x 2, put x 3, put x 4, put x 5, delete x 6, delete x 7, pop, dropped 1",
      "x D2, x C3, x C4, x C5, x D6");
 
 /* ---- unchanged -------------------------------------------------------------- */
 
-/* A state with the UID and resourceVersion that is known takes no new body. */
+/* A state with the known UID and resourceVersion discards its body. */
 PLAY(the_known_version_takes_no_new_body, "know x 5, put x 5, state, know y 6, put y 6#2, pop",
      "0 queued, 0 waiting, 0 drafts; y C6");
 
-/* With something queued in between, the known version is no longer what it will be compared with. */
+/* A version behind a queued Delta of the key is not compared with the known version. */
 PLAY(a_version_behind_a_queued_one_is_compared_with_that,
      "know x 5, put x 6, put x 5, put x 5, pop, dropped 1, state",
      "x C6, x C5; 0 queued, 0 waiting, 0 drafts");
 
-/* What a list repeats is discarded when it is staged, so that a relist needs no room for a second copy. */
-PLAY(staging_discards_what_is_known,
+/* Staging discards an item of a list that equals the known object. So a relist needs no room for a copy. */
+PLAY(staging_discards_known_objects,
      "know a 1, know b 2, stage a 1, stage b 3, stage c 4, state, replace, pop",
      "0 queued, 0 waiting, 2 drafts; b R3, c R4");
 
-/* A failed list is taken back without a trace. */
 PLAY(unstaging_leaves_nothing, "know a 1, stage a 1, stage b 2, unstage, unstage, state, pop",
      "0 queued, 0 waiting, 0 drafts; ");
 
-/* Staging keeps bodies while a watch's event is queued: what is known may change before the list ends. */
+/* Staging keeps bodies while an event is queued: the known object may change before the list ends. */
 PLAY(staging_keeps_bodies_while_something_is_queued, "know a 1, put a 2, stage a 1, pop, replace, pop",
      "a C2; a R1");
 
 /* ---- Replace ----------------------------------------------------------------- */
 
 /*
- * A list makes every item a REPLACED, and every known key that it lacks a tombstone with the last known
+ * A list makes every item a REPLACED. Each known key that the list lacks becomes a tombstone with its last
  * state. The deletions come first. [ReplaceMakesDeletions]
  */
 PLAY(replace_buries_known_keys_that_are_missing,
      "know a 1, know b 2, know z 3, list b 4, list c 5, replace, pop", "a D?, z D?, b R4, c R5");
 
-/* An object whose name the list gives to another UID is deleted, too: in front, with the others. */
-PLAY(replace_buries_what_lost_its_name,
+/* A known object whose name has another UID in the list is deleted, too, in front. */
+PLAY(replace_buries_objects_of_another_uid,
      "know a 1, know b 2, know c 3, list a 4, list b 5#2, stage c 6#2, replace, pop",
      "b D?, c D?, a R4, b R5, c R6");
 
-/* The same when what lost its name is only queued, and not when that is deleted already. */
-PLAY(replace_buries_what_lost_its_name_in_the_queue,
+/* So is an object that is only queued, unless its delete is queued, too. */
+PLAY(replace_buries_queued_objects_of_another_uid,
      "know x 1, know y 2, put x 3, delete y 4, put z 5#2, "
      "list a 6, list x 7#2, list y 8#2, list z 9#2, replace, pop",
      "x C3, y D4, z C5, x D?, a R6, x R7, y R8, z R9");
 
-/* The keys of a list bury the known objects that it lacks, but for keys of which something is queued. */
+/* A list of keys buries known objects that it lacks, except keys with queued Deltas. */
 PLAY(keys_bury_known_objects_that_are_missing,
      "know a 1, know b 2, know c 3, know d 4, put c 5, key d 9, key b 8#2, key e 7, others, pop, state",
      "1 buried; ; c C5, a D?; 0 queued, 0 waiting, 0 drafts");
 
-/* A list that has a key many times, each with another UID, says nothing that could be told in front. */
+/* A list with a key many times, each with another UID, makes no deletions in front. */
 PLAY(a_list_may_have_a_key_many_times,
      "know x 1, list x 2#2, list x 3#3, list x 4#4, list x 5#5, replace, pop, state, "
      "stage x 5#5, stage x 5#5, stage x 6#5, stage x 5#5, replace, pop",
      "x D?, x R2, x R3, x R4, x R5; 0 queued, 0 waiting, 0 drafts; x R6");
 
-/* A missing key that is only queued is buried, too. [ReplaceMakesDeletionsForObjectsOnlyInQueue] */
+/* [ReplaceMakesDeletionsForObjectsOnlyInQueue] */
 PLAY(replace_buries_keys_that_are_only_queued, "put x 1, list y 2, replace, pop", "x C1, x D?, y R2");
 
-/* So does one that waits, which an earlier list brought, or a watch. */
+/* Keys whose Deltas failed and wait are buried, too, from an earlier list or from a watch. */
 PLAY(replace_buries_keys_that_wait, "put x 1, fail x, pop, fail, list y 2, replace, retry, pop",
      "x failed; x C1, x D?, y R2");
 
-/* A key that a list lacks is buried once, at its end. [ReplaceMakesDeletionsForObjectsInQueue] */
+/* A key that a list lacks is buried once, at the list's end. [ReplaceMakesDeletionsForObjectsInQueue] */
 PLAY(a_key_that_is_known_and_queued_is_buried_once, "know x 1, put x 2, put x 3, replace, pop",
      "x C2, x C3, x D?");
-/* A list is under way from Replace until its last key was processed, whatever a watch adds behind it. */
+/* LISTING lasts from Replace to the last key of the list, whatever a watch adds behind it. */
 PLAY(listing_lasts_until_the_last_key_of_the_list,
      "list x 1, list y 1, replace, put z 2, state, pop 1, state, pop 1, state",
      "3 queued, 0 waiting, 3 drafts, listing; x R1; 2 queued, 0 waiting, 2 drafts, listing; y R1; "
@@ -361,39 +359,36 @@ PLAY(listing_lasts_until_the_last_key_of_the_list,
 
 /* ---- failures, close ------------------------------------------------------------ */
 
-/* What fails goes back in front; the keys behind it have their turn meanwhile. [RequeueOnPop] */
-PLAY(what_fails_goes_back_in_front, "put x 1, put y 2, fail x, pop, state, fail, put z 3, retry, pop",
+/* A failed Delta goes back in front. Keys behind it have their turn meanwhile. [RequeueOnPop] */
+PLAY(failed_deltas_go_back_in_front, "put x 1, put y 2, fail x, pop, state, fail, put z 3, retry, pop",
      "x failed, y C2; 0 queued, 1 waiting, 1 drafts; x C1, z C3");
 
-/* Newer Deltas of a key that waits go behind those that failed, and let other keys pass. */
+/* Newer Deltas of a waiting key go behind its failed Deltas, and let other keys pass. */
 PLAY(newer_deltas_wait_behind_those_that_failed,
      "put x 1, fail x, pop, fail, put x 2, put y 3, pop, state, put x 4, put y 5, retry, pop",
      "x failed; y C3; 0 queued, 2 waiting, 2 drafts; x C1, x C2, x C4, y C5");
 
-/* Deltas that were consumed before the failure do not come back. */
-PLAY(only_what_was_not_consumed_is_put_back, "put x 1, put x 2, put x 3, fail x 1, pop, fail, retry, pop",
+/* Deltas processed before the failure do not come back. */
+PLAY(only_unprocessed_deltas_are_put_back, "put x 1, put x 2, put x 3, fail x 1, pop, fail, retry, pop",
      "x C1, x failed; x C2, x C3");
 
-/* A tombstone that is put back refers to what is known by then, not to a block that is gone. */
-PLAY(a_tombstone_put_back_refers_to_what_is_known_now,
+/* A tombstone that is put back refers to the object known then, not to a freed block. */
+PLAY(a_tombstone_put_back_refers_to_the_known_object,
      "know x 1, put x 2, replace, fail x 1, pop, fail, retry, pop", "x C2, x failed; x D?");
 
-/* Several failing keys keep their order. */
 PLAY(failing_keys_keep_their_order,
      "list a 1, list b 1, list c 1, replace, fail a, pop 1, fail b, pop 1, fail, retry, pop",
      "a failed; b failed; a R1, b R1, c R1");
 
-/* Freeing a FIFO discards the drafts that are queued or wait (tear_down() counts them). */
-PLAY(freeing_discards_what_is_queued, "know k 1, put x 1, put y 2, put k 1, delete k 2, fail x, pop 1, state",
+/* Drafts that are queued or wait are discarded (tear_down() counts them). */
+PLAY(freeing_discards_queued_drafts, "know k 1, put x 1, put y 2, put k 1, delete k 2, fail x, pop 1, state",
      "x failed; 2 queued, 1 waiting, 3 drafts");
 
-/* What only borrows a known object discards nothing: world_discard() takes no object that is known. */
-PLAY(freeing_discards_nothing_that_is_known, "know x 1, replace, know y 1, put y 1, state",
+/* Freeing discards no known object that a Delta borrows (world_discard() checks). */
+PLAY(freeing_discards_no_known_object, "know x 1, replace, know y 1, put y 1, state",
      "1 queued, 0 waiting, 0 drafts, listing");
 
-/* ---- the version --------------------------------------------------------------- */
-
-/* The version is that of the last arrival, whatever of it is still queued. */
+/* The version is that of the last arrival, though its Delta is still queued. */
 T(the_version_is_that_of_the_last_arrival)
 {
 	char long_version[RESOURCE_VERSION_MAX + 1];
@@ -415,7 +410,7 @@ T(the_version_is_that_of_the_last_arrival)
 #define MODEL_KEYS 12u
 #define MODEL_MAX 600u
 
-/* What the FIFO ought to hold: Deltas in one row, as client-go's RealFIFO has them; and what is known. */
+/* The model: Deltas in one row, as in client-go's RealFIFO, and the known objects. */
 struct model {
 	struct modelled {
 		unsigned key, version;
@@ -448,7 +443,7 @@ is_end(char type)
 	return type == 'D' || type == '?';
 }
 
-/* A list of every key whose bit is set: first those that are only queued, then those that are only known. */
+/* Replace by the keys of the mask: first keys that are only queued, then keys that are only known. */
 static void
 model_replace(struct world *w, struct model *m, unsigned keys)
 {
@@ -511,7 +506,7 @@ model_pop(struct world *w, struct model *m, size_t max)
 	m->count -= done;
 }
 
-/* Random operations on few keys, lists among them, come out as a plain row of Deltas does. */
+/* Random operations on few keys, lists among them, give the Deltas of a plain row. */
 T(random_operations_match_a_plain_model)
 {
 	struct model m = {.count = 0};
