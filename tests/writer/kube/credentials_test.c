@@ -7,7 +7,7 @@
 
 #define REREAD_MS (CREDENTIALS_REREAD_S * 1000ull)
 
-static struct kube_client_config config; /* of the test's one */
+static struct kube_client_config config; /* of the running test */
 
 static struct credentials
 token_of(const char *file, const char *value)
@@ -32,7 +32,7 @@ assert_token(struct credentials *c, uint64_t now_ms, const char *expected)
 		assert_null(now.bearer);
 }
 
-/* The server did not accept what is shown. */
+/* The server rejected the current token. */
 static void
 refuse(struct credentials *c)
 {
@@ -41,7 +41,7 @@ refuse(struct credentials *c)
 
 #define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
 
-/* A token that stands in the kubeconfig never changes; none at all is no error. */
+/* A token in the kubeconfig never changes. No token at all is no error. */
 TEST_CASE(a_literal_token_stays)
 {
 	struct credentials token = token_of(NULL, "abc");
@@ -55,7 +55,7 @@ TEST_CASE(a_literal_token_stays)
 	credentials_done(&token);
 }
 
-/* The file is read again within a minute, not at each request, and at once after a refusal. */
+/* The file is read again after a minute, not at each request, and at once after a rejection. */
 TEST(the_file_is_read_again_in_time)
 {
 	struct credentials token = token_of(temp_file(*state, "t", " one\n"), NULL);
@@ -72,7 +72,7 @@ TEST(the_file_is_read_again_in_time)
 	credentials_done(&token);
 }
 
-/* While the file is missing or empty the last good token is used on. */
+/* While the file is missing or empty, the last good token is used. */
 TEST(the_last_good_token_is_kept)
 {
 	const char *path = temp_file(*state, "t", "good");
@@ -86,7 +86,7 @@ TEST(the_last_good_token_is_kept)
 	credentials_done(&token);
 }
 
-/* What cannot be a token is refused without being shown, so that no header can be forged. */
+/* A text that cannot be a token is refused and not shown, so no header can be forged. */
 TEST(a_file_without_a_token_is_refused)
 {
 	static const char *const wrong[] = {"", "\n", "a\r\nX-Evil: hunter2", "a hunter2", "hunter2\x80"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes between us and a credential plugin. */
+/* The JSON between informerd and a credential plugin. */
 
 #include "tests/room.h"
 #include "writer/kube/exec_credential.h"
@@ -21,7 +21,7 @@ parsed(const char *text, const char *version)
 	return credential;
 }
 
-/* A token, until when it is good, in both versions, as JSON and as YAML. */
+/* A token and its expiry are read in both versions, as JSON and as YAML. */
 TEST_CASE(a_token_is_taken)
 {
 	struct exec_credential c = parsed(
@@ -39,7 +39,7 @@ TEST_CASE(a_token_is_taken)
 	exec_credential_done(&c);
 }
 
-/* A client certificate comes with its key; a token may be beside it. */
+/* A client certificate comes with its key. A token may stand beside it. */
 TEST_CASE(a_client_certificate_is_taken)
 {
 	struct exec_credential c = parsed(
@@ -53,7 +53,7 @@ TEST_CASE(a_client_certificate_is_taken)
 	exec_credential_done(&c);
 }
 
-/* Times have fractions and offsets. */
+/* Times may have fractions and offsets. */
 TEST_CASE(expiry_is_any_rfc_3339_time)
 {
 	static const struct {
@@ -88,7 +88,7 @@ TEST_CASE(expiry_is_any_rfc_3339_time)
 	}
 }
 
-/* What is no answer is refused in words that show nothing of it. */
+/* The message of a refusal shows nothing of the answer. */
 TEST_CASE(other_answers_are_refused_without_being_shown)
 {
 #define ANSWER(status) "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":" status "}"
@@ -127,8 +127,8 @@ TEST_CASE(other_answers_are_refused_without_being_shown)
 	}
 }
 
-/* A plugin is told the version, and that nobody can be asked. */
-TEST_CASE(a_plugin_is_told_little)
+/* A plugin is given the version, and that no user can be asked. */
+TEST_CASE(a_plugin_gets_only_the_version)
 {
 	struct kube_client_config config = {.server = (char[]){"https://x"},
 					    .exec = {.api_version = (char[]){V1}}};
@@ -139,8 +139,8 @@ TEST_CASE(a_plugin_is_told_little)
 				  "\",\"spec\":{\"interactive\":false}}");
 }
 
-/* With provideClusterInfo the cluster is there as the kubeconfig has it, its own part for plugins too. */
-TEST_CASE(a_plugin_is_told_the_cluster_if_it_wants)
+/* With provideClusterInfo a plugin is given the cluster as in the kubeconfig, with its config for plugins. */
+TEST_CASE(a_plugin_gets_the_cluster_if_it_asks)
 {
 	struct kube_client_config config = {
 		.server = (char[]){"https://x:6443"},

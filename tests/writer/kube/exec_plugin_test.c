@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running a credential plugin: a shell script here. */
+/* Runs a credential plugin, here a shell script. */
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -13,7 +13,7 @@
 #define ANSWER EXEC_ANSWER("\"token\":\"hunter2\"")
 
 static bool no_close_range;	/* as before Linux 5.11 */
-static unsigned looked_at;	/* how many descriptors' flags were asked for */
+static unsigned looked_at;	/* descriptors whose flags were asked for */
 
 int
 close_range(unsigned first, unsigned last, int flags)
@@ -107,16 +107,16 @@ pid_in(struct world *w, const char *name)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, setup, transport_world_teardown, name)
 
-/* What it prints is the credential; the loop goes on meanwhile. */
-TEST(what_it_prints_is_the_credential)
+/* The loop goes on while the plugin runs. */
+TEST(the_plugins_output_is_the_credential)
 {
 	run(w, ANSWER);
 	assert_string_equal(error, "");
 	assert_string_equal(token, "hunter2");
 }
 
-/* Arguments are handed on as they are; the environment is ours with the kubeconfig's, and the description. */
-TEST(arguments_and_environment_reach_it)
+/* Arguments are passed unchanged. The environment is ours, the kubeconfig's, and the description. */
+TEST(arguments_and_environment_reach_the_plugin)
 {
 	setenv("CONNECT_TEST_KEPT", "kept", 1);
 	setenv("CONNECT_TEST_REPLACED", "old", 1);
@@ -133,7 +133,7 @@ TEST(arguments_and_environment_reach_it)
 						  "\",\"spec\":{\"interactive\":false}}|");
 }
 
-/* What a plugin has open beside two descriptors of ours that were opened without close-on-exec. */
+/* The descriptors open in a plugin. Two of ours were opened without close-on-exec. */
 static void
 assert_inherits_nothing(struct world *w)
 {
@@ -160,14 +160,14 @@ assert_inherits_nothing(struct world *w)
 	close(moved);
 }
 
-/* It has /dev/null to read, and nothing else of ours: not even what was opened without close-on-exec. */
-TEST(it_inherits_no_descriptor)
+/* The plugin has /dev/null as its input, and none of our descriptors, even without close-on-exec. */
+TEST(the_plugin_inherits_no_descriptor)
 {
 	assert_inherits_nothing(w);
 }
 
-/* Where the kernel cannot do that at once, it costs what is open, not what could be: 10^9 at times. */
-TEST(without_close_range_it_inherits_none_either)
+/* Without close_range() the cost is that of the open descriptors, not of the limit, which may be 10^9. */
+TEST(without_close_range_it_inherits_no_descriptor)
 {
 	struct rlimit limit;
 
@@ -178,8 +178,8 @@ TEST(without_close_range_it_inherits_none_either)
 	assert_inherits_nothing(w);
 }
 
-/* A failure is told with the exit code and what it wrote on stderr, without secrets. */
-TEST(a_failure_tells_its_words_without_secrets)
+/* A failure is reported with the exit code and the plugin's stderr, without secrets. */
+TEST(a_failure_is_reported_without_secrets)
 {
 	kube_pairs_add(&w->config.exec.env, "SECRET", "hunter3");
 	kube_pairs_add(&w->config.exec.args, NULL, "--client-secret=hunter4");
@@ -201,14 +201,14 @@ TEST(garbage_is_refused)
 	assert_non_null(strstr(error, "is of no use"));
 }
 
-/* One that prints without end is killed, with its children. */
+/* A plugin that prints without end is killed, with its children. */
 TEST(endless_output_is_cut)
 {
 	run(w, "yes hunter2 | cat");
 	assert_non_null(strstr(error, "printed more than 1 MiB and was killed"));
 }
 
-/* A zombie is dead, too: it stays until init has waited. */
+/* A zombie counts as dead: it stays until init waits for it. */
 static bool
 is_dead(pid_t pid)
 {
@@ -225,8 +225,8 @@ is_dead(pid_t pid)
 	return !*text || strstr(text, ") Z ");
 }
 
-/* One that hangs is killed when its time is over, with its children. */
-TEST(a_hanging_one_is_killed)
+/* A plugin that hangs is killed at its timeout, with its children. */
+TEST(a_hanging_plugin_is_killed)
 {
 	pid_t child;
 
@@ -244,8 +244,11 @@ TEST(a_hanging_one_is_killed)
 	run_until(w, is_dead(child));
 }
 
-/* Whose number was given back is not killed when its time is over; what it left has no output any more. */
-TEST(nobody_is_killed_by_a_number_that_was_given_back)
+/*
+ * A plugin that was waited for is not killed at its timeout: its PID may name another process. The output of
+ * a process that it left is closed.
+ */
+TEST(no_process_is_killed_by_a_freed_pid)
 {
 	pid_t plugin, child;
 
@@ -267,16 +270,16 @@ TEST(nobody_is_killed_by_a_number_that_was_given_back)
 	run_until(w, !uv_loop_alive(&w->loop));
 }
 
-/* One that prints without end in a process that it left behind ends with its output. */
-TEST(what_is_left_behind_and_prints_ends_with_the_output)
+/* A process that the plugin left behind ends when it prints, for its output is closed. */
+TEST(a_printing_child_left_behind_ends_with_the_output)
 {
 	run(w, "yes hunter2 & echo $! >$D/child");
 	assert_non_null(strstr(error, "printed more than 1 MiB"));
 	run_until(w, is_dead(pid_in(w, "child")));
 }
 
-/* One that ended, but was not waited for yet, is killed with what it started while its number is its own. */
-TEST(who_was_not_waited_for_is_killed_with_what_it_started)
+/* A plugin that ended but was not waited for is killed with its children: its PID is still its own. */
+TEST(an_unwaited_plugin_is_killed_with_its_children)
 {
 	struct exec_plugin *plugin;
 	pid_t child;
@@ -284,7 +287,7 @@ TEST(who_was_not_waited_for_is_killed_with_what_it_started)
 	use_plugin(w, "sleep 1000 & echo $! >$D/pid; mv $D/pid $D/child");
 	n_done = 0;
 	plugin = start(w);
-	while (!*read_file(w, "child")) /* without the loop: nobody waits for it */
+	while (!*read_file(w, "child")) /* the loop does not run, so nothing waits for it */
 		sched_yield();
 	child = pid_in(w, "child");
 	groups_killed = 0;
@@ -295,7 +298,7 @@ TEST(who_was_not_waited_for_is_killed_with_what_it_started)
 	assert_int_equal(n_done, 0);
 }
 
-/* What it leaves running, with its stderr, is not waited for. */
+/* A child that keeps the plugin's stderr is not waited for. */
 TEST(a_helper_left_behind_is_not_waited_for)
 {
 	run(w, "sleep 1000 >/dev/null & echo $! >$D/child\n" ANSWER);
@@ -303,7 +306,7 @@ TEST(a_helper_left_behind_is_not_waited_for)
 	assert_int_equal(kill(pid_in(w, "child"), SIGKILL), 0);
 }
 
-/* A command that does not exist says so, with the kubeconfig's hint. */
+/* The message for a missing command has the kubeconfig's hint. */
 TEST(a_missing_command_tells_the_hint)
 {
 	_cleanup_(message_freep) char *why = NULL, *hinted = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What flags replace of a kubeconfig's cluster and user, and of a pod's account. */
+/* Flags that replace parts of a kubeconfig's cluster and user, and of a pod's account. */
 #include "tests/room.h"
 #include "tests/support/kubeconfig_fixture.h"
 #include "tests/support/temp_dir.h"
@@ -29,7 +29,7 @@ static const char full[] =
 #define FULL temp_file(*state, "k", full)
 #define TEST(name) TEST_CASE_IN(kubeconfig_setup, temp_dir_teardown, name)
 
-/* All that a cluster and a user may say is taken over. */
+/* All fields of a cluster and a user are taken over. */
 TEST(everything_of_a_kubeconfig_is_taken)
 {
 	struct kube_client_config c = loaded(CHOICE(.kubeconfig = FULL)), copy;
@@ -58,7 +58,7 @@ TEST(everything_of_a_kubeconfig_is_taken)
 	kube_client_config_done(&copy);
 }
 
-/* --cluster and --user choose others than the context's. */
+/* --cluster and --user replace those of the context. */
 TEST(cluster_and_user_can_be_chosen)
 {
 	assert_loads(CHOICE(.kubeconfig = FULL, .cluster = "d", .user = "basic"),
@@ -71,7 +71,7 @@ TEST(cluster_and_user_can_be_chosen)
 	assert_refused(CHOICE(.user = "v"), -ENOENT, "--user v, but there is no kubeconfig");
 }
 
-/* --server takes the cluster's tls-server-name away, --tls-server-name puts another one there. */
+/* --server removes the cluster's tls-server-name; --tls-server-name sets another. */
 TEST(another_server_has_another_name)
 {
 	assert_loads(CHOICE(.kubeconfig = FULL, .server = "https://e"),
@@ -79,7 +79,7 @@ TEST(another_server_has_another_name)
 	assert_loads(CHOICE(.kubeconfig = FULL, .tls_server_name = "z"), "tls_server_name=z");
 }
 
-/* Each of --certificate-authority and --insecure-skip-tls-verify replaces what the cluster says of both. */
+/* --certificate-authority and --insecure-skip-tls-verify each replace both settings of the cluster. */
 TEST(trust_by_flag_replaces_the_clusters)
 {
 	assert_loads(CHOICE(.kubeconfig = FULL, .insecure_skip_tls_verify = true),
@@ -91,7 +91,7 @@ TEST(trust_by_flag_replaces_the_clusters)
 		-EINVAL, "contradict each other");
 }
 
-/* --token is instead of token, tokenFile, password and plugin, even one that could not be used. */
+/* --token replaces token, tokenFile, password and plugin, even a plugin that could not be used. */
 TEST(a_token_by_flag_replaces_other_ways)
 {
 	static const char *const users[] = {"u", "file", "basic", "plugin"};
@@ -101,7 +101,7 @@ TEST(a_token_by_flag_replaces_other_ways)
 	assert_refused(CHOICE(.kubeconfig = FULL, .token = "hunter2\n"), -EINVAL, "--token has a character");
 }
 
-/* A certificate by flag replaces the user's and its plugin; neither half stands alone. */
+/* A certificate by flag replaces the user's certificate and plugin. It needs its key, and the key it. */
 TEST(a_certificate_by_flag_replaces_the_users)
 {
 	struct kubeconfig_choice choice = {
@@ -114,7 +114,7 @@ TEST(a_certificate_by_flag_replaces_the_users)
 		       "only one of client-certificate");
 }
 
-/* --as, --as-uid and --as-group replace what the user says, each by itself. */
+/* --as, --as-uid and --as-group each replace the user's setting. */
 TEST(impersonation_by_flag)
 {
 	static char *groups[] = {"one", "two"};
@@ -135,7 +135,7 @@ TEST(impersonation_by_flag)
 	assert_refused(choice, -EINVAL, "a control character in whom to impersonate");
 }
 
-/* In a pod flags replace what its account says. */
+/* In a pod flags replace the settings of the service account. */
 TEST(flags_count_in_a_pod_too)
 {
 	struct kube_client_config c;
@@ -151,7 +151,7 @@ TEST(flags_count_in_a_pod_too)
 	kube_client_config_done(&c);
 }
 
-/* A plugin that wants a person, or is described in a wrong way, is refused with its place. */
+/* A plugin that needs a terminal, or is described wrongly, is refused with its place. */
 TEST(unusable_plugins_are_refused)
 {
 #define EXEC(rest) "{exec: {command: p, apiVersion: client.authentication.k8s.io/v1" rest "}}"
@@ -176,7 +176,7 @@ TEST(unusable_plugins_are_refused)
 	assert_user_refused(*state, "{as-groups: [g]}", -EINVAL, "without a user");
 }
 
-/* A switch may be said in YAML 1.1's words, as kubectl reads them. */
+/* Switches may have YAML 1.1's words, as kubectl reads them. */
 TEST(old_words_for_true_are_read)
 {
 	static const char text[] = "clusters: [{name: c, cluster: {server: 'https://x', "
@@ -189,7 +189,7 @@ TEST(old_words_for_true_are_read)
 		       "must be true or false");
 }
 
-/* A proxy-url that is none is refused without being shown. */
+/* A bad proxy-url is refused and not shown. */
 TEST(a_wrong_proxy_url_is_refused)
 {
 	static const char text[] =
@@ -199,7 +199,7 @@ TEST(a_wrong_proxy_url_is_refused)
 		       "proxy-url must be a URL that starts with http://, https:// or socks5://");
 }
 
-/* A password by flag replaces the user's password or plugin, but beside a token it is refused. */
+/* A password by flag replaces the user's password or plugin. Beside a token it is refused. */
 TEST(a_password_by_flag_replaces_the_users)
 {
 	assert_loads(CHOICE(.kubeconfig = FULL, .user = "plugin", .username = "me", .password = "pass"),
@@ -210,7 +210,7 @@ TEST(a_password_by_flag_replaces_the_users)
 		       "keep one");
 }
 
-/* Compression may be turned off by flag as well as by cluster. */
+/* Flag and cluster may each turn compression off. */
 TEST(compression_by_flag)
 {
 	assert_loads(CHOICE(.kubeconfig = FULL, .cluster = "d"), "disable_compression=false");

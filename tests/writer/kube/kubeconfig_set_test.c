@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several kubeconfig files as one: kubectl's rules. */
+/* Several kubeconfig files as one, by kubectl's rules. */
 #include "tests/room.h"
 #include "tests/support/kubeconfig_fixture.h"
 #include "tests/support/temp_dir.h"
@@ -16,8 +16,8 @@ use_list(const char *first, const char *second)
 
 #define TEST(name) TEST_CASE_IN(kubeconfig_setup, temp_dir_teardown, name)
 
-/* A context of one file may lead to a cluster and a user of another. */
-TEST(entries_of_all_files_are_one)
+/* A context may name a cluster and a user of another file. */
+TEST(entries_of_all_files_are_joined)
 {
 	struct kube_client_config c;
 
@@ -36,7 +36,7 @@ TEST(entries_of_all_files_are_one)
 	kube_client_config_done(&c);
 }
 
-/* Of two entries of one name the first counts whole: what only the second says is not there. */
+/* Of two entries with one name the first counts, and no field of the second. */
 TEST(the_first_entry_of_a_name_wins_whole)
 {
 	use_list(temp_file(*state, "a",
@@ -52,7 +52,7 @@ TEST(the_first_entry_of_a_name_wins_whole)
 	assert_loads(CHOICE(0), "server=https://first tls_server_name= token= namespace_=");
 }
 
-/* current-context is that of the first file that sets it; empty is not set. */
+/* The first file that sets current-context counts. An empty current-context is not set. */
 TEST(the_first_current_context_counts)
 {
 	static const char rest[] =
@@ -68,7 +68,7 @@ TEST(the_first_current_context_counts)
 	assert_loads(CHOICE(0), "context=y");
 }
 
-/* A path is relative to the file that it stands in, a plugin's too; one without a slash is for $PATH. */
+/* A path, also a plugin's, is relative to its own file. A plugin without a slash is looked up in $PATH. */
 TEST(paths_stand_beside_their_own_file)
 {
 	struct kube_client_config c;
@@ -103,7 +103,7 @@ TEST(paths_stand_beside_their_own_file)
 	assert_loads(CHOICE(.user = "p"), "exec.command=p");
 }
 
-/* Files that do not exist are left out, and one that is named twice is read once; --kubeconfig is alone. */
+/* Missing files are left out, and a file named twice is read once. --kubeconfig excludes other files. */
 TEST(missing_files_are_left_out)
 {
 	static const char text[] = "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\n"
@@ -120,7 +120,7 @@ TEST(missing_files_are_left_out)
 	assert_refused(CHOICE(.kubeconfig = temp_file(*state, "empty", "")), -EINVAL, "no current-context");
 }
 
-/* A file that cannot be understood is an error, though others are fine. */
+/* A file that cannot be parsed is an error, though others are fine. */
 TEST(a_broken_file_is_an_error)
 {
 	const char *good = temp_file(*state, "a", "current-context: x\n");
@@ -137,7 +137,7 @@ TEST(a_broken_file_is_an_error)
 	assert_refused(CHOICE(0), -EINVAL, "users must be a list");
 }
 
-/* In a pod, kubeconfigs that say nothing are as if there were none. */
+/* In a pod, empty kubeconfigs count as none. */
 TEST(empty_files_leave_a_pod_its_account)
 {
 	set_env("KUBERNETES_SERVICE_HOST", "10.0.0.1");

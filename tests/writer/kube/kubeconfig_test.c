@@ -21,7 +21,6 @@ static const char two_contexts[] =
 
 #define TEST(name) TEST_CASE_IN(kubeconfig_setup, temp_dir_teardown, name)
 
-/* The current context leads to its cluster and user. */
 TEST(the_current_context_is_used)
 {
 	struct kube_client_config c = loaded(CHOICE(.kubeconfig = temp_file(*state, "k", two_contexts)));
@@ -33,7 +32,7 @@ TEST(the_current_context_is_used)
 		     "tls_server_name=api.one proxy_url=http://proxy:3128 insecure_skip_tls_verify=false");
 }
 
-/* --context chooses another one, --server another address. */
+/* --context chooses another context, --server another address. */
 TEST(context_and_server_can_be_chosen)
 {
 	const char *path = temp_file(*state, "k", two_contexts);
@@ -44,7 +43,7 @@ TEST(context_and_server_can_be_chosen)
 		     "server=https://[::1]:1 token=hunter2");
 }
 
-/* Without --kubeconfig: the files of $KUBECONFIG that exist, else ~/.kube/config. */
+/* Without --kubeconfig the existing files of $KUBECONFIG are used, else ~/.kube/config. */
 TEST(the_file_is_found_as_kubectl_does)
 {
 	char list[4000];
@@ -58,8 +57,7 @@ TEST(the_file_is_found_as_kubectl_does)
 	assert_loads(CHOICE(0), "server=https://one:6443");
 }
 
-/* With nothing at all the message says what can be done. */
-TEST(nothing_found_says_what_to_do)
+TEST(without_a_kubeconfig_the_message_says_what_to_do)
 {
 	set_env("HOME", *state);
 	assert_refused(CHOICE(0), -ENOENT, ".kube/config does not exist; name one with --kubeconfig or");
@@ -74,7 +72,7 @@ TEST(a_server_alone_is_enough)
 	assert_loads(CHOICE(.server = "127.0.0.1:8080/"), "server=http://127.0.0.1:8080 token=");
 }
 
-/* In a pod the service account's files are used, IPv6 addresses in brackets. */
+/* In a pod the service account's files are used. IPv6 addresses get brackets. */
 TEST(a_pod_uses_its_service_account)
 {
 	struct kube_client_config c;
@@ -96,8 +94,8 @@ TEST(a_pod_uses_its_service_account)
 	kube_client_config_done(&c);
 }
 
-/* A name that leads nowhere is named, with those that are there. */
-TEST(names_that_lead_nowhere_are_named)
+/* A name without an entry is refused with the names that exist. */
+TEST(names_without_an_entry_are_refused)
 {
 	struct kubeconfig_choice choice = {.kubeconfig = temp_file(*state, "k", two_contexts),
 					   .context = "prd"};
@@ -114,7 +112,7 @@ TEST(names_that_lead_nowhere_are_named)
 	assert_refused(choice, -EINVAL, "no user 'u' in it; it has: none");
 }
 
-/* What informerd cannot do with a user is said with its place, and never with the secret. */
+/* What informerd cannot use of a user is refused with its place, and never with the secret. */
 TEST(unusable_users_are_refused)
 {
 	assert_user_refused(*state, "{auth-provider: {name: gcp}}", -ENOTSUP,
@@ -131,7 +129,7 @@ TEST(unusable_users_are_refused)
 			    "only one of client-certificate and client-key");
 }
 
-/* A server's URL that cannot be one, or that holds a password, is refused without being shown. */
+/* A bad server URL, or one with a password, is refused and not shown. */
 TEST(wrong_server_urls_are_refused)
 {
 	set_env("HOME", *state);

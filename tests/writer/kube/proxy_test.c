@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which proxy leads to a server. */
+/* Which proxy is used for a server. */
 #include "tests/room.h"
 #include "writer/kube/proxy.h"
 
@@ -34,7 +34,7 @@ assert_proxy(const char *server, const char *explicit_url, const char *expected)
 	free(proxy);
 }
 
-/* The kubeconfig's proxy-url counts before everything, for servers on this machine, too. */
+/* The kubeconfig's proxy-url is used for every server, also on this machine. */
 TEST_CASE(the_kubeconfigs_proxy_always_counts)
 {
 	upper = "http://env:1";
@@ -45,7 +45,7 @@ TEST_CASE(the_kubeconfigs_proxy_always_counts)
 	assert_proxy("https://api:6443", "socks5://mine:1080", "socks5h://mine:1080");
 }
 
-/* HTTPS_PROXY is for https, capitals before small letters; ALL_PROXY is nobody's; a scheme may be missing. */
+/* HTTPS_PROXY is for https, capitals go before small letters, ALL_PROXY is ignored, a scheme is optional. */
 TEST_CASE(the_environments_proxy_goes_by_scheme)
 {
 	upper = lower = none = plain = NULL;
@@ -59,7 +59,7 @@ TEST_CASE(the_environments_proxy_goes_by_scheme)
 	assert_proxy("http://api:8080", NULL, "socks5h://plain:3");
 }
 
-/* A server on this machine, or one that NO_PROXY has, is reached without the environment's proxy. */
+/* Servers on this machine, and servers in NO_PROXY, are reached without the environment's proxy. */
 TEST_CASE(excluded_servers_are_reached_directly)
 {
 	upper = "http://up:2";
@@ -77,7 +77,7 @@ TEST_CASE(excluded_servers_are_reached_directly)
 	"foobar.com, .barbaz.net, *.wildcard.io, 192.168.1.1, 192.168.1.2:81, 192.168.1.3:80, 10.0.0.0/30, " \
 	"2001:db8::52:0:1, [2001:db8::52:0:2]:443, [2001:db8::52:0:3]:80, 2002:db8:a::45/64"
 
-/* The table of golang.org/x/net/http/httpproxy's own tests, and more: what NO_PROXY means for Go. */
+/* NO_PROXY means what it means for Go: the table of golang.org/x/net/http/httpproxy's tests, and more. */
 TEST_CASE(no_proxy_means_what_it_means_for_go)
 {
 	static const struct {
@@ -119,7 +119,7 @@ TEST_CASE(no_proxy_means_what_it_means_for_go)
 	}
 }
 
-/* proxy-url is http, https or socks5, as kubectl takes it. */
+/* proxy-url is http, https or socks5, as for kubectl. */
 TEST_CASE(other_proxy_urls_are_not_usable)
 {
 	assert_true(proxy_url_is_usable("http://proxy:3128"));

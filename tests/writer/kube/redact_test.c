@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Foreign text without secrets. */
+/* Removes secrets from foreign text. */
 #include "tests/room.h"
 #include "writer/kube/redact.h"
 
@@ -13,7 +13,7 @@ assert_redacted(const char *text, const struct kube_pairs *known, size_t max, co
 	free(line);
 }
 
-/* What a person needs stays: words, paths, names of hosts, numbers. */
+/* Words, paths, host names and numbers stay. */
 TEST_CASE(ordinary_words_stay)
 {
 	static const char *const lines[] = {
@@ -28,8 +28,8 @@ TEST_CASE(ordinary_words_stay)
 		assert_redacted(lines[i], NULL, 400, lines[i]);
 }
 
-/* What looks like a secret is hidden, whatever stands around it. */
-TEST_CASE(what_looks_like_a_secret_is_hidden)
+/* Text that looks like a secret is hidden, whatever stands around it. */
+TEST_CASE(likely_secrets_are_hidden)
 {
 	assert_redacted("password=hunter2 failed", NULL, 400, "password=[redacted] failed");
 	assert_redacted("{\"token\": \"hunter2\"}", NULL, 400, "{\"token\": \"[redacted]\"}");
@@ -44,7 +44,7 @@ TEST_CASE(what_looks_like_a_secret_is_hidden)
 	assert_redacted("-----BEGIN RSA PRIVATE KEY-----\nhunter2", NULL, 400, "[redacted]");
 }
 
-/* Known secrets are hidden wherever they stand, short ones as words of their own. */
+/* Known secrets are hidden anywhere, short ones as separate words. */
 TEST_CASE(known_secrets_are_hidden)
 {
 	struct kube_pairs known = {0};
@@ -57,8 +57,8 @@ TEST_CASE(known_secrets_are_hidden)
 	kube_pairs_done(&known);
 }
 
-/* It is one line without control characters, and of a long one the end. */
-TEST_CASE(it_is_one_short_line)
+/* The text is one line without control characters; of a long text the end stays. */
+TEST_CASE(the_text_becomes_one_short_line)
 {
 	assert_redacted("  a\r\n\n b\t\x1b[31mc \n", NULL, 400, "a; b ?[31mc");
 	assert_redacted("one two three four", NULL, 12, "...hree four");

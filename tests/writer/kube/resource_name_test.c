@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resource names, request paths and the RBAC rule. */
+/* Resource names, request paths, and the RBAC rule. */
 #include "tests/room.h"
 #include "writer/kube/rbac.h"
 #include "writer/kube/resource_name.h"
@@ -35,7 +35,7 @@ matches(const char *text, const struct kube_resource *r)
 
 /*
  * Plural, singular, kind and short name mean the resource, in any case. A group with dots is told from a
- * version before it; a group may even begin like a version.
+ * version before it. A group may begin like a version.
  */
 TEST_CASE(every_spelling_means_the_resource)
 {
@@ -69,8 +69,8 @@ TEST_CASE(every_spelling_means_the_resource)
 	}
 }
 
-/* Names that could do something to a request path are refused. */
-TEST_CASE(names_that_are_no_names_are_refused)
+/* Names that could change a request path are refused. */
+TEST_CASE(impossible_names_are_refused)
 {
 	static const char *const wrong[] = {"",       "pods/log", "../secrets", "a b",
 					    "pods?x", ".apps",    "a..b",       "pods%2f"};
@@ -84,7 +84,6 @@ TEST_CASE(names_that_are_no_names_are_refused)
 	}
 }
 
-/* What Kubernetes calls a version is one; other words are not. */
 TEST_CASE(versions_are_recognised)
 {
 	static const char *const right[] = {"v1", "v2", "v12", "v1alpha1", "v2beta3"};
@@ -106,7 +105,7 @@ assert_path(const struct kube_resource *r, const char *namespace_, const char *e
 	free(path);
 }
 
-/* Core stands under /api, groups under /apis; a namespace is a part of the path where there is one. */
+/* Core is under /api, groups are under /apis. A namespace is a part of the path. */
 TEST_CASE(paths_follow_group_and_namespace)
 {
 	struct kube_resource pods = resource("", "v1", "pods", "Pod", "pod", true);
@@ -123,7 +122,7 @@ TEST_CASE(paths_follow_group_and_namespace)
 	assert_path(&deployments, "web", "/apis/apps/v1/namespaces/web/deployments");
 }
 
-/* A copy is deep, and its group name is the short unambiguous one. */
+/* A copy is deep. Its group name is the short unambiguous one. */
 TEST_CASE(a_copy_is_deep)
 {
 	struct kube_resource r = resource("apps", "v1", "deployments", "Deployment", "deployment", true),
@@ -139,7 +138,7 @@ TEST_CASE(a_copy_is_deep)
 	kube_resource_done(&copy);
 }
 
-/* The missing rule stands in one line that YAML reads, for a role of the right kind. */
+/* The missing rule is one line of YAML, for a role of the right kind. */
 TEST_CASE(the_rbac_rule_can_be_pasted)
 {
 	struct kube_resource r = resource("apps", "v1", "deployments", "Deployment", "deployment", true);

@@ -54,11 +54,11 @@ TEST_CASE(an_rv_that_is_too_old_or_too_large_is_recognised)
 		kube_status_done(&s);
 	}
 	s = parsed(STATUS(EXPIRED), 410);
-	assert_string_equal(s.continue_token, "eyJ"); /* a fresh one */
+	assert_string_equal(s.continue_token, "eyJ"); /* a new token */
 	kube_status_done(&s);
 }
 
-/* A body that is no Status gives its first line, without control characters, as message. */
+/* The first line of a body that is no Status is the message, without control characters. */
 TEST_CASE(a_body_that_is_no_status_gives_its_first_line)
 {
 	static const char *const bodies[] = {"\n <h1>Bad\tGateway</h1>\r\nmore",
@@ -91,8 +91,8 @@ TEST_CASE(wrong_types_count_as_absent)
 	kube_status_done(&s);
 }
 
-/* A 500 with another reason of Kubernetes' is that, and no internal error. */
-TEST_CASE(an_internal_error_is_one_by_its_reason)
+/* A 500 with another reason of Kubernetes is no internal error. */
+TEST_CASE(an_internal_error_needs_its_reason)
 {
 	static const struct {
 		const char *body;
@@ -114,7 +114,7 @@ TEST_CASE(an_internal_error_is_one_by_its_reason)
 	}
 }
 
-/* The same in protobuf, whole or cut anywhere; another kind of it is no Status. */
+/* Protobuf gives the same, whole or cut anywhere. Another kind is no Status. */
 TEST_CASE(protobuf_says_the_same)
 {
 	struct kube_status s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who the transport says that it is: credentials that are renewed, plugins, impersonation. */
+/* Credentials of the transport: renewal, plugins, impersonation. */
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/transport_world.h"
@@ -13,7 +13,7 @@ static const struct http_route routes[] = {
 	{0},
 };
 
-/* A plugin that gives token-N in its Nth run. */
+/* A plugin whose Nth run gives token-N. */
 #define COUNT "cd $D\necho x >>runs\nN=$(grep -c x runs)\n"
 #define TOKEN_N "\"token\":\"'token-$N'\""
 
@@ -25,7 +25,7 @@ runs(const struct world *w)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, transport_world_setup, transport_world_teardown, name)
 
-/* A 401 is answered by reading the token file and asking once more; nobody hears of it. */
+/* After a 401 the transport reads the token file and asks once more, without a callback. */
 TEST(a_401_renews_the_token_and_asks_again)
 {
 	struct seen second = {0}, watch = {0};
@@ -48,7 +48,7 @@ TEST(a_401_renews_the_token_and_asks_again)
 	http_fixture_end(w->server);
 }
 
-/* A second 401 is the answer; a token that cannot change is not sent twice. */
+/* A second 401 is the answer. A token that cannot change is sent once. */
 TEST(a_second_401_is_the_answer)
 {
 	struct seen file, fixed;
@@ -71,7 +71,7 @@ TEST(a_second_401_is_the_answer)
 	assert_int_equal(http_fixture_count(w->server, "/never"), 3);
 }
 
-/* Requests wait for one run of the plugin, and what it gave serves until it expires. */
+/* Waiting requests share one run of the plugin. Its credentials serve until they expire. */
 TEST(one_run_of_a_plugin_serves_many_requests)
 {
 	struct seen one = {0}, two = {0};
@@ -87,7 +87,7 @@ TEST(one_run_of_a_plugin_serves_many_requests)
 	assert_int_equal(runs(w), 1);
 }
 
-/* When it has expired the plugin is run again. */
+/* Expired credentials run the plugin again. */
 TEST(expired_credentials_are_renewed)
 {
 	use_plugin(w, COUNT EXEC_ANSWER("\"expirationTimestamp\":\"2001-01-01T00:00:00Z\"," TOKEN_N));
@@ -95,14 +95,14 @@ TEST(expired_credentials_are_renewed)
 	fetch(w, "/open", 0);
 	test_clock_pass(&w->loop, 999);
 	fetch(w, "/open", 0);
-	assert_int_equal(runs(w), 1); /* once a second at most */
+	assert_int_equal(runs(w), 1); /* at most once a second */
 	test_clock_pass(&w->loop, 1);
 	fetch(w, "/open", 0);
 	assert_int_equal(runs(w), 2);
 	assert_string_equal(http_fixture_header(w->server, "Authorization"), "Bearer token-2");
 }
 
-/* A 401 runs the plugin once more, whatever expiry it named. */
+/* A 401 runs the plugin again, whatever expiry it gave. */
 TEST(a_401_runs_the_plugin_again)
 {
 	struct seen seen;
@@ -114,8 +114,8 @@ TEST(a_401_runs_the_plugin_again)
 	assert_int_equal(runs(w), 2);
 }
 
-/* A plugin that fails ends all requests that wait for it, with its words; it is not run for each. */
-TEST(a_failing_plugin_ends_what_waits_for_it)
+/* A failed plugin ends all waiting requests, with its message. It does not run once for each. */
+TEST(a_failing_plugin_ends_waiting_requests)
 {
 	struct seen one = {0}, two = {0}, three = {0};
 
@@ -134,7 +134,7 @@ TEST(a_failing_plugin_ends_what_waits_for_it)
 	assert_int_equal(http_fixture_count(w->server, NULL), 0);
 }
 
-TEST(a_transport_that_goes_takes_its_plugin_along)
+TEST(a_freed_transport_ends_its_plugin)
 {
 	struct seen seen = {0};
 
@@ -149,7 +149,7 @@ TEST(a_transport_that_goes_takes_its_plugin_along)
 	assert_int_equal(seen.n_done, 0); /* teardown() waits for the loop's last handle */
 }
 
-/* Whom to impersonate stands in headers, one a group; keys that cannot be a header's name are escaped. */
+/* Impersonation goes in headers, one for each group. Keys that cannot be in a header's name are escaped. */
 TEST(impersonation_stands_in_headers)
 {
 	w->config.as.user = strdup("system:serviceaccount:web:shop");
@@ -169,7 +169,7 @@ TEST(impersonation_stands_in_headers)
 			    "view, list");
 }
 
-/* Through a proxy no secret goes without TLS; impersonation does, as kubectl's. */
+/* Through a proxy without TLS no secret is sent; impersonation is, as by kubectl. */
 TEST(no_secret_goes_without_tls)
 {
 	struct seen seen;
@@ -185,7 +185,7 @@ TEST(no_secret_goes_without_tls)
 	assert_string_equal(http_fixture_header(w->server, "Impersonate-User"), "me");
 }
 
-/* An answer with an end is given up after the request timeout; a watch is not. */
+/* The request timeout ends an answer with an end, and no watch. */
 TEST(the_request_timeout_is_for_answers_with_an_end)
 {
 	struct seen list = {0}, watch = {0};
@@ -204,7 +204,7 @@ TEST(the_request_timeout_is_for_answers_with_an_end)
 	assert_int_equal(watch.n_done, 0);
 }
 
-/* The words about a proxy that cannot be used hold no password of its URL. */
+/* The message about an unusable proxy has no password of its URL. */
 TEST(a_proxys_password_is_in_no_message)
 {
 	struct seen seen;

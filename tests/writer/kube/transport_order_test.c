@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Requests that say more than a path: what of them reaches the server, byte by byte, and what of its answer
- * is told.
- */
+/* Requests with method, headers and body: the bytes that the server gets, and the reported answer. */
 #include "tests/room.h"
 #include "tests/support/raw_server.h"
 #include "tests/support/transport_world.h"
@@ -94,8 +91,8 @@ send_order(struct world *w, const struct transport_order *order, struct seen *se
 
 #define TEST(name) TEST_CASE_OF(struct world *w, setup, teardown, name)
 
-/* A POST arrives as it was ordered, with our credentials, and nothing of libcurl's. */
-TEST(a_post_arrives_as_it_was_ordered)
+/* A POST arrives with the order's headers, our credentials, and no header of libcurl. */
+TEST(a_post_arrives_unchanged)
 {
 	const char *headers[] = {"Content-Type: application/json", "X-Empty:", NULL};
 	struct transport_order order = {.method = "POST",
@@ -118,8 +115,8 @@ TEST(a_post_arrives_as_it_was_ordered)
 	assert_null(raw_header(r, "Expect"));
 }
 
-/* Plain: the order's headers are all there are, and what comes back is told and handed on as it was sent. */
-TEST(a_plain_request_says_nothing_of_its_own)
+/* A plain request has the order's headers alone. The answer is passed on unchanged. */
+TEST(a_plain_request_adds_no_header)
 {
 	const char *headers[] = {"User-Agent: theirs", "Authorization: Bearer theirs", NULL};
 	struct transport_order order = {
@@ -137,7 +134,7 @@ TEST(a_plain_request_says_nothing_of_its_own)
 	assert_string_equal(told, "X-One=1;Content-Encoding=gzip;X-One=2;Content-Length=4;");
 }
 
-/* A write without a body says that it has none; a DELETE may have one; HEAD gets a header alone. */
+/* A write without a body has length 0. A DELETE may have a body. HEAD gets headers alone. */
 TEST(every_method_has_its_length)
 {
 	struct transport_order put = {.method = "PUT", .path_and_query = "/put"};
@@ -152,8 +149,8 @@ TEST(every_method_has_its_length)
 	assert_int_equal(strncmp(raw_server_request(server, 1)->head, "DELETE /d ", 10), 0);
 }
 
-/* What would make two requests of one, or another than the transport knows, is refused. */
-TEST(what_would_split_a_request_is_refused)
+/* A header that would split the request, and an unknown method, are refused. */
+TEST(headers_that_split_a_request_are_refused)
 {
 	static const char *const bad[] = {"Host: else",
 					  "content-length: 1",
@@ -182,7 +179,7 @@ TEST(what_would_split_a_request_is_refused)
 	assert_int_equal(raw_server_count(server), 0);
 }
 
-/* Ten megabytes of header are not taken: the request fails, and others go on. */
+/* Ten megabytes of headers fail the request. Other requests go on. */
 TEST(an_endless_header_fails)
 {
 	struct transport_order endless = {.path_and_query = "/endless"}, after = {.path_and_query = "/after"};
@@ -195,7 +192,7 @@ TEST(an_endless_header_fails)
 	assert_int_equal(second.result, 0);
 }
 
-/* The way there is copied without anything that says who we are. */
+/* A copied route has no credentials. */
 TEST(a_route_holds_no_identity)
 {
 	const struct kube_client_config from = {.server = "https://us:secret@host:6443/prefix",

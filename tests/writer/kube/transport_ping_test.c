@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections that are dead though no packet says so, over HTTP/1.1 and HTTP/2. */
+/* Finds dead connections over HTTP/1.1 and HTTP/2 though no packet reports them. */
 #include "tests/room.h"
 #include "tests/support/raw_server.h"
 #include "tests/support/temp_dir.h"
@@ -31,7 +31,7 @@ begin_watch(struct world *w, const struct http_route *its, struct seen *seen)
 	run_until(w, seen->bytes);
 }
 
-/* After 30 s of silence, not before, the question is asked; its answer is read. */
+/* The question is asked after 30 s of silence, and no earlier. Its answer is read. */
 static void
 ask_and_hear(struct world *w, unsigned watches)
 {
@@ -62,7 +62,7 @@ goes_on(struct world *w, const struct http_route *its)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, transport_world_setup, transport_world_teardown, name)
 
-/* A silent watch goes on as long as its server answers a question each 30 s. */
+/* A silent watch goes on while its server answers a question each 30 s. */
 TEST(a_silent_watch_of_a_server_that_answers_goes_on)
 {
 	goes_on(w, routes);
@@ -74,7 +74,7 @@ TEST(a_refusal_is_an_answer)
 	goes_on(w, closed_routes);
 }
 
-/* Beside a plugin whose credentials have expired, and whose second run does `again`. */
+/* A plugin's credentials have expired; its second run does `again`. */
 static void
 goes_on_beside_a_plugin(struct world *w, const char *again)
 {
@@ -96,8 +96,7 @@ TEST(the_question_is_asked_though_a_plugin_fails)
 	goes_on_beside_a_plugin(w, "exit 1");
 }
 
-/* No question is asked while bytes come, while the watch is paused, or when the environment says 0 seconds.
- */
+/* No question is asked while bytes come, while the watch is paused, or if the environment sets 0 seconds. */
 TEST(a_watch_that_speaks_is_not_asked_about)
 {
 	struct seen seen = {0};
@@ -125,7 +124,7 @@ TEST(a_paused_watch_is_not_asked_about)
 	asks_nothing(w, &(struct seen){.pause = true});
 }
 
-TEST(zero_seconds_turn_it_off)
+TEST(zero_seconds_turn_questions_off)
 {
 	setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "0", 1);
 	asks_nothing(w, &(struct seen){0});
@@ -139,7 +138,7 @@ TEST(an_idle_transport_asks_nothing)
 	assert_int_equal(stats_of(w).requests_started, 1);
 }
 
-/* ---- a server that answers the watch, and the question when the test says so ---- */
+/* ---- a server that answers the watch, and the question when the test decides ---- */
 
 static bool
 answer_late(struct raw_server *server, struct duplex *d, const struct raw_request *request, void *ctx)
@@ -169,7 +168,7 @@ ask_late(struct world *w, struct seen *watch)
 	return server;
 }
 
-/* Time in which this process did not run is not the peer's silence: what arrived meanwhile counts. */
+/* Time in which this process did not run does not count as silence: bytes that arrived count. */
 TEST(an_answer_that_arrived_while_we_slept_counts)
 {
 	struct seen watch = {0};
@@ -184,7 +183,7 @@ TEST(an_answer_that_arrived_while_we_slept_counts)
 	raw_server_free(server);
 }
 
-/* 15 s after the question, and 200 ms for what has arrived, the silent connection is cut, not before. */
+/* 15 s after the question, and 200 ms for bytes that arrived, the silent connection is cut, no earlier. */
 static void
 hear_nothing(struct world *w)
 {
@@ -194,7 +193,7 @@ hear_nothing(struct world *w)
 	assert_int_equal(stats_of(w).dead_connections, 1);
 }
 
-/* HTTP/1.1: the question finds the whole server frozen; the watch ends, and its message says why. */
+/* HTTP/1.1: the question finds the server frozen. The watch ends with the reason. */
 TEST(a_watch_of_a_frozen_server_fails)
 {
 	struct seen watch = {0};
@@ -240,7 +239,7 @@ start_h2(struct world *w, unsigned watches, FILE **ret_out)
 	return pid;
 }
 
-/* A server that has got two watches on one connection. */
+/* A server with two watches on one connection. */
 static pid_t
 watch_over_h2(struct world *w, struct seen *one, struct seen *two, FILE **ret_out)
 {
@@ -269,7 +268,7 @@ stop_h2(pid_t pid, FILE *out)
 	fclose(out);
 }
 
-/* HTTP/2: the question goes over the silent connection; its answer keeps all watches on it. */
+/* HTTP/2: the question uses the silent connection. Its answer keeps all watches on it. */
 TEST(over_http2_the_question_goes_over_the_same_connection)
 {
 	struct seen one = {0}, two = {0};
@@ -286,7 +285,7 @@ TEST(over_http2_the_question_goes_over_the_same_connection)
 	stop_h2(pid, out);
 }
 
-/* HTTP/2: all watches of a frozen server fail together, and the next one makes a connection of its own. */
+/* HTTP/2: all watches of a frozen server fail together. The next watch opens a new connection. */
 TEST(over_http2_all_watches_of_a_frozen_server_fail)
 {
 	struct seen one = {0}, two = {0}, next = {0};
@@ -306,7 +305,7 @@ TEST(over_http2_all_watches_of_a_frozen_server_fail)
 	expect_line(out, "1 1\n");
 	expect_line(out, "1 2\n");
 	for (char line[64]; fgets(line, sizeof(line), out) && strcmp(line, "2 1\n") != 0;)
-		/* the question, which the server reads when it goes on */
+		/* the question, which the server reads when it resumes */
 		assert_memory_equal(line, "1 ", 2);
 	stop_h2(pid, out);
 }

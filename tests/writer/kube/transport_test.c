@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transport against a small HTTP server of the test's own, plain and with TLS. */
+/* The transport, against a small HTTP server of the test, plain and with TLS. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <zlib.h>
@@ -12,7 +12,7 @@
 
 #define BIG	    (32u << 20)
 
-#define UNPACKED 600000u /* bytes that make_gzip() packs */
+#define UNPACKED 600000u /* size of make_gzip()'s input */
 static char gzip_body[4096], damaged_body[4096];
 static struct http_route routes[] = {
 	{.path = "/packed", .status = 200, .body = gzip_body, .encoding = "gzip"},
@@ -62,7 +62,7 @@ setup_plain(void **state)
 #define BARE(name) TEST_CASE_OF(struct world *w, transport_world_setup, transport_world_teardown, name)
 #define PLAIN(name) TEST_CASE_OF(struct world *w, setup_plain, transport_world_teardown, name)
 
-/* A whole answer is told in order: header, bytes, end. The request says who asks. */
+/* Header, bytes and end are reported in order. The request has a User-Agent. */
 PLAIN(a_whole_answer_ends_with_zero)
 {
 	struct seen seen = fetch(w, "/api/v1/pods?limit=500&labelSelector=a%20in%20(b)", 0);
@@ -79,7 +79,7 @@ PLAIN(a_whole_answer_ends_with_zero)
 	assert_int_equal(fetch(w, "/empty", 0).n_responses, 1);
 }
 
-/* An error answer is an answer: status, Retry-After and body are handed on, the result is 0. */
+/* Status, Retry-After and body of an error are passed on, and the result is 0. */
 PLAIN(an_error_answer_is_an_answer)
 {
 	struct seen busy = {0}, gone = {0}, moved = {0};
@@ -96,7 +96,7 @@ PLAIN(an_error_answer_is_an_answer)
 	assert_int_equal(moved.status, 302); /* redirects are not followed */
 }
 
-/* Answers are counted by their code, and how long they took; of a watch only that it was answered. */
+/* Answers are counted by code and duration; a watch only by its code. */
 PLAIN(answers_are_counted)
 {
 	struct seen busy = {0}, pods = {0}, watch = {0};
@@ -115,7 +115,7 @@ PLAIN(answers_are_counted)
 	assert_int_equal(stats->count, 2);
 }
 
-/* The bytes of a watch come when the server sends them, not when the answer ends. */
+/* A watch's bytes are passed on when they arrive, not at the end of the answer. */
 PLAIN(a_stream_is_delivered_as_it_arrives)
 {
 	struct seen seen = {0};
@@ -132,8 +132,8 @@ PLAIN(a_stream_is_delivered_as_it_arrives)
 	assert_int_equal(seen.result, 0);
 }
 
-/* What is asked for: metadata alone, JSON, protobuf with JSON behind it, without managedFields. */
-PLAIN(what_is_asked_for_stands_in_accept)
+/* Accept names metadata alone, JSON, protobuf before JSON, or objects without managedFields. */
+PLAIN(accept_names_the_wanted_form)
 {
 #define PROTOBUF "application/vnd.kubernetes.protobuf"
 #define LIST_OF ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
@@ -164,7 +164,7 @@ PLAIN(what_is_asked_for_stands_in_accept)
 	}
 }
 
-/* A request that does not trust the connections that stand makes one of its own. */
+/* A request that does not trust open connections makes a new one. */
 PLAIN(a_fresh_connection_is_made_where_it_is_asked_for)
 {
 	fetch(w, "/api/v1/pods", 0);
@@ -185,7 +185,7 @@ PLAIN(on_data_aborts_with_its_number)
 	assert_true(seen.bytes < BIG);
 }
 
-/* After a cancel nothing is called back, while the others go on. */
+/* After a cancel nothing is called back, and other requests go on. */
 PLAIN(a_cancelled_request_is_silent)
 {
 	struct seen inside = {.cancel = true}, header = {.cancel_at_response = true}, early = {0},
@@ -207,7 +207,6 @@ PLAIN(a_cancelled_request_is_silent)
 	assert_int_equal(stats_of(w).requests_active, 0);
 }
 
-/* A request may be started from the end of another one. */
 PLAIN(on_done_may_start_a_request)
 {
 	struct seen second = {0}, first = {.start = &second, .start_path = "/api/v1/pods"};
@@ -217,7 +216,7 @@ PLAIN(on_done_may_start_a_request)
 	assert_int_equal(second.status, 200);
 }
 
-/* A paused request gets nothing while others are served, and all of it after it is resumed. */
+/* A paused request gets nothing while others go on, and everything after it is resumed. */
 PLAIN(a_paused_request_waits_for_resume)
 {
 	struct seen big = {.pause = true};
@@ -248,8 +247,8 @@ use_compression(struct world *w, enum kube_compression compression)
 	connect_to(w, http_fixture_url(w->server));
 }
 
-/* Gzip is asked for where it pays, or where it is said. */
-PLAIN(gzip_is_asked_for_where_it_pays)
+/* Gzip is asked for if it pays, or if it is configured. */
+PLAIN(gzip_is_asked_for_if_it_pays)
 {
 	static const struct {
 		enum kube_compression compression;
@@ -257,7 +256,7 @@ PLAIN(gzip_is_asked_for_where_it_pays)
 		unsigned flags;
 		const char *encoding;
 	} cases[] = {
-		{KUBE_COMPRESSION_AUTO, false, 0, ""}, /* this machine's */
+		{KUBE_COMPRESSION_AUTO, false, 0, ""}, /* the server is on this machine */
 		{KUBE_COMPRESSION_GZIP, false, 0, "gzip"},
 		{KUBE_COMPRESSION_GZIP, false, TRANSPORT_PROTOBUF, "gzip"},
 		{KUBE_COMPRESSION_GZIP, false, TRANSPORT_WATCH | TRANSPORT_PROTOBUF, ""},
@@ -273,7 +272,7 @@ PLAIN(gzip_is_asked_for_where_it_pays)
 	}
 }
 
-/* Not from this machine: of lists in JSON alone. */
+/* From another machine gzip is asked for lists in JSON alone. */
 TEST_CASE(gzip_is_for_lists_in_json_from_afar)
 {
 	struct kube_client_config config = {.server = "https://192.0.2.1:6443"};
@@ -290,7 +289,7 @@ TEST_CASE(gzip_is_for_lists_in_json_from_afar)
 	transport_setup_done(&setup);
 }
 
-/* A pause in the middle of a few bytes that become many: nothing comes, and then all of it once. */
+/* During a pause within gzip, where few bytes become many, nothing comes; afterwards everything, once. */
 PLAIN(a_pause_within_gzip_waits_for_resume)
 {
 	struct seen packed = {.pause = true};
@@ -319,7 +318,7 @@ PLAIN(damaged_gzip_is_an_error)
 	assert_int_equal(damaged.result, -EPROTO);
 }
 
-/* A request that was paused before it was sent waits, too. */
+/* A request paused before it was sent waits, too. */
 PLAIN(a_request_may_be_paused_at_once)
 {
 	struct seen first = {0};
@@ -334,7 +333,7 @@ PLAIN(a_request_may_be_paused_at_once)
 	assert_int_equal(first.bytes, strlen("{\"kind\":\"PodList\"}"));
 }
 
-/* on_data that aborts while it gets the bytes kept during a pause ends the request once. */
+/* on_data that aborts on the bytes kept during a pause ends the request once. */
 PLAIN(an_abort_after_resume_ends_once)
 {
 	struct seen big = {.pause = true};
@@ -352,7 +351,7 @@ PLAIN(an_abort_after_resume_ends_once)
 	assert_int_equal(big.result, -ECANCELED);
 }
 
-/* The transport may be freed from inside a callback; nothing is called afterwards. */
+/* The transport may be freed in a callback. Nothing is called back afterwards. */
 PLAIN(a_callback_may_free_the_transport)
 {
 	struct seen watch = {0}, freeing = {.free_transport = true};
@@ -376,8 +375,8 @@ PLAIN(a_cut_answer_is_an_error)
 	assert_non_null(strstr(seen.message, "ended before the answer did"));
 }
 
-/* Where nobody listens the result is -ECONNREFUSED, with the server's URL. */
-BARE(nobody_listening_is_connection_refused)
+/* Without a listener the result is -ECONNREFUSED, with the server's URL. */
+BARE(no_listener_is_connection_refused)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(address);
@@ -385,7 +384,7 @@ BARE(nobody_listening_is_connection_refused)
 	char url[64];
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	/* bound but not listening: nobody else can take the port meanwhile */
+	/* bound without listening, so no other program can take the port */
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u", ntohs(address.sin_port));
@@ -406,7 +405,7 @@ PLAIN(impossible_paths_are_refused)
 	assert_int_equal(transport_get(w->transport, "/a\r\nX: y", 0, &seen_callbacks, w, NULL), -EINVAL);
 }
 
-/* Without a readable token no request is sent; the message names the file, not what is in it. */
+/* Without a readable token no request is sent. The message names the file and shows nothing of it. */
 BARE(an_unreadable_token_fails_the_request)
 {
 	struct seen missing, bad;
@@ -443,7 +442,7 @@ connect_tls(struct world *w, const char *host)
 	connect_to(w, url);
 }
 
-/* The certificate must be by the CA, as file or inline, and for tls-server-name or the host. */
+/* The certificate must be by the CA, in a file or inline, and for tls-server-name or the host. */
 BARE(a_certificate_is_by_the_ca_and_for_the_name)
 {
 	static const struct {
@@ -485,8 +484,8 @@ BARE(a_certificate_is_by_the_ca_and_for_the_name)
 	}
 }
 
-/* insecure-skip-tls-verify believes any certificate. */
-BARE(insecure_believes_any_certificate)
+/* insecure-skip-tls-verify accepts any certificate. */
+BARE(insecure_accepts_any_certificate)
 {
 	struct seen seen = {0};
 
@@ -499,7 +498,7 @@ BARE(insecure_believes_any_certificate)
 	assert_string_equal(seen.text, "event");
 }
 
-/* HTTP spoken to a TLS port fails with a message, it does not hang. */
+/* Plain HTTP on a TLS port fails with a message, without a hang. */
 BARE(a_server_that_speaks_no_tls_is_an_error)
 {
 	struct seen seen;
