@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which paths and queries the ListerWatcher asks for: those that upstream's API server was seen to answer.
- */
+/* Paths and queries of the ListerWatcher: those that upstream's API server was seen to answer. */
 #include "tests/room.h"
 #include "writer/reflect/lister_watcher.h"
 
@@ -27,9 +25,9 @@ lister_watcher(const struct place *p)
 }
 
 /*
- * An RV "" is left out, and with it the whole query; a token goes encoded, with the selectors, which begin
- * the query where nothing else does; the question about an RV is one for a single item. A watch asks for
- * bookmarks and a timeout; a WatchList for the initial events, NotOlderThan its RV.
+ * An RV "" is left out, and without parameters the query is, too. A continue token is encoded, before the
+ * selectors. The question about an RV asks for a single item. A watch asks for bookmarks and a timeout; a
+ * WatchList for the initial events, NotOlderThan its RV.
  */
 TEST_CASE(a_request_asks_for_pages_versions_bookmarks_and_selectors)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Reflector when the queue has no memory: what could not be queued is not passed over. An RV counts when
- * what it stands for is queued, not before.
+ * The Reflector when the queue has no memory. An event that could not be queued is not skipped: its RV counts
+ * once it is queued.
  */
 #include "tests/room.h"
 #include "tests/support/reflector_fixture.h"
@@ -14,7 +14,7 @@ void *__libc_realloc(void *memory, size_t size);
 static bool no_more_nodes;
 static unsigned refused;
 
-/* The C library's, but for the queue's nodes while there is no memory for more of them. */
+/* The C library's, except for the queue's nodes while `left` is 0. */
 void *
 realloc(void *memory, size_t size)
 {
@@ -36,7 +36,7 @@ tear_down(void **state)
 	return reflector_fixture_free(*state);
 }
 
-/* An event that cannot be queued is asked for again: the next watch begins behind the last that could. */
+/* An event that cannot be queued is asked for again: the next watch begins at the last queued RV. */
 TEST_CASE_OF(struct reflector_fixture *t, reflector_set_up, tear_down,
 	     an_event_that_cannot_be_queued_comes_again)
 {
@@ -58,7 +58,7 @@ TEST_CASE_OF(struct reflector_fixture *t, reflector_set_up, tear_down,
 	assert_string_equal(diary(t->fx), expected);
 }
 
-/* A state that cannot be queued moves nothing: it is asked for as before. */
+/* A state that cannot be queued does not move the RV. It is asked for as before. */
 TEST_CASE_OF(struct reflector_fixture *t, reflector_set_up_watch_list, tear_down,
 	     a_state_that_cannot_be_queued_moves_no_version)
 {

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Reflector between a scripted server and a real store, in what a conversation over the wire
- * (tests/conversations) cannot show: streams cut anywhere, answers of every wrong kind, memory that runs
- * out, an end in every state. Time is virtual.
+ * The Reflector between a scripted server and a real store. Tests here show what tests/conversations cannot:
+ * streams cut anywhere, all kinds of wrong answers, lack of memory, an end in every state. Time is virtual.
  */
 #include "tests/room.h"
 #include "tests/support/reflector_fixture.h"
 #include "writer/base/backoff.h"
 #include "writer/reflect/watch.h"
 
-/* ---- bytes, signs of life ---------------------------------------------------------- */
-
 #define T(name) TEST_CASE_OF(struct reflector_fixture *t, reflector_set_up, reflector_tear_down, name)
 
-/* Bytes from the server are noted, so that readers can tell the content's age. */
+/* Bytes from the server are noted, so that readers know the content's age. */
 T(every_answer_is_a_sign_of_life)
 {
 	unsigned before;
@@ -24,9 +21,7 @@ T(every_answer_is_a_sign_of_life)
 	assert_true(t->fx->contacts > before);
 }
 
-/* ---- LIST: pages, failures ------------------------------------------------------- */
-
-/* A list that fails, however far it came, changes nothing and leaves nothing. [ListAndWatchWithErrors] */
+/* A list that fails on any page changes nothing and leaves nothing. [ListAndWatchWithErrors] */
 T(a_list_that_fails_changes_nothing)
 {
 	const char *list;
@@ -51,7 +46,7 @@ T(a_list_that_fails_changes_nothing)
 	assert_string_equal(seen(t), "[30] a/x@25 a/y@26 ");
 }
 
-/* An answer that is no list (a proxy's {}) is not taken for an empty one, which would delete everything. */
+/* An answer that is no list (a proxy's {}) does not count as an empty list, which would delete everything. */
 T(an_answer_that_is_no_list_deletes_nothing)
 {
 	static const char *const answers[] = {
@@ -77,8 +72,8 @@ T(an_answer_that_is_no_list_deletes_nothing)
 	}
 }
 
-/* A custom resource's list may have a kind of its own, but not that of a single object. */
-T(a_custom_list_may_be_called_anything)
+/* A custom resource's list may have any kind, except the kind of a single object. */
+T(a_custom_list_may_have_any_kind)
 {
 	t->fx->source.custom = true;
 	reflector_free(t->reflector);
@@ -93,7 +88,7 @@ T(a_custom_list_may_be_called_anything)
 	assert_string_equal(seen(t), "[8] ");
 }
 
-/* A continue token that leads to itself ends the list with an error instead of going round for ever. */
+/* A continue token that leads to itself ends the list with an error. */
 T(pages_that_never_end_are_an_error)
 {
 	start_watching(t);
@@ -107,7 +102,7 @@ T(pages_that_never_end_are_an_error)
 	assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
 }
 
-/* An item without a name is left out and counted; the others are kept. */
+/* An item without a name is skipped and counted. The other items are kept. */
 T(an_item_without_a_name_is_left_out)
 {
 	reflector_start(t->reflector, "", 0);
@@ -117,8 +112,8 @@ T(an_item_without_a_name_is_left_out)
 	assert_int_equal(status_of(t).bad_events, 2);
 }
 
-/* How long to wait, and how long a watch lasts, are choices. */
-T(waits_and_timeouts_are_choices)
+/* Waits and the duration of a watch are configured. */
+T(waits_and_timeouts_are_configured)
 {
 	const struct reflector_timing quick = {
 		.watch_timeout_s = 20,
@@ -143,8 +138,8 @@ T(waits_and_timeouts_are_choices)
 }
 
 /*
- * An event that does not fit is watched again; when it still does not, a LIST goes around it, behind one for
- * its keys. What is known then has no RV: the list is the latest, though nothing may be known any more.
+ * An event that does not fit is watched again. If it still does not fit, a LIST of keys comes, then a LIST.
+ * Known content has no RV then: the list is the latest, though all may be deleted.
  */
 T(an_event_that_does_not_fit_is_watched_again_then_listed)
 {
@@ -170,8 +165,8 @@ T(an_event_that_does_not_fit_is_watched_again_then_listed)
 	assert_string_equal(seen(t), "[20] a/z@15 ");
 }
 
-/* What found no room is tried when there is some, but the server is asked once a step at most. */
-T(what_found_no_room_is_tried_when_there_is_some)
+/* A change without room is tried again when there is room. The server is asked once a backoff step. */
+T(a_change_without_room_is_tried_when_there_is_some)
 {
 	start_watching(t);
 	arena_fail_after(t->fx->store->arena, 0);
@@ -196,12 +191,10 @@ T(what_found_no_room_is_tried_when_there_is_some)
 	virtual_clock_advance(&t->fx->clock, 0);
 	assert_string_equal(diary(t->fx), "LIST rv=10; ");
 	server_end(t->fx, -ECONNREFUSED);
-	reflector_retry(t->reflector); /* nothing that waits for room */
+	reflector_retry(t->reflector); /* nothing waits for room */
 	virtual_clock_advance(&t->fx->clock, BACKOFF_FIRST_MS + 1);
 	assert_string_equal(diary(t->fx), "");
 }
-
-/* ---- refusals, backoff ----------------------------------------------------------------- */
 
 T(a_request_that_cannot_be_made_is_tried_again)
 {
@@ -214,9 +207,7 @@ T(a_request_that_cannot_be_made_is_tried_again)
 	assert_string_equal(diary(t->fx), "LIST rv=0 limit=500; WATCH rv=10; ");
 }
 
-/* ---- going on from a stored RV ------------------------------------------------------------ */
-
-/* With content that stands at a known RV one watches from there: no LIST. */
+/* Content at a known RV is watched from there, without a LIST. */
 T(a_stored_version_needs_no_list)
 {
 	reflector_start(t->reflector, "41", 2);
@@ -225,8 +216,6 @@ T(a_stored_version_needs_no_list)
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 42)));
 	assert_string_equal(seen(t), "[42] a/y@42 ");
 }
-
-/* ---- back-pressure, the end ------------------------------------------------------------------ */
 
 /* More than a turn's share of events pauses the stream until the next turn. */
 T(a_stream_has_a_share_of_a_turn)
@@ -241,7 +230,7 @@ T(a_stream_has_a_share_of_a_turn)
 	assert_false(server_request(t->fx)->paused);
 }
 
-/* While the store does not keep up the stream is paused; it goes on when there is room. */
+/* While the store is behind, the stream is paused. It resumes when there is room. */
 T(a_stream_waits_for_the_store)
 {
 	start_watching(t);
@@ -258,8 +247,8 @@ T(a_stream_waits_for_the_store)
 	assert_false(status_of(t).paused);
 }
 
-/* A Reflector can be freed in every state, and cancels what is under way. */
-T(it_can_be_freed_in_every_state)
+/* A Reflector can be freed in every state, and cancels its request. */
+T(a_reflector_can_be_freed_in_every_state)
 {
 	struct reflector_options options = { .source = &t->fx->source };
 
@@ -284,10 +273,8 @@ T(it_can_be_freed_in_every_state)
 	}
 }
 
-/* ---- told from outside ------------------------------------------------------------- */
-
-/* Another cluster: all is listed anew, at the latest RV; what some server has at hand may be older. */
-T(it_lists_anew_when_told_so)
+/* For another cluster everything is listed anew, at the latest RV: a server's cache may be older. */
+T(another_cluster_is_listed_anew)
 {
 	start_watching(t);
 	applier_distrust(t->fx->applier, t->fx->fifo);
@@ -306,8 +293,8 @@ T(it_lists_anew_when_told_so)
 	assert_int_equal(status_of(t).lists_for[RESULT_OTHER_CLUSTER], 3);
 }
 
-/* One that has not begun has nothing to list anew. */
-T(it_is_not_begun_by_being_told_so)
+/* A Reflector that has not begun has nothing to list anew. */
+T(a_relist_does_not_begin_a_reflector)
 {
 	reflector_relist(t->reflector, RESULT_OTHER_CLUSTER);
 	assert_string_equal(diary(t->fx), "");

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Reflector's WatchLists, and what it makes of streams that say nothing, in what a conversation over the
- * wire (tests/conversations) cannot show: streams cut at every byte, memory that runs out, an end in the
- * middle of a state, where the time went. Time is virtual.
+ * The Reflector's WatchLists, and silent streams. Tests here show what tests/conversations cannot: streams
+ * cut at every byte, lack of memory, an end within a state, where time went. Time is virtual.
  */
 #include "tests/room.h"
 #include "tests/support/reflector_fixture.h"
 #include "writer/base/log.h"
 #include "writer/reflect/watch.h"
 
-/* ---- WatchList -------------------------------------------------------------------- */
-
 #define PLAIN(name) TEST_CASE_OF(struct reflector_fixture *t, reflector_set_up, reflector_tear_down, name)
 #define T(name)                                                                                              \
 	TEST_CASE_OF(struct reflector_fixture *t, reflector_set_up_watch_list, reflector_tear_down, name)
 
-/* A stream that ends before its mark, at whatever byte, changes nothing and leaves no block behind. */
-T(a_state_without_its_mark_changes_nothing)
+/* A stream that ends before the end mark, at any byte, changes nothing and leaks no block. */
+T(a_state_without_an_end_mark_changes_nothing)
 {
 	struct store_stats before, after;
 	char text[2048];
@@ -29,7 +26,7 @@ T(a_state_without_its_mark_changes_nothing)
 	for (int cut = 0; cut <= length; cut += 40) {
 		server_send(t->fx, ERROR_EVENT(EXPIRED));
 		wait_out(t);
-		while (server_request(t->fx)->watch) { /* by WatchList, once or twice, then by LIST */
+		while (server_request(t->fx)->watch) { /* once or twice by WatchList, then by LIST */
 			server_open(t->fx);
 			server_send(t->fx, "%.*s", cut, text);
 			server_end(t->fx, 0);
@@ -45,8 +42,8 @@ T(a_state_without_its_mark_changes_nothing)
 	assert_in_range(after.used_bytes, 0, before.used_bytes + 4096);
 }
 
-/* The mark says "true"; an annotation of its name that says anything else marks no end. */
-TEST_CASE(a_mark_that_says_anything_but_true_is_none)
+/* The end mark says "true". An annotation of its name with another value marks no end. */
+TEST_CASE(only_true_marks_the_end)
 {
 	static const char *const others[] = {"false", "", "True", "true ", "1"};
 
@@ -81,7 +78,7 @@ T(a_state_that_does_not_fit_is_taken_back)
 	assert_string_equal(diary(t->fx), "WATCHLIST rv=\"\"; WATCHLIST rv=\"\"; ");
 }
 
-/* Where any RV will do the server may answer from what it has at hand; else LISTs ask for the latest. */
+/* If any RV will do, the first LIST takes the server's cached state; else LISTs ask for the latest. */
 TEST_CASE(the_first_version_is_a_choice)
 {
 	static const struct {
@@ -107,7 +104,7 @@ TEST_CASE(the_first_version_is_a_choice)
 	}
 }
 
-/* The log of a list that takes 9 s to begin, 3 s to come, and 2 s until the store has it. */
+/* The log of a list that takes 9 s to begin, 3 s to arrive, and 2 s to store. */
 static void
 expect_where_the_time_went(struct reflector_fixture *t, bool watch_list)
 {
@@ -144,7 +141,7 @@ expect_where_the_time_went(struct reflector_fixture *t, bool watch_list)
 		fail_msg("not told, or not once: %s", text);
 }
 
-/* A list of either kind that takes over ten seconds says where the time went. */
+/* A LIST or WatchList that takes over ten seconds logs where the time went. */
 T(a_long_list_says_where_the_time_went)
 {
 	struct reflector_fixture *plain = reflector_fixture_new(NULL);
@@ -154,7 +151,7 @@ T(a_long_list_says_where_the_time_went)
 	reflector_fixture_free(plain);
 }
 
-/* More than a turn's share of the state's bytes pauses the stream until the next turn. */
+/* More than a turn's share of a state's bytes pauses the stream until the next turn. */
 T(a_state_has_a_share_of_a_turn)
 {
 	size_t sent = 0;
@@ -170,8 +167,8 @@ T(a_state_has_a_share_of_a_turn)
 	assert_false(server_request(t->fx)->paused);
 }
 
-/* It can be freed in the middle of a state, and takes what is staged back. */
-T(it_can_be_freed_in_the_middle_of_a_state)
+/* A Reflector that is freed within a state takes back what is staged. */
+T(a_reflector_can_be_freed_within_a_state)
 {
 	struct store_stats before, after;
 
@@ -188,9 +185,7 @@ T(it_can_be_freed_in_the_middle_of_a_state)
 	assert_in_range(after.used_bytes, 0, before.used_bytes + 4096);
 }
 
-/* ---- silent streams ------------------------------------------------------------------------ */
-
-/* Bookmarks stop, and the server answers a question: the stream begins anew, from the last RV. */
+/* Bookmarks stop, and the server answers a question: the stream is opened again from the last RV. */
 PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead)
 {
 	start_watching(t);
@@ -207,7 +202,7 @@ PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead)
 	assert_int_equal(status_of(t).lists, 1);
 }
 
-/* A bookmark that comes while the question is under way ends the doubt. */
+/* A bookmark that comes while the question is open keeps the stream. */
 PLAIN(a_late_bookmark_keeps_the_stream)
 {
 	struct scripted_request *stream;
@@ -225,7 +220,7 @@ PLAIN(a_late_bookmark_keeps_the_stream)
 	assert_true(stream->open);
 }
 
-/* A stream that waits for the store is not dead: it is not read. */
+/* A stream paused for the store is not read, and not dead. */
 PLAIN(a_paused_stream_is_not_dead)
 {
 	start_watching(t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which syntax is asked for, and what happens when protobuf is given up: a LIST, a WATCH and a WatchList go
- * on in JSON from where they were, and what readers see is what the server has. (A server that knows a field
- * more than the schema is one whose field was taken out of the schema.)
+ * Which syntax is asked for, and the fallback from protobuf. A LIST, a WATCH and a WatchList go on in JSON
+ * from where they were, and readers see the server's state. (A field taken out of the schema stands for a
+ * server with a newer field.)
  */
 #include "tests/room.h"
 #include "tests/support/proto_text.h"
@@ -13,7 +13,7 @@
 
 #define PROTOBUF TRANSPORT_PROTOBUF_TYPE
 
-/* What this informerd knows of pods; their spec has a field more on the server. */
+/* informerd's schema of pods; the server's spec has a field more. */
 static const char schema_text[] = "kind v1 Pod Pod\n"
 				  "kind v1 Status Status\n"
 				  "kind meta.k8s.io/v1 PartialObjectMetadata Pod\n"
@@ -126,7 +126,7 @@ answer_list(struct world *w, const char *items)
 		server_end(w->fx, 0);
 }
 
-/* A pod as an item, with what its spec has. */
+/* A pod as an item, with this spec. */
 #define POD(name, version, spec) "{1:{1:'" name "' 3:'a' 5:'u-" name "' 6:'" version "'} 2:{" spec "}}"
 
 static bool
@@ -141,7 +141,7 @@ send_event(struct world *w, const char *type, const char *kind, const char *obje
 	return server_send_bytes(w->fx, w->bytes.data, w->bytes.length);
 }
 
-/* Listed in protobuf, and watching. */
+/* List in protobuf, then watch. */
 static void
 watch_in_protobuf(struct world *w)
 {
@@ -151,7 +151,7 @@ watch_in_protobuf(struct world *w)
 	assert_string_equal(diary(w->fx), "LIST protobuf rv=0 limit=500; WATCH protobuf rv=10; ");
 }
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
 #define TEST(name, set_up_) TEST_CASE_OF(struct world *w, set_up_, tear_down, name)
 
@@ -183,7 +183,7 @@ TEST(protobuf_is_asked_for_where_the_schema_has_the_kind, set_up)
 	}
 }
 
-/* What a server prints of a kind that releases print differently is known with its release. */
+/* If releases print a kind differently, protobuf waits until the server's release is known. */
 TEST(protobuf_waits_for_the_release, set_up)
 {
 	static const char text[] =
@@ -195,7 +195,7 @@ TEST(protobuf_waits_for_the_release, set_up)
 	assert_non_null(s);
 	wire_init(&wire, &w->fx->clock.clock, WIRE_AUTO, s, "v1", "Pod", false);
 	assert_false(wire_wants_protobuf(&wire));
-	proto_schema_fit(s, 1032); /* older than what is known */
+	proto_schema_fit(s, 1032); /* older than the schema's */
 	assert_false(wire_wants_protobuf(&wire));
 	proto_schema_fit(s, 1034);
 	assert_true(wire_wants_protobuf(&wire));
@@ -206,8 +206,8 @@ TEST(protobuf_waits_for_the_release, set_up)
 	proto_schema_free(s);
 }
 
-/* The answer's Content-Type decides, whatever was asked for; a list in JSON, its watch in protobuf. */
-TEST(the_answer_says_what_it_is, begun)
+/* The answer's Content-Type decides, not the request. A list may be in JSON, its watch in protobuf. */
+TEST(the_content_type_decides, begun)
 {
 	server_answer(w->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
 	assert_string_equal(wire_syntax_name(&w->wire), "json");
@@ -221,7 +221,7 @@ TEST(the_answer_says_what_it_is, begun)
 	assert_null(strstr(said(w), "WARN"));
 }
 
-TEST(json_alone_is_told_where_protobuf_was_configured, set_up)
+TEST(json_alone_is_logged_if_protobuf_is_configured, set_up)
 {
 	choose(w, WIRE_PROTOBUF, "v1", "Pod");
 	reflector_start(w->t->reflector, "", 0);
@@ -237,9 +237,9 @@ TEST(json_alone_is_told_where_protobuf_was_configured, set_up)
 	assert_non_null(strstr(said(w), "though protobuf is configured: its kind is not in the schema"));
 }
 
-/* ---- giving it up ---- */
+/* ---- the fallback ---- */
 
-/* Two of three items were decoded already: nothing of them is left, and the list is whole. */
+/* No block of the two decoded items is left. The list in JSON is whole. */
 TEST(a_list_with_an_unknown_field_is_asked_for_in_json, begun)
 {
 	answer_list(w, "2:" POD("x", "5", "") " 2:" POD("y", "6", "") " 2:" POD("z", "7", "1:'n' 42:'new'"));
@@ -255,7 +255,7 @@ TEST(a_list_with_an_unknown_field_is_asked_for_in_json, begun)
 	assert_string_equal(diary(w->fx), "WATCH rv=10; ");
 }
 
-/* On its second page, the list begins anew: two pages of one list are in one syntax. */
+/* A list starts anew on its second page: both pages must have one syntax. */
 TEST(a_later_page_begins_the_list_anew, begun)
 {
 	proto_text(&w->bytes,
@@ -271,7 +271,7 @@ TEST(a_later_page_begins_the_list_anew, begun)
 	assert_string_equal(seen(w->t), "[12] a/y@6 ");
 }
 
-/* What came before it in the stream was told; it, and what follows it, comes again from there. */
+/* Earlier events of the stream stay. The bad event, and those behind it, come again in JSON. */
 TEST(a_watch_goes_on_in_json_from_the_last_good_event, begun)
 {
 	watch_in_protobuf(w);
@@ -299,8 +299,8 @@ TEST(a_watch_list_becomes_a_list_in_json, begun_watch_list)
 	assert_string_equal(diary(w->fx), "WATCH rv=10; ");
 }
 
-/* Bookmark, end mark and ERROR in protobuf, where all is known. */
-TEST(a_watch_list_in_protobuf, begun_watch_list)
+/* All parts are known: Bookmark, end mark and ERROR in protobuf. */
+TEST(a_watch_list_stays_in_protobuf, begun_watch_list)
 {
 	server_open_with(w->fx, 200, PROTOBUF ";stream=watch");
 	assert_true(send_event(w, "ADDED", "Pod", POD("x", "5", "")));
@@ -315,7 +315,7 @@ TEST(a_watch_list_in_protobuf, begun_watch_list)
 	assert_int_equal(w->wire.fallbacks, 0);
 }
 
-/* An aggregated server that chooses protobuf and cannot write it: once more with JSON alone, at once. */
+/* An aggregated server that accepts protobuf and cannot write it is asked at once for JSON alone. */
 TEST(not_acceptable_is_asked_for_in_json, begun)
 {
 	server_open_with(w->fx, 406, "application/json");
@@ -341,8 +341,8 @@ TEST(not_acceptable_for_a_watch, begun)
 	assert_string_equal(seen(w->t), "[10] a/x@5 ");
 }
 
-/* A connection that breaks is no reason, whatever the transport calls it. */
-TEST(a_broken_connection_is_no_reason, begun)
+/* A broken connection does not end protobuf, whatever the transport calls the error. */
+TEST(a_broken_connection_keeps_protobuf, begun)
 {
 	static const int results[] = {-EPROTO, -ECONNRESET, -ETIMEDOUT, -EIO};
 
@@ -357,9 +357,8 @@ TEST(a_broken_connection_is_no_reason, begun)
 	assert_int_equal(w->wire.fallbacks, 0);
 }
 
-/* Once it may be the network's fault; twice in a row it is what the schema says, and JSON says it otherwise.
- */
-TEST(what_cannot_be_read_twice_is_asked_for_in_json, begun)
+/* A first malformed answer may be the network's fault. A second in a row leads to JSON. */
+TEST(malformed_twice_means_json, begun)
 {
 	answer_list(w, "2:{1:{1=7}}");
 	assert_non_null(strstr(status_of(w->t).last_error, "the list cannot be read at byte "));
@@ -371,8 +370,8 @@ TEST(what_cannot_be_read_twice_is_asked_for_in_json, begun)
 	assert_string_equal(w->wire.why, "protobuf cannot be read: a message Meta.v1 is malformed");
 }
 
-/* A server that sends it to whoever asks for JSON is no reason to give up what was not asked for. */
-TEST(what_was_not_asked_for_is_not_given_up, set_up)
+/* Malformed protobuf that was not asked for does not change the request. */
+TEST(unrequested_protobuf_changes_no_request, set_up)
 {
 	choose(w, WIRE_JSON, "v1", "Pod");
 	reflector_start(w->t->reflector, "", 0);
@@ -387,7 +386,7 @@ TEST(what_was_not_asked_for_is_not_given_up, set_up)
 	assert_string_equal(seen(w->t), "[10] a/x@5 ");
 }
 
-TEST(what_was_read_between_counts, set_up)
+TEST(a_good_answer_in_between_counts, set_up)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		reflector_start(w->t->reflector, "", 0);
@@ -400,9 +399,9 @@ TEST(what_was_read_between_counts, set_up)
 	assert_int_equal(w->wire.fallbacks, 0);
 }
 
-/* ---- asking for it again ---- */
+/* ---- protobuf again ---- */
 
-TEST(it_is_asked_for_again_after_an_hour, begun)
+TEST(protobuf_is_asked_for_again_after_an_hour, begun)
 {
 	uint64_t began = w->fx->clock.now;
 
@@ -419,7 +418,7 @@ TEST(it_is_asked_for_again_after_an_hour, begun)
 	server_send(w->fx, BOOKMARK, 11);
 	server_end(w->fx, 0);
 	assert_string_equal(diary(w->fx), "WATCH protobuf rv=11; ");
-	/* the server is as new as before: said once as a warning, and counted */
+	/* the server is unchanged: one warning, counted */
 	server_open_with(w->fx, 200, PROTOBUF);
 	assert_false(send_event(w, "MODIFIED", "Pod", POD("x", "12", "42:'new'")));
 	assert_string_equal(diary(w->fx), "WATCH rv=11; ");
@@ -429,8 +428,8 @@ TEST(it_is_asked_for_again_after_an_hour, begun)
 	assert_null(strstr(w->said, "from now on"));
 }
 
-/* Not only after an hour: it may have lost the field, as we may have been told a table that has it. */
-TEST(it_is_asked_for_again_of_another_release, begun)
+/* Another release is asked at once: the server may have lost the field, or our schema gained it. */
+TEST(another_release_is_asked_for_protobuf_at_once, begun)
 {
 	answer_list(w, "2:" POD("x", "5", "42:'new'"));
 	server_answer(w->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
@@ -442,10 +441,10 @@ TEST(it_is_asked_for_again_of_another_release, begun)
 	assert_string_equal(diary(w->fx), "WATCH protobuf rv=10; ");
 }
 
-/* A LIST where a WatchList in JSON would cost the server more; and the other way round. */
+/* Where a WatchList in JSON would cost the server more, a LIST is used; and the other way round. */
 TEST(a_watch_list_is_for_protobuf, begun_watch_list)
 {
-	server_open(w->fx); /* JSON all the same, this time */
+	server_open(w->fx); /* in JSON nevertheless, this time */
 	server_send(w->fx, END_MARK, 10);
 	reflector_relist(w->t->reflector, RESULT_EXPIRED);
 	assert_string_equal(diary(w->fx), "WATCHLIST protobuf rv=\"\"; CANCEL; LIST protobuf rv=10; ");
