@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the next daemon makes of a resource that is in memory: as it was configured, or otherwise. Random
- * histories of objects and configurations, through the DeltaFIFO and the pipeline, against a store that had
- * the last configuration from the start. The API server is this test: what a list would bring is put into the
- * FIFO.
+ * What the next daemon does with a cached resource, under the same or another configuration. Random histories
+ * of objects and configurations go through DeltaFIFO and pipeline. The result is compared with a store that
+ * had the last configuration from the start. The test is the API server: it puts each list into the FIFO.
  */
 
 #include <sodium.h>
@@ -43,7 +42,7 @@ chance(unsigned n)
 /* ---- the server ---- */
 
 struct server {
-	char *objects[OBJECTS];	/* JSON, NULL: not there */
+	char *objects[OBJECTS];	/* JSON; NULL: absent */
 	unsigned version;
 };
 
@@ -80,8 +79,8 @@ struct side {
 	struct applier *applier;
 	struct config config;
 	struct cached_resource *resource;
-	struct store_fixture look;	/* only to look at */
-	char asked[64];                 /* of the server, last */
+	struct store_fixture look;	/* for comparisons only */
+	char asked[64];                 /* the last request */
 	struct draft drafted;
 	struct server own, *server;
 };
@@ -97,7 +96,7 @@ keep(void *context, const char *type, size_t type_length, struct draft d)
 	return 0;
 }
 
-/* As the server sends it: when that is asked for, metadata alone. */
+/* The object as the server sends it: whole, or its metadata if that is asked for. */
 static uint32_t
 draft_of(struct side *side, const char *json)
 {
@@ -132,7 +131,7 @@ set_version(struct side *side)
 	delta_fifo_set_version(side->resource->fifo, version, strlen(version));
 }
 
-/* What a list brings, as readers see it. */
+/* The objects that a list brings, as readers see them. */
 static void
 list(struct side *side)
 {
@@ -175,10 +174,10 @@ spec_of(const struct config *config, const struct cluster *cluster)
 	return spec;
 }
 
-static uint64_t memory = UINT64_MAX; /* allocations_left, before it is cached … */
-static bool memory_sufficed;         /* … and whether none failed */
+static uint64_t memory = UINT64_MAX; /* allocations_left before caching begins */
+static bool memory_sufficed;         /* no allocation failed */
 
-/* Cache it; what the last one has of it is this one's to find. As cached_resource_new(). */
+/* Cache the resource; what the last daemon had of it is found. Returns as cached_resource_new(). */
 static int
 cache_of(struct side *side, const struct cluster *cluster)
 {
@@ -236,7 +235,7 @@ side_free(struct side *side)
 	free(side);
 }
 
-/* What a reload does: the next daemon finds what this one has. */
+/* Reload: the next daemon finds what this daemon has. */
 static void
 reload(struct side *side, const char *dir, const char *yaml)
 {
@@ -264,10 +263,10 @@ note_request(void *context, const struct request_params *params, const struct tr
 	(void)callbacks, (void)ctx, (void)ret_request;
 	snprintf(side->asked, sizeof(side->asked), params->watch ? "WATCH %s" : "LIST",
 		 params->resource_version);
-	return -ENOMEM; /* nothing comes of it */
+	return -ENOMEM; /* nothing is changed */
 }
 
-/* What the server is asked for first. */
+/* The first request to the server. */
 static const char *
 asked(struct side *side)
 {
@@ -278,7 +277,7 @@ asked(struct side *side)
 	return side->asked;
 }
 
-/* It has so many objects, and is about to list. */
+/* So many objects are known, and a LIST is due. */
 static void
 assert_listing(struct side *side, unsigned objects)
 {
@@ -334,7 +333,7 @@ random_config(char *yaml, size_t size)
 					      "'tier=pods:metadata.labels.tier'",
 					      "'phase=pods:spec.nodeName'",
 					      "'byUser=pods:metadata.labels.app'"};
-	static const unsigned mate[] = {5, 4, 9, 9, 1, 0}; /* of the same name */
+	static const unsigned mate[] = {5, 4, 9, 9, 1, 0}; /* the entry of the same name */
 	unsigned chosen = 0;
 	int at = snprintf(yaml, size, "keepManagedFields: %s\nresources: [{resource: pods%s, drop: [",
 			  chance(4) ? "false" : "true", chance(6) ? "" : ", metadataOnly: true");
@@ -351,7 +350,7 @@ random_config(char *yaml, size_t size)
 	snprintf(yaml + at, size - (size_t)at, "]\n");
 }
 
-/* One event of a watch. */
+/* Send one event of a watch. */
 static void
 happen(struct side *side)
 {
@@ -370,7 +369,7 @@ happen(struct side *side)
 	set_version(side);
 }
 
-/* How many objects stand in the index phase; -1: there is none. */
+/* Objects in the index phase; -1: no such index. */
 static long
 with_phase(struct side *side)
 {
@@ -391,8 +390,8 @@ with_phase(struct side *side)
 
 #define TEST(name) TEST_CASE_IN(temp_dir_setup, temp_dir_teardown, name)
 
-/* What is there in the end is as if the last configuration had always been; only a selection is listed. */
-TEST(the_end_is_as_if_it_had_been_so_from_the_start)
+/* The result is as if the last configuration had always been there. Only another selection is listed. */
+TEST(the_result_is_as_with_the_last_configuration_from_the_start)
 {
 	for (unsigned round = 0; round < 60; round++) {
 		char yaml[1024] = "resources: [pods]\n";
@@ -421,7 +420,7 @@ TEST(the_end_is_as_if_it_had_been_so_from_the_start)
 			if (!side->resource->adopted) {
 				assert_int_equal(known(side)->state, RESOURCE_LISTING);
 				for (unsigned i = chance(3); i > 0; i--)
-					server_put(server, chance(OBJECTS)); /* meanwhile */
+					server_put(server, chance(OBJECTS)); /* while the list is under way */
 				list(side);
 			}
 			assert_int_equal(known(side)->state, RESOURCE_SYNCED);
@@ -449,7 +448,7 @@ side_of_ten(const char *dir, const char *yaml)
 	return side;
 }
 
-/* Another index is no change of any object, and nothing that the server is asked for. */
+/* New indexes change no object, and need no request to the server. */
 TEST(other_indexes_are_filled_without_a_list)
 {
 	struct side *side = side_of_ten(*state, "resources: [pods]\n");
@@ -466,7 +465,7 @@ TEST(other_indexes_are_filled_without_a_list)
 	side_free(side);
 }
 
-/* Other drops come with a list: until then all stays, LISTING; only what differs is published. */
+/* New drops need a list. Until then all content stays, LISTING. Only differences are published. */
 TEST(other_drops_are_listed_and_only_differences_published)
 {
 	static const struct {
@@ -490,7 +489,7 @@ TEST(other_drops_are_listed_and_only_differences_published)
 	side_free(side);
 }
 
-/* So with another selection: what it leaves out goes with the list. Whoever comes before that lists, too. */
+/* So does a new selection, whose list drops other objects. A daemon started before it lists, too. */
 TEST(another_selection_is_listed)
 {
 	static const char yaml[] = "resources: [{resource: pods, labelSelector: app=v1}]\n";
@@ -511,7 +510,7 @@ TEST(another_selection_is_listed)
 	side_free(side);
 }
 
-/* Content of another server, or that another user saw, goes at once. */
+/* Content of another server, or of another user, goes at once. */
 TEST(content_from_elsewhere_goes)
 {
 	const struct kube_impersonation jane = {.user = (char[]){"jane"}};
@@ -527,8 +526,8 @@ TEST(content_from_elsewhere_goes)
 	}
 }
 
-/* Whichever piece of memory is missing: what is in memory is nobody's, and the next try finds it. */
-TEST(a_failed_try_leaves_it_to_the_next)
+/* Whichever allocation fails, the content stays unclaimed in memory, and the next try finds it. */
+TEST(a_failed_try_leaves_the_content_to_the_next)
 {
 	struct side *side = side_of_ten(*state, "resources: [pods]\n");
 
@@ -551,19 +550,19 @@ TEST(a_failed_try_leaves_it_to_the_next)
 
 enum verdict { TRUSTED, LISTED };
 
-/* Content of `was`, met by a daemon of `is`. */
+/* A daemon of cluster `is` finds content of cluster `was`. */
 static void
 adopt(const char *dir, struct cluster was, struct cluster is, enum verdict verdict)
 {
 	struct side *side = side_new(dir, "resources:\n- {resource: pods}\n");
 	uint8_t content[FINGERPRINT_BYTES];
 
-	cache_of(side, &was); /* of nobody before */
+	cache_of(side, &was); /* content of no earlier daemon */
 	assert_false(side->resource->adopted);
 	memcpy(content, side->resource->spec->fingerprint, sizeof(content));
 	server_put(side->server, 0);
 	list(side);
-	for (unsigned i = 0; i < 2; i++) { /* and so it is from then on */
+	for (unsigned i = 0; i < 2; i++) { /* the same in the second round */
 		cache_of(side, &is);
 		assert_int_equal(side->resource->adopted, verdict == TRUSTED);
 		assert_int_equal(known(side)->state, verdict == TRUSTED ? RESOURCE_SYNCED : RESOURCE_LISTING);
@@ -574,7 +573,7 @@ adopt(const char *dir, struct cluster was, struct cluster is, enum verdict verdi
 	side_free(side);
 }
 
-/* A cluster whose id is known may have another CA; where it is hidden the CA must be the same. */
+/* A known cluster may have another CA. A cluster with a hidden id must have the same CA. */
 TEST(the_ca_counts_where_the_cluster_is_hidden)
 {
 	const struct cluster known_one = {"1-a", "ca", "http://a", NULL},

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * When a resource is compared with the server, and what is counted.
- */
+/* When a resource is compared with the server, and what is counted. */
 #include "tests/room.h"
 #include "tests/support/source_fixture.h"
 #include "writer/resource/check_schedule.h"
@@ -34,7 +32,7 @@ differs(void *context)
 	check_schedule_stop(&t->schedule);
 }
 
-/* One pod, a/x@5, at resourceVersion 10; chance says the least. */
+/* One pod, a/x@5, at resourceVersion 10. Random numbers are the lowest. */
 static int
 set_up(void **state)
 {
@@ -54,18 +52,16 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct scheduled *t)
 {
-	struct scheduled *t = *state;
-
 	check_schedule_done(&t->schedule);
 	source_fixture_free(t->fx);
 	free(t);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
-/* So many checks were begun when so much time has passed. */
+/* After so many ms, so many checks have begun. */
 static void
 assert_asked_after(struct scheduled *t, uint64_t ms, unsigned asked)
 {
@@ -75,8 +71,8 @@ assert_asked_after(struct scheduled *t, uint64_t ms, unsigned asked)
 
 #define TEST(name) TEST_CASE_OF(struct scheduled *t, set_up, tear_down, name)
 
-/* Never, unless a period is set; then within it, and a period after the end of the last. */
-TEST(it_comes_once_a_period)
+/* Without a period no check runs. The first comes within a period, the next a period after its end. */
+TEST(a_check_comes_once_a_period)
 {
 	assert_asked_after(t, 1000000, 0);
 	t->fx->clock.chance = 30000;
@@ -101,8 +97,8 @@ TEST(it_comes_once_a_period)
 	assert_asked_after(t, 1000000, 3);
 }
 
-/* Content that is not up to date is looked at again soon, and nothing is counted. */
-TEST(it_waits_until_content_is_up_to_date)
+/* Content that is not up to date is checked again soon, and counts nothing. */
+TEST(a_check_waits_until_content_is_up_to_date)
 {
 	t->up_to_date = false;
 	check_schedule_set(&t->schedule, 3600000);
@@ -115,8 +111,8 @@ TEST(it_waits_until_content_is_up_to_date)
 	assert_asked_after(t, 100000, 7);
 }
 
-/* Differences are counted, and the owner is told once a check. */
-TEST(differences_are_told)
+/* Differences are counted, and reported once a check. */
+TEST(differences_are_reported)
 {
 	check_schedule_set(&t->schedule, 1000);
 	virtual_clock_advance(&t->fx->clock, 0);
@@ -133,8 +129,8 @@ TEST(differences_are_told)
 	assert_int_equal(t->schedule.checks, 2);
 }
 
-/* A check that is given up is taken back from the server, and another comes a period later. */
-TEST(one_that_is_given_up_is_followed_by_another)
+/* An abandoned check cancels its request. The next check comes a period later. */
+TEST(an_abandoned_check_is_followed_by_another)
 {
 	check_schedule_set(&t->schedule, 10000);
 	virtual_clock_advance(&t->fx->clock, 0);

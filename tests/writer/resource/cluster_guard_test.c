@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which cluster answers, asked of a small server whose namespace kube-system the test changes; the clock is
- * virtual.
- */
+/* Asks a small server which cluster it is. The test changes its kube-system. The clock is virtual. */
 #include "tests/room.h"
 #include "tests/support/transport_world.h"
 #include "tests/support/virtual_clock.h"
@@ -113,14 +110,14 @@ make_connection(struct test *t)
 	fetch(t->world, "/list", TRANSPORT_FRESH);
 }
 
-/* Until the guard has no question under way. */
+/* Run until the guard's question is answered. */
 static void
 wait_for_answer(struct test *t)
 {
 	run_until(t->world, !t->guard.question);
 }
 
-/* After a new connection, and ten seconds. */
+/* Make a new connection, and let ten seconds pass. */
 static void
 be_asked_again(struct test *t)
 {
@@ -138,7 +135,7 @@ answer(struct test *t, int status, const char *body)
 
 #define GUARD_TEST(name) TEST_CASE_OF(struct test *t, setup, teardown, name)
 
-/* The UID of kube-system is the cluster's id; it is asked for where it costs the server least. */
+/* The cluster's id is the UID of kube-system. The question is as cheap as the server allows. */
 GUARD_TEST(the_id_is_the_uid_of_kube_system)
 {
 	assert_false(cluster_guard_is_known(&t->guard));
@@ -150,7 +147,7 @@ GUARD_TEST(the_id_is_the_uid_of_kube_system)
 	assert_int_equal(t->changed, 0);
 }
 
-/* It is known before anything is listed, and asked for again where the id is. */
+/* The release is known before the first list. The question is repeated with that for the id. */
 GUARD_TEST(the_release_is_asked_for_with_the_id)
 {
 	await_known(t);
@@ -164,15 +161,15 @@ GUARD_TEST(the_release_is_asked_for_with_the_id)
 	assert_int_equal(t->known, 1);
 	be_asked_again(t);
 	assert_int_equal(http_fixture_count(t->world->server, VERSION), 3);
-	assert_int_equal(t->releases, 2); /* the same */
+	assert_int_equal(t->releases, 2); /* the same release */
 	assert_int_equal(t->changed, 0);
 }
 
 /*
- * Who may not see the id, or asks a server without it, goes on without one. Whoever keeps his release to
- * himself is of an unknown one, and that is told once.
+ * If the id is hidden or missing, everything goes on without an id. If the release is hidden, it is unknown,
+ * which is logged once.
  */
-GUARD_TEST(what_is_hidden_is_no_obstacle)
+GUARD_TEST(a_hidden_id_or_release_is_no_obstacle)
 {
 	static const struct {
 		unsigned route;
@@ -211,8 +208,8 @@ GUARD_TEST(what_is_hidden_is_no_obstacle)
 	}
 }
 
-/* Nothing begins while it is not known: what was decoded would be of another release. */
-GUARD_TEST(a_release_that_cannot_be_told_now_is_waited_for)
+/* Until the release is known nothing begins: decoded objects would be of the wrong release. */
+GUARD_TEST(the_guard_waits_for_an_unavailable_release)
 {
 	t->routes[2].status = 503;
 	await_known(t);
@@ -225,8 +222,8 @@ GUARD_TEST(a_release_that_cannot_be_told_now_is_waited_for)
 	assert_int_equal(t->release, 1036);
 }
 
-/* A server that cannot answer now is asked again, before anything is believed. */
-GUARD_TEST(not_this_time_is_no_answer)
+/* A server that cannot answer now is asked again. Until then nothing is trusted. */
+GUARD_TEST(an_unavailable_server_is_asked_again)
 {
 	answer(t, 503, "{}");
 	await_known(t);
@@ -242,7 +239,7 @@ GUARD_TEST(not_this_time_is_no_answer)
 	assert_int_equal(t->result, 0);
 }
 
-/* A new connection may lead to another server: it is asked, but not more often than every ten seconds. */
+/* A new connection may lead to another server: the id is asked again, at most every ten seconds. */
 GUARD_TEST(a_new_connection_is_asked_which_cluster_it_leads_to)
 {
 	await_known(t);
@@ -261,12 +258,12 @@ GUARD_TEST(a_new_connection_is_asked_which_cluster_it_leads_to)
 	assert_null(t->guard.question); /* nothing new, no question */
 	make_connection(t);
 	virtual_clock_advance(&t->clock, 0);
-	assert_non_null(t->guard.question); /* the first one after a while is asked at once */
+	assert_non_null(t->guard.question); /* the first connection after a while is asked at once */
 	wait_for_answer(t);
 	assert_int_equal(questions(t), 3);
 }
 
-/* A connection from before leads to the server from before: it cannot answer for a new one. */
+/* An old connection leads to the old server: it cannot answer for a new connection. */
 GUARD_TEST(no_older_connection_answers_for_a_new_one)
 {
 	unsigned long before;
@@ -277,13 +274,13 @@ GUARD_TEST(no_older_connection_answers_for_a_new_one)
 	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
 	wait_for_answer(t);
 	assert_int_equal(stats_of(t->world).connections, before + 2);
-	/* the questions' own are no reason to ask again */
+	/* the questions' own connections are no reason to ask again */
 	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER);
 	fetch(t->world, "/list", 0);
 	assert_int_equal(stats_of(t->world).connections, before + 2);
 }
 
-/* A connection that stands is the same server's. */
+/* An open connection leads to the same server. */
 GUARD_TEST(a_kept_connection_is_not_asked_about)
 {
 	await_known(t);
@@ -291,7 +288,7 @@ GUARD_TEST(a_kept_connection_is_not_asked_about)
 	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER);
 }
 
-GUARD_TEST(another_cluster_is_told)
+GUARD_TEST(another_cluster_is_reported)
 {
 	await_known(t);
 	answer(t, 200, NAMESPACE("bbbb-2222"));
@@ -300,8 +297,8 @@ GUARD_TEST(another_cluster_is_told)
 	assert_string_equal(cluster_guard_id(&t->guard), "bbbb-2222");
 }
 
-/* An id that appears may be another cluster's; one that is hidden later changes nothing. */
-GUARD_TEST(an_id_that_appears_is_a_change_and_one_that_disappears_is_none)
+/* An id that appears may be another cluster's. An id that is hidden later changes nothing. */
+GUARD_TEST(a_new_id_is_a_change_and_a_hidden_id_is_none)
 {
 	answer(t, 403, "{}");
 	await_known(t);
@@ -313,7 +310,6 @@ GUARD_TEST(an_id_that_appears_is_a_change_and_one_that_disappears_is_none)
 	assert_string_equal(cluster_guard_id(&t->guard), "aaaa-1111");
 }
 
-/* A question that fails once the id is known is asked again, later. */
 GUARD_TEST(a_question_that_failed_is_asked_again)
 {
 	await_known(t);

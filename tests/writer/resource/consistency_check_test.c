@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The comparison of a resource with the server: what it asks for, what it finds, and when it says nothing.
- */
+/* The comparison of a resource with the server: its requests, its findings, and when it has no finding. */
 #include "tests/room.h"
 #include "tests/support/source_fixture.h"
 #include "writer/resource/consistency_check.h"
@@ -9,7 +7,7 @@
 struct checked {
 	struct source_fixture *fx;
 	struct consistency_check *check;
-	char said[8192]; /* "missing 1, extra 0, different 2 of 3; name; name" or why it says nothing */
+	char said[8192]; /* "missing 1, extra 0, different 2 of 3; name; name", or why there is no finding */
 };
 
 static void
@@ -59,21 +57,19 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct checked *t)
 {
-	struct checked *t = *state;
-
 	consistency_check_free(t->check);
 	source_fixture_free(t->fx);
 	free(t);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
 #define TEST(name) TEST_CASE_OF(struct checked *t, set_up, tear_down, name)
 
-/* It asks for exactly the version at which the cache stands, page by page; equal states say nothing. */
-TEST(it_asks_for_just_this_version)
+/* The check lists exactly the cache's version, page by page. Equal states are no finding. */
+TEST(the_check_lists_the_caches_version)
 {
 	assert_string_equal(diary(t->fx), "LIST rv=10 match=Exact limit=500; ");
 	server_answer(t->fx, 200, pod_list("10", "more", pod("a/x", 5), pod("a/y", 7), NULL));
@@ -83,7 +79,7 @@ TEST(it_asks_for_just_this_version)
 	assert_string_equal(t->said, "missing 0, extra 0, different 0 of 3");
 }
 
-/* What one side lacks, and what both have in another state, is counted and named. */
+/* Objects that one side lacks, or that differ, are counted and named. */
 TEST(differences_are_counted_and_named)
 {
 	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), pod("a/y", 8), pod("a/new", 6), NULL));
@@ -95,8 +91,8 @@ TEST(differences_are_counted_and_named)
 	assert_non_null(strstr(t->said, "; a/z is too much: the server does not have it"));
 }
 
-/* What it finds when the cache changes meanwhile: a wrong state is one, though another came since. */
-TEST(a_state_that_was_wrong_is_found_though_it_changed_since)
+/* A wrong state is found, though the object changed during the check. */
+TEST(a_wrong_state_is_found_though_it_changed_later)
 {
 	assert_int_equal(store_fixture_put(t->fx->store, pod("a/x", 11)), 0);
 	assert_int_equal(store_fixture_delete(t->fx->store, "a", "y"), 0);
@@ -104,7 +100,7 @@ TEST(a_state_that_was_wrong_is_found_though_it_changed_since)
 	assert_non_null(strstr(t->said, "missing 0, extra 0, different 2 of 3; a/x is another state"));
 }
 
-/* The same name under another UID is another object. */
+/* An object of the same name with another UID is another object. */
 TEST(another_uid_is_another_state)
 {
 	server_answer(t->fx, 200,
@@ -116,8 +112,8 @@ TEST(another_uid_is_another_state)
 				     "has it with UID other, resourceVersion 9");
 }
 
-/* The first ten differences are named; an object that two pages have counts once. */
-TEST(ten_are_named_and_each_counts_once)
+/* The first ten differences are named. An object on two pages counts once. */
+TEST(ten_differences_are_named_and_each_counts_once)
 {
 	static char text[8192];
 	int at = 0, names = 0;
@@ -137,8 +133,8 @@ TEST(ten_are_named_and_each_counts_once)
 	assert_int_equal(names, 10);
 }
 
-/* It takes nothing of the arena: no draft, no text. What it asks for is private memory. */
-TEST(the_arena_stays_as_it_is)
+/* The check uses private memory, and none of the arena. */
+TEST(the_arena_is_unchanged)
 {
 	struct store_stats before, after;
 
@@ -151,7 +147,7 @@ TEST(the_arena_stays_as_it_is)
 	assert_int_equal(before.shared_blocks, after.shared_blocks);
 }
 
-/* A page of 4 MiB is read, a longer one is not. */
+/* A page of 4 MiB is read; a longer page is refused. */
 TEST(a_page_is_bounded)
 {
 	static const char head[] = "{\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[]";
@@ -179,16 +175,16 @@ TEST(a_page_is_bounded)
 	free(blank);
 }
 
-/* Pages that say the same token again and again have no end. */
-TEST(a_list_without_an_end_says_nothing)
+/* Pages that repeat their token are refused. */
+TEST(a_list_without_an_end_is_no_finding)
 {
 	server_answer(t->fx, 200, pod_list("10", "more", pod("a/x", 5), NULL));
 	server_answer(t->fx, 200, pod_list("10", "more", pod("a/y", 7), NULL));
 	assert_string_equal(t->said, "inconclusive: it has no end");
 }
 
-/* The cache goes on meanwhile: what it was when the check began is compared. */
-TEST(what_comes_meanwhile_is_no_difference)
+/* The cache may change during the check: its state at the start of the check is compared. */
+TEST(changes_during_the_check_are_no_difference)
 {
 	assert_int_equal(store_fixture_put(t->fx->store, pod("a/x", 11)), 0);
 	assert_int_equal(store_fixture_put(t->fx->store, pod("a/later", 12)), 0);
@@ -197,8 +193,8 @@ TEST(what_comes_meanwhile_is_no_difference)
 	assert_string_equal(t->said, "missing 0, extra 0, different 0 of 3");
 }
 
-/* Extra objects that went meanwhile count, and have no name any more. */
-TEST(what_went_meanwhile_counts_without_a_name)
+/* Extra objects that were deleted during the check count, without a name. */
+TEST(objects_deleted_meanwhile_count_without_a_name)
 {
 	assert_int_equal(store_fixture_delete(t->fx->store, "a", "y"), 0);
 	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), pod("a/z", 9), NULL));
@@ -206,10 +202,10 @@ TEST(what_went_meanwhile_counts_without_a_name)
 }
 
 /*
- * A list without items may say null. A list of another version, an answer that is no list or breaks off, and
- * an error say nothing of differences.
+ * A list without items may have null items. A list of another version, an answer that is no list or is cut,
+ * and an error are no finding.
  */
-TEST(what_an_answer_says)
+TEST(only_a_whole_list_of_the_version_is_a_finding)
 {
 #define LIST_AT(version, items)                                                                              \
 	"{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"" version "\"},\"items\":" items

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Descriptors, and the indexes that every cache has: what stands beside a resource's content.
- */
+/* Descriptors, and the indexes that every cache has. */
 
 #include "shm-layout/index_def.h"
 #include "tests/room.h"
@@ -29,7 +27,7 @@ static struct kube_resource pods = {.group = "",
 					  .singular = "",
 					  .namespaced = true};
 
-/* A pod's descriptor, whole: this text is the format that LAYOUT.md describes. */
+/* The whole text of a pod's descriptor: LAYOUT.md describes this format. */
 TEST_CASE(a_descriptor_of_pods)
 {
 	char *users[] = { "metadata.annotations.users" };
@@ -73,7 +71,7 @@ TEST_CASE(a_descriptor_of_pods)
 	free(json);
 }
 
-/* Only the core group's pods have a pod's indexes. */
+/* Only pods of the core group have the built-in indexes of pods. */
 TEST_CASE(only_pods_have_a_pods_indexes)
 {
 	const struct kube_resource *others[] = { &nodes, &other_pods };
@@ -90,7 +88,7 @@ TEST_CASE(only_pods_have_a_pods_indexes)
 	}
 }
 
-/* What the arena could not hold is refused with place and reason; so are two indexes of one name. */
+/* An index that the arena cannot hold is refused with place and reason. So is a second index of one name. */
 TEST_CASE(an_impossible_index_is_refused)
 {
 	char *paths[] = {"a", "a", "a", "a", "a", "a", "a", "a", "a"};
@@ -125,7 +123,7 @@ TEST_CASE(an_impossible_index_is_refused)
 	}
 }
 
-/* Whether the one pod of a store has this value in an index of its descriptor; -1: there is no such index. */
+/* 1 if the one pod of a store has this value in the descriptor's index, else 0; -1: no such index. */
 static int
 has(struct store_fixture *fx, const char *index, const char *value)
 {
@@ -148,7 +146,7 @@ has(struct store_fixture *fx, const char *index, const char *value)
 	return r;
 }
 
-/* The built-in indexes find a pod by what agents know of it, mirror annotation and container IDs included. */
+/* The built-in indexes find a pod by mirror annotation and container IDs, too. */
 TEST_CASE(builtin_indexes_find_a_pod)
 {
 	static const char pod[] = "{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u-1\","
@@ -182,8 +180,8 @@ TEST_CASE(builtin_indexes_find_a_pod)
 	store_fixture_free(fx);
 }
 
-/* What an earlier life left serves an entry that names it, in any spelling, for the same namespace. */
-TEST_CASE(a_descriptor_serves_the_entries_that_mean_it)
+/* A descriptor of an earlier writer serves an entry of the same resource and namespace, in any spelling. */
+TEST_CASE(a_descriptor_serves_entries_of_its_resource)
 {
 	static const struct {
 		char *name, *namespace_;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What makes content other content. */
+/* Which settings make content another content. */
 
 #include <sodium.h>
 
@@ -25,7 +25,7 @@ make(const struct fingerprint_source *source, uint8_t ret[FINGERPRINT_BYTES])
 
 enum { SOURCE = 1, SELECTION = 2, CA = 4 };
 
-/* Which parts differ. */
+/* The parts that differ. */
 static unsigned
 differs(const uint8_t a[FINGERPRINT_BYTES], const uint8_t b[FINGERPRINT_BYTES])
 {
@@ -38,15 +38,15 @@ differs(const uint8_t a[FINGERPRINT_BYTES], const uint8_t b[FINGERPRINT_BYTES])
 	return parts;
 }
 
-/* Each field counts, in its part alone, and none can be mistaken for another. */
-TEST_CASE(each_field_makes_its_part_another_one)
+/* Each field changes its own part alone. No two fields can be confused. */
+TEST_CASE(each_field_changes_its_own_part)
 {
 	struct kube_impersonation user = {.user = "u"}, uid = {.user = "u", .uid = "7"},
 				  grouped = {.user = "u", .groups = {&group, 1}},
 				  scoped = {.user = "u", .extra = {&scope, 1}},
 				  scoped_alike = {.user = "u", .extra = {&group, 1}};
 	const struct {
-		unsigned part; /* that differs from the first one's */
+		unsigned part; /* the part that differs from the first row */
 		struct fingerprint_source source;
 	} cases[] = {
 		{0, {.resource = &pods}},
@@ -84,8 +84,8 @@ TEST_CASE(each_field_makes_its_part_another_one)
 	}
 }
 
-/* Nobody to impersonate is nobody, however it is said; the order of drops does not count. */
-TEST_CASE(what_means_the_same_is_the_same)
+/* Spellings of "impersonate nobody" are the same. The order of drops does not count. */
+TEST_CASE(equal_settings_have_equal_fingerprints)
 {
 	struct kube_impersonation nobody = {0};
 	struct fingerprint_source a = {.resource = &pods, .drops = two_drops, .drop_count = 2}, b = a;
@@ -99,8 +99,8 @@ TEST_CASE(what_means_the_same_is_the_same)
 	assert_memory_equal(of_a, of_b, FINGERPRINT_BYTES);
 }
 
-/* A cluster that is not known is zeroes, and no known one is. */
-TEST_CASE(a_cluster_has_a_mark_of_its_own)
+/* An unknown cluster has a mark of zeroes; a known cluster never has. */
+TEST_CASE(known_clusters_have_a_mark)
 {
 	static const uint8_t none[FINGERPRINT_CLUSTER_BYTES];
 	uint8_t unknown[FINGERPRINT_CLUSTER_BYTES], a[FINGERPRINT_CLUSTER_BYTES],

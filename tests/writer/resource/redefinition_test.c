@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a resource whose definition is looked at again. */
+/* What happens to a resource whose definition is looked up again. */
 #include "tests/room.h"
 #include "writer/resource/known_names.h"
 #include "writer/resource/redefinition.h"
@@ -22,7 +22,7 @@ gadgets(void)
 				      .can_watch = true};
 }
 
-/* Another version, kind, scope or name is another definition; another group or resource is none of it. */
+/* Another version, kind, scope or name is another definition; another group or resource is unrelated. */
 TEST_CASE(a_definition_is_compared_part_by_part)
 {
 	struct kube_resource was = gadgets(), now[9];
@@ -46,8 +46,8 @@ TEST_CASE(a_definition_is_compared_part_by_part)
 	assert_int_equal(redefinition_between(&was, NULL), REDEFINITION_GONE);
 }
 
-/* A resource of the API server's own is never doubted, another one when it is not found. */
-TEST_CASE(only_what_can_be_defined_is_doubted_and_only_when_it_is_not_found)
+/* A built-in resource is never looked up again; another resource is, when it is not found. */
+TEST_CASE(only_custom_resources_are_looked_up_again)
 {
 	struct kube_resource custom = gadgets(), builtin = gadgets();
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What readers are told of a Reflector's failures, and when.
- */
+/* What is published of a Reflector's failures, and when. */
 #include <cjson/cJSON.h>
 
 #include "tests/room.h"
@@ -11,7 +9,7 @@
 
 #define WALL 1700000000000000000ull
 
-/* What a look tells: "403 Forbidden no since count", "recovered", or "". */
+/* What a look publishes: "403 Forbidden no since count", "recovered", or "". */
 static const char *
 look(struct reflector_error *t)
 {
@@ -36,8 +34,8 @@ look(struct reflector_error *t)
 	return text;
 }
 
-/* Trouble is told once, its repetitions not, another error again, and its end once. */
-TEST_CASE(each_error_is_told_once)
+/* An error is published once, without repetitions; so are another error and the end. */
+TEST_CASE(each_error_is_published_once)
 {
 	struct reflector_error t = {0};
 
@@ -59,8 +57,8 @@ TEST_CASE(each_error_is_told_once)
 	reflector_error_done(&t);
 }
 
-/* What came and went between two looks is told, and that it is over at the next. */
-TEST_CASE(short_trouble_is_told_too)
+/* An error that comes and goes between two looks is published. The next look publishes its end. */
+TEST_CASE(a_short_error_is_published_too)
 {
 	struct reflector_error t = {0};
 
@@ -69,7 +67,7 @@ TEST_CASE(short_trouble_is_told_too)
 	assert_string_equal(look(&t), "500 InternalError oh 2023-11-14T22:13:20Z 1");
 	assert_string_equal(look(&t), "recovered");
 	assert_string_equal(look(&t), "");
-	/* over, and begun anew before that could be told: it is told as new */
+	/* ended and begun again between two looks: published as new */
 	reflector_error_meet(&t, 500, "InternalError", "oh", WALL);
 	look(&t);
 	reflector_error_end(&t);
@@ -78,8 +76,8 @@ TEST_CASE(short_trouble_is_told_too)
 	reflector_error_done(&t);
 }
 
-/* Trouble that the daemon before told of is ended by this one. */
-TEST_CASE(adopted_trouble_is_ended)
+/* An error that the last daemon published is ended by this daemon. */
+TEST_CASE(an_adopted_error_is_ended)
 {
 	struct reflector_error t = {0};
 
@@ -103,8 +101,8 @@ over(void *context)
 	reflector_error_end(context);
 }
 
-/* The Reflector says what it met, with the API's own code and reason, and that it goes on. */
-TEST_CASE(the_reflector_tells_of_its_failures)
+/* The Reflector reports an error with the API's code and reason, and its end. */
+TEST_CASE(the_reflector_reports_its_failures)
 {
 	struct source_fixture *fx = source_fixture_new(0);
 	struct reflector_error t = {0};
