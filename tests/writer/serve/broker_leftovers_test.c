@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What readers keep open after their end counts as if they were there, for their user, until it is closed;
- * and who closes what he was given may come and go as often as he likes.
+ * Slots and eventfds that readers keep open after their end count for their user until they are closed. A
+ * reader that closes them may attach as often as it likes.
  */
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
 
 #define USER 54321u
-#define SHARE 7u /* of one user, of 16 readers */
+#define SHARE 7u /* share of one user, of 16 readers */
 #define TRIES 100u
 
 static const uid_t users[] = {USER, USER + 1};
@@ -29,7 +29,7 @@ assert_text(const char *text, size_t length, const char *part)
 	assert_non_null(memmem(text, length, part, strlen(part)));
 }
 
-/* Attach and hang up; true: it was welcome, and what it was given is in a. */
+/* Attach and hang up. True if the reader was admitted; `a` has the answer. */
 static bool
 comes_and_goes(struct broker_fixture *fx, uid_t uid, struct raw_answer *a)
 {
@@ -43,8 +43,8 @@ comes_and_goes(struct broker_fixture *fx, uid_t uid, struct raw_answer *a)
 	return false;
 }
 
-/* A mapping is enough, and no descriptor. */
-STARTED_BY_TEST(who_keeps_slots_keeps_places)
+/* A mapping without a descriptor keeps the slot. */
+STARTED_BY_TEST(kept_slots_count_as_readers)
 {
 	struct slot *slots[TRIES] = {0};
 	struct raw_answer a;
@@ -66,8 +66,8 @@ STARTED_BY_TEST(who_keeps_slots_keeps_places)
 			munmap(slots[i], SLOT_BYTES);
 }
 
-/* The same number again and again: what was given up counts less, for its memory is back, but it counts. */
-STARTED_BY_TEST(who_keeps_queues_gets_no_more)
+/* Queues that are given up but kept open count less, for their memory is back, but they count. */
+STARTED_BY_TEST(kept_queues_count_for_their_user)
 {
 	struct raw_reader *r;
 	int kept[TRIES] = {0};
@@ -93,7 +93,7 @@ STARTED_BY_TEST(who_keeps_queues_gets_no_more)
 	raw_reader_free(r);
 }
 
-STARTED_BY_TEST(who_keeps_nothing_comes_as_often_as_he_likes)
+STARTED_BY_TEST(a_reader_that_keeps_nothing_may_come_again)
 {
 	start(fx, 4);
 	for (unsigned i = 0; i < TRIES; i++) {

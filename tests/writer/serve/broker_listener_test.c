@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The listening socket passes from one broker to the next, over a restart, without anybody being turned away.
- */
+/* The listening socket passes from one broker to the next over a restart, and no connection is refused. */
 #include <sys/un.h>
 
 #include "tests/room.h"
@@ -14,7 +12,7 @@ pass_on(struct broker_fixture *fx, void *context)
 	*(int *)context = broker_pass_on(fx->broker);
 }
 
-/* The socket passes on: who connects between two brokers waits for the second, which removes the file. */
+/* A reader that connects between two brokers waits for the second, which removes the file at its end. */
 STARTED_BY_TEST(the_listener_passes_on)
 {
 	struct raw_answer a;
@@ -56,8 +54,8 @@ listen_at(const char *path, int type)
 	return fd;
 }
 
-/* A socket of another type, or whose file is gone, is closed, and a new one made: nobody would find it. */
-STARTED_BY_TEST(another_listener_is_not_believed)
+/* A socket of another type, or without its file, is replaced by a new one: no reader would find it. */
+STARTED_BY_TEST(a_wrong_listener_is_replaced)
 {
 	int wrong;
 
@@ -75,8 +73,8 @@ STARTED_BY_TEST(another_listener_is_not_believed)
 	fx->options.listener = 0;
 }
 
-/* Nor where another file has taken the socket's place: that is not ours to change. */
-STARTED_BY_TEST(another_file_stays_as_it_is)
+/* If another file is in the socket's place, it is left alone. */
+STARTED_BY_TEST(another_file_is_left_alone)
 {
 	struct broker_options options = fx->options;
 	struct broker *broker;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Room at the broker: strangers, silent connections, many users and their queues leave room for root and for
- * whoever comes next.
- */
+/* Refused users, silent connections and many readers leave room for root and for the next user. */
 #include <poll.h>
 #include <sys/resource.h>
 
@@ -29,10 +26,8 @@ close_all(const int *fds, size_t count)
 		close(fds[i]);
 }
 
-/* ---- connections ---- */
-
-/* Connections of users who may not attach are told so at once, unasked, and take nobody's room. */
-RUNNING(strangers_lock_nobody_out)
+/* A connection of a user without access is refused at once, before the HELLO, and takes no place. */
+RUNNING(refused_users_take_no_place)
 {
 	int fds[4 * 17];
 
@@ -48,8 +43,8 @@ RUNNING(strangers_lock_nobody_out)
 	close_all(fds, sizeof(fds) / sizeof(fds[0]));
 }
 
-/* A stranger hears why, whenever he greets: before he was looked at, while, or after. */
-RUNNING(a_stranger_hears_why)
+/* A refused user gets the reason, whether it sends HELLO before, during or after the refusal. */
+RUNNING(a_refused_user_gets_the_reason)
 {
 	for (unsigned i = 0; i < 300; i++) {
 		struct message_hello hello = {
@@ -67,7 +62,7 @@ RUNNING(a_stranger_hears_why)
 	}
 }
 
-/* Of silent connections the oldest of the user with the most gives way, and is told why. */
+/* Of the user with the most silent connections, the oldest gives way, and gets the reason. */
 STARTED_BY_TEST(silent_connections_give_way)
 {
 	struct raw_answer a;
@@ -83,7 +78,7 @@ STARTED_BY_TEST(silent_connections_give_way)
 	raw_reader_free(raw_reader_as(fx, users[2]));
 	assert_true(broker_fixture_stats(fx).pending <= 64);
 	raw_is_refused(fds[0], REFUSED_BUSY, "it had not said what it wants");
-	/* who has one only keeps it */
+	/* a user with one connection keeps it */
 	raw_hello(one, 0);
 	raw_hear(one, &a);
 	assert_int_equal(a.u.head.type, MESSAGE_WELCOME);
@@ -92,8 +87,8 @@ STARTED_BY_TEST(silent_connections_give_way)
 	close_all(fds, 100);
 }
 
-/* Where nobody else is left to give way, root's oldest does; and never while there are others. */
-STARTED_BY_TEST(root_gives_way_to_nobody_else)
+/* Root's oldest connection gives way only when no other user has one. */
+STARTED_BY_TEST(root_gives_way_last)
 {
 	struct raw_answer a;
 	int fds[64], others[10];
@@ -124,7 +119,7 @@ make_large_report(void *context)
 	return text;
 }
 
-/* The rest of a report; the type of the packet that ended it, or REFUSED where that found no room. */
+/* Read the rest of a report. Returns the type of its last packet, or REFUSED if that found no room. */
 static unsigned
 take_report(int fd, size_t *ret_length)
 {
@@ -140,7 +135,7 @@ take_report(int fd, size_t *ret_length)
 	return a.u.head.type;
 }
 
-/* Of reports that nobody takes four are kept: the oldest of who has most makes way for the next one. */
+/* Four reports wait for their readers. The oldest report of the user with the most makes way for the next. */
 STARTED_BY_TEST(reports_that_wait_are_few)
 {
 	struct message_head head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_STAT, sizeof(head), 0};
@@ -157,7 +152,7 @@ STARTED_BY_TEST(reports_that_wait_are_few)
 
 		fds[i] = raw_connect_as(fx, users[0]);
 		assert_int_equal(send(fds[i], &head, sizeof(head), 0), sizeof(head));
-		begins.fd = fds[i]; /* one after another: who is the oldest is certain */
+		begins.fd = fds[i]; /* one after another, so that the oldest is known */
 		assert_int_equal(poll(&begins, 1, -1), 1);
 	}
 	for (unsigned i = 1; i < 9; i++) {
@@ -174,11 +169,9 @@ STARTED_BY_TEST(reports_that_wait_are_few)
 	close_all(fds, 9);
 }
 
-/* ---- readers ---- */
-
 /*
- * Of 16 places, 2 are kept for root; one user gets half of the rest, the next half of what is left then, so
- * that the fourth user still gets in; and root gets what nobody else may have.
+ * Of 16 places 2 are kept for root. A user gets half of the rest, the next user half of what is left. The
+ * fourth user still gets in, and root gets the kept places.
  */
 STARTED_BY_TEST(each_user_leaves_room_for_the_next)
 {
@@ -209,9 +202,7 @@ STARTED_BY_TEST(each_user_leaves_room_for_the_next)
 	close_all(fds, n);
 }
 
-/* ---- descriptors ---- */
-
-/* Without descriptors a connection is refused in words; root has some; later all is well again. */
+/* Without descriptors a connection is refused with the reason. Root has a reserve. Later all recovers. */
 STARTED_BY_TEST(descriptors_are_kept)
 {
 	struct rlimit was, few;
@@ -237,7 +228,7 @@ STARTED_BY_TEST(descriptors_are_kept)
 	close(fd);
 	raw_visit(fx);
 	broker_fixture_wait_readers(fx, 0);
-	/* now none at all: peers have their ends from before, so that only the broker's come and go */
+	/* now none at all; peers have their ends already, so only the broker's come and go */
 	for (unsigned i = 0; i < 3; i++)
 		peers[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	while ((fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
@@ -252,9 +243,7 @@ STARTED_BY_TEST(descriptors_are_kept)
 	close_all(fds, n);
 }
 
-/* ---- queues ---- */
-
-/* As many queues as it gets; how many entries they have in all. */
+/* Subscribe as often as it succeeds. Returns the number of queues, and their entries in all. */
 static unsigned
 take_queues(struct raw_reader *r, unsigned most, unsigned *ret_queues)
 {
@@ -274,8 +263,8 @@ take_queues(struct raw_reader *r, unsigned most, unsigned *ret_queues)
 }
 
 /*
- * Memory for queues is shared out: a user gets smaller queues and then none, in words, when half is his; the
- * next one gets some all the same, and root what is kept for it. What is given up can be had again.
+ * Memory for queues is shared. A user gets smaller queues, then is refused with the reason, at half of it.
+ * The next user gets some, and root what is kept for it. Memory that is given up is available again.
  */
 STARTED_BY_TEST(queues_share_their_memory)
 {

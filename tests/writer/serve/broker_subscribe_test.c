@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues handed out by the broker: to whom, whom a commit wakes, and what becomes of them. */
+/* Queues of the broker: how they begin, which readers a commit wakes, and how they end. */
 #include "tests/room.h"
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
@@ -11,7 +11,7 @@ head(const struct queue *q)
 	return atomic_load(&((struct queue *)(uintptr_t)q)->head);
 }
 
-/* The reader says this. */
+/* The reader sends this packet. */
 #define SAY(r, words) assert_int_equal(send((r)->fd, &(words), sizeof(words), MSG_NOSIGNAL), sizeof(words))
 
 static void
@@ -30,7 +30,7 @@ held(struct broker_fixture *fx)
 	return bytes;
 }
 
-/* The report's readers, parsed; cJSON_Delete() it. */
+/* Parse the report's readers. cJSON_Delete() the result. */
 static void
 take_report(struct broker_fixture *fx, void *context)
 {
@@ -47,7 +47,7 @@ report(struct broker_fixture *fx)
 	return readers;
 }
 
-/* The first queue of the first reader is told of by these fields; each is a piece of JSON. */
+/* The report shows the first reader's first queue with these fields; each is a piece of JSON. */
 static void
 assert_reported(struct broker_fixture *fx, const char *const *fields)
 {
@@ -76,17 +76,15 @@ queues_of(struct broker_fixture *fx)
 	return (unsigned)n;
 }
 
-/* Wait until what was sent without an answer has been heard. */
+/* Wait until the broker has read packets that get no answer. */
 static void
 wait_queues(struct broker_fixture *fx, unsigned queues)
 {
 	broker_fixture_until(fx, queues_of(fx) == queues);
 }
 
-/* ---- what is handed out ---- */
-
-/* All queues may be asked for before an answer is taken, and asked for again. */
-RUNNING(answers_may_wait)
+/* A reader may send all its SUBSCRIBEs before it reads an answer, and repeat them. */
+RUNNING(a_reader_may_ask_again_before_it_reads)
 {
 	struct raw_reader *r = raw_reader_new(fx);
 	unsigned refused = 0;
@@ -110,7 +108,7 @@ RUNNING(answers_may_wait)
 	raw_reader_free(r);
 }
 
-/* A reader that subscribes gets a queue complete from the published seq on, and each change after it. */
+/* A new queue is complete from the published seq on, and gets each later change. */
 RUNNING(a_subscriber_gets_each_change)
 {
 	struct raw_reader *r;
@@ -135,8 +133,8 @@ RUNNING(a_subscriber_gets_each_change)
 	raw_reader_free(r);
 }
 
-/* A number in use is given up for the new queue; UNSUBSCRIBE gives one up; other numbers are nothing. */
-RUNNING(a_number_names_one_queue)
+/* A number in use moves to the new queue. UNSUBSCRIBE ends a queue; other numbers are ignored. */
+RUNNING(a_number_in_use_moves_to_the_new_queue)
 {
 	struct message_unsubscribe end = {
 		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_UNSUBSCRIBE, sizeof(end), 0}};
@@ -148,7 +146,7 @@ RUNNING(a_number_names_one_queue)
 	assert_int_equal(queues_of(fx), 1);
 	broker_fixture_pod(fx, "a");
 	assert_int_equal(head(first), 0);
-	assert_int_equal(head(second), 2); /* the first commit says that it is synced */
+	assert_int_equal(head(second), 2); /* the first commit adds SYNCED */
 	end.number = 63;
 	SAY(r, end);
 	end.number = UINT32_MAX;
@@ -163,9 +161,7 @@ RUNNING(a_number_names_one_queue)
 	raw_reader_free(r);
 }
 
-/* ---- who is woken ---- */
-
-/* A reader is woken for its queue, and not by other commits; one that waits for commits, by each. */
+/* A reader is woken for its queue, and not for other commits, unless it waits for each commit. */
 RUNNING(readers_are_woken_for_what_they_wait_for)
 {
 	struct raw_reader *queue, *commits, *other;
@@ -191,7 +187,7 @@ RUNNING(readers_are_woken_for_what_they_wait_for)
 	assert_true(raw_reader_was_woken(queue));
 	assert_int_equal(atomic_load(&queue->slot->armed), 0);
 	assert_false(raw_reader_was_woken(commits));
-	/* who does not sleep is not signalled */
+	/* a reader that does not sleep is not signalled */
 	broker_fixture_pod(fx, "b");
 	assert_false(raw_reader_was_woken(queue));
 	assert_false(raw_reader_was_woken(other));
@@ -206,10 +202,8 @@ RUNNING(readers_are_woken_for_what_they_wait_for)
 	raw_reader_free(other);
 }
 
-/* ---- consumers ---- */
-
-/* Two readers do not sit as one consumer; when the first goes, the second gets where it had got to. */
-RUNNING(a_consumer_is_one_reader)
+/* A consumer has one reader. After that reader has gone, the next one resumes at its acknowledgement. */
+RUNNING(a_second_reader_of_a_consumer_is_refused)
 {
 	struct raw_reader *first, *second;
 
@@ -231,10 +225,8 @@ RUNNING(a_consumer_is_one_reader)
 	raw_reader_free(second);
 }
 
-/* ---- what is refused ---- */
-
-/* What cannot be is answered with a sentence, and the reader stays. */
-RUNNING(impossible_wishes_are_answered)
+/* An impossible request is refused with a sentence, and the reader stays. */
+RUNNING(impossible_requests_are_answered)
 {
 	struct raw_reader *r = raw_reader_new(fx);
 
@@ -248,8 +240,8 @@ RUNNING(impossible_wishes_are_answered)
 	raw_reader_free(r);
 }
 
-/* An attached reader that sends anything else is dropped with all that it had; the others stay. */
-RUNNING(garbage_from_an_attached_reader_ends_it)
+/* An attached reader that sends anything else is dropped with all its queues. Other readers stay. */
+RUNNING(garbage_from_an_attached_reader_drops_it)
 {
 	struct raw_reader *good = raw_reader_new(fx);
 	union {
@@ -281,7 +273,7 @@ RUNNING(garbage_from_an_attached_reader_ends_it)
 	raw_reader_free(good);
 }
 
-/* A reader that asks for queues and never takes an answer is dropped. */
+/* A reader that subscribes again and again and reads no answer is dropped. */
 RUNNING(a_reader_that_takes_no_answer_is_dropped)
 {
 	struct message_subscribe wish = {
@@ -295,7 +287,7 @@ RUNNING(a_reader_that_takes_no_answer_is_dropped)
 	raw_reader_free(r);
 }
 
-/* The entries of one reader's queues are bounded, however much it asks for. */
+/* All queues of a reader together have a limit of entries. */
 RUNNING(entries_of_a_reader_are_bounded)
 {
 	struct message_subscribe wish = {.resource = "pods", .entries = UINT32_MAX};
@@ -310,9 +302,7 @@ RUNNING(entries_of_a_reader_are_bounded)
 	raw_reader_free(r);
 }
 
-/* ---- the report ---- */
-
-/* The report shows each queue: what it is for, how full it is, what it holds back. */
+/* The report shows a queue's resource, its fill level, and what it holds back. */
 RUNNING(the_report_shows_queues)
 {
 	char held_back[64];
@@ -334,7 +324,7 @@ RUNNING(the_report_shows_queues)
 	raw_reader_free(r);
 }
 
-/* A handler is called as it says, whatever bytes these are, else as its consumer or its reader. */
+/* A handler is reported by its own name, in any bytes, else by its consumer or its reader. */
 RUNNING(a_handler_has_a_name)
 {
 	struct message_subscribe wish = {.resource = "pods", .name = "web hook"};
@@ -366,7 +356,7 @@ open_log(struct broker_fixture *fx, void *context)
 	log_open(LOG_LEVEL_INFO, context ? fileno(context) : 2);
 }
 
-/* How often a text stands in the log. */
+/* How often the log has this text. */
 static unsigned
 count_in(FILE *log, const char *text)
 {
@@ -379,7 +369,7 @@ count_in(FILE *log, const char *text)
 	return count;
 }
 
-/* Who does not keep up is named in the log, once a minute at most. */
+/* A handler that falls behind is named in the log, at most once a minute. */
 RUNNING(a_handler_that_is_behind_is_named_in_the_log)
 {
 	struct message_subscribe wish = {
@@ -406,8 +396,8 @@ RUNNING(a_handler_that_is_behind_is_named_in_the_log)
 	fclose(log);
 }
 
-/* Who subscribes to a resource, or says that it looks at it, wants it; what cannot be a name is nobody's. */
-RUNNING(what_readers_look_at_is_told)
+/* A resource is wanted if a reader subscribes to it or reports its use. Impossible names are ignored. */
+RUNNING(resources_in_use_are_reported)
 {
 	struct message_want wish = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_WANT, sizeof(wish), 0},
 				    .resource = "a b"};
@@ -415,7 +405,7 @@ RUNNING(what_readers_look_at_is_told)
 	char text[WANTED_MAX], expected[WANTED_MAX];
 
 	SAY(r, wish);
-	memset(wish.resource, 'x', sizeof(wish.resource)); /* fills its field, without a terminator */
+	memset(wish.resource, 'x', sizeof(wish.resource)); /* without a terminator */
 	SAY(r, wish);
 	memset(wish.resource, 0, sizeof(wish.resource));
 	SAY(r, wish);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long the broker hears its clients before it pauses, and that each of them has its turn. */
+/* How long the broker serves clients before it pauses, and that each client has its turn. */
 #include "tests/room.h"
 #include "tests/support/raw_reader.h"
 #include "tests/writer/serve/given_cost.h"
 
-#define WORK_NS 200000u /* more than a turn has */
-#define BURST_WORK_NS 60000000u /* more than is heard without a pause */
+#define WORK_NS 200000u /* more than a turn may take */
+#define BURST_WORK_NS 60000000u /* more than is served without a pause */
 #define ASKED 50u
 #define AT_ONCE 16u
 
-/* The loop's thread has it, while it runs. */
+/* Belongs to the loop's thread while that runs. */
 static struct watched {
 	uv_prepare_t turn;
 	_Atomic unsigned reports, first_report_ns;
 	unsigned accepted, most_accepted;
 	int fds[AT_ONCE];
-	/* how many wishes there were; the first one of "other", and of one that saw a connection accepted */
+	/* number of requests; the first one of "other", and of a reader that saw a connection accepted */
 	_Atomic unsigned wishes;
 	unsigned of_other, of_accepted;
 } watched;
@@ -97,7 +97,7 @@ wish(int fd, const char *resource)
 	assert_int_equal(send(fd, &want, sizeof(want), MSG_NOSIGNAL), sizeof(want));
 }
 
-/* On the loop's thread: it finds all of it at once. */
+/* On the loop's thread: the broker finds all packets at once. */
 static void
 ask_at_once(struct broker_fixture *fx, void *context)
 {
@@ -143,10 +143,10 @@ take_answers(void)
 }
 
 /*
- * Those that ask at once after a quiet time are heard without a pause. After a burst that was too long, a
- * pause of 1 to 2 ms follows each answer.
+ * Clients that ask at once after a quiet time are served without a pause. After a long burst each answer is
+ * followed by a pause of 1 to 2 ms.
  */
-TEST(a_flood_is_heard_with_pauses)
+TEST(a_flood_is_served_with_pauses)
 {
 	unsigned at_once, in_4_ms;
 
@@ -168,8 +168,8 @@ TEST(a_flood_is_heard_with_pauses)
 	take_answers();
 }
 
-/* Those behind a client that asks without pause are heard, and let in, amid its questions. */
-TEST(clients_are_heard_in_turn)
+/* While a client asks without pause, other clients are served and admitted in between. */
+TEST(clients_are_served_in_turn)
 {
 	struct raw_answer a[2];
 
@@ -197,8 +197,8 @@ connect_at_once(struct broker_fixture *fx, void *context)
 		watched.fds[i] = raw_connect(fx);
 }
 
-/* A turn lets in those for whom it has time, and later ones the rest. */
-TEST(connections_are_let_in_over_turns)
+/* A turn admits connections while it has time. Later turns admit the rest. */
+TEST(connections_are_admitted_over_turns)
 {
 	start(fx);
 	given_cost.accept_ms = 1;
@@ -211,8 +211,8 @@ TEST(connections_are_let_in_over_turns)
 		close(watched.fds[i]);
 }
 
-/* Its process has a child that has all its descriptors still, so what the broker closes stays open. */
-TEST(what_is_closed_is_not_heard_of)
+/* A child keeps all descriptors, so a descriptor that the broker closes stays open there. */
+TEST(closed_descriptors_are_not_served)
 {
 	struct raw_answer a;
 	pid_t child;
@@ -236,7 +236,7 @@ TEST(what_is_closed_is_not_heard_of)
 	close(fd);
 }
 
-/* Each user may have so many entries in epoll instances: who cannot be heard is told so. */
+/* Entries in epoll instances are limited for each user. A client that cannot be watched gets the reason. */
 TEST(a_client_that_cannot_be_watched_is_refused)
 {
 	int fd;

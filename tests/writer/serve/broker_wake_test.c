@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waking readers whose wake-up is slow, as a crowd of epoll entries on their eventfd makes it (here it costs
- * what the test says), and readers that block it: who is refused, and who is not.
+ * Readers whose wake-up is slow, as many epoll entries on their eventfd make it, and readers that block it:
+ * which are refused. The test decides what a wake-up costs.
  */
 #include "tests/room.h"
 #include "tests/support/raw_reader.h"
@@ -24,7 +24,7 @@ find_newest_fd(struct broker_fixture *fx, void *context)
 	given_cost.slow_fd = fx->broker->clients->event_fd;
 }
 
-/* Two readers in good standing. */
+/* Two admitted readers. */
 static struct world
 begin(struct broker_fixture *fx)
 {
@@ -47,7 +47,7 @@ end(struct world *w)
 	raw_reader_free(w->slow);
 }
 
-/* Both sleep, and there is a commit, which wakes the honest one. Returns whether it wakes the other one. */
+/* Both readers sleep, and a commit wakes the honest reader. True if it wakes the other reader, too. */
 static bool
 one_round(struct broker_fixture *fx, struct world *w)
 {
@@ -79,7 +79,7 @@ is_refused(struct broker_fixture *fx, struct world *w, const char *part)
 	assert_false(one_round(fx, w));
 }
 
-/* By so much work each time, while the clocks stand. */
+/* Each wake-up takes so much CPU time, while the clocks stand. */
 static void
 become_refused(struct broker_fixture *fx, struct world *w, unsigned cpu_ms)
 {
@@ -101,13 +101,12 @@ two_rounds(struct broker_fixture *fx, void *context)
 {
 	struct in_a_turn *turn = context;
 
-	fx->running = false; /* this is the loop's thread: what one_round() has done there is done here */
+	fx->running = false; /* this is the loop's thread: what one_round() did there is done here */
 	for (unsigned i = 0; i < 2; i++)
 		turn->woken[i] = one_round(fx, turn->world);
 	fx->running = true;
 }
 
-/* Nor is it woken before it is hung up on. */
 TEST(a_refused_reader_is_not_woken_in_the_same_turn)
 {
 	struct world w = begin(fx);
@@ -121,8 +120,8 @@ TEST(a_refused_reader_is_not_woken_in_the_same_turn)
 	end(&w);
 }
 
-/* One in good standing is measured from the wake-up on that follows a slow one. */
-TEST(one_that_becomes_slow_is_refused)
+/* A long-admitted reader is measured from the first slow wake-up on. */
+TEST(a_reader_that_becomes_slow_is_refused)
 {
 	struct world w = begin(fx);
 
@@ -147,8 +146,8 @@ TEST(two_slow_wake_ups_are_forgiven)
 	end(&w);
 }
 
-/* What others take of the processor meanwhile is not the reader's. */
-TEST(a_busy_machine_refuses_nobody)
+/* CPU time that other processes take does not count for the reader. */
+TEST(a_busy_machine_refuses_no_reader)
 {
 	struct world w = begin(fx);
 
@@ -159,7 +158,7 @@ TEST(a_busy_machine_refuses_nobody)
 	end(&w);
 }
 
-/* A reader that sleeps for its queue alone is no other. */
+/* A reader that sleeps for its queue alone is measured, too. */
 TEST(a_subscriber_is_refused)
 {
 	struct world w = begin(fx);
@@ -178,7 +177,7 @@ TEST(a_subscriber_is_refused)
 	end(&w);
 }
 
-/* Returns whether another process of this user is let in. */
+/* True if another process of this user is admitted. */
 static bool
 comes_in(struct broker_fixture *fx)
 {
@@ -198,8 +197,8 @@ comes_in(struct broker_fixture *fx)
 }
 
 /*
- * A reader that comes is measured at once: its third slow wake-up is its last one. Nobody of its user comes
- * in for 5 s, or for 200 times what waking it took, though another process asks. Other users do.
+ * A new reader is measured at once: its third slow wake-up is its last. No process of its user is admitted
+ * for 5 s, or for 200 times the cost of the wake-up. Other users are.
  */
 static void
 is_kept_out_for(struct broker_fixture *fx, unsigned cpu_ms, uint64_t barred_ms)
@@ -221,12 +220,12 @@ TEST(a_user_whose_reader_was_refused_comes_again_later)
 	is_kept_out_for(fx, 1, BARRED_MS);
 }
 
-TEST(a_very_slow_one_is_kept_out_longer)
+TEST(the_user_of_a_very_slow_reader_is_kept_out_longer)
 {
 	is_kept_out_for(fx, 100, 3ull * 100 * 200);
 }
 
-/* A reader clears O_NONBLOCK of its eventfd and fills the counter: the write is interrupted. */
+/* A reader clears O_NONBLOCK of its eventfd and fills the counter. The write is interrupted. */
 TEST(a_reader_that_blocks_its_wake_up_is_refused)
 {
 	uint64_t full = 0xfffffffffffffffeull;
@@ -239,8 +238,8 @@ TEST(a_reader_that_blocks_its_wake_up_is_refused)
 	end(&w);
 }
 
-/* With O_NONBLOCK a full counter is a signal that was not taken yet. */
-TEST(a_full_counter_refuses_nobody)
+/* With O_NONBLOCK a full counter is a wake-up that was not read yet. */
+TEST(a_full_counter_refuses_no_reader)
 {
 	uint64_t full = 0xfffffffffffffffeull;
 	struct world w = begin(fx);

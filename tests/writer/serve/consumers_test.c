@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Named consumers: whose word counts, who gives way, and what outlives a daemon. */
+/* Named consumers: whose acknowledgement counts, which name is evicted, and what survives a daemon. */
 #include <cjson/cJSON.h>
 #include <time.h>
 
@@ -15,11 +15,11 @@ struct world {
 	struct generations g;
 	struct store_fixture *fx;
 	struct consumers *consumers;
-	struct queue_cursor *cursors;	/* 16 of them, as in slots */
+	struct queue_cursor *cursors;	/* 16 of them; readers have theirs in slots */
 	uint8_t lineage[16];
-	uint64_t seq;			/* what the last sit gave */
+	uint64_t seq;			/* the result of the last sit */
 	struct consumers_limits limits;
-	uint64_t wall_ns, lived_ns;	/* by which the clocks are ahead */
+	uint64_t wall_ns, lived_ns;	/* offsets of the clocks */
 };
 
 static uint64_t
@@ -34,7 +34,7 @@ poll_now(struct world *w)
 	return consumers_poll(w->consumers, now() + w->wall_ns, time_ns(CLOCK_MONOTONIC) + w->lived_ns);
 }
 
-/* A daemon lives on, and looks twice a minute. */
+/* Let time pass; the daemon polls twice a minute. */
 static void
 live(struct world *w, uint64_t ns)
 {
@@ -76,17 +76,15 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	end(w);
 	generations_end(&w->g);
 	free(w->cursors);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
 static void
 limit(struct world *w, struct consumers_limits limits)
@@ -96,7 +94,7 @@ limit(struct world *w, struct consumers_limits limits)
 	assert_int_equal(consumers_new(w->fx->store, limits, &w->consumers), 0);
 }
 
-/* Changes that are published: seq rises by so many. */
+/* Publish changes: seq rises by so many. */
 static void
 changes(struct world *w, unsigned count)
 {
@@ -150,7 +148,7 @@ is_known(struct world *w, uid_t uid, const char *name)
 	return r == 1;
 }
 
-/* The only one that is shown, and it got so far. */
+/* The only published consumer; its acknowledgement is seq. */
 static const struct consumer *
 assert_shown(struct world *w, uint64_t seq)
 {
@@ -164,8 +162,8 @@ assert_shown(struct world *w, uint64_t seq)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
-/* A new name has no cursor; one that acknowledged goes on from there, and only its user does. */
-TEST(a_consumer_goes_on_where_it_was)
+/* A new name has no cursor. A name with an acknowledgement resumes there, for the same user alone. */
+TEST(a_consumer_resumes_at_its_acknowledgement)
 {
 	struct consumer_seat *seat, *other;
 	uint8_t lineage[16];
@@ -181,15 +179,15 @@ TEST(a_consumer_goes_on_where_it_was)
 	assert_int_equal(w->seq, 3);
 	consumers_leave(seat);
 	consumers_leave(other);
-	/* a name that never acknowledged leaves nothing, and one that begins alike is another */
+	/* a name without acknowledgement leaves nothing; a name with the same beginning is another name */
 	assert_false(is_known(w, 1001, "agent"));
 	assert_false(is_known(w, 1000, "agen"));
 	assert_false(is_known(w, 1000, "agents"));
 	consumers_leave(NULL);
 }
 
-/* A seat has room for one, until that one leaves. */
-TEST(a_seat_has_room_for_one)
+/* A second reader of a name is refused until the first leaves. */
+TEST(a_consumer_has_one_reader)
 {
 	struct consumer_seat *first, *second = NULL;
 
@@ -202,7 +200,7 @@ TEST(a_seat_has_room_for_one)
 	assert_int_equal(sit(w, 0, "", 1, &second), -EINVAL);
 }
 
-/* What is acknowledged counts when it grows and is published; else it is as if nothing was said. */
+/* An acknowledgement counts if it is higher and published; otherwise it is ignored. */
 TEST(only_sensible_acknowledgements_count)
 {
 	static const uint64_t nonsense[] = {UINT64_MAX, 1ull << 63, 11, 0, 4, 3};
@@ -218,7 +216,7 @@ TEST(only_sensible_acknowledgements_count)
 		acknowledge(w, 0, nonsense[i]);
 		assert_false(poll_now(w));
 	}
-	/* 11 was not there yet; now it is */
+	/* 11 was not published; now it is */
 	acknowledge(w, 0, 11);
 	changes(w, 1);
 	assert_true(poll_now(w));
@@ -226,7 +224,7 @@ TEST(only_sensible_acknowledgements_count)
 	consumers_leave(seat);
 }
 
-/* What was acknowledged and committed is there for the next daemon, which goes on with the same lineage. */
+/* A committed acknowledgement is there for the next daemon, which has the same lineage. */
 TEST(consumers_outlive_the_daemon)
 {
 	struct consumer_seat *seat;
@@ -251,7 +249,7 @@ TEST(consumers_outlive_the_daemon)
 	consumers_leave(seat);
 }
 
-/* A user has so many names; the one absent longest gives way, never an attached or another user's one. */
+/* A user has a limit of names. The name absent longest is evicted, never an attached or a foreign name. */
 TEST(names_are_capped_a_user)
 {
 	struct consumer_seat *a, *d, *e, *f;
@@ -264,9 +262,9 @@ TEST(names_are_capped_a_user)
 	visit(w, 1000, "b", 1);
 	live(w, 60ull * 1000000000u);
 	visit(w, 1000, "c", 1);
-	assert_int_equal(sit(w, 1000, "d", 1, &d), 0); /* in the place of b */
+	assert_int_equal(sit(w, 1000, "d", 1, &d), 0); /* evicts b */
 	assert_true(is_known(w, 1000, "c"));
-	assert_int_equal(sit(w, 1000, "e", 2, &e), 0); /* of c */
+	assert_int_equal(sit(w, 1000, "e", 2, &e), 0); /* evicts c */
 	assert_int_equal(sit(w, 1000, "f", 3, &f), -EUSERS);
 	consumers_leave(e);
 	assert_false(is_known(w, 1000, "b"));
@@ -277,8 +275,8 @@ TEST(names_are_capped_a_user)
 	consumers_leave(d);
 }
 
-/* One that sat and acknowledged nothing takes nobody's place afterwards. */
-TEST(who_said_nothing_takes_no_place)
+/* A consumer that never acknowledged evicts no name. */
+TEST(a_name_without_acknowledgement_evicts_none)
 {
 	struct consumer_seat *seat;
 
@@ -294,7 +292,7 @@ TEST(who_said_nothing_takes_no_place)
 	assert_true(is_known(w, 1000, "a"));
 }
 
-/* A cursor of another lineage says nothing about this one: any acknowledgement here is news. */
+/* A cursor of another lineage does not count here: any acknowledgement is higher. */
 TEST(a_new_lineage_counts_anew)
 {
 	struct consumer old = {
@@ -316,7 +314,7 @@ TEST(a_new_lineage_counts_anew)
 	consumers_leave(seat);
 }
 
-/* All names together are capped too: a user makes room among its own. */
+/* All users together have a limit of names. A user evicts its own names. */
 TEST(names_are_capped_in_all)
 {
 	struct consumer_seat *seat;
@@ -342,7 +340,7 @@ known(struct world *w)
 	return count;
 }
 
-/* Who was not seen for too long is forgotten, but not while it is attached. */
+/* A name absent for too long is forgotten; an attached name is not. */
 TEST(consumers_are_forgotten_by_age)
 {
 	struct consumer_seat *seat;
@@ -358,23 +356,23 @@ TEST(consumers_are_forgotten_by_age)
 	live(w, DAY + DAY / 8);
 	shown = assert_shown(w, 1);
 	assert_memory_equal(shown->name, "there", 5);
-	/* and the one that is there was seen then */
+	/* and the attached name was seen then */
 	assert_true(shown->last_seen_wall_ns > now() + 7 * DAY);
 	consumers_leave(seat);
 }
 
-/* Time that no daemon lived through makes nobody old: a clock that is set, a machine that sleeps. */
-TEST(a_clock_that_jumps_makes_nobody_old)
+/* Only time in which a daemon ran counts: a clock that is set, or a machine that sleeps, ages no name. */
+TEST(a_clock_that_jumps_ages_no_name)
 {
 	changes(w, 3);
 	visit(w, 1000, "a", 1);
 	poll_now(w);
 	live(w, 6 * DAY);
 	w->wall_ns += 1000 * DAY;
-	assert_true(poll_now(w)); /* and it is told at once */
+	assert_true(poll_now(w)); /* and it is published at once */
 	w->wall_ns -= 2000 * DAY;
 	assert_true(poll_now(w));
-	/* a daemon that is stopped, and goes on: a minute of that counts */
+	/* of a daemon that is stopped and resumed, a minute counts */
 	w->wall_ns += 8 * DAY;
 	w->lived_ns += 8 * DAY;
 	assert_true(poll_now(w));
@@ -385,7 +383,7 @@ TEST(a_clock_that_jumps_makes_nobody_old)
 	assert_int_equal(known(w), 0);
 }
 
-/* Roots have the real clock's time: what is shown is put where it stands to that as it stood to ours. */
+/* Roots have the real clock's time: correct what is shown by the difference of the clocks. */
 static void
 commit_in_its_time(struct world *w)
 {
@@ -396,7 +394,7 @@ commit_in_its_time(struct world *w)
 	assert_true(store_commit(w->fx->store) >= 0);
 }
 
-/* What a daemon lived through without a consumer counts for the next one, too, but for an hour of it. */
+/* Time in which earlier daemons ran counts, except at most an hour of each. */
 TEST(the_age_is_kept_over_a_restart)
 {
 	changes(w, 3);
@@ -407,7 +405,7 @@ TEST(the_age_is_kept_over_a_restart)
 		changes(w, 1);
 		assert_int_equal(known(w), 1);
 		commit_in_its_time(w);
-		end(w);	/* killed: nothing more is told */
+		end(w);	/* killed: nothing more is published */
 		begin(w);
 		w->wall_ns = w->lived_ns = 0;
 	}
@@ -415,8 +413,8 @@ TEST(the_age_is_kept_over_a_restart)
 	assert_int_equal(known(w), 0);
 }
 
-/* Without room in the arena nothing is lost: it is tried again. */
-TEST(without_room_it_is_tried_again)
+/* Without room in the arena nothing is lost: the commit is tried again. */
+TEST(without_room_the_commit_is_tried_again)
 {
 	struct consumer_seat *seat;
 
@@ -432,7 +430,7 @@ TEST(without_room_it_is_tried_again)
 	consumers_leave(seat);
 }
 
-/* The report tells name, user, how far it got and how far behind that is. */
+/* The report has name, user, acknowledgement and lag. */
 TEST(the_report_lists_consumers)
 {
 	static const char *const fields[] = {"\"name\":\"agent\"", "\"uid\":1000,",     "\"seq\":7,",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who gets what, what it holds back, and where that ends. */
+/* Which queue gets which event, what queues hold back, and when they overflow. */
 #include <time.h>
 
 #include "shm-layout/object.h"
@@ -59,19 +59,17 @@ drop(struct reader *r)
 	free(r);
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	for (unsigned i = 0; i < w->count; i++)
 		if (w->readers[i])
 			drop(w->readers[i]);
 	fan_out_free(w->fan_out);
 	store_fixture_free(w->fx);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
 static void
 note_due(void *context)
@@ -165,7 +163,7 @@ is_open(const struct reader *r)
 	return atomic_load(&r->queue->state) == QUEUE_OPEN;
 }
 
-/* What is unread, as "A default/a | U …"; consumed. */
+/* Read the unread entries, as "A default/a | U …". */
 static const char *
 read_all(struct world *w, struct reader *r)
 {
@@ -194,11 +192,9 @@ held(struct world *w)
 	return store_held_bytes(w->fx->store, w->fx->pods, 0);
 }
 
-/* ---- who gets what ---- */
-
 #define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
-/* A reader gets what happens in its resource and namespace, and is told of nothing else. */
+/* A queue gets the events of its resource and namespace, and no others. */
 TEST(events_go_by_resource_and_namespace)
 {
 	unsigned services = add_resource(w, services_descriptor, 1);
@@ -224,8 +220,8 @@ TEST(events_go_by_resource_and_namespace)
 	assert_int_equal(none->due, 0);
 }
 
-/* What concerns the resource as a whole goes to every namespace. */
-TEST(news_of_the_resource_goes_to_every_namespace)
+/* An event of the whole resource goes to queues of every namespace. */
+TEST(events_of_the_resource_go_to_every_namespace)
 {
 	struct reader *one = subscribe(w, "pods", "default"), *all = subscribe(w, "pods", "");
 
@@ -239,7 +235,7 @@ TEST(news_of_the_resource_goes_to_every_namespace)
 	assert_string_equal(read_all(w, all), "A x/a | S | E");
 }
 
-/* The queue is complete from the published seq on, also when changes wait to be published. */
+/* A queue is complete from the published seq on, though changes wait to be published. */
 TEST(a_queue_is_complete_from_its_base_on)
 {
 	struct reader *r;
@@ -254,7 +250,7 @@ TEST(a_queue_is_complete_from_its_base_on)
 	assert_string_equal(read_all(w, r), "A default/b");
 }
 
-/* A resource matches once it is cached; the entries that stand in other queues already are kept. */
+/* A subscription matches its resource once it is cached. Entries in other queues are kept. */
 TEST(a_resource_that_comes_later_matches)
 {
 	struct reader *r = subscribe(w, "gadgets.example.com", ""), *pods = subscribe(w, "pods", "");
@@ -270,10 +266,10 @@ TEST(a_resource_that_comes_later_matches)
 }
 
 /*
- * Memory runs out while subscriptions are bound to positions anew, at each place where it is asked for. The
- * one that lacked it overflows, so that its reader asks what it missed; the next commit binds it.
+ * Subscriptions are bound to new positions, and memory fails at each allocation. A subscription that lacks it
+ * overflows, so its reader relists; the next commit binds it.
  */
-TEST(who_cannot_be_bound_overflows_and_hears_again)
+TEST(a_subscription_that_cannot_be_bound_overflows)
 {
 	unsigned services = add_resource(w, services_descriptor, 1), n = 0;
 	struct reader *readers[10];
@@ -305,12 +301,11 @@ TEST(who_cannot_be_bound_overflows_and_hears_again)
 			assert_string_equal(read_all(w, readers[i]), "U a/s");
 		}
 	} while (failed);
-	/* each one's places; the new position's audience, which grows twice */
+	/* the places of each; the new position's audience, which grows twice */
 	assert_int_equal(n, 10 + 2 * 2);
 }
 
-/* Several entries of one resource are one subscription. */
-TEST(several_entries_of_a_resource_are_one)
+TEST(several_entries_of_a_resource_are_one_subscription)
 {
 	struct reader *r = subscribe(w, "services", "");
 	unsigned first = add_resource(w, services_descriptor, 1),
@@ -325,10 +320,8 @@ TEST(several_entries_of_a_resource_are_one)
 	assert_int_equal(r->due, 1);
 }
 
-/* ---- what is held back ---- */
-
-/* What an unread entry shows stays whole while the store goes on, and is let go when it was read. */
-TEST(what_is_unread_stays_whole)
+/* An object in an unread entry stays whole while the store changes, and is freed after it was read. */
+TEST(unread_objects_stay_whole)
 {
 	struct reader *r = subscribe(w, "pods", ""), *quick = subscribe(w, "pods", "");
 	char want[64];
@@ -356,8 +349,8 @@ TEST(what_is_unread_stays_whole)
 	assert_int_equal(held(w), 0);
 }
 
-/* A resource is heard of while somebody listens to it, whatever namespace he wants; then not any more. */
-TEST(a_resource_is_heard_of_while_somebody_listens)
+/* A resource is reported while a queue is subscribed to it, in any namespace, and no longer. */
+TEST(a_resource_is_reported_while_it_has_subscribers)
 {
 	assert_false(store_is_heard(w->fx->store, w->fx->pods));
 	subscribe(w, "services", "");
@@ -369,8 +362,8 @@ TEST(a_resource_is_heard_of_while_somebody_listens)
 	assert_false(store_is_heard(w->fx->store, w->fx->pods));
 }
 
-/* A reader that goes lets go of everything that only it held. */
-TEST(a_reader_that_goes_lets_go)
+/* A reader that goes frees everything that only its queues held. */
+TEST(a_reader_that_goes_frees_held_objects)
 {
 	struct reader *r = subscribe(w, "pods", "");
 
@@ -384,8 +377,8 @@ TEST(a_reader_that_goes_lets_go)
 }
 
 /*
- * A queue whose reader holds back more than its share of bytes overflows, though it has room; the others stay
- * open. It counts for its resource, also when its reader has gone.
+ * A queue whose reader holds back more than its share of bytes overflows, though it has room. Other queues
+ * stay open. The overflow counts for its resource, also after its reader has gone.
  */
 TEST(a_queue_over_its_bytes_overflows)
 {
@@ -416,7 +409,7 @@ TEST(a_queue_over_its_bytes_overflows)
 	assert_int_equal(fan_out_overflows(w->fan_out, "nodes"), 0);
 }
 
-/* What others change counts, too: a reader of a quiet namespace cannot hold the past forever. */
+/* Other changes count, too: a queue of a quiet namespace cannot hold old objects for ever. */
 TEST(a_quiet_namespace_holds_no_more_than_its_share)
 {
 	struct reader *quiet;
@@ -432,7 +425,7 @@ TEST(a_quiet_namespace_holds_no_more_than_its_share)
 }
 
 /* An entry that stays unread for too long overflows its queue. */
-TEST(a_queue_that_nobody_reads_overflows_by_age)
+TEST(an_unread_queue_overflows_by_age)
 {
 	struct reader *slow = subscribe(w, "pods", ""), *quick = subscribe(w, "pods", "");
 	uint64_t now;
@@ -447,7 +440,7 @@ TEST(a_queue_that_nobody_reads_overflows_by_age)
 	assert_true(is_open(quick));
 }
 
-/* A queue that overflowed reopens at the next commit that finds it empty, be it about another resource. */
+/* An overflowed queue reopens at the next commit that finds it empty, of any resource. */
 TEST(a_queue_reopens_at_any_commit)
 {
 	unsigned services = add_resource(w, services_descriptor, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of the broker that cost what a test says; see given_cost.h. */
+/* Wraps calls of the broker, which cost what a test sets; see given_cost.h. */
 #include "tests/writer/serve/given_cost.h"
 
 #include <errno.h>

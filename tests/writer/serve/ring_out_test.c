@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One queue: what its reader sees, overflow and reopening, and readers that write nonsense. */
+/* One queue: what its reader sees, overflow and reopening, and readers that write garbage. */
 #include "tests/room.h"
 #include "writer/serve/ring_out.h"
 
 struct world {
 	struct queue_cursor *cursor;
 	struct ring_out *out;
-	const struct queue *seen;	/* as its reader maps it */
+	const struct queue *seen;	/* the reader's mapping */
 	int fd;
 	uint64_t seq;			/* of the last push */
 };
@@ -26,20 +26,18 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	munmap((void *)(uintptr_t)w->seen, queue_bytes(64));
 	close(w->fd);
 	ring_out_free(w->out, false);
 	free(w->cursor);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
-/* A commit of that many events. */
+/* Commit so many events. */
 static bool
 commit(struct world *w, unsigned events)
 {
@@ -58,18 +56,6 @@ head(const struct world *w)
 	return atomic_load(&w->seen->head);
 }
 
-static uint64_t
-base(const struct world *w)
-{
-	return atomic_load(&w->seen->base);
-}
-
-static uint64_t
-openings(const struct world *w)
-{
-	return atomic_load(&w->seen->openings);
-}
-
 static bool
 overflowed(const struct world *w)
 {
@@ -78,12 +64,12 @@ overflowed(const struct world *w)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
-/* A new queue is open, empty, and complete from its base on; its size is rounded up, within bounds. */
+/* A new queue is complete from its base on. Its size is rounded up, within bounds. */
 TEST(a_new_queue_is_open_and_empty)
 {
 	assert_int_equal(head(w), 0);
-	assert_int_equal(base(w), 7);
-	assert_int_equal(openings(w), 1);
+	assert_int_equal(w->seen->base, 7);
+	assert_int_equal(w->seen->openings, 1);
 	assert_false(overflowed(w));
 	assert_int_equal(w->seen->capacity, 64);
 	assert_int_equal(ring_out_lowest(w->out), UINT64_MAX);
@@ -92,8 +78,8 @@ TEST(a_new_queue_is_open_and_empty)
 	assert_int_equal(ring_out_capacity(UINT32_MAX), QUEUE_ENTRIES_MAX);
 }
 
-/* Its reader cannot write to it, nor resize it, be it of the same user and open it again. */
-TEST(its_reader_cannot_write_to_it)
+/* A reader can neither write to the queue nor resize it, even as the same user who opens it again. */
+TEST(a_reader_cannot_write_to_its_queue)
 {
 	char path[64];
 	struct stat st;
@@ -123,8 +109,8 @@ memory_of(const struct world *w)
 }
 
 /*
- * A queue has all its memory from the start, so that no push needs any. Taken back, it has given all but its
- * head back though its reader still maps it, who sees that it has overflowed, and follows no entry.
+ * A queue has all its memory from the start, so no push allocates. When it is taken back, only its head keeps
+ * memory, though its reader maps it. The reader sees the overflow, and follows no entry.
  */
 TEST(memory_is_given_and_taken_back)
 {
@@ -139,8 +125,8 @@ TEST(memory_is_given_and_taken_back)
 	assert_int_equal(queue_ring(w->seen)[1].seq, 0);
 }
 
-/* One that is not taken back can be read to its end: what a writer that ends has pushed last. */
-TEST(what_is_left_can_be_read)
+/* A queue that is not taken back can be read to its end after its writer ended. */
+TEST(a_queue_can_be_read_after_its_writer)
 {
 	commit(w, 3);
 	ring_out_free(w->out, false);
@@ -149,7 +135,7 @@ TEST(what_is_left_can_be_read)
 	assert_false(overflowed(w));
 }
 
-/* Entries show when they are published, in order, each once, with the time at which they were pushed. */
+/* Published entries come in order, once each, with the time of their push. */
 TEST(entries_show_when_published)
 {
 	ring_out_begin(w->out, w->seq);
@@ -172,7 +158,6 @@ TEST(entries_show_when_published)
 	assert_false(commit(w, 0));
 }
 
-/* The lowest unread seq moves as the reader goes on. */
 TEST(the_lowest_unread_seq_follows_the_reader)
 {
 	commit(w, 3);
@@ -186,13 +171,13 @@ TEST(the_lowest_unread_seq_follows_the_reader)
 }
 
 /*
- * A full queue overflows and keeps its unread entries as they were; it reopens at the first commit that finds
- * it empty, with the seq before that commit as its base, and wakes its reader meanwhile.
+ * A full queue overflows and keeps its unread entries. The first commit that finds it empty reopens it, with
+ * the seq before that commit as its base. It wakes its reader meanwhile.
  */
 TEST(a_full_queue_overflows_and_reopens_when_empty)
 {
 	commit(w, 60);
-	/* 64 fit; the commit that does not fit is not shown in part */
+	/* 64 fit; a commit that does not fit is not shown in part */
 	assert_true(commit(w, 5));
 	assert_true(overflowed(w));
 	assert_int_equal(head(w), 60);
@@ -205,11 +190,11 @@ TEST(a_full_queue_overflows_and_reopens_when_empty)
 	assert_true(commit(w, 1));
 	assert_true(overflowed(w));
 	atomic_store(&w->cursor->consumed, 60);
-	assert_int_equal(openings(w), 1);
+	assert_int_equal(w->seen->openings, 1);
 	assert_false(commit(w, 0));
 	assert_false(overflowed(w));
-	assert_int_equal(openings(w), 2);
-	assert_int_equal(base(w), w->seq);
+	assert_int_equal(w->seen->openings, 2);
+	assert_int_equal(w->seen->base, w->seq);
 	assert_true(commit(w, 2));
 	assert_int_equal(head(w), 62);
 	assert_int_equal(queue_ring(w->seen)[60].seq, w->seq - 1);
@@ -224,11 +209,10 @@ TEST(a_commit_larger_than_the_queue_overflows_it)
 	assert_int_equal(head(w), 0);
 	assert_true(commit(w, 200));
 	assert_true(overflowed(w));
-	assert_int_equal(openings(w), 2);
+	assert_int_equal(w->seen->openings, 2);
 	assert_int_equal(ring_out_overflows(w->out), 2);
 }
 
-/* Room that the reader makes during a commit is used. */
 TEST(room_made_during_a_commit_is_used)
 {
 	commit(w, 64);
@@ -240,7 +224,7 @@ TEST(room_made_during_a_commit_is_used)
 	assert_int_equal(queue_ring(w->seen)[0].seq, 100);
 }
 
-/* The ring goes around many times and every entry comes once, in order. */
+/* The ring goes around many times, and every entry comes once, in order. */
 TEST(the_ring_goes_around)
 {
 	uint64_t next = 8, read = 0;
@@ -255,8 +239,8 @@ TEST(the_ring_goes_around)
 	assert_int_equal(next, w->seq + 1);
 }
 
-/* Whatever a reader says that it read, unread entries are not overwritten, nor anything outside. */
-TEST(nonsense_hurts_nobody_else)
+/* Whatever the reader stores as consumed, neither unread entries nor other memory is overwritten. */
+TEST(garbage_from_a_reader_harms_only_its_queue)
 {
 	static const uint64_t nonsense[] = {UINT64_MAX, UINT64_MAX - 63, 1ull << 63, 65, 64 + 1000,
 					    0,          1ull << 32};
