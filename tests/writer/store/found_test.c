@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the store answers when it is asked about a draft. */
+/* The store's answers about a draft. */
 #include "tests/room.h"
 #include "tests/support/store_fixture.h"
 
@@ -24,8 +24,8 @@ count(struct store_fixture *fx, const char *uid)
 
 #define T(name) TEST_CASE_OF(struct store_fixture *fx, store_fixture_set_up, store_fixture_tear_down, name)
 
-/* New drafts, newer states, other objects under the name, and what says nothing new. */
-T(a_look_tells_what_a_draft_is)
+/* The store tells new objects, newer states, other objects of the name, and known states apart. */
+T(the_store_classifies_a_draft)
 {
 	uint32_t first = put(fx, "u1", 1), second;
 
@@ -40,7 +40,7 @@ T(a_look_tells_what_a_draft_is)
 	assert_int_equal(count(fx, "u2"), 1);
 	put(fx, "u2", 3);
 	assert_int_equal(fx->change, CHANGE_NOTHING);
-	/* a server that was restored to an older state gives resourceVersions again, for another content */
+	/* a server restored from a backup gives resourceVersions again, with other content */
 	assert_int_equal(
 		store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\",\"uid\":\"u2\","
 				      "\"resourceVersion\":\"3\"},\"spec\":{\"nodeName\":\"n\"}}"),
@@ -50,8 +50,8 @@ T(a_look_tells_what_a_draft_is)
 	store_fixture_assert_count(fx, 1, "nodeName", "n");
 }
 
-/* Without a UID the version tells whether a state is another; without a version each is. */
-T(what_has_no_identity_is_another_state)
+/* Without a UID the version decides whether a state is another. Without a version each state is. */
+T(a_draft_without_identity_is_another_state)
 {
 	const char
 		*nameless = "{\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\"}}",

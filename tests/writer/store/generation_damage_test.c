@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Damage: whatever bit of an arena file is another one when a writer starts, either that is found, said, and
- * the file set aside, or it was harmless, and all content is as it was. Every bit of what the header says, of
- * the root and of the resources is tried; of all else that is in use a part drawn by lot, each of which must
- * be found; of the cells of shortcuts, which are hints, and of what is free a few.
+ * A bit of an arena file is flipped before a writer starts. Either the damage is found and logged, and the
+ * file is set aside, or it was harmless and all content is the same. Every bit of the header, of the root and
+ * of the resources is tried. Of all other bytes in use a random part is tried, of which each must be found;
+ * of shortcut cells, which are hints, and of free bytes a few.
  */
 #include <inttypes.h>
 
@@ -15,8 +15,8 @@
 #include "writer/store/generation.h"
 
 #define PODS 12u
-#define WORDS_END 512u /* behind them the header has contacts alone, and nothing */
-/* of other bytes that tags cover, of the header's rest, and of any: so many are tried, a bit each */
+#define WORDS_END 512u /* behind this offset the header has only contacts */
+/* numbers of random bytes tried, a bit each: under tags, in the rest of the header, and anywhere */
 #define USED_TRIED 2700u
 #define REST_TRIED 300u
 
@@ -35,7 +35,7 @@ struct world {
 	uint8_t *file;
 	uint64_t bytes;
 	char *text;
-	struct ranges whole, used; /* every bit is tried; some are */
+	struct ranges whole, used; /* all bits are tried; some are */
 	struct walk_seen seen;
 	uint64_t random;
 	unsigned found, harmless;
@@ -69,7 +69,7 @@ note_block(void *context, uint32_t ref, const struct block *b)
 	return 1;
 }
 
-/* What the writer left is remembered, and then lies there no more. */
+/* Remember the file that the writer left, and remove it. */
 static void
 take_file(struct world *w, struct store_fixture *fx)
 {
@@ -126,19 +126,17 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	generations_end(&w->generations);
 	free(w->file);
 	free(w->text);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
-/* The file lies there again, with holes where it has zeroes, but for this bit. */
+/* Write the file again with this bit flipped, and with holes for its zeroes. */
 static void
 put_file(struct world *w, uint64_t byte, unsigned bit)
 {
@@ -161,7 +159,7 @@ there(struct world *w, const char *name)
 	return faccessat(w->generations.place.directory, name, F_OK, 0) == 0;
 }
 
-/* A writer starts over the file with this bit flipped. */
+/* A writer starts on the file with this bit flipped. */
 static void
 try_bit(struct world *w, uint64_t byte, unsigned bit)
 {
@@ -195,7 +193,7 @@ try_bit(struct world *w, uint64_t byte, unsigned bit)
 	unlinkat(place->directory, "arena.bad", 0);
 }
 
-TEST_CASE_IN(set_up, tear_down, what_is_flipped_is_found_or_harmless)
+TEST_CASE_IN(set_up, tear_down, a_flipped_bit_is_found_or_harmless)
 {
 	struct world *w = *state;
 	unsigned step = test_is_long() ? 1 : 17, next = (unsigned)draw(w, step);
@@ -207,8 +205,7 @@ TEST_CASE_IN(set_up, tear_down, what_is_flipped_is_found_or_harmless)
 				try_bit(w, byte, next);
 	print_message("%" PRIu64 " bits of header, root and resources: %u found, %u harmless\n",
 		      w->whole.bytes * 8 / step, w->found, w->harmless);
-	/* the identity (its reserved bytes too), the root's offset, epoch and state, the root and the
-	 * resource */
+	/* the identity, the root's offset, epoch and state, the root and the resource */
 	assert_true(w->found > 8 * (256 + 8 + 300) / step);
 	w->found = w->harmless = 0;
 	for (unsigned i = 0; i < used_tried; i++) {
@@ -218,7 +215,7 @@ TEST_CASE_IN(set_up, tear_down, what_is_flipped_is_found_or_harmless)
 	}
 	print_message("%u bits of other blocks, %" PRIu64 " bytes: %u found, %u harmless\n", used_tried,
 		      w->used.bytes, w->found, w->harmless);
-	assert_int_equal(w->found, used_tried); /* their tags cover all but the cells of shortcuts */
+	assert_int_equal(w->found, used_tried); /* tags cover all but the cells of shortcuts */
 	w->found = w->harmless = 0;
 	for (unsigned i = 0; i < rest_tried; i++)
 		try_bit(w, WORDS_END + draw(w, (i % 2 ? w->bytes : HEADER_BYTES) - WORDS_END),

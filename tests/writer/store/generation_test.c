@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Generations: a writer that comes back carries the old arena's content over; what cannot be used is named
- * and set aside; what was replaced lives on for its readers, and not longer than it may.
+ * Generations: a new writer adopts the old arena's content. An unusable arena is named and set aside. A
+ * replaced arena stays for its readers, for a limited time.
  */
 #include <inttypes.h>
 
@@ -15,8 +15,8 @@
 struct world {
 	struct generations generations;
 	struct arena_place *place;
-	struct adoption adoption; /* of the writer that started last */
-	struct store_fixture *fx; /* that writer; NULL: it has gone */
+	struct adoption adoption; /* of the last writer's start */
+	struct store_fixture *fx; /* the writer; NULL: ended */
 };
 
 static int
@@ -30,7 +30,7 @@ set_up(void **state)
 	return 0;
 }
 
-/* The writer ends, and with it what it held of the generation before. */
+/* The writer ends, and drops the generation before. */
 static void
 stop(struct world *w)
 {
@@ -40,18 +40,16 @@ stop(struct world *w)
 	w->fx = NULL;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	stop(w);
 	generations_end(&w->generations);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
-/* The writer goes, if there is one, and another one starts: adopts or makes an arena, goes live. */
+/* The writer ends, if any, and the next starts: it adopts or makes an arena, and goes live. */
 static struct store_fixture *
 start_as(struct world *w, enum adoption_how how)
 {
@@ -68,7 +66,7 @@ start_as(struct world *w, enum adoption_how how)
 	return w->fx;
 }
 
-/* A writer cannot start, and says why. */
+/* A writer cannot start, and gives this reason. */
 static void
 assert_no_start(struct world *w, const char *why)
 {
@@ -79,7 +77,7 @@ assert_no_start(struct world *w, const char *why)
 	assert_non_null(strstr(w->adoption.message, why));
 }
 
-/* One commit: every pod says the same round. Odd rounds delete a third of them. */
+/* One commit sets the round of all pods. Odd rounds delete a third of them. */
 static void
 commit_round(struct store_fixture *fx, unsigned long round)
 {
@@ -108,7 +106,7 @@ commit_round(struct store_fixture *fx, unsigned long round)
 	assert_int_equal(store_commit(fx->store), 0);
 }
 
-/* What the published root holds is just what some round committed; its RV says which. Returns the round. */
+/* The published root holds exactly the pods of the round in its RV. Returns the round. */
 static unsigned long
 assert_one_whole_round(struct store_fixture *fx)
 {
@@ -128,7 +126,7 @@ assert_one_whole_round(struct store_fixture *fx)
 	return round;
 }
 
-/* The first writer publishes round 2, and goes. */
+/* The first writer publishes round 2, and ends. */
 static void
 publish(struct world *w)
 {
@@ -138,7 +136,7 @@ publish(struct world *w)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
-/* A second writer finds everything that the first had published, and goes on from there. */
+/* The second writer finds all content of the first, and resumes from there. */
 TEST(a_new_writer_carries_the_content_over)
 {
 	struct store_fixture *fx = start_as(w, ADOPTION_NEW);
@@ -161,14 +159,14 @@ TEST(a_new_writer_carries_the_content_over)
 		commit_round(fx, round);
 		assert_int_equal(assert_one_whole_round(fx), round);
 	}
-	assert_int_equal(generations_count_files(&w->generations), 2); /* for those who still read there */
+	assert_int_equal(generations_count_files(&w->generations), 2); /* for readers of the old one */
 	assert_true(generation_give_back(w->place, &w->adoption));
 	assert_int_equal(generations_count_files(&w->generations), 1);
 	assert_int_equal(faccessat(w->place->directory, "arena.2", F_OK, 0), 0);
 }
 
-/* Books rebuilt by the walk are the books that were: the same bytes in use, the same shared blocks. */
-TEST(rebuilt_books_say_what_the_old_ones_said)
+/* Books rebuilt by the walk are the old books: the same bytes in use, the same shared blocks. */
+TEST(rebuilt_books_equal_the_old_books)
 {
 	struct store_fixture *fx = start_as(w, ADOPTION_NEW);
 	struct store_stats before;
@@ -194,14 +192,14 @@ TEST(rebuilt_books_say_what_the_old_ones_said)
 	arena_close(&arena);
 }
 
-/* A bit of what the writer has published is another one. */
+/* Flip a bit of what the writer has published. */
 static void
 damage_root(const struct store_fixture *fx)
 {
 	((uint8_t *)fx->arena->header)[atomic_load(&fx->arena->header->root) + 60] ^= 8;
 }
 
-/* The writer starts anew, and says that; what was there is set aside, and can be looked at. */
+/* The writer starts with an empty arena, and logs the reason. The old file is set aside for inspection. */
 static void
 assert_set_aside(struct world *w, const char *why)
 {
@@ -213,8 +211,8 @@ assert_set_aside(struct world *w, const char *why)
 	assert_int_equal(store_resource(fx->store, fx->pods)->object_count, 0);
 }
 
-/* An older root, though whole, is not gone back to: the header says how new the newest is. */
-TEST(an_older_root_is_not_gone_back_to)
+/* An older root is not used, though it is whole: the header has the epoch of the newest. */
+TEST(an_older_root_is_not_used)
 {
 	struct store_fixture *fx = start_as(w, ADOPTION_NEW);
 	uint64_t older;
@@ -228,8 +226,8 @@ TEST(an_older_root_is_not_gone_back_to)
 	assert_set_aside(w, "is not the newest");
 }
 
-/* A file of another layout is not gone on with, nor one that says that it is unfinished, or was replaced. */
-TEST(what_the_header_does_not_vouch_for_is_set_aside)
+/* A file of another layout, an unfinished file and a replaced file are not adopted. */
+TEST(a_file_its_header_rejects_is_set_aside)
 {
 	static const struct {
 		uint16_t major, minor;
@@ -262,7 +260,7 @@ TEST(what_the_header_does_not_vouch_for_is_set_aside)
 	}
 }
 
-/* A symbolic link under the next name is not followed and not used; the writer starts beside it. */
+/* The writer neither follows nor uses a symbolic link under the next name. It starts beside it. */
 TEST(a_symlink_in_the_arenas_place_is_not_followed)
 {
 	struct store_fixture *fx;
@@ -282,7 +280,7 @@ TEST(a_symlink_in_the_arenas_place_is_not_followed)
 	assert_int_equal(st.st_size, 8);
 }
 
-/* Another key file: the old content cannot be trusted, and the message says why. */
+/* With another key file the old content cannot be verified, and the message names the reason. */
 TEST(another_key_file_means_a_new_arena)
 {
 	publish(w);
@@ -291,7 +289,7 @@ TEST(another_key_file_means_a_new_arena)
 	assert_non_null(strstr(w->adoption.message, "another key file"));
 }
 
-/* A file of another user, empty and with the name of our next arenas. */
+/* Make an empty file of another user. */
 static void
 strangers_file(struct world *w, const char *name)
 {
@@ -303,10 +301,10 @@ strangers_file(struct world *w, const char *name)
 }
 
 /*
- * In a directory that is everybody's, files of others under the arena's name, many, with high numbers, with
- * the next one, keep nobody from starting, nor from finding the own arena; they are counted and left alone.
+ * In a directory that is open to all users, many files of other users may have the arena's name, with any
+ * number. The writer starts, and finds its own arena. It counts such files, and leaves them alone.
  */
-TEST(files_of_strangers_are_passed_over)
+TEST(files_of_other_users_are_skipped)
 {
 	struct store_fixture *fx;
 	char name[64];
@@ -335,7 +333,7 @@ TEST(files_of_strangers_are_passed_over)
 	assert_int_equal(generations_count_files(&w->generations), 83 + 1);
 }
 
-/* The rest happens on a tmpfs that goes with its last descriptor; without the right to mount, SKIP. */
+/* The rest of the test uses a tmpfs that goes with its last descriptor. Skips without the right to mount. */
 static void
 mount_small(struct world *w, const char *options)
 {
@@ -349,7 +347,7 @@ mount_small(struct world *w, const char *options)
 	w->place->directory = directory;
 }
 
-/* A file that leaves no page free; its descriptor. */
+/* A file that leaves no page free. Returns its descriptor. */
 static int
 fill_tmpfs(struct world *w)
 {
@@ -362,8 +360,8 @@ fill_tmpfs(struct world *w)
 }
 
 /*
- * A writer killed after its file got its size and before it got its pages leaves a hole. On a tmpfs that is
- * full by now a touch of it would be a SIGBUS; it is cleared away instead, and what others say is an error.
+ * A writer killed between setting its file's size and allocating its pages leaves a hole. On a full tmpfs a
+ * touch of the hole would be a SIGBUS. The file is removed instead, and the start fails with an error.
  */
 TEST(a_hole_in_a_full_tmpfs_is_cleared_away)
 {
@@ -383,7 +381,7 @@ TEST(a_hole_in_a_full_tmpfs_is_cleared_away)
 	commit_round(fx, 1);
 }
 
-/* A generation as one who reads there has it: open and mapped. */
+/* A reader of a generation: open and mapped. */
 struct reader {
 	int fd;
 	struct header *header;
@@ -431,7 +429,7 @@ assert_revoked(const struct reader *r, uint64_t successor)
 	assert_int_equal(memory_of(r), HEADER_BYTES);
 }
 
-/* Objects of some hundred bytes each. */
+/* Put objects of some hundred bytes each. */
 static void
 fill(struct store_fixture *fx, unsigned count)
 {
@@ -444,8 +442,8 @@ fill(struct store_fixture *fx, unsigned count)
 	store_fixture_commit(fx);
 }
 
-/* Without room for two a start says so and begins empty; readers of the old one read on until it is full. */
-TEST(where_two_do_not_fit_it_begins_empty)
+/* The writer says that it begins empty. Readers keep the old arena until the new arena is full. */
+TEST(without_room_for_two_the_arena_begins_empty)
 {
 	struct store_fixture *fx;
 	struct reader reader;
@@ -470,8 +468,8 @@ TEST(where_two_do_not_fit_it_begins_empty)
 	stop(w);
 }
 
-/* A damaged arena that somebody reads is kept to be looked at as long as there is room for that. */
-TEST(what_is_damaged_gives_its_memory_back)
+/* A damaged arena with a reader is kept for inspection as long as there is room. */
+TEST(a_damaged_arena_gives_its_memory_back)
 {
 	struct store_fixture *fx;
 	struct reader reader;
@@ -493,8 +491,8 @@ TEST(what_is_damaged_gives_its_memory_back)
 	read_no_more(&reader);
 }
 
-/* Without room for even an empty arena the old one's room is taken. */
-TEST(a_start_without_any_room_begins_in_that_of_the_old_one)
+/* Without room for an empty arena the old arena's memory is taken. */
+TEST(a_start_without_room_takes_the_old_arenas)
 {
 	struct store_fixture *fx;
 	struct reader reader;
@@ -508,14 +506,14 @@ TEST(a_start_without_any_room_begins_in_that_of_the_old_one)
 	fx = start_as(w, ADOPTION_REBUILD);
 	assert_revoked(&reader, w->adoption.generation);
 	commit_round(fx, 2);
-	assert_int_equal(generations_count_files(&w->generations), 2); /* with what fills it */
+	assert_int_equal(generations_count_files(&w->generations), 2); /* with the file that fills it */
 	stop(w);
 	close(fd);
 	read_no_more(&reader);
 }
 
-/* Killed twice in a row before the next one is there: who reads what was replaced reads on until it is. */
-TEST(what_was_replaced_stays_until_the_next_switch)
+/* Readers keep a replaced arena until the next writer is live, also if another writer dies before that. */
+TEST(a_replaced_arena_stays_until_the_next_switch)
 {
 	struct arena arena;
 	struct intern *intern;
@@ -537,8 +535,8 @@ TEST(what_was_replaced_stays_until_the_next_switch)
 	read_no_more(&reader);
 }
 
-/* What was replaced stays, whole, for those who read there; when patience is over it is revoked, and goes. */
-TEST(what_was_replaced_lives_as_long_as_patience)
+/* A replaced arena stays whole for its readers until the patience limit. Then it is revoked, and freed. */
+TEST(a_replaced_arena_stays_for_the_patience_limit)
 {
 	struct reader reader;
 	uint64_t since;
@@ -567,8 +565,8 @@ TEST(what_was_replaced_lives_as_long_as_patience)
 	read_no_more(&reader);
 }
 
-/* Nobody reads there any more: it goes at once, and is not revoked for it. */
-TEST(what_was_replaced_goes_with_its_last_reader)
+/* A replaced arena without readers is freed at once, without a revocation. */
+TEST(a_replaced_arena_goes_with_its_last_reader)
 {
 	struct store_fixture *fx;
 	struct reader reader;
@@ -585,8 +583,8 @@ TEST(what_was_replaced_goes_with_its_last_reader)
 	assert_int_equal(assert_one_whole_round(fx), 2);
 }
 
-/* Where the newest arena is damaged, the one that it replaced is older, and is not gone back to. */
-TEST(what_was_replaced_is_not_gone_back_to)
+/* If the newest arena is damaged, the replaced arena is not used, for it is older. */
+TEST(a_replaced_arena_is_not_used_again)
 {
 	struct store_fixture *fx;
 	struct reader reader;

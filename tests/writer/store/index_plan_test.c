@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One walk for all indexes finds in each what the index's own definition finds: in documents of many shapes,
- * by paths that share their ways, end within each other's, or lead nowhere.
+ * One walk for all indexes finds the values that each index's definition finds: in many shapes of documents,
+ * by paths that share steps, end within each other, or lead nowhere.
  */
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
@@ -48,25 +48,23 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	index_plan_free(w->plan);
 	for (size_t i = 0; i < DEFINITIONS; i++)
 		index_def_done(&w->defs[i]);
 	body_fixture_free(w->described);
 	body_fixture_free(w->fx);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
-/* "INDEX:VALUE" of each, in order of these texts. */
+/* "INDEX:VALUE" of each value, sorted. */
 struct found {
 	char *texts[VALUES];
 	size_t count;
-	unsigned index; /* while one definition is asked */
+	unsigned index; /* for walks of a single definition */
 };
 
 static int
@@ -101,7 +99,7 @@ found_done(struct found *f)
 	*f = (struct found){0};
 }
 
-/* How many values it has. */
+/* The number of values. */
 static size_t
 assert_finds_the_same(struct world *w, struct value body)
 {
@@ -129,10 +127,10 @@ below(uint64_t *seed, uint32_t n)
 	return (uint32_t)(*seed >> 33) % n;
 }
 
-/* Of the texts, numbers and arrays, the one that is written as another, or longer: counts down to 0. */
+/* Counts down to 0: then a text, number or array is written as another, or longer. */
 static unsigned other_at;
 
-/* A value whose fields have the names that the paths have, and others. Returns what is behind it. */
+/* Write a value with the paths' field names, and others. Returns its end. */
 static char *
 write_value(char *to, uint64_t *seed, unsigned depth)
 {
@@ -163,7 +161,7 @@ write_value(char *to, uint64_t *seed, unsigned depth)
 		}
 		*to++ = ']';
 		return to;
-	default: /* any names, in any order that goes round */
+	default: /* any names, in any rotated order */
 		first = below(seed, 6);
 		count = below(seed, 7);
 		*to++ = '{';
@@ -178,7 +176,7 @@ write_value(char *to, uint64_t *seed, unsigned depth)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
-/* More shapes at a step than are remembered, and each again and again. */
+/* More shapes at a step than are remembered, each several times. */
 TEST(one_walk_finds_what_each_definition_finds)
 {
 	char *text = malloc(1 << 20);
@@ -194,7 +192,7 @@ TEST(one_walk_finds_what_each_definition_finds)
 	free(text);
 }
 
-/* The values of one definition, in order; to be freed with found_done(). */
+/* The values of one definition, in order; free them with found_done(). */
 static void
 find_of(const struct world *w, unsigned index, struct value body, struct found *ret)
 {
@@ -213,10 +211,10 @@ are_the_same(const struct found *a, const struct found *b)
 }
 
 /*
- * Of two states, each index whose values differ is said to, and most of those whose values are the same are
- * not; what is not wanted is left out of the walk.
+ * Of two states, each index whose values differ is reported, and most others are not. An index that is not
+ * wanted is left out of the walk.
  */
-TEST(what_differs_is_found_without_looking_at_what_does_not)
+TEST(only_indexes_whose_values_differ_are_walked)
 {
 	static struct found a, b;
 	char *text = malloc(1 << 20);
@@ -229,7 +227,7 @@ TEST(what_differs_is_found_without_looking_at_what_does_not)
 		index_mask changed;
 		char *end;
 
-		/* in one arena, as an object's states are */
+		/* in one arena, like states of an object */
 		other_at = 0;
 		end = write_value(text + sprintf(text, "{\"before\":"), &seed, 0);
 		other_at = (unsigned)(i % 40) + 1;
@@ -265,8 +263,8 @@ TEST(what_differs_is_found_without_looking_at_what_does_not)
 	free(text);
 }
 
-/* A body that is none, or has nothing, has no values but its namespace. */
-TEST(what_is_not_there_has_no_values)
+/* A body that is absent, or has nothing, has only its namespace as a value. */
+TEST(an_absent_body_has_no_values)
 {
 	struct object *o = calloc(1, sizeof(*o) + 8);
 	struct value body = body_fixture_value(w->fx, "{}");

@@ -12,7 +12,7 @@ take(struct ordinals *o, uint64_t published, uint64_t *next)
 	return ordinal;
 }
 
-/* An ordinal that is given back in a commit names nothing else before that commit is published. */
+/* An ordinal given back in a commit is not used again before that commit is published. */
 TEST_CASE(an_ordinal_waits_for_its_epoch)
 {
 	struct ordinals o = {0};
@@ -27,7 +27,7 @@ TEST_CASE(an_ordinal_waits_for_its_epoch)
 	ordinals_done(&o);
 }
 
-/* There are 2^31 - 1 of them; after the last one, it is said. */
+/* There are 2^31 - 1 ordinals; the next is an error. */
 TEST_CASE(the_last_number_is_the_last)
 {
 	struct ordinals o = {0};

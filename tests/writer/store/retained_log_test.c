@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is held for queues: the log by itself, and the store that retires along it. */
+/* Objects held for queues: the log, and the store that retires objects by it. */
 #include "tests/room.h"
 #include "tests/support/store_fixture.h"
 #include "writer/store/retained_log.h"
 
-/* What was noted comes out oldest first, and only what left before the limit. */
+/* Entries come out oldest first, up to the limit. */
 TEST_CASE(the_log_lets_go_in_order_up_to_the_limit)
 {
 	struct retained_log h = {0};
@@ -24,11 +24,11 @@ TEST_CASE(the_log_lets_go_in_order_up_to_the_limit)
 		assert_int_equal(ref, i);
 	}
 	assert_int_equal(retained_log_take(&h, UINT64_MAX, &ref), 0);
-	assert_int_equal(h.entries.capacity, 0); /* a large one goes when it is empty */
+	assert_int_equal(h.entries.capacity, 0); /* a large ring is freed when it is empty */
 }
 
-/* The bytes after any seq are those of the entries behind it, whatever was let go before. */
-TEST_CASE(bytes_after_a_seq_are_those_of_what_left_later)
+/* The bytes after any seq are those of the later entries, whatever was released before. */
+TEST_CASE(bytes_after_a_seq_are_those_of_later_entries)
 {
 	struct retained_log h = {0};
 	uint32_t ref;
@@ -46,8 +46,6 @@ TEST_CASE(bytes_after_a_seq_are_those_of_what_left_later)
 	assert_int_equal(retained_log_bytes_after(&h, 999), 100);
 	retained_log_done(&h);
 }
-
-/* ---- the store ---- */
 
 static uint64_t lowest_unread;
 
@@ -98,7 +96,7 @@ is_version(struct store_fixture *fx, uint32_t ref, int version)
 	return is;
 }
 
-/* Only what nobody can read goes: with the lowest unread seq in the middle, the later half stays. */
+/* With the lowest unread seq in the middle the older half is freed, and the later half stays. */
 TEST_CASE(release_goes_up_to_the_lowest_unread)
 {
 	struct store_fixture *fx = new_held();
@@ -111,7 +109,7 @@ TEST_CASE(release_goes_up_to_the_lowest_unread)
 		refs[v] = store_fixture_find(fx, "n", "a");
 		seqs[v] = store_seq(fx->store);
 	}
-	/* unread is the change that made 5, which shows 4 as its old state */
+	/* unread is the change that made 5, with 4 as its old state */
 	lowest_unread = seqs[5];
 	store_release_held(fx->store);
 	store_fixture_drain(fx);
@@ -143,8 +141,8 @@ look_at_events(void *context, const struct store_event *events, size_t count, ui
 	}
 }
 
-/* A state that came and went between two commits is whole when the commit tells of it. */
-TEST_CASE(states_between_commits_last_until_they_are_told)
+/* A state that came and went between two commits is whole when the commit reports it. */
+TEST_CASE(states_between_commits_last_until_they_are_reported)
 {
 	struct store_fixture *fx = new_held();
 
@@ -152,7 +150,7 @@ TEST_CASE(states_between_commits_last_until_they_are_told)
 	store_on_events(fx->store, look_at_events, fx);
 	for (int v = 0; v < 100; v++) {
 		assert_int_equal(put(fx, v), 0);
-		store_release_held(fx->store); /* as when somebody closes a queue */
+		store_release_held(fx->store); /* as when a queue is closed */
 	}
 	assert_true(store_held_bytes(fx->store, fx->pods, 0) > 0);
 	assert_int_equal(store_commit(fx->store), 0);
@@ -161,7 +159,6 @@ TEST_CASE(states_between_commits_last_until_they_are_told)
 	store_fixture_free(fx);
 }
 
-/* A status that a queue shows is held like an object. */
 TEST_CASE(an_old_status_is_held)
 {
 	struct store_fixture *fx = new_held();
@@ -178,7 +175,7 @@ TEST_CASE(an_old_status_is_held)
 					  "{\"recovered\":true,\"message\":\"it is well again, all of it\"}"),
 			 0);
 	assert_int_equal(store_commit(fx->store), 0);
-	/* nothing changed yet: it left at seq 0 */
+	/* nothing has changed yet: the status left at seq 0 */
 	assert_true(store_held_bytes(fx->store, fx->pods, 0) == 0);
 	store_stats(fx->store, &held);
 	lowest_unread = UINT64_MAX;

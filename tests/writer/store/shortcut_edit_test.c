@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shortcuts: hints that may be missing and never mislead, whatever root one looks from. */
+/* Shortcuts: hints that may be missing and never mislead, from whatever root. */
 #include "shm-layout/root.h"
 #include "shm-layout/shortcut.h"
 #include "shm-layout/trie.h"
@@ -15,7 +15,7 @@ hash_of(const struct store_fixture *fx, const char *name)
 	return object_key_hash(fx->arena->header->hash_key, "ns", 2, name, strlen(name));
 }
 
-/* What the tries of a root say: the ref of this pod, or 0. */
+/* The pod's ref by the tries of a root, or 0. */
 static uint32_t
 by_tries(const struct store_fixture *fx, const struct root *root, const char *name)
 {
@@ -30,11 +30,11 @@ by_tries(const struct store_fixture *fx, const struct root *root, const char *na
 	return object_has_key(object_at(&fx->arena->view, ref), "ns", 2, name, strlen(name)) ? ref : 0;
 }
 
-/* A root's shortcuts lead to what its tries lead to, or to nothing. Returns how many pods by key. */
+/* Each shortcut of a root leads where its tries lead, or nowhere. Returns the number of pods found by key. */
 static unsigned
 check_root(const struct store_fixture *fx, const struct root *root)
 {
-	static const struct slot slot; /* of a reader that nobody closed */
+	static const struct slot slot; /* of an open reader */
 	const struct arena_view *view = &fx->arena->view;
 	const struct resource *res = root_resource(view, root, 0);
 	unsigned found = 0;
@@ -76,7 +76,7 @@ change_one(struct store_fixture *fx, uint64_t *random, unsigned version)
 	snprintf(name, sizeof(name), "pod-%u", i);
 	if ((*random >> 60) < 4)
 		return store_fixture_delete(fx, "ns", name);
-	/* now and then another object under the name */
+	/* now and then another object of the name */
 	return store_fixture_putf(fx,
 				  "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u%u\","
 				  "\"resourceVersion\":\"%u\"}}",
@@ -97,9 +97,8 @@ put_pods(struct store_fixture *fx, unsigned from, unsigned to)
 #define TEST(name) TEST_CASE_OF(struct store_fixture *fx, store_fixture_set_up, store_fixture_tear_down, name)
 
 /*
- * In a random history, looked at from the newest root, from an older one that is pinned, and with changes
- * that are not committed: what is found is what that root has; and nearly everything is found from the
- * newest.
+ * In a random history each hint gives the version of its root: of the newest, of an older pinned root, and
+ * with uncommitted changes. From the newest root almost all are found.
  */
 TEST(a_shortcut_shows_what_the_root_has_or_nothing)
 {
@@ -133,7 +132,7 @@ TEST(a_shortcut_shows_what_the_root_has_or_nothing)
 	}
 }
 
-/* A table grows with the objects, and shrinks when nearly all are gone; its block is given back. */
+/* A table grows with the objects, and shrinks when almost all are gone. Its block is freed. */
 TEST(tables_follow_the_number_of_objects)
 {
 	const struct resource *res;
@@ -181,8 +180,8 @@ TEST(without_room_there_is_no_table)
 	assert_int_equal(store_commit(fx->store), 0);
 }
 
-/* A lost note (no memory) costs the tables, not the truth: they are made anew. */
-TEST(a_lost_note_costs_the_tables)
+/* A note lost for want of memory drops the tables, and they are built anew. */
+TEST(a_lost_note_drops_the_tables)
 {
 	struct shortcut_edit edit = {.lost = true};
 	struct resource now;
@@ -199,8 +198,8 @@ TEST(a_lost_note_costs_the_tables)
 	shortcut_edit_done(&edit);
 }
 
-/* Cells that are nonsense (a writer died between them and its root) are gone after a rebuild. */
-TEST(a_rebuild_leaves_nothing_of_what_was)
+/* Garbage in cells, as of a writer that died before its root, is gone after a rebuild. */
+TEST(a_rebuild_leaves_no_old_cell)
 {
 	_Atomic uint64_t *keys;
 	_Atomic uint32_t *ordinals;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Changes in an arena whose room lies in pieces: none is refused for want of a large one, none stops half
- * way.
- */
+/* Changes in a fragmented arena: none needs a large run, and none stops half way. */
 #include "tests/room.h"
 #include "tests/support/dice.h"
 #include "tests/support/store_fixture.h"
@@ -16,7 +13,7 @@
 static uint32_t pieces[PIECES];
 static unsigned piece_count;
 
-/* The arena is full of blocks: one in `rare` of 6,000 bytes, the others of 100 to 200. */
+/* Fill the arena with blocks: one in `rare` has 6,000 bytes, others 100 to 200. */
 static void
 fill(struct store_fixture *fx, unsigned rare)
 {
@@ -29,7 +26,7 @@ fill(struct store_fixture *fx, unsigned rare)
 	assert_in_range(piece_count, 1000, PIECES - 1);
 }
 
-/* If it is still there. Every other one stays, so that what is free has the size of a piece. */
+/* Free the block if it is still there. Only every other block is freed, so free runs have a block's size. */
 static void
 free_piece(struct store_fixture *fx, unsigned i)
 {
@@ -46,7 +43,7 @@ count_asked(void *asked)
 	return false;
 }
 
-/* With the first so many labels, of this value. */
+/* Put the pod with the first so many labels, of this value. */
 static int
 put_labelled(struct store_fixture *fx, const char *name, unsigned labels, const char *value)
 {
@@ -58,7 +55,7 @@ put_labelled(struct store_fixture *fx, const char *name, unsigned labels, const 
 				  name, text);
 }
 
-/* A pod with many index values goes into small pieces, and comes out; no reader is asked to let go. */
+/* A pod with many index values goes into small pieces and is complete. No reader is asked to let go. */
 TEST_CASE(a_pod_with_many_labels_needs_no_run_of_its_size)
 {
 	struct store_fixture *fx = store_fixture_new(16u << 20);
@@ -86,8 +83,8 @@ TEST_CASE(a_pod_with_many_labels_needs_no_run_of_its_size)
 }
 
 /*
- * Among small pieces and a few large ones a change happens or leaves no trace: what each label has is
- * counted, in postings of every form. After a refusal some more pieces come free.
+ * Among small pieces and a few large ones a change happens whole or leaves no trace. Each label's postings,
+ * of every form, are counted. After a refusal more pieces come free.
  */
 TEST_CASE(no_change_stops_half_way_among_small_pieces)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a commit tells: the changes in order, with the states before and after; and what the root tells beside
- * objects.
- */
+/* The events of a commit in order, with the states before and after, and what else the root has. */
 #include "shm-layout/object.h"
 #include "shm-layout/path.h"
 #include "shm-layout/queue.h"
@@ -47,7 +44,7 @@ write_down(void *context, const struct store_event *events, size_t count, uint64
 	struct diary *d = context;
 	const struct root *root = store_fixture_root(d->fx);
 
-	assert_int_equal(root->epoch, store_epoch(d->fx->store)); /* the root stands already */
+	assert_int_equal(root->epoch, store_epoch(d->fx->store)); /* the root is published already */
 	note(d, "%llu:", (unsigned long long)base);
 	for (size_t i = 0; i < count; i++) {
 		const struct store_event *e = &events[i];
@@ -78,15 +75,13 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct diary *d)
 {
-	struct diary *d = *state;
-
 	store_fixture_free(d->fx);
 	free(d);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
 /* "put a u1 10": a's state of UID u1, version 10. "delete a", "version 12", "listing", "synced", "commit". */
 static void
@@ -117,7 +112,7 @@ act(void *context, const char *step)
 		fail_msg("what is %s?", verb);
 }
 
-/* After these steps the diary is this. */
+/* After these steps the diary is `told`. */
 static void
 assert_told(struct diary *d, const char *steps, const char *text)
 {
@@ -133,28 +128,28 @@ assert_told(struct diary *d, const char *steps, const char *text)
 	}                                                                                                    \
 	struct diary
 
-/* Every change is told once, by seq, with the states before and after; base is the seq readers had. */
-TOLD(changes_are_told_in_order_with_old_and_new,
+/* Every change has an event with its seq and both states. base is the seq before the commit. */
+TOLD(changes_come_in_order_with_old_and_new,
      "put a u1 10, put b u2 11, commit, put a u1 12, put a u1 13, delete b, commit",
      "0: 1A>10 2A>11\n2: 3U10>12 4U12>13 5D11>11\n");
 
-/* What came and went between two commits is told whole: an add and a delete. */
+/* An object that came and went between two commits has an add and a delete. */
 TOLD(an_object_between_commits_is_an_add_and_a_delete, "put a u1 10, delete a, put a u2 11, commit",
      "0: 1A>10 2D10>10 3A>11\n");
 
-/* Another UID under a name is the old one's delete, then the new one's add, each with a seq. */
+/* Another UID of a name is a delete of the old object, then an add of the new, each with a seq. */
 TOLD(another_uid_is_a_delete_and_an_add, "put a u1 10, commit, put a u2 11, commit",
      "0: 1A>10\n1: 2D10> 3A>11\n");
 
-/* The same resourceVersion again, and the delete of what is unknown, are no events. */
-TOLD(what_changes_nothing_is_not_told, "put a u1 10, commit, put a u1 10, delete z, commit", "0: 1A>10\n");
+/* A repeated resourceVersion, and the delete of an unknown object, are no events. */
+TOLD(unchanged_states_are_no_events, "put a u1 10, commit, put a u1 10, delete z, commit", "0: 1A>10\n");
 
-/* SYNCED is told with the commit that shows it, behind its changes; again after LISTING. */
-TOLD(synced_is_told_when_it_is_shown,
+/* SYNCED comes with the commit that shows it, behind its changes, and again after LISTING. */
+TOLD(synced_comes_with_its_commit,
      "put a u1 10, commit, synced, put b u2 11, commit, version 12, commit, listing, commit, synced, commit",
      "0: 1A>10\n1: 2A>11 2S>\n2:\n2:\n2: 2S>\n");
 
-/* A commit that fails tells nothing; the next one tells all, once. */
+/* A failed commit has no events; the next commit has all of them, once. */
 TEST(a_failed_commit_keeps_its_events)
 {
 	assert_told(d, "put a u1 10", "");
@@ -164,8 +159,8 @@ TEST(a_failed_commit_keeps_its_events)
 	assert_told(d, "put a u1 11, commit", "0: 1A>10 2U10>11\n");
 }
 
-/* A status is told and stands in the root until the next one; the same again is nothing new. */
-TEST(a_status_is_told_and_shown)
+/* A status is published once, and stays in the root until the next. */
+TEST(a_status_is_an_event_and_in_the_root)
 {
 	static const char bad[] = "{\"recovered\":false,\"code\":503,\"reason\":\"ServiceUnavailable\"}";
 	const struct resource *res;
@@ -188,7 +183,7 @@ TEST(a_status_is_told_and_shown)
 	assert_int_equal(store_fixture_verify(d->fx), 0);
 }
 
-/* Named consumers stand in the root with the next commit; the same again is nothing new. */
+/* Named consumers are in the root of the next commit. Unchanged consumers need no commit. */
 TEST(consumers_are_shown_with_the_next_commit)
 {
 	struct consumer list[2] = {{.seq = 7, .uid = 1000, .name_length = 3, .name = "log"},
@@ -215,7 +210,7 @@ TEST(consumers_are_shown_with_the_next_commit)
 	assert_int_equal(store_fixture_root(d->fx)->consumers, 0);
 }
 
-/* A resource whose content comes from elsewhere now keeps its place: RESET, then what is listed anew. */
+/* A resource whose content comes from another source keeps its position: RESET, then the new list. */
 TEST(another_fingerprint_is_a_reset_in_place)
 {
 	static const uint8_t other[32] = "other";
@@ -229,9 +224,9 @@ TEST(another_fingerprint_is_a_reset_in_place)
 	assert_int_equal(store_fixture_published(d->fx)->tombstone_floor, 2);
 }
 
-/* ---- another writer, which is asked for other resources ---- */
+/* ---- the next writer, with other resources ---- */
 
-/* A store over the next generation, whose resources nobody has named yet. */
+/* A store of the next generation, whose resources are not claimed yet. */
 struct heir {
 	struct generations generations;
 	struct store_fixture fx;
@@ -268,16 +263,14 @@ heirs_set_up(void **state)
 	return 0;
 }
 
-static int
-heirs_tear_down(void **state)
+static void
+end_heirs(struct heir *h)
 {
-	struct heir *h = *state;
-
 	heir_end(h);
 	generations_end(&h->generations);
 	free(h);
-	return 0;
 }
+TEAR_DOWN(heirs_tear_down, end_heirs)
 
 static const char in_a[] = "{\"resource\":\"pods\",\"namespace\":\"a\",\"indexes\":[]}";
 static const char in_b[] = "{\"resource\":\"pods\",\"namespace\":\"b\",\"indexes\":[]}";
@@ -285,7 +278,7 @@ static const char nodes[] = "{\"resource\":\"nodes\",\"indexes\":[]}";
 static const char zones[] = "{\"resource\":\"zones\",\"indexes\":[]}";
 static const uint8_t one[32] = "one", other[32] = "other";
 
-/* Ask for a resource; it gets this place. already: its content is there. */
+/* Claim a resource, which gets this position. already: its content is there. */
 static void
 ask(struct heir *h, const char *descriptor, const uint8_t fingerprint[32], unsigned place, int already)
 {
@@ -297,8 +290,8 @@ ask(struct heir *h, const char *descriptor, const uint8_t fingerprint[32], unsig
 
 #define HEIR(name) TEST_CASE_OF(struct heir *h, heirs_set_up, heirs_tear_down, name)
 
-/* Of two entries of a resource only the one is reset that changed, in whatever order they are asked for. */
-HEIR(a_reset_is_of_its_own_namespace)
+/* Of two entries of a resource only the changed one is reset, in either order of claims. */
+HEIR(a_reset_is_for_one_namespace)
 {
 	ask(h, in_a, one, 0, 0);
 	ask(h, in_b, one, 1, 0);
@@ -315,7 +308,7 @@ HEIR(a_reset_is_of_its_own_namespace)
 	assert_int_equal(store_resource(h->fx.store, 1)->state, RESOURCE_LISTING);
 }
 
-/* Of two entries of one resource one is dropped: readers that know both as one have to look anew. */
+/* If one of two entries of a resource is dropped, the other is reset: readers see both as one resource. */
 HEIR(dropping_an_entry_resets_the_others_of_its_name)
 {
 	ask(h, in_a, one, 0, 0);
@@ -333,7 +326,7 @@ HEIR(dropping_an_entry_resets_the_others_of_its_name)
 	assert_int_equal(store_resource(h->fx.store, 1)->tombstone_floor, 0);
 }
 
-/* Put an object of this uid, at an RV that is its own. */
+/* Put an object of this uid, at an RV of its own. */
 static void
 fill(struct store_fixture *fx, unsigned id, const char *uid)
 {
@@ -357,8 +350,8 @@ assert_filled(const struct heir *h, unsigned id, const char *uid)
 	assert_int_equal(atomic_load(&h->fx.arena->header->contact_boot_ns[id]), uid[0]);
 }
 
-/* The first of three resources is wanted no more: the others go on with what is theirs, a position lower. */
-HEIR(what_stands_behind_a_dropped_resource_keeps_its_own)
+/* The first of three resources is dropped. The others keep their content, a position lower. */
+HEIR(resources_behind_a_dropped_one_keep_their_content)
 {
 	struct store_fixture *fx;
 	unsigned id;
@@ -388,8 +381,8 @@ HEIR(what_stands_behind_a_dropped_resource_keeps_its_own)
 	}
 }
 
-/* What was disowned stays until the next writer. That drops it, whatever is wanted, and disowns none. */
-HEIR(what_was_disowned_is_dropped_by_the_next)
+/* Disowned content stays until the next writer, which drops it, and disowns none. */
+HEIR(disowned_content_is_dropped_by_the_next_writer)
 {
 	const bool all[] = {true, true, true};
 
@@ -400,7 +393,7 @@ HEIR(what_was_disowned_is_dropped_by_the_next)
 	assert_int_equal(store_commit(h->fx.store), 0);
 	heir_end(h);
 
-	/* one writer disowns it, and the next has two */
+	/* one writer disowns the resource; the next writer has two */
 	for (unsigned next = 0; next < 2; next++) {
 		heir_begin(h);
 		store_drop_unwanted(h->fx.store, all);

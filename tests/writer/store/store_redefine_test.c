@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A resource that keeps its content under another definition: its objects stand in the new indexes under the
- * values that those say, whatever changes after it, and as often as it happens; refused, nothing has changed.
+ * A resource gets another definition and keeps its content. Its objects are in the new indexes under the new
+ * values, whatever changes follow, and however often. A refused definition changes nothing.
  */
 #include "tests/room.h"
 #include "tests/support/allocations.h"
@@ -11,7 +11,7 @@ enum { PODS = 20 };
 
 static const uint8_t other_fingerprint[32] = "other pods of the test fixture";
 
-/* As pods_descriptor, with fewer indexes in another order, and a new one that shares their ways. */
+/* As pods_descriptor, with fewer indexes in another order, and a new one that shares their paths. */
 static const char other_descriptor[] =
 	"{\"resource\":\"pods\",\"kind\":\"Pod\",\"namespaced\":true,\"indexes\":["
 	"{\"name\":\"version\",\"rules\":[{\"path\":\"metadata.resourceVersion\",\"as\":\"string\"}]},"
@@ -56,7 +56,7 @@ become_other(struct store_fixture *fx)
 
 #define TEST(name) TEST_CASE_OF(struct store_fixture *fx, store_fixture_set_up, store_fixture_tear_down, name)
 
-/* What changes after it, before the commit that shows it and later, stands in all of the new indexes. */
+/* Changes before and after the next commit are in all new indexes. */
 TEST(objects_stand_where_the_new_definition_says)
 {
 	for (unsigned version = 1; version < 10; version += 3) {
@@ -76,8 +76,8 @@ TEST(objects_stand_where_the_new_definition_says)
 	}
 }
 
-/* No change of any object: nobody is told anything. What only the old indexes had is free. */
-TEST(it_takes_no_seq_and_leaves_nothing)
+/* No object changes, so no event is published. The memory of old indexes is free. */
+TEST(a_redefinition_takes_no_seq_and_leaks_nothing)
 {
 	struct store_stats before, after;
 	uint64_t seq;
@@ -100,7 +100,7 @@ TEST(it_takes_no_seq_and_leaves_nothing)
 	assert_int_equal(after.shared_blocks, before.shared_blocks);
 }
 
-/* Everything stands where it stood, and what changes then is filed there; nothing of the attempt is left. */
+/* The old indexes are complete, later changes go there, and nothing of the attempt is left. */
 static void
 assert_unchanged(struct store_fixture *fx, unsigned version, const struct store_stats *before)
 {
@@ -120,7 +120,7 @@ assert_unchanged(struct store_fixture *fx, unsigned version, const struct store_
 	store_fixture_renew_decoder(fx);
 }
 
-/* Whichever block of the arena, or piece of private memory, it does not get. */
+/* Fail each allocation in turn, of arena blocks or of private memory. */
 static void
 refuse_each(struct store_fixture *fx, bool private, int error)
 {
@@ -143,7 +143,7 @@ refuse_each(struct store_fixture *fx, bool private, int error)
 		arena_fail_after(fx->arena, UINT64_MAX);
 		if (r == 0 && sufficed)
 			break;
-		if (r == 0) /* it could do without */
+		if (r == 0) /* it needed no more */
 			assert_int_equal(
 				store_redefine(fx->store, fx->pods, pods_descriptor, pods_fingerprint), 0);
 		else
@@ -178,7 +178,7 @@ TEST(a_descriptor_that_cannot_be_is_refused)
 	assert_unchanged(fx, 2, &before);
 }
 
-/* Tombstones stay where they are found by the same values, and go, all of them, where they would not be. */
+/* Tombstones stay if they are found by the same values. Otherwise all go. */
 TEST(tombstones_under_other_values_go)
 {
 	static const char as_before[] =

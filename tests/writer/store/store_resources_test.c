@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What becomes of the content of a resource that is asked for again, by another writer or with another
- * configuration.
- */
+/* What happens to a resource's content when the next writer, or the next configuration, claims it. */
 #include "tests/room.h"
 #include "tests/support/allocations.h"
 #include "tests/support/store_fixture.h"
@@ -13,7 +10,7 @@ static const char other_indexes[] =
 	"{\"resource\":\"pods\",\"kind\":\"Pod\",\"namespaced\":true,\"indexes\":["
 	"{\"name\":\"node\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]}]}";
 
-/* As pods_fingerprint up to a part: source, selection, CA. */
+/* As pods_fingerprint, but for one part: source, selection, CA. */
 static const uint8_t other_source[24] = "...s of the test fixture";
 static const uint8_t other_selection[24] = "pods of ... test fixture";
 
@@ -50,7 +47,7 @@ ask(struct store_fixture *fx, const char *descriptor, const uint8_t fingerprint[
 	assert_int_equal(store_resource_count(fx->store), 1);
 }
 
-/* A commit shows so many pods, in this index as well, at this RV; "": it is LISTING. */
+/* A commit shows so many pods, also in this index, at this RV; "": LISTING. */
 static void
 assert_shown(struct store_fixture *fx, const char *index, const uint8_t fingerprint[24], unsigned count,
 	     const char *version)
@@ -68,7 +65,7 @@ assert_shown(struct store_fixture *fx, const char *index, const uint8_t fingerpr
 }
 
 /* Nothing is published. */
-TEST(the_same_goes_on_as_it_is)
+TEST(the_same_configuration_changes_nothing)
 {
 	uint64_t epoch = store_epoch(fx->store);
 
@@ -77,13 +74,13 @@ TEST(the_same_goes_on_as_it_is)
 	assert_int_equal(store_epoch(fx->store), epoch);
 }
 
-TEST(other_indexes_are_filled)
+TEST(new_indexes_are_filled)
 {
 	ask(fx, other_indexes, pods_fingerprint, 1);
 	assert_shown(fx, "node", pods_fingerprint, PODS, "10");
 }
 
-/* Readers keep the content, LISTING; there is no RV to go on from. */
+/* Readers keep the content, LISTING, without an RV to resume from. */
 TEST(another_selection_waits_for_a_list)
 {
 	ask(fx, pods_descriptor, other_selection, 2);
@@ -99,8 +96,8 @@ TEST(another_source_is_emptied)
 	assert_shown(fx, "node", other_source, 0, "");
 }
 
-/* What waits for a list and is asked for again still waits, though its fingerprint is the same by now. */
-TEST(what_waits_for_a_list_goes_on_waiting)
+/* A resource that waits for a list still waits when it is claimed again with the same fingerprint. */
+TEST(a_waiting_resource_goes_on_waiting)
 {
 	ask(fx, pods_descriptor, other_selection, 2);
 	store_unclaim(fx->store, fx->pods);
@@ -108,8 +105,8 @@ TEST(what_waits_for_a_list_goes_on_waiting)
 	assert_shown(fx, "nodeName", other_selection, PODS, "");
 }
 
-/* Without room for the descriptor it stays as it was; without room for the indexes it is emptied. */
-TEST(without_room_for_indexes_it_is_emptied)
+/* Without room for the descriptor the content stays. Without room for the indexes it is emptied. */
+TEST(without_room_for_indexes_content_is_emptied)
 {
 	int r = -ENOSPC;
 	unsigned id;
@@ -125,8 +122,8 @@ TEST(without_room_for_indexes_it_is_emptied)
 	assert_shown(fx, "node", pods_fingerprint, 0, "");
 }
 
-/* Whichever piece of memory is missing: another try finds all that there was. */
-TEST(without_memory_it_is_as_it_was)
+/* Whichever allocation fails, another try finds all content. */
+TEST(without_memory_nothing_is_lost)
 {
 	uint64_t n = 0;
 	unsigned id;
@@ -141,7 +138,7 @@ TEST(without_memory_it_is_as_it_was)
 		allocations_left = UINT64_MAX;
 		if (sufficed)
 			break;
-		if (r == 1) { /* it could do without */
+		if (r == 1) { /* it needed no more */
 			store_unclaim(fx->store, id);
 			ask(fx, pods_descriptor, pods_fingerprint, 1);
 			store_unclaim(fx->store, id);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader that holds a snapshot for good is revoked, and thousands of changes follow: the file's memory
- * stays bounded; what the reader sees is what it saw, or zeros; other readers see what they should; a writer
- * that comes back finds everything; and when the reader has gone, all that was kept for it is used again.
+ * A reader that holds a snapshot for ever is revoked, and thousands of changes follow. The file's memory
+ * stays bounded. The reader sees what it saw, or zeros. Other readers see everything. The next writer finds
+ * everything. When the reader has gone, what was kept for it is used again.
  */
 #include "shm-layout/walk.h"
 #include "tests/room.h"
@@ -21,7 +21,7 @@ struct reader {
 	struct pin_cell *cell;
 	unsigned id;
 	uint64_t root;
-	uint8_t *saw; /* the file, when it pinned */
+	uint8_t *saw; /* the file, at the time of the pin */
 	uint64_t bytes;
 };
 
@@ -79,7 +79,7 @@ live(void)
 	return stats.used_bytes - stats.retired_bytes;
 }
 
-/* By system calls, which give no memory to a page that has none. */
+/* Reads by system call, which gives no memory to a page without any. */
 static uint8_t *
 copy_file(uint64_t *ret_bytes)
 {
@@ -114,7 +114,7 @@ reader_end(struct reader *r)
 	free(r->saw);
 }
 
-/* What a reader's root reaches: units that are as they were, and those that are zero. */
+/* Units that the reader's root reaches: unchanged ones, and zero ones. */
 struct seen {
 	const struct reader *reader;
 	const uint8_t *now;
@@ -127,7 +127,7 @@ compare_block(void *context, uint32_t ref, const struct block *b)
 {
 	static const uint8_t zeros[REF_UNIT];
 	struct seen *seen = context;
-	/* the cells of a shortcut change where they stand */
+	/* the cells of a shortcut change in place */
 	uint64_t length = block_type(b) == BLOCK_SHORTCUT ? 8 : block_length(b),
 		 bytes = block_footprint((uint32_t)length);
 
@@ -136,7 +136,7 @@ compare_block(void *context, uint32_t ref, const struct block *b)
 	for (uint64_t at = 0; at < bytes; at += REF_UNIT) {
 		const uint8_t *now = seen->now + ref_offset(ref) + at;
 		const uint8_t *saw = seen->reader->saw + ref_offset(ref) + at;
-		/* behind the block's end nobody looks */
+		/* bytes behind the block's end are not read */
 		size_t n = sizeof(*b) + length - at < REF_UNIT ? (size_t)(sizeof(*b) + length - at)
 							       : REF_UNIT;
 
@@ -168,7 +168,7 @@ look(const struct reader *r)
 	return seen;
 }
 
-/* Through the mapping, as a reader does: a page without memory is given one. */
+/* Reads through the mapping, as a reader does: a page without memory is given some. */
 static void
 touch_all(const struct reader *r)
 {
@@ -205,7 +205,7 @@ end(void **state)
 
 #define TEST(name) TEST_CASE_IN(begin, end, name)
 
-/* Pages of what is seen stay, for pods share what did not change: that at most, beside what there is now. */
+/* Pages with shared objects stay. At most these are kept, beside the current content. */
 TEST(memory_stays_bounded)
 {
 	struct store_stats stats;
@@ -235,8 +235,8 @@ TEST(memory_stays_bounded)
 	reader_end(&reader);
 }
 
-/* Several at different times; the places are free when the last of them has gone. */
-TEST(what_was_kept_is_used_again)
+/* Several readers are revoked at different times. Kept ranges are free when the last reader has gone. */
+TEST(kept_ranges_are_used_again)
 {
 	struct store_stats stats;
 	struct reader first, second;
@@ -264,7 +264,7 @@ TEST(what_was_kept_is_used_again)
 	assert_int_equal(stats.buried_bytes, 0);
 	assert_true(stats.absent_bytes > 2u << 20);
 	assert_int_equal(memory(), stats.present_bytes);
-	/* held back by one who is waited for: it needs more than is free, and finds it in the file */
+	/* a live reader holds blocks back: the arena needs more than is free, and grows */
 	bytes = stats.arena_bytes;
 	reader_begin(&first);
 	change(2000);
@@ -277,8 +277,8 @@ TEST(what_was_kept_is_used_again)
 	assert_int_equal(store_fixture_verify(fx), 0);
 }
 
-/* Also where the last slot goes and no change comes: the next commit, or who reclaims, sees to it. */
-TEST(it_needs_no_change_to_be_used_again)
+/* Without a change the next commit, or the next reclaim, frees the ranges. */
+TEST(kept_ranges_need_no_change_to_be_used_again)
 {
 	struct store_stats stats;
 	struct reader reader;
@@ -316,7 +316,7 @@ TEST(a_file_with_holes_is_adopted)
 	assert_int_equal(store_fixture_verify(fx), 0);
 }
 
-/* In a budget that has no room for what a reader holds: refused, and after the revocation not any more. */
+/* A change is refused in a budget that a reader's blocks fill. After the revocation it fits. */
 TEST(a_revocation_makes_room)
 {
 	struct reader reader;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store against a plain model: what was put is found by key and by every index; versions change together;
- * memory comes back; a change that does not fit leaves everything as it was.
+ * The store, against a plain model. Objects are found by key and by every index; a version's changes come
+ * together. Memory is freed. A change that does not fit changes nothing.
  */
 #include "tests/room.h"
 #include "tests/support/dice.h"
@@ -9,7 +9,7 @@
 #include "tests/support/store_fixture.h"
 #include "writer/decode/value_encode.h"
 
-/* Hashes of few bits: the linker puts this function in the place of libsodium's. */
+/* Hashes of few bits: the linker puts this function in place of libsodium's. */
 int __real_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length,
 			    const unsigned char *key);
 int __wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length,
@@ -22,10 +22,7 @@ __wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned lo
 	uint64_t hash;
 	int r = __real_crypto_shorthash((unsigned char *)&hash, in, length, key);
 
-	/*
-	 * a block's tag is made of 24 bytes; paths know shapes by their tags (value.h), so these stay
-	 * whole
-	 */
+	/* a block's tag hashes 24 bytes; shapes are known by their tags (value.h), so these stay whole */
 	if (length != 24)
 		hash &= short_hash_mask;
 	memcpy(out, &hash, sizeof(hash));
@@ -40,7 +37,7 @@ struct model_pod {
 	int present, uid, version, node, user, team, has_ip;
 };
 
-static unsigned filler_bytes;	/* more of them make the pods larger */
+static unsigned filler_bytes;	/* makes the pods larger */
 
 static int
 put(struct store_fixture *fx, unsigned i, const struct model_pod *p)
@@ -170,7 +167,7 @@ change_at_random(struct store_fixture *fx, struct model_pod *pods, int *next_uid
 	*p = now;
 }
 
-/* Random changes; twice, each time until nothing is left: no block, count or ordinal leaks. */
+/* Random changes; twice, each time until the store is empty: no block, count or ordinal leaks. */
 static void
 agree_with_a_plain_table(uint64_t hash_mask, unsigned rounds)
 {
@@ -207,8 +204,8 @@ agree_with_a_plain_table(uint64_t hash_mask, unsigned rounds)
 }
 
 /*
- * Thousands of random changes: keys and all indexes say what a plain table says, however hashes collide: in
- * three low bits (the tries' last level, and below it), in three high ones (the level of 16 digits), or all.
+ * Keys and all indexes agree with a plain table, however hashes collide: in three low bits (the tries' last
+ * level and below), in three high bits (the level of 16 digits), or all.
  */
 TEST_CASE(random_changes_agree_with_a_plain_table)
 {
@@ -218,7 +215,7 @@ TEST_CASE(random_changes_agree_with_a_plain_table)
 	agree_with_a_plain_table(0, 20);
 }
 
-/* One commit or many, with deletions between or without: the same is found. */
+/* One commit or many, with deletions in between or not, give the same store. */
 static void
 assert_commits_do_not_matter(unsigned one_in, unsigned batch, bool deletes)
 {
@@ -262,18 +259,18 @@ assert_commits_do_not_matter(unsigned one_in, unsigned batch, bool deletes)
 		store_fixture_free(fx[w]);
 }
 
-TEST_CASE(a_first_list_in_one_commit_is_as_in_many)
+TEST_CASE(one_commit_or_many_give_the_same_store)
 {
 	assert_commits_do_not_matter(1, 600, false);
 	assert_commits_do_not_matter(1, 600, true);
-	/* so many that a change asks for its places ahead (WARM_MIN) */
+	/* so many that a change prefetches (WARM_MIN) */
 	assert_commits_do_not_matter(700, 10000, false);
 	assert_commits_do_not_matter(700, 12000, true);
 }
 
 #define TEST(name) TEST_CASE_OF(struct store_fixture *fx, store_fixture_set_up, store_fixture_tear_down, name)
 
-/* A pinned epoch stays as it was, whatever is committed after it; let go, its memory is reused. */
+/* A pinned epoch stays, whatever is committed later. Unpinned, its memory is reused. */
 TEST(a_pinned_version_stays_as_it_was)
 {
 	struct model_pod pods[PODS] = {0}, pinned[PODS];
@@ -306,7 +303,7 @@ TEST(a_pinned_version_stays_as_it_was)
 	assert_true(held.retired_bytes > before.retired_bytes);
 	assert_agrees(fx, pods);
 
-	/* through the old root, the old state: let the published root be it for a moment */
+	/* read the old state through the old root, published for a moment */
 	live = atomic_exchange(&fx->arena->header->root, root);
 	assert_int_equal(store_fixture_verify(fx), 0);
 	for (int v = 0; v < NODES; v++)
@@ -320,7 +317,7 @@ TEST(a_pinned_version_stays_as_it_was)
 	test_unmap_slot(slot);
 }
 
-/* Change one large object, and commit, up to `times` times. 0, or what one of these was refused with. */
+/* Change a large object and commit, up to `times` times. Returns 0, or the error of a refusal. */
 static int
 change_often(struct store_fixture *fx, unsigned times)
 {
@@ -347,10 +344,10 @@ let_go(void *cell)
 }
 
 /*
- * What fills the arena for a reader is room the moment it is wanted after the reader let go: nothing else has
- * to happen first. And before something is refused, whoever can make a reader let go is asked to.
+ * Memory that a reader let go is available at once, without another event. Before a change is refused, the
+ * store asks for a revocation.
  */
-TEST_CASE(what_readers_let_go_is_room)
+TEST_CASE(memory_let_go_is_available_at_once)
 {
 	struct store_fixture *fx = store_fixture_new(4u << 20);
 	struct pin_cell *cell;
@@ -377,8 +374,8 @@ TEST_CASE(what_readers_let_go_is_room)
 	store_fixture_free(fx);
 }
 
-/* What a failed list's drafts shared is free after a sweep, though there is nothing to commit. */
-TEST(a_sweep_frees_what_a_failed_list_shared)
+/* A sweep frees blocks shared by a failed list's drafts, though there is nothing to commit. */
+TEST(a_sweep_frees_blocks_of_a_failed_list)
 {
 	uint8_t payload[1024] = {0};
 	uint32_t ref, refs[1000];
@@ -410,7 +407,7 @@ TEST(a_sweep_frees_what_a_failed_list_shared)
 	assert_true(after.used_bytes < before.used_bytes + 4096);
 }
 
-/* An update that changes no index value touches no index: their links in the root are the same. */
+/* An update without changed index values keeps all index links in the root. */
 TEST(an_update_that_moves_no_value_touches_no_index)
 {
 	struct model_pod p = {1, 1, 1, 1, 1, 1, 1};
@@ -438,7 +435,7 @@ TEST(an_update_that_moves_no_value_touches_no_index)
 	assert_int_equal(identity, res->identity);
 }
 
-/* A commit writes the resources that it changes, and no others. */
+/* A commit writes only the resources that it changes. */
 TEST(a_commit_leaves_other_resources_as_they_are)
 {
 	static const char descriptor[] = "{\"resource\":\"widgets\",\"kind\":\"Widget\",\"indexes\":[]}";
@@ -458,7 +455,7 @@ TEST(a_commit_leaves_other_resources_as_they_are)
 	assert_int_not_equal(after->resources[fx->pods], before->resources[fx->pods]);
 }
 
-/* An empty value is one, also as the first of its index; no value is none. */
+/* An empty value is a value, also as the first of its index; an absent value is none. */
 TEST(an_empty_value_is_found)
 {
 	assert_int_equal(
@@ -468,8 +465,8 @@ TEST(an_empty_value_is_found)
 	assert_int_equal(store_fixture_count_by_index(fx, "nodeName", ""), 1);
 }
 
-/* From store_keep() on, what was replaced stays as it was, whatever is committed and whoever has unpinned. */
-TEST(what_is_kept_is_not_written_over)
+/* From store_keep() on, replaced blocks stay, whatever is committed or unpinned. */
+TEST(kept_blocks_are_not_written_over)
 {
 	struct model_pod p = {1, 1, 1, 1, 1, 1, 1};
 	char *before, *after;

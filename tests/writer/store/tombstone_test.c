@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tombstones: what was deleted is found, by seq, key, uid, address and container, for as long as the limits
- * allow; the floor says from where on everything stands; and whatever memory is refused, a change happens
- * whole or not at all.
+ * Tombstones: deleted objects are found by seq, key, uid, address and container, within the limits. The floor
+ * is the seq from which all deletions are there. Whatever allocation fails, a change happens whole or not at
+ * all.
  */
 #include <inttypes.h>
 #include <sodium.h>
@@ -43,7 +43,7 @@ new_store(uint64_t max_bytes)
 	return fx;
 }
 
-/* Pod `name` with everything that it can be found by, made of n. */
+/* Put pod `name`, with all its search values made of n. */
 static int
 put(struct store_fixture *fx, unsigned name, unsigned uid, unsigned version)
 {
@@ -57,7 +57,7 @@ put(struct store_fixture *fx, unsigned name, unsigned uid, unsigned version)
 		name, uid, version, name, name, uid, uid);
 }
 
-/* One with so many bytes that no other has. */
+/* Put a pod with so many bytes that no other pod has. */
 static int
 put_large(struct store_fixture *fx, unsigned n, int bytes)
 {
@@ -77,7 +77,7 @@ delete(struct store_fixture *fx, unsigned name)
 	return store_fixture_delete(fx, "n", text);
 }
 
-/* What it is found by: "pod" its name, "uid", "ip4", "ip6", "a" and "b" its containers. */
+/* Search by "pod" (its name), "uid", "ip4", "ip6", "a" and "b" (its containers). */
 static enum tombstone_by
 value_of(const char *what, unsigned n, char text[64])
 {
@@ -107,7 +107,7 @@ hash_of(struct store_fixture *fx, const char *what, unsigned n)
 			      by);
 }
 
-/* The uids of the tombstones found by something, in their order: "7 9 ". */
+/* The uids of the tombstones found, in order: "7 9 ". */
 static const char *
 found_by(struct store_fixture *fx, const char *what, unsigned n)
 {
@@ -131,7 +131,7 @@ found_by(struct store_fixture *fx, const char *what, unsigned n)
 		json = store_fixture_json(fx, t->object);
 		o = strstr(json, value) ? object_at(view, t->object) : NULL;
 		free(json);
-		if (!o) /* the leaf was only one that could have it */
+		if (!o) /* another object in the same leaf */
 			continue;
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%.*s ", o->uid_length - 4,
 					   object_uid(o) + 4);
@@ -140,7 +140,7 @@ found_by(struct store_fixture *fx, const char *what, unsigned n)
 	return text;
 }
 
-/* by-seq, oldest first: "3+7 " a live object's last change (its uid), "4-9 " a deletion. */
+/* by-seq, oldest first: "3+7 " is a live object's last change (its uid), "4-9 " a deletion. */
 static const char *
 by_seq(struct store_fixture *fx)
 {
@@ -194,8 +194,8 @@ limit(struct store_fixture *fx, uint64_t count, uint64_t bytes, uint64_t seconds
 }
 
 /*
- * "put 1 11 2" is pod 1 with UID 11, version 2; "delete 1"; "limit 3" keeps 3 deletions for 300 s; "list 90"
- * is amid a list of version 90, "synced 90" behind it; "commit".
+ * "put 1 11 2" is pod 1 with UID 11, version 2; "delete 1"; "limit 3" keeps 3 deletions for 300 s. "list 90"
+ * begins a list of version 90, "synced 90" ends it; "commit".
  */
 static void
 act(void *context, const char *step)
@@ -236,9 +236,7 @@ set_up(void **state)
 
 #define TEST(name) TEST_CASE_OF(struct store_fixture *fx, set_up, store_fixture_tear_down, name)
 
-/* ---- what is found ---- */
-
-/* Several that had the same stand together, the newest last; one that goes leaves the others. */
+/* Tombstones with one value stand together, the newest last. The removal of one leaves the others. */
 TEST(the_newest_stands_last)
 {
 	play(fx, "put 1 1 1, delete 1, commit, put 1 2 2, delete 1, put 1 3 3, delete 1, commit, "
@@ -251,8 +249,6 @@ TEST(the_newest_stands_last)
 	assert_string_equal(by_seq(fx), "8-4 10-5 ");
 }
 
-/* ---- since when all are there ---- */
-
 static void
 assert_complete_from(struct store_fixture *fx, const char *steps, uint64_t version)
 {
@@ -261,8 +257,8 @@ assert_complete_from(struct store_fixture *fx, const char *steps, uint64_t versi
 }
 
 /*
- * From the first list on all deletions are there, until one is forgotten, was not seen, or what there is is
- * given up; the next list begins it anew. A later version changes nothing, a lower one is another history's.
+ * All deletions are there from the first list on, until one is forgotten or was not seen, or the content is
+ * dropped. The next list begins anew. A later version changes nothing; a lower one is of another history.
  */
 TEST(deletions_are_complete_from_the_list_on)
 {
@@ -280,7 +276,7 @@ TEST(deletions_are_complete_from_the_list_on)
 
 /* ---- limits ---- */
 
-/* Beyond the count the oldest go, and the floor is the seq of the last of them. */
+/* Beyond the count the oldest go. The floor is the seq of the last that went. */
 TEST(the_oldest_go_beyond_the_count)
 {
 	play(fx, "limit 3, put 1 11 1, delete 1, put 2 12 1, delete 2, put 3 13 1, delete 3, "
@@ -298,7 +294,7 @@ TEST(the_oldest_go_beyond_the_count)
 	assert_int_equal(store_fixture_published(fx)->tombstone_floor, 12);
 }
 
-/* Beyond the bytes the oldest go; what only they shared counts. */
+/* Beyond the bytes the oldest go. Bytes that only they share count. */
 TEST(the_oldest_go_beyond_the_bytes)
 {
 	limit(fx, 1000, 100000, 300);
@@ -312,8 +308,8 @@ TEST(the_oldest_go_beyond_the_bytes)
 	assert_int_equal(store_fixture_published(fx)->tombstone_floor, 200 - 2 * stats(fx).count);
 }
 
-/* What is older than the age goes when it is asked for; what is younger stays. */
-TEST(the_old_go_when_their_time_is_over)
+/* Tombstones older than the limit go on request; younger ones stay. */
+TEST(tombstones_go_when_their_time_is_over)
 {
 	uint64_t now, then;
 
@@ -327,13 +323,13 @@ TEST(the_old_go_when_their_time_is_over)
 	store_fixture_commit(fx);
 	assert_string_equal(by_seq(fx), "2-11 ");
 	store_expire_tombstones(fx->store, then + 60 * SECOND + 1);
-	assert_string_equal(by_seq(fx), "2-11 "); /* not published by itself */
+	assert_string_equal(by_seq(fx), "2-11 "); /* not published without a commit */
 	store_fixture_commit(fx);
 	assert_string_equal(by_seq(fx), "");
 	assert_int_equal(store_fixture_published(fx)->tombstone_floor, 2);
 }
 
-/* A full arena takes deletes all the same, and what they left gives way to what comes. */
+/* A full arena takes deletes, and their tombstones give way to new objects. */
 TEST_CASE(tombstones_give_way_in_a_full_arena)
 {
 	struct store_fixture *fx = new_store(4u << 20);
@@ -369,7 +365,7 @@ TEST_CASE(tombstones_give_way_in_a_full_arena)
 	store_fixture_free(fx);
 }
 
-/* A delete without room for a tombstone happens, and the floor says that it cannot be found. */
+/* A delete without room for a tombstone happens. The floor rises: it cannot be found. */
 TEST_CASE(a_delete_without_room_raises_the_floor)
 {
 	struct store_fixture *fx = new_store(4u << 20);
@@ -391,14 +387,14 @@ TEST_CASE(a_delete_without_room_raises_the_floor)
 	assert_int_equal(store_resource(fx->store, fx->pods)->tombstone_floor, 4);
 	while (count > 0)
 		arena_free(fx->arena, filler[--count]);
-	store_fixture_commit(fx); /* the arena refused something: what is left gives way */
+	store_fixture_commit(fx); /* after a refusal the rest gives way */
 	assert_string_equal(by_seq(fx), "");
 	assert_int_equal(store_fixture_published(fx)->tombstone_floor, 4);
 	store_fixture_free(fx);
 }
 
-/* A value that an object has twice is filed once, and taken out once. */
-TEST(a_value_that_stands_twice_is_filed_once)
+/* A value that an object has twice is filed once, and removed once. */
+TEST(a_repeated_value_is_filed_once)
 {
 	for (unsigned n = 0; n < 2; n++) {
 		assert_int_equal(
@@ -416,10 +412,8 @@ TEST(a_value_that_stands_twice_is_filed_once)
 	assert_int_equal(store_fixture_published(fx)->deleted, 0);
 }
 
-/* ---- adoption ---- */
-
-/* The next generation has the same tombstones, finds them the same ways, and drops them in the same order. */
-TEST_CASE(adoption_keeps_them)
+/* The next generation has the same tombstones, finds them the same way, and drops them in the same order. */
+TEST_CASE(adoption_keeps_tombstones)
 {
 	struct generations generations;
 	struct tombstone_stats then;
@@ -453,8 +447,8 @@ TEST_CASE(adoption_keeps_them)
 	generations_end(&generations);
 }
 
-/* A resource whose content comes from elsewhere forgets the old deletions, and frees what they held. */
-TEST_CASE(a_reset_forgets_all)
+/* A resource whose content comes from another source drops its tombstones, and frees their memory. */
+TEST_CASE(a_reset_drops_all_tombstones)
 {
 	static const uint8_t other[32] = "another server";
 	struct generations generations;
@@ -480,7 +474,7 @@ TEST_CASE(a_reset_forgets_all)
 	assert_int_equal(stats.count, 20);
 	store_expire_tombstones(s, UINT64_MAX);
 	store_tombstone_stats(s, 0, &stats);
-	assert_int_equal(stats.count, 20); /* nobody said yet what limits they have */
+	assert_int_equal(stats.count, 20); /* no limits are set yet */
 	assert_int_equal(store_add_resource(s, descriptor, other, &id), 0);
 	assert_int_equal(id, 0);
 	store_tombstone_stats(s, 0, &stats);
@@ -494,17 +488,17 @@ TEST_CASE(a_reset_forgets_all)
 	generations_end(&generations);
 }
 
-/* ---- all of it against a plain list ---- */
+/* ---- all of it, against a plain list ---- */
 
 #define NAMES 40u
 #define CHANGES 20000u
 
-/* What by-seq has, oldest first, and deletions that may be forgotten by now. */
+/* The entries of by-seq, oldest first, and deletions that may be forgotten. */
 struct model {
 	struct change {
 		uint64_t seq;
 		unsigned name, uid;
-		char what; /* + it lives, - it was deleted, or a blank: another change came after it */
+		char what; /* + live, - deleted, blank: another change came after it */
 	} changes[CHANGES];
 	size_t count;
 	unsigned next;
@@ -563,7 +557,7 @@ note(struct model *m, uint64_t seq, unsigned name, unsigned uid, char what)
 	m->changes[m->count++] = (struct change){seq, name, uid, what};
 }
 
-/* One change; memory may be refused: then it has not happened. Returns its result. */
+/* One change. An allocation may fail: then the change has not happened. Returns its result. */
 static int
 change(struct store_fixture *fx, struct model *m)
 {
@@ -605,7 +599,7 @@ change_limits(struct store_fixture *fx)
 	}
 }
 
-/* Whatever is refused: by-seq, `deleted`, floor and figures are what a plain list says. */
+/* Whatever allocation fails, by-seq, `deleted`, floor and figures agree with a plain list. */
 TEST(random_changes_agree_with_a_plain_list)
 {
 	struct model *m = calloc(1, sizeof(*m));

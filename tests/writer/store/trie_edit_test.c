@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The trie against a plain sorted array: random edits in batches, every published version still readable
- * unchanged.
- */
+/* The trie, against a plain sorted array: random edits in batches. Every published version stays readable. */
 #include "tests/room.h"
 #include "tests/support/arena_fixture.h"
 #include "writer/store/trie_edit.h"
@@ -97,7 +94,7 @@ take(struct world *w, uint32_t *root, uint32_t value, uint32_t *ret_old)
 	return r;
 }
 
-/* The version at root holds just the values that present[] marks, in order; get agrees. */
+/* The version at root has exactly the values of present[], in order; get agrees. */
 static void
 assert_version(struct world *w, uint32_t root, const uint8_t *present)
 {
@@ -115,7 +112,7 @@ assert_version(struct world *w, uint32_t root, const uint8_t *present)
 	assert_int_equal(expected, w->universe_count);
 }
 
-/* Random edits do what a sorted array does, and old versions stay readable unchanged. */
+/* Random edits agree with a sorted array, and old versions stay unchanged. */
 static void
 agree_with_a_sorted_array(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 {
@@ -216,11 +213,11 @@ TEST_CASE(random_edits_agree_with_a_sorted_array)
 {
 	agree_with_a_sorted_array(5000, 700000, 0x9e3779b97f4a7c15ull, ~0ull);
 	agree_with_a_sorted_array(4000, 200000, 4711, 0xfff); /* dense from 0, as ordinals and seqs are */
-	/* high and low digits only: levels in between have no node, the top one has 16 digits */
+	/* high and low digits only: no nodes in between, the top node has 16 digits */
 	agree_with_a_sorted_array(3000, 200000, 815, 0xf00000000000003full);
 }
 
-/* Equal contents have equal form: whatever the order of edits, the nodes are the same in number and size. */
+/* Equal contents give equal nodes, in number and size, whatever the order of edits. */
 TEST_CASE(form_does_not_depend_on_the_order_of_edits)
 {
 	uint64_t bytes[2];
@@ -243,7 +240,7 @@ TEST_CASE(form_does_not_depend_on_the_order_of_edits)
 	assert_int_equal(bytes[0], bytes[1]);
 }
 
-/* Within a batch a node is copied once: many edits of a trie take as many blocks as it has nodes. */
+/* Edits of a batch allocate as many blocks as the trie has nodes. */
 TEST_CASE(a_batch_copies_a_node_once)
 {
 	struct world *w = world_new(64, 5, 0x3f);
@@ -263,7 +260,7 @@ TEST_CASE(a_batch_copies_a_node_once)
 	world_free(w);
 }
 
-/* When memory runs out at any allocation of an edit, the trie is what it was and nothing leaks. */
+/* If any allocation of an edit fails, the trie is unchanged and nothing leaks. */
 TEST_CASE(a_failed_edit_changes_nothing)
 {
 	struct world *w = world_new(3000, 17, ~0ull);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks side by side end where a lookup ends, and do no harm where a trie is damaged. */
+/* Walks side by side end where a lookup ends, and are harmless in a damaged trie. */
 #include "tests/room.h"
 #include "tests/support/arena_fixture.h"
 #include "writer/arena/arena.h"
@@ -49,20 +49,18 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
+static void
+end_world(struct world *w)
 {
-	struct world *w = *state;
-
 	trie_edit_free(w->edit);
 	arena_close(&w->arena);
 	free(w);
-	return 0;
 }
+TEAR_DOWN(tear_down, end_world)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, set_up, tear_down, name)
 
-/* As many walks as there may be, of keys that are there and of others, each end at what trie_get() says. */
+/* As many walks as possible, of known and unknown keys, end where trie_get() ends. */
 TEST(walks_end_where_lookups_end)
 {
 	for (uint32_t first = 0; first < 2 * LEAVES; first += 997) {
@@ -82,7 +80,7 @@ TEST(walks_end_where_lookups_end)
 	}
 }
 
-/* No trie, a trie that is one leaf, and no walk at all. */
+/* No trie, a trie of one leaf, and no walk at all. */
 TEST(a_trie_without_nodes_has_nothing_to_walk)
 {
 	struct trie_walk walks[2] = {{7, 0}, {7, link_of(9)}};
@@ -93,7 +91,7 @@ TEST(a_trie_without_nodes_has_nothing_to_walk)
 	trie_warm(&w->arena.view, walks, 0);
 }
 
-/* A node that leads to itself, or behind the arena's end, ends the walk. */
+/* A node that leads to itself, or beyond the arena's end, ends the walk. */
 TEST(a_damaged_trie_ends_the_walk)
 {
 	struct trie_node *node = arena_payload(&w->arena, w->root);
