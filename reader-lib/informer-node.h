@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libinformer, the node's view: from what the kernel knows of a process to its container and Pod. Page:
- * informer_container_of_id(3).
+ * libinformer, the node's view: from what the kernel knows of a process to its container, its Pod and its
+ * workload. Pages: informer_container_of_id(3), informer_workload(3).
  *
  *	struct informer_container c = {.size = sizeof(c)};
  *

@@ -14,7 +14,8 @@
 int index_leaf(const struct snapshot *s, const struct part *part, const struct resource *r, int number,
 	       const char *value, size_t value_length, uint32_t *ret_leaf);
 /*
- * Get by key in one entry of the root. ns_length 0: cluster-scoped. Returns 0, INFORMER_E_NOT_FOUND, -EBADMSG.
+ * Get by key in one entry of the root. ns_length 0: cluster-scoped.
+ * Returns 0, INFORMER_E_NOT_FOUND, -EBADMSG
  */
 int object_at_key(const struct snapshot *s, uint32_t position, const char *ns, size_t ns_length,
 		  const char *name, size_t name_length, struct informer_object *ret_object);

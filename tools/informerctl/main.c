@@ -12,8 +12,8 @@
 #include "tools/informerctl/kubectl_words.h"
 #include "tools/flags/nearest.h"
 
-static const struct cli_command *const commands[] = {&command_get, &command_changes, &command_stat,
-						     &command_wait, &command_verify};
+static const struct cli_command *const commands[] = {&command_get,  &command_changes, &command_stat,
+						     &command_wait, &command_whois,   &command_verify};
 #define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
 
 static void
@@ -29,6 +29,7 @@ help(void)
 	     "  informerctl get pods -A --index nodeName=node-1\n"
 	     "  informerctl get pods -w                  and each change\n"
 	     "  informerctl changes pods -A              the same for scripts, as lines of JSON\n"
+	     "  informerctl whois 4711                   the Pod and workload of a process\n"
 	     "  informerctl stat                         informerd's state\n"
 	     "  informerctl wait --for=synced --timeout=30s\n"
 	     "\n"
