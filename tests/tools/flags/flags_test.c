@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command lines by a table. */
+/* Command lines parsed by a table of flags. */
 #include "tests/room.h"
 #include "tools/flags/flags.h"
 
@@ -104,7 +104,7 @@ assert_refused(char **argv, const char *message)
 	assert_int_equal(flags_parse(&table, count(argv), argv, &(struct line){0}, add_word, NULL), -EINVAL);
 }
 
-/* A value stands behind the flag or behind '='; of a letter at it, behind '=' or behind it. */
+/* A value follows its flag or '='. The value of a letter follows the letter, '=', or a blank. */
 TEST_CASE(a_value_stands_in_five_places)
 {
 	assert_string_equal(parsed(ARGS("--text", "a")).text, "a");
@@ -114,8 +114,8 @@ TEST_CASE(a_value_stands_in_five_places)
 	assert_string_equal(parsed(ARGS("-t=a")).text, "a");
 }
 
-/* Letters of switches stand together, and the last one may have a value. */
-TEST_CASE(letters_stand_together)
+/* Several switches may share one dash, and the last of them may have a value. */
+TEST_CASE(switches_may_share_one_dash)
 {
 	struct line line = parsed(ARGS("-Awn", "3"));
 
@@ -127,7 +127,7 @@ TEST_CASE(letters_stand_together)
 	assert_false(line.all);
 }
 
-/* A switch takes Go's words for true and false, behind '=' alone. */
+/* A switch takes Go's words for true and false, only after '='. */
 TEST_CASE(a_switch_may_say_true_or_false)
 {
 	struct line line = parsed(ARGS("--all=T", "--watch", "false"));
@@ -140,7 +140,7 @@ TEST_CASE(a_switch_may_say_true_or_false)
 	assert_refused(ARGS("--all="), "--all takes no value (but =true or =false)");
 }
 
-/* Of a flag that stands there twice the last value counts, or all of them. */
+/* The last value of a repeated flag counts, or all values if its target is a list. */
 TEST_CASE(a_flag_may_be_repeated)
 {
 	struct line line = parsed(ARGS("--text=a", "--texts=1", "--copy=a", "-t", "b", "-T2", "--copy", "b"));
@@ -158,8 +158,8 @@ TEST_CASE(a_flag_may_be_repeated)
 	assert_refused(many, "--texts x: given more than 64 times");
 }
 
-/* What is no flag is the caller's, in order; behind -- everything is. */
-TEST_CASE(words_are_the_callers)
+/* Words that are no flags go to the caller, in order. After -- every word does. */
+TEST_CASE(words_go_to_the_caller)
 {
 	struct line line = parsed(ARGS("a", "-A", "b", "-", "--", "--text", "--"));
 
@@ -169,7 +169,7 @@ TEST_CASE(words_are_the_callers)
 	assert_refused(ARGS("a", "bad"), "not that word");
 }
 
-/* Who wants no words learns where the flags ended. */
+/* A caller that takes no words learns where the flags end. */
 TEST_CASE(flags_end_at_the_first_word)
 {
 	struct line line = {0};
@@ -184,7 +184,7 @@ TEST_CASE(flags_end_at_the_first_word)
 	assert_null(error);
 }
 
-/* A name is known as a whole; another one is answered with the nearest, or with what the program says. */
+/* A flag must be named in full. The message about another word names the nearest flag, or a given hint. */
 TEST_CASE(an_unknown_flag_suggests_the_nearest)
 {
 	assert_refused(ARGS("--tex"), "unknown flag --tex; did you mean --text?; see x --help");
@@ -198,7 +198,7 @@ TEST_CASE(an_unknown_flag_suggests_the_nearest)
 	assert_refused(ARGS("--context=a"), "no flag --context here; there are no files");
 }
 
-/* A value that is missing, empty or wrong names its flag. */
+/* The message for a missing, empty or wrong value names the flag. */
 TEST_CASE(a_wrong_value_names_its_flag)
 {
 	struct flag_table plain = table;
@@ -224,8 +224,8 @@ TEST_CASE(a_wrong_value_names_its_flag)
 	assert_null(error);
 }
 
-/* Who only looks is told each flag, and goes on behind what is wrong. */
-TEST_CASE(a_reader_goes_on_behind_what_is_wrong)
+/* A scan reports each flag and goes on after a mistake. */
+TEST_CASE(a_scan_goes_on_after_a_mistake)
 {
 	char **argv = ARGS("--zzzz", "-Az", "word", "-t", "value", "-t");
 	struct flag_reader in = {.argc = 7, .argv = argv, .at = 1};
@@ -258,8 +258,8 @@ help_text(int column)
 	return text;
 }
 
-/* The table is its own help, with the texts below the flags or beside them. */
-TEST_CASE(help_is_the_table)
+/* Help is made from the table, with each text below its flag or beside it. */
+TEST_CASE(help_is_made_from_the_table)
 {
 	char *below = help_text(0), *beside = help_text(15);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which name somebody may have meant. */
+/* The known name nearest to a wrong one. */
 #include "tests/room.h"
 #include "tools/flags/nearest.h"
 
 static const char *const names[] = {"pods", "services", "deployments", "nodes"};
 
-/* The nearest name is found over a letter too many, too few, wrong or swapped; case does not count. */
-TEST_CASE(typos_find_their_name)
+/* A letter too many, too few, wrong or swapped finds the name, whatever its case. */
+TEST_CASE(a_typo_finds_its_name)
 {
 	assert_string_equal(nearest("pds", names, 4), "pods");
 	assert_string_equal(nearest("podss", names, 4), "pods");
@@ -19,7 +19,7 @@ TEST_CASE(typos_find_their_name)
 	assert_string_equal(nearest("serivces", names, 4), "services");
 }
 
-/* Three letters that one name alone begins with are enough. */
+/* Three first letters that only one name has find that name. */
 TEST_CASE(a_beginning_finds_its_name)
 {
 	static const char *const flags[] = {"pods", "pods-per-node", "resource"};
@@ -29,8 +29,8 @@ TEST_CASE(a_beginning_finds_its_name)
 	assert_string_equal(nearest("pods-", flags, 3), "pods-per-node");
 }
 
-/* A wild word has none, nor one that is longer than any name. */
-TEST_CASE(a_stranger_has_none)
+/* A word unlike every name finds none, nor does one longer than every name. */
+TEST_CASE(an_unrelated_word_finds_no_name)
 {
 	char word[300];
 
