@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* informer-run's handler processes: real ones, /bin/sh. */
+/* informer-run's handler processes, with real processes of /bin/sh. */
 #include <poll.h>
 #include <sys/syscall.h>
 
@@ -9,7 +9,7 @@
 struct fixture {
 	struct loop loop;
 	struct process process;
-	struct text lines; /* each with its line feed; one that was too long is "TOO LONG" */
+	struct text lines; /* each with its line feed; "TOO LONG" for a line that was too long */
 };
 
 static void
@@ -73,7 +73,7 @@ count_lines(const struct fixture *f)
 	return count;
 }
 
-/* Until this many lines have come. */
+/* Wait until this many lines have come. */
 static void
 wait_lines(struct fixture *f, size_t wanted)
 {
@@ -89,10 +89,7 @@ wait_end(struct fixture *f)
 	assert_int_equal(waitid(P_PID, (id_t)f->process.pid, &info, WEXITED | WNOWAIT), 0);
 }
 
-/*
- * A process reads what is written to it, its lines are told one by one, its environment is what was asked
- * for.
- */
+/* A process reads the lines written to it, its own lines are reported, and its environment is as given. */
 TEST(lines_go_in_and_out)
 {
 	char why[64];
@@ -107,8 +104,8 @@ TEST(lines_go_in_and_out)
 	assert_string_equal(why, "exit code 3");
 }
 
-/* What it said last before it ended is told when it is reaped. */
-TEST(last_words_are_heard)
+/* Lines that a process wrote just before its end are reported when it is reaped. */
+TEST(lines_before_the_end_are_reported)
 {
 	char why[64];
 
@@ -119,7 +116,7 @@ TEST(last_words_are_heard)
 	assert_string_equal(why, "signal 9 (Killed)");
 }
 
-/* A line that is longer than any answer is told as such, and the next ones are whole. */
+/* A line longer than any answer is reported as too long, and later lines are complete. */
 TEST(a_line_that_is_too_long_is_dropped)
 {
 	run_shell(f, "printf '%01000d\\nack 5\\n' 0; read -r line");
@@ -127,7 +124,7 @@ TEST(a_line_that_is_too_long_is_dropped)
 	assert_string_equal(f->lines.data, "TOO LONG\nack 5\n");
 }
 
-/* Events that the pipe does not hold are kept, and written as it is read; nothing blocks meanwhile. */
+/* Events beyond the pipe's room are kept and written as the process reads. No call blocks. */
 TEST(a_slow_reader_gets_everything)
 {
 	char *line = malloc(100001);
@@ -145,8 +142,7 @@ TEST(a_slow_reader_gets_everything)
 	free(line);
 }
 
-/* Writing to one that reads no more kills nobody. */
-TEST(writing_to_the_deaf_is_harmless)
+TEST(writing_to_a_closed_pipe_is_harmless)
 {
 	run_shell(f, "exec 0<&-; echo closed; sleep 60");
 	wait_lines(f, 1);
@@ -155,8 +151,8 @@ TEST(writing_to_the_deaf_is_harmless)
 	assert_int_equal(process_write(&f->process, "event\n", 6), -EBADF);
 }
 
-/* A command that is not there is a failure to start, with its cause; nothing is left behind. */
-TEST(what_cannot_be_executed_is_told)
+/* A command that does not exist fails to start with its cause, and leaves nothing behind. */
+TEST(a_command_that_does_not_exist_is_reported)
 {
 	char *const argv[] = {(char[]){"/nonexistent/handler"}, NULL};
 
@@ -165,11 +161,11 @@ TEST(what_cannot_be_executed_is_told)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 	assert_int_equal(process_check("/nonexistent/handler"), -ENOENT);
-	assert_int_equal(process_check("/etc"), 0); /* the start will tell */
+	assert_int_equal(process_check("/etc"), 0); /* starting it will fail */
 	assert_int_equal(process_check("sh"), 0);
 }
 
-/* Until a process that need not be a child of ours has ended. */
+/* Wait until a process, perhaps not our child, has ended. */
 static void
 wait_gone(pid_t pid)
 {
@@ -183,7 +179,7 @@ wait_gone(pid_t pid)
 	close(ended.fd);
 }
 
-/* What a process started in its group goes with it. */
+/* Processes that a handler started in its group are killed with it. */
 TEST(children_of_a_process_go_with_it)
 {
 	char why[64];
@@ -198,8 +194,7 @@ TEST(children_of_a_process_go_with_it)
 	wait_gone(child);
 }
 
-/* When informer-run is killed, its handlers go too. */
-TEST_CASE(handlers_go_with_informer_run)
+TEST_CASE(handlers_are_killed_with_informer_run)
 {
 	int ends[2];
 	pid_t parent, handler = 0;

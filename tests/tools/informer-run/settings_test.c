@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What informer-run is told to do: its command line, its file, and what it says of mistakes. */
+/* informer-run's settings: its command line, its file, and the messages about mistakes. */
 #include "tests/room.h"
 #include "tests/support/temp_dir.h"
 #include "tools/informer-run/handlers_file.h"
 #include "tools/informer-run/dead_letters.h"
 #include "tools/informer-run/run_flags.h"
 
-/* What a call says on standard error. */
+/* Standard error of the last call. */
 static char said[4096];
 static int saved = -1;
 
@@ -59,7 +59,7 @@ refused(const char *line, const char *why)
 		fail_msg("'%s' is not in: %s", why, said);
 }
 
-/* All flags reach the handler's settings; what follows -- is its command, flags and all. */
+/* Every flag reaches the handler's settings. The words after -- are its command, including flags. */
 TEST_CASE(flags_become_settings)
 {
 	struct settings s;
@@ -92,7 +92,7 @@ TEST_CASE(flags_become_settings)
 	settings_done(&s);
 }
 
-/* What is missing or makes no sense is said, with what would be right. */
+/* The message for a missing or wrong setting says what would be right. */
 TEST_CASE(mistakes_are_explained)
 {
 	refused("--consumer a -- x", "which resource? --resource pods");
@@ -127,7 +127,7 @@ file_refused(const char *dir, const char *content, const char *why)
 
 #define TEST(name) TEST_CASE_OF(const char *dir, temp_dir_setup, temp_dir_teardown, name)
 
-/* A file holds several handlers; a command that is a text is the shell's. */
+/* A file holds several handlers. A command given as a text is run by the shell. */
 TEST(a_file_holds_several_handlers)
 {
 	struct settings s = {0};
@@ -168,7 +168,7 @@ TEST(a_file_holds_several_handlers)
 	settings_done(&s);
 }
 
-/* Mistakes in a file are named with line and column. */
+/* The message for a mistake in a file names line and column. */
 TEST(mistakes_in_a_file_have_a_place)
 {
 	file_refused(dir, "handlers:\n- resource: pods\n  consumer: a\n  command: x\n  workers: many\n",
@@ -194,7 +194,7 @@ TEST(mistakes_in_a_file_have_a_place)
 		     "a time is wanted");
 }
 
-/* A dead letter is one line: when, why, and the event as the handler got it. */
+/* A dead letter is one line: time, reason, and the event as the handler got it. */
 TEST(dead_letters_are_lines)
 {
 	const char *path = temp_path(dir, "folder/that/was/not/dead.jsonl");
@@ -222,7 +222,7 @@ TEST(dead_letters_are_lines)
 	assert_null(fgets(text, sizeof(text), file));
 	fclose(file);
 	close(fd);
-	/* a full disk is told */
+	/* a full disk is reported */
 	fd = dead_letters_open("/dev/full");
 	assert_true(fd >= 0);
 	assert_int_equal(dead_letters_add(fd, "con", "pods", event, "why"), -ENOSPC);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* informer-run's supervisor when handlers crash, hang and misbehave. Without processes, in virtual time. */
+/* informer-run's supervisor when handlers crash, hang and misbehave; without processes, in virtual time. */
 #include "tests/tools/informer-run/supervisor_fixture.h"
 
-/* What a crashed worker had is sent again, one by one in the order of arrival, before anything else. */
-TEST(what_a_crashed_worker_had_comes_again)
+/* The events of a crashed worker are sent again first, one at a time, in order of arrival. */
+TEST(events_of_a_crashed_worker_are_sent_again)
 {
 	world_offers(w, "+a1 +b2 +c3");
 	world_crash(w, 0);
@@ -22,7 +22,7 @@ TEST(what_a_crashed_worker_had_comes_again)
 	assert_int_equal(w->acknowledged, 4);
 }
 
-/* An event on which three handlers crashed is set aside and acknowledged; all others are delivered. */
+/* An event on which three handlers crashed is set aside and acknowledged. All other events are delivered. */
 TEST(a_poison_event_is_set_aside_and_the_rest_goes_on)
 {
 	struct supervisor_stats stats;
@@ -32,7 +32,7 @@ TEST(a_poison_event_is_set_aside_and_the_rest_goes_on)
 		world_offer(w, CHANGE_ADDED, (char[]){(char)('a' + seq), 0}, seq);
 	for (size_t n = 0; n < w->workers[0].sent_count; n++) {
 		if (w->workers[0].sent[n] == 3) {
-			/* what was sent behind it is lost with the worker */
+			/* later events are lost with the worker */
 			n = w->workers[0].sent_count - 1;
 			crashes++;
 			world_crash(w, 0);
@@ -52,8 +52,8 @@ TEST(a_poison_event_is_set_aside_and_the_rest_goes_on)
 	assert_int_equal(stats.held, 0);
 }
 
-/* While several events were in a worker's hands none is set aside: which of them it was is not known yet. */
-TEST(nothing_is_set_aside_on_suspicion)
+/* A crash with several events in hand sets none aside, because the cause is unknown. */
+TEST(an_event_is_set_aside_only_if_it_was_alone)
 {
 	w->options.max_crashes = 1;
 	world_begin(w);
@@ -67,8 +67,8 @@ TEST(nothing_is_set_aside_on_suspicion)
 	assert_int_equal(w->dead[0], 2);
 }
 
-/* Other workers take other keys while one worker's events are looked at one by one. */
-TEST(other_workers_go_on_meanwhile)
+/* While one worker's events are retried one at a time, other workers take other keys. */
+TEST(other_workers_go_on_during_retries)
 {
 	w->options.workers = 2;
 	w->options.window = 2;
@@ -87,8 +87,8 @@ TEST(other_workers_go_on_meanwhile)
 }
 
 /*
- * Crashes without an acknowledgement between delay the next start: 100 ms, doubling, at most 30 s; one resets
- * that.
+ * Crashes without an acknowledgement delay the next start: 100 ms, doubled each time, at most 30 s. An
+ * acknowledgement resets the delay.
  */
 TEST(starts_are_delayed_more_and_more)
 {
@@ -108,7 +108,7 @@ TEST(starts_are_delayed_more_and_more)
 	assert_int_equal(w->workers[0].starts, 14);
 }
 
-/* A handler that does nothing but crash is not fed all events at full speed: ten of them take minutes. */
+/* A handler that crashes on every event is slowed down: ten events take minutes. */
 TEST(a_handler_that_only_crashes_is_slowed_down)
 {
 	uint64_t start;
@@ -125,7 +125,7 @@ TEST(a_handler_that_only_crashes_is_slowed_down)
 	assert_true(w->now - start > 300000);
 }
 
-/* Two poison events apart from each other cost little: after a success the delays begin anew. */
+/* Poison events far apart do not add up: after a success the delays begin anew. */
 TEST(poison_events_do_not_add_up)
 {
 	for (uint64_t seq = 1; seq <= 20; seq++) {
@@ -143,15 +143,12 @@ TEST(poison_events_do_not_add_up)
 	assert_int_equal(w->acknowledged, 20);
 }
 
-/*
- * A worker that does not answer the event it has longest within the deadline is killed, which counts as a
- * crash.
- */
+/* A worker that does not answer its oldest event by the deadline is killed. That counts as a crash. */
 TEST(a_hung_worker_is_killed)
 {
 	world_offers(w, "+a1 +b2");
 	world_pass(w, 20000);
-	/* the second's time begins when it is the first */
+	/* the second event's deadline begins now */
 	world_ack(w, 0, 1);
 	world_pass(w, 29999);
 	assert_false(w->workers[0].killed);
@@ -164,18 +161,14 @@ TEST(a_hung_worker_is_killed)
 	world_expect(w, 0, 2, 2);
 }
 
-/* An idle worker has no deadline. */
-TEST(an_idle_worker_is_left_alone)
+TEST(an_idle_worker_has_no_deadline)
 {
 	world_offers(w, "+a1");
 	world_ack(w, 0, 1);
 	assert_int_equal(supervisor_next(w->s), SUPERVISOR_NEVER);
 }
 
-/*
- * Its last answers count, but a worker that is about to end is sent nothing: what it never saw would count as
- * its crash.
- */
+/* An ending worker's answers count, but it is sent nothing: its end would count as a crash of that event. */
 TEST(a_worker_that_ends_is_sent_nothing_more)
 {
 	world_offers(w, "+a1 ~a2");
@@ -187,7 +180,7 @@ TEST(a_worker_that_ends_is_sent_nothing_more)
 	world_expect(w, 0, 1, 2);
 }
 
-/* Where dead letters cannot be written, the event stays, and is tried again later. */
+/* If dead letters cannot be written, the event stays and is retried later. */
 TEST(an_event_stays_when_it_cannot_be_set_aside)
 {
 	w->options.max_crashes = 1;
@@ -208,7 +201,7 @@ TEST(an_event_stays_when_it_cannot_be_set_aside)
 	assert_int_equal(w->acknowledged, 2);
 }
 
-/* A command that cannot be started is tried again, later and later; events wait for it. */
+/* A command that cannot be started is retried with growing delays, and its events wait. */
 TEST(a_command_that_does_not_start_is_tried_again)
 {
 	w->start_error = -ENOENT;
@@ -222,11 +215,8 @@ TEST(a_command_that_does_not_start_is_tried_again)
 	world_expect(w, 0, 0, 1);
 }
 
-/*
- * With a process an event, its exit code is the answer: 0 done, 75 later, else a crash, tried again a few
- * times.
- */
-TEST(short_processes_answer_by_their_end)
+/* With one process an event, its exit code is the answer: 0 done, 75 retry, else a crash with few retries. */
+TEST(short_processes_answer_by_their_exit_code)
 {
 	w->options.exec = true;
 	world_begin(w);
@@ -250,8 +240,8 @@ TEST(short_processes_answer_by_their_end)
 	assert_int_equal(w->workers[0].starts, 0);
 }
 
-/* An event that crashes its short process does not keep others from theirs. */
-TEST(short_processes_crash_for_themselves)
+/* An event that crashes its process does not hinder the processes of other events. */
+TEST(a_short_process_crashes_alone)
 {
 	w->options.exec = true;
 	world_begin(w);
@@ -264,8 +254,7 @@ TEST(short_processes_crash_for_themselves)
 	world_expect(w, 0, 2, 1);
 }
 
-/* A short process that cannot be started counts as crashed. */
-TEST(a_short_process_that_cannot_start_has_crashed)
+TEST(a_short_process_that_cannot_start_counts_as_crashed)
 {
 	w->options.exec = true;
 	world_begin(w);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A supervisor with workers, a source and a clock that a test plays: what the supervisor asks for is kept in
- * struct world.
- */
+/* A supervisor with workers, a source and a clock that a test controls. world keeps what it asks for. */
 #ifndef TESTS_TOOLS_INFORMER_RUN_SUPERVISOR_FIXTURE_H
 #define TESTS_TOOLS_INFORMER_RUN_SUPERVISOR_FIXTURE_H
 
@@ -13,7 +10,7 @@
 #define WORLD_SENT 4096
 
 struct world_worker {
-	uint64_t sent[WORLD_SENT]; /* seqs, in order; a mark as 1000000 + its type */
+	uint64_t sent[WORLD_SENT]; /* seqs in order; a mark is 1000000 + its type */
 	size_t sent_count;
 	unsigned starts;
 	bool up;
@@ -113,7 +110,7 @@ world_hold(void *context, bool hold)
 static const struct supervisor_ops world_ops = {world_start, world_send,	   world_mark, world_kill,
 						world_acknowledge, world_set_aside, world_hold};
 
-/* Begins anew, with its options. */
+/* Start again, with these options. */
 static inline void
 world_begin(struct world *w)
 {
@@ -123,7 +120,7 @@ world_begin(struct world *w)
 	supervisor_tick(w->s, w->now);
 }
 
-/* cmocka's: *state is a world with the usual options, which has begun. */
+/* cmocka's: *state is a started world with the usual options. */
 static inline int
 world_set_up(void **state)
 {
@@ -149,7 +146,7 @@ world_cursor(uint64_t seq)
 	return (struct informer_cursor){.lineage = {7}, .seq = seq};
 }
 
-/* An event whose object says its seq. */
+/* An event whose object contains its seq. */
 static inline struct event *
 world_event(enum change_type type, const char *key, uint64_t seq)
 {
@@ -199,7 +196,7 @@ world_ack(struct world *w, uint32_t i, uint64_t seq)
 	assert_true(supervisor_acknowledged(w->s, i, seq, w->now));
 }
 
-/* world_ack() of each of these seqs. */
+/* world_ack() for each of these seqs. */
 #define world_acks(w, i, ...)                                                                                \
 	do {                                                                                                 \
 		const uint64_t seqs_[] = {__VA_ARGS__};                                                      \
@@ -214,7 +211,7 @@ world_crash(struct world *w, uint32_t i)
 	supervisor_exited(w->s, i, SUPERVISOR_END_CRASH, "signal 9", w->now);
 }
 
-/* Let time pass, one thing after another. */
+/* Let time pass, one due thing after another. */
 static inline void
 world_pass(struct world *w, uint64_t ms)
 {
@@ -224,13 +221,13 @@ world_pass(struct world *w, uint64_t ms)
 		w->now = next > w->now ? next : w->now;
 		supervisor_tick(w->s, w->now);
 		if (supervisor_next(w->s) <= w->now)
-			break; /* it wants what the test has to give */
+			break; /* only the test can give what it waits for */
 	}
 	w->now = end;
 	supervisor_tick(w->s, w->now);
 }
 
-/* What a worker was sent from `from` on is just this. */
+/* From `from` on, the worker was sent exactly these. */
 #define world_expect(w, i, from, ...)                                                                        \
 	do {                                                                                                 \
 		const uint64_t expected_[] = {__VA_ARGS__};                                                  \
@@ -239,7 +236,7 @@ world_pass(struct world *w, uint64_t ms)
 		for (size_t k_ = 0; k_ < count_; k_++)                                                       \
 			assert_int_equal((w)->workers[i].sent[(from) + k_], expected_[k_]);                  \
 	} while (0)
-/* It was sent no more than `count` things. */
+/* The worker was sent `count` things in all. */
 #define world_expect_count(w, i, count) assert_int_equal((w)->workers[i].sent_count, count)
 
 #endif

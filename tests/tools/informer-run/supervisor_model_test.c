@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informer-run's supervisor under random workers: they acknowledge, ask for retries, crash and hang as chance
- * will have it. Whatever happens, each key's events come in order, none is lost, and what is acknowledged is
- * done.
- *
- * SEED=N repeats a run.
+ * informer-run's supervisor under random workers, which acknowledge, ask for retries, crash and hang. Each
+ * key's events come in order, none is lost, and every acknowledged event is done. SEED=N repeats a run.
  */
 #include "tests/tools/informer-run/supervisor_fixture.h"
 
 #define KEYS 12
 #define EVENTS 1500
-#define POISON 250 /* every so many-th event crashes whoever gets it */
+#define POISON 250 /* each event with such a seq crashes its worker */
 
-/* done[seq]: acknowledged by a worker, or set aside. key_of[seq]; newest[key]: the last that was sent */
+/* done[seq]: acknowledged by a worker, or set aside. key_of[seq]; newest[key]: the last seq sent */
 struct model {
 	struct world world;
 	bool done[EVENTS + 1];
 	unsigned key_of[EVENTS + 1];
 	uint64_t newest[KEYS];
-	size_t seen[WORLD_WORKERS]; /* how much of workers' sent was looked at */
+	size_t seen[WORLD_WORKERS]; /* how much of each worker's `sent` was checked */
 	struct {
 		uint64_t seqs[64];
 		size_t count;
@@ -33,7 +30,7 @@ chance(struct model *m, uint32_t below)
 	return (m->random >> 8) % below;
 }
 
-/* Whatever was sent since the last look is in workers' hands, and in order. */
+/* Events sent since the last check are in their workers' hands, and in order. */
 static void
 look(struct model *m, uint32_t workers)
 {
@@ -45,7 +42,7 @@ look(struct model *m, uint32_t workers)
 			unsigned key = m->key_of[seq];
 
 			assert_false(m->done[seq]);
-			/* the same again, or a later one of its key when all before it were done */
+			/* a retry, or a later event of the key after all before it were done */
 			assert_true(seq >= m->newest[key]);
 			for (uint64_t k = m->newest[key]; k > 0 && k < seq; k++)
 				assert_true(m->key_of[k] != key || m->done[k] || k > m->newest[key]);
@@ -53,7 +50,7 @@ look(struct model *m, uint32_t workers)
 			assert_true(m->hands[i].count < 64);
 			m->hands[i].seqs[m->hands[i].count++] = seq;
 		}
-		/* room for more: what was looked at is not needed again */
+		/* what was checked makes room */
 		worker->sent_count = m->seen[i] = 0;
 	}
 }
@@ -79,7 +76,7 @@ crash(struct model *m, uint32_t i)
 		m->done[m->world.dead[dead]] = true;
 }
 
-/* Something happens to a worker. */
+/* A random action of a worker. */
 static void
 act(struct model *m, uint32_t i)
 {
@@ -93,7 +90,7 @@ act(struct model *m, uint32_t i)
 	}
 	if (m->hands[i].count == 0)
 		return;
-	/* mostly in order, as programs read; sometimes not */
+	/* mostly in order, as programs read */
 	n = chance(m, 4) > 0 ? 0 : chance(m, (uint32_t)m->hands[i].count);
 	if (m->hands[i].seqs[n] % POISON == 0) {
 		crash(m, i);
@@ -108,7 +105,7 @@ act(struct model *m, uint32_t i)
 	}
 }
 
-/* Everything before what is acknowledged is done; merged events are done with the one they went into. */
+/* Every event before the acknowledged one is done. A merged event is done with the event that holds it. */
 static void
 check(const struct model *m)
 {
@@ -157,8 +154,7 @@ run_model(uint32_t seed, uint32_t workers)
 	free(m);
 }
 
-/* Whatever workers do, nothing is lost, nothing comes out of order, nothing is acknowledged early. */
-TEST_CASE(nothing_is_lost_whatever_workers_do)
+TEST_CASE(random_workers_lose_no_event)
 {
 	uint32_t seed = (uint32_t)test_seed(1);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informer-run's supervisor: which event is sent when, what is acknowledged, how much is held. Without
+ * informer-run's supervisor: when events are sent, which are acknowledged, and how many are held. Without
  * processes, in virtual time.
  */
 #include "tests/tools/informer-run/supervisor_fixture.h"
 
-/* Events of one object are sent one at a time, over all workers: the second when the first was acknowledged.
- */
-TEST(keys_order_holds_over_workers)
+/* Events of one object are sent one at a time over all workers: the next once the last is acknowledged. */
+TEST(a_keys_order_holds_over_all_workers)
 {
 	w->options.workers = 2;
 	w->options.window = 1;
@@ -21,11 +20,8 @@ TEST(keys_order_holds_over_workers)
 	world_expect(w, 0, 1, 2);
 }
 
-/*
- * What is acknowledged is the last event up to which everything is done, in whatever order they were
- * answered.
- */
-TEST(only_what_has_no_gap_is_acknowledged)
+/* The last event before which all are done is acknowledged, in whatever order they were answered. */
+TEST(only_events_without_a_gap_are_acknowledged)
 {
 	world_offers(w, "+a11 +b12 +c15");
 	world_acks(w, 0, 12, 15);
@@ -34,7 +30,7 @@ TEST(only_what_has_no_gap_is_acknowledged)
 	assert_int_equal(w->acknowledged, 15);
 }
 
-/* Initial events have no order in time: nothing is acknowledged before all of them were told and are done. */
+/* Initial events have no order in time: none is acknowledged before all have come and are done. */
 TEST(initial_events_are_acknowledged_together)
 {
 	struct informer_cursor snapshot = world_cursor(40);
@@ -52,8 +48,8 @@ TEST(initial_events_are_acknowledged_together)
 	assert_int_equal(w->acknowledged, 41);
 }
 
-/* Changes that are nothing for this handler move its cursor, too. */
-TEST(what_was_told_without_events_is_acknowledged)
+/* Changes that give this handler no event move its cursor too. */
+TEST(changes_without_events_are_acknowledged)
 {
 	struct informer_cursor cursor = world_cursor(90);
 
@@ -64,8 +60,8 @@ TEST(what_was_told_without_events_is_acknowledged)
 	assert_int_equal(w->acknowledged, 90);
 }
 
-/* An answer for an event that the worker does not have is refused, and changes nothing. */
-TEST(answers_for_what_it_does_not_have_are_refused)
+/* An answer for an event that the worker does not have is refused and changes nothing. */
+TEST(answers_for_unknown_events_are_refused)
 {
 	w->options.workers = 2;
 	world_begin(w);
@@ -77,7 +73,7 @@ TEST(answers_for_what_it_does_not_have_are_refused)
 	assert_false(supervisor_acknowledged(w->s, 0, 1, w->now));
 }
 
-/* A retry comes again after its time; later events of its key wait for it, other keys do not. */
+/* A retry is sent after its delay. Later events of its key wait for it, other keys do not. */
 TEST(a_retry_keeps_its_keys_order)
 {
 	world_offers(w, "+a1");
@@ -92,7 +88,7 @@ TEST(a_retry_keeps_its_keys_order)
 	world_expect(w, 0, 3, 2);
 }
 
-/* A retry that names no time waits 100 ms, then twice as long each time. */
+/* A retry without a delay waits 100 ms, doubled each time. */
 TEST(retries_without_a_time_double)
 {
 	world_offers(w, "+a1");
@@ -104,11 +100,8 @@ TEST(retries_without_a_time_double)
 	}
 }
 
-/*
- * No worker has more than its window; the source is held back when twice that is there, and let go when half
- * is done.
- */
-TEST(what_is_held_is_bounded)
+/* No worker holds more than its window. The source pauses at twice that, and goes on when half is done. */
+TEST(held_events_are_limited)
 {
 	char key[16];
 
@@ -132,10 +125,7 @@ TEST(what_is_held_is_bounded)
 	assert_int_equal(w->holds, 1);
 }
 
-/*
- * A key that is tried again and again keeps a few events, the newest merged: it cannot fill the room of
- * others.
- */
+/* A key that is retried again and again keeps few events, the newest merged, and leaves room for others. */
 TEST(a_key_that_is_never_done_takes_little_room)
 {
 	uint64_t last = 0;
@@ -156,7 +146,7 @@ TEST(a_key_that_is_never_done_takes_little_room)
 	assert_int_equal(w->acknowledged, 1001);
 }
 
-/* Where the handler is merely slow, each event of a key is kept: then it is the source that waits. */
+/* If a handler is only slow, each event of a key is kept and the source waits. */
 TEST(a_key_whose_handler_is_slow_keeps_each_event)
 {
 	uint64_t seq = 0;
@@ -169,7 +159,7 @@ TEST(a_key_whose_handler_is_slow_keeps_each_event)
 	assert_int_equal(w->acknowledged, 32);
 }
 
-/* Merging: from the first's old state to the last's new one; a delete and a new add stay two events. */
+/* A merged event goes from the first old state to the last new one. A delete and a new add stay two. */
 TEST_CASE(merged_events_say_what_happened)
 {
 	struct text line = TEXT_INIT(-1);
@@ -206,8 +196,8 @@ TEST_CASE(merged_events_say_what_happened)
 	text_done(&line);
 }
 
-/* COALESCED is told in its place; RESYNC_END only when every key before it was answered. */
-TEST(marks_are_told_in_their_place)
+/* COALESCED is sent in its place. RESYNC_END is sent once every key before it was answered. */
+TEST(marks_are_sent_in_their_place)
 {
 	world_offers(w, "+a1");
 	world_offer(w, CHANGE_COALESCED, NULL, 1);
@@ -227,8 +217,8 @@ TEST(marks_are_told_in_their_place)
 	assert_int_equal(w->acknowledged, 9);
 }
 
-/* An event that is tried again and again does not hold RESYNC_END up: its key was told. */
-TEST(a_retry_does_not_hold_marks_up)
+/* A key that is retried does not delay RESYNC_END: its event was sent. */
+TEST(a_retry_does_not_delay_marks)
 {
 	world_offer(w, CHANGE_RESYNC, NULL, 9);
 	world_offer_initial(w, "a", 3);
@@ -243,7 +233,7 @@ TEST(a_retry_does_not_hold_marks_up)
 	assert_int_equal(w->acknowledged, 10);
 }
 
-/* A worker that starts amid a RESYNC is told that it is one, and which. */
+/* A worker that starts during a RESYNC is told so, with the RESYNC's number. */
 TEST(a_worker_that_starts_amid_a_resync_is_told)
 {
 	struct event *resync = event_new(CHANGE_RESYNC, NULL);
@@ -257,10 +247,7 @@ TEST(a_worker_that_starts_amid_a_resync_is_told)
 	assert_int_equal(w->resync, 77);
 }
 
-/*
- * The same seq twice (a new lineage counts anew) is not given to one worker at the same time: answers name
- * seqs.
- */
+/* A seq may come twice, as a new lineage counts anew. One worker never holds both: answers name seqs. */
 TEST(a_seq_is_unique_in_a_worker)
 {
 	world_offers(w, "+a5 +b5");
@@ -271,7 +258,7 @@ TEST(a_seq_is_unique_in_a_worker)
 	assert_false(supervisor_busy(w->s));
 }
 
-/* Draining: nothing more is sent, what is under way may be answered. */
+/* A draining supervisor sends nothing more and still takes answers. */
 TEST(draining_sends_nothing_more)
 {
 	world_offers(w, "+a1 ~a2");
@@ -287,7 +274,7 @@ TEST(draining_sends_nothing_more)
 	assert_int_equal(w->workers[0].starts, 1);
 }
 
-/* An event that was lost for want of memory ends acknowledgements: it comes again after a restart. */
+/* After an event is lost for want of memory nothing is acknowledged: it comes again after a restart. */
 TEST(after_a_loss_nothing_is_acknowledged)
 {
 	world_offers(w, "+a1");
