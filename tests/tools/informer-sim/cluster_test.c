@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informer-sim's made-up cluster: its objects are as a server prints them that knows their types, whatever it
- * was given, so that they may come in protobuf as well.
+ * informer-sim's generated cluster: its objects are printed as a server prints known types, so that they can
+ * also come in protobuf.
  */
 #include "tests/room.h"
 #include "tools/informer-sim/cluster.h"
@@ -10,7 +10,7 @@
 #define PODS_PER_NODE 10u
 #define NOW 1800000000
 
-/* Digits, and a unit that could not be the next larger one. */
+/* A number, and a unit that no larger unit could replace. */
 static void
 assert_canonical(const char *quantity)
 {
@@ -34,7 +34,7 @@ assert_canonical(const char *quantity)
 		fail_msg("%s is not canonical", quantity);
 }
 
-/* Every quantity below a node of the document: the members of limits, requests, capacity and allocatable. */
+/* Check every quantity below a node: the members of limits, requests, capacity and allocatable. */
 static size_t
 check_quantities(const struct api_node *node)
 {
@@ -56,7 +56,7 @@ check_quantities(const struct api_node *node)
 	return n;
 }
 
-/* A server prints a quantity in its canonical form: 2Gi, never 2048Mi. */
+/* A quantity is printed in its canonical form: 2Gi, never 2048Mi. */
 TEST_CASE(quantities_are_canonical)
 {
 	static const struct {

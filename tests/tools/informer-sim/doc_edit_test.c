@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Edits of documents, and when two are equal. */
+/* Edits of documents, and their equality. */
 #include "tests/room.h"
 #include "tools/informer-sim/doc_edit.h"
 
-/* Order of members does not make documents differ, any value does. */
+/* Documents with members in another order are equal. Documents with another value are not. */
 TEST_CASE(equality_ignores_the_order_of_members)
 {
 	static const struct {
@@ -28,7 +28,7 @@ TEST_CASE(equality_ignores_the_order_of_members)
 	}
 }
 
-/* Set in place or at the end, removed from anywhere, escaped as JSON needs it. */
+/* Members are set in place or at the end, removed from anywhere, and escaped. */
 TEST_CASE(members_are_set_and_removed)
 {
 	static const char text[] = "{\"k\\u0065y\":1,\"b\":2}";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fault scripts: which rule acts when, how often, and what is said of a script that cannot be read. */
+/* Fault scripts: which rule acts when and how often, and the messages about bad scripts. */
 #include "tests/room.h"
 #include "tools/informer-sim/fault.h"
 
@@ -42,7 +42,7 @@ script(struct world *w, const char *text)
 		fail_msg("%s", error);
 }
 
-/* What happens to a request that has just come: a status, 0 for nothing, else -kind. */
+/* What happens to a new request: a status, 0 for nothing, else -kind. */
 static int
 request(struct world *w, const char *verb, const struct api_resource *resource, const char *rv, unsigned page)
 {
@@ -75,7 +75,7 @@ stream(struct world *w, struct sim_fault_seen *seen, uint64_t events, uint64_t e
 
 #define TEST(name) TEST_CASE_OF(struct world *w, setup, teardown, name)
 
-/* A rule acts on the verb, resource, page and RV it names, the resource by any of its names. */
+/* A rule acts on its verb, resource (by any name), page and RV. */
 TEST(a_rule_acts_on_what_it_names)
 {
 	script(w, "when LIST po page 2 then 410\nwhen GET deployments.apps then 500\nwhen LIST rv none then "
@@ -88,7 +88,7 @@ TEST(a_rule_acts_on_what_it_names)
 	assert_int_equal(request(w, "DISCOVERY", NULL, NULL, 1), 0);
 }
 
-/* Without `once` a rule acts always, with it once, `times` so often, `nth` from that one on. */
+/* A rule acts always; with `once` once, with `times` so often, with `nth` from that request on. */
 TEST(a_rule_acts_as_often_as_it_says)
 {
 	static const int expected[] = {401, 402, 402, 403, 404, 405, 405};
@@ -99,11 +99,8 @@ TEST(a_rule_acts_as_often_as_it_says)
 		assert_int_equal(request(w, "GET", w->pods, NULL, 1), expected[i]);
 }
 
-/*
- * `after 2 events` acts between the second and the third line, and once in one stream however often it is
- * asked.
- */
-TEST(a_streams_rule_waits_for_its_moment)
+/* `after 2 events` acts between the second and the third line, once a stream, however often it is asked. */
+TEST(a_streams_rule_waits_for_its_event)
 {
 	struct sim_fault_seen first = {0}, second = {0};
 
@@ -117,7 +114,7 @@ TEST(a_streams_rule_waits_for_its_moment)
 	assert_int_equal(stream(w, &second, 2, 0, true), 410);
 }
 
-/* What cuts a line in two waits until there is one. */
+/* A fault that cuts a line waits for a line. */
 TEST(a_cut_waits_for_a_line)
 {
 	struct sim_fault_seen seen = {0};
@@ -127,10 +124,7 @@ TEST(a_cut_waits_for_a_line)
 	assert_int_equal(stream(w, &seen, 1, 0, true), -SIM_FAULT_MID_FRAME);
 }
 
-/*
- * `idle` waits until nothing is left to be sent, and so does a bookmark, whose RV is that of what was
- * sent.
- */
+/* `idle` waits until everything is sent. So does a bookmark, whose RV is that of the last event sent. */
 TEST(idle_waits_until_all_was_sent)
 {
 	struct sim_fault_seen seen = {0};
@@ -142,8 +136,8 @@ TEST(idle_waits_until_all_was_sent)
 	assert_int_equal(stream(w, &seen, 1, 0, false), -SIM_FAULT_BOOKMARK);
 }
 
-/* What is said stands to the end of its line, or to how often; it is there after the rules were dropped. */
-TEST(what_is_said_is_not_split)
+/* A message reaches to the end of its line or to its count. It outlives its rule. */
+TEST(a_message_is_not_split)
 {
 	static const struct {
 		const char *rule, *text;
@@ -165,7 +159,7 @@ TEST(what_is_said_is_not_split)
 	}
 }
 
-/* An action alone is read as in a rule; none is none. */
+/* An action alone is read as in a rule. An empty one is an error. */
 TEST(an_action_alone_can_be_read)
 {
 	static const char *const bad[] = {"410 once", "explode", "say", "bookmark now"};
@@ -186,7 +180,7 @@ TEST(an_action_alone_can_be_read)
 	}
 }
 
-/* A rule for WATCH holds for a watch that begins with the list, one for WATCHLIST for no other. */
+/* A rule for WATCH also acts on a watch-list. A rule for WATCHLIST acts on nothing else. */
 TEST(a_watch_list_is_a_watch)
 {
 	script(w, "when WATCHLIST then 422 once\nwhen WATCH then 500");
@@ -195,8 +189,8 @@ TEST(a_watch_list_is_a_watch)
 	assert_int_equal(request(w, "WATCHLIST", w->pods, NULL, 1), 500);
 }
 
-/* Rules that came later do not inherit what a stream met of those before. */
-TEST(new_rules_are_new_to_an_old_stream)
+/* New rules start with fresh counts, also for a stream that met earlier rules. */
+TEST(new_rules_have_fresh_counts)
 {
 	struct sim_fault_seen seen = {0};
 
@@ -217,7 +211,7 @@ draw(struct world *w, const char *rule, char out[201])
 	out[200] = '\0';
 }
 
-/* Equal seeds draw equal faults, others do not; about as many as the rate says. */
+/* Equal seeds give equal faults, other seeds others, and the rate holds. */
 TEST(chance_follows_its_seed)
 {
 	char one[201], two[201], other[201];
@@ -233,7 +227,7 @@ TEST(chance_follows_its_seed)
 	assert_in_range(hit, 20, 60);
 }
 
-/* A script is taken whole or not at all; what is wrong is said with its line. */
+/* A bad script adds no rule, and the message names the line. */
 TEST(a_bad_script_adds_nothing)
 {
 	static const struct {
@@ -281,7 +275,7 @@ TEST(a_bad_script_adds_nothing)
 	}
 }
 
-/* Comments and empty lines are none; the rules are shown as they were written, with how often they acted. */
+/* Comments and empty lines are ignored. Rules are listed as written, with how often they acted. */
 TEST(rules_are_shown_with_their_count)
 {
 	_cleanup_(api_buf_done) struct api_buf text = {0};
@@ -293,7 +287,7 @@ TEST(rules_are_shown_with_their_count)
 			    "when LIST   then 410  # 1\nrandom rate=0% close mid-frame freeze 2s  # 0\n");
 }
 
-/* A continue token is known by the page it was given for; one that is not known opens some later page. */
+/* A continue token is known by its page. An unknown token counts as some later page. */
 TEST(pages_are_known_by_their_tokens)
 {
 	sim_faults_note_page(w->faults, "abc", 3);

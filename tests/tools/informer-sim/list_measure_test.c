@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which answers have their length told ahead; that it is right, tools/serving/api_list tests. */
+/* Which answers announce their length. That the length is right is tested by tools/serving/api_list. */
 #include "tests/tools/serving/played_store.h"
 
 #include "tools/informer-sim/list_measure.h"
 
-/* What the watch cache answers comes in chunks, what storage answers with its length. */
-TEST_CASE(which_answers_are_the_watch_caches)
+/* Answers of the watch cache come in chunks, answers of storage with their length. */
+TEST_CASE(answers_of_storage_announce_their_length)
 {
 	struct world *w = world_new();
 	static const struct {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Loading and replicating in informer-sim: the shapes of input it takes, what it
- * fills in, what a replica keeps and what is its own.
- */
+/* Loading and replicating in informer-sim: inputs, fields filled in, and what differs between replicas. */
 #include "tests/room.h"
 #include "tools/informer-sim/doc_edit.h"
 #include "tools/printer/age.h"
@@ -69,7 +66,7 @@ count(struct world *w, const char *group, const char *plural)
 	return resource ? sim_store_count(w->store, resource) : 0;
 }
 
-/* The text of an object, as a GET would show it; free it. */
+/* The text of an object as a GET shows it; free it. */
 static char *
 shown(struct world *w, const char *group, const char *plural, const char *key)
 {
@@ -82,7 +79,7 @@ shown(struct world *w, const char *group, const char *plural, const char *key)
 	return api_buf_take(&text);
 }
 
-/* A List, a PodList with items of no kind, single manifests, and all of them one behind the other. */
+/* The input may be a List, a PodList with items without kind, single manifests, and all of them in a row. */
 TEST(every_shape_of_dump_is_taken)
 {
 	assert_int_equal(load(w, "{\"apiVersion\":\"v1\",\"items\":[{\"kind\":\"Service\",\"apiVersion\":"
@@ -106,7 +103,7 @@ TEST(every_shape_of_dump_is_taken)
 	assert_int_equal(w->loader.objects, 6);
 }
 
-/* A missing namespace, UID and creation time are filled in; the RV is always the server's. */
+/* A missing namespace, UID and creation time are filled in. The RV is always the server's. */
 TEST(what_is_missing_is_filled_in)
 {
 	_cleanup_(api_freep) char *text = NULL;
@@ -120,7 +117,7 @@ TEST(what_is_missing_is_filled_in)
 	assert_non_null(strstr(text, "\"creationTimestamp\":\"2026-01-01T00:00:00Z\""));
 }
 
-/* An unknown kind becomes a resource of that name, with the plural guessed. */
+/* An unknown kind becomes a resource with a guessed plural. */
 TEST(an_unknown_kind_becomes_a_resource)
 {
 	assert_int_equal(load(w, "{\"kind\":\"NetworkPolicy\",\"apiVersion\":\"networking.k8s.io/"
@@ -135,7 +132,7 @@ TEST(an_unknown_kind_becomes_a_resource)
 	assert_false(api_registry_find(&w->registry, "storage.k8s.io", "v1", "storageclasses")->namespaced);
 }
 
-/* Bad input names file, place and reason, and leaves what was loaded before. */
+/* The message for bad input names file, place and reason. Earlier input stays loaded. */
 TEST(bad_input_says_where_and_why)
 {
 	assert_int_equal(load(w, "{\"kind\":\"Node\",\n\"apiVersion\":}"), -EINVAL);
@@ -168,7 +165,7 @@ TEST(bad_input_says_where_and_why)
 	"\"containerStatuses\":[{\"name\":\"c\",\"containerID\":\"containerd://"                             \
 	"00ff\",\"restartCount\":3}]}}"
 
-/* The first pod stays as it is; the others keep what a template gives and have the rest for themselves. */
+/* The first pod is unchanged. Replicas share their template's fields but not name, UID and address. */
 TEST(a_replica_is_another_pod_of_the_same_workload)
 {
 	const struct api_resource *pods = api_registry_find(&w->registry, "", "v1", "pods");
@@ -219,7 +216,7 @@ TEST(a_replica_is_another_pod_of_the_same_workload)
 	assert_int_equal(originals, 1);
 }
 
-/* The address of a pod on its host's network is its host's. */
+/* A replica on the host network has its host's address. */
 TEST(a_replica_on_the_host_network_has_its_hosts_address)
 {
 	static const char text[] = "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"hostNetwork\":true,"
@@ -275,7 +272,7 @@ generate(uint64_t seed, size_t *ret_pods)
 	return text;
 }
 
-/* A generated cluster has exactly the pods asked for, and equal seeds make it equal to the byte. */
+/* A generated cluster has exactly the requested pods, and equal seeds make it byte for byte equal. */
 TEST_CASE(equal_seeds_generate_equal_clusters)
 {
 	size_t pods;
@@ -288,7 +285,6 @@ TEST_CASE(equal_seeds_generate_equal_clusters)
 	assert_string_not_equal(a, c);
 }
 
-/* Each generated pod is owned by an object that is there, and runs on a node that is there. */
 TEST(generated_pods_have_owners_and_nodes)
 {
 	const struct api_resource *pods = api_registry_find(&w->registry, "", "v1", "pods");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* informer-sim's patches: strategic merge patch with its merge keys and directives, JSON patch. */
+/* informer-sim's patches: strategic merge patch, JSON merge patch and JSON patch. */
 #include "tests/room.h"
 #include "tools/informer-sim/merge.h"
 
 enum how { STRATEGIC, JSON_PATCH, MERGE };
 
-/* Patch one text by another; what comes out, or "! " and the error. Free it. */
+/* Patch one text by another. Returns the result, or "! " and the error; free it. */
 static char *
 patched(enum how how, const char *text, const char *patch_text)
 {
@@ -40,7 +40,7 @@ expect(enum how how, const char *text, const char *patch, const char *expected)
 	assert_string_equal(got, expected);
 }
 
-/* A list with a merge key is merged by it: known elements change, new ones are added, the others stay. */
+/* A list with a merge key is merged by it: known elements change, new ones are added, the rest stays. */
 TEST_CASE(lists_are_merged_by_their_key)
 {
 	expect(STRATEGIC,
@@ -54,13 +54,13 @@ TEST_CASE(lists_are_merged_by_their_key)
 	       "{\"ports\":[{\"port\":80,\"a\":2}]}");
 	expect(STRATEGIC, "{\"ports\":[{\"containerPort\":80}]}", "{\"ports\":[{\"containerPort\":81}]}",
 	       "{\"ports\":[{\"containerPort\":81},{\"containerPort\":80}]}");
-	/* what stood in front of what the patch names stays there */
+	/* elements before a named one stay before it */
 	expect(STRATEGIC, "{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
 	       "{\"containers\":[{\"name\":\"b\",\"image\":\"2\"},{\"name\":\"c\"}]}",
 	       "{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\",\"image\":\"2\"},{\"name\":\"c\"}]}");
 }
 
-/* A list without one is replaced, a set of strings is united. */
+/* A list without a merge key is replaced. A set of strings is united. */
 TEST_CASE(other_lists_are_replaced)
 {
 	expect(STRATEGIC, "{\"args\":[\"a\",\"b\"],\"tolerations\":[{\"key\":\"x\"}]}",
@@ -70,7 +70,7 @@ TEST_CASE(other_lists_are_replaced)
 	       "{\"finalizers\":[\"a\",\"b\"]}");
 }
 
-/* null removes, also where the patch makes something new. */
+/* null removes a member, also in an object that the patch adds. */
 TEST_CASE(null_removes)
 {
 	expect(STRATEGIC, "{\"a\":1,\"labels\":{\"x\":\"1\",\"y\":\"2\"}}",
@@ -78,10 +78,7 @@ TEST_CASE(null_removes)
 	       "{\"labels\":{\"y\":\"2\"},\"new\":{\"b\":1}}");
 }
 
-/*
- * The directives: delete and replace an element, a list or a map, keep only some keys, set an order, delete
- * from a set.
- */
+/* The directives: delete and replace an element, list or map, retain keys, order, delete from a set. */
 TEST_CASE(directives_are_followed)
 {
 	expect(STRATEGIC, "{\"volumes\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
@@ -102,7 +99,6 @@ TEST_CASE(directives_are_followed)
 	       "{\"$deleteFromPrimitiveList/finalizers\":[\"a\"]}", "{\"finalizers\":[\"b\"]}");
 }
 
-/* What is no patch is refused with the reason. */
 TEST_CASE(bad_strategic_patches_are_refused)
 {
 	expect(STRATEGIC, "{}", "{\"m\":{\"$patch\":\"explode\"}}", "! Unknown patch type found: explode");
@@ -111,7 +107,7 @@ TEST_CASE(bad_strategic_patches_are_refused)
 	expect(STRATEGIC, "{}", "{\"$setElementOrder/env\":3}", "! a directive wants a list: ");
 }
 
-/* JSON patch: every operation, with escaped pointers and the end of a list. */
+/* Every operation of JSON patch works, with escaped pointers and the end of a list. */
 TEST_CASE(json_patch_does_its_operations)
 {
 	expect(JSON_PATCH, "{\"a\":{\"b/c\":1},\"l\":[1,3]}",
@@ -124,7 +120,7 @@ TEST_CASE(json_patch_does_its_operations)
 	       "{\"l\":[0,2,4],\"two\":2,\"z\":{\"b/c\":1}}");
 }
 
-/* An operation that cannot be done says which. */
+/* The message for an impossible operation names it. */
 TEST_CASE(bad_json_patches_are_refused)
 {
 	static const struct {
@@ -149,8 +145,7 @@ TEST_CASE(bad_json_patches_are_refused)
 	}
 }
 
-/* The examples of RFC 7386, appendix A. */
-TEST_CASE(merge_patch_follows_its_rfc)
+TEST_CASE(merge_patch_follows_rfc_7386_appendix_a)
 {
 	static const char *const cases[][3] = {
 		{"{\"a\":\"b\"}", "{\"a\":\"c\"}", "{\"a\":\"c\"}"},

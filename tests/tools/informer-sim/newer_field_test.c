@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A field that no client knows stands behind the fields of each object, and all lengths around it have grown.
- */
+/* A field that no client knows follows the fields of each object, and all lengths around it grow. */
 #include "tests/room.h"
 #include "tools/informer-sim/newer_field.h"
 #include "tools/serving/proto_document.h"
@@ -38,8 +37,7 @@ make_pods(struct api_buf *plain, struct api_buf *grown)
 	api_proto_wrap(grown, "v1", "Pod", &pod);
 }
 
-/* A document's object has it, behind its own. */
-TEST_CASE(an_object_has_it)
+TEST_CASE(an_object_has_the_newer_field)
 {
 	struct api_buf got = {0}, want = {0};
 
@@ -48,8 +46,8 @@ TEST_CASE(an_object_has_it)
 	assert_same(&got, &want);
 }
 
-/* Each item of a list has it, the list itself has not; the length of 128 bytes and more has two. */
-TEST_CASE(each_item_has_it)
+/* Each item of a list has the field, the list has not. A length of 128 or more takes two bytes. */
+TEST_CASE(each_item_has_the_newer_field)
 {
 	_cleanup_(api_buf_done) struct api_buf pod = {0};
 	_cleanup_(api_buf_done) struct api_buf meta = {0};
@@ -73,8 +71,8 @@ TEST_CASE(each_item_has_it)
 	assert_same(&got, &want);
 }
 
-/* A frame's object has it; a bookmark and an error stay as they are. */
-TEST_CASE(a_frames_object_has_it)
+/* A frame's object has the field. A bookmark and an error are unchanged. */
+TEST_CASE(a_frames_object_has_the_newer_field)
 {
 	struct api_buf plain = {0}, grown = {0}, got = {0}, want = {0};
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * informer-sim's store: RVs, ordered views of now and of the past, the event
- * ring and its floor.
- */
+/* informer-sim's store: RVs, ordered views of now and of the past, the ring of events and its floor. */
 #include "tests/tools/serving/made_object.h"
 #include "tools/informer-sim/rng.h"
 #include "tools/informer-sim/object_store.h"
@@ -101,7 +98,7 @@ assert_view(struct world *w, uint64_t rv, const char *expected)
 	assert_string_equal(text.data, expected);
 }
 
-/* All resources share one counter, and an object's text shows its RV. */
+/* All resources share one counter of RVs, and an object's text contains its RV. */
 TEST(one_counter_numbers_the_changes_of_all_resources)
 {
 	_cleanup_(api_object_unrefp) struct api_object *object = NULL;
@@ -124,7 +121,7 @@ TEST(one_counter_numbers_the_changes_of_all_resources)
 	assert_non_null(strstr(text.data, "\"resourceVersion\":\"12345\",\"labels\""));
 }
 
-/* Replacing an object that was changed or deleted meanwhile is refused and changes nothing. */
+/* A change of an object that was changed or deleted meanwhile is refused and changes nothing. */
 TEST(a_change_of_an_outdated_object_is_refused)
 {
 	_cleanup_(api_object_unrefp) struct api_object *old = NULL;
@@ -142,8 +139,7 @@ TEST(a_change_of_an_outdated_object_is_refused)
 	assert_int_equal(sim_store_rv(w->store), 3);
 }
 
-/* A view of the past that was compacted away is refused; random_changes_match_a_plain_model sees the others.
- */
+/* A view of a past below the floor is refused. random_changes_match_a_plain_model tests views above it. */
 TEST(a_view_below_the_floor_is_refused)
 {
 	struct sim_view view;
@@ -156,8 +152,7 @@ TEST(a_view_below_the_floor_is_refused)
 	assert_view(w, 2, "a=1");
 }
 
-/* A view does not change while the store does. */
-TEST(a_view_stays_as_it_was_taken)
+TEST(a_view_does_not_change)
 {
 	struct sim_view view;
 	char name[8];
@@ -186,7 +181,7 @@ TEST(a_view_stays_as_it_was_taken)
 	sim_view_done(&view);
 }
 
-/* The ring keeps the last events of each resource by itself; a busy one does not push out a quiet one's. */
+/* Each resource keeps its own last events: a busy resource does not push out those of a quiet one. */
 TEST(each_resource_has_a_history_of_its_own)
 {
 	uint64_t position, floor, rv;
@@ -211,8 +206,7 @@ TEST(each_resource_has_a_history_of_its_own)
 	api_events_done(&event, 1);
 }
 
-/* A cursor that the ring has overtaken is told so. */
-TEST(a_cursor_that_is_too_slow_loses_its_place)
+TEST(a_cursor_behind_the_ring_is_told)
 {
 	uint64_t position, floor, rv;
 	struct api_event event;
@@ -227,7 +221,7 @@ TEST(a_cursor_that_is_too_slow_loses_its_place)
 	assert_int_equal(sim_store_events(w->store, w->pods, &position, &event, 1, &rv), -ESTALE);
 }
 
-/* Against a plain array: 20,000 random changes, views of now and of random RVs inside the history. */
+/* After each of 20,000 random changes, views of now and of random kept RVs equal a plain array. */
 TEST(random_changes_match_a_plain_model)
 {
 	enum { KEYS = 600, STEPS = 20000 };
@@ -276,8 +270,8 @@ TEST(random_changes_match_a_plain_model)
 	}
 }
 
-/* Going back to an RV undoes what came later, counts on from there, and ends every watch. */
-TEST(a_restored_store_is_the_old_one)
+/* A restored store drops later changes, counts on from the restored RV, and ends every watch. */
+TEST(a_restored_store_has_its_old_state)
 {
 	struct api_event events[4];
 	uint64_t position, rv, floor;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What typed clients send becomes the JSON that it stands for; what is not read is refused by name, and no
- * bytes do harm.
- */
+/* Protobuf bodies of typed clients become the equal JSON. Unknown fields are refused. No bytes do harm. */
 #include "tests/room.h"
 #include "tools/informer-sim/protobuf.h"
 #include "tools/serving/proto_document.h"
@@ -24,7 +21,7 @@ add_int(struct api_buf *buf, unsigned number, int64_t value)
 	add_varint(buf, (uint64_t)value);
 }
 
-/* The inner message is used up. */
+/* Frees the inner message. */
 static void
 add_message(struct api_buf *buf, unsigned number, struct api_buf *inner)
 {
@@ -43,7 +40,7 @@ add_entry(struct api_buf *buf, unsigned number, const char *key, const char *val
 	add_message(buf, number, &entry);
 }
 
-/* The document of a message, which is used up. */
+/* The document of a message, which is freed. */
 static struct api_buf
 wrapped(const char *api_version, const char *kind, struct api_buf *raw)
 {
@@ -81,7 +78,7 @@ expect_refused(struct api_buf *body, int code, const char *part)
 	api_buf_done(body);
 }
 
-/* metadata with a name, and the empty fields that Go writes all the same */
+/* metadata with a name, and the empty fields that Go writes */
 static void
 add_metadata(struct api_buf *object, const char *name)
 {
@@ -95,10 +92,7 @@ add_metadata(struct api_buf *object, const char *name)
 	add_message(object, 1, &meta);
 }
 
-/*
- * A deployment as `kubectl create deployment` sends it, with what distinguishes 0 from nothing, and port
- * names from numbers.
- */
+/* A deployment as kubectl sends it, with zeros behind pointers, and port names beside numbers. */
 static struct api_buf
 deployment(void)
 {
@@ -146,10 +140,7 @@ deployment(void)
 	return wrapped("apps/v1", "Deployment", &object);
 }
 
-/*
- * Names, maps, lists, quantities, numbers that may be texts; empty is left out as Go leaves it out, a pointer
- * to 0 is not.
- */
+/* All types of fields become JSON. Empty fields are left out as Go does, a pointer to 0 is kept. */
 TEST_CASE(a_body_becomes_its_json)
 {
 	struct api_buf body = deployment(), object = {0}, time = {0}, meta = {0};
@@ -180,8 +171,8 @@ TEST_CASE(a_body_becomes_its_json)
 			   "\"creationTimestamp\":\"2023-11-14T22:13:20Z\"}}");
 }
 
-/* A kind or field that is not read is named, and nothing is lost silently; an empty one is no loss. */
-TEST_CASE(what_is_not_read_is_refused_by_name)
+/* An unknown kind or field is refused by name. An empty unknown field loses nothing and is accepted. */
+TEST_CASE(an_unknown_field_is_refused_by_name)
 {
 	struct api_buf object = {0}, spec = {0}, body;
 
@@ -203,7 +194,7 @@ TEST_CASE(what_is_not_read_is_refused_by_name)
 	expect_refused(&body, -EPROTO, "no protobuf message");
 }
 
-/* Read a copy of so many bytes that ends where it ends; flip: one bit is another one, or SIZE_MAX. */
+/* Read a copy of so many bytes with nothing behind it; flip: the bit to invert, or SIZE_MAX. */
 static void
 read_copy(const struct api_buf *body, size_t length, size_t flip)
 {
@@ -219,10 +210,7 @@ read_copy(const struct api_buf *body, size_t length, size_t flip)
 	free(copy);
 }
 
-/*
- * A body that ends early, or has one wrong byte, is refused or becomes some JSON; under ASan: nothing beyond
- * it is read.
- */
+/* A cut body, or one with a wrong bit, is refused or becomes some JSON. No byte behind it is read. */
 TEST_CASE(no_bytes_do_harm)
 {
 	struct api_buf body = deployment();
