@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * JSON, YAML and tables as kubectl lays them out. That all three are kubectl's own, byte for byte, is shown
- * on whole clusters by tests/e2e/ctl_get.sh; here each rule is shown alone.
- */
+/* JSON, YAML and tables as kubectl prints them, by rules. tests/e2e/ctl_get.sh compares whole clusters. */
 #include "tests/room.h"
 #include "tools/informerctl/document.h"
 #include "tools/informerctl/aligned_table.h"
@@ -25,7 +22,7 @@ assert_text(const char *json, bool yaml, const char *expected)
 	cJSON_Delete(node);
 }
 
-/* One string as the value of a key. */
+/* Expect this for one string as the value of a key. */
 static void
 assert_scalar(const char *string, const char *expected)
 {
@@ -40,7 +37,7 @@ assert_scalar(const char *string, const char *expected)
 	cJSON_Delete(node);
 }
 
-/* Four spaces, keys in order, nothing between empty brackets. */
+/* JSON has four spaces of indent, keys in order, and nothing between empty brackets. */
 TEST_CASE(json_is_indented_and_ordered)
 {
 	assert_text("{\"b\":[1,{}],\"a\":{\"y\":[],\"x\":null}}", false,
@@ -48,15 +45,15 @@ TEST_CASE(json_is_indented_and_ordered)
 		    "1,\n        {}\n    ]\n}\n");
 }
 
-/* The characters that Go escapes are escaped, others are not. */
+/* The characters that Go escapes are escaped, and no others. */
 TEST_CASE(json_escapes_as_go_does)
 {
 	assert_text("{\"a\":\"<&>\\\"\\\\\\n\\t\\u0001\\u2028\xc3\xa9/\"}", false,
 		    "{\n    \"a\": \"\\u003c\\u0026\\u003e\\\"\\\\\\n\\t\\u0001\\u2028\xc3\xa9/\"\n}\n");
 }
 
-/* apiVersion and kind, which a list leaves out, are added, and are not added twice. */
-TEST_CASE(identity_is_added_where_it_lacks)
+/* apiVersion and kind, which items of a list lack, are added once. */
+TEST_CASE(missing_api_version_and_kind_are_added)
 {
 	cJSON *node = cJSON_Parse("{\"kind\":\"Own\",\"z\":1}");
 	struct document document = {field_of_cjson(node), "v1", "Pod"};
@@ -68,7 +65,7 @@ TEST_CASE(identity_is_added_where_it_lacks)
 	cJSON_Delete(node);
 }
 
-/* What YAML would take for a boolean, a number, a time or nothing is quoted. */
+/* A string that YAML would read as a boolean, a number, a time or null is quoted. */
 TEST_CASE(strings_that_look_like_values_are_quoted)
 {
 	static const char *const quoted[] = {"true", "Yes",   "off", "y",     "N",        "null",
@@ -87,7 +84,6 @@ TEST_CASE(strings_that_look_like_values_are_quoted)
 	}
 }
 
-/* What only resembles them is plain. */
 TEST_CASE(strings_that_only_resemble_values_are_plain)
 {
 	static const char *const plain[] = {"tRUE",       "yes!",       "nul",   "1.2.3", "1e",  "0xg",
@@ -100,7 +96,7 @@ TEST_CASE(strings_that_only_resemble_values_are_plain)
 		assert_scalar(plain[i], plain[i]);
 }
 
-/* Texts with characters that mean something stand in single quotes. */
+/* Strings with YAML indicators are in single quotes. */
 TEST_CASE(indicators_are_quoted_singly)
 {
 	assert_scalar("a: b", "'a: b'");
@@ -113,7 +109,7 @@ TEST_CASE(indicators_are_quoted_singly)
 	assert_scalar("{{x}}", "'{{x}}'");
 }
 
-/* Tabs, controls and what is beyond the basic plane are escaped in double quotes. */
+/* Tabs, control characters and characters beyond the basic plane are escaped in double quotes. */
 TEST_CASE(special_characters_are_escaped)
 {
 	assert_scalar("a\tb", "\"a\\tb\"");
@@ -123,10 +119,7 @@ TEST_CASE(special_characters_are_escaped)
 	assert_scalar("a \nb", "\"a \\nb\"");
 }
 
-/*
- * Several lines are a literal block, whose header tells of line feeds at the end and spaces at the
- * beginning.
- */
+/* Several lines are a literal block. Its header tells of line feeds at the end and blanks at the start. */
 TEST_CASE(lines_are_a_literal_block)
 {
 	assert_scalar("a\nb", "|-\n  a\n  b");
@@ -136,7 +129,7 @@ TEST_CASE(lines_are_a_literal_block)
 	assert_scalar("  a\nb", "|2-\n    a\n  b");
 }
 
-/* A key of several lines, or of more than 128 bytes, stands behind a question mark. */
+/* A key of several lines, or of more than 128 bytes, follows a question mark. */
 TEST_CASE(keys_that_are_not_simple_are_explicit)
 {
 	char json[256], expected[256];
@@ -151,8 +144,8 @@ TEST_CASE(keys_that_are_not_simple_are_explicit)
 }
 
 /*
- * U+2028 breaks a line and needs no double quotes. Where a text ends with it the closing quote is indented,
- * which is read alike; kubectl writes 'a<U+2028>'.
+ * U+2028 breaks a line and needs no double quotes. At the end of a text the closing quote is indented, which
+ * reads the same; kubectl writes 'a<U+2028>'.
  */
 TEST_CASE(other_line_breaks_stand_in_single_quotes)
 {
@@ -160,7 +153,7 @@ TEST_CASE(other_line_breaks_stand_in_single_quotes)
 	assert_scalar("a\xe2\x80\xa8", "'a\xe2\x80\xa8  '");
 }
 
-/* A long text is folded at the first space beyond column 80. */
+/* A long text is folded at the first blank after column 80. */
 TEST_CASE(long_texts_are_folded)
 {
 	assert_scalar(
@@ -169,22 +162,22 @@ TEST_CASE(long_texts_are_folded)
 		"end");
 }
 
-/* Sequences stand at their key's level; empty ones on its line; a mapping begins on its dash's line. */
+/* A sequence has its key's indent. An empty one is on its key's line. A mapping begins on its dash's line. */
 TEST_CASE(yaml_nests_as_kubectl_does)
 {
 	assert_text("{\"a\":[{\"p\":1,\"q\":[2,[3]]},[]],\"b\":{\"c\":{}},\"d\":[]}", true,
 		    "a:\n- p: 1\n  q:\n  - 2\n  - - 3\n- []\nb:\n  c: {}\nd: []\n");
 }
 
-/* Numbers in keys are ordered by value, keys that look like values are quoted. */
+/* Numbers in keys are ordered by value. Keys that look like values are quoted. */
 TEST_CASE(yaml_keys_are_in_natural_order)
 {
 	assert_text("{\"b10\":1,\"b9\":2,\"B\":3,\"y\":4,\"1\":5,\"a.b\":6,\"ab\":7}", true,
 		    "\"1\": 5\nB: 3\na.b: 6\nab: 7\nb9: 2\nb10: 1\n\"y\": 4\n");
 }
 
-/* Columns are as wide as their widest cell; no spaces end a line; a cell ends with its first line. */
-TEST_CASE(tables_are_kubectls)
+/* A column is as wide as its widest cell. No blanks end a line. A cell ends with its first line. */
+TEST_CASE(tables_are_laid_out_as_kubectls)
 {
 	static const char *const cells_of[] = {
 		"NAME", "X",           "AGE",        "web", "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conditions of `informerctl wait`: what is one, and which objects meet it, as kubectl has it. */
+/* Conditions of `informerctl wait`: their syntax and the objects that meet them, as in kubectl. */
 #include "tests/room.h"
 #include "tools/informerctl/wait_condition.h"
 
@@ -38,7 +38,7 @@ assert_met(const char *text, const char *json, int result)
 		fail_msg("%s: %d %s", text, r, why);
 }
 
-/* Type and status count without their case; the first of the types that is there decides. */
+/* Type and status match in any case. The first condition of the type decides. */
 TEST_CASE(a_condition_is_met_by_its_status)
 {
 	assert_met("condition=Initialized", pod, 1);
@@ -56,8 +56,7 @@ TEST_CASE(a_condition_is_met_by_its_status)
 	assert_met("condition=Ready", "{\"status\":{\"conditions\":[1,null]}}", 0);
 }
 
-/* A condition that was observed of an older generation says nothing of this one; its own number comes first.
- */
+/* A condition of an older generation is not met. Its own observedGeneration counts before the status's. */
 TEST_CASE(an_outdated_condition_is_not_met)
 {
 	static const char by_status[] =
@@ -75,7 +74,7 @@ TEST_CASE(an_outdated_condition_is_not_met)
 	assert_met("condition=Ready", json, 1);
 }
 
-/* A path leads to a value, whatever it is, or to the one that is named; blanks around it do not count. */
+/* A path is met by any value, or by the given value. Blanks around the value do not count. */
 TEST_CASE(a_path_is_met_by_what_it_leads_to)
 {
 	static const struct {
@@ -118,7 +117,7 @@ TEST_CASE(a_path_is_met_by_what_it_leads_to)
 		assert_met(cases[i].text, pod, cases[i].result);
 }
 
-/* Several values, and what has no text, are no answer. */
+/* Several values, and a value without a text, are an error. */
 TEST_CASE(a_path_to_more_than_a_value_is_an_error)
 {
 	const char *why = "";
@@ -129,7 +128,7 @@ TEST_CASE(a_path_to_more_than_a_value_is_an_error)
 	assert_string_equal(why, "jsonpath leads to a nested object or list which is not supported");
 }
 
-/* What is no condition is refused: with a reason when it is meant to be one. */
+/* An argument that is no condition is refused, with a reason if it resembles one. */
 TEST_CASE(what_is_no_condition_is_refused)
 {
 	static const struct {
@@ -171,7 +170,7 @@ TEST_CASE(what_is_no_condition_is_refused)
 	}
 }
 
-/* The two that need no object's fields. */
+/* create and delete need no fields of the object. */
 TEST_CASE(creation_and_deletion_are_conditions)
 {
 	struct wait_condition condition;
