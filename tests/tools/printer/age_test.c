@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ages and times as kubectl prints them; flags' durations; nearest names. */
+/* Ages and times as kubectl prints them, and durations in flags. */
 #include "tests/room.h"
 #include "tools/printer/age.h"
 #include "tools/informerctl/cli.h"
@@ -17,8 +17,8 @@ assert_age(int64_t seconds, const char *text)
 	assert_string_equal(age_format(seconds * NS_PER_S, buffer), text);
 }
 
-/* Each range has its own two units, as in Kubernetes' own test of HumanDuration. */
-TEST_CASE(ages_are_kubectls)
+/* Each range of ages has its two units. The cases are those of Kubernetes' test of HumanDuration. */
+TEST_CASE(ages_are_printed_as_kubectl_does)
 {
 	assert_age(0, "0s");
 	assert_age(1, "1s");
@@ -46,8 +46,8 @@ TEST_CASE(ages_are_kubectls)
 	assert_age(8 * YEAR + 200 * DAY, "8y");
 }
 
-/* A clock that is a second behind is forgiven, one that is further behind is not. */
-TEST_CASE(the_future_is_invalid)
+/* A time less than 2 s in the future has the age 0s, a later one <invalid>. */
+TEST_CASE(a_future_time_is_invalid)
 {
 	char buffer[AGE_TEXT_MAX];
 
@@ -64,7 +64,7 @@ seconds_of(const char *text)
 	return age_parse((struct field_text){text, strlen(text)}, &ns) ? ns / NS_PER_S : -1;
 }
 
-/* Times come in UTC, with an offset, with fractions. */
+/* Times may be in UTC, have an offset, or have fractions. */
 TEST_CASE(times_of_rfc3339_are_read)
 {
 	assert_int_equal(seconds_of("1970-01-01T00:00:00Z"), 0);
@@ -73,8 +73,7 @@ TEST_CASE(times_of_rfc3339_are_read)
 	assert_int_equal(seconds_of("2026-03-01T12:00:00.999999Z"), 1772366400);
 }
 
-/* What is no time is refused, wherever it ends. */
-TEST_CASE(what_is_no_time_is_refused)
+TEST_CASE(a_malformed_time_is_refused)
 {
 	static const char whole[] = "2026-03-01T12:00:00+02:00";
 
@@ -97,8 +96,7 @@ ms_of(const char *text)
 	return cli_duration(text, &ms) ? ms : -77;
 }
 
-/* --timeout takes Go's durations. */
-TEST_CASE(durations_are_gos)
+TEST_CASE(timeouts_are_read_as_gos_durations)
 {
 	assert_int_equal(ms_of("30s"), 30000);
 	assert_int_equal(ms_of("500ms"), 500);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Table rows as Kubernetes prints them. The pods are the cases of Kubernetes' own printers test, and those
- * that its code tells apart besides; each is a test named by what it shows.
+ * Table rows as Kubernetes prints them. The pods are the cases of Kubernetes' printers test, and further ones
+ * that its code distinguishes. Each case is a test.
  */
 #include "tests/room.h"
 #include "tools/printer/age.h"
@@ -252,10 +252,7 @@ row_is_printed(void **state)
 	free(json);
 }
 
-/*
- * A resource without a printer of its own has NAME and AGE; one of another group is not taken for the known
- * one.
- */
+/* A resource without its own printer has NAME and AGE. The same name in another group is another resource. */
 static void
 unknown_resources_have_name_and_age(void **state)
 {
