@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A release of Kubernetes, as servers and k8s.io/api write it, as a number. */
 #include "tests/room.h"
 #include "tools/schema/proto_release.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schema's text becomes kinds, messages and fields; whatever is wrong with one is said in a sentence with
- * the line; and the one that is built in has the kinds of Kubernetes.
+ * The schema's text becomes kinds, messages and fields. A mistake is reported with its line. The built-in
+ * schema has the kinds of Kubernetes.
  */
 #include "tests/room.h"
 #include "tools/schema/proto_schema.h"
 #include "writer/base/growing.h"
 
-/* A copy that ends where it ends, so that a sanitizer sees what is read behind it. */
+/* Parse a copy with nothing behind it, so that a sanitizer sees reads beyond its end. */
 static struct proto_schema *
 parse(const char *text, size_t length, char why[static 256])
 {
@@ -39,12 +39,12 @@ kind(const struct proto_schema *s, const char *api_version, const char *name)
 	return proto_schema_kind(s, api_version, strlen(api_version), name, strlen(name));
 }
 
-/* ---- what a line becomes ---- */
+/* ---- lines ---- */
 
 static const struct {
 	const char *line, *name;
 	unsigned number, type, flags;
-	bool absent; /* stands in JSON though it is absent */
+	bool absent; /* printed in JSON even if absent */
 } lines[] = {
 	{"1 a string", "\"a\":", 1, PROTO_STRING, 0, false},
 	{"1 a string omitempty", "\"a\":", 1, PROTO_STRING, PROTO_OMIT_EMPTY | PROTO_DROP_ZERO, false},
@@ -97,7 +97,7 @@ TEST_CASE(a_line_becomes_a_field)
 	}
 }
 
-TEST_CASE(a_number_that_is_not_there_is_not_found)
+TEST_CASE(an_unknown_number_is_not_found)
 {
 	struct proto_schema *s = parsed("kind v1 A A.v1\nmessage A.v1\n0 k \"v\"\n2 a string\n7 b string\n");
 	const struct proto_message *m = kind(s, "v1", "A");
@@ -124,7 +124,7 @@ TEST_CASE(a_kind_is_found_by_both_its_names)
 	proto_schema_free(s);
 }
 
-/* ---- of one server ---- */
+/* ---- releases ---- */
 
 static const char varying[] =
 	"releases v0.33.1 v0.37.2\nkind v1 A A.v1\nkind v1 B B.v1\nkind v1 C C.v1\nkind v1 D D.v1\n"
@@ -133,7 +133,7 @@ static const char varying[] =
 	"3 t time omitempty omitzero=1.34\n4 p *int omitempty=1.36\n5 q *int\n"
 	"message B.v1\n1 a []A.v1\nmessage C.v1\n1 q *int omitempty gone=1.36\n2 r string\n";
 
-/* What the fields are in each release, and which print though they are absent; nobody knows of older ones. */
+/* The fields fit each release. For a release older than the schema they are uncertain. */
 TEST_CASE(a_schema_fits_one_server)
 {
 	enum { EMPTY = PROTO_OMIT_EMPTY | PROTO_DROP_ZERO, ZERO = PROTO_OMIT_EMPTY | PROTO_OMIT_ZERO };
@@ -177,7 +177,7 @@ TEST_CASE(a_schema_fits_one_server)
 	proto_schema_free(s);
 }
 
-/* ---- what is wrong ---- */
+/* ---- mistakes ---- */
 
 static const struct {
 	const char *text, *why;
@@ -226,7 +226,7 @@ static const struct {
 	{"message A.v1\n1 - []A.v1\n", "line 2: only a message can"},
 };
 
-TEST_CASE(what_is_wrong_is_said_with_its_line)
+TEST_CASE(a_mistake_is_reported_with_its_line)
 {
 	char why[256];
 
@@ -239,8 +239,8 @@ TEST_CASE(what_is_wrong_is_said_with_its_line)
 	assert_string_equal(why, "line 3: there is a zero byte, so it is no text");
 }
 
-/* The longest sentence there can be is cut, and ends. */
-TEST_CASE(a_reason_keeps_within_its_room)
+/* The longest message is cut and terminated. */
+TEST_CASE(a_message_fits_its_buffer)
 {
 	char why[16], text[600] = "message A.v1\n1 a ";
 
@@ -264,7 +264,7 @@ static void __attribute__((format(printf, 2, 3))) add(struct bytes *to, const ch
 	assert_int_equal(bytes_append(to, line, (size_t)length), 0);
 }
 
-TEST_CASE(what_is_too_much_is_refused)
+TEST_CASE(a_schema_that_is_too_large_is_refused)
 {
 	struct bytes text = {0};
 	struct proto_schema *s;
@@ -303,8 +303,8 @@ TEST_CASE(what_is_too_much_is_refused)
 	bytes_done(&text);
 }
 
-/* Cut anywhere, or with any byte another one: a schema, or a sentence. */
-TEST_CASE(any_bytes_give_a_schema_or_a_sentence)
+/* A schema cut anywhere, or with any byte replaced, gives a schema or a message. */
+TEST_CASE(any_bytes_give_a_schema_or_a_message)
 {
 	static const char text[] =
 		"# c\nreleases a b\nkind v1 A A.v1\nmessage A.v1\n0 k \"v\"\n1 a *list[]string omitempty\n"
@@ -327,9 +327,9 @@ TEST_CASE(any_bytes_give_a_schema_or_a_sentence)
 	assert_true(good > 1000 && bad > 1000);
 }
 
-/* ---- the one that is built in ---- */
+/* ---- the built-in schema ---- */
 
-TEST_CASE(the_one_that_is_built_in_has_the_kinds_of_kubernetes)
+TEST_CASE(the_built_in_schema_has_the_kinds_of_kubernetes)
 {
 	const struct proto_schema *s = proto_schema_builtin();
 	const struct proto_message *spec;
