@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which RV a list shows, where its pages end, and the bytes of each shape. */
+/* Which RV a list shows, where its pages end, and the bytes of each form. */
 #include "tests/tools/serving/played_store.h"
 
 #include "tools/informer-sim/doc_edit.h"
@@ -13,7 +13,7 @@ struct answer {
 	struct ask ask;
 	struct api_buf text;
 	char token[512];
-	uint64_t items, bytes; /* as they were measured; of a Table no bytes */
+	uint64_t items, bytes; /* as measured; a Table has no bytes */
 };
 
 static struct answer
@@ -120,7 +120,7 @@ setup(void **state)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, setup, world_tear_down, name)
 
-/* Keys are in order, a namespace is a part of them, selectors choose. */
+/* Objects come in order of their keys, which include the namespace. Selectors choose among them. */
 TEST(objects_come_in_order_of_keys)
 {
 	expect(w, NULL, "", "104: z a b c");
@@ -130,8 +130,8 @@ TEST(objects_come_in_order_of_keys)
 	expect(w, "shop", "fieldSelector=spec.nodeName=n2", "104: b");
 }
 
-/* The table of resourceVersion, match and limit. */
-TEST(the_rv_that_is_shown_is_upstreams_choice)
+/* The RV that is shown follows upstream's table of resourceVersion, match and limit. */
+TEST(the_rv_that_is_shown_follows_upstreams_table)
 {
 	put_pod(w, "shop", "d", NULL, NULL);
 	expect(w, "shop", "resourceVersion=0", "105: a b c d");
@@ -148,8 +148,8 @@ TEST(the_rv_that_is_shown_is_upstreams_choice)
 	       "410 The resourceVersion for the provided list is too old.");
 }
 
-/* Page by page, at the RV of the first one, whatever happens meanwhile; each tells how much is left. */
-TEST(pages_walk_through_one_state)
+/* Every page shows the first page's RV, whatever changes meanwhile, and tells how many objects are left. */
+TEST(pages_show_one_state)
 {
 	ANSWER first = list_of(w, "limit=2"), second = {0}, third = {0};
 	char query[600];
@@ -166,7 +166,7 @@ TEST(pages_walk_through_one_state)
 	assert_string_equal(third.token, "");
 }
 
-/* Where something is selected nobody can tell how much is left without looking at it. */
+/* A page of a selected list does not tell how many objects are left. */
 TEST(a_selections_page_does_not_tell_what_is_left)
 {
 	ANSWER page = list_with(w, "shop", "limit=1&labelSelector=app=web", NULL, false, 0);
@@ -176,7 +176,7 @@ TEST(a_selections_page_does_not_tell_what_is_left)
 	expect(w, "shop", "limit=2&labelSelector=app=web", "104: a c");
 }
 
-/* Behind a token whose state is gone: 410, with a token that goes on with what is there now. */
+/* A token whose state is gone gives 410, with a new token that goes on with the current state. */
 TEST(an_expired_token_says_how_to_go_on)
 {
 	char query[600] = "limit=1";
@@ -193,8 +193,7 @@ TEST(an_expired_token_says_how_to_go_on)
 	assert_string_equal(brief(&third), "105: b b2 +1");
 }
 
-/* Tokens come from clients. */
-TEST(a_token_that_is_none_is_refused)
+TEST(a_malformed_token_is_refused)
 {
 	expect(w, NULL, "continue=%25",
 	       "400 invalid continue token: continue key is not valid: illegal base64 data");
@@ -205,7 +204,6 @@ TEST(a_token_that_is_none_is_refused)
 	       "400 specifying resource version is not allowed when using continue");
 }
 
-/* Before its first list a store has nothing to list. */
 TEST(before_the_first_list_it_is_429)
 {
 	w->unsynced = true;
@@ -214,7 +212,6 @@ TEST(before_the_first_list_it_is_429)
 	w->unsynced = false;
 }
 
-/* A plain list's bytes, to the last. */
 TEST(a_plain_list_is_upstreams_bytes)
 {
 	ANSWER a = list_with(w, "other", "", NULL, false, 0);
@@ -226,7 +223,7 @@ TEST(a_plain_list_is_upstreams_bytes)
 	assert_string_equal(a.text.data + a.text.len - 4, "}]}\n");
 }
 
-TEST(metadata_alone)
+TEST(a_metadata_list_has_metadata_alone)
 {
 	ANSWER a = list_with(w, "shop", "", AS_METADATA_LIST, false, 0);
 
@@ -240,7 +237,7 @@ TEST(metadata_alone)
 	assert_null(strstr(a.text.data, "nodeName"));
 }
 
-/* A Table has its columns once and a row for each; what it measures is not told, for ages change. */
+/* A Table has its columns once and a row for each object. Its length is not announced: ages change. */
 TEST(a_table_has_a_row_for_each)
 {
 	ANSWER a = list_with(w, "shop", "", AS_TABLE, false, 0);
@@ -254,8 +251,8 @@ TEST(a_table_has_a_row_for_each)
 	assert_true(sim_count(api_get(doc.root, "columnDefinitions")) > 3);
 }
 
-/* In protobuf the length that stands first is that of all that follows. */
-TEST(protobuf_tells_its_length_first)
+/* In protobuf the length field equals the length of the rest. */
+TEST(protobuf_begins_with_its_length)
 {
 	ANSWER a = list_with(w, "shop", "", API_PROTOBUF_TYPE, false, 0);
 	ANSWER paged = list_with(w, "shop", "limit=2", API_PROTOBUF_TYPE, false, 7);
@@ -275,8 +272,8 @@ TEST(protobuf_tells_its_length_first)
 	assert_non_null(memmem(paged.text.data, paged.text.len, paged.token, strlen(paged.token)));
 }
 
-/* However small the pieces in which it is read, it is the same. */
-TEST(it_is_the_same_in_pieces_of_any_size)
+/* A list is the same however small the pieces in which it is read. */
+TEST(a_list_is_the_same_in_pieces_of_any_size)
 {
 	static const char *const accepts[] = {NULL, AS_METADATA_LIST, API_PROTOBUF_TYPE};
 
@@ -292,7 +289,7 @@ TEST(it_is_the_same_in_pieces_of_any_size)
 	}
 }
 
-/* No call looks at more than a stride of objects, selected or not. */
+/* No call visits more than a stride of objects, selected or not. */
 TEST(no_call_takes_long)
 {
 	struct ask ask = ask_for(w, NULL, "labelSelector=app=none-at-all", NULL);
@@ -322,8 +319,8 @@ TEST(no_call_takes_long)
 	api_query_done(&query);
 }
 
-/* As a watch's initial events it is a line for each, and the mark behind them. */
-TEST(it_can_be_the_beginning_of_a_watch)
+/* As a watch's initial events a list is a line for each object, and the bookmark after them. */
+TEST(a_list_can_begin_a_watch)
 {
 	ANSWER a = list_with(w, "shop", "allowWatchBookmarks=true&labelSelector=app=web", NULL, true, 0);
 	unsigned lines = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a path names, and whether there is such a place. */
+/* What a path names, and whether that place exists. */
 #include "tests/tools/serving/played_store.h"
 
 #include "tools/serving/api_path.h"
 
-/* "GROUP|VERSION|NAMESPACE|RESOURCE|NAME|SUBRESOURCE", - for what is not named, and "..." behind it. */
+/* "GROUP|VERSION|NAMESPACE|RESOURCE|NAME|SUBRESOURCE", - for a missing part, and "..." for more behind. */
 static const char *
 parts(const char *url)
 {
@@ -27,8 +27,8 @@ parts(const char *url)
 	return text;
 }
 
-/* As upstream reads them, whether there is such a resource or not. */
-TEST_CASE(a_path_is_taken_apart)
+/* A path is split as upstream does, whether its resource exists or not. */
+TEST_CASE(a_path_is_split_into_its_parts)
 {
 	static const struct {
 		const char *url, *want;
@@ -81,7 +81,7 @@ TEST_CASE(a_path_is_taken_apart)
 		assert_string_equal(parts(rows[i].url), rows[i].want);
 }
 
-/* 'y': served; 'n': no such resource; '-': the resource is there, the place is not. */
+/* 'y': served; 'n': no such resource; '-': the resource exists, the place does not. */
 static char
 place(struct world *w, const char *url)
 {
@@ -96,17 +96,17 @@ place(struct world *w, const char *url)
 	return verdict;
 }
 
-TEST_CASE(not_each_path_is_a_place)
+TEST_CASE(not_every_path_is_a_place)
 {
 	struct world *w = world_new();
 
 	assert_int_equal(place(w, "/api/v1/pods"), 'y');
 	assert_int_equal(place(w, "/api/v1/namespaces/shop/pods/a"), 'y');
 	assert_int_equal(place(w, "/api/v1/namespaces/shop/pods/a/status"), 'y');
-	assert_int_equal(place(w, "/api/v1/pods/a"), '-'); /* in which namespace? */
+	assert_int_equal(place(w, "/api/v1/pods/a"), '-'); /* the namespace is missing */
 	assert_int_equal(place(w, "/api/v1/namespaces/shop/pods/a/scale"), '-');
 	assert_int_equal(place(w, "/api/v1/namespaces/shop/pods/a/status/x"), '-');
-	assert_int_equal(place(w, "/api/v1/namespaces/shop/nodes"), 'n'); /* nodes are in none */
+	assert_int_equal(place(w, "/api/v1/namespaces/shop/nodes"), 'n'); /* nodes have no namespace */
 	assert_int_equal(place(w, "/api/v2/pods"), 'n');
 	assert_int_equal(place(w, "/api/v1//pods"), 'n');
 	assert_int_equal(place(w, "/apis/apps/v1/pods"), 'n');

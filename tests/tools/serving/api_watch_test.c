@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a watch says next: of the state it begins with, of changes, of borders, of its end. */
+/* What a watch sends next: initial events, changes, crossings of a selection, bookmarks, its end. */
 #include "tests/tools/serving/played_store.h"
 
 #include "tools/serving/api_watch_private.h"
@@ -12,7 +12,7 @@ static const struct api_watch_options usual = {.bookmark_ms = 60000, .timeout_ms
 struct told {
 	struct api_watch *watch;
 	uint64_t now;
-	char text[4096]; /* of the last line */
+	char text[4096]; /* the last line */
 };
 
 static struct api_watch *opened[16]; /* freed at the end */
@@ -52,8 +52,7 @@ step(struct told *t)
 	return said;
 }
 
-/* The next line as "ADDED shop/a 101", "BOOKMARK 105", "BOOKMARK 105 end", "ERROR message"; WAIT; "END why".
- */
+/* The next line: "ADDED shop/a 101", "BOOKMARK 105", "BOOKMARK 105 end", "ERROR message"; WAIT; "END why". */
 static const char *
 next(struct told *t)
 {
@@ -89,7 +88,7 @@ next(struct told *t)
 	return brief;
 }
 
-/* What comes next, line by line. */
+/* Expect these lines in order. */
 #define says(told, ...)                                                                                      \
 	do {                                                                                                 \
 		const char *const lines_[] = {__VA_ARGS__};                                                  \
@@ -107,8 +106,8 @@ tear_down(void **state)
 
 #define TEST(name) TEST_CASE_OF(struct world *w, world_set_up, tear_down, name)
 
-/* Without an RV a watch begins with an ADDED for each object; who asks for it is told where that ends. */
-TEST(it_begins_with_the_state_and_marks_its_end)
+/* Without an RV a watch begins with an ADDED for each object, and a bookmark after them if asked for. */
+TEST(a_watch_begins_with_the_state_and_marks_its_end)
 {
 	struct told t;
 
@@ -119,15 +118,15 @@ TEST(it_begins_with_the_state_and_marks_its_end)
 		w, "shop",
 		"watch&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
 		NULL, &usual);
-	put_pod(w, "shop", "d", NULL, NULL); /* behind the view */
+	put_pod(w, "shop", "d", NULL, NULL); /* after the view */
 	assert_non_null(t.watch->view);
 	says(&t, "ADDED a 102", "ADDED b 101", "BOOKMARK 103 end");
-	assert_int_equal(w->views, 0); /* nothing is held any more */
+	assert_int_equal(w->views, 0); /* no view is held any more */
 	says(&t, "ADDED d 104", "WAIT");
 }
 
-/* Who wants no initial events, and names no RV, is told what comes from now on. */
-TEST(without_initial_events_it_begins_now)
+/* Without initial events and without an RV, a watch sends the changes from now on. */
+TEST(without_initial_events_a_watch_begins_now)
 {
 	struct told t;
 
@@ -139,7 +138,7 @@ TEST(without_initial_events_it_begins_now)
 	assert_int_equal(w->views, 0);
 }
 
-/* An empty sendInitialEvents is one that is there, and true, as the server converts it. */
+/* An empty sendInitialEvents is true, as the server converts it. */
 TEST(an_empty_bool_is_true)
 {
 	struct ask without = ask_for(w, NULL, "watch&sendInitialEvents=", NULL);
@@ -159,8 +158,8 @@ TEST(an_empty_bool_is_true)
 	api_status_done(&list.api.status);
 }
 
-/* A change across the border of a selection is an ADDED into it, and a DELETED of the old state out of it. */
-TEST(crossing_the_border_is_added_and_deleted)
+/* A change that enters a selection is an ADDED. One that leaves it is a DELETED with the old state. */
+TEST(crossing_a_selection_is_added_and_deleted)
 {
 	struct told t;
 
@@ -172,13 +171,13 @@ TEST(crossing_the_border_is_added_and_deleted)
 	put_pod(w, "shop", "a", "web", "n1");
 	delete_pod(w, "shop/a");
 	assert_string_equal(next(&t), "DELETED a 102");
-	assert_non_null(strstr(t.text, "\"app\":\"web\"")); /* as it was when it was selected */
+	assert_non_null(strstr(t.text, "\"app\":\"web\"")); /* the state when it was selected */
 	says(&t, "ADDED a 104", "MODIFIED a 105", "DELETED a 106", "WAIT");
 	assert_int_equal(t.watch->told_rv, 106);
 }
 
-/* A namespace whose name begins as another's is another one. */
-TEST(another_namespace_is_not_told)
+/* A namespace whose name only begins with the watched one is not watched. */
+TEST(another_namespace_is_not_watched)
 {
 	struct told t = open_with(w, "shop", "watch&resourceVersion=100", NULL, &usual);
 
@@ -188,7 +187,7 @@ TEST(another_namespace_is_not_told)
 	says(&t, "ADDED b 103", "WAIT");
 }
 
-/* From an RV that is too old: one ERROR line, and the end. */
+/* A watch from an RV that is too old gets one ERROR line and ends. */
 TEST(an_rv_below_the_history_is_expired)
 {
 	struct told t;
@@ -201,7 +200,7 @@ TEST(an_rv_below_the_history_is_expired)
 	says(&t, "END error", "END error");
 }
 
-/* Nothing is told, and no bookmark either, before an RV of the future is reached. */
+/* Before an RV of the future is reached, a watch sends neither events nor bookmarks. */
 TEST(an_rv_of_the_future_is_waited_for_in_silence)
 {
 	struct told t = open_watch(w, "watch&resourceVersion=102&allowWatchBookmarks=true");
@@ -216,7 +215,7 @@ TEST(an_rv_of_the_future_is_waited_for_in_silence)
 	assert_string_equal(next(&t), "BOOKMARK 103");
 }
 
-/* A bookmark each minute and one two seconds before the end; then the end, at timeoutSeconds. */
+/* A bookmark comes each minute and two seconds before the end, which is at timeoutSeconds. */
 TEST(bookmarks_come_each_minute_and_before_the_end)
 {
 	struct told t = open_watch(w, "watch&resourceVersion=100&allowWatchBookmarks=true&timeoutSeconds=90");
@@ -233,9 +232,8 @@ TEST(bookmarks_come_each_minute_and_before_the_end)
 	assert_string_equal(next(&t), "END timeout");
 }
 
-/* Who does not ask for bookmarks gets none, no mark of initial events either, and waits until its time is up.
- */
-TEST(no_bookmark_unasked)
+/* A watch that did not ask for bookmarks gets none, not even after initial events. */
+TEST(no_bookmark_comes_unasked)
 {
 	struct told t;
 
@@ -247,8 +245,8 @@ TEST(no_bookmark_unasked)
 	assert_string_equal(next(&t), "WAIT");
 }
 
-/* Ended by its server, a watch tells what it has in hand, then by a bookmark how far that was. */
-TEST(a_server_ends_it_behind_a_bookmark)
+/* A watch that its server ends sends its pending events, then a bookmark. */
+TEST(a_server_ends_a_watch_after_a_bookmark)
 {
 	struct told t = open_watch(w, "watch&resourceVersion=100&allowWatchBookmarks=true");
 
@@ -260,8 +258,8 @@ TEST(a_server_ends_it_behind_a_bookmark)
 	says(&t, "ADDED b 102", "BOOKMARK 102", "END drain");
 }
 
-/* In the middle of its initial events there is no RV that a bookmark could name. */
-TEST(ended_amid_its_initial_events_it_has_no_bookmark)
+/* A watch ended amid its initial events sends no bookmark: no RV would be true. */
+TEST(a_watch_ended_amid_initial_events_has_no_bookmark)
 {
 	struct told t;
 
@@ -273,8 +271,7 @@ TEST(ended_amid_its_initial_events_it_has_no_bookmark)
 	assert_string_equal(next(&t), "END drain");
 }
 
-/* A line is written once for all watches of one form, and again for another form or another kind of change.
- */
+/* A line is made once for all watches of one form, and again for another form or another type of event. */
 TEST(a_line_is_written_once_for_all_of_a_form)
 {
 	struct told full[8], metadata, into;
@@ -304,7 +301,7 @@ TEST(a_line_is_written_once_for_all_of_a_form)
 	assert_null(frame->next->next->next);
 }
 
-/* Columns stand in the first line of a Table's watch alone, also where others share its lines. */
+/* A Table's columns come in a watch's first line alone, also if watches share lines. */
 TEST(a_tables_columns_come_once)
 {
 	struct told early = open_with(w, NULL, "watch&resourceVersion=100", AS_TABLE, &usual), late;
@@ -320,7 +317,7 @@ TEST(a_tables_columns_come_once)
 	assert_non_null(strstr(late.text, "\"columnDefinitions\":[{\"name\":\"Name\""));
 }
 
-/* In protobuf a line is a frame: its length, then a WatchEvent; the object is the typed kind's. */
+/* In protobuf a line is a frame: its length, then a WatchEvent with an object of the typed kind. */
 TEST(in_protobuf_a_line_is_a_frame)
 {
 	struct told t = open_with(w, NULL, "watch&resourceVersion=100", API_PROTOBUF_TYPE, &usual);
@@ -336,7 +333,7 @@ TEST(in_protobuf_a_line_is_a_frame)
 	api_frame_unref(frame);
 }
 
-/* A client that drops managedFields does not share its lines with those that have them. */
+/* A client without managedFields does not share lines with clients that have them. */
 TEST(without_managed_fields_is_a_form_of_its_own)
 {
 	struct api_form plain = {.resource = w->pods, .shape = {.version = "v1"}}, bare = plain;
@@ -347,8 +344,8 @@ TEST(without_managed_fields_is_a_form_of_its_own)
 	assert_true(api_line_form(&plain, API_ADDED, false) != api_line_form(&plain, API_ADDED, true));
 }
 
-/* Where the store has forgotten its place, a watch ends as by its time, or says 410: as it was opened. */
-TEST(a_lost_place_ends_it_or_is_410)
+/* When the store has lost its place, a watch ends silently or with 410, as it was opened. */
+TEST(a_lost_place_ends_a_watch_or_is_410)
 {
 	struct api_watch_options tell = usual;
 	struct told quiet, loud;
@@ -364,7 +361,7 @@ TEST(a_lost_place_ends_it_or_is_410)
 	says(&loud, "ERROR too old resource version: 100 (101)", "END error");
 }
 
-/* A place that is gone is found again by its RV, where the store still can. */
+/* A lost place is found again by its RV, if the store still has that RV. */
 TEST(a_lost_place_is_found_again_by_its_rv)
 {
 	struct api_watch_options tell = usual;
@@ -375,12 +372,12 @@ TEST(a_lost_place_is_found_again_by_its_rv)
 	t = open_with(w, NULL, "watch", NULL, &tell);
 	put_pod(w, "shop", "a", NULL, NULL);
 	put_pod(w, "shop", "b", NULL, NULL);
-	w->forgotten = 1; /* position 0; but RV 101 is behind the first */
+	w->forgotten = 1; /* position 0; but RV 101 is after the first */
 	assert_string_equal(next(&t), "ADDED b 102");
 }
 
-/* Behind initial events that somebody else has sent it goes on at their position and RV. */
-TEST(it_goes_on_behind_events_that_were_sent)
+/* A watch can begin after initial events that were sent elsewhere, at their position and RV. */
+TEST(a_watch_goes_on_after_events_sent_elsewhere)
 {
 	struct api_watch_options begun = usual;
 	struct told t;
@@ -395,7 +392,7 @@ TEST(it_goes_on_behind_events_that_were_sent)
 	assert_int_equal(w->views, 0);
 }
 
-/* Before its first list a store has nothing to say: 429, to be tried again in a second. */
+/* Before its first list a store answers 429, to be retried in a second. */
 TEST(before_the_first_list_it_is_429)
 {
 	static const char *const queries[] = {"watch", "watch&resourceVersion=100"};
@@ -414,9 +411,9 @@ TEST(before_the_first_list_it_is_429)
 	}
 }
 
-/* ---- states that are not known ----------------------------------------------- */
+/* ---- unknown old states ---- */
 
-/* Make the last change one whose state before nobody knows. */
+/* Make the old state of the last change unknown. */
 static void
 forget_before(struct world *w)
 {
@@ -427,8 +424,8 @@ forget_before(struct world *w)
 	event->unknown = true;
 }
 
-/* Without selectors nothing needs to be known of the state before. */
-TEST(an_unknown_state_before_does_not_matter_to_all)
+/* A watch without selectors does not need the old state. */
+TEST(without_selectors_an_unknown_old_state_does_not_matter)
 {
 	struct told t = open_watch(w, "watch&resourceVersion=100");
 
@@ -441,8 +438,8 @@ TEST(an_unknown_state_before_does_not_matter_to_all)
 	says(&t, "ADDED a 101", "MODIFIED a 102", "DELETED a 103");
 }
 
-/* A pod of another node was never one of this, so that it needs not be known what it was. */
-TEST(a_pod_of_another_node_never_was_of_this)
+/* A pod of another node was never on this node, so its old state does not matter. */
+TEST(a_pod_of_another_node_was_never_on_this_one)
 {
 	struct told t = open_watch(w, "watch&resourceVersion=100&fieldSelector=spec.nodeName=n1");
 
@@ -453,8 +450,8 @@ TEST(a_pod_of_another_node_never_was_of_this)
 	says(&t, "ADDED b 102", "WAIT");
 }
 
-/* Whether an object has left a selection by labels nobody can tell: the client lists anew. */
-TEST(what_may_have_left_a_selection_is_410)
+/* If an object may have left a label selection, the watch gets 410. */
+TEST(an_object_that_may_have_left_a_selection_is_410)
 {
 	struct told t = open_watch(w, "watch&resourceVersion=100&labelSelector=app=web");
 
@@ -466,10 +463,10 @@ TEST(what_may_have_left_a_selection_is_410)
 }
 
 /*
- * What went after states that nobody tells: one whose last state is selected is told as gone, of one whose
- * last state is not it is not known whether the client had it, and it lists anew.
+ * A deletion after unknown states: if its last state is selected, it is a DELETED. Otherwise the client may
+ * have had the object, and the watch gets 410.
  */
-TEST(what_went_may_have_been_selected_before)
+TEST(a_deleted_object_may_have_been_selected_before)
 {
 	struct told t = open_watch(w, "watch&resourceVersion=102&labelSelector=app=web");
 
@@ -482,7 +479,7 @@ TEST(what_went_may_have_been_selected_before)
 	says(&t, "DELETED a 103", "ERROR too old resource version: 103 (104)", "END error");
 }
 
-/* Of a deletion that is known by its name alone nobody can tell on which node it was. */
+/* The node of a deletion known by its name alone is unknown: a watch of a node gets 410. */
 TEST(a_deletion_known_by_its_name_alone_is_410)
 {
 	struct told t = open_watch(w, "watch&resourceVersion=101&fieldSelector=spec.nodeName=n1"),
@@ -491,11 +488,10 @@ TEST(a_deletion_known_by_its_name_alone_is_410)
 	put_pod(w, "shop", "a", NULL, NULL);
 	delete_pod(w, "shop/a");
 	forget_before(w);
-	assert_string_equal(next(&named), "WAIT"); /* this one was another */
+	assert_string_equal(next(&named), "WAIT"); /* another name */
 	assert_string_equal(next(&t), "ERROR too old resource version: 101 (102)");
 }
 
-/* More changes than a batch has come all, in order. */
 TEST(many_changes_come_in_order)
 {
 	struct told t = open_watch(w, "watch&resourceVersion=100");

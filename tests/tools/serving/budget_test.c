@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Budgets: what each purpose may hold, and all of them together. */
+/* Budgets: what each share may hold, and all shares together. */
 #include "tests/room.h"
 #include "tools/serving/budget.h"
 
-/* A share is bounded by itself and by what the others have left. */
+/* A share is limited by its own limit and by what other shares leave. */
 TEST_CASE(shares_are_bounded_by_each_other)
 {
 	struct api_budget all = {.most = 100};
@@ -23,7 +23,7 @@ TEST_CASE(shares_are_bounded_by_each_other)
 	assert_int_equal(all.held, 30);
 }
 
-/* What is held already is counted, beyond the limit too, and leaves no room until it is given back. */
+/* Memory beyond the limit is counted too, and leaves no room until it is given back. */
 TEST_CASE(more_than_the_limit_is_counted)
 {
 	struct api_share alone = {.most = 10};

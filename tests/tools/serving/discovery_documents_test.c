@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a registry serves, as clients ask for it. */
+/* The discovery documents of a registry. */
 #include "tests/tools/serving/played_store.h"
 
 #include <cjson/cJSON.h>
@@ -43,7 +43,7 @@ TEST(each_page_is_of_its_kind)
 	assert_true(says(w, "/api", AGGREGATED, "{\"kind\":\"APIGroupDiscoveryList\""));
 }
 
-TEST(what_is_not_served_is_no_page)
+TEST(an_unserved_path_is_no_page)
 {
 	static const char *const urls[] = {
 		"/api/v2", "/apis/nowhere", "/apis/apps/v9", "/apis/apps/v1/x", "/", "/x"};
@@ -56,7 +56,7 @@ TEST(what_is_not_served_is_no_page)
 	}
 }
 
-/* The aggregated documents have an ETag of their content; where they are not offered the old ones come. */
+/* Aggregated documents have an ETag of their content. Where not offered, the older documents come. */
 TEST(aggregated_pages_have_a_tag)
 {
 	_cleanup_(api_buf_done) struct api_buf one = {0}, two = {0}, three = {0};
@@ -73,8 +73,7 @@ TEST(aggregated_pages_have_a_tag)
 	assert_string_equal(b.etag, "");
 }
 
-/* A read-only registry offers nothing to write. */
-TEST(a_read_only_registry_tells_of_reading_alone)
+TEST(a_read_only_registry_offers_no_writes)
 {
 	assert_true(says(w, "/api/v1", NULL, "\"patch\""));
 	w->registry.read_only = true;

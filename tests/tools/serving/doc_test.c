@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The document that objects stand in: it must give back what it was
- * given, byte for byte, and refuse what is not JSON.
- */
+/* The document of an object: it prints its input byte for byte and refuses text that is not JSON. */
 #include "tests/room.h"
 #include "tools/serving/doc.h"
 
@@ -30,10 +27,7 @@ assert_refused(const char *text, size_t offset, const char *why)
 	assert_int_equal(error.offset, offset);
 }
 
-/*
- * Numbers that a double cannot hold, spellings, escapes and U+0000 come out as they went in; only white space
- * goes.
- */
+/* Numbers beyond a double, spellings, escapes and U+0000 come out unchanged. White space is dropped. */
 TEST_CASE(documents_keep_every_byte_but_white_space)
 {
 	assert_round_trip("{ \"a\" : 9007199254740993 ,\n\"b\":[1.0,1e2,-0,18446744073709551615] }",
@@ -44,7 +38,7 @@ TEST_CASE(documents_keep_every_byte_but_white_space)
 			  "\\ud83d\\ude00\xc3\xa4\",\"n\":null,\"t\":true,\"f\":false,\"e\":{},\"l\":[]}");
 }
 
-/* Of equal names the last one wins, in the first one's place, in small and in large objects. */
+/* Of members with equal names the last value wins, in the first one's place, in small and large objects. */
 TEST_CASE(of_equal_names_the_last_one_wins)
 {
 	_cleanup_(api_buf_done) struct api_buf text = {0};
@@ -62,7 +56,7 @@ TEST_CASE(of_equal_names_the_last_one_wins)
 	assert_round_trip(text.data, expected.data);
 }
 
-/* What is not JSON is refused with the byte and Go's words for it. */
+/* The message for bad JSON has the offset and Go's reason. */
 TEST_CASE(bad_json_is_refused_with_offset_and_reason)
 {
 	assert_refused("{\"kind\":\"Pod\",", 14, "unexpected end of JSON input");
@@ -83,7 +77,7 @@ TEST_CASE(bad_json_is_refused_with_offset_and_reason)
 	assert_refused("{} {}", 3, "invalid character '{' after top-level value");
 }
 
-/* A nesting of ten thousand is served, one more is refused, as Go's decoder does. */
+/* 10,000 levels of nesting are accepted, one more is refused, as in Go's decoder. */
 TEST_CASE(nesting_ends_at_ten_thousand)
 {
 	_cleanup_(api_freep) char *text = calloc(1, 2 * (API_DOC_DEPTH + 1) + 1);
@@ -102,8 +96,7 @@ TEST_CASE(nesting_ends_at_ten_thousand)
 	assert_string_equal(error.text, "exceeded max depth");
 }
 
-/* Texts are read with their escapes resolved. */
-TEST_CASE(texts_are_unescaped)
+TEST_CASE(texts_are_read_with_their_escapes_resolved)
 {
 	static const char text[] = "{\"k\\u0065y\":\"\\ud83d\\ude00\\n\\\\\\ud800\"}";
 	_cleanup_(api_doc_done) struct api_doc doc = {0};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* informer-sim's gzip: what it writes, gzip reads. */
+/* gzip(1) reads what our gzip writes. */
 #include "tests/room.h"
 #include "tools/serving/gzip.h"
 #include "tools/informer-sim/rng.h"
 
-/* Compress, let gzip(1) expand it, compare. */
+/* Compress, expand by gzip(1), compare. */
 static size_t
 round_trip(const char *data, size_t len)
 {
@@ -30,8 +30,8 @@ round_trip(const char *data, size_t len)
 	return packed.len;
 }
 
-/* Nothing, a byte, every byte, runs longer than one match, repetitions farther away than the window. */
-TEST_CASE(anything_comes_back)
+/* No byte, one byte, every byte, runs longer than one match, and repetitions beyond the window come back. */
+TEST_CASE(gzip_expands_any_input)
 {
 	size_t len = 300000;
 	char *data = malloc(len);

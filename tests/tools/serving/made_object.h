@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An object made of its JSON. */
 #ifndef TESTS_TOOLS_SERVING_MADE_OBJECT_H
 #define TESTS_TOOLS_SERVING_MADE_OBJECT_H
 
 #include "tests/room.h"
 #include "tools/informer-sim/new_object.h"
 
-/* One reference; fails the test where the text is none. */
+/* An object made of its JSON: one reference. Fails the test if the text is not an object. */
 static inline struct api_object *
 made_object(const struct api_resource *resource, const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Continue tokens: what is written is read again, and nothing else is. */
+/* Continue tokens. */
 #include <sodium.h>
 
 #include "tests/room.h"
@@ -19,7 +19,7 @@ decode(const char *ns, const char *token, struct api_page *ret)
 	return r;
 }
 
-/* The token of kube-apiserver for this page. */
+/* The token of a page equals kube-apiserver's. */
 TEST_CASE(a_token_is_the_servers_own)
 {
 	struct api_buf token = {0};
@@ -30,7 +30,7 @@ TEST_CASE(a_token_is_the_servers_own)
 	api_buf_done(&token);
 }
 
-TEST_CASE(what_is_written_is_read_again)
+TEST_CASE(a_written_token_is_read_again)
 {
 	struct api_buf token = {0};
 	struct api_page page = {0};

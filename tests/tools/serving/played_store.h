@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A store for tests: a list of changes to pods, from which a state of any RV is told again, and requests that
- * have their parameters from a text. One thread.
+ * A store for tests: a list of changes to pods that gives the state at any RV, and requests with parameters
+ * from a text. One thread.
  */
 #ifndef TESTS_TOOLS_SERVING_PLAYED_STORE_H
 #define TESTS_TOOLS_SERVING_PLAYED_STORE_H
@@ -19,15 +19,15 @@ struct world {
 	struct api_registry registry;
 	const struct api_resource *pods;
 	struct api_store store;
-	struct api_event events[PLAYED_MAX]; /* position i lies before the i-th */
+	struct api_event events[PLAYED_MAX]; /* position i is before event i */
 	unsigned count;
-	struct api_object *live[PLAYED_MAX]; /* what is there now; borrowed from the events */
+	struct api_object *live[PLAYED_MAX]; /* the current objects; borrowed from the events */
 	unsigned live_count;
 	uint64_t rv;
 	uint64_t floor;     /* the lowest RV that is served */
-	unsigned forgotten; /* positions below are gone */
-	unsigned unready;   /* calls of view_ready() that find a view not ready; UINT_MAX: all */
-	unsigned taken_at;  /* views end early, behind so many objects; 0: they do not */
+	unsigned forgotten; /* lower positions are gone */
+	unsigned unready;   /* calls of view_ready() that say not ready; UINT_MAX: all */
+	unsigned taken_at;  /* views end early, after so many objects; 0: they do not */
 	bool unsynced;
 	unsigned views;   /* open now */
 	unsigned handed;  /* objects that views have given out */
@@ -57,7 +57,7 @@ played_order(const void *a, const void *b)
 	return strcmp((*x)->key, (*y)->key);
 }
 
-/* What is there behind a change of what was there. */
+/* Apply a change to the current objects. */
 static void
 played_apply(struct api_object **items, unsigned *count, const struct api_event *event)
 {
@@ -228,7 +228,7 @@ world_free(struct world *w)
 SET_UP(world_set_up, world_new())
 TEAR_DOWN(world_tear_down, world_free)
 
-/* Add or change a pod, with so many bytes more in an annotation; its RV is the next. Texts may be NULL. */
+/* Add or change a pod, with so many more bytes in an annotation, at the next RV. Texts may be NULL. */
 static inline struct api_event *
 put_pod_of(struct world *w, const char *namespace_, const char *name, const char *app, const char *node,
 	   size_t bytes)
@@ -278,7 +278,7 @@ delete_pod(struct world *w, const char *key)
 /* ---- requests --------------------------------------------------------------- */
 
 struct ask {
-	struct api_request api; /* the first: it is found by it */
+	struct api_request api; /* the first member: api_request leads to it */
 	const char *query;      /* "limit=2&watch" */
 	const char *accept;
 	char values[16][256];
@@ -313,7 +313,7 @@ asked_value(const struct api_request *request, enum MHD_ValueKind kind, const ch
 	return false;
 }
 
-/* GET of pods, of all namespaces where namespace_ is NULL; its shape is chosen. Free its status. */
+/* A GET of pods, of all namespaces if namespace_ is NULL, with its form chosen. Free its status. */
 static inline struct ask
 ask_for(struct world *w, const char *namespace_, const char *query, const char *accept)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What informer-sim makes of a document is byte for byte what upstream's Go types make of it, and the writer
- * reads it as it reads the JSON. The records were printed by upstream's types (tests/schema):
+ * A document's protobuf equals that of upstream's Go types byte for byte, and the writer reads it as it reads
+ * the JSON. Upstream's types printed the records (tests/schema):
  *
- *	schema golden 2 v1/Pod v1/ConfigMap … > tests/tools/serving/golden.records
+ * \tschema golden 2 v1/Pod v1/ConfigMap … > tests/tools/serving/golden.records
  */
 #include "tests/room.h"
 #include "tests/support/body_fixture.h"
@@ -63,7 +63,7 @@ next_record(const char **at, struct record *r)
 	return true;
 }
 
-/* Its type, fitted; fails the test. doc's texts are the record's. */
+/* The record's document, fitted to its type, which is returned. doc borrows the record's texts. */
 static const struct proto_message *
 fit(const struct record *r, struct api_doc *doc)
 {
@@ -91,7 +91,7 @@ put_document(const struct record *r, struct api_buf *buf)
 	api_proto_wrap(buf, r->api_version, r->kind, &message);
 }
 
-TEST_CASE(the_bytes_are_those_of_upstreams_types)
+TEST_CASE(the_bytes_equal_those_of_upstreams_types)
 {
 	const char *at = golden_records;
 	struct record r;
@@ -111,8 +111,7 @@ TEST_CASE(the_bytes_are_those_of_upstreams_types)
 	assert_int_equal(count, 63);
 }
 
-/* White space apart, what upstream prints is not changed by being fitted to its type. */
-TEST_CASE(what_upstream_prints_fits_its_type)
+TEST_CASE(fitting_does_not_change_upstreams_documents)
 {
 	const char *at = golden_records;
 	struct record r;
@@ -240,13 +239,13 @@ fits(const char *kind, const char *text, const char *wanted)
 
 TEST_CASE(a_document_becomes_what_its_type_prints)
 {
-	/* order, what is unknown, what is null or empty */
+	/* order, unknown fields, null and empty values */
 	fits("ConfigMap",
 	     "{\"x\":1,\"data\":{\"b\":\"2\",\"a\\u0061\":\"1\",\"a\":null},\"binaryData\":{},\"metadata\":{"
 	     "\"name\":\"m\",\"labels\":null,\"uid\":\"\"},\"kind\":\"ConfigMap\"}",
 	     "{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\"},\"data\":{\"a\":\"\",\"a\\u0061\":\"1\","
 	     "\"b\":\"2\"}}");
-	/* what stands there always */
+	/* fields that are always printed */
 	fits("Pod", "{}", "{\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}}");
 	fits("Pod", "{\"spec\":{\"containers\":[]}}",
 	     "{\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}}");
@@ -264,7 +263,7 @@ TEST_CASE(a_document_becomes_what_its_type_prints)
 }
 
 static const struct {
-	const char *text, *why; /* NULL: it is none */
+	const char *text, *why; /* NULL: a valid one */
 } others[] = {
 	{"{\"spec\":{\"hostNetwork\":\"yes\"}}",
 	 "json: cannot unmarshal string into Go struct field PodSpec.hostNetwork of type bool"},
@@ -276,7 +275,7 @@ static const struct {
 	{"{\"status\":{\"startTime\":\"0000-01-01T00:00:00-00:00\"}}", NULL},
 };
 
-TEST_CASE(another_type_is_refused)
+TEST_CASE(a_value_of_another_type_is_refused)
 {
 	const struct proto_schema *schema = proto_schema_builtin();
 	const struct proto_message *pod = proto_schema_kind(schema, "v1", 2, "Pod", 3);

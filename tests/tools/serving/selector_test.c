@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * informer-sim's label and field selectors: grammar, meaning and messages of
- * k8s.io/apimachinery.
- */
+/* informer-sim's label and field selectors: grammar, meaning and messages of k8s.io/apimachinery. */
 #include "tests/tools/serving/made_object.h"
 #include "tools/serving/selector.h"
 
@@ -64,8 +61,8 @@ assert_labels_refused(const char *text, const char *why)
 	assert_string_equal(error, why);
 }
 
-/* Every operator selects what it says, also in the places where a key is missing. */
-TEST(every_operator_selects_what_it_says)
+/* Every operator selects as specified, also objects without the key. */
+TEST(every_operator_selects_as_specified)
 {
 	static const struct {
 		const char *text;
@@ -106,7 +103,6 @@ TEST(every_operator_selects_what_it_says)
 			fail_msg("%s: expected %d", cases[i].text, cases[i].matches);
 }
 
-/* What the real server refuses is refused in its words. */
 TEST_CASE(bad_label_selectors_are_refused_in_the_servers_words)
 {
 	assert_labels_refused("a===", "unable to parse requirement: found '=', expected: identifier");
@@ -144,7 +140,7 @@ fields_match(const struct world *w, const char *text)
 	return matches;
 }
 
-/* A pod's fields are compared as the server has them, absent ones as empty or false. */
+/* A pod's fields are compared as by the server: an absent field is empty or false. */
 TEST(field_selectors_compare_the_pods_fields)
 {
 	assert_true(fields_match(w, "metadata.name=web-1,metadata.namespace=shop"));
@@ -166,7 +162,7 @@ assert_fields_refused(const struct api_resource *resource, const char *text, con
 	assert_string_equal(error, why);
 }
 
-/* A field that the real server does not index for the resource is refused. */
+/* A field that the server does not index for the resource is refused. */
 TEST(unsupported_fields_are_refused)
 {
 	assert_fields_refused(w->pods, "spec.foo=x", "field label not supported: spec.foo");
@@ -179,7 +175,7 @@ TEST(unsupported_fields_are_refused)
 			      "invalid selector: 'status.phase'; can't understand 'status.phase'");
 }
 
-/* "1", "0" or "?": was the pod, which is on n1 now, selected before its last change? */
+/* "1", "0" or "?": was the pod, now on n1, selected before its last change? */
 static char
 before(const struct world *w, bool labels, const char *text)
 {
@@ -196,8 +192,8 @@ before(const struct world *w, bool labels, const char *text)
 	return r < 0 ? '?' : (char)('0' + r);
 }
 
-/* A name never changes, a node's only from none; of all else nobody knows. */
-TEST(what_never_changes_tells_of_the_state_before)
+/* A name never changes, and a node changes only from none. Any other old value is unknown. */
+TEST(an_unchangeable_field_tells_the_old_state)
 {
 	assert_int_equal(before(w, true, ""), '1');
 	assert_int_equal(before(w, true, "app=web"), '?');
@@ -205,7 +201,7 @@ TEST(what_never_changes_tells_of_the_state_before)
 	assert_int_equal(before(w, false, "metadata.name=web-2"), '0');
 	assert_int_equal(before(w, false, "metadata.namespace!=shop"), '0');
 	assert_int_equal(before(w, false, "spec.nodeName=n2"), '0');
-	assert_int_equal(before(w, false, "spec.nodeName=n1"), '?'); /* it may have had none */
+	assert_int_equal(before(w, false, "spec.nodeName=n1"), '?'); /* the pod may have had no node */
 	assert_int_equal(before(w, false, "spec.nodeName="), '?');
 	assert_int_equal(before(w, false, "spec.nodeName!=n1"), '?');
 	assert_int_equal(before(w, false, "status.phase=Running,metadata.name=web-2"), '0');

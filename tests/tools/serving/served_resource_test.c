@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be defined beside the built-in resources. */
+/* Resources that can be defined beside the built-in ones. */
 #include "tests/room.h"
 #include "tools/serving/served_resource.h"
 
@@ -12,8 +12,8 @@ define(struct api_registry *registry, const char *group, const char *plural)
 	return api_registry_define(registry, &like, NULL, &made);
 }
 
-/* The core group has more resources than the table; a name that is no DNS label is refused. */
-TEST_CASE(resources_of_each_group_are_defined)
+/* Resources can be defined in the core group and in others. A name that is no DNS label is refused. */
+TEST_CASE(resources_of_each_group_can_be_defined)
 {
 	struct api_registry registry;
 	const struct api_resource *found;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames of one change, made by whoever comes first and kept for all. */
+/* Frames of one change: made once for each form and kept for all. */
 #include "tests/room.h"
 #include "tools/serving/shared_frame.h"
 
@@ -13,7 +13,7 @@ count(const struct api_frames *frames)
 	return n;
 }
 
-/* What was kept is found by its form, with a reference of its own. */
+/* A kept frame is found by its form, with its own reference. */
 TEST_CASE(a_frame_is_found_by_its_form)
 {
 	struct api_frames *frames = api_frames_new(NULL);
@@ -29,6 +29,6 @@ TEST_CASE(a_frame_is_found_by_its_form)
 	assert_memory_equal(found->bytes, "one", 3);
 	assert_int_equal(count(frames), 2);
 	api_frames_unref(frames);
-	assert_memory_equal(found->bytes, "one", 3); /* still ours */
+	assert_memory_equal(found->bytes, "one", 3); /* still referenced */
 	api_frame_unref(found);
 }

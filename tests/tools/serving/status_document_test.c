@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Failures, as JSON and as protobuf, with whatever a client sent in their words. */
+/* Failures as JSON and as protobuf, with any bytes of a client in the message. */
 #include "tests/room.h"
 #include "tools/serving/status_document.h"
 
-/* What is no UTF-8 becomes U+FFFD: the document is one, and can be encoded. */
-TEST_CASE(what_is_no_utf8_is_replaced)
+/* Invalid UTF-8 becomes U+FFFD, so that the document is valid and can be encoded. */
+TEST_CASE(invalid_utf8_is_replaced)
 {
 	_cleanup_(api_status_done) struct api_status status = {0};
 	_cleanup_(api_buf_done) struct api_buf json = {0}, message = {0};
@@ -17,8 +17,7 @@ TEST_CASE(what_is_no_utf8_is_replaced)
 	assert_memory_equal(message.data, "k8s", 4);
 }
 
-/* A store that has not begun asks to be asked again. */
-TEST_CASE(not_ready_is_429_for_a_second)
+TEST_CASE(not_ready_is_429_with_a_retry_after_a_second)
 {
 	_cleanup_(api_status_done) struct api_status status = {0};
 	_cleanup_(api_buf_done) struct api_buf json = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects as texts: what is taken out of them, and what is not theirs to be trusted. */
+/* Objects as texts: which parts are taken out, and damaged texts. */
 #include "tests/tools/serving/made_object.h"
 #include "tools/serving/proto_object.h"
 
@@ -43,7 +43,7 @@ expect_bare(const char *text, const char *bare_text)
 #define APP "\"labels\":{\"app\":\"x\"}"
 #define MANAGED "\"managedFields\":[{\"manager\":\"a,}\\\"]\",\"fieldsV1\":{\"f:spec\":{}}}]"
 
-/* Wherever they stand in metadata, managed fields are left out, and the rest is as it was. */
+/* Managed fields are left out wherever they are in metadata. The rest is unchanged. */
 TEST_CASE(managed_fields_are_left_out)
 {
 	expect_bare("{\"metadata\":{" NAME ",\"resourceVersion\":\"1\"," APP "," MANAGED
@@ -56,8 +56,8 @@ TEST_CASE(managed_fields_are_left_out)
 		    HEAD "\"metadata\":{" NAME "," APP ",\"resourceVersion\":\"1234\"}}");
 }
 
-/* Others of that name stay, below metadata and beside it; an object without them is given as it is. */
-TEST_CASE(what_is_not_metadatas_own_stays)
+/* Other members named managedFields stay. An object without managed fields is returned as it is. */
+TEST_CASE(other_members_of_that_name_stay)
 {
 	struct api_object *object = make("{\"metadata\":{" NAME
 					 ",\"resourceVersion\":\"1\",\"annotations\":{" MANAGED "}},"
@@ -69,8 +69,8 @@ TEST_CASE(what_is_not_metadatas_own_stays)
 	api_object_unref(object);
 }
 
-/* What its type would refuse is no reason to end: upstream may have taken it, and it is in the arena. */
-TEST_CASE(a_time_beyond_all_years_is_told_as_it_came)
+/* A time that its type would refuse does not end the program: upstream may have accepted it. */
+TEST_CASE(a_time_out_of_range_is_printed_unchanged)
 {
 	expect_bare("{\"metadata\":{" NAME ",\"resourceVersion\":\"1\"," APP "," MANAGED "},"
 		    "\"spec\":{\"renewTime\":\"9999-12-31T23:59:59-10:00\"}}",
@@ -78,7 +78,7 @@ TEST_CASE(a_time_beyond_all_years_is_told_as_it_came)
 			 "\"spec\":{\"renewTime\":\"9999-12-31T23:59:59-10:00\"}}");
 }
 
-/* A text that is no JSON comes of damaged memory: it is still a row, and its message is empty. */
+/* A text that is no JSON comes of damaged memory. It is still a row, and its protobuf message is empty. */
 TEST_CASE(a_damaged_text_is_an_empty_object)
 {
 	struct api_object *object = make("{\"metadata\":{" NAME ",\"resourceVersion\":\"1\"}}");

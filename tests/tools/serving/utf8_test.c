@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each sequence of several bytes, against the code point that it stands for. */
+/* Each sequence of several bytes, compared with its code point. */
 #include "tests/room.h"
 #include "tools/serving/utf8.h"
 
@@ -9,7 +9,7 @@ length_of(const char *text)
 	return api_utf8_length(text, strlen(text));
 }
 
-TEST_CASE(the_first_and_last_of_each_length)
+TEST_CASE(the_first_and_last_sequences_of_each_length_are_read)
 {
 	assert_int_equal(length_of("\xc2\x80"), 2);
 	assert_int_equal(length_of("\xdf\xbf"), 2);
@@ -21,7 +21,7 @@ TEST_CASE(the_first_and_last_of_each_length)
 	assert_int_equal(length_of("\xf4\x8f\xbf\xbf"), 4);
 }
 
-TEST_CASE(what_is_no_sequence_of_several_bytes)
+TEST_CASE(an_invalid_sequence_is_refused)
 {
 	static const char *const bad[] = {
 		"a",                /* one byte */
@@ -43,8 +43,8 @@ TEST_CASE(what_is_no_sequence_of_several_bytes)
 			fail_msg("sequence %zu is taken", i);
 }
 
-/* A text may end anywhere; what lies behind its end is not looked at. */
-TEST_CASE(a_text_that_ends_amid_a_sequence)
+/* A text may end amid a sequence. Bytes behind its end are not read. */
+TEST_CASE(a_text_may_end_amid_a_sequence)
 {
 	assert_int_equal(api_utf8_length("\xc3\xa9", 1), 0);
 	assert_int_equal(api_utf8_length("\xe2\x82\xac", 2), 0);
